@@ -1,0 +1,73 @@
+#ifndef TILE_REGION_TD
+#define TILE_REGION_TD
+include "compiler/ir/TileTypes.td"
+
+def Tile_ParallelOp : Tile_Op<"parallel", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "scalar body over a box of run-time extents, unordered, race-free except for atomics";
+  let description = "The region's arguments have the types of `extents` (i32 or i64) and run over 0 <= i_d < extents[d].";
+  let arguments = (ins Variadic<AnySignlessInteger>:$extents);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` $extents `)` $body attr-dict `:` type($extents)";
+  let hasVerifier = 1;
+}
+def Tile_ThreadsOp : Tile_Op<"threads", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "the body runs once for each of `count` threads side by side; the region's argument is the thread id (i32)";
+  let arguments = (ins I64Attr:$count);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$count $body attr-dict";
+  let hasVerifier = 1;
+}
+def Tile_RolesOp : Tile_Op<"roles", [RecursiveMemoryEffects, NoTerminator]> {
+  let summary = "regions that run side by side and meet at the end; threads[i] threads run region i";
+  let arguments = (ins DenseI64ArrayAttr:$threads);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
+  let assemblyFormat = "$threads $bodies attr-dict";
+  let hasVerifier = 1;
+}
+def Tile_SyncOp : Tile_Op<"sync", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>, MemWrite<BufferMemory>, MemWrite<GlobalMemory>]>]> {
+  let summary = "all threads of the enclosing `threads` (or of one role) meet; memory effects before are visible after";
+  let assemblyFormat = "attr-dict";
+}
+def Tile_ShuffleMode : I32EnumAttr<"ShuffleMode", "source lane", [
+    I32EnumAttrCase<"idx", 0>, I32EnumAttrCase<"up", 1>, I32EnumAttrCase<"down", 2>, I32EnumAttrCase<"xor_", 3, "xor">]> {
+  let cppNamespace = "::tilery::tile";
+}
+def Tile_ShuffleOp : Tile_Op<"shuffle", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>]>]> {
+  let summary = "value of another thread of the same group of `width` threads; a source outside the group gives the own value";
+  let arguments = (ins Tile_ShuffleMode:$mode, Tile_Scalar:$value, I32:$lane, DefaultValuedAttr<I64Attr, "32">:$width);
+  let results = (outs Tile_Scalar:$result);
+  let assemblyFormat = "$mode $value `,` $lane attr-dict `:` type($value) `->` type($result)";
+}
+def Tile_VoteMode : I32EnumAttr<"VoteMode", "what a vote answers", [
+    I32EnumAttrCase<"any", 0>, I32EnumAttrCase<"all", 1>, I32EnumAttrCase<"ballot", 2>, I32EnumAttrCase<"count", 3>]> {
+  let cppNamespace = "::tilery::tile";
+}
+def Tile_VoteOp : Tile_Op<"vote", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>]>]> {
+  let summary = "a predicate over the group of `width` threads (0: all threads): any and all give i1, ballot and count i32";
+  let arguments = (ins Tile_VoteMode:$mode, I1:$predicate, DefaultValuedAttr<I64Attr, "32">:$width);
+  let results = (outs AnySignlessInteger:$result);
+  let assemblyFormat = "$mode $predicate attr-dict `->` type($result)";
+}
+def Tile_BarrierAllocOp : Tile_Op<"barrier_alloc", [MemoryEffects<[MemAlloc<Synchronisation>]>]> {
+  let summary = "a ring of barriers, each completing a phase after arrivals[i] arrivals and its expected bytes";
+  let arguments = (ins DenseI64ArrayAttr:$arrivals);
+  let results = (outs Tile_Barrier:$result);
+  let assemblyFormat = "$arrivals attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+def Tile_BarrierArriveOp : Tile_Op<"barrier_arrive", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>]>]> {
+  let summary = "one arrival; with `bytes`, the phase also waits for that many bytes of asynchronous copies";
+  let arguments = (ins Tile_Barrier:$barrier, AnySignlessInteger:$index, OptionalAttr<I64Attr>:$bytes);
+  let assemblyFormat = "$barrier `[` $index `]` attr-dict `:` type($barrier) `,` type($index)";
+}
+def Tile_BarrierWaitOp : Tile_Op<"barrier_wait", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>, MemWrite<BufferMemory>]>]> {
+  let summary = "waits until the phase of parity `parity` has completed";
+  let arguments = (ins Tile_Barrier:$barrier, AnySignlessInteger:$index, AnySignlessInteger:$parity);
+  let assemblyFormat = "$barrier `[` $index `]` `,` $parity attr-dict `:` type($barrier) `,` type($index) `,` type($parity)";
+}
+def Tile_AsyncCopyOp : Tile_Op<"async_copy", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<BufferMemory>, MemWrite<Synchronisation>]>]> {
+  let summary = "reads a view into a buffer and credits the bytes to a barrier; done when its phase completes";
+  let arguments = (ins Tile_View:$view, Tile_Buffer:$buffer, Tile_Barrier:$barrier, AnySignlessInteger:$index);
+  let assemblyFormat = "$view `,` $buffer `,` $barrier `[` $index `]` attr-dict `:` type($view) `,` type($buffer) `,` type($barrier) `,` type($index)";
+}
+#endif
