@@ -1,0 +1,215 @@
+#pragma once
+// The one way to build tile IR: values with types, operators, promotion, broadcasting and errors. Front ends (Python, C++) are thin over it.
+// Every function throws tilery::Error (diagnostic.h) with the source location that the location provider reports.
+#include "tilery/diagnostic.h"
+#include "tilery/dtype.h"
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tilery {
+
+using Shape = std::vector<int64_t>;
+
+/// Type of a tile value: element (or pointee) and static shape; an empty shape is a scalar.
+struct Type {
+  DType element = DType::F32;
+  Shape shape;
+  bool pointer = false; ///< lanes are addresses of `element`
+  bool isConst = false; ///< pointers only: may not be stored through
+  bool operator==(const Type &) const = default;
+  /// "float32[128, 64]", "int32", "pointer<float16>[128]".
+  std::string str() const;
+};
+
+/// Handle of an SSA value. Cheap to copy; valid while its Builder's module lives and only inside the region that defined it.
+struct Value {
+  void *handle = nullptr;
+  Type type;
+  explicit operator bool() const { return handle != nullptr; }
+  const Shape &shape() const { return type.shape; }
+  DType dtype() const { return type.element; }
+};
+/// A number written in the program: it has no type of its own and takes one by the promotion policy.
+using Literal = std::variant<bool, int64_t, uint64_t, double>;
+using Operand = std::variant<Value, Literal>;
+
+/// A strided tensor in global memory with run-time extents.
+struct Root { void *handle = nullptr; DType dtype; int64_t rank = 0; };
+/// Lanes in global memory: a window of a root, or pointers with a mask.
+struct Place { void *handle = nullptr; DType dtype; Shape shape; };
+enum class Space { Shared, Fragment, Local, Global };
+/// Memory of one program instance.
+struct Buffer { void *handle = nullptr; DType dtype; Shape shape; Space space = Space::Shared; };
+struct Barrier { void *handle = nullptr; int64_t count = 0; };
+/// A tensor as the host function sees it.
+struct TensorArg { void *handle = nullptr; DType dtype; int64_t rank = 0; };
+
+/// Which promotion rules hold: Triton's (reference page 2.10) or TIR's.
+enum class Policy { Triton, Tir };
+
+enum class BinaryOp { Add, Sub, Mul, TrueDiv, FloorDiv, Mod, TruncDiv, TruncMod, Pow, And, Or, Xor, Shl, Shr,
+                      Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, Min, Max, MinNan, MaxNan, MulHigh };
+enum class UnaryOp { Neg, Invert, LogicalNot, Abs, Pos };
+/// Elementwise functions of floats.
+enum class MathOp { Exp, Exp2, Exp10, Log, Log2, Log10, Log1p, Expm1, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh,
+                    Sqrt, Rsqrt, Cbrt, Erf, Floor, Ceil, Round, RoundEven, Trunc, IsNan, IsInf, IsFinite,
+                    Fma, Atan2, CopySign, Fmod };
+enum class ReduceKind { Sum, Product, Max, Min, MaxNan, MinNan, And, Or, Xor };
+enum class RmwKind { Add, Max, Min, And, Or, Xor, Exchange };
+enum class MemoryOrder { Relaxed, Acquire, Release, AcqRel, SeqCst };
+enum class SyncScope { Cta, Gpu, Sys };
+enum class Precision { Ieee, Tf32, Tf32x3, Bf16x3, Bf16x6 };
+
+struct LoadOptions { bool isVolatile = false; std::string cache, eviction; };
+struct DotOptions { Precision precision = Precision::Ieee; std::string policy; };
+
+/// A kernel parameter. divisibility: known power-of-two factor of the value (integers) or of the address in bytes (pointers); 1: unknown.
+struct Param { std::string name; Type type; int64_t divisibility = 1; };
+struct HostParam { std::string name; DType dtype; int64_t rank = -1; /* -1: a scalar */ };
+
+/// Compiled-to-IR program: kernels and at most one host function. Opaque; see module.h for what can be done with it.
+class Module;
+
+class Builder {
+public:
+  explicit Builder(Policy policy);
+  ~Builder();
+  Builder(const Builder &) = delete;
+  Policy policy() const;
+  /// Called for each op and each error: the user's position, innermost first (helpers' call chain after it).
+  void setLocationProvider(std::function<std::vector<SourceLocation>()> provider);
+  /// Throws Error with the current position.
+  [[noreturn]] void fail(Diagnostic::Kind kind, std::string message, std::string hint = "");
+
+  // Kernels and host function.
+  std::vector<Value> beginKernel(const std::string &name, const std::vector<Param> &params);
+  void endKernel();
+  /// Ends building; the builder is empty afterwards. Verifies the module.
+  std::shared_ptr<Module> finish();
+
+  // Regions. Values defined inside do not exist outside, except as results.
+  struct ForArgs { Value iv; std::vector<Value> carried; };
+  /// for iv in [lower, upper) by step > 0 (i32 or i64, all of one type).
+  ForArgs beginFor(Value lower, Value upper, Value step, const std::vector<Value> &init);
+  std::vector<Value> endFor(const std::vector<Value> &yields);
+  void beginIf(Value condition);
+  void beginElse(const std::vector<Value> &thenYields);
+  std::vector<Value> endIf(const std::vector<Value> &elseYields);
+  /// The condition region first: it gets `init`, ends with whileCondition, which starts the body with the same values.
+  std::vector<Value> beginWhile(const std::vector<Value> &init);
+  std::vector<Value> whileCondition(Value condition, const std::vector<Value> &carried);
+  std::vector<Value> endWhile(const std::vector<Value> &yields);
+  /// A region that will be thrown away: returns a mark; discard removes everything built since, closing open regions.
+  int beginScratch();
+  void discardScratch(int mark);
+  /// True if `value` may be used at the current position.
+  bool visible(const Value &value) const;
+  /// Where the value was made.
+  std::vector<SourceLocation> whereDefined(const Value &value) const;
+  std::vector<Value> beginReduce(const std::vector<Value> &tiles, int64_t axis);
+  std::vector<Value> endReduce(const std::vector<Value> &yields);
+  std::vector<Value> beginScan(const std::vector<Value> &tiles, int64_t axis, bool reverse);
+  std::vector<Value> endScan(const std::vector<Value> &yields);
+  std::vector<Value> beginParallel(const std::vector<Value> &extents);
+  void endParallel();
+  Value beginThreads(int64_t count);
+  void endThreads();
+
+  // Values.
+  Value constant(const Literal &value, DType dtype);
+  /// The literal with the type it has by itself (policy: 1 -> int32, 1 << 40 -> int64, 1.5 -> float32, True -> bool).
+  Value materialize(const Operand &operand);
+  Value full(const Shape &shape, const Operand &value, DType dtype);
+  Value programId(int axis);
+  Value numPrograms(int axis);
+  Value arange(int64_t start, int64_t end);
+  Value binary(BinaryOp op, const Operand &lhs, const Operand &rhs);
+  Value unary(UnaryOp op, const Value &value);
+  Value math(MathOp op, const std::vector<Operand> &args);
+  Value select(const Operand &condition, const Operand &x, const Operand &y);
+  /// Conversion by value; rounding to nearest even, or towards zero; float to int truncates and saturates; anything to Bool is != 0.
+  Value cast(const Operand &value, DType dtype, bool towardsZero = false);
+  Value bitcast(const Value &value, DType dtype);
+  /// The element type two operands are computed in (before the op), by the policy.
+  DType commonType(const Operand &lhs, const Operand &rhs, BinaryOp op);
+  /// A value with `literal` typed against nothing, or the value itself, converted to `type` (implicit conversion of an assignment).
+  Value convert(const Operand &value, const Type &type);
+
+  // Shapes.
+  Value splat(const Value &scalar, const Shape &shape);
+  Value broadcastTo(const Value &value, const Shape &shape);
+  /// NumPy broadcasting of all values to one shape.
+  std::vector<Value> broadcast(const std::vector<Value> &values);
+  Value expandDims(const Value &value, int64_t axis);
+  Value reshape(const Value &value, const Shape &shape);
+  Value permute(const Value &value, const std::vector<int64_t> &order);
+  Value join(const Value &lhs, const Value &rhs);
+  std::pair<Value, Value> split(const Value &value);
+  Value cat(const Value &lhs, const Value &rhs, int64_t axis);
+  Value take(const Value &value, const Value &indices, int64_t axis);
+  Value extract(const Value &value, const std::vector<Value> &indices);
+  Value sort(const Value &value, int64_t axis, bool descending);
+  Value histogram(const Value &value, int64_t bins, const std::optional<Value> &mask);
+
+  // Reductions of one tile; keepDims leaves a dimension of size 1. nullopt axis: all lanes.
+  Value reduce(ReduceKind kind, const Value &value, std::optional<int64_t> axis, bool keepDims);
+  /// Index of the extreme lane (int32) and its value; ties: the lower index when tieBreakLeft.
+  std::pair<Value, Value> argReduce(bool isMax, const Value &value, std::optional<int64_t> axis, bool keepDims, bool tieBreakLeft);
+  Value scan(ReduceKind kind, const Value &value, int64_t axis, bool reverse);
+  /// acc + a * b, acc given or zeros of `accType`. `clear` (bool scalar): ignore acc.
+  Value dot(const Value &a, const Value &b, const std::optional<Value> &acc, const std::optional<Value> &clear, DType accType, const DotOptions &options);
+
+  // Memory through pointers (a pointer or a tile of pointers).
+  Value load(const Value &pointer, const std::optional<Operand> &mask, const std::optional<Operand> &other, const LoadOptions &options = {});
+  void store(const Value &pointer, const Operand &value, const std::optional<Operand> &mask, const LoadOptions &options = {});
+  Value pointerCast(const Value &pointer, DType pointee);
+  Value pointerToInt(const Value &pointer);
+  Value intToPointer(const Value &value, DType pointee);
+  Value atomicRmw(RmwKind kind, const Value &pointer, const Operand &value, const std::optional<Operand> &mask, MemoryOrder order, SyncScope scope);
+  Value atomicCas(const Value &pointer, const Operand &expected, const Operand &desired, MemoryOrder order, SyncScope scope);
+
+  // Memory through roots and views. Integer operands of any integer type.
+  Root root(const Value &pointer, const std::vector<Value> &extents, const std::vector<Value> &strides);
+  /// See tile.view: dims[d] is the root dimension that tile dimension d walks, or -1. dilations: one a tile dimension, or empty (all 1). limits: empty, or one a tile dimension.
+  Place view(const Root &root, const std::vector<Operand> &starts, const Shape &shape, const std::vector<int64_t> &dims,
+             const std::vector<Operand> &dilations = {}, const std::vector<Operand> &limits = {});
+  /// Pointers with a mask as a place.
+  Place pointerPlace(const Value &pointers, const std::optional<Operand> &mask);
+  Value load(const Place &place, const std::optional<Operand> &other, const LoadOptions &options = {});
+  void store(const Place &place, const Operand &value, const LoadOptions &options = {});
+  Value atomicRmw(RmwKind kind, const Place &place, const Operand &value, MemoryOrder order, SyncScope scope);
+
+  // Buffers.
+  Buffer alloc(const Shape &shape, DType dtype, Space space);
+  Buffer subview(const Buffer &buffer, const std::vector<Operand> &offsets, const Shape &shape, const std::vector<int64_t> &dims);
+  Buffer reinterpret(const Buffer &buffer, const Shape &shape, DType dtype);
+  Value bufferLoad(const Buffer &buffer);
+  void bufferStore(const Buffer &buffer, const Operand &value, const std::optional<Value> &mask = {});
+  Value elementLoad(const Buffer &buffer, const std::vector<Operand> &indices);
+  void elementStore(const Buffer &buffer, const std::vector<Operand> &indices, const Operand &value);
+
+  // Debugging.
+  void print(const std::string &prefix, const std::vector<Value> &values, bool hex);
+  void assertTrue(const Operand &condition, const std::string &message, const std::optional<Operand> &mask);
+
+  // Host function. Scalars of the host are int64 Values (and float parameters as they are); arithmetic by binary().
+  struct HostArg { TensorArg tensor; Value scalar; };
+  std::vector<HostArg> beginHost(const std::string &name, const std::vector<HostParam> &params);
+  Value hostExtent(const TensorArg &tensor, int64_t dim);
+  Value hostStride(const TensorArg &tensor, int64_t dim);
+  Value hostPointer(const TensorArg &tensor);
+  void hostCheck(const Value &lhs, const Value &rhs, const std::string &message);
+  TensorArg hostEmpty(const std::vector<Value> &extents, DType dtype, bool workspace);
+  void launch(const std::string &kernel, const std::vector<Value> &grid, const std::vector<Value> &args);
+  void endHost(const std::vector<TensorArg> &outputs);
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace tilery

@@ -1,0 +1,23 @@
+#pragma once
+// A module of tile IR outside of MLIR: text, hash, and what compilers and the oracle take.
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tilery {
+class Module {
+public:
+  struct Impl; ///< holds the MLIR context and module: compiler/builder/module_impl.h
+  explicit Module(std::unique_ptr<Impl> impl);
+  ~Module();
+  Impl &get() { return *impl; }
+  /// The tile IR as text; with locations on request.
+  std::string text(bool locations = false) const;
+  /// Parses tile IR text; throws Error.
+  static std::shared_ptr<Module> parse(const std::string &text);
+  std::vector<std::string> kernelNames() const;
+
+private:
+  std::unique_ptr<Impl> impl;
+};
+} // namespace tilery
