@@ -1,0 +1,18 @@
+#include "compiler/passes/passes.h"
+#include "compiler/ir/Tile.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void tilery::registerTilePasses() {
+  PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", buildPipeline);
+}
+
+void tilery::buildPipeline(OpPassManager &pm) {
+  OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  kernel.addPass(createCanonicalizerPass());
+  kernel.addPass(createCSEPass());
+  kernel.addPass(createLoopInvariantCodeMotionPass());
+}
