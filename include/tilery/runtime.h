@@ -1,0 +1,107 @@
+#pragma once
+// Loading and launching compiled kernels. No Python, no MLIR.
+#include "tilery/abi.h"
+#include "tilery/dtype.h"
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tilery {
+
+/// Where memory lives; kinds are DLPack's (1: CPU, 2: CUDA).
+struct Device {
+  int32_t kind = 1;
+  int32_t index = 0;
+  bool operator==(const Device &) const = default;
+};
+
+/// A strided tensor somebody else owns.
+struct Tensor {
+  void *data = nullptr; ///< address of element 0
+  DType dtype = DType::F32;
+  int32_t rank = 0;
+  const int64_t *extents = nullptr;
+  const int64_t *strides = nullptr; ///< in elements, any sign, 0 repeats
+  Device device;
+};
+
+/// One argument slot of a kernel.
+struct ArgInfo {
+  std::string name;
+  DType dtype = DType::I64;
+  bool pointer = false; ///< `dtype` is the pointee
+  bool written = false; ///< pointers: the kernel may store through it
+  bool operator==(const ArgInfo &) const = default;
+};
+
+/// What a caller must know of a compiled kernel.
+struct KernelInfo {
+  std::string name; ///< its symbol in the object
+  uint64_t scratchBytes = 0;
+  std::vector<ArgInfo> args;
+  bool operator==(const KernelInfo &) const = default;
+};
+
+/// The result of a compilation, ready to be stored or loaded.
+struct CodeImage {
+  std::string object;              ///< a relocatable ELF object for x86-64
+  std::vector<KernelInfo> kernels;
+  std::string host;                ///< a HostProgram's bytes (host.h), or empty
+  bool operator==(const CodeImage &) const = default;
+};
+std::string serialize(const CodeImage &image);
+/// Throws Error if `bytes` is not an image of this version.
+CodeImage deserialize(std::string_view bytes);
+
+/// A kernel in executable memory. Code is unloaded when the last Kernel of its object goes.
+class Kernel {
+public:
+  Kernel(KernelInfo info, TileryKernel entry, std::shared_ptr<const void> code);
+  const KernelInfo &info() const { return info_; }
+  TileryKernel entry() const { return entry_; }
+  /// Nanoseconds a program took lately, 0 if it never ran; the launch plans its chunks with it.
+  double cost() const;
+  void setCost(double nanoseconds) const;
+
+private:
+  KernelInfo info_;
+  TileryKernel entry_;
+  std::shared_ptr<const void> code;
+  mutable uint64_t costBits = 0;
+};
+using KernelPtr = std::shared_ptr<const Kernel>;
+
+/// Places the object in memory, resolves the runtime's and libm's symbols, tells debuggers, profilers and the unwinder. Throws Error.
+std::vector<KernelPtr> load(const CodeImage &image);
+
+/// How two byte ranges relate.
+enum class Alias : uint8_t { Disjoint, Identical, Overlapping };
+/// The bytes [first, last) that the elements of a tensor span; empty for a tensor without elements.
+struct Span { uintptr_t first = 0, last = 0; };
+Span byteSpan(const Tensor &tensor);
+/// Identical: same base, extents, strides and dtype (or both span the same bytes densely); else by overlap of the spans.
+Alias classify(const Tensor &a, const Tensor &b);
+/// Bytes of the last-level cache.
+size_t lastLevelCacheBytes();
+/// TILERY_DISJOINT and TILERY_STREAM for a kernel: spans[i] belongs to slot i (scalars: empty).
+uint32_t launchFlags(const KernelInfo &info, std::span<const Span> spans);
+
+struct LaunchOptions {
+  uint32_t flags = 0; ///< TILERY_DISJOINT | TILERY_STREAM
+  /// Asked by the launching thread every 50 ms or so; true stops the launch (programs that have started are finished).
+  bool (*interrupted)(void *) = nullptr;
+  void *context = nullptr;
+};
+enum class LaunchResult { Done, Interrupted };
+/// Runs the programs of the grid (three extents; one < 1 runs nothing) and waits for them. `args`: one slot an argument, see abi.h.
+/// May be called by several threads at once. Throws Error for a failed assertion of a program.
+LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options = {});
+
+/// Threads that run programs, the launching one included: TILERY_NUM_THREADS, else the processors of the process's affinity mask.
+unsigned numThreads();
+/// Sets it from now on (0: as at the start).
+void setNumThreads(unsigned count);
+
+} // namespace tilery
