@@ -1,0 +1,117 @@
+#include "compiler/cpu/emit_object.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include <map>
+#include <mutex>
+
+namespace tilery::cpu {
+namespace {
+constexpr const char *triple = "x86_64-unknown-linux-gnu";
+
+std::unique_ptr<llvm::TargetMachine> makeMachine(const CpuTarget &target, bool fpContract) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+  std::string error;
+  llvm::Triple t(triple);
+  const llvm::Target *registered = llvm::TargetRegistry::lookupTarget(t, error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = fpContract ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Strict;
+  options.MCOptions.AsmVerbose = true;
+  return std::unique_ptr<llvm::TargetMachine>(registered->createTargetMachine(
+      t, target.cpu, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+}
+
+// A target machine costs as much as a small kernel and is not thread-safe: one per thread and configuration.
+llvm::TargetMachine &machineFor(const CpuTarget &target, bool fpContract) {
+  static thread_local std::map<std::string, std::unique_ptr<llvm::TargetMachine>> machines;
+  auto &machine = machines[target.key() + (fpContract ? "+" : "-")];
+  if (!machine)
+    machine = makeMachine(target, fpContract);
+  return *machine;
+}
+
+void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+
+  // The emitters already vectorise, unroll and forward values; what is left is cleaning up. GVN, SROA, unrolling and the
+  // vectorisers cost more than all of this together and find nothing.
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1)));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::DCEPass());
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      passes.run(function, fam);
+}
+} // namespace
+
+void prepareModule(llvm::Module &module, const CpuTarget &target) {
+  module.setTargetTriple(llvm::Triple(triple));
+  module.setDataLayout(machineFor(target, true).createDataLayout());
+  module.setPICLevel(llvm::PICLevel::SmallPIC);
+}
+
+std::string emitObject(llvm::Module &module, const CpuTarget &target, const EmitOptions &options) {
+  llvm::TargetMachine &machine = machineFor(target, options.fpContract);
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration()) {
+      function.addFnAttr(llvm::Attribute::NonLazyBind);
+      continue;
+    }
+    function.setDSOLocal(true);
+    function.addFnAttr("target-cpu", target.cpu);
+    if (!target.features.empty())
+      function.addFnAttr("target-features", target.features);
+    function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
+    function.setUWTableKind(llvm::UWTableKind::Default);
+  }
+  optimise(module, machine);
+  if (options.llvmText) {
+    llvm::raw_string_ostream stream(*options.llvmText);
+    module.print(stream, nullptr);
+  }
+  auto generate = [&](llvm::Module &m, llvm::CodeGenFileType type) {
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::legacy::PassManager passes;
+    machine.addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true);
+    passes.run(m);
+    return std::string(bytes.begin(), bytes.end());
+  };
+  // Code generation changes the module, so the text comes from a copy.
+  if (options.asmText)
+    *options.asmText = generate(*llvm::CloneModule(module), llvm::CodeGenFileType::AssemblyFile);
+  return generate(module, llvm::CodeGenFileType::ObjectFile);
+}
+
+} // namespace tilery::cpu

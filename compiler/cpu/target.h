@@ -1,0 +1,36 @@
+#pragma once
+// An instruction set as a value: what the planner, the emitters and LLVM need to know. Another ISA is another table entry.
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilery::cpu {
+
+struct CpuTarget {
+  std::string name;      // of the table entry ("avx2", "avx512", ...) or "host"
+  std::string cpu;       // LLVM's processor name
+  std::string features;  // LLVM's feature string, "+avx2,-foo"
+  unsigned vectorBits = 256;
+  unsigned vectorRegisters = 16;
+  bool avx512 = false;       // masked operations, 32 registers
+  bool dotBF16 = false;      // vdpbf16ps, vcvtneps2bf16
+  bool halfArithmetic = false; // avx512fp16
+  bool amx = false;
+  unsigned cacheLine = 64;
+
+  /// Lanes of a full register for elements of `bits` bits.
+  unsigned lanes(unsigned bits) const { return vectorBits / bits; }
+  /// What a cache of compiled code must be keyed by.
+  std::string key() const { return cpu + ";" + features + ";" + std::to_string(vectorBits); }
+};
+
+/// The processor this process runs on (detected once). x86-64-v3 (AVX2, FMA, F16C) is the least we generate code for.
+const CpuTarget &hostTarget();
+/// Table entry by name: "avx2", "avx512", "sapphirerapids", or "host". Null if there is none.
+const CpuTarget *findTarget(std::string_view name);
+/// Names of the table entries, "host" excluded.
+std::vector<std::string> targetNames();
+/// True if code for `target` runs on this processor.
+bool hostRuns(const CpuTarget &target);
+
+} // namespace tilery::cpu
