@@ -8,10 +8,19 @@ using namespace mlir;
 
 void tilery::registerTilePasses() {
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", buildPipeline);
+  registerPass(createRaiseAccesses);
+  registerPass(createLowerViews);
+  registerPass(createContractLoops);
 }
 
 void tilery::buildPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  kernel.addPass(createCanonicalizerPass());
+  kernel.addPass(createCSEPass());
+  kernel.addPass(createLoopInvariantCodeMotionPass());
+  kernel.addPass(createLowerViews());
+  kernel.addPass(createRaiseAccesses());
+  kernel.addPass(createContractLoops());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());

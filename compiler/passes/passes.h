@@ -15,4 +15,11 @@ void registerTilePasses();
 /// Appends the passes that run before any target, to a manager anchored on the module.
 void buildPipeline(mlir::OpPassManager &pm);
 
+/// Pointer tiles with masks become separable accesses.
+std::unique_ptr<mlir::Pass> createRaiseAccesses();
+/// Views of roots become separable accesses.
+std::unique_ptr<mlir::Pass> createLowerViews();
+/// Loops of dots become contractions over all of K.
+std::unique_ptr<mlir::Pass> createContractLoops();
+
 } // namespace tilery

@@ -1,0 +1,252 @@
+// raise-accesses: pointer tiles with masks -> separable accesses with one bound a dimension.
+#include "compiler/passes/dead_carried.h"
+#include "compiler/passes/passes.h"
+#include "compiler/passes/separable.h"
+
+using namespace mlir;
+using namespace tilery;
+using namespace tilery::tile;
+
+namespace {
+
+/// The lanes of one dimension that exist: an interval, a lane mask, or both.
+struct Bound {
+  Value lo, hi; ///< i64; null: open
+  Value lanes;  ///< tensor<N x i1>
+};
+
+/// A mask as a conjunction: bounds of single dimensions, a condition on all lanes, and what is neither.
+struct Conjunction {
+  SmallVector<Bound, 3> bounds;
+  Value uniform;  ///< i1
+  Value residual; ///< tile of i1
+};
+
+class MaskAnalysis {
+public:
+  MaskAnalysis(OpBuilder &b, Location loc, SeparableAnalysis &math) : b(b), loc(loc), math(math) {}
+
+  Conjunction analyse(Value mask) {
+    ArrayRef<int64_t> shape = shapeOf(mask.getType());
+    Conjunction result;
+    result.bounds.resize(shape.size());
+    if (auto c = constantOf(mask); c && *c)
+      return result;
+    Operation *op = mask.getDefiningOp();
+    if (shape.empty()) {
+      result.uniform = mask;
+      return result;
+    }
+    if (auto both = dyn_cast_or_null<arith::AndIOp>(op))
+      return merge(analyse(both.getLhs()), analyse(both.getRhs()));
+    if (auto splat = dyn_cast_or_null<SplatOp>(op)) {
+      result.uniform = splat.getValue();
+      return result;
+    }
+    if (auto expand = dyn_cast_or_null<ExpandDimsOp>(op)) {
+      result = analyse(expand.getValue());
+      result.bounds.insert(result.bounds.begin() + expand.getAxis(), Bound());
+      if (result.residual)
+        result.residual = ExpandDimsOp::create(b, loc, mask.getType(), result.residual, expand.getAxis());
+      return result;
+    }
+    if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op))
+      return this->broadcast(broadcast, analyse(broadcast.getValue()));
+    if (auto permute = dyn_cast_or_null<PermuteOp>(op)) {
+      Conjunction inner = analyse(permute.getValue());
+      for (auto [d, from] : llvm::enumerate(permute.getOrder()))
+        result.bounds[d] = inner.bounds[from];
+      result.uniform = inner.uniform;
+      if (inner.residual)
+        result.residual = PermuteOp::create(b, loc, mask.getType(), inner.residual, permute.getOrder());
+      return result;
+    }
+    if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op))
+      if (auto simple = comparison(compare.getPredicate(), compare))
+        return *simple;
+    // not (x < y) is x >= y.
+    if (auto invert = dyn_cast_or_null<arith::XOrIOp>(op))
+      if (auto c = constantOf(invert.getRhs()); c && *c)
+        if (auto compare = invert.getLhs().getDefiningOp<arith::CmpIOp>())
+          if (auto simple = comparison(arith::invertPredicate(compare.getPredicate()), compare))
+            return *simple;
+    return other(mask);
+  }
+
+private:
+  Value both(Value x, Value y) { return !x ? y : !y ? x : arith::AndIOp::create(b, loc, x, y).getResult(); }
+
+  Conjunction merge(Conjunction x, Conjunction y) {
+    for (auto [left, right] : llvm::zip_equal(x.bounds, y.bounds)) {
+      left.lo = left.lo && right.lo ? math.max(left.lo, right.lo) : left.lo ? left.lo : right.lo;
+      left.hi = left.hi && right.hi ? math.min(left.hi, right.hi) : left.hi ? left.hi : right.hi;
+      left.lanes = both(left.lanes, right.lanes);
+    }
+    x.uniform = both(x.uniform, y.uniform);
+    x.residual = both(x.residual, y.residual);
+    return x;
+  }
+
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) { return arith::CmpIOp::create(b, loc, predicate, x, y); }
+
+  Conjunction broadcast(BroadcastOp op, Conjunction inner) {
+    auto from = shapeOf(op.getValue().getType()), to = shapeOf(op.getType());
+    for (unsigned d = 0; d < to.size(); ++d) {
+      if (from[d] == to[d])
+        continue;
+      Bound &bound = inner.bounds[d]; // of a dimension of size 1: a condition on all lanes
+      if (bound.lo)
+        inner.uniform = both(inner.uniform, compare(arith::CmpIPredicate::sle, bound.lo, math.constant(0)));
+      if (bound.hi)
+        inner.uniform = both(inner.uniform, compare(arith::CmpIPredicate::sgt, bound.hi, math.constant(0)));
+      if (bound.lanes)
+        inner.uniform = both(inner.uniform, ExtractOp::create(b, loc, b.getI1Type(), bound.lanes, ValueRange{math.constant(0)}));
+      bound = {};
+    }
+    if (inner.residual)
+      inner.residual = BroadcastOp::create(b, loc, op.getType(), inner.residual);
+    return inner;
+  }
+
+  // x < y with x - y = offset + step * i along one dimension.
+  std::optional<Conjunction> comparison(arith::CmpIPredicate predicate, arith::CmpIOp op) {
+    using P = arith::CmpIPredicate;
+    if (predicate != P::slt && predicate != P::sle && predicate != P::sgt && predicate != P::sge && predicate != P::eq && predicate != P::ne)
+      return std::nullopt;
+    auto x = math.analyse(op.getLhs()), y = x ? math.analyse(op.getRhs()) : std::nullopt;
+    auto difference = y && !x->base && !y->base ? math.subtract(*x, *y) : std::nullopt;
+    if (!difference)
+      return std::nullopt;
+    int dim = -1;
+    for (unsigned d = 0; d < difference->shape.size(); ++d)
+      if (difference->dependsOn(d)) {
+        if (dim >= 0)
+          return std::nullopt;
+        dim = d;
+      }
+    Conjunction result;
+    result.bounds.resize(difference->shape.size());
+    if (dim < 0) {
+      result.uniform = compare(predicate, math.materialise(difference->offset), math.constant(0));
+      return result;
+    }
+    Bound &bound = result.bounds[dim];
+    auto step = constantOf(difference->steps[dim]);
+    bool affine = !difference->vectors[dim] && step && *step != 0 && (predicate != P::eq || std::abs(*step) == 1);
+    if (!affine || predicate == P::ne) {
+      Value lanes = math.lanes(*difference, dim);
+      bound.lanes = compare(predicate, lanes, SplatOp::create(b, loc, lanes.getType(), math.constant(0)));
+      return result;
+    }
+    Value offset = difference->offset;
+    if (*step < 0) { // mirrored: offset + step * i < 0 is -offset - step * i > 0
+      offset = math.sub({}, offset);
+      predicate = predicate == P::slt ? P::sgt : predicate == P::sle ? P::sge : predicate == P::sgt ? P::slt : predicate == P::sge ? P::sle : predicate;
+    }
+    int64_t size = std::abs(*step);
+    // With s = size: offset + s*i < 0 for i < ceil(-offset / s); offset + s*i <= 0 for i < ceil((1 - offset) / s).
+    Value below = math.ceilDiv(math.sub({}, offset), size);
+    Value notAbove = math.ceilDiv(math.sub(math.constant(1), offset), size);
+    switch (predicate) {
+    case P::slt: bound.hi = below; break;
+    case P::sle: bound.hi = notAbove; break;
+    case P::sgt: bound.lo = notAbove; break;
+    case P::sge: bound.lo = below; break;
+    default: bound.lo = below; bound.hi = notAbove; break;
+    }
+    return result;
+  }
+
+  Conjunction other(Value mask) {
+    Conjunction result;
+    ArrayRef<int64_t> shape = shapeOf(mask.getType());
+    result.bounds.resize(shape.size());
+    if (llvm::count_if(shape, [](int64_t size) { return size != 1; }) > 1) {
+      result.residual = mask;
+      return result;
+    }
+    unsigned dim = llvm::find_if(shape, [](int64_t size) { return size != 1; }) - shape.begin();
+    result.bounds[dim == shape.size() ? 0 : dim].lanes = math.flatten(mask);
+    return result;
+  }
+
+  OpBuilder &b;
+  Location loc;
+  SeparableAnalysis &math;
+};
+
+struct RaiseAccesses : PassWrapper<RaiseAccesses, OperationPass<KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RaiseAccesses)
+  StringRef getArgument() const final { return "raise-accesses"; }
+  StringRef getDescription() const final { return "pointer tiles with masks become separable accesses"; }
+
+  void runOnOperation() final {
+    SmallVector<PointerAccessOp> accesses;
+    getOperation().walk([&](PointerAccessOp op) { accesses.push_back(op); });
+    for (PointerAccessOp op : accesses)
+      raise(op);
+    removeDeadCarried(getOperation());
+  }
+
+  void raise(PointerAccessOp op) {
+    OpBuilder b(op);
+    SeparableAnalysis math(b, op.getLoc());
+    auto form = math.analyse(op.getPtrs());
+    if (!form || !form->base)
+      return; // one address a lane remains
+    Conjunction mask;
+    mask.bounds.resize(form->shape.size());
+    if (op.getMask())
+      mask = MaskAnalysis(b, op.getLoc(), math).analyse(op.getMask());
+
+    SmallVector<Value> steps, bounds;
+    SmallVector<int32_t> kinds;
+    Value residual = mask.residual;
+    for (unsigned d = 0; d < form->shape.size(); ++d) {
+      if (Value vector = form->vectors[d]) {
+        Separable one = *form;
+        one.offset = {};
+        steps.push_back(math.lanes(one, d));
+      } else {
+        steps.push_back(math.materialise(form->steps[d]));
+      }
+      Bound &bound = mask.bounds[d];
+      int64_t size = form->shape[d];
+      if (d == 0 && mask.uniform) { // no lane of dimension 0 exists unless it holds
+        Value hi = bound.hi ? bound.hi : math.constant(size);
+        bound.hi = arith::SelectOp::create(b, op.getLoc(), mask.uniform, hi, math.constant(0));
+      }
+      bool interval = bound.lo || bound.hi;
+      Value lo = bound.lo ? bound.lo : math.constant(0), hi = bound.hi ? bound.hi : math.constant(size);
+      if (bound.lanes) {
+        if (interval)
+          bound.lanes = arith::AndIOp::create(b, op.getLoc(), bound.lanes, within(b, op.getLoc(), math, size, lo, hi));
+        kinds.push_back(2);
+        bounds.push_back(bound.lanes);
+      } else if (interval) {
+        kinds.push_back(1);
+        bounds.append({lo, hi});
+      } else {
+        kinds.push_back(0);
+      }
+    }
+    if (form->shape.empty())
+      residual = mask.uniform;
+    auto access = AccessOp::create(b, op.getLoc(), op.getType(), form->base, math.materialise(form->offset), steps, bounds, residual, kinds);
+    op.replaceAllUsesWith(access.getResult());
+    op.erase();
+  }
+
+  static Value within(OpBuilder &b, Location loc, SeparableAnalysis &math, int64_t size, Value lo, Value hi) {
+    auto type = RankedTensorType::get({size}, b.getI64Type());
+    Value index = RangeOp::create(b, loc, RankedTensorType::get({size}, b.getI32Type()), 0, size);
+    index = arith::ExtSIOp::create(b, loc, type, index);
+    Value above = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, SplatOp::create(b, loc, type, lo));
+    Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, SplatOp::create(b, loc, type, hi));
+    return arith::AndIOp::create(b, loc, above, below);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tilery::createRaiseAccesses() { return std::make_unique<RaiseAccesses>(); }
