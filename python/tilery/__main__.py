@@ -1,0 +1,5 @@
+import sys
+
+from tilery.cli import main
+
+sys.exit(main())

@@ -1,0 +1,67 @@
+"""The command `tilery`."""
+import os
+import runpy
+import sys
+import types
+
+USAGE = """\
+usage: tilery run [-m] PROGRAM [ARGUMENT ...]
+
+Runs a Python program in which the names ninetoothed, tilelang, tileon and triton mean Tilery's languages.
+  -m              PROGRAM is a module name, as for python -m
+environment:
+  TILERY_DEVICE=cpu   the device "cuda" means the CPU (the default where there is no GPU)
+"""
+
+
+def main(argv=None):
+    """Entry point; returns the exit status."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv and argv[0] in ("-h", "--help"):
+        print(USAGE, end="")
+        return 0
+    if len(argv) < 2 or argv[0] != "run" or argv[1:] == ["-m"]:
+        print(USAGE, end="", file=sys.stderr)
+        return 2
+    as_module = argv[1] == "-m"
+    return run(argv[2:] if as_module else argv[1:], as_module)
+
+
+def run(argv, as_module=False):
+    """Runs argv[0] as `__main__`, as `python argv...` would."""
+    from tilery import compat
+
+    program = argv[0]
+    if not as_module and not os.path.isfile(program):
+        print(f"tilery: cannot run {program!r}: no such file", file=sys.stderr)
+        return 2
+    compat.install()
+    sys.argv = list(argv)
+    # The program sees what `python program` shows: its own folder first on the path, no frame of ours in its traceback.
+    sys.path.insert(0, os.getcwd() if as_module else os.path.dirname(os.path.abspath(program)))
+    try:
+        if as_module:
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+        else:
+            _run_file(program)
+    except Exception as error:
+        trace = _own_frames(error.__traceback__)
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        return 1
+    return 0
+
+
+def _run_file(path):
+    main_module = types.ModuleType("__main__")
+    main_module.__file__ = path
+    main_module.__builtins__ = __builtins__
+    sys.modules["__main__"] = main_module
+    with open(path, "rb") as file:
+        code = compile(file.read(), path, "exec")
+    exec(code, main_module.__dict__)
+
+
+def _own_frames(trace):
+    while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__, "<frozen runpy>"):
+        trace = trace.tb_next
+    return trace

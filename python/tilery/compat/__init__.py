@@ -1,0 +1,47 @@
+"""Runs programs written for ninetoothed, tilelang, tileon or triton unchanged.
+
+`install()` maps their import names to ours for this process and its Python children, and makes the device "cuda" mean
+the CPU where there is no GPU. `tilery run prog.py` and `pytest -p tilery.compat` call it before any program is imported.
+`load(path)` does the mapping for one file, in a process that may also use the real packages.
+"""
+import importlib.util
+import itertools
+import os
+import sys
+
+from . import device, mapping
+
+_INHERIT = os.path.join(os.path.dirname(__file__), "inherit")
+_loaded = itertools.count()
+
+
+def install():
+    """Maps the import names and applies the device rule in this process and in the Python processes it starts."""
+    mapping.install()
+    device.install()
+    paths = [_INHERIT, *(os.path.dirname(path) for path in sys.modules["tilery"].__path__)]
+    known = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path not in paths]
+    os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *known])
+    os.environ["TILERY_COMPAT"] = "1"
+
+
+def load(path):
+    """The module at `path`, whose own import statements of the mapped names see ours; nobody else's do."""
+    path = os.path.abspath(path)
+    stem = os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(f"tilery_loaded_{stem}_{next(_loaded)}", path)
+    module = importlib.util.module_from_spec(spec)
+    setattr(module, mapping.MARK, True)
+    mapping.hook_statement()
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
+    return module
+
+
+def pytest_addoption(parser):
+    """The earliest hook of a plugin given by `-p`: before conftest files are imported and before output is captured."""
+    install()

@@ -1,0 +1,65 @@
+"""The device rule: without a GPU, or with TILERY_DEVICE=cpu, "cuda" means the CPU in this process."""
+import importlib.abc
+import os
+import sys
+
+_CHOICES = ("cpu", "cuda")
+_active = False
+
+
+def active():
+    """Whether "cuda" means the CPU in this process."""
+    return _active
+
+
+def _has_gpu():
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "0") in ("", "-1"):
+        return False
+    return os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/dxg")
+
+
+def install():
+    """Applies the rule if it holds here; torch itself is changed when, and only when, the program imports it."""
+    global _active
+    choice = os.environ.get("TILERY_DEVICE", "")
+    if choice and choice not in _CHOICES:
+        raise SystemExit(f"tilery: TILERY_DEVICE={choice!r} is not a device; expected 'cpu' or 'cuda'")
+    if _active or choice == "cuda" or (not choice and _has_gpu()):
+        return
+    _active = True
+    if os.environ.get("TILERY_COMPAT") != "1":  # children of a process that has said it stay silent
+        reason = "TILERY_DEVICE=cpu" if choice else "no GPU here"
+        print(f'tilery: {reason}: the device "cuda" means the CPU in this process', file=sys.stderr, flush=True)
+    if "torch" in sys.modules:
+        _apply(sys.modules["torch"])
+    else:
+        sys.meta_path.insert(1, _AfterTorch())
+
+
+def _apply(torch):
+    from . import torch_cuda, torch_device
+
+    torch_device.apply(torch)
+    torch_cuda.apply(torch)
+
+
+class _AfterTorch(importlib.abc.MetaPathFinder):
+    """Finds torch as the others would, and applies the rule when its module has been executed."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != "torch":
+            return None
+        spec = None
+        for finder in sys.meta_path:
+            if finder is not self and (spec := finder.find_spec(fullname, path, target)) is not None:
+                break
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                _apply(module)
+                sys.meta_path.remove(self)
+
+            spec.loader.exec_module = exec_module  # on this loader object: its type and its other methods stay as they are
+        return spec

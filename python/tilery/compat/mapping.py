@@ -1,0 +1,164 @@
+"""The import names of upstream packages, mapped to ours for one process.
+
+Two parties share `sys.modules`: the program, whose `import triton` means ours, and torch, which looks for upstream's
+Triton and breaks on any other. So a meta-path finder alone is not enough: the import statement itself asks who imports.
+"""
+import builtins
+import contextlib
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import threading
+
+NAMES = {
+    "ninetoothed": "tilery.ninetoothed",
+    "tilelang": "tilery.tilelang",
+    "tileon": "tilery.tileon",
+    "triton": "tilery.tileon",
+}
+# Packages whose imports see what they would see without us.
+TORCH = frozenset({"torch", "functorch", "torchgen"})
+# A module of this mark (compat.load) sees ours, whatever the process sees.
+MARK = "__tilery_compat__"
+
+
+def translate(name):
+    """Our module's name for an upstream module's name, or None."""
+    root, dot, rest = name.partition(".")
+    return NAMES[root] + dot + rest if root in NAMES else None
+
+
+def importer(namespace):
+    """The top-level package whose code owns `namespace` (the globals of a frame)."""
+    return (namespace.get("__name__") or "").partition(".")[0]
+
+
+def is_upstream(namespace):
+    """Whether this code belongs to torch, or to a real package whose name we map (ours are called `tilery.*`)."""
+    root = importer(namespace)
+    return root in TORCH or root in NAMES
+
+
+class _Alias(importlib.abc.Loader):
+    """Makes one module known under a second name, leaving its own attributes alone."""
+
+    def __init__(self, target):
+        self.target = target
+
+    def create_module(self, spec):
+        module = importlib.import_module(self.target)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, fullname, path=None, target=None):
+        ours = translate(fullname)
+        if ours is None or _upstream.depth:
+            return None
+        found = _find_spec(ours)
+        if found is None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, _Alias(ours), origin=found.origin)
+
+
+class _Upstream(threading.local):
+    """`with upstream:` swaps the process's modules of the mapped names for the real ones."""
+
+    depth = 0
+    lock = threading.RLock()
+    modules = {}
+
+    @contextlib.contextmanager
+    def view(self):
+        if self.depth:
+            yield
+            return
+        with self.lock:
+            ours = _take()
+            sys.modules.update(self.modules)
+            self.depth = 1
+            try:
+                yield
+            finally:
+                self.depth = 0
+                self.modules.clear()
+                self.modules.update(_take())
+                sys.modules.update(ours)
+
+
+def _take():
+    names = [name for name in sys.modules if name.partition(".")[0] in NAMES]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+_upstream = _Upstream()
+_finder = _Finder()
+_import = builtins.__import__
+_import_module = importlib.import_module
+_find_spec = importlib.util.find_spec
+
+
+def _import_ours(name, fromlist):
+    """What the import statement does, without a trace in `sys.modules` under the upstream name."""
+    module = _import_module(translate(name))
+    if not fromlist:
+        return _import_module(translate(name.partition(".")[0]))
+    for item in fromlist:
+        if item != "*" and not hasattr(module, item):
+            with contextlib.suppress(ModuleNotFoundError):
+                _import_module(f"{module.__name__}.{item}")
+    return module
+
+
+def _import_statement(name, globals=None, locals=None, fromlist=(), level=0):
+    if globals is not None:
+        if level == 0:
+            mapped = name.partition(".")[0] in NAMES
+        else:
+            mapped = (globals.get("__package__") or "").partition(".")[0] in NAMES
+        if mapped:
+            if globals.get(MARK):
+                return _import_ours(name, fromlist)
+            if installed() and is_upstream(globals):
+                with _upstream.view():
+                    return _import(name, globals, locals, fromlist, level)
+    return _import(name, globals, locals, fromlist, level)
+
+
+def _as_caller(function):
+    """Wraps a function of importlib, which is called by name: the caller's frame says who asks."""
+
+    def wrapped(name, package=None):
+        if name.partition(".")[0] in NAMES and is_upstream(sys._getframe(1).f_globals):
+            with _upstream.view():
+                return function(name, package)
+        return function(name, package)
+
+    wrapped.__name__, wrapped.__doc__ = function.__name__, function.__doc__
+    return wrapped
+
+
+def hook_statement():
+    """Makes the import statement ask who imports. Harmless for every module without MARK unless `install` was called."""
+    builtins.__import__ = _import_statement
+
+
+def installed():
+    return _finder in sys.meta_path
+
+
+def install():
+    """Maps the names for the whole process, real packages that were imported before included."""
+    if installed():
+        return
+    _upstream.modules.update(_take())
+    sys.meta_path.insert(0, _finder)
+    hook_statement()
+    importlib.import_module = _as_caller(_import_module)
+    importlib.util.find_spec = _as_caller(_find_spec)

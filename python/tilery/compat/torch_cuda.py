@@ -1,0 +1,167 @@
+"""What `torch.cuda` answers to programs under the device rule: one device, the CPU, which has run everything already."""
+import contextlib
+import functools
+import os
+import sys
+import time
+import types
+
+from .torch_device import caller_is_torch
+
+
+def apply(torch):
+    """Replaces the functions that programs ask; torch's own modules keep getting the true answers."""
+    cuda = torch.cuda
+    for name, function in _functions(torch).items():
+        if hasattr(cuda, name):
+            setattr(cuda, name, _for_programs(getattr(cuda, name), function))
+    cuda.Event, cuda.Stream, cuda.ExternalStream = Event, Stream, Stream
+    cuda.device, cuda.device_of = _Device, _Device
+    for name in ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"):
+        setattr(cuda, f"{name}Tensor", getattr(torch, f"{name}Tensor"))
+    for name in ("range_push", "range_pop", "mark"):
+        setattr(cuda.nvtx, name, _nothing)
+    cuda.nvtx.range = lambda *args, **kwargs: contextlib.nullcontext()
+
+
+class Event:
+    """A point in time: the work before it is done when it is recorded."""
+
+    def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
+        self._time = None
+
+    def record(self, stream=None):
+        self._time = time.perf_counter()
+
+    def elapsed_time(self, end_event):
+        """Milliseconds from this event to `end_event`."""
+        if self._time is None or end_event._time is None:
+            raise RuntimeError("Both events must be recorded before calculating elapsed time.")
+        return (end_event._time - self._time) * 1e3
+
+    def query(self):
+        return True
+
+    def synchronize(self):
+        pass
+
+    def wait(self, stream=None):
+        pass
+
+
+class Stream:
+    """The one queue of a device that runs each piece of work when it is given."""
+
+    cuda_stream = 0
+    device_index = 0
+
+    def __init__(self, device=None, priority=0, **kwargs):
+        self.priority = priority
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return None
+
+    def __eq__(self, other):
+        return isinstance(other, Stream)
+
+    def __hash__(self):
+        return 0
+
+    @property
+    def device(self):
+        import torch
+
+        return torch.device("cpu")
+
+    def query(self):
+        return True
+
+    def synchronize(self):
+        pass
+
+    def wait_stream(self, stream):
+        pass
+
+    def wait_event(self, event):
+        pass
+
+    def record_event(self, event=None):
+        event = event or Event()
+        event.record(self)
+        return event
+
+
+class _Device(contextlib.nullcontext):
+    def __init__(self, device=None):
+        super().__init__()
+        self.idx = 0
+
+
+def _nothing(*args, **kwargs):
+    return None
+
+
+def _for_programs(true, function):
+    @functools.wraps(true)
+    def asked(*args, **kwargs):
+        return (true if caller_is_torch(sys._getframe(1)) else function)(*args, **kwargs)
+
+    return asked
+
+
+def _memory(kind):
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf(f"SC_{kind}PHYS_PAGES")
+
+
+def _processor():
+    with contextlib.suppress(OSError):
+        for line in open("/proc/cpuinfo", encoding="utf-8"):
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return "CPU"
+
+
+def _properties(device=None):
+    cores = len(os.sched_getaffinity(0))
+    return types.SimpleNamespace(
+        name=_processor(), major=9, minor=0, total_memory=_memory(""), multi_processor_count=cores, warp_size=32,
+        max_threads_per_multi_processor=2048, max_threads_per_block=1024, regs_per_multiprocessor=65536,
+        shared_memory_per_block=49152, shared_memory_per_block_optin=232448, shared_memory_per_multiprocessor=233472,
+        L2_cache_size=50 << 20, is_integrated=1, is_multi_gpu_board=0, gcnArchName="")
+
+
+def _functions(torch):
+    generator = torch.default_generator
+    answers = {
+        "is_available": True, "is_initialized": True, "is_bf16_supported": True, "device_count": 1, "current_device": 0,
+        "get_device_capability": (9, 0), "get_arch_list": ["sm_90"], "memory_summary": "", "utilization": 0,
+    }
+    functions = {name: (lambda *args, _answer=answer, **kwargs: _answer) for name, answer in answers.items()}
+    for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_cached",
+                 "max_memory_cached"):
+        functions[name] = lambda device=None: 0
+    for name in ("memory_stats", "memory_snapshot", "memory_stats_as_nested_dict"):
+        functions[name] = lambda device=None: {}
+    for name in ("init", "synchronize", "set_device", "empty_cache", "ipc_collect", "set_stream", "reset_peak_memory_stats",
+                 "reset_max_memory_allocated", "reset_max_memory_cached", "reset_accumulated_memory_stats",
+                 "set_per_process_memory_fraction"):
+        functions[name] = _nothing
+    functions.update(
+        get_device_name=lambda device=None: _processor(),
+        get_device_properties=_properties,
+        mem_get_info=lambda device=None: (_memory("AV"), _memory("")),
+        current_stream=lambda device=None: Stream(),
+        default_stream=lambda device=None: Stream(),
+        stream=lambda stream: contextlib.nullcontext(stream),
+        manual_seed=lambda seed: _nothing(generator.manual_seed(int(seed))),
+        manual_seed_all=lambda seed: _nothing(generator.manual_seed(int(seed))),
+        seed=lambda: _nothing(generator.seed()),
+        seed_all=lambda: _nothing(generator.seed()),
+        initial_seed=lambda: generator.initial_seed(),
+        get_rng_state=lambda device=None: generator.get_state(),
+        set_rng_state=lambda state, device=None: _nothing(generator.set_state(state)),
+    )
+    return functions

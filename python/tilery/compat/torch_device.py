@@ -1,0 +1,151 @@
+"""Makes the device "cuda" of torch's own functions mean the CPU, for every thread.
+
+A torch function mode would do for one thread only and costs a Python call for each operator; so the functions that take a
+device are wrapped where programs find them. `torch.device` and `torch.Generator` keep their identity (torch keys tables by
+it): their constructor slot is replaced.
+"""
+import ctypes
+import functools
+import importlib
+import re
+import sys
+
+from .mapping import importer
+
+_CUDA = re.compile(r"cuda(:\d+)?\Z")
+_IMMUTABLE = 1 << 8
+_NEW_SLOT, _FLAGS_SLOT = 312, 168  # byte offsets in PyTypeObject, unchanged since CPython 3.8
+
+
+def caller_is_torch(frame):
+    """Whether torch's own code asks: it gets the true answer, since it goes on to call what only a GPU has."""
+    return importer(frame.f_globals) == "torch"
+
+
+def apply(torch):
+    """Changes torch, once, right after it was imported."""
+    # Cached by torch: `with torch.device(..)` recognises the functions below by identity.
+    importlib.import_module("torch.utils._device")._device_constructors()
+    host = torch.device("cpu")
+
+    def cpu(device):
+        if isinstance(device, str):
+            return "cpu" if _CUDA.match(device) else device
+        if isinstance(device, int) and not isinstance(device, bool):
+            return host
+        if isinstance(device, torch.device) and device.type == "cuda":
+            return host
+        return device
+
+    def new_device(args, kwargs):
+        kind = args[0] if args else kwargs.get("type", kwargs.get("device"))
+        return (("cpu",), {}) if cpu(kind) is not kind else (args, kwargs)
+
+    _replace_new(torch.device, new_device)
+    _replace_new(torch.Generator, lambda args, kwargs: (tuple(map(cpu, args)), {key: cpu(kwargs[key]) for key in kwargs}))
+
+    def takes_device(function):
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            if "device" in kwargs:
+                kwargs["device"] = cpu(kwargs["device"])
+            if kwargs.get("pin_memory"):
+                kwargs["pin_memory"] = False
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    for name in _with_device(torch, dir(torch._C._VariableFunctions)):
+        setattr(torch, name, takes_device(getattr(torch, name)))
+    torch.asarray = takes_device(torch.asarray)
+    for name in ("fftfreq", "rfftfreq"):
+        setattr(torch.fft, name, takes_device(getattr(torch.fft, name)))
+    _change_tensor(torch, cpu, takes_device)
+    _change_mixed_precision(torch, cpu)
+
+    load = torch.load
+
+    @functools.wraps(load)
+    def load_to_cpu(f, map_location=None, *args, **kwargs):
+        return load(f, "cpu" if map_location is None else cpu(map_location), *args, **kwargs)
+
+    torch.load = load_to_cpu
+
+
+def _with_device(torch, names):
+    """The functions whose operator schema has a `device`."""
+    for name in names:
+        if name.startswith("_") or not hasattr(torch, name):
+            continue
+        schemas = torch._C._jit_get_schemas_for_operator("aten::" + name)
+        if any(argument.name == "device" for schema in schemas for argument in schema.arguments):
+            yield name
+
+
+def _change_tensor(torch, cpu, takes_device):
+    Tensor = torch.Tensor
+    to, new_tensor, is_cuda, kind = Tensor.to, Tensor.new_tensor, Tensor.is_cuda, Tensor.type
+
+    @functools.wraps(to)
+    def to_device(self, *args, **kwargs):
+        if args:
+            args = (cpu(args[0]), *args[1:])
+        if "device" in kwargs:
+            kwargs["device"] = cpu(kwargs["device"])
+        return to(self, *args, **kwargs)
+
+    def to_cuda(self, device=None, non_blocking=False, memory_format=None):
+        return self
+
+    def cpu_type(self, dtype=None, *args, **kwargs):
+        if isinstance(dtype, str):
+            dtype = dtype.replace("torch.cuda.", "torch.")
+        return kind(self, dtype, *args, **kwargs) if dtype is not None else kind(self)
+
+    def seen_as_cuda(self):
+        return is_cuda.__get__(self) if caller_is_torch(sys._getframe(1)) else self.device.type == "cpu"
+
+    Tensor.to = to_device
+    Tensor.cuda = functools.wraps(Tensor.cuda)(to_cuda)
+    Tensor.type = functools.wraps(kind)(cpu_type)
+    Tensor.is_cuda = property(seen_as_cuda)
+    Tensor.pin_memory = functools.wraps(Tensor.pin_memory)(lambda self, device=None: self)
+    Tensor.record_stream = functools.wraps(Tensor.record_stream)(lambda self, stream: None)
+    Tensor.new_tensor = takes_device(new_tensor)
+    for name in ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros"):
+        setattr(Tensor, name, takes_device(getattr(Tensor, name)))
+
+
+def _change_mixed_precision(torch, cpu):
+    autocast, scaler = torch.amp.autocast_mode.autocast, torch.amp.GradScaler
+    enter, scale = autocast.__init__, scaler.__init__
+
+    @functools.wraps(enter)
+    def autocast_init(self, device_type, dtype=None, *args, **kwargs):
+        if cpu(device_type) is not device_type:
+            device_type, dtype = "cpu", dtype or torch.float16  # CUDA's default; the CPU's is bfloat16
+        enter(self, device_type, dtype, *args, **kwargs)
+
+    @functools.wraps(scale)
+    def scaler_init(self, device="cuda", *args, **kwargs):
+        scale(self, cpu(device), *args, **kwargs)
+
+    autocast.__init__, scaler.__init__ = autocast_init, scaler_init
+
+
+def _replace_new(cls, adapt):
+    """`cls(*args, **kwargs)` becomes what it was for `adapt(args, kwargs)`. cls is a static C type, which refuses attributes."""
+    flags = ctypes.c_ulong.from_address(id(cls) + _FLAGS_SLOT)
+    if flags.value != cls.__flags__:
+        raise RuntimeError(f"tilery: cannot apply the device rule to {cls.__name__}: unknown layout of type objects")
+    slot = ctypes.c_void_p.from_address(id(cls) + _NEW_SLOT).value
+    construct = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object, ctypes.py_object)(slot)
+
+    def __new__(cls, *args, **kwargs):
+        return construct(cls, *adapt(args, kwargs))
+
+    flags.value &= ~_IMMUTABLE
+    try:
+        cls.__new__ = staticmethod(__new__)
+    finally:
+        flags.value |= _IMMUTABLE

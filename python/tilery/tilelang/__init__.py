@@ -1,0 +1,1 @@
+"""TileLang: tile programs with explicit buffers."""

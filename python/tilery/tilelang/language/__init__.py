@@ -1,0 +1,1 @@
+"""The functions of TileLang kernels: `import tilelang.language as T`."""

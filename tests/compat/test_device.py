@@ -1,0 +1,136 @@
+"""The device rule: "cuda" means the CPU."""
+import pytest
+
+TORCH = """
+import sys, threading
+import torch
+cpu = torch.device("cpu")
+"""
+
+
+def test_says_so_in_one_line(python):
+    done = python("-m", "tilery", "run", "program.py", files={"program.py": ""})
+    assert done.stderr == 'tilery: no GPU here: the device "cuda" means the CPU in this process\n'
+    done = python("-m", "tilery", "run", "program.py", files={}, environment={"TILERY_DEVICE": "cpu"})
+    assert done.stderr == 'tilery: TILERY_DEVICE=cpu: the device "cuda" means the CPU in this process\n'
+    done = python("-m", "tilery", "run", "program.py", files={}, environment={"TILERY_DEVICE": "cuda"})
+    assert done.stderr == ""
+    done = python("-m", "tilery", "run", "program.py", files={}, environment={"TILERY_DEVICE": "gpu"})
+    assert (done.returncode, done.stderr) == (1, "tilery: TILERY_DEVICE='gpu' is not a device; expected 'cpu' or 'cuda'\n")
+
+
+def test_device_objects(tilery_run):
+    tilery_run(TORCH + """
+device = torch.device("cuda")
+assert type(device) is torch.device and isinstance(device, torch.device)
+for other in (torch.device("cuda:1"), torch.device("cuda", 1), torch.device(type="cuda", index=0), torch.device(0)):
+    assert other == device == cpu and hash(other) == hash(cpu)
+assert torch.device("meta").type == "meta"
+for wrong in ("bogus", "cuda:x", "cudax"):
+    try:
+        torch.device(wrong)
+    except RuntimeError:
+        continue
+    raise SystemExit(wrong)
+with device:
+    assert torch.ones(2).device == cpu
+with torch.device("meta"):
+    assert torch.ones(2).device.type == "meta"
+torch.set_default_device("cuda")
+assert torch.empty(2).device == cpu == torch.get_default_device()
+import pickle, copy
+assert pickle.loads(pickle.dumps(device)) == copy.deepcopy(device) == cpu
+""")
+
+
+def test_functions_and_methods(tilery_run):
+    tilery_run(TORCH + """
+x = torch.randn(3, 4, device="cuda")
+results = [x, torch.tensor([1.0], device="cuda:0"), torch.as_tensor([1], device="cuda"), 
+           torch.asarray([1], device="cuda"), torch.arange(3, device=torch.device("cuda", 1)), torch.eye(2, device="cuda"),
+           torch.empty_strided((2,), (1,), device="cuda"), torch.randn_like(x, device="cuda"), torch.full((2,), 1, device="cuda"),
+           torch.randperm(4, device="cuda"), torch.hann_window(4, device="cuda"), torch.fft.fftfreq(4, device="cuda"),
+           torch.zeros(2, pin_memory=True), x.to("cuda"), x.to(device="cuda"), x.to("cuda", torch.float16), x.to(0), x.cuda(), x.cuda(0),
+           x.new_zeros(2, device="cuda"), x.new_tensor([1.0], device="cuda"), x.pin_memory(), x.type("torch.cuda.HalfTensor"),
+           torch.empty(2, generator=None, device="cuda"), torch.rand(2, generator=torch.Generator("cuda"), device="cuda"),
+           torch.rand(2, generator=torch.Generator(device="cuda").manual_seed(0), device="cuda"),
+           torch.cuda.FloatTensor(3)]
+for result in results:
+    assert result.is_cuda and result.device == torch.device("cuda"), result
+assert x.to(torch.float64).dtype == torch.float64 and x.to(torch.ones(1, dtype=torch.int32)).dtype == torch.int32
+assert not torch.empty(2, device="meta").is_cuda and not x.to("meta").is_cuda
+
+model = torch.nn.Sequential(torch.nn.Linear(4, 3, device="cuda"), torch.nn.ReLU()).cuda().to("cuda").to(device="cuda:0")
+assert all(parameter.is_cuda and isinstance(parameter, torch.nn.Parameter) for parameter in model.parameters())
+torch.nn.Linear(2, 2, device="meta").to_empty(device="cuda")
+import io
+file = io.BytesIO()
+torch.save(model.state_dict(), file)
+for where in ({"map_location": "cuda"}, {"map_location": torch.device("cuda")}, {}):
+    file.seek(0)
+    model.load_state_dict(torch.load(file, **where))
+with torch.autocast("cuda"), torch.autocast(device_type="cuda", dtype=torch.bfloat16), torch.cuda.amp.autocast():
+    assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float16
+
+seen = []
+thread = threading.Thread(target=lambda: seen.append(torch.ones(2, device="cuda").to("cuda:0").device))
+thread.start(); thread.join()
+assert seen == [cpu]
+""")
+
+
+def test_torch_cuda(tilery_run):
+    tilery_run(TORCH + """
+cuda = torch.cuda
+assert cuda.is_available() and cuda.device_count() == 1 and cuda.current_device() == 0
+assert cuda.get_device_capability() == cuda.get_device_capability("cuda:0") == (9, 0)
+properties = cuda.get_device_properties(0)
+assert properties.multi_processor_count >= 1 and properties.name == cuda.get_device_name(0) and properties.total_memory > 0
+cuda.set_device(0); cuda.synchronize(); cuda.empty_cache(); cuda.reset_peak_memory_stats()
+assert cuda.memory_allocated() == cuda.max_memory_allocated(0) == 0 and cuda.mem_get_info()[0] <= cuda.mem_get_info()[1]
+start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+stream = cuda.Stream()
+with cuda.stream(stream), cuda.device(0):
+    start.record(); stream.wait_stream(cuda.current_stream()); end.record(stream)
+end.synchronize()
+assert 0 <= start.elapsed_time(end) < 1e4 and end.query() and cuda.current_stream().cuda_stream == 0
+cuda.manual_seed(5); a = torch.rand(3, device="cuda"); cuda.manual_seed_all(5); b = torch.rand(3, device="cuda")
+assert torch.equal(a, b)
+torch.manual_seed(3)
+cuda.nvtx.range_push("x"); cuda.nvtx.range_pop()
+space = {"__name__": "torch._fake", "torch": torch, "x": a}
+assert eval("torch.cuda.is_available(), x.is_cuda", space) == (False, False)
+""")
+
+
+def test_optimizers(tilery_run):
+    # Adam asks torch._dynamo, which looks for Triton.
+    tilery_run(TORCH + """
+import tilelang
+parameter = torch.nn.Parameter(torch.ones(4, device="cuda"))
+for optimizer in (torch.optim.Adam([parameter]), torch.optim.AdamW([parameter], fused=True), torch.optim.SGD([parameter], lr=0.1)):
+    before = parameter.detach().clone()
+    optimizer.zero_grad()
+    (parameter * parameter).sum().backward()
+    optimizer.step()
+    assert (parameter < before).all() and parameter.grad.is_cuda
+import triton
+""")
+
+
+@pytest.mark.slow
+def test_compile(tilery_run, tmp_path):
+    tilery_run(TORCH + """
+import triton
+def f(x, w):
+    return torch.relu(x.to("cuda") @ w) + torch.zeros(4, device="cuda") + torch.ones_like(x @ w, device=x.device)
+x, w = torch.randn(3, 4, device="cuda"), torch.randn(4, 4, device="cuda")
+torch.testing.assert_close(torch.compile(f)(x, w), f(x, w))
+assert triton.__name__.startswith("tilery.")
+""", environment={"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")})
+
+
+def test_without_the_rule_torch_is_untouched(tilery_run):
+    tilery_run(TORCH + """
+assert torch.device("cuda").type == "cuda" and torch.ones(2).is_cuda is False
+""", environment={"TILERY_DEVICE": "cuda"})

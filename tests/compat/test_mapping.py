@@ -1,0 +1,121 @@
+"""Who sees which package under an upstream name."""
+AS_TORCH = '''
+def as_torch(source):
+    """Runs source as a module of torch would."""
+    space = {"__name__": "torch._fake", "__package__": "torch"}
+    exec(source, space)
+    return space
+'''
+
+
+def test_program_sees_ours(tilery_run, upstream):
+    tilery_run("""
+import sys, tilelang, tilery.tilelang, tilery.tilelang.language
+import tilelang.language as T
+from tilelang import language
+assert tilelang is tilery.tilelang and T is language is tilery.tilelang.language
+assert sys.modules["tilelang.language"] is T
+assert tilelang.__name__ == "tilery.tilelang" == tilelang.__spec__.name
+import importlib
+assert importlib.import_module("tilelang.language") is T
+assert importlib.util.find_spec("tilelang") is not None
+try:
+    import tilelang.no_such_module
+except ModuleNotFoundError as error:
+    assert error.name == "tilelang.no_such_module"
+else:
+    raise SystemExit("no error")
+""", upstream)
+
+
+def test_torch_sees_upstream(tilery_run, upstream):
+    tilery_run(AS_TORCH + """
+import sys
+import tilelang
+ours = tilelang
+for _ in range(2):
+    for statement in ("import tilelang", "import tilelang.extra", "from tilelang import extra"):
+        as_torch(statement)
+    assert as_torch("import tilelang")["tilelang"].UPSTREAM
+    assert as_torch("import importlib; tilelang = importlib.import_module('tilelang')")["tilelang"].UPSTREAM
+    assert as_torch("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"].origin.endswith("__init__.py")
+    assert sys.modules["tilelang"] is ours and "tilelang.extra" not in sys.modules
+assert as_torch("import tilelang")["tilelang"] is as_torch("import tilelang")["tilelang"]
+assert as_torch("import tilelang")["tilelang"].lazily().__name__ == "tilelang.extra"
+import tilelang
+assert tilelang is ours
+""", upstream)
+
+
+def test_torch_sees_that_there_is_none(tilery_run):
+    tilery_run(AS_TORCH + """
+import tilelang
+for source in ("import tilelang", "import importlib; importlib.import_module('tilelang')"):
+    try:
+        as_torch(source)
+    except ModuleNotFoundError as error:
+        assert error.name == "tilelang"
+    else:
+        raise SystemExit("no error")
+assert as_torch("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"] is None
+""")
+
+
+def test_package_imported_before_is_mapped(python, upstream):
+    done = python("-c", """
+import tilelang
+assert tilelang.UPSTREAM
+import tilery.compat
+tilery.compat.install()
+import tilelang
+assert tilelang.__name__ == "tilery.tilelang"
+""", files=upstream)
+    assert done.returncode == 0, done.stderr
+
+
+def test_children_inherit(tilery_run, upstream):
+    tilery_run("""
+import multiprocessing, subprocess, sys
+CHECK = "import tilelang, os; assert tilelang.__name__ == 'tilery.tilelang'; import site_was_here"
+def work():
+    import tilelang
+    return tilelang.__name__
+if __name__ == "__main__":
+    done = subprocess.run([sys.executable, "-c", CHECK], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(work) == "tilery.tilelang"
+""", {**upstream, "site/sitecustomize.py": "import sys, types\nsys.modules['site_was_here'] = types.ModuleType('x')\n"})
+
+
+def test_load_maps_one_file(python, upstream):
+    done = python("-c", """
+import sys, tilelang
+import tilery.compat
+module = tilery.compat.load("kernel.py")
+assert module.tilelang.__name__ == "tilery.tilelang" and module.T.__name__ == module.language.__name__ == "tilery.tilelang.language"
+assert module.later().__name__ == "tilery.tilelang"
+assert module.Data.__module__ in sys.modules
+assert sys.modules["tilelang"] is tilelang and tilelang.UPSTREAM
+import tilelang as again
+assert again.UPSTREAM
+import inspect
+assert "later" in inspect.getsource(module.later)
+""", files={**upstream, "kernel.py": """
+import dataclasses
+import tilelang
+import tilelang.language as T
+from tilelang import language
+@dataclasses.dataclass
+class Data:
+    x: "int"
+def later():
+    import tilelang
+    return tilelang
+"""})
+    assert done.returncode == 0, done.stderr
+
+
+def test_import_of_tilery_leaves_torch_alone(python):
+    done = python("-c", "import sys, tilery, tilery.compat; assert 'torch' not in sys.modules", files={})
+    assert done.returncode == 0, done.stderr
