@@ -1,0 +1,1 @@
+"""Tileon, which is also Triton: tile programs over pointers."""
