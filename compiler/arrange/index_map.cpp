@@ -1,0 +1,159 @@
+#include "compiler/arrange/index_map.h"
+#include "compiler/arrange/poly.h"
+#include <set>
+#include <stdexcept>
+
+namespace tilery::arrange {
+namespace {
+
+struct SymbolArithmetic {
+  Symbol constant(int64_t v) const { return v; }
+  Symbol value(const Symbol &s) const { return s; }
+  Symbol add(const Symbol &a, const Symbol &b) const { return a + b; }
+  Symbol mul(const Symbol &a, const Symbol &b) const { return a * b; }
+  Symbol div(const Symbol &a, const Symbol &b) const { return floorDiv(a, b); }
+  Symbol mod(const Symbol &a, const Symbol &b) const { return floorMod(a, b); }
+};
+
+/// Whether `bound` follows from `other`: it lies between the other's index - c and size - c for some c that shrinks neither end.
+bool follows(const Poly &index, const Poly &size, const Poly &otherIndex, const Poly &otherSize, const Ranges &ranges) {
+  return (index - otherIndex).isNonNegative(ranges) && ((size - index) - (otherSize - otherIndex)).isNonNegative(ranges);
+}
+
+struct PolyBound {
+  Poly index, size;
+  bool isRoot, isImplied;
+};
+
+/// Fills `affine` if the map has that form.
+void makeAffine(TileMap &map, const std::vector<Poly> &index, const std::vector<PolyBound> &bounds, const Ranges &ranges) {
+  const size_t rank = map.lanes.size();
+  auto laneName = [&](size_t d) -> const std::string & { return map.lanes[d].name().text; };
+  auto hasLane = [&](const Poly &p) {
+    for (size_t d = 0; d < rank; ++d)
+      if (p.contains(laneName(d)))
+        return true;
+    return false;
+  };
+  TileMap::Affine affine;
+  affine.dims.assign(rank, -1);
+  affine.dilations.assign(rank, Symbol(0));
+  affine.limits.resize(rank);
+  for (size_t k = 0; k < index.size(); ++k) {
+    Poly start = index[k];
+    for (size_t d = 0; d < rank; ++d) {
+      auto step = index[k].coefficient(laneName(d));
+      if (!step || hasLane(*step))
+        return;
+      if (step->constant() == 0)
+        continue;
+      if (affine.dims[d] != -1)
+        return;  // one lane that walks two source dimensions
+      affine.dims[d] = k;
+      affine.dilations[d] = step->symbol();
+      start = start.without(laneName(d));
+    }
+    affine.starts.push_back(start.symbol());
+  }
+  for (const PolyBound &bound : bounds) {
+    std::optional<size_t> lane;
+    for (size_t d = 0; d < rank; ++d) {
+      if (!bound.index.contains(laneName(d)) && !bound.size.contains(laneName(d)))
+        continue;
+      if (lane || bound.size.contains(laneName(d)))
+        return;
+      lane = d;
+    }
+    if (!lane) {
+      affine.conditions.push_back({bound.index.symbol(), bound.size.symbol()});
+      continue;
+    }
+    auto step = bound.index.coefficient(laneName(*lane));
+    if (!step || !step->constant() || *step->constant() < 1 || !bound.index.isNonNegative(ranges))
+      return;
+    Symbol limit = simplify(ceilDiv((bound.size - bound.index.without(laneName(*lane))).symbol(), *step->constant()));
+    auto &known = affine.limits[*lane];
+    known = known ? Symbol::make(ExprKind::minimum, {*known, limit}) : limit;
+  }
+  map.affine = std::move(affine);
+}
+
+}  // namespace
+
+IndexMap mapIndices(const Tensor &tensor, const std::vector<std::vector<Symbol>> &indices) {
+  std::vector<BoundOf<Symbol>> bounds;
+  IndexMap map;
+  map.index = walkBack<Symbol>(*tensor.view(), indices, SymbolArithmetic(), bounds);
+  for (const auto &bound : bounds)
+    map.bounds.push_back({bound.index, bound.size});
+  return map;
+}
+
+TileMap mapTile(const Tensor &tensor, const std::vector<Symbol> &program, const std::vector<Symbol> &user) {
+  const auto &levels = tensor.view()->levels;
+  TileMap map;
+  std::vector<std::vector<Symbol>> indices{program};
+  Ranges ranges;
+  for (size_t d = 0; d < program.size(); ++d)
+    if (program[d].isName())
+      ranges[program[d].name().text] = {0, levels[0][d] - 1};
+  auto nextUser = user.begin();
+  for (size_t l = 1; l < levels.size(); ++l) {
+    indices.emplace_back();
+    for (size_t d = 0; d < levels[l].size(); ++d) {
+      if (l + 1 < levels.size()) {
+        if (nextUser == user.end())
+          throw std::invalid_argument("too few indices");
+        // Nothing is known of a user's index: it may be negative.
+        if (nextUser->isName())
+          ranges[nextUser->name().text] = {-1, {}};
+        indices.back().push_back(*nextUser++);
+        continue;
+      }
+      map.lanes.push_back(Symbol::plain("lane_" + std::to_string(d)));
+      map.shape.push_back(levels[l][d]);
+      ranges[map.lanes[d].name().text] = {0, levels[l][d] - 1};
+      indices.back().push_back(map.lanes[d]);
+    }
+  }
+
+  std::vector<BoundOf<Symbol>> all;
+  std::vector<Poly> index;
+  for (const Symbol &expr : walkBack<Symbol>(*tensor.view(), indices, SymbolArithmetic(), all)) {
+    index.push_back(Poly::of(expr, ranges));
+    map.index.push_back(index.back().symbol());
+  }
+  std::vector<PolyBound> bounds;
+  for (const auto &bound : all) {
+    if (bound.implied == Implied::byOuter)
+      continue;
+    PolyBound poly{Poly::of(bound.index, ranges), Poly::of(bound.size, ranges), bound.isRoot, bound.implied == Implied::byInput};
+    bool always = poly.index.isNonNegative(ranges) && (poly.size - poly.index - Poly(1)).isNonNegative(ranges);
+    if (!always)
+      bounds.push_back(std::move(poly));
+  }
+  // The source's bounds are part of an access; another bound goes if one that stays implies it. A bound that its input implies may serve
+  // as the reason if it is nearer to the source, so that reasons never run in a circle.
+  for (size_t i = 0; i < bounds.size();) {
+    bool redundant = false;
+    for (size_t j = 0; j < bounds.size() && !redundant && !bounds[i].isRoot && !bounds[i].isImplied; ++j)
+      redundant = i != j && (j > i || !bounds[j].isImplied) &&
+                  follows(bounds[i].index, bounds[i].size, bounds[j].index, bounds[j].size, ranges);
+    if (redundant)
+      bounds.erase(bounds.begin() + i);
+    else
+      ++i;
+  }
+  std::vector<PolyBound> extra;
+  for (PolyBound &bound : bounds) {
+    if (bound.isImplied)
+      continue;
+    (bound.isRoot ? map.rootBounds : map.bounds).push_back({bound.index.symbol(), bound.size.symbol()});
+    if (!bound.isRoot)
+      extra.push_back(std::move(bound));
+  }
+  makeAffine(map, index, extra, ranges);
+  return map;
+}
+
+}  // namespace tilery::arrange

@@ -1,0 +1,120 @@
+#include "tilery/arrange.h"
+#include <cctype>
+#include <stdexcept>
+
+namespace tilery::arrange {
+namespace {
+
+/// Precedence climbing over Python's integer operators.
+class Parser {
+public:
+  explicit Parser(const std::string &text) : text(text) {}
+
+  Symbol parse() {
+    Symbol result = binary(1);
+    skipSpace();
+    if (at != text.size())
+      fail();
+    return result;
+  }
+
+private:
+  struct Operator {
+    const char *text;
+    ExprKind kind;
+    int precedence;
+  };
+  // Longer spellings first, so that "//" is not read as "/".
+  static constexpr Operator operators[] = {
+      {"**", ExprKind::power, 9},        {"//", ExprKind::floordiv, 7},     {"<=", ExprKind::lessEqual, 1}, {">=", ExprKind::greaterEqual, 1},
+      {"<", ExprKind::less, 1},          {">", ExprKind::greater, 1},       {"|", ExprKind::bitOr, 2},      {"^", ExprKind::bitXor, 3},
+      {"&", ExprKind::bitAnd, 4},        {"+", ExprKind::add, 6},           {"-", ExprKind::sub, 6},        {"*", ExprKind::mul, 7},
+      {"/", ExprKind::truediv, 7},       {"%", ExprKind::mod, 7},
+  };
+
+  [[noreturn]] void fail() const { throw std::invalid_argument("`" + text + "` is not an integer expression."); }
+  void skipSpace() {
+    while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
+      ++at;
+  }
+  bool accept(const std::string &token) {
+    skipSpace();
+    if (text.compare(at, token.size(), token) != 0)
+      return false;
+    at += token.size();
+    return true;
+  }
+
+  Symbol binary(int precedence) {
+    Symbol lhs = unary();
+    while (true) {
+      skipSpace();
+      const Operator *found = nullptr;
+      for (const Operator &op : operators)
+        if (text.compare(at, std::string(op.text).size(), op.text) == 0) {
+          found = &op;
+          break;
+        }
+      if (!found || found->precedence < precedence)
+        return lhs;
+      at += std::string(found->text).size();
+      // ** binds to the right.
+      lhs = Symbol::make(found->kind, {lhs, binary(found->precedence + (found->kind != ExprKind::power))});
+    }
+  }
+
+  Symbol unary() {
+    if (accept("-"))
+      return -binary(8);
+    if (accept("+"))
+      return binary(8);
+    return primary();
+  }
+
+  Symbol call(ExprKind kind, size_t arity) {
+    std::vector<Symbol> args{binary(1)};
+    while (accept(","))
+      args.push_back(binary(1));
+    if (!accept(")") || args.size() != arity)
+      fail();
+    return Symbol::make(kind, std::move(args));
+  }
+
+  Symbol primary() {
+    skipSpace();
+    if (accept("(")) {
+      Symbol inner = binary(1);
+      if (!accept(")"))
+        fail();
+      return inner;
+    }
+    size_t begin = at;
+    auto isWord = [&] { return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'); };
+    while (isWord())
+      ++at;
+    std::string word = text.substr(begin, at - begin);
+    if (word.empty())
+      fail();
+    if (std::isdigit(static_cast<unsigned char>(word[0]))) {
+      if (word.find_first_not_of("0123456789") != std::string::npos || word.size() > 18)
+        fail();
+      return std::stoll(word);
+    }
+    if (word == "abs" && accept("("))
+      return call(ExprKind::absolute, 1);
+    if (word == "min" && accept("("))
+      return call(ExprKind::minimum, 2);
+    if (word == "max" && accept("("))
+      return call(ExprKind::maximum, 2);
+    return Symbol::plain(word);
+  }
+
+  const std::string &text;
+  size_t at = 0;
+};
+
+}  // namespace
+
+Symbol Symbol::parse(const std::string &text) { return Parser(text).parse(); }
+
+}  // namespace tilery::arrange

@@ -1,0 +1,343 @@
+#include "compiler/arrange/view.h"
+#include <atomic>
+#include <stdexcept>
+
+namespace tilery::arrange {
+namespace {
+
+std::string shapeText(const Shape &shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + shape[i].str();
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+int64_t normalise(const char *operation, int64_t dim, size_t rank) {
+  int64_t n = rank;
+  if (dim < -n || dim >= n)
+    throw std::out_of_range(std::string("`") + operation + "`: dimension " + std::to_string(dim) + " is out of range for " +
+                            std::to_string(rank) + " dimension" + (rank == 1 ? "." : "s."));
+  return dim < 0 ? dim + n : dim;
+}
+
+void checkRank(const char *operation, const char *what, size_t given, const Shape &shape) {
+  if (given != shape.size())
+    throw std::invalid_argument(std::string("`") + operation + "` got " + std::to_string(given) + " " + what + " for a tensor of shape `" +
+                                shapeText(shape) + "`: one per dimension is needed.");
+}
+
+bool keeps(const Symbol &s) { return s.constant() == -1; }
+
+ViewRef next(const ViewRef &input, unsigned level, decltype(View::step) step, Shape shape) {
+  auto view = std::make_shared<View>(View{input, std::move(step), level, input->levels});
+  view->levels[level] = std::move(shape);
+  return view;
+}
+
+}  // namespace
+
+std::string Tensor::freshName() {
+  static std::atomic<int64_t> counter{0};
+  return "tensor_" + std::to_string(counter++);
+}
+
+Tensor::Tensor(Source source, std::vector<std::optional<Symbol>> shape, const std::vector<Name> &sizeOptions)
+    : root(std::make_shared<Source>(std::move(source))) {
+  if (root->isConstexpr && !shape.empty())
+    throw std::invalid_argument("`constexpr` can only be set for zero-dimensional tensors.");
+  if (!root->isConstexpr && root->value.index() != 0)
+    throw std::invalid_argument("`value` can only be set for constexpr tensors.");
+  if (root->name.empty())
+    root->name = freshName();
+  for (size_t d = 0; d < shape.size(); ++d) {
+    std::string prefix = "ninetoothed_" + root->name;
+    auto sized = [&] {
+      std::string label = prefix + "_size_" + std::to_string(d);
+      if (d >= sizeOptions.size())
+        return Symbol::plain(label);
+      const Name &options = sizeOptions[d];
+      return Symbol::named(label, options.role, options.lower, options.upper, options.powerOfTwo);
+    };
+    root->shape.push_back(shape[d] ? *shape[d] : sized());
+    root->strides.push_back(Symbol::plain(prefix + "_stride_" + std::to_string(d)));
+  }
+  auto view = std::make_shared<View>();
+  view->levels = {root->shape};
+  current = view;
+}
+
+Tensor Tensor::sourceTensor() const {
+  auto view = std::make_shared<View>();
+  view->levels = {root->shape};
+  return Tensor(root, view, 0);
+}
+
+const Shape &Tensor::shape() const { return current->levels[depth]; }
+size_t Tensor::levels() const { return current->levels.size() - depth; }
+
+Tensor Tensor::inner() const {
+  if (isInnermost())
+    throw std::invalid_argument("The elements of this tensor are not tensors.");
+  return Tensor(root, current, depth + 1);
+}
+
+Tensor Tensor::innermost() const { return Tensor(root, current, current->levels.size() - 1); }
+
+std::vector<Symbol> Tensor::names() const {
+  std::map<std::string, Symbol> found;
+  auto collect = [&](const std::vector<Symbol> &symbols) {
+    for (const Symbol &symbol : symbols)
+      for (const Symbol &name : symbol.names())
+        found.emplace(name.name().text, name);
+  };
+  for (const View *view = current.get(); view; view = view->input.get()) {
+    for (const Shape &shape : view->levels)
+      collect(shape);
+    if (auto *tile = std::get_if<Tile>(&view->step))
+      for (const Tile::Dim &dim : tile->dims)
+        collect({dim.stride, dim.spacing});
+    else if (auto *affine = std::get_if<Affine>(&view->step)) {
+      collect(affine->offsets);
+      collect(affine->steps);
+    }
+  }
+  std::vector<Symbol> result;
+  for (auto &[text, symbol] : found)
+    result.push_back(symbol);
+  return result;
+}
+
+Tensor Tensor::tile(const std::vector<Symbol> &tile, const std::vector<std::optional<Symbol>> &strides,
+                    const std::vector<std::optional<Symbol>> &dilation, bool floorMode) const {
+  const Shape &sizes = shape();
+  checkRank("tile", "sizes", tile.size(), sizes);
+  if (!strides.empty())
+    checkRank("tile", "strides", strides.size(), sizes);
+  if (!dilation.empty())
+    checkRank("tile", "dilations", dilation.size(), sizes);
+  Shape outer, inner;
+  Tile step;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    Symbol size = keeps(tile[d]) ? sizes[d] : tile[d];
+    Symbol stride = strides.empty() || !strides[d] || keeps(*strides[d]) ? size : *strides[d];
+    Symbol spacing = dilation.empty() || !dilation[d] ? Symbol(1) : *dilation[d];
+    bool whole = keeps(tile[d]) && stride.equals(size) && spacing.constant() == 1;
+    Symbol room = sizes[d] - spacing * (size - 1) - 1;
+    outer.push_back(whole ? Symbol(1) : (floorMode ? floorDiv(room, stride) : ceilDiv(room, stride)) + 1);
+    inner.push_back(size);
+    step.dims.push_back({stride, spacing, !floorMode && stride.equals(size) && spacing.constant() == 1, floorMode || whole});
+  }
+  auto view = std::make_shared<View>(View{current, std::move(step), depth, current->levels});
+  view->levels[depth] = std::move(outer);
+  view->levels.insert(view->levels.begin() + depth + 1, std::move(inner));
+  return with(view);
+}
+
+Tensor Tensor::select(const Shape &shape, const std::vector<int64_t> &inputDims) const {
+  return with(next(current, depth, Select{inputDims}, shape));
+}
+
+Tensor Tensor::expand(const std::vector<Symbol> &sizes) const {
+  checkRank("expand", "sizes", sizes.size(), shape());
+  Shape result;
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    result.push_back(keeps(sizes[d]) ? shape()[d] : sizes[d]);
+    dims.push_back(keeps(sizes[d]) ? int64_t(d) : -1);
+  }
+  return select(result, dims);
+}
+
+Tensor Tensor::unsqueeze(int64_t dim) const {
+  size_t position = normalise("unsqueeze", dim, ndim() + 1);
+  Shape result = shape();
+  result.insert(result.begin() + position, Symbol(1));
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < ndim(); ++d)
+    dims.push_back(d < position ? d : d + 1);
+  return select(result, dims);
+}
+
+Tensor Tensor::squeeze(const std::vector<int64_t> &removed) const {
+  std::vector<bool> gone(ndim(), false);
+  for (int64_t dim : removed)
+    gone[normalise("squeeze", dim, ndim())] = true;
+  Shape result;
+  std::vector<int64_t> dims(ndim(), -1);
+  for (size_t d = 0; d < ndim(); ++d) {
+    if (gone[d])
+      continue;
+    dims[d] = result.size();
+    result.push_back(shape()[d]);
+  }
+  return select(result, dims);
+}
+
+Tensor Tensor::permute(const std::vector<int64_t> &order) const {
+  checkRank("permute", "dimensions", order.size(), shape());
+  Shape result;
+  std::vector<int64_t> dims(ndim(), -1);
+  for (size_t d = 0; d < order.size(); ++d) {
+    int64_t from = normalise("permute", order[d], ndim());
+    if (dims[from] != -1)
+      throw std::invalid_argument("`permute`: dimension " + std::to_string(from) + " is named twice.");
+    dims[from] = d;
+    result.push_back(shape()[from]);
+  }
+  return select(result, dims);
+}
+
+Tensor Tensor::flatten(std::optional<int64_t> start, std::optional<int64_t> end) const {
+  int64_t rank = ndim();
+  auto place = [&](int64_t dim) { return dim == rank ? rank : normalise("flatten", dim, rank); };
+  size_t first = start ? place(*start) : 0, last = end ? place(*end) : rank;
+  if (first >= last)
+    throw std::invalid_argument("`flatten`: no dimensions between " + std::to_string(first) + " and " + std::to_string(last) + " (exclusive).");
+  Shape result(shape().begin(), shape().begin() + first);
+  Symbol count = 1;
+  for (size_t d = first; d < last; ++d)
+    count = count * shape()[d];
+  result.push_back(count);
+  result.insert(result.end(), shape().begin() + last, shape().end());
+  return with(next(current, depth, Flatten{first, last}, result));
+}
+
+Tensor Tensor::ravel() const {
+  Shape all;
+  for (size_t l = depth; l < current->levels.size(); ++l)
+    all.insert(all.end(), current->levels[l].begin(), current->levels[l].end());
+  auto view = std::make_shared<View>(View{current, Ravel{}, depth, current->levels});
+  view->levels.resize(depth);
+  view->levels.push_back(all);
+  return with(view);
+}
+
+Tensor Tensor::affine(const Shape &result, const std::vector<Symbol> &offsets, const std::vector<Symbol> &steps) const {
+  return with(next(current, depth, Affine{offsets, steps}, result));
+}
+
+Tensor Tensor::pad(const std::vector<std::pair<Symbol, Symbol>> &amounts) const {
+  checkRank("pad", "pairs", amounts.size(), shape());
+  Shape result;
+  std::vector<Symbol> offsets, steps(ndim(), Symbol(1));
+  for (size_t d = 0; d < ndim(); ++d) {
+    result.push_back(shape()[d] + amounts[d].first + amounts[d].second);
+    offsets.push_back(-amounts[d].first);
+  }
+  return affine(result, offsets, steps);
+}
+
+Tensor Tensor::slice(const std::vector<Slice> &slices) const {
+  size_t taken = 0, ellipses = 0;
+  for (const Slice &s : slices) {
+    taken += s.kind == Slice::Kind::index || s.kind == Slice::Kind::range;
+    ellipses += s.kind == Slice::Kind::ellipsis;
+  }
+  if (ellipses > 1)
+    throw std::invalid_argument("Only one `Ellipsis` is allowed.");
+  if (taken > ndim())
+    throw std::out_of_range("too many");  // the caller prints the index
+  // Every dimension gets a range; then indices are squeezed and new axes inserted.
+  Shape result;
+  std::vector<Symbol> offsets, steps;
+  std::vector<int64_t> squeezed, added;
+  int64_t position = 0;
+  auto takeAll = [&] {
+    result.push_back(shape()[result.size()]);
+    offsets.push_back(0);
+    steps.push_back(1);
+    ++position;
+  };
+  for (const Slice &s : slices) {
+    const auto d = result.size();
+    if (s.kind == Slice::Kind::newAxis) {
+      added.push_back(position++);
+    } else if (s.kind == Slice::Kind::ellipsis) {
+      for (size_t rest = ndim() - taken; rest > 0; --rest)
+        takeAll();
+    } else {
+      const Symbol &size = shape()[d];
+      // Only a written negative number counts from the end; a name is taken as it is.
+      auto fromEnd = [&](const Symbol &at) { return at.constant() && *at.constant() < 0 ? size + at : at; };
+      if (s.kind == Slice::Kind::index) {
+        squeezed.push_back(d);
+        offsets.push_back(fromEnd(*s.start));
+        steps.push_back(1);
+        result.push_back(1);
+        continue;
+      }
+      Symbol step = s.step.value_or(1);
+      bool backward = step.constant() && *step.constant() < 0;
+      if (step.constant() == 0)
+        throw std::invalid_argument("A slice's step cannot be 0.");
+      Symbol start = s.start ? fromEnd(*s.start) : backward ? size - 1 : Symbol(0);
+      Symbol stop = s.stop ? fromEnd(*s.stop) : backward ? Symbol(-1) : size;
+      result.push_back(floorDiv(stop - start + step - (backward ? -1 : 1), step));
+      offsets.push_back(start);
+      steps.push_back(step);
+      ++position;
+    }
+  }
+  while (result.size() < ndim())
+    takeAll();
+  Tensor sliced = affine(result, offsets, steps);
+  if (!squeezed.empty())
+    sliced = sliced.squeeze(squeezed);
+  for (int64_t at : added)
+    sliced = sliced.unsqueeze(at);
+  return sliced;
+}
+
+void Tensor::setInner(const Tensor &inner) {
+  if (inner.depth != depth + 1 || inner.root->name != root->name)
+    throw std::invalid_argument("A tensor's `dtype` can only be replaced by one derived from it.");
+  for (const View *view = inner.current.get(); view; view = view->input.get())
+    if (view == current.get()) {
+      current = inner.current;
+      return;
+    }
+  throw std::invalid_argument("A tensor's `dtype` can only be replaced by one derived from it.");
+}
+
+void Tensor::setShape(const Shape &shape) {
+  checkRank("shape", "sizes", shape.size(), this->shape());
+  auto view = std::make_shared<View>(*current);
+  view->levels[depth] = shape;
+  if (!current->input && depth == 0) {
+    root = std::make_shared<Source>(*root);
+    root->shape = shape;
+  }
+  current = view;
+}
+
+void Tensor::setDtype(const std::string &dtype) {
+  root = std::make_shared<Source>(*root);
+  root->dtype = dtype;
+}
+
+Tensor Tensor::substitute(const Symbol::Values &values) const {
+  auto replaced = [&](std::vector<Symbol> symbols) {
+    for (Symbol &symbol : symbols)
+      symbol = symbol.substitute(values);
+    return symbols;
+  };
+  std::function<ViewRef(const ViewRef &)> replay = [&](const ViewRef &old) -> ViewRef {
+    if (!old)
+      return nullptr;
+    auto view = std::make_shared<View>(*old);
+    view->input = replay(old->input);
+    for (Shape &shape : view->levels)
+      shape = replaced(shape);
+    if (auto *tile = std::get_if<Tile>(&view->step))
+      for (Tile::Dim &dim : tile->dims)
+        dim.stride = dim.stride.substitute(values), dim.spacing = dim.spacing.substitute(values);
+    else if (auto *affine = std::get_if<Affine>(&view->step))
+      affine->offsets = replaced(affine->offsets), affine->steps = replaced(affine->steps);
+    return view;
+  };
+  auto source = std::make_shared<Source>(*root);
+  source->shape = replaced(root->shape);
+  return Tensor(source, replay(current), depth);
+}
+
+}  // namespace tilery::arrange

@@ -1,0 +1,68 @@
+#include "tilery/arrange.h"
+#include <gtest/gtest.h>
+
+using namespace tilery::arrange;
+
+namespace {
+
+TEST(Symbol, FoldsWhatUpstreamFolds) {
+  Symbol x = Symbol::plain("x");
+  EXPECT_EQ((0 + x).str(), "x");
+  EXPECT_EQ((x + 0).str(), "x");
+  EXPECT_EQ((x - 0).str(), "x");
+  EXPECT_EQ((1 * x).str(), "x");
+  EXPECT_EQ((x * 1).str(), "x");
+  EXPECT_EQ(floorDiv(x, 1).str(), "x");
+  EXPECT_EQ((0 * x).str(), "0 * x");
+}
+
+TEST(Symbol, PrintsWithTheParenthesesPythonNeeds) {
+  for (const char *text : {"a + b * c", "(a + b) * c", "a - (b - c)", "a - b - c", "-(a + b)", "-a * b", "(-a) ** b", "a // b % c",
+                           "a // (b % c)", "a ** b ** c", "a & b | c ^ d", "(a < b) & (c >= d)", "min(a, b + 1)"})
+    EXPECT_EQ(Symbol::parse(text).str(), text);
+}
+
+TEST(Symbol, DivisionRoundsDownAndIsTotal) {
+  EXPECT_EQ(floorDiv(-7, 2).constant(), -4);
+  EXPECT_EQ(floorMod(-7, 2).constant(), 1);
+  EXPECT_EQ(floorDiv(7, 0).constant(), 0);
+  EXPECT_EQ(floorMod(7, 0).constant(), 0);
+  EXPECT_EQ(ceilDiv(7, 2).constant(), 4);
+  EXPECT_THROW(Symbol::make(ExprKind::truediv, {7, 2}), std::invalid_argument);
+}
+
+TEST(Symbol, RolesPrefixTheNameAndSetBounds) {
+  Symbol meta = Symbol::named("B", Role::meta), constant = Symbol::named("C", Role::constant, {}, 64);
+  EXPECT_EQ(meta.str(), "ninetoothed_meta_prefix_B");
+  EXPECT_EQ(meta.name().lower, 32);
+  EXPECT_EQ(meta.name().upper, 1024);
+  EXPECT_TRUE(meta.name().powerOfTwo);
+  EXPECT_EQ(constant.str(), "ninetoothed_constexpr_prefix_C");
+  EXPECT_EQ(constant.name().upper, 64);
+  EXPECT_THROW(Symbol::named("B", Role::meta, 64, 32), std::invalid_argument);
+}
+
+TEST(Symbol, NamesSubstituteReplace) {
+  Symbol e = Symbol::parse("(a + b) // 2 + a");
+  ASSERT_EQ(e.names().size(), 2u);
+  EXPECT_EQ(e.substitute({{"a", 4}, {"b", 3}}).constant(), 7);
+  EXPECT_EQ(e.replace(Symbol::parse("a + b"), Symbol::plain("c")).str(), "c // 2 + a");
+  EXPECT_TRUE(e.equals(Symbol::parse("(a+b)//2+a")));
+}
+
+TEST(Symbol, ParseRefusesWhatIsNoInteger) {
+  for (const char *text : {"", "a +", "1.5", "a b", "(a", "f(a)", "2x"})
+    EXPECT_THROW(Symbol::parse(text), std::invalid_argument) << text;
+}
+
+TEST(Simplify, EqualPolynomialsPrintEqually) {
+  auto simple = [](const char *text) { return simplify(Symbol::parse(text)).str(); };
+  EXPECT_EQ(simple("(s - (b - 1) - 1 + b - 1) // b + 1"), simple("(s - 1) // b + 1"));
+  EXPECT_EQ(simple("0 * x + y * 2 - y"), "y");
+  EXPECT_EQ(simple("(b * c + 4 * b) // b"), simple("c + 4"));
+  EXPECT_EQ(simple("(6 * x + 3) // 2"), simple("3 * x + 1"));
+  EXPECT_EQ(simple("(6 * x + 3) % 2"), "1");
+  EXPECT_EQ(simple("x // 0"), "x // 0");
+}
+
+}  // namespace
