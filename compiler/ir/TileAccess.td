@@ -72,11 +72,17 @@ def Tile_ViewOp : Tile_Op<"view", [Pure, AttrSizedOperandSegments]> {
   let description = [{
     Lane (i_0, ..., i_{r-1}) is root element e with e_k = starts[k] + sum of `dilation[d] * i_d` over the tile dimensions d with dims[d] = k
     (-1 in dims: the tile dimension repeats the same elements). It exists if 0 <= e_k < extent_k for every k,
-    and `lane bounds` hold: i_d < limits[d] where a limit is given (limits is empty or has one i64 per tile dimension).
+    and `lane bounds` hold: i_d < limits[d] where a limit is given (limits is empty or has one i64 per tile dimension),
+    and `residual` (scalar or full tile of i1) is true.
   }];
-  let arguments = (ins Tile_Root:$root, Variadic<I64>:$starts, Variadic<I64>:$dilations, Variadic<I64>:$limits, DenseI64ArrayAttr:$dims);
+  let arguments = (ins Tile_Root:$root, Variadic<I64>:$starts, Variadic<I64>:$dilations, Variadic<I64>:$limits,
+                   Optional<Tile_AnyBool>:$residual, DenseI64ArrayAttr:$dims);
   let results = (outs Tile_View:$result);
-  let assemblyFormat = [{ $root `[` $starts `]` `dims` $dims `dilations` `[` $dilations `]` `limits` `[` $limits `]` attr-dict `:` type($root) `->` type($result) }];
+  let assemblyFormat = [{ $root `[` $starts `]` `dims` $dims `dilations` `[` $dilations `]` `limits` `[` $limits `]`
+     (`residual` $residual^ `:` type($residual))? attr-dict `:` type($root) `->` type($result) }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$root, "::mlir::ValueRange":$starts, "::mlir::ValueRange":$dilations,
+                                 "::mlir::ValueRange":$limits, "::llvm::ArrayRef<int64_t>":$dims), [{
+    build($_builder, $_state, result, root, starts, dilations, limits, ::mlir::Value(), dims); }]>];
   let hasVerifier = 1;
 }
 

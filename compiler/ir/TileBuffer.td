@@ -48,7 +48,7 @@ def Tile_ElementLoadOp : Tile_Op<"element_load", [MemoryEffects<[MemRead<BufferM
 def Tile_ElementStoreOp : Tile_Op<"element_store", [MemoryEffects<[MemWrite<BufferMemory>]>]> {
   let summary = "writes one element of a buffer; outside the buffer: nothing";
   let arguments = (ins Tile_Buffer:$buffer, Variadic<AnySignlessInteger>:$indices, Tile_Scalar:$value);
-  let assemblyFormat = "$buffer `[` $indices `]` `,` $value attr-dict `:` type($buffer) `,` type($indices) `,` type($value)";
+  let assemblyFormat = "$buffer `[` $indices `]` `,` $value attr-dict `:` type($buffer) `,` `(` type($indices) `)` `,` type($value)";
   let hasVerifier = 1;
 }
 #endif

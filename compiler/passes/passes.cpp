@@ -7,6 +7,7 @@
 using namespace mlir;
 
 void tilery::registerTilePasses() {
+  registerPass(createPromoteBuffersPass);
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", buildPipeline);
   registerPass(createRaiseAccesses);
   registerPass(createLowerViews);
@@ -15,6 +16,7 @@ void tilery::registerTilePasses() {
 
 void tilery::buildPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  kernel.addPass(createPromoteBuffersPass());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());

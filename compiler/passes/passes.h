@@ -9,6 +9,8 @@ class OpPassManager;
 
 namespace tilery {
 
+std::unique_ptr<mlir::Pass> createPromoteBuffersPass();
+
 /// Makes every pass known to tilery-opt by its name (its `getArgument()`).
 void registerTilePasses();
 
