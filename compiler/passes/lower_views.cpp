@@ -35,6 +35,8 @@ struct LowerViews : PassWrapper<LowerViews, OperationPass<KernelOp>> {
     auto read = [&](Value value) { return math.scalar(value); };
 
     Value offset, uniform, residual;
+    if (Value mask = op.getResidual())
+      (isa<RankedTensorType>(mask.getType()) ? residual : uniform) = mask;
     SmallVector<Value> starts, steps(rank), lo(rank), hi(rank);
     SmallVector<SmallVector<unsigned>> walkers(rootRank);
     for (unsigned k = 0; k < rootRank; ++k) {

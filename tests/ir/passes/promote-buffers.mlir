@@ -79,7 +79,7 @@ tile.kernel @elements(%out: !tile.ptr<f32>, %x: tensor<4xf32>, %n: i32) {
   %b = tile.alloc : !tile.buffer<4xf32, local>
   %one = tile.alloc : !tile.buffer<1xf32, local>
   %f = arith.constant 1.0 : f32
-  tile.element_store %one[%c0], %f : !tile.buffer<1xf32, local>, i32, f32
+  tile.element_store %one[%c0], %f : !tile.buffer<1xf32, local>, (i32), f32
   tile.buffer_store %b, %x : !tile.buffer<4xf32, local>, tensor<4xf32>
   tile.parallel(%n) {
   ^bb0(%i: i32):
@@ -103,6 +103,6 @@ tile.kernel @stays(%x: tensor<4xf32>, %n: i32, %f: f32) {
   %w = tile.subview %b[%n] dims [0] : !tile.buffer<8xf32, local>, i32 -> !tile.buffer<4xf32, local>
   tile.buffer_store %w, %x : !tile.buffer<4xf32, local>, tensor<4xf32>
   %e = tile.alloc : !tile.buffer<8xf32, local>
-  tile.element_store %e[%n], %f : !tile.buffer<8xf32, local>, i32, f32
+  tile.element_store %e[%n], %f : !tile.buffer<8xf32, local>, (i32), f32
   tile.return
 }

@@ -7,8 +7,8 @@
 // CHECK: ^bb0(%[[S:.*]]: i64):
 // CHECK: %[[DONE:.*]] = arith.muli %[[S]], %{{.*}} overflow<nsw> : i64
 // CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %[[DONE]] overflow<nsw> : i64
-// CHECK: tile.access %{{.*}}, %[[DONE]] steps(%{{.*}}, %{{.*}}) bounds [0, 1](%{{.*}}, %[[LEFT]]) : <f32, const>, tensor<64xi64>, i64, i64, i64 -> <64x32xf32>
-// CHECK: tile.access %{{.*}}, %{{.*}} steps(%{{.*}}, %{{.*}}) bounds [1, 0](%{{.*}}, %[[LEFT]]) : <f32, const>, i64, tensor<64xi64>, i64, i64 -> <32x64xf32>
+// CHECK: tile.access %{{.*}}, %[[DONE]] steps(%{{.*}}, %{{.*}}) bounds [0, 1](%{{.*}}, %[[LEFT]]) : <f32, const>, (tensor<64xi64>, i64), (i64, i64) -> <64x32xf32>
+// CHECK: tile.access %{{.*}}, %{{.*}} steps(%{{.*}}, %{{.*}}) bounds [1, 0](%{{.*}}, %[[LEFT]]) : <f32, const>, (i64, tensor<64xi64>), (i64, i64) -> <32x64xf32>
 // CHECK: tile.access %{{.*}} bounds [1, 1]
 // CHECK: tile.store %{{.*}}, %[[ACC]]
 module {
