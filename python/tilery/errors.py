@@ -1,0 +1,48 @@
+"""The one exception family: what is wrong in the user's words, where, through which calls, and what to change."""
+import linecache
+
+
+class Error(Exception):
+    """A wrong program or launch. `chain` is [(file, line, column, function)], innermost first; columns count from 1."""
+
+    def __init__(self, message, hint=None, chain=()):
+        super().__init__(message)
+        self.message, self.hint, self.chain = message, hint, list(chain)
+
+    def __str__(self):
+        if not self.chain:
+            return self.message if not self.hint else f"{self.message}\n  hint: {self.hint}"
+        file, line, column, _ = self.chain[0]
+        parts = [f"{file}:{line}:{column}: {self.message}"]
+        text = linecache.getline(file, line).rstrip()
+        if text:
+            indent = len(text) - len(text.lstrip())
+            parts.append("    " + text.strip())
+            parts.append("    " + " " * max(column - 1 - indent, 0) + "^")
+        for file, line, column, function in self.chain[1:]:
+            parts.append(f"  called from {file}:{line}:{column} in `{function}`")
+            text = linecache.getline(file, line).strip()
+            if text:
+                parts.append("    " + text)
+        if self.hint:
+            parts.append(f"  hint: {self.hint}")
+        return "\n".join(parts)
+
+
+_kinds = {}
+
+
+def kind(*builtins):
+    """The subclass of Error that is also each of these built-in exceptions, so that `except ValueError` written for upstream still works."""
+    if not builtins:
+        return Error
+    if builtins not in _kinds:
+        name = builtins[0].__name__
+        _kinds[builtins] = type(name if name.endswith("Error") else name + "Error", (Error, *builtins), {"__module__": "tilery"})
+    return _kinds[builtins]
+
+
+def error(builtin, message, hint=None, chain=()):
+    """An Error that is also a `builtin` exception."""
+    # NameError and others take keyword arguments of their own; Error's constructor is the only one that runs.
+    return kind(builtin)(message, hint, chain)

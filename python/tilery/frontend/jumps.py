@@ -1,0 +1,151 @@
+"""Removes `return`, `break` and `continue` from a function's ast: what follows a jump moves into the other branch where one branch
+always jumps, and is guarded by a flag where it only may. What is left is straight-line code, `if`, `for`, `while` and `with`."""
+import ast
+
+RESULT = "__t_result"
+DONE = "__t_done"
+
+
+def _escaping(statement):
+    """The kinds of jump that leave this statement."""
+    if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
+        return {type(statement)}
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+        return set()
+    inner = set()
+    for field in ("body", "orelse"):
+        if isinstance(getattr(statement, field, None), list):
+            found = set().union(*(_escaping(s) for s in getattr(statement, field)), set())
+            if isinstance(statement, (ast.For, ast.While)) and field == "body":
+                found &= {ast.Return}
+            inner |= found
+    return inner
+
+
+def _always_jumps(block):
+    if not block:
+        return False
+    last = block[-1]
+    if isinstance(last, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+        return True
+    if isinstance(last, ast.If):
+        return _always_jumps(last.body) and _always_jumps(last.orelse)
+    return isinstance(last, ast.With) and _always_jumps(last.body)
+
+
+def _trim(block):
+    """Drops what follows a statement that always jumps."""
+    for index, statement in enumerate(block):
+        if _always_jumps([statement]):
+            return block[:index + 1]
+    return block
+
+
+class Guard(ast.expr):
+    """True while none of the flags is set."""
+    _fields = ("flags",)
+
+
+class JumpLowering:
+    """Lowers one function body. A flag is set where it jumps and dropped again if nothing tests it."""
+
+    def __init__(self):
+        self.count = 0
+        self.tested = set()
+
+    def function(self, body):
+        lowered = self._block(body, None)
+        if DONE in self.tested:
+            lowered.insert(0, self._set(DONE, False, body[0]))
+        return self._drop_unused(lowered)
+
+    def _set(self, name, value, at):
+        node = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
+        node.is_flag = True
+        return ast.fix_missing_locations(ast.copy_location(node, at))
+
+    def _guard(self, flags, body, at):
+        self.tested.update(flags)
+        test = ast.copy_location(Guard(sorted(flags)), at)
+        return ast.copy_location(ast.If(test, body, []), at)
+
+    def _flags(self, kinds, loop):
+        names = {ast.Return: DONE, ast.Break: loop and loop + "_break", ast.Continue: loop and loop + "_continue"}
+        return {names[k] for k in kinds}
+
+    def _block(self, block, loop):
+        out = []
+        block = _trim(block)
+        for index, s in enumerate(block):
+            rest = block[index + 1:]
+            if isinstance(s, ast.Return):
+                value = s.value or ast.copy_location(ast.Constant(None), s)
+                result = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(RESULT, ast.Store()), s)], value), s)
+                result.is_return = True
+                return out + [result, self._set(DONE, True, s)]
+            if isinstance(s, (ast.Break, ast.Continue)):
+                return out + [self._set(next(iter(self._flags({type(s)}, loop))), True, s)]
+            jumps = _escaping(s)
+            if isinstance(s, ast.If):
+                body, orelse = s.body, s.orelse
+                if jumps and _always_jumps(body):
+                    out.append(self._if(s, body, orelse + rest, loop))
+                    return out
+                if jumps and _always_jumps(orelse):
+                    out.append(self._if(s, body + rest, orelse, loop))
+                    return out
+                out.append(self._if(s, body, orelse, loop))
+            elif isinstance(s, (ast.For, ast.While)):
+                out += self._loop(s, loop)
+            elif isinstance(s, ast.With):
+                out.append(ast.copy_location(ast.With(s.items, self._block(s.body, loop)), s))
+            else:
+                out.append(s)
+            if jumps and rest:
+                out.append(self._guard(self._flags(jumps, loop), self._block(rest, loop), rest[0]))
+                return out
+        return out
+
+    def _if(self, s, body, orelse, loop):
+        return ast.copy_location(ast.If(s.test, self._block(body, loop) or [ast.copy_location(ast.Pass(), s)], self._block(orelse, loop)), s)
+
+    def _loop(self, s, outer):
+        self.count += 1
+        loop = f"__t_loop{self.count}"
+        kinds = set().union(*(self._within(t) for t in s.body), set())
+        stops = self._flags(kinds & {ast.Return, ast.Break}, loop)
+        body = self._block(s.body, loop)
+        if loop + "_continue" in self.tested:
+            body.insert(0, self._set(loop + "_continue", False, s))
+        out = []
+        if ast.Break in kinds:
+            out.append(self._set(loop + "_break", False, s))
+            self.tested.add(loop + "_break")
+        if isinstance(s, ast.For):
+            if stops:
+                body = [self._guard(stops, body, s.body[0])]
+            node = ast.For(s.target, s.iter, body, [])
+        else:
+            node = ast.While(s.test, body, [])
+            self.tested.update(stops)
+        node.stops = sorted(stops)
+        out.append(ast.copy_location(node, s))
+        if s.orelse:
+            orelse = self._block(s.orelse, outer)
+            out.append(self._guard(stops, orelse, s.orelse[0]) if stops else ast.copy_location(ast.If(ast.Constant(True), orelse, []), s))
+            ast.fix_missing_locations(out[-1])
+        return out
+
+    def _within(self, statement):
+        return _escaping(statement)
+
+    def _drop_unused(self, block):
+        out = []
+        for s in block:
+            if getattr(s, "is_flag", False) and s.targets[0].id not in self.tested:
+                continue
+            for field in ("body", "orelse"):
+                if isinstance(s, (ast.If, ast.For, ast.While, ast.With)) and getattr(s, field, None):
+                    setattr(s, field, self._drop_unused(getattr(s, field)))
+            out.append(s)
+        return out

@@ -1,0 +1,315 @@
+"""The hooks that rewritten code calls, with Python's own meaning as default. A language subclasses `Language` and overrides what it means otherwise."""
+import builtins
+import operator
+import types
+
+from . import position
+from .regions import Loop, Regions
+from .structure import Mismatch, Undefined
+from ..errors import error
+
+BINARY = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
+    "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "@": operator.matmul, "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
+}
+
+
+class Range:
+    """`range(...)` with a run-time bound, as a value of the language that may be named before it is looped over."""
+
+    def __init__(self, lo, hi=None, step=1, **attributes):
+        self.lo, self.hi = (0, lo) if hi is None else (lo, hi)
+        self.step, self.attributes = step, attributes
+
+
+class Language(Regions):
+    def __init__(self, builder):
+        super().__init__(builder)
+        # Callees with a meaning of their own, by identity. A language adds its own.
+        self.callees = {
+            builtins.range: self.call_range, builtins.min: self.call_min, builtins.max: self.call_max, builtins.abs: abs,
+            builtins.print: self.call_print, builtins.isinstance: self.call_isinstance, builtins.len: self.call_len,
+            builtins.int: self.call_int, builtins.float: self.call_float, builtins.bool: self.call_bool, builtins.super: super,
+        }
+
+    # -- what a language tells (see also regions.py) -----------------------------------------------------------------
+    def host(self, value):
+        """A compile-time wrapper's plain value; other values as they are."""
+        return value
+
+    def condition(self, value):
+        """A run-time condition as the builder wants it, or an error (a tile is no condition)."""
+        return value
+
+    def logical_not(self, value):
+        raise NotImplementedError
+
+    def logical_and(self, a, b):
+        raise NotImplementedError
+
+    def logical_or(self, a, b):
+        raise NotImplementedError
+
+    def helper(self, callee, args, kwargs):
+        """The function to trace inline when `callee` is called, or None to call it as it is."""
+        return callee if isinstance(callee, types.FunctionType) and self.wants_inline(callee, args, kwargs) else None
+
+    def wants_inline(self, function, args, kwargs):
+        return False
+
+    def loop_over(self, iterable):
+        """A Loop for what is to run at run time; None to unroll a host iterable."""
+        if isinstance(iterable, Range):
+            return Loop(iterable.lo, iterable.hi, iterable.step, iterable.attributes)
+        return None
+
+    # -- names -------------------------------------------------------------------------------------------------------
+    def undefined(self, name):
+        return Undefined(name)
+
+    def load(self, name, value):
+        if isinstance(value, Undefined):
+            if value.reason:
+                raise error(NameError, value.reason + f" and used in line {self.line()}", hint=value.hint)
+            raise error(NameError, f"`{name}` is used before it has a value")
+        return value
+
+    def assign(self, name, value, old):
+        """A name is given a value; returns what it holds from now on."""
+        return value
+
+    def annotated(self, name, annotation, value, old):
+        """`name: annotation = value`; the annotation is a thunk."""
+        return self.assign(name, value, old)
+
+    def aug_assign(self, name, op, old, value):
+        return self.assign(name, self.binary(op, old, value), old)
+
+    def binary(self, op, a, b):
+        return BINARY[op](a, b)
+
+    def unpack(self, value):
+        if self.is_value(value):
+            raise error(TypeError, f"a value of type {self.b.type_of(value)} cannot be unpacked")
+        return value
+
+    # -- items and attributes ----------------------------------------------------------------------------------------
+    def set_item(self, owner, index, value):
+        self.check_change(owner, f"a host {type(owner).__name__}")
+        owner[index] = value
+
+    def aug_item(self, owner, index, op, value):
+        self.set_item(owner, index, self.binary(op, owner[index], value))
+
+    def del_item(self, owner, index):
+        self.check_change(owner, f"a host {type(owner).__name__}")
+        del owner[index]
+
+    def set_attr(self, owner, name, value):
+        self.check_change(owner, f"attribute `{name}` of a host object")
+        setattr(owner, name, value)
+
+    def aug_attr(self, owner, name, op, value):
+        self.set_attr(owner, name, self.binary(op, getattr(owner, name), value))
+
+    def del_attr(self, owner, name):
+        self.check_change(owner, f"attribute `{name}` of a host object")
+        delattr(owner, name)
+
+    # -- control flow ------------------------------------------------------------------------------------------------
+    def if_(self, test, then, other, names, get, put, at_end):
+        test = self.host(test)
+        if not self.is_value(test):
+            return then() if test else other()
+        return self.run_if(self.condition(test), then, other, names, get, put, self.line(), at_end)
+
+    def for_(self, iterable, body, names, get, put, stopped):
+        loop = self.loop_over(iterable)
+        if loop is not None:
+            return self.run_for(loop, body, names, get, put, self.line())
+        if self.is_value(iterable):
+            raise error(TypeError, f"cannot loop over a value of type {self.b.type_of(iterable)}", hint="loop over range(...)")
+        for item in iterable:
+            body(item)
+            if stopped is not None:
+                free = self.host(stopped())
+                if not self.is_value(free) and not free:
+                    break
+        return None
+
+    def while_(self, test, body, names, get, put, may_stop):
+        return self.run_while(test, body, names, get, put, may_stop, self.line())
+
+    def with_(self, manager):
+        return manager
+
+    def none_set(self, *flags):
+        """Is no jump flag set? Flags are host bools until a run-time branch sets one."""
+        symbolic = [f for f in flags if self.is_value(f)]
+        if any(not self.is_value(f) and f for f in flags):
+            return False
+        if not symbolic:
+            return True
+        value = symbolic[0]
+        for other in symbolic[1:]:
+            value = self.logical_or(value, other)
+        return self.logical_not(value)
+
+    def return_(self, value):
+        return value
+
+    def returned(self, value):
+        """The function's result, on its way out."""
+        if isinstance(value, Undefined):
+            if value.reason:
+                raise error(TypeError, value.reason, hint="every `return` must give the same type")
+            return None
+        return value
+
+    def raising(self):
+        if self.regions:
+            region = self.regions[-1]
+            raise error(RuntimeError, f"`raise` inside a run-time `{region.kind}` (line {region.place}) cannot run",
+                        hint="exceptions are raised at compile time only; use a compile-time condition")
+
+    def assert_(self, test, message):
+        test = self.host(test)
+        if self.is_value(test):
+            return self.run_time_assert(test, str(message()) if message else "")
+        if not test:
+            raise error(AssertionError, str(message()) if message else "assertion failed at compile time")
+        return None
+
+    def run_time_assert(self, condition, message):
+        raise error(TypeError, "this language has no run-time `assert`")
+
+    # -- expressions -------------------------------------------------------------------------------------------------
+    def and_(self, *operands):
+        value = operands[0]()
+        for operand in operands[1:]:
+            if not self.is_value(self.host(value)):
+                if not self.host(value):
+                    return value
+                value = operand()
+            else:
+                other = operand()
+                if not self.is_value(self.host(other)):
+                    if self.host(other):
+                        continue
+                    return False
+                value = self.logical_and(value, other)
+        return value
+
+    def or_(self, *operands):
+        value = operands[0]()
+        for operand in operands[1:]:
+            if not self.is_value(self.host(value)):
+                if self.host(value):
+                    return value
+                value = operand()
+            else:
+                other = operand()
+                if not self.is_value(self.host(other)):
+                    if not self.host(other):
+                        continue
+                    return True
+                value = self.logical_or(value, other)
+        return value
+
+    def not_(self, value):
+        plain = self.host(value)
+        return self.logical_not(plain) if self.is_value(plain) else not plain
+
+    def compare(self, operators, first, *thunks):
+        """`a < b <= c`: every operand once, from left to right."""
+        left, result = first, None
+        for op, thunk in zip(operators, thunks):
+            right = thunk()
+            one = BINARY[op](left, right)
+            result = one if result is None else self.and_(lambda r=result: r, lambda o=one: o)
+            if not self.is_value(self.host(result)) and not self.host(result):
+                return result
+            left = right
+        return result
+
+    def if_exp(self, test, then, other):
+        test = self.host(test)
+        if not self.is_value(test):
+            return then() if test else other()
+        cell = [Undefined("the conditional expression")]
+
+        def put(values):
+            cell[:] = values
+
+        def run(branch):
+            cell[0] = branch()
+        self.run_if(self.condition(test), lambda: run(then), lambda: run(other), ("the conditional expression",), lambda: tuple(cell), put, self.line())
+        return self.load("the conditional expression", cell[0])
+
+    # -- calls -------------------------------------------------------------------------------------------------------
+    def call(self, callee, /, *args, **kwargs):
+        try:
+            own = self.callees.get(callee)
+        except TypeError:
+            own = None
+        if own is not None:
+            return own(*args, **kwargs)
+        if isinstance(callee, types.FunctionType) and id(callee.__code__) in position.CODES:
+            return callee(*args, **kwargs)
+        function = self.helper(callee, args, kwargs)
+        if function is not None:
+            return self.inline(function, args, kwargs)
+        if isinstance(callee, types.BuiltinMethodType):
+            self.check_method(callee)
+        result = callee(*args, **kwargs)
+        return self.made(result) if isinstance(callee, type) and self.regions else result
+
+    def call_range(self, *args):
+        if any(self.is_value(self.host(a)) for a in args):
+            return Range(*(self.host(a) for a in args))
+        return range(*(self.host(a) for a in args))
+
+    def call_min(self, *args, **kwargs):
+        return self._extremum(builtins.min, self.minimum, args, kwargs)
+
+    def call_max(self, *args, **kwargs):
+        return self._extremum(builtins.max, self.maximum, args, kwargs)
+
+    def _extremum(self, host, symbolic, args, kwargs):
+        items = list(args[0]) if len(args) == 1 and not self.is_value(args[0]) else list(args)
+        if not any(self.is_value(self.host(i)) for i in items):
+            return host(*args, **kwargs)
+        value = items[0]
+        for item in items[1:]:
+            value = symbolic(value, item)
+        return value
+
+    def minimum(self, a, b):
+        raise NotImplementedError
+
+    def maximum(self, a, b):
+        raise NotImplementedError
+
+    def call_print(self, *args, **kwargs):
+        if not self.dry:
+            print(*args, **kwargs)
+
+    def call_isinstance(self, value, kind):
+        return isinstance(value, kind)
+
+    def call_len(self, value):
+        return len(value)
+
+    def call_int(self, value=0, *args):
+        return int(value, *args)
+
+    def call_float(self, value=0.0):
+        return float(value)
+
+    def call_bool(self, value=False):
+        return bool(value)
+
+
+__all__ = ["Language", "Loop", "Range", "Mismatch", "Undefined"]

@@ -1,0 +1,62 @@
+"""Where the user's program is: read from the Python stack, since rewritten code keeps the lines and columns of its source."""
+import itertools
+import sys
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a code object made by the rewriter stands for. A part is a branch or loop body: it runs on top of its function's own frame."""
+    function: str
+    file: str
+    is_part: bool
+    code: object
+
+
+CODES = {}  # id(code) -> Info; the Info keeps the code object alive
+
+
+def register(code, function, is_part=False):
+    CODES[id(code)] = Info(function, code.co_filename, is_part, code)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            inner = constant.co_name
+            named = not (inner.startswith("__t_") or inner.startswith("<"))
+            register(constant, inner if named else function, not named)
+
+
+def _point(code, lasti):
+    line, _, column, _ = next(itertools.islice(code.co_positions(), lasti // 2, None), (None,) * 4)
+    return line or code.co_firstlineno, (column or 0) + 1
+
+
+def _chain(frames):
+    """frames: (code, lasti), innermost first."""
+    chain, inside = [], None
+    for code, lasti in frames:
+        info = CODES.get(id(code))
+        if info is None:
+            continue
+        if inside is None:
+            line, column = _point(code, lasti)
+            chain.append((info.file, line, column, info.function))
+        inside = info.function if info.is_part else None
+    return chain
+
+
+def current():
+    """The call chain of the running program: [(file, line, column, function)], innermost first; empty outside a trace."""
+    frame, frames = sys._getframe(1), []
+    while frame is not None:
+        frames.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return _chain(frames)
+
+
+def of_exception(exception):
+    """The same for the place where an exception passed through the program."""
+    frames, traceback = [], exception.__traceback__
+    while traceback is not None:
+        frames.append((traceback.tb_frame.f_code, traceback.tb_lasti))
+        traceback = traceback.tb_next
+    return _chain(reversed(frames))

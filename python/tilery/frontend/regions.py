@@ -1,0 +1,342 @@
+"""Run-time `if`, `for` and `while`: branches and bodies are traced, and the names they change become results of the region.
+
+A loop body is traced twice: dry, into a scratch that is thrown away, to find the names that change; then for real with those carried.
+Inside a dry trace one pass is enough, so nested loops cost their depth, not two to its power."""
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from .jumps import DONE, RESULT
+from .structure import Leaf, Mismatch, Undefined, children, fill, is_number, map_leaves, pair
+from .trace import Region, Trace
+from ..errors import error
+
+_HOST_LOOP_LIMIT = 100_000
+
+
+@dataclass
+class Loop:
+    """A run-time range; bounds are values or ints. `attributes` are hints, `item` makes the loop variable's value of the counter."""
+    lo: object
+    hi: object
+    step: object
+    attributes: dict = field(default_factory=dict)
+    item: object = None
+
+
+class Regions(Trace):
+    # -- what a language tells ---------------------------------------------------------------------------------------
+    def is_value(self, value):
+        """Is this a symbolic (run-time) value?"""
+        raise NotImplementedError
+
+    def to_value(self, number, like=None):
+        """A host number as a value; of the type of `like` (a type as `b.type_of` gives it) if that is given."""
+        raise NotImplementedError
+
+    def takes(self, type_, number):
+        """May a host number become a value of this type when a branch or an iteration merges the two?"""
+        raise NotImplementedError
+
+    def cells(self):
+        """Run-time variables that are not local names: objects with a `name` and a `value` that regions must carry too."""
+        return ()
+
+    def carried_type(self, name, before, after_type):
+        """A loop changes a variable's type: returns `before` converted to `after_type`, or raises."""
+        raise error(TypeError, f"the loop changes the type of `{name}` from {self.b.type_of(before)} to {after_type}",
+                    hint=f"give `{name}` the type {after_type} before the loop, or convert it at the end of the body")
+
+    # -- helpers -----------------------------------------------------------------------------------------------------
+    @contextmanager
+    def region(self, kind, line):
+        self.regions.append(Region(kind, line))
+        try:
+            yield
+        finally:
+            self.regions.pop()
+
+    @contextmanager
+    def scratch(self):
+        self.b.scratch_begin()
+        self.dry += 1
+        yield  # after an error the whole trace is given up, so nothing is undone
+        self.dry -= 1
+        self.b.scratch_discard()
+
+    def state(self, names, get, put):
+        """Names and cells as one list."""
+        cells = list(self.cells())
+        if not cells:
+            return names, lambda: list(get()), put
+
+        def get_all():
+            return [*get(), *(c.value for c in cells)]
+
+        def put_all(values):
+            put(values[:len(names)])
+            for cell, value in zip(cells, values[len(names):]):
+                cell.value = value
+        return (*names, *(c.name for c in cells)), get_all, put_all
+
+    def is_flag(self, name):
+        return name == DONE or name.endswith(("_break", "_continue")) and name.startswith("__t_loop")
+
+    # -- if ----------------------------------------------------------------------------------------------------------
+    def run_if(self, condition, then, other, names, get, put, line, at_end=False):
+        """`at_end`: nothing of the function runs after it, so only the result is merged."""
+        count = len(names)
+        names, get, put = self.state(names, get, put)
+        before = get()
+        self.b.if_begin(condition)
+        with self.region("if", line):
+            then()
+        after_then = get()
+        put(before)
+        self.b.if_else()
+        with self.region("if", line):
+            other()
+        after_else = get()
+        left, right = self._jumped(names, before, after_then), self._jumped(names, before, after_else)
+        leaves, plans = [], []
+        for name, old, a, b in zip(names, before, after_then, after_else):
+            plans.append(old if at_end and name in names[:count] and name != RESULT else self._merge(name, old, a, b, left, right, leaves, line))
+        pairs = [self._branch_pair(a, b) for a, b in leaves]
+        results = self.b.if_end([a for a, _ in pairs], [b for _, b in pairs])
+        put([fill(plan, results) for plan in plans])
+
+    def _jumped(self, names, before, after):
+        return any(self.is_flag(n) and new is True and old is not True for n, old, new in zip(names, before, after))
+
+    def _merge(self, name, old, a, b, left, right, leaves, line):
+        if a is b:
+            return a
+        for missing, value, jumped in ((a, b, left), (b, a, right)):
+            if isinstance(missing, Undefined):
+                if isinstance(value, Undefined):
+                    return value
+                if jumped or name == RESULT and (left or right):
+                    return self._against_nothing(value, missing is a, leaves)
+                if name == RESULT:
+                    return None if value is None else Undefined(name, f"a value is returned in only one branch of the `if` in line {line}", line)
+                return Undefined(name, f"`{name}` is defined in only one branch of the `if` in line {line}", line,
+                                 f"give `{name}` a value before the `if`, or in both branches")
+        mark = len(leaves)
+        try:
+            plan = pair(self.is_value, a, b, leaves)
+            for x, y in leaves[mark:]:
+                if not self._one_type(x, y):
+                    raise Mismatch(f"{self.describe(x)} in one branch and {self.describe(y)} in the other")
+            return plan
+        except Mismatch as e:
+            del leaves[mark:]
+            if left != right:  # a branch that leaves: only the other one's value is seen
+                return self._against_nothing(b if left else a, left, leaves)
+            what = "the result" if name == RESULT else f"`{name}`"
+            reason = e.args[0] or f"{self.describe(a)} in one branch and {self.describe(b)} in the other"
+            return Undefined(name, f"{what} is {reason} (`if` in line {line})" if not str(reason).startswith("it has") else f"{what} differs: {reason}",
+                             line, "give both branches the same type")
+
+    def _one_type(self, x, y):
+        if is_number(x) or is_number(y):
+            number, other = (x, y) if is_number(x) else (y, x)
+            return type(number) is type(other) if is_number(other) else self.takes(self.b.type_of(other), number)
+        return self.b.type_of(x) == self.b.type_of(y)
+
+    def describe(self, value):
+        return str(self.b.type_of(value)) if self.is_value(value) else f"the host value {value!r}" if is_number(value) else f"a host {type(value).__name__}"
+
+    def _against_nothing(self, value, first, leaves):
+        """Merges a value with "don't care"."""
+        def leaf(v):
+            if not self.is_value(v):
+                return v
+            leaves.append((None, v) if first else (v, None))
+            return Leaf(len(leaves) - 1)
+        return map_leaves(leaf, value)
+
+    def _branch_pair(self, a, b):
+        if is_number(a) and is_number(b):
+            b = self.to_value(b)  # emitted in the else branch; the builder gives `a` the same type
+        return a, b
+
+    # -- loops -------------------------------------------------------------------------------------------------------
+    def _dry_run(self, names, before, get, put, body, kind, line):
+        """Traces a body without effect until the set of carried leaves is stable. Returns (before with carried numbers made values, plans,
+        carried leaves): a plan per name, None for a name that is local to the body."""
+        before = list(before)
+        local = [isinstance(v, Undefined) and n != RESULT for n, v in zip(names, before)]
+        for _ in range(len(names) + 3):
+            origin, fixes = {}, {}
+
+            def placeholder(v):
+                if not self.is_value(v):
+                    return v
+                new = self.b.placeholder(v)
+                origin[id(new)] = (v, new)
+                return new
+            with self.scratch(), self.region(kind, line):
+                start = [map_leaves(placeholder, v) for v in before]
+                put(start)
+                body()
+                after = get()
+                leaves, plans = [], []
+                for i, (name, s, a) in enumerate(zip(names, start, after)):
+                    if local[i]:
+                        plans.append(None)
+                        continue
+                    if isinstance(s, Undefined):  # the function's result, first set inside
+                        plans.append(s)
+                        if not isinstance(a, Undefined):
+                            types = []
+                            map_leaves(lambda v: types.append(self.b.type_of(v)) if self.is_value(v) else None, a)
+                            fixes[i] = ("result", a, types)
+                        continue
+                    mark = len(leaves)
+                    try:
+                        if isinstance(a, Undefined):
+                            raise Mismatch(None)
+                        plans.append(pair(self.is_value, s, a, leaves))
+                    except Mismatch:
+                        del leaves[mark:]
+                        plans.append(None)
+                        fixes[i] = ("local", a if isinstance(a, Undefined) else None, None)
+                        continue
+                    for x, y in leaves[mark:]:
+                        after_type = self.b.type_of(y) if self.is_value(y) else None
+                        if is_number(x):
+                            fixes.setdefault(i, ("numbers", [], None))[1].append((x, after_type))
+                        elif after_type is not None and after_type != self.b.type_of(x):
+                            fixes.setdefault(i, ("types", [], None))[1].append((origin[id(x)][0], after_type))
+                if not fixes:
+                    carried = [origin[id(x)][0] for x, _ in leaves]
+            if not fixes:
+                return before, plans, carried, local
+            for i, (what, data, types) in fixes.items():
+                if what == "local":
+                    local[i] = True
+                    before[i] = Undefined(names[i], data.reason if data else f"`{names[i]}` changes to another kind of host value in the `{kind}` of line {line}",
+                                          line, data.hint if data else "only run-time values can be carried from one iteration to the next")
+                elif what == "result":
+                    kinds = iter(types)
+                    before[i] = map_leaves(lambda v: self.b.zero(next(kinds)) if self.is_value(v) else v, data)
+                else:
+                    before[i] = self._fix(names[i], before[i], what, list(data))
+        raise error(RuntimeError, f"the types of the variables of the `{kind}` in line {line} do not settle")
+
+    def _fix(self, name, value, what, changes):
+        def leaf(v):
+            for j, (old, after_type) in enumerate(changes):
+                if what == "numbers" and is_number(v) and type(v) is type(old) and v == old or what == "types" and v is old:
+                    del changes[j]
+                    if what == "numbers":
+                        return self.to_value(v, after_type)
+                    return self.carried_type(name, v, after_type)
+            return v
+        return map_leaves(leaf, value)
+
+    def _body_values(self, plans, local, before, names, args, kind, line):
+        return [Undefined(n, getattr(old, "reason", None), None, getattr(old, "hint", None)) if is_local else fill(p, args)
+                for n, p, is_local, old in zip(names, plans, local, before)]
+
+    def _yields(self, plans, local, values, count):
+        """The carried leaves of the state at the end of the body, in order."""
+        out = [None] * count
+
+        def collect(plan, value):
+            if isinstance(plan, Leaf):
+                out[plan.index] = value
+                return
+            parts = children(plan)
+            if parts is not None and not self.is_value(plan):
+                for p, v in zip(parts, children(value)):
+                    collect(p, v)
+        for plan, is_local, value in zip(plans, local, values):
+            if not is_local:
+                collect(plan, value)
+        return out
+
+    def _finish(self, names, plans, local, before, results, put, kind, line):
+        out = []
+        for name, plan, is_local, old in zip(names, plans, local, before):
+            if is_local:
+                reason = getattr(old, "reason", None) or f"`{name}` is defined only inside the `{kind}` of line {line}, which may not run"
+                out.append(Undefined(name, reason, line, getattr(old, "hint", None) or f"give `{name}` a value before the loop"))
+            else:
+                out.append(fill(plan, results))
+        put(out)
+
+    def run_for(self, loop, body, names, get, put, line):
+        names, get, put = self.state(names, get, put)
+        lo, hi, step, item = loop.lo, loop.hi, loop.step, loop.item
+        if is_number(step) and step < 0:  # mirrored: the counter goes up
+            first, size = lo, -step
+            count = (lo - hi + (size - 1)) // size
+            lo, hi, step = 0, count, 1
+            item = (lambda i, inner=item: inner(first - i * size)) if item else (lambda i: first - i * size)
+
+        def run(i):
+            body(item(i) if item else i)
+
+        def dry():
+            i, _ = self.b.for_begin(lo, hi, step, [], loop.attributes)
+            run(i)
+            self.b.for_end([])
+        before, plans, carried, local = self._dry_run(names, get(), get, put, dry, "for", line)
+        if self.dry:
+            results = [self.b.placeholder(v) for v in carried]
+        else:
+            i, args = self.b.for_begin(lo, hi, step, carried, loop.attributes)
+            with self.region("for", line):
+                put(self._body_values(plans, local, before, names, args, "for", line))
+                run(i)
+            yields = self._yields(plans, local, get(), len(carried))
+            results = self.b.for_end([self._as_carried(y, c) for y, c in zip(yields, carried)])
+        self._finish(names, plans, local, before, results, put, "for", line)
+
+    def _as_carried(self, value, like):
+        return self.to_value(value, self.b.type_of(like)) if is_number(value) else value
+
+    def run_while(self, test, body, names, get, put, may_stop, line):
+        plain_names, plain_get, plain_put = names, get, put
+        names, get, put = self.state(names, get, put)
+        for _ in range(_HOST_LOOP_LIMIT):
+            before = get()
+            with self.scratch(), self.region("while", line):
+                first = self.host(test())
+                if not self.is_value(first) and first and may_stop:  # the condition may become a run-time one by a `break`
+                    body()
+                    if self.is_value(again := self.host(test())):
+                        first = again
+            put(before)
+            if self.is_value(first):
+                return self._run_while(test, body, plain_names, plain_get, plain_put, line)
+            if not first:
+                return None
+            body()
+        raise error(RuntimeError, f"the `while` in line {line} does not end at compile time", hint="its condition never becomes false")
+
+    def _run_while(self, test, body, names, get, put, line):
+        names, get, put = self.state(names, get, put)
+
+        def dry():
+            self.b.while_begin([])
+            self.b.while_body(self._condition(test()))
+            body()
+            self.b.while_end([])
+        before, plans, carried, local = self._dry_run(names, get(), get, put, dry, "while", line)
+        if self.dry:
+            results = [self.b.placeholder(v) for v in carried]
+        else:
+            args = self.b.while_begin(carried)
+            with self.region("while", line):
+                put(self._body_values(plans, local, before, names, args, "while", line))
+                args = self.b.while_body(self._condition(test()))
+                put(self._body_values(plans, local, before, names, args, "while", line))
+                body()
+            yields = self._yields(plans, local, get(), len(carried))
+            results = self.b.while_end([self._as_carried(y, c) for y, c in zip(yields, carried)])
+        self._finish(names, plans, local, before, results, put, "while", line)
+
+    def _condition(self, value):
+        value = self.host(value)
+        return self.condition(value if self.is_value(value) else self.to_value(bool(value)))

@@ -1,0 +1,85 @@
+"""Tuples, lists and dataclasses seen as trees of leaves, so that a name that holds one can be merged and carried."""
+import dataclasses
+
+
+class Undefined:
+    """What a name holds while it has no usable value; `reason` and `place` say why."""
+
+    def __init__(self, name, reason=None, place=None, hint=None):
+        self.name, self.reason, self.place, self.hint = name, reason, place, hint
+
+    def __repr__(self):
+        return f"<undefined {self.name}>"
+
+
+class Mismatch(Exception):
+    """Two values of a name that cannot become one."""
+
+
+def is_number(value):
+    return isinstance(value, (bool, int, float)) and type(value) in (bool, int, float)
+
+
+def children(value):
+    """The parts of a container, or None for a leaf."""
+    if isinstance(value, (tuple, list)):
+        return list(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, f.name) for f in dataclasses.fields(value)]
+    return None
+
+
+def with_children(value, parts):
+    """The same container with other parts."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*parts)
+    if isinstance(value, (tuple, list)):
+        return type(value)(parts)
+    new = object.__new__(type(value))
+    new.__dict__.update(getattr(value, "__dict__", {}))
+    for field, part in zip(dataclasses.fields(value), parts):
+        object.__setattr__(new, field.name, part)
+    return new
+
+
+def map_leaves(function, value):
+    parts = children(value)
+    if parts is None:
+        return function(value)
+    new = [map_leaves(function, p) for p in parts]
+    return value if all(a is b for a, b in zip(new, parts)) else with_children(value, new)
+
+
+class Leaf:
+    """Place of a leaf in the list of values that a region returns."""
+
+    def __init__(self, index):
+        self.index = index
+
+
+def pair(is_value, a, b, leaves):
+    """The tree that both values share, with a Leaf where they differ; the differing pairs are appended to `leaves`."""
+    if a is b:
+        return a
+    if is_number(a) and is_number(b) and type(a) is type(b) and (a == b or (a != a and b != b)):
+        return a
+    if (is_value(a) or is_number(a)) and (is_value(b) or is_number(b)):
+        leaves.append((a, b))
+        return Leaf(len(leaves) - 1)
+    left, right = children(a), children(b)
+    if left is not None and right is not None and type(a) is type(b):
+        if len(left) != len(right):
+            raise Mismatch(f"it has {len(left)} elements in one place and {len(right)} in the other")
+        return with_children(a, [pair(is_value, x, y, leaves) for x, y in zip(left, right)])
+    if left is None and right is None and not is_value(a) and not is_value(b) and type(a) is type(b):
+        try:
+            if bool(a == b):
+                return a
+        except Exception:
+            pass
+    raise Mismatch(None)
+
+
+def fill(plan, values):
+    """A tree with its Leaf places replaced by values."""
+    return map_leaves(lambda x: values[x.index] if isinstance(x, Leaf) else x, plan)

@@ -1,0 +1,119 @@
+"""One run of a function with symbolic values: what is being traced, what was read, which run-time regions are open."""
+import types
+
+from . import position
+from .rewrite import rewrite
+from ..errors import Error, error, kind
+
+_MUTATORS = {
+    list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
+    dict: {"update", "pop", "popitem", "clear", "setdefault"},
+    set: {"add", "discard", "remove", "pop", "clear", "update", "difference_update", "intersection_update"},
+}
+_MISSING = object()
+
+
+class Region:
+    """A branch or loop body that runs at run time, under a condition or many times."""
+
+    def __init__(self, kind, place):
+        self.kind, self.place = kind, place
+        self.born = {}  # id -> host object made inside
+
+
+class Trace:
+    def __init__(self, builder):
+        self.b = builder
+        self.regions = []
+        self.dry = 0          # > 0 while a trace is made only to be thrown away
+        self.active = []      # (function, number of open regions) of the helpers being traced
+        self.reads = {}       # (module, function, dotted name) -> value read from outside, for the cache's manifest
+        self.functions = {}   # function -> its bound, rewritten form
+
+    # -- running -----------------------------------------------------------------------------------------------------
+    def run(self, function, args=(), kwargs=None):
+        """Traces a function from outside any trace. Every exception of the program comes out as an Error at the user's line."""
+        try:
+            return self.inline(function, args, kwargs or {})
+        except Error as e:
+            if not e.chain:
+                e.chain = position.of_exception(e)
+            raise e.with_traceback(None) from None
+        except RecursionError as e:
+            raise error(RecursionError, f"`{self.active[-1][0].__name__}` calls itself without end", chain=position.of_exception(e)[:3]) from None
+        except Exception as e:
+            chain = position.of_exception(e)
+            if not chain:
+                raise
+            raise self.explain(e, chain) from e
+
+    def explain(self, exception, chain):
+        """The Error for an exception that Python or a host library raised."""
+        builtin = next(t for t in type(exception).__mro__ if t.__module__ == "builtins")
+        if isinstance(exception, NameError):
+            return error(NameError, f"`{exception.name}` is not defined", chain=chain)
+        if builtin is Exception or issubclass(builtin, SyntaxError):
+            return kind()(f"{type(exception).__name__}: {exception}", chain=chain)
+        return error(builtin, str(exception) or type(exception).__name__, chain=chain)
+
+    def inline(self, function, args, kwargs):
+        """Traces a function's body here."""
+        for other, regions in self.active:
+            if other is function and regions < len(self.regions):
+                raise error(RecursionError, f"`{function.__name__}` calls itself under a run-time condition",
+                            hint="helpers are traced inline, so a recursion must end at compile time; write it as a loop")
+        bound = self.functions.get(function)
+        if bound is None:
+            rewritten = rewrite(function)
+            self.record(function, rewritten.reads)
+            bound = self.functions[function] = rewritten.bind(function, self)
+        if len(self.active) > 100:
+            raise error(RecursionError, f"`{function.__name__}` calls itself without end")
+        self.active.append((function, len(self.regions)))
+        try:
+            return bound(*args, **kwargs)
+        finally:
+            self.active.pop()
+
+    def record(self, function, paths):
+        """Notes the value of every global and closure name that a function may read."""
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        for path in paths:
+            if path[0] in cells:
+                try:
+                    value = cells[path[0]].cell_contents
+                except ValueError:
+                    continue
+            else:
+                value = function.__globals__.get(path[0], _MISSING)
+            seen = [path[0]]
+            for name in path[1:]:
+                if not isinstance(value, types.ModuleType):
+                    break
+                value = getattr(value, name, _MISSING)
+                seen.append(name)
+            if value is not _MISSING and not isinstance(value, types.ModuleType):
+                self.reads[(function.__module__, function.__qualname__, ".".join(seen))] = value
+
+    # -- host objects inside run-time regions ------------------------------------------------------------------------
+    def made(self, value):
+        """A list, dict or set was made here: changing it in the same region is fine."""
+        if self.regions:
+            self.regions[-1].born[id(value)] = value
+        return value
+
+    def check_change(self, owner, what):
+        if self.regions and id(owner) not in self.regions[-1].born:
+            region = self.regions[-1]
+            raise error(RuntimeError, f"{what} is changed inside a run-time `{region.kind}` (line {region.place})",
+                        hint="the change would happen once, at compile time; use a local name, or make the object inside")
+
+    def check_method(self, function):
+        owner = getattr(function, "__self__", None)
+        names = _MUTATORS.get(type(owner))
+        if names and function.__name__ in names:
+            self.check_change(owner, f"a host {type(owner).__name__} (by `{function.__name__}`)")
+
+    def line(self):
+        chain = position.current()
+        return chain[0][1] if chain else 0
