@@ -2,7 +2,7 @@
 import itertools
 
 import pytest
-from toy import execute, trace
+from frontend.toy import execute, trace
 
 SMALL = [-3, -1, 0, 1, 2, 5]
 

@@ -2,9 +2,9 @@
 import math
 
 import pytest
-from toy import execute, trace
+from frontend.toy import execute, trace
 
-import helpers
+from frontend import helpers
 from tilery.errors import Error
 
 SCALE = 3
@@ -53,7 +53,7 @@ def test_globals_of_helpers_are_recorded():
     def f(a):
         return helpers.scaled(a)
     toy, _, _ = trace(f, 1)
-    assert ("helpers", "scaled", "FACTOR") in toy.reads
+    assert ("frontend.helpers", "scaled", "FACTOR") in toy.reads
 
 
 def failing(function, *numbers, host=()):

@@ -2,11 +2,9 @@
 import sys
 from dataclasses import dataclass, field
 
-sys.path.insert(0, __import__("os").path.join(__import__("os").path.dirname(__file__), "..", "..", "python"))
-
-from tilery.errors import error  # noqa: E402
-from tilery.frontend import Language  # noqa: E402
-from tilery.frontend.language import BINARY  # noqa: E402
+from tilery.errors import error
+from tilery.frontend import Language
+from tilery.frontend.language import BINARY
 
 
 class Value:
