@@ -97,15 +97,18 @@ public:
   ForArgs beginFor(Value lower, Value upper, Value step, const std::vector<Value> &init);
   std::vector<Value> endFor(const std::vector<Value> &yields);
   void beginIf(Value condition);
-  void beginElse(const std::vector<Value> &thenYields);
-  std::vector<Value> endIf(const std::vector<Value> &elseYields);
-  /// The condition region first: it gets `init`, ends with whileCondition, which starts the body with the same values.
+  void beginElse();
+  /// Pairs of results, one from each branch and of one type. A null Value: that branch does not care (it yields zeros).
+  std::vector<Value> endIf(const std::vector<Value> &thenYields, const std::vector<Value> &elseYields);
+  /// The condition is built between beginWhile and whileBody, which pass the carried values to either region.
   std::vector<Value> beginWhile(const std::vector<Value> &init);
-  std::vector<Value> whileCondition(Value condition, const std::vector<Value> &carried);
+  std::vector<Value> whileBody(Value condition);
   std::vector<Value> endWhile(const std::vector<Value> &yields);
-  /// A region that will be thrown away: returns a mark; discard removes everything built since, closing open regions.
-  int beginScratch();
-  void discardScratch(int mark);
+  /// What is built between is thrown away (dry traces); nests. discard also closes regions opened since.
+  void beginScratch();
+  void discardScratch();
+  /// Inside a scratch: some value of the type of `value`.
+  Value placeholder(const Value &value);
   /// True if `value` may be used at the current position.
   bool visible(const Value &value) const;
   /// Where the value was made.

@@ -1,0 +1,62 @@
+#pragma once
+// What the files of the builder share.
+#include "compiler/builder/module_impl.h"
+#include "tilery/builder.h"
+
+namespace tilery {
+
+struct Builder::Impl {
+  explicit Impl(Builder &self, Policy policy);
+
+  Builder &self;
+  Policy policy;
+  std::unique_ptr<Module::Impl> module;
+  mlir::OpBuilder b;
+  std::function<std::vector<SourceLocation>()> provider;
+  /// Regions being built, innermost last; `op` is null for a scratch mark.
+  struct Frame {
+    mlir::Operation *op = nullptr;
+    mlir::OpBuilder::InsertPoint after; ///< where building goes on when the region ends
+    mlir::Operation *last = nullptr;    ///< scratch: the op before the mark, null at the start of a block
+    std::vector<DType> dtypes;          ///< of the tiles a combine region reduces
+    std::vector<Type> types;            ///< of the values a while loop carries
+  };
+  std::vector<Frame> frames;
+
+  mlir::Location loc();
+  mlir::Type elementType(DType dtype);
+  mlir::Type memoryType(DType dtype) { return elementType(dtype == DType::Bool ? DType::U8 : dtype); }
+  mlir::Type lower(const Type &type);
+  /// The SSA value; throws if it does not exist at the current position.
+  mlir::Value raw(const Value &value);
+  std::vector<mlir::Value> raw(const std::vector<Value> &values);
+  Value wrap(mlir::Value value, DType dtype) const;
+  Value wrapPointer(mlir::Value value, DType pointee, bool isConst) const;
+  Value like(mlir::Value value, const Type &type) const { return {value.getAsOpaquePointer(), type}; }
+  template <typename Op, typename... Args> Op create(Args &&...args) { return Op::create(b, loc(), std::forward<Args>(args)...); }
+
+  Value constant(const Literal &value, const Type &type);
+  /// An integer operand as i64 (literals too), scalars only.
+  mlir::Value index(const Operand &operand);
+  std::vector<mlir::Value> indices(const std::vector<Operand> &operands);
+  /// Mask as bool of exactly `shape`.
+  mlir::Value mask(const std::optional<Operand> &mask, const Shape &shape);
+  /// Converts to the form memory holds (Bool becomes a byte) and back.
+  mlir::Value toMemory(const Value &value);
+  Value fromMemory(mlir::Value value, DType dtype);
+  void openRegion(mlir::Operation *op, mlir::Region &region);
+  Frame &top(llvm::StringRef what);
+};
+
+/// Rewrites the arithmetic that feeds addresses and access masks to be marked as not wrapping; see docs/design.md "Indices".
+void markIndexArithmetic(tile::KernelOp kernel);
+
+inline mlir::Value toMlir(void *handle) { return mlir::Value::getFromOpaquePointer(handle); }
+/// The promotion tables (promotion.cpp). Null kind of failure: throws through `self`.
+DType promote(Builder &self, Policy policy, const Operand &lhs, const Operand &rhs, BinaryOp op);
+DType literalType(Policy policy, const Literal &literal);
+std::string literalText(const Literal &literal);
+std::string shapeText(const Shape &shape);
+const char *symbolOf(BinaryOp op);
+
+} // namespace tilery

@@ -1,0 +1,43 @@
+#include "compiler/builder/module_impl.h"
+#include "tilery/diagnostic.h"
+
+namespace tilery {
+
+Module::Impl::Impl() {
+  context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+}
+
+Module::Module(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+Module::~Module() = default;
+
+std::string Module::text(bool locations) const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  mlir::OpPrintingFlags flags;
+  if (locations)
+    flags.enableDebugInfo();
+  impl->module->print(stream, flags);
+  return text;
+}
+
+std::shared_ptr<Module> Module::parse(const std::string &text) {
+  auto impl = std::make_unique<Impl>();
+  std::string messages;
+  mlir::ScopedDiagnosticHandler handler(&impl->context, [&](mlir::Diagnostic &diagnostic) {
+    messages += diagnostic.str() + "\n";
+    return mlir::success();
+  });
+  impl->module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&impl->context));
+  if (!impl->module)
+    throw Error(Diagnostic{Diagnostic::Kind::Value, "the text is not tile IR: " + messages});
+  return std::make_shared<Module>(std::move(impl));
+}
+
+std::vector<std::string> Module::kernelNames() const {
+  std::vector<std::string> names;
+  for (auto kernel : impl->module->getOps<tile::KernelOp>())
+    names.push_back(kernel.getSymName().str());
+  return names;
+}
+
+} // namespace tilery
