@@ -1,5 +1,6 @@
 // Positions, errors, types, kernels.
 #include "compiler/builder/impl.h"
+#include "compiler/source_chain.h"
 
 namespace tilery {
 using mlir::cast;
@@ -38,7 +39,7 @@ void Builder::fail(Diagnostic::Kind kind, std::string message, std::string hint)
 }
 
 static mlir::Location toLocation(mlir::MLIRContext *context, const SourceLocation &where) {
-  mlir::Location position = mlir::FileLineColLoc::get(context, where.file, where.line, where.column);
+  mlir::Location position = mlir::FileLineColLoc::get(context, where.file, where.line, where.col);
   if (where.function.empty())
     return position;
   return mlir::NameLoc::get(mlir::StringAttr::get(context, where.function), position);
@@ -56,27 +57,8 @@ mlir::Location Builder::Impl::loc() {
   return where;
 }
 
-static void collectLocations(mlir::Location where, std::vector<SourceLocation> &chain, std::string function = "") {
-  if (auto call = dyn_cast<mlir::CallSiteLoc>(where)) {
-    collectLocations(call.getCallee(), chain);
-    collectLocations(call.getCaller(), chain);
-  } else if (auto named = dyn_cast<mlir::NameLoc>(where)) {
-    collectLocations(named.getChildLoc(), chain, named.getName().str());
-  } else if (auto position = dyn_cast<mlir::FileLineColLoc>(where)) {
-    SourceLocation entry;
-    entry.file = position.getFilename().str();
-    entry.line = position.getLine();
-    entry.column = position.getColumn();
-    entry.function = std::move(function);
-    chain.push_back(std::move(entry));
-  }
-}
-
 std::vector<SourceLocation> Builder::whereDefined(const Value &value) const {
-  std::vector<SourceLocation> chain;
-  if (value)
-    collectLocations(toMlir(value.handle).getLoc(), chain);
-  return chain;
+  return value ? sourceChain(toMlir(value.handle).getLoc()) : std::vector<SourceLocation>();
 }
 
 mlir::Type Builder::Impl::elementType(DType dtype) {
@@ -151,7 +133,7 @@ std::vector<Value> Builder::beginKernel(const std::string &name, const std::vect
     attributes.push_back(b.getDictionaryAttr(entries));
   }
   kernel.setArgAttrsAttr(b.getArrayAttr(attributes));
-  impl->frames.push_back({kernel, b.saveInsertionPoint(), {}, {}, {}});
+  impl->frames.push_back({kernel, b.saveInsertionPoint(), nullptr, {}, {}});
   b.setInsertionPointToStart(&kernel.getBody().front());
   std::vector<Value> values;
   for (size_t i = 0; i < params.size(); ++i)

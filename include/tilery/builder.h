@@ -210,8 +210,8 @@ public:
   void launch(const std::string &kernel, const std::vector<Value> &grid, const std::vector<Value> &args);
   void endHost(const std::vector<TensorArg> &outputs);
 
+  struct Impl; ///< compiler/builder/impl.h
 private:
-  struct Impl;
   std::unique_ptr<Impl> impl;
 };
 

@@ -1,0 +1,95 @@
+// Reductions and scans with known combine functions, and the arg form.
+#include "compiler/builder/impl.h"
+
+namespace tilery {
+
+static BinaryOp combineOf(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum: return BinaryOp::Add;
+  case ReduceKind::Product: return BinaryOp::Mul;
+  case ReduceKind::Max: return BinaryOp::Max;
+  case ReduceKind::Min: return BinaryOp::Min;
+  case ReduceKind::MaxNan: return BinaryOp::MaxNan;
+  case ReduceKind::MinNan: return BinaryOp::MinNan;
+  case ReduceKind::And: return BinaryOp::And;
+  case ReduceKind::Or: return BinaryOp::Or;
+  case ReduceKind::Xor: return BinaryOp::Xor;
+  }
+  return BinaryOp::Add;
+}
+
+/// One dimension for "all lanes".
+static Value flattened(Builder &self, const Value &value) {
+  int64_t count = 1;
+  for (int64_t size : value.shape())
+    count *= size;
+  return self.reshape(value, {count});
+}
+static Value withKeptDims(Builder &self, const Value &result, const Value &input, std::optional<int64_t> axis, bool keepDims) {
+  if (!keepDims)
+    return result;
+  if (axis)
+    return self.expandDims(result, *axis < 0 ? *axis + int64_t(input.shape().size()) : *axis);
+  return self.broadcastTo(result, Shape(input.shape().size(), 1));
+}
+
+Value Builder::reduce(ReduceKind kind, const Value &value, std::optional<int64_t> axis, bool keepDims) {
+  if (value.shape().empty())
+    return value;
+  Value input = axis ? value : flattened(*this, value);
+  auto args = beginReduce({input}, axis.value_or(0));
+  Value combined = cast(binary(combineOf(kind), args[0], args[1]), value.dtype());
+  return withKeptDims(*this, endReduce({combined})[0], value, axis, keepDims);
+}
+
+std::pair<Value, Value> Builder::argReduce(bool isMax, const Value &value, std::optional<int64_t> axis, bool keepDims, bool tieBreakLeft) {
+  Value input = axis ? value : flattened(*this, value);
+  if (input.shape().empty())
+    fail(Diagnostic::Kind::Value, "argmax and argmin need a tile of rank 1 or more");
+  int64_t rank = input.shape().size(), dim = axis.value_or(0);
+  dim = dim < 0 ? dim + rank : dim;
+  if (dim < 0 || dim >= rank)
+    fail(Diagnostic::Kind::Value, "axis " + std::to_string(*axis) + " is outside a tile of rank " + std::to_string(rank));
+  Shape along(rank, 1);
+  along[dim] = input.shape()[dim];
+  Value index = broadcastTo(reshape(arange(0, along[dim]), along), input.shape());
+  auto args = beginReduce({input, index}, dim);
+  Value better = binary(isMax ? BinaryOp::Gt : BinaryOp::Lt, args[0], args[2]);
+  if (tieBreakLeft)
+    better = binary(BinaryOp::LogicalOr, better,
+                    binary(BinaryOp::LogicalAnd, binary(BinaryOp::Eq, args[0], args[2]), binary(BinaryOp::Lt, args[1], args[3])));
+  auto results = endReduce({select(better, args[0], args[2]), select(better, args[1], args[3])});
+  return {withKeptDims(*this, results[0], value, axis, keepDims), withKeptDims(*this, results[1], value, axis, keepDims)};
+}
+
+Value Builder::scan(ReduceKind kind, const Value &value, int64_t axis, bool reverse) {
+  auto args = beginScan({value}, axis, reverse);
+  return endScan({cast(binary(combineOf(kind), args[0], args[1]), value.dtype())})[0];
+}
+
+Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &acc, const std::optional<Value> &clear, DType accType, const DotOptions &options) {
+  size_t rank = a.shape().size();
+  if (a.type.pointer || b.type.pointer || (rank != 2 && rank != 3) || b.shape().size() != rank)
+    fail(Diagnostic::Kind::Value, "dot needs two tiles of rank 2, or two of rank 3, got " + a.type.str() + " and " + b.type.str());
+  int64_t k = a.shape()[rank - 1];
+  if (b.shape()[rank - 2] != k || (rank == 3 && a.shape()[0] != b.shape()[0]))
+    fail(Diagnostic::Kind::Value, "dot of " + shapeText(a.shape()) + " and " + shapeText(b.shape()) + ": the inner sizes " + std::to_string(k) + " and " +
+                                      std::to_string(b.shape()[rank - 2]) + " must be equal", "transpose one operand, or make the block sizes along K equal");
+  bool floats = isFloat(a.dtype());
+  if (isFloat(b.dtype()) != floats || (a.dtype() != b.dtype() && !isFloat8(a.dtype()) && floats && impl->policy == Policy::Triton) || isBool(a.dtype()))
+    fail(Diagnostic::Kind::Type, "dot needs operands of one type, got " + a.type.str() + " and " + b.type.str(), "cast one of them with .to(...)");
+  if (floats != isFloat(accType))
+    fail(Diagnostic::Kind::Type, std::string("dot of ") + dtypeName(a.dtype()) + " cannot accumulate in " + dtypeName(accType));
+  Shape shape = a.shape();
+  shape.back() = b.shape().back();
+  Type type{accType, shape};
+  if (acc && acc->type != type)
+    fail(Diagnostic::Kind::Value, "the accumulator of this dot must be " + type.str() + ", got " + acc->type.str());
+  Value start = acc ? *acc : full(shape, Literal(int64_t(0)), accType);
+  auto op = impl->create<tile::DotOp>(impl->lower(type), impl->raw(a), impl->raw(b), impl->raw(start), clear ? impl->raw(*clear) : nullptr,
+                                      static_cast<tile::Precision>(options.precision), !floats && !isSigned(a.dtype()), !floats && !isSigned(b.dtype()),
+                                      options.policy.empty() ? nullptr : impl->b.getStringAttr(options.policy));
+  return impl->like(op, type);
+}
+
+} // namespace tilery
