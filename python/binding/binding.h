@@ -3,5 +3,7 @@
 #include <nanobind/nanobind.h>
 
 namespace tilery::python {
+void bindErrors(nanobind::module_ &m);
+void bindBuilder(nanobind::module_ &m);
 void bindRuntime(nanobind::module_ &m);
 } // namespace tilery::python

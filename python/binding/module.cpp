@@ -2,5 +2,7 @@
 
 NB_MODULE(_native, m) {
   m.doc() = "Native core of tilery: builder, compiler, launch.";
+  tilery::python::bindErrors(m);
+  tilery::python::bindBuilder(m);
   tilery::python::bindRuntime(m);
 }

@@ -1,0 +1,90 @@
+#include "convert.h"
+
+namespace nb = nanobind;
+
+namespace tilery::python {
+
+static thread_local std::vector<Builder *> builders;
+Builder &currentBuilder() {
+  if (builders.empty())
+    throw Error(Diagnostic{Diagnostic::Kind::Runtime, "tile values exist only while a kernel is being built", "call this function inside a kernel", {}});
+  return *builders.back();
+}
+void pushBuilder(Builder *builder) { builders.push_back(builder); }
+void popBuilder() {
+  if (!builders.empty())
+    builders.pop_back();
+}
+
+static std::optional<Value> asValue(nb::handle object) {
+  Value *value = nullptr;
+  if (nb::try_cast<Value *>(object, value, false) && value)
+    return *value;
+  if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()) || PyBool_Check(object.ptr()))
+    return std::nullopt;
+  if (nb::object inner = nb::getattr(object, "__tile_value__", nb::none()); !inner.is_none())
+    return asValue(inner);
+  return std::nullopt;
+}
+
+Operand toOperand(nb::handle object) {
+  if (auto value = asValue(object))
+    return *value;
+  PyObject *raw = object.ptr();
+  if (PyBool_Check(raw))
+    return Literal(raw == Py_True);
+  if (PyFloat_Check(raw))
+    return Literal(PyFloat_AsDouble(raw));
+  if (PyIndex_Check(raw)) {
+    nb::object number = nb::steal(PyNumber_Index(raw));
+    int overflow = 0;
+    long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (!overflow)
+      return Literal(int64_t(value));
+    unsigned long long wide = overflow > 0 ? PyLong_AsUnsignedLongLong(number.ptr()) : 0;
+    if (overflow > 0 && !PyErr_Occurred())
+      return Literal(uint64_t(wide));
+    PyErr_Clear();
+    throw Error(Diagnostic{Diagnostic::Kind::Value, "the integer " + std::string(nb::str(number).c_str()) + " does not fit in 64 bits", "", {}});
+  }
+  if (nb::hasattr(object, "__float__"))
+    return Literal(nb::cast<double>(nb::object(object.attr("__float__")())));
+  throw Error(Diagnostic{Diagnostic::Kind::Type, "expected a tile value or a number, got " + std::string(nb::str(nb::handle(object.type()).attr("__name__")).c_str()), "", {}});
+}
+std::optional<Operand> toOptionalOperand(nb::handle object) {
+  if (object.is_none())
+    return std::nullopt;
+  return toOperand(object);
+}
+std::vector<Operand> toOperands(nb::handle sequence) {
+  std::vector<Operand> result;
+  for (nb::handle item : sequence)
+    result.push_back(toOperand(item));
+  return result;
+}
+Value toValue(nb::handle object) {
+  if (auto value = asValue(object))
+    return *value;
+  return currentBuilder().materialize(toOperand(object));
+}
+std::optional<Value> toOptionalValue(nb::handle object) {
+  if (object.is_none())
+    return std::nullopt;
+  return toValue(object);
+}
+std::vector<Value> toValues(nb::handle sequence) {
+  std::vector<Value> result;
+  for (nb::handle item : sequence)
+    result.push_back(toValue(item));
+  return result;
+}
+
+DType toDType(nb::handle object) {
+  nb::object name = nb::getattr(object, "__tile_dtype__", nb::borrow(object));
+  if (PyUnicode_Check(name.ptr()))
+    if (auto dtype = parseDType(nb::cast<std::string>(name)))
+      return *dtype;
+  throw Error(Diagnostic{Diagnostic::Kind::Type, "unknown element type " + std::string(nb::repr(object).c_str()), "", {}});
+}
+
+} // namespace tilery::python
