@@ -7,7 +7,8 @@
 using namespace mlir;
 
 void tilery::registerTilePasses() {
-  registerPass(createPromoteBuffersPass);
+  registerPass(createParallelToTiles);
+  registerPass(createPromoteBuffers);
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", buildPipeline);
   registerPass(createRaiseAccesses);
   registerPass(createLowerViews);
@@ -16,7 +17,8 @@ void tilery::registerTilePasses() {
 
 void tilery::buildPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
-  kernel.addPass(createPromoteBuffersPass());
+  kernel.addPass(createParallelToTiles());
+  kernel.addPass(createPromoteBuffers());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());

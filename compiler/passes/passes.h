@@ -9,7 +9,10 @@ class OpPassManager;
 
 namespace tilery {
 
-std::unique_ptr<mlir::Pass> createPromoteBuffersPass();
+/// Scalar code over boxes of static extents becomes tile ops.
+std::unique_ptr<mlir::Pass> createParallelToTiles();
+/// Buffers that are read and written as a whole become tile values.
+std::unique_ptr<mlir::Pass> createPromoteBuffers();
 
 /// Makes every pass known to tilery-opt by its name (its `getArgument()`).
 void registerTilePasses();

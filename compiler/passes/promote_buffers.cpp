@@ -201,4 +201,4 @@ struct PromoteBuffers : PassWrapper<PromoteBuffers, OperationPass<KernelOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> tilery::createPromoteBuffersPass() { return std::make_unique<PromoteBuffers>(); }
+std::unique_ptr<Pass> tilery::createPromoteBuffers() { return std::make_unique<PromoteBuffers>(); }

@@ -1,0 +1,142 @@
+// RUN: tilery-opt --parallel-to-tiles --canonicalize --cse --split-input-file %s | FileCheck %s
+
+// A ReLU over a whole buffer: no windows, no loops.
+// CHECK-LABEL: tile.kernel @relu
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-NOT:     tile.parallel
+// CHECK:         %[[X:.*]] = tile.buffer_load %{{.*}} : <8x4xf32, fragment>
+// CHECK:         %[[Z:.*]] = tile.splat %[[ZERO]]
+// CHECK:         %[[Y:.*]] = arith.maximumf %[[X]], %[[Z]] : tensor<8x4xf32>
+// CHECK:         tile.buffer_store %{{.*}}, %[[Y]]
+tile.kernel @relu(%n: i32) {
+  %c8 = arith.constant 8 : i32
+  %c4 = arith.constant 4 : i32
+  %b = tile.alloc : !tile.buffer<8x4xf32, fragment>
+  tile.parallel(%c8, %c4) {
+  ^bb0(%i: i32, %j: i32):
+    %x = tile.element_load %b[%i, %j] : !tile.buffer<8x4xf32, fragment>, i32, i32 -> f32
+    %zero = arith.constant 0.0 : f32
+    %y = arith.maximumf %x, %zero : f32
+    tile.element_store %b[%i, %j], %y : !tile.buffer<8x4xf32, fragment>, (i32, i32), f32
+  } : i32, i32
+  tile.return
+}
+
+// -----
+
+// A row value is computed once a row; a transposed window is a subview and a permutation.
+// CHECK-LABEL: tile.kernel @rows
+// CHECK:         %[[S:.*]] = tile.buffer_load %{{.*}} : <8xf32, fragment> -> tensor<8xf32>
+// CHECK:         %[[C:.*]] = tile.expand_dims %[[S]] axis 1 : tensor<8xf32> -> tensor<8x1xf32>
+// CHECK:         %[[E:.*]] = math.exp %[[C]] : tensor<8x1xf32>
+// CHECK:         %[[W:.*]] = tile.subview %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] dims [0, 2] : {{.*}} -> <4x8xf32, shared>
+// CHECK:         %[[T:.*]] = tile.buffer_load %[[W]]
+// CHECK:         %[[P:.*]] = tile.permute %[[T]] [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+// CHECK:         %[[B:.*]] = tile.broadcast %[[E]] : tensor<8x1xf32> -> tensor<8x4xf32>
+// CHECK:         %[[M:.*]] = arith.mulf %[[P]], %[[B]] : tensor<8x4xf32>
+// CHECK:         tile.buffer_store %{{.*}}, %[[M]]
+tile.kernel @rows(%n: i32) {
+  %c8 = arith.constant 8 : i32
+  %c4 = arith.constant 4 : i32
+  %c1 = arith.constant 1 : i32
+  %s = tile.alloc : !tile.buffer<8xf32, fragment>
+  %t = tile.alloc : !tile.buffer<6x3x16xf32, shared>
+  %o = tile.alloc : !tile.buffer<8x4xf32, shared>
+  tile.parallel(%c8, %c4) {
+  ^bb0(%i: i32, %j: i32):
+    %x = tile.element_load %s[%i] : !tile.buffer<8xf32, fragment>, i32 -> f32
+    %e = math.exp %x : f32
+    %j1 = arith.addi %j, %c1 : i32
+    %in = arith.addi %n, %i overflow<nsw> : i32
+    %y = tile.element_load %t[%j1, %n, %in] : !tile.buffer<6x3x16xf32, shared>, i32, i32, i32 -> f32
+    %m = arith.mulf %y, %e : f32
+    tile.element_store %o[%i, %j], %m : !tile.buffer<8x4xf32, shared>, (i32, i32), f32
+  } : i32, i32
+  tile.return
+}
+
+// -----
+
+// Global elements become a view with the loop's dilations, a branch its residual mask; its loads need none.
+// CHECK-LABEL: tile.kernel @global
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i64
+// CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : i64
+// CHECK:         %[[MASK:.*]] = arith.cmpi slt
+// CHECK:         %[[IN:.*]] = tile.view %{{.*}}[%{{.*}}, %{{.*}}] dims [1, 0] dilations[%[[TWO]], %[[ONE]]] limits[] : {{.*}} -> <8x4xf32>
+// CHECK:         %[[X:.*]] = tile.load %[[IN]] : !tile.view<8x4xf32> -> tensor<8x4xf32>
+// CHECK:         %[[FULL:.*]] = tile.broadcast %[[MASK]] : tensor<8x1xi1> -> tensor<8x4xi1>
+// CHECK:         %[[OUT:.*]] = tile.view %{{.*}} dims [0, 1] dilations[%[[ONE]], %[[ONE]]] limits[] residual %[[FULL]]
+// CHECK:         tile.store %[[OUT]], %[[X]]
+tile.kernel @global(%in: !tile.root<2xf32>, %out: !tile.root<2xf32>, %first: i64, %m: i64) {
+  %c8 = arith.constant 8 : i64
+  %c4 = arith.constant 4 : i64
+  %c2 = arith.constant 2 : i64
+  tile.parallel(%c8, %c4) {
+  ^bb0(%i: i64, %j: i64):
+    %row = arith.addi %first, %i overflow<nsw> : i64
+    %inside = arith.cmpi slt, %row, %m : i64
+    scf.if %inside {
+      %i2 = arith.muli %i, %c2 overflow<nsw> : i64
+      %from = tile.view %in[%j, %i2] dims [] dilations [] limits [] : !tile.root<2xf32> -> <f32>
+      %x = tile.load %from : !tile.view<f32> -> f32
+      %to = tile.view %out[%row, %j] dims [] dilations [] limits [] : !tile.root<2xf32> -> <f32>
+      tile.store %to, %x : !tile.view<f32>, f32
+    }
+  } : i64, i64
+  tile.return
+}
+
+// -----
+
+// Branch values are selects; a serial loop inside is one outside with carried tiles; atomics may repeat addresses.
+// CHECK-LABEL: tile.kernel @control
+// CHECK:         %[[S:.*]] = arith.select %{{.*}} : tensor<8xi1>, tensor<8xi32>
+// CHECK:         %[[R:.*]] = scf.for %{{.*}} iter_args(%{{.*}} = %[[S]]) -> (tensor<8xi32>)
+// CHECK:         %[[V:.*]] = tile.view %{{.*}}[%{{.*}}] dims [-1]
+// CHECK:         tile.atomic_rmw add %[[V]], %[[R]]
+tile.kernel @control(%out: !tile.root<1xi32>, %n: i32, %at: i64) {
+  %c8 = arith.constant 8 : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  tile.parallel(%c8) {
+  ^bb0(%i: i32):
+    %odd = arith.andi %i, %c1 : i32
+    %is = arith.cmpi eq, %odd, %c1 : i32
+    %v = scf.if %is -> i32 {
+      scf.yield %i : i32
+    } else {
+      scf.yield %n : i32
+    }
+    %sum = scf.for %k = %c0 to %n step %c1 iter_args(%a = %v) -> (i32) : i32 {
+      %next = arith.addi %a, %k : i32
+      scf.yield %next : i32
+    }
+    %to = tile.view %out[%at] dims [] dilations [] limits [] : !tile.root<1xi32> -> <i32>
+    %old = tile.atomic_rmw add %to, %sum : !tile.view<i32>, i32 -> i32
+  } : i32
+  tile.return
+}
+
+// -----
+
+// What stays: run-time extents, squares of loop variables, two iterations that write one element.
+// CHECK-LABEL: tile.kernel @stays
+// CHECK-COUNT-3: tile.parallel
+tile.kernel @stays(%b: !tile.buffer<8xf32, local>, %n: i32, %f: f32) {
+  %c8 = arith.constant 8 : i32
+  %c0 = arith.constant 0 : i32
+  tile.parallel(%n) {
+  ^bb0(%i: i32):
+    tile.element_store %b[%i], %f : !tile.buffer<8xf32, local>, (i32), f32
+  } : i32
+  tile.parallel(%c8) {
+  ^bb0(%i: i32):
+    %i2 = arith.muli %i, %i : i32
+    tile.element_store %b[%i2], %f : !tile.buffer<8xf32, local>, (i32), f32
+  } : i32
+  tile.parallel(%c8) {
+  ^bb0(%i: i32):
+    tile.element_store %b[%c0], %f : !tile.buffer<8xf32, local>, (i32), f32
+  } : i32
+  tile.return
+}
