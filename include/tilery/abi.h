@@ -38,6 +38,17 @@ void tilery_rt_print(const TileryLaunch *launch, int64_t pid, const char *prefix
    `file` may be null. Returns: the calling code must leave the kernel function at once. */
 void tilery_rt_assert(const TileryLaunch *launch, int64_t pid, const char *message, const char *file, uint32_t line, uint32_t column);
 
+/* Packed operands of dots, shared by the programs of one launch. The first field is the panel's memory (64-byte aligned). */
+typedef struct TileryPanel TileryPanel;
+
+/* The panel of this launch with the given key (`words` integers), made with room for `bytes` if it is missing. It consists of `pieces` parts, packed
+   once each by whichever thread comes first: for (p = tilery_rt_panel_piece(panel, -1); p >= 0; p = tilery_rt_panel_piece(panel, p)) pack(p);
+   when that loop ends the panel is complete. It stays until it is released. */
+TileryPanel *tilery_rt_panel(const TileryLaunch *launch, const int64_t *key, int64_t words, int64_t bytes, int64_t pieces);
+/* Reports the piece that was packed (-1: none) and returns the next one to pack; -1 once all are packed (waits for other threads). */
+int64_t tilery_rt_panel_piece(TileryPanel *panel, int64_t finished);
+void tilery_rt_panel_release(const TileryLaunch *launch, TileryPanel *panel);
+
 #ifdef __cplusplus
 }
 #endif
