@@ -5,5 +5,6 @@
 namespace tilery::python {
 void bindErrors(nanobind::module_ &m);
 void bindBuilder(nanobind::module_ &m);
+void bindArrange(nanobind::module_ &m);
 void bindRuntime(nanobind::module_ &m);
 } // namespace tilery::python

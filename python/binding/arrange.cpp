@@ -1,0 +1,319 @@
+// Symbol and Tensor of NineToothed over the arrangement algebra. Python spelling and conversions only.
+#include "binding.h"
+#include "tilery/arrange.h"
+#include <nanobind/ndarray.h>
+#include <nanobind/operators.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tilery::python {
+namespace {
+using namespace arrange;
+
+Symbol toSymbol(nb::handle value) {
+  if (nb::isinstance<Symbol>(value))
+    return nb::cast<Symbol>(value);
+  if (PyIndex_Check(value.ptr())) {
+    nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+    if (!index.is_valid())
+      throw nb::python_error();
+    return nb::cast<int64_t>(index);
+  }
+  return Symbol::parse(nb::cast<std::string>(nb::str(value)));
+}
+
+std::optional<Symbol> toOptional(nb::handle value) { return value.is_none() ? std::nullopt : std::optional(toSymbol(value)); }
+
+std::vector<Symbol> toSymbols(nb::handle values) {
+  std::vector<Symbol> result;
+  for (nb::handle value : values)
+    result.push_back(toSymbol(value));
+  return result;
+}
+
+std::vector<std::optional<Symbol>> toOptionals(nb::handle values) {
+  std::vector<std::optional<Symbol>> result;
+  if (!values.is_none())
+    for (nb::handle value : values)
+      result.push_back(toOptional(value));
+  return result;
+}
+
+std::vector<int64_t> toInts(nb::handle values) {
+  std::vector<int64_t> result;
+  if (PyIndex_Check(values.ptr()))
+    return {nb::cast<int64_t>(values)};
+  for (nb::handle value : values)
+    result.push_back(nb::cast<int64_t>(value));
+  return result;
+}
+
+nb::tuple toTuple(const Shape &shape) {
+  nb::list list;
+  for (const Symbol &size : shape)
+    list.append(size);
+  return nb::tuple(list);
+}
+
+/// What Python holds: `t.dtype` remembers the tensor it was taken from, so that `t.dtype.dtype = ...` reaches t.
+struct Handle {
+  Tensor tensor;
+  std::shared_ptr<Handle> parent;
+
+  void replace(const Tensor &changed) {
+    const bool fresh = parent && parent->tensor.view() == tensor.view();
+    tensor = changed;
+    if (!fresh)
+      return;
+    Tensor outer = parent->tensor;
+    outer.setInner(changed);
+    parent->replace(outer);
+  }
+};
+using HandleRef = std::shared_ptr<Handle>;
+
+HandleRef wrap(Tensor tensor, HandleRef parent = nullptr) { return std::make_shared<Handle>(Handle{std::move(tensor), std::move(parent)}); }
+
+Symbol makeSymbol(nb::handle expr, std::optional<bool> constant, std::optional<bool> meta, std::optional<int64_t> lower,
+                  std::optional<int64_t> upper, std::optional<bool> powerOfTwo) {
+  if (meta.value_or(false) && !constant.value_or(true))
+    throw nb::value_error("Non-constexpr meta symbol is not supported.");
+  Symbol symbol = toSymbol(expr);
+  const bool special = meta.value_or(false) || constant.value_or(false);
+  if (!special && !lower && !upper && !powerOfTwo)
+    return symbol;
+  if (!symbol.isName())
+    throw nb::value_error("`constexpr` and `meta` are properties of name symbols.");
+  Role role = meta.value_or(false) ? Role::meta : constant.value_or(false) ? Role::constant : Role::plain;
+  return Symbol::named(symbol.name().label, role, lower, upper, powerOfTwo);
+}
+
+std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
+  std::vector<Name> result;
+  if (options.is_none())
+    return result;
+  const bool one = PyDict_Check(options.ptr());
+  for (size_t d = 0; d < rank; ++d) {
+    nb::object entry = one ? nb::borrow(options) : nb::object(options[d]);
+    nb::dict dict = entry.is_none() ? nb::dict() : nb::cast<nb::dict>(entry);
+    auto get = [&](const char *key) { return dict.contains(key) ? nb::object(dict[key]) : nb::none(); };
+    Symbol symbol = makeSymbol(nb::str("size"), nb::cast<std::optional<bool>>(get("constexpr")), nb::cast<std::optional<bool>>(get("meta")),
+                               nb::cast<std::optional<int64_t>>(get("lower_bound")), nb::cast<std::optional<int64_t>>(get("upper_bound")),
+                               nb::cast<std::optional<bool>>(get("power_of_two")));
+    result.push_back(symbol.name());
+  }
+  return result;
+}
+
+std::string dtypeText(nb::handle dtype) { return dtype.is_none() ? "" : nb::cast<std::string>(nb::str(dtype)); }
+
+HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object dtype, std::optional<int64_t> raggedDim, Scalar other,
+                     nb::object options, std::optional<bool> constant, Scalar value, std::optional<std::string> name) {
+  std::vector<std::optional<Symbol>> sizes;
+  if (!shape.is_none())
+    sizes = toOptionals(shape);
+  else if (ndim)
+    sizes.resize(*ndim);
+  else {
+    PyErr_SetString(PyExc_AssertionError, "Either `ndim` or `shape` must be provided.");
+    throw nb::python_error();
+  }
+  Source source;
+  source.name = name.value_or("");
+  source.dtype = dtypeText(dtype);
+  source.other = other;
+  source.value = value;
+  source.isConstexpr = constant.value_or(false);
+  source.raggedDim = raggedDim;
+  std::vector<Name> names = sizeOptions(options, sizes.size());
+  return wrap(Tensor(std::move(source), std::move(sizes), names));
+}
+
+std::vector<Slice> toSlices(nb::handle key, const Tensor &tensor) {
+  nb::tuple items = PyTuple_Check(key.ptr()) ? nb::borrow<nb::tuple>(key) : nb::make_tuple(key);
+  std::vector<Slice> slices;
+  for (nb::handle item : items) {
+    if (item.is_none())
+      slices.push_back({Slice::Kind::newAxis, {}, {}, {}});
+    else if (item.ptr() == Py_Ellipsis)
+      slices.push_back({Slice::Kind::ellipsis, {}, {}, {}});
+    else if (PySlice_Check(item.ptr()))
+      slices.push_back({Slice::Kind::range, toOptional(item.attr("start")), toOptional(item.attr("stop")), toOptional(item.attr("step"))});
+    else if (PyLong_Check(item.ptr()) || nb::isinstance<Symbol>(item))
+      slices.push_back({Slice::Kind::index, toSymbol(item), {}, {}});
+    else
+      throw nb::type_error(("Index `" + nb::cast<std::string>(nb::repr(item)) + "` must be an `int`, `slice`, or `None`, not `" +
+                            nb::cast<std::string>(item.type().attr("__name__")) + "`.").c_str());
+  }
+  size_t taken = 0, ellipses = 0;
+  for (const Slice &slice : slices) {
+    taken += slice.kind == Slice::Kind::index || slice.kind == Slice::Kind::range;
+    ellipses += slice.kind == Slice::Kind::ellipsis;
+  }
+  if (ellipses <= 1 && taken > tensor.ndim())
+    throw nb::index_error(("Index `" + nb::cast<std::string>(nb::repr(key)) + "` is out of bounds for tensor of shape `" +
+                           nb::cast<std::string>(nb::repr(toTuple(tensor.shape()))) + "`.").c_str());
+  return slices;
+}
+
+nb::object table(const Tensor &tensor) {
+  auto *data = new Table(evaluate(tensor));
+  nb::capsule owner(data, [](void *p) noexcept { delete static_cast<Table *>(p); });
+  std::vector<size_t> shape(data->shape.begin(), data->shape.end());
+  return nb::cast(nb::ndarray<nb::numpy, int64_t>(data->offsets.data(), shape.size(), shape.data(), owner));
+}
+
+void bindSymbol(nb::module_ &m) {
+  nb::class_<Symbol> symbol(m, "Symbol", "An integer expression over names: sizes, block sizes and other parameters of an arrangement.");
+  symbol.def("__init__", [](Symbol *self, nb::object expr, std::optional<bool> constant, std::optional<bool> meta, std::optional<int64_t> lower,
+                            std::optional<int64_t> upper, std::optional<bool> powerOfTwo) {
+    new (self) Symbol(makeSymbol(expr, constant, meta, lower, upper, powerOfTwo));
+  }, "expr"_a, "constexpr"_a = nb::none(), "meta"_a = nb::none(), "lower_bound"_a = nb::none(), "upper_bound"_a = nb::none(), "power_of_two"_a = nb::none());
+  auto binary = [&](const char *name, const char *reflected, ExprKind kind) {
+    symbol.def(name, [kind](const Symbol &a, nb::handle b) { return Symbol::make(kind, {a, toSymbol(b)}); }, nb::is_operator());
+    if (reflected)
+      symbol.def(reflected, [kind](const Symbol &b, nb::handle a) { return Symbol::make(kind, {toSymbol(a), b}); }, nb::is_operator());
+  };
+  binary("__add__", "__radd__", ExprKind::add);
+  binary("__sub__", "__rsub__", ExprKind::sub);
+  binary("__mul__", "__rmul__", ExprKind::mul);
+  binary("__floordiv__", "__rfloordiv__", ExprKind::floordiv);
+  binary("__truediv__", "__rtruediv__", ExprKind::truediv);
+  binary("__mod__", "__rmod__", ExprKind::mod);
+  binary("__pow__", "__rpow__", ExprKind::power);
+  binary("__and__", "__rand__", ExprKind::bitAnd);
+  binary("__or__", "__ror__", ExprKind::bitOr);
+  binary("__xor__", "__rxor__", ExprKind::bitXor);
+  binary("__lt__", nullptr, ExprKind::less);
+  binary("__le__", nullptr, ExprKind::lessEqual);
+  binary("__gt__", nullptr, ExprKind::greater);
+  binary("__ge__", nullptr, ExprKind::greaterEqual);
+  symbol.def("__neg__", [](const Symbol &s) { return -s; });
+  symbol.def("__pos__", [](const Symbol &s) { return s; });
+  symbol.def("__abs__", [](const Symbol &s) { return Symbol::make(ExprKind::absolute, {s}); });
+  symbol.def("__eq__", [](const Symbol &a, nb::handle b) {
+    if (nb::isinstance<Symbol>(b))
+      return a.equals(nb::cast<Symbol>(b));
+    return PyLong_Check(b.ptr()) && a.constant().has_value() && a.equals(toSymbol(b));
+  });
+  symbol.def("__hash__", [](const Symbol &s) { return nb::hash(nb::str(s.str().c_str())); });
+  symbol.def("__repr__", &Symbol::str);
+  symbol.def("__index__", [](const Symbol &s) {
+    if (!s.constant())
+      throw nb::type_error(("`" + s.str() + "` has no value until the kernel is launched.").c_str());
+    return *s.constant();
+  });
+  symbol.def("__bool__", [](const Symbol &s) {
+    bool comparison = s.kind() >= ExprKind::less && s.kind() <= ExprKind::greaterEqual;
+    if (comparison)
+      throw nb::value_error(("Whether `" + s.str() + "` holds is not known until the kernel is launched.").c_str());
+    return s.constant() != 0;
+  });
+  symbol.def("names", [](const Symbol &s) { return nb::steal<nb::object>(PySet_New(nb::cast(s.names()).ptr())); });
+  symbol.def("find_and_replace", [](Symbol &s, nb::object targets, nb::object replacement) {
+    nb::object list = nb::isinstance<Symbol>(targets) ? nb::object(nb::make_tuple(targets)) : targets;
+    for (nb::handle target : list)
+      s = s.replace(toSymbol(target), toSymbol(replacement));
+  }, "target"_a, "replacement"_a);
+  symbol.def("substitute", [](const Symbol &s, const Symbol::Values &values) { return s.substitute(values); });
+  symbol.def("simplified", [](const Symbol &s) { return simplify(s); });
+  symbol.def_static("is_name", [](nb::handle value) { return nb::isinstance<Symbol>(value) && nb::cast<Symbol>(value).isName(); });
+  symbol.def_prop_ro("constant", [](const Symbol &s) { return s.constant(); }, "The value, or None.");
+  symbol.def_prop_ro("label", [](const Symbol &s) { return s.isName() ? nb::cast(s.name().label) : nb::none(); }, "The name as it was written.");
+  symbol.def_prop_ro("meta", [](const Symbol &s) { return s.isName() && s.name().role == Role::meta; });
+  symbol.def_prop_ro("constexpr", [](const Symbol &s) { return s.isName() && s.name().role != Role::plain; });
+  symbol.def_prop_ro("lower_bound", [](const Symbol &s) { return s.isName() ? s.name().lower : std::nullopt; });
+  symbol.def_prop_ro("upper_bound", [](const Symbol &s) { return s.isName() ? s.name().upper : std::nullopt; });
+  symbol.def_prop_ro("power_of_two", [](const Symbol &s) { return s.isName() && s.name().powerOfTwo; });
+  m.def("block_size", &blockSize, "lower_bound"_a = nb::none(), "upper_bound"_a = nb::none(), "A fresh meta symbol.");
+}
+
+void bindTensor(nb::module_ &m) {
+  nb::class_<Handle> tensor(m, "Tensor", "A symbolic tensor whose elements may be tensors. Meta-operations return a new one.");
+  tensor.def(nb::new_(&makeTensor), "ndim"_a = nb::none(), "shape"_a = nb::none(), "dtype"_a = nb::none(), "jagged_dim"_a = nb::none(),
+             "other"_a = nb::none(), "shape_options"_a = nb::none(), "constexpr"_a = nb::none(), "value"_a = nb::none(), "name"_a = nb::none());
+  auto operation = [&](const char *name, auto function, auto &&...extra) {
+    tensor.def(name, function, std::forward<decltype(extra)>(extra)...);
+  };
+  operation("tile", [](Handle &h, nb::object tile, nb::object strides, nb::object dilation, bool floorMode) {
+    return wrap(h.tensor.tile(toSymbols(tile), toOptionals(strides), toOptionals(dilation), floorMode));
+  }, "tile_shape"_a, "strides"_a = nb::none(), "dilation"_a = nb::none(), "floor_mode"_a = false);
+  operation("expand", [](Handle &h, nb::object shape) { return wrap(h.tensor.expand(toSymbols(shape))); }, "shape"_a);
+  operation("unsqueeze", [](Handle &h, int64_t dim) { return wrap(h.tensor.unsqueeze(dim)); }, "dim"_a);
+  operation("squeeze", [](Handle &h, nb::object dim) { return wrap(h.tensor.squeeze(toInts(dim))); }, "dim"_a);
+  operation("permute", [](Handle &h, nb::object dims) { return wrap(h.tensor.permute(toInts(dims))); }, "dims"_a);
+  operation("flatten", [](Handle &h, std::optional<int64_t> start, std::optional<int64_t> end) { return wrap(h.tensor.flatten(start, end)); },
+            "start_dim"_a = nb::none(), "end_dim"_a = nb::none());
+  operation("ravel", [](Handle &h) { return wrap(h.tensor.ravel()); });
+  operation("pad", [](Handle &h, nb::object amounts) {
+    std::vector<std::pair<Symbol, Symbol>> pairs;
+    for (nb::handle amount : amounts)
+      pairs.push_back({toSymbol(amount[0]), toSymbol(amount[1])});
+    return wrap(h.tensor.pad(pairs));
+  }, "pad"_a);
+  operation("__getitem__", [](Handle &h, nb::object key) { return wrap(h.tensor.slice(toSlices(key, h.tensor))); });
+  operation("innermost", [](Handle &h) { return wrap(h.tensor.innermost()); });
+  operation("names", [](Handle &h) { return nb::steal<nb::object>(PySet_New(nb::cast(h.tensor.names()).ptr())); });
+  operation("size", [](Handle &h, std::optional<int64_t> dim) -> nb::object {
+    nb::tuple shape = toTuple(h.tensor.shape());
+    return dim ? nb::object(nb::object(shape)[nb::int_(*dim)]) : nb::object(shape);
+  }, "dim"_a = nb::none());
+  operation("__copy__", [](Handle &h) { return wrap(h.tensor); });
+  operation("__deepcopy__", [](Handle &h, nb::handle) { return wrap(h.tensor); });
+  operation("__repr__", [](Handle &h) {
+    std::string text = "Tensor(" + h.tensor.source().name;
+    for (Tensor t = h.tensor;; t = t.inner()) {
+      text += ", " + nb::cast<std::string>(nb::repr(toTuple(t.shape())));
+      if (t.isInnermost())
+        return text + ")";
+    }
+  });
+  tensor.def_prop_rw("shape", [](Handle &h) { return toTuple(h.tensor.shape()); }, [](Handle &h, nb::object shape) {
+    Tensor changed = h.tensor;
+    changed.setShape(toSymbols(shape));
+    h.replace(changed);
+  });
+  tensor.def_prop_rw("dtype", [](HandleRef h) -> nb::object {
+    if (!h->tensor.isInnermost())
+      return nb::cast(wrap(h->tensor.inner(), h));
+    const std::string &dtype = h->tensor.source().dtype;
+    return dtype.empty() ? nb::none() : nb::object(nb::str(dtype.c_str()));
+  }, [](Handle &h, nb::object dtype) {
+    Tensor changed = h.tensor;
+    if (nb::isinstance<Handle>(dtype))
+      changed.setInner(nb::cast<Handle &>(dtype).tensor);
+    else
+      changed.setDtype(dtypeText(dtype));
+    h.replace(changed);
+  }, nb::arg("dtype").none());
+  tensor.def_prop_ro("ndim", [](Handle &h) { return h.tensor.ndim(); });
+  tensor.def_prop_ro("source", [](Handle &h) { return wrap(h.tensor.sourceTensor()); });
+  tensor.def_prop_ro("name", [](Handle &h) { return h.tensor.source().name; });
+  tensor.def_prop_ro("other", [](Handle &h) { return h.tensor.source().other; });
+  tensor.def_prop_ro("value", [](Handle &h) { return h.tensor.source().value; });
+  tensor.def_prop_ro("constexpr", [](Handle &h) { return h.tensor.source().isConstexpr; });
+  tensor.def_prop_ro("jagged_dim", [](Handle &h) { return h.tensor.source().raggedDim; });
+  tensor.def_prop_ro("source_strides", [](Handle &h) { return toTuple(h.tensor.source().strides); });
+  tensor.def_prop_ro("levels", [](Handle &h) { return h.tensor.levels(); }, "Number of levels from this one inward.");
+  tensor.def("substitute", [](Handle &h, const Symbol::Values &values) { return wrap(h.tensor.substitute(values)); },
+             "The same arrangement with names (by their text) replaced.");
+  tensor.def("table", [](Handle &h) { return table(h.tensor); }, "Element offsets into a contiguous source, -1 where there is none.");
+}
+
+}  // namespace
+
+void bindArrange(nb::module_ &m) {
+  nb::module_ arrange = m.def_submodule("arrange", "Symbolic arrangement of tensors.");
+  bindSymbol(arrange);
+  bindTensor(arrange);
+}
+
+}  // namespace tilery::python
