@@ -69,7 +69,7 @@ private:
   KernelInfo info_;
   TileryKernel entry_;
   std::shared_ptr<const void> code;
-  mutable uint64_t costBits = 0;
+  mutable double cost_ = 0;
 };
 using KernelPtr = std::shared_ptr<const Kernel>;
 
@@ -81,7 +81,7 @@ enum class Alias : uint8_t { Disjoint, Identical, Overlapping };
 /// The bytes [first, last) that the elements of a tensor span; empty for a tensor without elements.
 struct Span { uintptr_t first = 0, last = 0; };
 Span byteSpan(const Tensor &tensor);
-/// Identical: same base, extents, strides and dtype (or both span the same bytes densely); else by overlap of the spans.
+/// Identical: element by element the same addresses; else by overlap of the spans.
 Alias classify(const Tensor &a, const Tensor &b);
 /// Bytes of the last-level cache.
 size_t lastLevelCacheBytes();

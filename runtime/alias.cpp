@@ -1,0 +1,68 @@
+// How the arguments of a launch relate in memory.
+#include "tilery/runtime.h"
+#include <algorithm>
+#include <unistd.h>
+
+namespace tilery {
+
+Span byteSpan(const Tensor &tensor) {
+  int64_t low = 0, high = 0;
+  int64_t dense = 1; // without strides: row-major
+  for (int32_t dim = tensor.rank - 1; dim >= 0; --dim) {
+    int64_t extent = tensor.extents[dim];
+    if (extent < 1)
+      return {};
+    int64_t reach = (extent - 1) * (tensor.strides ? tensor.strides[dim] : dense);
+    (reach < 0 ? low : high) += reach;
+    dense *= extent;
+  }
+  int64_t width = byteWidth(tensor.dtype);
+  uintptr_t base = reinterpret_cast<uintptr_t>(tensor.data);
+  return {base + low * width, base + (high + 1) * width};
+}
+
+static int64_t strideOf(const Tensor &tensor, int32_t dim) {
+  if (tensor.strides)
+    return tensor.strides[dim];
+  int64_t stride = 1;
+  for (int32_t inner = dim + 1; inner < tensor.rank; ++inner)
+    stride *= tensor.extents[inner];
+  return stride;
+}
+
+Alias classify(const Tensor &a, const Tensor &b) {
+  Span x = byteSpan(a), y = byteSpan(b);
+  if (x.first == x.last || y.first == y.last || x.last <= y.first || y.last <= x.first)
+    return Alias::Disjoint;
+  if (a.data != b.data || a.rank != b.rank || byteWidth(a.dtype) != byteWidth(b.dtype))
+    return Alias::Overlapping;
+  for (int32_t dim = 0; dim < a.rank; ++dim)
+    if (a.extents[dim] != b.extents[dim] || (a.extents[dim] > 1 && strideOf(a, dim) != strideOf(b, dim)))
+      return Alias::Overlapping;
+  return Alias::Identical;
+}
+
+size_t lastLevelCacheBytes() {
+  static const size_t bytes = [] {
+    for (int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
+      if (long size = sysconf(level); size > 0)
+        return size_t(size);
+    return size_t(32) << 20;
+  }();
+  return bytes;
+}
+
+uint32_t launchFlags(const KernelInfo &info, std::span<const Span> spans) {
+  uint32_t flags = TILERY_DISJOINT;
+  size_t written = 0;
+  for (size_t i = 0; i < info.args.size(); ++i) {
+    if (!info.args[i].pointer || !info.args[i].written)
+      continue;
+    written += spans[i].last - spans[i].first;
+    for (size_t j = 0; j < info.args.size(); ++j)
+      if (j != i && info.args[j].pointer && spans[i].first < spans[j].last && spans[j].first < spans[i].last)
+        flags &= ~TILERY_DISJOINT;
+  }
+  return written > lastLevelCacheBytes() ? flags | TILERY_STREAM : flags;
+}
+} // namespace tilery

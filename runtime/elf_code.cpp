@@ -1,0 +1,266 @@
+#include "runtime/elf_code.h"
+#include "runtime/symbols.h"
+#include "tilery/diagnostic.h"
+#include <cstring>
+#include <elf.h>
+#include <limits>
+#include <map>
+#include <sys/mman.h>
+
+namespace tilery {
+namespace {
+
+[[noreturn]] void fail(std::string message) {
+  throw Error({Diagnostic::Kind::Runtime, "cannot load compiled code: " + std::move(message), "", {}});
+}
+
+constexpr uint64_t pageBytes = 4096;
+uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
+// Sections of one protection are neighbours.
+enum Segment { Code, Constants, Data, SegmentCount };
+
+// A call that may be further away than 2 GiB goes through `jmp *[rip + 0]; address`; a GOT entry is such an address alone.
+constexpr uint64_t stubBytes = 16;
+constexpr uint64_t gotBytes = 8;
+
+class Linker {
+public:
+  Linker(std::string_view object) : object(object) { readHeaders(); }
+
+  std::string_view object;
+  std::vector<Elf64_Shdr> sections;
+  std::vector<Elf64_Sym> symbols;
+  std::string_view names, sectionNames;
+  std::vector<uint64_t> placement; // offset of each section from the start of the memory
+  uint64_t segmentStart[SegmentCount + 1] = {};
+  uint64_t stubs = 0, got = 0, unwindEnd = 0;
+  int unwindSection = -1;
+  std::map<uint32_t, uint64_t> stubOf, gotOf; // symbol index -> offset
+  char *memory = nullptr;
+
+  std::string_view bytes(uint64_t offset, uint64_t count) const {
+    if (offset > object.size() || count > object.size() - offset)
+      fail("the object is truncated");
+    return object.substr(offset, count);
+  }
+  std::string_view nameAt(std::string_view table, uint64_t offset) const {
+    if (offset >= table.size())
+      fail("the object is damaged");
+    return table.substr(offset, table.find('\0', offset) - offset);
+  }
+
+  void readHeaders() {
+    Elf64_Ehdr header;
+    std::memcpy(&header, bytes(0, sizeof header).data(), sizeof header);
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_REL ||
+        header.e_machine != EM_X86_64 || header.e_shentsize != sizeof(Elf64_Shdr))
+      fail("not a relocatable x86-64 ELF object");
+    sections.resize(header.e_shnum);
+    std::memcpy(sections.data(), bytes(header.e_shoff, sections.size() * sizeof(Elf64_Shdr)).data(),
+                sections.size() * sizeof(Elf64_Shdr));
+    auto contents = [&](uint32_t index) {
+      if (index >= sections.size())
+        fail("the object is damaged");
+      return bytes(sections[index].sh_offset, sections[index].sh_size);
+    };
+    sectionNames = contents(header.e_shstrndx);
+    for (const Elf64_Shdr &section : sections) {
+      if (section.sh_type != SHT_SYMTAB)
+        continue;
+      std::string_view table = bytes(section.sh_offset, section.sh_size);
+      symbols.resize(table.size() / sizeof(Elf64_Sym));
+      std::memcpy(symbols.data(), table.data(), symbols.size() * sizeof(Elf64_Sym));
+      names = contents(section.sh_link);
+    }
+  }
+
+  template <typename F> void forEachRelocation(F visit) {
+    for (const Elf64_Shdr &section : sections) {
+      if (section.sh_type != SHT_RELA || section.sh_info >= sections.size() || !(sections[section.sh_info].sh_flags & SHF_ALLOC))
+        continue;
+      std::string_view table = bytes(section.sh_offset, section.sh_size);
+      for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= table.size(); at += sizeof(Elf64_Rela)) {
+        Elf64_Rela relocation;
+        std::memcpy(&relocation, table.data() + at, sizeof relocation);
+        if (ELF64_R_SYM(relocation.r_info) >= symbols.size())
+          fail("the object is damaged");
+        visit(section.sh_info, relocation);
+      }
+    }
+  }
+
+  static bool needsGot(uint32_t kind) { return kind == R_X86_64_GOTPCREL || kind == R_X86_64_GOTPCRELX || kind == R_X86_64_REX_GOTPCRELX; }
+
+  uint64_t layOut() {
+    placement.assign(sections.size(), 0);
+    uint64_t end = 0;
+    for (int segment = 0; segment < SegmentCount; ++segment) {
+      segmentStart[segment] = end = alignUp(end, pageBytes);
+      for (size_t i = 0; i < sections.size(); ++i) {
+        const Elf64_Shdr &section = sections[i];
+        if (!(section.sh_flags & SHF_ALLOC))
+          continue;
+        Segment home = section.sh_flags & SHF_EXECINSTR ? Code : section.sh_flags & SHF_WRITE ? Data : Constants;
+        if (home != segment)
+          continue;
+        std::string_view name = nameAt(sectionNames, section.sh_name);
+        if (section.sh_flags & SHF_TLS || section.sh_type == SHT_INIT_ARRAY)
+          fail("section " + std::string(name) + " is not supported");
+        placement[i] = end = alignUp(end, std::max<uint64_t>(section.sh_addralign, 1));
+        end += section.sh_size;
+        if (name == ".eh_frame") {
+          unwindSection = int(i);
+          end += 4; // the zero length that ends the tables
+        }
+      }
+      if (segment == Code)
+        forEachRelocation([&](uint32_t, const Elf64_Rela &relocation) {
+          uint32_t symbol = ELF64_R_SYM(relocation.r_info), kind = ELF64_R_TYPE(relocation.r_info);
+          if (symbols[symbol].st_shndx == SHN_UNDEF && (kind == R_X86_64_PLT32 || kind == R_X86_64_PC32) && !stubOf.count(symbol)) {
+            end = alignUp(end, stubBytes);
+            stubOf[symbol] = end;
+            end += stubBytes;
+          }
+        });
+      if (segment == Constants)
+        forEachRelocation([&](uint32_t, const Elf64_Rela &relocation) {
+          uint32_t symbol = ELF64_R_SYM(relocation.r_info);
+          if (needsGot(ELF64_R_TYPE(relocation.r_info)) && !gotOf.count(symbol)) {
+            end = alignUp(end, gotBytes);
+            gotOf[symbol] = end;
+            end += gotBytes;
+          }
+        });
+    }
+    segmentStart[SegmentCount] = alignUp(end, pageBytes);
+    return segmentStart[SegmentCount];
+  }
+
+  uint64_t addressOf(uint32_t index) {
+    const Elf64_Sym &symbol = symbols[index];
+    if (symbol.st_shndx == SHN_ABS)
+      return symbol.st_value;
+    if (symbol.st_shndx != SHN_UNDEF) {
+      if (symbol.st_shndx >= sections.size())
+        fail("the object is damaged");
+      return uint64_t(memory) + placement[symbol.st_shndx] + symbol.st_value;
+    }
+    std::string name(nameAt(names, symbol.st_name));
+    if (name.empty())
+      return 0;
+    if (void *address = resolveSymbol(name))
+      return uint64_t(address);
+    if (ELF64_ST_BIND(symbol.st_info) == STB_WEAK)
+      return 0;
+    fail("it calls " + name + ", which does not exist in this process");
+  }
+
+  void fill() {
+    for (size_t i = 0; i < sections.size(); ++i)
+      if (sections[i].sh_flags & SHF_ALLOC && sections[i].sh_type != SHT_NOBITS) {
+        std::string_view contents = bytes(sections[i].sh_offset, sections[i].sh_size);
+        std::memcpy(memory + placement[i], contents.data(), contents.size());
+      }
+    for (auto [symbol, offset] : stubOf) {
+      const unsigned char jump[6] = {0xff, 0x25, 0, 0, 0, 0};
+      uint64_t address = addressOf(symbol);
+      std::memcpy(memory + offset, jump, sizeof jump);
+      std::memcpy(memory + offset + sizeof jump, &address, sizeof address);
+    }
+    for (auto [symbol, offset] : gotOf) {
+      uint64_t address = addressOf(symbol);
+      std::memcpy(memory + offset, &address, sizeof address);
+    }
+    forEachRelocation([&](uint32_t section, const Elf64_Rela &relocation) { apply(section, relocation); });
+  }
+
+  void apply(uint32_t section, const Elf64_Rela &relocation) {
+    uint32_t symbol = ELF64_R_SYM(relocation.r_info), kind = ELF64_R_TYPE(relocation.r_info);
+    bool wide = kind == R_X86_64_64 || kind == R_X86_64_PC64;
+    if (relocation.r_offset > sections[section].sh_size || sections[section].sh_size - relocation.r_offset < (wide ? 8u : 4u))
+      fail("the object is damaged");
+    char *place = memory + placement[section] + relocation.r_offset;
+    uint64_t target;
+    if (auto stub = stubOf.find(symbol); stub != stubOf.end() && !wide && !needsGot(kind))
+      target = uint64_t(memory) + stub->second;
+    else if (needsGot(kind))
+      target = uint64_t(memory) + gotOf.at(symbol);
+    else
+      target = addressOf(symbol);
+    int64_t value = int64_t(target) + relocation.r_addend;
+    switch (kind) {
+    case R_X86_64_PC32:
+    case R_X86_64_PLT32:
+    case R_X86_64_GOTPCREL:
+    case R_X86_64_GOTPCRELX:
+    case R_X86_64_REX_GOTPCRELX: {
+      value -= int64_t(place);
+      if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
+        fail("a reference is out of range");
+      int32_t narrow = int32_t(value);
+      std::memcpy(place, &narrow, sizeof narrow);
+      return;
+    }
+    case R_X86_64_PC64:
+      value -= int64_t(place);
+      [[fallthrough]];
+    case R_X86_64_64:
+      std::memcpy(place, &value, sizeof value);
+      return;
+    default:
+      fail("relocation kind " + std::to_string(kind) + " is not supported (compile position-independent code of the small model)");
+    }
+  }
+};
+
+} // namespace
+
+ElfCode::ElfCode(std::string_view object) {
+  Linker linker(object);
+  size = linker.layOut();
+  if (size == 0)
+    fail("the object is empty");
+  memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    memory = nullptr;
+    fail("no memory");
+  }
+  try {
+    linker.memory = static_cast<char *>(memory);
+    linker.fill();
+    const int protections[SegmentCount] = {PROT_READ | PROT_EXEC, PROT_READ, PROT_READ | PROT_WRITE};
+    for (int segment = 0; segment < SegmentCount; ++segment) {
+      uint64_t start = linker.segmentStart[segment], length = linker.segmentStart[segment + 1] - start;
+      if (length && mprotect(static_cast<char *>(memory) + start, length, protections[segment]))
+        fail("this system does not allow memory to become executable");
+    }
+  } catch (...) {
+    munmap(memory, size);
+    throw;
+  }
+  if (linker.unwindSection >= 0)
+    unwind = linker.memory + linker.placement[linker.unwindSection];
+  for (const Elf64_Sym &symbol : linker.symbols)
+    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < linker.sections.size())
+      functions_.push_back({std::string(linker.nameAt(linker.names, symbol.st_name)),
+                            uint64_t(memory) + linker.placement[symbol.st_shndx] + symbol.st_value, symbol.st_size});
+  placed = std::string(object);
+  Elf64_Ehdr header;
+  std::memcpy(&header, placed.data(), sizeof header);
+  for (size_t i = 0; i < linker.sections.size(); ++i) {
+    linker.sections[i].sh_addr = linker.sections[i].sh_flags & SHF_ALLOC ? uint64_t(memory) + linker.placement[i] : 0;
+    std::memcpy(placed.data() + header.e_shoff + i * sizeof(Elf64_Shdr), &linker.sections[i], sizeof(Elf64_Shdr));
+  }
+}
+
+ElfCode::~ElfCode() { munmap(memory, size); }
+
+uint64_t ElfCode::find(std::string_view name) const {
+  for (const CodeSymbol &symbol : functions_)
+    if (symbol.name == name)
+      return symbol.address;
+  return 0;
+}
+
+} // namespace tilery

@@ -1,0 +1,34 @@
+// Loaded kernels.
+#include "runtime/elf_code.h"
+#include "runtime/registration.h"
+#include "tilery/diagnostic.h"
+#include "tilery/runtime.h"
+#include <atomic>
+
+namespace tilery {
+namespace {
+struct LoadedCode {
+  explicit LoadedCode(std::string_view object) : code(object), registration(code) {}
+  ElfCode code;
+  Registration registration;
+};
+} // namespace
+
+Kernel::Kernel(KernelInfo info, TileryKernel entry, std::shared_ptr<const void> code)
+    : info_(std::move(info)), entry_(entry), code(std::move(code)) {}
+
+double Kernel::cost() const { return std::atomic_ref<double>(cost_).load(std::memory_order_relaxed); }
+void Kernel::setCost(double nanoseconds) const { std::atomic_ref<double>(cost_).store(nanoseconds, std::memory_order_relaxed); }
+
+std::vector<KernelPtr> load(const CodeImage &image) {
+  auto loaded = std::make_shared<const LoadedCode>(image.object);
+  std::vector<KernelPtr> kernels;
+  for (const KernelInfo &info : image.kernels) {
+    uint64_t address = loaded->code.find(info.name);
+    if (!address)
+      throw Error({Diagnostic::Kind::Runtime, "cannot load compiled code: it has no kernel " + info.name, "", {}});
+    kernels.push_back(std::make_shared<const Kernel>(info, reinterpret_cast<TileryKernel>(address), loaded));
+  }
+  return kernels;
+}
+} // namespace tilery

@@ -1,0 +1,185 @@
+// A launch: its programs in contiguous runs, on the calling thread and the pool.
+#include "runtime/pool.h"
+#include <algorithm>
+#include <cstdlib>
+#include <sys/mman.h>
+#include <xmmintrin.h>
+
+namespace tilery {
+namespace {
+// A launch that is known to take less than this runs on the calling thread: waking a worker costs about as much.
+constexpr double aloneNanoseconds = 10e3;
+constexpr double claimNanoseconds = 2e3;
+constexpr int64_t pieceNanoseconds = 20'000'000;
+constexpr int64_t askNanoseconds = 50'000'000;
+
+struct Arena {
+  char *memory = nullptr;
+  uint64_t size = 0;
+  ~Arena() { std::free(memory); }
+};
+thread_local Arena arena;
+
+/// Asks the caller whether to stop, now and then.
+struct Asker {
+  const LaunchOptions &options;
+  int64_t last = nowNanoseconds();
+  bool interrupted = false;
+
+  bool ask(Job &job) {
+    if (!options.interrupted || interrupted)
+      return interrupted;
+    int64_t now = nowNanoseconds();
+    if (now - last < askNanoseconds)
+      return false;
+    last = now;
+    interrupted = options.interrupted(options.context);
+    if (interrupted)
+      job.stop = true;
+    return interrupted;
+  }
+  static bool between(Job &job, void *self) { return static_cast<Asker *>(self)->ask(job); }
+};
+
+void runPieces(Job &job, int64_t begin, int64_t end, Between between, void *context) {
+  void *scratch = threadScratch(job.kernel.info().scratchBytes);
+  TileryKernel entry = job.kernel.entry();
+  double cost = job.kernel.cost();
+  int64_t piece = cost > 0 ? std::max<int64_t>(1, int64_t(std::min(pieceNanoseconds / cost, 1e15))) : 1;
+  while (begin < end && !job.stop.load(std::memory_order_relaxed)) {
+    int64_t stop = end - begin <= piece ? end : begin + piece;
+    int64_t started = nowNanoseconds();
+    entry(&job.launch, begin, stop, scratch);
+    int64_t took = nowNanoseconds() - started;
+    double one = double(took) / double(stop - begin);
+    cost = cost > 0 ? 0.75 * cost + 0.25 * one : one;
+    begin = stop;
+    if (took < pieceNanoseconds / 4)
+      piece *= 2;
+    else if (took > pieceNanoseconds * 2)
+      piece = std::max<int64_t>(1, piece / 2);
+    if (between) {
+      job.kernel.setCost(std::max(cost, 0.5));
+      if (between(job, context))
+        return;
+      scratch = threadScratch(job.kernel.info().scratchBytes); // a signal handler may have launched, too
+    }
+  }
+}
+} // namespace
+
+void *threadScratch(uint64_t bytes) {
+  if (bytes > arena.size) {
+    constexpr uint64_t huge = 2 << 20;
+    uint64_t alignment = bytes >= huge ? huge : 64;
+    std::free(arena.memory);
+    arena.size = (bytes + alignment - 1) / alignment * alignment;
+    arena.memory = static_cast<char *>(std::aligned_alloc(alignment, arena.size));
+    if (!arena.memory) {
+      arena.size = 0;
+      throw std::bad_alloc();
+    }
+    if (alignment == huge)
+      madvise(arena.memory, arena.size, MADV_HUGEPAGE);
+  }
+  return arena.memory;
+}
+
+Job::Job(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options)
+    : kernel(kernel), options(options), floatingPointMode(_mm_getcsr()) {
+  total = grid[0] * grid[1] * grid[2];
+  launch = {args, {uint32_t(grid[0]), uint32_t(grid[1]), uint32_t(grid[2])}, options.flags, nullptr, this};
+}
+
+bool Job::claim(int64_t &begin, int64_t &end) {
+  int64_t at = next.load(std::memory_order_relaxed);
+  do {
+    if (at >= total || stop.load(std::memory_order_relaxed))
+      return false;
+    // Four or more claims a thread: long runs first, so that neighbours stay on one thread, short ones to end together.
+    end = at + std::min(total - at, std::max((total - at) / share, smallest));
+  } while (!next.compare_exchange_weak(at, end, std::memory_order_relaxed));
+  begin = at;
+  return true;
+}
+
+void Job::fail(Diagnostic diagnostic) {
+  std::lock_guard lock(failureMutex);
+  if (!failure)
+    failure = std::move(diagnostic);
+  stop = true;
+}
+
+bool workOnce(Job &job, Between between, void *context) {
+  int64_t begin, end;
+  if (!job.claim(begin, end))
+    return false;
+  try {
+    runPieces(job, begin, end, between, context);
+  } catch (const std::bad_alloc &) {
+    job.fail({Diagnostic::Kind::Runtime,
+              "not enough memory for the " + std::to_string(job.kernel.info().scratchBytes) + " bytes that a program of " +
+                  job.kernel.info().name + " works in",
+              "use smaller tiles", {}});
+  }
+  return true;
+}
+
+namespace {
+/// Spreads what is left of the job over the pool and waits for it.
+void runShared(Job &job, unsigned threads, Asker &asker) {
+  Pool &pool = Pool::instance();
+  job.threads = threads;
+  job.share = 4 * int64_t(threads);
+  double cost = job.kernel.cost();
+  job.smallest = cost > 0 ? std::max<int64_t>(1, int64_t(std::min(claimNanoseconds / cost, 1e15))) : 1;
+  pool.post(job, threads - 1);
+  while (workOnce(job, Asker::between, &asker)) {
+  }
+  pool.withdraw(job);
+  while (!pool.wait(job, int(askNanoseconds / 1000000)))
+    asker.ask(job);
+}
+
+/// Threads that a launch of `total` programs is worth by what they cost lately.
+unsigned worthThreads(const Job &job, double cost, unsigned available) {
+  int64_t left = job.total - job.next.load(std::memory_order_relaxed);
+  double worth = cost > 0 ? cost * double(left) / aloneNanoseconds : double(available);
+  if (worth < 1)
+    return 1;
+  return unsigned(std::min<double>(std::min<int64_t>(available, left), std::max(2.0, worth)));
+}
+} // namespace
+
+LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options) {
+  for (int axis = 0; axis < 3; ++axis)
+    if (grid[axis] < 1)
+      return LaunchResult::Done;
+  for (int axis = 0; axis < 3; ++axis)
+    if (grid[axis] > INT32_MAX)
+      throw Error({Diagnostic::Kind::Value, "grid extent " + std::to_string(grid[axis]) + " of axis " + std::to_string(axis) +
+                                                " is larger than 2147483647", "", {}});
+  if (__int128(grid[0]) * grid[1] * grid[2] > INT64_MAX)
+    throw Error({Diagnostic::Kind::Value, "the grid has more than 2^63 programs", "", {}});
+
+  Job job(kernel, grid, args, options);
+  Asker asker{options};
+  unsigned available = job.total > 1 ? Pool::instance().threads() : 1;
+  if (unsigned threads = worthThreads(job, kernel.cost(), available); threads > 1) {
+    runShared(job, threads, asker);
+  } else {
+    // Thought to be short. What its first eighths took says whether it is.
+    job.smallest = (job.total + 7) / 8;
+    int64_t started = nowNanoseconds();
+    while (workOnce(job, Asker::between, &asker))
+      if (!job.finished() && available > 1 && double(nowNanoseconds() - started) > aloneNanoseconds)
+        if (unsigned threads = worthThreads(job, kernel.cost(), available); threads > 1) {
+          runShared(job, threads, asker);
+          break;
+        }
+  }
+  if (job.failure)
+    throw Error(*job.failure);
+  return asker.interrupted ? LaunchResult::Interrupted : LaunchResult::Done;
+}
+} // namespace tilery

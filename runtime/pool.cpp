@@ -1,0 +1,187 @@
+#include "runtime/pool.h"
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <xmmintrin.h>
+
+namespace tilery {
+namespace {
+// Workers look for new work this many pauses (some 20 us) before they sleep: launches often follow each other closely.
+constexpr int spinPauses = 400;
+
+void futexWait(std::atomic<uint32_t> &word, uint32_t seen, int milliseconds) {
+  timespec timeout{milliseconds / 1000, (milliseconds % 1000) * 1000000L};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, milliseconds < 0 ? nullptr : &timeout, nullptr, 0);
+}
+void futexWake(std::atomic<uint32_t> &word, int count) { syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0); }
+
+cpu_set_t processAffinity() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(getpid(), sizeof set, &set) != 0 || CPU_COUNT(&set) == 0)
+    CPU_SET(0, &set);
+  return set;
+}
+
+unsigned configuredThreads() {
+  if (const char *text = std::getenv("TILERY_NUM_THREADS"); text && *text) {
+    char *end = nullptr;
+    long value = std::strtol(text, &end, 10);
+    if (*end != '\0' || value < 1 || value > 4096)
+      throw Error({Diagnostic::Kind::Value, "TILERY_NUM_THREADS is '" + std::string(text) + "', which is no number of threads",
+                   "give it a number from 1 to 4096, or unset it", {}});
+    return unsigned(value);
+  }
+  cpu_set_t set = processAffinity();
+  return unsigned(CPU_COUNT(&set));
+}
+} // namespace
+
+int64_t nowNanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+
+Pool &Pool::instance() {
+  static Pool *pool = new Pool; // never destroyed: workers may outlive the process's static objects
+  return *pool;
+}
+
+Pool::Pool() { pthread_atfork(prepareFork, parentAfterFork, childAfterFork); }
+
+void Pool::prepareFork() { instance().mutex.lock(); }
+void Pool::parentAfterFork() { instance().mutex.unlock(); }
+void Pool::childAfterFork() {
+  // Only the forking thread lives here; the workers are started again by the next launch.
+  Pool &pool = instance();
+  pool.workers = 0;
+  pool.sleepers = 0;
+  pool.waiters = 0;
+  for (Job *job = pool.jobs; job; job = job->following)
+    job->active = 0;
+  pool.jobs = nullptr; // launches of other threads went with them
+  pool.mutex.unlock();
+}
+
+unsigned Pool::threads() {
+  unsigned wanted = wantedThreads.load(std::memory_order_relaxed);
+  if (wanted)
+    return wanted;
+  std::lock_guard lock(mutex);
+  if (!configured)
+    configured = configuredThreads();
+  return configured;
+}
+
+void Pool::setThreads(unsigned count) { wantedThreads = count; }
+
+void Pool::startWorkers(unsigned count) {
+  if (workers >= count)
+    return;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); // signals belong to the program's own threads
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  cpu_set_t affinity = processAffinity();
+  pthread_attr_setaffinity_np(&attributes, sizeof affinity, &affinity);
+  for (; workers < count; ++workers) {
+    pthread_t thread;
+    if (pthread_create(&thread, &attributes, workerMain, this))
+      break; // no more threads to be had: the launch runs on those there are
+    pthread_setname_np(thread, "tilery");
+  }
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void *Pool::workerMain(void *pool) {
+  static_cast<Pool *>(pool)->workerLoop();
+  return nullptr;
+}
+
+Job *Pool::join() {
+  std::lock_guard lock(mutex);
+  for (Job *job = jobs; job; job = job->following)
+    if (!job->finished() && unsigned(job->active.load(std::memory_order_relaxed)) + 1 < job->threads) {
+      job->active.fetch_add(1, std::memory_order_relaxed);
+      return job;
+    }
+  return nullptr;
+}
+
+void Pool::leave(Job &job) {
+  // The job may be gone as soon as `active` is 0: from there on only the pool's own members are touched.
+  if (job.active.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  finished.fetch_add(1);
+  if (waiters.load())
+    futexWake(finished, INT_MAX);
+}
+
+void Pool::workerLoop() {
+  for (;;) {
+    uint32_t seen = posted.load();
+    if (Job *job = join()) {
+      _mm_setcsr(job->floatingPointMode);
+      while (workOnce(*job)) {
+      }
+      leave(*job);
+      continue;
+    }
+    for (int i = 0; i < spinPauses && posted.load(std::memory_order_relaxed) == seen; ++i)
+      _mm_pause();
+    sleepers.fetch_add(1);
+    if (posted.load() == seen)
+      futexWait(posted, seen, -1);
+    sleepers.fetch_sub(1);
+  }
+}
+
+void Pool::post(Job &job, unsigned wanted) {
+  {
+    std::lock_guard lock(mutex);
+    startWorkers(job.threads - 1);
+    job.following = jobs;
+    jobs = &job;
+  }
+  posted.fetch_add(1);
+  if (sleepers.load())
+    futexWake(posted, int(wanted));
+}
+
+void Pool::withdraw(Job &job) {
+  std::lock_guard lock(mutex);
+  Job **link = &jobs;
+  while (*link && *link != &job)
+    link = &(*link)->following;
+  if (*link) // else forgotten by a fork
+    *link = job.following;
+}
+
+bool Pool::wait(Job &job, int milliseconds) {
+  for (int i = 0; i < spinPauses; ++i) {
+    if (job.active.load(std::memory_order_acquire) == 0)
+      return true;
+    _mm_pause();
+  }
+  waiters.fetch_add(1);
+  uint32_t seen = finished.load();
+  if (job.active.load() != 0)
+    futexWait(finished, seen, milliseconds);
+  waiters.fetch_sub(1);
+  return job.active.load(std::memory_order_acquire) == 0;
+}
+
+unsigned numThreads() { return Pool::instance().threads(); }
+void setNumThreads(unsigned count) { Pool::instance().setThreads(count); }
+} // namespace tilery

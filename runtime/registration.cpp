@@ -1,0 +1,79 @@
+#include "runtime/registration.h"
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <unistd.h>
+
+// gdb's JIT interface: it puts a breakpoint on the function and reads the descriptor. Names and layout are gdb's.
+extern "C" {
+struct jit_code_entry {
+  jit_code_entry *next_entry, *prev_entry;
+  const char *symfile_addr;
+  uint64_t symfile_size;
+};
+struct jit_descriptor {
+  uint32_t version;
+  uint32_t action_flag; // 0 none, 1 register, 2 unregister
+  jit_code_entry *relevant_entry, *first_entry;
+};
+__attribute__((visibility("protected"), noinline, used)) void __jit_debug_register_code() { asm volatile("" ::: "memory"); }
+__attribute__((visibility("protected"), used)) jit_descriptor __jit_debug_descriptor = {1, 0, nullptr, nullptr};
+
+// libgcc's, one object's .eh_frame at a time.
+void __register_frame(const void *);
+void __deregister_frame(const void *);
+}
+
+namespace tilery {
+struct Registration::GdbEntry : jit_code_entry {};
+
+namespace {
+std::mutex registrationMutex;
+
+void tellGdb(uint32_t action, jit_code_entry *entry) {
+  __jit_debug_descriptor.action_flag = action;
+  __jit_debug_descriptor.relevant_entry = entry;
+  __jit_debug_register_code();
+  __jit_debug_descriptor.action_flag = 0;
+  __jit_debug_descriptor.relevant_entry = nullptr;
+}
+
+void writePerfMap(const ElfCode &code) {
+  const char *wanted = std::getenv("TILERY_PERF");
+  if (!wanted || std::string_view(wanted) != "1")
+    return;
+  // The place and the format are perf's.
+  std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+  if (FILE *file = std::fopen(path.c_str(), "ae")) {
+    for (const CodeSymbol &function : code.functions())
+      std::fprintf(file, "%llx %llx %s\n", (unsigned long long)function.address, (unsigned long long)function.size, function.name.c_str());
+    std::fclose(file);
+  }
+}
+} // namespace
+
+Registration::Registration(const ElfCode &code) : code(code), entry(std::make_unique<GdbEntry>()) {
+  std::lock_guard lock(registrationMutex);
+  if (code.unwindTables())
+    __register_frame(code.unwindTables());
+  entry->symfile_addr = code.debugObject().data();
+  entry->symfile_size = code.debugObject().size();
+  entry->prev_entry = nullptr;
+  entry->next_entry = __jit_debug_descriptor.first_entry;
+  if (entry->next_entry)
+    entry->next_entry->prev_entry = entry.get();
+  __jit_debug_descriptor.first_entry = entry.get();
+  tellGdb(1, entry.get());
+  writePerfMap(code);
+}
+
+Registration::~Registration() {
+  std::lock_guard lock(registrationMutex);
+  (entry->prev_entry ? entry->prev_entry->next_entry : __jit_debug_descriptor.first_entry) = entry->next_entry;
+  if (entry->next_entry)
+    entry->next_entry->prev_entry = entry->prev_entry;
+  tellGdb(2, entry.get());
+  if (code.unwindTables())
+    __deregister_frame(code.unwindTables());
+}
+} // namespace tilery
