@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 // gdb's JIT interface: it puts a breakpoint on the function and reads the descriptor. Names and layout are gdb's.
+// Weak, because a program that links LLVM's own JIT has LLVM's definitions, which then serve both.
 extern "C" {
 struct jit_code_entry {
   jit_code_entry *next_entry, *prev_entry;
@@ -16,8 +17,8 @@ struct jit_descriptor {
   uint32_t action_flag; // 0 none, 1 register, 2 unregister
   jit_code_entry *relevant_entry, *first_entry;
 };
-__attribute__((visibility("protected"), noinline, used)) void __jit_debug_register_code() { asm volatile("" ::: "memory"); }
-__attribute__((visibility("protected"), used)) jit_descriptor __jit_debug_descriptor = {1, 0, nullptr, nullptr};
+__attribute__((visibility("protected"), weak, noinline, used)) void __jit_debug_register_code() { asm volatile("" ::: "memory"); }
+__attribute__((visibility("protected"), weak, used)) jit_descriptor __jit_debug_descriptor = {1, 0, nullptr, nullptr};
 
 // libgcc's, one object's .eh_frame at a time.
 void __register_frame(const void *);
