@@ -6,11 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from .jumps import DONE, RESULT
-from .structure import Leaf, Mismatch, Undefined, children, fill, is_number, map_leaves, pair
+from .structure import Leaf, Mismatch, Undefined, children, fill, is_number, leaves_of, map_leaves, pair
 from .trace import Region, Trace
 from ..errors import error
 
 _HOST_LOOP_LIMIT = 100_000
+
+
+def _key(number):
+    return type(number), repr(number)
 
 
 @dataclass
@@ -91,6 +95,10 @@ class Regions(Trace):
         with self.region("if", line):
             then()
         after_then = get()
+        constants = {}  # what the first branch yields must be built inside it, before it is known which numbers differ
+        for leaf in leaves_of(tuple(after_then)):
+            if is_number(leaf) and _key(leaf) not in constants:
+                constants[_key(leaf)] = self.to_value(leaf)
         put(before)
         self.b.if_else()
         with self.region("if", line):
@@ -100,8 +108,8 @@ class Regions(Trace):
         leaves, plans = [], []
         for name, old, a, b in zip(names, before, after_then, after_else):
             plans.append(old if at_end and name in names[:count] and name != RESULT else self._merge(name, old, a, b, left, right, leaves, line))
-        pairs = [self._branch_pair(a, b) for a, b in leaves]
-        results = self.b.if_end([a for a, _ in pairs], [b for _, b in pairs])
+        results = self.b.if_end([constants[_key(a)] if is_number(a) else a for a, _ in leaves],
+                                [self.to_value(b) if is_number(b) else b for _, b in leaves])
         put([fill(plan, results) for plan in plans])
 
     def _jumped(self, names, before, after):
@@ -154,11 +162,6 @@ class Regions(Trace):
             return Leaf(len(leaves) - 1)
         return map_leaves(leaf, value)
 
-    def _branch_pair(self, a, b):
-        if is_number(a) and is_number(b):
-            b = self.to_value(b)  # emitted in the else branch; the builder gives `a` the same type
-        return a, b
-
     # -- loops -------------------------------------------------------------------------------------------------------
     def _dry_run(self, names, before, get, put, body, kind, line):
         """Traces a body without effect until the set of carried leaves is stable. Returns (before with carried numbers made values, plans,
@@ -187,9 +190,7 @@ class Regions(Trace):
                     if isinstance(s, Undefined):  # the function's result, first set inside
                         plans.append(s)
                         if not isinstance(a, Undefined):
-                            types = []
-                            map_leaves(lambda v: types.append(self.b.type_of(v)) if self.is_value(v) else None, a)
-                            fixes[i] = ("result", a, types)
+                            fixes[i] = ("result", a, [self.b.type_of(v) for v in leaves_of(a) if self.is_value(v)])
                         continue
                     mark = len(leaves)
                     try:

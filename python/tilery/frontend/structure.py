@@ -42,6 +42,11 @@ def with_children(value, parts):
     return new
 
 
+def leaves_of(value):
+    parts = children(value)
+    return [value] if parts is None else [leaf for p in parts for leaf in leaves_of(p)]
+
+
 def map_leaves(function, value):
     parts = children(value)
     if parts is None:

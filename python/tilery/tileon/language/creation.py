@@ -1,0 +1,74 @@
+"""Programs, ranges and tiles made of nothing."""
+from . import types
+from .tensor import constant_of, member, native, plain, shape_of, tensor, to_tensor, wrap
+from .types import unwrap
+from ...errors import error
+
+
+def _axis(axis, what):
+    axis = constant_of(axis, f"the axis of {what}")
+    if axis not in (0, 1, 2):
+        raise error(ValueError, f"{what} axis must be 0, 1 or 2, got {axis}")
+    return axis
+
+
+def program_id(axis):
+    """Coordinate of this program on a grid axis, as an int32 scalar."""
+    return wrap(native().program_id(_axis(axis, "program_id")))
+
+
+def num_programs(axis):
+    """Extent of a grid axis, as an int32 scalar."""
+    return wrap(native().num_programs(_axis(axis, "num_programs")))
+
+
+def arange(start, end):
+    """The int32 tile [start, start + 1, ..., end - 1]. Any length works here; upstream takes powers of two."""
+    start, end = constant_of(start, "arange's start"), constant_of(end, "arange's end")
+    for bound in (start, end):
+        if isinstance(bound, bool) or not isinstance(bound, int):
+            raise error(TypeError, f"arange takes ints, got {bound!r}")
+    return wrap(native().arange(start, end))
+
+
+def full(shape, value, dtype):
+    """A tile of one value, a number or a scalar."""
+    value = plain(value)
+    shape = shape_of(shape)
+    if isinstance(value, tensor):
+        if value.handle.shape:
+            raise error(ValueError, f"full takes a scalar, got a tile of shape {value.shape}")
+        return wrap(native().broadcast_to(native().cast(value, unwrap(dtype)), shape))
+    return wrap(native().full(shape, value, unwrap(dtype)))
+
+
+def zeros(shape, dtype):
+    """A tile of zeros."""
+    return full(shape, 0, dtype)
+
+
+def zeros_like(input):
+    return zeros(input.shape, input.dtype)
+
+
+@member
+def cast(input, dtype, fp_downcast_rounding=None, bitcast=False):
+    """Conversion to another element type: by value (round to nearest even, or "rtz" towards zero), or of the same bits."""
+    input, dtype, rounding = to_tensor(input), unwrap(dtype), unwrap(fp_downcast_rounding)
+    if rounding not in (None, "rtne", "rtz"):
+        raise error(ValueError, f"fp_downcast_rounding must be 'rtne' or 'rtz', got {rounding!r}")
+    if isinstance(dtype, types.pointer_type):
+        if input.handle.is_pointer:
+            return wrap(native().pointer_cast(input, dtype.element_ty))
+        return wrap(native().int_to_pointer(input, dtype.element_ty))
+    if unwrap(bitcast):
+        return wrap(native().bitcast(input, dtype))
+    return wrap(native().cast(input, dtype, rounding == "rtz"))
+
+
+def to(self, dtype, fp_downcast_rounding=None, bitcast=False):
+    """Conversion to another element type, see `cast`."""
+    return cast(self, dtype, fp_downcast_rounding, bitcast)
+
+
+tensor.to = to

@@ -1,0 +1,179 @@
+"""Reductions, scans, sorting and dot."""
+from . import creation, shape as shapes
+from .tensor import constant_of, member, native, tensor, to_tensor, tracer, wrap
+from .types import float32, int32, uint32, unwrap
+from ...errors import error
+from ...frontend.trace import Region
+
+
+def _axis(x, axis, what):
+    axis = constant_of(axis, f"{what}'s axis")
+    rank = len(x.handle.shape)
+    if axis is not None and not -rank <= axis < rank:
+        raise error(ValueError, f"{what}: axis {axis} is outside a tile of shape {x.shape}")
+    return axis if axis is None else axis % rank
+
+
+def _known(kind, x, axis, keep_dims, what):
+    return wrap(native().reduce(kind, x, _axis(x, axis, what), bool(unwrap(keep_dims))))
+
+
+def _widen(x):
+    """Sums of narrow ints are made in 32 bits."""
+    if x.dtype.is_int() and x.dtype.primitive_bitwidth < 32:
+        return creation.cast(x, int32 if x.dtype.is_int_signed() else uint32)
+    return x
+
+
+def _widen_for_order(x):
+    if x.dtype.is_floating() and x.dtype.primitive_bitwidth < 32:
+        return creation.cast(x, float32)
+    if x.dtype.is_int() and x.dtype.primitive_bitwidth < 32:
+        return creation.cast(x, int32)
+    return x
+
+
+@member
+def sum(input, axis=None, keep_dims=False, dtype=None):
+    """Sum along an axis, or of all elements."""
+    input = to_tensor(input)
+    input = _widen(input) if unwrap(dtype) is None else creation.cast(input, dtype)
+    return _known("sum", input, axis, keep_dims, "sum")
+
+
+def _extreme(kind, is_max):
+    def function(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+        input = _widen_for_order(to_tensor(input))
+        if unwrap(return_indices):
+            value, index = native().arg_reduce(is_max, input, _axis(input, axis, kind), bool(unwrap(keep_dims)), bool(unwrap(return_indices_tie_break_left)))
+            return wrap(value), wrap(index)
+        return _known(kind, input, axis, keep_dims, kind)
+    function.__name__ = kind
+    function.__doc__ = f"The {kind}imum along an axis, or of all elements; with its index on request."
+    return member(function)
+
+
+max, min = _extreme("max", True), _extreme("min", False)
+
+
+def _arg(name, is_max):
+    def function(input, axis, tie_break_left=True, keep_dims=False):
+        input = _widen_for_order(to_tensor(input))
+        return wrap(native().arg_reduce(is_max, input, _axis(input, axis, name), bool(unwrap(keep_dims)), bool(unwrap(tie_break_left)))[1])
+    function.__name__ = name
+    function.__doc__ = "The index (int32) of the extreme element along an axis."
+    return member(function)
+
+
+argmax, argmin = _arg("argmax", True), _arg("argmin", False)
+
+
+def _integers(name, kind):
+    def function(input, axis=None, keep_dims=False):
+        input = to_tensor(input)
+        if not input.dtype.is_int():
+            raise error(ValueError, f"{name} takes ints, got {input.dtype}")
+        return _known(kind, input, axis, keep_dims, name)
+    function.__name__ = name
+    function.__doc__ = f"Bitwise {kind} along an axis, or of all elements."
+    return member(function)
+
+
+xor_sum, reduce_or = _integers("xor_sum", "xor"), _integers("reduce_or", "or")
+
+
+def _combine(begin, end, inputs, function, what):
+    """Traces a combine function into the region that `begin` opens."""
+    trace, count = tracer(), len(inputs)
+    arguments = [wrap(v) for v in begin()]
+    trace.regions.append(Region(what, trace.line()))
+    result = trace.call(function, *arguments)
+    trace.regions.pop()
+    results = list(result) if isinstance(result, (tuple, list)) else [result]
+    if len(results) != count:
+        raise error(TypeError, f"the combine function of {what} must return {count} values, it returned {len(results)}")
+    results = [native().convert(r.handle if isinstance(r, tensor) else r, _scalar(x)) for r, x in zip(results, inputs)]
+    return [wrap(v) for v in end(results)]
+
+
+def _scalar(x):
+    from tilery import _native
+    return _native.Type(x.handle.dtype)
+
+
+def _tuple_of(input):
+    return (list(input), True) if isinstance(input, (tuple, list)) else ([to_tensor(input)], False)
+
+
+@member
+def reduce(input, axis, combine_fn, keep_dims=False):
+    """Reduction by a function of 2n scalars that returns n; `input` is a tile or a tuple of n tiles."""
+    inputs, many = _tuple_of(input)
+    axis = _axis(inputs[0], axis, "reduce")
+    rank = len(inputs[0].shape)
+    if axis is None:
+        inputs = [shapes.ravel(x) for x in inputs]
+    b = native()
+    results = _combine(lambda: b.reduce_begin(inputs, axis or 0), b.reduce_end, inputs, combine_fn, "reduce")
+    if unwrap(keep_dims):
+        results = [shapes.expand_dims(r, axis) if axis is not None else shapes.reshape(shapes.expand_dims(r, 0), [1] * rank) for r in results]
+    return tuple(results) if many else results[0]
+
+
+@member
+def associative_scan(input, axis, combine_fn, reverse=False):
+    """Running reduction along an axis by a function of 2n scalars that returns n."""
+    inputs, many = _tuple_of(input)
+    axis = _axis(inputs[0], axis, "associative_scan")
+    b = native()
+    results = _combine(lambda: b.scan_begin(inputs, axis, bool(unwrap(reverse))), b.scan_end, inputs, combine_fn, "associative_scan")
+    return tuple(results) if many else results[0]
+
+
+@member
+def cumsum(input, axis=0, reverse=False, dtype=None):
+    """Running sum along an axis."""
+    if unwrap(dtype) is not None:
+        input = creation.cast(input, dtype)
+    elif input.dtype.name == "bf16":
+        input = creation.cast(input, float32)
+    else:
+        input = _widen(input)
+    return wrap(native().scan("sum", input, _axis(input, axis, "cumsum"), bool(unwrap(reverse))))
+
+
+@member
+def cumprod(input, axis=0, reverse=False):
+    """Running product along an axis."""
+    if input.dtype.name == "bf16":
+        input = creation.cast(input, float32)
+    return wrap(native().scan("prod", input, _axis(input, axis, "cumprod"), bool(unwrap(reverse))))
+
+
+@member
+def sort(x, dim=None, descending=False):
+    """The elements along a dimension (the last one) in order."""
+    return wrap(native().sort(x, _axis(x, -1 if unwrap(dim) is None else dim, "sort"), bool(unwrap(descending))))
+
+
+@member
+def histogram(input, num_bins, mask=None):
+    """How often each of 0 .. num_bins - 1 occurs, as int32."""
+    return wrap(native().histogram(input, constant_of(num_bins, "histogram's number of bins"), unwrap(mask)))
+
+
+def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_imprecise_acc=None, out_dtype=float32):
+    """Matrix product of two tiles (or of two batches of them), added to `acc`."""
+    input, other, acc = to_tensor(input), to_tensor(other), unwrap(acc)
+    precision, allow_tf32 = unwrap(input_precision), unwrap(allow_tf32)
+    if precision is not None and allow_tf32 is not None:
+        raise error(ValueError, "dot takes input_precision or allow_tf32, not both")
+    if precision is None:
+        precision = "tf32" if allow_tf32 or allow_tf32 is None and tracer().default_precision == "tf32" else "ieee"
+    name = input.dtype.name
+    result = {"fp64": "float64", "fp16": unwrap(out_dtype).__tile_dtype__}.get(name, "int32" if input.dtype.is_int() else "float32")
+    if result == "bfloat16":
+        raise error(ValueError, "dot cannot return bfloat16", hint="use out_dtype=tl.float32 and convert the result")
+    if acc is not None and acc.dtype.__tile_dtype__ != result:
+        raise error(TypeError, f"the accumulator of this dot must be {result}, got {acc.dtype.__tile_dtype__}")
+    return wrap(native().dot(input, other, acc, None, result, precision))

@@ -1,0 +1,143 @@
+"""Functions that move elements: shapes, order, joining and picking."""
+from . import creation
+from .tensor import constant_of, member, native, plain, shape_of, to_tensor, wrap
+from .types import unwrap
+from ...errors import error
+
+
+def _spread(values):
+    """f(x, 1, 2) and f(x, (1, 2)) mean the same."""
+    if len(values) == 1:
+        values = unwrap(values[0])
+    return values if isinstance(values, (tuple, list)) else (values,)
+
+
+def _axis(value, axis, what):
+    axis, rank = constant_of(axis, f"{what}'s dimension"), len(value.handle.shape)
+    if not isinstance(axis, int) or not -rank <= axis < rank:
+        raise error(ValueError, f"{what}: dimension {axis} is outside a tile of shape {value.shape}")
+    return axis % rank
+
+
+@member
+def broadcast_to(input, *shape):
+    """The tile repeated along dimensions of size 1 (and new ones on the left)."""
+    return wrap(native().broadcast_to(to_tensor(input), shape_of(_spread(shape))))
+
+
+def broadcast(input, other):
+    """Both tiles at their common shape."""
+    a, b = native().broadcast(to_tensor(input), to_tensor(other))
+    return wrap(a), wrap(b)
+
+
+@member
+def expand_dims(input, axis):
+    """New dimensions of size 1; an axis counts in the result."""
+    input, axis = to_tensor(input), unwrap(axis)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = len(input.handle.shape) + len(axes)
+    for a in sorted(constant_of(a, "expand_dims' axis") % rank for a in axes):
+        input = wrap(native().expand_dims(input, a))
+    return input
+
+
+@member
+def squeeze(input, dim):
+    """The tile without a dimension of size 1."""
+    axis = _axis(input, dim, "squeeze")
+    if input.shape[axis] != 1:
+        raise error(ValueError, f"squeeze: dimension {axis} of shape {input.shape} is not 1")
+    return reshape(input, input.shape[:axis] + input.shape[axis + 1:])
+
+
+@member
+def unsqueeze(input, dim):
+    return expand_dims(input, dim)
+
+
+@member
+def reshape(input, *shape, can_reorder=False):
+    """The elements in row-major order under another shape."""
+    return wrap(native().reshape(to_tensor(input), shape_of(_spread(shape))))
+
+
+@member
+def view(input, *shape):
+    return reshape(input, *shape)
+
+
+@member
+def ravel(input, can_reorder=False):
+    """All elements in one dimension."""
+    return reshape(input, [input.numel])
+
+
+@member
+def permute(input, *dims):
+    """The dimensions in another order."""
+    return wrap(native().permute(input, [constant_of(d, "permute's dimension") for d in _spread(dims)]))
+
+
+@member
+def trans(input, *dims):
+    """The last two dimensions exchanged, or the dimensions in the given order."""
+    if dims:
+        return permute(input, *dims)
+    if len(input.handle.shape) < 2:
+        raise error(ValueError, f"a transposition needs two dimensions, got shape {input.shape}")
+    return input.T
+
+
+@member
+def transpose(input, *dims):
+    return trans(input, *dims)
+
+
+@member
+def flip(x, dim=None):
+    """The elements along a dimension (the last one) in reverse order."""
+    axis = _axis(x, -1 if unwrap(dim) is None else dim, "flip")
+    size, shape = x.shape[axis], [1] * len(x.shape)
+    shape[axis] = size
+    index = reshape(size - 1 - creation.arange(0, size), shape)
+    return gather(x, broadcast_to(index, x.shape), axis)
+
+
+def join(a, b):
+    """Both tiles side by side in a new last dimension of size 2."""
+    return wrap(native().join(to_tensor(a), to_tensor(b)))
+
+
+@member
+def split(a):
+    """The two halves of a last dimension of size 2."""
+    x, y = native().split(a)
+    return wrap(x), wrap(y)
+
+
+def interleave(a, b):
+    """The elements of both tiles in turn along the last dimension."""
+    both = join(a, b)
+    shape = both.shape
+    return reshape(both, [2 * shape[0]] if len(shape) == 2 else shape[:-2] + [2 * shape[-2]])
+
+
+def cat(input, other, can_reorder=False, dim=0):
+    """Both tiles one after the other along a dimension."""
+    dim = constant_of(dim, "cat's dimension")
+    if isinstance(unwrap(can_reorder), int) and not isinstance(unwrap(can_reorder), bool):
+        dim = unwrap(can_reorder)  # Tileon's order of parameters: cat(input, other, dim)
+    return wrap(native().cat(input, other, dim))
+
+
+@member
+def gather(src, index, axis):
+    """result[i, j] = src[index[i, j], j] for axis 0."""
+    axis = _axis(src, axis, "gather")
+    return wrap(native().take(src, index, axis))
+
+
+def where(condition, x, y):
+    """x where the condition holds, y elsewhere; both are computed."""
+    return wrap(native().select(plain(condition), plain(x), plain(y)))

@@ -1,0 +1,199 @@
+"""The symbolic value that a kernel computes with, and access to the trace it belongs to."""
+import threading
+
+from . import types
+from .types import unwrap
+from ...errors import error
+
+_active = threading.local()
+
+
+def tracer():
+    """The trace that is running on this thread."""
+    current = getattr(_active, "tracer", None)
+    if current is None:
+        raise error(RuntimeError, "functions of tl work only inside a kernel", hint="launch a function decorated with @jit: kernel[grid](...)")
+    return current
+
+
+def native():
+    """The builder of the running trace."""
+    return tracer().native
+
+
+class activate:
+    """Makes a trace the running one of this thread."""
+
+    def __init__(self, new):
+        self.new = new
+
+    def __enter__(self):
+        self.old = getattr(_active, "tracer", None)
+        _active.tracer = self.new
+
+    def __exit__(self, *_):
+        _active.tracer = self.old
+
+
+def constant_of(value, what):
+    """A compile-time int, or an error that names what needs it."""
+    value = unwrap(value)
+    if isinstance(value, tensor):
+        if value.constant is not None:
+            return value.constant
+        raise error(ValueError, f"{what} must be a compile-time constant, got a run-time value of type {value.handle.type}",
+                    hint="annotate the parameter with tl.constexpr, or the name: `N: tl.constexpr = ...`")
+    return value
+
+
+def shape_of(shape):
+    """A tile's shape as a list of ints."""
+    shape = unwrap(shape)
+    if not isinstance(shape, (tuple, list)):
+        shape = (shape,)
+    out = []
+    for size in shape:
+        size = constant_of(size, "the shape of a tile")
+        if isinstance(size, bool) or not isinstance(size, int):
+            raise error(TypeError, f"the shape of a tile is made of ints, got {size!r}")
+        out.append(size)
+    return out
+
+
+def wrap(handle):
+    return tensor(handle)
+
+
+def plain(value):
+    """What the builder takes: constexpr opened, sequences refused."""
+    return unwrap(value)
+
+
+class tensor:
+    """A tile (or scalar) of numbers or pointers."""
+    __slots__ = ("handle", "constant")
+
+    def __init__(self, handle, constant=None):
+        self.handle = handle
+        self.constant = constant  # the number, if the value is one written in the program
+
+    @property
+    def __tile_value__(self):
+        return self.handle
+
+    @property
+    def dtype(self):
+        return types.of_native(self.handle.type)
+
+    @property
+    def shape(self):
+        return list(self.handle.shape)
+
+    @property
+    def type(self):
+        shape = self.handle.shape
+        return types.block_type(self.dtype, shape) if shape else self.dtype
+
+    @property
+    def numel(self):
+        total = 1
+        for size in self.handle.shape:
+            total *= size
+        return total
+
+    @property
+    def T(self):
+        rank = len(self.handle.shape)
+        return wrap(native().permute(self, list(range(rank - 2)) + [rank - 1, rank - 2]))
+
+    def __getitem__(self, index):
+        index = index if isinstance(index, tuple) else (index,)
+        result, axis = self, 0
+        if Ellipsis in [i for i in index if i is Ellipsis]:
+            raise error(TypeError, "a tile is indexed with `:` and None only")
+        for item in index:
+            item = unwrap(item)
+            if item is None:
+                result = wrap(native().expand_dims(result, axis))
+            elif not (isinstance(item, slice) and item == slice(None)):
+                raise error(TypeError, f"a tile is indexed with `:` and None only, not with {item!r}",
+                            hint="a tile has no addressable elements; use masks, tl.where or a reduction")
+            elif axis >= len(result.handle.shape):
+                raise error(IndexError, f"too many indices for a tile of shape {self.shape}")
+            axis += 1
+        return result
+
+    def __setitem__(self, index, value):
+        raise error(TypeError, "an element of a tile cannot be assigned", hint="use tl.where to make a new tile, or tl.store to write memory")
+
+    def __bool__(self):
+        raise error(TypeError, f"a run-time value of type {self.handle.type} has no truth at compile time",
+                    hint="use it in `if`, `while`, `and`, `or`, `not` of a kernel, or in tl.where")
+
+    def __index__(self):
+        return constant_of(self, "an index or a size")
+
+    def __iter__(self):
+        raise error(TypeError, f"cannot loop over a value of type {self.handle.type}")
+
+    def __neg__(self):
+        return wrap(native().unary("-", self))
+
+    def __invert__(self):
+        return wrap(native().unary("~", self))
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return wrap(native().unary("abs", self))
+
+    def __repr__(self):
+        return f"<{self.handle.type}>"
+
+    __hash__ = object.__hash__
+
+    def logical_and(self, other):
+        return wrap(native().binary("and", self, plain(other)))
+
+    def logical_or(self, other):
+        return wrap(native().binary("or", self, plain(other)))
+
+
+def _operator(symbol, reverse):
+    if reverse:
+        return lambda self, other: wrap(native().binary(symbol, plain(other), self))
+    return lambda self, other: wrap(native().binary(symbol, self, plain(other)))
+
+
+for _symbol, _method in {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "&": "and", "|": "or", "^": "xor",
+                         "<<": "lshift", ">>": "rshift"}.items():
+    setattr(tensor, f"__{_method}__", _operator(_symbol, False))
+    setattr(tensor, f"__r{_method}__", _operator(_symbol, True))
+for _symbol, _method in {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}.items():
+    setattr(tensor, f"__{_method}__", _operator(_symbol, False))
+
+
+def _equal(self, other):
+    return False if other is None else wrap(native().binary("==", self, plain(other)))
+
+
+def _different(self, other):
+    return True if other is None else wrap(native().binary("!=", self, plain(other)))
+
+
+tensor.__eq__, tensor.__ne__ = _equal, _different
+
+
+def member(function):
+    """Makes a function of tl a method of tensors too."""
+    setattr(tensor, function.__name__, function)
+    return function
+
+
+def to_tensor(value):
+    """A number as a scalar of its own type; tensors as they are."""
+    value = unwrap(value)
+    if isinstance(value, tensor):
+        return value
+    return tensor(native().materialize(value), value)

@@ -1,0 +1,224 @@
+"""Element types, pointer and block types, compile-time constants."""
+import operator
+
+# Triton's short name -> (our name or None if it has no arithmetic here, bits)
+_TYPES = {
+    "void": (None, 0), "int1": ("bool", 1), "int8": ("int8", 8), "int16": ("int16", 16), "int32": ("int32", 32), "int64": ("int64", 64),
+    "uint8": ("uint8", 8), "uint16": ("uint16", 16), "uint32": ("uint32", 32), "uint64": ("uint64", 64),
+    "fp16": ("float16", 16), "bf16": ("bfloat16", 16), "fp32": ("float32", 32), "fp64": ("float64", 64),
+    "fp8e4nv": ("float8_e4m3fn", 8), "fp8e5": ("float8_e5m2", 8), "fp8e4b8": (None, 8), "fp8e4b15": (None, 8), "fp8e5b16": (None, 8),
+}
+_BY_NATIVE = {}
+
+
+class dtype:
+    """An element type; one object per type."""
+
+    SIGNED, UNSIGNED = "signed", "unsigned"
+
+    def __init__(self, name):
+        if name not in _TYPES:
+            raise ValueError(f"unknown element type {name!r}")
+        self.name = name
+        self.__tile_dtype__, self.primitive_bitwidth = _TYPES[name]
+        self.itemsize = (self.primitive_bitwidth + 7) // 8
+        self.int_bitwidth = self.primitive_bitwidth
+
+    @property
+    def scalar(self):
+        return self
+
+    def is_floating(self):
+        return self.name.startswith(("fp", "bf"))
+
+    def is_standard_floating(self):
+        return self.name in ("fp16", "bf16", "fp32", "fp64")
+
+    def is_fp8(self):
+        return self.name.startswith("fp8")
+
+    def is_fp16(self):
+        return self.name == "fp16"
+
+    def is_bf16(self):
+        return self.name == "bf16"
+
+    def is_fp32(self):
+        return self.name == "fp32"
+
+    def is_fp64(self):
+        return self.name == "fp64"
+
+    def is_int(self):
+        return self.name.startswith(("int", "uint"))
+
+    def is_int1(self):
+        return self.name == "int1"
+
+    def is_bool(self):
+        return self.name == "int1"
+
+    def is_int_signed(self):
+        return self.name.startswith("int") and self.name != "int1"
+
+    def is_int_unsigned(self):
+        return self.name.startswith("uint") or self.name == "int1"
+
+    def is_ptr(self):
+        return False
+
+    def is_block(self):
+        return False
+
+    def __eq__(self, other):
+        return isinstance(other, dtype) and type(self) is type(other) and self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __repr__(self):
+        return self.name
+
+    __str__ = __repr__
+
+
+class pointer_type(dtype):
+    """The type of an address of elements of `element_ty`."""
+
+    def __init__(self, element_ty, address_space=1, const=False):
+        self.element_ty, self.const = element_ty, const
+        self.name = f"pointer<{element_ty}>"
+        self.primitive_bitwidth, self.itemsize = 64, 8
+
+    def is_ptr(self):
+        return True
+
+    def is_const(self):
+        return self.const
+
+    def __eq__(self, other):
+        return isinstance(other, pointer_type) and self.element_ty == other.element_ty
+
+    __hash__ = dtype.__hash__
+
+
+class block_type(dtype):
+    """The type of a tile."""
+
+    def __init__(self, element_ty, shape):
+        self.element_ty, self.shape = element_ty, tuple(shape)
+        self.name = f"<{list(self.shape)}, {element_ty}>"
+
+    @property
+    def scalar(self):
+        return self.element_ty
+
+    @property
+    def numel(self):
+        total = 1
+        for size in self.shape:
+            total *= size
+        return total
+
+    def is_block(self):
+        return True
+
+    def is_int(self):
+        return self.element_ty.is_int()
+
+    def is_floating(self):
+        return self.element_ty.is_floating()
+
+    def get_block_shapes(self):
+        return self.shape
+
+    def __eq__(self, other):
+        return isinstance(other, block_type) and self.element_ty == other.element_ty and self.shape == other.shape
+
+    __hash__ = dtype.__hash__
+
+
+void, int1 = dtype("void"), dtype("int1")
+int8, int16, int32, int64 = dtype("int8"), dtype("int16"), dtype("int32"), dtype("int64")
+uint8, uint16, uint32, uint64 = dtype("uint8"), dtype("uint16"), dtype("uint32"), dtype("uint64")
+float16, bfloat16, float32, float64 = dtype("fp16"), dtype("bf16"), dtype("fp32"), dtype("fp64")
+float8e4nv, float8e5 = dtype("fp8e4nv"), dtype("fp8e5")
+float8e4b8, float8e4b15, float8e5b16 = dtype("fp8e4b8"), dtype("fp8e4b15"), dtype("fp8e5b16")
+pi32_t = pointer_type(int32)
+_BY_NATIVE.update({t.__tile_dtype__: t for t in (int1, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16,
+                                                 float32, float64, float8e4nv, float8e5)})
+
+
+def of_native(type_):
+    """The element type of a native type (a pointer type for addresses)."""
+    element = _BY_NATIVE[type_.dtype]
+    return pointer_type(element, const=type_.const) if type_.pointer else element
+
+
+def _binary(symbol, reverse):
+    function = getattr(operator, symbol)
+    if reverse:
+        return lambda self, other: function(unwrap(other), self.value)
+    return lambda self, other: function(self.value, unwrap(other))
+
+
+class constexpr:
+    """A compile-time value; also the annotation that makes a parameter one."""
+
+    def __init__(self, value):
+        self.value = unwrap(value)
+
+    def __bool__(self):
+        return bool(self.value)
+
+    def __index__(self):
+        return operator.index(self.value)
+
+    def __float__(self):
+        return float(self.value)
+
+    def __int__(self):
+        return int(self.value)
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __neg__(self):
+        return -self.value
+
+    def __invert__(self):
+        return ~self.value
+
+    def __call__(self, *args, **kwargs):
+        return self.value(*args, **kwargs)
+
+    def __getitem__(self, index):
+        return self.value[index]
+
+    def __iter__(self):
+        return iter(self.value)
+
+    def __len__(self):
+        return len(self.value)
+
+    def __repr__(self):
+        return f"constexpr[{self.value}]"
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor"):
+    _method = _name.rstrip("_")
+    setattr(constexpr, f"__{_method}__", _binary(_name, False))
+    setattr(constexpr, f"__r{_method}__", _binary(_name, True))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(constexpr, f"__{_name}__", _binary(_name, False))
+
+
+class const:
+    """Annotation of a pointer that is only read."""
+
+
+def unwrap(value):
+    """A constexpr's value; anything else as it is."""
+    while isinstance(value, constexpr):
+        value = value.value
+    return value

@@ -1,0 +1,185 @@
+"""What a kernel's Python means in Tileon and Triton, on top of the shared front end."""
+import os
+
+from .language.tensor import activate, constant_of, tensor, to_tensor, wrap
+from .language.types import constexpr, unwrap
+from ..errors import error
+from ..frontend import Language, Range
+from ..frontend.structure import is_number
+
+
+class Blocks:
+    """The front end's region protocol, giving out tensors."""
+
+    def __init__(self, native):
+        self.native = native
+        self.scratch_begin, self.scratch_discard = native.scratch_begin, native.scratch_discard
+        self.if_begin, self.if_else = native.if_begin, native.if_else
+
+    def type_of(self, value):
+        return value.handle.type
+
+    def placeholder(self, value):
+        return wrap(self.native.placeholder(value))
+
+    def zero(self, type_):
+        if type_.pointer:
+            return wrap(self.native.int_to_pointer(self.native.full(type_.shape, 0, "int64"), type_.dtype))
+        return wrap(self.native.convert(0, type_))
+
+    def if_end(self, thens, elses):
+        return [wrap(v) for v in self.native.if_end(thens, elses)]
+
+    def for_begin(self, lo, hi, step, inits, attributes):
+        bounds = [self.native.materialize(b) for b in (lo, hi, step)]
+        for bound in bounds:
+            if bound.is_pointer or bound.shape or bound.dtype.startswith(("float", "bfloat")):
+                raise error(TypeError, f"the bounds of range must be integer scalars, got {bound.type}")
+        narrow = all(b.dtype in ("int8", "int16", "int32", "uint8", "uint16", "bool") for b in bounds)
+        bounds = [self.native.cast(b, "int32" if narrow else "int64") for b in bounds]
+        counter, carried = self.native.for_begin(*bounds, inits, attributes)
+        return wrap(counter), [wrap(v) for v in carried]
+
+    def for_end(self, yields):
+        return [wrap(v) for v in self.native.for_end(yields)]
+
+    def while_begin(self, inits):
+        return [wrap(v) for v in self.native.while_begin(inits)]
+
+    def while_body(self, condition):
+        return [wrap(v) for v in self.native.while_body(condition)]
+
+    def while_end(self, yields):
+        return [wrap(v) for v in self.native.while_end(yields)]
+
+
+class Tracer(Language):
+    """One kernel being traced."""
+
+    def __init__(self, native, debug=False, default_precision="ieee"):
+        super().__init__(Blocks(native))
+        self.native = native
+        self.debug = debug
+        self.default_precision = default_precision  # of a dot of fp32 tiles
+
+    # -- values ------------------------------------------------------------------------------------------------------
+    def is_value(self, value):
+        return isinstance(value, tensor)
+
+    def host(self, value):
+        return unwrap(value)
+
+    def to_value(self, number, like=None):
+        return wrap(self.native.materialize(number) if like is None else self.native.convert(number, like))
+
+    def takes(self, type_, number):
+        return not type_.pointer and not type_.shape and self.native.materialize(number).type == type_
+
+    def assign(self, name, value, old):
+        value = unwrap(value)
+        return to_tensor(value) if is_number(value) else value
+
+    def annotated(self, name, annotation, value, old):
+        if is_constexpr(annotation()):
+            return constant_of(value, f"`{name}`, annotated tl.constexpr,")
+        return self.assign(name, value, old)
+
+    def binary(self, op, a, b):
+        return super().binary(op, unwrap(a), unwrap(b))
+
+    def condition(self, value):
+        kind = value.handle.type
+        if kind.shape or kind.pointer:
+            raise error(ValueError, f"a condition must be a scalar, this one is {kind}", hint="reduce it (tl.max, tl.sum), or use tl.where for a choice per element")
+        return wrap(self.native.cast(value, "bool"))
+
+    def logical_not(self, value):
+        return wrap(self.native.unary("not", value))
+
+    def logical_and(self, a, b):
+        return wrap(self.native.binary("and", a, b))
+
+    def logical_or(self, a, b):
+        return wrap(self.native.binary("or", a, b))
+
+    def minimum(self, a, b):
+        return wrap(self.native.binary("min", unwrap(a), unwrap(b)))
+
+    def maximum(self, a, b):
+        return wrap(self.native.binary("max", unwrap(a), unwrap(b)))
+
+    # -- calls -------------------------------------------------------------------------------------------------------
+    def call(self, callee, /, *args, **kwargs):
+        if isinstance(callee, constexpr):
+            callee = callee.value
+        trace = getattr(type(callee), "__tile_trace__", None)
+        if trace is not None:
+            return trace(callee, self, args, kwargs)
+        return super().call(callee, *args, **kwargs)
+
+    def wants_inline(self, function, args, kwargs):
+        module = function.__module__ or ""
+        return not module.startswith("tilery.") and any(isinstance(a, tensor) for a in (*args, *kwargs.values()))
+
+    def call_range(self, *args):
+        return Range(*(unwrap(a) for a in args))
+
+    def call_isinstance(self, value, kind):
+        if kind is constexpr:
+            return not isinstance(value, tensor)
+        return isinstance(value, kind)
+
+    def call_len(self, value):
+        return value.shape[0] if isinstance(value, tensor) else len(value)
+
+    def call_int(self, value=0, *args):
+        value = unwrap(value)
+        return wrap(self.native.cast(value, "int32")) if isinstance(value, tensor) else int(value, *args)
+
+    def call_float(self, value=0.0):
+        value = unwrap(value)
+        return wrap(self.native.cast(value, "float32")) if isinstance(value, tensor) else float(value)
+
+    def call_bool(self, value=False):
+        value = unwrap(value)
+        return wrap(self.native.cast(value, "bool")) if isinstance(value, tensor) else bool(value)
+
+    def call_print(self, *args, **kwargs):
+        from .language.debug import device_print
+        words = [a for a in args if isinstance(a, str)]
+        return device_print(" ".join(words), *(a for a in args if not isinstance(a, str)))
+
+    def run_time_assert(self, condition, message):
+        if self.debug:
+            self.native.assert_true(condition, message or "assertion failed")
+
+
+def is_constexpr(annotation):
+    """Is this annotation tl.constexpr (also as text, under `from __future__ import annotations`)?"""
+    if isinstance(annotation, str):
+        return annotation.replace(" ", "").rpartition(".")[2] == "constexpr"
+    return annotation is constexpr or isinstance(annotation, constexpr)
+
+
+def trace(function, name, parameters, debug=False):
+    """Traces a kernel. parameters: [(name, native Type or None, divisibility, compile-time value)]; a Type makes an argument.
+    Returns (module, what the trace read)."""
+    from tilery import _native
+    from ..frontend import position
+    native = _native.Builder("triton")
+    native.set_position(position.current)
+    # The two names of the language differ in one default: under `triton`, fp32 tiles are multiplied as tf32.
+    default = os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if "triton" in function.__globals__ else "ieee")
+    tracer = Tracer(native, debug, default)
+    with native, activate(tracer):
+        arguments = [(n, t, d) for n, t, d, _ in parameters if t is not None]
+        handles = iter(native.begin_kernel(name, arguments))
+        bound = [wrap(next(handles)) if t is not None else v for _, t, _, v in parameters]
+        result = tracer.run(function, bound)
+        if result is not None:
+            raise error(TypeError, f"kernel `{name}` returns a value", hint="store it through a pointer instead")
+        native.end_kernel()
+        return native.finish(), tracer.reads
+
+
+__all__ = ["Tracer", "trace", "is_constexpr"]
