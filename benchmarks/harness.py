@@ -1,0 +1,68 @@
+"""Timing in interleaved rounds: each round times every contestant once, so that a slow moment of the machine hits all of them."""
+
+import statistics
+import time
+from dataclasses import dataclass
+
+
+@dataclass
+class Result:
+    """One row of the table. Values are rates or times in `unit`; `ratio` above 1 means that we are faster than the rival."""
+
+    work: str
+    ours: float
+    rival: str
+    theirs: float
+    unit: str
+    ratio: float
+    low: float
+    high: float
+    goal: float
+
+    @property
+    def reached(self):
+        return self.ratio >= self.goal
+
+
+def _repeats(function, seconds):
+    function()
+    start = time.perf_counter()
+    function()
+    one = max(time.perf_counter() - start, 1e-8)
+    return max(1, int(seconds / one))
+
+
+def rounds(contestants, seconds=0.02, least=15, budget=4.0):
+    """Seconds a call of each of `contestants` (name -> callable), one list entry a round."""
+    repeats = {name: _repeats(function, seconds) for name, function in contestants.items()}
+    times = {name: [] for name in contestants}
+    end = time.perf_counter() + budget
+    while len(next(iter(times.values()))) < least or time.perf_counter() < end:
+        for name, function in contestants.items():
+            n = repeats[name]
+            start = time.perf_counter()
+            for _ in range(n):
+                function()
+            times[name].append((time.perf_counter() - start) / n)
+    return times
+
+
+def compare(work, ours, rivals, amount, unit, goal, **options):
+    """Races `ours` against the best (by median) of `rivals`. `amount` is the work of one call in 1e9 `unit`-seconds.
+
+    The ratio is the median over rounds of rival time / our time; low and high are its 10th and 90th percentile.
+    """
+    times = rounds({"tilery": ours, **rivals}, **options)
+    best = min(rivals, key=lambda name: statistics.median(times[name]))
+    ratios = sorted(theirs / mine for theirs, mine in zip(times[best], times["tilery"], strict=True))
+    return Result(
+        work,
+        amount / statistics.median(times["tilery"]) / 1e9,
+        best,
+        amount / statistics.median(times[best]) / 1e9,
+        unit,
+        statistics.median(ratios),
+        ratios[len(ratios) // 10],
+        ratios[-1 - len(ratios) // 10],
+        goal,
+    )

@@ -1,0 +1,193 @@
+"""The rows of the table: each is a named function that yields Results."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from harness import Result, compare, rounds
+from machine import flags
+
+from tilery import compat
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+ROWS = {}
+
+
+def row(function):
+    ROWS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def example(name):
+    return compat.load(EXAMPLES / name)
+
+
+def same(ours, expected, tolerance=1e-4):
+    torch.testing.assert_close(ours.float(), expected.float(), rtol=tolerance, atol=tolerance * float(expected.abs().max()))
+
+
+def operands(n, dtype=torch.float32):
+    torch.manual_seed(n)
+    return torch.randn(n, n).to(dtype), torch.randn(n, n).to(dtype), torch.empty(n, n)
+
+
+def blocks_text(blocks):
+    return "x".join(map(str, blocks))
+
+
+@row
+def matmul_f32():
+    """Matmul f32 from the pointer-style source against the better of torch and NumPy."""
+    matmul = example("tileon/matmul.py").matmul
+    for n, goal in ((512, 0.85), (1024, 0.95), (2048, 0.95)):
+        for blocks in ((128, 256, 64), (64, 64, 32)):
+            a, b, c = operands(n)
+            reference = torch.empty(n, n)
+            na, nb, nc = a.numpy(), b.numpy(), np.empty((n, n), np.float32)
+            same(matmul(a, b, c, blocks), a @ b)
+            rivals = {"torch": lambda: torch.mm(a, b, out=reference), "numpy": lambda: np.matmul(na, nb, out=nc)}
+            yield compare(
+                f"matmul f32 {n}, blocks {blocks_text(blocks)}", lambda: matmul(a, b, c, blocks), rivals, 2 * n**3, "GFLOP/s", goal
+            )
+
+
+@row
+def matmul_half():
+    """Matmul f16 and bf16 with f32 accumulation against our own f32."""
+    matmul = example("tileon/matmul.py").matmul
+    for dtype in (torch.float16, torch.bfloat16):
+        goal = 1.6 if dtype == torch.bfloat16 and "avx512_bf16" in flags() else 0.9
+        for n in (1024, 2048):
+            for blocks in ((128, 256, 64), (64, 64, 32)):
+                a, b, c = operands(n, dtype)
+                fa, fb, fc = operands(n)
+                same(matmul(a, b, c, blocks), a.float() @ b.float())
+                work = f"matmul {str(dtype)[6:]} {n}, blocks {blocks_text(blocks)}"
+                rivals = {"own f32": lambda: matmul(fa, fb, fc, blocks)}
+                yield compare(work, lambda: matmul(a, b, c, blocks), rivals, 2 * n**3, "GFLOP/s", goal)
+
+
+@row
+def languages():
+    """NineToothed's and TileLang's matmul in f16 against Tileon's, same tiles."""
+    n, blocks = 1024, (128, 128, 32)
+    matmul = example("tileon/matmul.py").matmul
+    ninetoothed = example("ninetoothed/matmul.py").matmul_kernel
+    tilelang = example("tilelang/matmul.py").matmul_kernel_builder(n, n, n, *blocks)
+    a, b, _ = operands(n, torch.float16)
+    c, d = torch.empty(n, n, dtype=torch.float16), torch.empty(n, n, dtype=torch.float16)
+    pinned = dict(zip(("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K"), blocks, strict=True))
+    rivals = {"Tileon": lambda: matmul(a, b, d, blocks)}
+    for name, ours in (("NineToothed", lambda: ninetoothed(a, b, c, **pinned)), ("TileLang", lambda: tilelang(a, b, c))):
+        ours()
+        same(c, a.float() @ b.float(), 1e-3)
+        yield compare(f"{name} matmul f16 {n}, blocks {blocks_text(blocks)}", ours, rivals, 2 * n**3, "GFLOP/s", 0.97)
+
+
+@row
+def vector_add():
+    """Vector add f32 against torch."""
+    add = example("tileon/rows.py").add
+    for power in (20, 26):
+        x, y = torch.randn(2**power), torch.randn(2**power)
+        out, reference = torch.empty_like(x), torch.empty_like(x)
+        same(add(x, y, out), x + y)
+        rivals = {"torch": lambda: torch.add(x, y, out=reference)}
+        yield compare(f"vector add 2^{power} f32", lambda: add(x, y, out), rivals, 12 * 2**power, "GB/s", 1.0)
+
+
+def _row_kernels(m, n):
+    kernels = example("tileon/rows.py")
+    torch.manual_seed(n)
+    x, w, b = torch.randn(m, n), torch.randn(n), torch.randn(n)
+    out, reference = torch.empty_like(x), torch.empty_like(x)
+    statistic = torch.empty(m, 1), torch.empty(m, 1)
+
+    def native_layer_norm():
+        torch.ops.aten.native_layer_norm.out(x, (n,), w, b, 1e-5, out0=reference, out1=statistic[0], out2=statistic[1])
+
+    same(kernels.softmax(x, out), torch.softmax(x, -1))
+    same(kernels.layer_norm(x, w, b, out), F.layer_norm(x, (n,), w, b))
+    same(kernels.rms_norm(x, w, out), F.rms_norm(x, (n,), w, 1e-5))
+    return {
+        "softmax": (lambda: kernels.softmax(x, out), lambda: torch.softmax(x, -1, out=reference)),
+        "layer norm": (lambda: kernels.layer_norm(x, w, b, out), native_layer_norm),
+        "rms norm": (lambda: kernels.rms_norm(x, w, out), lambda: F.rms_norm(x, (n,), w, 1e-5)),
+        "copy": (None, lambda: reference.copy_(x)),
+    }
+
+
+@row
+def rows_in_cache():
+    """Softmax 4096x1000, layer norm and rms norm 4096x1024 against torch."""
+    for name, n in (("softmax", 1000), ("layer norm", 1024), ("rms norm", 1024)):
+        ours, theirs = _row_kernels(4096, n)[name]
+        yield compare(f"{name} 4096x{n} f32", ours, {"torch": theirs}, 8 * 4096 * n, "GB/s", 1.0)
+
+
+@row
+def rows_from_memory():
+    """Softmax and layer norm 1024x16384 into a given output against a copy of the same size."""
+    kernels = _row_kernels(1024, 16384)
+    for name, goal in (("softmax", 0.6), ("layer norm", 0.7)):
+        yield compare(f"{name} 1024x16384 f32", kernels[name][0], {"copy": kernels["copy"][1]}, 8 * 1024 * 16384, "GB/s", goal)
+
+
+def _limit(work, values, limit, unit):
+    """A row whose rival is a fixed limit on a time."""
+    values = sorted(values)
+    middle = statistics.median(values)
+    low, high = limit / values[-1 - len(values) // 10], limit / values[len(values) // 10]
+    return Result(work, middle, "limit", limit, unit, limit / middle, low, high, 1.0)
+
+
+def _fresh_process(cache, *arguments):
+    command = [sys.executable, str(Path(__file__).with_name("first_call.py")), *map(str, arguments)]
+    environment = {**os.environ, "TILERY_CACHE_DIR": str(cache)}
+    return json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+
+
+@row
+def first_call():
+    """First call of the matmul kernel with an empty and a warm disk cache, and import, each in a fresh process."""
+    empty, warm, imports = [], [], []
+    for _ in range(7):
+        with tempfile.TemporaryDirectory() as cache:
+            empty.append(_fresh_process(cache, 128, 256, 64))
+            warm.append(_fresh_process(cache, 128, 256, 64))
+            imports += [empty[-1]["import"], warm[-1]["import"]]
+    yield _limit("first call, empty cache", [run["calls"][0] for run in empty], 150, "ms")
+    yield _limit("first call, warm disk cache", [run["calls"][0] for run in warm], 10, "ms")
+    yield _limit("import tilery", imports, 150, "ms")
+
+
+@row
+def compile_time():
+    """Compile time of the matmul kernel with blocks of 256x256x128 against 32x32x32."""
+    large, small = [], []
+    for _ in range(5):
+        with tempfile.TemporaryDirectory() as cache:
+            _, first, second = _fresh_process(cache, 64, 64, 64, 256, 256, 128, 32, 32, 32)["calls"]
+            large.append(first)
+            small.append(second)
+    ratios = sorted(s / b for s, b in zip(small, large, strict=True))
+    middle = [statistics.median(values) for values in (large, small, ratios)]
+    yield Result("compile 256x256x128 blocks", middle[0], "32x32x32", middle[1], "ms", middle[2], ratios[0], ratios[-1], 0.5)
+
+
+@row
+def launch():
+    """Launch of a one-program kernel with four arguments; torch.add of 16 elements beside it."""
+    kernels = example("tileon/rows.py")
+    x, y, out = torch.randn(16), torch.randn(16), torch.empty(16)
+    kernel = kernels.add_kernel[(1,)]
+    times = rounds({"ours": lambda: kernel(x, y, out, 16, BLOCK=16), "torch": lambda: torch.add(x, y, out=out)}, budget=2.0)
+    beside = statistics.median(times["torch"]) * 1e6
+    yield _limit(f"launch, 4 arguments (torch.add {beside:.1f} us)", [t * 1e6 for t in times["ours"]], 5, "us")
