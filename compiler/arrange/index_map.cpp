@@ -112,7 +112,8 @@ TileMap mapTile(const Tensor &tensor, const std::vector<Symbol> &program, const 
       }
       map.lanes.push_back(Symbol::plain("lane_" + std::to_string(d)));
       map.shape.push_back(levels[l][d]);
-      ranges[map.lanes[d].name().text] = {0, levels[l][d] - 1};
+      // A tile without lanes is built with one lane that does not exist.
+      ranges[map.lanes[d].name().text] = {0, levels[l][d].constant() == 0 ? Symbol(0) : levels[l][d] - 1};
       indices.back().push_back(map.lanes[d]);
     }
   }

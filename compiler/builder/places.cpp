@@ -26,12 +26,13 @@ Root Builder::root(const Value &pointer, const std::vector<Value> &extents, cons
 }
 
 Place Builder::view(const Root &root, const std::vector<Operand> &starts, const Shape &shape, const std::vector<int64_t> &dims,
-                    const std::vector<Operand> &dilations, const std::vector<Operand> &limits) {
+                    const std::vector<Operand> &dilations, const std::vector<Operand> &limits, const std::optional<Operand> &residual) {
   if (int64_t(starts.size()) != root.rank)
     fail(Diagnostic::Kind::Index, "a tensor of rank " + std::to_string(root.rank) + " takes as many indices, got " + std::to_string(starts.size()));
   auto spacing = dilations.empty() ? std::vector<Operand>(shape.size(), Literal(int64_t(1))) : dilations;
   auto type = tile::ViewType::get(shape, impl->memoryType(root.dtype));
-  mlir::Value view = impl->create<tile::ViewOp>(type, toMlir(root.handle), impl->indices(starts), impl->indices(spacing), impl->indices(limits), dims);
+  mlir::Value view = impl->create<tile::ViewOp>(type, toMlir(root.handle), impl->indices(starts), impl->indices(spacing), impl->indices(limits),
+                                           residual ? impl->raw(cast(*residual, DType::Bool)) : mlir::Value(), dims);
   return {view.getAsOpaquePointer(), root.dtype, shape};
 }
 

@@ -178,8 +178,9 @@ public:
   // Memory through roots and views. Integer operands of any integer type.
   Root root(const Value &pointer, const std::vector<Value> &extents, const std::vector<Value> &strides);
   /// See tile.view: dims[d] is the root dimension that tile dimension d walks, or -1. dilations: one a tile dimension, or empty (all 1). limits: empty, or one a tile dimension.
+  /// residual: which lanes exist at all (a scalar or a tile).
   Place view(const Root &root, const std::vector<Operand> &starts, const Shape &shape, const std::vector<int64_t> &dims,
-             const std::vector<Operand> &dilations = {}, const std::vector<Operand> &limits = {});
+             const std::vector<Operand> &dilations = {}, const std::vector<Operand> &limits = {}, const std::optional<Operand> &residual = {});
   /// Pointers with a mask as a place.
   Place pointerPlace(const Value &pointers, const std::optional<Operand> &mask);
   Value load(const Place &place, const std::optional<Operand> &other, const LoadOptions &options = {});

@@ -1,6 +1,6 @@
 // Symbol and Tensor of NineToothed over the arrangement algebra. Python spelling and conversions only.
+#include "arrange.h"
 #include "binding.h"
-#include "tilery/arrange.h"
 #include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/map.h>
@@ -15,7 +15,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace tilery::python {
-namespace {
 using namespace arrange;
 
 Symbol toSymbol(nb::handle value) {
@@ -29,6 +28,8 @@ Symbol toSymbol(nb::handle value) {
   }
   return Symbol::parse(nb::cast<std::string>(nb::str(value)));
 }
+
+namespace {
 
 std::optional<Symbol> toOptional(nb::handle value) { return value.is_none() ? std::nullopt : std::optional(toSymbol(value)); }
 
@@ -63,21 +64,7 @@ nb::tuple toTuple(const Shape &shape) {
   return nb::tuple(list);
 }
 
-/// What Python holds: `t.dtype` remembers the tensor it was taken from, so that `t.dtype.dtype = ...` reaches t.
-struct Handle {
-  Tensor tensor;
-  std::shared_ptr<Handle> parent;
-
-  void replace(const Tensor &changed) {
-    const bool fresh = parent && parent->tensor.view() == tensor.view();
-    tensor = changed;
-    if (!fresh)
-      return;
-    Tensor outer = parent->tensor;
-    outer.setInner(changed);
-    parent->replace(outer);
-  }
-};
+using Handle = TensorHandle;
 using HandleRef = std::shared_ptr<Handle>;
 
 HandleRef wrap(Tensor tensor, HandleRef parent = nullptr) { return std::make_shared<Handle>(Handle{std::move(tensor), std::move(parent)}); }
@@ -314,6 +301,7 @@ void bindArrange(nb::module_ &m) {
   nb::module_ arrange = m.def_submodule("arrange", "Symbolic arrangement of tensors.");
   bindSymbol(arrange);
   bindTensor(arrange);
+  bindArrangeIr(arrange);
 }
 
 }  // namespace tilery::python

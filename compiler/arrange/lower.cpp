@@ -1,0 +1,195 @@
+#include "compiler/arrange/poly.h"
+#include "tilery/arrange_ir.h"
+#include <algorithm>
+
+namespace tilery::arrange {
+namespace {
+
+BinaryOp binaryOp(ExprKind kind) {
+  switch (kind) {
+  case ExprKind::add: return BinaryOp::Add;
+  case ExprKind::sub: return BinaryOp::Sub;
+  case ExprKind::mul: return BinaryOp::Mul;
+  case ExprKind::truediv: return BinaryOp::TruncDiv;
+  case ExprKind::less: return BinaryOp::Lt;
+  case ExprKind::lessEqual: return BinaryOp::Le;
+  case ExprKind::greater: return BinaryOp::Gt;
+  case ExprKind::greaterEqual: return BinaryOp::Ge;
+  case ExprKind::bitAnd: return BinaryOp::And;
+  case ExprKind::bitOr: return BinaryOp::Or;
+  case ExprKind::bitXor: return BinaryOp::Xor;
+  case ExprKind::minimum: return BinaryOp::Min;
+  default: return BinaryOp::Max;
+  }
+}
+
+class Emitter {
+public:
+  Emitter(Builder &builder, const Environment &environment) : builder(builder), environment(environment) {}
+
+  Value emit(const Symbol &expr) {
+    if (auto value = expr.constant())
+      return builder.constant(Literal(*value), DType::I64);
+    if (expr.isName()) {
+      auto it = environment.find(expr.name().text);
+      if (it == environment.end())
+        builder.fail(Diagnostic::Kind::Name, "`" + expr.name().label + "` has no value in this kernel",
+                     "make it a constexpr symbol and pass it at the launch, or write it with sizes of the arguments");
+      return builder.cast(it->second, DType::I64);
+    }
+    const auto &args = expr.args();
+    switch (expr.kind()) {
+    case ExprKind::negate: return builder.unary(UnaryOp::Neg, emit(args[0]));
+    case ExprKind::absolute: return builder.unary(UnaryOp::Abs, emit(args[0]));
+    case ExprKind::floordiv: return divide(args[0], args[1], false);
+    case ExprKind::mod: return divide(args[0], args[1], true);
+    case ExprKind::power: return power(args[0], args[1]);
+    default: return builder.cast(builder.binary(binaryOp(expr.kind()), emit(args[0]), emit(args[1])), DType::I64);
+    }
+  }
+
+private:
+  /// The IR's division truncates: make the numerator non-negative where that takes a known multiple of the divisor.
+  Value divide(const Symbol &numerator, const Symbol &denominator, bool remainder) {
+    Poly n = Poly::of(numerator);
+    auto d = Poly::of(denominator).constant();
+    if (d && *d < 0 && !remainder)
+      return divide(-numerator, -*d, false);
+    if (n.isNonNegative({}))
+      return builder.binary(remainder ? BinaryOp::TruncMod : BinaryOp::TruncDiv, emit(n.symbol()), emit(denominator));
+    for (int64_t shift = 1; d && *d > 0 && shift <= 4; ++shift) {
+      Poly shifted = n + Poly(shift * *d);
+      if (!shifted.isNonNegative({}))
+        continue;
+      Value value = builder.binary(remainder ? BinaryOp::TruncMod : BinaryOp::TruncDiv, emit(shifted.symbol()), emit(*d));
+      return remainder ? value : builder.binary(BinaryOp::Sub, value, Literal(shift));
+    }
+    Value x = emit(numerator), y = emit(denominator);
+    Value rest = builder.binary(BinaryOp::TruncMod, x, y);
+    Value below = builder.binary(BinaryOp::Lt, rest, Literal(int64_t(0)));
+    if (remainder)
+      return builder.select(below, builder.binary(BinaryOp::Add, rest, y), rest);
+    return builder.binary(BinaryOp::Sub, builder.binary(BinaryOp::TruncDiv, x, y), builder.cast(below, DType::I64));
+  }
+
+  Value power(const Symbol &base, const Symbol &exponent) {
+    auto count = exponent.constant();
+    if (!count || *count < 0)
+      builder.fail(Diagnostic::Kind::Value, "`" + exponent.str() + "`: an exponent in a size must be a number, at least 0");
+    Value result = builder.constant(Literal(int64_t(1)), DType::I64), factor = emit(base);
+    for (int64_t i = 0; i < *count; ++i)
+      result = builder.binary(BinaryOp::Mul, result, factor);
+    return result;
+  }
+
+  Builder &builder;
+  const Environment &environment;
+};
+
+/// The environment with a tile for every lane: lane d walks dimension d of the tile, or the only one if `flat`.
+Environment withLanes(Builder &builder, const TileMap &map, const tilery::Shape &shape, Environment environment, bool flat = false) {
+  for (size_t d = 0; d < map.lanes.size(); ++d) {
+    Value lane = builder.cast(builder.arange(0, shape[d]), DType::I64);
+    tilery::Shape placed(shape.size(), 1);
+    placed[d] = shape[d];
+    environment.insert_or_assign(map.lanes[d].name().text, flat ? lane : builder.reshape(lane, placed));
+  }
+  return environment;
+}
+
+Value holds(Builder &builder, const std::vector<Bound> &bounds, const Environment &environment) {
+  Emitter emitter(builder, environment);
+  Value all;
+  for (const Bound &bound : bounds) {
+    Value index = emitter.emit(bound.index);
+    Value lower = builder.binary(BinaryOp::Ge, index, Literal(int64_t(0)));
+    Value upper = builder.binary(BinaryOp::Lt, index, emitter.emit(bound.size));
+    Value both = builder.binary(BinaryOp::And, lower, upper);
+    all = all ? builder.binary(BinaryOp::And, all, both) : both;
+  }
+  return all;
+}
+
+TileMap mapOf(Builder &builder, const Argument &argument, const std::vector<Symbol> &user) {
+  tileShape(builder, argument);
+  return mapTile(argument.tensor, argument.program, user);
+}
+
+/// Indices and bounds in terms of the run-time extents, so that a size known only as "at least 0" stays what it is at the launch.
+Value linear(Builder &builder, const Argument &argument, const TileMap &map, const Environment &environment) {
+  Emitter emitter(builder, environment);
+  Value offset = builder.constant(Literal(int64_t(0)), DType::I64);
+  for (size_t k = 0; k < map.index.size(); ++k)
+    offset = builder.binary(BinaryOp::Add, offset, builder.binary(BinaryOp::Mul, emitter.emit(map.index[k]), argument.strides[k]));
+  return offset;
+}
+
+}  // namespace
+
+Value emit(Builder &builder, const Symbol &expr, const Environment &environment) { return Emitter(builder, environment).emit(expr); }
+
+tilery::Shape tileShape(Builder &builder, const Argument &argument) {
+  tilery::Shape shape;
+  if (argument.tensor.isInnermost())
+    return shape;
+  for (const Symbol &size : argument.tensor.innermost().shape()) {
+    auto value = simplify(size).constant();
+    if (!value)
+      builder.fail(Diagnostic::Kind::Value, "the innermost tile of `" + argument.tensor.source().name + "` has size `" + size.str() +
+                                                "`, which is not known when the kernel is compiled", "use numbers, constexpr symbols or sizes of the arguments");
+    shape.push_back(std::max<int64_t>(*value, 1));
+  }
+  return shape;
+}
+
+Place place(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment) {
+  tilery::Shape shape = tileShape(builder, argument);
+  TileMap map = mapOf(builder, argument, user);
+  if (map.affine) {
+    const auto &affine = *map.affine;
+    Emitter emitter(builder, environment);
+    std::vector<Operand> starts, dilations, limits;
+    for (const Symbol &start : affine.starts)
+      starts.push_back(emitter.emit(start));
+    bool limited = false;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      dilations.push_back(emitter.emit(affine.dilations[d]));
+      limits.push_back(emitter.emit(affine.limits[d].value_or(Symbol(shape[d]))));
+      limited = limited || affine.limits[d];
+    }
+    if (!limited)
+      limits.clear();
+    std::optional<Operand> residual;
+    if (!affine.conditions.empty())
+      residual = holds(builder, affine.conditions, environment);
+    return builder.view(argument.root, starts, shape, affine.dims, dilations, limits, residual);
+  }
+  Environment lanes = withLanes(builder, map, shape, environment);
+  Value pointers = builder.binary(BinaryOp::Add, argument.pointer, builder.broadcastTo(linear(builder, argument, map, lanes), shape));
+  // The source's own bounds with the extents of the launch: a size that the arrangement pinned is compared all the same.
+  std::vector<Bound> bounds = map.bounds;
+  for (size_t k = 0; k < map.index.size(); ++k) {
+    std::string name = "extent_" + std::to_string(k);
+    lanes.insert_or_assign(name, argument.extents[k]);
+    bounds.push_back({map.index[k], Symbol::plain(name)});
+  }
+  return builder.pointerPlace(pointers, Operand(builder.broadcastTo(holds(builder, bounds, lanes), shape)));
+}
+
+Value offsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment, size_t dim) {
+  TileMap map = mapOf(builder, argument, user);
+  const Symbol &index = map.index.at(dim);
+  size_t feeding = 0;
+  for (const Symbol &name : index.names())
+    for (const Symbol &lane : map.lanes)
+      feeding += lane.equals(name);
+  return emit(builder, index, withLanes(builder, map, tileShape(builder, argument), environment, feeding <= 1));
+}
+
+Value linearOffsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment) {
+  tilery::Shape shape = tileShape(builder, argument);
+  TileMap map = mapOf(builder, argument, user);
+  return builder.broadcastTo(linear(builder, argument, map, withLanes(builder, map, shape, environment)), shape);
+}
+
+}  // namespace tilery::arrange

@@ -1,0 +1,35 @@
+#pragma once
+/// From arrangements to tile IR: the place of a program's innermost tile.
+#include "tilery/arrange.h"
+#include "tilery/builder.h"
+
+namespace tilery::arrange {
+
+/// Integer values of names, by Name::text.
+using Environment = std::map<std::string, Value>;
+
+/// `expr` as int64; names without a value are an Error. `ranges`-free: sizes count as at least 0.
+Value emit(Builder &builder, const Symbol &expr, const Environment &environment);
+
+/// One arranged argument inside a kernel.
+struct Argument {
+  Tensor tensor;                ///< its block sizes are numbers
+  Root root;
+  Value pointer;
+  std::vector<Value> extents;   ///< of the source, elements
+  std::vector<Value> strides;   ///< of the source, elements
+  std::vector<Symbol> program;  ///< this program's index into level 0: names of `environment` or numbers
+};
+
+/// Shape of the innermost tile (a size of 0 counts as 1: none of its lanes exists). Throws Error if a size is not a number.
+tilery::Shape tileShape(Builder &builder, const Argument &argument);
+
+/// The innermost tile at `user`, the indices of the middle levels in order: a view where the lanes are affine, pointers otherwise.
+Place place(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment);
+
+/// Index into dimension `dim` of the source of every lane, int64: one dimension if one lane dimension feeds it, as broadcast otherwise.
+Value offsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment, size_t dim);
+/// Offset from the source's first element of every lane, in elements, int64.
+Value linearOffsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment);
+
+}  // namespace tilery::arrange
