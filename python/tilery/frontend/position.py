@@ -1,33 +1,30 @@
 """Where the user's program is: read from the Python stack, since rewritten code keeps the lines and columns of its source."""
-import itertools
 import sys
-from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
 class Info:
     """What a code object made by the rewriter stands for. A part is a branch or loop body: it runs on top of its function's own frame."""
-    function: str
-    file: str
-    is_part: bool
-    code: object
+
+    def __init__(self, function, is_part, code):
+        self.function, self.file, self.is_part, self.code = function, code.co_filename, is_part, code
+        self.points = None  # (line, column) of each instruction
+
+    def point(self, lasti):
+        if self.points is None:
+            self.points = [(line or self.code.co_firstlineno, (column or 0) + 1) for line, _, column, _ in self.code.co_positions()]
+        return self.points[lasti // 2]
 
 
 CODES = {}  # id(code) -> Info; the Info keeps the code object alive
 
 
 def register(code, function, is_part=False):
-    CODES[id(code)] = Info(function, code.co_filename, is_part, code)
+    CODES[id(code)] = Info(function, is_part, code)
     for constant in code.co_consts:
         if hasattr(constant, "co_code"):
             inner = constant.co_name
             named = not (inner.startswith("__t_") or inner.startswith("<"))
             register(constant, inner if named else function, not named)
-
-
-def _point(code, lasti):
-    line, _, column, _ = next(itertools.islice(code.co_positions(), lasti // 2, None), (None,) * 4)
-    return line or code.co_firstlineno, (column or 0) + 1
 
 
 def _chain(frames):
@@ -38,8 +35,7 @@ def _chain(frames):
         if info is None:
             continue
         if inside is None:
-            line, column = _point(code, lasti)
-            chain.append((info.file, line, column, info.function))
+            chain.append((info.file, *info.point(lasti), info.function))
         inside = info.function if info.is_part else None
     return chain
 
