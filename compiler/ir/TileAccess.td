@@ -51,7 +51,7 @@ def Tile_AccessOp : Tile_Op<"access", [Pure, AttrSizedOperandSegments]> {
                    Variadic<AnyType>:$bounds, Optional<Tile_AnyBool>:$residual, DenseI32ArrayAttr:$bound_kinds);
   let results = (outs Tile_Access:$result);
   let assemblyFormat = [{ $base `,` $offset `steps` `(` $steps `)` `bounds` $bound_kinds `(` $bounds `)`
-     (`residual` $residual^ `:` type($residual))? attr-dict `:` type($base) `,` `(` type($steps) `)` `,` `(` type($bounds) `)` `->` type($result) }];
+     (`residual` $residual^ `:` type($residual))? attr-dict `:` type($base) `,` custom<Types>(type($steps)) `,` custom<Types>(type($bounds)) `->` type($result) }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     bool isStrided(unsigned dim) { return getSteps()[dim].getType().isInteger(64); }

@@ -5,6 +5,12 @@
 using namespace mlir;
 using namespace tilery::tile;
 
+// "(i64, i64)", which may be empty: MLIR's own type lists may not.
+static ParseResult parseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, [&] { return parser.parseType(types.emplace_back()); });
+}
+static void printTypes(OpAsmPrinter &printer, Operation *, TypeRange types) { printer << "(" << types << ")"; }
+
 #define GET_OP_CLASSES
 #include "compiler/ir/TileOps.cpp.inc"
 
