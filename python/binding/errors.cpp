@@ -1,6 +1,7 @@
 // tilery::Error becomes tilery.errors.Error and the built-in exception of its kind.
 #include "binding.h"
 #include "tilery/diagnostic.h"
+#include <nanobind/stl/string.h>
 
 namespace nb = nanobind;
 

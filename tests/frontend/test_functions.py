@@ -91,7 +91,7 @@ def test_defined_in_one_branch():
         return x + 1
     e, line, text = failing(f)
     first = f.__code__.co_firstlineno
-    assert line == 4 and f"`x` is defined in only one branch of the `if` in line {first + 1} and used in line {first + 4}" in text
+    assert line == 4 and f"`x` is defined in only one branch of the `if` in line {first + 1}, and used in line {first + 4}" in text
     assert "hint: give `x` a value before the `if`, or in both branches" in text
 
 

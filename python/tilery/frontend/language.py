@@ -72,12 +72,16 @@ class Language(Regions):
     def load(self, name, value):
         if isinstance(value, Undefined):
             if value.reason:
-                raise error(NameError, value.reason + f" and used in line {self.line()}", hint=value.hint)
+                raise error(NameError, f"{value.reason}, and used in line {self.line()}", hint=value.hint)
             raise error(NameError, f"`{name}` is used before it has a value")
         return value
 
     def assign(self, name, value, old):
         """A name is given a value; returns what it holds from now on."""
+        return value
+
+    def bind(self, name, value, old):
+        """The target of a `for` or a `with` gets its value."""
         return value
 
     def annotated(self, name, annotation, value, old):

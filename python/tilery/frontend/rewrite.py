@@ -189,6 +189,7 @@ class _Function(ast.NodeTransformer):
     def visit_For(self, node):
         iterable = self.visit(node.iter)
         target = ast.Assign([node.target], ast.Name("__t_item", ast.Load()))
+        target.hook = "bind"
         body = [self.at(target, node.target)] + node.body
         names, defs, arguments = self.state(body, node)
         run, run_def = self.part("for", body, names, node, argument="__t_item")
@@ -213,7 +214,7 @@ class _Function(ast.NodeTransformer):
             if item.optional_vars is not None:
                 self.count += 1
                 target = ast.Name(f"__t_with_{self.count}", ast.Store())
-                before += self.store(item.optional_vars, ast.Name(target.id, ast.Load()), item.optional_vars)
+                before += self.store(item.optional_vars, ast.Name(target.id, ast.Load()), item.optional_vars, "bind")
             items.append(ast.withitem(manager, target))
         return self.at(ast.With(items, before + self.block(node.body, tail)), node)
 
@@ -225,7 +226,7 @@ class _Function(ast.NodeTransformer):
             return self.at(ast.Assign([name], self.hook("return_", [self.visit(node.value)], node)), node)
         value = self.visit(node.value)
         if len(node.targets) == 1:
-            return self.store(node.targets[0], value, node)
+            return self.store(node.targets[0], value, node, getattr(node, "hook", "assign"))
         self.count += 1
         temporary = f"__t_value_{self.count}"
         out = [self.at(ast.Assign([ast.Name(temporary, ast.Store())], value), node)]
@@ -233,10 +234,10 @@ class _Function(ast.NodeTransformer):
             out += self.store(target, ast.Name(temporary, ast.Load()), node)
         return out
 
-    def store(self, target, value, at):
+    def store(self, target, value, at, name="assign"):
         """Statements that assign `value` (an expression already rewritten) to a target."""
         if isinstance(target, ast.Name):
-            new = self.hook("assign", [ast.Constant(target.id), value, ast.Name(target.id, ast.Load())], at)
+            new = self.hook(name, [ast.Constant(target.id), value, ast.Name(target.id, ast.Load())], at)
             return [self.at(ast.Assign([ast.Name(target.id, ast.Store())], new), at)]
         if isinstance(target, ast.Subscript):
             arguments = [self.visit(target.value), self.visit(target.slice), value]
@@ -248,11 +249,11 @@ class _Function(ast.NodeTransformer):
         temporaries, out = [], []
         for element in target.elts:
             self.count += 1
-            name = f"__t_value_{self.count}"
+            temporary = f"__t_value_{self.count}"
             starred = isinstance(element, ast.Starred)
-            place = ast.Name(name, ast.Store())
+            place = ast.Name(temporary, ast.Store())
             temporaries.append(ast.Starred(place, ast.Store()) if starred else place)
-            out += self.store(element.value if starred else element, ast.Name(name, ast.Load()), at)
+            out += self.store(element.value if starred else element, ast.Name(temporary, ast.Load()), at, name)
         unpack = ast.Assign([ast.Tuple(temporaries, ast.Store())], self.hook("unpack", [value], at))
         return [self.at(unpack, at), *out]
 

@@ -177,7 +177,9 @@ def trace(function, name, parameters, debug=False):
         bound = [wrap(next(handles)) if t is not None else v for _, t, _, v in parameters]
         result = tracer.run(function, bound)
         if result is not None:
-            raise error(TypeError, f"kernel `{name}` returns a value", hint="store it through a pointer instead")
+            code = function.__code__
+            raise error(TypeError, f"kernel `{name}` returns a value", hint="store it through a pointer instead",
+                        chain=[(code.co_filename, code.co_firstlineno, 1, name)])
         native.end_kernel()
         return native.finish(), tracer.reads
 
