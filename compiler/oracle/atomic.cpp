@@ -1,0 +1,96 @@
+// Ops of TileAtomic.td. Programs of the oracle run one at a time, so that every access is indivisible.
+#include "compiler/oracle/access.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace tilery::oracle {
+
+static uint64_t update(tile::RmwKind kind, Element e, uint64_t old, uint64_t value) {
+  using K = tile::RmwKind;
+  switch (kind) {
+  case K::add:
+    return wrap(e, old + value);
+  case K::max:
+    return asSigned(e, value) > asSigned(e, old) ? value : old;
+  case K::min:
+    return asSigned(e, value) < asSigned(e, old) ? value : old;
+  case K::umax:
+    return asUnsigned(e, value) > asUnsigned(e, old) ? value : old;
+  case K::umin:
+    return asUnsigned(e, value) < asUnsigned(e, old) ? value : old;
+  case K::and_:
+    return old & value;
+  case K::or_:
+    return old | value;
+  case K::xor_:
+    return old ^ value;
+  case K::exchange:
+    return value;
+  case K::fadd:
+    return e.format == Format::F64 ? encode(e, decode(e, old) + decode(e, value)) : encode(e, float(decode(e, old)) + float(decode(e, value)));
+  case K::fmax:
+  case K::fmin: {
+    double x = decode(e, old), y = decode(e, value);
+    if (std::isnan(x) || std::isnan(y))
+      return std::isnan(x) ? value : old; // NaN loses
+    return (kind == K::fmax ? y > x : y < x) ? value : old;
+  }
+  }
+  llvm_unreachable("kind");
+}
+
+static void atomicRmw(Interpreter &in, tile::AtomicRmwOp op) {
+  takeTurns(in);
+  const auto &places = in.as<Places>(op.getPlace());
+  const Tile &value = in.tile(op.getValue());
+  Tile result(value.element, value.shape), now(value.element, value.shape);
+  bool isAddition = op.getKind() == tile::RmwKind::fadd;
+  for (int64_t i = 0; i < value.size(); ++i) {
+    if (!places.exists[i])
+      continue;
+    in.requireDefined(op, value, i);
+    loadLane(in, op, places, result, i);
+    in.requireDefined(op, result, i);
+    now.lanes[i] = update(op.getKind(), value.element, result.lanes[i], value.lanes[i]);
+    if (in.run.options.shadow) {
+      // Programs come in any order: sums of floats are rounded, and what was there before is not determined at all.
+      if (isAddition) {
+        Interval sum = addRange(result.range(i), value.range(i));
+        double growth = std::max(std::fabs(result.range(i).lo), std::fabs(value.range(i).hi));
+        now.setRange(i, widen(value.element, {sum.lo - growth * ulpAt(value.element, 1.0), sum.hi + growth * ulpAt(value.element, 1.0)}, 2));
+      } else if (!value.range(i).isExact() || !result.range(i).isExact())
+        now.setRange(i, unknown());
+    }
+    storeLane(in, op, places, now, i, Memory::Kind::Atomic);
+  }
+  if (in.run.options.shadow)
+    for (int64_t i = 0; i < result.size(); ++i)
+      if (places.exists[i] && sizeOf(ArrayRef<int64_t>{in.run.grid[0], in.run.grid[1], in.run.grid[2]}) > 1)
+        result.setRange(i, unknown());
+  in.set(op.getResult(), std::move(result));
+}
+
+static void atomicCas(Interpreter &in, tile::AtomicCasOp op) {
+  takeTurns(in);
+  const auto &places = in.as<Places>(op.getPlace());
+  const Tile &expected = in.tile(op.getExpected()), &desired = in.tile(op.getDesired());
+  Tile result(expected.element, expected.shape);
+  for (int64_t i = 0; i < expected.size(); ++i) {
+    if (!places.exists[i])
+      continue;
+    loadLane(in, op, places, result, i);
+    in.requireDefined(op, result, i);
+    bool isInteger = expected.element.format == Format::Int;
+    if (result.lanes[i] == (isInteger ? wrap(expected.element, expected.lanes[i]) : expected.lanes[i]))
+      storeLane(in, op, places, desired, i, Memory::Kind::Atomic);
+  }
+  in.set(op.getResult(), std::move(result));
+}
+
+void addAtomicHandlers(Handlers &table) {
+  table.add<tile::AtomicRmwOp>(atomicRmw);
+  table.add<tile::AtomicCasOp>(atomicCas);
+}
+
+} // namespace tilery::oracle

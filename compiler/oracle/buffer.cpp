@@ -1,0 +1,172 @@
+// Ops of TileBuffer.td.
+#include "compiler/oracle/buffer.h"
+
+using namespace mlir;
+
+namespace tilery::oracle {
+
+int64_t byteOf(const Buffer &buffer, ArrayRef<int64_t> at) {
+  if (!buffer.exists)
+    return -1;
+  int64_t byte = buffer.offset;
+  for (size_t d = 0; d < at.size(); ++d) {
+    if (at[d] < buffer.lo[d] || at[d] >= buffer.hi[d])
+      return -1;
+    byte += at[d] * buffer.strides[d];
+  }
+  return byte;
+}
+
+void readBuffer(Interpreter &in, Operation *op, const Buffer &buffer, int64_t byte, Tile &to, int64_t lane) {
+  if (byte < 0)
+    return;
+  Storage &storage = *buffer.storage;
+  to.lanes[lane] = readElement(buffer.element, storage.bytes.data() + byte);
+  if (!storage.written.empty() && llvm::is_contained(ArrayRef(storage.written).slice(byte, buffer.element.bytes()), 0))
+    to.setUndefined(lane, op);
+  if (auto known = storage.ranges.find(byte); known != storage.ranges.end())
+    to.setRange(lane, known->second);
+}
+
+void writeBuffer(const Buffer &buffer, int64_t byte, const Tile &from, int64_t lane) {
+  if (byte < 0)
+    return;
+  Storage &storage = *buffer.storage;
+  writeElement(buffer.element, storage.bytes.data() + byte, from.lanes[lane]);
+  if (!storage.written.empty())
+    std::fill_n(storage.written.begin() + byte, buffer.element.bytes(), from.undefinedAt(lane) == nullptr);
+  Interval range = from.range(lane);
+  if (!range.isExact())
+    storage.ranges[byte] = range;
+  else if (!storage.ranges.empty())
+    storage.ranges.erase(byte);
+}
+
+template <typename F> void eachElement(const Buffer &buffer, F visit) {
+  Shape at(buffer.shape.size(), 0);
+  for (int64_t i = 0, n = sizeOf(buffer.shape); i < n; ++i) {
+    visit(i, byteOf(buffer, at));
+    for (int d = int(at.size()) - 1; d >= 0 && ++at[d] == buffer.shape[d]; --d)
+      at[d] = 0;
+  }
+}
+
+Tile loadBuffer(Interpreter &in, Operation *op, const Buffer &buffer) {
+  Tile result(buffer.element, buffer.shape);
+  eachElement(buffer, [&](int64_t i, int64_t byte) { readBuffer(in, op, buffer, byte, result, i); });
+  return result;
+}
+
+void storeBuffer(const Buffer &buffer, const Tile &value, const Tile *mask) {
+  eachElement(buffer, [&](int64_t i, int64_t byte) {
+    if (!mask || mask->lanes[laneOf(*mask, i)])
+      writeBuffer(buffer, byte, value, laneOf(value, i));
+  });
+}
+
+static void makeDense(Buffer &buffer, ArrayRef<int64_t> shape) {
+  buffer.shape.assign(shape.begin(), shape.end());
+  buffer.lo.assign(shape.size(), 0);
+  buffer.hi.assign(shape.begin(), shape.end());
+  buffer.strides.resize(shape.size());
+  int64_t stride = buffer.element.bytes();
+  for (int d = int(shape.size()) - 1; d >= 0; stride *= shape[d--])
+    buffer.strides[d] = stride;
+}
+
+static bool isDense(const Buffer &buffer) {
+  Buffer dense = buffer;
+  makeDense(dense, buffer.shape);
+  for (size_t d = 0; d < buffer.shape.size(); ++d)
+    if ((buffer.shape[d] != 1 && dense.strides[d] != buffer.strides[d]) || buffer.lo[d] != 0 || buffer.hi[d] != buffer.shape[d])
+      return false;
+  return true;
+}
+
+static void alloc(Interpreter &in, tile::AllocOp op) {
+  Buffer buffer;
+  buffer.element = elementOf(op.getType());
+  makeDense(buffer, op.getType().getShape());
+  buffer.storage = std::make_shared<Storage>();
+  int64_t bytes = sizeOf(buffer.shape) * buffer.element.bytes();
+  buffer.storage->bytes.resize(bytes, 0xCB); // contents are undefined: nothing should look right by luck
+  if (in.run.options.debug)
+    buffer.storage->written.resize(bytes);
+  in.set(op.getResult(), std::move(buffer));
+}
+
+static void subview(Interpreter &in, tile::SubviewOp op) {
+  const Buffer &whole = in.as<Buffer>(op.getBuffer());
+  Buffer part{whole.storage, whole.element, Shape(op.getType().getShape()), whole.offset, {}, {}, {}, whole.exists};
+  unsigned next = 0;
+  for (unsigned k = 0; k < whole.shape.size(); ++k) {
+    int64_t offset = in.decide(op, op.getOffsets()[k]);
+    part.offset += offset * whole.strides[k];
+    if (next < op.getDims().size() && op.getDims()[next] == int64_t(k)) {
+      part.strides.push_back(whole.strides[k]);
+      part.lo.push_back(std::max<int64_t>(0, whole.lo[k] - offset));
+      part.hi.push_back(std::min(part.shape[next], whole.hi[k] - offset));
+      ++next;
+    } else
+      part.exists &= whole.lo[k] <= offset && offset < whole.hi[k];
+  }
+  in.set(op.getResult(), std::move(part));
+}
+
+static void reinterpret(Interpreter &in, tile::ReinterpretOp op) {
+  Buffer buffer = in.as<Buffer>(op.getBuffer());
+  if (!buffer.exists || !isDense(buffer))
+    in.fail(op, "a window of a buffer that is not contiguous cannot be read as another type");
+  buffer.element = elementOf(op.getType());
+  makeDense(buffer, op.getType().getShape());
+  in.set(op.getResult(), std::move(buffer));
+}
+
+static Shape indicesOf(Interpreter &in, Operation *op, ValueRange indices) {
+  Shape at;
+  for (Value index : indices)
+    at.push_back(in.decide(op, index));
+  return at;
+}
+
+// Outside reads give 0 and outside writes vanish, but a program that does so is rarely meant: debug mode says so.
+static void checkInside(Interpreter &in, Operation *op, const Buffer &buffer, ArrayRef<int64_t> at, const char *what) {
+  if (!in.run.options.debug)
+    return;
+  for (size_t d = 0; d < at.size(); ++d)
+    if (at[d] < 0 || at[d] >= buffer.shape[d])
+      in.fail(op, "program " + in.programText() + " " + what + " index " + std::to_string(at[d]) + " of dimension " + std::to_string(d) +
+                      " of a buffer, which has " + std::to_string(buffer.shape[d]) + " elements there",
+              {}, Diagnostic::Kind::Index);
+}
+
+void addBufferHandlers(Handlers &table) {
+  table.add<tile::AllocOp>(alloc);
+  table.add<tile::SubviewOp>(subview);
+  table.add<tile::ReinterpretOp>(reinterpret);
+  table.add<tile::BufferLoadOp>([](Interpreter &in, tile::BufferLoadOp op) {
+    in.set(op.getResult(), loadBuffer(in, op, in.as<Buffer>(op.getBuffer())));
+  });
+  table.add<tile::BufferStoreOp>([](Interpreter &in, tile::BufferStoreOp op) {
+    const Tile *mask = op.getMask() ? &in.tile(op.getMask()) : nullptr;
+    if (mask)
+      in.requireDecided(op, *mask);
+    storeBuffer(in.as<Buffer>(op.getBuffer()), in.tile(op.getValue()), mask);
+  });
+  table.add<tile::ElementLoadOp>([](Interpreter &in, tile::ElementLoadOp op) {
+    const Buffer &buffer = in.as<Buffer>(op.getBuffer());
+    Shape at = indicesOf(in, op, op.getIndices());
+    checkInside(in, op, buffer, at, "reads");
+    Tile result(buffer.element, {});
+    readBuffer(in, op, buffer, byteOf(buffer, at), result, 0);
+    in.set(op.getResult(), std::move(result));
+  });
+  table.add<tile::ElementStoreOp>([](Interpreter &in, tile::ElementStoreOp op) {
+    const Buffer &buffer = in.as<Buffer>(op.getBuffer());
+    Shape at = indicesOf(in, op, op.getIndices());
+    checkInside(in, op, buffer, at, "writes");
+    writeBuffer(buffer, byteOf(buffer, at), in.tile(op.getValue()), 0);
+  });
+}
+
+} // namespace tilery::oracle

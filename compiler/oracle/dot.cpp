@@ -1,0 +1,173 @@
+// Ops of TileDot.td.
+#include "compiler/oracle/float_ops.h"
+
+using namespace mlir;
+
+namespace tilery::oracle {
+namespace {
+
+struct Sizes {
+  int64_t batch, m, n, k;
+};
+Sizes sizesOf(const Tile &a, const Tile &b) {
+  size_t rank = a.shape.size();
+  return {rank == 3 ? a.shape[0] : 1, a.shape[rank - 2], b.shape.back(), a.shape.back()};
+}
+
+// Each element adds its products in increasing k; the loop order only makes the inner loop contiguous.
+template <typename T> void multiply(const Sizes &s, const T *a, const T *b, T *c) {
+  for (int64_t batch = 0; batch < s.batch; ++batch, a += s.m * s.k, b += s.k * s.n, c += s.m * s.n)
+    for (int64_t i = 0; i < s.m; ++i)
+      for (int64_t k = 0; k < s.k; ++k)
+        for (int64_t j = 0; j < s.n; ++j)
+          c[i * s.n + j] += a[i * s.k + k] * b[k * s.n + j];
+}
+
+template <typename T> std::vector<T> floats(const Tile &tile) {
+  std::vector<T> values(tile.size());
+  for (int64_t i = 0; i < tile.size(); ++i)
+    values[i] = T(decode(tile.element, tile.lanes[i]));
+  return values;
+}
+std::vector<uint64_t> integers(const Tile &tile, bool isUnsigned) {
+  std::vector<uint64_t> values(tile.size());
+  for (int64_t i = 0; i < tile.size(); ++i)
+    values[i] = isUnsigned ? asUnsigned(tile.element, tile.lanes[i]) : uint64_t(asSigned(tile.element, tile.lanes[i]));
+  return values;
+}
+
+template <typename T> Tile floatDot(const Sizes &sizes, const Tile &a, const Tile &b, const Tile &acc, bool clear) {
+  Tile result(acc.element, acc.shape);
+  std::vector<T> c = clear ? std::vector<T>(acc.size()) : floats<T>(acc);
+  multiply(sizes, floats<T>(a).data(), floats<T>(b).data(), c.data());
+  for (int64_t i = 0; i < result.size(); ++i)
+    result.lanes[i] = encode(result.element, double(c[i]));
+  return result;
+}
+
+// Relative error of a product's factors under the declared precision.
+double inputError(tile::Precision precision, Element input) {
+  if (input.format != Format::F32 && input.format != Format::F64)
+    return 0;
+  switch (precision) {
+  case tile::Precision::ieee:
+    return 0;
+  case tile::Precision::tf32:
+    return 0x1p-11;
+  default: // three or more passes of a short format
+    return 0x1p-20;
+  }
+}
+
+// |result - exact| <= (k + 2) u (|acc| + sum |a||b|) + what the rounded inputs bring, whatever the order and with or without fma.
+void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bool clear, tile::Precision precision, Tile &result) {
+  auto middle = [](const Tile &tile, std::vector<double> &radius) {
+    std::vector<double> values(tile.size());
+    radius.assign(tile.size(), 0);
+    for (int64_t i = 0; i < tile.size(); ++i) {
+      Interval range = tile.range(i);
+      values[i] = range.isExact() ? range.lo : range.lo / 2 + range.hi / 2;
+      radius[i] = range.isExact() ? 0 : range.hi - values[i];
+    }
+    return values;
+  };
+  std::vector<double> radiusA, radiusB, radiusC;
+  std::vector<double> va = middle(a, radiusA), vb = middle(b, radiusB), c = middle(acc, radiusC);
+  if (clear) {
+    c.assign(c.size(), 0);
+    radiusC.assign(c.size(), 0);
+  }
+  std::vector<double> magnitude(c.size()), spread = radiusC;
+  for (size_t i = 0; i < c.size(); ++i)
+    magnitude[i] = std::fabs(c[i]);
+  auto absolute = [](std::vector<double> values) {
+    for (double &value : values)
+      value = std::fabs(value);
+    return values;
+  };
+  double extra = inputError(precision, a.element);
+  std::vector<double> absA = absolute(va), absB = absolute(vb), outerB = absB;
+  for (size_t i = 0; i < radiusA.size(); ++i)
+    radiusA[i] += extra * absA[i];
+  for (size_t i = 0; i < radiusB.size(); ++i) {
+    radiusB[i] += extra * absB[i];
+    outerB[i] += radiusB[i];
+  }
+  multiply(s, va.data(), vb.data(), c.data());
+  multiply(s, absA.data(), absB.data(), magnitude.data());
+  multiply(s, radiusA.data(), outerB.data(), spread.data());
+  multiply(s, absA.data(), radiusB.data(), spread.data());
+  Element compute = acc.element.format == Format::F64 ? acc.element : Element{Format::F32, 32, &llvm::APFloat::IEEEsingle()};
+  double unit = ulpAt(compute, 1.0) / 2, tiny = ulpAt(compute, 0.0);
+  for (int64_t i = 0; i < result.size(); ++i) {
+    double value = decode(result.element, result.lanes[i]);
+    // In f64 the centre itself has the same error as any other order of addition.
+    double error = double(s.k + 2) * (unit * magnitude[i] * (acc.element.format == Format::F64 ? 2 : 1) + tiny) + spread[i] * (1 + 0x1p-20);
+    if (!std::isfinite(c[i]) || !std::isfinite(error)) {
+      bool exactNan = std::isnan(value) && spread[i] == 0;
+      result.setRange(i, exactNan ? exactly(value) : unknown());
+      continue;
+    }
+    Interval range = widen(result.element, {c[i] - error, c[i] + error}, 1);
+    result.setRange(i, range.contains(value) ? range : unknown());
+  }
+}
+
+Tile dot(Interpreter &in, const Tile &a, const Tile &b, const Tile &acc, bool clear, tile::Precision precision, bool aUnsigned, bool bUnsigned) {
+  Sizes sizes = sizesOf(a, b);
+  Tile result;
+  if (!acc.element.isFloat()) {
+    result = Tile(acc.element, acc.shape);
+    std::vector<uint64_t> c = clear ? std::vector<uint64_t>(acc.size()) : integers(acc, false);
+    multiply(sizes, integers(a, aUnsigned).data(), integers(b, bUnsigned).data(), c.data());
+    for (int64_t i = 0; i < result.size(); ++i)
+      result.lanes[i] = wrap(result.element, c[i]);
+    if (hasRanges({&a, &b}) || (!clear && hasRanges({&acc})))
+      for (int64_t i = 0; i < result.size(); ++i)
+        result.setRange(i, unknown());
+  } else {
+    result = acc.element.format == Format::F64 ? floatDot<double>(sizes, a, b, acc, clear) : floatDot<float>(sizes, a, b, acc, clear);
+    if (in.run.options.shadow)
+      shadowDot(sizes, a, b, acc, clear, precision, result);
+  }
+  // An element is undefined if its row, its column or its accumulator is.
+  for (int64_t i = 0; i < result.size(); ++i) {
+    int64_t batch = i / (sizes.m * sizes.n), row = i / sizes.n % sizes.m, column = i % sizes.n;
+    if (!clear && acc.undefinedAt(i))
+      result.setUndefined(i, acc.undefinedAt(i));
+    if (a.undefined.empty() && b.undefined.empty())
+      continue;
+    for (int64_t k = 0; k < sizes.k; ++k) {
+      Operation *load = a.undefinedAt((batch * sizes.m + row) * sizes.k + k);
+      if (!load)
+        load = b.undefinedAt((batch * sizes.k + k) * sizes.n + column);
+      if (load)
+        result.setUndefined(i, load);
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+void addDotHandlers(Handlers &table) {
+  table.add<tile::DotOp>([](Interpreter &in, tile::DotOp op) {
+    bool clear = op.getClear() && in.decide(op, op.getClear());
+    in.set(op.getResult(), dot(in, in.tile(op.getA()), in.tile(op.getB()), in.tile(op.getAcc()), clear, op.getPrecision(),
+                               op.getAUnsigned(), op.getBUnsigned()));
+  });
+  table.add<tile::ContractOp>([](Interpreter &in, tile::ContractOp op) {
+    Block &block = op.getBody().front();
+    Tile acc = in.tile(op.getAcc());
+    for (int64_t step = 0, steps = in.decide(op, op.getSteps()); step < steps; ++step) {
+      Tile index({Format::Int, 64}, {});
+      index.lanes[0] = uint64_t(step);
+      in.set(block.getArgument(0), std::move(index));
+      Operation *yield = in.runBlock(block);
+      acc = dot(in, in.tile(yield->getOperand(0)), in.tile(yield->getOperand(1)), acc, false, op.getPrecision(), op.getAUnsigned(), op.getBUnsigned());
+    }
+    in.set(op.getResult(), std::move(acc));
+  });
+}
+
+} // namespace tilery::oracle

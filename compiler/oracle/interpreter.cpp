@@ -1,0 +1,135 @@
+#include "compiler/oracle/interpreter.h"
+#include "compiler/source_chain.h"
+
+using namespace mlir;
+
+namespace tilery::oracle {
+
+const Handlers &handlers() {
+  static const Handlers all = [] {
+    Handlers table;
+    for (auto add : {addArithHandlers, addCastHandlers, addMathHandlers, addControlHandlers, addShapeHandlers, addAccessHandlers,
+                     addBufferHandlers, addReduceHandlers, addDotHandlers, addAtomicHandlers, addRegionHandlers, addThreadHandlers,
+                     addDebugHandlers, addHostHandlers})
+      add(table);
+    return table;
+  }();
+  return all;
+}
+
+void Run::numberValues(Operation *function) {
+  auto add = [&](Value value) { number.try_emplace(value, number.size()); };
+  function->walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      add(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value argument : block.getArguments())
+          add(argument);
+  });
+}
+
+Interpreter::Interpreter(Interpreter &parent, unsigned thread, ThreadGroup *threads)
+    : run(parent.run), programId(parent.programId), program(parent.program), threads(threads), thread(thread), parent(&parent),
+      slots(parent.slots.size()) {}
+
+const RuntimeValue &Interpreter::get(Value value) const {
+  unsigned slot = run.number.lookup(value);
+  for (const Interpreter *frame = this; frame; frame = frame->parent)
+    if (frame->slots[slot])
+      return *frame->slots[slot];
+  llvm_unreachable("a value is used before it is defined");
+}
+
+void Interpreter::set(Value value, RuntimeValue content) {
+  auto &slot = slots[run.number.lookup(value)];
+  if (slot)
+    *slot = std::move(content);
+  else
+    slot = std::make_unique<RuntimeValue>(std::move(content));
+}
+
+Operation *Interpreter::runBlock(Block &block) {
+  Operation *terminator = block.mightHaveTerminator() ? block.getTerminator() : nullptr;
+  for (Operation &op : block) {
+    if (&op == terminator)
+      break;
+    execute(&op);
+  }
+  return terminator;
+}
+
+void Interpreter::execute(Operation *op) {
+  auto entry = handlers().table.find(op->getName().getTypeID());
+  if (entry == handlers().table.end())
+    fail(op, "the oracle does not know the operation " + op->getName().getStringRef().str(), {}, Diagnostic::Kind::NotImplemented);
+  if (run.options.maxSteps && ++run.steps > run.options.maxSteps)
+    fail(op, "this launch does not seem to end: it was stopped after " + std::to_string(run.options.maxSteps) + " steps");
+  entry->second.run(*this, op);
+}
+
+std::string Interpreter::programText() const {
+  return "(" + std::to_string(programId[0]) + ", " + std::to_string(programId[1]) + ", " + std::to_string(programId[2]) + ")";
+}
+
+void Interpreter::fail(Operation *op, std::string message, std::string hint, Diagnostic::Kind kind) const {
+  throw Error({kind, std::move(message), std::move(hint), sourceChain(op->getLoc())});
+}
+
+void Interpreter::requireDefined(Operation *op, const Tile &value, int64_t lane) {
+  if (Operation *load = value.undefinedAt(lane))
+    fail(load, "program " + programText() + " uses a value that nothing has written before it is read here",
+         "write the memory first, or mask the read");
+}
+
+void Interpreter::requireDecided(Operation *op, const Tile &value) {
+  for (int64_t lane = 0; lane < int64_t(value.undefined.size()); ++lane)
+    requireDefined(op, value, lane);
+  if (run.options.shadow)
+    for (const Interval &range : value.ranges)
+      if (!range.isExact())
+        run.options.shadow->undetermined = true;
+}
+
+int64_t Interpreter::decide(Operation *op, Value value) {
+  const Tile &scalar = tile(value);
+  requireDecided(op, scalar);
+  return int64_t(scalar.lanes[0]);
+}
+
+bool isLanewise(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    auto entry = handlers().table.find(op.getName().getTypeID());
+    if (entry == handlers().table.end() || !entry->second.lanewise)
+      return false;
+  }
+  return true;
+}
+
+Tile lanewiseResult(Element element, ArrayRef<const Tile *> operands) {
+  const Tile *widest = operands[0];
+  for (const Tile *operand : operands)
+    if (operand->size() > widest->size() || (operand->size() == widest->size() && operand->shape.size() > widest->shape.size()))
+      widest = operand;
+  Tile result(element, widest->shape);
+  for (const Tile *operand : operands)
+    if (!operand->undefined.empty())
+      for (int64_t i = 0; i < result.size(); ++i)
+        if (Operation *load = operand->undefinedAt(laneOf(*operand, i)))
+          result.setUndefined(i, load);
+  return result;
+}
+
+bool hasRanges(ArrayRef<const Tile *> operands) {
+  return llvm::any_of(operands, [](const Tile *operand) { return !operand->ranges.empty(); });
+}
+
+void forgetRounded(Tile &result, ArrayRef<const Tile *> operands) {
+  for (const Tile *operand : operands)
+    if (!operand->ranges.empty())
+      for (int64_t i = 0; i < result.size(); ++i)
+        if (!operand->ranges[laneOf(*operand, i)].isExact())
+          result.setRange(i, unknown());
+}
+
+} // namespace tilery::oracle

@@ -1,0 +1,64 @@
+#pragma once
+// The oracle: a plain interpreter of tile IR, the ground truth for passes, code generators and debug launches.
+#include "compiler/ir/Tile.h"
+#include "tilery/diagnostic.h"
+#include <array>
+#include <string>
+#include <unordered_map>
+
+namespace tilery::oracle {
+
+/// Memory a launch may touch.
+struct Allocation {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  std::string name;        ///< what messages call it, as a rule the argument's name
+  bool initialised = true; ///< false: reading a byte that no program wrote before is an error
+  unsigned elementBytes = 1;
+};
+
+/// All values that a correct implementation may compute; lo == hi (or both NaN): exactly this one.
+struct Interval {
+  double lo = 0, hi = 0;
+  bool isExact() const { return lo == hi || (lo != lo && hi != hi); }
+  bool isUnknown() const;
+  bool contains(double value) const;
+};
+
+/// What the shadow of a run found. Memory that is not named here must hold the oracle's bits.
+struct Shadow {
+  std::unordered_map<uint64_t, Interval> memory; ///< by address: elements that were stored from rounded values
+  bool undetermined = false; ///< a branch, an address or a mask hung on a rounded value: the run says nothing about other implementations
+};
+
+struct Options {
+  /// Checks each access against `allocations`, reads of values nobody wrote, and writes of two programs to one address.
+  bool debug = false;
+  std::vector<Allocation> allocations;
+  /// Where to keep the bounds of rounded values (dot, reductions, math functions and what follows from them); null: not computed.
+  Shadow *shadow = nullptr;
+  /// Ops to execute before the run is given up as endless; 0: no limit.
+  uint64_t maxSteps = 0;
+  /// Receives each line of tile.print, without a newline; null: stdout.
+  std::function<void(const std::string &)> print;
+};
+
+/// Runs every program of `grid` (extents x, y, z), one after the other in linear order. `args` has one slot an argument as in
+/// TileryLaunch (tilery/abi.h). Throws tilery::Error for what debug mode finds, failed assertions, deadlocks and endless runs.
+void runKernel(tile::KernelOp kernel, std::array<uint32_t, 3> grid, llvm::ArrayRef<uint64_t> args, const Options &options = {});
+
+/// A tensor as a host function receives it; strides in elements.
+struct HostTensor {
+  uint64_t data = 0;
+  std::vector<int64_t> extents, strides;
+  std::shared_ptr<std::vector<uint64_t>> owned; ///< memory of tensors made by host_empty
+};
+struct HostArgument {
+  HostTensor tensor;
+  uint64_t scalar = 0; ///< a slot as in TileryLaunch
+};
+
+/// Runs a host function; returns its results. Throws tilery::Error, also where a check refuses the call.
+std::vector<HostArgument> runHost(tile::HostOp host, llvm::ArrayRef<HostArgument> args, const Options &options = {});
+
+} // namespace tilery::oracle

@@ -1,0 +1,89 @@
+#include "compiler/oracle/shadow.h"
+#include <cmath>
+
+namespace tilery::oracle {
+
+static const double infinity = std::numeric_limits<double>::infinity();
+
+bool Interval::isUnknown() const { return lo == -infinity && hi == infinity; }
+bool Interval::contains(double value) const {
+  if (isUnknown() || (value != value && lo != lo))
+    return true;
+  return lo <= value && value <= hi;
+}
+
+Interval unknown() { return {-infinity, infinity}; }
+Interval exactly(double value) { return {value, value}; }
+
+// Bounds from candidates; a NaN among them means that infinities or invalid operations are near.
+static Interval bounds(std::initializer_list<double> values) {
+  Interval range{infinity, -infinity};
+  for (double value : values) {
+    if (value != value)
+      return unknown();
+    range.lo = std::min(range.lo, value);
+    range.hi = std::max(range.hi, value);
+  }
+  return range;
+}
+
+static bool isNan(Interval a) { return a.lo != a.lo; }
+
+Interval hull(Interval a, Interval b) {
+  if (isNan(a) && isNan(b))
+    return a;
+  return bounds({a.lo, a.hi, b.lo, b.hi});
+}
+
+Interval widen(Element element, Interval range, double ulps) {
+  if (isNan(range) || range.isUnknown())
+    return range;
+  // The interval's own arithmetic is rounded too: one more unit of double on each side.
+  double lo = range.lo - ulps * ulpAt(element, range.lo) - ulpAt({Format::F64, 64}, range.lo);
+  double hi = range.hi + ulps * ulpAt(element, range.hi) + ulpAt({Format::F64, 64}, range.hi);
+  double top = largest(element);
+  if (lo < -top)
+    lo = -infinity;
+  if (hi > top)
+    hi = infinity;
+  if (lo > top)
+    lo = top;
+  if (hi < -top)
+    hi = -top;
+  return {lo, hi};
+}
+
+static Interval nanOr(Interval a, Interval b, Interval otherwise) {
+  return isNan(a) ? a : isNan(b) ? b : otherwise;
+}
+Interval addRange(Interval a, Interval b) { return nanOr(a, b, bounds({a.lo + b.lo, a.hi + b.hi})); }
+Interval subRange(Interval a, Interval b) { return nanOr(a, b, bounds({a.lo - b.hi, a.hi - b.lo})); }
+Interval mulRange(Interval a, Interval b) { return nanOr(a, b, bounds({a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi})); }
+Interval divRange(Interval a, Interval b) {
+  if (!isNan(b) && b.lo <= 0 && b.hi >= 0)
+    return isNan(a) ? a : unknown();
+  return nanOr(a, b, bounds({a.lo / b.lo, a.lo / b.hi, a.hi / b.lo, a.hi / b.hi}));
+}
+
+Interval Tile::range(int64_t lane) const {
+  if (!ranges.empty())
+    return ranges[lane];
+  return exactly(element.isFloat() ? decode(element, lanes[lane]) : double(int64_t(lanes[lane])));
+}
+
+void Tile::setRange(int64_t lane, Interval range) {
+  if (ranges.empty()) {
+    std::vector<Interval> all(lanes.size());
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] = this->range(i);
+    ranges = std::move(all);
+  }
+  ranges[lane] = range;
+}
+
+void Tile::setUndefined(int64_t lane, mlir::Operation *load) {
+  undefined.resize(lanes.size());
+  undefined[lane] = load;
+}
+
+} // namespace tilery::oracle

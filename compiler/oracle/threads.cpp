@@ -1,0 +1,200 @@
+// tile.threads, tile.roles and what their threads say to each other. Threads are fibers.
+#include "compiler/oracle/access.h"
+#include "compiler/oracle/buffer.h"
+
+using namespace mlir;
+
+namespace tilery::oracle {
+
+// The meeting of the threads [index * width, (index + 1) * width); width 0: of all.
+static Meeting &meetingOf(ThreadGroup &group, unsigned width, unsigned thread) {
+  unsigned index = width ? thread / width : 0;
+  auto [entry, isNew] = group.meetings.try_emplace({width, index});
+  if (isNew)
+    for (unsigned t = 0; t < group.count; ++t)
+      entry->second.live += group.alive[t] && (width == 0 || t / width == index);
+  return entry->second;
+}
+
+static void endRoundIfDue(Meeting &meeting) {
+  if (meeting.arrived < meeting.live)
+    return;
+  meeting.arrived = 0;
+  ++meeting.round;
+}
+
+static void meet(Interpreter &in, unsigned width) {
+  if (!in.threads)
+    return; // one thread of control has nobody to wait for
+  Meeting &meeting = meetingOf(*in.threads, width, in.thread);
+  uint64_t round = meeting.round;
+  ++meeting.arrived;
+  endRoundIfDue(meeting);
+  in.run.scheduler.waitUntil([&meeting, round] { return meeting.round != round; });
+}
+
+static void leave(ThreadGroup &group, unsigned thread) {
+  group.alive[thread] = false;
+  for (auto &[key, meeting] : group.meetings)
+    if (key.first == 0 || thread / key.first == key.second) {
+      --meeting.live;
+      if (meeting.arrived)
+        endRoundIfDue(meeting);
+    }
+}
+
+// Runs bodies side by side until all have ended.
+static void runSideBySide(Interpreter &in, Operation *op, size_t count, const std::function<void(size_t)> &body) {
+  size_t running = count;
+  for (size_t i = 0; i < count; ++i)
+    in.run.scheduler.spawn([&, i] {
+      body(i);
+      --running;
+    });
+  try {
+    in.run.scheduler.waitUntil([&] { return running == 0; });
+  } catch (Scheduler::Deadlock) {
+    in.fail(op, "threads of program " + in.programText() + " wait for each other for ever");
+  }
+}
+
+static void threads(Interpreter &in, tile::ThreadsOp op) {
+  ThreadGroup group{unsigned(op.getCount()), std::vector<bool>(op.getCount(), true), std::vector<Tile>(op.getCount()), {}};
+  std::deque<Interpreter> interpreters;
+  for (unsigned t = 0; t < group.count; ++t)
+    interpreters.emplace_back(in, t, &group);
+  runSideBySide(in, op, group.count, [&](size_t t) {
+    Tile id({Format::Int, 32}, {});
+    id.lanes[0] = t;
+    interpreters[t].set(op.getBody().getArgument(0), std::move(id));
+    interpreters[t].runBlock(op.getBody().front());
+    leave(group, t);
+  });
+}
+
+static void roles(Interpreter &in, tile::RolesOp op) {
+  std::deque<Interpreter> interpreters;
+  for (size_t i = 0; i < op.getBodies().size(); ++i)
+    interpreters.emplace_back(in, 0, nullptr);
+  runSideBySide(in, op, op.getBodies().size(), [&](size_t i) { interpreters[i].runBlock(op.getBodies()[i].front()); });
+}
+
+static void shuffle(Interpreter &in, tile::ShuffleOp op) {
+  Tile value = in.tile(op.getValue());
+  if (in.threads) {
+    unsigned width = op.getWidth(), lane = in.thread % width, first = in.thread - lane;
+    int64_t operand = in.decide(op, op.getLane()), source = 0;
+    switch (op.getMode()) {
+    case tile::ShuffleMode::idx:
+      source = operand;
+      break;
+    case tile::ShuffleMode::up:
+      source = int64_t(lane) - operand;
+      break;
+    case tile::ShuffleMode::down:
+      source = int64_t(lane) + operand;
+      break;
+    case tile::ShuffleMode::xor_:
+      source = int64_t(lane) ^ operand;
+      break;
+    }
+    in.threads->exchange[in.thread] = value;
+    meet(in, width);
+    if (source >= 0 && source < int64_t(width) && first + source < in.threads->count && in.threads->alive[first + source])
+      value = in.threads->exchange[first + source];
+    meet(in, width); // nobody offers the next value before all have read
+  }
+  in.set(op.getResult(), std::move(value));
+}
+
+static void vote(Interpreter &in, tile::VoteOp op) {
+  Tile mine = in.tile(op.getPredicate());
+  in.requireDecided(op, mine);
+  uint32_t ballot = mine.lanes[0] & 1, voters = 1, yes = ballot;
+  if (in.threads) {
+    unsigned width = op.getWidth() ? op.getWidth() : in.threads->count, first = in.thread / width * width;
+    in.threads->exchange[in.thread] = mine;
+    meet(in, op.getWidth());
+    ballot = voters = yes = 0;
+    for (unsigned t = first; t < std::min(first + width, in.threads->count); ++t)
+      if (in.threads->alive[t]) {
+        bool vote = in.threads->exchange[t].lanes[0] & 1;
+        ++voters;
+        yes += vote;
+        if (t - first < 32)
+          ballot |= uint32_t(vote) << (t - first);
+      }
+    meet(in, op.getWidth());
+  }
+  Tile result(elementOf(op.getType()), {});
+  switch (op.getMode()) {
+  case tile::VoteMode::any:
+    result.lanes[0] = yes != 0;
+    break;
+  case tile::VoteMode::all:
+    result.lanes[0] = yes == voters;
+    break;
+  case tile::VoteMode::ballot:
+    result.lanes[0] = wrap(result.element, ballot);
+    break;
+  case tile::VoteMode::count:
+    result.lanes[0] = yes;
+    break;
+  }
+  in.set(op.getResult(), std::move(result));
+}
+
+void BarrierState::completeIfDue() {
+  if (pending > 0 || bytes != 0)
+    return;
+  pending = arrivals;
+  ++phase;
+}
+
+static BarrierState &barrierAt(Interpreter &in, Operation *op, Value ring, Value index) {
+  auto &barriers = *in.as<BarrierRing>(ring);
+  int64_t at = in.decide(op, index);
+  if (at < 0 || at >= int64_t(barriers.size()))
+    in.fail(op, "there is no barrier " + std::to_string(at) + " in a ring of " + std::to_string(barriers.size()), {}, Diagnostic::Kind::Index);
+  return barriers[at];
+}
+
+static void asyncCopy(Interpreter &in, tile::AsyncCopyOp op) {
+  const Buffer &buffer = in.as<Buffer>(op.getBuffer());
+  storeBuffer(buffer, loadAll(in, op, in.as<Places>(op.getView())), nullptr);
+  BarrierState &barrier = barrierAt(in, op, op.getBarrier(), op.getIndex());
+  barrier.bytes -= sizeOf(buffer.shape) * buffer.element.bytes();
+  barrier.completeIfDue();
+}
+
+void addThreadHandlers(Handlers &table) {
+  table.add<tile::ThreadsOp>(threads);
+  table.add<tile::RolesOp>(roles);
+  table.add<tile::SyncOp>([](Interpreter &in, tile::SyncOp op) { meet(in, 0); });
+  table.add<tile::ShuffleOp>(shuffle);
+  table.add<tile::VoteOp>(vote);
+  table.add<tile::BarrierAllocOp>([](Interpreter &in, tile::BarrierAllocOp op) {
+    auto ring = std::make_shared<std::vector<BarrierState>>();
+    for (int64_t arrivals : op.getArrivals())
+      ring->push_back({arrivals, arrivals});
+    in.set(op.getResult(), std::move(ring));
+  });
+  table.add<tile::BarrierArriveOp>([](Interpreter &in, tile::BarrierArriveOp op) {
+    BarrierState &barrier = barrierAt(in, op, op.getBarrier(), op.getIndex());
+    barrier.bytes += op.getBytes().value_or(0);
+    --barrier.pending;
+    barrier.completeIfDue();
+  });
+  table.add<tile::BarrierWaitOp>([](Interpreter &in, tile::BarrierWaitOp op) {
+    BarrierState &barrier = barrierAt(in, op, op.getBarrier(), op.getIndex());
+    int64_t parity = in.decide(op, op.getParity()) & 1;
+    try {
+      in.run.scheduler.waitUntil([&] { return (barrier.phase & 1) != parity; });
+    } catch (Scheduler::Deadlock) {
+      in.fail(op, "program " + in.programText() + " waits for ever for a barrier that nobody completes");
+    }
+  });
+  table.add<tile::AsyncCopyOp>(asyncCopy);
+}
+
+} // namespace tilery::oracle

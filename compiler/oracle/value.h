@@ -1,0 +1,79 @@
+#pragma once
+// What SSA values hold while the oracle runs.
+#include "compiler/oracle/element.h"
+#include "compiler/oracle/oracle.h"
+#include <variant>
+
+namespace tilery::oracle {
+
+using Shape = llvm::SmallVector<int64_t, 4>;
+inline int64_t sizeOf(llvm::ArrayRef<int64_t> shape) {
+  int64_t size = 1;
+  for (int64_t extent : shape)
+    size *= extent;
+  return size;
+}
+
+/// A scalar (empty shape) or a tile, row-major.
+struct Tile {
+  Element element;
+  Shape shape;
+  llvm::SmallVector<uint64_t, 1> lanes;
+  std::vector<Interval> ranges;             ///< shadow of each lane; empty: every lane is exact
+  std::vector<mlir::Operation *> undefined; ///< debug: the load that read a lane nobody wrote, or null; empty: all written
+
+  Tile() = default;
+  Tile(Element element, llvm::ArrayRef<int64_t> shape) : element(element), shape(shape) { lanes.resize(sizeOf(shape)); }
+  int64_t size() const { return lanes.size(); }
+  Interval range(int64_t lane) const;
+  void setRange(int64_t lane, Interval range);
+  mlir::Operation *undefinedAt(int64_t lane) const { return undefined.empty() ? nullptr : undefined[lane]; }
+  void setUndefined(int64_t lane, mlir::Operation *load);
+};
+/// Lane `from` of `source`, with its shadow and its mark.
+inline void copyLane(Tile &to, int64_t lane, const Tile &source, int64_t from) {
+  to.lanes[lane] = source.lanes[from];
+  if (!source.ranges.empty() && !source.ranges[from].isExact())
+    to.setRange(lane, source.ranges[from]);
+  if (mlir::Operation *load = source.undefinedAt(from))
+    to.setUndefined(lane, load);
+}
+
+/// An access or a view: the address of each lane, and whether it exists.
+struct Places {
+  Element element;
+  Shape shape;
+  std::vector<uint64_t> address;
+  std::vector<uint8_t> exists;
+};
+
+struct Root {
+  uint64_t base;
+  llvm::SmallVector<int64_t, 4> extents, strides;
+};
+
+/// Memory of one tile.alloc.
+struct Storage {
+  std::vector<uint8_t> bytes;
+  std::vector<uint8_t> written; ///< one flag a byte; debug mode only
+  std::unordered_map<int64_t, Interval> ranges;
+};
+/// A window of a storage: element (i_0, ...) lies at offset + sum i_d * strides[d] bytes if lo[d] <= i_d < hi[d] for all d.
+struct Buffer {
+  std::shared_ptr<Storage> storage;
+  Element element;
+  Shape shape;
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t, 4> strides, lo, hi;
+  bool exists = true; ///< false: no element does
+};
+
+struct BarrierState {
+  int64_t arrivals, pending, bytes = 0, phase = 0;
+  void completeIfDue();
+};
+using BarrierRing = std::shared_ptr<std::vector<BarrierState>>;
+
+using RuntimeValue = std::variant<std::monostate, Tile, Places, Root, Buffer, BarrierRing, HostTensor>;
+
+} // namespace tilery::oracle

@@ -1,0 +1,30 @@
+#pragma once
+// Kernels from text, run by the oracle on vectors.
+#include "compiler/oracle/oracle.h"
+#include <gtest/gtest.h>
+
+namespace tilery::oracle {
+
+class Program {
+public:
+  explicit Program(const std::string &text) {
+    context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    if (!module)
+      throw std::runtime_error("the test program does not parse");
+  }
+  tile::KernelOp kernel() { return *module->getOps<tile::KernelOp>().begin(); }
+  tile::HostOp host() { return *module->getOps<tile::HostOp>().begin(); }
+  void run(std::array<uint32_t, 3> grid, std::vector<uint64_t> args, const Options &options = {}) { runKernel(kernel(), grid, args, options); }
+
+private:
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+template <typename T> uint64_t slot(std::vector<T> &data) { return reinterpret_cast<uint64_t>(data.data()); }
+template <typename T> Allocation allocation(std::vector<T> &data, std::string name) {
+  return {slot(data), data.size() * sizeof(T), std::move(name), true, sizeof(T)};
+}
+
+} // namespace tilery::oracle
