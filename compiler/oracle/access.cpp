@@ -125,10 +125,13 @@ static void view(Interpreter &in, tile::ViewOp op) {
     dilations.push_back(in.decide(op, dilation));
   for (Value limit : op.getLimits())
     limits.push_back(in.decide(op, limit));
+  std::vector<int64_t> residual;
+  if (op.getResidual())
+    residual = numbers(in, op, op.getResidual());
   Shape at(rank, 0);
   for (int64_t i = 0, n = sizeOf(places.shape); i < n; ++i) {
     SmallVector<int64_t> element(starts);
-    bool exists = true;
+    bool exists = residual.empty() || residual[residual.size() == 1 ? 0 : i];
     for (unsigned d = 0; d < rank; ++d) {
       if (op.getDims()[d] >= 0)
         element[op.getDims()[d]] += dilations[d] * at[d];

@@ -99,7 +99,7 @@ tile.kernel @t(%out: !tile.ptr<i32>) {
     %c1 = arith.constant 1 : i32
     %c32 = arith.constant 32 : i32
     %c63 = arith.constant 63 : i32
-    tile.element_store %buffer[%t], %t : !tile.buffer<64xi32, shared>, i32, i32
+    tile.element_store %buffer[%t], %t : !tile.buffer<64xi32, shared>, (i32), i32
     tile.sync
     %mirror = arith.subi %c63, %t : i32
     %other = tile.element_load %buffer[%mirror] : !tile.buffer<64xi32, shared>, i32 -> i32
