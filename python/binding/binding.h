@@ -2,7 +2,12 @@
 // The parts of tilery._native: one bind function a file.
 #include <nanobind/nanobind.h>
 
+namespace tilery {
+struct Diagnostic;
+}
 namespace tilery::python {
+/// Raises the diagnostic as a Python exception (the caller returns null).
+void setPythonError(const Diagnostic &diagnostic);
 void bindErrors(nanobind::module_ &m);
 void bindBuilder(nanobind::module_ &m);
 void bindArrange(nanobind::module_ &m);
