@@ -11,5 +11,6 @@ void setPythonError(const Diagnostic &diagnostic);
 void bindErrors(nanobind::module_ &m);
 void bindBuilder(nanobind::module_ &m);
 void bindArrange(nanobind::module_ &m);
+void bindOracle(nanobind::module_ &m);
 void bindRuntime(nanobind::module_ &m);
 } // namespace tilery::python

@@ -6,5 +6,6 @@ NB_MODULE(_native, m) {
   tilery::python::bindErrors(m);
   tilery::python::bindBuilder(m);
   tilery::python::bindArrange(m);
+  tilery::python::bindOracle(m);
   tilery::python::bindRuntime(m);
 }

@@ -2,6 +2,7 @@
 from tilery import _native
 
 from .tracer import trace
+from .. import debug as oracle
 from ..errors import error
 
 
@@ -32,11 +33,14 @@ def plan(kernel, signature, arguments):
             continue
         slots.append(position)
         parameters.append((parameter.name, *_argument(parameter, known), None))
-    module, reads = trace(kernel.fn, kernel.fn.__name__, parameters, debug)
+    name = kernel.fn.__name__
+    module, reads = trace(kernel.fn, name, parameters, debug)
     disjoint = not signature.aliases
-    compiled = _native.compile(module, disjoint=disjoint)
-    result = CompiledKernel(kernel.fn.__name__, module, disjoint)
+    result = CompiledKernel(name, module, disjoint)
     result.reads = reads
+    if oracle.wanted(debug):
+        return oracle.OracleLaunch(module, name, [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None], debug, result)
+    compiled = _native.compile(module, disjoint=disjoint)
     return _native.KernelPlan(_native.load(compiled.image)[0], slots, result)
 
 
