@@ -1,1 +1,2 @@
 """TileLang: tile programs with explicit buffers."""
+from . import language

@@ -1,2 +1,0 @@
-"""Functions of the back ends."""
-from . import libdevice  # noqa: F401

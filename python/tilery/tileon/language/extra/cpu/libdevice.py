@@ -1,2 +1,0 @@
-"""See ..libdevice."""
-from ..libdevice import *  # noqa: F403
