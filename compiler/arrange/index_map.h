@@ -50,6 +50,8 @@ std::vector<T> walkBack(const View &last, std::vector<std::vector<T>> indices, c
         here[d] = arith.add(arith.value(affine->offsets[d]), arith.mul(here[d], affine->steps[d]));
     } else if (const auto *flat = std::get_if<Flatten>(&view->step)) {
       const Shape &sizes = view->input->levels[view->level];
+      impliedInput.assign(sizes.size(), false);
+      std::fill(impliedInput.begin() + flat->start, impliedInput.begin() + flat->end, true);
       T rest = here[flat->start];
       std::vector<T> parts(flat->end - flat->start, rest);
       // The first dimension takes what is left, so that an index beyond the end stays beyond it.

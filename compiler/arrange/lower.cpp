@@ -115,7 +115,6 @@ TileMap mapOf(Builder &builder, const Argument &argument, const std::vector<Symb
   return mapTile(argument.tensor, argument.program, user);
 }
 
-/// Indices and bounds in terms of the run-time extents, so that a size known only as "at least 0" stays what it is at the launch.
 Value linear(Builder &builder, const Argument &argument, const TileMap &map, const Environment &environment) {
   Emitter emitter(builder, environment);
   Value offset = builder.constant(Literal(int64_t(0)), DType::I64);
@@ -126,7 +125,16 @@ Value linear(Builder &builder, const Argument &argument, const TileMap &map, con
 
 }  // namespace
 
-Value emit(Builder &builder, const Symbol &expr, const Environment &environment) { return Emitter(builder, environment).emit(expr); }
+Value emit(Builder &builder, const Symbol &expr, const Environment &environment) {
+  Symbol simple = simplify(expr);
+  // x // n + c, the number of tiles, is (x + c * n) // n, whose numerator is not negative.
+  if (simple.kind() == ExprKind::add && simple.args()[0].kind() == ExprKind::floordiv) {
+    const Symbol &quotient = simple.args()[0], &divisor = quotient.args()[1];
+    if (simple.args()[1].constant() && divisor.constant() && *divisor.constant() > 0)
+      simple = floorDiv(simplify(quotient.args()[0] + divisor * simple.args()[1]), divisor);
+  }
+  return Emitter(builder, environment).emit(simple);
+}
 
 tilery::Shape tileShape(Builder &builder, const Argument &argument) {
   tilery::Shape shape;
@@ -166,14 +174,12 @@ Place place(Builder &builder, const Argument &argument, const std::vector<Symbol
   }
   Environment lanes = withLanes(builder, map, shape, environment);
   Value pointers = builder.binary(BinaryOp::Add, argument.pointer, builder.broadcastTo(linear(builder, argument, map, lanes), shape));
-  // The source's own bounds with the extents of the launch: a size that the arrangement pinned is compared all the same.
   std::vector<Bound> bounds = map.bounds;
-  for (size_t k = 0; k < map.index.size(); ++k) {
-    std::string name = "extent_" + std::to_string(k);
-    lanes.insert_or_assign(name, argument.extents[k]);
-    bounds.push_back({map.index[k], Symbol::plain(name)});
-  }
-  return builder.pointerPlace(pointers, Operand(builder.broadcastTo(holds(builder, bounds, lanes), shape)));
+  bounds.insert(bounds.end(), map.rootBounds.begin(), map.rootBounds.end());
+  std::optional<Operand> mask;
+  if (!bounds.empty())
+    mask = builder.broadcastTo(holds(builder, bounds, lanes), shape);
+  return builder.pointerPlace(pointers, mask);
 }
 
 Value offsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment, size_t dim) {

@@ -8,7 +8,7 @@ namespace tilery::arrange {
 /// Integer values of names, by Name::text.
 using Environment = std::map<std::string, Value>;
 
-/// `expr` as int64; names without a value are an Error. `ranges`-free: sizes count as at least 0.
+/// `expr` as int64; names without a value are an Error. Divisors count as positive.
 Value emit(Builder &builder, const Symbol &expr, const Environment &environment);
 
 /// One arranged argument inside a kernel.

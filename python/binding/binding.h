@@ -2,10 +2,16 @@
 // The parts of tilery._native: one bind function a file.
 #include <nanobind/nanobind.h>
 
+namespace tilery {
+struct Diagnostic;
+}
 namespace tilery::python {
+/// Raises the diagnostic as a Python exception (the caller returns null).
+void setPythonError(const Diagnostic &diagnostic);
 void bindErrors(nanobind::module_ &m);
 void bindBuilder(nanobind::module_ &m);
 void bindRegion(nanobind::module_ &m);
 void bindArrange(nanobind::module_ &m);
+void bindOracle(nanobind::module_ &m);
 void bindRuntime(nanobind::module_ &m);
 } // namespace tilery::python

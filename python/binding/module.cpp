@@ -1,10 +1,12 @@
 #include "binding.h"
 
 NB_MODULE(_native, m) {
+  nanobind::set_leak_warnings(false); // kernels of module globals live until the process ends
   m.doc() = "Native core of tilery: builder, compiler, launch.";
   tilery::python::bindErrors(m);
   tilery::python::bindBuilder(m);
   tilery::python::bindRegion(m);
   tilery::python::bindArrange(m);
+  tilery::python::bindOracle(m);
   tilery::python::bindRuntime(m);
 }

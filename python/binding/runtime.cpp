@@ -1,6 +1,59 @@
 // Loader, launcher and cache as Python sees them.
 #include "binding.h"
+#include "launch_plan.h"
+#include "tilery/diagnostic.h"
+#include "tilery/runtime.h"
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace tilery::python {
-void bindRuntime(nanobind::module_ &m) {}
+void bindLauncher(nb::module_ &m);
+
+static CodeImage imageOf(nb::bytes object, const std::vector<std::tuple<std::string, uint64_t, std::vector<std::tuple<std::string, std::string, bool, bool>>>> &kernels,
+                         nb::bytes host) {
+  CodeImage image{std::string(object.c_str(), object.size()), {}, std::string(host.c_str(), host.size())};
+  for (const auto &[name, scratch, args] : kernels) {
+    KernelInfo info{name, scratch, {}};
+    for (const auto &[argument, dtype, pointer, written] : args) {
+      auto element = parseDType(dtype);
+      if (!element)
+        throw nb::value_error("unknown dtype");
+      info.args.push_back({argument, *element, pointer, written});
+    }
+    image.kernels.push_back(std::move(info));
+  }
+  return image;
+}
+
+void bindRuntime(nb::module_ &m) {
+  nb::class_<CodeImage>(m, "CodeImage", "The result of a compilation: object code, its kernels, the host program.")
+      .def("__init__", [](CodeImage *self, nb::bytes object, const decltype(std::vector<std::tuple<std::string, uint64_t, std::vector<std::tuple<std::string, std::string, bool, bool>>>>()) &kernels,
+                          nb::bytes host) { new (self) CodeImage(imageOf(object, kernels, host)); },
+           "object"_a, "kernels"_a, "host"_a = nb::bytes("", 0))
+      .def("to_bytes", [](const CodeImage &image) { std::string bytes = serialize(image); return nb::bytes(bytes.data(), bytes.size()); })
+      .def_static("from_bytes", [](nb::bytes bytes) { return deserialize({bytes.c_str(), bytes.size()}); })
+      .def_prop_ro("object", [](const CodeImage &image) { return nb::bytes(image.object.data(), image.object.size()); })
+      .def_prop_ro("host", [](const CodeImage &image) { return nb::bytes(image.host.data(), image.host.size()); })
+      .def_prop_ro("kernel_names", [](const CodeImage &image) {
+        std::vector<std::string> names;
+        for (const KernelInfo &kernel : image.kernels)
+          names.push_back(kernel.name);
+        return names;
+      });
+  bindPlans(m);
+  bindLauncher(m);
+  m.def("load", [](const CodeImage &image) {
+    nb::list kernels;
+    for (KernelPtr &kernel : load(image))
+      kernels.append(nb::cast(std::const_pointer_cast<Kernel>(kernel)));
+    return kernels;
+  }, "The image's kernels in executable memory.");
+  m.def("num_threads", &numThreads, "Threads that run programs, the launching one included.");
+  m.def("set_num_threads", &setNumThreads, "count"_a, "0: as at the start.");
+}
 } // namespace tilery::python

@@ -44,21 +44,23 @@ class Rewritten:
         return bound
 
 
-_cache = {}  # code object -> Rewritten
+_cache = {}  # (code object, preparation) -> Rewritten
 
 
-def rewrite(function):
-    """Rewrites a function once; later calls return the same code."""
-    code = function.__code__
-    found = _cache.get(code)
+def rewrite(function, prepare=None):
+    """Rewrites a function once; later calls return the same code. `prepare` changes the function's tree before, as a language needs it."""
+    key = function.__code__, prepare
+    found = _cache.get(key)
     if found is None:
-        found = _cache[code] = _rewrite(function)
+        found = _cache[key] = _rewrite(function, prepare)
     return found
 
 
-def _rewrite(function):
+def _rewrite(function, prepare):
     definition = tree_of(function)
     reads = frozenset(read_paths(definition))
+    if prepare is not None:
+        definition = prepare(definition)
     file = function.__code__.co_filename
     new = _Function(definition, file, set(function.__code__.co_freevars)).definition()
     new.decorator_list = []

@@ -22,6 +22,8 @@ class Region:
 
 
 class Trace:
+    prepare = None  # changes a function's tree before it is rewritten
+
     def __init__(self, builder):
         self.b = builder
         self.regions = []
@@ -64,7 +66,7 @@ class Trace:
                             hint="helpers are traced inline, so a recursion must end at compile time; write it as a loop")
         bound = self.functions.get(function)
         if bound is None:
-            rewritten = rewrite(function)
+            rewritten = rewrite(function, type(self).prepare)
             self.record(function, rewritten.reads)
             bound = self.functions[function] = rewritten.bind(function, self)
         if len(self.active) > 100:

@@ -2,6 +2,8 @@
 import functools
 import inspect
 
+from tilery import _native
+
 from . import launch
 from .language import types
 from .language.tensor import constant_of, tensor
@@ -9,35 +11,39 @@ from .tracer import is_constexpr
 from ..errors import error
 
 # Options that schedule a GPU, or name a compiler's habits: accepted and without effect on a CPU.
-OPTIONS = frozenset({
+OPTIONS = (
+    "debug",
     "num_warps", "num_stages", "num_ctas", "num_buffers_warp_spec", "num_consumer_groups", "reg_dec_producer", "reg_inc_consumer", "maxnreg",
     "cluster_dims", "ptx_version", "ptx_options", "ir_override", "enable_fp_fusion", "enable_reflect_ftz", "launch_cooperative_grid",
     "launch_pdl", "supported_fp8_dtypes", "default_dot_input_precision", "allowed_dot_input_precisions", "max_num_imprecise_acc_default",
     "extern_libs", "sanitize_overflow", "arch", "instrumentation_mode", "backend_name", "waves_per_eu", "matrix_instr_nonkdim", "kpack",
     "device", "device_type", "stream", "num_cpu_threads", "generate_native_code",
-})
+)
+_FLOATS = {"fp16": "float16", "float16": "float16", "bf16": "bfloat16", "bfloat16": "bfloat16", "fp64": "float64", "float64": "float64"}
 
 
 class Parameter:
     """A kernel's parameter."""
 
-    def __init__(self, index, parameter, unspecialised, unaligned):
+    def __init__(self, index, parameter, plain):
         annotation = parameter.annotation
         self.index, self.name, self.default = index, parameter.name, parameter.default
         self.has_default = parameter.default is not inspect.Parameter.empty
         self.is_constexpr = is_constexpr(annotation)
-        self.specialised = not unspecialised
-        self.aligned = not (unaligned or unspecialised)
+        self.plain = plain
         text = annotation if isinstance(annotation, str) else annotation.name if isinstance(annotation, types.dtype) else ""
-        self.float_type = {"fp16": "float16", "bf16": "bfloat16", "fp64": "float64", "float64": "float64", "float16": "float16",
-                           "bfloat16": "bfloat16"}.get(text.replace("tl.", ""), "float32")
-        self.is_const = annotation is types.const or text.replace("tl.", "") == "const"
+        text = text.rpartition(".")[2]
+        self.float_type = _FLOATS.get(text, "float32")
+        self.is_const = annotation is types.const or text == "const"
+
+    def native(self):
+        """As the launcher takes it."""
+        kind = "constexpr" if self.is_constexpr else "plain" if self.plain else "runtime"
+        return (self.name, kind, self.default) if self.has_default else (self.name, kind)
 
 
-class KernelInterface:
-    def __getitem__(self, grid):
-        """kernel[grid]: the kernel with a launch grid, to be called with the arguments."""
-        return functools.partial(self.run, grid=grid)
+class KernelInterface(_native.Launcher):
+    """What can be launched: kernel[grid](...)."""
 
 
 class JITFunction(KernelInterface):
@@ -48,19 +54,18 @@ class JITFunction(KernelInterface):
         if not inspect.isfunction(fn):
             raise error(TypeError, f"@jit takes a function, got {type(fn).__name__}")
         self.fn, self.debug = fn, bool(debug)
-        unspecialised, unaligned = do_not_specialize or (), do_not_specialize_on_alignment or ()
+        unspecialised = do_not_specialize or ()
         self.params = []
         for index, p in enumerate(inspect.signature(fn).parameters.values()):
-            named = index in unspecialised or p.name in unspecialised
-            parameter = Parameter(index, p, named, index in unaligned or p.name in unaligned)
-            if parameter.is_constexpr and named:
+            parameter = Parameter(index, p, index in unspecialised or p.name in unspecialised)
+            if parameter.is_constexpr and parameter.plain:
                 raise error(ValueError, f"{p.name} marked as constexpr and listed in do_not_specialize",
                             hint="constexpr parameters are always specialised")
             self.params.append(parameter)
         self.arg_names = [p.name for p in self.params]
         self.constexprs = [p.index for p in self.params if p.is_constexpr]
-        self.kernels = {}  # specialisation -> launch.Kernel
-        self.pre_run_hooks = []
+        options = [(name, "option") for name in OPTIONS if name not in self.arg_names]
+        super().__init__(fn.__name__, [p.native() for p in self.params] + options, functools.partial(launch.plan, self))
         functools.update_wrapper(self, fn)
 
     @property
@@ -73,10 +78,6 @@ class JITFunction(KernelInterface):
     def __call__(self, *args, **kwargs):
         raise error(RuntimeError, f"`{self.fn.__name__}` is a kernel: give it a grid", hint=f"launch it with {self.fn.__name__}[grid](...)")
 
-    def add_pre_run_hook(self, hook):
-        """Calls hook(*args, **kwargs) before each launch."""
-        self.pre_run_hooks.append(hook)
-
     def __tile_trace__(self, tracer, args, kwargs):
         """A call from a kernel: traced inline; what is annotated constexpr must be known."""
         args = list(args)
@@ -88,43 +89,13 @@ class JITFunction(KernelInterface):
                 kwargs[p.name] = constant_of(kwargs[p.name], f"argument `{p.name}` of `{self.fn.__name__}`, annotated tl.constexpr,")
         return tracer.inline(self.fn, args, kwargs)
 
-    def bind(self, args, kwargs):
-        """The values of all parameters in order, and the options."""
-        if len(args) > len(self.params):
-            raise error(TypeError, f"kernel `{self.fn.__name__}` takes {len(self.params)} arguments, got {len(args)}")
-        if len(args) == len(self.params) and not kwargs:
-            return list(args), {}
-        values = list(args)
-        kwargs = dict(kwargs)
-        for p in self.params[:len(args)]:
-            if p.name in kwargs:
-                raise error(TypeError, f"kernel `{self.fn.__name__}` got two values for argument `{p.name}`")
-        for p in self.params[len(args):]:
-            if p.name in kwargs:
-                values.append(kwargs.pop(p.name))
-            elif p.has_default:
-                values.append(p.default)
-            else:
-                raise error(TypeError, f"kernel `{self.fn.__name__}` needs a value for argument `{p.name}`")
-        for name in kwargs:
-            if name not in OPTIONS and name != "debug":
-                raise error(KeyError, f"Keyword argument {name} was specified but unrecognised",
-                            hint=f"the parameters of `{self.fn.__name__}` are " + ", ".join(self.arg_names))
-        return values, kwargs
-
-    def run(self, *args, grid=None, warmup=False, **kwargs):
+    def run(self, *args, grid, warmup=False, **kwargs):
         """kernel[grid](*args, **kwargs)."""
-        for hook in self.pre_run_hooks:
-            hook(*args, **kwargs)
-        values, options = self.bind(args, kwargs)
-        kernel, slots = launch.specialise(self, values, bool(options.get("debug", self.debug)))
-        if not warmup:
-            kernel.run(launch.extents(self, grid, values), slots)
-        return kernel
+        return self[(0,) if warmup else grid](*args, **kwargs)
 
-    def warmup(self, *args, grid=(1,), **kwargs):
-        """Compiles for these arguments (dtypes stand for tensors) without a launch."""
-        return self.run(*args, grid=grid, warmup=True, **kwargs)
+    def warmup(self, *args, grid=None, **kwargs):
+        """Compiles for these arguments without running a program."""
+        return self[(0,)](*args, **kwargs)
 
 
 def jit(fn=None, **options):

@@ -1,5 +1,5 @@
 """tl: what a kernel is written with."""
-from . import math, random  # noqa: F401
+from . import extra, math, random  # noqa: F401
 from .control import (assume, condition, debug_barrier, max_constancy, max_contiguous, multiple_of, range, static_range)  # noqa: F401
 from .creation import arange, cast, full, num_programs, program_id, zeros, zeros_like  # noqa: F401
 from .debug import device_assert, device_print, static_assert, static_print  # noqa: F401
@@ -11,7 +11,7 @@ from .memory import block_pointer as tensor_descriptor  # noqa: F401
 from .random import (pair_uniform_to_normal, philox, philox_impl, rand, rand4x, randint, randint4x, randn, randn4x,  # noqa: F401
                      uint_to_uniform_float)
 from .reduction import (argmax, argmin, associative_scan, cumprod, cumsum, dot, histogram, max, min, reduce, reduce_or, sort,  # noqa: F401
-                        sum, xor_sum)
+                        sum, topk, xor_sum)
 from .shape import (broadcast, broadcast_to, cat, expand_dims, flip, gather, interleave, join, permute, ravel, reshape, split,  # noqa: F401
                     squeeze, trans, transpose, unsqueeze, view, where)
 from .tensor import tensor, to_tensor  # noqa: F401

@@ -157,6 +157,16 @@ def sort(x, dim=None, descending=False):
 
 
 @member
+def topk(x, k, dim=None):
+    """The k largest elements along the last dimension, largest first."""
+    axis, k = _axis(x, -1 if unwrap(dim) is None else dim, "topk"), constant_of(k, "topk's k")
+    ordered, shape = sort(x, axis, True), x.shape
+    lanes = [1] * len(shape)
+    shape[axis] = lanes[axis] = k
+    return shapes.gather(ordered, shapes.broadcast_to(shapes.reshape(creation.arange(0, k), lanes), shape), axis)
+
+
+@member
 def histogram(input, num_bins, mask=None):
     """How often each of 0 .. num_bins - 1 occurs, as int32."""
     return wrap(native().histogram(input, constant_of(num_bins, "histogram's number of bins"), unwrap(mask)))

@@ -28,6 +28,10 @@ class dtype:
     def scalar(self):
         return self
 
+    @property
+    def __tile_digest__(self):
+        return self.name
+
     def is_floating(self):
         return self.name.startswith(("fp", "bf"))
 
@@ -167,6 +171,10 @@ class constexpr:
 
     def __init__(self, value):
         self.value = unwrap(value)
+
+    @property
+    def __tile_digest__(self):
+        return self.value
 
     def __bool__(self):
         return bool(self.value)

@@ -1,0 +1,334 @@
+#include "launch_args.h"
+#include "dlpack.h"
+#include "tilery/diagnostic.h"
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tilery::python {
+namespace {
+
+[[noreturn]] void failArgument(const char *name, const std::string &rest, std::string hint = "") {
+  throw Error({Diagnostic::Kind::Type, "argument '" + std::string(name) + "' " + rest, std::move(hint), {}});
+}
+
+struct Reference {
+  explicit Reference(PyObject *object) : object(object) {}
+  ~Reference() { Py_XDECREF(object); }
+  Reference(const Reference &) = delete;
+  PyObject *release() { return std::exchange(object, nullptr); }
+  explicit operator bool() const { return object; }
+  PyObject *object;
+};
+
+/// The pending Python exception as text; clears it.
+std::string takeException() {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  Reference text(value ? PyObject_Str(value) : nullptr);
+  const char *utf8 = text ? PyUnicode_AsUTF8(text.object) : nullptr;
+  std::string message = utf8 ? utf8 : "unknown";
+  PyErr_Clear();
+  Py_XDECREF(type), Py_XDECREF(value), Py_XDECREF(trace);
+  return message;
+}
+
+std::optional<DType> dtypeOf(dlpack::DataType type) {
+  if (type.lanes != 1)
+    return {};
+  auto byWidth = [&](DType w8, DType w16, DType w32, DType w64) -> std::optional<DType> {
+    switch (type.bits) {
+    case 8: return w8;
+    case 16: return w16;
+    case 32: return w32;
+    case 64: return w64;
+    }
+    return {};
+  };
+  switch (type.code) {
+  case dlpack::Int: return byWidth(DType::I8, DType::I16, DType::I32, DType::I64);
+  case dlpack::UInt: return byWidth(DType::U8, DType::U16, DType::U32, DType::U64);
+  case dlpack::Float: return type.bits == 8 ? std::nullopt : byWidth(DType::F16, DType::F16, DType::F32, DType::F64);
+  case dlpack::Bfloat: return DType::BF16;
+  case dlpack::Bool: return DType::Bool;
+  case dlpack::Float8E4M3Fn: return DType::F8E4M3;
+  case dlpack::Float8E5M2: return DType::F8E5M2;
+  }
+  return {};
+}
+
+void readDlpack(const dlpack::Tensor &from, const char *name, Argument &argument, ArgumentOwners &owners) {
+  auto dtype = dtypeOf(from.dtype);
+  if (!dtype)
+    failArgument(name, "has elements of a type that tile programs do not know (DLPack code " + std::to_string(from.dtype.code) + ", " +
+                           std::to_string(from.dtype.bits) + " bits)");
+  Tensor &tensor = argument.tensor;
+  tensor.data = static_cast<char *>(from.data) + from.byteOffset;
+  tensor.dtype = *dtype;
+  tensor.rank = from.ndim;
+  tensor.extents = from.shape;
+  tensor.strides = from.strides;
+  tensor.device = {from.device.kind, from.device.index};
+  if (!from.strides && from.ndim) {
+    int64_t *strides = owners.numbers(from.ndim), dense = 1;
+    for (int32_t dim = from.ndim; dim-- > 0; dense *= from.shape[dim])
+      strides[dim] = dense;
+    tensor.strides = strides;
+  }
+}
+
+std::optional<DType> dtypeOfFormat(const char *format, Py_ssize_t size) {
+  if (*format == '@' || *format == '=' || *format == '<')
+    ++format;
+  if (format[0] == '\0' || format[1] != '\0')
+    return {};
+  auto integer = [&](bool isSigned) -> std::optional<DType> {
+    switch (size) {
+    case 1: return isSigned ? DType::I8 : DType::U8;
+    case 2: return isSigned ? DType::I16 : DType::U16;
+    case 4: return isSigned ? DType::I32 : DType::U32;
+    case 8: return isSigned ? DType::I64 : DType::U64;
+    }
+    return {};
+  };
+  switch (*format) {
+  case '?': return DType::Bool;
+  case 'b': case 'h': case 'i': case 'l': case 'q': return integer(true);
+  case 'B': case 'H': case 'I': case 'L': case 'Q': return integer(false);
+  case 'e': return DType::F16;
+  case 'f': return DType::F32;
+  case 'd': return DType::F64;
+  }
+  return {};
+}
+
+/// Extents and strides in bytes as a tensor; strides must be whole elements.
+void setLayout(Argument &argument, const char *name, int32_t rank, const Py_ssize_t *shape, const Py_ssize_t *byteStrides, ArgumentOwners &owners) {
+  int64_t width = byteWidth(argument.tensor.dtype);
+  int64_t *numbers = owners.numbers(2 * rank), *strides = numbers + rank;
+  int64_t dense = 1;
+  for (int32_t dim = rank; dim-- > 0;) {
+    numbers[dim] = shape[dim];
+    if (byteStrides && byteStrides[dim] % width)
+      failArgument(name, "has a stride of " + std::to_string(byteStrides[dim]) + " bytes, which is no whole number of elements");
+    strides[dim] = byteStrides ? byteStrides[dim] / width : dense;
+    dense *= shape[dim];
+  }
+  argument.tensor.rank = rank;
+  argument.tensor.extents = numbers;
+  argument.tensor.strides = strides;
+  argument.tensor.device = {};
+}
+
+bool readBuffer(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
+  auto *view = new Py_buffer;
+  if (PyObject_GetBuffer(object, view, PyBUF_STRIDES | PyBUF_FORMAT)) {
+    delete view;
+    PyErr_Clear(); // a NumPy array of an extension type, for one
+    return false;
+  }
+  owners.adopt(view);
+  auto dtype = dtypeOfFormat(view->format ? view->format : "B", view->itemsize);
+  if (!dtype)
+    failArgument(name, "has elements of a type that tile programs do not know (buffer format '" + std::string(view->format) + "')");
+  argument.tensor.data = view->buf;
+  argument.tensor.dtype = *dtype;
+  argument.readOnly = view->readonly;
+  setLayout(argument, name, view->ndim, view->shape, view->strides, owners);
+  return true;
+}
+
+/// NumPy arrays whose type is an extension (ml_dtypes' bfloat16): the address by __array_interface__, the type by its name.
+bool readArrayInterface(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
+  Reference interface(PyObject_GetAttrString(object, "__array_interface__")), dtype(PyObject_GetAttrString(object, "dtype"));
+  PyErr_Clear();
+  if (!interface || !dtype || !PyDict_Check(interface.object))
+    return false;
+  Reference text(PyObject_Str(dtype.object)), strides(PyObject_GetAttrString(object, "strides"));
+  PyErr_Clear();
+  PyObject *data = PyDict_GetItemString(interface.object, "data"), *shape = PyDict_GetItemString(interface.object, "shape");
+  auto element = text ? parseDType(PyUnicode_AsUTF8(text.object)) : std::nullopt;
+  if (!element || !data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2 || !shape || !PyTuple_Check(shape) || !strides || !PyTuple_Check(strides.object))
+    return false;
+  argument.tensor.dtype = *element;
+  argument.tensor.data = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
+  argument.readOnly = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) == 1;
+  std::vector<Py_ssize_t> extents, bytes;
+  for (Py_ssize_t dim = 0; dim < PyTuple_GET_SIZE(shape); ++dim) {
+    extents.push_back(PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, dim)));
+    bytes.push_back(PyLong_AsSsize_t(PyTuple_GET_ITEM(strides.object, dim)));
+  }
+  setLayout(argument, name, int32_t(extents.size()), extents.data(), bytes.data(), owners);
+  return true;
+}
+
+bool readDlpackObject(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
+  PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
+  if (!method) {
+    PyErr_Clear();
+    return false;
+  }
+  PyObject *capsule = PyObject_CallNoArgs(method);
+  Py_DECREF(method);
+  if (!capsule)
+    failArgument(name, "cannot be read: " + takeException());
+  owners.adopt(capsule); // not marked as used: the capsule itself frees the export
+  auto *managed = static_cast<dlpack::ManagedTensor *>(PyCapsule_GetPointer(capsule, "dltensor"));
+  if (!managed)
+    throw PythonRaised{};
+  readDlpack(managed->tensor, name, argument, owners);
+  return true;
+}
+
+/// How tensors of a Python type are read; found once a type.
+struct TypeReader {
+  const dlpack::ExchangeApi *exchange = nullptr;
+  /// NumPy scalars offer buffers, as 0-d arrays do, but are numbers: they have no __dlpack__.
+  bool number = false;
+};
+
+const TypeReader &readerOf(PyTypeObject *type) {
+  static PyTypeObject *lastType = nullptr;
+  static const TypeReader *lastReader = nullptr;
+  if (type == lastType)
+    return *lastReader;
+  static auto &readers = *new std::unordered_map<PyTypeObject *, TypeReader>;
+  auto [entry, isNew] = readers.try_emplace(type);
+  if (isNew) {
+    Py_INCREF(type); // its address must stay its own
+    Reference capsule(PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), "__dlpack_c_exchange_api__"));
+    PyErr_Clear();
+    if (capsule && PyCapsule_IsValid(capsule.object, "dlpack_exchange_api")) {
+      auto *api = static_cast<const dlpack::ExchangeApi *>(PyCapsule_GetPointer(capsule.object, "dlpack_exchange_api"));
+      if (api->header.version.major == 1 && api->tensorFromObject)
+        entry->second.exchange = api;
+    }
+    PyNumberMethods *number = type->tp_as_number;
+    entry->second.number = !entry->second.exchange && number && (number->nb_index || number->nb_float) &&
+                           !PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__dlpack__");
+  }
+  lastType = type;
+  lastReader = &entry->second;
+  return entry->second;
+}
+
+bool readTensor(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
+  const TypeReader &reader = readerOf(Py_TYPE(object));
+  argument.readOnly = false;
+  if (reader.exchange) {
+    dlpack::Tensor tensor;
+    if (reader.exchange->tensorFromObject(object, &tensor))
+      failArgument(name, "cannot be read: " + takeException());
+    readDlpack(tensor, name, argument, owners);
+    return true;
+  }
+  if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && readBuffer(object, name, argument, owners))
+    return true;
+  return readArrayInterface(object, name, argument, owners) || readDlpackObject(object, name, argument, owners);
+}
+
+void readInteger(PyObject *object, const char *name, Argument &argument) {
+  argument.kind = Argument::Int;
+  argument.unsignedWide = false;
+  int overflow = 0;
+  argument.integer = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow > 0) {
+    argument.unsignedWide = true;
+    argument.integer = int64_t(PyLong_AsUnsignedLongLong(object));
+    overflow = PyErr_Occurred() != nullptr;
+    PyErr_Clear();
+  }
+  if (overflow)
+    failArgument(name, "is an int that does not fit into 64 bits");
+}
+
+void readScalarLike(PyObject *object, const char *name, Argument &argument) {
+  PyNumberMethods *number = Py_TYPE(object)->tp_as_number;
+  if (std::string_view(Py_TYPE(object)->tp_name).starts_with("numpy.bool")) {
+    argument.kind = Argument::Bool;
+    argument.integer = PyObject_IsTrue(object) == 1;
+    return;
+  }
+  Reference value(number->nb_index ? PyNumber_Index(object) : PyNumber_Float(object));
+  if (!value)
+    throw PythonRaised{};
+  if (number->nb_index) {
+    readInteger(value.object, name, argument);
+  } else {
+    argument.kind = Argument::Float;
+    argument.number = PyFloat_AS_DOUBLE(value.object);
+  }
+}
+} // namespace
+
+struct ArgumentOwners::Node {
+  Node *next;
+  Py_buffer *buffer = nullptr;
+  PyObject *reference = nullptr;
+  int64_t *numbers = nullptr;
+};
+
+ArgumentOwners::~ArgumentOwners() {
+  while (first) {
+    Node *node = std::exchange(first, first->next);
+    if (node->buffer) {
+      PyBuffer_Release(node->buffer);
+      delete node->buffer;
+    }
+    Py_XDECREF(node->reference);
+    delete[] node->numbers;
+    delete node;
+  }
+}
+void ArgumentOwners::adopt(Py_buffer *buffer) { first = new Node{first, buffer}; }
+void ArgumentOwners::adopt(PyObject *reference) { first = new Node{first, nullptr, reference}; }
+int64_t *ArgumentOwners::numbers(int32_t count) {
+  first = new Node{first, nullptr, nullptr, new int64_t[count]};
+  return first->numbers;
+}
+
+void readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
+  argument.object = object;
+  if (object == Py_None) {
+    argument.kind = Argument::None;
+  } else if (PyBool_Check(object)) {
+    argument.kind = Argument::Bool;
+    argument.integer = object == Py_True;
+  } else if (PyLong_CheckExact(object)) {
+    readInteger(object, name, argument);
+  } else if (PyFloat_CheckExact(object)) {
+    argument.kind = Argument::Float;
+    argument.number = PyFloat_AS_DOUBLE(object);
+  } else if (PyLong_Check(object)) {
+    readInteger(object, name, argument);
+  } else if (PyFloat_Check(object)) {
+    argument.kind = Argument::Float;
+    argument.number = PyFloat_AS_DOUBLE(object);
+  } else if (readerOf(Py_TYPE(object)).number) {
+    readScalarLike(object, name, argument);
+  } else {
+    argument.kind = Argument::Tensor;
+    if (!readTensor(object, name, argument, owners))
+      failArgument(name, "is a " + std::string(Py_TYPE(object)->tp_name) + "; a tensor, int, float, bool or None is expected");
+  }
+}
+
+std::string describe(const Argument &argument) {
+  switch (argument.kind) {
+  case Argument::Tensor: {
+    std::string shape;
+    for (int32_t dim = 0; dim < argument.tensor.rank; ++dim)
+      shape += (dim ? ", " : "") + std::to_string(argument.tensor.extents[dim]);
+    return std::string("a ") + dtypeName(argument.tensor.dtype) + " tensor of shape (" + shape + (argument.tensor.rank == 1 ? ",)" : ")");
+  }
+  case Argument::Int: return "the int " + (argument.unsignedWide ? std::to_string(uint64_t(argument.integer)) : std::to_string(argument.integer));
+  case Argument::Float: return "the float " + std::to_string(argument.number);
+  case Argument::Bool: return argument.integer ? "True" : "False";
+  case Argument::None: return "None";
+  case Argument::Constant: break;
+  }
+  return "a " + std::string(Py_TYPE(argument.object)->tp_name);
+}
+} // namespace tilery::python

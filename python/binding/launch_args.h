@@ -1,0 +1,44 @@
+#pragma once
+// What a launch is called with, read from Python objects.
+#include "tilery/runtime.h"
+#include <Python.h>
+#include <string>
+
+namespace tilery::python {
+
+/// One bound argument. Plain data: an array of them is made on the stack for each launch.
+struct Argument {
+  enum Kind : uint8_t { Tensor, Int, Float, Bool, None, Constant };
+  Kind kind;
+  bool unsignedWide;    ///< Int: above 2^63 - 1, `integer` holds the bits
+  bool readOnly;        ///< Tensor
+  tilery::Tensor tensor;///< Tensor: extents and strides live as long as the ArgumentOwners
+  int64_t integer;      ///< Int, Bool
+  double number;        ///< Float
+  PyObject *object;     ///< borrowed
+};
+
+/// Keeps alive what arguments borrow from (buffers, DLPack capsules, converted strides). Empty for torch tensors.
+class ArgumentOwners {
+public:
+  ArgumentOwners() = default;
+  ArgumentOwners(const ArgumentOwners &) = delete;
+  ~ArgumentOwners();
+  void adopt(Py_buffer *buffer);
+  void adopt(PyObject *reference);
+  int64_t *numbers(int32_t count);
+
+private:
+  struct Node;
+  Node *first = nullptr;
+};
+
+/// Reads `object` (a tensor, an int, float, bool or None; `name` is for messages) into `argument`. Throws Error, or PythonRaised when a Python
+/// exception is set.
+struct PythonRaised {};
+void readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners);
+
+/// How messages call an argument's value: "a float32 tensor of shape (3, 4)", "the int 3", "a str".
+std::string describe(const Argument &argument);
+
+} // namespace tilery::python

@@ -1,0 +1,156 @@
+#include "launch_plan.h"
+#include "binding.h"
+#include "tilery/diagnostic.h"
+#include <cstring>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+namespace tilery::python {
+namespace {
+
+template <typename T> uint64_t bitsOf(T value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+uint64_t halfBits(double value, bool brain) {
+  float single = float(value);
+  if (!brain) {
+    _Float16 half = _Float16(single);
+    return bitsOf(half);
+  }
+  uint32_t bits = uint32_t(bitsOf(single));
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    return bits >> 16 | 0x40; // a NaN stays one
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+[[noreturn]] void failSlot(const Argument &argument, const char *parameterName, const char *kernelName, const std::string &expected) {
+  throw Error({Diagnostic::Kind::Type,
+               "argument '" + std::string(parameterName) + "' of " + kernelName + " is " + describe(argument) + "; expected " + expected, "", {}});
+}
+} // namespace
+
+uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *parameterName, const char *kernelName) {
+  if (info.pointer) {
+    if (argument.kind == Argument::None)
+      return 0;
+    if (argument.kind != Argument::Tensor || argument.tensor.dtype != info.dtype)
+      failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype) + " tensor");
+    if (argument.readOnly && info.written)
+      throw Error({Diagnostic::Kind::Value, "argument '" + std::string(parameterName) + "' is a read-only array, and " + kernelName + " writes to it",
+                   "pass a copy of it", {}});
+    return reinterpret_cast<uint64_t>(argument.tensor.data);
+  }
+  bool integral = argument.kind == Argument::Int || argument.kind == Argument::Bool;
+  if (!integral && argument.kind != Argument::Float)
+    failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype));
+  double number = argument.kind == Argument::Float ? argument.number
+                  : argument.kind == Argument::Int && argument.unsignedWide ? double(uint64_t(argument.integer))
+                                                                            : double(argument.integer);
+  switch (info.dtype) {
+  case DType::F64: return bitsOf(number);
+  case DType::F32: return bitsOf(float(number));
+  case DType::F16: return halfBits(number, false);
+  case DType::BF16: return halfBits(number, true);
+  case DType::F8E4M3:
+  case DType::F8E5M2: break;
+  case DType::Bool:
+    if (integral)
+      return argument.integer != 0;
+    break;
+  default:
+    if (integral)
+      return uint64_t(argument.integer);
+  }
+  failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype));
+}
+
+bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags) {
+  struct Context {
+    PyThreadState *thread;
+  } context{PyEval_SaveThread()};
+  LaunchOptions options;
+  options.flags = flags;
+  options.context = &context;
+  options.interrupted = [](void *pointer) {
+    auto *context = static_cast<Context *>(pointer);
+    PyEval_RestoreThread(context->thread);
+    bool raised = PyErr_CheckSignals() != 0;
+    context->thread = PyEval_SaveThread();
+    return raised;
+  };
+  LaunchResult result;
+  try {
+    result = launch(kernel, grid, args, options);
+  } catch (...) {
+    PyEval_RestoreThread(context.thread);
+    throw;
+  }
+  PyEval_RestoreThread(context.thread);
+  return result == LaunchResult::Done;
+}
+
+uint32_t KernelPlan::flags(const Argument *arguments) const {
+  std::vector<Span> spans(slots.size());
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (const Argument &argument = arguments[slots[i]]; argument.kind == Argument::Tensor)
+      spans[i] = byteSpan(argument.tensor);
+  return launchFlags(kernel->info(), spans);
+}
+
+PyObject *KernelPlan::run(const Call &call, uint32_t flags) const {
+  if (!call.grid)
+    throw Error({Diagnostic::Kind::Type, std::string(call.kernelName) + " is called without a grid",
+                 "write " + std::string(call.kernelName) + "[grid](...)", {}});
+  auto *args = static_cast<uint64_t *>(alloca((slots.size() + 1) * sizeof(uint64_t)));
+  for (size_t i = 0; i < slots.size(); ++i)
+    args[i] = slotBits(call.arguments[slots[i]], kernel->info().args[i], call.parameters[slots[i]].text, call.kernelName);
+  PyObject *returned = Py_NewRef(result.ptr());
+  KernelPtr alive = kernel; // the plan may be dropped while the GIL is released
+  if (!launchReleased(*alive, call.grid, args, flags)) {
+    Py_DECREF(returned);
+    return nullptr;
+  }
+  return returned;
+}
+
+// A plan's result is often the kernel object that owns the plan.
+static int traversePlan(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self))
+    Py_VISIT(nb::inst_ptr<KernelPlan>(self)->result.ptr());
+  return 0;
+}
+static int clearPlan(PyObject *self) {
+  nb::inst_ptr<KernelPlan>(self)->result.reset();
+  return 0;
+}
+static PyType_Slot planSlots[] = {
+    {Py_tp_traverse, reinterpret_cast<void *>(traversePlan)}, {Py_tp_clear, reinterpret_cast<void *>(clearPlan)}, {0, nullptr}};
+
+void bindPlans(nb::module_ &m) {
+  nb::class_<Kernel>(m, "Kernel", "A kernel in executable memory.")
+      .def_prop_ro("name", [](const Kernel &kernel) { return kernel.info().name; })
+      .def_prop_ro("scratch_bytes", [](const Kernel &kernel) { return kernel.info().scratchBytes; })
+      .def_prop_ro("args", [](const Kernel &kernel) {
+        nb::list args;
+        for (const ArgInfo &arg : kernel.info().args)
+          args.append(nb::make_tuple(arg.name, dtypeName(arg.dtype), arg.pointer, arg.written));
+        return nb::tuple(args);
+      });
+  nb::class_<KernelPlan>(m, "KernelPlan", nb::type_slots(planSlots), "One kernel over the caller's grid; slots: the parameter position of each kernel argument.")
+      .def("__init__",
+           [](KernelPlan *self, std::shared_ptr<Kernel> kernel, std::vector<uint32_t> slots, nb::object result) {
+             if (slots.size() != kernel->info().args.size())
+               throw nb::value_error("one slot for each kernel argument");
+             new (self) KernelPlan{std::move(kernel), std::move(slots), std::move(result)};
+           },
+           nb::arg("kernel"), nb::arg("slots"), nb::arg("result").none() = nb::none())
+      .def_prop_ro("kernel", [](const KernelPlan &plan) { return std::const_pointer_cast<Kernel>(plan.kernel); });
+}
+} // namespace tilery::python

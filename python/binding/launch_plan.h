@@ -1,0 +1,37 @@
+#pragma once
+// What a compilation left for the launches that share its specialisation.
+#include "launch_key.h"
+#include "tilery/runtime.h"
+#include <nanobind/nanobind.h>
+#include <vector>
+
+namespace tilery::python {
+
+/// What a launch knows when its plan runs.
+struct Call {
+  const char *kernelName;
+  const Argument *arguments;
+  const std::vector<Parameter> &parameters;
+  const int64_t *grid; ///< three extents; null: called without a grid
+};
+
+/// Launches one kernel over the caller's grid.
+struct KernelPlan {
+  KernelPtr kernel;
+  std::vector<uint32_t> slots; ///< parameter position of each kernel argument
+  nanobind::object result;     ///< what the launch returns
+
+  /// TILERY_DISJOINT and TILERY_STREAM for these arguments.
+  uint32_t flags(const Argument *arguments) const;
+  /// A new reference, or null with a Python exception set. Throws Error.
+  PyObject *run(const Call &call, uint32_t flags) const;
+};
+
+/// Runs a kernel with the GIL released; Ctrl-C stops it. False: a Python exception is set.
+bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags);
+/// The argument as the bits of a kernel slot. Throws Error if it is of another kind.
+uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *parameterName, const char *kernelName);
+
+void bindPlans(nanobind::module_ &m);
+
+} // namespace tilery::python

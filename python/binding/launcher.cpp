@@ -1,0 +1,424 @@
+// tilery._native.Launcher: from Python arguments to running programs. Written against the C API, because each launch pays for it.
+#include "binding.h"
+#include "launch_plan.h"
+#include "tilery/diagnostic.h"
+#include <cstddef>
+#include <cstring>
+#include <structmember.h>
+#include <unordered_map>
+
+namespace nb = nanobind;
+
+namespace tilery::python {
+namespace {
+
+struct Entry {
+  nb::object plan;
+  const KernelPlan *kernelPlan = nullptr; ///< `plan`, if it is one
+};
+
+struct State {
+  std::string name;
+  std::vector<Parameter> parameters;
+  nb::object compile, names, defaults; ///< names and defaults keep the objects alive that `parameters` borrows
+  bool layout = false;
+  ConstantTable constants;
+  std::unordered_map<std::string, std::shared_ptr<Entry>> entries;
+  // The last launch: equal facts need no key.
+  std::vector<uint64_t> lastFacts;
+  std::vector<nb::object> lastConstants; ///< their addresses are facts
+  std::shared_ptr<Entry> lastEntry;
+  uint32_t lastFlags = 0;
+};
+
+struct LauncherObject {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  State *state;
+};
+
+/// launcher[grid]
+struct BoundObject {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *launcher;
+  PyObject *grid;
+};
+
+PyTypeObject *launcherType, *boundType;
+
+[[noreturn]] void failCall(const State &state, const std::string &rest, std::string hint = "") {
+  throw Error({Diagnostic::Kind::Type, state.name + "() " + rest, std::move(hint), {}});
+}
+
+size_t parameterNamed(const State &state, PyObject *name) {
+  for (size_t i = 0; i < state.parameters.size(); ++i)
+    if (state.parameters[i].name == name)
+      return i;
+  for (size_t i = 0; i < state.parameters.size(); ++i)
+    if (PyUnicode_Compare(state.parameters[i].name, name) == 0)
+      return i;
+  failCall(state, "got an unexpected argument '" + std::string(PyUnicode_AsUTF8(name)) + "'");
+}
+
+/// Borrowed references by parameter.
+void bindArguments(const State &state, PyObject *const *args, size_t count, PyObject *keywords, PyObject **bound) {
+  size_t total = state.parameters.size();
+  std::fill(bound, bound + total, nullptr);
+  size_t next = 0;
+  for (size_t i = 0; i < count; ++i, ++next) {
+    if (next >= total || state.parameters[next].kind == Parameter::Option) {
+      size_t most = 0;
+      for (const Parameter &parameter : state.parameters)
+        most += parameter.kind != Parameter::Option;
+      failCall(state, "takes " + std::to_string(most) + " arguments, got " + std::to_string(count));
+    }
+    bound[next] = args[i];
+  }
+  size_t named = keywords ? size_t(PyTuple_GET_SIZE(keywords)) : 0;
+  for (size_t i = 0; i < named; ++i) {
+    size_t at = parameterNamed(state, PyTuple_GET_ITEM(keywords, Py_ssize_t(i)));
+    if (bound[at])
+      failCall(state, "got argument '" + std::string(state.parameters[at].text) + "' twice");
+    bound[at] = args[count + i];
+  }
+  for (size_t i = 0; i < total; ++i)
+    if (!bound[i] && !(bound[i] = state.parameters[i].defaultValue))
+      failCall(state, "is missing the argument '" + std::string(state.parameters[i].text) + "'");
+}
+
+PyObject *boundDictionary(const State &state, PyObject *const *bound) {
+  PyObject *dictionary = PyDict_New();
+  for (size_t i = 0; dictionary && i < state.parameters.size(); ++i)
+    if (PyDict_SetItem(dictionary, state.parameters[i].name, bound[i]))
+      Py_CLEAR(dictionary);
+  if (!dictionary)
+    throw PythonRaised{};
+  return dictionary;
+}
+
+int64_t gridExtent(const State &state, PyObject *object, int axis) {
+  int64_t extent = PyLong_CheckExact(object) ? PyLong_AsLongLong(object) : -1;
+  if (!PyLong_CheckExact(object)) {
+    PyObject *index = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr;
+    if (!index) {
+      PyErr_Clear();
+      throw Error({Diagnostic::Kind::Type,
+                   "the grid of " + state.name + " has a " + Py_TYPE(object)->tp_name + " as extent of axis " + std::to_string(axis) + "; an int is expected",
+                   PyFloat_Check(object) ? "divide with // or cdiv" : "", {}});
+    }
+    extent = PyLong_AsLongLong(index);
+    Py_DECREF(index);
+  }
+  if (extent == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    extent = INT64_MAX; // refused by the launch
+  }
+  return extent;
+}
+
+void readGrid(const State &state, PyObject *grid, int64_t extents[3]) {
+  extents[0] = extents[1] = extents[2] = 1;
+  bool isTuple = PyTuple_Check(grid);
+  if (!isTuple && !PyList_Check(grid)) {
+    extents[0] = gridExtent(state, grid, 0);
+    return;
+  }
+  Py_ssize_t rank = Py_SIZE(grid);
+  if (rank < 1 || rank > 3)
+    throw Error({Diagnostic::Kind::Value, "the grid of " + state.name + " has " + std::to_string(rank) + " extents; one to three are expected", "", {}});
+  for (Py_ssize_t axis = 0; axis < rank; ++axis)
+    extents[axis] = gridExtent(state, isTuple ? PyTuple_GET_ITEM(grid, axis) : PyList_GET_ITEM(grid, axis), int(axis));
+}
+
+void checkDevices(const State &state, const Argument *arguments) {
+  for (size_t i = 0; i < state.parameters.size(); ++i)
+    if (arguments[i].kind == Argument::Tensor)
+      if (const Device &device = arguments[i].tensor.device; device.kind != 1 && device.kind != 3) // 3: host memory pinned for CUDA
+        throw Error({Diagnostic::Kind::Value,
+                     "argument '" + std::string(state.parameters[i].text) + "' of " + state.name + " is on " +
+                         (device.kind == 2 ? "cuda:" + std::to_string(device.index) : "a device of DLPack kind " + std::to_string(device.kind)) +
+                         "; expected a CPU tensor",
+                     "move it with .cpu()", {}});
+}
+
+std::shared_ptr<Entry> compileEntry(State &state, const Argument *arguments, PyObject *const *bound, const std::vector<AliasPair> &aliases) {
+  nb::object params = nb::steal(signatureParams(arguments, state.parameters, state.layout));
+  nb::object pairs = nb::steal(signatureAliases(aliases));
+  nb::object signature = nb::module_::import_("types").attr("SimpleNamespace")(nb::arg("params") = params, nb::arg("aliases") = pairs);
+  nb::object named = nb::steal(boundDictionary(state, bound));
+  auto entry = std::make_shared<Entry>();
+  entry->plan = state.compile(signature, named);
+  if (nb::isinstance<KernelPlan>(entry->plan))
+    entry->kernelPlan = nb::inst_ptr<KernelPlan>(entry->plan);
+  else if (!PyCallable_Check(entry->plan.ptr()))
+    throw nb::type_error("the compile callback must return a KernelPlan, a HostPlan or a callable");
+  return entry;
+}
+
+/// The entry for these arguments, compiled if there is none; `flags` for the launch.
+std::shared_ptr<Entry> findEntry(State &state, const Argument *arguments, PyObject *const *bound, uint32_t &flags) {
+  static thread_local std::vector<uint64_t> reused;
+  std::vector<uint64_t> facts = std::move(reused); // taken away, because compiling may launch other kernels
+  facts.clear();
+  for (size_t i = 0; i < state.parameters.size(); ++i)
+    appendFacts(arguments[i], state.parameters[i], facts);
+  std::shared_ptr<Entry> entry;
+  if (facts == state.lastFacts && state.lastEntry) {
+    entry = state.lastEntry;
+    flags = state.lastFlags;
+  } else {
+    checkDevices(state, arguments);
+    std::vector<AliasPair> aliases = aliasPairs(arguments, state.parameters.size());
+    std::string key = specialisationKey(arguments, state.parameters, aliases, state.layout, state.constants);
+    if (auto found = state.entries.find(key); found != state.entries.end()) {
+      entry = found->second;
+    } else {
+      entry = compileEntry(state, arguments, bound, aliases);
+      state.entries[key] = entry;
+    }
+    flags = entry->kernelPlan ? entry->kernelPlan->flags(arguments) : 0;
+    std::vector<nb::object> constants;
+    for (size_t i = 0; i < state.parameters.size(); ++i)
+      if (arguments[i].kind == Argument::Constant)
+        constants.push_back(nb::borrow(arguments[i].object));
+    state.lastFacts.swap(facts);
+    state.lastConstants.swap(constants); // the old ones die here, after the state is whole
+    state.lastEntry = entry;
+    state.lastFlags = flags;
+  }
+  reused = std::move(facts);
+  return entry;
+}
+
+PyObject *callPlan(const State &state, const Entry &entry, const Call &call, PyObject *const *bound) {
+  nb::object named = nb::steal(boundDictionary(state, bound));
+  nb::object grid = call.grid ? nb::object(nb::make_tuple(call.grid[0], call.grid[1], call.grid[2])) : nb::object(nb::none());
+  return entry.plan(grid, named).release().ptr();
+}
+
+PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, size_t count, PyObject *keywords) {
+  size_t total = state.parameters.size();
+  auto **bound = static_cast<PyObject **>(alloca((total + 1) * sizeof(PyObject *)));
+  bindArguments(state, args, count, keywords, bound);
+
+  nb::object computed;
+  if (grid && PyCallable_Check(grid)) {
+    nb::object named = nb::steal(boundDictionary(state, bound));
+    computed = nb::steal(PyObject_CallOneArg(grid, named.ptr()));
+    if (!computed.is_valid())
+      return nullptr;
+    grid = computed.ptr();
+  }
+  int64_t extents[3];
+  if (grid)
+    readGrid(state, grid, extents);
+
+  ArgumentOwners owners;
+  auto *arguments = static_cast<Argument *>(alloca((total + 1) * sizeof(Argument)));
+  for (size_t i = 0; i < total; ++i) {
+    if (state.parameters[i].compileTime()) {
+      arguments[i].kind = Argument::Constant;
+      arguments[i].object = bound[i];
+    } else {
+      readArgument(bound[i], state.parameters[i].text, arguments[i], owners);
+    }
+  }
+  uint32_t flags = 0;
+  std::shared_ptr<Entry> entry = findEntry(state, arguments, bound, flags);
+  Call call{state.name.c_str(), arguments, state.parameters, grid ? extents : nullptr};
+  if (entry->kernelPlan)
+    return entry->kernelPlan->run(call, flags);
+  return callPlan(state, *entry, call, bound);
+}
+
+PyObject *launchChecked(PyObject *launcher, PyObject *grid, PyObject *const *args, size_t count, PyObject *keywords) {
+  State *state = reinterpret_cast<LauncherObject *>(launcher)->state;
+  if (!state) {
+    PyErr_SetString(PyExc_TypeError, "Launcher.__init__ was not called");
+    return nullptr;
+  }
+  try {
+    return launchUnchecked(*state, grid, args, count, keywords);
+  } catch (const Error &error) {
+    setPythonError(error.diagnostic());
+  } catch (const PythonRaised &) {
+  } catch (nb::python_error &error) {
+    error.restore();
+  } catch (const nb::builtin_exception &error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
+  } catch (const std::bad_alloc &) {
+    PyErr_NoMemory();
+  }
+  return nullptr;
+}
+
+PyObject *launcherCall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords) {
+  return launchChecked(self, nullptr, args, size_t(PyVectorcall_NARGS(flags)), keywords);
+}
+
+PyObject *boundCall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords) {
+  auto *bound = reinterpret_cast<BoundObject *>(self);
+  return launchChecked(bound->launcher, bound->grid, args, size_t(PyVectorcall_NARGS(flags)), keywords);
+}
+
+PyObject *launcherSubscript(PyObject *self, PyObject *grid) {
+  auto *bound = PyObject_GC_New(BoundObject, boundType);
+  if (!bound)
+    return nullptr;
+  bound->vectorcall = boundCall;
+  bound->launcher = Py_NewRef(self);
+  bound->grid = Py_NewRef(grid);
+  PyObject_GC_Track(bound);
+  return reinterpret_cast<PyObject *>(bound);
+}
+
+void readParameters(State &state, nb::handle params) {
+  nb::list names, defaults;
+  bool seenOption = false;
+  for (nb::handle item : params) {
+    nb::tuple tuple = nb::cast<nb::tuple>(item);
+    nb::str name = nb::cast<nb::str>(tuple[0]);
+    PyObject *interned = name.release().ptr();
+    PyUnicode_InternInPlace(&interned);
+    names.append(nb::steal(interned));
+    std::string kind = nb::cast<nb::str>(tuple[1]).c_str();
+    Parameter parameter{interned, PyUnicode_AsUTF8(interned), Parameter::Runtime, nullptr};
+    if (kind == "plain")
+      parameter.kind = Parameter::Plain;
+    else if (kind == "constexpr")
+      parameter.kind = Parameter::Constexpr;
+    else if (kind == "option")
+      parameter.kind = Parameter::Option;
+    else if (kind != "runtime")
+      throw nb::value_error("a parameter is 'runtime', 'plain', 'constexpr' or 'option'");
+    if (seenOption && parameter.kind != Parameter::Option)
+      throw nb::value_error("options come last");
+    seenOption = parameter.kind == Parameter::Option;
+    if (nb::len(tuple) > 2) {
+      defaults.append(tuple[2]);
+      parameter.defaultValue = nb::object(tuple[2]).ptr();
+    } else if (seenOption) {
+      parameter.defaultValue = Py_None;
+    }
+    state.parameters.push_back(parameter);
+  }
+  if (state.parameters.size() > 255)
+    throw nb::value_error("more than 255 parameters");
+  state.names = names;
+  state.defaults = defaults;
+}
+
+int launcherInit(PyObject *self, PyObject *args, PyObject *keywords) {
+  static const char *known[] = {"name", "params", "compile", "layout", nullptr};
+  const char *name;
+  PyObject *params, *compile;
+  int layout = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "sOO|p", const_cast<char **>(known), &name, &params, &compile, &layout))
+    return -1;
+  try {
+    auto state = std::make_unique<State>();
+    state->name = name;
+    state->layout = layout;
+    state->compile = nb::borrow(compile);
+    readParameters(*state, params);
+    auto *launcher = reinterpret_cast<LauncherObject *>(self);
+    delete std::exchange(launcher->state, state.release());
+    launcher->vectorcall = launcherCall;
+    return 0;
+  } catch (nb::python_error &error) {
+    error.restore();
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  }
+  return -1;
+}
+
+int launcherTraverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (State *state = reinterpret_cast<LauncherObject *>(self)->state) {
+    Py_VISIT(state->compile.ptr());
+    Py_VISIT(state->names.ptr());
+    Py_VISIT(state->defaults.ptr());
+    Py_VISIT(state->constants.dictionary());
+    for (auto &[key, entry] : state->entries)
+      Py_VISIT(entry->plan.ptr());
+    for (nb::object &object : state->lastConstants)
+      Py_VISIT(object.ptr());
+  }
+  return 0;
+}
+
+int launcherClear(PyObject *self) {
+  delete std::exchange(reinterpret_cast<LauncherObject *>(self)->state, nullptr);
+  return 0;
+}
+
+void launcherDealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  launcherClear(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+/// Forgets all specialisations (tests; kernels whose globals changed).
+PyObject *launcherForget(PyObject *self, PyObject *) {
+  if (State *state = reinterpret_cast<LauncherObject *>(self)->state) {
+    auto entries = std::move(state->entries);
+    auto last = std::move(state->lastEntry);
+    state->entries.clear();
+    state->lastFacts.clear();
+  }
+  Py_RETURN_NONE;
+}
+
+int boundTraverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(reinterpret_cast<BoundObject *>(self)->launcher);
+  Py_VISIT(reinterpret_cast<BoundObject *>(self)->grid);
+  return 0;
+}
+void boundDealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  Py_DECREF(reinterpret_cast<BoundObject *>(self)->launcher);
+  Py_DECREF(reinterpret_cast<BoundObject *>(self)->grid);
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+PyMemberDef launcherMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(LauncherObject, vectorcall), READONLY, nullptr}, {}};
+PyMemberDef boundMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundObject, vectorcall), READONLY, nullptr}, {}};
+PyMethodDef launcherMethods[] = {{"forget", launcherForget, METH_NOARGS, "Forgets all compiled specialisations."}, {}};
+PyType_Slot launcherSlots[] = {
+    {Py_tp_doc, const_cast<char *>("Launcher(name, params, compile, layout=False): specialises, compiles and launches. See docs/design.md.")},
+    {Py_tp_init, reinterpret_cast<void *>(launcherInit)},
+    {Py_tp_new, reinterpret_cast<void *>(PyType_GenericNew)},
+    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+    {Py_tp_traverse, reinterpret_cast<void *>(launcherTraverse)},
+    {Py_tp_clear, reinterpret_cast<void *>(launcherClear)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(launcherDealloc)},
+    {Py_mp_subscript, reinterpret_cast<void *>(launcherSubscript)},
+    {Py_tp_members, launcherMembers},
+    {Py_tp_methods, launcherMethods},
+    {0, nullptr}};
+PyType_Slot boundSlots[] = {
+    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+    {Py_tp_traverse, reinterpret_cast<void *>(boundTraverse)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(boundDealloc)},
+    {Py_tp_members, boundMembers},
+    {0, nullptr}};
+PyType_Spec launcherSpec = {"tilery._native.Launcher", sizeof(LauncherObject), 0,
+                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, launcherSlots};
+PyType_Spec boundSpec = {"tilery._native.BoundLauncher", sizeof(BoundObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, boundSlots};
+} // namespace
+
+void bindLauncher(nb::module_ &m) {
+  launcherType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&launcherSpec));
+  boundType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&boundSpec));
+  if (!launcherType || !boundType)
+    throw nb::python_error();
+  m.attr("Launcher") = nb::handle(reinterpret_cast<PyObject *>(launcherType));
+}
+} // namespace tilery::python

@@ -1,0 +1,47 @@
+// tilery._native.interpret: one launch by the oracle.
+#include "binding.h"
+#include "compiler/builder/module_impl.h"
+#include "compiler/oracle/oracle.h"
+#include "tilery/diagnostic.h"
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tilery::python {
+
+static oracle::Allocation allocation(nb::handle item) {
+  nb::tuple t = nb::cast<nb::tuple>(item);
+  oracle::Allocation result;
+  result.address = nb::cast<uint64_t>(t[0]);
+  result.bytes = nb::cast<uint64_t>(t[1]);
+  result.name = nb::cast<std::string>(t[2]);
+  result.elementBytes = nb::cast<unsigned>(t[3]);
+  return result;
+}
+
+/// slots: 64-bit patterns as in TileryLaunch; allocations: (address, bytes, name, bytes of an element) each.
+static void interpret(Module &module, const std::string &kernel, nb::handle grid, nb::handle slots, nb::handle allocations, bool debug) {
+  auto op = module.get().module->lookupSymbol<tile::KernelOp>(kernel);
+  if (!op)
+    throw Error(Diagnostic{Diagnostic::Kind::Name, "the module has no kernel '" + kernel + "'", "", {}});
+  std::array<uint32_t, 3> extents;
+  size_t axis = 0;
+  for (nb::handle extent : grid)
+    extents.at(axis++) = nb::cast<uint32_t>(extent);
+  std::vector<uint64_t> args;
+  for (nb::handle slot : slots)
+    args.push_back(nb::cast<uint64_t>(slot));
+  oracle::Options options;
+  options.debug = debug;
+  for (nb::handle item : allocations)
+    options.allocations.push_back(allocation(item));
+  oracle::runKernel(op, extents, args, options);
+}
+
+void bindOracle(nb::module_ &m) {
+  m.def("interpret", interpret, "module"_a, "kernel"_a, "grid"_a, "slots"_a, "allocations"_a, "debug"_a = false,
+        "Runs a launch in the reference interpreter; debug checks bounds, uninitialised reads and races.");
+}
+
+} // namespace tilery::python

@@ -1,0 +1,64 @@
+"""Launches by the oracle: with `debug=True` they check bounds, uninitialised reads and races; with TILERY_ORACLE=1 every launch is one."""
+import os
+import struct
+
+from tilery import _native
+
+_MASK = (1 << 64) - 1
+_FLOATS = {"float64": "<d", "float32": "<f", "float16": "<e"}
+
+
+def wanted(debug):
+    """Is this launch the oracle's?"""
+    return debug or os.environ.get("TILERY_ORACLE", "") not in ("", "0")
+
+
+def _bits(value, dtype):
+    """A scalar argument's slot."""
+    if dtype == "bfloat16":
+        bits = struct.unpack("<I", struct.pack("<f", value))[0]
+        return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    if dtype in _FLOATS:
+        return int.from_bytes(struct.pack(_FLOATS[dtype], value), "little")
+    return int(value) & _MASK
+
+
+def _span(tensor, width):
+    """(address of element 0, first byte, number of bytes) of a tensor's elements."""
+    if hasattr(tensor, "data_ptr"):
+        address, shape, strides = tensor.data_ptr(), tensor.shape, [s * width for s in tensor.stride()]
+    else:
+        if not hasattr(tensor, "__array_interface__"):
+            import numpy
+            tensor = numpy.from_dlpack(tensor)
+        address, shape, strides = tensor.__array_interface__["data"][0], tensor.shape, tensor.strides
+    if 0 in shape:
+        return address, address, 0
+    reach = [(n - 1) * s for n, s in zip(shape, strides)]
+    first = address + sum(r for r in reach if r < 0)
+    return address, first, sum(abs(r) for r in reach) + width
+
+
+_WIDTHS = {"bool": 1, "int8": 1, "uint8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2,
+           "int32": 4, "uint32": 4, "float32": 4, "int64": 8, "uint64": 8, "float64": 8}
+
+
+class OracleLaunch:
+    """A launch plan that interprets. parameters: [(name, element type, is it a pointer)], one a kernel argument."""
+
+    def __init__(self, module, kernel, parameters, debug, result=None):
+        self.module, self.kernel, self.parameters, self.debug, self.result = module, kernel, parameters, debug, result
+
+    def __call__(self, grid, arguments):
+        slots, allocations = [], []
+        for name, dtype, pointer in self.parameters:
+            value = arguments[name]
+            if not pointer:
+                slots.append(_bits(value, dtype))
+                continue
+            address, first, size = _span(value, _WIDTHS[dtype])
+            slots.append(address)
+            allocations.append((first, size, name, _WIDTHS[dtype]))
+        if min(grid) > 0:
+            _native.interpret(self.module, self.kernel, grid, slots, allocations, self.debug)
+        return self.result

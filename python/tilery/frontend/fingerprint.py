@@ -1,0 +1,123 @@
+"""A digest of a function and of everything it may read, without running or parsing it: what a warm start compares with the disk cache.
+
+It covers the code objects (also their lines, which end up in line tables), the values of all globals and closure names that the code
+mentions, through modules (`config.BLOCK`) and through other functions, and defaults. What it cannot describe makes it give up."""
+import dataclasses
+import dis
+import enum
+import hashlib
+import types
+
+_ATTRIBUTE = {"LOAD_ATTR", "LOAD_METHOD"}
+_OUTSIDE = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
+_MISSING = object()
+
+
+class _Unknown(Exception):
+    pass
+
+
+def reads_of(code):
+    """Dotted names that a code object (and those inside it) may read from outside, as tuples."""
+    paths, path = set(), None
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _OUTSIDE:
+            path = (instruction.argval,)
+        elif instruction.opname in _ATTRIBUTE and path:
+            path = (*path, instruction.argval)
+        else:
+            path = None
+            continue
+        paths.add(path)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            paths |= reads_of(constant)
+    return paths
+
+
+class _Digest:
+    def __init__(self):
+        self.hash = hashlib.sha256()
+        self.seen = {}
+
+    def text(self, *parts):
+        for part in parts:
+            data = part if isinstance(part, bytes) else str(part).encode()
+            self.hash.update(len(data).to_bytes(8, "little") + data)
+
+    def code(self, code):
+        self.text("code", code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_flags, code.co_linetable,
+                  code.co_firstlineno, code.co_filename, code.co_name)
+        for constant in code.co_consts:
+            self.code(constant) if isinstance(constant, types.CodeType) else self.value(constant)
+
+    def function(self, function):
+        code = function.__code__
+        self.code(code)
+        self.value(function.__defaults__)
+        self.value(function.__kwdefaults__)
+        cells = dict(zip(code.co_freevars, function.__closure__ or ()))
+        for path in sorted(reads_of(code)):
+            try:
+                value = cells[path[0]].cell_contents if path[0] in cells else function.__globals__.get(path[0], _MISSING)
+            except ValueError:
+                value = _MISSING
+            for index, name in enumerate(path[1:]):
+                if not isinstance(value, types.ModuleType):
+                    break
+                value = getattr(value, name, _MISSING)
+            if value is not _MISSING:
+                self.text(".".join(path))
+                self.value(value)
+
+    def value(self, value):
+        kind = type(value)
+        if value is None or value is Ellipsis or kind in (bool, int, float, complex, str, bytes):
+            return self.text(kind.__name__, repr(value))
+        if id(value) in self.seen:
+            return self.text("seen", self.seen[id(value)])
+        self.seen[id(value)] = len(self.seen)
+        if kind in (tuple, list):
+            self.text(kind.__name__, len(value))
+            for item in value:
+                self.value(item)
+        elif kind is dict:
+            self.text("dict", len(value))
+            for key, item in value.items():
+                self.value(key)
+                self.value(item)
+        elif kind in (set, frozenset):
+            self.text(kind.__name__, sorted(map(repr, value)))
+        elif kind is types.FunctionType:
+            self.text("function", value.__module__, value.__qualname__)
+            if not (value.__module__ or "").startswith("tilery."):
+                self.function(value)
+        elif isinstance(value, (type, types.BuiltinFunctionType, types.ModuleType)):
+            self.text(kind.__name__, getattr(value, "__module__", ""), getattr(value, "__qualname__", value.__name__))
+        elif isinstance(getattr(value, "fn", None), types.FunctionType):  # a kernel or another decorated function
+            self.text("decorated", kind.__qualname__)
+            self.value(value.fn)
+        elif isinstance(value, enum.Enum):
+            self.text("enum", kind.__qualname__, value.name)
+        elif hasattr(value, "__tile_digest__"):
+            self.text(kind.__qualname__)
+            self.value(value.__tile_digest__)
+        elif dataclasses.is_dataclass(value):
+            self.text("dataclass", kind.__qualname__)
+            for f in dataclasses.fields(value):
+                self.value(getattr(value, f.name))
+        else:
+            raise _Unknown
+
+
+def fingerprint(function, *values):
+    """Hex digest of a function, of what it reads, and of further values; None if something read cannot be described.
+    Objects of a language describe themselves by an attribute `__tile_digest__`."""
+    digest = _Digest()
+    try:
+        digest.value(function)
+        for value in values:
+            digest.value(value)
+    except _Unknown:
+        return None
+    return digest.hash.hexdigest()

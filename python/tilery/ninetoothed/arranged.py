@@ -1,0 +1,229 @@
+"""What the parameters of an application stand for while it is traced: tiles of arranged tensors, read when mentioned."""
+
+from tilery._native import arrange
+
+from ..errors import error
+from ..tileon.language import int64, to_tensor, where  # noqa: F401
+from ..tileon.language.tensor import native, tensor, tracer, wrap
+from ..tileon.language.types import of_native, unwrap
+
+
+class Parameter:
+    """One arranged argument of the kernel being traced."""
+
+    def __init__(self, name, tensor, argument, pointer, extents, strides, environment):
+        self.name, self.tensor, self.argument = name, tensor, argument
+        self.pointer, self.extents, self.strides, self.environment = pointer, extents, strides, environment
+        levels, level = [tensor], tensor
+        for _ in range(tensor.levels - 1):
+            level = level.dtype
+            levels.append(level)
+        self.levels = levels
+        self.middle = sum(level.ndim for level in levels[1:-1])
+
+    @property
+    def other(self):
+        return self.tensor.other
+
+    @property
+    def element(self):
+        return self.pointer.dtype.element_ty
+
+    def size(self, symbol):
+        """A size of a level: an int if it is known, else a run-time scalar."""
+        value = symbol.simplified().constant
+        if value is not None:
+            return value or 1  # a tile without elements is built with one that does not exist
+        return wrap(arrange.emit(native(), symbol, self.environment))
+
+
+class Level:
+    """A level of an arranged tensor, as `x.dtype` gives it."""
+
+    def __init__(self, parameter, depth):
+        self._parameter, self._depth = parameter, depth
+
+    @property
+    def shape(self):
+        return tuple(self._parameter.size(s) for s in self._parameter.levels[self._depth].shape)
+
+    @property
+    def ndim(self):
+        return self._parameter.levels[self._depth].ndim
+
+    @property
+    def dtype(self):
+        parameter = self._parameter
+        return parameter.element if self._depth + 1 >= len(parameter.levels) else Level(parameter, self._depth + 1)
+
+
+class SourceView:
+    """`x.source`: the whole tensor. Its elements are read and written by index, those outside are left alone."""
+
+    def __init__(self, parameter):
+        self._parameter = parameter
+
+    @property
+    def shape(self):
+        return tuple(wrap(e) for e in self._parameter.extents)
+
+    @property
+    def ndim(self):
+        return len(self._parameter.extents)
+
+    @property
+    def dtype(self):
+        return self._parameter.element
+
+    @property
+    def source(self):
+        return self
+
+    def data_ptr(self):
+        return self._parameter.pointer
+
+    def stride(self, dim):
+        return wrap(self._parameter.strides[unwrap(dim)])
+
+    def _place(self, index):
+        parameter = self._parameter
+        index = index if isinstance(index, tuple) else (index,)
+        if len(index) != self.ndim:
+            raise error(IndexError, f"`{parameter.name}.source` has {self.ndim} dimensions, got {len(index)} indices")
+        offset, exists = 0, None
+        for item, extent, stride in zip(index, parameter.extents, parameter.strides):
+            item = to_tensor(tracer().read(item)).to(int64)
+            inside = (item >= 0) & (item < wrap(extent))
+            exists = inside if exists is None else exists & inside
+            offset = item * wrap(stride) + offset
+        pointers = parameter.pointer + offset
+        return native().pointer_place(pointers, exists.broadcast_to(pointers.shape) if pointers.shape else exists)
+
+    def __getitem__(self, index):
+        return wrap(native().load_place(self._place(index), self._parameter.other))
+
+    def __setitem__(self, index, value):
+        native().store_place(self._place(index), unwrap(tracer().read(value)))
+
+
+class Arranged:
+    """A parameter, or `x[i]` of one. Each mention as a value reads memory anew; assigning to it writes."""
+
+    def __init__(self, parameter, indices=None):
+        self._parameter, self._indices = parameter, indices
+
+    # -- memory ------------------------------------------------------------------------------------------------------
+    def _place(self):
+        parameter = self._parameter
+        if self._indices is None and parameter.middle:
+            shape = tuple(level.ndim for level in parameter.levels[1:-1])
+            raise error(IndexError, f"`{parameter.name}` holds several tiles (levels of {shape} dimensions between the program's and the tile's)",
+                        hint=f"index it: `{parameter.name}[" + ", ".join("ijklmn"[:parameter.middle]) + "]`")
+        return parameter.argument.place(self._indices or ())
+
+    def _read(self):
+        return wrap(native().load_place(self._place(), self._parameter.other))
+
+    def _write(self, value):
+        value = tracer().read(value)
+        if not isinstance(value, tensor) and not isinstance(unwrap(value), (bool, int, float)):
+            raise error(TypeError, f"`{self._parameter.name}` is a tile: it can be assigned values, not a host {type(value).__name__}")
+        shape = list(self._parameter.argument.tile_shape)
+        given = value.shape if isinstance(value, tensor) else []
+        if not _broadcasts(given, shape):
+            raise error(ValueError, f"`{self._parameter.name}` is a tile of shape {tuple(shape)}, the value assigned to it has shape {tuple(given)}")
+        native().store_place(self._place(), unwrap(value))
+
+    @property
+    def __tile_value__(self):
+        return self._read().handle
+
+    def __getitem__(self, index):
+        parameter = self._parameter
+        items = index if isinstance(index, tuple) else (index,)
+        if self._indices is not None or not parameter.middle or any(i is None or isinstance(i, slice) for i in items):
+            return self._read()[index]
+        if len(items) != parameter.middle:
+            raise error(IndexError, f"`{parameter.name}` takes {parameter.middle} indices between its program and its tile, got {len(items)}")
+        return Arranged(parameter, tuple(unwrap(tracer().read(i)) for i in items))
+
+    def __setitem__(self, index, value):
+        target = self[index]
+        if not isinstance(target, Arranged):
+            raise error(TypeError, f"an element of the tile `{self._parameter.name}` cannot be assigned", hint="assign the whole tile")
+        target._write(value)
+
+    # -- description -------------------------------------------------------------------------------------------------
+    @property
+    def _depth(self):
+        """The level that this stands for: what a program gets, or the tile that indices select."""
+        return len(self._parameter.levels) - 1 if self._indices is not None else 1
+
+    @property
+    def shape(self):
+        if len(self._parameter.levels) == 1:
+            return ()
+        return Level(self._parameter, self._depth).shape
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def dtype(self):
+        depth = self._depth
+        return self._parameter.element if depth + 1 >= len(self._parameter.levels) else Level(self._parameter, depth + 1)
+
+    @property
+    def source(self):
+        return SourceView(self._parameter)
+
+    def offsets(self, dim=None):
+        """Index into dimension `dim` of the source of every lane; without `dim`, the offset from its first element."""
+        parameter, indices = self._parameter, self._indices or ()
+        if dim is None:
+            return wrap(parameter.argument.linear_offsets(indices))
+        dim, rank = unwrap(dim), len(parameter.extents)
+        if not isinstance(dim, int) or not -rank <= dim < rank:
+            raise error(IndexError, f"`{parameter.name}.offsets({dim})`: the tensor has {rank} dimensions")
+        return wrap(parameter.argument.offsets(indices, dim % rank))
+
+    def data_ptr(self):
+        raise error(AssertionError, "Expected a source tensor.", hint=f"write `{self._parameter.name}.source.data_ptr()`")
+
+    def stride(self, dim):
+        raise error(AssertionError, "Expected a source tensor.", hint=f"write `{self._parameter.name}.source.stride({dim})`")
+
+    # -- values ------------------------------------------------------------------------------------------------------
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._read(), name)
+
+    def __bool__(self):
+        return bool(self._read())
+
+    def __iter__(self):
+        return iter(self._read())
+
+    __hash__ = object.__hash__
+
+
+def _broadcasts(given, shape):
+    given = list(given)
+    return len(given) <= len(shape) and all(a in (1, b) for a, b in zip(reversed(given), reversed(shape)))
+
+
+def _forward(name):
+    def operation(self, *others):
+        others = [o._read() if isinstance(o, Arranged) else o for o in others]
+        return getattr(self._read(), name)(*others)
+    return operation
+
+
+for _name in ("add sub mul truediv floordiv mod pow lshift rshift and or xor radd rsub rmul rtruediv rfloordiv rmod rpow rlshift rrshift "
+              "rand ror rxor eq ne lt le gt ge neg invert pos abs").split():
+    setattr(Arranged, f"__{_name}__", _forward(f"__{_name}__"))
+
+
+__all__ = ["Arranged", "Level", "Parameter", "SourceView", "of_native"]

@@ -1,0 +1,164 @@
+"""From arranged tensors and an application to a module of tile IR: one kernel and the host function that checks and launches it."""
+
+from tilery import _native
+from tilery._native import arrange
+from tilery._native.arrange import Symbol
+
+from ..errors import error
+from ..frontend import position
+from ..tileon.language.tensor import activate, wrap
+from .arranged import Arranged, Parameter
+from .tracer import Tracer
+
+
+class Argument:
+    """What is known of one argument when a kernel is compiled.
+
+    :param tensor: its arrangement, with numbers for block sizes.
+    :param dtype: the element type (of a scalar: its own type).
+    :param strides: one entry per dimension: True if the stride is 1.
+    :param value: of a compile-time scalar.
+    """
+
+    def __init__(self, name, tensor, dtype=None, strides=(), divisibility=1, value=None):
+        self.name, self.tensor, self.dtype, self.strides = name, tensor, dtype, strides
+        self.divisibility, self.value = divisibility, value
+        self.rank = tensor.source.ndim
+        self.is_scalar = self.rank == 0 and tensor.levels == 1
+        self.is_constant = dtype is None
+
+    def size_name(self, d):
+        return f"ninetoothed_{self.tensor.name}_size_{d}"
+
+
+def compile_application(application, arguments):
+    """Traces. Returns (module, what the trace read)."""
+    first = _grid_argument(application, arguments)
+    native = _native.Builder("triton")
+    native.set_position(position.current)
+    with native:
+        tracer = Tracer(native)
+        _kernel(native, tracer, application, arguments, first)
+        _host(native, application, arguments, first)
+
+        return native.finish(), tracer.reads
+
+
+def _grid_argument(application, arguments):
+    """The argument whose outermost level is the grid; all others must have as many dimensions there."""
+    tensors = [a for a in arguments if not a.is_scalar]
+    if not tensors:
+        raise error(TypeError, f"`{application.__name__}` has no tensor argument: its grid is the outermost level of the first one")
+    for other in tensors[1:]:
+        if other.tensor.ndim != tensors[0].tensor.ndim:
+            raise error(ValueError, f"the arrangements of `{tensors[0].name}` and `{other.name}` have {tensors[0].tensor.ndim} and "
+                                    f"{other.tensor.ndim} dimensions in their outermost level",
+                        hint="every argument's outermost level must have the shape of the grid: `tile`, `expand`, `squeeze` it to the same one")
+
+    return tensors[0]
+
+
+def _kernel(native, tracer, application, arguments, first):
+    parameters = []
+    for a in arguments:
+        if a.is_constant:
+            continue
+        if a.is_scalar:
+            parameters.append((a.name, _native.Type(a.dtype), 1))
+            continue
+        parameters.append((a.name, _native.Type(a.dtype, (), True), a.divisibility))
+        parameters += [(f"{a.name}_size_{d}", _native.Type("int64"), 1) for d in range(a.rank)]
+        parameters += [(f"{a.name}_stride_{d}", _native.Type("int64"), 1) for d in range(a.rank) if not a.strides[d]]
+    with activate(tracer):
+        values = iter(native.begin_kernel(application.__name__, parameters))
+        environment, own = {}, []
+        for a in arguments:
+            if a.is_constant or a.is_scalar:
+                own.append(None if a.is_constant else next(values))
+                continue
+            pointer = next(values)
+            extents = [next(values) for _ in range(a.rank)]
+            strides = [native.constant(1, "int64") if one else next(values) for one in a.strides]
+            environment.update({a.size_name(d): e for d, e in enumerate(extents)})
+            own.append((pointer, extents, strides))
+        program = _program(native, first.tensor, environment)
+        bound = [_bind(native, a, values, program, environment) for a, values in zip(arguments, own)]
+        tracer.run(application, bound)
+        native.end_kernel()
+
+
+def _bind(native, a, values, program, environment):
+    """What the application's parameter is while it is traced."""
+    if a.is_constant:
+        return a.value
+    if a.is_scalar:
+        return wrap(values)
+    pointer, extents, strides = values
+    argument = arrange.Argument(native, a.tensor, pointer, extents, strides, program, environment)
+
+    return Arranged(Parameter(a.name, a.tensor, argument, wrap(pointer), extents, strides, environment))
+
+
+def _program(native, tensor, environment):
+    """Names of this program's index into every dimension of the outermost level; their values go to `environment`.
+
+    The last dimension is grid axis 0, the one before it axis 1, all others share axis 2: the linear id of a program is row-major.
+    """
+    names = [Symbol(f"ninetoothed_program_{d}") for d in range(tensor.ndim)]
+    shape = tensor.shape
+    for axis, d in enumerate(reversed(range(tensor.ndim))):
+        if axis < 2 or tensor.ndim == 3:
+            index = native.cast(native.program_id(axis), "int64")
+        else:
+            inner = Symbol(1)
+            for size in shape[d + 1:tensor.ndim - 2]:
+                inner = inner * size
+            rest = native.cast(native.program_id(2), "int64")
+            index = native.binary("truncdiv", rest, arrange.emit(native, inner, environment))
+            if d > 0:
+                index = native.binary("truncmod", index, arrange.emit(native, shape[d], environment))
+        environment[repr(names[d])] = index
+
+    return names
+
+
+def _host(native, application, arguments, first):
+    parameters = []
+    for a in arguments:
+        if not a.is_constant:
+            parameters.append((a.name, a.dtype, -1 if a.is_scalar else a.rank))
+    handles = iter(native.begin_host(f"{application.__name__}_host", parameters))
+    environment, launch = {}, []
+    for a in arguments:
+        if a.is_constant:
+            continue
+        handle = next(handles)
+        if a.is_scalar:
+            launch.append(handle)
+            continue
+        extents = [native.host_extent(handle, d) for d in range(a.rank)]
+        environment.update({a.size_name(d): e for d, e in enumerate(extents)})
+        launch += [native.host_pointer(handle), *extents]
+        launch += [native.host_stride(handle, d) for d in range(a.rank) if not a.strides[d]]
+        for d, size in enumerate(a.tensor.source.shape):
+            if size.constant is not None:
+                native.host_check(extents[d], native.constant(size.constant, "int64"),
+                                  f"argument `{a.name}` has size {{0}} in dimension {d}, its arrangement was made for {{1}}")
+    grid = [arrange.emit(native, size, environment) for size in first.tensor.shape]
+    _check_grids(native, arguments, first, grid, environment)
+    axes = list(reversed(grid)) or [native.constant(1, "int64")]
+    while len(axes) > 3:
+        axes[2] = native.binary("*", axes[2], axes.pop(3))
+    native.launch(application.__name__, axes, launch)
+    native.end_host([])
+
+
+def _check_grids(native, arguments, first, grid, environment):
+    for a in arguments:
+        if a.is_scalar or a is first:
+            continue
+        for d, (mine, size) in enumerate(zip(grid, a.tensor.shape)):
+            if size.simplified() != first.tensor.shape[d].simplified():
+                native.host_check(mine, arrange.emit(native, size, environment),
+                                  f"arguments `{first.name}` and `{a.name}` are arranged for different grids: {{0}} and {{1}} programs "
+                                  f"in dimension {d} of the outermost level")

@@ -1,0 +1,97 @@
+"""What Python means in an application: parameters are memory, helpers are called by name."""
+
+import os
+import sysconfig
+import types
+
+from ..frontend.structure import Undefined
+from ..tileon.language.tensor import tensor
+from ..tileon.tracer import Tracer as TileTracer
+from .arranged import Arranged
+from .outputs import prepare
+
+_FOREIGN = tuple({os.path.realpath(sysconfig.get_paths()[k]) + os.sep for k in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+class Tracer(TileTracer):
+    prepare = staticmethod(prepare)
+
+    def __init__(self, native):
+        super().__init__(native, default_precision="tf32")
+        self.calls = []  # of the helpers being traced: a function that gives the values of their parameters
+        self.finished_call = None  # the values that the parameters of the last helper ended with, by name
+        self.peeking = False
+
+    def read(self, value):
+        """A tile that is mentioned, read; other values as they are."""
+        return value._read() if isinstance(value, Arranged) else value
+
+    def host(self, value):
+        return super().host(self.read(value))
+
+    def load(self, name, value):
+        return value if self.peeking else super().load(name, value)
+
+    def assign(self, name, value, old):
+        if value is old or isinstance(value, Undefined):
+            return value
+        if isinstance(old, Arranged):
+            old._write(value)
+            return old
+        if isinstance(value, Arranged) and value._indices is None and value._parameter.middle:
+            return value  # another name for it: a tile is read when it is indexed
+        return super().assign(name, self.read(value), old)
+
+    def binary(self, op, a, b):
+        return super().binary(op, self.read(a), self.read(b))
+
+    def return_(self, value):
+        return tuple(self.read(v) for v in value) if isinstance(value, tuple) else self.read(value)
+
+    # -- calls -------------------------------------------------------------------------------------------------------
+    def call(self, callee, /, *args, **kwargs):
+        if getattr(callee, "__self__", None) is self:
+            return callee(*args, **kwargs)
+        function = callee if isinstance(callee, types.FunctionType) else getattr(callee, "fn", None)
+        if isinstance(function, types.FunctionType) and self.wants_inline(function, args, kwargs):
+            return self.call_by_name(callee, args, kwargs)
+        args = [self.read(a) for a in args]
+        return super().call(callee, *args, **{k: self.read(v) for k, v in kwargs.items()})
+
+    def wants_inline(self, function, args, kwargs):
+        if (function.__module__ or "").partition(".")[0] in ("tilery", "torch", "numpy"):
+            return False
+        if os.path.realpath(function.__code__.co_filename).startswith(_FOREIGN):
+            return False
+        return any(isinstance(leaf, (tensor, Arranged)) for a in (*args, *kwargs.values()) for leaf in (a if isinstance(a, (tuple, list)) else (a,)))
+
+    def call_by_name(self, callee, args, kwargs):
+        self.calls.append(None)
+        result = super().call(callee, *args, **kwargs)
+        values = self.calls.pop()
+        self.peeking = True
+        self.finished_call = values() if values else None
+        self.peeking = False
+        return result
+
+    def watch(self, values):
+        """A function starts; `values` tells what its parameters hold."""
+        if self.calls and self.calls[-1] is None:
+            self.calls[-1] = values
+
+    def output(self, value, place):
+        """What the parameter that got `value` holds at the end of the last call."""
+        values, self_finished = self.finished_call, value
+        if values is None:
+            return value
+        if isinstance(place, int):
+            place = list(values)[place] if place < len(values) else None
+        new = values.get(place, self_finished)
+        return value if isinstance(new, Undefined) else new
+
+    def finished(self, result, *_):
+        self.finished_call = None
+        return result
+
+
+__all__ = ["Tracer"]

@@ -1,0 +1,2 @@
+"""Functions of the back ends."""
+from . import libdevice  # noqa: F401

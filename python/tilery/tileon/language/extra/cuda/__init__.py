@@ -1,0 +1,2 @@
+"""What upstream keeps for the back end `cuda`."""
+from . import libdevice  # noqa: F401

@@ -1,0 +1,2 @@
+"""See ..libdevice."""
+from ..libdevice import *  # noqa: F403
