@@ -65,7 +65,7 @@ void makeAffine(TileMap &map, const std::vector<Poly> &index, const std::vector<
       lane = d;
     }
     if (!lane) {
-      affine.conditions.push_back({bound.index.symbol(), bound.size.symbol()});
+      affine.conditions.push_back({bound.index.symbol(), bound.size.symbol(), !bound.index.isNonNegative(ranges)});
       continue;
     }
     auto step = bound.index.coefficient(laneName(*lane));
@@ -85,7 +85,7 @@ IndexMap mapIndices(const Tensor &tensor, const std::vector<std::vector<Symbol>>
   IndexMap map;
   map.index = walkBack<Symbol>(*tensor.view(), indices, SymbolArithmetic(), bounds);
   for (const auto &bound : bounds)
-    map.bounds.push_back({bound.index, bound.size});
+    map.bounds.push_back({bound.index, bound.size, true});
   return map;
 }
 
@@ -149,7 +149,7 @@ TileMap mapTile(const Tensor &tensor, const std::vector<Symbol> &program, const 
   for (PolyBound &bound : bounds) {
     if (bound.isImplied)
       continue;
-    (bound.isRoot ? map.rootBounds : map.bounds).push_back({bound.index.symbol(), bound.size.symbol()});
+    (bound.isRoot ? map.rootBounds : map.bounds).push_back({bound.index.symbol(), bound.size.symbol(), !bound.index.isNonNegative(ranges)});
     if (!bound.isRoot)
       extra.push_back(std::move(bound));
   }

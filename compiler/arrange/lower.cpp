@@ -102,10 +102,10 @@ Value holds(Builder &builder, const std::vector<Bound> &bounds, const Environmen
   Value all;
   for (const Bound &bound : bounds) {
     Value index = emitter.emit(bound.index);
-    Value lower = builder.binary(BinaryOp::Ge, index, Literal(int64_t(0)));
-    Value upper = builder.binary(BinaryOp::Lt, index, emitter.emit(bound.size));
-    Value both = builder.binary(BinaryOp::And, lower, upper);
-    all = all ? builder.binary(BinaryOp::And, all, both) : both;
+    Value inside = builder.binary(BinaryOp::Lt, index, emitter.emit(bound.size));
+    if (bound.lower)
+      inside = builder.binary(BinaryOp::And, builder.binary(BinaryOp::Ge, index, Literal(int64_t(0))), inside);
+    all = all ? builder.binary(BinaryOp::And, all, inside) : inside;
   }
   return all;
 }

@@ -154,6 +154,7 @@ private:
 /// 0 <= index < size.
 struct Bound {
   Symbol index, size;
+  bool lower = true;  ///< index may be negative: 0 <= index must be tested, too
 };
 
 /// Where one element lives: an index per source dimension, and the bounds that make it exist.
@@ -193,6 +194,16 @@ struct Table {
   std::vector<int64_t> shape, offsets;
 };
 Table evaluate(const Tensor &tensor);
+
+/// An argument as the choice of block sizes sees it.
+struct Traffic {
+  Tensor tensor;
+  int64_t elementBytes = 4;
+};
+/// Values for `metas` (meta names) that an analytic model expects to run fastest on `threads` cores, by Name::text: few programs and long
+/// rows, tiles that stay in a core's cache, all cores busy. `sizes` gives every other name a value. Throws std::invalid_argument if no
+/// candidate keeps an innermost tile between 1 and 32,768 elements.
+Symbol::Values chooseBlockSizes(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int64_t threads);
 
 /// Polynomial normal form: equal polynomials print equally, divisions and remainders by known amounts are carried out.
 Symbol simplify(const Symbol &expr);

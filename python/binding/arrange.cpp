@@ -223,6 +223,15 @@ void bindSymbol(nb::module_ &m) {
   m.def("block_size", &blockSize, "lower_bound"_a = nb::none(), "upper_bound"_a = nb::none(), "A fresh meta symbol.");
 }
 
+void bindChoice(nb::module_ &m) {
+  m.def("choose_block_sizes", [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int64_t threads) {
+    std::vector<Traffic> traffic;
+    for (nb::handle item : arguments)
+      traffic.push_back({nb::cast<Handle &>(item[0]).tensor, nb::cast<int64_t>(item[1])});
+    return chooseBlockSizes(traffic, metas, sizes, threads);
+  }, "arguments"_a, "metas"_a, "sizes"_a, "threads"_a, "Values for meta symbols by an analytic model; arguments: [(tensor, bytes of an element)].");
+}
+
 void bindTensor(nb::module_ &m) {
   nb::class_<Handle> tensor(m, "Tensor", "A symbolic tensor whose elements may be tensors. Meta-operations return a new one.");
   tensor.def(nb::new_(&makeTensor), "ndim"_a = nb::none(), "shape"_a = nb::none(), "dtype"_a = nb::none(), "jagged_dim"_a = nb::none(),
@@ -302,6 +311,7 @@ void bindArrange(nb::module_ &m) {
   bindSymbol(arrange);
   bindTensor(arrange);
   bindArrangeIr(arrange);
+  bindChoice(arrange);
 }
 
 }  // namespace tilery::python

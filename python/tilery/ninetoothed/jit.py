@@ -1,0 +1,206 @@
+"""`jit` and `make`: kernels from an application and the arrangement of its arguments."""
+
+import functools
+import inspect
+
+from tilery import _native
+from tilery._native import arrange
+from tilery._native.arrange import Symbol, Tensor
+
+from .. import debug as oracle
+from ..errors import error
+from .compile import Argument, compile_application
+
+# Options that schedule a GPU or a tuning run: accepted and without effect here.
+_OPTIONS = ("num_warps", "num_stages", "max_num_configs")
+_MISSING = object()
+
+
+def jit(func=None, *, caller="torch", kernel_name=None, num_warps=None, num_stages=None, max_num_configs=None, _prettify=False):
+    """Decorator: a kernel from an application whose parameters are annotated with arranged tensors."""
+    if func is None:
+        return functools.partial(jit, caller=caller, kernel_name=kernel_name, num_warps=num_warps, num_stages=num_stages,
+                                 max_num_configs=max_num_configs, _prettify=_prettify)
+    if isinstance(func, Kernel):
+        return func
+    tensors = []
+    for name, parameter in inspect.signature(func, eval_str=True).parameters.items():
+        if not isinstance(parameter.annotation, Tensor):
+            raise error(TypeError, f"parameter `{name}` of `{func.__name__}` must be annotated with an arranged tensor",
+                        hint=f"write `{name}: Tensor(1).tile((BLOCK_SIZE,))`")
+        tensors.append(parameter.annotation)
+
+    return Kernel(func, tensors, caller)
+
+
+def make(arrangement, application, tensors, caller="torch", kernel_name=None, output_dir=None, num_warps=None, num_stages=None,
+         max_num_configs=None):
+    """A kernel from an arrangement and an application: `arrangement(*tensors)` gives the application's arguments in order."""
+    arranged = arrangement(*tensors)
+    if not isinstance(arranged, tuple):
+        arranged = (arranged,)
+    names = list(inspect.signature(application).parameters)
+    if len(arranged) > len(names):
+        raise error(TypeError, f"the arrangement gives {len(arranged)} tensors, `{application.__name__}` takes {len(names)}")
+    for name, tensor in zip(names, arranged):
+        if not isinstance(tensor, Tensor):
+            raise error(TypeError, f"the arrangement gives {tensor!r} for `{name}` of `{application.__name__}`; a Tensor is expected")
+    if len(arranged) < len(names):
+        raise error(TypeError, f"the arrangement gives {len(arranged)} tensors, `{application.__name__}` also takes "
+                               + ", ".join(f"`{n}`" for n in names[len(arranged):]))
+
+    return Kernel(application, list(arranged), caller)
+
+
+class Compiled:
+    """The machine code of one specialisation, with its stages as text."""
+
+    def __init__(self, module, disjoint, reads):
+        self.module, self.disjoint, self.reads = module, disjoint, reads
+        self._texts = None
+
+    @property
+    def asm(self):
+        """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}."""
+        if self._texts is None:
+            compiled = _native.compile(self.module, disjoint=self.disjoint, texts=True)
+            self._texts = {"tile": self.module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
+
+        return self._texts
+
+
+class Kernel:
+    """A callable: arguments in the application's order, then constexpr and meta symbols by keyword."""
+
+    def __init__(self, application, tensors, caller="torch"):
+        if caller != "torch":
+            raise error(ValueError, f"Unsupported caller: `{caller}`.")
+        self.application, self.tensors = application, tensors
+        self.names = list(inspect.signature(application).parameters)
+        self.compiled = {}  # specialisation -> Compiled
+        symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not _is_size(s)}
+        self.symbols = dict(sorted(symbols.items()))
+        self._metas = [s for s in self.symbols.values() if s.meta]
+        self._sizes = self._pinned_sizes()
+        parameters = [(n, "constexpr" if t.constexpr else "runtime") for n, t in zip(self.names, tensors)]
+        parameters += [(label, "option", _MISSING) for label in self.symbols]
+        parameters.append(("_sizes", "option", ()))
+        self._launcher = _native.Launcher(application.__name__, parameters, self._compile, layout=True)
+        self._choices = {}
+        functools.update_wrapper(self, application, updated=())
+
+    def __repr__(self):
+        return f"<kernel {self.application.__qualname__}>"
+
+    def __call__(self, *args, **kwargs):
+        if len(args) > len(self.names):  # symbols may follow by position, in the order of their names
+            labels = [label for label in self.symbols if label not in kwargs]
+            kwargs.update(zip(labels, args[len(self.names):]))
+            args = args[:len(self.names)]
+        for name in _OPTIONS:
+            kwargs.pop(name, None)
+        if self._sizes or any(s.label not in kwargs for s in self._metas):
+            self._complete(args, kwargs)
+        self._launcher(*args, **kwargs)
+
+    # -- what depends on sizes ---------------------------------------------------------------------------------------
+    def _pinned_sizes(self):
+        """[(argument, dimension, name)] of the sizes that a kernel must be compiled for: those of innermost tiles, and constexpr ones."""
+        needed = {}
+        for t in self.tensors:
+            symbols = {s for size in t.innermost().shape for s in size.names()} if t.levels > 1 else set()
+            needed.update({repr(s): s for s in symbols | {s for s in t.names() if s.constexpr}})
+        found = []
+        for i, t in enumerate(self.tensors):
+            for d, size in enumerate(t.source.shape):
+                if repr(size) in needed and _is_size(size):
+                    found.append((i, d, repr(size)))
+
+        return found
+
+    def _complete(self, args, kwargs):
+        """Adds the sizes the kernel is compiled for and the meta symbols that the caller leaves to the model."""
+        bound = dict(zip(self.names, args))
+        bound.update((n, kwargs[n]) for n in self.names if n in kwargs)
+        if len(bound) < len(self.names):
+            return  # the launcher says what is missing
+        arguments = [bound[n] for n in self.names]
+        shapes = tuple(tuple(a.shape) if hasattr(a, "shape") else () for a in arguments)
+        for t, name, shape in zip(self.tensors, self.names, shapes):
+            _check_rank(self.application, name, t, len(shape))
+        free = [s for s in self._metas if s.label not in kwargs]
+        given = tuple(kwargs.get(label, _MISSING) for label in self.symbols)
+        if any(s.label not in kwargs and not s.meta for s in self.symbols.values()):
+            return  # named when it is compiled
+        key = shapes, given
+        found = self._choices.get(key)
+        if found is None:
+            found = self._choices[key] = self._choose(arguments, shapes, free, kwargs)
+        kwargs.update(found)
+
+    def _choose(self, arguments, shapes, free, kwargs):
+        chosen = {"_sizes": tuple(shapes[i][d] for i, d, _ in self._sizes)}
+        if not free:
+            return chosen
+        values = {repr(s): Symbol(kwargs[label]) for label, s in self.symbols.items() if label in kwargs}
+        traffic = []
+        for t, a, shape in zip(self.tensors, arguments, shapes):
+            values.update({repr(s): Symbol(n) for s, n in zip(t.source.shape, shape) if s.constant is None})
+            if t.source.ndim:
+                traffic.append((t, getattr(a, "itemsize", 4)))
+        try:
+            metas = arrange.choose_block_sizes(traffic, free, values, _native.num_threads())
+        except ValueError as e:
+            raise error(ValueError, str(e)) from None
+        chosen.update({s.label: metas[repr(s)].constant for s in free})
+
+        return chosen
+
+    # -- compilation -------------------------------------------------------------------------------------------------
+    def _compile(self, signature, values):
+        numbers = {name: Symbol(n) for (_, _, name), n in zip(self._sizes, values["_sizes"])}
+        for label, symbol in self.symbols.items():
+            if values[label] is _MISSING:
+                raise error(TypeError, f"kernel `{self.application.__name__}` needs a value for `{label}`",
+                            hint=f"pass it by keyword: {self.application.__name__}(..., {label}=...)")
+            if isinstance(values[label], bool) or not hasattr(values[label], "__index__"):
+                raise error(TypeError, f"`{label}` of kernel `{self.application.__name__}` must be an int, got {values[label]!r}")
+            numbers[repr(symbol)] = Symbol(values[label])
+        arguments = [self._argument(n, t, known, numbers) for n, t, known in zip(self.names, self.tensors, signature.params)]
+        module, reads = compile_application(self.application, arguments)
+        disjoint = not signature.aliases
+        result = self.compiled[repr(signature)] = Compiled(module, disjoint, reads)
+        if oracle.wanted(False):
+            return oracle.OracleHostLaunch(module, self.names, result)
+        compiled = _native.compile(module, disjoint=disjoint)
+
+        return _native.HostPlan(*_native.load_host(compiled.image))
+
+    def _argument(self, name, tensor, known, numbers):
+        arranged = tensor.substitute(numbers)
+        kind = known[0]
+        if tensor.constexpr:
+            return Argument(name, arranged, value=known[1])
+        if tensor.source.ndim == 0 and tensor.levels == 1:
+            if kind == "tensor":
+                if len(known[3]):
+                    raise error(TypeError, f"argument `{name}` of kernel `{self.application.__name__}` must be a number, got a tensor")
+                return Argument(name, arranged, known[1])
+            if kind == "const":
+                return Argument(name, arranged, value=known[1])
+            return Argument(name, arranged, {"float": "float32", "bool": "bool"}.get(kind) or known[1])
+        if kind != "tensor":
+            raise error(TypeError, f"argument `{name}` of kernel `{self.application.__name__}` must be a tensor, got a number")
+        _check_rank(self.application, name, tensor, len(known[3]))
+
+        return Argument(name, arranged, known[1], tuple(c == 1 for c in known[4]), known[2])
+
+
+def _is_size(symbol):
+    return symbol.label is not None and symbol.label.startswith("ninetoothed_") and "_size_" in symbol.label
+
+
+def _check_rank(application, name, tensor, rank):
+    if rank != tensor.source.ndim:
+        raise error(ValueError, f"argument `{name}` of kernel `{application.__name__}` must have {tensor.source.ndim} dimensions, got {rank}",
+                    hint=f"its arrangement starts from Tensor({tensor.source.ndim})")
