@@ -4,6 +4,7 @@
 #include "compiler/oracle/oracle.h"
 #include "tilery/diagnostic.h"
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -39,7 +40,33 @@ static void interpret(Module &module, const std::string &kernel, nb::handle grid
   oracle::runKernel(op, extents, args, options);
 }
 
+/// args: (address, extents, strides in elements) for a tensor, a 64-bit pattern for a scalar.
+static void interpretHost(Module &module, const std::string &host, nb::handle args, nb::handle allocations, bool debug) {
+  auto op = module.get().module->lookupSymbol<tile::HostOp>(host);
+  if (!op)
+    throw Error(Diagnostic{Diagnostic::Kind::Name, "the module has no host function '" + host + "'", "", {}});
+  std::vector<oracle::HostArgument> arguments;
+  for (nb::handle arg : args) {
+    oracle::HostArgument argument;
+    if (nb::isinstance<nb::tuple>(arg)) {
+      argument.tensor.data = nb::cast<uint64_t>(arg[0]);
+      argument.tensor.extents = nb::cast<std::vector<int64_t>>(arg[1]);
+      argument.tensor.strides = nb::cast<std::vector<int64_t>>(arg[2]);
+    } else {
+      argument.scalar = nb::cast<uint64_t>(arg);
+    }
+    arguments.push_back(std::move(argument));
+  }
+  oracle::Options options;
+  options.debug = debug;
+  for (nb::handle item : allocations)
+    options.allocations.push_back(allocation(item));
+  oracle::runHost(op, arguments, options);
+}
+
 void bindOracle(nb::module_ &m) {
+  m.def("interpret_host", interpretHost, "module"_a, "host"_a, "args"_a, "allocations"_a, "debug"_a = false,
+        "Runs a host function and what it launches in the reference interpreter.");
   m.def("interpret", interpret, "module"_a, "kernel"_a, "grid"_a, "slots"_a, "allocations"_a, "debug"_a = false,
         "Runs a launch in the reference interpreter; debug checks bounds, uninitialised reads and races.");
 }

@@ -23,14 +23,19 @@ def _bits(value, dtype):
     return int(value) & _MASK
 
 
+def _array(tensor):
+    if hasattr(tensor, "__array_interface__"):
+        return tensor
+    import numpy
+    return numpy.from_dlpack(tensor)
+
+
 def _span(tensor, width):
     """(address of element 0, first byte, number of bytes) of a tensor's elements."""
     if hasattr(tensor, "data_ptr"):
         address, shape, strides = tensor.data_ptr(), tensor.shape, [s * width for s in tensor.stride()]
     else:
-        if not hasattr(tensor, "__array_interface__"):
-            import numpy
-            tensor = numpy.from_dlpack(tensor)
+        tensor = _array(tensor)
         address, shape, strides = tensor.__array_interface__["data"][0], tensor.shape, tensor.strides
     if 0 in shape:
         return address, address, 0
@@ -61,4 +66,26 @@ class OracleLaunch:
             allocations.append((first, size, name, _WIDTHS[dtype]))
         if min(grid) > 0:
             _native.interpret(self.module, self.kernel, grid, slots, allocations, self.debug)
+        return self.result
+
+
+class OracleHostLaunch:
+    """A launch plan that interprets a host function. parameters: [(name, element type, rank, or -1 for a scalar)]."""
+
+    def __init__(self, module, host, parameters, debug, result=None):
+        self.module, self.host, self.parameters, self.debug, self.result = module, host, parameters, debug, result
+
+    def __call__(self, grid, arguments):
+        args, allocations = [], []
+        for name, dtype, rank in self.parameters:
+            value = arguments[name]
+            if rank < 0:
+                args.append(_bits(value, dtype))
+                continue
+            width = _WIDTHS[dtype]
+            address, first, size = _span(value, width)
+            strides = value.stride() if hasattr(value, "data_ptr") else [s // width for s in _array(value).strides]
+            args.append((address, list(value.shape), list(strides)))
+            allocations.append((first, size, name, width))
+        _native.interpret_host(self.module, self.host, args, allocations, self.debug)
         return self.result

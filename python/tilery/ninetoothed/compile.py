@@ -122,12 +122,17 @@ def _program(native, tensor, environment):
     return names
 
 
+def host_name(application):
+    return f"{application.__name__}_host"
+
+
+def host_parameters(arguments):
+    """[(name, element type, rank, or -1 for a scalar)] of what the host function takes."""
+    return [(a.name, a.dtype, -1 if a.is_scalar else a.rank) for a in arguments if not a.is_constant]
+
+
 def _host(native, application, arguments, first):
-    parameters = []
-    for a in arguments:
-        if not a.is_constant:
-            parameters.append((a.name, a.dtype, -1 if a.is_scalar else a.rank))
-    handles = iter(native.begin_host(f"{application.__name__}_host", parameters))
+    handles = iter(native.begin_host(host_name(application), host_parameters(arguments)))
     environment, launch = {}, []
     for a in arguments:
         if a.is_constant:

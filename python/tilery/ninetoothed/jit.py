@@ -9,7 +9,7 @@ from tilery._native.arrange import Symbol, Tensor
 
 from .. import debug as oracle
 from ..errors import error
-from .compile import Argument, compile_application
+from .compile import Argument, compile_application, host_name, host_parameters
 
 # Options that schedule a GPU or a tuning run: accepted and without effect here.
 _OPTIONS = ("num_warps", "num_stages", "max_num_configs")
@@ -171,7 +171,7 @@ class Kernel:
         disjoint = not signature.aliases
         result = self.compiled[repr(signature)] = Compiled(module, disjoint, reads)
         if oracle.wanted(False):
-            return oracle.OracleHostLaunch(module, self.names, result)
+            return oracle.OracleHostLaunch(module, host_name(self.application), host_parameters(arguments), False, result)
         compiled = _native.compile(module, disjoint=disjoint)
 
         return _native.HostPlan(*_native.load_host(compiled.image))

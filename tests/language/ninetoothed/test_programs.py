@@ -1,0 +1,117 @@
+"""The programs of the README and of the examples, unmodified, against float64 results: dtypes, strides, ragged and empty sizes."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tilery import compat
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "ninetoothed"
+TOLERANCE = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
+DTYPES = list(TOLERANCE)
+
+
+@pytest.fixture(scope="module")
+def programs():
+    return {path.stem: compat.load(path) for path in EXAMPLES.glob("*.py")}
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(20260721)
+
+
+def poisoned(*shape, dtype=torch.float32):
+    return torch.full(shape, float("nan"), dtype=dtype)
+
+
+def close(actual, expected, scale=1.0):
+    tolerance = TOLERANCE[actual.dtype]
+    torch.testing.assert_close(actual.double(), expected, rtol=tolerance, atol=tolerance * scale)
+
+
+def strided(*shape, dtype=torch.float32):
+    """No dimension has stride 1."""
+    return torch.randn(*(2 * n + 1 for n in shape), dtype=torch.float64).to(dtype)[tuple(slice(0, 2 * n, 2) for n in shape)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [0, 1, 31, 32, 1000, 98432])
+def test_add(programs, size, dtype):
+    x, y = torch.randn(size, dtype=dtype), torch.randn(size, dtype=dtype)
+    z = poisoned(size, dtype=dtype)
+    programs["vector_add"].add_kernel(x, y, z)
+    assert torch.equal(z, x + y)
+
+
+def test_add_pinned_strided_and_in_place(programs):
+    add = programs["vector_add"].add_kernel
+    x, y = strided(777), torch.randn(777)
+    z = poisoned(2 * 777)[::2]
+    add(x, y, z, BLOCK_SIZE=64)
+    assert torch.equal(z, x + y)
+    expected = x + y
+    add(x, y, x, BLOCK_SIZE=100)
+    assert torch.equal(x, expected)
+    add(y, y.flip(0), y, BLOCK_SIZE=1024)
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.int64, torch.uint8, torch.float64])
+def test_add_of_other_types(programs, dtype):
+    x, y = (torch.randint(0, 100, (300,)).to(dtype) for _ in range(2))
+    z = torch.zeros(300, dtype=dtype)
+    programs["vector_add"].add_kernel(x, y, z)
+    assert torch.equal(z, x + y)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (64, 64, 64), (100, 37, 70), (33, 129, 1), (5, 0, 7), (0, 3, 4)])
+@pytest.mark.parametrize("blocks", [None, (32, 64, 32), (16, 16, 8)])
+def test_readme_matmul(programs, shape, blocks):
+    m, k, n = shape
+    a, b = torch.randn(m, k, dtype=torch.float16), torch.randn(k, n, dtype=torch.float16)
+    c = poisoned(m, n, dtype=torch.float16)
+    pinned = dict(zip(("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K"), blocks)) if blocks else {}
+    programs["matmul"].matmul_kernel(a, b, c, **pinned)
+    close(c, a.double() @ b.double(), scale=max(k, 1) ** 0.5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_addmm_reuses_the_arrangement(programs, dtype):
+    m, k, n = 70, 45, 90
+    input, lhs, rhs = (strided(*s, dtype=dtype) for s in ((m, n), (m, k), (k, n)))
+    output = poisoned(m, n, dtype=dtype)
+    programs["addmm"].addmm(input, lhs, rhs, 0.5, 2.0, output)
+    close(output, 0.5 * input.double() + 2 * (lhs.double() @ rhs.double()), scale=k**0.5)
+    programs["addmm"].addmm(input, lhs, rhs, 1, 0, output)
+    close(output, input.double())
+
+
+def test_mm_of_transposed_operands(programs):
+    lhs, rhs, output = torch.randn(40, 50).t(), torch.randn(60, 40).t(), poisoned(60, 50).t()
+    programs["addmm"].mm(lhs, rhs, output)
+    close(output, lhs.double() @ rhs.double(), scale=7)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1, 1), (7, 100), (30, 781), (0, 5)])
+def test_softmax(programs, shape, dtype):
+    x = (4 * torch.randn(shape)).to(dtype)
+    y = poisoned(*shape, dtype=dtype)
+    programs["rows"].softmax(x, y, BLOCK_SIZE=shape[-1])
+    close(y, torch.softmax(x.double(), -1))
+
+
+def test_softmax_with_a_wider_block(programs):
+    x, y = torch.randn(9, 100), poisoned(9, 100)
+    programs["rows"].softmax(x, y, BLOCK_SIZE=128)
+    close(y, torch.softmax(x.double(), -1))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rms_norm(programs, dtype):
+    x, weight = torch.randn(13, 257, dtype=dtype), torch.randn(257, dtype=dtype)
+    y = poisoned(13, 257, dtype=dtype)
+    programs["rows"].rms_norm(x, weight.expand_as(x), 1e-5, y, BLOCK_SIZE=257)
+    d = x.double()
+    close(y, d * torch.rsqrt((d * d).mean(-1, keepdim=True) + 1e-5) * weight.double(), scale=4)
