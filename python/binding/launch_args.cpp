@@ -1,6 +1,7 @@
 #include "launch_args.h"
 #include "dlpack.h"
 #include "tilery/diagnostic.h"
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -30,6 +31,7 @@ std::string takeException() {
   Reference text(value ? PyObject_Str(value) : nullptr);
   const char *utf8 = text ? PyUnicode_AsUTF8(text.object) : nullptr;
   std::string message = utf8 ? utf8 : "unknown";
+  message.resize(std::min(message.find('\n'), message.size())); // torch appends a C++ backtrace
   PyErr_Clear();
   Py_XDECREF(type), Py_XDECREF(value), Py_XDECREF(trace);
   return message;

@@ -114,6 +114,8 @@ int64_t gridExtent(const State &state, PyObject *object, int axis) {
     PyErr_Clear();
     extent = INT64_MAX; // refused by the launch
   }
+  if (extent < 0)
+    throw Error({Diagnostic::Kind::Value, "the grid of " + state.name + " has the negative extent " + std::to_string(extent) + " on axis " + std::to_string(axis), "", {}});
   return extent;
 }
 
