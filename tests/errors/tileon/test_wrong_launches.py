@@ -7,6 +7,7 @@ import torch
 
 from language.tileon import kernels
 from language.tileon.kernels import add
+from tilery import debug
 from tilery.errors import Error
 
 X = np.ones(32, np.float32)
@@ -62,6 +63,8 @@ WRONG = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_message(case):
+    if case == "read-only" and debug.wanted(False):
+        pytest.skip("the oracle does not know what a kernel writes before it runs")
     launch, builtin, text = WRONG[case]
     with pytest.raises(Error) as caught:
         launch()
