@@ -152,5 +152,6 @@ void bindPlans(nb::module_ &m) {
            },
            nb::arg("kernel"), nb::arg("slots"), nb::arg("result").none() = nb::none())
       .def_prop_ro("kernel", [](const KernelPlan &plan) { return std::const_pointer_cast<Kernel>(plan.kernel); });
+  bindHostPlan(m);
 }
 } // namespace tilery::python

@@ -1,7 +1,7 @@
 #pragma once
 // What a compilation left for the launches that share its specialisation.
 #include "launch_key.h"
-#include "tilery/runtime.h"
+#include "tilery/host.h"
 #include <nanobind/nanobind.h>
 #include <vector>
 
@@ -26,6 +26,19 @@ struct KernelPlan {
   /// A new reference, or null with a Python exception set. Throws Error.
   PyObject *run(const Call &call, uint32_t flags) const;
 };
+
+/// Runs a host program: checks, allocations, launches.
+struct HostPlan {
+  HostProgram program;
+  std::vector<KernelPtr> kernels;
+  nanobind::object allocate; ///< allocate(extents, dtype, like) -> tensor; None: programs that make no tensors
+
+  /// Parameter position of each argument of the program, by name. Throws Error.
+  std::vector<uint32_t> bind(const std::vector<Parameter> &parameters) const;
+  /// What the program returns: None, a tensor, or a list of them. A new reference, or null with a Python exception set. Throws Error.
+  PyObject *run(const Call &call, const std::vector<uint32_t> &slots) const;
+};
+void bindHostPlan(nanobind::module_ &m);
 
 /// Runs a kernel with the GIL released; Ctrl-C stops it. False: a Python exception is set.
 bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags);

@@ -15,6 +15,8 @@ namespace {
 struct Entry {
   nb::object plan;
   const KernelPlan *kernelPlan = nullptr; ///< `plan`, if it is one
+  const HostPlan *hostPlan = nullptr;     ///< `plan`, if it is one
+  std::vector<uint32_t> hostSlots;        ///< parameter position of each argument of the host program
 };
 
 struct State {
@@ -153,6 +155,8 @@ std::shared_ptr<Entry> compileEntry(State &state, const Argument *arguments, PyO
   entry->plan = state.compile(signature, named);
   if (nb::isinstance<KernelPlan>(entry->plan))
     entry->kernelPlan = nb::inst_ptr<KernelPlan>(entry->plan);
+  else if (nb::isinstance<HostPlan>(entry->plan))
+    entry->hostPlan = nb::inst_ptr<HostPlan>(entry->plan), entry->hostSlots = entry->hostPlan->bind(state.parameters);
   else if (!PyCallable_Check(entry->plan.ptr()))
     throw nb::type_error("the compile callback must return a KernelPlan, a HostPlan or a callable");
   return entry;
@@ -231,6 +235,8 @@ PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, s
   Call call{state.name.c_str(), arguments, state.parameters, grid ? extents : nullptr};
   if (entry->kernelPlan)
     return entry->kernelPlan->run(call, flags);
+  if (entry->hostPlan)
+    return entry->hostPlan->run(call, entry->hostSlots);
   return callPlan(state, *entry, call, bound);
 }
 

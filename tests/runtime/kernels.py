@@ -1,6 +1,7 @@
 """Kernels for tests of the launch path, written in C, so that no part of the compiler is needed."""
 import functools
 import os
+import struct
 import subprocess
 import tempfile
 
@@ -56,3 +57,15 @@ SLEEP = """KERNEL(nap) {
 
 def nap_kernel():
     return kernel("nap", [("done", "int32", True, True), ("microseconds", "int32", False, False)], SLEEP)
+
+
+def host_program(name, parameters, registers, tensors, texts, code):
+    """The bytes of a host program; format: runtime/host_bytes.cpp. parameters: [(name, dtype code, rank)]"""
+    def text(value):
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    out = struct.pack("<I", 1) + text(name) + struct.pack("<Q", len(parameters))
+    for parameter, dtype, rank in parameters:
+        out += text(parameter) + struct.pack("<Bi", dtype, rank)
+    out += struct.pack("<IIQ", registers, tensors, len(texts)) + b"".join(map(text, texts))
+    return out + struct.pack(f"<Q{len(code)}q", len(code), *code)

@@ -1,0 +1,156 @@
+// Host programs as bytes, and the checks that let them run unchecked.
+#include "runtime/bytes.h"
+#include "tilery/host.h"
+
+namespace tilery {
+namespace {
+constexpr uint32_t hostVersion = 1;
+
+/// Walks the code once: every operand must name something that exists, and the last operation returns.
+class Validator {
+public:
+  Validator(const HostProgram &program, size_t kernels) : program(program), kernels(kernels), ranks(program.tensors, -1) {
+    for (size_t i = 0; i < program.parameters.size() && i < ranks.size(); ++i)
+      ranks[i] = program.parameters[i].rank;
+  }
+  void run() {
+    if (program.tensors < program.parameters.size() || program.tensors > (1u << 20) || program.registers > (1u << 20))
+      ByteReader::fail();
+    while (!step()) {
+    }
+    if (at != program.code.size())
+      ByteReader::fail();
+  }
+
+private:
+  int64_t word() {
+    if (at >= program.code.size())
+      ByteReader::fail();
+    return program.code[at++];
+  }
+  int64_t below(size_t limit) {
+    int64_t value = word();
+    if (value < 0 || size_t(value) >= limit)
+      ByteReader::fail();
+    return value;
+  }
+  void registers(int count) {
+    for (int i = 0; i < count; ++i)
+      below(program.registers);
+  }
+  int32_t tensor() {
+    int32_t rank = ranks[below(ranks.size())];
+    if (rank < 0)
+      ByteReader::fail(); // a scalar, or made later
+    return rank;
+  }
+  bool step() {
+    HostOp op = HostOp(below(size_t(HostOp::Return) + 1));
+    switch (op) {
+    case HostOp::Constant: registers(1), word(); break;
+    case HostOp::Scalar: registers(1), below(program.parameters.size()); break;
+    case HostOp::Extent:
+    case HostOp::Stride: {
+      registers(1);
+      int32_t rank = tensor();
+      below(size_t(rank));
+      break;
+    }
+    case HostOp::Pointer: registers(1), tensor(); break;
+    case HostOp::Select: registers(4); break;
+    case HostOp::SignExtend:
+    case HostOp::ZeroExtend:
+      registers(2);
+      if (below(65) == 0)
+        ByteReader::fail();
+      break;
+    case HostOp::Check: registers(2), below(program.texts.size()); break;
+    case HostOp::Empty: {
+      int64_t made = below(ranks.size());
+      below(size_t(DType::F64) + 1), below(2);
+      int64_t rank = below(64);
+      if (ranks[made] >= 0 || size_t(made) < program.parameters.size())
+        ByteReader::fail();
+      registers(int(rank));
+      ranks[made] = int32_t(rank);
+      break;
+    }
+    case HostOp::Launch: {
+      below(kernels);
+      registers(int(below(4)));
+      int64_t count = below(1 << 16);
+      for (int64_t i = 0; i < count; ++i) {
+        registers(1);
+        if (at < program.code.size() && program.code[at] == -1)
+          ++at;
+        else
+          tensor();
+      }
+      break;
+    }
+    case HostOp::Return: {
+      int64_t count = below(ranks.size() + 1);
+      for (int64_t i = 0; i < count; ++i)
+        tensor();
+      return true;
+    }
+    default: registers(3); break;
+    }
+    return false;
+  }
+
+  const HostProgram &program;
+  size_t kernels, at = 0;
+  std::vector<int32_t> ranks;
+};
+} // namespace
+
+std::string HostProgram::serialize() const {
+  ByteWriter out;
+  out.number(hostVersion);
+  out.text(name);
+  out.number<uint64_t>(parameters.size());
+  for (const HostParameter &parameter : parameters) {
+    out.text(parameter.name);
+    out.number(parameter.dtype);
+    out.number(parameter.rank);
+  }
+  out.number(registers);
+  out.number(tensors);
+  out.number<uint64_t>(texts.size());
+  for (const std::string &text : texts)
+    out.text(text);
+  out.number<uint64_t>(code.size());
+  for (int64_t word : code)
+    out.number(word);
+  return std::move(out.bytes);
+}
+
+HostProgram HostProgram::parse(std::string_view bytes, size_t kernelCount) {
+  ByteReader in(bytes);
+  if (in.number<uint32_t>() != hostVersion)
+    ByteReader::fail();
+  HostProgram program;
+  program.name = in.text();
+  program.parameters.resize(in.count());
+  for (HostParameter &parameter : program.parameters) {
+    parameter.name = in.text();
+    parameter.dtype = in.number<DType>();
+    parameter.rank = in.number<int32_t>();
+    if (parameter.dtype > DType::F64 || parameter.rank < -1 || parameter.rank > 64)
+      ByteReader::fail();
+  }
+  program.registers = in.number<uint32_t>();
+  program.tensors = in.number<uint32_t>();
+  program.texts.resize(in.count());
+  for (std::string &text : program.texts)
+    text = in.text();
+  program.code.resize(in.count());
+  for (int64_t &word : program.code)
+    word = in.number<int64_t>();
+  if (!in.atEnd())
+    ByteReader::fail();
+  Validator(program, kernelCount).run();
+  return program;
+}
+} // namespace tilery
