@@ -174,7 +174,7 @@ class Kernel:
             return oracle.OracleHostLaunch(module, host_name(self.application), host_parameters(arguments), False, result)
         compiled = _native.compile(module, disjoint=disjoint)
 
-        return _native.HostPlan(*_native.load_host(compiled.image))
+        return _native.HostPlan(compiled.image)
 
     def _argument(self, name, tensor, known, numbers):
         arranged = tensor.substitute(numbers)
