@@ -1,0 +1,290 @@
+#include "compiler/cpu/codegen.h"
+#include "compiler/cpu/debug_info.h"
+#include "compiler/cpu/emit_object.h"
+#include "compiler/cpu/pull.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace tilery::cpu {
+
+KernelEmitter::KernelEmitter(Emitter &e, tile::KernelOp kernel, const Plan &plan)
+    : e(e), plan(plan), evaluator(e, plan), nests(evaluator), kernel(kernel) {}
+
+llvm::BasicBlock *KernelEmitter::newBlock(const char *name) { return llvm::BasicBlock::Create(e.context(), name, function); }
+
+// Every pointer argument and the scratch arena are alias classes of their own; arguments are apart from each other if the launch says so.
+void KernelEmitter::makeScopes() {
+  llvm::MDBuilder md(e.context());
+  llvm::MDNode *domain = md.createAnonymousAliasScopeDomain(kernel.getName());
+  SmallVector<const void *> members{nullptr};
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (isa<tile::PtrType>(argument.getType()))
+      members.push_back(argument.getAsOpaquePointer());
+  SmallVector<llvm::Metadata *> scopes;
+  for (size_t i = 0; i < members.size(); ++i)
+    scopes.push_back(md.createAnonymousAliasScope(domain));
+  for (size_t i = 0; i < members.size(); ++i) {
+    SmallVector<llvm::Metadata *> others;
+    for (size_t j = 0; j < members.size(); ++j)
+      if (i != j && (e.options.disjoint || i == 0 || j == 0))
+        others.push_back(scopes[j]);
+    evaluator.aliasScopes[members[i]] = {llvm::MDNode::get(e.context(), {scopes[i]}), llvm::MDNode::get(e.context(), others)};
+  }
+}
+
+void KernelEmitter::emitEntry() {
+  auto &b = e.b;
+  llvm::Value *begin = function->getArg(1), *end = function->getArg(2);
+  launch = function->getArg(0);
+  evaluator.arena = function->getArg(3);
+  llvm::BasicBlock *entry = newBlock("entry"), *program = newBlock("program"), *body = newBlock();
+  b.SetInsertPoint(entry);
+  auto field = [&](llvm::Type *type, uint64_t offset) { return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), launch, offset)); };
+  llvm::Value *args = field(b.getPtrTy(), offsetof(TileryLaunch, args));
+  for (unsigned d = 0; d < 3; ++d)
+    grid.push_back(field(b.getInt32Ty(), offsetof(TileryLaunch, grid) + 4 * d));
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    llvm::Value *slot = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), args, argument.getArgNumber());
+    llvm::Type *type = e.memoryType(argument.getType());
+    evaluator.scalars[argument] = e.fromMemory(b.CreateLoad(type, slot), argument.getType());
+  }
+  llvm::BasicBlock *done = newBlock("done");
+  b.CreateCondBr(b.CreateICmpSLT(begin, end), program, done);
+
+  b.SetInsertPoint(program);
+  llvm::PHINode *id = b.CreatePHI(b.getInt64Ty(), 2);
+  id->addIncoming(begin, entry);
+  programId = id;
+  llvm::Value *x = b.CreateZExt(grid[0], b.getInt64Ty()), *y = b.CreateZExt(grid[1], b.getInt64Ty());
+  llvm::Value *row = b.CreateUDiv(id, x);
+  for (llvm::Value *coordinate : {b.CreateURem(id, x), b.CreateURem(row, y), b.CreateUDiv(row, y)})
+    pid.push_back(b.CreateTrunc(coordinate, b.getInt32Ty()));
+  b.CreateBr(body);
+  b.SetInsertPoint(body);
+  if (!block(kernel.getBody().front()))
+    evaluator.failed = true;
+  llvm::Value *next = b.CreateAdd(id, e.i64(1), "", true, true);
+  id->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, end), program, done);
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+}
+
+static FailureOr<DType> slotType(Type type) {
+  if (auto pointer = dyn_cast<tile::PtrType>(type))
+    type = pointer.getPointee();
+  if (isa<tile::PtrType>(type))
+    return DType::I64;
+  if (type.isF32()) return DType::F32;
+  if (type.isF64()) return DType::F64;
+  if (type.isF16()) return DType::F16;
+  if (type.isBF16()) return DType::BF16;
+  if (isa<Float8E4M3FNType>(type)) return DType::F8E4M3;
+  if (isa<Float8E5M2Type>(type)) return DType::F8E5M2;
+  switch (type.isInteger() ? type.getIntOrFloatBitWidth() : 0) {
+  case 1: return DType::Bool;
+  case 8: return DType::I8;
+  case 16: return DType::I16;
+  case 32: return DType::I32;
+  case 64: return DType::I64;
+  }
+  return failure();
+}
+
+FailureOr<KernelInfo> KernelEmitter::emit() {
+  auto &b = e.b;
+  KernelInfo info;
+  info.name = kernel.getSymName().str();
+  info.scratchBytes = plan.arenaBytes;
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    ArgInfo slot;
+    if (auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name"))
+      slot.name = name.str();
+    FailureOr<DType> dtype = slotType(argument.getType());
+    if (failed(dtype))
+      return kernel.emitError("the CPU target has no arguments of type ") << argument.getType();
+    slot.dtype = *dtype;
+    slot.pointer = isa<tile::PtrType>(argument.getType());
+    info.args.push_back(slot);
+  }
+  kernel.walk([&](Operation *op) {
+    if (!isa<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op))
+      return;
+    MemoryClass written = classOfPlace(op->getOperand(0));
+    for (BlockArgument argument : kernel.getBody().getArguments())
+      if (info.args[argument.getArgNumber()].pointer &&
+          (written.kind == MemoryClass::Unknown || written.which == argument.getAsOpaquePointer()) &&
+          !cast<tile::PtrType>(argument.getType()).getIsConst())
+        info.args[argument.getArgNumber()].written = true;
+  });
+
+  llvm::Type *i64 = b.getInt64Ty(), *ptr = b.getPtrTy();
+  function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, i64, ptr}, false), llvm::GlobalValue::ExternalLinkage,
+                                    info.name, e.module);
+  function->addParamAttr(3, llvm::Attribute::getWithAlignment(e.context(), llvm::Align(64)));
+  function->setDoesNotThrow();
+  if (e.debug) {
+    e.debug->beginFunction(function, kernel.getLoc());
+    e.at(kernel.getLoc());
+  }
+  makeScopes();
+  emitEntry();
+  if (evaluator.failed)
+    return failure();
+  return info;
+}
+
+bool KernelEmitter::block(Block &block) {
+  for (auto *list : {&plan.steps, &plan.copies})
+    if (auto found = list->find(&block); found != list->end() && !steps(found->second))
+      return false;
+  return true;
+}
+
+bool KernelEmitter::steps(const std::vector<Step> &list) {
+  for (const Step &step : list) {
+    if (step.op) {
+      if (!inits(step.op) || !op(step.op))
+        return false;
+    } else if (!nests.emit(step.nest)) {
+      return false;
+    }
+  }
+  return !evaluator.failed;
+}
+
+bool KernelEmitter::inits(Operation *op) {
+  auto found = plan.inits.find(op);
+  return found == plan.inits.end() || steps(found->second);
+}
+
+void KernelEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef<Index>)> body) {
+  evaluator.forget();
+  evaluator.known.clear();
+  evaluator.lanes = 1;
+  evaluator.limit = nullptr;
+  Point point(shape.size(), evaluator.constant(0));
+  std::function<void(unsigned)> run = [&](unsigned d) {
+    if (d == shape.size())
+      return body(point);
+    if (shape[d] == 1)
+      return run(d + 1);
+    nests.loop(e.i64(0), e.i64(shape[d]), 1, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
+      point[d] = Index{i, 0, nullptr, evaluator.level()};
+      run(d + 1);
+      return SmallVector<Lanes>();
+    });
+    point[d] = evaluator.constant(0);
+  };
+  run(0);
+  evaluator.forget();
+}
+
+void KernelEmitter::when(llvm::Value *condition, llvm::function_ref<void()> then) {
+  if (!condition)
+    return then();
+  llvm::BasicBlock *yes = newBlock(), *after = newBlock();
+  e.b.CreateCondBr(condition, yes, after);
+  e.b.SetInsertPoint(yes);
+  then();
+  e.b.CreateBr(after);
+  e.b.SetInsertPoint(after);
+}
+
+bool KernelEmitter::op(Operation *op) {
+  e.at(op->getLoc());
+  auto &scalars = evaluator.scalars;
+  evaluator.lanes = 1;
+  evaluator.limit = nullptr;
+  evaluator.known.clear();
+  evaluator.forget();
+  bool ok = true;
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<arith::ConstantOp, ub::PoisonOp, tile::AllocOp>([](auto) {})
+      .Case([&](tile::ProgramIdOp op) { scalars[op] = pid[op.getAxis()]; })
+      .Case([&](tile::NumProgramsOp op) { scalars[op] = grid[op.getAxis()]; })
+      .Case([&](tile::LoadOp op) { loadOp(op); })
+      .Case([&](tile::StoreOp op) { storeOp(op); })
+      .Case([&](tile::BufferLoadOp op) { bufferLoadOp(op); })
+      .Case([&](tile::BufferStoreOp op) { bufferStoreOp(op); })
+      .Case([&](tile::ElementLoadOp op) { elementLoadOp(op); })
+      .Case([&](tile::ElementStoreOp op) { elementStoreOp(op); })
+      .Case([&](tile::AtomicRmwOp op) { atomicRmwOp(op); })
+      .Case([&](tile::AtomicCasOp op) { atomicCasOp(op); })
+      .Case([&](tile::ReshapeOp op) { // a tile of one lane becomes a scalar
+        scalars[op] = evaluator.value(op.getValue(), Point(tile::shapeOf(op.getValue().getType()).size(), evaluator.constant(0)));
+      })
+      .Case([&](tile::SplitOp op) {
+        scalars[op.getLhs()] = evaluator.value(op.getValue(), {evaluator.constant(0)});
+        scalars[op.getRhs()] = evaluator.value(op.getValue(), {evaluator.constant(1)});
+      })
+      .Case([&](tile::ExtractOp op) { extractOp(op); })
+      .Case([&](tile::ScanOp op) { scanOp(op); })
+      .Case([&](tile::SortOp op) { sortOp(op); })
+      .Case([&](tile::HistogramOp op) { histogramOp(op); })
+      .Case([&](tile::PrintOp op) { printOp(op); })
+      .Case([&](tile::AssertOp op) { assertOp(op); })
+      .Case([&](tile::DotOp op) { dotOp(op); })
+      .Case([&](tile::ContractOp op) { ok = contractOp(op); })
+      .Case([&](scf::ForOp op) { ok = forOp(op); })
+      .Case([&](scf::IfOp op) { ok = ifOp(op); })
+      .Case([&](scf::WhileOp op) { ok = whileOp(op); })
+      .Case([&](tile::ParallelOp op) { ok = parallelOp(op); })
+      .Default([&](Operation *op) {
+        if (!isElementwise(op)) {
+          op->emitError() << "the CPU target cannot run " << op->getName().getStringRef() << " yet";
+          ok = false;
+          return;
+        }
+        SmallVector<Lanes> operands;
+        for (Value operand : op->getOperands())
+          operands.push_back(evaluator.scalar(operand));
+        Lanes result = isa<tile::AddPtrOp>(op) ? e.b.CreateGEP(e.memoryType(cast<tile::PtrType>(op->getResult(0).getType()).getPointee()),
+                                                               operands[0], evaluator.wide(op->getOperand(1)))
+                                               : emitElementwise(e, op, operands);
+        ok = result != nullptr;
+        scalars[op->getResult(0)] = result;
+      });
+  return ok && !evaluator.failed;
+}
+
+FailureOr<CompiledObject> compileModule(ModuleOp source, const Options &options) {
+  llvm::LLVMContext context;
+  llvm::Module module("tilery", context);
+  prepareModule(module, options.target);
+  Emitter e(module, options);
+  std::optional<DebugInfo> debug;
+  if (options.lineTables)
+    e.debug = &debug.emplace(module);
+  CompiledObject result;
+  bool ok = true;
+  for (auto kernel : source.getOps<tile::KernelOp>()) {
+    Plan plan = planKernel(kernel, options);
+    if (options.wantPlan) {
+      llvm::raw_string_ostream stream(result.planText);
+      plan.print(stream, kernel);
+    }
+    FailureOr<KernelInfo> info = KernelEmitter(e, kernel, plan).emit();
+    ok &= succeeded(info);
+    if (succeeded(info))
+      result.kernels.push_back(*info);
+  }
+  if (!ok)
+    return failure();
+  if (debug)
+    debug->finish();
+#ifndef NDEBUG
+  if (llvm::verifyModule(module, &llvm::errs()))
+    return failure();
+#endif
+  EmitOptions emit;
+  emit.fpContract = options.fpContract;
+  emit.llvmText = options.wantLLVM ? &result.llvmText : nullptr;
+  emit.asmText = options.wantAsm ? &result.asmText : nullptr;
+  result.object = emitObject(module, options.target, emit);
+  return result;
+}
+
+} // namespace tilery::cpu

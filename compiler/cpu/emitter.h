@@ -1,0 +1,64 @@
+#pragma once
+// What every emitter of this folder shares: the IR builder, types, and small vector idioms.
+#include "compiler/cpu/cpu.h"
+
+namespace tilery::cpu {
+
+using Lanes = llvm::Value *; // a scalar (the same in every lane) or a vector of lanes
+
+class DebugInfo;
+
+struct Emitter {
+  llvm::Module &module;
+  llvm::IRBuilder<> b;
+  const Options &options;
+  DebugInfo *debug = nullptr;
+
+  Emitter(llvm::Module &module, const Options &options);
+  llvm::LLVMContext &context() { return module.getContext(); }
+
+  // -- types. 16-bit floats are carried as i16 and computed in f32; booleans are i1 in values and i8 in memory.
+  llvm::Type *valueType(mlir::Type element);
+  llvm::Type *memoryType(mlir::Type element);
+  llvm::Type *vectorOf(llvm::Type *type, unsigned lanes);
+
+  // -- values
+  llvm::ConstantInt *i64(int64_t value) { return b.getInt64(value); }
+  llvm::Constant *constant(mlir::Attribute attr, mlir::Type element);
+  Lanes splat(Lanes value, unsigned lanes);
+  /// Brings scalars among `values` to vectors if any is one. Returns the lanes (1: all are scalars).
+  unsigned unify(llvm::MutableArrayRef<Lanes> values);
+  static unsigned lanesOf(Lanes value);
+  /// <0, 1, 2, ...> of the integer type.
+  llvm::Constant *iota(llvm::Type *integer, unsigned lanes);
+  Lanes band(Lanes a, Lanes b); // of masks; null is "true everywhere"
+  /// Lanes [from, from + count) of a vector.
+  llvm::Value *slice(llvm::Value *vector, unsigned from, unsigned count);
+
+  // -- conversions between a memory element and the value that is computed with
+  Lanes toMemory(Lanes value, mlir::Type element);
+  Lanes fromMemory(Lanes value, mlir::Type element);
+  /// 16-bit float (as i16) <-> f32, vectors or scalars. Rounds to nearest even; NaNs stay NaNs.
+  Lanes widenFloat(Lanes value, mlir::Type element);
+  Lanes narrowFloat(Lanes value, mlir::Type element);
+
+  llvm::CallInst *intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value *> args, llvm::ArrayRef<llvm::Type *> types);
+  /// Sets the source line of what is emitted next.
+  void at(mlir::Location location);
+};
+
+/// Bytes of an element in memory (booleans one, pointers eight).
+unsigned elementBytes(mlir::Type element);
+inline mlir::Type elementOf(mlir::Value value) { return mlir::getElementTypeOrSelf(value.getType()); }
+
+/// True for ops that map lane i of their operands to lane i of their results with no effect: arith, math, tile arithmetic, pointers.
+bool isElementwise(mlir::Operation *op);
+/// One such op on scalars or on vectors of equal lanes (16-bit floats as i16). Null after an error was reported for an unsupported op.
+Lanes emitElementwise(Emitter &e, mlir::Operation *op, llvm::ArrayRef<Lanes> operands);
+/// Same for ops of the math dialect; `operands` of 16-bit floats already widened to f32, the result not yet narrowed.
+Lanes emitMath(Emitter &e, mlir::Operation *op, llvm::ArrayRef<Lanes> operands);
+/// The block of plain arithmetic of a reduction or scan, on scalars or vectors. False after an error was reported.
+bool emitCombine(Emitter &e, mlir::Region &region, llvm::ArrayRef<Lanes> left, llvm::ArrayRef<Lanes> right,
+                 llvm::SmallVectorImpl<Lanes> &result, llvm::function_ref<Lanes(mlir::Value)> outside);
+
+} // namespace tilery::cpu

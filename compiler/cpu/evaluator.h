@@ -1,0 +1,135 @@
+#pragma once
+// Emits lanes of tile values by pulling: the value at a point is computed from its operands at the points they are read at, down to
+// loads, stored tiles and scalars. What depends on outer loops only is emitted there, once.
+#include "compiler/cpu/emitter.h"
+#include "compiler/cpu/plan.h"
+#include <map>
+
+namespace tilery::cpu {
+
+/// Position along one tile dimension. Lane l is at base + step * l, or at lanes[l].
+struct Index {
+  llvm::Value *base = nullptr; // i64, the same for all lanes; unused with `lanes`
+  int64_t step = 0;
+  llvm::Value *lanes = nullptr; // <L x i64>
+  unsigned level = 0;           // the innermost loop that moves it
+  int64_t multiple = 1;         // known divisor of base (0: base is 0)
+  int loop = -1;                // the nest dimension it is exactly the counter of, -1: none
+  bool uniform() const { return step == 0 && !lanes; }
+};
+using Point = llvm::SmallVector<Index, 4>;
+
+/// Where the lanes of an access are.
+struct Address {
+  mlir::Type element;
+  llvm::Value *pointer = nullptr; // of lane 0
+  int64_t step = 0;               // elements from lane to lane, if `offsets` is null
+  llvm::Value *offsets = nullptr; // <L x i64> elements from `pointer`
+  Lanes exists = nullptr;         // null: all lanes
+  unsigned alignment = 1;
+  bool isVolatile = false;
+  llvm::MDNode *scope = nullptr, *noalias = nullptr;
+};
+
+/// An integer tile (or scalar) at a point, in i64: base + step * l, or base + lanes[l]. For chains that do not wrap.
+struct Linear {
+  llvm::Value *base = nullptr;
+  int64_t step = 0;
+  llvm::Value *lanes = nullptr;
+  unsigned level = 0;
+};
+
+/// `lo <= i < hi` holds for every index of the current body along a nest dimension.
+struct KnownBound {
+  mlir::Value lo, hi;
+  int loop;
+};
+
+class Evaluator {
+public:
+  Evaluator(Emitter &e, const Plan &plan) : e(e), plan(plan) { levels.emplace_back(); }
+
+  // -- what surrounds the current nest
+  llvm::DenseMap<mlir::Value, llvm::Value *> scalars; // of rank 0, defined so far
+  llvm::Value *arena = nullptr;                       // scratch memory of this thread
+  llvm::DenseMap<const void *, std::pair<llvm::MDNode *, llvm::MDNode *>> aliasScopes; // per kernel argument, null: the arena
+
+  // -- the current body
+  unsigned lanes = 1;
+  Lanes limit = nullptr; // lanes that exist in this body; null: all
+  llvm::SmallVector<KnownBound> known;
+
+  /// Enters a loop whose preheader ends with `preheaderEnd`: what is fixed outside the loop is emitted before it.
+  void enterLoop(llvm::Instruction *preheaderEnd);
+  void leaveLoop();
+  unsigned level() const { return levels.size() - 1; }
+  /// Forgets the values computed so far (they need not dominate what follows). Only outside loops.
+  void forget();
+  void forgetBody() { levels.back().memo.clear(); }
+
+  // -- values
+  llvm::Value *scalar(mlir::Value value);
+  /// A scalar integer in i64, with index arithmetic (nsw) redone in i64.
+  llvm::Value *wide(mlir::Value value);
+  /// Lanes of a tile: vector of `lanes`, or a scalar when all lanes are equal.
+  Lanes value(mlir::Value tile, llvm::ArrayRef<Index> point);
+  /// The value's own expression, also if the tile is stored; remembered as its value at this point.
+  Lanes define(mlir::Value tile, llvm::ArrayRef<Index> point);
+  Linear linear(mlir::Value integers, llvm::ArrayRef<Index> point);
+
+  // -- memory
+  Address address(mlir::Value place, llvm::ArrayRef<Index> point);
+  Address bufferAddress(mlir::Value buffer, llvm::ArrayRef<Index> point);
+  Address scratchAddress(int buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> point);
+  llvm::Value *scratchPointer(int buffer);
+  /// Loads; lanes that do not exist are `other` (null: 0).
+  Lanes load(const Address &address, Lanes other = nullptr);
+  /// Stores the lanes that exist.
+  void store(const Address &address, Lanes value, bool streaming = false);
+
+  Index constant(int64_t value) { return {e.i64(value), 0, nullptr, 0, value}; }
+  Index scaled(const Index &index, int64_t factor);
+  Index plus(const Index &a, const Index &b);
+  /// The point at which a shape op (expand_dims, broadcast, permute, reshape) reads its operand.
+  Point operandPoint(mlir::Operation *op, llvm::ArrayRef<Index> point);
+  /// Indices as a vector (or scalar if uniform).
+  llvm::Value *vectorOf(const Index &index);
+  bool failed = false; // an op had no code; the error has been reported
+
+  Emitter &e;
+  const Plan &plan;
+
+private:
+  using Key = std::pair<const void *, llvm::SmallVector<std::tuple<llvm::Value *, int64_t, llvm::Value *>, 4>>;
+  struct Level {
+    llvm::Instruction *preheaderEnd = nullptr; // of the loop entered from here
+    std::map<Key, Lanes> memo;
+  };
+  /// Moves the builder to the end of an outer loop's body so far, for its lifetime.
+  class AtLevel {
+  public:
+    AtLevel(Evaluator &evaluator, unsigned level);
+  private:
+    llvm::IRBuilder<>::InsertPointGuard guard;
+  };
+  static unsigned levelOf(llvm::ArrayRef<Index> point);
+  Lanes expression(mlir::Value tile, llvm::ArrayRef<Index> point);
+  Lanes constantTile(mlir::DenseElementsAttr attr, llvm::ArrayRef<Index> point);
+  Lanes rangeLanes(tile::RangeOp range, const Index &index);
+  Lanes joined(tile::JoinOp join, llvm::ArrayRef<Index> point);
+  Lanes concatenated(tile::CatOp cat, llvm::ArrayRef<Index> point);
+  Lanes taken(tile::TakeOp take, llvm::ArrayRef<Index> point);
+  Point reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<Index> point);
+  void split(const Index &linear, llvm::ArrayRef<int64_t> sizes, llvm::MutableArrayRef<Index> result);
+  Lanes within(const Index &index, llvm::Value *lo, llvm::Value *hi, unsigned elementBits);
+  void addTerm(Address &address, const Index &index, llvm::Value *step);
+  void addPointers(Address &address, mlir::Value pointers, llvm::ArrayRef<Index> point);
+  void addLinear(Address &address, const Linear &linear);
+  void setScope(Address &address, mlir::Value pointer);
+  llvm::Value *lanePointers(const Address &address);
+
+  std::vector<Level> levels;
+  llvm::DenseMap<mlir::Value, llvm::Value *> wides;
+};
+
+} // namespace tilery::cpu

@@ -1,0 +1,12 @@
+#pragma once
+// Mathematical functions on scalars and vectors of f32 and f64.
+#include "compiler/cpu/emitter.h"
+
+namespace tilery::cpu {
+
+/// One scalar call of libm a lane ("exp" on f32 calls expf). For rare functions: calls spill every register around them.
+Lanes callLibm(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands);
+/// Our own polynomial for the libm function `name` at the operands' type, or null where there is none.
+Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands);
+
+} // namespace tilery::cpu

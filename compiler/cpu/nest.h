@@ -1,0 +1,75 @@
+#pragma once
+// Emits one nest of the plan: scalar loops over the outer dimensions, vectors along the inner one.
+#include "compiler/cpu/evaluator.h"
+
+namespace tilery::cpu {
+
+/// Reductions along the last dimension while a row runs: 64 partials each, in vectors (TileReduce.td gives the order).
+class RowReduction {
+public:
+  RowReduction(Evaluator &evaluator, tile::ReduceOp op, unsigned lanes);
+  tile::ReduceOp op;
+  /// Values that carry the partials through the row's loops: operand-major, pieces within.
+  llvm::SmallVector<Lanes> start();
+  /// Combines lanes `piece * lanes ..` of a chunk of 64 into `partials`. Lanes outside `limit` (null: none) leave them as they are.
+  void accumulate(llvm::MutableArrayRef<Lanes> partials, unsigned piece, llvm::ArrayRef<Lanes> values, Lanes limit, llvm::Value *isFirst);
+  /// The tree over the partials that exist: one scalar a result.
+  llvm::SmallVector<Lanes> finish(llvm::ArrayRef<Lanes> partials);
+  unsigned size() { return op.getNumOperands() * pieces; }
+
+private:
+  llvm::SmallVector<Lanes> combine(llvm::ArrayRef<Lanes> left, llvm::ArrayRef<Lanes> right);
+  Evaluator &evaluator;
+  Emitter &e;
+  unsigned lanes, pieces;
+  int64_t count; // lanes of a row
+  llvm::SmallVector<llvm::Constant *> identities; // of each operand, empty if the region is not one known op
+};
+
+class NestEmitter {
+public:
+  NestEmitter(Evaluator &evaluator) : evaluator(evaluator), e(evaluator.e) {}
+  /// Emits the nest at the builder's position. False after an error was reported.
+  bool emit(const Nest &nest);
+
+  using Body = llvm::function_ref<llvm::SmallVector<Lanes>(llvm::Value *counter, llvm::ArrayRef<Lanes> carried)>;
+  /// for (i = from; i < to; i += step), or while i + step <= to if `whole`, with values carried. The body is one loop level of the
+  /// evaluator. Returns the carried values after the loop; `last`, if given, receives the counter.
+  llvm::SmallVector<Lanes> loop(llvm::Value *from, llvm::Value *to, int64_t step, bool whole, llvm::ArrayRef<Lanes> init, Body body,
+                                llvm::Value **last = nullptr);
+  /// Ends the current block, so that what the loops to come do not change can be emitted before its end.
+  llvm::Instruction *cut();
+
+private:
+  struct Range { llvm::Value *from, *to; };
+  void outer(unsigned dim);
+  void inner();
+  void innerStatic(const Range *range);
+  void innerBounded(llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction);
+  void innerReducing(llvm::ArrayRef<KnownBound> bounds);
+  /// Every sink at lanes [j, j + lanes); pieces of reductions go to `partials`.
+  void body(llvm::Value *j, int64_t multiple, unsigned lanes, Lanes limit);
+  void accumulateAcross(const Sink &sink, llvm::ArrayRef<Lanes> values);
+  void commit(const Sink &sink, Lanes value);
+  void finishRow(llvm::ArrayRef<Lanes> partials);
+  unsigned chooseLanes() const;
+  void collectBounds(mlir::Value value, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
+                     llvm::SmallPtrSetImpl<const void *> &seen) const;
+  void collectPlaceBounds(mlir::Value place, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
+                          llvm::SmallPtrSetImpl<const void *> &seen) const;
+  bool restriction(unsigned dim, KnownBound &bound) const;
+  Range clamp(const KnownBound &bound, int64_t size);
+
+  Evaluator &evaluator;
+  Emitter &e;
+  const Nest *nest = nullptr;
+  Point point;
+  unsigned innerDim = 0, lanes = 1;
+  std::vector<RowReduction> reductions;
+  llvm::SmallVector<Lanes> partials; // of all reductions, while a row's loops are emitted
+  llvm::Value *firstChunk = nullptr; // true in the first chunk of a row
+  unsigned piece = 0;
+  llvm::Instruction *rowEnd = nullptr; // where values that a row does not change are emitted
+};
+
+} // namespace tilery::cpu
