@@ -1,0 +1,25 @@
+"""The programs of examples/ run as they are, and the README's code runs as printed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = sorted(path for folder in ("tileon", "ninetoothed", "tilelang") for path in (ROOT / "examples" / folder).glob("*.py"))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_program_runs_unchanged(program):
+    done = subprocess.run([sys.executable, "-m", "tilery", "run", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "agree" in done.stdout
+
+
+def test_readme_code(tmp_path):
+    code = (ROOT / "README.md").read_text().split("```python\n")[1].split("```")[0]
+    program = tmp_path / "readme.py"
+    program.write_text(code + "\ntorch.testing.assert_close(out, x + y)\n")
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
