@@ -1,4 +1,4 @@
-// raise-accesses: pointer tiles with masks -> separable accesses with one bound a dimension.
+// raise-accesses: pointer tiles with masks -> separable accesses with one bound a dimension; residual masks of accesses likewise.
 #include "compiler/passes/dead_carried.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/separable.h"
@@ -73,9 +73,6 @@ public:
     return other(mask);
   }
 
-private:
-  Value both(Value x, Value y) { return !x ? y : !y ? x : arith::AndIOp::create(b, loc, x, y).getResult(); }
-
   Conjunction merge(Conjunction x, Conjunction y) {
     for (auto [left, right] : llvm::zip_equal(x.bounds, y.bounds)) {
       left.lo = left.lo && right.lo ? math.max(left.lo, right.lo) : left.lo ? left.lo : right.lo;
@@ -86,6 +83,9 @@ private:
     x.residual = both(x.residual, y.residual);
     return x;
   }
+
+private:
+  Value both(Value x, Value y) { return !x ? y : !y ? x : arith::AndIOp::create(b, loc, x, y).getResult(); }
 
   Value compare(arith::CmpIPredicate predicate, Value x, Value y) { return arith::CmpIOp::create(b, loc, predicate, x, y); }
 
@@ -185,6 +185,13 @@ struct RaiseAccesses : PassWrapper<RaiseAccesses, OperationPass<KernelOp>> {
     getOperation().walk([&](PointerAccessOp op) { accesses.push_back(op); });
     for (PointerAccessOp op : accesses)
       raise(op);
+    SmallVector<AccessOp> masked;
+    getOperation().walk([&](AccessOp op) {
+      if (op.getResidual() && isa<RankedTensorType>(op.getResidual().getType()))
+        masked.push_back(op);
+    });
+    for (AccessOp op : masked)
+      fold(op);
     removeDeadCarried(getOperation());
   }
 
@@ -199,28 +206,50 @@ struct RaiseAccesses : PassWrapper<RaiseAccesses, OperationPass<KernelOp>> {
     if (op.getMask())
       mask = MaskAnalysis(b, op.getLoc(), math).analyse(op.getMask());
 
-    SmallVector<Value> steps, bounds;
-    SmallVector<int32_t> kinds;
-    Value residual = mask.residual;
+    SmallVector<Value> steps;
     for (unsigned d = 0; d < form->shape.size(); ++d) {
-      if (Value vector = form->vectors[d]) {
-        Separable one = *form;
-        one.offset = {};
-        steps.push_back(math.lanes(one, d));
-      } else {
-        steps.push_back(math.materialise(form->steps[d]));
-      }
+      Separable one = *form;
+      one.offset = {};
+      steps.push_back(form->vectors[d] ? math.lanes(one, d) : math.materialise(form->steps[d]));
+    }
+    replace(op, math, form->base, math.materialise(form->offset), steps, mask);
+  }
+
+  /// Moves what a residual mask says of single dimensions into their bounds.
+  void fold(AccessOp op) {
+    OpBuilder b(op);
+    SeparableAnalysis math(b, op.getLoc());
+    MaskAnalysis masks(b, op.getLoc(), math);
+    Conjunction old;
+    for (auto [d, kind] : llvm::enumerate(op.getBoundKinds())) {
+      Bound &bound = old.bounds.emplace_back();
+      if (kind == 1)
+        bound.lo = op.getBound(d)[0], bound.hi = op.getBound(d)[1];
+      else if (kind == 2)
+        bound.lanes = op.getBound(d)[0];
+    }
+    Conjunction mask = masks.analyse(op.getResidual());
+    if (mask.residual != op.getResidual())
+      replace(op, math, op.getBase(), op.getOffset(), llvm::to_vector(op.getSteps()), masks.merge(old, mask));
+  }
+
+  static void replace(Operation *op, SeparableAnalysis &math, Value base, Value offset, ArrayRef<Value> steps, Conjunction mask) {
+    OpBuilder b(op);
+    Location loc = op->getLoc();
+    auto type = cast<AccessType>(op->getResult(0).getType());
+    SmallVector<Value> bounds;
+    SmallVector<int32_t> kinds;
+    for (auto [d, size] : llvm::enumerate(type.getShape())) {
       Bound &bound = mask.bounds[d];
-      int64_t size = form->shape[d];
       if (d == 0 && mask.uniform) { // no lane of dimension 0 exists unless it holds
         Value hi = bound.hi ? bound.hi : math.constant(size);
-        bound.hi = arith::SelectOp::create(b, op.getLoc(), mask.uniform, hi, math.constant(0));
+        bound.hi = arith::SelectOp::create(b, loc, mask.uniform, hi, math.constant(0));
       }
       bool interval = bound.lo || bound.hi;
       Value lo = bound.lo ? bound.lo : math.constant(0), hi = bound.hi ? bound.hi : math.constant(size);
       if (bound.lanes) {
         if (interval)
-          bound.lanes = arith::AndIOp::create(b, op.getLoc(), bound.lanes, within(b, op.getLoc(), math, size, lo, hi));
+          bound.lanes = arith::AndIOp::create(b, loc, bound.lanes, within(b, loc, math, size, lo, hi));
         kinds.push_back(2);
         bounds.push_back(bound.lanes);
       } else if (interval) {
@@ -230,11 +259,10 @@ struct RaiseAccesses : PassWrapper<RaiseAccesses, OperationPass<KernelOp>> {
         kinds.push_back(0);
       }
     }
-    if (form->shape.empty())
-      residual = mask.uniform;
-    auto access = AccessOp::create(b, op.getLoc(), op.getType(), form->base, math.materialise(form->offset), steps, bounds, residual, kinds);
-    op.replaceAllUsesWith(access.getResult());
-    op.erase();
+    Value residual = type.getShape().empty() ? mask.uniform : mask.residual;
+    auto access = AccessOp::create(b, loc, type, base, offset, steps, bounds, residual, kinds);
+    op->replaceAllUsesWith(access);
+    op->erase();
   }
 
   static Value within(OpBuilder &b, Location loc, SeparableAnalysis &math, int64_t size, Value lo, Value hi) {
