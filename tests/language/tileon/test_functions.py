@@ -63,6 +63,8 @@ DTYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint6
 def promoted(a, b, op):
     """Reference 2.10."""
     division = op in ("/", "%", "//")
+    if division and a == b == "bool":
+        return "int32"  # upstream divides single bits; the quotient is the same
     if "float64" in (a, b):
         return "float64"
     if "float32" in (a, b):
