@@ -13,5 +13,6 @@ void bindBuilder(nanobind::module_ &m);
 void bindRegion(nanobind::module_ &m);
 void bindArrange(nanobind::module_ &m);
 void bindOracle(nanobind::module_ &m);
+void bindCompile(nanobind::module_ &m);
 void bindRuntime(nanobind::module_ &m);
 } // namespace tilery::python

@@ -8,5 +8,6 @@ NB_MODULE(_native, m) {
   tilery::python::bindRegion(m);
   tilery::python::bindArrange(m);
   tilery::python::bindOracle(m);
+  tilery::python::bindCompile(m);
   tilery::python::bindRuntime(m);
 }

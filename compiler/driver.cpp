@@ -1,0 +1,101 @@
+// The pipeline from a module to an image: passes, then the target.
+#include "compiler/builder/module_impl.h"
+#include "compiler/cpu/cpu.h"
+#include "compiler/passes/passes.h"
+#include "compiler/source_chain.h"
+#include "tilery/compile.h"
+#include "tilery/diagnostic.h"
+#include "llvm/Config/llvm-config.h"
+#include <cstdlib>
+
+namespace tilery {
+namespace {
+
+bool dumps(llvm::StringRef stage) {
+  const char *stages = std::getenv("TILERY_DUMP");
+  if (!stages)
+    return false;
+  llvm::SmallVector<llvm::StringRef> names;
+  llvm::StringRef(stages).split(names, ',');
+  return llvm::is_contained(names, stage) || llvm::is_contained(names, "all");
+}
+void dump(llvm::StringRef stage, llvm::StringRef text) {
+  if (dumps(stage))
+    llvm::errs() << "// ---- tilery: " << stage << "\n" << text << "\n";
+}
+std::string textOf(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return text;
+}
+
+/// Keeps the first error that MLIR reports, as a Diagnostic.
+class FirstError {
+public:
+  explicit FirstError(mlir::MLIRContext *context)
+      : handler(context, [this](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && !found)
+            found = Diagnostic{Diagnostic::Kind::NotImplemented, diagnostic.str(), "", sourceChain(diagnostic.getLocation())};
+          return mlir::success();
+        }) {}
+  [[noreturn]] void raise(const char *otherwise) {
+    throw Error(found ? *found : Diagnostic{Diagnostic::Kind::Runtime, otherwise, "", {}});
+  }
+
+private:
+  std::optional<Diagnostic> found;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+const cpu::CpuTarget &targetNamed(const std::string &name) {
+  if (const cpu::CpuTarget *target = cpu::findTarget(name))
+    return *target;
+  throw Error(Diagnostic{Diagnostic::Kind::Value, "there is no target named '" + name + "'", "known: host, " + llvm::join(cpu::targetNames(), ", "), {}});
+}
+
+} // namespace
+
+Compiled compile(Module &source, const CompileOptions &options) {
+  Module::Impl &impl = source.get();
+  mlir::OwningOpRef<mlir::ModuleOp> module(impl.module->clone());
+  FirstError errors(&impl.context);
+  if (dumps("tile") || dumps("all"))
+    dump("tile", textOf(*module));
+  if (options.passes) {
+    mlir::PassManager manager(&impl.context);
+    manager.enableVerifier(std::getenv("TILERY_VERIFY") != nullptr);
+    buildPipeline(manager);
+    if (failed(manager.run(*module)))
+      errors.raise("the program could not be optimised");
+  }
+  Compiled result;
+  if (options.wantLLVM || options.wantAsm || options.wantPlan || dumps("passes"))
+    result.tile = textOf(*module);
+  dump("passes", result.tile);
+
+  cpu::Options target;
+  target.target = targetNamed(options.target);
+  target.disjoint = options.disjoint;
+  target.fpContract = options.fpContract;
+  target.wantLLVM = options.wantLLVM || dumps("llvm");
+  target.wantAsm = options.wantAsm || dumps("asm");
+  target.wantPlan = options.wantPlan || dumps("plan");
+  auto compiled = cpu::compileModule(*module, target);
+  if (failed(compiled))
+    errors.raise("the program could not be translated to machine code");
+  result.llvm = std::move(compiled->llvmText);
+  result.assembly = std::move(compiled->asmText);
+  result.plan = std::move(compiled->planText);
+  dump("plan", result.plan);
+  dump("llvm", result.llvm);
+  dump("asm", result.assembly);
+  result.image.object = std::move(compiled->object);
+  result.image.kernels = std::move(compiled->kernels);
+  return result;
+}
+
+std::string targetId(const std::string &target) {
+  return "tilery " __DATE__ " " __TIME__ " llvm " LLVM_VERSION_STRING " " + targetNamed(target).key();
+}
+
+} // namespace tilery

@@ -1,0 +1,34 @@
+#pragma once
+// From tile IR to code that the runtime loads.
+#include "tilery/module.h"
+#include "tilery/runtime.h"
+#include <string>
+
+namespace tilery {
+
+struct CompileOptions {
+  /// The launch promises TILERY_DISJOINT (abi.h); part of the specialisation.
+  bool disjoint = false;
+  /// a * b + c may round once.
+  bool fpContract = true;
+  /// Run the target-independent passes; off only for tests that compare before and after.
+  bool passes = true;
+  bool wantLLVM = false, wantAsm = false, wantPlan = false;
+  /// "host", or a name of the target table ("avx2", "avx512", "sapphirerapids") to generate code for another machine.
+  std::string target = "host";
+};
+
+struct Compiled {
+  CodeImage image;
+  std::string tile; ///< the IR after the passes, when any text is wanted
+  std::string llvm, assembly, plan;
+};
+
+/// Leaves `module` as it is. Throws Error with the user's position for what the target cannot run.
+/// TILERY_DUMP=tile,passes,plan,llvm,asm (any of them) prints the stages to stderr.
+Compiled compile(Module &module, const CompileOptions &options = {});
+
+/// Names the generated code depends on besides IR and options: build of the compiler, processor and its features.
+std::string targetId(const std::string &target = "host");
+
+} // namespace tilery

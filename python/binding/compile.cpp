@@ -1,0 +1,31 @@
+// tilery._native.compile: a Module to an image for the loader, and the text of the stages.
+#include "binding.h"
+#include "tilery/compile.h"
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tilery::python {
+
+void bindCompile(nb::module_ &m) {
+  nb::class_<Compiled>(m, "Compiled", "Machine code of a module and, as wanted, the text of the stages.")
+      .def_prop_ro("image", [](const Compiled &c) {
+        std::string bytes = serialize(c.image);
+        return nb::bytes(bytes.data(), bytes.size());
+      })
+      .def_ro("tile", &Compiled::tile).def_ro("llvm", &Compiled::llvm).def_ro("asm", &Compiled::assembly).def_ro("plan", &Compiled::plan);
+  m.def("compile", [](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target) {
+    CompileOptions options;
+    options.disjoint = disjoint;
+    options.fpContract = fpContract;
+    options.passes = passes;
+    options.wantLLVM = options.wantAsm = options.wantPlan = texts;
+    options.target = target;
+    return compile(module, options);
+  }, "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host");
+  m.def("target_id", &targetId, "target"_a = "host");
+}
+
+} // namespace tilery::python
