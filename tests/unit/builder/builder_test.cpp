@@ -1,0 +1,99 @@
+// Shapes, regions and errors of the builder. What the built ops compute is tested against the oracle elsewhere.
+#include "tilery/builder.h"
+#include "tilery/module.h"
+#include <gtest/gtest.h>
+
+using namespace tilery;
+
+namespace {
+
+struct BuilderTest : testing::Test {
+  Builder b{Policy::Triton};
+  Value n = b.beginKernel("k", {{"n", Type{DType::I32, {}}}, {"p", Type{DType::F32, {}, true}}})[0];
+  std::string errorOf(const std::function<void()> &action) {
+    try {
+      action();
+    } catch (const Error &error) {
+      return error.diagnostic().message;
+    }
+    return "";
+  }
+  Value i32(int64_t value) { return b.constant(Literal(value), DType::I32); }
+};
+
+TEST_F(BuilderTest, BroadcastsLikeNumPy) {
+  Value row = b.expandDims(b.arange(0, 4), 0), column = b.expandDims(b.arange(0, 3), 1);
+  EXPECT_EQ(b.binary(BinaryOp::Add, row, column).shape(), (Shape{3, 4}));
+  EXPECT_EQ(b.binary(BinaryOp::Add, b.arange(0, 4), column).shape(), (Shape{3, 4}));
+  EXPECT_EQ(b.binary(BinaryOp::Mul, n, column).shape(), (Shape{3, 1}));
+  EXPECT_EQ(errorOf([&] { b.binary(BinaryOp::Add, b.arange(0, 3), b.arange(0, 4)); }), "shapes [3] and [4] do not go together: each dimension must be equal or 1");
+}
+
+TEST_F(BuilderTest, ValuesOfARegionDoNotLeaveIt) {
+  b.beginIf(b.binary(BinaryOp::Gt, n, Literal(int64_t(0))));
+  Value inner = b.binary(BinaryOp::Add, n, Literal(int64_t(1)));
+  EXPECT_TRUE(b.visible(inner));
+  b.beginElse();
+  EXPECT_FALSE(b.visible(inner));
+  b.endIf({}, {});
+  EXPECT_NE(errorOf([&] { b.binary(BinaryOp::Add, inner, n); }).find("exists only inside"), std::string::npos);
+}
+
+TEST_F(BuilderTest, BranchesMustAgree) {
+  b.beginIf(b.binary(BinaryOp::Gt, n, Literal(int64_t(0))));
+  b.beginElse();
+  EXPECT_EQ(errorOf([&] { b.endIf({n}, {b.constant(Literal(1.0), DType::F32)}); }), "a variable has type int32 in one branch and float32 in the other");
+}
+
+TEST_F(BuilderTest, ScratchLeavesNothing) {
+  b.beginScratch();
+  b.beginFor(i32(0), n, i32(1), {n});
+  b.beginIf(b.binary(BinaryOp::Gt, n, Literal(int64_t(0))));
+  b.programId(2);
+  b.discardScratch();
+  b.endKernel();
+  std::string text = b.finish()->text();
+  EXPECT_EQ(text.find("scf.for"), std::string::npos);
+  EXPECT_EQ(text.find("program_id"), std::string::npos);
+}
+
+TEST_F(BuilderTest, LoopsCarry) {
+  auto loop = b.beginFor(i32(0), n, i32(1), {b.constant(Literal(0.0), DType::F32)});
+  Value next = b.binary(BinaryOp::Add, loop.carried[0], loop.iv);
+  EXPECT_EQ(next.dtype(), DType::F32);
+  auto results = b.endFor({next});
+  EXPECT_TRUE(b.visible(results[0]));
+  EXPECT_FALSE(b.visible(next));
+  auto carried = b.beginWhile({n});
+  b.whileBody(b.binary(BinaryOp::Gt, carried[0], Literal(int64_t(0))));
+  EXPECT_EQ(b.endWhile({n})[0].dtype(), DType::I32);
+}
+
+TEST_F(BuilderTest, IndexArithmeticIsMarkedAndDataIsNot) {
+  Builder builder(Policy::Triton);
+  auto args = builder.beginKernel("k", {{"n", Type{DType::I32, {}}}, {"p", Type{DType::I32, {}, true}}});
+  Value offset = builder.binary(BinaryOp::Add, builder.binary(BinaryOp::Mul, args[0], Literal(int64_t(3))), builder.arange(0, 8));
+  Value data = builder.binary(BinaryOp::Mul, offset, Literal(int64_t(5)));
+  builder.store(builder.binary(BinaryOp::Add, args[1], offset), data, {});
+  builder.endKernel();
+  std::string text = builder.finish()->text();
+  size_t marked = 0, plain = 0;
+  for (size_t at = text.find("arith."); at != std::string::npos; at = text.find("arith.", at + 1)) {
+    std::string line = text.substr(at, text.find('\n', at) - at);
+    if (line.starts_with("arith.muli") || line.starts_with("arith.addi"))
+      (line.find("nsw") != std::string::npos ? marked : plain) += 1;
+  }
+  EXPECT_EQ(marked, 2u); // the address: mul and add
+  EXPECT_EQ(plain, 3u);  // their wrapping copies, and the data's own product
+}
+
+TEST_F(BuilderTest, ErrorsSayWhatToDo) {
+  EXPECT_EQ(errorOf([&] { b.load(n, {}, {}); }), "load needs a pointer or a tile of pointers, got int32");
+  EXPECT_EQ(errorOf([&] { b.arange(4, 4); }), "arange needs end > start, got 4 and 4");
+  EXPECT_EQ(errorOf([&] { b.programId(3); }), "program_id axis must be 0, 1 or 2, got 3");
+  EXPECT_EQ(errorOf([&] { b.reshape(b.arange(0, 6), {4, 2}); }), "cannot reshape [6] to [4, 2]: the numbers of elements differ");
+  Value x = b.full({16, 8}, Literal(0.0), DType::F32), y = b.full({16, 8}, Literal(0.0), DType::F32);
+  EXPECT_EQ(errorOf([&] { b.dot(x, y, {}, {}, DType::F32, {}); }), "dot of [16, 8] and [16, 8]: the inner sizes 8 and 16 must be equal");
+}
+
+} // namespace
