@@ -1,4 +1,215 @@
+// Our own f32 functions, as straight-line vector code: at most 2 ULP, with IEEE results for infinities, NaN, zeros and denormals.
+// The polynomials come from tools/fit_math.py, which states what each one approximates.
 #include "compiler/cpu/math.h"
+
 namespace tilery::cpu {
-Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands) { return nullptr; }
+namespace {
+
+/// Idioms of f32 vector arithmetic over one IR builder.
+struct F32 {
+  Emitter &e;
+  llvm::Type *type, *integer;
+  explicit F32(Emitter &e, llvm::Type *type) : e(e), type(type), integer(type->getWithNewType(e.b.getInt32Ty())) {}
+
+  Lanes number(double x) { return llvm::ConstantFP::get(type, x); }
+  Lanes bits(uint32_t x) { return llvm::ConstantInt::get(integer, x); }
+  Lanes fma(Lanes a, Lanes b, Lanes c) { return e.intrinsic(llvm::Intrinsic::fma, {a, b, c}, {type}); }
+  Lanes abs(Lanes x) { return e.intrinsic(llvm::Intrinsic::fabs, {x}, {type}); }
+  Lanes withSign(Lanes x, Lanes sign) { return e.intrinsic(llvm::Intrinsic::copysign, {x, sign}, {type}); }
+  Lanes mul(Lanes a, Lanes b) { return plain(e.b.CreateFMul(a, b)); }
+  Lanes add(Lanes a, Lanes b) { return plain(e.b.CreateFAdd(a, b)); }
+  Lanes sub(Lanes a, Lanes b) { return plain(e.b.CreateFSub(a, b)); }
+  Lanes div(Lanes a, Lanes b) { return plain(e.b.CreateFDiv(a, b)); }
+  Lanes toBits(Lanes x) { return e.b.CreateBitCast(x, integer); }
+  Lanes fromBits(Lanes x) { return e.b.CreateBitCast(x, type); }
+  /// c[0] + c[1] x + ...
+  Lanes polynomial(Lanes x, std::initializer_list<double> c) {
+    const double *end = c.begin() + c.size();
+    Lanes sum = number(*--end);
+    while (end != c.begin())
+      sum = fma(sum, x, number(*--end));
+    return sum;
+  }
+  /// 2^n for integer n of [-126, 127].
+  Lanes power(Lanes n) { return fromBits(e.b.CreateShl(e.b.CreateAdd(n, bits(127)), bits(23))); }
+
+private:
+  // What stands here is written out to the last rounding: nothing may be fused or reordered.
+  static Lanes plain(Lanes x) {
+    if (auto *op = llvm::dyn_cast<llvm::Instruction>(x))
+      op->setFastMathFlags(llvm::FastMathFlags());
+    return x;
+  }
+};
+
+constexpr double roundMagic = 12582912.0; // 1.5 * 2^23: adding it rounds to an integer, held in the low bits
+
+/// p * 2^n for n of [-252, 254], in two steps so that denormal results are rounded and not flushed.
+Lanes scale(F32 &m, Lanes p, Lanes n) {
+  Lanes half = m.e.b.CreateAShr(n, m.bits(1));
+  return m.mul(m.mul(p, m.power(half)), m.power(m.e.b.CreateSub(n, half)));
+}
+Lanes clamp(F32 &m, Lanes x, double lo, double hi) { // NaN stays
+  auto &b = m.e.b;
+  x = b.CreateSelect(b.CreateFCmpOGT(x, m.number(hi)), m.number(hi), x);
+  return b.CreateSelect(b.CreateFCmpOLT(x, m.number(lo)), m.number(lo), x);
+}
+
+Lanes exp(F32 &m, Lanes x) {
+  x = clamp(m, x, -104.0, 89.0); // beyond: 0 and infinity either way
+  Lanes t = m.fma(x, m.number(1.4426950408889634), m.number(roundMagic));
+  Lanes n = m.sub(t, m.number(roundMagic));
+  Lanes r = m.fma(n, m.number(-0.693359375), x); // ln 2 in two parts, the first short: n times it is exact
+  r = m.fma(n, m.number(2.12194440e-4), r);
+  Lanes g = m.polynomial(r, {0.4999999403953552, 0.16666515171527863, 0.04166845604777336, 0.008369418792426586, 0.0013813142431899905});
+  Lanes p = m.add(m.fma(m.mul(r, r), g, r), m.number(1.0));
+  return scale(m, p, m.e.b.CreateSub(m.toBits(t), m.bits(0x4B400000)));
+}
+
+Lanes exp2(F32 &m, Lanes x) {
+  x = clamp(m, x, -151.0, 129.0);
+  Lanes t = m.add(x, m.number(roundMagic));
+  Lanes r = m.sub(x, m.sub(t, m.number(roundMagic)));
+  Lanes g = m.polynomial(r, {0.6931471824645996, 0.24022650718688965, 0.0555032454431057, 0.009617999196052551, 0.0013401577016338706, 0.0001547774882055819});
+  return scale(m, m.fma(r, g, m.number(1.0)), m.e.b.CreateSub(m.toBits(t), m.bits(0x4B400000)));
+}
+
+/// x = 2^e * (1 + f) with 1 + f in [sqrt 1/2, sqrt 2), and log(1 + f) - f.
+struct Logarithm { Lanes e, f, rest; };
+Logarithm logarithm(F32 &m, Lanes x) {
+  auto &b = m.e.b;
+  Lanes tiny = b.CreateFCmpOLT(x, m.number(1.1754943508222875e-38));
+  Lanes normal = b.CreateSelect(tiny, m.mul(x, m.number(8388608.0)), x);
+  Lanes raw = m.toBits(normal);
+  Lanes shifted = b.CreateSub(raw, m.bits(0x3F3504F3)); // sqrt 1/2
+  Lanes exponent = b.CreateAShr(shifted, m.bits(23));
+  Lanes mantissa = m.fromBits(b.CreateAdd(b.CreateAnd(shifted, m.bits(0x007FFFFF)), m.bits(0x3F3504F3)));
+  Lanes e = b.CreateSIToFP(b.CreateSub(exponent, b.CreateSelect(tiny, m.bits(23), m.bits(0))), m.type);
+  Lanes f = m.sub(mantissa, m.number(1.0));
+  Lanes p = m.polynomial(f, {0.3333333134651184, -0.2500081956386566, 0.20001226663589478, -0.16623356938362122, 0.14201757311820984,
+                             -0.13160181045532227, 0.1276157945394516, -0.07634501904249191});
+  Lanes square = m.mul(f, f);
+  return {e, f, m.fma(square, m.number(-0.5), m.mul(m.mul(square, f), p))};
+}
+/// log of zero, infinity, NaN and negative numbers; `y` elsewhere.
+Lanes logEdges(F32 &m, Lanes x, Lanes y) {
+  auto &b = m.e.b;
+  double inf = std::numeric_limits<double>::infinity();
+  y = b.CreateSelect(b.CreateFCmpOEQ(x, m.number(inf)), x, y);
+  y = b.CreateSelect(b.CreateFCmpOEQ(x, m.number(0.0)), m.number(-inf), y);
+  return b.CreateSelect(b.CreateFCmpULT(x, m.number(0.0)), m.number(std::numeric_limits<double>::quiet_NaN()), y);
+}
+Lanes log(F32 &m, Lanes x) {
+  Logarithm l = logarithm(m, x);
+  Lanes low = m.fma(l.e, m.number(-2.12194440e-4), l.rest);
+  return logEdges(m, x, m.fma(l.e, m.number(0.693359375), m.add(l.f, low)));
+}
+/// log2(e) = 1 + tail: the product with f is formed in parts, the exact one last.
+Lanes log2(F32 &m, Lanes x) {
+  Logarithm l = logarithm(m, x);
+  constexpr double tail = 0.44269504088896340736; // log2(e) - 1
+  Lanes y = m.mul(l.rest, m.number(tail));
+  y = m.fma(l.f, m.number(tail), y);
+  y = m.add(y, l.rest);
+  y = m.add(y, l.f);
+  return logEdges(m, x, m.add(y, l.e));
+}
+
+Lanes tanh(F32 &m, Lanes x) {
+  auto &b = m.e.b;
+  Lanes a = m.abs(x), s = m.mul(a, a);
+  Lanes g = m.polynomial(s, {-0.33333316445350647, 0.13332512974739075, -0.05384344235062599, 0.021031292155385017, -0.006212451495230198});
+  Lanes small = m.fma(m.mul(a, s), g, a);
+  Lanes large = m.sub(m.number(1.0), m.div(m.number(2.0), m.add(exp(m, m.add(a, a)), m.number(1.0))));
+  return m.withSign(b.CreateSelect(b.CreateFCmpOLT(a, m.number(0.55)), small, large), x);
+}
+
+Lanes erf(F32 &m, Lanes x) {
+  auto &b = m.e.b;
+  Lanes a = m.abs(x), s = m.mul(a, a);
+  Lanes small = m.fma(a, m.polynomial(s, {0.12837915122509003, -0.37612494826316833, 0.11281802505254745, -0.026765568181872368,
+                                          0.004990980960428715, -0.0005976897082291543}), a);
+  Lanes t = clamp(m, a, 0.0, 4.0); // from 3.92 on erf rounds to 1
+  Lanes r = m.add(m.polynomial(t, {-0.00017587884212844074, 0.12952084839344025, 0.6333346366882324, 0.10829399526119232, -0.02512865513563156,
+                                   0.004174654372036457, -0.00043522121268324554, 2.1162108168937266e-05}), t);
+  Lanes large = m.sub(m.number(1.0), exp(m, m.sub(m.number(0.0), r)));
+  return m.withSign(b.CreateSelect(b.CreateFCmpOLT(a, m.number(0.925)), small, large), x);
+}
+
+/// sin (quadrant shift 0) or cos (1). Reduction in f64 with pi/2 in two parts: right for |x| <= 2^28.
+Lanes sinOrCos(F32 &m, Lanes x, unsigned shift) {
+  auto &b = m.e.b;
+  llvm::Type *wide = m.type->getWithNewType(b.getDoubleTy()), *wideInteger = m.type->getWithNewType(b.getInt64Ty());
+  auto number = [&](double value) { return llvm::ConstantFP::get(wide, value); };
+  auto fma = [&](Lanes p, Lanes q, Lanes r) { return m.e.intrinsic(llvm::Intrinsic::fma, {p, q, r}, {wide}); };
+  constexpr double magic = 6755399441055744.0; // 1.5 * 2^52
+  Lanes xd = b.CreateFPExt(x, wide);
+  Lanes t = fma(xd, number(0.63661977236758134308), number(magic));
+  auto *n = llvm::cast<llvm::Instruction>(b.CreateFSub(t, number(magic)));
+  n->setFastMathFlags(llvm::FastMathFlags());
+  Lanes rd = fma(n, number(-1.5707963267948965580), xd);
+  rd = fma(n, number(-6.1232339957367658861e-17), rd);
+  Lanes r = b.CreateFPTrunc(rd, m.type), s = m.mul(r, r);
+  Lanes quadrant = b.CreateAdd(b.CreateTrunc(b.CreateBitCast(t, wideInteger), m.integer), m.bits(shift));
+  Lanes sine = m.fma(m.mul(r, s), m.polynomial(s, {-0.1666666716337204, 0.008333329111337662, -0.0001983926194952801, 2.717603138080449e-06}), r);
+  Lanes cosine = m.fma(m.mul(s, s), m.polynomial(s, {0.04166664555668831, -0.0013887316454201937, 2.4432214559055865e-05}), m.fma(s, m.number(-0.5), m.number(1.0)));
+  Lanes odd = b.CreateICmpNE(b.CreateAnd(quadrant, m.bits(1)), m.bits(0));
+  Lanes sign = b.CreateShl(b.CreateAnd(quadrant, m.bits(2)), m.bits(30));
+  Lanes y = m.fromBits(b.CreateXor(m.toBits(b.CreateSelect(odd, cosine, sine)), sign));
+  return shift ? y : b.CreateSelect(b.CreateFCmpOEQ(x, m.number(0.0)), x, y); // sin(-0) is -0
+}
+
+/// A function of the module with a branch for huge arguments, so that callers stay straight-line code.
+llvm::Function *trigonometric(Emitter &e, llvm::StringRef name, llvm::Type *type) {
+  unsigned lanes = type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
+  std::string symbol = ("tilery." + name + ".f32x" + llvm::Twine(lanes)).str();
+  if (llvm::Function *existing = e.module.getFunction(symbol))
+    return existing;
+  llvm::IRBuilder<>::InsertPointGuard guard(e.b);
+  auto debug = e.b.getCurrentDebugLocation();
+  e.b.SetCurrentDebugLocation(llvm::DebugLoc());
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(type, {type}, false), llvm::Function::InternalLinkage, symbol, e.module);
+  function->setDoesNotThrow();
+  function->setDoesNotAccessMemory();
+  auto *entry = llvm::BasicBlock::Create(e.context(), "", function), *slow = llvm::BasicBlock::Create(e.context(), "huge", function),
+       *done = llvm::BasicBlock::Create(e.context(), "done", function);
+  e.b.SetInsertPoint(entry);
+  F32 m(e, type);
+  Lanes x = function->getArg(0);
+  Lanes y = sinOrCos(m, x, name == "cos");
+  Lanes huge = e.b.CreateFCmpOGT(m.abs(x), m.number(268435456.0));
+  e.b.CreateCondBr(lanes == 1 ? huge : e.b.CreateOrReduce(huge), slow, done);
+  e.b.SetInsertPoint(slow);
+  Lanes other = callLibm(e, name, {x});
+  e.b.CreateBr(done);
+  e.b.SetInsertPoint(done);
+  auto *phi = e.b.CreatePHI(type, 2);
+  phi->addIncoming(y, entry);
+  phi->addIncoming(other, slow);
+  e.b.CreateRet(phi);
+  e.b.SetCurrentDebugLocation(debug);
+  return function;
+}
+
+} // namespace
+
+Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands) {
+  llvm::Type *type = operands[0]->getType();
+  if (!type->getScalarType()->isFloatTy())
+    return nullptr;
+  F32 m(e, type);
+  Lanes x = operands[0];
+  if (name == "exp") return exp(m, x);
+  if (name == "exp2") return exp2(m, x);
+  if (name == "log") return log(m, x);
+  if (name == "log2") return log2(m, x);
+  if (name == "tanh") return tanh(m, x);
+  if (name == "erf") return erf(m, x);
+  if (name == "sin" || name == "cos") {
+    auto *call = e.b.CreateCall(trigonometric(e, name, type), {x});
+    return call;
+  }
+  return nullptr;
+}
+
 } // namespace tilery::cpu
