@@ -11,10 +11,7 @@ namespace tilery::python {
 
 void bindCompile(nb::module_ &m) {
   nb::class_<Compiled>(m, "Compiled", "Machine code of a module and, as wanted, the text of the stages.")
-      .def_prop_ro("image", [](const Compiled &c) {
-        std::string bytes = serialize(c.image);
-        return nb::bytes(bytes.data(), bytes.size());
-      })
+      .def_ro("image", &Compiled::image, "CodeImage for load() and the cache")
       .def_ro("tile", &Compiled::tile).def_ro("llvm", &Compiled::llvm).def_ro("asm", &Compiled::assembly).def_ro("plan", &Compiled::plan);
   m.def("compile", [](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target) {
     CompileOptions options;
