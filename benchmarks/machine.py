@@ -41,8 +41,9 @@ def fma_rate(threads):
     library = BUILD / "benchmarks" / f"fma{width}.so"
     if not library.exists():
         library.parent.mkdir(parents=True, exist_ok=True)
-        command = ["clang-22", "-O3", "-march=native", f"-mprefer-vector-width={8 * width}", f"-DWIDTH={width}", "-shared", "-fPIC"]
-        subprocess.run([*command, "-x", "c", "-", "-o", library], input=SOURCE, text=True, check=True)
+        isa = ["-mavx512f", "-mprefer-vector-width=512"] if width == 64 else ["-mavx2", "-mfma"]
+        command = ["clang-22", "-O3", *isa, f"-DWIDTH={width}", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
+        subprocess.run(command, input=SOURCE, text=True, check=True)
     chains = ctypes.CDLL(str(library)).fma_chains
     chains.argtypes, chains.restype = [ctypes.c_long], ctypes.c_float
     steps = 5_000_000
@@ -72,7 +73,8 @@ def copy_rate():
 
 
 def describe(threads):
-    names = [line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().split("\n") if line.startswith("model name")]
+    lines = Path("/proc/cpuinfo").read_text().split("\n")
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     wide = [name for name in ("avx2", "avx512f", "avx512_bf16", "amx_bf16") if name in flags()]
     return (
         f"{names[0] if names else platform.processor()}, {len(names)} CPUs seen, {threads} threads, {' '.join(wide)}; "

@@ -17,7 +17,7 @@ from machine import flags
 from tilery import compat
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-ROWS = {}
+ROWS = {}  # name -> function of the number of threads
 
 
 def row(function):
@@ -43,7 +43,7 @@ def blocks_text(blocks):
 
 
 @row
-def matmul_f32():
+def matmul_f32(threads):
     """Matmul f32 from the pointer-style source against the better of torch and NumPy."""
     matmul = example("tileon/matmul.py").matmul
     for n, goal in ((512, 0.85), (1024, 0.95), (2048, 0.95)):
@@ -53,13 +53,27 @@ def matmul_f32():
             na, nb, nc = a.numpy(), b.numpy(), np.empty((n, n), np.float32)
             same(matmul(a, b, c, blocks), a @ b)
             rivals = {"torch": lambda: torch.mm(a, b, out=reference), "numpy": lambda: np.matmul(na, nb, out=nc)}
-            yield compare(
-                f"matmul f32 {n}, blocks {blocks_text(blocks)}", lambda: matmul(a, b, c, blocks), rivals, 2 * n**3, "GFLOP/s", goal
-            )
+            work = f"matmul f32 {n}, blocks {blocks_text(blocks)}"
+            yield compare(work, lambda: matmul(a, b, c, blocks), rivals, 2 * n**3, "GFLOP/s", goal)
 
 
 @row
-def matmul_half():
+def matmul_many(threads):
+    """Matmul f32 2048 on eight threads or more (--threads) against torch."""
+    if threads < 8:
+        return
+    matmul = example("tileon/matmul.py").matmul
+    for blocks in ((128, 256, 64), (64, 64, 32)):
+        a, b, c = operands(2048)
+        reference = torch.empty(2048, 2048)
+        same(matmul(a, b, c, blocks), a @ b)
+        rivals = {"torch": lambda: torch.mm(a, b, out=reference)}
+        work = f"matmul f32 2048, {threads} threads, blocks {blocks_text(blocks)}"
+        yield compare(work, lambda: matmul(a, b, c, blocks), rivals, 2 * 2048**3, "GFLOP/s", 0.8)
+
+
+@row
+def matmul_half(threads):
     """Matmul f16 and bf16 with f32 accumulation against our own f32."""
     matmul = example("tileon/matmul.py").matmul
     for dtype in (torch.float16, torch.bfloat16):
@@ -75,7 +89,7 @@ def matmul_half():
 
 
 @row
-def languages():
+def languages(threads):
     """NineToothed's and TileLang's matmul in f16 against Tileon's, same tiles."""
     n, blocks = 1024, (128, 128, 32)
     matmul = example("tileon/matmul.py").matmul
@@ -92,7 +106,7 @@ def languages():
 
 
 @row
-def vector_add():
+def vector_add(threads):
     """Vector add f32 against torch."""
     add = example("tileon/rows.py").add
     for power in (20, 26):
@@ -125,7 +139,7 @@ def _row_kernels(m, n):
 
 
 @row
-def rows_in_cache():
+def rows_in_cache(threads):
     """Softmax 4096x1000, layer norm and rms norm 4096x1024 against torch."""
     for name, n in (("softmax", 1000), ("layer norm", 1024), ("rms norm", 1024)):
         ours, theirs = _row_kernels(4096, n)[name]
@@ -133,7 +147,7 @@ def rows_in_cache():
 
 
 @row
-def rows_from_memory():
+def rows_from_memory(threads):
     """Softmax and layer norm 1024x16384 into a given output against a copy of the same size."""
     kernels = _row_kernels(1024, 16384)
     for name, goal in (("softmax", 0.6), ("layer norm", 0.7)):
@@ -155,7 +169,7 @@ def _fresh_process(cache, *arguments):
 
 
 @row
-def first_call():
+def first_call(threads):
     """First call of the matmul kernel with an empty and a warm disk cache, and import, each in a fresh process."""
     empty, warm, imports = [], [], []
     for _ in range(7):
@@ -169,7 +183,7 @@ def first_call():
 
 
 @row
-def compile_time():
+def compile_time(threads):
     """Compile time of the matmul kernel with blocks of 256x256x128 against 32x32x32."""
     large, small = [], []
     for _ in range(5):
@@ -183,7 +197,7 @@ def compile_time():
 
 
 @row
-def launch():
+def launch(threads):
     """Launch of a one-program kernel with four arguments; torch.add of 16 elements beside it."""
     kernels = example("tileon/rows.py")
     x, y, out = torch.randn(16), torch.randn(16), torch.empty(16)

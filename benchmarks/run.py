@@ -41,6 +41,13 @@ def cells(result):
 HEADER = ["work", "Tilery", "rival", "rival's", "ratio (10% to 90%)", "goal", "reached"]
 
 
+WIDTHS = [44, 14, 8, 14, 20, 5, 7]
+
+
+def line(texts):
+    return "  ".join(text.ljust(width) for text, width in zip(texts, WIDTHS, strict=True)).rstrip()
+
+
 def markdown(results, machine, command):
     lines = [f"{date.today()}, `{command}`. {machine}.", "", "| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
     return "\n".join(lines + ["| " + " | ".join(cells(result)) + " |" for result in results])
@@ -53,8 +60,6 @@ def main():
     import rows
     import torch
     from machine import describe
-    from rich.console import Console
-    from rich.table import Table
 
     torch.set_num_threads(options.threads)
     if options.list:
@@ -64,16 +69,16 @@ def main():
     unknown = [name for name in options.names if name not in rows.ROWS]
     if unknown:
         sys.exit(f"run bench: no row {unknown[0]!r}; there are {', '.join(rows.ROWS)}")
-    console = Console(width=150)
     machine = describe(options.threads)
-    console.print(machine)
-    table, results = Table(*HEADER), []
+    print(machine, flush=True)
+    results = []
     for name in options.names or rows.ROWS:
-        for result in rows.ROWS[name]():
+        for result in rows.ROWS[name](options.threads):
             results.append(result)
-            table.add_row(*cells(result), style="" if result.reached else "yellow")
-            console.print("  ".join(cells(result)[:5]), style="dim")
-    console.print(table)
+            print(line(cells(result)), flush=True)
+    print(line(HEADER))
+    for result in results:
+        print(line(cells(result)))
     if options.write:
         text = PAGE.read_text()
         before, rest = text.split(BEGIN)

@@ -56,7 +56,8 @@ def main():
     na, nb, nc = a.numpy(), b.numpy(), c.numpy()
     rivals = {"torch f32": rate(lambda: torch.mm(a, b, out=c)), "NumPy f32": rate(lambda: np.matmul(na, nb, out=nc))}
     rival = max(rivals, key=rivals.get)
-    table = Table("language", "program", "largest error", "GFLOP/s", "rival", "its GFLOP/s", title=f"{N} x {N} matmul, {threads} threads")
+    title = f"{N} x {N} matmul, {threads} threads"
+    table = Table("language", "program", "largest error", "GFLOP/s", "rival", "its GFLOP/s", title=title)
     wrong = []
     for language, what, call, out, (x, y) in cases():
         out.fill_(float("nan"))

@@ -1,4 +1,7 @@
-"""C = A @ B by arrangement, as in NineToothed's README. Runs as it is: `./run python -m tilery run examples/ninetoothed/matmul.py`."""
+"""C = A @ B by arrangement, as in NineToothed's README.
+
+Runs as it is: `./run python -m tilery run examples/ninetoothed/matmul.py`.
+"""
 
 import ninetoothed
 import ninetoothed.language

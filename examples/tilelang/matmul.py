@@ -1,4 +1,7 @@
-"""C = A @ B with explicit buffers, TileLang's first example. Runs as it is: `./run python -m tilery run examples/tilelang/matmul.py`."""
+"""C = A @ B with explicit buffers, TileLang's first example.
+
+Runs as it is: `./run python -m tilery run examples/tilelang/matmul.py`.
+"""
 
 import tilelang
 import tilelang.language as T

@@ -1,4 +1,7 @@
-"""C = A @ B with pointer tiles, as in the Tileon tutorial. Runs as it is: `./run python -m tilery run examples/tileon/matmul.py`."""
+"""C = A @ B with pointer tiles, as in the Tileon tutorial.
+
+Runs as it is: `./run python -m tilery run examples/tileon/matmul.py`.
+"""
 
 import tileon
 import tileon.language as tl

@@ -1,4 +1,7 @@
-"""Row-wise kernels: vector add, softmax, layer norm, rms norm. Runs as it is: `./run python -m tilery run examples/tileon/rows.py`."""
+"""Row-wise kernels: vector add, softmax, layer norm, rms norm.
+
+Runs as it is: `./run python -m tilery run examples/tileon/rows.py`.
+"""
 
 import tileon
 import tileon.language as tl
