@@ -1,5 +1,6 @@
 #pragma once
 // Threads that run the programs of launches.
+#include "runtime/panels.h"
 #include "tilery/diagnostic.h"
 #include "tilery/runtime.h"
 #include <atomic>
@@ -11,6 +12,7 @@ namespace tilery {
 /// One launch while it runs. Lives on the launching thread's stack.
 struct Job {
   Job(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options);
+  ~Job() { freePanels(launch.panels); }
 
   /// Takes the next contiguous run of programs; false when none are left or the launch was stopped.
   bool claim(int64_t &begin, int64_t &end);

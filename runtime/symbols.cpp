@@ -14,6 +14,9 @@ struct Entry {
 const Entry runtimeSymbols[] = {
     RUNTIME_SYMBOL(tilery_rt_print),
     RUNTIME_SYMBOL(tilery_rt_assert),
+    RUNTIME_SYMBOL(tilery_rt_panel),
+    RUNTIME_SYMBOL(tilery_rt_panel_piece),
+    RUNTIME_SYMBOL(tilery_rt_panel_release),
 };
 #undef RUNTIME_SYMBOL
 } // namespace

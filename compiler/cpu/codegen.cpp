@@ -1,5 +1,6 @@
 #include "compiler/cpu/codegen.h"
 #include "compiler/cpu/debug_info.h"
+#include "compiler/cpu/dot.h"
 #include "compiler/cpu/emit_object.h"
 #include "compiler/cpu/pull.h"
 #include "llvm/IR/MDBuilder.h"
@@ -226,8 +227,9 @@ bool KernelEmitter::op(Operation *op) {
       .Case([&](tile::HistogramOp op) { histogramOp(op); })
       .Case([&](tile::PrintOp op) { printOp(op); })
       .Case([&](tile::AssertOp op) { assertOp(op); })
-      .Case([&](tile::DotOp op) { dotOp(op); })
-      .Case([&](tile::ContractOp op) { ok = contractOp(op); })
+      .Case<tile::DotOp, tile::ContractOp>([&](Operation *op) {
+        emitDot(evaluator, op, {launch, [&](Block &body) { ok &= block(body); }});
+      })
       .Case([&](scf::ForOp op) { ok = forOp(op); })
       .Case([&](scf::IfOp op) { ok = ifOp(op); })
       .Case([&](scf::WhileOp op) { ok = whileOp(op); })

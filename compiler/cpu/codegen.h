@@ -57,10 +57,6 @@ private:
   void histogramOp(tile::HistogramOp op);
   void printOp(tile::PrintOp op);
   void assertOp(tile::AssertOp op);
-  void dotOp(tile::DotOp op);
-  bool contractOp(tile::ContractOp op);
-  void multiplyTiles(mlir::Operation *op, mlir::Value a, mlir::Value b, bool aUnsigned, bool bUnsigned);
-  void convertBuffer(int from, int to, int64_t elements);
 
   tile::KernelOp kernel;
   llvm::Function *function = nullptr;

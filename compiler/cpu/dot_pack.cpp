@@ -2,19 +2,40 @@
 
 namespace tilery::cpu {
 
-void emitLoop(llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, int64_t step, llvm::function_ref<void(llvm::Value *)> body) {
+void emitLoop(llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, int64_t step, LoopBody body,
+              llvm::function_ref<void(llvm::Instruction *)> enter) {
   llvm::Function *function = b.GetInsertBlock()->getParent();
-  auto *head = b.GetInsertBlock(), *loop = llvm::BasicBlock::Create(b.getContext(), "loop", function),
-       *exit = llvm::BasicBlock::Create(b.getContext(), "exit", function);
-  b.CreateCondBr(b.CreateICmpSLT(from, to), loop, exit);
+  auto block = [&](const char *name) { return llvm::BasicBlock::Create(b.getContext(), name, function); };
+  llvm::BasicBlock *preheader = block("preheader"), *loop = block("loop"), *exit = block("exit");
+  llvm::Value *runs = b.CreateICmpSLT(from, to);
+  if (auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(runs); fixed && fixed->isOne())
+    b.CreateBr(preheader); // then the preheader dominates what follows the loop
+  else
+    b.CreateCondBr(runs, preheader, exit);
+  b.SetInsertPoint(preheader);
+  enter(b.CreateBr(loop));
   b.SetInsertPoint(loop);
   llvm::PHINode *i = b.CreatePHI(b.getInt64Ty(), 2);
-  i->addIncoming(from, head);
+  i->addIncoming(from, preheader);
   body(i);
   llvm::Value *next = b.CreateAdd(i, b.getInt64(step), "", false, /*HasNSW=*/true);
   i->addIncoming(next, b.GetInsertBlock());
   b.CreateCondBr(b.CreateICmpSLT(next, to), loop, exit);
   b.SetInsertPoint(exit);
+}
+
+void emitIf(llvm::IRBuilder<> &b, llvm::Value *condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  auto block = [&](const char *name) { return llvm::BasicBlock::Create(b.getContext(), name, function); };
+  llvm::BasicBlock *yes = block("then"), *no = block("else"), *join = block("join");
+  b.CreateCondBr(condition, yes, no);
+  b.SetInsertPoint(yes);
+  then();
+  b.CreateBr(join);
+  b.SetInsertPoint(no);
+  otherwise();
+  b.CreateBr(join);
+  b.SetInsertPoint(join);
 }
 
 /// Calls `emit(offset, n)` for powers of two n <= lanes that add up to `width`.
@@ -32,15 +53,17 @@ static void store(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::Value *value,
   b.CreateAlignedStore(value, b.CreateConstInBoundsGEP1_64(compute, row, offset), llvm::Align(compute->getScalarSizeInBits() / 8));
 }
 
-void packAlong(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, Fetch fetch) {
+static void packAlong(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, const PackSource &source) {
+  // Positions are made before the loop: what depends on them alone is evaluated there.
+  llvm::DenseMap<unsigned, llvm::Value *> positions;
+  chunks(sliver.width, lanes, [&](unsigned offset, unsigned) { positions[offset] = b.CreateAdd(sliver.first, b.getInt64(offset)); });
   emitLoop(b, b.getInt64(0), b.getInt64(count), 1, [&](llvm::Value *k) {
     llvm::Value *row = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
-    chunks(sliver.width, lanes, [&](unsigned offset, unsigned n) {
-      store(b, compute, fetch(k, b.CreateAdd(sliver.first, b.getInt64(offset)), n), row, offset);
-    });
+    chunks(sliver.width, lanes, [&](unsigned offset, unsigned n) { store(b, compute, source.alongSliver(positions[offset], k, n), row, offset); });
     for (unsigned pad = sliver.width; pad < sliver.padded; ++pad)
       store(b, compute, llvm::Constant::getNullValue(compute), row, pad);
-  });
+  }, source.enterLoop);
+  source.leaveLoop();
 }
 
 /// rows[i][j] becomes rows[j][i] for a square of vectors: swaps off-diagonal halves, then quarters, and so on.
@@ -62,7 +85,10 @@ static void transpose(llvm::IRBuilder<> &b, llvm::MutableArrayRef<llvm::Value *>
   }
 }
 
-void packAcross(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, Fetch fetch) {
+static void packAcross(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, const PackSource &source) {
+  llvm::SmallVector<llvm::Value *> positions;
+  for (unsigned i = 0; i < sliver.width; ++i)
+    positions.push_back(b.CreateAdd(sliver.first, b.getInt64(i)));
   auto block = [&](llvm::Value *k, unsigned depth) {
     llvm::Value *base = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
     auto rowAt = [&](unsigned d) { return b.CreateConstInBoundsGEP1_64(compute, base, d * sliver.padded); };
@@ -70,7 +96,7 @@ void packAcross(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const
       unsigned used = std::min(depth, sliver.width - first);
       llvm::SmallVector<llvm::Value *> rows;
       for (unsigned i = 0; i < used; ++i)
-        rows.push_back(fetch(b.CreateAdd(sliver.first, b.getInt64(first + i)), k, depth));
+        rows.push_back(source.alongK(positions[first + i], k, depth));
       if (depth == 1) {
         store(b, compute, rows[0], rowAt(0), first);
         continue;
@@ -91,9 +117,15 @@ void packAcross(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const
         store(b, compute, llvm::Constant::getNullValue(compute), rowAt(d), pad);
   };
   int64_t whole = count / lanes * lanes;
-  if (whole)
-    emitLoop(b, b.getInt64(0), b.getInt64(whole), lanes, [&](llvm::Value *k) { block(k, lanes); });
+  if (whole) {
+    emitLoop(b, b.getInt64(0), b.getInt64(whole), lanes, [&](llvm::Value *k) { block(k, lanes); }, source.enterLoop);
+    source.leaveLoop();
+  }
   chunks(count - whole, lanes, [&](unsigned offset, unsigned depth) { block(b.getInt64(whole + offset), depth); });
+}
+
+void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool across, const PackSource &source) {
+  (across ? packAcross : packAlong)(b, compute, lanes, sliver, count, source);
 }
 
 } // namespace tilery::cpu

@@ -391,6 +391,10 @@ Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
     }
     return r;
   };
+  if (auto found = consecutive.find(integers); found != consecutive.end() && !point[0].lanes) {
+    AtLevel at(*this, point[0].level);
+    return {b.CreateAdd(point[0].base, found->second), point[0].step, nullptr, point[0].level};
+  }
   if (op && plan.isVirtual(integers)) {
     if (auto range = dyn_cast<tile::RangeOp>(op); range && !point[0].lanes) {
       AtLevel at(*this, point[0].level);

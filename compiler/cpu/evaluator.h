@@ -58,6 +58,7 @@ public:
   unsigned lanes = 1;
   Lanes limit = nullptr; // lanes that exist in this body; null: all
   llvm::SmallVector<KnownBound> known;
+  llvm::DenseMap<mlir::Value, llvm::Value *> consecutive; // stored index tiles of rank 1: lane i is i + this i64, for every i of this body
 
   /// Enters a loop whose preheader ends with `preheaderEnd`: what is fixed outside the loop is emitted before it.
   void enterLoop(llvm::Instruction *preheaderEnd);

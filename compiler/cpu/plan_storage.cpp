@@ -1,5 +1,6 @@
 // Tiles into buffers of the scratch arena: which share one, where each lies.
 #include "compiler/cpu/emitter.h"
+#include "compiler/cpu/dot_plan.h"
 #include "compiler/cpu/planner.h"
 
 using namespace mlir;
@@ -98,10 +99,8 @@ void Planner::shareBuffers() {
       inits(loop.getInitArgs(), loop.getRegionIterArgs());
     else if (auto loop = dyn_cast<scf::WhileOp>(op))
       inits(loop.getInits(), loop.getBeforeArguments());
-    else if (auto dot = dyn_cast<tile::DotOp>(op))
-      inits(dot.getAcc(), dot.getResult());
-    else if (auto contract = dyn_cast<tile::ContractOp>(op))
-      inits(contract.getAcc(), contract.getResult());
+    else if (isa<tile::DotOp, tile::ContractOp>(op) && !dotStartsAtZero(op))
+      inits(dotAccumulator(op), op->getResult(0));
   });
 }
 
@@ -201,9 +200,13 @@ void Planner::addTemporaries(Plan &plan) {
       for (Value value : op->getOperands())
         plan.temporaries[op].push_back(newBuffer(value.getType(), begin[op], end[op]));
     if (isa<tile::DotOp, tile::ContractOp>(op)) {
+      DotPlan dot = planDot(op, options, [&](Value value) { return stored(value); });
       auto type = cast<RankedTensorType>(op->getResult(0).getType());
-      if (isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() == 16)
-        plan.temporaries[op].push_back(newBuffer(type.clone(Float32Type::get(op->getContext())), begin[op], end[op]));
+      if (type.getElementType() != dot.compute)
+        plan.temporaries[op].push_back(newBuffer(type.clone(dot.compute), begin[op], end[op]));
+      for (const DotOperand *operand : {&dot.a, &dot.b})
+        if (!operand->shared)
+          plan.temporaries[op].push_back(newBuffer(RankedTensorType::get({dot.panelElements(operand->isA)}, dot.compute), begin[op], end[op]));
     }
   });
 }

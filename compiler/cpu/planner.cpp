@@ -1,4 +1,5 @@
 // Ops into steps: which tiles are virtual, which sinks share a nest.
+#include "compiler/cpu/dot_plan.h"
 #include "compiler/cpu/planner.h"
 
 using namespace mlir;
@@ -122,6 +123,9 @@ Pull Planner::pullOf(Operation *op) const {
     else
       pull.add(operand, isStored, false);
   }
+  if (auto contract = dyn_cast<tile::ContractOp>(op))
+    for (Value operand : contract.getBody().front().getTerminator()->getOperands())
+      pull.add(operand, isStored, false);
   return pull;
 }
 
@@ -245,10 +249,8 @@ void Planner::buildOp(Operation &op, Block &block) {
     buildInits(&op, loop.getInitArgs(), loop.getRegionIterArgs());
   else if (auto loop = dyn_cast<scf::WhileOp>(op))
     buildInits(&op, loop.getInits(), loop.getBeforeArguments());
-  else if (auto dot = dyn_cast<tile::DotOp>(op))
-    buildInits(&op, dot.getAcc(), dot.getResult());
-  else if (auto contract = dyn_cast<tile::ContractOp>(op))
-    buildInits(&op, contract.getAcc(), contract.getResult());
+  else if (isa<tile::DotOp, tile::ContractOp>(op) && !dotStartsAtZero(&op))
+    buildInits(&op, dotAccumulator(&op), op.getResult(0));
   info->step.op = &op;
   info->block = &block;
   info->order = order++;
@@ -376,13 +378,9 @@ Plan Planner::run() {
   kernel.walk([&](Operation *op) {
     if (auto take = dyn_cast<tile::TakeOp>(op); take && canBeVirtual(take))
       scratch.insert(take.getValue()); // read at computed places
-    if (auto dot = dyn_cast<tile::DotOp>(op)) {
-      scratch.insert(dot.getA());
-      scratch.insert(dot.getB());
-    }
-    if (auto contract = dyn_cast<tile::ContractOp>(op))
-      for (Value operand : contract.getBody().front().getTerminator()->getOperands())
-        scratch.insert(operand);
+    if (isa<tile::DotOp, tile::ContractOp>(op))
+      for (Value indices : dotIndexTiles(op))
+        scratch.insert(indices);
   });
   do {
     infos.clear();

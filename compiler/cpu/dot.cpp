@@ -1,0 +1,361 @@
+#include "compiler/cpu/dot.h"
+#include "compiler/cpu/dot_pack.h"
+
+using namespace mlir;
+
+namespace tilery::cpu {
+namespace {
+using mlir::Value;
+
+class DotEmitter {
+public:
+  DotEmitter(Evaluator &ev, Operation *op, const DotSurroundings &around)
+      : ev(ev), e(ev.e), b(ev.e.b), op(op), around(around), plan(planDot(op, e.options, [&](Value v) { return !ev.plan.isVirtual(v); })),
+        contract(dyn_cast<tile::ContractOp>(op)), compute(e.valueType(plan.compute)), bytes(compute->getScalarSizeInBits() / 8) {}
+
+  void run();
+
+private:
+  llvm::Value *i64(int64_t value) { return b.getInt64(value); }
+  llvm::Value *element(llvm::Value *base, llvm::Value *index) { return b.CreateInBoundsGEP(compute, base, index); }
+  void emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *steps);
+  void emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *tile, llvm::Value *accumulate);
+  void forPieces(const Cut &cut, llvm::function_ref<void(llvm::Value *piece, llvm::Value *first, unsigned width)> body);
+  llvm::Value *startOf(const Cut &cut, llvm::Value *piece);
+
+  /// One operand's panel for steps [from, to): its memory, complete.
+  llvm::Value *panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to, llvm::Value *&handle);
+  void packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch, llvm::Value *from, llvm::Value *to);
+  void packSteps(const DotOperand &operand, llvm::Value *dst, llvm::Value *first, unsigned width, llvm::Value *batch, llvm::Value *from, llvm::Value *to);
+  void packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch);
+  llvm::Value *fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n, bool lanesAlongK);
+  llvm::Value *toCompute(llvm::Value *value, mlir::Type from, bool isUnsigned, unsigned n);
+  llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, SmallVectorImpl<KnownBound> &known);
+  llvm::Value *consecutive(Value indices, const Sliver &sliver);
+  int64_t number();
+  void convertTile(mlir::Type from, llvm::Value *source, mlir::Type to, llvm::Value *target);
+
+  Evaluator &ev;
+  Emitter &e;
+  llvm::IRBuilder<> &b;
+  Operation *op;
+  const DotSurroundings &around;
+  DotPlan plan;
+  tile::ContractOp contract;
+  llvm::Type *compute;
+  int64_t bytes;
+};
+
+llvm::Value *DotEmitter::startOf(const Cut &cut, llvm::Value *piece) {
+  llvm::Value *narrow = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateSub(piece, i64(cut.wide)), i64(0));
+  return b.CreateSub(b.CreateMul(piece, i64(cut.width)), b.CreateMul(narrow, i64(cut.unit)));
+}
+
+// The widths pieces have: wide ones, narrower ones, and a last one that is cut short.
+void DotEmitter::forPieces(const Cut &cut, llvm::function_ref<void(llvm::Value *, llvm::Value *, unsigned)> body) {
+  unsigned padded = cut.start(cut.pieces);
+  unsigned whole = padded == cut.size ? cut.pieces : cut.pieces - 1;
+  auto range = [&](unsigned from, unsigned to, unsigned width) {
+    if (from + 1 == to)
+      body(i64(from), i64(cut.start(from)), width);
+    else if (from < to)
+      emitLoop(b, i64(from), i64(to), 1, [&](llvm::Value *piece) {
+        body(piece, b.CreateAdd(i64(cut.start(from)), b.CreateMul(b.CreateSub(piece, i64(from)), i64(width))), width);
+      });
+  };
+  range(0, std::min(cut.wide, whole), cut.width);
+  range(std::min(cut.wide, whole), whole, cut.width - cut.unit);
+  if (whole < cut.pieces)
+    body(i64(whole), i64(cut.start(whole)), cut.size - cut.start(whole));
+}
+
+void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *tile, llvm::Value *accumulate) {
+  const DotBlocking &blocking = plan.blocking;
+  forPieces(blocking.columns, [&](llvm::Value *, llvm::Value *column, unsigned columns) {
+    llvm::Value *bSliver = element(bPanel, b.CreateMul(column, depth));
+    forPieces(blocking.rows, [&](llvm::Value *, llvm::Value *row, unsigned rows) {
+      llvm::Function *kernel = dotKernel(e.module, blocking, compute, rows, columns, plan.n);
+      llvm::Value *aSliver = element(a, b.CreateMul(row, depth));
+      llvm::Value *c = element(tile, b.CreateAdd(b.CreateMul(row, i64(plan.n)), column));
+      b.CreateCall(kernel, {aSliver, bSliver, depth, c, accumulate});
+    });
+  });
+}
+
+llvm::Value *DotEmitter::toCompute(llvm::Value *value, mlir::Type from, bool isUnsigned, unsigned n) {
+  if (isa<FloatType>(from)) {
+    if (from.getIntOrFloatBitWidth() == 16)
+      value = e.widenFloat(value, from);
+    llvm::Type *type = e.vectorOf(compute, e.lanesOf(value));
+    value = b.CreateFPCast(value, type);
+  } else {
+    llvm::Type *type = e.vectorOf(compute, e.lanesOf(value));
+    value = isUnsigned || from.isInteger(1) ? b.CreateZExtOrTrunc(value, type) : b.CreateSExtOrTrunc(value, type);
+  }
+  return e.splat(value, n);
+}
+
+llvm::Value *DotEmitter::fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n, bool lanesAlongK) {
+  ev.lanes = n;
+  ev.limit = nullptr;
+  Point point;
+  unsigned rank = tile::shapeOf(operand.tile.getType()).size();
+  if (rank == 3)
+    point.push_back({batch, 0, nullptr, 0, 1, 0});
+  // Positions along the sliver are fixed while k runs.
+  Index other{position, !lanesAlongK && n > 1, nullptr, 0, 1, int(operand.isA ? rank - 2 : rank - 1)};
+  Index contracted{k, lanesAlongK && n > 1, nullptr, ev.level(), 1, int(operand.isA ? rank - 1 : rank - 2)};
+  if (operand.isA)
+    point.append({other, contracted});
+  else
+    point.append({contracted, other});
+  return toCompute(ev.value(operand.tile, point), elementOf(operand.tile), operand.isUnsigned, n);
+}
+
+/// True (at run time) if the index tiles below `indices` that lie in scratch count up by one over the sliver; the evaluator is told so.
+llvm::Value *DotEmitter::consecutive(Value indices, const Sliver &sliver) {
+  Operation *def = indices.getDefiningOp();
+  auto type = dyn_cast<RankedTensorType>(indices.getType());
+  if (!def || !type)
+    return nullptr;
+  if (ev.plan.isVirtual(indices)) {
+    llvm::Value *all = nullptr;
+    if (isElementwise(def))
+      for (Value operand : def->getOperands())
+        all = e.band(all, consecutive(operand, sliver));
+    return all;
+  }
+  ev.lanes = sliver.width;
+  if (type.getRank() != 1 || sliver.width == 1)
+    return nullptr;
+  llvm::Value *values = ev.value(indices, Index{sliver.first, 1, nullptr, 0});
+  llvm::Value *first = b.CreateExtractElement(values, uint64_t(0));
+  llvm::Value *expected = b.CreateAdd(e.splat(first, sliver.width), e.iota(first->getType(), sliver.width));
+  ev.consecutive[indices] = b.CreateSub(b.CreateSExtOrTrunc(first, b.getInt64Ty()), sliver.first);
+  return b.CreateAndReduce(b.CreateICmpEQ(values, expected));
+}
+
+/// True (at run time) if every interval of the operand's own accesses covers the whole tile and the sliver's elements lie side by side;
+/// `known` lists the intervals. Null: nothing to ask.
+llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver, SmallVectorImpl<KnownBound> &known) {
+  llvm::Value *all = nullptr;
+  unsigned sliverDim = tile::shapeOf(operand.tile.getType()).size() - (operand.isA ? 2 : 1);
+  SmallVector<Value> work{operand.tile};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value tile = work.pop_back_val();
+    Operation *def = tile.getDefiningOp();
+    if (!def || !isa<RankedTensorType>(tile.getType()) || !ev.plan.isVirtual(tile) || !seen.insert(tile).second)
+      continue;
+    if (isElementwise(def))
+      llvm::append_range(work, def->getOperands());
+    auto load = dyn_cast<tile::LoadOp>(def);
+    auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    if (!access)
+      continue;
+    if (!operand.across && !access.isStrided(sliverDim))
+      all = e.band(all, consecutive(access.getSteps()[sliverDim], sliver));
+    for (auto [d, size] : llvm::enumerate(tile::shapeOf(tile.getType()))) {
+      OperandRange bound = access.getBound(d);
+      if (bound.size() != 2)
+        continue;
+      known.push_back({bound[0], bound[1], int(d)});
+      llvm::Value *covers = b.CreateAnd(b.CreateICmpSLE(ev.wide(bound[0]), i64(0)), b.CreateICmpSGE(ev.wide(bound[1]), i64(size)));
+      all = e.band(all, covers);
+    }
+  }
+  return all;
+}
+
+void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch) {
+  PackSource source;
+  source.alongSliver = [&](llvm::Value *position, llvm::Value *k, unsigned n) { return fetch(operand, batch, position, k, n, false); };
+  source.alongK = [&](llvm::Value *position, llvm::Value *k, unsigned n) { return fetch(operand, batch, position, k, n, true); };
+  source.enterLoop = [&](llvm::Instruction *end) { ev.enterLoop(end); };
+  source.leaveLoop = [&] { ev.leaveLoop(); };
+  auto pack = [&] {
+    ev.forget();
+    packSliver(b, compute, plan.blocking.lanes, sliver, plan.k, operand.across, source);
+    ev.forget();
+  };
+  SmallVector<KnownBound> known;
+  llvm::Value *whole = inside(operand, sliver, known);
+  auto general = [&] {
+    ev.known.clear();
+    ev.consecutive.clear();
+    pack();
+  };
+  if (!whole)
+    return general();
+  ev.known = known;
+  emitIf(b, whole, pack, general);
+}
+
+void DotEmitter::packSteps(const DotOperand &operand, llvm::Value *dst, llvm::Value *first, unsigned width, llvm::Value *batch, llvm::Value *from,
+                           llvm::Value *to) {
+  unsigned unit = (operand.isA ? plan.blocking.rows : plan.blocking.columns).unit;
+  unsigned padded = (width + unit - 1) / unit * unit;
+  emitLoop(b, from, to, 1, [&](llvm::Value *step) {
+    if (contract) {
+      ev.scalars[contract.getBody().front().getArgument(0)] = step;
+      ev.forget();
+      around.emitBlock(contract.getBody().front());
+      ev.forget();
+    }
+    llvm::Value *offset = b.CreateMul(b.CreateSub(step, from), i64(plan.k * padded));
+    packStep(operand, {element(dst, offset), first, width, padded}, batch);
+  });
+}
+
+void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch, llvm::Value *from, llvm::Value *to) {
+  const Cut &cut = operand.isA ? plan.blocking.rows : plan.blocking.columns;
+  llvm::Value *first = startOf(cut, piece), *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.k));
+  llvm::Value *dst = element(memory, b.CreateMul(first, depth));
+  unsigned padded = cut.start(cut.pieces), last = cut.size - cut.start(cut.pieces - 1);
+  unsigned whole = padded == cut.size ? cut.pieces : cut.pieces - 1, wide = std::min(cut.wide, whole);
+  auto pack = [&](unsigned width) { packSteps(operand, dst, first, width, batch, from, to); };
+  auto rest = [&] {
+    if (whole == cut.pieces)
+      return pack(cut.width - cut.unit);
+    if (wide == whole)
+      return pack(last);
+    emitIf(b, b.CreateICmpSLT(piece, i64(whole)), [&] { pack(cut.width - cut.unit); }, [&] { pack(last); });
+  };
+  if (wide == cut.pieces)
+    return pack(cut.width);
+  if (wide == 0)
+    return rest();
+  emitIf(b, b.CreateICmpSLT(piece, i64(wide)), [&] { pack(cut.width); }, rest);
+}
+
+llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to, llvm::Value *&handle) {
+  const Cut &cut = operand.isA ? plan.blocking.rows : plan.blocking.columns;
+  auto *ptr = b.getPtrTy();
+  auto *i64Type = b.getInt64Ty();
+  handle = nullptr;
+  if (!operand.shared) {
+    const SmallVector<int> &buffers = ev.plan.temporaries.find(op)->second;
+    unsigned index = buffers.size() - 1 - (operand.isA && !plan.b.shared);
+    llvm::Value *memory = ev.scratchPointer(buffers[index]);
+    emitLoop(b, i64(0), i64(cut.pieces), 1, [&](llvm::Value *piece) { packPiece(operand, memory, piece, batch, from, to); });
+    return memory;
+  }
+  // The key: which operand of the kernel, which part of K, where in the batch, and the scalars its elements depend on.
+  SmallVector<llvm::Value *> words{i64(number() * 2 + operand.isA), from, to, batch};
+  for (Value scalar : operand.key) {
+    llvm::Value *value = ev.scalar(scalar);
+    if (value->getType()->isPointerTy())
+      value = b.CreatePtrToInt(value, i64Type);
+    else if (value->getType()->isFloatingPointTy())
+      value = b.CreateBitCast(value, b.getIntNTy(value->getType()->getPrimitiveSizeInBits()));
+    words.push_back(b.CreateZExtOrTrunc(value, i64Type));
+  }
+  llvm::Value *key;
+  {
+    llvm::IRBuilder<>::InsertPointGuard guard(b);
+    llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
+    b.SetInsertPoint(&entry, entry.begin());
+    key = b.CreateAlloca(llvm::ArrayType::get(i64Type, words.size()));
+  }
+  for (auto [i, word] : llvm::enumerate(words))
+    b.CreateStore(word, b.CreateConstInBoundsGEP1_64(i64Type, key, i));
+  llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.k));
+  llvm::Value *size = b.CreateMul(depth, i64(int64_t(cut.start(cut.pieces)) * bytes));
+  auto runtime = [&](const char *name, llvm::Type *result, llvm::ArrayRef<llvm::Type *> types) {
+    return e.module.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
+  };
+  handle = b.CreateCall(runtime("tilery_rt_panel", ptr, {ptr, ptr, i64Type, i64Type, i64Type}),
+                        {around.launch, key, i64(words.size()), size, i64(cut.pieces)});
+  llvm::Value *memory = b.CreateLoad(ptr, handle);
+  llvm::FunctionCallee next = runtime("tilery_rt_panel_piece", i64Type, {ptr, i64Type});
+  llvm::Value *first = b.CreateCall(next, {handle, i64(-1)});
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  auto *head = b.GetInsertBlock(), *loop = llvm::BasicBlock::Create(b.getContext(), "pack", function),
+       *done = llvm::BasicBlock::Create(b.getContext(), "packed", function);
+  b.CreateCondBr(b.CreateICmpSGE(first, i64(0)), loop, done);
+  b.SetInsertPoint(loop);
+  llvm::PHINode *piece = b.CreatePHI(i64Type, 2);
+  piece->addIncoming(first, head);
+  packPiece(operand, memory, piece, batch, from, to);
+  llvm::Value *following = b.CreateCall(next, {handle, piece});
+  piece->addIncoming(following, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSGE(following, i64(0)), loop, done);
+  b.SetInsertPoint(done);
+  return memory;
+}
+
+/// Which dot of its kernel this is.
+int64_t DotEmitter::number() {
+  int64_t count = 0, own = 0;
+  op->getParentOfType<tile::KernelOp>().walk([&](Operation *each) {
+    if (each == op)
+      own = count;
+    count += isa<tile::DotOp, tile::ContractOp>(each);
+  });
+  return own;
+}
+
+void DotEmitter::emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *steps) {
+  auto block = [&](llvm::Value *from, llvm::Value *to, llvm::Value *accumulate) {
+    llvm::Value *handleA, *handleB;
+    llvm::Value *a = panel(plan.a, batch, from, to, handleA), *bPanel = panel(plan.b, batch, from, to, handleB);
+    emitTiles(a, bPanel, b.CreateMul(b.CreateSub(to, from), i64(plan.k)), tile, accumulate);
+    auto release = e.module.getOrInsertFunction("tilery_rt_panel_release", llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false));
+    for (llvm::Value *handle : {handleA, handleB})
+      if (handle)
+        b.CreateCall(release, {around.launch, handle});
+  };
+  if (!contract) {
+    llvm::Value *accumulate = b.getInt1(!plan.startsAtZero);
+    if (Value clear = cast<tile::DotOp>(op).getClear(); clear && !plan.startsAtZero)
+      accumulate = b.CreateNot(ev.scalar(clear));
+    return block(i64(0), i64(1), accumulate);
+  }
+  emitLoop(b, i64(0), steps, plan.stepsPerBlock, [&](llvm::Value *from) {
+    llvm::Value *to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(from, i64(plan.stepsPerBlock)), steps);
+    block(from, to, plan.startsAtZero ? b.CreateICmpSGT(from, i64(0)) : b.getTrue());
+  });
+  if (plan.startsAtZero)
+    emitIf(b, b.CreateICmpSLE(steps, i64(0)), [&] { b.CreateMemSet(tile, b.getInt8(0), plan.m * plan.n * bytes, llvm::MaybeAlign(bytes)); });
+}
+
+void DotEmitter::convertTile(mlir::Type from, llvm::Value *source, mlir::Type to, llvm::Value *target) {
+  int64_t elements = plan.batch * plan.m * plan.n, lanes = plan.blocking.lanes, whole = elements / lanes * lanes;
+  auto part = [&](llvm::Value *index, unsigned n) {
+    auto at = [&](llvm::Value *base, mlir::Type type) { return b.CreateInBoundsGEP(e.memoryType(type), base, index); };
+    llvm::Value *value = b.CreateAlignedLoad(e.vectorOf(e.memoryType(from), n), at(source, from), llvm::Align(elementBytes(from)));
+    value = from.isF32() ? e.narrowFloat(value, to) : e.widenFloat(value, from);
+    b.CreateAlignedStore(value, at(target, to), llvm::Align(elementBytes(to)));
+  };
+  emitLoop(b, i64(0), i64(whole), lanes, [&](llvm::Value *index) { part(index, lanes); });
+  for (int64_t index = whole; index < elements; ++index)
+    part(i64(index), 1);
+}
+
+void DotEmitter::run() {
+  ev.forget();
+  e.at(op->getLoc());
+  mlir::Type type = elementOf(op->getResult(0));
+  bool narrow = type != plan.compute;
+  llvm::Value *result = ev.scratchPointer(ev.plan.storage.lookup(op->getResult(0))), *tiles = result;
+  if (narrow) {
+    tiles = ev.scratchPointer(ev.plan.temporaries.find(op)->second[0]);
+    if (!plan.startsAtZero)
+      convertTile(type, result, plan.compute, tiles);
+  }
+  llvm::Value *steps = contract ? ev.wide(contract.getSteps()) : i64(1);
+  auto batch = [&](llvm::Value *index) { emitBatch(index, element(tiles, b.CreateMul(index, i64(plan.m * plan.n))), steps); };
+  if (plan.batch == 1)
+    batch(i64(0));
+  else
+    emitLoop(b, i64(0), i64(plan.batch), 1, batch);
+  if (narrow)
+    convertTile(plan.compute, tiles, type, result);
+  ev.forget();
+}
+
+} // namespace
+
+void emitDot(Evaluator &evaluator, mlir::Operation *op, const DotSurroundings &around) { DotEmitter(evaluator, op, around).run(); }
+
+} // namespace tilery::cpu

@@ -1,0 +1,38 @@
+#pragma once
+// What is decided about one `tile.dot` or `tile.contract` before code is emitted.
+#include "compiler/cpu/dot_kernel.h"
+#include "compiler/cpu/plan.h"
+
+namespace tilery::cpu {
+
+struct DotOperand {
+  mlir::Value tile;    // (B x) M x K or (B x) K x N
+  bool isA = true, isUnsigned = false;
+  bool across = false; // contiguous along K: packing transposes
+  bool shared = false; // packed once per launch, in the panel table
+  llvm::SmallVector<mlir::Value> key; // shared: the scalars that tell one panel from another
+};
+
+struct DotPlan {
+  int64_t batch = 1, m = 0, n = 0, k = 0; // k: of one step
+  int64_t stepsPerBlock = 1;              // K block, in steps: what one panel holds
+  mlir::Type compute;                     // f32, f64 or an integer
+  bool startsAtZero = false;              // acc is zero: not read, the result buffer need not be initialised
+  DotBlocking blocking;
+  DotOperand a, b;
+
+  const DotOperand &operand(bool isA) const { return isA ? a : b; }
+  /// Elements of a private panel of one K block.
+  int64_t panelElements(bool isA) const;
+};
+
+/// `stored`: the plan's choice for tiles outside the op.
+DotPlan planDot(mlir::Operation *op, const Options &options, llvm::function_ref<bool(mlir::Value)> stored);
+
+mlir::Value dotAccumulator(mlir::Operation *op);
+/// True if the accumulator of a dot or contract is known to be zero.
+bool dotStartsAtZero(mlir::Operation *op);
+/// Index tiles below the operands that are worth computing once: those that divide.
+llvm::SmallVector<mlir::Value> dotIndexTiles(mlir::Operation *op);
+
+} // namespace tilery::cpu

@@ -1,0 +1,228 @@
+// Matmuls through the whole CPU pipeline: pointer program in, products out.
+#include "run_kernel.h"
+#include <chrono>
+#include <random>
+
+using namespace tilery;
+using namespace tilery::test;
+
+namespace {
+struct Shape {
+  int m, n, k, bm, bn, bk;
+};
+
+/// The seed's matmul (without the line that advances offs_k) for element types `in` -> `acc` -> `out`, row-major operands unless transposed.
+std::string seed(const Shape &s, const std::string &in, const std::string &acc, bool transposeA = false, bool transposeB = false) {
+  auto tensor = [](int rows, int columns, const std::string &type) { return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + type + ">"; };
+  auto access = [](int rows, int columns, const std::string &type) {
+    return "!tile.access<" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + type + ">";
+  };
+  std::string text = R"(
+tile.kernel @matmul(%a: !tile.ptr<IN>, %b: !tile.ptr<IN>, %c: !tile.ptr<ACC>, %M: i64, %N: i64, %K: i64, %lda: i64, %ldb: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %BM = arith.constant #BM : i64
+  %BN = arith.constant #BN : i64
+  %BK = arith.constant #BK : i64
+  %zero = arith.constant dense<#ZERO> : TACC
+  %id = tile.program_id 0
+  %pid = arith.extsi %id : i32 to i64
+  %mu = arith.addi %M, %BM overflow<nsw> : i64
+  %md = arith.subi %mu, %c1 overflow<nsw> : i64
+  %pm = tile.div trunc %md, %BM : i64
+  %im = tile.rem trunc %pid, %pm : i64
+  %in = tile.div trunc %pid, %pm : i64
+  %m0 = arith.muli %im, %BM overflow<nsw> : i64
+  %n0 = arith.muli %in, %BN overflow<nsw> : i64
+  %m32 = arith.trunci %m0 : i64 to i32
+  %n32 = arith.trunci %n0 : i64 to i32
+  %M32 = arith.trunci %M : i64 to i32
+  %N32 = arith.trunci %N : i64 to i32
+  %rm = tile.range 0 to #BM : tensor<#BMxi32>
+  %m0s = tile.splat %m32 : i32 -> tensor<#BMxi32>
+  %om = arith.addi %m0s, %rm overflow<nsw> : tensor<#BMxi32>
+  %Ms = tile.splat %M32 : i32 -> tensor<#BMxi32>
+  %rows = tile.rem trunc %om, %Ms : tensor<#BMxi32>
+  %rows64 = arith.extsi %rows : tensor<#BMxi32> to tensor<#BMxi64>
+  %am = tile.splat #STEPAM : i64 -> tensor<#BMxi64>
+  %ra = arith.muli %rows64, %am overflow<nsw> : tensor<#BMxi64>
+  %rn = tile.range 0 to #BN : tensor<#BNxi32>
+  %n0s = tile.splat %n32 : i32 -> tensor<#BNxi32>
+  %on = arith.addi %n0s, %rn overflow<nsw> : tensor<#BNxi32>
+  %Ns = tile.splat %N32 : i32 -> tensor<#BNxi32>
+  %cols = tile.rem trunc %on, %Ns : tensor<#BNxi32>
+  %cols64 = arith.extsi %cols : tensor<#BNxi32> to tensor<#BNxi64>
+  %bn = tile.splat #STEPBN : i64 -> tensor<#BNxi64>
+  %cb = arith.muli %cols64, %bn overflow<nsw> : tensor<#BNxi64>
+  %ku = arith.addi %K, %BK overflow<nsw> : i64
+  %kd = arith.subi %ku, %c1 overflow<nsw> : i64
+  %trips = tile.div trunc %kd, %BK : i64
+  %r = scf.for %k = %c0 to %trips step %c1 iter_args(%acc = %zero) -> (TACC) : i64 {
+    %done = arith.muli %k, %BK overflow<nsw> : i64
+    %left = arith.subi %K, %done overflow<nsw> : i64
+    %oa = arith.muli %done, #STEPAK overflow<nsw> : i64
+    %ob = arith.muli %done, #STEPBK overflow<nsw> : i64
+    %pa = tile.access %a, %oa steps(%ra, #STEPAK) bounds [0, 1](%c0, %left) : <IN>, (tensor<#BMxi64>, i64), (i64, i64) -> AA
+    %va = tile.load %pa : !tile.access#AA -> TA
+    %pb = tile.access %b, %ob steps(#STEPBK, %cb) bounds [1, 0](%c0, %left) : <IN>, (i64, tensor<#BNxi64>), (i64, i64) -> BB
+    %vb = tile.load %pb : !tile.access#BB -> TB
+    %d = tile.dot %va, %vb, %acc : TA, TB -> TACC
+    scf.yield %d : TACC
+  }
+  %oc = arith.muli %m0, %N overflow<nsw> : i64
+  %ocn = arith.addi %oc, %n0 overflow<nsw> : i64
+  %liveM = arith.subi %M, %m0 overflow<nsw> : i64
+  %liveN = arith.subi %N, %n0 overflow<nsw> : i64
+  %pc = tile.access %c, %ocn steps(%N, %c1) bounds [1, 1](%c0, %liveM, %c0, %liveN) : <ACC>, (i64, i64), (i64, i64, i64, i64) -> CC
+  tile.store %pc, %r : !tile.access#CC, TACC
+  tile.return
+})";
+  auto replace = [&](const std::string &from, const std::string &to) {
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+      text.replace(at, from.size(), to);
+  };
+  auto body = [&](int r, int c, const std::string &t) { return access(r, c, t).substr(12); };
+  replace("!tile.access#AA", access(s.bm, s.bk, in));
+  replace("!tile.access#BB", access(s.bk, s.bn, in));
+  replace("!tile.access#CC", access(s.bm, s.bn, acc));
+  replace("-> AA", "-> " + body(s.bm, s.bk, in));
+  replace("-> BB", "-> " + body(s.bk, s.bn, in));
+  replace("-> CC", "-> " + body(s.bm, s.bn, acc));
+  replace("TACC", tensor(s.bm, s.bn, acc));
+  replace("TA", tensor(s.bm, s.bk, in));
+  replace("TB", tensor(s.bk, s.bn, in));
+  replace("<IN>", "<" + in + ">");
+  replace("<ACC>", "<" + acc + ">");
+  replace("#BM", std::to_string(s.bm));
+  replace("#BN", std::to_string(s.bn));
+  replace("#BK", std::to_string(s.bk));
+  replace("#ZERO", acc[0] == 'i' ? "0" : "0.0");
+  replace("#STEPAM", transposeA ? "%c1" : "%lda");
+  replace("#STEPAK", transposeA ? "%lda" : "%c1");
+  replace("#STEPBK", transposeB ? "%c1" : "%ldb");
+  replace("#STEPBN", transposeB ? "%ldb" : "%c1");
+  return text;
+}
+
+int64_t programs(const Shape &s) { return int64_t((s.m + s.bm - 1) / s.bm) * ((s.n + s.bn - 1) / s.bn); }
+
+cpu::Options disjoint(bool on) {
+  cpu::Options options;
+  options.disjoint = on;
+  return options;
+}
+
+template <typename In, typename Acc> struct Problem {
+  Shape s;
+  int lda, ldb;
+  bool ta, tb;
+  std::vector<In> a, b;
+  std::vector<Acc> c;
+  Problem(Shape s, bool ta, bool tb, unsigned seed) : s(s), ta(ta), tb(tb) {
+    lda = (ta ? s.m : s.k) + 3;
+    ldb = (tb ? s.k : s.n) + 5;
+    a.resize(size_t(lda) * (ta ? s.k : s.m) + 1);
+    b.resize(size_t(ldb) * (tb ? s.n : s.k) + 1);
+    c.assign(size_t(s.m) * s.n + 1, Acc(77));
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> real(-1, 1);
+    for (auto *v : {&a, &b})
+      for (In &x : *v)
+        x = std::is_floating_point_v<In> ? In(real(random)) : In(real(random) * 100);
+  }
+  void run(const Compiled &code, unsigned flags) {
+    ASSERT_FALSE(code.kernels.empty()) << code.errors;
+    uint64_t slots[] = {slot(a.data()), slot(b.data()), slot(c.data()), slot(s.m), slot(s.n), slot(s.k), slot(lda), slot(ldb)};
+    int64_t grid[] = {programs(s), 1, 1};
+    LaunchOptions options;
+    options.flags = flags;
+    launch(*code.kernels[0], grid, slots, options);
+  }
+  void check() {
+    for (int i = 0; i < s.m; ++i)
+      for (int j = 0; j < s.n; ++j) {
+        Acc expected = 0;
+        for (int p = 0; p < s.k; ++p) {
+          Acc x = Acc(a[ta ? size_t(p) * lda + i : size_t(i) * lda + p]), y = Acc(b[tb ? size_t(j) * ldb + p : size_t(p) * ldb + j]);
+          if constexpr (std::is_floating_point_v<Acc>)
+            expected = std::fma(x, y, expected);
+          else
+            expected += x * y;
+        }
+        ASSERT_EQ(c[size_t(i) * s.n + j], expected) << i << " " << j;
+      }
+    EXPECT_EQ(c.back(), Acc(77));
+  }
+};
+
+const Shape shapes[] = {{64, 64, 64, 32, 32, 16}, {37, 53, 29, 16, 32, 8}, {1, 1, 1, 16, 16, 16}, {100, 9, 70, 32, 8, 32},
+                        {13, 40, 33, 7, 40, 5}, {5, 3, 0, 16, 16, 16},     {128, 64, 2500, 64, 64, 64}};
+} // namespace
+
+TEST(Dot, EveryShapeAndLayout) {
+  for (const Shape &s : shapes)
+    for (int layout = 0; layout < 4; ++layout)
+      for (bool shared : {true, false}) {
+        if (s.k > 1000 && (layout || !shared))
+          continue;
+        SCOPED_TRACE(testing::Message() << s.m << "x" << s.n << "x" << s.k << " layout " << layout << (shared ? " shared" : " private"));
+        Compiled code = compileText(seed(s, "f32", "f32", layout & 1, layout & 2), disjoint(shared), true);
+        Problem<float, float> problem(s, layout & 1, layout & 2, 5);
+        problem.run(code, shared ? TILERY_DISJOINT : 0);
+        problem.check();
+        if (HasFatalFailure())
+          return;
+      }
+}
+
+TEST(Dot, EveryType) {
+  Shape s{37, 53, 29, 16, 32, 8};
+  {
+    Problem<double, double> p(s, false, false, 1);
+    p.run(compileText(seed(s, "f64", "f64"), disjoint(true), true), TILERY_DISJOINT);
+    p.check();
+  }
+  {
+    Problem<int8_t, int32_t> p(s, false, true, 2);
+    p.run(compileText(seed(s, "i8", "i32", false, true), disjoint(true), true), TILERY_DISJOINT);
+    p.check();
+  }
+  {
+    Problem<int32_t, int64_t> p(s, true, false, 3);
+    p.run(compileText(seed(s, "i32", "i64", true, false), disjoint(false), true), 0);
+    p.check();
+  }
+}
+
+TEST(Dot, SameBitsForAnyTileAndThreadCount) {
+  Shape s{150, 170, 700, 32, 32, 16};
+  Problem<float, float> first(s, false, false, 9), second(s, false, false, 9), third(s, false, false, 9);
+  first.run(compileText(seed(s, "f32", "f32"), disjoint(true), true), TILERY_DISJOINT);
+  second.s = {150, 170, 700, 64, 128, 32};
+  Compiled larger = compileText(seed(second.s, "f32", "f32"), disjoint(true), true);
+  second.run(larger, TILERY_DISJOINT);
+  EXPECT_EQ(first.c, second.c);
+  setNumThreads(1);
+  third.s = second.s;
+  third.run(larger, TILERY_DISJOINT);
+  setNumThreads(0);
+  EXPECT_EQ(first.c, third.c);
+}
+
+TEST(Dot, DISABLED_Speed) {
+  for (Shape s : {Shape{512, 512, 512, 128, 256, 64}, {512, 512, 512, 64, 64, 32}, {1024, 1024, 1024, 128, 256, 64}, {1024, 1024, 1024, 64, 64, 32},
+                  {2048, 2048, 2048, 128, 256, 64}, {2048, 2048, 2048, 64, 64, 32}}) {
+    Compiled code = compileText(seed(s, "f32", "f32"), disjoint(true), true);
+    Problem<float, float> problem(s, false, false, 1);
+    for (unsigned threads : {1u, 2u}) {
+      setNumThreads(threads);
+      double best = 1e9;
+      for (int i = 0; i < 8; ++i) {
+        auto start = std::chrono::steady_clock::now();
+        problem.run(code, TILERY_DISJOINT);
+        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      }
+      std::printf("%d %dx%dx%d threads %u: %.1f GFLOP/s\n", s.m, s.bm, s.bn, s.bk, threads, 2e-9 * s.m * s.n * s.k / best);
+    }
+  }
+}
