@@ -19,6 +19,7 @@ class Parameter:
             level = level.dtype
             levels.append(level)
         self.levels = levels
+        self.placed = False  # read or written through its arrangement, not only through `source`
         self.middle = sum(level.ndim for level in levels[1:-1])
 
     @property
@@ -119,6 +120,7 @@ class Arranged:
             shape = tuple(level.ndim for level in parameter.levels[1:-1])
             raise error(IndexError, f"`{parameter.name}` holds several tiles (levels of {shape} dimensions between the program's and the tile's)",
                         hint=f"index it: `{parameter.name}[" + ", ".join("ijklmn"[:parameter.middle]) + "]`")
+        parameter.placed = True
         return parameter.argument.place(self._indices or ())
 
     def _read(self):

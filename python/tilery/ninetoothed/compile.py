@@ -8,6 +8,7 @@ from ..errors import error
 from ..frontend import position
 from ..tileon.language.tensor import activate, wrap
 from .arranged import Arranged, Parameter
+from .language.programs import program_id
 from .tracer import Tracer
 
 
@@ -38,24 +39,18 @@ def compile_application(application, arguments):
     native.set_position(position.current)
     with native:
         tracer = Tracer(native)
-        _kernel(native, tracer, application, arguments, first)
-        _host(native, application, arguments, first)
+        used = _kernel(native, tracer, application, arguments, first)
+        _host(native, application, arguments, first, used)
 
         return native.finish(), tracer.reads
 
 
 def _grid_argument(application, arguments):
-    """The argument whose outermost level is the grid; all others must have as many dimensions there."""
-    tensors = [a for a in arguments if not a.is_scalar]
-    if not tensors:
-        raise error(TypeError, f"`{application.__name__}` has no tensor argument: its grid is the outermost level of the first one")
-    for other in tensors[1:]:
-        if other.tensor.ndim != tensors[0].tensor.ndim:
-            raise error(ValueError, f"the arrangements of `{tensors[0].name}` and `{other.name}` have {tensors[0].tensor.ndim} and "
-                                    f"{other.tensor.ndim} dimensions in their outermost level",
-                        hint="every argument's outermost level must have the shape of the grid: `tile`, `expand`, `squeeze` it to the same one")
-
-    return tensors[0]
+    """The argument whose outermost level is the grid: the first tensor."""
+    for a in arguments:
+        if not a.is_scalar:
+            return a
+    raise error(TypeError, f"`{application.__name__}` has no tensor argument: its grid is the outermost level of the first one")
 
 
 def _kernel(native, tracer, application, arguments, first):
@@ -82,9 +77,12 @@ def _kernel(native, tracer, application, arguments, first):
             environment.update({a.size_name(d): e for d, e in enumerate(extents)})
             own.append((pointer, extents, strides))
         program = _program(native, first.tensor, environment)
-        bound = [_bind(native, a, values, program, environment) for a, values in zip(arguments, own)]
+        bound = [_bind(native, a, values, program if a.tensor.ndim == len(program) else _unravelled(native, a, environment), environment)
+                 for a, values in zip(arguments, own)]
         tracer.run(application, bound)
         native.end_kernel()
+
+        return {a for a, b in zip(arguments, bound) if isinstance(b, Arranged) and b._parameter.placed}
 
 
 def _bind(native, a, values, program, environment):
@@ -110,16 +108,30 @@ def _program(native, tensor, environment):
         if axis < 2 or tensor.ndim == 3:
             index = native.cast(native.program_id(axis), "int64")
         else:
-            inner = Symbol(1)
-            for size in shape[d + 1:tensor.ndim - 2]:
-                inner = inner * size
-            rest = native.cast(native.program_id(2), "int64")
-            index = native.binary("truncdiv", rest, arrange.emit(native, inner, environment))
-            if d > 0:
-                index = native.binary("truncmod", index, arrange.emit(native, shape[d], environment))
+            index = _digit(native, native.cast(native.program_id(2), "int64"), shape[:tensor.ndim - 2], d, environment)
         environment[repr(names[d])] = index
 
     return names
+
+
+def _unravelled(native, a, environment):
+    """The same for an argument whose outermost level has another number of dimensions than the grid: its digits of the linear id."""
+    names = [Symbol(f"ninetoothed_{a.tensor.name}_program_{d}") for d in range(a.tensor.ndim)]
+    if not a.is_scalar:
+        linear = native.cast(program_id(0).handle, "int64")
+        environment.update({repr(name): _digit(native, linear, a.tensor.shape, d, environment) for d, name in enumerate(names)})
+
+    return names
+
+
+def _digit(native, linear, shape, d, environment):
+    """Index into dimension `d` of a row-major linear index."""
+    inner = Symbol(1)
+    for size in shape[d + 1:]:
+        inner = inner * size
+    index = native.binary("truncdiv", linear, arrange.emit(native, inner, environment))
+
+    return native.binary("truncmod", index, arrange.emit(native, shape[d], environment)) if d > 0 else index
 
 
 def host_name(application):
@@ -131,7 +143,7 @@ def host_parameters(arguments):
     return [(a.name, a.dtype, -1 if a.is_scalar else a.rank) for a in arguments if not a.is_constant]
 
 
-def _host(native, application, arguments, first):
+def _host(native, application, arguments, first, used):
     handles = iter(native.begin_host(host_name(application), host_parameters(arguments)))
     environment, launch = {}, []
     for a in arguments:
@@ -150,7 +162,7 @@ def _host(native, application, arguments, first):
                 native.host_check(extents[d], native.constant(size.constant, "int64"),
                                   f"argument `{a.name}` has size {{0}} in dimension {d}, its arrangement was made for {{1}}")
     grid = [arrange.emit(native, size, environment) for size in first.tensor.shape]
-    _check_grids(native, arguments, first, grid, environment)
+    _check_grids(native, [a for a in arguments if a in used], first, grid, environment)
     axes = list(reversed(grid)) or [native.constant(1, "int64")]
     while len(axes) > 3:
         axes[2] = native.binary("*", axes[2], axes.pop(3))
@@ -159,11 +171,23 @@ def _host(native, application, arguments, first):
 
 
 def _check_grids(native, arguments, first, grid, environment):
+    """Every argument that is read or written tile by tile must have one tile (or set of tiles) for every program."""
     for a in arguments:
-        if a.is_scalar or a is first:
+        if a is first:
             continue
-        for d, (mine, size) in enumerate(zip(grid, a.tensor.shape)):
+        what = f"arguments `{first.name}` and `{a.name}` are arranged for different grids: {{0}} and {{1}} programs"
+        sizes = [arrange.emit(native, size, environment) for size in a.tensor.shape]
+        if len(sizes) != len(grid):
+            native.host_check(_product(native, grid), _product(native, sizes), what)
+            continue
+        for d, (mine, theirs, size) in enumerate(zip(grid, sizes, a.tensor.shape)):
             if size.simplified() != first.tensor.shape[d].simplified():
-                native.host_check(mine, arrange.emit(native, size, environment),
-                                  f"arguments `{first.name}` and `{a.name}` are arranged for different grids: {{0}} and {{1}} programs "
-                                  f"in dimension {d} of the outermost level")
+                native.host_check(mine, theirs, f"{what} in dimension {d} of the outermost level")
+
+
+def _product(native, values):
+    total = native.constant(1, "int64")
+    for value in values:
+        total = native.binary("*", total, value)
+
+    return total

@@ -7,7 +7,7 @@ import types
 from ..frontend.structure import Undefined
 from ..tileon.language.tensor import tensor
 from ..tileon.tracer import Tracer as TileTracer
-from .arranged import Arranged
+from .arranged import Arranged, SourceView
 from .outputs import prepare
 
 _FOREIGN = tuple({os.path.realpath(sysconfig.get_paths()[k]) + os.sep for k in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -41,6 +41,12 @@ class Tracer(TileTracer):
         if isinstance(value, Arranged) and value._indices is None and value._parameter.middle:
             return value  # another name for it: a tile is read when it is indexed
         return super().assign(name, self.read(value), old)
+
+    def set_item(self, owner, index, value):
+        if isinstance(owner, (Arranged, SourceView)):
+            owner[index] = value
+        else:
+            super().set_item(owner, index, value)
 
     def binary(self, op, a, b):
         return super().binary(op, self.read(a), self.read(b))
