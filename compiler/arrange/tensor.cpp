@@ -294,6 +294,7 @@ void Tensor::setInner(const Tensor &inner) {
   for (const View *view = inner.current.get(); view; view = view->input.get())
     if (view == current.get()) {
       current = inner.current;
+      root = inner.root;
       return;
     }
   throw std::invalid_argument("A tensor's `dtype` can only be replaced by one derived from it.");

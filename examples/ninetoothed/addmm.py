@@ -23,7 +23,7 @@ def mm_application(lhs, rhs, output):
     accumulator = ntl.zeros(output.shape, dtype=ntl.float32)
     for k in range(lhs.shape[0]):
         accumulator += ntl.dot(lhs[k], rhs[k])
-    output = accumulator  # noqa: F841
+    output = accumulator
 
 
 def addmm_arrangement(input, lhs, rhs, beta, alpha, output):
@@ -36,7 +36,7 @@ def addmm_arrangement(input, lhs, rhs, beta, alpha, output):
 def addmm_application(input, lhs, rhs, beta, alpha, output):
     product = ntl.zeros(output.shape, dtype=ntl.float32)
     mm_application(lhs, rhs, product)
-    output = beta * input + alpha * product  # noqa: F841
+    output = beta * input + alpha * product
 
 
 mm = ninetoothed.make(mm_arrangement, mm_application, tuple(Tensor(2) for _ in range(3)))

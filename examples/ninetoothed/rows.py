@@ -14,12 +14,12 @@ def arrangement(*tensors):
 def softmax_application(input, output):
     loaded = input
     exponents = ntl.exp(ntl.cast(loaded, ntl.float32) - ntl.max(ntl.cast(loaded, ntl.float32)))
-    output = exponents / ntl.sum(exponents)  # noqa: F841
+    output = exponents / ntl.sum(exponents)
 
 
 def rms_norm_application(input, weight, eps, output):
     x = ntl.cast(input, ntl.float32)
-    output = x * ntl.rsqrt(ntl.sum(x * x) / input.shape[-1] + eps) * weight  # noqa: F841
+    output = x * ntl.rsqrt(ntl.sum(x * x) / input.shape[-1] + eps) * weight
 
 
 softmax = ninetoothed.make(arrangement, softmax_application, (Tensor(2, other=float("-inf")), Tensor(2)))

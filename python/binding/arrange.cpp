@@ -255,7 +255,7 @@ void bindTensor(nb::module_ &m) {
       pairs.push_back({toSymbol(amount[0]), toSymbol(amount[1])});
     return wrap(h.tensor.pad(pairs));
   }, "pad"_a);
-  operation("__getitem__", [](Handle &h, nb::object key) { return wrap(h.tensor.slice(toSlices(key, h.tensor))); });
+  operation("__getitem__", [](Handle &h, nb::object key) { return wrap(h.tensor.slice(toSlices(key, h.tensor))); }, nb::arg("key").none());
   operation("innermost", [](Handle &h) { return wrap(h.tensor.innermost()); });
   operation("names", [](Handle &h) { return nb::steal<nb::object>(PySet_New(nb::cast(h.tensor.names()).ptr())); });
   operation("size", [](Handle &h, std::optional<int64_t> dim) -> nb::object {

@@ -211,7 +211,9 @@ class Regions(Trace):
                 if not fixes:
                     carried = [origin[id(x)][0] for x, _ in leaves]
             if not fixes:
-                return before, plans, carried, local
+                # What the body leaves as it is keeps the value from before the loop, not the dry trace's stand-in.
+                unchanged = [map_leaves(lambda v: origin[id(v)][0] if id(v) in origin else v, p) for p in plans]
+                return before, unchanged, carried, local
             for i, (what, data, types) in fixes.items():
                 if what == "local":
                     local[i] = True

@@ -1,0 +1,125 @@
+"""Symbol and Tensor as Python sees them: operators, upstream's error texts, eval and subs."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from tilery import ninetoothed
+from tilery.ninetoothed import Symbol, Tensor, block_size, naming
+
+
+def test_symbol_prints_and_folds():
+    x = Symbol("x")
+    assert repr(0 + x) == repr(x - 0) == repr(1 * x) == repr(x // 1) == "x"
+    assert repr(0 * x) == "0 * x"
+    assert repr((3 - x) * (x % 4)) == "(3 - x) * (x % 4)"
+    assert repr(-x) == "-x" and repr(7 // x) == "7 // x" and repr(x**2) == "x ** 2"
+    assert repr(Symbol("a+b")) == "a + b"
+    assert int(Symbol(7) // 2) == 3
+
+
+def test_symbol_identity_is_by_name():
+    assert Symbol("B", meta=True) == Symbol("B", meta=True)
+    assert Symbol("B", meta=True) != Symbol("B", constexpr=True)
+    assert Symbol(3) == 3 and Symbol("x") != 3 and Symbol("x") + 1 != Symbol("x") + 2
+    assert len({Symbol("a"), Symbol("a"), Symbol("a") + 1}) == 2
+    assert (Symbol("a") * 2 + Symbol("b")).names() == {Symbol("a"), Symbol("b")}
+    assert block_size() != block_size()
+
+
+def test_symbol_roles():
+    meta, constant = Symbol("B", meta=True), Symbol("C", constexpr=True)
+    assert repr(meta) == naming.make_meta("B") and repr(constant) == naming.make_constexpr("C")
+    assert (meta.lower_bound, meta.upper_bound, meta.power_of_two) == (32, 1024, True)
+    assert (constant.lower_bound, constant.upper_bound, constant.power_of_two) == (1, 2**20, False)
+    assert block_size(lower_bound=64, upper_bound=128).lower_bound == 64
+
+
+def test_symbol_replaces_in_place():
+    e = Symbol("a + b") * 2
+    e.find_and_replace(Symbol("a + b"), Symbol("c"))
+    assert repr(e) == "c * 2"
+
+
+def test_truth_of_a_comparison_is_not_known():
+    with pytest.raises(ValueError, match="not known until the kernel is launched"):
+        bool(Symbol("a") < 3)
+
+
+@pytest.mark.parametrize(
+    "make, kind, message",
+    [
+        (lambda: Symbol("a+b", meta=True), ValueError, "`constexpr` and `meta` are properties of name symbols."),
+        (lambda: Symbol("a", meta=True, constexpr=False), ValueError, "Non-constexpr meta symbol is not supported."),
+        (lambda: Symbol("a.b"), ValueError, "`a.b` is not an integer expression."),
+        (lambda: Tensor(), AssertionError, "Either `ndim` or `shape` must be provided."),
+        (lambda: Tensor(1, constexpr=True), ValueError, "`constexpr` can only be set for zero-dimensional tensors."),
+        (lambda: Tensor(0, value=1), ValueError, "`value` can only be set for constexpr tensors."),
+        (lambda: Tensor(1)[..., ...], ValueError, "Only one `Ellipsis` is allowed."),
+        (lambda: Tensor(shape=(2, 3))[1, 2, 3], IndexError, "Index `(1, 2, 3)` is out of bounds for tensor of shape `(2, 3)`."),
+        (lambda: Tensor(1)["a"], TypeError, "Index `'a'` must be an `int`, `slice`, or `None`, not `str`."),
+        (lambda: Tensor(shape=(2, 3)).tile((2,)), ValueError, "`tile` got 1 sizes for a tensor of shape `(2, 3)`: one per dimension is needed."),
+        (lambda: Tensor(2).squeeze(2), IndexError, "`squeeze`: dimension 2 is out of range for 2 dimensions."),
+        (lambda: Tensor(shape=(4,)).tile((2,)).dtype.dtype.shape, AttributeError, "'NoneType' object has no attribute 'shape'"),
+    ],
+)
+def test_error_texts(make, kind, message):
+    with pytest.raises(kind) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+def test_dtype_is_the_next_level_and_assignments_reach_the_tensor():
+    x = Tensor(shape=(4, 6)).tile((2, 3)).tile((1, -1))
+    assert x.dtype.shape == (1, 2) and x.dtype.dtype.shape == (2, 3) and x.dtype.dtype.dtype is None
+    x.dtype = x.dtype.squeeze(0)
+    x.dtype.dtype = x.dtype.dtype.unsqueeze(0)
+    assert x.shape == (2, 1) and x.dtype.shape == (2,) and x.dtype.dtype.shape == (1, 2, 3)
+    assert x.innermost().shape == (1, 2, 3)
+    x.dtype.dtype.dtype = ninetoothed.float16
+    assert x.source.dtype == "fp16" and x.source.shape == (4, 6)
+
+
+def test_a_root_is_arranged_many_times():
+    x = Tensor(1)
+    a, b = x.tile((2,)), x.tile((3,))
+    assert a.dtype.shape == (2,) and b.dtype.shape == (3,) and x.ndim == 1
+    assert copy.deepcopy(a).source.shape == x.shape
+
+
+def test_shape_assignment_specialises():
+    x = Tensor(2)
+    x.shape = x.shape[:-1] + (64,)
+    assert x.tile((1, -1)).dtype.shape == (1, 64)
+
+
+def test_eval_gives_offsets_and_minus_one():
+    x = Tensor(2)
+    B = Symbol("B", constexpr=True)
+    table = x.tile((1, B)).eval({x: {"shape": (2, 3)}, B: 2})
+    assert table.dtype == np.intp
+    assert table.tolist() == [[[[0, 1]], [[2, -1]]], [[[3, 4]], [[5, -1]]]]
+    assert ninetoothed.eval(Tensor(0)).shape == ()
+
+
+def test_eval_needs_every_value():
+    with pytest.raises(ValueError, match="has no value. Give it one in `subs`"):
+        Tensor(1).tile((2,)).eval()
+
+
+def test_subs_keeps_the_arrangement():
+    x = Tensor(2, other=3)
+    y = x.tile((2, 2)).subs({x: Tensor(shape=(4, 6))})
+    assert y.shape == (2, 3) and y.other == 3
+
+
+@pytest.mark.parametrize(
+    "key",
+    [slice(1, 3), slice(None, None, 2), slice(None, None, -1), slice(5, 1, -2), (slice(None), slice(1, 4, 2)), 2, -2, (0, slice(1, None)),
+     None, (Ellipsis, 1), (None, Ellipsis, None), (slice(None), -1)],
+)
+def test_getitem_follows_numpy(key):
+    expected = np.arange(30).reshape(6, 5)[key]
+    actual = Tensor(shape=(6, 5))[key].eval()
+    assert actual.shape == expected.shape and (actual == expected).all()
