@@ -70,7 +70,7 @@ class Trace:
             self.record(function, rewritten.reads)
             bound = self.functions[function] = rewritten.bind(function, self)
         if len(self.active) > 100:
-            raise error(RecursionError, f"`{function.__name__}` calls itself without end")
+            raise error(RecursionError, f"`{function.__name__}` calls itself without end", chain=position.current()[:3])
         self.active.append((function, len(self.regions)))
         try:
             return bound(*args, **kwargs)

@@ -95,6 +95,8 @@ class Kernel:
     def __call__(self, *args, **kwargs):
         if len(args) > len(self.names):  # symbols may follow by position, in the order of their names
             labels = [label for label in self.symbols if label not in kwargs]
+            if len(args) > len(self.names) + len(labels):
+                raise error(TypeError, f"kernel `{self.application.__name__}` takes {len(self.names) + len(labels)} arguments, got {len(args)}")
             kwargs.update(zip(labels, args[len(self.names):]))
             args = args[:len(self.names)]
         for name in _OPTIONS:
@@ -165,6 +167,8 @@ class Kernel:
                             hint=f"pass it by keyword: {self.application.__name__}(..., {label}=...)")
             if isinstance(values[label], bool) or not hasattr(values[label], "__index__"):
                 raise error(TypeError, f"`{label}` of kernel `{self.application.__name__}` must be an int, got {values[label]!r}")
+            if values[label] < 1:
+                raise error(ValueError, f"`{label}` of kernel `{self.application.__name__}` must be at least 1, got {values[label]}")
             numbers[repr(symbol)] = Symbol(values[label])
         arguments = [self._argument(n, t, known, numbers) for n, t, known in zip(self.names, self.tensors, signature.params)]
         module, reads = compile_application(self.application, arguments)
@@ -192,6 +196,10 @@ class Kernel:
         if kind != "tensor":
             raise error(TypeError, f"argument `{name}` of kernel `{self.application.__name__}` must be a tensor, got a number")
         _check_rank(self.application, name, tensor, len(known[3]))
+        for size in arranged.innermost().shape if arranged.levels > 1 else ():
+            if size.simplified().constant is None:
+                raise error(ValueError, f"the innermost tile of `{name}` has size `{size}`, which is not known when the kernel is compiled",
+                            hint="use numbers, meta or constexpr symbols, or sizes of the arguments")
 
         return Argument(name, arranged, known[1], tuple(c == 1 for c in known[4]), known[2])
 
