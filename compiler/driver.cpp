@@ -1,6 +1,7 @@
 // The pipeline from a module to an image: passes, then the target.
 #include "compiler/builder/module_impl.h"
 #include "compiler/cpu/cpu.h"
+#include "compiler/host_program.h"
 #include "compiler/passes/passes.h"
 #include "compiler/source_chain.h"
 #include "tilery/compile.h"
@@ -91,6 +92,10 @@ Compiled compile(Module &source, const CompileOptions &options) {
   dump("asm", result.assembly);
   result.image.object = std::move(compiled->object);
   result.image.kernels = std::move(compiled->kernels);
+  auto host = compileHost(*module, result.image.kernels);
+  if (failed(host))
+    errors.raise("the host function could not be translated");
+  result.image.host = std::move(*host);
   return result;
 }
 
