@@ -1,4 +1,4 @@
-"""Which names a piece of code assigns, and which it reads from outside."""
+"""Which names a piece of code assigns."""
 import ast
 
 
@@ -60,27 +60,3 @@ def bound_in_comprehension(node):
     for generator in node.generators:
         _targets(generator.target, out)
     return out
-
-
-def read_paths(definition):
-    """Dotted names a function may read from outside: {('tl', 'float32'), ('BLOCK',)}. A superset: what no branch reaches is listed too."""
-    local = set(parameters(definition.args))
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            local.add(node.id)
-    paths, inside = set(), set()
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Attribute) and id(node) not in inside:
-            path, base = [node.attr], node.value
-            while isinstance(base, ast.Attribute):
-                inside.add(id(base))
-                path.insert(0, base.attr)
-                base = base.value
-            if isinstance(base, ast.Name):
-                inside.add(id(base))
-                if base.id not in local:
-                    paths.add((base.id, *path))
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in inside and node.id not in local:
-            paths.add((node.id,))
-    return paths

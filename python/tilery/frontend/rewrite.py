@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from . import position
 from .jumps import DONE, RESULT, Guard, JumpLowering
-from .names import assigned, bound_in_comprehension, parameters, read_paths
+from .names import assigned, bound_in_comprehension, parameters
 from .source import tree_of
 from ..errors import error
 
@@ -32,8 +32,6 @@ _OPERATORS = {
 class Rewritten:
     """One function's rewritten code; `bind` makes it callable under a set of hooks."""
     code: types.CodeType
-    definition: ast.FunctionDef
-    reads: frozenset
 
     def bind(self, function, hooks):
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
@@ -49,7 +47,7 @@ _cache = {}  # (code object, preparation) -> Rewritten
 
 def rewrite(function, prepare=None):
     """Rewrites a function once; later calls return the same code. `prepare` changes the function's tree before, as a language needs it."""
-    key = function.__code__, prepare
+    key = function.__code__, function.__code__.co_filename, prepare
     found = _cache.get(key)
     if found is None:
         found = _cache[key] = _rewrite(function, prepare)
@@ -58,7 +56,6 @@ def rewrite(function, prepare=None):
 
 def _rewrite(function, prepare):
     definition = tree_of(function)
-    reads = frozenset(read_paths(definition))
     if prepare is not None:
         definition = prepare(definition)
     file = function.__code__.co_filename
@@ -69,7 +66,7 @@ def _rewrite(function, prepare):
     free = sorted({HOOKS, *function.__code__.co_freevars})
     factory = ast.FunctionDef("__t_factory", ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, []),
                               [new, ast.Return(ast.Name(new.name, ast.Load()))], [])
-    module = ast.fix_missing_locations(ast.Module([ast.copy_location(factory, definition)], []))
+    module = ast.Module([_place(factory, definition)], [])
     try:
         outer = compile(module, file, "exec", dont_inherit=True)
     except SyntaxError as e:
@@ -77,7 +74,21 @@ def _rewrite(function, prepare):
     factory_code = next(c for c in outer.co_consts if hasattr(c, "co_code"))
     code = next(c for c in factory_code.co_consts if hasattr(c, "co_code") and c.co_name == new.name).replace(co_name=definition.name)
     position.register(code, definition.name)
-    return Rewritten(code, definition, reads)
+    return Rewritten(code)
+
+
+def _place(new, old):
+    """Gives a new node, and the new ones below it, the place of an old one."""
+    place = old.lineno, old.col_offset, old.end_lineno, old.end_col_offset
+    pending = [new]
+    while pending:
+        node = pending.pop()
+        if node._attributes:
+            if hasattr(node, "lineno"):
+                continue
+            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = place
+        pending.extend(ast.iter_child_nodes(node))
+    return new
 
 
 class _Function(ast.NodeTransformer):
@@ -85,7 +96,6 @@ class _Function(ast.NodeTransformer):
 
     def __init__(self, definition, file, outer_names):
         self.node, self.file = definition, file
-        self.refuse()
         self.parameters = parameters(definition.args)
         self.body = JumpLowering().function(list(definition.body))
         names, self.shared = assigned(self.body)
@@ -96,12 +106,9 @@ class _Function(ast.NodeTransformer):
         self.shadowed = []
         self.count = 0
 
-    def refuse(self):
-        for node in ast.walk(self.node):
-            what = _REFUSED.get(type(node))
-            if what:
-                raise error(SyntaxError, f"{what} is not supported in a kernel", hint="move it out of the kernel, to the code that launches it",
-                            chain=[(self.file, node.lineno, node.col_offset + 1, self.node.name)])
+    def refused(self, node):
+        raise error(SyntaxError, f"{_REFUSED[type(node)]} is not supported in a kernel", hint="move it out of the kernel, to the code that launches it",
+                    chain=[(self.file, node.lineno, node.col_offset + 1, self.node.name)])
 
     def definition(self):
         body, node = [], self.node
@@ -125,7 +132,7 @@ class _Function(ast.NodeTransformer):
 
     # -- pieces ------------------------------------------------------------------------------------------------------
     def at(self, new, old):
-        return ast.fix_missing_locations(ast.copy_location(new, old))
+        return _place(new, old)
 
     def hook(self, name, arguments, at, keywords=()):
         function = ast.Attribute(ast.Name(HOOKS, ast.Load()), name, ast.Load())
@@ -261,7 +268,7 @@ class _Function(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node):
         if node.value is None or not isinstance(node.target, ast.Name):
-            return ast.Pass() if node.value is None else self.store(node.target, self.visit(node.value), node)
+            return self.at(ast.Pass(), node) if node.value is None else self.store(node.target, self.visit(node.value), node)
         arguments = [ast.Constant(node.target.id), self.thunk(node.annotation), self.visit(node.value), ast.Name(node.target.id, ast.Load())]
         return self.at(ast.Assign([ast.Name(node.target.id, ast.Store())], self.hook("annotated", arguments, node)), node)
 
@@ -363,3 +370,7 @@ class _Function(ast.NodeTransformer):
         arguments = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         return self.hook("call", [self.visit(node.func), *arguments], node, keywords)
+
+
+for _kind in _REFUSED:
+    setattr(_Function, f"visit_{_kind.__name__}", _Function.refused)

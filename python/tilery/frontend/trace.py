@@ -2,6 +2,7 @@
 import types
 
 from . import position
+from .fingerprint import reads_of
 from .rewrite import rewrite
 from ..errors import Error, error, kind
 
@@ -66,9 +67,8 @@ class Trace:
                             hint="helpers are traced inline, so a recursion must end at compile time; write it as a loop")
         bound = self.functions.get(function)
         if bound is None:
-            rewritten = rewrite(function, type(self).prepare)
-            self.record(function, rewritten.reads)
-            bound = self.functions[function] = rewritten.bind(function, self)
+            self.record(function, reads_of(function.__code__))
+            bound = self.functions[function] = rewrite(function, type(self).prepare).bind(function, self)
         if len(self.active) > 100:
             raise error(RecursionError, f"`{function.__name__}` calls itself without end", chain=position.current()[:3])
         self.active.append((function, len(self.regions)))
