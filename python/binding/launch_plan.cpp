@@ -29,6 +29,9 @@ uint64_t halfBits(double value, bool brain) {
   return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
+/// Kernels know integers of memory by their width only.
+bool sameInMemory(DType a, DType b) { return a == b || (!isFloat(a) && !isFloat(b) && byteWidth(a) == byteWidth(b)); }
+
 [[noreturn]] void failSlot(const Argument &argument, const char *parameterName, const char *kernelName, const std::string &expected) {
   throw Error({Diagnostic::Kind::Type,
                "argument '" + std::string(parameterName) + "' of " + kernelName + " is " + describe(argument) + "; expected " + expected, "", {}});
@@ -39,7 +42,7 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
   if (info.pointer) {
     if (argument.kind == Argument::None)
       return 0;
-    if (argument.kind != Argument::Tensor || argument.tensor.dtype != info.dtype)
+    if (argument.kind != Argument::Tensor || !sameInMemory(argument.tensor.dtype, info.dtype))
       failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype) + " tensor");
     if (argument.readOnly && info.written)
       throw Error({Diagnostic::Kind::Value, "argument '" + std::string(parameterName) + "' is a read-only array, and " + kernelName + " writes to it",
