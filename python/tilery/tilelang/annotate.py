@@ -17,7 +17,7 @@ def annotate_l2_hit_ratio(ratios):
 
 def annotate_safe_value(values):
     """What elements outside a tensor read as, instead of 0: {tensor: number}."""
-    state = kernel("T.annotate_safe_value").state
+    state = kernel("T.annotate_safe_value").open
     state.safe_values.update({id(memory): value for memory, value in values.items() if isinstance(memory, Memory)})
 
 

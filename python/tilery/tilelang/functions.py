@@ -23,7 +23,7 @@ class PrimFunc:
         self.params = []
         for parameter in inspect.signature(function).parameters.values():
             annotation = parameter.annotation
-            if isinstance(annotation, str):
+            if isinstance(annotation, str) and not isinstance(annotation, dtype):  # from __future__ import annotations
                 annotation = eval(annotation, function.__globals__, names)  # noqa: S307: what Python does for annotations
             self.params.append((parameter.name, self._kind(parameter.name, annotation)))
 

@@ -53,7 +53,7 @@ class ThreadIndex(Expr):
 
 def get_thread_binding(dim=0):
     """The index of this thread in its block; 0 if the block has one thread."""
-    threads = kernel("T.get_thread_binding").state.threads
+    threads = kernel("T.get_thread_binding").open.threads
     count = threads[dim] if dim < len(threads) else 1
     return 0 if count == 1 else ThreadIndex(count)
 
@@ -63,7 +63,7 @@ def get_thread_bindings():
 
 
 def get_thread_extent(dim=0):
-    threads = kernel("T.get_thread_extent").state.threads
+    threads = kernel("T.get_thread_extent").open.threads
     return threads[dim] if dim < len(threads) else 1
 
 
@@ -72,7 +72,7 @@ def get_thread_extents():
 
 
 def get_num_threads():
-    return math.prod(kernel("T.get_num_threads").state.threads)
+    return math.prod(kernel("T.get_num_threads").open.threads)
 
 
 def get_block_binding(dim=0):

@@ -42,12 +42,24 @@ def _shape(shape):
     return shape
 
 
+def row_major(shape):
+    """Strides of a tensor without gaps."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.insert(0, step)
+        step = step * size
+    return strides
+
+
 def show(items):
     return "(" + ", ".join(map(repr, items)) + ("," if len(items) == 1 else "") + ")"
 
 
 class Memory:
-    """A tensor parameter, a workspace or a buffer of a program. `scope` as upstream names it; `native` is the builder's handle of a buffer."""
+    """A tensor parameter, a workspace or a buffer of a program. `scope` as upstream names it; `native` is the builder's handle of a buffer.
+    Tensors have `strides` and the `divisibility` of their address in bytes."""
+
+    divisibility = 1
 
     def __init__(self, shape, element, scope, name=None, native=None, strides=None):
         self.shape, self.dtype, self.scope_name, self.name = tuple(shape), dtype(element), scope, name

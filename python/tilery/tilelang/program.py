@@ -1,8 +1,16 @@
 """From a PrimFunc to a module: its kernels, and the host function that checks a call, binds sizes, allocates and launches."""
-from .memory import Memory, TensorType
+from .memory import Memory, TensorType, row_major
 from .trace import Trace
 from .values import Expr, Node, Var
 from ..errors import error
+
+
+class Program:
+    """A PrimFunc for one kind of call. `launches`: the kernels with their grids and slots; `tensors`: [(Memory, role)]; `reads`: what the trace read."""
+
+    def __init__(self, name, module, trace, outputs):
+        self.name, self.module, self.outputs = name, module, outputs
+        self.launches, self.tensors, self.sizes, self.reads = trace.launches, trace.tensors, list(trace.sizes.values()), trace.reads
 
 
 class CallStride:
@@ -12,18 +20,9 @@ class CallStride:
         self.divisibility = divisibility
 
 
-def row_major(shape):
-    """Strides of a tensor without gaps."""
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step = step * size
-    return strides
-
-
 def build(prim_func, output_positions, layouts):
-    """The module of `prim_func`. layouts: parameter name -> (divisibility of the address in bytes, [1, 16 or 0 a stride]).
-    Returns (module, number of outputs, what the trace read)."""
+    """The Program of `prim_func`. layouts: parameter name -> (divisibility of the address in bytes, [1, 16 or 0 a stride]).
+    A parameter whose position is in output_positions is allocated by the call."""
     from tilery import _native
     from ..frontend import position
 
@@ -44,7 +43,7 @@ def build(prim_func, output_positions, layouts):
         result = trace.run(prim_func.function, arguments)
         outputs = _outputs(prim_func, trace, result, output_positions)
         _host(trace, prim_func, scalars, outputs)
-        return native.finish(), len(outputs), trace.reads
+        return Program(prim_func.__name__, native.finish(), trace, outputs)
 
 
 def _tensor(trace, name, kind, is_output, layout):
@@ -97,7 +96,7 @@ def _host(trace, prim_func, scalars, outputs):
         elif parameter in scalars:
             params.append((parameter, kind, -1))
             bound.append(scalars[parameter])
-    handles = dict(zip(map(id, bound), native.begin_host(name, params)))
+    handles = dict(zip(map(id, bound), native.begin_host(f"{name}_host", params)))
     for var in scalars.values():
         trace.host_values[var.uid] = handles[id(var)]
     checks = list(_bind(trace, tensors.values(), handles))

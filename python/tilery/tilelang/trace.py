@@ -4,7 +4,7 @@ import types
 from .context import set_current
 from .dtypes import dtype
 from .loops import Iteration, Serial
-from .memory import Element, LocalVar, Memory
+from .memory import Element, LocalVar, Memory, row_major
 from .values import Expr, Val, Var, binary, cast, is_number, is_operand, read, unary
 from ..errors import error
 from ..frontend import Language, Loop
@@ -68,7 +68,7 @@ class Trace(Language):
         super().__init__(Blocks(native))
         self.native, self.name = native, name
         self.tensors, self.sizes, self.launches = [], {}, []
-        self.state, self.host_values = None, {}
+        self.open, self.host_values = None, {}
         self.parallel = []  # ids of the loop variables of each open T.Parallel
 
     def __enter__(self):
@@ -83,9 +83,11 @@ class Trace(Language):
     # -- tensors, sizes, kernels -------------------------------------------------------------------------------------
     @property
     def in_kernel(self):
-        return self.state is not None
+        return self.open is not None
 
     def add_tensor(self, memory, role):
+        if memory.strides is None:  # made by the call: row-major, aligned as the runtime allocates
+            memory.strides, memory.divisibility = row_major(memory.shape), 16
         self.tensors.append((memory, role))
         return memory
 
@@ -94,26 +96,26 @@ class Trace(Language):
 
     def variable(self, var):
         """The value of a size or scalar parameter, in the kernel or host function being built."""
-        values = self.state.variables if self.in_kernel else self.host_values
+        values = self.open.variables if self.in_kernel else self.host_values
         if var.uid not in values:
             raise error(NameError, f"size `{var.name}` has no value here", hint="it must be a dimension of a tensor parameter, or a scalar parameter")
         return values[var.uid]
 
     def root(self, memory):
-        root = self.state.roots.get(id(memory))
+        root = self.open.roots.get(id(memory))
         if root is None:
             raise error(RuntimeError, f"tensor `{memory.label()}` does not belong to this kernel")
         return root
 
     def safe_value(self, memory):
-        return self.state.safe_values.get(id(memory))
+        return self.open.safe_values.get(id(memory))
 
     def begin_kernel(self, grid, threads):
         from tilery import _native
 
         if self.in_kernel:
             raise error(RuntimeError, "`T.Kernel` inside `T.Kernel`", hint="open one after the other: each is a launch")
-        suffix = f"_kernel_{len(self.launches)}" if self.launches else "_kernel"  # the plain name is the host function
+        suffix = f"_{len(self.launches)}" if self.launches else ""
         state = KernelState(self.name + suffix, grid, threads)
         params, slots = [], state.slots
         for memory, _ in self.tensors:
@@ -128,7 +130,7 @@ class Trace(Language):
                     slots.append(("stride", memory, dim))
                     params.append((f"{memory.label()}.stride{dim}", _native.Type("int64", ()), stride.divisibility))
         values = dict(zip(((slot[0], id(slot[1]), *slot[2:]) for slot in slots), self.native.begin_kernel(state.name, params)))
-        self.state = state
+        self.open = state
         for var in self.sizes.values():
             state.variables[var.uid] = values["size", id(var)]
         for memory, _ in self.tensors:
@@ -137,8 +139,8 @@ class Trace(Language):
 
     def end_kernel(self):
         self.native.end_kernel()
-        self.launches.append(self.state)
-        self.state = None
+        self.launches.append(self.open)
+        self.open = None
 
     def check_private(self, element):
         """A per-thread array cannot be indexed by what is spread over threads."""
@@ -160,6 +162,9 @@ class Trace(Language):
 
     def to_value(self, number, like=None):
         return Val(self.native.materialize(number) if like is None else self.native.convert(number, like))
+
+    def takes(self, type_, number):
+        return self.native.materialize(number).type == type_
 
     def condition(self, value):
         return Val(self.native.cast(value, "bool"))
@@ -288,11 +293,11 @@ class Trace(Language):
                                    f"declare it before with {name} = T.alloc_var(dtype) if it must keep what a loop or branch assigns")
         put(out)
 
-    def if_(self, test, then, other, names, get, put):
+    def if_(self, test, then, other, names, get, put, at_end):
         if isinstance(test, Memory):
             bool(test)
         if not self.is_value(test):
-            return super().if_(test, then, other, names, get, put)
+            return super().if_(test, then, other, names, get, put, at_end)
         before = get()
         ends = []
 

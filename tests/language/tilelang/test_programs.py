@@ -1,0 +1,237 @@
+"""Programs against torch in float64, by the oracle and by machine code."""
+import numpy
+import pytest
+import torch
+
+from language.tilelang import kernels
+from tilery import tilelang
+from tilery.tilelang import language as T
+
+FLOATS = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-5, "float64": 1e-12}
+
+
+@pytest.fixture(autouse=True, params=["oracle", "native"])
+def engine(request, monkeypatch):
+    monkeypatch.setenv("TILERY_ORACLE", "1" if request.param == "oracle" else "0")
+
+
+def fresh(function, *args, **kwargs):
+    """A kernel compiled for this test alone."""
+    return tilelang.compile(function.get_tir(*args, **kwargs), out_idx=function.options["out_idx"])
+
+
+def close(actual, expected, tolerance):
+    scale = max(1.0, float(expected.abs().max())) if expected.numel() else 1.0
+    torch.testing.assert_close(actual.double(), expected.double(), rtol=0, atol=tolerance * scale)
+
+
+def poisoned(*shape, dtype=torch.float32):
+    return torch.full(shape, float("nan"), dtype=dtype) if dtype.is_floating_point else torch.full(shape, 77, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("sizes", [(32, 32, 32), (33, 47, 29), (1, 1, 1), (5, 70, 64)])
+def test_matmul(dtype, sizes):
+    M, N, K = sizes
+    kind = getattr(torch, dtype)
+    a, b, c = torch.randn(M, K, dtype=kind), torch.randn(K, N, dtype=kind), poisoned(M, N, dtype=kind)
+    fresh(kernels.matmul, M, N, K, 16, 32, 8, dtype, "float64" if dtype == "float64" else "float32")(a, b, c)
+    close(c, (a.double() @ b.double()).relu(), FLOATS[dtype])
+
+
+@pytest.mark.parametrize("transpose_A, transpose_B", [(False, True), (True, False), (True, True)])
+def test_transposed_operands(transpose_A, transpose_B):
+    M, N, K = 20, 36, 24
+    a, b, c = torch.randn(M, K), torch.randn(K, N), poisoned(M, N)
+    kernel = fresh(kernels.matmul, M, N, K, 16, 16, 16, "float32", transpose_A=transpose_A, transpose_B=transpose_B)
+    kernel(a.T.contiguous() if transpose_A else a, b.T.contiguous() if transpose_B else b, c)
+    close(c, (a.double() @ b.double()).relu(), 1e-5)
+
+
+def test_int8_matmul():
+    M, N, K = 17, 16, 40
+    a, b, c = (torch.randint(-128, 128, s, dtype=torch.int8) for s in ((M, K), (K, N), (M, N)))
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "int8"), B: T.Tensor((K, N), "int8"), C: T.Tensor((M, N), "int32")):
+        with T.Kernel(1):
+            x = T.alloc_shared((32, 40), "int8")
+            y = T.alloc_shared((40, 16), "int8")
+            acc = T.alloc_fragment((32, 16), "int32")
+            T.copy(A[0, 0], x)
+            T.copy(B, y)
+            for k in T.serial(2):
+                T.gemm(x[:, k * 20:(k + 1) * 20], y[k * 20:k * 20 + 20, :], acc, clear_accum=k == 0)
+            T.copy(acc, C[0, 0])
+    c = torch.full((M, N), 99, dtype=torch.int32)
+    tilelang.compile(main)(a, b, c)
+    assert torch.equal(c, a.int() @ b.int())
+
+
+@pytest.mark.parametrize("shape", [(7, 33), (1, 1), (16, 64), (13, 100)])
+def test_softmax(shape):
+    x = torch.randn(shape) * 5
+    close(fresh(kernels.softmax, *shape, 4)(x), x.double().softmax(1), 1e-6)
+
+
+@pytest.mark.parametrize("shape", [(7, 33), (1, 1), (16, 64)])
+def test_rms_norm(shape):
+    x = torch.randn(shape)
+    wide = x.double()
+    close(fresh(kernels.rms_norm, *shape, 4)(x), wide * (wide.pow(2).mean(1, keepdim=True) + 1e-12).rsqrt(), 1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 31, 64, 100])
+def test_branches_in_parallel(n):
+    x, y = torch.randn(n) * 2, poisoned(n)
+    fresh(kernels.piecewise, n, 32)(x, y)
+    expected = torch.where(x > 1, 1.0, torch.where(x >= -1, torch.where(x < 0, x * x, x), x.abs() + 2))
+    assert torch.equal(y, expected)
+
+
+def test_dynamic_sizes_share_one_kernel():
+    kernel = fresh(kernels.dynamic_add, 8, 16)
+    for shape in ((3, 5), (8, 16), (20, 40), (1, 1), (0, 4), (16, 48)):
+        a, b = torch.randn(shape), torch.randn(shape)
+        assert torch.equal(kernel(a, b), a + b)
+    with pytest.raises(ValueError, match=r"Argument main.B.shape\[0\] has an unsatisfied constraint: 4 == 3"):
+        kernel(torch.randn(3, 5), torch.randn(4, 5))
+
+
+ELEMENTS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64"]
+
+
+@pytest.mark.parametrize("source", ELEMENTS)
+@pytest.mark.parametrize("target", ["bool", "int8", "int32", "uint16", "int64", "float16", "bfloat16", "float32", "float64"])
+def test_copy_converts(source, target):
+    values = torch.tensor([[0, 1, 2, 100, 5, 7, 1]] * 2)
+    x = values.to(getattr(torch, source))
+    if source.startswith(("float", "bfloat")):
+        x = x + torch.tensor(0.25, dtype=x.dtype)
+    result = fresh(kernels.convert, 2, 7, 4, source, target)(x)
+    assert result.dtype == getattr(torch, target) and torch.equal(result, x.to(result.dtype))
+
+
+@pytest.mark.parametrize("seq_q, seq_k", [(16, 16), (19, 37)])
+def test_attention(seq_q, seq_k):
+    q, k, v = torch.randn(2, seq_q, 8), torch.randn(2, seq_k, 8), torch.randn(2, seq_k, 8)
+    expected = (q.double() @ k.double().transpose(1, 2) / 8 ** 0.5).softmax(2) @ v.double()
+    close(fresh(kernels.attention, 2, seq_q, seq_k, 8, 16, 8)(q, k, v), expected, 1e-5)
+
+
+def test_several_launches_and_workspace():
+    a = torch.randn(21, 6)
+    close(fresh(kernels.two_launches, 21, 6, 4)(a), a.double().sum(0), 1e-6)
+    close(fresh(kernels.split_sum, 21, 6, 4)(a, torch.ones(6)), a.double().sum(0) + 1, 1e-6)
+
+
+def test_control_flow():
+    values = [3, -5, 4, -1, 6, 90, 7]
+    result = torch.full((8,), 77, dtype=torch.int32)
+    fresh(kernels.control, len(values))(torch.tensor(values, dtype=torch.int32), result, 50)
+    x, steps = 14, 0
+    while x != 1:
+        x, steps = (x // 2 if x % 2 == 0 else 3 * x + 1), steps + 1
+    even = sum(i * 10 + j for i in range(3) for j in range(4) if i != j and (i + j) % 2 == 0)
+    assert result.tolist() == [13, 3, steps, 0, 26 * 26 + 1, even, 14, -4]
+
+
+def test_histogram():
+    x, h = torch.randint(0, 10, (1000,), dtype=torch.int32), torch.zeros(10, dtype=torch.int32)
+    fresh(kernels.histogram, 1000, 10, 64)(x, h)
+    assert torch.equal(h, torch.bincount(x, minlength=10).int())
+
+
+@pytest.mark.parametrize("kind", ["sum", "max"])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scan(kind, dim, reverse):
+    a = torch.randn(5, 9)
+    turned = a.double().flip(dim) if reverse else a.double()
+    expected = turned.cumsum(dim) if kind == "sum" else turned.cummax(dim).values
+    close(fresh(kernels.running, 5, 9, kind, dim, reverse)(a), expected.flip(dim) if reverse else expected, 1e-6)
+
+
+REDUCE = {"sum": lambda a: a.sum(1), "abssum": lambda a: a.abs().sum(1), "max": lambda a: a.amax(1), "min": lambda a: a.amin(1),
+          "absmax": lambda a: a.abs().amax(1)}
+JOIN = {"sum": torch.add, "max": torch.maximum, "min": torch.minimum, "absmax": torch.maximum}
+
+
+@pytest.mark.parametrize("kind", REDUCE)
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("clear", [True, False])
+def test_reduce(kind, dtype, clear):
+    a = torch.randint(-50, 50, (6, 13)).to(getattr(torch, dtype))
+    start = torch.randint(-50, 50, (6,)).to(a.dtype)
+    expected = REDUCE[kind](a)
+    if not clear and kind != "abssum":
+        expected = JOIN[kind](expected, start)
+    assert torch.equal(fresh(kernels.reductions, 6, 13, kind, dtype, clear)(a, start), expected)
+
+
+@pytest.mark.parametrize("kind", ["bitand", "bitor", "bitxor"])
+def test_reduce_bits(kind):
+    a = torch.randint(0, 1 << 20, (3, 5), dtype=torch.int32)
+    step = {"bitand": numpy.bitwise_and, "bitor": numpy.bitwise_or, "bitxor": numpy.bitwise_xor}[kind]
+    result = fresh(kernels.reductions, 3, 5, kind, "int32", True)(a, torch.zeros(3, dtype=torch.int32))
+    assert numpy.array_equal(result.numpy(), step.reduce(a.numpy(), axis=1))
+
+
+def test_outputs_of_empty():
+    a = torch.randn(4, 6)
+    kernel = tilelang.compile(kernels.transpose_add(4, 6))
+    b, c = kernel(a)
+    expected = a.T.contiguous()
+    expected[0] = 5
+    assert torch.equal(b, expected) and torch.equal(c, a.view(torch.int32).flatten())
+
+
+def test_strided_arguments():
+    M, N, K = 20, 24, 28
+    big = torch.randn(3 * K, 2 * M)
+    a, b = big[::3, ::2].T, torch.randn(N, K).T
+    c = poisoned(M, 2 * N)[:, ::2]
+    assert not a.is_contiguous() and not b.is_contiguous() and not c.is_contiguous()
+    kernel = fresh(kernels.matmul, M, N, K, 16, 16, 8, "float32")
+    kernel(a, b, c)
+    close(c, (a.double() @ b.double()).relu(), 1e-5)
+    again = poisoned(M, N)
+    kernel(a.contiguous(), b.contiguous(), again)
+    assert torch.equal(again, c)
+
+
+def test_numpy_and_dlpack():
+    class Tensor:
+        """An object that only knows DLPack."""
+
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    x = numpy.random.default_rng(0).standard_normal((5, 8)).astype(numpy.float32)
+    kernel = fresh(kernels.softmax, 5, 8, 2)
+    result = kernel(x)
+    assert isinstance(result, numpy.ndarray)
+    expected = torch.from_numpy(x).double().softmax(1)
+    close(torch.from_numpy(result), expected, 1e-6)
+    y = numpy.full((8,), 7, dtype=numpy.float32)
+    fresh(kernels.piecewise, 8, 4)(Tensor(x[0]), Tensor(y))
+    assert not (y == 7).any()
+
+
+def test_tensors_that_require_grad():
+    x = torch.randn(4, 8, requires_grad=True)
+    close(fresh(kernels.softmax, 4, 8, 2)(x).detach(), x.detach().double().softmax(1), 1e-6)
+
+
+def test_in_place():
+    x = torch.randn(40)
+    expected = poisoned(40)
+    kernel = fresh(kernels.piecewise, 40, 16)
+    kernel(x.clone(), expected)
+    kernel(x, x)
+    assert torch.equal(x, expected)
