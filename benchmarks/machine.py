@@ -15,7 +15,7 @@ SOURCE = r"""
 typedef float vector __attribute__((vector_size(WIDTH)));
 float fma_chains(long steps) {
   vector sum[12];
-  for (int i = 0; i < 12; ++i) sum[i] = (vector){0} + i;
+  for (int i = 0; i < 12; ++i) sum[i] = (vector){0} + (float)i;
   vector x = (vector){0} + 0.999f, y = (vector){0} + 1e-6f;
   for (long s = 0; s < steps; ++s)
 #pragma clang loop unroll(full)
