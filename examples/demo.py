@@ -68,8 +68,8 @@ def main():
             wrong.append(language)
         table.add_row(language, what, f"{error:.1e}", f"{rate(call):.0f}", rival, f"{rivals[rival]:.0f}")
     Console(width=110).print(table)
-    for binary in sorted((Path(os.environ["TILERY_BUILD_DIR"]) / "examples").glob("cpp-*")):
-        print(f"C++, {binary.name[4:]}:", flush=True)
+    for binary in sorted((Path(os.environ["TILERY_BUILD_DIR"]) / "examples" / "cpp").glob("example-*")):
+        print(f"C++, {binary.name.removeprefix('example-')}:", flush=True)
         if subprocess.run([binary]).returncode:
             wrong.append(binary.name)
     if wrong:
