@@ -55,7 +55,7 @@ WRONG = {
     "number too large": (lambda: add[(1,)](X, X, X, 1 << 70, 32), Error, 
         "argument 'n_elements' is an int that does not fit into 64 bits"),
     "read-only": (lambda: add[(1,)](X, X, frozen(), 32, 32), ValueError, 
-        "argument 'output_ptr' of add is a read-only array, and add writes to it\n  hint: pass a copy of it"),
+        "argument 'output_ptr' is a read-only array, and add writes to it\n  hint: pass a copy of it"),
     "negative": (lambda: add[(-1,)](X, X, X, 32, 32), Error, 
         "the grid of add has the negative extent -1 on axis 0"),
 }
