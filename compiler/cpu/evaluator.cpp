@@ -6,9 +6,19 @@ using namespace mlir;
 
 namespace tilery::cpu {
 
-Evaluator::AtLevel::AtLevel(Evaluator &evaluator, unsigned level) : guard(evaluator.e.b) {
-  if (llvm::Instruction *end = evaluator.levels[level].preheaderEnd)
-    evaluator.e.b.SetInsertPoint(end->getParent(), end->getIterator());
+Evaluator::AtLevel::AtLevel(Evaluator &evaluator, unsigned level) : b(evaluator.e.b), moved(evaluator.levels[level].preheaderEnd) {
+  if (!moved)
+    return;
+  block = b.GetInsertBlock();
+  if (b.GetInsertPoint() != block->end())
+    instruction = &*b.GetInsertPoint();
+  b.SetInsertPoint(evaluator.levels[level].preheaderEnd);
+}
+Evaluator::AtLevel::~AtLevel() {
+  if (moved && instruction)
+    b.SetInsertPoint(instruction);
+  else if (moved)
+    b.SetInsertPoint(block);
 }
 void Evaluator::enterLoop(llvm::Instruction *preheaderEnd) {
   levels.back().preheaderEnd = preheaderEnd;

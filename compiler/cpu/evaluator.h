@@ -106,12 +106,17 @@ private:
     llvm::Instruction *preheaderEnd = nullptr; // of the loop entered from here
     std::map<Key, Lanes> memo;
   };
-  /// Moves the builder to the end of an outer loop's body so far, for its lifetime.
+  /// Moves the builder to the end of an outer loop's body so far, for its lifetime. Blocks may be split meanwhile.
   class AtLevel {
   public:
     AtLevel(Evaluator &evaluator, unsigned level);
+    ~AtLevel();
+    AtLevel(const AtLevel &) = delete;
   private:
-    llvm::IRBuilder<>::InsertPointGuard guard;
+    llvm::IRBuilder<> &b;
+    bool moved;
+    llvm::BasicBlock *block = nullptr;       // where it was: the end of this block, or
+    llvm::Instruction *instruction = nullptr; // before this instruction
   };
   static unsigned levelOf(llvm::ArrayRef<Index> point);
   Lanes expression(mlir::Value tile, llvm::ArrayRef<Index> point);

@@ -184,10 +184,12 @@ bool NestEmitter::emit(const Nest &n) {
   evaluator.known.clear();
   point.assign(n.shape.size(), evaluator.constant(0));
   innerDim = n.shape.size() - 1;
-  bool reducesRows = false;
-  for (const Sink &sink : n.sinks)
+  bool reduces = false, reducesRows = false; // their order of combination fixes the inner dimension
+  for (const Sink &sink : n.sinks) {
+    reduces |= sink.kind == Sink::Reduce;
     reducesRows |= sink.kind == Sink::Reduce && int64_t(cast<tile::ReduceOp>(sink.op).getAxis()) == int64_t(innerDim);
-  while (!reducesRows && innerDim && n.shape[innerDim] == 1)
+  }
+  while (!reduces && innerDim && n.shape[innerDim] == 1)
     --innerDim;
   lanes = chooseLanes();
   if (reducesRows)
@@ -206,11 +208,8 @@ void NestEmitter::outer(unsigned dim) {
   if (dim == nest->shape.size())
     return inner();
   int64_t size = nest->shape[dim];
-  if (dim == innerDim || size == 1) {
-    if (size != 1 || dim == innerDim)
-      return outer(dim + 1);
+  if (dim == innerDim || size == 1)
     return outer(dim + 1);
-  }
   Range range{e.i64(0), e.i64(size)};
   KnownBound bound;
   size_t knownBefore = evaluator.known.size();
@@ -261,7 +260,7 @@ void NestEmitter::inner() {
   else if (!bounds.empty() && nest->shape[innerDim] >= int64_t(lanes) && lanes > 1)
     innerBounded(bounds, restricted ? &only : nullptr);
   else
-    innerStatic(nullptr);
+    innerStatic();
 }
 
 void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes limit) {
@@ -348,10 +347,9 @@ void NestEmitter::accumulateAcross(const Sink &sink, ArrayRef<Lanes> values) {
     evaluator.store(address, e.b.CreateSelect(first, fresh, combined));
 }
 
-void NestEmitter::innerStatic(const Range *) {
+void NestEmitter::innerStatic() {
   int64_t size = nest->shape[innerDim];
   int64_t width = std::min<int64_t>(lanes, size), whole = size / width * width;
-  llvm::Instruction *outerEnd = rowEnd;
   if (whole == width) {
     body(e.i64(0), 0, width, nullptr);
   } else {
@@ -362,7 +360,6 @@ void NestEmitter::innerStatic(const Range *) {
   }
   if (size != whole)
     body(e.i64(whole), whole, size - whole, nullptr);
-  rowEnd = outerEnd;
 }
 
 void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *restriction) {

@@ -44,7 +44,7 @@ private:
   struct Range { llvm::Value *from, *to; };
   void outer(unsigned dim);
   void inner();
-  void innerStatic(const Range *range);
+  void innerStatic();
   void innerBounded(llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction);
   void innerReducing(llvm::ArrayRef<KnownBound> bounds);
   /// Every sink at lanes [j, j + lanes); pieces of reductions go to `partials`.
