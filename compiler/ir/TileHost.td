@@ -16,18 +16,21 @@ def Tile_HostOp : Tile_Op<"host", [IsolatedFromAbove, FunctionOpInterface, OpAsm
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
   }];
+  let hasVerifier = 1;
 }
 def Tile_HostExtentOp : Tile_Op<"host_extent", [Pure]> {
   let summary = "extent of a dimension of a tensor argument";
   let arguments = (ins Tile_TensorArg:$tensor, I64Attr:$dim);
   let results = (outs I64:$result);
   let assemblyFormat = "$tensor `,` $dim attr-dict `:` type($tensor)";
+  let hasVerifier = 1;
 }
 def Tile_HostStrideOp : Tile_Op<"host_stride", [Pure]> {
   let summary = "stride of a dimension of a tensor argument, in elements";
   let arguments = (ins Tile_TensorArg:$tensor, I64Attr:$dim);
   let results = (outs I64:$result);
   let assemblyFormat = "$tensor `,` $dim attr-dict `:` type($tensor)";
+  let hasVerifier = 1;
 }
 def Tile_HostPointerOp : Tile_Op<"host_pointer", [Pure]> {
   let summary = "address of element 0 of a tensor argument";
@@ -45,6 +48,7 @@ def Tile_HostEmptyOp : Tile_Op<"host_empty", [MemoryEffects<[MemAlloc<GlobalMemo
   let arguments = (ins Variadic<I64>:$extents, UnitAttr:$workspace);
   let results = (outs Tile_TensorArg:$result);
   let assemblyFormat = "`[` $extents `]` attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 def Tile_LaunchOp : Tile_Op<"launch", [AttrSizedOperandSegments, MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "runs a kernel over a grid of one to three extents; an extent < 1 launches nothing";

@@ -19,6 +19,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, O
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
   }];
+  let hasVerifier = 1;
 }
 def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, ReturnLike, ParentOneOf<["KernelOp", "HostOp"]>]> {
   let summary = "ends a kernel (no operands) or a host function (its outputs)";

@@ -37,6 +37,7 @@ def Tile_ShuffleOp : Tile_Op<"shuffle", [MemoryEffects<[MemRead<Synchronisation>
   let arguments = (ins Tile_ShuffleMode:$mode, Tile_Scalar:$value, I32:$lane, DefaultValuedAttr<I64Attr, "32">:$width);
   let results = (outs Tile_Scalar:$result);
   let assemblyFormat = "$mode $value `,` $lane attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
 }
 def Tile_VoteMode : I32EnumAttr<"VoteMode", "what a vote answers", [
     I32EnumAttrCase<"any", 0>, I32EnumAttrCase<"all", 1>, I32EnumAttrCase<"ballot", 2>, I32EnumAttrCase<"count", 3>]> {
@@ -47,6 +48,7 @@ def Tile_VoteOp : Tile_Op<"vote", [MemoryEffects<[MemRead<Synchronisation>, MemW
   let arguments = (ins Tile_VoteMode:$mode, I1:$predicate, DefaultValuedAttr<I64Attr, "32">:$width);
   let results = (outs AnySignlessInteger:$result);
   let assemblyFormat = "$mode $predicate attr-dict `->` type($result)";
+  let hasVerifier = 1;
 }
 def Tile_BarrierAllocOp : Tile_Op<"barrier_alloc", [MemoryEffects<[MemAlloc<Synchronisation>]>]> {
   let summary = "a ring of barriers, each completing a phase after arrivals[i] arrivals and its expected bytes";
@@ -69,5 +71,6 @@ def Tile_AsyncCopyOp : Tile_Op<"async_copy", [MemoryEffects<[MemRead<GlobalMemor
   let summary = "reads a view into a buffer and credits the bytes to a barrier; done when its phase completes";
   let arguments = (ins Tile_View:$view, Tile_Buffer:$buffer, Tile_Barrier:$barrier, AnySignlessInteger:$index);
   let assemblyFormat = "$view `,` $buffer `,` $barrier `[` $index `]` attr-dict `:` type($view) `,` type($buffer) `,` type($barrier) `,` type($index)";
+  let hasVerifier = 1;
 }
 #endif

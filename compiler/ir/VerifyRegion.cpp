@@ -4,7 +4,75 @@
 using namespace mlir;
 using namespace tilery::tile;
 
-LogicalResult ParallelOp::verify() { return success(); }
-LogicalResult ThreadsOp::verify() { return success(); }
-LogicalResult RolesOp::verify() { return success(); }
-LogicalResult BarrierAllocOp::verify() { return success(); }
+LogicalResult ParallelOp::verify() {
+  Block &body = getBody().front();
+  if (getExtents().empty())
+    return emitOpError("needs an extent");
+  if (body.getArgumentTypes() != getExtents().getTypes())
+    return emitOpError("needs a region with one argument of the type of each extent");
+  if (body.getTerminator()->getNumOperands() != 0)
+    return emitOpError("yields nothing");
+  WalkResult tiles = body.walk([](Operation *op) {
+    bool isTile = llvm::any_of(op->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+    return isTile ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (tiles.wasInterrupted())
+    return emitOpError("has a scalar body, but something in it makes a tile");
+  return success();
+}
+
+LogicalResult ThreadsOp::verify() {
+  Block &body = getBody().front();
+  if (getCount() < 1)
+    return emitOpError("needs at least one thread");
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isInteger(32))
+    return emitOpError("needs a region whose argument is the thread id, an i32");
+  if (body.getTerminator()->getNumOperands() != 0)
+    return emitOpError("yields nothing");
+  if ((*this)->getParentOfType<ThreadsOp>())
+    return emitOpError("cannot stand inside another `threads`");
+  return success();
+}
+
+LogicalResult RolesOp::verify() {
+  if (getThreads().size() != getBodies().size() || getBodies().empty())
+    return emitOpError("needs one thread count a region");
+  if (llvm::any_of(getThreads(), [](int64_t count) { return count < 1; }))
+    return emitOpError("needs at least one thread in each role");
+  for (Region &body : getBodies())
+    if (body.getNumArguments() != 0)
+      return emitOpError("needs regions without arguments");
+  return success();
+}
+
+static LogicalResult checkInThreads(Operation *op, int64_t width, bool mayBeAll) {
+  if (!op->getParentOfType<ThreadsOp>())
+    return op->emitOpError("stands inside `threads`");
+  if (width < (mayBeAll ? 0 : 1))
+    return op->emitOpError() << "has no groups of " << width << " threads";
+  return success();
+}
+LogicalResult ShuffleOp::verify() {
+  if (getType() != getValue().getType())
+    return emitOpError("gives the type of its value");
+  return checkInThreads(*this, getWidth(), false);
+}
+LogicalResult VoteOp::verify() {
+  bool isBool = getMode() == VoteMode::any || getMode() == VoteMode::all;
+  if (!getType().isInteger(isBool ? 1 : 32))
+    return emitOpError() << "`" << stringifyVoteMode(getMode()) << "` gives " << (isBool ? "i1" : "i32");
+  return checkInThreads(*this, getWidth(), true);
+}
+
+LogicalResult BarrierAllocOp::verify() {
+  if (int64_t(getArrivals().size()) != getType().getCount())
+    return emitOpError("needs one arrival count a barrier of the ring");
+  if (llvm::any_of(getArrivals(), [](int64_t count) { return count < 1; }))
+    return emitOpError("needs at least one arrival a barrier");
+  return success();
+}
+LogicalResult AsyncCopyOp::verify() {
+  if (getView().getType().getTileType() != getBuffer().getType().getTileType())
+    return emitOpError() << "copies " << getView().getType().getTileType() << " to a buffer for " << getBuffer().getType().getTileType();
+  return success();
+}

@@ -1,0 +1,13 @@
+// RUN: tilery-opt %s | tilery-opt | FileCheck %s
+// CHECK-LABEL: tile.kernel @atomics
+tile.kernel @atomics(%p: !tile.ptr<f32>, %q: !tile.ptr<i32>, %f: f32, %i: i32) {
+  %pa = tile.pointer_access %p : !tile.ptr<f32> -> !tile.access<f32>
+  %qa = tile.pointer_access %q : !tile.ptr<i32> -> !tile.access<i32>
+  // CHECK: tile.atomic_rmw fadd %{{.*}}, %{{.*}} : !tile.access<f32>, f32 -> f32
+  %0 = tile.atomic_rmw fadd %pa, %f : !tile.access<f32>, f32 -> f32
+  // CHECK: tile.atomic_rmw umax %{{.*}}, %{{.*}} {order = 0 : i32, scope = 2 : i32} : !tile.access<i32>, i32 -> i32
+  %1 = tile.atomic_rmw umax %qa, %i {order = 0 : i32, scope = 2 : i32} : !tile.access<i32>, i32 -> i32
+  // CHECK: tile.atomic_cas %{{.*}}, %{{.*}}, %{{.*}} : !tile.access<i32>, i32 -> i32
+  %2 = tile.atomic_cas %qa, %i, %i : !tile.access<i32>, i32 -> i32
+  tile.return
+}
