@@ -13,18 +13,21 @@ def Tile_AddPtrOp : Tile_Op<"add_ptr", [Pure, AllTypesMatch<["ptr", "result"]>, 
 }
 def Tile_PtrCastOp : Tile_Op<"ptr_cast", [Pure, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
   let summary = "the same address with another pointee";
+  let description = "Addresses are kept; a const pointer may not become one that can be written.";
   let arguments = (ins Tile_AnyPtr:$ptr);
   let results = (outs Tile_AnyPtr:$result);
   let assemblyFormat = "$ptr attr-dict `:` type($ptr) `->` type($result)";
 }
 def Tile_PtrToIntOp : Tile_Op<"ptr_to_int", [Pure, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
   let summary = "address as i64, in bytes";
+  let description = "result[i...] = the address of ptr[i...].";
   let arguments = (ins Tile_AnyPtr:$ptr);
   let results = (outs Tile_AnyInt:$result);
   let assemblyFormat = "$ptr attr-dict `:` type($ptr) `->` type($result)";
 }
 def Tile_IntToPtrOp : Tile_Op<"int_to_ptr", [Pure, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
   let summary = "i64 address in bytes as a pointer";
+  let description = "result[i...] = the pointer with address value[i...].";
   let arguments = (ins Tile_AnyInt:$value);
   let results = (outs Tile_AnyPtr:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
@@ -62,6 +65,7 @@ def Tile_AccessOp : Tile_Op<"access", [Pure, AttrSizedOperandSegments]> {
 
 def Tile_RootOp : Tile_Op<"root", [Pure, AttrSizedOperandSegments]> {
   let summary = "a strided tensor: extents and strides in elements, outermost first";
+  let description = "Element (e_0, ...) lives at base + sum of e_k * strides[k] elements and exists if 0 <= e_k < extents[k]. Strides may be 0 or negative.";
   let arguments = (ins Tile_Ptr:$base, Variadic<I64>:$extents, Variadic<I64>:$strides);
   let results = (outs Tile_Root:$result);
   let assemblyFormat = "$base `[` $extents `]` `strides` `[` $strides `]` attr-dict `:` type($base) `->` type($result)";
@@ -88,6 +92,7 @@ def Tile_ViewOp : Tile_Op<"view", [Pure, AttrSizedOperandSegments]> {
 
 def Tile_LoadOp : Tile_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "reads the lanes that exist; the others hold `other`, or 0";
+  let description = "result[i...] = memory at the place of lane i... where it exists, else other[i...] (a scalar `other` stands for all lanes), else 0. Lanes that do not exist are not touched. A boolean is true if its byte is not 0. All lanes are read before a later op writes.";
   let arguments = (ins Tile_Place:$place, Optional<Tile_Value>:$other, UnitAttr:$is_volatile, OptionalAttr<StrAttr>:$cache, OptionalAttr<StrAttr>:$eviction);
   let results = (outs Tile_Value:$result);
   let assemblyFormat = "$place (`other` $other^ `:` type($other))? attr-dict `:` type($place) `->` type($result)";
@@ -95,6 +100,7 @@ def Tile_LoadOp : Tile_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
 }
 def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes the lanes that exist, in lane order when two share an address";
+  let description = "Lanes that do not exist are not touched. A boolean is written as the byte 0 or 1. `is_volatile` keeps its order with every other effect.";
   let arguments = (ins Tile_Place:$place, Tile_Value:$value, UnitAttr:$is_volatile, OptionalAttr<StrAttr>:$cache, OptionalAttr<StrAttr>:$eviction);
   let assemblyFormat = "$place `,` $value attr-dict `:` type($place) `,` type($value)";
   let hasVerifier = 1;

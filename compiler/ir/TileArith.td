@@ -25,18 +25,21 @@ def Tile_ShiftMode : I32EnumAttr<"ShiftMode", "direction and fill",
 }
 def Tile_ShiftOp : Tile_Op<"shift", [Pure, SameOperandsAndResultType, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
   let summary = "shift; the amount is unsigned, an amount >= the width gives 0 (right_signed: the sign)";
+  let description = "left: lhs * 2^rhs modulo 2^width. right_signed: floor(lhs / 2^rhs). right_unsigned: the same of the unsigned lhs. rhs is unsigned.";
   let arguments = (ins Tile_AnyInt:$lhs, Tile_AnyInt:$rhs, Tile_ShiftMode:$mode);
   let results = (outs Tile_AnyInt:$result);
   let assemblyFormat = "$mode $lhs `,` $rhs attr-dict `:` type($result)";
 }
 def Tile_FpToIntOp : Tile_Op<"fp_to_int", [Pure, SameOperandsAndResultShape, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
   let summary = "float to integer, towards zero, saturating; NaN gives 0";
+  let description = "The truncated value, clamped to the range of the (signed, or with `is_unsigned` unsigned) result type.";
   let arguments = (ins Tile_AnyFloat:$value, UnitAttr:$is_unsigned);
   let results = (outs Tile_AnyInt:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
 }
 def Tile_MulHighOp : Tile_Op<"mul_high", [Pure, SameOperandsAndResultType, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
   let summary = "upper half of the double-width product";
+  let description = "floor(lhs * rhs / 2^width) of signed (with `is_unsigned` unsigned) operands.";
   let arguments = (ins Tile_AnyInt:$lhs, Tile_AnyInt:$rhs, UnitAttr:$is_unsigned);
   let results = (outs Tile_AnyInt:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";

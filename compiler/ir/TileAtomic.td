@@ -18,6 +18,7 @@ def Tile_Scope : I32EnumAttr<"SyncScope", "who sees the order", [
 }
 def Tile_AtomicRmwOp : Tile_Op<"atomic_rmw", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>, MemWrite<Synchronisation>]>]> {
   let summary = "each lane that exists is updated by one indivisible step; the result holds the old values, 0 in lanes that do not exist";
+  let description = "old = memory; memory = kind(old, value). add wraps; max, min are signed, umax, umin unsigned; in fmax, fmin NaN loses; exchange takes any type. Lanes are updated in lane order, each indivisibly.";
   let arguments = (ins Tile_RmwKind:$kind, Tile_Place:$place, Tile_Value:$value, DefaultValuedAttr<Tile_Order, "MemoryOrder::acq_rel">:$order,
                    DefaultValuedAttr<Tile_Scope, "SyncScope::gpu">:$scope);
   let results = (outs Tile_Value:$result);
@@ -26,6 +27,7 @@ def Tile_AtomicRmwOp : Tile_Op<"atomic_rmw", [MemoryEffects<[MemRead<GlobalMemor
 }
 def Tile_AtomicCasOp : Tile_Op<"atomic_cas", [AllTypesMatch<["expected", "desired"]>, MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>, MemWrite<Synchronisation>]>]> {
   let summary = "compare bits with `expected`, store `desired` if equal; the result holds the old values";
+  let description = "old = memory; if its bits equal `expected`, memory = desired. Floats compare as bits.";
   let arguments = (ins Tile_Place:$place, Tile_Value:$expected, Tile_Value:$desired, DefaultValuedAttr<Tile_Order, "MemoryOrder::acq_rel">:$order,
                    DefaultValuedAttr<Tile_Scope, "SyncScope::gpu">:$scope);
   let results = (outs Tile_Value:$result);

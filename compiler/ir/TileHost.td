@@ -20,6 +20,7 @@ def Tile_HostOp : Tile_Op<"host", [IsolatedFromAbove, FunctionOpInterface, OpAsm
 }
 def Tile_HostExtentOp : Tile_Op<"host_extent", [Pure]> {
   let summary = "extent of a dimension of a tensor argument";
+  let description = "0 <= dim < rank.";
   let arguments = (ins Tile_TensorArg:$tensor, I64Attr:$dim);
   let results = (outs I64:$result);
   let assemblyFormat = "$tensor `,` $dim attr-dict `:` type($tensor)";
@@ -27,6 +28,7 @@ def Tile_HostExtentOp : Tile_Op<"host_extent", [Pure]> {
 }
 def Tile_HostStrideOp : Tile_Op<"host_stride", [Pure]> {
   let summary = "stride of a dimension of a tensor argument, in elements";
+  let description = "0 <= dim < rank; may be 0 or negative.";
   let arguments = (ins Tile_TensorArg:$tensor, I64Attr:$dim);
   let results = (outs I64:$result);
   let assemblyFormat = "$tensor `,` $dim attr-dict `:` type($tensor)";
@@ -34,17 +36,20 @@ def Tile_HostStrideOp : Tile_Op<"host_stride", [Pure]> {
 }
 def Tile_HostPointerOp : Tile_Op<"host_pointer", [Pure]> {
   let summary = "address of element 0 of a tensor argument";
+  let description = "The element type is that of the tensor.";
   let arguments = (ins Tile_TensorArg:$tensor);
   let results = (outs Tile_Ptr:$result);
   let assemblyFormat = "$tensor attr-dict `:` type($tensor) `->` type($result)";
 }
 def Tile_HostCheckOp : Tile_Op<"host_check", [MemoryEffects<[MemWrite<InputOutput>]>]> {
   let summary = "refuses the call unless lhs == rhs; `{0}` and `{1}` in the message stand for their values";
+  let description = "The message is the user's: it names the argument, what was expected and what came.";
   let arguments = (ins I64:$lhs, I64:$rhs, StrAttr:$message);
   let assemblyFormat = "$lhs `equals` $rhs `,` $message attr-dict";
 }
 def Tile_HostEmptyOp : Tile_Op<"host_empty", [MemoryEffects<[MemAlloc<GlobalMemory>]>]> {
   let summary = "a new row-major tensor on the device of the call; `workspace` ones live until the call's work is done";
+  let description = "Contents are undefined. An extent of 0 gives an empty tensor.";
   let arguments = (ins Variadic<I64>:$extents, UnitAttr:$workspace);
   let results = (outs Tile_TensorArg:$result);
   let assemblyFormat = "`[` $extents `]` attr-dict `:` type($result)";
@@ -52,6 +57,7 @@ def Tile_HostEmptyOp : Tile_Op<"host_empty", [MemoryEffects<[MemAlloc<GlobalMemo
 }
 def Tile_LaunchOp : Tile_Op<"launch", [AttrSizedOperandSegments, MemoryEffects<[MemRead<GlobalMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "runs a kernel over a grid of one to three extents; an extent < 1 launches nothing";
+  let description = "Arguments have the kernel's types; launches happen in order.";
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<I64>:$grid, Variadic<AnyType>:$args);
   let assemblyFormat = "$kernel `grid` `(` $grid `)` `args` `(` $args `)` attr-dict `:` type($args)";
   let hasVerifier = 1;

@@ -4,6 +4,7 @@ include "compiler/ir/TileTypes.td"
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends a region of a tile op";
+  let description = "Its operands are what the region gives; none where the region gives nothing.";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
   let builders = [OpBuilder<(ins), "build($_builder, $_state, ::mlir::ValueRange());">];
@@ -24,6 +25,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [RecursiveMemoryEffects, SingleBlockImplic
 }
 def Tile_ScanOp : Tile_Op<"scan", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "inclusive scan along `axis`, in increasing index (decreasing with `reverse`)";
+  let description = "result[.., i, ..] = combine(result[.., i-1, ..], operand[.., i, ..]), the first = operand; with `reverse` from the other end. The region is that of `reduce`.";
   let arguments = (ins Variadic<Tile_Tile>:$operands, I64Attr:$axis, UnitAttr:$reverse);
   let results = (outs Variadic<Tile_Tile>:$results);
   let regions = (region SizedRegion<1>:$combine);
@@ -32,6 +34,7 @@ def Tile_ScanOp : Tile_Op<"scan", [RecursiveMemoryEffects, SingleBlockImplicitTe
 }
 def Tile_HistogramOp : Tile_Op<"histogram", [Pure]> {
   let summary = "result[b] = number of lanes with value b (and mask true); other values are not counted";
+  let description = "Values are signed; 0 <= b < size of the result. Counts wrap.";
   let arguments = (ins Tile_Tile:$value, Optional<Tile_Tile>:$mask);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$value (`mask` $mask^ `:` type($mask))? attr-dict `:` type($value) `->` type($result)";

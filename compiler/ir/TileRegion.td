@@ -12,6 +12,7 @@ def Tile_ParallelOp : Tile_Op<"parallel", [RecursiveMemoryEffects, SingleBlockIm
 }
 def Tile_ThreadsOp : Tile_Op<"threads", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "the body runs once for each of `count` threads side by side; the region's argument is the thread id (i32)";
+  let description = "Threads share buffers and global memory; a value from outside is the same in all. The op ends when all threads have ended. Between two `sync` nothing orders the effects of different threads.";
   let arguments = (ins I64Attr:$count);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$count $body attr-dict";
@@ -19,6 +20,7 @@ def Tile_ThreadsOp : Tile_Op<"threads", [RecursiveMemoryEffects, SingleBlockImpl
 }
 def Tile_RolesOp : Tile_Op<"roles", [RecursiveMemoryEffects, NoTerminator]> {
   let summary = "regions that run side by side and meet at the end; threads[i] threads run region i";
+  let description = "A region without arguments is one sequence of tile ops that threads[i] threads carry out together; a `threads` in it has this count. Roles order their effects by barriers only.";
   let arguments = (ins DenseI64ArrayAttr:$threads);
   let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
   let assemblyFormat = "$threads $bodies attr-dict";
@@ -26,6 +28,7 @@ def Tile_RolesOp : Tile_Op<"roles", [RecursiveMemoryEffects, NoTerminator]> {
 }
 def Tile_SyncOp : Tile_Op<"sync", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>, MemWrite<BufferMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "all threads of the enclosing `threads` (or of one role) meet; memory effects before are visible after";
+  let description = "Outside `threads` there is one thread of control, and nothing to wait for. Threads that have ended are not waited for.";
   let assemblyFormat = "attr-dict";
 }
 def Tile_ShuffleMode : I32EnumAttr<"ShuffleMode", "source lane", [
@@ -34,6 +37,7 @@ def Tile_ShuffleMode : I32EnumAttr<"ShuffleMode", "source lane", [
 }
 def Tile_ShuffleOp : Tile_Op<"shuffle", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>]>]> {
   let summary = "value of another thread of the same group of `width` threads; a source outside the group gives the own value";
+  let description = "With l the own place in the group: idx reads place `lane`, up l - lane, down l + lane, xor l ^ lane. All threads of the group execute it together.";
   let arguments = (ins Tile_ShuffleMode:$mode, Tile_Scalar:$value, I32:$lane, DefaultValuedAttr<I64Attr, "32">:$width);
   let results = (outs Tile_Scalar:$result);
   let assemblyFormat = "$mode $value `,` $lane attr-dict `:` type($value) `->` type($result)";
@@ -45,6 +49,7 @@ def Tile_VoteMode : I32EnumAttr<"VoteMode", "what a vote answers", [
 }
 def Tile_VoteOp : Tile_Op<"vote", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>]>]> {
   let summary = "a predicate over the group of `width` threads (0: all threads): any and all give i1, ballot and count i32";
+  let description = "any, all: of the predicates. count: how many are true. ballot: bit l is the predicate of place l (l < 32).";
   let arguments = (ins Tile_VoteMode:$mode, I1:$predicate, DefaultValuedAttr<I64Attr, "32">:$width);
   let results = (outs AnySignlessInteger:$result);
   let assemblyFormat = "$mode $predicate attr-dict `->` type($result)";
@@ -52,6 +57,7 @@ def Tile_VoteOp : Tile_Op<"vote", [MemoryEffects<[MemRead<Synchronisation>, MemW
 }
 def Tile_BarrierAllocOp : Tile_Op<"barrier_alloc", [MemoryEffects<[MemAlloc<Synchronisation>]>]> {
   let summary = "a ring of barriers, each completing a phase after arrivals[i] arrivals and its expected bytes";
+  let description = "Each barrier starts in phase 0. When its arrivals are in and the expected bytes have come, the phase completes and the next begins with the same arrivals.";
   let arguments = (ins DenseI64ArrayAttr:$arrivals);
   let results = (outs Tile_Barrier:$result);
   let assemblyFormat = "$arrivals attr-dict `:` type($result)";
@@ -59,16 +65,19 @@ def Tile_BarrierAllocOp : Tile_Op<"barrier_alloc", [MemoryEffects<[MemAlloc<Sync
 }
 def Tile_BarrierArriveOp : Tile_Op<"barrier_arrive", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>]>]> {
   let summary = "one arrival; with `bytes`, the phase also waits for that many bytes of asynchronous copies";
+  let description = "Does not wait. `bytes` adds to the bytes that the current phase expects.";
   let arguments = (ins Tile_Barrier:$barrier, AnySignlessInteger:$index, OptionalAttr<I64Attr>:$bytes);
   let assemblyFormat = "$barrier `[` $index `]` attr-dict `:` type($barrier) `,` type($index)";
 }
 def Tile_BarrierWaitOp : Tile_Op<"barrier_wait", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>, MemWrite<BufferMemory>]>]> {
   let summary = "waits until the phase of parity `parity` has completed";
+  let description = "The phases count 0, 1, 2, ...; returns once the current phase's parity differs from `parity`: waiting for parity 1 on a new barrier returns at once.";
   let arguments = (ins Tile_Barrier:$barrier, AnySignlessInteger:$index, AnySignlessInteger:$parity);
   let assemblyFormat = "$barrier `[` $index `]` `,` $parity attr-dict `:` type($barrier) `,` type($index) `,` type($parity)";
 }
 def Tile_AsyncCopyOp : Tile_Op<"async_copy", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<BufferMemory>, MemWrite<Synchronisation>]>]> {
   let summary = "reads a view into a buffer and credits the bytes to a barrier; done when its phase completes";
+  let description = "buffer[i...] = view[i...], 0 where a lane does not exist; credits the bytes of the whole buffer to the barrier's current phase. Nothing orders it with other effects before that phase completes.";
   let arguments = (ins Tile_View:$view, Tile_Buffer:$buffer, Tile_Barrier:$barrier, AnySignlessInteger:$index);
   let assemblyFormat = "$view `,` $buffer `,` $barrier `[` $index `]` attr-dict `:` type($view) `,` type($buffer) `,` type($barrier) `,` type($index)";
   let hasVerifier = 1;

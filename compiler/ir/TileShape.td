@@ -20,6 +20,7 @@ def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
 }
 def Tile_ExpandDimsOp : Tile_Op<"expand_dims", [Pure]> {
   let summary = "inserts a dimension of size 1 before `axis`";
+  let description = "result[.., i_{axis-1}, 0, i_axis, ..] = value[.., i_{axis-1}, i_axis, ..]; 0 <= axis <= rank.";
   let arguments = (ins Tile_Tile:$value, I64Attr:$axis);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$value `axis` $axis attr-dict `:` type($value) `->` type($result)";
@@ -35,6 +36,7 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
 }
 def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
   let summary = "the same lanes in row-major order under another shape; a scalar counts as shape ()";
+  let description = "result lane n = value lane n, counted row-major; the sizes have one product.";
   let arguments = (ins Tile_Value:$value);
   let results = (outs Tile_Value:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
@@ -50,6 +52,7 @@ def Tile_PermuteOp : Tile_Op<"permute", [Pure]> {
 }
 def Tile_JoinOp : Tile_Op<"join", [Pure]> {
   let summary = "two tiles (or scalars) of one type side by side in a new last dimension of size 2";
+  let description = "result[i..., 0] = lhs[i...], result[i..., 1] = rhs[i...].";
   let arguments = (ins Tile_Value:$lhs, Tile_Value:$rhs);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
@@ -57,6 +60,7 @@ def Tile_JoinOp : Tile_Op<"join", [Pure]> {
 }
 def Tile_SplitOp : Tile_Op<"split", [Pure]> {
   let summary = "inverse of join: the two lanes of a last dimension of size 2";
+  let description = "lhs[i...] = value[i..., 0], rhs[i...] = value[i..., 1].";
   let arguments = (ins Tile_Tile:$value);
   let results = (outs Tile_Value:$lhs, Tile_Value:$rhs);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($lhs) `,` type($rhs)";
@@ -64,6 +68,7 @@ def Tile_SplitOp : Tile_Op<"split", [Pure]> {
 }
 def Tile_CatOp : Tile_Op<"cat", [Pure]> {
   let summary = "concatenation along `axis`";
+  let description = "result[.., i_axis, ..] = lhs[.., i_axis, ..] for i_axis < n, rhs[.., i_axis - n, ..] else, where n is lhs's size along `axis`; other sizes are equal.";
   let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, I64Attr:$axis);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$lhs `,` $rhs `axis` $axis attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
@@ -79,6 +84,7 @@ def Tile_TakeOp : Tile_Op<"take", [Pure]> {
 }
 def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
   let summary = "one lane as a scalar; an index outside the tile gives 0";
+  let description = "result = value[indices...]; indices are signed.";
   let arguments = (ins Tile_Tile:$value, Variadic<AnySignlessInteger>:$indices);
   let results = (outs Tile_Scalar:$result);
   let assemblyFormat = "$value `[` $indices `]` attr-dict `:` type($value) `,` type($indices) `->` type($result)";
@@ -86,6 +92,7 @@ def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
 }
 def Tile_SortOp : Tile_Op<"sort", [Pure]> {
   let summary = "stable sort along `axis`; NaN sorts last";
+  let description = "Increasing (decreasing with `descending`); equal lanes keep their order; NaNs come last in both. Integers are signed unless `is_unsigned`.";
   let arguments = (ins Tile_Tile:$value, I64Attr:$axis, UnitAttr:$descending, UnitAttr:$is_unsigned);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$value `axis` $axis attr-dict `:` type($value) `->` type($result)";

@@ -5,7 +5,7 @@ using namespace mlir;
 using namespace tilery::tile;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
-static ArrayRef<int64_t> shapeOf(Value value) { return tilery::tile::shapeOf(value.getType()); }
+static ArrayRef<int64_t> sizes(Value value) { return tilery::tile::shapeOf(value.getType()); }
 
 // The result is `element` in `shape`.
 static LogicalResult expect(Operation *op, Value result, ArrayRef<int64_t> shape, Type element) {
@@ -25,16 +25,16 @@ LogicalResult RangeOp::verify() {
     return emitOpError("needs start < end");
   return expect(*this, getResult(), {int64_t(getEnd() - getStart())}, IntegerType::get(getContext(), 32));
 }
-LogicalResult SplatOp::verify() { return expect(*this, getResult(), shapeOf(getResult()), getValue().getType()); }
+LogicalResult SplatOp::verify() { return expect(*this, getResult(), sizes(getResult()), getValue().getType()); }
 LogicalResult ExpandDimsOp::verify() {
-  SmallVector<int64_t> shape(shapeOf(getValue()));
+  SmallVector<int64_t> shape(sizes(getValue()));
   if (failed(checkAxis(*this, getAxis(), shape.size() + 1)))
     return failure();
   shape.insert(shape.begin() + getAxis(), 1);
   return expect(*this, getResult(), shape, elementOf(getValue()));
 }
 LogicalResult BroadcastOp::verify() {
-  ArrayRef<int64_t> from = shapeOf(getValue()), to = shapeOf(getResult());
+  ArrayRef<int64_t> from = sizes(getValue()), to = sizes(getResult());
   if (from.size() != to.size())
     return emitOpError("needs the same rank on both sides");
   for (auto [small, large] : llvm::zip(from, to))
@@ -43,13 +43,15 @@ LogicalResult BroadcastOp::verify() {
   return expect(*this, getResult(), to, elementOf(getValue()));
 }
 LogicalResult ReshapeOp::verify() {
-  if (ShapedType::getNumElements(shapeOf(getValue())) != ShapedType::getNumElements(shapeOf(getResult())))
+  if (ShapedType::getNumElements(sizes(getValue())) != ShapedType::getNumElements(sizes(getResult())))
     return emitOpError("needs the same number of lanes on both sides");
-  return expect(*this, getResult(), shapeOf(getResult()), elementOf(getValue()));
+  return expect(*this, getResult(), sizes(getResult()), elementOf(getValue()));
 }
 LogicalResult PermuteOp::verify() {
-  ArrayRef<int64_t> from = shapeOf(getValue()), order = getOrder();
-  if (order.size() != from.size() || !isPermutationVector(order))
+  ArrayRef<int64_t> from = sizes(getValue()), order = getOrder();
+  SmallVector<int64_t> sorted(order);
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, from.size())))
     return emitOpError() << "order must be a permutation of " << from.size() << " dimensions";
   SmallVector<int64_t> shape;
   for (int64_t dim : order)
@@ -59,12 +61,12 @@ LogicalResult PermuteOp::verify() {
 LogicalResult JoinOp::verify() {
   if (getLhs().getType() != getRhs().getType())
     return emitOpError("needs two values of one type");
-  SmallVector<int64_t> shape(shapeOf(getLhs()));
+  SmallVector<int64_t> shape(sizes(getLhs()));
   shape.push_back(2);
   return expect(*this, getResult(), shape, elementOf(getLhs()));
 }
 LogicalResult SplitOp::verify() {
-  ArrayRef<int64_t> shape = shapeOf(getValue());
+  ArrayRef<int64_t> shape = sizes(getValue());
   if (shape.back() != 2)
     return emitOpError("needs a last dimension of size 2");
   for (Value result : getResults())
@@ -73,7 +75,7 @@ LogicalResult SplitOp::verify() {
   return success();
 }
 LogicalResult CatOp::verify() {
-  SmallVector<int64_t> shape(shapeOf(getLhs())), other(shapeOf(getRhs()));
+  SmallVector<int64_t> shape(sizes(getLhs())), other(sizes(getRhs()));
   if (shape.size() != other.size() || elementOf(getLhs()) != elementOf(getRhs()))
     return emitOpError("needs tiles of one rank and element type");
   if (failed(checkAxis(*this, getAxis(), shape.size())))
@@ -85,7 +87,7 @@ LogicalResult CatOp::verify() {
   return expect(*this, getResult(), shape, elementOf(getLhs()));
 }
 LogicalResult TakeOp::verify() {
-  SmallVector<int64_t> shape(shapeOf(getValue())), indices(shapeOf(getIndices()));
+  SmallVector<int64_t> shape(sizes(getValue())), indices(sizes(getIndices()));
   if (!elementOf(getIndices()).isSignlessInteger())
     return emitOpError("needs integer indices");
   if (failed(checkAxis(*this, getAxis(), shape.size())))
@@ -97,14 +99,14 @@ LogicalResult TakeOp::verify() {
   return expect(*this, getResult(), indices, elementOf(getValue()));
 }
 LogicalResult ExtractOp::verify() {
-  if (getIndices().size() != shapeOf(getValue()).size())
+  if (getIndices().size() != sizes(getValue()).size())
     return emitOpError("needs one index a dimension");
   return expect(*this, getResult(), {}, elementOf(getValue()));
 }
 LogicalResult SortOp::verify() {
-  if (failed(checkAxis(*this, getAxis(), shapeOf(getValue()).size())))
+  if (failed(checkAxis(*this, getAxis(), sizes(getValue()).size())))
     return failure();
   if (isa<PtrType>(elementOf(getValue())))
     return emitOpError("sorts numbers, not pointers");
-  return expect(*this, getResult(), shapeOf(getValue()), elementOf(getValue()));
+  return expect(*this, getResult(), sizes(getValue()), elementOf(getValue()));
 }

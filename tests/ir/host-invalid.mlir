@@ -1,4 +1,9 @@
 // RUN: tilery-opt %s -split-input-file -verify-diagnostics
+// expected-error @+1 {{takes tensors and scalars, not 'tensor<4xf32>'}}
+tile.host @call(%n: i64, %x: tensor<4xf32>) {
+  tile.return
+}
+// -----
 tile.host @call(%n: i64) {
   // expected-error @+1 {{there is no kernel @missing}}
   tile.launch @missing grid(%n) args(%n) : i64

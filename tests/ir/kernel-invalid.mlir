@@ -1,9 +1,4 @@
 // RUN: tilery-opt %s -split-input-file -verify-diagnostics
-// expected-error @+1 {{takes scalars and pointers, not 'tensor<4xf32>'}}
-tile.kernel @k(%x: tensor<4xf32>) {
-  tile.return
-}
-// -----
 tile.kernel @k() {
   // expected-error @+1 {{attribute 'axis' failed to satisfy constraint}}
   %0 = tile.program_id 3

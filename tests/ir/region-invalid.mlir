@@ -45,7 +45,9 @@ tile.kernel @k(%b: i1) {
 tile.kernel @k() {
   // expected-error @+1 {{one thread count a region}}
   tile.roles [32] {
+    tile.sync
   }, {
+    tile.sync
   }
   tile.return
 }

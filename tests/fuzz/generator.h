@@ -1,0 +1,78 @@
+#pragma once
+// Builds random kernels: a pool of values that random ops draw from and add to.
+#include "program.h"
+
+namespace tilery::fuzz {
+
+using Shape = llvm::SmallVector<int64_t, 4>;
+
+class Generator {
+public:
+  Generator(mlir::MLIRContext &context, uint64_t seed, Style style);
+  Program run();
+
+private:
+  // values.cpp: scalar and elementwise ops; they work on tiles and on scalars alike.
+  mlir::Value pick(llvm::function_ref<bool(mlir::Value)> wanted);
+  mlir::Value pickLike(mlir::Type type);
+  mlir::Value constant(mlir::Type type);
+  mlir::Value integer(int64_t value, unsigned width);
+  void elementwise();
+  mlir::Value unary(mlir::Value x);
+  mlir::Value binary(mlir::Value x, mlir::Value y);
+  mlir::Value compare(mlir::Value x, mlir::Value y);
+  mlir::Value convert(mlir::Value x, mlir::Type element);
+
+  // shapes.cpp: ops that move or combine lanes.
+  void shapeOp();
+  void reduction();
+  void scan();
+  void dot();
+
+  // memory.cpp: arguments, loads, stores.
+  struct Array {
+    mlir::Value pointer;
+    Shape extents, strides; ///< in elements; dimension 0 is cut among the programs
+    llvm::SmallVector<mlir::Value> extentValues; ///< the extents as i64
+  };
+  Array makeArray(llvm::ArrayRef<int64_t> shape, mlir::Type element, bool written);
+  mlir::Value place(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element, bool forStore);
+  mlir::Value pointerPlace(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element, bool forStore);
+  mlir::Value accessPlace(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element, bool forStore);
+  mlir::Value viewPlace(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  mlir::Value load(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  void store(mlir::Value value);
+  void atomic();
+  mlir::Value scalarArgument(mlir::Type type, uint64_t slot);
+
+  // control.cpp: regions.
+  void loop();
+  void branch();
+  void whileLoop();
+  void buffers();
+  void parallelBody(mlir::ValueRange inputs, mlir::Value output, mlir::ValueRange indices);
+  mlir::Value condition();
+  void someOps(int count);
+  void step();
+
+  mlir::Type floatType();
+  mlir::Type intType();
+  mlir::Type anyType() { return random.chance(0.6) ? floatType() : intType(); }
+  Shape anyShape();
+  void add(mlir::Value value) { pool.push_back(value); }
+  /// The program's own start along dimension 0 of tiles of `rows` rows, as `width`-bit integer.
+  mlir::Value start(int64_t rows, unsigned width);
+
+  Random random;
+  Style style;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  Program program;
+  mlir::Block *entry = nullptr;
+  mlir::Value pid;                ///< i32, linear over the grid
+  std::vector<mlir::Value> pool;  ///< values in scope
+  int depth = 0;                  ///< of regions
+  int loads = 0;
+};
+
+} // namespace tilery::fuzz
