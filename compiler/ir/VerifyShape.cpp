@@ -21,7 +21,7 @@ static LogicalResult checkAxis(Operation *op, int64_t axis, int64_t end) {
 }
 
 LogicalResult RangeOp::verify() {
-  if (getEnd() <= getStart())
+  if (int64_t(getEnd()) <= int64_t(getStart())) // the getters are unsigned
     return emitOpError("needs start < end");
   return expect(*this, getResult(), {int64_t(getEnd() - getStart())}, IntegerType::get(getContext(), 32));
 }

@@ -107,7 +107,7 @@ void Generator::parallelBody(ValueRange inputs, Value output, ValueRange indices
     Value index = indices[random.below(indices.size())];
     unsigned width = index.getType().getIntOrFloatBitWidth();
     Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, integer(1 + random.below(9), width));
-    auto op = scf::IfOp::create(b, loc, TypeRange(), inside, true, random.chance(0.5));
+    auto op = scf::IfOp::create(b, loc, inside, random.chance(0.5));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&op.getThenRegion().front());
     tile::ElementStoreOp::create(b, loc, output, indices, value);

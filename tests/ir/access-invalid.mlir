@@ -2,7 +2,7 @@
 tile.kernel @k(%p: !tile.ptr<f32>) {
   %lanes = tile.range 0 to 4 : tensor<4xi32>
   %ps = tile.splat %p : !tile.ptr<f32> -> tensor<5x!tile.ptr<f32>>
-  // expected-error @+1 {{one shape}}
+  // expected-error @+1 {{same shape}}
   %q = tile.add_ptr %ps, %lanes : tensor<5x!tile.ptr<f32>>, tensor<4xi32>
   tile.return
 }

@@ -1,0 +1,167 @@
+#include "check.h"
+#include "compiler/cpu/cpu.h"
+#include "compiler/oracle/element.h"
+#include "compiler/oracle/oracle.h"
+#include "compiler/passes/passes.h"
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+
+namespace tilery::fuzz {
+namespace {
+
+/// The arrays of one run, and its slots.
+struct Memory {
+  std::vector<std::vector<uint8_t>> arrays;
+  std::vector<uint64_t> slots;
+  explicit Memory(const Program &program) {
+    for (const Argument &argument : program.args) {
+      arrays.push_back(argument.data);
+      slots.push_back(argument.data.empty() ? argument.scalar : reinterpret_cast<uint64_t>(arrays.back().data() + guardBytes));
+    }
+  }
+};
+
+tile::KernelOp kernelOf(ModuleOp module) { return *module.getOps<tile::KernelOp>().begin(); }
+
+void interpret(const Program &program, ModuleOp module, Memory &memory, oracle::Shadow *shadow) {
+  oracle::Options options;
+  options.shadow = shadow;
+  options.maxSteps = 20'000'000;
+  oracle::runKernel(kernelOf(module), program.grid, memory.slots, options);
+}
+
+std::string hex(const uint8_t *bytes, unsigned count) {
+  return llvm::toHex(ArrayRef(bytes, count));
+}
+
+// The first difference that the shadow does not allow, or an empty string.
+std::string compare(const Program &program, const Memory &wanted, const Memory &got, const oracle::Shadow &shadow) {
+  for (auto [number, argument] : llvm::enumerate(program.args)) {
+    if (argument.data.empty())
+      continue;
+    const std::vector<uint8_t> &a = wanted.arrays[number], &b = got.arrays[number];
+    if (a == b && shadow.memory.empty())
+      continue;
+    oracle::Element e = oracle::elementOf(cast<tile::PtrType>(argument.type).getPointee());
+    auto describe = [&](size_t element) {
+      std::string text;
+      llvm::raw_string_ostream out(text);
+      out << "argument " << number << " (" << argument.type << "), element " << element;
+      return text;
+    };
+    if (!std::equal(a.begin(), a.begin() + guardBytes, b.begin()) || !std::equal(a.end() - guardBytes, a.end(), b.end() - guardBytes))
+      return "writes outside argument " + std::to_string(number);
+    for (size_t at = guardBytes; at + guardBytes < a.size(); at += e.bytes()) {
+      uint64_t want = oracle::readElement(e, &a[at]), have = oracle::readElement(e, &b[at]);
+      double value = e.isFloat() ? oracle::decode(e, have) : 0;
+      if (auto range = shadow.memory.find(reinterpret_cast<uint64_t>(&a[at])); range != shadow.memory.end()) {
+        if (e.isFloat() && !range->second.contains(value)) {
+          char text[200];
+          std::snprintf(text, sizeof text, ": %.17g is outside [%.17g, %.17g]", value, range->second.lo, range->second.hi);
+          return describe((at - guardBytes) / e.bytes()) + text;
+        }
+        continue;
+      }
+      if (!std::memcmp(&a[at], &b[at], e.bytes()))
+        continue;
+      double expected = e.isFloat() ? oracle::decode(e, want) : 1;
+      if (e.isFloat() && ((std::isnan(value) && std::isnan(expected)) || (value == 0 && expected == 0)))
+        continue; // NaNs have no particular bits, and zeros among equal operands of min and max no particular sign
+      std::string text = describe((at - guardBytes) / e.bytes()) + ": " + hex(&b[at], e.bytes()) + " instead of " + hex(&a[at], e.bytes());
+      return e.isFloat() ? text + " (" + std::to_string(value) + ", " + std::to_string(expected) + ")" : text;
+    }
+  }
+  return {};
+}
+
+LogicalResult runPasses(ModuleOp module) {
+  PassManager manager(module.getContext());
+  buildPipeline(manager);
+  return manager.run(module);
+}
+
+Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow, std::string &errors) {
+  cpu::Options options;
+  options.fpContract = false;
+  options.disjoint = program.args.size() % 2;
+  auto code = cpu::compileModule(module, options);
+  if (failed(code))
+    return {Outcome::Skipped, errors.substr(0, errors.find('\n'))};
+  std::vector<KernelPtr> kernels = load(CodeImage{code->object, code->kernels, ""});
+  Memory memory(program);
+  TileryLaunch launch{memory.slots.data(), {program.grid[0], program.grid[1], program.grid[2]}, options.disjoint ? TILERY_DISJOINT : 0u, nullptr, nullptr};
+  size_t scratchBytes = (kernels[0]->info().scratchBytes + 127) / 64 * 64;
+  std::unique_ptr<void, void (*)(void *)> scratch(std::aligned_alloc(64, scratchBytes), std::free);
+  std::memset(scratch.get(), 0xE7, scratchBytes);
+  int64_t count = int64_t(program.grid[0]) * program.grid[1] * program.grid[2], middle = count / 2;
+  kernels[0]->entry()(&launch, middle, count, scratch.get()); // programs come in any order
+  kernels[0]->entry()(&launch, 0, middle, scratch.get());
+  std::string difference = compare(program, wanted, memory, shadow);
+  return difference.empty() ? Outcome() : Outcome{Outcome::Differs, difference};
+}
+
+} // namespace
+
+Outcome check(const Program &program, ModuleOp module, Against against) {
+  std::string errors;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
+    errors += diagnostic.str() + "\n";
+    return success();
+  });
+  if (failed(verify(module)))
+    return {Outcome::Differs, "the program does not verify: " + errors};
+  oracle::Shadow shadow;
+  Memory wanted(program);
+  try {
+    interpret(program, module, wanted, &shadow);
+  } catch (const Error &error) {
+    return {Outcome::Skipped, std::string("the oracle stops: ") + error.what()};
+  }
+  if (shadow.undetermined)
+    return {Outcome::Skipped, "a decision hangs on a rounded value"};
+  OwningOpRef<ModuleOp> lowered = module.clone();
+  if (failed(runPasses(*lowered)))
+    return {Outcome::Differs, "the passes fail: " + errors};
+  try {
+    if (against == Against::Machine)
+      return machine(program, *lowered, wanted, shadow, errors);
+    Memory memory(program);
+    interpret(program, *lowered, memory, nullptr);
+    std::string difference = compare(program, wanted, memory, shadow);
+    return difference.empty() ? Outcome() : Outcome{Outcome::Differs, "after the passes, " + difference};
+  } catch (const std::exception &error) {
+    return {Outcome::Differs, error.what()};
+  }
+}
+
+std::string guiltyPass(const Program &program, ModuleOp module) {
+  oracle::Shadow shadow;
+  Memory wanted(program);
+  interpret(program, module, wanted, &shadow);
+  PassManager all(module.getContext());
+  buildPipeline(all);
+  OwningOpRef<ModuleOp> current = module.clone();
+  for (Pass &group : all.getPasses()) {
+    // The pipeline is one adaptor over kernels; its text lists the passes.
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    group.printAsTextualPipeline(out);
+    StringRef list = StringRef(text).substr(text.find('(') + 1).drop_back();
+    SmallVector<StringRef> names;
+    list.split(names, ',');
+    for (StringRef name : names) {
+      PassManager one(module.getContext());
+      if (failed(parsePassPipeline(("tile.kernel(" + name + ")").str(), one)) || failed(one.run(*current)))
+        return name.str();
+      Memory memory(program);
+      interpret(program, *current, memory, nullptr);
+      if (!compare(program, wanted, memory, shadow).empty())
+        return name.str();
+    }
+  }
+  return {};
+}
+
+} // namespace tilery::fuzz

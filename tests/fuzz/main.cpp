@@ -1,0 +1,155 @@
+// tilery-fuzz [--count N] [--first SEED] [--jobs J] [--against passes|machine] [--print SEED]
+// Worker processes, so that a crash of generated code is one more finding.
+#include "check.h"
+#include "compiler/passes/passes.h"
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace tilery;
+using namespace tilery::fuzz;
+
+namespace {
+
+constexpr unsigned secondsPerProgram = 60; // a hang, on a busy machine
+
+struct Settings {
+  uint64_t count = 2000, first = 1;
+  unsigned jobs = 2;
+  Against against = Against::Machine;
+};
+
+/// What a worker tells its parent.
+struct Progress {
+  uint64_t seed, agreed, skipped, failed;
+};
+
+std::unique_ptr<MLIRContext> makeContext() {
+  auto context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  context->loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, ub::UBDialect>();
+  return context;
+}
+
+Style styleOf(uint64_t seed) { return static_cast<Style>(seed % 4); }
+
+bool failsInChild(const Program &program, ModuleOp module, Against against) {
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(secondsPerProgram);
+    _exit(check(program, module, against).kind == Outcome::Differs);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return !WIFEXITED(status) || WEXITSTATUS(status) == 1;
+}
+
+void printFailure(uint64_t seed, const std::string &message, Against against) {
+  auto context = makeContext();
+  Program program = generate(*context, seed, styleOf(seed));
+  llvm::outs() << "seed " << seed << ": " << message << "\n";
+  {
+    ScopedDiagnosticHandler quiet(context.get(), [](mlir::Diagnostic &) { return success(); });
+    if (succeeded(verify(*program.module)))
+      reduce(*program.module, [&](ModuleOp trial) { return succeeded(verify(trial)) && failsInChild(program, trial, against); });
+  }
+  if (against == Against::Passes && succeeded(verify(*program.module)))
+    llvm::outs() << "first wrong after: " << guiltyPass(program, *program.module) << "\n";
+  llvm::outs() << *program.module << "\n";
+  llvm::outs().flush();
+}
+
+void work(const Settings &settings, unsigned worker, uint64_t from, Progress &progress) {
+  std::map<std::string, unsigned> reasons;
+  for (uint64_t seed = from; seed < settings.first + settings.count; seed += settings.jobs) {
+    progress.seed = seed;
+    alarm(secondsPerProgram);
+    auto context = makeContext();
+    Program program = generate(*context, seed, styleOf(seed));
+    Outcome outcome = check(program, *program.module, settings.against);
+    alarm(0);
+    if (outcome.kind == Outcome::Agrees)
+      ++progress.agreed;
+    else if (outcome.kind == Outcome::Skipped) {
+      ++progress.skipped;
+      ++reasons[outcome.message];
+    } else {
+      ++progress.failed;
+      printFailure(seed, outcome.message, settings.against);
+    }
+  }
+  for (auto &[reason, count] : reasons)
+    llvm::outs() << "skipped " << count << ": " << reason << "\n";
+  llvm::outs().flush();
+}
+
+int runAll(const Settings &settings) {
+  auto *progress = static_cast<Progress *>(mmap(nullptr, sizeof(Progress) * settings.jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  std::map<pid_t, unsigned> workers;
+  auto start = [&](unsigned worker, uint64_t from) {
+    pid_t child = fork();
+    if (child == 0) {
+      work(settings, worker, from, progress[worker]);
+      _exit(0);
+    }
+    workers[child] = worker;
+  };
+  for (unsigned worker = 0; worker < settings.jobs; ++worker)
+    start(worker, settings.first + worker);
+  uint64_t crashed = 0;
+  while (!workers.empty()) {
+    int status = 0;
+    pid_t child = wait(&status);
+    unsigned worker = workers[child];
+    workers.erase(child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      continue;
+    ++crashed;
+    uint64_t seed = progress[worker].seed;
+    std::string how = WIFSIGNALED(status) ? (WTERMSIG(status) == SIGALRM ? "does not end" : std::string("crashes: ") + strsignal(WTERMSIG(status))) : "exits";
+    printFailure(seed, how, settings.against);
+    start(worker, seed + settings.jobs);
+  }
+  uint64_t agreed = 0, skipped = 0, failed = crashed;
+  for (unsigned worker = 0; worker < settings.jobs; ++worker) {
+    agreed += progress[worker].agreed;
+    skipped += progress[worker].skipped;
+    failed += progress[worker].failed;
+  }
+  llvm::outs() << agreed << " programs agree, " << failed << " failed, " << skipped << " skipped (seeds " << settings.first << " to "
+               << settings.first + settings.count - 1 << ")\n";
+  return failed != 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  registerTransformsPasses();
+  registerTilePasses();
+  Settings settings;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    std::string option = argv[i], value = argv[i + 1];
+    if (option == "--count")
+      settings.count = std::stoull(value);
+    else if (option == "--first")
+      settings.first = std::stoull(value);
+    else if (option == "--jobs")
+      settings.jobs = unsigned(std::stoul(value));
+    else if (option == "--against")
+      settings.against = value == "passes" ? Against::Passes : Against::Machine;
+    else if (option == "--print") {
+      auto context = makeContext();
+      uint64_t seed = std::stoull(value);
+      Program program = generate(*context, seed, styleOf(seed));
+      llvm::outs() << *program.module << "\n";
+      return 0;
+    } else {
+      llvm::errs() << "unknown option " << option << "\n";
+      return 2;
+    }
+  }
+  return runAll(settings);
+}
