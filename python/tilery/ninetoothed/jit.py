@@ -81,6 +81,7 @@ class Kernel:
         symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not _is_size(s)}
         self.symbols = dict(sorted(symbols.items()))
         self._metas = [s for s in self.symbols.values() if s.meta]
+        self._free = {s.label for s in self._metas}
         self._sizes = self._pinned_sizes()
         parameters = [(n, "constexpr" if t.constexpr else "runtime") for n, t in zip(self.names, tensors)]
         parameters += [(label, "option", _MISSING) for label in self.symbols]
@@ -93,17 +94,36 @@ class Kernel:
         return f"<kernel {self.application.__qualname__}>"
 
     def __call__(self, *args, **kwargs):
-        if len(args) > len(self.names):  # symbols may follow by position, in the order of their names
-            labels = [label for label in self.symbols if label not in kwargs]
-            if len(args) > len(self.names) + len(labels):
-                raise error(TypeError, f"kernel `{self.application.__name__}` takes {len(self.names) + len(labels)} arguments, got {len(args)}")
-            kwargs.update(zip(labels, args[len(self.names):]))
-            args = args[:len(self.names)]
+        if len(args) == len(self.names) and not kwargs.keys() - self.symbols.keys():
+            # Sizes matter only to what is chosen or pinned by them.
+            if not self._sizes and kwargs.keys() >= self._free:
+                return self._launcher(*args, **kwargs)
+            key = (tuple([getattr(a, "shape", None) for a in args]), *kwargs.items())
+            found = self._choices.get(key)
+            if found is None:
+                if len(self._choices) >= 4096:
+                    self._choices.clear()
+                found = self._choices[key] = self._choose(args, kwargs)
+            return self._launcher(*args, **kwargs, **found)
+        return self._call_otherwise(args, kwargs)
+
+    def _call_otherwise(self, args, kwargs):
+        """A call that names arguments, gives symbols by position (in the order of their names) or options of other back ends."""
         for name in _OPTIONS:
             kwargs.pop(name, None)
-        if self._sizes or any(s.label not in kwargs for s in self._metas):
-            self._complete(args, kwargs)
-        self._launcher(*args, **kwargs)
+        missing = [n for n in self.names if n not in kwargs][len(args):]
+        if missing:
+            return self._launcher(*args, **kwargs)  # says what is missing
+        values = list(args[:len(self.names)])
+        values += [kwargs.pop(n) for n in self.names[len(values):] if n in kwargs]
+        labels = [label for label in self.symbols if label not in kwargs]
+        if len(args) > len(self.names) + len(labels):
+            raise error(TypeError, f"kernel `{self.application.__name__}` takes {len(self.names) + len(labels)} arguments, got {len(args)}")
+        kwargs.update(zip(labels, args[len(self.names):]))
+        if kwargs.keys() - self.symbols.keys():
+            return self._launcher(*values, **kwargs)  # says what it does not know
+
+        return self(*values, **kwargs)
 
     # -- what depends on sizes ---------------------------------------------------------------------------------------
     def _pinned_sizes(self):
@@ -120,31 +140,18 @@ class Kernel:
 
         return found
 
-    def _complete(self, args, kwargs):
-        """Adds the sizes the kernel is compiled for and the meta symbols that the caller leaves to the model."""
-        bound = dict(zip(self.names, args))
-        bound.update((n, kwargs[n]) for n in self.names if n in kwargs)
-        if len(bound) < len(self.names):
-            return  # the launcher says what is missing
-        arguments = [bound[n] for n in self.names]
-        shapes = tuple(tuple(a.shape) if hasattr(a, "shape") else () for a in arguments)
+    def _choose(self, arguments, kwargs):
+        """The sizes the kernel is compiled for and values for the meta symbols that the caller leaves to the model."""
+        shapes = [tuple(getattr(a, "shape", ())) for a in arguments]
         for t, name, shape in zip(self.tensors, self.names, shapes):
             _check_rank(self.application, name, t, len(shape))
-        free = [s for s in self._metas if s.label not in kwargs]
-        given = tuple(kwargs.get(label, _MISSING) for label in self.symbols)
-        if any(s.label not in kwargs and not s.meta for s in self.symbols.values()):
-            return  # named when it is compiled
-        key = shapes, given
-        found = self._choices.get(key)
-        if found is None:
-            found = self._choices[key] = self._choose(arguments, shapes, free, kwargs)
-        kwargs.update(found)
-
-    def _choose(self, arguments, shapes, free, kwargs):
         chosen = {"_sizes": tuple(shapes[i][d] for i, d, _ in self._sizes)}
+        free = [s for s in self._metas if s.label not in kwargs]
+        if any(label not in kwargs and not s.meta for label, s in self.symbols.items()):
+            return chosen  # what is missing is named when the kernel is compiled
         if not free:
             return chosen
-        values = {repr(s): Symbol(kwargs[label]) for label, s in self.symbols.items() if label in kwargs}
+        values = {repr(s): self._number(label, kwargs[label]) for label, s in self.symbols.items() if label in kwargs}
         traffic = []
         for t, a, shape in zip(self.tensors, arguments, shapes):
             values.update({repr(s): Symbol(n) for s, n in zip(t.source.shape, shape) if s.constant is None})
@@ -165,11 +172,7 @@ class Kernel:
             if values[label] is _MISSING:
                 raise error(TypeError, f"kernel `{self.application.__name__}` needs a value for `{label}`",
                             hint=f"pass it by keyword: {self.application.__name__}(..., {label}=...)")
-            if isinstance(values[label], bool) or not hasattr(values[label], "__index__"):
-                raise error(TypeError, f"`{label}` of kernel `{self.application.__name__}` must be an int, got {values[label]!r}")
-            if values[label] < 1:
-                raise error(ValueError, f"`{label}` of kernel `{self.application.__name__}` must be at least 1, got {values[label]}")
-            numbers[repr(symbol)] = Symbol(values[label])
+            numbers[repr(symbol)] = self._number(label, values[label])
         arguments = [self._argument(n, t, known, numbers) for n, t, known in zip(self.names, self.tensors, signature.params)]
         module, reads = compile_application(self.application, arguments)
         disjoint = not signature.aliases
@@ -179,6 +182,15 @@ class Kernel:
         compiled = _native.compile(module, disjoint=disjoint)
 
         return _native.HostPlan(compiled.image)
+
+    def _number(self, label, value):
+        """A value for a symbol, checked."""
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise error(TypeError, f"`{label}` of kernel `{self.application.__name__}` must be an int, got {value!r}")
+        if value < 1:
+            raise error(ValueError, f"`{label}` of kernel `{self.application.__name__}` must be at least 1, got {value}")
+
+        return Symbol(value)
 
     def _argument(self, name, tensor, known, numbers):
         arranged = tensor.substitute(numbers)

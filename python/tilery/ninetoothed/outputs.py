@@ -18,9 +18,9 @@ def prepare(definition):
     values = ast.Dict([ast.Constant(n) for n in positional], [ast.Name(n, ast.Load()) for n in positional])
     empty = ast.arguments([], [], None, [], [], None, [])
     watch = ast.Expr(_hook("watch", [ast.Lambda(empty, values)]))
-    definition.body.insert(0, ast.fix_missing_locations(ast.copy_location(watch, definition.body[0])))
+    definition.body.insert(0, ast.copy_location(watch, definition.body[0]))
 
-    return definition
+    return ast.fix_missing_locations(definition)
 
 
 def _hook(name, arguments):
@@ -47,7 +47,7 @@ class _Calls(ast.NodeTransformer):
             return node
         new = _hook("finished", [node, *updates])
 
-        return ast.fix_missing_locations(ast.copy_location(new, node))
+        return ast.copy_location(new, node)
 
     def _alone(self, node):
         # These become functions of their own, in which an assignment would make a new local.
