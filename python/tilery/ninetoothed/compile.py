@@ -161,8 +161,16 @@ def _host(native, application, arguments, first, used):
             if size.constant is not None:
                 native.host_check(extents[d], native.constant(size.constant, "int64"),
                                   f"argument `{a.name}` has size {{0}} in dimension {d}, its arrangement was made for {{1}}")
-    grid = [arrange.emit(native, size, environment) for size in first.tensor.shape]
-    _check_grids(native, [a for a in arguments if a in used], first, grid, environment)
+    known = {}
+
+    def value(size):
+        size = size.simplified()
+        if size not in known:
+            known[size] = arrange.emit(native, size, environment)
+        return known[size]
+
+    grid = [value(size) for size in first.tensor.shape]
+    _check_grids(native, [a for a in arguments if a in used], first, grid, value)
     axes = list(reversed(grid)) or [native.constant(1, "int64")]
     while len(axes) > 3:
         axes[2] = native.binary("*", axes[2], axes.pop(3))
@@ -170,18 +178,18 @@ def _host(native, application, arguments, first, used):
     native.end_host([])
 
 
-def _check_grids(native, arguments, first, grid, environment):
+def _check_grids(native, arguments, first, grid, value):
     """Every argument that is read or written tile by tile must have one tile (or set of tiles) for every program."""
     for a in arguments:
         if a is first:
             continue
         what = f"arguments `{first.name}` and `{a.name}` are arranged for different grids: {{0}} and {{1}} programs"
-        sizes = [arrange.emit(native, size, environment) for size in a.tensor.shape]
+        sizes = [value(size) for size in a.tensor.shape]
         if len(sizes) != len(grid):
             native.host_check(_product(native, grid), _product(native, sizes), what)
             continue
-        for d, (mine, theirs, size) in enumerate(zip(grid, sizes, a.tensor.shape)):
-            if size.simplified() != first.tensor.shape[d].simplified():
+        for d, (mine, theirs) in enumerate(zip(grid, sizes)):
+            if mine is not theirs:
                 native.host_check(mine, theirs, f"{what} in dimension {d} of the outermost level")
 
 
