@@ -70,7 +70,10 @@ class Compiled:
 
 
 class Kernel:
-    """A callable: arguments in the application's order, then constexpr and meta symbols by keyword."""
+    """A callable: arguments in the application's order, then constexpr and meta symbols by keyword.
+
+    ``debug=True`` runs a launch in the reference interpreter, which checks bounds, uninitialised reads and races.
+    """
 
     def __init__(self, application, tensors, caller="torch"):
         if caller != "torch":
@@ -82,10 +85,11 @@ class Kernel:
         self.symbols = dict(sorted(symbols.items()))
         self._metas = [s for s in self.symbols.values() if s.meta]
         self._free = {s.label for s in self._metas}
+        self._keywords = {*self.symbols, "debug"}
         self._sizes = self._pinned_sizes()
         parameters = [(n, "constexpr" if t.constexpr else "runtime") for n, t in zip(self.names, tensors)]
         parameters += [(label, "option", _MISSING) for label in self.symbols]
-        parameters.append(("_sizes", "option", ()))
+        parameters += [("_sizes", "option", ()), ("debug", "option", False)]
         self._launcher = _native.Launcher(application.__name__, parameters, self._compile, layout=True)
         self._choices = {}
         functools.update_wrapper(self, application, updated=())
@@ -93,8 +97,16 @@ class Kernel:
     def __repr__(self):
         return f"<kernel {self.application.__qualname__}>"
 
+    @property
+    def asm(self):
+        """The stages of the last compilation as text: {"tile", "passes", "llvm", "asm"}."""
+        if not self.compiled:
+            raise error(RuntimeError, f"kernel `{self.application.__name__}` has not been launched")
+
+        return list(self.compiled.values())[-1].asm
+
     def __call__(self, *args, **kwargs):
-        if len(args) == len(self.names) and not kwargs.keys() - self.symbols.keys():
+        if len(args) == len(self.names) and kwargs.keys() <= self._keywords:
             # Sizes matter only to what is chosen or pinned by them.
             if not self._sizes and kwargs.keys() >= self._free:
                 return self._launcher(*args, **kwargs)
@@ -120,7 +132,7 @@ class Kernel:
         if len(args) > len(self.names) + len(labels):
             raise error(TypeError, f"kernel `{self.application.__name__}` takes {len(self.names) + len(labels)} arguments, got {len(args)}")
         kwargs.update(zip(labels, args[len(self.names):]))
-        if kwargs.keys() - self.symbols.keys():
+        if not kwargs.keys() <= self._keywords:
             return self._launcher(*values, **kwargs)  # says what it does not know
 
         return self(*values, **kwargs)
@@ -177,8 +189,8 @@ class Kernel:
         module, reads = compile_application(self.application, arguments)
         disjoint = not signature.aliases
         result = self.compiled[repr(signature)] = Compiled(module, disjoint, reads)
-        if oracle.wanted(False):
-            return oracle.OracleHostLaunch(module, host_name(self.application), host_parameters(arguments), False, result)
+        if oracle.wanted(values["debug"]):
+            return oracle.OracleHostLaunch(module, host_name(self.application), host_parameters(arguments), values["debug"], result)
         compiled = _native.compile(module, disjoint=disjoint)
 
         return _native.HostPlan(compiled.image)

@@ -51,6 +51,9 @@ class Tracer(TileTracer):
     def binary(self, op, a, b):
         return super().binary(op, self.read(a), self.read(b))
 
+    def if_exp(self, test, then, other):
+        return super().if_exp(test, lambda: self.read(then()), lambda: self.read(other()))
+
     def return_(self, value):
         return tuple(self.read(v) for v in value) if isinstance(value, tuple) else self.read(value)
 

@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from tilery import ninetoothed
+from tilery.errors import Error
 from tilery.ninetoothed import Symbol, Tensor, block_size
 from tilery.ninetoothed import language as ntl
 from tilery.ninetoothed.language import libdevice
@@ -332,3 +333,35 @@ def test_equal_kernels_are_compiled_once():
     for n in (16, 32, 16):
         kernel(torch.zeros(n), torch.zeros(n))
     assert len(kernel.compiled) == 1
+
+
+def test_keywords_options_and_symbols_by_position():
+    B = Symbol("B", constexpr=True)
+
+    def application(x, y):
+        y = x + x.shape[0]
+
+    kernel = ninetoothed.make(lambda x, y: (x.tile((B,)), y.tile((B,))), application, (Tensor(1), Tensor(1)), num_warps=4)
+    x, y = torch.zeros(10), torch.full((10,), float("nan"))
+    for call in (lambda: kernel(x, y=y, B=3), lambda: kernel(y=y, x=x, B=3, num_warps=2), lambda: kernel(x, y, 3), lambda: kernel(x, y, B=3, debug=True)):
+        y.fill_(float("nan"))
+        call()
+        assert (y == 3).all()
+
+
+def test_debug_finds_two_programs_that_write_one_element():
+    def application(x, y):
+        y = x
+
+    kernel = ninetoothed.make(lambda x, y: (x.tile((4,)), y.tile((4,)).expand((x.tile((4,)).shape[0],))), application, (Tensor(1), Tensor(1)))
+    with pytest.raises(Error, match="which program 0 also writes"):
+        kernel(torch.zeros(8), torch.zeros(4), debug=True)
+
+
+def test_conditional_expressions_read():
+    def application(x, y, n):
+        y = x if n > 2 else x * 2
+
+    run = elementwise(application, 2, tensors=(Tensor(1), Tensor(1), Tensor(0)))
+    assert torch.equal(run(2), 2 * torch.arange(6.0))
+    assert torch.equal(run(3), torch.arange(6.0))
