@@ -1,4 +1,6 @@
-"""Launches by the oracle: with `debug=True` they check bounds, uninitialised reads and races; with TILERY_ORACLE=1 every launch is one."""
+"""Launches by the oracle: with `debug=True` they check bounds, uninitialised reads and races; with TILERY_ORACLE=1 every
+launch is one."""
+
 import os
 import struct
 
@@ -27,6 +29,7 @@ def _array(tensor):
     if hasattr(tensor, "__array_interface__"):
         return tensor
     import numpy
+
     return numpy.from_dlpack(tensor)
 
 
@@ -44,8 +47,23 @@ def _span(tensor, width):
     return address, first, sum(abs(r) for r in reach) + width
 
 
-_WIDTHS = {"bool": 1, "int8": 1, "uint8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2,
-           "int32": 4, "uint32": 4, "float32": 4, "int64": 8, "uint64": 8, "float64": 8}
+_WIDTHS = {
+    "bool": 1,
+    "int8": 1,
+    "uint8": 1,
+    "float8_e4m3fn": 1,
+    "float8_e5m2": 1,
+    "int16": 2,
+    "uint16": 2,
+    "float16": 2,
+    "bfloat16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "float32": 4,
+    "int64": 8,
+    "uint64": 8,
+    "float64": 8,
+}
 
 
 class OracleLaunch:

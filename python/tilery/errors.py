@@ -1,4 +1,5 @@
 """The one exception family: what is wrong in the user's words, where, through which calls, and what to change."""
+
 import linecache
 
 
@@ -33,7 +34,8 @@ _kinds = {}
 
 
 def kind(*builtins):
-    """The subclass of Error that is also each of these built-in exceptions, so that `except ValueError` written for upstream still works."""
+    """The subclass of Error that is also each of these built-in exceptions, so that `except ValueError` written for upstream
+    still works."""
     if not builtins:
         return Error
     if builtins not in _kinds:

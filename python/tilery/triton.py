@@ -1,4 +1,5 @@
 """`from tilery import triton`: the language of tilery.tileon under its other name."""
+
 import sys
 
 from . import tileon
@@ -6,4 +7,4 @@ from . import tileon
 # The same modules, not copies of them: tensors and constants must be of one class.
 _PREFIX = tileon.__name__
 for _name in [n for n in sys.modules if n == _PREFIX or n.startswith(_PREFIX + ".")]:
-    sys.modules[__name__ + _name[len(_PREFIX):]] = sys.modules[_name]
+    sys.modules[__name__ + _name[len(_PREFIX) :]] = sys.modules[_name]

@@ -1,4 +1,5 @@
 """Helpers that the tests import."""
+
 FACTOR = 11
 
 

@@ -1,4 +1,6 @@
-"""Traced control flow against Python itself: each function is run by Python on numbers, and traced and interpreted on the same ones."""
+"""Traced control flow against Python itself: each function is run by Python on numbers, and traced and interpreted on the same
+ones."""
+
 import itertools
 
 import pytest
@@ -24,6 +26,7 @@ def test_merge_of_branches():
         else:
             d = a - b
         return c + d
+
     both(f)
 
 
@@ -35,6 +38,7 @@ def test_names_only_one_branch_changes():
         if b > 0:
             d = c
         return c, d
+
     both(f)
 
 
@@ -45,6 +49,7 @@ def test_host_condition_is_not_a_branch():
         else:
             x = undefined_name  # noqa: F821
         return x + b
+
     both(f, host=(True,))
 
 
@@ -57,6 +62,7 @@ def test_for_carries_what_changes():
             temporary = total + same
             total = temporary - same
         return total, last, same
+
     both(f)
 
 
@@ -66,6 +72,7 @@ def test_for_unrolls_host_iterables():
         for k, w in enumerate((a, b, 3)):
             out = out + k * w
         return out
+
     both(f)
 
 
@@ -76,6 +83,7 @@ def test_steps(step):
         for i in range(lo, hi, step):
             out = out * 3 + i
         return out
+
     both(f, host=(step,))
 
 
@@ -91,6 +99,7 @@ def test_nested_loops_and_triangles():
                     row -= 1
             total += row
         return total
+
     both(f)
 
 
@@ -103,6 +112,7 @@ def test_early_return():
             return c
         c += 10
         return c * 2
+
     both(f)
 
 
@@ -120,6 +130,7 @@ def test_return_in_nested_branches_that_may_fall_through():
             if b == 0:
                 return 77
         return c
+
     both(f)
 
 
@@ -130,6 +141,7 @@ def test_different_types_on_returning_paths():
             x = 1.5
             return 1
         return x + b
+
     both(f)
 
 
@@ -144,6 +156,7 @@ def test_break_and_continue():
             total += i
             seen = i
         return total, seen
+
     both(f, values=[-1, 0, 2, 3, 4, 9])
 
 
@@ -162,6 +175,7 @@ def test_conditional_jumps_deep_inside():
         else:
             total += 1000
         return total
+
     both(f, values=[-1, 0, 1, 2, 4, 5, 9])
 
 
@@ -172,6 +186,7 @@ def test_return_inside_loops():
                 if i * j == a:
                     return i * 10 + j
         return -1
+
     both(f, values=[0, 1, 2, 4, 6, 12])
 
 
@@ -185,6 +200,7 @@ def test_break_of_an_unrolled_loop():
                 continue
             out += k
         return out
+
     both(f)
 
 
@@ -196,6 +212,7 @@ def test_host_break():
                 break
             out += k * b
         return out
+
     both(f)
 
 
@@ -206,6 +223,7 @@ def test_while():
             a = a * 2 + 1 if a > 0 else a + 1
             steps += 1
         return a, steps
+
     both(f)
 
 
@@ -214,12 +232,13 @@ def test_while_with_break_and_else():
         i = 0
         while i < n:
             if i == a:
-                out = 5
+                out = 5  # noqa: F841
                 break
             i += 1
         else:
             i = -i
         return i
+
     both(f)
 
 
@@ -231,6 +250,7 @@ def test_while_true():
             if i > n:
                 break
         return i
+
     both(f)
 
 
@@ -241,6 +261,7 @@ def test_while_true_with_return():
             i += 3
             if i > n:
                 return i * 2
+
     both(f)
 
 
@@ -251,6 +272,7 @@ def test_host_while():
             a += b
             k += 1
         return a
+
     both(f)
 
 
@@ -268,12 +290,14 @@ def test_boolean_operators():
         if w:
             out += 100
         return out
+
     both(f)
 
 
 def test_conditional_expression():
     def f(a, b):
         return (a if a > b else b * 2) + (1 if b > 0 else 2)
+
     both(f)
 
 
@@ -293,6 +317,7 @@ def test_tuples_and_dataclasses_are_carried():
         if a > 0:
             p = Pair(p.x, 5)
         return p.x, p.y, t
+
     both(f)
 
 
@@ -305,6 +330,7 @@ def test_results_may_be_tuples():
     def f(a, b):
         lo, hi = g(a, b)
         return hi - lo
+
     both(f)
 
 
@@ -313,12 +339,14 @@ def test_starred_and_nested_unpacking():
         (x, y), *rest = (a, b), 1, 2
         first = second = x - y
         return first + second + rest[1]
+
     both(f)
 
 
 def test_builtins():
     def f(a, b):
         return min(a, b, 3), max(a, b), abs(a), min(4, 5), max([a, b]), len((a, b)), isinstance(a, str)
+
     both(f)
 
 
@@ -331,6 +359,7 @@ def test_nested_loops_cost_their_depth():
                     for _ in range(n):
                         t = t + m
         return t
+
     toy, _, _ = trace(f, 1, 1)
     assert toy.b.emitted <= 9  # at most two dry traces a level and the real one, not 2 ** 4
     assert execute(f, 2, 3) == 48
@@ -341,6 +370,7 @@ def test_walrus_and_comprehension():
         xs = [x * 2 for x in (a, b) if x is not None]
         y = (z := xs[0] + 1) + z
         return y + sum(xs)
+
     both(f)
 
 
@@ -356,4 +386,5 @@ def test_docstring_assert_del_and_with():
                 return c
         del x
         return c * 2
+
     both(f)

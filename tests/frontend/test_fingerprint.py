@@ -1,4 +1,5 @@
 """The digest changes with everything a function reads, and only then."""
+
 import types
 
 import pytest
@@ -57,4 +58,5 @@ def test_gives_up_on_what_it_cannot_describe():
 
     def f(n):
         return n, thing
+
     assert fingerprint(f) is None

@@ -1,10 +1,11 @@
 """Helpers, closures, defaults, what a trace reads, and the errors of the front end."""
+
 import math
 
 import pytest
+from frontend import helpers
 from frontend.toy import execute, trace
 
-from frontend import helpers
 from tilery.errors import Error
 
 SCALE = 3
@@ -21,7 +22,9 @@ def test_helpers_nested_imported_and_closures():
             if x > a:
                 return x - a
             return x
+
         return inner(a) + inner(b, k=SCALE, z=1) + helpers.clamp(a, 0, 2) + local(b)
+
     for a, b in [(0, 1), (3, 2), (-1, 7)]:
         assert execute(f, a, b) == f(a, b)
 
@@ -33,9 +36,11 @@ def test_nonlocal_of_a_nested_function():
         def bump(x):
             nonlocal count
             count = count + x
+
         for i in range(b):
             bump(a)
         return count
+
     assert execute(f, 2, 4) == 8
 
 
@@ -44,14 +49,18 @@ def test_reads_are_recorded():
 
     def f(a):
         return a * SCALE + offset + helpers.FACTOR + int(math.pi)
+
     toy, _, _ = trace(f, 1)
     reads = {path: value for (_, _, path), value in toy.reads.items()}
-    assert reads["SCALE"] == 3 and reads["offset"] == 5 and reads["helpers.FACTOR"] == helpers.FACTOR and reads["math.pi"] == math.pi
+    assert (
+        reads["SCALE"] == 3 and reads["offset"] == 5 and reads["helpers.FACTOR"] == helpers.FACTOR and reads["math.pi"] == math.pi
+    )
 
 
 def test_globals_of_helpers_are_recorded():
     def f(a):
         return helpers.scaled(a)
+
     toy, _, _ = trace(f, 1)
     assert ("frontend.helpers", "scaled", "FACTOR") in toy.reads
 
@@ -69,6 +78,7 @@ def failing(function, *numbers, host=()):
 def test_undefined_name():
     def f(a, b):
         return a + no_such_name  # noqa: F821
+
     e, line, text = failing(f)
     assert isinstance(e, NameError) and line == 1
     assert text == "`no_such_name` is not defined\n    return a + no_such_name  # noqa: F821\n               ^"
@@ -77,8 +87,9 @@ def test_undefined_name():
 def test_use_before_assignment():
     def f(a, b):
         c = d + a  # noqa: F821
-        d = 1
+        d = 1  # noqa: F841
         return c
+
     e, line, text = failing(f)
     assert line == 1 and text.startswith("`d` is used before it has a value")
 
@@ -89,9 +100,12 @@ def test_defined_in_one_branch():
             x = 1
 
         return x + 1
+
     e, line, text = failing(f)
     first = f.__code__.co_firstlineno
-    assert line == 4 and f"`x` is defined in only one branch of the `if` in line {first + 1}, and used in line {first + 4}" in text
+    assert (
+        line == 4 and f"`x` is defined in only one branch of the `if` in line {first + 1}, and used in line {first + 4}" in text
+    )
     assert "hint: give `x` a value before the `if`, or in both branches" in text
 
 
@@ -100,6 +114,7 @@ def test_defined_in_a_loop():
         for i in range(a):
             x = i
         return x
+
     _, line, text = failing(f)
     assert line == 3 and "`x` is defined only inside the `for` of line" in text
 
@@ -111,6 +126,7 @@ def test_types_that_differ():
         else:
             x = 1.5
         return x
+
     _, line, text = failing(f)
     assert line == 5 and "`x` is int in one branch and the host value 1.5 in the other" in text
 
@@ -119,6 +135,7 @@ def test_types_that_differ():
         if a < b:
             x = a * 1.5
         return x
+
     _, line, text = failing(g)
     assert line == 4 and "`x` is float in one branch and int in the other (`if` in line" in text
 
@@ -129,6 +146,7 @@ def test_loop_that_changes_a_type():
         for i in range(b):
             x = x * 1.5
         return x
+
     e, line, text = failing(f)
     assert isinstance(e, TypeError) and line == 2 and text.startswith("the loop changes the type of `x` from int to float")
 
@@ -137,6 +155,7 @@ def test_one_sided_result():
     def f(a, b):
         if a < b:
             return a
+
     _, _, text = failing(f)
     assert "a value is returned in only one branch of the `if` in line" in text
 
@@ -152,6 +171,7 @@ def test_call_chain():
         if a < b:
             c = helpers.broken(a)
         return c
+
     e, _, text = failing(f)
     assert e.chain[0][0].endswith("helpers.py") and e.chain[1][0].endswith("test_functions.py") and len(e.chain) == 2
     assert e.chain[1][1] == f.__code__.co_firstlineno + 2 and "called from" in text and "in `f`" in text
@@ -159,7 +179,8 @@ def test_call_chain():
 
 @pytest.mark.parametrize("change", ["xs.append(a)", "xs[0] = a", "box.value = a", "d.update(k=1)"])
 def test_host_changes_inside_run_time_regions(change, tmp_path):
-    source = f"class Box: pass\nbox = Box()\nxs = [1]\nd = {{}}\ndef f(a, b):\n    for i in range(a):\n        {change}\n    return a\n"
+    source = "class Box: pass\nbox = Box()\nxs = [1]\nd = {}\n"
+    source += f"def f(a, b):\n    for i in range(a):\n        {change}\n    return a\n"
     path = tmp_path / "program.py"
     path.write_text(source)
     space = {}
@@ -177,11 +198,19 @@ def test_lists_made_inside_a_region_may_change():
             xs.append(a)
             total += xs[0] * xs[1]
         return total
+
     assert execute(f, 3, 4) == f(3, 4)
 
 
-@pytest.mark.parametrize("statement, word", [("try:\n        pass\n    finally:\n        pass", "`try`"), ("class C: pass", "`class`"), ("yield a", "`yield`"),
-                                             ("global q", "`global`")])
+@pytest.mark.parametrize(
+    "statement, word",
+    [
+        ("try:\n        pass\n    finally:\n        pass", "`try`"),
+        ("class C: pass", "`class`"),
+        ("yield a", "`yield`"),
+        ("global q", "`global`"),
+    ],
+)
 def test_unsupported_statements(statement, word, tmp_path):
     source = f"def f(a, b):\n    {statement}\n"
     path = tmp_path / "program.py"
@@ -197,6 +226,7 @@ def test_raise_under_a_run_time_condition():
         if a < b:
             raise ValueError("no")
         return a
+
     _, line, text = failing(f)
     assert line == 2 and "`raise` inside a run-time `if`" in text
 
@@ -204,6 +234,7 @@ def test_raise_under_a_run_time_condition():
 def test_exceptions_of_host_code_keep_their_kind():
     def f(a, b):
         return {}["missing"]
+
     e, line, text = failing(f)
     assert isinstance(e, KeyError) and line == 1
 

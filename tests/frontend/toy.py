@@ -1,4 +1,5 @@
 """A toy builder and language over int and float scalars: traces become a list of instructions that `run` interprets."""
+
 import sys
 from dataclasses import dataclass, field
 
@@ -29,7 +30,17 @@ def _operator(symbol, reverse):
     return lambda self, other: self.builder.binary(symbol, self, other)
 
 
-for _symbol, _name in {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "&": "and", "|": "or", "^": "xor"}.items():
+for _symbol, _name in {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+}.items():
     setattr(Value, f"__{_name}__", _operator(_symbol, False))
     setattr(Value, f"__r{_name}__", _operator(_symbol, True))
 for _symbol, _name in {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}.items():
@@ -79,7 +90,13 @@ class Builder:
 
     def binary(self, op, a, b):
         a, b = self.value(a), self.value(b)
-        type_ = "bool" if op in ("==", "!=", "<", "<=", ">", ">=") else "float" if "float" in (a.type, b.type) or op == "/" else a.type
+        type_ = (
+            "bool"
+            if op in ("==", "!=", "<", "<=", ">", ">=")
+            else "float"
+            if "float" in (a.type, b.type) or op == "/"
+            else a.type
+        )
         return self.emit(op, type_, [a, b])
 
     # The protocol of tilery.frontend.
@@ -256,4 +273,5 @@ def execute(function, *numbers, host=()):
         if isinstance(v, (tuple, list)):
             return type(v)(concrete(x) for x in v)
         return interpreter.get(v)
+
     return concrete(result)

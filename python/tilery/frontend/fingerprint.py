@@ -1,7 +1,10 @@
-"""A digest of a function and of everything it may read, without running or parsing it: what a warm start compares with the disk cache.
+"""A digest of a function and of everything it may read, without running or parsing it: what a warm start compares with the
+disk cache.
 
-It covers the code objects (also their lines, which end up in line tables), the values of all globals and closure names that the code
+It covers the code objects (also their lines, which end up in line tables), the values of all globals and closure names that
+the code
 mentions, through modules (`config.BLOCK`) and through other functions, and defaults. What it cannot describe makes it give up."""
+
 import dataclasses
 import dis
 import enum
@@ -46,8 +49,18 @@ class _Digest:
             self.hash.update(len(data).to_bytes(8, "little") + data)
 
     def code(self, code):
-        self.text("code", code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_flags, code.co_linetable,
-                  code.co_firstlineno, code.co_filename, code.co_name)
+        self.text(
+            "code",
+            code.co_code,
+            code.co_names,
+            code.co_varnames,
+            code.co_freevars,
+            code.co_flags,
+            code.co_linetable,
+            code.co_firstlineno,
+            code.co_filename,
+            code.co_name,
+        )
         for constant in code.co_consts:
             self.code(constant) if isinstance(constant, types.CodeType) else self.value(constant)
 

@@ -1,5 +1,7 @@
-"""Removes `return`, `break` and `continue` from a function's ast: what follows a jump moves into the other branch where one branch
+"""Removes `return`, `break` and `continue` from a function's ast: what follows a jump moves into the other branch where one
+branch
 always jumps, and is guarded by a flag where it only may. What is left is straight-line code, `if`, `for`, `while` and `with`."""
+
 import ast
 
 RESULT = "__t_result"
@@ -37,12 +39,13 @@ def _trim(block):
     """Drops what follows a statement that always jumps."""
     for index, statement in enumerate(block):
         if _always_jumps([statement]):
-            return block[:index + 1]
+            return block[: index + 1]
     return block
 
 
 class Guard(ast.expr):
     """True while none of the flags is set."""
+
     _fields = ("flags",)
 
 
@@ -77,7 +80,7 @@ class JumpLowering:
         out = []
         block = _trim(block)
         for index, s in enumerate(block):
-            rest = block[index + 1:]
+            rest = block[index + 1 :]
             if isinstance(s, ast.Return):
                 value = s.value or ast.copy_location(ast.Constant(None), s)
                 result = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(RESULT, ast.Store()), s)], value), s)
@@ -107,7 +110,9 @@ class JumpLowering:
         return out
 
     def _if(self, s, body, orelse, loop):
-        return ast.copy_location(ast.If(s.test, self._block(body, loop) or [ast.copy_location(ast.Pass(), s)], self._block(orelse, loop)), s)
+        return ast.copy_location(
+            ast.If(s.test, self._block(body, loop) or [ast.copy_location(ast.Pass(), s)], self._block(orelse, loop)), s
+        )
 
     def _loop(self, s, outer):
         self.count += 1
@@ -132,7 +137,9 @@ class JumpLowering:
         out.append(ast.copy_location(node, s))
         if s.orelse:
             orelse = self._block(s.orelse, outer)
-            out.append(self._guard(stops, orelse, s.orelse[0]) if stops else ast.copy_location(ast.If(ast.Constant(True), orelse, []), s))
+            out.append(
+                self._guard(stops, orelse, s.orelse[0]) if stops else ast.copy_location(ast.If(ast.Constant(True), orelse, []), s)
+            )
             ast.fix_missing_locations(out[-1])
         return out
 

@@ -1,18 +1,39 @@
-"""The hooks that rewritten code calls, with Python's own meaning as default. A language subclasses `Language` and overrides what it means otherwise."""
+"""The hooks that rewritten code calls, with Python's own meaning as default. A language subclasses `Language` and overrides
+what it means otherwise."""
+
 import builtins
 import operator
 import types
 
+from ..errors import error
 from . import position
 from .regions import Loop, Regions
 from .structure import Mismatch, Undefined
-from ..errors import error
 
 BINARY = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
-    "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_, "^": operator.xor,
-    "@": operator.matmul, "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "@": operator.matmul,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
 }
 
 
@@ -29,9 +50,17 @@ class Language(Regions):
         super().__init__(builder)
         # Callees with a meaning of their own, by identity. A language adds its own.
         self.callees = {
-            builtins.range: self.call_range, builtins.min: self.call_min, builtins.max: self.call_max, builtins.abs: abs,
-            builtins.print: self.call_print, builtins.isinstance: self.call_isinstance, builtins.len: self.call_len,
-            builtins.int: self.call_int, builtins.float: self.call_float, builtins.bool: self.call_bool, builtins.super: super,
+            builtins.range: self.call_range,
+            builtins.min: self.call_min,
+            builtins.max: self.call_max,
+            builtins.abs: abs,
+            builtins.print: self.call_print,
+            builtins.isinstance: self.call_isinstance,
+            builtins.len: self.call_len,
+            builtins.int: self.call_int,
+            builtins.float: self.call_float,
+            builtins.bool: self.call_bool,
+            builtins.super: super,
         }
 
     # -- what a language tells (see also regions.py) -----------------------------------------------------------------
@@ -175,8 +204,11 @@ class Language(Regions):
     def raising(self):
         if self.regions:
             region = self.regions[-1]
-            raise error(RuntimeError, f"`raise` inside a run-time `{region.kind}` (line {region.place}) cannot run",
-                        hint="exceptions are raised at compile time only; use a compile-time condition")
+            raise error(
+                RuntimeError,
+                f"`raise` inside a run-time `{region.kind}` (line {region.place}) cannot run",
+                hint="exceptions are raised at compile time only; use a compile-time condition",
+            )
 
     def assert_(self, test, message):
         test = self.host(test)
@@ -249,7 +281,16 @@ class Language(Regions):
 
         def run(branch):
             cell[0] = branch()
-        self.run_if(self.condition(test), lambda: run(then), lambda: run(other), ("the conditional expression",), lambda: tuple(cell), put, self.line())
+
+        self.run_if(
+            self.condition(test),
+            lambda: run(then),
+            lambda: run(other),
+            ("the conditional expression",),
+            lambda: tuple(cell),
+            put,
+            self.line(),
+        )
         return self.load("the conditional expression", cell[0])
 
     # -- calls -------------------------------------------------------------------------------------------------------

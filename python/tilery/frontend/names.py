@@ -1,4 +1,5 @@
 """Which names a piece of code assigns."""
+
 import ast
 
 

@@ -1,9 +1,11 @@
 """Where the user's program is: read from the Python stack, since rewritten code keeps the lines and columns of its source."""
+
 import sys
 
 
 class Info:
-    """What a code object made by the rewriter stands for. A part is a branch or loop body: it runs on top of its function's own frame."""
+    """What a code object made by the rewriter stands for. A part is a branch or loop body: it runs on top of its function's
+    own frame."""
 
     def __init__(self, function, is_part, code):
         self.function, self.file, self.is_part, self.code = function, code.co_filename, is_part, code
@@ -11,7 +13,9 @@ class Info:
 
     def point(self, lasti):
         if self.points is None:
-            self.points = [(line or self.code.co_firstlineno, (column or 0) + 1) for line, _, column, _ in self.code.co_positions()]
+            self.points = [
+                (line or self.code.co_firstlineno, (column or 0) + 1) for line, _, column, _ in self.code.co_positions()
+            ]
         return self.points[lasti // 2]
 
 

@@ -1,14 +1,16 @@
 """Run-time `if`, `for` and `while`: branches and bodies are traced, and the names they change become results of the region.
 
-A loop body is traced twice: dry, into a scratch that is thrown away, to find the names that change; then for real with those carried.
+A loop body is traced twice: dry, into a scratch that is thrown away, to find the names that change; then for real with those
+carried.
 Inside a dry trace one pass is enough, so nested loops cost their depth, not two to its power."""
+
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ..errors import error
 from .jumps import DONE, RESULT
 from .structure import Leaf, Mismatch, Undefined, children, fill, is_number, leaves_of, map_leaves, pair
 from .trace import Region, Trace
-from ..errors import error
 
 _HOST_LOOP_LIMIT = 100_000
 
@@ -19,7 +21,9 @@ def _key(number):
 
 @dataclass
 class Loop:
-    """A run-time range; bounds are values or ints. `attributes` are hints, `item` makes the loop variable's value of the counter."""
+    """A run-time range; bounds are values or ints. `attributes` are hints, `item` makes the loop variable's value of the
+    counter."""
+
     lo: object
     hi: object
     step: object
@@ -47,8 +51,11 @@ class Regions(Trace):
 
     def carried_type(self, name, before, after_type):
         """A loop changes a variable's type: returns `before` converted to `after_type`, or raises."""
-        raise error(TypeError, f"the loop changes the type of `{name}` from {self.b.type_of(before)} to {after_type}",
-                    hint=f"give `{name}` the type {after_type} before the loop, or convert it at the end of the body")
+        raise error(
+            TypeError,
+            f"the loop changes the type of `{name}` from {self.b.type_of(before)} to {after_type}",
+            hint=f"give `{name}` the type {after_type} before the loop, or convert it at the end of the body",
+        )
 
     # -- helpers -----------------------------------------------------------------------------------------------------
     @contextmanager
@@ -77,9 +84,10 @@ class Regions(Trace):
             return [*get(), *(c.value for c in cells)]
 
         def put_all(values):
-            put(values[:len(names)])
-            for cell, value in zip(cells, values[len(names):]):
+            put(values[: len(names)])
+            for cell, value in zip(cells, values[len(names) :]):
                 cell.value = value
+
         return (*names, *(c.name for c in cells)), get_all, put_all
 
     def is_flag(self, name):
@@ -107,9 +115,15 @@ class Regions(Trace):
         left, right = self._jumped(names, before, after_then), self._jumped(names, before, after_else)
         leaves, plans = [], []
         for name, old, a, b in zip(names, before, after_then, after_else):
-            plans.append(old if at_end and name in names[:count] and name != RESULT else self._merge(name, old, a, b, left, right, leaves, line))
-        results = self.b.if_end([constants[_key(a)] if is_number(a) else a for a, _ in leaves],
-                                [self.to_value(b) if is_number(b) else b for _, b in leaves])
+            plans.append(
+                old
+                if at_end and name in names[:count] and name != RESULT
+                else self._merge(name, old, a, b, left, right, leaves, line)
+            )
+        results = self.b.if_end(
+            [constants[_key(a)] if is_number(a) else a for a, _ in leaves],
+            [self.to_value(b) if is_number(b) else b for _, b in leaves],
+        )
         put([fill(plan, results) for plan in plans])
 
     def _jumped(self, names, before, after):
@@ -125,9 +139,17 @@ class Regions(Trace):
                 if jumped or name == RESULT and (left or right):
                     return self._against_nothing(value, missing is a, leaves)
                 if name == RESULT:
-                    return None if value is None else Undefined(name, f"a value is returned in only one branch of the `if` in line {line}", line)
-                return Undefined(name, f"`{name}` is defined in only one branch of the `if` in line {line}", line,
-                                 f"give `{name}` a value before the `if`, or in both branches")
+                    return (
+                        None
+                        if value is None
+                        else Undefined(name, f"a value is returned in only one branch of the `if` in line {line}", line)
+                    )
+                return Undefined(
+                    name,
+                    f"`{name}` is defined in only one branch of the `if` in line {line}",
+                    line,
+                    f"give `{name}` a value before the `if`, or in both branches",
+                )
         mark = len(leaves)
         try:
             plan = pair(self.is_value, a, b, leaves)
@@ -141,8 +163,14 @@ class Regions(Trace):
                 return self._against_nothing(b if left else a, left, leaves)
             what = "the result" if name == RESULT else f"`{name}`"
             reason = e.args[0] or f"{self.describe(a)} in one branch and {self.describe(b)} in the other"
-            return Undefined(name, f"{what} is {reason} (`if` in line {line})" if not str(reason).startswith("it has") else f"{what} differs: {reason}",
-                             line, "give both branches the same type")
+            return Undefined(
+                name,
+                f"{what} is {reason} (`if` in line {line})"
+                if not str(reason).startswith("it has")
+                else f"{what} differs: {reason}",
+                line,
+                "give both branches the same type",
+            )
 
     def _one_type(self, x, y):
         if is_number(x) or is_number(y):
@@ -151,20 +179,29 @@ class Regions(Trace):
         return self.b.type_of(x) == self.b.type_of(y)
 
     def describe(self, value):
-        return str(self.b.type_of(value)) if self.is_value(value) else f"the host value {value!r}" if is_number(value) else f"a host {type(value).__name__}"
+        return (
+            str(self.b.type_of(value))
+            if self.is_value(value)
+            else f"the host value {value!r}"
+            if is_number(value)
+            else f"a host {type(value).__name__}"
+        )
 
     def _against_nothing(self, value, first, leaves):
         """Merges a value with "don't care"."""
+
         def leaf(v):
             if not self.is_value(v):
                 return v
             leaves.append((None, v) if first else (v, None))
             return Leaf(len(leaves) - 1)
+
         return map_leaves(leaf, value)
 
     # -- loops -------------------------------------------------------------------------------------------------------
     def _dry_run(self, names, before, get, put, body, kind, line):
-        """Traces a body without effect until the set of carried leaves is stable. Returns (before with carried numbers made values, plans,
+        """Traces a body without effect until the set of carried leaves is stable. Returns (before with carried numbers made
+        values, plans,
         carried leaves): a plan per name, None for a name that is local to the body."""
         before = list(before)
         local = [isinstance(v, Undefined) and n != RESULT for n, v in zip(names, before)]
@@ -177,6 +214,7 @@ class Regions(Trace):
                 new = self.b.placeholder(v)
                 origin[id(new)] = (v, new)
                 return new
+
             with self.scratch(), self.region(kind, line):
                 start = [map_leaves(placeholder, v) for v in before]
                 put(start)
@@ -217,8 +255,14 @@ class Regions(Trace):
             for i, (what, data, types) in fixes.items():
                 if what == "local":
                     local[i] = True
-                    before[i] = Undefined(names[i], data.reason if data else f"`{names[i]}` changes to another kind of host value in the `{kind}` of line {line}",
-                                          line, data.hint if data else "only run-time values can be carried from one iteration to the next")
+                    before[i] = Undefined(
+                        names[i],
+                        data.reason
+                        if data
+                        else f"`{names[i]}` changes to another kind of host value in the `{kind}` of line {line}",
+                        line,
+                        data.hint if data else "only run-time values can be carried from one iteration to the next",
+                    )
                 elif what == "result":
                     kinds = iter(types)
                     before[i] = map_leaves(lambda v: self.b.zero(next(kinds)) if self.is_value(v) else v, data)
@@ -235,11 +279,14 @@ class Regions(Trace):
                         return self.to_value(v, after_type)
                     return self.carried_type(name, v, after_type)
             return v
+
         return map_leaves(leaf, value)
 
     def _body_values(self, plans, local, before, names, args, kind, line):
-        return [Undefined(n, getattr(old, "reason", None), None, getattr(old, "hint", None)) if is_local else fill(p, args)
-                for n, p, is_local, old in zip(names, plans, local, before)]
+        return [
+            Undefined(n, getattr(old, "reason", None), None, getattr(old, "hint", None)) if is_local else fill(p, args)
+            for n, p, is_local, old in zip(names, plans, local, before)
+        ]
 
     def _yields(self, plans, local, values, count):
         """The carried leaves of the state at the end of the body, in order."""
@@ -253,6 +300,7 @@ class Regions(Trace):
             if parts is not None and not self.is_value(plan):
                 for p, v in zip(parts, children(value)):
                     collect(p, v)
+
         for plan, is_local, value in zip(plans, local, values):
             if not is_local:
                 collect(plan, value)
@@ -262,7 +310,10 @@ class Regions(Trace):
         out = []
         for name, plan, is_local, old in zip(names, plans, local, before):
             if is_local:
-                reason = getattr(old, "reason", None) or f"`{name}` is defined only inside the `{kind}` of line {line}, which may not run"
+                reason = (
+                    getattr(old, "reason", None)
+                    or f"`{name}` is defined only inside the `{kind}` of line {line}, which may not run"
+                )
                 out.append(Undefined(name, reason, line, getattr(old, "hint", None) or f"give `{name}` a value before the loop"))
             else:
                 out.append(fill(plan, results))
@@ -284,6 +335,7 @@ class Regions(Trace):
             i, _ = self.b.for_begin(lo, hi, step, [], loop.attributes)
             run(i)
             self.b.for_end([])
+
         before, plans, carried, local = self._dry_run(names, get(), get, put, dry, "for", line)
         if self.dry:
             results = [self.b.placeholder(v) for v in carried]
@@ -316,7 +368,9 @@ class Regions(Trace):
             if not first:
                 return None
             body()
-        raise error(RuntimeError, f"the `while` in line {line} does not end at compile time", hint="its condition never becomes false")
+        raise error(
+            RuntimeError, f"the `while` in line {line} does not end at compile time", hint="its condition never becomes false"
+        )
 
     def _run_while(self, test, body, names, get, put, line):
         names, get, put = self.state(names, get, put)
@@ -326,6 +380,7 @@ class Regions(Trace):
             self.b.while_body(self._condition(test()))
             body()
             self.b.while_end([])
+
         before, plans, carried, local = self._dry_run(names, get(), get, put, dry, "while", line)
         if self.dry:
             results = [self.b.placeholder(v) for v in carried]

@@ -1,36 +1,66 @@
 """Turns a function into one whose control flow, assignments and calls go through hooks (see language.py).
 
-Names stay Python locals. The bodies of `if`, `for` and `while` become nested functions that share them (`nonlocal`), with a getter and a
-setter of the names the region may assign, so that the trace can run a branch, take its values, put the old ones back and run the other."""
+Names stay Python locals. The bodies of `if`, `for` and `while` become nested functions that share them (`nonlocal`), with a
+getter and a
+setter of the names the region may assign, so that the trace can run a branch, take its values, put the old ones back and run
+the other."""
+
 import ast
 import types
 from dataclasses import dataclass
 
+from ..errors import error
 from . import position
-from .jumps import DONE, RESULT, Guard, JumpLowering
+from .jumps import RESULT, Guard, JumpLowering
 from .names import assigned, bound_in_comprehension, parameters
 from .source import tree_of
-from ..errors import error
 
 HOOKS = "__t_hooks__"
 _REFUSED = {
-    ast.Try: "`try`", ast.AsyncFunctionDef: "`async def`", ast.AsyncFor: "`async for`", ast.AsyncWith: "`async with`",
-    ast.Await: "`await`", ast.Yield: "`yield`", ast.YieldFrom: "`yield from`", ast.ClassDef: "`class`", ast.Global: "`global`",
+    ast.Try: "`try`",
+    ast.AsyncFunctionDef: "`async def`",
+    ast.AsyncFor: "`async for`",
+    ast.AsyncWith: "`async with`",
+    ast.Await: "`await`",
+    ast.Yield: "`yield`",
+    ast.YieldFrom: "`yield from`",
+    ast.ClassDef: "`class`",
+    ast.Global: "`global`",
     ast.Match: "`match`",
 }
 if hasattr(ast, "TryStar"):
     _REFUSED[ast.TryStar] = "`try`"
 _OPERATORS = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.LShift: "<<",
-    ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.MatMult: "@",
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is", ast.IsNot: "is not",
-    ast.In: "in", ast.NotIn: "not in",
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.MatMult: "@",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
 }
 
 
 @dataclass
 class Rewritten:
     """One function's rewritten code; `bind` makes it callable under a set of hooks."""
+
     code: types.CodeType
 
     def bind(self, function, hooks):
@@ -46,7 +76,8 @@ _cache = {}  # (code object, preparation) -> Rewritten
 
 
 def rewrite(function, prepare=None):
-    """Rewrites a function once; later calls return the same code. `prepare` changes the function's tree before, as a language needs it."""
+    """Rewrites a function once; later calls return the same code. `prepare` changes the function's tree before, as a language
+    needs it."""
     key = function.__code__, function.__code__.co_filename, prepare
     found = _cache.get(key)
     if found is None:
@@ -64,15 +95,21 @@ def _rewrite(function, prepare):
     new.name = "__t_function"  # so that a recursive function still finds itself where it did
     # A factory around the function makes the hooks and the closure's names free variables, so that its own cells can be put in.
     free = sorted({HOOKS, *function.__code__.co_freevars})
-    factory = ast.FunctionDef("__t_factory", ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, []),
-                              [new, ast.Return(ast.Name(new.name, ast.Load()))], [])
+    factory = ast.FunctionDef(
+        "__t_factory",
+        ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, []),
+        [new, ast.Return(ast.Name(new.name, ast.Load()))],
+        [],
+    )
     module = ast.Module([_place(factory, definition)], [])
     try:
         outer = compile(module, file, "exec", dont_inherit=True)
     except SyntaxError as e:
         raise error(SyntaxError, e.msg, chain=[(file, e.lineno or definition.lineno, e.offset or 1, definition.name)]) from None
     factory_code = next(c for c in outer.co_consts if hasattr(c, "co_code"))
-    code = next(c for c in factory_code.co_consts if hasattr(c, "co_code") and c.co_name == new.name).replace(co_name=definition.name)
+    code = next(c for c in factory_code.co_consts if hasattr(c, "co_code") and c.co_name == new.name).replace(
+        co_name=definition.name
+    )
     position.register(code, definition.name)
     return Rewritten(code)
 
@@ -107,8 +144,12 @@ class _Function(ast.NodeTransformer):
         self.count = 0
 
     def refused(self, node):
-        raise error(SyntaxError, f"{_REFUSED[type(node)]} is not supported in a kernel", hint="move it out of the kernel, to the code that launches it",
-                    chain=[(self.file, node.lineno, node.col_offset + 1, self.node.name)])
+        raise error(
+            SyntaxError,
+            f"{_REFUSED[type(node)]} is not supported in a kernel",
+            hint="move it out of the kernel, to the code that launches it",
+            chain=[(self.file, node.lineno, node.col_offset + 1, self.node.name)],
+        )
 
     def definition(self):
         body, node = [], self.node
@@ -177,8 +218,10 @@ class _Function(ast.NodeTransformer):
         empty = ast.arguments([], [], None, [], [], None, [])
         one = ast.arguments([], [ast.arg("__t_values")], None, [], [], None, [])
         setter = [ast.Nonlocal(names), ast.Assign([store], ast.Name("__t_values", ast.Load()))] if names else [ast.Pass()]
-        defs = [self.at(ast.FunctionDef(get, empty, [ast.Return(load)], [], None), at),
-                self.at(ast.FunctionDef(put, one, setter, [], None), at)]
+        defs = [
+            self.at(ast.FunctionDef(get, empty, [ast.Return(load)], [], None), at),
+            self.at(ast.FunctionDef(put, one, setter, [], None), at),
+        ]
         arguments = [ast.Constant(tuple(names)), ast.Name(get, ast.Load()), ast.Name(put, ast.Load())]
         return names, defs, arguments
 
@@ -191,8 +234,11 @@ class _Function(ast.NodeTransformer):
         names, defs, arguments = self.state(node.body + node.orelse, node)
         then, then_def = self.part("then", node.body, names, node, tail=tail)
         other, other_def = self.part("else", node.orelse, names, node, tail=tail)
-        call = self.hook("if_", [test, ast.Name(then, ast.Load()), ast.Name(other, ast.Load()), *arguments, ast.Constant(tail)],
-                         node.test if hasattr(node.test, "lineno") else node)
+        call = self.hook(
+            "if_",
+            [test, ast.Name(then, ast.Load()), ast.Name(other, ast.Load()), *arguments, ast.Constant(tail)],
+            node.test if hasattr(node.test, "lineno") else node,
+        )
         return [*defs, then_def, other_def, self.at(ast.Expr(call), node)]
 
     def visit_For(self, node):
@@ -269,7 +315,12 @@ class _Function(ast.NodeTransformer):
     def visit_AnnAssign(self, node):
         if node.value is None or not isinstance(node.target, ast.Name):
             return self.at(ast.Pass(), node) if node.value is None else self.store(node.target, self.visit(node.value), node)
-        arguments = [ast.Constant(node.target.id), self.thunk(node.annotation), self.visit(node.value), ast.Name(node.target.id, ast.Load())]
+        arguments = [
+            ast.Constant(node.target.id),
+            self.thunk(node.annotation),
+            self.visit(node.value),
+            ast.Name(node.target.id, ast.Load()),
+        ]
         return self.at(ast.Assign([ast.Name(node.target.id, ast.Store())], self.hook("annotated", arguments, node)), node)
 
     def visit_AugAssign(self, node):
@@ -279,18 +330,31 @@ class _Function(ast.NodeTransformer):
             call = self.hook("aug_assign", [ast.Constant(target.id), operator, self.load(target), value], node)
             return self.at(ast.Assign([ast.Name(target.id, ast.Store())], call), node)
         if isinstance(target, ast.Subscript):
-            return self.at(ast.Expr(self.hook("aug_item", [self.visit(target.value), self.visit(target.slice), operator, value], node)), node)
-        return self.at(ast.Expr(self.hook("aug_attr", [self.visit(target.value), ast.Constant(target.attr), operator, value], node)), node)
+            return self.at(
+                ast.Expr(self.hook("aug_item", [self.visit(target.value), self.visit(target.slice), operator, value], node)), node
+            )
+        return self.at(
+            ast.Expr(self.hook("aug_attr", [self.visit(target.value), ast.Constant(target.attr), operator, value], node)), node
+        )
 
     def visit_Delete(self, node):
         out = []
         for target in node.targets:
             if isinstance(target, ast.Name):
-                out.append(self.at(ast.Assign([ast.Name(target.id, ast.Store())], self.hook("undefined", [ast.Constant(target.id)], node)), node))
+                out.append(
+                    self.at(
+                        ast.Assign([ast.Name(target.id, ast.Store())], self.hook("undefined", [ast.Constant(target.id)], node)),
+                        node,
+                    )
+                )
             elif isinstance(target, ast.Subscript):
-                out.append(self.at(ast.Expr(self.hook("del_item", [self.visit(target.value), self.visit(target.slice)], node)), node))
+                out.append(
+                    self.at(ast.Expr(self.hook("del_item", [self.visit(target.value), self.visit(target.slice)], node)), node)
+                )
             else:
-                out.append(self.at(ast.Expr(self.hook("del_attr", [self.visit(target.value), ast.Constant(target.attr)], node)), node))
+                out.append(
+                    self.at(ast.Expr(self.hook("del_attr", [self.visit(target.value), ast.Constant(target.attr)], node)), node)
+                )
         return out
 
     def visit_Assert(self, node):
@@ -319,14 +383,14 @@ class _Function(ast.NodeTransformer):
         names = parameters(node.args)
         self.shadowed += names
         new = self.at(ast.Lambda(node.args, self.visit(node.body)), node)
-        del self.shadowed[len(self.shadowed) - len(names):]
+        del self.shadowed[len(self.shadowed) - len(names) :]
         return new
 
     def comprehension(self, node):
         names = bound_in_comprehension(node)
         self.shadowed += names
         self.generic_visit(node)
-        del self.shadowed[len(self.shadowed) - len(names):]
+        del self.shadowed[len(self.shadowed) - len(names) :]
         if isinstance(node, ast.GeneratorExp):
             return node
         return self.hook("made", [node], node)
@@ -341,7 +405,9 @@ class _Function(ast.NodeTransformer):
     visit_List = visit_Dict = visit_Set = display
 
     def visit_NamedExpr(self, node):
-        call = self.hook("assign", [ast.Constant(node.target.id), self.visit(node.value), ast.Name(node.target.id, ast.Load())], node)
+        call = self.hook(
+            "assign", [ast.Constant(node.target.id), self.visit(node.value), ast.Name(node.target.id, ast.Load())], node
+        )
         return self.at(ast.NamedExpr(node.target, call), node)
 
     def visit_BoolOp(self, node):
@@ -362,7 +428,9 @@ class _Function(ast.NodeTransformer):
         return self.hook("compare", [operators, values[0], *(self.thunk(v) for v in values[1:])], node)
 
     def visit_IfExp(self, node):
-        return self.hook("if_exp", [self.visit(node.test), self.thunk(self.visit(node.body)), self.thunk(self.visit(node.orelse))], node)
+        return self.hook(
+            "if_exp", [self.visit(node.test), self.thunk(self.visit(node.body)), self.thunk(self.visit(node.orelse))], node
+        )
 
     def visit_Call(self, node):
         if isinstance(node.func, ast.Name) and node.func.id == "super":

@@ -1,4 +1,5 @@
 """A function's source as an ast whose lines and columns are those of the file."""
+
 import ast
 import inspect
 import linecache
@@ -11,8 +12,11 @@ def _lines_of(function):
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
-        raise error(OSError, f"the source of `{function.__name__}` is not available",
-                    hint="define it in a file; a kernel is compiled from its source text")
+        raise error(
+            OSError,
+            f"the source of `{function.__name__}` is not available",
+            hint="define it in a file; a kernel is compiled from its source text",
+        )
     return lines, code.co_firstlineno
 
 
@@ -39,8 +43,11 @@ def tree_of(function):
     (lines, first), file = _lines_of(function), function.__code__.co_filename
     # Cutting by bytecode costs a fraction of what tokenising does; it fails only where a function ends in dead code.
     last = _last_line(function.__code__)
-    definition = _parse(lines[first - 1:last], first, file) or _parse(inspect.getblock(lines[first - 1:]), first, file)
+    definition = _parse(lines[first - 1 : last], first, file) or _parse(inspect.getblock(lines[first - 1 :]), first, file)
     if not isinstance(definition, ast.FunctionDef):
-        raise error(TypeError, f"`{function.__name__}` is not defined by a `def` statement",
-                    hint="a lambda cannot be a kernel or a helper; write it as a function")
+        raise error(
+            TypeError,
+            f"`{function.__name__}` is not defined by a `def` statement",
+            hint="a lambda cannot be a kernel or a helper; write it as a function",
+        )
     return definition

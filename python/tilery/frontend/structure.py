@@ -1,4 +1,5 @@
 """Tuples, lists and dataclasses seen as trees of leaves, so that a name that holds one can be merged and carried."""
+
 import dataclasses
 
 

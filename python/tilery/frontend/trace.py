@@ -1,10 +1,11 @@
 """One run of a function with symbolic values: what is being traced, what was read, which run-time regions are open."""
+
 import types
 
+from ..errors import Error, error, kind
 from . import position
 from .fingerprint import reads_of
 from .rewrite import rewrite
-from ..errors import Error, error, kind
 
 _MUTATORS = {
     list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
@@ -28,10 +29,10 @@ class Trace:
     def __init__(self, builder):
         self.b = builder
         self.regions = []
-        self.dry = 0          # > 0 while a trace is made only to be thrown away
-        self.active = []      # (function, number of open regions) of the helpers being traced
-        self.reads = {}       # (module, function, dotted name) -> value read from outside, for the cache's manifest
-        self.functions = {}   # function -> its bound, rewritten form
+        self.dry = 0  # > 0 while a trace is made only to be thrown away
+        self.active = []  # (function, number of open regions) of the helpers being traced
+        self.reads = {}  # (module, function, dotted name) -> value read from outside, for the cache's manifest
+        self.functions = {}  # function -> its bound, rewritten form
 
     # -- running -----------------------------------------------------------------------------------------------------
     def run(self, function, args=(), kwargs=None):
@@ -43,7 +44,9 @@ class Trace:
                 e.chain = position.of_exception(e)
             raise e.with_traceback(None) from None
         except RecursionError as e:
-            raise error(RecursionError, f"`{self.active[-1][0].__name__}` calls itself without end", chain=position.of_exception(e)[:3]) from None
+            raise error(
+                RecursionError, f"`{self.active[-1][0].__name__}` calls itself without end", chain=position.of_exception(e)[:3]
+            ) from None
         except Exception as e:
             chain = position.of_exception(e)
             if not chain:
@@ -63,8 +66,11 @@ class Trace:
         """Traces a function's body here."""
         for other, regions in self.active:
             if other is function and regions < len(self.regions):
-                raise error(RecursionError, f"`{function.__name__}` calls itself under a run-time condition",
-                            hint="helpers are traced inline, so a recursion must end at compile time; write it as a loop")
+                raise error(
+                    RecursionError,
+                    f"`{function.__name__}` calls itself under a run-time condition",
+                    hint="helpers are traced inline, so a recursion must end at compile time; write it as a loop",
+                )
         bound = self.functions.get(function)
         if bound is None:
             self.record(function, reads_of(function.__code__))
@@ -107,8 +113,11 @@ class Trace:
     def check_change(self, owner, what):
         if self.regions and id(owner) not in self.regions[-1].born:
             region = self.regions[-1]
-            raise error(RuntimeError, f"{what} is changed inside a run-time `{region.kind}` (line {region.place})",
-                        hint="the change would happen once, at compile time; use a local name, or make the object inside")
+            raise error(
+                RuntimeError,
+                f"{what} is changed inside a run-time `{region.kind}` (line {region.place})",
+                hint="the change would happen once, at compile time; use a local name, or make the object inside",
+            )
 
     def check_method(self, function):
         owner = getattr(function, "__self__", None)

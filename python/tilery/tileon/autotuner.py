@@ -1,6 +1,7 @@
 """Choosing among configurations of a kernel by timing, and computing meta-parameters from the arguments."""
-from .testing import do_bench
+
 from ..errors import error
+from .testing import do_bench
 
 
 class Config:
@@ -44,8 +45,20 @@ class _Wrapper:
 class Autotuner(_Wrapper):
     """Times every configuration once for each value of the key arguments, and keeps the fastest."""
 
-    def __init__(self, fn, configs, key, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None, prune_configs_by=None,
-                 warmup=5, rep=20, do_bench_fn=None):
+    def __init__(
+        self,
+        fn,
+        configs,
+        key,
+        reset_to_zero=None,
+        restore_value=None,
+        pre_hook=None,
+        post_hook=None,
+        prune_configs_by=None,
+        warmup=5,
+        rep=20,
+        do_bench_fn=None,
+    ):
         super().__init__(fn)
         self.configs = list(configs) or [Config({})]
         self.keys, self.cache = list(key), {}
@@ -65,7 +78,7 @@ class Autotuner(_Wrapper):
         model, top = self.prune.get("perf_model"), self.prune.get("top_k")
         if model and top:
             top = int(len(configs) * top) if isinstance(top, float) and top <= 1 else top
-            configs = sorted(configs, key=lambda c: model(**{**named, **kwargs, **c.all_kwargs()}))[:max(top, 1)]
+            configs = sorted(configs, key=lambda c: model(**{**named, **kwargs, **c.all_kwargs()}))[: max(top, 1)]
         return configs
 
     def time(self, config, args, kwargs, grid):
@@ -78,8 +91,13 @@ class Autotuner(_Wrapper):
             for name, old in saved.items():
                 named[name].copy_(old)
             self.launch(config, args, kwargs, grid)
+
         try:
-            return self.do_bench(call, quantiles=(0.5, 0.2, 0.8))[0] if self.do_bench else do_bench(call, self.warmup_ms, self.rep_ms, quantiles=(0.5,))
+            return (
+                self.do_bench(call, quantiles=(0.5, 0.2, 0.8))[0]
+                if self.do_bench
+                else do_bench(call, self.warmup_ms, self.rep_ms, quantiles=(0.5,))
+            )
         finally:
             for name, old in saved.items():
                 named[name].copy_(old)
@@ -123,10 +141,24 @@ class Heuristics(_Wrapper):
         return self.fn.run(*args, grid=grid, **kwargs)
 
 
-def autotune(configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, pre_hook=None, post_hook=None, warmup=5, rep=20,
-             use_cuda_graph=False, do_bench=None, cache_results=False):
+def autotune(
+    configs,
+    key,
+    prune_configs_by=None,
+    reset_to_zero=None,
+    restore_value=None,
+    pre_hook=None,
+    post_hook=None,
+    warmup=5,
+    rep=20,
+    use_cuda_graph=False,
+    do_bench=None,
+    cache_results=False,
+):
     """Decorator: times the configurations once for each value of the arguments named by `key`."""
-    return lambda fn: Autotuner(fn, configs, key, reset_to_zero, restore_value, pre_hook, post_hook, prune_configs_by, warmup, rep, do_bench)
+    return lambda fn: Autotuner(
+        fn, configs, key, reset_to_zero, restore_value, pre_hook, post_hook, prune_configs_by, warmup, rep, do_bench
+    )
 
 
 def heuristics(values):

@@ -1,25 +1,61 @@
 """@jit: a kernel from a Python function; kernel[grid](...) specialises, compiles once per specialisation, and launches."""
+
 import functools
 import inspect
 
 from tilery import _native
 
+from ..errors import error
 from . import launch
 from .language import types
 from .language.tensor import constant_of, tensor
 from .tracer import is_constexpr
-from ..errors import error
 
 # Options that schedule a GPU, or name a compiler's habits: accepted and without effect on a CPU.
 OPTIONS = (
     "debug",
-    "num_warps", "num_stages", "num_ctas", "num_buffers_warp_spec", "num_consumer_groups", "reg_dec_producer", "reg_inc_consumer", "maxnreg",
-    "cluster_dims", "ptx_version", "ptx_options", "ir_override", "enable_fp_fusion", "enable_reflect_ftz", "launch_cooperative_grid",
-    "launch_pdl", "supported_fp8_dtypes", "default_dot_input_precision", "allowed_dot_input_precisions", "max_num_imprecise_acc_default",
-    "extern_libs", "sanitize_overflow", "arch", "instrumentation_mode", "backend_name", "waves_per_eu", "matrix_instr_nonkdim", "kpack",
-    "device", "device_type", "stream", "num_cpu_threads", "generate_native_code",
+    "num_warps",
+    "num_stages",
+    "num_ctas",
+    "num_buffers_warp_spec",
+    "num_consumer_groups",
+    "reg_dec_producer",
+    "reg_inc_consumer",
+    "maxnreg",
+    "cluster_dims",
+    "ptx_version",
+    "ptx_options",
+    "ir_override",
+    "enable_fp_fusion",
+    "enable_reflect_ftz",
+    "launch_cooperative_grid",
+    "launch_pdl",
+    "supported_fp8_dtypes",
+    "default_dot_input_precision",
+    "allowed_dot_input_precisions",
+    "max_num_imprecise_acc_default",
+    "extern_libs",
+    "sanitize_overflow",
+    "arch",
+    "instrumentation_mode",
+    "backend_name",
+    "waves_per_eu",
+    "matrix_instr_nonkdim",
+    "kpack",
+    "device",
+    "device_type",
+    "stream",
+    "num_cpu_threads",
+    "generate_native_code",
 )
-_FLOATS = {"fp16": "float16", "float16": "float16", "bf16": "bfloat16", "bfloat16": "bfloat16", "fp64": "float64", "float64": "float64"}
+_FLOATS = {
+    "fp16": "float16",
+    "float16": "float16",
+    "bf16": "bfloat16",
+    "bfloat16": "bfloat16",
+    "fp64": "float64",
+    "float64": "float64",
+}
 
 
 class Parameter:
@@ -49,8 +85,17 @@ class KernelInterface(_native.Launcher):
 class JITFunction(KernelInterface):
     """A function that is compiled when it is launched, and traced inline when a kernel calls it."""
 
-    def __init__(self, fn, version=None, do_not_specialize=None, do_not_specialize_on_alignment=None, debug=None, noinline=None,
-                 repr=None, launch_metadata=None):
+    def __init__(
+        self,
+        fn,
+        version=None,
+        do_not_specialize=None,
+        do_not_specialize_on_alignment=None,
+        debug=None,
+        noinline=None,
+        repr=None,
+        launch_metadata=None,
+    ):
         if not inspect.isfunction(fn):
             raise error(TypeError, f"@jit takes a function, got {type(fn).__name__}")
         self.fn, self.debug = fn, bool(debug)
@@ -59,8 +104,11 @@ class JITFunction(KernelInterface):
         for index, p in enumerate(inspect.signature(fn).parameters.values()):
             parameter = Parameter(index, p, index in unspecialised or p.name in unspecialised)
             if parameter.is_constexpr and parameter.plain:
-                raise error(ValueError, f"{p.name} marked as constexpr and listed in do_not_specialize",
-                            hint="constexpr parameters are always specialised")
+                raise error(
+                    ValueError,
+                    f"{p.name} marked as constexpr and listed in do_not_specialize",
+                    hint="constexpr parameters are always specialised",
+                )
             self.params.append(parameter)
         self.arg_names = [p.name for p in self.params]
         self.constexprs = [p.index for p in self.params if p.is_constexpr]
@@ -76,7 +124,11 @@ class JITFunction(KernelInterface):
         return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
 
     def __call__(self, *args, **kwargs):
-        raise error(RuntimeError, f"`{self.fn.__name__}` is a kernel: give it a grid", hint=f"launch it with {self.fn.__name__}[grid](...)")
+        raise error(
+            RuntimeError,
+            f"`{self.fn.__name__}` is a kernel: give it a grid",
+            hint=f"launch it with {self.fn.__name__}[grid](...)",
+        )
 
     def __tile_trace__(self, tracer, args, kwargs):
         """A call from a kernel: traced inline; what is annotated constexpr must be known."""
@@ -86,7 +138,9 @@ class JITFunction(KernelInterface):
                 args[p.index] = constant_of(value, f"argument `{p.name}` of `{self.fn.__name__}`, annotated tl.constexpr,")
         for p in self.params:
             if p.is_constexpr and isinstance(kwargs.get(p.name), tensor):
-                kwargs[p.name] = constant_of(kwargs[p.name], f"argument `{p.name}` of `{self.fn.__name__}`, annotated tl.constexpr,")
+                kwargs[p.name] = constant_of(
+                    kwargs[p.name], f"argument `{p.name}` of `{self.fn.__name__}`, annotated tl.constexpr,"
+                )
         return tracer.inline(self.fn, args, kwargs)
 
     def run(self, *args, grid, warmup=False, **kwargs):
@@ -135,3 +189,10 @@ def cdiv(x, y):
 def next_power_of_2(n):
     """The smallest power of two that is at least n."""
     return 1 << max(n - 1, 0).bit_length() if n > 0 else 0
+
+
+def reinterpret(tensor, dtype):
+    """A torch tensor whose elements are seen as another type of the same width."""
+    import torch
+
+    return tensor.view(getattr(torch, types.unwrap(dtype).__tile_dtype__))

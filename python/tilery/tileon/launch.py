@@ -1,9 +1,10 @@
 """From a specialisation to a compiled kernel: what the native launcher calls when it meets arguments of a new kind."""
+
 from tilery import _native
 
-from .tracer import trace
 from .. import debug as oracle
 from ..errors import error
+from .tracer import trace
 
 
 class CompiledKernel:
@@ -39,7 +40,9 @@ def plan(kernel, signature, arguments):
     result = CompiledKernel(name, module, disjoint)
     result.reads = reads
     if oracle.wanted(debug):
-        return oracle.OracleLaunch(module, name, [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None], debug, result)
+        return oracle.OracleLaunch(
+            module, name, [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None], debug, result
+        )
     compiled = _native.compile(module, disjoint=disjoint)
     return _native.KernelPlan(_native.load(compiled.image)[0], slots, result)
 

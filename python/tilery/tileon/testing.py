@@ -1,14 +1,19 @@
 """Comparing and timing."""
+
 import time
 
 from ..errors import error
+from .benchmark import Benchmark, Mark, perf_report  # noqa: F401
 
 
 def assert_close(x, y, atol=None, rtol=None, err_msg=""):
     """Raises AssertionError unless two arrays agree (atol 1e-2, rtol 0 by default)."""
     import numpy as np
+
     x, y = (_array(v) for v in (x, y))
-    np.testing.assert_allclose(x, y, atol=1e-2 if atol is None else _bound(atol, x), rtol=0.0 if rtol is None else _bound(rtol, x), err_msg=err_msg)
+    np.testing.assert_allclose(
+        x, y, atol=1e-2 if atol is None else _bound(atol, x), rtol=0.0 if rtol is None else _bound(rtol, x), err_msg=err_msg
+    )
 
 
 def _bound(value, like):
@@ -17,6 +22,7 @@ def _bound(value, like):
 
 def _array(value):
     import numpy as np
+
     if hasattr(value, "detach"):
         value = value.detach().cpu()
         return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()

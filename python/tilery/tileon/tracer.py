@@ -1,11 +1,12 @@
 """What a kernel's Python means in Tileon and Triton, on top of the shared front end."""
+
 import os
 
-from .language.tensor import activate, constant_of, tensor, to_tensor, wrap
-from .language.types import constexpr, unwrap
 from ..errors import error
 from ..frontend import Language, Range
 from ..frontend.structure import is_number
+from .language.tensor import activate, constant_of, tensor, to_tensor, wrap
+from .language.types import constexpr, unwrap
 
 
 class Blocks:
@@ -90,7 +91,11 @@ class Tracer(Language):
     def condition(self, value):
         kind = value.handle.type
         if kind.shape or kind.pointer:
-            raise error(ValueError, f"a condition must be a scalar, this one is {kind}", hint="reduce it (tl.max, tl.sum), or use tl.where for a choice per element")
+            raise error(
+                ValueError,
+                f"a condition must be a scalar, this one is {kind}",
+                hint="reduce it (tl.max, tl.sum), or use tl.where for a choice per element",
+            )
         return wrap(self.native.cast(value, "bool"))
 
     def logical_not(self, value):
@@ -146,6 +151,7 @@ class Tracer(Language):
 
     def call_print(self, *args, **kwargs):
         from .language.debug import device_print
+
         words = [a for a in args if isinstance(a, str)]
         return device_print(" ".join(words), *(a for a in args if not isinstance(a, str)))
 
@@ -165,7 +171,9 @@ def trace(function, name, parameters, debug=False):
     """Traces a kernel. parameters: [(name, native Type or None, divisibility, compile-time value)]; a Type makes an argument.
     Returns (module, what the trace read)."""
     from tilery import _native
+
     from ..frontend import position
+
     native = _native.Builder("triton")
     native.set_position(position.current)
     # The two names of the language differ in one default: under `triton`, fp32 tiles are multiplied as tf32.
@@ -178,8 +186,12 @@ def trace(function, name, parameters, debug=False):
         result = tracer.run(function, bound)
         if result is not None:
             code = function.__code__
-            raise error(TypeError, f"kernel `{name}` returns a value", hint="store it through a pointer instead",
-                        chain=[(code.co_filename, code.co_firstlineno, 1, name)])
+            raise error(
+                TypeError,
+                f"kernel `{name}` returns a value",
+                hint="store it through a pointer instead",
+                chain=[(code.co_filename, code.co_firstlineno, 1, name)],
+            )
         native.end_kernel()
         return native.finish(), tracer.reads
 

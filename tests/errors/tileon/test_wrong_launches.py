@@ -1,12 +1,13 @@
 """Wrong launches are refused before anything runs, each with exactly its message."""
+
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-
 from language.tileon import kernels
 from language.tileon.kernels import add
+
 from tilery import debug
 from tilery.errors import Error
 
@@ -20,44 +21,78 @@ def frozen():
 
 
 WRONG = {
-    "float extent": (lambda: add[(32 / 32,)](X, X, X, 32, 32), TypeError, 
-        "the grid of add has a float as extent of axis 0; an int is expected\n  hint: divide with // or cdiv"),
-    "four extents": (lambda: add[(1, 1, 1, 1)](X, X, X, 32, 32), ValueError, 
-        "the grid of add has 4 extents; one to three are expected"),
-    "no extents": (lambda: add[()](X, X, X, 32, 32), ValueError, 
-        "the grid of add has 0 extents; one to three are expected"),
-    "grid of None": (lambda: add[None](X, X, X, 32, 32), TypeError, 
-        "the grid of add has a NoneType as extent of axis 0; an int is expected"),
-    "callable grid": (lambda: add[lambda meta: "abc"](X, X, X, 32, 32), TypeError, 
-        "the grid of add has a str as extent of axis 0; an int is expected"),
-    "no grid": (lambda: add(X, X, X, 32, 32), RuntimeError, 
-        "`add` is a kernel: give it a grid\n  hint: launch it with add[grid](...)"),
-    "complex": (lambda: add[(1,)](torch.zeros(32, dtype=torch.complex64), X, X, 32, 32), TypeError, 
-        "argument 'x_ptr' has elements of a type that tile programs do not know (DLPack code 5, 64 bits)"),
-    "complex array": (lambda: add[(1,)](np.zeros(32, np.complex64), X, X, 32, 32), TypeError, 
-        "argument 'x_ptr' has elements of a type that tile programs do not know (buffer format 'Zf')"),
-    "device": (lambda: add[(1,)](torch.zeros(32, device="meta"), X, X, 32, 32), Error, 
-        "argument 'x_ptr' cannot be read: Cannot pack tensors on meta"),
-    "text": (lambda: add[(1,)]("x", X, X, 32, 32), TypeError, 
-        "argument 'x_ptr' is a str; a tensor, int, float, bool or None is expected"),
-    "list": (lambda: add[(1,)]([1.0], X, X, 32, 32), TypeError, 
-        "argument 'x_ptr' is a list; a tensor, int, float, bool or None is expected"),
-    "missing": (lambda: add[(1,)](X, X, X, 32), TypeError, 
-        "add() is missing the argument 'BLOCK_SIZE'"),
-    "too many": (lambda: add[(1,)](X, X, X, 32, 32, 1), TypeError, 
-        "add() takes 5 arguments, got 6"),
-    "twice": (lambda: add[(1,)](X, X, X, 32, 32, BLOCK_SIZE=32), TypeError, 
-        "add() got argument 'BLOCK_SIZE' twice"),
-    "unknown keyword": (lambda: add[(1,)](X, X, X, 32, BLOCK=32), TypeError, 
-        "add() got an unexpected argument 'BLOCK'"),
-    "number for a pointer": (lambda: add[(1,)](3, X, X, 32, 32), TypeError, 
-        "kernels.py:121:9: load needs a pointer or a tile of pointers, got int32[32]\n    x = tl.load(x_ptr + offsets, mask=mask)\n        ^\n  hint: add the offsets to a pointer argument of the kernel"),
-    "number too large": (lambda: add[(1,)](X, X, X, 1 << 70, 32), Error, 
-        "argument 'n_elements' is an int that does not fit into 64 bits"),
-    "read-only": (lambda: add[(1,)](X, X, frozen(), 32, 32), ValueError, 
-        "argument 'output_ptr' is a read-only array, and add writes to it\n  hint: pass a copy of it"),
-    "negative": (lambda: add[(-1,)](X, X, X, 32, 32), Error, 
-        "the grid of add has the negative extent -1 on axis 0"),
+    "float extent": (
+        lambda: add[(32 / 32,)](X, X, X, 32, 32),
+        TypeError,
+        "the grid of add has a float as extent of axis 0; an int is expected\n  hint: divide with // or cdiv",
+    ),
+    "four extents": (
+        lambda: add[(1, 1, 1, 1)](X, X, X, 32, 32),
+        ValueError,
+        "the grid of add has 4 extents; one to three are expected",
+    ),
+    "no extents": (lambda: add[()](X, X, X, 32, 32), ValueError, "the grid of add has 0 extents; one to three are expected"),
+    "grid of None": (
+        lambda: add[None](X, X, X, 32, 32),
+        TypeError,
+        "the grid of add has a NoneType as extent of axis 0; an int is expected",
+    ),
+    "callable grid": (
+        lambda: add[lambda meta: "abc"](X, X, X, 32, 32),
+        TypeError,
+        "the grid of add has a str as extent of axis 0; an int is expected",
+    ),
+    "no grid": (
+        lambda: add(X, X, X, 32, 32),
+        RuntimeError,
+        "`add` is a kernel: give it a grid\n  hint: launch it with add[grid](...)",
+    ),
+    "complex": (
+        lambda: add[(1,)](torch.zeros(32, dtype=torch.complex64), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' has elements of a type that tile programs do not know (DLPack code 5, 64 bits)",
+    ),
+    "complex array": (
+        lambda: add[(1,)](np.zeros(32, np.complex64), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' has elements of a type that tile programs do not know (buffer format 'Zf')",
+    ),
+    "device": (
+        lambda: add[(1,)](torch.zeros(32, device="meta"), X, X, 32, 32),
+        Error,
+        "argument 'x_ptr' cannot be read: Cannot pack tensors on meta",
+    ),
+    "text": (
+        lambda: add[(1,)]("x", X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' is a str; a tensor, int, float, bool or None is expected",
+    ),
+    "list": (
+        lambda: add[(1,)]([1.0], X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' is a list; a tensor, int, float, bool or None is expected",
+    ),
+    "missing": (lambda: add[(1,)](X, X, X, 32), TypeError, "add() is missing the argument 'BLOCK_SIZE'"),
+    "too many": (lambda: add[(1,)](X, X, X, 32, 32, 1), TypeError, "add() takes 5 arguments, got 6"),
+    "twice": (lambda: add[(1,)](X, X, X, 32, 32, BLOCK_SIZE=32), TypeError, "add() got argument 'BLOCK_SIZE' twice"),
+    "unknown keyword": (lambda: add[(1,)](X, X, X, 32, BLOCK=32), TypeError, "add() got an unexpected argument 'BLOCK'"),
+    "number for a pointer": (
+        lambda: add[(1,)](3, X, X, 32, 32),
+        TypeError,
+        "kernels.py:124:9: load needs a pointer or a tile of pointers, got int32[32]\n"
+        "    x = tl.load(x_ptr + offsets, mask=mask)\n        ^\n  hint: add the offsets to a pointer argument of the kernel",
+    ),
+    "number too large": (
+        lambda: add[(1,)](X, X, X, 1 << 70, 32),
+        Error,
+        "argument 'n_elements' is an int that does not fit into 64 bits",
+    ),
+    "read-only": (
+        lambda: add[(1,)](X, X, frozen(), 32, 32),
+        ValueError,
+        "argument 'output_ptr' is a read-only array, and add writes to it\n  hint: pass a copy of it",
+    ),
+    "negative": (lambda: add[(-1,)](X, X, X, 32, 32), Error, "the grid of add has the negative extent -1 on axis 0"),
 }
 
 

@@ -1,11 +1,12 @@
 """Each wrong kernel gives exactly its message. Lines are relative to the kernel's decorator; the file is left out."""
+
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-
 from errors.tileon import wrong_programs
+
 from tilery.errors import Error
 
 TEXT = Path(__file__).with_name("messages.txt").read_text()

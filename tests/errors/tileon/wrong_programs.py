@@ -13,8 +13,8 @@ def undefined_name(x_ptr, BLOCK: tl.constexpr):
 
 @tileon.jit
 def used_before(x_ptr, BLOCK: tl.constexpr):
-    tl.store(x_ptr, total)
-    total = 1
+    tl.store(x_ptr, total)  # noqa: F821
+    total = 1  # noqa: F841
 
 
 @tileon.jit

@@ -4,7 +4,8 @@ from tilery.triton import language as tl
 
 
 @triton.jit
-def attention(Q, K, V, Out, stride_h, stride_m, stride_d, N, sm_scale, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr):
+def attention(Q, K, V, Out, stride_h, stride_m, stride_d, N, sm_scale,
+              CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr):
     start_m = tl.program_id(0)
     head = tl.program_id(1)
     base = head * stride_h
@@ -33,7 +34,8 @@ def attention(Q, K, V, Out, stride_h, stride_m, stride_d, N, sm_scale, CAUSAL: t
         acc = tl.dot(p.to(v.dtype), v, acc)
         m_i = m_ij
     acc = acc / l_i[:, None]
-    tl.store(Out + base + offs_m[:, None] * stride_m + offs_d[None, :] * stride_d, acc.to(Out.dtype.element_ty), mask=offs_m[:, None] < N)
+    tl.store(Out + base + offs_m[:, None] * stride_m + offs_d[None, :] * stride_d, acc.to(Out.dtype.element_ty),
+             mask=offs_m[:, None] < N)
 
 
 @triton.jit
@@ -87,15 +89,18 @@ def grouped_gemm(a_ptrs, b_ptrs, c_ptrs, sizes, GROUPS: tl.constexpr, PROGRAMS: 
             acc = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
             for kk in range(0, tl.cdiv(k, BLOCK)):
                 inner = kk * BLOCK + tl.arange(0, BLOCK)
-                a = tl.load(a_ptr + rows[:, None] * k + inner[None, :], mask=(rows[:, None] < m) & (inner[None, :] < k), other=0.0)
-                b = tl.load(b_ptr + inner[:, None] * n + cols[None, :], mask=(inner[:, None] < k) & (cols[None, :] < n), other=0.0)
+                a = tl.load(a_ptr + rows[:, None] * k + inner[None, :],
+                            mask=(rows[:, None] < m) & (inner[None, :] < k), other=0.0)
+                b = tl.load(b_ptr + inner[:, None] * n + cols[None, :],
+                            mask=(inner[:, None] < k) & (cols[None, :] < n), other=0.0)
                 acc += tl.dot(a, b)
             tl.store(c_ptr + rows[:, None] * n + cols[None, :], acc, mask=(rows[:, None] < m) & (cols[None, :] < n))
             tile += PROGRAMS
         last = last + tiles
 
 
-@triton.autotune(configs=[triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 128}, num_warps=8)], key=["n"], reset_to_zero=["count_ptr"])
+@triton.autotune(configs=[triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 128}, num_warps=8)], key=["n"],
+                 reset_to_zero=["count_ptr"])
 @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
 @triton.jit
 def tuned(x_ptr, y_ptr, count_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):

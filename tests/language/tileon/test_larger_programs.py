@@ -1,18 +1,23 @@
 """Attention, dropout, locks, grouped matmuls, tuning: what tutorials do."""
+
 import pytest
 import torch
-
 from language.tileon import more_kernels as kernels
+
 from tilery import triton
 
 
 @pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("heads, n, d, dtype", [(2, 64, 16, torch.float32), (1, 50, 32, torch.float16), (3, 33, 16, torch.bfloat16)])
+@pytest.mark.parametrize(
+    "heads, n, d, dtype", [(2, 64, 16, torch.float32), (1, 50, 32, torch.float16), (3, 33, 16, torch.bfloat16)]
+)
 def test_attention(causal, heads, n, d, dtype):
     q, k, v = (torch.randn(heads, n, d).to(dtype) for _ in range(3))
     out = torch.full_like(q, float("nan"))
-    kernels.attention[(triton.cdiv(n, 32), heads)](q, k, v, out, *q.stride(), n, d ** -0.5, CAUSAL=causal, BLOCK_M=32, BLOCK_N=16, D=d, num_warps=4)
-    scores = q.double() @ k.double().transpose(1, 2) * d ** -0.5
+    kernels.attention[(triton.cdiv(n, 32), heads)](
+        q, k, v, out, *q.stride(), n, d**-0.5, CAUSAL=causal, BLOCK_M=32, BLOCK_N=16, D=d, num_warps=4
+    )
+    scores = q.double() @ k.double().transpose(1, 2) * d**-0.5
     if causal:
         scores = scores.masked_fill(torch.ones(n, n).triu(1).bool(), float("-inf"))
     expected = torch.softmax(scores, -1) @ v.double()

@@ -1,9 +1,10 @@
 """Whole programs: vector add, softmax, layer norm, histogram, control flow."""
+
 import numpy as np
 import pytest
 import torch
-
 from language.tileon import kernels
+
 from tilery import tileon
 
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
@@ -53,7 +54,9 @@ def test_softmax(rows, cols, dtype):
     x = (4 * torch.randn(rows, cols)).to(dtype)
     out = torch.full_like(x, float("nan"))
     kernels.softmax[(4,)](out, x, x.stride(0), out.stride(0), rows, cols, BLOCK_SIZE=128, num_stages=2)
-    torch.testing.assert_close(out, torch.softmax(x.double(), 1).to(dtype), rtol=1e-5 if dtype == torch.float32 else 1e-2, atol=1e-6)
+    torch.testing.assert_close(
+        out, torch.softmax(x.double(), 1).to(dtype), rtol=1e-5 if dtype == torch.float32 else 1e-2, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("rows, cols", [(3, 7), (4, 300), (1, 64)])

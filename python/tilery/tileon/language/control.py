@@ -1,13 +1,23 @@
 """Loops, hints and compile-time checks."""
+
 import builtins
 
+from ...frontend import Range
 from .tensor import constant_of
 from .types import unwrap
-from ...frontend import Range
 
 
-def range(arg1, arg2=None, step=None, num_stages=None, loop_unroll_factor=None, disallow_acc_multi_buffer=False, flatten=False,
-          warp_specialize=False, disable_licm=False):
+def range(
+    arg1,
+    arg2=None,
+    step=None,
+    num_stages=None,
+    loop_unroll_factor=None,
+    disallow_acc_multi_buffer=False,
+    flatten=False,
+    warp_specialize=False,
+    disable_licm=False,
+):
     """A run-time loop with hints for back ends that schedule one."""
     step = 1 if unwrap(step) is None else unwrap(step)
     return Range(unwrap(arg1), unwrap(arg2), step, num_stages=unwrap(num_stages))

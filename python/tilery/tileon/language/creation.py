@@ -1,8 +1,9 @@
 """Programs, ranges and tiles made of nothing."""
+
+from ...errors import error
 from . import types
 from .tensor import constant_of, member, native, plain, shape_of, tensor, to_tensor, wrap
 from .types import unwrap
-from ...errors import error
 
 
 def _axis(axis, what):

@@ -1,7 +1,8 @@
 """Printing and assertions."""
+
+from ...errors import error, kind
 from .tensor import native, plain, tensor, to_tensor, tracer
 from .types import unwrap
-from ...errors import error, kind
 
 
 def static_print(*values, sep=" ", end="\n", file=None, flush=False):

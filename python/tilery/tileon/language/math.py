@@ -1,9 +1,10 @@
 """Elementwise functions."""
+
 import enum
 
+from ...errors import error
 from .tensor import member, native, plain, tensor, to_tensor, wrap
 from .types import unwrap
-from ...errors import error
 
 
 class PropagateNan(enum.Enum):
@@ -22,6 +23,7 @@ def _floats(x, name, narrow=False):
 def _unary(name, narrow=False):
     def function(x):
         return wrap(native().math(name, _floats(x, name, narrow)))
+
     function.__name__ = name
     function.__doc__ = f"{name}(x), elementwise."
     return member(function)
@@ -104,6 +106,7 @@ def sigmoid(x):
 def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
     """exp(x - max) over its sum, along a dimension (0 by default)."""
     from . import reduction
+
     axis = 0 if unwrap(dim) is None else dim
     shifted = x - reduction.max(x, axis, keep_dims=True)
     numerator = exp(shifted)

@@ -1,10 +1,15 @@
 """Loads, stores, atomics, block pointers."""
+
+from ...errors import error
 from . import types
 from .tensor import constant_of, member, native, plain, tensor, to_tensor, wrap
 from .types import unwrap
-from ...errors import error
 
-_LOAD_CACHE, _STORE_CACHE, _EVICTION = ("", ".ca", ".cg", ".cv"), ("", ".wb", ".cg", ".cs", ".wt"), ("", "evict_first", "evict_last", "evict_normal")
+_LOAD_CACHE, _STORE_CACHE, _EVICTION = (
+    ("", ".ca", ".cg", ".cv"),
+    ("", ".wb", ".cg", ".cs", ".wt"),
+    ("", "evict_first", "evict_last", "evict_normal"),
+)
 
 
 def _hint(value, known, what):
@@ -15,8 +20,11 @@ def _hint(value, known, what):
 
 
 @member
-def load(pointer, mask=None, other=None, boundary_check=(), padding_option="", cache_modifier="", eviction_policy="", volatile=False):
-    """The elements that a tile of pointers names. Where `mask` is false memory is not touched and the element is `other`, or 0."""
+def load(
+    pointer, mask=None, other=None, boundary_check=(), padding_option="", cache_modifier="", eviction_policy="", volatile=False
+):
+    """The elements that a tile of pointers names. Where `mask` is false memory is not touched and the element is `other`, or
+    0."""
     pointer, mask, other = unwrap(pointer), unwrap(mask), unwrap(other)
     cache = _hint(cache_modifier, _LOAD_CACHE, "cache_modifier")
     eviction = _hint(eviction_policy, _EVICTION, "eviction_policy")
@@ -30,7 +38,11 @@ def load(pointer, mask=None, other=None, boundary_check=(), padding_option="", c
 def _pointer(pointer, what):
     if not isinstance(pointer, tensor) or not pointer.handle.is_pointer:
         kind = pointer.handle.type if isinstance(pointer, tensor) else type(pointer).__name__
-        raise error(TypeError, f"{what} needs a pointer or a tile of pointers, got {kind}", hint="add the offsets to a pointer argument of the kernel")
+        raise error(
+            TypeError,
+            f"{what} needs a pointer or a tile of pointers, got {kind}",
+            hint="add the offsets to a pointer argument of the kernel",
+        )
     return pointer
 
 
@@ -53,8 +65,13 @@ def _atomic(name, kind):
         pointer = _pointer(unwrap(pointer), function.__name__)
         element = pointer.dtype.element_ty
         if element.primitive_bitwidth < 16 or element.primitive_bitwidth == 16 and (kind != "add" or element.is_int()):
-            raise error(ValueError, f"{function.__name__} does not take elements of type {element}", hint="use a 32- or 64-bit type")
-        return wrap(native().atomic_rmw(kind, pointer, plain(val), unwrap(mask), unwrap(sem) or "acq_rel", unwrap(scope) or "gpu"))
+            raise error(
+                ValueError, f"{function.__name__} does not take elements of type {element}", hint="use a 32- or 64-bit type"
+            )
+        return wrap(
+            native().atomic_rmw(kind, pointer, plain(val), unwrap(mask), unwrap(sem) or "acq_rel", unwrap(scope) or "gpu")
+        )
+
     function.__name__ = f"atomic_{name}"
     function.__doc__ = f"Atomic {name}, elementwise; returns the values before."
     return member(function)
@@ -75,7 +92,14 @@ class block_pointer:
     """A window of a strided tensor; also what a tensor descriptor is."""
 
     def __init__(self, base, shape, strides, offsets, block_shape, padding="zero"):
-        self.base, self.shape, self.strides, self.offsets, self.block_shape, self.padding = base, shape, strides, offsets, block_shape, padding
+        self.base, self.shape, self.strides, self.offsets, self.block_shape, self.padding = (
+            base,
+            shape,
+            strides,
+            offsets,
+            block_shape,
+            padding,
+        )
 
     @property
     def dtype(self):

@@ -1,12 +1,15 @@
 """Counter-based random numbers: Philox 4x32 (and 4x64 for 64-bit offsets), bit for bit as upstream."""
-from . import creation, math, shape
-from .tensor import constant_of, to_tensor, wrap, native
-from .types import float32, int32, int64, uint32, uint64
+
 from ...errors import error
+from . import creation, math, shape
+from .tensor import constant_of, native, to_tensor, wrap
+from .types import float32, int32, int64, uint32, uint64
 
 N_ROUNDS_DEFAULT = 10
-_CONSTANTS = {32: (0xD2511F53, 0xCD9E8D57, 0x9E3779B9, 0xBB67AE85),
-              64: (0xD2E7470EE14C6C93, 0xCA5A826395121157, 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)}
+_CONSTANTS = {
+    32: (0xD2511F53, 0xCD9E8D57, 0x9E3779B9, 0xBB67AE85),
+    64: (0xD2E7470EE14C6C93, 0xCA5A826395121157, 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B),
+}
 
 
 def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds=N_ROUNDS_DEFAULT):
@@ -28,7 +31,10 @@ def philox(seed, c0, c1, c2, c3, n_rounds=N_ROUNDS_DEFAULT):
     seed = creation.cast(to_tensor(seed), uint64)
     c0 = to_tensor(c0)
     kind = uint32 if c0.dtype.primitive_bitwidth == 32 else uint64
-    counters = [creation.cast(to_tensor(c), kind, bitcast=to_tensor(c).dtype.primitive_bitwidth == kind.primitive_bitwidth) for c in (c0, c1, c2, c3)]
+    counters = [
+        creation.cast(to_tensor(c), kind, bitcast=to_tensor(c).dtype.primitive_bitwidth == kind.primitive_bitwidth)
+        for c in (c0, c1, c2, c3)
+    ]
     low = creation.cast(seed & 0xFFFFFFFF, kind) if kind is uint32 else seed
     high = creation.cast((seed >> 32) & 0xFFFFFFFF, kind) if kind is uint32 else creation.cast(to_tensor(0), uint64)
     return philox_impl(*counters, low, high, n_rounds)
@@ -87,5 +93,3 @@ def randn4x(seed, offset, n_rounds=N_ROUNDS_DEFAULT):
     """Four tiles of normal floats."""
     u = [uint_to_uniform_float(x) for x in randint4x(seed, offset, n_rounds)]
     return (*pair_uniform_to_normal(u[0], u[1]), *pair_uniform_to_normal(u[2], u[3]))
-
-

@@ -1,9 +1,11 @@
 """Reductions, scans, sorting and dot."""
-from . import creation, shape as shapes
-from .tensor import constant_of, member, native, tensor, to_tensor, tracer, wrap
-from .types import float32, int32, uint32, unwrap
+
 from ...errors import error
 from ...frontend.trace import Region
+from . import creation
+from . import shape as shapes
+from .tensor import constant_of, member, native, tensor, to_tensor, tracer, wrap
+from .types import float32, int32, uint32, unwrap
 
 
 def _axis(x, axis, what):
@@ -45,9 +47,12 @@ def _extreme(kind, is_max):
     def function(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
         input = _widen_for_order(to_tensor(input))
         if unwrap(return_indices):
-            value, index = native().arg_reduce(is_max, input, _axis(input, axis, kind), bool(unwrap(keep_dims)), bool(unwrap(return_indices_tie_break_left)))
+            value, index = native().arg_reduce(
+                is_max, input, _axis(input, axis, kind), bool(unwrap(keep_dims)), bool(unwrap(return_indices_tie_break_left))
+            )
             return wrap(value), wrap(index)
         return _known(kind, input, axis, keep_dims, kind)
+
     function.__name__ = kind
     function.__doc__ = f"The {kind}imum along an axis, or of all elements; with its index on request."
     return member(function)
@@ -59,7 +64,10 @@ max, min = _extreme("max", True), _extreme("min", False)
 def _arg(name, is_max):
     def function(input, axis, tie_break_left=True, keep_dims=False):
         input = _widen_for_order(to_tensor(input))
-        return wrap(native().arg_reduce(is_max, input, _axis(input, axis, name), bool(unwrap(keep_dims)), bool(unwrap(tie_break_left)))[1])
+        return wrap(
+            native().arg_reduce(is_max, input, _axis(input, axis, name), bool(unwrap(keep_dims)), bool(unwrap(tie_break_left)))[1]
+        )
+
     function.__name__ = name
     function.__doc__ = "The index (int32) of the extreme element along an axis."
     return member(function)
@@ -74,6 +82,7 @@ def _integers(name, kind):
         if not input.dtype.is_int():
             raise error(ValueError, f"{name} takes ints, got {input.dtype}")
         return _known(kind, input, axis, keep_dims, name)
+
     function.__name__ = name
     function.__doc__ = f"Bitwise {kind} along an axis, or of all elements."
     return member(function)
@@ -98,6 +107,7 @@ def _combine(begin, end, inputs, function, what):
 
 def _scalar(x):
     from tilery import _native
+
     return _native.Type(x.handle.dtype)
 
 
@@ -116,7 +126,10 @@ def reduce(input, axis, combine_fn, keep_dims=False):
     b = native()
     results = _combine(lambda: b.reduce_begin(inputs, axis or 0), b.reduce_end, inputs, combine_fn, "reduce")
     if unwrap(keep_dims):
-        results = [shapes.expand_dims(r, axis) if axis is not None else shapes.reshape(shapes.expand_dims(r, 0), [1] * rank) for r in results]
+        results = [
+            shapes.expand_dims(r, axis) if axis is not None else shapes.reshape(shapes.expand_dims(r, 0), [1] * rank)
+            for r in results
+        ]
     return tuple(results) if many else results[0]
 
 
@@ -126,7 +139,9 @@ def associative_scan(input, axis, combine_fn, reverse=False):
     inputs, many = _tuple_of(input)
     axis = _axis(inputs[0], axis, "associative_scan")
     b = native()
-    results = _combine(lambda: b.scan_begin(inputs, axis, bool(unwrap(reverse))), b.scan_end, inputs, combine_fn, "associative_scan")
+    results = _combine(
+        lambda: b.scan_begin(inputs, axis, bool(unwrap(reverse))), b.scan_end, inputs, combine_fn, "associative_scan"
+    )
     return tuple(results) if many else results[0]
 
 
@@ -181,7 +196,9 @@ def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_i
     if precision is None:
         precision = "tf32" if allow_tf32 or allow_tf32 is None and tracer().default_precision == "tf32" else "ieee"
     name = input.dtype.name
-    result = {"fp64": "float64", "fp16": unwrap(out_dtype).__tile_dtype__}.get(name, "int32" if input.dtype.is_int() else "float32")
+    result = {"fp64": "float64", "fp16": unwrap(out_dtype).__tile_dtype__}.get(
+        name, "int32" if input.dtype.is_int() else "float32"
+    )
     if result == "bfloat16":
         raise error(ValueError, "dot cannot return bfloat16", hint="use out_dtype=tl.float32 and convert the result")
     if acc is not None and acc.dtype.__tile_dtype__ != result:

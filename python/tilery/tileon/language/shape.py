@@ -1,8 +1,9 @@
 """Functions that move elements: shapes, order, joining and picking."""
+
+from ...errors import error
 from . import creation
 from .tensor import constant_of, member, native, plain, shape_of, to_tensor, wrap
 from .types import unwrap
-from ...errors import error
 
 
 def _spread(values):
@@ -48,7 +49,7 @@ def squeeze(input, dim):
     axis = _axis(input, dim, "squeeze")
     if input.shape[axis] != 1:
         raise error(ValueError, f"squeeze: dimension {axis} of shape {input.shape} is not 1")
-    return reshape(input, input.shape[:axis] + input.shape[axis + 1:])
+    return reshape(input, input.shape[:axis] + input.shape[axis + 1 :])
 
 
 @member

@@ -1,9 +1,10 @@
 """The symbolic value that a kernel computes with, and access to the trace it belongs to."""
+
 import threading
 
+from ...errors import error
 from . import types
 from .types import unwrap
-from ...errors import error
 
 _active = threading.local()
 
@@ -12,7 +13,11 @@ def tracer():
     """The trace that is running on this thread."""
     current = getattr(_active, "tracer", None)
     if current is None:
-        raise error(RuntimeError, "functions of tl work only inside a kernel", hint="launch a function decorated with @jit: kernel[grid](...)")
+        raise error(
+            RuntimeError,
+            "functions of tl work only inside a kernel",
+            hint="launch a function decorated with @jit: kernel[grid](...)",
+        )
     return current
 
 
@@ -41,8 +46,11 @@ def constant_of(value, what):
     if isinstance(value, tensor):
         if value.constant is not None:
             return value.constant
-        raise error(ValueError, f"{what} must be a compile-time constant, got a run-time value of type {value.handle.type}",
-                    hint="annotate the parameter with tl.constexpr, or the name: `N: tl.constexpr = ...`")
+        raise error(
+            ValueError,
+            f"{what} must be a compile-time constant, got a run-time value of type {value.handle.type}",
+            hint="annotate the parameter with tl.constexpr, or the name: `N: tl.constexpr = ...`",
+        )
     return value
 
 
@@ -71,6 +79,7 @@ def plain(value):
 
 class tensor:
     """A tile (or scalar) of numbers or pointers."""
+
     __slots__ = ("handle", "constant")
 
     def __init__(self, handle, constant=None):
@@ -116,19 +125,29 @@ class tensor:
             if item is None:
                 result = wrap(native().expand_dims(result, axis))
             elif not (isinstance(item, slice) and item == slice(None)):
-                raise error(TypeError, f"a tile is indexed with `:` and None only, not with {item!r}",
-                            hint="a tile has no addressable elements; use masks, tl.where or a reduction")
+                raise error(
+                    TypeError,
+                    f"a tile is indexed with `:` and None only, not with {item!r}",
+                    hint="a tile has no addressable elements; use masks, tl.where or a reduction",
+                )
             elif axis >= len(result.handle.shape):
                 raise error(IndexError, f"too many indices for a tile of shape {self.shape}")
             axis += 1
         return result
 
     def __setitem__(self, index, value):
-        raise error(TypeError, "an element of a tile cannot be assigned", hint="use tl.where to make a new tile, or tl.store to write memory")
+        raise error(
+            TypeError,
+            "an element of a tile cannot be assigned",
+            hint="use tl.where to make a new tile, or tl.store to write memory",
+        )
 
     def __bool__(self):
-        raise error(TypeError, f"a run-time value of type {self.handle.type} has no truth at compile time",
-                    hint="use it in `if`, `while`, `and`, `or`, `not` of a kernel, or in tl.where")
+        raise error(
+            TypeError,
+            f"a run-time value of type {self.handle.type} has no truth at compile time",
+            hint="use it in `if`, `while`, `and`, `or`, `not` of a kernel, or in tl.where",
+        )
 
     def __index__(self):
         return constant_of(self, "an index or a size")
@@ -166,8 +185,19 @@ def _operator(symbol, reverse):
     return lambda self, other: wrap(native().binary(symbol, self, plain(other)))
 
 
-for _symbol, _method in {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "&": "and", "|": "or", "^": "xor",
-                         "<<": "lshift", ">>": "rshift"}.items():
+for _symbol, _method in {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
+}.items():
     setattr(tensor, f"__{_method}__", _operator(_symbol, False))
     setattr(tensor, f"__r{_method}__", _operator(_symbol, True))
 for _symbol, _method in {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}.items():

@@ -1,12 +1,28 @@
 """Element types, pointer and block types, compile-time constants."""
+
 import operator
 
 # Triton's short name -> (our name or None if it has no arithmetic here, bits)
 _TYPES = {
-    "void": (None, 0), "int1": ("bool", 1), "int8": ("int8", 8), "int16": ("int16", 16), "int32": ("int32", 32), "int64": ("int64", 64),
-    "uint8": ("uint8", 8), "uint16": ("uint16", 16), "uint32": ("uint32", 32), "uint64": ("uint64", 64),
-    "fp16": ("float16", 16), "bf16": ("bfloat16", 16), "fp32": ("float32", 32), "fp64": ("float64", 64),
-    "fp8e4nv": ("float8_e4m3fn", 8), "fp8e5": ("float8_e5m2", 8), "fp8e4b8": (None, 8), "fp8e4b15": (None, 8), "fp8e5b16": (None, 8),
+    "void": (None, 0),
+    "int1": ("bool", 1),
+    "int8": ("int8", 8),
+    "int16": ("int16", 16),
+    "int32": ("int32", 32),
+    "int64": ("int64", 64),
+    "uint8": ("uint8", 8),
+    "uint16": ("uint16", 16),
+    "uint32": ("uint32", 32),
+    "uint64": ("uint64", 64),
+    "fp16": ("float16", 16),
+    "bf16": ("bfloat16", 16),
+    "fp32": ("float32", 32),
+    "fp64": ("float64", 64),
+    "fp8e4nv": ("float8_e4m3fn", 8),
+    "fp8e5": ("float8_e5m2", 8),
+    "fp8e4b8": (None, 8),
+    "fp8e4b15": (None, 8),
+    "fp8e5b16": (None, 8),
 }
 _BY_NATIVE = {}
 
@@ -149,8 +165,28 @@ float16, bfloat16, float32, float64 = dtype("fp16"), dtype("bf16"), dtype("fp32"
 float8e4nv, float8e5 = dtype("fp8e4nv"), dtype("fp8e5")
 float8e4b8, float8e4b15, float8e5b16 = dtype("fp8e4b8"), dtype("fp8e4b15"), dtype("fp8e5b16")
 pi32_t = pointer_type(int32)
-_BY_NATIVE.update({t.__tile_dtype__: t for t in (int1, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16,
-                                                 float32, float64, float8e4nv, float8e5)})
+_BY_NATIVE.update(
+    {
+        t.__tile_dtype__: t
+        for t in (
+            int1,
+            int8,
+            int16,
+            int32,
+            int64,
+            uint8,
+            uint16,
+            uint32,
+            uint64,
+            float16,
+            bfloat16,
+            float32,
+            float64,
+            float8e4nv,
+            float8e5,
+        )
+    }
+)
 
 
 def of_native(type_):

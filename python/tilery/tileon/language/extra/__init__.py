@@ -1,2 +1,3 @@
 """Functions of the back ends."""
+
 from . import libdevice  # noqa: F401

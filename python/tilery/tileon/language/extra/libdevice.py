@@ -1,16 +1,39 @@
 """Functions of CUDA's libdevice under their names."""
+
 from ..math import abs, ceil, div_rn, erf, exp, exp2, fdiv, floor, fma, log, log2, sqrt, sqrt_rn  # noqa: F401
 from ..tensor import native, plain, to_tensor, wrap
 from ..types import float32
 
-_UNARY = ("exp10", "log10", "log1p", "expm1", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sin", "cos",
-          "rsqrt", "cbrt", "trunc", "isnan", "isinf")
+_UNARY = (
+    "exp10",
+    "log10",
+    "log1p",
+    "expm1",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sin",
+    "cos",
+    "rsqrt",
+    "cbrt",
+    "trunc",
+    "isnan",
+    "isinf",
+)
 _BINARY = {"atan2": "atan2", "copysign": "copysign", "fmod": "fmod"}
 
 
 def _function(name, op):
     def function(*args):
         return wrap(native().math(op, *(plain(to_tensor(a)) for a in args)))
+
     function.__name__ = name
     function.__doc__ = f"{name}, elementwise."
     return function
@@ -23,7 +46,13 @@ for _name, _op in _BINARY.items():
 rint = nearbyint = _function("rint", "round_even")
 round = _function("round", "round")
 isfinited = finitef = _function("isfinite", "isfinite")
-fast_expf, fast_logf, fast_sinf, fast_cosf, fast_tanhf = exp, log, _function("sin", "sin"), _function("cos", "cos"), _function("tanh", "tanh")
+fast_expf, fast_logf, fast_sinf, fast_cosf, fast_tanhf = (
+    exp,
+    log,
+    _function("sin", "sin"),
+    _function("cos", "cos"),
+    _function("tanh", "tanh"),
+)
 fast_exp2f, fast_log2f = exp2, log2
 
 

@@ -1,2 +1,3 @@
 """See ..libdevice."""
+
 from ..libdevice import *  # noqa: F403

@@ -1,0 +1,26 @@
+"""Names of upstream's error classes."""
+
+from ...errors import Error
+
+
+class OutOfResources(Error):
+    """A kernel that needs more than the machine has; a CPU raises none."""
+
+    def __init__(self, required, limit, name):
+        super().__init__(
+            f"out of resource: {name}, Required: {required}, Hardware limit: {limit}. "
+            "Reducing block sizes or `num_stages` may help."
+        )
+        self.required, self.limit, self.name = required, limit, name
+
+
+class PTXASError(Error):
+    """An assembler that fails; a CPU has none."""
+
+
+class AutotunerError(Error):
+    """A tuner without configurations."""
+
+
+class InterpreterError(Error):
+    """Upstream's interpreter mode."""
