@@ -79,7 +79,7 @@ WRONG = {
     "number for a pointer": (
         lambda: add[(1,)](3, X, X, 32, 32),
         TypeError,
-        "kernels.py:124:9: load needs a pointer or a tile of pointers, got int32[32]\n"
+        "kernels.py:123:9: load needs a pointer or a tile of pointers, got int32[32]\n"
         "    x = tl.load(x_ptr + offsets, mask=mask)\n        ^\n  hint: add the offsets to a pointer argument of the kernel",
     ),
     "number too large": (
