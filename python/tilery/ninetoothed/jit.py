@@ -7,6 +7,7 @@ from tilery import _native
 from tilery._native import arrange
 from tilery._native.arrange import Symbol, Tensor
 
+from .. import cache
 from .. import debug as oracle
 from ..errors import error
 from .compile import Argument, compile_application, host_name, host_parameters
@@ -191,9 +192,8 @@ class Kernel:
         result = self.compiled[repr(signature)] = Compiled(module, disjoint, reads)
         if oracle.wanted(values["debug"]):
             return oracle.OracleHostLaunch(module, host_name(self.application), host_parameters(arguments), values["debug"], result)
-        compiled = _native.compile(module, disjoint=disjoint)
 
-        return _native.HostPlan(compiled.image)
+        return _native.HostPlan(cache.image(None, None, lambda: module, disjoint=disjoint))
 
     def _number(self, label, value):
         """A value for a symbol, checked."""

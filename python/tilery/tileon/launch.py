@@ -2,6 +2,7 @@
 
 from tilery import _native
 
+from .. import cache
 from .. import debug as oracle
 from ..errors import error
 from .tracer import trace
@@ -10,10 +11,23 @@ from .tracer import trace
 class CompiledKernel:
     """What a launch returns: the kernel for one specialisation, with its stages as text."""
 
-    def __init__(self, name, module, disjoint):
-        self.name, self.module, self.disjoint = name, module, disjoint
-        self.reads = {}
+    def __init__(self, name, build, disjoint):
+        self.name, self.disjoint = name, disjoint
+        self._build, self._traced = build, None
         self._texts = None
+
+    def _trace(self):
+        """(module, what it read from outside): made on demand, since code from the disk cache needs no trace."""
+        self._traced = self._traced or self._build()
+        return self._traced
+
+    @property
+    def module(self):
+        return self._trace()[0]
+
+    @property
+    def reads(self):
+        return self._trace()[1]
 
     @property
     def asm(self):
@@ -35,16 +49,15 @@ def plan(kernel, signature, arguments):
         slots.append(position)
         parameters.append((parameter.name, *_argument(parameter, known), None))
     name = kernel.fn.__name__
-    module, reads = trace(kernel.fn, name, parameters, debug)
     disjoint = not signature.aliases
-    result = CompiledKernel(name, module, disjoint)
-    result.reads = reads
+    result = CompiledKernel(name, lambda: trace(kernel.fn, name, parameters, debug), disjoint)
     if oracle.wanted(debug):
         return oracle.OracleLaunch(
-            module, name, [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None], debug, result
+            result.module, name, [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None], debug, result
         )
-    compiled = _native.compile(module, disjoint=disjoint)
-    return _native.KernelPlan(_native.load(compiled.image)[0], slots, result)
+    annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
+    image = cache.image(kernel.fn, ["tileon", signature.params, annotations, debug], lambda: result.module, disjoint=disjoint)
+    return _native.KernelPlan(_native.load(image)[0], slots, result)
 
 
 def _argument(parameter, known):

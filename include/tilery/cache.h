@@ -1,0 +1,44 @@
+#pragma once
+// Compiled code on disk, shared by processes. Trouble with the disk never fails a program: it costs compile time and one warning.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tilery {
+
+/// 64 hex digits of SHA-256.
+std::string digest(std::string_view bytes);
+/// 16 hex digits that change with every build of the library: part of every key.
+std::string buildId();
+
+class DiskCache {
+public:
+  /// `folder` is made (mode 0700) by the first put. An empty folder turns the cache off.
+  DiskCache(std::string folder, uint64_t limitBytes);
+  /// In TILERY_CACHE_DIR, else $XDG_CACHE_HOME/tilery, else ~/.cache/tilery; TILERY_CACHE_DIR="" turns it off.
+  /// TILERY_CACHE_MB bounds it (default 512).
+  static DiskCache &instance();
+
+  /// What was put under this kind ("code", "manifest", ...) and key, unless it was dropped, is damaged or belongs to another user.
+  /// Keys are any bytes; they are hashed.
+  std::optional<std::string> get(std::string_view kind, std::string_view key);
+  /// Replaces the entry in one step: readers see the old or the new one.
+  void put(std::string_view kind, std::string_view key, std::string_view value);
+  const std::string &folder() const { return folder_; }
+
+private:
+  std::string path(std::string_view kind, std::string_view key) const;
+  bool ready();
+  bool trusted();
+  void sweep();
+  void warn(const std::string &what);
+
+  std::string folder_;
+  uint64_t limit;
+  uint64_t unswept = ~uint64_t(0); ///< bytes put since the last look at the folder's size; first put: look
+  enum { Unknown, Usable, Unusable } state = Unknown;
+  bool warned = false;
+};
+
+} // namespace tilery

@@ -1,0 +1,49 @@
+"""Compiled code from the disk cache: a warm start neither traces nor compiles.
+
+A manifest entry leads from a function, all it may read, and the specialisation to the key of its IR; a code entry from that key to an image.
+Programs with the same IR share code. Keys hold the build of the compiler, these sources, and the target."""
+import functools
+import hashlib
+import os
+
+from tilery import _native
+
+from .frontend.fingerprint import fingerprint
+
+
+@functools.lru_cache(maxsize=None)
+def _sources():
+    """A digest of this package's own sources: they decide what a trace builds."""
+    state = hashlib.sha256()
+    root = os.path.dirname(os.path.abspath(__file__))
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(f for f in folders if f != "__pycache__")
+        for name in sorted(files):
+            if name.endswith(".py"):
+                status = os.stat(os.path.join(folder, name))
+                state.update(f"{folder} {name} {status.st_mtime_ns} {status.st_size}\n".encode())
+    return state.hexdigest()
+
+
+def image(function, specialisation, build, **options):
+    """The code of `function` for `specialisation` (plain values), as bytes: from the cache, or by build() -> Module and the compiler.
+
+    function None: what the trace depends on is not known, so it runs, and only the compiler is spared. options: those of _native.compile."""
+    target = f"{_native.build_id()}\n{_sources()}\n{_native.target_id()}\n{sorted(options.items())}\n"
+    source = fingerprint(function, specialisation) if function and _native.cache_folder() else None
+    if source:
+        found = _native.cache_get("manifest", target + source)
+        code = found and _native.cache_get("code", found.decode())
+        if code:
+            return code
+    module = build()
+    if not _native.cache_folder():
+        return _native.compile(module, **options).image.to_bytes()
+    key = hashlib.sha256((target + module.text(True)).encode()).hexdigest()
+    code = _native.cache_get("code", key)
+    if not code:
+        code = _native.compile(module, **options).image.to_bytes()
+        _native.cache_put("code", key, code)
+    if source:
+        _native.cache_put("manifest", target + source, key.encode())
+    return code

@@ -1,0 +1,244 @@
+#include "tilery/cache.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/xxhash.h"
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <mutex>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace tilery {
+namespace {
+std::recursive_mutex cacheMutex; // all caches: disk operations are rare
+
+struct Header {
+  char magic[8] = {'T', 'I', 'L', 'E', 'R', 'Y', 0, 1};
+  uint64_t size = 0;
+  uint64_t checksum = 0;
+};
+
+uint64_t checksumOf(std::string_view bytes) { return llvm::xxh3_64bits({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}); }
+
+struct File {
+  explicit File(int descriptor) : descriptor(descriptor) {}
+  ~File() {
+    if (descriptor >= 0)
+      close(descriptor);
+  }
+  File(const File &) = delete;
+  explicit operator bool() const { return descriptor >= 0; }
+  int descriptor;
+};
+
+bool readAll(int descriptor, char *to, size_t size) {
+  while (size) {
+    ssize_t got = read(descriptor, to, size);
+    if (got <= 0 && !(got < 0 && errno == EINTR))
+      return false;
+    if (got > 0)
+      to += got, size -= size_t(got);
+  }
+  return true;
+}
+
+bool writeAll(int descriptor, const char *from, size_t size) {
+  while (size) {
+    ssize_t put = write(descriptor, from, size);
+    if (put < 0 && errno != EINTR)
+      return false;
+    if (put > 0)
+      from += put, size -= size_t(put);
+  }
+  return true;
+}
+
+bool makeFolders(const std::string &folder) {
+  for (size_t at = folder.find('/', 1); at != std::string::npos; at = folder.find('/', at + 1))
+    mkdir(folder.substr(0, at).c_str(), 0700);
+  return mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST;
+}
+
+std::string defaultFolder() {
+  if (const char *chosen = std::getenv("TILERY_CACHE_DIR"))
+    return chosen;
+  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base == '/')
+    return std::string(base) + "/tilery";
+  const char *home = std::getenv("HOME");
+  if (!home || *home != '/') {
+    passwd *user = getpwuid(geteuid());
+    home = user ? user->pw_dir : nullptr;
+  }
+  return home ? std::string(home) + "/.cache/tilery" : "";
+}
+} // namespace
+
+std::string digest(std::string_view bytes) {
+  auto hash = llvm::SHA256::hash({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
+  return llvm::toHex(hash, /*LowerCase=*/true);
+}
+
+DiskCache::DiskCache(std::string folder, uint64_t limitBytes) : folder_(std::move(folder)), limit(limitBytes) {}
+
+DiskCache &DiskCache::instance() {
+  static DiskCache *cache = [] {
+    const char *text = std::getenv("TILERY_CACHE_MB");
+    uint64_t megabytes = text && *text ? std::strtoull(text, nullptr, 10) : 512;
+    return new DiskCache(defaultFolder(), megabytes << 20);
+  }();
+  return *cache;
+}
+
+void DiskCache::warn(const std::string &what) {
+  if (!std::exchange(warned, true))
+    std::fprintf(stderr, "tilery: the cache folder %s %s; kernels are compiled anew in each process\n", folder_.c_str(), what.c_str());
+}
+
+std::string DiskCache::path(std::string_view kind, std::string_view key) const {
+  return folder_ + "/" + std::string(kind) + "-" + digest(key);
+}
+
+/// Code is executed from here: the folder must be this user's alone.
+bool DiskCache::trusted() {
+  struct stat status;
+  if (stat(folder_.c_str(), &status))
+    return false;
+  if (!S_ISDIR(status.st_mode)) {
+    warn("is no folder");
+    return false;
+  }
+  if (status.st_uid != geteuid()) {
+    warn("belongs to another user");
+    return false;
+  }
+  if (status.st_mode & 077 && chmod(folder_.c_str(), 0700)) {
+    warn("may be changed by other users");
+    return false;
+  }
+  return true;
+}
+
+bool DiskCache::ready() {
+  if (state != Unknown || folder_.empty())
+    return state == Usable;
+  struct stat status;
+  if (stat(folder_.c_str(), &status)) {
+    if (errno == ENOENT)
+      return false; // made by the first put
+    warn(std::string("cannot be read: ") + std::strerror(errno));
+    state = Unusable;
+    return false;
+  }
+  state = trusted() ? Usable : Unusable;
+  return state == Usable;
+}
+
+std::optional<std::string> DiskCache::get(std::string_view kind, std::string_view key) {
+  std::lock_guard lock(cacheMutex);
+  if (!ready())
+    return {};
+  File file(open(path(kind, key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat status;
+  if (!file || fstat(file.descriptor, &status) || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+      status.st_size < off_t(sizeof(Header)))
+    return {};
+  Header header, expected;
+  if (!readAll(file.descriptor, reinterpret_cast<char *>(&header), sizeof header) || std::memcmp(header.magic, expected.magic, sizeof header.magic) ||
+      header.size != uint64_t(status.st_size) - sizeof header)
+    return {};
+  std::string value(header.size, '\0');
+  if (!readAll(file.descriptor, value.data(), value.size()) || checksumOf(value) != header.checksum)
+    return {};
+  futimens(file.descriptor, nullptr); // used now: the sweep takes what was not for longest
+  return value;
+}
+
+void DiskCache::put(std::string_view kind, std::string_view key, std::string_view value) {
+  std::lock_guard lock(cacheMutex);
+  if (folder_.empty() || state == Unusable)
+    return;
+  if (!ready()) {
+    if (state == Unusable)
+      return;
+    if (!makeFolders(folder_)) {
+      warn(std::string("cannot be made: ") + std::strerror(errno));
+      state = Unusable;
+      return;
+    }
+    if (!ready())
+      return;
+  }
+  static std::atomic<unsigned> counter;
+  std::string target = path(kind, key);
+  std::string temporary = folder_ + "/.new-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
+  Header header;
+  header.size = value.size();
+  header.checksum = checksumOf(value);
+  bool written = false;
+  int problem = 0;
+  {
+    File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    written = file && writeAll(file.descriptor, reinterpret_cast<const char *>(&header), sizeof header) &&
+              writeAll(file.descriptor, value.data(), value.size());
+    problem = errno;
+  }
+  if (!written || rename(temporary.c_str(), target.c_str())) {
+    problem = written ? errno : problem;
+    unlink(temporary.c_str());
+    warn(std::string("cannot be written: ") + std::strerror(problem));
+    return;
+  }
+  uint64_t bytes = value.size() + sizeof header;
+  if (unswept > limit / 16 || bytes > limit / 16 - unswept)
+    sweep();
+  else
+    unswept += bytes;
+}
+
+void DiskCache::sweep() {
+  unswept = 0;
+  struct Entry {
+    int64_t used;
+    uint64_t size;
+    std::string name;
+  };
+  std::vector<Entry> entries;
+  uint64_t total = 0;
+  DIR *folder = opendir(folder_.c_str());
+  if (!folder)
+    return;
+  int64_t now = time(nullptr);
+  while (dirent *item = readdir(folder)) {
+    std::string_view name = item->d_name;
+    struct stat status;
+    if (fstatat(dirfd(folder), item->d_name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
+      continue;
+    bool temporary = name.starts_with(".new-");
+    if (temporary && now - status.st_mtime > 3600) // of a process that died
+      unlinkat(dirfd(folder), item->d_name, 0);
+    size_t dash = name.rfind('-');
+    if (temporary || dash == name.npos || name.size() - dash - 1 != 64)
+      continue; // not an entry of ours: somebody else's file stays
+    entries.push_back({int64_t(status.st_mtim.tv_sec) * 1000000000 + status.st_mtim.tv_nsec, uint64_t(status.st_size), std::string(name)});
+    total += uint64_t(status.st_size);
+  }
+  if (total > limit) {
+    std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) { return a.used < b.used; });
+    for (const Entry &entry : entries) {
+      if (total <= limit / 4 * 3)
+        break;
+      if (!unlinkat(dirfd(folder), entry.name.c_str(), 0))
+        total -= entry.size;
+    }
+  }
+  closedir(folder);
+}
+} // namespace tilery
