@@ -2,6 +2,7 @@
 #include "binding.h"
 #include "launch_plan.h"
 #include "tilery/diagnostic.h"
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <structmember.h>
@@ -17,6 +18,7 @@ struct Entry {
   const KernelPlan *kernelPlan = nullptr; ///< `plan`, if it is one
   const HostPlan *hostPlan = nullptr;     ///< `plan`, if it is one
   std::vector<uint32_t> hostSlots;        ///< parameter position of each argument of the host program
+  uint64_t lastUse = 0;
 };
 
 struct State {
@@ -26,6 +28,7 @@ struct State {
   bool layout = false;
   ConstantTable constants;
   std::unordered_map<std::string, std::shared_ptr<Entry>> entries;
+  uint64_t uses = 0; ///< a clock for Entry::lastUse
   // The last launch: equal facts need no key.
   std::vector<uint64_t> lastFacts;
   std::vector<nb::object> lastConstants; ///< their addresses are facts
@@ -162,6 +165,26 @@ std::shared_ptr<Entry> compileEntry(State &state, const Argument *arguments, PyO
   return entry;
 }
 
+/// Unloads the half of the specialisations that was not used for longest. A program that makes ever new ones (a growing constexpr) stays bounded.
+void dropOldEntries(State &state) {
+  constexpr size_t limit = 1024;
+  if (state.entries.size() < limit)
+    return;
+  std::vector<uint64_t> uses;
+  for (auto &[key, entry] : state.entries)
+    uses.push_back(entry->lastUse);
+  std::nth_element(uses.begin(), uses.begin() + limit / 2, uses.end());
+  std::vector<std::shared_ptr<Entry>> dropped; // they die after the map is whole: their plans may run Python code
+  for (auto it = state.entries.begin(); it != state.entries.end();) {
+    if (it->second->lastUse >= uses[limit / 2]) {
+      ++it;
+      continue;
+    }
+    dropped.push_back(std::move(it->second));
+    it = state.entries.erase(it);
+  }
+}
+
 /// The entry for these arguments, compiled if there is none; `flags` for the launch.
 std::shared_ptr<Entry> findEntry(State &state, const Argument *arguments, PyObject *const *bound, uint32_t &flags) {
   static thread_local std::vector<uint64_t> reused;
@@ -181,8 +204,10 @@ std::shared_ptr<Entry> findEntry(State &state, const Argument *arguments, PyObje
       entry = found->second;
     } else {
       entry = compileEntry(state, arguments, bound, aliases);
+      dropOldEntries(state);
       state.entries[key] = entry;
     }
+    entry->lastUse = ++state.uses;
     flags = entry->kernelPlan ? entry->kernelPlan->flags(arguments) : 0;
     std::vector<nb::object> constants;
     for (size_t i = 0; i < state.parameters.size(); ++i)

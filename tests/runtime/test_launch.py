@@ -114,6 +114,26 @@ def test_one_compilation_a_specialisation():
     assert len(signatures) == 8
 
 
+def test_specialisations_are_bounded():
+    alive = weakref.WeakSet()
+
+    class Result:
+        pass
+
+    def compile(signature, args):
+        result = Result()
+        alive.add(result)
+        return _native.KernelPlan(noop, [], result)
+
+    noop = kernels.kernel("noop", [], "KERNEL(noop) {}")
+    launch = _native.Launcher("k", [("n", "constexpr")], compile)
+    first = launch[1](-1)
+    for n in range(3000):
+        launch[1](n)
+        assert launch[1](-1) is first  # in use all the time
+    assert 400 < len(alive) <= 1025
+
+
 def test_same_object_other_memory():
     """An argument that is the same object as last time may hold other memory."""
     launch, signatures = launcher()
