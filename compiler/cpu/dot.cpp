@@ -21,12 +21,16 @@ private:
   void emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *steps);
   void emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *tile, llvm::Value *accumulate);
   void forPieces(const Cut &cut, llvm::function_ref<void(llvm::Value *piece, llvm::Value *first, unsigned width)> body);
+  void forWidth(const Cut &cut, llvm::Value *piece, llvm::function_ref<void(unsigned width)> body);
   llvm::Value *startOf(const Cut &cut, llvm::Value *piece);
+  const Cut &cut(const DotOperand &operand) const { return operand.isA ? plan.blocking.rows : plan.blocking.columns; }
+  int64_t stepsPerPiece() const { return std::max<int64_t>(1, 64 / plan.k); }
+  llvm::Value *piecesOf(const DotOperand &operand, llvm::Value *from, llvm::Value *to);
 
   /// One operand's panel for steps [from, to): its memory, complete.
   llvm::Value *panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to, llvm::Value *&handle);
   void packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch, llvm::Value *from, llvm::Value *to);
-  void packSteps(const DotOperand &operand, llvm::Value *dst, llvm::Value *first, unsigned width, llvm::Value *batch, llvm::Value *from, llvm::Value *to);
+  void enterStep(llvm::Value *step);
   void packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch);
   llvm::Value *fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n, bool lanesAlongK);
   llvm::Value *toCompute(llvm::Value *value, mlir::Type from, bool isUnsigned, unsigned n);
@@ -67,6 +71,24 @@ void DotEmitter::forPieces(const Cut &cut, llvm::function_ref<void(llvm::Value *
   range(std::min(cut.wide, whole), whole, cut.width - cut.unit);
   if (whole < cut.pieces)
     body(i64(whole), i64(cut.start(whole)), cut.size - cut.start(whole));
+}
+
+// The width of a piece that is known at run time only.
+void DotEmitter::forWidth(const Cut &cut, llvm::Value *piece, llvm::function_ref<void(unsigned width)> body) {
+  unsigned padded = cut.start(cut.pieces), last = cut.size - cut.start(cut.pieces - 1);
+  unsigned whole = padded == cut.size ? cut.pieces : cut.pieces - 1, wide = std::min(cut.wide, whole);
+  auto rest = [&] {
+    if (whole == cut.pieces)
+      return body(cut.width - cut.unit);
+    if (wide == whole)
+      return body(last);
+    emitIf(b, b.CreateICmpSLT(piece, i64(whole)), [&] { body(cut.width - cut.unit); }, [&] { body(last); });
+  };
+  if (wide == cut.pieces)
+    return body(cut.width);
+  if (wide == 0)
+    return rest();
+  emitIf(b, b.CreateICmpSLT(piece, i64(wide)), [&] { body(cut.width); }, rest);
 }
 
 void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *tile, llvm::Value *accumulate) {
@@ -191,45 +213,51 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
   emitIf(b, whole, pack, general);
 }
 
-void DotEmitter::packSteps(const DotOperand &operand, llvm::Value *dst, llvm::Value *first, unsigned width, llvm::Value *batch, llvm::Value *from,
-                           llvm::Value *to) {
-  unsigned unit = (operand.isA ? plan.blocking.rows : plan.blocking.columns).unit;
-  unsigned padded = (width + unit - 1) / unit * unit;
-  emitLoop(b, from, to, 1, [&](llvm::Value *step) {
-    if (contract) {
-      ev.scalars[contract.getBody().front().getArgument(0)] = step;
-      ev.forget();
-      around.emitBlock(contract.getBody().front());
-      ev.forget();
-    }
-    llvm::Value *offset = b.CreateMul(b.CreateSub(step, from), i64(plan.k * padded));
-    packStep(operand, {element(dst, offset), first, width, padded}, batch);
-  });
+void DotEmitter::enterStep(llvm::Value *step) {
+  if (!contract)
+    return;
+  ev.scalars[contract.getBody().front().getArgument(0)] = step;
+  ev.forget();
+  around.emitBlock(contract.getBody().front());
+  ev.forget();
+}
+
+// A piece of an operand that is contiguous along K is a sliver: few streams, each read to its end. Else it is some steps of K: every row
+// is read across all slivers before the next page.
+llvm::Value *DotEmitter::piecesOf(const DotOperand &operand, llvm::Value *from, llvm::Value *to) {
+  if (operand.across)
+    return i64(cut(operand).pieces);
+  return b.CreateUDiv(b.CreateAdd(b.CreateSub(to, from), i64(stepsPerPiece() - 1)), i64(stepsPerPiece()));
 }
 
 void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch, llvm::Value *from, llvm::Value *to) {
-  const Cut &cut = operand.isA ? plan.blocking.rows : plan.blocking.columns;
-  llvm::Value *first = startOf(cut, piece), *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.k));
-  llvm::Value *dst = element(memory, b.CreateMul(first, depth));
-  unsigned padded = cut.start(cut.pieces), last = cut.size - cut.start(cut.pieces - 1);
-  unsigned whole = padded == cut.size ? cut.pieces : cut.pieces - 1, wide = std::min(cut.wide, whole);
-  auto pack = [&](unsigned width) { packSteps(operand, dst, first, width, batch, from, to); };
-  auto rest = [&] {
-    if (whole == cut.pieces)
-      return pack(cut.width - cut.unit);
-    if (wide == whole)
-      return pack(last);
-    emitIf(b, b.CreateICmpSLT(piece, i64(whole)), [&] { pack(cut.width - cut.unit); }, [&] { pack(last); });
+  llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.k));
+  unsigned unit = cut(operand).unit;
+  auto packAt = [&](llvm::Value *step, llvm::Value *first, unsigned width) {
+    unsigned padded = (width + unit - 1) / unit * unit;
+    llvm::Value *offset = b.CreateMul(b.CreateSub(step, from), i64(plan.k * padded));
+    packStep(operand, {element(memory, b.CreateAdd(b.CreateMul(first, depth), offset)), first, width, padded}, batch);
   };
-  if (wide == cut.pieces)
-    return pack(cut.width);
-  if (wide == 0)
-    return rest();
-  emitIf(b, b.CreateICmpSLT(piece, i64(wide)), [&] { pack(cut.width); }, rest);
+  if (!operand.across) {
+    llvm::Value *begin = b.CreateAdd(from, b.CreateMul(piece, i64(stepsPerPiece())));
+    llvm::Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(begin, i64(stepsPerPiece())), to);
+    emitLoop(b, begin, end, 1, [&](llvm::Value *step) {
+      enterStep(step);
+      forPieces(cut(operand), [&](llvm::Value *, llvm::Value *first, unsigned width) { packAt(step, first, width); });
+    });
+    return;
+  }
+  llvm::Value *first = startOf(cut(operand), piece);
+  forWidth(cut(operand), piece, [&](unsigned width) {
+    emitLoop(b, from, to, 1, [&](llvm::Value *step) {
+      enterStep(step);
+      packAt(step, first, width);
+    });
+  });
 }
 
 llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to, llvm::Value *&handle) {
-  const Cut &cut = operand.isA ? plan.blocking.rows : plan.blocking.columns;
+  llvm::Value *pieces = piecesOf(operand, from, to);
   auto *ptr = b.getPtrTy();
   auto *i64Type = b.getInt64Ty();
   handle = nullptr;
@@ -237,7 +265,7 @@ llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, ll
     const SmallVector<int> &buffers = ev.plan.temporaries.find(op)->second;
     unsigned index = buffers.size() - 1 - (operand.isA && !plan.b.shared);
     llvm::Value *memory = ev.scratchPointer(buffers[index]);
-    emitLoop(b, i64(0), i64(cut.pieces), 1, [&](llvm::Value *piece) { packPiece(operand, memory, piece, batch, from, to); });
+    emitLoop(b, i64(0), pieces, 1, [&](llvm::Value *piece) { packPiece(operand, memory, piece, batch, from, to); });
     return memory;
   }
   // The key: which operand of the kernel, which part of K, where in the batch, and the scalars its elements depend on.
@@ -260,12 +288,12 @@ llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, ll
   for (auto [i, word] : llvm::enumerate(words))
     b.CreateStore(word, b.CreateConstInBoundsGEP1_64(i64Type, key, i));
   llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.k));
-  llvm::Value *size = b.CreateMul(depth, i64(int64_t(cut.start(cut.pieces)) * bytes));
+  llvm::Value *size = b.CreateMul(depth, i64(int64_t(cut(operand).start(cut(operand).pieces)) * bytes));
   auto runtime = [&](const char *name, llvm::Type *result, llvm::ArrayRef<llvm::Type *> types) {
     return e.module.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
   };
   handle = b.CreateCall(runtime("tilery_rt_panel", ptr, {ptr, ptr, i64Type, i64Type, i64Type}),
-                        {around.launch, key, i64(words.size()), size, i64(cut.pieces)});
+                        {around.launch, key, i64(words.size()), size, pieces});
   llvm::Value *memory = b.CreateLoad(ptr, handle);
   llvm::FunctionCallee next = runtime("tilery_rt_panel_piece", i64Type, {ptr, i64Type});
   llvm::Value *first = b.CreateCall(next, {handle, i64(-1)});
