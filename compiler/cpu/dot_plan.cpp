@@ -6,8 +6,8 @@ using namespace mlir;
 
 namespace tilery::cpu {
 
-// Longest K that a panel holds: accumulators go to memory once in so many steps; beyond it slivers of B leave the L2 cache.
-constexpr int64_t sharedDepth = 2048;
+// Longest K that a panel holds: accumulators go to memory once in so many steps; a sliver of B (64 KiB) and the panel of A stay in L2.
+constexpr int64_t sharedDepth = 1024;
 // Private panels are packed again by every program and should stay in L2.
 constexpr int64_t privateDepth = 256;
 
