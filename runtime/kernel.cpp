@@ -21,6 +21,8 @@ double Kernel::cost() const { return std::atomic_ref<double>(cost_).load(std::me
 void Kernel::setCost(double nanoseconds) const { std::atomic_ref<double>(cost_).store(nanoseconds, std::memory_order_relaxed); }
 
 std::vector<KernelPtr> load(const CodeImage &image) {
+  if (image.kernels.empty())
+    return {}; // a program may only check its arguments
   auto loaded = std::make_shared<const LoadedCode>(image.object);
   std::vector<KernelPtr> kernels;
   for (const KernelInfo &info : image.kernels) {

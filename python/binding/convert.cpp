@@ -22,8 +22,13 @@ static std::optional<Value> asValue(nb::handle object) {
     return *value;
   if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()) || PyBool_Check(object.ptr()))
     return std::nullopt;
-  if (nb::object inner = nb::getattr(object, "__tile_value__", nb::none()); !inner.is_none())
+  // Not nb::getattr with a default, which would hide an error that the property raises.
+  nb::object inner = nb::steal(PyObject_GetAttrString(object.ptr(), "__tile_value__"));
+  if (inner.is_valid())
     return asValue(inner);
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+    throw nb::python_error();
+  PyErr_Clear();
   return std::nullopt;
 }
 
@@ -37,6 +42,8 @@ Operand toOperand(nb::handle object) {
     return Literal(PyFloat_AsDouble(raw));
   if (PyIndex_Check(raw)) {
     nb::object number = nb::steal(PyNumber_Index(raw));
+    if (!number.is_valid())
+      throw nb::python_error();
     int overflow = 0;
     long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (!overflow)

@@ -51,10 +51,15 @@ public:
   }
 
   bool launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags) override {
+    for (auto &[address, name] : readOnly)
+      for (size_t i = 0; i < kernel.info().args.size(); ++i)
+        if (kernel.info().args[i].written && args[i] == address)
+          throw Error({Diagnostic::Kind::Value, "argument '" + name + "' is a read-only array, and " + plan.program.name + " writes to it", "pass a copy of it", {}});
     return launchReleased(kernel, grid, args, flags);
   }
 
   std::vector<nb::object> outputs; ///< by number of allocation; workspaces are null
+  std::vector<std::pair<uint64_t, std::string>> readOnly; ///< address and name of tensors that may not be written
 
 private:
   const HostPlan &plan;
@@ -80,6 +85,7 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
     throw Error({Diagnostic::Kind::Type, std::string(call.kernelName) + " computes its own grid; call it without one", "", {}});
   std::vector<HostArgument> args(slots.size());
   PyObject *like = nullptr;
+  std::vector<std::pair<uint64_t, std::string>> readOnly;
   for (size_t i = 0; i < slots.size(); ++i) {
     const Argument &argument = call.arguments[slots[i]];
     const HostParameter &wanted = program.parameters[i];
@@ -90,10 +96,13 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
     if (argument.kind != Argument::Tensor)
       throw Error({Diagnostic::Kind::Type, "argument '" + wanted.name + "' of " + program.name + " is " + describe(argument) + "; expected a " + dtypeName(wanted.dtype) + " tensor", "", {}});
     args[i].tensor = &argument.tensor;
+    if (argument.readOnly)
+      readOnly.emplace_back(reinterpret_cast<uint64_t>(argument.tensor.data), wanted.name);
     if (!like)
       like = argument.object;
   }
   PythonEnvironment environment(*this, like);
+  environment.readOnly = std::move(readOnly);
   std::vector<KernelPtr> alive = kernels; // the plan may be dropped while the GIL is released
   auto outputs = program.run(args, alive, environment);
   if (!outputs)

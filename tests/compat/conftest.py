@@ -1,5 +1,4 @@
 import os
-import pathlib
 import subprocess
 import sys
 
@@ -22,8 +21,14 @@ def python(tmp_path):
             path.write_text(source)
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("TILERY_")}
         path = os.pathsep.join([str(tmp_path / "site"), *ROOTS])
-        return subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=300,
-                              env={**inherited, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": "", **dict(environment)})
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env={**inherited, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": "", **dict(environment)},
+        )
 
     return run
 

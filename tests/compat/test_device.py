@@ -1,4 +1,5 @@
 """The device rule: "cuda" means the CPU."""
+
 import shutil
 
 import pytest
@@ -22,7 +23,9 @@ def test_says_so_in_one_line(python):
 
 
 def test_device_objects(tilery_run):
-    tilery_run(TORCH + """
+    tilery_run(
+        TORCH
+        + """
 device = torch.device("cuda")
 assert type(device) is torch.device and isinstance(device, torch.device)
 for other in (torch.device("cuda:1"), torch.device("cuda", 1), torch.device(type="cuda", index=0), torch.device(0)):
@@ -42,17 +45,21 @@ torch.set_default_device("cuda")
 assert torch.empty(2).device == cpu == torch.get_default_device()
 import pickle, copy
 assert pickle.loads(pickle.dumps(device)) == copy.deepcopy(device) == cpu
-""")
+"""
+    )
 
 
 def test_functions_and_methods(tilery_run):
-    tilery_run(TORCH + """
+    tilery_run(
+        TORCH
+        + """
 x = torch.randn(3, 4, device="cuda")
-results = [x, torch.tensor([1.0], device="cuda:0"), torch.as_tensor([1], device="cuda"), 
+results = [x, torch.tensor([1.0], device="cuda:0"), torch.as_tensor([1], device="cuda"),
            torch.asarray([1], device="cuda"), torch.arange(3, device=torch.device("cuda", 1)), torch.eye(2, device="cuda"),
            torch.empty_strided((2,), (1,), device="cuda"), torch.randn_like(x, device="cuda"), torch.full((2,), 1, device="cuda"),
            torch.randperm(4, device="cuda"), torch.hann_window(4, device="cuda"), torch.fft.fftfreq(4, device="cuda"),
-           torch.zeros(2, pin_memory=True), x.to("cuda"), x.to(device="cuda"), x.to("cuda", torch.float16), x.to(0), x.cuda(), x.cuda(0),
+           torch.zeros(2, pin_memory=True), x.to("cuda"), x.to(device="cuda"), x.to("cuda", torch.float16),
+           x.to(0), x.cuda(), x.cuda(0),
            x.new_zeros(2, device="cuda"), x.new_tensor([1.0], device="cuda"), x.pin_memory(), x.type("torch.cuda.HalfTensor"),
            torch.rand(2, generator=torch.Generator("cuda"), device="cuda"),
            torch.rand(2, generator=torch.Generator(device="cuda").manual_seed(0), device="cuda"),
@@ -78,11 +85,14 @@ seen = []
 thread = threading.Thread(target=lambda: seen.append(torch.ones(2, device="cuda").to("cuda:0").device))
 thread.start(); thread.join()
 assert seen == [cpu]
-""")
+"""
+    )
 
 
 def test_torch_cuda(tilery_run):
-    tilery_run(TORCH + """
+    tilery_run(
+        TORCH
+        + """
 cuda = torch.cuda
 assert cuda.is_available() and cuda.device_count() == 1 and cuda.current_device() == 0
 assert cuda.get_device_capability() == cuda.get_device_capability("cuda:0") == (9, 0)
@@ -102,38 +112,52 @@ torch.manual_seed(3)
 cuda.nvtx.range_push("x"); cuda.nvtx.range_pop()
 space = {"__name__": "torch._fake", "torch": torch, "x": a}
 assert eval("torch.cuda.is_available(), x.is_cuda", space) == (False, False)
-""")
+"""
+    )
 
 
 def test_optimizers(tilery_run):
     # Adam asks torch._dynamo, which looks for Triton.
-    tilery_run(TORCH + """
+    tilery_run(
+        TORCH
+        + """
 import tilelang
 parameter = torch.nn.Parameter(torch.ones(4, device="cuda"))
-for optimizer in (torch.optim.Adam([parameter]), torch.optim.AdamW([parameter], fused=True), torch.optim.SGD([parameter], lr=0.1)):
+optim = torch.optim
+for optimizer in (optim.Adam([parameter]), optim.AdamW([parameter], fused=True), optim.SGD([parameter], lr=0.1)):
     before = parameter.detach().clone()
     optimizer.zero_grad()
     (parameter * parameter).sum().backward()
     optimizer.step()
     assert (parameter < before).all() and parameter.grad.is_cuda
 import triton
-""")
+"""
+    )
 
 
 @pytest.mark.slow
 def test_compile(tilery_run, tmp_path):
     # Inductor needs a C++ compiler with OpenMP; the front half of torch.compile does not.
-    tilery_run(TORCH + f"BACKEND = {'inductor' if shutil.which('g++') else 'aot_eager'!r}" + """
+    tilery_run(
+        TORCH
+        + f"BACKEND = {'inductor' if shutil.which('g++') else 'aot_eager'!r}"
+        + """
 import triton
 def f(x, w):
     return torch.relu(x.to("cuda") @ w) + torch.zeros(4, device="cuda") + torch.ones_like(x @ w, device=x.device)
 x, w = torch.randn(3, 4, device="cuda"), torch.randn(4, 4, device="cuda")
 torch.testing.assert_close(torch.compile(f, backend=BACKEND)(x, w), f(x, w))
 assert triton.__name__.startswith("tilery.")
-""", environment={"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache"), "CXX": "g++"})
+""",
+        environment={"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache"), "CXX": "g++"},
+    )
 
 
 def test_without_the_rule_torch_is_untouched(tilery_run):
-    tilery_run(TORCH + """
+    tilery_run(
+        TORCH
+        + """
 assert torch.device("cuda").type == "cuda" and torch.ones(2).is_cuda is False
-""", environment={"TILERY_DEVICE": "cuda"})
+""",
+        environment={"TILERY_DEVICE": "cuda"},
+    )

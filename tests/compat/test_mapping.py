@@ -1,4 +1,5 @@
 """Who sees which package under an upstream name."""
+
 AS_TORCH = '''
 def as_torch(source):
     """Runs source as a module of torch would."""
@@ -9,7 +10,8 @@ def as_torch(source):
 
 
 def test_program_sees_ours(tilery_run, upstream):
-    tilery_run("""
+    tilery_run(
+        """
 import sys, tilelang, tilery.tilelang, tilery.tilelang.language
 import tilelang.language as T
 from tilelang import language
@@ -25,11 +27,15 @@ except ModuleNotFoundError as error:
     assert error.name == "tilelang.no_such_module"
 else:
     raise SystemExit("no error")
-""", upstream)
+""",
+        upstream,
+    )
 
 
 def test_torch_sees_upstream(tilery_run, upstream):
-    tilery_run(AS_TORCH + """
+    tilery_run(
+        AS_TORCH
+        + """
 import sys
 import tilelang
 ours = tilelang
@@ -44,11 +50,15 @@ assert as_torch("import tilelang")["tilelang"] is as_torch("import tilelang")["t
 assert as_torch("import tilelang")["tilelang"].lazily().__name__ == "tilelang.extra"
 import tilelang
 assert tilelang is ours
-""", upstream)
+""",
+        upstream,
+    )
 
 
 def test_torch_sees_that_there_is_none(tilery_run):
-    tilery_run(AS_TORCH + """
+    tilery_run(
+        AS_TORCH
+        + """
 import tilelang
 for source in ("import tilelang", "import importlib; importlib.import_module('tilelang')"):
     try:
@@ -58,23 +68,29 @@ for source in ("import tilelang", "import importlib; importlib.import_module('ti
     else:
         raise SystemExit("no error")
 assert as_torch("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"] is None
-""")
+"""
+    )
 
 
 def test_package_imported_before_is_mapped(python, upstream):
-    done = python("-c", """
+    done = python(
+        "-c",
+        """
 import tilelang
 assert tilelang.UPSTREAM
 import tilery.compat
 tilery.compat.install()
 import tilelang
 assert tilelang.__name__ == "tilery.tilelang"
-""", files=upstream)
+""",
+        files=upstream,
+    )
     assert done.returncode == 0, done.stderr
 
 
 def test_children_inherit(tilery_run, upstream):
-    tilery_run("""
+    tilery_run(
+        """
 import multiprocessing, subprocess, sys
 CHECK = "import tilelang, os; assert tilelang.__name__ == 'tilery.tilelang'; import site_was_here"
 def work():
@@ -85,15 +101,20 @@ if __name__ == "__main__":
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(work) == "tilery.tilelang"
-""", {**upstream, "site/sitecustomize.py": "import sys, types\nsys.modules['site_was_here'] = types.ModuleType('x')\n"})
+""",
+        {**upstream, "site/sitecustomize.py": "import sys, types\nsys.modules['site_was_here'] = types.ModuleType('x')\n"},
+    )
 
 
 def test_load_maps_one_file(python, upstream):
-    done = python("-c", """
+    done = python(
+        "-c",
+        """
 import sys, tilelang
 import tilery.compat
 module = tilery.compat.load("kernel.py")
-assert module.tilelang.__name__ == "tilery.tilelang" and module.T.__name__ == module.language.__name__ == "tilery.tilelang.language"
+assert module.tilelang.__name__ == "tilery.tilelang"
+assert module.T.__name__ == module.language.__name__ == "tilery.tilelang.language"
 assert module.later().__name__ == "tilery.tilelang"
 assert module.Data.__module__ in sys.modules
 assert sys.modules["tilelang"] is tilelang and tilelang.UPSTREAM
@@ -101,7 +122,10 @@ import tilelang as again
 assert again.UPSTREAM
 import inspect
 assert "later" in inspect.getsource(module.later)
-""", files={**upstream, "kernel.py": """
+""",
+        files={
+            **upstream,
+            "kernel.py": """
 import dataclasses
 import tilelang
 import tilelang.language as T
@@ -112,7 +136,9 @@ class Data:
 def later():
     import tilelang
     return tilelang
-"""})
+""",
+        },
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -4,6 +4,7 @@
 the CPU where there is no GPU. `tilery run prog.py` and `pytest -p tilery.compat` call it before any program is imported.
 `load(path)` does the mapping for one file, in a process that may also use the real packages.
 """
+
 import importlib.util
 import itertools
 import os

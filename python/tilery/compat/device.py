@@ -1,4 +1,5 @@
 """The device rule: without a GPU, or with TILERY_DEVICE=cpu, "cuda" means the CPU in this process."""
+
 import importlib.abc
 import os
 import sys

@@ -3,6 +3,7 @@
 Two parties share `sys.modules`: the program, whose `import triton` means ours, and torch, which looks for upstream's
 Triton and breaks on any other. So a meta-path finder alone is not enough: the import statement itself asks who imports.
 """
+
 import builtins
 import contextlib
 import importlib

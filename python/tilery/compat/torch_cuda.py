@@ -1,4 +1,5 @@
 """What `torch.cuda` answers to programs under the device rule: one device, the CPU, which has run everything already."""
+
 import contextlib
 import functools
 import os
@@ -127,27 +128,63 @@ def _processor():
 def _properties(device=None):
     cores = len(os.sched_getaffinity(0))
     return types.SimpleNamespace(
-        name=_processor(), major=9, minor=0, total_memory=_memory(""), multi_processor_count=cores, warp_size=32,
-        max_threads_per_multi_processor=2048, max_threads_per_block=1024, regs_per_multiprocessor=65536,
-        shared_memory_per_block=49152, shared_memory_per_block_optin=232448, shared_memory_per_multiprocessor=233472,
-        L2_cache_size=50 << 20, is_integrated=1, is_multi_gpu_board=0, gcnArchName="")
+        name=_processor(),
+        major=9,
+        minor=0,
+        total_memory=_memory(""),
+        multi_processor_count=cores,
+        warp_size=32,
+        max_threads_per_multi_processor=2048,
+        max_threads_per_block=1024,
+        regs_per_multiprocessor=65536,
+        shared_memory_per_block=49152,
+        shared_memory_per_block_optin=232448,
+        shared_memory_per_multiprocessor=233472,
+        L2_cache_size=50 << 20,
+        is_integrated=1,
+        is_multi_gpu_board=0,
+        gcnArchName="",
+    )
 
 
 def _functions(torch):
     generator = torch.default_generator
     answers = {
-        "is_available": True, "is_initialized": True, "is_bf16_supported": True, "device_count": 1, "current_device": 0,
-        "get_device_capability": (9, 0), "get_arch_list": ["sm_90"], "memory_summary": "", "utilization": 0,
+        "is_available": True,
+        "is_initialized": True,
+        "is_bf16_supported": True,
+        "device_count": 1,
+        "current_device": 0,
+        "get_device_capability": (9, 0),
+        "get_arch_list": ["sm_90"],
+        "memory_summary": "",
+        "utilization": 0,
     }
     functions = {name: (lambda *args, _answer=answer, **kwargs: _answer) for name, answer in answers.items()}
-    for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_cached",
-                 "max_memory_cached"):
+    for name in (
+        "memory_allocated",
+        "max_memory_allocated",
+        "memory_reserved",
+        "max_memory_reserved",
+        "memory_cached",
+        "max_memory_cached",
+    ):
         functions[name] = lambda device=None: 0
     for name in ("memory_stats", "memory_snapshot", "memory_stats_as_nested_dict"):
         functions[name] = lambda device=None: {}
-    for name in ("init", "synchronize", "set_device", "empty_cache", "ipc_collect", "set_stream", "reset_peak_memory_stats",
-                 "reset_max_memory_allocated", "reset_max_memory_cached", "reset_accumulated_memory_stats",
-                 "set_per_process_memory_fraction"):
+    for name in (
+        "init",
+        "synchronize",
+        "set_device",
+        "empty_cache",
+        "ipc_collect",
+        "set_stream",
+        "reset_peak_memory_stats",
+        "reset_max_memory_allocated",
+        "reset_max_memory_cached",
+        "reset_accumulated_memory_stats",
+        "set_per_process_memory_fraction",
+    ):
         functions[name] = _nothing
     functions.update(
         get_device_name=lambda device=None: _processor(),

@@ -4,6 +4,7 @@ A torch function mode would do for one thread only and costs a Python call for e
 device are wrapped where programs find them. `torch.device` and `torch.Generator` keep their identity (torch keys tables by
 it): their constructor slot is replaced.
 """
+
 import ctypes
 import functools
 import importlib

@@ -1,4 +1,5 @@
 """TileLang: tile programs with explicit buffers."""
+
 from . import language, math, profiler, testing, transform
 from .jit import compile, jit, par_compile
 from .kernel import JITKernel
@@ -8,8 +9,25 @@ from .transform import PassConfigKey
 
 __version__ = "0.1.13"
 
-__all__ = ["JITKernel", "PassConfigKey", "Profiler", "TensorSupplyType", "cdiv", "compile", "disable_cache", "enable_cache", "jit", "language",
-           "math", "next_power_of_2", "par_compile", "profiler", "set_log_level", "testing", "transform"]
+__all__ = [
+    "JITKernel",
+    "PassConfigKey",
+    "Profiler",
+    "TensorSupplyType",
+    "cdiv",
+    "compile",
+    "disable_cache",
+    "enable_cache",
+    "jit",
+    "language",
+    "math",
+    "next_power_of_2",
+    "par_compile",
+    "profiler",
+    "set_log_level",
+    "testing",
+    "transform",
+]
 
 
 def _accept(*args, **kwargs):

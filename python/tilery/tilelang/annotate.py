@@ -1,4 +1,5 @@
 """Hints: accepted, without effect on what a program computes."""
+
 from .context import kernel
 from .memory import Memory
 
@@ -30,11 +31,22 @@ def _accept(name):
     return function
 
 
-annotate_min_blocks_per_sm, annotate_restrict_buffers = _accept("annotate_min_blocks_per_sm"), _accept("annotate_restrict_buffers")
+annotate_min_blocks_per_sm, annotate_restrict_buffers = (
+    _accept("annotate_min_blocks_per_sm"),
+    _accept("annotate_restrict_buffers"),
+)
 annotate_pass_configs, annotate_compile_flags = _accept("annotate_pass_configs"), _accept("annotate_compile_flags")
 disable_warp_group_reg_alloc, no_set_max_nreg = _accept("disable_warp_group_reg_alloc"), _accept("no_set_max_nreg")
-annotate_producer_reg_dealloc, annotate_consumer_reg_alloc = _accept("annotate_producer_reg_dealloc"), _accept("annotate_consumer_reg_alloc")
+annotate_producer_reg_dealloc, annotate_consumer_reg_alloc = (
+    _accept("annotate_producer_reg_dealloc"),
+    _accept("annotate_consumer_reg_alloc"),
+)
 set_max_nreg, inc_max_nreg, dec_max_nreg = _accept("set_max_nreg"), _accept("inc_max_nreg"), _accept("dec_max_nreg")
 # Tile programs have no threads to bring together: statements take effect in order.
-sync_threads, sync_warp, sync_global, fence_proxy_async = _accept("sync_threads"), _accept("sync_warp"), _accept("sync_global"), _accept("fence_proxy_async")
+sync_threads, sync_warp, sync_global, fence_proxy_async = (
+    _accept("sync_threads"),
+    _accept("sync_warp"),
+    _accept("sync_global"),
+    _accept("fence_proxy_async"),
+)
 func_attr = _accept("func_attr")

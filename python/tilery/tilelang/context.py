@@ -1,4 +1,5 @@
 """The trace in progress on this thread."""
+
 import threading
 
 from ..errors import error

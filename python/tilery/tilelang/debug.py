@@ -1,8 +1,9 @@
 """Printing and assertions of running kernels."""
+
+from ..errors import error
 from .context import kernel
 from .memory import Element, LocalVar, Memory
 from .values import Expr, is_number
-from ..errors import error
 
 
 def print_value(obj, msg="", warp_group_id=0, warp_id=0):

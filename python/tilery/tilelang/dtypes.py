@@ -1,10 +1,37 @@
 """Element types: strings that can also be called to convert a value."""
+
 from ..errors import error
 
-_BITS = {"bool": 8, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64,
-         "float8_e4m3fn": 8, "float8_e5m2": 8, "float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
-_OTHER_NAMES = {"float": "float32", "double": "float64", "half": "float16", "int": "int32", "uint": "uint32", "short": "int16", "long": "int64",
-                "float8_e4m3": "float8_e4m3fn", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+_BITS = {
+    "bool": 8,
+    "int8": 8,
+    "int16": 16,
+    "int32": 32,
+    "int64": 64,
+    "uint8": 8,
+    "uint16": 16,
+    "uint32": 32,
+    "uint64": 64,
+    "float8_e4m3fn": 8,
+    "float8_e5m2": 8,
+    "float16": 16,
+    "bfloat16": 16,
+    "float32": 32,
+    "float64": 64,
+}
+_OTHER_NAMES = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "int": "int32",
+    "uint": "uint32",
+    "short": "int16",
+    "long": "int64",
+    "float8_e4m3": "float8_e4m3fn",
+    "bf16": "bfloat16",
+    "fp16": "float16",
+    "fp32": "float32",
+}
 _PYTHON = {int: "int32", float: "float32", bool: "bool"}
 
 

@@ -1,13 +1,14 @@
 """@T.prim_func and @T.macro: functions whose source is traced."""
+
 import functools
 import inspect
 import sys
 
+from ..errors import error
 from .context import current
 from .dtypes import dtype
 from .memory import Element, LocalVar, Memory, TensorType
 from .values import Var, read
-from ..errors import error
 
 
 class Ref:
@@ -24,17 +25,25 @@ class PrimFunc:
         for parameter in inspect.signature(function).parameters.values():
             annotation = parameter.annotation
             if isinstance(annotation, str) and not isinstance(annotation, dtype):  # from __future__ import annotations
-                annotation = eval(annotation, function.__globals__, names)  # noqa: S307: what Python does for annotations
+                annotation = eval(annotation, function.__globals__, names)
             self.params.append((parameter.name, self._kind(parameter.name, annotation)))
 
     def _kind(self, name, annotation):
         if isinstance(annotation, TensorType):
             return annotation
         if annotation is inspect.Parameter.empty:
-            raise error(TypeError, f"parameter `{name}` of `{self.__name__}` has no annotation", hint="annotate it with T.Tensor(shape, dtype) or a type like T.int32")
+            raise error(
+                TypeError,
+                f"parameter `{name}` of `{self.__name__}` has no annotation",
+                hint="annotate it with T.Tensor(shape, dtype) or a type like T.int32",
+            )
         if isinstance(annotation, (str, type)):
             return dtype(annotation)
-        raise error(TypeError, f"parameter `{name}` of `{self.__name__}` is annotated with {annotation!r}", hint="use T.Tensor(shape, dtype) or a type like T.int32")
+        raise error(
+            TypeError,
+            f"parameter `{name}` of `{self.__name__}` is annotated with {annotation!r}",
+            hint="use T.Tensor(shape, dtype) or a type like T.int32",
+        )
 
     @property
     def attrs(self):
@@ -44,7 +53,11 @@ class PrimFunc:
         return self
 
     def __call__(self, *args, **kwargs):
-        raise error(RuntimeError, f"`{self.__name__}` is not compiled", hint="return it from a function decorated with @tilelang.jit, or pass it to tilelang.compile")
+        raise error(
+            RuntimeError,
+            f"`{self.__name__}` is not compiled",
+            hint="return it from a function decorated with @tilelang.jit, or pass it to tilelang.compile",
+        )
 
     def __repr__(self):
         return f"<prim_func {self.__name__}>"
@@ -63,7 +76,9 @@ class Macro:
     def __init__(self, function, owner=None):
         self.function, self.owner = function, owner
         functools.update_wrapper(self, function)
-        self.by_reference = {p.name for p in inspect.signature(function).parameters.values() if p.annotation in (Ref, Var, "T.Ref", "T.Var")}
+        self.by_reference = {
+            p.name for p in inspect.signature(function).parameters.values() if p.annotation in (Ref, Var, "T.Ref", "T.Var")
+        }
 
     def __get__(self, instance, owner=None):
         return self if instance is None else Macro(self.function, instance)
@@ -82,8 +97,11 @@ class Macro:
         for name, value in bound.arguments.items():
             if name in self.by_reference:
                 if not isinstance(value, (LocalVar, Element, Memory)) and not hasattr(value, "extents"):
-                    raise error(ValueError, f"argument `{name}` of macro `{self.__name__}` is passed by reference",
-                                hint="give it a T.alloc_var, an element or a region")
+                    raise error(
+                        ValueError,
+                        f"argument `{name}` of macro `{self.__name__}` is passed by reference",
+                        hint="give it a T.alloc_var, an element or a region",
+                    )
             elif isinstance(value, (LocalVar, Element)):
                 bound.arguments[name] = read(value)
         return trace.inline(self.function, bound.args, bound.kwargs)

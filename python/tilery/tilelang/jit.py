@@ -1,11 +1,12 @@
 """@tilelang.jit and tilelang.compile."""
+
 import functools
 import inspect
 from concurrent.futures import ThreadPoolExecutor
 
+from ..errors import error
 from .functions import PrimFunc
 from .kernel import JITKernel
-from ..errors import error
 
 _TARGETS = ("auto", "cuda", "c", "llvm", "cpu", "hip", "metal", "cutedsl")
 
@@ -17,7 +18,16 @@ def check_target(target):
         raise error(ValueError, f"unknown target {target!r}", hint="known: " + ", ".join(_TARGETS))
 
 
-def compile(func=None, out_idx=None, execution_backend="auto", target="auto", target_host=None, verbose=False, pass_configs=None, compile_flags=None):
+def compile(
+    func=None,
+    out_idx=None,
+    execution_backend="auto",
+    target="auto",
+    target_host=None,
+    verbose=False,
+    pass_configs=None,
+    compile_flags=None,
+):
     """The JITKernel of a prim_func. Options of other back ends are accepted."""
     if not isinstance(func, PrimFunc):
         raise error(TypeError, f"tilelang.compile takes a function decorated with @T.prim_func, got {type(func).__name__}")
@@ -35,6 +45,7 @@ def par_compile(funcs, num_workers=None, ignore_error=False, **options):
             if ignore_error:
                 return None
             raise
+
     with ThreadPoolExecutor(num_workers) as pool:
         return list(pool.map(one, funcs))
 
@@ -52,8 +63,12 @@ class JITImpl:
         """The prim_func for these arguments."""
         result = self.function(*args, **kwargs)
         if not isinstance(result, PrimFunc):
-            raise error(TypeError, f"`{self.__name__}` returned {type(result).__name__} where @tilelang.jit expects a function decorated with @T.prim_func",
-                        hint="return the inner function")
+            raise error(
+                TypeError,
+                f"`{self.__name__}` returned {type(result).__name__} "
+                "where @tilelang.jit expects a function decorated with @T.prim_func",
+                hint="return the inner function",
+            )
         return result
 
     def compile(self, *args, **kwargs):
@@ -70,7 +85,12 @@ class JITImpl:
 
     def par_compile(self, configs, num_workers=None, ignore_error=False):
         """Kernels for several tuples or dicts of arguments."""
-        return par_compile([self.get_tir(**c) if isinstance(c, dict) else self.get_tir(*c) for c in configs], num_workers, ignore_error, **self.options)
+        return par_compile(
+            [self.get_tir(**c) if isinstance(c, dict) else self.get_tir(*c) for c in configs],
+            num_workers,
+            ignore_error,
+            **self.options,
+        )
 
     def get_kernel_source(self, *args, **kwargs):
         return self.compile(*args, **kwargs).get_kernel_source()
@@ -84,15 +104,35 @@ def _freeze(function, name, value):
     try:
         hash(value)
     except TypeError:
-        raise error(TypeError, f"argument `{name}` of `{function}` is a {type(value).__name__}, which cannot be a compile-time argument",
-                    hint="pass numbers, strings, types or tuples of them; tensors go to the kernel it returns") from None
+        raise error(
+            TypeError,
+            f"argument `{name}` of `{function}` is a {type(value).__name__}, which cannot be a compile-time argument",
+            hint="pass numbers, strings, types or tuples of them; tensors go to the kernel it returns",
+        ) from None
     return type(value), value
 
 
-def jit(func=None, *, out_idx=None, target="auto", target_host=None, execution_backend="auto", verbose=False, pass_configs=None,
-        debug_root_path=None, compile_flags=None):
+def jit(
+    func=None,
+    *,
+    out_idx=None,
+    target="auto",
+    target_host=None,
+    execution_backend="auto",
+    verbose=False,
+    pass_configs=None,
+    debug_root_path=None,
+    compile_flags=None,
+):
     """Decorator: a function that returns a prim_func gives the compiled kernel instead."""
     check_target(target)
-    options = dict(out_idx=out_idx, target=target, target_host=target_host, execution_backend=execution_backend, verbose=verbose,
-                   pass_configs=pass_configs, compile_flags=compile_flags)
+    options = dict(
+        out_idx=out_idx,
+        target=target,
+        target_host=target_host,
+        execution_backend=execution_backend,
+        verbose=verbose,
+        pass_configs=pass_configs,
+        compile_flags=compile_flags,
+    )
     return (lambda f: JITImpl(f, options)) if func is None else JITImpl(func, options)

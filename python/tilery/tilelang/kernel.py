@@ -1,13 +1,14 @@
 """JITKernel: a compiled PrimFunc, called with tensors."""
+
 import sys
 
 from tilery import _native
 
+from .. import debug
+from ..errors import error
 from . import oracle
 from .memory import TensorType
 from .program import build
-from .. import debug
-from ..errors import error
 
 # Element types that share their storage and are taken for one another.
 _SAME = ({"bool", "int8", "uint8"}, {"float8_e4m3fn"}, {"float8_e5m2"})
@@ -34,15 +35,21 @@ class JITKernel:
         self.params = [kind for _, kind in prim_func.params]
         self.latency = self.config = self.ref_latency = None
         self.programs = []  # one for each kind of call so far
-        inputs = [(name, "runtime" if isinstance(kind, TensorType) else "plain") for i, (name, kind) in enumerate(prim_func.params)
-                  if i not in self.out_idx]
+        inputs = [
+            (name, "runtime" if isinstance(kind, TensorType) else "plain")
+            for i, (name, kind) in enumerate(prim_func.params)
+            if i not in self.out_idx
+        ]
         self._inputs = len(inputs)
         self._launch = _native.Launcher(prim_func.__name__, inputs, self._plan, layout=True)
 
     def __call__(self, *args):
         if len(args) != self._inputs:
-            raise error(ValueError, f"Kernel expected {self._inputs} inputs, but {len(args)} are provided.",
-                        hint=f"the parameters of `{self.prim_func.__name__}` are " + ", ".join(self._names()))
+            raise error(
+                ValueError,
+                f"Kernel expected {self._inputs} inputs, but {len(args)} are provided.",
+                hint=f"the parameters of `{self.prim_func.__name__}` are " + ", ".join(self._names()),
+            )
         result = self._launch(*args)
         return list(result) if isinstance(result, tuple) else result
 
@@ -63,27 +70,44 @@ class JITKernel:
         return _native.HostPlan(compiled.image, allocate)
 
     def _check(self, position, name, kind, known):
-        """Refuses an argument of the wrong kind; gives the layout of a tensor: (divisibility of its address, classes of its strides)."""
+        """Refuses an argument of the wrong kind; gives a tensor's layout: (factor of its address, classes of its strides)."""
         label = f"{self.prim_func.__name__}.{name}"
         if not isinstance(kind, TensorType):
             if known[0] not in ("int", "float", "bool", "const"):
                 raise error(TypeError, f"Expect arg[{position}] to be a number (`{label}` is {kind})")
+            if known[0] == "float" and "int" in kind:
+                raise error(TypeError, f"Expect arg[{position}] to be int (`{label}` is {kind})")
             return None
         if known[0] != "tensor":
             raise error(TypeError, f"Expect arg[{position}] to be pointer (`{label}` is a tensor of {kind.dtype})")
         _, element, divisibility, extents, strides = known
         if len(extents) != len(kind.shape):
-            raise error(ValueError, f"{label}.ndim is expected to equal {len(kind.shape)}, but got mismatched ndim", hint=f"it has {len(extents)} dimensions")
+            raise error(
+                ValueError,
+                f"{label}.ndim is expected to equal {len(kind.shape)}, but got mismatched ndim",
+                hint=f"it has {len(extents)} dimensions",
+            )
         if element != kind.dtype and not any({element, str(kind.dtype)} <= same for same in _SAME):
-            raise error(TypeError, f"{label}.dtype is expected to be {kind.dtype}, but got incompatible dtype", hint=f"it holds {element}")
+            raise error(
+                TypeError, f"{label}.dtype is expected to be {kind.dtype}, but got incompatible dtype", hint=f"it holds {element}"
+            )
         return divisibility, strides
 
     # -- what is inside ----------------------------------------------------------------------------------------------
     def get_kernel_source(self, kernel_only=True):
         """The tile IR of the kernels; traced for row-major tensors if nothing was called yet."""
         if not self.programs:
-            self.programs.append(build(self.prim_func, self.out_idx, {
-                name: (1, [0] * (len(kind.shape) - 1) + [1]) for name, kind in self.prim_func.params if isinstance(kind, TensorType) and kind.shape}))
+            self.programs.append(
+                build(
+                    self.prim_func,
+                    self.out_idx,
+                    {
+                        name: (1, [0] * (len(kind.shape) - 1) + [1])
+                        for name, kind in self.prim_func.params
+                        if isinstance(kind, TensorType) and kind.shape
+                    },
+                )
+            )
         return self.programs[-1].module.text()
 
     get_host_source = get_kernel_source
@@ -123,7 +147,9 @@ def _positions(prim_func, out_idx):
         if position in result:
             raise error(ValueError, f"out_idx names parameter {position} twice")
         if not isinstance(prim_func.params[position][1], TensorType):
-            raise error(ValueError, f"out_idx {index} is the scalar `{prim_func.params[position][0]}`", hint="outputs are tensors")
+            raise error(
+                ValueError, f"out_idx {index} is the scalar `{prim_func.params[position][0]}`", hint="outputs are tensors"
+            )
         if not prim_func.params[position][1].shape:
             raise error(ValueError, f"output `{prim_func.params[position][0]}` has no dimensions", hint="give it the shape (1,)")
         result.append(position)

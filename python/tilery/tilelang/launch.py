@@ -1,13 +1,14 @@
 """`with T.Kernel(...)`: one launch, and what its body may ask about it."""
+
 import math
 
+from ..errors import error
 from .context import current, kernel
 from .values import Expr, Val
-from ..errors import error
 
 
 class Kernel:
-    """`with T.Kernel(gx, gy, threads=128) as (bx, by)`. Programs of the grid run in any order; threads are the target's business."""
+    """`with T.Kernel(gx, gy, threads=128) as (bx, by)`. Programs run in any order; threads are the target's business."""
 
     def __init__(self, *blocks, threads=128, prelude=None, **options):
         if not 1 <= len(blocks) <= 3:
@@ -25,7 +26,9 @@ class Kernel:
     def __enter__(self):
         trace = current()
         if trace is None:
-            raise error(RuntimeError, "T.Kernel is used outside of a kernel", hint="use it in a function decorated with @T.prim_func")
+            raise error(
+                RuntimeError, "T.Kernel is used outside of a kernel", hint="use it in a function decorated with @T.prim_func"
+            )
         trace.begin_kernel(self.blocks, self.threads)
         self.trace = trace
         ids = [Val(trace.native.program_id(axis), single=len(self.blocks) == 1) for axis in range(len(self.blocks))]
@@ -47,8 +50,11 @@ class ThreadIndex(Expr):
 
     @property
     def __tile_value__(self):
-        raise error(NotImplementedError, f"code that depends on the thread index (T.get_thread_binding with {self.count} threads) is not supported",
-                    hint="write it with T.Parallel, T.copy and T.reduce_*; or launch with threads=1")
+        raise error(
+            NotImplementedError,
+            f"code that depends on the thread index (T.get_thread_binding with {self.count} threads) is not supported",
+            hint="write it with T.Parallel, T.copy and T.reduce_*; or launch with threads=1",
+        )
 
 
 def get_thread_binding(dim=0):

@@ -1,7 +1,8 @@
 """Loops: what `for` runs over in a kernel."""
+
+from ..errors import error
 from .context import kernel
 from .values import Expr, Val, binary
-from ..errors import error
 
 
 class Iteration:
@@ -75,8 +76,11 @@ class Parallel(Iteration):
         from .trace import same_type
 
         if trace.parallel:
-            raise error(ValueError, "[Tilelang Semantic Check] Nested parallel loops are not allowed. Please check your loop structure.",
-                        hint="give all extents to one T.Parallel")
+            raise error(
+                ValueError,
+                "[Tilelang Semantic Check] Nested parallel loops are not allowed. Please check your loop structure.",
+                hint="give all extents to one T.Parallel",
+            )
         indices = [Val(v) for v in trace.native.parallel_begin(same_type(trace.native, *self.extents))]
         trace.parallel.append([i.uid for i in indices])
         with trace.region("T.Parallel", line):
@@ -137,4 +141,5 @@ class _Persistent(Iteration):
                 body((*coordinates[:-1], inside))
             trace.native.if_else()
             trace.native.if_end([], [])
+
         Serial((total + self.wave_size - 1) // self.wave_size).run(trace, wave, line)

@@ -1,11 +1,12 @@
 """Scalar functions: Python's own on numbers, the builder's on run-time values."""
+
 import builtins
 import math
 
+from ..errors import error
 from . import dtypes
 from .context import current
 from .values import Expr, Val, binary, cast, current_builder, is_number, is_size
-from ..errors import error
 
 
 def _function(name, op, host):
@@ -24,11 +25,47 @@ def _float(x):
     return x if dtypes.is_float(kind) else cast(x, "float32")
 
 
-_HOST = {"exp2": lambda x: 2.0 ** x, "exp10": lambda x: 10.0 ** x, "rsqrt": lambda x: 1 / math.sqrt(x), "round": builtins.round,
-         "nearbyint": builtins.round, "cbrt": lambda x: math.copysign(builtins.abs(x) ** (1 / 3), x)}
+_HOST = {
+    "exp2": lambda x: 2.0**x,
+    "exp10": lambda x: 10.0**x,
+    "rsqrt": lambda x: 1 / math.sqrt(x),
+    "round": builtins.round,
+    "nearbyint": builtins.round,
+    "cbrt": lambda x: math.copysign(builtins.abs(x) ** (1 / 3), x),
+}
 _OPS = {"round": "round_even", "nearbyint": "round_even"}
-for _name in ("exp", "exp2", "exp10", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-              "asinh", "acosh", "atanh", "sqrt", "rsqrt", "erf", "floor", "ceil", "round", "nearbyint", "trunc", "isnan", "isinf", "isfinite"):
+for _name in (
+    "exp",
+    "exp2",
+    "exp10",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sqrt",
+    "rsqrt",
+    "erf",
+    "floor",
+    "ceil",
+    "round",
+    "nearbyint",
+    "trunc",
+    "isnan",
+    "isinf",
+    "isfinite",
+):
     globals()[_name] = _function(_name, _OPS.get(_name, _name), _HOST.get(_name) or getattr(math, _name))
 # The fast forms are the exact ones here.
 fast = {f"__{_name}": globals()[_name] for _name in ("exp", "exp10", "log", "log2", "log10", "sin", "cos", "tan")}
@@ -46,7 +83,7 @@ def sigmoid(x):
 def pow(x, y):
     """x to the power of y, as a float."""
     if is_number(x) and is_number(y):
-        return x ** y
+        return x**y
     return binary("**", _float(x) if isinstance(x, Expr) else x, y)
 
 
@@ -121,8 +158,14 @@ def infinity(dtype="float32"):
     return cast(math.inf, dtype)
 
 
-_LIMITS = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308,
-           "float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
+_LIMITS = {
+    "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38,
+    "float32": 3.4028234663852886e38,
+    "float64": 1.7976931348623157e308,
+    "float8_e4m3fn": 448.0,
+    "float8_e5m2": 57344.0,
+}
 
 
 def max_value(dtype):

@@ -1,4 +1,5 @@
 """Tensors, buffers and their parts: what subscripts of them mean."""
+
 from ..errors import error
 from .context import current, kernel
 from .dtypes import dtype
@@ -56,7 +57,7 @@ def show(items):
 
 
 class Memory:
-    """A tensor parameter, a workspace or a buffer of a program. `scope` as upstream names it; `native` is the builder's handle of a buffer.
+    """A tensor parameter, a workspace or a buffer of a program. `scope` as upstream names it; `native`: the builder's buffer.
     Tensors have `strides` and the `divisibility` of their address in bytes."""
 
     divisibility = 1
@@ -88,11 +89,14 @@ class Memory:
     def __getitem__(self, item):
         items = item if isinstance(item, tuple) else (item,)
         if len(items) > self.ndim or (len(items) < self.ndim and not any(isinstance(i, slice) or i is Ellipsis for i in items)):
-            raise error(IndexError, f"Buffer {self.label()} is {self.ndim}-dimensional (shape={show(self.shape)}), "
-                                    f"but {len(items)} index(es) were provided")
+            raise error(
+                IndexError,
+                f"Buffer {self.label()} is {self.ndim}-dimensional (shape={show(self.shape)}), "
+                f"but {len(items)} index(es) were provided",
+            )
         if Ellipsis in [i for i in items if not isinstance(i, Expr)]:
             at = next(k for k, i in enumerate(items) if i is Ellipsis)
-            items = (*items[:at], *[slice(None)] * (self.ndim - len(items) + 1), *items[at + 1:])
+            items = (*items[:at], *[slice(None)] * (self.ndim - len(items) + 1), *items[at + 1 :])
         items = (*items, *[slice(None)] * (self.ndim - len(items)))
         if any(isinstance(i, slice) for i in items):
             return Region(self, *zip(*(self._range(i, k) for k, i in enumerate(items))))
@@ -114,7 +118,9 @@ class Memory:
         if isinstance(index, Expr) and "float" in index.dtype:
             raise error(TypeError, f"an index of `{self.label()}` must be an integer, got a {index.dtype}")
         if not self.is_global and isinstance(index, int) and not 0 <= index < self.shape[dim]:
-            raise error(IndexError, f"index {index} is out of range for dimension {dim} of `{self.label()}` (shape={show(self.shape)})")
+            raise error(
+                IndexError, f"index {index} is out of range for dimension {dim} of `{self.label()}` (shape={show(self.shape)})"
+            )
         return index.read() if hasattr(index, "read") else index
 
     def _range(self, item, dim):
@@ -224,7 +230,11 @@ def alloc(shape, element, scope, space):
     shape = _shape(shape)
     for size in shape:
         if not isinstance(size, int):
-            raise error(ValueError, f"the shape of a buffer must be known at compile time, got {size!r}", hint="T.dynamic sizes cannot size a buffer")
+            raise error(
+                ValueError,
+                f"the shape of a buffer must be known at compile time, got {size!r}",
+                hint="T.dynamic sizes cannot size a buffer",
+            )
     return Memory(shape, element, scope, native=trace.native.alloc(shape, dtype(element), space))
 
 

@@ -1,15 +1,33 @@
 """Calls that the reference interpreter runs: `tile.host` in Python, one launch after the other."""
+
 import operator
 
 from tilery import _native
 
-from .values import Node, Var
 from .. import debug as launches
 from ..errors import error
+from .values import Node, Var
 
-_OPS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod, "min": min, "max": max,
-        "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_, "^": operator.xor, "<": operator.lt,
-        "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
+_OPS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "min": min,
+    "max": max,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 
 
 def evaluate(value, sizes):
@@ -67,12 +85,15 @@ class OracleCall:
     def _check(self, memory, dim, actual, expected, sizes):
         if isinstance(expected, Node) and evaluate(expected, sizes) is None:
             form, constant = expected.affine()
-            (uid, factor), = ((u, f) for u, f in form.items() if u not in sizes)
+            ((uid, factor),) = ((u, f) for u, f in form.items() if u not in sizes)
             known = sum(f * sizes[u] for u, f in form.items() if u != uid)
             sizes[uid] = (actual - constant - known) // factor
         wanted = evaluate(expected, sizes)
         if wanted != actual:
-            raise error(ValueError, f"Argument {self.program.name}.{memory.name}.shape[{dim}] has an unsatisfied constraint: {actual} == {wanted}")
+            raise error(
+                ValueError,
+                f"Argument {self.program.name}.{memory.name}.shape[{dim}] has an unsatisfied constraint: {actual} == {wanted}",
+            )
 
     def _launch(self, state, sizes, tensors):
         slots, allocations = [], []

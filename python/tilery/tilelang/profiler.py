@@ -1,9 +1,10 @@
 """Timing and checking of kernels."""
+
 import enum
 import time
 
-from .memory import TensorType
 from ..errors import error
+from .memory import TensorType
 
 
 class TensorSupplyType(enum.Enum):
@@ -12,7 +13,18 @@ class TensorSupplyType(enum.Enum):
     Integer, Uniform, Normal, Randn, Zero, One, Auto = range(1, 8)
 
 
-def do_bench(fn, warmup=25, rep=100, _n_warmup=0, _n_repeat=0, quantiles=None, fast_flush=True, backend="event", return_mode="mean", **options):
+def do_bench(
+    fn,
+    warmup=25,
+    rep=100,
+    _n_warmup=0,
+    _n_repeat=0,
+    quantiles=None,
+    fast_flush=True,
+    backend="event",
+    return_mode="mean",
+    **options,
+):
     """Milliseconds a call of fn takes; warmup and rep are budgets in milliseconds."""
     if return_mode not in ("mean", "median", "min", "max"):
         raise error(ValueError, f"unknown return_mode {return_mode!r}", hint="known: mean, median, min, max")
@@ -91,7 +103,9 @@ def _fill(torch, tensor, supply):
     if supply in (kinds.Zero, kinds.One):
         return tensor.fill_(0 if supply is kinds.Zero else 1)
     if not tensor.dtype.is_floating_point:
-        return tensor.random_(0, 2 if tensor.dtype in (torch.bool, torch.uint8) else 3).sub_(0 if tensor.dtype in (torch.bool, torch.uint8) else 1)
+        return tensor.random_(0, 2 if tensor.dtype in (torch.bool, torch.uint8) else 3).sub_(
+            0 if tensor.dtype in (torch.bool, torch.uint8) else 1
+        )
     if supply in (kinds.Normal, kinds.Randn):
         return tensor.normal_()
     return tensor.random_(-2, 3) if supply is kinds.Integer else tensor.uniform_(-1, 1)

@@ -1,16 +1,22 @@
 """From a PrimFunc to a module: its kernels, and the host function that checks a call, binds sizes, allocates and launches."""
+
+from ..errors import error
 from .memory import Memory, TensorType, row_major
 from .trace import Trace
-from .values import Expr, Node, Var
-from ..errors import error
+from .values import Expr, Node, Var, sizes_in
 
 
 class Program:
-    """A PrimFunc for one kind of call. `launches`: the kernels with their grids and slots; `tensors`: [(Memory, role)]; `reads`: what the trace read."""
+    """A PrimFunc for one kind of call. `launches`: its kernels with their grids and slots; `tensors`: [(Memory, role)]."""
 
     def __init__(self, name, module, trace, outputs):
         self.name, self.module, self.outputs = name, module, outputs
-        self.launches, self.tensors, self.sizes, self.reads = trace.launches, trace.tensors, list(trace.sizes.values()), trace.reads
+        self.launches, self.tensors, self.sizes, self.reads = (
+            trace.launches,
+            trace.tensors,
+            list(trace.sizes.values()),
+            trace.reads,
+        )
 
 
 class CallStride:
@@ -24,6 +30,7 @@ def build(prim_func, output_positions, layouts):
     """The Program of `prim_func`. layouts: parameter name -> (divisibility of the address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call."""
     from tilery import _native
+
     from ..frontend import position
 
     native = _native.Builder("tir")
@@ -38,8 +45,8 @@ def build(prim_func, output_positions, layouts):
                 trace.add_size(var)
                 arguments.append(var)
         for memory, _ in trace.tensors:
-            for size in (*memory.shape, *(s for s in memory.strides if isinstance(s, Expr))):
-                _add_sizes(trace, size)
+            for size in sizes_in((*memory.shape, *memory.strides)):
+                trace.add_size(size)
         result = trace.run(prim_func.function, arguments)
         outputs = _outputs(prim_func, trace, result, output_positions)
         _host(trace, prim_func, scalars, outputs)
@@ -58,14 +65,6 @@ def _tensor(trace, name, kind, is_output, layout):
     return trace.add_tensor(memory, "output" if is_output else "argument")
 
 
-def _add_sizes(trace, size):
-    if isinstance(size, Var):
-        trace.add_size(size)
-    elif isinstance(size, Node):
-        for operand in size.operands:
-            _add_sizes(trace, operand)
-
-
 def _outputs(prim_func, trace, result, output_positions):
     """The tensors a call returns: those of out_idx, or those the function returns."""
     made = [memory for memory, role in trace.tensors if role == "output"]
@@ -79,8 +78,11 @@ def _outputs(prim_func, trace, result, output_positions):
         if not any(memory is m for m in made):
             raise error(ValueError, f"`{prim_func.__name__}` returns something that T.empty did not make")
     if len(returned) != len(made):
-        raise error(ValueError, f"`{prim_func.__name__}` makes {len(made)} tensors with T.empty and returns {len(returned)}",
-                    hint="return all of them; T.alloc_global makes a workspace")
+        raise error(
+            ValueError,
+            f"`{prim_func.__name__}` makes {len(made)} tensors with T.empty and returns {len(returned)}",
+            hint="return all of them; T.alloc_global makes a workspace",
+        )
     return returned
 
 
@@ -102,17 +104,26 @@ def _host(trace, prim_func, scalars, outputs):
     checks = list(_bind(trace, tensors.values(), handles))
     for memory, what, dim, actual, expected in checks:
         shown = "" if isinstance(expected, int) else f" (the second is {expected!r})"
-        native.host_check(actual, expected, f"Argument {name}.{memory.name}.{what}[{dim}] has an unsatisfied constraint: {{0}} == {{1}}{shown}")
+        native.host_check(
+            actual, expected, f"Argument {name}.{memory.name}.{what}[{dim}] has an unsatisfied constraint: {{0}} == {{1}}{shown}"
+        )
     for memory, role in trace.tensors:
         if role != "argument":
-            handles[id(memory)] = native.host_empty([_i64(native, size) for size in memory.shape], memory.dtype, role == "workspace")
+            handles[id(memory)] = native.host_empty(
+                [_i64(native, size) for size in memory.shape], memory.dtype, role == "workspace"
+            )
     for state in trace.launches:
         args = []
         for what, owner, *dim in state.slots:
             if id(owner) not in handles and what != "size":
                 raise error(RuntimeError, f"tensor `{owner.label()}` is made after the kernel that uses it")
-            args.append(native.host_pointer(handles[id(owner)]) if what == "pointer" else trace.host_values[owner.uid] if what == "size"
-                        else native.host_stride(handles[id(owner)], *dim))
+            args.append(
+                native.host_pointer(handles[id(owner)])
+                if what == "pointer"
+                else trace.host_values[owner.uid]
+                if what == "size"
+                else native.host_stride(handles[id(owner)], *dim)
+            )
         native.launch(state.name, [_i64(native, extent) for extent in state.grid], args)
     native.end_host([handles[id(memory)] for memory in outputs])
     assert all(roles[id(memory)] == "output" for memory in outputs)
@@ -123,12 +134,17 @@ def _i64(native, value):
 
 
 def _bind(trace, tensors, handles):
-    """Binds every size to the first dimension that is it; yields what else must hold: (tensor, "shape" | "strides", dim, actual, expected)."""
+    """Binds every size to the first dimension that is it. Yields what else must hold: (tensor, "shape" | "strides", dim,
+    actual, expected)."""
     native, rest = trace.native, []
     for memory in tensors:
         handle = handles[id(memory)]
         entries = [("shape", d, size, native.host_extent) for d, size in enumerate(memory.shape)]
-        entries += [("strides", d, s, native.host_stride) for d, s in enumerate(memory.strides) if isinstance(s, (int, Expr)) and not _is_one(s, memory, d)]
+        entries += [
+            ("strides", d, s, native.host_stride)
+            for d, s in enumerate(memory.strides)
+            if isinstance(s, (int, Expr)) and not _is_one(s, memory, d)
+        ]
         for what, dim, size, ask in entries:
             if isinstance(size, Var) and size.uid not in trace.host_values:
                 trace.host_values[size.uid] = ask(handle, dim)

@@ -1,4 +1,5 @@
 """Helpers of test programs."""
+
 import random
 import sys
 
@@ -23,7 +24,9 @@ def torch_assert_close(actual, expected, rtol=1e-3, atol=1e-3, max_mismatched_ra
     count = int(wrong.sum())
     if count > max_mismatched_ratio * x.numel():
         worst = float((x - y).abs().nan_to_num(float("inf")).max())
-        raise error(AssertionError, f"{count} of {x.numel()} elements differ (worst by {worst:.3g}; allowed: atol {atol}, rtol {rtol})")
+        raise error(
+            AssertionError, f"{count} of {x.numel()} elements differ (worst by {worst:.3g}; allowed: atol {atol}, rtol {rtol})"
+        )
 
 
 def _mark(*_, **__):

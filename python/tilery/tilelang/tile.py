@@ -1,11 +1,11 @@
 """Operations on whole regions: thin over the builder's functions on regions."""
+
 import enum
 
+from ..errors import error
 from .context import kernel
 from .memory import Element, LocalVar, Memory, Region
-from .memory import Region as _Region
 from .values import Expr, Val, is_number
-from ..errors import error
 
 
 class GemmWarpPolicy(enum.IntEnum):
@@ -53,8 +53,18 @@ def _tile_op(what):
     return trace
 
 
-def copy(src, dst, *, coalesced_width=None, disable_tma=False, eviction_policy=None, prefer_instruction=None, annotations=None, loop_layout=None):
-    """dst = src, converted to dst's type; extents as deduced from both sides. What lies outside a tensor reads as 0 and is not written."""
+def copy(
+    src,
+    dst,
+    *,
+    coalesced_width=None,
+    disable_tma=False,
+    eviction_policy=None,
+    prefer_instruction=None,
+    annotations=None,
+    loop_layout=None,
+):
+    """dst = src, converted to dst's type, extents deduced from both. Outside a tensor: reads give 0, writes do nothing."""
     if isinstance(dst, (Element, LocalVar)) and (isinstance(src, (Element, LocalVar)) or is_number(src)):
         return dst.store(src)
     trace = _tile_op("T.copy")
@@ -67,25 +77,36 @@ def copy(src, dst, *, coalesced_width=None, disable_tma=False, eviction_policy=N
 async_copy = copy
 
 
-def fill(region, value):
+def fill(region, value, what="T.fill"):
     """Every element of a buffer or region gets `value`."""
     if isinstance(region, (Element, LocalVar)):
         return region.store(value)
-    if isinstance(value, (Memory, _Region)):
+    if isinstance(value, (Memory, Region)):
         raise error(TypeError, "T.fill takes a number as its value", hint="use T.copy for a buffer")
-    trace = _tile_op("T.fill")
+    trace = _tile_op(what)
     from tilery import _native
 
-    _native.fill_region(trace.native, native_region(trace, region, "T.fill"), value)
+    _native.fill_region(trace.native, native_region(trace, region, what), value)
 
 
 def clear(region):
     """Every element of a buffer or region becomes 0."""
-    fill(region, 0)
+    fill(region, 0, "T.clear")
 
 
-def gemm(A, B, C, transpose_A=False, transpose_B=False, policy=GemmWarpPolicy.Square, clear_accum=False, k_pack=1, wg_wait=0, mbar=None,
-         annotations=None):
+def gemm(
+    A,
+    B,
+    C,
+    transpose_A=False,
+    transpose_B=False,
+    policy=GemmWarpPolicy.Square,
+    clear_accum=False,
+    k_pack=1,
+    wg_wait=0,
+    mbar=None,
+    annotations=None,
+):
     """C += op(A) @ op(B) in C's type; with clear_accum, C = op(A) @ op(B)."""
     trace = _tile_op("T.gemm")
     from tilery import _native
@@ -120,9 +141,20 @@ def _reduce(kind):
             raise error(ValueError, f"batch must be at least 1, got {batch}")
         for side in (buffer, out):
             if getattr(side, "is_global", False):
-                raise error(ValueError, f"Invalid buffer scopes: `{side.label()}` is a tensor", hint="copy it to a fragment or shared buffer first")
-        _native.reduce_region(trace.native, kind, native_region(trace, buffer, "T.reduce"), native_region(trace, out, "T.reduce"), dim,
-                              bool(clear), bool(nan_propagate))
+                raise error(
+                    ValueError,
+                    f"Invalid buffer scopes: `{side.label()}` is a tensor",
+                    hint="copy it to a fragment or shared buffer first",
+                )
+        _native.reduce_region(
+            trace.native,
+            kind,
+            native_region(trace, buffer, "T.reduce"),
+            native_region(trace, out, "T.reduce"),
+            dim,
+            bool(clear),
+            bool(nan_propagate),
+        )
 
     function.__name__ = f"reduce_{kind}"
     function.__doc__ = f"out = {kind} of buffer along dim; combined with out's old content unless `clear`."
@@ -149,7 +181,9 @@ def _scan(kind):
         from tilery import _native
 
         dst = src if dst is None else dst
-        _native.scan_region(trace.native, kind, native_region(trace, src, "a scan"), native_region(trace, dst, "a scan"), dim, bool(reverse))
+        _native.scan_region(
+            trace.native, kind, native_region(trace, src, "a scan"), native_region(trace, dst, "a scan"), dim, bool(reverse)
+        )
 
     function.__name__ = f"cum{kind}"
     function.__doc__ = f"dst = running {kind} of src along dim (in place without dst)."
@@ -158,8 +192,15 @@ def _scan(kind):
 
 cumsum, cummax = _scan("sum"), _scan("max")
 
-_ORDERS = {None: "relaxed", "relaxed": "relaxed", "consume": "acquire", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel",
-           "seq_cst": "seq_cst"}
+_ORDERS = {
+    None: "relaxed",
+    "relaxed": "relaxed",
+    "consume": "acquire",
+    "acquire": "acquire",
+    "release": "release",
+    "acq_rel": "acq_rel",
+    "seq_cst": "seq_cst",
+}
 
 
 def _atomic(kind):
@@ -172,14 +213,21 @@ def _atomic(kind):
         order = _ORDERS[memory_order]
         if isinstance(dst, Element) and (isinstance(value, Expr) or is_number(value)):
             if not dst.memory.is_global:
-                raise error(NotImplementedError, f"an atomic update of `{dst.memory.label()}`, which is no tensor, is not supported",
-                            hint="update a tensor parameter")
+                raise error(
+                    NotImplementedError,
+                    f"an atomic update of `{dst.memory.label()}`, which is no tensor, is not supported",
+                    hint="update a tensor parameter",
+                )
             old = trace.native.atomic_place(kind, dst.place(trace), trace.native.cast(value, dst.dtype), order, "gpu")
             return Val(old) if return_prev else None
         if return_prev:
             raise error(NotImplementedError, "return_prev needs a single element as destination")
         trace.check_tile_op(f"T.atomic_{kind}")
-        source = value if isinstance(value, Expr) and not isinstance(value, Element) or is_number(value) else native_region(trace, value, "an atomic update")
+        source = (
+            value
+            if isinstance(value, Expr) and not isinstance(value, Element) or is_number(value)
+            else native_region(trace, value, "an atomic update")
+        )
         _native.atomic_region(trace.native, kind, native_region(trace, dst, "an atomic update"), source, order)
         return None
 
@@ -194,7 +242,9 @@ atomic_add, atomic_max, atomic_min, atomic_or = _atomic("add"), _atomic("max"), 
 def _view(src, shape, element):
     trace = kernel("T.view")
     if src.is_global:
-        raise error(NotImplementedError, f"T.view of tensor `{src.label()}`", hint="declare the parameter with the shape you need")
+        raise error(
+            NotImplementedError, f"T.view of tensor `{src.label()}`", hint="declare the parameter with the shape you need"
+        )
     return Memory(shape, element, src.scope_name, native=trace.native.reinterpret(src.native, list(shape), element))
 
 
@@ -207,6 +257,3 @@ def view(src, shape=None, dtype=None):
     """The same memory under another shape and element type."""
     element = dtype or src.dtype
     return _view(src, tuple(shape if shape is not None else src.shape), element)
-
-
-__all__ = ["Region"]

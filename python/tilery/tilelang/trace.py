@@ -1,15 +1,16 @@
-"""What a kernel's Python means in TileLang, on top of the shared front end: names are let-bound, only `T.alloc_var` is carried."""
+"""What a kernel's Python means in TileLang, on the shared front end: names are let-bound, only `T.alloc_var` is carried."""
+
 import types
 
-from .context import set_current
-from .dtypes import dtype
-from .loops import Iteration, Serial
-from .memory import Element, LocalVar, Memory, row_major
-from .values import Expr, Val, Var, binary, cast, is_number, is_operand, read, unary
 from ..errors import error
 from ..frontend import Language, Loop
 from ..frontend.jumps import RESULT
 from ..frontend.structure import Undefined
+from .context import set_current
+from .dtypes import dtype
+from .loops import Iteration, Serial
+from .memory import Element, LocalVar, Memory, row_major
+from .values import Expr, Val, binary, cast, is_number, is_operand, read, sizes_in, unary
 
 
 class Blocks:
@@ -98,7 +99,11 @@ class Trace(Language):
         """The value of a size or scalar parameter, in the kernel or host function being built."""
         values = self.open.variables if self.in_kernel else self.host_values
         if var.uid not in values:
-            raise error(NameError, f"size `{var.name}` has no value here", hint="it must be a dimension of a tensor parameter, or a scalar parameter")
+            raise error(
+                NameError,
+                f"size `{var.name}` has no value here",
+                hint="it must be a dimension of a tensor parameter, or a scalar parameter",
+            )
         return values[var.uid]
 
     def root(self, memory):
@@ -115,6 +120,13 @@ class Trace(Language):
 
         if self.in_kernel:
             raise error(RuntimeError, "`T.Kernel` inside `T.Kernel`", hint="open one after the other: each is a launch")
+        for size in sizes_in(grid):
+            if size.uid not in self.sizes:
+                raise error(
+                    NameError,
+                    f"size `{size.name}` has no value here",
+                    hint="it must be a dimension of a tensor parameter, or a scalar parameter",
+                )
         suffix = f"_{len(self.launches)}" if self.launches else ""
         state = KernelState(self.name + suffix, grid, threads)
         params, slots = [], state.slots
@@ -134,7 +146,9 @@ class Trace(Language):
         for var in self.sizes.values():
             state.variables[var.uid] = values["size", id(var)]
         for memory, _ in self.tensors:
-            strides = [s if isinstance(s, (int, Expr)) else values["stride", id(memory), dim] for dim, s in enumerate(memory.strides)]
+            strides = [
+                s if isinstance(s, (int, Expr)) else values["stride", id(memory), dim] for dim, s in enumerate(memory.strides)
+            ]
             state.roots[id(memory)] = self.native.root(values["pointer", id(memory)], list(memory.shape), strides)
 
     def end_kernel(self):
@@ -148,13 +162,20 @@ class Trace(Language):
             return
         for index in element.indices:
             if isinstance(index, Expr) and any(uid in index.affine()[0] for loop in self.parallel for uid in loop):
-                raise error(ValueError, f"[Tilelang Semantic Check] Local buffer `{element.memory.label()}` is indexed by T.Parallel loop variable",
-                            hint="use T.alloc_fragment, or a T.serial, T.unroll or T.vectorized loop")
+                raise error(
+                    ValueError,
+                    f"[Tilelang Semantic Check] Local buffer `{element.memory.label()}` is indexed by T.Parallel loop variable",
+                    hint="use T.alloc_fragment, or a T.serial, T.unroll or T.vectorized loop",
+                )
 
     def check_tile_op(self, what):
         if self.parallel:
-            raise error(ValueError, "[Tilelang Semantic Check] Only elementwise operations are allowed inside a parallel loop. "
-                                    f"Got a tile-op \"{what}\".", hint="move it before or after the T.Parallel loop")
+            raise error(
+                ValueError,
+                "[Tilelang Semantic Check] Only elementwise operations are allowed inside a parallel loop. "
+                f'Got a tile-op "{what}".',
+                hint="move it before or after the T.Parallel loop",
+            )
 
     # -- what the front end asks -------------------------------------------------------------------------------------
     def is_value(self, value):
@@ -239,7 +260,9 @@ class Trace(Language):
 
     def aug_assign(self, name, op, old, value):
         if isinstance(old, Memory):
-            raise error(RuntimeError, f"`{name}` {op}= ... changes a whole buffer", hint="update its elements in a T.Parallel loop")
+            raise error(
+                RuntimeError, f"`{name}` {op}= ... changes a whole buffer", hint="update its elements in a T.Parallel loop"
+            )
         return super().aug_assign(name, op, old, value)
 
     def unpack(self, value):
@@ -260,7 +283,9 @@ class Trace(Language):
 
     def return_(self, value):
         if self.regions:
-            raise error(NotImplementedError, "`return` inside run-time control flow", hint="return once, at the end of the function")
+            raise error(
+                NotImplementedError, "`return` inside run-time control flow", hint="return once, at the end of the function"
+            )
         return value
 
     # -- control flow ------------------------------------------------------------------------------------------------
@@ -277,6 +302,7 @@ class Trace(Language):
             for i, flag in zip(places, flags):
                 values[i] = flag
             put(values)
+
         return tuple(names[i] for i in places), get_flags, put_flags
 
     def _leave(self, names, get, put, *ends):
@@ -289,8 +315,12 @@ class Trace(Language):
             if all(_same(old, end[i]) for end in ends[1:]):
                 out[i] = old
             else:
-                out[i] = Undefined(name, f"Immutable variable `{name}` is used outside its defining region", self.line(),
-                                   f"declare it before with {name} = T.alloc_var(dtype) if it must keep what a loop or branch assigns")
+                out[i] = Undefined(
+                    name,
+                    f"Immutable variable `{name}` is used outside its defining region",
+                    self.line(),
+                    f"declare it before with {name} = T.alloc_var(dtype) if it must keep what a loop or branch assigns",
+                )
         put(out)
 
     def if_(self, test, then, other, names, get, put, at_end):
@@ -307,7 +337,9 @@ class Trace(Language):
                 ends.append(get())
                 kept = dict(zip(names, get()))
                 put([kept[n] if self.is_flag(n) or n == RESULT else old for n, old in zip(names, before)])
+
             return body
+
         self.run_if(self.condition(test), branch(then), branch(other), *self._flags(names, get, put), self.line())
         self._leave(names, get, put, before, *ends)
 
@@ -323,8 +355,11 @@ class Trace(Language):
             iterable = Serial(iterable)  # `for ko in T.ceildiv(K, block_K)`
         if not isinstance(iterable, Iteration):
             if not isinstance(iterable, (range, list, tuple, dict, set, enumerate, zip)) and not hasattr(iterable, "__next__"):
-                raise error(TypeError, f"Invalid for loop, got {type(iterable).__name__}",
-                            hint="loop over T.serial, T.Parallel, T.Pipelined, T.unroll, T.grid, range or a list of constants")
+                raise error(
+                    TypeError,
+                    f"Invalid for loop, got {type(iterable).__name__}",
+                    hint="loop over T.serial, T.Parallel, T.Pipelined, T.unroll, T.grid, range or a list of constants",
+                )
             return super().for_(iterable, body, names, get, put, stopped)
         before = get()
         if stopped is None:
@@ -342,7 +377,9 @@ class Trace(Language):
         if not self.is_value(first) and not first:
             return
         if not self.is_value(first) and not may_stop:
-            raise error(RuntimeError, "Infinite while loop detected", hint="its condition must depend on a T.alloc_var or on memory")
+            raise error(
+                RuntimeError, "Infinite while loop detected", hint="its condition must depend on a T.alloc_var or on memory"
+            )
         if may_stop:
             self.run_while(test, body, *self._flags(names, get, put), may_stop, self.line())
         else:
@@ -365,6 +402,3 @@ class Trace(Language):
 
 def _same(a, b):
     return a is b or (is_number(a) and is_number(b) and type(a) is type(b) and a == b)
-
-
-__all__ = ["Trace", "Var"]

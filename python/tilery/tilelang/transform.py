@@ -1,4 +1,5 @@
 """Switches of upstream's passes."""
+
 import enum
 
 

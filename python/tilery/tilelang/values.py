@@ -1,6 +1,8 @@
-"""Symbolic values. Outside a kernel they are trees over sizes (`Var`, `Node`), which host function and kernels evaluate; inside they are IR values.
+"""Symbolic values. Outside a kernel they are trees over sizes (`Var`, `Node`), which host function and kernels evaluate;
+inside they are IR values.
 
 Every integer knows its affine form, so that `A[i * 64:(i + 1) * 64]` has the length 64 at compile time."""
+
 import itertools
 import math
 import operator
@@ -22,8 +24,11 @@ class Expr:
         self.uid = next(_uids)
 
     def __bool__(self):
-        raise error(TypeError, "a run-time value has no truth value at compile time",
-                    hint="`if`, `and`, `or` and `not` on run-time values work inside a @T.prim_func or a @T.macro")
+        raise error(
+            TypeError,
+            "a run-time value has no truth value at compile time",
+            hint="`if`, `and`, `or` and `not` on run-time values work inside a @T.prim_func or a @T.macro",
+        )
 
     def __index__(self):
         raise error(TypeError, "a run-time value is used where an integer must be known at compile time")
@@ -48,8 +53,20 @@ def _operators():
     def reflected(op):
         return lambda self, other: binary(op, other, self) if is_operand(other) else NotImplemented
 
-    for name, op in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "lshift": "<<",
-                     "rshift": ">>", "and": "&", "or": "|", "xor": "^"}.items():
+    for name, op in {
+        "add": "+",
+        "sub": "-",
+        "mul": "*",
+        "truediv": "/",
+        "floordiv": "//",
+        "mod": "%",
+        "pow": "**",
+        "lshift": "<<",
+        "rshift": ">>",
+        "and": "&",
+        "or": "|",
+        "xor": "^",
+    }.items():
         setattr(Expr, f"__{name}__", forward(op))
         setattr(Expr, f"__r{name}__", reflected(op))
     for name, op in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
@@ -113,7 +130,10 @@ class Node(Expr):
         return _combine(self.op, *self.operands) if len(self.operands) == 2 else ({self._key(): 1}, 0)
 
     def _key(self):
-        return (self.op, *(operand._key() if isinstance(operand, Node) else getattr(operand, "uid", operand) for operand in self.operands))
+        return (
+            self.op,
+            *(operand._key() if isinstance(operand, Node) else getattr(operand, "uid", operand) for operand in self.operands),
+        )
 
 
 class Val(Expr):
@@ -174,16 +194,45 @@ def difference(a, b):
     return None if form else constant
 
 
-_FOLD = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
-         "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_, "^": operator.xor,
-         "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
-         "min": min, "max": max, "and": lambda a, b: bool(a and b), "or": lambda a, b: bool(a or b)}
+_FOLD = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "min": min,
+    "max": max,
+    "and": lambda a, b: bool(a and b),
+    "or": lambda a, b: bool(a or b),
+}
 _NEUTRAL = {("+", 0), ("-", 0), ("*", 1), ("//", 1)}
 
 
 def is_size(value):
     """Known before the kernel runs: a number or a tree over sizes."""
     return isinstance(value, (Var, Node)) or is_number(value)
+
+
+def sizes_in(items):
+    """The Vars of some numbers and trees over sizes."""
+    for item in items:
+        if isinstance(item, Var):
+            yield item
+        elif isinstance(item, Node):
+            yield from sizes_in(item.operands)
 
 
 def binary(op, a, b):

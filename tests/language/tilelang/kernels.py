@@ -1,11 +1,15 @@
 """Programs of the tests."""
+
 from tilery import tilelang
 from tilery.tilelang import language as T
 
 
 @tilelang.jit
-def matmul(M, N, K, block_M, block_N, block_K, dtype="float16", accum_dtype="float32", num_stages=2, transpose_A=False, transpose_B=False):
+def matmul(
+    M, N, K, block_M, block_N, block_K, dtype="float16", accum_dtype="float32", num_stages=2, transpose_A=False, transpose_B=False
+):
     """Pipelined, with a ReLU and an epilogue through shared memory."""
+
     @T.prim_func
     def main(
         A: T.Tensor((K, M) if transpose_A else (M, K), dtype),
@@ -28,7 +32,9 @@ def matmul(M, N, K, block_M, block_N, block_K, dtype="float16", accum_dtype="flo
                     T.copy(B[bx * block_N, k * block_K], B_shared)
                 else:
                     T.copy(B[k * block_K, bx * block_N], B_shared)
-                T.gemm(A_shared, B_shared, C_local, transpose_A=transpose_A, transpose_B=transpose_B, policy=T.GemmWarpPolicy.FullRow)
+                T.gemm(
+                    A_shared, B_shared, C_local, transpose_A=transpose_A, transpose_B=transpose_B, policy=T.GemmWarpPolicy.FullRow
+                )
             for i, j in T.Parallel(block_M, block_N):
                 C_local[i, j] = T.max(C_local[i, j], 0)
             T.copy(C_local, C_shared)
@@ -66,7 +72,7 @@ def rms_norm(M, N, blk_m, dtype="float32"):
             A_pow_local = T.alloc_fragment((blk_m, N), dtype)
             A_local = T.alloc_fragment((blk_m, N), dtype)
             A_powsum = T.alloc_fragment((blk_m,), dtype)
-            T.copy(A[bx * blk_m:(bx + 1) * blk_m, :], A_shared)
+            T.copy(A[bx * blk_m : (bx + 1) * blk_m, :], A_shared)
             T.copy(A_shared, A_local)
             for i, j in T.Parallel(blk_m, N):
                 A_pow_local[i, j] = A_local[i, j] * A_local[i, j]
@@ -76,7 +82,7 @@ def rms_norm(M, N, blk_m, dtype="float32"):
             for i, j in T.Parallel(blk_m, N):
                 A_local[i, j] *= A_powsum[i]
             T.copy(A_local, A_shared)
-            T.copy(A_shared, B[bx * blk_m:(bx + 1) * blk_m, :])
+            T.copy(A_shared, B[bx * blk_m : (bx + 1) * blk_m, :])
 
     return main
 
@@ -84,6 +90,7 @@ def rms_norm(M, N, blk_m, dtype="float32"):
 @tilelang.jit
 def piecewise(N, block, dtype="float32"):
     """Element-wise code with branches."""
+
     @T.prim_func
     def main(X: T.Tensor((N,), dtype), Y: T.Tensor((N,), dtype)):
         with T.Kernel(T.ceildiv(N, block), threads=64) as bx:
@@ -153,12 +160,12 @@ def attention(heads, seq_q, seq_k, dim, block_M, block_N):
             scaled = T.alloc_fragment((block_M,), "float32")
             total = T.alloc_fragment((block_M,), "float32")
             part = T.alloc_fragment((block_M,), "float32")
-            T.copy(Q[h, bx * block_M:(bx + 1) * block_M, :], Q_shared)
+            T.copy(Q[h, bx * block_M : (bx + 1) * block_M, :], Q_shared)
             T.fill(acc, 0)
             T.fill(total, 0)
             T.fill(top, -T.infinity("float32"))
             for k in T.Pipelined(T.ceildiv(seq_k, block_N), num_stages=2):
-                T.copy(K[h, k * block_N:(k + 1) * block_N, :], K_shared)
+                T.copy(K[h, k * block_N : (k + 1) * block_N, :], K_shared)
                 for i, j in T.Parallel(block_M, block_N):
                     S[i, j] = T.if_then_else(k * block_N + j < seq_k, 0, -T.infinity(S.dtype))
                 T.gemm(Q_shared, K_shared, S, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
@@ -173,11 +180,11 @@ def attention(heads, seq_q, seq_k, dim, block_M, block_N):
                     total[i] = total[i] * scaled[i] + part[i]
                 for i, j in T.Parallel(block_M, dim):
                     acc[i, j] *= scaled[i]
-                T.copy(V[h, k * block_N:(k + 1) * block_N, :], V_shared)
+                T.copy(V[h, k * block_N : (k + 1) * block_N, :], V_shared)
                 T.gemm(S, V_shared, acc, policy=T.GemmWarpPolicy.FullRow)
             for i, j in T.Parallel(block_M, dim):
                 acc[i, j] /= total[i]
-            T.copy(acc, O[h, bx * block_M:(bx + 1) * block_M, :])
+            T.copy(acc, O[h, bx * block_M : (bx + 1) * block_M, :])
 
     return main
 
@@ -223,9 +230,10 @@ def bump(counter: T.Ref, by):
 @tilelang.jit
 def control(N):
     """alloc_var, while, break, continue, a run-time branch, macros, scalars; one program."""
+
     @T.prim_func
     def main(A: T.Tensor((N,), "int32"), R: T.Tensor((8,), "int32"), limit: T.int32):
-        with T.Kernel(1, threads=1) as bx:
+        with T.Kernel(1, threads=1):
             tx = T.get_thread_binding()
             total = T.alloc_var("int32", 0)
             count = T.alloc_var("int32", init=0)
@@ -281,6 +289,7 @@ def histogram(N, bins, block):
 @tilelang.jit(out_idx=[1])
 def split_sum(M, N, block):
     """Every program adds its rows to one output row."""
+
     @T.prim_func
     def main(A: T.Tensor((M, N), "float32"), S: T.Tensor((N,), "float32"), Z: T.Tensor((N,), "float32")):
         with T.Kernel(1):
@@ -333,6 +342,7 @@ def reductions(M, N, kind, dtype, clear):
 
 def transpose_add(M, N):
     """T.empty outputs, buffer parts, T.transpose, T.view."""
+
     @T.prim_func
     def main(A: T.Tensor((M, N), "float32")):
         B = T.empty((N, M), "float32")

@@ -1,9 +1,10 @@
 """Programs against torch in float64, by the oracle and by machine code."""
+
 import numpy
 import pytest
 import torch
-
 from language.tilelang import kernels
+
 from tilery import tilelang
 from tilery.tilelang import language as T
 
@@ -51,6 +52,7 @@ def test_transposed_operands(transpose_A, transpose_B):
 def test_int8_matmul():
     M, N, K = 17, 16, 40
     a, b, c = (torch.randint(-128, 128, s, dtype=torch.int8) for s in ((M, K), (K, N), (M, N)))
+
     @T.prim_func
     def main(A: T.Tensor((M, K), "int8"), B: T.Tensor((K, N), "int8"), C: T.Tensor((M, N), "int32")):
         with T.Kernel(1):
@@ -60,8 +62,9 @@ def test_int8_matmul():
             T.copy(A[0, 0], x)
             T.copy(B, y)
             for k in T.serial(2):
-                T.gemm(x[:, k * 20:(k + 1) * 20], y[k * 20:k * 20 + 20, :], acc, clear_accum=k == 0)
+                T.gemm(x[:, k * 20 : (k + 1) * 20], y[k * 20 : k * 20 + 20, :], acc, clear_accum=k == 0)
             T.copy(acc, C[0, 0])
+
     c = torch.full((M, N), 99, dtype=torch.int32)
     tilelang.compile(main)(a, b, c)
     assert torch.equal(c, a.int() @ b.int())
@@ -97,7 +100,21 @@ def test_dynamic_sizes_share_one_kernel():
         kernel(torch.randn(3, 5), torch.randn(4, 5))
 
 
-ELEMENTS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64"]
+ELEMENTS = [
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+]
 
 
 @pytest.mark.parametrize("source", ELEMENTS)
@@ -114,7 +131,7 @@ def test_copy_converts(source, target):
 @pytest.mark.parametrize("seq_q, seq_k", [(16, 16), (19, 37)])
 def test_attention(seq_q, seq_k):
     q, k, v = torch.randn(2, seq_q, 8), torch.randn(2, seq_k, 8), torch.randn(2, seq_k, 8)
-    expected = (q.double() @ k.double().transpose(1, 2) / 8 ** 0.5).softmax(2) @ v.double()
+    expected = (q.double() @ k.double().transpose(1, 2) / 8**0.5).softmax(2) @ v.double()
     close(fresh(kernels.attention, 2, seq_q, seq_k, 8, 16, 8)(q, k, v), expected, 1e-5)
 
 
@@ -151,8 +168,13 @@ def test_scan(kind, dim, reverse):
     close(fresh(kernels.running, 5, 9, kind, dim, reverse)(a), expected.flip(dim) if reverse else expected, 1e-6)
 
 
-REDUCE = {"sum": lambda a: a.sum(1), "abssum": lambda a: a.abs().sum(1), "max": lambda a: a.amax(1), "min": lambda a: a.amin(1),
-          "absmax": lambda a: a.abs().amax(1)}
+REDUCE = {
+    "sum": lambda a: a.sum(1),
+    "abssum": lambda a: a.abs().sum(1),
+    "max": lambda a: a.amax(1),
+    "min": lambda a: a.amin(1),
+    "absmax": lambda a: a.abs().amax(1),
+}
 JOIN = {"sum": torch.add, "max": torch.maximum, "min": torch.minimum, "absmax": torch.maximum}
 
 

@@ -1,4 +1,5 @@
 """Hands the mapping of `tilery run` to child Python processes: this folder leads their PYTHONPATH."""
+
 import importlib.machinery
 import importlib.util
 import os

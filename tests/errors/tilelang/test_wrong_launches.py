@@ -1,0 +1,181 @@
+"""Wrong calls are refused before anything runs, each with exactly its message."""
+
+import numpy as np
+import pytest
+
+from tilery import tilelang
+from tilery.errors import Error
+from tilery.tilelang import language as T
+
+m = T.dynamic("m")
+
+
+@T.prim_func
+def add(A: T.Tensor((8, 4), "float32"), B: T.Tensor((8, 4), "float32"), n: T.int32):
+    with T.Kernel(1):
+        for i, j in T.Parallel(8, 4):
+            B[i, j] = A[i, j] + n
+
+
+@T.prim_func
+def rows(A: T.Tensor((m, 4), "float32"), B: T.Tensor((m * 2, 4), "float32")):
+    with T.Kernel(m):
+        pass
+
+
+@tilelang.jit
+def builder(x):
+    return x
+
+
+ADD, ROWS = tilelang.compile(add), tilelang.compile(rows)
+
+
+def ones(*shape, dtype=np.float32):
+    return np.ones(shape, dtype)
+
+
+def no_annotation():
+    @T.prim_func
+    def main(A):
+        pass
+
+
+def odd_annotation():
+    @T.prim_func
+    def main(A: 3.5):
+        pass
+
+
+WRONG = {
+    "too few": (
+        lambda: ADD(ones(8, 4)),
+        ValueError,
+        "Kernel expected 3 inputs, but 1 are provided.\n  hint: the parameters of `add` are A, B, n",
+    ),
+    "too many": (
+        lambda: ADD(1, 2, 3, 4),
+        ValueError,
+        "Kernel expected 3 inputs, but 4 are provided.\n  hint: the parameters of `add` are A, B, n",
+    ),
+    "outputs are no inputs": (
+        lambda: tilelang.compile(add, out_idx=1)(ones(8, 4), ones(8, 4), 1),
+        ValueError,
+        "Kernel expected 2 inputs, but 3 are provided.\n  hint: the parameters of `add` are A, n",
+    ),
+    "rank": (
+        lambda: ADD(ones(32), ones(8, 4), 1),
+        ValueError,
+        "add.A.ndim is expected to equal 2, but got mismatched ndim\n  hint: it has 1 dimensions",
+    ),
+    "dtype": (
+        lambda: ADD(ones(8, 4), ones(8, 4, dtype=np.float16), 1),
+        TypeError,
+        "add.B.dtype is expected to be float32, but got incompatible dtype\n  hint: it holds float16",
+    ),
+    "shape": (
+        lambda: ADD(ones(8, 5), ones(8, 4), 1),
+        ValueError,
+        "Argument add.A.shape[1] has an unsatisfied constraint: 5 == 4",
+    ),
+    "symbolic shape": (
+        lambda: ROWS(ones(3, 4), ones(5, 4)),
+        ValueError,
+        "Argument rows.B.shape[0] has an unsatisfied constraint: 5 == 6 (the second is (m * 2))",
+    ),
+    "number for a tensor": (
+        lambda: ADD(1.5, ones(8, 4), 1),
+        TypeError,
+        "Expect arg[0] to be pointer (`add.A` is a tensor of float32)",
+    ),
+    "tensor for a number": (
+        lambda: ADD(ones(8, 4), ones(8, 4), ones(1)),
+        TypeError,
+        "Expect arg[2] to be a number (`add.n` is int32)",
+    ),
+    "float for an integer": (lambda: ADD(ones(8, 4), ones(8, 4), 1.5), TypeError, "Expect arg[2] to be int (`add.n` is int32)"),
+    "read-only output": (
+        lambda: ADD(ones(8, 4), np.broadcast_to(ones(4), (8, 4)), 1),
+        ValueError,
+        "argument 'B' is a read-only array, and add writes to it\n  hint: pass a copy of it",
+    ),
+    "not compiled": (
+        lambda: add(ones(8, 4), ones(8, 4), 1),
+        RuntimeError,
+        "`add` is not compiled\n  hint: return it from a function decorated with @tilelang.jit, or pass it to tilelang.compile",
+    ),
+    "compile of something else": (
+        lambda: tilelang.compile(len),
+        TypeError,
+        "tilelang.compile takes a function decorated with @T.prim_func, got builtin_function_or_method",
+    ),
+    "jit of something else": (
+        lambda: builder(3),
+        TypeError,
+        "`builder` returned int where @tilelang.jit expects a function decorated with @T.prim_func\n"
+        "  hint: return the inner function",
+    ),
+    "tensor at compile time": (
+        lambda: builder({"a": ones(3)}),
+        TypeError,
+        "argument `x` of `builder` is a ndarray, which cannot be a compile-time argument\n"
+        "  hint: pass numbers, strings, types or tuples of them; tensors go to the kernel it returns",
+    ),
+    "unknown target": (
+        lambda: tilelang.compile(add, target="abacus"),
+        ValueError,
+        "unknown target 'abacus'\n  hint: known: auto, cuda, c, llvm, cpu, hip, metal, cutedsl",
+    ),
+    "out_idx too large": (
+        lambda: tilelang.compile(add, out_idx=3),
+        ValueError,
+        "out_idx 3 is out of range: `add` has 3 parameters",
+    ),
+    "out_idx twice": (lambda: tilelang.compile(add, out_idx=[1, -2]), ValueError, "out_idx names parameter 1 twice"),
+    "out_idx of a scalar": (
+        lambda: tilelang.compile(add, out_idx=-1),
+        ValueError,
+        "out_idx -1 is the scalar `n`\n  hint: outputs are tensors",
+    ),
+    "no annotation": (
+        no_annotation,
+        TypeError,
+        "parameter `A` of `main` has no annotation\n  hint: annotate it with T.Tensor(shape, dtype) or a type like T.int32",
+    ),
+    "odd annotation": (
+        odd_annotation,
+        TypeError,
+        "parameter `A` of `main` is annotated with 3.5\n  hint: use T.Tensor(shape, dtype) or a type like T.int32",
+    ),
+    "outside of a kernel": (
+        lambda: T.alloc_shared((4,), "float32"),
+        RuntimeError,
+        "T.alloc_shared is used outside of a kernel\n  hint: call it in a function decorated with @T.prim_func",
+    ),
+    "truth of a size": (
+        lambda: bool(m > 3),
+        TypeError,
+        "a run-time value has no truth value at compile time\n"
+        "  hint: `if`, `and`, `or` and `not` on run-time values work inside a @T.prim_func or a @T.macro",
+    ),
+    "shape of floats": (lambda: T.Tensor((2.5,), "float32"), TypeError, "a shape holds integers and sizes, got 2.5"),
+    "negative shape": (lambda: T.Tensor((-1,), "float32"), ValueError, "a shape has no negative sizes, got -1"),
+    "strides": (lambda: T.StridedTensor((4, 4), (1,)), ValueError, "T.StridedTensor has 2 dimensions but 1 strides"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_message(name):
+    call, builtin, message = WRONG[name]
+    with pytest.raises(builtin) as caught:
+        call()
+    assert isinstance(caught.value, Error) and str(caught.value) == message
+
+
+def test_nothing_ran():
+    b = np.full((8, 4), 7, np.float32)
+    with pytest.raises(ValueError):
+        ADD(ones(8, 5), b, 1)
+    assert (b == 7).all()
+    ADD(ones(8, 4), b, 1)
+    assert (b == 2).all()

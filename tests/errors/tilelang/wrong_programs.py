@@ -1,0 +1,314 @@
+"""Wrong programs; messages.txt holds what each must say."""
+
+from tilery.tilelang import language as T
+
+N = T.dynamic("N")
+UNUSED = T.dynamic("UNUSED")
+Matrix = T.Tensor((64, 32), "float32")
+Vector = T.Tensor((64,), "float32")
+
+
+@T.prim_func
+def undefined_name(X: Vector):
+    with T.Kernel(1):
+        X[0] = valeu  # noqa: F821
+
+
+@T.prim_func
+def gemm_k(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((16, 32), "float16")
+        b = T.alloc_shared((16, 64), "float16")
+        c = T.alloc_fragment((16, 64), "float32")
+        T.gemm(a, b, c)
+
+
+@T.prim_func
+def gemm_m(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((16, 32), "float16")
+        b = T.alloc_shared((32, 64), "float16")
+        c = T.alloc_fragment((32, 64), "float32")
+        T.gemm(a, b, c)
+
+
+@T.prim_func
+def gemm_n(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((16, 32), "float16")
+        b = T.alloc_shared((48, 32), "float16")
+        c = T.alloc_fragment((16, 64), "float32")
+        T.gemm(a, b, c, transpose_B=True)
+
+
+@T.prim_func
+def gemm_rank(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((2, 16, 16), "float16")
+        b = T.alloc_shared((16, 16), "float16")
+        c = T.alloc_fragment((16, 16), "float32")
+        T.gemm(a, b, c)
+
+
+@T.prim_func
+def copy_out_of_range(X: Matrix):
+    with T.Kernel(1):
+        a = T.alloc_shared((64, 32), "float32")
+        T.copy(X[0:64, 0:32], a[32:96, 0:32])
+
+
+@T.prim_func
+def copy_outside_tensor(X: Matrix):
+    with T.Kernel(1):
+        a = T.alloc_shared((16, 16), "float32")
+        T.copy(X[64, 0], a)
+
+
+@T.prim_func
+def copy_whole_shapes(X: Matrix):
+    with T.Kernel(1):
+        a = T.alloc_shared((32, 32), "float32")
+        T.copy(X, a)
+
+
+@T.prim_func
+def copy_extents(X: Matrix):
+    with T.Kernel(1):
+        a = T.alloc_shared((16, 32), "float32")
+        T.copy(X[0:32, 0:32], a)
+
+
+@T.prim_func
+def copy_unknown_extents(X: T.Tensor((N, 4), "float32"), Y: T.Tensor((N, 4), "float32")):
+    with T.Kernel(1):
+        T.copy(X, Y)
+
+
+@T.prim_func
+def copy_number(X: Vector):
+    with T.Kernel(1):
+        T.copy(3, X)
+
+
+@T.prim_func
+def index_count(X: Matrix):
+    with T.Kernel(1):
+        X[0] = X[1, 2]
+
+
+@T.prim_func
+def index_range(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((8,), "float32")
+        X[0] = a[8]
+
+
+@T.prim_func
+def float_index(X: Vector):
+    with T.Kernel(1):
+        X[0] = X[X[1]]
+
+
+@T.prim_func
+def outside_region(X: Vector):
+    with T.Kernel(1):
+        total = X[0]
+        for i in T.serial(4):
+            total = total + X[i]
+        X[0] = total
+
+
+@T.prim_func
+def one_branch(X: Vector):
+    with T.Kernel(1):
+        if X[0] > 0:
+            y = X[1]
+        X[2] = y
+
+
+@T.prim_func
+def loop_over_string(X: Vector):
+    with T.Kernel(1):
+        for i in "abc":
+            X[0] = 1
+
+
+@T.prim_func
+def zero_step(X: Vector):
+    with T.Kernel(1):
+        for i in T.serial(0, 8, 0):
+            X[i] = 1
+
+
+@T.prim_func
+def infinite_while(X: Vector):
+    with T.Kernel(1):
+        while True:
+            X[0] = 1
+
+
+@T.prim_func
+def buffer_condition(X: Vector):
+    with T.Kernel(1):
+        if X:
+            X[0] = 1
+
+
+@T.prim_func
+def copy_in_parallel(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_fragment((64,), "float32")
+        for i in T.Parallel(64):
+            T.copy(X, a)
+
+
+@T.prim_func
+def nested_parallel(X: Vector):
+    with T.Kernel(1):
+        for i in T.Parallel(8):
+            for j in T.Parallel(8):
+                X[i * 8 + j] = 0
+
+
+@T.prim_func
+def pipelined_in_parallel(X: Vector):
+    with T.Kernel(1):
+        for i in T.Parallel(8):
+            for j in T.Pipelined(8, num_stages=2):
+                X[i * 8 + j] = 0
+
+
+@T.prim_func
+def private_array(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_local((8,), "float32")
+        for i in T.Parallel(8):
+            a[i] = X[i]
+
+
+@T.prim_func
+def reduce_shape(X: Matrix):
+    with T.Kernel(1):
+        a = T.alloc_fragment((64, 32), "float32")
+        s = T.alloc_fragment((32,), "float32")
+        T.reduce_sum(a, s, dim=1)
+
+
+@T.prim_func
+def reduce_bits_of_float(X: Matrix):
+    with T.Kernel(1):
+        a = T.alloc_fragment((64, 32), "float32")
+        s = T.alloc_fragment((64,), "float32")
+        T.reduce_bitand(a, s, dim=1)
+
+
+@T.prim_func
+def reduce_tensor(X: Matrix):
+    with T.Kernel(1):
+        s = T.alloc_fragment((64,), "float32")
+        T.reduce_sum(X, s, dim=1)
+
+
+@T.prim_func
+def whole_buffer_update(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_fragment((64,), "float32")
+        a += 1
+
+
+@T.prim_func
+def dynamic_buffer(X: T.Tensor((N,), "float32")):
+    with T.Kernel(1):
+        T.alloc_shared((N,), "float32")
+
+
+@T.prim_func
+def unbound_size(X: Vector):
+    with T.Kernel(UNUSED):
+        X[0] = 1
+
+
+@T.prim_func
+def outside_kernel(X: Vector):
+    T.clear(X)
+
+
+@T.prim_func
+def kernel_in_kernel(X: Vector):
+    with T.Kernel(1):
+        with T.Kernel(2):
+            X[0] = 1
+
+
+@T.prim_func
+def no_blocks(X: Vector):
+    with T.Kernel():
+        X[0] = 1
+
+
+@T.prim_func
+def negative_threads(X: Vector):
+    with T.Kernel(1, threads=-1):
+        X[0] = 1
+
+
+@T.prim_func
+def thread_index(X: Vector):
+    with T.Kernel(1, threads=64):
+        tx = T.get_thread_binding()
+        X[tx] = tx
+
+
+@T.prim_func
+def unknown_type(X: Vector):
+    with T.Kernel(1):
+        T.alloc_shared((4,), "float17")
+
+
+@T.prim_func
+def early_return(X: Vector):
+    with T.Kernel(1):
+        if X[0] > 0:
+            return
+        X[1] = 1
+
+
+@T.prim_func
+def unsupported_try(X: Vector):
+    with T.Kernel(1):
+        try:
+            X[0] = 1
+        finally:
+            X[1] = 1
+
+
+@T.macro
+def helper(x):
+    return x + missing  # noqa: F821
+
+
+@T.prim_func
+def in_a_macro(X: Vector):
+    with T.Kernel(1):
+        X[0] = helper(X[1])
+
+
+@T.prim_func
+def forgotten_output(X: Vector):
+    Y = T.empty((64,), "float32")
+    with T.Kernel(1):
+        T.copy(X, Y)
+
+
+@T.prim_func
+def shared_atomic(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((64,), "float32")
+        for i in T.Parallel(64):
+            T.atomic_add(a[0], X[i])
+
+
+@T.prim_func
+def memory_order(X: Vector):
+    with T.Kernel(1):
+        T.atomic_add(X[0], 1, memory_order="strict")
