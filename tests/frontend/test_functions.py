@@ -44,6 +44,37 @@ def test_nonlocal_of_a_nested_function():
     assert execute(f, 2, 4) == 8
 
 
+def test_methods_of_host_objects_are_helpers():
+    class Affine:
+        def __init__(self, scale):
+            self.scale = scale
+
+        def apply(self, x):
+            if x > 3:
+                return x * self.scale
+            return x
+
+    affine = Affine(5)
+
+    def f(a, b):
+        return affine.apply(a) + affine.apply(b)
+
+    assert execute(f, 2, 7) == f(2, 7)
+
+
+def test_a_closure_sees_that_a_name_has_no_value():
+    def f(a, b):
+        def get():
+            return x
+
+        if a < b:
+            x = a
+        return get()
+
+    _, line, text = failing(f)
+    assert line == 2 and "`x` is defined in only one branch of the `if`" in text
+
+
 def test_reads_are_recorded():
     offset = 5
 

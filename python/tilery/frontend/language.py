@@ -44,6 +44,13 @@ class Range:
         self.lo, self.hi = (0, lo) if hi is None else (lo, hi)
         self.step, self.attributes = step, attributes
 
+    def __iter__(self):
+        """In a comprehension, or wherever else a host sequence is needed: the bounds must be host ints."""
+        bounds = (self.lo, self.hi, self.step)
+        if not all(isinstance(b, int) for b in bounds):
+            raise error(TypeError, "a range with a run-time bound is looped over by `for` only")
+        return iter(range(*bounds))
+
 
 class Language(Regions):
     def __init__(self, builder):
@@ -303,6 +310,10 @@ class Language(Regions):
             return own(*args, **kwargs)
         if isinstance(callee, types.FunctionType) and id(callee.__code__) in position.CODES:
             return callee(*args, **kwargs)
+        if isinstance(callee, types.MethodType):  # a method of a host object is a helper whose first argument is known
+            function = self.helper(callee.__func__, args, kwargs)
+            if function is not None:
+                return self.inline(function, (callee.__self__, *args), kwargs)
         function = self.helper(callee, args, kwargs)
         if function is not None:
             return self.inline(function, args, kwargs)

@@ -90,7 +90,7 @@ def _rewrite(function, prepare):
     if prepare is not None:
         definition = prepare(definition)
     file = function.__code__.co_filename
-    new = _Function(definition, file, set(function.__code__.co_freevars)).definition()
+    new = _Function(definition, file, set()).definition()
     new.decorator_list = []
     new.name = "__t_function"  # so that a recursive function still finds itself where it did
     # A factory around the function makes the hooks and the closure's names free variables, so that its own cells can be put in.
@@ -137,7 +137,7 @@ class _Function(ast.NodeTransformer):
         self.body = JumpLowering().function(list(definition.body))
         names, self.shared = assigned(self.body)
         inherited = {n for s in definition.body if isinstance(s, ast.Nonlocal) for n in s.names}
-        self.outer = outer_names
+        self.outer = outer_names  # names of the rewritten functions around this one
         self.locals = [n for n in names if n not in inherited]
         self.inherited = sorted(inherited)
         self.shadowed = []
@@ -375,7 +375,9 @@ class _Function(ast.NodeTransformer):
         return self.hook("load", [ast.Constant(node.id), ast.Name(node.id, ast.Load())], node)
 
     def visit_Name(self, node):
-        if isinstance(node.ctx, ast.Load) and node.id in self.locals and node.id not in self.shadowed:
+        if not isinstance(node.ctx, ast.Load) or node.id in self.shadowed:
+            return node
+        if node.id in self.locals or node.id in self.outer and node.id not in self.parameters:
             return self.load(node)
         return node
 
