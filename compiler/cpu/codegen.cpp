@@ -3,6 +3,7 @@
 #include "compiler/cpu/dot.h"
 #include "compiler/cpu/emit_object.h"
 #include "compiler/cpu/pull.h"
+#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Verifier.h"
 
@@ -46,6 +47,7 @@ void KernelEmitter::emitEntry() {
   llvm::Value *args = field(b.getPtrTy(), offsetof(TileryLaunch, args));
   for (unsigned d = 0; d < 3; ++d)
     grid.push_back(field(b.getInt32Ty(), offsetof(TileryLaunch, grid) + 4 * d));
+  nests.streaming = b.CreateICmpNE(b.CreateAnd(field(b.getInt32Ty(), offsetof(TileryLaunch, flags)), TILERY_STREAM), b.getInt32(0));
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     llvm::Value *slot = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), args, argument.getArgNumber());
     llvm::Type *type = e.memoryType(argument.getType());
@@ -70,6 +72,8 @@ void KernelEmitter::emitEntry() {
   id->addIncoming(next, b.GetInsertBlock());
   b.CreateCondBr(b.CreateICmpSLT(next, end), program, done);
   b.SetInsertPoint(done);
+  if (nests.hasStreamed) // such stores are ordered by nothing else
+    b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
   b.CreateRetVoid();
 }
 

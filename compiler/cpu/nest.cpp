@@ -1,4 +1,5 @@
 #include "compiler/cpu/nest.h"
+#include "compiler/cpu/pull.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -253,14 +254,45 @@ void NestEmitter::inner() {
     }
   }
   llvm::erase_if(bounds, [&](const KnownBound &k) { return k.loop != int(innerDim); });
-  KnownBound only;
-  bool restricted = restriction(innerDim, only);
   if (!reductions.empty())
-    innerReducing(bounds);
-  else if (!bounds.empty() && nest->shape[innerDim] >= int64_t(lanes) && lanes > 1)
-    innerBounded(bounds, restricted ? &only : nullptr);
-  else
-    innerStatic();
+    return innerReducing(bounds);
+  KnownBound only;
+  const KnownBound *restricted = restriction(innerDim, only) ? &only : nullptr;
+  bool wide = nest->shape[innerDim] >= int64_t(lanes) && lanes > 1;
+  auto usual = [&] { wide && !bounds.empty() ? innerBounded(bounds, restricted) : innerStatic(); };
+  tile::StoreOp store = wide ? streamable() : tile::StoreOp();
+  if (!store)
+    return usual();
+  auto &b = e.b;
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  auto *around = llvm::BasicBlock::Create(e.context(), "stream", function), *through = llvm::BasicBlock::Create(e.context(), "", function),
+       *after = llvm::BasicBlock::Create(e.context(), "", function);
+  b.CreateCondBr(streaming, around, through);
+  b.SetInsertPoint(around);
+  innerBounded(bounds, restricted, store);
+  evaluator.forgetBody(); // nothing of one side reaches the other
+  b.CreateBr(after);
+  b.SetInsertPoint(through);
+  usual();
+  evaluator.forgetBody();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+  hasStreamed = true;
+}
+
+// The nest's store, if it is its only sink, runs along memory, and the kernel never reads the argument it writes.
+tile::StoreOp NestEmitter::streamable() const {
+  if (!streaming || nest->sinks.size() != 1 || nest->sinks[0].kind != Sink::Store)
+    return {};
+  auto store = cast<tile::StoreOp>(nest->sinks[0].op);
+  auto access = store.getPlace().getDefiningOp<tile::AccessOp>();
+  APInt step;
+  if (!access || !access.isStrided(innerDim) || !matchPattern(access.getSteps()[innerDim], m_ConstantInt(&step)) || step != 1)
+    return {};
+  MemoryClass written = classOfPlace(store.getPlace());
+  bool read = false;
+  store->getParentOfType<tile::KernelOp>().walk([&](tile::LoadOp load) { read |= mayAlias(classOfPlace(load.getPlace()), written, e.options.disjoint); });
+  return read ? tile::StoreOp() : store;
 }
 
 void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes limit) {
@@ -309,7 +341,7 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
 void NestEmitter::commit(const Sink &sink, Lanes value) {
   e.at(sink.op->getLoc());
   if (sink.kind == Sink::Store)
-    return evaluator.store(evaluator.address(cast<tile::StoreOp>(sink.op).getPlace(), point), value);
+    return evaluator.store(evaluator.address(cast<tile::StoreOp>(sink.op).getPlace(), point), value, bypass);
   if (sink.kind == Sink::BufferStore) {
     auto store = cast<tile::BufferStoreOp>(sink.op);
     Address where = evaluator.bufferAddress(store.getBuffer(), point);
@@ -362,7 +394,7 @@ void NestEmitter::innerStatic() {
     body(e.i64(whole), whole, size - whole, nullptr);
 }
 
-void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *restriction) {
+void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *restriction, tile::StoreOp aligned) {
   auto &b = e.b;
   int64_t size = nest->shape[innerDim];
   Range written{e.i64(0), e.i64(size)};
@@ -370,23 +402,37 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
     written = clamp(*restriction, size);
   Range sure = written;
   for (const KnownBound &bound : bounds) {
+    if (restriction && bound.lo == restriction->lo && bound.hi == restriction->hi)
+      continue;
     Range own = clamp(bound, size);
     auto isZero = [](llvm::Value *v) { auto *c = llvm::dyn_cast<llvm::ConstantInt>(v); return c && c->isZero(); };
     if (own.from != sure.from && !isZero(own.from))
       sure.from = isZero(sure.from) ? own.from : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sure.from, own.from);
-    if (!restriction || bound.lo != restriction->lo || bound.hi != restriction->hi)
-      sure.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.to, own.to);
+    sure.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.to, own.to);
   }
   size_t knownBefore = evaluator.known.size();
   llvm::Value *j = written.from;
-  bool aligned = !restriction && size % lanes == 0;
-  auto masked = [&](llvm::Value *to) {
+  llvm::Value *start = sure.from; // of the main loop
+  rowEnd = cut();
+  if (aligned) {
+    Point first(point);
+    first[innerDim] = Index{start, 0, nullptr, evaluator.level()};
+    evaluator.lanes = 1;
+    Address where = evaluator.address(aligned.getPlace(), first);
+    unsigned bytes = elementBytes(where.element);
+    llvm::Value *at = b.CreatePtrToInt(where.pointer, b.getInt64Ty());
+    llvm::Value *past = b.CreateUDiv(b.CreateAnd(at, e.i64(bytes * lanes - 1)), e.i64(bytes));
+    llvm::Value *odd = b.CreateICmpNE(b.CreateAnd(at, e.i64(bytes - 1)), e.i64(0)); // no element is aligned: no main loop
+    start = b.CreateSelect(odd, written.to, b.CreateAdd(start, b.CreateAnd(b.CreateSub(e.i64(0), past), e.i64(lanes - 1))));
+  }
+  bool whole = !restriction && !aligned && size % lanes == 0;
+  auto masked = [&](llvm::Value *to, llvm::Value *end) {
     if (restriction)
       evaluator.known.push_back(*restriction);
     loop(j, to, lanes, false, {}, [&](llvm::Value *at, ArrayRef<Lanes>) {
       Lanes limit = nullptr;
-      if (!aligned) {
-        llvm::Value *left = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(written.to, at), e.i64(lanes));
+      if (!whole) {
+        llvm::Value *left = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(end, at), e.i64(lanes));
         limit = b.CreateICmpSLT(e.iota(b.getInt32Ty(), lanes), e.splat(b.CreateTrunc(left, b.getInt32Ty()), lanes));
       }
       body(at, 1, lanes, limit);
@@ -394,16 +440,21 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
     }, &j);
     evaluator.known.resize(knownBefore);
   };
-  rowEnd = cut();
-  if (sure.from != written.from)
-    masked(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.from, written.to));
+  if (start != written.from) {
+    llvm::Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, written.to);
+    masked(end, aligned ? end : written.to);
+    if (aligned)
+      j = end;
+  }
   evaluator.known.append(bounds.begin(), bounds.end());
   loop(j, sure.to, lanes, true, {}, [&](llvm::Value *at, ArrayRef<Lanes>) {
+    bypass = bool(aligned);
     body(at, 1, lanes, nullptr);
+    bypass = false;
     return SmallVector<Lanes>();
   }, &j);
   evaluator.known.resize(knownBefore);
-  masked(written.to);
+  masked(written.to, written.to);
   rowEnd = nullptr;
 }
 

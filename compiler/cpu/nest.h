@@ -32,6 +32,9 @@ public:
   /// Emits the nest at the builder's position. False after an error was reported.
   bool emit(const Nest &nest);
 
+  llvm::Value *streaming = nullptr; // i1: stores of this launch may bypass the cache (TILERY_STREAM)
+  bool hasStreamed = false;         // some store does: the kernel ends with a store fence
+
   using Body = llvm::function_ref<llvm::SmallVector<Lanes>(llvm::Value *counter, llvm::ArrayRef<Lanes> carried)>;
   /// for (i = from; i < to; i += step), or while i + step <= to if `whole`, with values carried. The body is one loop level of the
   /// evaluator. Returns the carried values after the loop; `last`, if given, receives the counter.
@@ -45,7 +48,9 @@ private:
   void outer(unsigned dim);
   void inner();
   void innerStatic();
-  void innerBounded(llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction);
+  /// `aligned`: the nest's only store, whose main loop then starts at a full vector's alignment and bypasses the cache.
+  void innerBounded(llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction, tile::StoreOp aligned = {});
+  tile::StoreOp streamable() const;
   void innerReducing(llvm::ArrayRef<KnownBound> bounds);
   /// Every sink at lanes [j, j + lanes); pieces of reductions go to `partials`.
   void body(llvm::Value *j, int64_t multiple, unsigned lanes, Lanes limit);
@@ -69,6 +74,7 @@ private:
   llvm::SmallVector<Lanes> partials; // of all reductions, while a row's loops are emitted
   llvm::Value *firstChunk = nullptr; // true in the first chunk of a row
   unsigned piece = 0;
+  bool bypass = false; // the stores of the current body are aligned and not read again
   llvm::Instruction *rowEnd = nullptr; // where values that a row does not change are emitted
 };
 

@@ -61,3 +61,24 @@ TEST(CpuCodegen, VectorAdd) {
         llvm::errs() << k.code.planText << k.code.llvmText << k.code.asmText;
     }
 }
+
+TEST(CpuCodegen, StreamingStoresStartAnywhere) {
+  cpu::Options options;
+  options.disjoint = options.wantAsm = true;
+  Compiled k = compileText(vectorAdd, options, true);
+  EXPECT_NE(k.code.asmText.find("vmovntp"), std::string::npos);
+  for (int shift : {0, 1, 3, 7})
+    for (int n : {1, 7, 64, 127, 128, 300}) {
+      auto x = randoms(n, 1), y = randoms(n, 2);
+      std::vector<float> out(n + 16, NAN);
+      uint64_t slots[] = {slot(x.data()), slot(y.data()), slot(out.data() + shift), slot(n)};
+      int64_t grid[] = {(n + 127) / 128, 1, 1};
+      LaunchOptions launchOptions;
+      launchOptions.flags = TILERY_DISJOINT | TILERY_STREAM;
+      launch(*k.kernels[0], grid, slots, launchOptions);
+      for (int i = 0; i < n + 16; ++i) {
+        bool inside = i >= shift && i < shift + n;
+        ASSERT_TRUE(inside ? out[i] == x[i - shift] + y[i - shift] : std::isnan(out[i])) << i << " of " << n << " at " << shift;
+      }
+    }
+}
