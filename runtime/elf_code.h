@@ -24,6 +24,7 @@ public:
 
   /// Address of a defined global symbol, 0 if there is none.
   uint64_t find(std::string_view name) const;
+  bool holds(uint64_t address) const { return address - reinterpret_cast<uint64_t>(memory) < size; }
   const std::vector<CodeSymbol> &functions() const { return functions_; }
   /// The unwind tables, ended by a zero length; null if there are none.
   const void *unwindTables() const { return unwind; }

@@ -1,8 +1,11 @@
 #include "runtime/registration.h"
+#include "runtime/crash.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <unistd.h>
+#include <vector>
 
 // gdb's JIT interface: it puts a breakpoint on the function and reads the descriptor. Names and layout are gdb's.
 // Weak, because a program that links LLVM's own JIT has LLVM's definitions, which then serve both.
@@ -30,6 +33,10 @@ struct Registration::GdbEntry : jit_code_entry {};
 
 namespace {
 std::mutex registrationMutex;
+std::vector<const ElfCode *> &loadedCode() {
+  static auto *loaded = new std::vector<const ElfCode *>;
+  return *loaded;
+}
 
 void tellGdb(uint32_t action, jit_code_entry *entry) {
   __jit_debug_descriptor.action_flag = action;
@@ -53,6 +60,15 @@ void writePerfMap(const ElfCode &code) {
 }
 } // namespace
 
+const ElfCode *codeAt(uint64_t address) {
+  std::unique_lock lock(registrationMutex, std::try_to_lock); // asked by a signal handler
+  if (lock)
+    for (const ElfCode *code : loadedCode())
+      if (code->holds(address))
+        return code;
+  return nullptr;
+}
+
 Registration::Registration(const ElfCode &code) : code(code), entry(std::make_unique<GdbEntry>()) {
   std::lock_guard lock(registrationMutex);
   if (code.unwindTables())
@@ -66,6 +82,8 @@ Registration::Registration(const ElfCode &code) : code(code), entry(std::make_un
   __jit_debug_descriptor.first_entry = entry.get();
   tellGdb(1, entry.get());
   writePerfMap(code);
+  loadedCode().push_back(&code);
+  watchCrashes();
 }
 
 Registration::~Registration() {
@@ -74,6 +92,7 @@ Registration::~Registration() {
   if (entry->next_entry)
     entry->next_entry->prev_entry = entry->prev_entry;
   tellGdb(2, entry.get());
+  std::erase(loadedCode(), &code);
   if (code.unwindTables())
     __deregister_frame(code.unwindTables());
 }

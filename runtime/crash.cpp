@@ -1,0 +1,67 @@
+#include "runtime/crash.h"
+#include "llvm/DebugInfo/DWARF/DWARFContext.h"
+#include "llvm/Object/ObjectFile.h"
+#include <csignal>
+#include <cstdio>
+#include <mutex>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace tilery {
+namespace {
+struct sigaction before[2];
+constexpr int watched[2] = {SIGSEGV, SIGBUS};
+
+/// "file.py:12" of a code address, empty if the code has no line table for it.
+std::string sourceLine(const ElfCode &code, uint64_t address) {
+  auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(code.debugObject(), "kernel"));
+  if (!object) {
+    llvm::consumeError(object.takeError());
+    return "";
+  }
+  uint64_t section = llvm::object::SectionedAddress::UndefSection;
+  for (const llvm::object::SectionRef &candidate : (*object)->sections())
+    if (candidate.isText() && address >= candidate.getAddress() && address < candidate.getAddress() + candidate.getSize())
+      section = candidate.getIndex();
+  auto context = llvm::DWARFContext::create(**object);
+  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath);
+  auto line = context->getLineInfoForAddress({address, section}, wanted);
+  return line && line->Line ? line->FileName + ":" + std::to_string(line->Line) : "";
+}
+
+void onCrash(int signal, siginfo_t *info, void *state) {
+  // The handler before ours meets the fault again when this one returns. What follows may allocate: the fault is in generated code, which never
+  // holds the allocator's locks.
+  for (int i = 0; i < 2; ++i)
+    sigaction(watched[i], &before[i], nullptr);
+  uint64_t address = uint64_t(static_cast<ucontext_t *>(state)->uc_mcontext.gregs[REG_RIP]);
+  const ElfCode *code = codeAt(address);
+  if (!code)
+    return;
+  std::string name = "?";
+  for (const CodeSymbol &function : code->functions())
+    if (address >= function.address && address < function.address + function.size)
+      name = function.name;
+  char where[64] = "";
+  if (info->si_code != SI_KERNEL) // an address that no memory can have is not told
+    std::snprintf(where, sizeof where, " (address %p)", info->si_addr);
+  std::string text = "tilery: kernel " + name + " touched memory that is not there" + where + "\n";
+  if (std::string line = sourceLine(*code, address); !line.empty())
+    text += "  at " + line + "\n";
+  text += "  hint: launch it with debug=True, which checks every access\n";
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+} // namespace
+
+void watchCrashes() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action = {};
+    action.sa_sigaction = onCrash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < 2; ++i)
+      sigaction(watched[i], &action, &before[i]);
+  });
+}
+} // namespace tilery
