@@ -49,6 +49,10 @@ class dtype(str):
         return cast(value, self)
 
     @property
+    def __tile_digest__(self):
+        return str(self)
+
+    @property
     def bits(self):
         return _BITS[str(self)]
 

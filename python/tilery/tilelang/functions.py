@@ -80,6 +80,10 @@ class Macro:
             p.name for p in inspect.signature(function).parameters.values() if p.annotation in (Ref, Var, "T.Ref", "T.Var")
         }
 
+    @property
+    def __tile_digest__(self):
+        return self.function, self.owner, self.by_reference
+
     def __get__(self, instance, owner=None):
         return self if instance is None else Macro(self.function, instance)
 

@@ -1,10 +1,11 @@
 """JITKernel: a compiled PrimFunc, called with tensors."""
 
+import functools
 import sys
 
 from tilery import _native
 
-from .. import debug
+from .. import cache, debug
 from ..errors import error
 from . import oracle
 from .memory import TensorType
@@ -34,7 +35,7 @@ class JITKernel:
         self.out_idx = _positions(prim_func, out_idx)
         self.params = [kind for _, kind in prim_func.params]
         self.latency = self.config = self.ref_latency = None
-        self.programs = []  # one for each kind of call so far
+        self._programs, self._plans, self._last = {}, {}, None  # by kind of call; the layouts of the last one
         inputs = [
             (name, "runtime" if isinstance(kind, TensorType) else "plain")
             for i, (name, kind) in enumerate(prim_func.params)
@@ -62,12 +63,26 @@ class JITKernel:
         kinds = dict(self.prim_func.params)
         for position, (name, known) in enumerate(zip(self._names(), signature.params)):
             layouts[name] = self._check(position, name, kinds[name], known)
-        program = build(self.prim_func, self.out_idx, {name: layout for name, layout in layouts.items() if layout})
-        self.programs.append(program)
+        layouts = {name: layout for name, layout in layouts.items() if layout}
+        disjoint = not signature.aliases
+        key = (tuple(sorted(layouts.items())), disjoint)
         if debug.wanted(self.debug):
-            return oracle.OracleCall(program, allocate, self.debug)
-        compiled = _native.compile(program.module, disjoint=not signature.aliases)
-        return _native.HostPlan(compiled.image, allocate)
+            return oracle.OracleCall(self._program(layouts), allocate, self.debug)
+        if key not in self._plans:  # kinds of calls that differ in extents share their code
+            kinds = [(name, kind) for name, kind in self.prim_func.params]
+            specialisation = ["tilelang", self.prim_func.__name__, kinds, self.out_idx, sorted(layouts.items())]
+            program = functools.partial(self._program, layouts)
+            image = cache.image(self.prim_func.function, specialisation, lambda: program().module, disjoint=disjoint)
+            self._plans[key] = _native.HostPlan(image, allocate)
+        self._last = layouts
+        return self._plans[key]
+
+    def _program(self, layouts):
+        """The traced program for tensors of these layouts; traced on demand, since code from the disk cache needs no trace."""
+        key = tuple(sorted(layouts.items()))
+        if key not in self._programs:
+            self._programs[key] = build(self.prim_func, self.out_idx, layouts)
+        return self._programs[key]
 
     def _check(self, position, name, kind, known):
         """Refuses an argument of the wrong kind; gives a tensor's layout: (factor of its address, classes of its strides)."""
@@ -94,21 +109,14 @@ class JITKernel:
         return divisibility, strides
 
     # -- what is inside ----------------------------------------------------------------------------------------------
+    def _latest(self):
+        """The program of the last kind of call; for row-major tensors if nothing was called yet."""
+        tensors = [(name, len(kind.shape)) for name, kind in self.prim_func.params if isinstance(kind, TensorType) and kind.shape]
+        return self._program(self._last or {name: (1, (0,) * (rank - 1) + (1,)) for name, rank in tensors})
+
     def get_kernel_source(self, kernel_only=True):
-        """The tile IR of the kernels; traced for row-major tensors if nothing was called yet."""
-        if not self.programs:
-            self.programs.append(
-                build(
-                    self.prim_func,
-                    self.out_idx,
-                    {
-                        name: (1, [0] * (len(kind.shape) - 1) + [1])
-                        for name, kind in self.prim_func.params
-                        if isinstance(kind, TensorType) and kind.shape
-                    },
-                )
-            )
-        return self.programs[-1].module.text()
+        """The tile IR of the kernels and the host function."""
+        return self._latest().module.text()
 
     get_host_source = get_kernel_source
     kernel_source = host_source = property(get_kernel_source)
@@ -116,9 +124,9 @@ class JITKernel:
     @property
     def asm(self):
         """{"tile", "passes", "llvm", "asm"}: the stages of the last kind of call."""
-        text = self.get_kernel_source()
-        compiled = _native.compile(self.programs[-1].module, texts=True)
-        return {"tile": text, "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
+        module = self._latest().module
+        compiled = _native.compile(module, texts=True)
+        return {"tile": module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
 
     def show_source(self, which="kernel"):
         print(self.get_kernel_source())

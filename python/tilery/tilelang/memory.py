@@ -17,7 +17,14 @@ class TensorType:
             raise error(ValueError, f"T.StridedTensor has {len(self.shape)} dimensions but {len(self.strides)} strides")
 
 
+    @property
+    def __tile_digest__(self):
+        return self.shape, self.dtype, self.strides
+
+
 class _TensorFactory:
+    __tile_digest__ = ()
+
     def __call__(self, shape, dtype="float32", data=None, strides=None, **options):
         return TensorType(shape, dtype, strides)
 

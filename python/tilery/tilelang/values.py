@@ -89,6 +89,10 @@ class Var(Expr):
         super().__init__()
         self.name, self.dtype = name, kind
 
+    @property
+    def __tile_digest__(self):
+        return self.name, self.dtype
+
     def __repr__(self):
         return self.name
 
@@ -105,6 +109,10 @@ class Node(Expr):
     def __init__(self, op, operands):
         super().__init__()
         self.op, self.operands = op, operands
+
+    @property
+    def __tile_digest__(self):
+        return self.op, self.operands
 
     @property
     def dtype(self):
