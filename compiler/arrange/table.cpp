@@ -1,4 +1,5 @@
 #include "compiler/arrange/index_map.h"
+#include <algorithm>
 #include <stdexcept>
 
 namespace tilery::arrange {
@@ -27,8 +28,9 @@ Table evaluate(const Tensor &tensor) {
   int64_t count = 1;
   for (const Shape &level : levels)
     for (const Symbol &size : level) {
-      table.shape.push_back(number(size));
-      count *= table.shape.back() < 0 ? 0 : table.shape.back();
+      // A tile that is larger than its tensor may leave a count below 0: there is none.
+      table.shape.push_back(std::max<int64_t>(number(size), 0));
+      count *= table.shape.back();
     }
   std::vector<int64_t> sizes;
   for (const Symbol &size : tensor.source().shape)

@@ -316,6 +316,29 @@ void Tensor::setDtype(const std::string &dtype) {
   root->dtype = dtype;
 }
 
+std::optional<Merged> mergeFlattened(const Tensor &tensor) {
+  if (tensor.level() != 0 || !tensor.view()->input)
+    return std::nullopt;
+  const View *first = tensor.view().get();
+  while (first->input->input)
+    first = first->input.get();
+  const auto *flat = std::get_if<Flatten>(&first->step);
+  if (!flat)
+    return std::nullopt;
+  Source source = tensor.source();
+  source.shape.clear();
+  std::vector<std::optional<Symbol>> shape(first->levels[0].begin(), first->levels[0].end());
+  Tensor merged(source, shape);
+  std::function<ViewRef(const View *)> relinked = [&](const View *view) -> ViewRef {
+    if (view == first)
+      return merged.view();
+    auto copy = std::make_shared<View>(*view);
+    copy->input = relinked(view->input.get());
+    return copy;
+  };
+  return Merged{merged.with(relinked(tensor.view().get())), flat->start, flat->end};
+}
+
 Tensor Tensor::substitute(const Symbol::Values &values) const {
   auto replaced = [&](std::vector<Symbol> symbols) {
     for (Symbol &symbol : symbols)

@@ -141,6 +141,7 @@ public:
   Tensor substitute(const Symbol::Values &values) const;
 
 private:
+  friend std::optional<struct Merged> mergeFlattened(const Tensor &tensor);
   Tensor(std::shared_ptr<Source> root, ViewRef view, unsigned depth) : root(std::move(root)), current(std::move(view)), depth(depth) {}
   Tensor with(ViewRef view) const { return Tensor(root, std::move(view), depth); }
   Tensor select(const Shape &shape, const std::vector<int64_t> &inputDims) const;
@@ -194,6 +195,17 @@ struct Table {
   std::vector<int64_t> shape, offsets;
 };
 Table evaluate(const Tensor &tensor);
+
+/// All levels and steps as text: equal texts mean equal arrangements (of sources with equal names of sizes).
+std::string describe(const Tensor &tensor);
+
+/// An arrangement that starts by flattening dimensions [start, end) of the source, as one of a source in which they are one dimension: equal
+/// elements wherever that dimension has a single stride, with affine lanes instead of divided ones.
+struct Merged {
+  Tensor tensor;
+  size_t start, end;
+};
+std::optional<Merged> mergeFlattened(const Tensor &tensor);
 
 /// An argument as the choice of block sizes sees it.
 struct Traffic {

@@ -301,6 +301,11 @@ void bindTensor(nb::module_ &m) {
   tensor.def_prop_ro("levels", [](Handle &h) { return h.tensor.levels(); }, "Number of levels from this one inward.");
   tensor.def("substitute", [](Handle &h, const Symbol::Values &values) { return wrap(h.tensor.substitute(values)); },
              "The same arrangement with names (by their text) replaced.");
+  tensor.def("merged", [](Handle &h) -> nb::object {
+    auto merged = mergeFlattened(h.tensor);
+    return merged ? nb::object(nb::make_tuple(wrap(merged->tensor), merged->start, merged->end)) : nb::none();
+  }, "(tensor, start, end) with the dimensions [start, end) of the source as one, if the arrangement starts by flattening them; else None.");
+  tensor.def("describe", [](Handle &h) { return describe(h.tensor); }, "All levels and steps as text.");
   tensor.def("table", [](Handle &h) { return table(h.tensor); }, "Element offsets into a contiguous source, -1 where there is none.");
 }
 

@@ -9,10 +9,10 @@ from ..tileon.language.types import of_native, unwrap
 
 
 class Parameter:
-    """One arranged argument of the kernel being traced."""
+    """One arranged argument of the kernel being traced. `tiles` gives places, `argument` indices into the source."""
 
-    def __init__(self, name, tensor, argument, pointer, extents, strides, environment):
-        self.name, self.tensor, self.argument = name, tensor, argument
+    def __init__(self, name, tensor, argument, tiles, pointer, extents, strides, environment):
+        self.name, self.tensor, self.argument, self.tiles = name, tensor, argument, tiles
         self.pointer, self.extents, self.strides, self.environment = pointer, extents, strides, environment
         levels, level = [tensor], tensor
         for _ in range(tensor.levels - 1):
@@ -121,7 +121,7 @@ class Arranged:
             raise error(IndexError, f"`{parameter.name}` holds several tiles (levels of {shape} dimensions between the program's and the tile's)",
                         hint=f"index it: `{parameter.name}[" + ", ".join("ijklmn"[:parameter.middle]) + "]`")
         parameter.placed = True
-        return parameter.argument.place(self._indices or ())
+        return parameter.tiles.place(self._indices or ())
 
     def _read(self):
         return wrap(native().load_place(self._place(), self._parameter.other))

@@ -19,7 +19,11 @@ class Argument:
     :param dtype: the element type (of a scalar: its own type).
     :param strides: one entry per dimension: True if the stride is 1.
     :param value: of a compile-time scalar.
+
+    ``merged``: (arrangement, start, end) if dimensions [start, end) are to be seen as one, as ``Tensor.merged`` gives it.
     """
+
+    merged = None
 
     def __init__(self, name, tensor, dtype=None, strides=(), divisibility=1, value=None):
         self.name, self.tensor, self.dtype, self.strides = name, tensor, dtype, strides
@@ -92,9 +96,15 @@ def _bind(native, a, values, program, environment):
     if a.is_scalar:
         return wrap(values)
     pointer, extents, strides = values
-    argument = arrange.Argument(native, a.tensor, pointer, extents, strides, program, environment)
+    source = arrange.Argument(native, a.tensor, pointer, extents, strides, program, environment)
+    tiles = source
+    if a.merged:
+        tensor, start, end = a.merged
+        whole = _product(native, extents[start:end])
+        tiles = arrange.Argument(native, tensor, pointer, [*extents[:start], whole, *extents[end:]],
+                                 [*strides[:start], *strides[end - 1:]], program, environment)
 
-    return Arranged(Parameter(a.name, a.tensor, argument, wrap(pointer), extents, strides, environment))
+    return Arranged(Parameter(a.name, a.tensor, source, tiles, wrap(pointer), extents, strides, environment))
 
 
 def _program(native, tensor, environment):

@@ -88,9 +88,11 @@ class Kernel:
         self._free = {s.label for s in self._metas}
         self._keywords = {*self.symbols, "debug"}
         self._sizes = self._pinned_sizes()
+        # Arguments that are flattened first: (position, first, end dimension).
+        self._flattened = [(i, *t.merged()[1:]) for i, t in enumerate(tensors) if t.merged()]
         parameters = [(n, "constexpr" if t.constexpr else "runtime") for n, t in zip(self.names, tensors)]
         parameters += [(label, "option", _MISSING) for label in self.symbols]
-        parameters += [("_sizes", "option", ()), ("debug", "option", False)]
+        parameters += [("_sizes", "option", ()), ("_merged", "option", ()), ("debug", "option", False)]
         self._launcher = _native.Launcher(application.__name__, parameters, self._compile, layout=True)
         self._choices = {}
         functools.update_wrapper(self, application, updated=())
@@ -109,9 +111,10 @@ class Kernel:
     def __call__(self, *args, **kwargs):
         if len(args) == len(self.names) and kwargs.keys() <= self._keywords:
             # Sizes matter only to what is chosen or pinned by them.
-            if not self._sizes and kwargs.keys() >= self._free:
+            if not self._sizes and not self._flattened and kwargs.keys() >= self._free:
                 return self._launcher(*args, **kwargs)
-            key = (tuple([getattr(a, "shape", None) for a in args]), *kwargs.items())
+            strides = [_strides(args[i]) for i, _, _ in self._flattened]
+            key = (tuple([getattr(a, "shape", None) for a in args]), *strides, *kwargs.items())
             found = self._choices.get(key)
             if found is None:
                 if len(self._choices) >= 4096:
@@ -158,7 +161,8 @@ class Kernel:
         shapes = [tuple(getattr(a, "shape", ())) for a in arguments]
         for t, name, shape in zip(self.tensors, self.names, shapes):
             _check_rank(self.application, name, t, len(shape))
-        chosen = {"_sizes": tuple(shapes[i][d] for i, d, _ in self._sizes)}
+        chosen = {"_sizes": tuple(shapes[i][d] for i, d, _ in self._sizes),
+                  "_merged": tuple(i for i, start, end in self._flattened if _is_one(shapes[i], _strides(arguments[i]), start, end))}
         free = [s for s in self._metas if s.label not in kwargs]
         if any(label not in kwargs and not s.meta for label, s in self.symbols.items()):
             return chosen  # what is missing is named when the kernel is compiled
@@ -187,6 +191,8 @@ class Kernel:
                             hint=f"pass it by keyword: {self.application.__name__}(..., {label}=...)")
             numbers[repr(symbol)] = self._number(label, values[label])
         arguments = [self._argument(n, t, known, numbers) for n, t, known in zip(self.names, self.tensors, signature.params)]
+        for i in values["_merged"]:
+            arguments[i].merged = arguments[i].tensor.merged()
         module, reads = compile_application(self.application, arguments)
         disjoint = not signature.aliases
         result = self.compiled[repr(signature)] = Compiled(module, disjoint, reads)
@@ -226,6 +232,29 @@ class Kernel:
                             hint="use numbers, meta or constexpr symbols, or sizes of the arguments")
 
         return Argument(name, arranged, known[1], tuple(c == 1 for c in known[4]), known[2])
+
+
+def _strides(array):
+    """In elements, or None for what is no array of that kind: it counts as scattered."""
+    stride = getattr(array, "stride", None)
+    if stride is not None:
+        return stride()
+    strides = getattr(array, "strides", None)
+
+    return strides and tuple(s // array.itemsize for s in strides)
+
+
+def _is_one(shape, strides, start, end):
+    """Do the dimensions [start, end) make one dimension with the stride of the last?"""
+    if strides is None:
+        return False
+    expected = strides[end - 1] * shape[end - 1]
+    for size, stride in zip(reversed(shape[start:end - 1]), reversed(strides[start:end - 1])):
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+
+    return True
 
 
 def _is_size(symbol):

@@ -83,6 +83,18 @@ TEST(ArrangeFlatten, EndIsExclusiveAndNegativeDimensionsCount) {
   EXPECT_EQ(levels(source({2, 3, 4}).flatten(0, -1)), (std::vector<int64_t>{6, 4}));
 }
 
+TEST(ArrangeFlatten, MergedSourceHasTheSameElements) {
+  Tensor flat = source({2, 3, 4}).flatten(1).tile(symbols({1, 5})).flatten();
+  auto merged = mergeFlattened(flat);
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(merged->start, 1u);
+  EXPECT_EQ(merged->end, 3u);
+  EXPECT_EQ(merged->tensor.source().shape.size(), 2u);
+  EXPECT_EQ(offsets(merged->tensor), offsets(flat));
+  EXPECT_FALSE(mergeFlattened(source({2, 3}).tile(symbols({1, 2})).flatten()));
+  EXPECT_FALSE(mergeFlattened(source({2, 3})));
+}
+
 TEST(ArrangeExpand, RepeatsIndexZeroOfAnyDimension) {
   EXPECT_EQ(offsets(source({2, 3}).expand(symbols({4, -1}))), (Offsets{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}));
 }
@@ -102,6 +114,15 @@ TEST(ArrangeInner, OperationsActOnTheirLevelOnly) {
 TEST(ArrangeInner, OnlyADescendantReplacesTheElements) {
   Tensor a = source({4}).tile(symbols({2})), b = source({4}).tile(symbols({2}));
   EXPECT_THROW(a.setInner(b.inner().unsqueeze(0)), std::invalid_argument);
+}
+
+TEST(ArrangeDescribe, DiffersWhereTheElementsDo) {
+  Tensor x = source({6});
+  EXPECT_EQ(describe(x.tile(symbols({2}))), describe(x.tile(symbols({2}))));
+  EXPECT_NE(describe(x.tile(symbols({2}))), describe(x.tile(symbols({2}), {}, {}, true)));
+  EXPECT_NE(describe(x.pad({{1, 0}})), describe(x.pad({{0, 1}})));
+  Tensor square = source({4, 4});
+  EXPECT_NE(describe(square.permute({1, 0})), describe(square.permute({0, 1})));
 }
 
 TEST(ArrangeBranches, OneTensorManyArrangements) {
