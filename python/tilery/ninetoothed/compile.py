@@ -36,6 +36,16 @@ class Argument:
         return f"ninetoothed_{self.tensor.name}_size_{d}"
 
 
+def describe(arguments):
+    """Plain values that, with the application, decide what a trace builds. Tensors go by their argument's name: their own is a counter's."""
+    names = {a.size_name(d): Symbol(f"{a.name}_size_{d}") for a in arguments for d in range(a.rank)}
+
+    return [
+        (a.name, a.tensor.substitute(names).describe(), a.dtype, a.strides, a.divisibility, a.value, bool(a.merged), a.tensor.other)
+        for a in arguments
+    ]
+
+
 def compile_application(application, arguments):
     """Traces. Returns (module, what the trace read)."""
     first = _grid_argument(application, arguments)

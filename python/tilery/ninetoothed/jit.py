@@ -10,7 +10,8 @@ from tilery._native.arrange import Symbol, Tensor
 from .. import cache
 from .. import debug as oracle
 from ..errors import error
-from .compile import Argument, compile_application, host_name, host_parameters
+from ..tileon.launch import CompiledKernel
+from .compile import Argument, compile_application, describe, host_name, host_parameters
 
 # Options that schedule a GPU or a tuning run: accepted and without effect here.
 _OPTIONS = ("num_warps", "num_stages", "max_num_configs")
@@ -53,23 +54,6 @@ def make(arrangement, application, tensors, caller="torch", kernel_name=None, ou
     return Kernel(application, list(arranged), caller)
 
 
-class Compiled:
-    """The machine code of one specialisation, with its stages as text."""
-
-    def __init__(self, module, disjoint, reads):
-        self.module, self.disjoint, self.reads = module, disjoint, reads
-        self._texts = None
-
-    @property
-    def asm(self):
-        """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}."""
-        if self._texts is None:
-            compiled = _native.compile(self.module, disjoint=self.disjoint, texts=True)
-            self._texts = {"tile": self.module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
-
-        return self._texts
-
-
 class Kernel:
     """A callable: arguments in the application's order, then constexpr and meta symbols by keyword.
 
@@ -81,7 +65,7 @@ class Kernel:
             raise error(ValueError, f"Unsupported caller: `{caller}`.")
         self.application, self.tensors = application, tensors
         self.names = list(inspect.signature(application).parameters)
-        self.compiled = {}  # specialisation -> Compiled
+        self.compiled = {}  # specialisation -> CompiledKernel
         symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not _is_size(s)}
         self.symbols = dict(sorted(symbols.items()))
         self._metas = [s for s in self.symbols.values() if s.meta]
@@ -193,13 +177,16 @@ class Kernel:
         arguments = [self._argument(n, t, known, numbers) for n, t, known in zip(self.names, self.tensors, signature.params)]
         for i in values["_merged"]:
             arguments[i].merged = arguments[i].tensor.merged()
-        module, reads = compile_application(self.application, arguments)
         disjoint = not signature.aliases
-        result = self.compiled[repr(signature)] = Compiled(module, disjoint, reads)
+        result = CompiledKernel(self.application.__name__, lambda: compile_application(self.application, arguments), disjoint)
+        self.compiled[repr(signature)] = result
         if oracle.wanted(values["debug"]):
-            return oracle.OracleHostLaunch(module, host_name(self.application), host_parameters(arguments), values["debug"], result)
+            return oracle.OracleHostLaunch(
+                result.module, host_name(self.application), host_parameters(arguments), values["debug"], result
+            )
+        specialisation = ["ninetoothed", describe(arguments)]
 
-        return _native.HostPlan(cache.image(None, None, lambda: module, disjoint=disjoint))
+        return _native.HostPlan(cache.image(self.application, specialisation, lambda: result.module, disjoint=disjoint))
 
     def _number(self, label, value):
         """A value for a symbol, checked."""
