@@ -1,6 +1,7 @@
 #include "runtime/crash.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/Object/ObjectFile.h"
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <mutex>
@@ -29,15 +30,14 @@ std::string sourceLine(const ElfCode &code, uint64_t address) {
   return line && line->Line ? line->FileName + ":" + std::to_string(line->Line) : "";
 }
 
-void onCrash(int signal, siginfo_t *info, void *state) {
-  // The handler before ours meets the fault again when this one returns. What follows may allocate: the fault is in generated code, which never
-  // holds the allocator's locks.
+/// The handler before ours meets the fault again when ours returns.
+void handBack() {
   for (int i = 0; i < 2; ++i)
     sigaction(watched[i], &before[i], nullptr);
-  uint64_t address = uint64_t(static_cast<ucontext_t *>(state)->uc_mcontext.gregs[REG_RIP]);
-  const ElfCode *code = codeAt(address);
-  if (!code)
-    return;
+}
+
+/// May allocate: the fault is in generated code, which never holds the allocator's locks.
+void report(const ElfCode *code, uint64_t address, const siginfo_t *info) {
   std::string name = "?";
   for (const CodeSymbol &function : code->functions())
     if (address >= function.address && address < function.address + function.size)
@@ -50,6 +50,18 @@ void onCrash(int signal, siginfo_t *info, void *state) {
     text += "  at " + line + "\n";
   text += "  hint: launch it with debug=True, which checks every access\n";
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+void onCrash(int, siginfo_t *info, void *state) {
+  uint64_t address = uint64_t(static_cast<ucontext_t *>(state)->uc_mcontext.gregs[REG_RIP]);
+  static std::atomic<bool> reporting;
+  if (const ElfCode *code = codeAt(address)) {
+    if (reporting.exchange(true))
+      sleep(5); // another thread's report; the process ends with it
+    else
+      report(code, address, info);
+  }
+  handBack();
 }
 } // namespace
 

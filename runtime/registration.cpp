@@ -61,7 +61,10 @@ void writePerfMap(const ElfCode &code) {
 } // namespace
 
 const ElfCode *codeAt(uint64_t address) {
-  std::unique_lock lock(registrationMutex, std::try_to_lock); // asked by a signal handler
+  // Asked by a signal handler: the lock may be held for ever by the thread that stands below it.
+  std::unique_lock lock(registrationMutex, std::defer_lock);
+  for (int tries = 0; tries < 100 && !lock.try_lock(); ++tries)
+    usleep(1000);
   if (lock)
     for (const ElfCode *code : loadedCode())
       if (code->holds(address))

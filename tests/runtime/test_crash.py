@@ -27,7 +27,7 @@ def run(tmp_path, **values):
 
 def test_a_crash_names_kernel_and_line(tmp_path):
     line = PROGRAM[: PROGRAM.index("# here")].count("\n") + 1
-    for grid in ("(1,)", "(64,)"):  # on the calling thread; on workers
+    for grid in ("(1,)", *["(64,)"] * 5):  # on the calling thread; on several at once
         result = run(tmp_path, grid=grid, far=1 << 40)
         assert result.returncode == -signal.SIGSEGV
         assert "tilery: kernel wild touched memory that is not there (address 0x" in result.stderr
