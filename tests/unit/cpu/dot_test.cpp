@@ -209,20 +209,28 @@ TEST(Dot, SameBitsForAnyTileAndThreadCount) {
   EXPECT_EQ(first.c, third.c);
 }
 
+// Run by name: --gtest_also_run_disabled_tests --gtest_filter='*Speed*'
 TEST(Dot, DISABLED_Speed) {
-  for (Shape s : {Shape{512, 512, 512, 128, 256, 64}, {512, 512, 512, 64, 64, 32}, {1024, 1024, 1024, 128, 256, 64}, {1024, 1024, 1024, 64, 64, 32},
-                  {2048, 2048, 2048, 128, 256, 64}, {2048, 2048, 2048, 64, 64, 32}}) {
-    Compiled code = compileText(seed(s, "f32", "f32"), disjoint(true), true);
-    Problem<float, float> problem(s, false, false, 1);
-    for (unsigned threads : {1u, 2u}) {
-      setNumThreads(threads);
-      double best = 1e9;
-      for (int i = 0; i < 8; ++i) {
-        auto start = std::chrono::steady_clock::now();
-        problem.run(code, TILERY_DISJOINT);
-        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  for (const std::string &name : cpu::targetNames()) {
+    cpu::Options options = disjoint(true);
+    options.target = *cpu::findTarget(name);
+    if (!cpu::hostRuns(options.target))
+      continue;
+    for (Shape s : {Shape{512, 512, 512, 128, 256, 64}, {512, 512, 512, 64, 64, 32}, {1024, 1024, 1024, 128, 256, 64}, {1024, 1024, 1024, 64, 64, 32},
+                    {2048, 2048, 2048, 128, 256, 64}, {2048, 2048, 2048, 64, 64, 32}}) {
+      Compiled code = compileText(seed(s, "f32", "f32"), options, true);
+      Problem<float, float> problem(s, false, false, 1);
+      for (unsigned threads : {1u, 2u, 16u}) {
+        setNumThreads(threads);
+        double best = 1e9;
+        for (int i = 0; i < 8; ++i) {
+          auto start = std::chrono::steady_clock::now();
+          problem.run(code, TILERY_DISJOINT);
+          best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        }
+        std::printf("%s: %d in %dx%dx%d, %u threads: %.1f GFLOP/s\n", name.c_str(), s.m, s.bm, s.bn, s.bk, threads, 2e-9 * s.m * s.n * s.k / best);
       }
-      std::printf("%d %dx%dx%d threads %u: %.1f GFLOP/s\n", s.m, s.bm, s.bn, s.bk, threads, 2e-9 * s.m * s.n * s.k / best);
     }
   }
+  setNumThreads(0);
 }
