@@ -16,13 +16,6 @@ Value Planner::leader(Value value) const {
   }
 }
 
-const Planner::Info *Planner::definition(Value value) const {
-  for (auto &info : infos)
-    if (info->step.op ? info->step.op == value.getDefiningOp() : info->pending.count(value) != 0)
-      return info.get();
-  return nullptr;
-}
-
 // The new value of a carried tile (or the merged value of a branch) is computed straight into its buffer if nothing reads the old one later.
 void Planner::shareWithYield(Value value, Value target) {
   Operation *def = value.getDefiningOp();
@@ -36,7 +29,7 @@ void Planner::shareWithYield(Value value, Value target) {
     return;
   if (!argument && terminator->getParentOp() != target.getDefiningOp())
     return;
-  const Info *info = definition(value);
+  const Info *info = definitions.lookup(value);
   if (!info)
     return;
   if (argument)
@@ -128,6 +121,8 @@ int Planner::bufferOf(Value value) {
   int64_t first = begin[owner], last = def ? begin[def] : end[owner];
   for (const PullSite &site : sites.lookup(value))
     last = std::max(last, lastPosition(value, site));
+  if (const Info *info = definitions.lookup(value)) // filled with all else of its nest, also if nothing reads it
+    last = std::max(last, info->position);
   if (def && def->getNumRegions())
     last = std::max(last, end[def]);
   for (Operation *user : value.getUsers())

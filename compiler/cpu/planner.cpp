@@ -280,9 +280,16 @@ void Planner::buildBlock(Block &block) {
 
 void Planner::collectSites() {
   sites.clear();
-  for (auto &info : infos)
+  definitions.clear();
+  for (auto &info : infos) {
+    if (info->step.op)
+      for (Value result : info->step.op->getResults())
+        definitions[result] = info.get();
+    for (Value value : info->pending)
+      definitions[value] = info.get();
     for (const auto &[value, reach] : info->pull.tiles)
       sites[value].push_back({info.get(), reach});
+  }
 }
 
 // Where the reads of `value` by a step end: inside a nested region they may repeat until that region's op ends.

@@ -48,7 +48,6 @@ private:
   void shareBuffers();
   void shareWithYield(mlir::Value value, mlir::Value target);
   void shareWithInit(mlir::Operation *op, mlir::Value value, mlir::Value target);
-  const Info *definition(mlir::Value value) const;
   int bufferOf(mlir::Value value);
   int newBuffer(mlir::Type type, int64_t first, int64_t last);
   void finishSteps(Plan &plan);
@@ -66,6 +65,7 @@ private:
   std::unique_ptr<Info> open;
   int64_t order = 0;
   llvm::MapVector<mlir::Value, llvm::SmallVector<PullSite>> sites;
+  llvm::DenseMap<mlir::Value, Info *> definitions; // the step that fills a stored tile
   llvm::DenseMap<mlir::Value, mlir::Value> leaders;   // tiles that share a buffer
   llvm::DenseMap<mlir::Value, int> buffers;
   std::vector<ScratchBuffer> scratchBuffers;
