@@ -26,7 +26,7 @@ def _accept(name):
     def function(*args, **kwargs):
         return None
 
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = "A hint for GPUs."
     return function
 

@@ -15,7 +15,7 @@ def _function(name, op, host):
             return host(x)
         return Val(current_builder().math(op, _float(x)))
 
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name  # the disk cache tells functions of this package apart by name
     function.__doc__ = f"{name} of x."
     return function
 
@@ -195,12 +195,24 @@ def Cast(dtype, value):
     return cast(value, dtype)
 
 
-def _bitwise(op):
-    return lambda a, b: binary(op, a, b)
+def shift_left(a, b):
+    return binary("<<", a, b)
 
 
-shift_left, shift_right = _bitwise("<<"), _bitwise(">>")
-bitwise_and, bitwise_or, bitwise_xor = _bitwise("&"), _bitwise("|"), _bitwise("^")
+def shift_right(a, b):
+    return binary(">>", a, b)
+
+
+def bitwise_and(a, b):
+    return binary("&", a, b)
+
+
+def bitwise_or(a, b):
+    return binary("|", a, b)
+
+
+def bitwise_xor(a, b):
+    return binary("^", a, b)
 
 
 def bitwise_not(x):

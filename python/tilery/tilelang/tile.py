@@ -156,7 +156,7 @@ def _reduce(kind):
             bool(nan_propagate),
         )
 
-    function.__name__ = f"reduce_{kind}"
+    function.__name__ = function.__qualname__ = f"reduce_{kind}"
     function.__doc__ = f"out = {kind} of buffer along dim; combined with out's old content unless `clear`."
     return function
 
@@ -185,7 +185,7 @@ def _scan(kind):
             trace.native, kind, native_region(trace, src, "a scan"), native_region(trace, dst, "a scan"), dim, bool(reverse)
         )
 
-    function.__name__ = f"cum{kind}"
+    function.__name__ = function.__qualname__ = f"cum{kind}"
     function.__doc__ = f"dst = running {kind} of src along dim (in place without dst)."
     return function
 
@@ -231,7 +231,7 @@ def _atomic(kind):
         _native.atomic_region(trace.native, kind, native_region(trace, dst, "an atomic update"), source, order)
         return None
 
-    function.__name__ = f"atomic_{kind}"
+    function.__name__ = function.__qualname__ = f"atomic_{kind}"
     function.__doc__ = f"Indivisible {kind} of value (a number, an element or a buffer) into dst."
     return function
 

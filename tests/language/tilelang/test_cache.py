@@ -43,3 +43,11 @@ def test_warm_start(monkeypatch, tmp_path):
     monkeypatch.setattr(kernel, "build", build)
     assert (run(scaled(3))[1:] == 3).all()
     assert (run(scaled(2))[1:] == 2).all()
+
+
+def test_functions_of_the_language_have_names_of_their_own():
+    """The cache describes them by name: two of one name would be taken for each other."""
+    seen = {}
+    for name, value in vars(T).items():
+        if callable(value) and not isinstance(value, type) and hasattr(value, "__qualname__"):
+            assert seen.setdefault((value.__module__, value.__qualname__), value) is value, name

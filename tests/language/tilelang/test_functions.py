@@ -1,0 +1,288 @@
+"""Functions of T one by one: what they compute, by the oracle and by machine code."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from tilery import tilelang
+from tilery.tilelang import language as T
+
+
+@pytest.fixture(params=["oracle", "native"])
+def engine(request, monkeypatch):
+    monkeypatch.setenv("TILERY_ORACLE", "1" if request.param == "oracle" else "0")
+
+
+def elementwise(function, source, target):
+    """Y[i] = function(X[i]); the annotations are text here (`from __future__ import annotations`)."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(X: T.Tensor((n,), source), Y: T.Tensor((n,), target)):
+        with T.Kernel(T.ceildiv(n, 32)) as bx:
+            for i in T.Parallel(32):
+                Y[bx * 32 + i] = function(X[bx * 32 + i])
+
+    return tilelang.compile(main, out_idx=1)
+
+
+FLOAT = {
+    "exp": torch.exp, "exp2": torch.exp2, "exp10": lambda x: 10.0**x, "log": torch.log, "log2": torch.log2, "log10": torch.log10,
+    "log1p": torch.log1p, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "atan": torch.atan, "sinh": torch.sinh,
+    "cosh": torch.cosh, "tanh": torch.tanh, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt, "erf": torch.erf, "floor": torch.floor,
+    "ceil": torch.ceil, "round": torch.round, "trunc": torch.trunc, "sigmoid": torch.sigmoid, "abs": torch.abs,
+    "__exp": torch.exp, "__log2": torch.log2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FLOAT)
+def test_float_functions(engine, name):
+    x = torch.rand(70) * 3 + 0.1
+    actual = elementwise(getattr(T, name), "float32", "float32")(x)
+    torch.testing.assert_close(actual.double(), FLOAT[name](x.double()), rtol=2e-6, atol=1e-6)
+
+
+def test_float_tests(engine):
+    x = torch.tensor([1.0, math.inf, -math.inf, math.nan])
+    for name in ("isnan", "isinf", "isfinite"):
+        assert torch.equal(elementwise(getattr(T, name), "float32", "bool")(x), getattr(torch, name)(x))
+
+
+INTEGER = {
+    "floor division": (lambda x: x // 7, lambda x: x // 7),
+    "floor modulo": (lambda x: x % 7, lambda x: x % 7),
+    "by a negative": (lambda x: T.floordiv(x, -3) * 10 + T.floormod(x, -3), lambda x: (x // -3) * 10 + x % -3),
+    "truncating": (lambda x: T.truncdiv(x, 7) * 100 + T.truncmod(x, 7),
+                   lambda x: (np.trunc(x / 7) * 100 + np.fmod(x, 7)).astype(np.int32)),
+    "shifts": (lambda x: T.shift_left(x, 3) + T.shift_right(x, 1), lambda x: (x << 3) + (x >> 1)),
+    "bits": (lambda x: (x & 12) | (x ^ 5) - ~x, lambda x: (x & 12) | (x ^ 5) - ~x),
+    "limits": (lambda x: T.clamp(x, -3, 9), lambda x: np.clip(x, -3, 9)),
+    "min and max": (lambda x: T.min(x, 4) + T.max(x, -4), lambda x: np.minimum(x, 4) + np.maximum(x, -4)),
+    "choice": (lambda x: T.if_then_else(x > 2, x, -x) + T.Select(x == 0, 100, 0), lambda x: np.where(x > 2, x, -x) + (x == 0) * 100),
+    "rounding up": (lambda x: T.ceildiv(x, 4) + T.align_up(x, 8), lambda x: -(-x // 4) + -(-x // 8) * 8),
+    "logic": (lambda x: T.if_then_else(T.And(x > -5, T.Or(x < 0, T.Not(x < 7))), 1, 2),
+              lambda x: np.where((x > -5) & ((x < 0) | ~(x < 7)), 1, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INTEGER)
+def test_integer_functions(engine, name):
+    ours, theirs = INTEGER[name]
+    x = np.arange(-20, 21, dtype=np.int32)
+    assert np.array_equal(elementwise(ours, "int32", "int32")(x), theirs(x))
+
+
+def test_promotion(engine):
+    half = torch.tensor([0.1, 2.5, 3000.0], dtype=torch.float16)
+    # A constant takes the type of the value, float32 wins over float16, integers become floats.
+    assert torch.equal(elementwise(lambda x: x * 1.001, "float16", "float32")(half), (half * torch.tensor(1.001).half()).float())
+    wide = elementwise(lambda x: x * T.float32(1.001), "float16", "float32")(half)
+    assert torch.equal(wide, half.float() * torch.tensor(1.001))
+    ints = torch.tensor([1, 2, 7], dtype=torch.int32)
+    assert torch.equal(elementwise(lambda x: x / 2, "int32", "float32")(ints), ints / 2)
+    assert torch.equal(elementwise(lambda x: x + 0.5, "int8", "float32")(ints.char()), ints + 0.5)
+
+
+def test_conversions(engine):
+    x = torch.tensor([1.75, -1.75, 100.5])
+    assert elementwise(lambda v: T.int32(v), "float32", "int32")(x).tolist() == [1, -1, 100]
+    assert elementwise(lambda v: T.cast(v, "float16"), "float32", "float32")(x).tolist() == x.half().float().tolist()
+    assert torch.equal(elementwise(lambda v: T.reinterpret(v, "int32"), "float32", "int32")(x), x.view(torch.int32))
+    assert elementwise(lambda v: T.infinity("float32") - v, "float32", "float32")(x).tolist() == [math.inf] * 3
+    assert elementwise(lambda v: v * 0 + T.max_value("int8"), "int32", "int32")(torch.zeros(1, dtype=torch.int32)).tolist() == [127]
+
+
+def test_compile_time_values():
+    assert T.ceildiv(7, 2) == 4 and T.max(3, 5) == 5 and T.float32(2) == 2.0 and T.clamp(9, 0, 4) == 4
+    assert T.float16 == "float16" == T.half and T.dtype("float").bits == 32 and T.dtype(torch.bfloat16) == "bfloat16"
+    assert T.dtype(np.dtype("int8")) == "int8" and T.dtype(int) == "int32" and T.float16.as_torch() is torch.float16
+    assert tilelang.cdiv(7, 2) == 4 and tilelang.next_power_of_2(5) == 8 and tilelang.math.next_power_of_2(1) == 1
+
+
+def test_strided_parameter(engine):
+    s, n = T.dynamic("s"), T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.StridedTensor((n, 3), (s, 2), "float32"), B: T.Tensor((n, 3), "float32")):
+        with T.Kernel(n) as i:
+            for j in T.Parallel(3):
+                B[i, j] = A[i, j] + s
+
+    kernel = tilelang.compile(main, out_idx=1)
+    x = torch.randn(4, 10)
+    assert torch.equal(kernel(x[:, 1:7:2]), x[:, 1:7:2] + 10)
+
+
+def test_wrong_stride_is_refused():
+    @T.prim_func
+    def main(A: T.StridedTensor((2, 3), (8, 2), "float32"), B: T.Tensor((2, 3), "float32")):
+        with T.Kernel(1):
+            T.copy(A, B)
+
+    with pytest.raises(ValueError, match=r"Argument main.A.strides\[0\] has an unsatisfied constraint: 3 == 8"):
+        tilelang.compile(main, out_idx=1)(torch.ones(2, 3))
+
+
+def test_size_from_an_expression(engine):
+    m, k = T.dynamic("m, k")
+
+    @T.prim_func
+    def main(A: T.Tensor((2 * m + k,), "int32"), B: T.Tensor((k,), "int32"), C: T.Tensor((3,), "int32")):
+        with T.Kernel(1):
+            C[0] = m
+            C[1] = k
+            C[2] = m * k - 1
+
+    kernel = tilelang.compile(main, out_idx=2)
+    assert kernel(torch.zeros(11, dtype=torch.int32), torch.zeros(3, dtype=torch.int32)).tolist() == [4, 3, 11]
+    with pytest.raises(ValueError, match="unsatisfied constraint"):
+        kernel(torch.zeros(12, dtype=torch.int32), torch.zeros(3, dtype=torch.int32))
+
+
+def test_safe_value(engine):
+    @T.prim_func
+    def main(A: T.Tensor((5,), "float32"), B: T.Tensor((8,), "float32")):
+        with T.Kernel(1):
+            T.annotate_safe_value({A: -7})
+            a = T.alloc_shared((8,), "float32")
+            T.copy(A[0], a)
+            T.copy(a, B)
+
+    assert tilelang.compile(main, out_idx=1)(torch.arange(5.0)).tolist() == [0, 1, 2, 3, 4, -7, -7, -7]
+
+
+def test_regions(engine):
+    """Dimensions of size 1 are dropped, parts of buffers are copied, a negative index counts from the end."""
+
+    @T.prim_func
+    def main(A: T.Tensor((3, 4, 6), "float32"), B: T.Tensor((4, 3), "float32"), C: T.Tensor((6,), "float32")):
+        with T.Kernel(1):
+            tile = T.alloc_shared((2, 4, 6), "float32")
+            T.fill(tile, 9)
+            T.copy(A[1, 0:4, 2:5], tile[1, :, 1:4])
+            T.copy(tile[1, 0:4, 1:4], B)
+            row = T.alloc_fragment((6,), "float32")
+            T.copy(A[-1, -2, :], row)
+            row[0] = tile[0, 0, 0]
+            T.copy(row, C)
+
+    a = torch.randn(3, 4, 6)
+    b, c = tilelang.compile(main, out_idx=[1, 2])(a)
+    assert torch.equal(b, a[1, :, 2:5]) and c.tolist() == [9, *a[2, 2, 1:].tolist()]
+
+
+def test_loops(engine):
+    @T.prim_func
+    def main(A: T.Tensor((16,), "int32"), B: T.Tensor((6, 8), "int32")):
+        with T.Kernel(2, 3, threads=32) as (bx, by):
+            for i in T.unroll(8):
+                A[bx * 8 + i] = i
+            for i in T.vectorized(4):
+                A[bx * 8 + i] += 100
+            for i in range(6, 8):
+                A[bx * 8 + i] += T.get_block_binding(0) * 1000
+            for (step,) in [(1,), (2,)]:
+                A[bx * 8 + step] += step
+            for j in T.serial(0, 8, 3):
+                B[by * 2 + bx, j] = T.get_block_extent(0) * 10 + T.get_block_extent(1)
+
+    kernel = tilelang.compile(main)
+    a, b = torch.zeros(16, dtype=torch.int32), torch.zeros(6, 8, dtype=torch.int32)
+    # Programs of one column write the same numbers; one of them is enough to look at.
+    @T.prim_func
+    def columns(A: T.Tensor((2, 8), "int32")):
+        with T.Kernel(2) as (bx,):
+            for i in T.unroll(8):
+                A[bx, i] = i
+            for i in T.vectorized(4):
+                A[bx, i] += 100
+            for i in range(6, 8):
+                A[bx, i] += T.get_block_binding(0) * 1000
+            for (step,) in [(1,), (2,)]:
+                A[bx, step] += step
+
+    c = torch.zeros(2, 8, dtype=torch.int32)
+    tilelang.compile(columns)(c)
+    assert c.tolist() == [[100, 102, 104, 103, 4, 5, 6, 7], [100, 102, 104, 103, 4, 5, 1006, 1007]]
+    kernel(a, b)
+    assert (b[:, ::3] == 23).all() and b.sum() == 23 * 18
+
+
+def test_persistent(engine):
+    @T.prim_func
+    def main(A: T.Tensor((5, 7), "int32")):
+        with T.Kernel(3) as bx:
+            for i, j in T.Persistent([5, 7], 3, bx, group_size=4):
+                A[i, j] = A[i, j] + i * 10 + j
+
+    a = torch.zeros(5, 7, dtype=torch.int32)
+    tilelang.compile(main)(a)
+    assert torch.equal(a, torch.arange(5).int()[:, None] * 10 + torch.arange(7).int())
+
+
+def test_atomics(engine):
+    @T.prim_func
+    def main(A: T.Tensor((4,), "int32"), P: T.Tensor((8,), "int32"), S: T.Tensor((2, 3), "float32")):
+        with T.Kernel(8) as bx:
+            P[bx] = T.atomic_add(A[0], 1, return_prev=True)
+            T.atomic_max(A[1], bx)
+            T.atomic_min(A[2], bx - 3, memory_order="relaxed")
+            T.atomic_or(A[3], 1 << bx)
+            T.atomic_add(S, 0.5)
+
+    a, p, s = torch.zeros(4, dtype=torch.int32), torch.zeros(8, dtype=torch.int32), torch.zeros(2, 3)
+    tilelang.compile(main)(a, p, s)
+    assert a.tolist() == [8, 7, -3, 255] and sorted(p.tolist()) == list(range(8)) and (s == 4).all()
+
+
+def test_size_zero(engine):
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n, 4), "float32"), B: T.Tensor((n, 4), "float32")):
+        with T.Kernel(T.ceildiv(n, 8)) as bx:
+            a = T.alloc_shared((8, 4), "float32")
+            T.copy(A[bx * 8, 0], a)
+            T.copy(a, B[bx * 8, 0])
+
+    assert tilelang.compile(main, out_idx=1)(torch.ones(0, 4)).shape == (0, 4)
+
+
+def test_print_and_assert(engine, capfd):
+    @T.prim_func
+    def main(A: T.Tensor((2,), "int32")):
+        with T.Kernel(1):
+            T.print(A[0], msg="first")
+            T.device_assert(A[1] > 0, "A[1] must be positive")
+
+    kernel = tilelang.compile(main)
+    kernel(torch.tensor([41, 1], dtype=torch.int32))
+    out = capfd.readouterr()
+    assert "first" in out.out + out.err and "41" in out.out + out.err
+    with pytest.raises(Exception, match=r"A\[1\] must be positive"):
+        kernel(torch.tensor([41, -1], dtype=torch.int32))
+
+
+def test_options_of_other_back_ends():
+    @tilelang.jit(
+        out_idx=[-1], target="cuda", execution_backend="tvm_ffi", verbose=False, compile_flags=["-O3"],
+        pass_configs={tilelang.PassConfigKey.TL_DISABLE_WARP_SPECIALIZED: True, "tl.enable_fast_math": True},
+    )  # fmt: skip
+    def build(n):
+        @T.prim_func
+        def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+            with T.Kernel(1, threads=[32, 4]):
+                T.copy(A, B, coalesced_width=4, disable_tma=True)
+
+        return main
+
+    kernel = build(8)
+    assert build(8) is kernel and build(9) is not kernel
+    assert torch.equal(kernel(torch.arange(8.0)), torch.arange(8.0))
+    assert "tile.kernel" in kernel.get_kernel_source() and kernel.out_idx == [1]
+    profiler = kernel.get_profiler()
+    profiler.assert_allclose(lambda a: a)
+    assert profiler.do_bench(warmup=1, rep=1) > 0 and tilelang.profiler.do_bench(lambda: None, warmup=1, rep=1) > 0
