@@ -118,8 +118,11 @@ class Arranged:
         parameter = self._parameter
         if self._indices is None and parameter.middle:
             shape = tuple(level.ndim for level in parameter.levels[1:-1])
-            raise error(IndexError, f"`{parameter.name}` holds several tiles (levels of {shape} dimensions between the program's and the tile's)",
-                        hint=f"index it: `{parameter.name}[" + ", ".join("ijklmn"[:parameter.middle]) + "]`")
+            raise error(
+                IndexError,
+                f"`{parameter.name}` holds several tiles (levels of {shape} dimensions between the program's and the tile's)",
+                hint=f"index it: `{parameter.name}[" + ", ".join("ijklmn"[: parameter.middle]) + "]`",
+            )
         parameter.placed = True
         return parameter.tiles.place(self._indices or ())
 
@@ -129,11 +132,16 @@ class Arranged:
     def _write(self, value):
         value = tracer().read(value)
         if not isinstance(value, tensor) and not isinstance(unwrap(value), (bool, int, float)):
-            raise error(TypeError, f"`{self._parameter.name}` is a tile: it can be assigned values, not a host {type(value).__name__}")
+            raise error(
+                TypeError, f"`{self._parameter.name}` is a tile: it can be assigned values, not a host {type(value).__name__}"
+            )
         shape = list(self._parameter.argument.tile_shape)
         given = value.shape if isinstance(value, tensor) else []
         if not _broadcasts(given, shape):
-            raise error(ValueError, f"`{self._parameter.name}` is a tile of shape {tuple(shape)}, the value assigned to it has shape {tuple(given)}")
+            raise error(
+                ValueError,
+                f"`{self._parameter.name}` is a tile of shape {tuple(shape)}, the value assigned to it has shape {tuple(given)}",
+            )
         native().store_place(self._place(), unwrap(value))
 
     @property
@@ -146,13 +154,18 @@ class Arranged:
         if self._indices is not None or not parameter.middle or any(i is None or isinstance(i, slice) for i in items):
             return self._read()[index]
         if len(items) != parameter.middle:
-            raise error(IndexError, f"`{parameter.name}` takes {parameter.middle} indices between its program and its tile, got {len(items)}")
+            raise error(
+                IndexError,
+                f"`{parameter.name}` takes {parameter.middle} indices between its program and its tile, got {len(items)}",
+            )
         return Arranged(parameter, tuple(unwrap(tracer().read(i)) for i in items))
 
     def __setitem__(self, index, value):
         target = self[index]
         if not isinstance(target, Arranged):
-            raise error(TypeError, f"an element of the tile `{self._parameter.name}` cannot be assigned", hint="assign the whole tile")
+            raise error(
+                TypeError, f"an element of the tile `{self._parameter.name}` cannot be assigned", hint="assign the whole tile"
+            )
         target._write(value)
 
     # -- description -------------------------------------------------------------------------------------------------
@@ -220,11 +233,14 @@ def _forward(name):
     def operation(self, *others):
         others = [o._read() if isinstance(o, Arranged) else o for o in others]
         return getattr(self._read(), name)(*others)
+
     return operation
 
 
-for _name in ("add sub mul truediv floordiv mod pow lshift rshift and or xor radd rsub rmul rtruediv rfloordiv rmod rpow rlshift rrshift "
-              "rand ror rxor eq ne lt le gt ge neg invert pos abs").split():
+for _name in (
+    "add sub mul truediv floordiv mod pow lshift rshift and or xor radd rsub rmul rtruediv rfloordiv rmod rpow rlshift rrshift "
+    "rand ror rxor eq ne lt le gt ge neg invert pos abs"
+).split():
     setattr(Arranged, f"__{_name}__", _forward(f"__{_name}__"))
 
 

@@ -1,4 +1,4 @@
-"""From arranged tensors and an application to a module of tile IR: one kernel and the host function that checks and launches it."""
+"""From arranged tensors and an application to tile IR: one kernel and the host function that checks and launches it."""
 
 from tilery import _native
 from tilery._native import arrange
@@ -37,11 +37,20 @@ class Argument:
 
 
 def describe(arguments):
-    """Plain values that, with the application, decide what a trace builds. Tensors go by their argument's name: their own is a counter's."""
+    """Plain values that, with the application, decide what a trace builds. Tensors go by their argument's name, not their own."""
     names = {a.size_name(d): Symbol(f"{a.name}_size_{d}") for a in arguments for d in range(a.rank)}
 
     return [
-        (a.name, a.tensor.substitute(names).describe(), a.dtype, a.strides, a.divisibility, a.value, bool(a.merged), a.tensor.other)
+        (
+            a.name,
+            a.tensor.substitute(names).describe(),
+            a.dtype,
+            a.strides,
+            a.divisibility,
+            a.value,
+            bool(a.merged),
+            a.tensor.other,
+        )
         for a in arguments
     ]
 
@@ -91,8 +100,12 @@ def _kernel(native, tracer, application, arguments, first):
             environment.update({a.size_name(d): e for d, e in enumerate(extents)})
             own.append((pointer, extents, strides))
         program = _program(native, first.tensor, environment)
-        bound = [_bind(native, a, values, program if a.tensor.ndim == len(program) else _unravelled(native, a, environment), environment)
-                 for a, values in zip(arguments, own)]
+        bound = [
+            _bind(
+                native, a, values, program if a.tensor.ndim == len(program) else _unravelled(native, a, environment), environment
+            )
+            for a, values in zip(arguments, own)
+        ]
         tracer.run(application, bound)
         native.end_kernel()
 
@@ -111,8 +124,15 @@ def _bind(native, a, values, program, environment):
     if a.merged:
         tensor, start, end = a.merged
         whole = _product(native, extents[start:end])
-        tiles = arrange.Argument(native, tensor, pointer, [*extents[:start], whole, *extents[end:]],
-                                 [*strides[:start], *strides[end - 1:]], program, environment)
+        tiles = arrange.Argument(
+            native,
+            tensor,
+            pointer,
+            [*extents[:start], whole, *extents[end:]],
+            [*strides[:start], *strides[end - 1 :]],
+            program,
+            environment,
+        )
 
     return Arranged(Parameter(a.name, a.tensor, source, tiles, wrap(pointer), extents, strides, environment))
 
@@ -128,14 +148,14 @@ def _program(native, tensor, environment):
         if axis < 2 or tensor.ndim == 3:
             index = native.cast(native.program_id(axis), "int64")
         else:
-            index = _digit(native, native.cast(native.program_id(2), "int64"), shape[:tensor.ndim - 2], d, environment)
+            index = _digit(native, native.cast(native.program_id(2), "int64"), shape[: tensor.ndim - 2], d, environment)
         environment[repr(names[d])] = index
 
     return names
 
 
 def _unravelled(native, a, environment):
-    """The same for an argument whose outermost level has another number of dimensions than the grid: its digits of the linear id."""
+    """The same for an argument whose outermost level has another rank than the grid: its digits of the linear id."""
     names = [Symbol(f"ninetoothed_{a.tensor.name}_program_{d}") for d in range(a.tensor.ndim)]
     if not a.is_scalar:
         linear = native.cast(program_id(0).handle, "int64")
@@ -147,7 +167,7 @@ def _unravelled(native, a, environment):
 def _digit(native, linear, shape, d, environment):
     """Index into dimension `d` of a row-major linear index."""
     inner = Symbol(1)
-    for size in shape[d + 1:]:
+    for size in shape[d + 1 :]:
         inner = inner * size
     index = native.binary("truncdiv", linear, arrange.emit(native, inner, environment))
 
@@ -179,8 +199,11 @@ def _host(native, application, arguments, first, used):
         launch += [native.host_stride(handle, d) for d in range(a.rank) if not a.strides[d]]
         for d, size in enumerate(a.tensor.source.shape):
             if size.constant is not None:
-                native.host_check(extents[d], native.constant(size.constant, "int64"),
-                                  f"argument `{a.name}` has size {{0}} in dimension {d}, its arrangement was made for {{1}}")
+                native.host_check(
+                    extents[d],
+                    native.constant(size.constant, "int64"),
+                    f"argument `{a.name}` has size {{0}} in dimension {d}, its arrangement was made for {{1}}",
+                )
     known = {}
 
     def value(size):

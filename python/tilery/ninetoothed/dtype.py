@@ -1,4 +1,4 @@
-"""Element types by their upstream spelling. They matter when a kernel is compiled ahead of time; a launch takes them from its tensors."""
+"""Element types by their upstream spelling. They matter ahead of time; a launch takes them from its tensors."""
 
 int8, int16, int32, int64 = "i8", "i16", "i32", "i64"
 uint8, uint16, uint32, uint64 = "u8", "u16", "u32", "u64"

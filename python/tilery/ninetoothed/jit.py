@@ -21,22 +21,41 @@ _MISSING = object()
 def jit(func=None, *, caller="torch", kernel_name=None, num_warps=None, num_stages=None, max_num_configs=None, _prettify=False):
     """Decorator: a kernel from an application whose parameters are annotated with arranged tensors."""
     if func is None:
-        return functools.partial(jit, caller=caller, kernel_name=kernel_name, num_warps=num_warps, num_stages=num_stages,
-                                 max_num_configs=max_num_configs, _prettify=_prettify)
+        return functools.partial(
+            jit,
+            caller=caller,
+            kernel_name=kernel_name,
+            num_warps=num_warps,
+            num_stages=num_stages,
+            max_num_configs=max_num_configs,
+            _prettify=_prettify,
+        )
     if isinstance(func, Kernel):
         return func
     tensors = []
     for name, parameter in inspect.signature(func, eval_str=True).parameters.items():
         if not isinstance(parameter.annotation, Tensor):
-            raise error(TypeError, f"parameter `{name}` of `{func.__name__}` must be annotated with an arranged tensor",
-                        hint=f"write `{name}: Tensor(1).tile((BLOCK_SIZE,))`")
+            raise error(
+                TypeError,
+                f"parameter `{name}` of `{func.__name__}` must be annotated with an arranged tensor",
+                hint=f"write `{name}: Tensor(1).tile((BLOCK_SIZE,))`",
+            )
         tensors.append(parameter.annotation)
 
     return Kernel(func, tensors, caller)
 
 
-def make(arrangement, application, tensors, caller="torch", kernel_name=None, output_dir=None, num_warps=None, num_stages=None,
-         max_num_configs=None):
+def make(
+    arrangement,
+    application,
+    tensors,
+    caller="torch",
+    kernel_name=None,
+    output_dir=None,
+    num_warps=None,
+    num_stages=None,
+    max_num_configs=None,
+):
     """A kernel from an arrangement and an application: `arrangement(*tensors)` gives the application's arguments in order."""
     arranged = arrangement(*tensors)
     if not isinstance(arranged, tuple):
@@ -46,10 +65,15 @@ def make(arrangement, application, tensors, caller="torch", kernel_name=None, ou
         raise error(TypeError, f"the arrangement gives {len(arranged)} tensors, `{application.__name__}` takes {len(names)}")
     for name, tensor in zip(names, arranged):
         if not isinstance(tensor, Tensor):
-            raise error(TypeError, f"the arrangement gives {tensor!r} for `{name}` of `{application.__name__}`; a Tensor is expected")
+            raise error(
+                TypeError, f"the arrangement gives {tensor!r} for `{name}` of `{application.__name__}`; a Tensor is expected"
+            )
     if len(arranged) < len(names):
-        raise error(TypeError, f"the arrangement gives {len(arranged)} tensors, `{application.__name__}` also takes "
-                               + ", ".join(f"`{n}`" for n in names[len(arranged):]))
+        raise error(
+            TypeError,
+            f"the arrangement gives {len(arranged)} tensors, `{application.__name__}` also takes "
+            + ", ".join(f"`{n}`" for n in names[len(arranged) :]),
+        )
 
     return Kernel(application, list(arranged), caller)
 
@@ -111,15 +135,18 @@ class Kernel:
         """A call that names arguments, gives symbols by position (in the order of their names) or options of other back ends."""
         for name in _OPTIONS:
             kwargs.pop(name, None)
-        missing = [n for n in self.names if n not in kwargs][len(args):]
+        missing = [n for n in self.names if n not in kwargs][len(args) :]
         if missing:
             return self._launcher(*args, **kwargs)  # says what is missing
-        values = list(args[:len(self.names)])
-        values += [kwargs.pop(n) for n in self.names[len(values):] if n in kwargs]
+        values = list(args[: len(self.names)])
+        values += [kwargs.pop(n) for n in self.names[len(values) :] if n in kwargs]
         labels = [label for label in self.symbols if label not in kwargs]
         if len(args) > len(self.names) + len(labels):
-            raise error(TypeError, f"kernel `{self.application.__name__}` takes {len(self.names) + len(labels)} arguments, got {len(args)}")
-        kwargs.update(zip(labels, args[len(self.names):]))
+            raise error(
+                TypeError,
+                f"kernel `{self.application.__name__}` takes {len(self.names) + len(labels)} arguments, got {len(args)}",
+            )
+        kwargs.update(zip(labels, args[len(self.names) :]))
         if not kwargs.keys() <= self._keywords:
             return self._launcher(*values, **kwargs)  # says what it does not know
 
@@ -127,7 +154,7 @@ class Kernel:
 
     # -- what depends on sizes ---------------------------------------------------------------------------------------
     def _pinned_sizes(self):
-        """[(argument, dimension, name)] of the sizes that a kernel must be compiled for: those of innermost tiles, and constexpr ones."""
+        """[(argument, dimension, name)] of the sizes that a kernel is compiled for: of innermost tiles, and constexpr ones."""
         needed = {}
         for t in self.tensors:
             symbols = {s for size in t.innermost().shape for s in size.names()} if t.levels > 1 else set()
@@ -145,8 +172,10 @@ class Kernel:
         shapes = [tuple(getattr(a, "shape", ())) for a in arguments]
         for t, name, shape in zip(self.tensors, self.names, shapes):
             _check_rank(self.application, name, t, len(shape))
-        chosen = {"_sizes": tuple(shapes[i][d] for i, d, _ in self._sizes),
-                  "_merged": tuple(i for i, start, end in self._flattened if _is_one(shapes[i], _strides(arguments[i]), start, end))}
+        chosen = {
+            "_sizes": tuple(shapes[i][d] for i, d, _ in self._sizes),
+            "_merged": tuple(i for i, start, end in self._flattened if _is_one(shapes[i], _strides(arguments[i]), start, end)),
+        }
         free = [s for s in self._metas if s.label not in kwargs]
         if any(label not in kwargs and not s.meta for label, s in self.symbols.items()):
             return chosen  # what is missing is named when the kernel is compiled
@@ -171,8 +200,11 @@ class Kernel:
         numbers = {name: Symbol(n) for (_, _, name), n in zip(self._sizes, values["_sizes"])}
         for label, symbol in self.symbols.items():
             if values[label] is _MISSING:
-                raise error(TypeError, f"kernel `{self.application.__name__}` needs a value for `{label}`",
-                            hint=f"pass it by keyword: {self.application.__name__}(..., {label}=...)")
+                raise error(
+                    TypeError,
+                    f"kernel `{self.application.__name__}` needs a value for `{label}`",
+                    hint=f"pass it by keyword: {self.application.__name__}(..., {label}=...)",
+                )
             numbers[repr(symbol)] = self._number(label, values[label])
         arguments = [self._argument(n, t, known, numbers) for n, t, known in zip(self.names, self.tensors, signature.params)]
         for i in values["_merged"]:
@@ -205,7 +237,9 @@ class Kernel:
         if tensor.source.ndim == 0 and tensor.levels == 1:
             if kind == "tensor":
                 if len(known[3]):
-                    raise error(TypeError, f"argument `{name}` of kernel `{self.application.__name__}` must be a number, got a tensor")
+                    raise error(
+                        TypeError, f"argument `{name}` of kernel `{self.application.__name__}` must be a number, got a tensor"
+                    )
                 return Argument(name, arranged, known[1])
             if kind == "const":
                 return Argument(name, arranged, value=known[1])
@@ -215,8 +249,11 @@ class Kernel:
         _check_rank(self.application, name, tensor, len(known[3]))
         for size in arranged.innermost().shape if arranged.levels > 1 else ():
             if size.simplified().constant is None:
-                raise error(ValueError, f"the innermost tile of `{name}` has size `{size}`, which is not known when the kernel is compiled",
-                            hint="use numbers, meta or constexpr symbols, or sizes of the arguments")
+                raise error(
+                    ValueError,
+                    f"the innermost tile of `{name}` has size `{size}`, which is not known when the kernel is compiled",
+                    hint="use numbers, meta or constexpr symbols, or sizes of the arguments",
+                )
 
         return Argument(name, arranged, known[1], tuple(c == 1 for c in known[4]), known[2])
 
@@ -236,7 +273,7 @@ def _is_one(shape, strides, start, end):
     if strides is None:
         return False
     expected = strides[end - 1] * shape[end - 1]
-    for size, stride in zip(reversed(shape[start:end - 1]), reversed(strides[start:end - 1])):
+    for size, stride in zip(reversed(shape[start : end - 1]), reversed(strides[start : end - 1])):
         if size != 1 and stride != expected:
             return False
         expected *= size
@@ -250,5 +287,8 @@ def _is_size(symbol):
 
 def _check_rank(application, name, tensor, rank):
     if rank != tensor.source.ndim:
-        raise error(ValueError, f"argument `{name}` of kernel `{application.__name__}` must have {tensor.source.ndim} dimensions, got {rank}",
-                    hint=f"its arrangement starts from Tensor({tensor.source.ndim})")
+        raise error(
+            ValueError,
+            f"argument `{name}` of kernel `{application.__name__}` must have {tensor.source.ndim} dimensions, got {rank}",
+            hint=f"its arrangement starts from Tensor({tensor.source.ndim})",
+        )

@@ -1,7 +1,7 @@
 """Calls by name: a helper may assign the variables that it was called with.
 
-Upstream pastes a helper's text into its caller, so `accumulate(a, b, acc)` changes the caller's `acc` when the helper assigns its own
-third parameter. Here a call gives back what its parameters hold at the end, and the caller's names take it over."""
+Upstream pastes a helper's text into its caller, so `accumulate(a, b, acc)` changes the caller's `acc` when the helper assigns
+its own third parameter. Here a call gives back what its parameters hold at the end, and the caller's names take it over."""
 
 import ast
 
@@ -28,7 +28,7 @@ def _hook(name, arguments):
 
 
 class _Calls(ast.NodeTransformer):
-    """`f(a, k=b)` becomes `finished(f(a, k=b), (a := output("a", 0)), (b := output("b", "k")))` for the function's own names a, b."""
+    """`f(a, k=b)` becomes `finished(f(a, k=b), a := output(a, 0), b := output(b, "k"))` for the function's own names a, b."""
 
     def __init__(self, names):
         self.names = names

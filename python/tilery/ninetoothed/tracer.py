@@ -72,7 +72,11 @@ class Tracer(TileTracer):
             return False
         if os.path.realpath(function.__code__.co_filename).startswith(_FOREIGN):
             return False
-        return any(isinstance(leaf, (tensor, Arranged)) for a in (*args, *kwargs.values()) for leaf in (a if isinstance(a, (tuple, list)) else (a,)))
+        return any(
+            isinstance(leaf, (tensor, Arranged))
+            for a in (*args, *kwargs.values())
+            for leaf in (a if isinstance(a, (tuple, list)) else (a,))
+        )
 
     def call_by_name(self, callee, args, kwargs):
         self.calls.append(None)

@@ -1,4 +1,5 @@
 """Wrong arrangements and launches are refused before anything runs, each with exactly its message."""
+
 import numpy as np
 import pytest
 import torch
@@ -38,41 +39,88 @@ huge = ninetoothed.make(lambda *ts: tuple(t.tile((block_size(2**16, 2**16),)) fo
 unknown = ninetoothed.make(lambda *ts: tuple(t.tile((Symbol("n"),)) for t in ts), copy, (Tensor(1), Tensor(1)))
 
 WRONG = {
-    "missing constexpr": (lambda: by_width(X, X), TypeError,
-        "kernel `copy` needs a value for `WIDTH`\n  hint: pass it by keyword: copy(..., WIDTH=...)"),
+    "missing constexpr": (
+        lambda: by_width(X, X),
+        TypeError,
+        "kernel `copy` needs a value for `WIDTH`\n  hint: pass it by keyword: copy(..., WIDTH=...)",
+    ),
     "float meta": (lambda: by_size(X, X, SIZE=4.0), TypeError, "`SIZE` of kernel `copy` must be an int, got 4.0"),
     "negative meta": (lambda: by_size(X, X, SIZE=-4), ValueError, "`SIZE` of kernel `copy` must be at least 1, got -4"),
     "unknown keyword": (lambda: by_size(X, X, BLOCK=4), TypeError, "copy() got an unexpected argument 'BLOCK'"),
     "missing argument": (lambda: plain(X), TypeError, "copy() is missing the argument 'y'"),
     "too many arguments": (lambda: plain(X, X, X), TypeError, "kernel `copy` takes 2 arguments, got 3"),
-    "different grids": (lambda: three(X, X, torch.ones(20)), ValueError,
-        "arguments `x` and `z` are arranged for different grids: 8 and 5 programs in dimension 0 of the outermost level"),
-    "grids of other ranks": (lambda: flat(torch.ones(2, 8), torch.ones(1, 12)), ValueError,
-        "arguments `x` and `y` are arranged for different grids: 4 and 3 programs"),
-    "rank": (lambda: plain(torch.ones(4, 8), X), ValueError,
-        "argument `x` of kernel `copy` must have 1 dimensions, got 2\n  hint: its arrangement starts from Tensor(1)"),
-    "rank before the choice of meta symbols": (lambda: by_size(torch.ones(4, 8), X), ValueError,
-        "argument `x` of kernel `copy` must have 1 dimensions, got 2\n  hint: its arrangement starts from Tensor(1)"),
+    "different grids": (
+        lambda: three(X, X, torch.ones(20)),
+        ValueError,
+        "arguments `x` and `z` are arranged for different grids: 8 and 5 programs in dimension 0 of the outermost level",
+    ),
+    "grids of other ranks": (
+        lambda: flat(torch.ones(2, 8), torch.ones(1, 12)),
+        ValueError,
+        "arguments `x` and `y` are arranged for different grids: 4 and 3 programs",
+    ),
+    "rank": (
+        lambda: plain(torch.ones(4, 8), X),
+        ValueError,
+        "argument `x` of kernel `copy` must have 1 dimensions, got 2\n  hint: its arrangement starts from Tensor(1)",
+    ),
+    "rank before the choice of meta symbols": (
+        lambda: by_size(torch.ones(4, 8), X),
+        ValueError,
+        "argument `x` of kernel `copy` must have 1 dimensions, got 2\n  hint: its arrangement starts from Tensor(1)",
+    ),
     "number for a tensor": (lambda: plain(X, 3), TypeError, "argument `y` of kernel `copy` must be a tensor, got a number"),
-    "tensor for a number": (lambda: with_scalar(X, X, X), TypeError, "argument `scale` of kernel `scaled` must be a number, got a tensor"),
-    "specialised size": (lambda: specialised(torch.ones(31), torch.ones(31)), ValueError,
-        "argument `x` has size 31 in dimension 0, its arrangement was made for 32"),
-    "complex": (lambda: plain(np.zeros(8, np.complex64), X), TypeError,
-        "argument 'x' has elements of a type that tile programs do not know (buffer format 'Zf')"),
-    "no candidate": (lambda: huge(X, X), ValueError,
-        "Failed to generate auto-tuning. Please check the upper and lower bounds of the symbols."),
-    "plain symbol": (lambda: unknown(X, X), ValueError,
+    "tensor for a number": (
+        lambda: with_scalar(X, X, X),
+        TypeError,
+        "argument `scale` of kernel `scaled` must be a number, got a tensor",
+    ),
+    "specialised size": (
+        lambda: specialised(torch.ones(31), torch.ones(31)),
+        ValueError,
+        "argument `x` has size 31 in dimension 0, its arrangement was made for 32",
+    ),
+    "complex": (
+        lambda: plain(np.zeros(8, np.complex64), X),
+        TypeError,
+        "argument 'x' has elements of a type that tile programs do not know (buffer format 'Zf')",
+    ),
+    "no candidate": (
+        lambda: huge(X, X),
+        ValueError,
+        "Failed to generate auto-tuning. Please check the upper and lower bounds of the symbols.",
+    ),
+    "plain symbol": (
+        lambda: unknown(X, X),
+        ValueError,
         "the innermost tile of `x` has size `n`, which is not known when the kernel is compiled\n"
-        "  hint: use numbers, meta or constexpr symbols, or sizes of the arguments"),
-    "no annotation": (lambda: ninetoothed.jit(copy), TypeError,
-        "parameter `x` of `copy` must be annotated with an arranged tensor\n  hint: write `x: Tensor(1).tile((BLOCK_SIZE,))`"),
-    "too few arranged": (lambda: ninetoothed.make(lambda x: x, copy, (Tensor(1),)), TypeError,
-        "the arrangement gives 1 tensors, `copy` also takes `y`"),
-    "not a tensor": (lambda: ninetoothed.make(lambda x: (x, 3), copy, (Tensor(1),)), TypeError,
-        "the arrangement gives 3 for `y` of `copy`; a Tensor is expected"),
-    "caller": (lambda: ninetoothed.make(vectors, copy, (Tensor(1), Tensor(1)), caller="opencl"), ValueError, "Unsupported caller: `opencl`."),
-    "scalars only": (lambda: ninetoothed.make(lambda *ts: ts, copy, (Tensor(0), Tensor(0)))(1, 2), TypeError,
-        "`copy` has no tensor argument: its grid is the outermost level of the first one"),
+        "  hint: use numbers, meta or constexpr symbols, or sizes of the arguments",
+    ),
+    "no annotation": (
+        lambda: ninetoothed.jit(copy),
+        TypeError,
+        "parameter `x` of `copy` must be annotated with an arranged tensor\n  hint: write `x: Tensor(1).tile((BLOCK_SIZE,))`",
+    ),
+    "too few arranged": (
+        lambda: ninetoothed.make(lambda x: x, copy, (Tensor(1),)),
+        TypeError,
+        "the arrangement gives 1 tensors, `copy` also takes `y`",
+    ),
+    "not a tensor": (
+        lambda: ninetoothed.make(lambda x: (x, 3), copy, (Tensor(1),)),
+        TypeError,
+        "the arrangement gives 3 for `y` of `copy`; a Tensor is expected",
+    ),
+    "caller": (
+        lambda: ninetoothed.make(vectors, copy, (Tensor(1), Tensor(1)), caller="opencl"),
+        ValueError,
+        "Unsupported caller: `opencl`.",
+    ),
+    "scalars only": (
+        lambda: ninetoothed.make(lambda *ts: ts, copy, (Tensor(0), Tensor(0)))(1, 2),
+        TypeError,
+        "`copy` has no tensor argument: its grid is the outermost level of the first one",
+    ),
 }
 
 

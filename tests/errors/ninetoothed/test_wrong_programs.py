@@ -1,11 +1,12 @@
 """Each wrong application gives exactly its message. Lines are relative to the application's decorator; the file is left out."""
+
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-
 from errors.ninetoothed import wrong_programs
+
 from tilery.errors import Error
 
 TEXT = Path(__file__).with_name("messages.txt").read_text()

@@ -36,7 +36,7 @@ def undefined_name(x, y):
 
 @wrong(whole)
 def used_before(x, y):
-    y = x + total
+    y = x + total  # noqa: F821
     total = 1
 
 

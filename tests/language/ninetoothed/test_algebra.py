@@ -59,7 +59,11 @@ def test_truth_of_a_comparison_is_not_known():
         (lambda: Tensor(1)[..., ...], ValueError, "Only one `Ellipsis` is allowed."),
         (lambda: Tensor(shape=(2, 3))[1, 2, 3], IndexError, "Index `(1, 2, 3)` is out of bounds for tensor of shape `(2, 3)`."),
         (lambda: Tensor(1)["a"], TypeError, "Index `'a'` must be an `int`, `slice`, or `None`, not `str`."),
-        (lambda: Tensor(shape=(2, 3)).tile((2,)), ValueError, "`tile` got 1 sizes for a tensor of shape `(2, 3)`: one per dimension is needed."),
+        (
+            lambda: Tensor(shape=(2, 3)).tile((2,)),
+            ValueError,
+            "`tile` got 1 sizes for a tensor of shape `(2, 3)`: one per dimension is needed.",
+        ),
         (lambda: Tensor(2).squeeze(2), IndexError, "`squeeze`: dimension 2 is out of range for 2 dimensions."),
         (lambda: Tensor(shape=(4,)).tile((2,)).dtype.dtype.shape, AttributeError, "'NoneType' object has no attribute 'shape'"),
     ],
@@ -116,8 +120,20 @@ def test_subs_keeps_the_arrangement():
 
 @pytest.mark.parametrize(
     "key",
-    [slice(1, 3), slice(None, None, 2), slice(None, None, -1), slice(5, 1, -2), (slice(None), slice(1, 4, 2)), 2, -2, (0, slice(1, None)),
-     None, (Ellipsis, 1), (None, Ellipsis, None), (slice(None), -1)],
+    [
+        slice(1, 3),
+        slice(None, None, 2),
+        slice(None, None, -1),
+        slice(5, 1, -2),
+        (slice(None), slice(1, 4, 2)),
+        2,
+        -2,
+        (0, slice(1, None)),
+        None,
+        (Ellipsis, 1),
+        (None, Ellipsis, None),
+        (slice(None), -1),
+    ],
 )
 def test_getitem_follows_numpy(key):
     expected = np.arange(30).reshape(6, 5)[key]

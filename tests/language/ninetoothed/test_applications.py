@@ -1,4 +1,4 @@
-"""What an application may do with its parameters: source access, offsets, levels, helpers that assign their caller's variables."""
+"""What an application may do with its parameters: source access, offsets, levels, helpers that assign their caller's names."""
 
 import pytest
 import torch
@@ -15,12 +15,15 @@ FACTOR = 3.0
 
 def elementwise(application, count, **options):
     """A kernel of `count` vectors in blocks of 4, and what it gives for arange(6)."""
-    kernel = ninetoothed.make(lambda *ts: tuple(t.tile((4,)) if t.ndim else t for t in ts), application, options.pop("tensors", (Tensor(1),) * count))
+    kernel = ninetoothed.make(
+        lambda *ts: tuple(t.tile((4,)) if t.ndim else t for t in ts), application, options.pop("tensors", (Tensor(1),) * count)
+    )
 
     def run(*args):
         out = torch.full((6,), float("nan"))
         kernel(torch.arange(6.0), out, *args)
         return out
+
     return run
 
 
@@ -29,7 +32,9 @@ def test_gather_through_source():
         row = index
         out = x.source[row[:, None], ntl.arange(0, 5)[None, :]]
 
-    kernel = ninetoothed.make(lambda x, i, o: (x.tile((1, -1)), i.tile((1,)), o.tile((1, -1))), application, (Tensor(2, other=7), Tensor(1), Tensor(2)))
+    kernel = ninetoothed.make(
+        lambda x, i, o: (x.tile((1, -1)), i.tile((1,)), o.tile((1, -1))), application, (Tensor(2, other=7), Tensor(1), Tensor(2))
+    )
     x, out = torch.arange(20.0).reshape(4, 5), torch.full((4, 5), float("nan"))
     kernel(x, torch.tensor([2, 0, 9, -1]), out)
     assert torch.equal(out[:2], x[[2, 0]])
@@ -228,7 +233,9 @@ def test_padding_reads_other():
         y = x
 
     x, y = torch.arange(1.0, 6.0), torch.full((9,), float("nan"))
-    ninetoothed.make(lambda x, y: (x.pad(((2, 2),)).tile((3,)), y.tile((3,))), application, (Tensor(1, other=-1), Tensor(1)))(x, y)
+    ninetoothed.make(lambda x, y: (x.pad(((2, 2),)).tile((3,)), y.tile((3,))), application, (Tensor(1, other=-1), Tensor(1)))(
+        x, y
+    )
     assert y.tolist() == [-1, -1, 1, 2, 3, 4, 5, -1, -1]
 
 
@@ -343,7 +350,12 @@ def test_keywords_options_and_symbols_by_position():
 
     kernel = ninetoothed.make(lambda x, y: (x.tile((B,)), y.tile((B,))), application, (Tensor(1), Tensor(1)), num_warps=4)
     x, y = torch.zeros(10), torch.full((10,), float("nan"))
-    for call in (lambda: kernel(x, y=y, B=3), lambda: kernel(y=y, x=x, B=3, num_warps=2), lambda: kernel(x, y, 3), lambda: kernel(x, y, B=3, debug=True)):
+    for call in (
+        lambda: kernel(x, y=y, B=3),
+        lambda: kernel(y=y, x=x, B=3, num_warps=2),
+        lambda: kernel(x, y, 3),
+        lambda: kernel(x, y, B=3, debug=True),
+    ):
         y.fill_(float("nan"))
         call()
         assert (y == 3).all()
@@ -353,7 +365,9 @@ def test_debug_finds_two_programs_that_write_one_element():
     def application(x, y):
         y = x
 
-    kernel = ninetoothed.make(lambda x, y: (x.tile((4,)), y.tile((4,)).expand((x.tile((4,)).shape[0],))), application, (Tensor(1), Tensor(1)))
+    kernel = ninetoothed.make(
+        lambda x, y: (x.tile((4,)), y.tile((4,)).expand((x.tile((4,)).shape[0],))), application, (Tensor(1), Tensor(1))
+    )
     with pytest.raises(Error, match="which program 0 also writes"):
         kernel(torch.zeros(8), torch.zeros(4), debug=True)
 

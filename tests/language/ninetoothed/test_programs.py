@@ -1,4 +1,4 @@
-"""The programs of the README and of the examples, unmodified, against float64 results: dtypes, strides, ragged and empty sizes."""
+"""The README's and the examples' programs, unmodified, against float64: dtypes, strides, ragged and empty sizes."""
 
 from pathlib import Path
 

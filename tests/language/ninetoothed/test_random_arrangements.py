@@ -1,4 +1,5 @@
 """Random arrangements: a kernel that copies every tile gives what `eval` says, in machine code, with strides and ragged sizes."""
+
 import random
 
 import numpy as np
@@ -40,7 +41,7 @@ def levels_of(tensor):
 def arranged_target(ranks):
     """A tensor with one dimension for each of every level, arranged into these levels."""
     total = sum(ranks)
-    ends = [sum(ranks[:i + 1]) for i in range(len(ranks))]
+    ends = [sum(ranks[: i + 1]) for i in range(len(ranks))]
     t = Tensor(total)
     for level in reversed(range(1, len(ranks))):
         t = t.tile(tuple(-1 if ends[level - 1] <= d < ends[level] else 1 for d in range(total)))
@@ -85,7 +86,11 @@ def random_arrangement(choose):
         x = step(x)
     x = tiled(x)
     if choose.random() < 0.4:
-        x.dtype = x.dtype.flatten() if choose.random() < 0.5 else x.dtype.permute(tuple(choose.sample(range(x.dtype.ndim), x.dtype.ndim)))
+        x.dtype = (
+            x.dtype.flatten()
+            if choose.random() < 0.5
+            else x.dtype.permute(tuple(choose.sample(range(x.dtype.ndim), x.dtype.ndim)))
+        )
     for _ in range(choose.randint(0, 2)):
         x = step(x)
     if choose.random() < 0.4:

@@ -3,10 +3,37 @@
 from ...tileon.language.tensor import native, plain, to_tensor, wrap
 
 _UNARY = {
-    "acos": "acos", "acosh": "acosh", "asin": "asin", "asinh": "asinh", "atan": "atan", "atanh": "atanh", "cbrt": "cbrt", "ceil": "ceil",
-    "cos": "cos", "cosh": "cosh", "erf": "erf", "exp": "exp", "exp10": "exp10", "exp2": "exp2", "expm1": "expm1", "floor": "floor",
-    "isinf": "isinf", "isnan": "isnan", "log": "log", "log10": "log10", "log1p": "log1p", "log2": "log2", "nearbyint": "round_even",
-    "rint": "round_even", "round": "round", "rsqrt": "rsqrt", "sin": "sin", "sinh": "sinh", "sqrt": "sqrt", "tan": "tan", "tanh": "tanh",
+    "acos": "acos",
+    "acosh": "acosh",
+    "asin": "asin",
+    "asinh": "asinh",
+    "atan": "atan",
+    "atanh": "atanh",
+    "cbrt": "cbrt",
+    "ceil": "ceil",
+    "cos": "cos",
+    "cosh": "cosh",
+    "erf": "erf",
+    "exp": "exp",
+    "exp10": "exp10",
+    "exp2": "exp2",
+    "expm1": "expm1",
+    "floor": "floor",
+    "isinf": "isinf",
+    "isnan": "isnan",
+    "log": "log",
+    "log10": "log10",
+    "log1p": "log1p",
+    "log2": "log2",
+    "nearbyint": "round_even",
+    "rint": "round_even",
+    "round": "round",
+    "rsqrt": "rsqrt",
+    "sin": "sin",
+    "sinh": "sinh",
+    "sqrt": "sqrt",
+    "tan": "tan",
+    "tanh": "tanh",
     "trunc": "trunc",
 }
 
@@ -14,6 +41,7 @@ _UNARY = {
 def _unary(name, operation):
     def function(x):
         return wrap(native().math(operation, to_tensor(x)))
+
     function.__name__ = name
     function.__doc__ = f"{name}(x), elementwise."
 
@@ -23,6 +51,7 @@ def _unary(name, operation):
 def _binary(name, operation):
     def function(x, y):
         return wrap(native().math(operation, plain(x), plain(y)))
+
     function.__name__ = name
     function.__doc__ = f"{name}(x, y), elementwise."
 
