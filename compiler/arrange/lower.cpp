@@ -125,15 +125,25 @@ Value linear(Builder &builder, const Argument &argument, const TileMap &map, con
 
 }  // namespace
 
-Value emit(Builder &builder, const Symbol &expr, const Environment &environment) {
+/// Simplified; x // n + c, the number of tiles, as (x + c * n) // n, whose numerator is not negative as a rule.
+static Symbol absorbed(const Symbol &expr) {
   Symbol simple = simplify(expr);
-  // x // n + c, the number of tiles, is (x + c * n) // n, whose numerator is not negative.
   if (simple.kind() == ExprKind::add && simple.args()[0].kind() == ExprKind::floordiv) {
     const Symbol &quotient = simple.args()[0], &divisor = quotient.args()[1];
     if (simple.args()[1].constant() && divisor.constant() && *divisor.constant() > 0)
       simple = floorDiv(simplify(quotient.args()[0] + divisor * simple.args()[1]), divisor);
   }
-  return Emitter(builder, environment).emit(simple);
+  return simple;
+}
+
+Value emit(Builder &builder, const Symbol &expr, const Environment &environment) {
+  return Emitter(builder, environment).emit(absorbed(expr));
+}
+
+Value emitCount(Builder &builder, const Symbol &expr, const Environment &environment) {
+  Symbol simple = absorbed(expr);
+  Value count = Emitter(builder, environment).emit(simple);
+  return Poly::of(simple).isNonNegative({}) ? count : builder.binary(BinaryOp::Max, count, Literal(int64_t(0)));
 }
 
 tilery::Shape tileShape(Builder &builder, const Argument &argument) {

@@ -11,6 +11,9 @@ using Environment = std::map<std::string, Value>;
 /// `expr` as int64; names without a value are an Error. Divisors count as positive.
 Value emit(Builder &builder, const Symbol &expr, const Environment &environment);
 
+/// The same for a size of a level: a tile larger than its tensor leaves a count below 0, which means none.
+Value emitCount(Builder &builder, const Symbol &expr, const Environment &environment);
+
 /// One arranged argument inside a kernel.
 struct Argument {
   Tensor tensor;                ///< its block sizes are numbers

@@ -73,6 +73,8 @@ void bindArrangeIr(nb::module_ &m) {
   });
   m.def("emit", [](Builder &builder, nb::handle expr, const Environment &environment) { return emit(builder, toSymbol(expr), environment); },
         "An expression as int64, with the values of its names.");
+  m.def("emit_count", [](Builder &builder, nb::handle expr, const Environment &environment) { return emitCount(builder, toSymbol(expr), environment); },
+        "The same for a size: at least 0.");
 }
 
 } // namespace tilery::python

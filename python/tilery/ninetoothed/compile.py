@@ -209,7 +209,7 @@ def _host(native, application, arguments, first, used):
     def value(size):
         size = size.simplified()
         if size not in known:
-            known[size] = arrange.emit(native, size, environment)
+            known[size] = arrange.emit_count(native, size, environment)
         return known[size]
 
     grid = [value(size) for size in first.tensor.shape]

@@ -112,8 +112,6 @@ def test_copy_follows_eval(seed):
     root = arranged.source
     table = arranged.eval({root: {"shape": shape}})
     ranks = [len(level) for level in levels_of(arranged)]
-    if 0 in table.shape:
-        pytest.skip("no elements")
     expected = np.where(table < 0, OTHER, source.contiguous().numpy().reshape(-1)[np.maximum(table, 0)])
     output = torch.full(table.shape, float("nan"))
     copy = COPIES[sum(ranks[1:-1])]
