@@ -202,7 +202,7 @@ class Interpreter:
                 results = self.block(op.blocks[0], [i, *results])
         elif op.name == "while":
             results = [self.get(v) for v in op.operands]
-            for _ in range(10000):
+            for _ in range(1_000_000):
                 if not self.block(op.blocks[0], results)[0]:
                     break
                 results = self.block(op.blocks[1], results)

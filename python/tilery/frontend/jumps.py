@@ -31,8 +31,25 @@ def _always_jumps(block):
     if isinstance(last, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
         return True
     if isinstance(last, ast.If):
+        if isinstance(last.test, ast.Constant):
+            return _always_jumps(last.body if last.test.value else last.orelse)
         return _always_jumps(last.body) and _always_jumps(last.orelse)
+    if isinstance(last, (ast.For, ast.While)):
+        endless = isinstance(last, ast.While) and isinstance(last.test, ast.Constant) and bool(last.test.value)
+        return (endless or _always_jumps(last.orelse)) and not any(ast.Break in _escaping(s) for s in last.body)
     return isinstance(last, ast.With) and _always_jumps(last.body)
+
+
+def _returns(block):
+    """The `return` statements of a function's body, without those of functions inside it."""
+    found, pending = [], list(block)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Return):
+            found.append(node)
+        elif not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
+            pending.extend(ast.iter_child_nodes(node))
+    return found
 
 
 def _trim(block):
@@ -57,6 +74,9 @@ class JumpLowering:
         self.tested = set()
 
     def function(self, body):
+        values = [s for s in _returns(body) if s.value is not None and not (isinstance(s.value, ast.Constant) and s.value.value is None)]
+        if values and not _always_jumps(body):  # where the end is reached, the result is None
+            body = [*body, ast.copy_location(ast.Return(None), body[-1])]
         lowered = self._block(body, None)
         if DONE in self.tested:
             lowered.insert(0, self._set(DONE, False, body[0]))
@@ -117,7 +137,7 @@ class JumpLowering:
     def _loop(self, s, outer):
         self.count += 1
         loop = f"__t_loop{self.count}"
-        kinds = set().union(*(self._within(t) for t in s.body), set())
+        kinds = set().union(*(_escaping(t) for t in s.body), set())
         stops = self._flags(kinds & {ast.Return, ast.Break}, loop)
         body = self._block(s.body, loop)
         if loop + "_continue" in self.tested:
@@ -142,9 +162,6 @@ class JumpLowering:
             )
             ast.fix_missing_locations(out[-1])
         return out
-
-    def _within(self, statement):
-        return _escaping(statement)
 
     def _drop_unused(self, block):
         out = []

@@ -112,7 +112,7 @@ class Regions(Trace):
         with self.region("if", line):
             other()
         after_else = get()
-        left, right = self._jumped(names, before, after_then), self._jumped(names, before, after_else)
+        left, right = self._leaves(names, before, after_then), self._leaves(names, before, after_else)
         leaves, plans = [], []
         for name, old, a, b in zip(names, before, after_then, after_else):
             plans.append(
@@ -126,30 +126,24 @@ class Regions(Trace):
         )
         put([fill(plan, results) for plan in plans])
 
-    def _jumped(self, names, before, after):
-        return any(self.is_flag(n) and new is True and old is not True for n, old, new in zip(names, before, after))
+    def _leaves(self, names, before, after):
+        """How a branch always leaves: "return", "jump" (`break`, `continue`), or None if it may go on."""
+        set_here = {n for n, old, new in zip(names, before, after) if self.is_flag(n) and new is True and old is not True}
+        return "return" if DONE in set_here else "jump" if set_here else None
 
     def _merge(self, name, old, a, b, left, right, leaves, line):
+        """The plan of a name after an `if`. left and right: how each branch leaves, if it does: "return", "jump" or None."""
         if a is b:
             return a
-        for missing, value, jumped in ((a, b, left), (b, a, right)):
+        for missing, value, leaves_early in ((a, b, left), (b, a, right)):
             if isinstance(missing, Undefined):
                 if isinstance(value, Undefined):
                     return value
-                if jumped or name == RESULT and (left or right):
+                # Until the function's end the result is read only where a `return` was passed.
+                if leaves_early or name == RESULT:
                     return self._against_nothing(value, missing is a, leaves)
-                if name == RESULT:
-                    return (
-                        None
-                        if value is None
-                        else Undefined(name, f"a value is returned in only one branch of the `if` in line {line}", line)
-                    )
-                return Undefined(
-                    name,
-                    f"`{name}` is defined in only one branch of the `if` in line {line}",
-                    line,
-                    f"give `{name}` a value before the `if`, or in both branches",
-                )
+                reason = f"`{name}` is defined in only one branch of the `if` in line {line}"
+                return Undefined(name, reason, line, f"give `{name}` a value before the `if`, or in both branches")
         mark = len(leaves)
         try:
             plan = pair(self.is_value, a, b, leaves)
@@ -159,18 +153,17 @@ class Regions(Trace):
             return plan
         except Mismatch as e:
             del leaves[mark:]
-            if left != right:  # a branch that leaves: only the other one's value is seen
-                return self._against_nothing(b if left else a, left, leaves)
-            what = "the result" if name == RESULT else f"`{name}`"
-            reason = e.args[0] or f"{self.describe(a)} in one branch and {self.describe(b)} in the other"
-            return Undefined(
-                name,
-                f"{what} is {reason} (`if` in line {line})"
-                if not str(reason).startswith("it has")
-                else f"{what} differs: {reason}",
-                line,
-                "give both branches the same type",
-            )
+            if name != RESULT and "return" in (left, right) and left != right:  # only the other branch's value is seen again
+                return self._against_nothing(b if left == "return" else a, left == "return", leaves)
+            return Undefined(name, self._difference(name, a, b, e.args[0], line), line, "give both branches the same type")
+
+    def _difference(self, name, a, b, reason, line):
+        if name == RESULT and (a is None or b is None):
+            return f"a value is returned in only one branch of the `if` in line {line}"
+        what = "the result" if name == RESULT else f"`{name}`"
+        if reason and reason.startswith("it has"):
+            return f"{what} differs: {reason}"
+        return f"{what} is {reason or self.describe(a) + ' in one branch and ' + self.describe(b) + ' in the other'} (`if` in line {line})"
 
     def _one_type(self, x, y):
         if is_number(x) or is_number(y):
