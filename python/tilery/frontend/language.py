@@ -124,6 +124,10 @@ class Language(Regions):
         """`name: annotation = value`; the annotation is a thunk."""
         return self.assign(name, value, old)
 
+    def declared(self, name, annotation, value):
+        """`name: annotation` alone: what the name holds from now on. The annotation is a thunk."""
+        return value
+
     def aug_assign(self, name, op, old, value):
         return self.assign(name, self.binary(op, old, value), old)
 

@@ -313,8 +313,12 @@ class _Function(ast.NodeTransformer):
         return [self.at(unpack, at), *out]
 
     def visit_AnnAssign(self, node):
-        if node.value is None or not isinstance(node.target, ast.Name):
+        if not isinstance(node.target, ast.Name):
             return self.at(ast.Pass(), node) if node.value is None else self.store(node.target, self.visit(node.value), node)
+        if node.value is None:
+            name = node.target.id
+            call = self.hook("declared", [ast.Constant(name), self.thunk(node.annotation), ast.Name(name, ast.Load())], node)
+            return self.at(ast.Assign([ast.Name(name, ast.Store())], call), node)
         arguments = [
             ast.Constant(node.target.id),
             self.thunk(node.annotation),

@@ -45,6 +45,13 @@ class PrimFunc:
             hint="use T.Tensor(shape, dtype) or a type like T.int32",
         )
 
+    eager = None  # see eager.py
+    compile_time = ()  # arguments of the function that are no parameters: part of what the disk cache looks up
+
+    def bind(self, values):
+        """(positional, keyword) arguments of the function for the values of the parameters."""
+        return values, {}
+
     @property
     def attrs(self):
         return {"global_symbol": self.__name__}

@@ -5,6 +5,7 @@ import inspect
 from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import error
+from .eager import EagerFunction, freeze, is_eager
 from .functions import PrimFunc
 from .kernel import JITKernel
 
@@ -55,6 +56,7 @@ class JITImpl:
 
     def __init__(self, function, options):
         self.function, self.options = function, options
+        self.eager = EagerFunction(function, options) if is_eager(function) else None
         self.kernels = {}
         self.signature = inspect.signature(function)
         functools.update_wrapper(self, function)
@@ -73,15 +75,19 @@ class JITImpl:
 
     def compile(self, *args, **kwargs):
         """The kernel for these arguments."""
+        if self.eager:
+            return self.eager.compile(args, kwargs)[0]
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        key = tuple(_freeze(self.__name__, name, value) for name, value in bound.arguments.items())
+        key = tuple(freeze(self.__name__, name, value) for name, value in bound.arguments.items())
         kernel = self.kernels.get(key)
         if kernel is None:
             kernel = self.kernels[key] = compile(self.get_tir(*args, **kwargs), **self.options)
         return kernel
 
-    __call__ = compile
+    def __call__(self, *args, **kwargs):
+        """The kernel for these arguments; an eager function runs at once."""
+        return self.eager(args, kwargs) if self.eager else self.compile(*args, **kwargs)
 
     def par_compile(self, configs, num_workers=None, ignore_error=False):
         """Kernels for several tuples or dicts of arguments."""
@@ -94,22 +100,6 @@ class JITImpl:
 
     def get_kernel_source(self, *args, **kwargs):
         return self.compile(*args, **kwargs).get_kernel_source()
-
-
-def _freeze(function, name, value):
-    if isinstance(value, list):
-        value = tuple(_freeze(function, name, v) for v in value)
-    elif isinstance(value, dict):
-        value = tuple((k, _freeze(function, name, v)) for k, v in value.items())
-    try:
-        hash(value)
-    except TypeError:
-        raise error(
-            TypeError,
-            f"argument `{name}` of `{function}` is a {type(value).__name__}, which cannot be a compile-time argument",
-            hint="pass numbers, strings, types or tuples of them; tensors go to the kernel it returns",
-        ) from None
-    return type(value), value
 
 
 def jit(

@@ -70,7 +70,7 @@ class JITKernel:
             return oracle.OracleCall(self._program(layouts), allocate, self.debug)
         if key not in self._plans:  # kinds of calls that differ in extents share their code
             kinds = [(name, kind) for name, kind in self.prim_func.params]
-            specialisation = ["tilelang", self.prim_func.__name__, kinds, self.out_idx, sorted(layouts.items())]
+            specialisation = ["tilelang", self.prim_func.__name__, kinds, self.out_idx, sorted(layouts.items()), self.prim_func.compile_time]
             program = functools.partial(self._program, layouts)
             image = cache.image(self.prim_func.function, specialisation, lambda: program().module, disjoint=disjoint)
             self._plans[key] = _native.HostPlan(image, allocate)

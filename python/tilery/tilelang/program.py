@@ -47,7 +47,8 @@ def build(prim_func, output_positions, layouts):
         for memory, _ in trace.tensors:
             for size in sizes_in((*memory.shape, *memory.strides)):
                 trace.add_size(size)
-        result = trace.run(prim_func.function, arguments)
+        trace.eager = prim_func.eager
+        result = trace.run(prim_func.function, *prim_func.bind(arguments))
         outputs = _outputs(prim_func, trace, result, output_positions)
         _host(trace, prim_func, scalars, outputs)
         return Program(prim_func.__name__, native.finish(), trace, outputs)

@@ -70,6 +70,7 @@ class Trace(Language):
         self.native, self.name = native, name
         self.tensors, self.sizes, self.launches = [], {}, []
         self.open, self.host_values = None, {}
+        self.eager = None  # the eager function being traced (eager.py)
         self.parallel = []  # ids of the loop variables of each open T.Parallel
 
     def __enter__(self):
@@ -118,6 +119,8 @@ class Trace(Language):
     def begin_kernel(self, grid, threads):
         from tilery import _native
 
+        if self.eager:
+            self.eager.reached_kernel()
         if self.in_kernel:
             raise error(RuntimeError, "`T.Kernel` inside `T.Kernel`", hint="open one after the other: each is a launch")
         for size in sizes_in(grid):
@@ -257,6 +260,9 @@ class Trace(Language):
         if self.in_kernel and isinstance(kind, (dtype, str)) and is_operand(value):
             value = cast(value, kind)
         return self.assign(name, value, old)
+
+    def declared(self, name, annotation, value):
+        return self.eager.declare(name, annotation(), value) if self.eager and not self.in_kernel else value
 
     def aug_assign(self, name, op, old, value):
         if isinstance(old, Memory):

@@ -61,7 +61,8 @@ INTEGER = {
     "bits": (lambda x: (x & 12) | (x ^ 5) - ~x, lambda x: (x & 12) | (x ^ 5) - ~x),
     "limits": (lambda x: T.clamp(x, -3, 9), lambda x: np.clip(x, -3, 9)),
     "min and max": (lambda x: T.min(x, 4) + T.max(x, -4), lambda x: np.minimum(x, 4) + np.maximum(x, -4)),
-    "choice": (lambda x: T.if_then_else(x > 2, x, -x) + T.Select(x == 0, 100, 0), lambda x: np.where(x > 2, x, -x) + (x == 0) * 100),
+    "choice": (lambda x: T.if_then_else(x > 2, x, -x) + T.Select(x == 0, 100, 0),
+               lambda x: np.where(x > 2, x, -x) + (x == 0) * 100),
     "rounding up": (lambda x: T.ceildiv(x, 4) + T.align_up(x, 8), lambda x: -(-x // 4) + -(-x // 8) * 8),
     "logic": (lambda x: T.if_then_else(T.And(x > -5, T.Or(x < 0, T.Not(x < 7))), 1, 2),
               lambda x: np.where((x > -5) & ((x < 0) | ~(x < 7)), 1, 2)),
@@ -92,7 +93,8 @@ def test_conversions(engine):
     assert elementwise(lambda v: T.cast(v, "float16"), "float32", "float32")(x).tolist() == x.half().float().tolist()
     assert torch.equal(elementwise(lambda v: T.reinterpret(v, "int32"), "float32", "int32")(x), x.view(torch.int32))
     assert elementwise(lambda v: T.infinity("float32") - v, "float32", "float32")(x).tolist() == [math.inf] * 3
-    assert elementwise(lambda v: v * 0 + T.max_value("int8"), "int32", "int32")(torch.zeros(1, dtype=torch.int32)).tolist() == [127]
+    zero = torch.zeros(1, dtype=torch.int32)
+    assert elementwise(lambda v: v + T.max_value("int8"), "int32", "int32")(zero).tolist() == [127]
 
 
 def test_compile_time_values():

@@ -27,6 +27,7 @@ from ..annotate import (
 from ..debug import assume, device_assert
 from ..debug import print_value as print
 from ..dtypes import dtype
+from ..eager import const
 from ..functions import Macro, PrimFunc, Ref, dynamic, macro, prim_func
 from ..launch import (
     Kernel,
