@@ -1,5 +1,6 @@
 // Tile values at a point.
 #include "compiler/cpu/evaluator.h"
+#include "mlir/IR/Matchers.h"
 #include <numeric>
 
 using namespace mlir;
@@ -124,13 +125,77 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
       })
       .Case([&](tile::BufferLoadOp op) { return load(bufferAddress(op.getBuffer(), point)); })
       .Default([&](Operation *op) -> Lanes {
+        auto compare = dyn_cast<arith::CmpIOp>(op);
+        if (compare && compare.getPredicate() == arith::CmpIPredicate::slt && surelyBelow(compare.getLhs(), compare.getRhs(), point))
+          return b.getTrue();
         SmallVector<Lanes> operands;
         for (Value operand : op->getOperands())
           operands.push_back(value(operand, point));
         e.at(op->getLoc());
-        (void)b;
         return emitElementwise(e, op, operands);
       });
+}
+
+// The same integer, one perhaps in i64 where the other has fewer bits: chains of index arithmetic are compared op by op.
+static bool sameIndex(Value x, Value y) {
+  auto strip = [](Value v) {
+    while (auto extend = v.getDefiningOp<arith::ExtSIOp>())
+      v = extend.getIn();
+    return v;
+  };
+  x = strip(x);
+  y = strip(y);
+  if (x == y)
+    return true;
+  APInt a, b;
+  if (matchPattern(x, m_ConstantInt(&a)) && matchPattern(y, m_ConstantInt(&b)))
+    return a.getSExtValue() == b.getSExtValue();
+  Operation *p = x.getDefiningOp(), *q = y.getDefiningOp();
+  if (!p || !q || p->getName() != q->getName() || !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(p))
+    return false;
+  auto nsw = [](Operation *op) {
+    auto flags = cast<arith::ArithIntegerOverflowFlagsInterface>(op).getOverflowAttr().getValue();
+    return bitEnumContainsAny(flags, arith::IntegerOverflowFlags::nsw);
+  };
+  return nsw(p) && nsw(q) && sameIndex(p->getOperand(0), q->getOperand(0)) && sameIndex(p->getOperand(1), q->getOperand(1));
+}
+
+// tile < bound in all lanes, because the current body only runs where an access with that mask exists: programs use their masks as data too.
+bool Evaluator::surelyBelow(Value tile, Value bound, ArrayRef<Index> at) {
+  if (known.empty())
+    return false;
+  auto isShape = [](Operation *op) { return isa_and_present<tile::ExpandDimsOp, tile::BroadcastOp, tile::ReshapeOp>(op); };
+  Point point(at);
+  for (Operation *op = tile.getDefiningOp(); isShape(op); op = tile.getDefiningOp()) {
+    point = operandPoint(op, point);
+    tile = op->getOperand(0);
+  }
+  while (isShape(bound.getDefiningOp()))
+    bound = bound.getDefiningOp()->getOperand(0);
+  auto limit = bound.getDefiningOp<tile::SplatOp>();
+  Value start;
+  if (auto add = tile.getDefiningOp<arith::AddIOp>()) {
+    auto splat = add.getLhs().getDefiningOp<tile::SplatOp>();
+    tile = add.getRhs();
+    if (!splat) {
+      splat = add.getRhs().getDefiningOp<tile::SplatOp>();
+      tile = add.getLhs();
+    }
+    if (!splat || !bitEnumContainsAny(add.getOverflowFlags(), arith::IntegerOverflowFlags::nsw))
+      return false;
+    start = splat.getValue();
+  }
+  auto range = tile.getDefiningOp<tile::RangeOp>();
+  if (!limit || !range || range.getStart() != 0 || point.size() != 1 || point[0].loop < 0)
+    return false;
+  return llvm::any_of(known, [&](const KnownBound &k) {
+    if (k.loop != point[0].loop)
+      return false;
+    if (!start)
+      return sameIndex(k.hi, limit.getValue());
+    auto difference = k.hi.getDefiningOp<arith::SubIOp>();
+    return difference && sameIndex(difference.getLhs(), limit.getValue()) && sameIndex(difference.getRhs(), start);
+  });
 }
 
 Lanes Evaluator::constantTile(DenseElementsAttr attr, ArrayRef<Index> point) {

@@ -125,6 +125,7 @@ private:
   Lanes joined(tile::JoinOp join, llvm::ArrayRef<Index> point);
   Lanes concatenated(tile::CatOp cat, llvm::ArrayRef<Index> point);
   Lanes taken(tile::TakeOp take, llvm::ArrayRef<Index> point);
+  bool surelyBelow(mlir::Value tile, mlir::Value bound, llvm::ArrayRef<Index> point);
   Point reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<Index> point);
   void split(const Index &linear, llvm::ArrayRef<int64_t> sizes, llvm::MutableArrayRef<Index> result);
   Lanes within(const Index &index, llvm::Value *lo, llvm::Value *hi, unsigned elementBits);
