@@ -1,6 +1,6 @@
 """Runs every test runner and closes with one line over all of them: `N passed, N failed, N skipped`.
 
-Usage: run_tests.py [unit|ir|python] [arguments of that runner]
+Usage: run_tests.py [unit|ir|fuzz|python] [arguments of that runner]
 """
 
 import json
@@ -75,6 +75,15 @@ def ir(args, scratch):
     return from_junit(report).after(status)
 
 
+def fuzz(args, scratch):
+    """One test: random programs, by the oracle and as machine code; on a failure the reduced programs are printed."""
+    binary = BUILD / "tests" / "fuzz" / "tilery-fuzz"
+    if not binary.exists():
+        return Count()
+    status = subprocess.run([binary, *(args or ["--count", "2200"])], cwd=ROOT).returncode
+    return Count(passed=1) if status == 0 else Count(failed=1)
+
+
 def python(args, scratch):
     report = scratch / "python.xml"
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *(args or ["tests"])]
@@ -83,7 +92,7 @@ def python(args, scratch):
     return from_junit(report).after(0 if status == no_tests and not args else status)
 
 
-RUNNERS = {"unit": unit, "ir": ir, "python": python}
+RUNNERS = {"unit": unit, "ir": ir, "fuzz": fuzz, "python": python}
 
 
 def main(argv):

@@ -23,6 +23,7 @@ static void runFor(Interpreter &in, scf::ForOp op) {
   bool isUnsigned = op.getUnsignedCmp();
   auto before = [&](int64_t a, int64_t b) { return isUnsigned ? asUnsigned(e, a) < asUnsigned(e, b) : a < b; };
   for (int64_t i = lo; before(i, hi);) {
+    in.countStep(op);
     Tile iv(e, {});
     iv.lanes[0] = uint64_t(i);
     in.set(op.getInductionVar(), std::move(iv));
@@ -44,6 +45,7 @@ static void runIf(Interpreter &in, scf::IfOp op) {
 static void runWhile(Interpreter &in, scf::WhileOp op) {
   assign(in, op.getBeforeArguments(), op.getInits());
   while (true) {
+    in.countStep(op);
     auto condition = cast<scf::ConditionOp>(in.runBlock(*op.getBeforeBody()));
     if (!in.decide(condition, condition.getCondition())) {
       assign(in, op.getResults(), condition.getArgs());

@@ -59,12 +59,16 @@ Operation *Interpreter::runBlock(Block &block) {
   return terminator;
 }
 
+void Interpreter::countStep(Operation *op) {
+  if (run.options.maxSteps && ++run.steps > run.options.maxSteps)
+    fail(op, "this launch does not seem to end: it was stopped after " + std::to_string(run.options.maxSteps) + " steps");
+}
+
 void Interpreter::execute(Operation *op) {
   auto entry = handlers().table.find(op->getName().getTypeID());
   if (entry == handlers().table.end())
     fail(op, "the oracle does not know the operation " + op->getName().getStringRef().str(), {}, Diagnostic::Kind::NotImplemented);
-  if (run.options.maxSteps && ++run.steps > run.options.maxSteps)
-    fail(op, "this launch does not seem to end: it was stopped after " + std::to_string(run.options.maxSteps) + " steps");
+  countStep(op);
   entry->second.run(*this, op);
 }
 

@@ -89,6 +89,8 @@ public:
   /// Runs the ops of `block`, whose arguments are set; returns its terminator, whose operands are values of this frame.
   mlir::Operation *runBlock(mlir::Block &block);
   void execute(mlir::Operation *op);
+  /// Every op and every turn of a loop is a step.
+  void countStep(mlir::Operation *op);
 
   /// An integer that decides where to go or what to touch; reports unwritten values, notes rounded ones.
   int64_t decide(mlir::Operation *op, mlir::Value value);

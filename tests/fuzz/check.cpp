@@ -28,6 +28,11 @@ tile::KernelOp kernelOf(ModuleOp module) { return *module.getOps<tile::KernelOp>
 void interpret(const Program &program, ModuleOp module, Memory &memory, oracle::Shadow *shadow) {
   oracle::Options options;
   options.shadow = shadow;
+  options.debug = shadow != nullptr; // a program that reads what nobody wrote, or races with itself, proves nothing
+  for (auto [number, argument] : llvm::enumerate(program.args))
+    if (!argument.data.empty())
+      options.allocations.push_back({memory.slots[number], argument.data.size() - 2 * guardBytes, "argument " + std::to_string(number), true,
+                                     oracle::elementOf(cast<tile::PtrType>(argument.type).getPointee()).bytes()});
   options.maxSteps = 20'000'000;
   oracle::runKernel(kernelOf(module), program.grid, memory.slots, options);
 }
