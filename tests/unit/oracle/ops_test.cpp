@@ -280,8 +280,8 @@ tile.host @call(%x: !tile.tensor_arg<2xf32>) -> !tile.tensor_arg<1xi32> {
 TEST(OracleShadow, BoundsEveryOrderAndNothingExact) {
   const int n = 300;
   std::string text = R"(
-tile.kernel @k(%x: !tile.ptr<f32>, %sum: !tile.ptr<f32>, %copy: !tile.ptr<f32>) {
-  %s = tile.splat %x : !tile.ptr<f32> -> tensor<300x!tile.ptr<f32>>
+tile.kernel @k(%input: !tile.ptr<f32>, %sum: !tile.ptr<f32>, %copy: !tile.ptr<f32>) {
+  %s = tile.splat %input : !tile.ptr<f32> -> tensor<300x!tile.ptr<f32>>
   %l = tile.range 0 to 300 : tensor<300xi32>
   %p = tile.add_ptr %s, %l : tensor<300x!tile.ptr<f32>>, tensor<300xi32>
   %a = tile.pointer_access %p : tensor<300x!tile.ptr<f32>> -> !tile.access<300xf32>
