@@ -34,6 +34,7 @@ class JITKernel:
         self.prim_func, self.target, self.pass_configs, self.debug = prim_func, target, pass_configs or {}, debug
         self.out_idx = _positions(prim_func, out_idx)
         self.params = [kind for _, kind in prim_func.params]
+        self._debugger = None
         self.latency = self.config = self.ref_latency = None
         self._programs, self._plans, self._last = {}, {}, None  # by kind of call; the layouts of the last one
         inputs = [
@@ -44,7 +45,12 @@ class JITKernel:
         self._inputs = len(inputs)
         self._launch = _native.Launcher(prim_func.__name__, inputs, self._plan, layout=True)
 
-    def __call__(self, *args):
+    def __call__(self, *args, debug=False):
+        """Runs the kernels; with `debug` by the reference interpreter, which checks bounds, uninitialised reads and races."""
+        if debug and not self.debug:
+            if self._debugger is None:
+                self._debugger = JITKernel(self.prim_func, self.out_idx, debug=True)
+            return self._debugger(*args)
         if len(args) != self._inputs:
             raise error(
                 ValueError,
@@ -69,8 +75,8 @@ class JITKernel:
         if debug.wanted(self.debug):
             return oracle.OracleCall(self._program(layouts), allocate, self.debug)
         if key not in self._plans:  # kinds of calls that differ in extents share their code
-            kinds = [(name, kind) for name, kind in self.prim_func.params]
-            specialisation = ["tilelang", self.prim_func.__name__, kinds, self.out_idx, sorted(layouts.items()), self.prim_func.compile_time]
+            name, kinds, own = self.prim_func.__name__, list(self.prim_func.params), self.prim_func.compile_time
+            specialisation = ["tilelang", name, kinds, self.out_idx, sorted(layouts.items()), own]
             program = functools.partial(self._program, layouts)
             image = cache.image(self.prim_func.function, specialisation, lambda: program().module, disjoint=disjoint)
             self._plans[key] = _native.HostPlan(image, allocate)
