@@ -69,7 +69,8 @@ class Generator:
         return f"for i{self.loops} in {iterable}:\n{self.nested(depth, True)}{tail}"
 
     def function(self):
-        body = "c = 1\nd = a - b\np = (b, 2)\n" + self.block(0, False) + "\nreturn a + 2 * b + 3 * c + 5 * d + 7 * p[0] + 11 * p[1]"
+        body = "c = 1\nd = a - b\np = (b, 2)\n" + self.block(0, False)
+        body += "\nreturn a + 2 * b + 3 * c + 5 * d + 7 * p[0] + 11 * p[1]"
         helper = "def helper(x, y):\n    if x < y:\n        return x + 1\n    y = y * 2\n    return y - x\n"
         return helper + "def f(a, b):\n" + textwrap.indent(body, "    ") + "\n"
 

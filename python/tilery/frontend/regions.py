@@ -163,7 +163,8 @@ class Regions(Trace):
         what = "the result" if name == RESULT else f"`{name}`"
         if reason and reason.startswith("it has"):
             return f"{what} differs: {reason}"
-        return f"{what} is {reason or self.describe(a) + ' in one branch and ' + self.describe(b) + ' in the other'} (`if` in line {line})"
+        reason = reason or f"{self.describe(a)} in one branch and {self.describe(b)} in the other"
+        return f"{what} is {reason} (`if` in line {line})"
 
     def _one_type(self, x, y):
         if is_number(x) or is_number(y):
