@@ -75,7 +75,8 @@ class JumpLowering:
 
     def function(self, body):
         values = [s.value for s in _returns(body) if s.value is not None]
-        if any(not isinstance(v, ast.Constant) or v.value is not None for v in values) and not _always_jumps(body):  # where the end is reached, the result is None
+        gives = any(not isinstance(v, ast.Constant) or v.value is not None for v in values)
+        if gives and not _always_jumps(body):  # where the end is reached, the result is None
             body = [*body, ast.copy_location(ast.Return(None), body[-1])]
         lowered = self._block(body, None)
         if DONE in self.tested:
