@@ -36,11 +36,15 @@ std::unique_ptr<MLIRContext> makeContext() {
 
 Style styleOf(uint64_t seed) { return static_cast<Style>(seed % 4); }
 
-bool failsInChild(const Program &program, ModuleOp module, Against against) {
+bool failsInChild(const Program &program, ModuleOp module, Against against, bool say = false) {
   pid_t child = fork();
   if (child == 0) {
     alarm(secondsPerProgram);
-    _exit(check(program, module, against).kind == Outcome::Differs);
+    Outcome outcome = check(program, module, against);
+    if (say)
+      llvm::outs() << "reduced: " << outcome.message << "\n";
+    llvm::outs().flush();
+    _exit(outcome.kind == Outcome::Differs);
   }
   int status = 0;
   waitpid(child, &status, 0);
@@ -51,6 +55,7 @@ void printFailure(uint64_t seed, const std::string &message, Against against) {
   auto context = makeContext();
   Program program = generate(*context, seed, styleOf(seed));
   llvm::outs() << "seed " << seed << ": " << message << "\n";
+  llvm::outs().flush(); // before any fork
   {
     ScopedDiagnosticHandler quiet(context.get(), [](mlir::Diagnostic &) { return success(); });
     if (succeeded(verify(*program.module)))
@@ -58,6 +63,8 @@ void printFailure(uint64_t seed, const std::string &message, Against against) {
   }
   if (against == Against::Passes && succeeded(verify(*program.module)))
     llvm::outs() << "first wrong after: " << guiltyPass(program, *program.module) << "\n";
+  llvm::outs().flush();
+  failsInChild(program, *program.module, against, true);
   llvm::outs() << *program.module << "\n";
   llvm::outs().flush();
 }

@@ -281,9 +281,9 @@ TEST(OracleShadow, BoundsEveryOrderAndNothingExact) {
   const int n = 300;
   std::string text = R"(
 tile.kernel @k(%input: !tile.ptr<f32>, %sum: !tile.ptr<f32>, %copy: !tile.ptr<f32>) {
-  %s = tile.splat %input : !tile.ptr<f32> -> tensor<300x!tile.ptr<f32>>
+  %ps = tile.splat %input : !tile.ptr<f32> -> tensor<300x!tile.ptr<f32>>
   %l = tile.range 0 to 300 : tensor<300xi32>
-  %p = tile.add_ptr %s, %l : tensor<300x!tile.ptr<f32>>, tensor<300xi32>
+  %p = tile.add_ptr %ps, %l : tensor<300x!tile.ptr<f32>>, tensor<300xi32>
   %a = tile.pointer_access %p : tensor<300x!tile.ptr<f32>> -> !tile.access<300xf32>
   %v = tile.load %a : !tile.access<300xf32> -> tensor<300xf32>
   %t = tile.reduce %v axis 0)" + std::string(addRegion) + R"( : tensor<300xf32> -> f32
