@@ -137,6 +137,15 @@ void Planner::close() {
 bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shape, const Pull &pull, int64_t position) const {
   if (ArrayRef<int64_t>(nest.step.nest.shape) != shape)
     return false;
+  // The 64 partials of a row's reduction fill half of 16 registers: beside a long expression that is stored anyway they would be spilled.
+  auto isHeavy = [&](const Sink &s) {
+    bool loads = false;
+    return s.kind == Sink::Define && costOf(s.value, [&](Value v) { return stored(v); }, loads) >= 12;
+  };
+  auto reducesRow = [&](const Sink &s) { return s.kind == Sink::Reduce && cast<tile::ReduceOp>(s.op).getAxis() + 1 == shape.size(); };
+  if (options.target.vectorRegisters <= 16 && ((reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) ||
+                                               (isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow))))
+    return false;
   for (const auto &[value, reach] : pull.tiles)
     if (nest.pending.count(value) && !reach.sameElement)
       return false;
