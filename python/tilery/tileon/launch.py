@@ -5,7 +5,7 @@ from tilery import _native
 from .. import cache
 from .. import debug as oracle
 from ..errors import error
-from .tracer import trace
+from .tracer import default_precision, trace
 
 
 class CompiledKernel:
@@ -56,7 +56,8 @@ def plan(kernel, signature, arguments):
             result.module, name, [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None], debug, result
         )
     annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
-    image = cache.image(kernel.fn, ["tileon", signature.params, annotations, debug], lambda: result.module, disjoint=disjoint)
+    specialisation = ["tileon", signature.params, annotations, debug, default_precision(kernel.fn)]
+    image = cache.image(kernel.fn, specialisation, lambda: result.module, disjoint=disjoint)
     return _native.KernelPlan(_native.load(image)[0], slots, result)
 
 

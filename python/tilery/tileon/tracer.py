@@ -167,6 +167,11 @@ def is_constexpr(annotation):
     return annotation is constexpr or isinstance(annotation, constexpr)
 
 
+def default_precision(function):
+    """Of a dot of fp32 tiles. It is the one default in which the two names of the language differ."""
+    return os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if "triton" in function.__globals__ else "ieee")
+
+
 def trace(function, name, parameters, debug=False):
     """Traces a kernel. parameters: [(name, native Type or None, divisibility, compile-time value)]; a Type makes an argument.
     Returns (module, what the trace read)."""
@@ -176,9 +181,7 @@ def trace(function, name, parameters, debug=False):
 
     native = _native.Builder("triton")
     native.set_position(position.current)
-    # The two names of the language differ in one default: under `triton`, fp32 tiles are multiplied as tf32.
-    default = os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if "triton" in function.__globals__ else "ieee")
-    tracer = Tracer(native, debug, default)
+    tracer = Tracer(native, debug, default_precision(function))
     with native, activate(tracer):
         arguments = [(n, t, d) for n, t, d, _ in parameters if t is not None]
         handles = iter(native.begin_kernel(name, arguments))
