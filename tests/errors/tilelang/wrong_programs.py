@@ -15,6 +15,12 @@ def undefined_name(X: Vector):
 
 
 @T.prim_func
+def unsupported_function(X: Vector):
+    with T.Kernel(1):
+        T.mbarrier_wait_parity(X, 0)
+
+
+@T.prim_func
 def gemm_k(X: Vector):
     with T.Kernel(1):
         a = T.alloc_shared((16, 32), "float16")

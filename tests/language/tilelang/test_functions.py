@@ -144,6 +144,40 @@ def test_size_from_an_expression(engine):
         kernel(torch.zeros(12, dtype=torch.int32), torch.zeros(3, dtype=torch.int32))
 
 
+def test_scalar_parameters(engine):
+    @T.prim_func
+    def main(
+        R: T.Tensor((6,), "float64"), a: T.int32, b: T.int64, c: T.float32, d: "bool", e: T.uint8, f: T.float64, O: T.Tensor((2,), "int64")
+    ):
+        with T.Kernel(1):
+            R[0] = a
+            R[1] = b
+            R[2] = c
+            R[3] = d
+            R[4] = e
+            R[5] = f
+            O[0] = b + 1
+            O[1] = T.if_then_else(d, a, e)
+
+    r, o = torch.zeros(6, dtype=torch.float64), torch.zeros(2, dtype=torch.int64)
+    kernel = tilelang.compile(main)
+    kernel(r, -3, 1 << 40, 0.1, True, 200, 0.1, o)
+    assert r.tolist() == [-3, float(1 << 40), np.float32(0.1), 1, 200, 0.1] and o.tolist() == [(1 << 40) + 1, -3]
+    kernel(r, 1, 1, 16.0, False, 0, 1.0, o)
+    assert r.tolist() == [1, 1, 16, 0, 0, 1] and o.tolist() == [2, 0]
+
+
+def test_grid_of_scalars(engine):
+    @T.prim_func
+    def main(A: T.Tensor((16,), "int32"), blocks: T.int32):
+        with T.Kernel(blocks, 2) as (bx, by):
+            A[by * blocks + bx] = blocks
+
+    a = torch.zeros(16, dtype=torch.int32)
+    tilelang.compile(main)(a, 5)
+    assert a.tolist() == [5] * 10 + [0] * 6
+
+
 def test_safe_value(engine):
     @T.prim_func
     def main(A: T.Tensor((5,), "float32"), B: T.Tensor((8,), "float32")):

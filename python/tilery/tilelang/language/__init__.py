@@ -87,3 +87,12 @@ vars().update(
     }
 )
 vars().update(_mathematics.fast)
+
+
+def __getattr__(name):
+    from ...errors import error
+
+    if name.startswith("__") and name.endswith("__"):
+        raise AttributeError(name)
+    hint = "barriers, warp roles and PTX need a GPU target; tile code is written with T.copy, T.gemm, T.Parallel and T.reduce_*"
+    raise error(AttributeError, f"T.{name} is not supported", hint=hint)
