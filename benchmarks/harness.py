@@ -32,12 +32,12 @@ def _repeats(function, seconds):
     return max(1, int(seconds / one))
 
 
-# Worker threads of OpenMP and OpenBLAS spin for up to 50 ms after a call, on the cores that the next contestant needs
+# Worker threads of OpenMP and OpenBLAS spin for up to 200 ms after a call (Intel's default), on the cores that the next contestant needs
 # (measured: our 2-thread matmul at half its rate right after NumPy's). Everybody gets quiet cores and one call to warm up.
-SETTLE = 0.06
+SETTLE = 0.25
 
 
-def rounds(contestants, seconds=0.02, least=15, budget=4.0):
+def rounds(contestants, seconds=0.03, least=11, budget=4.0):
     """Seconds a call of each of `contestants` (name -> callable), one list entry a round."""
     repeats = {name: _repeats(function, seconds) for name, function in contestants.items()}
     times = {name: [] for name in contestants}
