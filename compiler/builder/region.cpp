@@ -42,20 +42,23 @@ static void checkRange(Builder &b, const Region &region, const Shape &extents, c
     bool outside = region.isGlobal() ? *start >= std::max<int64_t>(region.shape[i], 1) || *start + extents[i] <= 0
                                      : *start < 0 || *start + extents[i] > region.shape[i];
     if (outside)
-      b.fail(Kind::Value, std::string(what) + " is out of range: elements " + std::to_string(*start) + " to " + std::to_string(*start + extents[i] - 1) +
-                              " of dimension " + std::to_string(i) + " of `" + region.name + "`, whose shape is " + regionShapeText(region.shape));
+      b.fail(Kind::Value, std::string(what) + " is out of range: elements " + std::to_string(*start) + " to " +
+                              std::to_string(*start + extents[i] - 1) + " of dimension " + std::to_string(i) + " of `" +
+                              region.name + "`, whose shape is " + regionShapeText(region.shape));
   }
 }
 
 static bool isWholeBuffer(const Region &region, const Shape &extents) {
-  return extents == region.shape && std::all_of(region.starts.begin(), region.starts.end(), [](const Operand &s) { return constantStart(s) == 0; });
+  return extents == region.shape &&
+         std::all_of(region.starts.begin(), region.starts.end(), [](const Operand &s) { return constantStart(s) == 0; });
 }
 
 Place placeOf(Builder &b, const Region &region, const Shape &extents) {
   return b.view(std::get<Root>(region.memory), region.starts, longExtents(extents), longDims(extents));
 }
 
-Value loadRegion(Builder &b, const Region &region, const Shape &extents, const char *what, const std::optional<Operand> &outside) {
+Value loadRegion(Builder &b, const Region &region, const Shape &extents, const char *what,
+                 const std::optional<Operand> &outside) {
   checkRange(b, region, extents, what);
   if (region.isGlobal())
     return b.load(placeOf(b, region, extents), outside);
@@ -81,7 +84,8 @@ void storeRegion(Builder &b, const Region &region, const Shape &extents, const V
 const Shape &knownExtents(Builder &b, const Region &region, const char *what) {
   for (int64_t n : region.extents)
     if (n < 0)
-      b.fail(Kind::Value, std::string(what) + ": the extents of `" + region.name + "` must be known at compile time", "slice it as [start:start + length]");
+      b.fail(Kind::Value, std::string(what) + ": the extents of `" + region.name + "` must be known at compile time",
+             "slice it as [start:start + length]");
   return region.extents;
 }
 
@@ -93,7 +97,8 @@ static Shape fit(Builder &b, const Shape &extents, const Region &region, const c
     if (extents.size() - i <= rank)
       result.push_back(extents[i]);
     else if (extents[i] != 1)
-      b.fail(Kind::Assertion, std::string(what) + ": extents " + regionShapeText(extents) + " do not fit `" + region.name + "`, which has " + std::to_string(rank) + " dimensions");
+      b.fail(Kind::Assertion, std::string(what) + ": extents " + regionShapeText(extents) + " do not fit `" + region.name +
+                                  "`, which has " + std::to_string(rank) + " dimensions");
   }
   return result;
 }
@@ -108,7 +113,9 @@ static int level(const Region &region) {
 
 std::pair<Shape, Shape> copyExtents(Builder &b, const Region &src, const Region &dst, const char *what) {
   if (src.isWhole && dst.isWhole && src.shape != dst.shape)
-    b.fail(Kind::Assertion, std::string(what) + ": `" + src.name + "` has shape " + regionShapeText(src.shape) + " but `" + dst.name + "` has shape " + regionShapeText(dst.shape),
+    b.fail(Kind::Assertion,
+           std::string(what) + ": `" + src.name + "` has shape " + regionShapeText(src.shape) + " but `" + dst.name +
+               "` has shape " + regionShapeText(dst.shape),
            "copy regions of equal extents, or start one side at an element");
   Shape from = src.extents.empty() ? Shape(dst.extents.size(), 1) : src.extents;
   Shape to = dst.extents.empty() ? Shape(src.extents.size(), 1) : dst.extents;
@@ -139,7 +146,9 @@ std::pair<Shape, Shape> copyExtents(Builder &b, const Region &src, const Region 
   Shape &box = bySource ? from : to, &other = bySource ? to : from;
   Shape sizes = longExtents(box);
   auto mismatch = [&] {
-    b.fail(Kind::Assertion, std::string(what) + ": extents " + regionShapeText(from) + " of `" + src.name + "` and " + regionShapeText(to) + " of `" + dst.name + "` do not correspond",
+    b.fail(Kind::Assertion,
+           std::string(what) + ": extents " + regionShapeText(from) + " of `" + src.name + "` and " + regionShapeText(to) +
+               " of `" + dst.name + "` do not correspond",
            "give both sides the same extents");
   };
   if (sizes.size() != longExtents(other).size())
@@ -160,7 +169,9 @@ std::pair<Shape, Shape> copyExtents(Builder &b, const Region &src, const Region 
       n = sizes[next++];
   for (int64_t n : sizes)
     if (n < 0)
-      b.fail(Kind::Assertion, std::string("Can't deduce copy extents from `") + src.name + "` and `" + dst.name + "`: a size is known at run time only",
+      b.fail(Kind::Assertion,
+             std::string("Can't deduce copy extents from `") + src.name + "` and `" + dst.name +
+                 "`: a size is known at run time only",
              "slice one side as [start:start + length]");
   return {from, to};
 }

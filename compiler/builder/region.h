@@ -8,7 +8,8 @@ namespace tilery {
 Shape longExtents(const Shape &extents);
 std::string regionShapeText(const Shape &shape);
 /// Reads or writes the tile of shape longExtents(extents) at the region's start; `what` names the operation in messages.
-Value loadRegion(Builder &b, const Region &region, const Shape &extents, const char *what, const std::optional<Operand> &outside = {});
+Value loadRegion(Builder &b, const Region &region, const Shape &extents, const char *what,
+                 const std::optional<Operand> &outside = {});
 void storeRegion(Builder &b, const Region &region, const Shape &extents, const Value &value, const char *what);
 /// The region as a place, for tensors only.
 Place placeOf(Builder &b, const Region &region, const Shape &extents);

@@ -19,7 +19,8 @@ void fill(Builder &b, const Region &region, const Operand &value) {
 static Shape matrix(Builder &b, const Region &region) {
   const Shape &extents = knownExtents(b, region, "T.gemm");
   if (extents.size() < 2 || std::any_of(extents.begin(), extents.end() - 2, [](int64_t n) { return n != 1; }))
-    b.fail(Kind::Assertion, "T.gemm takes matrices: `" + region.name + "` has the extents " + regionShapeText(extents), "all dimensions but the last two must be 1");
+    b.fail(Kind::Assertion, "T.gemm takes matrices: `" + region.name + "` has the extents " + regionShapeText(extents),
+           "all dimensions but the last two must be 1");
   return Shape(extents.end() - 2, extents.end());
 }
 
@@ -30,10 +31,12 @@ static Value loadMatrix(Builder &b, const Region &region, const Shape &shape) {
 
 void gemm(Builder &b, const Region &A, const Region &B, const Region &C, const GemmOptions &options) {
   Shape a = matrix(b, A), bShape = matrix(b, B), c = matrix(b, C);
-  int64_t m = a[options.transposeA], ka = a[!options.transposeA], kb = bShape[options.transposeB], n = bShape[!options.transposeB];
+  int64_t m = a[options.transposeA], ka = a[!options.transposeA], kb = bShape[options.transposeB],
+          n = bShape[!options.transposeB];
   auto check = [&](const char *axis, const char *first, int64_t x, const char *second, int64_t y, const std::string &names) {
     if (x != y)
-      b.fail(Kind::Assertion, std::string("T.gemm ") + axis + " shape check failed: " + first + " = " + std::to_string(x) + ", " + second + " = " + std::to_string(y) + names);
+      b.fail(Kind::Assertion, std::string("T.gemm ") + axis + " shape check failed: " + first + " = " + std::to_string(x) + ", " +
+                                  second + " = " + std::to_string(y) + names);
   };
   auto shapes = [&](const Region &x, const Shape &xs, const Region &y, const Shape &ys) {
     return " (`" + x.name + "` is " + regionShapeText(xs) + ", `" + y.name + "` is " + regionShapeText(ys) + ")";
@@ -58,18 +61,21 @@ void reduce(Builder &b, RegionReduce kind, const Region &src, const Region &dst,
   const Shape &out = knownExtents(b, dst, "T.reduce");
   int64_t rank = extents.size(), axis = dim < 0 ? dim + rank : dim;
   if (axis < 0 || axis >= rank)
-    b.fail(Kind::Value, "T.reduce: dimension " + std::to_string(dim) + " is outside `" + src.name + "`, which has " + std::to_string(rank) + " dimensions");
+    b.fail(Kind::Value, "T.reduce: dimension " + std::to_string(dim) + " is outside `" + src.name + "`, which has " +
+                            std::to_string(rank) + " dimensions");
   Shape dropped = extents, kept = extents;
   dropped.erase(dropped.begin() + axis);
   kept[axis] = 1;
   if (dropped.empty())
     dropped = {1};
   if (out != dropped && out != kept)
-    b.fail(Kind::Value, "Invalid reduce output shape, buffer shape is " + regionShapeText(extents) + ", dim is " + std::to_string(dim) + ", output shape is " +
-                            regionShapeText(out) + ", expected shapes are " + regionShapeText(dropped) + " or " + regionShapeText(kept));
+    b.fail(Kind::Value, "Invalid reduce output shape, buffer shape is " + regionShapeText(extents) + ", dim is " +
+                            std::to_string(dim) + ", output shape is " + regionShapeText(out) + ", expected shapes are " +
+                            regionShapeText(dropped) + " or " + regionShapeText(kept));
   using R = RegionReduce;
   if (!isInteger(dst.dtype()) && !isBool(dst.dtype()) && kind >= R::BitAnd)
-    b.fail(Kind::Value, std::string("a bitwise reduction needs an integer or bool output, `") + dst.name + "` is " + dtypeName(dst.dtype()));
+    b.fail(Kind::Value,
+           std::string("a bitwise reduction needs an integer or bool output, `") + dst.name + "` is " + dtypeName(dst.dtype()));
   Value value = b.reshape(loadRegion(b, src, extents, "T.reduce"), extents);
   value = b.cast(value, dst.dtype());
   if (kind == R::AbsSum || kind == R::AbsMax)
@@ -85,7 +91,8 @@ void reduce(Builder &b, RegionReduce kind, const Region &src, const Region &dst,
   Shape tile = longExtents(out);
   result = b.reshape(result, tile);
   if (!clear) {
-    static constexpr BinaryOp ops[] = {BinaryOp::Add, BinaryOp::Add, BinaryOp::Max, BinaryOp::Min, BinaryOp::Max, BinaryOp::And, BinaryOp::Or, BinaryOp::Xor};
+    static constexpr BinaryOp ops[] = {BinaryOp::Add, BinaryOp::Add, BinaryOp::Max, BinaryOp::Min,
+                                       BinaryOp::Max, BinaryOp::And, BinaryOp::Or,  BinaryOp::Xor};
     BinaryOp op = ops[size_t(kind)];
     if (propagateNan)
       op = op == BinaryOp::Max ? BinaryOp::MaxNan : op == BinaryOp::Min ? BinaryOp::MinNan : op;
@@ -98,16 +105,19 @@ void scan(Builder &b, ReduceKind kind, const Region &src, const Region &dst, int
   const Shape &extents = knownExtents(b, src, "a scan");
   int64_t rank = extents.size(), axis = dim < 0 ? dim + rank : dim;
   if (axis < 0 || axis >= rank)
-    b.fail(Kind::Value, "dimension " + std::to_string(dim) + " is outside `" + src.name + "`, which has " + std::to_string(rank) + " dimensions");
+    b.fail(Kind::Value, "dimension " + std::to_string(dim) + " is outside `" + src.name + "`, which has " + std::to_string(rank) +
+                            " dimensions");
   if (knownExtents(b, dst, "a scan") != extents)
-    b.fail(Kind::Value, "a scan of `" + src.name + "` " + regionShapeText(extents) + " cannot be written to `" + dst.name + "` " + regionShapeText(dst.extents));
+    b.fail(Kind::Value, "a scan of `" + src.name + "` " + regionShapeText(extents) + " cannot be written to `" + dst.name + "` " +
+                            regionShapeText(dst.extents));
   Value value = b.reshape(loadRegion(b, src, extents, "a scan"), extents);
   storeRegion(b, dst, extents, b.reshape(b.scan(kind, value, axis, reverse), longExtents(extents)), "a scan");
 }
 
 void atomic(Builder &b, RmwKind kind, const Region &dst, const std::variant<Region, Operand> &src, MemoryOrder order) {
   if (!dst.isGlobal())
-    b.fail(Kind::NotImplemented, "an atomic update of `" + dst.name + "`, which is no tensor, is not supported", "update a tensor parameter");
+    b.fail(Kind::NotImplemented, "an atomic update of `" + dst.name + "`, which is no tensor, is not supported",
+           "update a tensor parameter");
   Shape to = dst.extents.empty() ? Shape(dst.shape.size(), 1) : dst.extents;
   Value value;
   if (auto *region = std::get_if<Region>(&src)) {
@@ -117,7 +127,8 @@ void atomic(Builder &b, RmwKind kind, const Region &dst, const std::variant<Regi
   } else {
     Region box = dst;
     box.extents = to;
-    value = b.full(longExtents(knownExtents(b, box, "an atomic update")), b.cast(std::get<Operand>(src), dst.dtype()), dst.dtype());
+    value =
+        b.full(longExtents(knownExtents(b, box, "an atomic update")), b.cast(std::get<Operand>(src), dst.dtype()), dst.dtype());
   }
   b.atomicRmw(kind, placeOf(b, dst, to), value, order, SyncScope::Gpu);
 }

@@ -31,7 +31,8 @@ struct GemmOptions {
 void gemm(Builder &b, const Region &A, const Region &B, const Region &C, const GemmOptions &options);
 
 enum class RegionReduce { Sum, AbsSum, Max, Min, AbsMax, BitAnd, BitOr, BitXor };
-/// dst = src reduced along `dim`, combined with dst's old content unless `clear`. dst has src's shape without `dim`, or with it as 1.
+/// dst = src reduced along `dim`, combined with dst's old content unless `clear`. dst has src's shape without `dim`, or with it
+/// as 1.
 void reduce(Builder &b, RegionReduce kind, const Region &src, const Region &dst, int64_t dim, bool clear, bool propagateNan);
 /// Inclusive scan along `dim` (Sum or Max).
 void scan(Builder &b, ReduceKind kind, const Region &src, const Region &dst, int64_t dim, bool reverse);

@@ -1,7 +1,7 @@
 // Functions on regions (include/tilery/region.h) as Python sees them.
+#include "tilery/region.h"
 #include "convert.h"
 #include "enums.h"
-#include "tilery/region.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -12,33 +12,44 @@ using Any = nb::handle;
 
 static RegionReduce regionReduce(const std::string &name) {
   static const std::pair<const char *, RegionReduce> table[] = {
-      {"sum", RegionReduce::Sum}, {"abssum", RegionReduce::AbsSum}, {"max", RegionReduce::Max}, {"min", RegionReduce::Min}, {"absmax", RegionReduce::AbsMax},
-      {"bitand", RegionReduce::BitAnd}, {"bitor", RegionReduce::BitOr}, {"bitxor", RegionReduce::BitXor}};
+      {"sum", RegionReduce::Sum},     {"abssum", RegionReduce::AbsSum}, {"max", RegionReduce::Max},
+      {"min", RegionReduce::Min},     {"absmax", RegionReduce::AbsMax}, {"bitand", RegionReduce::BitAnd},
+      {"bitor", RegionReduce::BitOr}, {"bitxor", RegionReduce::BitXor}};
   for (auto &[word, kind] : table)
     if (name == word)
       return kind;
-  throw Error(Diagnostic{Diagnostic::Kind::Value, "unknown reduction '" + name + "'", "known: sum, abssum, max, min, absmax, bitand, bitor, bitxor", {}});
+  throw Error(Diagnostic{Diagnostic::Kind::Value,
+                         "unknown reduction '" + name + "'",
+                         "known: sum, abssum, max, min, absmax, bitand, bitor, bitxor",
+                         {}});
 }
 
 void bindRegion(nb::module_ &m) {
-  nb::class_<Region>(m, "Region", "A rectangle of a Root or a Buffer; sizes known at run time only are -1, no extents: a place to start from.")
-      .def("__init__", [](Region *self, nb::object memory, std::string name, Shape shape, Any starts, Shape extents, bool whole) {
-        std::variant<Root, Buffer> handle;
-        if (nb::isinstance<Root>(memory))
-          handle = nb::cast<Root>(memory);
-        else
-          handle = nb::cast<Buffer>(memory);
-        new (self) Region{handle, std::move(name), std::move(shape), toOperands(starts), std::move(extents), whole};
-      }, "memory"_a, "name"_a, "shape"_a, "starts"_a, "extents"_a, "whole"_a);
-  m.def("copy_region", [](Builder &b, const Region &src, const Region &dst, Any outside) { copy(b, src, dst, toOptionalOperand(outside)); },
-        "builder"_a, "src"_a, "dst"_a, "outside"_a = nb::none());
+  nb::class_<Region>(m, "Region",
+                     "A rectangle of a Root or a Buffer; sizes known at run time only are -1, no extents: a place to start from.")
+      .def(
+          "__init__",
+          [](Region *self, nb::object memory, std::string name, Shape shape, Any starts, Shape extents, bool whole) {
+            std::variant<Root, Buffer> handle;
+            if (nb::isinstance<Root>(memory))
+              handle = nb::cast<Root>(memory);
+            else
+              handle = nb::cast<Buffer>(memory);
+            new (self) Region{handle, std::move(name), std::move(shape), toOperands(starts), std::move(extents), whole};
+          },
+          "memory"_a, "name"_a, "shape"_a, "starts"_a, "extents"_a, "whole"_a);
+  m.def(
+      "copy_region",
+      [](Builder &b, const Region &src, const Region &dst, Any outside) { copy(b, src, dst, toOptionalOperand(outside)); },
+      "builder"_a, "src"_a, "dst"_a, "outside"_a = nb::none());
   m.def("fill_region", [](Builder &b, const Region &region, Any value) { fill(b, region, toOperand(value)); });
-  m.def("gemm_region", [](Builder &b, const Region &x, const Region &y, const Region &acc, bool tx, bool ty, Any clear, const std::string &policy) {
-    gemm(b, x, y, acc, {tx, ty, toOptionalOperand(clear), {Precision::Tf32, policy}});
-  }, "builder"_a, "A"_a, "B"_a, "C"_a, "transpose_A"_a, "transpose_B"_a, "clear"_a.none(), "policy"_a);
-  m.def("reduce_region", [](Builder &b, const std::string &kind, const Region &src, const Region &dst, int64_t dim, bool clear, bool nan) {
-    reduce(b, regionReduce(kind), src, dst, dim, clear, nan);
-  });
+  m.def(
+      "gemm_region",
+      [](Builder &b, const Region &x, const Region &y, const Region &acc, bool tx, bool ty, Any clear,
+         const std::string &policy) { gemm(b, x, y, acc, {tx, ty, toOptionalOperand(clear), {Precision::Tf32, policy}}); },
+      "builder"_a, "A"_a, "B"_a, "C"_a, "transpose_A"_a, "transpose_B"_a, "clear"_a.none(), "policy"_a);
+  m.def("reduce_region", [](Builder &b, const std::string &kind, const Region &src, const Region &dst, int64_t dim, bool clear,
+                            bool nan) { reduce(b, regionReduce(kind), src, dst, dim, clear, nan); });
   m.def("scan_region", [](Builder &b, const std::string &kind, const Region &src, const Region &dst, int64_t dim, bool reverse) {
     scan(b, reduceKind(kind), src, dst, dim, reverse);
   });

@@ -147,7 +147,8 @@ def test_size_from_an_expression(engine):
 def test_scalar_parameters(engine):
     @T.prim_func
     def main(
-        R: T.Tensor((6,), "float64"), a: T.int32, b: T.int64, c: T.float32, d: "bool", e: T.uint8, f: T.float64, O: T.Tensor((2,), "int64")
+        R: T.Tensor((6,), "float64"), a: T.int32, b: T.int64, c: T.float32, d: "bool", e: T.uint8, f: T.float64,
+        S: T.Tensor((2,), "int64"),
     ):
         with T.Kernel(1):
             R[0] = a
@@ -156,8 +157,8 @@ def test_scalar_parameters(engine):
             R[3] = d
             R[4] = e
             R[5] = f
-            O[0] = b + 1
-            O[1] = T.if_then_else(d, a, e)
+            S[0] = b + 1
+            S[1] = T.if_then_else(d, a, e)
 
     r, o = torch.zeros(6, dtype=torch.float64), torch.zeros(2, dtype=torch.int64)
     kernel = tilelang.compile(main)
