@@ -153,8 +153,12 @@ bool KernelEmitter::steps(const std::vector<Step> &list) {
     if (step.op) {
       if (!inits(step.op) || !op(step.op))
         return false;
-    } else if (!nests.emit(step.nest)) {
-      return false;
+    } else {
+      llvm::Value *done = step.nest.sinks.size() == 1 ? evaluator.done.lookup(step.nest.sinks[0].op) : nullptr;
+      bool ok = true;
+      when(done ? e.b.CreateNot(done) : nullptr, [&] { ok = nests.emit(step.nest); });
+      if (!ok)
+        return false;
     }
   }
   return !evaluator.failed;
@@ -267,6 +271,7 @@ FailureOr<CompiledObject> compileModule(ModuleOp source, const Options &options)
   CompiledObject result;
   bool ok = true;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
+    hoistStorePlaces(kernel);
     Plan plan = planKernel(kernel, options);
     if (options.wantPlan) {
       llvm::raw_string_ostream stream(result.planText);

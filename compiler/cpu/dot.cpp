@@ -20,6 +20,7 @@ private:
   llvm::Value *element(llvm::Value *base, llvm::Value *index) { return b.CreateInBoundsGEP(compute, base, index); }
   void emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *steps);
   void emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *tile, llvm::Value *accumulate);
+  llvm::Value *placeOfStore(llvm::Value *steps, llvm::Value *&place, llvm::Value *&stride);
   void forPieces(const Cut &cut, llvm::function_ref<void(llvm::Value *piece, llvm::Value *first, unsigned width)> body);
   void forWidth(const Cut &cut, llvm::Value *piece, llvm::function_ref<void(unsigned width)> body);
   llvm::Value *startOf(const Cut &cut, llvm::Value *piece);
@@ -48,6 +49,7 @@ private:
   tile::ContractOp contract;
   llvm::Type *compute;
   int64_t bytes;
+  llvm::Value *ldc = nullptr; // elements a row of where the products go
 };
 
 llvm::Value *DotEmitter::startOf(const Cut &cut, llvm::Value *piece) {
@@ -96,10 +98,10 @@ void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *dep
   forPieces(blocking.columns, [&](llvm::Value *, llvm::Value *column, unsigned columns) {
     llvm::Value *bSliver = element(bPanel, b.CreateMul(column, depth));
     forPieces(blocking.rows, [&](llvm::Value *, llvm::Value *row, unsigned rows) {
-      llvm::Function *kernel = dotKernel(e.module, blocking, compute, rows, columns, plan.n);
+      llvm::Function *kernel = dotKernel(e.module, blocking, compute, rows, columns);
       llvm::Value *aSliver = element(a, b.CreateMul(row, depth));
-      llvm::Value *c = element(tile, b.CreateAdd(b.CreateMul(row, i64(plan.n)), column));
-      b.CreateCall(kernel, {aSliver, bSliver, depth, c, accumulate});
+      llvm::Value *c = element(tile, b.CreateAdd(b.CreateMul(row, ldc), column));
+      b.CreateCall(kernel, {aSliver, bSliver, depth, c, ldc, accumulate});
     });
   });
 }
@@ -347,6 +349,27 @@ void DotEmitter::emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *s
     emitIf(b, b.CreateICmpSLE(steps, i64(0)), [&] { b.CreateMemSet(tile, b.getInt8(0), plan.m * plan.n * bytes, llvm::MaybeAlign(bytes)); });
 }
 
+/// True (at run time) if the whole tile exists where its store puts it, row after row. Null if the store shares its nest with others.
+llvm::Value *DotEmitter::placeOfStore(llvm::Value *steps, llvm::Value *&place, llvm::Value *&stride) {
+  bool alone = false;
+  for (const Step &step : ev.plan.steps.lookup(op->getBlock()))
+    alone |= !step.op && step.nest.sinks.size() == 1 && step.nest.sinks[0].op == plan.directStore;
+  if (!alone)
+    return nullptr;
+  auto access = plan.directStore.getPlace().getDefiningOp<tile::AccessOp>();
+  place = element(ev.scalar(access.getBase()), ev.wide(access.getOffset()));
+  stride = ev.wide(access.getSteps()[0]);
+  llvm::Value *direct = b.CreateAnd(b.CreateICmpSGT(steps, i64(0)), b.CreateICmpSGE(stride, i64(plan.n)));
+  for (unsigned d : {0u, 1u}) {
+    OperandRange bound = access.getBound(d);
+    if (bound.size() != 2)
+      continue;
+    direct = b.CreateAnd(direct, b.CreateICmpSLE(ev.wide(bound[0]), i64(0)));
+    direct = b.CreateAnd(direct, b.CreateICmpSGE(ev.wide(bound[1]), i64(d ? plan.n : plan.m)));
+  }
+  return direct;
+}
+
 void DotEmitter::convertTile(mlir::Type from, llvm::Value *source, mlir::Type to, llvm::Value *target) {
   int64_t elements = plan.batch * plan.m * plan.n, lanes = plan.blocking.lanes, whole = elements / lanes * lanes;
   auto part = [&](llvm::Value *index, unsigned n) {
@@ -372,6 +395,15 @@ void DotEmitter::run() {
       convertTile(type, result, plan.compute, tiles);
   }
   llvm::Value *steps = contract ? ev.wide(contract.getSteps()) : i64(1);
+  ldc = i64(plan.n);
+  if (plan.directStore) {
+    llvm::Value *place, *stride;
+    if (llvm::Value *direct = placeOfStore(steps, place, stride)) {
+      tiles = b.CreateSelect(direct, place, tiles);
+      ldc = b.CreateSelect(direct, stride, ldc);
+      ev.done[plan.directStore] = direct;
+    }
+  }
   auto batch = [&](llvm::Value *index) { emitBatch(index, element(tiles, b.CreateMul(index, i64(plan.m * plan.n))), steps); };
   if (plan.batch == 1)
     batch(i64(0));

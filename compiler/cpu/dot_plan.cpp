@@ -136,6 +136,57 @@ static bool inLoop(Operation *op) {
   return false;
 }
 
+static tile::StoreOp onlyStore(Operation *op) {
+  Value result = op->getResult(0);
+  auto store = result.hasOneUse() ? dyn_cast<tile::StoreOp>(*result.user_begin()) : tile::StoreOp();
+  bool fits = store && store.getValue() == result && !store.getIsVolatile() && store->getBlock() == op->getBlock();
+  return fits ? store : tile::StoreOp();
+}
+
+void hoistStorePlaces(tile::KernelOp kernel) {
+  kernel.walk([&](Operation *op) {
+    auto store = isa<tile::DotOp, tile::ContractOp>(op) ? onlyStore(op) : tile::StoreOp();
+    auto access = store ? store.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    if (!access || access->getBlock() != op->getBlock())
+      return;
+    std::function<void(Value)> hoist = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      if (!def || def->getBlock() != op->getBlock() || def->isBeforeInBlock(op) || def == op || !isPure(def) || def->getNumRegions() ||
+          isa<RankedTensorType>(value.getType()))
+        return;
+      for (Value operand : def->getOperands())
+        hoist(operand);
+      if (llvm::all_of(def->getOperands(), [&](Value operand) {
+            Operation *each = operand.getDefiningOp();
+            return !each || each->getBlock() != op->getBlock() || each->isBeforeInBlock(op);
+          }))
+        def->moveBefore(op);
+    };
+    hoist(access.getResult());
+  });
+}
+
+/// The store that may be written to directly: rows of contiguous elements, in memory that nothing else in the kernel touches.
+static tile::StoreOp directStore(Operation *op, const DotPlan &plan, const Options &options) {
+  tile::StoreOp store = onlyStore(op);
+  auto access = store ? store.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+  if (!access || !options.disjoint || plan.batch != 1 || !plan.startsAtZero || elementOf(op->getResult(0)) != plan.compute ||
+      access.getResidual() || access.getSteps().size() != 2 || !access.isStrided(0) || !contiguousAlong(access, 1))
+    return {};
+  if (llvm::is_contained(access.getBoundKinds(), 2))
+    return {};
+  if (access->getBlock() == op->getBlock() && !access->isBeforeInBlock(op))
+    return {};
+  MemoryClass target = classOfPlace(access.getResult());
+  bool alone = true;
+  op->getParentOfType<tile::KernelOp>().walk([&](Operation *each) {
+    for (Value operand : each->getOperands())
+      if (isa<tile::AccessType>(operand.getType()) && each != store && mayAlias(classOfPlace(operand), target, options.disjoint))
+        alone = false;
+  });
+  return alone ? store : tile::StoreOp();
+}
+
 DotPlan planDot(Operation *op, const Options &options, llvm::function_ref<bool(Value)> stored) {
   DotPlan plan;
   auto dot = dyn_cast<tile::DotOp>(op);
@@ -170,6 +221,7 @@ DotPlan planDot(Operation *op, const Options &options, llvm::function_ref<bool(V
         operand->key = std::move(*key);
       }
   }
+  plan.directStore = directStore(op, plan, options);
   if (contract) {
     int64_t depth = plan.a.shared && plan.b.shared ? sharedDepth : privateDepth;
     plan.stepsPerBlock = std::max<int64_t>(1, depth / plan.k);

@@ -20,6 +20,7 @@ struct DotPlan {
   bool startsAtZero = false;              // acc is zero: not read, the result buffer need not be initialised
   DotBlocking blocking;
   DotOperand a, b;
+  tile::StoreOp directStore;              // null, or the store that alone uses the result: whole tiles may be written to its place at once
 
   const DotOperand &operand(bool isA) const { return isA ? a : b; }
   /// Elements of a private panel of one K block.
@@ -28,6 +29,9 @@ struct DotPlan {
 
 /// `stored`: the plan's choice for tiles outside the op.
 DotPlan planDot(mlir::Operation *op, const Options &options, llvm::function_ref<bool(mlir::Value)> stored);
+
+/// Moves the scalars that place a result's store before its dot, so that the dot can write there.
+void hoistStorePlaces(tile::KernelOp kernel);
 
 mlir::Value dotAccumulator(mlir::Operation *op);
 /// True if the accumulator of a dot or contract is known to be zero.

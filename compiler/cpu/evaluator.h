@@ -54,6 +54,8 @@ public:
   llvm::Value *arena = nullptr;                       // scratch memory of this thread
   llvm::DenseMap<const void *, std::pair<llvm::MDNode *, llvm::MDNode *>> aliasScopes; // per kernel argument, null: the arena
 
+  llvm::DenseMap<mlir::Operation *, llvm::Value *> done; // stores that need not run where this i1 is true
+
   // -- the current body
   unsigned lanes = 1;
   Lanes limit = nullptr; // lanes that exist in this body; null: all

@@ -13,12 +13,12 @@ namespace {
 /// One micro-kernel compiled for a target.
 struct Compiled {
   std::string assembly, object;
-  Compiled(const CpuTarget &target, const DotBlocking &blocking, bool isDouble, unsigned rows, unsigned columns, int64_t ldc) {
+  Compiled(const CpuTarget &target, const DotBlocking &blocking, bool isDouble, unsigned rows, unsigned columns) {
     llvm::LLVMContext context;
     llvm::Module module("dot", context);
     prepareModule(module, target);
     llvm::Function *kernel =
-        dotKernel(module, blocking, isDouble ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context), rows, columns, ldc);
+        dotKernel(module, blocking, isDouble ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context), rows, columns);
     kernel->setName("kernel");
     kernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
     EmitOptions options;
@@ -43,7 +43,7 @@ struct Compiled {
   }
 };
 
-using Kernel = void (*)(const float *, const float *, int64_t, float *, bool);
+using Kernel = void (*)(const float *, const float *, int64_t, float *, int64_t, bool);
 
 std::unique_ptr<llvm::orc::LLJIT> load(const std::string &object) {
   LLVMInitializeX86TargetInfo();
@@ -80,7 +80,7 @@ TEST(DotKernel, RegistersOnly) {
     DotBlocking blocking = chooseBlocking(target, c.m, c.n, 64, c.isDouble ? 64 : 32);
     ASSERT_EQ(blocking.rows.pieces, 1u);
     ASSERT_EQ(blocking.columns.pieces, 1u);
-    Compiled code(target, blocking, c.isDouble, c.m, c.n, c.n);
+    Compiled code(target, blocking, c.isDouble, c.m, c.n);
     std::string loop = code.loop();
     EXPECT_EQ(llvm::StringRef(loop).count("vfmadd"), c.fmas * blocking.unroll) << c.target;
     EXPECT_EQ(loop.find("%rsp"), std::string::npos) << loop;
@@ -98,7 +98,7 @@ TEST(DotKernel, Computes) {
     for (auto [rows, columns, k] : {std::array{6u, 16u, 64u}, {5u, 16u, 4u}, {1u, 3u, 8u}, {6u, 11u, 12u}, {2u, 8u, 0u}}) {
       DotBlocking blocking = chooseBlocking(target, rows, columns, 4, 32);
       unsigned padded = blocking.columns.width, ldc = columns + 3;
-      auto jit = load(Compiled(target, blocking, false, rows, columns, ldc).object);
+      auto jit = load(Compiled(target, blocking, false, rows, columns).object);
       auto kernel = llvm::cantFail(jit->lookup("kernel")).toPtr<Kernel>();
       std::vector<float> a(rows * k + 1), b(padded * k + 1), c(rows * ldc), before;
       for (auto *v : {&a, &b, &c})
@@ -106,7 +106,7 @@ TEST(DotKernel, Computes) {
           x = uniform(random);
       for (bool accumulate : {false, true}) {
         before = c;
-        kernel(a.data(), b.data(), k, c.data(), accumulate);
+        kernel(a.data(), b.data(), k, c.data(), ldc, accumulate);
         for (unsigned i = 0; i < rows; ++i)
           for (unsigned j = 0; j < ldc; ++j) {
             float expected = before[i * ldc + j];
@@ -128,14 +128,14 @@ TEST(DotKernel, DISABLED_Speed) {
   unsigned k = 1024, rounds = 20000;
   DotBlocking blocking = chooseBlocking(target, target.avx512 ? 14 : 6, 2 * target.lanes(32), 64, 32);
   unsigned rows = blocking.rows.width, columns = blocking.columns.width;
-  auto jit = load(Compiled(target, blocking, false, rows, columns, columns).object);
+  auto jit = load(Compiled(target, blocking, false, rows, columns).object);
   auto kernel = llvm::cantFail(jit->lookup("kernel")).toPtr<Kernel>();
   std::vector<float> a(rows * k, 1), b(columns * k, 1), c(rows * columns);
   double best = 1e9;
   for (int repeat = 0; repeat < 10; ++repeat) {
     auto start = std::chrono::steady_clock::now();
     for (unsigned i = 0; i < rounds / 10; ++i)
-      kernel(a.data(), b.data(), k, c.data(), false);
+      kernel(a.data(), b.data(), k, c.data(), columns, false);
     best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   std::printf("%ux%u: %.1f GFLOP/s\n", rows, columns, 2e-9 * rows * columns * k * (rounds / 10) / best);
