@@ -26,9 +26,18 @@ struct PolyBound {
 };
 
 /// Fills `affine` if the map has that form.
-void makeAffine(TileMap &map, const std::vector<Poly> &index, const std::vector<PolyBound> &bounds, const Ranges &ranges) {
+void makeAffine(TileMap &map, std::vector<Poly> index, std::vector<PolyBound> bounds, const Ranges &ranges) {
   const size_t rank = map.lanes.size();
   auto laneName = [&](size_t d) -> const std::string & { return map.lanes[d].name().text; };
+  // The only lane of a dimension is lane 0: it walks nothing, and its bounds are conditions of the whole tile.
+  for (size_t d = 0; d < rank; ++d) {
+    if (map.shape[d].constant() != 1)
+      continue;
+    for (Poly &expr : index)
+      expr = expr.without(laneName(d));
+    for (PolyBound &bound : bounds)
+      bound.index = bound.index.without(laneName(d));
+  }
   auto hasLane = [&](const Poly &p) {
     for (size_t d = 0; d < rank; ++d)
       if (p.contains(laneName(d)))
@@ -153,7 +162,7 @@ TileMap mapTile(const Tensor &tensor, const std::vector<Symbol> &program, const 
     if (!bound.isRoot)
       extra.push_back(std::move(bound));
   }
-  makeAffine(map, index, extra, ranges);
+  makeAffine(map, std::move(index), std::move(extra), ranges);
   return map;
 }
 
