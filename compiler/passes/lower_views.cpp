@@ -105,9 +105,10 @@ struct LowerViews : PassWrapper<LowerViews, OperationPass<KernelOp>> {
       if (auto c = constantOf(limit); !c || *c < shape[d])
         tighten(d, math.constant(0), limit);
     }
-    if (uniform && rank) {
-      Value high = hi[0] ? hi[0] : math.constant(shape[0]);
-      tighten(0, math.constant(0), arith::SelectOp::create(b, loc, uniform, high, math.constant(0)));
+    if (uniform && rank) { // no lane of one dimension exists unless it holds: of one that is a loop
+      unsigned d = std::min<unsigned>(llvm::find_if(shape, [](int64_t size) { return size > 1; }) - shape.begin(), rank - 1);
+      Value high = hi[d] ? hi[d] : math.constant(shape[d]);
+      tighten(d, math.constant(0), arith::SelectOp::create(b, loc, uniform, high, math.constant(0)));
     } else if (uniform) {
       residual = uniform;
     }

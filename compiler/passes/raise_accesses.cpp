@@ -239,9 +239,11 @@ struct RaiseAccesses : PassWrapper<RaiseAccesses, OperationPass<KernelOp>> {
     auto type = cast<AccessType>(op->getResult(0).getType());
     SmallVector<Value> bounds;
     SmallVector<int32_t> kinds;
+    auto isLoop = [](int64_t size) { return size > 1; };
+    size_t home = std::min<size_t>(llvm::find_if(type.getShape(), isLoop) - type.getShape().begin(), std::max<int64_t>(type.getRank() - 1, 0));
     for (auto [d, size] : llvm::enumerate(type.getShape())) {
       Bound &bound = mask.bounds[d];
-      if (d == 0 && mask.uniform) { // no lane of dimension 0 exists unless it holds
+      if (d == home && mask.uniform) { // no lane of one dimension exists unless it holds: of one that is a loop
         Value hi = bound.hi ? bound.hi : math.constant(size);
         bound.hi = arith::SelectOp::create(b, loc, mask.uniform, hi, math.constant(0));
       }

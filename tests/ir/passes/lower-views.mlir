@@ -34,3 +34,18 @@ tile.kernel @dropped(%x: !tile.ptr<f32>, %rows: i64, %cols: i64, %ld: i64, %i: i
   tile.store %w, %v : !tile.view<4x8xf32>, tensor<4x8xf32>
   tile.return
 }
+
+// The condition of a whole tile bounds a dimension that is a loop, not the single row.
+// CHECK-LABEL: tile.kernel @row(
+// CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %arg4, %arg1 : i64
+// CHECK: %[[HI:.*]] = arith.select
+// CHECK: tile.access {{.*}} bounds [0, 1](%{{.*}}, %{{.*}})
+tile.kernel @row(%x: !tile.ptr<f32>, %rows: i64, %cols: i64, %ld: i64, %i: i64) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %root = tile.root %x[%rows, %cols] strides[%ld, %one] : <f32> -> <2xf32>
+  %view = tile.view %root[%i, %zero] dims [-1, 1] dilations[%zero, %one] limits[] : <2xf32> -> <1x8xf32>
+  %value = tile.load %view : !tile.view<1x8xf32> -> tensor<1x8xf32>
+  tile.store %view, %value : !tile.view<1x8xf32>, tensor<1x8xf32>
+  tile.return
+}
