@@ -60,3 +60,18 @@ def test_gives_up_on_what_it_cannot_describe():
         return n, thing
 
     assert fingerprint(f) is None
+
+
+def test_passing_values_are_not_taken_for_each_other():
+    class Fresh:
+        """Gives a new object each time it is asked, at an address that may have been another's."""
+
+        def __init__(self, name):
+            self.name = name
+
+        @property
+        def __tile_digest__(self):
+            return (self.name, [self.name])
+
+    digests = {fingerprint(digest, [Fresh("a"), Fresh(name)]) for name in "abcdef"}
+    assert len(digests) == 6

@@ -88,8 +88,8 @@ class _Digest:
         if value is None or value is Ellipsis or kind in (bool, int, float, complex, str, bytes):
             return self.text(kind.__name__, repr(value))
         if id(value) in self.seen:
-            return self.text("seen", self.seen[id(value)])
-        self.seen[id(value)] = len(self.seen)
+            return self.text("seen", self.seen[id(value)][0])
+        self.seen[id(value)] = len(self.seen), value  # kept alive: the id of an object that is gone may be another's
         if kind in (tuple, list):
             self.text(kind.__name__, len(value))
             for item in value:
