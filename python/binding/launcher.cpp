@@ -21,6 +21,11 @@ struct Entry {
   uint64_t lastUse = 0;
 };
 
+/// A global that a trace read: `dict[key]` was `value`.
+struct Watch {
+  nb::object dict, key, value;
+};
+
 struct State {
   std::string name;
   std::vector<Parameter> parameters;
@@ -34,6 +39,24 @@ struct State {
   std::vector<nb::object> lastConstants; ///< their addresses are facts
   std::shared_ptr<Entry> lastEntry;
   uint32_t lastFlags = 0;
+  std::vector<Watch> watched; ///< what all entries hang on beside their key
+
+  /// Drops all entries.
+  void forget() {
+    auto gone = std::move(entries);
+    auto last = std::move(lastEntry);
+    entries.clear();
+    lastFacts.clear();
+  }
+  void forgetIfChanged() {
+    for (const Watch &watch : watched)
+      if (PyDict_GetItemWithError(watch.dict.ptr(), watch.key.ptr()) != watch.value.ptr()) {
+        auto gone = std::move(watched);
+        watched.clear();
+        forget();
+        return;
+      }
+  }
 };
 
 struct LauncherObject {
@@ -256,6 +279,7 @@ PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, s
     }
   }
   uint32_t flags = 0;
+  state.forgetIfChanged();
   std::shared_ptr<Entry> entry = findEntry(state, arguments, bound, flags);
   Call call{state.name.c_str(), arguments, state.parameters, grid ? extents : nullptr};
   if (entry->kernelPlan)
@@ -378,6 +402,10 @@ int launcherTraverse(PyObject *self, visitproc visit, void *arg) {
       Py_VISIT(entry->plan.ptr());
     for (nb::object &object : state->lastConstants)
       Py_VISIT(object.ptr());
+    for (Watch &watch : state->watched) {
+      Py_VISIT(watch.dict.ptr());
+      Py_VISIT(watch.value.ptr());
+    }
   }
   return 0;
 }
@@ -395,15 +423,31 @@ void launcherDealloc(PyObject *self) {
   Py_DECREF(type);
 }
 
-/// Forgets all specialisations (tests; kernels whose globals changed).
+/// Forgets all specialisations.
 PyObject *launcherForget(PyObject *self, PyObject *) {
-  if (State *state = reinterpret_cast<LauncherObject *>(self)->state) {
-    auto entries = std::move(state->entries);
-    auto last = std::move(state->lastEntry);
-    state->entries.clear();
-    state->lastFacts.clear();
-  }
+  if (State *state = reinterpret_cast<LauncherObject *>(self)->state)
+    state->forget();
   Py_RETURN_NONE;
+}
+
+/// watch([(dict, key, value)]): replaces the list of globals whose change makes all specialisations stale.
+PyObject *launcherWatch(PyObject *self, PyObject *list) {
+  State *state = reinterpret_cast<LauncherObject *>(self)->state;
+  try {
+    std::vector<Watch> watched;
+    for (nb::handle item : nb::handle(list)) {
+      nb::tuple watch = nb::cast<nb::tuple>(item);
+      watched.push_back({nb::cast<nb::dict>(watch[0]), watch[1], watch[2]});
+    }
+    if (state)
+      state->watched.swap(watched);
+    Py_RETURN_NONE;
+  } catch (nb::python_error &error) {
+    error.restore();
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
+  }
+  return nullptr;
 }
 
 int boundTraverse(PyObject *self, visitproc visit, void *arg) {
@@ -423,7 +467,9 @@ void boundDealloc(PyObject *self) {
 
 PyMemberDef launcherMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(LauncherObject, vectorcall), READONLY, nullptr}, {}};
 PyMemberDef boundMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundObject, vectorcall), READONLY, nullptr}, {}};
-PyMethodDef launcherMethods[] = {{"forget", launcherForget, METH_NOARGS, "Forgets all compiled specialisations."}, {}};
+PyMethodDef launcherMethods[] = {{"forget", launcherForget, METH_NOARGS, "Forgets all compiled specialisations."},
+                                 {"watch", launcherWatch, METH_O, "watch([(dict, key, value)]): specialisations are forgotten once one of dict[key] is another object."},
+                                 {}};
 PyType_Slot launcherSlots[] = {
     {Py_tp_doc, const_cast<char *>("Launcher(name, params, compile, layout=False): specialises, compiles and launches. See docs/design.md.")},
     {Py_tp_init, reinterpret_cast<void *>(launcherInit)},

@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from tilery.frontend.fingerprint import fingerprint
+from tilery.frontend.fingerprint import fingerprint, watched
 
 SOURCE = """
 import config
@@ -75,3 +75,13 @@ def test_passing_values_are_not_taken_for_each_other():
 
     digests = {fingerprint(digest, [Fresh("a"), Fresh(name)]) for name in "abcdef"}
     assert len(digests) == 6
+
+
+def test_watched_globals():
+    config = types.ModuleType("config")
+    config.BLOCK = 6
+    space = {"__name__": "program", "config": config}
+    exec("SCALE = 3\nOTHER = 1\ndef g(x):\n    return x * SCALE\ndef f(x):\n    return g(x) + config.BLOCK + len([])\n", space)
+    found = {(name, value) for _, name, value in watched(space["f"])}
+    assert found == {("SCALE", 3), ("g", space["g"]), ("BLOCK", 6)}
+    assert all(namespace[name] is value for namespace, name, value in watched(space["f"]))

@@ -123,6 +123,36 @@ class _Digest:
             raise _Unknown
 
 
+def watched(function):
+    """[(namespace, name, value)] of the globals that a function and its helpers read: code made of them is stale once one is rebound."""
+    found, seen, pending = {}, set(), [function]
+    while pending:
+        current = pending.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        cells = dict(zip(current.__code__.co_freevars, current.__closure__ or ()))
+        for path in reads_of(current.__code__):
+            namespace = {} if path[0] in cells else current.__globals__
+            try:
+                value = cells[path[0]].cell_contents if path[0] in cells else namespace.get(path[0], _MISSING)
+            except ValueError:
+                continue
+            name = path[0]
+            for attribute in path[1:]:
+                if not isinstance(value, types.ModuleType) or value.__name__.startswith("tilery."):
+                    break
+                namespace, name, value = value.__dict__, attribute, value.__dict__.get(attribute, _MISSING)
+            if value is _MISSING or isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType)):
+                continue
+            if namespace:
+                found[id(namespace), name] = (namespace, name, value)
+            inner = value if isinstance(value, types.FunctionType) else getattr(value, "fn", None)
+            if isinstance(inner, types.FunctionType) and not (inner.__module__ or "").startswith("tilery."):
+                pending.append(inner)
+    return list(found.values())
+
+
 def fingerprint(function, *values):
     """Hex digest of a function, of what it reads, and of further values; None if something read cannot be described.
     Objects of a language describe themselves by an attribute `__tile_digest__`."""

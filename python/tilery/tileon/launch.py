@@ -5,6 +5,7 @@ from tilery import _native
 from .. import cache
 from .. import debug as oracle
 from ..errors import error
+from ..frontend.fingerprint import watched
 from .tracer import default_precision, trace
 
 
@@ -49,6 +50,7 @@ def plan(kernel, signature, arguments):
         slots.append(position)
         parameters.append((parameter.name, *_argument(parameter, known), None))
     name = kernel.fn.__name__
+    kernel.watch(watched(kernel.fn))
     disjoint = not signature.aliases
     result = CompiledKernel(name, lambda: trace(kernel.fn, name, parameters, debug), disjoint)
     if oracle.wanted(debug):

@@ -61,14 +61,25 @@ def test_specialisations_are_told_apart():
         assert torch.equal(out[:n], 2 * x[:n]) and out[n:].sum() == 0
 
 
-def test_globals_are_read_when_a_kernel_is_compiled(tmp_path):
+def test_globals_that_change_are_read_again(tmp_path):
     path = tmp_path / "program.py"
-    path.write_text("FACTOR = 3\n@tileon.jit\ndef kernel(o):\n    tl.store(o, FACTOR * 2)\n")
+    path.write_text(
+        "FACTOR = 3\n@tileon.jit\ndef helper(x):\n    return x + OFFSET\nOFFSET = 1\n"
+        "@tileon.jit\ndef kernel(o):\n    tl.store(o, helper(FACTOR * 2))\n"
+    )
     space = {"tileon": tileon, "tl": tileon.language, "__name__": "program"}
     exec(compile(path.read_text(), str(path), "exec"), space)
     out = torch.zeros(1)
+    first = space["kernel"][(1,)](out)
+    assert out.item() == 7 and space["kernel"][(1,)](out) is first
+    space["FACTOR"] = 5
     space["kernel"][(1,)](out)
-    assert out.item() == 6
+    assert out.item() == 11
+    space["OFFSET"] = 2.5
+    space["kernel"][(1,)](out)
+    assert out.item() == 12.5
+    space["helper"] = tileon.jit(space["helper"].fn)
+    assert space["kernel"][(1,)](out) is not first and out.item() == 12.5
 
 
 def test_reinterpret():
