@@ -124,7 +124,8 @@ class _Digest:
 
 
 def watched(function):
-    """[(namespace, name, value)] of the globals that a function and its helpers read: code made of them is stale once one is rebound."""
+    """[(namespace, name, value)] of the globals that a function and its helpers read: code made of them is stale once one
+    is rebound."""
     found, seen, pending = {}, set(), [function]
     while pending:
         current = pending.pop()
