@@ -100,16 +100,26 @@ private:
       return success();
     };
     switch (op.getPredicate()) {
-    case P::eq: return binary(op, HostOp::Equal);
-    case P::ne: return binary(op, HostOp::NotEqual);
-    case P::slt: return binary(op, HostOp::Less);
-    case P::sle: return binary(op, HostOp::LessEqual);
-    case P::ult: return binary(op, HostOp::LessUnsigned, true);
-    case P::ule: return binary(op, HostOp::LessEqualUnsigned, true);
-    case P::sgt: return swapped(HostOp::Less, false);
-    case P::sge: return swapped(HostOp::LessEqual, false);
-    case P::ugt: return swapped(HostOp::LessUnsigned, true);
-    case P::uge: return swapped(HostOp::LessEqualUnsigned, true);
+    case P::eq:
+      return binary(op, HostOp::Equal);
+    case P::ne:
+      return binary(op, HostOp::NotEqual);
+    case P::slt:
+      return binary(op, HostOp::Less);
+    case P::sle:
+      return binary(op, HostOp::LessEqual);
+    case P::ult:
+      return binary(op, HostOp::LessUnsigned, true);
+    case P::ule:
+      return binary(op, HostOp::LessEqualUnsigned, true);
+    case P::sgt:
+      return swapped(HostOp::Less, false);
+    case P::sge:
+      return swapped(HostOp::LessEqual, false);
+    case P::ugt:
+      return swapped(HostOp::LessUnsigned, true);
+    case P::uge:
+      return swapped(HostOp::LessEqualUnsigned, true);
     }
     return failure();
   }
@@ -139,7 +149,8 @@ private:
     if (op.getGrid().empty() || op.getGrid().size() > 3)
       return op.emitError("a grid has one to three extents, not ") << op.getGrid().size();
     if (op.getArgs().size() != kernel->args.size())
-      return op.emitError("kernel ") << op.getKernel() << " takes " << kernel->args.size() << " arguments, not " << op.getArgs().size();
+      return op.emitError("kernel ") << op.getKernel() << " takes " << kernel->args.size() << " arguments, not "
+                                     << op.getArgs().size();
     std::vector<int64_t> operands{int64_t(kernel - kernels.begin()), int64_t(op.getGrid().size())};
     for (Value extent : op.getGrid())
       operands.push_back(use(extent));
@@ -194,9 +205,15 @@ private:
         })
         .Case<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>([&](auto op) { return cast_(op, true); })
         .Case([&](arith::ExtUIOp op) { return cast_(op, false); })
-        .Case([&](tile::HostExtentOp op) { return emit(HostOp::Extent, {define(op.getResult()), tensors.at(op.getTensor()), int64_t(op.getDim())}), success(); })
-        .Case([&](tile::HostStrideOp op) { return emit(HostOp::Stride, {define(op.getResult()), tensors.at(op.getTensor()), int64_t(op.getDim())}), success(); })
-        .Case([&](tile::HostPointerOp op) { return emit(HostOp::Pointer, {define(op.getResult()), tensors.at(op.getTensor())}), success(); })
+        .Case([&](tile::HostExtentOp op) {
+          return emit(HostOp::Extent, {define(op.getResult()), tensors.at(op.getTensor()), int64_t(op.getDim())}), success();
+        })
+        .Case([&](tile::HostStrideOp op) {
+          return emit(HostOp::Stride, {define(op.getResult()), tensors.at(op.getTensor()), int64_t(op.getDim())}), success();
+        })
+        .Case([&](tile::HostPointerOp op) {
+          return emit(HostOp::Pointer, {define(op.getResult()), tensors.at(op.getTensor())}), success();
+        })
         .Case([&](tile::HostCheckOp op) {
           program.texts.push_back(op.getMessage().str());
           return emit(HostOp::Check, {use(op.getLhs()), use(op.getRhs()), int64_t(program.texts.size()) - 1}), success();

@@ -26,7 +26,9 @@ struct Header {
   uint64_t checksum = 0;
 };
 
-uint64_t checksumOf(std::string_view bytes) { return llvm::xxh3_64bits({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}); }
+uint64_t checksumOf(std::string_view bytes) {
+  return llvm::xxh3_64bits({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
+}
 
 struct File {
   explicit File(int descriptor) : descriptor(descriptor) {}
@@ -99,7 +101,8 @@ DiskCache &DiskCache::instance() {
 
 void DiskCache::warn(const std::string &what) {
   if (!std::exchange(warned, true))
-    std::fprintf(stderr, "tilery: the cache folder %s %s; kernels are compiled anew in each process\n", folder_.c_str(), what.c_str());
+    std::fprintf(stderr, "tilery: the cache folder %s %s; kernels are compiled anew in each process\n", folder_.c_str(),
+                 what.c_str());
 }
 
 std::string DiskCache::path(std::string_view kind, std::string_view key) const {
@@ -151,8 +154,8 @@ std::optional<std::string> DiskCache::get(std::string_view kind, std::string_vie
       status.st_size < off_t(sizeof(Header)))
     return {};
   Header header, expected;
-  if (!readAll(file.descriptor, reinterpret_cast<char *>(&header), sizeof header) || std::memcmp(header.magic, expected.magic, sizeof header.magic) ||
-      header.size != uint64_t(status.st_size) - sizeof header)
+  if (!readAll(file.descriptor, reinterpret_cast<char *>(&header), sizeof header) ||
+      std::memcmp(header.magic, expected.magic, sizeof header.magic) || header.size != uint64_t(status.st_size) - sizeof header)
     return {};
   std::string value(header.size, '\0');
   if (!readAll(file.descriptor, value.data(), value.size()) || checksumOf(value) != header.checksum)
@@ -227,7 +230,8 @@ void DiskCache::sweep() {
     size_t dash = name.rfind('-');
     if (temporary || dash == name.npos || name.size() - dash - 1 != 64)
       continue; // not an entry of ours: somebody else's file stays
-    entries.push_back({int64_t(status.st_mtim.tv_sec) * 1000000000 + status.st_mtim.tv_nsec, uint64_t(status.st_size), std::string(name)});
+    entries.push_back(
+        {int64_t(status.st_mtim.tv_sec) * 1000000000 + status.st_mtim.tv_nsec, uint64_t(status.st_size), std::string(name)});
     total += uint64_t(status.st_size);
   }
   if (total > limit) {

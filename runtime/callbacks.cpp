@@ -48,21 +48,36 @@ std::string valueText(const TileryPrinted &printed, int64_t index, bool hex) {
   if (hex)
     return hexText(printed.data, index, byteWidth(dtype));
   switch (dtype) {
-  case DType::Bool: return elementAt<uint8_t>(printed.data, index) ? "True" : "False";
-  case DType::I8: return std::to_string(elementAt<int8_t>(printed.data, index));
-  case DType::I16: return std::to_string(elementAt<int16_t>(printed.data, index));
-  case DType::I32: return std::to_string(elementAt<int32_t>(printed.data, index));
-  case DType::I64: return std::to_string(elementAt<int64_t>(printed.data, index));
-  case DType::U8: return std::to_string(elementAt<uint8_t>(printed.data, index));
-  case DType::U16: return std::to_string(elementAt<uint16_t>(printed.data, index));
-  case DType::U32: return std::to_string(elementAt<uint32_t>(printed.data, index));
-  case DType::U64: return std::to_string(elementAt<uint64_t>(printed.data, index));
-  case DType::F8E4M3: return std::to_string(smallFloat(elementAt<uint8_t>(printed.data, index), 4, 3, true));
-  case DType::F8E5M2: return std::to_string(smallFloat(elementAt<uint8_t>(printed.data, index), 5, 2, false));
-  case DType::F16: return std::to_string(smallFloat(elementAt<uint16_t>(printed.data, index), 5, 10, false));
-  case DType::BF16: return std::to_string(smallFloat(elementAt<uint16_t>(printed.data, index), 8, 7, false));
-  case DType::F32: return std::to_string(elementAt<float>(printed.data, index));
-  case DType::F64: return std::to_string(elementAt<double>(printed.data, index));
+  case DType::Bool:
+    return elementAt<uint8_t>(printed.data, index) ? "True" : "False";
+  case DType::I8:
+    return std::to_string(elementAt<int8_t>(printed.data, index));
+  case DType::I16:
+    return std::to_string(elementAt<int16_t>(printed.data, index));
+  case DType::I32:
+    return std::to_string(elementAt<int32_t>(printed.data, index));
+  case DType::I64:
+    return std::to_string(elementAt<int64_t>(printed.data, index));
+  case DType::U8:
+    return std::to_string(elementAt<uint8_t>(printed.data, index));
+  case DType::U16:
+    return std::to_string(elementAt<uint16_t>(printed.data, index));
+  case DType::U32:
+    return std::to_string(elementAt<uint32_t>(printed.data, index));
+  case DType::U64:
+    return std::to_string(elementAt<uint64_t>(printed.data, index));
+  case DType::F8E4M3:
+    return std::to_string(smallFloat(elementAt<uint8_t>(printed.data, index), 4, 3, true));
+  case DType::F8E5M2:
+    return std::to_string(smallFloat(elementAt<uint8_t>(printed.data, index), 5, 2, false));
+  case DType::F16:
+    return std::to_string(smallFloat(elementAt<uint16_t>(printed.data, index), 5, 10, false));
+  case DType::BF16:
+    return std::to_string(smallFloat(elementAt<uint16_t>(printed.data, index), 8, 7, false));
+  case DType::F32:
+    return std::to_string(elementAt<float>(printed.data, index));
+  case DType::F64:
+    return std::to_string(elementAt<double>(printed.data, index));
   }
   return "?";
 }
@@ -82,7 +97,8 @@ std::string indexText(const TileryPrinted &printed, int64_t index) {
 }
 } // namespace
 
-void tilery_rt_print(const TileryLaunch *launch, int64_t pid, const char *prefix, uint32_t hex, uint32_t count, const TileryPrinted *values) {
+void tilery_rt_print(const TileryLaunch *launch, int64_t pid, const char *prefix, uint32_t hex, uint32_t count,
+                     const TileryPrinted *values) {
   std::string program = "pid " + programName(launch, pid) + " ", text;
   if (count == 0)
     text = program + prefix + "\n";
@@ -101,9 +117,13 @@ void tilery_rt_print(const TileryLaunch *launch, int64_t pid, const char *prefix
   std::fflush(stdout);
 }
 
-void tilery_rt_assert(const TileryLaunch *launch, int64_t pid, const char *message, const char *file, uint32_t line, uint32_t column) {
+void tilery_rt_assert(const TileryLaunch *launch, int64_t pid, const char *message, const char *file, uint32_t line,
+                      uint32_t column) {
   Job &job = *static_cast<Job *>(launch->job);
-  Diagnostic diagnostic{Diagnostic::Kind::Assertion, std::string(message) + " (program " + programName(launch, pid) + " of " + job.kernel.info().name + ")", "", {}};
+  Diagnostic diagnostic{Diagnostic::Kind::Assertion,
+                        std::string(message) + " (program " + programName(launch, pid) + " of " + job.kernel.info().name + ")",
+                        "",
+                        {}};
   if (file)
     diagnostic.chain.push_back({file, int(line), int(column), job.kernel.info().name});
   job.fail(std::move(diagnostic));

@@ -90,7 +90,9 @@ public:
     }
   }
 
-  static bool needsGot(uint32_t kind) { return kind == R_X86_64_GOTPCREL || kind == R_X86_64_GOTPCRELX || kind == R_X86_64_REX_GOTPCRELX; }
+  static bool needsGot(uint32_t kind) {
+    return kind == R_X86_64_GOTPCREL || kind == R_X86_64_GOTPCRELX || kind == R_X86_64_REX_GOTPCRELX;
+  }
 
   uint64_t layOut() {
     placement.assign(sections.size(), 0);
@@ -117,7 +119,8 @@ public:
       if (segment == Code)
         forEachRelocation([&](uint32_t, const Elf64_Rela &relocation) {
           uint32_t symbol = ELF64_R_SYM(relocation.r_info), kind = ELF64_R_TYPE(relocation.r_info);
-          if (symbols[symbol].st_shndx == SHN_UNDEF && (kind == R_X86_64_PLT32 || kind == R_X86_64_PC32) && !stubOf.count(symbol)) {
+          if (symbols[symbol].st_shndx == SHN_UNDEF && (kind == R_X86_64_PLT32 || kind == R_X86_64_PC32) &&
+              !stubOf.count(symbol)) {
             end = alignUp(end, stubBytes);
             stubOf[symbol] = end;
             end += stubBytes;
@@ -209,7 +212,8 @@ public:
       std::memcpy(place, &value, sizeof value);
       return;
     default:
-      fail("relocation kind " + std::to_string(kind) + " is not supported (compile position-independent code of the small model)");
+      fail("relocation kind " + std::to_string(kind) +
+           " is not supported (compile position-independent code of the small model)");
     }
   }
 };

@@ -38,29 +38,52 @@ int64_t quotient(int64_t a, int64_t b, bool floor) {
 int64_t binary(HostOp op, int64_t a, int64_t b) {
   uint64_t x = uint64_t(a), y = uint64_t(b);
   switch (op) {
-  case HostOp::Add: return int64_t(x + y);
-  case HostOp::Sub: return int64_t(x - y);
-  case HostOp::Mul: return int64_t(x * y);
-  case HostOp::DivTrunc: return quotient(a, b, false);
-  case HostOp::DivFloor: return quotient(a, b, true);
-  case HostOp::DivUnsigned: return y ? int64_t(x / y) : 0;
-  case HostOp::RemTrunc: return b ? int64_t(x - uint64_t(quotient(a, b, false)) * y) : 0;
-  case HostOp::RemFloor: return b ? int64_t(x - uint64_t(quotient(a, b, true)) * y) : 0;
-  case HostOp::RemUnsigned: return y ? int64_t(x % y) : 0;
-  case HostOp::MinSigned: return std::min(a, b);
-  case HostOp::MaxSigned: return std::max(a, b);
-  case HostOp::MinUnsigned: return int64_t(std::min(x, y));
-  case HostOp::MaxUnsigned: return int64_t(std::max(x, y));
-  case HostOp::And: return a & b;
-  case HostOp::Or: return a | b;
-  case HostOp::Xor: return a ^ b;
-  case HostOp::Equal: return a == b;
-  case HostOp::NotEqual: return a != b;
-  case HostOp::Less: return a < b;
-  case HostOp::LessEqual: return a <= b;
-  case HostOp::LessUnsigned: return x < y;
-  case HostOp::LessEqualUnsigned: return x <= y;
-  default: return 0;
+  case HostOp::Add:
+    return int64_t(x + y);
+  case HostOp::Sub:
+    return int64_t(x - y);
+  case HostOp::Mul:
+    return int64_t(x * y);
+  case HostOp::DivTrunc:
+    return quotient(a, b, false);
+  case HostOp::DivFloor:
+    return quotient(a, b, true);
+  case HostOp::DivUnsigned:
+    return y ? int64_t(x / y) : 0;
+  case HostOp::RemTrunc:
+    return b ? int64_t(x - uint64_t(quotient(a, b, false)) * y) : 0;
+  case HostOp::RemFloor:
+    return b ? int64_t(x - uint64_t(quotient(a, b, true)) * y) : 0;
+  case HostOp::RemUnsigned:
+    return y ? int64_t(x % y) : 0;
+  case HostOp::MinSigned:
+    return std::min(a, b);
+  case HostOp::MaxSigned:
+    return std::max(a, b);
+  case HostOp::MinUnsigned:
+    return int64_t(std::min(x, y));
+  case HostOp::MaxUnsigned:
+    return int64_t(std::max(x, y));
+  case HostOp::And:
+    return a & b;
+  case HostOp::Or:
+    return a | b;
+  case HostOp::Xor:
+    return a ^ b;
+  case HostOp::Equal:
+    return a == b;
+  case HostOp::NotEqual:
+    return a != b;
+  case HostOp::Less:
+    return a < b;
+  case HostOp::LessEqual:
+    return a <= b;
+  case HostOp::LessUnsigned:
+    return x < y;
+  case HostOp::LessEqualUnsigned:
+    return x <= y;
+  default:
+    return 0;
   }
 }
 
@@ -124,13 +147,15 @@ struct Frame {
 
 void HostProgram::checkArguments(std::span<const HostArgument> args) const {
   if (args.size() != parameters.size())
-    refuse(name + " takes " + std::to_string(parameters.size()) + " arguments, got " + std::to_string(args.size()), Diagnostic::Kind::Type);
+    refuse(name + " takes " + std::to_string(parameters.size()) + " arguments, got " + std::to_string(args.size()),
+           Diagnostic::Kind::Type);
   for (size_t i = 0; i < args.size(); ++i) {
     const HostParameter &parameter = parameters[i];
     if (parameter.rank < 0)
       continue;
     const Tensor &tensor = *args[i].tensor;
-    std::string found = "argument '" + parameter.name + "' of " + name + " is a " + dtypeName(tensor.dtype) + " tensor of shape " + shapeText(tensor);
+    std::string found = "argument '" + parameter.name + "' of " + name + " is a " + dtypeName(tensor.dtype) +
+                        " tensor of shape " + shapeText(tensor);
     if (tensor.dtype != parameter.dtype)
       refuse(found + "; expected " + dtypeName(parameter.dtype), Diagnostic::Kind::Type);
     if (tensor.rank != parameter.rank)
@@ -149,14 +174,28 @@ std::optional<std::vector<uint32_t>> HostProgram::run(std::span<const HostArgume
   for (const int64_t *at = code.data();;) {
     HostOp op = HostOp(*at++);
     switch (op) {
-    case HostOp::Constant: r[at[0]] = at[1], at += 2; break;
-    case HostOp::Scalar: r[at[0]] = int64_t(args[at[1]].bits), at += 2; break;
-    case HostOp::Extent: r[at[0]] = frame.tensors[at[1]].extents[at[2]], at += 3; break;
-    case HostOp::Stride: r[at[0]] = frame.tensors[at[1]].strides[at[2]], at += 3; break;
-    case HostOp::Pointer: r[at[0]] = reinterpret_cast<int64_t>(frame.tensors[at[1]].data), at += 2; break;
-    case HostOp::Select: r[at[0]] = r[at[1]] ? r[at[2]] : r[at[3]], at += 4; break;
+    case HostOp::Constant:
+      r[at[0]] = at[1], at += 2;
+      break;
+    case HostOp::Scalar:
+      r[at[0]] = int64_t(args[at[1]].bits), at += 2;
+      break;
+    case HostOp::Extent:
+      r[at[0]] = frame.tensors[at[1]].extents[at[2]], at += 3;
+      break;
+    case HostOp::Stride:
+      r[at[0]] = frame.tensors[at[1]].strides[at[2]], at += 3;
+      break;
+    case HostOp::Pointer:
+      r[at[0]] = reinterpret_cast<int64_t>(frame.tensors[at[1]].data), at += 2;
+      break;
+    case HostOp::Select:
+      r[at[0]] = r[at[1]] ? r[at[2]] : r[at[3]], at += 4;
+      break;
     case HostOp::SignExtend:
-    case HostOp::ZeroExtend: r[at[0]] = extend(r[at[1]], at[2], op == HostOp::SignExtend), at += 3; break;
+    case HostOp::ZeroExtend:
+      r[at[0]] = extend(r[at[1]], at[2], op == HostOp::SignExtend), at += 3;
+      break;
     case HostOp::Check:
       if (r[at[0]] != r[at[1]])
         refuse(filled(texts[at[2]], r[at[0]], r[at[1]]));
@@ -171,8 +210,11 @@ std::optional<std::vector<uint32_t>> HostProgram::run(std::span<const HostArgume
       if (!frame.launch(at))
         return {};
       break;
-    case HostOp::Return: return std::vector<uint32_t>(at + 1, at + 1 + at[0]);
-    default: r[at[0]] = binary(op, r[at[1]], r[at[2]]), at += 3; break;
+    case HostOp::Return:
+      return std::vector<uint32_t>(at + 1, at + 1 + at[0]);
+    default:
+      r[at[0]] = binary(op, r[at[1]], r[at[2]]), at += 3;
+      break;
     }
   }
 }

@@ -47,8 +47,12 @@ private:
   bool step() {
     HostOp op = HostOp(below(size_t(HostOp::Return) + 1));
     switch (op) {
-    case HostOp::Constant: registers(1), word(); break;
-    case HostOp::Scalar: registers(1), below(program.parameters.size()); break;
+    case HostOp::Constant:
+      registers(1), word();
+      break;
+    case HostOp::Scalar:
+      registers(1), below(program.parameters.size());
+      break;
     case HostOp::Extent:
     case HostOp::Stride: {
       registers(1);
@@ -56,15 +60,21 @@ private:
       below(size_t(rank));
       break;
     }
-    case HostOp::Pointer: registers(1), tensor(); break;
-    case HostOp::Select: registers(4); break;
+    case HostOp::Pointer:
+      registers(1), tensor();
+      break;
+    case HostOp::Select:
+      registers(4);
+      break;
     case HostOp::SignExtend:
     case HostOp::ZeroExtend:
       registers(2);
       if (below(65) == 0)
         ByteReader::fail();
       break;
-    case HostOp::Check: registers(2), below(program.texts.size()); break;
+    case HostOp::Check:
+      registers(2), below(program.texts.size());
+      break;
     case HostOp::Empty: {
       int64_t made = below(ranks.size());
       below(size_t(DType::F64) + 1), below(2);
@@ -94,7 +104,9 @@ private:
         tensor();
       return true;
     }
-    default: registers(3); break;
+    default:
+      registers(3);
+      break;
     }
     return false;
   }

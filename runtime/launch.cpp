@@ -120,7 +120,8 @@ bool workOnce(Job &job, Between between, void *context) {
     job.fail({Diagnostic::Kind::Runtime,
               "not enough memory for the " + std::to_string(job.kernel.info().scratchBytes) + " bytes that a program of " +
                   job.kernel.info().name + " works in",
-              "use smaller tiles", {}});
+              "use smaller tiles",
+              {}});
   }
   return true;
 }
@@ -157,8 +158,11 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
       return LaunchResult::Done;
   for (int axis = 0; axis < 3; ++axis)
     if (grid[axis] > INT32_MAX)
-      throw Error({Diagnostic::Kind::Value, "grid extent " + std::to_string(grid[axis]) + " of axis " + std::to_string(axis) +
-                                                " is larger than 2147483647", "", {}});
+      throw Error(
+          {Diagnostic::Kind::Value,
+           "grid extent " + std::to_string(grid[axis]) + " of axis " + std::to_string(axis) + " is larger than 2147483647",
+           "",
+           {}});
   if (__int128(grid[0]) * grid[1] * grid[2] > INT64_MAX)
     throw Error({Diagnostic::Kind::Value, "the grid has more than 2^63 programs", "", {}});
 

@@ -20,7 +20,9 @@ void futexWait(std::atomic<uint32_t> &word, uint32_t seen, int milliseconds) {
   timespec timeout{milliseconds / 1000, (milliseconds % 1000) * 1000000L};
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, milliseconds < 0 ? nullptr : &timeout, nullptr, 0);
 }
-void futexWake(std::atomic<uint32_t> &word, int count) { syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0); }
+void futexWake(std::atomic<uint32_t> &word, int count) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
 
 cpu_set_t processAffinity() {
   cpu_set_t set;
@@ -35,8 +37,10 @@ unsigned configuredThreads() {
     char *end = nullptr;
     long value = std::strtol(text, &end, 10);
     if (*end != '\0' || value < 1 || value > 4096)
-      throw Error({Diagnostic::Kind::Value, "TILERY_NUM_THREADS is '" + std::string(text) + "', which is no number of threads",
-                   "give it a number from 1 to 4096, or unset it", {}});
+      throw Error({Diagnostic::Kind::Value,
+                   "TILERY_NUM_THREADS is '" + std::string(text) + "', which is no number of threads",
+                   "give it a number from 1 to 4096, or unset it",
+                   {}});
     return unsigned(value);
   }
   cpu_set_t set = processAffinity();

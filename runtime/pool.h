@@ -24,9 +24,9 @@ struct Job {
   const LaunchOptions &options;
   TileryLaunch launch;
   int64_t total = 0;
-  unsigned threads = 1;    ///< at most that many work on it
-  int64_t share = INT64_MAX; ///< a claim takes 1 / share of what is left,
-  int64_t smallest = 1;    ///< but at least so many programs
+  unsigned threads = 1;       ///< at most that many work on it
+  int64_t share = INT64_MAX;  ///< a claim takes 1 / share of what is left,
+  int64_t smallest = 1;       ///< but at least so many programs
   uint32_t floatingPointMode; ///< MXCSR of the launching thread: rounding and denormals are the same on all
   Job *following = nullptr;   ///< in the pool's list
   alignas(64) std::atomic<int64_t> next{0};
@@ -65,7 +65,7 @@ private:
   unsigned workers = 0;
   unsigned configured = 0;
   std::atomic<unsigned> wantedThreads{0};
-  alignas(64) std::atomic<uint32_t> posted{0};   ///< counts posts; workers sleep on it
+  alignas(64) std::atomic<uint32_t> posted{0}; ///< counts posts; workers sleep on it
   std::atomic<uint32_t> sleepers{0};
   alignas(64) std::atomic<uint32_t> finished{0}; ///< counts departures; launching threads sleep on it
   std::atomic<uint32_t> waiters{0};
@@ -77,7 +77,8 @@ int64_t nowNanoseconds();
 void *threadScratch(uint64_t bytes);
 /// Asked by the launching thread between pieces of work; true stops the launch.
 using Between = bool (*)(Job &job, void *context);
-/// Runs one claim of the job on the calling thread, in pieces of some 20 ms so that a stopped launch ends soon. False: nothing was left.
+/// Runs one claim of the job on the calling thread, in pieces of some 20 ms so that a stopped launch ends soon. False: nothing
+/// was left.
 bool workOnce(Job &job, Between between = nullptr, void *context = nullptr);
 
 } // namespace tilery

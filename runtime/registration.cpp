@@ -54,7 +54,8 @@ void writePerfMap(const ElfCode &code) {
   std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
   if (FILE *file = std::fopen(path.c_str(), "ae")) {
     for (const CodeSymbol &function : code.functions())
-      std::fprintf(file, "%llx %llx %s\n", (unsigned long long)function.address, (unsigned long long)function.size, function.name.c_str());
+      std::fprintf(file, "%llx %llx %s\n", (unsigned long long)function.address, (unsigned long long)function.size,
+                   function.name.c_str());
     std::fclose(file);
   }
 }

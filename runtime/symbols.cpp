@@ -10,13 +10,11 @@ struct Entry {
   void *address;
 };
 // Listed, not looked up with dlsym: the library's own symbols are hidden. Every function of abi.h is here.
-#define RUNTIME_SYMBOL(name) Entry{#name, reinterpret_cast<void *>(&name)}
+#define RUNTIME_SYMBOL(name)                                                                                                     \
+  Entry { #name, reinterpret_cast<void *>(&name) }
 const Entry runtimeSymbols[] = {
-    RUNTIME_SYMBOL(tilery_rt_print),
-    RUNTIME_SYMBOL(tilery_rt_assert),
-    RUNTIME_SYMBOL(tilery_rt_panel),
-    RUNTIME_SYMBOL(tilery_rt_panel_piece),
-    RUNTIME_SYMBOL(tilery_rt_panel_release),
+    RUNTIME_SYMBOL(tilery_rt_print),       RUNTIME_SYMBOL(tilery_rt_assert),        RUNTIME_SYMBOL(tilery_rt_panel),
+    RUNTIME_SYMBOL(tilery_rt_panel_piece), RUNTIME_SYMBOL(tilery_rt_panel_release),
 };
 #undef RUNTIME_SYMBOL
 } // namespace

@@ -20,8 +20,8 @@ public:
   /// TILERY_CACHE_MB bounds it (default 512).
   static DiskCache &instance();
 
-  /// What was put under this kind ("code", "manifest", ...) and key, unless it was dropped, is damaged or belongs to another user.
-  /// Keys are any bytes; they are hashed.
+  /// What was put under this kind ("code", "manifest", ...) and key, unless it was dropped, is damaged or belongs to another
+  /// user. Keys are any bytes; they are hashed.
   std::optional<std::string> get(std::string_view kind, std::string_view key);
   /// Replaces the entry in one step: readers see the old or the new one.
   void put(std::string_view kind, std::string_view key, std::string_view value);

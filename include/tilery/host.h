@@ -1,6 +1,6 @@
 #pragma once
-// What a call of a program does before and between its kernels: checks, allocations, grids, launches (tile.host), as a small program over
-// 64-bit registers that the runtime interprets and the cache stores.
+// What a call of a program does before and between its kernels: checks, allocations, grids, launches (tile.host), as a small
+// program over 64-bit registers that the runtime interprets and the cache stores.
 #include "tilery/runtime.h"
 #include <optional>
 #include <string>
@@ -26,30 +26,51 @@ struct HostArgument {
 class HostEnvironment {
 public:
   virtual ~HostEnvironment() = default;
-  /// Memory of at least `bytes` for the `index`-th tensor the program makes, 64-byte aligned; `extents` for row-major elements of `dtype`.
-  /// A workspace is given back when the call ends, an output belongs to the caller. Null: stop (an exception is pending).
+  /// Memory of at least `bytes` for the `index`-th tensor the program makes, 64-byte aligned; `extents` for row-major elements of
+  /// `dtype`. A workspace is given back when the call ends, an output belongs to the caller. Null: stop (an exception is
+  /// pending).
   virtual void *allocate(uint32_t index, std::span<const int64_t> extents, DType dtype, bool workspace) = 0;
   /// False: stop.
   virtual bool launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags) = 0;
 };
 
-/// Operations; operands are the words that follow. Registers hold int64; `t` numbers tensors: parameters first, then those made, in order.
+/// Operations; operands are the words that follow. Registers hold int64; `t` numbers tensors: parameters first, then those made,
+/// in order.
 enum class HostOp : int64_t {
-  Constant,  ///< r value
-  Scalar,    ///< r parameter
-  Extent,    ///< r t dim
-  Stride,    ///< r t dim
-  Pointer,   ///< r t
-  Add, Sub, Mul, DivTrunc, DivFloor, DivUnsigned, RemTrunc, RemFloor, RemUnsigned, ///< r a b; total, as tile.div and tile.rem
-  MinSigned, MaxSigned, MinUnsigned, MaxUnsigned, And, Or, Xor,                    ///< r a b
-  Equal, NotEqual, Less, LessEqual, LessUnsigned, LessEqualUnsigned,               ///< r a b: 0 or 1
-  Select,    ///< r condition a b
-  SignExtend,///< r a bits
-  ZeroExtend,///< r a bits
-  Check,     ///< a b text: refuses the call unless equal
-  Empty,     ///< t dtype workspace rank extent-registers...
-  Launch,    ///< kernel grid-rank registers... count (register, t or -1)...
-  Return,    ///< count t...
+  Constant, ///< r value
+  Scalar,   ///< r parameter
+  Extent,   ///< r t dim
+  Stride,   ///< r t dim
+  Pointer,  ///< r t
+  Add,
+  Sub,
+  Mul,
+  DivTrunc,
+  DivFloor,
+  DivUnsigned,
+  RemTrunc,
+  RemFloor,
+  RemUnsigned, ///< r a b; total, as tile.div and tile.rem
+  MinSigned,
+  MaxSigned,
+  MinUnsigned,
+  MaxUnsigned,
+  And,
+  Or,
+  Xor, ///< r a b
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  LessUnsigned,
+  LessEqualUnsigned, ///< r a b: 0 or 1
+  Select,            ///< r condition a b
+  SignExtend,        ///< r a bits
+  ZeroExtend,        ///< r a bits
+  Check,             ///< a b text: refuses the call unless equal
+  Empty,             ///< t dtype workspace rank extent-registers...
+  Launch,            ///< kernel grid-rank registers... count (register, t or -1)...
+  Return,            ///< count t...
 };
 
 class HostProgram {
@@ -66,7 +87,8 @@ public:
   static HostProgram parse(std::string_view bytes, size_t kernelCount);
   /// Throws Error, naming the argument, what was expected and what came. Otherwise the tensors it returns (numbers as above), or
   /// nullopt if the environment stopped it.
-  std::optional<std::vector<uint32_t>> run(std::span<const HostArgument> args, std::span<const KernelPtr> kernels, HostEnvironment &environment) const;
+  std::optional<std::vector<uint32_t>> run(std::span<const HostArgument> args, std::span<const KernelPtr> kernels,
+                                           HostEnvironment &environment) const;
 
 private:
   void checkArguments(std::span<const HostArgument> args) const;

@@ -46,9 +46,9 @@ struct KernelInfo {
 
 /// The result of a compilation, ready to be stored or loaded.
 struct CodeImage {
-  std::string object;              ///< a relocatable ELF object for x86-64
+  std::string object; ///< a relocatable ELF object for x86-64
   std::vector<KernelInfo> kernels;
-  std::string host;                ///< a HostProgram's bytes (host.h), or empty
+  std::string host; ///< a HostProgram's bytes (host.h), or empty
   bool operator==(const CodeImage &) const = default;
 };
 std::string serialize(const CodeImage &image);
@@ -73,13 +73,16 @@ private:
 };
 using KernelPtr = std::shared_ptr<const Kernel>;
 
-/// Places the object in memory, resolves the runtime's and libm's symbols, tells debuggers, profilers and the unwinder. Throws Error.
+/// Places the object in memory, resolves the runtime's and libm's symbols, tells debuggers, profilers and the unwinder. Throws
+/// Error.
 std::vector<KernelPtr> load(const CodeImage &image);
 
 /// How two byte ranges relate.
 enum class Alias : uint8_t { Disjoint, Identical, Overlapping };
 /// The bytes [first, last) that the elements of a tensor span; empty for a tensor without elements.
-struct Span { uintptr_t first = 0, last = 0; };
+struct Span {
+  uintptr_t first = 0, last = 0;
+};
 Span byteSpan(const Tensor &tensor);
 /// Identical: element by element the same addresses; else by overlap of the spans.
 Alias classify(const Tensor &a, const Tensor &b);
@@ -95,8 +98,8 @@ struct LaunchOptions {
   void *context = nullptr;
 };
 enum class LaunchResult { Done, Interrupted };
-/// Runs the programs of the grid (three extents; one < 1 runs nothing) and waits for them. `args`: one slot an argument, see abi.h.
-/// May be called by several threads at once. Throws Error for a failed assertion of a program.
+/// Runs the programs of the grid (three extents; one < 1 runs nothing) and waits for them. `args`: one slot an argument, see
+/// abi.h. May be called by several threads at once. Throws Error for a failed assertion of a program.
 LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options = {});
 
 /// Threads that run programs, the launching one included: TILERY_NUM_THREADS, else the processors of the process's affinity mask.

@@ -3,9 +3,16 @@
 #include <cstdint>
 
 namespace tilery::dlpack {
-struct Version { uint32_t major, minor; };
-struct Device { int32_t kind, index; };
-struct DataType { uint8_t code, bits; uint16_t lanes; };
+struct Version {
+  uint32_t major, minor;
+};
+struct Device {
+  int32_t kind, index;
+};
+struct DataType {
+  uint8_t code, bits;
+  uint16_t lanes;
+};
 enum Code : uint8_t { Int = 0, UInt = 1, Float = 2, Bfloat = 4, Bool = 6, Float8E4M3Fn = 10, Float8E5M2 = 12 };
 struct Tensor {
   void *data;
@@ -16,10 +23,17 @@ struct Tensor {
   int64_t *strides; // in elements; before 1.2 null for row-major
   uint64_t byteOffset;
 };
-struct ManagedTensor { Tensor tensor; void *context; void (*deleter)(ManagedTensor *); };
+struct ManagedTensor {
+  Tensor tensor;
+  void *context;
+  void (*deleter)(ManagedTensor *);
+};
 
 // The capsule `type(x).__dlpack_c_exchange_api__`, "dlpack_exchange_api".
-struct ExchangeHeader { Version version; ExchangeHeader *previous; };
+struct ExchangeHeader {
+  Version version;
+  ExchangeHeader *previous;
+};
 struct ExchangeApi {
   ExchangeHeader header;
   void *allocate;

@@ -32,7 +32,8 @@ public:
       return workspaces.emplace_back(memory);
     }
     if (plan.allocate.is_none())
-      throw Error({Diagnostic::Kind::Runtime, plan.program.name + " makes a tensor, and nothing was given to make it with", "", {}});
+      throw Error(
+          {Diagnostic::Kind::Runtime, plan.program.name + " makes a tensor, and nothing was given to make it with", "", {}});
     nb::object shape = nb::steal(PyTuple_New(Py_ssize_t(extents.size())));
     for (size_t i = 0; i < extents.size(); ++i)
       PyTuple_SET_ITEM(shape.ptr(), Py_ssize_t(i), PyLong_FromLongLong(extents[i]));
@@ -44,7 +45,10 @@ public:
     for (int32_t dim = made.tensor.rank; fits && dim-- > 0; dense *= extents[dim])
       fits = made.tensor.extents[dim] == extents[dim] && (extents[dim] < 2 || made.tensor.strides[dim] == dense);
     if (!fits)
-      throw Error({Diagnostic::Kind::Runtime, "allocate returned " + describe(made) + ", which is not the tensor it was asked for", "", {}});
+      throw Error({Diagnostic::Kind::Runtime,
+                   "allocate returned " + describe(made) + ", which is not the tensor it was asked for",
+                   "",
+                   {}});
     outputs.push_back(tensor);
     static char nothing[64]; // tensors without elements have no address
     return made.tensor.data ? made.tensor.data : nothing;
@@ -54,11 +58,14 @@ public:
     for (auto &[address, name] : readOnly)
       for (size_t i = 0; i < kernel.info().args.size(); ++i)
         if (kernel.info().args[i].written && args[i] == address)
-          throw Error({Diagnostic::Kind::Value, "argument '" + name + "' is a read-only array, and " + plan.program.name + " writes to it", "pass a copy of it", {}});
+          throw Error({Diagnostic::Kind::Value,
+                       "argument '" + name + "' is a read-only array, and " + plan.program.name + " writes to it",
+                       "pass a copy of it",
+                       {}});
     return launchReleased(kernel, grid, args, flags);
   }
 
-  std::vector<nb::object> outputs; ///< by number of allocation; workspaces are null
+  std::vector<nb::object> outputs;                        ///< by number of allocation; workspaces are null
   std::vector<std::pair<uint64_t, std::string>> readOnly; ///< address and name of tensors that may not be written
 
 private:
@@ -74,7 +81,10 @@ std::vector<uint32_t> HostPlan::bind(const std::vector<Parameter> &parameters) c
   for (const HostParameter &wanted : program.parameters) {
     auto found = std::find_if(parameters.begin(), parameters.end(), [&](const Parameter &p) { return wanted.name == p.text; });
     if (found == parameters.end())
-      throw Error({Diagnostic::Kind::Runtime, "the launcher has no parameter '" + wanted.name + "' that " + program.name + " needs", "", {}});
+      throw Error({Diagnostic::Kind::Runtime,
+                   "the launcher has no parameter '" + wanted.name + "' that " + program.name + " needs",
+                   "",
+                   {}});
     slots.push_back(uint32_t(found - parameters.begin()));
   }
   return slots;
@@ -90,11 +100,16 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
     const Argument &argument = call.arguments[slots[i]];
     const HostParameter &wanted = program.parameters[i];
     if (wanted.rank < 0) {
-      args[i].bits = slotBits(argument, {wanted.name, wanted.dtype, false, false}, call.parameters[slots[i]].text, call.kernelName);
+      args[i].bits =
+          slotBits(argument, {wanted.name, wanted.dtype, false, false}, call.parameters[slots[i]].text, call.kernelName);
       continue;
     }
     if (argument.kind != Argument::Tensor)
-      throw Error({Diagnostic::Kind::Type, "argument '" + wanted.name + "' of " + program.name + " is " + describe(argument) + "; expected a " + dtypeName(wanted.dtype) + " tensor", "", {}});
+      throw Error({Diagnostic::Kind::Type,
+                   "argument '" + wanted.name + "' of " + program.name + " is " + describe(argument) + "; expected a " +
+                       dtypeName(wanted.dtype) + " tensor",
+                   "",
+                   {}});
     args[i].tensor = &argument.tensor;
     if (argument.readOnly)
       readOnly.emplace_back(reinterpret_cast<uint64_t>(argument.tensor.data), wanted.name);
@@ -134,15 +149,17 @@ static PyType_Slot planSlots[] = {
     {Py_tp_traverse, reinterpret_cast<void *>(traversePlan)}, {Py_tp_clear, reinterpret_cast<void *>(clearPlan)}, {0, nullptr}};
 
 void bindHostPlan(nb::module_ &m) {
-  nb::class_<HostPlan>(m, "HostPlan", nb::type_slots(planSlots), "The image's host program; allocate(extents, dtype, like) -> tensor makes its outputs.")
-      .def("__init__",
-           [](HostPlan *self, const CodeImage &image, nb::object allocate) {
-             if (image.host.empty())
-               throw nb::value_error("the image has no host program");
-             auto kernels = load(image);
-             auto program = HostProgram::parse(image.host, kernels.size());
-             new (self) HostPlan{std::move(program), std::move(kernels), std::move(allocate)};
-           },
-           nb::arg("image"), nb::arg("allocate").none() = nb::none());
+  nb::class_<HostPlan>(m, "HostPlan", nb::type_slots(planSlots),
+                       "The image's host program; allocate(extents, dtype, like) -> tensor makes its outputs.")
+      .def(
+          "__init__",
+          [](HostPlan *self, const CodeImage &image, nb::object allocate) {
+            if (image.host.empty())
+              throw nb::value_error("the image has no host program");
+            auto kernels = load(image);
+            auto program = HostProgram::parse(image.host, kernels.size());
+            new (self) HostPlan{std::move(program), std::move(kernels), std::move(allocate)};
+          },
+          nb::arg("image"), nb::arg("allocate").none() = nb::none());
 }
 } // namespace tilery::python

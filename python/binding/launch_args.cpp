@@ -42,21 +42,32 @@ std::optional<DType> dtypeOf(dlpack::DataType type) {
     return {};
   auto byWidth = [&](DType w8, DType w16, DType w32, DType w64) -> std::optional<DType> {
     switch (type.bits) {
-    case 8: return w8;
-    case 16: return w16;
-    case 32: return w32;
-    case 64: return w64;
+    case 8:
+      return w8;
+    case 16:
+      return w16;
+    case 32:
+      return w32;
+    case 64:
+      return w64;
     }
     return {};
   };
   switch (type.code) {
-  case dlpack::Int: return byWidth(DType::I8, DType::I16, DType::I32, DType::I64);
-  case dlpack::UInt: return byWidth(DType::U8, DType::U16, DType::U32, DType::U64);
-  case dlpack::Float: return type.bits == 8 ? std::nullopt : byWidth(DType::F16, DType::F16, DType::F32, DType::F64);
-  case dlpack::Bfloat: return DType::BF16;
-  case dlpack::Bool: return DType::Bool;
-  case dlpack::Float8E4M3Fn: return DType::F8E4M3;
-  case dlpack::Float8E5M2: return DType::F8E5M2;
+  case dlpack::Int:
+    return byWidth(DType::I8, DType::I16, DType::I32, DType::I64);
+  case dlpack::UInt:
+    return byWidth(DType::U8, DType::U16, DType::U32, DType::U64);
+  case dlpack::Float:
+    return type.bits == 8 ? std::nullopt : byWidth(DType::F16, DType::F16, DType::F32, DType::F64);
+  case dlpack::Bfloat:
+    return DType::BF16;
+  case dlpack::Bool:
+    return DType::Bool;
+  case dlpack::Float8E4M3Fn:
+    return DType::F8E4M3;
+  case dlpack::Float8E5M2:
+    return DType::F8E5M2;
   }
   return {};
 }
@@ -64,8 +75,8 @@ std::optional<DType> dtypeOf(dlpack::DataType type) {
 void readDlpack(const dlpack::Tensor &from, const char *name, Argument &argument, ArgumentOwners &owners) {
   auto dtype = dtypeOf(from.dtype);
   if (!dtype)
-    failArgument(name, "has elements of a type that tile programs do not know (DLPack code " + std::to_string(from.dtype.code) + ", " +
-                           std::to_string(from.dtype.bits) + " bits)");
+    failArgument(name, "has elements of a type that tile programs do not know (DLPack code " + std::to_string(from.dtype.code) +
+                           ", " + std::to_string(from.dtype.bits) + " bits)");
   Tensor &tensor = argument.tensor;
   tensor.data = static_cast<char *>(from.data) + from.byteOffset;
   tensor.dtype = *dtype;
@@ -88,26 +99,45 @@ std::optional<DType> dtypeOfFormat(const char *format, Py_ssize_t size) {
     return {};
   auto integer = [&](bool isSigned) -> std::optional<DType> {
     switch (size) {
-    case 1: return isSigned ? DType::I8 : DType::U8;
-    case 2: return isSigned ? DType::I16 : DType::U16;
-    case 4: return isSigned ? DType::I32 : DType::U32;
-    case 8: return isSigned ? DType::I64 : DType::U64;
+    case 1:
+      return isSigned ? DType::I8 : DType::U8;
+    case 2:
+      return isSigned ? DType::I16 : DType::U16;
+    case 4:
+      return isSigned ? DType::I32 : DType::U32;
+    case 8:
+      return isSigned ? DType::I64 : DType::U64;
     }
     return {};
   };
   switch (*format) {
-  case '?': return DType::Bool;
-  case 'b': case 'h': case 'i': case 'l': case 'q': return integer(true);
-  case 'B': case 'H': case 'I': case 'L': case 'Q': return integer(false);
-  case 'e': return DType::F16;
-  case 'f': return DType::F32;
-  case 'd': return DType::F64;
+  case '?':
+    return DType::Bool;
+  case 'b':
+  case 'h':
+  case 'i':
+  case 'l':
+  case 'q':
+    return integer(true);
+  case 'B':
+  case 'H':
+  case 'I':
+  case 'L':
+  case 'Q':
+    return integer(false);
+  case 'e':
+    return DType::F16;
+  case 'f':
+    return DType::F32;
+  case 'd':
+    return DType::F64;
   }
   return {};
 }
 
 /// Extents and strides in bytes as a tensor; strides must be whole elements.
-void setLayout(Argument &argument, const char *name, int32_t rank, const Py_ssize_t *shape, const Py_ssize_t *byteStrides, ArgumentOwners &owners) {
+void setLayout(Argument &argument, const char *name, int32_t rank, const Py_ssize_t *shape, const Py_ssize_t *byteStrides,
+               ArgumentOwners &owners) {
   int64_t width = byteWidth(argument.tensor.dtype);
   int64_t *numbers = owners.numbers(2 * rank), *strides = numbers + rank;
   int64_t dense = 1;
@@ -134,7 +164,8 @@ bool readBuffer(PyObject *object, const char *name, Argument &argument, Argument
   owners.adopt(view);
   auto dtype = dtypeOfFormat(view->format ? view->format : "B", view->itemsize);
   if (!dtype)
-    failArgument(name, "has elements of a type that tile programs do not know (buffer format '" + std::string(view->format) + "')");
+    failArgument(name,
+                 "has elements of a type that tile programs do not know (buffer format '" + std::string(view->format) + "')");
   argument.tensor.data = view->buf;
   argument.tensor.dtype = *dtype;
   argument.readOnly = view->readonly;
@@ -152,7 +183,8 @@ bool readArrayInterface(PyObject *object, const char *name, Argument &argument, 
   PyErr_Clear();
   PyObject *data = PyDict_GetItemString(interface.object, "data"), *shape = PyDict_GetItemString(interface.object, "shape");
   auto element = text ? parseDType(PyUnicode_AsUTF8(text.object)) : std::nullopt;
-  if (!element || !data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2 || !shape || !PyTuple_Check(shape) || !strides || !PyTuple_Check(strides.object))
+  if (!element || !data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2 || !shape || !PyTuple_Check(shape) || !strides ||
+      !PyTuple_Check(strides.object))
     return false;
   argument.tensor.dtype = *element;
   argument.tensor.data = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
@@ -323,13 +355,19 @@ std::string describe(const Argument &argument) {
     std::string shape;
     for (int32_t dim = 0; dim < argument.tensor.rank; ++dim)
       shape += (dim ? ", " : "") + std::to_string(argument.tensor.extents[dim]);
-    return std::string("a ") + dtypeName(argument.tensor.dtype) + " tensor of shape (" + shape + (argument.tensor.rank == 1 ? ",)" : ")");
+    return std::string("a ") + dtypeName(argument.tensor.dtype) + " tensor of shape (" + shape +
+           (argument.tensor.rank == 1 ? ",)" : ")");
   }
-  case Argument::Int: return "the int " + (argument.unsignedWide ? std::to_string(uint64_t(argument.integer)) : std::to_string(argument.integer));
-  case Argument::Float: return "the float " + std::to_string(argument.number);
-  case Argument::Bool: return argument.integer ? "True" : "False";
-  case Argument::None: return "None";
-  case Argument::Constant: break;
+  case Argument::Int:
+    return "the int " + (argument.unsignedWide ? std::to_string(uint64_t(argument.integer)) : std::to_string(argument.integer));
+  case Argument::Float:
+    return "the float " + std::to_string(argument.number);
+  case Argument::Bool:
+    return argument.integer ? "True" : "False";
+  case Argument::None:
+    return "None";
+  case Argument::Constant:
+    break;
   }
   return "a " + std::string(Py_TYPE(argument.object)->tp_name);
 }

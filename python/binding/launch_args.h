@@ -10,12 +10,12 @@ namespace tilery::python {
 struct Argument {
   enum Kind : uint8_t { Tensor, Int, Float, Bool, None, Constant };
   Kind kind;
-  bool unsignedWide;    ///< Int: above 2^63 - 1, `integer` holds the bits
-  bool readOnly;        ///< Tensor
-  tilery::Tensor tensor;///< Tensor: extents and strides live as long as the ArgumentOwners
-  int64_t integer;      ///< Int, Bool
-  double number;        ///< Float
-  PyObject *object;     ///< borrowed
+  bool unsignedWide;     ///< Int: above 2^63 - 1, `integer` holds the bits
+  bool readOnly;         ///< Tensor
+  tilery::Tensor tensor; ///< Tensor: extents and strides live as long as the ArgumentOwners
+  int64_t integer;       ///< Int, Bool
+  double number;         ///< Float
+  PyObject *object;      ///< borrowed
 };
 
 /// Keeps alive what arguments borrow from (buffers, DLPack capsules, converted strides). Empty for torch tensors.
@@ -33,8 +33,8 @@ private:
   Node *first = nullptr;
 };
 
-/// Reads `object` (a tensor, an int, float, bool or None; `name` is for messages) into `argument`. Throws Error, or PythonRaised when a Python
-/// exception is set.
+/// Reads `object` (a tensor, an int, float, bool or None; `name` is for messages) into `argument`. Throws Error, or PythonRaised
+/// when a Python exception is set.
 struct PythonRaised {};
 void readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners);
 

@@ -9,7 +9,8 @@ int64_t alignmentOf(const Tensor &tensor) { return reinterpret_cast<uintptr_t>(t
 /// 1: it is one; 16: divides by 16; 0: anything else.
 int64_t classOf(int64_t value) { return value == 1 ? 1 : value % 16 == 0 ? 16 : 0; }
 bool isConstantOne(const Argument &argument, const Parameter &parameter) {
-  return argument.kind == Argument::Int && parameter.kind == Parameter::Runtime && argument.integer == 1 && !argument.unsignedWide;
+  return argument.kind == Argument::Int && parameter.kind == Parameter::Runtime && argument.integer == 1 &&
+         !argument.unsignedWide;
 }
 const char *integerType(const Argument &argument) {
   if (argument.unsignedWide)
@@ -27,8 +28,8 @@ void appendFacts(const Argument &argument, const Parameter &parameter, std::vect
   case Argument::Tensor: {
     const Tensor &tensor = argument.tensor;
     facts.push_back(reinterpret_cast<uint64_t>(tensor.data));
-    facts.push_back(uint64_t(tensor.dtype) | uint64_t(tensor.rank) << 8 | uint64_t(argument.readOnly) << 16 | uint64_t(tensor.device.kind) << 32 |
-                    uint64_t(tensor.device.index) << 48);
+    facts.push_back(uint64_t(tensor.dtype) | uint64_t(tensor.rank) << 8 | uint64_t(argument.readOnly) << 16 |
+                    uint64_t(tensor.device.kind) << 32 | uint64_t(tensor.device.index) << 48);
     for (int32_t dim = 0; dim < tensor.rank; ++dim) {
       facts.push_back(uint64_t(tensor.extents[dim]));
       facts.push_back(uint64_t(tensor.strides[dim]));
@@ -84,14 +85,16 @@ uint32_t ConstantTable::number(PyObject *value, const char *name) {
       throw PythonRaised{};
     PyErr_Clear();
     throw Error({Diagnostic::Kind::Type,
-                 "compile-time argument '" + std::string(name) + "' is a " + Py_TYPE(value)->tp_name + ", which cannot be compared with later values (it has no hash)",
-                 "pass a tuple instead of a list, or an object with __hash__ and __eq__", {}});
+                 "compile-time argument '" + std::string(name) + "' is a " + Py_TYPE(value)->tp_name +
+                     ", which cannot be compared with later values (it has no hash)",
+                 "pass a tuple instead of a list, or an object with __hash__ and __eq__",
+                 {}});
   }
   return uint32_t(PyLong_AsUnsignedLong(id));
 }
 
-std::string specialisationKey(const Argument *arguments, const std::vector<Parameter> &parameters, const std::vector<AliasPair> &aliases, bool layout,
-                              ConstantTable &constants) {
+std::string specialisationKey(const Argument *arguments, const std::vector<Parameter> &parameters,
+                              const std::vector<AliasPair> &aliases, bool layout, ConstantTable &constants) {
   std::string key;
   auto put = [&](auto... bytes) { (key.push_back(char(bytes)), ...); };
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -151,13 +154,22 @@ PyObject *signatureParams(const Argument *arguments, const std::vector<Parameter
       break;
     }
     case Argument::Int:
-      item = isConstantOne(argument, parameters[i]) ? Py_BuildValue("(si)", "const", 1)
-                                                    : Py_BuildValue("(ssL)", "int", integerType(argument), (long long)divisibility(argument, parameters[i]));
+      item = isConstantOne(argument, parameters[i])
+                 ? Py_BuildValue("(si)", "const", 1)
+                 : Py_BuildValue("(ssL)", "int", integerType(argument), (long long)divisibility(argument, parameters[i]));
       break;
-    case Argument::Float: item = Py_BuildValue("(s)", "float"); break;
-    case Argument::Bool: item = Py_BuildValue("(s)", "bool"); break;
-    case Argument::None: item = Py_BuildValue("(sO)", "const", Py_None); break;
-    case Argument::Constant: item = Py_BuildValue("(sO)", "const", argument.object); break;
+    case Argument::Float:
+      item = Py_BuildValue("(s)", "float");
+      break;
+    case Argument::Bool:
+      item = Py_BuildValue("(s)", "bool");
+      break;
+    case Argument::None:
+      item = Py_BuildValue("(sO)", "const", Py_None);
+      break;
+    case Argument::Constant:
+      item = Py_BuildValue("(sO)", "const", argument.object);
+      break;
     }
     if (!item) {
       Py_DECREF(params);
@@ -171,8 +183,9 @@ PyObject *signatureParams(const Argument *arguments, const std::vector<Parameter
 PyObject *signatureAliases(const std::vector<AliasPair> &aliases) {
   PyObject *tuple = PyTuple_New(Py_ssize_t(aliases.size()));
   for (size_t i = 0; tuple && i < aliases.size(); ++i)
-    PyTuple_SET_ITEM(tuple, Py_ssize_t(i), Py_BuildValue("(iis)", int(aliases[i].first), int(aliases[i].second),
-                                                         aliases[i].alias == Alias::Identical ? "identical" : "overlapping"));
+    PyTuple_SET_ITEM(tuple, Py_ssize_t(i),
+                     Py_BuildValue("(iis)", int(aliases[i].first), int(aliases[i].second),
+                                   aliases[i].alias == Alias::Identical ? "identical" : "overlapping"));
   return tuple;
 }
 } // namespace tilery::python

@@ -8,8 +8,8 @@ namespace tilery::python {
 
 struct Parameter {
   enum Kind : uint8_t { Runtime, Plain, Constexpr, Option };
-  PyObject *name;         ///< interned
-  const char *text;       ///< the name
+  PyObject *name;   ///< interned
+  const char *text; ///< the name
   Kind kind;
   PyObject *defaultValue; ///< null: none
   bool compileTime() const { return kind >= Constexpr; }
@@ -40,8 +40,8 @@ private:
 };
 
 /// The specialisation as bytes. layout: rank, extents and strides are part of it.
-std::string specialisationKey(const Argument *arguments, const std::vector<Parameter> &parameters, const std::vector<AliasPair> &aliases, bool layout,
-                              ConstantTable &constants);
+std::string specialisationKey(const Argument *arguments, const std::vector<Parameter> &parameters,
+                              const std::vector<AliasPair> &aliases, bool layout, ConstantTable &constants);
 /// The same for the compile callback: (params, aliases), new references. See docs/design.md.
 PyObject *signatureParams(const Argument *arguments, const std::vector<Parameter> &parameters, bool layout);
 PyObject *signatureAliases(const std::vector<AliasPair> &aliases);

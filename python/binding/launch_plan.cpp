@@ -32,9 +32,13 @@ uint64_t halfBits(double value, bool brain) {
 /// Kernels know integers of memory by their width only.
 bool sameInMemory(DType a, DType b) { return a == b || (!isFloat(a) && !isFloat(b) && byteWidth(a) == byteWidth(b)); }
 
-[[noreturn]] void failSlot(const Argument &argument, const char *parameterName, const char *kernelName, const std::string &expected) {
-  throw Error({Diagnostic::Kind::Type,
-               "argument '" + std::string(parameterName) + "' of " + kernelName + " is " + describe(argument) + "; expected " + expected, "", {}});
+[[noreturn]] void failSlot(const Argument &argument, const char *parameterName, const char *kernelName,
+                           const std::string &expected) {
+  throw Error(
+      {Diagnostic::Kind::Type,
+       "argument '" + std::string(parameterName) + "' of " + kernelName + " is " + describe(argument) + "; expected " + expected,
+       "",
+       {}});
 }
 } // namespace
 
@@ -45,23 +49,30 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
     if (argument.kind != Argument::Tensor || !sameInMemory(argument.tensor.dtype, info.dtype))
       failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype) + " tensor");
     if (argument.readOnly && info.written)
-      throw Error({Diagnostic::Kind::Value, "argument '" + std::string(parameterName) + "' is a read-only array, and " + kernelName + " writes to it",
-                   "pass a copy of it", {}});
+      throw Error({Diagnostic::Kind::Value,
+                   "argument '" + std::string(parameterName) + "' is a read-only array, and " + kernelName + " writes to it",
+                   "pass a copy of it",
+                   {}});
     return reinterpret_cast<uint64_t>(argument.tensor.data);
   }
   bool integral = argument.kind == Argument::Int || argument.kind == Argument::Bool;
   if (!integral && argument.kind != Argument::Float)
     failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype));
-  double number = argument.kind == Argument::Float ? argument.number
+  double number = argument.kind == Argument::Float                          ? argument.number
                   : argument.kind == Argument::Int && argument.unsignedWide ? double(uint64_t(argument.integer))
                                                                             : double(argument.integer);
   switch (info.dtype) {
-  case DType::F64: return bitsOf(number);
-  case DType::F32: return bitsOf(float(number));
-  case DType::F16: return halfBits(number, false);
-  case DType::BF16: return halfBits(number, true);
+  case DType::F64:
+    return bitsOf(number);
+  case DType::F32:
+    return bitsOf(float(number));
+  case DType::F16:
+    return halfBits(number, false);
+  case DType::BF16:
+    return halfBits(number, true);
   case DType::F8E4M3:
-  case DType::F8E5M2: break;
+  case DType::F8E5M2:
+    break;
   case DType::Bool:
     if (integral)
       return argument.integer != 0;
@@ -108,8 +119,10 @@ uint32_t KernelPlan::flags(const Argument *arguments) const {
 
 PyObject *KernelPlan::run(const Call &call, uint32_t flags) const {
   if (!call.grid)
-    throw Error({Diagnostic::Kind::Type, std::string(call.kernelName) + " is called without a grid",
-                 "write " + std::string(call.kernelName) + "[grid](...)", {}});
+    throw Error({Diagnostic::Kind::Type,
+                 std::string(call.kernelName) + " is called without a grid",
+                 "write " + std::string(call.kernelName) + "[grid](...)",
+                 {}});
   auto *args = static_cast<uint64_t *>(alloca((slots.size() + 1) * sizeof(uint64_t)));
   for (size_t i = 0; i < slots.size(); ++i)
     args[i] = slotBits(call.arguments[slots[i]], kernel->info().args[i], call.parameters[slots[i]].text, call.kernelName);
@@ -146,14 +159,16 @@ void bindPlans(nb::module_ &m) {
           args.append(nb::make_tuple(arg.name, dtypeName(arg.dtype), arg.pointer, arg.written));
         return nb::tuple(args);
       });
-  nb::class_<KernelPlan>(m, "KernelPlan", nb::type_slots(planSlots), "One kernel over the caller's grid; slots: the parameter position of each kernel argument.")
-      .def("__init__",
-           [](KernelPlan *self, std::shared_ptr<Kernel> kernel, std::vector<uint32_t> slots, nb::object result) {
-             if (slots.size() != kernel->info().args.size())
-               throw nb::value_error("one slot for each kernel argument");
-             new (self) KernelPlan{std::move(kernel), std::move(slots), std::move(result)};
-           },
-           nb::arg("kernel"), nb::arg("slots"), nb::arg("result").none() = nb::none())
+  nb::class_<KernelPlan>(m, "KernelPlan", nb::type_slots(planSlots),
+                         "One kernel over the caller's grid; slots: the parameter position of each kernel argument.")
+      .def(
+          "__init__",
+          [](KernelPlan *self, std::shared_ptr<Kernel> kernel, std::vector<uint32_t> slots, nb::object result) {
+            if (slots.size() != kernel->info().args.size())
+              throw nb::value_error("one slot for each kernel argument");
+            new (self) KernelPlan{std::move(kernel), std::move(slots), std::move(result)};
+          },
+          nb::arg("kernel"), nb::arg("slots"), nb::arg("result").none() = nb::none())
       .def_prop_ro("kernel", [](const KernelPlan &plan) { return std::const_pointer_cast<Kernel>(plan.kernel); });
   bindHostPlan(m);
 }

@@ -35,7 +35,8 @@ struct HostPlan {
 
   /// Parameter position of each argument of the program, by name. Throws Error.
   std::vector<uint32_t> bind(const std::vector<Parameter> &parameters) const;
-  /// What the program returns: None, a tensor, or a list of them. A new reference, or null with a Python exception set. Throws Error.
+  /// What the program returns: None, a tensor, or a list of them. A new reference, or null with a Python exception set. Throws
+  /// Error.
   PyObject *run(const Call &call, const std::vector<uint32_t> &slots) const;
 };
 void bindHostPlan(nanobind::module_ &m);

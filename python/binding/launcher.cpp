@@ -60,15 +60,13 @@ struct State {
 };
 
 struct LauncherObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   State *state;
 };
 
 /// launcher[grid]
 struct BoundObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *launcher;
   PyObject *grid;
 };
@@ -132,8 +130,10 @@ int64_t gridExtent(const State &state, PyObject *object, int axis) {
     if (!index) {
       PyErr_Clear();
       throw Error({Diagnostic::Kind::Type,
-                   "the grid of " + state.name + " has a " + Py_TYPE(object)->tp_name + " as extent of axis " + std::to_string(axis) + "; an int is expected",
-                   PyFloat_Check(object) ? "divide with // or cdiv" : "", {}});
+                   "the grid of " + state.name + " has a " + Py_TYPE(object)->tp_name + " as extent of axis " +
+                       std::to_string(axis) + "; an int is expected",
+                   PyFloat_Check(object) ? "divide with // or cdiv" : "",
+                   {}});
     }
     extent = PyLong_AsLongLong(index);
     Py_DECREF(index);
@@ -143,7 +143,11 @@ int64_t gridExtent(const State &state, PyObject *object, int axis) {
     extent = INT64_MAX; // refused by the launch
   }
   if (extent < 0)
-    throw Error({Diagnostic::Kind::Value, "the grid of " + state.name + " has the negative extent " + std::to_string(extent) + " on axis " + std::to_string(axis), "", {}});
+    throw Error(
+        {Diagnostic::Kind::Value,
+         "the grid of " + state.name + " has the negative extent " + std::to_string(extent) + " on axis " + std::to_string(axis),
+         "",
+         {}});
   return extent;
 }
 
@@ -156,7 +160,10 @@ void readGrid(const State &state, PyObject *grid, int64_t extents[3]) {
   }
   Py_ssize_t rank = Py_SIZE(grid);
   if (rank < 1 || rank > 3)
-    throw Error({Diagnostic::Kind::Value, "the grid of " + state.name + " has " + std::to_string(rank) + " extents; one to three are expected", "", {}});
+    throw Error({Diagnostic::Kind::Value,
+                 "the grid of " + state.name + " has " + std::to_string(rank) + " extents; one to three are expected",
+                 "",
+                 {}});
   for (Py_ssize_t axis = 0; axis < rank; ++axis)
     extents[axis] = gridExtent(state, isTuple ? PyTuple_GET_ITEM(grid, axis) : PyList_GET_ITEM(grid, axis), int(axis));
 }
@@ -164,18 +171,23 @@ void readGrid(const State &state, PyObject *grid, int64_t extents[3]) {
 void checkDevices(const State &state, const Argument *arguments) {
   for (size_t i = 0; i < state.parameters.size(); ++i)
     if (arguments[i].kind == Argument::Tensor)
-      if (const Device &device = arguments[i].tensor.device; device.kind != 1 && device.kind != 3) // 3: host memory pinned for CUDA
+      if (const Device &device = arguments[i].tensor.device;
+          device.kind != 1 && device.kind != 3) // 3: host memory pinned for CUDA
         throw Error({Diagnostic::Kind::Value,
                      "argument '" + std::string(state.parameters[i].text) + "' of " + state.name + " is on " +
-                         (device.kind == 2 ? "cuda:" + std::to_string(device.index) : "a device of DLPack kind " + std::to_string(device.kind)) +
+                         (device.kind == 2 ? "cuda:" + std::to_string(device.index)
+                                           : "a device of DLPack kind " + std::to_string(device.kind)) +
                          "; expected a CPU tensor",
-                     "move it with .cpu()", {}});
+                     "move it with .cpu()",
+                     {}});
 }
 
-std::shared_ptr<Entry> compileEntry(State &state, const Argument *arguments, PyObject *const *bound, const std::vector<AliasPair> &aliases) {
+std::shared_ptr<Entry> compileEntry(State &state, const Argument *arguments, PyObject *const *bound,
+                                    const std::vector<AliasPair> &aliases) {
   nb::object params = nb::steal(signatureParams(arguments, state.parameters, state.layout));
   nb::object pairs = nb::steal(signatureAliases(aliases));
-  nb::object signature = nb::module_::import_("types").attr("SimpleNamespace")(nb::arg("params") = params, nb::arg("aliases") = pairs);
+  nb::object signature =
+      nb::module_::import_("types").attr("SimpleNamespace")(nb::arg("params") = params, nb::arg("aliases") = pairs);
   nb::object named = nb::steal(boundDictionary(state, bound));
   auto entry = std::make_shared<Entry>();
   entry->plan = state.compile(signature, named);
@@ -188,7 +200,8 @@ std::shared_ptr<Entry> compileEntry(State &state, const Argument *arguments, PyO
   return entry;
 }
 
-/// Unloads the half of the specialisations that was not used for longest. A program that makes ever new ones (a growing constexpr) stays bounded.
+/// Unloads the half of the specialisations that was not used for longest. A program that makes ever new ones (a growing
+/// constexpr) stays bounded.
 void dropOldEntries(State &state) {
   constexpr size_t limit = 1024;
   if (state.entries.size() < limit)
@@ -465,13 +478,15 @@ void boundDealloc(PyObject *self) {
   Py_DECREF(type);
 }
 
-PyMemberDef launcherMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(LauncherObject, vectorcall), READONLY, nullptr}, {}};
+PyMemberDef launcherMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(LauncherObject, vectorcall), READONLY, nullptr},
+                                 {}};
 PyMemberDef boundMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundObject, vectorcall), READONLY, nullptr}, {}};
 PyMethodDef launcherMethods[] = {{"forget", launcherForget, METH_NOARGS, "Forgets all compiled specialisations."},
                                  {"watch", launcherWatch, METH_O, "watch([(dict, key, value)]): specialisations are forgotten once one of dict[key] is another object."},
                                  {}};
 PyType_Slot launcherSlots[] = {
-    {Py_tp_doc, const_cast<char *>("Launcher(name, params, compile, layout=False): specialises, compiles and launches. See docs/design.md.")},
+    {Py_tp_doc, const_cast<char *>(
+                    "Launcher(name, params, compile, layout=False): specialises, compiles and launches. See docs/design.md.")},
     {Py_tp_init, reinterpret_cast<void *>(launcherInit)},
     {Py_tp_new, reinterpret_cast<void *>(PyType_GenericNew)},
     {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
@@ -482,15 +497,16 @@ PyType_Slot launcherSlots[] = {
     {Py_tp_members, launcherMembers},
     {Py_tp_methods, launcherMethods},
     {0, nullptr}};
-PyType_Slot boundSlots[] = {
-    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
-    {Py_tp_traverse, reinterpret_cast<void *>(boundTraverse)},
-    {Py_tp_dealloc, reinterpret_cast<void *>(boundDealloc)},
-    {Py_tp_members, boundMembers},
-    {0, nullptr}};
+PyType_Slot boundSlots[] = {{Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+                            {Py_tp_traverse, reinterpret_cast<void *>(boundTraverse)},
+                            {Py_tp_dealloc, reinterpret_cast<void *>(boundDealloc)},
+                            {Py_tp_members, boundMembers},
+                            {0, nullptr}};
 PyType_Spec launcherSpec = {"tilery._native.Launcher", sizeof(LauncherObject), 0,
-                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, launcherSlots};
-PyType_Spec boundSpec = {"tilery._native.BoundLauncher", sizeof(BoundObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, boundSlots};
+                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+                            launcherSlots};
+PyType_Spec boundSpec = {"tilery._native.BoundLauncher", sizeof(BoundObject), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, boundSlots};
 } // namespace
 
 void bindLauncher(nb::module_ &m) {

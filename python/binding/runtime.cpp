@@ -1,9 +1,9 @@
 // Loader, launcher and cache as Python sees them.
+#include "tilery/runtime.h"
 #include "binding.h"
 #include "launch_plan.h"
 #include "tilery/cache.h"
 #include "tilery/diagnostic.h"
-#include "tilery/runtime.h"
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -15,8 +15,10 @@ using namespace nb::literals;
 namespace tilery::python {
 void bindLauncher(nb::module_ &m);
 
-static CodeImage imageOf(nb::bytes object, const std::vector<std::tuple<std::string, uint64_t, std::vector<std::tuple<std::string, std::string, bool, bool>>>> &kernels,
-                         nb::bytes host) {
+static CodeImage imageOf(
+    nb::bytes object,
+    const std::vector<std::tuple<std::string, uint64_t, std::vector<std::tuple<std::string, std::string, bool, bool>>>> &kernels,
+    nb::bytes host) {
   CodeImage image{std::string(object.c_str(), object.size()), {}, std::string(host.c_str(), host.size())};
   for (const auto &[name, scratch, args] : kernels) {
     KernelInfo info{name, scratch, {}};
@@ -33,11 +35,21 @@ static CodeImage imageOf(nb::bytes object, const std::vector<std::tuple<std::str
 
 void bindRuntime(nb::module_ &m) {
   nb::class_<CodeImage>(m, "CodeImage", "The result of a compilation: object code, its kernels, the host program.")
-      .def("__init__", [](CodeImage *self, nb::bytes object, const decltype(std::vector<std::tuple<std::string, uint64_t, std::vector<std::tuple<std::string, std::string, bool, bool>>>>()) &kernels,
-                          nb::bytes host) { new (self) CodeImage(imageOf(object, kernels, host)); },
-           "object"_a, "kernels"_a, "host"_a = nb::bytes("", 0))
-      .def("__init__", [](CodeImage *self, nb::bytes bytes) { new (self) CodeImage(deserialize({bytes.c_str(), bytes.size()})); }, "bytes"_a)
-      .def("to_bytes", [](const CodeImage &image) { std::string bytes = serialize(image); return nb::bytes(bytes.data(), bytes.size()); })
+      .def(
+          "__init__",
+          [](CodeImage *self, nb::bytes object,
+             const decltype(std::vector<std::tuple<std::string, uint64_t,
+                                                   std::vector<std::tuple<std::string, std::string, bool, bool>>>>()) &kernels,
+             nb::bytes host) { new (self) CodeImage(imageOf(object, kernels, host)); },
+          "object"_a, "kernels"_a, "host"_a = nb::bytes("", 0))
+      .def(
+          "__init__", [](CodeImage *self, nb::bytes bytes) { new (self) CodeImage(deserialize({bytes.c_str(), bytes.size()})); },
+          "bytes"_a)
+      .def("to_bytes",
+           [](const CodeImage &image) {
+             std::string bytes = serialize(image);
+             return nb::bytes(bytes.data(), bytes.size());
+           })
       .def_prop_ro("object", [](const CodeImage &image) { return nb::bytes(image.object.data(), image.object.size()); })
       .def_prop_ro("host", [](const CodeImage &image) { return nb::bytes(image.host.data(), image.host.size()); })
       .def_prop_ro("kernel_names", [](const CodeImage &image) {
@@ -49,20 +61,29 @@ void bindRuntime(nb::module_ &m) {
   nb::implicitly_convertible<nb::bytes, CodeImage>(); // images come from the cache and from compile() as bytes
   bindPlans(m);
   bindLauncher(m);
-  m.def("load", [](const CodeImage &image) {
-    nb::list kernels;
-    for (KernelPtr &kernel : load(image))
-      kernels.append(nb::cast(std::const_pointer_cast<Kernel>(kernel)));
-    return kernels;
-  }, "The image's kernels in executable memory.");
+  m.def(
+      "load",
+      [](const CodeImage &image) {
+        nb::list kernels;
+        for (KernelPtr &kernel : load(image))
+          kernels.append(nb::cast(std::const_pointer_cast<Kernel>(kernel)));
+        return kernels;
+      },
+      "The image's kernels in executable memory.");
   m.def("build_id", &buildId, "Changes with every build of this module.");
-  m.def("cache_get", [](const std::string &kind, const std::string &key) -> nb::object {
-    auto value = DiskCache::instance().get(kind, key);
-    return value ? nb::object(nb::bytes(value->data(), value->size())) : nb::object(nb::none());
-  }, "kind"_a, "key"_a, "bytes or None");
-  m.def("cache_put", [](const std::string &kind, const std::string &key, nb::bytes value) {
-    DiskCache::instance().put(kind, key, {value.c_str(), value.size()});
-  }, "kind"_a, "key"_a, "value"_a);
+  m.def(
+      "cache_get",
+      [](const std::string &kind, const std::string &key) -> nb::object {
+        auto value = DiskCache::instance().get(kind, key);
+        return value ? nb::object(nb::bytes(value->data(), value->size())) : nb::object(nb::none());
+      },
+      "kind"_a, "key"_a, "bytes or None");
+  m.def(
+      "cache_put",
+      [](const std::string &kind, const std::string &key, nb::bytes value) {
+        DiskCache::instance().put(kind, key, {value.c_str(), value.size()});
+      },
+      "kind"_a, "key"_a, "value"_a);
   m.def("cache_folder", [] { return DiskCache::instance().folder(); }, "Empty: the disk cache is off.");
   m.def("num_threads", &numThreads, "Threads that run programs, the launching one included.");
   m.def("set_num_threads", &setNumThreads, "count"_a, "0: as at the start.");

@@ -3,5 +3,6 @@
 import os
 import sys
 
-# The native module is built into another folder than the sources; both are on the path. (pkgutil does the same, and takes 10 ms to import.)
+# The native module is built into another folder than the sources; both are on the path.
+# (pkgutil does the same, and takes long to import.)
 __path__ += [p for p in (os.path.join(entry, "tilery") for entry in sys.path) if p not in __path__ and os.path.isdir(p)]

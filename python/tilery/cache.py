@@ -1,7 +1,9 @@
 """Compiled code from the disk cache: a warm start neither traces nor compiles.
 
-A manifest entry leads from a function, all it may read, and the specialisation to the key of its IR; a code entry from that key to an image.
-Programs with the same IR share code. Keys hold the build of the compiler, these sources, and the target."""
+A manifest entry leads from a function, all it may read, and the specialisation to the key of its IR;
+a code entry from that key to an image. Programs with the same IR share code.
+Keys hold the build of the compiler, these sources, and the target."""
+
 import functools
 import hashlib
 import os
@@ -26,9 +28,9 @@ def _sources():
 
 
 def image(function, specialisation, build, **options):
-    """The code of `function` for `specialisation` (plain values), as bytes: from the cache, or by build() -> Module and the compiler.
-
-    function None: what the trace depends on is not known, so it runs, and only the compiler is spared. options: those of _native.compile."""
+    """The code of `function` for `specialisation` (plain values), as bytes: from the cache, or by build() -> Module and the
+    compiler. function None: what the trace depends on is not known, so it runs, and only the compiler is spared.
+    options: those of _native.compile."""
     target = f"{_native.build_id()}\n{_sources()}\n{_native.target_id()}\n{sorted(options.items())}\n"
     source = fingerprint(function, specialisation) if function and _native.cache_folder() else None
     if source:

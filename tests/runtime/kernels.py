@@ -1,4 +1,5 @@
 """Kernels for tests of the launch path, written in C, so that no part of the compiler is needed."""
+
 import functools
 import os
 import struct
@@ -25,7 +26,9 @@ def object_code(source):
         with open(path + ".c", "w") as file:
             file.write(PRELUDE + source)
         compiler = "clang-22" if not os.environ.get("CC") else os.environ["CC"]
-        subprocess.run([compiler, "-O2", "-fPIC", "-c", "-I", os.path.join(ROOT, "include"), path + ".c", "-o", path + ".o"], check=True)
+        subprocess.run(
+            [compiler, "-O2", "-fPIC", "-c", "-I", os.path.join(ROOT, "include"), path + ".c", "-o", path + ".o"], check=True
+        )
         with open(path + ".o", "rb") as file:
             return file.read()
 
@@ -42,7 +45,16 @@ ADD = """KERNEL(add) {
 
 
 def add_kernel():
-    return kernel("add", [("x", "float32", True, False), ("y", "float32", True, False), ("z", "float32", True, True), ("n", "int32", False, False)], ADD)
+    return kernel(
+        "add",
+        [
+            ("x", "float32", True, False),
+            ("y", "float32", True, False),
+            ("z", "float32", True, True),
+            ("n", "int32", False, False),
+        ],
+        ADD,
+    )
 
 
 SLEEP = """KERNEL(nap) {
@@ -61,6 +73,7 @@ def nap_kernel():
 
 def host_program(name, parameters, registers, tensors, texts, code):
     """The bytes of a host program; format: runtime/host_bytes.cpp. parameters: [(name, dtype code, rank)]"""
+
     def text(value):
         return struct.pack("<Q", len(value)) + value.encode()
 

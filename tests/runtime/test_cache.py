@@ -1,4 +1,5 @@
 """The disk cache as programs meet it. What TILERY_DUMP=tile prints tells whether a process compiled."""
+
 import os
 import subprocess
 import sys
@@ -33,7 +34,9 @@ def run(tmp_path):
         program = tmp_path / "program.py"
         program.write_text(PROGRAM.format(**{"scale": 2.0, "factor": 3.0, "block": 64, **values}))
         environment = {**os.environ, "TILERY_CACHE_DIR": str(folder), "TILERY_DUMP": "tile"}
-        process = subprocess.Popen([sys.executable, str(program)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [sys.executable, str(program)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         return process if start else finish(process)
 
     return run
@@ -60,8 +63,11 @@ def test_what_a_kernel_reads_is_part_of_the_key(run, change):
     assert run()[0] == 0
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:-1] + bytes([data[-1] ^ 1])],
-                         ids=["truncated", "empty", "changed"])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:-1] + bytes([data[-1] ^ 1])],
+    ids=["truncated", "empty", "changed"],
+)
 @pytest.mark.parametrize("kind", ["code", "manifest"])
 def test_damaged_entries_are_rewritten(run, tmp_path, damage, kind):
     run()

@@ -1,4 +1,5 @@
 """A kernel that runs wild takes the process with it, but says who it was."""
+
 import os
 import signal
 import subprocess
@@ -22,7 +23,9 @@ print("survived")
 def run(tmp_path, **values):
     program = tmp_path / "wild.py"
     program.write_text(PROGRAM.format(**values))
-    return subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60, env={**os.environ, "TILERY_CACHE_DIR": ""})
+    return subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, timeout=60, env={**os.environ, "TILERY_CACHE_DIR": ""}
+    )
 
 
 def test_a_crash_names_kernel_and_line(tmp_path):

@@ -2,6 +2,7 @@ import kernels
 import numpy as np
 import pytest
 import torch
+
 from tilery import _native
 from tilery.errors import Error
 
@@ -9,14 +10,75 @@ CONSTANT, SCALAR, EXTENT, _, POINTER, ADD, _, _, _, DIV_FLOOR = range(10)
 CHECK, EMPTY, LAUNCH, RETURN = range(30, 34)
 F32, I32 = 13, 3
 # add(x, y) -> z: z = empty_like(x), one program for each 64 elements
-CODE = [EXTENT, 0, 0, 0, EXTENT, 1, 1, 0, CHECK, 0, 1, 0, EMPTY, 2, F32, 0, 1, 0,
-        CONSTANT, 2, 63, ADD, 2, 2, 0, CONSTANT, 3, 64, DIV_FLOOR, 2, 2, 3,
-        POINTER, 4, 0, POINTER, 5, 1, POINTER, 6, 2, LAUNCH, 0, 1, 2, 4, 4, 0, 5, 1, 6, 2, 0, -1, RETURN, 1, 2]
+CODE = [
+    EXTENT,
+    0,
+    0,
+    0,
+    EXTENT,
+    1,
+    1,
+    0,
+    CHECK,
+    0,
+    1,
+    0,
+    EMPTY,
+    2,
+    F32,
+    0,
+    1,
+    0,
+    CONSTANT,
+    2,
+    63,
+    ADD,
+    2,
+    2,
+    0,
+    CONSTANT,
+    3,
+    64,
+    DIV_FLOOR,
+    2,
+    2,
+    3,
+    POINTER,
+    4,
+    0,
+    POINTER,
+    5,
+    1,
+    POINTER,
+    6,
+    2,
+    LAUNCH,
+    0,
+    1,
+    2,
+    4,
+    4,
+    0,
+    5,
+    1,
+    6,
+    2,
+    0,
+    -1,
+    RETURN,
+    1,
+    2,
+]
 
 
 def add_image(code=CODE):
     host = kernels.host_program("add", [("x", F32, 1), ("y", F32, 1)], 7, 3, ["x has {0} elements, y has {1}"], code)
-    args = [("x", "float32", True, False), ("y", "float32", True, False), ("z", "float32", True, True), ("n", "int32", False, False)]
+    args = [
+        ("x", "float32", True, False),
+        ("y", "float32", True, False),
+        ("z", "float32", True, True),
+        ("n", "int32", False, False),
+    ]
     return _native.CodeImage(kernels.object_code(kernels.ADD), [("add", 0, args)], host)
 
 
@@ -27,7 +89,9 @@ def allocate(extents, dtype, like):
 
 def launcher(allocate=allocate, code=CODE):
     plan = _native.HostPlan(add_image(code), allocate)
-    return _native.Launcher("add", [("x", "runtime"), ("y", "runtime"), ("option", "option")], lambda signature, args: plan, layout=True)
+    return _native.Launcher(
+        "add", [("x", "runtime"), ("y", "runtime"), ("option", "option")], lambda signature, args: plan, layout=True
+    )
 
 
 @pytest.mark.parametrize("n", [0, 1, 64, 1000])

@@ -11,10 +11,18 @@ import kernels
 import numpy as np
 import pytest
 import torch
+
 from tilery import _native
 from tilery.errors import Error
 
-ADD_PARAMS = [("x", "runtime"), ("y", "runtime"), ("z", "runtime"), ("n", "runtime"), ("BLOCK", "constexpr", 64), ("num_warps", "option")]
+ADD_PARAMS = [
+    ("x", "runtime"),
+    ("y", "runtime"),
+    ("z", "runtime"),
+    ("n", "runtime"),
+    ("BLOCK", "constexpr", 64),
+    ("num_warps", "option"),
+]
 
 
 def launcher(params=ADD_PARAMS, kernel=None, slots=(0, 1, 2, 3), **options):
@@ -40,8 +48,11 @@ class OnlyDlpack:
         return self.array.__dlpack_device__()
 
 
-@pytest.mark.parametrize("wrap", [lambda t: t, lambda t: t.numpy(), OnlyDlpack, lambda t: OnlyDlpack(t.numpy()), torch.nn.Parameter],
-                         ids=["torch", "numpy", "dlpack", "numpy-dlpack", "parameter"])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda t: t, lambda t: t.numpy(), OnlyDlpack, lambda t: OnlyDlpack(t.numpy()), torch.nn.Parameter],
+    ids=["torch", "numpy", "dlpack", "numpy-dlpack", "parameter"],
+)
 @pytest.mark.parametrize("n", [1, 63, 64, 1000])
 def test_kinds_of_tensors(wrap, n):
     x, y, z = torch.randn(n), torch.randn(n), torch.full((n + 1,), float("nan"))
@@ -67,9 +78,23 @@ def signature_of(*args, params=None, **options):
 
 
 def test_signature_of_scalars():
-    assert signature_of(1, 2, 16, 0, -(2**31), 2**31, 2**63, 1.0, True, None, np.int64(1), np.float32(2), np.bool_(True)).params == (
-        ("const", 1), ("int", "int32", 1), ("int", "int32", 16), ("int", "int32", 16), ("int", "int32", 16), ("int", "int64", 16),
-        ("int", "uint64", 16), ("float",), ("bool",), ("const", None), ("const", 1), ("float",), ("bool",))
+    assert signature_of(
+        1, 2, 16, 0, -(2**31), 2**31, 2**63, 1.0, True, None, np.int64(1), np.float32(2), np.bool_(True)
+    ).params == (
+        ("const", 1),
+        ("int", "int32", 1),
+        ("int", "int32", 16),
+        ("int", "int32", 16),
+        ("int", "int32", 16),
+        ("int", "int64", 16),
+        ("int", "uint64", 16),
+        ("float",),
+        ("bool",),
+        ("const", None),
+        ("const", 1),
+        ("float",),
+        ("bool",),
+    )
     assert signature_of(1, 16, params=[("a", "plain"), ("b", "plain")]).params == (("int", "int32", 1), ("int", "int32", 1))
 
 
@@ -77,9 +102,27 @@ def test_signature_of_tensors():
     x = torch.zeros(8, 32)
     assert signature_of(x, x[0, 1:]).params == (("pointer", "float32", 16), ("pointer", "float32", 1))
     assert signature_of(x.t(), torch.zeros(1, 3, dtype=torch.bfloat16), layout=True).params == (
-        ("tensor", "float32", 16, (16, 0), (1, 16)), ("tensor", "bfloat16", 16, (1, 0), (0, 1)))
-    for dtype in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"):
-        assert signature_of(torch.zeros(4, dtype=getattr(torch, dtype)), np.zeros(4, dtype)).params == ((("pointer", dtype, 16)),) * 2
+        ("tensor", "float32", 16, (16, 0), (1, 16)),
+        ("tensor", "bfloat16", 16, (1, 0), (0, 1)),
+    )
+    for dtype in (
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+    ):
+        assert (
+            signature_of(torch.zeros(4, dtype=getattr(torch, dtype)), np.zeros(4, dtype)).params
+            == ((("pointer", dtype, 16)),) * 2
+        )
     for dtype, name in ((torch.bfloat16, "bfloat16"), (torch.float8_e4m3fn, "float8_e4m3fn"), (torch.float8_e5m2, "float8_e5m2")):
         assert signature_of(torch.zeros(4, dtype=dtype)).params[0][1] == name
 
@@ -166,28 +209,43 @@ def test_grids():
     assert (z == 0).all()
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda l, t: l[1](t, t, t), "add_kernel() is missing the argument 'n'"),
-    (lambda l, t: l[1](t, t, t, 1, 2, 3), "add_kernel() takes 5 arguments, got 6"),
-    (lambda l, t: l[1](t, t, t, 2, m=3), "add_kernel() got an unexpected argument 'm'"),
-    (lambda l, t: l[1](t, t, t, 2, x=t), "add_kernel() got argument 'x' twice"),
-    (lambda l, t: l[1](t, t, "text", 2), "argument 'z' is a str; a tensor, int, float, bool or None is expected"),
-    (lambda l, t: l[1](t, t, [1.0], 2), "argument 'z' is a list; a tensor, int, float, bool or None is expected"),
-    (lambda l, t: l[1](t, t, np.zeros(3, complex), 2), "argument 'z' has elements of a type that tile programs do not know (buffer format 'Zd')"),
-    (lambda l, t: l[1](t, t, 5, 2), "argument 'z' of add_kernel is the int 5; expected a float32 tensor"),
-    (lambda l, t: l[1](t, t, t.double(), 2), "argument 'z' of add_kernel is a float64 tensor of shape (64,); expected a float32 tensor"),
-    (lambda l, t: l[1](t, t, t, 2.5), "argument 'n' of add_kernel is the float 2.500000; expected a int32"),
-    (lambda l, t: l[1](t, t, t, 2**64), "argument 'n' is an int that does not fit into 64 bits"),
-    (lambda l, t: l[1](t, t, torch.empty(4, device="meta"), 2), None),
-    (lambda l, t: l[1](t, t, np.broadcast_to(np.zeros(1, "f"), 64), 2), "argument 'z' is a read-only array, and add_kernel writes to it\n  hint: pass a copy of it"),
-    (lambda l, t: l[1](t, t, t, 2, BLOCK=[1]), None),
-    (lambda l, t: l(t, t, t, 2), "add_kernel is called without a grid\n  hint: write add_kernel[grid](...)"),
-    (lambda l, t: l[()](t, t, t, 2), "the grid of add_kernel has 0 extents; one to three are expected"),
-    (lambda l, t: l[1, 1, 1, 1](t, t, t, 2), "the grid of add_kernel has 4 extents; one to three are expected"),
-    (lambda l, t: l[64 / 2](t, t, t, 2), "the grid of add_kernel has a float as extent of axis 0; an int is expected\n  hint: divide with // or cdiv"),
-    (lambda l, t: l[1, None](t, t, t, 2), "the grid of add_kernel has a NoneType as extent of axis 1; an int is expected"),
-    (lambda l, t: l[2**31](t, t, t, 2), "grid extent 2147483648 of axis 0 is larger than 2147483647"),
-])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda k, t: k[1](t, t, t), "add_kernel() is missing the argument 'n'"),
+        (lambda k, t: k[1](t, t, t, 1, 2, 3), "add_kernel() takes 5 arguments, got 6"),
+        (lambda k, t: k[1](t, t, t, 2, m=3), "add_kernel() got an unexpected argument 'm'"),
+        (lambda k, t: k[1](t, t, t, 2, x=t), "add_kernel() got argument 'x' twice"),
+        (lambda k, t: k[1](t, t, "text", 2), "argument 'z' is a str; a tensor, int, float, bool or None is expected"),
+        (lambda k, t: k[1](t, t, [1.0], 2), "argument 'z' is a list; a tensor, int, float, bool or None is expected"),
+        (
+            lambda k, t: k[1](t, t, np.zeros(3, complex), 2),
+            "argument 'z' has elements of a type that tile programs do not know (buffer format 'Zd')",
+        ),
+        (lambda k, t: k[1](t, t, 5, 2), "argument 'z' of add_kernel is the int 5; expected a float32 tensor"),
+        (
+            lambda k, t: k[1](t, t, t.double(), 2),
+            "argument 'z' of add_kernel is a float64 tensor of shape (64,); expected a float32 tensor",
+        ),
+        (lambda k, t: k[1](t, t, t, 2.5), "argument 'n' of add_kernel is the float 2.500000; expected a int32"),
+        (lambda k, t: k[1](t, t, t, 2**64), "argument 'n' is an int that does not fit into 64 bits"),
+        (lambda k, t: k[1](t, t, torch.empty(4, device="meta"), 2), None),
+        (
+            lambda k, t: k[1](t, t, np.broadcast_to(np.zeros(1, "f"), 64), 2),
+            "argument 'z' is a read-only array, and add_kernel writes to it\n  hint: pass a copy of it",
+        ),
+        (lambda k, t: k[1](t, t, t, 2, BLOCK=[1]), None),
+        (lambda k, t: k(t, t, t, 2), "add_kernel is called without a grid\n  hint: write add_kernel[grid](...)"),
+        (lambda k, t: k[()](t, t, t, 2), "the grid of add_kernel has 0 extents; one to three are expected"),
+        (lambda k, t: k[1, 1, 1, 1](t, t, t, 2), "the grid of add_kernel has 4 extents; one to three are expected"),
+        (
+            lambda k, t: k[64 / 2](t, t, t, 2),
+            "the grid of add_kernel has a float as extent of axis 0; an int is expected\n  hint: divide with // or cdiv",
+        ),
+        (lambda k, t: k[1, None](t, t, t, 2), "the grid of add_kernel has a NoneType as extent of axis 1; an int is expected"),
+        (lambda k, t: k[2**31](t, t, t, 2), "grid extent 2147483648 of axis 0 is larger than 2147483647"),
+    ],
+)
 def test_wrong_calls(call, message):
     launch, _ = launcher()
     with pytest.raises(Error) as caught:
@@ -320,12 +378,17 @@ def test_fork():
 
 
 def run_python(code, **environment):
-    return subprocess.run([sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60
+    )
 
 
 @pytest.mark.parametrize("value, expected", [("3", "3"), ("1", "1")])
 def test_thread_count_from_the_environment(value, expected):
-    assert run_python("from tilery import _native; print(_native.num_threads())", TILERY_NUM_THREADS=value).stdout.strip() == expected
+    assert (
+        run_python("from tilery import _native; print(_native.num_threads())", TILERY_NUM_THREADS=value).stdout.strip()
+        == expected
+    )
 
 
 def test_bad_thread_count():
@@ -337,4 +400,6 @@ def test_thread_count_from_affinity():
     cpu = min(os.sched_getaffinity(0))
     code = f"import os; os.sched_setaffinity(0, {{{cpu}}}); from tilery import _native; print(_native.num_threads())"
     assert run_python(code, TILERY_NUM_THREADS="").stdout.strip() == "1"
-    assert run_python("from tilery import _native; print(_native.num_threads())", TILERY_NUM_THREADS="").stdout.strip() == str(len(os.sched_getaffinity(0)))
+    assert run_python("from tilery import _native; print(_native.num_threads())", TILERY_NUM_THREADS="").stdout.strip() == str(
+        len(os.sched_getaffinity(0))
+    )

@@ -17,7 +17,8 @@ struct Shaped {
 TEST(Alias, SpansFollowTheStrides) {
   auto bytes = [](const Shaped &s) {
     Span span = byteSpan(s.tensor);
-    return std::pair<int64_t, int64_t>(int64_t(span.first) - int64_t(uintptr_t(memory)), int64_t(span.last) - int64_t(uintptr_t(memory)));
+    return std::pair<int64_t, int64_t>(int64_t(span.first) - int64_t(uintptr_t(memory)),
+                                       int64_t(span.last) - int64_t(uintptr_t(memory)));
   };
   EXPECT_EQ(bytes({0, {3, 4}, {4, 1}}), std::pair(0L, 48L));
   EXPECT_EQ(bytes({0, {3, 4}, {}}), std::pair(0L, 48L));
@@ -37,8 +38,8 @@ TEST(Alias, Classes) {
   EXPECT_EQ(of({0, {10}, {1}}, {9, {10}, {1}}), Alias::Overlapping);
   EXPECT_EQ(of({0, {10}, {1}}, {0, {10}, {1}}), Alias::Identical);
   EXPECT_EQ(of({0, {10}, {1}}, {0, {9}, {1}}), Alias::Overlapping);
-  EXPECT_EQ(of({0, {4, 4}, {4, 1}}, {0, {4, 4}, {1, 4}}), Alias::Overlapping);  // the transpose of itself
-  EXPECT_EQ(of({0, {1, 4}, {4, 1}}, {0, {1, 4}, {9, 1}}), Alias::Identical);    // the stride of one element says nothing
+  EXPECT_EQ(of({0, {4, 4}, {4, 1}}, {0, {4, 4}, {1, 4}}), Alias::Overlapping); // the transpose of itself
+  EXPECT_EQ(of({0, {1, 4}, {4, 1}}, {0, {1, 4}, {9, 1}}), Alias::Identical);   // the stride of one element says nothing
   EXPECT_EQ(of({0, {4, 4}, {4, 1}}, {0, {4, 4}, {}}), Alias::Identical);
   EXPECT_EQ(of({0, {10}, {1}}, {0, {10}, {1}, DType::I32}), Alias::Identical);
   EXPECT_EQ(of({0, {10}, {1}}, {0, {10}, {1}, DType::F16}), Alias::Overlapping);
@@ -46,7 +47,12 @@ TEST(Alias, Classes) {
 }
 
 TEST(Alias, Flags) {
-  KernelInfo info{"k", 0, {{"x", DType::F32, true, false}, {"n", DType::I32, false, false}, {"y", DType::F32, true, true}, {"z", DType::F32, true, false}}};
+  KernelInfo info{"k",
+                  0,
+                  {{"x", DType::F32, true, false},
+                   {"n", DType::I32, false, false},
+                   {"y", DType::F32, true, true},
+                   {"z", DType::F32, true, false}}};
   auto flags = [&](Span x, Span y, Span z) { return launchFlags(info, std::array<Span, 4>{x, Span{}, y, z}); };
   EXPECT_EQ(flags({100, 200}, {200, 300}, {150, 180}), TILERY_DISJOINT); // what is only read may overlap
   EXPECT_EQ(flags({100, 200}, {199, 300}, {400, 500}), 0u);

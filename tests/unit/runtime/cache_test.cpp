@@ -1,13 +1,13 @@
 #include "tilery/cache.h"
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
 #include <fstream>
+#include <functional>
 #include <gtest/gtest.h>
 #include <sstream>
-#include <csignal>
-#include <functional>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -152,7 +152,11 @@ TEST_F(Cache, WarnsOnceWhereItCannotWrite) {
     EXPECT_NE(text.find(where), std::string::npos);
   }
   DiskCache off("", 1 << 20);
-  EXPECT_EQ(standardError([&] { off.put("code", "key", "value"); EXPECT_FALSE(off.get("code", "key")); }), "");
+  EXPECT_EQ(standardError([&] {
+              off.put("code", "key", "value");
+              EXPECT_FALSE(off.get("code", "key"));
+            }),
+            "");
 }
 
 TEST_F(Cache, AFullDiskLeavesNothingBehind) {
@@ -165,7 +169,7 @@ TEST_F(Cache, AFullDiskLeavesNothingBehind) {
     signal(SIGXFSZ, SIG_IGN);
     if (std::freopen("/dev/null", "w", stderr) == nullptr)
       _exit(3);
-    struct rlimit limit {4096, 4096};
+    struct rlimit limit{4096, 4096};
     setrlimit(RLIMIT_FSIZE, &limit);
     cache.put("code", "large", large);
     bool right = !cache.get("code", "large") && cache.get("code", "small") == "value" && files(folder).size() == 1;

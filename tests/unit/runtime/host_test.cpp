@@ -1,8 +1,8 @@
-#include "tilery/host.h"
 #include "compiler/builder/module_impl.h"
 #include "compiler/host_program.h"
 #include "kernels.h"
 #include "tilery/diagnostic.h"
+#include "tilery/host.h"
 #include <cstdlib>
 
 using namespace tilery;
@@ -53,6 +53,9 @@ struct Array {
 };
 
 const char *program = R"(
+tile.kernel @scale(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %s: i64, %n: i32, %a: f32) {
+  tile.return
+}
 tile.host @scale_host(%x: !tile.tensor_arg<2xf32> {tile.name = "x"}, %n: i32 {tile.name = "n"}, %a: f32 {tile.name = "a"}) -> (!tile.tensor_arg<2xf32>) {
   %m = tile.host_extent %x, 0 : !tile.tensor_arg<2xf32>
   %k = tile.host_extent %x, 1 : !tile.tensor_arg<2xf32>
@@ -70,8 +73,13 @@ tile.host @scale_host(%x: !tile.tensor_arg<2xf32> {tile.name = "x"}, %n: i32 {ti
   tile.launch @scale grid(%blocks, %k) args(%px, %py, %s, %n, %a) : !tile.ptr<f32>, !tile.ptr<f32>, i64, i32, f32
   tile.return %y : !tile.tensor_arg<2xf32>
 })";
-const std::vector<KernelInfo> scaleKernel{{"scale", 0, {{"x", DType::F32, true, false}, {"y", DType::F32, true, true}, {"s", DType::I64, false, false},
-                                                        {"n", DType::I32, false, false}, {"a", DType::F32, false, false}}}};
+const std::vector<KernelInfo> scaleKernel{{"scale",
+                                           0,
+                                           {{"x", DType::F32, true, false},
+                                            {"y", DType::F32, true, true},
+                                            {"s", DType::I64, false, false},
+                                            {"n", DType::I32, false, false},
+                                            {"a", DType::F32, false, false}}}};
 KernelPtr fakeKernel(const KernelInfo &info) { return std::make_shared<const Kernel>(info, nullptr, nullptr); }
 } // namespace
 
@@ -90,7 +98,8 @@ TEST(Host, ChecksAllocatesAndLaunches) {
   EXPECT_EQ(environment.workspaces, (std::vector<bool>{false, true}));
   ASSERT_EQ(environment.launches.size(), 1u);
   EXPECT_EQ(environment.launches[0].grid, (std::array<int64_t, 3>{3, 7, 1}));
-  EXPECT_EQ(environment.launches[0].args, (std::vector<uint64_t>{uint64_t(x.data.data()), uint64_t(environment.memory[0].data()), 20, 7, 0x3f800000}));
+  EXPECT_EQ(environment.launches[0].args,
+            (std::vector<uint64_t>{uint64_t(x.data.data()), uint64_t(environment.memory[0].data()), 20, 7, 0x3f800000}));
   EXPECT_EQ(environment.launches[0].flags, TILERY_DISJOINT);
 
   environment.stop = true;
@@ -111,7 +120,8 @@ TEST(Host, RefusesWrongArguments) {
     return std::string();
   };
   EXPECT_EQ(message({{3, 7}, {7, 1}}, 8), "x has 7 columns, n is 8");
-  EXPECT_EQ(message({{3, 7}, {7, 1}, DType::F16}, 7), "argument 'x' of scale is a float16 tensor of shape (3, 7); expected float32");
+  EXPECT_EQ(message({{3, 7}, {7, 1}, DType::F16}, 7),
+            "argument 'x' of scale is a float16 tensor of shape (3, 7); expected float32");
   EXPECT_EQ(message({{3}, {1}}, 7), "argument 'x' of scale is a float32 tensor of shape (3,); expected 2 dimensions");
   EXPECT_TRUE(environment.launches.empty());
   EXPECT_TRUE(environment.made.empty());
@@ -135,7 +145,8 @@ TEST(Host, Arithmetic) {
       {"tile.div floor %a, %b : i64", floorDiv},
       {"tile.div unsigned %a, %b : i64", [](int64_t a, int64_t b) { return b ? int64_t(uint64_t(a) / uint64_t(b)) : 0; }},
       {"tile.rem trunc %a, %b : i64", [](int64_t a, int64_t b) { return b ? int64_t(__int128(a) % b) : 0; }},
-      {"tile.rem floor %a, %b : i64", [&](int64_t a, int64_t b) { return b ? int64_t(__int128(a) - __int128(floorDiv(a, b)) * b) : 0; }},
+      {"tile.rem floor %a, %b : i64",
+       [&](int64_t a, int64_t b) { return b ? int64_t(__int128(a) - __int128(floorDiv(a, b)) * b) : 0; }},
       {"tile.rem unsigned %a, %b : i64", [](int64_t a, int64_t b) { return b ? int64_t(uint64_t(a) % uint64_t(b)) : 0; }},
       {"arith.select %lt, %a, %b : i64", [](int64_t a, int64_t b) { return a < b ? a : b; }},
       {"arith.extui %ult : i1 to i64", [](int64_t a, int64_t b) { return int64_t(uint64_t(a) < uint64_t(b)); }},
@@ -148,6 +159,9 @@ TEST(Host, Arithmetic) {
   for (const Case &each : cases) {
     std::vector<KernelInfo> kernels{{"k", 0, {{"r", DType::I64, false, false}}}};
     HostProgram host = compiled(R"(
+tile.kernel @k(%r: i64) {
+  tile.return
+}
 tile.host @h(%a: i64, %b: i64) {
   %lt = arith.cmpi slt, %a, %b : i64
   %ult = arith.cmpi ult, %a, %b : i64
@@ -160,7 +174,8 @@ tile.host @h(%a: i64, %b: i64) {
   %r = )" + each.op + R"(
   tile.launch @k grid(%one) args(%r) : i64
   tile.return
-})", kernels);
+})",
+                                kernels);
     KernelPtr loaded[] = {fakeKernel(kernels[0])};
     for (int64_t a : values)
       for (int64_t b : values) {

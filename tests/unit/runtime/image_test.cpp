@@ -5,9 +5,13 @@
 using namespace tilery;
 
 TEST(Image, SurvivesSerialisation) {
-  CodeImage image{std::string("\x7f" "ELF\0\0x", 7),
-                  {{"matmul", 4096, {{"a", DType::BF16, true, false}, {"c", DType::F32, true, true}, {"n", DType::U64, false, false}}}, {"empty", 0, {}}},
-                  std::string("host\0program", 12)};
+  CodeImage image{
+      std::string("\x7f"
+                  "ELF\0\0x",
+                  7),
+      {{"matmul", 4096, {{"a", DType::BF16, true, false}, {"c", DType::F32, true, true}, {"n", DType::U64, false, false}}},
+       {"empty", 0, {}}},
+      std::string("host\0program", 12)};
   EXPECT_EQ(deserialize(serialize(image)), image);
 }
 

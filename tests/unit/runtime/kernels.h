@@ -1,10 +1,10 @@
 #pragma once
 // Kernels for tests, written as LLVM IR.
 #include "compiler/cpu/emit_object.h"
+#include "tilery/runtime.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/SourceMgr.h"
-#include "tilery/runtime.h"
 #include <gtest/gtest.h>
 
 namespace tilery::test {
@@ -27,7 +27,8 @@ entry:
   br label %program
 program:
   %id = phi i64 [ %begin, %entry ], [ %id.next, %next ]
-)" + body + R"(
+)" + body +
+         R"(
 next:
   %id.next = add i64 %id, 1
   %more = icmp slt i64 %id.next, %end

@@ -193,7 +193,10 @@ TEST(Launch, ForkWhileAnotherThreadLaunches) {
       KernelPtr mine = kernel; // not compiled here: the compiler's own locks are not this test's matter
       static std::atomic<int> count;
       count = 0;
-      run(*mine, {100, 1, 1}, {0, uint64_t(+[](int64_t, void *) { ++count; usleep(100); })});
+      run(*mine, {100, 1, 1}, {0, uint64_t(+[](int64_t, void *) {
+                                 ++count;
+                                 usleep(100);
+                               })});
       _exit(count == 100 ? 0 : 1);
     }
     int status = -1;
@@ -213,7 +216,11 @@ TEST(Launch, AnInterruptedLaunchEndsSoon) {
     LaunchOptions options;
     options.interrupted = [](void *) { return true; };
     auto begin = nowNanoseconds();
-    auto result = run(*kernel, {100000, 1, 1}, {0, uint64_t(+[](int64_t, void *) { ++started; usleep(1000); })}, options);
+    auto result = run(*kernel, {100000, 1, 1}, {0, uint64_t(+[](int64_t, void *) {
+                                                  ++started;
+                                                  usleep(1000);
+                                                })},
+                      options);
     EXPECT_EQ(result, LaunchResult::Interrupted);
     EXPECT_LT(nowNanoseconds() - begin, 2'000'000'000);
     int count = started;
@@ -265,6 +272,7 @@ TEST(Print, OneLineAnElement) {
   std::string text = testing::internal::GetCapturedStdout();
   EXPECT_EQ(text.substr(0, text.find('\n')), "pid (1, 1, 1) idx (0,  0) x: -1");
   EXPECT_NE(text.find("pid (1, 1, 1) idx (1, 10) x: 20\n"), std::string::npos);
-  EXPECT_NE(text.find("pid (0, 0, 0) idx () y: (operand 0) 1.500000\npid (0, 0, 0) idx () y: (operand 1) -2.500000\n"), std::string::npos);
+  EXPECT_NE(text.find("pid (0, 0, 0) idx () y: (operand 0) 1.500000\npid (0, 0, 0) idx () y: (operand 1) -2.500000\n"),
+            std::string::npos);
   EXPECT_NE(text.find("pid (0, 0, 0) idx () z: 0x3fc00000\n"), std::string::npos);
 }

@@ -13,7 +13,10 @@ using namespace tilery;
 using namespace tilery::test;
 
 extern "C" {
-struct JitDescriptor { uint32_t version, action; void *relevant, *first; };
+struct JitDescriptor {
+  uint32_t version, action;
+  void *relevant, *first;
+};
 extern JitDescriptor __jit_debug_descriptor;
 }
 
@@ -41,7 +44,10 @@ define void @k(ptr %launch, i64 %begin, i64 %end, ptr %scratch) {
   ret void
 })";
   KernelPtr kernel = kernelOf(text);
-  union { double d; int64_t i; } out[3] = {};
+  union {
+    double d;
+    int64_t i;
+  } out[3] = {};
   uint64_t args[] = {uint64_t(&out)};
   TileryLaunch launch{args, {1, 1, 1}, 0, nullptr, nullptr};
   kernel->entry()(&launch, 2, 3, nullptr);
@@ -56,14 +62,17 @@ TEST(Loader, NamesTheSymbolThatDoesNotExist) {
     kernelOf(text);
     FAIL();
   } catch (const Error &error) {
-    EXPECT_EQ(error.diagnostic().message, "cannot load compiled code: it calls no_such_function, which does not exist in this process");
+    EXPECT_EQ(error.diagnostic().message,
+              "cannot load compiled code: it calls no_such_function, which does not exist in this process");
   }
 }
 
 TEST(Loader, RefusesDamagedObjects) {
   std::string object = objectOf(programLoop(incrementBody));
   EXPECT_THROW(ElfCode(""), Error);
-  EXPECT_THROW(ElfCode("\x7f" "ELF"), Error);
+  EXPECT_THROW(ElfCode("\x7f"
+                       "ELF"),
+               Error);
   for (size_t size = 0; size < object.size(); size += 61)
     EXPECT_THROW(ElfCode(object.substr(0, size)), Error) << size;
 }
