@@ -17,10 +17,10 @@ struct Allocation {
   unsigned elementBytes = 1;
 };
 
-/// All values that a correct implementation may compute; lo == hi (or both NaN): exactly this one.
+/// All values that a correct implementation may compute; lo == hi (or both NaN): exactly this one; lo > hi: exactly the oracle's.
 struct Interval {
   double lo = 0, hi = 0;
-  bool isExact() const { return lo == hi || (lo != lo && hi != hi); }
+  bool isExact() const { return lo >= hi || (lo != lo && hi != hi); }
   bool isUnknown() const;
   bool contains(double value) const;
 };

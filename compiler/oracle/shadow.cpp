@@ -66,18 +66,13 @@ Interval divRange(Interval a, Interval b) {
 }
 
 Interval Tile::range(int64_t lane) const {
-  if (!ranges.empty())
+  if (!ranges.empty() && !(ranges[lane].lo > ranges[lane].hi))
     return ranges[lane];
   return exactly(element.isFloat() ? decode(element, lanes[lane]) : double(int64_t(lanes[lane])));
 }
 
 void Tile::setRange(int64_t lane, Interval range) {
-  if (ranges.empty()) {
-    std::vector<Interval> all(lanes.size());
-    for (size_t i = 0; i < all.size(); ++i)
-      all[i] = this->range(i);
-    ranges = std::move(all);
-  }
+  ranges.resize(lanes.size(), {infinity, -infinity});
   ranges[lane] = range;
 }
 

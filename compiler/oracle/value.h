@@ -19,7 +19,7 @@ struct Tile {
   Element element;
   Shape shape;
   llvm::SmallVector<uint64_t, 1> lanes;
-  std::vector<Interval> ranges;             ///< shadow of each lane; empty: every lane is exact
+  std::vector<Interval> ranges;             ///< shadow of each lane; empty: every lane is exact; lo > hi: this one is
   std::vector<mlir::Operation *> undefined; ///< debug: the load that read a lane nobody wrote, or null; empty: all written
 
   Tile() = default;
@@ -33,8 +33,8 @@ struct Tile {
 /// Lane `from` of `source`, with its shadow and its mark.
 inline void copyLane(Tile &to, int64_t lane, const Tile &source, int64_t from) {
   to.lanes[lane] = source.lanes[from];
-  if (!source.ranges.empty() && !source.ranges[from].isExact())
-    to.setRange(lane, source.ranges[from]);
+  if (!source.ranges.empty() || !to.ranges.empty())
+    to.setRange(lane, source.range(from));
   if (mlir::Operation *load = source.undefinedAt(from))
     to.setUndefined(lane, load);
 }
