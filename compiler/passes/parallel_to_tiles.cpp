@@ -344,7 +344,7 @@ private:
         return {};
       if (!position->isUniform()) {
         auto d = position->walks();
-        if (!d || llvm::is_contained(order, *d))
+        if (!d || llvm::is_contained(order, *d) || box[*d] > buffer.getType().getShape()[k])
           return {};
         order.push_back(*d), dims.push_back(k), shape.push_back(box[*d]);
         whole &= !position->base && position->constant == 0 && box[*d] == buffer.getType().getShape()[k];
