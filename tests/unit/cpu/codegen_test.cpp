@@ -1,6 +1,8 @@
 #include "run_kernel.h"
 #include <cmath>
+#include <map>
 #include <random>
+#include <sstream>
 
 using namespace tilery;
 using namespace tilery::test;
@@ -80,5 +82,79 @@ TEST(CpuCodegen, StreamingStoresStartAnywhere) {
         bool inside = i >= shift && i < shift + n;
         ASSERT_TRUE(inside ? out[i] == x[i - shift] + y[i - shift] : std::isnan(out[i])) << i << " of " << n << " at " << shift;
       }
+    }
+}
+
+namespace {
+// Instructions of the innermost loops (a label that a later jump in the same stretch goes back to) that use the stack.
+std::vector<std::string> stackAccessesInLoops(const std::string &text) {
+  std::vector<std::string> lines, found;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line.substr(0, line.find('#')));
+  std::map<std::string, size_t> labels;
+  size_t innermostEnd = 0;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].starts_with(".LBB"))
+      labels[lines[i].substr(0, lines[i].find(':'))] = i;
+    size_t jump = lines[i].find("\tj");
+    size_t target = jump == std::string::npos ? jump : lines[i].find(".LBB");
+    if (target == std::string::npos)
+      continue;
+    auto label = labels.find(lines[i].substr(target, lines[i].find_last_not_of(" \t") + 1 - target));
+    if (label == labels.end() || label->second < innermostEnd)
+      continue; // forward, or around another loop
+    innermostEnd = i;
+    for (size_t j = label->second; j < i; ++j)
+      if (lines[j].find("(%rsp)") != std::string::npos || lines[j].find("(%rbp)") != std::string::npos)
+        found.push_back(lines[j]);
+  }
+  return found;
+}
+
+const char *rowKernel = R"(
+tile.kernel @rows(%x: !tile.ptr<f32, const>, %o: !tile.ptr<f32>) {
+  %pid = tile.program_id 0
+  %p = arith.extsi %pid : i32 to i64
+  %n = arith.constant 4096 : i64
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %start = arith.muli %p, %n overflow<nsw> : i64
+  %a = tile.access %x, %start steps(%one) bounds [0] () : !tile.ptr<f32, const>, (i64), () -> !tile.access<4096xf32>
+  %v = tile.load %a : !tile.access<4096xf32> -> tensor<4096xf32>
+  %m = tile.reduce %v axis 0 {
+  ^bb0(%l: f32, %q: f32):
+    %s = arith.maximumf %l, %q : f32
+    tile.yield %s : f32
+  } : tensor<4096xf32> -> f32
+  %ms = tile.splat %m : f32 -> tensor<4096xf32>
+  %d = arith.subf %v, %ms : tensor<4096xf32>
+  %e = math.exp %d : tensor<4096xf32>
+  %sum = tile.reduce %e axis 0 {
+  ^bb0(%l: f32, %q: f32):
+    %s = arith.addf %l, %q : f32
+    tile.yield %s : f32
+  } : tensor<4096xf32> -> f32
+  %ss = tile.splat %sum : f32 -> tensor<4096xf32>
+  %r = arith.divf %e, %ss : tensor<4096xf32>
+  %oa = tile.access %o, %start steps(%one) bounds [0] () : !tile.ptr<f32>, (i64), () -> !tile.access<4096xf32>
+  tile.store %oa, %r : !tile.access<4096xf32>, tensor<4096xf32>
+  tile.return
+}
+)";
+} // namespace
+
+TEST(CpuCodegen, InnerLoopsStayInRegisters) {
+  ASSERT_EQ(stackAccessesInLoops(".LBB0_1:\n\tmovq\t8(%rsp), %rax\n\tjne\t.LBB0_1\n").size(), 1u);
+  for (const std::string &name : cpu::targetNames())
+    for (const char *text : {vectorAdd, rowKernel}) {
+      cpu::Options options;
+      options.target = *cpu::findTarget(name);
+      options.disjoint = options.wantAsm = true;
+      Compiled k = compileText(text, options, true);
+      ASSERT_FALSE(k.code.asmText.empty()) << k.errors;
+      EXPECT_EQ(k.code.asmText.find("%zmm") != std::string::npos, options.target.avx512) << name;
+      auto accesses = stackAccessesInLoops(k.code.asmText);
+      EXPECT_TRUE(accesses.empty()) << name << ": " << accesses.size() << ", first " << accesses.front();
     }
 }
