@@ -177,6 +177,10 @@ static tile::StoreOp directStore(Operation *op, const DotPlan &plan, const Optio
     return {};
   if (access->getBlock() == op->getBlock() && !access->isBeforeInBlock(op))
     return {};
+  // Other programs may wait for what happens in between (a lock, an assertion).
+  for (Operation *each = op->getNextNode(); each != store; each = each->getNextNode())
+    if (!isMemoryEffectFree(each) && !isa<tile::LoadOp, tile::StoreOp, tile::ContractOp>(each))
+      return {};
   MemoryClass target = classOfPlace(access.getResult());
   bool alone = true;
   op->getParentOfType<tile::KernelOp>().walk([&](Operation *each) {

@@ -336,6 +336,21 @@ TEST(Dot, InPlaceOperandIsReadBeforeItIsWritten) {
   EXPECT_EQ(c, expected);
 }
 
+// The store may happen early only if nothing in between can be told from it: here an atomic decides who comes last.
+TEST(Dot, StoresStayBehindAtomics) {
+  Compiled code = compileText(whole("8x8xf32", "8x8xf32", "8x8xf32", R"(
+%zero = arith.constant dense<0.0> : tensor<8x8xf32>
+%r = tile.dot %av, %bv, %zero : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+%one = arith.constant 1.0 : f32
+%place = tile.access %a, %c0 steps() bounds []() : <f32>, (), () -> <f32>
+%old = tile.atomic_rmw fadd %place, %one : !tile.access<f32>, f32 -> f32
+)"), disjoint(true));
+  std::vector<float> a(64, 1.f), b(64, 2.f), c(64, 5.f);
+  run(code, 1, a.data(), b.data(), c.data(), 0);
+  EXPECT_EQ(c, std::vector<float>(64, 16.f));
+  EXPECT_EQ(a[0], 2.f);
+}
+
 TEST(Dot, SameBitsForAnyTileAndThreadCount) {
   Shape s{150, 170, 700, 32, 32, 16};
   Problem<float, float> first(s, false, false, 9), second(s, false, false, 9), third(s, false, false, 9);
