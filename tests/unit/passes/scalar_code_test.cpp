@@ -210,7 +210,7 @@ TEST(ScalarCode, TilesComputeTheSameBits) {
     kernel.walk([&](tile::ParallelOp) { ++after; });
     kernel.walk([&](tile::AllocOp) { ++buffers; });
   }
-  EXPECT_LT(after, before / 4) << "of " << before; // the passes must have had something to do
+  EXPECT_LT(after, before / 3) << "of " << before; // the passes must have had something to do; boxes larger than a buffer they read stay
   EXPECT_LT(buffers, 400 * 2);
   EXPECT_GT(buffers, 0);
 }
