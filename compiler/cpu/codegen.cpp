@@ -288,7 +288,7 @@ FailureOr<CompiledObject> compileModule(ModuleOp source, const Options &options)
     debug->finish();
 #ifndef NDEBUG
   if (llvm::verifyModule(module, &llvm::errs()))
-    return failure();
+    return source.emitError("the generated code does not verify: a defect of the CPU target");
 #endif
   EmitOptions emit;
   emit.fpContract = options.fpContract;
