@@ -32,8 +32,8 @@ def _repeats(function, seconds):
     return max(1, int(seconds / one))
 
 
-# Worker threads of OpenMP and OpenBLAS spin for up to 200 ms after a call (Intel's default), on the cores that the next contestant needs
-# (measured: our 2-thread matmul at half its rate right after NumPy's). Everybody gets quiet cores and one call to warm up.
+# Worker threads of OpenMP and OpenBLAS spin for up to 200 ms after a call (Intel's default), on the cores that the next
+# contestant needs (measured: our 2-thread matmul at half its rate right after NumPy's). Everybody gets quiet cores and one call to warm up.
 SETTLE = 0.25
 
 
