@@ -1,4 +1,5 @@
 #include "tilery/cache.h"
+#include "runtime/fork.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/xxhash.h"
@@ -18,7 +19,7 @@
 
 namespace tilery {
 namespace {
-std::recursive_mutex cacheMutex; // all caches: disk operations are rare
+std::mutex cacheMutex; // all caches: disk operations are rare
 
 struct Header {
   char magic[8] = {'T', 'I', 'L', 'E', 'R', 'Y', 0, 1};
@@ -88,7 +89,9 @@ std::string digest(std::string_view bytes) {
   return llvm::toHex(hash, /*LowerCase=*/true);
 }
 
-DiskCache::DiskCache(std::string folder, uint64_t limitBytes) : folder_(std::move(folder)), limit(limitBytes) {}
+DiskCache::DiskCache(std::string folder, uint64_t limitBytes) : folder_(std::move(folder)), limit(limitBytes) {
+  freeAcrossFork<cacheMutex>();
+}
 
 DiskCache &DiskCache::instance() {
   static DiskCache *cache = [] {

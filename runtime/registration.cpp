@@ -1,5 +1,6 @@
 #include "runtime/registration.h"
 #include "runtime/crash.h"
+#include "runtime/fork.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -74,6 +75,7 @@ const ElfCode *codeAt(uint64_t address) {
 }
 
 Registration::Registration(const ElfCode &code) : code(code), entry(std::make_unique<GdbEntry>()) {
+  freeAcrossFork<registrationMutex>();
   std::lock_guard lock(registrationMutex);
   if (code.unwindTables())
     __register_frame(code.unwindTables());

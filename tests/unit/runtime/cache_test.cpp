@@ -1,4 +1,5 @@
 #include "tilery/cache.h"
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace tilery;
@@ -242,4 +244,28 @@ TEST_F(Cache, ProcessesPutTheSameEntryAtOnce) {
     EXPECT_EQ(status, 0);
   }
   EXPECT_EQ(files(folder).size(), 1u);
+}
+
+TEST_F(Cache, AForkWhileAnotherThreadWritesLeavesItUsable) {
+  DiskCache cache(folder, 1 << 24);
+  std::string value(300000, 'z');
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    while (!stop)
+      cache.put("code", "key", value);
+  });
+  for (int round = 0; round < 10; ++round) {
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      cache.put("code", "child", value);
+      auto found = cache.get("code", "child");
+      _exit(found && *found == value ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  stop = true;
+  writer.join();
 }
