@@ -33,7 +33,8 @@ def _repeats(function, seconds):
 
 
 # Worker threads of OpenMP and OpenBLAS spin for up to 200 ms after a call (Intel's default), on the cores that the next
-# contestant needs (measured: our 2-thread matmul at half its rate right after NumPy's). Everybody gets quiet cores and one call to warm up.
+# contestant needs (measured: our 2-thread matmul at half its rate right after NumPy's).
+# Everybody gets quiet cores and one call to warm up.
 SETTLE = 0.25
 
 
