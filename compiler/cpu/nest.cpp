@@ -413,7 +413,6 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
   size_t knownBefore = evaluator.known.size();
   llvm::Value *j = written.from;
   llvm::Value *start = sure.from; // of the main loop
-  rowEnd = cut();
   if (aligned) {
     Point first(point);
     first[innerDim] = Index{start, 0, nullptr, evaluator.level()};
@@ -426,6 +425,7 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
     start = b.CreateSelect(odd, written.to, b.CreateAdd(start, b.CreateAnd(b.CreateSub(e.i64(0), past), e.i64(lanes - 1))));
   }
   bool whole = !restriction && !aligned && size % lanes == 0;
+  rowEnd = cut(); // after everything that the loops' hoisted values may reuse
   auto masked = [&](llvm::Value *to, llvm::Value *end) {
     if (restriction)
       evaluator.known.push_back(*restriction);
