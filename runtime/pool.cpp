@@ -92,7 +92,9 @@ void Pool::startWorkers(unsigned count) {
     return;
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); // signals belong to the program's own threads
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) // a blocked fault ends the process before anybody can report it
+    sigdelset(&all, fault);
+  pthread_sigmask(SIG_SETMASK, &all, &before); // other signals belong to the program's own threads
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
