@@ -51,7 +51,10 @@ private:
 const cpu::CpuTarget &targetNamed(const std::string &name) {
   if (const cpu::CpuTarget *target = cpu::findTarget(name))
     return *target;
-  throw Error(Diagnostic{Diagnostic::Kind::Value, "there is no target named '" + name + "'", "known: host, " + llvm::join(cpu::targetNames(), ", "), {}});
+  throw Error(Diagnostic{Diagnostic::Kind::Value,
+                         "there is no target named '" + name + "'",
+                         "known: host, " + llvm::join(cpu::targetNames(), ", "),
+                         {}});
 }
 
 } // namespace

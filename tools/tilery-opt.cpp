@@ -5,7 +5,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<tilery::tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+  registry.insert<tilery::tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                  mlir::ub::UBDialect>();
   mlir::registerTransformsPasses();
   tilery::registerTilePasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tilery: tile IR optimiser\n", registry));

@@ -11,7 +11,7 @@ namespace {
 // Nanoseconds, measured within a factor of two on desktop and server cores; only their ratios matter.
 constexpr double programCost = 200, tileCost = 25, rowCost = 2, byteCost = 0.1;
 constexpr int64_t mostElements = 32768;   // of an innermost tile, as upstream
-constexpr double cacheBytes = 256 * 1024;  // of a core, that tiles may fill
+constexpr double cacheBytes = 256 * 1024; // of a core, that tiles may fill
 
 std::vector<int64_t> candidates(const Name &name) {
   int64_t lower = std::max<int64_t>(name.lower.value_or(1), 1), upper = name.upper.value_or(1024);
@@ -59,9 +59,10 @@ std::optional<double> cost(const std::vector<Traffic> &arguments, const Symbol::
   return std::ceil(double(programs) / double(threads)) * program * spill;
 }
 
-}  // namespace
+} // namespace
 
-Symbol::Values chooseBlockSizes(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int64_t threads) {
+Symbol::Values chooseBlockSizes(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas,
+                                const Symbol::Values &sizes, int64_t threads) {
   std::vector<std::vector<int64_t>> choices;
   for (const Symbol &meta : metas)
     choices.push_back(candidates(meta.name()));
@@ -88,4 +89,4 @@ Symbol::Values chooseBlockSizes(const std::vector<Traffic> &arguments, const std
   return chosen;
 }
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

@@ -30,7 +30,7 @@ std::string stepText(const View &view) {
   return text;
 }
 
-}  // namespace
+} // namespace
 
 std::string describe(const Tensor &tensor) {
   std::string text = std::to_string(tensor.level());
@@ -42,4 +42,4 @@ std::string describe(const Tensor &tensor) {
   return text;
 }
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

@@ -57,7 +57,7 @@ void makeAffine(TileMap &map, std::vector<Poly> index, std::vector<PolyBound> bo
       if (step->constant() == 0)
         continue;
       if (affine.dims[d] != -1)
-        return;  // one lane that walks two source dimensions
+        return; // one lane that walks two source dimensions
       affine.dims[d] = k;
       affine.dilations[d] = step->symbol();
       start = start.without(laneName(d));
@@ -87,7 +87,7 @@ void makeAffine(TileMap &map, std::vector<Poly> index, std::vector<PolyBound> bo
   map.affine = std::move(affine);
 }
 
-}  // namespace
+} // namespace
 
 IndexMap mapIndices(const Tensor &tensor, const std::vector<std::vector<Symbol>> &indices) {
   std::vector<BoundOf<Symbol>> bounds;
@@ -158,7 +158,8 @@ TileMap mapTile(const Tensor &tensor, const std::vector<Symbol> &program, const 
   for (PolyBound &bound : bounds) {
     if (bound.isImplied)
       continue;
-    (bound.isRoot ? map.rootBounds : map.bounds).push_back({bound.index.symbol(), bound.size.symbol(), !bound.index.isNonNegative(ranges)});
+    (bound.isRoot ? map.rootBounds : map.bounds)
+        .push_back({bound.index.symbol(), bound.size.symbol(), !bound.index.isNonNegative(ranges)});
     if (!bound.isRoot)
       extra.push_back(std::move(bound));
   }
@@ -166,4 +167,4 @@ TileMap mapTile(const Tensor &tensor, const std::vector<Symbol> &program, const 
   return map;
 }
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

@@ -17,7 +17,8 @@ template <class T> struct BoundOf {
 
 /// `indices[l]`: into level l of `view`. Bounds of the view itself first, of the source last. T needs +, *, quotient and remainder.
 template <class T, class Arithmetic>
-std::vector<T> walkBack(const View &last, std::vector<std::vector<T>> indices, const Arithmetic &arith, std::vector<BoundOf<T>> &bounds) {
+std::vector<T> walkBack(const View &last, std::vector<std::vector<T>> indices, const Arithmetic &arith,
+                        std::vector<BoundOf<T>> &bounds) {
   // Bounds that the step outside of this view implies: by level and dimension.
   std::vector<bool> impliedInput;
   unsigned impliedLevel = 0;
@@ -25,9 +26,9 @@ std::vector<T> walkBack(const View &last, std::vector<std::vector<T>> indices, c
     const auto *tile = std::get_if<Tile>(&view->step);
     for (size_t l = 0; l < indices.size(); ++l)
       for (size_t d = 0; d < indices[l].size(); ++d) {
-        Implied implied = tile && l == view->level && tile->dims[d].exact                  ? Implied::byInput
+        Implied implied = tile && l == view->level && tile->dims[d].exact                 ? Implied::byInput
                           : !impliedInput.empty() && l == impliedLevel && impliedInput[d] ? Implied::byOuter
-                                                                                           : Implied::no;
+                                                                                          : Implied::no;
         bounds.push_back({indices[l][d], view->levels[l][d], implied, !view->input});
       }
     impliedInput.clear();
@@ -77,4 +78,4 @@ std::vector<T> walkBack(const View &last, std::vector<std::vector<T>> indices, c
   return indices[0];
 }
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

@@ -7,19 +7,32 @@ namespace {
 
 BinaryOp binaryOp(ExprKind kind) {
   switch (kind) {
-  case ExprKind::add: return BinaryOp::Add;
-  case ExprKind::sub: return BinaryOp::Sub;
-  case ExprKind::mul: return BinaryOp::Mul;
-  case ExprKind::truediv: return BinaryOp::TruncDiv;
-  case ExprKind::less: return BinaryOp::Lt;
-  case ExprKind::lessEqual: return BinaryOp::Le;
-  case ExprKind::greater: return BinaryOp::Gt;
-  case ExprKind::greaterEqual: return BinaryOp::Ge;
-  case ExprKind::bitAnd: return BinaryOp::And;
-  case ExprKind::bitOr: return BinaryOp::Or;
-  case ExprKind::bitXor: return BinaryOp::Xor;
-  case ExprKind::minimum: return BinaryOp::Min;
-  default: return BinaryOp::Max;
+  case ExprKind::add:
+    return BinaryOp::Add;
+  case ExprKind::sub:
+    return BinaryOp::Sub;
+  case ExprKind::mul:
+    return BinaryOp::Mul;
+  case ExprKind::truediv:
+    return BinaryOp::TruncDiv;
+  case ExprKind::less:
+    return BinaryOp::Lt;
+  case ExprKind::lessEqual:
+    return BinaryOp::Le;
+  case ExprKind::greater:
+    return BinaryOp::Gt;
+  case ExprKind::greaterEqual:
+    return BinaryOp::Ge;
+  case ExprKind::bitAnd:
+    return BinaryOp::And;
+  case ExprKind::bitOr:
+    return BinaryOp::Or;
+  case ExprKind::bitXor:
+    return BinaryOp::Xor;
+  case ExprKind::minimum:
+    return BinaryOp::Min;
+  default:
+    return BinaryOp::Max;
   }
 }
 
@@ -39,12 +52,18 @@ public:
     }
     const auto &args = expr.args();
     switch (expr.kind()) {
-    case ExprKind::negate: return builder.unary(UnaryOp::Neg, emit(args[0]));
-    case ExprKind::absolute: return builder.unary(UnaryOp::Abs, emit(args[0]));
-    case ExprKind::floordiv: return divide(args[0], args[1], false);
-    case ExprKind::mod: return divide(args[0], args[1], true);
-    case ExprKind::power: return power(args[0], args[1]);
-    default: return builder.cast(builder.binary(binaryOp(expr.kind()), emit(args[0]), emit(args[1])), DType::I64);
+    case ExprKind::negate:
+      return builder.unary(UnaryOp::Neg, emit(args[0]));
+    case ExprKind::absolute:
+      return builder.unary(UnaryOp::Abs, emit(args[0]));
+    case ExprKind::floordiv:
+      return divide(args[0], args[1], false);
+    case ExprKind::mod:
+      return divide(args[0], args[1], true);
+    case ExprKind::power:
+      return power(args[0], args[1]);
+    default:
+      return builder.cast(builder.binary(binaryOp(expr.kind()), emit(args[0]), emit(args[1])), DType::I64);
     }
   }
 
@@ -87,7 +106,8 @@ private:
 };
 
 /// The environment with a tile for every lane: lane d walks dimension d of the tile, or the only one if `flat`.
-Environment withLanes(Builder &builder, const TileMap &map, const tilery::Shape &shape, Environment environment, bool flat = false) {
+Environment withLanes(Builder &builder, const TileMap &map, const tilery::Shape &shape, Environment environment,
+                      bool flat = false) {
   for (size_t d = 0; d < map.lanes.size(); ++d) {
     Value lane = builder.cast(builder.arange(0, shape[d]), DType::I64);
     tilery::Shape placed(shape.size(), 1);
@@ -119,11 +139,12 @@ Value linear(Builder &builder, const Argument &argument, const TileMap &map, con
   Emitter emitter(builder, environment);
   Value offset = builder.constant(Literal(int64_t(0)), DType::I64);
   for (size_t k = 0; k < map.index.size(); ++k)
-    offset = builder.binary(BinaryOp::Add, offset, builder.binary(BinaryOp::Mul, emitter.emit(map.index[k]), argument.strides[k]));
+    offset =
+        builder.binary(BinaryOp::Add, offset, builder.binary(BinaryOp::Mul, emitter.emit(map.index[k]), argument.strides[k]));
   return offset;
 }
 
-}  // namespace
+} // namespace
 
 /// Simplified; x // n + c, the number of tiles, as (x + c * n) // n, whose numerator is not negative as a rule.
 static Symbol absorbed(const Symbol &expr) {
@@ -153,8 +174,10 @@ tilery::Shape tileShape(Builder &builder, const Argument &argument) {
   for (const Symbol &size : argument.tensor.innermost().shape()) {
     auto value = simplify(size).constant();
     if (!value)
-      builder.fail(Diagnostic::Kind::Value, "the innermost tile of `" + argument.tensor.source().name + "` has size `" + size.str() +
-                                                "`, which is not known when the kernel is compiled", "use numbers, constexpr symbols or sizes of the arguments");
+      builder.fail(Diagnostic::Kind::Value,
+                   "the innermost tile of `" + argument.tensor.source().name + "` has size `" + size.str() +
+                       "`, which is not known when the kernel is compiled",
+                   "use numbers, constexpr symbols or sizes of the arguments");
     shape.push_back(std::max<int64_t>(*value, 1));
   }
   return shape;
@@ -183,7 +206,8 @@ Place place(Builder &builder, const Argument &argument, const std::vector<Symbol
     return builder.view(argument.root, starts, shape, affine.dims, dilations, limits, residual);
   }
   Environment lanes = withLanes(builder, map, shape, environment);
-  Value pointers = builder.binary(BinaryOp::Add, argument.pointer, builder.broadcastTo(linear(builder, argument, map, lanes), shape));
+  Value pointers =
+      builder.binary(BinaryOp::Add, argument.pointer, builder.broadcastTo(linear(builder, argument, map, lanes), shape));
   std::vector<Bound> bounds = map.bounds;
   bounds.insert(bounds.end(), map.rootBounds.begin(), map.rootBounds.end());
   std::optional<Operand> mask;
@@ -192,7 +216,8 @@ Place place(Builder &builder, const Argument &argument, const std::vector<Symbol
   return builder.pointerPlace(pointers, mask);
 }
 
-Value offsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment, size_t dim) {
+Value offsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment,
+              size_t dim) {
   TileMap map = mapOf(builder, argument, user);
   const Symbol &index = map.index.at(dim);
   size_t feeding = 0;
@@ -208,4 +233,4 @@ Value linearOffsets(Builder &builder, const Argument &argument, const std::vecto
   return builder.broadcastTo(linear(builder, argument, map, withLanes(builder, map, shape, environment)), shape);
 }
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

@@ -26,9 +26,10 @@ private:
   };
   // Longer spellings first, so that "//" is not read as "/".
   static constexpr Operator operators[] = {
-      {"**", ExprKind::power, 9},        {"//", ExprKind::floordiv, 7},     {"<=", ExprKind::lessEqual, 1}, {">=", ExprKind::greaterEqual, 1},
-      {"<", ExprKind::less, 1},          {">", ExprKind::greater, 1},       {"|", ExprKind::bitOr, 2},      {"^", ExprKind::bitXor, 3},
-      {"&", ExprKind::bitAnd, 4},        {"+", ExprKind::add, 6},           {"-", ExprKind::sub, 6},        {"*", ExprKind::mul, 7},
+      {"**", ExprKind::power, 9},        {"//", ExprKind::floordiv, 7}, {"<=", ExprKind::lessEqual, 1},
+      {">=", ExprKind::greaterEqual, 1}, {"<", ExprKind::less, 1},      {">", ExprKind::greater, 1},
+      {"|", ExprKind::bitOr, 2},         {"^", ExprKind::bitXor, 3},    {"&", ExprKind::bitAnd, 4},
+      {"+", ExprKind::add, 6},           {"-", ExprKind::sub, 6},       {"*", ExprKind::mul, 7},
       {"/", ExprKind::truediv, 7},       {"%", ExprKind::mod, 7},
   };
 
@@ -113,8 +114,8 @@ private:
   size_t at = 0;
 };
 
-}  // namespace
+} // namespace
 
 Symbol Symbol::parse(const std::string &text) { return Parser(text).parse(); }
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

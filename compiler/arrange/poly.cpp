@@ -58,7 +58,8 @@ Symbol Poly::symbol() const {
   // Higher monomials first and the constant last, as people write it; negative terms are subtracted.
   std::vector<std::pair<Monomial, int64_t>> ordered(terms.begin(), terms.end());
   std::sort(ordered.begin(), ordered.end(), [](auto &a, auto &b) {
-    return std::tuple(a.second < 0, -int64_t(a.first.size()), a.first) < std::tuple(b.second < 0, -int64_t(b.first.size()), b.first);
+    return std::tuple(a.second < 0, -int64_t(a.first.size()), a.first) <
+           std::tuple(b.second < 0, -int64_t(b.first.size()), b.first);
   });
   Symbol sum = 0;
   for (auto &[monomial, factor] : ordered) {
@@ -114,7 +115,8 @@ Poly Poly::divide(const Poly &numerator, const Poly &denominator, bool remainder
     rest = Poly();
     rest.atoms = quotient.atoms = numerator.atoms;
     for (auto &[monomial, factor] : numerator.terms) {
-      bool divisible = scale > 0 && factor % scale == 0 && std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end());
+      bool divisible =
+          scale > 0 && factor % scale == 0 && std::includes(monomial.begin(), monomial.end(), divisor.begin(), divisor.end());
       if (!divisible) {
         rest.add(monomial, factor);
         continue;
@@ -142,10 +144,14 @@ Poly Poly::of(const Symbol &expr, const Ranges &ranges) {
   for (const Symbol &arg : expr.args())
     args.push_back(of(arg, ranges));
   switch (expr.kind()) {
-  case ExprKind::negate: return Poly(-1) * args[0];
-  case ExprKind::add: return args[0] + args[1];
-  case ExprKind::sub: return args[0] - args[1];
-  case ExprKind::mul: return args[0] * args[1];
+  case ExprKind::negate:
+    return Poly(-1) * args[0];
+  case ExprKind::add:
+    return args[0] + args[1];
+  case ExprKind::sub:
+    return args[0] - args[1];
+  case ExprKind::mul:
+    return args[0] * args[1];
   case ExprKind::floordiv:
   case ExprKind::mod:
     // Division by a constant 0 gives 0 by definition; no rule above it may say otherwise.
@@ -161,7 +167,8 @@ Poly Poly::of(const Symbol &expr, const Ranges &ranges) {
       return args[wantsFirst ? 1 : 0];
     break;
   }
-  default: break;
+  default:
+    break;
   }
   std::vector<Symbol> simplified;
   for (const Poly &arg : args)
@@ -192,8 +199,10 @@ bool Poly::isNonNegative(const Ranges &ranges, int depth) const {
     case ExprKind::less:
     case ExprKind::lessEqual:
     case ExprKind::greater:
-    case ExprKind::greaterEqual: return true;
-    default: return false;
+    case ExprKind::greaterEqual:
+      return true;
+    default:
+      return false;
     }
   };
   bool positive = true;
@@ -223,4 +232,4 @@ bool Poly::isNonNegative(const Ranges &ranges, int depth) const {
 
 Symbol simplify(const Symbol &expr) { return Poly::of(expr).symbol(); }
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

@@ -45,4 +45,4 @@ private:
   std::map<std::string, Symbol> atoms;
 };
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

@@ -33,26 +33,42 @@ int64_t powerInt(int64_t base, int64_t exponent) {
 
 int64_t fold(ExprKind kind, int64_t a, int64_t b) {
   switch (kind) {
-  case ExprKind::add: return a + b;
-  case ExprKind::sub: return a - b;
-  case ExprKind::mul: return a * b;
-  case ExprKind::floordiv: return floorDivInt(a, b);
-  case ExprKind::mod: return b == 0 ? 0 : a - floorDivInt(a, b) * b;
+  case ExprKind::add:
+    return a + b;
+  case ExprKind::sub:
+    return a - b;
+  case ExprKind::mul:
+    return a * b;
+  case ExprKind::floordiv:
+    return floorDivInt(a, b);
+  case ExprKind::mod:
+    return b == 0 ? 0 : a - floorDivInt(a, b) * b;
   case ExprKind::truediv:
     if (b == 0 || a % b != 0)
       throw std::invalid_argument(std::to_string(a) + " / " + std::to_string(b) + " is not an integer. Use `//`.");
     return a / b;
-  case ExprKind::power: return powerInt(a, b);
-  case ExprKind::less: return a < b;
-  case ExprKind::lessEqual: return a <= b;
-  case ExprKind::greater: return a > b;
-  case ExprKind::greaterEqual: return a >= b;
-  case ExprKind::bitAnd: return a & b;
-  case ExprKind::bitOr: return a | b;
-  case ExprKind::bitXor: return a ^ b;
-  case ExprKind::minimum: return a < b ? a : b;
-  case ExprKind::maximum: return a < b ? b : a;
-  default: return 0;
+  case ExprKind::power:
+    return powerInt(a, b);
+  case ExprKind::less:
+    return a < b;
+  case ExprKind::lessEqual:
+    return a <= b;
+  case ExprKind::greater:
+    return a > b;
+  case ExprKind::greaterEqual:
+    return a >= b;
+  case ExprKind::bitAnd:
+    return a & b;
+  case ExprKind::bitOr:
+    return a | b;
+  case ExprKind::bitXor:
+    return a ^ b;
+  case ExprKind::minimum:
+    return a < b ? a : b;
+  case ExprKind::maximum:
+    return a < b ? b : a;
+  default:
+    return 0;
   }
 }
 
@@ -65,22 +81,38 @@ struct Spelling {
 };
 Spelling spelling(ExprKind kind) {
   switch (kind) {
-  case ExprKind::less: return {" < ", 1};
-  case ExprKind::lessEqual: return {" <= ", 1};
-  case ExprKind::greater: return {" > ", 1};
-  case ExprKind::greaterEqual: return {" >= ", 1};
-  case ExprKind::bitOr: return {" | ", 2};
-  case ExprKind::bitXor: return {" ^ ", 3};
-  case ExprKind::bitAnd: return {" & ", 4};
-  case ExprKind::add: return {" + ", 6};
-  case ExprKind::sub: return {" - ", 6};
-  case ExprKind::mul: return {" * ", 7};
-  case ExprKind::floordiv: return {" // ", 7};
-  case ExprKind::truediv: return {" / ", 7};
-  case ExprKind::mod: return {" % ", 7};
-  case ExprKind::negate: return {"-", 8};
-  case ExprKind::power: return {" ** ", 9};
-  default: return {"", 10};
+  case ExprKind::less:
+    return {" < ", 1};
+  case ExprKind::lessEqual:
+    return {" <= ", 1};
+  case ExprKind::greater:
+    return {" > ", 1};
+  case ExprKind::greaterEqual:
+    return {" >= ", 1};
+  case ExprKind::bitOr:
+    return {" | ", 2};
+  case ExprKind::bitXor:
+    return {" ^ ", 3};
+  case ExprKind::bitAnd:
+    return {" & ", 4};
+  case ExprKind::add:
+    return {" + ", 6};
+  case ExprKind::sub:
+    return {" - ", 6};
+  case ExprKind::mul:
+    return {" * ", 7};
+  case ExprKind::floordiv:
+    return {" // ", 7};
+  case ExprKind::truediv:
+    return {" / ", 7};
+  case ExprKind::mod:
+    return {" % ", 7};
+  case ExprKind::negate:
+    return {"-", 8};
+  case ExprKind::power:
+    return {" ** ", 9};
+  default:
+    return {"", 10};
   }
 }
 
@@ -92,11 +124,17 @@ std::string print(const Symbol &s, int outer) {
     int64_t value = *s.constant();
     return value < 0 && outer > 8 ? "(" + std::to_string(value) + ")" : std::to_string(value);
   }
-  case ExprKind::name: return s.name().text;
-  case ExprKind::absolute: return "abs(" + print(s.args()[0], 0) + ")";
-  case ExprKind::minimum: return "min(" + print(s.args()[0], 0) + ", " + print(s.args()[1], 0) + ")";
-  case ExprKind::maximum: return "max(" + print(s.args()[0], 0) + ", " + print(s.args()[1], 0) + ")";
-  case ExprKind::negate: text = "-" + print(s.args()[0], how.precedence); break;
+  case ExprKind::name:
+    return s.name().text;
+  case ExprKind::absolute:
+    return "abs(" + print(s.args()[0], 0) + ")";
+  case ExprKind::minimum:
+    return "min(" + print(s.args()[0], 0) + ", " + print(s.args()[1], 0) + ")";
+  case ExprKind::maximum:
+    return "max(" + print(s.args()[0], 0) + ", " + print(s.args()[1], 0) + ")";
+  case ExprKind::negate:
+    text = "-" + print(s.args()[0], how.precedence);
+    break;
   default: {
     // The right operand of a left-associative operator needs parentheses at the same precedence; of a comparison both do.
     bool comparison = how.precedence == 1, power = s.kind() == ExprKind::power;
@@ -106,7 +144,7 @@ std::string print(const Symbol &s, int outer) {
   return how.precedence < outer ? "(" + text + ")" : text;
 }
 
-}  // namespace
+} // namespace
 
 Symbol::Symbol(int64_t value) : node(std::make_shared<Node>(Node{ExprKind::constant, value, {}, {}})) {}
 
@@ -234,4 +272,4 @@ Symbol blockSize(std::optional<int64_t> lower, std::optional<int64_t> upper) {
   return Symbol::named("ninetoothed_BLOCK_SIZE_" + std::to_string(counter++), Role::meta, lower, upper);
 }
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

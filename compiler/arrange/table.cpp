@@ -20,7 +20,7 @@ struct NumberArithmetic {
   int64_t mod(int64_t a, const Symbol &b) const { return number(floorMod(a, number(b))); }
 };
 
-}  // namespace
+} // namespace
 
 Table evaluate(const Tensor &tensor) {
   Table table;
@@ -60,4 +60,4 @@ Table evaluate(const Tensor &tensor) {
   return table;
 }
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

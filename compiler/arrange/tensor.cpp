@@ -22,8 +22,8 @@ int64_t normalise(const char *operation, int64_t dim, size_t rank) {
 
 void checkRank(const char *operation, const char *what, size_t given, const Shape &shape) {
   if (given != shape.size())
-    throw std::invalid_argument(std::string("`") + operation + "` got " + std::to_string(given) + " " + what + " for a tensor of shape `" +
-                                shapeText(shape) + "`: one per dimension is needed.");
+    throw std::invalid_argument(std::string("`") + operation + "` got " + std::to_string(given) + " " + what +
+                                " for a tensor of shape `" + shapeText(shape) + "`: one per dimension is needed.");
 }
 
 bool keeps(const Symbol &s) { return s.constant() == -1; }
@@ -34,7 +34,7 @@ ViewRef next(const ViewRef &input, unsigned level, decltype(View::step) step, Sh
   return view;
 }
 
-}  // namespace
+} // namespace
 
 std::string Tensor::freshName() {
   static std::atomic<int64_t> counter{0};
@@ -192,7 +192,8 @@ Tensor Tensor::flatten(std::optional<int64_t> start, std::optional<int64_t> end)
   auto place = [&](int64_t dim) { return dim == rank ? rank : normalise("flatten", dim, rank); };
   size_t first = start ? place(*start) : 0, last = end ? place(*end) : rank;
   if (first >= last)
-    throw std::invalid_argument("`flatten`: no dimensions between " + std::to_string(first) + " and " + std::to_string(last) + " (exclusive).");
+    throw std::invalid_argument("`flatten`: no dimensions between " + std::to_string(first) + " and " + std::to_string(last) +
+                                " (exclusive).");
   Shape result(shape().begin(), shape().begin() + first);
   Symbol count = 1;
   for (size_t d = first; d < last; ++d)
@@ -236,7 +237,7 @@ Tensor Tensor::slice(const std::vector<Slice> &slices) const {
   if (ellipses > 1)
     throw std::invalid_argument("Only one `Ellipsis` is allowed.");
   if (taken > ndim())
-    throw std::out_of_range("too many");  // the caller prints the index
+    throw std::out_of_range("too many"); // the caller prints the index
   // Every dimension gets a range; then indices are squeezed and new axes inserted.
   Shape result;
   std::vector<Symbol> offsets, steps;
@@ -364,4 +365,4 @@ Tensor Tensor::substitute(const Symbol::Values &values) const {
   return Tensor(source, replay(current), depth);
 }
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

@@ -4,7 +4,7 @@
 
 namespace tilery::arrange {
 
-struct Tile {  ///< input index = outer * stride + inner * spacing; the level becomes two
+struct Tile { ///< input index = outer * stride + inner * spacing; the level becomes two
   struct Dim {
     Symbol stride, spacing;
     /// stride == size and spacing == 1, last tile may overhang: the outer index is in range whenever input and inner index are.
@@ -14,23 +14,23 @@ struct Tile {  ///< input index = outer * stride + inner * spacing; the level be
   };
   std::vector<Dim> dims;
 };
-struct Select {  ///< input index d = index[inputDims[d]], or 0 for -1
+struct Select { ///< input index d = index[inputDims[d]], or 0 for -1
   std::vector<int64_t> inputDims;
 };
-struct Affine {  ///< input index = offset + index * step
+struct Affine { ///< input index = offset + index * step
   std::vector<Symbol> offsets, steps;
 };
-struct Flatten {  ///< row-major: input dimensions [start, end) come from one index
+struct Flatten { ///< row-major: input dimensions [start, end) come from one index
   size_t start, end;
 };
-struct Ravel {  ///< the level holds the dimensions of several levels of the input
+struct Ravel { ///< the level holds the dimensions of several levels of the input
 };
 
 struct View {
-  ViewRef input;  ///< none at the source
+  ViewRef input; ///< none at the source
   std::variant<std::monostate, Tile, Select, Affine, Flatten, Ravel> step;
-  unsigned level = 0;  ///< the step acts on this one
+  unsigned level = 0; ///< the step acts on this one
   std::vector<Shape> levels;
 };
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

@@ -8,22 +8,34 @@ static bool compares(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp:
 
 static arith::CmpIPredicate integerPredicate(BinaryOp op, bool isSigned) {
   switch (op) {
-  case BinaryOp::Eq: return arith::CmpIPredicate::eq;
-  case BinaryOp::Ne: return arith::CmpIPredicate::ne;
-  case BinaryOp::Lt: return isSigned ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ult;
-  case BinaryOp::Le: return isSigned ? arith::CmpIPredicate::sle : arith::CmpIPredicate::ule;
-  case BinaryOp::Gt: return isSigned ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::ugt;
-  default: return isSigned ? arith::CmpIPredicate::sge : arith::CmpIPredicate::uge;
+  case BinaryOp::Eq:
+    return arith::CmpIPredicate::eq;
+  case BinaryOp::Ne:
+    return arith::CmpIPredicate::ne;
+  case BinaryOp::Lt:
+    return isSigned ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ult;
+  case BinaryOp::Le:
+    return isSigned ? arith::CmpIPredicate::sle : arith::CmpIPredicate::ule;
+  case BinaryOp::Gt:
+    return isSigned ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::ugt;
+  default:
+    return isSigned ? arith::CmpIPredicate::sge : arith::CmpIPredicate::uge;
   }
 }
 static arith::CmpFPredicate floatPredicate(BinaryOp op) {
   switch (op) {
-  case BinaryOp::Eq: return arith::CmpFPredicate::OEQ;
-  case BinaryOp::Ne: return arith::CmpFPredicate::UNE;
-  case BinaryOp::Lt: return arith::CmpFPredicate::OLT;
-  case BinaryOp::Le: return arith::CmpFPredicate::OLE;
-  case BinaryOp::Gt: return arith::CmpFPredicate::OGT;
-  default: return arith::CmpFPredicate::OGE;
+  case BinaryOp::Eq:
+    return arith::CmpFPredicate::OEQ;
+  case BinaryOp::Ne:
+    return arith::CmpFPredicate::UNE;
+  case BinaryOp::Lt:
+    return arith::CmpFPredicate::OLT;
+  case BinaryOp::Le:
+    return arith::CmpFPredicate::OLE;
+  case BinaryOp::Gt:
+    return arith::CmpFPredicate::OGT;
+  default:
+    return arith::CmpFPredicate::OGE;
   }
 }
 
@@ -33,16 +45,26 @@ static void unsupported(Builder &self, BinaryOp op, DType type) {
 
 static mlir::Value floatOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir::Value x, mlir::Value y, DType type) {
   switch (op) {
-  case BinaryOp::Add: return impl.create<arith::AddFOp>(x, y);
-  case BinaryOp::Sub: return impl.create<arith::SubFOp>(x, y);
-  case BinaryOp::Mul: return impl.create<arith::MulFOp>(x, y);
-  case BinaryOp::TrueDiv: return impl.create<arith::DivFOp>(x, y);
-  case BinaryOp::TruncMod: return impl.create<arith::RemFOp>(x, y);
-  case BinaryOp::Pow: return impl.create<mlir::math::PowFOp>(x, y);
-  case BinaryOp::Min: return impl.create<arith::MinNumFOp>(x, y);
-  case BinaryOp::Max: return impl.create<arith::MaxNumFOp>(x, y);
-  case BinaryOp::MinNan: return impl.create<arith::MinimumFOp>(x, y);
-  case BinaryOp::MaxNan: return impl.create<arith::MaximumFOp>(x, y);
+  case BinaryOp::Add:
+    return impl.create<arith::AddFOp>(x, y);
+  case BinaryOp::Sub:
+    return impl.create<arith::SubFOp>(x, y);
+  case BinaryOp::Mul:
+    return impl.create<arith::MulFOp>(x, y);
+  case BinaryOp::TrueDiv:
+    return impl.create<arith::DivFOp>(x, y);
+  case BinaryOp::TruncMod:
+    return impl.create<arith::RemFOp>(x, y);
+  case BinaryOp::Pow:
+    return impl.create<mlir::math::PowFOp>(x, y);
+  case BinaryOp::Min:
+    return impl.create<arith::MinNumFOp>(x, y);
+  case BinaryOp::Max:
+    return impl.create<arith::MaxNumFOp>(x, y);
+  case BinaryOp::MinNan:
+    return impl.create<arith::MinimumFOp>(x, y);
+  case BinaryOp::MaxNan:
+    return impl.create<arith::MaximumFOp>(x, y);
   case BinaryOp::Mod:
     if (self.policy() == Policy::Triton)
       return impl.create<arith::RemFOp>(x, y);
@@ -51,9 +73,12 @@ static mlir::Value floatOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir
     if (self.policy() == Policy::Triton)
       break;
     mlir::Value quotient = impl.create<mlir::math::FloorOp>(impl.create<arith::DivFOp>(x, y).getResult());
-    return op == BinaryOp::FloorDiv ? quotient : impl.create<arith::SubFOp>(x, impl.create<arith::MulFOp>(quotient, y).getResult()).getResult();
+    return op == BinaryOp::FloorDiv
+               ? quotient
+               : impl.create<arith::SubFOp>(x, impl.create<arith::MulFOp>(quotient, y).getResult()).getResult();
   }
-  default: break;
+  default:
+    break;
   }
   unsupported(self, op, type);
   return {};
@@ -64,27 +89,49 @@ static mlir::Value integerOp(Builder &self, Builder::Impl &impl, BinaryOp op, ml
   bool floors = self.policy() == Policy::Tir && op != BinaryOp::TruncDiv && op != BinaryOp::TruncMod;
   auto mode = !sign ? tile::IntDivMode::unsigned_ : floors ? tile::IntDivMode::floor : tile::IntDivMode::trunc;
   switch (op) {
-  case BinaryOp::Add: return impl.create<arith::AddIOp>(x, y);
-  case BinaryOp::Sub: return impl.create<arith::SubIOp>(x, y);
-  case BinaryOp::Mul: return impl.create<arith::MulIOp>(x, y);
-  case BinaryOp::FloorDiv: case BinaryOp::TruncDiv: return impl.create<tile::DivOp>(x.getType(), x, y, mode);
-  case BinaryOp::Mod: case BinaryOp::TruncMod: return impl.create<tile::RemOp>(x.getType(), x, y, mode);
-  case BinaryOp::And: case BinaryOp::LogicalAnd: return impl.create<arith::AndIOp>(x, y);
-  case BinaryOp::Or: case BinaryOp::LogicalOr: return impl.create<arith::OrIOp>(x, y);
-  case BinaryOp::Xor: return impl.create<arith::XOrIOp>(x, y);
-  case BinaryOp::Shl: return impl.create<tile::ShiftOp>(x.getType(), x, y, tile::ShiftMode::left);
-  case BinaryOp::Shr: return impl.create<tile::ShiftOp>(x.getType(), x, y, sign ? tile::ShiftMode::right_signed : tile::ShiftMode::right_unsigned);
-  case BinaryOp::Min: case BinaryOp::MinNan: return sign ? impl.create<arith::MinSIOp>(x, y).getResult() : impl.create<arith::MinUIOp>(x, y).getResult();
-  case BinaryOp::Max: case BinaryOp::MaxNan: return sign ? impl.create<arith::MaxSIOp>(x, y).getResult() : impl.create<arith::MaxUIOp>(x, y).getResult();
-  case BinaryOp::MulHigh: return impl.create<tile::MulHighOp>(x.getType(), x, y, !sign);
-  default: unsupported(self, op, type); return {};
+  case BinaryOp::Add:
+    return impl.create<arith::AddIOp>(x, y);
+  case BinaryOp::Sub:
+    return impl.create<arith::SubIOp>(x, y);
+  case BinaryOp::Mul:
+    return impl.create<arith::MulIOp>(x, y);
+  case BinaryOp::FloorDiv:
+  case BinaryOp::TruncDiv:
+    return impl.create<tile::DivOp>(x.getType(), x, y, mode);
+  case BinaryOp::Mod:
+  case BinaryOp::TruncMod:
+    return impl.create<tile::RemOp>(x.getType(), x, y, mode);
+  case BinaryOp::And:
+  case BinaryOp::LogicalAnd:
+    return impl.create<arith::AndIOp>(x, y);
+  case BinaryOp::Or:
+  case BinaryOp::LogicalOr:
+    return impl.create<arith::OrIOp>(x, y);
+  case BinaryOp::Xor:
+    return impl.create<arith::XOrIOp>(x, y);
+  case BinaryOp::Shl:
+    return impl.create<tile::ShiftOp>(x.getType(), x, y, tile::ShiftMode::left);
+  case BinaryOp::Shr:
+    return impl.create<tile::ShiftOp>(x.getType(), x, y, sign ? tile::ShiftMode::right_signed : tile::ShiftMode::right_unsigned);
+  case BinaryOp::Min:
+  case BinaryOp::MinNan:
+    return sign ? impl.create<arith::MinSIOp>(x, y).getResult() : impl.create<arith::MinUIOp>(x, y).getResult();
+  case BinaryOp::Max:
+  case BinaryOp::MaxNan:
+    return sign ? impl.create<arith::MaxSIOp>(x, y).getResult() : impl.create<arith::MaxUIOp>(x, y).getResult();
+  case BinaryOp::MulHigh:
+    return impl.create<tile::MulHighOp>(x.getType(), x, y, !sign);
+  default:
+    unsupported(self, op, type);
+    return {};
   }
 }
 
 static Value pointerArithmetic(Builder &self, Builder::Impl &impl, BinaryOp op, const Value &pointer, const Operand &offset) {
   Value value = self.materialize(offset);
   if (value.type.pointer)
-    self.fail(Diagnostic::Kind::Type, "cannot add pointers together", "subtract addresses as integers, or add an offset to one of them");
+    self.fail(Diagnostic::Kind::Type, "cannot add pointers together",
+              "subtract addresses as integers, or add an offset to one of them");
   if (!isInteger(value.dtype()) && !isBool(value.dtype()))
     self.fail(Diagnostic::Kind::Type, std::string("an offset of a pointer must be an integer, this one is ") + value.type.str());
   if (isUnsigned(value.dtype()) || isBool(value.dtype()))
@@ -126,24 +173,30 @@ Value Builder::binary(BinaryOp op, const Operand &lhs, const Operand &rhs) {
     type = left->dtype();
   if (isFloat(type) && (shifts || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor || op == BinaryOp::MulHigh))
     unsupported(*this, op, type);
-  if (isBool(type) && (op == BinaryOp::FloorDiv || op == BinaryOp::Mod || op == BinaryOp::Pow || (impl->policy == Policy::Tir && op <= BinaryOp::Mul)))
+  if (isBool(type) && (op == BinaryOp::FloorDiv || op == BinaryOp::Mod || op == BinaryOp::Pow ||
+                       (impl->policy == Policy::Tir && op <= BinaryOp::Mul)))
     type = DType::I32;
   // A literal becomes a constant of its own shape only if both are literals; else it takes the other's shape at once.
   auto typed = [&](const Operand &operand, const Operand &other) {
     if (auto *literal = std::get_if<Literal>(&operand))
-      return impl->constant(*literal, Type{type, std::holds_alternative<Value>(other) ? std::get<Value>(other).shape() : Shape()});
+      return impl->constant(*literal,
+                            Type{type, std::holds_alternative<Value>(other) ? std::get<Value>(other).shape() : Shape()});
     return cast(operand, type);
   };
   auto both = broadcast({typed(lhs, rhs), typed(rhs, lhs)});
   mlir::Value x = impl->raw(both[0]), y = impl->raw(both[1]);
   if (compares(op))
     return impl->wrap(isFloat(type) ? impl->create<arith::CmpFOp>(floatPredicate(op), x, y).getResult()
-                                    : impl->create<arith::CmpIOp>(integerPredicate(op, isSigned(type)), x, y).getResult(), DType::Bool);
+                                    : impl->create<arith::CmpIOp>(integerPredicate(op, isSigned(type)), x, y).getResult(),
+                      DType::Bool);
   if (isFloat(type) && !isFloat8(type)) {
-    bool wide = type == DType::BF16 && (op == BinaryOp::Min || op == BinaryOp::Max || op == BinaryOp::MinNan || op == BinaryOp::MaxNan || op == BinaryOp::Pow);
+    bool wide = type == DType::BF16 && (op == BinaryOp::Min || op == BinaryOp::Max || op == BinaryOp::MinNan ||
+                                        op == BinaryOp::MaxNan || op == BinaryOp::Pow);
     if (!wide)
       return impl->wrap(floatOp(*this, *impl, op, x, y, type), type);
-    Value result = impl->wrap(floatOp(*this, *impl, op, impl->raw(cast(both[0], DType::F32)), impl->raw(cast(both[1], DType::F32)), DType::F32), DType::F32);
+    Value result = impl->wrap(
+        floatOp(*this, *impl, op, impl->raw(cast(both[0], DType::F32)), impl->raw(cast(both[1], DType::F32)), DType::F32),
+        DType::F32);
     return cast(result, type);
   }
   if (isFloat8(type))
@@ -158,16 +211,20 @@ Value Builder::unary(UnaryOp op, const Value &value) {
   mlir::Value x = impl->raw(value);
   auto filled = [&](int64_t number) { return impl->raw(impl->constant(Literal(number), value.type)); };
   switch (op) {
-  case UnaryOp::Pos: return value;
+  case UnaryOp::Pos:
+    return value;
   case UnaryOp::Neg:
-    return impl->like(isFloat(type) ? impl->create<arith::NegFOp>(x).getResult() : impl->create<arith::SubIOp>(filled(0), x).getResult(), value.type);
+    return impl->like(isFloat(type) ? impl->create<arith::NegFOp>(x).getResult()
+                                    : impl->create<arith::SubIOp>(filled(0), x).getResult(),
+                      value.type);
   case UnaryOp::Invert:
     if (isFloat(type))
       fail(Diagnostic::Kind::Type, std::string("operator ~ does not take ") + dtypeName(type));
     return impl->like(impl->create<arith::XOrIOp>(x, isBool(type) ? filled(1) : filled(-1)), value.type);
   case UnaryOp::LogicalNot: {
     Value truth = cast(value, DType::Bool);
-    return impl->like(impl->create<arith::XOrIOp>(impl->raw(truth), impl->raw(impl->constant(Literal(true), truth.type))), truth.type);
+    return impl->like(impl->create<arith::XOrIOp>(impl->raw(truth), impl->raw(impl->constant(Literal(true), truth.type))),
+                      truth.type);
   }
   case UnaryOp::Abs:
     if (isFloat(type))
@@ -183,7 +240,8 @@ Value Builder::select(const Operand &condition, const Operand &x, const Operand 
   Value first = materialize(x), second = materialize(y);
   if (first.type.pointer || second.type.pointer) {
     if (first.type.pointer != second.type.pointer || first.dtype() != second.dtype())
-      fail(Diagnostic::Kind::Type, "both values of a selection must have one type, got " + first.type.str() + " and " + second.type.str());
+      fail(Diagnostic::Kind::Type,
+           "both values of a selection must have one type, got " + first.type.str() + " and " + second.type.str());
   } else {
     DType type = commonType(x, y, BinaryOp::Add);
     first = cast(x, type);

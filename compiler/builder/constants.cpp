@@ -30,7 +30,8 @@ DType literalType(Policy policy, const Literal &literal) {
   if (std::holds_alternative<uint64_t>(literal))
     return DType::U64;
   double value = std::fabs(std::get<double>(literal));
-  bool fitsF32 = value == 0 || std::isinf(value) || std::isnan(value) || (value >= 0x1p-126 && value <= std::numeric_limits<float>::max());
+  bool fitsF32 =
+      value == 0 || std::isinf(value) || std::isnan(value) || (value >= 0x1p-126 && value <= std::numeric_limits<float>::max());
   return policy == Policy::Tir || fitsF32 ? DType::F32 : DType::F64;
 }
 

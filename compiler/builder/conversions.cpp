@@ -26,14 +26,16 @@ static mlir::Value convertNumber(Builder::Impl &impl, mlir::Value x, const Type 
     return impl.create<tile::FpToIntOp>(result, x, !isSigned(to));
   }
   if (toFloat)
-    return isSigned(source) ? impl.create<arith::SIToFPOp>(result, x).getResult() : impl.create<arith::UIToFPOp>(result, x).getResult();
+    return isSigned(source) ? impl.create<arith::SIToFPOp>(result, x).getResult()
+                            : impl.create<arith::UIToFPOp>(result, x).getResult();
   if (isBool(to))
     return impl.create<arith::CmpIOp>(arith::CmpIPredicate::ne, x, impl.raw(impl.constant(Literal(int64_t(0)), from)));
   if (bitWidth(source) == bitWidth(to))
     return x;
   if (bitWidth(source) > bitWidth(to))
     return impl.create<arith::TruncIOp>(result, x);
-  return isSigned(source) ? impl.create<arith::ExtSIOp>(result, x).getResult() : impl.create<arith::ExtUIOp>(result, x).getResult();
+  return isSigned(source) ? impl.create<arith::ExtSIOp>(result, x).getResult()
+                          : impl.create<arith::ExtUIOp>(result, x).getResult();
 }
 
 Value Builder::cast(const Operand &operand, DType dtype, bool towardsZero) {
@@ -56,7 +58,8 @@ Value Builder::bitcast(const Value &value, DType dtype) {
   if (value.dtype() == dtype)
     return value;
   if (bitWidth(value.dtype()) != bitWidth(dtype))
-    fail(Diagnostic::Kind::Value, std::string("cannot bitcast ") + dtypeName(value.dtype()) + " to " + dtypeName(dtype) + ": the widths differ");
+    fail(Diagnostic::Kind::Value,
+         std::string("cannot bitcast ") + dtypeName(value.dtype()) + " to " + dtypeName(dtype) + ": the widths differ");
   Type type{dtype, value.shape()};
   mlir::Type lowered = impl->lower(type);
   mlir::Value raw = impl->raw(value);

@@ -63,18 +63,26 @@ std::vector<SourceLocation> Builder::whereDefined(const Value &value) const {
 
 mlir::Type Builder::Impl::elementType(DType dtype) {
   switch (dtype) {
-  case DType::F8E4M3: return mlir::Float8E4M3FNType::get(b.getContext());
-  case DType::F8E5M2: return mlir::Float8E5M2Type::get(b.getContext());
-  case DType::F16: return b.getF16Type();
-  case DType::BF16: return b.getBF16Type();
-  case DType::F32: return b.getF32Type();
-  case DType::F64: return b.getF64Type();
-  default: return b.getIntegerType(bitWidth(dtype));
+  case DType::F8E4M3:
+    return mlir::Float8E4M3FNType::get(b.getContext());
+  case DType::F8E5M2:
+    return mlir::Float8E5M2Type::get(b.getContext());
+  case DType::F16:
+    return b.getF16Type();
+  case DType::BF16:
+    return b.getBF16Type();
+  case DType::F32:
+    return b.getF32Type();
+  case DType::F64:
+    return b.getF64Type();
+  default:
+    return b.getIntegerType(bitWidth(dtype));
   }
 }
 
 mlir::Type Builder::Impl::lower(const Type &type) {
-  mlir::Type element = type.pointer ? mlir::Type(tile::PtrType::get(b.getContext(), memoryType(type.element), type.isConst)) : elementType(type.element);
+  mlir::Type element = type.pointer ? mlir::Type(tile::PtrType::get(b.getContext(), memoryType(type.element), type.isConst))
+                                    : elementType(type.element);
   return tile::tileOf(type.shape, element);
 }
 

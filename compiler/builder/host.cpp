@@ -10,7 +10,8 @@ std::vector<Builder::HostArg> Builder::beginHost(const std::string &name, const 
   for (const HostParam &param : params) {
     mlir::Type element = param.rank < 0 ? impl->elementType(param.dtype) : impl->memoryType(param.dtype);
     types.push_back(param.rank < 0 ? element : mlir::Type(tile::TensorArgType::get(b.getContext(), param.rank, element)));
-    attributes.push_back(b.getDictionaryAttr({b.getNamedAttr("tile.name", b.getStringAttr(param.name)), b.getNamedAttr("tile.dtype", b.getStringAttr(dtypeName(param.dtype)))}));
+    attributes.push_back(b.getDictionaryAttr({b.getNamedAttr("tile.name", b.getStringAttr(param.name)),
+                                              b.getNamedAttr("tile.dtype", b.getStringAttr(dtypeName(param.dtype)))}));
   }
   auto host = impl->create<tile::HostOp>(name, b.getFunctionType(types, {}));
   host.setArgAttrsAttr(b.getArrayAttr(attributes));
@@ -26,11 +27,16 @@ std::vector<Builder::HostArg> Builder::beginHost(const std::string &name, const 
 }
 static mlir::Value tensorOf(Builder &self, const TensorArg &tensor, int64_t dim) {
   if (dim < 0 || dim >= tensor.rank)
-    self.fail(Diagnostic::Kind::Index, "dimension " + std::to_string(dim) + " is outside a tensor of rank " + std::to_string(tensor.rank));
+    self.fail(Diagnostic::Kind::Index,
+              "dimension " + std::to_string(dim) + " is outside a tensor of rank " + std::to_string(tensor.rank));
   return toMlir(tensor.handle);
 }
-Value Builder::hostExtent(const TensorArg &tensor, int64_t dim) { return impl->wrap(impl->create<tile::HostExtentOp>(tensorOf(*this, tensor, dim), dim), DType::I64); }
-Value Builder::hostStride(const TensorArg &tensor, int64_t dim) { return impl->wrap(impl->create<tile::HostStrideOp>(tensorOf(*this, tensor, dim), dim), DType::I64); }
+Value Builder::hostExtent(const TensorArg &tensor, int64_t dim) {
+  return impl->wrap(impl->create<tile::HostExtentOp>(tensorOf(*this, tensor, dim), dim), DType::I64);
+}
+Value Builder::hostStride(const TensorArg &tensor, int64_t dim) {
+  return impl->wrap(impl->create<tile::HostStrideOp>(tensorOf(*this, tensor, dim), dim), DType::I64);
+}
 Value Builder::hostPointer(const TensorArg &tensor) {
   Type type{tensor.dtype, {}, true};
   return impl->like(impl->create<tile::HostPointerOp>(impl->lower(type), toMlir(tensor.handle)), type);

@@ -6,9 +6,10 @@ using namespace mlir;
 
 // What carries an index through: walked backwards from addresses and masks.
 static bool passesIndex(Operation *op) {
-  return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SelectOp, arith::CmpIOp, arith::AndIOp,
-             arith::OrIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp, tile::DivOp, tile::RemOp, tile::SplatOp, tile::BroadcastOp,
-             tile::ExpandDimsOp, tile::ReshapeOp, tile::PermuteOp, tile::AddPtrOp>(op);
+  return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SelectOp,
+             arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp,
+             tile::DivOp, tile::RemOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp, tile::PermuteOp,
+             tile::AddPtrOp>(op);
 }
 static bool isMarked(Operation *op) { return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op); }
 
@@ -72,7 +73,9 @@ void markIndexArithmetic(tile::KernelOp kernel) {
     bool needsCopy = false;
     auto isIndexUse = [&](OpOperand &use) {
       Operation *user = use.getOwner();
-      return indexOps.contains(user) || isa<tile::PointerAccessOp, tile::ViewOp, tile::RootOp, tile::SubviewOp, tile::ElementLoadOp, scf::YieldOp, scf::ForOp>(user) ||
+      return indexOps.contains(user) ||
+             isa<tile::PointerAccessOp, tile::ViewOp, tile::RootOp, tile::SubviewOp, tile::ElementLoadOp, scf::YieldOp,
+                 scf::ForOp>(user) ||
              (isa<tile::ElementStoreOp>(user) && use.getOperandNumber() + 1 < user->getNumOperands());
     };
     for (OpOperand &use : op->getUses())

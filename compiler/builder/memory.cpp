@@ -12,7 +12,9 @@ mlir::Value Builder::Impl::mask(const std::optional<Operand> &operand, const Sha
   if (value.type.pointer || !(isBool(value.dtype()) || isInteger(value.dtype())))
     self.fail(Diagnostic::Kind::Type, "a mask must be a tile of bool, got " + value.type.str());
   if (value.shape().size() > shape.size())
-    self.fail(Diagnostic::Kind::Value, "the mask has shape " + shapeText(value.shape()) + ", the pointer " + shapeText(shape) + ": a pointer is not broadcast to its mask",
+    self.fail(Diagnostic::Kind::Value,
+              "the mask has shape " + shapeText(value.shape()) + ", the pointer " + shapeText(shape) +
+                  ": a pointer is not broadcast to its mask",
               shape.empty() ? "make the pointer a tile, for example by adding tl.arange" : "");
   return raw(self.broadcastTo(self.cast(value, DType::Bool), shape));
 }
@@ -49,7 +51,8 @@ Value Builder::load(const Place &place, const std::optional<Operand> &other, con
     fill = impl->raw(convert(*other, memory));
   }
   auto text = [&](const std::string &s) { return s.empty() ? mlir::StringAttr() : impl->b.getStringAttr(s); };
-  auto op = impl->create<tile::LoadOp>(impl->lower(memory), toMlir(place.handle), fill, options.isVolatile, text(options.cache), text(options.eviction));
+  auto op = impl->create<tile::LoadOp>(impl->lower(memory), toMlir(place.handle), fill, options.isVolatile, text(options.cache),
+                                       text(options.eviction));
   return impl->fromMemory(op, place.dtype);
 }
 
@@ -57,21 +60,26 @@ void Builder::store(const Place &place, const Operand &value, const LoadOptions 
   Type type{place.dtype, place.shape};
   if (auto *given = std::get_if<Value>(&value)) {
     if (given->type.pointer)
-      fail(Diagnostic::Kind::Type, "a pointer cannot be stored as " + std::string(dtypeName(place.dtype)), "convert it with .to(tl.int64)");
+      fail(Diagnostic::Kind::Type, "a pointer cannot be stored as " + std::string(dtypeName(place.dtype)),
+           "convert it with .to(tl.int64)");
     bool fits = given->shape().size() <= place.shape.size();
     for (size_t i = 0; fits && i < given->shape().size(); ++i) {
       int64_t have = given->shape()[given->shape().size() - 1 - i], want = place.shape[place.shape.size() - 1 - i];
       fits = have == want || have == 1;
     }
     if (!fits)
-      fail(Diagnostic::Kind::Value, "cannot store a value of shape " + shapeText(given->shape()) + " to " + (place.shape.empty() ? std::string("a scalar pointer") : "pointers of shape " + shapeText(place.shape)),
+      fail(Diagnostic::Kind::Value,
+           "cannot store a value of shape " + shapeText(given->shape()) + " to " +
+               (place.shape.empty() ? std::string("a scalar pointer") : "pointers of shape " + shapeText(place.shape)),
            "make the block of pointers and the value the same shape");
   }
   auto text = [&](const std::string &s) { return s.empty() ? mlir::StringAttr() : impl->b.getStringAttr(s); };
-  impl->create<tile::StoreOp>(toMlir(place.handle), impl->toMemory(convert(value, type)), options.isVolatile, text(options.cache), text(options.eviction));
+  impl->create<tile::StoreOp>(toMlir(place.handle), impl->toMemory(convert(value, type)), options.isVolatile, text(options.cache),
+                              text(options.eviction));
 }
 
-Value Builder::load(const Value &pointer, const std::optional<Operand> &mask, const std::optional<Operand> &other, const LoadOptions &options) {
+Value Builder::load(const Value &pointer, const std::optional<Operand> &mask, const std::optional<Operand> &other,
+                    const LoadOptions &options) {
   requirePointer(*this, pointer, "load");
   if (other && !mask)
     fail(Diagnostic::Kind::Value, "`other` cannot be provided without `mask`", "add mask=..., or leave out other");
@@ -106,13 +114,20 @@ Value Builder::intToPointer(const Value &value, DType pointee) {
 
 static tile::RmwKind lowerKind(RmwKind kind, DType type) {
   switch (kind) {
-  case RmwKind::Add: return isFloat(type) ? tile::RmwKind::fadd : tile::RmwKind::add;
-  case RmwKind::Max: return isFloat(type) ? tile::RmwKind::fmax : isSigned(type) ? tile::RmwKind::max : tile::RmwKind::umax;
-  case RmwKind::Min: return isFloat(type) ? tile::RmwKind::fmin : isSigned(type) ? tile::RmwKind::min : tile::RmwKind::umin;
-  case RmwKind::And: return tile::RmwKind::and_;
-  case RmwKind::Or: return tile::RmwKind::or_;
-  case RmwKind::Xor: return tile::RmwKind::xor_;
-  case RmwKind::Exchange: return tile::RmwKind::exchange;
+  case RmwKind::Add:
+    return isFloat(type) ? tile::RmwKind::fadd : tile::RmwKind::add;
+  case RmwKind::Max:
+    return isFloat(type) ? tile::RmwKind::fmax : isSigned(type) ? tile::RmwKind::max : tile::RmwKind::umax;
+  case RmwKind::Min:
+    return isFloat(type) ? tile::RmwKind::fmin : isSigned(type) ? tile::RmwKind::min : tile::RmwKind::umin;
+  case RmwKind::And:
+    return tile::RmwKind::and_;
+  case RmwKind::Or:
+    return tile::RmwKind::or_;
+  case RmwKind::Xor:
+    return tile::RmwKind::xor_;
+  case RmwKind::Exchange:
+    return tile::RmwKind::exchange;
   }
   return tile::RmwKind::add;
 }
@@ -126,20 +141,24 @@ Value Builder::atomicRmw(RmwKind kind, const Place &place, const Operand &value,
   if (!allowed)
     fail(Diagnostic::Kind::Value, std::string("this atomic does not take ") + dtypeName(place.dtype), "use a 32- or 64-bit type");
   Type type{place.dtype, place.shape};
-  auto op = impl->create<tile::AtomicRmwOp>(impl->lower(type), lowerKind(kind, place.dtype), toMlir(place.handle), impl->raw(convert(value, type)), lowerOrder(order), lowerScope(scope));
+  auto op = impl->create<tile::AtomicRmwOp>(impl->lower(type), lowerKind(kind, place.dtype), toMlir(place.handle),
+                                            impl->raw(convert(value, type)), lowerOrder(order), lowerScope(scope));
   return impl->like(op, type);
 }
-Value Builder::atomicRmw(RmwKind kind, const Value &pointer, const Operand &value, const std::optional<Operand> &mask, MemoryOrder order, SyncScope scope) {
+Value Builder::atomicRmw(RmwKind kind, const Value &pointer, const Operand &value, const std::optional<Operand> &mask,
+                         MemoryOrder order, SyncScope scope) {
   requirePointer(*this, pointer, "an atomic");
   requireWritable(*this, pointer);
   return atomicRmw(kind, pointerPlace(pointer, mask), value, order, scope);
 }
-Value Builder::atomicCas(const Value &pointer, const Operand &expected, const Operand &desired, MemoryOrder order, SyncScope scope) {
+Value Builder::atomicCas(const Value &pointer, const Operand &expected, const Operand &desired, MemoryOrder order,
+                         SyncScope scope) {
   requirePointer(*this, pointer, "atomic_cas");
   requireWritable(*this, pointer);
   Place place = pointerPlace(pointer, std::nullopt);
   Type type{place.dtype, place.shape};
-  auto op = impl->create<tile::AtomicCasOp>(impl->lower(type), toMlir(place.handle), impl->raw(convert(expected, type)), impl->raw(convert(desired, type)), lowerOrder(order), lowerScope(scope));
+  auto op = impl->create<tile::AtomicCasOp>(impl->lower(type), toMlir(place.handle), impl->raw(convert(expected, type)),
+                                            impl->raw(convert(desired, type)), lowerOrder(order), lowerScope(scope));
   return impl->like(op, type);
 }
 

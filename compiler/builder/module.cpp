@@ -4,7 +4,8 @@
 namespace tilery {
 
 Module::Impl::Impl() {
-  context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+  context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                      mlir::ub::UBDialect>();
 }
 
 Module::Module(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}

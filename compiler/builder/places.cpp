@@ -19,27 +19,34 @@ std::vector<mlir::Value> Builder::Impl::indices(const std::vector<Operand> &oper
 }
 
 Root Builder::root(const Value &pointer, const std::vector<Value> &extents, const std::vector<Value> &strides) {
-  auto operands = [&](const std::vector<Value> &values) { return impl->indices(std::vector<Operand>(values.begin(), values.end())); };
+  auto operands = [&](const std::vector<Value> &values) {
+    return impl->indices(std::vector<Operand>(values.begin(), values.end()));
+  };
   auto type = tile::RootType::get(extents.size(), impl->memoryType(pointer.dtype()));
   mlir::Value root = impl->create<tile::RootOp>(type, impl->raw(pointer), operands(extents), operands(strides));
   return {root.getAsOpaquePointer(), pointer.dtype(), int64_t(extents.size())};
 }
 
 Place Builder::view(const Root &root, const std::vector<Operand> &starts, const Shape &shape, const std::vector<int64_t> &dims,
-                    const std::vector<Operand> &dilations, const std::vector<Operand> &limits, const std::optional<Operand> &residual) {
+                    const std::vector<Operand> &dilations, const std::vector<Operand> &limits,
+                    const std::optional<Operand> &residual) {
   if (int64_t(starts.size()) != root.rank)
-    fail(Diagnostic::Kind::Index, "a tensor of rank " + std::to_string(root.rank) + " takes as many indices, got " + std::to_string(starts.size()));
+    fail(Diagnostic::Kind::Index,
+         "a tensor of rank " + std::to_string(root.rank) + " takes as many indices, got " + std::to_string(starts.size()));
   auto spacing = dilations.empty() ? std::vector<Operand>(shape.size(), Literal(int64_t(1))) : dilations;
   auto type = tile::ViewType::get(shape, impl->memoryType(root.dtype));
-  mlir::Value view = impl->create<tile::ViewOp>(type, toMlir(root.handle), impl->indices(starts), impl->indices(spacing), impl->indices(limits),
-                                           residual ? impl->raw(cast(*residual, DType::Bool)) : mlir::Value(), dims);
+  mlir::Value view =
+      impl->create<tile::ViewOp>(type, toMlir(root.handle), impl->indices(starts), impl->indices(spacing), impl->indices(limits),
+                                 residual ? impl->raw(cast(*residual, DType::Bool)) : mlir::Value(), dims);
   return {view.getAsOpaquePointer(), root.dtype, shape};
 }
 
 static tile::BufferType bufferType(Builder::Impl &impl, const Shape &shape, DType dtype, Space space) {
   return tile::BufferType::get(shape, impl.memoryType(dtype), static_cast<tile::Space>(space));
 }
-static Buffer wrapBuffer(mlir::Value value, DType dtype, Shape shape, Space space) { return {value.getAsOpaquePointer(), dtype, std::move(shape), space}; }
+static Buffer wrapBuffer(mlir::Value value, DType dtype, Shape shape, Space space) {
+  return {value.getAsOpaquePointer(), dtype, std::move(shape), space};
+}
 
 Buffer Builder::alloc(const Shape &shape, DType dtype, Space space) {
   for (int64_t size : shape)
@@ -47,11 +54,14 @@ Buffer Builder::alloc(const Shape &shape, DType dtype, Space space) {
       fail(Diagnostic::Kind::Value, "every dimension of a buffer must be at least 1, got " + shapeText(shape));
   return wrapBuffer(impl->create<tile::AllocOp>(bufferType(*impl, shape, dtype, space)), dtype, shape, space);
 }
-Buffer Builder::subview(const Buffer &buffer, const std::vector<Operand> &offsets, const Shape &shape, const std::vector<int64_t> &dims) {
+Buffer Builder::subview(const Buffer &buffer, const std::vector<Operand> &offsets, const Shape &shape,
+                        const std::vector<int64_t> &dims) {
   if (offsets.size() != buffer.shape.size())
-    fail(Diagnostic::Kind::Index, "a buffer of rank " + std::to_string(buffer.shape.size()) + " takes as many indices, got " + std::to_string(offsets.size()));
+    fail(Diagnostic::Kind::Index, "a buffer of rank " + std::to_string(buffer.shape.size()) + " takes as many indices, got " +
+                                      std::to_string(offsets.size()));
   auto type = bufferType(*impl, shape, buffer.dtype, buffer.space);
-  return wrapBuffer(impl->create<tile::SubviewOp>(type, toMlir(buffer.handle), impl->indices(offsets), dims), buffer.dtype, shape, buffer.space);
+  return wrapBuffer(impl->create<tile::SubviewOp>(type, toMlir(buffer.handle), impl->indices(offsets), dims), buffer.dtype, shape,
+                    buffer.space);
 }
 Buffer Builder::reinterpret(const Buffer &buffer, const Shape &shape, DType dtype) {
   auto bits = [](const Shape &s, DType t) {
@@ -61,7 +71,8 @@ Buffer Builder::reinterpret(const Buffer &buffer, const Shape &shape, DType dtyp
     return count;
   };
   if (bits(buffer.shape, buffer.dtype) != bits(shape, dtype))
-    fail(Diagnostic::Kind::Assertion, "a view must keep the number of bits: " + shapeText(buffer.shape) + " of " + dtypeName(buffer.dtype) + " is not " + shapeText(shape) + " of " + dtypeName(dtype));
+    fail(Diagnostic::Kind::Assertion, "a view must keep the number of bits: " + shapeText(buffer.shape) + " of " +
+                                          dtypeName(buffer.dtype) + " is not " + shapeText(shape) + " of " + dtypeName(dtype));
   auto type = bufferType(*impl, shape, dtype, buffer.space);
   return wrapBuffer(impl->create<tile::ReinterpretOp>(type, toMlir(buffer.handle)), dtype, shape, buffer.space);
 }
@@ -71,20 +82,24 @@ Value Builder::bufferLoad(const Buffer &buffer) {
 }
 void Builder::bufferStore(const Buffer &buffer, const Operand &value, const std::optional<Value> &mask) {
   mlir::Value lanes = mask ? impl->mask(Operand(*mask), buffer.shape) : nullptr;
-  impl->create<tile::BufferStoreOp>(toMlir(buffer.handle), impl->toMemory(convert(value, Type{buffer.dtype, buffer.shape})), lanes);
+  impl->create<tile::BufferStoreOp>(toMlir(buffer.handle), impl->toMemory(convert(value, Type{buffer.dtype, buffer.shape})),
+                                    lanes);
 }
 static void checkIndices(Builder &self, const Buffer &buffer, const std::vector<Operand> &indices) {
   if (indices.size() != buffer.shape.size())
-    self.fail(Diagnostic::Kind::Index, "a buffer of rank " + std::to_string(buffer.shape.size()) + " takes as many indices, got " + std::to_string(indices.size()));
+    self.fail(Diagnostic::Kind::Index, "a buffer of rank " + std::to_string(buffer.shape.size()) +
+                                           " takes as many indices, got " + std::to_string(indices.size()));
 }
 Value Builder::elementLoad(const Buffer &buffer, const std::vector<Operand> &indices) {
   checkIndices(*this, buffer, indices);
   Type memory{buffer.dtype == DType::Bool ? DType::U8 : buffer.dtype, {}};
-  return impl->fromMemory(impl->create<tile::ElementLoadOp>(impl->lower(memory), toMlir(buffer.handle), impl->indices(indices)), buffer.dtype);
+  return impl->fromMemory(impl->create<tile::ElementLoadOp>(impl->lower(memory), toMlir(buffer.handle), impl->indices(indices)),
+                          buffer.dtype);
 }
 void Builder::elementStore(const Buffer &buffer, const std::vector<Operand> &indices, const Operand &value) {
   checkIndices(*this, buffer, indices);
-  impl->create<tile::ElementStoreOp>(toMlir(buffer.handle), impl->indices(indices), impl->toMemory(convert(value, Type{buffer.dtype, {}})));
+  impl->create<tile::ElementStoreOp>(toMlir(buffer.handle), impl->indices(indices),
+                                     impl->toMemory(convert(value, Type{buffer.dtype, {}})));
 }
 
 void Builder::print(const std::string &prefix, const std::vector<Value> &values, bool hex) {

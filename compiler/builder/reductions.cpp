@@ -5,15 +5,24 @@ namespace tilery {
 
 static BinaryOp combineOf(ReduceKind kind) {
   switch (kind) {
-  case ReduceKind::Sum: return BinaryOp::Add;
-  case ReduceKind::Product: return BinaryOp::Mul;
-  case ReduceKind::Max: return BinaryOp::Max;
-  case ReduceKind::Min: return BinaryOp::Min;
-  case ReduceKind::MaxNan: return BinaryOp::MaxNan;
-  case ReduceKind::MinNan: return BinaryOp::MinNan;
-  case ReduceKind::And: return BinaryOp::And;
-  case ReduceKind::Or: return BinaryOp::Or;
-  case ReduceKind::Xor: return BinaryOp::Xor;
+  case ReduceKind::Sum:
+    return BinaryOp::Add;
+  case ReduceKind::Product:
+    return BinaryOp::Mul;
+  case ReduceKind::Max:
+    return BinaryOp::Max;
+  case ReduceKind::Min:
+    return BinaryOp::Min;
+  case ReduceKind::MaxNan:
+    return BinaryOp::MaxNan;
+  case ReduceKind::MinNan:
+    return BinaryOp::MinNan;
+  case ReduceKind::And:
+    return BinaryOp::And;
+  case ReduceKind::Or:
+    return BinaryOp::Or;
+  case ReduceKind::Xor:
+    return BinaryOp::Xor;
   }
   return BinaryOp::Add;
 }
@@ -42,7 +51,8 @@ Value Builder::reduce(ReduceKind kind, const Value &value, std::optional<int64_t
   return withKeptDims(*this, endReduce({combined})[0], value, axis, keepDims);
 }
 
-std::pair<Value, Value> Builder::argReduce(bool isMax, const Value &value, std::optional<int64_t> axis, bool keepDims, bool tieBreakLeft) {
+std::pair<Value, Value> Builder::argReduce(bool isMax, const Value &value, std::optional<int64_t> axis, bool keepDims,
+                                           bool tieBreakLeft) {
   Value input = axis ? value : flattened(*this, value);
   if (input.shape().empty())
     fail(Diagnostic::Kind::Value, "argmax and argmin need a tile of rank 1 or more");
@@ -67,17 +77,23 @@ Value Builder::scan(ReduceKind kind, const Value &value, int64_t axis, bool reve
   return endScan({cast(binary(combineOf(kind), args[0], args[1]), value.dtype())})[0];
 }
 
-Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &acc, const std::optional<Value> &clear, DType accType, const DotOptions &options) {
+Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &acc, const std::optional<Value> &clear,
+                   DType accType, const DotOptions &options) {
   size_t rank = a.shape().size();
   if (a.type.pointer || b.type.pointer || (rank != 2 && rank != 3) || b.shape().size() != rank)
-    fail(Diagnostic::Kind::Value, "dot needs two tiles of rank 2, or two of rank 3, got " + a.type.str() + " and " + b.type.str());
+    fail(Diagnostic::Kind::Value,
+         "dot needs two tiles of rank 2, or two of rank 3, got " + a.type.str() + " and " + b.type.str());
   int64_t k = a.shape()[rank - 1];
   if (b.shape()[rank - 2] != k || (rank == 3 && a.shape()[0] != b.shape()[0]))
-    fail(Diagnostic::Kind::Value, "dot of " + shapeText(a.shape()) + " and " + shapeText(b.shape()) + ": the inner sizes " + std::to_string(k) + " and " +
-                                      std::to_string(b.shape()[rank - 2]) + " must be equal", "transpose one operand, or make the block sizes along K equal");
+    fail(Diagnostic::Kind::Value,
+         "dot of " + shapeText(a.shape()) + " and " + shapeText(b.shape()) + ": the inner sizes " + std::to_string(k) + " and " +
+             std::to_string(b.shape()[rank - 2]) + " must be equal",
+         "transpose one operand, or make the block sizes along K equal");
   bool floats = isFloat(a.dtype());
-  if (isFloat(b.dtype()) != floats || (a.dtype() != b.dtype() && !isFloat8(a.dtype()) && floats && impl->policy == Policy::Triton) || isBool(a.dtype()))
-    fail(Diagnostic::Kind::Type, "dot needs operands of one type, got " + a.type.str() + " and " + b.type.str(), "cast one of them with .to(...)");
+  if (isFloat(b.dtype()) != floats ||
+      (a.dtype() != b.dtype() && !isFloat8(a.dtype()) && floats && impl->policy == Policy::Triton) || isBool(a.dtype()))
+    fail(Diagnostic::Kind::Type, "dot needs operands of one type, got " + a.type.str() + " and " + b.type.str(),
+         "cast one of them with .to(...)");
   if (floats != isFloat(accType))
     fail(Diagnostic::Kind::Type, std::string("dot of ") + dtypeName(a.dtype()) + " cannot accumulate in " + dtypeName(accType));
   Shape shape = a.shape();
@@ -86,8 +102,9 @@ Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &a
   if (acc && acc->type != type)
     fail(Diagnostic::Kind::Value, "the accumulator of this dot must be " + type.str() + ", got " + acc->type.str());
   Value start = acc ? *acc : full(shape, Literal(int64_t(0)), accType);
-  auto op = impl->create<tile::DotOp>(impl->lower(type), impl->raw(a), impl->raw(b), impl->raw(start), clear ? impl->raw(*clear) : nullptr,
-                                      static_cast<tile::Precision>(options.precision), !floats && !isSigned(a.dtype()), !floats && !isSigned(b.dtype()),
+  auto op = impl->create<tile::DotOp>(impl->lower(type), impl->raw(a), impl->raw(b), impl->raw(start),
+                                      clear ? impl->raw(*clear) : nullptr, static_cast<tile::Precision>(options.precision),
+                                      !floats && !isSigned(a.dtype()), !floats && !isSigned(b.dtype()),
                                       options.policy.empty() ? nullptr : impl->b.getStringAttr(options.policy));
   return impl->like(op, type);
 }

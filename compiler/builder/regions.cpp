@@ -23,7 +23,8 @@ static std::vector<Type> typesOf(const std::vector<Value> &values) {
 }
 static void requireTypes(Builder &self, const std::vector<Value> &values, mlir::TypeRange expected, const char *where) {
   if (values.size() != expected.size())
-    self.fail(Diagnostic::Kind::Runtime, std::string(where) + " yields " + std::to_string(values.size()) + " values, " + std::to_string(expected.size()) + " are carried");
+    self.fail(Diagnostic::Kind::Runtime, std::string(where) + " yields " + std::to_string(values.size()) + " values, " +
+                                             std::to_string(expected.size()) + " are carried");
   for (auto [value, type] : llvm::zip(values, expected))
     if (toMlir(value.handle).getType() != type)
       self.fail(Diagnostic::Kind::Type, std::string(where) + " changes the type of a carried variable to " + value.type.str());
@@ -49,7 +50,8 @@ std::vector<Value> Builder::endFor(const std::vector<Value> &yields) {
 void Builder::beginIf(Value condition) {
   if (condition.dtype() != DType::Bool || !condition.shape().empty())
     fail(Diagnostic::Kind::Type, "a run-time condition must be a bool scalar, this one is " + condition.type.str());
-  auto branch = impl->create<mlir::scf::IfOp>(mlir::TypeRange(), impl->raw(condition), /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto branch =
+      impl->create<mlir::scf::IfOp>(mlir::TypeRange(), impl->raw(condition), /*addThenBlock=*/true, /*addElseBlock=*/true);
   impl->openRegion(branch, branch.getThenRegion());
 }
 void Builder::beginElse() {
@@ -69,7 +71,8 @@ std::vector<Value> Builder::endIf(const std::vector<Value> &thenYields, const st
   std::vector<Type> types;
   for (auto [x, y] : llvm::zip(thenYields, elseYields)) {
     if (x && y && toMlir(x.handle).getType() != toMlir(y.handle).getType())
-      fail(Diagnostic::Kind::Type, "a variable has type " + x.type.str() + " in one branch and " + y.type.str() + " in the other");
+      fail(Diagnostic::Kind::Type,
+           "a variable has type " + x.type.str() + " in one branch and " + y.type.str() + " in the other");
     types.push_back(x ? x.type : y.type);
   }
   auto yield = [&](mlir::Region &region, const std::vector<Value> &values) {
@@ -86,7 +89,8 @@ std::vector<Value> Builder::endIf(const std::vector<Value> &thenYields, const st
   for (const Type &type : types)
     lowered.push_back(impl->lower(type));
   // Result types are known only now: the bodies move into an op that has them.
-  auto result = mlir::scf::IfOp::create(impl->b, branch.getLoc(), lowered, branch.getCondition(), /*addThenBlock=*/false, /*addElseBlock=*/false);
+  auto result = mlir::scf::IfOp::create(impl->b, branch.getLoc(), lowered, branch.getCondition(), /*addThenBlock=*/false,
+                                        /*addElseBlock=*/false);
   result.getThenRegion().takeBody(branch.getThenRegion());
   result.getElseRegion().takeBody(branch.getElseRegion());
   branch.erase();
@@ -157,7 +161,8 @@ Value Builder::placeholder(const Value &value) {
   return impl->like(impl->create<mlir::ub::PoisonOp>(impl->lower(value.type)), value.type);
 }
 
-template <typename Op> static std::vector<Value> beginCombine(Builder &self, Builder::Impl &impl, const std::vector<Value> &tiles, Op op) {
+template <typename Op>
+static std::vector<Value> beginCombine(Builder &self, Builder::Impl &impl, const std::vector<Value> &tiles, Op op) {
   mlir::Block &block = op.getCombine().emplaceBlock();
   for (int side = 0; side < 2; ++side)
     for (const Value &tile : tiles)
@@ -174,9 +179,11 @@ static std::vector<Value> endCombine(Builder &self, Builder::Impl &impl, const s
   auto &frame = impl.top("combine region");
   for (size_t i = 0; i < yields.size(); ++i)
     if (i >= frame.dtypes.size() || yields[i].dtype() != frame.dtypes[i] || !yields[i].shape().empty())
-      self.fail(Diagnostic::Kind::Type, "a combine function must return scalars of the types it combines, got " + yields[i].type.str());
+      self.fail(Diagnostic::Kind::Type,
+                "a combine function must return scalars of the types it combines, got " + yields[i].type.str());
   if (yields.size() != frame.dtypes.size())
-    self.fail(Diagnostic::Kind::Type, "a combine function of " + std::to_string(frame.dtypes.size()) + " tiles must return as many values");
+    self.fail(Diagnostic::Kind::Type,
+              "a combine function of " + std::to_string(frame.dtypes.size()) + " tiles must return as many values");
   mlir::Operation *op = frame.op;
   auto dtypes = frame.dtypes;
   impl.create<tile::YieldOp>(impl.raw(yields));
@@ -195,7 +202,8 @@ static int64_t checkAxis(Builder &self, const std::vector<Value> &tiles, int64_t
     self.fail(Diagnostic::Kind::Value, "axis " + std::to_string(axis) + " is outside a tile of rank " + std::to_string(rank));
   for (const Value &tile : tiles)
     if (tile.shape() != tiles[0].shape())
-      self.fail(Diagnostic::Kind::Value, "tiles reduced together must have one shape, got " + shapeText(tiles[0].shape()) + " and " + shapeText(tile.shape()));
+      self.fail(Diagnostic::Kind::Value, "tiles reduced together must have one shape, got " + shapeText(tiles[0].shape()) +
+                                             " and " + shapeText(tile.shape()));
   return axis < 0 ? axis + rank : axis;
 }
 std::vector<Value> Builder::beginReduce(const std::vector<Value> &tiles, int64_t axis) {

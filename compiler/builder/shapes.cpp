@@ -4,10 +4,13 @@
 
 namespace tilery {
 
-static int64_t elements(const Shape &shape) { return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>()); }
+static int64_t elements(const Shape &shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+}
 static int64_t axisOf(Builder &self, int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
-    self.fail(Diagnostic::Kind::Value, "dimension " + std::to_string(axis) + " is outside a tile of rank " + std::to_string(rank));
+    self.fail(Diagnostic::Kind::Value,
+              "dimension " + std::to_string(axis) + " is outside a tile of rank " + std::to_string(rank));
   return axis < 0 ? axis + rank : axis;
 }
 static void checkShape(Builder &self, const Shape &shape) {
@@ -104,7 +107,8 @@ Value Builder::reshape(const Value &value, const Shape &shape) {
   if (value.shape() == shape)
     return value;
   if (elements(value.shape()) != elements(shape))
-    fail(Diagnostic::Kind::Value, "cannot reshape " + shapeText(value.shape()) + " to " + shapeText(shape) + ": the numbers of elements differ");
+    fail(Diagnostic::Kind::Value,
+         "cannot reshape " + shapeText(value.shape()) + " to " + shapeText(shape) + ": the numbers of elements differ");
   Type type = value.type;
   type.shape = shape;
   return impl->like(impl->create<tile::ReshapeOp>(impl->lower(type), impl->raw(value)), type);
@@ -120,7 +124,8 @@ Value Builder::permute(const Value &value, const std::vector<int64_t> &order) {
     seen[dims.back()] = true;
   }
   if (int64_t(dims.size()) != rank || llvm::is_contained(seen, false))
-    fail(Diagnostic::Kind::Value, "a permutation of a tile of rank " + std::to_string(rank) + " must name each dimension once, got " + shapeText(order));
+    fail(Diagnostic::Kind::Value,
+         "a permutation of a tile of rank " + std::to_string(rank) + " must name each dimension once, got " + shapeText(order));
   for (int64_t d = 0; d < rank; ++d)
     type.shape[d] = value.shape()[dims[d]];
   return impl->like(impl->create<tile::PermuteOp>(impl->lower(type), impl->raw(value), dims), type);
@@ -151,7 +156,8 @@ Value Builder::cat(const Value &lhs, const Value &rhs, int64_t axis) {
   type.shape[axis] += other[axis];
   other[axis] = lhs.shape()[axis];
   if (other != lhs.shape())
-    fail(Diagnostic::Kind::Value, "cat needs equal sizes except along dimension " + std::to_string(axis) + ", got " + shapeText(lhs.shape()) + " and " + shapeText(rhs.shape()));
+    fail(Diagnostic::Kind::Value, "cat needs equal sizes except along dimension " + std::to_string(axis) + ", got " +
+                                      shapeText(lhs.shape()) + " and " + shapeText(rhs.shape()));
   return impl->like(impl->create<tile::CatOp>(impl->lower(type), impl->raw(lhs), impl->raw(rhs), axis), type);
 }
 Value Builder::take(const Value &value, const Value &indices, int64_t axis) {
@@ -162,20 +168,24 @@ Value Builder::take(const Value &value, const Value &indices, int64_t axis) {
   if (got.size() == expected.size())
     expected[axis] = got[axis];
   if (got != expected)
-    fail(Diagnostic::Kind::Value, "gather indices must have the shape of the source except along the axis, got " + shapeText(got) + " for " + shapeText(value.shape()));
+    fail(Diagnostic::Kind::Value, "gather indices must have the shape of the source except along the axis, got " +
+                                      shapeText(got) + " for " + shapeText(value.shape()));
   Type type{value.dtype(), got};
   return impl->like(impl->create<tile::TakeOp>(impl->lower(type), impl->raw(value), impl->raw(indices), axis), type);
 }
 Value Builder::extract(const Value &value, const std::vector<Value> &indices) {
   if (indices.size() != value.shape().size())
-    fail(Diagnostic::Kind::Index, "a tile of rank " + std::to_string(value.shape().size()) + " takes as many indices, got " + std::to_string(indices.size()));
+    fail(Diagnostic::Kind::Index, "a tile of rank " + std::to_string(value.shape().size()) + " takes as many indices, got " +
+                                      std::to_string(indices.size()));
   Type type = value.type;
   type.shape.clear();
   return impl->like(impl->create<tile::ExtractOp>(impl->lower(type), impl->raw(value), impl->raw(indices)), type);
 }
 Value Builder::sort(const Value &value, int64_t axis, bool descending) {
   axis = axisOf(*this, axis, value.shape().size());
-  return impl->like(impl->create<tile::SortOp>(impl->lower(value.type), impl->raw(value), axis, descending, !isSigned(value.dtype())), value.type);
+  return impl->like(
+      impl->create<tile::SortOp>(impl->lower(value.type), impl->raw(value), axis, descending, !isSigned(value.dtype())),
+      value.type);
 }
 Value Builder::histogram(const Value &value, int64_t bins, const std::optional<Value> &mask) {
   if (value.shape().size() != 1 || !isInteger(value.dtype()))

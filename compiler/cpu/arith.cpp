@@ -15,7 +15,8 @@ Lanes narrowDouble(Emitter &e, Lanes value, Type to) {
   llvm::Type *f64 = value->getType(), *f32 = e.vectorOf(b.getFloatTy(), lanes), *i32 = e.vectorOf(b.getInt32Ty(), lanes);
   Lanes nearest = b.CreateFPTrunc(value, f32);
   Lanes back = b.CreateFPExt(nearest, f64);
-  Lanes away = b.CreateFCmpOGT(e.intrinsic(llvm::Intrinsic::fabs, {back}, {f64}), e.intrinsic(llvm::Intrinsic::fabs, {value}, {f64}));
+  Lanes away =
+      b.CreateFCmpOGT(e.intrinsic(llvm::Intrinsic::fabs, {back}, {f64}), e.intrinsic(llvm::Intrinsic::fabs, {value}, {f64}));
   Lanes bits = b.CreateSub(b.CreateBitCast(nearest, i32), b.CreateZExt(away, i32));
   bits = b.CreateOr(bits, b.CreateZExt(b.CreateFCmpONE(back, value), i32));
   return e.narrowFloat(b.CreateBitCast(bits, f32), to);
@@ -153,16 +154,26 @@ Lanes integerOp(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
 llvm::CmpInst::Predicate predicateOf(arith::CmpIPredicate p) {
   using P = arith::CmpIPredicate;
   switch (p) {
-  case P::eq: return llvm::CmpInst::ICMP_EQ;
-  case P::ne: return llvm::CmpInst::ICMP_NE;
-  case P::slt: return llvm::CmpInst::ICMP_SLT;
-  case P::sle: return llvm::CmpInst::ICMP_SLE;
-  case P::sgt: return llvm::CmpInst::ICMP_SGT;
-  case P::sge: return llvm::CmpInst::ICMP_SGE;
-  case P::ult: return llvm::CmpInst::ICMP_ULT;
-  case P::ule: return llvm::CmpInst::ICMP_ULE;
-  case P::ugt: return llvm::CmpInst::ICMP_UGT;
-  case P::uge: return llvm::CmpInst::ICMP_UGE;
+  case P::eq:
+    return llvm::CmpInst::ICMP_EQ;
+  case P::ne:
+    return llvm::CmpInst::ICMP_NE;
+  case P::slt:
+    return llvm::CmpInst::ICMP_SLT;
+  case P::sle:
+    return llvm::CmpInst::ICMP_SLE;
+  case P::sgt:
+    return llvm::CmpInst::ICMP_SGT;
+  case P::sge:
+    return llvm::CmpInst::ICMP_SGE;
+  case P::ult:
+    return llvm::CmpInst::ICMP_ULT;
+  case P::ule:
+    return llvm::CmpInst::ICMP_ULE;
+  case P::ugt:
+    return llvm::CmpInst::ICMP_UGT;
+  case P::uge:
+    return llvm::CmpInst::ICMP_UGE;
   }
   llvm_unreachable("predicate");
 }
@@ -202,8 +213,8 @@ bool isElementwise(Operation *op) {
   if (isa<arith::ConstantOp, ub::PoisonOp>(op))
     return false;
   if (isa<tile::TileDialect>(op->getDialect()))
-    return isa<tile::DivOp, tile::RemOp, tile::ShiftOp, tile::FpToIntOp, tile::MulHighOp, tile::AddPtrOp, tile::PtrCastOp, tile::PtrToIntOp,
-               tile::IntToPtrOp>(op);
+    return isa<tile::DivOp, tile::RemOp, tile::ShiftOp, tile::FpToIntOp, tile::MulHighOp, tile::AddPtrOp, tile::PtrCastOp,
+               tile::PtrToIntOp, tile::IntToPtrOp>(op);
   return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && op->getNumResults() == 1;
 }
 

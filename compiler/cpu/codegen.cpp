@@ -43,11 +43,14 @@ void KernelEmitter::emitEntry() {
   evaluator.arena = function->getArg(3);
   llvm::BasicBlock *entry = newBlock("entry"), *program = newBlock("program"), *body = newBlock();
   b.SetInsertPoint(entry);
-  auto field = [&](llvm::Type *type, uint64_t offset) { return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), launch, offset)); };
+  auto field = [&](llvm::Type *type, uint64_t offset) {
+    return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), launch, offset));
+  };
   llvm::Value *args = field(b.getPtrTy(), offsetof(TileryLaunch, args));
   for (unsigned d = 0; d < 3; ++d)
     grid.push_back(field(b.getInt32Ty(), offsetof(TileryLaunch, grid) + 4 * d));
-  nests.streaming = b.CreateICmpNE(b.CreateAnd(field(b.getInt32Ty(), offsetof(TileryLaunch, flags)), TILERY_STREAM), b.getInt32(0));
+  nests.streaming =
+      b.CreateICmpNE(b.CreateAnd(field(b.getInt32Ty(), offsetof(TileryLaunch, flags)), TILERY_STREAM), b.getInt32(0));
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     llvm::Value *slot = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), args, argument.getArgNumber());
     llvm::Type *type = e.memoryType(argument.getType());
@@ -82,18 +85,29 @@ static FailureOr<DType> slotType(Type type) {
     type = pointer.getPointee();
   if (isa<tile::PtrType>(type))
     return DType::I64;
-  if (type.isF32()) return DType::F32;
-  if (type.isF64()) return DType::F64;
-  if (type.isF16()) return DType::F16;
-  if (type.isBF16()) return DType::BF16;
-  if (isa<Float8E4M3FNType>(type)) return DType::F8E4M3;
-  if (isa<Float8E5M2Type>(type)) return DType::F8E5M2;
+  if (type.isF32())
+    return DType::F32;
+  if (type.isF64())
+    return DType::F64;
+  if (type.isF16())
+    return DType::F16;
+  if (type.isBF16())
+    return DType::BF16;
+  if (isa<Float8E4M3FNType>(type))
+    return DType::F8E4M3;
+  if (isa<Float8E5M2Type>(type))
+    return DType::F8E5M2;
   switch (type.isInteger() ? type.getIntOrFloatBitWidth() : 0) {
-  case 1: return DType::Bool;
-  case 8: return DType::I8;
-  case 16: return DType::I16;
-  case 32: return DType::I32;
-  case 64: return DType::I64;
+  case 1:
+    return DType::Bool;
+  case 8:
+    return DType::I8;
+  case 16:
+    return DType::I16;
+  case 32:
+    return DType::I32;
+  case 64:
+    return DType::I64;
   }
   return failure();
 }
@@ -126,8 +140,8 @@ FailureOr<KernelInfo> KernelEmitter::emit() {
   });
 
   llvm::Type *i64 = b.getInt64Ty(), *ptr = b.getPtrTy();
-  function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, i64, ptr}, false), llvm::GlobalValue::ExternalLinkage,
-                                    info.name, e.module);
+  function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, i64, ptr}, false),
+                                    llvm::GlobalValue::ExternalLinkage, info.name, e.module);
   function->addParamAttr(3, llvm::Attribute::getWithAlignment(e.context(), llvm::Align(64)));
   function->setDoesNotThrow();
   if (e.debug) {
@@ -235,9 +249,8 @@ bool KernelEmitter::op(Operation *op) {
       .Case([&](tile::HistogramOp op) { histogramOp(op); })
       .Case([&](tile::PrintOp op) { printOp(op); })
       .Case([&](tile::AssertOp op) { assertOp(op); })
-      .Case<tile::DotOp, tile::ContractOp>([&](Operation *op) {
-        emitDot(evaluator, op, {launch, [&](Block &body) { ok &= block(body); }});
-      })
+      .Case<tile::DotOp, tile::ContractOp>(
+          [&](Operation *op) { emitDot(evaluator, op, {launch, [&](Block &body) { ok &= block(body); }}); })
       .Case([&](scf::ForOp op) { ok = forOp(op); })
       .Case([&](scf::IfOp op) { ok = ifOp(op); })
       .Case([&](scf::WhileOp op) { ok = whileOp(op); })
@@ -251,9 +264,10 @@ bool KernelEmitter::op(Operation *op) {
         SmallVector<Lanes> operands;
         for (Value operand : op->getOperands())
           operands.push_back(evaluator.scalar(operand));
-        Lanes result = isa<tile::AddPtrOp>(op) ? e.b.CreateGEP(e.memoryType(cast<tile::PtrType>(op->getResult(0).getType()).getPointee()),
-                                                               operands[0], evaluator.wide(op->getOperand(1)))
-                                               : emitElementwise(e, op, operands);
+        Lanes result = isa<tile::AddPtrOp>(op)
+                           ? e.b.CreateGEP(e.memoryType(cast<tile::PtrType>(op->getResult(0).getType()).getPointee()),
+                                           operands[0], evaluator.wide(op->getOperand(1)))
+                           : emitElementwise(e, op, operands);
         ok = result != nullptr;
         scalars[op->getResult(0)] = result;
       });

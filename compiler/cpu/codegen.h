@@ -48,7 +48,8 @@ private:
   void atomicRmwOp(tile::AtomicRmwOp op);
   void atomicCasOp(tile::AtomicCasOp op);
   Point elementPoint(mlir::OperandRange indices, llvm::ArrayRef<int64_t> shape, Lanes &inside);
-  void atomically(mlir::Operation *op, mlir::Value place, llvm::function_ref<llvm::Value *(llvm::Value *pointer, llvm::ArrayRef<Index> point)> update);
+  void atomically(mlir::Operation *op, mlir::Value place,
+                  llvm::function_ref<llvm::Value *(llvm::Value *pointer, llvm::ArrayRef<Index> point)> update);
 
   // tile_ops.cpp
   void extractOp(tile::ExtractOp op);

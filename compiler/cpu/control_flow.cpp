@@ -11,7 +11,8 @@ bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 bool KernelEmitter::forOp(scf::ForOp op) {
   auto &b = e.b;
   auto &scalars = evaluator.scalars;
-  llvm::Value *from = evaluator.scalar(op.getLowerBound()), *to = evaluator.scalar(op.getUpperBound()), *step = evaluator.scalar(op.getStep());
+  llvm::Value *from = evaluator.scalar(op.getLowerBound()), *to = evaluator.scalar(op.getUpperBound()),
+              *step = evaluator.scalar(op.getStep());
   llvm::BasicBlock *before = b.GetInsertBlock(), *body = newBlock("for"), *exit = newBlock();
   auto runs = [&](llvm::Value *i) { return op.getUnsignedCmp() ? b.CreateICmpULT(i, to) : b.CreateICmpSLT(i, to); };
   SmallVector<llvm::Value *> initial;
@@ -39,7 +40,8 @@ bool KernelEmitter::forOp(scf::ForOp op) {
   llvm::Value *next = b.CreateAdd(counter, step);
   llvm::BasicBlock *latch = b.GetInsertBlock();
   // The last step may leave the counter's range: then it went past `to`.
-  llvm::Value *more = b.CreateAnd(runs(next), op.getUnsignedCmp() ? b.CreateICmpUGT(next, counter) : b.CreateICmpSGT(next, counter));
+  llvm::Value *more =
+      b.CreateAnd(runs(next), op.getUnsignedCmp() ? b.CreateICmpUGT(next, counter) : b.CreateICmpSGT(next, counter));
   b.CreateCondBr(more, body, exit);
   counter->addIncoming(next, latch);
   b.SetInsertPoint(exit);

@@ -18,8 +18,8 @@ struct Options {
 };
 
 struct CompiledObject {
-  std::string object; // ELF, see emit_object.h
-  std::vector<KernelInfo> kernels;  // runtime.h: symbol, scratch bytes, argument slots
+  std::string object;                      // ELF, see emit_object.h
+  std::vector<KernelInfo> kernels;         // runtime.h: symbol, scratch bytes, argument slots
   std::string llvmText, asmText, planText; // as wanted
 };
 

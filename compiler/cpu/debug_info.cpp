@@ -34,11 +34,13 @@ void DebugInfo::beginFunction(llvm::Function *function, Location location) {
   FileLineColLoc source = sourceLine(location);
   llvm::DIFile *where = file(source ? source.getFilename().getValue() : "<unknown>");
   if (!unit)
-    unit = builder.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C), where, "tilery", true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
+    unit = builder.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C), where, "tilery", true, "", 0, "",
+                                     llvm::DICompileUnit::LineTablesOnly);
   unsigned line = source ? source.getLine() : 0;
   auto *type = builder.createSubroutineType(builder.getOrCreateTypeArray({}));
-  subprogram = builder.createFunction(where, function->getName(), function->getName(), where, line, type, line, llvm::DINode::FlagZero,
-                                      llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized);
+  subprogram =
+      builder.createFunction(where, function->getName(), function->getName(), where, line, type, line, llvm::DINode::FlagZero,
+                             llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized);
   function->setSubprogram(subprogram);
   scopes.clear();
 }

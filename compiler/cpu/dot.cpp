@@ -10,8 +10,9 @@ using mlir::Value;
 class DotEmitter {
 public:
   DotEmitter(Evaluator &ev, Operation *op, const DotSurroundings &around)
-      : ev(ev), e(ev.e), b(ev.e.b), op(op), around(around), plan(planDot(op, e.options, [&](Value v) { return !ev.plan.isVirtual(v); })),
-        contract(dyn_cast<tile::ContractOp>(op)), compute(e.valueType(plan.compute)), bytes(compute->getScalarSizeInBits() / 8) {}
+      : ev(ev), e(ev.e), b(ev.e.b), op(op), around(around),
+        plan(planDot(op, e.options, [&](Value v) { return !ev.plan.isVirtual(v); })), contract(dyn_cast<tile::ContractOp>(op)),
+        compute(e.valueType(plan.compute)), bytes(compute->getScalarSizeInBits() / 8) {}
 
   void run();
 
@@ -30,10 +31,12 @@ private:
 
   /// One operand's panel for steps [from, to): its memory, complete.
   llvm::Value *panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to, llvm::Value *&handle);
-  void packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch, llvm::Value *from, llvm::Value *to);
+  void packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch, llvm::Value *from,
+                 llvm::Value *to);
   void enterStep(llvm::Value *step);
   void packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch);
-  llvm::Value *fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n, bool lanesAlongK);
+  llvm::Value *fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
+                     bool lanesAlongK);
   llvm::Value *toCompute(llvm::Value *value, mlir::Type from, bool isUnsigned, unsigned n);
   llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, SmallVectorImpl<KnownBound> &known);
   llvm::Value *consecutive(Value indices, const Sliver &sliver);
@@ -119,7 +122,8 @@ llvm::Value *DotEmitter::toCompute(llvm::Value *value, mlir::Type from, bool isU
   return e.splat(value, n);
 }
 
-llvm::Value *DotEmitter::fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n, bool lanesAlongK) {
+llvm::Value *DotEmitter::fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
+                               bool lanesAlongK) {
   ev.lanes = n;
   ev.limit = nullptr;
   Point point;
@@ -184,7 +188,8 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
       if (bound.size() != 2)
         continue;
       known.push_back({bound[0], bound[1], int(d)});
-      llvm::Value *covers = b.CreateAnd(b.CreateICmpSLE(ev.wide(bound[0]), i64(0)), b.CreateICmpSGE(ev.wide(bound[1]), i64(size)));
+      llvm::Value *covers =
+          b.CreateAnd(b.CreateICmpSLE(ev.wide(bound[0]), i64(0)), b.CreateICmpSGE(ev.wide(bound[1]), i64(size)));
       all = e.band(all, covers);
     }
   }
@@ -193,7 +198,9 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
 
 void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch) {
   PackSource source;
-  source.alongSliver = [&](llvm::Value *position, llvm::Value *k, unsigned n) { return fetch(operand, batch, position, k, n, false); };
+  source.alongSliver = [&](llvm::Value *position, llvm::Value *k, unsigned n) {
+    return fetch(operand, batch, position, k, n, false);
+  };
   source.alongK = [&](llvm::Value *position, llvm::Value *k, unsigned n) { return fetch(operand, batch, position, k, n, true); };
   source.enterLoop = [&](llvm::Instruction *end) { ev.enterLoop(end); };
   source.leaveLoop = [&] { ev.leaveLoop(); };
@@ -232,7 +239,8 @@ llvm::Value *DotEmitter::piecesOf(const DotOperand &operand, llvm::Value *from, 
   return b.CreateUDiv(b.CreateAdd(b.CreateSub(to, from), i64(stepsPerPiece() - 1)), i64(stepsPerPiece()));
 }
 
-void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch, llvm::Value *from, llvm::Value *to) {
+void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch,
+                           llvm::Value *from, llvm::Value *to) {
   llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.k));
   unsigned unit = cut(operand).unit;
   auto packAt = [&](llvm::Value *step, llvm::Value *first, unsigned width) {
@@ -258,7 +266,8 @@ void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm:
   });
 }
 
-llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to, llvm::Value *&handle) {
+llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to,
+                               llvm::Value *&handle) {
   llvm::Value *pieces = piecesOf(operand, from, to);
   auto *ptr = b.getPtrTy();
   auto *i64Type = b.getInt64Ty();
@@ -330,7 +339,8 @@ void DotEmitter::emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *s
     llvm::Value *handleA, *handleB;
     llvm::Value *a = panel(plan.a, batch, from, to, handleA), *bPanel = panel(plan.b, batch, from, to, handleB);
     emitTiles(a, bPanel, b.CreateMul(b.CreateSub(to, from), i64(plan.k)), tile, accumulate);
-    auto release = e.module.getOrInsertFunction("tilery_rt_panel_release", llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false));
+    auto release = e.module.getOrInsertFunction("tilery_rt_panel_release",
+                                                llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false));
     for (llvm::Value *handle : {handleA, handleB})
       if (handle)
         b.CreateCall(release, {around.launch, handle});
@@ -346,7 +356,8 @@ void DotEmitter::emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *s
     block(from, to, plan.startsAtZero ? b.CreateICmpSGT(from, i64(0)) : b.getTrue());
   });
   if (plan.startsAtZero)
-    emitIf(b, b.CreateICmpSLE(steps, i64(0)), [&] { b.CreateMemSet(tile, b.getInt8(0), plan.m * plan.n * bytes, llvm::MaybeAlign(bytes)); });
+    emitIf(b, b.CreateICmpSLE(steps, i64(0)),
+           [&] { b.CreateMemSet(tile, b.getInt8(0), plan.m * plan.n * bytes, llvm::MaybeAlign(bytes)); });
 }
 
 /// True (at run time) if the whole tile exists where its store puts it, row after row. Null if the store shares its nest with others.
@@ -374,7 +385,8 @@ void DotEmitter::convertTile(mlir::Type from, llvm::Value *source, mlir::Type to
   int64_t elements = plan.batch * plan.m * plan.n, lanes = plan.blocking.lanes, whole = elements / lanes * lanes;
   auto part = [&](llvm::Value *index, unsigned n) {
     auto at = [&](llvm::Value *base, mlir::Type type) { return b.CreateInBoundsGEP(e.memoryType(type), base, index); };
-    llvm::Value *value = b.CreateAlignedLoad(e.vectorOf(e.memoryType(from), n), at(source, from), llvm::Align(elementBytes(from)));
+    llvm::Value *value =
+        b.CreateAlignedLoad(e.vectorOf(e.memoryType(from), n), at(source, from), llvm::Align(elementBytes(from)));
     value = from.isF32() ? e.narrowFloat(value, to) : e.widenFloat(value, from);
     b.CreateAlignedStore(value, at(target, to), llvm::Align(elementBytes(to)));
   };
@@ -416,6 +428,8 @@ void DotEmitter::run() {
 
 } // namespace
 
-void emitDot(Evaluator &evaluator, mlir::Operation *op, const DotSurroundings &around) { DotEmitter(evaluator, op, around).run(); }
+void emitDot(Evaluator &evaluator, mlir::Operation *op, const DotSurroundings &around) {
+  DotEmitter(evaluator, op, around).run();
+}
 
 } // namespace tilery::cpu

@@ -28,28 +28,32 @@ DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsi
   return blocking;
 }
 
-llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows, unsigned columns) {
+llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows,
+                          unsigned columns) {
   unsigned lanes = blocking.lanes, vectors = (columns + lanes - 1) / lanes;
   std::string typeName;
   llvm::raw_string_ostream(typeName) << *compute;
-  std::string name = "tilery.dot." + typeName + "." + std::to_string(rows) + "x" + std::to_string(columns) + ".u" + std::to_string(blocking.unroll);
+  std::string name = "tilery.dot." + typeName + "." + std::to_string(rows) + "x" + std::to_string(columns) + ".u" +
+                     std::to_string(blocking.unroll);
   if (llvm::Function *known = module.getFunction(name))
     return known;
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> b(context);
-  auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(), b.getPtrTy(), b.getInt64Ty(), b.getInt1Ty()}, false);
+  auto *type = llvm::FunctionType::get(
+      b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(), b.getPtrTy(), b.getInt64Ty(), b.getInt1Ty()}, false);
   auto *function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   for (unsigned i : {0u, 1u, 3u})
     function->addParamAttr(i, llvm::Attribute::NoAlias);
-  llvm::Value *a = function->getArg(0), *bPanel = function->getArg(1), *k = function->getArg(2), *c = function->getArg(3), *ldc = function->getArg(4),
-              *accumulate = function->getArg(5);
+  llvm::Value *a = function->getArg(0), *bPanel = function->getArg(1), *k = function->getArg(2), *c = function->getArg(3),
+              *ldc = function->getArg(4), *accumulate = function->getArg(5);
 
   auto *vector = llvm::FixedVectorType::get(compute, lanes);
   llvm::Align align(compute->getScalarSizeInBits() / 8);
   auto block = [&](const char *label) { return llvm::BasicBlock::Create(context, label, function); };
-  llvm::BasicBlock *entry = block("entry"), *fetch = block("fetch"), *start = block("start"), *loop = block("loop"), *done = block("done");
+  llvm::BasicBlock *entry = block("entry"), *fetch = block("fetch"), *start = block("start"), *loop = block("loop"),
+                   *done = block("done");
 
   auto place = [&](unsigned i, unsigned v) {
     llvm::Value *row = b.CreateInBoundsGEP(compute, c, b.CreateMul(ldc, b.getInt64(i)));
@@ -102,7 +106,8 @@ llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llv
   for (unsigned u = 0; u < blocking.unroll; ++u) {
     llvm::SmallVector<llvm::Value *> columnsOfB;
     for (unsigned v = 0; v < vectors; ++v)
-      columnsOfB.push_back(b.CreateAlignedLoad(vector, b.CreateConstInBoundsGEP1_64(compute, pb, (u * vectors + v) * lanes), align));
+      columnsOfB.push_back(
+          b.CreateAlignedLoad(vector, b.CreateConstInBoundsGEP1_64(compute, pb, (u * vectors + v) * lanes), align));
     for (unsigned i = 0; i < rows; ++i) {
       llvm::Value *element = b.CreateAlignedLoad(compute, b.CreateConstInBoundsGEP1_64(compute, pa, u * rows + i), align);
       llvm::Value *row = b.CreateVectorSplat(lanes, element);

@@ -29,6 +29,7 @@ DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsi
 /// The kernel function for `rows` rows and `columns` elements (<= vectors * lanes) of a row-major C with `ldc` elements a row:
 ///   void (const T *a, const T *b, int64_t k, T *c, int64_t ldc, bool accumulate): c = (accumulate ? c : 0) + a * b, products added in increasing k.
 /// a: [k][rows], b: [k][vectors * lanes]. T is f32, f64, i32 or i64. One function per shape: found in `module` if it exists already.
-llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows, unsigned columns);
+llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows,
+                          unsigned columns);
 
 } // namespace tilery::cpu

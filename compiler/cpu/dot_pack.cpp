@@ -50,19 +50,26 @@ static void chunks(unsigned width, unsigned lanes, llvm::function_ref<void(unsig
 }
 
 static void store(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::Value *value, llvm::Value *row, unsigned offset) {
-  b.CreateAlignedStore(value, b.CreateConstInBoundsGEP1_64(compute, row, offset), llvm::Align(compute->getScalarSizeInBits() / 8));
+  b.CreateAlignedStore(value, b.CreateConstInBoundsGEP1_64(compute, row, offset),
+                       llvm::Align(compute->getScalarSizeInBits() / 8));
 }
 
-static void packAlong(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, const PackSource &source) {
+static void packAlong(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
+                      const PackSource &source) {
   // Positions are made before the loop: what depends on them alone is evaluated there.
   llvm::DenseMap<unsigned, llvm::Value *> positions;
-  chunks(sliver.width, lanes, [&](unsigned offset, unsigned) { positions[offset] = b.CreateAdd(sliver.first, b.getInt64(offset)); });
-  emitLoop(b, b.getInt64(0), b.getInt64(count), 1, [&](llvm::Value *k) {
-    llvm::Value *row = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
-    chunks(sliver.width, lanes, [&](unsigned offset, unsigned n) { store(b, compute, source.alongSliver(positions[offset], k, n), row, offset); });
-    for (unsigned pad = sliver.width; pad < sliver.padded; ++pad)
-      store(b, compute, llvm::Constant::getNullValue(compute), row, pad);
-  }, source.enterLoop);
+  chunks(sliver.width, lanes,
+         [&](unsigned offset, unsigned) { positions[offset] = b.CreateAdd(sliver.first, b.getInt64(offset)); });
+  emitLoop(
+      b, b.getInt64(0), b.getInt64(count), 1,
+      [&](llvm::Value *k) {
+        llvm::Value *row = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
+        chunks(sliver.width, lanes,
+               [&](unsigned offset, unsigned n) { store(b, compute, source.alongSliver(positions[offset], k, n), row, offset); });
+        for (unsigned pad = sliver.width; pad < sliver.padded; ++pad)
+          store(b, compute, llvm::Constant::getNullValue(compute), row, pad);
+      },
+      source.enterLoop);
   source.leaveLoop();
 }
 
@@ -85,7 +92,8 @@ static void transpose(llvm::IRBuilder<> &b, llvm::MutableArrayRef<llvm::Value *>
   }
 }
 
-static void packAcross(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, const PackSource &source) {
+static void packAcross(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
+                       const PackSource &source) {
   llvm::SmallVector<llvm::Value *> positions;
   for (unsigned i = 0; i < sliver.width; ++i)
     positions.push_back(b.CreateAdd(sliver.first, b.getInt64(i)));
@@ -124,7 +132,8 @@ static void packAcross(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes
   chunks(count - whole, lanes, [&](unsigned offset, unsigned depth) { block(b.getInt64(whole + offset), depth); });
 }
 
-void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool across, const PackSource &source) {
+void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool across,
+                const PackSource &source) {
   (across ? packAcross : packAlong)(b, compute, lanes, sliver, count, source);
 }
 

@@ -23,14 +23,17 @@ struct Sliver {
 };
 
 /// Emits the packing of k in [0, count). `across`: the source is contiguous along k, so blocks are transposed in registers.
-void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool across, const PackSource &source);
+void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool across,
+                const PackSource &source);
 
 using LoopBody = llvm::function_ref<void(llvm::Value *)>;
 /// for (i = from; i < to; i += step) body(i), one check before and one at the bottom. `enter` gets the end of the preheader, which runs
 /// only if the body does.
-void emitLoop(llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, int64_t step, LoopBody body,
-              llvm::function_ref<void(llvm::Instruction *)> enter = [](llvm::Instruction *) {});
+void emitLoop(
+    llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, int64_t step, LoopBody body,
+    llvm::function_ref<void(llvm::Instruction *)> enter = [](llvm::Instruction *) {});
 /// if (condition) then() else otherwise().
-void emitIf(llvm::IRBuilder<> &b, llvm::Value *condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = [] {});
+void emitIf(
+    llvm::IRBuilder<> &b, llvm::Value *condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = [] {});
 
 } // namespace tilery::cpu

@@ -79,7 +79,8 @@ static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, const 
       continue;
     if (auto load = dyn_cast<tile::LoadOp>(def); load && (isTile || inside)) {
       MemoryClass source = classOfPlace(load.getPlace());
-      if (load.getIsVolatile() || llvm::any_of(written, [&](MemoryClass each) { return mayAlias(source, each, options.disjoint); }))
+      if (load.getIsVolatile() ||
+          llvm::any_of(written, [&](MemoryClass each) { return mayAlias(source, each, options.disjoint); }))
         return std::nullopt;
     }
     bool place = isa<tile::AccessType>(value.getType());
@@ -151,8 +152,8 @@ void hoistStorePlaces(tile::KernelOp kernel) {
       return;
     std::function<void(Value)> hoist = [&](Value value) {
       Operation *def = value.getDefiningOp();
-      if (!def || def->getBlock() != op->getBlock() || def->isBeforeInBlock(op) || def == op || !isPure(def) || def->getNumRegions() ||
-          isa<RankedTensorType>(value.getType()))
+      if (!def || def->getBlock() != op->getBlock() || def->isBeforeInBlock(op) || def == op || !isPure(def) ||
+          def->getNumRegions() || isa<RankedTensorType>(value.getType()))
         return;
       for (Value operand : def->getOperands())
         hoist(operand);

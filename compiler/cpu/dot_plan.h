@@ -6,10 +6,10 @@
 namespace tilery::cpu {
 
 struct DotOperand {
-  mlir::Value tile;    // (B x) M x K or (B x) K x N
+  mlir::Value tile; // (B x) M x K or (B x) K x N
   bool isA = true, isUnsigned = false;
-  bool across = false; // contiguous along K: packing transposes
-  bool shared = false; // packed once per launch, in the panel table
+  bool across = false;                // contiguous along K: packing transposes
+  bool shared = false;                // packed once per launch, in the panel table
   llvm::SmallVector<mlir::Value> key; // shared: the scalars that tell one panel from another
 };
 
@@ -20,7 +20,7 @@ struct DotPlan {
   bool startsAtZero = false;              // acc is zero: not read, the result buffer need not be initialised
   DotBlocking blocking;
   DotOperand a, b;
-  tile::StoreOp directStore;              // null, or the store that alone uses the result: whole tiles may be written to its place at once
+  tile::StoreOp directStore; // null, or the store that alone uses the result: whole tiles may be written to its place at once
 
   const DotOperand &operand(bool isA) const { return isA ? a : b; }
   /// Elements of a private panel of one K block.

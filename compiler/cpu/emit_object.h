@@ -6,7 +6,7 @@
 namespace tilery::cpu {
 
 struct EmitOptions {
-  bool fpContract = true;      // let a*b+c become one fused multiply-add where the IR's `contract` flags allow it
+  bool fpContract = true;          // let a*b+c become one fused multiply-add where the IR's `contract` flags allow it
   std::string *llvmText = nullptr; // receives the optimised module's text
   std::string *asmText = nullptr;  // receives the assembly text
 };

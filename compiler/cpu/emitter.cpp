@@ -111,7 +111,8 @@ Lanes Emitter::narrowFloat(Lanes value, Type element) {
   return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, rounded), i16);
 }
 
-llvm::CallInst *Emitter::intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value *> args, llvm::ArrayRef<llvm::Type *> types) {
+llvm::CallInst *Emitter::intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value *> args,
+                                   llvm::ArrayRef<llvm::Type *> types) {
   return b.CreateIntrinsic(id, types, args);
 }
 

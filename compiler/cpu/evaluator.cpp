@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace tilery::cpu {
 
-Evaluator::AtLevel::AtLevel(Evaluator &evaluator, unsigned level) : b(evaluator.e.b), moved(evaluator.levels[level].preheaderEnd) {
+Evaluator::AtLevel::AtLevel(Evaluator &evaluator, unsigned level)
+    : b(evaluator.e.b), moved(evaluator.levels[level].preheaderEnd) {
   if (!moved)
     return;
   block = b.GetInsertBlock();
@@ -126,7 +127,8 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
       .Case([&](tile::BufferLoadOp op) { return load(bufferAddress(op.getBuffer(), point)); })
       .Default([&](Operation *op) -> Lanes {
         auto compare = dyn_cast<arith::CmpIOp>(op);
-        if (compare && compare.getPredicate() == arith::CmpIPredicate::slt && surelyBelow(compare.getLhs(), compare.getRhs(), point))
+        if (compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
+            surelyBelow(compare.getLhs(), compare.getRhs(), point))
           return b.getTrue();
         SmallVector<Lanes> operands;
         for (Value operand : op->getOperands())
@@ -208,7 +210,8 @@ Lanes Evaluator::constantTile(DenseElementsAttr attr, ArrayRef<Index> point) {
     values.push_back(element.isInteger(1) ? llvm::ConstantInt::get(e.b.getInt8Ty(), value->isOneValue()) : value);
   }
   auto *type = llvm::ArrayType::get(e.memoryType(element), values.size());
-  auto *global = new llvm::GlobalVariable(e.module, type, true, llvm::GlobalValue::PrivateLinkage, llvm::ConstantArray::get(type, values));
+  auto *global =
+      new llvm::GlobalVariable(e.module, type, true, llvm::GlobalValue::PrivateLinkage, llvm::ConstantArray::get(type, values));
   Address where;
   where.element = element;
   where.pointer = global;

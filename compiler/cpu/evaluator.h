@@ -50,8 +50,8 @@ public:
   Evaluator(Emitter &e, const Plan &plan) : e(e), plan(plan) { levels.emplace_back(); }
 
   // -- what surrounds the current nest
-  llvm::DenseMap<mlir::Value, llvm::Value *> scalars; // of rank 0, defined so far
-  llvm::Value *arena = nullptr;                       // scratch memory of this thread
+  llvm::DenseMap<mlir::Value, llvm::Value *> scalars;                                  // of rank 0, defined so far
+  llvm::Value *arena = nullptr;                                                        // scratch memory of this thread
   llvm::DenseMap<const void *, std::pair<llvm::MDNode *, llvm::MDNode *>> aliasScopes; // per kernel argument, null: the arena
 
   llvm::DenseMap<mlir::Operation *, llvm::Value *> done; // stores that need not run where this i1 is true
@@ -60,7 +60,8 @@ public:
   unsigned lanes = 1;
   Lanes limit = nullptr; // lanes that exist in this body; null: all
   llvm::SmallVector<KnownBound> known;
-  llvm::DenseMap<mlir::Value, llvm::Value *> consecutive; // stored index tiles of rank 1: lane i is i + this i64, for every i of this body
+  llvm::DenseMap<mlir::Value, llvm::Value *>
+      consecutive; // stored index tiles of rank 1: lane i is i + this i64, for every i of this body
 
   /// Enters a loop whose preheader ends with `preheaderEnd`: what is fixed outside the loop is emitted before it.
   void enterLoop(llvm::Instruction *preheaderEnd);
@@ -114,10 +115,11 @@ private:
     AtLevel(Evaluator &evaluator, unsigned level);
     ~AtLevel();
     AtLevel(const AtLevel &) = delete;
+
   private:
     llvm::IRBuilder<> &b;
     bool moved;
-    llvm::BasicBlock *block = nullptr;       // where it was: the end of this block, or
+    llvm::BasicBlock *block = nullptr;        // where it was: the end of this block, or
     llvm::Instruction *instruction = nullptr; // before this instruction
   };
   static unsigned levelOf(llvm::ArrayRef<Index> point);

@@ -81,32 +81,35 @@ Lanes emitMath(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
   auto &b = e.b;
   llvm::Type *type = v[0]->getType();
   auto unary = [&](llvm::Intrinsic::ID id) -> Lanes { return e.intrinsic(id, {v[0]}, {type}); };
-  auto isClass = [&](unsigned mask) -> Lanes { return e.intrinsic(llvm::Intrinsic::is_fpclass, {v[0], b.getInt32(mask)}, {type}); };
+  auto isClass = [&](unsigned mask) -> Lanes {
+    return e.intrinsic(llvm::Intrinsic::is_fpclass, {v[0], b.getInt32(mask)}, {type});
+  };
   if (const char *name = libmName(op)) {
     if (Lanes own = emitOwnMath(e, name, v))
       return own;
     return callLibm(e, name, v);
   }
-  Lanes result = llvm::TypeSwitch<Operation *, Lanes>(op)
-      .Case([&](math::SqrtOp) { return unary(llvm::Intrinsic::sqrt); })
-      .Case([&](math::RsqrtOp) { return b.CreateFDiv(llvm::ConstantFP::get(type, 1.0), unary(llvm::Intrinsic::sqrt)); })
-      .Case([&](math::AbsFOp) { return unary(llvm::Intrinsic::fabs); })
-      .Case([&](math::FloorOp) { return unary(llvm::Intrinsic::floor); })
-      .Case([&](math::CeilOp) { return unary(llvm::Intrinsic::ceil); })
-      .Case([&](math::TruncOp) { return unary(llvm::Intrinsic::trunc); })
-      .Case([&](math::RoundOp) { return unary(llvm::Intrinsic::round); })
-      .Case([&](math::RoundEvenOp) { return unary(llvm::Intrinsic::roundeven); })
-      .Case([&](math::FmaOp) { return e.intrinsic(llvm::Intrinsic::fma, v, {type}); })
-      .Case([&](math::CopySignOp) { return e.intrinsic(llvm::Intrinsic::copysign, v, {type}); })
-      .Case([&](math::IsNaNOp) { return isClass(llvm::fcNan); })
-      .Case([&](math::IsInfOp) { return isClass(llvm::fcInf); })
-      .Case([&](math::IsFiniteOp) { return isClass(llvm::fcFinite); })
-      .Case([&](math::AbsIOp) { return e.intrinsic(llvm::Intrinsic::abs, {v[0], b.getFalse()}, {type}); })
-      .Case([&](math::CtPopOp) { return unary(llvm::Intrinsic::ctpop); })
-      .Case([&](math::CountLeadingZerosOp) { return e.intrinsic(llvm::Intrinsic::ctlz, {v[0], b.getFalse()}, {type}); })
-      .Case([&](math::CountTrailingZerosOp) { return e.intrinsic(llvm::Intrinsic::cttz, {v[0], b.getFalse()}, {type}); })
-      .Case([&](math::IPowIOp) { return integerPower(e, v[0], v[1]); })
-      .Default([](Operation *) -> Lanes { return nullptr; });
+  Lanes result =
+      llvm::TypeSwitch<Operation *, Lanes>(op)
+          .Case([&](math::SqrtOp) { return unary(llvm::Intrinsic::sqrt); })
+          .Case([&](math::RsqrtOp) { return b.CreateFDiv(llvm::ConstantFP::get(type, 1.0), unary(llvm::Intrinsic::sqrt)); })
+          .Case([&](math::AbsFOp) { return unary(llvm::Intrinsic::fabs); })
+          .Case([&](math::FloorOp) { return unary(llvm::Intrinsic::floor); })
+          .Case([&](math::CeilOp) { return unary(llvm::Intrinsic::ceil); })
+          .Case([&](math::TruncOp) { return unary(llvm::Intrinsic::trunc); })
+          .Case([&](math::RoundOp) { return unary(llvm::Intrinsic::round); })
+          .Case([&](math::RoundEvenOp) { return unary(llvm::Intrinsic::roundeven); })
+          .Case([&](math::FmaOp) { return e.intrinsic(llvm::Intrinsic::fma, v, {type}); })
+          .Case([&](math::CopySignOp) { return e.intrinsic(llvm::Intrinsic::copysign, v, {type}); })
+          .Case([&](math::IsNaNOp) { return isClass(llvm::fcNan); })
+          .Case([&](math::IsInfOp) { return isClass(llvm::fcInf); })
+          .Case([&](math::IsFiniteOp) { return isClass(llvm::fcFinite); })
+          .Case([&](math::AbsIOp) { return e.intrinsic(llvm::Intrinsic::abs, {v[0], b.getFalse()}, {type}); })
+          .Case([&](math::CtPopOp) { return unary(llvm::Intrinsic::ctpop); })
+          .Case([&](math::CountLeadingZerosOp) { return e.intrinsic(llvm::Intrinsic::ctlz, {v[0], b.getFalse()}, {type}); })
+          .Case([&](math::CountTrailingZerosOp) { return e.intrinsic(llvm::Intrinsic::cttz, {v[0], b.getFalse()}, {type}); })
+          .Case([&](math::IPowIOp) { return integerPower(e, v[0], v[1]); })
+          .Default([](Operation *) -> Lanes { return nullptr; });
   if (!result)
     op->emitError() << "the CPU target has no code for " << op->getName().getStringRef();
   return result;

@@ -61,7 +61,8 @@ Lanes exp(F32 &m, Lanes x) {
   Lanes n = m.sub(t, m.number(roundMagic));
   Lanes r = m.fma(n, m.number(-0.693359375), x); // ln 2 in two parts, the first short: n times it is exact
   r = m.fma(n, m.number(2.12194440e-4), r);
-  Lanes g = m.polynomial(r, {0.4999999403953552, 0.16666515171527863, 0.04166845604777336, 0.008369418792426586, 0.0013813142431899905});
+  Lanes g = m.polynomial(
+      r, {0.4999999403953552, 0.16666515171527863, 0.04166845604777336, 0.008369418792426586, 0.0013813142431899905});
   Lanes p = m.add(m.fma(m.mul(r, r), g, r), m.number(1.0));
   return scale(m, p, m.e.b.CreateSub(m.toBits(t), m.bits(0x4B400000)));
 }
@@ -70,12 +71,15 @@ Lanes exp2(F32 &m, Lanes x) {
   x = clamp(m, x, -151.0, 129.0);
   Lanes t = m.add(x, m.number(roundMagic));
   Lanes r = m.sub(x, m.sub(t, m.number(roundMagic)));
-  Lanes g = m.polynomial(r, {0.6931471824645996, 0.24022650718688965, 0.0555032454431057, 0.009617999196052551, 0.0013401577016338706, 0.0001547774882055819});
+  Lanes g = m.polynomial(r, {0.6931471824645996, 0.24022650718688965, 0.0555032454431057, 0.009617999196052551,
+                             0.0013401577016338706, 0.0001547774882055819});
   return scale(m, m.fma(r, g, m.number(1.0)), m.e.b.CreateSub(m.toBits(t), m.bits(0x4B400000)));
 }
 
 /// x = 2^e * (1 + f) with 1 + f in [sqrt 1/2, sqrt 2), and log(1 + f) - f.
-struct Logarithm { Lanes e, f, rest; };
+struct Logarithm {
+  Lanes e, f, rest;
+};
 Logarithm logarithm(F32 &m, Lanes x) {
   auto &b = m.e.b;
   Lanes tiny = b.CreateFCmpOLT(x, m.number(1.1754943508222875e-38));
@@ -86,8 +90,8 @@ Logarithm logarithm(F32 &m, Lanes x) {
   Lanes mantissa = m.fromBits(b.CreateAdd(b.CreateAnd(shifted, m.bits(0x007FFFFF)), m.bits(0x3F3504F3)));
   Lanes e = b.CreateSIToFP(b.CreateSub(exponent, b.CreateSelect(tiny, m.bits(23), m.bits(0))), m.type);
   Lanes f = m.sub(mantissa, m.number(1.0));
-  Lanes p = m.polynomial(f, {0.3333333134651184, -0.2500081956386566, 0.20001226663589478, -0.16623356938362122, 0.14201757311820984,
-                             -0.13160181045532227, 0.1276157945394516, -0.07634501904249191});
+  Lanes p = m.polynomial(f, {0.3333333134651184, -0.2500081956386566, 0.20001226663589478, -0.16623356938362122,
+                             0.14201757311820984, -0.13160181045532227, 0.1276157945394516, -0.07634501904249191});
   Lanes square = m.mul(f, f);
   return {e, f, m.fma(square, m.number(-0.5), m.mul(m.mul(square, f), p))};
 }
@@ -118,7 +122,8 @@ Lanes log2(F32 &m, Lanes x) {
 Lanes tanh(F32 &m, Lanes x) {
   auto &b = m.e.b;
   Lanes a = m.abs(x), s = m.mul(a, a);
-  Lanes g = m.polynomial(s, {-0.33333316445350647, 0.13332512974739075, -0.05384344235062599, 0.021031292155385017, -0.006212451495230198});
+  Lanes g = m.polynomial(
+      s, {-0.33333316445350647, 0.13332512974739075, -0.05384344235062599, 0.021031292155385017, -0.006212451495230198});
   Lanes small = m.fma(m.mul(a, s), g, a);
   Lanes large = m.sub(m.number(1.0), m.div(m.number(2.0), m.add(exp(m, m.add(a, a)), m.number(1.0))));
   return m.withSign(b.CreateSelect(b.CreateFCmpOLT(a, m.number(0.55)), small, large), x);
@@ -127,11 +132,14 @@ Lanes tanh(F32 &m, Lanes x) {
 Lanes erf(F32 &m, Lanes x) {
   auto &b = m.e.b;
   Lanes a = m.abs(x), s = m.mul(a, a);
-  Lanes small = m.fma(a, m.polynomial(s, {0.12837915122509003, -0.37612494826316833, 0.11281802505254745, -0.026765568181872368,
-                                          0.004990980960428715, -0.0005976897082291543}), a);
+  Lanes small = m.fma(a,
+                      m.polynomial(s, {0.12837915122509003, -0.37612494826316833, 0.11281802505254745, -0.026765568181872368,
+                                       0.004990980960428715, -0.0005976897082291543}),
+                      a);
   Lanes t = clamp(m, a, 0.0, 4.0); // from 3.92 on erf rounds to 1
-  Lanes r = m.add(m.polynomial(t, {-0.00017587884212844074, 0.12952084839344025, 0.6333346366882324, 0.10829399526119232, -0.02512865513563156,
-                                   0.004174654372036457, -0.00043522121268324554, 2.1162108168937266e-05}), t);
+  Lanes r = m.add(m.polynomial(t, {-0.00017587884212844074, 0.12952084839344025, 0.6333346366882324, 0.10829399526119232,
+                                   -0.02512865513563156, 0.004174654372036457, -0.00043522121268324554, 2.1162108168937266e-05}),
+                  t);
   Lanes large = m.sub(m.number(1.0), exp(m, m.sub(m.number(0.0), r)));
   return m.withSign(b.CreateSelect(b.CreateFCmpOLT(a, m.number(0.925)), small, large), x);
 }
@@ -151,8 +159,11 @@ Lanes sinOrCos(F32 &m, Lanes x, unsigned shift) {
   rd = fma(n, number(-6.1232339957367658861e-17), rd);
   Lanes r = b.CreateFPTrunc(rd, m.type), s = m.mul(r, r);
   Lanes quadrant = b.CreateAdd(b.CreateTrunc(b.CreateBitCast(t, wideInteger), m.integer), m.bits(shift));
-  Lanes sine = m.fma(m.mul(r, s), m.polynomial(s, {-0.1666666716337204, 0.008333329111337662, -0.0001983926194952801, 2.717603138080449e-06}), r);
-  Lanes cosine = m.fma(m.mul(s, s), m.polynomial(s, {0.04166664555668831, -0.0013887316454201937, 2.4432214559055865e-05}), m.fma(s, m.number(-0.5), m.number(1.0)));
+  Lanes sine =
+      m.fma(m.mul(r, s),
+            m.polynomial(s, {-0.1666666716337204, 0.008333329111337662, -0.0001983926194952801, 2.717603138080449e-06}), r);
+  Lanes cosine = m.fma(m.mul(s, s), m.polynomial(s, {0.04166664555668831, -0.0013887316454201937, 2.4432214559055865e-05}),
+                       m.fma(s, m.number(-0.5), m.number(1.0)));
   Lanes odd = b.CreateICmpNE(b.CreateAnd(quadrant, m.bits(1)), m.bits(0));
   Lanes sign = b.CreateShl(b.CreateAnd(quadrant, m.bits(2)), m.bits(30));
   Lanes y = m.fromBits(b.CreateXor(m.toBits(b.CreateSelect(odd, cosine, sine)), sign));
@@ -168,10 +179,12 @@ llvm::Function *trigonometric(Emitter &e, llvm::StringRef name, llvm::Type *type
   llvm::IRBuilder<>::InsertPointGuard guard(e.b);
   auto debug = e.b.getCurrentDebugLocation();
   e.b.SetCurrentDebugLocation(llvm::DebugLoc());
-  auto *function = llvm::Function::Create(llvm::FunctionType::get(type, {type}, false), llvm::Function::InternalLinkage, symbol, e.module);
+  auto *function =
+      llvm::Function::Create(llvm::FunctionType::get(type, {type}, false), llvm::Function::InternalLinkage, symbol, e.module);
   function->setDoesNotThrow();
   function->setDoesNotAccessMemory();
-  auto *entry = llvm::BasicBlock::Create(e.context(), "", function), *slow = llvm::BasicBlock::Create(e.context(), "huge", function),
+  auto *entry = llvm::BasicBlock::Create(e.context(), "", function),
+       *slow = llvm::BasicBlock::Create(e.context(), "huge", function),
        *done = llvm::BasicBlock::Create(e.context(), "done", function);
   e.b.SetInsertPoint(entry);
   F32 m(e, type);
@@ -199,12 +212,18 @@ Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operan
     return nullptr;
   F32 m(e, type);
   Lanes x = operands[0];
-  if (name == "exp") return exp(m, x);
-  if (name == "exp2") return exp2(m, x);
-  if (name == "log") return log(m, x);
-  if (name == "log2") return log2(m, x);
-  if (name == "tanh") return tanh(m, x);
-  if (name == "erf") return erf(m, x);
+  if (name == "exp")
+    return exp(m, x);
+  if (name == "exp2")
+    return exp2(m, x);
+  if (name == "log")
+    return log(m, x);
+  if (name == "log2")
+    return log2(m, x);
+  if (name == "tanh")
+    return tanh(m, x);
+  if (name == "erf")
+    return erf(m, x);
   if (name == "sin" || name == "cos") {
     auto *call = e.b.CreateCall(trigonometric(e, name, type), {x});
     return call;

@@ -28,7 +28,8 @@ void Evaluator::addTerm(Address &address, const Index &index, llvm::Value *step)
     address.step += index.step * fixed->getSExtValue();
     return;
   }
-  llvm::Value *offsets = b.CreateMul(b.CreateMul(e.iota(b.getInt64Ty(), lanes), e.splat(e.i64(index.step), lanes)), e.splat(step, lanes));
+  llvm::Value *offsets =
+      b.CreateMul(b.CreateMul(e.iota(b.getInt64Ty(), lanes), e.splat(e.i64(index.step), lanes)), e.splat(step, lanes));
   address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
 }
 
@@ -165,7 +166,8 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
         where.exists = e.band(where.exists, value(bound[0], point[d]));
       if (bound.size() != 2)
         continue;
-      bool sure = llvm::any_of(known, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == point[d].loop; });
+      bool sure = llvm::any_of(
+          known, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == point[d].loop; });
       if (sure)
         continue;
       llvm::Value *lo, *hi;
@@ -343,7 +345,9 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
     if (!address.exists) {
       write = b.CreateAlignedStore(bits, address.pointer, align, address.isVolatile);
     } else {
-      auto vector = [&](llvm::Value *v) { return b.CreateInsertElement(llvm::PoisonValue::get(llvm::FixedVectorType::get(v->getType(), 1)), v, uint64_t(0)); };
+      auto vector = [&](llvm::Value *v) {
+        return b.CreateInsertElement(llvm::PoisonValue::get(llvm::FixedVectorType::get(v->getType(), 1)), v, uint64_t(0));
+      };
       write = b.CreateMaskedStore(vector(bits), address.pointer, align, vector(address.exists));
     }
   } else {

@@ -75,16 +75,22 @@ void KernelEmitter::elementStoreOp(tile::ElementStoreOp op) {
 
 static llvm::AtomicOrdering orderOf(tile::MemoryOrder order) {
   switch (order) {
-  case tile::MemoryOrder::relaxed: return llvm::AtomicOrdering::Monotonic;
-  case tile::MemoryOrder::acquire: return llvm::AtomicOrdering::Acquire;
-  case tile::MemoryOrder::release: return llvm::AtomicOrdering::Release;
-  case tile::MemoryOrder::acq_rel: return llvm::AtomicOrdering::AcquireRelease;
-  case tile::MemoryOrder::seq_cst: return llvm::AtomicOrdering::SequentiallyConsistent;
+  case tile::MemoryOrder::relaxed:
+    return llvm::AtomicOrdering::Monotonic;
+  case tile::MemoryOrder::acquire:
+    return llvm::AtomicOrdering::Acquire;
+  case tile::MemoryOrder::release:
+    return llvm::AtomicOrdering::Release;
+  case tile::MemoryOrder::acq_rel:
+    return llvm::AtomicOrdering::AcquireRelease;
+  case tile::MemoryOrder::seq_cst:
+    return llvm::AtomicOrdering::SequentiallyConsistent;
   }
   llvm_unreachable("order");
 }
 
-void KernelEmitter::atomically(Operation *op, Value place, llvm::function_ref<llvm::Value *(llvm::Value *, ArrayRef<Index>)> update) {
+void KernelEmitter::atomically(Operation *op, Value place,
+                               llvm::function_ref<llvm::Value *(llvm::Value *, ArrayRef<Index>)> update) {
   auto &b = e.b;
   Value result = op->getResult(0);
   auto tensor = dyn_cast<RankedTensorType>(result.getType());
@@ -114,7 +120,8 @@ void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
   auto &b = e.b;
   Type element = elementOf(op.getValue());
   using R = llvm::AtomicRMWInst;
-  static constexpr R::BinOp kinds[] = {R::Add, R::FAdd, R::Max, R::Min, R::UMax, R::UMin, R::FMax, R::FMin, R::And, R::Or, R::Xor, R::Xchg};
+  static constexpr R::BinOp kinds[] = {R::Add,  R::FAdd, R::Max, R::Min, R::UMax, R::UMin,
+                                       R::FMax, R::FMin, R::And, R::Or,  R::Xor,  R::Xchg};
   R::BinOp kind = kinds[unsigned(op.getKind())];
   bool real = isa<FloatType>(element), small = real && element.getIntOrFloatBitWidth() == 16;
   bool compareAndSwap = element.isInteger(1) || (real && kind != R::Xchg);
@@ -134,13 +141,32 @@ void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
     auto combine = [&](llvm::Value *old) -> llvm::Value * {
       llvm::Value *x = small ? e.widenFloat(old, element) : old, *y = small ? e.widenFloat(value, element) : value, *r = nullptr;
       switch (kind) {
-      case R::FAdd: r = b.CreateFAdd(x, y); break;
-      case R::FMax: r = b.CreateSelect(b.CreateFCmpUNO(y, y), x, b.CreateSelect(b.CreateFCmpOGT(x, y), x, y)); break;
-      case R::FMin: r = b.CreateSelect(b.CreateFCmpUNO(y, y), x, b.CreateSelect(b.CreateFCmpOLT(x, y), x, y)); break;
-      case R::And: case R::Min: case R::UMin: r = b.CreateAnd(x, y); break;
-      case R::Or: case R::Max: case R::UMax: r = b.CreateOr(x, y); break;
-      case R::Xor: case R::Add: r = b.CreateXor(x, y); break;
-      default: r = y; break;
+      case R::FAdd:
+        r = b.CreateFAdd(x, y);
+        break;
+      case R::FMax:
+        r = b.CreateSelect(b.CreateFCmpUNO(y, y), x, b.CreateSelect(b.CreateFCmpOGT(x, y), x, y));
+        break;
+      case R::FMin:
+        r = b.CreateSelect(b.CreateFCmpUNO(y, y), x, b.CreateSelect(b.CreateFCmpOLT(x, y), x, y));
+        break;
+      case R::And:
+      case R::Min:
+      case R::UMin:
+        r = b.CreateAnd(x, y);
+        break;
+      case R::Or:
+      case R::Max:
+      case R::UMax:
+        r = b.CreateOr(x, y);
+        break;
+      case R::Xor:
+      case R::Add:
+        r = b.CreateXor(x, y);
+        break;
+      default:
+        r = y;
+        break;
       }
       return small ? e.narrowFloat(r, element) : r;
     };
@@ -170,8 +196,9 @@ void KernelEmitter::atomicCasOp(tile::AtomicCasOp op) {
       llvm::Value *value = e.toMemory(evaluator.value(v, point), element);
       return value->getType()->isPointerTy() ? b.CreatePtrToInt(value, bits) : b.CreateBitCast(value, bits);
     };
-    auto *swap = b.CreateAtomicCmpXchg(pointer, toBits(op.getExpected()), toBits(op.getDesired()), llvm::MaybeAlign(elementBytes(element)), order,
-                                       llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order));
+    auto *swap =
+        b.CreateAtomicCmpXchg(pointer, toBits(op.getExpected()), toBits(op.getDesired()), llvm::MaybeAlign(elementBytes(element)),
+                              order, llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order));
     llvm::Value *old = b.CreateExtractValue(swap, 0);
     if (isa<tile::PtrType>(element))
       return b.CreateIntToPtr(old, b.getPtrTy());

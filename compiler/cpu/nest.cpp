@@ -14,8 +14,8 @@ llvm::Instruction *NestEmitter::cut() {
   return end;
 }
 
-SmallVector<Lanes> NestEmitter::loop(llvm::Value *from, llvm::Value *to, int64_t step, bool whole, ArrayRef<Lanes> init, Body body,
-                                     llvm::Value **last) {
+SmallVector<Lanes> NestEmitter::loop(llvm::Value *from, llvm::Value *to, int64_t step, bool whole, ArrayRef<Lanes> init,
+                                     Body body, llvm::Value **last) {
   auto &b = e.b;
   auto runs = [&](llvm::Value *i) { return whole ? b.CreateICmpSLE(b.CreateAdd(i, e.i64(step)), to) : b.CreateICmpSLT(i, to); };
   llvm::Value *guard = runs(from);
@@ -85,7 +85,8 @@ void NestEmitter::collectPlaceBounds(Value place, ArrayRef<int> loops, SmallVect
     OperandRange bound = access.getBound(d);
     if (bound.size() != 2 || loops[d] < 0)
       continue;
-    bool known = llvm::any_of(bounds, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == loops[d]; });
+    bool known =
+        llvm::any_of(bounds, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == loops[d]; });
     if (!known)
       bounds.push_back({bound[0], bound[1], loops[d]});
   }
@@ -139,7 +140,8 @@ NestEmitter::Range NestEmitter::clamp(const KnownBound &bound, int64_t size) {
   auto &b = e.b;
   llvm::Value *lo = evaluator.wide(bound.lo), *hi = evaluator.wide(bound.hi);
   auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(lo);
-  lo = fixed ? e.i64(std::clamp<int64_t>(fixed->getSExtValue(), 0, size)) : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, lo, e.i64(0));
+  lo = fixed ? e.i64(std::clamp<int64_t>(fixed->getSExtValue(), 0, size))
+             : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, lo, e.i64(0));
   return {lo, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi, e.i64(size))};
 }
 
@@ -197,7 +199,8 @@ bool NestEmitter::emit(const Nest &n) {
     lanes = std::min<unsigned>(lanes, llvm::PowerOf2Ceil(n.shape[innerDim]));
   reductions.clear();
   for (const Sink &sink : n.sinks)
-    if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op); sink.kind == Sink::Reduce && int64_t(reduce.getAxis()) == int64_t(innerDim))
+    if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op);
+        sink.kind == Sink::Reduce && int64_t(reduce.getAxis()) == int64_t(innerDim))
       reductions.emplace_back(evaluator, reduce, lanes);
   outer(0);
   evaluator.forget();
@@ -265,7 +268,8 @@ void NestEmitter::inner() {
     return usual();
   auto &b = e.b;
   llvm::Function *function = b.GetInsertBlock()->getParent();
-  auto *around = llvm::BasicBlock::Create(e.context(), "stream", function), *through = llvm::BasicBlock::Create(e.context(), "", function),
+  auto *around = llvm::BasicBlock::Create(e.context(), "stream", function),
+       *through = llvm::BasicBlock::Create(e.context(), "", function),
        *after = llvm::BasicBlock::Create(e.context(), "", function);
   b.CreateCondBr(streaming, around, through);
   b.SetInsertPoint(around);
@@ -291,7 +295,8 @@ tile::StoreOp NestEmitter::streamable() const {
     return {};
   MemoryClass written = classOfPlace(store.getPlace());
   bool read = false;
-  store->getParentOfType<tile::KernelOp>().walk([&](tile::LoadOp load) { read |= mayAlias(classOfPlace(load.getPlace()), written, e.options.disjoint); });
+  store->getParentOfType<tile::KernelOp>().walk(
+      [&](tile::LoadOp load) { read |= mayAlias(classOfPlace(load.getPlace()), written, e.options.disjoint); });
   return read ? tile::StoreOp() : store;
 }
 
@@ -299,7 +304,8 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
   evaluator.lanes = width;
   evaluator.limit = limit;
   bool single = nest->shape[innerDim] == 1;
-  point[innerDim] = single ? evaluator.constant(0) : Index{j, width == 1 ? 0 : 1, nullptr, evaluator.level(), multiple, int(innerDim)};
+  point[innerDim] =
+      single ? evaluator.constant(0) : Index{j, width == 1 ? 0 : 1, nullptr, evaluator.level(), multiple, int(innerDim)};
   // Every value is computed before any is written: a tile carried in place may be read by the values of others.
   SmallVector<SmallVector<Lanes, 2>> values;
   unsigned firstPartial = 0;
@@ -324,7 +330,8 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
         list.push_back(evaluator.value(operand, point));
       if (int64_t(cast<tile::ReduceOp>(sink.op).getAxis()) == int64_t(innerDim)) {
         RowReduction &reduction = *llvm::find_if(reductions, [&](RowReduction &r) { return r.op == sink.op; });
-        reduction.accumulate(llvm::MutableArrayRef<Lanes>(partials).slice(firstPartial, reduction.size()), piece, list, limit, firstChunk);
+        reduction.accumulate(llvm::MutableArrayRef<Lanes>(partials).slice(firstPartial, reduction.size()), piece, list, limit,
+                             firstChunk);
         firstPartial += reduction.size();
       }
       break;
@@ -405,7 +412,10 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
     if (restriction && bound.lo == restriction->lo && bound.hi == restriction->hi)
       continue;
     Range own = clamp(bound, size);
-    auto isZero = [](llvm::Value *v) { auto *c = llvm::dyn_cast<llvm::ConstantInt>(v); return c && c->isZero(); };
+    auto isZero = [](llvm::Value *v) {
+      auto *c = llvm::dyn_cast<llvm::ConstantInt>(v);
+      return c && c->isZero();
+    };
     if (own.from != sure.from && !isZero(own.from))
       sure.from = isZero(sure.from) ? own.from : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sure.from, own.from);
     sure.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.to, own.to);
@@ -429,15 +439,18 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
   auto masked = [&](llvm::Value *to, llvm::Value *end) {
     if (restriction)
       evaluator.known.push_back(*restriction);
-    loop(j, to, lanes, false, {}, [&](llvm::Value *at, ArrayRef<Lanes>) {
-      Lanes limit = nullptr;
-      if (!whole) {
-        llvm::Value *left = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(end, at), e.i64(lanes));
-        limit = b.CreateICmpSLT(e.iota(b.getInt32Ty(), lanes), e.splat(b.CreateTrunc(left, b.getInt32Ty()), lanes));
-      }
-      body(at, 1, lanes, limit);
-      return SmallVector<Lanes>();
-    }, &j);
+    loop(
+        j, to, lanes, false, {},
+        [&](llvm::Value *at, ArrayRef<Lanes>) {
+          Lanes limit = nullptr;
+          if (!whole) {
+            llvm::Value *left = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(end, at), e.i64(lanes));
+            limit = b.CreateICmpSLT(e.iota(b.getInt32Ty(), lanes), e.splat(b.CreateTrunc(left, b.getInt32Ty()), lanes));
+          }
+          body(at, 1, lanes, limit);
+          return SmallVector<Lanes>();
+        },
+        &j);
     evaluator.known.resize(knownBefore);
   };
   if (start != written.from) {
@@ -447,12 +460,15 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
       j = end;
   }
   evaluator.known.append(bounds.begin(), bounds.end());
-  loop(j, sure.to, lanes, true, {}, [&](llvm::Value *at, ArrayRef<Lanes>) {
-    bypass = bool(aligned);
-    body(at, 1, lanes, nullptr);
-    bypass = false;
-    return SmallVector<Lanes>();
-  }, &j);
+  loop(
+      j, sure.to, lanes, true, {},
+      [&](llvm::Value *at, ArrayRef<Lanes>) {
+        bypass = bool(aligned);
+        body(at, 1, lanes, nullptr);
+        bypass = false;
+        return SmallVector<Lanes>();
+      },
+      &j);
   evaluator.known.resize(knownBefore);
   masked(written.to, written.to);
   rowEnd = nullptr;

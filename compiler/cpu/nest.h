@@ -12,7 +12,8 @@ public:
   /// Values that carry the partials through the row's loops: operand-major, pieces within.
   llvm::SmallVector<Lanes> start();
   /// Combines lanes `piece * lanes ..` of a chunk of 64 into `partials`. Lanes outside `limit` (null: none) leave them as they are.
-  void accumulate(llvm::MutableArrayRef<Lanes> partials, unsigned piece, llvm::ArrayRef<Lanes> values, Lanes limit, llvm::Value *isFirst);
+  void accumulate(llvm::MutableArrayRef<Lanes> partials, unsigned piece, llvm::ArrayRef<Lanes> values, Lanes limit,
+                  llvm::Value *isFirst);
   /// The tree over the partials that exist: one scalar a result.
   llvm::SmallVector<Lanes> finish(llvm::ArrayRef<Lanes> partials);
   unsigned size() { return op.getNumOperands() * pieces; }
@@ -22,7 +23,7 @@ private:
   Evaluator &evaluator;
   Emitter &e;
   unsigned lanes, pieces;
-  int64_t count; // lanes of a row
+  int64_t count;                                  // lanes of a row
   llvm::SmallVector<llvm::Constant *> identities; // of each operand, empty if the region is not one known op
 };
 
@@ -38,13 +39,15 @@ public:
   using Body = llvm::function_ref<llvm::SmallVector<Lanes>(llvm::Value *counter, llvm::ArrayRef<Lanes> carried)>;
   /// for (i = from; i < to; i += step), or while i + step <= to if `whole`, with values carried. The body is one loop level of the
   /// evaluator. Returns the carried values after the loop; `last`, if given, receives the counter.
-  llvm::SmallVector<Lanes> loop(llvm::Value *from, llvm::Value *to, int64_t step, bool whole, llvm::ArrayRef<Lanes> init, Body body,
-                                llvm::Value **last = nullptr);
+  llvm::SmallVector<Lanes> loop(llvm::Value *from, llvm::Value *to, int64_t step, bool whole, llvm::ArrayRef<Lanes> init,
+                                Body body, llvm::Value **last = nullptr);
   /// Ends the current block, so that what the loops to come do not change can be emitted before its end.
   llvm::Instruction *cut();
 
 private:
-  struct Range { llvm::Value *from, *to; };
+  struct Range {
+    llvm::Value *from, *to;
+  };
   void outer(unsigned dim);
   void inner();
   void innerStatic();
@@ -74,7 +77,7 @@ private:
   llvm::SmallVector<Lanes> partials; // of all reductions, while a row's loops are emitted
   llvm::Value *firstChunk = nullptr; // true in the first chunk of a row
   unsigned piece = 0;
-  bool bypass = false; // the stores of the current body are aligned and not read again
+  bool bypass = false;                 // the stores of the current body are aligned and not read again
   llvm::Instruction *rowEnd = nullptr; // where values that a row does not change are emitted
 };
 

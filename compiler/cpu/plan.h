@@ -42,9 +42,9 @@ struct ScratchBuffer {
 
 struct Plan {
   llvm::DenseMap<mlir::Block *, std::vector<Step>> steps;
-  llvm::DenseMap<mlir::Block *, std::vector<Step>> copies;  // what a block's terminator still has to move, after `steps`
+  llvm::DenseMap<mlir::Block *, std::vector<Step>> copies;    // what a block's terminator still has to move, after `steps`
   llvm::DenseMap<mlir::Operation *, std::vector<Step>> inits; // before a loop: its initial tiles into their buffers
-  llvm::DenseMap<mlir::Value, int> storage;                 // buffer of every tile value that is not virtual
+  llvm::DenseMap<mlir::Value, int> storage;                   // buffer of every tile value that is not virtual
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>> temporaries; // buffers an op needs for itself
   std::vector<ScratchBuffer> buffers;
   uint64_t arenaBytes = 0;

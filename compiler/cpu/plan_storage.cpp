@@ -53,7 +53,8 @@ void Planner::shareWithYield(Value value, Value target) {
 
 // A loop takes over the buffer of its initial tile if that is read by nothing else from there on.
 void Planner::shareWithInit(Operation *op, Value value, Value target) {
-  if (!stored(value) || value.getParentBlock() != op->getBlock() || leader(value) == leader(target) || llvm::count(op->getOperands(), value) != 1)
+  if (!stored(value) || value.getParentBlock() != op->getBlock() || leader(value) == leader(target) ||
+      llvm::count(op->getOperands(), value) != 1)
     return;
   for (Operation *user : value.getUsers())
     if (user->hasTrait<OpTrait::IsTerminator>())
@@ -201,7 +202,8 @@ void Planner::addTemporaries(Plan &plan) {
         plan.temporaries[op].push_back(newBuffer(type.clone(dot.compute), begin[op], end[op]));
       for (const DotOperand *operand : {&dot.a, &dot.b})
         if (!operand->shared)
-          plan.temporaries[op].push_back(newBuffer(RankedTensorType::get({dot.panelElements(operand->isA)}, dot.compute), begin[op], end[op]));
+          plan.temporaries[op].push_back(
+              newBuffer(RankedTensorType::get({dot.panelElements(operand->isA)}, dot.compute), begin[op], end[op]));
     }
   });
 }
@@ -277,7 +279,8 @@ static void printStep(llvm::raw_ostream &stream, const Step &step, const Plan &p
       stream << " ";
       name(sink.value);
     }
-    for (Value result : sink.kind == Sink::Reduce ? sink.op->getResults() : ResultRange(sink.op->result_begin(), sink.op->result_begin())) {
+    for (Value result :
+         sink.kind == Sink::Reduce ? sink.op->getResults() : ResultRange(sink.op->result_begin(), sink.op->result_begin())) {
       stream << " ";
       name(result);
     }
@@ -293,8 +296,8 @@ void Plan::print(llvm::raw_ostream &stream, Operation *kernel) const {
   AsmState names(kernel);
   stream << "plan @" << cast<tile::KernelOp>(kernel).getSymName() << " arena " << arenaBytes << "\n";
   for (auto [index, buffer] : llvm::enumerate(buffers))
-    stream << "  #" << index << ": " << buffer.elements << " x " << buffer.element << " at " << buffer.offset << " alive " << buffer.first << ".."
-           << buffer.last << "\n";
+    stream << "  #" << index << ": " << buffer.elements << " x " << buffer.element << " at " << buffer.offset << " alive "
+           << buffer.first << ".." << buffer.last << "\n";
   std::function<void(Block &, unsigned)> printBlock = [&](Block &block, unsigned indent) {
     for (auto *list : {&steps, &copies}) {
       auto found = list->find(&block);

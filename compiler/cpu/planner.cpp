@@ -24,11 +24,26 @@ MemoryClass classOfLoad(Operation *op) {
 // What an op with a write effect may change; false if it changes no memory that tiles are loaded from.
 bool classOfWrite(Operation *op, MemoryClass &result) {
   return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([&](tile::StoreOp op) { result = classOfPlace(op.getPlace()); return true; })
-      .Case([&](tile::AtomicRmwOp op) { result = classOfPlace(op.getPlace()); return true; })
-      .Case([&](tile::AtomicCasOp op) { result = classOfPlace(op.getPlace()); return true; })
-      .Case([&](tile::BufferStoreOp op) { result = classOfBuffer(op.getBuffer()); return true; })
-      .Case([&](tile::ElementStoreOp op) { result = classOfBuffer(op.getBuffer()); return true; })
+      .Case([&](tile::StoreOp op) {
+        result = classOfPlace(op.getPlace());
+        return true;
+      })
+      .Case([&](tile::AtomicRmwOp op) {
+        result = classOfPlace(op.getPlace());
+        return true;
+      })
+      .Case([&](tile::AtomicCasOp op) {
+        result = classOfPlace(op.getPlace());
+        return true;
+      })
+      .Case([&](tile::BufferStoreOp op) {
+        result = classOfBuffer(op.getBuffer());
+        return true;
+      })
+      .Case([&](tile::ElementStoreOp op) {
+        result = classOfBuffer(op.getBuffer());
+        return true;
+      })
       .Default([](Operation *) { return false; });
 }
 // The load reads, element by element, exactly what the write overwrites.
@@ -142,7 +157,9 @@ bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shap
     bool loads = false;
     return s.kind == Sink::Define && costOf(s.value, [&](Value v) { return stored(v); }, loads) >= 12;
   };
-  auto reducesRow = [&](const Sink &s) { return s.kind == Sink::Reduce && cast<tile::ReduceOp>(s.op).getAxis() + 1 == shape.size(); };
+  auto reducesRow = [&](const Sink &s) {
+    return s.kind == Sink::Reduce && cast<tile::ReduceOp>(s.op).getAxis() + 1 == shape.size();
+  };
   if (options.target.vectorRegisters <= 16 && ((reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) ||
                                                (isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow))))
     return false;
@@ -169,7 +186,8 @@ bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shap
     if (!other.op || (other.kind != Sink::Store && other.kind != Sink::BufferStore) || !classOfWrite(other.op, written))
       continue;
     for (const auto &[value, reach] : pull.tiles)
-      if (Operation *load = value.getDefiningOp(); isLoad(load) && !stored(value) && begin.lookup(load) > begin.lookup(other.op) &&
+      if (Operation *load = value.getDefiningOp(); isLoad(load) && !stored(value) &&
+                                                   begin.lookup(load) > begin.lookup(other.op) &&
                                                    mayAlias(classOfLoad(load), written, options.disjoint))
         return false;
     MemoryClass own;
@@ -183,7 +201,8 @@ bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shap
   MemoryClass own;
   if ((sink.kind == Sink::Store || sink.kind == Sink::BufferStore) && classOfWrite(sink.op, own)) {
     for (const auto &[value, reach] : nest.pull.tiles)
-      if (Operation *load = value.getDefiningOp(); isLoad(load) && !stored(value) && mayAlias(classOfLoad(load), own, options.disjoint) &&
+      if (Operation *load = value.getDefiningOp(); isLoad(load) && !stored(value) &&
+                                                   mayAlias(classOfLoad(load), own, options.disjoint) &&
                                                    !(reach.sameElement && sameElements(load, sink.op)))
         return false;
     for (const Sink &other : nest.step.nest.sinks)
@@ -248,7 +267,8 @@ void Planner::buildOp(Operation &op, Block &block) {
   info->pull = pullOf(&op);
   bool harmless = isa<tile::AllocOp>(op) || (op.getNumRegions() == 0 && isMemoryEffectFree(&op) && info->pull.tiles.empty());
   if (auto load = dyn_cast<tile::LoadOp>(op); load && !load.getIsVolatile() && open && info->pull.tiles.empty())
-    harmless = llvm::none_of(open->step.nest.sinks, [](const Sink &s) { return s.kind == Sink::Store || s.kind == Sink::BufferStore; });
+    harmless =
+        llvm::none_of(open->step.nest.sinks, [](const Sink &s) { return s.kind == Sink::Store || s.kind == Sink::BufferStore; });
   if (open)
     for (Value scalar : info->pull.scalars)
       harmless &= !open->pending.count(scalar);
@@ -334,7 +354,8 @@ bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
   if (index)
     cost = cost >= 40 ? cost : 0;
   auto inLoop = [&](const PullSite &site) {
-    for (Operation *op = site.info->block->getParentOp(); op && op->getBlock() && site.info->block != value.getParentBlock(); op = op->getParentOp()) {
+    for (Operation *op = site.info->block->getParentOp(); op && op->getBlock() && site.info->block != value.getParentBlock();
+         op = op->getParentOp()) {
       if (isa<LoopLikeOpInterface, tile::ParallelOp, tile::ContractOp>(op))
         return true;
       if (op->getBlock() == value.getParentBlock())

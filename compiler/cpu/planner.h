@@ -59,14 +59,14 @@ private:
   const Options &options;
   llvm::DenseMap<mlir::Operation *, int64_t> begin, end;
   std::vector<mlir::Operation *> writers;
-  llvm::DenseSet<mlir::Value> scratch;                // chosen, beyond those that must be stored
-  llvm::DenseSet<mlir::Value> doubled;                // carried arguments whose new value goes through a temporary
+  llvm::DenseSet<mlir::Value> scratch; // chosen, beyond those that must be stored
+  llvm::DenseSet<mlir::Value> doubled; // carried arguments whose new value goes through a temporary
   std::vector<std::unique_ptr<Info>> infos;
   std::unique_ptr<Info> open;
   int64_t order = 0;
   llvm::MapVector<mlir::Value, llvm::SmallVector<PullSite>> sites;
-  llvm::DenseMap<mlir::Value, Info *> definitions; // the step that fills a stored tile
-  llvm::DenseMap<mlir::Value, mlir::Value> leaders;   // tiles that share a buffer
+  llvm::DenseMap<mlir::Value, Info *> definitions;  // the step that fills a stored tile
+  llvm::DenseMap<mlir::Value, mlir::Value> leaders; // tiles that share a buffer
   llvm::DenseMap<mlir::Value, int> buffers;
   std::vector<ScratchBuffer> scratchBuffers;
 };

@@ -11,13 +11,15 @@ bool canBeVirtual(Operation *op) {
     return false;
   if (auto load = dyn_cast<tile::LoadOp>(op))
     return !load.getIsVolatile();
-  return isElementwise(op) || isa<arith::ConstantOp, ub::PoisonOp, tile::RangeOp, tile::SplatOp, tile::ExpandDimsOp, tile::BroadcastOp, tile::ReshapeOp,
-                                  tile::PermuteOp, tile::JoinOp, tile::SplitOp, tile::CatOp, tile::TakeOp, tile::BufferLoadOp>(op);
+  return isElementwise(op) ||
+         isa<arith::ConstantOp, ub::PoisonOp, tile::RangeOp, tile::SplatOp, tile::ExpandDimsOp, tile::BroadcastOp,
+             tile::ReshapeOp, tile::PermuteOp, tile::JoinOp, tile::SplitOp, tile::CatOp, tile::TakeOp, tile::BufferLoadOp>(op);
 }
 
 static MemoryClass classOfPointer(Value pointer) {
   while (Operation *op = pointer.getDefiningOp()) {
-    if (isa<tile::AddPtrOp, tile::PtrCastOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp, tile::PermuteOp>(op)) {
+    if (isa<tile::AddPtrOp, tile::PtrCastOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp,
+            tile::PermuteOp>(op)) {
       pointer = op->getOperand(0);
       continue;
     }

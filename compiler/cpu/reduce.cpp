@@ -186,11 +186,14 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
   };
   auto run = [&](llvm::Value *&j, llvm::Value *to, bool whole, bool limited) {
     SmallVector<Lanes> start(partials);
-    partials = loop(j, to, chunk, whole, start, [&](llvm::Value *at, ArrayRef<Lanes> carried) {
-      partials.assign(carried.begin(), carried.end());
-      pieces(at, limited);
-      return SmallVector<Lanes>(partials);
-    }, &j);
+    partials = loop(
+        j, to, chunk, whole, start,
+        [&](llvm::Value *at, ArrayRef<Lanes> carried) {
+          partials.assign(carried.begin(), carried.end());
+          pieces(at, limited);
+          return SmallVector<Lanes>(partials);
+        },
+        &j);
   };
   rowEnd = cut();
   llvm::Value *j = e.i64(0);

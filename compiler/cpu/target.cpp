@@ -78,8 +78,8 @@ bool hostRuns(const CpuTarget &target) {
   const CpuTarget &host = hostTarget();
   if (!hostHas("avx2") || !hostHas("fma") || !hostHas("f16c") || !hostHas("bmi2"))
     return false;
-  return (!target.avx512 || host.avx512) && (!target.dotBF16 || host.dotBF16) && (!target.halfArithmetic || host.halfArithmetic) &&
-         (!target.amx || host.amx);
+  return (!target.avx512 || host.avx512) && (!target.dotBF16 || host.dotBF16) &&
+         (!target.halfArithmetic || host.halfArithmetic) && (!target.amx || host.amx);
 }
 
 } // namespace tilery::cpu

@@ -7,13 +7,13 @@
 namespace tilery::cpu {
 
 struct CpuTarget {
-  std::string name;      // of the table entry ("avx2", "avx512", ...) or "host"
-  std::string cpu;       // LLVM's processor name
-  std::string features;  // LLVM's feature string, "+avx2,-foo"
+  std::string name;     // of the table entry ("avx2", "avx512", ...) or "host"
+  std::string cpu;      // LLVM's processor name
+  std::string features; // LLVM's feature string, "+avx2,-foo"
   unsigned vectorBits = 256;
   unsigned vectorRegisters = 16;
-  bool avx512 = false;       // masked operations, 32 registers
-  bool dotBF16 = false;      // vdpbf16ps, vcvtneps2bf16
+  bool avx512 = false;         // masked operations, 32 registers
+  bool dotBF16 = false;        // vdpbf16ps, vcvtneps2bf16
   bool halfArithmetic = false; // avx512fp16
   bool amx = false;
   unsigned cacheLine = 64;

@@ -78,7 +78,8 @@ void KernelEmitter::sortOp(tile::SortOp op) {
       };
       point[axis] = Index{i, 0, nullptr, evaluator.level()};
       Lanes fresh = evaluator.value(op.getValue(), point);
-      llvm::BasicBlock *start = b.GetInsertBlock(), *head = newBlock(), *compare = newBlock(), *move = newBlock(), *place = newBlock();
+      llvm::BasicBlock *start = b.GetInsertBlock(), *head = newBlock(), *compare = newBlock(), *move = newBlock(),
+                       *place = newBlock();
       b.CreateBr(head);
       b.SetInsertPoint(head);
       llvm::PHINode *hole = b.CreatePHI(b.getInt64Ty(), 2);
@@ -120,15 +121,23 @@ void KernelEmitter::histogramOp(tile::HistogramOp op) {
 }
 
 static DType printedType(Type type, bool isSigned) {
-  if (type.isF32()) return DType::F32;
-  if (type.isF64()) return DType::F64;
-  if (type.isF16()) return DType::F16;
-  if (type.isBF16()) return DType::BF16;
+  if (type.isF32())
+    return DType::F32;
+  if (type.isF64())
+    return DType::F64;
+  if (type.isF16())
+    return DType::F16;
+  if (type.isBF16())
+    return DType::BF16;
   switch (type.getIntOrFloatBitWidth()) {
-  case 1: return DType::Bool;
-  case 8: return isSigned ? DType::I8 : DType::U8;
-  case 16: return isSigned ? DType::I16 : DType::U16;
-  case 32: return isSigned ? DType::I32 : DType::U32;
+  case 1:
+    return DType::Bool;
+  case 8:
+    return isSigned ? DType::I8 : DType::U8;
+  case 16:
+    return isSigned ? DType::I16 : DType::U16;
+  case 32:
+    return isSigned ? DType::I32 : DType::U32;
   }
   return isSigned ? DType::I64 : DType::U64;
 }
@@ -163,14 +172,17 @@ void KernelEmitter::printOp(tile::PrintOp op) {
     for (unsigned f = 0; f < 4; ++f)
       b.CreateStore(fields[f], b.CreateStructGEP(printed, entry, f));
   }
-  auto callee = e.module.getOrInsertFunction("tilery_rt_print", llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, ptr, i32, i32, ptr}, false));
-  b.CreateCall(callee, {launch, programId, b.CreateGlobalString(op.getPrefix()), b.getInt32(op.getHex()), b.getInt32(count), list});
+  auto callee = e.module.getOrInsertFunction("tilery_rt_print",
+                                             llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, ptr, i32, i32, ptr}, false));
+  b.CreateCall(callee,
+               {launch, programId, b.CreateGlobalString(op.getPrefix()), b.getInt32(op.getHex()), b.getInt32(count), list});
 }
 
 void KernelEmitter::assertOp(tile::AssertOp op) {
   auto &b = e.b;
   llvm::Type *ptr = b.getPtrTy(), *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty();
-  auto callee = e.module.getOrInsertFunction("tilery_rt_assert", llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, ptr, ptr, i32, i32}, false));
+  auto callee = e.module.getOrInsertFunction("tilery_rt_assert",
+                                             llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, ptr, ptr, i32, i32}, false));
   FileLineColLoc line = sourceLine(op.getLoc());
   llvm::BasicBlock *failed = newBlock();
   forEach(tile::shapeOf(op.getCondition().getType()), [&](ArrayRef<Index> point) {
@@ -183,7 +195,8 @@ void KernelEmitter::assertOp(tile::AssertOp op) {
   });
   llvm::IRBuilderBase::InsertPointGuard guard(b);
   b.SetInsertPoint(failed);
-  llvm::Value *file = line ? (llvm::Value *)b.CreateGlobalString(line.getFilename().getValue()) : llvm::ConstantPointerNull::get(b.getPtrTy());
+  llvm::Value *file =
+      line ? (llvm::Value *)b.CreateGlobalString(line.getFilename().getValue()) : llvm::ConstantPointerNull::get(b.getPtrTy());
   b.CreateCall(callee, {launch, programId, b.CreateGlobalString(op.getMessage()), file, b.getInt32(line ? line.getLine() : 0),
                         b.getInt32(line ? line.getColumn() : 0)});
   b.CreateRetVoid();

@@ -80,13 +80,17 @@ Type PtrType::parse(AsmParser &parser) {
     return {};
   return PtrType::get(parser.getContext(), pointee, isConst);
 }
-void PtrType::print(AsmPrinter &printer) const {
-  printer << "<" << getPointee() << (getIsConst() ? ", const>" : ">");
-}
+void PtrType::print(AsmPrinter &printer) const { printer << "<" << getPointee() << (getIsConst() ? ", const>" : ">"); }
 Type AccessType::parse(AsmParser &parser) { return parseShapedType<AccessType>(parser); }
-void AccessType::print(AsmPrinter &printer) const { printShaped(printer, getShape(), getElementType()); printer << ">"; }
+void AccessType::print(AsmPrinter &printer) const {
+  printShaped(printer, getShape(), getElementType());
+  printer << ">";
+}
 Type ViewType::parse(AsmParser &parser) { return parseShapedType<ViewType>(parser); }
-void ViewType::print(AsmPrinter &printer) const { printShaped(printer, getShape(), getElementType()); printer << ">"; }
+void ViewType::print(AsmPrinter &printer) const {
+  printShaped(printer, getShape(), getElementType());
+  printer << ">";
+}
 Type RootType::parse(AsmParser &parser) { return parseRankedType<RootType>(parser); }
 void RootType::print(AsmPrinter &printer) const { printer << "<" << getRank() << "x" << getElementType() << ">"; }
 Type TensorArgType::parse(AsmParser &parser) { return parseRankedType<TensorArgType>(parser); }

@@ -14,10 +14,18 @@ mlir::Type tileOf(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 mlir::LogicalResult verifyWritable(mlir::Operation *op, mlir::Value place, mlir::Value value);
 
 // What effects name. Volatile, acquire and release accesses touch all of them.
-struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> { llvm::StringRef getName() final { return "global memory"; } };
-struct BufferMemory : mlir::SideEffects::Resource::Base<BufferMemory> { llvm::StringRef getName() final { return "buffers"; } };
-struct Synchronisation : mlir::SideEffects::Resource::Base<Synchronisation> { llvm::StringRef getName() final { return "synchronisation"; } };
-struct InputOutput : mlir::SideEffects::Resource::Base<InputOutput> { llvm::StringRef getName() final { return "input and output"; } };
+struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
+  llvm::StringRef getName() final { return "global memory"; }
+};
+struct BufferMemory : mlir::SideEffects::Resource::Base<BufferMemory> {
+  llvm::StringRef getName() final { return "buffers"; }
+};
+struct Synchronisation : mlir::SideEffects::Resource::Base<Synchronisation> {
+  llvm::StringRef getName() final { return "synchronisation"; }
+};
+struct InputOutput : mlir::SideEffects::Resource::Base<InputOutput> {
+  llvm::StringRef getName() final { return "input and output"; }
+};
 } // namespace tilery::tile
 
 #include "compiler/ir/TileEnums.h.inc"

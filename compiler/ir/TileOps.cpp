@@ -33,16 +33,21 @@ template <typename Op> static void buildFunction(OpBuilder &builder, OperationSt
 }
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &state) { return parseFunction<KernelOp>(parser, state); }
 void KernelOp::print(OpAsmPrinter &printer) { printFunction(*this, printer); }
-void KernelOp::build(OpBuilder &b, OperationState &s, StringRef name, FunctionType type) { buildFunction<KernelOp>(b, s, name, type); }
+void KernelOp::build(OpBuilder &b, OperationState &s, StringRef name, FunctionType type) {
+  buildFunction<KernelOp>(b, s, name, type);
+}
 ParseResult HostOp::parse(OpAsmParser &parser, OperationState &state) { return parseFunction<HostOp>(parser, state); }
 void HostOp::print(OpAsmPrinter &printer) { printFunction(*this, printer); }
-void HostOp::build(OpBuilder &b, OperationState &s, StringRef name, FunctionType type) { buildFunction<HostOp>(b, s, name, type); }
+void HostOp::build(OpBuilder &b, OperationState &s, StringRef name, FunctionType type) {
+  buildFunction<HostOp>(b, s, name, type);
+}
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 static void addVolatileEffects(Effects &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), GlobalMemory::get());
-  for (SideEffects::Resource *resource : {(SideEffects::Resource *)GlobalMemory::get(), (SideEffects::Resource *)BufferMemory::get(),
-                                          (SideEffects::Resource *)Synchronisation::get(), (SideEffects::Resource *)InputOutput::get()})
+  for (SideEffects::Resource *resource :
+       {(SideEffects::Resource *)GlobalMemory::get(), (SideEffects::Resource *)BufferMemory::get(),
+        (SideEffects::Resource *)Synchronisation::get(), (SideEffects::Resource *)InputOutput::get()})
     effects.emplace_back(MemoryEffects::Write::get(), resource);
 }
 void LoadOp::getEffects(Effects &effects) {

@@ -10,7 +10,8 @@ static LogicalResult checkProduct(Operation *op, Type a, Type b, Type acc) {
   size_t rank = shapeC.size();
   if ((rank != 2 && rank != 3) || shapeA.size() != rank || shapeB.size() != rank)
     return op->emitOpError("needs three tiles of rank 2, or three of rank 3");
-  bool fits = shapeA[rank - 1] == shapeB[rank - 2] && shapeC[rank - 2] == shapeA[rank - 2] && shapeC[rank - 1] == shapeB[rank - 1];
+  bool fits =
+      shapeA[rank - 1] == shapeB[rank - 2] && shapeC[rank - 2] == shapeA[rank - 2] && shapeC[rank - 1] == shapeB[rank - 1];
   if (rank == 3)
     fits &= shapeA[0] == shapeB[0] && shapeA[0] == shapeC[0];
   if (!fits)

@@ -46,7 +46,8 @@ LogicalResult LaunchOp::verify() {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernel)
     return emitOpError() << "there is no kernel " << getKernelAttr();
-  for (Type type : kernel.getArgumentTypes()) // pieces of kernels, as in tests of passes, may take other values: they are never launched
+  for (Type type :
+       kernel.getArgumentTypes()) // pieces of kernels, as in tests of passes, may take other values: they are never launched
     if (!isScalar(type))
       return emitOpError() << "runs a kernel that takes scalars and pointers, not " << type;
   // A kernel that only reads through a pointer takes it as const.

@@ -73,6 +73,7 @@ LogicalResult BarrierAllocOp::verify() {
 }
 LogicalResult AsyncCopyOp::verify() {
   if (getView().getType().getTileType() != getBuffer().getType().getTileType())
-    return emitOpError() << "copies " << getView().getType().getTileType() << " to a buffer for " << getBuffer().getType().getTileType();
+    return emitOpError() << "copies " << getView().getType().getTileType() << " to a buffer for "
+                         << getBuffer().getType().getTileType();
   return success();
 }

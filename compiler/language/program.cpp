@@ -16,7 +16,8 @@ static std::shared_ptr<Module> build(const std::string &name, const std::vector<
   return builder.finish();
 }
 
-Program::Program(const std::string &name, const std::vector<Param> &params, const Body &body, bool mayAlias) : name(name), params(params), mayAlias(mayAlias) {
+Program::Program(const std::string &name, const std::vector<Param> &params, const Body &body, bool mayAlias)
+    : name(name), params(params), mayAlias(mayAlias) {
   CompileOptions options;
   options.disjoint = !mayAlias;
   compiled_ = compile(*build(name, params, body), options);
@@ -26,10 +27,14 @@ Program::Program(const std::string &name, const std::vector<Param> &params, cons
 uint64_t Program::slot(size_t index, const LaunchArg &arg) const {
   const Param &param = params[index];
   auto refuse = [&](const std::string &got) {
-    throw Error(Diagnostic{Diagnostic::Kind::Type, "argument '" + param.name + "' of " + name + " must be " + param.type.str() + ", got " + got, "", {}});
+    throw Error(Diagnostic{Diagnostic::Kind::Type,
+                           "argument '" + param.name + "' of " + name + " must be " + param.type.str() + ", got " + got,
+                           "",
+                           {}});
   };
   if (auto *pointer = std::get_if<const void *>(&arg.value)) {
-    if (!param.type.pointer || (arg.pointee && *arg.pointee != param.type.element && bitWidth(*arg.pointee) != bitWidth(param.type.element)))
+    if (!param.type.pointer ||
+        (arg.pointee && *arg.pointee != param.type.element && bitWidth(*arg.pointee) != bitWidth(param.type.element)))
       refuse(std::string("a pointer to ") + (arg.pointee ? dtypeName(*arg.pointee) : "void"));
     return reinterpret_cast<uintptr_t>(*pointer);
   }
@@ -37,7 +42,14 @@ uint64_t Program::slot(size_t index, const LaunchArg &arg) const {
     refuse("a number");
   uint64_t bits = 0;
   if (isFloat(param.type.element)) {
-    double number = std::visit([](auto value) -> double { if constexpr (std::is_pointer_v<decltype(value)>) return 0; else return double(value); }, arg.value);
+    double number = std::visit(
+        [](auto value) -> double {
+          if constexpr (std::is_pointer_v<decltype(value)>)
+            return 0;
+          else
+            return double(value);
+        },
+        arg.value);
     float narrow = float(number);
     if (param.type.element == DType::F64)
       std::memcpy(&bits, &number, sizeof number);
@@ -54,7 +66,10 @@ uint64_t Program::slot(size_t index, const LaunchArg &arg) const {
 
 void Program::run(const std::array<int64_t, 3> &grid, const std::vector<LaunchArg> &args) const {
   if (args.size() != params.size())
-    throw Error(Diagnostic{Diagnostic::Kind::Type, name + " takes " + std::to_string(params.size()) + " arguments, got " + std::to_string(args.size()), "", {}});
+    throw Error(Diagnostic{Diagnostic::Kind::Type,
+                           name + " takes " + std::to_string(params.size()) + " arguments, got " + std::to_string(args.size()),
+                           "",
+                           {}});
   std::vector<uint64_t> slots;
   for (size_t i = 0; i < args.size(); ++i)
     slots.push_back(slot(i, args[i]));

@@ -10,14 +10,17 @@ static thread_local std::source_location position;
 BuilderScope::BuilderScope(Builder &builder) : previous(active) {
   active = &builder;
   builder.setLocationProvider([] {
-    return std::vector<SourceLocation>{{position.file_name(), int(position.line()), int(position.column()), position.function_name()}};
+    return std::vector<SourceLocation>{
+        {position.file_name(), int(position.line()), int(position.column()), position.function_name()}};
   });
 }
 BuilderScope::~BuilderScope() { active = previous; }
 
 Builder &builderAt(const std::source_location &where) {
   if (!active)
-    throw Error(Diagnostic{Diagnostic::Kind::Runtime, "tiles exist only while a Program is being built", "call this inside the body of a tilery::Program",
+    throw Error(Diagnostic{Diagnostic::Kind::Runtime,
+                           "tiles exist only while a Program is being built",
+                           "call this inside the body of a tilery::Program",
                            {{where.file_name(), int(where.line()), int(where.column()), where.function_name()}}});
   position = where;
   return *active;
@@ -57,7 +60,9 @@ Tile Tile::expand(int64_t axis, std::source_location where) const { return build
 Tile programId(int axis, Where where) { return builderAt(where).programId(axis); }
 Tile numPrograms(int axis, Where where) { return builderAt(where).numPrograms(axis); }
 Tile arange(int64_t start, int64_t end, Where where) { return builderAt(where).arange(start, end); }
-Tile full(const Shape &shape, const TileOr &value, DType dtype) { return builderAt(value.where).full(shape, value.operand, dtype); }
+Tile full(const Shape &shape, const TileOr &value, DType dtype) {
+  return builderAt(value.where).full(shape, value.operand, dtype);
+}
 Tile zeros(const Shape &shape, DType dtype, Where where) { return builderAt(where).full(shape, Literal(int64_t(0)), dtype); }
 
 static Tile loadFrom(const TileOr &pointer, std::optional<Operand> mask, std::optional<Operand> other) {
@@ -66,7 +71,9 @@ static Tile loadFrom(const TileOr &pointer, std::optional<Operand> mask, std::op
 }
 Tile load(const TileOr &pointer) { return loadFrom(pointer, {}, {}); }
 Tile load(const TileOr &pointer, const TileOr &mask) { return loadFrom(pointer, mask.operand, {}); }
-Tile load(const TileOr &pointer, const TileOr &mask, const TileOr &other) { return loadFrom(pointer, mask.operand, other.operand); }
+Tile load(const TileOr &pointer, const TileOr &mask, const TileOr &other) {
+  return loadFrom(pointer, mask.operand, other.operand);
+}
 void store(const TileOr &pointer, const TileOr &value) {
   Builder &b = builderAt(pointer.where);
   b.store(valueOf(b, pointer), value.operand, {});
@@ -80,7 +87,9 @@ Tile dot(const TileOr &a, const TileOr &b, const TileOr &acc) {
   Value start = valueOf(builder, acc);
   return builder.dot(valueOf(builder, a), valueOf(builder, b), start, {}, start.dtype(), {});
 }
-Tile select(const TileOr &condition, const TileOr &x, const TileOr &y) { return builderAt(condition.where).select(condition.operand, x.operand, y.operand); }
+Tile select(const TileOr &condition, const TileOr &x, const TileOr &y) {
+  return builderAt(condition.where).select(condition.operand, x.operand, y.operand);
+}
 Tile math(MathOp op, const TileOr &x) { return builderAt(x.where).math(op, {x.operand}); }
 Tile exp(const TileOr &x) { return math(MathOp::Exp, x); }
 Tile sqrt(const TileOr &x) { return math(MathOp::Sqrt, x); }
@@ -105,17 +114,19 @@ static void assign(std::initializer_list<std::reference_wrapper<Tile>> tiles, co
     tile = Tile(values[i++]);
 }
 
-void forRange(const TileOr &lower, const TileOr &upper, std::initializer_list<std::reference_wrapper<Tile>> carried, const std::function<void(Tile)> &body) {
+void forRange(const TileOr &lower, const TileOr &upper, std::initializer_list<std::reference_wrapper<Tile>> carried,
+              const std::function<void(Tile)> &body) {
   Builder &b = builderAt(lower.where);
   DType type = b.commonType(lower.operand, upper.operand, BinaryOp::Add);
-  auto loop = b.beginFor(b.cast(lower.operand, type), b.cast(upper.operand, type), b.constant(Literal(int64_t(1)), type), valuesOf(carried));
+  auto loop = b.beginFor(b.cast(lower.operand, type), b.cast(upper.operand, type), b.constant(Literal(int64_t(1)), type),
+                         valuesOf(carried));
   assign(carried, loop.carried);
   body(loop.iv);
   assign(carried, b.endFor(valuesOf(carried)));
 }
 
-void branch(const TileOr &condition, std::initializer_list<std::reference_wrapper<Tile>> carried, const std::function<void()> &thenBody,
-            const std::function<void()> &elseBody) {
+void branch(const TileOr &condition, std::initializer_list<std::reference_wrapper<Tile>> carried,
+            const std::function<void()> &thenBody, const std::function<void()> &elseBody) {
   Builder &b = builderAt(condition.where);
   auto before = valuesOf(carried);
   b.beginIf(b.materialize(condition.operand));

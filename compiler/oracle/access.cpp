@@ -181,7 +181,8 @@ void addAccessHandlers(Handlers &table) {
     uint64_t bytes = elementOf(type.getPointee()).bytes();
     Tile result = lanewiseResult(pointer.element, {&pointer, &offset});
     for (int64_t i = 0; i < result.size(); ++i)
-      result.lanes[i] = pointer.lanes[laneOf(pointer, i)] + uint64_t(asSigned(offset.element, offset.lanes[laneOf(offset, i)])) * bytes;
+      result.lanes[i] =
+          pointer.lanes[laneOf(pointer, i)] + uint64_t(asSigned(offset.element, offset.lanes[laneOf(offset, i)])) * bytes;
     forgetRounded(result, {&pointer, &offset});
     in.set(op.getResult(), std::move(result));
   });

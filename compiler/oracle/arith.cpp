@@ -119,8 +119,10 @@ static void addIntegerHandlers(Handlers &table) {
   addInteger<arith::XOrIOp>(table, [](Element e, uint64_t a, uint64_t b) { return a ^ b; });
   addInteger<arith::MaxSIOp>(table, [](Element e, uint64_t a, uint64_t b) { return asSigned(e, a) > asSigned(e, b) ? a : b; });
   addInteger<arith::MinSIOp>(table, [](Element e, uint64_t a, uint64_t b) { return asSigned(e, a) < asSigned(e, b) ? a : b; });
-  addInteger<arith::MaxUIOp>(table, [](Element e, uint64_t a, uint64_t b) { return asUnsigned(e, a) > asUnsigned(e, b) ? a : b; });
-  addInteger<arith::MinUIOp>(table, [](Element e, uint64_t a, uint64_t b) { return asUnsigned(e, a) < asUnsigned(e, b) ? a : b; });
+  addInteger<arith::MaxUIOp>(table,
+                             [](Element e, uint64_t a, uint64_t b) { return asUnsigned(e, a) > asUnsigned(e, b) ? a : b; });
+  addInteger<arith::MinUIOp>(table,
+                             [](Element e, uint64_t a, uint64_t b) { return asUnsigned(e, a) < asUnsigned(e, b) ? a : b; });
 
   using tile::IntDivMode;
   auto division = [&]<typename Op>(std::type_identity<Op>, IntDivMode mode, bool remainder) {
@@ -132,10 +134,12 @@ static void addIntegerHandlers(Handlers &table) {
   division(std::type_identity<arith::RemSIOp>(), IntDivMode::trunc, true);
   division(std::type_identity<arith::RemUIOp>(), IntDivMode::unsigned_, true);
   table.addLanewise<tile::DivOp>([](Interpreter &in, tile::DivOp op) {
-    in.set(op.getResult(), integers(in, op, [&](Element e, uint64_t a, uint64_t b) { return divide(e, a, b, op.getMode(), false); }));
+    in.set(op.getResult(),
+           integers(in, op, [&](Element e, uint64_t a, uint64_t b) { return divide(e, a, b, op.getMode(), false); }));
   });
   table.addLanewise<tile::RemOp>([](Interpreter &in, tile::RemOp op) {
-    in.set(op.getResult(), integers(in, op, [&](Element e, uint64_t a, uint64_t b) { return divide(e, a, b, op.getMode(), true); }));
+    in.set(op.getResult(),
+           integers(in, op, [&](Element e, uint64_t a, uint64_t b) { return divide(e, a, b, op.getMode(), true); }));
   });
   addInteger<arith::CeilDivSIOp>(table, [](Element e, uint64_t a, uint64_t b) {
     return wrap(e, uint64_t(0) - divide(e, wrap(e, uint64_t(0) - a), b, IntDivMode::floor, false));
@@ -165,9 +169,8 @@ static void addIntegerHandlers(Handlers &table) {
   extended(std::type_identity<arith::MulUIExtendedOp>(), true);
   table.addLanewise<arith::AddUIExtendedOp>([](Interpreter &in, arith::AddUIExtendedOp op) {
     in.set(op.getSum(), integers(in, op, [](Element e, uint64_t a, uint64_t b) { return wrap(e, a + b); }));
-    Tile carry = integers(in, op, [](Element e, uint64_t a, uint64_t b) {
-      return uint64_t(asUnsigned(e, wrap(e, a + b)) < asUnsigned(e, a));
-    });
+    Tile carry = integers(
+        in, op, [](Element e, uint64_t a, uint64_t b) { return uint64_t(asUnsigned(e, wrap(e, a + b)) < asUnsigned(e, a)); });
     carry.element = elementOf(op.getOverflow().getType());
     in.set(op.getOverflow(), std::move(carry));
   });
@@ -212,7 +215,8 @@ template <typename Op> static void addMinMax(Handlers &table, bool isMax, NanMod
         if (x.isExact() && y.isExact())
           continue;
         bool anyNan = x.lo != x.lo || y.lo != y.lo;
-        Interval both = isMax ? Interval{std::max(x.lo, y.lo), std::max(x.hi, y.hi)} : Interval{std::min(x.lo, y.lo), std::min(x.hi, y.hi)};
+        Interval both =
+            isMax ? Interval{std::max(x.lo, y.lo), std::max(x.hi, y.hi)} : Interval{std::min(x.lo, y.lo), std::min(x.hi, y.hi)};
         if (!anyNan)
           result.setRange(i, x.isUnknown() || y.isUnknown() ? unknown() : both);
         else
@@ -266,7 +270,8 @@ static void compareTiles(Interpreter &in, arith::CmpFOp op) {
   const Tile &a = in.tile(op.getLhs()), &b = in.tile(op.getRhs());
   Tile result = lanewiseResult(elementOf(op.getType()), {&a, &b});
   for (int64_t i = 0; i < result.size(); ++i)
-    result.lanes[i] = compareFloats(op.getPredicate(), decode(a.element, a.lanes[laneOf(a, i)]), decode(b.element, b.lanes[laneOf(b, i)]));
+    result.lanes[i] =
+        compareFloats(op.getPredicate(), decode(a.element, a.lanes[laneOf(a, i)]), decode(b.element, b.lanes[laneOf(b, i)]));
   if (hasRanges({&a, &b}))
     for (int64_t i = 0; i < result.size(); ++i) {
       Interval x = a.range(laneOf(a, i)), y = b.range(laneOf(b, i));
@@ -320,7 +325,9 @@ void addArithHandlers(Handlers &table) {
   table.addLanewise<arith::ConstantOp>([](Interpreter &in, arith::ConstantOp op) {
     Element e = elementOf(op.getType());
     Tile result(e, tile::shapeOf(op.getType()));
-    auto lane = [&](const llvm::APInt &bits) { return e.format == Format::Int ? wrap(e, bits.getZExtValue()) : bits.getZExtValue(); };
+    auto lane = [&](const llvm::APInt &bits) {
+      return e.format == Format::Int ? wrap(e, bits.getZExtValue()) : bits.getZExtValue();
+    };
     if (auto integer = dyn_cast<IntegerAttr>(op.getValue()))
       result.lanes[0] = lane(integer.getValue());
     else if (auto real = dyn_cast<FloatAttr>(op.getValue()))

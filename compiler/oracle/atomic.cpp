@@ -28,7 +28,8 @@ static uint64_t update(tile::RmwKind kind, Element e, uint64_t old, uint64_t val
   case K::exchange:
     return value;
   case K::fadd:
-    return e.format == Format::F64 ? encode(e, decode(e, old) + decode(e, value)) : encode(e, float(decode(e, old)) + float(decode(e, value)));
+    return e.format == Format::F64 ? encode(e, decode(e, old) + decode(e, value))
+                                   : encode(e, float(decode(e, old)) + float(decode(e, value)));
   case K::fmax:
   case K::fmin: {
     double x = decode(e, old), y = decode(e, value);
@@ -58,7 +59,8 @@ static void atomicRmw(Interpreter &in, tile::AtomicRmwOp op) {
       if (isAddition) {
         Interval sum = addRange(result.range(i), value.range(i));
         double growth = std::max(std::fabs(result.range(i).lo), std::fabs(value.range(i).hi));
-        now.setRange(i, widen(value.element, {sum.lo - growth * ulpAt(value.element, 1.0), sum.hi + growth * ulpAt(value.element, 1.0)}, 2));
+        now.setRange(i, widen(value.element,
+                              {sum.lo - growth * ulpAt(value.element, 1.0), sum.hi + growth * ulpAt(value.element, 1.0)}, 2));
       } else if (!value.range(i).isExact() || !result.range(i).isExact())
         now.setRange(i, unknown());
     }

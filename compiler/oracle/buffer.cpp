@@ -135,8 +135,9 @@ static void checkInside(Interpreter &in, Operation *op, const Buffer &buffer, Ar
     return;
   for (size_t d = 0; d < at.size(); ++d)
     if (at[d] < 0 || at[d] >= buffer.shape[d])
-      in.fail(op, "program " + in.programText() + " " + what + " index " + std::to_string(at[d]) + " of dimension " + std::to_string(d) +
-                      " of a buffer, which has " + std::to_string(buffer.shape[d]) + " elements there",
+      in.fail(op,
+              "program " + in.programText() + " " + what + " index " + std::to_string(at[d]) + " of dimension " +
+                  std::to_string(d) + " of a buffer, which has " + std::to_string(buffer.shape[d]) + " elements there",
               {}, Diagnostic::Kind::Index);
 }
 
@@ -144,9 +145,8 @@ void addBufferHandlers(Handlers &table) {
   table.add<tile::AllocOp>(alloc);
   table.add<tile::SubviewOp>(subview);
   table.add<tile::ReinterpretOp>(reinterpret);
-  table.add<tile::BufferLoadOp>([](Interpreter &in, tile::BufferLoadOp op) {
-    in.set(op.getResult(), loadBuffer(in, op, in.as<Buffer>(op.getBuffer())));
-  });
+  table.add<tile::BufferLoadOp>(
+      [](Interpreter &in, tile::BufferLoadOp op) { in.set(op.getResult(), loadBuffer(in, op, in.as<Buffer>(op.getBuffer()))); });
   table.add<tile::BufferStoreOp>([](Interpreter &in, tile::BufferStoreOp op) {
     const Tile *mask = op.getMask() ? &in.tile(op.getMask()) : nullptr;
     if (mask)

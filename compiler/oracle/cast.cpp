@@ -52,11 +52,14 @@ template <typename Op> static void addFloatToFloat(Handlers &table) {
 }
 
 void addCastHandlers(Handlers &table) {
-  addCast<arith::ExtSIOp>(table, [](auto, Element from, Element to, uint64_t lane) { return wrap(to, uint64_t(asSigned(from, lane))); });
+  addCast<arith::ExtSIOp>(table,
+                          [](auto, Element from, Element to, uint64_t lane) { return wrap(to, uint64_t(asSigned(from, lane))); });
   addCast<arith::ExtUIOp>(table, [](auto, Element from, Element to, uint64_t lane) { return wrap(to, asUnsigned(from, lane)); });
   addCast<arith::TruncIOp>(table, [](auto, Element, Element to, uint64_t lane) { return wrap(to, lane); });
-  addCast<arith::IndexCastOp>(table, [](auto, Element from, Element to, uint64_t lane) { return wrap(to, uint64_t(asSigned(from, lane))); });
-  addCast<arith::IndexCastUIOp>(table, [](auto, Element from, Element to, uint64_t lane) { return wrap(to, asUnsigned(from, lane)); });
+  addCast<arith::IndexCastOp>(
+      table, [](auto, Element from, Element to, uint64_t lane) { return wrap(to, uint64_t(asSigned(from, lane))); });
+  addCast<arith::IndexCastUIOp>(table,
+                                [](auto, Element from, Element to, uint64_t lane) { return wrap(to, asUnsigned(from, lane)); });
   addCast<arith::BitcastOp>(table, [](auto, Element from, Element to, uint64_t lane) {
     return to.format == Format::Int ? wrap(to, lane) : from.format == Format::Int ? asUnsigned(from, lane) : lane;
   });
@@ -67,8 +70,10 @@ void addCastHandlers(Handlers &table) {
   addCast<arith::UIToFPOp>(table, [](auto, Element from, Element to, uint64_t lane) {
     return encode(to, integerToDouble(to, asUnsigned(from, lane), false));
   });
-  addCast<arith::FPToSIOp>(table, [](auto, Element from, Element to, uint64_t lane) { return floatToInteger(from, to, lane, false); });
-  addCast<arith::FPToUIOp>(table, [](auto, Element from, Element to, uint64_t lane) { return floatToInteger(from, to, lane, true); });
+  addCast<arith::FPToSIOp>(table,
+                           [](auto, Element from, Element to, uint64_t lane) { return floatToInteger(from, to, lane, false); });
+  addCast<arith::FPToUIOp>(table,
+                           [](auto, Element from, Element to, uint64_t lane) { return floatToInteger(from, to, lane, true); });
   addCast<tile::FpToIntOp>(table, [](tile::FpToIntOp op, Element from, Element to, uint64_t lane) {
     return floatToInteger(from, to, lane, op.getIsUnsigned());
   });

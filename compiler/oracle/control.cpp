@@ -79,9 +79,13 @@ void addControlHandlers(Handlers &table) {
   table.add<scf::ExecuteRegionOp>([](Interpreter &in, scf::ExecuteRegionOp op) {
     assign(in, op.getResults(), in.runBlock(op.getRegion().front())->getOperands());
   });
-  table.add<ub::PoisonOp>([](Interpreter &in, ub::PoisonOp op) { in.set(op.getResult(), Tile(elementOf(op.getType()), tile::shapeOf(op.getType()))); });
-  table.add<tile::ProgramIdOp>([](Interpreter &in, tile::ProgramIdOp op) { in.set(op.getResult(), scalar32(in.programId[op.getAxis()])); });
-  table.add<tile::NumProgramsOp>([](Interpreter &in, tile::NumProgramsOp op) { in.set(op.getResult(), scalar32(in.run.grid[op.getAxis()])); });
+  table.add<ub::PoisonOp>([](Interpreter &in, ub::PoisonOp op) {
+    in.set(op.getResult(), Tile(elementOf(op.getType()), tile::shapeOf(op.getType())));
+  });
+  table.add<tile::ProgramIdOp>(
+      [](Interpreter &in, tile::ProgramIdOp op) { in.set(op.getResult(), scalar32(in.programId[op.getAxis()])); });
+  table.add<tile::NumProgramsOp>(
+      [](Interpreter &in, tile::NumProgramsOp op) { in.set(op.getResult(), scalar32(in.run.grid[op.getAxis()])); });
 }
 
 } // namespace tilery::oracle

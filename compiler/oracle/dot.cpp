@@ -60,7 +60,8 @@ double inputError(tile::Precision precision, Element input) {
 }
 
 // |result - exact| <= (k + 2) u (|acc| + sum |a||b|) + what the rounded inputs bring, whatever the order and with or without fma.
-void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bool clear, tile::Precision precision, Tile &result) {
+void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bool clear, tile::Precision precision,
+               Tile &result) {
   auto middle = [](const Tile &tile, std::vector<double> &radius) {
     std::vector<double> values(tile.size());
     radius.assign(tile.size(), 0);
@@ -102,7 +103,8 @@ void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bo
   for (int64_t i = 0; i < result.size(); ++i) {
     double value = decode(result.element, result.lanes[i]);
     // In f64 the centre itself has the same error as any other order of addition.
-    double error = double(s.k + 2) * (unit * magnitude[i] * (acc.element.format == Format::F64 ? 2 : 1) + tiny) + spread[i] * (1 + 0x1p-20);
+    double error =
+        double(s.k + 2) * (unit * magnitude[i] * (acc.element.format == Format::F64 ? 2 : 1) + tiny) + spread[i] * (1 + 0x1p-20);
     if (!std::isfinite(c[i]) || !std::isfinite(error)) {
       bool exactNan = std::isnan(value) && spread[i] == 0;
       result.setRange(i, exactNan ? exactly(value) : unknown());
@@ -113,7 +115,8 @@ void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bo
   }
 }
 
-Tile dot(Interpreter &in, const Tile &a, const Tile &b, const Tile &acc, bool clear, tile::Precision precision, bool aUnsigned, bool bUnsigned) {
+Tile dot(Interpreter &in, const Tile &a, const Tile &b, const Tile &acc, bool clear, tile::Precision precision, bool aUnsigned,
+         bool bUnsigned) {
   Sizes sizes = sizesOf(a, b);
   Tile result;
   if (!acc.element.isFloat()) {
@@ -126,7 +129,8 @@ Tile dot(Interpreter &in, const Tile &a, const Tile &b, const Tile &acc, bool cl
       for (int64_t i = 0; i < result.size(); ++i)
         result.setRange(i, unknown());
   } else {
-    result = acc.element.format == Format::F64 ? floatDot<double>(sizes, a, b, acc, clear) : floatDot<float>(sizes, a, b, acc, clear);
+    result =
+        acc.element.format == Format::F64 ? floatDot<double>(sizes, a, b, acc, clear) : floatDot<float>(sizes, a, b, acc, clear);
     if (in.run.options.shadow)
       shadowDot(sizes, a, b, acc, clear, precision, result);
   }
@@ -164,7 +168,8 @@ void addDotHandlers(Handlers &table) {
       index.lanes[0] = uint64_t(step);
       in.set(block.getArgument(0), std::move(index));
       Operation *yield = in.runBlock(block);
-      acc = dot(in, in.tile(yield->getOperand(0)), in.tile(yield->getOperand(1)), acc, false, op.getPrecision(), op.getAUnsigned(), op.getBUnsigned());
+      acc = dot(in, in.tile(yield->getOperand(0)), in.tile(yield->getOperand(1)), acc, false, op.getPrecision(),
+                op.getAUnsigned(), op.getBUnsigned());
     }
     in.set(op.getResult(), std::move(acc));
   });

@@ -19,7 +19,11 @@ Element elementOf(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return {Format::Int, integer.getWidth()};
   auto real = cast<FloatType>(type);
-  Format format = real.isF16() ? Format::F16 : real.isBF16() ? Format::BF16 : real.isF32() ? Format::F32 : real.isF64() ? Format::F64 : Format::OtherFloat;
+  Format format = real.isF16()    ? Format::F16
+                  : real.isBF16() ? Format::BF16
+                  : real.isF32()  ? Format::F32
+                  : real.isF64()  ? Format::F64
+                                  : Format::OtherFloat;
   return {format, real.getWidth(), &real.getFloatSemantics()};
 }
 
@@ -35,7 +39,8 @@ static std::pair<int, int> precisionOf(Element element) {
   case Format::F64:
     return {52, -1022};
   default:
-    return {int(llvm::APFloat::semanticsPrecision(*element.semantics)) - 1, llvm::APFloat::semanticsMinExponent(*element.semantics)};
+    return {int(llvm::APFloat::semanticsPrecision(*element.semantics)) - 1,
+            llvm::APFloat::semanticsMinExponent(*element.semantics)};
   }
 }
 
@@ -68,7 +73,8 @@ static uint64_t encodeHalf(double value) {
   if (magnitude < 0x1p-14) // subnormal: a multiple of 2^-24
     return sign | uint64_t(std::nearbyint(magnitude * 0x1p24));
   int exponent = std::ilogb(magnitude);
-  uint64_t mantissa = uint64_t(std::nearbyint(std::ldexp(magnitude, 10 - exponent))); // 1024..2048; 2048 carries into the exponent
+  uint64_t mantissa =
+      uint64_t(std::nearbyint(std::ldexp(magnitude, 10 - exponent))); // 1024..2048; 2048 carries into the exponent
   return sign | ((uint64_t(exponent + 15) << 10) + (mantissa - 1024));
 }
 
@@ -98,7 +104,8 @@ double decode(Element element, uint64_t lane) {
   case Format::F16: {
     int exponent = int(lane >> 10) & 31;
     double mantissa = double(lane & 1023);
-    double magnitude = exponent == 31 ? (mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity())
+    double magnitude = exponent == 31
+                           ? (mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity())
                        : exponent == 0 ? std::ldexp(mantissa, -24)
                                        : std::ldexp(mantissa + 1024, exponent - 25);
     return lane & 0x8000 ? -magnitude : magnitude;

@@ -7,7 +7,8 @@ namespace tilery::oracle {
 
 /// Sets the interval of each lane whose operands are rounded (or of all, where the order of operations is free).
 /// range(i) is the interval before rounding; `ulps` bounds the error of one operation in units of the last place.
-template <typename F> void shadowLanes(Interpreter &in, Tile &result, llvm::ArrayRef<const Tile *> operands, bool isRounded, double ulps, F range) {
+template <typename F>
+void shadowLanes(Interpreter &in, Tile &result, llvm::ArrayRef<const Tile *> operands, bool isRounded, double ulps, F range) {
   if (!in.run.options.shadow || !(isRounded || in.run.forceRounding || hasRanges(operands)))
     return;
   for (int64_t i = 0; i < result.size(); ++i) {

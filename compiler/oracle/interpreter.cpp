@@ -9,8 +9,8 @@ const Handlers &handlers() {
   static const Handlers all = [] {
     Handlers table;
     for (auto add : {addArithHandlers, addCastHandlers, addMathHandlers, addControlHandlers, addShapeHandlers, addAccessHandlers,
-                     addBufferHandlers, addReduceHandlers, addDotHandlers, addAtomicHandlers, addRegionHandlers, addThreadHandlers,
-                     addDebugHandlers, addHostHandlers})
+                     addBufferHandlers, addReduceHandlers, addDotHandlers, addAtomicHandlers, addRegionHandlers,
+                     addThreadHandlers, addDebugHandlers, addHostHandlers})
       add(table);
     return table;
   }();
@@ -67,7 +67,8 @@ void Interpreter::countStep(Operation *op) {
 void Interpreter::execute(Operation *op) {
   auto entry = handlers().table.find(op->getName().getTypeID());
   if (entry == handlers().table.end())
-    fail(op, "the oracle does not know the operation " + op->getName().getStringRef().str(), {}, Diagnostic::Kind::NotImplemented);
+    fail(op, "the oracle does not know the operation " + op->getName().getStringRef().str(), {},
+         Diagnostic::Kind::NotImplemented);
   countStep(op);
   entry->second.run(*this, op);
 }

@@ -50,7 +50,7 @@ struct Meeting {
 struct ThreadGroup {
   unsigned count;
   std::vector<bool> alive;
-  std::vector<Tile> exchange; ///< one value a thread, for shuffles and votes
+  std::vector<Tile> exchange;                                ///< one value a thread, for shuffles and votes
   std::map<std::pair<unsigned, unsigned>, Meeting> meetings; ///< by width (0: all) and number of the sub-group
 };
 
@@ -62,7 +62,7 @@ struct Run {
   llvm::DenseMap<mlir::Value, unsigned> number; ///< slot of each SSA value in a frame
   std::array<uint32_t, 3> grid{1, 1, 1};
   uint64_t steps = 0;
-  bool interleaved = false; ///< programs wait for each other: they take turns at atomic and volatile accesses
+  bool interleaved = false;   ///< programs wait for each other: they take turns at atomic and volatile accesses
   bool forceRounding = false; ///< the order of the float operations at hand is free: even exact ones get an interval
 
   explicit Run(const Options &options) : options(options), memory(options) {}

@@ -40,7 +40,8 @@ template <typename Op, typename F> static void addFunction2(Handlers &table, F f
     Tile result = lanewiseResult(a.element, {&a, &b});
     for (int64_t i = 0; i < result.size(); ++i) {
       double x = decode(a.element, a.lanes[laneOf(a, i)]), y = decode(b.element, b.lanes[laneOf(b, i)]);
-      result.lanes[i] = a.element.format == Format::F64 ? encode(a.element, double(f((long double)x, (long double)y))) : encode(a.element, f(x, y));
+      result.lanes[i] = a.element.format == Format::F64 ? encode(a.element, double(f((long double)x, (long double)y)))
+                                                        : encode(a.element, f(x, y));
     }
     shadowLanes(in, result, {&a, &b}, true, functionUlps, [&](int64_t i) {
       bool exact = a.range(laneOf(a, i)).isExact() && b.range(laneOf(b, i)).isExact();
@@ -87,9 +88,8 @@ static void fma(Interpreter &in, math::FmaOp op) {
     double x = decode(e, a.lanes[laneOf(a, i)]), y = decode(e, b.lanes[laneOf(b, i)]), z = decode(e, c.lanes[laneOf(c, i)]);
     result.lanes[i] = e.format == Format::F64 ? encode(e, std::fma(x, y, z)) : encode(e, std::fma(float(x), float(y), float(z)));
   }
-  shadowLanes(in, result, {&a, &b, &c}, false, 1, [&](int64_t i) {
-    return addRange(mulRange(a.range(laneOf(a, i)), b.range(laneOf(b, i))), c.range(laneOf(c, i)));
-  });
+  shadowLanes(in, result, {&a, &b, &c}, false, 1,
+              [&](int64_t i) { return addRange(mulRange(a.range(laneOf(a, i)), b.range(laneOf(b, i))), c.range(laneOf(c, i))); });
   in.set(op.getResult(), std::move(result));
 }
 
@@ -113,7 +113,8 @@ template <typename Op> static void addIntegerPower(Handlers &table) {
     for (int64_t i = 0; i < result.size(); ++i) {
       int64_t exponent = asSigned(b.element, b.lanes[laneOf(b, i)]);
       if (a.element.isFloat()) {
-        result.lanes[i] = encode(a.element, double(std::pow((long double)decode(a.element, a.lanes[laneOf(a, i)]), (long double)exponent)));
+        result.lanes[i] =
+            encode(a.element, double(std::pow((long double)decode(a.element, a.lanes[laneOf(a, i)]), (long double)exponent)));
         continue;
       }
       int64_t base = asSigned(a.element, a.lanes[laneOf(a, i)]);
@@ -139,12 +140,13 @@ static void addBits(Handlers &table) {
   auto add = [&]<typename Op>(std::type_identity<Op>, auto count) {
     addTest<Op>(table, [=](Element e, uint64_t lane) { return wrap(e, uint64_t(count(e, asUnsigned(e, lane)))); });
   };
-  add(std::type_identity<math::CountLeadingZerosOp>(), [](Element e, uint64_t v) { return std::countl_zero(v) - int(64 - e.width); });
-  add(std::type_identity<math::CountTrailingZerosOp>(), [](Element e, uint64_t v) { return std::min<int>(std::countr_zero(v), e.width); });
+  add(std::type_identity<math::CountLeadingZerosOp>(),
+      [](Element e, uint64_t v) { return std::countl_zero(v) - int(64 - e.width); });
+  add(std::type_identity<math::CountTrailingZerosOp>(),
+      [](Element e, uint64_t v) { return std::min<int>(std::countr_zero(v), e.width); });
   add(std::type_identity<math::CtPopOp>(), [](Element, uint64_t v) { return std::popcount(v); });
-  addTest<math::AbsIOp>(table, [](Element e, uint64_t lane) {
-    return wrap(e, asSigned(e, lane) < 0 ? uint64_t(0) - lane : lane);
-  });
+  addTest<math::AbsIOp>(table,
+                        [](Element e, uint64_t lane) { return wrap(e, asSigned(e, lane) < 0 ? uint64_t(0) - lane : lane); });
   table.addLanewise<math::AbsFOp>([](Interpreter &in, math::AbsFOp op) {
     Tile result = in.tile(op.getOperand());
     for (uint64_t &lane : result.lanes)

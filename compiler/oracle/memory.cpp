@@ -99,8 +99,9 @@ void Memory::store(uint64_t address, const Tile &value, int64_t lane, Kind kind,
       for (unsigned i = 0; i < bytes; ++i) {
         int32_t &writer = block->writer[first + i];
         if (writer && writer != program + 1 && problem.empty())
-          problem = "writes element " + std::to_string(first / block->allocation.elementBytes) + " of '" + block->allocation.name +
-                    "', which program " + std::to_string(writer - 1) + " also writes: the result depends on which runs last";
+          problem = "writes element " + std::to_string(first / block->allocation.elementBytes) + " of '" +
+                    block->allocation.name + "', which program " + std::to_string(writer - 1) +
+                    " also writes: the result depends on which runs last";
         writer = int32_t(program + 1);
       }
     if (!block->written.empty())

@@ -28,7 +28,8 @@ struct Interval {
 /// What the shadow of a run found. Memory that is not named here must hold the oracle's bits.
 struct Shadow {
   std::unordered_map<uint64_t, Interval> memory; ///< by address: elements that were stored from rounded values
-  bool undetermined = false; ///< a branch, an address or a mask hung on a rounded value: the run says nothing about other implementations
+  bool undetermined =
+      false; ///< a branch, an address or a mask hung on a rounded value: the run says nothing about other implementations
 };
 
 struct Options {

@@ -11,8 +11,7 @@ using Slice = SmallVector<Tile, 2>; ///< one tile an operand
 // Tiles cut across `axis`: slice i holds the lanes with index i there, as tiles of the remaining shape.
 class Axis {
 public:
-  Axis(ArrayRef<int64_t> shape, int64_t axis)
-      : count(shape[axis]), inner(sizeOf(shape.drop_front(axis + 1))), rest(shape) {
+  Axis(ArrayRef<int64_t> shape, int64_t axis) : count(shape[axis]), inner(sizeOf(shape.drop_front(axis + 1))), rest(shape) {
     rest.erase(rest.begin() + axis);
   }
   int64_t lane(int64_t slice, int64_t i) const { return (i / inner * count + slice) * inner + i % inner; }
@@ -81,7 +80,8 @@ private:
 bool roundsFloats(Block &block) {
   bool found = false;
   block.walk([&](Operation *op) {
-    if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, math::FmaOp>(op) || (op->getDialect() && isa<math::MathDialect>(op->getDialect())))
+    if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, math::FmaOp>(op) ||
+        (op->getDialect() && isa<math::MathDialect>(op->getDialect())))
       found = true;
   });
   return found;
@@ -109,7 +109,10 @@ void allowOrder(const Axis &axis, Block &block, ArrayRef<const Tile *> inputs, S
       for (int64_t k = 0; k < axis.count; ++k)
         exactInput &= x.range(axis.lane(k, i)).isExact();
       // Infinities and NaNs among exact inputs give the same sum in every order.
-      result[0].setRange(i, exactInput && magnitude != std::numeric_limits<double>::infinity() ? lo != lo ? exactly(lo) : unknown() : exactInput ? exactly(lo) : unknown());
+      result[0].setRange(i, exactInput && magnitude != std::numeric_limits<double>::infinity()
+                                ? lo != lo ? exactly(lo) : unknown()
+                            : exactInput ? exactly(lo)
+                                         : unknown());
       continue;
     }
     double unit = ulpAt(x.element, 1.0) / 2, error = magnitude * double(axis.count) * unit;

@@ -53,9 +53,7 @@ Interval widen(Element element, Interval range, double ulps) {
   return {lo, hi};
 }
 
-static Interval nanOr(Interval a, Interval b, Interval otherwise) {
-  return isNan(a) ? a : isNan(b) ? b : otherwise;
-}
+static Interval nanOr(Interval a, Interval b, Interval otherwise) { return isNan(a) ? a : isNan(b) ? b : otherwise; }
 Interval addRange(Interval a, Interval b) { return nanOr(a, b, bounds({a.lo + b.lo, a.hi + b.hi})); }
 Interval subRange(Interval a, Interval b) { return nanOr(a, b, bounds({a.lo - b.hi, a.hi - b.lo})); }
 Interval mulRange(Interval a, Interval b) { return nanOr(a, b, bounds({a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi})); }

@@ -101,7 +101,8 @@ static void extract(Interpreter &in, tile::ExtractOp op) {
   Shape at;
   for (Value index : op.getIndices())
     at.push_back(in.decide(op, index));
-  bool inside = llvm::all_of(llvm::zip_equal(at, value.shape), [](auto pair) { return std::get<0>(pair) >= 0 && std::get<0>(pair) < std::get<1>(pair); });
+  bool inside = llvm::all_of(llvm::zip_equal(at, value.shape),
+                             [](auto pair) { return std::get<0>(pair) >= 0 && std::get<0>(pair) < std::get<1>(pair); });
   in.set(op.getResult(), gather(value, {}, [&](ArrayRef<int64_t>) { return inside ? linear(value.shape, at) : -1; }));
 }
 

@@ -155,7 +155,8 @@ static BarrierState &barrierAt(Interpreter &in, Operation *op, Value ring, Value
   auto &barriers = *in.as<BarrierRing>(ring);
   int64_t at = in.decide(op, index);
   if (at < 0 || at >= int64_t(barriers.size()))
-    in.fail(op, "there is no barrier " + std::to_string(at) + " in a ring of " + std::to_string(barriers.size()), {}, Diagnostic::Kind::Index);
+    in.fail(op, "there is no barrier " + std::to_string(at) + " in a ring of " + std::to_string(barriers.size()), {},
+            Diagnostic::Kind::Index);
   return barriers[at];
 }
 

@@ -73,12 +73,15 @@ struct ContractLoops : PassWrapper<ContractLoops, OperationPass<KernelOp>> {
     Value span = math.sub(math.scalar(loop.getUpperBound()), lower);
     auto c = constantOf(step);
     Value steps = c ? math.ceilDiv(span, *c)
-                    : DivOp::create(b, loop.getLoc(), math.materialise(math.add(span, math.sub(step, math.constant(1)))), step, IntDivMode::trunc).getResult();
+                    : DivOp::create(b, loop.getLoc(), math.materialise(math.add(span, math.sub(step, math.constant(1)))), step,
+                                    IntDivMode::trunc)
+                          .getResult();
     steps = math.max(steps, math.constant(0));
     for (auto [i, dot] : llvm::enumerate(dots)) {
       b.setInsertionPoint(loop);
-      auto contract = ContractOp::create(b, dot.getLoc(), dot.getType(), steps, loop.getInitArgs()[i], dot.getPrecision(), dot.getAUnsigned(),
-                                         dot.getBUnsigned(), loop->getAttrOfType<IntegerAttr>("tile.num_stages"), dot.getPolicyAttr());
+      auto contract =
+          ContractOp::create(b, dot.getLoc(), dot.getType(), steps, loop.getInitArgs()[i], dot.getPrecision(), dot.getAUnsigned(),
+                             dot.getBUnsigned(), loop->getAttrOfType<IntegerAttr>("tile.num_stages"), dot.getPolicyAttr());
       Block &body = contract.getBody().emplaceBlock();
       Value s = body.addArgument(b.getI64Type(), loop.getLoc());
       b.setInsertionPointToEnd(&body);
@@ -101,7 +104,8 @@ struct ContractLoops : PassWrapper<ContractLoops, OperationPass<KernelOp>> {
           op->walk([&](Operation *each) { work.append(each->operand_begin(), each->operand_end()); });
       }
       for (Operation &op : loop.getBody()->without_terminator())
-        if (auto extend = dyn_cast<arith::ExtSIOp>(op); extend && extend.getIn() == loop.getInductionVar() && extend.getType().isInteger(64))
+        if (auto extend = dyn_cast<arith::ExtSIOp>(op);
+            extend && extend.getIn() == loop.getInductionVar() && extend.getType().isInteger(64))
           map.map(extend.getResult(), wide);
         else if (needed.contains(&op))
           b.clone(op, map);

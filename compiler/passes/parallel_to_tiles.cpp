@@ -163,7 +163,8 @@ private:
     }
     mask = outer;
     for (auto [i, result] : llvm::enumerate(branch.getResults())) {
-      Value yes = map.lookupOrDefault(branch.thenYield().getOperand(i)), no = map.lookupOrDefault(branch.elseYield().getOperand(i));
+      Value yes = map.lookupOrDefault(branch.thenYield().getOperand(i)),
+            no = map.lookupOrDefault(branch.elseYield().getOperand(i));
       if (varying.contains(result)) {
         SmallVector<int64_t> shape = thin();
         cover(shape, yes), cover(shape, no), cover(shape, condition);
@@ -272,7 +273,8 @@ private:
         exists = ReshapeOp::create(builder, view.getLoc(), tileOf(shape, builder.getI1Type()), exists);
     }
     auto type = ViewType::get(shape, view.getType().getElementType());
-    return ViewOp::create(builder, view.getLoc(), type, map.lookupOrDefault(view.getRoot()), starts, dilations, ValueRange(), exists, roots);
+    return ViewOp::create(builder, view.getLoc(), type, map.lookupOrDefault(view.getRoot()), starts, dilations, ValueRange(),
+                          exists, roots);
   }
 
   bool convertLoad(LoadOp load) {
@@ -280,7 +282,8 @@ private:
     Value place = tilePlace(load.getPlace(), dims, true);
     if (!place)
       return false;
-    ArrayRef<int64_t> shape = isa<ViewType>(place.getType()) ? cast<ViewType>(place.getType()).getShape() : cast<AccessType>(place.getType()).getShape();
+    ArrayRef<int64_t> shape = isa<ViewType>(place.getType()) ? cast<ViewType>(place.getType()).getShape()
+                                                             : cast<AccessType>(place.getType()).getShape();
     Value other = load.getOther() ? map.lookupOrDefault(load.getOther()) : Value();
     if (other && isa<RankedTensorType>(other.getType()) && shape.size() != box.size())
       return false;

@@ -111,7 +111,8 @@ private:
   // x < y with x - y = offset + step * i along one dimension.
   std::optional<Conjunction> comparison(arith::CmpIPredicate predicate, arith::CmpIOp op) {
     using P = arith::CmpIPredicate;
-    if (predicate != P::slt && predicate != P::sle && predicate != P::sgt && predicate != P::sge && predicate != P::eq && predicate != P::ne)
+    if (predicate != P::slt && predicate != P::sle && predicate != P::sgt && predicate != P::sge && predicate != P::eq &&
+        predicate != P::ne)
       return std::nullopt;
     auto x = math.analyse(op.getLhs()), y = x ? math.analyse(op.getRhs()) : std::nullopt;
     auto difference = y && !x->base && !y->base ? math.subtract(*x, *y) : std::nullopt;
@@ -141,18 +142,33 @@ private:
     Value offset = difference->offset;
     if (*step < 0) { // mirrored: offset + step * i < 0 is -offset - step * i > 0
       offset = math.sub({}, offset);
-      predicate = predicate == P::slt ? P::sgt : predicate == P::sle ? P::sge : predicate == P::sgt ? P::slt : predicate == P::sge ? P::sle : predicate;
+      predicate = predicate == P::slt   ? P::sgt
+                  : predicate == P::sle ? P::sge
+                  : predicate == P::sgt ? P::slt
+                  : predicate == P::sge ? P::sle
+                                        : predicate;
     }
     int64_t size = std::abs(*step);
     // With s = size: offset + s*i < 0 for i < ceil(-offset / s); offset + s*i <= 0 for i < ceil((1 - offset) / s).
     Value below = math.ceilDiv(math.sub({}, offset), size);
     Value notAbove = math.ceilDiv(math.sub(math.constant(1), offset), size);
     switch (predicate) {
-    case P::slt: bound.hi = below; break;
-    case P::sle: bound.hi = notAbove; break;
-    case P::sgt: bound.lo = notAbove; break;
-    case P::sge: bound.lo = below; break;
-    default: bound.lo = below; bound.hi = notAbove; break;
+    case P::slt:
+      bound.hi = below;
+      break;
+    case P::sle:
+      bound.hi = notAbove;
+      break;
+    case P::sgt:
+      bound.lo = notAbove;
+      break;
+    case P::sge:
+      bound.lo = below;
+      break;
+    default:
+      bound.lo = below;
+      bound.hi = notAbove;
+      break;
     }
     return result;
   }
@@ -240,7 +256,8 @@ struct RaiseAccesses : PassWrapper<RaiseAccesses, OperationPass<KernelOp>> {
     SmallVector<Value> bounds;
     SmallVector<int32_t> kinds;
     auto isLoop = [](int64_t size) { return size > 1; };
-    size_t home = std::min<size_t>(llvm::find_if(type.getShape(), isLoop) - type.getShape().begin(), std::max<int64_t>(type.getRank() - 1, 0));
+    size_t home = std::min<size_t>(llvm::find_if(type.getShape(), isLoop) - type.getShape().begin(),
+                                   std::max<int64_t>(type.getRank() - 1, 0));
     for (auto [d, size] : llvm::enumerate(type.getShape())) {
       Bound &bound = mask.bounds[d];
       if (d == home && mask.uniform) { // no lane of one dimension exists unless it holds: of one that is a loop

@@ -139,7 +139,8 @@ std::optional<Separable> SeparableAnalysis::combine(const Separable &lhs, const 
     sum.steps[d] = merge(lhs.steps[d], rhs.steps[d]);
     Value x = lhs.vectors[d], y = rhs.vectors[d];
     if (x && y)
-      sum.vectors[d] = negate ? arith::SubIOp::create(b, loc, x, y, noWrap).getResult() : arith::AddIOp::create(b, loc, x, y, noWrap).getResult();
+      sum.vectors[d] = negate ? arith::SubIOp::create(b, loc, x, y, noWrap).getResult()
+                              : arith::AddIOp::create(b, loc, x, y, noWrap).getResult();
     else if (y && negate)
       sum.vectors[d] = arith::MulIOp::create(b, loc, y, SplatOp::create(b, loc, y.getType(), constant(-1)), noWrap);
     else
@@ -147,7 +148,9 @@ std::optional<Separable> SeparableAnalysis::combine(const Separable &lhs, const 
   }
   return sum;
 }
-std::optional<Separable> SeparableAnalysis::subtract(const Separable &lhs, const Separable &rhs) { return combine(lhs, rhs, true); }
+std::optional<Separable> SeparableAnalysis::subtract(const Separable &lhs, const Separable &rhs) {
+  return combine(lhs, rhs, true);
+}
 
 std::optional<Separable> SeparableAnalysis::scale(const Separable &form, Value factor) {
   if (form.base)
@@ -158,7 +161,8 @@ std::optional<Separable> SeparableAnalysis::scale(const Separable &form, Value f
   for (unsigned d = 0; d < form.shape.size(); ++d) {
     scaled.steps[d] = mul(form.steps[d], factor);
     if (Value v = form.vectors[d]; v && !(c && *c == 0))
-      scaled.vectors[d] = c && *c == 1 ? v : arith::MulIOp::create(b, loc, v, SplatOp::create(b, loc, v.getType(), factor), noWrap).getResult();
+      scaled.vectors[d] =
+          c && *c == 1 ? v : arith::MulIOp::create(b, loc, v, SplatOp::create(b, loc, v.getType(), factor), noWrap).getResult();
   }
   return scaled;
 }
@@ -206,7 +210,8 @@ std::optional<Separable> SeparableAnalysis::opaque(Value value) {
   Value flat = flatten(value);
   auto wide = RankedTensorType::get({type.getNumElements()}, b.getI64Type());
   if (width < 64)
-    flat = width == 1 ? arith::ExtUIOp::create(b, loc, wide, flat).getResult() : arith::ExtSIOp::create(b, loc, wide, flat).getResult();
+    flat = width == 1 ? arith::ExtUIOp::create(b, loc, wide, flat).getResult()
+                      : arith::ExtSIOp::create(b, loc, wide, flat).getResult();
   if (dim >= 0)
     form.vectors[dim] = flat;
   else

@@ -6,8 +6,8 @@ namespace tilery {
 
 /// lane (i_0, ..) = base + offset + sum_d (i_d * steps[d] + vectors[d][i_d]). Null values stand for 0 (base: no pointer).
 struct Separable {
-  mlir::Value base;   ///< scalar pointer
-  mlir::Value offset; ///< i64
+  mlir::Value base;                          ///< scalar pointer
+  mlir::Value offset;                        ///< i64
   llvm::SmallVector<mlir::Value, 3> steps;   ///< i64, one a dimension
   llvm::SmallVector<mlir::Value, 3> vectors; ///< tensor<N_d x i64>, one a dimension
   llvm::SmallVector<int64_t, 3> shape;

@@ -8,10 +8,12 @@
 using namespace tilery;
 
 static Program makeMatmul(int64_t blockM, int64_t blockN, int64_t blockK) {
-  std::vector<Param> params{in<float>("a"), in<float>("b"), out<float>("c"), scalar<int32_t>("M"), scalar<int32_t>("N"), scalar<int32_t>("K")};
+  std::vector<Param> params{in<float>("a"),       in<float>("b"),       out<float>("c"),
+                            scalar<int32_t>("M"), scalar<int32_t>("N"), scalar<int32_t>("K")};
   return Program("matmul", params, [=](const std::vector<Tile> &k) {
     Tile a = k[0], b = k[1], c = k[2], M = k[3], N = k[4], K = k[5];
-    Tile rows = programId(0) * blockM + arange(0, blockM), columns = programId(1) * blockN + arange(0, blockN), depth = arange(0, blockK);
+    Tile rows = programId(0) * blockM + arange(0, blockM), columns = programId(1) * blockN + arange(0, blockN),
+         depth = arange(0, blockK);
     Tile aPointers = a + (rows.expand(1) * K + depth.expand(0));
     Tile bPointers = b + (depth.expand(1) * N + columns.expand(0));
     Tile acc = zeros({blockM, blockN}, DType::F32);
@@ -33,9 +35,13 @@ int main() {
   std::mt19937 random(0);
   std::normal_distribution<float> normal;
   std::vector<float> a(M * K), b(K * N), c(M * N, NAN);
-  for (float &x : a) x = normal(random);
-  for (float &x : b) x = normal(random);
-  auto run = [&] { matmul.launch({cdiv(M, blockM), cdiv(N, blockN), 1}, a.data(), b.data(), c.data(), int32_t(M), int32_t(N), int32_t(K)); };
+  for (float &x : a)
+    x = normal(random);
+  for (float &x : b)
+    x = normal(random);
+  auto run = [&] {
+    matmul.launch({cdiv(M, blockM), cdiv(N, blockN), 1}, a.data(), b.data(), c.data(), int32_t(M), int32_t(N), int32_t(K));
+  };
   run();
   double worst = 0;
   for (int64_t i = 0; i < M; i += 7)
@@ -51,6 +57,7 @@ int main() {
   for (int i = 0; i < rounds; ++i)
     run();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / rounds;
-  std::printf("C++ matmul %ldx%ldx%ld: largest error %.2e, %.1f GFLOP/s\n", long(M), long(N), long(K), worst, 2e-9 * M * N * K / seconds);
+  std::printf("C++ matmul %ldx%ldx%ld: largest error %.2e, %.1f GFLOP/s\n", long(M), long(N), long(K), worst,
+              2e-9 * M * N * K / seconds);
   return worst < 1e-4 ? 0 : 1;
 }

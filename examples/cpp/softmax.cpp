@@ -24,7 +24,8 @@ int main() {
   std::mt19937 random(0);
   std::normal_distribution<float> normal;
   std::vector<float> x(rows * columns), y(rows * columns, NAN);
-  for (float &value : x) value = normal(random);
+  for (float &value : x)
+    value = normal(random);
   softmax.launch(rows, x.data(), y.data(), int32_t(columns));
   double worst = 0;
   for (int64_t i = 0; i < rows; ++i) {

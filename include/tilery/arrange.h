@@ -18,27 +18,45 @@ namespace tilery::arrange {
 enum class Role : uint8_t { plain, constant, meta };
 
 struct Name {
-  std::string text;   ///< as printed and compared: with the role's prefix
-  std::string label;  ///< as the user wrote it, the keyword at a launch
+  std::string text;  ///< as printed and compared: with the role's prefix
+  std::string label; ///< as the user wrote it, the keyword at a launch
   Role role = Role::plain;
-  std::optional<int64_t> lower, upper;  ///< inclusive bounds a chosen value keeps to
+  std::optional<int64_t> lower, upper; ///< inclusive bounds a chosen value keeps to
   bool powerOfTwo = false;
 };
 
 enum class ExprKind : uint8_t {
-  constant, name, negate, absolute, add, sub, mul, floordiv, mod, truediv, power,
-  less, lessEqual, greater, greaterEqual, bitAnd, bitOr, bitXor, minimum, maximum
+  constant,
+  name,
+  negate,
+  absolute,
+  add,
+  sub,
+  mul,
+  floordiv,
+  mod,
+  truediv,
+  power,
+  less,
+  lessEqual,
+  greater,
+  greaterEqual,
+  bitAnd,
+  bitOr,
+  bitXor,
+  minimum,
+  maximum
 };
 
 /// An immutable integer expression. Division and remainder round to minus infinity; x // 0 and x % 0 are 0. Comparisons are 0 or 1.
 class Symbol {
 public:
-  using Values = std::map<std::string, Symbol>;  ///< by Name::text
+  using Values = std::map<std::string, Symbol>; ///< by Name::text
 
   Symbol(int64_t value = 0);
   /// A name; throws if a bound is set wrong or a meta name is declared not constexpr.
-  static Symbol named(const std::string &label, Role role = Role::plain, std::optional<int64_t> lower = {}, std::optional<int64_t> upper = {},
-                      std::optional<bool> powerOfTwo = {});
+  static Symbol named(const std::string &label, Role role = Role::plain, std::optional<int64_t> lower = {},
+                      std::optional<int64_t> upper = {}, std::optional<bool> powerOfTwo = {});
   /// A name known to the compiler only (sizes, strides, indices), printed as it is.
   static Symbol plain(const std::string &text);
   /// Reads a Python integer expression; names become plain names.
@@ -49,9 +67,9 @@ public:
   ExprKind kind() const;
   bool isName() const { return kind() == ExprKind::name; }
   std::optional<int64_t> constant() const;
-  const Name &name() const;  ///< only of a name
+  const Name &name() const; ///< only of a name
   const std::vector<Symbol> &args() const;
-  std::string str() const;  ///< as Python's unparse prints it
+  std::string str() const; ///< as Python's unparse prints it
   bool equals(const Symbol &other) const;
   /// The names in it, each once, ordered by text.
   std::vector<Symbol> names() const;
@@ -80,11 +98,11 @@ using Scalar = std::variant<std::monostate, bool, int64_t, double>;
 /// What the user passes at a launch, as far as the arrangement knows it.
 struct Source {
   std::string name;
-  Shape shape;          ///< elements per dimension; empty: a scalar argument
-  Shape strides;        ///< elements
-  std::string dtype;    ///< "fp16", ...; empty: that of the launch
-  Scalar other;         ///< fill of lanes outside; monostate: 0
-  Scalar value;         ///< of a constexpr scalar, ahead of time
+  Shape shape;       ///< elements per dimension; empty: a scalar argument
+  Shape strides;     ///< elements
+  std::string dtype; ///< "fp16", ...; empty: that of the launch
+  Scalar other;      ///< fill of lanes outside; monostate: 0
+  Scalar value;      ///< of a constexpr scalar, ahead of time
   bool isConstexpr = false;
   std::optional<int64_t> raggedDim;
 };
@@ -92,7 +110,7 @@ struct Source {
 /// One dimension of an index or slice expression.
 struct Slice {
   enum class Kind : uint8_t { index, range, newAxis, ellipsis } kind = Kind::range;
-  std::optional<Symbol> start, stop, step;  ///< an index is `start`
+  std::optional<Symbol> start, stop, step; ///< an index is `start`
 };
 
 /// One step of an arrangement: all levels, outermost first, and how their indices lead to those of `input`. Immutable, shared.
@@ -115,7 +133,7 @@ public:
   /// Number of levels from this one inward.
   size_t levels() const;
   bool isInnermost() const { return levels() == 1; }
-  Tensor inner() const;      ///< the next level; throws on the innermost
+  Tensor inner() const; ///< the next level; throws on the innermost
   Tensor innermost() const;
   const ViewRef &view() const { return current; }
   /// Every name in the sizes and in the steps.
@@ -142,7 +160,8 @@ public:
 
 private:
   friend std::optional<struct Merged> mergeFlattened(const Tensor &tensor);
-  Tensor(std::shared_ptr<Source> root, ViewRef view, unsigned depth) : root(std::move(root)), current(std::move(view)), depth(depth) {}
+  Tensor(std::shared_ptr<Source> root, ViewRef view, unsigned depth)
+      : root(std::move(root)), current(std::move(view)), depth(depth) {}
   Tensor with(ViewRef view) const { return Tensor(root, std::move(view), depth); }
   Tensor select(const Shape &shape, const std::vector<int64_t> &inputDims) const;
   Tensor affine(const Shape &shape, const std::vector<Symbol> &offsets, const std::vector<Symbol> &steps) const;
@@ -155,13 +174,13 @@ private:
 /// 0 <= index < size.
 struct Bound {
   Symbol index, size;
-  bool lower = true;  ///< index may be negative: 0 <= index must be tested, too
+  bool lower = true; ///< index may be negative: 0 <= index must be tested, too
 };
 
 /// Where one element lives: an index per source dimension, and the bounds that make it exist.
 struct IndexMap {
   std::vector<Symbol> index;
-  std::vector<Bound> bounds;  ///< of every intermediate view, the source's own last
+  std::vector<Bound> bounds; ///< of every intermediate view, the source's own last
 };
 
 /// Composes the steps backwards. `indices[l]` are the indices into level l.
@@ -169,19 +188,19 @@ IndexMap mapIndices(const Tensor &tensor, const std::vector<std::vector<Symbol>>
 
 /// How the lanes of the innermost tile of one program reach the source: lane i exists if every bound holds.
 struct TileMap {
-  std::vector<Symbol> shape;    ///< of the innermost level
-  std::vector<Symbol> lanes;    ///< the names that stand for the lane indices
-  std::vector<Symbol> index;    ///< per source dimension, simplified
-  std::vector<Bound> bounds;    ///< those the source's own bounds do not imply, simplified
-  std::vector<Bound> rootBounds;  ///< those of the source that are not always true
+  std::vector<Symbol> shape;     ///< of the innermost level
+  std::vector<Symbol> lanes;     ///< the names that stand for the lane indices
+  std::vector<Symbol> index;     ///< per source dimension, simplified
+  std::vector<Bound> bounds;     ///< those the source's own bounds do not imply, simplified
+  std::vector<Bound> rootBounds; ///< those of the source that are not always true
 
   /// Set if every index is affine in the lanes and every bound is an upper bound of one lane: the form of `tile.view`.
   struct Affine {
-    std::vector<Symbol> starts;                   ///< per source dimension
-    std::vector<int64_t> dims;                    ///< per lane dimension: source dimension, or -1
-    std::vector<Symbol> dilations;                ///< per lane dimension
-    std::vector<std::optional<Symbol>> limits;    ///< per lane dimension: i < limit
-    std::vector<Bound> conditions;                ///< bounds without lanes
+    std::vector<Symbol> starts;                ///< per source dimension
+    std::vector<int64_t> dims;                 ///< per lane dimension: source dimension, or -1
+    std::vector<Symbol> dilations;             ///< per lane dimension
+    std::vector<std::optional<Symbol>> limits; ///< per lane dimension: i < limit
+    std::vector<Bound> conditions;             ///< bounds without lanes
   };
   std::optional<Affine> affine;
 };
@@ -215,9 +234,10 @@ struct Traffic {
 /// Values for `metas` (meta names) that an analytic model expects to run fastest on `threads` cores, by Name::text: few programs and long
 /// rows, tiles that stay in a core's cache, all cores busy. `sizes` gives every other name a value. Throws std::invalid_argument if no
 /// candidate keeps an innermost tile between 1 and 32,768 elements.
-Symbol::Values chooseBlockSizes(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int64_t threads);
+Symbol::Values chooseBlockSizes(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas,
+                                const Symbol::Values &sizes, int64_t threads);
 
 /// Polynomial normal form: equal polynomials print equally, divisions and remainders by known amounts are carried out.
 Symbol simplify(const Symbol &expr);
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

@@ -16,12 +16,12 @@ Value emitCount(Builder &builder, const Symbol &expr, const Environment &environ
 
 /// One arranged argument inside a kernel.
 struct Argument {
-  Tensor tensor;                ///< its block sizes are numbers
+  Tensor tensor; ///< its block sizes are numbers
   Root root;
   Value pointer;
-  std::vector<Value> extents;   ///< of the source, elements
-  std::vector<Value> strides;   ///< of the source, elements
-  std::vector<Symbol> program;  ///< this program's index into level 0: names of `environment` or numbers
+  std::vector<Value> extents;  ///< of the source, elements
+  std::vector<Value> strides;  ///< of the source, elements
+  std::vector<Symbol> program; ///< this program's index into level 0: names of `environment` or numbers
 };
 
 /// Shape of the innermost tile (a size of 0 counts as 1: none of its lanes exists). Throws Error if a size is not a number.
@@ -31,8 +31,9 @@ tilery::Shape tileShape(Builder &builder, const Argument &argument);
 Place place(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment);
 
 /// Index into dimension `dim` of the source of every lane, int64: one dimension if one lane dimension feeds it, as broadcast otherwise.
-Value offsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment, size_t dim);
+Value offsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment,
+              size_t dim);
 /// Offset from the source's first element of every lane, in elements, int64.
 Value linearOffsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment);
 
-}  // namespace tilery::arrange
+} // namespace tilery::arrange

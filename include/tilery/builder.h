@@ -38,38 +38,134 @@ using Literal = std::variant<bool, int64_t, uint64_t, double>;
 using Operand = std::variant<Value, Literal>;
 
 /// A strided tensor in global memory with run-time extents.
-struct Root { void *handle = nullptr; DType dtype; int64_t rank = 0; };
+struct Root {
+  void *handle = nullptr;
+  DType dtype;
+  int64_t rank = 0;
+};
 /// Lanes in global memory: a window of a root, or pointers with a mask.
-struct Place { void *handle = nullptr; DType dtype; Shape shape; };
+struct Place {
+  void *handle = nullptr;
+  DType dtype;
+  Shape shape;
+};
 enum class Space { Shared, Fragment, Local, Global };
 /// Memory of one program instance.
-struct Buffer { void *handle = nullptr; DType dtype; Shape shape; Space space = Space::Shared; };
-struct Barrier { void *handle = nullptr; int64_t count = 0; };
+struct Buffer {
+  void *handle = nullptr;
+  DType dtype;
+  Shape shape;
+  Space space = Space::Shared;
+};
+struct Barrier {
+  void *handle = nullptr;
+  int64_t count = 0;
+};
 /// A tensor as the host function sees it.
-struct TensorArg { void *handle = nullptr; DType dtype; int64_t rank = 0; };
+struct TensorArg {
+  void *handle = nullptr;
+  DType dtype;
+  int64_t rank = 0;
+};
 
 /// Which promotion rules hold: Triton's (reference page 2.10) or TIR's.
 enum class Policy { Triton, Tir };
 
-enum class BinaryOp { Add, Sub, Mul, TrueDiv, FloorDiv, Mod, TruncDiv, TruncMod, Pow, And, Or, Xor, Shl, Shr,
-                      Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, Min, Max, MinNan, MaxNan, MulHigh };
+enum class BinaryOp {
+  Add,
+  Sub,
+  Mul,
+  TrueDiv,
+  FloorDiv,
+  Mod,
+  TruncDiv,
+  TruncMod,
+  Pow,
+  And,
+  Or,
+  Xor,
+  Shl,
+  Shr,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  LogicalAnd,
+  LogicalOr,
+  Min,
+  Max,
+  MinNan,
+  MaxNan,
+  MulHigh
+};
 enum class UnaryOp { Neg, Invert, LogicalNot, Abs, Pos };
 /// Elementwise functions of floats.
-enum class MathOp { Exp, Exp2, Exp10, Log, Log2, Log10, Log1p, Expm1, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh,
-                    Sqrt, Rsqrt, Cbrt, Erf, Floor, Ceil, Round, RoundEven, Trunc, IsNan, IsInf, IsFinite,
-                    Fma, Atan2, CopySign, Fmod };
+enum class MathOp {
+  Exp,
+  Exp2,
+  Exp10,
+  Log,
+  Log2,
+  Log10,
+  Log1p,
+  Expm1,
+  Sin,
+  Cos,
+  Tan,
+  Asin,
+  Acos,
+  Atan,
+  Sinh,
+  Cosh,
+  Tanh,
+  Asinh,
+  Acosh,
+  Atanh,
+  Sqrt,
+  Rsqrt,
+  Cbrt,
+  Erf,
+  Floor,
+  Ceil,
+  Round,
+  RoundEven,
+  Trunc,
+  IsNan,
+  IsInf,
+  IsFinite,
+  Fma,
+  Atan2,
+  CopySign,
+  Fmod
+};
 enum class ReduceKind { Sum, Product, Max, Min, MaxNan, MinNan, And, Or, Xor };
 enum class RmwKind { Add, Max, Min, And, Or, Xor, Exchange };
 enum class MemoryOrder { Relaxed, Acquire, Release, AcqRel, SeqCst };
 enum class SyncScope { Cta, Gpu, Sys };
 enum class Precision { Ieee, Tf32, Tf32x3, Bf16x3, Bf16x6 };
 
-struct LoadOptions { bool isVolatile = false; std::string cache, eviction; };
-struct DotOptions { Precision precision = Precision::Ieee; std::string policy; };
+struct LoadOptions {
+  bool isVolatile = false;
+  std::string cache, eviction;
+};
+struct DotOptions {
+  Precision precision = Precision::Ieee;
+  std::string policy;
+};
 
 /// A kernel parameter. divisibility: known power-of-two factor of the value (integers) or of the address in bytes (pointers); 1: unknown.
-struct Param { std::string name; Type type; int64_t divisibility = 1; };
-struct HostParam { std::string name; DType dtype; int64_t rank = -1; /* -1: a scalar */ };
+struct Param {
+  std::string name;
+  Type type;
+  int64_t divisibility = 1;
+};
+struct HostParam {
+  std::string name;
+  DType dtype;
+  int64_t rank = -1; /* -1: a scalar */
+};
 
 /// Compiled-to-IR program: kernels and at most one host function. Opaque; see module.h for what can be done with it.
 class Module;
@@ -92,7 +188,10 @@ public:
   std::shared_ptr<Module> finish();
 
   // Regions. Values defined inside do not exist outside, except as results.
-  struct ForArgs { Value iv; std::vector<Value> carried; };
+  struct ForArgs {
+    Value iv;
+    std::vector<Value> carried;
+  };
   /// for iv in [lower, upper) by step > 0 (i32 or i64, all of one type).
   ForArgs beginFor(Value lower, Value upper, Value step, const std::vector<Value> &init);
   std::vector<Value> endFor(const std::vector<Value> &yields);
@@ -161,18 +260,22 @@ public:
   // Reductions of one tile; keepDims leaves a dimension of size 1. nullopt axis: all lanes.
   Value reduce(ReduceKind kind, const Value &value, std::optional<int64_t> axis, bool keepDims);
   /// Index of the extreme lane (int32) and its value; ties: the lower index when tieBreakLeft.
-  std::pair<Value, Value> argReduce(bool isMax, const Value &value, std::optional<int64_t> axis, bool keepDims, bool tieBreakLeft);
+  std::pair<Value, Value> argReduce(bool isMax, const Value &value, std::optional<int64_t> axis, bool keepDims,
+                                    bool tieBreakLeft);
   Value scan(ReduceKind kind, const Value &value, int64_t axis, bool reverse);
   /// acc + a * b, acc given or zeros of `accType`. `clear` (bool scalar): ignore acc.
-  Value dot(const Value &a, const Value &b, const std::optional<Value> &acc, const std::optional<Value> &clear, DType accType, const DotOptions &options);
+  Value dot(const Value &a, const Value &b, const std::optional<Value> &acc, const std::optional<Value> &clear, DType accType,
+            const DotOptions &options);
 
   // Memory through pointers (a pointer or a tile of pointers).
-  Value load(const Value &pointer, const std::optional<Operand> &mask, const std::optional<Operand> &other, const LoadOptions &options = {});
+  Value load(const Value &pointer, const std::optional<Operand> &mask, const std::optional<Operand> &other,
+             const LoadOptions &options = {});
   void store(const Value &pointer, const Operand &value, const std::optional<Operand> &mask, const LoadOptions &options = {});
   Value pointerCast(const Value &pointer, DType pointee);
   Value pointerToInt(const Value &pointer);
   Value intToPointer(const Value &value, DType pointee);
-  Value atomicRmw(RmwKind kind, const Value &pointer, const Operand &value, const std::optional<Operand> &mask, MemoryOrder order, SyncScope scope);
+  Value atomicRmw(RmwKind kind, const Value &pointer, const Operand &value, const std::optional<Operand> &mask, MemoryOrder order,
+                  SyncScope scope);
   Value atomicCas(const Value &pointer, const Operand &expected, const Operand &desired, MemoryOrder order, SyncScope scope);
 
   // Memory through roots and views. Integer operands of any integer type.
@@ -180,7 +283,8 @@ public:
   /// See tile.view: dims[d] is the root dimension that tile dimension d walks, or -1. dilations: one a tile dimension, or empty (all 1). limits: empty, or one a tile dimension.
   /// residual: which lanes exist at all (a scalar or a tile).
   Place view(const Root &root, const std::vector<Operand> &starts, const Shape &shape, const std::vector<int64_t> &dims,
-             const std::vector<Operand> &dilations = {}, const std::vector<Operand> &limits = {}, const std::optional<Operand> &residual = {});
+             const std::vector<Operand> &dilations = {}, const std::vector<Operand> &limits = {},
+             const std::optional<Operand> &residual = {});
   /// Pointers with a mask as a place.
   Place pointerPlace(const Value &pointers, const std::optional<Operand> &mask);
   Value load(const Place &place, const std::optional<Operand> &other, const LoadOptions &options = {});
@@ -201,7 +305,10 @@ public:
   void assertTrue(const Operand &condition, const std::string &message, const std::optional<Operand> &mask);
 
   // Host function. Scalars of the host are int64 Values (and float parameters as they are); arithmetic by binary().
-  struct HostArg { TensorArg tensor; Value scalar; };
+  struct HostArg {
+    TensorArg tensor;
+    Value scalar;
+  };
   std::vector<HostArg> beginHost(const std::string &name, const std::vector<HostParam> &params);
   Value hostExtent(const TensorArg &tensor, int64_t dim);
   Value hostStride(const TensorArg &tensor, int64_t dim);

@@ -46,15 +46,20 @@ struct TileOr {
   Operand operand;
   std::source_location where;
   TileOr(const Tile &tile, std::source_location where = std::source_location::current()) : operand(tile.value()), where(where) {}
-  template <typename T> requires std::is_arithmetic_v<T>
+  template <typename T>
+    requires std::is_arithmetic_v<T>
   TileOr(T number, std::source_location where = std::source_location::current()) : operand(literal(number)), where(where) {}
 
 private:
   template <typename T> static Literal literal(T number) {
-    if constexpr (std::is_same_v<T, bool>) return number;
-    else if constexpr (std::is_floating_point_v<T>) return double(number);
-    else if constexpr (std::is_unsigned_v<T>) return uint64_t(number);
-    else return int64_t(number);
+    if constexpr (std::is_same_v<T, bool>)
+      return number;
+    else if constexpr (std::is_floating_point_v<T>)
+      return double(number);
+    else if constexpr (std::is_unsigned_v<T>)
+      return uint64_t(number);
+    else
+      return int64_t(number);
   }
 };
 
@@ -99,17 +104,24 @@ Tile cdiv(const Tile &x, const TileOr &y);
 constexpr int64_t cdiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 /// for i in [lower, upper): `body(i)` may assign the tiles named in `carried`; they keep their types and live on after the loop.
-void forRange(const TileOr &lower, const TileOr &upper, std::initializer_list<std::reference_wrapper<Tile>> carried, const std::function<void(Tile)> &body);
+void forRange(const TileOr &lower, const TileOr &upper, std::initializer_list<std::reference_wrapper<Tile>> carried,
+              const std::function<void(Tile)> &body);
 /// Runs one of the branches; both may assign the tiles named in `carried`.
-void branch(const TileOr &condition, std::initializer_list<std::reference_wrapper<Tile>> carried, const std::function<void()> &thenBody,
-            const std::function<void()> &elseBody = [] {});
+void branch(
+    const TileOr &condition, std::initializer_list<std::reference_wrapper<Tile>> carried, const std::function<void()> &thenBody,
+    const std::function<void()> &elseBody = [] {});
 
 template <typename T> constexpr DType dtypeOf() {
-  if constexpr (std::is_same_v<T, bool>) return DType::Bool;
-  else if constexpr (std::is_same_v<T, float>) return DType::F32;
-  else if constexpr (std::is_same_v<T, double>) return DType::F64;
-  else if constexpr (std::is_signed_v<T>) return sizeof(T) == 1 ? DType::I8 : sizeof(T) == 2 ? DType::I16 : sizeof(T) == 4 ? DType::I32 : DType::I64;
-  else return sizeof(T) == 1 ? DType::U8 : sizeof(T) == 2 ? DType::U16 : sizeof(T) == 4 ? DType::U32 : DType::U64;
+  if constexpr (std::is_same_v<T, bool>)
+    return DType::Bool;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::F32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::F64;
+  else if constexpr (std::is_signed_v<T>)
+    return sizeof(T) == 1 ? DType::I8 : sizeof(T) == 2 ? DType::I16 : sizeof(T) == 4 ? DType::I32 : DType::I64;
+  else
+    return sizeof(T) == 1 ? DType::U8 : sizeof(T) == 2 ? DType::U16 : sizeof(T) == 4 ? DType::U32 : DType::U64;
 }
 template <typename T> Param in(std::string name) { return {std::move(name), Type{dtypeOf<T>(), {}, true, true}}; }
 template <typename T> Param out(std::string name) { return {std::move(name), Type{dtypeOf<T>(), {}, true, false}}; }
@@ -134,10 +146,15 @@ private:
       if constexpr (std::is_arithmetic_v<std::remove_cv_t<T>>)
         pointee = dtypeOf<std::remove_cv_t<T>>();
     }
-    template <typename T> requires std::is_arithmetic_v<T> explicit LaunchArg(T number) {
-      if constexpr (std::is_floating_point_v<T>) value = double(number);
-      else if constexpr (std::is_unsigned_v<T>) value = uint64_t(number);
-      else value = int64_t(number);
+    template <typename T>
+      requires std::is_arithmetic_v<T>
+    explicit LaunchArg(T number) {
+      if constexpr (std::is_floating_point_v<T>)
+        value = double(number);
+      else if constexpr (std::is_unsigned_v<T>)
+        value = uint64_t(number);
+      else
+        value = int64_t(number);
     }
   };
   void run(const std::array<int64_t, 3> &grid, const std::vector<LaunchArg> &args) const;

@@ -67,7 +67,9 @@ nb::tuple toTuple(const Shape &shape) {
 using Handle = TensorHandle;
 using HandleRef = std::shared_ptr<Handle>;
 
-HandleRef wrap(Tensor tensor, HandleRef parent = nullptr) { return std::make_shared<Handle>(Handle{std::move(tensor), std::move(parent)}); }
+HandleRef wrap(Tensor tensor, HandleRef parent = nullptr) {
+  return std::make_shared<Handle>(Handle{std::move(tensor), std::move(parent)});
+}
 
 Symbol makeSymbol(nb::handle expr, std::optional<bool> constant, std::optional<bool> meta, std::optional<int64_t> lower,
                   std::optional<int64_t> upper, std::optional<bool> powerOfTwo) {
@@ -92,9 +94,10 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
     nb::object entry = one ? nb::borrow(options) : nb::object(options[d]);
     nb::dict dict = entry.is_none() ? nb::dict() : nb::cast<nb::dict>(entry);
     auto get = [&](const char *key) { return dict.contains(key) ? nb::object(dict[key]) : nb::none(); };
-    Symbol symbol = makeSymbol(nb::str("size"), nb::cast<std::optional<bool>>(get("constexpr")), nb::cast<std::optional<bool>>(get("meta")),
-                               nb::cast<std::optional<int64_t>>(get("lower_bound")), nb::cast<std::optional<int64_t>>(get("upper_bound")),
-                               nb::cast<std::optional<bool>>(get("power_of_two")));
+    Symbol symbol =
+        makeSymbol(nb::str("size"), nb::cast<std::optional<bool>>(get("constexpr")), nb::cast<std::optional<bool>>(get("meta")),
+                   nb::cast<std::optional<int64_t>>(get("lower_bound")), nb::cast<std::optional<int64_t>>(get("upper_bound")),
+                   nb::cast<std::optional<bool>>(get("power_of_two")));
     result.push_back(symbol.name());
   }
   return result;
@@ -102,8 +105,9 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
 
 std::string dtypeText(nb::handle dtype) { return dtype.is_none() ? "" : nb::cast<std::string>(nb::str(dtype)); }
 
-HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object dtype, std::optional<int64_t> raggedDim, Scalar other,
-                     nb::object options, std::optional<bool> constant, Scalar value, std::optional<std::string> name) {
+HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object dtype, std::optional<int64_t> raggedDim,
+                     Scalar other, nb::object options, std::optional<bool> constant, Scalar value,
+                     std::optional<std::string> name) {
   std::vector<std::optional<Symbol>> sizes;
   if (!shape.is_none())
     sizes = toOptionals(shape);
@@ -133,12 +137,14 @@ std::vector<Slice> toSlices(nb::handle key, const Tensor &tensor) {
     else if (item.ptr() == Py_Ellipsis)
       slices.push_back({Slice::Kind::ellipsis, {}, {}, {}});
     else if (PySlice_Check(item.ptr()))
-      slices.push_back({Slice::Kind::range, toOptional(item.attr("start")), toOptional(item.attr("stop")), toOptional(item.attr("step"))});
+      slices.push_back(
+          {Slice::Kind::range, toOptional(item.attr("start")), toOptional(item.attr("stop")), toOptional(item.attr("step"))});
     else if (PyLong_Check(item.ptr()) || nb::isinstance<Symbol>(item))
       slices.push_back({Slice::Kind::index, toSymbol(item), {}, {}});
     else
       throw nb::type_error(("Index `" + nb::cast<std::string>(nb::repr(item)) + "` must be an `int`, `slice`, or `None`, not `" +
-                            nb::cast<std::string>(item.type().attr("__name__")) + "`.").c_str());
+                            nb::cast<std::string>(item.type().attr("__name__")) + "`.")
+                               .c_str());
   }
   size_t taken = 0, ellipses = 0;
   for (const Slice &slice : slices) {
@@ -147,7 +153,8 @@ std::vector<Slice> toSlices(nb::handle key, const Tensor &tensor) {
   }
   if (ellipses <= 1 && taken > tensor.ndim())
     throw nb::index_error(("Index `" + nb::cast<std::string>(nb::repr(key)) + "` is out of bounds for tensor of shape `" +
-                           nb::cast<std::string>(nb::repr(toTuple(tensor.shape()))) + "`.").c_str());
+                           nb::cast<std::string>(nb::repr(toTuple(tensor.shape()))) + "`.")
+                              .c_str());
   return slices;
 }
 
@@ -159,15 +166,20 @@ nb::object table(const Tensor &tensor) {
 }
 
 void bindSymbol(nb::module_ &m) {
-  nb::class_<Symbol> symbol(m, "Symbol", "An integer expression over names: sizes, block sizes and other parameters of an arrangement.");
-  symbol.def("__init__", [](Symbol *self, nb::object expr, std::optional<bool> constant, std::optional<bool> meta, std::optional<int64_t> lower,
-                            std::optional<int64_t> upper, std::optional<bool> powerOfTwo) {
-    new (self) Symbol(makeSymbol(expr, constant, meta, lower, upper, powerOfTwo));
-  }, "expr"_a, "constexpr"_a = nb::none(), "meta"_a = nb::none(), "lower_bound"_a = nb::none(), "upper_bound"_a = nb::none(), "power_of_two"_a = nb::none());
+  nb::class_<Symbol> symbol(m, "Symbol",
+                            "An integer expression over names: sizes, block sizes and other parameters of an arrangement.");
+  symbol.def(
+      "__init__",
+      [](Symbol *self, nb::object expr, std::optional<bool> constant, std::optional<bool> meta, std::optional<int64_t> lower,
+         std::optional<int64_t> upper,
+         std::optional<bool> powerOfTwo) { new (self) Symbol(makeSymbol(expr, constant, meta, lower, upper, powerOfTwo)); },
+      "expr"_a, "constexpr"_a = nb::none(), "meta"_a = nb::none(), "lower_bound"_a = nb::none(), "upper_bound"_a = nb::none(),
+      "power_of_two"_a = nb::none());
   auto binary = [&](const char *name, const char *reflected, ExprKind kind) {
     symbol.def(name, [kind](const Symbol &a, nb::handle b) { return Symbol::make(kind, {a, toSymbol(b)}); }, nb::is_operator());
     if (reflected)
-      symbol.def(reflected, [kind](const Symbol &b, nb::handle a) { return Symbol::make(kind, {toSymbol(a), b}); }, nb::is_operator());
+      symbol.def(
+          reflected, [kind](const Symbol &b, nb::handle a) { return Symbol::make(kind, {toSymbol(a), b}); }, nb::is_operator());
   };
   binary("__add__", "__radd__", ExprKind::add);
   binary("__sub__", "__rsub__", ExprKind::sub);
@@ -205,16 +217,21 @@ void bindSymbol(nb::module_ &m) {
     return s.constant() != 0;
   });
   symbol.def("names", [](const Symbol &s) { return nb::steal<nb::object>(PySet_New(nb::cast(s.names()).ptr())); });
-  symbol.def("find_and_replace", [](Symbol &s, nb::object targets, nb::object replacement) {
-    nb::object list = nb::isinstance<Symbol>(targets) ? nb::object(nb::make_tuple(targets)) : targets;
-    for (nb::handle target : list)
-      s = s.replace(toSymbol(target), toSymbol(replacement));
-  }, "target"_a, "replacement"_a);
+  symbol.def(
+      "find_and_replace",
+      [](Symbol &s, nb::object targets, nb::object replacement) {
+        nb::object list = nb::isinstance<Symbol>(targets) ? nb::object(nb::make_tuple(targets)) : targets;
+        for (nb::handle target : list)
+          s = s.replace(toSymbol(target), toSymbol(replacement));
+      },
+      "target"_a, "replacement"_a);
   symbol.def("substitute", [](const Symbol &s, const Symbol::Values &values) { return s.substitute(values); });
   symbol.def("simplified", [](const Symbol &s) { return simplify(s); });
-  symbol.def_static("is_name", [](nb::handle value) { return nb::isinstance<Symbol>(value) && nb::cast<Symbol>(value).isName(); });
+  symbol.def_static("is_name",
+                    [](nb::handle value) { return nb::isinstance<Symbol>(value) && nb::cast<Symbol>(value).isName(); });
   symbol.def_prop_ro("constant", [](const Symbol &s) { return s.constant(); }, "The value, or None.");
-  symbol.def_prop_ro("label", [](const Symbol &s) { return s.isName() ? nb::cast(s.name().label) : nb::none(); }, "The name as it was written.");
+  symbol.def_prop_ro(
+      "label", [](const Symbol &s) { return s.isName() ? nb::cast(s.name().label) : nb::none(); }, "The name as it was written.");
   symbol.def_prop_ro("meta", [](const Symbol &s) { return s.isName() && s.name().role == Role::meta; });
   symbol.def_prop_ro("constexpr", [](const Symbol &s) { return s.isName() && s.name().role != Role::plain; });
   symbol.def_prop_ro("lower_bound", [](const Symbol &s) { return s.isName() ? s.name().lower : std::nullopt; });
@@ -224,44 +241,62 @@ void bindSymbol(nb::module_ &m) {
 }
 
 void bindChoice(nb::module_ &m) {
-  m.def("choose_block_sizes", [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int64_t threads) {
-    std::vector<Traffic> traffic;
-    for (nb::handle item : arguments)
-      traffic.push_back({nb::cast<Handle &>(item[0]).tensor, nb::cast<int64_t>(item[1])});
-    return chooseBlockSizes(traffic, metas, sizes, threads);
-  }, "arguments"_a, "metas"_a, "sizes"_a, "threads"_a, "Values for meta symbols by an analytic model; arguments: [(tensor, bytes of an element)].");
+  m.def(
+      "choose_block_sizes",
+      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int64_t threads) {
+        std::vector<Traffic> traffic;
+        for (nb::handle item : arguments)
+          traffic.push_back({nb::cast<Handle &>(item[0]).tensor, nb::cast<int64_t>(item[1])});
+        return chooseBlockSizes(traffic, metas, sizes, threads);
+      },
+      "arguments"_a, "metas"_a, "sizes"_a, "threads"_a,
+      "Values for meta symbols by an analytic model; arguments: [(tensor, bytes of an element)].");
 }
 
 void bindTensor(nb::module_ &m) {
   nb::class_<Handle> tensor(m, "Tensor", "A symbolic tensor whose elements may be tensors. Meta-operations return a new one.");
-  tensor.def(nb::new_(&makeTensor), "ndim"_a = nb::none(), "shape"_a = nb::none(), "dtype"_a = nb::none(), "jagged_dim"_a = nb::none(),
-             "other"_a = nb::none(), "shape_options"_a = nb::none(), "constexpr"_a = nb::none(), "value"_a = nb::none(), "name"_a = nb::none());
+  tensor.def(nb::new_(&makeTensor), "ndim"_a = nb::none(), "shape"_a = nb::none(), "dtype"_a = nb::none(),
+             "jagged_dim"_a = nb::none(), "other"_a = nb::none(), "shape_options"_a = nb::none(), "constexpr"_a = nb::none(),
+             "value"_a = nb::none(), "name"_a = nb::none());
   auto operation = [&](const char *name, auto function, auto &&...extra) {
     tensor.def(name, function, std::forward<decltype(extra)>(extra)...);
   };
-  operation("tile", [](Handle &h, nb::object tile, nb::object strides, nb::object dilation, bool floorMode) {
-    return wrap(h.tensor.tile(toSymbols(tile), toOptionals(strides), toOptionals(dilation), floorMode));
-  }, "tile_shape"_a, "strides"_a = nb::none(), "dilation"_a = nb::none(), "floor_mode"_a = false);
+  operation(
+      "tile",
+      [](Handle &h, nb::object tile, nb::object strides, nb::object dilation, bool floorMode) {
+        return wrap(h.tensor.tile(toSymbols(tile), toOptionals(strides), toOptionals(dilation), floorMode));
+      },
+      "tile_shape"_a, "strides"_a = nb::none(), "dilation"_a = nb::none(), "floor_mode"_a = false);
   operation("expand", [](Handle &h, nb::object shape) { return wrap(h.tensor.expand(toSymbols(shape))); }, "shape"_a);
   operation("unsqueeze", [](Handle &h, int64_t dim) { return wrap(h.tensor.unsqueeze(dim)); }, "dim"_a);
   operation("squeeze", [](Handle &h, nb::object dim) { return wrap(h.tensor.squeeze(toInts(dim))); }, "dim"_a);
   operation("permute", [](Handle &h, nb::object dims) { return wrap(h.tensor.permute(toInts(dims))); }, "dims"_a);
-  operation("flatten", [](Handle &h, std::optional<int64_t> start, std::optional<int64_t> end) { return wrap(h.tensor.flatten(start, end)); },
-            "start_dim"_a = nb::none(), "end_dim"_a = nb::none());
+  operation(
+      "flatten",
+      [](Handle &h, std::optional<int64_t> start, std::optional<int64_t> end) { return wrap(h.tensor.flatten(start, end)); },
+      "start_dim"_a = nb::none(), "end_dim"_a = nb::none());
   operation("ravel", [](Handle &h) { return wrap(h.tensor.ravel()); });
-  operation("pad", [](Handle &h, nb::object amounts) {
-    std::vector<std::pair<Symbol, Symbol>> pairs;
-    for (nb::handle amount : amounts)
-      pairs.push_back({toSymbol(amount[0]), toSymbol(amount[1])});
-    return wrap(h.tensor.pad(pairs));
-  }, "pad"_a);
-  operation("__getitem__", [](Handle &h, nb::object key) { return wrap(h.tensor.slice(toSlices(key, h.tensor))); }, nb::arg("key").none());
+  operation(
+      "pad",
+      [](Handle &h, nb::object amounts) {
+        std::vector<std::pair<Symbol, Symbol>> pairs;
+        for (nb::handle amount : amounts)
+          pairs.push_back({toSymbol(amount[0]), toSymbol(amount[1])});
+        return wrap(h.tensor.pad(pairs));
+      },
+      "pad"_a);
+  operation(
+      "__getitem__", [](Handle &h, nb::object key) { return wrap(h.tensor.slice(toSlices(key, h.tensor))); },
+      nb::arg("key").none());
   operation("innermost", [](Handle &h) { return wrap(h.tensor.innermost()); });
   operation("names", [](Handle &h) { return nb::steal<nb::object>(PySet_New(nb::cast(h.tensor.names()).ptr())); });
-  operation("size", [](Handle &h, std::optional<int64_t> dim) -> nb::object {
-    nb::tuple shape = toTuple(h.tensor.shape());
-    return dim ? nb::object(nb::object(shape)[nb::int_(*dim)]) : nb::object(shape);
-  }, "dim"_a = nb::none());
+  operation(
+      "size",
+      [](Handle &h, std::optional<int64_t> dim) -> nb::object {
+        nb::tuple shape = toTuple(h.tensor.shape());
+        return dim ? nb::object(nb::object(shape)[nb::int_(*dim)]) : nb::object(shape);
+      },
+      "dim"_a = nb::none());
   operation("__copy__", [](Handle &h) { return wrap(h.tensor); });
   operation("__deepcopy__", [](Handle &h, nb::handle) { return wrap(h.tensor); });
   operation("__repr__", [](Handle &h) {
@@ -272,24 +307,30 @@ void bindTensor(nb::module_ &m) {
         return text + ")";
     }
   });
-  tensor.def_prop_rw("shape", [](Handle &h) { return toTuple(h.tensor.shape()); }, [](Handle &h, nb::object shape) {
-    Tensor changed = h.tensor;
-    changed.setShape(toSymbols(shape));
-    h.replace(changed);
-  });
-  tensor.def_prop_rw("dtype", [](HandleRef h) -> nb::object {
-    if (!h->tensor.isInnermost())
-      return nb::cast(wrap(h->tensor.inner(), h));
-    const std::string &dtype = h->tensor.source().dtype;
-    return dtype.empty() ? nb::none() : nb::object(nb::str(dtype.c_str()));
-  }, [](Handle &h, nb::object dtype) {
-    Tensor changed = h.tensor;
-    if (nb::isinstance<Handle>(dtype))
-      changed.setInner(nb::cast<Handle &>(dtype).tensor);
-    else
-      changed.setDtype(dtypeText(dtype));
-    h.replace(changed);
-  }, nb::arg("dtype").none());
+  tensor.def_prop_rw(
+      "shape", [](Handle &h) { return toTuple(h.tensor.shape()); },
+      [](Handle &h, nb::object shape) {
+        Tensor changed = h.tensor;
+        changed.setShape(toSymbols(shape));
+        h.replace(changed);
+      });
+  tensor.def_prop_rw(
+      "dtype",
+      [](HandleRef h) -> nb::object {
+        if (!h->tensor.isInnermost())
+          return nb::cast(wrap(h->tensor.inner(), h));
+        const std::string &dtype = h->tensor.source().dtype;
+        return dtype.empty() ? nb::none() : nb::object(nb::str(dtype.c_str()));
+      },
+      [](Handle &h, nb::object dtype) {
+        Tensor changed = h.tensor;
+        if (nb::isinstance<Handle>(dtype))
+          changed.setInner(nb::cast<Handle &>(dtype).tensor);
+        else
+          changed.setDtype(dtypeText(dtype));
+        h.replace(changed);
+      },
+      nb::arg("dtype").none());
   tensor.def_prop_ro("ndim", [](Handle &h) { return h.tensor.ndim(); });
   tensor.def_prop_ro("source", [](Handle &h) { return wrap(h.tensor.sourceTensor()); });
   tensor.def_prop_ro("name", [](Handle &h) { return h.tensor.source().name; });
@@ -299,17 +340,23 @@ void bindTensor(nb::module_ &m) {
   tensor.def_prop_ro("jagged_dim", [](Handle &h) { return h.tensor.source().raggedDim; });
   tensor.def_prop_ro("source_strides", [](Handle &h) { return toTuple(h.tensor.source().strides); });
   tensor.def_prop_ro("levels", [](Handle &h) { return h.tensor.levels(); }, "Number of levels from this one inward.");
-  tensor.def("substitute", [](Handle &h, const Symbol::Values &values) { return wrap(h.tensor.substitute(values)); },
-             "The same arrangement with names (by their text) replaced.");
-  tensor.def("merged", [](Handle &h) -> nb::object {
-    auto merged = mergeFlattened(h.tensor);
-    return merged ? nb::object(nb::make_tuple(wrap(merged->tensor), merged->start, merged->end)) : nb::none();
-  }, "(tensor, start, end) with the dimensions [start, end) of the source as one, if the arrangement starts by flattening them; else None.");
+  tensor.def(
+      "substitute", [](Handle &h, const Symbol::Values &values) { return wrap(h.tensor.substitute(values)); },
+      "The same arrangement with names (by their text) replaced.");
+  tensor.def(
+      "merged",
+      [](Handle &h) -> nb::object {
+        auto merged = mergeFlattened(h.tensor);
+        return merged ? nb::object(nb::make_tuple(wrap(merged->tensor), merged->start, merged->end)) : nb::none();
+      },
+      "(tensor, start, end) with the dimensions [start, end) of the source as one, if the arrangement starts by flattening them; "
+      "else None.");
   tensor.def("describe", [](Handle &h) { return describe(h.tensor); }, "All levels and steps as text.");
-  tensor.def("table", [](Handle &h) { return table(h.tensor); }, "Element offsets into a contiguous source, -1 where there is none.");
+  tensor.def(
+      "table", [](Handle &h) { return table(h.tensor); }, "Element offsets into a contiguous source, -1 where there is none.");
 }
 
-}  // namespace
+} // namespace
 
 void bindArrange(nb::module_ &m) {
   nb::module_ arrange = m.def_submodule("arrange", "Symbolic arrangement of tensors.");
@@ -319,4 +366,4 @@ void bindArrange(nb::module_ &m) {
   bindChoice(arrange);
 }
 
-}  // namespace tilery::python
+} // namespace tilery::python

@@ -41,20 +41,23 @@ std::vector<Symbol> indices(Builder &builder, nb::handle items, Environment &env
   return result;
 }
 
-}  // namespace
+} // namespace
 
 void bindArrangeIr(nb::module_ &m) {
   nb::class_<BoundArgument> bound(m, "Argument", "An arranged tensor inside a kernel.");
-  bound.def("__init__", [](BoundArgument *self, Builder &builder, TensorHandle &tensor, nb::handle pointer, nb::handle extents, nb::handle strides,
-                           nb::handle program, const Environment &environment) {
-    Value base = toValue(pointer);
-    std::vector<Value> sizes = toValues(extents), steps = toValues(strides);
-    std::vector<Symbol> ids;
-    for (nb::handle id : program)
-      ids.push_back(toSymbol(id));
-    Root root = builder.root(base, sizes, steps);
-    new (self) BoundArgument{&builder, {tensor.tensor, root, base, sizes, steps, ids}, environment};
-  }, nb::keep_alive<1, 2>(), "builder"_a, "tensor"_a, "pointer"_a, "extents"_a, "strides"_a, "program"_a, "environment"_a);
+  bound.def(
+      "__init__",
+      [](BoundArgument *self, Builder &builder, TensorHandle &tensor, nb::handle pointer, nb::handle extents, nb::handle strides,
+         nb::handle program, const Environment &environment) {
+        Value base = toValue(pointer);
+        std::vector<Value> sizes = toValues(extents), steps = toValues(strides);
+        std::vector<Symbol> ids;
+        for (nb::handle id : program)
+          ids.push_back(toSymbol(id));
+        Root root = builder.root(base, sizes, steps);
+        new (self) BoundArgument{&builder, {tensor.tensor, root, base, sizes, steps, ids}, environment};
+      },
+      nb::keep_alive<1, 2>(), "builder"_a, "tensor"_a, "pointer"_a, "extents"_a, "strides"_a, "program"_a, "environment"_a);
   bound.def_prop_ro("tile_shape", [](BoundArgument &self) { return tileShape(*self.builder, self.argument); });
   bound.def("place", [](BoundArgument &self, nb::handle user) {
     Environment environment = self.environment;
@@ -71,10 +74,18 @@ void bindArrangeIr(nb::module_ &m) {
     auto items = indices(*self.builder, user, environment);
     return linearOffsets(*self.builder, self.argument, items, environment);
   });
-  m.def("emit", [](Builder &builder, nb::handle expr, const Environment &environment) { return emit(builder, toSymbol(expr), environment); },
-        "An expression as int64, with the values of its names.");
-  m.def("emit_count", [](Builder &builder, nb::handle expr, const Environment &environment) { return emitCount(builder, toSymbol(expr), environment); },
-        "The same for a size: at least 0.");
+  m.def(
+      "emit",
+      [](Builder &builder, nb::handle expr, const Environment &environment) {
+        return emit(builder, toSymbol(expr), environment);
+      },
+      "An expression as int64, with the values of its names.");
+  m.def(
+      "emit_count",
+      [](Builder &builder, nb::handle expr, const Environment &environment) {
+        return emitCount(builder, toSymbol(expr), environment);
+      },
+      "The same for a size: at least 0.");
 }
 
 } // namespace tilery::python

@@ -12,16 +12,22 @@ namespace tilery::python {
 void bindCompile(nb::module_ &m) {
   nb::class_<Compiled>(m, "Compiled", "Machine code of a module and, as wanted, the text of the stages.")
       .def_ro("image", &Compiled::image, "CodeImage for load() and the cache")
-      .def_ro("tile", &Compiled::tile).def_ro("llvm", &Compiled::llvm).def_ro("asm", &Compiled::assembly).def_ro("plan", &Compiled::plan);
-  m.def("compile", [](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target) {
-    CompileOptions options;
-    options.disjoint = disjoint;
-    options.fpContract = fpContract;
-    options.passes = passes;
-    options.wantLLVM = options.wantAsm = options.wantPlan = texts;
-    options.target = target;
-    return compile(module, options);
-  }, "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host");
+      .def_ro("tile", &Compiled::tile)
+      .def_ro("llvm", &Compiled::llvm)
+      .def_ro("asm", &Compiled::assembly)
+      .def_ro("plan", &Compiled::plan);
+  m.def(
+      "compile",
+      [](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target) {
+        CompileOptions options;
+        options.disjoint = disjoint;
+        options.fpContract = fpContract;
+        options.passes = passes;
+        options.wantLLVM = options.wantAsm = options.wantPlan = texts;
+        options.target = target;
+        return compile(module, options);
+      },
+      "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host");
   m.def("target_id", &targetId, "target"_a = "host");
 }
 

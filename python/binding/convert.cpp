@@ -7,7 +7,10 @@ namespace tilery::python {
 static thread_local std::vector<Builder *> builders;
 Builder &currentBuilder() {
   if (builders.empty())
-    throw Error(Diagnostic{Diagnostic::Kind::Runtime, "tile values exist only while a kernel is being built", "call this function inside a kernel", {}});
+    throw Error(Diagnostic{Diagnostic::Kind::Runtime,
+                           "tile values exist only while a kernel is being built",
+                           "call this function inside a kernel",
+                           {}});
   return *builders.back();
 }
 void pushBuilder(Builder *builder) { builders.push_back(builder); }
@@ -52,11 +55,16 @@ Operand toOperand(nb::handle object) {
     if (overflow > 0 && !PyErr_Occurred())
       return Literal(uint64_t(wide));
     PyErr_Clear();
-    throw Error(Diagnostic{Diagnostic::Kind::Value, "the integer " + std::string(nb::str(number).c_str()) + " does not fit in 64 bits", "", {}});
+    throw Error(Diagnostic{
+        Diagnostic::Kind::Value, "the integer " + std::string(nb::str(number).c_str()) + " does not fit in 64 bits", "", {}});
   }
   if (nb::hasattr(object, "__float__"))
     return Literal(nb::cast<double>(nb::object(object.attr("__float__")())));
-  throw Error(Diagnostic{Diagnostic::Kind::Type, "expected a tile value or a number, got " + std::string(nb::str(nb::handle(object.type()).attr("__name__")).c_str()), "", {}});
+  throw Error(Diagnostic{Diagnostic::Kind::Type,
+                         "expected a tile value or a number, got " +
+                             std::string(nb::str(nb::handle(object.type()).attr("__name__")).c_str()),
+                         "",
+                         {}});
 }
 std::optional<Operand> toOptionalOperand(nb::handle object) {
   if (object.is_none())

@@ -9,14 +9,22 @@ namespace tilery::python {
 
 static PyObject *builtinOf(Diagnostic::Kind kind) {
   switch (kind) {
-  case Diagnostic::Kind::Error: return PyExc_Exception;
-  case Diagnostic::Kind::Type: return PyExc_TypeError;
-  case Diagnostic::Kind::Value: return PyExc_ValueError;
-  case Diagnostic::Kind::Index: return PyExc_IndexError;
-  case Diagnostic::Kind::Name: return PyExc_NameError;
-  case Diagnostic::Kind::Assertion: return PyExc_AssertionError;
-  case Diagnostic::Kind::Runtime: return PyExc_RuntimeError;
-  case Diagnostic::Kind::NotImplemented: return PyExc_NotImplementedError;
+  case Diagnostic::Kind::Error:
+    return PyExc_Exception;
+  case Diagnostic::Kind::Type:
+    return PyExc_TypeError;
+  case Diagnostic::Kind::Value:
+    return PyExc_ValueError;
+  case Diagnostic::Kind::Index:
+    return PyExc_IndexError;
+  case Diagnostic::Kind::Name:
+    return PyExc_NameError;
+  case Diagnostic::Kind::Assertion:
+    return PyExc_AssertionError;
+  case Diagnostic::Kind::Runtime:
+    return PyExc_RuntimeError;
+  case Diagnostic::Kind::NotImplemented:
+    return PyExc_NotImplementedError;
   }
   return PyExc_Exception;
 }
@@ -27,9 +35,10 @@ void setPythonError(const Diagnostic &diagnostic) {
   for (const SourceLocation &where : diagnostic.chain)
     chain.append(nb::make_tuple(where.file, where.line, where.col, where.function));
   nb::object hint = diagnostic.hint.empty() ? nb::object(nb::none()) : nb::object(nb::str(diagnostic.hint.c_str()));
-  nb::object exception = diagnostic.kind == Diagnostic::Kind::Error
-                             ? errors.attr("Error")(nb::str(diagnostic.message.c_str()), hint, chain)
-                             : errors.attr("error")(nb::handle(builtinOf(diagnostic.kind)), nb::str(diagnostic.message.c_str()), hint, chain);
+  nb::object exception =
+      diagnostic.kind == Diagnostic::Kind::Error
+          ? errors.attr("Error")(nb::str(diagnostic.message.c_str()), hint, chain)
+          : errors.attr("error")(nb::handle(builtinOf(diagnostic.kind)), nb::str(diagnostic.message.c_str()), hint, chain);
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
 }
 

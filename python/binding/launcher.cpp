@@ -481,9 +481,11 @@ void boundDealloc(PyObject *self) {
 PyMemberDef launcherMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(LauncherObject, vectorcall), READONLY, nullptr},
                                  {}};
 PyMemberDef boundMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundObject, vectorcall), READONLY, nullptr}, {}};
-PyMethodDef launcherMethods[] = {{"forget", launcherForget, METH_NOARGS, "Forgets all compiled specialisations."},
-                                 {"watch", launcherWatch, METH_O, "watch([(dict, key, value)]): specialisations are forgotten once one of dict[key] is another object."},
-                                 {}};
+PyMethodDef launcherMethods[] = {
+    {"forget", launcherForget, METH_NOARGS, "Forgets all compiled specialisations."},
+    {"watch", launcherWatch, METH_O,
+     "watch([(dict, key, value)]): specialisations are forgotten once one of dict[key] is another object."},
+    {}};
 PyType_Slot launcherSlots[] = {
     {Py_tp_doc, const_cast<char *>(
                     "Launcher(name, params, compile, layout=False): specialises, compiles and launches. See docs/design.md.")},

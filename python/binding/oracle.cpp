@@ -22,7 +22,8 @@ static oracle::Allocation allocation(nb::handle item) {
 }
 
 /// slots: 64-bit patterns as in TileryLaunch; allocations: (address, bytes, name, bytes of an element) each.
-static void interpret(Module &module, const std::string &kernel, nb::handle grid, nb::handle slots, nb::handle allocations, bool debug) {
+static void interpret(Module &module, const std::string &kernel, nb::handle grid, nb::handle slots, nb::handle allocations,
+                      bool debug) {
   auto op = module.get().module->lookupSymbol<tile::KernelOp>(kernel);
   if (!op)
     throw Error(Diagnostic{Diagnostic::Kind::Name, "the module has no kernel '" + kernel + "'", "", {}});

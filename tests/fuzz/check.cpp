@@ -31,15 +31,14 @@ void interpret(const Program &program, ModuleOp module, Memory &memory, oracle::
   options.debug = shadow != nullptr; // a program that reads what nobody wrote, or races with itself, proves nothing
   for (auto [number, argument] : llvm::enumerate(program.args))
     if (!argument.data.empty())
-      options.allocations.push_back({memory.slots[number], argument.data.size() - 2 * guardBytes, "argument " + std::to_string(number), true,
+      options.allocations.push_back({memory.slots[number], argument.data.size() - 2 * guardBytes,
+                                     "argument " + std::to_string(number), true,
                                      oracle::elementOf(cast<tile::PtrType>(argument.type).getPointee()).bytes()});
   options.maxSteps = 20'000'000;
   oracle::runKernel(kernelOf(module), program.grid, memory.slots, options);
 }
 
-std::string hex(const uint8_t *bytes, unsigned count) {
-  return llvm::toHex(ArrayRef(bytes, count));
-}
+std::string hex(const uint8_t *bytes, unsigned count) { return llvm::toHex(ArrayRef(bytes, count)); }
 
 // The first difference that the shadow does not allow, or an empty string.
 std::string compare(const Program &program, const Memory &wanted, const Memory &got, const oracle::Shadow &shadow) {
@@ -56,7 +55,8 @@ std::string compare(const Program &program, const Memory &wanted, const Memory &
       out << "argument " << number << " (" << argument.type << "), element " << element;
       return text;
     };
-    if (!std::equal(a.begin(), a.begin() + guardBytes, b.begin()) || !std::equal(a.end() - guardBytes, a.end(), b.end() - guardBytes))
+    if (!std::equal(a.begin(), a.begin() + guardBytes, b.begin()) ||
+        !std::equal(a.end() - guardBytes, a.end(), b.end() - guardBytes))
       return "writes outside argument " + std::to_string(number);
     for (size_t at = guardBytes; at + guardBytes < a.size(); at += e.bytes()) {
       uint64_t want = oracle::readElement(e, &a[at]), have = oracle::readElement(e, &b[at]);
@@ -74,7 +74,8 @@ std::string compare(const Program &program, const Memory &wanted, const Memory &
       double expected = e.isFloat() ? oracle::decode(e, want) : 1;
       if (e.isFloat() && ((std::isnan(value) && std::isnan(expected)) || (value == 0 && expected == 0)))
         continue; // NaNs have no particular bits, and zeros among equal operands of min and max no particular sign
-      std::string text = describe((at - guardBytes) / e.bytes()) + ": " + hex(&b[at], e.bytes()) + " instead of " + hex(&a[at], e.bytes());
+      std::string text =
+          describe((at - guardBytes) / e.bytes()) + ": " + hex(&b[at], e.bytes()) + " instead of " + hex(&a[at], e.bytes());
       return e.isFloat() ? text + " (" + std::to_string(value) + ", " + std::to_string(expected) + ")" : text;
     }
   }
@@ -87,16 +88,22 @@ LogicalResult runPasses(ModuleOp module) {
   return manager.run(module);
 }
 
-Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow, std::string &errors) {
+Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow,
+                std::string &errors) {
   cpu::Options options;
   options.fpContract = false;
   options.disjoint = program.args.size() % 2;
   auto code = cpu::compileModule(module, options);
   if (failed(code))
-    return errors.empty() ? Outcome{Outcome::Differs, "the back end fails without a message"} : Outcome{Outcome::Skipped, errors.substr(0, errors.find('\n'))};
+    return errors.empty() ? Outcome{Outcome::Differs, "the back end fails without a message"}
+                          : Outcome{Outcome::Skipped, errors.substr(0, errors.find('\n'))};
   std::vector<KernelPtr> kernels = load(CodeImage{code->object, code->kernels, ""});
   Memory memory(program);
-  TileryLaunch launch{memory.slots.data(), {program.grid[0], program.grid[1], program.grid[2]}, options.disjoint ? TILERY_DISJOINT : 0u, nullptr, nullptr};
+  TileryLaunch launch{memory.slots.data(),
+                      {program.grid[0], program.grid[1], program.grid[2]},
+                      options.disjoint ? TILERY_DISJOINT : 0u,
+                      nullptr,
+                      nullptr};
   size_t scratchBytes = (kernels[0]->info().scratchBytes + 127) / 64 * 64;
   std::unique_ptr<void, void (*)(void *)> scratch(std::aligned_alloc(64, scratchBytes), std::free);
   std::memset(scratch.get(), 0xE7, scratchBytes);

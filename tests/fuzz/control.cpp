@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace tilery::fuzz {
 
-Generator::Generator(MLIRContext &context, uint64_t seed, Style style) : random(seed), style(style), b(&context), loc(b.getUnknownLoc()) {}
+Generator::Generator(MLIRContext &context, uint64_t seed, Style style)
+    : random(seed), style(style), b(&context), loc(b.getUnknownLoc()) {}
 
 // A boolean that depends on nothing rounded.
 Value Generator::condition() {
@@ -185,8 +186,10 @@ Program Generator::run() {
   b.setInsertionPointToStart(entry);
   pid = tile::ProgramIdOp::create(b, loc, b.getI32IntegerAttr(0));
   if (program.grid[1] > 1) {
-    Value y = tile::ProgramIdOp::create(b, loc, b.getI32IntegerAttr(1)), n = tile::NumProgramsOp::create(b, loc, b.getI32IntegerAttr(0));
-    pid = arith::AddIOp::create(b, loc, pid, arith::MulIOp::create(b, loc, y, n, arith::IntegerOverflowFlags::nsw), arith::IntegerOverflowFlags::nsw);
+    Value y = tile::ProgramIdOp::create(b, loc, b.getI32IntegerAttr(1)),
+          n = tile::NumProgramsOp::create(b, loc, b.getI32IntegerAttr(0));
+    pid = arith::AddIOp::create(b, loc, pid, arith::MulIOp::create(b, loc, y, n, arith::IntegerOverflowFlags::nsw),
+                                arith::IntegerOverflowFlags::nsw);
   }
   for (int i = 0, n = 1 + int(random.below(3)); i < n; ++i)
     add(load(anyShape(), anyType()));

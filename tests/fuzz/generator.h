@@ -32,7 +32,7 @@ private:
   // memory.cpp: arguments, loads, stores.
   struct Array {
     mlir::Value pointer;
-    Shape extents, strides; ///< in elements; dimension 0 is cut among the programs
+    Shape extents, strides;                      ///< in elements; dimension 0 is cut among the programs
     llvm::SmallVector<mlir::Value> extentValues; ///< the extents as i64
   };
   Array makeArray(llvm::ArrayRef<int64_t> shape, mlir::Type element, bool written);
@@ -69,9 +69,9 @@ private:
   mlir::Location loc;
   Program program;
   mlir::Block *entry = nullptr;
-  mlir::Value pid;                ///< i32, linear over the grid
-  std::vector<mlir::Value> pool;  ///< values in scope
-  int depth = 0;                  ///< of regions
+  mlir::Value pid;               ///< i32, linear over the grid
+  std::vector<mlir::Value> pool; ///< values in scope
+  int depth = 0;                 ///< of regions
   int loads = 0;
 };
 

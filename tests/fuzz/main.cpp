@@ -94,7 +94,8 @@ void work(const Settings &settings, unsigned worker, uint64_t from, Progress &pr
 }
 
 int runAll(const Settings &settings) {
-  auto *progress = static_cast<Progress *>(mmap(nullptr, sizeof(Progress) * settings.jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto *progress = static_cast<Progress *>(
+      mmap(nullptr, sizeof(Progress) * settings.jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   std::map<pid_t, unsigned> workers;
   auto start = [&](unsigned worker, uint64_t from) {
     pid_t child = fork();
@@ -116,7 +117,9 @@ int runAll(const Settings &settings) {
       continue;
     ++crashed;
     uint64_t seed = progress[worker].seed;
-    std::string how = WIFSIGNALED(status) ? (WTERMSIG(status) == SIGALRM ? "does not end" : std::string("crashes: ") + strsignal(WTERMSIG(status))) : "exits";
+    std::string how = WIFSIGNALED(status) ? (WTERMSIG(status) == SIGALRM ? "does not end"
+                                                                         : std::string("crashes: ") + strsignal(WTERMSIG(status)))
+                                          : "exits";
     printFailure(seed, how, settings.against);
     start(worker, seed + settings.jobs);
   }
@@ -126,8 +129,8 @@ int runAll(const Settings &settings) {
     skipped += progress[worker].skipped;
     failed += progress[worker].failed;
   }
-  llvm::outs() << agreed << " programs agree, " << failed << " failed, " << skipped << " skipped (seeds " << settings.first << " to "
-               << settings.first + settings.count - 1 << ")\n";
+  llvm::outs() << agreed << " programs agree, " << failed << " failed, " << skipped << " skipped (seeds " << settings.first
+               << " to " << settings.first + settings.count - 1 << ")\n";
   return failed != 0;
 }
 

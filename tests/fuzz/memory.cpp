@@ -17,7 +17,8 @@ static void fill(Random &random, oracle::Element e, std::vector<uint8_t> &data) 
   for (size_t at = 0; at + e.bytes() <= data.size(); at += e.bytes()) {
     uint64_t lane;
     if (e.isFloat()) {
-      double value = small ? double(random.below(17) - 8) / 4 : std::ldexp(double(int64_t(random.bits() >> 11) - (int64_t(1) << 52)), -50);
+      double value =
+          small ? double(random.below(17) - 8) / 4 : std::ldexp(double(int64_t(random.bits() >> 11) - (int64_t(1) << 52)), -50);
       if (special && random.chance(0.05))
         value = random.of(std::vector<double>{NAN, INFINITY, -INFINITY, 1e-40, -1e30, 65504, 1e-7});
       lane = oracle::encode(e, value);
@@ -132,7 +133,8 @@ Value Generator::accessPlace(const Array &array, ArrayRef<int64_t> shape, Type e
   Value residual;
   if (random.chance(0.15))
     residual = condition();
-  return tile::AccessOp::create(b, loc, tile::AccessType::get(shape, element), array.pointer, offset, steps, bounds, residual, kinds);
+  return tile::AccessOp::create(b, loc, tile::AccessType::get(shape, element), array.pointer, offset, steps, bounds, residual,
+                                kinds);
 }
 
 Value Generator::viewPlace(const Array &array, ArrayRef<int64_t> shape, Type element) {
@@ -140,18 +142,21 @@ Value Generator::viewPlace(const Array &array, ArrayRef<int64_t> shape, Type ele
   SmallVector<int64_t> dims;
   Value one = integer(1, 64);
   for (size_t d = 0; d < shape.size(); ++d) {
-    strides.push_back(random.chance(0.5) ? scalarArgument(b.getI64Type(), uint64_t(array.strides[d])) : integer(array.strides[d], 64));
+    strides.push_back(random.chance(0.5) ? scalarArgument(b.getI64Type(), uint64_t(array.strides[d]))
+                                         : integer(array.strides[d], 64));
     starts.push_back(d == 0 ? start(shape[0], 64) : integer(0, 64));
     dilations.push_back(one);
     dims.push_back(int64_t(d));
   }
-  Value root = tile::RootOp::create(b, loc, tile::RootType::get(int64_t(shape.size()), element), array.pointer, array.extentValues, strides);
+  Value root = tile::RootOp::create(b, loc, tile::RootType::get(int64_t(shape.size()), element), array.pointer,
+                                    array.extentValues, strides);
   return tile::ViewOp::create(b, loc, tile::ViewType::get(shape, element), root, starts, dilations, ValueRange(), dims);
 }
 
 Value Generator::place(const Array &array, ArrayRef<int64_t> shape, Type element, bool forStore) {
   if (shape.empty()) // a scalar of the program's own
-    return tile::PointerAccessOp::create(b, loc, tile::AccessType::get(shape, element), tile::AddPtrOp::create(b, loc, array.pointer, pid), Value());
+    return tile::PointerAccessOp::create(b, loc, tile::AccessType::get(shape, element),
+                                         tile::AddPtrOp::create(b, loc, array.pointer, pid), Value());
   switch (style) {
   case Style::Pointers:
     return pointerPlace(array, shape, element, forStore);
@@ -195,18 +200,23 @@ void Generator::atomic() {
     return;
   Shape shape(tile::shapeOf(x.getType()));
   Type element = random.chance(0.7) ? b.getI32Type() : b.getI64Type();
-  Argument argument{tile::PtrType::get(b.getContext(), element, false), 0, std::vector<uint8_t>(2 * guardBytes + 16 * 8, 0), true};
+  Argument argument{tile::PtrType::get(b.getContext(), element, false), 0, std::vector<uint8_t>(2 * guardBytes + 16 * 8, 0),
+                    true};
   program.args.push_back(argument);
   Value pointer = entry->addArgument(argument.type, loc);
-  auto constantTile = [&](int64_t v) { return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(cast<ShapedType>(x.getType()), b.getI32IntegerAttr(v))); };
+  auto constantTile = [&](int64_t v) {
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(cast<ShapedType>(x.getType()), b.getI32IntegerAttr(v)));
+  };
   Value bin = arith::AndIOp::create(b, loc, x, constantTile(15));
-  Value pointers = tile::AddPtrOp::create(b, loc, tile::SplatOp::create(b, loc, RankedTensorType::get(shape, argument.type), pointer), bin);
+  Value pointers =
+      tile::AddPtrOp::create(b, loc, tile::SplatOp::create(b, loc, RankedTensorType::get(shape, argument.type), pointer), bin);
   Value mask;
   if (random.chance(0.5))
     mask = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, bin, constantTile(11));
   Value at = tile::PointerAccessOp::create(b, loc, tile::AccessType::get(shape, element), pointers, mask);
   Type type = tile::tileOf(shape, element);
-  tile::AtomicRmwOp::create(b, loc, type, tile::RmwKind::add, at, convert(x, element), tile::MemoryOrder::acq_rel, tile::SyncScope::gpu);
+  tile::AtomicRmwOp::create(b, loc, type, tile::RmwKind::add, at, convert(x, element), tile::MemoryOrder::acq_rel,
+                            tile::SyncScope::gpu);
 }
 
 } // namespace tilery::fuzz

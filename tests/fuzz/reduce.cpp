@@ -38,7 +38,8 @@ Value zero(OpBuilder &b, Location loc, Type type) {
 
 // One way to make the op go away: 0 erases it, k replaces its results by its k-th operand of the same type, the last by zero.
 bool simplify(Operation *op, unsigned way) {
-  if (op->hasTrait<OpTrait::IsTerminator>() || isa<ModuleOp, tile::KernelOp>(op) || isa<tile::ReduceOp, tile::ScanOp>(op->getParentOp()))
+  if (op->hasTrait<OpTrait::IsTerminator>() || isa<ModuleOp, tile::KernelOp>(op) ||
+      isa<tile::ReduceOp, tile::ScanOp>(op->getParentOp()))
     return false; // a combine region that changes is no longer associative
   if (op->getNumResults() == 0) {
     if (way == 0)

@@ -121,7 +121,8 @@ static void fillCombine(OpBuilder &b, Location loc, Region &region, ArrayRef<Typ
                           : Value(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, x));
     Value lower = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, yi, xi);
     Value take = arith::OrIOp::create(b, loc, greater, arith::AndIOp::create(b, loc, equal, lower));
-    tile::YieldOp::create(b, loc, ValueRange{arith::SelectOp::create(b, loc, take, y, x), arith::SelectOp::create(b, loc, take, yi, xi)});
+    tile::YieldOp::create(b, loc,
+                          ValueRange{arith::SelectOp::create(b, loc, take, y, x), arith::SelectOp::create(b, loc, take, yi, xi)});
     return;
   }
   Value result;
@@ -154,7 +155,8 @@ void Generator::reduction() {
     indices = tile::ReshapeOp::create(b, loc, RankedTensorType::get(line, b.getI32Type()), indices);
     operands.push_back(tile::BroadcastOp::create(b, loc, RankedTensorType::get(shape, b.getI32Type()), indices));
   } else if (random.chance(0.05))
-    return add(tile::HistogramOp::create(b, loc, RankedTensorType::get({17}, b.getI32Type()), convert(x, b.getI32Type()), Value()));
+    return add(
+        tile::HistogramOp::create(b, loc, RankedTensorType::get({17}, b.getI32Type()), convert(x, b.getI32Type()), Value()));
   SmallVector<Type> elements, results;
   Shape rest(shape);
   rest.erase(rest.begin() + axis);
@@ -183,7 +185,8 @@ void Generator::dot() {
     return;
   Shape shape = shapeOf(a);
   int64_t n = random.of(std::vector<int64_t>{1, 3, 8, 16, 20, 33});
-  Type element = elementOf(a), acc = isa<FloatType>(element) ? (element.isF64() ? element : Type(b.getF32Type())) : Type(b.getI32Type());
+  Type element = elementOf(a),
+       acc = isa<FloatType>(element) ? (element.isF64() ? element : Type(b.getF32Type())) : Type(b.getI32Type());
   if (element.isF16() && random.chance(0.2))
     acc = element;
   Value other = load({shape[1], n}, element);

@@ -12,11 +12,10 @@ static Type withElement(Type type, Type element) { return tile::tileOf(tile::sha
 
 Type Generator::floatType() {
   Builder &t = b;
-  return random.of(std::vector<Type>{t.getF32Type(), t.getF32Type(), t.getF32Type(), t.getF16Type(), t.getBF16Type(), t.getF64Type()});
+  return random.of(
+      std::vector<Type>{t.getF32Type(), t.getF32Type(), t.getF32Type(), t.getF16Type(), t.getBF16Type(), t.getF64Type()});
 }
-Type Generator::intType() {
-  return b.getIntegerType(random.of(std::vector<unsigned>{32, 32, 32, 64, 16, 8, 1}));
-}
+Type Generator::intType() { return b.getIntegerType(random.of(std::vector<unsigned>{32, 32, 32, 64, 16, 8, 1})); }
 
 Value Generator::pick(llvm::function_ref<bool(Value)> wanted) {
   std::vector<Value> choices;
@@ -33,7 +32,8 @@ Value Generator::pickLike(Type type) {
   if (isa<RankedTensorType>(type) && loads < 8 && random.chance(0.5))
     return load(tile::shapeOf(type), getElementTypeOrSelf(type));
   // Another element of the right shape?
-  if (Value value = pick([&](Value v) { return tile::shapeOf(v.getType()) == tile::shapeOf(type) && v.getType() != type; }); value && random.chance(0.5))
+  if (Value value = pick([&](Value v) { return tile::shapeOf(v.getType()) == tile::shapeOf(type) && v.getType() != type; });
+      value && random.chance(0.5))
     return convert(value, getElementTypeOrSelf(type));
   return constant(type);
 }
@@ -74,15 +74,18 @@ Value Generator::convert(Value x, Type element) {
       return arith::ExtFOp::create(b, loc, to, x);
     if (a > c)
       return arith::TruncFOp::create(b, loc, to, x);
-    return arith::TruncFOp::create(b, loc, to, arith::ExtFOp::create(b, loc, withElement(x.getType(), b.getF32Type()), x)); // f16, bf16
+    return arith::TruncFOp::create(b, loc, to,
+                                   arith::ExtFOp::create(b, loc, withElement(x.getType(), b.getF32Type()), x)); // f16, bf16
   }
   if (isa<FloatType>(from))
     return tile::FpToIntOp::create(b, loc, to, x, isUnsigned);
   if (isa<FloatType>(element))
-    return isUnsigned || from.isInteger(1) ? Value(arith::UIToFPOp::create(b, loc, to, x)) : Value(arith::SIToFPOp::create(b, loc, to, x));
+    return isUnsigned || from.isInteger(1) ? Value(arith::UIToFPOp::create(b, loc, to, x))
+                                           : Value(arith::SIToFPOp::create(b, loc, to, x));
   if (from.getIntOrFloatBitWidth() > element.getIntOrFloatBitWidth())
     return arith::TruncIOp::create(b, loc, to, x);
-  return isUnsigned || from.isInteger(1) ? Value(arith::ExtUIOp::create(b, loc, to, x)) : Value(arith::ExtSIOp::create(b, loc, to, x));
+  return isUnsigned || from.isInteger(1) ? Value(arith::ExtUIOp::create(b, loc, to, x))
+                                         : Value(arith::ExtSIOp::create(b, loc, to, x));
 }
 
 Value Generator::unary(Value x) {
@@ -205,7 +208,8 @@ void Generator::elementwise() {
     return add(compare(x, pickLike(x.getType())));
   case 4: {
     Value y = pickLike(x.getType());
-    Value condition = pick([&](Value v) { return elementOf(v).isInteger(1) && tile::shapeOf(v.getType()) == tile::shapeOf(x.getType()); });
+    Value condition =
+        pick([&](Value v) { return elementOf(v).isInteger(1) && tile::shapeOf(v.getType()) == tile::shapeOf(x.getType()); });
     return add(arith::SelectOp::create(b, loc, condition ? condition : compare(x, y), x, y));
   }
   default:

@@ -15,7 +15,9 @@ std::string fakeSource(const std::string &file, int line) {
 }
 
 TEST(Diagnostic, RendersTheWholeChain) {
-  Diagnostic d{Diagnostic::Kind::Value, "shapes (4,) and (8,) do not broadcast", "use a[:, None]",
+  Diagnostic d{Diagnostic::Kind::Value,
+               "shapes (4,) and (8,) do not broadcast",
+               "use a[:, None]",
                {{"helper.py", 3, 10, "add"}, {"main.py", 12, 2, "kernel"}}};
   EXPECT_EQ(render(d, fakeSource), "shapes (4,) and (8,) do not broadcast\n"
                                    "  at helper.py:3:10 in add\n"

@@ -42,4 +42,4 @@ TEST(Choose, NoCandidateIsAnError) {
   EXPECT_THROW(chooseBlockSizes({{x, 4}}, {block}, {{x.source().shape[0].name().text, 8}}, 1), std::invalid_argument);
 }
 
-}  // namespace
+} // namespace

@@ -131,7 +131,7 @@ TEST(IndexMap, PadLeavesTheSourceBounds) {
 TEST(IndexMap, UserIndexOutsideItsLevelIsMasked) {
   Tensor x = symbolic(1).tile(symbols({2})).tile(symbols({3}));
   TileMap map = mapOf(x);
-  ASSERT_EQ(map.bounds.size(), 1u);  // 0 <= k0 < 3: k0 = 3 would reach into the next program's elements
+  ASSERT_EQ(map.bounds.size(), 1u); // 0 <= k0 < 3: k0 = 3 would reach into the next program's elements
   ASSERT_TRUE(map.affine);
   EXPECT_EQ(map.affine->conditions.size(), 1u);
 }
@@ -157,7 +157,8 @@ TEST(IndexMap, RandomArrangementsEqualTheTables) {
     for (size_t s = 0; s < steps; ++s) {
       const size_t rank = x.ndim();
       switch (upTo(8)) {
-      case 0: case 1: {
+      case 0:
+      case 1: {
         if (x.levels() > 2 || rank > 3)
           break;
         std::vector<Symbol> tile;
@@ -167,11 +168,18 @@ TEST(IndexMap, RandomArrangementsEqualTheTables) {
           stride.push_back(upTo(2) ? std::optional<Symbol>() : Symbol(1 + upTo(3)));
           spacing.push_back(Symbol(1 + upTo(2)));
         }
-        x = x.tile(tile, upTo(2) ? stride : std::vector<std::optional<Symbol>>{}, upTo(3) ? std::vector<std::optional<Symbol>>{} : spacing, upTo(4) == 0);
+        x = x.tile(tile, upTo(2) ? stride : std::vector<std::optional<Symbol>>{},
+                   upTo(3) ? std::vector<std::optional<Symbol>>{} : spacing, upTo(4) == 0);
         break;
       }
-      case 2: if (rank) x = x.flatten(upTo(rank)); break;
-      case 3: if (rank < 4) x = x.unsqueeze(upTo(rank + 1)); break;
+      case 2:
+        if (rank)
+          x = x.flatten(upTo(rank));
+        break;
+      case 3:
+        if (rank < 4)
+          x = x.unsqueeze(upTo(rank + 1));
+        break;
       case 4: {
         std::vector<int64_t> order(rank);
         for (size_t d = 0; d < rank; ++d)
@@ -218,4 +226,4 @@ TEST(IndexMap, RandomArrangementsEqualTheTables) {
   }
 }
 
-}  // namespace
+} // namespace

@@ -17,8 +17,8 @@ TEST(Symbol, FoldsWhatUpstreamFolds) {
 }
 
 TEST(Symbol, PrintsWithTheParenthesesPythonNeeds) {
-  for (const char *text : {"a + b * c", "(a + b) * c", "a - (b - c)", "a - b - c", "-(a + b)", "-a * b", "(-a) ** b", "a // b % c",
-                           "a // (b % c)", "a ** b ** c", "a & b | c ^ d", "(a < b) & (c >= d)", "min(a, b + 1)"})
+  for (const char *text : {"a + b * c", "(a + b) * c", "a - (b - c)", "a - b - c", "-(a + b)", "-a * b", "(-a) ** b",
+                           "a // b % c", "a // (b % c)", "a ** b ** c", "a & b | c ^ d", "(a < b) & (c >= d)", "min(a, b + 1)"})
     EXPECT_EQ(Symbol::parse(text).str(), text);
 }
 
@@ -65,4 +65,4 @@ TEST(Simplify, EqualPolynomialsPrintEqually) {
   EXPECT_EQ(simple("x // 0"), "x // 0");
 }
 
-}  // namespace
+} // namespace

@@ -30,9 +30,7 @@ std::vector<int64_t> levels(Tensor tensor) {
   }
 }
 
-TEST(ArrangeTile, LastTileOverhangs) {
-  EXPECT_EQ(offsets(source({5}).tile(symbols({2}))), (Offsets{0, 1, 2, 3, 4, -1}));
-}
+TEST(ArrangeTile, LastTileOverhangs) { EXPECT_EQ(offsets(source({5}).tile(symbols({2}))), (Offsets{0, 1, 2, 3, 4, -1})); }
 
 TEST(ArrangeTile, StridesOverlapAndDilationSpreads) {
   EXPECT_EQ(offsets(source({5}).tile(symbols({2}), optionals({1}))), (Offsets{0, 1, 1, 2, 2, 3, 3, 4}));
@@ -211,7 +209,8 @@ TEST(ArrangePrograms, ConvolutionIsMatmul) {
 TEST(ArrangePrograms, Attention) {
   Tensor q = source({2, 4, 100, 64}).tile(symbols({1, 1, 64, -1}));
   q.setInner(q.inner().squeeze({0, 1}));
-  Tensor k = source({2, 4, 100, 64}).tile(symbols({1, 1, 32, -1})).tile(symbols({1, 1, -1, -1})).expand({-1, -1, q.shape()[2], -1});
+  Tensor k =
+      source({2, 4, 100, 64}).tile(symbols({1, 1, 32, -1})).tile(symbols({1, 1, -1, -1})).expand({-1, -1, q.shape()[2], -1});
   k.setInner(k.inner().squeeze({0, 1, 3}));
   Tensor inner = k.inner();
   inner.setInner(inner.inner().squeeze({0, 1}));
@@ -227,7 +226,9 @@ TEST(ArrangePrograms, MaxPool) {
 }
 
 TEST(ArrangePrograms, RotaryInterleaved) {
-  Tensor x = source({2, 3, 4, 8}).tile(symbols({1, 1, 1, 4}), optionals({-1, -1, -1, 1}), optionals({1, 1, 1, 2})).tile(symbols({1, 1, 1, 2}));
+  Tensor x = source({2, 3, 4, 8})
+                 .tile(symbols({1, 1, 1, 4}), optionals({-1, -1, -1, 1}), optionals({1, 1, 1, 2}))
+                 .tile(symbols({1, 1, 1, 2}));
   x.setInner(x.inner().squeeze({0, 1, 2}));
   Tensor inner = x.inner();
   inner.setInner(inner.inner().squeeze({0, 1, 2}));
@@ -237,4 +238,4 @@ TEST(ArrangePrograms, RotaryInterleaved) {
   EXPECT_EQ(Offsets(all.begin(), all.begin() + 8), (Offsets{0, 2, 4, 6, 1, 3, 5, 7}));
 }
 
-}  // namespace
+} // namespace

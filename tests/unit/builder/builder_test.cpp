@@ -26,7 +26,8 @@ TEST_F(BuilderTest, BroadcastsLikeNumPy) {
   EXPECT_EQ(b.binary(BinaryOp::Add, row, column).shape(), (Shape{3, 4}));
   EXPECT_EQ(b.binary(BinaryOp::Add, b.arange(0, 4), column).shape(), (Shape{3, 4}));
   EXPECT_EQ(b.binary(BinaryOp::Mul, n, column).shape(), (Shape{3, 1}));
-  EXPECT_EQ(errorOf([&] { b.binary(BinaryOp::Add, b.arange(0, 3), b.arange(0, 4)); }), "shapes [3] and [4] do not go together: each dimension must be equal or 1");
+  EXPECT_EQ(errorOf([&] { b.binary(BinaryOp::Add, b.arange(0, 3), b.arange(0, 4)); }),
+            "shapes [3] and [4] do not go together: each dimension must be equal or 1");
 }
 
 TEST_F(BuilderTest, ValuesOfARegionDoNotLeaveIt) {
@@ -42,7 +43,8 @@ TEST_F(BuilderTest, ValuesOfARegionDoNotLeaveIt) {
 TEST_F(BuilderTest, BranchesMustAgree) {
   b.beginIf(b.binary(BinaryOp::Gt, n, Literal(int64_t(0))));
   b.beginElse();
-  EXPECT_EQ(errorOf([&] { b.endIf({n}, {b.constant(Literal(1.0), DType::F32)}); }), "a variable has type int32 in one branch and float32 in the other");
+  EXPECT_EQ(errorOf([&] { b.endIf({n}, {b.constant(Literal(1.0), DType::F32)}); }),
+            "a variable has type int32 in one branch and float32 in the other");
 }
 
 TEST_F(BuilderTest, ScratchLeavesNothing) {
@@ -93,7 +95,8 @@ TEST_F(BuilderTest, ErrorsSayWhatToDo) {
   EXPECT_EQ(errorOf([&] { b.programId(3); }), "program_id axis must be 0, 1 or 2, got 3");
   EXPECT_EQ(errorOf([&] { b.reshape(b.arange(0, 6), {4, 2}); }), "cannot reshape [6] to [4, 2]: the numbers of elements differ");
   Value x = b.full({16, 8}, Literal(0.0), DType::F32), y = b.full({16, 8}, Literal(0.0), DType::F32);
-  EXPECT_EQ(errorOf([&] { b.dot(x, y, {}, {}, DType::F32, {}); }), "dot of [16, 8] and [16, 8]: the inner sizes 8 and 16 must be equal");
+  EXPECT_EQ(errorOf([&] { b.dot(x, y, {}, {}, DType::F32, {}); }),
+            "dot of [16, 8] and [16, 8]: the inner sizes 8 and 16 must be equal");
 }
 
 } // namespace

@@ -37,10 +37,21 @@ struct Promotion : testing::Test {
 Literal integer(int64_t value) { return Literal(value); }
 
 TEST_F(Promotion, TritonFloats) {
-  struct Case { DType a, b, sum, quotient; };
-  for (Case c : {Case{F64, F32, F64, F64}, {F64, I8, F64, F64}, {F32, F16, F32, F32}, {F32, BF16, F32, F32}, {F32, I64, F32, F32},
-                 {F16, BF16, F16, F32}, {F16, I64, F16, F32}, {F16, U8, F16, F32}, {F16, F16, F16, F32}, {BF16, BF16, BF16, F32},
-                 {BF16, I32, F32, F32}, {BF16, U64, F32, F32}}) {
+  struct Case {
+    DType a, b, sum, quotient;
+  };
+  for (Case c : {Case{F64, F32, F64, F64},
+                 {F64, I8, F64, F64},
+                 {F32, F16, F32, F32},
+                 {F32, BF16, F32, F32},
+                 {F32, I64, F32, F32},
+                 {F16, BF16, F16, F32},
+                 {F16, I64, F16, F32},
+                 {F16, U8, F16, F32},
+                 {F16, F16, F16, F32},
+                 {BF16, BF16, BF16, F32},
+                 {BF16, I32, F32, F32},
+                 {BF16, U64, F32, F32}}) {
     EXPECT_EQ(triton(c.a, c.b), c.sum) << dtypeName(c.a) << " + " << dtypeName(c.b);
     EXPECT_EQ(triton(c.b, c.a), c.sum) << dtypeName(c.b) << " + " << dtypeName(c.a);
     EXPECT_EQ(triton(c.a, c.b, BinaryOp::TrueDiv), c.quotient) << dtypeName(c.a) << " / " << dtypeName(c.b);
@@ -48,9 +59,21 @@ TEST_F(Promotion, TritonFloats) {
 }
 
 TEST_F(Promotion, TritonIntegers) {
-  struct Case { DType a, b, sum; };
-  for (Case c : {Case{I8, I16, I16}, {I32, I64, I64}, {U8, U32, U32}, {I8, U8, U8}, {I8, U16, U16}, {I32, U32, U32}, {I32, U8, I32},
-                 {I64, U32, I64}, {I64, U64, U64}, {Bool, I32, I32}, {Bool, U8, U8}, {I32, I32, I32}}) {
+  struct Case {
+    DType a, b, sum;
+  };
+  for (Case c : {Case{I8, I16, I16},
+                 {I32, I64, I64},
+                 {U8, U32, U32},
+                 {I8, U8, U8},
+                 {I8, U16, U16},
+                 {I32, U32, U32},
+                 {I32, U8, I32},
+                 {I64, U32, I64},
+                 {I64, U64, U64},
+                 {Bool, I32, I32},
+                 {Bool, U8, U8},
+                 {I32, I32, I32}}) {
     EXPECT_EQ(triton(c.a, c.b), c.sum) << dtypeName(c.a) << " + " << dtypeName(c.b);
     EXPECT_EQ(triton(c.b, c.a), c.sum) << dtypeName(c.b) << " + " << dtypeName(c.a);
   }
@@ -79,9 +102,19 @@ TEST_F(Promotion, TritonLiterals) {
 }
 
 TEST_F(Promotion, Tir) {
-  struct Case { DType a, b, sum; };
-  for (Case c : {Case{F16, F32, F32}, {F16, BF16, F32}, {F32, F64, F64}, {F16, I32, F16}, {F32, I64, F32}, {I8, I32, I32}, {U8, U16, U16},
-                 {I32, U32, I32}, {I8, U64, I64}, {Bool, I8, I8}}) {
+  struct Case {
+    DType a, b, sum;
+  };
+  for (Case c : {Case{F16, F32, F32},
+                 {F16, BF16, F32},
+                 {F32, F64, F64},
+                 {F16, I32, F16},
+                 {F32, I64, F32},
+                 {I8, I32, I32},
+                 {U8, U16, U16},
+                 {I32, U32, I32},
+                 {I8, U64, I64},
+                 {Bool, I8, I8}}) {
     EXPECT_EQ(tir(c.a, c.b), c.sum) << dtypeName(c.a) << " + " << dtypeName(c.b);
     EXPECT_EQ(tir(c.b, c.a), c.sum) << dtypeName(c.b) << " + " << dtypeName(c.a);
   }

@@ -10,9 +10,14 @@ namespace tilery::test {
 struct Array {
   std::string type;
   size_t elements;
-  double lo = -4, hi = 4; // of the random contents
+  double lo = -4, hi = 4;           // of the random contents
   std::vector<uint64_t> words = {}; // contents, filled by differential()
-  unsigned bytesEach() const { return type == "i1" || type == "i8" ? 1 : type == "f16" || type == "bf16" || type == "i16" ? 2 : type == "f64" || type == "i64" ? 8 : 4; }
+  unsigned bytesEach() const {
+    return type == "i1" || type == "i8"                       ? 1
+           : type == "f16" || type == "bf16" || type == "i16" ? 2
+           : type == "f64" || type == "i64"                   ? 8
+                                                              : 4;
+  }
   char *data() { return reinterpret_cast<char *>(words.data()); }
 };
 
@@ -21,18 +26,24 @@ inline double elementAt(const Array &array, const char *data, size_t i) {
     std::memcpy(&zero, data + i * sizeof(zero), sizeof(zero));
     return zero;
   };
-  if (array.type == "f32") return read(float());
-  if (array.type == "f64") return read(double());
-  if (array.type == "f16") return float(read(_Float16()));
+  if (array.type == "f32")
+    return read(float());
+  if (array.type == "f64")
+    return read(double());
+  if (array.type == "f16")
+    return float(read(_Float16()));
   if (array.type == "bf16") {
     uint32_t bits = uint32_t(read(uint16_t())) << 16;
     float value;
     std::memcpy(&value, &bits, 4);
     return value;
   }
-  if (array.type == "i32") return read(int32_t());
-  if (array.type == "i64") return double(read(int64_t()));
-  if (array.type == "i16") return read(int16_t());
+  if (array.type == "i32")
+    return read(int32_t());
+  if (array.type == "i64")
+    return double(read(int64_t()));
+  if (array.type == "i16")
+    return read(int16_t());
   return read(int8_t());
 }
 
@@ -42,24 +53,32 @@ inline void fill(Array &array, std::mt19937 &engine) {
   for (size_t i = 0; i < array.elements; ++i) {
     double value = distribution(engine);
     auto write = [&](auto v) { std::memcpy(array.data() + i * sizeof(v), &v, sizeof(v)); };
-    if (array.type == "f32") write(float(value));
-    else if (array.type == "f64") write(value);
-    else if (array.type == "f16") write(_Float16(value));
+    if (array.type == "f32")
+      write(float(value));
+    else if (array.type == "f64")
+      write(value);
+    else if (array.type == "f16")
+      write(_Float16(value));
     else if (array.type == "bf16") {
       float narrow = float(value);
       uint32_t bits;
       std::memcpy(&bits, &narrow, 4);
       write(uint16_t(bits >> 16));
-    } else if (array.type == "i32") write(int32_t(value));
-    else if (array.type == "i64") write(int64_t(value));
-    else if (array.type == "i16") write(int16_t(value));
-    else write(int8_t(value));
+    } else if (array.type == "i32")
+      write(int32_t(value));
+    else if (array.type == "i64")
+      write(int64_t(value));
+    else if (array.type == "i16")
+      write(int16_t(value));
+    else
+      write(int8_t(value));
   }
 }
 
 /// Runs `text` on `programs` programs both ways (scalars follow the arrays in the argument list) and compares every byte: rounded results
 /// by the oracle's bounds, everything else bit for bit. Both alias versions, with and without the passes.
-inline void differential(const std::string &text, int64_t programs, std::vector<Array> arrays, std::vector<int64_t> scalars = {}, unsigned seed = 1) {
+inline void differential(const std::string &text, int64_t programs, std::vector<Array> arrays, std::vector<int64_t> scalars = {},
+                         unsigned seed = 1) {
   for (bool disjoint : {false, true})
     for (bool passes : {false, true}) {
       SCOPED_TRACE(testing::Message() << "disjoint " << disjoint << " passes " << passes);

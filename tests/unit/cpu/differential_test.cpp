@@ -6,13 +6,15 @@ using namespace tilery::test;
 
 namespace {
 // Text of a strided access to a whole R x C array behind an argument.
-std::string access(const std::string &name, const std::string &pointer, const std::string &type, int rows, int cols, const std::string &mut = "") {
+std::string access(const std::string &name, const std::string &pointer, const std::string &type, int rows, int cols,
+                   const std::string &mut = "") {
   std::string shape = rows ? std::to_string(rows) + "x" + std::to_string(cols) : std::to_string(cols);
   std::string s = "  %" + name + "_z = arith.constant 0 : i64\n  %" + name + "_one = arith.constant 1 : i64\n";
   if (rows)
     s += "  %" + name + "_row = arith.constant " + std::to_string(cols) + " : i64\n";
-  s += "  %" + name + " = tile.access %" + pointer + ", %" + name + "_z steps(" + (rows ? "%" + name + "_row, " : "") + "%" + name + "_one) bounds [" +
-       (rows ? "0, 0" : "0") + "] () : !tile.ptr<" + type + mut + ">, (" + (rows ? "i64, i64" : "i64") + "), () -> !tile.access<" + shape + "x" + type + ">\n";
+  s += "  %" + name + " = tile.access %" + pointer + ", %" + name + "_z steps(" + (rows ? "%" + name + "_row, " : "") + "%" +
+       name + "_one) bounds [" + (rows ? "0, 0" : "0") + "] () : !tile.ptr<" + type + mut + ">, (" + (rows ? "i64, i64" : "i64") +
+       "), () -> !tile.access<" + shape + "x" + type + ">\n";
   return s;
 }
 std::string tensor(int rows, int cols, const std::string &type) {
@@ -26,11 +28,14 @@ std::string store(const std::string &place, const std::string &value, int rows, 
   std::string shape = (rows ? std::to_string(rows) + "x" : "") + std::to_string(cols) + "x" + type;
   return "  tile.store %" + place + ", %" + value + " : !tile.access<" + shape + ">, tensor<" + shape + ">\n";
 }
-std::string kernel(const std::string &args, const std::string &body) { return "tile.kernel @k(" + args + ") {\n" + body + "  tile.return\n}\n"; }
-std::string unaryKernel(int rows, int cols, const std::string &in, const std::string &out, const std::string &body, int outRows, int outCols) {
+std::string kernel(const std::string &args, const std::string &body) {
+  return "tile.kernel @k(" + args + ") {\n" + body + "  tile.return\n}\n";
+}
+std::string unaryKernel(int rows, int cols, const std::string &in, const std::string &out, const std::string &body, int outRows,
+                        int outCols) {
   return kernel("%x: !tile.ptr<" + in + ">, %o: !tile.ptr<" + out + ">",
-                access("xa", "x", in, rows, cols) + load("v", "xa", rows, cols, in) + body + access("oa", "o", out, outRows, outCols) +
-                    store("oa", "r", outRows, outCols, out));
+                access("xa", "x", in, rows, cols) + load("v", "xa", rows, cols, in) + body +
+                    access("oa", "o", out, outRows, outCols) + store("oa", "r", outRows, outCols, out));
 }
 } // namespace
 
@@ -38,8 +43,9 @@ TEST(CpuDifferential, ReduceLastAxis) {
   for (int cols : {1, 2, 3, 7, 8, 40, 63, 64, 65, 100, 128, 333})
     for (const char *type : {"f32", "f64", "bf16", "f16"}) {
       std::string t = type;
-      std::string body = "  %r = tile.reduce %v axis 1 {\n  ^bb0(%a: " + t + ", %b: " + t + "):\n    %s = arith.addf %a, %b : " + t +
-                         "\n    tile.yield %s : " + t + "\n  } : " + tensor(3, cols, t) + " -> " + tensor(0, 3, t) + "\n";
+      std::string body = "  %r = tile.reduce %v axis 1 {\n  ^bb0(%a: " + t + ", %b: " + t +
+                         "):\n    %s = arith.addf %a, %b : " + t + "\n    tile.yield %s : " + t +
+                         "\n  } : " + tensor(3, cols, t) + " -> " + tensor(0, 3, t) + "\n";
       SCOPED_TRACE(t + " " + std::to_string(cols));
       differential(unaryKernel(3, cols, t, t, body, 0, 3), 1, {{t, size_t(3 * cols)}, {t, 3}});
       if (HasFatalFailure())
@@ -50,12 +56,16 @@ TEST(CpuDifferential, ReduceLastAxis) {
 TEST(CpuDifferential, ArgMaxTwoOperands) {
   for (int cols : {5, 64, 100, 200}) {
     std::string n = std::to_string(cols);
-    std::string body = "  %i = tile.range 0 to " + n + " : tensor<" + n + "xi32>\n  %e = tile.expand_dims %i axis 0 : tensor<" + n + "xi32> -> tensor<1x" + n +
-                       "xi32>\n  %ib = tile.broadcast %e : tensor<1x" + n + "xi32> -> tensor<4x" + n + "xi32>\n  %m, %r = tile.reduce %v, %ib axis 1 {\n"
-                       "  ^bb0(%a: f32, %ai: i32, %b: f32, %bi: i32):\n    %g = arith.cmpf ogt, %a, %b : f32\n    %eq = arith.cmpf oeq, %a, %b : f32\n"
-                       "    %lt = arith.cmpi slt, %ai, %bi : i32\n    %and = arith.andi %eq, %lt : i1\n    %or = arith.ori %g, %and : i1\n"
-                       "    %s = arith.select %or, %a, %b : f32\n    %si = arith.select %or, %ai, %bi : i32\n    tile.yield %s, %si : f32, i32\n  } : tensor<4x" +
-                       n + "xf32>, tensor<4x" + n + "xi32> -> tensor<4xf32>, tensor<4xi32>\n";
+    std::string body =
+        "  %i = tile.range 0 to " + n + " : tensor<" + n + "xi32>\n  %e = tile.expand_dims %i axis 0 : tensor<" + n +
+        "xi32> -> tensor<1x" + n + "xi32>\n  %ib = tile.broadcast %e : tensor<1x" + n + "xi32> -> tensor<4x" + n +
+        "xi32>\n  %m, %r = tile.reduce %v, %ib axis 1 {\n"
+        "  ^bb0(%a: f32, %ai: i32, %b: f32, %bi: i32):\n    %g = arith.cmpf ogt, %a, %b : f32\n    %eq = arith.cmpf oeq, %a, %b "
+        ": f32\n"
+        "    %lt = arith.cmpi slt, %ai, %bi : i32\n    %and = arith.andi %eq, %lt : i1\n    %or = arith.ori %g, %and : i1\n"
+        "    %s = arith.select %or, %a, %b : f32\n    %si = arith.select %or, %ai, %bi : i32\n    tile.yield %s, %si : f32, "
+        "i32\n  } : tensor<4x" +
+        n + "xf32>, tensor<4x" + n + "xi32> -> tensor<4xf32>, tensor<4xi32>\n";
     differential(unaryKernel(4, cols, "f32", "i32", body, 0, 4), 1, {{"f32", size_t(4 * cols)}, {"i32", 4}});
   }
 }
@@ -64,47 +74,76 @@ TEST(CpuDifferential, ReduceFirstAxisAndScan) {
   for (int cols : {1, 5, 8, 19, 64}) {
     std::string in = tensor(7, cols, "f32"), out = tensor(0, cols, "f32");
     differential(unaryKernel(7, cols, "f32", "f32",
-                             "  %r = tile.reduce %v axis 0 {\n  ^bb0(%a: f32, %b: f32):\n    %s = arith.addf %a, %b : f32\n    tile.yield %s : f32\n  } : " + in +
-                                 " -> " + out + "\n", 0, cols), 1, {{"f32", size_t(7 * cols)}, {"f32", size_t(cols)}});
+                             "  %r = tile.reduce %v axis 0 {\n  ^bb0(%a: f32, %b: f32):\n    %s = arith.addf %a, %b : f32\n    "
+                             "tile.yield %s : f32\n  } : " +
+                                 in + " -> " + out + "\n",
+                             0, cols),
+                 1, {{"f32", size_t(7 * cols)}, {"f32", size_t(cols)}});
     for (int axis : {0, 1})
       for (const char *reverse : {"", " {reverse}"})
-        differential(unaryKernel(7, cols, "f32", "f32",
-                                 "  %r = tile.scan %v axis " + std::to_string(axis) +
-                                     " {\n  ^bb0(%a: f32, %b: f32):\n    %s = arith.addf %a, %b : f32\n    tile.yield %s : f32\n  }" + reverse + " : " + in +
-                                     " -> " + in + "\n", 7, cols), 1, {{"f32", size_t(7 * cols)}, {"f32", size_t(7 * cols)}});
+        differential(
+            unaryKernel(7, cols, "f32", "f32",
+                        "  %r = tile.scan %v axis " + std::to_string(axis) +
+                            " {\n  ^bb0(%a: f32, %b: f32):\n    %s = arith.addf %a, %b : f32\n    tile.yield %s : f32\n  }" +
+                            reverse + " : " + in + " -> " + in + "\n",
+                        7, cols),
+            1, {{"f32", size_t(7 * cols)}, {"f32", size_t(7 * cols)}});
   }
 }
 
 TEST(CpuDifferential, Shapes) {
   // reshape across rows, permute, cat, join, split, take, sort, histogram
-  differential(unaryKernel(6, 10, "f32", "f32", "  %r = tile.reshape %v : tensor<6x10xf32> -> tensor<4x15xf32>\n", 4, 15), 1, {{"f32", 60}, {"f32", 60}});
-  differential(unaryKernel(8, 32, "f32", "f32", "  %r = tile.reshape %v : tensor<8x32xf32> -> tensor<16x16xf32>\n", 16, 16), 1, {{"f32", 256}, {"f32", 256}});
-  differential(unaryKernel(6, 10, "i16", "i16", "  %r = tile.permute %v [1, 0] : tensor<6x10xi16> -> tensor<10x6xi16>\n", 10, 6), 1, {{"i16", 60}, {"i16", 60}});
-  differential(unaryKernel(5, 9, "f32", "f32", "  %w = arith.mulf %v, %v : tensor<5x9xf32>\n  %r = tile.cat %v, %w axis 1 : tensor<5x9xf32>, tensor<5x9xf32> -> tensor<5x18xf32>\n", 5, 18), 1,
-               {{"f32", 45}, {"f32", 90}});
-  differential(unaryKernel(5, 9, "f32", "f32", "  %w = arith.mulf %v, %v : tensor<5x9xf32>\n  %r = tile.cat %v, %w axis 0 : tensor<5x9xf32>, tensor<5x9xf32> -> tensor<10x9xf32>\n", 10, 9), 1,
-               {{"f32", 45}, {"f32", 90}});
-  differential(unaryKernel(0, 20, "f32", "f32", "  %w = arith.mulf %v, %v : tensor<20xf32>\n  %r = tile.join %v, %w : tensor<20xf32>, tensor<20xf32> -> tensor<20x2xf32>\n", 20, 2), 1,
-               {{"f32", 20}, {"f32", 40}});
-  differential(unaryKernel(20, 2, "f32", "f32", "  %a, %b = tile.split %v : tensor<20x2xf32> -> tensor<20xf32>, tensor<20xf32>\n  %r = arith.subf %a, %b : tensor<20xf32>\n", 0, 20), 1,
-               {{"f32", 40}, {"f32", 20}});
-  differential(unaryKernel(3, 17, "f32", "f32", "  %r = tile.sort %v axis 1 : tensor<3x17xf32> -> tensor<3x17xf32>\n", 3, 17), 1, {{"f32", 51}, {"f32", 51}});
-  differential(unaryKernel(3, 17, "i32", "i32", "  %r = tile.sort %v axis 0 {descending} : tensor<3x17xi32> -> tensor<3x17xi32>\n", 3, 17), 1, {{"i32", 51, -9, 9}, {"i32", 51}});
-  differential(unaryKernel(0, 100, "i32", "i32", "  %r = tile.histogram %v : tensor<100xi32> -> tensor<8xi32>\n", 0, 8), 1, {{"i32", 100, -2, 10}, {"i32", 8}});
-  differential(unaryKernel(4, 12, "i32", "i32", "  %r = tile.take %v, %v axis 1 : tensor<4x12xi32>, tensor<4x12xi32> -> tensor<4x12xi32>\n", 4, 12), 1, {{"i32", 48, -3, 15}, {"i32", 48}});
+  differential(unaryKernel(6, 10, "f32", "f32", "  %r = tile.reshape %v : tensor<6x10xf32> -> tensor<4x15xf32>\n", 4, 15), 1,
+               {{"f32", 60}, {"f32", 60}});
+  differential(unaryKernel(8, 32, "f32", "f32", "  %r = tile.reshape %v : tensor<8x32xf32> -> tensor<16x16xf32>\n", 16, 16), 1,
+               {{"f32", 256}, {"f32", 256}});
+  differential(unaryKernel(6, 10, "i16", "i16", "  %r = tile.permute %v [1, 0] : tensor<6x10xi16> -> tensor<10x6xi16>\n", 10, 6),
+               1, {{"i16", 60}, {"i16", 60}});
+  differential(unaryKernel(5, 9, "f32", "f32",
+                           "  %w = arith.mulf %v, %v : tensor<5x9xf32>\n  %r = tile.cat %v, %w axis 1 : tensor<5x9xf32>, "
+                           "tensor<5x9xf32> -> tensor<5x18xf32>\n",
+                           5, 18),
+               1, {{"f32", 45}, {"f32", 90}});
+  differential(unaryKernel(5, 9, "f32", "f32",
+                           "  %w = arith.mulf %v, %v : tensor<5x9xf32>\n  %r = tile.cat %v, %w axis 0 : tensor<5x9xf32>, "
+                           "tensor<5x9xf32> -> tensor<10x9xf32>\n",
+                           10, 9),
+               1, {{"f32", 45}, {"f32", 90}});
+  differential(unaryKernel(0, 20, "f32", "f32",
+                           "  %w = arith.mulf %v, %v : tensor<20xf32>\n  %r = tile.join %v, %w : tensor<20xf32>, tensor<20xf32> "
+                           "-> tensor<20x2xf32>\n",
+                           20, 2),
+               1, {{"f32", 20}, {"f32", 40}});
+  differential(unaryKernel(20, 2, "f32", "f32",
+                           "  %a, %b = tile.split %v : tensor<20x2xf32> -> tensor<20xf32>, tensor<20xf32>\n  %r = arith.subf %a, "
+                           "%b : tensor<20xf32>\n",
+                           0, 20),
+               1, {{"f32", 40}, {"f32", 20}});
+  differential(unaryKernel(3, 17, "f32", "f32", "  %r = tile.sort %v axis 1 : tensor<3x17xf32> -> tensor<3x17xf32>\n", 3, 17), 1,
+               {{"f32", 51}, {"f32", 51}});
+  differential(
+      unaryKernel(3, 17, "i32", "i32", "  %r = tile.sort %v axis 0 {descending} : tensor<3x17xi32> -> tensor<3x17xi32>\n", 3, 17),
+      1, {{"i32", 51, -9, 9}, {"i32", 51}});
+  differential(unaryKernel(0, 100, "i32", "i32", "  %r = tile.histogram %v : tensor<100xi32> -> tensor<8xi32>\n", 0, 8), 1,
+               {{"i32", 100, -2, 10}, {"i32", 8}});
+  differential(unaryKernel(4, 12, "i32", "i32",
+                           "  %r = tile.take %v, %v axis 1 : tensor<4x12xi32>, tensor<4x12xi32> -> tensor<4x12xi32>\n", 4, 12),
+               1, {{"i32", 48, -3, 15}, {"i32", 48}});
 }
 
 TEST(CpuDifferential, IntegersAreTotal) {
   for (const char *type : {"i8", "i16", "i32", "i64"}) {
     std::string t = type, ten = tensor(0, 37, t);
     std::string args = "%x: !tile.ptr<" + t + ">, %y: !tile.ptr<" + t + ">, %o: !tile.ptr<" + t + ">";
-    for (const char *op : {"tile.div trunc", "tile.div floor", "tile.div unsigned", "tile.rem trunc", "tile.rem floor", "tile.rem unsigned", "tile.shift left",
-                           "tile.shift right_signed", "tile.shift right_unsigned", "tile.mul_high", "arith.addi", "arith.muli", "arith.maxsi", "arith.minui", "arith.xori"}) {
+    for (const char *op : {"tile.div trunc", "tile.div floor", "tile.div unsigned", "tile.rem trunc", "tile.rem floor",
+                           "tile.rem unsigned", "tile.shift left", "tile.shift right_signed", "tile.shift right_unsigned",
+                           "tile.mul_high", "arith.addi", "arith.muli", "arith.maxsi", "arith.minui", "arith.xori"}) {
       SCOPED_TRACE(t + " " + op);
       std::string suffix = std::string(op) == "tile.mul_high" ? " : " + ten + " -> " + ten : " : " + ten;
-      differential(kernel(args, access("xa", "x", t, 0, 37) + load("a", "xa", 0, 37, t) + access("ya", "y", t, 0, 37) + load("b", "ya", 0, 37, t) + "  %r = " +
-                                    op + " %a, %b" + (std::string(op) == "tile.mul_high" ? " : " + ten : " : " + ten) + "\n" + access("oa", "o", t, 0, 37) +
-                                    store("oa", "r", 0, 37, t)),
+      differential(kernel(args, access("xa", "x", t, 0, 37) + load("a", "xa", 0, 37, t) + access("ya", "y", t, 0, 37) +
+                                    load("b", "ya", 0, 37, t) + "  %r = " + op + " %a, %b" +
+                                    (std::string(op) == "tile.mul_high" ? " : " + ten : " : " + ten) + "\n" +
+                                    access("oa", "o", t, 0, 37) + store("oa", "r", 0, 37, t)),
                    1, {{t, 37, -100, 100}, {t, 37, -3, 12}, {t, 37}});
       (void)suffix;
       if (HasFatalFailure())
@@ -131,8 +170,9 @@ TEST(CpuDifferential, LoopsCarryTiles) {
   %r = arith.addf %ab, %st : tensor<4x33xf32>
 )";
   for (int n : {0, 1, 2, 5})
-    differential(kernel("%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i32", access("xa", "x", "f32", 4, 33) + load("v", "xa", 4, 33, "f32") + body +
-                                                                               access("oa", "o", "f32", 4, 33) + store("oa", "r", 4, 33, "f32")),
+    differential(kernel("%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i32",
+                        access("xa", "x", "f32", 4, 33) + load("v", "xa", 4, 33, "f32") + body + access("oa", "o", "f32", 4, 33) +
+                            store("oa", "r", 4, 33, "f32")),
                  1, {{"f32", 132}, {"f32", 132}}, {n});
 }
 
@@ -147,8 +187,9 @@ TEST(CpuDifferential, LoopCarriesTransposed) {
   }
 )";
   for (int n : {0, 1, 3})
-    differential(kernel("%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i32", access("xa", "x", "f32", 16, 16) + load("v", "xa", 16, 16, "f32") + body +
-                                                                               access("oa", "o", "f32", 16, 16) + store("oa", "r", 16, 16, "f32")),
+    differential(kernel("%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i32",
+                        access("xa", "x", "f32", 16, 16) + load("v", "xa", 16, 16, "f32") + body +
+                            access("oa", "o", "f32", 16, 16) + store("oa", "r", 16, 16, "f32")),
                  1, {{"f32", 256}, {"f32", 256}}, {n});
 }
 
@@ -174,8 +215,9 @@ TEST(CpuDifferential, IfAndWhile) {
   }
 )";
   for (int n : {0, 1, 2, 4})
-    differential(kernel("%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i32", access("xa", "x", "f32", 0, 50) + load("v", "xa", 0, 50, "f32") + body +
-                                                                               access("oa", "o", "f32", 0, 50) + store("oa", "r", 0, 50, "f32")),
+    differential(kernel("%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i32",
+                        access("xa", "x", "f32", 0, 50) + load("v", "xa", 0, 50, "f32") + body + access("oa", "o", "f32", 0, 50) +
+                            store("oa", "r", 0, 50, "f32")),
                  1, {{"f32", 50}, {"f32", 50}}, {n});
 }
 
@@ -225,16 +267,18 @@ TEST(CpuDifferential, RaggedSoftmaxRows) {
   tile.store %oa, %r : !tile.access<256xf32>, tensor<256xf32>
 )";
   for (int n : {1, 5, 63, 64, 200, 255, 256})
-    differential(kernel("%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i32", body), 3, {{"f32", size_t(3 * n)}, {"f32", size_t(3 * n)}}, {n});
+    differential(kernel("%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i32", body), 3,
+                 {{"f32", size_t(3 * n)}, {"f32", size_t(3 * n)}}, {n});
 }
 
 TEST(CpuDifferential, Dot) {
   for (const char *type : {"f32", "f16", "bf16"}) {
     std::string t = type;
     std::string text = kernel("%a: !tile.ptr<" + t + ">, %b: !tile.ptr<" + t + ">, %o: !tile.ptr<f32>",
-                              access("aa", "a", t, 9, 21) + load("x", "aa", 9, 21, t) + access("ba", "b", t, 21, 35) + load("y", "ba", 21, 35, t) +
-                                  access("oa", "o", "f32", 9, 35) + load("acc", "oa", 9, 35, "f32") + "  %r = tile.dot %x, %y, %acc : tensor<9x21x" + t +
-                                  ">, tensor<21x35x" + t + "> -> tensor<9x35xf32>\n" + store("oa", "r", 9, 35, "f32"));
+                              access("aa", "a", t, 9, 21) + load("x", "aa", 9, 21, t) + access("ba", "b", t, 21, 35) +
+                                  load("y", "ba", 21, 35, t) + access("oa", "o", "f32", 9, 35) + load("acc", "oa", 9, 35, "f32") +
+                                  "  %r = tile.dot %x, %y, %acc : tensor<9x21x" + t + ">, tensor<21x35x" + t +
+                                  "> -> tensor<9x35xf32>\n" + store("oa", "r", 9, 35, "f32"));
     differential(text, 1, {{t, 189}, {t, 735}, {"f32", 315}});
   }
 }
@@ -265,7 +309,8 @@ TEST(CpuDifferential, AtomicsAndBuffers) {
     tile.yield %s : f32
   } : tensor<2x40xf32> -> tensor<40xf32>
 )";
-  differential(kernel("%x: !tile.ptr<f32>, %o: !tile.ptr<f32>", access("xa", "x", "f32", 0, 40) + load("v", "xa", 0, 40, "f32") + access("oa", "o", "f32", 0, 40) +
-                                                                    body + store("xa", "r", 0, 40, "f32")),
+  differential(kernel("%x: !tile.ptr<f32>, %o: !tile.ptr<f32>", access("xa", "x", "f32", 0, 40) + load("v", "xa", 0, 40, "f32") +
+                                                                    access("oa", "o", "f32", 0, 40) + body +
+                                                                    store("xa", "r", 0, 40, "f32")),
                1, {{"f32", 40}, {"f32", 40}});
 }

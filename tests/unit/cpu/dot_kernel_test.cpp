@@ -74,8 +74,13 @@ TEST(DotKernel, CutsWithoutWaste) {
 }
 
 TEST(DotKernel, RegistersOnly) {
-  struct Case { const char *target; bool isDouble; unsigned m, n, fmas; };
-  for (Case c : {Case{"avx2", false, 6, 16, 12}, Case{"avx2", true, 6, 8, 12}, Case{"avx512", false, 14, 32, 28}, Case{"avx512", true, 14, 16, 28}}) {
+  struct Case {
+    const char *target;
+    bool isDouble;
+    unsigned m, n, fmas;
+  };
+  for (Case c : {Case{"avx2", false, 6, 16, 12}, Case{"avx2", true, 6, 8, 12}, Case{"avx512", false, 14, 32, 28},
+                 Case{"avx512", true, 14, 16, 28}}) {
     const CpuTarget &target = *findTarget(c.target);
     DotBlocking blocking = chooseBlocking(target, c.m, c.n, 64, c.isDouble ? 64 : 32);
     ASSERT_EQ(blocking.rows.pieces, 1u);

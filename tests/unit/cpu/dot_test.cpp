@@ -12,8 +12,11 @@ struct Shape {
 };
 
 /// The seed's matmul (without the line that advances offs_k) for element types `in` -> `acc` -> `out`, row-major operands unless transposed.
-std::string seed(const Shape &s, const std::string &in, const std::string &acc, bool transposeA = false, bool transposeB = false) {
-  auto tensor = [](int rows, int columns, const std::string &type) { return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + type + ">"; };
+std::string seed(const Shape &s, const std::string &in, const std::string &acc, bool transposeA = false,
+                 bool transposeB = false) {
+  auto tensor = [](int rows, int columns, const std::string &type) {
+    return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + type + ">";
+  };
   auto access = [](int rows, int columns, const std::string &type) {
     return "!tile.access<" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + type + ">";
   };
@@ -143,7 +146,8 @@ template <typename In, typename Acc> struct Problem {
       for (int j = 0; j < s.n; ++j) {
         Acc expected = 0;
         for (int p = 0; p < s.k; ++p) {
-          Acc x = Acc(a[ta ? size_t(p) * lda + i : size_t(i) * lda + p]), y = Acc(b[tb ? size_t(j) * ldb + p : size_t(p) * ldb + j]);
+          Acc x = Acc(a[ta ? size_t(p) * lda + i : size_t(i) * lda + p]),
+              y = Acc(b[tb ? size_t(j) * ldb + p : size_t(p) * ldb + j]);
           if constexpr (std::is_floating_point_v<Acc>)
             expected = std::fma(x, y, expected);
           else
@@ -155,8 +159,8 @@ template <typename In, typename Acc> struct Problem {
   }
 };
 
-const Shape shapes[] = {{64, 64, 64, 32, 32, 16}, {37, 53, 29, 16, 32, 8}, {1, 1, 1, 16, 16, 16}, {100, 9, 70, 32, 8, 32},
-                        {13, 40, 33, 7, 40, 5}, {5, 3, 0, 16, 16, 16},     {128, 64, 2500, 64, 64, 64}};
+const Shape shapes[] = {{64, 64, 64, 32, 32, 16}, {37, 53, 29, 16, 32, 8}, {1, 1, 1, 16, 16, 16},      {100, 9, 70, 32, 8, 32},
+                        {13, 40, 33, 7, 40, 5},   {5, 3, 0, 16, 16, 16},   {128, 64, 2500, 64, 64, 64}};
 } // namespace
 
 TEST(Dot, EveryShapeAndLayout) {
@@ -165,7 +169,8 @@ TEST(Dot, EveryShapeAndLayout) {
       for (bool shared : {true, false}) {
         if ((s.k > 1000 || s.k < 2) && (layout || !shared))
           continue;
-        SCOPED_TRACE(testing::Message() << s.m << "x" << s.n << "x" << s.k << " layout " << layout << (shared ? " shared" : " private"));
+        SCOPED_TRACE(testing::Message() << s.m << "x" << s.n << "x" << s.k << " layout " << layout
+                                        << (shared ? " shared" : " private"));
         Compiled code = compileText(seed(s, "f32", "f32", layout & 1, layout & 2), disjoint(shared), true);
         Problem<float, float> problem(s, layout & 1, layout & 2, 5);
         problem.run(code, shared ? TILERY_DISJOINT : 0);
@@ -206,14 +211,15 @@ std::string whole(const std::string &a, const std::string &b, const std::string 
     std::string text = "%" + name + "s = arith.constant " + std::to_string(inner) + " : i64\n";
     text += "%" + name + "ss = arith.constant " + std::to_string(middle) + " : i64\n";
     std::string steps = batched ? "%" + name + "ss, %" + name + "s, %c1" : "%" + name + "s, %c1";
-    text += "%" + name + "p = tile.access %" + name + ", %c0 steps(" + steps + ") bounds " + (batched ? "[0, 0, 0]" : "[0, 0]") + "() : <" + type + ">, (" +
-            (batched ? "i64, i64, i64" : "i64, i64") + "), () -> <" + shape + ">\n";
+    text += "%" + name + "p = tile.access %" + name + ", %c0 steps(" + steps + ") bounds " + (batched ? "[0, 0, 0]" : "[0, 0]") +
+            "() : <" + type + ">, (" + (batched ? "i64, i64, i64" : "i64, i64") + "), () -> <" + shape + ">\n";
     return text + "%" + name + "v = tile.load %" + name + "p : !tile.access<" + shape + "> -> tensor<" + shape + ">\n";
   };
   auto type = [](const std::string &shape) { return shape.substr(shape.rfind('x') + 1); };
   return "tile.kernel @k(%a: !tile.ptr<" + type(a) + ">, %b: !tile.ptr<" + type(b) + ">, %c: !tile.ptr<" + type(c) +
-         ">, %flag: i32) {\n%c0 = arith.constant 0 : i64\n%c1 = arith.constant 1 : i64\n%z = arith.constant 0 : i32\n" + load("a", a) + load("b", b) +
-         load("c", c) + body + "tile.store %cp, %r : !tile.access<" + c + ">, tensor<" + c + ">\ntile.return\n}\n";
+         ">, %flag: i32) {\n%c0 = arith.constant 0 : i64\n%c1 = arith.constant 1 : i64\n%z = arith.constant 0 : i32\n" +
+         load("a", a) + load("b", b) + load("c", c) + body + "tile.store %cp, %r : !tile.access<" + c + ">, tensor<" + c +
+         ">\ntile.return\n}\n";
 }
 } // namespace
 
@@ -248,7 +254,8 @@ TEST(Dot, Batches) {
   for (bool shared : {true, false}) {
     Compiled code = compileText(whole("3x5x6xf32", "3x6x10xf32", "3x5x10xf32", R"(
 %r = tile.dot %av, %bv, %cv : tensor<3x5x6xf32>, tensor<3x6x10xf32> -> tensor<3x5x10xf32>
-)"), disjoint(shared));
+)"),
+                                disjoint(shared));
     std::vector<float> a(90), b(180), c(150);
     for (size_t i = 0; i < a.size(); ++i)
       a[i] = float(int(i * 7 % 11) - 5);
@@ -299,7 +306,8 @@ TEST(Dot, ChainsInLoops) {
   %next = tile.dot %p, %bv, %scaled : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
   scf.yield %next : tensor<8x8xf32>
 }
-)"), disjoint(true));
+)"),
+                              disjoint(true));
   std::vector<float> a(64), b(64), c(64), expected;
   for (int i = 0; i < 64; ++i)
     a[i] = float(i % 5 - 2), b[i] = float(i % 7 - 3), c[i] = float(i);
@@ -324,7 +332,8 @@ TEST(Dot, ChainsInLoops) {
 TEST(Dot, InPlaceOperandIsReadBeforeItIsWritten) {
   Compiled code = compileText(whole("8x8xf32", "8x8xf32", "8x8xf32", R"(
 %r = tile.dot %cv, %bv, %cv : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
-)"), disjoint(true));
+)"),
+                              disjoint(true));
   std::vector<float> a(64), b(64), c(64), expected;
   for (int i = 0; i < 64; ++i)
     b[i] = float(i % 3 - 1), c[i] = float(i % 7 - 3);
@@ -344,7 +353,8 @@ TEST(Dot, StoresStayBehindAtomics) {
 %one = arith.constant 1.0 : f32
 %place = tile.access %a, %c0 steps() bounds []() : <f32>, (), () -> <f32>
 %old = tile.atomic_rmw fadd %place, %one : !tile.access<f32>, f32 -> f32
-)"), disjoint(true));
+)"),
+                              disjoint(true));
   std::vector<float> a(64, 1.f), b(64, 2.f), c(64, 5.f);
   run(code, 1, a.data(), b.data(), c.data(), 0);
   EXPECT_EQ(c, std::vector<float>(64, 16.f));
@@ -373,8 +383,12 @@ TEST(Dot, DISABLED_Speed) {
     options.target = *cpu::findTarget(name);
     if (!cpu::hostRuns(options.target))
       continue;
-    for (Shape s : {Shape{512, 512, 512, 128, 256, 64}, {512, 512, 512, 64, 64, 32}, {1024, 1024, 1024, 128, 256, 64}, {1024, 1024, 1024, 64, 64, 32},
-                    {2048, 2048, 2048, 128, 256, 64}, {2048, 2048, 2048, 64, 64, 32}}) {
+    for (Shape s : {Shape{512, 512, 512, 128, 256, 64},
+                    {512, 512, 512, 64, 64, 32},
+                    {1024, 1024, 1024, 128, 256, 64},
+                    {1024, 1024, 1024, 64, 64, 32},
+                    {2048, 2048, 2048, 128, 256, 64},
+                    {2048, 2048, 2048, 64, 64, 32}}) {
       Compiled code = compileText(seed(s, "f32", "f32"), options, true);
       Problem<float, float> problem(s, false, false, 1);
       for (unsigned threads : {1u, 2u, 16u}) {
@@ -385,7 +399,8 @@ TEST(Dot, DISABLED_Speed) {
           problem.run(code, TILERY_DISJOINT);
           best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
         }
-        std::printf("%s: %d in %dx%dx%d, %u threads: %.1f GFLOP/s\n", name.c_str(), s.m, s.bm, s.bn, s.bk, threads, 2e-9 * s.m * s.n * s.k / best);
+        std::printf("%s: %d in %dx%dx%d, %u threads: %.1f GFLOP/s\n", name.c_str(), s.m, s.bm, s.bn, s.bk, threads,
+                    2e-9 * s.m * s.n * s.k / best);
       }
     }
   }

@@ -21,8 +21,9 @@ KernelPtr compileFunction(const std::string &name, unsigned lanes) {
   Emitter e(module, options);
   auto &b = e.b;
   auto *pointer = b.getPtrTy();
-  auto *function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {pointer, b.getInt64Ty(), b.getInt64Ty(), pointer}, false),
-                                          llvm::Function::ExternalLinkage, "f", module);
+  auto *function =
+      llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {pointer, b.getInt64Ty(), b.getInt64Ty(), pointer}, false),
+                             llvm::Function::ExternalLinkage, "f", module);
   auto *entry = llvm::BasicBlock::Create(context, "", function), *loop = llvm::BasicBlock::Create(context, "", function),
        *done = llvm::BasicBlock::Create(context, "", function);
   b.SetInsertPoint(entry);
@@ -81,7 +82,8 @@ TEST_P(OwnMath, IsWithinTwoUlps) {
       in.push_back(std::bit_cast<float>(bits | sign));
   for (int i = 0; i < 400000; ++i) // where the functions bend
     in.push_back(-110.0f + 0.00055f * i);
-  for (float special : {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, std::numeric_limits<float>::denorm_min(), std::numeric_limits<float>::max(), -std::numeric_limits<float>::max()})
+  for (float special : {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, std::numeric_limits<float>::denorm_min(),
+                        std::numeric_limits<float>::max(), -std::numeric_limits<float>::max()})
     in.push_back(special);
   while (in.size() % 16)
     in.push_back(0.5f);
@@ -103,10 +105,14 @@ TEST_P(OwnMath, IsWithinTwoUlps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OwnMath,
-                         testing::Values(Case{"exp", [](long double x) { return std::exp(x); }}, Case{"exp2", [](long double x) { return std::exp2(x); }},
-                                         Case{"log", [](long double x) { return std::log(x); }}, Case{"log2", [](long double x) { return std::log2(x); }},
-                                         Case{"tanh", [](long double x) { return std::tanh(x); }}, Case{"erf", [](long double x) { return std::erf(x); }},
-                                         Case{"sin", [](long double x) { return std::sin(x); }}, Case{"cos", [](long double x) { return std::cos(x); }}),
+                         testing::Values(Case{"exp", [](long double x) { return std::exp(x); }},
+                                         Case{"exp2", [](long double x) { return std::exp2(x); }},
+                                         Case{"log", [](long double x) { return std::log(x); }},
+                                         Case{"log2", [](long double x) { return std::log2(x); }},
+                                         Case{"tanh", [](long double x) { return std::tanh(x); }},
+                                         Case{"erf", [](long double x) { return std::erf(x); }},
+                                         Case{"sin", [](long double x) { return std::sin(x); }},
+                                         Case{"cos", [](long double x) { return std::cos(x); }}),
                          [](auto &info) { return info.param.name; });
 
 } // namespace

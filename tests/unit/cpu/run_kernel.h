@@ -17,7 +17,8 @@ struct Compiled {
 inline mlir::MLIRContext &context() {
   static mlir::MLIRContext *c = [] {
     auto *context = new mlir::MLIRContext(mlir::MLIRContext::Threading::DISABLED);
-    context->loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+    context->loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                         mlir::ub::UBDialect>();
     return context;
   }();
   return *c;

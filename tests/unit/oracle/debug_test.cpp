@@ -72,7 +72,8 @@ TEST(OracleDebug, TwoProgramsWriteOneElement) {
   Copy copy;
   auto d = copy.run(2, 1, 0);
   ASSERT_TRUE(d);
-  EXPECT_EQ(d->message, "program (1, 0, 0) writes element 1 of 'x', which program 0 also writes: the result depends on which runs last");
+  EXPECT_EQ(d->message,
+            "program (1, 0, 0) writes element 1 of 'x', which program 0 also writes: the result depends on which runs last");
 }
 
 TEST(OracleDebug, UnwrittenInputIsReportedWhereItIsRead) {

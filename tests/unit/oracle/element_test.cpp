@@ -34,7 +34,8 @@ TEST(Element, RoundsOnceToNearestEven) {
   for (Element e : {f16, bf16})
     for (int i = 0; i < 200000; ++i) {
       // Values near representable ones and near the middles between them, where double rounding would show.
-      double base = decode(e, random() & 0x7FFF), value = base * (1 + std::ldexp(double(int(random() % 5) - 2), -int(random() % 40) - 8));
+      double base = decode(e, random() & 0x7FFF),
+             value = base * (1 + std::ldexp(double(int(random() % 5) - 2), -int(random() % 40) - 8));
       if (random() & 1)
         value = -value;
       if (!std::isnan(value))

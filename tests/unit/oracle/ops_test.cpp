@@ -11,22 +11,24 @@ namespace {
 
 // Runs `body` on tiles %a and %b of `n` elements; it must define %r, a tile of `m` elements.
 template <typename To, typename From>
-std::vector<To> apply(const std::string &body, std::vector<From> a, std::vector<From> b, const std::string &from, const std::string &to, size_t m = 0) {
+std::vector<To> apply(const std::string &body, std::vector<From> a, std::vector<From> b, const std::string &from,
+                      const std::string &to, size_t m = 0) {
   size_t n = a.size();
   m = m ? m : n;
   auto access = [](const std::string &name, const std::string &pointer, size_t size, const std::string &type) {
     std::string count = std::to_string(size), tile = "tensor<" + count + "x";
-    return "%" + name + "s = tile.splat " + pointer + " : !tile.ptr<" + type + "> -> " + tile + "!tile.ptr<" + type + ">>\n%" + name +
-           "l = tile.range 0 to " + count + " : " + tile + "i32>\n%" + name + "p = tile.add_ptr %" + name + "s, %" + name + "l : " + tile +
-           "!tile.ptr<" + type + ">>, " + tile + "i32>\n%" + name + "x = tile.pointer_access %" + name + "p : " + tile + "!tile.ptr<" + type +
-           ">> -> !tile.access<" + count + "x" + type + ">\n";
+    return "%" + name + "s = tile.splat " + pointer + " : !tile.ptr<" + type + "> -> " + tile + "!tile.ptr<" + type + ">>\n%" +
+           name + "l = tile.range 0 to " + count + " : " + tile + "i32>\n%" + name + "p = tile.add_ptr %" + name + "s, %" + name +
+           "l : " + tile + "!tile.ptr<" + type + ">>, " + tile + "i32>\n%" + name + "x = tile.pointer_access %" + name +
+           "p : " + tile + "!tile.ptr<" + type + ">> -> !tile.access<" + count + "x" + type + ">\n";
   };
   auto shaped = [](size_t size, const std::string &type) { return std::to_string(size) + "x" + type; };
-  std::string text = "tile.kernel @k(%pa: !tile.ptr<" + from + ">, %pb: !tile.ptr<" + from + ">, %pr: !tile.ptr<" + to + ">) {\n" +
-                     access("xa", "%pa", n, from) + access("xb", "%pb", n, from) + access("xr", "%pr", m, to) +
+  std::string text = "tile.kernel @k(%pa: !tile.ptr<" + from + ">, %pb: !tile.ptr<" + from + ">, %pr: !tile.ptr<" + to +
+                     ">) {\n" + access("xa", "%pa", n, from) + access("xb", "%pb", n, from) + access("xr", "%pr", m, to) +
                      "%a = tile.load %xax : !tile.access<" + shaped(n, from) + "> -> tensor<" + shaped(n, from) + ">\n" +
                      "%b = tile.load %xbx : !tile.access<" + shaped(n, from) + "> -> tensor<" + shaped(n, from) + ">\n" + body +
-                     "\ntile.store %xrx, %r : !tile.access<" + shaped(m, to) + ">, tensor<" + shaped(m, to) + ">\ntile.return\n}\n";
+                     "\ntile.store %xrx, %r : !tile.access<" + shaped(m, to) + ">, tensor<" + shaped(m, to) +
+                     ">\ntile.return\n}\n";
   std::vector<To> result(m);
   Program(text).run({1, 1, 1}, {slot(a), slot(b), slot(result)});
   return result;
@@ -39,7 +41,9 @@ const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
 
 TEST(OracleOps, DivisionIsTotal) {
   I32 a{7, -7, 7, -7, least, 5, -5}, b{2, 2, -2, -2, -1, 0, 0};
-  auto run = [&](const std::string &op) { return apply<int32_t>("%r = tile." + op + " %a, %b : tensor<7xi32>", a, b, "i32", "i32"); };
+  auto run = [&](const std::string &op) {
+    return apply<int32_t>("%r = tile." + op + " %a, %b : tensor<7xi32>", a, b, "i32", "i32");
+  };
   EXPECT_EQ(run("div trunc"), (I32{3, -3, -3, 3, least, 0, 0}));
   EXPECT_EQ(run("rem trunc"), (I32{1, -1, 1, -1, 0, 0, 0}));
   EXPECT_EQ(run("div floor"), (I32{3, -4, -4, 3, least, 0, 0}));
@@ -50,7 +54,9 @@ TEST(OracleOps, DivisionIsTotal) {
 
 TEST(OracleOps, ShiftsBeyondTheWidth) {
   I8 a{-128, -128, 1, 1, -1, 64}, b{1, 100, 7, 8, -1, 1};
-  auto run = [&](const std::string &op) { return apply<int8_t>("%r = tile.shift " + op + " %a, %b : tensor<6xi8>", a, b, "i8", "i8"); };
+  auto run = [&](const std::string &op) {
+    return apply<int8_t>("%r = tile.shift " + op + " %a, %b : tensor<6xi8>", a, b, "i8", "i8");
+  };
   EXPECT_EQ(run("left"), (I8{0, 0, -128, 0, 0, -128}));
   EXPECT_EQ(run("right_signed"), (I8{-64, -1, 0, 0, -1, 32}));
   EXPECT_EQ(run("right_unsigned"), (I8{64, 0, 0, 0, 0, 32}));
@@ -58,7 +64,8 @@ TEST(OracleOps, ShiftsBeyondTheWidth) {
 
 TEST(OracleOps, FloatToIntegerSaturates) {
   F32 a{1.9f, -1.9f, nan, inf, -inf, 3e9f, -3e9f, 255.5f};
-  EXPECT_EQ(apply<int32_t>("%r = tile.fp_to_int %a : tensor<8xf32> -> tensor<8xi32>", a, a, "f32", "i32"), (I32{1, -1, 0, most, least, most, least, 255}));
+  EXPECT_EQ(apply<int32_t>("%r = tile.fp_to_int %a : tensor<8xf32> -> tensor<8xi32>", a, a, "f32", "i32"),
+            (I32{1, -1, 0, most, least, most, least, 255}));
   EXPECT_EQ(apply<uint8_t>("%r = tile.fp_to_int %a {is_unsigned} : tensor<8xf32> -> tensor<8xi8>", a, a, "f32", "i8"),
             (std::vector<uint8_t>{1, 0, 0, 255, 0, 255, 0, 255}));
 }
@@ -77,7 +84,9 @@ TEST(OracleOps, SixtyFourBitIntegersRoundOnceToF32) {
 TEST(OracleOps, IndexArithmeticDoesNotWrap) {
   I32 a{most, 5}, b{2, 2};
   auto run = [&](const std::string &flag) {
-    return apply<int64_t>("%m = arith.muli %a, %b " + flag + " : tensor<2xi32>\n%r = arith.extsi %m : tensor<2xi32> to tensor<2xi64>", a, b, "i32", "i64");
+    return apply<int64_t>("%m = arith.muli %a, %b " + flag +
+                              " : tensor<2xi32>\n%r = arith.extsi %m : tensor<2xi32> to tensor<2xi64>",
+                          a, b, "i32", "i64");
   };
   EXPECT_EQ(run(""), (std::vector<int64_t>{-2, 10}));
   EXPECT_EQ(run("overflow<nsw>"), (std::vector<int64_t>{int64_t(most) * 2, 10}));
@@ -85,7 +94,9 @@ TEST(OracleOps, IndexArithmeticDoesNotWrap) {
 
 TEST(OracleOps, MinimumAndMaximumOfNan) {
   F32 a{nan, 1, nan, 3}, b{2, nan, nan, 4};
-  auto run = [&](const std::string &op) { return apply<float>("%r = arith." + op + " %a, %b : tensor<4xf32>", a, b, "f32", "f32"); };
+  auto run = [&](const std::string &op) {
+    return apply<float>("%r = arith." + op + " %a, %b : tensor<4xf32>", a, b, "f32", "f32");
+  };
   F32 loses = run("maxnumf"), wins = run("maximumf");
   EXPECT_EQ(loses[0], 2);
   EXPECT_EQ(loses[1], 1);
@@ -97,7 +108,8 @@ TEST(OracleOps, MinimumAndMaximumOfNan) {
 
 TEST(OracleOps, HalfArithmeticRoundsAfterEachOp) {
   std::vector<uint16_t> a{0x3C01}, b{0x3C01}; // 1 + 2^-10
-  auto product = apply<uint16_t>("%s = arith.mulf %a, %b : tensor<1xf16>\n%r = arith.subf %s, %a : tensor<1xf16>", a, b, "f16", "f16");
+  auto product =
+      apply<uint16_t>("%s = arith.mulf %a, %b : tensor<1xf16>\n%r = arith.subf %s, %a : tensor<1xf16>", a, b, "f16", "f16");
   // (1 + 2^-10)^2 rounds to 1 + 2^-9, less 1 + 2^-10: 2^-10
   EXPECT_EQ(product[0], 0x1400);
 }
@@ -114,8 +126,9 @@ TEST(OracleOps, RowReductionKeeps64Partials) {
     for (int i = 0; i < n; ++i)
       a[i] = std::sin(float(i)) * std::pow(10.0f, float(i % 7));
     std::string tile = "tensor<" + std::to_string(n) + "xf32>";
-    auto got = apply<float>("%v = tile.reduce %a axis 0" + std::string(addRegion) + " : " + tile + " -> f32\n%r = tile.splat %v : f32 -> tensor<1xf32>", a, a,
-                            "f32", "f32", 1);
+    auto got = apply<float>("%v = tile.reduce %a axis 0" + std::string(addRegion) + " : " + tile +
+                                " -> f32\n%r = tile.splat %v : f32 -> tensor<1xf32>",
+                            a, a, "f32", "f32", 1);
     F32 partials(a.begin(), a.begin() + std::min(n, 64));
     for (int i = 64; i < n; ++i)
       partials[i % 64] += a[i];
@@ -130,8 +143,8 @@ TEST(OracleOps, ColumnReductionGoesInOrder) {
   F32 a(30 * 2);
   for (size_t i = 0; i < a.size(); ++i)
     a[i] = std::cos(float(i)) * std::pow(10.0f, float(i % 5));
-  auto got = apply<float>("%m = tile.reshape %a : tensor<60xf32> -> tensor<30x2xf32>\n%r = tile.reduce %m axis 0" + std::string(addRegion) +
-                              " : tensor<30x2xf32> -> tensor<2xf32>",
+  auto got = apply<float>("%m = tile.reshape %a : tensor<60xf32> -> tensor<30x2xf32>\n%r = tile.reduce %m axis 0" +
+                              std::string(addRegion) + " : tensor<30x2xf32> -> tensor<2xf32>",
                           a, a, "f32", "f32", 2);
   for (int j : {0, 1}) {
     float sum = a[j];
@@ -163,7 +176,8 @@ TEST(OracleOps, ArgMaxThroughAGeneralRegion) {
 TEST(OracleOps, ScansBothWays) {
   F32 a{1, 2, 3, 4};
   auto run = [&](const std::string &attr) {
-    return apply<float>("%r = tile.scan %a axis 0" + std::string(addRegion) + attr + " : tensor<4xf32> -> tensor<4xf32>", a, a, "f32", "f32");
+    return apply<float>("%r = tile.scan %a axis 0" + std::string(addRegion) + attr + " : tensor<4xf32> -> tensor<4xf32>", a, a,
+                        "f32", "f32");
   };
   EXPECT_EQ(run(""), (F32{1, 3, 6, 10}));
   EXPECT_EQ(run(" {reverse}"), (F32{10, 9, 7, 4}));
@@ -176,27 +190,36 @@ TEST(OracleOps, SortPutsNanLast) {
     EXPECT_EQ(F32(got.begin(), got.begin() + 4), attr.empty() ? (F32{-inf, 2, 3, 5}) : (F32{5, 3, 2, -inf}));
     EXPECT_TRUE(std::isnan(got[4]) && std::isnan(got[5]));
   }
-  EXPECT_EQ(apply<int8_t>("%r = tile.sort %a axis 0 {is_unsigned} : tensor<3xi8> -> tensor<3xi8>", I8{-1, 5, 0}, I8{0, 0, 0}, "i8", "i8"), (I8{0, 5, -1}));
+  EXPECT_EQ(apply<int8_t>("%r = tile.sort %a axis 0 {is_unsigned} : tensor<3xi8> -> tensor<3xi8>", I8{-1, 5, 0}, I8{0, 0, 0},
+                          "i8", "i8"),
+            (I8{0, 5, -1}));
 }
 
 TEST(OracleOps, TakeOutsideGivesZero) {
   I32 a{10, 20, 30}, b{2, 3, -1};
-  EXPECT_EQ(apply<int32_t>("%r = tile.take %a, %b axis 0 : tensor<3xi32>, tensor<3xi32> -> tensor<3xi32>", a, b, "i32", "i32"), (I32{30, 0, 0}));
+  EXPECT_EQ(apply<int32_t>("%r = tile.take %a, %b axis 0 : tensor<3xi32>, tensor<3xi32> -> tensor<3xi32>", a, b, "i32", "i32"),
+            (I32{30, 0, 0}));
 }
 
 TEST(OracleOps, ShapesMoveLanes) {
   I32 a{0, 1, 2, 3, 4, 5};
   EXPECT_EQ(apply<int32_t>(R"(%m = tile.reshape %a : tensor<6xi32> -> tensor<2x3xi32>
 %t = tile.permute %m [1, 0] : tensor<2x3xi32> -> tensor<3x2xi32>
-%r = tile.reshape %t : tensor<3x2xi32> -> tensor<6xi32>)", a, a, "i32", "i32"), (I32{0, 3, 1, 4, 2, 5}));
+%r = tile.reshape %t : tensor<3x2xi32> -> tensor<6xi32>)",
+                           a, a, "i32", "i32"),
+            (I32{0, 3, 1, 4, 2, 5}));
   EXPECT_EQ(apply<int32_t>(R"(%j = tile.join %a, %b : tensor<6xi32>, tensor<6xi32> -> tensor<6x2xi32>
 %x, %y = tile.split %j : tensor<6x2xi32> -> tensor<6xi32>, tensor<6xi32>
 %c = tile.cat %y, %x axis 0 : tensor<6xi32>, tensor<6xi32> -> tensor<12xi32>
-%r = arith.addi %c, %c : tensor<12xi32>)", a, I32{9, 8, 7, 6, 5, 4}, "i32", "i32", 12), (I32{18, 16, 14, 12, 10, 8, 0, 2, 4, 6, 8, 10}));
+%r = arith.addi %c, %c : tensor<12xi32>)",
+                           a, I32{9, 8, 7, 6, 5, 4}, "i32", "i32", 12),
+            (I32{18, 16, 14, 12, 10, 8, 0, 2, 4, 6, 8, 10}));
 }
 
 TEST(OracleOps, HistogramCountsWhatIsInside) {
-  EXPECT_EQ(apply<int32_t>("%r = tile.histogram %a : tensor<6xi32> -> tensor<3xi32>", I32{0, 2, 2, 3, -1, 2}, I32(6), "i32", "i32", 3), (I32{1, 0, 3}));
+  EXPECT_EQ(
+      apply<int32_t>("%r = tile.histogram %a : tensor<6xi32> -> tensor<3xi32>", I32{0, 2, 2, 3, -1, 2}, I32(6), "i32", "i32", 3),
+      (I32{1, 0, 3}));
 }
 
 TEST(OracleOps, SubviewsClipAtTheirBuffer) {
@@ -286,7 +309,8 @@ tile.kernel @k(%input: !tile.ptr<f32>, %sum: !tile.ptr<f32>, %copy: !tile.ptr<f3
   %p = tile.add_ptr %ps, %l : tensor<300x!tile.ptr<f32>>, tensor<300xi32>
   %a = tile.pointer_access %p : tensor<300x!tile.ptr<f32>> -> !tile.access<300xf32>
   %v = tile.load %a : !tile.access<300xf32> -> tensor<300xf32>
-  %t = tile.reduce %v axis 0)" + std::string(addRegion) + R"( : tensor<300xf32> -> f32
+  %t = tile.reduce %v axis 0)" +
+                     std::string(addRegion) + R"( : tensor<300xf32> -> f32
   %o = tile.pointer_access %sum : !tile.ptr<f32> -> !tile.access<f32>
   tile.store %o, %t : !tile.access<f32>, f32
   %zero = arith.constant 0 : i32

@@ -8,14 +8,17 @@ namespace tilery::oracle {
 class Program {
 public:
   explicit Program(const std::string &text) {
-    context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+    context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                        mlir::ub::UBDialect>();
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     if (!module)
       throw std::runtime_error("the test program does not parse");
   }
   tile::KernelOp kernel() { return *module->getOps<tile::KernelOp>().begin(); }
   tile::HostOp host() { return *module->getOps<tile::HostOp>().begin(); }
-  void run(std::array<uint32_t, 3> grid, std::vector<uint64_t> args, const Options &options = {}) { runKernel(kernel(), grid, args, options); }
+  void run(std::array<uint32_t, 3> grid, std::vector<uint64_t> args, const Options &options = {}) {
+    runKernel(kernel(), grid, args, options);
+  }
 
 private:
   mlir::MLIRContext context;

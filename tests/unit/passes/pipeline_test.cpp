@@ -12,7 +12,8 @@ TEST(Pipeline, RemovesWhatNothingUses) {
       %id = tile.program_id 0
       %sum = arith.addi %id, %n : i32
       tile.return
-    })", &context);
+    })",
+                                                             &context);
   ASSERT_TRUE(module);
   PassManager pm(&context);
   tilery::buildPipeline(pm);

@@ -27,7 +27,8 @@ public:
       std::string type = tile(b), buffer = bufferType(b);
       line("%b" + std::to_string(b) + " = tile.alloc : " + buffer);
       std::string view = fresh(), value = fresh();
-      line(view + " = tile.view %rin[%n64, %one] dims [0, 1] dilations [%one, %one] limits [] : !tile.root<2xi32> -> !tile.view<" +
+      line(view +
+           " = tile.view %rin[%n64, %one] dims [0, 1] dilations [%one, %one] limits [] : !tile.root<2xi32> -> !tile.view<" +
            extents(b) + "xi32>");
       line(value + " = tile.load " + view + " : !tile.view<" + extents(b) + "xi32> -> " + type);
       line("tile.buffer_store %b" + std::to_string(b) + ", " + value + " : " + buffer + ", " + type);
@@ -38,8 +39,8 @@ public:
       std::string value = fresh(), view = fresh(), at = fresh();
       line(at + " = arith.constant " + std::to_string(5 * b) + " : i64");
       line(value + " = tile.buffer_load %b" + std::to_string(b) + " : " + bufferType(b) + " -> " + tile(b));
-      line(view + " = tile.view %rout[" + at + ", %one] dims [1, 0] dilations [%one, %one] limits [] : !tile.root<2xi32> -> !tile.view<" +
-           extents(b) + "xi32>");
+      line(view + " = tile.view %rout[" + at +
+           ", %one] dims [1, 0] dilations [%one, %one] limits [] : !tile.root<2xi32> -> !tile.view<" + extents(b) + "xi32>");
       line("tile.store " + view + ", " + value + " : !tile.view<" + extents(b) + "xi32>, " + tile(b));
     }
     return text + "  tile.return\n}\n";
@@ -109,18 +110,21 @@ private:
       int b = pick(0, 2);
       bool own = b == target;
       std::string first = own ? (swapped ? j : i) : index(), second = own ? (swapped ? i : j) : index();
-      values.push_back(op("tile.element_load %b" + std::to_string(b) + "[" + first + ", " + second + "] : " + bufferType(b) + ", i32, i32 -> i32"));
+      values.push_back(op("tile.element_load %b" + std::to_string(b) + "[" + first + ", " + second + "] : " + bufferType(b) +
+                          ", i32, i32 -> i32"));
       break;
     }
     case 1: {
       std::string a = op("arith.extsi " + index() + " : i32 to i64"), b = op("arith.extsi " + index() + " : i32 to i64");
-      std::string view = op("tile.view %rin[" + a + ", " + b + "] dims [] dilations [] limits [] : !tile.root<2xi32> -> !tile.view<i32>");
+      std::string view =
+          op("tile.view %rin[" + a + ", " + b + "] dims [] dilations [] limits [] : !tile.root<2xi32> -> !tile.view<i32>");
       values.push_back(op("tile.load " + view + " : !tile.view<i32> -> i32"));
       break;
     }
     case 2:
     case 3: {
-      static const char *const ops[] = {"arith.addi", "arith.muli", "arith.subi", "arith.xori", "arith.maxsi", "tile.div floor", "tile.rem floor"};
+      static const char *const ops[] = {"arith.addi",  "arith.muli",     "arith.subi",    "arith.xori",
+                                        "arith.maxsi", "tile.div floor", "tile.rem floor"};
       std::string x = value(), y = value();
       values.push_back(op(std::string(ops[pick(0, 6)]) + " " + x + ", " + y + " : i32"));
       break;
@@ -128,15 +132,18 @@ private:
     case 4:
     case 5: {
       std::string first = swapped ? j : i, second = swapped ? i : j;
-      line("tile.element_store %b" + std::to_string(target) + "[" + first + ", " + second + "], " + value() + " : " + bufferType(target) + ", (i32, i32), i32");
+      line("tile.element_store %b" + std::to_string(target) + "[" + first + ", " + second + "], " + value() + " : " +
+           bufferType(target) + ", (i32, i32), i32");
       break;
     }
     case 6: {
       if (!storeGlobal)
         break;
-      std::string r = op("arith.muli " + i + ", %c2 overflow<nsw> : i32"), s = op("arith.addi " + r + ", " + row + " overflow<nsw> : i32");
+      std::string r = op("arith.muli " + i + ", %c2 overflow<nsw> : i32"),
+                  s = op("arith.addi " + r + ", " + row + " overflow<nsw> : i32");
       std::string a = op("arith.extsi " + s + " : i32 to i64"), b = op("arith.extsi " + j + " : i32 to i64");
-      std::string view = op("tile.view %rout[" + a + ", " + b + "] dims [] dilations [] limits [] : !tile.root<2xi32> -> !tile.view<i32>");
+      std::string view =
+          op("tile.view %rout[" + a + ", " + b + "] dims [] dilations [] limits [] : !tile.root<2xi32> -> !tile.view<i32>");
       line("tile.store " + view + ", " + value() + " : !tile.view<i32>, i32");
       break;
     }
@@ -156,7 +163,8 @@ private:
     }
     case 8: {
       std::string result = fresh(), k = fresh(), sum = fresh(), init = value();
-      line(result + " = scf.for " + k + " = %c0 to " + constant(0, 3) + " step %c1 iter_args(" + sum + " = " + init + ") -> (i32) : i32 {");
+      line(result + " = scf.for " + k + " = %c0 to " + constant(0, 3) + " step %c1 iter_args(" + sum + " = " + init +
+           ") -> (i32) : i32 {");
       values.push_back(k);
       values.push_back(sum);
       scalar(depth - 1);
@@ -210,7 +218,8 @@ TEST(ScalarCode, TilesComputeTheSameBits) {
     kernel.walk([&](tile::ParallelOp) { ++after; });
     kernel.walk([&](tile::AllocOp) { ++buffers; });
   }
-  EXPECT_LT(after, before / 3) << "of " << before; // the passes must have had something to do; boxes larger than a buffer they read stay
+  EXPECT_LT(after, before / 3) << "of "
+                               << before; // the passes must have had something to do; boxes larger than a buffer they read stay
   EXPECT_LT(buffers, 400 * 2);
   EXPECT_GT(buffers, 0);
 }
