@@ -1,5 +1,6 @@
 #include "runtime/panels.h"
 #include "tilery/abi.h"
+#include "tilery/runtime.h"
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -10,7 +11,6 @@
 #include <map>
 #include <mutex>
 #include <sys/mman.h>
-#include <unistd.h>
 #include <unordered_map>
 #include <vector>
 
@@ -158,10 +158,7 @@ PanelTable &tableOf(const TileryLaunch *launch) {
 } // namespace
 
 size_t panelBudget() {
-  static const size_t budget = [] {
-    long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return 4 * size_t(std::max(l3, 16l << 20));
-  }();
+  static const size_t budget = 4 * std::max(lastLevelCacheBytes(), size_t(16) << 20);
   return budget;
 }
 

@@ -6,6 +6,9 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <pthread.h>
+#include <sched.h>
+#include <vector>
 
 namespace tilery {
 
@@ -56,13 +59,16 @@ private:
   static void childAfterFork();
   static void *workerMain(void *);
   void startWorkers(unsigned count);
+  void keepOff(int cpu);
   void workerLoop();
   Job *join();
   void leave(Job &job);
 
   std::mutex mutex; ///< guards the list and `workers`
   Job *jobs = nullptr;
-  unsigned workers = 0;
+  std::vector<pthread_t> workers;
+  cpu_set_t affinity; ///< of the process when the workers were started
+  int spared = -1;    ///< the CPU that the workers keep off; -1: none
   unsigned configured = 0;
   std::atomic<unsigned> wantedThreads{0};
   alignas(64) std::atomic<uint32_t> posted{0}; ///< counts posts; workers sleep on it

@@ -3,6 +3,7 @@
 #include "compiler/cpu/dot.h"
 #include "compiler/cpu/emit_object.h"
 #include "compiler/cpu/pull.h"
+#include "compiler/ir/dtype_of.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Verifier.h"
@@ -80,36 +81,10 @@ void KernelEmitter::emitEntry() {
   b.CreateRetVoid();
 }
 
-static FailureOr<DType> slotType(Type type) {
+static std::optional<DType> slotType(Type type) {
   if (auto pointer = dyn_cast<tile::PtrType>(type))
     type = pointer.getPointee();
-  if (isa<tile::PtrType>(type))
-    return DType::I64;
-  if (type.isF32())
-    return DType::F32;
-  if (type.isF64())
-    return DType::F64;
-  if (type.isF16())
-    return DType::F16;
-  if (type.isBF16())
-    return DType::BF16;
-  if (isa<Float8E4M3FNType>(type))
-    return DType::F8E4M3;
-  if (isa<Float8E5M2Type>(type))
-    return DType::F8E5M2;
-  switch (type.isInteger() ? type.getIntOrFloatBitWidth() : 0) {
-  case 1:
-    return DType::Bool;
-  case 8:
-    return DType::I8;
-  case 16:
-    return DType::I16;
-  case 32:
-    return DType::I32;
-  case 64:
-    return DType::I64;
-  }
-  return failure();
+  return isa<tile::PtrType>(type) ? DType::I64 : dtypeOf(type);
 }
 
 FailureOr<KernelInfo> KernelEmitter::emit() {
@@ -121,8 +96,8 @@ FailureOr<KernelInfo> KernelEmitter::emit() {
     ArgInfo slot;
     if (auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name"))
       slot.name = name.str();
-    FailureOr<DType> dtype = slotType(argument.getType());
-    if (failed(dtype))
+    std::optional<DType> dtype = slotType(argument.getType());
+    if (!dtype)
       return kernel.emitError("the CPU target has no arguments of type ") << argument.getType();
     slot.dtype = *dtype;
     slot.pointer = isa<tile::PtrType>(argument.getType());

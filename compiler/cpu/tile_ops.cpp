@@ -1,6 +1,7 @@
 // Ops on whole tiles that are no nests: extract, scan, sort, histogram, print, assert.
 #include "compiler/cpu/codegen.h"
 #include "compiler/cpu/debug_info.h"
+#include "compiler/ir/dtype_of.h"
 
 using namespace mlir;
 
@@ -120,28 +121,6 @@ void KernelEmitter::histogramOp(tile::HistogramOp op) {
   });
 }
 
-static DType printedType(Type type, bool isSigned) {
-  if (type.isF32())
-    return DType::F32;
-  if (type.isF64())
-    return DType::F64;
-  if (type.isF16())
-    return DType::F16;
-  if (type.isBF16())
-    return DType::BF16;
-  switch (type.getIntOrFloatBitWidth()) {
-  case 1:
-    return DType::Bool;
-  case 8:
-    return isSigned ? DType::I8 : DType::U8;
-  case 16:
-    return isSigned ? DType::I16 : DType::U16;
-  case 32:
-    return isSigned ? DType::I32 : DType::U32;
-  }
-  return isSigned ? DType::I64 : DType::U64;
-}
-
 void KernelEmitter::printOp(tile::PrintOp op) {
   auto &b = e.b;
   auto temporaries = plan.temporaries.lookup(op);
@@ -166,7 +145,7 @@ void KernelEmitter::printOp(tile::PrintOp op) {
     auto *extent = new llvm::GlobalVariable(e.module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
     bool isSigned = i >= op.getIsSigned().size() || op.getIsSigned()[i];
     Type element = elementOf(value);
-    uint32_t dtype = isa<tile::PtrType>(element) ? TILERY_POINTER : uint32_t(printedType(element, isSigned));
+    uint32_t dtype = isa<tile::PtrType>(element) ? TILERY_POINTER : uint32_t(*dtypeOf(element, isSigned));
     llvm::Value *entry = b.CreateConstGEP1_32(printed, list, i);
     llvm::Value *fields[] = {evaluator.scratchPointer(temporaries[i]), extent, b.getInt32(shape.size()), b.getInt32(dtype)};
     for (unsigned f = 0; f < 4; ++f)

@@ -1,33 +1,10 @@
 """Calls that the reference interpreter runs: `tile.host` in Python, one launch after the other."""
 
-import operator
-
 from tilery import _native
 
 from .. import debug as launches
 from ..errors import error
-from .values import Node, Var
-
-_OPS = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "min": min,
-    "max": max,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
+from .values import FOLD, Node, Var
 
 
 def evaluate(value, sizes):
@@ -38,7 +15,7 @@ def evaluate(value, sizes):
         operands = [evaluate(operand, sizes) for operand in value.operands]
         if None in operands:
             return None
-        return -operands[0] if len(operands) == 1 and value.op == "-" else _OPS[value.op](*operands)
+        return -operands[0] if len(operands) == 1 and value.op == "-" else FOLD[value.op](*operands)
     return value
 
 

@@ -5,9 +5,9 @@ Every integer knows its affine form, so that `A[i * 64:(i + 1) * 64]` has the le
 
 import itertools
 import math
-import operator
 
 from ..errors import error
+from ..frontend.language import BINARY
 from .context import current
 from .dtypes import dtype, is_float
 
@@ -202,25 +202,7 @@ def difference(a, b):
     return None if form else constant
 
 
-_FOLD = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
+FOLD = BINARY | {
     "min": min,
     "max": max,
     "and": lambda a, b: bool(a and b),
@@ -244,8 +226,8 @@ def sizes_in(items):
 
 
 def binary(op, a, b):
-    if is_number(a) and is_number(b) and op in _FOLD:
-        return _FOLD[op](a, b)
+    if is_number(a) and is_number(b) and op in FOLD:
+        return FOLD[op](a, b)
     if is_size(a) and is_size(b):
         if isinstance(b, int) and (op, b) in _NEUTRAL:
             return a
