@@ -104,7 +104,6 @@ struct Source {
   Scalar other;      ///< fill of lanes outside; monostate: 0
   Scalar value;      ///< of a constexpr scalar, ahead of time
   bool isConstexpr = false;
-  std::optional<int64_t> raggedDim;
 };
 
 /// One dimension of an index or slice expression.

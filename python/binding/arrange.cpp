@@ -1,6 +1,7 @@
 // Symbol and Tensor of NineToothed over the arrangement algebra. Python spelling and conversions only.
 #include "arrange.h"
 #include "binding.h"
+#include "tilery/diagnostic.h"
 #include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/map.h>
@@ -105,9 +106,14 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
 
 std::string dtypeText(nb::handle dtype) { return dtype.is_none() ? "" : nb::cast<std::string>(nb::str(dtype)); }
 
-HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object dtype, std::optional<int64_t> raggedDim,
+HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object dtype, nb::object jaggedDim,
                      Scalar other, nb::object options, std::optional<bool> constant, Scalar value,
                      std::optional<std::string> name) {
+  if (!jaggedDim.is_none())
+    throw Error({Diagnostic::Kind::NotImplemented,
+                 "jagged tensors are not supported: Tensor(..., jagged_dim=" + nb::cast<std::string>(nb::str(jaggedDim)) + ")",
+                 "leave jagged_dim out and pass a padded tensor, with the lengths of its rows as another argument",
+                 {}});
   std::vector<std::optional<Symbol>> sizes;
   if (!shape.is_none())
     sizes = toOptionals(shape);
@@ -123,7 +129,6 @@ HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object d
   source.other = other;
   source.value = value;
   source.isConstexpr = constant.value_or(false);
-  source.raggedDim = raggedDim;
   std::vector<Name> names = sizeOptions(options, sizes.size());
   return wrap(Tensor(std::move(source), std::move(sizes), names));
 }
@@ -337,7 +342,7 @@ void bindTensor(nb::module_ &m) {
   tensor.def_prop_ro("other", [](Handle &h) { return h.tensor.source().other; });
   tensor.def_prop_ro("value", [](Handle &h) { return h.tensor.source().value; });
   tensor.def_prop_ro("constexpr", [](Handle &h) { return h.tensor.source().isConstexpr; });
-  tensor.def_prop_ro("jagged_dim", [](Handle &h) { return h.tensor.source().raggedDim; });
+  tensor.def_prop_ro("jagged_dim", [](Handle &) { return nb::none(); }, "None: jagged tensors are refused.");
   tensor.def_prop_ro("source_strides", [](Handle &h) { return toTuple(h.tensor.source().strides); });
   tensor.def_prop_ro("levels", [](Handle &h) { return h.tensor.levels(); }, "Number of levels from this one inward.");
   tensor.def(

@@ -32,6 +32,17 @@ uint64_t halfBits(double value, bool brain) {
 /// Kernels know integers of memory by their width only.
 bool sameInMemory(DType a, DType b) { return a == b || (!isFloat(a) && !isFloat(b) && byteWidth(a) == byteWidth(b)); }
 
+/// The only element of a tensor of no dimensions, as a slot holds it.
+uint64_t elementBits(const Tensor &tensor) {
+  uint64_t bits = 0;
+  unsigned width = byteWidth(tensor.dtype);
+  std::memcpy(&bits, tensor.data, width);
+  if (isBool(tensor.dtype))
+    return bits != 0;
+  unsigned unused = 64 - 8 * width;
+  return isSigned(tensor.dtype) ? uint64_t(int64_t(bits << unused) >> unused) : bits;
+}
+
 [[noreturn]] void failSlot(const Argument &argument, const char *parameterName, const char *kernelName,
                            const std::string &expected) {
   throw Error(
@@ -55,6 +66,8 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
                    {}});
     return reinterpret_cast<uint64_t>(argument.tensor.data);
   }
+  if (argument.kind == Argument::Tensor && argument.tensor.rank == 0 && argument.tensor.dtype == info.dtype)
+    return elementBits(argument.tensor);
   bool integral = argument.kind == Argument::Int || argument.kind == Argument::Bool;
   if (!integral && argument.kind != Argument::Float)
     failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype));

@@ -43,7 +43,8 @@ void bindHostPlan(nanobind::module_ &m);
 
 /// Runs a kernel with the GIL released; Ctrl-C stops it. False: a Python exception is set.
 bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags);
-/// The argument as the bits of a kernel slot. Throws Error if it is of another kind.
+/// The argument as the bits of a kernel slot; a tensor of no dimensions counts as the number it holds now. Throws Error if it is of
+/// another kind.
 uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *parameterName, const char *kernelName);
 
 void bindPlans(nanobind::module_ &m);

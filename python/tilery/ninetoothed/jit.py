@@ -238,7 +238,9 @@ class Kernel:
             if kind == "tensor":
                 if len(known[3]):
                     raise error(
-                        TypeError, f"argument `{name}` of kernel `{self.application.__name__}` must be a number, got a tensor"
+                        TypeError,
+                        f"argument `{name}` of kernel `{self.application.__name__}` must be a number or a tensor of no "
+                        f"dimensions, got a tensor of {len(known[3])}",
                     )
                 return Argument(name, arranged, known[1])
             if kind == "const":

@@ -73,7 +73,7 @@ WRONG = {
     "tensor for a number": (
         lambda: with_scalar(X, X, X),
         TypeError,
-        "argument `scale` of kernel `scaled` must be a number, got a tensor",
+        "argument `scale` of kernel `scaled` must be a number or a tensor of no dimensions, got a tensor of 1",
     ),
     "specialised size": (
         lambda: specialised(torch.ones(31), torch.ones(31)),
@@ -115,6 +115,12 @@ WRONG = {
         lambda: ninetoothed.make(vectors, copy, (Tensor(1), Tensor(1)), caller="opencl"),
         ValueError,
         "Unsupported caller: `opencl`.",
+    ),
+    "jagged tensor": (
+        lambda: Tensor(3, jagged_dim=1),
+        NotImplementedError,
+        "jagged tensors are not supported: Tensor(..., jagged_dim=1)\n"
+        "  hint: leave jagged_dim out and pass a padded tensor, with the lengths of its rows as another argument",
     ),
     "scalars only": (
         lambda: ninetoothed.make(lambda *ts: ts, copy, (Tensor(0), Tensor(0)))(1, 2),

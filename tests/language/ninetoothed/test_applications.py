@@ -1,5 +1,6 @@
 """What an application may do with its parameters: source access, offsets, levels, helpers that assign their caller's names."""
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -306,6 +307,28 @@ def test_scalars_constants_and_captures():
     assert torch.equal(run(0.5, False), torch.arange(6.0) / 2)
 
 
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_tensor_of_no_dimensions_is_the_number_it_holds_at_the_launch(debug):
+    def application(x, y, scale, n):
+        y = x * scale + n
+
+    tensors = (Tensor(1), Tensor(1), Tensor(0), Tensor(0))
+    kernel = ninetoothed.make(lambda x, y, s, n: (x.tile((4,)), y.tile((4,)), s, n), application, tensors)
+    x = torch.arange(6.0)
+
+    def run(scale, n):
+        y = torch.full((6,), float("nan"))
+        kernel(x, y, scale, n, debug=debug)
+        return y
+
+    scale = torch.tensor(0.5)
+    assert torch.equal(run(scale, torch.tensor(-3, dtype=torch.int8)), x * 0.5 - 3)
+    scale.fill_(4)
+    assert torch.equal(run(scale, np.array(200, np.uint8)), x * 4 + 200)
+    assert torch.equal(run(torch.tensor(1.5, dtype=torch.bfloat16), torch.tensor(True)), x * 1.5 + 1)
+    assert torch.equal(run(x[2], 7), x * 2 + 7)
+
+
 def test_meta_bounds_and_pinned_values():
     B = block_size(lower_bound=64, upper_bound=64)
 
@@ -321,8 +344,6 @@ def test_meta_bounds_and_pinned_values():
 
 
 def test_libdevice_and_other_arrays():
-    import numpy as np
-
     def application(x, y):
         y = libdevice.pow(x, 2.0) + libdevice.round(x) + ntl.program_id(0)
 
