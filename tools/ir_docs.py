@@ -1,4 +1,5 @@
-"""Writes the table of ops in docs/ir.md from the dialect's TableGen files; --check only compares."""
+"""Writes the table of ops in docs/ir.md from the dialect's TableGen files, each of which needs a summary and a description; --check only
+compares."""
 
 import re
 import subprocess
@@ -14,8 +15,12 @@ def table():
     text = subprocess.run(
         [LLVM / "bin/mlir-tblgen", "-gen-op-doc", "-I", LLVM / "include", "-I", ROOT, ROOT / "compiler/ir/Tile.td"],
         check=True, capture_output=True, text=True).stdout
-    ops = re.findall(r"^### `(tile\.\w+)`.*?\n\n_(.*?)_\n", text, re.M)
-    rows = [f"| `{name}` | {summary[0].lower() + summary[1:]} |\n" for name, summary in sorted(ops)]
+    ops = re.findall(r"^### `(tile\.\w+)`.*?\n\n_(.*?)_\n\n(.*?)(?=^### |\Z)", text, re.M | re.S)
+    for name, _, rest in ops:
+        formal = re.sub(r"\ASyntax:\n\n```\n.*?```\n", "", rest, flags=re.S).strip()
+        if not formal or formal.startswith(("Traits:", "Interfaces:", "Effects:", "####")):
+            sys.exit(f"{name} has no description")
+    rows = [f"| `{name}` | {summary[0].lower() + summary[1:]} |\n" for name, summary, _ in sorted(ops)]
     return "".join(["| op | what it does |\n", "|---|---|\n", *rows])
 
 

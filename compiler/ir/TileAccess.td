@@ -11,21 +11,22 @@ def Tile_AddPtrOp : Tile_Op<"add_ptr", [Pure, AllTypesMatch<["ptr", "result"]>, 
   let hasVerifier = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$offset), "build($_builder, $_state, ptr.getType(), ptr, offset);">];
 }
-def Tile_PtrCastOp : Tile_Op<"ptr_cast", [Pure, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
+def Tile_PtrCastOp : Tile_Op<"ptr_cast", [Pure, SameOperandsAndResultShape, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
   let summary = "the same address with another pointee";
   let description = "Addresses are kept; a const pointer may not become one that can be written.";
   let arguments = (ins Tile_AnyPtr:$ptr);
   let results = (outs Tile_AnyPtr:$result);
   let assemblyFormat = "$ptr attr-dict `:` type($ptr) `->` type($result)";
+  let hasVerifier = 1;
 }
-def Tile_PtrToIntOp : Tile_Op<"ptr_to_int", [Pure, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
+def Tile_PtrToIntOp : Tile_Op<"ptr_to_int", [Pure, SameOperandsAndResultShape, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
   let summary = "address as i64, in bytes";
   let description = "result[i...] = the address of ptr[i...].";
   let arguments = (ins Tile_AnyPtr:$ptr);
   let results = (outs Tile_AnyInt:$result);
   let assemblyFormat = "$ptr attr-dict `:` type($ptr) `->` type($result)";
 }
-def Tile_IntToPtrOp : Tile_Op<"int_to_ptr", [Pure, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
+def Tile_IntToPtrOp : Tile_Op<"int_to_ptr", [Pure, SameOperandsAndResultShape, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
   let summary = "i64 address in bytes as a pointer";
   let description = "result[i...] = the pointer with address value[i...].";
   let arguments = (ins Tile_AnyInt:$value);

@@ -14,10 +14,11 @@ class Tile_BinaryInt<string mnemonic> : Tile_Op<mnemonic, [Pure, SameOperandsAnd
 }
 def Tile_DivOp : Tile_BinaryInt<"div"> {
   let summary = "integer division; x / 0 = 0, INT_MIN / -1 = INT_MIN";
+  let description = "result[i...] = lhs / rhs, for rhs = 0: 0. trunc: rounded towards zero (C). floor: rounded down (Python). unsigned: both operands unsigned. A result that does not fit is taken modulo 2^width.";
 }
 def Tile_RemOp : Tile_BinaryInt<"rem"> {
   let summary = "remainder that matches div: lhs - (lhs div rhs) * rhs; x rem 0 = 0, INT_MIN rem -1 = 0";
-  let description = "trunc: sign of lhs (C). floor: sign of rhs (Python). unsigned: both operands unsigned.";
+  let description = "result[i...] = lhs - (lhs / rhs) * rhs with the quotient of `div` in the same mode, for rhs = 0: 0. trunc: sign of lhs (C). floor: sign of rhs (Python). unsigned: both operands unsigned.";
 }
 def Tile_ShiftMode : I32EnumAttr<"ShiftMode", "direction and fill", 
     [I32EnumAttrCase<"left", 0>, I32EnumAttrCase<"right_signed", 1>, I32EnumAttrCase<"right_unsigned", 2>]> {

@@ -23,6 +23,13 @@ LogicalResult AddPtrOp::verify() {
   return success();
 }
 
+LogicalResult PtrCastOp::verify() {
+  auto pointee = [](Value pointer) { return cast<PtrType>(getElementTypeOrSelf(pointer.getType())); };
+  if (pointee(getPtr()).getIsConst() && !pointee(getResult()).getIsConst())
+    return emitOpError("makes a const pointer one that can be written");
+  return success();
+}
+
 LogicalResult PointerAccessOp::verify() {
   ArrayRef<int64_t> shape = getType().getShape();
   if (shapeOf(getPtrs().getType()) != shape)

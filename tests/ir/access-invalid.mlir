@@ -67,3 +67,21 @@ tile.kernel @k(%p: !tile.ptr<f32>, %v: f16) {
   tile.store %a, %v : !tile.access<f32>, f16
   tile.return
 }
+// -----
+tile.kernel @k(%p: !tile.ptr<f32, const>) {
+  // expected-error @+1 {{makes a const pointer one that can be written}}
+  %q = tile.ptr_cast %p : !tile.ptr<f32, const> -> !tile.ptr<i8>
+  tile.return
+}
+// -----
+tile.kernel @k(%p: !tile.ptr<f32>) {
+  // expected-error @+1 {{same shape}}
+  %i = tile.ptr_to_int %p : !tile.ptr<f32> -> tensor<4xi64>
+  tile.return
+}
+// -----
+tile.kernel @k(%f: f64) {
+  // expected-error @+1 {{operand #0 must be integer or tile of integers}}
+  %p = tile.int_to_ptr %f : f64 -> !tile.ptr<f32>
+  tile.return
+}

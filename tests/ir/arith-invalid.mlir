@@ -17,3 +17,15 @@ tile.kernel @k() {
   %1 = tile.fp_to_int %0 : tensor<4xf32> -> tensor<5xi32>
   tile.return
 }
+// -----
+tile.kernel @k(%f: f32) {
+  // expected-error @+1 {{operand #0 must be integer or tile of integers}}
+  %0 = tile.shift left %f, %f : f32
+  tile.return
+}
+// -----
+tile.kernel @k(%f: f32) {
+  // expected-error @+1 {{operand #0 must be integer or tile of integers}}
+  %0 = tile.mul_high %f, %f : f32
+  tile.return
+}

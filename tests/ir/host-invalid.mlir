@@ -44,3 +44,9 @@ tile.host @call(%n: i64) {
 tile.host @call(%n: i64) -> i64 {
   tile.return
 }
+// -----
+tile.host @call(%x: !tile.tensor_arg<2xf32>) {
+  // expected-error @+1 {{dimension 2 of a tensor of rank 2}}
+  %0 = tile.host_stride %x, 2 : !tile.tensor_arg<2xf32>
+  tile.return
+}

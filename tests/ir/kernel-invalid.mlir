@@ -14,3 +14,9 @@ tile.kernel @k(%n: i32) {
 tile.kernel @k(%n: i32) -> i32 {
   tile.return %n : i32
 }
+// -----
+tile.kernel @k() {
+  // expected-error @+1 {{attribute 'axis' failed to satisfy constraint}}
+  %0 = tile.num_programs 3
+  tile.return
+}
