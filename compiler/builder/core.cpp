@@ -149,6 +149,30 @@ std::vector<Value> Builder::beginKernel(const std::string &name, const std::vect
   return values;
 }
 
+void Builder::Impl::addHint(mlir::Operation *op, const std::string &name, const Hint &hint) {
+  auto attribute = std::visit(
+      [&](const auto &value) -> mlir::Attribute {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, bool>)
+          return b.getBoolAttr(value);
+        else if constexpr (std::is_same_v<T, int64_t>)
+          return b.getI64IntegerAttr(value);
+        else if constexpr (std::is_same_v<T, std::string>)
+          return b.getStringAttr(value);
+        else
+          return b.getDenseI64ArrayAttr(value);
+      },
+      hint);
+  op->setDiscardableAttr("tile." + name, attribute);
+}
+
+void Builder::hintKernel(const std::string &name, const Hint &value) {
+  auto open = llvm::find_if(impl->frames, [](const Impl::Frame &frame) { return llvm::isa_and_present<tile::KernelOp>(frame.op); });
+  if (open == impl->frames.end())
+    fail(Diagnostic::Kind::Runtime, "there is no open kernel");
+  impl->addHint(open->op, name, value);
+}
+
 Builder::Impl::Frame &Builder::Impl::top(llvm::StringRef what) {
   if (frames.empty() || !frames.back().op)
     self.fail(Diagnostic::Kind::Runtime, ("there is no open " + what).str());

@@ -44,6 +44,7 @@ struct Builder::Impl {
   /// Converts to the form memory holds (Bool becomes a byte) and back.
   mlir::Value toMemory(const Value &value);
   Value fromMemory(mlir::Value value, DType dtype);
+  void addHint(mlir::Operation *op, const std::string &name, const Hint &hint);
   void openRegion(mlir::Operation *op, mlir::Region &region);
   Frame &top(llvm::StringRef what);
 };

@@ -11,13 +11,27 @@ Module::Impl::Impl() {
 Module::Module(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Module::~Module() = default;
 
-std::string Module::text(bool locations) const {
+static void removeHints(mlir::ModuleOp module) {
+  module.walk([](mlir::Operation *op) {
+    if (mlir::isa<tile::KernelOp, mlir::scf::ForOp>(op))
+      for (mlir::NamedAttribute attribute : llvm::to_vector(op->getDiscardableAttrs()))
+        op->removeDiscardableAttr(attribute.getName());
+  });
+}
+
+std::string Module::text(bool locations, bool hints) const {
   std::string text;
   llvm::raw_string_ostream stream(text);
   mlir::OpPrintingFlags flags;
   if (locations)
     flags.enableDebugInfo();
-  impl->module->print(stream, flags);
+  if (hints) {
+    impl->module->print(stream, flags);
+  } else {
+    mlir::OwningOpRef<mlir::ModuleOp> bare = impl->module->clone();
+    removeHints(*bare);
+    bare->print(stream, flags);
+  }
   return text;
 }
 

@@ -30,9 +30,11 @@ static void requireTypes(Builder &self, const std::vector<Value> &values, mlir::
       self.fail(Diagnostic::Kind::Type, std::string(where) + " changes the type of a carried variable to " + value.type.str());
 }
 
-Builder::ForArgs Builder::beginFor(Value lower, Value upper, Value step, const std::vector<Value> &init) {
+Builder::ForArgs Builder::beginFor(Value lower, Value upper, Value step, const std::vector<Value> &init, const Hints &hints) {
   auto inits = impl->raw(init);
   auto loop = impl->create<mlir::scf::ForOp>(impl->raw(lower), impl->raw(upper), impl->raw(step), inits);
+  for (const auto &[name, value] : hints)
+    impl->addHint(loop, name, value);
   if (inits.empty())
     loop.getBody()->getTerminator()->erase();
   impl->openRegion(loop, loop.getRegion());

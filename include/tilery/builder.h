@@ -37,6 +37,11 @@ struct Value {
 using Literal = std::variant<bool, int64_t, uint64_t, double>;
 using Operand = std::variant<Value, Literal>;
 
+/// What a program asks of targets (stages, unrolling, warps, ...): an attribute `tile.NAME` of a loop or kernel. Hints never change what
+/// is computed, and a target may ignore any of them.
+using Hint = std::variant<bool, int64_t, std::string, std::vector<int64_t>>;
+using Hints = std::vector<std::pair<std::string, Hint>>;
+
 /// A strided tensor in global memory with run-time extents.
 struct Root {
   void *handle = nullptr;
@@ -183,6 +188,8 @@ public:
 
   // Kernels and host function.
   std::vector<Value> beginKernel(const std::string &name, const std::vector<Param> &params);
+  /// Adds a hint to the open kernel; the last one of a name counts.
+  void hintKernel(const std::string &name, const Hint &value);
   void endKernel();
   /// Ends building; the builder is empty afterwards. Verifies the module.
   std::shared_ptr<Module> finish();
@@ -193,7 +200,7 @@ public:
     std::vector<Value> carried;
   };
   /// for iv in [lower, upper) by step > 0 (i32 or i64, all of one type).
-  ForArgs beginFor(Value lower, Value upper, Value step, const std::vector<Value> &init);
+  ForArgs beginFor(Value lower, Value upper, Value step, const std::vector<Value> &init, const Hints &hints = {});
   std::vector<Value> endFor(const std::vector<Value> &yields);
   void beginIf(Value condition);
   void beginElse();

@@ -11,8 +11,8 @@ public:
   explicit Module(std::unique_ptr<Impl> impl);
   ~Module();
   Impl &get() { return *impl; }
-  /// The tile IR as text; with locations on request.
-  std::string text(bool locations = false) const;
+  /// The tile IR as text; with locations and without hints (builder.h) on request.
+  std::string text(bool locations = false, bool hints = true) const;
   /// Parses tile IR text; throws Error.
   static std::shared_ptr<Module> parse(const std::string &text);
   std::vector<std::string> kernelNames() const;

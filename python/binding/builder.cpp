@@ -108,7 +108,7 @@ static void bindHandles(nb::module_ &m) {
     return dtypeName(t.dtype);
   });
   nb::class_<Module>(m, "Module")
-      .def("text", &Module::text, "locations"_a = false)
+      .def("text", &Module::text, "locations"_a = false, "hints"_a = true)
       .def_static("parse", &Module::parse)
       .def("kernel_names", &Module::kernelNames);
 }
@@ -135,7 +135,7 @@ static void bindRegions(nb::class_<Builder> &c) {
       .def(
           "for_begin",
           [](Builder &b, Any lo, Any hi, Any step, nb::object inits, nb::object attrs) {
-            auto loop = b.beginFor(toValue(lo), toValue(hi), toValue(step), toValues(inits));
+            auto loop = b.beginFor(toValue(lo), toValue(hi), toValue(step), toValues(inits), toHints(attrs));
             return std::pair(loop.iv, loop.carried);
           },
           "lo"_a, "hi"_a, "step"_a, "inits"_a, "attrs"_a = nb::none())
@@ -253,6 +253,13 @@ void bindBuilder(nb::module_ &m) {
              }
              return b.beginKernel(name, list);
            })
+      .def(
+          "kernel_hints",
+          [](Builder &b, nb::object hints) {
+            for (const auto &[name, value] : toHints(hints))
+              b.hintKernel(name, value);
+          },
+          "hints"_a)
       .def("end_kernel", &Builder::endKernel)
       .def("finish", &Builder::finish);
   bindRegions(c);

@@ -94,6 +94,38 @@ std::vector<Value> toValues(nb::handle sequence) {
   return result;
 }
 
+static std::optional<Hint> toHint(nb::handle value) {
+  if (PyBool_Check(value.ptr()))
+    return Hint(value.ptr() == Py_True);
+  int64_t number;
+  if (nb::try_cast<int64_t>(value, number, false))
+    return Hint(number);
+  if (PyUnicode_Check(value.ptr()))
+    return Hint(nb::cast<std::string>(value));
+  std::vector<int64_t> numbers;
+  if (nb::try_cast<std::vector<int64_t>>(value, numbers, false))
+    return Hint(numbers);
+  return std::nullopt;
+}
+Hints toHints(nb::handle dict) {
+  Hints hints;
+  if (dict.is_none())
+    return hints;
+  for (auto [key, value] : nb::cast<nb::dict>(dict)) {
+    if (value.is_none())
+      continue;
+    std::string name = nb::cast<std::string>(key);
+    std::optional<Hint> hint = toHint(value);
+    if (!hint)
+      throw Error(Diagnostic{Diagnostic::Kind::Type,
+                             "`" + name + "` must be an int, a bool, a string or a tuple of ints, got " + nb::repr(value).c_str(),
+                             "",
+                             {}});
+    hints.emplace_back(std::move(name), *std::move(hint));
+  }
+  return hints;
+}
+
 DType toDType(nb::handle object) {
   nb::object name = nb::getattr(object, "__tile_dtype__", nb::borrow(object));
   if (PyUnicode_Check(name.ptr()))

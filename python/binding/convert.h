@@ -22,6 +22,9 @@ std::vector<Value> toValues(nanobind::handle sequence);
 /// A name ("float32", "fp16", ...) or anything with `__tile_dtype__`.
 DType toDType(nanobind::handle object);
 
+/// A dict of hints, or None for none; entries that are None are left out. An Error for values of other types.
+Hints toHints(nanobind::handle dict);
+
 /// The builder that operators of Value use: the one entered last on this thread (`with builder:`).
 Builder &currentBuilder();
 void pushBuilder(Builder *builder);

@@ -41,7 +41,7 @@ def image(function, specialisation, build, **options):
     module = build()
     if not _native.cache_folder():
         return _native.compile(module, **options).image.to_bytes()
-    key = hashlib.sha256((target + module.text(True)).encode()).hexdigest()
+    key = hashlib.sha256((target + module.text(locations=True, hints=False)).encode()).hexdigest()
     code = _native.cache_get("code", key)
     if not code:
         code = _native.compile(module, **options).image.to_bytes()

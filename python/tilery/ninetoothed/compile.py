@@ -55,14 +55,14 @@ def describe(arguments):
     ]
 
 
-def compile_application(application, arguments):
-    """Traces. Returns (module, what the trace read)."""
+def compile_application(application, arguments, hints=None):
+    """Traces. hints: {name: value} for targets. Returns (module, what the trace read)."""
     first = _grid_argument(application, arguments)
     native = _native.Builder("triton")
     native.set_position(position.current)
     with native:
         tracer = Tracer(native)
-        used = _kernel(native, tracer, application, arguments, first)
+        used = _kernel(native, tracer, application, arguments, first, hints)
         _host(native, application, arguments, first, used)
 
         return native.finish(), tracer.reads
@@ -76,7 +76,7 @@ def _grid_argument(application, arguments):
     raise error(TypeError, f"`{application.__name__}` has no tensor argument: its grid is the outermost level of the first one")
 
 
-def _kernel(native, tracer, application, arguments, first):
+def _kernel(native, tracer, application, arguments, first, hints):
     parameters = []
     for a in arguments:
         if a.is_constant:
@@ -89,6 +89,7 @@ def _kernel(native, tracer, application, arguments, first):
         parameters += [(f"{a.name}_stride_{d}", _native.Type("int64"), 1) for d in range(a.rank) if not a.strides[d]]
     with activate(tracer):
         values = iter(native.begin_kernel(application.__name__, parameters))
+        native.kernel_hints(hints)
         environment, own = {}, []
         for a in arguments:
             if a.is_constant or a.is_scalar:

@@ -42,7 +42,7 @@ def jit(func=None, *, caller="torch", kernel_name=None, num_warps=None, num_stag
             )
         tensors.append(parameter.annotation)
 
-    return Kernel(func, tensors, caller)
+    return Kernel(func, tensors, caller, num_warps=num_warps, num_stages=num_stages)
 
 
 def make(
@@ -75,7 +75,7 @@ def make(
             + ", ".join(f"`{n}`" for n in names[len(arranged) :]),
         )
 
-    return Kernel(application, list(arranged), caller)
+    return Kernel(application, list(arranged), caller, num_warps=num_warps, num_stages=num_stages)
 
 
 class Kernel:
@@ -84,10 +84,12 @@ class Kernel:
     ``debug=True`` runs a launch in the reference interpreter, which checks bounds, uninitialised reads and races.
     """
 
-    def __init__(self, application, tensors, caller="torch"):
+    def __init__(self, application, tensors, caller="torch", **options):
         if caller != "torch":
             raise error(ValueError, f"Unsupported caller: `{caller}`.")
         self.application, self.tensors = application, tensors
+        # Hints for targets; several values are alternatives for a tuning run, which there is none of.
+        self.hints = {name: value for name, value in options.items() if isinstance(value, int)}
         self.names = list(inspect.signature(application).parameters)
         self.compiled = {}  # specialisation -> CompiledKernel
         symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not _is_size(s)}
@@ -210,13 +212,14 @@ class Kernel:
         for i in values["_merged"]:
             arguments[i].merged = arguments[i].tensor.merged()
         disjoint = not signature.aliases
-        result = CompiledKernel(self.application.__name__, lambda: compile_application(self.application, arguments), disjoint)
+        build = functools.partial(compile_application, self.application, arguments, self.hints)
+        result = CompiledKernel(self.application.__name__, build, disjoint)
         self.compiled[repr(signature)] = result
         if oracle.wanted(values["debug"]):
             return oracle.OracleHostLaunch(
                 result.module, host_name(self.application), host_parameters(arguments), values["debug"], result
             )
-        specialisation = ["ninetoothed", describe(arguments)]
+        specialisation = ["ninetoothed", describe(arguments), self.hints]
 
         return _native.HostPlan(cache.image(self.application, specialisation, lambda: result.module, disjoint=disjoint))
 

@@ -1,4 +1,4 @@
-"""Hints: accepted, without effect on what a program computes."""
+"""Hints: without effect on what a program computes. Those with numbers become attributes of the kernel, for targets that heed them."""
 
 from .context import kernel
 from .memory import Memory
@@ -6,6 +6,13 @@ from .memory import Memory
 
 def use_swizzle(panel_size=10, order="row", enable=True):
     """The order in which blocks are visited; results do not depend on it."""
+    if enable:
+        kernel("T.use_swizzle").native.kernel_hints({"swizzle_panel": panel_size, "swizzle_order": order})
+
+
+def annotate_min_blocks_per_sm(count):
+    """How many blocks should fit on a multiprocessor."""
+    kernel("T.annotate_min_blocks_per_sm").native.kernel_hints({"min_blocks_per_sm": count})
 
 
 def annotate_layout(layout_map, **_):
@@ -31,10 +38,7 @@ def _accept(name):
     return function
 
 
-annotate_min_blocks_per_sm, annotate_restrict_buffers = (
-    _accept("annotate_min_blocks_per_sm"),
-    _accept("annotate_restrict_buffers"),
-)
+annotate_restrict_buffers = _accept("annotate_restrict_buffers")
 annotate_pass_configs, annotate_compile_flags = _accept("annotate_pass_configs"), _accept("annotate_compile_flags")
 disable_warp_group_reg_alloc, no_set_max_nreg = _accept("disable_warp_group_reg_alloc"), _accept("no_set_max_nreg")
 annotate_producer_reg_dealloc, annotate_consumer_reg_alloc = (

@@ -22,6 +22,7 @@ class Kernel:
         if prelude:
             raise error(NotImplementedError, "T.Kernel(prelude=...) is source text of another language")
         self.blocks, self.threads = blocks, threads
+        self.cluster_dims = options.get("cluster_dims")
 
     def __enter__(self):
         trace = current()
@@ -30,6 +31,7 @@ class Kernel:
                 RuntimeError, "T.Kernel is used outside of a kernel", hint="use it in a function decorated with @T.prim_func"
             )
         trace.begin_kernel(self.blocks, self.threads)
+        trace.native.kernel_hints({"threads": self.threads, "cluster_dims": self.cluster_dims})
         self.trace = trace
         ids = [Val(trace.native.program_id(axis), single=len(self.blocks) == 1) for axis in range(len(self.blocks))]
         return ids[0] if len(ids) == 1 else tuple(ids)

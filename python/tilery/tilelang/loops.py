@@ -95,8 +95,8 @@ def serial(start, stop=None, step=1, *, annotations=None):
 
 
 def unroll(start, stop=None, step=1, *, explicit=False, unroll_factor=None, annotations=None):
-    """A sequential loop that a target may unroll."""
-    return Serial(start, stop, step, {"unroll": True})
+    """A sequential loop that a target may unroll; a factor of 0 is the target's choice."""
+    return Serial(start, stop, step, {"unroll": unroll_factor or 0})
 
 
 def vectorized(start, stop=None, *, annotations=None):
@@ -106,7 +106,8 @@ def vectorized(start, stop=None, *, annotations=None):
 
 def Pipelined(start, stop=None, num_stages=0, order=None, stage=None, sync=None, group=None, annotations=None):
     """A sequential loop whose copies may run ahead; results are those of T.serial."""
-    return Serial(start, stop, 1, {"num_stages": int(num_stages)} if num_stages else {})
+    hints = {"num_stages": int(num_stages), "pipeline_order": order, "pipeline_stage": stage}
+    return Serial(start, stop, 1, {name: value for name, value in hints.items() if value})
 
 
 def Persistent(domain, wave_size, index, group_size=8):

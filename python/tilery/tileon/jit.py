@@ -11,7 +11,7 @@ from .language import types
 from .language.tensor import constant_of, tensor
 from .tracer import is_constexpr
 
-# Options that schedule a GPU, or name a compiler's habits: accepted and without effect on a CPU.
+# Options that schedule a GPU, or name a compiler's habits: without effect on a CPU (launch.py makes hints of some).
 OPTIONS = (
     "debug",
     "num_warps",

@@ -8,6 +8,9 @@ from ..errors import error
 from ..frontend.fingerprint import watched
 from .tracer import default_precision, trace
 
+# Options of a launch that targets may heed: hints of the kernel.
+_HINTS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "launch_cooperative_grid", "launch_pdl")
+
 
 class CompiledKernel:
     """What a launch returns: the kernel for one specialisation, with its stages as text."""
@@ -52,13 +55,14 @@ def plan(kernel, signature, arguments):
     name = kernel.fn.__name__
     kernel.watch(watched(kernel.fn))
     disjoint = not signature.aliases
-    result = CompiledKernel(name, lambda: trace(kernel.fn, name, parameters, debug), disjoint)
+    hints = {option: arguments.get(option) for option in _HINTS if option not in kernel.arg_names}
+    result = CompiledKernel(name, lambda: trace(kernel.fn, name, parameters, debug, hints), disjoint)
     if oracle.wanted(debug):
         return oracle.OracleLaunch(
             result.module, name, [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None], debug, result
         )
     annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
-    specialisation = ["tileon", signature.params, annotations, debug, default_precision(kernel.fn)]
+    specialisation = ["tileon", signature.params, annotations, debug, default_precision(kernel.fn), hints]
     image = cache.image(kernel.fn, specialisation, lambda: result.module, disjoint=disjoint)
     return _native.KernelPlan(_native.load(image)[0], slots, result)
 

@@ -172,9 +172,9 @@ def default_precision(function):
     return os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if "triton" in function.__globals__ else "ieee")
 
 
-def trace(function, name, parameters, debug=False):
+def trace(function, name, parameters, debug=False, hints=None):
     """Traces a kernel. parameters: [(name, native Type or None, divisibility, compile-time value)]; a Type makes an argument.
-    Returns (module, what the trace read)."""
+    hints: {name: value or None} for targets. Returns (module, what the trace read)."""
     from tilery import _native
 
     from ..frontend import position
@@ -185,6 +185,7 @@ def trace(function, name, parameters, debug=False):
     with native, activate(tracer):
         arguments = [(n, t, d) for n, t, d, _ in parameters if t is not None]
         handles = iter(native.begin_kernel(name, arguments))
+        native.kernel_hints(hints)
         bound = [wrap(next(handles)) if t is not None else v for _, t, _, v in parameters]
         result = tracer.run(function, bound)
         if result is not None:

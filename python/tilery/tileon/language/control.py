@@ -20,7 +20,16 @@ def range(
 ):
     """A run-time loop with hints for back ends that schedule one."""
     step = 1 if unwrap(step) is None else unwrap(step)
-    return Range(unwrap(arg1), unwrap(arg2), step, num_stages=unwrap(num_stages))
+    hints = {
+        "num_stages": num_stages,
+        "unroll": loop_unroll_factor,
+        "disallow_acc_multi_buffer": disallow_acc_multi_buffer,
+        "flatten": flatten,
+        "warp_specialize": warp_specialize,
+        "disable_licm": disable_licm,
+    }
+    hints = {name: constant_of(value, f"`{name}` of range") for name, value in hints.items()}
+    return Range(unwrap(arg1), unwrap(arg2), step, **{name: value for name, value in hints.items() if value})
 
 
 def static_range(arg1, arg2=None, step=None):

@@ -1,0 +1,75 @@
+"""Hints for targets reach the IR, change nothing that is computed, and cost no second compilation for a target without use for them."""
+
+import re
+
+import pytest
+import torch
+
+from tilery import _native, tileon
+from tilery.errors import Error
+from tilery.tileon import language as tl
+
+
+@tileon.jit
+def rows(x_ptr, o_ptr, n, stages: tl.constexpr):
+    i = tl.arange(0, 16)
+    total = tl.zeros((16,), tl.float32)
+    for k in tl.range(0, n, num_stages=stages, loop_unroll_factor=2, flatten=True, warp_specialize=False):
+        total += tl.load(x_ptr + k * 16 + i)
+    for k in tl.range(n):
+        total += k
+    tl.store(o_ptr + i, total)
+
+
+@tileon.jit
+def matmul(a_ptr, b_ptr, o_ptr, K):
+    i = tl.arange(0, 16)
+    acc = tl.zeros((16, 16), tl.float32)
+    for k in tl.range(0, K, 16, num_stages=4):
+        a = tl.load(a_ptr + i[:, None] * K + k + i[None, :])
+        b = tl.load(b_ptr + (k + i)[:, None] * 16 + i[None, :])
+        acc = tl.dot(a, b, acc)
+    tl.store(o_ptr + i[:, None] * 16 + i[None, :], acc)
+
+
+def launch(**options):
+    x, o = torch.rand(3, 16), torch.full((16,), float("nan"))
+    kernel = rows[(1,)](x, o, 3, 3, **options)
+    torch.testing.assert_close(o, x.sum(0) + 3)
+    return kernel
+
+
+def loops(text):
+    """The attributes of each loop of the IR's text."""
+    return re.findall(r"^ +} \{(tile\..*)\}$", text, re.M)
+
+
+def test_loops_and_kernels_carry_them():
+    text = launch(num_warps=8, num_stages=2, cluster_dims=(2, 1, 1)).asm["tile"]
+    assert loops(text) == ["tile.flatten = true, tile.num_stages = 3 : i64, tile.unroll = 2 : i64"]
+    assert "attributes {tile.cluster_dims = array<i64: 2, 1, 1>, tile.num_stages = 2 : i64, tile.num_warps = 8 : i64}" in text
+    assert "attributes" not in launch().asm["tile"]
+
+
+def test_a_contraction_keeps_the_stages_of_its_loop():
+    a, b, o = torch.rand(16, 32), torch.rand(32, 16), torch.empty(16, 16)
+    passes = matmul[(1,)](a, b, o, 32).asm["passes"]
+    torch.testing.assert_close(o, a @ b)
+    assert re.search(r"tile\.contract.*?num_stages = 4 : i64", passes, re.S)
+
+
+def test_equal_code_is_compiled_once(monkeypatch, tmp_path):
+    monkeypatch.setenv("TILERY_CACHE_DIR", str(tmp_path))
+    compiled = []
+    compile = _native.compile
+    monkeypatch.setattr(_native, "compile", lambda *args, **options: compiled.append(1) or compile(*args, **options))
+    for warps in (None, 1, 2, 4):
+        launch(num_warps=warps, num_ctas=1)
+    assert len(compiled) == 1
+
+
+def test_of_a_wrong_type():
+    with pytest.raises(Error) as caught:
+        launch(num_warps=4.0)
+    assert isinstance(caught.value, TypeError)
+    assert "`num_warps` must be an int, a bool, a string or a tuple of ints, got 4.0" in str(caught.value)
