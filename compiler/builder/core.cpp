@@ -167,7 +167,8 @@ void Builder::Impl::addHint(mlir::Operation *op, const std::string &name, const 
 }
 
 void Builder::hintKernel(const std::string &name, const Hint &value) {
-  auto open = llvm::find_if(impl->frames, [](const Impl::Frame &frame) { return llvm::isa_and_present<tile::KernelOp>(frame.op); });
+  auto open =
+      llvm::find_if(impl->frames, [](const Impl::Frame &frame) { return llvm::isa_and_present<tile::KernelOp>(frame.op); });
   if (open == impl->frames.end())
     fail(Diagnostic::Kind::Runtime, "there is no open kernel");
   impl->addHint(open->op, name, value);

@@ -106,9 +106,8 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
 
 std::string dtypeText(nb::handle dtype) { return dtype.is_none() ? "" : nb::cast<std::string>(nb::str(dtype)); }
 
-HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object dtype, nb::object jaggedDim,
-                     Scalar other, nb::object options, std::optional<bool> constant, Scalar value,
-                     std::optional<std::string> name) {
+HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object dtype, nb::object jaggedDim, Scalar other,
+                     nb::object options, std::optional<bool> constant, Scalar value, std::optional<std::string> name) {
   if (!jaggedDim.is_none())
     throw Error({Diagnostic::Kind::NotImplemented,
                  "jagged tensors are not supported: Tensor(..., jagged_dim=" + nb::cast<std::string>(nb::str(jaggedDim)) + ")",

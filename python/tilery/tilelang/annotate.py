@@ -1,4 +1,4 @@
-"""Hints: without effect on what a program computes. Those with numbers become attributes of the kernel, for targets that heed them."""
+"""Hints: without effect on what a program computes. Those with numbers become attributes of the kernel, for targets."""
 
 from .context import kernel
 from .memory import Memory

@@ -58,10 +58,11 @@ def test_a_contraction_keeps_the_stages_of_its_loop():
     assert re.search(r"tile\.contract.*?num_stages = 4 : i64", passes, re.S)
 
 
-def test_equal_code_is_compiled_once(monkeypatch, tmp_path):
-    monkeypatch.setenv("TILERY_CACHE_DIR", str(tmp_path))
-    compiled = []
-    compile = _native.compile
+def test_equal_code_is_compiled_once(monkeypatch):
+    entries, compiled, compile = {}, [], _native.compile
+    monkeypatch.setattr(_native, "cache_folder", lambda: "a cache of this test")
+    monkeypatch.setattr(_native, "cache_get", lambda kind, key: entries.get((kind, key)))
+    monkeypatch.setattr(_native, "cache_put", lambda kind, key, value: entries.update({(kind, key): value}))
     monkeypatch.setattr(_native, "compile", lambda *args, **options: compiled.append(1) or compile(*args, **options))
     for warps in (None, 1, 2, 4):
         launch(num_warps=warps, num_ctas=1)
