@@ -102,10 +102,10 @@ Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &a
   if (acc && acc->type != type)
     fail(Diagnostic::Kind::Value, "the accumulator of this dot must be " + type.str() + ", got " + acc->type.str());
   Value start = acc ? *acc : full(shape, Literal(int64_t(0)), accType);
-  auto op = impl->create<tile::DotOp>(impl->lower(type), impl->raw(a), impl->raw(b), impl->raw(start),
-                                      clear ? impl->raw(*clear) : nullptr, static_cast<tile::Precision>(options.precision),
-                                      !floats && !isSigned(a.dtype()), !floats && !isSigned(b.dtype()),
-                                      options.policy.empty() ? nullptr : impl->b.getStringAttr(options.policy));
+  auto op = impl->create<tile::DotOp>(
+      impl->lower(type), impl->raw(a), impl->raw(b), impl->raw(start), clear ? impl->raw(*clear) : nullptr,
+      static_cast<tile::Precision>(options.precision), !floats && !isSigned(a.dtype()), !floats && !isSigned(b.dtype()),
+      options.policy.empty() ? nullptr : impl->b.getStringAttr(options.policy), mlir::ValueRange());
   return impl->like(op, type);
 }
 

@@ -22,10 +22,12 @@ private:
   void emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *steps);
   void emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *tile, llvm::Value *accumulate);
   llvm::Value *placeOfStore(llvm::Value *steps, llvm::Value *&place, llvm::Value *&stride);
-  void forPieces(const Cut &cut, llvm::function_ref<void(llvm::Value *piece, llvm::Value *first, unsigned width)> body);
+  llvm::Value *livePieces(bool ofRows);
+  void forPieces(bool ofRows, llvm::function_ref<void(llvm::Value *piece, llvm::Value *first, unsigned width)> body);
   void forWidth(const Cut &cut, llvm::Value *piece, llvm::function_ref<void(unsigned width)> body);
   llvm::Value *startOf(const Cut &cut, llvm::Value *piece);
-  const Cut &cut(const DotOperand &operand) const { return operand.isA ? plan.blocking.rows : plan.blocking.columns; }
+  const Cut &cut(bool ofRows) const { return ofRows ? plan.blocking.rows : plan.blocking.columns; }
+  const Cut &cut(const DotOperand &operand) const { return cut(operand.isA); }
   int64_t stepsPerPiece() const { return std::max<int64_t>(1, 64 / plan.k); }
   llvm::Value *piecesOf(const DotOperand &operand, llvm::Value *from, llvm::Value *to);
 
@@ -53,6 +55,7 @@ private:
   llvm::Type *compute;
   int64_t bytes;
   llvm::Value *ldc = nullptr; // elements a row of where the products go
+  llvm::Value *live[2] = {};  // pieces of columns and of rows that hold something used, at least 1; null: all
 };
 
 llvm::Value *DotEmitter::startOf(const Cut &cut, llvm::Value *piece) {
@@ -60,22 +63,47 @@ llvm::Value *DotEmitter::startOf(const Cut &cut, llvm::Value *piece) {
   return b.CreateSub(b.CreateMul(piece, i64(cut.width)), b.CreateMul(narrow, i64(cut.unit)));
 }
 
+/// Pieces that begin below the live extent. Null: all.
+llvm::Value *DotEmitter::livePieces(bool ofRows) {
+  const Cut &cut = this->cut(ofRows);
+  if (plan.live.empty() || cut.pieces == 1)
+    return nullptr;
+  auto clamp = [&](llvm::Value *value, int64_t from, int64_t to) {
+    value = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, i64(from));
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, i64(to));
+  };
+  auto ceilDiv = [&](llvm::Value *value, unsigned by) { return b.CreateUDiv(b.CreateAdd(value, i64(by - 1)), i64(by)); };
+  llvm::Value *extent = clamp(ev.wide(plan.live[ofRows ? 0 : 1]), 1, cut.size);
+  int64_t inWide = int64_t(cut.wide) * cut.width;
+  llvm::Value *pieces = ceilDiv(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, extent, i64(inWide)), cut.width);
+  if (cut.wide < cut.pieces)
+    pieces = b.CreateAdd(pieces, ceilDiv(clamp(b.CreateSub(extent, i64(inWide)), 0, cut.size), cut.width - cut.unit));
+  if (auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(pieces); fixed && fixed->getZExtValue() >= cut.pieces)
+    return nullptr;
+  return pieces;
+}
+
 // The widths pieces have: wide ones, narrower ones, and a last one that is cut short.
-void DotEmitter::forPieces(const Cut &cut, llvm::function_ref<void(llvm::Value *, llvm::Value *, unsigned)> body) {
+void DotEmitter::forPieces(bool ofRows, llvm::function_ref<void(llvm::Value *, llvm::Value *, unsigned)> body) {
+  const Cut &cut = this->cut(ofRows);
+  llvm::Value *pieces = live[ofRows];
   unsigned padded = cut.start(cut.pieces);
   unsigned whole = padded == cut.size ? cut.pieces : cut.pieces - 1;
   auto range = [&](unsigned from, unsigned to, unsigned width) {
+    auto one = [&] { body(i64(from), i64(cut.start(from)), width); };
+    llvm::Value *end = i64(to);
+    if (pieces)
+      end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, pieces, end);
     if (from + 1 == to)
-      body(i64(from), i64(cut.start(from)), width);
+      pieces &&from ? emitIf(b, b.CreateICmpSLT(i64(from), end), one) : one();
     else if (from < to)
-      emitLoop(b, i64(from), i64(to), 1, [&](llvm::Value *piece) {
+      emitLoop(b, i64(from), end, 1, [&](llvm::Value *piece) {
         body(piece, b.CreateAdd(i64(cut.start(from)), b.CreateMul(b.CreateSub(piece, i64(from)), i64(width))), width);
       });
   };
   range(0, std::min(cut.wide, whole), cut.width);
   range(std::min(cut.wide, whole), whole, cut.width - cut.unit);
-  if (whole < cut.pieces)
-    body(i64(whole), i64(cut.start(whole)), cut.size - cut.start(whole));
+  range(whole, cut.pieces, cut.size - cut.start(whole));
 }
 
 // The width of a piece that is known at run time only.
@@ -98,9 +126,9 @@ void DotEmitter::forWidth(const Cut &cut, llvm::Value *piece, llvm::function_ref
 
 void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *tile, llvm::Value *accumulate) {
   const DotBlocking &blocking = plan.blocking;
-  forPieces(blocking.columns, [&](llvm::Value *, llvm::Value *column, unsigned columns) {
+  forPieces(/*ofRows=*/false, [&](llvm::Value *, llvm::Value *column, unsigned columns) {
     llvm::Value *bSliver = element(bPanel, b.CreateMul(column, depth));
-    forPieces(blocking.rows, [&](llvm::Value *, llvm::Value *row, unsigned rows) {
+    forPieces(/*ofRows=*/true, [&](llvm::Value *, llvm::Value *row, unsigned rows) {
       llvm::Function *kernel = dotKernel(e.module, blocking, compute, rows, columns);
       llvm::Value *aSliver = element(a, b.CreateMul(row, depth));
       llvm::Value *c = element(tile, b.CreateAdd(b.CreateMul(row, ldc), column));
@@ -235,7 +263,7 @@ void DotEmitter::enterStep(llvm::Value *step) {
 // is read across all slivers before the next page.
 llvm::Value *DotEmitter::piecesOf(const DotOperand &operand, llvm::Value *from, llvm::Value *to) {
   if (operand.across)
-    return i64(cut(operand).pieces);
+    return live[operand.isA] ? live[operand.isA] : i64(cut(operand).pieces);
   return b.CreateUDiv(b.CreateAdd(b.CreateSub(to, from), i64(stepsPerPiece() - 1)), i64(stepsPerPiece()));
 }
 
@@ -253,7 +281,7 @@ void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm:
     llvm::Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(begin, i64(stepsPerPiece())), to);
     emitLoop(b, begin, end, 1, [&](llvm::Value *step) {
       enterStep(step);
-      forPieces(cut(operand), [&](llvm::Value *, llvm::Value *first, unsigned width) { packAt(step, first, width); });
+      forPieces(operand.isA, [&](llvm::Value *, llvm::Value *first, unsigned width) { packAt(step, first, width); });
     });
     return;
   }
@@ -281,6 +309,8 @@ llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, ll
   }
   // The key: which operand of the kernel, which part of K, where in the batch, and the scalars its elements depend on.
   SmallVector<llvm::Value *> words{i64(number() * 2 + operand.isA), from, to, batch};
+  if (live[operand.isA])
+    words.push_back(live[operand.isA]); // a panel holds no more than the live pieces
   for (Value scalar : operand.key) {
     llvm::Value *value = ev.scalar(scalar);
     if (value->getType()->isPointerTy())
@@ -408,6 +438,8 @@ void DotEmitter::run() {
   }
   llvm::Value *steps = contract ? ev.wide(contract.getSteps()) : i64(1);
   ldc = i64(plan.n);
+  for (bool ofRows : {false, true})
+    live[ofRows] = livePieces(ofRows);
   if (plan.directStore) {
     llvm::Value *place, *stride;
     if (llvm::Value *direct = placeOfStore(steps, place, stride)) {

@@ -21,6 +21,11 @@ Value dotAccumulator(Operation *op) {
   return dot ? dot.getAcc() : cast<tile::ContractOp>(op).getAcc();
 }
 
+SmallVector<Value> dotLive(Operation *op) {
+  auto dot = dyn_cast<tile::DotOp>(op);
+  return llvm::to_vector(dot ? dot.getLive() : cast<tile::ContractOp>(op).getLive());
+}
+
 bool dotStartsAtZero(Operation *op) {
   Value acc = dotAccumulator(op);
   if (auto splat = acc.getDefiningOp<tile::SplatOp>())
@@ -200,6 +205,7 @@ DotPlan planDot(Operation *op, const Options &options, llvm::function_ref<bool(V
   plan.b.isA = false;
   plan.a.isUnsigned = dot ? dot.getAUnsigned() : contract.getAUnsigned();
   plan.b.isUnsigned = dot ? dot.getBUnsigned() : contract.getBUnsigned();
+  plan.live = dotLive(op);
   ArrayRef<int64_t> a = tile::shapeOf(plan.a.tile.getType()), b = tile::shapeOf(plan.b.tile.getType());
   unsigned rank = a.size();
   plan.batch = rank == 3 ? a[0] : 1;

@@ -20,6 +20,7 @@ struct DotPlan {
   bool startsAtZero = false;              // acc is zero: not read, the result buffer need not be initialised
   DotBlocking blocking;
   DotOperand a, b;
+  llvm::SmallVector<mlir::Value> live; // rows and columns that are used, i64; empty: all
   tile::StoreOp directStore; // null, or the store that alone uses the result: whole tiles may be written to its place at once
 
   const DotOperand &operand(bool isA) const { return isA ? a : b; }
@@ -34,6 +35,8 @@ DotPlan planDot(mlir::Operation *op, const Options &options, llvm::function_ref<
 void hoistStorePlaces(tile::KernelOp kernel);
 
 mlir::Value dotAccumulator(mlir::Operation *op);
+/// The extents of the rows and columns that are used, or nothing.
+llvm::SmallVector<mlir::Value> dotLive(mlir::Operation *op);
 /// True if the accumulator of a dot or contract is known to be zero.
 bool dotStartsAtZero(mlir::Operation *op);
 /// Index tiles below the operands that are worth computing once: those that divide.

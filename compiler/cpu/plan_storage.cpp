@@ -265,7 +265,15 @@ static void printStep(llvm::raw_ostream &stream, const Step &step, const Plan &p
       name(step.op->getResult(0));
       stream << " = ";
     }
-    stream << step.op->getName() << "\n";
+    stream << step.op->getName();
+    if (isa<tile::DotOp, tile::ContractOp>(step.op))
+      if (SmallVector<Value> live = dotLive(step.op); !live.empty()) {
+        stream << " rows < ";
+        name(live[0]);
+        stream << " columns < ";
+        name(live[1]);
+      }
+    stream << "\n";
     return;
   }
   stream << "nest";

@@ -5,7 +5,9 @@ using namespace mlir;
 using namespace tilery::tile;
 
 // a: (B x) M x K, b: (B x) K x N, acc: (B x) M x N; all floats or all integers.
-static LogicalResult checkProduct(Operation *op, Type a, Type b, Type acc) {
+static LogicalResult checkProduct(Operation *op, Type a, Type b, Type acc, size_t live) {
+  if (live != 0 && live != 2)
+    return op->emitOpError("needs two live extents (rows, columns) or none");
   ArrayRef<int64_t> shapeA = shapeOf(a), shapeB = shapeOf(b), shapeC = shapeOf(acc);
   size_t rank = shapeC.size();
   if ((rank != 2 && rank != 3) || shapeA.size() != rank || shapeB.size() != rank)
@@ -25,7 +27,7 @@ static LogicalResult checkProduct(Operation *op, Type a, Type b, Type acc) {
   return success();
 }
 
-LogicalResult DotOp::verify() { return checkProduct(*this, getA().getType(), getB().getType(), getType()); }
+LogicalResult DotOp::verify() { return checkProduct(*this, getA().getType(), getB().getType(), getType(), getLive().size()); }
 
 LogicalResult ContractOp::verify() {
   Block &body = getBody().front();
@@ -38,5 +40,5 @@ LogicalResult ContractOp::verify() {
   getBody().walk([&](Operation *op) { writes |= isa<StoreOp, BufferStoreOp, ElementStoreOp, AtomicRmwOp, AtomicCasOp>(op); });
   if (writes)
     return emitOpError("needs a region that only reads");
-  return checkProduct(*this, yield->getOperand(0).getType(), yield->getOperand(1).getType(), getType());
+  return checkProduct(*this, yield->getOperand(0).getType(), yield->getOperand(1).getType(), getType(), getLive().size());
 }

@@ -152,13 +152,27 @@ Tile dot(Interpreter &in, const Tile &a, const Tile &b, const Tile &acc, bool cl
   return result;
 }
 
+// Elements that nobody may look at hold something that nobody expects.
+void forgetDead(Interpreter &in, ValueRange live, Tile &result) {
+  if (live.empty())
+    return;
+  int64_t rows = int64_t(in.tile(live[0]).lanes[0]), columns = int64_t(in.tile(live[1]).lanes[0]);
+  int64_t n = result.shape.back(), m = result.shape[result.shape.size() - 2];
+  for (int64_t i = 0; i < result.size(); ++i)
+    if (i / n % m >= rows || i % n >= columns)
+      result.lanes[i] =
+          result.element.isFloat() ? encode(result.element, std::nan("")) : wrap(result.element, 0xABABABABABABABAB);
+}
+
 } // namespace
 
 void addDotHandlers(Handlers &table) {
   table.add<tile::DotOp>([](Interpreter &in, tile::DotOp op) {
     bool clear = op.getClear() && in.decide(op, op.getClear());
-    in.set(op.getResult(), dot(in, in.tile(op.getA()), in.tile(op.getB()), in.tile(op.getAcc()), clear, op.getPrecision(),
-                               op.getAUnsigned(), op.getBUnsigned()));
+    Tile result = dot(in, in.tile(op.getA()), in.tile(op.getB()), in.tile(op.getAcc()), clear, op.getPrecision(),
+                      op.getAUnsigned(), op.getBUnsigned());
+    forgetDead(in, op.getLive(), result);
+    in.set(op.getResult(), std::move(result));
   });
   table.add<tile::ContractOp>([](Interpreter &in, tile::ContractOp op) {
     Block &block = op.getBody().front();
@@ -171,6 +185,7 @@ void addDotHandlers(Handlers &table) {
       acc = dot(in, in.tile(yield->getOperand(0)), in.tile(yield->getOperand(1)), acc, false, op.getPrecision(),
                 op.getAUnsigned(), op.getBUnsigned());
     }
+    forgetDead(in, op.getLive(), acc);
     in.set(op.getResult(), std::move(acc));
   });
 }

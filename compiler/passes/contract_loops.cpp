@@ -81,7 +81,8 @@ struct ContractLoops : PassWrapper<ContractLoops, OperationPass<KernelOp>> {
       b.setInsertionPoint(loop);
       auto contract =
           ContractOp::create(b, dot.getLoc(), dot.getType(), steps, loop.getInitArgs()[i], dot.getPrecision(), dot.getAUnsigned(),
-                             dot.getBUnsigned(), loop->getAttrOfType<IntegerAttr>("tile.num_stages"), dot.getPolicyAttr());
+                             dot.getBUnsigned(), loop->getAttrOfType<IntegerAttr>("tile.num_stages"), dot.getPolicyAttr(),
+                             /*live=*/ValueRange());
       Block &body = contract.getBody().emplaceBlock();
       Value s = body.addArgument(b.getI64Type(), loop.getLoc());
       b.setInsertionPointToEnd(&body);

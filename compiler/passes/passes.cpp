@@ -13,6 +13,7 @@ void tilery::registerTilePasses() {
   registerPass(createRaiseAccesses);
   registerPass(createLowerViews);
   registerPass(createContractLoops);
+  registerPass(createDeadLanes);
 }
 
 void tilery::buildPipeline(OpPassManager &pm) {
@@ -25,6 +26,7 @@ void tilery::buildPipeline(OpPassManager &pm) {
   kernel.addPass(createLowerViews());
   kernel.addPass(createRaiseAccesses());
   kernel.addPass(createContractLoops());
+  kernel.addPass(createDeadLanes());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());

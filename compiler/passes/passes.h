@@ -26,5 +26,7 @@ std::unique_ptr<mlir::Pass> createRaiseAccesses();
 std::unique_ptr<mlir::Pass> createLowerViews();
 /// Loops of dots become contractions over all of K.
 std::unique_ptr<mlir::Pass> createContractLoops();
+/// Dots learn which rows and columns of their results are used.
+std::unique_ptr<mlir::Pass> createDeadLanes();
 
 } // namespace tilery

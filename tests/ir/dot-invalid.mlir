@@ -44,3 +44,10 @@ tile.kernel @k(%n: i64, %p: !tile.ptr<f32>, %v: f32) {
   } : tensor<8x8xf32>
   tile.return
 }
+// -----
+tile.kernel @k(%n: i64) {
+  %a = arith.constant dense<1.0> : tensor<8x8xf32>
+  // expected-error @+1 {{needs two live extents (rows, columns) or none}}
+  %0 = tile.dot %a, %a, %a live [%n] : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  tile.return
+}

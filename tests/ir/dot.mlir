@@ -8,6 +8,8 @@ tile.kernel @dots(%p: !tile.ptr<f16>, %n: i64, %clear: i1) {
   %0 = tile.dot %a, %b, %c : tensor<4x8xf16>, tensor<8x6xf16> -> tensor<4x6xf32>
   // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} clear %{{.*}} {precision = 1 : i32}
   %1 = tile.dot %a, %b, %c clear %clear {precision = 1 : i32} : tensor<4x8xf16>, tensor<8x6xf16> -> tensor<4x6xf32>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} clear %{{.*}} live[%{{.*}}, %{{.*}}] : tensor<4x8xf16>
+  %part = tile.dot %a, %b, %c clear %clear live [%n, %n] : tensor<4x8xf16>, tensor<8x6xf16> -> tensor<4x6xf32>
   %x = arith.constant dense<1> : tensor<2x4x8xi8>
   %y = arith.constant dense<1> : tensor<2x8x3xi8>
   %z = arith.constant dense<1> : tensor<2x4x3xi32>
@@ -21,6 +23,11 @@ tile.kernel @dots(%p: !tile.ptr<f16>, %n: i64, %clear: i1) {
     // CHECK: tile.yield %{{.*}}, %{{.*}} : tensor<4x8xf16>, tensor<8x6xf16>
     tile.yield %ta, %b : tensor<4x8xf16>, tensor<8x6xf16>
   // CHECK: } : tensor<4x6xf32>
+  } : tensor<4x6xf32>
+  // CHECK: tile.contract %{{.*}}, %{{.*}} live[%{{.*}}, %{{.*}}] {
+  %4 = tile.contract %n, %c live [%n, %n] {
+  ^bb0(%step: i64):
+    tile.yield %a, %b : tensor<4x8xf16>, tensor<8x6xf16>
   } : tensor<4x6xf32>
   tile.return
 }

@@ -159,8 +159,9 @@ template <typename In, typename Acc> struct Problem {
   }
 };
 
-const Shape shapes[] = {{64, 64, 64, 32, 32, 16}, {37, 53, 29, 16, 32, 8}, {1, 1, 1, 16, 16, 16},      {100, 9, 70, 32, 8, 32},
-                        {13, 40, 33, 7, 40, 5},   {5, 3, 0, 16, 16, 16},   {128, 64, 2500, 64, 64, 64}};
+const Shape shapes[] = {{64, 64, 64, 32, 32, 16},    {37, 53, 29, 16, 32, 8},     {1, 1, 1, 16, 16, 16},
+                        {100, 9, 70, 32, 8, 32},     {13, 40, 33, 7, 40, 5},      {5, 3, 0, 16, 16, 16},
+                        {128, 64, 2500, 64, 64, 64}, {130, 259, 40, 128, 256, 16}};
 } // namespace
 
 TEST(Dot, EveryShapeAndLayout) {
@@ -359,6 +360,22 @@ TEST(Dot, StoresStayBehindAtomics) {
   run(code, 1, a.data(), b.data(), c.data(), 0);
   EXPECT_EQ(c, std::vector<float>(64, 16.f));
   EXPECT_EQ(a[0], 2.f);
+}
+
+// Rows and columns beyond the store's bounds are left out, in both kinds of panel; what is left gives the same bits.
+TEST(Dot, DeadRowsAndColumnsAreLeftOut) {
+  Shape s{33, 50, 70, 32, 48, 16};
+  for (bool shared : {true, false})
+    for (bool passes : {true, false}) {
+      cpu::Options options = disjoint(shared);
+      options.wantPlan = true;
+      Compiled code = compileText(seed(s, "f32", "f32"), options, passes);
+      bool found = code.code.planText.find("tile.contract rows < %") != std::string::npos;
+      EXPECT_EQ(found, passes) << code.code.planText;
+      Problem<float, float> problem(s, false, false, 3);
+      problem.run(code, shared ? TILERY_DISJOINT : 0);
+      problem.check();
+    }
 }
 
 TEST(Dot, SameBitsForAnyTileAndThreadCount) {
