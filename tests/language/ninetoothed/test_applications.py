@@ -187,7 +187,7 @@ def attention_with_bound(q, k, v, block):
     - a score is off by (d + 3) u S_j: d products and sums; log2(e), its product with q and the last sum are rounded;
     - the difference from the maximum is at most 2R and off by another 2R u; the maximum itself cancels in the quotient;
     - exp2 turns absolute into relative errors by the factor ln 2 and adds 2 units in the last place, 4u;
-    - each of b rescalings multiplies by an exp2 (4u) with one rounding (u); the differences of maxima in them add up to at most 2R,
+    - each of b rescalings multiplies by an exp2 (4u) with one rounding (u); their differences of maxima add up to at most 2R,
       so their roundings to another ln 2 2R u;
     - n products and sums of the numerator, n sums of the denominator, b additions to each, and one division.
     So weights are off by a relative eta, and the result by 2 (eta + (n + b + 1) u) softmax(q k^T) |v|.
