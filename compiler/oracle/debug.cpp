@@ -26,9 +26,9 @@ static std::string laneText(const Tile &value, int64_t lane, bool hex, bool isSi
 static void print(Interpreter &in, tile::PrintOp op) {
   auto emit = [&](const std::string &line) {
     if (in.run.options.print)
-      in.run.options.print(line);
-    else
-      std::puts(line.c_str());
+      return in.run.options.print(line);
+    std::puts(line.c_str());
+    std::fflush(stdout); // Python's own output goes past C's buffer: lines would change places, or be missed
   };
   std::string head = "pid " + in.programText();
   if (op.getValues().empty())

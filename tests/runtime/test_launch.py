@@ -348,6 +348,15 @@ def test_threads_launch_at_once():
 
 
 def test_ctrl_c_stops_a_launch():
+    # A shell starts background jobs with SIGINT ignored, and Python then leaves it so.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _stop_a_launch()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _stop_a_launch():
     nap = nap_launcher()
     done = torch.zeros(1, dtype=torch.int32)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
