@@ -1,16 +1,14 @@
 #include "runtime/panels.h"
+#include "runtime/block_pool.h"
 #include "tilery/abi.h"
 #include "tilery/runtime.h"
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <immintrin.h>
 #include <list>
-#include <map>
+#include <memory>
 #include <mutex>
-#include <sys/mman.h>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -19,128 +17,114 @@ struct TileryPanel {
   std::vector<int64_t> key;
   size_t bytes = 0;
   int64_t pieces = 0;
+  // Programs look at these each time, on all threads: apart from what they write.
   std::atomic<int64_t> next{0}, finished{0};
-  int users = 0; // guarded by the table's mutex
+  std::atomic<bool> recent{false}; // used since room was last wanted
+  static constexpr int64_t gone = -1;
+  alignas(64) std::atomic<int64_t> users{0};
+
+  /// One more user, unless the memory was given to another panel.
+  bool retain() {
+    if (!recent.load(std::memory_order_relaxed))
+      recent.store(true, std::memory_order_relaxed);
+    int64_t seen = users.load(std::memory_order_relaxed);
+    while (seen != gone)
+      if (users.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire))
+        return true;
+    return false;
+  }
 };
 
 namespace tilery {
 namespace {
 
-/// Blocks that outlive a launch: fresh pages cost more than packing into warm ones.
-class BlockPool {
-public:
-  void *take(size_t bytes) {
-    {
-      std::lock_guard lock(mutex);
-      auto found = blocks.lower_bound(bytes);
-      if (found != blocks.end() && found->first <= 2 * bytes) {
-        void *block = found->second;
-        kept -= found->first;
-        sizes[block] = found->first;
-        blocks.erase(found);
-        return block;
-      }
-    }
-    void *block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED) {
-      std::fprintf(stderr, "tilery: out of memory: %zu bytes for the packed operand of a dot\n", bytes);
-      std::abort();
-    }
-    madvise(block, bytes, MADV_HUGEPAGE);
-    std::lock_guard lock(mutex);
-    sizes[block] = bytes;
-    return block;
-  }
-  void give(void *block) {
-    std::lock_guard lock(mutex);
-    auto found = sizes.find(block);
-    size_t bytes = found->second;
-    sizes.erase(found);
-    if (kept + bytes > panelBudget()) {
-      munmap(block, bytes);
-      return;
-    }
-    kept += bytes;
-    blocks.emplace(bytes, block);
-  }
-
-private:
-  std::mutex mutex;
-  std::multimap<size_t, void *> blocks;
-  std::unordered_map<void *, size_t> sizes; // of the blocks in use
-  size_t kept = 0;
-};
-
 BlockPool &pool() {
-  static BlockPool *instance = new BlockPool; // launches may end while the process exits
+  static BlockPool *instance = new BlockPool(panelBudget()); // launches may end while the process exits
   return *instance;
 }
 
-struct KeyHash {
-  size_t operator()(const std::vector<int64_t> &key) const {
-    uint64_t hash = 0x9e3779b97f4a7c15u;
-    for (int64_t word : key)
-      hash = (hash ^ uint64_t(word)) * 0xff51afd7ed558ccdu, hash ^= hash >> 32;
-    return hash;
-  }
+using Key = std::span<const int64_t>;
+
+size_t hashOf(Key key) {
+  uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (int64_t word : key)
+    hash = (hash ^ uint64_t(word)) * 0xff51afd7ed558ccdu, hash ^= hash >> 32;
+  return hash;
+}
+
+/// What this thread found lately. The table's lock and lists lie in the other core's cache: two lookups a program cost 10 % of a
+/// matmul with tiles of 64 x 64.
+struct Memo {
+  uint64_t table = 0;
+  TileryPanel *panel = nullptr;
 };
+thread_local Memo memos[64];
 
 class PanelTable {
 public:
   ~PanelTable() {
-    for (TileryPanel *panel : order) {
+    for (const auto &panel : order)
       pool().give(panel->data);
-      delete panel;
-    }
   }
 
-  TileryPanel *acquire(const int64_t *words, int64_t count, int64_t bytes, int64_t pieces) {
-    std::vector<int64_t> key(words, words + count);
-    std::lock_guard lock(mutex);
-    auto found = panels.find(key);
-    if (found != panels.end()) {
-      order.splice(order.end(), order, found->second); // most recently used last
-      TileryPanel *panel = *found->second;
-      ++panel->users;
-      return panel;
-    }
-    constexpr size_t granule = 64 << 10;
-    size_t size = (size_t(bytes) + granule - 1) / granule * granule;
-    makeRoom(size);
-    auto *panel = new TileryPanel;
-    panel->data = pool().take(size);
-    panel->bytes = size;
-    panel->pieces = pieces;
-    panel->users = 1;
-    panel->key = key;
-    held += size;
-    panels.emplace(std::move(key), order.insert(order.end(), panel));
-    return panel;
-  }
-  void release(TileryPanel *panel) {
-    std::lock_guard lock(mutex);
-    --panel->users;
+  /// The panel of this key, its user counted.
+  TileryPanel *acquire(Key key, int64_t bytes, int64_t pieces) {
+    size_t hash = hashOf(key);
+    Memo &memo = memos[hash % std::size(memos)];
+    if (memo.table == id && std::ranges::equal(memo.panel->key, key) && memo.panel->retain())
+      return memo.panel;
+    memo.panel = find(key, hash, bytes, pieces);
+    memo.table = id;
+    return memo.panel;
   }
 
 private:
+  TileryPanel *find(Key key, size_t hash, int64_t bytes, int64_t pieces) {
+    std::lock_guard lock(mutex);
+    for (auto [at, end] = panels.equal_range(hash); at != end; ++at)
+      if (std::ranges::equal(at->second->key, key)) {
+        at->second->retain();
+        return at->second;
+      }
+    constexpr size_t granule = 64 << 10;
+    size_t size = (size_t(bytes) + granule - 1) / granule * granule;
+    makeRoom(size);
+    auto panel = std::make_unique<TileryPanel>();
+    panel->data = pool().take(size);
+    panel->bytes = size;
+    panel->pieces = pieces;
+    panel->key.assign(key.begin(), key.end());
+    panel->retain();
+    held += size;
+    panels.emplace(hash, panel.get());
+    order.push_back(std::move(panel));
+    return order.back().get();
+  }
+
+  // The oldest go first, but those used since the last time get another round.
   void makeRoom(size_t size) {
-    for (auto it = order.begin(); it != order.end() && held + size > panelBudget();) {
-      TileryPanel *panel = *it;
-      if (panel->users) {
-        ++it;
+    for (size_t looks = 2 * order.size(); looks && held + size > panelBudget(); --looks) {
+      TileryPanel *panel = order.front().get();
+      int64_t unused = 0;
+      if (panel->recent.exchange(false, std::memory_order_relaxed) ||
+          !panel->users.compare_exchange_strong(unused, TileryPanel::gone)) {
+        order.splice(order.end(), order, order.begin());
         continue;
       }
-      panels.erase(panel->key);
-      it = order.erase(it);
+      auto [at, end] = panels.equal_range(hashOf(panel->key));
+      panels.erase(std::find_if(at, end, [&](const auto &entry) { return entry.second == panel; }));
       held -= panel->bytes;
       pool().give(panel->data);
-      delete panel;
+      retired.splice(retired.end(), order, order.begin());
     }
   }
 
+  static inline std::atomic<uint64_t> tables{0};
+  const uint64_t id = ++tables; // no other launch's, so that no thread remembers another table's panels as ours
   std::mutex mutex;
-  std::list<TileryPanel *> order;
-  std::unordered_map<std::vector<int64_t>, std::list<TileryPanel *>::iterator, KeyHash> panels;
+  std::list<std::unique_ptr<TileryPanel>> order;
+  std::list<std::unique_ptr<TileryPanel>> retired; // without memory; threads may remember them
+  std::unordered_multimap<size_t, TileryPanel *> panels;
   size_t held = 0;
 };
 
@@ -167,7 +151,7 @@ void freePanels(void *panels) { delete static_cast<PanelTable *>(panels); }
 } // namespace tilery
 
 TileryPanel *tilery_rt_panel(const TileryLaunch *launch, const int64_t *key, int64_t words, int64_t bytes, int64_t pieces) {
-  return tilery::tableOf(launch).acquire(key, words, bytes, pieces);
+  return tilery::tableOf(launch).acquire({key, size_t(words)}, bytes, pieces);
 }
 
 int64_t tilery_rt_panel_piece(TileryPanel *panel, int64_t finished) {
@@ -190,4 +174,4 @@ int64_t tilery_rt_panel_piece(TileryPanel *panel, int64_t finished) {
   }
 }
 
-void tilery_rt_panel_release(const TileryLaunch *launch, TileryPanel *panel) { tilery::tableOf(launch).release(panel); }
+void tilery_rt_panel_release(const TileryLaunch *, TileryPanel *panel) { panel->users.fetch_sub(1, std::memory_order_release); }

@@ -52,6 +52,19 @@ Lanes floatToInt(Emitter &e, Lanes value, Type from, Type to, bool isUnsigned) {
   return e.intrinsic(isUnsigned ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat, {value}, {result, value->getType()});
 }
 
+// x86 has no division of integer vectors, and LLVM divides lane by lane. In double, n / d of 32-bit integers has the right integer part: it
+// is at least 1 / d away from the next integer that it is not, which is more than 2^-53 of it.
+Lanes quotientOf(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(x), bits = x->getType()->getScalarSizeInBits();
+  if (lanes == 1 || bits > 32 || (isUnsigned && bits == 32 && !e.options.target.avx512) || llvm::isa<llvm::Constant>(y))
+    return isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y);
+  llvm::Type *real = e.vectorOf(b.getDoubleTy(), lanes);
+  if (isUnsigned)
+    return b.CreateFPToUI(b.CreateFDiv(b.CreateUIToFP(x, real), b.CreateUIToFP(y, real)), x->getType());
+  return b.CreateFPToSI(b.CreateFDiv(b.CreateSIToFP(x, real), b.CreateSIToFP(y, real)), x->getType());
+}
+
 Lanes divide(Emitter &e, Lanes x, Lanes y, tile::IntDivMode mode, bool remainder) {
   auto &b = e.b;
   llvm::Type *type = x->getType();
@@ -64,7 +77,7 @@ Lanes divide(Emitter &e, Lanes x, Lanes y, tile::IntDivMode mode, bool remainder
     bad = b.CreateOr(bad, b.CreateAnd(b.CreateICmpEQ(y, llvm::Constant::getAllOnesValue(type)),
                                       b.CreateICmpEQ(x, llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits)))));
   Lanes safe = b.CreateSelect(bad, one, y);
-  Lanes quotient = isUnsigned ? b.CreateUDiv(x, safe) : b.CreateSDiv(x, safe);
+  Lanes quotient = quotientOf(e, x, safe, isUnsigned);
   Lanes rest = nullptr;
   if (remainder || mode == tile::IntDivMode::floor)
     rest = b.CreateSub(x, b.CreateMul(quotient, safe));

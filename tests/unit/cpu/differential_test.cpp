@@ -152,6 +152,18 @@ TEST(CpuDifferential, IntegersAreTotal) {
   }
 }
 
+// Vectors divide in double: numerators at and next to multiples of large divisors.
+TEST(CpuDifferential, QuotientsNextToIntegers) {
+  std::string ten = tensor(0, 500, "i32");
+  for (const char *op : {"tile.div trunc", "tile.div floor", "tile.div unsigned", "tile.rem trunc", "tile.rem unsigned"})
+    differential(kernel("%x: !tile.ptr<i32>, %y: !tile.ptr<i32>, %z: !tile.ptr<i32>, %o: !tile.ptr<i32>",
+                        access("xa", "x", "i32", 0, 500) + load("a", "xa", 0, 500, "i32") + access("ya", "y", "i32", 0, 500) +
+                            load("b", "ya", 0, 500, "i32") + access("za", "z", "i32", 0, 500) + load("c", "za", 0, 500, "i32") +
+                            "  %p = arith.muli %a, %b : " + ten + "\n  %n = arith.addi %p, %c : " + ten + "\n  %r = " + op +
+                            " %n, %b : " + ten + "\n" + access("oa", "o", "i32", 0, 500) + store("oa", "r", 0, 500, "i32")),
+                 1, {{"i32", 500, -46000, 46000}, {"i32", 500, -46000, 46000}, {"i32", 500, -1.99, 1.99}, {"i32", 500}});
+}
+
 TEST(CpuDifferential, LoopsCarryTiles) {
   // Fibonacci-like swap: both carried tiles change places every step.
   std::string body = R"(
