@@ -1,4 +1,4 @@
-"""Hints for targets reach the IR, change nothing that is computed, and cost no second compilation for a target without use for them."""
+"""Hints for targets reach the IR, change nothing that is computed, and cost a target without use for them no second compilation."""
 
 import re
 
