@@ -1,6 +1,9 @@
 #include "compiler/cpu/emit_object.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -73,6 +76,33 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
     if (!function.isDeclaration())
       passes.run(function, fam);
 }
+
+// LLVM 22's code for AVX-512 is wrong for a masked store of truncated lanes whose mask is constant and has one lane: it stores that lane
+// as it was before the truncation, over the elements behind it.
+void storeSingleLanes(llvm::Module &module) {
+  llvm::SmallVector<llvm::IntrinsicInst *> stores;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+          call && call->getIntrinsicID() == llvm::Intrinsic::masked_store)
+        stores.push_back(call);
+  for (llvm::IntrinsicInst *call : stores) {
+    auto *mask = llvm::dyn_cast<llvm::Constant>(call->getArgOperand(2));
+    auto *type = llvm::cast<llvm::FixedVectorType>(call->getArgOperand(0)->getType());
+    int lane = -1, lanes = 0;
+    for (unsigned i = 0; mask && i < type->getNumElements(); ++i)
+      if (llvm::Constant *bit = mask->getAggregateElement(i); bit && !bit->isNullValue())
+        lane = int(i), ++lanes;
+    if (lanes != 1)
+      continue;
+    llvm::IRBuilder<> b(call);
+    llvm::Value *value = b.CreateExtractElement(call->getArgOperand(0), uint64_t(lane));
+    llvm::Value *place = b.CreateConstInBoundsGEP1_64(type->getElementType(), call->getArgOperand(1), lane);
+    llvm::StoreInst *store = b.CreateAlignedStore(value, place, llvm::Align(type->getScalarSizeInBits() / 8));
+    store->copyMetadata(*call, {llvm::LLVMContext::MD_dbg, llvm::LLVMContext::MD_alias_scope, llvm::LLVMContext::MD_noalias});
+    call->eraseFromParent();
+  }
+}
 } // namespace
 
 void prepareModule(llvm::Module &module, const CpuTarget &target) {
@@ -96,6 +126,7 @@ std::string emitObject(llvm::Module &module, const CpuTarget &target, const Emit
     function.setUWTableKind(llvm::UWTableKind::Default);
   }
   optimise(module, machine);
+  storeSingleLanes(module);
   if (options.llvmText) {
     llvm::raw_string_ostream stream(*options.llvmText);
     module.print(stream, nullptr);

@@ -1,4 +1,4 @@
-"""Hints for targets reach the IR, change nothing that is computed, and cost a target without use for them no second compilation."""
+"""Hints for targets reach the IR, change nothing that is computed, and make no second compilation for a CPU."""
 
 import re
 

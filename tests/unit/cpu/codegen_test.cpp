@@ -158,3 +158,33 @@ TEST(CpuCodegen, InnerLoopsStayInRegisters) {
       EXPECT_TRUE(accesses.empty()) << name << ": " << accesses.size() << ", first " << accesses.front();
     }
 }
+
+// One lane of a tile is stored, as wide as its element and no wider (see storeSingleLanes).
+TEST(CpuCodegen, OneLaneIsStoredAlone) {
+  const char *text = R"(
+tile.kernel @one(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>) {
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %px = tile.access %x, %z steps(%one) bounds [0]() : <i32>, (i64), () -> <4xi32>
+  %v = tile.load %px : !tile.access<4xi32> -> tensor<4xi32>
+  %high = tile.mul_high %v, %v : tensor<4xi32>
+  %py = tile.access %y, %z steps(%one) bounds [1](%z, %one) : <i32>, (i64), (i64, i64) -> <4xi32>
+  tile.store %py, %high : !tile.access<4xi32>, tensor<4xi32>
+  tile.return
+}
+)";
+  for (const std::string &name : cpu::targetNames()) {
+    cpu::Options options;
+    options.target = *cpu::findTarget(name);
+    options.wantLLVM = true;
+    Compiled k = compileText(text, options, true);
+    EXPECT_EQ(k.code.llvmText.find("call void @llvm.masked.store"), std::string::npos) << name << "\n" << k.code.llvmText;
+    if (!cpu::hostRuns(options.target))
+      continue;
+    int32_t x[4] = {1 << 30, 2, 3, 4}, y[4] = {77, 77, 77, 77};
+    uint64_t slots[] = {slot(x), slot(y)};
+    int64_t grid[] = {1, 1, 1};
+    launch(*k.kernels[0], grid, slots);
+    EXPECT_EQ(std::vector<int32_t>(y, y + 4), (std::vector<int32_t>{1 << 28, 77, 77, 77})) << name;
+  }
+}
