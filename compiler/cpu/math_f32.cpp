@@ -30,8 +30,6 @@ struct F32 {
       sum = fma(sum, x, number(*--end));
     return sum;
   }
-  /// 2^n for integer n of [-126, 127].
-  Lanes power(Lanes n) { return fromBits(e.b.CreateShl(e.b.CreateAdd(n, bits(127)), bits(23))); }
 
 private:
   // What stands here is written out to the last rounding: nothing may be fused or reordered.
@@ -42,12 +40,16 @@ private:
   }
 };
 
-constexpr double roundMagic = 12582912.0; // 1.5 * 2^23: adding it rounds to an integer, held in the low bits
+// 1.5 * 2^23 plus twice the bias of exponents: adding it rounds to an integer n and leaves n + 254 in the low bits.
+constexpr double roundMagic = 12582912.0 + 254.0;
 
-/// p * 2^n for n of [-252, 254], in two steps so that denormal results are rounded and not flushed.
-Lanes scale(F32 &m, Lanes p, Lanes n) {
-  Lanes half = m.e.b.CreateAShr(n, m.bits(1));
-  return m.mul(m.mul(p, m.power(half)), m.power(m.e.b.CreateSub(n, half)));
+/// p * 2^n for n of [-252, 254], in two steps so that denormal results are rounded and not flushed. `rounded` is n + roundMagic: its bits,
+/// halved and shifted, are the two powers, since what is above the low bits is shifted out.
+Lanes scale(F32 &m, Lanes p, Lanes rounded) {
+  auto &b = m.e.b;
+  Lanes n = m.toBits(rounded), half = b.CreateLShr(n, 1);
+  Lanes first = m.fromBits(b.CreateShl(half, 23)), second = m.fromBits(b.CreateShl(b.CreateSub(n, half), 23));
+  return m.mul(m.mul(p, first), second);
 }
 Lanes clamp(F32 &m, Lanes x, double lo, double hi) { // NaN stays
   auto &b = m.e.b;
@@ -63,8 +65,7 @@ Lanes exp(F32 &m, Lanes x) {
   r = m.fma(n, m.number(2.12194440e-4), r);
   Lanes g = m.polynomial(
       r, {0.4999999403953552, 0.16666515171527863, 0.04166845604777336, 0.008369418792426586, 0.0013813142431899905});
-  Lanes p = m.add(m.fma(m.mul(r, r), g, r), m.number(1.0));
-  return scale(m, p, m.e.b.CreateSub(m.toBits(t), m.bits(0x4B400000)));
+  return scale(m, m.fma(r, m.fma(r, g, m.number(1.0)), m.number(1.0)), t);
 }
 
 Lanes exp2(F32 &m, Lanes x) {
@@ -73,7 +74,7 @@ Lanes exp2(F32 &m, Lanes x) {
   Lanes r = m.sub(x, m.sub(t, m.number(roundMagic)));
   Lanes g = m.polynomial(r, {0.6931471824645996, 0.24022650718688965, 0.0555032454431057, 0.009617999196052551,
                              0.0013401577016338706, 0.0001547774882055819});
-  return scale(m, m.fma(r, g, m.number(1.0)), m.e.b.CreateSub(m.toBits(t), m.bits(0x4B400000)));
+  return scale(m, m.fma(r, g, m.number(1.0)), t);
 }
 
 /// x = 2^e * (1 + f) with 1 + f in [sqrt 1/2, sqrt 2), and log(1 + f) - f.
