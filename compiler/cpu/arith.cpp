@@ -110,12 +110,12 @@ Lanes mulHigh(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
   return b.CreateTrunc(b.CreateLShr(b.CreateMul(extend(x), extend(y)), bits), type);
 }
 
-// max(x, y) as x > y ? x : y, which is one instruction and gives y if either is a NaN; then one NaN check decides.
+// One instruction that gives y if either is a NaN, and a check of x. Which of two zeros comes out does not matter.
 Lanes extremum(Emitter &e, Lanes x, Lanes y, bool isMax, bool nanWins) {
-  auto &b = e.b;
-  Lanes pick = b.CreateSelect(isMax ? b.CreateFCmpOGT(x, y) : b.CreateFCmpOLT(x, y), x, y);
-  Lanes check = nanWins ? x : y;
-  return b.CreateSelect(b.CreateFCmpUNO(check, check), x, pick);
+  using namespace llvm::Intrinsic;
+  llvm::CallInst *result = e.intrinsic(nanWins ? (isMax ? maximum : minimum) : (isMax ? maxnum : minnum), {x, y}, {x->getType()});
+  result->setHasNoSignedZeros(true);
+  return result;
 }
 
 // Ops on floats of one type: widened operands in, result not narrowed.
