@@ -77,6 +77,11 @@ const char *libmName(Operation *op) {
 }
 } // namespace
 
+bool isInlineMath(Operation *op) {
+  Type element = op->getNumResults() ? getElementTypeOrSelf(op->getResult(0).getType()) : Type();
+  return isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp>(op) && !element.isF64();
+}
+
 Lanes emitMath(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
   auto &b = e.b;
   llvm::Type *type = v[0]->getType();

@@ -9,4 +9,7 @@ Lanes callLibm(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands)
 /// Our own polynomial for the libm function `name` at the operands' type, or null where there is none.
 Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands);
 
+/// True for an op whose code is one of these polynomials without a call.
+bool isInlineMath(mlir::Operation *op);
+
 } // namespace tilery::cpu

@@ -1,4 +1,5 @@
 #include "compiler/cpu/nest.h"
+#include "compiler/cpu/interleave.h"
 #include "compiler/cpu/pull.h"
 #include "mlir/IR/Matchers.h"
 
@@ -145,10 +146,10 @@ NestEmitter::Range NestEmitter::clamp(const KnownBound &bound, int64_t size) {
   return {lo, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi, e.i64(size))};
 }
 
-// Lanes of the widest element that is computed with; 16-bit floats are computed in 32 bits.
-unsigned NestEmitter::chooseLanes() const {
+// `lanes`: of the widest element that is computed with; 16-bit floats are computed in 32 bits. `abreast`: by what is computed.
+void NestEmitter::chooseWidth() {
   unsigned bits = 8;
-  llvm::SmallPtrSet<Operation *, 32> seen;
+  llvm::SetVector<Operation *> seen;
   SmallVector<Value> work;
   for (const Sink &sink : nest->sinks) {
     if (sink.kind == Sink::Store)
@@ -157,7 +158,11 @@ unsigned NestEmitter::chooseLanes() const {
       work.push_back(cast<tile::BufferStoreOp>(sink.op).getValue());
     else if (sink.kind == Sink::Reduce)
       llvm::append_range(work, sink.op->getOperands());
-    else if (sink.value)
+    else if (sink.kind == Sink::Define) {
+      seen.insert(sink.op);
+      llvm::append_range(work, sink.op->getOperands());
+      work.push_back(sink.value);
+    } else if (sink.value)
       work.push_back(sink.value);
     else
       bits = std::max(bits, evaluator.e.memoryType(evaluator.plan.buffers[sink.source].element)->getScalarSizeInBits());
@@ -173,10 +178,11 @@ unsigned NestEmitter::chooseLanes() const {
       own = std::max(own, 32u);
     bits = std::max(bits, own);
     Operation *op = value.getDefiningOp();
-    if (op && evaluator.plan.isVirtual(value) && seen.insert(op).second && !isa<tile::LoadOp>(op))
+    if (op && evaluator.plan.isVirtual(value) && seen.insert(op) && !isa<tile::LoadOp>(op))
       llvm::append_range(work, op->getOperands());
   }
-  return std::min(64u, e.options.target.vectorBits / std::max(8u, bits));
+  lanes = std::min(64u, e.options.target.vectorBits / std::max(8u, bits));
+  abreast = vectorsSideBySide(seen.getArrayRef(), e.options.target);
 }
 
 // -- loops
@@ -194,7 +200,7 @@ bool NestEmitter::emit(const Nest &n) {
   }
   while (!reduces && innerDim && n.shape[innerDim] == 1)
     --innerDim;
-  lanes = chooseLanes();
+  chooseWidth();
   if (reducesRows)
     lanes = std::min<unsigned>(lanes, llvm::PowerOf2Ceil(n.shape[innerDim]));
   reductions.clear();
@@ -386,19 +392,26 @@ void NestEmitter::accumulateAcross(const Sink &sink, ArrayRef<Lanes> values) {
     evaluator.store(address, e.b.CreateSelect(first, fresh, combined));
 }
 
+// Vectors [j, j + abreast * lanes), all of whose lanes exist.
+void NestEmitter::bodies(llvm::Value *j, int64_t multiple) {
+  emitInterleaved(e.b, abreast, [&](unsigned i) {
+    body(i ? e.b.CreateAdd(j, e.i64(int64_t(i) * lanes), "", true, true) : j, multiple, lanes, nullptr);
+  });
+}
+
 void NestEmitter::innerStatic() {
-  int64_t size = nest->shape[innerDim];
-  int64_t width = std::min<int64_t>(lanes, size), whole = size / width * width;
-  if (whole == width) {
-    body(e.i64(0), 0, width, nullptr);
-  } else {
-    loop(e.i64(0), e.i64(whole), width, false, {}, [&](llvm::Value *j, ArrayRef<Lanes>) {
-      body(j, width, width, nullptr);
+  int64_t size = nest->shape[innerDim], step = int64_t(lanes) * abreast, done = 0;
+  if (size > step) {
+    done = size / step * step;
+    loop(e.i64(0), e.i64(done), step, false, {}, [&](llvm::Value *j, ArrayRef<Lanes>) {
+      bodies(j, lanes);
       return SmallVector<Lanes>();
     });
   }
-  if (size != whole)
-    body(e.i64(whole), whole, size - whole, nullptr);
+  for (int64_t width; done != size; done += width) {
+    width = std::min<int64_t>(lanes, size - done);
+    body(e.i64(done), done, width, nullptr);
+  }
 }
 
 void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *restriction, tile::StoreOp aligned) {
@@ -461,10 +474,10 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
   }
   evaluator.known.append(bounds.begin(), bounds.end());
   loop(
-      j, sure.to, lanes, true, {},
+      j, sure.to, int64_t(lanes) * abreast, true, {},
       [&](llvm::Value *at, ArrayRef<Lanes>) {
         bypass = bool(aligned);
-        body(at, 1, lanes, nullptr);
+        bodies(at, 1);
         bypass = false;
         return SmallVector<Lanes>();
       },

@@ -50,6 +50,7 @@ private:
   };
   void outer(unsigned dim);
   void inner();
+  void bodies(llvm::Value *j, int64_t multiple);
   void innerStatic();
   /// `aligned`: the nest's only store, whose main loop then starts at a full vector's alignment and bypasses the cache.
   void innerBounded(llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction, tile::StoreOp aligned = {});
@@ -60,7 +61,7 @@ private:
   void accumulateAcross(const Sink &sink, llvm::ArrayRef<Lanes> values);
   void commit(const Sink &sink, Lanes value);
   void finishRow(llvm::ArrayRef<Lanes> partials);
-  unsigned chooseLanes() const;
+  void chooseWidth();
   void collectBounds(mlir::Value value, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
                      llvm::SmallPtrSetImpl<const void *> &seen) const;
   void collectPlaceBounds(mlir::Value place, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
@@ -72,7 +73,7 @@ private:
   Emitter &e;
   const Nest *nest = nullptr;
   Point point;
-  unsigned innerDim = 0, lanes = 1;
+  unsigned innerDim = 0, lanes = 1, abreast = 1; // abreast: vectors that an inner loop computes side by side
   std::vector<RowReduction> reductions;
   llvm::SmallVector<Lanes> partials; // of all reductions, while a row's loops are emitted
   llvm::Value *firstChunk = nullptr; // true in the first chunk of a row

@@ -1,5 +1,6 @@
 // Reductions along the last dimension. The order of TileReduce.td: partial j of 64 takes the lanes with index = j mod 64 in increasing
 // index, then a fixed tree over the partials. Any vector width, tile size and bound give the same bits.
+#include "compiler/cpu/interleave.h"
 #include "compiler/cpu/nest.h"
 
 using namespace mlir;
@@ -171,7 +172,7 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
   }
   auto pieces = [&](llvm::Value *j, bool limited) {
     firstChunk = b.CreateICmpEQ(j, e.i64(0));
-    for (unsigned p = 0; p < chunk / lanes; ++p) {
+    auto emitPiece = [&](unsigned p) {
       piece = p;
       llvm::Value *at = p ? b.CreateAdd(j, e.i64(int64_t(p) * lanes), "", true, true) : j;
       Lanes limit = nullptr;
@@ -182,7 +183,10 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
                            : b.CreateICmpSLT(e.iota(narrow, lanes), e.splat(b.CreateTrunc(left, narrow), lanes));
       }
       body(at, lanes, lanes, limit);
-    }
+    };
+    unsigned count = chunk / lanes, together = std::min(abreast, count);
+    for (unsigned p = 0; p < count; p += together)
+      emitInterleaved(b, together, [&](unsigned i) { emitPiece(p + i); });
   };
   auto run = [&](llvm::Value *&j, llvm::Value *to, bool whole, bool limited) {
     SmallVector<Lanes> start(partials);
