@@ -1,5 +1,6 @@
-"""Writes the table of ops in docs/ir.md from the dialect's TableGen files, each of which needs a summary and a description; --check only
-compares."""
+"""Writes the table of ops in docs/ir.md from the dialect's TableGen files; --check only compares.
+
+Each op needs a summary and a description."""
 
 import re
 import subprocess
