@@ -263,6 +263,7 @@ void NestEmitter::inner() {
     }
   }
   llvm::erase_if(bounds, [&](const KnownBound &k) { return k.loop != int(innerDim); });
+  planPrefetches(seen);
   if (!reductions.empty())
     return innerReducing(bounds);
   KnownBound only;
@@ -397,6 +398,7 @@ void NestEmitter::bodies(llvm::Value *j, int64_t multiple) {
   emitInterleaved(e.b, abreast, [&](unsigned i) {
     body(i ? e.b.CreateAdd(j, e.i64(int64_t(i) * lanes), "", true, true) : j, multiple, lanes, nullptr);
   });
+  prefetch(j, int64_t(lanes) * abreast);
 }
 
 void NestEmitter::innerStatic() {

@@ -48,6 +48,11 @@ private:
   struct Range {
     llvm::Value *from, *to;
   };
+  struct Prefetch { // of the line `distance` bytes from each element of the access
+    tile::AccessOp access;
+    llvm::Value *distance;
+    bool write;
+  };
   void outer(unsigned dim);
   void inner();
   void bodies(llvm::Value *j, int64_t multiple);
@@ -55,6 +60,13 @@ private:
   /// `aligned`: the nest's only store, whose main loop then starts at a full vector's alignment and bypasses the cache.
   void innerBounded(llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction, tile::StoreOp aligned = {});
   tile::StoreOp streamable() const;
+  /// Chooses what the nest fetches ahead; `reached`: the loads it pulls.
+  void planPrefetches(const llvm::SmallPtrSetImpl<const void *> &reached);
+  /// Fetches ahead for elements [j, j + count).
+  void prefetch(llvm::Value *j, int64_t count);
+  llvm::Value *scalarAhead(mlir::Value value, bool next);
+  llvm::Value *computeAhead(mlir::Value value, bool next);
+  llvm::Value *startOf(tile::AccessOp access, bool next);
   void innerReducing(llvm::ArrayRef<KnownBound> bounds);
   /// Every sink at lanes [j, j + lanes); pieces of reductions go to `partials`.
   void body(llvm::Value *j, int64_t multiple, unsigned lanes, Lanes limit);
@@ -78,6 +90,11 @@ private:
   llvm::SmallVector<Lanes> partials; // of all reductions, while a row's loops are emitted
   llvm::Value *firstChunk = nullptr; // true in the first chunk of a row
   unsigned piece = 0;
+  llvm::DenseSet<mlir::Operation *> walked,
+      fetched;                            // loads of the nests so far; those of the next program that one of them fetches
+  llvm::SmallVector<Prefetch> prefetches; // of the current nest
+  llvm::DenseMap<mlir::Value, llvm::Value *>
+      nextScalars;                     // as the next program has them, while the current nest's prefetches are chosen
   bool bypass = false;                 // the stores of the current body are aligned and not read again
   llvm::Instruction *rowEnd = nullptr; // where values that a row does not change are emitted
 };

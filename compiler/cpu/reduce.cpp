@@ -187,6 +187,8 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
     unsigned count = chunk / lanes, together = std::min(abreast, count);
     for (unsigned p = 0; p < count; p += together)
       emitInterleaved(b, together, [&](unsigned i) { emitPiece(p + i); });
+    if (!limited)
+      prefetch(j, chunk);
   };
   auto run = [&](llvm::Value *&j, llvm::Value *to, bool whole, bool limited) {
     SmallVector<Lanes> start(partials);
