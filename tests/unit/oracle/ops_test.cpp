@@ -300,6 +300,41 @@ tile.host @call(%x: !tile.tensor_arg<2xf32>) -> !tile.tensor_arg<1xi32> {
   }
 }
 
+// Rows and columns that are not live hold what nobody expects, so that a pass that is wrong about them is found.
+TEST(OracleOps, DeadElementsOfADot) {
+  Program program(R"(
+tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %rows: i64, %columns: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c3 = arith.constant 3 : i64
+  %a = arith.constant dense<2.0> : tensor<2x4xf32>
+  %b = arith.constant dense<1.0> : tensor<4x3xf32>
+  %c = arith.constant dense<0.5> : tensor<2x3xf32>
+  %d = tile.dot %a, %b, %c live [%rows, %columns] : tensor<2x4xf32>, tensor<4x3xf32> -> tensor<2x3xf32>
+  %place = tile.access %x, %c0 steps(%c3, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <2x3xf32>
+  tile.store %place, %d : !tile.access<2x3xf32>, tensor<2x3xf32>
+  %e = tile.contract %c3, %c live [%rows, %columns] {
+  ^bb0(%step: i64):
+    tile.yield %a, %b : tensor<2x4xf32>, tensor<4x3xf32>
+  } : tensor<2x3xf32>
+  %other = tile.access %y, %c0 steps(%c3, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <2x3xf32>
+  tile.store %other, %e : !tile.access<2x3xf32>, tensor<2x3xf32>
+  tile.return
+}
+)");
+  std::vector<float> x(6, 7.f), y(6, 7.f);
+  program.run({1, 1, 1}, {slot(x), slot(y), 1, 2});
+  for (int i = 0; i < 6; ++i) {
+    bool live = i / 3 < 1 && i % 3 < 2;
+    EXPECT_EQ(std::isnan(x[i]), !live) << i;
+    EXPECT_EQ(std::isnan(y[i]), !live) << i;
+    if (live) {
+      EXPECT_EQ(x[i], 8.5f);
+      EXPECT_EQ(y[i], 24.5f);
+    }
+  }
+}
+
 TEST(OracleShadow, BoundsEveryOrderAndNothingExact) {
   const int n = 300;
   std::string text = R"(
