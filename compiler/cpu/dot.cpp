@@ -39,7 +39,9 @@ private:
   void packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch);
   llvm::Value *fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
                      bool lanesAlongK);
-  llvm::Value *toCompute(llvm::Value *value, mlir::Type from, bool isUnsigned, unsigned n);
+  llvm::Value *fetchPairs(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *pair, unsigned n,
+                          bool lanesAlongK, bool half);
+  llvm::Value *toCompute(llvm::Value *value, const DotOperand &operand, unsigned n);
   llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, SmallVectorImpl<KnownBound> &known);
   llvm::Value *consecutive(Value indices, const Sliver &sliver);
   int64_t number();
@@ -126,18 +128,22 @@ void DotEmitter::forWidth(const Cut &cut, llvm::Value *piece, llvm::function_ref
 
 void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *tile, llvm::Value *accumulate) {
   const DotBlocking &blocking = plan.blocking;
-  forPieces(/*ofRows=*/false, [&](llvm::Value *, llvm::Value *column, unsigned columns) {
-    llvm::Value *bSliver = element(bPanel, b.CreateMul(column, depth));
-    forPieces(/*ofRows=*/true, [&](llvm::Value *, llvm::Value *row, unsigned rows) {
-      llvm::Function *kernel = dotKernel(e.module, blocking, compute, rows, columns);
-      llvm::Value *aSliver = element(a, b.CreateMul(row, depth));
+  bool outer = blocking.rowsOuter;
+  forPieces(outer, [&](llvm::Value *, llvm::Value *first, unsigned firstWidth) {
+    llvm::Value *outerSliver = element(outer ? a : bPanel, b.CreateMul(first, depth));
+    forPieces(!outer, [&](llvm::Value *, llvm::Value *second, unsigned secondWidth) {
+      llvm::Value *innerSliver = element(outer ? bPanel : a, b.CreateMul(second, depth));
+      llvm::Value *row = outer ? first : second, *column = outer ? second : first;
       llvm::Value *c = element(tile, b.CreateAdd(b.CreateMul(row, ldc), column));
-      b.CreateCall(kernel, {aSliver, bSliver, depth, c, ldc, accumulate});
+      llvm::Function *kernel =
+          dotKernel(e.module, blocking, compute, outer ? firstWidth : secondWidth, outer ? secondWidth : firstWidth);
+      b.CreateCall(kernel, {outer ? outerSliver : innerSliver, outer ? innerSliver : outerSliver, depth, c, ldc, accumulate});
     });
   });
 }
 
-llvm::Value *DotEmitter::toCompute(llvm::Value *value, mlir::Type from, bool isUnsigned, unsigned n) {
+llvm::Value *DotEmitter::toCompute(llvm::Value *value, const DotOperand &operand, unsigned n) {
+  mlir::Type from = elementOf(operand.tile);
   if (isa<FloatType>(from)) {
     if (from.getIntOrFloatBitWidth() == 16)
       value = e.widenFloat(value, from);
@@ -145,7 +151,7 @@ llvm::Value *DotEmitter::toCompute(llvm::Value *value, mlir::Type from, bool isU
     value = b.CreateFPCast(value, type);
   } else {
     llvm::Type *type = e.vectorOf(compute, e.lanesOf(value));
-    value = isUnsigned || from.isInteger(1) ? b.CreateZExtOrTrunc(value, type) : b.CreateSExtOrTrunc(value, type);
+    value = operand.isUnsigned || from.isInteger(1) ? b.CreateZExtOrTrunc(value, type) : b.CreateSExtOrTrunc(value, type);
   }
   return e.splat(value, n);
 }
@@ -165,7 +171,26 @@ llvm::Value *DotEmitter::fetch(const DotOperand &operand, llvm::Value *batch, ll
     point.append({other, contracted});
   else
     point.append({contracted, other});
-  return toCompute(ev.value(operand.tile, point), elementOf(operand.tile), operand.isUnsigned, n);
+  return ev.value(operand.tile, point);
+}
+
+// vdpbf16ps adds the product of the high halves first: they hold the earlier of two values, so that products are added in increasing K.
+llvm::Value *DotEmitter::fetchPairs(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *pair,
+                                    unsigned n, bool lanesAlongK, bool half) {
+  llvm::Type *words = e.vectorOf(b.getInt32Ty(), n);
+  llvm::Value *k = b.CreateMul(pair, i64(2)), *value;
+  if (lanesAlongK && !half) {
+    value = b.CreateBitCast(e.splat(fetch(operand, batch, position, k, 2 * n, true), 2 * n), words);
+    value = b.CreateIntrinsic(llvm::Intrinsic::fshl, {words}, {value, value, llvm::ConstantInt::get(words, 16)});
+  } else {
+    auto one = [&](llvm::Value *at) {
+      return b.CreateZExt(e.splat(fetch(operand, batch, position, at, n, lanesAlongK), n), words);
+    };
+    value = b.CreateShl(one(k), 16);
+    if (!half)
+      value = b.CreateOr(value, one(b.CreateAdd(k, i64(1))));
+  }
+  return b.CreateBitCast(value, e.vectorOf(compute, n));
 }
 
 /// True (at run time) if the index tiles below `indices` that lie in scratch count up by one over the sliver; the evaluator is told so.
@@ -225,17 +250,32 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
 }
 
 void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch) {
-  PackSource source;
-  source.alongSliver = [&](llvm::Value *position, llvm::Value *k, unsigned n) {
-    return fetch(operand, batch, position, k, n, false);
+  auto part = [&](const Sliver &sliver, int64_t first, int64_t count, bool half) {
+    PackSource source;
+    auto at = [&](bool alongK) {
+      return [&, alongK](llvm::Value *position, llvm::Value *k, unsigned n) {
+        if (first)
+          k = b.CreateAdd(k, i64(first));
+        return plan.pack == 2 ? fetchPairs(operand, batch, position, k, n, alongK, half)
+                              : toCompute(fetch(operand, batch, position, k, n, alongK), operand, n);
+      };
+    };
+    source.alongSliver = at(false);
+    source.alongK = at(true);
+    source.enterLoop = [&](llvm::Instruction *end) { ev.enterLoop(end); };
+    source.leaveLoop = [&] { ev.leaveLoop(); };
+    ev.forget();
+    if (count)
+      packSliver(b, compute, plan.blocking.lanes, sliver, count, operand.across, source);
+    ev.forget();
   };
-  source.alongK = [&](llvm::Value *position, llvm::Value *k, unsigned n) { return fetch(operand, batch, position, k, n, true); };
-  source.enterLoop = [&](llvm::Instruction *end) { ev.enterLoop(end); };
-  source.leaveLoop = [&] { ev.leaveLoop(); };
   auto pack = [&] {
-    ev.forget();
-    packSliver(b, compute, plan.blocking.lanes, sliver, plan.k, operand.across, source);
-    ev.forget();
+    part(sliver, 0, plan.k / plan.pack, false);
+    if (int64_t whole = plan.k / plan.pack; whole != plan.packedK()) {
+      Sliver last = sliver;
+      last.dst = element(sliver.dst, i64(whole * sliver.padded));
+      part(last, whole, 1, true);
+    }
   };
   SmallVector<KnownBound> known;
   llvm::Value *whole = inside(operand, sliver, known);
@@ -269,11 +309,11 @@ llvm::Value *DotEmitter::piecesOf(const DotOperand &operand, llvm::Value *from, 
 
 void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch,
                            llvm::Value *from, llvm::Value *to) {
-  llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.k));
+  llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.packedK()));
   unsigned unit = cut(operand).unit;
   auto packAt = [&](llvm::Value *step, llvm::Value *first, unsigned width) {
     unsigned padded = (width + unit - 1) / unit * unit;
-    llvm::Value *offset = b.CreateMul(b.CreateSub(step, from), i64(plan.k * padded));
+    llvm::Value *offset = b.CreateMul(b.CreateSub(step, from), i64(plan.packedK() * padded));
     packStep(operand, {element(memory, b.CreateAdd(b.CreateMul(first, depth), offset)), first, width, padded}, batch);
   };
   if (!operand.across) {
@@ -328,7 +368,7 @@ llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, ll
   }
   for (auto [i, word] : llvm::enumerate(words))
     b.CreateStore(word, b.CreateConstInBoundsGEP1_64(i64Type, key, i));
-  llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.k));
+  llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.packedK()));
   llvm::Value *size = b.CreateMul(depth, i64(int64_t(cut(operand).start(cut(operand).pieces)) * bytes));
   auto runtime = [&](const char *name, llvm::Type *result, llvm::ArrayRef<llvm::Type *> types) {
     return e.module.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
@@ -368,7 +408,7 @@ void DotEmitter::emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *s
   auto block = [&](llvm::Value *from, llvm::Value *to, llvm::Value *accumulate) {
     llvm::Value *handleA, *handleB;
     llvm::Value *a = panel(plan.a, batch, from, to, handleA), *bPanel = panel(plan.b, batch, from, to, handleB);
-    emitTiles(a, bPanel, b.CreateMul(b.CreateSub(to, from), i64(plan.k)), tile, accumulate);
+    emitTiles(a, bPanel, b.CreateMul(b.CreateSub(to, from), i64(plan.packedK())), tile, accumulate);
     auto release = e.module.getOrInsertFunction("tilery_rt_panel_release",
                                                 llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false));
     for (llvm::Value *handle : {handleA, handleB})

@@ -1,4 +1,5 @@
 #include "compiler/cpu/dot_kernel.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace tilery::cpu {
 
@@ -15,8 +16,11 @@ static Cut cut(unsigned size, unsigned unit, unsigned maxWidth) {
   return c;
 }
 
-DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsigned kMultiple, unsigned elementBits) {
+DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsigned kMultiple, unsigned elementBits,
+                           bool pairs) {
   DotBlocking blocking;
+  blocking.pairs = pairs;
+  blocking.rowsOuter = target.avx512;
   blocking.lanes = target.lanes(elementBits);
   unsigned vectors = n > blocking.lanes ? 2 : 1;
   // Accumulators + one vector per column block of B + one broadcast fit the registers; 512-bit FMAs broadcast from memory.
@@ -34,7 +38,7 @@ llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llv
   std::string typeName;
   llvm::raw_string_ostream(typeName) << *compute;
   std::string name = "tilery.dot." + typeName + "." + std::to_string(rows) + "x" + std::to_string(columns) + ".u" +
-                     std::to_string(blocking.unroll);
+                     std::to_string(blocking.unroll) + (blocking.pairs ? ".bf16" : "");
   if (llvm::Function *known = module.getFunction(name))
     return known;
   llvm::LLVMContext &context = module.getContext();
@@ -103,6 +107,15 @@ llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llv
     carried.push_back(phi(value));
     value = carried.back();
   }
+  auto multiplyAdd = [&](llvm::Value *x, llvm::Value *y, llvm::Value *sum) -> llvm::Value * {
+    if (blocking.pairs) {
+      auto *bf16 = llvm::FixedVectorType::get(b.getBFloatTy(), 2 * lanes);
+      return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                               {sum, b.CreateBitCast(x, bf16), b.CreateBitCast(y, bf16)});
+    }
+    return compute->isFloatingPointTy() ? b.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {x, y, sum})
+                                        : b.CreateAdd(b.CreateMul(x, y), sum);
+  };
   for (unsigned u = 0; u < blocking.unroll; ++u) {
     llvm::SmallVector<llvm::Value *> columnsOfB;
     for (unsigned v = 0; v < vectors; ++v)
@@ -113,8 +126,7 @@ llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llv
       llvm::Value *row = b.CreateVectorSplat(lanes, element);
       for (unsigned v = 0; v < vectors; ++v) {
         llvm::Value *&sum = acc[i * vectors + v];
-        sum = compute->isFloatingPointTy() ? b.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {row, columnsOfB[v], sum})
-                                           : b.CreateAdd(b.CreateMul(row, columnsOfB[v]), sum);
+        sum = multiplyAdd(row, columnsOfB[v], sum);
       }
     }
   }

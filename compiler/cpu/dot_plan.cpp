@@ -12,7 +12,7 @@ constexpr int64_t sharedDepth = 1024;
 constexpr int64_t privateDepth = 256;
 
 int64_t DotPlan::panelElements(bool isA) const {
-  int64_t depth = stepsPerBlock * k;
+  int64_t depth = stepsPerBlock * packedK();
   return isA ? blocking.panelA(depth) : blocking.panelB(depth);
 }
 
@@ -197,6 +197,14 @@ static tile::StoreOp directStore(Operation *op, const DotPlan &plan, const Optio
   return alone ? store : tile::StoreOp();
 }
 
+llvm::raw_ostream &operator<<(llvm::raw_ostream &stream, const DotPlan &plan) {
+  stream << plan.blocking.rows.width << "x" << plan.blocking.columns.width << (plan.blocking.pairs ? " of bf16 pairs" : "")
+         << ", K " << plan.k << " x " << plan.stepsPerBlock;
+  for (const DotOperand *operand : {&plan.a, &plan.b})
+    stream << (operand->isA ? ", a " : ", b ") << (operand->shared ? "shared" : "private") << (operand->across ? " across" : "");
+  return stream << (plan.directStore ? ", stored at once" : "");
+}
+
 DotPlan planDot(Operation *op, const Options &options, llvm::function_ref<bool(Value)> stored) {
   DotPlan plan;
   auto dot = dyn_cast<tile::DotOp>(op);
@@ -216,7 +224,10 @@ DotPlan planDot(Operation *op, const Options &options, llvm::function_ref<bool(V
   bool narrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
   plan.compute = narrow ? Float32Type::get(op->getContext()) : element;
   plan.startsAtZero = dotStartsAtZero(op);
-  plan.blocking = chooseBlocking(options.target, plan.m, plan.n, plan.k, plan.compute.getIntOrFloatBitWidth());
+  bool pairs =
+      options.target.fastDotBF16 && plan.compute.isF32() && elementOf(plan.a.tile).isBF16() && elementOf(plan.b.tile).isBF16();
+  plan.pack = pairs ? 2 : 1;
+  plan.blocking = chooseBlocking(options.target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), pairs);
 
   for (DotOperand *operand : {&plan.a, &plan.b}) {
     unsigned along = rank - (operand->isA ? 2 : 1), across = rank - (operand->isA ? 1 : 2);
@@ -235,7 +246,7 @@ DotPlan planDot(Operation *op, const Options &options, llvm::function_ref<bool(V
   plan.directStore = directStore(op, plan, options);
   if (contract) {
     int64_t depth = plan.a.shared && plan.b.shared ? sharedDepth : privateDepth;
-    plan.stepsPerBlock = std::max<int64_t>(1, depth / plan.k);
+    plan.stepsPerBlock = std::max<int64_t>(1, depth * plan.pack / plan.k); // the same bytes, paired or not
   }
   return plan;
 }

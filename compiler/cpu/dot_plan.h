@@ -17,6 +17,7 @@ struct DotPlan {
   int64_t batch = 1, m = 0, n = 0, k = 0; // k: of one step
   int64_t stepsPerBlock = 1;              // K block, in steps: what one panel holds
   mlir::Type compute;                     // f32, f64 or an integer
+  int64_t pack = 1;                       // values of K in one element of a panel: 2 for pairs of bf16
   bool startsAtZero = false;              // acc is zero: not read, the result buffer need not be initialised
   DotBlocking blocking;
   DotOperand a, b;
@@ -24,9 +25,13 @@ struct DotPlan {
   tile::StoreOp directStore; // null, or the store that alone uses the result: whole tiles may be written to its place at once
 
   const DotOperand &operand(bool isA) const { return isA ? a : b; }
+  /// Elements of K that a panel holds for one step; the last one of an odd number of bf16 values is half zero.
+  int64_t packedK() const { return (k + pack - 1) / pack; }
   /// Elements of a private panel of one K block.
   int64_t panelElements(bool isA) const;
 };
+
+llvm::raw_ostream &operator<<(llvm::raw_ostream &stream, const DotPlan &plan);
 
 /// `stored`: the plan's choice for tiles outside the op.
 DotPlan planDot(mlir::Operation *op, const Options &options, llvm::function_ref<bool(mlir::Value)> stored);

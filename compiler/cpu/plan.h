@@ -46,6 +46,7 @@ struct Plan {
   llvm::DenseMap<mlir::Operation *, std::vector<Step>> inits; // before a loop: its initial tiles into their buffers
   llvm::DenseMap<mlir::Value, int> storage;                   // buffer of every tile value that is not virtual
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>> temporaries; // buffers an op needs for itself
+  llvm::DenseMap<mlir::Operation *, std::string> dots;                   // what was decided about each dot, to be printed
   std::vector<ScratchBuffer> buffers;
   uint64_t arenaBytes = 0;
 

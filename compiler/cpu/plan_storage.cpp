@@ -197,6 +197,7 @@ void Planner::addTemporaries(Plan &plan) {
         plan.temporaries[op].push_back(newBuffer(value.getType(), begin[op], end[op]));
     if (isa<tile::DotOp, tile::ContractOp>(op)) {
       DotPlan dot = planDot(op, options, [&](Value value) { return stored(value); });
+      llvm::raw_string_ostream(plan.dots[op]) << dot;
       auto type = cast<RankedTensorType>(op->getResult(0).getType());
       if (type.getElementType() != dot.compute)
         plan.temporaries[op].push_back(newBuffer(type.clone(dot.compute), begin[op], end[op]));
@@ -266,13 +267,15 @@ static void printStep(llvm::raw_ostream &stream, const Step &step, const Plan &p
       stream << " = ";
     }
     stream << step.op->getName();
-    if (isa<tile::DotOp, tile::ContractOp>(step.op))
+    if (auto dot = plan.dots.find(step.op); dot != plan.dots.end()) {
       if (SmallVector<Value> live = dotLive(step.op); !live.empty()) {
         stream << " rows < ";
         name(live[0]);
         stream << " columns < ";
         name(live[1]);
       }
+      stream << ": " << dot->second;
+    }
     stream << "\n";
     return;
   }

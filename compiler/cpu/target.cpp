@@ -15,6 +15,9 @@ CpuTarget make(const char *name, const char *cpu, unsigned bits, bool bf16, bool
   // Without this LLVM prefers 256-bit registers on some AVX-512 processors and splits our vectors.
   t.features = t.avx512 ? "-prefer-256-bit" : "";
   t.dotBF16 = bf16;
+  // AMD's tables give vdpbf16ps the rate of FMAs. A Xeon of 2023 was measured to start one where it could start four FMAs: 121 GFLOP/s a core,
+  // where FMAs of f32 reach 247 (and AMX 4000).
+  t.fastDotBF16 = bf16 && llvm::StringRef(cpu).starts_with("znver");
   t.halfArithmetic = fp16;
   t.amx = amx;
   return t;
@@ -40,6 +43,7 @@ CpuTarget detect() {
   CpuTarget t = make("host", "x86-64-v3", avx512 ? 512 : 256, avx512 && hostHas("avx512bf16"), avx512 && hostHas("avx512fp16"),
                      hostHas("amx-bf16"));
   t.cpu = llvm::sys::getHostCPUName().str();
+  t.fastDotBF16 = t.dotBF16 && llvm::StringRef(t.cpu).starts_with("znver");
   // Virtual machines hide features of the processor they name: every feature is stated, present or absent.
   std::vector<std::string> list;
   for (const auto &entry : hostFeatures())

@@ -14,6 +14,7 @@ struct CpuTarget {
   unsigned vectorRegisters = 16;
   bool avx512 = false;         // masked operations, 32 registers
   bool dotBF16 = false;        // vdpbf16ps, vcvtneps2bf16
+  bool fastDotBF16 = false;    // vdpbf16ps does more than two f32 FMAs in their time
   bool halfArithmetic = false; // avx512fp16
   bool amx = false;
   unsigned cacheLine = 64;

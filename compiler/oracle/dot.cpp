@@ -60,6 +60,7 @@ double inputError(tile::Precision precision, Element input) {
 }
 
 // |result - exact| <= (k + 2) u (|acc| + sum |a||b|) + what the rounded inputs bring, whatever the order and with or without fma.
+// Instructions that multiply bf16 take denormal factors for zero, and give zero for denormal sums.
 void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bool clear, tile::Precision precision,
                Tile &result) {
   auto middle = [](const Tile &tile, std::vector<double> &radius) {
@@ -87,11 +88,14 @@ void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bo
     return values;
   };
   double extra = inputError(precision, a.element);
+  constexpr double smallestNormal = 0x1p-126;
+  bool flushes = a.element.format == Format::BF16 && b.element.format == Format::BF16;
+  auto inputRadius = [&](double magnitude) { return flushes && magnitude < smallestNormal ? magnitude : extra * magnitude; };
   std::vector<double> absA = absolute(va), absB = absolute(vb), outerB = absB;
   for (size_t i = 0; i < radiusA.size(); ++i)
-    radiusA[i] += extra * absA[i];
+    radiusA[i] += inputRadius(absA[i]);
   for (size_t i = 0; i < radiusB.size(); ++i) {
-    radiusB[i] += extra * absB[i];
+    radiusB[i] += inputRadius(absB[i]);
     outerB[i] += radiusB[i];
   }
   multiply(s, va.data(), vb.data(), c.data());
@@ -99,7 +103,7 @@ void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bo
   multiply(s, radiusA.data(), outerB.data(), spread.data());
   multiply(s, absA.data(), radiusB.data(), spread.data());
   Element compute = acc.element.format == Format::F64 ? acc.element : Element{Format::F32, 32, &llvm::APFloat::IEEEsingle()};
-  double unit = ulpAt(compute, 1.0) / 2, tiny = ulpAt(compute, 0.0);
+  double unit = ulpAt(compute, 1.0) / 2, tiny = flushes ? 2 * smallestNormal : ulpAt(compute, 0.0);
   for (int64_t i = 0; i < result.size(); ++i) {
     double value = decode(result.element, result.lanes[i]);
     // In f64 the centre itself has the same error as any other order of addition.

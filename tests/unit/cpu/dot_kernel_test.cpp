@@ -3,6 +3,7 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
+#include <bit>
 #include <chrono>
 #include <gtest/gtest.h>
 #include <random>
@@ -25,14 +26,14 @@ struct Compiled {
     options.asmText = &assembly;
     object = emitObject(module, target, options);
   }
-  /// The instructions of the K loop: the block that has the most fused multiply-adds.
-  std::string loop() const {
+  /// The instructions of the K loop: the block that has the most of `multiply`.
+  std::string loop(const char *multiply) const {
     std::string best;
     size_t most = 0;
     llvm::StringRef rest(assembly);
     while (!rest.empty()) {
       auto [block, tail] = rest.split("\n.L");
-      size_t count = block.count("vfmadd");
+      size_t count = block.count(multiply);
       if (count > most) {
         most = count;
         best = block.str();
@@ -76,18 +77,20 @@ TEST(DotKernel, CutsWithoutWaste) {
 TEST(DotKernel, RegistersOnly) {
   struct Case {
     const char *target;
-    bool isDouble;
+    bool isDouble, pairs;
     unsigned m, n, fmas;
   };
-  for (Case c : {Case{"avx2", false, 6, 16, 12}, Case{"avx2", true, 6, 8, 12}, Case{"avx512", false, 14, 32, 28},
-                 Case{"avx512", true, 14, 16, 28}}) {
+  for (Case c :
+       {Case{"avx2", false, false, 6, 16, 12}, Case{"avx2", true, false, 6, 8, 12}, Case{"avx512", false, false, 14, 32, 28},
+        Case{"avx512", true, false, 14, 16, 28}, Case{"avx512", false, true, 14, 32, 28}}) {
     const CpuTarget &target = *findTarget(c.target);
-    DotBlocking blocking = chooseBlocking(target, c.m, c.n, 64, c.isDouble ? 64 : 32);
+    const char *multiply = c.pairs ? "vdpbf16ps" : "vfmadd";
+    DotBlocking blocking = chooseBlocking(target, c.m, c.n, 64, c.isDouble ? 64 : 32, c.pairs);
     ASSERT_EQ(blocking.rows.pieces, 1u);
     ASSERT_EQ(blocking.columns.pieces, 1u);
     Compiled code(target, blocking, c.isDouble, c.m, c.n);
-    std::string loop = code.loop();
-    EXPECT_EQ(llvm::StringRef(loop).count("vfmadd"), c.fmas * blocking.unroll) << c.target;
+    std::string loop = code.loop(multiply);
+    EXPECT_EQ(llvm::StringRef(loop).count(multiply), c.fmas * blocking.unroll) << c.target;
     EXPECT_EQ(loop.find("%rsp"), std::string::npos) << loop;
     EXPECT_EQ(loop.find("%rbp"), std::string::npos) << loop;
   }
@@ -124,6 +127,42 @@ TEST(DotKernel, Computes) {
           }
       }
     }
+  }
+}
+
+// vdpbf16ps is two fused multiply-adds, that of the high halves first.
+TEST(DotKernel, ComputesPairs) {
+  std::mt19937 random(2);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  auto truncated = [&] { return std::bit_cast<float>(std::bit_cast<uint32_t>(uniform(random)) & 0xffff0000u); };
+  for (const std::string &name : targetNames()) {
+    const CpuTarget &target = *findTarget(name);
+    if (!hostRuns(target) || !target.dotBF16)
+      continue;
+    unsigned rows = 13, columns = 32, pairs = 40;
+    DotBlocking blocking = chooseBlocking(target, rows, columns, 4, 32, /*pairs=*/true);
+    auto jit = load(Compiled(target, blocking, false, rows, columns).object);
+    auto kernel = llvm::cantFail(jit->lookup("kernel")).toPtr<Kernel>();
+    std::vector<float> a(2 * pairs * rows), b(2 * pairs * columns), c(rows * columns); // a[k][row], b[k][column]
+    for (auto *v : {&a, &b})
+      for (float &x : *v)
+        x = truncated();
+    auto paired = [&](const std::vector<float> &plain, unsigned width) {
+      std::vector<float> result(pairs * width);
+      for (unsigned p = 0; p < pairs; ++p)
+        for (unsigned i = 0; i < width; ++i)
+          result[p * width + i] = std::bit_cast<float>(std::bit_cast<uint32_t>(plain[2 * p * width + i]) |
+                                                       std::bit_cast<uint32_t>(plain[(2 * p + 1) * width + i]) >> 16);
+      return result;
+    };
+    kernel(paired(a, rows).data(), paired(b, columns).data(), pairs, c.data(), columns, false);
+    for (unsigned i = 0; i < rows; ++i)
+      for (unsigned j = 0; j < columns; ++j) {
+        float expected = 0;
+        for (unsigned k = 0; k < 2 * pairs; ++k)
+          expected = std::fma(a[k * rows + i], b[k * columns + j], expected);
+        ASSERT_EQ(c[i * columns + j], expected) << name << " " << i << " " << j;
+      }
   }
 }
 

@@ -1,5 +1,6 @@
 // Matmuls through the whole CPU pipeline: pointer program in, products out.
 #include "run_kernel.h"
+#include <bit>
 #include <chrono>
 #include <random>
 
@@ -115,6 +116,13 @@ cpu::Options disjoint(bool on) {
   return options;
 }
 
+struct BF16 {
+  uint16_t bits = 0;
+  BF16() = default;
+  explicit BF16(float value) : bits(std::bit_cast<uint32_t>(value) >> 16) {}
+  operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
+};
+
 /// Memory as tensor libraries give it out.
 template <typename T> struct AlignedAllocator : std::allocator<T> {
   template <typename U> struct rebind {
@@ -189,6 +197,36 @@ TEST(Dot, EveryShapeAndLayout) {
         if (HasFatalFailure())
           return;
       }
+}
+
+// The same bits by conversion and by pairs: products are added in increasing K, each with one rounding.
+TEST(Dot, BFloatOnEveryTarget) {
+  for (const std::string &name : cpu::targetNames()) {
+    cpu::Options options = disjoint(true);
+    options.target = *cpu::findTarget(name);
+    options.wantPlan = options.wantAsm = true;
+    Shape dense{64, 64, 64, 32, 32, 16};
+    Compiled code = compileText(seed(dense, "bf16", "f32"), options, true);
+    EXPECT_EQ(code.code.planText.find("bf16 pairs") != std::string::npos, options.target.fastDotBF16) << code.code.planText;
+    EXPECT_EQ(code.code.asmText.find("vdpbf16ps") != std::string::npos, options.target.fastDotBF16) << name;
+    options.wantPlan = options.wantAsm = false;
+    if (!cpu::hostRuns(options.target))
+      continue;
+    for (const Shape &s : shapes)
+      for (int layout = 0; layout < 4; ++layout)
+        for (bool shared : {true, false}) {
+          if ((s.k > 1000 || s.k < 2) && (layout || !shared))
+            continue;
+          SCOPED_TRACE(testing::Message() << name << " " << s.m << "x" << s.n << "x" << s.k << " layout " << layout << " "
+                                          << shared);
+          options.disjoint = shared;
+          Problem<BF16, float> problem(s, layout & 1, layout & 2, 6);
+          problem.run(compileText(seed(s, "bf16", "f32", layout & 1, layout & 2), options, true), shared ? TILERY_DISJOINT : 0);
+          problem.check();
+          if (HasFatalFailure())
+            return;
+        }
+  }
 }
 
 TEST(Dot, EveryType) {
@@ -401,6 +439,28 @@ TEST(Dot, SameBitsForAnyTileAndThreadCount) {
   third.run(larger, TILERY_DISJOINT);
   setNumThreads(0);
   EXPECT_EQ(first.c, third.c);
+}
+
+// Also where denormal numbers are flushed, and for tiles that end in half a pair.
+TEST(Dot, SameBitsForAnyTileInBFloat) {
+  for (const std::string &name : cpu::targetNames()) {
+    cpu::Options options = disjoint(true);
+    options.target = *cpu::findTarget(name);
+    if (!cpu::hostRuns(options.target))
+      continue;
+    Shape s{45, 50, 330, 32, 32, 16};
+    Problem<BF16, float> first(s, false, false, 8);
+    for (size_t i = 0; i < first.a.size(); i += 3)
+      first.a[i] = BF16(float(first.a[i]) * 0x1p-132f);
+    first.run(compileText(seed(s, "bf16", "f32"), options, true), TILERY_DISJOINT);
+    for (int k : {32, 15, 64}) {
+      Problem<BF16, float> other = first;
+      other.s.bm = 16, other.s.bn = 64, other.s.bk = k;
+      std::fill(other.c.begin(), other.c.end() - 1, 5.f);
+      other.run(compileText(seed(other.s, "bf16", "f32"), options, true), TILERY_DISJOINT);
+      EXPECT_EQ(first.c, other.c) << name << " " << k;
+    }
+  }
 }
 
 // Run by name: --gtest_also_run_disabled_tests --gtest_filter='*Speed*'
