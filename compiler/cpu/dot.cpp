@@ -20,7 +20,9 @@ private:
   llvm::Value *i64(int64_t value) { return b.getInt64(value); }
   llvm::Value *element(llvm::Value *base, llvm::Value *index) { return b.CreateInBoundsGEP(compute, base, index); }
   void emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *steps);
-  void emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *tile, llvm::Value *accumulate);
+  llvm::Value *depthInUse(llvm::Value *to, llvm::Value *depth);
+  void emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *used, llvm::Value *tile,
+                 llvm::Value *accumulate);
   llvm::Value *placeOfStore(llvm::Value *steps, llvm::Value *&place, llvm::Value *&stride);
   llvm::Value *livePieces(bool ofRows);
   void forPieces(bool ofRows, llvm::function_ref<void(llvm::Value *piece, llvm::Value *first, unsigned width)> body);
@@ -126,7 +128,33 @@ void DotEmitter::forWidth(const Cut &cut, llvm::Value *piece, llvm::function_ref
   emitIf(b, b.CreateICmpSLT(piece, i64(wide)), [&] { body(cut.width); }, rest);
 }
 
-void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *tile, llvm::Value *accumulate) {
+/// How deep the panels of steps up to `to` are before both hold only zeros, the fill of their loads beyond a bound in the last step: what
+/// follows adds zeros to sums that began at zero.
+llvm::Value *DotEmitter::depthInUse(llvm::Value *to, llvm::Value *depth) {
+  SmallVector<Value> bounds;
+  for (const DotOperand *operand : {&plan.a, &plan.b}) {
+    auto load = operand->tile.getDefiningOp<tile::LoadOp>();
+    auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    unsigned rank = tile::shapeOf(operand->tile.getType()).size();
+    OperandRange bound = access ? access.getBound(rank - (operand->isA ? 1 : 2)) : OperandRange(nullptr, 0);
+    if (bound.size() != 2 || (load.getOther() && !isZero(load.getOther())))
+      return depth;
+    bounds.push_back(bound[1]);
+  }
+  if (!plan.startsAtZero)
+    return depth;
+  enterStep(b.CreateSub(to, i64(1)));
+  llvm::Value *last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, ev.wide(bounds[0]), ev.wide(bounds[1]));
+  last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, last, i64(0));
+  last = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, i64(plan.k));
+  ev.forget();
+  auto ceilDiv = [&](llvm::Value *value, int64_t by) { return b.CreateUDiv(b.CreateAdd(value, i64(by - 1)), i64(by)); };
+  llvm::Value *used = b.CreateAdd(b.CreateSub(depth, i64(plan.packedK())), ceilDiv(last, plan.pack));
+  return b.CreateMul(ceilDiv(used, plan.blocking.unroll), i64(plan.blocking.unroll));
+}
+
+void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *used, llvm::Value *tile,
+                           llvm::Value *accumulate) {
   const DotBlocking &blocking = plan.blocking;
   bool outer = blocking.rowsOuter;
   forPieces(outer, [&](llvm::Value *, llvm::Value *first, unsigned firstWidth) {
@@ -137,7 +165,7 @@ void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *dep
       llvm::Value *c = element(tile, b.CreateAdd(b.CreateMul(row, ldc), column));
       llvm::Function *kernel =
           dotKernel(e.module, blocking, compute, outer ? firstWidth : secondWidth, outer ? secondWidth : firstWidth);
-      b.CreateCall(kernel, {outer ? outerSliver : innerSliver, outer ? innerSliver : outerSliver, depth, c, ldc, accumulate});
+      b.CreateCall(kernel, {outer ? outerSliver : innerSliver, outer ? innerSliver : outerSliver, used, c, ldc, accumulate});
     });
   });
 }
@@ -408,7 +436,8 @@ void DotEmitter::emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *s
   auto block = [&](llvm::Value *from, llvm::Value *to, llvm::Value *accumulate) {
     llvm::Value *handleA, *handleB;
     llvm::Value *a = panel(plan.a, batch, from, to, handleA), *bPanel = panel(plan.b, batch, from, to, handleB);
-    emitTiles(a, bPanel, b.CreateMul(b.CreateSub(to, from), i64(plan.packedK())), tile, accumulate);
+    llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.packedK()));
+    emitTiles(a, bPanel, depth, depthInUse(to, depth), tile, accumulate);
     auto release = e.module.getOrInsertFunction("tilery_rt_panel_release",
                                                 llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false));
     for (llvm::Value *handle : {handleA, handleB})

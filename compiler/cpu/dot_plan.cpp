@@ -26,12 +26,13 @@ SmallVector<Value> dotLive(Operation *op) {
   return llvm::to_vector(dot ? dot.getLive() : cast<tile::ContractOp>(op).getLive());
 }
 
-bool dotStartsAtZero(Operation *op) {
-  Value acc = dotAccumulator(op);
-  if (auto splat = acc.getDefiningOp<tile::SplatOp>())
-    acc = splat.getValue();
-  return matchPattern(acc, m_AnyZeroFloat()) || matchPattern(acc, m_Zero());
+bool isZero(Value tile) {
+  if (auto splat = tile.getDefiningOp<tile::SplatOp>())
+    tile = splat.getValue();
+  return matchPattern(tile, m_AnyZeroFloat()) || matchPattern(tile, m_Zero());
 }
+
+bool dotStartsAtZero(Operation *op) { return isZero(dotAccumulator(op)); }
 
 /// The load that an operand is computed from element by element, if there is one.
 static tile::LoadOp sourceLoad(Value tile, llvm::function_ref<bool(Value)> stored) {

@@ -426,6 +426,47 @@ TEST(Dot, DeadRowsAndColumnsAreLeftOut) {
     }
 }
 
+// Steps of K where both operands are filled with zeros are left out; where only one is, the other may hold what is no number.
+TEST(Dot, FilledStepsOfKAreLeftOut) {
+  for (bool bounded : {true, false})
+    for (int64_t left : {-3, 0, 1, 5, 8, 11}) {
+      std::string bound =
+          bounded ? "bounds [1, 0](%z, %left) : <f32>, (i64, i64), (i64, i64)" : "bounds [0, 0]() : <f32>, (i64, i64), ()";
+      Compiled code = compileText(R"(
+tile.kernel @k(%a: !tile.ptr<f32>, %b: !tile.ptr<f32>, %c: !tile.ptr<f32>, %left: i64) {
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %eight = arith.constant 8 : i64
+  %zero = arith.constant dense<0.0> : tensor<8x8xf32>
+  %pa = tile.access %a, %z steps(%eight, %one) bounds [0, 1](%z, %left) : <f32>, (i64, i64), (i64, i64) -> <8x8xf32>
+  %va = tile.load %pa : !tile.access<8x8xf32> -> tensor<8x8xf32>
+  %pb = tile.access %b, %z steps(%eight, %one) )" +
+                                      bound + R"( -> <8x8xf32>
+  %vb = tile.load %pb : !tile.access<8x8xf32> -> tensor<8x8xf32>
+  %d = tile.dot %va, %vb, %zero : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  %pc = tile.access %c, %z steps(%eight, %one) bounds [0, 0]() : <f32>, (i64, i64), () -> <8x8xf32>
+  tile.store %pc, %d : !tile.access<8x8xf32>, tensor<8x8xf32>
+  tile.return
+}
+)",
+                                  disjoint(true), true);
+      std::vector<float> a(64, 1.f), b(64, 2.f), c(64, 77.f);
+      int64_t used = std::clamp<int64_t>(left, 0, 8);
+      for (int64_t i = used * 8; i < 64; ++i)
+        b[i] = std::numeric_limits<float>::quiet_NaN();
+      uint64_t slots[] = {slot(a.data()), slot(b.data()), slot(c.data()), slot(left)};
+      int64_t grid[] = {1, 1, 1};
+      LaunchOptions options;
+      options.flags = TILERY_DISJOINT;
+      launch(*code.kernels.at(0), grid, slots, options);
+      for (float value : c)
+        if (bounded || used == 8)
+          ASSERT_EQ(value, 2.f * float(used)) << left;
+        else
+          ASSERT_TRUE(std::isnan(value)) << left;
+    }
+}
+
 TEST(Dot, SameBitsForAnyTileAndThreadCount) {
   Shape s{150, 170, 700, 32, 32, 16};
   Problem<float, float> first(s, false, false, 9), second(s, false, false, 9), third(s, false, false, 9);
