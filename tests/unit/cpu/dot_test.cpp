@@ -504,35 +504,35 @@ TEST(Dot, SameBitsForAnyTileInBFloat) {
   }
 }
 
+namespace {
+template <typename In> void timeDot(const cpu::Options &options, const Shape &s, const std::string &type) {
+  Compiled code = compileText(seed(s, type, "f32"), options, true);
+  Problem<In, float> problem(s, false, false, 1, /*dense=*/true);
+  for (unsigned threads : {1u, 2u, 16u}) {
+    setNumThreads(threads);
+    double best = 1e9;
+    for (int i = 0, runs = s.m == 512 ? 300 : s.m == 1024 ? 50 : 8; i < runs; ++i) {
+      auto start = std::chrono::steady_clock::now();
+      problem.run(code, TILERY_DISJOINT);
+      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::printf("%s: %s %d in %dx%dx%d, %u threads: %.1f GFLOP/s\n", options.target.name.c_str(), type.c_str(), s.m, s.bm, s.bn,
+                s.bk, threads, 2e-9 * s.m * s.n * s.k / best);
+  }
+  setNumThreads(0);
+}
+} // namespace
+
 // Run by name: --gtest_also_run_disabled_tests --gtest_filter='*Speed*'
 TEST(Dot, DISABLED_Speed) {
   for (const std::string &name : cpu::targetNames()) {
     cpu::Options options = disjoint(true);
     options.target = *cpu::findTarget(name);
-    if (!cpu::hostRuns(options.target))
-      continue;
-    for (Shape s : {Shape{512, 512, 512, 128, 256, 64},
-                    {512, 512, 512, 64, 64, 32},
-                    {1024, 1024, 1024, 128, 256, 64},
-                    {1024, 1024, 1024, 64, 64, 32},
-                    {2048, 2048, 2048, 128, 256, 64},
-                    {2048, 2048, 2048, 64, 64, 32}}) {
-      Compiled code = compileText(seed(s, "f32", "f32"), options, true);
-      Problem<float, float> problem(s, false, false, 1, true);
-      for (unsigned threads : {1u, 2u, 16u}) {
-        setNumThreads(threads);
-        double best = 1e9;
-        int runs = s.m == 512 ? 200 : s.m == 1024 ? 40 : 8;
-        problem.run(code, TILERY_DISJOINT);
-        for (int i = 0; i < runs; ++i) {
-          auto start = std::chrono::steady_clock::now();
-          problem.run(code, TILERY_DISJOINT);
-          best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    if (cpu::hostRuns(options.target))
+      for (int n : {512, 1024, 2048})
+        for (Shape s : {Shape{n, n, n, 128, 256, 64}, Shape{n, n, n, 64, 64, 32}}) {
+          timeDot<float>(options, s, "f32");
+          timeDot<BF16>(options, s, "bf16");
         }
-        std::printf("%s: %d in %dx%dx%d, %u threads: %.1f GFLOP/s\n", name.c_str(), s.m, s.bm, s.bn, s.bk, threads,
-                    2e-9 * s.m * s.n * s.k / best);
-      }
-    }
   }
-  setNumThreads(0);
 }
