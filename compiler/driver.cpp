@@ -1,6 +1,7 @@
 // The pipeline from a module to an image: passes, then the target.
 #include "compiler/builder/module_impl.h"
 #include "compiler/cpu/cpu.h"
+#include "compiler/cuda/cuda.h"
 #include "compiler/host_program.h"
 #include "compiler/passes/passes.h"
 #include "compiler/source_chain.h"
@@ -57,6 +58,46 @@ const cpu::CpuTarget &targetNamed(const std::string &name) {
                          {}});
 }
 
+bool toCpu(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) {
+  cpu::Options target;
+  target.target = targetNamed(options.target);
+  target.disjoint = options.disjoint;
+  target.fpContract = options.fpContract;
+  target.wantLLVM = options.wantLLVM || dumps("llvm");
+  target.wantAsm = options.wantAsm || dumps("asm");
+  target.wantPlan = options.wantPlan || dumps("plan");
+  auto compiled = cpu::compileModule(module, target);
+  if (failed(compiled))
+    return false;
+  result.llvm = std::move(compiled->llvmText);
+  result.assembly = std::move(compiled->asmText);
+  result.plan = std::move(compiled->planText);
+  result.image.object = std::move(compiled->object);
+  result.image.kernels = std::move(compiled->kernels);
+  return true;
+}
+
+bool toCuda(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) {
+  auto target = cuda::targetNamed(options.target);
+  if (!target)
+    throw Error(Diagnostic{Diagnostic::Kind::Value, "there is no GPU target named '" + options.target + "'", "write sm_80, sm_89, sm_90a, ...", {}});
+  cuda::Options cuda;
+  cuda.target = *target;
+  cuda.disjoint = options.disjoint;
+  cuda.fpContract = options.fpContract;
+  cuda.wantLLVM = options.wantLLVM || dumps("llvm");
+  cuda.wantPlan = options.wantPlan || dumps("plan");
+  auto compiled = cuda::compileModule(module, cuda);
+  if (failed(compiled))
+    return false;
+  result.llvm = std::move(compiled->llvmText);
+  result.assembly = compiled->ptx;
+  result.plan = std::move(compiled->planText);
+  result.image.object = std::move(compiled->ptx);
+  result.image.kernels = std::move(compiled->kernels);
+  return true;
+}
+
 } // namespace
 
 Compiled compile(Module &source, const CompileOptions &options) {
@@ -77,24 +118,12 @@ Compiled compile(Module &source, const CompileOptions &options) {
     result.tile = textOf(*module);
   dump("passes", result.tile);
 
-  cpu::Options target;
-  target.target = targetNamed(options.target);
-  target.disjoint = options.disjoint;
-  target.fpContract = options.fpContract;
-  target.wantLLVM = options.wantLLVM || dumps("llvm");
-  target.wantAsm = options.wantAsm || dumps("asm");
-  target.wantPlan = options.wantPlan || dumps("plan");
-  auto compiled = cpu::compileModule(*module, target);
-  if (failed(compiled))
+  bool translated = options.target.starts_with("sm_") ? toCuda(*module, options, result) : toCpu(*module, options, result);
+  if (!translated)
     errors.raise("the program could not be translated to machine code");
-  result.llvm = std::move(compiled->llvmText);
-  result.assembly = std::move(compiled->asmText);
-  result.plan = std::move(compiled->planText);
   dump("plan", result.plan);
   dump("llvm", result.llvm);
   dump("asm", result.assembly);
-  result.image.object = std::move(compiled->object);
-  result.image.kernels = std::move(compiled->kernels);
   auto host = compileHost(*module, result.image.kernels);
   if (failed(host))
     errors.raise("the host function could not be translated");

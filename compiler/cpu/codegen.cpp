@@ -2,8 +2,8 @@
 #include "compiler/cpu/debug_info.h"
 #include "compiler/cpu/dot.h"
 #include "compiler/cpu/emit_object.h"
+#include "compiler/cpu/kernel_info.h"
 #include "compiler/cpu/pull.h"
-#include "compiler/ir/dtype_of.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Verifier.h"
@@ -81,39 +81,13 @@ void KernelEmitter::emitEntry() {
   b.CreateRetVoid();
 }
 
-static std::optional<DType> slotType(Type type) {
-  if (auto pointer = dyn_cast<tile::PtrType>(type))
-    type = pointer.getPointee();
-  return isa<tile::PtrType>(type) ? DType::I64 : dtypeOf(type);
-}
-
 FailureOr<KernelInfo> KernelEmitter::emit() {
   auto &b = e.b;
-  KernelInfo info;
-  info.name = kernel.getSymName().str();
+  FailureOr<KernelInfo> described = describe(kernel);
+  if (failed(described))
+    return failure();
+  KernelInfo info = std::move(*described);
   info.scratchBytes = plan.arenaBytes;
-  for (BlockArgument argument : kernel.getBody().getArguments()) {
-    ArgInfo slot;
-    if (auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name"))
-      slot.name = name.str();
-    std::optional<DType> dtype = slotType(argument.getType());
-    if (!dtype)
-      return kernel.emitError("the CPU target has no arguments of type ") << argument.getType();
-    slot.dtype = *dtype;
-    slot.pointer = isa<tile::PtrType>(argument.getType());
-    info.args.push_back(slot);
-  }
-  kernel.walk([&](Operation *op) {
-    if (!isa<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op))
-      return;
-    MemoryClass written = classOfPlace(op->getOperand(0));
-    for (BlockArgument argument : kernel.getBody().getArguments())
-      if (info.args[argument.getArgNumber()].pointer &&
-          (written.kind == MemoryClass::Unknown || written.which == argument.getAsOpaquePointer()) &&
-          !cast<tile::PtrType>(argument.getType()).getIsConst())
-        info.args[argument.getArgNumber()].written = true;
-  });
-
   llvm::Type *i64 = b.getInt64Ty(), *ptr = b.getPtrTy();
   function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, i64, ptr}, false),
                                     llvm::GlobalValue::ExternalLinkage, info.name, e.module);

@@ -101,6 +101,8 @@ Lanes Emitter::narrowFloat(Lanes value, Type element) {
   llvm::Type *i16 = vectorOf(b.getInt16Ty(), lanes);
   if (element.isF16())
     return b.CreateBitCast(b.CreateFPTrunc(value, vectorOf(b.getHalfTy(), lanes)), i16);
+  if (options.target.narrowsBF16)
+    return b.CreateBitCast(b.CreateFPTrunc(value, vectorOf(b.getBFloatTy(), lanes)), i16);
   // LLVM's own f32 -> bf16 is a library call without avx512bf16, and that instruction flushes denormals: integer arithmetic everywhere.
   llvm::Type *i32 = vectorOf(b.getInt32Ty(), lanes);
   Lanes bits = b.CreateBitCast(value, i32);

@@ -67,6 +67,15 @@ llvm::Value *Evaluator::wide(Value value) {
   return b.CreateSExtOrTrunc(scalar(value), b.getInt64Ty());
 }
 
+Evaluator::Key Evaluator::keyOf(Value tile, ArrayRef<Index> point) {
+  Key key{tile.getAsOpaquePointer(), {}};
+  for (const Index &index : point)
+    key.second.push_back({index.base, index.step, index.lanes});
+  return key;
+}
+
+void Evaluator::provide(Value tile, ArrayRef<Index> point, Lanes lanes) { levels[levelOf(point)].memo[keyOf(tile, point)] = lanes; }
+
 Lanes Evaluator::value(Value tile, ArrayRef<Index> point) {
   if (!isa<RankedTensorType>(tile.getType()))
     return scalar(tile);
@@ -74,9 +83,7 @@ Lanes Evaluator::value(Value tile, ArrayRef<Index> point) {
   if (found == plan.storage.end())
     return define(tile, point);
   unsigned level = levelOf(point);
-  Key key{tile.getAsOpaquePointer(), {}};
-  for (const Index &index : point)
-    key.second.push_back({index.base, index.step, index.lanes});
+  Key key = keyOf(tile, point);
   if (auto known = levels[level].memo.find(key); known != levels[level].memo.end())
     return known->second;
   AtLevel at(*this, level);
@@ -85,9 +92,7 @@ Lanes Evaluator::value(Value tile, ArrayRef<Index> point) {
 
 Lanes Evaluator::define(Value tile, ArrayRef<Index> point) {
   unsigned level = levelOf(point);
-  Key key{tile.getAsOpaquePointer(), {}};
-  for (const Index &index : point)
-    key.second.push_back({index.base, index.step, index.lanes});
+  Key key = keyOf(tile, point);
   if (auto known = levels[level].memo.find(key); known != levels[level].memo.end())
     return known->second;
   AtLevel at(*this, level);

@@ -79,6 +79,8 @@ public:
   Lanes value(mlir::Value tile, llvm::ArrayRef<Index> point);
   /// The value's own expression, also if the tile is stored; remembered as its value at this point.
   Lanes define(mlir::Value tile, llvm::ArrayRef<Index> point);
+  /// The value at this point is what the caller computed.
+  void provide(mlir::Value tile, llvm::ArrayRef<Index> point, Lanes lanes);
   Linear linear(mlir::Value integers, llvm::ArrayRef<Index> point);
 
   // -- memory
@@ -123,6 +125,7 @@ private:
     llvm::Instruction *instruction = nullptr; // before this instruction
   };
   static unsigned levelOf(llvm::ArrayRef<Index> point);
+  static Key keyOf(mlir::Value tile, llvm::ArrayRef<Index> point);
   Lanes expression(mlir::Value tile, llvm::ArrayRef<Index> point);
   Lanes constantTile(mlir::DenseElementsAttr attr, llvm::ArrayRef<Index> point);
   Lanes rangeLanes(tile::RangeOp range, const Index &index);

@@ -36,17 +36,51 @@ struct ArgInfo {
   bool operator==(const ArgInfo &) const = default;
 };
 
+/// constant + sum of coefficient * (integer argument in slot).
+struct LinearInfo {
+  struct Term {
+    uint32_t slot;
+    int64_t coefficient;
+    bool operator==(const Term &) const = default;
+  };
+  int64_t constant = 0;
+  std::vector<Term> terms;
+  bool operator==(const LinearInfo &) const = default;
+};
+
+/// A tensor map that a launch makes for the GPU's copy engine: a two-dimensional tensor behind a pointer argument, innermost
+/// dimension first, read and written in swizzled boxes.
+struct TensorMapInfo {
+  uint32_t slot = 0; ///< of the pointer argument
+  DType dtype = DType::F16;
+  LinearInfo extents[2]; ///< elements
+  LinearInfo stride;     ///< elements from row to row
+  uint32_t box[2] = {0, 0};
+  bool operator==(const TensorMapInfo &) const = default;
+};
+
+/// How a kernel is launched on a GPU. Its parameters are the tensor maps, the argument slots, and the grid's three extents.
+struct GpuInfo {
+  uint32_t threads = 0; ///< of a block; 0: not a GPU kernel
+  uint32_t sharedBytes = 0;
+  /// As many blocks as run at once share the programs of the grid; otherwise one block a program.
+  bool persistent = false;
+  std::vector<TensorMapInfo> maps;
+  bool operator==(const GpuInfo &) const = default;
+};
+
 /// What a caller must know of a compiled kernel.
 struct KernelInfo {
   std::string name; ///< its symbol in the object
   uint64_t scratchBytes = 0;
   std::vector<ArgInfo> args;
+  GpuInfo gpu;
   bool operator==(const KernelInfo &) const = default;
 };
 
 /// The result of a compilation, ready to be stored or loaded.
 struct CodeImage {
-  std::string object; ///< a relocatable ELF object for x86-64
+  std::string object; ///< a relocatable ELF object for x86-64, or PTX text, or an ELF object for NVIDIA GPUs
   std::vector<KernelInfo> kernels;
   std::string host; ///< a HostProgram's bytes (host.h), or empty
   bool operator==(const CodeImage &) const = default;

@@ -1,0 +1,14 @@
+#pragma once
+// Matrix products on Hopper: copy engine into a ring of stages, one producer warp, warpgroups that multiply, a persistent grid.
+#include "compiler/cpu/emitter.h"
+#include "compiler/cuda/gemm_match.h"
+#include "compiler/cuda/gemm_schedule.h"
+
+namespace tilery::cuda {
+
+GemmProblem problemOf(GemmKernel gemm);
+/// Emits the kernel into the emitter's module; gives how it is launched.
+mlir::FailureOr<GpuInfo> emitHopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule,
+                                        const CudaTarget &target);
+
+} // namespace tilery::cuda

@@ -1,0 +1,29 @@
+#pragma once
+// An NVIDIA GPU as a value: what schedules and code generation need to know of it.
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tilery::cuda {
+
+struct CudaTarget {
+  unsigned sm = 90;                // compute capability, major * 10 + minor
+  bool specific = true;            // sm_90a rather than sm_90: wgmma, setmaxnreg
+  unsigned ptx = 83;               // PTX version * 10 that the driver understands
+  unsigned multiprocessors = 132;
+  unsigned sharedBytes = 227 * 1024; // a block may use, opted in
+  unsigned registers = 65536;        // of a multiprocessor
+
+  /// LLVM's and PTX's name: "sm_90a".
+  std::string arch() const { return "sm_" + std::to_string(sm) + (specific ? "a" : ""); }
+  bool hopper() const { return sm == 90 && specific; }
+  /// What a cache of compiled code must be keyed by.
+  std::string key() const;
+};
+
+/// "sm_80", "sm_89", "sm_90a", ... with the properties of the usual card of that kind; nothing for other names.
+std::optional<CudaTarget> targetNamed(std::string_view name);
+/// The PTX version that a driver of this CUDA version (cuDriverGetVersion: 12080 is 12.8) and our LLVM both know.
+unsigned ptxVersion(int driverVersion);
+
+} // namespace tilery::cuda
