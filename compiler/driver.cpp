@@ -132,7 +132,8 @@ Compiled compile(Module &source, const CompileOptions &options) {
 }
 
 std::string targetId(const std::string &target) {
-  return "tilery " __DATE__ " " __TIME__ " llvm " LLVM_VERSION_STRING " " + targetNamed(target).key();
+  std::optional<cuda::CudaTarget> gpu = cuda::targetNamed(target);
+  return "tilery " __DATE__ " " __TIME__ " llvm " LLVM_VERSION_STRING " " + (gpu ? gpu->key() : targetNamed(target).key());
 }
 
 } // namespace tilery

@@ -4,7 +4,63 @@
 
 namespace tilery {
 namespace {
-constexpr uint64_t imageVersion = 0x0001'474d'4959'4c54; // "TLYIMG", version 1
+constexpr uint64_t imageVersion = 0x0002'474d'4959'4c54; // "TLYIMG", version 2
+
+void write(ByteWriter &out, const LinearInfo &linear) {
+  out.number(linear.constant);
+  out.number<uint64_t>(linear.terms.size());
+  for (const LinearInfo::Term &term : linear.terms) {
+    out.number(term.slot);
+    out.number(term.coefficient);
+  }
+}
+LinearInfo readLinear(ByteReader &in, size_t slots) {
+  LinearInfo linear;
+  linear.constant = in.number<int64_t>();
+  linear.terms.resize(in.count());
+  for (LinearInfo::Term &term : linear.terms) {
+    term.slot = in.number<uint32_t>();
+    term.coefficient = in.number<int64_t>();
+    if (term.slot >= slots)
+      ByteReader::fail();
+  }
+  return linear;
+}
+
+void write(ByteWriter &out, const GpuInfo &gpu) {
+  out.number(gpu.threads);
+  out.number(gpu.sharedBytes);
+  out.number(gpu.persistent);
+  out.number<uint64_t>(gpu.maps.size());
+  for (const TensorMapInfo &map : gpu.maps) {
+    out.number(map.slot);
+    out.number(map.dtype);
+    write(out, map.extents[0]);
+    write(out, map.extents[1]);
+    write(out, map.stride);
+    out.number(map.box[0]);
+    out.number(map.box[1]);
+  }
+}
+GpuInfo readGpu(ByteReader &in, size_t slots) {
+  GpuInfo gpu;
+  gpu.threads = in.number<uint32_t>();
+  gpu.sharedBytes = in.number<uint32_t>();
+  gpu.persistent = in.number<uint8_t>();
+  gpu.maps.resize(in.count());
+  for (TensorMapInfo &map : gpu.maps) {
+    map.slot = in.number<uint32_t>();
+    map.dtype = in.number<DType>();
+    map.extents[0] = readLinear(in, slots);
+    map.extents[1] = readLinear(in, slots);
+    map.stride = readLinear(in, slots);
+    map.box[0] = in.number<uint32_t>();
+    map.box[1] = in.number<uint32_t>();
+    if (map.slot >= slots || map.dtype > DType::F64)
+      ByteReader::fail();
+  }
+  return gpu;
+}
 } // namespace
 
 std::string serialize(const CodeImage &image) {
@@ -22,6 +78,7 @@ std::string serialize(const CodeImage &image) {
       out.number(arg.pointer);
       out.number(arg.written);
     }
+    write(out, kernel.gpu);
   }
   out.text(image.host);
   return std::move(out.bytes);
@@ -46,6 +103,7 @@ CodeImage deserialize(std::string_view bytes) {
       if (arg.dtype > DType::F64)
         ByteReader::fail();
     }
+    kernel.gpu = readGpu(in, kernel.args.size());
   }
   image.host = in.text();
   if (!in.atEnd())

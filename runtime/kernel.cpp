@@ -1,4 +1,5 @@
 // Loaded kernels.
+#include "runtime/cuda/code.h"
 #include "runtime/elf_code.h"
 #include "runtime/registration.h"
 #include "tilery/diagnostic.h"
@@ -17,14 +18,23 @@ struct LoadedCode {
 Kernel::Kernel(KernelInfo info, TileryKernel entry, std::shared_ptr<const void> code)
     : info_(std::move(info)), entry_(entry), code(std::move(code)) {}
 
+Kernel::Kernel(KernelInfo info, std::shared_ptr<const cuda::Code> code)
+    : info_(std::move(info)), entry_(nullptr), gpuCode_(std::move(code)) {}
+
 double Kernel::cost() const { return std::atomic_ref<double>(cost_).load(std::memory_order_relaxed); }
 void Kernel::setCost(double nanoseconds) const { std::atomic_ref<double>(cost_).store(nanoseconds, std::memory_order_relaxed); }
 
 std::vector<KernelPtr> load(const CodeImage &image) {
   if (image.kernels.empty())
     return {}; // a program may only check its arguments
-  auto loaded = std::make_shared<const LoadedCode>(image.object);
   std::vector<KernelPtr> kernels;
+  if (image.kernels.front().gpu.threads) {
+    auto code = std::make_shared<const cuda::Code>(image.object);
+    for (const KernelInfo &info : image.kernels)
+      kernels.push_back(std::make_shared<const Kernel>(info, code));
+    return kernels;
+  }
+  auto loaded = std::make_shared<const LoadedCode>(image.object);
   for (const KernelInfo &info : image.kernels) {
     uint64_t address = loaded->code.find(info.name);
     if (!address)

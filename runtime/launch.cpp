@@ -1,4 +1,5 @@
 // A launch: its programs in contiguous runs, on the calling thread and the pool.
+#include "runtime/cuda/launch.h"
 #include "runtime/pool.h"
 #include <algorithm>
 #include <cstdlib>
@@ -166,6 +167,10 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
   if (__int128(grid[0]) * grid[1] * grid[2] > INT64_MAX)
     throw Error({Diagnostic::Kind::Value, "the grid has more than 2^63 programs", "", {}});
 
+  if (kernel.gpuCode()) {
+    cuda::launch(kernel.info(), *kernel.gpuCode(), grid, args, options.device, options.stream);
+    return LaunchResult::Done;
+  }
   Job job(kernel, grid, args, options);
   Asker asker{options};
   unsigned available = job.total > 1 ? Pool::instance().threads() : 1;

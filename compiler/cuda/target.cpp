@@ -12,6 +12,13 @@ std::optional<CudaTarget> targetNamed(std::string_view name) {
     return std::nullopt;
   name.remove_prefix(3);
   CudaTarget target;
+  if (size_t colon = name.find(":cuda"); colon != std::string_view::npos) {
+    std::string_view version = name.substr(colon + 5);
+    int number = 0;
+    std::from_chars(version.data(), version.data() + version.size(), number);
+    target.ptx = ptxVersion(number);
+    name = name.substr(0, colon);
+  }
   auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), target.sm);
   std::string_view suffix(end, name.data() + name.size() - end);
   if (error != std::errc() || target.sm < 80 || (suffix != "" && suffix != "a"))

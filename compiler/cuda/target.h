@@ -21,7 +21,8 @@ struct CudaTarget {
   std::string key() const;
 };
 
-/// "sm_80", "sm_89", "sm_90a", ... with the properties of the usual card of that kind; nothing for other names.
+/// "sm_80", "sm_89", "sm_90a", ... with the properties of the usual card of that kind; ":cuda13000" after it is the driver's version.
+/// Nothing for other names.
 std::optional<CudaTarget> targetNamed(std::string_view name);
 /// The PTX version that a driver of this CUDA version (cuDriverGetVersion: 12080 is 12.8) and our LLVM both know.
 unsigned ptxVersion(int driverVersion);

@@ -14,7 +14,8 @@ struct CompileOptions {
   /// Run the target-independent passes; off only for tests that compare before and after.
   bool passes = true;
   bool wantLLVM = false, wantAsm = false, wantPlan = false;
-  /// "host", or a name of the target table ("avx2", "avx512", "sapphirerapids") to generate code for another machine.
+  /// "host", or a name of the target table ("avx2", "avx512", "sapphirerapids") to generate code for another machine, or a GPU
+  /// ("sm_90a", gpuTarget(device)), for which the image holds PTX.
   std::string target = "host";
 };
 

@@ -89,12 +89,18 @@ std::string serialize(const CodeImage &image);
 /// Throws Error if `bytes` is not an image of this version.
 CodeImage deserialize(std::string_view bytes);
 
+namespace cuda {
+class Code;
+}
+
 /// A kernel in executable memory. Code is unloaded when the last Kernel of its object goes.
 class Kernel {
 public:
   Kernel(KernelInfo info, TileryKernel entry, std::shared_ptr<const void> code);
+  Kernel(KernelInfo info, std::shared_ptr<const cuda::Code> code);
   const KernelInfo &info() const { return info_; }
-  TileryKernel entry() const { return entry_; }
+  TileryKernel entry() const { return entry_; } ///< null: a GPU's kernel
+  const std::shared_ptr<const cuda::Code> &gpuCode() const { return gpuCode_; }
   /// Nanoseconds a program took lately, 0 if it never ran; the launch plans its chunks with it.
   double cost() const;
   void setCost(double nanoseconds) const;
@@ -103,6 +109,7 @@ private:
   KernelInfo info_;
   TileryKernel entry_;
   std::shared_ptr<const void> code;
+  std::shared_ptr<const cuda::Code> gpuCode_;
   mutable double cost_ = 0;
 };
 using KernelPtr = std::shared_ptr<const Kernel>;
@@ -130,11 +137,21 @@ struct LaunchOptions {
   /// Asked by the launching thread every 50 ms or so; true stops the launch (programs that have started are finished).
   bool (*interrupted)(void *) = nullptr;
   void *context = nullptr;
+  /// GPU kernels: the device's number, and the CUDA stream (null: the default one). The launch returns before they have run.
+  int device = 0;
+  void *stream = nullptr;
 };
 enum class LaunchResult { Done, Interrupted };
 /// Runs the programs of the grid (three extents; one < 1 runs nothing) and waits for them. `args`: one slot an argument, see
 /// abi.h. May be called by several threads at once. Throws Error for a failed assertion of a program.
 LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options = {});
+
+/// The GPUs that the driver sees; 0 without a driver.
+int gpuCount();
+/// What to compile for on a GPU ("sm_90a:ptx87"): CompileOptions::target. Throws Error if there is no such GPU.
+std::string gpuTarget(int device);
+/// The image with its PTX assembled by the driver for this device: it loads in milliseconds. Throws Error.
+CodeImage assembled(CodeImage image, int device);
 
 /// Threads that run programs, the launching one included: TILERY_NUM_THREADS, else the processors of the process's affinity mask.
 unsigned numThreads();

@@ -13,6 +13,7 @@ struct Call {
   const Argument *arguments;
   const std::vector<Parameter> &parameters;
   const int64_t *grid; ///< three extents; null: called without a grid
+  int device;          ///< the GPU's number; -1: the CPU
 };
 
 /// Launches one kernel over the caller's grid.
@@ -42,7 +43,7 @@ struct HostPlan {
 void bindHostPlan(nanobind::module_ &m);
 
 /// Runs a kernel with the GIL released; Ctrl-C stops it. False: a Python exception is set.
-bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags);
+bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags, int device);
 /// The argument as the bits of a kernel slot; a tensor of no dimensions counts as the number it holds now. Throws Error if it is of
 /// another kind.
 uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *parameterName, const char *kernelName);

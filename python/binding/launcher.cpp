@@ -14,6 +14,7 @@ namespace tilery::python {
 namespace {
 
 struct Entry {
+  int device = -1; ///< the GPU\'s number; -1: the CPU
   nb::object plan;
   const KernelPlan *kernelPlan = nullptr; ///< `plan`, if it is one
   const HostPlan *hostPlan = nullptr;     ///< `plan`, if it is one
@@ -168,26 +169,46 @@ void readGrid(const State &state, PyObject *grid, int64_t extents[3]) {
     extents[axis] = gridExtent(state, isTuple ? PyTuple_GET_ITEM(grid, axis) : PyList_GET_ITEM(grid, axis), int(axis));
 }
 
-void checkDevices(const State &state, const Argument *arguments) {
-  for (size_t i = 0; i < state.parameters.size(); ++i)
-    if (arguments[i].kind == Argument::Tensor)
-      if (const Device &device = arguments[i].tensor.device;
-          device.kind != 1 && device.kind != 3) // 3: host memory pinned for CUDA
-        throw Error({Diagnostic::Kind::Value,
-                     "argument '" + std::string(state.parameters[i].text) + "' of " + state.name + " is on " +
-                         (device.kind == 2 ? "cuda:" + std::to_string(device.index)
-                                           : "a device of DLPack kind " + std::to_string(device.kind)) +
-                         "; expected a CPU tensor",
-                     "move it with .cpu()",
-                     {}});
+std::string deviceName(const Device &device) {
+  return device.kind == 2                       ? "cuda:" + std::to_string(device.index)
+         : device.kind == 1 || device.kind == 3 ? "the CPU"
+                                                : "a device of DLPack kind " + std::to_string(device.kind);
+}
+
+/// Where the launch runs: the number of the GPU that all its tensors are on, -1 if they are on the CPU. Throws Error if they are apart.
+int launchDevice(const State &state, const Argument *arguments) {
+  int found = -1;
+  const char *first = nullptr;
+  for (size_t i = 0; i < state.parameters.size(); ++i) {
+    if (arguments[i].kind != Argument::Tensor)
+      continue;
+    const Device &device = arguments[i].tensor.device;
+    int here = device.kind == 2 ? device.index : -1;
+    if (device.kind != 1 && device.kind != 2 && device.kind != 3) // 3: host memory pinned for CUDA
+      throw Error({Diagnostic::Kind::Value,
+                   "argument '" + std::string(state.parameters[i].text) + "' of " + state.name + " is on " + deviceName(device) +
+                       "; expected a CPU or CUDA tensor",
+                   "move it with .cpu() or .cuda()",
+                   {}});
+    if (first && here != found)
+      throw Error({Diagnostic::Kind::Value,
+                   "argument '" + std::string(state.parameters[i].text) + "' of " + state.name + " is on " + deviceName(device) +
+                       ", argument '" + first + "' on " + deviceName({found < 0 ? 1 : 2, found}),
+                   "move all tensors of a launch to one device",
+                   {}});
+    first = state.parameters[i].text;
+    found = here;
+  }
+  return found;
 }
 
 std::shared_ptr<Entry> compileEntry(State &state, const Argument *arguments, PyObject *const *bound,
-                                    const std::vector<AliasPair> &aliases) {
+                                    const std::vector<AliasPair> &aliases, int device) {
   nb::object params = nb::steal(signatureParams(arguments, state.parameters, state.layout));
   nb::object pairs = nb::steal(signatureAliases(aliases));
   nb::object signature =
-      nb::module_::import_("types").attr("SimpleNamespace")(nb::arg("params") = params, nb::arg("aliases") = pairs);
+      nb::module_::import_("types").attr("SimpleNamespace")(nb::arg("params") = params, nb::arg("aliases") = pairs,
+                                                                                nb::arg("device") = device);
   nb::object named = nb::steal(boundDictionary(state, bound));
   auto entry = std::make_shared<Entry>();
   entry->plan = state.compile(signature, named);
@@ -233,16 +254,17 @@ std::shared_ptr<Entry> findEntry(State &state, const Argument *arguments, PyObje
     entry = state.lastEntry;
     flags = state.lastFlags;
   } else {
-    checkDevices(state, arguments);
+    int device = launchDevice(state, arguments);
     std::vector<AliasPair> aliases = aliasPairs(arguments, state.parameters.size());
-    std::string key = specialisationKey(arguments, state.parameters, aliases, state.layout, state.constants);
+    std::string key = specialisationKey(arguments, state.parameters, aliases, state.layout, state.constants) + char('0' + device);
     if (auto found = state.entries.find(key); found != state.entries.end()) {
       entry = found->second;
     } else {
-      entry = compileEntry(state, arguments, bound, aliases);
+      entry = compileEntry(state, arguments, bound, aliases, device);
       dropOldEntries(state);
       state.entries[key] = entry;
     }
+    entry->device = device;
     entry->lastUse = ++state.uses;
     flags = entry->kernelPlan ? entry->kernelPlan->flags(arguments) : 0;
     std::vector<nb::object> constants;
@@ -294,7 +316,7 @@ PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, s
   uint32_t flags = 0;
   state.forgetIfChanged();
   std::shared_ptr<Entry> entry = findEntry(state, arguments, bound, flags);
-  Call call{state.name.c_str(), arguments, state.parameters, grid ? extents : nullptr};
+  Call call{state.name.c_str(), arguments, state.parameters, grid ? extents : nullptr, entry->device};
   if (entry->kernelPlan)
     return entry->kernelPlan->run(call, flags);
   if (entry->hostPlan)

@@ -27,11 +27,17 @@ def _sources():
     return state.hexdigest()
 
 
-def image(function, specialisation, build, **options):
+def _compile(module, device, options):
+    image = _native.compile(module, **options).image
+    return (image if device < 0 else _native.assembled(image, device)).to_bytes()
+
+
+def image(function, specialisation, build, device=-1, **options):
     """The code of `function` for `specialisation` (plain values), as bytes: from the cache, or by build() -> Module and the
     compiler. function None: what the trace depends on is not known, so it runs, and only the compiler is spared.
-    options: those of _native.compile."""
-    target = f"{_native.build_id()}\n{_sources()}\n{_native.target_id()}\n{sorted(options.items())}\n"
+    device: the number of the GPU it is for; -1: the CPU. options: those of _native.compile."""
+    options["target"] = "host" if device < 0 else _native.gpu_target(device)
+    target = f"{_native.build_id()}\n{_sources()}\n{_native.target_id(options['target'])}\n{sorted(options.items())}\n"
     source = fingerprint(function, specialisation) if function and _native.cache_folder() else None
     if source:
         found = _native.cache_get("manifest", target + source)
@@ -40,11 +46,11 @@ def image(function, specialisation, build, **options):
             return code
     module = build()
     if not _native.cache_folder():
-        return _native.compile(module, **options).image.to_bytes()
+        return _compile(module, device, options)
     key = hashlib.sha256((target + module.text(locations=True, hints=False)).encode()).hexdigest()
     code = _native.cache_get("code", key)
     if not code:
-        code = _native.compile(module, **options).image.to_bytes()
+        code = _compile(module, device, options)
         _native.cache_put("code", key, code)
     if source:
         _native.cache_put("manifest", target + source, key.encode())

@@ -221,7 +221,7 @@ class Kernel:
             )
         specialisation = ["ninetoothed", describe(arguments), self.hints]
 
-        return _native.HostPlan(cache.image(self.application, specialisation, lambda: result.module, disjoint=disjoint))
+        return _native.HostPlan(cache.image(self.application, specialisation, lambda: result.module, disjoint=disjoint, device=signature.device))
 
     def _number(self, label, value):
         """A value for a symbol, checked."""

@@ -71,14 +71,14 @@ class JITKernel:
             layouts[name] = self._check(position, name, kinds[name], known)
         layouts = {name: layout for name, layout in layouts.items() if layout}
         disjoint = not signature.aliases
-        key = (tuple(sorted(layouts.items())), disjoint)
+        key = (tuple(sorted(layouts.items())), disjoint, signature.device)
         if debug.wanted(self.debug):
             return oracle.OracleCall(self._program(layouts), allocate, self.debug)
         if key not in self._plans:  # kinds of calls that differ in extents share their code
             name, kinds, own = self.prim_func.__name__, list(self.prim_func.params), self.prim_func.compile_time
             specialisation = ["tilelang", name, kinds, self.out_idx, sorted(layouts.items()), own]
             program = functools.partial(self._program, layouts)
-            image = cache.image(self.prim_func.function, specialisation, lambda: program().module, disjoint=disjoint)
+            image = cache.image(self.prim_func.function, specialisation, lambda: program().module, disjoint=disjoint, device=signature.device)
             self._plans[key] = _native.HostPlan(image, allocate)
         self._last = layouts
         return self._plans[key]

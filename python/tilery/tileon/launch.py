@@ -63,7 +63,7 @@ def plan(kernel, signature, arguments):
         )
     annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
     specialisation = ["tileon", signature.params, annotations, debug, default_precision(kernel.fn), hints]
-    image = cache.image(kernel.fn, specialisation, lambda: result.module, disjoint=disjoint)
+    image = cache.image(kernel.fn, specialisation, lambda: result.module, disjoint=disjoint, device=signature.device)
     return _native.KernelPlan(_native.load(image)[0], slots, result)
 
 

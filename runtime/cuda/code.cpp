@@ -1,0 +1,88 @@
+#include "runtime/cuda/code.h"
+
+namespace tilery::cuda {
+namespace {
+// Options of cuLink and attributes of functions, by the driver's numbers.
+enum { OptionInfoLog = 3, OptionInfoLogSize = 4, OptionErrorLog = 5, OptionErrorLogSize = 6, OptionVerbose = 12 };
+enum { InputPtx = 1 };
+enum { FunctionMaxDynamicShared = 8 };
+
+bool isPtx(const std::string &object) { return !object.starts_with("\177ELF"); }
+} // namespace
+
+std::string assemble(const std::string &ptx, int device) {
+  const Driver &driver = Driver::get();
+  enterDevice(device);
+  std::string info(16384, '\0'), errors(16384, '\0');
+  int options[] = {OptionInfoLog, OptionInfoLogSize, OptionErrorLog, OptionErrorLogSize, OptionVerbose};
+  void *values[] = {info.data(), reinterpret_cast<void *>(info.size()), errors.data(), reinterpret_cast<void *>(errors.size()),
+                    reinterpret_cast<void *>(uintptr_t(1))};
+  LinkState link = nullptr;
+  check(driver.cuLinkCreate_v2(5, options, values, &link), "assembling GPU code");
+  void *cubin = nullptr;
+  size_t size = 0;
+  int result = driver.cuLinkAddData_v2(link, InputPtx, const_cast<char *>(ptx.c_str()), ptx.size() + 1, "tilery", 0, nullptr, nullptr);
+  if (result == 0)
+    result = driver.cuLinkComplete(link, &cubin, &size);
+  std::string code = result == 0 ? std::string(static_cast<char *>(cubin), size) : "";
+  driver.cuLinkDestroy(link);
+  info.resize(info.find('\0') == std::string::npos ? info.size() : info.find('\0'));
+  errors.resize(errors.find('\0') == std::string::npos ? errors.size() : errors.find('\0'));
+  if (result != 0)
+    throw Error({Diagnostic::Kind::Runtime, "the driver refuses the GPU code: " + errors, "this is a defect of Tilery's code generator", {}});
+  if (size_t at = info.find("C75"); at != std::string::npos)
+    throw Error({Diagnostic::Kind::Runtime, "the driver serialised matrix instructions: " + info.substr(at, 300),
+                 "this is a defect of Tilery's code generator", {}});
+  return code;
+}
+
+Code::~Code() {
+  const Driver *driver = Driver::find();
+  for (Loaded &loaded : devices)
+    if (loaded.module && driver)
+      driver->cuModuleUnload(loaded.module); // fails at the end of the process, when the context is gone: nothing is lost
+}
+
+Function Code::function(const KernelInfo &info, int device) const {
+  const Driver &driver = Driver::get();
+  std::lock_guard lock(mutex);
+  if (int(devices.size()) <= device)
+    devices.resize(device + 1);
+  Loaded &loaded = devices[device];
+  for (auto &[known, function] : loaded.functions)
+    if (known == &info)
+      return function;
+  const DeviceProperties &properties = deviceProperties(device);
+  if (info.gpu.sharedBytes > properties.sharedBytes)
+    throw Error({Diagnostic::Kind::Value,
+                 info.name + " needs " + std::to_string(info.gpu.sharedBytes) + " bytes of shared memory, the device has " +
+                     std::to_string(properties.sharedBytes),
+                 "use a smaller tile or fewer stages",
+                 {}});
+  if (!loaded.module) {
+    std::string code = isPtx(object) ? assemble(object, device) : object;
+    check(driver.cuModuleLoadData(&loaded.module, code.data()), "loading " + info.name);
+  }
+  Function function = nullptr;
+  check(driver.cuModuleGetFunction(&function, loaded.module, info.name.c_str()), "loading " + info.name);
+  check(driver.cuFuncSetAttribute(function, FunctionMaxDynamicShared, int(info.gpu.sharedBytes)), "loading " + info.name);
+  loaded.functions.push_back({&info, function});
+  return function;
+}
+
+} // namespace tilery::cuda
+
+namespace tilery {
+int gpuCount() { return cuda::deviceCount(); }
+
+std::string gpuTarget(int device) {
+  const cuda::DeviceProperties &properties = cuda::deviceProperties(device);
+  return "sm_" + std::to_string(properties.sm) + (properties.sm >= 90 ? "a" : "") + ":cuda" + std::to_string(cuda::Driver::get().version);
+}
+
+CodeImage assembled(CodeImage image, int device) {
+  if (!image.kernels.empty() && image.kernels.front().gpu.threads && cuda::isPtx(image.object))
+    image.object = cuda::assemble(image.object, device);
+  return image;
+}
+} // namespace tilery

@@ -1,0 +1,37 @@
+#pragma once
+// GPU code in memory: PTX to the device's machine code, and its kernels in every context they run in.
+#include "runtime/cuda/driver.h"
+#include "tilery/runtime.h"
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace tilery::cuda {
+
+/// Machine code of the device for PTX text, by the driver's own assembler. Throws Error for what it refuses, and for any warning of the
+/// C75xx family (matrix instructions that it had to serialise): that is a defect of the code generator, and as slow as one.
+std::string assemble(const std::string &ptx, int device);
+
+/// A module, loaded on each device when a kernel of it first runs there.
+class Code {
+public:
+  explicit Code(std::string object) : object(std::move(object)) {}
+  ~Code();
+  Code(const Code &) = delete;
+
+  /// The kernel on the current context's device, ready to launch. Throws Error if its needs exceed the device's limits.
+  Function function(const KernelInfo &info, int device) const;
+
+private:
+  struct Loaded {
+    ModuleHandle module = nullptr;
+    std::vector<std::pair<const KernelInfo *, Function>> functions;
+  };
+  std::string object; // PTX or machine code
+  mutable std::mutex mutex;
+  mutable std::vector<Loaded> devices;
+};
+
+} // namespace tilery::cuda

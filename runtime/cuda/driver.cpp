@@ -1,0 +1,136 @@
+#include "runtime/cuda/driver.h"
+#include <algorithm>
+#include <dlfcn.h>
+#include <mutex>
+#include <vector>
+
+namespace tilery::cuda {
+namespace {
+std::string missing; // why there is no driver
+
+const Driver *open() {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    missing = "this machine has no NVIDIA driver (libcuda.so.1 is not found)";
+    return nullptr;
+  }
+  static Driver driver;
+  const char *absent = nullptr;
+  auto resolve = [&](auto &pointer, const char *name) {
+    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(dlsym(library, name));
+    if (!pointer && !absent)
+      absent = name;
+  };
+#define F(name, ...) resolve(driver.name, #name);
+  TILERY_CUDA_FUNCTIONS(F)
+#undef F
+  resolve(driver.cuGetErrorName, "cuGetErrorName");
+  resolve(driver.cuGetErrorString, "cuGetErrorString");
+  if (absent) {
+    missing = std::string("the NVIDIA driver of this machine is too old: it has no ") + absent;
+    return nullptr;
+  }
+  int devices = 0;
+  if (int result = driver.cuInit(0); result != 0) {
+    const char *name = nullptr;
+    driver.cuGetErrorName(result, &name);
+    missing = std::string("the NVIDIA driver does not start: ") + (name ? name : "unknown error");
+    return nullptr;
+  }
+  driver.cuDriverGetVersion(&driver.version);
+  if (driver.cuDeviceGetCount(&devices) != 0 || devices == 0) {
+    missing = "the NVIDIA driver sees no GPU";
+    return nullptr;
+  }
+  return &driver;
+}
+} // namespace
+
+const Driver *Driver::find() {
+  static const Driver *driver = open();
+  return driver;
+}
+
+const Driver &Driver::get() {
+  if (const Driver *driver = find())
+    return *driver;
+  throw Error({Diagnostic::Kind::Runtime, missing, "run on tensors of the CPU, or on a machine with an NVIDIA GPU and its driver", {}});
+}
+
+int deviceCount() {
+  int count = 0;
+  if (const Driver *driver = Driver::find())
+    check(driver->cuDeviceGetCount(&count), "counting GPUs");
+  return count;
+}
+
+const DeviceProperties &deviceProperties(int index) {
+  static std::mutex mutex;
+  static std::vector<DeviceProperties> known;
+  const Driver &driver = Driver::get();
+  std::lock_guard lock(mutex);
+  if (known.empty()) {
+    std::vector<DeviceProperties> found(deviceCount());
+    for (int i = 0; i < int(found.size()); ++i) {
+      Device device;
+      check(driver.cuDeviceGet(&device, i), "asking for a GPU");
+      char name[128] = "";
+      check(driver.cuDeviceGetName(name, sizeof name, device), "asking for a GPU's name");
+      auto attribute = [&](int which) {
+        int value = 0;
+        check(driver.cuDeviceGetAttribute(&value, which, device), "asking for a GPU's properties");
+        return unsigned(value);
+      };
+      found[i] = {name, attribute(75) * 10 + attribute(76), attribute(16), attribute(97), attribute(1)};
+    }
+    known = std::move(found);
+  }
+  if (index < 0 || index >= int(known.size()))
+    throw Error({Diagnostic::Kind::Value, "there is no GPU number " + std::to_string(index), "", {}});
+  return known[index];
+}
+
+void enterDevice(int index) {
+  const Driver &driver = Driver::get();
+  Context current = nullptr;
+  Device device = -1;
+  check(driver.cuCtxGetCurrent(&current), "asking for the context");
+  if (current && driver.cuCtxGetDevice(&device) == 0 && device == index)
+    return;
+  static std::mutex mutex;
+  static std::vector<Context> primary;
+  std::lock_guard lock(mutex);
+  primary.resize(std::max(primary.size(), size_t(index) + 1));
+  if (!primary[index])
+    check(driver.cuDevicePrimaryCtxRetain(&primary[index], index), "starting the GPU");
+  check(driver.cuCtxSetCurrent(primary[index]), "starting the GPU");
+}
+
+void check(int result, const std::string &what) {
+  if (result == 0)
+    return;
+  const Driver &driver = Driver::get();
+  const char *name = nullptr, *text = nullptr;
+  driver.cuGetErrorName(result, &name);
+  driver.cuGetErrorString(result, &text);
+  std::string message = what + " failed: " + (text ? text : "unknown error") + " (" + (name ? name : std::to_string(result)) + ")";
+  std::string hint;
+  switch (result) {
+  case 2:
+    hint = "free memory of the GPU, or use smaller tensors";
+    break;
+  case 209:
+  case 222:
+    hint = "the driver does not know this GPU code: update it";
+    break;
+  case 700:
+    hint = "a kernel read or wrote outside its tensors; a launch with debug=True on CPU tensors says where";
+    break;
+  case 701:
+    hint = "use smaller tiles, fewer stages or fewer warps";
+    break;
+  }
+  throw Error({Diagnostic::Kind::Runtime, message, hint, {}});
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,84 @@
+#pragma once
+// NVIDIA's driver, found at run time: no toolkit is needed to build or to run.
+#include "tilery/diagnostic.h"
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tilery::cuda {
+
+// The driver's own types, as its binary interface has them.
+using Device = int;
+using Context = struct ContextTag *;
+using ModuleHandle = struct ModuleTag *;
+using Function = struct FunctionTag *;
+using Stream = struct StreamTag *;
+using LinkState = struct LinkTag *;
+using Address = uint64_t;
+struct alignas(64) TensorMap {
+  uint64_t words[16];
+};
+
+// name, arguments; every function returns the driver's error code.
+#define TILERY_CUDA_FUNCTIONS(F)                                                                                                 \
+  F(cuInit, unsigned)                                                                                                            \
+  F(cuDriverGetVersion, int *)                                                                                                   \
+  F(cuDeviceGetCount, int *)                                                                                                     \
+  F(cuDeviceGet, Device *, int)                                                                                                  \
+  F(cuDeviceGetName, char *, int, Device)                                                                                        \
+  F(cuDeviceGetAttribute, int *, int, Device)                                                                                    \
+  F(cuDevicePrimaryCtxRetain, Context *, Device)                                                                                 \
+  F(cuCtxGetCurrent, Context *)                                                                                                  \
+  F(cuCtxSetCurrent, Context)                                                                                                    \
+  F(cuCtxGetDevice, Device *)                                                                                                    \
+  F(cuLinkCreate_v2, unsigned, int *, void **, LinkState *)                                                                      \
+  F(cuLinkAddData_v2, LinkState, int, void *, size_t, const char *, unsigned, int *, void **)                                    \
+  F(cuLinkComplete, LinkState, void **, size_t *)                                                                                \
+  F(cuLinkDestroy, LinkState)                                                                                                    \
+  F(cuModuleLoadData, ModuleHandle *, const void *)                                                                              \
+  F(cuModuleUnload, ModuleHandle)                                                                                                \
+  F(cuModuleGetFunction, Function *, ModuleHandle, const char *)                                                                 \
+  F(cuFuncSetAttribute, Function, int, int)                                                                                      \
+  F(cuFuncGetAttribute, int *, int, Function)                                                                                    \
+  F(cuLaunchKernel, Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **)     \
+  F(cuTensorMapEncodeTiled, TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const uint32_t *,            \
+    const uint32_t *, int, int, int, int)                                                                                        \
+  F(cuMemAlloc_v2, Address *, size_t)                                                                                            \
+  F(cuMemFree_v2, Address)                                                                                                       \
+  F(cuMemcpyDtoHAsync_v2, void *, Address, size_t, Stream)                                                                       \
+  F(cuMemsetD8Async, Address, unsigned char, size_t, Stream)                                                                     \
+  F(cuStreamSynchronize, Stream)
+
+struct Driver {
+#define F(name, ...) int (*name)(__VA_ARGS__) = nullptr;
+  TILERY_CUDA_FUNCTIONS(F)
+#undef F
+  int (*cuGetErrorName)(int, const char **) = nullptr;
+  int (*cuGetErrorString)(int, const char **) = nullptr;
+  int version = 0; ///< of CUDA: 13000 is 13.0
+
+  /// The driver of this machine, initialised; null if there is none or it has no device.
+  static const Driver *find();
+  /// The same; throws Error that says what is missing.
+  static const Driver &get();
+};
+
+/// What a device is, asked once.
+struct DeviceProperties {
+  std::string name;
+  unsigned sm = 0; ///< major * 10 + minor
+  unsigned multiprocessors = 0;
+  unsigned sharedBytes = 0; ///< a block may use
+  unsigned maxThreads = 0;  ///< of a block
+};
+/// Throws Error if there is no such device.
+const DeviceProperties &deviceProperties(int device);
+int deviceCount();
+
+/// Makes a context of the device current on this thread if it has none (the primary one, which frameworks use, too).
+void enterDevice(int device);
+
+/// Throws Error with the driver's own name for the failure, in terms of `what` was done ("launching matmul_kernel").
+void check(int result, const std::string &what);
+
+} // namespace tilery::cuda
