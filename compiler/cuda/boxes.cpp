@@ -42,21 +42,90 @@ LinearInfo linear(const Polynomial &p) {
     if (monomial.empty())
       result.constant = coefficient;
     else
-      result.terms.push_back(
-          {cast<BlockArgument>(Value::getFromOpaquePointer(monomial[0])).getArgNumber(), coefficient});
+      result.terms.push_back({cast<BlockArgument>(Value::getFromOpaquePointer(monomial[0])).getArgNumber(), coefficient});
   }
   return result;
 }
+
+/// The scalar of a tile with equal lanes, through extensions and shape ops; null: there is none.
+Value splatted(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto splat = dyn_cast<tile::SplatOp>(op))
+      return splat.getValue();
+    if (!isa<arith::ExtSIOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp>(op))
+      return {};
+    value = op->getOperand(0);
+  }
+  return {};
+}
+
+Value throughExtensions(Value value) {
+  while (auto extend = value.getDefiningOp<arith::ExtSIOp>())
+    value = extend.getIn();
+  return value;
+}
+
+/// One dimension of an access: lane i is at (start + i) * step elements, and exists for start + i < extent (if there is one).
+struct Line {
+  Polynomial step, start;
+  std::optional<Polynomial> extent;
+};
+
+/// ((start + i) % rows) * step, where lanes from `live` on may hold anything and start + live == rows.
+std::optional<Line> wrappedLine(Value lanes, Value live) {
+  if (!live)
+    return std::nullopt;
+  Line line{Polynomial(1), {}, {}};
+  lanes = throughExtensions(lanes);
+  if (auto mul = lanes.getDefiningOp<arith::MulIOp>()) {
+    Value factor = splatted(mul.getRhs()), rest = mul.getLhs();
+    if (!factor)
+      factor = splatted(mul.getLhs()), rest = mul.getRhs();
+    if (!factor)
+      return std::nullopt;
+    line.step = Polynomial::of(factor);
+    lanes = throughExtensions(rest);
+  }
+  auto rem = lanes.getDefiningOp<tile::RemOp>();
+  Value rows = rem ? splatted(rem.getRhs()) : Value();
+  if (!rows)
+    return std::nullopt;
+  line.extent = Polynomial::of(rows);
+  Value numbers = rem.getLhs();
+  if (auto add = numbers.getDefiningOp<arith::AddIOp>()) {
+    Value start = splatted(add.getLhs());
+    numbers = add.getRhs();
+    if (!start)
+      start = splatted(add.getRhs()), numbers = add.getLhs();
+    if (!start)
+      return std::nullopt;
+    line.start = Polynomial::of(start);
+  }
+  auto range = throughExtensions(numbers).getDefiningOp<tile::RangeOp>();
+  if (!range || range.getStart() != 0 || !(*line.extent - line.start == Polynomial::of(live)))
+    return std::nullopt;
+  return line;
+}
 } // namespace
 
-std::optional<Box> boxOf(tile::AccessOp access, tile::KernelOp kernel) {
+std::optional<Box> boxOf(tile::AccessOp access, tile::KernelOp kernel, ArrayRef<Value> live) {
   Box box;
   box.base = access.getBase();
-  if (access.getSteps().size() != 2 || access.getResidual() || !isArgument(box.base, kernel) || !access.isStrided(0) ||
-      !access.isStrided(1))
+  if (access.getSteps().size() != 2 || access.getResidual() || !isArgument(box.base, kernel))
     return std::nullopt;
   unsigned bytes = cast<tile::PtrType>(box.base.getType()).getPointee().getIntOrFloatBitWidth() / 8;
-  Polynomial steps[2] = {Polynomial::of(access.getSteps()[0]), Polynomial::of(access.getSteps()[1])};
+  std::optional<Line> wrapped[2];
+  Polynomial steps[2];
+  for (unsigned d = 0; d < 2; ++d) {
+    if (access.isStrided(d)) {
+      steps[d] = Polynomial::of(access.getSteps()[d]);
+      continue;
+    }
+    wrapped[d] = wrappedLine(access.getSteps()[d], live.empty() ? Value() : live[d]);
+    if (!wrapped[d] || access.getBoundKinds()[d] != 0)
+      return std::nullopt;
+    steps[d] = wrapped[d]->step;
+  }
   if (steps[1].constant() == 1)
     box.contiguous = 1;
   else if (steps[0].constant() == 1)
@@ -70,6 +139,13 @@ std::optional<Box> boxOf(tile::AccessOp access, tile::KernelOp kernel) {
   Polynomial offset = Polynomial::of(access.getOffset());
   box.start[other] = offset.divided(box.stride, box.start[box.contiguous]);
   for (unsigned d = 0; d < 2; ++d) {
+    if (wrapped[d]) {
+      box.start[d] = box.start[d] + wrapped[d]->start;
+      box.extent[d] = *wrapped[d]->extent;
+      if (!hostKnows(box.extent[d], kernel))
+        return std::nullopt;
+      continue;
+    }
     switch (access.getBoundKinds()[d]) {
     case 0:
       if (!grows(box.start[d]))

@@ -15,8 +15,9 @@ struct Box {
 };
 
 /// The box that `access` is; nothing if it has none that `kernel`'s host can describe: base, stride or extents depend on more than the
-/// kernel's arguments, bounds or alignment do not allow it.
-std::optional<Box> boxOf(tile::AccessOp access, tile::KernelOp kernel);
+/// kernel's arguments, bounds or alignment do not allow it. live[d], if given: lanes from there on may hold anything, so that rows
+/// numbered `(start + i) % rows` are those from start on, with zeros behind the last.
+std::optional<Box> boxOf(tile::AccessOp access, tile::KernelOp kernel, llvm::ArrayRef<mlir::Value> live = {});
 /// The host's part of it (runtime.h), for boxes of rows x columns elements: `inner` along the contiguous dimension.
 TensorMapInfo describeBox(const Box &box, tile::KernelOp kernel, unsigned inner, unsigned outer, DType dtype);
 

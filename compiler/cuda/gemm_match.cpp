@@ -7,7 +7,8 @@ namespace tilery::cuda {
 namespace {
 
 /// The box of a loaded operand whose k coordinate is at `step` * k and whose other coordinate does not move.
-std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value step, tile::KernelOp kernel) {
+/// `live`: of its other dimension, may be null.
+std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value step, Value live, tile::KernelOp kernel) {
   auto load = operand.getDefiningOp<tile::LoadOp>();
   auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
   if (!access || load.getIsVolatile())
@@ -27,7 +28,9 @@ std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value ste
     if (!number || !number.getValue().isPosZero())
       return std::nullopt;
   }
-  std::optional<Box> box = boxOf(access, kernel);
+  SmallVector<Value> lives(2);
+  lives[1 - kDim] = live;
+  std::optional<Box> box = boxOf(access, kernel, lives);
   if (!box)
     return std::nullopt;
   Polynomial rest;
@@ -86,8 +89,9 @@ std::optional<GemmKernel> matchGemm(tile::KernelOp kernel) {
     return std::nullopt;
   if (gemm.k != 16 && gemm.k != 32 && gemm.k % 64)
     return std::nullopt;
-  auto boxA = operandBox(yielded[0], 1, gemm.k, body.getArgument(0), kernel);
-  auto boxB = operandBox(yielded[1], 0, gemm.k, body.getArgument(0), kernel);
+  OperandRange live = gemm.contract.getLive();
+  auto boxA = operandBox(yielded[0], 1, gemm.k, body.getArgument(0), live.empty() ? Value() : live[0], kernel);
+  auto boxB = operandBox(yielded[1], 0, gemm.k, body.getArgument(0), live.empty() ? Value() : live[1], kernel);
   if (!boxA || !boxB || (boxB->contiguous == 1 && gemm.n % 64))
     return std::nullopt;
   gemm.a = *boxA, gemm.b = *boxB;

@@ -8,7 +8,7 @@ struct GemmKernel {
   tile::KernelOp kernel;
   tile::ContractOp contract;
   tile::StoreOp store;
-  mlir::Type operand, output; // element types
+  mlir::Type operand, output;   // element types
   unsigned m = 0, n = 0, k = 0; // of the program's tile
   Box a, b;                     // a: m x k, b: k x n, at the contraction's step 0
   std::optional<Box> c;         // the stored tile, if the copy engine can write it

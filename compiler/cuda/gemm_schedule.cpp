@@ -8,8 +8,7 @@ namespace tilery::cuda {
 
 std::string GemmSchedule::print() const {
   std::ostringstream out;
-  out << "consumers=" << consumers << " k=" << k << " stages=" << stages << " group=" << group
-      << " stage_output=" << stageOutput;
+  out << "consumers=" << consumers << " k=" << k << " stages=" << stages << " group=" << group << " stage_output=" << stageOutput;
   return out.str();
 }
 
@@ -30,8 +29,10 @@ void GemmSchedule::override(const std::string &text) {
     else if (name == "stage_output")
       stageOutput = value;
     else
-      throw Error({Diagnostic::Kind::Value, "a schedule has no field '" + name + "'",
-                   "fields: consumers, k, stages, group, stage_output", {}});
+      throw Error({Diagnostic::Kind::Value,
+                   "a schedule has no field '" + name + "'",
+                   "fields: consumers, k, stages, group, stage_output",
+                   {}});
   }
 }
 

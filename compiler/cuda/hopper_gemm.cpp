@@ -9,12 +9,11 @@ using namespace mlir;
 namespace tilery::cuda {
 namespace {
 constexpr unsigned barrierBytes = 1024; // full[s] at 16 s, empty[s] at 16 s + 8; the ring starts at a multiple of 1024
-constexpr unsigned producerRegisters = 40, consumerRegisters = 232; // 40 + 2 * 232 <= 65536 / 128: more waits for ever
 
 /// How an operand's stage lies in shared memory and what the tensor cores are told of it.
 struct StageLayout {
-  bool kMajor;      // k is contiguous
-  unsigned rows, k; // rows: the m or n extent
+  bool kMajor;                                               // k is contiguous
+  unsigned rows, k;                                          // rows: the m or n extent
   unsigned rowBytes() const { return kMajor ? k * 2 : 128; } // of a swizzled row
   unsigned bytes() const { return rows * k * 2; }
   unsigned boxes() const { return kMajor ? 1 : rows / 64; }
@@ -22,7 +21,7 @@ struct StageLayout {
   unsigned boxOuter() const { return kMajor ? rows : k; }
   uint64_t descriptor() const {
     uint64_t swizzle = rowBytes() == 128 ? 1 : rowBytes() == 64 ? 2 : 3;
-    uint64_t group = 8 * rowBytes() / 16;               // eight rows, in units of 16 bytes
+    uint64_t group = 8 * rowBytes() / 16;                   // eight rows, in units of 16 bytes
     uint64_t leading = kMajor ? 1 : uint64_t(k) * 128 / 16; // between blocks of 64 along m or n
     return swizzle << 62 | group << 32 | leading << 16;
   }
@@ -125,17 +124,16 @@ void HopperGemm::makeFunction() {
   for (unsigned d = 0; d < 3; ++d)
     grid[d] = function->getArg(function->arg_size() - 3 + d);
   programs = b.CreateMul(b.CreateMul(grid[0], grid[1]), grid[2]);
-  auto *shared = new llvm::GlobalVariable(e.module, llvm::ArrayType::get(b.getInt8Ty(), 0), false,
-                                          llvm::GlobalValue::ExternalLinkage, nullptr, gemm.kernel.getSymName() + "_shared",
-                                          nullptr, llvm::GlobalValue::NotThreadLocal, Shared);
+  auto *shared =
+      new llvm::GlobalVariable(e.module, llvm::ArrayType::get(b.getInt8Ty(), 0), false, llvm::GlobalValue::ExternalLinkage,
+                               nullptr, gemm.kernel.getSymName() + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, Shared);
   shared->setAlignment(llvm::Align(1024));
   base = b.CreatePtrToInt(shared, b.getInt32Ty());
   thread = ptx.special("tid.x");
   block = ptx.special("ctaid.x");
   blocks = ptx.special("nctaid.x");
   // The warpgroup's number from lane 0: the compiler then knows that it is the same in the whole warp.
-  warpgroup = b.CreateIntrinsic(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, {},
-                                {i32(-1), b.CreateLShr(thread, 7), i32(0), i32(31)});
+  warpgroup = b.CreateIntrinsic(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, {}, {i32(-1), b.CreateLShr(thread, 7), i32(0), i32(31)});
 }
 
 void HopperGemm::when(llvm::Value *condition, llvm::function_ref<void()> then) {
@@ -258,8 +256,6 @@ llvm::Value *HopperGemm::overStages(llvm::Value *ring, llvm::function_ref<void(l
 }
 
 void HopperGemm::producer() {
-  if (schedule.consumers > 1)
-    ptx.setRegisters(producerRegisters, false);
   when(b.CreateICmpEQ(thread, i32(0)), [&] { // one thread does all the work
     overTiles([&](llvm::Value *ring) {
       llvm::Value *row = polynomial(gemm.a.start[0]), *column = polynomial(gemm.b.start[1]);
@@ -285,8 +281,6 @@ void HopperGemm::producer() {
 }
 
 void HopperGemm::consumer() {
-  if (schedule.consumers > 1)
-    ptx.setRegisters(consumerRegisters, true);
   me = b.CreateSub(warpgroup, i32(1));
   llvm::Value *own = b.CreateAnd(thread, i32(127));
   lane = b.CreateAnd(thread, i32(31));
@@ -450,10 +444,11 @@ void HopperGemm::storeFromRegisters(cpu::Evaluator &evaluator) {
 // Through shared memory in blocks of 64 x 64, swizzled as the copy engine wants them.
 void HopperGemm::stageOutput(cpu::Evaluator &evaluator) {
   unsigned tiles = tilesOfConsumer(), boxBytes = 64 * 128, tileBytes = gemm.n / 64 * boxBytes;
-  llvm::Value *buffer = b.CreateAdd(base, b.CreateAdd(b.CreateMul(me, i32(tiles * tileBytes)),
-                                                      i32(barrierBytes + schedule.stages * stageBytes())));
+  llvm::Value *buffer =
+      b.CreateAdd(base, b.CreateAdd(b.CreateMul(me, i32(tiles * tileBytes)), i32(barrierBytes + schedule.stages * stageBytes())));
   llvm::Value *low = b.CreateAnd(lane, i32(7));
-  llvm::Value *row = b.CreateAdd(b.CreateAdd(b.CreateShl(warp, 4), b.CreateShl(b.CreateAnd(b.CreateLShr(lane, 3), i32(1)), 3)), low);
+  llvm::Value *row =
+      b.CreateAdd(b.CreateAdd(b.CreateShl(warp, 4), b.CreateShl(b.CreateAnd(b.CreateLShr(lane, 3), i32(1)), 3)), low);
   llvm::Value *rowAddress = b.CreateAdd(buffer, b.CreateShl(row, 7));
   llvm::Value *upper = b.CreateLShr(lane, 4);
   llvm::Value *chunk[8] = {};
@@ -465,7 +460,8 @@ void HopperGemm::stageOutput(cpu::Evaluator &evaluator) {
     for (unsigned j = 0; j < gemm.n / 8; j += 2) {
       SmallVector<llvm::Value *> registers;
       for (unsigned r = 0; r < 4; ++r)
-        registers.push_back(b.CreateBitCast(pairAt(evaluator, pointOf(t, j + r / 2, r % 2), t, j + r / 2, r % 2), b.getInt32Ty()));
+        registers.push_back(
+            b.CreateBitCast(pairAt(evaluator, pointOf(t, j + r / 2, r % 2), t, j + r / 2, r % 2), b.getInt32Ty()));
       ptx.storeMatrices(b.CreateAdd(chunk[j % 8], i32(t * tileBytes + j / 8 * boxBytes)), registers);
     }
   ptx.fenceProxy();

@@ -24,9 +24,9 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const CudaTarget &target, bool 
   const llvm::Target *registered = llvm::TargetRegistry::lookupTarget(t, error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = fpContract ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(registered->createTargetMachine(
-      t, target.arch(), "+ptx" + std::to_string(target.ptx), options, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      registered->createTargetMachine(t, target.arch(), "+ptx" + std::to_string(target.ptx), options, llvm::Reloc::PIC_,
+                                      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 } // namespace
 

@@ -41,16 +41,15 @@ public:
   /// Waits until at most `pending` groups run; the accumulators given are tied through it, so that no use of them moves above.
   void wgmmaWait(unsigned pending, llvm::MutableArrayRef<llvm::Value *> accumulators);
   struct Wgmma {
-    unsigned n;              // columns, 8 to 256
-    const char *type;        // "bf16", "f16"
-    bool transA, transB;     // the operand's m or n is contiguous rather than k
+    unsigned n;          // columns, 8 to 256
+    const char *type;    // "bf16", "f16"
+    bool transA, transB; // the operand's m or n is contiguous rather than k
   };
   /// accumulators (n / 2 floats) = [scale ? accumulators : 0] + A * B for 64 x n x 16.
   void wgmma(const Wgmma &form, llvm::MutableArrayRef<llvm::Value *> accumulators, llvm::Value *a, llvm::Value *bDescriptor,
              llvm::Value *scale);
   /// Four 8x8 matrices of 16-bit elements from registers to the rows the lanes' addresses name.
   void storeMatrices(llvm::Value *address, llvm::ArrayRef<llvm::Value *> registers);
-  void setRegisters(unsigned count, bool increase);
 
   llvm::Value *special(const char *name); // "tid.x", "ctaid.x", "nctaid.x"
 

@@ -39,12 +39,11 @@ void Ptx::wait(llvm::Value *barrier, llvm::Value *parity) {
 }
 
 void Ptx::loadBox(llvm::Value *shared, llvm::Value *map, llvm::Value *inner, llvm::Value *outer, llvm::Value *barrier) {
-  assembly("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4}], [$2];",
-           "r,l,r,r,r", {shared, map, barrier, inner, outer});
+  assembly("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4}], [$2];", "r,l,r,r,r",
+           {shared, map, barrier, inner, outer});
 }
 void Ptx::storeBox(llvm::Value *map, llvm::Value *inner, llvm::Value *outer, llvm::Value *shared) {
-  assembly("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$0, {$2, $3}], [$1];", "l,r,r,r",
-           {map, shared, inner, outer});
+  assembly("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$0, {$2, $3}], [$1];", "l,r,r,r", {map, shared, inner, outer});
 }
 void Ptx::commitStores() { assembly("cp.async.bulk.commit_group;", "", {}); }
 void Ptx::waitStores(bool read) { assembly(read ? "cp.async.bulk.wait_group.read 0;" : "cp.async.bulk.wait_group 0;", "", {}); }
@@ -80,8 +79,8 @@ void Ptx::wgmmaWait(unsigned pending, llvm::MutableArrayRef<llvm::Value *> accum
     assembly("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", "", {});
     return;
   }
-  llvm::Value *all = assembly("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", tied(count), accumulators,
-                              floats(b, count));
+  llvm::Value *all =
+      assembly("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", tied(count), accumulators, floats(b, count));
   for (size_t i = 0; i < count; ++i)
     accumulators[i] = b.CreateExtractValue(all, i);
 }
@@ -107,12 +106,6 @@ void Ptx::storeMatrices(llvm::Value *address, llvm::ArrayRef<llvm::Value *> regi
   llvm::SmallVector<llvm::Value *> args{address};
   args.append(registers.begin(), registers.end());
   assembly("stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};", "r,r,r,r,r", args);
-}
-
-void Ptx::setRegisters(unsigned count, bool increase) {
-  b.CreateIntrinsic(increase ? llvm::Intrinsic::nvvm_setmaxnreg_inc_sync_aligned_u32
-                             : llvm::Intrinsic::nvvm_setmaxnreg_dec_sync_aligned_u32,
-                    {}, {b.getInt32(count)});
 }
 
 llvm::Value *Ptx::special(const char *name) {

@@ -42,7 +42,8 @@ unsigned ptxVersion(int driverVersion) {
   struct {
     int driver;
     unsigned ptx;
-  } table[] = {{13000, 90}, {12090, 88}, {12080, 87}, {12070, 86}, {12050, 85}, {12040, 84}, {12030, 83}, {12020, 82}, {12010, 81}, {12000, 80}, {11080, 78}};
+  } table[] = {{13000, 90}, {12090, 88}, {12080, 87}, {12070, 86}, {12050, 85}, {12040, 84},
+               {12030, 83}, {12020, 82}, {12010, 81}, {12000, 80}, {11080, 78}};
   for (auto [driver, ptx] : table)
     if (driverVersion >= driver)
       return std::min(ptx, 87u);

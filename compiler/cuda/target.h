@@ -7,9 +7,9 @@
 namespace tilery::cuda {
 
 struct CudaTarget {
-  unsigned sm = 90;                // compute capability, major * 10 + minor
-  bool specific = true;            // sm_90a rather than sm_90: wgmma, setmaxnreg
-  unsigned ptx = 83;               // PTX version * 10 that the driver understands
+  unsigned sm = 90;     // compute capability, major * 10 + minor
+  bool specific = true; // sm_90a rather than sm_90: wgmma, setmaxnreg
+  unsigned ptx = 83;    // PTX version * 10 that the driver understands
   unsigned multiprocessors = 132;
   unsigned sharedBytes = 227 * 1024; // a block may use, opted in
   unsigned registers = 65536;        // of a multiprocessor

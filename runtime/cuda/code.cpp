@@ -21,7 +21,8 @@ std::string assemble(const std::string &ptx, int device) {
   check(driver.cuLinkCreate_v2(5, options, values, &link), "assembling GPU code");
   void *cubin = nullptr;
   size_t size = 0;
-  int result = driver.cuLinkAddData_v2(link, InputPtx, const_cast<char *>(ptx.c_str()), ptx.size() + 1, "tilery", 0, nullptr, nullptr);
+  int result =
+      driver.cuLinkAddData_v2(link, InputPtx, const_cast<char *>(ptx.c_str()), ptx.size() + 1, "tilery", 0, nullptr, nullptr);
   if (result == 0)
     result = driver.cuLinkComplete(link, &cubin, &size);
   std::string code = result == 0 ? std::string(static_cast<char *>(cubin), size) : "";
@@ -29,10 +30,15 @@ std::string assemble(const std::string &ptx, int device) {
   info.resize(info.find('\0') == std::string::npos ? info.size() : info.find('\0'));
   errors.resize(errors.find('\0') == std::string::npos ? errors.size() : errors.find('\0'));
   if (result != 0)
-    throw Error({Diagnostic::Kind::Runtime, "the driver refuses the GPU code: " + errors, "this is a defect of Tilery's code generator", {}});
+    throw Error({Diagnostic::Kind::Runtime,
+                 "the driver refuses the GPU code: " + errors,
+                 "this is a defect of Tilery's code generator",
+                 {}});
   if (size_t at = info.find("C75"); at != std::string::npos)
-    throw Error({Diagnostic::Kind::Runtime, "the driver serialised matrix instructions: " + info.substr(at, 300),
-                 "this is a defect of Tilery's code generator", {}});
+    throw Error({Diagnostic::Kind::Runtime,
+                 "the driver serialised matrix instructions: " + info.substr(at, 300),
+                 "this is a defect of Tilery's code generator",
+                 {}});
   return code;
 }
 
@@ -77,7 +83,8 @@ int gpuCount() { return cuda::deviceCount(); }
 
 std::string gpuTarget(int device) {
   const cuda::DeviceProperties &properties = cuda::deviceProperties(device);
-  return "sm_" + std::to_string(properties.sm) + (properties.sm >= 90 ? "a" : "") + ":cuda" + std::to_string(cuda::Driver::get().version);
+  return "sm_" + std::to_string(properties.sm) + (properties.sm >= 90 ? "a" : "") + ":cuda" +
+         std::to_string(cuda::Driver::get().version);
 }
 
 CodeImage assembled(CodeImage image, int device) {

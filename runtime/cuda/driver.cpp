@@ -54,7 +54,8 @@ const Driver *Driver::find() {
 const Driver &Driver::get() {
   if (const Driver *driver = find())
     return *driver;
-  throw Error({Diagnostic::Kind::Runtime, missing, "run on tensors of the CPU, or on a machine with an NVIDIA GPU and its driver", {}});
+  throw Error(
+      {Diagnostic::Kind::Runtime, missing, "run on tensors of the CPU, or on a machine with an NVIDIA GPU and its driver", {}});
 }
 
 int deviceCount() {
@@ -113,7 +114,8 @@ void check(int result, const std::string &what) {
   const char *name = nullptr, *text = nullptr;
   driver.cuGetErrorName(result, &name);
   driver.cuGetErrorString(result, &text);
-  std::string message = what + " failed: " + (text ? text : "unknown error") + " (" + (name ? name : std::to_string(result)) + ")";
+  std::string message =
+      what + " failed: " + (text ? text : "unknown error") + " (" + (name ? name : std::to_string(result)) + ")";
   std::string hint;
   switch (result) {
   case 2:

@@ -40,7 +40,7 @@ struct alignas(64) TensorMap {
   F(cuModuleGetFunction, Function *, ModuleHandle, const char *)                                                                 \
   F(cuFuncSetAttribute, Function, int, int)                                                                                      \
   F(cuFuncGetAttribute, int *, int, Function)                                                                                    \
-  F(cuLaunchKernel, Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **)     \
+  F(cuLaunchKernel, Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **)    \
   F(cuTensorMapEncodeTiled, TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const uint32_t *,            \
     const uint32_t *, int, int, int, int)                                                                                        \
   F(cuMemAlloc_v2, Address *, size_t)                                                                                            \

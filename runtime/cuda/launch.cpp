@@ -9,7 +9,8 @@ constexpr unsigned maxParameters = 128;
 int64_t evaluate(const LinearInfo &linear, const KernelInfo &info, const uint64_t *args) {
   int64_t sum = linear.constant;
   for (const LinearInfo::Term &term : linear.terms)
-    sum += term.coefficient * (byteWidth(info.args[term.slot].dtype) == 4 ? int64_t(int32_t(args[term.slot])) : int64_t(args[term.slot]));
+    sum += term.coefficient *
+           (byteWidth(info.args[term.slot].dtype) == 4 ? int64_t(int32_t(args[term.slot])) : int64_t(args[term.slot]));
   return sum;
 }
 
@@ -33,18 +34,19 @@ TensorMap encode(const TensorMapInfo &map, const KernelInfo &info, const uint64_
   for (int d = 0; d < 2; ++d) {
     int64_t extent = evaluate(map.extents[d], info, args);
     if (extent > most)
-      throw Error({Diagnostic::Kind::Value,
-                   "argument '" + info.args[map.slot].name + "' of " + info.name + " has more than 2147483648 elements along a dimension",
-                   "",
-                   {}});
+      throw Error(
+          {Diagnostic::Kind::Value,
+           "argument '" + info.args[map.slot].name + "' of " + info.name + " has more than 2147483648 elements along a dimension",
+           "",
+           {}});
     extents[d] = uint64_t(std::max<int64_t>(extent, 1));
   }
   const uint32_t ones[2] = {1, 1};
   unsigned rowBytes = map.box[0] * bytes;
   int swizzle = rowBytes == 128 ? 3 : rowBytes == 64 ? 2 : rowBytes == 32 ? 1 : 0;
   TensorMap result;
-  check(Driver::get().cuTensorMapEncodeTiled(&result, mapType(map.dtype), 2, reinterpret_cast<void *>(args[map.slot]), extents, &stride,
-                                             map.box, ones, 0, swizzle, /*promote to 128 bytes of L2=*/2, 0),
+  check(Driver::get().cuTensorMapEncodeTiled(&result, mapType(map.dtype), 2, reinterpret_cast<void *>(args[map.slot]), extents,
+                                             &stride, map.box, ones, 0, swizzle, /*promote to 128 bytes of L2=*/2, 0),
         "describing argument '" + info.args[map.slot].name + "' of " + info.name + " to the copy engine");
   return result;
 }
@@ -72,7 +74,8 @@ void launch(const KernelInfo &info, const Code &code, const int64_t grid[3], con
   uint64_t programs = uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]);
   if (programs > INT32_MAX)
     throw Error({Diagnostic::Kind::Value, "the grid of " + info.name + " has more than 2147483647 programs", "", {}});
-  unsigned blocks = unsigned(info.gpu.persistent ? std::min<uint64_t>(programs, deviceProperties(device).multiprocessors) : programs);
+  unsigned blocks =
+      unsigned(info.gpu.persistent ? std::min<uint64_t>(programs, deviceProperties(device).multiprocessors) : programs);
   check(driver.cuLaunchKernel(function, blocks, 1, 1, info.gpu.threads, 1, 1, info.gpu.sharedBytes, static_cast<Stream>(stream),
                               parameters, nullptr),
         "launching " + info.name);

@@ -17,7 +17,7 @@ class Argument:
 
     :param tensor: its arrangement, with numbers for block sizes.
     :param dtype: the element type (of a scalar: its own type).
-    :param strides: one entry per dimension: True if the stride is 1.
+    :param strides: one entry per dimension: 1 if the stride is 1, 16 if it is divisible by 16, else 0.
     :param value: of a compile-time scalar.
 
     ``merged``: (arrangement, start, end) if dimensions [start, end) are to be seen as one, as ``Tensor.merged`` gives it.
@@ -86,7 +86,7 @@ def _kernel(native, tracer, application, arguments, first, hints):
             continue
         parameters.append((a.name, _native.Type(a.dtype, (), True), a.divisibility))
         parameters += [(f"{a.name}_size_{d}", _native.Type("int64"), 1) for d in range(a.rank)]
-        parameters += [(f"{a.name}_stride_{d}", _native.Type("int64"), 1) for d in range(a.rank) if not a.strides[d]]
+        parameters += [(f"{a.name}_stride_{d}", _native.Type("int64"), kind or 1) for d, kind in enumerate(a.strides) if kind != 1]
     with activate(tracer):
         values = iter(native.begin_kernel(application.__name__, parameters))
         native.kernel_hints(hints)
@@ -97,7 +97,7 @@ def _kernel(native, tracer, application, arguments, first, hints):
                 continue
             pointer = next(values)
             extents = [next(values) for _ in range(a.rank)]
-            strides = [native.constant(1, "int64") if one else next(values) for one in a.strides]
+            strides = [native.constant(1, "int64") if kind == 1 else next(values) for kind in a.strides]
             environment.update({a.size_name(d): e for d, e in enumerate(extents)})
             own.append((pointer, extents, strides))
         program = _program(native, first.tensor, environment)
@@ -197,7 +197,7 @@ def _host(native, application, arguments, first, used):
         extents = [native.host_extent(handle, d) for d in range(a.rank)]
         environment.update({a.size_name(d): e for d, e in enumerate(extents)})
         launch += [native.host_pointer(handle), *extents]
-        launch += [native.host_stride(handle, d) for d in range(a.rank) if not a.strides[d]]
+        launch += [native.host_stride(handle, d) for d, kind in enumerate(a.strides) if kind != 1]
         for d, size in enumerate(a.tensor.source.shape):
             if size.constant is not None:
                 native.host_check(

@@ -260,7 +260,7 @@ class Kernel:
                     hint="use numbers, meta or constexpr symbols, or sizes of the arguments",
                 )
 
-        return Argument(name, arranged, known[1], tuple(c == 1 for c in known[4]), known[2])
+        return Argument(name, arranged, known[1], known[4], known[2])
 
 
 def _strides(array):
