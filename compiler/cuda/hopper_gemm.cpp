@@ -59,6 +59,7 @@ private:
   llvm::Value *scalar(Value value);
   llvm::Value *polynomial(const Polynomial &p);
   llvm::Value *stageCount();
+  llvm::MDNode *neverUnrolled();
   llvm::Value *barrier(llvm::Value *ring, unsigned offset) {
     llvm::Value *stage = b.CreateURem(ring, i32(schedule.stages));
     return b.CreateAdd(b.CreateAdd(base, b.CreateMul(stage, i32(16))), i32(offset));
@@ -280,6 +281,15 @@ void HopperGemm::producer() {
   });
 }
 
+// A stage is a loop's worth of instructions already.
+llvm::MDNode *HopperGemm::neverUnrolled() {
+  llvm::LLVMContext &context = b.getContext();
+  auto *disable = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")});
+  auto *loop = llvm::MDNode::getDistinct(context, {nullptr, disable});
+  loop->replaceOperandWith(0, loop);
+  return loop;
+}
+
 void HopperGemm::consumer() {
   me = b.CreateSub(warpgroup, i32(1));
   llvm::Value *own = b.CreateAnd(thread, i32(127));
@@ -335,7 +345,8 @@ void HopperGemm::consumer() {
     for (unsigned t = 0; t < tiles; ++t)
       for (unsigned r = 0; r < count; ++r)
         phis[t][r]->addIncoming(accumulators[t][r], last);
-    b.CreateCondBr(b.CreateICmpSLT(next, stages), loop, after);
+    llvm::Instruction *again = b.CreateCondBr(b.CreateICmpSLT(next, stages), loop, after);
+    again->setMetadata(llvm::LLVMContext::MD_loop, neverUnrolled());
     b.SetInsertPoint(after);
     llvm::PHINode *result = b.CreatePHI(b.getInt32Ty(), 2);
     result->addIncoming(ring, before);

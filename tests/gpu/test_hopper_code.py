@@ -1,0 +1,49 @@
+"""The PTX of the languages' matmuls: Hopper's instructions, assembled without spills."""
+
+import re
+
+import pytest
+import torch
+
+from gpu.programs import LANGUAGES
+from tilery import _native
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def compiled(request):
+    module = LANGUAGES[request.param](256, 512, 128, torch.float16, "cpu")[0]
+    return _native.compile(module, disjoint=True, texts=True, target="sm_90a")
+
+
+def test_instructions(compiled):
+    assert "hopper gemm consumers=2" in compiled.plan
+    assert compiled.asm.count("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16") == 4  # a stage of 64
+    assert "cp.async.bulk.tensor.2d.shared::cluster" in compiled.asm
+    assert "mbarrier.try_wait.parity" in compiled.asm
+    assert compiled.asm.count("wgmma.wait_group.sync.aligned 1;") == 1  # one stage behind, inside the loop
+
+
+def test_assembles_without_spills(compiled, assemble):
+    said = assemble(compiled.asm, "sm_90a")
+    assert "0 bytes spill stores, 0 bytes spill loads" in said
+    assert not re.search(r"C75\d\d", said), said
+
+
+@pytest.mark.parametrize("blocks", [(64, 64, 32), (64, 128, 64), (128, 128, 64), (256, 128, 64), (128, 192, 128), (128, 64, 16)])
+def test_other_tiles_assemble(blocks, assemble):
+    module = LANGUAGES["tilelang"](256, 384, 128, torch.bfloat16, "cpu", blocks)[0]
+    said = assemble(_native.compile(module, disjoint=True, target="sm_90a", texts=True).asm, "sm_90a")
+    assert "0 bytes spill stores, 0 bytes spill loads" in said and not re.search(r"C75\d\d", said), said
+
+
+def test_stages_of_the_schedule(monkeypatch):
+    module = LANGUAGES["tilelang"](256, 256, 128, torch.bfloat16, "cpu", (128, 128, 64))[0]
+    monkeypatch.setenv("TILERY_SCHEDULE", "stages=3 group=1")
+    plan = _native.compile(module, disjoint=True, texts=True, target="sm_90a").plan
+    assert plan == "matmul_logic: hopper gemm consumers=2 k=64 stages=3 group=1 stage_output=1\n"
+
+
+def test_unknown_target():
+    module = LANGUAGES["tilelang"](64, 64, 32, torch.bfloat16, "cpu", (64, 64, 32))[0]
+    with pytest.raises(ValueError, match="there is no GPU target named 'sm_1'"):
+        _native.compile(module, target="sm_1")
