@@ -7,32 +7,34 @@ namespace tilery::cuda {
 namespace {
 
 /// The box of a loaded operand whose k coordinate is at `step` * k and whose other coordinate does not move.
-/// `live`: of its other dimension, may be null.
+/// True for +0 in every lane.
+bool isZero(Value value) {
+  if (auto splat = value.getDefiningOp<tile::SplatOp>())
+    value = splat.getValue();
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return false;
+  if (auto dense = dyn_cast<DenseElementsAttr>(constant)) {
+    if (!dense.isSplat())
+      return false;
+    constant = dense.getSplatValue<Attribute>();
+  }
+  auto number = dyn_cast<FloatAttr>(constant);
+  return number && number.getValue().isPosZero();
+}
+
+/// The box of a loaded operand whose k coordinate is at `step` * k and whose other coordinate does not move. `step` is null if there is
+/// one step only; `live` is of the other dimension and may be null.
 std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value step, Value live, tile::KernelOp kernel) {
   auto load = operand.getDefiningOp<tile::LoadOp>();
   auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
-  if (!access || load.getIsVolatile())
+  if (!access || load.getIsVolatile() || (load.getOther() && !isZero(load.getOther())))
     return std::nullopt;
-  if (Value other = load.getOther()) {
-    Attribute constant;
-    if (auto splat = other.getDefiningOp<tile::SplatOp>())
-      other = splat.getValue();
-    if (!matchPattern(other, m_Constant(&constant)))
-      return std::nullopt;
-    if (auto dense = dyn_cast<DenseElementsAttr>(constant)) {
-      if (!dense.isSplat())
-        return std::nullopt;
-      constant = dense.getSplatValue<Attribute>();
-    }
-    auto number = dyn_cast<FloatAttr>(constant);
-    if (!number || !number.getValue().isPosZero())
-      return std::nullopt;
-  }
   SmallVector<Value> lives(2);
   lives[1 - kDim] = live;
   std::optional<Box> box = boxOf(access, kernel, lives);
-  if (!box)
-    return std::nullopt;
+  if (!box || !step)
+    return box;
   Polynomial rest;
   if (box->start[kDim].coefficient(step, rest).constant() != k || box->start[1 - kDim].uses(step) || rest.uses(step))
     return std::nullopt;
@@ -48,7 +50,7 @@ bool onlyStores(tile::KernelOp kernel, tile::StoreOp &store) {
         return false;
       store = found;
     } else if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op) ||
-               (!isa<tile::ContractOp, tile::LoadOp, tile::ReturnOp>(op) && !isMemoryEffectFree(&op))) {
+               (!isa<tile::ContractOp, tile::DotOp, tile::LoadOp, tile::ReturnOp>(op) && !isMemoryEffectFree(&op))) {
       return false;
     }
   }
@@ -72,14 +74,32 @@ std::optional<int> onlyAxis(const Polynomial &p) {
 std::optional<GemmKernel> matchGemm(tile::KernelOp kernel) {
   GemmKernel gemm;
   gemm.kernel = kernel;
-  auto contracts = kernel.getBody().front().getOps<tile::ContractOp>();
-  if (!llvm::hasSingleElement(contracts) || !onlyStores(kernel, gemm.store))
+  if (!onlyStores(kernel, gemm.store))
     return std::nullopt;
-  gemm.contract = *contracts.begin();
-  Block &body = gemm.contract.getBody().front();
-  auto yielded = body.getTerminator()->getOperands();
-  auto a = cast<RankedTensorType>(yielded[0].getType()), b = cast<RankedTensorType>(yielded[1].getType());
-  Type result = cast<RankedTensorType>(gemm.contract.getType()).getElementType();
+  for (Operation &op : kernel.getBody().front())
+    if (isa<tile::ContractOp, tile::DotOp>(op)) {
+      if (gemm.product)
+        return std::nullopt;
+      gemm.product = &op;
+    }
+  if (!gemm.product)
+    return std::nullopt;
+  Value operands[2], step, accumulator;
+  OperandRange live = gemm.product->getOperands().drop_front(gemm.product->getNumOperands());
+  if (auto dot = dyn_cast<tile::DotOp>(gemm.product)) {
+    operands[0] = dot.getA(), operands[1] = dot.getB(), accumulator = dot.getAcc(), live = dot.getLive();
+    if (dot.getClear())
+      return std::nullopt;
+  } else {
+    auto contract = cast<tile::ContractOp>(gemm.product);
+    Block &body = contract.getBody().front();
+    operands[0] = body.getTerminator()->getOperand(0), operands[1] = body.getTerminator()->getOperand(1);
+    step = body.getArgument(0), accumulator = contract.getAcc(), live = contract.getLive();
+  }
+  if (!isZero(accumulator))
+    return std::nullopt;
+  auto a = cast<RankedTensorType>(operands[0].getType()), b = cast<RankedTensorType>(operands[1].getType());
+  Type result = cast<RankedTensorType>(gemm.product->getResult(0).getType()).getElementType();
   gemm.operand = a.getElementType();
   if (a.getRank() != 2 || gemm.operand != b.getElementType() || !(gemm.operand.isF16() || gemm.operand.isBF16()) ||
       !result.isF32())
@@ -89,9 +109,8 @@ std::optional<GemmKernel> matchGemm(tile::KernelOp kernel) {
     return std::nullopt;
   if (gemm.k != 16 && gemm.k != 32 && gemm.k % 64)
     return std::nullopt;
-  OperandRange live = gemm.contract.getLive();
-  auto boxA = operandBox(yielded[0], 1, gemm.k, body.getArgument(0), live.empty() ? Value() : live[0], kernel);
-  auto boxB = operandBox(yielded[1], 0, gemm.k, body.getArgument(0), live.empty() ? Value() : live[1], kernel);
+  auto boxA = operandBox(operands[0], 1, gemm.k, step, live.empty() ? Value() : live[0], kernel);
+  auto boxB = operandBox(operands[1], 0, gemm.k, step, live.empty() ? Value() : live[1], kernel);
   if (!boxA || !boxB || (boxB->contiguous == 1 && gemm.n % 64))
     return std::nullopt;
   gemm.a = *boxA, gemm.b = *boxB;

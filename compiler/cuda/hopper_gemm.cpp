@@ -231,7 +231,7 @@ void HopperGemm::overTiles(llvm::function_ref<llvm::Value *(llvm::Value *)> body
 }
 
 llvm::Value *HopperGemm::stageCount() {
-  llvm::Value *steps = b.CreateTrunc(scalar(gemm.contract.getSteps()), b.getInt32Ty());
+  llvm::Value *steps = gemm.steps() ? b.CreateTrunc(scalar(gemm.steps()), b.getInt32Ty()) : i32(1);
   return b.CreateMul(steps, i32(gemm.k / depth));
 }
 
@@ -424,7 +424,7 @@ llvm::Value *HopperGemm::pairAt(cpu::Evaluator &evaluator, const cpu::Point &poi
   for (unsigned i = 0; i < 2; ++i)
     pair = b.CreateInsertElement(pair, accumulators[tile][4 * j + 2 * half + i], uint64_t(i));
   evaluator.lanes = 2;
-  evaluator.provide(gemm.contract.getResult(), point, pair);
+  evaluator.provide(gemm.product->getResult(0), point, pair);
   return e.splat(evaluator.value(gemm.store.getValue(), point), 2);
 }
 
@@ -432,7 +432,7 @@ void HopperGemm::epilogue(cpu::Evaluator &evaluator) {
   for (auto [value, emitted] : arguments)
     evaluator.scalars[value] = emitted;
   // Scalars that the stored value and its place are computed from.
-  for (Operation &op : *gemm.contract->getBlock())
+  for (Operation &op : *gemm.product->getBlock())
     if (op.getNumResults() == 1 && !isa<RankedTensorType>(op.getResult(0).getType()) &&
         (cpu::isElementwise(&op) || isa<tile::ProgramIdOp, tile::NumProgramsOp>(op)))
       evaluator.scalars[op.getResult(0)] = scalar(op.getResult(0));
@@ -491,8 +491,8 @@ void HopperGemm::stageOutput(cpu::Evaluator &evaluator) {
 
 GemmProblem problemOf(GemmKernel gemm) {
   GemmProblem problem{gemm.m, gemm.n, gemm.k, 2, gemm.c ? 2u : 0u, gemm.twoDimensional};
-  if (auto stages = gemm.contract.getNumStages())
-    problem.stagesHint = *stages;
+  if (auto contract = dyn_cast<tile::ContractOp>(gemm.product); contract && contract.getNumStages())
+    problem.stagesHint = *contract.getNumStages();
   return problem;
 }
 
