@@ -80,7 +80,8 @@ bool toCpu(mlir::ModuleOp module, const CompileOptions &options, Compiled &resul
 bool toCuda(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) {
   auto target = cuda::targetNamed(options.target);
   if (!target)
-    throw Error(Diagnostic{Diagnostic::Kind::Value, "there is no GPU target named '" + options.target + "'", "write sm_80, sm_89, sm_90a, ...", {}});
+    throw Error(Diagnostic{
+        Diagnostic::Kind::Value, "there is no GPU target named '" + options.target + "'", "write sm_80, sm_89, sm_90a, ...", {}});
   cuda::Options cuda;
   cuda.target = *target;
   cuda.disjoint = options.disjoint;

@@ -74,7 +74,9 @@ Evaluator::Key Evaluator::keyOf(Value tile, ArrayRef<Index> point) {
   return key;
 }
 
-void Evaluator::provide(Value tile, ArrayRef<Index> point, Lanes lanes) { levels[levelOf(point)].memo[keyOf(tile, point)] = lanes; }
+void Evaluator::provide(Value tile, ArrayRef<Index> point, Lanes lanes) {
+  levels[levelOf(point)].memo[keyOf(tile, point)] = lanes;
+}
 
 Lanes Evaluator::value(Value tile, ArrayRef<Index> point) {
   if (!isa<RankedTensorType>(tile.getType()))

@@ -206,9 +206,8 @@ std::shared_ptr<Entry> compileEntry(State &state, const Argument *arguments, PyO
                                     const std::vector<AliasPair> &aliases, int device) {
   nb::object params = nb::steal(signatureParams(arguments, state.parameters, state.layout));
   nb::object pairs = nb::steal(signatureAliases(aliases));
-  nb::object signature =
-      nb::module_::import_("types").attr("SimpleNamespace")(nb::arg("params") = params, nb::arg("aliases") = pairs,
-                                                                                nb::arg("device") = device);
+  nb::object signature = nb::module_::import_("types").attr("SimpleNamespace")(
+      nb::arg("params") = params, nb::arg("aliases") = pairs, nb::arg("device") = device);
   nb::object named = nb::steal(boundDictionary(state, bound));
   auto entry = std::make_shared<Entry>();
   entry->plan = state.compile(signature, named);

@@ -4,8 +4,8 @@ import re
 
 import pytest
 import torch
-
 from gpu.programs import LANGUAGES
+
 from tilery import _native
 
 

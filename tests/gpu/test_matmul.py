@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-
 from gpu.programs import LANGUAGES
 
 pytestmark = pytest.mark.gpu
