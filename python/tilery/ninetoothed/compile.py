@@ -86,7 +86,8 @@ def _kernel(native, tracer, application, arguments, first, hints):
             continue
         parameters.append((a.name, _native.Type(a.dtype, (), True), a.divisibility))
         parameters += [(f"{a.name}_size_{d}", _native.Type("int64"), 1) for d in range(a.rank)]
-        parameters += [(f"{a.name}_stride_{d}", _native.Type("int64"), kind or 1) for d, kind in enumerate(a.strides) if kind != 1]
+        strides = [(d, kind or 1) for d, kind in enumerate(a.strides) if kind != 1]
+        parameters += [(f"{a.name}_stride_{d}", _native.Type("int64"), factor) for d, factor in strides]
     with activate(tracer):
         values = iter(native.begin_kernel(application.__name__, parameters))
         native.kernel_hints(hints)

@@ -221,7 +221,8 @@ class Kernel:
             )
         specialisation = ["ninetoothed", describe(arguments), self.hints]
 
-        return _native.HostPlan(cache.image(self.application, specialisation, lambda: result.module, disjoint=disjoint, device=signature.device))
+        options = {"device": signature.device, "disjoint": disjoint}
+        return _native.HostPlan(cache.image(self.application, specialisation, lambda: result.module, **options))
 
     def _number(self, label, value):
         """A value for a symbol, checked."""

@@ -78,7 +78,8 @@ class JITKernel:
             name, kinds, own = self.prim_func.__name__, list(self.prim_func.params), self.prim_func.compile_time
             specialisation = ["tilelang", name, kinds, self.out_idx, sorted(layouts.items()), own]
             program = functools.partial(self._program, layouts)
-            image = cache.image(self.prim_func.function, specialisation, lambda: program().module, disjoint=disjoint, device=signature.device)
+            options = {"device": signature.device, "disjoint": disjoint}
+            image = cache.image(self.prim_func.function, specialisation, lambda: program().module, **options)
             self._plans[key] = _native.HostPlan(image, allocate)
         self._last = layouts
         return self._plans[key]
