@@ -1,5 +1,6 @@
 #include "compiler/cpu/emit_object.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -77,30 +78,69 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
       passes.run(function, fam);
 }
 
-// LLVM 22's code for AVX-512 is wrong for a masked store of truncated lanes whose mask is constant and has one lane: it stores that lane
-// as it was before the truncation, over the elements behind it.
-void storeSingleLanes(llvm::Module &module) {
-  llvm::SmallVector<llvm::IntrinsicInst *> stores;
+// LLVM 22's code for AVX-512 touches memory behind the lanes that exist in two kinds of masked accesses:
+// - stores of truncated lanes whose mask is constant and has one lane store that lane as it was before the truncation;
+// - accesses of less than 128 bits become 128 bits wide, and if one scalar is the mask of all lanes, it also is that of some added ones.
+void storeSingleLane(llvm::IntrinsicInst *call, unsigned lane) {
+  llvm::IRBuilder<> b(call);
+  auto *type = llvm::cast<llvm::FixedVectorType>(call->getArgOperand(0)->getType());
+  llvm::Value *value = b.CreateExtractElement(call->getArgOperand(0), uint64_t(lane));
+  llvm::Value *place = b.CreateConstInBoundsGEP1_64(type->getElementType(), call->getArgOperand(1), lane);
+  llvm::StoreInst *store = b.CreateAlignedStore(value, place, llvm::Align(type->getScalarSizeInBits() / 8));
+  store->copyMetadata(*call, {llvm::LLVMContext::MD_dbg, llvm::LLVMContext::MD_alias_scope, llvm::LLVMContext::MD_noalias});
+  call->eraseFromParent();
+}
+
+/// An access of `wide` lanes, of which those that the narrow one had depend on `exists`.
+void widen(llvm::IntrinsicInst *call, llvm::Value *exists, unsigned lanes, unsigned wide) {
+  llvm::IRBuilder<> b(call);
+  llvm::SmallVector<int> widened(wide, llvm::PoisonMaskElem), narrowed;
+  llvm::SmallVector<llvm::Constant *> bits(wide, b.getFalse());
+  for (unsigned i = 0; i < lanes; ++i) {
+    widened[i] = int(i);
+    narrowed.push_back(int(i));
+    bits[i] = b.getTrue();
+  }
+  llvm::Constant *all = llvm::ConstantVector::get(bits);
+  llvm::Value *mask = b.CreateSelect(exists, all, llvm::Constant::getNullValue(all->getType()));
+  llvm::Instruction *access;
+  if (call->getIntrinsicID() == llvm::Intrinsic::masked_store) {
+    llvm::Value *value = b.CreateShuffleVector(call->getArgOperand(0), widened);
+    access = b.CreateMaskedStore(value, call->getArgOperand(1), call->getParamAlign(1).valueOrOne(), mask);
+  } else {
+    llvm::Value *other = b.CreateShuffleVector(call->getArgOperand(2), widened);
+    access = b.CreateMaskedLoad(other->getType(), call->getArgOperand(0), call->getParamAlign(0).valueOrOne(), mask, other);
+    call->replaceAllUsesWith(b.CreateShuffleVector(access, narrowed));
+  }
+  access->copyMetadata(*call, {llvm::LLVMContext::MD_dbg, llvm::LLVMContext::MD_alias_scope, llvm::LLVMContext::MD_noalias});
+  call->eraseFromParent();
+}
+
+void repairMaskedAccesses(llvm::Module &module) {
+  llvm::SmallVector<llvm::IntrinsicInst *> accesses;
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction : llvm::instructions(function))
       if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-          call && call->getIntrinsicID() == llvm::Intrinsic::masked_store)
-        stores.push_back(call);
-  for (llvm::IntrinsicInst *call : stores) {
-    auto *mask = llvm::dyn_cast<llvm::Constant>(call->getArgOperand(2));
-    auto *type = llvm::cast<llvm::FixedVectorType>(call->getArgOperand(0)->getType());
-    int lane = -1, lanes = 0;
-    for (unsigned i = 0; mask && i < type->getNumElements(); ++i)
-      if (llvm::Constant *bit = mask->getAggregateElement(i); bit && !bit->isNullValue())
-        lane = int(i), ++lanes;
-    if (lanes != 1)
-      continue;
-    llvm::IRBuilder<> b(call);
-    llvm::Value *value = b.CreateExtractElement(call->getArgOperand(0), uint64_t(lane));
-    llvm::Value *place = b.CreateConstInBoundsGEP1_64(type->getElementType(), call->getArgOperand(1), lane);
-    llvm::StoreInst *store = b.CreateAlignedStore(value, place, llvm::Align(type->getScalarSizeInBits() / 8));
-    store->copyMetadata(*call, {llvm::LLVMContext::MD_dbg, llvm::LLVMContext::MD_alias_scope, llvm::LLVMContext::MD_noalias});
-    call->eraseFromParent();
+          call &&
+          (call->getIntrinsicID() == llvm::Intrinsic::masked_store || call->getIntrinsicID() == llvm::Intrinsic::masked_load))
+        accesses.push_back(call);
+  for (llvm::IntrinsicInst *call : accesses) {
+    bool isStore = call->getIntrinsicID() == llvm::Intrinsic::masked_store;
+    llvm::Value *mask = call->getArgOperand(isStore ? 2 : 1);
+    auto *type = llvm::cast<llvm::FixedVectorType>(isStore ? call->getArgOperand(0)->getType() : call->getType());
+    if (type->getElementType()->isPointerTy())
+      continue; // two fill 128 bits, and none comes of truncation
+    unsigned lanes = type->getNumElements(), wide = 128 / type->getScalarSizeInBits();
+    if (auto *fixed = llvm::dyn_cast<llvm::Constant>(mask)) {
+      llvm::SmallVector<unsigned> set;
+      for (unsigned i = 0; i < lanes; ++i)
+        if (llvm::Constant *bit = fixed->getAggregateElement(i); bit && !bit->isNullValue())
+          set.push_back(i);
+      if (isStore && set.size() == 1)
+        storeSingleLane(call, set[0]);
+    } else if (llvm::Value *exists = llvm::getSplatValue(mask); exists && lanes > 1 && lanes < wide) {
+      widen(call, exists, lanes, wide);
+    }
   }
 }
 } // namespace
@@ -126,7 +166,8 @@ std::string emitObject(llvm::Module &module, const CpuTarget &target, const Emit
     function.setUWTableKind(llvm::UWTableKind::Default);
   }
   optimise(module, machine);
-  storeSingleLanes(module);
+  if (target.avx512)
+    repairMaskedAccesses(module);
   if (options.llvmText) {
     llvm::raw_string_ostream stream(*options.llvmText);
     module.print(stream, nullptr);

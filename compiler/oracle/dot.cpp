@@ -115,7 +115,8 @@ void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bo
       continue;
     }
     Interval range = widen(result.element, {c[i] - error, c[i] + error}, 1);
-    result.setRange(i, range.contains(value) ? range : unknown());
+    bool overflows = magnitude[i] + error > largest(compute); // a partial sum may, in some order
+    result.setRange(i, range.contains(value) && !overflows ? range : unknown());
   }
 }
 

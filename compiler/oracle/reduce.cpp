@@ -116,7 +116,12 @@ void allowOrder(const Axis &axis, Block &block, ArrayRef<const Tile *> inputs, S
       continue;
     }
     double unit = ulpAt(x.element, 1.0) / 2, error = magnitude * double(axis.count) * unit;
-    result[0].setRange(i, axis.count == 1 ? x.range(axis.lane(0, i)) : widen(x.element, {lo - error, hi + error}, 1));
+    if (axis.count == 1)
+      result[0].setRange(i, x.range(axis.lane(0, i)));
+    else if (magnitude + error > largest(x.element)) // in some order a partial sum overflows
+      result[0].setRange(i, unknown());
+    else
+      result[0].setRange(i, widen(x.element, {lo - error, hi + error}, 1));
   }
 }
 
