@@ -377,3 +377,27 @@ tile.kernel @k(%input: !tile.ptr<f32>, %sum: !tile.ptr<f32>, %copy: !tile.ptr<f3
 }
 
 } // namespace
+
+// In one order the sum is 0, in another a partial sum overflows.
+TEST(OracleShadow, PartialSumsMayOverflow) {
+  std::string text = R"(
+tile.kernel @k(%input: !tile.ptr<f32>, %sum: !tile.ptr<f32>) {
+  %ps = tile.splat %input : !tile.ptr<f32> -> tensor<4x!tile.ptr<f32>>
+  %l = tile.range 0 to 4 : tensor<4xi32>
+  %p = tile.add_ptr %ps, %l : tensor<4x!tile.ptr<f32>>, tensor<4xi32>
+  %a = tile.pointer_access %p : tensor<4x!tile.ptr<f32>> -> !tile.access<4xf32>
+  %v = tile.load %a : !tile.access<4xf32> -> tensor<4xf32>
+  %t = tile.reduce %v axis 0)" +
+                     std::string(addRegion) + R"( : tensor<4xf32> -> f32
+  %o = tile.pointer_access %sum : !tile.ptr<f32> -> !tile.access<f32>
+  tile.store %o, %t : !tile.access<f32>, f32
+  tile.return
+})";
+  F32 x{3e38f, 3e38f, -3e38f, -3e38f}, sum(1);
+  Shadow shadow;
+  Options options;
+  options.shadow = &shadow;
+  Program(text).run({1, 1, 1}, {slot(x), slot(sum)}, options);
+  EXPECT_EQ(sum[0], 0.f);
+  EXPECT_TRUE(shadow.memory.at(slot(sum)).contains(std::numeric_limits<double>::infinity()));
+}
