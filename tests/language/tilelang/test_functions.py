@@ -11,11 +11,6 @@ from tilery import tilelang
 from tilery.tilelang import language as T
 
 
-@pytest.fixture(params=["oracle", "native"])
-def engine(request, monkeypatch):
-    monkeypatch.setenv("TILERY_ORACLE", "1" if request.param == "oracle" else "0")
-
-
 def elementwise(function, source, target):
     """Y[i] = function(X[i]); the annotations are text here (`from __future__ import annotations`)."""
     n = T.dynamic("n")

@@ -9,12 +9,9 @@ from language.tilelang import kernels
 from tilery import tilelang
 from tilery.tilelang import language as T
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 FLOATS = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-5, "float64": 1e-12}
-
-
-@pytest.fixture(autouse=True, params=["oracle", "native"])
-def engine(request, monkeypatch):
-    monkeypatch.setenv("TILERY_ORACLE", "1" if request.param == "oracle" else "0")
 
 
 def fresh(function, *args, **kwargs):

@@ -39,6 +39,78 @@ def attention(Q, K, V, Out, stride_h, stride_m, stride_d, N, sm_scale,
 
 
 @triton.jit
+def split_k_matmul(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
+                   BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, SPLIT: tl.constexpr, GROUP: tl.constexpr):
+    pid = tl.program_id(0)
+    part = tl.program_id(1)
+    blocks_m = tl.cdiv(M, BLOCK_M)
+    width = GROUP * tl.cdiv(N, BLOCK_N)
+    group = pid // width
+    group_size = min(blocks_m - group * GROUP, GROUP)
+    pid_m = group * GROUP + pid % group_size
+    pid_n = (pid % width) // group_size
+    offs_m = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
+    offs_n = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)
+    offs_k = part * BLOCK_K + tl.arange(0, BLOCK_K)
+    a_ptrs = a_ptr + (offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak)
+    b_ptrs = b_ptr + (offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn)
+    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BLOCK_K * SPLIT)):
+        rest = K - k * (BLOCK_K * SPLIT)
+        a = tl.load(a_ptrs, mask=(offs_k[None, :] < rest) & (offs_m[:, None] < M), other=0.0)
+        b = tl.load(b_ptrs, mask=(offs_k[:, None] < rest) & (offs_n[None, :] < N), other=0.0)
+        acc += tl.dot(a, b)
+        a_ptrs += BLOCK_K * SPLIT * stride_ak
+        b_ptrs += BLOCK_K * SPLIT * stride_bk
+    c_ptrs = c_ptr + (offs_m[:, None] * stride_cm + offs_n[None, :] * stride_cn)
+    mask = (offs_m[:, None] < M) & (offs_n[None, :] < N)
+    if SPLIT == 1:
+        tl.store(c_ptrs, acc, mask=mask)
+    else:
+        tl.atomic_add(c_ptrs, acc, mask=mask)
+
+
+@triton.jit
+def group_norm(x_ptr, w_ptr, b_ptr, y_ptr, C, HW, GROUPS: tl.constexpr, eps, BLOCK: tl.constexpr):
+    sample = tl.program_id(0) // GROUPS
+    group = tl.program_id(0) % GROUPS
+    channels = C // GROUPS
+    base = (sample * C + group * channels) * HW
+    size = channels * HW
+    total = tl.zeros([BLOCK], tl.float32)
+    squares = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, size, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + base + i, mask=i < size, other=0).to(tl.float32)
+        total += x
+        squares += x * x
+    mean = tl.sum(total, 0) / size
+    rstd = tl.rsqrt(tl.sum(squares, 0) / size - mean * mean + eps)
+    for start in range(0, size, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        mask = i < size
+        channel = group * channels + i // HW
+        x = tl.load(x_ptr + base + i, mask=mask, other=0).to(tl.float32)
+        y = (x - mean) * rstd * tl.load(w_ptr + channel, mask=mask) + tl.load(b_ptr + channel, mask=mask)
+        tl.store(y_ptr + base + i, y, mask=mask)
+
+
+@triton.jit
+def rotary_embedding(q_ptr, cos_ptr, sin_ptr, out_ptr, S, H: tl.constexpr, D: tl.constexpr):
+    row = tl.program_id(0)
+    head = tl.arange(0, H)[:, None]
+    d = tl.arange(0, D // 2)[None, :]
+    cos = tl.load(cos_ptr + row % S * (D // 2) + d)
+    sin = tl.load(sin_ptr + row % S * (D // 2) + d)
+    first = q_ptr + row * H * D + head * D + d
+    x = tl.load(first).to(tl.float32)
+    y = tl.load(first + D // 2).to(tl.float32)
+    out = out_ptr + row * H * D + head * D + d
+    tl.store(out, x * cos - y * sin)
+    tl.store(out + D // 2, y * cos + x * sin)
+
+
+@triton.jit
 def dropout(x_ptr, output_ptr, n_elements, p, seed, BLOCK_SIZE: tl.constexpr):
     offsets = tl.program_id(axis=0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < n_elements

@@ -1,4 +1,4 @@
-"""Attention, dropout, locks, grouped matmuls, tuning: what tutorials do."""
+"""Attention, split K, norms, dropout, locks, grouped matmuls, tuning: what tutorials do."""
 
 import pytest
 import torch
@@ -21,6 +21,57 @@ def test_attention(causal, heads, n, d, dtype):
     expected, bound = attention_with_bound(q, k, v, block=16, scale=d**-0.5, causal=causal)
     assert ((out.double() - expected).abs() <= bound).all()
     assert bound.max() < {torch.float32: 1e-3, torch.float16: 6e-3, torch.bfloat16: 4e-2}[dtype]  # the bound says something
+
+
+def fresh(kernel):
+    """The kernel, compiled for this test alone."""
+    return triton.jit(kernel.fn)
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("split", [1, 4])
+@pytest.mark.parametrize("m, n, k", [(100, 70, 333), (256, 64, 128), (1, 5, 7), (3, 2, 0)])
+def test_split_k_matmul(m, n, k, split):
+    a, b = torch.randn(m, k, dtype=torch.float16), torch.randn(k, n, dtype=torch.float16)
+    around = torch.full((m + 1, n + 3), float("nan"))
+    c = around[:m, :n]
+    if split > 1:
+        c.zero_()
+    grid = (triton.cdiv(m, 64) * triton.cdiv(n, 32), split)
+    fresh(kernels.split_k_matmul)[grid](
+        a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride(), BLOCK_M=64, BLOCK_N=32, BLOCK_K=32, SPLIT=split, GROUP=4
+    )
+    # Products of 16-bit floats are exact in float32; k of them and the parts are added, each sum rounded by 2^-24.
+    bound = (k + split) * 2.0**-24 * 1.01 * (a.double().abs() @ b.double().abs())
+    assert ((c.double() - a.double() @ b.double()).abs() <= bound).all()
+    assert around[m:].isnan().all() and around[:, n:].isnan().all()
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("shape, groups", [((2, 6, 5, 7), 3), ((1, 32, 16, 16), 8), ((3, 4, 1, 2), 1)])
+def test_group_norm(shape, groups):
+    x, y = torch.randn(shape, dtype=torch.bfloat16), torch.full(shape, float("nan"), dtype=torch.bfloat16)
+    w, b = torch.randn(shape[1]), torch.randn(shape[1])
+    fresh(kernels.group_norm)[(shape[0] * groups,)](x, w, b, y, shape[1], shape[2] * shape[3], groups, 1e-5, BLOCK=128)
+    normal = torch.nn.functional.group_norm(x.double(), groups, eps=1e-5)
+    wide, shift = w.double().reshape(1, -1, 1, 1), b.double().reshape(1, -1, 1, 1)
+    # The result is rounded to bfloat16. Mean and variance add at most 8 + 7 values one after the other in float32: 64 units
+    # hold them, the difference of squares, and the five operations of an element.
+    bound = 2.0**-8 * (normal * wide + shift).abs() + 64 * 2.0**-24 * ((normal.abs() + 1) * wide.abs() + shift.abs())
+    assert ((y.double() - (normal * wide + shift)).abs() <= 1.01 * bound).all()
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("batch, s, heads, d", [(2, 9, 4, 32), (1, 1, 1, 2), (3, 5, 8, 64)])
+def test_rotary_embedding(batch, s, heads, d):
+    q, angle = torch.randn(batch * s, heads, d), 7 * torch.rand(s, d // 2)
+    cos, sin, out = angle.cos(), angle.sin(), torch.full((batch * s, heads, d), float("nan"))
+    fresh(kernels.rotary_embedding)[(batch * s,)](q, cos, sin, out, s, H=heads, D=d)
+    x, y = q.double().chunk(2, -1)
+    c, s = (t.double().repeat(batch, 1)[:, None] for t in (cos, sin))
+    size = torch.cat([(x * c).abs() + (y * s).abs(), (y * c).abs() + (x * s).abs()], -1)
+    # Two products and their sum, each rounded by 2^-24.
+    assert ((out.double() - torch.cat([x * c - y * s, y * c + x * s], -1)).abs() <= 2 * 2.0**-24 * 1.01 * size).all()
 
 
 def test_dropout_keeps_what_upstream_keeps():
