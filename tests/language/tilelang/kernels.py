@@ -43,50 +43,6 @@ def matmul(
     return main
 
 
-@tilelang.jit(out_idx=[1])
-def softmax(M, N, block_M, dtype="float32"):
-    @T.prim_func
-    def main(X: T.Tensor((M, N), dtype), Y: T.Tensor((M, N), dtype)):
-        with T.Kernel(T.ceildiv(M, block_M), threads=128) as bx:
-            x = T.alloc_fragment((block_M, N), "float32")
-            row_max = T.alloc_fragment((block_M,), "float32")
-            row_sum = T.alloc_fragment((block_M,), "float32")
-            T.copy(X[bx * block_M, 0], x)
-            T.reduce_max(x, row_max, dim=1, clear=True)
-            for i, j in T.Parallel(block_M, N):
-                x[i, j] = T.exp(x[i, j] - row_max[i])
-            T.reduce_sum(x, row_sum, dim=1)
-            for i, j in T.Parallel(block_M, N):
-                x[i, j] = x[i, j] / row_sum[i]
-            T.copy(x, Y[bx * block_M, 0])
-
-    return main
-
-
-@tilelang.jit(out_idx=-1)
-def rms_norm(M, N, blk_m, dtype="float32"):
-    @T.prim_func
-    def main(A: T.Tensor((M, N), dtype), B: T.Tensor((M, N), dtype)):
-        with T.Kernel(T.ceildiv(M, blk_m), threads=128) as bx:
-            A_shared = T.alloc_shared((blk_m, N), dtype)
-            A_pow_local = T.alloc_fragment((blk_m, N), dtype)
-            A_local = T.alloc_fragment((blk_m, N), dtype)
-            A_powsum = T.alloc_fragment((blk_m,), dtype)
-            T.copy(A[bx * blk_m : (bx + 1) * blk_m, :], A_shared)
-            T.copy(A_shared, A_local)
-            for i, j in T.Parallel(blk_m, N):
-                A_pow_local[i, j] = A_local[i, j] * A_local[i, j]
-            T.reduce_sum(A_pow_local, A_powsum, dim=1)
-            for i in T.Parallel(blk_m):
-                A_powsum[i] = T.rsqrt(A_powsum[i] / N + 1e-12)
-            for i, j in T.Parallel(blk_m, N):
-                A_local[i, j] *= A_powsum[i]
-            T.copy(A_local, A_shared)
-            T.copy(A_shared, B[bx * blk_m : (bx + 1) * blk_m, :])
-
-    return main
-
-
 @tilelang.jit
 def piecewise(N, block, dtype="float32"):
     """Element-wise code with branches."""
