@@ -5,7 +5,7 @@ import pytest
 import torch
 from language.tileon import kernels
 
-from tilery import tileon
+from tilery import _native, tileon
 
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.uint16, torch.uint32, torch.uint64]
@@ -57,6 +57,24 @@ def test_softmax(rows, cols, dtype):
     torch.testing.assert_close(
         out, torch.softmax(x.double(), 1).to(dtype), rtol=1e-5 if dtype == torch.float32 else 1e-2, atol=1e-6
     )
+
+
+@pytest.fixture
+def threads():
+    """threads(n): launches use n threads from now on; in the end as many as at the start."""
+    yield _native.set_num_threads
+    _native.set_num_threads(0)
+
+
+def test_softmax_has_the_same_bits_for_any_tile_and_number_of_threads(threads):
+    x = 4 * torch.randn(400, 1000)
+    results = []
+    for count in (1, 2):
+        threads(count)
+        for block in (1024, 2048):
+            results.append(torch.full_like(x, float("nan")))
+            kernels.softmax[(400,)](results[-1], x, 1000, 1000, 400, 1000, BLOCK_SIZE=block, num_stages=2)
+    assert not results[0].isnan().any() and all(torch.equal(results[0], other) for other in results)
 
 
 @pytest.mark.parametrize("rows, cols", [(3, 7), (4, 300), (1, 64)])
