@@ -1,5 +1,6 @@
 // The pipeline from a module to an image: passes, then the target.
 #include "compiler/builder/module_impl.h"
+#include "compiler/cpu/check_types.h"
 #include "compiler/cpu/cpu.h"
 #include "compiler/cuda/cuda.h"
 #include "compiler/host_program.h"
@@ -66,6 +67,8 @@ bool toCpu(mlir::ModuleOp module, const CompileOptions &options, Compiled &resul
   target.wantLLVM = options.wantLLVM || dumps("llvm");
   target.wantAsm = options.wantAsm || dumps("asm");
   target.wantPlan = options.wantPlan || dumps("plan");
+  if (failed(cpu::checkTypes(module)))
+    return false;
   auto compiled = cpu::compileModule(module, target);
   if (failed(compiled))
     return false;
@@ -105,7 +108,7 @@ Compiled compile(Module &source, const CompileOptions &options) {
   Module::Impl &impl = source.get();
   mlir::OwningOpRef<mlir::ModuleOp> module(impl.module->clone());
   FirstError errors(&impl.context);
-  if (dumps("tile") || dumps("all"))
+  if (dumps("tile"))
     dump("tile", textOf(*module));
   if (options.passes) {
     mlir::PassManager manager(&impl.context);

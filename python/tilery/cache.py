@@ -27,6 +27,16 @@ def _sources():
     return state.hexdigest()
 
 
+def _target(device):
+    return "host" if device < 0 else _native.gpu_target(device)
+
+
+def stages(module, device, disjoint):
+    """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}: what `image` compiles for these, as text."""
+    compiled = _native.compile(module, disjoint=disjoint, target=_target(device), texts=True)
+    return {"tile": module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
+
+
 def _compile(module, device, options):
     image = _native.compile(module, **options).image
     return (image if device < 0 else _native.assembled(image, device)).to_bytes()
@@ -36,7 +46,7 @@ def image(function, specialisation, build, device=-1, **options):
     """The code of `function` for `specialisation` (plain values), as bytes: from the cache, or by build() -> Module and the
     compiler. function None: what the trace depends on is not known, so it runs, and only the compiler is spared.
     device: the number of the GPU it is for; -1: the CPU. options: those of _native.compile."""
-    options["target"] = "host" if device < 0 else _native.gpu_target(device)
+    options["target"] = _target(device)
     target = f"{_native.build_id()}\n{_sources()}\n{_native.target_id(options['target'])}\n{sorted(options.items())}\n"
     source = fingerprint(function, specialisation) if function and _native.cache_folder() else None
     if source:

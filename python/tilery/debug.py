@@ -6,13 +6,20 @@ import struct
 
 from tilery import _native
 
+from .errors import error
+
 _MASK = (1 << 64) - 1
 _FLOATS = {"float64": "<d", "float32": "<f", "float16": "<e"}
 
 
-def wanted(debug):
-    """Is this launch the oracle's?"""
-    return debug or os.environ.get("TILERY_ORACLE", "") not in ("", "0")
+def wanted(debug, device=-1):
+    """Is this launch, on this GPU or on the CPU (-1), the oracle's?"""
+    found = debug or os.environ.get("TILERY_ORACLE", "") not in ("", "0")
+    if found and device >= 0:
+        raise error(
+            NotImplementedError, "the reference interpreter runs on the CPU's memory only", hint="move the tensors to the CPU"
+        )
+    return found
 
 
 def _bits(value, dtype):

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import torch
 from language.tileon import kernels
 
-from tilery import _native
+from tilery import _native, tilelang, tileon
 from tilery.errors import Error
+from tilery.tilelang import language as T
+from tilery.tileon import language as tl
 
 REGIONS = {
     "tile.threads": "tile.threads 32 {\n  ^bb0(%t: i32):\n    tile.sync\n    tile.yield\n  }",
@@ -19,6 +22,52 @@ def test_explicit_threads_on_a_cpu(op):
     with pytest.raises(Error, match=f"the CPU target cannot run {op} yet$") as caught:
         _native.compile(module)
     assert isinstance(caught.value, NotImplementedError)
+
+
+@tileon.jit
+def through_float8(x, y, n: tl.constexpr, float8: tl.constexpr):
+    i = tl.arange(0, n)
+    tl.store(y + i, tl.load(x + i).to(float8).to(tl.float32))
+
+
+@pytest.mark.parametrize("float8, name", [(tl.float8e4nv, "float8_e4m3fn"), (tl.float8e5, "float8_e5m2")])
+def test_conversion_to_8_bit_floats(float8, name):
+    x = np.ones(16, np.float32)
+    with pytest.raises(Error, match=f":21: the CPU target cannot compute with {name} yet\n") as caught:
+        through_float8[(1,)](x, x.copy(), 16, float8)
+    assert isinstance(caught.value, NotImplementedError)
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_product_of_8_bit_floats(name):
+    @T.prim_func
+    def main(A: T.Tensor((16, 32), name), B: T.Tensor((32, 16), name), C: T.Tensor((16, 16), "float32")):
+        with T.Kernel(1):
+            a = T.alloc_shared((16, 32), name)
+            b = T.alloc_shared((32, 16), name)
+            c = T.alloc_fragment((16, 16), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.clear(c)
+            T.gemm(a, b, c)
+            T.copy(c, C)
+
+    a, b = (torch.zeros(shape).to(getattr(torch, name)) for shape in ((16, 32), (32, 16)))
+    with pytest.raises(Error, match=f"the CPU target cannot compute with {name} yet"):
+        tilelang.compile(main)(a, b, torch.empty(16, 16))
+
+
+@tileon.jit
+def half_of_it(x, y, n: tl.constexpr):
+    i = tl.arange(0, n)
+    tl.store(y + i, tl.where(i < n // 2, tl.load(x + i), 0.0))
+
+
+def test_8_bit_floats_are_moved():
+    x = torch.randn(16).to(torch.float8_e5m2)
+    y = torch.full((16,), 7.0).to(torch.float8_e5m2)
+    half_of_it[(1,)](x, y, 16)
+    assert torch.equal(y[:8].view(torch.uint8), x[:8].view(torch.uint8)) and not y[8:].view(torch.uint8).any()
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a"])

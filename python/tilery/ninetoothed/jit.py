@@ -213,9 +213,9 @@ class Kernel:
             arguments[i].merged = arguments[i].tensor.merged()
         disjoint = not signature.aliases
         build = functools.partial(compile_application, self.application, arguments, self.hints)
-        result = CompiledKernel(self.application.__name__, build, disjoint)
+        result = CompiledKernel(self.application.__name__, build, signature.device, disjoint)
         self.compiled[repr(signature)] = result
-        if oracle.wanted(values["debug"]):
+        if oracle.wanted(values["debug"], signature.device):
             return oracle.OracleHostLaunch(
                 result.module, host_name(self.application), host_parameters(arguments), values["debug"], result
             )

@@ -36,7 +36,8 @@ class JITKernel:
         self.params = [kind for _, kind in prim_func.params]
         self._debugger = None
         self.latency = self.config = self.ref_latency = None
-        self._programs, self._plans, self._last = {}, {}, None  # by kind of call; the layouts of the last one
+        self._programs, self._plans = {}, {}  # by kind of call
+        self._last, self._device, self._disjoint = None, -1, True  # the last kind: layouts, GPU, whether no tensors overlap
         inputs = [
             (name, "runtime" if isinstance(kind, TensorType) else "plain")
             for i, (name, kind) in enumerate(prim_func.params)
@@ -72,7 +73,7 @@ class JITKernel:
         layouts = {name: layout for name, layout in layouts.items() if layout}
         disjoint = not signature.aliases
         key = (tuple(sorted(layouts.items())), disjoint, signature.device)
-        if debug.wanted(self.debug):
+        if debug.wanted(self.debug, signature.device):
             return oracle.OracleCall(self._program(layouts), allocate, self.debug)
         if key not in self._plans:  # kinds of calls that differ in extents share their code
             name, kinds, own = self.prim_func.__name__, list(self.prim_func.params), self.prim_func.compile_time
@@ -81,7 +82,7 @@ class JITKernel:
             options = {"device": signature.device, "disjoint": disjoint}
             image = cache.image(self.prim_func.function, specialisation, lambda: program().module, **options)
             self._plans[key] = _native.HostPlan(image, allocate)
-        self._last = layouts
+        self._last, self._device, self._disjoint = layouts, signature.device, disjoint
         return self._plans[key]
 
     def _program(self, layouts):
@@ -132,8 +133,7 @@ class JITKernel:
     def asm(self):
         """{"tile", "passes", "llvm", "asm"}: the stages of the last kind of call."""
         module = self._latest().module
-        compiled = _native.compile(module, texts=True)
-        return {"tile": module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
+        return cache.stages(module, self._device, self._disjoint)
 
     def show_source(self, which="kernel"):
         print(self.get_kernel_source())

@@ -15,8 +15,8 @@ _HINTS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "lau
 class CompiledKernel:
     """What a launch returns: the kernel for one specialisation, with its stages as text."""
 
-    def __init__(self, name, build, disjoint):
-        self.name, self.disjoint = name, disjoint
+    def __init__(self, name, build, device, disjoint):
+        self.name, self.device, self.disjoint = name, device, disjoint
         self._build, self._traced = build, None
         self._texts = None
 
@@ -37,8 +37,7 @@ class CompiledKernel:
     def asm(self):
         """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}."""
         if self._texts is None:
-            compiled = _native.compile(self.module, disjoint=self.disjoint, texts=True)
-            self._texts = {"tile": self.module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
+            self._texts = cache.stages(self.module, self.device, self.disjoint)
         return self._texts
 
 
@@ -56,8 +55,8 @@ def plan(kernel, signature, arguments):
     kernel.watch(watched(kernel.fn))
     disjoint = not signature.aliases
     hints = {option: arguments.get(option) for option in _HINTS if option not in kernel.arg_names}
-    result = CompiledKernel(name, lambda: trace(kernel.fn, name, parameters, debug, hints), disjoint)
-    if oracle.wanted(debug):
+    result = CompiledKernel(name, lambda: trace(kernel.fn, name, parameters, debug, hints), signature.device, disjoint)
+    if oracle.wanted(debug, signature.device):
         return oracle.OracleLaunch(
             result.module, name, [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None], debug, result
         )
