@@ -1,9 +1,9 @@
 """Timing and checking of kernels."""
 
 import enum
-import time
 
 from ..errors import error
+from ..timing import measure
 from .memory import TensorType
 
 
@@ -26,24 +26,7 @@ def do_bench(
     **options,
 ):
     """Milliseconds a call of fn takes; warmup and rep are budgets in milliseconds."""
-    if return_mode not in ("mean", "median", "min", "max"):
-        raise error(ValueError, f"unknown return_mode {return_mode!r}", hint="known: mean, median, min, max")
-    fn()
-    start = time.perf_counter()
-    fn()
-    once = max(time.perf_counter() - start, 1e-7) * 1e3
-    for _ in range(_n_warmup or max(1, int(warmup / once))):
-        fn()
-    times = []
-    for _ in range(_n_repeat or max(1, int(rep / once))):
-        start = time.perf_counter()
-        fn()
-        times.append((time.perf_counter() - start) * 1e3)
-    times.sort()
-    if quantiles is not None:
-        picked = [times[min(int(q * len(times)), len(times) - 1)] for q in quantiles]
-        return picked[0] if len(picked) == 1 else picked
-    return {"mean": sum(times) / len(times), "median": times[len(times) // 2], "min": times[0], "max": times[-1]}[return_mode]
+    return measure(fn, warmup, rep, return_mode, quantiles, calls=(_n_warmup, _n_repeat))
 
 
 class Profiler:
