@@ -318,3 +318,24 @@ def test_options_of_other_back_ends():
     profiler = kernel.get_profiler()
     profiler.assert_allclose(lambda a: a)
     assert profiler.do_bench(warmup=1, rep=1) > 0 and tilelang.profiler.do_bench(lambda: None, warmup=1, rep=1) > 0
+
+
+INVERSE = {
+    "acos": torch.acos,
+    "asin": torch.asin,
+    "acosh": lambda x: torch.acosh(1 + x.abs()),
+    "asinh": torch.asinh,
+    "atanh": torch.atanh,
+    "nearbyint": torch.round,
+}
+
+
+@pytest.mark.parametrize("name", INVERSE)
+def test_inverse_functions(engine, name):
+    x = torch.rand(64) * 1.8 - 0.9
+    function = (lambda v: T.acosh(1 + T.abs(v))) if name == "acosh" else getattr(T, name)
+    # acosh near 1 magnifies the rounding of its argument, by 1 / sqrt(2 |x|).
+    slack = 2.0**-24 / (2 * x.abs().double()).sqrt() if name == "acosh" else 0.0
+    expected = INVERSE[name](x.double())
+    y = elementwise(function, "float32", "float32")(x).double()
+    assert ((y - expected).abs() <= 4 * 2.0**-24 * expected.abs() + slack + 2.0**-24).all()

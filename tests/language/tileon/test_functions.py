@@ -546,3 +546,30 @@ def test_batched_dot(run):
 def test_host_functions():
     assert tl.cdiv(7, 2) == 4 and tileon.cdiv(8, 2) == 4 and tileon.next_power_of_2(5) == 8 and tileon.next_power_of_2(8) == 8
     assert tileon.constexpr(4) * 2 == 8 and tileon.cdiv(tl.constexpr(7), 2) == 4
+
+
+def test_division_as_ieee_rounds_it(run):
+    x, y = randn(), randn()
+    assert torch.equal(run("tl.store(o0 + i, tl.div_rn(tl.load(x0 + i), tl.load(x1 + i)))", [out()], x, y), x / y)
+
+
+def test_bitwise_atomics(run):
+    mask, value = (torch.randint(0, 1 << 31, (N,), dtype=torch.int32) for _ in range(2))
+    for name, expected in (("and", value & mask), ("or", value | mask), ("xor", value ^ mask)):
+        assert torch.equal(run(f"tl.atomic_{name}(o0 + i, tl.load(x0 + i))", [value.clone()], mask), expected)
+
+
+@pytest.mark.parametrize("group", [1, 3, 16])
+def test_swizzle2d_orders_groups_of_rows_by_columns(run, group):
+    rows, columns = 16, N // 16
+    body = f"r, c = tl.swizzle2d(i // {columns}, i % {columns}, {rows}, {columns}, {group})\ntl.store(o0 + i, r * {columns} + c)"
+    starts = range(0, rows, group)
+    order = [r * columns + c for s in starts for c in range(columns) for r in range(s, min(s + group, rows))]
+    assert run(body, [out(torch.int32)]).tolist() == order
+
+
+def test_four_random_tiles(run):
+    body = "a, b, c, d = tl.rand4x(3, i)\ntl.store(o0 + i, a)\ntl.store(o1 + i, tl.rand(3, i))\ntl.store(o2 + i, d)"
+    first, alone, last = run(body, [out(), out(), out()])
+    assert torch.equal(first, alone) and not torch.equal(first, last)
+    assert all(((0 <= t) & (t < 1)).all() and len(t.unique()) > 60 for t in (first, last))
