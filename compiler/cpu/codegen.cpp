@@ -119,7 +119,7 @@ bool KernelEmitter::steps(const std::vector<Step> &list) {
     } else {
       llvm::Value *done = step.nest.sinks.size() == 1 ? evaluator.done.lookup(step.nest.sinks[0].op) : nullptr;
       bool ok = true;
-      when(done ? e.b.CreateNot(done) : nullptr, [&] { ok = nests.emit(step.nest); });
+      when(done ? e.b.CreateNot(done) : nullptr, [&] { ok = nest(step.nest); });
       if (!ok)
         return false;
     }
@@ -198,8 +198,7 @@ bool KernelEmitter::op(Operation *op) {
       .Case([&](tile::HistogramOp op) { histogramOp(op); })
       .Case([&](tile::PrintOp op) { printOp(op); })
       .Case([&](tile::AssertOp op) { assertOp(op); })
-      .Case<tile::DotOp, tile::ContractOp>(
-          [&](Operation *op) { emitDot(evaluator, op, {launch, [&](Block &body) { ok &= block(body); }}); })
+      .Case<tile::DotOp, tile::ContractOp>([&](Operation *op) { dotOp(op); })
       .Case([&](scf::ForOp op) { ok = forOp(op); })
       .Case([&](scf::IfOp op) { ok = ifOp(op); })
       .Case([&](scf::WhileOp op) { ok = whileOp(op); })
@@ -221,6 +220,10 @@ bool KernelEmitter::op(Operation *op) {
         scalars[op->getResult(0)] = result;
       });
   return ok && !evaluator.failed;
+}
+
+void KernelEmitter::dotOp(Operation *op) {
+  emitDot(evaluator, op, {launch, [&](Block &body) { evaluator.failed |= !block(body); }});
 }
 
 FailureOr<CompiledObject> compileModule(ModuleOp source, const Options &options) {

@@ -7,6 +7,7 @@ namespace tilery::cpu {
 class KernelEmitter {
 public:
   KernelEmitter(Emitter &e, tile::KernelOp kernel, const Plan &plan);
+  virtual ~KernelEmitter() = default;
   /// Adds the kernel's function (include/tilery/abi.h) to the module. Failure after an error was reported.
   mlir::FailureOr<KernelInfo> emit();
 
@@ -22,21 +23,30 @@ public:
   /// What the op's initial tiles need before it.
   bool inits(mlir::Operation *op);
   /// body at every element of a box, one lane at a time, in row-major order.
-  void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  virtual void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
   /// Runs `then` if `condition` holds (null: always).
   void when(llvm::Value *condition, llvm::function_ref<void()> then);
   llvm::BasicBlock *newBlock(const char *name = "");
 
-private:
+protected:
+  // What a target with threads of its own does otherwise.
+  virtual bool nest(const Nest &nest) { return nests.emit(nest); }
+  virtual bool op(mlir::Operation *op);
+  virtual void dotOp(mlir::Operation *op);
+  virtual bool parallelOp(tile::ParallelOp op);
+  virtual void atomically(mlir::Operation *op, mlir::Value place,
+                          llvm::function_ref<llvm::Value *(llvm::Value *pointer, llvm::ArrayRef<Index> point)> update);
+  virtual void histogramOp(tile::HistogramOp op);
+  virtual void printOp(tile::PrintOp op);
+  virtual void assertOp(tile::AssertOp op);
+
   void emitEntry();
   void makeScopes();
-  bool op(mlir::Operation *op);
 
   // control_flow.cpp
   bool forOp(mlir::scf::ForOp op);
   bool ifOp(mlir::scf::IfOp op);
   bool whileOp(mlir::scf::WhileOp op);
-  bool parallelOp(tile::ParallelOp op);
 
   // memory_ops.cpp
   void loadOp(tile::LoadOp op);
@@ -48,16 +58,11 @@ private:
   void atomicRmwOp(tile::AtomicRmwOp op);
   void atomicCasOp(tile::AtomicCasOp op);
   Point elementPoint(mlir::OperandRange indices, llvm::ArrayRef<int64_t> shape, Lanes &inside);
-  void atomically(mlir::Operation *op, mlir::Value place,
-                  llvm::function_ref<llvm::Value *(llvm::Value *pointer, llvm::ArrayRef<Index> point)> update);
 
   // tile_ops.cpp
   void extractOp(tile::ExtractOp op);
   void scanOp(tile::ScanOp op);
   void sortOp(tile::SortOp op);
-  void histogramOp(tile::HistogramOp op);
-  void printOp(tile::PrintOp op);
-  void assertOp(tile::AssertOp op);
 
   tile::KernelOp kernel;
   llvm::Function *function = nullptr;

@@ -124,10 +124,13 @@ void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
                                        R::FMax, R::FMin, R::And, R::Or,  R::Xor,  R::Xchg};
   R::BinOp kind = kinds[unsigned(op.getKind())];
   bool real = isa<FloatType>(element), small = real && element.getIntOrFloatBitWidth() == 16;
-  bool compareAndSwap = element.isInteger(1) || (real && kind != R::Xchg);
+  bool addsFloats = kind == R::FAdd && e.options.target.floatAtomics && (element.isF32() || element.isF64());
+  bool compareAndSwap = element.isInteger(1) || (real && kind != R::Xchg && !addsFloats);
   llvm::AtomicOrdering order = orderOf(op.getOrder());
   atomically(op, op.getPlace(), [&](llvm::Value *pointer, ArrayRef<Index> point) -> llvm::Value * {
     Lanes value = evaluator.value(op.getValue(), point);
+    if (addsFloats)
+      return b.CreateAtomicRMW(kind, pointer, value, llvm::MaybeAlign(elementBytes(element)), order);
     if (!compareAndSwap) {
       llvm::Type *bits = b.getIntNTy(elementBytes(element) * 8);
       llvm::Value *operand = real ? b.CreateBitCast(value, bits) : value;

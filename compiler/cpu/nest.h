@@ -41,6 +41,12 @@ public:
   /// evaluator. Returns the carried values after the loop; `last`, if given, receives the counter.
   llvm::SmallVector<Lanes> loop(llvm::Value *from, llvm::Value *to, int64_t step, bool whole, llvm::ArrayRef<Lanes> init,
                                 Body body, llvm::Value **last = nullptr);
+  /// Adds the intervals that bound the accesses an expression (a place) reads (is), as far as they run along nest dimensions: loops[d] is
+  /// that of the expression's dimension d, -1: none.
+  void collectBounds(mlir::Value value, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
+                     llvm::SmallPtrSetImpl<const void *> &seen) const;
+  void collectPlaceBounds(mlir::Value place, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
+                          llvm::SmallPtrSetImpl<const void *> &seen) const;
   /// Ends the current block, so that what the loops to come do not change can be emitted before its end.
   llvm::Instruction *cut();
 
@@ -74,10 +80,6 @@ private:
   void commit(const Sink &sink, Lanes value);
   void finishRow(llvm::ArrayRef<Lanes> partials);
   void chooseWidth();
-  void collectBounds(mlir::Value value, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
-                     llvm::SmallPtrSetImpl<const void *> &seen) const;
-  void collectPlaceBounds(mlir::Value place, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
-                          llvm::SmallPtrSetImpl<const void *> &seen) const;
   bool restriction(unsigned dim, KnownBound &bound) const;
   Range clamp(const KnownBound &bound, int64_t size);
 

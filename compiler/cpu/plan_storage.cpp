@@ -195,7 +195,7 @@ void Planner::addTemporaries(Plan &plan) {
     if (isa<tile::PrintOp>(op))
       for (Value value : op->getOperands())
         plan.temporaries[op].push_back(newBuffer(value.getType(), begin[op], end[op]));
-    if (isa<tile::DotOp, tile::ContractOp>(op)) {
+    if (isa<tile::DotOp, tile::ContractOp>(op) && options.target.packsDots) {
       DotPlan dot = planDot(op, options, [&](Value value) { return stored(value); });
       llvm::raw_string_ostream(plan.dots[op]) << dot;
       auto type = cast<RankedTensorType>(op->getResult(0).getType());

@@ -1,6 +1,7 @@
 #include "compiler/cuda/cuda.h"
 #include "compiler/cuda/hopper_gemm.h"
 #include "compiler/cuda/ptx.h"
+#include "compiler/cuda/simt.h"
 #include "compiler/cpu/kernel_info.h"
 
 using namespace mlir;
@@ -14,27 +15,42 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
   cpu::Options lanes;
   lanes.target = {};
   lanes.target.vectorBits = 128;
-  lanes.target.narrowsBF16 = true;
+  lanes.target.vectorRegisters = 64;
+  lanes.target.packsDots = false;
+  lanes.target.narrowsBF16 = options.target.sm >= 90;
+  lanes.target.floatAtomics = true;
   lanes.disjoint = options.disjoint;
   lanes.fpContract = options.fpContract;
   cpu::Emitter e(module, lanes);
   CompiledModule result;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
-    std::optional<GemmKernel> gemm = options.target.hopper() ? matchGemm(kernel) : std::nullopt;
-    if (!gemm)
-      return kernel.emitError("the GPU target cannot run this program yet");
-    GemmSchedule schedule = chooseSchedule(problemOf(*gemm), options.target);
-    if (options.wantPlan)
-      result.planText += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n";
-    FailureOr<GpuInfo> gpu = emitHopperGemm(e, *gemm, schedule, options.target);
-    if (failed(gpu))
-      return failure();
     FailureOr<KernelInfo> info = cpu::describe(kernel);
     if (failed(info))
+      return failure();
+    FailureOr<GpuInfo> gpu = failure();
+    if (std::optional<GemmKernel> gemm = options.target.hopper() ? matchGemm(kernel) : std::nullopt) {
+      GemmSchedule schedule = chooseSchedule(problemOf(*gemm), options.target);
+      if (options.wantPlan)
+        result.planText += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n";
+      gpu = emitHopperGemm(e, *gemm, schedule, options.target);
+    } else {
+      cpu::Plan plan = cpu::planKernel(kernel, lanes);
+      if (options.wantPlan) {
+        llvm::raw_string_ostream stream(result.planText);
+        plan.print(stream, kernel);
+      }
+      gpu = SimtEmitter(e, kernel, plan, options.target).emitBlock();
+    }
+    if (failed(gpu))
       return failure();
     info->gpu = *gpu;
     result.kernels.push_back(std::move(*info));
   }
+  for (llvm::Function &function : module)
+    if (function.isDeclaration() && !function.isIntrinsic()) {
+      source.emitError() << "the GPU target has no " << function.getName() << " yet";
+      return failure();
+    }
   result.ptx = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result.llvmText : nullptr);
   return result;
 }

@@ -1,0 +1,280 @@
+#include "compiler/cuda/simt.h"
+#include "compiler/cpu/kernel_info.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+using cpu::Index;
+using cpu::Lanes;
+using cpu::Point;
+
+namespace {
+/// The user's num_warps, else a number by the largest tile.
+unsigned chooseThreads(tile::KernelOp kernel, const cpu::Plan &plan) {
+  if (auto warps = kernel->getAttrOfType<IntegerAttr>("num_warps"))
+    return std::clamp<int64_t>(llvm::PowerOf2Ceil(warps.getInt()), 1, 32) * 32;
+  int64_t largest = 1;
+  for (auto &[block, steps] : plan.steps)
+    for (const cpu::Step &step : steps)
+      if (!step.op) {
+        int64_t elements = 1;
+        for (int64_t size : step.nest.shape)
+          elements *= size;
+        largest = std::max(largest, elements);
+      }
+  return largest >= 32768 ? 512 : largest >= 4096 ? 256 : 128;
+}
+} // namespace
+
+SimtEmitter::SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const cpu::Plan &plan, const CudaTarget &target)
+    : KernelEmitter(e, kernel, plan), ptx(e.b), target(target), threads(chooseThreads(kernel, plan)) {}
+
+void SimtEmitter::refuse(Operation *op, const char *what) {
+  op->emitError() << "the GPU target cannot " << what << " yet";
+  evaluator.failed = true;
+}
+
+FailureOr<GpuInfo> SimtEmitter::emitBlock() {
+  auto &b = e.b;
+  exchangeOffset = (plan.arenaBytes + 63) / 64 * 64;
+  GpuInfo info;
+  info.threads = threads;
+  info.sharedBytes = exchangeOffset + exchangeSlots * exchangeBytes;
+  if (info.sharedBytes > target.sharedBytes) {
+    kernel.emitError() << "a program needs " << info.sharedBytes << " bytes of shared memory, the device has "
+                       << target.sharedBytes << "; use smaller tiles";
+    return failure();
+  }
+  SmallVector<llvm::Type *> types;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    types.push_back(e.memoryType(argument.getType()));
+  types.append(3, b.getInt32Ty());
+  function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false), llvm::GlobalValue::ExternalLinkage,
+                                    kernel.getSymName(), e.module);
+  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  function->addFnAttr("nvvm.maxntid", std::to_string(threads));
+  function->addFnAttr(llvm::Attribute::Convergent);
+  function->setDoesNotThrow();
+  makeScopes();
+  b.SetInsertPoint(newBlock("entry"));
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    evaluator.scalars[argument] = e.fromMemory(function->getArg(argument.getArgNumber()), argument.getType());
+  for (unsigned d = 0; d < 3; ++d)
+    grid.push_back(function->getArg(function->arg_size() - 3 + d));
+  auto *shared =
+      new llvm::GlobalVariable(e.module, llvm::ArrayType::get(b.getInt8Ty(), 0), false, llvm::GlobalValue::ExternalLinkage,
+                               nullptr, kernel.getSymName() + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, Shared);
+  shared->setAlignment(llvm::Align(64));
+  evaluator.arena = b.CreateAddrSpaceCast(shared, b.getPtrTy());
+  thread = b.CreateZExt(ptx.special("tid.x"), b.getInt64Ty());
+  llvm::Value *number = ptx.special("ctaid.x");
+  programId = b.CreateZExt(number, b.getInt64Ty());
+  llvm::Value *row = b.CreateUDiv(number, grid[0]);
+  pid.assign({b.CreateURem(number, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])});
+  llvm::BasicBlock *start = newBlock();
+  b.CreateBr(start);
+  b.SetInsertPoint(start);
+  if (!block(kernel.getBody().front()) || evaluator.failed)
+    return failure();
+  b.CreateRetVoid();
+  return info;
+}
+
+Point SimtEmitter::pointOf(ArrayRef<int64_t> shape, llvm::Value *linear) {
+  auto &b = e.b;
+  Point point(shape.size(), evaluator.constant(0));
+  for (int d = int(shape.size()) - 1; d >= 0; --d) {
+    if (shape[d] == 1)
+      continue;
+    bool last = llvm::all_of(shape.take_front(d), [](int64_t size) { return size == 1; });
+    llvm::Value *index = last ? linear : b.CreateURem(linear, e.i64(shape[d]));
+    point[d] = Index{index, 0, nullptr, evaluator.level(), 1, d};
+    if (!last)
+      linear = b.CreateUDiv(linear, e.i64(shape[d]));
+  }
+  return point;
+}
+
+void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indices)> body) {
+  if (alone)
+    return KernelEmitter::forEach(shape, body);
+  int64_t total = 1;
+  for (int64_t size : shape)
+    total *= size;
+  barrier();
+  evaluator.forget();
+  evaluator.known.clear();
+  evaluator.lanes = 1;
+  evaluator.limit = nullptr;
+  nests.loop(thread, e.i64(total), threads, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
+    Point point = pointOf(shape, i);
+    for (Index &index : point)
+      index.loop = -1;
+    body(point);
+    return SmallVector<Lanes>();
+  });
+  evaluator.forget();
+  barrier();
+}
+
+bool SimtEmitter::op(Operation *op) {
+  // Scalar effects: every thread would make the same one, but not at the same time as the others read.
+  bool writes = isa<tile::BufferStoreOp, tile::ElementStoreOp>(op);
+  if (writes)
+    barrier();
+  bool ok = KernelEmitter::op(op);
+  if (writes)
+    barrier();
+  return ok;
+}
+
+bool SimtEmitter::parallelOp(tile::ParallelOp op) {
+  if (alone)
+    return KernelEmitter::parallelOp(op);
+  auto &b = e.b;
+  Block &body = op.getBody().front();
+  SmallVector<llvm::Value *> extents;
+  llvm::Value *total = e.i64(1);
+  for (Value extent : op.getExtents()) {
+    llvm::Value *size = b.CreateSExtOrTrunc(evaluator.scalar(extent), b.getInt64Ty());
+    size = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, size, e.i64(0));
+    extents.push_back(size);
+    total = b.CreateMul(total, size);
+  }
+  barrier();
+  alone = true;
+  llvm::BasicBlock *before = b.GetInsertBlock(), *loop = newBlock("parallel"), *exit = newBlock();
+  b.CreateCondBr(b.CreateICmpSLT(thread, total), loop, exit);
+  b.SetInsertPoint(loop);
+  llvm::PHINode *i = b.CreatePHI(b.getInt64Ty(), 2);
+  i->addIncoming(thread, before);
+  llvm::Value *rest = i;
+  for (int d = int(extents.size()) - 1; d >= 0; --d) {
+    llvm::Type *type = e.valueType(body.getArgument(d).getType());
+    evaluator.scalars[body.getArgument(d)] = b.CreateSExtOrTrunc(d ? b.CreateURem(rest, extents[d]) : rest, type);
+    rest = b.CreateUDiv(rest, extents[d]);
+  }
+  bool ok = block(body);
+  llvm::Value *next = b.CreateAdd(i, e.i64(threads));
+  i->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, total), loop, exit);
+  b.SetInsertPoint(exit);
+  alone = false;
+  barrier();
+  return ok;
+}
+
+void SimtEmitter::atomically(Operation *op, Value place, llvm::function_ref<llvm::Value *(llvm::Value *, Indices)> update) {
+  if (alone || isa<RankedTensorType>(op->getResult(0).getType()))
+    return KernelEmitter::atomically(op, place, update);
+  barrier(); // what the program wrote before comes first
+  llvm::Value *slot = exchange(0, e.i64(0));
+  when(e.b.CreateICmpEQ(thread, e.i64(0)), [&] {
+    alone = true;
+    KernelEmitter::atomically(op, place, update);
+    alone = false;
+    e.b.CreateStore(e.toMemory(evaluator.scalars[op->getResult(0)], op->getResult(0).getType()), slot);
+  });
+  barrier();
+  Type type = op->getResult(0).getType();
+  evaluator.scalars[op->getResult(0)] = e.fromMemory(e.b.CreateLoad(e.memoryType(type), slot), type);
+  barrier();
+}
+
+void SimtEmitter::histogramOp(tile::HistogramOp op) {
+  auto &b = e.b;
+  auto result = cast<RankedTensorType>(op.getType());
+  int buffer = plan.storage.lookup(op.getResult());
+  llvm::Type *count = e.valueType(result.getElementType());
+  forEach(result.getShape(), [&](Indices point) {
+    evaluator.store(evaluator.scratchAddress(buffer, result.getShape(), point), llvm::Constant::getNullValue(count));
+  });
+  forEach(tile::shapeOf(op.getValue().getType()), [&](Indices point) {
+    llvm::Value *bin = b.CreateSExtOrTrunc(evaluator.value(op.getValue(), point), b.getInt64Ty());
+    llvm::Value *counted = b.CreateICmpULT(bin, e.i64(result.getDimSize(0)));
+    if (op.getMask())
+      counted = b.CreateAnd(counted, evaluator.value(op.getMask(), point));
+    when(counted, [&] {
+      cpu::Address where = evaluator.scratchAddress(buffer, result.getShape(), {Index{bin, 0, nullptr, evaluator.level()}});
+      b.CreateAtomicRMW(llvm::AtomicRMWInst::Add, where.pointer, llvm::ConstantInt::get(count, 1),
+                        llvm::MaybeAlign(where.alignment), llvm::AtomicOrdering::Monotonic);
+    });
+  });
+}
+
+// One element of the result a thread, its products in increasing k.
+void SimtEmitter::dotOp(Operation *op) {
+  auto &b = e.b;
+  auto dot = dyn_cast<tile::DotOp>(op);
+  auto contract = dyn_cast<tile::ContractOp>(op);
+  Block *region = contract ? &contract.getBody().front() : nullptr;
+  Value x = dot ? dot.getA() : region->getTerminator()->getOperand(0),
+        y = dot ? dot.getB() : region->getTerminator()->getOperand(1);
+  Value start = dot ? dot.getAcc() : contract.getAcc();
+  bool unsignedA = dot ? dot.getAUnsigned() : contract.getAUnsigned(),
+       unsignedB = dot ? dot.getBUnsigned() : contract.getBUnsigned();
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  Type element = result.getElementType();
+  bool small = isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 16;
+  llvm::Type *type = small ? b.getFloatTy() : e.valueType(element);
+  int64_t depth = tile::shapeOf(x.getType()).back();
+  auto converted = [&](Value tile, Lanes value, bool isUnsigned) -> Lanes {
+    Type own = cpu::elementOf(tile);
+    if (isa<FloatType>(own)) {
+      if (own.getIntOrFloatBitWidth() == 16)
+        value = e.widenFloat(value, own);
+      return b.CreateFPCast(value, type);
+    }
+    return isUnsigned ? b.CreateZExtOrTrunc(value, type) : b.CreateSExtOrTrunc(value, type);
+  };
+  int buffer = plan.storage.lookup(op->getResult(0));
+  auto products = [&](Indices point, Lanes before) {
+    return nests.loop(e.i64(0), e.i64(depth), 1, false, {before}, [&](llvm::Value *k, ArrayRef<Lanes> carried) {
+      Index along{k, 0, nullptr, evaluator.level()};
+      Point a(point), c(point);
+      a.back() = along;
+      c[c.size() - 2] = along;
+      Lanes p = converted(x, evaluator.value(x, a), unsignedA), q = converted(y, evaluator.value(y, c), unsignedB);
+      Lanes next = type->isIntegerTy() ? b.CreateAdd(carried[0], b.CreateMul(p, q))
+                                       : e.intrinsic(llvm::Intrinsic::fma, {p, q, carried[0]}, {type});
+      return SmallVector<Lanes>{next};
+    })[0];
+  };
+  auto store = [&](Indices point, Lanes sum) {
+    evaluator.store(evaluator.scratchAddress(buffer, result.getShape(), point), small ? e.narrowFloat(sum, element) : sum);
+  };
+  auto widened = [&](Lanes value) { return small ? e.widenFloat(value, element) : value; };
+  if (dot) {
+    forEach(result.getShape(), [&](Indices point) {
+      Lanes sum = widened(evaluator.value(start, point));
+      if (dot.getClear())
+        sum = b.CreateSelect(evaluator.scalar(dot.getClear()), llvm::Constant::getNullValue(type), sum);
+      store(point, products(point, sum));
+    });
+    return;
+  }
+  forEach(result.getShape(), [&](Indices point) { store(point, widened(evaluator.value(start, point))); });
+  llvm::Value *steps = evaluator.wide(contract.getSteps());
+  llvm::BasicBlock *before = b.GetInsertBlock(), *loop = newBlock("contract"), *exit = newBlock();
+  b.CreateCondBr(b.CreateICmpSLT(e.i64(0), steps), loop, exit);
+  b.SetInsertPoint(loop);
+  llvm::PHINode *step = b.CreatePHI(b.getInt64Ty(), 2);
+  step->addIncoming(e.i64(0), before);
+  evaluator.scalars[region->getArgument(0)] = step;
+  evaluator.failed |= !block(*region);
+  forEach(result.getShape(), [&](Indices point) {
+    Lanes sum = evaluator.load(evaluator.scratchAddress(buffer, result.getShape(), point));
+    store(point, products(point, widened(sum)));
+  });
+  llvm::Value *next = b.CreateAdd(step, e.i64(1));
+  step->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, steps), loop, exit);
+  b.SetInsertPoint(exit);
+}
+
+llvm::Value *SimtEmitter::exchange(unsigned slot, llvm::Value *entry) {
+  llvm::Value *base = e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, exchangeOffset + slot * exchangeBytes);
+  return e.b.CreateInBoundsGEP(e.b.getInt64Ty(), base, entry);
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,67 @@
+#pragma once
+// Any tile program on any NVIDIA GPU from sm_80: one block a program, whose threads share the elements of each nest of the plan.
+#include "compiler/cpu/codegen.h"
+#include "compiler/cuda/ptx.h"
+#include "compiler/cuda/target.h"
+
+namespace tilery::cuda {
+
+/// Scalar code runs in every thread alike; effects on memory happen once. Stored tiles lie in shared memory, barriers stand around every
+/// step that writes.
+class SimtEmitter : public cpu::KernelEmitter {
+public:
+  SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const cpu::Plan &plan, const CudaTarget &target);
+  /// Adds the kernel to the module; failure after an error was reported.
+  mlir::FailureOr<GpuInfo> emitBlock();
+
+protected:
+  using Indices = llvm::ArrayRef<cpu::Index>;
+  void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(Indices)> body) override;
+  bool nest(const cpu::Nest &nest) override;
+  bool op(mlir::Operation *op) override;
+  void dotOp(mlir::Operation *op) override;
+  bool parallelOp(tile::ParallelOp op) override;
+  void atomically(mlir::Operation *op, mlir::Value place,
+                  llvm::function_ref<llvm::Value *(llvm::Value *pointer, Indices point)> update) override;
+  void histogramOp(tile::HistogramOp op) override;
+  void printOp(tile::PrintOp op) override { refuse(op, "print"); }
+  void assertOp(tile::AssertOp op) override { refuse(op, "check assertions"); }
+
+private:
+  // simt_nest.cpp
+  void mapNest(const cpu::Nest &nest);
+  void reduceNest(const cpu::Nest &nest, uint64_t axis);
+  unsigned lanesOf(const cpu::Nest &nest, unsigned dim) const;
+  llvm::SmallVector<cpu::KnownBound> boundsOf(const cpu::Nest &nest) const;
+  /// Every sink at `width` lanes of the point; what reductions take goes to `reduced`.
+  void body(const cpu::Nest &nest, const cpu::Point &point, unsigned width, llvm::SmallVectorImpl<cpu::Lanes> &reduced);
+  /// The same, without masks where all bounds hold for these lanes, one lane at a time elsewhere.
+  void boundedBody(const cpu::Nest &nest, const cpu::Point &point, unsigned dim, unsigned width,
+                   llvm::ArrayRef<cpu::KnownBound> bounds, llvm::SmallVectorImpl<cpu::Lanes> &reduced);
+  void commit(const cpu::Nest &nest, const cpu::Sink &sink, const cpu::Point &point, cpu::Lanes value);
+  /// Combines the partial results of `group` neighbouring threads (a power of two) in the first of them.
+  void combineThreads(tile::ReduceOp reduce, unsigned group, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::Value *&has);
+  void combine(tile::ReduceOp reduce, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::Value *&has,
+               llvm::ArrayRef<cpu::Lanes> others, llvm::Value *otherHas);
+  llvm::Value *shuffle(llvm::Value *value, unsigned distance);
+  /// An entry of the memory in which threads hand values to each other.
+  llvm::Value *exchange(unsigned slot, llvm::Value *entry);
+
+  void refuse(mlir::Operation *op, const char *what);
+  void barrier() {
+    if (!alone)
+      ptx.blockBarrier();
+  }
+  cpu::Point pointOf(llvm::ArrayRef<int64_t> shape, llvm::Value *linear);
+
+  static constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8; // a slot: one value of eight bytes a warp
+
+  Ptx ptx;
+  const CudaTarget &target;
+  unsigned threads = 128;
+  bool alone = false; // inside code that each thread runs for itself
+  llvm::Value *thread = nullptr;
+  uint64_t exchangeOffset = 0; // shared memory in which threads of a block hand values to each other
+};
+
+} // namespace tilery::cuda
