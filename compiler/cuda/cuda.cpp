@@ -8,10 +8,7 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
-FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options) {
-  llvm::LLVMContext context;
-  llvm::Module module("tilery", context);
-  prepareModule(module, options.target);
+cpu::Options laneOptions(const Options &options) {
   cpu::Options lanes;
   lanes.target = {};
   lanes.target.vectorBits = 128;
@@ -21,6 +18,14 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
   lanes.target.floatAtomics = true;
   lanes.disjoint = options.disjoint;
   lanes.fpContract = options.fpContract;
+  return lanes;
+}
+
+FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options) {
+  llvm::LLVMContext context;
+  llvm::Module module("tilery", context);
+  prepareModule(module, options.target);
+  cpu::Options lanes = laneOptions(options);
   cpu::Emitter e(module, lanes);
   CompiledModule result;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
@@ -39,7 +44,8 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
         llvm::raw_string_ostream stream(result.planText);
         plan.print(stream, kernel);
       }
-      gpu = SimtEmitter(e, kernel, plan, options.target).emitBlock();
+      PtxMachine machine;
+      gpu = SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();
     }
     if (failed(gpu))
       return failure();

@@ -1,5 +1,6 @@
 #pragma once
 // The CUDA back end's entry point: tile IR in, PTX out.
+#include "compiler/cpu/cpu.h"
 #include "compiler/cuda/target.h"
 #include "compiler/ir/Tile.h"
 #include "tilery/runtime.h"
@@ -13,6 +14,9 @@ struct Options {
   bool fpContract = true;
   bool wantLLVM = false, wantPlan = false;
 };
+
+/// What plans and the emission of lanes need to know of a GPU's threads.
+cpu::Options laneOptions(const Options &options);
 
 struct CompiledModule {
   std::string ptx;

@@ -26,8 +26,9 @@ unsigned chooseThreads(tile::KernelOp kernel, const cpu::Plan &plan) {
 }
 } // namespace
 
-SimtEmitter::SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const cpu::Plan &plan, const CudaTarget &target)
-    : KernelEmitter(e, kernel, plan), ptx(e.b), target(target), threads(chooseThreads(kernel, plan)) {}
+SimtEmitter::SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const cpu::Plan &plan, const CudaTarget &target,
+                         BlockMachine &machine)
+    : KernelEmitter(e, kernel, plan), target(target), machine(machine), threads(chooseThreads(kernel, plan)) {}
 
 void SimtEmitter::refuse(Operation *op, const char *what) {
   op->emitError() << "the GPU target cannot " << what << " yet";
@@ -45,32 +46,17 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
                        << target.sharedBytes << "; use smaller tiles";
     return failure();
   }
-  SmallVector<llvm::Type *> types;
-  for (BlockArgument argument : kernel.getBody().getArguments())
-    types.push_back(e.memoryType(argument.getType()));
-  types.append(3, b.getInt32Ty());
-  function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false), llvm::GlobalValue::ExternalLinkage,
-                                    kernel.getSymName(), e.module);
-  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  function->addFnAttr("nvvm.maxntid", std::to_string(threads));
-  function->addFnAttr(llvm::Attribute::Convergent);
-  function->setDoesNotThrow();
+  BlockEntry entry = machine.begin(e, kernel, threads);
+  function = entry.function;
   makeScopes();
-  b.SetInsertPoint(newBlock("entry"));
   for (BlockArgument argument : kernel.getBody().getArguments())
-    evaluator.scalars[argument] = e.fromMemory(function->getArg(argument.getArgNumber()), argument.getType());
-  for (unsigned d = 0; d < 3; ++d)
-    grid.push_back(function->getArg(function->arg_size() - 3 + d));
-  auto *shared =
-      new llvm::GlobalVariable(e.module, llvm::ArrayType::get(b.getInt8Ty(), 0), false, llvm::GlobalValue::ExternalLinkage,
-                               nullptr, kernel.getSymName() + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, Shared);
-  shared->setAlignment(llvm::Align(64));
-  evaluator.arena = b.CreateAddrSpaceCast(shared, b.getPtrTy());
-  thread = b.CreateZExt(ptx.special("tid.x"), b.getInt64Ty());
-  llvm::Value *number = ptx.special("ctaid.x");
-  programId = b.CreateZExt(number, b.getInt64Ty());
-  llvm::Value *row = b.CreateUDiv(number, grid[0]);
-  pid.assign({b.CreateURem(number, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])});
+    evaluator.scalars[argument] = e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType());
+  grid.assign(std::begin(entry.grid), std::end(entry.grid));
+  evaluator.arena = entry.shared;
+  thread = entry.thread;
+  programId = b.CreateZExt(entry.number, b.getInt64Ty());
+  llvm::Value *row = b.CreateUDiv(entry.number, grid[0]);
+  pid.assign({b.CreateURem(entry.number, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])});
   llvm::BasicBlock *start = newBlock();
   b.CreateBr(start);
   b.SetInsertPoint(start);

@@ -1,7 +1,7 @@
 #pragma once
 // Any tile program on any NVIDIA GPU from sm_80: one block a program, whose threads share the elements of each nest of the plan.
 #include "compiler/cpu/codegen.h"
-#include "compiler/cuda/ptx.h"
+#include "compiler/cuda/block_machine.h"
 #include "compiler/cuda/target.h"
 
 namespace tilery::cuda {
@@ -10,7 +10,7 @@ namespace tilery::cuda {
 /// step that writes.
 class SimtEmitter : public cpu::KernelEmitter {
 public:
-  SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const cpu::Plan &plan, const CudaTarget &target);
+  SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const cpu::Plan &plan, const CudaTarget &target, BlockMachine &machine);
   /// Adds the kernel to the module; failure after an error was reported.
   mlir::FailureOr<GpuInfo> emitBlock();
 
@@ -39,7 +39,7 @@ private:
   void boundedBody(const cpu::Nest &nest, const cpu::Point &point, unsigned dim, unsigned width,
                    llvm::ArrayRef<cpu::KnownBound> bounds, llvm::SmallVectorImpl<cpu::Lanes> &reduced);
   void commit(const cpu::Nest &nest, const cpu::Sink &sink, const cpu::Point &point, cpu::Lanes value);
-  /// Combines the partial results of `group` neighbouring threads (a power of two) in the first of them.
+  /// Combines the partial results of `group` neighbouring threads of a warp (a power of two) in the first of them.
   void combineThreads(tile::ReduceOp reduce, unsigned group, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::Value *&has);
   void combine(tile::ReduceOp reduce, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::Value *&has,
                llvm::ArrayRef<cpu::Lanes> others, llvm::Value *otherHas);
@@ -50,14 +50,14 @@ private:
   void refuse(mlir::Operation *op, const char *what);
   void barrier() {
     if (!alone)
-      ptx.blockBarrier();
+      machine.barrier(e);
   }
   cpu::Point pointOf(llvm::ArrayRef<int64_t> shape, llvm::Value *linear);
 
   static constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8; // a slot: one value of eight bytes a warp
 
-  Ptx ptx;
   const CudaTarget &target;
+  BlockMachine &machine;
   unsigned threads = 128;
   bool alone = false; // inside code that each thread runs for itself
   llvm::Value *thread = nullptr;

@@ -1,6 +1,5 @@
 // Nests of the plan over the threads of a block.
 #include "compiler/cuda/simt.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace mlir;
 
@@ -215,10 +214,7 @@ llvm::Value *SimtEmitter::shuffle(llvm::Value *value, unsigned distance) {
   llvm::Type *type = value->getType(), *i32 = b.getInt32Ty();
   unsigned bits = type->isPointerTy() ? 64 : type->getScalarSizeInBits();
   llvm::Value *raw = type->isPointerTy() ? b.CreatePtrToInt(value, b.getInt64Ty()) : b.CreateBitCast(value, b.getIntNTy(bits));
-  auto move = [&](llvm::Value *part) {
-    return b.CreateIntrinsic(i32, llvm::Intrinsic::nvvm_shfl_sync_down_i32,
-                             {b.getInt32(-1), part, b.getInt32(distance), b.getInt32(31)});
-  };
+  auto move = [&](llvm::Value *part) { return machine.shuffleDown(e, part, distance); };
   llvm::Value *result;
   if (bits == 64) {
     llvm::Value *low = move(b.CreateTrunc(raw, i32)), *high = move(b.CreateTrunc(b.CreateLShr(raw, 32), i32));
@@ -241,48 +237,18 @@ void SimtEmitter::combine(tile::ReduceOp reduce, SmallVectorImpl<Lanes> &values,
   has = e.b.CreateOr(has, otherHas);
 }
 
+// Elements l and l + distance of the warp's threads, for distances from group / 2 down to 1.
 void SimtEmitter::combineThreads(tile::ReduceOp reduce, unsigned group, SmallVectorImpl<Lanes> &values, llvm::Value *&has) {
-  auto &b = e.b;
-  for (unsigned distance = std::min(group, 32u) / 2; distance; distance /= 2) {
+  for (unsigned distance = group / 2; distance; distance /= 2) {
     SmallVector<Lanes> others;
     for (Lanes value : values)
       others.push_back(shuffle(value, distance));
     combine(reduce, values, has, others, shuffle(has, distance));
   }
-  if (group <= 32)
-    return;
-  // Across warps: lane 0 of each leaves its part, the first thread of the group takes them in order.
-  llvm::Value *warp = b.CreateLShr(thread, 5);
-  auto slotOf = [&](unsigned number, llvm::Value *entry) { return exchange(number, entry); };
-  barrier();
-  when(b.CreateICmpEQ(b.CreateAnd(thread, e.i64(31)), e.i64(0)), [&] {
-    for (auto [i, value] : llvm::enumerate(values)) {
-      llvm::Type *type = value->getType();
-      b.CreateStore(type->isIntegerTy(1) ? b.CreateZExt(value, b.getInt8Ty()) : value, slotOf(i + 1, warp));
-    }
-    b.CreateStore(b.CreateZExt(has, b.getInt8Ty()), slotOf(0, warp));
-  });
-  barrier();
-  llvm::Value *first = b.CreateAnd(warp, e.i64(~int64_t(group / 32 - 1)));
-  for (unsigned i = 0; i < group / 32; ++i) {
-    llvm::Value *from = b.CreateAdd(first, e.i64(i));
-    SmallVector<Lanes> others;
-    for (auto [number, value] : llvm::enumerate(values)) {
-      llvm::Type *type = value->getType();
-      llvm::Value *read = b.CreateLoad(type->isIntegerTy(1) ? b.getInt8Ty() : type, slotOf(number + 1, from));
-      others.push_back(type->isIntegerTy(1) ? b.CreateTrunc(read, type) : read);
-    }
-    llvm::Value *otherHas = b.CreateTrunc(b.CreateLoad(b.getInt8Ty(), slotOf(0, from)), b.getInt1Ty());
-    if (i == 0) {
-      values.assign(others.begin(), others.end());
-      has = otherHas;
-    } else {
-      combine(reduce, values, has, others, otherHas);
-    }
-  }
-  barrier(); // the exchange may be used again
 }
 
+// Along the last axis by the order of TileReduce.td: 64 partials. A thread has `width` neighbouring ones; without vectors it has two,
+// 32 apart. So a row takes 32 threads of a warp at most, and its tree is shuffles, then lanes.
 void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
   auto &b = e.b;
   bool along = axis == nest.shape.size() - 1; // elements of a row are neighbours
@@ -290,12 +256,10 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
   rowShape[axis] = 1;
   int64_t rows = elementsOf(rowShape), length = nest.shape[axis];
   unsigned width = along ? lanesOf(nest, axis) : 1;
-  uint64_t pieces = llvm::PowerOf2Ceil(length / width);
-  uint64_t group = 1; // threads that share a row
-  if (along)
-    group =
-        std::min<uint64_t>({threads, pieces, std::max<uint64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(1, threads / rows)), 32)});
-  int64_t abreast = threads / group; // rows at a time
+  bool halves = along && width == 1 && length > 32;
+  int64_t partials = along ? std::min<int64_t>(64, llvm::PowerOf2Ceil(length)) : 1;
+  int64_t group = along ? partials / width / (halves ? 2 : 1) : 1; // threads that share a row
+  int64_t abreast = threads / group;                               // rows at a time
   SmallVector<KnownBound> bounds = boundsOf(nest);
   SmallVector<const Sink *> reduces;
   SmallVector<Value> scalarResults;
@@ -321,45 +285,55 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
     llvm::Value *active = b.CreateICmpSLT(row, e.i64(rows));
     Point rowPoint = pointOf(rowShape, row);
     llvm::Value *end = b.CreateSelect(active, e.i64(length), e.i64(0));
-    llvm::Value *from = b.CreateMul(member, e.i64(width));
-    SmallVector<Lanes> partial = nests.loop(from, end, group * width, false, start, [&](llvm::Value *k, ArrayRef<Lanes> carried) {
-      Point point(rowPoint);
-      point[axis] = Index{k, width > 1 ? 1 : 0, nullptr, evaluator.level(), int64_t(width), int(axis)};
-      SmallVector<Lanes> fresh;
-      boundedBody(nest, point, axis, width, bounds, fresh);
-      SmallVector<Lanes> next;
-      llvm::Value *has = carried.back(), *some = has;
-      size_t at = 0;
-      for (const Sink *sink : reduces) {
-        size_t count = sink->op->getNumOperands();
-        SmallVector<Lanes> before(carried.slice(at, count));
-        some = has;
-        combine(cast<tile::ReduceOp>(sink->op), before, some, ArrayRef<Lanes>(fresh).slice(at, count), b.getTrue());
-        next.append(before);
-        at += count;
-      }
-      next.push_back(some);
-      return next;
-    });
+    auto walk = [&](int64_t offset) {
+      llvm::Value *from = b.CreateAdd(b.CreateMul(member, e.i64(width)), e.i64(offset));
+      return nests.loop(from, end, along ? partials : 1, false, start, [&](llvm::Value *k, ArrayRef<Lanes> carried) {
+        Point point(rowPoint);
+        point[axis] = Index{k, width > 1 ? 1 : 0, nullptr, evaluator.level(), int64_t(width), int(axis)};
+        SmallVector<Lanes> fresh;
+        boundedBody(nest, point, axis, width, bounds, fresh);
+        SmallVector<Lanes> next;
+        llvm::Value *has = carried.back(), *some = has;
+        size_t at = 0;
+        for (const Sink *sink : reduces) {
+          size_t count = sink->op->getNumOperands();
+          SmallVector<Lanes> before(carried.slice(at, count));
+          some = has;
+          combine(cast<tile::ReduceOp>(sink->op), before, some, ArrayRef<Lanes>(fresh).slice(at, count), b.getTrue());
+          next.append(before);
+          at += count;
+        }
+        next.push_back(some);
+        return next;
+      });
+    };
+    SmallVector<Lanes> partial = walk(0), upper;
+    if (halves)
+      upper = walk(32);
     size_t at = 0;
     for (const Sink *sink : reduces) {
       auto reduce = cast<tile::ReduceOp>(sink->op);
       size_t count = reduce.getNumOperands();
-      SmallVector<Lanes> values;
+      SmallVector<Lanes> values(partial.begin() + at, partial.begin() + at + count);
       llvm::Value *has = partial.back();
-      for (unsigned lane = 0; lane < width; ++lane) {
-        SmallVector<Lanes> single;
-        for (size_t i = at; i < at + count; ++i)
-          single.push_back(width > 1 ? b.CreateExtractElement(partial[i], lane) : partial[i]);
-        if (lane == 0) {
-          values = single;
-        } else {
-          llvm::Value *same = has;
-          combine(reduce, values, same, single, has);
-        }
-      }
+      if (halves)
+        combine(reduce, values, has, ArrayRef<Lanes>(upper).slice(at, count), upper.back());
       at += count;
-      combineThreads(reduce, group, values, has);
+      if (width > 1) { // whole vectors: lane by lane, in step
+        SmallVector<SmallVector<Lanes>> lanes(width);
+        SmallVector<llvm::Value *> some(width, has);
+        for (unsigned lane = 0; lane < width; ++lane) {
+          for (Lanes value : values)
+            lanes[lane].push_back(b.CreateExtractElement(value, uint64_t(lane)));
+          combineThreads(reduce, group, lanes[lane], some[lane]);
+        }
+        for (unsigned distance = width / 2; distance; distance /= 2)
+          for (unsigned lane = 0; lane < distance; ++lane)
+            combine(reduce, lanes[lane], some[lane], lanes[lane + distance], some[lane + distance]);
+        values = lanes[0];
+      } else {
+        combineThreads(reduce, group, values, has);
+      }
       if (!isa<RankedTensorType>(reduce.getResult(0).getType())) {
         when(b.CreateICmpEQ(thread, e.i64(0)), [&] {
           for (auto [value, result] : llvm::zip(values, reduce.getResults()))

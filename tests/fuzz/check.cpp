@@ -1,4 +1,5 @@
 #include "check.h"
+#include "block_emulator.h"
 #include "compiler/cpu/cpu.h"
 #include "compiler/oracle/element.h"
 #include "compiler/oracle/oracle.h"
@@ -114,6 +115,17 @@ Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, c
   return difference.empty() ? Outcome() : Outcome{Outcome::Differs, difference};
 }
 
+Outcome blocks(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow) {
+  Memory memory(program);
+  std::string unsupported;
+  std::string wrong = runBlocks(module, program.args.size() % 2, program.grid.data(), memory.slots.data(), unsupported);
+  if (!unsupported.empty())
+    return {Outcome::Skipped, unsupported};
+  if (wrong.empty())
+    wrong = compare(program, wanted, memory, shadow);
+  return wrong.empty() ? Outcome() : Outcome{Outcome::Differs, wrong};
+}
+
 } // namespace
 
 Outcome check(const Program &program, ModuleOp module, Against against) {
@@ -137,6 +149,8 @@ Outcome check(const Program &program, ModuleOp module, Against against) {
   if (failed(runPasses(*lowered)))
     return {Outcome::Differs, "the passes fail: " + errors};
   try {
+    if (against == Against::Blocks)
+      return blocks(program, *lowered, wanted, shadow);
     if (against == Against::Machine)
       return machine(program, *lowered, wanted, shadow, errors);
     Memory memory(program);

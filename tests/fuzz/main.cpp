@@ -1,4 +1,4 @@
-// tilery-fuzz [--count N] [--first SEED] [--jobs J] [--against passes|machine] [--print SEED]
+// tilery-fuzz [--count N] [--first SEED] [--jobs J] [--against passes|machine|blocks] [--print SEED]
 // Worker processes, so that a crash of generated code is one more finding.
 #include "check.h"
 #include "compiler/passes/passes.h"
@@ -149,7 +149,7 @@ int main(int argc, char **argv) {
     else if (option == "--jobs")
       settings.jobs = unsigned(std::stoul(value));
     else if (option == "--against")
-      settings.against = value == "passes" ? Against::Passes : Against::Machine;
+      settings.against = value == "passes" ? Against::Passes : value == "blocks" ? Against::Blocks : Against::Machine;
     else if (option == "--print") {
       auto context = makeContext();
       uint64_t seed = std::stoull(value);

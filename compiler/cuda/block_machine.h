@@ -1,0 +1,36 @@
+#pragma once
+// What a block of threads is to generated code. One implementation writes PTX; tests have another, whose threads are fibers of the CPU.
+#include "compiler/cpu/emitter.h"
+#include "compiler/cuda/ptx.h"
+
+namespace tilery::cuda {
+
+/// The values that a kernel starts from.
+struct BlockEntry {
+  llvm::Function *function = nullptr;
+  llvm::SmallVector<llvm::Value *> arguments; // as memory holds them (booleans: i8)
+  llvm::Value *grid[3] = {};                  // i32
+  llvm::Value *number = nullptr;              // i32: of the block, which is that of its program
+  llvm::Value *thread = nullptr;              // i64
+  llvm::Value *shared = nullptr;              // generic pointer, 64-byte aligned
+};
+
+class BlockMachine {
+public:
+  virtual ~BlockMachine() = default;
+  /// Makes the kernel's function and leaves the builder in its first block.
+  virtual BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, unsigned threads) = 0;
+  /// Waits for all threads of the block; memory written before is seen after.
+  virtual void barrier(cpu::Emitter &e) = 0;
+  /// The i32 of the thread `distance` further on in the warp of 32 (the own one past its end). All threads of the warp take part.
+  virtual llvm::Value *shuffleDown(cpu::Emitter &e, llvm::Value *value, unsigned distance) = 0;
+};
+
+class PtxMachine : public BlockMachine {
+public:
+  BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, unsigned threads) override;
+  void barrier(cpu::Emitter &e) override { Ptx(e.b).blockBarrier(); }
+  llvm::Value *shuffleDown(cpu::Emitter &e, llvm::Value *value, unsigned distance) override;
+};
+
+} // namespace tilery::cuda
