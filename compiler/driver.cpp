@@ -67,7 +67,7 @@ bool toCpu(mlir::ModuleOp module, const CompileOptions &options, Compiled &resul
   target.wantLLVM = options.wantLLVM || dumps("llvm");
   target.wantAsm = options.wantAsm || dumps("asm");
   target.wantPlan = options.wantPlan || dumps("plan");
-  if (failed(cpu::checkTypes(module)))
+  if (failed(cpu::checkTypes(module, target.noun)))
     return false;
   auto compiled = cpu::compileModule(module, target);
   if (failed(compiled))

@@ -76,12 +76,14 @@ def ir(args, scratch):
 
 
 def fuzz(args, scratch):
-    """One test: random programs, by the oracle and as machine code; on a failure the reduced programs are printed."""
+    """Two tests: random programs, by the oracle and as machine code, and as the GPU's general code with fibers for threads.
+    On a failure the reduced programs are printed."""
     binary = BUILD / "tests" / "fuzz" / "tilery-fuzz"
     if not binary.exists():
         return Count()
-    status = subprocess.run([binary, *(args or ["--count", "2200"])], cwd=ROOT).returncode
-    return Count(passed=1) if status == 0 else Count(failed=1)
+    runs = [args] if args else [["--count", "2200"], ["--count", "1200", "--first", "10001", "--against", "blocks"]]
+    failed = sum(subprocess.run([binary, *run], cwd=ROOT).returncode != 0 for run in runs)
+    return Count(passed=len(runs) - failed, failed=failed)
 
 
 def python(args, scratch):

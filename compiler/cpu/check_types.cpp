@@ -27,8 +27,8 @@ std::optional<DType> float8Among(TypeRange types) {
 
 } // namespace
 
-LogicalResult checkTypes(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) -> WalkResult {
+LogicalResult checkTypes(ModuleOp module, StringRef target) {
+  WalkResult result = module.walk([&](Operation *op) -> WalkResult {
     if (!computes(op))
       return WalkResult::advance();
     std::optional<DType> dtype = float8Among(op->getOperandTypes());
@@ -36,7 +36,7 @@ LogicalResult checkTypes(ModuleOp module) {
       dtype = float8Among(op->getResultTypes());
     if (!dtype)
       return WalkResult::advance();
-    return op->emitError("the CPU target cannot compute with ") << dtypeName(*dtype) << " yet";
+    return op->emitError() << target << " cannot compute with " << dtypeName(*dtype) << " yet";
   });
   return failure(result.wasInterrupted());
 }

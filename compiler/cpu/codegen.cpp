@@ -205,7 +205,7 @@ bool KernelEmitter::op(Operation *op) {
       .Case([&](tile::ParallelOp op) { ok = parallelOp(op); })
       .Default([&](Operation *op) {
         if (!isElementwise(op)) {
-          op->emitError() << "the CPU target cannot run " << op->getName().getStringRef() << " yet";
+          op->emitError() << e.options.noun << " cannot run " << op->getName().getStringRef() << " yet";
           ok = false;
           return;
         }

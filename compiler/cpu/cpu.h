@@ -15,6 +15,7 @@ struct Options {
   bool fpContract = true;
   bool lineTables = true;
   bool wantLLVM = false, wantAsm = false, wantPlan = false;
+  const char *noun = "the CPU target"; ///< the subject of what is refused
 };
 
 struct CompiledObject {

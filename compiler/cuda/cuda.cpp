@@ -2,6 +2,7 @@
 #include "compiler/cuda/hopper_gemm.h"
 #include "compiler/cuda/ptx.h"
 #include "compiler/cuda/simt.h"
+#include "compiler/cpu/check_types.h"
 #include "compiler/cpu/kernel_info.h"
 
 using namespace mlir;
@@ -18,6 +19,7 @@ cpu::Options laneOptions(const Options &options) {
   lanes.target.floatAtomics = true;
   lanes.disjoint = options.disjoint;
   lanes.fpContract = options.fpContract;
+  lanes.noun = "the GPU target";
   return lanes;
 }
 
@@ -26,6 +28,8 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
   llvm::Module module("tilery", context);
   prepareModule(module, options.target);
   cpu::Options lanes = laneOptions(options);
+  if (failed(cpu::checkTypes(source, lanes.noun)))
+    return failure();
   cpu::Emitter e(module, lanes);
   CompiledModule result;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
@@ -53,8 +57,10 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
     result.kernels.push_back(std::move(*info));
   }
   for (llvm::Function &function : module)
-    if (function.isDeclaration() && !function.isIntrinsic()) {
-      source.emitError() << "the GPU target has no " << function.getName() << " yet";
+    if (function.isDeclaration() && !function.isIntrinsic()) { // libm's, which no GPU has: "exp" is of f64, "expf" of f32
+      bool isDouble = function.getReturnType()->isDoubleTy();
+      source.emitError() << lanes.noun << " has no " << (isDouble ? function.getName() : function.getName().drop_back()) << " of "
+                         << (isDouble ? "float64" : "float32") << " yet";
       return failure();
     }
   result.ptx = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result.llvmText : nullptr);

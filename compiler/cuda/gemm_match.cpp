@@ -6,7 +6,6 @@ using namespace mlir;
 namespace tilery::cuda {
 namespace {
 
-/// The box of a loaded operand whose k coordinate is at `step` * k and whose other coordinate does not move.
 /// True for +0 in every lane.
 bool isZero(Value value) {
   if (auto splat = value.getDefiningOp<tile::SplatOp>())

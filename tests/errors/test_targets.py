@@ -70,10 +70,32 @@ def test_8_bit_floats_are_moved():
     assert torch.equal(y[:8].view(torch.uint8), x[:8].view(torch.uint8)) and not y[8:].view(torch.uint8).any()
 
 
+@tileon.jit
+def exponential(x, y, n: tl.constexpr):
+    i = tl.arange(0, n)
+    tl.store(y + i, tl.exp(tl.load(x + i)))
+
+
+@tileon.jit
+def shown(x):
+    tl.device_print("x", tl.load(x))
+
+
+@tileon.jit
+def column_sums(x, y, m: tl.constexpr, n: tl.constexpr):
+    tile = tl.load(x + tl.arange(0, m)[:, None] * n + tl.arange(0, n)[None, :])
+    tl.store(y + tl.arange(0, n), tl.sum(tl.sort(tile), axis=0))
+
+
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
-def test_other_programs_than_matmuls_on_a_gpu(target):
-    x = np.ones(64, np.float32)
-    module = kernels.add[(1,)](x, x, x.copy(), 64, BLOCK_SIZE=64).module
-    with pytest.raises(Error, match="the GPU target cannot run this program yet") as caught:
-        _native.compile(module, target=target)
-    assert isinstance(caught.value, NotImplementedError)
+def test_what_a_gpu_cannot_run(target):
+    x = np.ones((256, 256), np.float64)
+    for kernel, arguments, message in (
+        (exponential, (x, x.copy(), 16), "the GPU target has no exp of float64 yet"),
+        (shown, (x,), "the GPU target cannot print yet"),
+        (column_sums, (x, x.copy(), 256, 256), r"a program needs 5\d{5} bytes of shared memory, the device has \d+; use smaller tiles"),
+    ):
+        module = kernel[(1,)](*arguments).module
+        with pytest.raises(Error, match=message) as caught:
+            _native.compile(module, target=target)
+        assert isinstance(caught.value, NotImplementedError)
