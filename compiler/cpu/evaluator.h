@@ -143,7 +143,6 @@ private:
   llvm::Value *lanePointers(const Address &address);
 
   std::vector<Level> levels;
-  llvm::DenseMap<mlir::Value, llvm::Value *> wides;
 };
 
 } // namespace tilery::cpu

@@ -82,7 +82,7 @@ const DeviceProperties &deviceProperties(int index) {
         check(driver.cuDeviceGetAttribute(&value, which, device), "asking for a GPU's properties");
         return unsigned(value);
       };
-      found[i] = {name, attribute(75) * 10 + attribute(76), attribute(16), attribute(97), attribute(1)};
+      found[i] = {name, attribute(75) * 10 + attribute(76), attribute(16), attribute(97)};
     }
     known = std::move(found);
   }

@@ -69,7 +69,6 @@ struct DeviceProperties {
   unsigned sm = 0; ///< major * 10 + minor
   unsigned multiprocessors = 0;
   unsigned sharedBytes = 0; ///< a block may use
-  unsigned maxThreads = 0;  ///< of a block
 };
 /// Throws Error if there is no such device.
 const DeviceProperties &deviceProperties(int device);

@@ -62,7 +62,9 @@ def plan(kernel, signature, arguments):
         )
     annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
     specialisation = ["tileon", signature.params, annotations, debug, default_precision(kernel.fn), hints]
-    image = cache.image(kernel.fn, specialisation, lambda: result.module, disjoint=disjoint, device=signature.device)
+    fuses = arguments.get("enable_fp_fusion") is not False or "enable_fp_fusion" in kernel.arg_names
+    options = {"disjoint": disjoint, "device": signature.device} | ({} if fuses else {"fp_contract": False})
+    image = cache.image(kernel.fn, specialisation, lambda: result.module, **options)
     return _native.KernelPlan(_native.load(image)[0], slots, result)
 
 

@@ -10,6 +10,7 @@ import torch
 from language.tileon import kernels
 
 from tilery import tileon
+from tilery.tileon import language as tl
 from tilery.tileon import testing
 
 
@@ -158,3 +159,19 @@ def test_an_upstream_program_runs_unmodified(tmp_path):
         env={**__import__("os").environ, "TILERY_DEVICE": "cpu"},
     )
     assert done.stdout == "right\n", done.stderr
+
+
+@tileon.jit
+def multiply_add(x, y, z, out, n: tl.constexpr):
+    i = tl.arange(0, n)
+    tl.store(out + i, tl.load(x + i) * tl.load(y + i) + tl.load(z + i))
+
+
+def test_fusion_of_products_and_sums_can_be_switched_off():
+    x, y = torch.rand(2, 64)
+    exact = x.double() * y.double()
+    z = -(x * y)  # the sum is what the product lost when it was rounded
+    fused, apart = torch.empty(2, 64)
+    multiply_add[(1,)](x, y, z, fused, 64)
+    multiply_add[(1,)](x, y, z, apart, 64, enable_fp_fusion=False)
+    assert torch.equal(fused.double(), exact + z.double()) and not apart.any()
