@@ -1,10 +1,12 @@
-"""Programs that are no matrix products: their PTX is assembled for the oldest and the newest GPUs. That its threads compute the right
-thing is tested by `tilery-fuzz --against blocks`, whose threads are fibers, and by the tests marked `gpu`."""
+"""Programs that are no matrix products: their PTX is assembled for the oldest and the newest GPUs.
+
+That its threads compute the right thing is tested by `tilery-fuzz --against blocks`, whose threads are fibers, and by the tests
+marked `gpu`."""
 
 import pytest
 import torch
-
 from gpu.programs import EXAMPLES
+
 from tilery import _native, compat
 
 ROWS = compat.load(EXAMPLES / "tileon" / "rows.py")
