@@ -30,7 +30,14 @@ int mapType(DType dtype) { // CUtensorMapDataType
 TensorMap encode(const TensorMapInfo &map, const KernelInfo &info, const uint64_t *args) {
   constexpr int64_t most = int64_t(1) << 31;
   unsigned bytes = byteWidth(map.dtype);
-  uint64_t extents[2], stride = uint64_t(evaluate(map.stride, info, args)) * bytes;
+  int64_t step = evaluate(map.stride, info, args);
+  if (step <= 0)
+    throw Error({Diagnostic::Kind::NotImplemented,
+                 "argument '" + info.args[map.slot].name + "' of " + info.name + " has the stride " + std::to_string(step) +
+                     "; the GPU's copy engine takes positive ones",
+                 "pass it .contiguous()",
+                 {}});
+  uint64_t extents[2], stride = uint64_t(step) * bytes;
   for (int d = 0; d < 2; ++d) {
     int64_t extent = evaluate(map.extents[d], info, args);
     if (extent > most)

@@ -2,7 +2,9 @@
 
 import pytest
 import torch
-from gpu.programs import LANGUAGES
+from gpu.programs import EXAMPLES, LANGUAGES, tileon
+
+from tilery import compat
 
 pytestmark = pytest.mark.gpu
 
@@ -34,20 +36,23 @@ def test_output_types_of_pointer_programs():
 
 
 def test_tensors_of_two_devices_are_refused():
-    from tilery import compat
-
-    program = compat.load(__import__("gpu.programs").programs.EXAMPLES / "ninetoothed" / "matmul.py")
+    program = compat.load(EXAMPLES / "ninetoothed" / "matmul.py")
     a = torch.randn(64, 64, dtype=torch.float16)
     with pytest.raises(ValueError, match="move all tensors of a launch to one device"):
         program.matmul_kernel(a, a.cuda(), a)
 
 
 def test_graph_capture():
-    from gpu.programs import tileon
-
-    _, c, a, b = tileon(256, 256, 128, torch.float16, "cuda")
-    program_graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(program_graph):
+    tileon(256, 256, 128, torch.float16, "cuda")  # compiled before
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
         _, c, a, b = tileon(256, 256, 128, torch.float16, "cuda")
-    program_graph.replay()
+    graph.replay()
     torch.testing.assert_close(c.double(), a.double() @ b.double(), rtol=1e-3, atol=1e-3)
+
+
+def test_repeated_rows_are_refused():
+    program = compat.load(EXAMPLES / "ninetoothed" / "matmul.py")
+    a = torch.randn(1, 64, device="cuda").half().expand(64, 64)
+    with pytest.raises(NotImplementedError, match="argument 'a' of matmul_kernel has the stride 0"):
+        program.matmul_kernel(a, a.contiguous(), a.contiguous())
