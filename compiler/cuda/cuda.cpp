@@ -41,7 +41,7 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
       GemmSchedule schedule = chooseSchedule(problemOf(*gemm), options.target);
       if (options.wantPlan)
         result.planText += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n";
-      gpu = emitHopperGemm(e, *gemm, schedule, options.target);
+      gpu = emitHopperGemm(e, *gemm, schedule);
     } else {
       cpu::Plan plan = cpu::planKernel(kernel, lanes);
       if (options.wantPlan) {

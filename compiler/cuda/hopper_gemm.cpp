@@ -33,11 +33,11 @@ struct StageLayout {
 
 class HopperGemm {
 public:
-  HopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule, const CudaTarget &target)
-      : e(e), b(e.b), ptx(e.b), gemm(gemm), schedule(schedule), target(target), depth(std::min(gemm.k, schedule.k)),
+  HopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule)
+      : e(e), b(e.b), ptx(e.b), gemm(gemm), schedule(schedule), depth(std::min(gemm.k, schedule.k)),
         layoutA{gemm.a.contiguous == 1, gemm.m, depth}, layoutB{gemm.b.contiguous == 0, gemm.n, depth} {}
 
-  FailureOr<GpuInfo> emit();
+  GpuInfo emit();
 
 private:
   void makeFunction();
@@ -79,7 +79,6 @@ private:
   Ptx ptx;
   GemmKernel gemm;
   const GemmSchedule &schedule;
-  const CudaTarget &target;
   unsigned depth; // k of a stage
   StageLayout layoutA, layoutB;
 
@@ -374,7 +373,7 @@ void HopperGemm::consumer() {
     ptx.waitStores(false);
 }
 
-FailureOr<GpuInfo> HopperGemm::emit() {
+GpuInfo HopperGemm::emit() {
   makeFunction();
   initBarriers();
   llvm::BasicBlock *producerBlock = newBlock("producer"), *consumerBlock = newBlock("consumer"), *exit = newBlock("exit");
@@ -496,9 +495,8 @@ GemmProblem problemOf(GemmKernel gemm) {
   return problem;
 }
 
-FailureOr<GpuInfo> emitHopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule,
-                                  const CudaTarget &target) {
-  return HopperGemm(e, gemm, schedule, target).emit();
+GpuInfo emitHopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule) {
+  return HopperGemm(e, gemm, schedule).emit();
 }
 
 } // namespace tilery::cuda

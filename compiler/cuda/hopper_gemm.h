@@ -8,7 +8,6 @@ namespace tilery::cuda {
 
 GemmProblem problemOf(GemmKernel gemm);
 /// Emits the kernel into the emitter's module; gives how it is launched.
-mlir::FailureOr<GpuInfo> emitHopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule,
-                                        const CudaTarget &target);
+GpuInfo emitHopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule);
 
 } // namespace tilery::cuda
