@@ -10,7 +10,7 @@ import torch
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("gpu") and not torch.cuda.is_available():
-            item.add_marker(pytest.mark.skip(reason="no GPU"))
+            item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU and a torch that sees it"))
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +18,7 @@ def assemble(tmp_path_factory):
     """assemble(ptx, arch) -> what ptxas says of it. Skips where there is no ptxas."""
     ptxas = shutil.which("ptxas")
     if not ptxas:
-        pytest.skip("no ptxas on the path")
+        pytest.skip("needs ptxas on the path: it comes with NVIDIA's toolkit, which Tilery does without")
 
     def run(ptx, arch):
         folder = tmp_path_factory.mktemp("ptx")

@@ -12,7 +12,7 @@ SHAPES = [(256, 512, 128), (1000, 1008, 528), (1, 16, 16), (300, 800, 2048), (12
 
 
 def assert_product(c, a, b):
-    """c is a @ b: products of 16-bit floats are exact in f32, k of them are added there, and the sum is rounded to c's type once."""
+    """c is a @ b: products of 16-bit floats are exact in f32, k are added there, and the sum is rounded once to c's type."""
     a, b = a.double(), b.double()
     unit = {torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}[c.dtype]
     least = 2.0**-25 if c.dtype == torch.float16 else 0  # half the distance of its smallest numbers
