@@ -1,5 +1,6 @@
 #include "compiler/cuda/cuda.h"
 #include "compiler/cuda/hopper_gemm.h"
+#include "compiler/cuda/math_library.h"
 #include "compiler/cuda/ptx.h"
 #include "compiler/cuda/simt.h"
 #include "compiler/cpu/check_types.h"
@@ -56,13 +57,10 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
     info->gpu = *gpu;
     result.kernels.push_back(std::move(*info));
   }
-  for (llvm::Function &function : module)
-    if (function.isDeclaration() && !function.isIntrinsic()) { // libm's, which no GPU has: "exp" is of f64, "expf" of f32
-      bool isDouble = function.getReturnType()->isDoubleTy();
-      source.emitError() << lanes.noun << " has no " << (isDouble ? function.getName() : function.getName().drop_back()) << " of "
-                         << (isDouble ? "float64" : "float32") << " yet";
-      return failure();
-    }
+  if (std::string missing = linkMath(module); !missing.empty()) {
+    source.emitError() << lanes.noun << " has no function " << missing;
+    return failure();
+  }
   result.ptx = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result.llvmText : nullptr);
   return result;
 }
