@@ -25,6 +25,15 @@ bool isZero(Value value) {
 /// The box of a loaded operand whose k coordinate is at `step` * k and whose other coordinate does not move. `step` is null if there is
 /// one step only; `live` is of the other dimension and may be null.
 std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value step, Value live, tile::KernelOp kernel) {
+  if (auto permute = operand.getDefiningOp<tile::PermuteOp>()) { // of two dimensions: it exchanges them
+    std::optional<Box> box = operandBox(permute.getValue(), 1 - kDim, k, step, live, kernel);
+    if (box) {
+      box->contiguous = 1 - box->contiguous;
+      std::swap(box->start[0], box->start[1]);
+      std::swap(box->extent[0], box->extent[1]);
+    }
+    return box;
+  }
   auto load = operand.getDefiningOp<tile::LoadOp>();
   auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
   if (!access || load.getIsVolatile() || (load.getOther() && !isZero(load.getOther())))

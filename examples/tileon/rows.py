@@ -20,7 +20,7 @@ def softmax_kernel(out_ptr, x_ptr, stride_out, stride_x, n, BLOCK: tl.constexpr)
     row = tl.program_id(0)
     columns = tl.arange(0, BLOCK)
     mask = columns < n
-    x = tl.load(x_ptr + row * stride_x + columns, mask=mask, other=-float("inf"))
+    x = tl.load(x_ptr + row * stride_x + columns, mask=mask, other=-float("inf")).to(tl.float32)
     numerator = tl.exp(x - tl.max(x, axis=0))
     tl.store(out_ptr + row * stride_out + columns, numerator / tl.sum(numerator, axis=0), mask=mask)
 

@@ -3,11 +3,11 @@
 #include <nanobind/nanobind.h>
 
 namespace tilery {
-struct Diagnostic;
+class Error;
 }
 namespace tilery::python {
-/// Raises the diagnostic as a Python exception (the caller returns null).
-void setPythonError(const Diagnostic &diagnostic);
+/// Raises the error as a Python exception (the caller returns null).
+void setPythonError(const Error &error);
 void bindErrors(nanobind::module_ &m);
 void bindBuilder(nanobind::module_ &m);
 void bindRegion(nanobind::module_ &m);

@@ -40,6 +40,6 @@ struct ExchangeApi {
   void *managedFromObject;
   void *managedToObject;
   int (*tensorFromObject)(void *object, Tensor *out); // borrowed: valid while the object is not changed
-  void *currentWorkStream;
+  int (*currentWorkStream)(int32_t deviceKind, int32_t deviceIndex, void **stream);
 };
 } // namespace tilery::dlpack

@@ -1,6 +1,6 @@
 // tilery::Error becomes tilery.errors.Error and the built-in exception of its kind.
 #include "binding.h"
-#include "tilery/diagnostic.h"
+#include "tilery/gpu_error.h"
 #include <nanobind/stl/string.h>
 
 namespace nb = nanobind;
@@ -29,14 +29,32 @@ static PyObject *builtinOf(Diagnostic::Kind kind) {
   return PyExc_Exception;
 }
 
-void setPythonError(const Diagnostic &diagnostic) {
+/// The class of tilery.errors.
+static const char *className(GpuError::Fault fault) {
+  switch (fault) {
+  case GpuError::Fault::Other:
+    return "GpuError";
+  case GpuError::Fault::OutOfMemory:
+    return "GpuMemoryError";
+  case GpuError::Fault::IllegalAddress:
+    return "GpuAddressError";
+  case GpuError::Fault::Unsupported:
+    return "GpuUnsupportedError";
+  }
+  return "GpuError";
+}
+
+void setPythonError(const Error &error) {
+  const Diagnostic &diagnostic = error.diagnostic();
   nb::module_ errors = nb::module_::import_("tilery.errors");
   nb::list chain;
   for (const SourceLocation &where : diagnostic.chain)
     chain.append(nb::make_tuple(where.file, where.line, where.col, where.function));
   nb::object hint = diagnostic.hint.empty() ? nb::object(nb::none()) : nb::object(nb::str(diagnostic.hint.c_str()));
+  const auto *gpu = dynamic_cast<const GpuError *>(&error);
   nb::object exception =
-      diagnostic.kind == Diagnostic::Kind::Error
+      gpu ? errors.attr(className(gpu->fault()))(nb::str(diagnostic.message.c_str()), hint, chain)
+      : diagnostic.kind == Diagnostic::Kind::Error
           ? errors.attr("Error")(nb::str(diagnostic.message.c_str()), hint, chain)
           : errors.attr("error")(nb::handle(builtinOf(diagnostic.kind)), nb::str(diagnostic.message.c_str()), hint, chain);
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
@@ -48,7 +66,7 @@ void bindErrors(nb::module_ &) {
         try {
           std::rethrow_exception(pointer);
         } catch (const Error &error) {
-          setPythonError(error.diagnostic());
+          setPythonError(error);
         }
       },
       nullptr);

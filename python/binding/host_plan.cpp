@@ -14,7 +14,7 @@ namespace {
 
 class PythonEnvironment : public HostEnvironment {
 public:
-  PythonEnvironment(const HostPlan &plan, PyObject *like, int device) : plan(plan), like(like), device(device) {}
+  PythonEnvironment(const HostPlan &plan, PyObject *like, GpuPlace gpu) : plan(plan), like(like), gpu(gpu) {}
   ~PythonEnvironment() override {
     for (void *memory : workspaces)
       std::free(memory);
@@ -24,7 +24,7 @@ public:
     size_t elements = 1;
     for (int64_t extent : extents)
       elements *= size_t(extent);
-    if (workspace && device < 0) {
+    if (workspace && gpu.device < 0) {
       outputs.emplace_back();
       void *memory = std::aligned_alloc(64, (elements * byteWidth(dtype) + 127) / 64 * 64);
       if (!memory)
@@ -62,7 +62,7 @@ public:
                        "argument '" + name + "' is a read-only array, and " + plan.program.name + " writes to it",
                        "pass a copy of it",
                        {}});
-    return launchReleased(kernel, grid, args, flags, device);
+    return launchReleased(kernel, grid, args, flags, gpu);
   }
 
   std::vector<nb::object> outputs;                        ///< by number of allocation; workspaces are null
@@ -71,7 +71,7 @@ public:
 private:
   const HostPlan &plan;
   PyObject *like;
-  int device;
+  GpuPlace gpu;
   ArgumentOwners owners;
   std::vector<void *> workspaces;
 };
@@ -117,7 +117,7 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
     if (!like)
       like = argument.object;
   }
-  PythonEnvironment environment(*this, like, call.device);
+  PythonEnvironment environment(*this, like, call.gpu);
   environment.readOnly = std::move(readOnly);
   std::vector<KernelPtr> alive = kernels; // the plan may be dropped while the GIL is released
   auto outputs = program.run(args, alive, environment);

@@ -349,6 +349,31 @@ void readArgument(PyObject *object, const char *name, Argument &argument, Argume
   }
 }
 
+namespace {
+/// torch's, for tensors whose own framework does not say.
+void *torchStream(int device) {
+  static PyObject *ask = nullptr; // never freed: the interpreter may be gone by then
+  if (!ask) {
+    PyObject *modules = PyImport_GetModuleDict();
+    PyObject *torch = modules ? PyDict_GetItemString(modules, "torch._C") : nullptr;
+    ask = torch ? PyObject_GetAttrString(torch, "_cuda_getCurrentRawStream") : nullptr;
+  }
+  Reference number(ask ? PyLong_FromLong(device) : nullptr);
+  Reference stream(number ? PyObject_CallOneArg(ask, number.object) : nullptr);
+  PyErr_Clear();
+  return stream ? PyLong_AsVoidPtr(stream.object) : nullptr;
+}
+} // namespace
+
+void *currentStream(PyObject *tensor, int device) {
+  const dlpack::ExchangeApi *exchange = tensor ? readerOf(Py_TYPE(tensor)).exchange : nullptr;
+  void *stream = nullptr;
+  if (exchange && exchange->currentWorkStream && exchange->currentWorkStream(2, device, &stream) == 0)
+    return stream;
+  PyErr_Clear();
+  return torchStream(device);
+}
+
 std::string describe(const Argument &argument) {
   switch (argument.kind) {
   case Argument::Tensor: {

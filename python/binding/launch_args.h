@@ -38,6 +38,10 @@ private:
 struct PythonRaised {};
 void readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners);
 
+/// The CUDA stream that the launch's work belongs on: the current one of the framework that owns `tensor`, else torch's if it is
+/// there, else the default one (null).
+void *currentStream(PyObject *tensor, int device);
+
 /// How messages call an argument's value: "a float32 tensor of shape (3, 4)", "the int 3", "a str".
 std::string describe(const Argument &argument);
 

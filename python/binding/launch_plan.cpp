@@ -97,36 +97,11 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
   failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype));
 }
 
-namespace {
-/// The stream that the frameworks use now: torch's current one, if torch is there.
-void *currentStream(int device) {
-  static PyObject *ask = nullptr; // never freed: the interpreter may be gone by then
-  if (!ask) {
-    PyObject *modules = PyImport_GetModuleDict();
-    PyObject *torch = modules ? PyDict_GetItemString(modules, "torch._C") : nullptr;
-    if (!torch)
-      return nullptr;
-    ask = PyObject_GetAttrString(torch, "_cuda_getCurrentRawStream");
-    if (!ask) {
-      PyErr_Clear();
-      return nullptr;
-    }
-  }
-  nb::object number = nb::steal(PyLong_FromLong(device));
-  nb::object stream = nb::steal(PyObject_CallOneArg(ask, number.ptr()));
-  if (!stream.is_valid()) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  return PyLong_AsVoidPtr(stream.ptr());
-}
-} // namespace
-
-bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags, int device) {
+bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags, GpuPlace gpu) {
   if (kernel.gpuCode()) { // only puts the launch on a stream: the GIL is not worth releasing
     LaunchOptions options;
-    options.device = device;
-    options.stream = currentStream(device);
+    options.device = gpu.device;
+    options.stream = gpu.stream;
     launch(kernel, grid, args, options);
     return true;
   }
@@ -173,7 +148,7 @@ PyObject *KernelPlan::run(const Call &call, uint32_t flags) const {
     args[i] = slotBits(call.arguments[slots[i]], kernel->info().args[i], call.parameters[slots[i]].text, call.kernelName);
   PyObject *returned = Py_NewRef(result.ptr());
   KernelPtr alive = kernel; // the plan may be dropped while the GIL is released
-  if (!launchReleased(*alive, call.grid, args, flags, call.device)) {
+  if (!launchReleased(*alive, call.grid, args, flags, call.gpu)) {
     Py_DECREF(returned);
     return nullptr;
   }

@@ -7,13 +7,19 @@
 
 namespace tilery::python {
 
+/// Where GPU kernels run.
+struct GpuPlace {
+  int device = -1; ///< the GPU's number; -1: the CPU
+  void *stream = nullptr;
+};
+
 /// What a launch knows when its plan runs.
 struct Call {
   const char *kernelName;
   const Argument *arguments;
   const std::vector<Parameter> &parameters;
   const int64_t *grid; ///< three extents; null: called without a grid
-  int device;          ///< the GPU's number; -1: the CPU
+  GpuPlace gpu;
 };
 
 /// Launches one kernel over the caller's grid.
@@ -43,7 +49,7 @@ struct HostPlan {
 void bindHostPlan(nanobind::module_ &m);
 
 /// Runs a kernel with the GIL released; Ctrl-C stops it. False: a Python exception is set.
-bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags, int device);
+bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags, GpuPlace gpu);
 /// The argument as the bits of a kernel slot; a tensor of no dimensions counts as the number it holds now. Throws Error if it is of
 /// another kind.
 uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *parameterName, const char *kernelName);

@@ -14,7 +14,7 @@ namespace tilery::python {
 namespace {
 
 struct Entry {
-  int device = -1; ///< the GPU\'s number; -1: the CPU
+  int device = -1; ///< the GPU's number; -1: the CPU
   nb::object plan;
   const KernelPlan *kernelPlan = nullptr; ///< `plan`, if it is one
   const HostPlan *hostPlan = nullptr;     ///< `plan`, if it is one
@@ -285,6 +285,11 @@ PyObject *callPlan(const State &state, const Entry &entry, const Call &call, PyO
   return entry.plan(grid, named).release().ptr();
 }
 
+PyObject *firstTensor(const Argument *arguments, size_t count) {
+  auto found = std::find_if(arguments, arguments + count, [](const Argument &a) { return a.kind == Argument::Tensor; });
+  return found == arguments + count ? nullptr : found->object;
+}
+
 PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, size_t count, PyObject *keywords) {
   size_t total = state.parameters.size();
   auto **bound = static_cast<PyObject **>(alloca((total + 1) * sizeof(PyObject *)));
@@ -315,7 +320,10 @@ PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, s
   uint32_t flags = 0;
   state.forgetIfChanged();
   std::shared_ptr<Entry> entry = findEntry(state, arguments, bound, flags);
-  Call call{state.name.c_str(), arguments, state.parameters, grid ? extents : nullptr, entry->device};
+  GpuPlace gpu{entry->device};
+  if (gpu.device >= 0)
+    gpu.stream = currentStream(firstTensor(arguments, total), gpu.device);
+  Call call{state.name.c_str(), arguments, state.parameters, grid ? extents : nullptr, gpu};
   if (entry->kernelPlan)
     return entry->kernelPlan->run(call, flags);
   if (entry->hostPlan)
@@ -332,7 +340,7 @@ PyObject *launchChecked(PyObject *launcher, PyObject *grid, PyObject *const *arg
   try {
     return launchUnchecked(*state, grid, args, count, keywords);
   } catch (const Error &error) {
-    setPythonError(error.diagnostic());
+    setPythonError(error);
   } catch (const PythonRaised &) {
   } catch (nb::python_error &error) {
     error.restore();

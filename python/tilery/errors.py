@@ -30,6 +30,22 @@ class Error(Exception):
         return "\n".join(parts)
 
 
+class GpuError(Error, RuntimeError):
+    """What a GPU or its driver refuses; the message names the kernel."""
+
+
+class GpuMemoryError(GpuError, MemoryError):
+    """A GPU's memory is full."""
+
+
+class GpuAddressError(GpuError):
+    """A kernel, this one or one before it, left its tensors. The process can do no more on the GPU."""
+
+
+class GpuUnsupportedError(GpuError, NotImplementedError):
+    """The GPU, or its driver, cannot run the code."""
+
+
 _kinds = {}
 
 

@@ -5,14 +5,14 @@ namespace {
 // Options of cuLink and attributes of functions, by the driver's numbers.
 enum { OptionInfoLog = 3, OptionInfoLogSize = 4, OptionErrorLog = 5, OptionErrorLogSize = 6, OptionVerbose = 12 };
 enum { InputPtx = 1 };
-enum { FunctionMaxDynamicShared = 8 };
+enum { FunctionMaxThreads = 0, FunctionRegisters = 4, FunctionMaxDynamicShared = 8 };
 
 bool isPtx(const std::string &object) { return !object.starts_with("\177ELF"); }
 } // namespace
 
 std::string assemble(const std::string &ptx, int device) {
   const Driver &driver = Driver::get();
-  enterDevice(device);
+  DeviceScope scope(device);
   std::string info(16384, '\0'), errors(16384, '\0');
   int options[] = {OptionInfoLog, OptionInfoLogSize, OptionErrorLog, OptionErrorLogSize, OptionVerbose};
   void *values[] = {info.data(), reinterpret_cast<void *>(info.size()), errors.data(), reinterpret_cast<void *>(errors.size()),
@@ -49,15 +49,21 @@ Code::~Code() {
       driver->cuModuleUnload(loaded.module); // fails at the end of the process, when the context is gone: nothing is lost
 }
 
-Function Code::function(const KernelInfo &info, int device) const {
-  const Driver &driver = Driver::get();
+LoadedKernel Code::kernel(const KernelInfo &info, int device) const {
   std::lock_guard lock(mutex);
   if (int(devices.size()) <= device)
     devices.resize(device + 1);
   Loaded &loaded = devices[device];
-  for (auto &[known, function] : loaded.functions)
+  for (auto &[known, kernel] : loaded.kernels)
     if (known == &info)
-      return function;
+      return kernel;
+  LoadedKernel kernel = load(info, device, loaded);
+  loaded.kernels.push_back({&info, kernel});
+  return kernel;
+}
+
+LoadedKernel Code::load(const KernelInfo &info, int device, Loaded &loaded) const {
+  const Driver &driver = Driver::get();
   const DeviceProperties &properties = deviceProperties(device);
   if (info.gpu.sharedBytes > properties.sharedBytes)
     throw Error({Diagnostic::Kind::Value,
@@ -65,15 +71,25 @@ Function Code::function(const KernelInfo &info, int device) const {
                      std::to_string(properties.sharedBytes),
                  "use a smaller tile or fewer stages",
                  {}});
+  CaptureScope capture;
+  std::string what = "loading " + info.name;
   if (!loaded.module) {
     std::string code = isPtx(object) ? assemble(object, device) : object;
-    check(driver.cuModuleLoadData(&loaded.module, code.data()), "loading " + info.name);
+    check(driver.cuModuleLoadData(&loaded.module, code.data()), what);
   }
-  Function function = nullptr;
-  check(driver.cuModuleGetFunction(&function, loaded.module, info.name.c_str()), "loading " + info.name);
-  check(driver.cuFuncSetAttribute(function, FunctionMaxDynamicShared, int(info.gpu.sharedBytes)), "loading " + info.name);
-  loaded.functions.push_back({&info, function});
-  return function;
+  LoadedKernel kernel{nullptr, properties.multiprocessors};
+  check(driver.cuModuleGetFunction(&kernel.function, loaded.module, info.name.c_str()), what);
+  check(driver.cuFuncSetAttribute(kernel.function, FunctionMaxDynamicShared, int(info.gpu.sharedBytes)), what);
+  int most = 0, registers = 0;
+  check(driver.cuFuncGetAttribute(&most, FunctionMaxThreads, kernel.function), what);
+  check(driver.cuFuncGetAttribute(&registers, FunctionRegisters, kernel.function), what);
+  if (int(info.gpu.threads) > most)
+    throw Error({Diagnostic::Kind::Value,
+                 info.name + " needs " + std::to_string(info.gpu.threads) + " threads of " + std::to_string(registers) +
+                     " registers, of which the device has room for " + std::to_string(most),
+                 "use a smaller tile or fewer warps",
+                 {}});
+  return kernel;
 }
 
 } // namespace tilery::cuda
@@ -82,7 +98,15 @@ namespace tilery {
 int gpuCount() { return cuda::deviceCount(); }
 
 std::string gpuTarget(int device) {
+  constexpr unsigned oldest = 80;
   const cuda::DeviceProperties &properties = cuda::deviceProperties(device);
+  if (properties.sm < oldest)
+    throw GpuError(GpuError::Fault::Unsupported,
+                   {Diagnostic::Kind::NotImplemented,
+                    "the " + properties.name + " has compute capability " + std::to_string(properties.sm / 10) + "." +
+                        std::to_string(properties.sm % 10) + "; GPU code needs 8.0",
+                    "run on tensors of the CPU",
+                    {}});
   return "sm_" + std::to_string(properties.sm) + (properties.sm >= 90 ? "a" : "") + ":cuda" +
          std::to_string(cuda::Driver::get().version);
 }

@@ -14,6 +14,12 @@ namespace tilery::cuda {
 /// C75xx family (matrix instructions that it had to serialise): that is a defect of the code generator, and as slow as one.
 std::string assemble(const std::string &ptx, int device);
 
+/// A kernel on a device.
+struct LoadedKernel {
+  Function function = nullptr;
+  unsigned multiprocessors = 0; ///< of the device
+};
+
 /// A module, loaded on each device when a kernel of it first runs there.
 class Code {
 public:
@@ -22,13 +28,15 @@ public:
   Code(const Code &) = delete;
 
   /// The kernel on the current context's device, ready to launch. Throws Error if its needs exceed the device's limits.
-  Function function(const KernelInfo &info, int device) const;
+  LoadedKernel kernel(const KernelInfo &info, int device) const;
 
 private:
   struct Loaded {
     ModuleHandle module = nullptr;
-    std::vector<std::pair<const KernelInfo *, Function>> functions;
+    std::vector<std::pair<const KernelInfo *, LoadedKernel>> kernels;
   };
+  LoadedKernel load(const KernelInfo &info, int device, Loaded &loaded) const;
+
   std::string object; // PTX or machine code
   mutable std::mutex mutex;
   mutable std::vector<Loaded> devices;

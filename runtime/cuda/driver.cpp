@@ -91,48 +91,84 @@ const DeviceProperties &deviceProperties(int index) {
   return known[index];
 }
 
-void enterDevice(int index) {
-  const Driver &driver = Driver::get();
-  Context current = nullptr;
-  Device device = -1;
-  check(driver.cuCtxGetCurrent(&current), "asking for the context");
-  if (current && driver.cuCtxGetDevice(&device) == 0 && device == index)
-    return;
+namespace {
+/// The device's primary context, kept for as long as the process lives.
+Context primaryContext(int device) {
   static std::mutex mutex;
   static std::vector<Context> primary;
   std::lock_guard lock(mutex);
-  primary.resize(std::max(primary.size(), size_t(index) + 1));
-  if (!primary[index])
-    check(driver.cuDevicePrimaryCtxRetain(&primary[index], index), "starting the GPU");
-  check(driver.cuCtxSetCurrent(primary[index]), "starting the GPU");
+  primary.resize(std::max(primary.size(), size_t(device) + 1));
+  if (!primary[device])
+    check(Driver::get().cuDevicePrimaryCtxRetain(&primary[device], device), "starting the GPU");
+  return primary[device];
 }
 
-void check(int result, const std::string &what) {
-  if (result == 0)
+/// A context that is alive for certain, and its device: what nearly every launch finds current.
+struct KnownContext {
+  Context context = nullptr;
+  int device = -1;
+};
+thread_local KnownContext known;
+} // namespace
+
+DeviceScope::DeviceScope(int device) {
+  const Driver &driver = Driver::get();
+  Context current = nullptr;
+  check(driver.cuCtxGetCurrent(&current), "asking for the context");
+  if (current && current == known.context && device == known.device)
     return;
+  Device found = -1;
+  if (current && driver.cuCtxGetDevice(&found) == 0 && found == device) {
+    if (current == primaryContext(device))
+      known = {current, device};
+    return;
+  }
+  check(driver.cuCtxSetCurrent(primaryContext(device)), "starting the GPU");
+  before = current;
+}
+
+DeviceScope::~DeviceScope() {
+  if (before)
+    Driver::get().cuCtxSetCurrent(before);
+}
+
+CaptureScope::CaptureScope() { Driver::get().cuThreadExchangeStreamCaptureMode(&mode); }
+CaptureScope::~CaptureScope() { Driver::get().cuThreadExchangeStreamCaptureMode(&mode); }
+
+void fail(int result, const std::string &what) {
   const Driver &driver = Driver::get();
   const char *name = nullptr, *text = nullptr;
   driver.cuGetErrorName(result, &name);
   driver.cuGetErrorString(result, &text);
-  std::string message =
-      what + " failed: " + (text ? text : "unknown error") + " (" + (name ? name : std::to_string(result)) + ")";
+  GpuError::Fault fault = GpuError::Fault::Other;
   std::string hint;
   switch (result) {
-  case 2:
+  case 2: // CUDA_ERROR_OUT_OF_MEMORY
+    fault = GpuError::Fault::OutOfMemory;
     hint = "free memory of the GPU, or use smaller tensors";
     break;
-  case 209:
-  case 222:
+  case 209: // NO_BINARY_FOR_GPU
+  case 218: // INVALID_PTX
+  case 222: // UNSUPPORTED_PTX_VERSION
+    fault = GpuError::Fault::Unsupported;
     hint = "the driver does not know this GPU code: update it";
     break;
-  case 700:
-    hint = "a kernel read or wrote outside its tensors; a launch with debug=True on CPU tensors says where";
+  case 700: // ILLEGAL_ADDRESS
+  case 716: // MISALIGNED_ADDRESS
+  case 717: // INVALID_ADDRESS_SPACE
+    fault = GpuError::Fault::IllegalAddress;
+    hint = "this kernel, or one launched before it, read or wrote outside its tensors: CUDA_LAUNCH_BLOCKING=1 says which, "
+           "debug=True on CPU tensors says where";
     break;
-  case 701:
+  case 701: // LAUNCH_OUT_OF_RESOURCES
     hint = "use smaller tiles, fewer stages or fewer warps";
     break;
   }
-  throw Error({Diagnostic::Kind::Runtime, message, hint, {}});
+  throw GpuError(fault,
+                 {Diagnostic::Kind::Runtime,
+                  what + " failed: " + (text ? text : "unknown error") + " (" + (name ? name : std::to_string(result)) + ")",
+                  hint,
+                  {}});
 }
 
 } // namespace tilery::cuda

@@ -1,6 +1,6 @@
 #pragma once
 // NVIDIA's driver, found at run time: no toolkit is needed to build or to run.
-#include "tilery/diagnostic.h"
+#include "tilery/gpu_error.h"
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -47,7 +47,8 @@ struct alignas(64) TensorMap {
   F(cuMemFree_v2, Address)                                                                                                       \
   F(cuMemcpyDtoHAsync_v2, void *, Address, size_t, Stream)                                                                       \
   F(cuMemsetD8Async, Address, unsigned char, size_t, Stream)                                                                     \
-  F(cuStreamSynchronize, Stream)
+  F(cuStreamSynchronize, Stream)                                                                                                 \
+  F(cuThreadExchangeStreamCaptureMode, int *)
 
 struct Driver {
 #define F(name, ...) int (*name)(__VA_ARGS__) = nullptr;
@@ -74,10 +75,35 @@ struct DeviceProperties {
 const DeviceProperties &deviceProperties(int device);
 int deviceCount();
 
-/// Makes a context of the device current on this thread if it has none (the primary one, which frameworks use, too).
-void enterDevice(int device);
+/// While it lives, a context of the device is current on this thread: the one that is, if it is the device's, else the primary one,
+/// which frameworks use, too. A thread that had none keeps it.
+class DeviceScope {
+public:
+  explicit DeviceScope(int device);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope &) = delete;
 
-/// Throws Error with the driver's own name for the failure, in terms of `what` was done ("launching matmul_kernel").
-void check(int result, const std::string &what);
+private:
+  Context before = nullptr; ///< to go back to
+};
+
+/// While it lives, this thread may load code although some stream is being captured into a graph.
+class CaptureScope {
+public:
+  CaptureScope();
+  ~CaptureScope();
+  CaptureScope(const CaptureScope &) = delete;
+
+private:
+  int mode = 2; // CU_STREAM_CAPTURE_MODE_RELAXED
+};
+
+/// Throws GpuError with the driver's own name for the failure, in terms of `what` was done ("launching matmul_kernel").
+[[noreturn]] void fail(int result, const std::string &what);
+inline void check(int result, const char *what) {
+  if (result != 0) [[unlikely]]
+    fail(result, what);
+}
+inline void check(int result, const std::string &what) { check(result, what.c_str()); }
 
 } // namespace tilery::cuda

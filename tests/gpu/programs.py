@@ -41,8 +41,23 @@ def tilelang(m, n, k, dtype, device, blocks=(128, 256, 64)):
     return kernel._latest().module, c, a, b
 
 
+def tilelang_column_major(m, n, k, dtype, device, blocks=(128, 256, 64)):
+    """The TileLang program of benchmarks/peers, which takes B as its columns one after the other."""
+    program = compat.load(EXAMPLES.parent / "benchmarks" / "peers" / "tilelang_matmul.py")
+    kernel = program.matmul(m, n, k, True, 3, *blocks, str(dtype).removeprefix("torch."))
+    a, b = operands(m, n, k, dtype, device)
+    c = torch.full((m, n), float("nan"), dtype=dtype, device=device)
+    kernel(a, b.t().contiguous(), c)
+    return kernel._latest().module, c, a, b
+
+
 def operands(m, n, k, dtype, device):
     return torch.randn(m, k, device=device).to(dtype), torch.randn(k, n, device=device).to(dtype)
 
 
-LANGUAGES = {"tileon": tileon, "ninetoothed": ninetoothed, "tilelang": tilelang}
+LANGUAGES = {
+    "tileon": tileon,
+    "ninetoothed": ninetoothed,
+    "tilelang": tilelang,
+    "tilelang_column_major": tilelang_column_major,
+}

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from gpu.programs import EXAMPLES, LANGUAGES, tileon
+from gpu.programs import EXAMPLES, LANGUAGES
 
 from tilery import compat
 
@@ -46,15 +46,6 @@ def test_tensors_of_two_devices_are_refused():
     a = torch.randn(64, 64, dtype=torch.float16)
     with pytest.raises(ValueError, match="move all tensors of a launch to one device"):
         program.matmul_kernel(a, a.cuda(), a)
-
-
-def test_graph_capture():
-    tileon(256, 256, 128, torch.float16, "cuda")  # compiled before
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        _, c, a, b = tileon(256, 256, 128, torch.float16, "cuda")
-    graph.replay()
-    assert_product(c, a, b)
 
 
 def test_repeated_rows_are_refused():

@@ -1,0 +1,87 @@
+"""The host's time: a launch, and the first call of a kernel."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+from gpu_rounds import Contest
+from harness import Result
+from programs import EXAMPLES, HERE, as_triton, ours, rivals
+
+LIMIT = 3.5  # microseconds of a launch
+EMPTY, WARM = 60, 10  # milliseconds of a first call: beyond the driver's own assembly of its code; with the disk cache warm
+
+
+def limit(work, values, most, unit):
+    """A row whose rival is a fixed limit on a time."""
+    values = sorted(values)
+    middle, edge = statistics.median(values), len(values) // 10
+    return Result(work, middle, "limit", most, unit, most / middle, most / values[-1 - edge], most / values[edge], 1.0)
+
+
+def host_microseconds(call, count=2000):
+    start = time.perf_counter()
+    for _ in range(count):
+        call()
+    took = time.perf_counter() - start
+    torch.cuda.synchronize()
+    return 1e6 * took / count
+
+
+def launch():
+    """An add kernel with four arguments beside a limit; torch.add, Triton and TileLang (three arguments) are named with it."""
+    x, y, z = (torch.randn(1024, device="cuda") for _ in range(3))
+    path, tilelang = EXAMPLES / "tileon" / "rows.py", HERE / "tilelang_matmul.py"
+
+    def pointers(load):
+        bound = load(path).add_kernel[(1,)]
+        return lambda: bound(x, y, z, 1024, BLOCK=1024)
+
+    def buffers(load):
+        kernel = load(tilelang).add(1024, 1024)
+        return lambda: kernel(x, y, z)
+
+    contest = Contest()
+    contest.enter("ours", lambda: pointers(ours))
+    contest.enter("torch", lambda: lambda: torch.add(x, y, out=z))
+    contest.enter("Triton", lambda: pointers(as_triton))
+    contest.enter("our TileLang", lambda: buffers(ours))
+    contest.enter("TileLang", lambda: buffers(rivals))
+    times = {name: [] for name in contest.calls}
+    for _ in range(contest.rounds):
+        for name, call in contest.calls.items():
+            times[name].append(host_microseconds(call))
+    beside = ", ".join(f"{name} {statistics.median(found):.1f}" for name, found in times.items() if name != "ours")
+    yield limit(f"launch, 4 arguments (us: {beside})", times["ours"], LIMIT, "us")
+
+
+def fresh(what, cache):
+    """Milliseconds by first_call.py; the driver's own cache is off."""
+    environment = {**os.environ, "TILERY_CACHE_DIR": str(cache), "CUDA_CACHE_DISABLE": "1"}
+    command = [sys.executable, str(Path(__file__).with_name("first_call.py")), what]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-400:])
+    return json.loads(done.stdout)
+
+
+def first_call():
+    """The matmul kernel's first call in fresh processes, the disk cache empty and warm."""
+    empty, warm, jit = [], [], []
+    for _ in range(5):
+        with tempfile.TemporaryDirectory() as cache:
+            empty.append(fresh("call", cache))
+            warm.append(fresh("call", cache))
+            jit.append(fresh("jit", cache))
+    driver = statistics.median(jit)
+    yield limit(f"first call, empty cache (driver's JIT {driver:.0f} ms)", empty, driver + EMPTY, "ms")
+    yield limit("first call, warm disk cache", warm, WARM, "ms")
+
+
+ROWS = {"launch": launch, "first-call": first_call}
