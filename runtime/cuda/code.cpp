@@ -1,4 +1,5 @@
 #include "runtime/cuda/code.h"
+#include "runtime/cuda/assembler_log.h"
 
 namespace tilery::cuda {
 namespace {
@@ -13,7 +14,7 @@ bool isPtx(const std::string &object) { return !object.starts_with("\177ELF"); }
 std::string assemble(const std::string &ptx, int device) {
   const Driver &driver = Driver::get();
   DeviceScope scope(device);
-  std::string info(16384, '\0'), errors(16384, '\0');
+  std::string info(1 << 18, '\0'), errors(16384, '\0'); // verbose: some 300 bytes a kernel
   int options[] = {OptionInfoLog, OptionInfoLogSize, OptionErrorLog, OptionErrorLogSize, OptionVerbose};
   void *values[] = {info.data(), reinterpret_cast<void *>(info.size()), errors.data(), reinterpret_cast<void *>(errors.size()),
                     reinterpret_cast<void *>(uintptr_t(1))};
@@ -34,11 +35,7 @@ std::string assemble(const std::string &ptx, int device) {
                  "the driver refuses the GPU code: " + errors,
                  "this is a defect of Tilery's code generator",
                  {}});
-  if (size_t at = info.find("C75"); at != std::string::npos)
-    throw Error({Diagnostic::Kind::Runtime,
-                 "the driver serialised matrix instructions: " + info.substr(at, 300),
-                 "this is a defect of Tilery's code generator",
-                 {}});
+  checkAssemblerLog(info);
   return code;
 }
 

@@ -10,8 +10,8 @@
 
 namespace tilery::cuda {
 
-/// Machine code of the device for PTX text, by the driver's own assembler. Throws Error for what it refuses, and for any warning of the
-/// C75xx family (matrix instructions that it had to serialise): that is a defect of the code generator, and as slow as one.
+/// Machine code of the device for PTX text, by the driver's own assembler. Throws Error for what it refuses and for a log with a C75xx
+/// line (assembler_log.h).
 std::string assemble(const std::string &ptx, int device);
 
 /// A kernel on a device.

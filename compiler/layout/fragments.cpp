@@ -1,0 +1,80 @@
+#include "compiler/layout/fragments.h"
+#include "compiler/layout/memory.h"
+#include <cassert>
+
+namespace tilery::layout {
+
+Layout matrixTile(bool transposed) {
+  Layout result({{dim(0), 8}, {dim(1), 8}});
+  auto along = [&](int64_t row, int64_t column) {
+    return transposed ? Layout::Vector{column, row} : Layout::Vector{row, column};
+  };
+  return result.add(Register, 2, along(0, 1)).add(Lane, 4, along(0, 2)).add(Lane, 8, along(1, 0));
+}
+
+Layout mmaOperandA(unsigned bits) {
+  int64_t each = 32 / bits; // elements of a register
+  return Layout({{dim(0), 16}, {dim(1), 8 * each}})
+      .add(Register, each, {0, 1})
+      .add(Register, 2, {8, 0})
+      .add(Register, 2, {0, 4 * each})
+      .add(Lane, 4, {0, each})
+      .add(Lane, 8, {1, 0});
+}
+Layout mmaOperandB(unsigned bits) {
+  int64_t each = 32 / bits;
+  return Layout({{dim(0), 8 * each}, {dim(1), 8}})
+      .add(Register, each, {1, 0})
+      .add(Register, 2, {4 * each, 0})
+      .add(Lane, 4, {each, 0})
+      .add(Lane, 8, {0, 1});
+}
+Layout mmaAccumulator() {
+  return Layout({{dim(0), 16}, {dim(1), 8}})
+      .add(Register, 2, {0, 1})
+      .add(Register, 2, {8, 0})
+      .add(Lane, 4, {0, 2})
+      .add(Lane, 8, {1, 0});
+}
+
+static Layout fourWarps(const Layout &warp) { return product(warp, Layout({{dim(0), 4}, {dim(1), 1}}).add(Warp, 4, {1, 0})); }
+Layout wgmmaAccumulator(unsigned n) {
+  return fourWarps(product(mmaAccumulator(), Layout({{dim(0), 1}, {dim(1), n / 8}}).add(Register, n / 8, {0, 1})));
+}
+Layout wgmmaOperandA(unsigned bits) { return fourWarps(mmaOperandA(bits)); }
+
+std::optional<MatrixMove> matrixMove(const Layout &registers, const Layout &memory) {
+  if (registers.outputs().size() != 2)
+    return std::nullopt;
+  for (unsigned along : {1, 0}) { // the dimension whose neighbours a lane holds
+    std::optional<Layout> rest = divide(registers, matrixTile(along == 0));
+    if (!rest)
+      continue;
+    unsigned inner = contiguous(memory, dim(1)) % 8 == 0 ? 1 : 0; // the dimension of memory's rows
+    if (contiguous(memory, dim(inner)) % 8)
+      return std::nullopt;
+    Layout tile(llvm::ArrayRef<Layout::Output>{{dim(0), 8}, {dim(1), 8}});
+    tile.add(Lane, 8, inner ? Layout::Vector{1, 0} : Layout::Vector{0, 1});
+    // The next register digits choose the matrix; the lanes' addresses name its rows after those of the first.
+    Layout chosen(rest->outputs()), left(rest->outputs());
+    unsigned matrices = 1;
+    for (const Layout::Input &input : rest->inputs()) {
+      bool choosing = input.axis == Register;
+      for (Layout::Digit digit : input.digits) {
+        for (; choosing && matrices < 4 && digit.extent % 2 == 0; matrices *= 2) {
+          chosen.add(Lane, Layout::Digit{2, digit.step, digit.flips});
+          digit.extent /= 2;
+          for (unsigned d = 0; d < 2; ++d)
+            digit.step[d] *= 2, digit.flips[d] = 0;
+        }
+        choosing &= digit.extent == 1; // instructions take registers that follow each other
+        left.add(input.axis, digit);
+      }
+    }
+    Layout whole(llvm::ArrayRef<Layout::Output>{{dim(0), 8}, {dim(1), 8}});
+    return MatrixMove{matrices, along != inner, product(tile, chosen), product(whole, left)};
+  }
+  return std::nullopt;
+}
+
+} // namespace tilery::layout

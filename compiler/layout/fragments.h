@@ -1,0 +1,34 @@
+#pragma once
+// How matrix instructions hold tiles in registers, and which of their loads and stores a layout can use.
+#include "compiler/layout/layout.h"
+
+namespace tilery::layout {
+
+/// The 8x8 matrix of 16-bit elements that ldmatrix and stmatrix move: each lane holds two neighbours of a row (of a column, transposed).
+Layout matrixTile(bool transposed = false);
+
+/// Operands and results of mma.sync.m16n8 whose k extends over 32 bytes (m16n8k16 of 16-bit elements, m16n8k8 of tf32, m16n8k32 of 8-bit
+/// ones): a 16 x k, b k x 8, accumulator 16 x 8. `bits`: of an element, 8 to 32.
+Layout mmaOperandA(unsigned bits);
+Layout mmaOperandB(unsigned bits);
+Layout mmaAccumulator();
+
+/// The accumulator of wgmma in the four warps of a warpgroup: 64 x n, n a multiple of 8.
+Layout wgmmaAccumulator(unsigned n);
+/// The a operand of wgmma from registers: 64 x k, k of 32 bytes.
+Layout wgmmaOperandA(unsigned bits);
+
+/// How ldmatrix or stmatrix moves a tile.
+struct MatrixMove {
+  unsigned matrices; // 1, 2 or 4 of an instruction
+  bool transposed;   // .trans
+  /// Lane -> coordinates of the first of the 8 elements that the lane's address names; 8 * matrices lanes name one.
+  Layout rows;
+  /// What is to be added to them: Register -> that of the instruction of this number; other axes (Warp).
+  Layout rest;
+};
+/// The instruction that moves 16-bit elements between `registers` (Register, Lane, ... -> dimensions) and `memory` (dimensions -> Offset,
+/// in elements, which starts at a multiple of 16 bytes); nothing if there is none.
+std::optional<MatrixMove> matrixMove(const Layout &registers, const Layout &memory);
+
+} // namespace tilery::layout
