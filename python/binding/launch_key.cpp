@@ -22,7 +22,12 @@ int64_t divisibility(const Argument &argument, const Parameter &parameter) {
 }
 } // namespace
 
-void appendFacts(const Argument &argument, const Parameter &parameter, std::vector<uint64_t> &facts) {
+void appendFacts(const Argument &argument, const Parameter &parameter, size_t position, std::vector<uint64_t> &facts) {
+  if (argument.kind == Argument::Constant) { // launches have many of these, nearly all left at their defaults
+    if (argument.object != parameter.defaultValue)
+      facts.insert(facts.end(), {uint64_t(argument.kind) | uint64_t(position) << 8, reinterpret_cast<uint64_t>(argument.object)});
+    return;
+  }
   facts.push_back(argument.kind);
   switch (argument.kind) {
   case Argument::Tensor: {
@@ -40,12 +45,10 @@ void appendFacts(const Argument &argument, const Parameter &parameter, std::vect
     facts.push_back(uint64_t(argument.integer));
     facts.push_back(argument.unsignedWide);
     break;
-  case Argument::Constant:
-    facts.push_back(reinterpret_cast<uint64_t>(argument.object));
-    break;
   case Argument::Float:
   case Argument::Bool:
   case Argument::None:
+  case Argument::Constant:
     break; // their values reach the kernel only
   }
 }

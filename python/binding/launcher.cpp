@@ -247,7 +247,7 @@ std::shared_ptr<Entry> findEntry(State &state, const Argument *arguments, PyObje
   std::vector<uint64_t> facts = std::move(reused); // taken away, because compiling may launch other kernels
   facts.clear();
   for (size_t i = 0; i < state.parameters.size(); ++i)
-    appendFacts(arguments[i], state.parameters[i], facts);
+    appendFacts(arguments[i], state.parameters[i], i, facts);
   std::shared_ptr<Entry> entry;
   if (facts == state.lastFacts && state.lastEntry) {
     entry = state.lastEntry;

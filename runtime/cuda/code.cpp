@@ -72,7 +72,9 @@ LoadedKernel Code::load(const KernelInfo &info, int device, Loaded &loaded) cons
   std::string what = "loading " + info.name;
   if (!loaded.module) {
     std::string code = isPtx(object) ? assemble(object, device) : object;
-    check(driver.cuModuleLoadData(&loaded.module, code.data()), what);
+    ModuleHandle module = nullptr;
+    check(driver.cuModuleLoadData(&module, code.data()), what);
+    loaded.module = module;
   }
   LoadedKernel kernel{nullptr, properties.multiprocessors};
   check(driver.cuModuleGetFunction(&kernel.function, loaded.module, info.name.c_str()), what);

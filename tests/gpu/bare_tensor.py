@@ -1,4 +1,4 @@
-"""A float32 vector on a GPU that no framework owns: DLPack by hand."""
+"""A vector of floats on a GPU that no framework owns: DLPack by hand."""
 
 import ctypes
 
@@ -32,11 +32,11 @@ _make.restype, _make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_cha
 
 
 class Vector:
-    """`count` floats at `address` of GPU number `device`."""
+    """`count` floats of `bits` bits at `address` of GPU number `device`."""
 
-    def __init__(self, address, count, device=0):
+    def __init__(self, address, count, device=0, bits=32):
         self._shape, self._strides = (ctypes.c_int64 * 1)(count), (ctypes.c_int64 * 1)(1)
-        self._managed = _Managed(_Tensor(address, _Device(2, device), 1, _DataType(2, 32, 1), self._shape, self._strides, 0))
+        self._managed = _Managed(_Tensor(address, _Device(2, device), 1, _DataType(2, bits, 1), self._shape, self._strides, 0))
 
     def __dlpack__(self, **_):
         return _make(ctypes.addressof(self._managed), b"dltensor", None)

@@ -1,0 +1,113 @@
+// A libcuda.so.1 that runs nothing: it counts calls, remembers the last launch, and fails as told. For tests without a GPU.
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+enum { Devices = 2, Names = 64 };
+
+static struct {
+  char name[48];
+  int calls, result; // every call gives this result
+} functions[Names];
+static int current; // context: the device's number + 1
+static int sm = 90, shared_bytes = 232448, max_threads = 1024;
+static const char *log_line = "";
+
+typedef struct {
+  int device, blocks, threads, shared;
+  void *stream;
+} Launch;
+static Launch last;
+
+static int at(const char *name) {
+  int i = 0;
+  while (functions[i].name[0] && strcmp(functions[i].name, name))
+    ++i;
+  if (!functions[i].name[0])
+    snprintf(functions[i].name, sizeof functions[i].name, "%s", name);
+  return i;
+}
+static int called(const char *name) {
+  int i = at(name);
+  ++functions[i].calls;
+  return functions[i].result;
+}
+
+// What tests ask and tell.
+EXPORT int fake_calls(const char *name) { return functions[at(name)].calls; }
+EXPORT void fake_fail(const char *name, int result) { functions[at(name)].result = result; }
+EXPORT void fake_device(int compute, int shared, int threads) { sm = compute, shared_bytes = shared, max_threads = threads; }
+EXPORT void fake_log(const char *line) { log_line = line; }
+EXPORT int fake_current(void) { return current - 1; }
+EXPORT void fake_enter(int device) { current = device + 1; }
+EXPORT Launch *fake_launch(void) { return &last; }
+
+#define F(name, ...) EXPORT int name(__VA_ARGS__)
+F(cuInit, unsigned flags) { return called("cuInit"); }
+F(cuDriverGetVersion, int *version) { return *version = 13000, called("cuDriverGetVersion"); }
+F(cuDeviceGetCount, int *count) { return *count = Devices, called("cuDeviceGetCount"); }
+F(cuDeviceGet, int *device, int number) { return *device = number, called("cuDeviceGet"); }
+F(cuDeviceGetName, char *name, int size, int device) {
+  snprintf(name, (size_t)size, "Fake GPU");
+  return called("cuDeviceGetName");
+}
+F(cuDeviceGetAttribute, int *value, int which, int device) {
+  *value = which == 75 ? sm / 10 : which == 76 ? sm % 10 : which == 16 ? 132 : which == 97 ? shared_bytes : 0;
+  return called("cuDeviceGetAttribute");
+}
+F(cuDevicePrimaryCtxRetain, uintptr_t *context, int device) {
+  return *context = (uintptr_t)device + 1, called("cuDevicePrimaryCtxRetain");
+}
+F(cuCtxGetCurrent, uintptr_t *context) { return *context = (uintptr_t)current, called("cuCtxGetCurrent"); }
+F(cuCtxSetCurrent, uintptr_t context) { return current = (int)context, called("cuCtxSetCurrent"); }
+F(cuCtxGetDevice, int *device) { return *device = current - 1, called("cuCtxGetDevice"); }
+F(cuLinkCreate_v2, unsigned count, int *options, void **values, uintptr_t *state) {
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] == 3 || options[i] == 5) // the logs
+      strcpy(values[i], options[i] == 3 ? log_line : "");
+  return *state = 1, called("cuLinkCreate_v2");
+}
+F(cuLinkAddData_v2, uintptr_t state, int type, void *data, size_t size, const char *name, unsigned count, int *options,
+  void **values) {
+  return called("cuLinkAddData_v2");
+}
+F(cuLinkComplete, uintptr_t state, void **cubin, size_t *size) {
+  static char code[] = "\177ELF of no meaning";
+  return *cubin = code, *size = sizeof code, called("cuLinkComplete");
+}
+F(cuLinkDestroy, uintptr_t state) { return called("cuLinkDestroy"); }
+F(cuModuleLoadData, uintptr_t *module, const void *data) { return *module = 1, called("cuModuleLoadData"); }
+F(cuModuleUnload, uintptr_t module) { return called("cuModuleUnload"); }
+F(cuModuleGetFunction, uintptr_t *function, uintptr_t module, const char *name) {
+  return *function = 1, called("cuModuleGetFunction");
+}
+F(cuModuleGetGlobal_v2, uint64_t *address, size_t *size, uintptr_t module, const char *name) {
+  return *address = 0, *size = 0, called("cuModuleGetGlobal_v2");
+}
+F(cuFuncSetAttribute, uintptr_t function, int which, int value) { return called("cuFuncSetAttribute"); }
+F(cuFuncGetAttribute, int *value, int which, uintptr_t function) {
+  return *value = which == 0 ? max_threads : which == 4 ? 168 : 0, called("cuFuncGetAttribute");
+}
+F(cuLaunchKernel, uintptr_t function, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz, unsigned shared,
+  void *stream, void **parameters, void **extra) {
+  last = (Launch){current - 1, (int)x, (int)tx, (int)shared, stream};
+  return called("cuLaunchKernel");
+}
+F(cuTensorMapEncodeTiled, void *map, int type, unsigned rank, void *address, const uint64_t *extents, const uint64_t *strides,
+  const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
+  memset(map, 0, 128);
+  return called("cuTensorMapEncodeTiled");
+}
+F(cuMemAlloc_v2, uint64_t *address, size_t size) { return *address = 256, called("cuMemAlloc_v2"); }
+F(cuMemFree_v2, uint64_t address) { return called("cuMemFree_v2"); }
+F(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t size, void *stream) { return called("cuMemcpyDtoHAsync_v2"); }
+F(cuMemsetD8Async, uint64_t to, unsigned char value, size_t size, void *stream) { return called("cuMemsetD8Async"); }
+F(cuStreamSynchronize, void *stream) { return called("cuStreamSynchronize"); }
+F(cuThreadExchangeStreamCaptureMode, int *mode) { return called("cuThreadExchangeStreamCaptureMode"); }
+F(cuGetErrorName, int result, const char **name) {
+  static char text[32];
+  snprintf(text, sizeof text, "CUDA_ERROR_%d", result);
+  return *name = text, 0;
+}
+F(cuGetErrorString, int result, const char **text) { return *text = "the fake driver was told to fail", 0; }

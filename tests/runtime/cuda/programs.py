@@ -1,0 +1,143 @@
+"""Programs that test_fake_driver.py runs in processes of their own, the fake driver loaded under the real one's name.
+
+usage: programs.py FAKE_DRIVER PROGRAM
+"""
+
+import ctypes
+import sys
+from pathlib import Path
+
+fake = ctypes.CDLL(sys.argv[1])
+
+import tilery.tileon as tileon  # noqa: E402
+import tilery.tileon.language as tl  # noqa: E402
+from gpu.bare_tensor import Vector  # noqa: E402
+from tilery import _native, compat, errors  # noqa: E402
+
+
+class Launch(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int) for name in ("device", "blocks", "threads", "shared")] + [("stream", ctypes.c_void_p)]
+
+
+fake.fake_launch.restype = ctypes.POINTER(Launch)
+
+
+@tileon.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask), mask=mask)
+
+
+def add(device=0, programs=4):
+    x, y, out = (Vector(1 << 20 << i, 1024 * programs, device) for i in range(3))
+    add_kernel[(programs,)](x, y, out, 1024 * programs, BLOCK=1024)
+
+
+def calls(name):
+    return fake.fake_calls(name.encode())
+
+
+def fail(name, result):
+    fake.fake_fail(name.encode(), result)
+
+
+def refused(kind, *parts, run=add):
+    """run() raises `kind`, whose message has these parts."""
+    try:
+        run()
+    except errors.Error as error:
+        assert isinstance(error, kind), type(error)
+        missing = [part for part in parts if part not in str(error)]
+        assert not missing, f"{missing} not in: {error}"
+        return
+    raise AssertionError("nothing was raised")
+
+
+def launches():
+    assert _native.gpu_count() == 2 and _native.gpu_target(0) == "sm_90a:cuda13000"
+    add()
+    launch = fake.fake_launch().contents
+    assert (launch.device, launch.blocks, launch.stream) == (0, 4, None) and launch.threads % 32 == 0
+    add()
+    assert calls("cuLaunchKernel") == 2 and calls("cuModuleLoadData") == 1
+
+
+def devices():
+    """Another device's launch leaves the thread where it was."""
+    fake.fake_enter(0)
+    add(device=1)
+    assert fake.fake_launch().contents.device == 1 and fake.fake_current() == 0
+    add(device=0)
+    assert fake.fake_launch().contents.device == 0 and fake.fake_current() == 0
+    refused(ValueError, "there is no GPU number 2", run=lambda: add(device=2))
+
+
+def nothing_waits():
+    """What a stream capture forbids is not called by a launch, and loading is told to bear a capture."""
+    add()
+    assert calls("cuThreadExchangeStreamCaptureMode") == 2
+    assert not any(map(calls, ("cuStreamSynchronize", "cuMemAlloc_v2", "cuMemcpyDtoHAsync_v2")))
+
+
+def tensor_maps():
+    """A tensor is described once for launches on the same tensors."""
+    example = compat.load(Path(__file__).parents[3] / "examples" / "tileon" / "matmul.py")
+    a, b, c, other = (Vector(1 << 20 << i, 256 * 256, bits=16) for i in range(4))
+
+    def matmul(out):
+        strides = (256, 1) * 3
+        example.matmul_kernel[(2,)](a, b, out, 256, 256, 256, *strides, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64)
+        return calls("cuTensorMapEncodeTiled")
+
+    described = matmul(c)
+    assert described in (2, 3)  # the result may be stored without one
+    assert matmul(c) == described
+    assert matmul(other) == 2 * described - 2
+    assert matmul(c) == 2 * described - 2
+
+
+def illegal_address():
+    add()
+    fail("cuLaunchKernel", 700)
+    refused(errors.GpuAddressError, "launching add_kernel, grid 4x1x1 in 4 blocks of ", "CUDA_ERROR_700", "CUDA_LAUNCH_BLOCKING=1")
+    refused(RuntimeError)
+
+
+def out_of_memory():
+    fail("cuModuleLoadData", 2)
+    refused(errors.GpuMemoryError, "loading add_kernel failed", "free memory of the GPU")
+    refused(MemoryError)
+    fail("cuModuleLoadData", 0)
+    add()
+
+
+def unsupported():
+    fail("cuModuleLoadData", 209)
+    refused(errors.GpuUnsupportedError, "loading add_kernel failed", "update it")
+
+
+def old_gpu():
+    fake.fake_device(75, 65536, 1024)
+    refused(errors.GpuUnsupportedError, "the Fake GPU has compute capability 7.5; GPU code needs 8.0")
+    refused(NotImplementedError)
+
+
+def too_many_threads():
+    fake.fake_device(90, 232448, 64)
+    refused(ValueError, "add_kernel needs ", "threads of 168 registers, of which the device has room for 64", "fewer warps")
+
+
+def serialised():
+    fake.fake_log(b"ptxas warning : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized")
+    refused(RuntimeError, "C7510", "defect of Tilery's code generator")
+
+
+def no_start():
+    fail("cuInit", 100)
+    assert _native.gpu_count() == 0
+    refused(RuntimeError, "the NVIDIA driver does not start: CUDA_ERROR_100", "run on tensors of the CPU")
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[2]]()

@@ -1,0 +1,45 @@
+"""The launch on a GPU against a driver that only counts and fails as told: where it runs, what it may not do, how it fails."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    compiler = shutil.which("clang-22") or shutil.which("cc")
+    if not compiler:
+        pytest.skip("needs a C compiler")
+    library = tmp_path_factory.mktemp("driver") / "libcuda.so.1"
+    command = [compiler, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", HERE / "fake_driver.c", "-o", library]
+    subprocess.run(command, check=True)
+    return library
+
+
+PROGRAMS = [
+    "launches",
+    "devices",
+    "nothing_waits",
+    "tensor_maps",
+    "illegal_address",
+    "out_of_memory",
+    "unsupported",
+    "old_gpu",
+    "too_many_threads",
+    "serialised",
+    "no_start",
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_program(program, driver, tmp_path):
+    paths = os.pathsep.join([str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": paths, "TILERY_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, HERE / "programs.py", driver, program], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
