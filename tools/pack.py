@@ -20,7 +20,7 @@ CONTENTS = ("python/tilery", "examples", "benchmarks", "tests", "docs", "pyproje
 
 def arguments():
     parser = argparse.ArgumentParser(prog="./run pack", description="packs a finished build for a machine with a GPU")
-    parser.add_argument("--python", default=sys.executable, metavar="INTERPRETER", help="of the version that is there, with headers")
+    parser.add_argument("--python", default=sys.executable, metavar="INTERPRETER", help="of the version there, with headers")
     parser.add_argument("--out", type=Path, default=ROOT / "dist" / "tilery-gpu.tar.xz", metavar="FILE")
     return parser.parse_args()
 

@@ -41,5 +41,6 @@ PROGRAMS = [
 def test_program(program, driver, tmp_path):
     paths = os.pathsep.join([str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": paths, "TILERY_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, HERE / "programs.py", driver, program], capture_output=True, text=True, env=environment)
+    command = [sys.executable, HERE / "programs.py", driver, program]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
