@@ -49,6 +49,9 @@ Lanes floatToInt(Emitter &e, Lanes value, Type from, Type to, bool isUnsigned) {
   if (isSmallFloat(from))
     value = e.widenFloat(value, from);
   llvm::Type *result = e.vectorOf(e.valueType(to), e.lanesOf(value));
+  if (to.isInteger(1)) // LLVM's code for NVIDIA GPUs saturates one bit wrongly
+    return isUnsigned ? e.b.CreateFCmpOGE(value, llvm::ConstantFP::get(value->getType(), 1))
+                      : e.b.CreateFCmpOLE(value, llvm::ConstantFP::get(value->getType(), -1));
   return e.intrinsic(isUnsigned ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat, {value}, {result, value->getType()});
 }
 

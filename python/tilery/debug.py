@@ -6,20 +6,47 @@ import struct
 
 from tilery import _native
 
-from .errors import error
-
 _MASK = (1 << 64) - 1
 _FLOATS = {"float64": "<d", "float32": "<f", "float16": "<e"}
 
 
-def wanted(debug, device=-1):
-    """Is this launch, on this GPU or on the CPU (-1), the oracle's?"""
-    found = debug or os.environ.get("TILERY_ORACLE", "") not in ("", "0")
-    if found and device >= 0:
-        raise error(
-            NotImplementedError, "the reference interpreter runs on the CPU's memory only", hint="move the tensors to the CPU"
-        )
-    return found
+def wanted(debug):
+    """Is this launch the oracle's?"""
+    return debug or os.environ.get("TILERY_ORACLE", "") not in ("", "0")
+
+
+def plan(launch, device):
+    """The oracle's launch plan for arguments on a GPU, or on the CPU (-1)."""
+    return launch if device < 0 else LaunchOfCopies(launch)
+
+
+class LaunchOfCopies:
+    """A launch plan whose tensors lie on a GPU: it runs on copies of their storages in the CPU's memory, which are copied back
+    if no error was found. Tensors of one storage stay tensors of one storage."""
+
+    def __init__(self, launch):
+        self.launch = launch
+
+    def __call__(self, grid, arguments):
+        import torch
+
+        storages, here, device = {}, dict(arguments), None
+        for name, value in arguments.items():
+            if isinstance(value, torch.Tensor) and value.is_cuda:
+                device, storage = value.device, value.untyped_storage()
+                _, copy = storages.setdefault(storage.data_ptr(), (storage, storage.cpu()))
+                empty = torch.empty(0, dtype=value.dtype, device="cpu")
+                here[name] = empty.set_(copy, value.storage_offset(), value.shape, value.stride())
+
+        def moved(result):
+            if isinstance(result, (tuple, list)):
+                return type(result)(map(moved, result))
+            return result.to(device) if isinstance(result, torch.Tensor) else result
+
+        result = self.launch(grid, here)
+        for storage, copy in storages.values():
+            storage.copy_(copy)
+        return moved(result)
 
 
 def _bits(value, dtype):

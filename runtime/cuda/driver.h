@@ -45,6 +45,7 @@ struct alignas(64) TensorMap {
     const uint32_t *, int, int, int, int)                                                                                        \
   F(cuMemAlloc_v2, Address *, size_t)                                                                                            \
   F(cuMemFree_v2, Address)                                                                                                       \
+  F(cuMemcpyHtoDAsync_v2, Address, const void *, size_t, Stream)                                                                 \
   F(cuMemcpyDtoHAsync_v2, void *, Address, size_t, Stream)                                                                       \
   F(cuMemsetD8Async, Address, unsigned char, size_t, Stream)                                                                     \
   F(cuStreamSynchronize, Stream)                                                                                                 \

@@ -4,8 +4,10 @@
 #include "compiler/oracle/element.h"
 #include "compiler/oracle/oracle.h"
 #include "compiler/passes/passes.h"
+#include "gpu.h"
 #include <cmath>
 #include <cstring>
+#include <unistd.h>
 
 using namespace mlir;
 
@@ -126,6 +128,21 @@ Outcome blocks(const Program &program, ModuleOp module, const Memory &wanted, co
   return wrong.empty() ? Outcome() : Outcome{Outcome::Differs, wrong};
 }
 
+Outcome gpu(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow, std::string &errors) {
+  Memory memory(program);
+  std::string unsupported;
+  try {
+    runOnGpu(program, module, program.args.size() % 2, memory.arrays, unsupported);
+  } catch (const Error &error) { // a fault takes the context with it: a new process goes on
+    llvm::errs() << error.what() << "\n";
+    _exit(1);
+  }
+  if (!unsupported.empty())
+    return {Outcome::Skipped, errors.empty() ? unsupported : errors.substr(0, errors.find('\n'))};
+  std::string difference = compare(program, wanted, memory, shadow);
+  return difference.empty() ? Outcome() : Outcome{Outcome::Differs, difference};
+}
+
 } // namespace
 
 Outcome check(const Program &program, ModuleOp module, Against against) {
@@ -151,6 +168,8 @@ Outcome check(const Program &program, ModuleOp module, Against against) {
   try {
     if (against == Against::Blocks)
       return blocks(program, *lowered, wanted, shadow);
+    if (against == Against::Gpu)
+      return gpu(program, *lowered, wanted, shadow, errors);
     if (against == Against::Machine)
       return machine(program, *lowered, wanted, shadow, errors);
     Memory memory(program);

@@ -1,4 +1,4 @@
-// tilery-fuzz [--count N] [--first SEED] [--jobs J] [--against passes|machine|blocks] [--print SEED]
+// tilery-fuzz [--count N] [--first SEED] [--jobs J] [--against passes|machine|blocks|gpu] [--print SEED]
 // Worker processes, so that a crash of generated code is one more finding.
 #include "check.h"
 #include "compiler/passes/passes.h"
@@ -84,6 +84,11 @@ void work(const Settings &settings, unsigned worker, uint64_t from, Progress &pr
       ++progress.skipped;
       ++reasons[outcome.message];
     } else {
+      if (settings.against == Against::Gpu) { // reducing forks, which a process that uses a GPU must not: the parent does it
+        llvm::outs() << "seed " << seed << ": " << outcome.message << "\n";
+        llvm::outs().flush();
+        _exit(1);
+      }
       ++progress.failed;
       printFailure(seed, outcome.message, settings.against);
     }
@@ -149,7 +154,10 @@ int main(int argc, char **argv) {
     else if (option == "--jobs")
       settings.jobs = unsigned(std::stoul(value));
     else if (option == "--against")
-      settings.against = value == "passes" ? Against::Passes : value == "blocks" ? Against::Blocks : Against::Machine;
+      settings.against = value == "passes"   ? Against::Passes
+                         : value == "blocks" ? Against::Blocks
+                         : value == "gpu"    ? Against::Gpu
+                                             : Against::Machine;
     else if (option == "--print") {
       auto context = makeContext();
       uint64_t seed = std::stoull(value);

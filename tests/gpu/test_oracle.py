@@ -1,25 +1,46 @@
-"""The oracle reads memory that the CPU can read."""
+"""The oracle on tensors of a GPU: it works on copies."""
 
 import pytest
 import torch
 from gpu.programs import EXAMPLES
 
-from tilery import compat, debug
+from tilery import compat
 from tilery.errors import Error
 
-MESSAGE = "the reference interpreter runs on the CPU's memory only"
+pytestmark = pytest.mark.gpu
 
 
-def test_is_not_for_launches_on_a_gpu(monkeypatch):
-    monkeypatch.delenv("TILERY_ORACLE", raising=False)
-    assert debug.wanted(True) and not debug.wanted(False) and not debug.wanted(False, device=0)
-    with pytest.raises(Error, match=MESSAGE):
-        debug.wanted(True, device=0)
-
-
-@pytest.mark.gpu
-def test_launch_is_refused():
+def test_debug_mode_gives_the_result_back():
     kernel = compat.load(EXAMPLES / "ninetoothed" / "matmul.py").matmul_kernel
     a = torch.randn(64, 64, dtype=torch.float16, device="cuda")
-    with pytest.raises(Error, match=MESSAGE):
-        kernel(a, a, torch.empty_like(a), debug=True)
+    result = torch.full_like(a, float("nan"))
+    kernel(a, a, result, debug=True)
+    torch.testing.assert_close(result, a @ a)
+
+
+def test_tensors_of_one_storage_stay_together():
+    from tilery import tileon
+    from tilery.tileon import language as tl
+
+    @tileon.jit
+    def shift(x_ptr, y_ptr, n: tl.constexpr):
+        i = tl.arange(0, n)
+        tl.store(y_ptr + i, tl.load(x_ptr + i) + 1)
+
+    memory = torch.arange(32, dtype=torch.float32, device="cuda")
+    shift[(1,)](memory, memory[16:], 16, debug=True)
+    assert torch.equal(memory, torch.arange(16.0, device="cuda").repeat(2) + torch.arange(2.0, device="cuda").repeat_interleave(16))
+
+
+def test_an_error_leaves_the_tensors_as_they_were():
+    from tilery import tileon
+    from tilery.tileon import language as tl
+
+    @tileon.jit
+    def outside(y_ptr, n: tl.constexpr):
+        tl.store(y_ptr + tl.arange(0, n), 1.0)
+
+    memory = torch.zeros(12, device="cuda")
+    with pytest.raises(Error, match="y_ptr"):
+        outside[(1,)](memory, 16, debug=True)
+    assert not memory.any()

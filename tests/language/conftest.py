@@ -1,7 +1,30 @@
+"""Every test here runs on the CPU, and again with its tensors on a GPU where there is one."""
+
 import pytest
+import torch
 
 
-@pytest.fixture(params=["oracle", "native"])
+GPU = pytest.mark.gpu
+
+
+def pytest_generate_tests(metafunc):
+    if "engine" in metafunc.fixturenames:
+        places = [("oracle", "cpu"), ("native", "cpu"), pytest.param("native", "cuda", marks=GPU)]
+        metafunc.parametrize("engine, device", places, indirect=True)
+    else:
+        metafunc.parametrize("device", ["cpu", pytest.param("cuda", marks=GPU)], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def device(request):
+    """Where torch makes the tensors of the test."""
+    if request.param == "cuda" and not torch.cuda.is_available():
+        pytest.skip("needs an NVIDIA GPU and a torch that sees it")
+    with torch.device(request.param):
+        yield request.param
+
+
+@pytest.fixture
 def engine(request, monkeypatch):
     """The oracle, then machine code, for kernels that the test itself makes: a kernel keeps what it was compiled to."""
     monkeypatch.setenv("TILERY_ORACLE", "1" if request.param == "oracle" else "0")

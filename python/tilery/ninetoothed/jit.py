@@ -215,10 +215,10 @@ class Kernel:
         build = functools.partial(compile_application, self.application, arguments, self.hints)
         result = CompiledKernel(self.application.__name__, build, signature.device, disjoint)
         self.compiled[repr(signature)] = result
-        if oracle.wanted(values["debug"], signature.device):
-            return oracle.OracleHostLaunch(
-                result.module, host_name(self.application), host_parameters(arguments), values["debug"], result
-            )
+        if oracle.wanted(values["debug"]):
+            parameters = host_parameters(arguments)
+            launch = oracle.OracleHostLaunch(result.module, host_name(self.application), parameters, values["debug"], result)
+            return oracle.plan(launch, signature.device)
         specialisation = ["ninetoothed", describe(arguments), self.hints]
 
         options = {"device": signature.device, "disjoint": disjoint}

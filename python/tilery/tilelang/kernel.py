@@ -21,7 +21,7 @@ def allocate(extents, dtype, like):
     if library == "torch":
         import torch
 
-        return torch.empty(tuple(extents), dtype=getattr(torch, dtype), device=None if like is None else like.device)
+        return torch.empty(tuple(extents), dtype=getattr(torch, dtype), device="cpu" if like is None else like.device)
     import numpy
 
     return numpy.empty(tuple(extents), dtype=dtype)
@@ -73,8 +73,8 @@ class JITKernel:
         layouts = {name: layout for name, layout in layouts.items() if layout}
         disjoint = not signature.aliases
         key = (tuple(sorted(layouts.items())), disjoint, signature.device)
-        if debug.wanted(self.debug, signature.device):
-            return oracle.OracleCall(self._program(layouts), allocate, self.debug)
+        if debug.wanted(self.debug):
+            return debug.plan(oracle.OracleCall(self._program(layouts), allocate, self.debug), signature.device)
         if key not in self._plans:  # kinds of calls that differ in extents share their code
             name, kinds, own = self.prim_func.__name__, list(self.prim_func.params), self.prim_func.compile_time
             specialisation = ["tilelang", name, kinds, self.out_idx, sorted(layouts.items()), own]

@@ -56,10 +56,9 @@ def plan(kernel, signature, arguments):
     disjoint = not signature.aliases
     hints = {option: arguments.get(option) for option in _HINTS if option not in kernel.arg_names}
     result = CompiledKernel(name, lambda: trace(kernel.fn, name, parameters, debug, hints), signature.device, disjoint)
-    if oracle.wanted(debug, signature.device):
-        return oracle.OracleLaunch(
-            result.module, name, [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None], debug, result
-        )
+    if oracle.wanted(debug):
+        types = [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None]
+        return oracle.plan(oracle.OracleLaunch(result.module, name, types, debug, result), signature.device)
     annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
     specialisation = ["tileon", signature.params, annotations, debug, default_precision(kernel.fn), hints]
     fuses = arguments.get("enable_fp_fusion") is not False or "enable_fp_fusion" in kernel.arg_names

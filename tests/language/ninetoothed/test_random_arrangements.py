@@ -112,9 +112,9 @@ def test_copy_follows_eval(seed):
     root = arranged.source
     table = arranged.eval({root: {"shape": shape}})
     ranks = [len(level) for level in levels_of(arranged)]
-    expected = np.where(table < 0, OTHER, source.contiguous().numpy().reshape(-1)[np.maximum(table, 0)])
+    expected = np.where(table < 0, OTHER, source.contiguous().cpu().numpy().reshape(-1)[np.maximum(table, 0)])
     output = torch.full(table.shape, float("nan"))
     copy = COPIES[sum(ranks[1:-1])]
     kernel = ninetoothed.make(lambda x, y: (arranged, arranged_target(ranks)), copy, (root, Tensor(1)))
     kernel(source, output)
-    np.testing.assert_array_equal(output.numpy(), expected.astype(np.float32))
+    np.testing.assert_array_equal(output.cpu().numpy(), expected.astype(np.float32))

@@ -65,7 +65,7 @@ def test_integers():
     b = torch.randint(-128, 128, (40, 16), dtype=torch.int8)
     c = torch.full((32, 16), -7, dtype=torch.int32)
     kernels.small_matmul[(2,)](a, b, c, 40, 16, BLOCK_M=16, BLOCK_K=16, ACC=tl.int32)
-    assert torch.equal(c, (a.long() @ b.long()).int())
+    assert torch.equal(c, (a.double() @ b.double()).int())
 
 
 def test_transposed_strided_and_requiring_grad(example):

@@ -28,7 +28,7 @@ def test_add_types(dtype):
         kind = getattr(np, str(dtype).partition(".")[2])
         info = np.iinfo(kind)
         a, b = (np.random.randint(info.min, info.max, 100, dtype=kind) for _ in range(2))
-        x, y, expected = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(a + b)
+        x, y, expected = torch.tensor(a), torch.tensor(b), torch.tensor(a + b)
     out = torch.zeros(100, dtype=dtype)
     kernels.add[(4,)](x, y, out, 100, BLOCK_SIZE=32)
     assert torch.equal(out.view(torch.uint8), expected.view(torch.uint8))

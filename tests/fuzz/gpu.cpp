@@ -1,0 +1,67 @@
+#include "gpu.h"
+#include "compiler/cuda/cuda.h"
+#include "runtime/cuda/driver.h"
+#include "tilery/runtime.h"
+
+using namespace mlir;
+
+namespace tilery::fuzz {
+namespace {
+
+/// Device memory with the bytes of an array, given back at the end.
+class DeviceArray {
+public:
+  explicit DeviceArray(std::vector<uint8_t> &host) : host(host) {
+    if (host.empty())
+      return;
+    const cuda::Driver &driver = cuda::Driver::get();
+    cuda::check(driver.cuMemAlloc_v2(&address, host.size()), "allocating an argument");
+    cuda::check(driver.cuMemcpyHtoDAsync_v2(address, host.data(), host.size(), nullptr), "filling an argument");
+  }
+  ~DeviceArray() {
+    if (address)
+      cuda::Driver::get().cuMemFree_v2(address);
+  }
+  DeviceArray(const DeviceArray &) = delete;
+  void read() {
+    const cuda::Driver &driver = cuda::Driver::get();
+    if (address)
+      cuda::check(driver.cuMemcpyDtoHAsync_v2(host.data(), address, host.size(), nullptr), "reading an argument");
+    cuda::check(driver.cuStreamSynchronize(nullptr), "running the program");
+  }
+  cuda::Address address = 0;
+
+private:
+  std::vector<uint8_t> &host;
+};
+
+} // namespace
+
+void runOnGpu(const Program &program, ModuleOp module, bool disjoint, std::vector<std::vector<uint8_t>> &arrays,
+              std::string &unsupported) {
+  cuda::Options options;
+  options.target = *cuda::targetNamed(gpuTarget(0));
+  options.disjoint = disjoint;
+  options.fpContract = false;
+  FailureOr<cuda::CompiledModule> compiled = cuda::compileModule(module, options);
+  if (failed(compiled)) {
+    unsupported = "the GPU cannot run it";
+    return;
+  }
+  std::vector<KernelPtr> kernels = load(CodeImage{compiled->ptx, compiled->kernels, ""});
+  cuda::enterDevice(0);
+  std::vector<std::unique_ptr<DeviceArray>> copies;
+  std::vector<uint64_t> slots;
+  for (auto [argument, array] : llvm::zip(program.args, arrays)) {
+    copies.push_back(std::make_unique<DeviceArray>(array));
+    slots.push_back(array.empty() ? argument.scalar : copies.back()->address + guardBytes);
+  }
+  const int64_t grid[3] = {program.grid[0], program.grid[1], program.grid[2]};
+  LaunchOptions launchOptions;
+  launchOptions.flags = disjoint ? TILERY_DISJOINT : 0;
+  launch(*kernels[0], grid, slots.data(), launchOptions);
+  for (auto &copy : copies)
+    copy->read();
+}
+
+} // namespace tilery::fuzz
