@@ -49,7 +49,7 @@ void runOnGpu(const Program &program, ModuleOp module, bool disjoint, std::vecto
     return;
   }
   std::vector<KernelPtr> kernels = load(CodeImage{compiled->ptx, compiled->kernels, ""});
-  cuda::enterDevice(0);
+  cuda::DeviceScope device(0);
   std::vector<std::unique_ptr<DeviceArray>> copies;
   std::vector<uint64_t> slots;
   for (auto [argument, array] : llvm::zip(program.args, arrays)) {
