@@ -1,4 +1,5 @@
 // What programs ask of the runtime: printing and assertions.
+#include "runtime/callbacks.h"
 #include "runtime/pool.h"
 #include <cstdio>
 #include <cstring>
@@ -7,8 +8,8 @@
 using namespace tilery;
 
 namespace {
-std::string programName(const TileryLaunch *launch, int64_t pid) {
-  int64_t x = launch->grid[0], y = launch->grid[1];
+std::string programName(const uint32_t grid[3], int64_t pid) {
+  int64_t x = grid[0], y = grid[1];
   return "(" + std::to_string(pid % x) + ", " + std::to_string(pid / x % y) + ", " + std::to_string(pid / x / y) + ")";
 }
 
@@ -99,7 +100,7 @@ std::string indexText(const TileryPrinted &printed, int64_t index) {
 
 void tilery_rt_print(const TileryLaunch *launch, int64_t pid, const char *prefix, uint32_t hex, uint32_t count,
                      const TileryPrinted *values) {
-  std::string program = "pid " + programName(launch, pid) + " ", text;
+  std::string program = "pid " + programName(launch->grid, pid) + " ", text;
   if (count == 0)
     text = program + prefix + "\n";
   for (uint32_t operand = 0; operand < count; ++operand) {
@@ -117,14 +118,17 @@ void tilery_rt_print(const TileryLaunch *launch, int64_t pid, const char *prefix
   std::fflush(stdout);
 }
 
+Diagnostic tilery::assertionFailure(const uint32_t grid[3], int64_t pid, const std::string &message,
+                                    const SourceLocation &place) {
+  Diagnostic diagnostic{
+      Diagnostic::Kind::Assertion, message + " (program " + programName(grid, pid) + " of " + place.function + ")", "", {}};
+  if (!place.file.empty())
+    diagnostic.chain.push_back(place);
+  return diagnostic;
+}
+
 void tilery_rt_assert(const TileryLaunch *launch, int64_t pid, const char *message, const char *file, uint32_t line,
                       uint32_t column) {
   Job &job = *static_cast<Job *>(launch->job);
-  Diagnostic diagnostic{Diagnostic::Kind::Assertion,
-                        std::string(message) + " (program " + programName(launch, pid) + " of " + job.kernel.info().name + ")",
-                        "",
-                        {}};
-  if (file)
-    diagnostic.chain.push_back({file, int(line), int(column), job.kernel.info().name});
-  job.fail(std::move(diagnostic));
+  job.fail(assertionFailure(launch->grid, pid, message, {file ? file : "", int(line), int(column), job.kernel.info().name}));
 }

@@ -4,7 +4,7 @@
 
 namespace tilery {
 namespace {
-constexpr uint64_t imageVersion = 0x0002'474d'4959'4c54; // "TLYIMG", version 2
+constexpr uint64_t imageVersion = 0x0003'474d'4959'4c54; // "TLYIMG", version 3
 
 void write(ByteWriter &out, const LinearInfo &linear) {
   out.number(linear.constant);
@@ -27,10 +27,44 @@ LinearInfo readLinear(ByteReader &in, size_t slots) {
   return linear;
 }
 
+void write(ByteWriter &out, const ReportSite &site) {
+  out.number(site.assertion);
+  out.text(site.text);
+  out.text(site.file);
+  out.number(site.line);
+  out.number(site.column);
+  out.number(site.hex);
+  out.number<uint64_t>(site.values.size());
+  for (const ReportSite::Value &value : site.values) {
+    out.number<uint64_t>(value.shape.size());
+    for (int64_t extent : value.shape)
+      out.number(extent);
+    out.number(value.dtype);
+  }
+}
+ReportSite readSite(ByteReader &in) {
+  ReportSite site;
+  site.assertion = in.number<uint8_t>();
+  site.text = in.text();
+  site.file = in.text();
+  site.line = in.number<uint32_t>();
+  site.column = in.number<uint32_t>();
+  site.hex = in.number<uint8_t>();
+  site.values.resize(in.count());
+  for (ReportSite::Value &value : site.values) {
+    value.shape.resize(in.count());
+    for (int64_t &extent : value.shape)
+      extent = in.number<int64_t>();
+    value.dtype = in.number<uint32_t>();
+  }
+  return site;
+}
+
 void write(ByteWriter &out, const GpuInfo &gpu) {
   out.number(gpu.threads);
   out.number(gpu.sharedBytes);
   out.number(gpu.persistent);
+  out.number(gpu.workspaceBytes);
   out.number<uint64_t>(gpu.maps.size());
   for (const TensorMapInfo &map : gpu.maps) {
     out.number(map.slot);
@@ -41,12 +75,16 @@ void write(ByteWriter &out, const GpuInfo &gpu) {
     out.number(map.box[0]);
     out.number(map.box[1]);
   }
+  out.number<uint64_t>(gpu.sites.size());
+  for (const ReportSite &site : gpu.sites)
+    write(out, site);
 }
 GpuInfo readGpu(ByteReader &in, size_t slots) {
   GpuInfo gpu;
   gpu.threads = in.number<uint32_t>();
   gpu.sharedBytes = in.number<uint32_t>();
   gpu.persistent = in.number<uint8_t>();
+  gpu.workspaceBytes = in.number<uint64_t>();
   gpu.maps.resize(in.count());
   for (TensorMapInfo &map : gpu.maps) {
     map.slot = in.number<uint32_t>();
@@ -59,6 +97,9 @@ GpuInfo readGpu(ByteReader &in, size_t slots) {
     if (map.slot >= slots || map.dtype > DType::F64)
       ByteReader::fail();
   }
+  gpu.sites.resize(in.count());
+  for (ReportSite &site : gpu.sites)
+    site = readSite(in);
   return gpu;
 }
 } // namespace

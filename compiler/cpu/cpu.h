@@ -15,6 +15,7 @@ struct Options {
   bool fpContract = true;
   bool lineTables = true;
   bool wantLLVM = false, wantAsm = false, wantPlan = false;
+  uint64_t arenaLimit = UINT64_MAX;    ///< bytes of scratch; what does not fit lies in a workspace (Plan)
   const char *noun = "the CPU target"; ///< the subject of what is refused
 };
 

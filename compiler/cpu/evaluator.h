@@ -52,6 +52,7 @@ public:
   // -- what surrounds the current nest
   llvm::DenseMap<mlir::Value, llvm::Value *> scalars;                                  // of rank 0, defined so far
   llvm::Value *arena = nullptr;                                                        // scratch memory of this thread
+  llvm::Value *workspace = nullptr;                                                    // of what is outside the arena
   llvm::DenseMap<const void *, std::pair<llvm::MDNode *, llvm::MDNode *>> aliasScopes; // per kernel argument, null: the arena
 
   llvm::DenseMap<mlir::Operation *, llvm::Value *> done; // stores that need not run where this i1 is true

@@ -187,7 +187,8 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
 
 llvm::Value *Evaluator::scratchPointer(int buffer) {
   AtLevel at(*this, 0);
-  return e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), arena, plan.buffers[buffer].offset);
+  return e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), plan.buffers[buffer].outside ? workspace : arena,
+                                        plan.buffers[buffer].offset);
 }
 
 Address Evaluator::scratchAddress(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {

@@ -38,6 +38,7 @@ struct ScratchBuffer {
   int64_t elements = 0;
   uint64_t bytes = 0, offset = 0;
   int64_t first = 0, last = 0; // positions between which it holds something
+  bool outside = false;        // in the workspace rather than in the arena
 };
 
 struct Plan {
@@ -48,7 +49,7 @@ struct Plan {
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>> temporaries; // buffers an op needs for itself
   llvm::DenseMap<mlir::Operation *, std::string> dots;                   // what was decided about each dot, to be printed
   std::vector<ScratchBuffer> buffers;
-  uint64_t arenaBytes = 0;
+  uint64_t arenaBytes = 0, workspaceBytes = 0;
 
   bool isVirtual(mlir::Value value) const { return !storage.count(value); }
   void print(llvm::raw_ostream &stream, mlir::Operation *kernel) const;

@@ -192,7 +192,7 @@ void Planner::addTemporaries(Plan &plan) {
   kernel.walk([&](Operation *op) {
     if (isa<tile::AllocOp>(op))
       plan.temporaries[op].push_back(newBuffer(op->getResult(0).getType(), 0, std::numeric_limits<int64_t>::max()));
-    if (isa<tile::PrintOp>(op))
+    if (isa<tile::PrintOp>(op) && options.target.printsFromScratch)
       for (Value value : op->getOperands())
         plan.temporaries[op].push_back(newBuffer(value.getType(), begin[op], end[op]));
     if (isa<tile::DotOp, tile::ContractOp>(op) && options.target.packsDots) {
@@ -210,12 +210,14 @@ void Planner::addTemporaries(Plan &plan) {
 }
 
 // First fit by the positions between which a buffer is in use: tiles that are never alive together share memory, which keeps it in cache.
-void Planner::placeBuffers(Plan &plan) {
+uint64_t Planner::placeBuffers(bool outside) {
   SmallVector<int> byFirst;
   for (int i = 0, n = scratchBuffers.size(); i < n; ++i)
-    byFirst.push_back(i);
+    if (scratchBuffers[i].outside == outside)
+      byFirst.push_back(i);
   llvm::stable_sort(byFirst, [&](int a, int b) { return scratchBuffers[a].first < scratchBuffers[b].first; });
   SmallVector<int> placed;
+  uint64_t bytes = 0;
   for (int index : byFirst) {
     ScratchBuffer &buffer = scratchBuffers[index];
     SmallVector<std::pair<uint64_t, uint64_t>> taken;
@@ -230,9 +232,22 @@ void Planner::placeBuffers(Plan &plan) {
       at = std::max(at, to);
     }
     buffer.offset = at;
-    plan.arenaBytes = std::max(plan.arenaBytes, at + buffer.bytes);
+    bytes = std::max(bytes, at + buffer.bytes);
     placed.push_back(index);
   }
+  return bytes;
+}
+
+void Planner::placeBuffers(Plan &plan) {
+  plan.arenaBytes = placeBuffers(false);
+  while (plan.arenaBytes > options.arenaLimit) { // the largest go first: few accesses are slow per byte that is gained
+    auto largest = llvm::max_element(scratchBuffers, [](const ScratchBuffer &a, const ScratchBuffer &b) {
+      return (a.outside ? 0 : a.bytes) < (b.outside ? 0 : b.bytes);
+    });
+    largest->outside = true;
+    plan.arenaBytes = placeBuffers(false);
+  }
+  plan.workspaceBytes = placeBuffers(true);
   plan.arenaBytes = std::max<uint64_t>(plan.arenaBytes, 64); // somewhere to read from in place of an element that does not exist
   plan.buffers = scratchBuffers;
 }
@@ -307,8 +322,8 @@ void Plan::print(llvm::raw_ostream &stream, Operation *kernel) const {
   AsmState names(kernel);
   stream << "plan @" << cast<tile::KernelOp>(kernel).getSymName() << " arena " << arenaBytes << "\n";
   for (auto [index, buffer] : llvm::enumerate(buffers))
-    stream << "  #" << index << ": " << buffer.elements << " x " << buffer.element << " at " << buffer.offset << " alive "
-           << buffer.first << ".." << buffer.last << "\n";
+    stream << "  #" << index << ": " << buffer.elements << " x " << buffer.element << (buffer.outside ? " in the workspace" : "")
+           << " at " << buffer.offset << " alive " << buffer.first << ".." << buffer.last << "\n";
   std::function<void(Block &, unsigned)> printBlock = [&](Block &block, unsigned indent) {
     for (auto *list : {&steps, &copies}) {
       auto found = list->find(&block);

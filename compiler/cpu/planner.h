@@ -53,6 +53,7 @@ private:
   void finishSteps(Plan &plan);
   void addTemporaries(Plan &plan);
   void placeBuffers(Plan &plan);
+  uint64_t placeBuffers(bool outside);
   mlir::Value leader(mlir::Value value) const;
 
   tile::KernelOp kernel;

@@ -3,17 +3,18 @@
 
 namespace tilery::cuda {
 
-BlockEntry PtxMachine::begin(cpu::Emitter &e, tile::KernelOp kernel, unsigned threads) {
+BlockEntry PtxMachine::begin(cpu::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) {
   auto &b = e.b;
   llvm::SmallVector<llvm::Type *> types;
   for (mlir::BlockArgument argument : kernel.getBody().getArguments())
     types.push_back(e.memoryType(argument.getType()));
   types.append(3, b.getInt32Ty());
+  types.append((needs.workspaceBytes ? 1 : 0) + (needs.reports ? 1 : 0), b.getPtrTy());
   BlockEntry entry;
   llvm::Function *function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false),
                                                     llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), e.module);
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  function->addFnAttr("nvvm.maxntid", std::to_string(threads));
+  function->addFnAttr("nvvm.maxntid", std::to_string(needs.threads));
   function->addFnAttr(llvm::Attribute::Convergent);
   function->setDoesNotThrow();
   b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "entry", function));
@@ -31,6 +32,13 @@ BlockEntry PtxMachine::begin(cpu::Emitter &e, tile::KernelOp kernel, unsigned th
   Ptx ptx(b);
   entry.thread = b.CreateZExt(ptx.special("tid.x"), b.getInt64Ty());
   entry.number = ptx.special("ctaid.x");
+  entry.blocks = ptx.special("nctaid.x");
+  unsigned next = count + 3;
+  if (needs.workspaceBytes)
+    entry.workspace = b.CreateGEP(b.getInt8Ty(), function->getArg(next++),
+                                  b.CreateMul(b.CreateZExt(entry.number, b.getInt64Ty()), e.i64(needs.workspaceBytes)));
+  if (needs.reports)
+    entry.reports = function->getArg(next);
   return entry;
 }
 

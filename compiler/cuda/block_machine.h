@@ -5,21 +5,31 @@
 
 namespace tilery::cuda {
 
+/// What a kernel asks of its launch.
+struct BlockNeeds {
+  unsigned threads = 0;
+  uint64_t workspaceBytes = 0; // of a block
+  bool reports = false;
+};
+
 /// The values that a kernel starts from.
 struct BlockEntry {
   llvm::Function *function = nullptr;
   llvm::SmallVector<llvm::Value *> arguments; // as memory holds them (booleans: i8)
   llvm::Value *grid[3] = {};                  // i32
-  llvm::Value *number = nullptr;              // i32: of the block, which is that of its program
+  llvm::Value *number = nullptr;              // i32: of the block, which is that of its first program
+  llvm::Value *blocks = nullptr;              // i32: how many run; a block's programs are so far apart
   llvm::Value *thread = nullptr;              // i64
   llvm::Value *shared = nullptr;              // generic pointer, 64-byte aligned
+  llvm::Value *workspace = nullptr;           // of this block, if it needs one
+  llvm::Value *reports = nullptr;             // TileryReports, if it needs them
 };
 
 class BlockMachine {
 public:
   virtual ~BlockMachine() = default;
   /// Makes the kernel's function and leaves the builder in its first block.
-  virtual BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, unsigned threads) = 0;
+  virtual BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) = 0;
   /// Waits for all threads of the block; memory written before is seen after.
   virtual void barrier(cpu::Emitter &e) = 0;
   /// The i32 of the thread `distance` further on in the warp of 32 (the own one past its end). All threads of the warp take part.
@@ -28,7 +38,7 @@ public:
 
 class PtxMachine : public BlockMachine {
 public:
-  BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, unsigned threads) override;
+  BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) override;
   void barrier(cpu::Emitter &e) override { Ptx(e.b).blockBarrier(); }
   llvm::Value *shuffleDown(cpu::Emitter &e, llvm::Value *value, unsigned distance) override;
 };

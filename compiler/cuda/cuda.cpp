@@ -18,6 +18,8 @@ cpu::Options laneOptions(const Options &options) {
   lanes.target.packsDots = false;
   lanes.target.narrowsBF16 = options.target.sm >= 90;
   lanes.target.floatAtomics = true;
+  lanes.target.printsFromScratch = false;
+  lanes.arenaLimit = options.target.sharedBytes - SimtEmitter::exchangeSlots * SimtEmitter::exchangeBytes;
   lanes.disjoint = options.disjoint;
   lanes.fpContract = options.fpContract;
   lanes.noun = "the GPU target";

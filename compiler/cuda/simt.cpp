@@ -46,23 +46,50 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
                        << target.sharedBytes << "; use smaller tiles";
     return failure();
   }
-  BlockEntry entry = machine.begin(e, kernel, threads);
+  bool reporting = kernel
+                       .walk([](Operation *op) {
+                         return isa<tile::PrintOp, tile::AssertOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                       })
+                       .wasInterrupted();
+  info.workspaceBytes = plan.workspaceBytes;
+  info.persistent = info.workspaceBytes != 0; // as many workspaces as run at once
+  BlockEntry entry = machine.begin(e, kernel, {threads, info.workspaceBytes, reporting});
   function = entry.function;
   makeScopes();
   for (BlockArgument argument : kernel.getBody().getArguments())
     evaluator.scalars[argument] = e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType());
   grid.assign(std::begin(entry.grid), std::end(entry.grid));
   evaluator.arena = entry.shared;
+  evaluator.workspace = entry.workspace;
+  reports = entry.reports;
   thread = entry.thread;
-  programId = b.CreateZExt(entry.number, b.getInt64Ty());
-  llvm::Value *row = b.CreateUDiv(entry.number, grid[0]);
-  pid.assign({b.CreateURem(entry.number, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])});
-  llvm::BasicBlock *start = newBlock();
+  llvm::BasicBlock *before = b.GetInsertBlock(), *start = newBlock(), *body = newBlock();
   b.CreateBr(start);
   b.SetInsertPoint(start);
+  llvm::Value *program = entry.number;
+  llvm::PHINode *next = nullptr;
+  if (info.persistent) {
+    program = next = b.CreatePHI(b.getInt32Ty(), 2);
+    next->addIncoming(entry.number, before);
+  }
+  programId = b.CreateZExt(program, b.getInt64Ty());
+  llvm::Value *row = b.CreateUDiv(program, grid[0]);
+  pid.assign({b.CreateURem(program, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])});
+  b.CreateBr(body);
+  b.SetInsertPoint(body);
   if (!block(kernel.getBody().front()) || evaluator.failed)
     return failure();
+  if (next) {
+    barrier();
+    llvm::Value *following = b.CreateAdd(program, entry.blocks);
+    next->addIncoming(following, b.GetInsertBlock());
+    llvm::BasicBlock *done = newBlock();
+    llvm::Value *programs = b.CreateMul(b.CreateMul(grid[0], grid[1]), grid[2]);
+    b.CreateCondBr(b.CreateICmpULT(following, programs), start, done);
+    b.SetInsertPoint(done);
+  }
   b.CreateRetVoid();
+  info.sites = std::move(sites);
   return info;
 }
 

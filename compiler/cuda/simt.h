@@ -10,6 +10,8 @@ namespace tilery::cuda {
 /// step that writes.
 class SimtEmitter : public cpu::KernelEmitter {
 public:
+  static constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8; // a slot: one value of eight bytes a warp
+
   SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const cpu::Plan &plan, const CudaTarget &target, BlockMachine &machine);
   /// Adds the kernel to the module; failure after an error was reported.
   mlir::FailureOr<GpuInfo> emitBlock();
@@ -24,10 +26,15 @@ protected:
   void atomically(mlir::Operation *op, mlir::Value place,
                   llvm::function_ref<llvm::Value *(llvm::Value *pointer, Indices point)> update) override;
   void histogramOp(tile::HistogramOp op) override;
-  void printOp(tile::PrintOp op) override { refuse(op, "print"); }
-  void assertOp(tile::AssertOp op) override { refuse(op, "check assertions"); }
+  void printOp(tile::PrintOp op) override;
+  void assertOp(tile::AssertOp op) override;
 
 private:
+  // simt_reports.cpp
+  /// The offset of a new record behind the reports' head, the same in all threads that run this code together.
+  llvm::Value *newReport(uint64_t bytes);
+  void reportFailure(unsigned site);
+
   // simt_nest.cpp
   void mapNest(const cpu::Nest &nest);
   void reduceNest(const cpu::Nest &nest, uint64_t axis);
@@ -54,13 +61,12 @@ private:
   }
   cpu::Point pointOf(llvm::ArrayRef<int64_t> shape, llvm::Value *linear);
 
-  static constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8; // a slot: one value of eight bytes a warp
-
   const CudaTarget &target;
   BlockMachine &machine;
   unsigned threads = 128;
   bool alone = false; // inside code that each thread runs for itself
-  llvm::Value *thread = nullptr;
+  llvm::Value *thread = nullptr, *reports = nullptr;
+  std::vector<ReportSite> sites;
   uint64_t exchangeOffset = 0; // shared memory in which threads of a block hand values to each other
 };
 

@@ -42,6 +42,19 @@ void tilery_rt_print(const TileryLaunch *launch, int64_t pid, const char *prefix
 void tilery_rt_assert(const TileryLaunch *launch, int64_t pid, const char *message, const char *file, uint32_t line,
                       uint32_t column);
 
+/* What a GPU kernel tells the host: memory of TILERY_REPORT_BYTES bytes that begins with this and goes on with the records of prints. */
+#define TILERY_REPORT_BYTES (8u << 20)
+typedef struct TileryReports {
+  uint64_t used;    /* bytes that records wanted; those that did not fit are not there */
+  uint64_t failure; /* the least of program << 16 | site (KernelInfo::gpu.sites) of failed assertions; all ones: none */
+} TileryReports;
+/* A record: this, then each printed value, padded to 8 bytes. */
+typedef struct TileryReport {
+  uint64_t program;
+  uint32_t site;
+  uint32_t bytes; /* with this head */
+} TileryReport;
+
 /* Packed operands of dots, shared by the programs of one launch. The first field is the panel's memory (64-byte aligned). */
 typedef struct TileryPanel TileryPanel;
 

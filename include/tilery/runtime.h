@@ -59,13 +59,32 @@ struct TensorMapInfo {
   bool operator==(const TensorMapInfo &) const = default;
 };
 
-/// How a kernel is launched on a GPU. Its parameters are the tensor maps, the argument slots, and the grid's three extents.
+/// A print or an assertion of a GPU kernel.
+struct ReportSite {
+  bool assertion = false;
+  std::string text;              ///< message or prefix
+  std::string file;              ///< assertions; may be empty
+  uint32_t line = 0, column = 0; ///< of assertions
+  bool hex = false;              ///< prints
+  struct Value {
+    std::vector<int64_t> shape;
+    uint32_t dtype; ///< as in TileryPrinted
+    bool operator==(const Value &) const = default;
+  };
+  std::vector<Value> values; ///< of prints
+  bool operator==(const ReportSite &) const = default;
+};
+
+/// How a kernel is launched on a GPU. Its parameters are the tensor maps, the argument slots, the grid's three extents, and addresses of
+/// the workspace and of TileryReports where it needs them.
 struct GpuInfo {
   uint32_t threads = 0; ///< of a block; 0: not a GPU kernel
   uint32_t sharedBytes = 0;
   /// As many blocks as run at once share the programs of the grid; otherwise one block a program.
   bool persistent = false;
+  uint64_t workspaceBytes = 0; ///< of global memory, for each block that runs at once
   std::vector<TensorMapInfo> maps;
+  std::vector<ReportSite> sites; ///< launches of kernels that have some are waited for
   bool operator==(const GpuInfo &) const = default;
 };
 

@@ -56,6 +56,12 @@ LoadedKernel Code::kernel(const KernelInfo &info, int device) const {
       return kernel;
   LoadedKernel kernel = load(info, device, loaded);
   loaded.kernels.push_back({&info, kernel});
+  if (info.gpu.workspaceBytes) { // others that are persistent fill a multiprocessor
+    int each = 1;
+    check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel.function, int(info.gpu.threads), info.gpu.sharedBytes),
+          what);
+    kernel.resident *= unsigned(std::max(each, 1));
+  }
   return kernel;
 }
 

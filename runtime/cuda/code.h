@@ -17,7 +17,7 @@ std::string assemble(const std::string &ptx, int device);
 /// A kernel on a device.
 struct LoadedKernel {
   Function function = nullptr;
-  unsigned multiprocessors = 0; ///< of the device
+  unsigned resident = 0; ///< blocks of a persistent launch: as many as run at once
 };
 
 /// A module, loaded on each device when a kernel of it first runs there.

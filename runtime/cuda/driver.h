@@ -46,6 +46,7 @@ struct alignas(64) TensorMap {
   F(cuMemAlloc_v2, Address *, size_t)                                                                                            \
   F(cuMemFree_v2, Address)                                                                                                       \
   F(cuMemcpyHtoDAsync_v2, Address, const void *, size_t, Stream)                                                                 \
+  F(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *, Function, int, size_t)                                                   \
   F(cuMemcpyDtoHAsync_v2, void *, Address, size_t, Stream)                                                                       \
   F(cuMemsetD8Async, Address, unsigned char, size_t, Stream)                                                                     \
   F(cuStreamSynchronize, Stream)                                                                                                 \

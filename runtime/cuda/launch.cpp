@@ -1,7 +1,10 @@
 #include "runtime/cuda/launch.h"
+#include "runtime/cuda/memory.h"
+#include "runtime/cuda/reports.h"
 #include "runtime/cuda/tensor_maps.h"
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 namespace tilery::cuda {
 namespace {
@@ -21,7 +24,7 @@ void launch(const KernelInfo &info, const Code &code, const int64_t grid[3], con
   std::array<TensorMap, 4> maps;
   void *parameters[maxParameters];
   unsigned count = 0;
-  if (info.gpu.maps.size() > maps.size() || info.gpu.maps.size() + info.args.size() + 3 > maxParameters)
+  if (info.gpu.maps.size() > maps.size() || info.gpu.maps.size() + info.args.size() + 5 > maxParameters)
     throw Error({Diagnostic::Kind::Value, info.name + " has more than 120 arguments", "", {}});
   for (const TensorMapInfo &map : info.gpu.maps) {
     maps[count] = tensorMap(map, info, args);
@@ -36,10 +39,26 @@ void launch(const KernelInfo &info, const Code &code, const int64_t grid[3], con
   uint64_t programs = uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]);
   if (programs > INT32_MAX)
     throw Error({Diagnostic::Kind::Value, "the grid of " + info.name + " has more than 2147483647 programs", "", {}});
-  unsigned blocks = unsigned(info.gpu.persistent ? std::min<uint64_t>(programs, kernel.multiprocessors) : programs);
+  unsigned blocks = unsigned(info.gpu.persistent ? std::min<uint64_t>(programs, kernel.resident) : programs);
+  auto cudaStream = static_cast<Stream>(stream);
+  Address workspace = 0, reports = 0;
+  if (info.gpu.workspaceBytes) {
+    workspace = reserve(Use::Workspace, device, cudaStream, blocks * info.gpu.workspaceBytes, info.name);
+    parameters[count++] = &workspace;
+  }
+  std::unique_lock<std::mutex> reporting;
+  if (!info.gpu.sites.empty()) {
+    static std::mutex mutex; // one launch at a time uses a stream's reports
+    reporting = std::unique_lock(mutex);
+    reports = reserve(Use::Reports, device, cudaStream, TILERY_REPORT_BYTES, info.name);
+    parameters[count++] = &reports;
+    clearReports(reports, cudaStream);
+  }
   if (int result = Driver::get().cuLaunchKernel(kernel.function, blocks, 1, 1, info.gpu.threads, 1, 1, info.gpu.sharedBytes,
-                                                static_cast<Stream>(stream), parameters, nullptr))
+                                                cudaStream, parameters, nullptr))
     fail(result, describe(info, grid, blocks));
+  if (reports)
+    readReports(info, reports, extents, cudaStream);
 }
 
 } // namespace tilery::cuda

@@ -3,6 +3,7 @@
 #include "compiler/cuda/cuda.h"
 #include "compiler/cuda/simt.h"
 #include "runtime/elf_code.h"
+#include "tilery/abi.h"
 #include <cstring>
 #include <memory>
 #include <ucontext.h>
@@ -20,7 +21,8 @@ struct Thread {
   uint32_t grid[3];
   uint32_t block;
   uint64_t number;
-  void *shared;
+  void *shared, *workspace, *reports;
+  uint32_t blocks;
   void (*barrier)(Thread *);
   uint32_t (*shuffle)(Thread *, uint32_t value, uint32_t distance);
   // the emulator's own
@@ -54,7 +56,7 @@ void run(unsigned low, unsigned high) {
 
 class EmulatedMachine : public cuda::BlockMachine {
 public:
-  cuda::BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, unsigned) override {
+  cuda::BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, const cuda::BlockNeeds &) override {
     auto &b = e.b;
     cuda::BlockEntry entry;
     entry.function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false),
@@ -70,6 +72,9 @@ public:
     entry.number = field(e, b.getInt32Ty(), offsetof(Thread, block));
     entry.thread = field(e, b.getInt64Ty(), offsetof(Thread, number));
     entry.shared = field(e, b.getPtrTy(), offsetof(Thread, shared));
+    entry.workspace = field(e, b.getPtrTy(), offsetof(Thread, workspace));
+    entry.reports = field(e, b.getPtrTy(), offsetof(Thread, reports));
+    entry.blocks = field(e, b.getInt32Ty(), offsetof(Thread, blocks));
     return entry;
   }
   void barrier(cpu::Emitter &e) override {
@@ -123,6 +128,8 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
   cpu::CpuTarget host = cpu::hostTarget();
   lanes.target.cpu = host.cpu, lanes.target.features = host.features;
   lanes.target.narrowsBF16 = false;
+  if (grid[0] % 2) // in half of the runs the larger tiles go to the workspace
+    lanes.arenaLimit = 512;
   cpu::prepareModule(module, host);
   cpu::Emitter e(module, lanes);
   tile::KernelOp kernel = *source.getOps<tile::KernelOp>().begin();
@@ -141,9 +148,12 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
   std::unique_ptr<char[]> stacks(new char[info->threads * stackBytes]);
   size_t sharedBytes = (info->sharedBytes + guardBytes + 63) / 64 * 64;
   std::unique_ptr<char, void (*)(void *)> shared(static_cast<char *>(std::aligned_alloc(64, sharedBytes)), std::free);
+  std::vector<char> workspace(info->workspaceBytes + 64), reports(info->sites.empty() ? 0 : TILERY_REPORT_BYTES);
+  auto *workspaceStart = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
   uint32_t blocks = grid[0] * grid[1] * grid[2];
   for (uint32_t block = blocks; block-- > 0;) { // programs come in any order
     std::memset(shared.get(), 0xE7, sharedBytes);
+    std::memset(workspace.data(), 0xE7, workspace.size());
     std::vector<Thread> threads(info->threads);
     for (uint64_t i = 0; i < threads.size(); ++i) {
       Thread &thread = threads[i];
@@ -152,6 +162,9 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
       thread.block = block;
       thread.number = i;
       thread.shared = shared.get();
+      thread.workspace = workspaceStart;
+      thread.reports = reports.data();
+      thread.blocks = blocks; // this one runs no second program
       thread.barrier = barrier;
       thread.shuffle = shuffle;
       thread.all = &threads;
