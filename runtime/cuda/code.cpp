@@ -1,4 +1,5 @@
 #include "runtime/cuda/code.h"
+#include <algorithm>
 #include "runtime/cuda/assembler_log.h"
 
 namespace tilery::cuda {
@@ -56,12 +57,6 @@ LoadedKernel Code::kernel(const KernelInfo &info, int device) const {
       return kernel;
   LoadedKernel kernel = load(info, device, loaded);
   loaded.kernels.push_back({&info, kernel});
-  if (info.gpu.workspaceBytes) { // others that are persistent fill a multiprocessor
-    int each = 1;
-    check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel.function, int(info.gpu.threads), info.gpu.sharedBytes),
-          what);
-    kernel.resident *= unsigned(std::max(each, 1));
-  }
   return kernel;
 }
 
@@ -94,6 +89,12 @@ LoadedKernel Code::load(const KernelInfo &info, int device, Loaded &loaded) cons
                      " registers, of which the device has room for " + std::to_string(most),
                  "use a smaller tile or fewer warps",
                  {}});
+  if (info.gpu.workspaceBytes) { // others that are persistent fill a multiprocessor
+    int each = 1;
+    check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel.function, int(info.gpu.threads), info.gpu.sharedBytes),
+          what);
+    kernel.resident *= unsigned(std::max(each, 1));
+  }
   return kernel;
 }
 

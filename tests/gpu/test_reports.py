@@ -1,0 +1,106 @@
+"""Prints, assertions, and tiles that shared memory cannot hold."""
+
+import pytest
+import torch
+
+import tilery.tilelang as tilelang
+import tilery.tilelang.language as T
+from tilery import _native, tileon
+from tilery.tileon import language as tl
+
+
+@tileon.jit
+def noisy(x_ptr, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    x = tl.load(x_ptr + i, mask=i < n, other=0.0)
+    tl.device_print("x", x, i)
+    tl.device_print("halves", x.to(tl.float16), x > 0.5)
+    tl.device_print("sum", tl.sum(x, 0))
+
+
+@tilelang.jit
+def checked(n, block):
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32")):
+        with T.Kernel(n // block) as i:
+            tile = T.alloc_fragment((block,), "float32")
+            T.copy(A[i * block], tile)
+            for j in T.Parallel(block):
+                tile[j] = tile[j] + 1
+            T.device_assert(tile[3] < 10, "A[3] must be small")
+            T.copy(tile, A[i * block])
+
+    return main
+
+
+@tileon.jit
+def sort_and_sum(x_ptr, y_ptr, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    x = tl.sort(tl.load(x_ptr + i))
+    y = tl.cumsum(tl.load(y_ptr + i), 0)
+    tl.store(y_ptr + i, x + y)
+
+
+LARGE = 1 << 15  # two tiles of 128 KB
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_assembles(arch, assemble):
+    kernel = checked(64, 16)
+    kernel(torch.zeros(64))
+    ordinary = torch.zeros(LARGE, dtype=torch.int32)
+    modules = {
+        "noisy": noisy[(2,)](torch.zeros(8), 7, B=4).module,
+        "checked": kernel._latest().module,
+        "sort": sort_and_sum[(1,)](ordinary, ordinary.clone(), B=LARGE).module,
+    }
+    for name, module in modules.items():
+        compiled = _native.compile(module, texts=True, target=arch)
+        assert "0 bytes spill stores" in assemble(compiled.asm, arch)
+        assert ("in the workspace" in compiled.plan) == (name == "sort")
+
+
+@pytest.mark.gpu
+def test_prints_like_the_cpu(capfd):
+    for device in ("cpu", "cuda"):
+        noisy[(300,)](torch.arange(1200, device=device) / 4, 1190, B=4)
+        text = capfd.readouterr().out
+        assert len(text.splitlines()) == 300 * 17
+        if device == "cpu":
+            expected = text
+    assert sorted(text.splitlines()) == sorted(expected.splitlines())
+    programs = [line.split(")")[0] for line in text.splitlines()]
+    assert programs == [f"pid ({p}, 0, 0" for p in range(300) for _ in range(17)]
+
+
+@pytest.mark.gpu
+def test_more_than_fits(capfd):
+    noisy[(1,)](torch.zeros(1 << 20, device="cuda"), 1 << 20, B=1 << 20)
+    text = capfd.readouterr()
+    assert "did not fit" in text.err and text.out == ""
+
+
+@pytest.mark.gpu
+def test_assertions(capfd):
+    kernel = checked(64, 16)
+    values = torch.zeros(64, device="cuda")
+    kernel(values)
+    assert torch.equal(values, torch.ones(64, device="cuda"))
+    values[[19, 35]] = 9
+    with pytest.raises(AssertionError) as raised:
+        kernel(values)
+    assert r"A[3] must be small (program (1, 0, 0) of" in str(raised.value)
+    assert 'T.device_assert(tile[3] < 10, "A[3] must be small")' in str(raised.value)
+    assert values[16] == 1 and values[0] == 2  # the failing programs ended before they wrote
+    values.zero_()
+    kernel(values)  # nothing is left of the failure
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("programs", [1, 3, 700])
+def test_tiles_in_global_memory(programs):
+    x = torch.randint(-1000, 1000, (programs, LARGE), device="cuda", dtype=torch.int32)
+    y = torch.randint(-1000, 1000, (programs, LARGE), device="cuda", dtype=torch.int32)
+    expected = x.sort(-1).values + y.cumsum(-1).int()
+    sort_and_sum[(programs,)](x, y, B=LARGE)
+    assert torch.equal(y, expected)
