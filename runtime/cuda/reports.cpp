@@ -32,7 +32,7 @@ void clearReports(Address reports, Stream stream) {
 
 void readReports(const KernelInfo &info, Address reports, const uint32_t grid[3], Stream stream) {
   const Driver &driver = Driver::get();
-  TileryReports head;
+  TileryReports head{0, UINT64_MAX};
   std::string what = "running " + info.name;
   check(driver.cuMemcpyDtoHAsync_v2(&head, reports, sizeof head, stream), what);
   check(driver.cuStreamSynchronize(stream), what);

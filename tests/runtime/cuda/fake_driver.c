@@ -89,6 +89,9 @@ F(cuFuncSetAttribute, uintptr_t function, int which, int value) { return called(
 F(cuFuncGetAttribute, int *value, int which, uintptr_t function) {
   return *value = which == 0 ? max_threads : which == 4 ? 168 : 0, called("cuFuncGetAttribute");
 }
+F(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, uintptr_t function, int threads, size_t shared) {
+  return *blocks = 2, called("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+}
 F(cuLaunchKernel, uintptr_t function, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz, unsigned shared,
   void *stream, void **parameters, void **extra) {
   last = (Launch){current - 1, (int)x, (int)tx, (int)shared, stream};
@@ -101,6 +104,7 @@ F(cuTensorMapEncodeTiled, void *map, int type, unsigned rank, void *address, con
 }
 F(cuMemAlloc_v2, uint64_t *address, size_t size) { return *address = 256, called("cuMemAlloc_v2"); }
 F(cuMemFree_v2, uint64_t address) { return called("cuMemFree_v2"); }
+F(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream) { return called("cuMemcpyHtoDAsync_v2"); }
 F(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t size, void *stream) { return called("cuMemcpyDtoHAsync_v2"); }
 F(cuMemsetD8Async, uint64_t to, unsigned char value, size_t size, void *stream) { return called("cuMemsetD8Async"); }
 F(cuStreamSynchronize, void *stream) { return called("cuStreamSynchronize"); }
