@@ -58,7 +58,7 @@ def driver_floor(folder, count=2000):
 
 
 def launch():
-    """An add kernel with four arguments beside a limit; named with it: the driver, torch.add, Triton, TileLang (three arguments)."""
+    """An add kernel with four arguments beside a limit; the driver, torch.add, Triton and TileLang are named with it."""
     x, y, z = (torch.randn(1024, device="cuda") for _ in range(3))
     path, tilelang = EXAMPLES / "tileon" / "rows.py", HERE / "tilelang_matmul.py"
 

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-
 GPU = pytest.mark.gpu
 
 

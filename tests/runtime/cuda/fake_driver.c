@@ -1,4 +1,5 @@
 // A libcuda.so.1 that runs nothing: it counts calls, remembers the last launch, and fails as told. For tests without a GPU.
+// What has no effect here comes from defaults.cpp.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static int at(const char *name) {
     snprintf(functions[i].name, sizeof functions[i].name, "%s", name);
   return i;
 }
-static int called(const char *name) {
+int fake_called(const char *name) {
   int i = at(name);
   ++functions[i].calls;
   return functions[i].result;
@@ -44,71 +45,58 @@ EXPORT void fake_enter(int device) { current = device + 1; }
 EXPORT Launch *fake_launch(void) { return &last; }
 
 #define F(name, ...) EXPORT int name(__VA_ARGS__)
-F(cuInit, unsigned flags) { return called("cuInit"); }
-F(cuDriverGetVersion, int *version) { return *version = 13000, called("cuDriverGetVersion"); }
-F(cuDeviceGetCount, int *count) { return *count = Devices, called("cuDeviceGetCount"); }
-F(cuDeviceGet, int *device, int number) { return *device = number, called("cuDeviceGet"); }
+F(cuDriverGetVersion, int *version) { return *version = 13000, fake_called("cuDriverGetVersion"); }
+F(cuDeviceGetCount, int *count) { return *count = Devices, fake_called("cuDeviceGetCount"); }
+F(cuDeviceGet, int *device, int number) { return *device = number, fake_called("cuDeviceGet"); }
 F(cuDeviceGetName, char *name, int size, int device) {
   snprintf(name, (size_t)size, "Fake GPU");
-  return called("cuDeviceGetName");
+  return fake_called("cuDeviceGetName");
 }
 F(cuDeviceGetAttribute, int *value, int which, int device) {
   *value = which == 75 ? sm / 10 : which == 76 ? sm % 10 : which == 16 ? 132 : which == 97 ? shared_bytes : 0;
-  return called("cuDeviceGetAttribute");
+  return fake_called("cuDeviceGetAttribute");
 }
 F(cuDevicePrimaryCtxRetain, uintptr_t *context, int device) {
-  return *context = (uintptr_t)device + 1, called("cuDevicePrimaryCtxRetain");
+  return *context = (uintptr_t)device + 1, fake_called("cuDevicePrimaryCtxRetain");
 }
-F(cuCtxGetCurrent, uintptr_t *context) { return *context = (uintptr_t)current, called("cuCtxGetCurrent"); }
-F(cuCtxSetCurrent, uintptr_t context) { return current = (int)context, called("cuCtxSetCurrent"); }
-F(cuCtxGetDevice, int *device) { return *device = current - 1, called("cuCtxGetDevice"); }
+F(cuCtxGetCurrent, uintptr_t *context) { return *context = (uintptr_t)current, fake_called("cuCtxGetCurrent"); }
+F(cuCtxSetCurrent, uintptr_t context) { return current = (int)context, fake_called("cuCtxSetCurrent"); }
+F(cuCtxGetDevice, int *device) { return *device = current - 1, fake_called("cuCtxGetDevice"); }
 F(cuLinkCreate_v2, unsigned count, int *options, void **values, uintptr_t *state) {
   for (unsigned i = 0; i < count; ++i)
     if (options[i] == 3 || options[i] == 5) // the logs
       strcpy(values[i], options[i] == 3 ? log_line : "");
-  return *state = 1, called("cuLinkCreate_v2");
-}
-F(cuLinkAddData_v2, uintptr_t state, int type, void *data, size_t size, const char *name, unsigned count, int *options,
-  void **values) {
-  return called("cuLinkAddData_v2");
+  return *state = 1, fake_called("cuLinkCreate_v2");
 }
 F(cuLinkComplete, uintptr_t state, void **cubin, size_t *size) {
   static char code[] = "\177ELF of no meaning";
-  return *cubin = code, *size = sizeof code, called("cuLinkComplete");
+  return *cubin = code, *size = sizeof code, fake_called("cuLinkComplete");
 }
-F(cuLinkDestroy, uintptr_t state) { return called("cuLinkDestroy"); }
-F(cuModuleLoadData, uintptr_t *module, const void *data) { return *module = 1, called("cuModuleLoadData"); }
-F(cuModuleUnload, uintptr_t module) { return called("cuModuleUnload"); }
+F(cuModuleLoadData, uintptr_t *module, const void *data) { return *module = 1, fake_called("cuModuleLoadData"); }
 F(cuModuleGetFunction, uintptr_t *function, uintptr_t module, const char *name) {
-  return *function = 1, called("cuModuleGetFunction");
+  return *function = 1, fake_called("cuModuleGetFunction");
 }
 F(cuModuleGetGlobal_v2, uint64_t *address, size_t *size, uintptr_t module, const char *name) {
-  return *address = 0, *size = 0, called("cuModuleGetGlobal_v2");
+  return *address = 0, *size = 0, fake_called("cuModuleGetGlobal_v2");
 }
-F(cuFuncSetAttribute, uintptr_t function, int which, int value) { return called("cuFuncSetAttribute"); }
 F(cuFuncGetAttribute, int *value, int which, uintptr_t function) {
-  return *value = which == 0 ? max_threads : which == 4 ? 168 : 0, called("cuFuncGetAttribute");
+  return *value = which == 0 ? max_threads : which == 4 ? 168 : 0, fake_called("cuFuncGetAttribute");
 }
 F(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, uintptr_t function, int threads, size_t shared) {
-  return *blocks = 2, called("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return *blocks = 2, fake_called("cuOccupancyMaxActiveBlocksPerMultiprocessor");
 }
 F(cuLaunchKernel, uintptr_t function, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz, unsigned shared,
   void *stream, void **parameters, void **extra) {
   last = (Launch){current - 1, (int)x, (int)tx, (int)shared, stream};
-  return called("cuLaunchKernel");
+  return fake_called("cuLaunchKernel");
 }
 F(cuTensorMapEncodeTiled, void *map, int type, unsigned rank, void *address, const uint64_t *extents, const uint64_t *strides,
   const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
   memset(map, 0, 128);
-  return called("cuTensorMapEncodeTiled");
+  return fake_called("cuTensorMapEncodeTiled");
 }
-F(cuMemAlloc_v2, uint64_t *address, size_t size) { return *address = 256, called("cuMemAlloc_v2"); }
-F(cuMemFree_v2, uint64_t address) { return called("cuMemFree_v2"); }
-F(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream) { return called("cuMemcpyHtoDAsync_v2"); }
-F(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t size, void *stream) { return called("cuMemcpyDtoHAsync_v2"); }
-F(cuMemsetD8Async, uint64_t to, unsigned char value, size_t size, void *stream) { return called("cuMemsetD8Async"); }
-F(cuStreamSynchronize, void *stream) { return called("cuStreamSynchronize"); }
-F(cuThreadExchangeStreamCaptureMode, int *mode) { return called("cuThreadExchangeStreamCaptureMode"); }
+F(cuMemAlloc_v2, uint64_t *address, size_t size) { return *address = 256, fake_called("cuMemAlloc_v2"); }
+F(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream) { return fake_called("cuMemcpyHtoDAsync_v2"); }
 F(cuGetErrorName, int result, const char **name) {
   static char text[32];
   snprintf(text, sizeof text, "CUDA_ERROR_%d", result);

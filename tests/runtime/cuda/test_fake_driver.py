@@ -13,12 +13,14 @@ HERE = Path(__file__).resolve().parent
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    compiler = shutil.which("clang-22") or shutil.which("cc")
-    if not compiler:
-        pytest.skip("needs a C compiler")
-    library = tmp_path_factory.mktemp("driver") / "libcuda.so.1"
-    command = [compiler, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", HERE / "fake_driver.c", "-o", library]
-    subprocess.run(command, check=True)
+    if not shutil.which("clang-22"):
+        pytest.skip("needs clang-22, which builds Tilery")
+    folder = tmp_path_factory.mktemp("driver")
+    library, fake = folder / "libcuda.so.1", folder / "fake_driver.o"
+    subprocess.run(["clang-22", "-c", "-fPIC", HERE / "fake_driver.c", "-o", fake], check=True)
+    includes = [f"-I{HERE.parents[2]}", f"-I{HERE.parents[2] / 'include'}"]
+    command = ["clang++-22", "-std=c++20", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", *includes, fake, HERE / "defaults.cpp"]
+    subprocess.run([*command, "-o", library], check=True)
     return library
 
 
