@@ -1,10 +1,12 @@
 #include "compiler/cuda/cuda.h"
+#include "compiler/cuda/barrier_trace.h"
 #include "compiler/cuda/hopper_gemm.h"
 #include "compiler/cuda/math_library.h"
 #include "compiler/cuda/ptx.h"
 #include "compiler/cuda/simt.h"
 #include "compiler/cpu/check_types.h"
 #include "compiler/cpu/kernel_info.h"
+#include "tilery/diagnostic.h"
 
 using namespace mlir;
 
@@ -45,6 +47,14 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
       if (options.wantPlan)
         result.planText += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n";
       gpu = emitHopperGemm(e, *gemm, schedule);
+      std::string unknown;
+      if (auto fault = checkBarriers(*module.getFunction(kernel.getSymName()), *gpu, gemm->k, schedule.stages, &unknown))
+        throw Error({Diagnostic::Kind::Runtime,
+                     "the barriers of " + kernel.getSymName().str() + " are wrong: " + *fault,
+                     "this is a defect of Tilery's code generator",
+                     {}});
+      if (options.wantPlan && !unknown.empty())
+        result.planText += "  barriers not checked: " + unknown + "\n";
     } else {
       cpu::Plan plan = cpu::planKernel(kernel, lanes);
       if (options.wantPlan) {

@@ -1,0 +1,279 @@
+#include "compiler/cuda/barrier_model.h"
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace tilery::cuda {
+namespace {
+using Event = BarrierEvent;
+
+struct Barrier {
+  unsigned arrivals = 0, pending = 0, phase = 0;
+  int64_t bytes = 0; // expected and not yet here
+};
+/// Memory that one copy fills.
+struct Place {
+  SharedAddress barrier; // of the last copy
+  unsigned version = 0;  // copies so far
+  bool arriving = false;
+  uint32_t bytes = 0;
+};
+struct Reading {
+  SharedAddress at;
+  unsigned group;
+};
+struct Seen {
+  unsigned version = 0;
+  bool waited = false; // for the place's barrier, since it was read
+};
+struct Agent {
+  const BarrierAgent *program;
+  size_t next = 0;
+  unsigned meetings = 0, groups = 0;
+  bool meeting = false;
+  std::deque<Reading> readings;
+  std::map<SharedAddress, Seen> seen;
+  bool done() const { return next == program->events.size(); }
+};
+/// What explains most comes first: a phase that nobody completes is often the consequence of something else.
+enum class Cause { Bytes, Count, Data, Phase };
+struct Fault {
+  Cause cause;
+  std::string text;
+};
+
+class Run {
+public:
+  Run(const std::vector<BarrierAgent> &programs, const std::vector<size_t> &order, bool lateCopies)
+      : order(order), lateCopies(lateCopies) {
+    for (const BarrierAgent &program : programs) {
+      agents.push_back({&program, 0, 0, 0, false, {}, {}});
+      for (const Event &event : program.events)
+        if (event.kind == Event::Copy) {
+          filled.insert(event.at);
+          ranges[event.data] = std::max(ranges[event.data], event.count);
+        }
+    }
+  }
+
+  void run() {
+    for (;;) {
+      bool moved = false;
+      for (size_t i : order)
+        if (step(agents[i])) {
+          moved = true;
+          break; // the first agent that can goes on
+        }
+      if (moved)
+        continue;
+      if (!copies.empty()) {
+        arrive(copies.front());
+        copies.pop_front();
+        continue;
+      }
+      if (std::all_of(agents.begin(), agents.end(), [](const Agent &a) { return a.done(); }))
+        return;
+      // An agent whose trace was cut short may be the one that the others wait for.
+      if (std::all_of(agents.begin(), agents.end(), [](const Agent &a) { return a.program->complete; }))
+        stuck();
+      return;
+    }
+  }
+
+private:
+  std::string name(SharedAddress barrier) const {
+    bool full = filled.count(barrier);
+    size_t number = 0;
+    for (auto &[at, state] : barriers)
+      number += at.block == barrier.block && at < barrier && bool(filled.count(at)) == full;
+    return std::string(full ? "full" : "empty") + " barrier " + std::to_string(number);
+  }
+
+  [[noreturn]] void fail(const std::string &text, Cause cause = Cause::Data) const { throw Fault{cause, text}; }
+
+  Barrier &barrierAt(const Agent &agent, SharedAddress at) {
+    auto found = barriers.find(at);
+    if (found == barriers.end())
+      fail("the " + agent.program->name + " uses a barrier at byte " + std::to_string(at.offset) + " before it is initialised");
+    return found->second;
+  }
+
+  void completeIfDue(Barrier &barrier) {
+    if (barrier.pending || barrier.bytes)
+      return;
+    ++barrier.phase;
+    barrier.pending = barrier.arrivals;
+  }
+
+  void arrive(const Event &copy) {
+    Barrier &barrier = barriers.at(copy.at);
+    barrier.bytes -= copy.count;
+    places.at(copy.data).arriving = false;
+    completeIfDue(barrier);
+  }
+
+  /// The place that holds this byte, if a copy ever goes there.
+  std::map<SharedAddress, Place>::iterator placeAt(SharedAddress at) {
+    auto after = places.upper_bound(at);
+    if (after == places.begin())
+      return places.end();
+    --after;
+    return after->first.block == at.block && at.offset < after->first.offset + after->second.bytes ? after : places.end();
+  }
+
+  bool step(Agent &agent) {
+    if (agent.done())
+      return false;
+    const Event &event = agent.program->events[agent.next];
+    switch (event.kind) {
+    case Event::Init:
+      if (event.count == 0)
+        fail("a barrier at byte " + std::to_string(event.at.offset) + " counts no arrivals", Cause::Count);
+      barriers[event.at] = {event.count, event.count, 0, 0};
+      break;
+    case Event::Meet:
+      if (!agent.meeting) {
+        agent.meeting = true;
+        ++agent.meetings;
+      }
+      for (const Agent &other : agents)
+        if ((event.count || other.program->block == agent.program->block) && !other.done() && other.meetings < agent.meetings)
+          return false;
+      agent.meeting = false;
+      break;
+    case Event::Arrive: {
+      Barrier &barrier = barrierAt(agent, event.at);
+      if (!barrier.pending)
+        fail(name(event.at) + " gets more than its " + std::to_string(barrier.arrivals) + " arrivals in a phase, from the " +
+                 agent.program->name,
+             Cause::Count);
+      --barrier.pending;
+      barrier.bytes += event.count;
+      completeIfDue(barrier);
+      break;
+    }
+    case Event::Wait: {
+      const Barrier &barrier = barrierAt(agent, event.at);
+      if ((barrier.phase & 1) == event.count)
+        return false;
+      for (auto &[at, seen] : agent.seen)
+        if (auto place = placeAt(at); place != places.end())
+          seen.waited |= place->second.barrier == event.at;
+      break;
+    }
+    case Event::Copy:
+      copy(agent, event);
+      break;
+    case Event::Read:
+      read(agent, event.at);
+      break;
+    case Event::CommitReads:
+      ++agent.groups;
+      break;
+    case Event::WaitReads:
+      while (!agent.readings.empty() && agent.readings.front().group + event.count < agent.groups)
+        agent.readings.pop_front();
+      break;
+    }
+    ++agent.next;
+    return true;
+  }
+
+  void copy(Agent &agent, const Event &event) {
+    barrierAt(agent, event.at);
+    auto inside = [&](SharedAddress at) {
+      return at.block == event.data.block && at.offset >= event.data.offset && at.offset < event.data.offset + event.count;
+    };
+    for (const Agent &other : agents)
+      for (const Reading &reading : other.readings)
+        if (inside(reading.at))
+          fail("the " + agent.program->name + " copies over data of " + name(event.at) + " that the " + other.program->name +
+               " still reads");
+    Place &place = places[event.data];
+    if (place.arriving)
+      fail("the " + agent.program->name + " copies to where a copy of " + name(event.at) + " has not arrived");
+    place = {event.at, place.version + 1, true, event.count};
+    if (lateCopies)
+      copies.push_back(event);
+    else
+      arrive(event);
+  }
+
+  void read(Agent &agent, SharedAddress at) {
+    auto range = ranges.upper_bound(at);
+    if (range == ranges.begin() || (--range)->first.block != at.block || at.offset >= range->first.offset + range->second)
+      return; // threads write there, no copy
+    auto place = placeAt(at);
+    if (place == places.end() || place->second.arriving)
+      fail("the " + agent.program->name + " reads data at byte " + std::to_string(at.offset) +
+           " before it has arrived: it waits for the wrong phase, or for too few bytes");
+    Seen &seen = agent.seen[at];
+    unsigned expected = seen.version + (seen.waited || !seen.version ? 1 : 0);
+    if (place->second.version < expected)
+      fail("the " + agent.program->name + " reads the data of an earlier phase of " + name(place->second.barrier) +
+           ": it does not wait for the next one");
+    if (place->second.version > expected)
+      fail("data of " + name(place->second.barrier) + " is overwritten before the " + agent.program->name +
+           " has read it: it is released too early, or not waited for");
+    seen = {place->second.version, false};
+    agent.readings.push_back({at, agent.groups});
+  }
+
+  [[noreturn]] void stuck() const {
+    auto first = std::find_if(agents.begin(), agents.end(), [](const Agent &a) { return !a.done(); });
+    std::string result;
+    for (const Agent &agent : agents) {
+      if (agent.done() || agent.program->events[agent.next].kind != Event::Wait)
+        continue;
+      SharedAddress at = agent.program->events[agent.next].at;
+      const Barrier &barrier = barriers.at(at);
+      std::string who = "the " + agent.program->name + " waits for ever: " + name(at);
+      if (barrier.bytes > 0)
+        fail(who + " expects " + std::to_string(barrier.bytes) + " bytes that never come", Cause::Bytes);
+      if (barrier.bytes < 0)
+        fail(who + " gets " + std::to_string(-barrier.bytes) + " bytes more than it expects", Cause::Bytes);
+      if (barrier.pending < barrier.arrivals)
+        fail(who + " counts " + std::to_string(barrier.arrivals) + " arrivals a phase and gets " +
+                 std::to_string(barrier.arrivals - barrier.pending),
+             Cause::Count);
+      if (result.empty())
+        result = who + " is not to complete a phase of parity " + std::to_string(agent.program->events[agent.next].count) +
+                 " any more: the phase is wrong, or nobody arrives";
+    }
+    fail(result.empty() ? "the " + first->program->name + " waits for ever for the others" : result, Cause::Phase);
+  }
+
+  std::vector<Agent> agents;
+  const std::vector<size_t> &order;
+  bool lateCopies;
+  std::map<SharedAddress, Barrier> barriers;
+  std::map<SharedAddress, Place> places;
+  std::deque<Event> copies;                 // that have not arrived
+  std::set<SharedAddress> filled;           // barriers that copies credit
+  std::map<SharedAddress, uint32_t> ranges; // where copies go to at some time, in bytes
+};
+} // namespace
+
+std::optional<std::string> barrierFault(const std::vector<BarrierAgent> &agents) {
+  std::vector<size_t> order(agents.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::optional<Fault> worst;
+  for (int direction = 0; direction < 2; ++direction) {
+    for (size_t i = 0; i < agents.size(); ++i) {
+      for (bool late : {false, true})
+        try {
+          Run(agents, order, late).run();
+        } catch (const Fault &fault) {
+          if (!worst || fault.cause < worst->cause)
+            worst = fault;
+        }
+      std::rotate(order.begin(), order.begin() + 1, order.end());
+    }
+    std::reverse(order.begin(), order.end());
+  }
+  return worst ? std::optional(worst->text) : std::nullopt;
+}
+
+} // namespace tilery::cuda

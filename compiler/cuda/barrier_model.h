@@ -1,0 +1,47 @@
+#pragma once
+// What the threads of a kernel do with barriers in shared memory, the copies that arrive there and the matrix products that read them: a
+// model that is run to find wrong phases, counts and bytes. (NVIDIA's race checker does not see the copy engine.)
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilery::cuda {
+
+/// A barrier, or a byte of data: in the shared memory of this block of the cluster.
+struct SharedAddress {
+  uint32_t block = 0, offset = 0;
+  auto operator<=>(const SharedAddress &) const = default;
+};
+
+struct BarrierEvent {
+  enum Kind {
+    Init,        // barrier at: completes a phase after `count` arrivals and its expected bytes
+    Meet,        // all agents of the block (count 0) or of the cluster (1)
+    Arrive,      // at barrier at, which expects `count` more bytes
+    Wait,        // until barrier at has completed its current phase of parity `count`
+    Copy,        // starts writing `count` bytes at `data`, then credits them to barrier at
+    Read,        // starts reading at `at`; runs until WaitReads
+    CommitReads, // the reads since the last commit are a group
+    WaitReads,   // until at most `count` groups run
+  };
+  Kind kind;
+  SharedAddress at;
+  uint32_t count = 0;
+  SharedAddress data = {};
+};
+
+/// Threads that act as one, in program order. `complete`: the trace ends where they do.
+struct BarrierAgent {
+  std::string name;
+  uint32_t block = 0;
+  std::vector<BarrierEvent> events;
+  bool complete = true;
+};
+
+/// What is wrong with them, if anything: agents that wait for ever, phases that get more arrivals than they count, reads of what has not
+/// arrived or is overwritten, barriers that nobody has made. The agents are run in several orders, each as far ahead of the others as the
+/// barriers let it, with copies that take no time or as long as they can; an agent reads each copy it reads exactly once.
+std::optional<std::string> barrierFault(const std::vector<BarrierAgent> &agents);
+
+} // namespace tilery::cuda

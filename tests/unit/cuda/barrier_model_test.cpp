@@ -1,0 +1,134 @@
+#include "compiler/cuda/barrier_model.h"
+#include <gtest/gtest.h>
+
+using namespace tilery::cuda;
+
+namespace {
+using Event = BarrierEvent;
+
+/// A producer that fills a ring of stages for consumers, as the Hopper matmul does, and what may be wrong with it.
+struct Ring {
+  uint32_t stages = 3, consumers = 2, steps = 10;
+  uint32_t fullArrivals = 1, emptyArrivals = 2, copyBytes = 1024, expected = 2048;
+  uint32_t producerParity = 1, consumerParity = 0; // of the first round
+  uint32_t lag = 1;                                // steps that products run on before their stage is given back
+  uint32_t pending = 1;                            // groups of products that run on after the wait
+  bool consumersWait = true, producerWaits = true, lastRelease = true, initialise = true, meet = true, frozenPhase = false;
+
+  SharedAddress full(uint32_t i) const { return {0, 16 * (i % stages)}; }
+  SharedAddress empty(uint32_t i) const { return {0, 16 * (i % stages) + 8}; }
+  SharedAddress stage(uint32_t i) const { return {0, 1024 + 2 * copyBytes * (i % stages)}; }
+  uint32_t parity(uint32_t i) const { return frozenPhase ? 0 : i / stages & 1; }
+
+  std::vector<BarrierAgent> agents() const {
+    BarrierAgent producer{"producer", 0, {}, true};
+    auto add = [](BarrierAgent &agent, Event::Kind kind, SharedAddress at = {}, uint32_t count = 0, SharedAddress data = {}) {
+      agent.events.push_back({kind, at, count, data});
+    };
+    if (initialise)
+      for (uint32_t s = 0; s < stages; ++s) {
+        add(producer, Event::Init, full(s), fullArrivals);
+        add(producer, Event::Init, empty(s), emptyArrivals);
+      }
+    if (meet)
+      add(producer, Event::Meet);
+    for (uint32_t i = 0; i < steps; ++i) {
+      if (producerWaits)
+        add(producer, Event::Wait, empty(i), parity(i) ^ producerParity);
+      add(producer, Event::Arrive, full(i), expected);
+      for (uint32_t part = 0; part < 2; ++part)
+        add(producer, Event::Copy, full(i), copyBytes, {0, stage(i).offset + part * copyBytes});
+    }
+    std::vector<BarrierAgent> all{producer};
+    for (uint32_t c = 0; c < consumers; ++c) {
+      BarrierAgent consumer{"warpgroup " + std::to_string(c + 1), 0, {}, true};
+      if (meet)
+        add(consumer, Event::Meet);
+      for (uint32_t i = 0; i < steps; ++i) {
+        if (consumersWait)
+          add(consumer, Event::Wait, full(i), parity(i) ^ consumerParity);
+        for (uint32_t part = 0; part < 2; ++part)
+          add(consumer, Event::Read, {0, stage(i).offset + part * copyBytes + 64 * c});
+        add(consumer, Event::CommitReads);
+        add(consumer, Event::WaitReads, {}, pending);
+        if (i >= lag)
+          add(consumer, Event::Arrive, empty(i - lag));
+      }
+      add(consumer, Event::WaitReads, {}, 0);
+      for (uint32_t i = steps - lag; lastRelease && i < steps; ++i)
+        add(consumer, Event::Arrive, empty(i));
+      all.push_back(consumer);
+    }
+    return all;
+  }
+  std::string fault() const { return barrierFault(agents()).value_or("none"); }
+};
+} // namespace
+
+TEST(BarrierModel, RingsThatAreRight) {
+  for (uint32_t stages : {1, 2, 3, 8})
+    for (uint32_t consumers : {1, 2, 3})
+      for (uint32_t steps : {1, 2, 7, 25})
+        for (uint32_t lag : {0, 1}) {
+          Ring ring{stages, consumers, steps};
+          ring.emptyArrivals = consumers;
+          ring.lag = ring.pending = lag;
+          if (lag < stages && lag <= steps)
+            EXPECT_EQ(ring.fault(), "none") << stages << " stages, " << consumers << " consumers, " << steps << " steps";
+        }
+}
+
+TEST(BarrierModel, WrongPhase) {
+  EXPECT_EQ(
+      Ring{.producerParity = 0}.fault(),
+      "the producer waits for ever: empty barrier 0 is not to complete a phase of parity 0 any more: the phase is wrong, or "
+      "nobody arrives");
+  EXPECT_EQ(Ring{.consumerParity = 1}.fault(),
+            "the warpgroup 1 reads data at byte 1024 before it has arrived: it waits for the wrong phase, or for too few bytes");
+  EXPECT_EQ(Ring{.frozenPhase = true}.fault(), "full barrier 0 gets more than its 1 arrivals in a phase, from the producer")
+      << "the second round waits for the first one's phase";
+}
+
+TEST(BarrierModel, WrongCount) {
+  EXPECT_EQ(Ring{.emptyArrivals = 3}.fault(),
+            "the producer waits for ever: empty barrier 0 counts 3 arrivals a phase and gets 2");
+  EXPECT_EQ(Ring{.fullArrivals = 2}.fault(),
+            "the warpgroup 1 waits for ever: full barrier 0 counts 2 arrivals a phase and gets 1");
+  EXPECT_EQ(Ring{.fullArrivals = 0}.fault(), "a barrier at byte 0 counts no arrivals");
+  EXPECT_EQ(Ring{.emptyArrivals = 1}.fault(), "the producer copies over data of full barrier 0 that the warpgroup 2 still reads")
+      << "given back by the first consumer";
+}
+
+TEST(BarrierModel, WrongBytes) {
+  EXPECT_EQ(Ring{.expected = 2049}.fault(), "the warpgroup 1 waits for ever: full barrier 0 expects 1 bytes that never come");
+  EXPECT_EQ(Ring{.expected = 1024}.fault(), "the warpgroup 1 waits for ever: full barrier 0 gets 3072 bytes more than it expects")
+      << "of three rounds";
+  EXPECT_EQ((Ring{.steps = 1, .expected = 0}.fault()),
+            "the warpgroup 1 reads data at byte 1024 before it has arrived: it waits for the wrong phase, or for too few bytes");
+}
+
+TEST(BarrierModel, WhatIsReadAndOverwritten) {
+  const char *stillRead = "the producer copies over data of full barrier 0 that the warpgroup 2 still reads";
+  EXPECT_EQ(Ring{.lag = 0}.fault(), stillRead) << "given back while the products still run";
+  EXPECT_EQ(Ring{.pending = 2}.fault(), stillRead) << "two groups still run when the first one's stage is given back";
+  EXPECT_EQ(
+      Ring{.consumersWait = false}.fault(),
+      "data of full barrier 0 is overwritten before the warpgroup 1 has read it: it is released too early, or not waited for");
+  EXPECT_EQ(Ring{.producerWaits = false}.fault(), "full barrier 0 gets more than its 1 arrivals in a phase, from the producer");
+}
+
+TEST(BarrierModel, Beginnings) {
+  EXPECT_EQ(Ring{.initialise = false}.fault(), "the producer uses a barrier at byte 8 before it is initialised");
+  EXPECT_EQ(Ring{.meet = false}.fault(), "the warpgroup 1 uses a barrier at byte 0 before it is initialised");
+  std::vector<BarrierAgent> alone = Ring{.steps = 1}.agents();
+  alone[1].events.erase(alone[1].events.begin()); // does not come to the meeting
+  EXPECT_TRUE(barrierFault(alone));
+}
+
+TEST(BarrierModel, ATraceThatIsCutShortIsNoFault) {
+  std::vector<BarrierAgent> agents = Ring{.steps = 25}.agents();
+  agents[1].events.resize(30);
+  EXPECT_TRUE(barrierFault(agents));
+  agents[1].complete = false;
+  EXPECT_FALSE(barrierFault(agents));
+}
