@@ -169,6 +169,8 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
 int gpuCount();
 /// What to compile for on a GPU ("sm_90a:ptx87"): CompileOptions::target. Throws Error if there is no such GPU.
 std::string gpuTarget(int device);
+/// Waits for the stream, then copies memory of the GPU to the host. Throws Error.
+void readGpu(void *to, const void *from, size_t bytes, int device, void *stream);
 /// The image with its PTX assembled by the driver for this device: it loads in milliseconds. Throws Error.
 CodeImage assembled(CodeImage image, int device);
 

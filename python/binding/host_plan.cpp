@@ -101,8 +101,8 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
     const Argument &argument = call.arguments[slots[i]];
     const HostParameter &wanted = program.parameters[i];
     if (wanted.rank < 0) {
-      args[i].bits =
-          slotBits(argument, {wanted.name, wanted.dtype, false, false}, call.parameters[slots[i]].text, call.kernelName);
+      args[i].bits = slotBits(argument, {wanted.name, wanted.dtype, false, false}, call.parameters[slots[i]].text,
+                              call.kernelName, call.gpu);
       continue;
     }
     if (argument.kind != Argument::Tensor)
@@ -111,6 +111,7 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
                        dtypeName(wanted.dtype) + " tensor",
                    "",
                    {}});
+    checkPlace(argument, wanted.name.c_str(), program.name.c_str(), call.gpu);
     args[i].tensor = &argument.tensor;
     if (argument.readOnly)
       readOnly.emplace_back(reinterpret_cast<uint64_t>(argument.tensor.data), wanted.name);

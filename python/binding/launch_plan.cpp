@@ -33,10 +33,13 @@ uint64_t halfBits(double value, bool brain) {
 bool sameInMemory(DType a, DType b) { return a == b || (!isFloat(a) && !isFloat(b) && byteWidth(a) == byteWidth(b)); }
 
 /// The only element of a tensor of no dimensions, as a slot holds it.
-uint64_t elementBits(const Tensor &tensor) {
+uint64_t elementBits(const Tensor &tensor, GpuPlace gpu) {
   uint64_t bits = 0;
   unsigned width = byteWidth(tensor.dtype);
-  std::memcpy(&bits, tensor.data, width);
+  if (tensor.device.kind == 2)
+    readGpu(&bits, tensor.data, width, gpu.device, gpu.stream);
+  else
+    std::memcpy(&bits, tensor.data, width);
   if (isBool(tensor.dtype))
     return bits != 0;
   unsigned unused = 64 - 8 * width;
@@ -53,7 +56,17 @@ uint64_t elementBits(const Tensor &tensor) {
 }
 } // namespace
 
-uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *parameterName, const char *kernelName) {
+void checkPlace(const Argument &argument, const char *parameterName, const char *kernelName, GpuPlace gpu) {
+  if (gpu.device >= 0 && argument.kind == Argument::Tensor && argument.tensor.device.kind != 2)
+    throw Error({Diagnostic::Kind::Value,
+                 "argument '" + std::string(parameterName) + "' of " + kernelName +
+                     " is on the CPU, the other tensors on cuda:" + std::to_string(gpu.device),
+                 "move all tensors of a launch to one device",
+                 {}});
+}
+
+uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *parameterName, const char *kernelName,
+                  GpuPlace gpu) {
   if (info.pointer) {
     if (argument.kind == Argument::None)
       return 0;
@@ -64,10 +77,11 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
                    "argument '" + std::string(parameterName) + "' is a read-only array, and " + kernelName + " writes to it",
                    "pass a copy of it",
                    {}});
+    checkPlace(argument, parameterName, kernelName, gpu);
     return reinterpret_cast<uint64_t>(argument.tensor.data);
   }
   if (argument.kind == Argument::Tensor && argument.tensor.rank == 0 && argument.tensor.dtype == info.dtype)
-    return elementBits(argument.tensor);
+    return elementBits(argument.tensor, gpu);
   bool integral = argument.kind == Argument::Int || argument.kind == Argument::Bool;
   if (!integral && argument.kind != Argument::Float)
     failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype));
@@ -145,7 +159,8 @@ PyObject *KernelPlan::run(const Call &call, uint32_t flags) const {
                  {}});
   auto *args = static_cast<uint64_t *>(alloca((slots.size() + 1) * sizeof(uint64_t)));
   for (size_t i = 0; i < slots.size(); ++i)
-    args[i] = slotBits(call.arguments[slots[i]], kernel->info().args[i], call.parameters[slots[i]].text, call.kernelName);
+    args[i] =
+        slotBits(call.arguments[slots[i]], kernel->info().args[i], call.parameters[slots[i]].text, call.kernelName, call.gpu);
   PyObject *returned = Py_NewRef(result.ptr());
   KernelPtr alive = kernel; // the plan may be dropped while the GIL is released
   if (!launchReleased(*alive, call.grid, args, flags, call.gpu)) {

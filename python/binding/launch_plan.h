@@ -52,7 +52,10 @@ void bindHostPlan(nanobind::module_ &m);
 bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags, GpuPlace gpu);
 /// The argument as the bits of a kernel slot; a tensor of no dimensions counts as the number it holds now. Throws Error if it is of
 /// another kind.
-uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *parameterName, const char *kernelName);
+uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *parameterName, const char *kernelName, GpuPlace gpu);
+/// Throws Error for a tensor that the kernel is to reach on the GPU and that lies elsewhere: one of no dimensions, since others decide
+/// where a launch runs.
+void checkPlace(const Argument &argument, const char *parameterName, const char *kernelName, GpuPlace gpu);
 
 void bindPlans(nanobind::module_ &m);
 

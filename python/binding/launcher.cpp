@@ -175,7 +175,8 @@ std::string deviceName(const Device &device) {
                                                 : "a device of DLPack kind " + std::to_string(device.kind);
 }
 
-/// Where the launch runs: the number of the GPU that all its tensors are on, -1 if they are on the CPU. Throws Error if they are apart.
+/// Where the launch runs: the number of the GPU that all its tensors are on, -1 if they are on the CPU. Those of no dimensions on the CPU
+/// do not count: they may be numbers to the kernel. Throws Error if tensors are apart.
 int launchDevice(const State &state, const Argument *arguments) {
   int found = -1;
   const char *first = nullptr;
@@ -190,6 +191,8 @@ int launchDevice(const State &state, const Argument *arguments) {
                        "; expected a CPU or CUDA tensor",
                    "move it with .cpu() or .cuda()",
                    {}});
+    if (here < 0 && arguments[i].tensor.rank == 0)
+      continue;
     if (first && here != found)
       throw Error({Diagnostic::Kind::Value,
                    "argument '" + std::string(state.parameters[i].text) + "' of " + state.name + " is on " + deviceName(device) +
@@ -285,8 +288,9 @@ PyObject *callPlan(const State &state, const Entry &entry, const Call &call, PyO
   return entry.plan(grid, named).release().ptr();
 }
 
-PyObject *firstTensor(const Argument *arguments, size_t count) {
-  auto found = std::find_if(arguments, arguments + count, [](const Argument &a) { return a.kind == Argument::Tensor; });
+PyObject *firstGpuTensor(const Argument *arguments, size_t count) {
+  auto found = std::find_if(arguments, arguments + count,
+                            [](const Argument &a) { return a.kind == Argument::Tensor && a.tensor.device.kind == 2; });
   return found == arguments + count ? nullptr : found->object;
 }
 
@@ -322,7 +326,7 @@ PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, s
   std::shared_ptr<Entry> entry = findEntry(state, arguments, bound, flags);
   GpuPlace gpu{entry->device};
   if (gpu.device >= 0)
-    gpu.stream = currentStream(firstTensor(arguments, total), gpu.device);
+    gpu.stream = currentStream(firstGpuTensor(arguments, total), gpu.device);
   Call call{state.name.c_str(), arguments, state.parameters, grid ? extents : nullptr, gpu};
   if (entry->kernelPlan)
     return entry->kernelPlan->run(call, flags);

@@ -1,4 +1,5 @@
 #include "runtime/cuda/memory.h"
+#include "tilery/runtime.h"
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -27,3 +28,13 @@ Address reserve(Use use, int device, Stream stream, size_t bytes, const std::str
 }
 
 } // namespace tilery::cuda
+
+namespace tilery {
+void readGpu(void *to, const void *from, size_t bytes, int device, void *stream) {
+  cuda::DeviceScope scope(device);
+  const cuda::Driver &driver = cuda::Driver::get();
+  auto cudaStream = static_cast<cuda::Stream>(stream);
+  cuda::check(driver.cuMemcpyDtoHAsync_v2(to, reinterpret_cast<cuda::Address>(from), bytes, cudaStream), "reading GPU memory");
+  cuda::check(driver.cuStreamSynchronize(cudaStream), "reading GPU memory");
+}
+} // namespace tilery
