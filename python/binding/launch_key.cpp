@@ -8,6 +8,8 @@ namespace {
 int64_t alignmentOf(const Tensor &tensor) { return reinterpret_cast<uintptr_t>(tensor.data) % 16 == 0 ? 16 : 1; }
 /// 1: it is one; 16: divides by 16; 0: anything else.
 int64_t classOf(int64_t value) { return value == 1 ? 1 : value % 16 == 0 ? 16 : 0; }
+/// The same; those that repeat or go back are of class 0, since no copy engine takes them.
+int64_t strideClass(int64_t stride) { return stride > 0 ? classOf(stride) : 0; }
 bool isConstantOne(const Argument &argument, const Parameter &parameter) {
   return argument.kind == Argument::Int && parameter.kind == Parameter::Runtime && argument.integer == 1 &&
          !argument.unsignedWide;
@@ -17,8 +19,10 @@ const char *integerType(const Argument &argument) {
     return "uint64";
   return argument.integer >= INT32_MIN && argument.integer <= INT32_MAX ? "int32" : "int64";
 }
+// 0 and less, which may be strides, too, have none.
 int64_t divisibility(const Argument &argument, const Parameter &parameter) {
-  return parameter.kind == Parameter::Runtime && argument.integer % 16 == 0 ? 16 : 1;
+  bool positive = argument.integer > 0 || argument.unsignedWide;
+  return parameter.kind == Parameter::Runtime && positive && argument.integer % 16 == 0 ? 16 : 1;
 }
 } // namespace
 
@@ -110,7 +114,7 @@ std::string specialisationKey(const Argument *arguments, const std::vector<Param
       if (layout) {
         put(tensor.rank);
         for (int32_t dim = 0; dim < tensor.rank; ++dim)
-          put(classOf(tensor.extents[dim]), classOf(tensor.strides[dim]));
+          put(classOf(tensor.extents[dim]), strideClass(tensor.strides[dim]));
       }
       break;
     }
@@ -151,7 +155,7 @@ PyObject *signatureParams(const Argument *arguments, const std::vector<Parameter
       PyObject *extents = PyTuple_New(tensor.rank), *strides = PyTuple_New(tensor.rank);
       for (int32_t dim = 0; dim < tensor.rank; ++dim) {
         PyTuple_SET_ITEM(extents, dim, PyLong_FromLongLong(classOf(tensor.extents[dim])));
-        PyTuple_SET_ITEM(strides, dim, PyLong_FromLongLong(classOf(tensor.strides[dim])));
+        PyTuple_SET_ITEM(strides, dim, PyLong_FromLongLong(strideClass(tensor.strides[dim])));
       }
       item = Py_BuildValue("(ssLNN)", "tensor", dtypeName(tensor.dtype), (long long)alignmentOf(tensor), extents, strides);
       break;

@@ -4,9 +4,9 @@ import re
 
 import pytest
 import torch
-from gpu.programs import LANGUAGES
+from gpu.programs import EXAMPLES, LANGUAGES
 
-from tilery import _native
+from tilery import _native, compat
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
@@ -47,3 +47,13 @@ def test_unknown_target():
     module = LANGUAGES["tilelang"](64, 64, 32, torch.bfloat16, "cpu", (64, 64, 32))[0]
     with pytest.raises(ValueError, match="there is no GPU target named 'sm_1'"):
         _native.compile(module, target="sm_1")
+
+
+def test_repeated_rows_take_the_general_path():
+    program = compat.load(EXAMPLES / "tileon" / "matmul.py")
+    b, c = torch.randn(128, 256).half(), torch.empty(128, 256).half()
+    for a in (torch.randn(128, 128).half(), torch.randn(1, 128).half().expand(128, 128)):
+        strides = (*a.stride(), *b.stride(), *c.stride())
+        kernel = program.matmul_kernel[(1,)](a, b, c, 128, 256, 128, *strides, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64)
+        code = _native.compile(kernel.module, disjoint=True, texts=True, target="sm_90a").asm
+        assert ("cp.async.bulk.tensor" in code) == (a.stride(0) != 0)

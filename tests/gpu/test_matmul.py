@@ -48,9 +48,17 @@ def test_tensors_of_two_devices_are_refused():
         program.matmul_kernel(a, a.cuda(), a)
 
 
-def test_repeated_rows():
-    program = compat.load(EXAMPLES / "ninetoothed" / "matmul.py")
-    a = torch.randn(1, 64, device="cuda").half().expand(64, 64)
-    b, c = torch.randn(64, 64, device="cuda").half(), torch.full((64, 64), float("nan"), device="cuda").half()
-    program.matmul_kernel(a, b, c)
-    assert_product(c, a, b)
+@pytest.mark.parametrize("language", ["ninetoothed", "tileon"])
+def test_repeated_rows(language):
+    """A stride of 0: the copy engine takes none, so that this call gets code of the general path."""
+    a = torch.randn(1, 128, device="cuda").half().expand(256, 128)
+    b, c = torch.randn(128, 256, device="cuda").half(), torch.full((256, 256), float("nan"), device="cuda").half()
+    program = compat.load(EXAMPLES / language / "matmul.py")
+    for x in (a.contiguous(), a):
+        c.fill_(float("nan"))
+        if language == "tileon":
+            strides = (*x.stride(), *b.stride(), *c.stride())
+            program.matmul_kernel[(2,)](x, b, c, 256, 256, 128, *strides, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64)
+        else:
+            program.matmul_kernel(x, b, c, BLOCK_SIZE_M=128, BLOCK_SIZE_N=256, BLOCK_SIZE_K=64)
+        assert_product(c, a, b)

@@ -84,8 +84,8 @@ def test_signature_of_scalars():
         ("const", 1),
         ("int", "int32", 1),
         ("int", "int32", 16),
-        ("int", "int32", 16),
-        ("int", "int32", 16),
+        ("int", "int32", 1),
+        ("int", "int32", 1),
         ("int", "int64", 16),
         ("int", "uint64", 16),
         ("float",),
@@ -105,6 +105,7 @@ def test_signature_of_tensors():
         ("tensor", "float32", 16, (16, 0), (1, 16)),
         ("tensor", "bfloat16", 16, (1, 0), (0, 1)),
     )
+    assert signature_of(x[:1].expand(16, 32), layout=True).params == (("tensor", "float32", 16, (16, 16), (0, 1)),)
     for dtype in (
         "bool",
         "int8",
