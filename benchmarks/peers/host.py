@@ -101,7 +101,7 @@ def fresh(what, cache):
 def first_call():
     """The matmul kernel's first call in fresh processes, the disk cache empty and warm."""
     empty, warm, jit = [], [], []
-    for _ in range(5):
+    for _ in range(3):
         with tempfile.TemporaryDirectory() as cache:
             empty.append(fresh("call", cache))
             warm.append(fresh("call", cache))

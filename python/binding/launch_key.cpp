@@ -26,12 +26,7 @@ int64_t divisibility(const Argument &argument, const Parameter &parameter) {
 }
 } // namespace
 
-void appendFacts(const Argument &argument, const Parameter &parameter, size_t position, std::vector<uint64_t> &facts) {
-  if (argument.kind == Argument::Constant) { // launches have many of these, nearly all left at their defaults
-    if (argument.object != parameter.defaultValue)
-      facts.insert(facts.end(), {uint64_t(argument.kind) | uint64_t(position) << 8, reinterpret_cast<uint64_t>(argument.object)});
-    return;
-  }
+void appendFacts(const Argument &argument, std::vector<uint64_t> &facts) {
   facts.push_back(argument.kind);
   switch (argument.kind) {
   case Argument::Tensor: {

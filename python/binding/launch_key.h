@@ -15,9 +15,8 @@ struct Parameter {
   bool compileTime() const { return kind >= Constexpr; }
 };
 
-/// Everything of the arguments that key and launch flags are computed from, as plain words: equal facts, equal key. `position` is
-/// the parameter's.
-void appendFacts(const Argument &argument, const Parameter &parameter, size_t position, std::vector<uint64_t> &facts);
+/// Everything of a run-time argument that key and launch flags are computed from, as plain words: equal facts, equal key.
+void appendFacts(const Argument &argument, std::vector<uint64_t> &facts);
 
 struct AliasPair {
   uint8_t first, second;

@@ -250,7 +250,10 @@ std::shared_ptr<Entry> findEntry(State &state, const Argument *arguments, PyObje
   std::vector<uint64_t> facts = std::move(reused); // taken away, because compiling may launch other kernels
   facts.clear();
   for (size_t i = 0; i < state.parameters.size(); ++i)
-    appendFacts(arguments[i], state.parameters[i], i, facts);
+    if (!state.parameters[i].compileTime())
+      appendFacts(arguments[i], facts);
+    else if (bound[i] != state.parameters[i].defaultValue) // launches have many options, nearly all left at their defaults
+      facts.insert(facts.end(), {uint64_t(Argument::Constant) | uint64_t(i) << 8, reinterpret_cast<uint64_t>(bound[i])});
   std::shared_ptr<Entry> entry;
   if (facts == state.lastFacts && state.lastEntry) {
     entry = state.lastEntry;
