@@ -29,7 +29,8 @@ def test_tensors_of_one_storage_stay_together():
 
     memory = torch.arange(32, dtype=torch.float32, device="cuda")
     shift[(1,)](memory, memory[16:], 16, debug=True)
-    assert torch.equal(memory, torch.arange(16.0, device="cuda").repeat(2) + torch.arange(2.0, device="cuda").repeat_interleave(16))
+    step = torch.arange(2.0, device="cuda").repeat_interleave(16)
+    assert torch.equal(memory, torch.arange(16.0, device="cuda").repeat(2) + step)
 
 
 def test_an_error_leaves_the_tensors_as_they_were():

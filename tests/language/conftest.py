@@ -1,7 +1,9 @@
-"""Every test here runs on the CPU, and again with its tensors on a GPU where there is one."""
+"""Every test here runs on the CPU, and again with its tensors on a GPU where there is one. Where there is NVIDIA's
+assembler, whatever is compiled for the CPU is also assembled for the oldest and the newest GPU."""
 
 import pytest
 import torch
+from ptx import assemble_too
 
 GPU = pytest.mark.gpu
 
@@ -15,8 +17,9 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.fixture(autouse=True)
-def device(request):
+def device(request, monkeypatch):
     """Where torch makes the tensors of the test."""
+    assemble_too(monkeypatch)
     if request.param == "cuda" and not torch.cuda.is_available():
         pytest.skip("needs an NVIDIA GPU and a torch that sees it")
     with torch.device(request.param):
