@@ -1,6 +1,5 @@
 // The pipeline from a module to an image: passes, then the target.
 #include "compiler/builder/module_impl.h"
-#include "compiler/cpu/check_types.h"
 #include "compiler/cpu/cpu.h"
 #include "compiler/cuda/cuda.h"
 #include "compiler/host_program.h"
@@ -67,8 +66,6 @@ bool toCpu(mlir::ModuleOp module, const CompileOptions &options, Compiled &resul
   target.wantLLVM = options.wantLLVM || dumps("llvm");
   target.wantAsm = options.wantAsm || dumps("asm");
   target.wantPlan = options.wantPlan || dumps("plan");
-  if (failed(cpu::checkTypes(module, target.noun)))
-    return false;
   auto compiled = cpu::compileModule(module, target);
   if (failed(compiled))
     return false;

@@ -6,9 +6,7 @@ using namespace mlir;
 namespace tilery::cpu {
 namespace {
 
-bool isSmallFloat(Type element) { return element.isF16() || element.isBF16(); }
-
-// f64 to a 16-bit float with one rounding: to f32 by rounding to odd first, which keeps what the second rounding needs.
+// f64 to a small float with one rounding: to f32 by rounding to odd first, which keeps what the second rounding needs.
 Lanes narrowDouble(Emitter &e, Lanes value, Type to) {
   auto &b = e.b;
   unsigned lanes = e.lanesOf(value);

@@ -173,7 +173,7 @@ void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *dep
 llvm::Value *DotEmitter::toCompute(llvm::Value *value, const DotOperand &operand, unsigned n) {
   mlir::Type from = elementOf(operand.tile);
   if (isa<FloatType>(from)) {
-    if (from.getIntOrFloatBitWidth() == 16)
+    if (isSmallFloat(from))
       value = e.widenFloat(value, from);
     llvm::Type *type = e.vectorOf(compute, e.lanesOf(value));
     value = b.CreateFPCast(value, type);

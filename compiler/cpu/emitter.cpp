@@ -1,5 +1,6 @@
 #include "compiler/cpu/emitter.h"
 #include "compiler/cpu/debug_info.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -87,8 +88,59 @@ Lanes Emitter::fromMemory(Lanes value, Type element) {
   return element.isInteger(1) ? b.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType())) : value;
 }
 
+namespace {
+struct Float8 {
+  int mantissaBits, bias;
+  bool finite; // no infinities, one NaN
+  explicit Float8(Type element)
+      : mantissaBits(isa<Float8E4M3FNType>(element) ? 3 : 2), bias(mantissaBits == 3 ? 7 : 15), finite(mantissaBits == 3) {}
+  uint32_t infinity() const { return finite ? 0x7f : 0x7c; } // or NaN: what large values become
+  double smallestNormal() const { return std::ldexp(1.0, 1 - bias); }
+  double step() const { return std::ldexp(1.0, 1 - bias - mantissaBits); } // of denormals
+};
+} // namespace
+
+Lanes Emitter::widenFloat8(Lanes value, Type element) {
+  Float8 format(element);
+  unsigned lanes = lanesOf(value);
+  llvm::Type *i32 = vectorOf(b.getInt32Ty(), lanes), *f32 = vectorOf(b.getFloatTy(), lanes);
+  auto bits = [&](uint32_t x) { return llvm::ConstantInt::get(i32, x); };
+  Lanes wide = b.CreateZExt(value, i32), magnitude = b.CreateAnd(wide, bits(0x7f));
+  Lanes normal = b.CreateAdd(b.CreateShl(magnitude, 23 - format.mantissaBits), bits(uint32_t(127 - format.bias) << 23));
+  Lanes denormal = b.CreateBitCast(b.CreateFMul(b.CreateUIToFP(magnitude, f32), llvm::ConstantFP::get(f32, format.step())), i32);
+  Lanes result = b.CreateSelect(b.CreateICmpULT(magnitude, bits(1u << format.mantissaBits)), denormal, normal);
+  Lanes special = b.CreateSelect(b.CreateICmpEQ(magnitude, bits(0x7c)), bits(0x7f800000), bits(0x7fc00000));
+  result =
+      b.CreateSelect(b.CreateICmpUGE(magnitude, bits(format.infinity())), format.finite ? bits(0x7fc00000) : special, result);
+  return b.CreateBitCast(b.CreateOr(result, b.CreateShl(b.CreateAnd(wide, bits(0x80)), 24)), f32);
+}
+
+Lanes Emitter::narrowFloat8(Lanes value, Type element) {
+  Float8 format(element);
+  unsigned lanes = lanesOf(value), dropped = 23 - format.mantissaBits;
+  llvm::Type *i32 = vectorOf(b.getInt32Ty(), lanes), *f32 = value->getType();
+  auto bits = [&](uint32_t x) { return llvm::ConstantInt::get(i32, x); };
+  Lanes raw = b.CreateBitCast(value, i32), magnitude = b.CreateAnd(raw, bits(0x7fffffff));
+  Lanes odd = b.CreateAnd(b.CreateLShr(magnitude, dropped), bits(1));
+  Lanes normal = b.CreateLShr(b.CreateAdd(b.CreateAdd(magnitude, odd), bits((1u << (dropped - 1)) - 1)), dropped);
+  normal = b.CreateSub(normal, bits(uint32_t(127 - format.bias) << format.mantissaBits));
+  normal = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, normal, bits(format.infinity()));
+  // A number whose last place is the step of denormals: adding it rounds to them, and leaves their count in its low bits.
+  llvm::Constant *magic = llvm::ConstantFP::get(f32, std::ldexp(format.step(), 23));
+  auto *sum = llvm::cast<llvm::Instruction>(b.CreateFAdd(b.CreateBitCast(magnitude, f32), magic));
+  sum->setFastMathFlags(llvm::FastMathFlags());
+  Lanes denormal = b.CreateSub(b.CreateBitCast(sum, i32), b.CreateBitCast(magic, i32));
+  Lanes small = b.CreateFCmpOLT(b.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, format.smallestNormal()));
+  Lanes result = b.CreateSelect(small, denormal, normal);
+  result = b.CreateSelect(b.CreateFCmpUNO(value, value), bits(0x7f), result);
+  result = b.CreateOr(result, b.CreateAnd(b.CreateLShr(raw, 24), bits(0x80)));
+  return b.CreateTrunc(result, vectorOf(b.getInt8Ty(), lanes));
+}
+
 Lanes Emitter::widenFloat(Lanes value, Type element) {
   unsigned lanes = lanesOf(value);
+  if (element.getIntOrFloatBitWidth() == 8)
+    return widenFloat8(value, element);
   if (element.isBF16()) {
     Lanes wide = b.CreateZExt(value, vectorOf(b.getInt32Ty(), lanes));
     return b.CreateBitCast(b.CreateShl(wide, 16), vectorOf(b.getFloatTy(), lanes));
@@ -98,6 +150,8 @@ Lanes Emitter::widenFloat(Lanes value, Type element) {
 
 Lanes Emitter::narrowFloat(Lanes value, Type element) {
   unsigned lanes = lanesOf(value);
+  if (element.getIntOrFloatBitWidth() == 8)
+    return narrowFloat8(value, element);
   llvm::Type *i16 = vectorOf(b.getInt16Ty(), lanes);
   if (element.isF16())
     return b.CreateBitCast(b.CreateFPTrunc(value, vectorOf(b.getHalfTy(), lanes)), i16);

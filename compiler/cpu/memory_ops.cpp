@@ -123,7 +123,7 @@ void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
   static constexpr R::BinOp kinds[] = {R::Add,  R::FAdd, R::Max, R::Min, R::UMax, R::UMin,
                                        R::FMax, R::FMin, R::And, R::Or,  R::Xor,  R::Xchg};
   R::BinOp kind = kinds[unsigned(op.getKind())];
-  bool real = isa<FloatType>(element), small = real && element.getIntOrFloatBitWidth() == 16;
+  bool real = isa<FloatType>(element), small = isSmallFloat(element);
   bool addsFloats = kind == R::FAdd && e.options.target.floatAtomics && (element.isF32() || element.isF64());
   bool compareAndSwap = element.isInteger(1) || (real && kind != R::Xchg && !addsFloats);
   llvm::AtomicOrdering order = orderOf(op.getOrder());

@@ -150,7 +150,7 @@ static unsigned ownCost(Operation *op) {
     return 8;
   if (isElementwise(op)) {
     mlir::Type from = getElementTypeOrSelf(op->getOperand(0).getType()), to = getElementTypeOrSelf(op->getResult(0).getType());
-    bool narrow = isa<FloatType>(to) && to.getIntOrFloatBitWidth() == 16;
+    bool narrow = isSmallFloat(to);
     return isa<FloatType>(from) && narrow ? 5 : 1;
   }
   return 0;

@@ -55,7 +55,7 @@ void KernelEmitter::sortOp(tile::SortOp op) {
   Type element = elementOf(op.getResult());
   uint64_t axis = op.getAxis();
   int buffer = plan.storage.lookup(op.getResult());
-  bool real = isa<FloatType>(element), small = real && element.getIntOrFloatBitWidth() == 16;
+  bool real = isa<FloatType>(element), small = isSmallFloat(element);
   auto before = [&](Lanes x, Lanes y) -> llvm::Value * { // x goes before y
     if (op.getDescending() && !real)
       std::swap(x, y);

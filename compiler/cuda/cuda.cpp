@@ -4,7 +4,6 @@
 #include "compiler/cuda/math_library.h"
 #include "compiler/cuda/ptx.h"
 #include "compiler/cuda/simt.h"
-#include "compiler/cpu/check_types.h"
 #include "compiler/cpu/kernel_info.h"
 #include "tilery/diagnostic.h"
 
@@ -33,8 +32,6 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
   llvm::Module module("tilery", context);
   prepareModule(module, options.target);
   cpu::Options lanes = laneOptions(options);
-  if (failed(cpu::checkTypes(source, lanes.noun)))
-    return failure();
   cpu::Emitter e(module, lanes);
   CompiledModule result;
   for (auto kernel : source.getOps<tile::KernelOp>()) {

@@ -228,13 +228,13 @@ void SimtEmitter::dotOp(Operation *op) {
        unsignedB = dot ? dot.getBUnsigned() : contract.getBUnsigned();
   auto result = cast<RankedTensorType>(op->getResult(0).getType());
   Type element = result.getElementType();
-  bool small = isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 16;
+  bool small = cpu::isSmallFloat(element);
   llvm::Type *type = small ? b.getFloatTy() : e.valueType(element);
   int64_t depth = tile::shapeOf(x.getType()).back();
   auto converted = [&](Value tile, Lanes value, bool isUnsigned) -> Lanes {
     Type own = cpu::elementOf(tile);
     if (isa<FloatType>(own)) {
-      if (own.getIntOrFloatBitWidth() == 16)
+      if (cpu::isSmallFloat(own))
         value = e.widenFloat(value, own);
       return b.CreateFPCast(value, type);
     }
