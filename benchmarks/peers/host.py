@@ -89,7 +89,7 @@ def launch():
 
 
 def fresh(what, cache):
-    """Milliseconds by first_call.py; the driver's own cache is off."""
+    """Milliseconds [call, JIT] by first_call.py; the driver's own cache is off."""
     environment = {**os.environ, "TILERY_CACHE_DIR": str(cache), "CUDA_CACHE_DISABLE": "1"}
     command = [sys.executable, str(Path(__file__).with_name("first_call.py")), what]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -103,9 +103,10 @@ def first_call():
     empty, warm, jit = [], [], []
     for _ in range(3):
         with tempfile.TemporaryDirectory() as cache:
-            empty.append(fresh("call", cache))
-            warm.append(fresh("call", cache))
-            jit.append(fresh("jit", cache))
+            empty.append(fresh("empty", cache)[0])
+            call, driver = fresh("warm", cache)
+            warm.append(call)
+            jit.append(driver)
     driver = statistics.median(jit)
     yield limit(f"first call, empty cache (driver's JIT {driver:.0f} ms)", empty, driver + EMPTY, "ms")
     yield limit("first call, warm disk cache", warm, WARM, "ms")

@@ -1,6 +1,6 @@
 #include "runtime/cuda/tensor_maps.h"
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 namespace tilery::cuda {
 namespace {
@@ -41,13 +41,17 @@ struct Cache {
     Key key; // none has stride 0
     TensorMap map;
   };
-  std::array<Line, 64> lines;
+  struct Set {
+    Line lines[8];
+    unsigned oldest = 0;
+  };
+  Set sets[16];
 
-  Line &line(const Key &key) {
+  Set &set(const Key &key) {
     uint64_t hash = 0;
     for (uint64_t word : {key.address, key.extents[0], key.extents[1], key.stride, uint64_t(key.box[0]) << 32 | key.box[1]})
       hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-    return lines[hash >> 58];
+    return sets[hash >> 60];
   }
 };
 thread_local Cache cache;
@@ -78,9 +82,10 @@ Key keyOf(const TensorMapInfo &map, const KernelInfo &info, const uint64_t *args
 
 TensorMap tensorMap(const TensorMapInfo &map, const KernelInfo &info, const uint64_t *args) {
   Key key = keyOf(map, info, args);
-  Cache::Line &line = cache.line(key);
-  if (line.key == key)
-    return line.map;
+  Cache::Set &set = cache.set(key);
+  for (const Cache::Line &line : set.lines)
+    if (line.key == key)
+      return line.map;
   const uint32_t ones[2] = {1, 1};
   unsigned rowBytes = key.box[0] * byteWidth(key.dtype);
   int swizzle = rowBytes == 128 ? 3 : rowBytes == 64 ? 2 : rowBytes == 32 ? 1 : 0;
@@ -88,7 +93,7 @@ TensorMap tensorMap(const TensorMapInfo &map, const KernelInfo &info, const uint
   check(Driver::get().cuTensorMapEncodeTiled(&made, mapType(key.dtype), 2, reinterpret_cast<void *>(key.address), key.extents,
                                              &key.stride, key.box, ones, 0, swizzle, /*promote to 128 bytes of L2=*/2, 0),
         "describing argument '" + info.args[map.slot].name + "' of " + info.name + " to the copy engine");
-  line = {key, made};
+  set.lines[set.oldest++ % std::size(set.lines)] = {key, made};
   return made;
 }
 

@@ -34,6 +34,7 @@ PROGRAMS = [
     "unsupported",
     "old_gpu",
     "too_many_threads",
+    "too_much_shared_memory",
     "serialised",
     "no_start",
 ]
