@@ -204,6 +204,8 @@ bool KernelEmitter::op(Operation *op) {
       .Case([&](scf::WhileOp op) { ok = whileOp(op); })
       .Case([&](tile::ParallelOp op) { ok = parallelOp(op); })
       .Default([&](Operation *op) {
+        if (targetOp(op))
+          return;
         if (!isElementwise(op)) {
           op->emitError() << e.options.noun << " cannot run " << op->getName().getStringRef() << " yet";
           ok = false;

@@ -37,6 +37,8 @@ protected:
   virtual void atomically(mlir::Operation *op, mlir::Value place,
                           llvm::function_ref<llvm::Value *(llvm::Value *pointer, llvm::ArrayRef<Index> point)> update);
   virtual void histogramOp(tile::HistogramOp op);
+  /// Ops that not every target has; false: this one has not.
+  virtual bool targetOp(mlir::Operation *op) { return false; }
   virtual void printOp(tile::PrintOp op);
   virtual void assertOp(tile::AssertOp op);
 

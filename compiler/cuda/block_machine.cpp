@@ -48,4 +48,9 @@ llvm::Value *PtxMachine::shuffleDown(cpu::Emitter &e, llvm::Value *value, unsign
                            {b.getInt32(-1), value, b.getInt32(distance), b.getInt32(31)});
 }
 
+llvm::Value *PtxMachine::shuffleFrom(cpu::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *mask) {
+  auto &b = e.b;
+  return b.CreateIntrinsic(b.getInt32Ty(), llvm::Intrinsic::nvvm_shfl_sync_idx_i32, {mask, value, lane, b.getInt32(31)});
+}
+
 } // namespace tilery::cuda

@@ -34,6 +34,8 @@ public:
   virtual void barrier(cpu::Emitter &e) = 0;
   /// The i32 of the thread `distance` further on in the warp of 32 (the own one past its end). All threads of the warp take part.
   virtual llvm::Value *shuffleDown(cpu::Emitter &e, llvm::Value *value, unsigned distance) = 0;
+  /// The i32 of the warp's thread number `lane` (i32, below 32). The threads of the set bits of `mask` (i32) take part.
+  virtual llvm::Value *shuffleFrom(cpu::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *mask) = 0;
 };
 
 class PtxMachine : public BlockMachine {
@@ -41,6 +43,7 @@ public:
   BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) override;
   void barrier(cpu::Emitter &e) override { Ptx(e.b).blockBarrier(); }
   llvm::Value *shuffleDown(cpu::Emitter &e, llvm::Value *value, unsigned distance) override;
+  llvm::Value *shuffleFrom(cpu::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *mask) override;
 };
 
 } // namespace tilery::cuda

@@ -11,6 +11,10 @@ using cpu::Point;
 namespace {
 /// The user's num_warps, else a number by the largest tile.
 unsigned chooseThreads(tile::KernelOp kernel, const cpu::Plan &plan) {
+  int64_t wanted = 0;
+  kernel.walk([&](tile::ThreadsOp op) { wanted = std::max<int64_t>(wanted, op.getCount()); });
+  if (wanted)
+    return llvm::alignTo(std::min<int64_t>(wanted, 1024), 32);
   if (auto warps = kernel->getAttrOfType<IntegerAttr>("num_warps"))
     return std::clamp<int64_t>(llvm::PowerOf2Ceil(warps.getInt()), 1, 32) * 32;
   int64_t largest = 1;

@@ -26,10 +26,16 @@ protected:
   void atomically(mlir::Operation *op, mlir::Value place,
                   llvm::function_ref<llvm::Value *(llvm::Value *pointer, Indices point)> update) override;
   void histogramOp(tile::HistogramOp op) override;
+  bool targetOp(mlir::Operation *op) override;
   void printOp(tile::PrintOp op) override;
   void assertOp(tile::AssertOp op) override;
 
 private:
+  // simt_threads.cpp
+  void threadsOp(tile::ThreadsOp op);
+  void shuffleOp(tile::ShuffleOp op);
+  void voteOp(tile::VoteOp op);
+
   // simt_reports.cpp
   /// The offset of a new record behind the reports' head, the same in all threads that run this code together.
   llvm::Value *newReport(uint64_t bytes);
@@ -51,6 +57,8 @@ private:
   void combine(tile::ReduceOp reduce, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::Value *&has,
                llvm::ArrayRef<cpu::Lanes> others, llvm::Value *otherHas);
   llvm::Value *shuffle(llvm::Value *value, unsigned distance);
+  /// A value of any scalar type through `move`, which takes 32 bits.
+  llvm::Value *movedBetweenThreads(llvm::Value *value, llvm::function_ref<llvm::Value *(llvm::Value *)> move);
   /// An entry of the memory in which threads hand values to each other.
   llvm::Value *exchange(unsigned slot, llvm::Value *entry);
 

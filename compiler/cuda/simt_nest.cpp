@@ -210,11 +210,14 @@ void SimtEmitter::mapNest(const Nest &nest) {
 // -- reductions
 
 llvm::Value *SimtEmitter::shuffle(llvm::Value *value, unsigned distance) {
+  return movedBetweenThreads(value, [&](llvm::Value *part) { return machine.shuffleDown(e, part, distance); });
+}
+
+llvm::Value *SimtEmitter::movedBetweenThreads(llvm::Value *value, llvm::function_ref<llvm::Value *(llvm::Value *)> move) {
   auto &b = e.b;
   llvm::Type *type = value->getType(), *i32 = b.getInt32Ty();
   unsigned bits = type->isPointerTy() ? 64 : type->getScalarSizeInBits();
   llvm::Value *raw = type->isPointerTy() ? b.CreatePtrToInt(value, b.getInt64Ty()) : b.CreateBitCast(value, b.getIntNTy(bits));
-  auto move = [&](llvm::Value *part) { return machine.shuffleDown(e, part, distance); };
   llvm::Value *result;
   if (bits == 64) {
     llvm::Value *low = move(b.CreateTrunc(raw, i32)), *high = move(b.CreateTrunc(b.CreateLShr(raw, 32), i32));

@@ -49,7 +49,7 @@ void SimtEmitter::printOp(tile::PrintOp op) {
   llvm::Value *record = b.CreateGEP(b.getInt8Ty(), reports, offset);
   auto at = [&](uint64_t bytes) { return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), record, bytes); };
   evaluator.forget();
-  when(b.CreateICmpULE(offset, e.i64(int64_t(TILERY_REPORT_BYTES) - int64_t(bytes))), [&] {
+  when(b.CreateICmpSLE(offset, e.i64(int64_t(TILERY_REPORT_BYTES) - int64_t(bytes))), [&] {
     when(alone ? nullptr : b.CreateICmpEQ(thread, e.i64(0)), [&] {
       b.CreateStore(programId, at(offsetof(TileryReport, program)));
       b.CreateStore(b.getInt32(number), at(offsetof(TileryReport, site)));

@@ -11,10 +11,23 @@ REGIONS = {
 }
 
 
-@pytest.mark.parametrize("target, noun", [("host", "CPU"), ("sm_80", "GPU"), ("sm_90a", "GPU")])
-@pytest.mark.parametrize("op", REGIONS)
-def test_explicit_threads(op, target, noun):
-    module = _native.Module.parse(f"tile.kernel @kernel() {{\n  {REGIONS[op]}\n  tile.return\n}}\n")
-    with pytest.raises(Error, match=f"the {noun} target cannot run {op} yet$") as caught:
+def refused(body, target):
+    module = _native.Module.parse(f"tile.kernel @kernel() {{\n  {body}\n  tile.return\n}}\n")
+    with pytest.raises(Error) as caught:
         _native.compile(module, target=target)
     assert isinstance(caught.value, NotImplementedError)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("op", REGIONS)
+def test_explicit_threads_on_a_cpu(op):
+    assert refused(REGIONS[op], "host").endswith(f"the CPU target cannot run {op} yet")
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
+def test_explicit_threads_on_a_gpu(target):
+    assert refused(REGIONS["tile.roles"], target).endswith("the GPU target cannot run tile.roles yet")
+    some = REGIONS["tile.threads"].replace("threads 32", "threads 48")
+    assert refused(some, target).endswith("the GPU target cannot let 48 of a block's 64 threads wait for each other")
+    many = REGIONS["tile.threads"].replace("threads 32", "threads 2048")
+    assert refused(many, target).endswith("the GPU target cannot run 2048 threads: a block has at most 1024")

@@ -24,7 +24,7 @@ struct Thread {
   void *shared, *workspace, *reports;
   uint32_t blocks;
   void (*barrier)(Thread *);
-  uint32_t (*shuffle)(Thread *, uint32_t value, uint32_t distance);
+  uint32_t (*shuffle)(Thread *, uint32_t value, uint32_t lane); // of the warp; from 32 on: the own value
   // the emulator's own
   ucontext_t context;
   ucontext_t *scheduler;
@@ -40,11 +40,10 @@ void stop(Thread *thread, char where) {
   swapcontext(&thread->context, thread->scheduler);
 }
 void barrier(Thread *thread) { stop(thread, 'b'); }
-uint32_t shuffle(Thread *thread, uint32_t value, uint32_t distance) {
+uint32_t shuffle(Thread *thread, uint32_t value, uint32_t lane) {
   thread->offered = value;
   stop(thread, 's');
-  uint64_t lane = thread->number % 32 + distance;
-  uint32_t taken = lane < 32 ? (*thread->all)[thread->number + distance].offered : value;
+  uint32_t taken = lane < 32 ? (*thread->all)[thread->number / 32 * 32 + lane].offered : value;
   stop(thread, 's'); // nobody offers the next value before all have taken this one
   return taken;
 }
@@ -83,8 +82,13 @@ public:
   }
   llvm::Value *shuffleDown(cpu::Emitter &e, llvm::Value *value, unsigned distance) override {
     auto &b = e.b;
+    llvm::Value *number = b.CreateTrunc(field(e, b.getInt64Ty(), offsetof(Thread, number)), b.getInt32Ty());
+    return shuffleFrom(e, value, b.CreateAdd(b.CreateAnd(number, b.getInt32(31)), b.getInt32(distance)), nullptr);
+  }
+  llvm::Value *shuffleFrom(cpu::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *) override {
+    auto &b = e.b;
     auto *type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()}, false);
-    return b.CreateCall(type, field(e, b.getPtrTy(), offsetof(Thread, shuffle)), {self, value, b.getInt32(distance)});
+    return b.CreateCall(type, field(e, b.getPtrTy(), offsetof(Thread, shuffle)), {self, value, lane});
   }
 
 private:
