@@ -1,4 +1,5 @@
 #include "compiler/cuda/ptx.h"
+#include "llvm/Analysis/InlineCost.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -6,10 +7,10 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/IPO/Inliner.h"
-#include "llvm/Analysis/InlineCost.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
@@ -43,9 +44,10 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const CudaTarget &target, bool 
       registered->createTargetMachine(t, target.arch(), "+ptx" + std::to_string(target.ptx), options, llvm::Reloc::PIC_,
                                       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
+
 /// What the emitter's code leaves to do, in half the time of LLVM's O3: loops are unrolled and kept in registers, addresses and index
 /// arithmetic are shared and moved out of loops. Nothing here is vectorised, outlined or specialised any further.
-llvm::ModulePassManager pipeline() {
+llvm::ModulePassManager pipeline(llvm::PassBuilder &builder) {
   using namespace llvm;
   auto loops = [](auto... passes) {
     LoopPassManager manager;
@@ -56,8 +58,11 @@ llvm::ModulePassManager pipeline() {
   functions.addPass(SROAPass(SROAOptions::ModifyCFG));
   functions.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   functions.addPass(InstCombinePass());
+  functions.addPass(CorrelatedValuePropagationPass()); // what follows from the ranges of thread and block numbers
   functions.addPass(SimplifyCFGPass());
   functions.addPass(loops(LoopRotatePass(), LICMPass(LICMOptions())));
+  functions.addPass(CorrelatedValuePropagationPass()); // the guards that rotation made
+  functions.addPass(SimplifyCFGPass());
   functions.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
   functions.addPass(createFunctionToLoopPassAdaptor(LoopFullUnrollPass(/*OptLevel=*/3)));
   functions.addPass(SROAPass(SROAOptions::ModifyCFG)); // arrays that unrolled loops walk
@@ -69,6 +74,7 @@ llvm::ModulePassManager pipeline() {
   functions.addPass(ADCEPass());
   functions.addPass(SimplifyCFGPass());
   ModulePassManager module;
+  builder.invokePipelineStartEPCallbacks(module, OptimizationLevel::O3); // the target's: ranges of thread and block numbers
   module.addPass(ModuleInlinerWrapperPass(getInlineParams(/*OptLevel=*/3, /*SizeOptLevel=*/0)));
   module.addPass(GlobalDCEPass());
   module.addPass(createModuleToFunctionPassAdaptor(std::move(functions), /*EagerlyInvalidate=*/true));
@@ -94,7 +100,7 @@ std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContr
     builder.registerFunctionAnalyses(fam);
     builder.registerLoopAnalyses(lam);
     builder.crossRegisterProxies(lam, fam, cgam, mam);
-    pipeline().run(module, mam);
+    pipeline(builder).run(module, mam);
   }
   if (llvmText) {
     llvm::raw_string_ostream stream(*llvmText);
