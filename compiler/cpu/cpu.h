@@ -3,6 +3,7 @@
 #include "compiler/cpu/target.h"
 #include "compiler/ir/Tile.h"
 #include "tilery/runtime.h"
+#include <functional>
 
 namespace tilery::cpu {
 
@@ -17,6 +18,8 @@ struct Options {
   bool wantLLVM = false, wantAsm = false, wantPlan = false;
   uint64_t arenaLimit = UINT64_MAX;    ///< bytes of scratch; what does not fit lies in a workspace (Plan)
   const char *noun = "the CPU target"; ///< the subject of what is refused
+  /// Bytes that the buffer of a dot's result must have at least; null: those of the result.
+  std::function<int64_t(mlir::Operation *dot)> dotBytes;
 };
 
 struct CompiledObject {

@@ -190,6 +190,10 @@ void Planner::finishSteps(Plan &plan) {
 
 void Planner::addTemporaries(Plan &plan) {
   kernel.walk([&](Operation *op) {
+    if (isa<tile::DotOp, tile::ContractOp>(op) && options.dotBytes) {
+      ScratchBuffer &buffer = scratchBuffers[plan.storage[op->getResult(0)]];
+      buffer.bytes = std::max<uint64_t>(buffer.bytes, llvm::alignTo(options.dotBytes(op), 64));
+    }
     if (isa<tile::AllocOp>(op))
       plan.temporaries[op].push_back(newBuffer(op->getResult(0).getType(), 0, std::numeric_limits<int64_t>::max()));
     if (isa<tile::PrintOp>(op) && options.target.printsFromScratch)

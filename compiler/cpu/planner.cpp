@@ -326,6 +326,8 @@ int64_t Planner::lastPosition(Value value, const PullSite &site) const {
   Block *home = value.getParentBlock();
   if (site.info->block == home)
     return site.info->position;
+  if (Operation *op = site.info->step.op; op && op->isAncestor(home->getParentOp()))
+    return end.lookup(op); // a contraction reads what its own region yields
   Operation *ancestor = home->findAncestorOpInBlock(*site.info->block->getParentOp());
   return ancestor ? end.lookup(ancestor) : site.info->position;
 }

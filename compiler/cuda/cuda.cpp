@@ -39,8 +39,11 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
     if (failed(info))
       return failure();
     FailureOr<GpuInfo> gpu = failure();
-    if (std::optional<GemmKernel> gemm = options.target.hopper() ? matchGemm(kernel) : std::nullopt) {
-      GemmSchedule schedule = chooseSchedule(problemOf(*gemm), options.target);
+    std::optional<GemmKernel> gemm = options.target.hopper() ? matchGemm(kernel) : std::nullopt;
+    GemmSchedule schedule;
+    if (gemm)
+      schedule = chooseSchedule(problemOf(*gemm), options.target);
+    if (gemm && !schedule.general) {
       if (options.wantPlan)
         result.planText += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n";
       gpu = emitHopperGemm(e, *gemm, schedule);
@@ -53,10 +56,10 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
       if (options.wantPlan && !unknown.empty())
         result.planText += "  barriers not checked: " + unknown + "\n";
     } else {
-      cpu::Plan plan = cpu::planKernel(kernel, lanes);
+      BlockPlan plan = planBlock(kernel, lanes);
       if (options.wantPlan) {
         llvm::raw_string_ostream stream(result.planText);
-        plan.print(stream, kernel);
+        plan.plan.print(stream, kernel);
       }
       PtxMachine machine;
       gpu = SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();

@@ -28,10 +28,12 @@ void GemmSchedule::override(const std::string &text) {
       group = value;
     else if (name == "stage_output")
       stageOutput = value;
+    else if (name == "general")
+      general = value;
     else
       throw Error({Diagnostic::Kind::Value,
                    "a schedule has no field '" + name + "'",
-                   "fields: consumers, k, stages, group, stage_output",
+                   "fields: consumers, k, stages, group, stage_output, general",
                    {}});
   }
 }

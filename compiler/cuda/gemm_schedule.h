@@ -20,6 +20,7 @@ struct GemmSchedule {
   unsigned stages = 4;     // of the ring
   unsigned group = 8;      // tile rows that are walked together, so that a wave shares operands in L2; 1: the grid's own order
   bool stageOutput = true; // the result goes through shared memory and the copy engine
+  bool general = false;    // not on this path at all, but as every other program
 
   unsigned threads() const { return 128 * (consumers + 1); }
   std::string print() const;

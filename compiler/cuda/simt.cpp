@@ -1,4 +1,5 @@
 #include "compiler/cuda/simt.h"
+#include "compiler/cuda/mma.h"
 #include "compiler/cpu/kernel_info.h"
 
 using namespace mlir;
@@ -9,8 +10,10 @@ using cpu::Lanes;
 using cpu::Point;
 
 namespace {
-/// The user's num_warps, else a number by the largest tile.
+/// What the dots want where there are some, explicit threads, the user's num_warps, else a number by the largest tile.
 unsigned chooseThreads(tile::KernelOp kernel, const cpu::Plan &plan) {
+  if (unsigned wanted = mmaThreads(kernel))
+    return wanted;
   int64_t wanted = 0;
   kernel.walk([&](tile::ThreadsOp op) { wanted = std::max<int64_t>(wanted, op.getCount()); });
   if (wanted)
@@ -30,9 +33,10 @@ unsigned chooseThreads(tile::KernelOp kernel, const cpu::Plan &plan) {
 }
 } // namespace
 
-SimtEmitter::SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const cpu::Plan &plan, const CudaTarget &target,
+SimtEmitter::SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target,
                          BlockMachine &machine)
-    : KernelEmitter(e, kernel, plan), target(target), machine(machine), threads(chooseThreads(kernel, plan)) {}
+    : KernelEmitter(e, kernel, plan.plan), blockPlan(plan), target(target), machine(machine),
+      threads(chooseThreads(kernel, plan.plan)) {}
 
 void SimtEmitter::refuse(Operation *op, const char *what) {
   op->emitError() << "the GPU target cannot " << what << " yet";
@@ -41,7 +45,7 @@ void SimtEmitter::refuse(Operation *op, const char *what) {
 
 FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   auto &b = e.b;
-  exchangeOffset = (plan.arenaBytes + 63) / 64 * 64;
+  exchangeOffset = blockPlan.stagingOffset() + (blockPlan.stagingBytes + 63) / 64 * 64;
   GpuInfo info;
   info.threads = threads;
   info.sharedBytes = exchangeOffset + exchangeSlots * exchangeBytes;
@@ -219,74 +223,14 @@ void SimtEmitter::histogramOp(tile::HistogramOp op) {
   });
 }
 
-// One element of the result a thread, its products in increasing k.
 void SimtEmitter::dotOp(Operation *op) {
-  auto &b = e.b;
-  auto dot = dyn_cast<tile::DotOp>(op);
-  auto contract = dyn_cast<tile::ContractOp>(op);
-  Block *region = contract ? &contract.getBody().front() : nullptr;
-  Value x = dot ? dot.getA() : region->getTerminator()->getOperand(0),
-        y = dot ? dot.getB() : region->getTerminator()->getOperand(1);
-  Value start = dot ? dot.getAcc() : contract.getAcc();
-  bool unsignedA = dot ? dot.getAUnsigned() : contract.getAUnsigned(),
-       unsignedB = dot ? dot.getBUnsigned() : contract.getBUnsigned();
-  auto result = cast<RankedTensorType>(op->getResult(0).getType());
-  Type element = result.getElementType();
-  bool small = cpu::isSmallFloat(element);
-  llvm::Type *type = small ? b.getFloatTy() : e.valueType(element);
-  int64_t depth = tile::shapeOf(x.getType()).back();
-  auto converted = [&](Value tile, Lanes value, bool isUnsigned) -> Lanes {
-    Type own = cpu::elementOf(tile);
-    if (isa<FloatType>(own)) {
-      if (cpu::isSmallFloat(own))
-        value = e.widenFloat(value, own);
-      return b.CreateFPCast(value, type);
-    }
-    return isUnsigned ? b.CreateZExtOrTrunc(value, type) : b.CreateSExtOrTrunc(value, type);
-  };
-  int buffer = plan.storage.lookup(op->getResult(0));
-  auto products = [&](Indices point, Lanes before) {
-    return nests.loop(e.i64(0), e.i64(depth), 1, false, {before}, [&](llvm::Value *k, ArrayRef<Lanes> carried) {
-      Index along{k, 0, nullptr, evaluator.level()};
-      Point a(point), c(point);
-      a.back() = along;
-      c[c.size() - 2] = along;
-      Lanes p = converted(x, evaluator.value(x, a), unsignedA), q = converted(y, evaluator.value(y, c), unsignedB);
-      Lanes next = type->isIntegerTy() ? b.CreateAdd(carried[0], b.CreateMul(p, q))
-                                       : e.intrinsic(llvm::Intrinsic::fma, {p, q, carried[0]}, {type});
-      return SmallVector<Lanes>{next};
-    })[0];
-  };
-  auto store = [&](Indices point, Lanes sum) {
-    evaluator.store(evaluator.scratchAddress(buffer, result.getShape(), point), small ? e.narrowFloat(sum, element) : sum);
-  };
-  auto widened = [&](Lanes value) { return small ? e.widenFloat(value, element) : value; };
-  if (dot) {
-    forEach(result.getShape(), [&](Indices point) {
-      Lanes sum = widened(evaluator.value(start, point));
-      if (dot.getClear())
-        sum = b.CreateSelect(evaluator.scalar(dot.getClear()), llvm::Constant::getNullValue(type), sum);
-      store(point, products(point, sum));
-    });
-    return;
-  }
-  forEach(result.getShape(), [&](Indices point) { store(point, widened(evaluator.value(start, point))); });
-  llvm::Value *steps = evaluator.wide(contract.getSteps());
-  llvm::BasicBlock *before = b.GetInsertBlock(), *loop = newBlock("contract"), *exit = newBlock();
-  b.CreateCondBr(b.CreateICmpSLT(e.i64(0), steps), loop, exit);
-  b.SetInsertPoint(loop);
-  llvm::PHINode *step = b.CreatePHI(b.getInt64Ty(), 2);
-  step->addIncoming(e.i64(0), before);
-  evaluator.scalars[region->getArgument(0)] = step;
-  evaluator.failed |= !block(*region);
-  forEach(result.getShape(), [&](Indices point) {
-    Lanes sum = evaluator.load(evaluator.scratchAddress(buffer, result.getShape(), point));
-    store(point, products(point, widened(sum)));
-  });
-  llvm::Value *next = b.CreateAdd(step, e.i64(1));
-  step->addIncoming(next, b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpSLT(next, steps), loop, exit);
-  b.SetInsertPoint(exit);
+  if (alone)
+    return refuse(op, "multiply tiles in code that each thread runs for itself");
+  const MmaPlan &product = blockPlan.products.find(op)->second;
+  llvm::Value *staging = blockPlan.stagesInResult(product)
+                             ? evaluator.scratchPointer(plan.storage.lookup(op->getResult(0)))
+                             : e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, blockPlan.stagingOffset());
+  evaluator.failed |= !MmaEmitter(*this, machine, thread, threads, product, staging, op).emit();
 }
 
 llvm::Value *SimtEmitter::exchange(unsigned slot, llvm::Value *entry) {

@@ -2,6 +2,7 @@
 // Any tile program on any NVIDIA GPU from sm_80: one block a program, whose threads share the elements of each nest of the plan.
 #include "compiler/cpu/codegen.h"
 #include "compiler/cuda/block_machine.h"
+#include "compiler/cuda/block_plan.h"
 #include "compiler/cuda/target.h"
 
 namespace tilery::cuda {
@@ -12,7 +13,7 @@ class SimtEmitter : public cpu::KernelEmitter {
 public:
   static constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8; // a slot: one value of eight bytes a warp
 
-  SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const cpu::Plan &plan, const CudaTarget &target, BlockMachine &machine);
+  SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target, BlockMachine &machine);
   /// Adds the kernel to the module; failure after an error was reported.
   mlir::FailureOr<GpuInfo> emitBlock();
 
@@ -69,6 +70,7 @@ private:
   }
   cpu::Point pointOf(llvm::ArrayRef<int64_t> shape, llvm::Value *linear);
 
+  const BlockPlan &blockPlan;
   const CudaTarget &target;
   BlockMachine &machine;
   unsigned threads = 128;

@@ -4,7 +4,9 @@
 #include "compiler/cuda/simt.h"
 #include "runtime/elf_code.h"
 #include "tilery/abi.h"
+#include "warp_emulator.h"
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <ucontext.h>
 #include <vector>
@@ -15,7 +17,14 @@ namespace tilery::fuzz {
 namespace {
 constexpr size_t stackBytes = 64 << 10, guardBytes = 256;
 
-/// What emitted code gets: it reads the first fields and calls the two functions.
+/// An asynchronous copy, done when it is waited for and no sooner: code that does not wait reads what was there before.
+struct Copy {
+  char *to;
+  const char *from;
+  uint32_t bytes;
+};
+
+/// What emitted code gets: it reads the first fields and calls the functions.
 struct Thread {
   const uint64_t *slots;
   uint32_t grid[3];
@@ -25,12 +34,18 @@ struct Thread {
   uint32_t blocks;
   void (*barrier)(Thread *);
   uint32_t (*shuffle)(Thread *, uint32_t value, uint32_t lane); // of the warp; from 32 on: the own value
+  void (*together)(Thread *, WarpOperation *);
+  void (*copy)(Thread *, char *to, const char *from, uint32_t bytes);
+  void (*commit)(Thread *);
+  void (*wait)(Thread *, uint32_t pending);
   // the emulator's own
   ucontext_t context;
   ucontext_t *scheduler;
   std::vector<Thread> *all;
   uint32_t offered;
-  char stopped; // 'b': at a barrier, 's': in a shuffle, 'e': at the end
+  WarpOperation *operation;
+  std::deque<std::vector<Copy>> *copies; // groups, the last one not yet committed
+  char stopped;                          // 'b': at a barrier, 's': in a shuffle, 'm': in a matrix operation, 'e': at the end
 };
 using Entry = void (*)(Thread *);
 Entry entryPoint;
@@ -46,6 +61,31 @@ uint32_t shuffle(Thread *thread, uint32_t value, uint32_t lane) {
   uint32_t taken = lane < 32 ? (*thread->all)[thread->number / 32 * 32 + lane].offered : value;
   stop(thread, 's'); // nobody offers the next value before all have taken this one
   return taken;
+}
+void together(Thread *thread, WarpOperation *operation) {
+  WarpOperation *operations[32] = {};
+  if (operation->kind == WarpOperation::RoundTF32) { // needs no other thread
+    operations[thread->number % 32] = operation;
+    return emulate(thread->number % 32, operations);
+  }
+  thread->operation = operation;
+  stop(thread, 'm');
+  uint64_t first = thread->number / 32 * 32;
+  for (unsigned i = 0; i < 32; ++i)
+    operations[i] = (*thread->all)[first + i].operation;
+  emulate(thread->number % 32, operations);
+  stop(thread, 'm');
+}
+void copy(Thread *thread, char *to, const char *from, uint32_t bytes) { thread->copies->back().push_back({to, from, bytes}); }
+void commit(Thread *thread) { thread->copies->emplace_back(); }
+void wait(Thread *thread, uint32_t pending) {
+  while (thread->copies->size() > pending + 1) {
+    for (const Copy &copy : thread->copies->front()) {
+      std::memset(copy.to, 0, 16);
+      std::memcpy(copy.to, copy.from, copy.bytes);
+    }
+    thread->copies->pop_front();
+  }
 }
 void run(unsigned low, unsigned high) {
   auto *thread = reinterpret_cast<Thread *>(uint64_t(high) << 32 | low);
@@ -74,6 +114,7 @@ public:
     entry.workspace = field(e, b.getPtrTy(), offsetof(Thread, workspace));
     entry.reports = field(e, b.getPtrTy(), offsetof(Thread, reports));
     entry.blocks = field(e, b.getInt32Ty(), offsetof(Thread, blocks));
+    operation = b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), sizeof(WarpOperation) / 8));
     return entry;
   }
   void barrier(cpu::Emitter &e) override {
@@ -91,11 +132,65 @@ public:
     return b.CreateCall(type, field(e, b.getPtrTy(), offsetof(Thread, shuffle)), {self, value, lane});
   }
 
+  SmallVector<llvm::Value *, 4> loadMatrices(cpu::Emitter &e, llvm::Value *row, unsigned count, bool transposed) override {
+    put(e, offsetof(WarpOperation, count), e.b.getInt32(count));
+    put(e, offsetof(WarpOperation, row), row);
+    perform(e, transposed ? WarpOperation::LoadTransposed : WarpOperation::LoadMatrices);
+    SmallVector<llvm::Value *, 4> results;
+    for (unsigned i = 0; i < count; ++i)
+      results.push_back(get(e, offsetof(WarpOperation, results) + 4 * i, e.b.getInt32Ty()));
+    return results;
+  }
+  void multiply(cpu::Emitter &e, const cuda::MmaForm &form, llvm::MutableArrayRef<llvm::Value *> accumulators,
+                ArrayRef<llvm::Value *> a, ArrayRef<llvm::Value *> b) override {
+    unsigned bytes = form.kind == cuda::MmaForm::F64 ? 8 : 4;
+    for (auto [i, value] : llvm::enumerate(a))
+      put(e, offsetof(WarpOperation, a) + bytes * i, value);
+    for (auto [i, value] : llvm::enumerate(b))
+      put(e, offsetof(WarpOperation, b) + bytes * i, value);
+    for (auto [i, value] : llvm::enumerate(accumulators))
+      put(e, offsetof(WarpOperation, sums) + bytes * i, value);
+    perform(e, WarpOperation::Multiply + unsigned(form.kind) + 16 * form.unsignedA + 32 * form.unsignedB);
+    for (auto [i, value] : llvm::enumerate(accumulators))
+      value = get(e, offsetof(WarpOperation, sums) + bytes * i, value->getType());
+  }
+  llvm::Value *roundTF32(cpu::Emitter &e, llvm::Value *bits) override {
+    put(e, offsetof(WarpOperation, a), bits);
+    perform(e, WarpOperation::RoundTF32);
+    return get(e, offsetof(WarpOperation, results), e.b.getInt32Ty());
+  }
+  void copyAsync(cpu::Emitter &e, llvm::Value *to, llvm::Value *from, llvm::Value *bytes) override {
+    call(e, offsetof(Thread, copy), {to, from, bytes});
+  }
+  void commitCopies(cpu::Emitter &e) override { call(e, offsetof(Thread, commit), {}); }
+  void waitCopies(cpu::Emitter &e, unsigned pending) override { call(e, offsetof(Thread, wait), {e.b.getInt32(pending)}); }
+
 private:
+  llvm::Value *part(cpu::Emitter &e, uint64_t offset) {
+    return e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), operation, offset);
+  }
+  void put(cpu::Emitter &e, uint64_t offset, llvm::Value *value) {
+    e.b.CreateAlignedStore(value, part(e, offset), llvm::Align(4));
+  }
+  llvm::Value *get(cpu::Emitter &e, uint64_t offset, llvm::Type *type) {
+    return e.b.CreateAlignedLoad(type, part(e, offset), llvm::Align(4));
+  }
+  void call(cpu::Emitter &e, uint64_t function, ArrayRef<llvm::Value *> args) {
+    SmallVector<llvm::Value *> all{self};
+    all.append(args.begin(), args.end());
+    SmallVector<llvm::Type *> types;
+    for (llvm::Value *arg : all)
+      types.push_back(arg->getType());
+    e.b.CreateCall(llvm::FunctionType::get(e.b.getVoidTy(), types, false), field(e, e.b.getPtrTy(), function), all);
+  }
+  void perform(cpu::Emitter &e, uint32_t kind) {
+    put(e, offsetof(WarpOperation, kind), e.b.getInt32(kind));
+    call(e, offsetof(Thread, together), {operation});
+  }
   llvm::Value *field(cpu::Emitter &e, llvm::Type *type, uint64_t offset) {
     return e.b.CreateLoad(type, e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), self, offset));
   }
-  llvm::Value *self = nullptr;
+  llvm::Value *self = nullptr, *operation = nullptr;
 };
 
 std::string runBlock(std::vector<Thread> &threads, char *stacks) {
@@ -137,7 +232,7 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
   cpu::prepareModule(module, host);
   cpu::Emitter e(module, lanes);
   tile::KernelOp kernel = *source.getOps<tile::KernelOp>().begin();
-  cpu::Plan plan = cpu::planKernel(kernel, lanes);
+  cuda::BlockPlan plan = cuda::planBlock(kernel, lanes);
   EmulatedMachine machine;
   FailureOr<GpuInfo> info = cuda::SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();
   if (failed(info)) {
@@ -159,6 +254,7 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
     std::memset(shared.get(), 0xE7, sharedBytes);
     std::memset(workspace.data(), 0xE7, workspace.size());
     std::vector<Thread> threads(info->threads);
+    std::vector<std::deque<std::vector<Copy>>> copies(info->threads, std::deque<std::vector<Copy>>(1));
     for (uint64_t i = 0; i < threads.size(); ++i) {
       Thread &thread = threads[i];
       thread.slots = slots;
@@ -171,6 +267,11 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
       thread.blocks = blocks; // this one runs no second program
       thread.barrier = barrier;
       thread.shuffle = shuffle;
+      thread.together = together;
+      thread.copy = copy;
+      thread.commit = commit;
+      thread.wait = wait;
+      thread.copies = &copies[i];
       thread.all = &threads;
     }
     if (std::string wrong = runBlock(threads, stacks.get()); !wrong.empty())

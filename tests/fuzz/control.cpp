@@ -166,7 +166,7 @@ void Generator::step() {
   else if (kind < 73)
     scan();
   else if (kind < 79)
-    dot();
+    depth == 0 && loads < 8 && random.chance(0.4) ? contract() : dot();
   else if (kind < 85 && loads < 8)
     add(load(anyShape(), anyType()));
   else if (kind < 90 && depth == 0)

@@ -35,7 +35,8 @@ private:
     Shape extents, strides;                      ///< in elements; dimension 0 is cut among the programs
     llvm::SmallVector<mlir::Value> extentValues; ///< the extents as i64
   };
-  Array makeArray(llvm::ArrayRef<int64_t> shape, mlir::Type element, bool written);
+  /// `exact`: of this shape and dense; else cut among the programs, of about that size.
+  Array makeArray(llvm::ArrayRef<int64_t> shape, mlir::Type element, bool written, bool exact = false);
   mlir::Value place(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element, bool forStore);
   mlir::Value pointerPlace(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element, bool forStore);
   mlir::Value accessPlace(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element, bool forStore);
@@ -44,6 +45,17 @@ private:
   void store(mlir::Value value);
   void atomic();
   mlir::Value scalarArgument(mlir::Type type, uint64_t slot);
+
+  // products.cpp
+  struct Operand { ///< of a contraction
+    Array array;
+    Shape tile;
+    unsigned kDim;
+    bool cutRows; ///< its rows are cut among the programs
+  };
+  Operand operand(llvm::ArrayRef<int64_t> tile, unsigned kDim, int64_t steps, mlir::Type element, bool cutRows);
+  mlir::Value loadOperand(const Operand &operand, mlir::Value step, mlir::Type element);
+  void contract();
 
   // control.cpp: regions.
   void loop();

@@ -28,17 +28,17 @@ static void fill(Random &random, oracle::Element e, std::vector<uint8_t> &data) 
   }
 }
 
-Generator::Array Generator::makeArray(ArrayRef<int64_t> shape, Type element, bool written) {
+Generator::Array Generator::makeArray(ArrayRef<int64_t> shape, Type element, bool written, bool exact) {
   Array array;
   int64_t programs = int64_t(program.grid[0]) * program.grid[1], size = 1;
   for (auto [d, tile] : llvm::enumerate(shape)) {
     int64_t extent = d == 0 ? programs * tile - random.below(tile) : random.chance(0.5) ? tile : 1 + random.below(tile + 3);
-    array.extents.push_back(std::max<int64_t>(extent, 1));
+    array.extents.push_back(exact ? tile : std::max<int64_t>(extent, 1));
   }
   array.strides.resize(shape.size());
   for (int d = int(shape.size()) - 1; d >= 0; --d) {
     array.strides[d] = size;
-    size *= array.extents[d] + (random.chance(0.3) ? random.below(5) : 0);
+    size *= array.extents[d] + (!exact && random.chance(0.3) ? random.below(5) : 0);
   }
   Argument argument{tile::PtrType::get(b.getContext(), element, false), 0, {}, written};
   oracle::Element e = oracle::elementOf(element);

@@ -1,0 +1,41 @@
+#include "compiler/cuda/block_plan.h"
+#include "compiler/cpu/emitter.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+BlockPlan planWith(tile::KernelOp kernel, const cpu::Options &lanes, unsigned stages, bool inResults) {
+  BlockPlan result;
+  result.inResults = inResults;
+  unsigned threads = mmaThreads(kernel);
+  kernel.walk([&](Operation *op) {
+    if (isa<tile::DotOp, tile::ContractOp>(op)) {
+      const MmaPlan &product = result.products[op] = planMma(op, threads, stages);
+      if (!result.stagesInResult(product))
+        result.stagingBytes = std::max<uint64_t>(result.stagingBytes, product.stages * product.stageBytes());
+    }
+  });
+  cpu::Options options = lanes;
+  options.arenaLimit -= std::min(options.arenaLimit, (result.stagingBytes + 63) / 64 * 64);
+  options.dotBytes = [&](Operation *op) -> int64_t {
+    const MmaPlan &product = result.products[op];
+    return result.stagesInResult(product) ? product.stages * product.stageBytes() : 0;
+  };
+  result.plan = cpu::planKernel(kernel, options);
+  for (auto &[op, product] : result.products)
+    result.plan.dots[op] = product.print();
+  return result;
+}
+} // namespace
+
+BlockPlan planBlock(tile::KernelOp kernel, const cpu::Options &lanes) {
+  for (unsigned stages = 8; stages; --stages) {
+    BlockPlan result = planWith(kernel, lanes, stages, true);
+    if (result.products.empty() || !result.plan.workspaceBytes)
+      return result;
+  }
+  return planWith(kernel, lanes, 2, false); // results may lie outside shared memory, stages may not
+}
+
+} // namespace tilery::cuda

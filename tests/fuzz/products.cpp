@@ -1,0 +1,119 @@
+// Contractions: operands that a step loads, in both orders of memory, ragged and not.
+#include "compiler/oracle/element.h"
+#include "generator.h"
+
+using namespace mlir;
+
+namespace tilery::fuzz {
+
+// An array of `total` x `across` elements, `total` along the contraction. `kDim` of the tiles runs along it.
+Generator::Operand Generator::operand(ArrayRef<int64_t> tile, unsigned kDim, int64_t steps, Type element, bool cutRows) {
+  Operand result;
+  result.tile.assign(tile.begin(), tile.end());
+  result.kDim = kDim;
+  result.cutRows = cutRows;
+  unsigned rank = tile.size(), rowDim = 2 * rank - 3 - kDim;
+  int64_t programs = int64_t(program.grid[0]) * program.grid[1];
+  Shape extents(tile);
+  extents[kDim] = std::max<int64_t>(steps * tile[kDim] - (random.chance(0.4) ? random.below(tile[kDim]) : 0), 1);
+  extents[rowDim] = tile[rowDim] * (cutRows ? programs : 1) - (random.chance(0.4) ? random.below(tile[rowDim]) : 0);
+  bool transposed = random.chance(0.4);
+  Shape storage(extents);
+  unsigned bytes = oracle::elementOf(element).bytes();
+  if (transposed)
+    std::swap(storage[rank - 1], storage[rank - 2]);
+  if (random.chance(0.7)) // rows that copies of 16 bytes can take
+    storage.back() = llvm::alignTo(storage.back(), 16 / bytes);
+  result.array = makeArray(storage, element, false, true);
+  if (transposed) {
+    std::swap(result.array.strides[rank - 1], result.array.strides[rank - 2]);
+    std::swap(result.array.extents[rank - 1], result.array.extents[rank - 2]);
+  }
+  result.array.extentValues.clear();
+  for (int64_t extent : extents)
+    result.array.extentValues.push_back(random.chance(0.5) ? scalarArgument(b.getI64Type(), uint64_t(extent))
+                                                           : integer(extent, 64));
+  return result;
+}
+
+Value Generator::loadOperand(const Operand &operand, Value step, Type element) {
+  auto nsw = arith::IntegerOverflowFlags::nsw;
+  auto times = [&](Value x, Value y) { return Value(arith::MulIOp::create(b, loc, x, y, nsw)); };
+  unsigned rank = operand.tile.size(), rowDim = 2 * rank - 3 - operand.kDim;
+  Value offset = integer(0, 64);
+  SmallVector<Value> steps, bounds;
+  SmallVector<int32_t> kinds;
+  for (auto [d, size] : llvm::enumerate(operand.tile)) {
+    auto line = RankedTensorType::get({size}, b.getI64Type());
+    Value stride = integer(operand.array.strides[d], 64), limit = operand.array.extentValues[d];
+    Value first = d == operand.kDim                ? times(step, integer(size, 64))
+                  : d == rowDim && operand.cutRows ? start(size, 64)
+                                                   : integer(0, 64);
+    auto range = [&] {
+      Value at = tile::RangeOp::create(b, loc, RankedTensorType::get({size}, b.getI32Type()), 0, size);
+      return Value(arith::ExtSIOp::create(b, loc, line, at));
+    };
+    auto splat = [&](Value v) { return Value(tile::SplatOp::create(b, loc, line, v)); };
+    if (d == rowDim && random.chance(0.2)) { // rows that wrap around, as pointer programs write them
+      Value at = arith::AddIOp::create(b, loc, splat(first), range(), nsw);
+      at = tile::RemOp::create(b, loc, line, at, splat(limit), tile::IntDivMode::trunc);
+      steps.push_back(times(at, splat(stride)));
+      kinds.push_back(0);
+      continue;
+    }
+    offset = arith::AddIOp::create(b, loc, offset, times(first, stride), nsw);
+    steps.push_back(stride);
+    Value left = arith::SubIOp::create(b, loc, limit, first, nsw);
+    if (random.chance(0.1)) {
+      kinds.push_back(2);
+      bounds.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, range(), splat(left)));
+    } else {
+      kinds.push_back(1);
+      bounds.push_back(integer(0, 64));
+      bounds.push_back(left);
+    }
+  }
+  Value place = tile::AccessOp::create(b, loc, tile::AccessType::get(operand.tile, element), operand.array.pointer, offset, steps,
+                                       bounds, Value(), kinds);
+  return tile::LoadOp::create(b, loc, RankedTensorType::get(operand.tile, element), place, Value(), false, StringAttr(),
+                              StringAttr());
+}
+
+void Generator::contract() {
+  auto size = [&] { return random.of(std::vector<int64_t>{1, 3, 8, 16, 17, 24, 32, 40, 64}); };
+  int64_t m = size(), n = size(), k = size(), steps = random.below(5);
+  Type element = random.of(std::vector<Type>{b.getF16Type(), b.getF16Type(), b.getBF16Type(), b.getF32Type(), b.getF64Type(),
+                                             b.getI8Type(), b.getI32Type()});
+  bool isInt = !isa<FloatType>(element);
+  Type sum = isInt ? Type(b.getI32Type()) : element.isF64() ? element : Type(b.getF32Type());
+  Shape shapeA{m, k}, shapeB{k, n}, shape{m, n};
+  if (random.chance(0.15))
+    for (Shape *s : {&shapeA, &shapeB, &shape})
+      s->insert(s->begin(), 2);
+  unsigned rank = shape.size();
+  Operand x = operand(shapeA, rank - 1, std::max<int64_t>(steps, 1), element, rank == 2);
+  Operand y = operand(shapeB, rank - 2, std::max<int64_t>(steps, 1), element, false);
+  auto type = RankedTensorType::get(shape, sum);
+  Value acc = random.chance(0.5) ? pickLike(type) : Value(arith::ConstantOp::create(b, loc, type, b.getZeroAttr(type)));
+  Value count = random.chance(0.5) ? scalarArgument(b.getI64Type(), uint64_t(steps)) : integer(steps, 64);
+  auto precision = element.isF32() && random.chance(0.5) ? tile::Precision::tf32 : tile::Precision::ieee;
+  auto stages = random.chance(0.5) ? b.getI64IntegerAttr(1 + random.below(4)) : IntegerAttr();
+  auto op = tile::ContractOp::create(b, loc, type, count, acc, precision, isInt && random.chance(0.3),
+                                     isInt && random.chance(0.3), stages, StringAttr(), ValueRange());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&op.getBody());
+    body->addArgument(b.getI64Type(), loc);
+    SmallVector<Value> operands;
+    for (const Operand *part : {&x, &y}) {
+      Value value = loadOperand(*part, body->getArgument(0), element);
+      if (random.chance(0.15))
+        value = isInt ? Value(arith::XOrIOp::create(b, loc, value, value)) : Value(arith::NegFOp::create(b, loc, value));
+      operands.push_back(value);
+    }
+    tile::YieldOp::create(b, loc, operands);
+  }
+  add(op.getResult());
+}
+
+} // namespace tilery::fuzz
