@@ -8,6 +8,7 @@ mentions, through modules (`config.BLOCK`) and through other functions, and defa
 import dataclasses
 import dis
 import enum
+import functools
 import hashlib
 import types
 
@@ -20,6 +21,7 @@ class _Unknown(Exception):
     pass
 
 
+@functools.lru_cache(maxsize=1024)  # asked by the cache's key and again by the trace
 def reads_of(code):
     """Dotted names that a code object (and those inside it) may read from outside, as tuples."""
     paths, path = set(), None
@@ -35,7 +37,7 @@ def reads_of(code):
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             paths |= reads_of(constant)
-    return paths
+    return frozenset(paths)
 
 
 class _Digest:
