@@ -13,7 +13,8 @@
 
 namespace tilery::cuda {
 namespace {
-using Event = BarrierEvent;
+using barriers::Event;
+using barriers::SharedAddress;
 using Number = std::optional<uint64_t>; // nothing: not known
 
 struct Unknown {
@@ -291,6 +292,10 @@ private:
     auto add = [&](Event::Kind kind, SharedAddress at, uint32_t count = 0, SharedAddress data = {}) {
       events.push_back({kind, at, count, data});
     };
+    if (text == "mov.u32 $0, %tid.x;")
+      return thread;
+    if (text == "mov.b32 $0, $1;")
+      return get(call.getArgOperand(0));
     if (text.starts_with("mbarrier.init.shared::cta.b64 [$0], ")) {
       add(Event::Init, here(argument(0)), lastNumber(text));
     } else if (text.starts_with("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], ")) {
@@ -337,10 +342,12 @@ private:
         continue; // from registers
       uint64_t bits = known(descriptor, "an address depends on data");
       uint32_t start = (bits & 0x3fff) << 4, leading = (bits >> 16 & 0x3fff) << 4, rows = operand ? n : 64;
-      // Along m or n the blocks of 64 are `leading` bytes apart; along k everything from the start on is one block.
+      // Along m or n the blocks (of a swizzled row: 128, 64 or 32 bytes) are `leading` bytes apart; along k everything from the start
+      // on is one block.
+      uint32_t side = 128u >> (bits >> 62);
       bool blocks = leading > 16;
-      for (uint32_t row = 0; row < (blocks ? rows : 1); row += 64)
-        events.push_back({Event::Read, {block, start + row / 64 * leading}, 0, {}});
+      for (uint32_t row = 0; row < (blocks ? rows : 1); row += side)
+        events.push_back({Event::Read, {block, start + row / side * leading}, 0, {}});
     }
   }
 
@@ -384,7 +391,7 @@ BarrierTrace traceBarriers(const llvm::Function &function, const GpuInfo &info, 
   try {
     for (uint32_t block = 0; block < cluster; ++block)
       for (uint32_t group = 0; group < info.threads / 128; ++group) {
-        BarrierAgent agent{"", block, {}, true};
+        barriers::Agent agent{"", block, {}, true};
         for (uint32_t lane = 0; lane < cluster; ++lane) {
           Tracer tracer(function, info, launch, block, 128 * group + lane);
           tracer.run();
@@ -392,7 +399,7 @@ BarrierTrace traceBarriers(const llvm::Function &function, const GpuInfo &info, 
           agent.complete &= tracer.complete;
         }
         bool produces = llvm::any_of(agent.events, [](const Event &event) { return event.kind == Event::Copy; });
-        agent.name = (produces ? "producer" : "warpgroup " + std::to_string(group)) +
+        agent.name = (produces ? "the producer" : "warpgroup " + std::to_string(group)) +
                      (cluster > 1 ? " of block " + std::to_string(block) : "");
         result.agents.push_back(std::move(agent));
       }
@@ -405,21 +412,19 @@ BarrierTrace traceBarriers(const llvm::Function &function, const GpuInfo &info, 
 std::optional<std::string> checkBarriers(const llvm::Function &function, const GpuInfo &info, int64_t depth, unsigned stages,
                                          std::string *unknown) {
   uint32_t cluster = clusterOf(function);
-  if (cluster > 1) {
-    if (unknown)
-      *unknown = "blocks of a cluster share barriers";
-    return std::nullopt;
-  }
   // More steps than stages, so that every barrier sees several phases, over three tiles a block; tiles of one step; tiles of none.
   for (int64_t steps : {int64_t(2 * stages + 1), int64_t(1), int64_t(0)}) {
     TracedLaunch launch{{steps > 1 ? 3u : 1u, steps > 1 ? 1u : 3u, cluster}, cluster, steps * depth};
     BarrierTrace trace = traceBarriers(function, info, launch);
+    if (steps > 1 && trace.unknown.empty() &&
+        llvm::none_of(trace.agents, [&](const barriers::Agent &agent) { return agent.events.size() > 3 * stages; }))
+      trace.unknown = "it has too few barrier operations";
     if (!trace.unknown.empty()) {
       if (unknown)
         *unknown = trace.unknown;
       return std::nullopt;
     }
-    if (std::optional<std::string> fault = barrierFault(trace.agents))
+    if (std::optional<std::string> fault = barriers::faultOf(trace.agents))
       return fault;
   }
   return std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
 // The barrier events of an emitted kernel, by running the part of its code that decides them.
-#include "compiler/cuda/barrier_model.h"
+#include "compiler/barriers/model.h"
 #include "tilery/runtime.h"
 #include "llvm/IR/Function.h"
 
@@ -14,7 +14,7 @@ struct TracedLaunch {
 };
 
 struct BarrierTrace {
-  std::vector<BarrierAgent> agents;
+  std::vector<barriers::Agent> agents;
   std::string unknown; // not empty: what the model does not know, so that the trace says nothing
 };
 
@@ -22,7 +22,7 @@ struct BarrierTrace {
 /// the grid. The first thread of each warpgroup speaks for the warpgroup, the next ones arrive at other blocks of the cluster.
 BarrierTrace traceBarriers(const llvm::Function &function, const GpuInfo &info, const TracedLaunch &launch);
 
-/// What is wrong with the kernel's barriers (barrier_model.h) in launches of few and of many steps, where it has any; `unknown` receives
+/// What is wrong with the kernel's barriers (compiler/barriers/model.h) in launches of few and of many steps, where it has any; `unknown` receives
 /// what kept it from being checked.
 std::optional<std::string> checkBarriers(const llvm::Function &function, const GpuInfo &info, int64_t depth, unsigned stages,
                                          std::string *unknown = nullptr);

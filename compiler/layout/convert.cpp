@@ -121,7 +121,7 @@ std::optional<Side> sideOf(const Layout &registers, const Layout &memory, unsign
   best.passes = bankUse(lanesOf(*access, elementBytes), best.bytes).passes * (access->extent(Register) / width);
   if (elementBytes == 2)
     if (std::optional<MatrixMove> move = matrixMove(registers, memory))
-      if (std::optional<Layout> rows = compose(memory, move->rows)) {
+      if (std::optional<Layout> rows = compose(memory, move->addresses)) {
         unsigned passes = bankUse(lanesOf(*rows, 2), 16).passes * (registers.extent(Register) / (2 * move->matrices));
         if (passes <= best.passes) // fewer instructions for the same bytes
           best = {16, passes, true};
@@ -166,14 +166,8 @@ Exchange cheapestExchange(const Layout &store, const Layout &load, unsigned elem
       int64_t rows = tile[1 - inner].extent, columns = tile[inner].extent;
       if (rows % 8 || columns * elementBytes % int64_t(swizzle))
         continue;
-      Layout boxes = copyBoxes(rows, columns, elementBytes, swizzle), turned(tile);
-      for (const Layout::Input &input : boxes.inputs())
-        for (Layout::Digit digit : input.digits) {
-          if (!inner)
-            std::swap(digit.step[0], digit.step[1]), std::swap(digit.flips[0], digit.flips[1]);
-          turned.add(input.axis, digit);
-        }
-      consider(invert(turned));
+      Layout boxes = copyBoxes(rows, columns, elementBytes, swizzle);
+      consider(invert(inner ? boxes : boxes.transposed()));
     }
     rowMajor({inner, 1 - inner}, 16 / elementBytes);
   }

@@ -53,26 +53,25 @@ std::optional<MatrixMove> matrixMove(const Layout &registers, const Layout &memo
     unsigned inner = contiguous(memory, dim(1)) % 8 == 0 ? 1 : 0; // the dimension of memory's rows
     if (contiguous(memory, dim(inner)) % 8)
       return std::nullopt;
-    Layout tile(llvm::ArrayRef<Layout::Output>{{dim(0), 8}, {dim(1), 8}});
-    tile.add(Lane, 8, inner ? Layout::Vector{1, 0} : Layout::Vector{0, 1});
-    // The next register digits choose the matrix; the lanes' addresses name its rows after those of the first.
-    Layout chosen(rest->outputs()), left(rest->outputs());
+    // A lane's address names a row of a matrix; the register digits that follow choose the matrix, the rest the instruction.
+    Layout row(llvm::ArrayRef<Layout::Output>{{dim(0), 8}, {dim(1), 8}});
+    row.add(Lane, 8, inner ? Layout::Vector{1, 0} : Layout::Vector{0, 1});
+    Layout others(rest->outputs());
     unsigned matrices = 1;
     for (const Layout::Input &input : rest->inputs()) {
       bool choosing = input.axis == Register;
       for (Layout::Digit digit : input.digits) {
         for (; choosing && matrices < 4 && digit.extent % 2 == 0; matrices *= 2) {
-          chosen.add(Lane, Layout::Digit{2, digit.step, digit.flips});
+          others.add(Lane, Layout::Digit{2, digit.step, digit.flips});
           digit.extent /= 2;
           for (unsigned d = 0; d < 2; ++d)
             digit.step[d] *= 2, digit.flips[d] = 0;
         }
         choosing &= digit.extent == 1; // instructions take registers that follow each other
-        left.add(input.axis, digit);
+        others.add(input.axis, digit);
       }
     }
-    Layout whole(llvm::ArrayRef<Layout::Output>{{dim(0), 8}, {dim(1), 8}});
-    return MatrixMove{matrices, along != inner, product(tile, chosen), product(whole, left)};
+    return MatrixMove{matrices, along != inner, product(row, others)};
   }
   return std::nullopt;
 }

@@ -22,10 +22,9 @@ Layout wgmmaOperandA(unsigned bits);
 struct MatrixMove {
   unsigned matrices; // 1, 2 or 4 of an instruction
   bool transposed;   // .trans
-  /// Lane -> coordinates of the first of the 8 elements that the lane's address names; 8 * matrices lanes name one.
-  Layout rows;
-  /// What is to be added to them: Register -> that of the instruction of this number; other axes (Warp).
-  Layout rest;
+  /// The coordinates of the first of the 8 neighbours that a lane's address names. Lane: 8 * matrices of them; Register: the number of the
+  /// instruction, which moves the next 2 * matrices elements of each lane; other axes as they were.
+  Layout addresses;
 };
 /// The instruction that moves 16-bit elements between `registers` (Register, Lane, ... -> dimensions) and `memory` (dimensions -> Offset,
 /// in elements, which starts at a multiple of 16 bytes); nothing if there is none.

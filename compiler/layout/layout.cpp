@@ -108,6 +108,17 @@ Layout Layout::canonical() const {
   return result;
 }
 
+Layout Layout::transposed() const {
+  assert(outs.size() == 2);
+  Layout result({{outs[0].axis, outs[1].extent}, {outs[1].axis, outs[0].extent}});
+  for (const Input &input : ins)
+    for (Digit digit : input.digits) {
+      std::swap(digit.step[0], digit.step[1]), std::swap(digit.flips[0], digit.flips[1]);
+      result.add(input.axis, digit);
+    }
+  return result;
+}
+
 bool Layout::operator==(const Layout &other) const {
   Layout a = canonical(), b = other.canonical();
   auto sameDigit = [](const Digit &x, const Digit &y) { return x.extent == y.extent && x.step == y.step && x.flips == y.flips; };

@@ -70,6 +70,8 @@ public:
   /// The same function in the only form of its kind: bits that one digit alone flips are added, digits that continue each other are one,
   /// digits of extent 1 are gone, axes stand in order.
   Layout canonical() const;
+  /// The same places with the two outputs' coordinates exchanged, and their extents: the transposed tile.
+  Layout transposed() const;
   /// Equal functions on equal places, with equal outputs.
   bool operator==(const Layout &other) const;
   /// "lane: 4*(0,2) 8*(1,0); warp: 4*(16,0) -> 64x256"; "2*(1,0)^(0,8)": with flips.

@@ -50,19 +50,13 @@ uint64_t MatrixDescriptor::bits() const {
 std::optional<MatrixDescriptor> matrixDescriptor(const Layout &memory, unsigned elementBytes) {
   if (memory.outputs().size() != 2)
     return std::nullopt;
-  int64_t rows = memory.outputs()[0].extent, k = memory.outputs()[1].extent;
-  Layout turned({{dim(0), k}, {dim(1), rows}}); // (k, m or n)
-  for (const Layout::Input &input : memory.inputs())
-    for (Layout::Digit digit : input.digits) {
-      std::swap(digit.step[0], digit.step[1]), std::swap(digit.flips[0], digit.flips[1]);
-      turned.add(input.axis, digit);
-    }
+  int64_t k = memory.outputs()[1].extent;
   if (std::optional<Swizzle> swizzle = swizzleOf(memory, elementBytes); swizzle && *swizzle != Swizzle::None) {
     if (k * elementBytes == int64_t(*swizzle)) // one block of k
       return MatrixDescriptor{true, *swizzle, 16, 8 * unsigned(*swizzle), 32};
     return std::nullopt;
   }
-  std::optional<Swizzle> swizzle = swizzleOf(turned, elementBytes);
+  std::optional<Swizzle> swizzle = swizzleOf(memory.transposed(), elementBytes);
   if (!swizzle || *swizzle == Swizzle::None || elementBytes != 2) // only 16-bit elements are read across k
     return std::nullopt;
   unsigned row = unsigned(*swizzle);

@@ -7,6 +7,7 @@
 using namespace mlir;
 
 void tilery::registerTilePasses() {
+  registerPass(createCheckBarriers);
   registerPass(createParallelToTiles);
   registerPass(createPromoteBuffers);
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", buildPipeline);
@@ -18,6 +19,7 @@ void tilery::registerTilePasses() {
 
 void tilery::buildPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  kernel.addPass(createCheckBarriers());
   kernel.addPass(createParallelToTiles());
   kernel.addPass(createPromoteBuffers());
   kernel.addPass(createCanonicalizerPass());

@@ -9,6 +9,8 @@ class OpPassManager;
 
 namespace tilery {
 
+/// Roles that use their barriers in a wrong phase, count or number of bytes are errors.
+std::unique_ptr<mlir::Pass> createCheckBarriers();
 /// Scalar code over boxes of static extents becomes tile ops.
 std::unique_ptr<mlir::Pass> createParallelToTiles();
 /// Buffers that are read and written as a whole become tile values.

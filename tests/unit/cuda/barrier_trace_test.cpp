@@ -94,10 +94,8 @@ TEST(BarrierTrace, EmittedCodeIsRun) {
   EXPECT_EQ(RingKernel{.producerPhase = 0}.fault().substr(0, 31), "the producer waits for ever: em") << "the phase";
   EXPECT_EQ(RingKernel{.arrivals = 2}.fault(),
             "the producer waits for ever: empty barrier 0 counts 2 arrivals a phase and gets 1");
-  EXPECT_EQ(RingKernel{.bytes = 16384}.fault(),
-            "the warpgroup 1 waits for ever: full barrier 0 expects 8192 bytes that never come");
-  EXPECT_EQ(RingKernel{.bytes = 4096}.fault(),
-            "the warpgroup 1 waits for ever: full barrier 0 gets 4096 bytes more than it expects");
+  EXPECT_EQ(RingKernel{.bytes = 16384}.fault(), "warpgroup 1 waits for ever: full barrier 0 expects 8192 bytes that never come");
+  EXPECT_EQ(RingKernel{.bytes = 4096}.fault(), "warpgroup 1 waits for ever: full barrier 0 gets 4096 bytes more than it expects");
 }
 
 TEST(BarrierTrace, SaysWhatItDoesNotKnow) {

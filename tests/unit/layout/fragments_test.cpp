@@ -37,13 +37,10 @@ namespace {
 void expectMoves(const MatrixMove &move, const Layout &registers, const Layout &memory) {
   auto offsetOf = [&](const Layout::Vector &at) { return memory.at({{dim(0), at[0]}, {dim(1), at[1]}})[0]; };
   for (int64_t warp = 0; warp < registers.extent(Warp); ++warp)
-    for (int64_t number = 0; number < move.rest.extent(Register); ++number) {
+    for (int64_t number = 0; number < move.addresses.extent(Register); ++number) {
       std::vector<int64_t> address;
       for (int64_t lane = 0; lane < 8 * move.matrices; ++lane) {
-        Layout::Vector at = move.rows.at({{Lane, lane}}), base = move.rest.at({{Register, number}, {Warp, warp}});
-        for (unsigned d = 0; d < 2; ++d)
-          at[d] += base[d];
-        address.push_back(offsetOf(at));
+        address.push_back(offsetOf(move.addresses.at({{Lane, lane}, {Register, number}, {Warp, warp}})));
         ASSERT_EQ(address.back() % 8, 0) << "an address is a multiple of 16 bytes";
       }
       for (int64_t lane = 0; lane < 32; ++lane)

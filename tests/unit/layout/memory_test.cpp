@@ -52,12 +52,7 @@ TEST(SharedMemory, DescriptorsOfOperands) {
   EXPECT_EQ(matrixDescriptor(copyBoxes(160, 32, 2, Swizzle::B64), 2)->bits(), uint64_t(2) << 62 | uint64_t(32) << 32 | 1 << 16);
   EXPECT_EQ(matrixDescriptor(copyBoxes(320, 128, 1, Swizzle::B128), 1)->bits(), uint64_t(1) << 62 | uint64_t(64) << 32 | 1 << 16);
   // m or n contiguous: k rows of 64 of them, blocks k * 128 bytes apart.
-  Layout turned({{dim(0), 192}, {dim(1), 64}});
-  for (const Layout &box = copyBoxes(64, 192, 2, Swizzle::B128); const Layout::Input &input : box.inputs())
-    for (Layout::Digit digit : input.digits) {
-      std::swap(digit.step[0], digit.step[1]), std::swap(digit.flips[0], digit.flips[1]);
-      turned.add(input.axis, digit);
-    }
+  Layout turned = copyBoxes(64, 192, 2, Swizzle::B128).transposed();
   auto n128 = matrixDescriptor(turned, 2);
   ASSERT_TRUE(n128);
   EXPECT_FALSE(n128->kMajor);
@@ -119,7 +114,7 @@ TEST(SharedMemory, BankConflicts) {
   for (Swizzle swizzle : {Swizzle::None, Swizzle::B128}) {
     Layout memory = *invert(copyBoxes(64, 64, 2, swizzle));
     MatrixMove move = *matrixMove(wgmmaAccumulator(64), memory);
-    Layout rows = *compose(memory, move.rows), bytes({{Offset, 8192}});
+    Layout rows = *compose(memory, move.addresses), bytes({{Offset, 8192}});
     for (Layout::Digit digit : rows.digits(Lane)) {
       digit.step[0] *= 2, digit.flips[0] *= 2;
       bytes.add(Lane, digit);

@@ -1,11 +1,9 @@
-#include "compiler/cuda/barrier_model.h"
+#include "compiler/barriers/model.h"
 #include <gtest/gtest.h>
 
-using namespace tilery::cuda;
+using namespace tilery::barriers;
 
 namespace {
-using Event = BarrierEvent;
-
 /// A producer that fills a ring of stages for consumers, as the Hopper matmul does, and what may be wrong with it.
 struct Ring {
   uint32_t stages = 3, consumers = 2, steps = 10;
@@ -20,9 +18,9 @@ struct Ring {
   SharedAddress stage(uint32_t i) const { return {0, 1024 + 2 * copyBytes * (i % stages)}; }
   uint32_t parity(uint32_t i) const { return frozenPhase ? 0 : i / stages & 1; }
 
-  std::vector<BarrierAgent> agents() const {
-    BarrierAgent producer{"producer", 0, {}, true};
-    auto add = [](BarrierAgent &agent, Event::Kind kind, SharedAddress at = {}, uint32_t count = 0, SharedAddress data = {}) {
+  std::vector<Agent> agents() const {
+    Agent producer{"the producer", 0, {}, true};
+    auto add = [](Agent &agent, Event::Kind kind, SharedAddress at = {}, uint32_t count = 0, SharedAddress data = {}) {
       agent.events.push_back({kind, at, count, data});
     };
     if (initialise)
@@ -39,9 +37,9 @@ struct Ring {
       for (uint32_t part = 0; part < 2; ++part)
         add(producer, Event::Copy, full(i), copyBytes, {0, stage(i).offset + part * copyBytes});
     }
-    std::vector<BarrierAgent> all{producer};
+    std::vector<Agent> all{producer};
     for (uint32_t c = 0; c < consumers; ++c) {
-      BarrierAgent consumer{"warpgroup " + std::to_string(c + 1), 0, {}, true};
+      Agent consumer{"warpgroup " + std::to_string(c + 1), 0, {}, true};
       if (meet)
         add(consumer, Event::Meet);
       for (uint32_t i = 0; i < steps; ++i) {
@@ -61,7 +59,7 @@ struct Ring {
     }
     return all;
   }
-  std::string fault() const { return barrierFault(agents()).value_or("none"); }
+  std::string fault() const { return faultOf(agents()).value_or("none"); }
 };
 } // namespace
 
@@ -84,7 +82,7 @@ TEST(BarrierModel, WrongPhase) {
       "the producer waits for ever: empty barrier 0 is not to complete a phase of parity 0 any more: the phase is wrong, or "
       "nobody arrives");
   EXPECT_EQ(Ring{.consumerParity = 1}.fault(),
-            "the warpgroup 1 reads data at byte 1024 before it has arrived: it waits for the wrong phase, or for too few bytes");
+            "warpgroup 1 reads data at byte 1024 before it has arrived: it waits for the wrong phase, or for too few bytes");
   EXPECT_EQ(Ring{.frozenPhase = true}.fault(), "full barrier 0 gets more than its 1 arrivals in a phase, from the producer")
       << "the second round waits for the first one's phase";
 }
@@ -92,43 +90,41 @@ TEST(BarrierModel, WrongPhase) {
 TEST(BarrierModel, WrongCount) {
   EXPECT_EQ(Ring{.emptyArrivals = 3}.fault(),
             "the producer waits for ever: empty barrier 0 counts 3 arrivals a phase and gets 2");
-  EXPECT_EQ(Ring{.fullArrivals = 2}.fault(),
-            "the warpgroup 1 waits for ever: full barrier 0 counts 2 arrivals a phase and gets 1");
+  EXPECT_EQ(Ring{.fullArrivals = 2}.fault(), "warpgroup 1 waits for ever: full barrier 0 counts 2 arrivals a phase and gets 1");
   EXPECT_EQ(Ring{.fullArrivals = 0}.fault(), "a barrier at byte 0 counts no arrivals");
-  EXPECT_EQ(Ring{.emptyArrivals = 1}.fault(), "the producer copies over data of full barrier 0 that the warpgroup 2 still reads")
+  EXPECT_EQ(Ring{.emptyArrivals = 1}.fault(), "the producer copies over data of full barrier 0 that warpgroup 2 still reads")
       << "given back by the first consumer";
 }
 
 TEST(BarrierModel, WrongBytes) {
-  EXPECT_EQ(Ring{.expected = 2049}.fault(), "the warpgroup 1 waits for ever: full barrier 0 expects 1 bytes that never come");
-  EXPECT_EQ(Ring{.expected = 1024}.fault(), "the warpgroup 1 waits for ever: full barrier 0 gets 3072 bytes more than it expects")
+  EXPECT_EQ(Ring{.expected = 2049}.fault(), "warpgroup 1 waits for ever: full barrier 0 expects 1 bytes that never come");
+  EXPECT_EQ(Ring{.expected = 1024}.fault(), "warpgroup 1 waits for ever: full barrier 0 gets 3072 bytes more than it expects")
       << "of three rounds";
   EXPECT_EQ((Ring{.steps = 1, .expected = 0}.fault()),
-            "the warpgroup 1 reads data at byte 1024 before it has arrived: it waits for the wrong phase, or for too few bytes");
+            "warpgroup 1 reads data at byte 1024 before it has arrived: it waits for the wrong phase, or for too few bytes");
 }
 
 TEST(BarrierModel, WhatIsReadAndOverwritten) {
-  const char *stillRead = "the producer copies over data of full barrier 0 that the warpgroup 2 still reads";
+  const char *stillRead = "the producer copies over data of full barrier 0 that warpgroup 2 still reads";
   EXPECT_EQ(Ring{.lag = 0}.fault(), stillRead) << "given back while the products still run";
   EXPECT_EQ(Ring{.pending = 2}.fault(), stillRead) << "two groups still run when the first one's stage is given back";
-  EXPECT_EQ(
-      Ring{.consumersWait = false}.fault(),
-      "data of full barrier 0 is overwritten before the warpgroup 1 has read it: it is released too early, or not waited for");
+  EXPECT_EQ(Ring{.consumersWait = false}.fault(),
+            "data of full barrier 0 is overwritten before warpgroup 1 has read it: it is released too early, or not waited for");
   EXPECT_EQ(Ring{.producerWaits = false}.fault(), "full barrier 0 gets more than its 1 arrivals in a phase, from the producer");
 }
 
 TEST(BarrierModel, Beginnings) {
   EXPECT_EQ(Ring{.initialise = false}.fault(), "the producer uses a barrier at byte 8 before it is initialised");
-  EXPECT_EQ(Ring{.meet = false}.fault(), "the warpgroup 1 uses a barrier at byte 0 before it is initialised");
-  std::vector<BarrierAgent> alone = Ring{.steps = 1}.agents();
+  EXPECT_EQ(Ring{.meet = false}.fault(), "warpgroup 1 uses a barrier at byte 0 before it is initialised");
+  std::vector<Agent> alone = Ring{.steps = 1}.agents();
   alone[1].events.erase(alone[1].events.begin()); // does not come to the meeting
-  EXPECT_TRUE(barrierFault(alone));
+  EXPECT_TRUE(faultOf(alone));
 }
 
 TEST(BarrierModel, ATraceThatIsCutShortIsNoFault) {
-  std::vector<BarrierAgent> agents = Ring{.steps = 25}.agents();
+  std::vector<Agent> agents = Ring{.steps = 25}.agents();
   agents[1].events.resize(30);
-  EXPECT_TRUE(barrierFault(agents));
+  EXPECT_TRUE(faultOf(agents));
   agents[1].complete = false;
-  EXPECT_FALSE(barrierFault(agents));
+  EXPECT_FALSE(faultOf(agents));
 }

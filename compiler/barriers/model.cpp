@@ -1,13 +1,12 @@
-#include "compiler/cuda/barrier_model.h"
+#include "compiler/barriers/model.h"
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <numeric>
 #include <set>
 
-namespace tilery::cuda {
+namespace tilery::barriers {
 namespace {
-using Event = BarrierEvent;
 
 struct Barrier {
   unsigned arrivals = 0, pending = 0, phase = 0;
@@ -28,8 +27,8 @@ struct Seen {
   unsigned version = 0;
   bool waited = false; // for the place's barrier, since it was read
 };
-struct Agent {
-  const BarrierAgent *program;
+struct Running {
+  const Agent *program;
   size_t next = 0;
   unsigned meetings = 0, groups = 0;
   bool meeting = false;
@@ -46,9 +45,9 @@ struct Fault {
 
 class Run {
 public:
-  Run(const std::vector<BarrierAgent> &programs, const std::vector<size_t> &order, bool lateCopies)
+  Run(const std::vector<Agent> &programs, const std::vector<size_t> &order, bool lateCopies)
       : order(order), lateCopies(lateCopies) {
-    for (const BarrierAgent &program : programs) {
+    for (const Agent &program : programs) {
       agents.push_back({&program, 0, 0, 0, false, {}, {}});
       for (const Event &event : program.events)
         if (event.kind == Event::Copy) {
@@ -73,10 +72,10 @@ public:
         copies.pop_front();
         continue;
       }
-      if (std::all_of(agents.begin(), agents.end(), [](const Agent &a) { return a.done(); }))
+      if (std::all_of(agents.begin(), agents.end(), [](const Running &a) { return a.done(); }))
         return;
       // An agent whose trace was cut short may be the one that the others wait for.
-      if (std::all_of(agents.begin(), agents.end(), [](const Agent &a) { return a.program->complete; }))
+      if (std::all_of(agents.begin(), agents.end(), [](const Running &a) { return a.program->complete; }))
         stuck();
       return;
     }
@@ -93,10 +92,10 @@ private:
 
   [[noreturn]] void fail(const std::string &text, Cause cause = Cause::Data) const { throw Fault{cause, text}; }
 
-  Barrier &barrierAt(const Agent &agent, SharedAddress at) {
+  Barrier &barrierAt(const Running &agent, SharedAddress at) {
     auto found = barriers.find(at);
     if (found == barriers.end())
-      fail("the " + agent.program->name + " uses a barrier at byte " + std::to_string(at.offset) + " before it is initialised");
+      fail(agent.program->name + " uses a barrier at byte " + std::to_string(at.offset) + " before it is initialised");
     return found->second;
   }
 
@@ -123,7 +122,7 @@ private:
     return after->first.block == at.block && at.offset < after->first.offset + after->second.bytes ? after : places.end();
   }
 
-  bool step(Agent &agent) {
+  bool step(Running &agent) {
     if (agent.done())
       return false;
     const Event &event = agent.program->events[agent.next];
@@ -138,7 +137,7 @@ private:
         agent.meeting = true;
         ++agent.meetings;
       }
-      for (const Agent &other : agents)
+      for (const Running &other : agents)
         if ((event.count || other.program->block == agent.program->block) && !other.done() && other.meetings < agent.meetings)
           return false;
       agent.meeting = false;
@@ -146,7 +145,7 @@ private:
     case Event::Arrive: {
       Barrier &barrier = barrierAt(agent, event.at);
       if (!barrier.pending)
-        fail(name(event.at) + " gets more than its " + std::to_string(barrier.arrivals) + " arrivals in a phase, from the " +
+        fail(name(event.at) + " gets more than its " + std::to_string(barrier.arrivals) + " arrivals in a phase, from " +
                  agent.program->name,
              Cause::Count);
       --barrier.pending;
@@ -181,19 +180,18 @@ private:
     return true;
   }
 
-  void copy(Agent &agent, const Event &event) {
+  void copy(Running &agent, const Event &event) {
     barrierAt(agent, event.at);
     auto inside = [&](SharedAddress at) {
       return at.block == event.data.block && at.offset >= event.data.offset && at.offset < event.data.offset + event.count;
     };
-    for (const Agent &other : agents)
+    for (const Running &other : agents)
       for (const Reading &reading : other.readings)
         if (inside(reading.at))
-          fail("the " + agent.program->name + " copies over data of " + name(event.at) + " that the " + other.program->name +
-               " still reads");
+          fail(agent.program->name + " copies over data of " + name(event.at) + " that " + other.program->name + " still reads");
     Place &place = places[event.data];
     if (place.arriving)
-      fail("the " + agent.program->name + " copies to where a copy of " + name(event.at) + " has not arrived");
+      fail(agent.program->name + " copies to where a copy of " + name(event.at) + " has not arrived");
     place = {event.at, place.version + 1, true, event.count};
     if (lateCopies)
       copies.push_back(event);
@@ -201,35 +199,35 @@ private:
       arrive(event);
   }
 
-  void read(Agent &agent, SharedAddress at) {
+  void read(Running &agent, SharedAddress at) {
     auto range = ranges.upper_bound(at);
     if (range == ranges.begin() || (--range)->first.block != at.block || at.offset >= range->first.offset + range->second)
       return; // threads write there, no copy
     auto place = placeAt(at);
     if (place == places.end() || place->second.arriving)
-      fail("the " + agent.program->name + " reads data at byte " + std::to_string(at.offset) +
+      fail(agent.program->name + " reads data at byte " + std::to_string(at.offset) +
            " before it has arrived: it waits for the wrong phase, or for too few bytes");
     Seen &seen = agent.seen[at];
     unsigned expected = seen.version + (seen.waited || !seen.version ? 1 : 0);
     if (place->second.version < expected)
-      fail("the " + agent.program->name + " reads the data of an earlier phase of " + name(place->second.barrier) +
+      fail(agent.program->name + " reads the data of an earlier phase of " + name(place->second.barrier) +
            ": it does not wait for the next one");
     if (place->second.version > expected)
-      fail("data of " + name(place->second.barrier) + " is overwritten before the " + agent.program->name +
+      fail("data of " + name(place->second.barrier) + " is overwritten before " + agent.program->name +
            " has read it: it is released too early, or not waited for");
     seen = {place->second.version, false};
     agent.readings.push_back({at, agent.groups});
   }
 
   [[noreturn]] void stuck() const {
-    auto first = std::find_if(agents.begin(), agents.end(), [](const Agent &a) { return !a.done(); });
+    auto first = std::find_if(agents.begin(), agents.end(), [](const Running &a) { return !a.done(); });
     std::string result;
-    for (const Agent &agent : agents) {
+    for (const Running &agent : agents) {
       if (agent.done() || agent.program->events[agent.next].kind != Event::Wait)
         continue;
       SharedAddress at = agent.program->events[agent.next].at;
       const Barrier &barrier = barriers.at(at);
-      std::string who = "the " + agent.program->name + " waits for ever: " + name(at);
+      std::string who = agent.program->name + " waits for ever: " + name(at);
       if (barrier.bytes > 0)
         fail(who + " expects " + std::to_string(barrier.bytes) + " bytes that never come", Cause::Bytes);
       if (barrier.bytes < 0)
@@ -242,10 +240,10 @@ private:
         result = who + " is not to complete a phase of parity " + std::to_string(agent.program->events[agent.next].count) +
                  " any more: the phase is wrong, or nobody arrives";
     }
-    fail(result.empty() ? "the " + first->program->name + " waits for ever for the others" : result, Cause::Phase);
+    fail(result.empty() ? first->program->name + " waits for ever for the others" : result, Cause::Phase);
   }
 
-  std::vector<Agent> agents;
+  std::vector<Running> agents;
   const std::vector<size_t> &order;
   bool lateCopies;
   std::map<SharedAddress, Barrier> barriers;
@@ -256,7 +254,7 @@ private:
 };
 } // namespace
 
-std::optional<std::string> barrierFault(const std::vector<BarrierAgent> &agents) {
+std::optional<std::string> faultOf(const std::vector<Agent> &agents) {
   std::vector<size_t> order(agents.size());
   std::iota(order.begin(), order.end(), 0);
   std::optional<Fault> worst;
@@ -276,4 +274,4 @@ std::optional<std::string> barrierFault(const std::vector<BarrierAgent> &agents)
   return worst ? std::optional(worst->text) : std::nullopt;
 }
 
-} // namespace tilery::cuda
+} // namespace tilery::barriers

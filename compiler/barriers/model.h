@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tilery::cuda {
+namespace tilery::barriers {
 
 /// A barrier, or a byte of data: in the shared memory of this block of the cluster.
 struct SharedAddress {
@@ -14,7 +14,7 @@ struct SharedAddress {
   auto operator<=>(const SharedAddress &) const = default;
 };
 
-struct BarrierEvent {
+struct Event {
   enum Kind {
     Init,        // barrier at: completes a phase after `count` arrivals and its expected bytes
     Meet,        // all agents of the block (count 0) or of the cluster (1)
@@ -32,16 +32,16 @@ struct BarrierEvent {
 };
 
 /// Threads that act as one, in program order. `complete`: the trace ends where they do.
-struct BarrierAgent {
-  std::string name;
+struct Agent {
+  std::string name; // "the producer"
   uint32_t block = 0;
-  std::vector<BarrierEvent> events;
+  std::vector<Event> events;
   bool complete = true;
 };
 
 /// What is wrong with them, if anything: agents that wait for ever, phases that get more arrivals than they count, reads of what has not
 /// arrived or is overwritten, barriers that nobody has made. The agents are run in several orders, each as far ahead of the others as the
 /// barriers let it, with copies that take no time or as long as they can; an agent reads each copy it reads exactly once.
-std::optional<std::string> barrierFault(const std::vector<BarrierAgent> &agents);
+std::optional<std::string> faultOf(const std::vector<Agent> &agents);
 
-} // namespace tilery::cuda
+} // namespace tilery::barriers
