@@ -35,6 +35,10 @@ private:
   void barrier() { machine.barrier(e); }
 
   // mma_fragments.cpp
+  /// Fragments come by ordinary loads instead of ldmatrix, which transposes elements of 16 bits only.
+  bool loadsElements(const MmaOperand &operand) const {
+    return plan.form.kind == MmaForm::F64 || (!operand.kMajor && operand.elementBytes > 2);
+  }
   void placeLanes();
   /// Of the stage's k-th instruction.
   Fragments loadFragments(llvm::Value *stage, int64_t k);

@@ -25,17 +25,17 @@ void MmaEmitter::placeLanes() {
   if (plan.form.fused()) {
     laneA = place(plan.a, warpRow, group, e.i64(0));
     laneB = place(plan.b, warpColumn, times(member, 2), e.i64(0));
-  } else if (plan.form.kind == MmaForm::F64) {
-    laneA = place(plan.a, warpRow, group, member);
-    laneB = place(plan.b, warpColumn, group, member);
   } else {
     unsigned half = 16 / plan.form.elementBytes();
     llvm::Value *row = b.CreateAnd(lane, 7), *odd = b.CreateAnd(b.CreateLShr(lane, 3), 1), *upper = b.CreateLShr(lane, 4);
     llvm::Value *rowOdd = b.CreateAdd(row, times(odd, 8)), *rowUpper = b.CreateAdd(row, times(upper, 8));
     // Transposed matrices: their rows are k.
-    laneA = plan.a.kMajor ? place(plan.a, warpRow, rowOdd, times(upper, half)) : place(plan.a, warpRow, times(odd, 8), rowUpper);
-    laneB = plan.b.kMajor ? place(plan.b, warpColumn, rowUpper, times(odd, half))
-                          : place(plan.b, warpColumn, times(upper, 8), rowOdd);
+    laneA = loadsElements(plan.a) ? place(plan.a, warpRow, group, member)
+            : plan.a.kMajor       ? place(plan.a, warpRow, rowOdd, times(upper, half))
+                                  : place(plan.a, warpRow, times(odd, 8), rowUpper);
+    laneB = loadsElements(plan.b) ? place(plan.b, warpColumn, group, member)
+            : plan.b.kMajor       ? place(plan.b, warpColumn, rowUpper, times(odd, half))
+                                  : place(plan.b, warpColumn, times(upper, 8), rowOdd);
   }
   laneB = b.CreateAdd(laneB, e.i64(plan.a.bytes()));
 }
@@ -44,29 +44,50 @@ MmaEmitter::Fragments MmaEmitter::loadFragments(llvm::Value *stage, int64_t k) {
   Fragments fragments;
   llvm::Value *baseA = b.CreateGEP(b.getInt8Ty(), stage, laneA), *baseB = b.CreateGEP(b.getInt8Ty(), stage, laneB);
   unsigned size = plan.form.elementBytes();
-  auto at = [&](const MmaOperand &operand, llvm::Value *base, int64_t row) {
-    int64_t along = k * plan.form.depth();
+  auto at = [&](const MmaOperand &operand, llvm::Value *base, int64_t row, int64_t inner = 0) {
+    int64_t along = k * plan.form.depth() + inner;
     int64_t offset = operand.kMajor ? row * operand.stride() + along * size : row * size + along * operand.stride();
     return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset);
   };
-  if (plan.form.fused() || plan.form.kind == MmaForm::F64) {
-    llvm::Type *type = plan.form.fused() ? llvm::FixedVectorType::get(sum, 16 / size) : sum;
-    llvm::Align align(plan.form.fused() ? 16 : size);
+  if (plan.form.fused()) { // a row's elements of all k
+    auto rowOf = [&](const MmaOperand &operand, llvm::Value *base, int64_t row) {
+      auto *type = llvm::FixedVectorType::get(sum, plan.form.depth());
+      if (operand.kMajor)
+        return static_cast<llvm::Value *>(b.CreateAlignedLoad(type, at(operand, base, row), llvm::Align(16)));
+      llvm::Value *elements = llvm::PoisonValue::get(type);
+      for (unsigned i = 0; i < plan.form.depth(); ++i)
+        elements =
+            b.CreateInsertElement(elements, b.CreateAlignedLoad(sum, at(operand, base, row, i), llvm::Align(size)), uint64_t(i));
+      return elements;
+    };
     for (unsigned mi = 0; mi < plan.tilesM; ++mi)
-      fragments.a.push_back({b.CreateAlignedLoad(type, at(plan.a, baseA, 16 * mi), align),
-                             b.CreateAlignedLoad(type, at(plan.a, baseA, 16 * mi + 8), align)});
-    for (unsigned ni = 0; ni < plan.tilesN; ++ni) {
-      fragments.b.push_back({b.CreateAlignedLoad(type, at(plan.b, baseB, 8 * ni), align)});
-      if (plan.form.fused())
-        fragments.b.back().push_back(b.CreateAlignedLoad(type, at(plan.b, baseB, 8 * ni + 1), align));
-    }
+      fragments.a.push_back({rowOf(plan.a, baseA, 16 * mi), rowOf(plan.a, baseA, 16 * mi + 8)});
+    for (unsigned ni = 0; ni < plan.tilesN; ++ni)
+      fragments.b.push_back({rowOf(plan.b, baseB, 8 * ni), rowOf(plan.b, baseB, 8 * ni + 1)});
     return fragments;
   }
+  // Element by element: rows lane / 4 (and 8 further on), k lane % 4 (and 4 further on, where an instruction takes eight).
+  auto elements = [&](const MmaOperand &operand, llvm::Value *base, int64_t row, unsigned halves) {
+    llvm::Type *type = plan.form.kind == MmaForm::F64 ? b.getDoubleTy() : static_cast<llvm::Type *>(b.getInt32Ty());
+    llvm::SmallVector<llvm::Value *, 8> parts;
+    for (unsigned inner = 0; inner < plan.form.depth(); inner += 4)
+      for (unsigned half = 0; half < halves; ++half)
+        parts.push_back(b.CreateAlignedLoad(type, at(operand, base, row + 8 * half, inner), llvm::Align(size)));
+    return parts;
+  };
   for (unsigned mi = 0; mi < plan.tilesM; ++mi) {
+    if (loadsElements(plan.a)) {
+      fragments.a.push_back(elements(plan.a, baseA, 16 * mi, 2));
+      continue;
+    }
     auto parts = machine.loadMatrices(e, at(plan.a, baseA, 16 * mi), 4, !plan.a.kMajor);
     fragments.a.emplace_back(parts.begin(), parts.end());
   }
-  for (unsigned ni = 0; ni < plan.tilesN; ni += 2) {
+  for (unsigned ni = 0; ni < plan.tilesN; ni += loadsElements(plan.b) ? 1 : 2) {
+    if (loadsElements(plan.b)) {
+      fragments.b.push_back(elements(plan.b, baseB, 8 * ni, 1));
+      continue;
+    }
     bool two = ni + 1 < plan.tilesN;
     auto parts = machine.loadMatrices(e, at(plan.b, baseB, 8 * ni), two ? 4 : 2, !plan.b.kMajor);
     for (unsigned i = 0; i < parts.size(); i += 2)

@@ -103,7 +103,7 @@ void stageOperands(MmaPlan &plan, int64_t bytes) {
     bool isA = operand->isA;
     unsigned rank = cast<RankedTensorType>(operand->tile.getType()).getRank();
     operand->lanesAlongK = contiguousDim(operand->tile) == (isA ? rank - 1 : rank - 2);
-    operand->kMajor = operand->lanesAlongK || size != 2; // fragments of other sizes cannot be transposed on their way
+    operand->kMajor = operand->lanesAlongK || size == 1; // four bytes of k are a register: they cannot come from four rows
     operand->total = isA ? plan.m : plan.n;
     operand->rows = isA ? plan.passRows : plan.passColumns;
     operand->paddedRows = isA ? plan.tilesM * plan.warpRows * 16 : plan.tilesN * plan.warpColumns * 8;
@@ -194,13 +194,15 @@ MmaPlan planMma(Operation *op, unsigned threads, unsigned maxStages) {
     else
       columns = llvm::divideCeil(columns, 2);
   }
+  bool asked = contract && contract.getNumStages(); // planBlock takes some off if there is too little shared memory
   unsigned wanted = 3;
-  if (contract && contract.getNumStages())
+  if (asked)
     wanted = std::clamp<int64_t>(*contract.getNumStages(), 1, 16);
   if (!contract)
     wanted = std::min<int64_t>(wanted, plan.chunks);
-  int64_t budget = std::max<int64_t>(stagingBudget, result.getNumElements() * cpu::elementBytes(result.getElementType()));
-  plan.stages = std::min({wanted, maxStages, unsigned(std::max<int64_t>(budget / plan.stageBytes(), 1))});
+  int64_t budget =
+      std::max<int64_t>(asked ? INT64_MAX : stagingBudget, result.getNumElements() * cpu::elementBytes(result.getElementType()));
+  plan.stages = std::min({wanted, maxStages, unsigned(std::clamp<int64_t>(budget / plan.stageBytes(), 1, 16))});
   return plan;
 }
 

@@ -16,8 +16,9 @@ struct MmaForm {
   const char *name() const;
 };
 
-/// An operand in shared memory, one stage of it: rows of m (of n for the second one) or, if not `kMajor`, rows of k. Rows are padded to
-/// an odd number of 16 bytes, so that eight of them start in different banks.
+/// An operand in shared memory, one stage of it: rows of m (of n for the second one) or, if not `kMajor`, rows of k. Rows are padded so
+/// that what the lanes of a warp load together lies in different banks: to an odd number of 16 bytes where ldmatrix takes eight rows, to 32
+/// bytes beyond a multiple of 128 where lanes load single elements of four rows of k.
 struct MmaOperand {
   mlir::Value tile;
   bool isA = true, isUnsigned = false;
@@ -27,7 +28,8 @@ struct MmaOperand {
   int64_t total = 0, rows = 0, paddedRows = 0, k = 0; // of the tile; of a pass; those that fragments reach; of a stage
   unsigned elementBytes = 0;
   int64_t stride() const { // bytes
-    return ((kMajor ? k : paddedRows) * elementBytes + 15) / 16 * 16 | 16;
+    int64_t row = (kMajor ? k : paddedRows) * elementBytes;
+    return kMajor || elementBytes == 2 ? (row + 15) / 16 * 16 | 16 : (row + 127) / 128 * 128 + 32;
   }
   int64_t bytes() const { return stride() * (kMajor ? paddedRows : k); }
 };

@@ -6,6 +6,26 @@ using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
+/// Numbers that follow each other, modulo something: those of a few lanes do so if the last is as far from the first as they are many.
+bool wrapsAround(Value indices) {
+  while (auto extend = indices.getDefiningOp<arith::ExtSIOp>())
+    indices = extend.getIn();
+  auto rem = indices.getDefiningOp<tile::RemOp>();
+  Value numbers = rem ? rem.getLhs() : Value();
+  while (auto extend = numbers ? numbers.getDefiningOp<arith::ExtSIOp>() : arith::ExtSIOp())
+    numbers = extend.getIn();
+  if (!numbers)
+    return false;
+  auto add = numbers.getDefiningOp<arith::AddIOp>();
+  if (add && add.getLhs().getDefiningOp<tile::SplatOp>())
+    numbers = add.getRhs();
+  else if (add && add.getRhs().getDefiningOp<tile::SplatOp>())
+    numbers = add.getLhs();
+  while (auto extend = numbers.getDefiningOp<arith::ExtSIOp>())
+    numbers = extend.getIn();
+  return bool(numbers.getDefiningOp<tile::RangeOp>());
+}
+
 /// Moves one operand of a stage: chunks of `operand.lanes` neighbours, one a thread at a time.
 class OperandCopy {
 public:
@@ -65,7 +85,8 @@ void OperandCopy::findAsync() {
   if (!same || laneStride() != operand.elementBytes || operand.lanes * operand.elementBytes != 16)
     return;
   bool tileOfConditions = access.getResidual() && isa<RankedTensorType>(access.getResidual().getType());
-  if (access.isStrided(laneDim) && matchPattern(access.getSteps()[laneDim], m_One()) && access.getBound(laneDim).size() != 1 &&
+  Value step = access.getSteps()[laneDim];
+  if ((access.isStrided(laneDim) ? matchPattern(step, m_One()) : wrapsAround(step)) && access.getBound(laneDim).size() != 1 &&
       !tileOfConditions)
     async = load;
 }
@@ -138,7 +159,16 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
     result = b.CreateICmpSLE(evaluator.wide(bound[0]), first);
     evaluator.known.push_back({bound[0], bound[1], int(laneDim)});
   }
-  cpu::Address where = evaluator.address(async.getPlace(), chunk.point);
+  cpu::Point first(chunk.point);
+  first[laneDim].step = 0;
+  cpu::Address where = evaluator.address(async.getPlace(), first);
+  if (!access.isStrided(laneDim)) {
+    cpu::Point last(first);
+    last[laneDim].base = b.CreateAdd(last[laneDim].base, e.i64(operand.lanes - 1));
+    llvm::Value *distance = b.CreateSub(b.CreatePtrToInt(evaluator.address(async.getPlace(), last).pointer, b.getInt64Ty()),
+                                        b.CreatePtrToInt(where.pointer, b.getInt64Ty()));
+    result = e.band(result, b.CreateICmpEQ(distance, e.i64((operand.lanes - 1) * operand.elementBytes)));
+  }
   evaluator.known.clear();
   if (llvm::Value *exists = e.band(where.exists, chunk.inside))
     chunk.bytes = b.CreateSelect(exists, chunk.bytes, b.getInt32(0));
