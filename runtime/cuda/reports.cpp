@@ -30,17 +30,7 @@ void clearReports(Address reports, Stream stream) {
   check(driver.cuMemsetD8Async(reports + offsetof(TileryReports, failure), 0xff, 8, stream), what);
 }
 
-void readReports(const KernelInfo &info, Address reports, const uint32_t grid[3], Stream stream) {
-  const Driver &driver = Driver::get();
-  TileryReports head{0, UINT64_MAX};
-  std::string what = "running " + info.name;
-  check(driver.cuMemcpyDtoHAsync_v2(&head, reports, sizeof head, stream), what);
-  check(driver.cuStreamSynchronize(stream), what);
-  std::string bytes(std::min<uint64_t>(head.used, TILERY_REPORT_BYTES - sizeof head), '\0');
-  if (!bytes.empty()) {
-    check(driver.cuMemcpyDtoHAsync_v2(bytes.data(), reports + sizeof head, bytes.size(), stream), what);
-    check(driver.cuStreamSynchronize(stream), what);
-  }
+void deliverReports(const KernelInfo &info, const TileryReports &head, std::string_view bytes, const uint32_t grid[3]) {
   TileryLaunch launch{};
   std::copy(grid, grid + 3, launch.grid);
   std::vector<std::pair<TileryReport, const char *>> records;
@@ -63,6 +53,20 @@ void readReports(const KernelInfo &info, Address reports, const uint32_t grid[3]
     throw Error(
         assertionFailure(grid, int64_t(head.failure >> 16), site.text, {site.file, int(site.line), int(site.column), info.name}));
   }
+}
+
+void readReports(const KernelInfo &info, Address reports, const uint32_t grid[3], Stream stream) {
+  const Driver &driver = Driver::get();
+  TileryReports head{0, UINT64_MAX};
+  std::string what = "running " + info.name;
+  check(driver.cuMemcpyDtoHAsync_v2(&head, reports, sizeof head, stream), what);
+  check(driver.cuStreamSynchronize(stream), what);
+  std::string bytes(std::min<uint64_t>(head.used, TILERY_REPORT_BYTES - sizeof head), '\0');
+  if (!bytes.empty()) {
+    check(driver.cuMemcpyDtoHAsync_v2(bytes.data(), reports + sizeof head, bytes.size(), stream), what);
+    check(driver.cuStreamSynchronize(stream), what);
+  }
+  deliverReports(info, head, bytes, grid);
 }
 
 } // namespace tilery::cuda

@@ -2,6 +2,7 @@
 #include "compiler/cpu/emit_object.h"
 #include "compiler/cuda/cuda.h"
 #include "compiler/cuda/simt.h"
+#include "runtime/cuda/reports.h"
 #include "runtime/elf_code.h"
 #include "tilery/abi.h"
 #include "warp_emulator.h"
@@ -247,7 +248,10 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
   std::unique_ptr<char[]> stacks(new char[info->threads * stackBytes]);
   size_t sharedBytes = (info->sharedBytes + guardBytes + 63) / 64 * 64;
   std::unique_ptr<char, void (*)(void *)> shared(static_cast<char *>(std::aligned_alloc(64, sharedBytes)), std::free);
-  std::vector<char> workspace(info->workspaceBytes + 64), reports(info->sites.empty() ? 0 : TILERY_REPORT_BYTES);
+  std::vector<char> workspace(info->workspaceBytes + 64);
+  std::string reports(info->sites.empty() ? 0 : TILERY_REPORT_BYTES, '\0');
+  if (!reports.empty())
+    std::memset(reports.data() + offsetof(TileryReports, failure), 0xff, 8);
   auto *workspaceStart = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
   uint32_t blocks = grid[0] * grid[1] * grid[2];
   for (uint32_t block = blocks; block-- > 0;) { // programs come in any order
@@ -279,6 +283,15 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
     for (size_t i = info->sharedBytes; i < sharedBytes; ++i)
       if (shared.get()[i] != char(0xE7))
         return "a thread writes past the shared memory";
+  }
+  if (!reports.empty()) {
+    TileryReports head;
+    std::memcpy(&head, reports.data(), sizeof head);
+    KernelInfo described;
+    described.name = kernel.getSymName().str();
+    described.gpu = *info;
+    std::string_view records = std::string_view(reports).substr(sizeof head);
+    cuda::deliverReports(described, head, records.substr(0, head.used), grid);
   }
   return "";
 }
