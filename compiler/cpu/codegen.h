@@ -37,6 +37,9 @@ protected:
   virtual void atomically(mlir::Operation *op, mlir::Value place,
                           llvm::function_ref<llvm::Value *(llvm::Value *pointer, llvm::ArrayRef<Index> point)> update);
   virtual void histogramOp(tile::HistogramOp op);
+  virtual void sortOp(tile::SortOp op);
+  /// Whether an element x comes before y in the order that the op asks for.
+  llvm::Value *sortsBefore(tile::SortOp op, Lanes x, Lanes y);
   /// Ops that not every target has; false: this one has not.
   virtual bool targetOp(mlir::Operation *op) { return false; }
   virtual void printOp(tile::PrintOp op);
@@ -64,7 +67,6 @@ protected:
   // tile_ops.cpp
   void extractOp(tile::ExtractOp op);
   void scanOp(tile::ScanOp op);
-  void sortOp(tile::SortOp op);
 
   tile::KernelOp kernel;
   llvm::Function *function = nullptr;

@@ -48,26 +48,28 @@ void KernelEmitter::scanOp(tile::ScanOp op) {
   });
 }
 
+llvm::Value *KernelEmitter::sortsBefore(tile::SortOp op, Lanes x, Lanes y) {
+  auto &b = e.b;
+  Type element = elementOf(op.getResult());
+  if (!isa<FloatType>(element)) {
+    if (op.getDescending())
+      std::swap(x, y);
+    return op.getIsUnsigned() ? b.CreateICmpULT(x, y) : b.CreateICmpSLT(x, y);
+  }
+  if (isSmallFloat(element)) {
+    x = e.widenFloat(x, element);
+    y = e.widenFloat(y, element);
+  }
+  llvm::Value *less = op.getDescending() ? b.CreateFCmpOGT(x, y) : b.CreateFCmpOLT(x, y);
+  return b.CreateOr(less, b.CreateAnd(b.CreateFCmpORD(x, x), b.CreateFCmpUNO(y, y)));
+}
+
 // Insertion sort along the axis: stable, in place in the result's buffer.
 void KernelEmitter::sortOp(tile::SortOp op) {
   auto &b = e.b;
   ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
-  Type element = elementOf(op.getResult());
   uint64_t axis = op.getAxis();
   int buffer = plan.storage.lookup(op.getResult());
-  bool real = isa<FloatType>(element), small = isSmallFloat(element);
-  auto before = [&](Lanes x, Lanes y) -> llvm::Value * { // x goes before y
-    if (op.getDescending() && !real)
-      std::swap(x, y);
-    if (!real)
-      return op.getIsUnsigned() ? b.CreateICmpULT(x, y) : b.CreateICmpSLT(x, y);
-    if (small) {
-      x = e.widenFloat(x, element);
-      y = e.widenFloat(y, element);
-    }
-    llvm::Value *less = op.getDescending() ? b.CreateFCmpOGT(x, y) : b.CreateFCmpOLT(x, y);
-    return b.CreateOr(less, b.CreateAnd(b.CreateFCmpORD(x, x), b.CreateFCmpUNO(y, y)));
-  };
   SmallVector<int64_t> others(shape);
   others[axis] = 1;
   forEach(others, [&](ArrayRef<Index> outer) {
@@ -89,7 +91,7 @@ void KernelEmitter::sortOp(tile::SortOp op) {
       b.SetInsertPoint(compare);
       llvm::Value *left = b.CreateSub(hole, e.i64(1));
       Lanes other = evaluator.load(at(left));
-      b.CreateCondBr(before(fresh, other), move, place);
+      b.CreateCondBr(sortsBefore(op, fresh, other), move, place);
       b.SetInsertPoint(move);
       evaluator.store(at(hole), other);
       hole->addIncoming(left, b.GetInsertBlock());

@@ -27,6 +27,7 @@ protected:
   void atomically(mlir::Operation *op, mlir::Value place,
                   llvm::function_ref<llvm::Value *(llvm::Value *pointer, Indices point)> update) override;
   void histogramOp(tile::HistogramOp op) override;
+  void sortOp(tile::SortOp op) override;
   bool targetOp(mlir::Operation *op) override;
   void printOp(tile::PrintOp op) override;
   void assertOp(tile::AssertOp op) override;
