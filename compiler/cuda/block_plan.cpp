@@ -35,7 +35,9 @@ BlockPlan planBlock(tile::KernelOp kernel, const cpu::Options &lanes) {
     if (result.products.empty() || !result.plan.workspaceBytes)
       return result;
   }
-  return planWith(kernel, lanes, 2, false); // results may lie outside shared memory, stages may not
+  // Results may lie outside shared memory, stages may not.
+  BlockPlan result = planWith(kernel, lanes, 2, false);
+  return result.stagingOffset() + result.stagingBytes <= lanes.arenaLimit ? result : planWith(kernel, lanes, 1, false);
 }
 
 } // namespace tilery::cuda

@@ -74,7 +74,8 @@ int64_t elementsOf(tile::KernelOp kernel) {
 
 /// Warps for a pass of at most `rows` x `columns` tiles of 16 x 8: as few tiles each as can be, then as few fragments to load as can be.
 void chooseWarps(MmaPlan &plan, int64_t rows, int64_t columns, unsigned warps) {
-  int64_t most = accumulatorsOfThread / 4 / (plan.form.elementBytes() == 8 ? 2 : 1);
+  int64_t registers = std::min<int64_t>(accumulatorsOfThread, accumulatorsOfThread * 8 / warps); // more warps have fewer each
+  int64_t most = std::max<int64_t>(registers / 4 / (plan.form.elementBytes() == 8 ? 2 : 1), 1);
   std::tuple<int64_t, int64_t> best{INT64_MAX, INT64_MAX};
   for (unsigned across = 1; across <= warps; across *= 2)
     for (unsigned down = 1; down * across <= warps; down *= 2) {
@@ -157,7 +158,7 @@ unsigned mmaThreads(tile::KernelOp kernel) {
     warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(hint.getInt()), 1, 16);
   else if (elements >= 128 * 64)
     warps = 8;
-  while (warps < 16 && elements > warps * 32 * accumulatorsOfThread)
+  while (warps < 8 && elements > warps * 32 * accumulatorsOfThread)
     warps *= 2;
   return warps * 32;
 }
