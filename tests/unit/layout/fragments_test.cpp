@@ -97,3 +97,25 @@ TEST(Fragments, WhatNoMatrixMoveCanDo) {
   EXPECT_FALSE(matrixMove(mmaAccumulator(), Layout({{Offset, 512}}).add(dim(0), 16, {16}).add(dim(1), 8, {2})))
       << "every other element";
 }
+
+// A warpgroup's accumulator into rows of 128 swizzled bytes, by the arithmetic that kernels are written with.
+TEST(Fragments, AddressesOfStoredResults) {
+  Layout memory16 = *invert(copyBox(64, 64, 2, Swizzle::B128)), memory32 = *invert(copyBox(64, 32, 4, Swizzle::B128));
+  MatrixMove move = *matrixMove(wgmmaAccumulator(64), memory16);
+  Layout matrices = *compose(memory16, move.addresses), pairs = *compose(memory32, wgmmaAccumulator(32));
+  EXPECT_EQ(move.matrices, 4u);
+  EXPECT_FALSE(move.transposed);
+  for (int64_t warp = 0; warp < 4; ++warp)
+    for (int64_t lane = 0; lane < 32; ++lane) {
+      for (int64_t j = 0; j < 8; j += 2) {
+        int64_t low = lane & 7, row = warp * 16 + (lane & 8) + low, chunk = ((lane >> 4) + j) ^ low;
+        EXPECT_EQ(2 * matrices.at({{Register, j / 2}, {Lane, lane}, {Warp, warp}})[0], row * 128 + chunk * 16);
+      }
+      for (int64_t j = 0; j < 4; ++j)
+        for (int64_t half = 0; half < 2; ++half) {
+          int64_t row = lane >> 2, pair = lane & 3, chunk = ((pair >> 1) + 2 * j) ^ row;
+          int64_t address = (warp * 16 + row + 8 * half) * 128 + (pair & 1) * 8 + chunk * 16;
+          EXPECT_EQ(4 * pairs.at({{Register, 4 * j + 2 * half}, {Lane, lane}, {Warp, warp}})[0], address);
+        }
+    }
+}
