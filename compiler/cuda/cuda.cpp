@@ -39,7 +39,8 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
     if (failed(info))
       return failure();
     FailureOr<GpuInfo> gpu = failure();
-    std::optional<GemmKernel> gemm = options.target.hopper() ? matchGemm(kernel) : std::nullopt;
+    std::string why;
+    std::optional<GemmKernel> gemm = options.target.hopper() ? matchGemm(kernel, why) : std::nullopt;
     GemmSchedule schedule;
     if (gemm)
       schedule = chooseSchedule(problemOf(*gemm), options.target);
@@ -59,6 +60,8 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
       BlockPlan plan = planBlock(kernel, lanes);
       if (options.wantPlan) {
         llvm::raw_string_ostream stream(result.planText);
+        if (!why.empty())
+          stream << kernel.getSymName() << ": no hopper gemm, for " << why << "\n";
         plan.plan.print(stream, kernel);
       }
       PtxMachine machine;

@@ -1,5 +1,7 @@
 #include "compiler/cuda/gemm_match.h"
+#include "compiler/cuda/ptx.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -18,6 +20,8 @@ bool isZero(Value value) {
       return false;
     constant = dense.getSplatValue<Attribute>();
   }
+  if (auto integer = dyn_cast<IntegerAttr>(constant))
+    return integer.getValue().isZero();
   auto number = dyn_cast<FloatAttr>(constant);
   return number && number.getValue().isPosZero();
 }
@@ -50,19 +54,22 @@ std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value ste
   return box;
 }
 
-/// True if the kernel does nothing but load, compute and store once.
-bool onlyStores(tile::KernelOp kernel, tile::StoreOp &store) {
+/// What the kernel does besides loading, computing and storing once; null: nothing, and `store` is the store.
+const char *otherWork(tile::KernelOp kernel, tile::StoreOp &store) {
   for (Operation &op : kernel.getBody().front()) {
     if (auto found = dyn_cast<tile::StoreOp>(op)) {
-      if (store || found.getIsVolatile())
-        return false;
+      if (store)
+        return "it stores twice";
+      if (found.getIsVolatile())
+        return "its store is volatile";
       store = found;
-    } else if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op) ||
-               (!isa<tile::ContractOp, tile::DotOp, tile::LoadOp, tile::ReturnOp>(op) && !isMemoryEffectFree(&op))) {
-      return false;
+    } else if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op)) {
+      return "it has control flow around its product";
+    } else if (!isa<tile::ContractOp, tile::DotOp, tile::LoadOp, tile::ReturnOp>(op) && !isMemoryEffectFree(&op)) {
+      return "it has effects besides its loads and its store";
     }
   }
-  return bool(store);
+  return store ? nullptr : "it stores nothing";
 }
 
 std::optional<int> onlyAxis(const Polynomial &p) {
@@ -77,27 +84,104 @@ std::optional<int> onlyAxis(const Polynomial &p) {
   });
   return one && axis >= 0 ? std::optional(axis) : std::nullopt;
 }
+
+/// True if a scalar may differ from program to program.
+bool dependsOnProgram(Value value) {
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i)
+    if (Operation *op = reached[i].getDefiningOp()) {
+      if (isa<tile::ProgramIdOp>(op) || !isMemoryEffectFree(op))
+        return true;
+      reached.insert(op->operand_begin(), op->operand_end());
+    }
+  return false;
+}
+
+GemmKernel::Order orderOf(const GemmKernel &gemm) {
+  auto row = onlyAxis(gemm.a.start[0]), column = onlyAxis(gemm.b.start[1]);
+  if (row == 1 && column == 0)
+    return GemmKernel::Order::RowsByColumns;
+  if (row == 0 && column == 1)
+    return GemmKernel::Order::ColumnsByRows;
+  return row && column ? GemmKernel::Order::Own : GemmKernel::Order::Probed;
+}
+
+/// What Hopper's tensor cores can multiply at all.
+const char *refusedTypes(const GemmKernel &gemm, Type b, Type result, bool isUnsigned, tile::Precision precision) {
+  Type a = gemm.operand;
+  if (a != b)
+    return "its operands are of two types";
+  if (a.isInteger(8))
+    return isUnsigned ? "its operands are unsigned" : result.isInteger(32) ? nullptr : "8-bit integers are not added in 32 bits";
+  if (a.isF32() && precision == tile::Precision::ieee)
+    return "f32 operands keep all their bits (precision ieee)";
+  if (a.isF32() && precision != tile::Precision::tf32)
+    return "f32 operands are split in parts";
+  if (!Ptx::wgmmaOf(gemm.n, a, false, false).type)
+    return "the tensor cores do not take the operands' type";
+  return result.isF32() ? nullptr : "the products are not added in f32";
+}
+
+const char *refusedShape(const GemmKernel &gemm) {
+  unsigned bytes = gemm.operand.getIntOrFloatBitWidth() / 8, depth = gemm.k * bytes;
+  if (gemm.m % 64 || gemm.m > 256)
+    return "its rows are not 64, 128, 192 or 256";
+  if (gemm.n > 256 || gemm.n % (gemm.operand.isInteger(8) ? 16 : 8))
+    return "its columns are not a multiple of 8 (8-bit integers: 16) up to 256";
+  if (gemm.m * gemm.n > 128 * 256)
+    return "its result does not fit the registers";
+  if (depth != 32 && depth != 64 && depth % 128)
+    return "its steps of k are not 32, 64 or a multiple of 128 bytes";
+  return nullptr;
+}
+
+bool isUnsigned(Operation *product) {
+  if (auto dot = dyn_cast<tile::DotOp>(product))
+    return dot.getAUnsigned() || dot.getBUnsigned();
+  auto contract = cast<tile::ContractOp>(product);
+  return contract.getAUnsigned() || contract.getBUnsigned();
+}
+
+tile::Precision precisionOf(Operation *product) {
+  auto dot = dyn_cast<tile::DotOp>(product);
+  return dot ? dot.getPrecision() : cast<tile::ContractOp>(product).getPrecision();
+}
+
+/// Where the copy engine can store the result.
+std::optional<Box> resultBox(tile::AccessOp place, const GemmKernel &gemm) {
+  unsigned bytes = gemm.output.isIntOrFloat() ? gemm.output.getIntOrFloatBitWidth() / 8 : 0;
+  if (!(bytes == 2 || bytes == 4) || gemm.n % (128 / bytes))
+    return std::nullopt;
+  std::optional<Box> box = boxOf(place, gemm.kernel);
+  return box && box->contiguous == 1 ? box : std::nullopt;
+}
 } // namespace
 
-std::optional<GemmKernel> matchGemm(tile::KernelOp kernel) {
+std::optional<GemmKernel> matchGemm(tile::KernelOp kernel, std::string &why) {
+  auto no = [&](const char *reason) -> std::optional<GemmKernel> {
+    why = reason;
+    return std::nullopt;
+  };
   GemmKernel gemm;
   gemm.kernel = kernel;
-  if (!onlyStores(kernel, gemm.store))
-    return std::nullopt;
+  why.clear();
   for (Operation &op : kernel.getBody().front())
     if (isa<tile::ContractOp, tile::DotOp>(op)) {
       if (gemm.product)
-        return std::nullopt;
+        return no("it has two products");
       gemm.product = &op;
     }
   if (!gemm.product)
-    return std::nullopt;
+    return std::nullopt; // nothing to explain
+  if (const char *reason = otherWork(kernel, gemm.store))
+    return no(reason);
   Value operands[2], step, accumulator;
   OperandRange live = gemm.product->getOperands().drop_front(gemm.product->getNumOperands());
   if (auto dot = dyn_cast<tile::DotOp>(gemm.product)) {
     operands[0] = dot.getA(), operands[1] = dot.getB(), accumulator = dot.getAcc(), live = dot.getLive();
     if (dot.getClear())
-      return std::nullopt;
+      return no("the product may or may not be added");
   } else {
     auto contract = cast<tile::ContractOp>(gemm.product);
     Block &body = contract.getBody().front();
@@ -105,35 +189,37 @@ std::optional<GemmKernel> matchGemm(tile::KernelOp kernel) {
     step = body.getArgument(0), accumulator = contract.getAcc(), live = contract.getLive();
   }
   if (!isZero(accumulator))
-    return std::nullopt;
+    return no("the sum does not start from zero");
   auto a = cast<RankedTensorType>(operands[0].getType()), b = cast<RankedTensorType>(operands[1].getType());
-  Type result = cast<RankedTensorType>(gemm.product->getResult(0).getType()).getElementType();
-  gemm.operand = a.getElementType();
-  if (a.getRank() != 2 || gemm.operand != b.getElementType() || !(gemm.operand.isF16() || gemm.operand.isBF16()) ||
-      !result.isF32())
-    return std::nullopt;
+  if (a.getRank() != 2)
+    return no("it is a batch of products");
   gemm.m = a.getDimSize(0), gemm.k = a.getDimSize(1), gemm.n = b.getDimSize(1);
-  if (gemm.m % 64 || gemm.m > 256 || gemm.n > 256 || gemm.n % 8 || gemm.m * gemm.n > 128 * 256)
-    return std::nullopt;
-  if (gemm.k != 16 && gemm.k != 32 && gemm.k % 64)
-    return std::nullopt;
+  gemm.operand = a.getElementType();
+  Type result = cast<RankedTensorType>(gemm.product->getResult(0).getType()).getElementType();
+  if (const char *reason = refusedTypes(gemm, b.getElementType(), result, isUnsigned(gemm.product), precisionOf(gemm.product)))
+    return no(reason);
+  if (const char *reason = refusedShape(gemm))
+    return no(reason);
   auto boxA = operandBox(operands[0], 1, gemm.k, step, live.empty() ? Value() : live[0], kernel);
   auto boxB = operandBox(operands[1], 0, gemm.k, step, live.empty() ? Value() : live[1], kernel);
-  if (!boxA || !boxB || (boxB->contiguous == 1 && gemm.n % 64))
-    return std::nullopt;
+  if (!boxA || !boxB)
+    return no(boxA ? "the second operand is not a box of an aligned tensor in memory"
+                   : "the first operand is not a box of an aligned tensor in memory");
+  if (gemm.operand.getIntOrFloatBitWidth() != 16 && (boxA->contiguous != 1 || boxB->contiguous != 0))
+    return no("k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits");
+  if (boxB->contiguous == 1 && gemm.n % 64)
+    return no("the second operand's rows are not a multiple of 64 long");
   gemm.a = *boxA, gemm.b = *boxB;
   auto stored = dyn_cast<RankedTensorType>(gemm.store.getValue().getType());
   if (!stored || stored.getShape() != ArrayRef<int64_t>{gemm.m, gemm.n})
-    return std::nullopt;
+    return no("what is stored has not the product's shape");
   gemm.output = stored.getElementType();
-  if (auto place = gemm.store.getPlace().getDefiningOp<tile::AccessOp>())
-    gemm.c = boxOf(place, kernel);
-  else
-    return std::nullopt;
-  if (gemm.c && (gemm.c->contiguous != 1 || gemm.n % 64 || !(gemm.output.isF16() || gemm.output.isBF16())))
-    gemm.c.reset();
-  auto row = onlyAxis(gemm.a.start[0]), column = onlyAxis(gemm.b.start[1]);
-  gemm.twoDimensional = row == 1 && column == 0;
+  auto place = gemm.store.getPlace().getDefiningOp<tile::AccessOp>();
+  if (!place)
+    return no("the result is stored to addresses of no order");
+  gemm.c = resultBox(place, gemm);
+  gemm.order = orderOf(gemm);
+  gemm.equalSteps = !gemm.steps() || !dependsOnProgram(gemm.steps());
   return gemm;
 }
 

@@ -12,8 +12,10 @@ struct GemmKernel {
   unsigned m = 0, n = 0, k = 0; // of the program's tile
   Box a, b;                     // a: m x k, b: k x n, at the contraction's step 0
   std::optional<Box> c;         // the stored tile, if the copy engine can write it
-  /// The grid's axes that choose tile rows and tile columns, if each axis does one of the two: programs may run in any order.
-  bool twoDimensional = false;
+  /// How the grid runs over tiles, where another order may be chosen: axis 0 along columns and axis 1 along rows of tiles, the other way
+  /// round, or along one axis in an order that the kernel finds out. Own: nothing is known.
+  enum class Order { Own, RowsByColumns, ColumnsByRows, Probed } order = Order::Own;
+  bool equalSteps = false; // all programs take the same number of steps
 
   /// Steps of k; null: one.
   mlir::Value steps() const {
@@ -22,8 +24,9 @@ struct GemmKernel {
   }
 };
 
-/// The kernel as a matrix product: one dot or contraction of 16-bit floats into f32 that starts from zero and whose operands are boxes, elementwise work on its result,
-/// and one store of it. Nothing if it is anything else.
-std::optional<GemmKernel> matchGemm(tile::KernelOp kernel);
+/// The kernel as a matrix product: one dot or contraction that starts from zero and whose operands are boxes, elementwise work on its
+/// result, and one store of it. Operands of 16 bits, or 8-bit floats and integers and (with precision tf32) f32 with k contiguous.
+/// Nothing if it is anything else; `why` then says what stands in the way of its product (empty: it has none).
+std::optional<GemmKernel> matchGemm(tile::KernelOp kernel, std::string &why);
 
 } // namespace tilery::cuda

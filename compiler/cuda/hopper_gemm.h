@@ -6,7 +6,7 @@
 
 namespace tilery::cuda {
 
-GemmProblem problemOf(GemmKernel gemm);
+GemmProblem problemOf(const GemmKernel &gemm);
 /// Emits the kernel into the emitter's module; gives how it is launched.
 GpuInfo emitHopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule);
 

@@ -2,6 +2,7 @@
 #include "compiler/cuda/ptx.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 namespace tilery::cuda {
 
@@ -42,11 +43,14 @@ void Ptx::loadBox(llvm::Value *shared, llvm::Value *map, llvm::Value *inner, llv
   assembly("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4}], [$2];", "r,l,r,r,r",
            {shared, map, barrier, inner, outer});
 }
+void Ptx::prefetchMap(llvm::Value *map) { assembly("prefetch.tensormap [$0];", "l", {map}); }
 void Ptx::storeBox(llvm::Value *map, llvm::Value *inner, llvm::Value *outer, llvm::Value *shared) {
   assembly("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$0, {$2, $3}], [$1];", "l,r,r,r", {map, shared, inner, outer});
 }
 void Ptx::commitStores() { assembly("cp.async.bulk.commit_group;", "", {}); }
-void Ptx::waitStores(bool read) { assembly(read ? "cp.async.bulk.wait_group.read 0;" : "cp.async.bulk.wait_group 0;", "", {}); }
+void Ptx::waitStores(bool read, unsigned pending) {
+  assembly("cp.async.bulk.wait_group" + std::string(read ? ".read " : " ") + std::to_string(pending) + ";", "", {});
+}
 void Ptx::fenceProxy() { assembly("fence.proxy.async.shared::cta;", "", {}); }
 void Ptx::namedBarrier(llvm::Value *id, unsigned threads) {
   assembly("bar.sync $0, " + std::to_string(threads) + ";", "r", {id});
@@ -63,26 +67,43 @@ static std::string repeated(const char *text, size_t count) {
   return result;
 }
 /// "=f,=f,..,0,1,..": results tied to the operands of the same number.
-static std::string tied(size_t count) {
-  std::string result = repeated("=f", count);
-  for (size_t i = 0; i < count; ++i)
+static std::string tied(llvm::ArrayRef<llvm::Value *> values) {
+  std::string result = repeated(values[0]->getType()->isFloatTy() ? "=f" : "=r", values.size());
+  for (size_t i = 0; i < values.size(); ++i)
     result += "," + std::to_string(i);
   return result;
 }
-static llvm::Type *floats(llvm::IRBuilder<> &b, size_t count) {
-  return llvm::StructType::get(b.getContext(), llvm::SmallVector<llvm::Type *>(count, b.getFloatTy()));
+static llvm::Type *structOf(llvm::ArrayRef<llvm::Value *> values) {
+  llvm::Type *type = values[0]->getType();
+  return llvm::StructType::get(type->getContext(), llvm::SmallVector<llvm::Type *>(values.size(), type));
 }
 
 void Ptx::wgmmaWait(unsigned pending, llvm::MutableArrayRef<llvm::Value *> accumulators) {
-  size_t count = accumulators.size();
-  if (!count) {
-    assembly("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", "", {});
+  std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";";
+  if (accumulators.empty()) {
+    assembly(text, "", {});
     return;
   }
-  llvm::Value *all =
-      assembly("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", tied(count), accumulators, floats(b, count));
-  for (size_t i = 0; i < count; ++i)
+  llvm::Value *all = assembly(text, tied(accumulators), accumulators, structOf(accumulators));
+  for (size_t i = 0; i < accumulators.size(); ++i)
     accumulators[i] = b.CreateExtractValue(all, i);
+}
+
+Ptx::Wgmma Ptx::wgmmaOf(unsigned n, mlir::Type operand, bool transA, bool transB) {
+  Wgmma form{n, nullptr, 16, false, transA, transB};
+  if (operand.isF16())
+    form.type = "f16";
+  else if (operand.isBF16())
+    form.type = "bf16";
+  else if (llvm::isa<mlir::Float8E4M3FNType>(operand))
+    form.type = "e4m3", form.k = 32;
+  else if (llvm::isa<mlir::Float8E5M2Type>(operand))
+    form.type = "e5m2", form.k = 32;
+  else if (operand.isInteger(8))
+    form.type = "s8", form.k = 32, form.integer = true;
+  else if (operand.isF32())
+    form.type = "tf32", form.k = 8;
+  return form;
 }
 
 void Ptx::wgmma(const Wgmma &form, llvm::MutableArrayRef<llvm::Value *> accumulators, llvm::Value *a, llvm::Value *bDescriptor,
@@ -92,14 +113,23 @@ void Ptx::wgmma(const Wgmma &form, llvm::MutableArrayRef<llvm::Value *> accumula
   for (size_t i = 0; i < count; ++i)
     registers += (i ? ", $" : "$") + std::to_string(i);
   auto operand = [&](size_t i) { return "$" + std::to_string(2 * count + i); };
+  std::string type = form.type, immediates = form.integer ? "" : ", 1, 1";
+  if (form.k == 16)
+    immediates += std::string(form.transA ? ", 1" : ", 0") + (form.transB ? ", 1" : ", 0");
   std::string text = "{ .reg .pred p; setp.ne.b32 p, " + operand(2) + ", 0; wgmma.mma_async.sync.aligned.m64n" +
-                     std::to_string(form.n) + "k16.f32." + form.type + "." + form.type + " {" + registers + "}, " + operand(0) +
-                     ", " + operand(1) + ", p, 1, 1, " + (form.transA ? "1" : "0") + ", " + (form.transB ? "1" : "0") + "; }";
+                     std::to_string(form.n) + "k" + std::to_string(form.k) + (form.integer ? ".s32." : ".f32.") + type + "." +
+                     type + " {" + registers + "}, " + operand(0) + ", " + operand(1) + ", p" + immediates + "; }";
   llvm::SmallVector<llvm::Value *> args(accumulators.begin(), accumulators.end());
   args.append({a, bDescriptor, scale});
-  llvm::Value *all = assembly(text, tied(count) + ",l,l,r", args, floats(b, count));
+  llvm::Value *all = assembly(text, tied(accumulators) + ",l,l,r", args, structOf(accumulators));
   for (size_t i = 0; i < count; ++i)
     accumulators[i] = b.CreateExtractValue(all, i);
+}
+
+void Ptx::storePair(llvm::Value *address, llvm::Value *pair) {
+  llvm::Value *words = b.CreateBitCast(pair, llvm::FixedVectorType::get(b.getInt32Ty(), 2));
+  assembly("st.shared.v2.b32 [$0], {$1, $2};", "r,r,r",
+           {address, b.CreateExtractElement(words, uint64_t(0)), b.CreateExtractElement(words, uint64_t(1))});
 }
 
 void Ptx::storeMatrices(llvm::Value *address, llvm::ArrayRef<llvm::Value *> registers) {
@@ -107,6 +137,9 @@ void Ptx::storeMatrices(llvm::Value *address, llvm::ArrayRef<llvm::Value *> regi
   args.append(registers.begin(), registers.end());
   assembly("stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};", "r,r,r,r,r", args);
 }
+
+llvm::Value *Ptx::threadNow() { return assembly("mov.u32 $0, %tid.x;", "=r", {}, b.getInt32Ty()); }
+llvm::Value *Ptx::here(llvm::Value *value) { return assembly("mov.b32 $0, $1;", "=r,r", {value}, b.getInt32Ty()); }
 
 llvm::Value *Ptx::special(const char *name) {
   std::string_view which = name;

@@ -2,6 +2,7 @@
 #include "arrange.h"
 #include "binding.h"
 #include "tilery/diagnostic.h"
+#include "tilery/gpu_choice.h"
 #include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/map.h>
@@ -245,16 +246,18 @@ void bindSymbol(nb::module_ &m) {
 }
 
 void bindChoice(nb::module_ &m) {
+  m.def("gpu_processors", &gpuProcessors, "device"_a, "Multiprocessors of a GPU.");
   m.def(
       "choose_block_sizes",
-      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int64_t threads) {
+      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int64_t processors, bool gpu) {
         std::vector<Traffic> traffic;
         for (nb::handle item : arguments)
           traffic.push_back({nb::cast<Handle &>(item[0]).tensor, nb::cast<int64_t>(item[1])});
-        return chooseBlockSizes(traffic, metas, sizes, threads);
+        return gpu ? chooseGpuBlockSizes(traffic, metas, sizes, processors) : chooseBlockSizes(traffic, metas, sizes, processors);
       },
-      "arguments"_a, "metas"_a, "sizes"_a, "threads"_a,
-      "Values for meta symbols by an analytic model; arguments: [(tensor, bytes of an element)].");
+      "arguments"_a, "metas"_a, "sizes"_a, "processors"_a, "gpu"_a = false,
+      "Values for meta symbols by an analytic model; arguments: [(tensor, bytes of an element)]; processors: cores, or a GPU's "
+      "multiprocessors.");
 }
 
 void bindTensor(nb::module_ &m) {

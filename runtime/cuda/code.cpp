@@ -1,6 +1,7 @@
 #include "runtime/cuda/code.h"
 #include <algorithm>
 #include "runtime/cuda/assembler_log.h"
+#include "tilery/gpu_choice.h"
 
 namespace tilery::cuda {
 namespace {
@@ -102,6 +103,8 @@ LoadedKernel Code::load(const KernelInfo &info, int device, Loaded &loaded) cons
 
 namespace tilery {
 int gpuCount() { return cuda::deviceCount(); }
+
+unsigned gpuProcessors(int device) { return cuda::deviceProperties(device).multiprocessors; }
 
 std::string gpuTarget(int device) {
   constexpr unsigned oldest = 80;

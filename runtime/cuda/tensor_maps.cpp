@@ -14,6 +14,12 @@ int64_t evaluate(const LinearInfo &linear, const KernelInfo &info, const uint64_
 
 int mapType(DType dtype) { // CUtensorMapDataType
   switch (dtype) {
+  case DType::I16:
+  case DType::U16:
+    return 1;
+  case DType::I32:
+  case DType::U32:
+    return 3;
   case DType::F16:
     return 6;
   case DType::F32:

@@ -9,10 +9,12 @@ from tilery import compat
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def tileon(m, n, k, dtype, device, blocks=(128, 256, 64), out=torch.float32):
-    """(module of tile IR, result, operands): C = A @ B by examples/tileon/matmul.py."""
+def tileon(m, n, k, dtype, device, blocks=(128, 256, 64), out=torch.float32, transposed=False):
+    """(module of tile IR, result, operands): C = A @ B by examples/tileon/matmul.py. transposed: B's columns are contiguous."""
     program = compat.load(EXAMPLES / "tileon" / "matmul.py")
     a, b = operands(m, n, k, dtype, device)
+    if transposed:
+        b = b.t().contiguous().t()
     c = torch.full((m, n), float("nan"), dtype=out, device=device)
     bm, bn, bk = blocks
     grid = (-(-m // bm) * -(-n // bn),)

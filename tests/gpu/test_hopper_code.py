@@ -37,7 +37,7 @@ def test_stages_of_the_schedule(monkeypatch):
     module = LANGUAGES["tilelang"](256, 256, 128, torch.bfloat16, "cpu", (128, 128, 64))[0]
     monkeypatch.setenv("TILERY_SCHEDULE", "stages=3 group=1")
     plan = _native.compile(module, disjoint=True, texts=True, target="sm_90a").plan
-    assert plan == "matmul_logic: hopper gemm consumers=2 k=64 stages=3 group=1 stage_output=1\n"
+    assert plan == "matmul_logic: hopper gemm consumers=2 k=64 stages=3 group=1 stage_output=2 general=0\n"
 
 
 def test_unknown_target():

@@ -62,3 +62,19 @@ def test_repeated_rows(language):
         else:
             program.matmul_kernel(x, b, c, BLOCK_SIZE_M=128, BLOCK_SIZE_N=256, BLOCK_SIZE_K=64)
         assert_product(c, a, b)
+
+
+SCHEDULES = ["group=1", "group=3", "stage_output=2", "stage_output=0", "stages=2"]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("shape", [(1000, 1008, 528), (1, 16, 16), (3000, 3008, 144), (128, 256, 0)], ids=str)
+def test_schedules(schedule, shape, monkeypatch):
+    """Every field's other values, also where tiles are odd in number and where a wave is not full."""
+    monkeypatch.setenv("TILERY_SCHEDULE", schedule)
+    monkeypatch.setenv("TILERY_CACHE_DIR", "")
+    for language, blocks in (("tileon", (128, 256, 64)), ("tilelang", (128, 128, 64)), ("ninetoothed", (256, 128, 64))):
+        _, c, a, b = LANGUAGES[language](*shape, torch.float16, "cuda", blocks)
+        assert_product(c, a, b)
+    _, c, a, b = LANGUAGES["tileon"](*shape, torch.float16, "cuda", transposed=True, out=torch.bfloat16)
+    assert_product(c, a, b)

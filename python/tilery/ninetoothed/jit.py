@@ -124,7 +124,7 @@ class Kernel:
             if not self._sizes and not self._flattened and kwargs.keys() >= self._free:
                 return self._launcher(*args, **kwargs)
             strides = [_strides(args[i]) for i, _, _ in self._flattened]
-            key = (tuple([getattr(a, "shape", None) for a in args]), *strides, *kwargs.items())
+            key = (tuple([getattr(a, "shape", None) for a in args]), _device(args), *strides, *kwargs.items())
             found = self._choices.get(key)
             if found is None:
                 if len(self._choices) >= 4096:
@@ -190,7 +190,7 @@ class Kernel:
             if t.source.ndim:
                 traffic.append((t, getattr(a, "itemsize", 4)))
         try:
-            metas = arrange.choose_block_sizes(traffic, free, values, _native.num_threads())
+            metas = arrange.choose_block_sizes(traffic, free, values, *_processors(_device(arguments)))
         except ValueError as e:
             raise error(ValueError, str(e)) from None
         chosen.update({s.label: metas[repr(s)].constant for s in free})
@@ -262,6 +262,23 @@ class Kernel:
                 )
 
         return Argument(name, arranged, known[1], known[4], known[2])
+
+
+def _device(arguments):
+    """Of the first tensor that names one: its text is "cuda" or "cuda:1" for a GPU."""
+    for argument in arguments:
+        device = getattr(argument, "device", None)
+        if device is not None:
+            return device
+    return None
+
+
+def _processors(device):
+    """(how many, are they a GPU's) run the programs."""
+    name = str(device)
+    if name.startswith("cuda") and _native.gpu_count():
+        return arrange.gpu_processors(int(name[5:] or 0)), True
+    return _native.num_threads(), False
 
 
 def _strides(array):

@@ -1,4 +1,5 @@
-#include "tilery/arrange.h"
+#include "tilery/gpu_choice.h"
+#include <array>
 #include <gtest/gtest.h>
 
 using namespace tilery::arrange;
@@ -34,6 +35,26 @@ TEST(Choose, MatmulBlocksStayWithinTheLimitAndFavourRows) {
   EXPECT_GE(value(m) * value(n), 8192);
   EXPECT_GE(value(n), value(m));
   EXPECT_LE(value(m) * value(k) + value(k) * value(n), 65536);
+}
+
+TEST(Choose, ProductsOnAGpuFillItAndFetchLittle) {
+  Symbol m = Symbol::named("M", Role::meta), n = Symbol::named("N", Role::meta), k = Symbol::named("K", Role::meta);
+  Tensor c = symbolic(2).tile({m, n});
+  Tensor a = symbolic(2).tile({m, k}).tile({1, -1}).expand({-1, c.shape()[1]});
+  Tensor b = symbolic(2).tile({k, n}).tile({-1, 1}).expand({c.shape()[0], -1});
+  auto chosen = [&](int64_t size) {
+    Symbol::Values sizes;
+    for (const Tensor &t : {a, b, c})
+      for (const Symbol &extent : t.source().shape)
+        sizes.insert_or_assign(extent.name().text, size);
+    auto values = chooseGpuBlockSizes({{a, 2}, {b, 2}, {c, 2}}, {m, n, k}, sizes, 132);
+    auto value = [&](const Symbol &s) { return *values.at(s.name().text).constant(); };
+    return std::array{value(m), value(n), value(k)};
+  };
+  for (int64_t size : {2048, 4096, 8192})
+    EXPECT_EQ(chosen(size), (std::array<int64_t, 3>{128, 256, 64})) << size;
+  EXPECT_EQ(chosen(1024)[0] * chosen(1024)[1], 64 * 128); // 128 programs for 132 multiprocessors
+  EXPECT_EQ(chosen(1024)[2], 64);
 }
 
 TEST(Choose, NoCandidateIsAnError) {

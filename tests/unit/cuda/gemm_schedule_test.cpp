@@ -26,8 +26,40 @@ TEST(GemmSchedule, HeedsHintsAndOverrides) {
   EXPECT_EQ(chooseSchedule(problem, target).stages, 3u);
   GemmSchedule schedule;
   schedule.override("stages=5 group=1 stage_output=0");
-  EXPECT_EQ(schedule.print(), "consumers=2 k=64 stages=5 group=1 stage_output=0");
+  EXPECT_EQ(schedule.print(), "consumers=2 k=64 stages=5 group=1 stage_output=0 general=0");
   EXPECT_THROW(schedule.override("stags=5"), Error);
+}
+
+TEST(GemmSchedule, StagesAPartOfResultsThatDoNotFit) {
+  CudaTarget target = *targetNamed("sm_90a");
+  GemmSchedule half = chooseSchedule({128, 256, 64, 2, 2, true}, target),
+               whole = chooseSchedule({128, 256, 64, 2, 4, true}, target);
+  EXPECT_EQ(half.stageOutput, 4u);  // 64 x 256 of 16 bits
+  EXPECT_EQ(whole.stageOutput, 4u); // half of 64 x 256 of 32 bits
+  EXPECT_EQ(half.stages, 3u);
+  EXPECT_EQ(whole.stages, 3u);
+}
+
+TEST(GemmSchedule, CountsStagesThatAreNotDeep) {
+  GemmProblem problem{128, 256, 16, 2, 2, true};
+  GemmSchedule schedule = chooseSchedule(problem, *targetNamed("sm_90a"));
+  EXPECT_EQ(schedule.k, 16u);
+  EXPECT_EQ(schedule.stages, 8u);
+  EXPECT_EQ(sharedBytes(problem, schedule), 1024u + 8 * 384 * 32 + 65536);
+}
+
+TEST(GemmSchedule, ThreeConsumersForRowsThatTwoCannotShare) {
+  EXPECT_EQ(chooseSchedule({192, 128, 64, 2, 2, true}, *targetNamed("sm_90a")).consumers, 3u);
+}
+
+TEST(GemmSchedule, RefusesWhatHasNoCode) {
+  CudaTarget target = *targetNamed("sm_90a");
+  GemmProblem problem{128, 256, 64, 2, 2, true};
+  for (const char *text : {"consumers=3", "k=48", "k=128", "stages=1", "stage_output=3", "consumers=0"}) {
+    setenv("TILERY_SCHEDULE", text, 1);
+    EXPECT_THROW(chooseSchedule(problem, target), Error) << text;
+  }
+  unsetenv("TILERY_SCHEDULE");
 }
 
 TEST(GemmSchedule, SaysWhatDoesNotFit) {

@@ -1,0 +1,120 @@
+#pragma once
+// The emission of one matrix product on Hopper. hopper_gemm.cpp: the kernel, its producer and its consumers; hopper_order.cpp: which
+// program is next; hopper_epilogue.cpp: from the accumulators to memory.
+#include "compiler/cpu/evaluator.h"
+#include "compiler/cuda/hopper_gemm.h"
+#include "compiler/cuda/ptx.h"
+
+namespace tilery::cuda {
+
+constexpr unsigned barrierBytes = 1024; // full[s] at 16 s, empty[s] at 16 s + 8; the ring starts at a multiple of 1024
+
+/// How an operand's stage lies in shared memory and what the tensor cores are told of it.
+struct StageLayout {
+  bool kMajor; // k is contiguous
+  unsigned rows, k, elementBytes;
+
+  unsigned rowBytes() const { return kMajor ? k * elementBytes : 128; } // of a swizzled row
+  unsigned bytes() const { return rows * k * elementBytes; }
+  unsigned boxes() const { return kMajor ? 1 : rows / 64; }
+  unsigned boxBytes() const { return bytes() / boxes(); }
+  unsigned boxInner() const { return rowBytes() / elementBytes; }
+  unsigned boxOuter() const { return kMajor ? rows : k; }
+  uint64_t descriptor() const {
+    uint64_t swizzle = rowBytes() == 128 ? 1 : rowBytes() == 64 ? 2 : 3;
+    uint64_t group = 8 * rowBytes() / 16;                   // eight rows, in units of 16 bytes
+    uint64_t leading = kMajor ? 1 : uint64_t(k) * 128 / 16; // between blocks of 64 along m or n
+    return swizzle << 62 | group << 32 | leading << 16;
+  }
+  /// Units of 16 bytes from one multiply's k to the next's.
+  unsigned kStep() const { return kMajor ? 2 : 16 * 128 / 16; }
+  /// Bytes from row 0 to row `row` (a multiple of 64).
+  unsigned rowOffset(unsigned row) const { return kMajor ? row * rowBytes() : row / 64 * k * 128; }
+};
+
+class HopperGemm {
+public:
+  HopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule);
+  GpuInfo emit();
+
+private:
+  // -- the kernel
+  void makeFunction();
+  void initBarriers();
+  void producer();
+  void consumer();
+  /// Sets what says where this thread is among the consumers.
+  void locate();
+  /// The consumer's loop over the stages of a tile: gives the ring's counter behind them, and sets `accumulators`. Emits `meanwhile`
+  /// where the tensor cores still work on the last stages.
+  llvm::Value *multiply(llvm::Value *ring, llvm::function_ref<void()> meanwhile);
+  /// Runs body(i, ring) for i in [0, count); `ring` counts the stages of all tiles, and is returned as it is after the loop.
+  llvm::Value *overStages(llvm::Value *ring, llvm::function_ref<void(llvm::Value *i, llvm::Value *ring)> body);
+  /// Where an operand's boxes begin in its tensor: along the rows (of m or n), and along k.
+  struct Corner {
+    llvm::Value *row, *k;
+  };
+  Corner corner(bool ofB);
+  void load(bool isB, Corner from, llvm::Value *at, llvm::Value *full);
+  /// Gives a stage back to the producer, if `condition` holds.
+  void release(llvm::Value *ring, llvm::Value *condition);
+  llvm::MDNode *neverUnrolled();
+  llvm::Value *barrier(llvm::Value *ring, unsigned offset);
+  llvm::Value *stageAddress(llvm::Value *ring);
+  llvm::Value *parity(llvm::Value *ring);
+  llvm::Value *stageCount();
+  unsigned stageBytes() const { return layout[0].bytes() + layout[1].bytes(); }
+  unsigned tilesOfConsumer() const { return gemm.m / 64 / schedule.consumers; }
+
+  // -- the order of programs
+  /// Finds out how the numbers of programs run over rows and columns of tiles.
+  void findOrder();
+  void probeOrder();
+  /// Runs body for this block's tiles, with `tile` set; carries an i32.
+  void overTiles(llvm::function_ref<llvm::Value *(llvm::Value *ring)> body);
+  /// Sets the program ids of the tile: a chain of divisions.
+  void setTile(llvm::Value *tile);
+  void setProgram(llvm::Value *number);
+  llvm::Value *scalar(mlir::Value value);
+  /// In 32 bits: coordinates of the copy engine.
+  llvm::Value *polynomial(const Polynomial &p);
+
+  // -- from the accumulators to memory
+  void findOutput();
+  void epilogue();
+  void storeFromRegisters(cpu::Evaluator &evaluator);
+  void stageOutput(cpu::Evaluator &evaluator);
+  void stagePiece(cpu::Evaluator &evaluator, unsigned tile, unsigned columns, llvm::Value *address);
+  cpu::Point pointOf(unsigned tile, unsigned j, unsigned half);
+  llvm::Value *pairAt(cpu::Evaluator &evaluator, unsigned tile, unsigned j, unsigned half);
+  unsigned outputBytes() const { return gemm.output.getIntOrFloatBitWidth() / 8; }
+
+  // -- helpers
+  void when(llvm::Value *condition, llvm::function_ref<void()> then);
+  llvm::ConstantInt *i32(int64_t value) { return b.getInt32(value); }
+  llvm::BasicBlock *newBlock(const char *name = "") { return llvm::BasicBlock::Create(b.getContext(), name, function); }
+
+  cpu::Emitter &e;
+  llvm::IRBuilder<> &b;
+  Ptx ptx;
+  GemmKernel gemm;
+  const GemmSchedule &schedule;
+  StageLayout layout[2]; // of A and B
+
+  llvm::Function *function = nullptr;
+  llvm::Value *maps[3] = {}; // of A, B, C
+  llvm::Value *grid[3] = {}, *programs = nullptr;
+  llvm::Value *base = nullptr, *thread = nullptr, *warpgroup = nullptr, *block = nullptr, *blocks = nullptr;
+  llvm::DenseMap<mlir::Value, llvm::Value *> arguments;
+  // order: programs of a plane run `inner` by `inner` along rows of tiles or along columns. Null: in their own order.
+  llvm::Value *inner = nullptr, *innerIsRow = nullptr, *plane = nullptr;
+  // the current tile
+  llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
+  llvm::Value *program[3] = {}, *tile = nullptr;
+  llvm::Value *output[2] = {}; // row and column that the copy engine stores from
+  // consumer
+  llvm::Value *me = nullptr, *lane = nullptr, *warp = nullptr, *elected = nullptr, *barrierId = nullptr;
+  llvm::SmallVector<llvm::SmallVector<llvm::Value *>> accumulators; // of each 64 x n tile
+};
+
+} // namespace tilery::cuda

@@ -1,0 +1,125 @@
+"""Matrix products beyond the plain one on Hopper: which take its path, and that they are right."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tilery import _native, compat
+
+PROGRAMS = compat.load(Path(__file__).parent / "hopper_programs.py")
+F8 = (torch.float8_e4m3fn, torch.float8_e5m2)
+KINDS = {"f16": torch.float16, "int8": torch.int8, "tf32": torch.float32, "e4m3": F8[0], "e5m2": F8[1]}
+
+
+def values(rows, columns, dtype, device):
+    if dtype == torch.int8:
+        return torch.randint(-128, 128, (rows, columns), dtype=dtype, device=device)
+    return torch.randn(rows, columns, device=device).to(dtype)
+
+
+def linear(m, n, k, dtype, device, out=None, bias=False, residual=False, blocks=(128, 128, 64), group=8):
+    """(module, result, x, w, bias, residual) of hopper_programs.linear."""
+    out = out or (torch.int32 if dtype == torch.int8 else torch.float32)
+    x, w = values(m, k, dtype, device), values(n, k, dtype, device)
+    c = torch.full((m, n), 77, dtype=out, device=device)
+    b, r = torch.randn(n, device=device), torch.randn(m, n, device=device).to(out)
+    names = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), blocks, strict=True))
+    names |= {"HAS_BIAS": bias, "HAS_RESIDUAL": residual, "PRECISION": "tf32" if dtype == torch.float32 else "ieee"}
+    grid = (-(-m // blocks[0]) * -(-n // blocks[1]),)
+    strides = (x.stride(0), w.stride(0), c.stride(0))
+    compiled = PROGRAMS.linear[grid](x, w, c, b, r, m, n, k, 0.5, *strides, GROUP=group, **names)
+    return compiled.module, c, x, w, b, r
+
+
+def hopper(module):
+    return _native.compile(module, disjoint=True, texts=True, target="sm_90a")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_types_take_the_path(kind, assemble):
+    compiled = hopper(linear(256, 256, 128, KINDS[kind], "cpu")[0])
+    assert "hopper gemm" in compiled.plan, compiled.plan
+    name = {"int8": "s32.s8.s8", "tf32": "f32.tf32.tf32", "f16": "f32.f16.f16"}.get(kind, f"f32.{kind}.{kind}")
+    assert f".{name} " in compiled.asm
+    assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")
+
+
+def test_a_refused_product_is_explained():
+    module = linear(256, 256, 128, torch.float16, "cpu", blocks=(32, 128, 64))[0]
+    assert "no hopper gemm, for its rows are not 64, 128, 192 or 256" in hopper(module).plan
+
+
+@pytest.mark.parametrize("program", ["batched", "swapped_axes"])
+def test_grids_take_the_path(program):
+    x, w, y = (torch.randn(2, 256, 256).bfloat16() for _ in range(3))
+    if program == "swapped_axes":
+        x, w, y = x[0], w[0], y[0]
+    kernel = getattr(PROGRAMS, program)(*y.shape, 256, 128, 128, 64)
+    kernel(x, w, y)
+    assert "hopper gemm" in hopper(kernel._latest().module).plan
+
+
+def bound(x, w, unit):
+    """What summing in f32 and rounding operands to `unit` may cost: products of k terms, each sum off by 2^-23 of it at most."""
+    return ((x.shape[1] + 2) * 2.0**-23 + 2 * unit) * (x.double().abs() @ w.double().abs().t())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", [(256, 256, 128), (300, 400, 272), (130, 1008, 1040)], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_types(kind, shape):
+    _, c, x, w, _, _ = linear(*shape, KINDS[kind], "cuda")
+    exact = x.double() @ w.double().t()
+    if kind == "int8":
+        assert torch.equal(c.double(), exact)
+    elif kind in ("e4m3", "e5m2"):
+        # The tensor cores keep 13 bits behind the leading one of the largest of 32 products and the sum: each step may lose one.
+        lost = (shape[2] / 32 + 2) * 2.0**-12
+        assert ((c.double() - exact).abs() <= lost * (x.double().abs() @ w.double().abs().t())).all()
+    else:
+        assert ((c.double() - exact).abs() <= bound(x, w, 2.0**-10 if kind == "tf32" else 0)).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("out", [torch.float16, torch.float32], ids=str)
+@pytest.mark.parametrize("bias, residual", [(True, False), (False, True), (True, True)])
+def test_epilogues(out, bias, residual):
+    _, c, x, w, b, r = linear(300, 400, 272, torch.float16, "cuda", out, bias, residual)
+    exact = x.double() @ w.double().t()
+    if bias:
+        exact = torch.relu(0.5 * exact + b.double())
+    if residual:
+        exact += r.double()
+    unit = 2.0**-11 if out == torch.float16 else 2.0**-23
+    assert ((c.double() - exact).abs() <= bound(x, w, 0) + 2 * unit * (exact.abs() + 1)).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("group", [1, 3, 8, 64])
+def test_orders_of_programs(group):
+    _, c, x, w, _, _ = linear(2700, 2600, 80, torch.float16, "cuda", blocks=(64, 64, 64), group=group)
+    assert ((c.double() - x.double() @ w.double().t()).abs() <= bound(x, w, 0)).all()
+
+
+TILES = [(192, 128, 64), (256, 64, 64), (128, 256, 16), (64, 32, 32), (128, 160, 64), (64, 80, 32), (128, 208, 64)]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("blocks", TILES)
+def test_uncommon_tiles(blocks):
+    x, w = torch.randn(640, 336).bfloat16().cuda(), torch.randn(336, 400).bfloat16().cuda()
+    y = torch.full((640, 400), 77).bfloat16().cuda()
+    PROGRAMS.swapped_axes(640, 400, 336, *blocks)(x, w, y)
+    exact = x.double() @ w.double()
+    assert ((y.double() - exact).abs() <= bound(x, w.t(), 0) * 1.01 + 2.0**-8 * exact.abs()).all()
+
+
+@pytest.mark.gpu
+def test_batches():
+    x, w = torch.randn(3, 200, 144).bfloat16().cuda(), torch.randn(3, 144, 336).bfloat16().cuda()
+    y = torch.full((3, 200, 336), 77).bfloat16().cuda()
+    PROGRAMS.batched(3, 200, 336, 144, 128, 128, 64)(x, w, y)
+    for i in range(3):
+        exact = x[i].double() @ w[i].double()
+        assert ((y[i].double() - exact).abs() <= bound(x[i], w[i].t(), 0) * 1.01 + 2.0**-8 * exact.abs()).all()
