@@ -4,6 +4,7 @@
 #include "compiler/cpu/evaluator.h"
 #include "compiler/cuda/hopper_gemm.h"
 #include "compiler/cuda/ptx.h"
+#include "compiler/layout/memory.h"
 
 namespace tilery::cuda {
 
@@ -20,14 +21,13 @@ struct StageLayout {
   unsigned boxBytes() const { return bytes() / boxes(); }
   unsigned boxInner() const { return rowBytes() / elementBytes; }
   unsigned boxOuter() const { return kMajor ? rows : k; }
-  uint64_t descriptor() const {
-    uint64_t swizzle = rowBytes() == 128 ? 1 : rowBytes() == 64 ? 2 : 3;
-    uint64_t group = 8 * rowBytes() / 16;                   // eight rows, in units of 16 bytes
-    uint64_t leading = kMajor ? 1 : uint64_t(k) * 128 / 16; // between blocks of 64 along m or n
-    return swizzle << 62 | group << 32 | leading << 16;
+  /// Offset -> (row, k): what the copy engine leaves there.
+  layout::Layout memory() const {
+    auto swizzle = layout::Swizzle(rowBytes());
+    return kMajor ? layout::copyBoxes(rows, k, elementBytes, swizzle)
+                  : layout::copyBoxes(k, rows, elementBytes, swizzle).transposed();
   }
-  /// Units of 16 bytes from one multiply's k to the next's.
-  unsigned kStep() const { return kMajor ? 2 : 16 * 128 / 16; }
+  layout::MatrixDescriptor descriptor() const { return *layout::matrixDescriptor(memory(), elementBytes); }
   /// Bytes from row 0 to row `row` (a multiple of 64).
   unsigned rowOffset(unsigned row) const { return kMajor ? row * rowBytes() : row / 64 * k * 128; }
 };

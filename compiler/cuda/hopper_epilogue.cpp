@@ -1,5 +1,7 @@
 // From the accumulators to memory: elementwise work by the evaluator, then copy-engine stores from shared memory, or plain ones.
+#include "compiler/cuda/emit_layout.h"
 #include "compiler/cuda/hopper_emitter.h"
+#include "compiler/layout/fragments.h"
 
 using namespace mlir;
 
@@ -10,10 +12,10 @@ constexpr unsigned pieceBytes = 64 * 128; // of the result: 64 rows of 128 bytes
 
 // Where a thread's accumulators 4 j + 2 half and the next one are in the program's tile: neighbours of one row.
 cpu::Point HopperGemm::pointOf(unsigned tile, unsigned j, unsigned half) {
-  llvm::Value *row = b.CreateAdd(b.CreateLShr(lane, 2), b.CreateShl(warp, 4));
-  row = b.CreateAdd(row, b.CreateMul(me, i32(64 * tilesOfConsumer())));
-  row = b.CreateAdd(row, i32(64 * tile + 8 * half));
-  llvm::Value *column = b.CreateAdd(b.CreateShl(b.CreateAnd(lane, i32(3)), 1), i32(8 * j));
+  auto inTile = emitLayout(b, layout::wgmmaAccumulator(gemm.n),
+                           {{layout::Register, i32(4 * j + 2 * half)}, {layout::Lane, lane}, {layout::Warp, warp}});
+  llvm::Value *row = b.CreateAdd(inTile[0], b.CreateMul(me, i32(64 * tilesOfConsumer())));
+  row = b.CreateAdd(row, i32(64 * tile));
   auto index = [&](llvm::Value *at, int64_t step) {
     cpu::Index result;
     result.base = b.CreateZExt(at, b.getInt64Ty());
@@ -21,7 +23,7 @@ cpu::Point HopperGemm::pointOf(unsigned tile, unsigned j, unsigned half) {
     result.multiple = step ? 2 : 1;
     return result;
   };
-  return {index(row, 0), index(column, 1)};
+  return {index(row, 0), index(inTile[1], 1)};
 }
 
 // The stored value there.
@@ -65,30 +67,29 @@ void HopperGemm::storeFromRegisters(cpu::Evaluator &evaluator) {
       }
 }
 
-// The 16-byte chunks of a row are numbered xor the row. 16-bit results go four matrices at a time; of 32 bits a thread's two neighbours.
+// 16-bit results go four matrices at a time; of 32 bits a thread's two neighbours.
 void HopperGemm::stagePiece(cpu::Evaluator &evaluator, unsigned tile, unsigned columns, llvm::Value *address) {
-  llvm::Value *low = b.CreateAnd(lane, i32(7)), *warpRow = b.CreateShl(warp, 4);
-  if (outputBytes() == 2) {
-    llvm::Value *row = b.CreateAdd(b.CreateAdd(warpRow, b.CreateAnd(lane, i32(8))), low);
-    llvm::Value *rowAddress = b.CreateAdd(address, b.CreateShl(row, 7));
+  unsigned bytes = outputBytes(), across = 128 / bytes;
+  layout::Layout registers = layout::wgmmaAccumulator(across),
+                 memory = *layout::invert(layout::copyBox(64, across, bytes, layout::Swizzle::B128));
+  auto emitAddress = [&](const layout::Layout &places, unsigned number) {
+    llvm::Value *element = emitLayout(b, *layout::compose(memory, places),
+                                      {{layout::Register, i32(number)}, {layout::Lane, lane}, {layout::Warp, warp}})[0];
+    return b.CreateAdd(address, b.CreateMul(element, i32(bytes)));
+  };
+  if (bytes == 2) {
+    layout::MatrixMove move = *layout::matrixMove(registers, memory);
     for (unsigned j = 0; j < 8; j += 2) {
-      SmallVector<llvm::Value *> registers;
+      SmallVector<llvm::Value *> four;
       for (unsigned r = 0; r < 4; ++r)
-        registers.push_back(b.CreateBitCast(pairAt(evaluator, tile, columns / 8 + j + r / 2, r % 2), b.getInt32Ty()));
-      llvm::Value *chunk = b.CreateXor(b.CreateAdd(b.CreateLShr(lane, 4), i32(j)), low);
-      ptx.storeMatrices(b.CreateAdd(rowAddress, b.CreateShl(chunk, 4)), registers);
+        four.push_back(b.CreateBitCast(pairAt(evaluator, tile, columns / 8 + j + r / 2, r % 2), b.getInt32Ty()));
+      ptx.storeMatrices(emitAddress(move.addresses, j / 2), four);
     }
     return;
   }
-  llvm::Value *row = b.CreateLShr(lane, 2), *pair = b.CreateAnd(lane, i32(3));
-  llvm::Value *rowAddress =
-      b.CreateAdd(b.CreateAdd(address, b.CreateShl(b.CreateAdd(warpRow, row), 7)), b.CreateShl(b.CreateAnd(pair, i32(1)), 3));
-  for (unsigned j = 0; j < 4; ++j) {
-    llvm::Value *chunk = b.CreateXor(b.CreateAdd(b.CreateLShr(pair, 1), i32(2 * j)), row);
-    llvm::Value *at = b.CreateAdd(rowAddress, b.CreateShl(chunk, 4));
+  for (unsigned j = 0; j < 4; ++j)
     for (unsigned half = 0; half < 2; ++half)
-      ptx.storePair(b.CreateAdd(at, i32(half * 8 * 128)), pairAt(evaluator, tile, columns / 8 + j, half));
-  }
+      ptx.storePair(emitAddress(registers, 4 * j + 2 * half), pairAt(evaluator, tile, columns / 8 + j, half));
 }
 
 // Where shared memory holds only a part of the result, the two halves of that part are used by turns: one is written while the copy

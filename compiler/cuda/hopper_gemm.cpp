@@ -193,16 +193,17 @@ llvm::Value *HopperGemm::multiply(llvm::Value *ring, llvm::function_ref<void()> 
     }
   ptx.wait(barrier(now, 0), parity(now));
   llvm::Value *stage = stageAddress(now);
-  llvm::Value *descriptorB = descriptor(b.CreateAdd(stage, i32(layout[0].bytes())), layout[1].descriptor());
+  layout::MatrixDescriptor inA = layout[0].descriptor(), inB = layout[1].descriptor();
+  llvm::Value *descriptorB = descriptor(b.CreateAdd(stage, i32(layout[0].bytes())), inB.bits());
   llvm::Value *addressA = b.CreateAdd(stage, offsetA);
   llvm::Value *notFirst = b.CreateICmpNE(i, i32(0));
   llvm::Value *scale = b.CreateZExt(notFirst, b.getInt32Ty());
   ptx.wgmmaFence();
   for (unsigned k = 0; k < schedule.k / perMultiply; ++k)
     for (unsigned t = 0; t < tiles; ++t) {
-      llvm::Value *descriptorA = descriptor(b.CreateAdd(addressA, i32(layout[0].rowOffset(64 * t))), layout[0].descriptor());
-      ptx.wgmma(form, accumulators[t], b.CreateAdd(descriptorA, b.getInt64(k * layout[0].kStep())),
-                b.CreateAdd(descriptorB, b.getInt64(k * layout[1].kStep())), k == 0 ? scale : i32(1));
+      llvm::Value *descriptorA = descriptor(b.CreateAdd(addressA, i32(layout[0].rowOffset(64 * t))), inA.bits());
+      ptx.wgmma(form, accumulators[t], b.CreateAdd(descriptorA, b.getInt64(k * inA.kStep / 16)),
+                b.CreateAdd(descriptorB, b.getInt64(k * inB.kStep / 16)), k == 0 ? scale : i32(1));
     }
   ptx.wgmmaCommit();
   ptx.wgmmaWait(1, {}); // the previous stage's products are done: that stage is free
