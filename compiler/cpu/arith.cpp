@@ -1,5 +1,5 @@
 // Elementwise ops on LLVM scalars and vectors: arith, tile arithmetic, pointers. Every op is total.
-#include "compiler/cpu/emitter.h"
+#include "compiler/cpu/math.h"
 
 using namespace mlir;
 
@@ -235,6 +235,9 @@ bool isElementwise(Operation *op) {
 Lanes emitElementwise(Emitter &e, Operation *op, ArrayRef<Lanes> operands) {
   auto &b = e.b;
   SmallVector<Lanes> v(operands);
+  if (isa<arith::DivFOp>(op) && e.options.target.slowDivision && v[0]->getType()->getScalarType()->isFloatTy() &&
+      e.lanesOf(v[0]) > 1 && e.lanesOf(v[1]) == 1)
+    return divideByUniform(e, v[0], v[1]);
   e.unify(v);
   Type from = elementOf(op->getOperand(0)), to = elementOf(op->getResult(0));
   Lanes result = nullptr;

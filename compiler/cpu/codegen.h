@@ -18,7 +18,7 @@ public:
   NestEmitter nests;
   llvm::Value *launch = nullptr, *programId = nullptr;
   /// Emits all steps of a block (not its scalar terminator operands). False after an error.
-  bool block(mlir::Block &block);
+  virtual bool block(mlir::Block &block);
   bool steps(const std::vector<Step> &steps);
   /// What the op's initial tiles need before it.
   bool inits(mlir::Operation *op);

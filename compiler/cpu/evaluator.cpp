@@ -74,9 +74,11 @@ Evaluator::Key Evaluator::keyOf(Value tile, ArrayRef<Index> point) {
   return key;
 }
 
-void Evaluator::provide(Value tile, ArrayRef<Index> point, Lanes lanes) {
-  levels[levelOf(point)].memo[keyOf(tile, point)] = lanes;
+Evaluator::Memo &Evaluator::memoAt(ArrayRef<Index> point) {
+  return llvm::any_of(point, [](const Index &index) { return index.kept; }) ? kept : levels[levelOf(point)].memo;
 }
+
+void Evaluator::provide(Value tile, ArrayRef<Index> point, Lanes lanes) { memoAt(point)[keyOf(tile, point)] = lanes; }
 
 Lanes Evaluator::value(Value tile, ArrayRef<Index> point) {
   if (!isa<RankedTensorType>(tile.getType()))
@@ -84,27 +86,27 @@ Lanes Evaluator::value(Value tile, ArrayRef<Index> point) {
   auto found = plan.storage.find(tile);
   if (found == plan.storage.end())
     return define(tile, point);
-  unsigned level = levelOf(point);
   Key key = keyOf(tile, point);
-  if (auto known = levels[level].memo.find(key); known != levels[level].memo.end())
+  Memo &memo = memoAt(point);
+  if (auto known = memo.find(key); known != memo.end())
     return known->second;
-  AtLevel at(*this, level);
-  return levels[level].memo[key] = load(scratchAddress(found->second, tile::shapeOf(tile.getType()), point));
+  AtLevel at(*this, levelOf(point));
+  return memo[key] = readStored(found->second, tile::shapeOf(tile.getType()), point);
 }
 
 Lanes Evaluator::define(Value tile, ArrayRef<Index> point) {
-  unsigned level = levelOf(point);
   Key key = keyOf(tile, point);
-  if (auto known = levels[level].memo.find(key); known != levels[level].memo.end())
+  Memo &memo = memoAt(point);
+  if (auto known = memo.find(key); known != memo.end())
     return known->second;
-  AtLevel at(*this, level);
+  AtLevel at(*this, levelOf(point));
   e.at(tile.getLoc());
   Lanes result = expression(tile, point);
   if (!result) {
     failed = true;
     result = llvm::Constant::getNullValue(e.valueType(elementOf(tile)));
   }
-  return levels[level].memo[key] = result;
+  return memo[key] = result;
 }
 
 Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
@@ -223,7 +225,7 @@ Lanes Evaluator::constantTile(DenseElementsAttr attr, ArrayRef<Index> point) {
   where.element = element;
   where.pointer = global;
   where.alignment = elementBytes(element);
-  where.exists = levelOf(point) && limit && !llvm::all_of(point, [](const Index &i) { return i.uniform(); }) ? limit : nullptr;
+  where.exists = limitAt(point);
   int64_t stride = 1;
   auto shape = cast<RankedTensorType>(attr.getType()).getShape();
   SmallVector<int64_t> strides(shape.size());
@@ -277,6 +279,7 @@ Lanes Evaluator::concatenated(tile::CatOp cat, ArrayRef<Index> point) {
   auto moved = [&](llvm::Value *where) {
     Point inner(point);
     inner[axis] = index.uniform() ? Index{where, 0, nullptr, index.level} : Index{nullptr, 0, where, index.level};
+    inner[axis].kept = index.kept;
     return inner;
   };
   Lanes parts[] = {first, value(cat.getLhs(), moved(left)), value(cat.getRhs(), moved(right))};
@@ -329,6 +332,7 @@ Index Evaluator::plus(const Index &x, const Index &y) {
   result.level = std::max(x.level, y.level);
   AtLevel at(*this, result.level);
   result.multiple = std::gcd(x.multiple, y.multiple);
+  result.kept = x.kept || y.kept;
   if (!x.lanes && !y.lanes) {
     result.base = e.b.CreateAdd(x.base, y.base);
     result.step = x.step + y.step;

@@ -15,6 +15,7 @@ struct Index {
   unsigned level = 0;           // the innermost loop that moves it
   int64_t multiple = 1;         // known divisor of base (0: base is 0)
   int loop = -1;                // the nest dimension it is exactly the counter of, -1: none
+  bool kept = false;            // what is computed at it stays known (Evaluator::kept)
   bool uniform() const { return step == 0 && !lanes; }
 };
 using Point = llvm::SmallVector<Index, 4>;
@@ -27,7 +28,8 @@ struct Address {
   llvm::Value *offsets = nullptr; // <L x i64> elements from `pointer`
   Lanes exists = nullptr;         // null: all lanes
   unsigned alignment = 1;
-  bool isVolatile = false;
+  bool isVolatile = false, global = false; // global: a kernel argument's memory
+  bool constant = false;                   // nothing in the kernel writes it
   llvm::MDNode *scope = nullptr, *noalias = nullptr;
 };
 
@@ -45,6 +47,16 @@ struct KnownBound {
   int loop;
 };
 
+/// How a target moves lanes of global memory whose existence is one question, where it has better means than LLVM's masked accesses.
+class MemoryPort {
+public:
+  virtual ~MemoryPort() = default;
+  /// One element or (`type` is a vector) neighbouring ones from `where.pointer`. Where `exists` (i1, null: true) does not hold nothing is
+  /// read and the result is `other`.
+  virtual llvm::Value *load(Emitter &e, const Address &where, llvm::Type *type, llvm::Value *exists, llvm::Value *other) = 0;
+  virtual void store(Emitter &e, const Address &where, llvm::Value *bits, llvm::Value *exists) = 0;
+};
+
 class Evaluator {
 public:
   Evaluator(Emitter &e, const Plan &plan) : e(e), plan(plan) { levels.emplace_back(); }
@@ -57,9 +69,22 @@ public:
 
   llvm::DenseMap<mlir::Operation *, llvm::Value *> done; // stores that need not run where this i1 is true
 
+  // -- what targets with threads add
+  MemoryPort *port = nullptr;                     // accesses then know their alignment, too
+  std::function<bool(mlir::Value place)> written; // with a port: something in the kernel may write there
+  using Memo = std::map<std::pair<const void *, llvm::SmallVector<std::tuple<llvm::Value *, int64_t, llvm::Value *>, 4>>, Lanes>;
+  Memo kept; // values at indices that are `kept`; whoever makes such indices clears what does not dominate the code to come
+  /// A stored tile that lies in variables of the thread instead of the arena: which one by the indices' bases, dimensions of size 1 left
+  /// out.
+  struct Held {
+    llvm::SmallVector<llvm::Value *> parts;
+    const std::map<llvm::SmallVector<llvm::Value *, 2>, unsigned> *slots = nullptr;
+  };
+  llvm::DenseMap<int, Held> held; // by buffer
+
   // -- the current body
   unsigned lanes = 1;
-  Lanes limit = nullptr; // lanes that exist in this body; null: all
+  Lanes limit = nullptr; // lanes that exist in this body; null: all. An i1 where lanes are no vector or all exist or none
   llvm::SmallVector<KnownBound> known;
   llvm::DenseMap<mlir::Value, llvm::Value *>
       consecutive; // stored index tiles of rank 1: lane i is i + this i64, for every i of this body
@@ -89,6 +114,9 @@ public:
   Address bufferAddress(mlir::Value buffer, llvm::ArrayRef<Index> point);
   Address scratchAddress(int buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> point);
   llvm::Value *scratchPointer(int buffer);
+  /// An element of a stored tile, wherever it lies.
+  Lanes readStored(int buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> point);
+  void writeStored(int buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> point, Lanes value);
   /// Loads; lanes that do not exist are `other` (null: 0).
   Lanes load(const Address &address, Lanes other = nullptr);
   /// Stores the lanes that exist.
@@ -107,11 +135,12 @@ public:
   const Plan &plan;
 
 private:
-  using Key = std::pair<const void *, llvm::SmallVector<std::tuple<llvm::Value *, int64_t, llvm::Value *>, 4>>;
+  using Key = Memo::key_type;
   struct Level {
     llvm::Instruction *preheaderEnd = nullptr; // of the loop entered from here
-    std::map<Key, Lanes> memo;
+    Memo memo;
   };
+  Memo &memoAt(llvm::ArrayRef<Index> point);
   /// Moves the builder to the end of an outer loop's body so far, for its lifetime. Blocks may be split meanwhile.
   class AtLevel {
   public:
@@ -136,7 +165,12 @@ private:
   bool surelyBelow(mlir::Value tile, mlir::Value bound, llvm::ArrayRef<Index> point);
   Point reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<Index> point);
   void split(const Index &linear, llvm::ArrayRef<int64_t> sizes, llvm::MutableArrayRef<Index> result);
-  Lanes within(const Index &index, llvm::Value *lo, llvm::Value *hi, unsigned elementBits);
+  /// `limit` at points that this body moves, else null.
+  Lanes limitAt(llvm::ArrayRef<Index> point) const;
+  Lanes within(const Index &index, mlir::Value low, mlir::Value high, unsigned elementBits);
+  Lanes loadThroughPort(const Address &address, Lanes other);
+  void storeThroughPort(const Address &address, llvm::Value *bits);
+  llvm::Value **heldPart(int buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> point);
   void addTerm(Address &address, const Index &index, llvm::Value *step);
   void addPointers(Address &address, mlir::Value pointers, llvm::ArrayRef<Index> point);
   void addLinear(Address &address, const Linear &linear);

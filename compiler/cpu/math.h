@@ -11,5 +11,7 @@ Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operan
 
 /// True for an op whose code is one of these polynomials without a call.
 bool isInlineMath(mlir::Operation *op);
+/// x / divisor of f32 with one divisor for all lanes of a vector, rounded correctly by multiplications with its reciprocal.
+Lanes divideByUniform(Emitter &e, Lanes x, Lanes divisor);
 
 } // namespace tilery::cpu

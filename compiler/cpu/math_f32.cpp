@@ -1,6 +1,9 @@
-// Our own f32 functions, as straight-line vector code: at most 2 ULP, with IEEE results for infinities, NaN, zeros and denormals.
+// Our own f32 functions, as straight-line vector code: at most 2 ULP (exp2 on GPUs 2.1), with IEEE results for infinities, NaN, zeros and
+// denormals.
 // The polynomials come from tools/fit_math.py, which states what each one approximates.
 #include "compiler/cpu/math.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace tilery::cpu {
 namespace {
@@ -35,7 +38,7 @@ private:
   // What stands here is written out to the last rounding: nothing may be fused or reordered.
   static Lanes plain(Lanes x) {
     if (auto *op = llvm::dyn_cast<llvm::Instruction>(x))
-      op->setFastMathFlags(llvm::FastMathFlags());
+      op->copyFastMathFlags(llvm::FastMathFlags()); // setFastMathFlags only adds
     return x;
   }
 };
@@ -57,7 +60,47 @@ Lanes clamp(F32 &m, Lanes x, double lo, double hi) { // NaN stays
   return b.CreateSelect(b.CreateFCmpOLT(x, m.number(lo)), m.number(lo), x);
 }
 
+/// min(max(x, lo), hi), one instruction each on GPUs; NaN gives a number.
+Lanes between(F32 &m, Lanes x, double lo, double hi) {
+  x = m.e.intrinsic(llvm::Intrinsic::maxnum, {x, m.number(lo)}, {m.type});
+  return m.e.intrinsic(llvm::Intrinsic::minnum, {x, m.number(hi)}, {m.type});
+}
+
+/// For GPUs: the hardware's 2^r times 2^n, where `shifted` is n + 127 in its low bits. Denormal 2^r are 0.
+Lanes unitScaledExp2(F32 &m, Lanes r, Lanes shifted) {
+  auto &b = m.e.b;
+  auto one = [&](llvm::Value *lane) { return m.e.intrinsic(llvm::Intrinsic::nvvm_ex2_approx_ftz, {lane}, {b.getFloatTy()}); };
+  Lanes power = nullptr;
+  if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(m.type)) {
+    power = llvm::PoisonValue::get(m.type);
+    for (uint64_t i = 0; i < vector->getNumElements(); ++i)
+      power = b.CreateInsertElement(power, one(b.CreateExtractElement(r, i)), i);
+  } else {
+    power = one(r);
+  }
+  return m.mul(power, m.fromBits(b.CreateShl(m.toBits(shifted), 23)));
+}
+
+constexpr double unitMagic = 12582912.0 + 127.0; // as roundMagic, for one power of two with n of [-126, 126]
+
+/// exp for GPUs: x log2(e) = n + r with n cut off at +-126: beyond, r goes on and 2^r with it. NaN stays in r. 2 ULP.
+Lanes unitExp(F32 &m, Lanes x) {
+  Lanes shifted = m.fma(x, m.number(1.4426950408889634), m.number(unitMagic));
+  shifted = between(m, shifted, unitMagic - 126, unitMagic + 126);
+  Lanes n = m.sub(shifted, m.number(unitMagic));
+  Lanes r = m.fma(x, m.number(1.4426950216293335), m.sub(m.number(0.0), n)); // log2(e) in two parts
+  return unitScaledExp2(m, m.fma(x, m.number(1.925963033500011e-08), r), shifted);
+}
+
+/// exp2 for GPUs by the same steps: near 0 the hardware's errors are smaller. 2.1 ULP.
+Lanes unitExp2(F32 &m, Lanes x) {
+  Lanes shifted = between(m, m.add(x, m.number(unitMagic)), unitMagic - 126, unitMagic + 126);
+  return unitScaledExp2(m, m.sub(x, m.sub(shifted, m.number(unitMagic))), shifted);
+}
+
 Lanes exp(F32 &m, Lanes x) {
+  if (m.e.options.target.exp2Unit)
+    return unitExp(m, x);
   x = clamp(m, x, -104.0, 89.0); // beyond: 0 and infinity either way
   Lanes t = m.fma(x, m.number(1.4426950408889634), m.number(roundMagic));
   Lanes n = m.sub(t, m.number(roundMagic));
@@ -69,6 +112,8 @@ Lanes exp(F32 &m, Lanes x) {
 }
 
 Lanes exp2(F32 &m, Lanes x) {
+  if (m.e.options.target.exp2Unit)
+    return unitExp2(m, x);
   x = clamp(m, x, -151.0, 129.0);
   Lanes t = m.add(x, m.number(roundMagic));
   Lanes r = m.sub(x, m.sub(t, m.number(roundMagic)));
@@ -155,7 +200,7 @@ Lanes sinOrCos(F32 &m, Lanes x, unsigned shift) {
   Lanes xd = b.CreateFPExt(x, wide);
   Lanes t = fma(xd, number(0.63661977236758134308), number(magic));
   auto *n = llvm::cast<llvm::Instruction>(b.CreateFSub(t, number(magic)));
-  n->setFastMathFlags(llvm::FastMathFlags());
+  n->copyFastMathFlags(llvm::FastMathFlags());
   Lanes rd = fma(n, number(-1.5707963267948965580), xd);
   rd = fma(n, number(-6.1232339957367658861e-17), rd);
   Lanes r = b.CreateFPTrunc(rd, m.type), s = m.mul(r, r);
@@ -205,7 +250,63 @@ llvm::Function *trigonometric(Emitter &e, llvm::StringRef name, llvm::Type *type
   return function;
 }
 
+/// (x, d, 1 / d) -> x / d as a function of the module, so that callers stay straight-line code. Markstein: a quotient that is off by less
+/// than its last place becomes the correctly rounded one by adding its exact remainder times the rounded reciprocal. That needs results
+/// and remainders that are no denormals; zeros, infinities and NaNs are divided, too.
+llvm::Function *uniformDivision(Emitter &e, llvm::FixedVectorType *type) {
+  std::string symbol = "tilery.divide.f32x" + std::to_string(type->getNumElements());
+  if (llvm::Function *existing = e.module.getFunction(symbol))
+    return existing;
+  auto &b = e.b;
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
+  auto debug = b.getCurrentDebugLocation();
+  b.SetCurrentDebugLocation(llvm::DebugLoc());
+  llvm::Type *scalar = b.getFloatTy();
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(type, {type, scalar, scalar}, false),
+                                          llvm::Function::InternalLinkage, symbol, e.module);
+  function->setDoesNotThrow();
+  function->setDoesNotAccessMemory();
+  function->addFnAttr(llvm::Attribute::AlwaysInline);
+  auto *entry = llvm::BasicBlock::Create(e.context(), "", function), *slow = llvm::BasicBlock::Create(e.context(), "", function),
+       *done = llvm::BasicBlock::Create(e.context(), "", function);
+  b.SetInsertPoint(entry);
+  F32 m(e, type);
+  unsigned lanes = type->getNumElements();
+  llvm::Value *divisor = function->getArg(1);
+  Lanes x = function->getArg(0), d = b.CreateVectorSplat(lanes, divisor), r = b.CreateVectorSplat(lanes, function->getArg(2));
+  Lanes minusD = b.CreateFNeg(d), q = m.mul(x, r);
+  q = m.fma(m.fma(minusD, q, x), r, q);
+  q = m.fma(m.fma(minusD, q, x), r, q);
+  Lanes size = m.abs(q);
+  llvm::Value *least = b.CreateExtractElement(size, uint64_t(0)); // NaN where any is NaN
+  for (uint64_t i = 1; i < lanes; ++i)
+    least = e.intrinsic(llvm::Intrinsic::minimum, {least, b.CreateExtractElement(size, i)}, {scalar});
+  auto number = [&](double value) { return llvm::ConstantFP::get(scalar, value); };
+  llvm::Value *range = e.intrinsic(llvm::Intrinsic::fabs, {divisor}, {scalar});
+  llvm::Value *usual = b.CreateAnd(b.CreateFCmpOGE(range, number(0x1p-40)), b.CreateFCmpOLE(range, number(0x1p100)));
+  usual = b.CreateAnd(usual, b.CreateFCmpOGE(least, number(0x1p-60)));
+  b.CreateCondBr(usual, done, slow);
+  b.SetInsertPoint(slow);
+  // LLVM takes GPUs' divisions for cheap and would always do both: an effect keeps the branch.
+  b.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(b.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
+  Lanes other = m.div(x, d);
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  auto *phi = b.CreatePHI(type, 2);
+  phi->addIncoming(q, entry);
+  phi->addIncoming(other, slow);
+  b.CreateRet(phi);
+  b.SetCurrentDebugLocation(debug);
+  return function;
+}
+
 } // namespace
+
+Lanes divideByUniform(Emitter &e, Lanes x, Lanes divisor) {
+  auto *type = llvm::cast<llvm::FixedVectorType>(x->getType());
+  F32 m(e, e.b.getFloatTy());
+  return e.b.CreateCall(uniformDivision(e, type), {x, divisor, m.div(m.number(1.0), divisor)});
+}
 
 Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands) {
   llvm::Type *type = operands[0]->getType();

@@ -1,4 +1,5 @@
 // Where the lanes of accesses, buffers and stored tiles are, and how they are read and written.
+#include "compiler/cpu/divisor.h"
 #include "compiler/cpu/evaluator.h"
 #include "llvm/IR/Constants.h"
 
@@ -83,28 +84,38 @@ void Evaluator::setScope(Address &address, Value pointer) {
     std::tie(address.scope, address.noalias) = found->second;
 }
 
-// lo <= index < hi as a mask; with null bounds nothing is asked on that side.
-Lanes Evaluator::within(const Index &index, llvm::Value *lo, llvm::Value *hi, unsigned elementBits) {
+Lanes Evaluator::limitAt(ArrayRef<Index> point) const {
+  return llvm::any_of(point, [](const Index &index) { return !index.uniform() || index.kept; }) ? limit : nullptr;
+}
+
+// low <= index < high as a mask.
+Lanes Evaluator::within(const Index &index, Value low, Value high, unsigned elementBits) {
   auto &b = e.b;
+  llvm::Value *lo, *hi;
+  {
+    AtLevel at(*this, 0);
+    lo = wide(low);
+    hi = wide(high);
+  }
   auto *fixed = llvm::dyn_cast_or_null<llvm::ConstantInt>(lo);
   if (fixed && !fixed->getValue().isStrictlyPositive())
     lo = nullptr; // indices are never negative
   Lanes result = nullptr;
-  if (index.uniform()) {
+  // Bounds that lie between vectors: all lanes exist or none.
+  auto between = [&](Value bound) { return divisorOf(bound) % lanes == 0; };
+  bool whole = port && index.step == 1 && !index.lanes && llvm::isPowerOf2_32(lanes) && index.multiple % lanes == 0 &&
+               (!lo || between(low)) && between(high);
+  if (index.uniform() || whole) {
     AtLevel at(*this, index.level);
     if (lo)
       result = b.CreateICmpSGE(index.base, lo);
-    if (hi)
-      result = e.band(result, b.CreateICmpSLT(index.base, hi));
-    return result;
+    return e.band(result, b.CreateICmpSLT(index.base, hi));
   }
   if (index.lanes || index.step != 1) {
     llvm::Value *position = vectorOf(index);
     if (lo)
       result = b.CreateICmpSGE(position, e.splat(lo, lanes));
-    if (hi)
-      result = e.band(result, b.CreateICmpSLT(position, e.splat(hi, lanes)));
-    return result;
+    return e.band(result, b.CreateICmpSLT(position, e.splat(hi, lanes)));
   }
   // Compared as lane numbers, in a width that makes the mask fit the data.
   llvm::Type *narrow = elementBits > 32 ? b.getInt64Ty() : b.getInt32Ty();
@@ -116,9 +127,7 @@ Lanes Evaluator::within(const Index &index, llvm::Value *lo, llvm::Value *hi, un
   };
   if (lo)
     result = b.CreateICmpSGE(e.iota(narrow, lanes), laneNumber(lo));
-  if (hi)
-    result = e.band(result, b.CreateICmpSLT(e.iota(narrow, lanes), laneNumber(hi)));
-  return result;
+  return e.band(result, b.CreateICmpSLT(e.iota(narrow, lanes), laneNumber(hi)));
 }
 
 Address Evaluator::address(Value place, ArrayRef<Index> point) {
@@ -127,8 +136,11 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
   Address where;
   where.element = type.getElementType();
   where.alignment = elementBytes(where.element);
+  where.global = true;
+  where.constant = port && !written(place);
   unsigned bits = where.alignment * 8;
-  bool uniform = llvm::all_of(point, [](const Index &i) { return i.uniform(); });
+  // The power of two that divides the address.
+  int64_t divisor = where.alignment;
   SmallVector<unsigned> byLevel;
   for (unsigned d = 0; d < point.size(); ++d)
     byLevel.push_back(d);
@@ -148,7 +160,14 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
       where.pointer = b.CreateGEP(e.memoryType(where.element), scalar(separable.getBase()), wide(separable.getOffset()));
     }
     setScope(where, separable.getBase());
+    if (port)
+      divisor = std::min(divisorOf(separable.getBase()), where.alignment * divisorOf(separable.getOffset()));
     for (unsigned d : byLevel) {
+      auto divides = [&](int64_t elements) { divisor = std::min(divisor, elements * where.alignment); };
+      if (!port || point[d].lanes || !separable.isStrided(d))
+        divides(1);
+      else if (point[d].multiple) // the index is not 0
+        divides((point[d].multiple & -point[d].multiple) * divisorOf(separable.getSteps()[d]));
       if (separable.isStrided(d)) {
         llvm::Value *step = nullptr;
         {
@@ -170,18 +189,12 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
           known, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == point[d].loop; });
       if (sure)
         continue;
-      llvm::Value *lo, *hi;
-      {
-        AtLevel at(*this, 0);
-        lo = wide(bound[0]);
-        hi = wide(bound[1]);
-      }
-      where.exists = e.band(where.exists, within(point[d], lo, hi, bits));
+      where.exists = e.band(where.exists, within(point[d], bound[0], bound[1], bits));
     }
     restrict(separable.getResidual());
   }
-  if (!uniform)
-    where.exists = e.band(where.exists, limit);
+  where.exists = e.band(where.exists, limitAt(point));
+  where.alignment = std::max<int64_t>(where.alignment, divisor);
   return where;
 }
 
@@ -208,15 +221,44 @@ Address Evaluator::scratchAddress(int buffer, ArrayRef<int64_t> shape, ArrayRef<
   for (unsigned d = 0; d < point.size(); ++d)
     byLevel.push_back(d);
   llvm::stable_sort(byLevel, [&](unsigned x, unsigned y) { return point[x].level < point[y].level; });
-  bool uniform = true;
+  int64_t elements = 64 / where.alignment; // a power of two that divides the element's number
   for (unsigned d : byLevel) {
-    uniform &= point[d].uniform();
-    if (shape[d] != 1)
-      addTerm(where, point[d], e.i64(strides[d]));
+    if (shape[d] == 1)
+      continue;
+    addTerm(where, point[d], e.i64(strides[d]));
+    int64_t multiple = point[d].lanes ? 1 : point[d].multiple * strides[d];
+    elements = multiple ? std::min(elements, multiple & -multiple) : elements;
   }
-  if (!uniform)
-    where.exists = limit;
+  if (port)
+    where.alignment *= elements;
+  where.exists = limitAt(point);
   return where;
+}
+
+llvm::Value **Evaluator::heldPart(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {
+  auto found = held.find(buffer);
+  if (found == held.end())
+    return nullptr;
+  SmallVector<llvm::Value *, 2> key;
+  for (auto [index, size] : llvm::zip(point, shape))
+    if (size != 1)
+      key.push_back(index.base);
+  auto slot = found->second.slots->find(key);
+  assert(slot != found->second.slots->end() && "a tile in registers is read at the thread's own elements only");
+  return &found->second.parts[slot->second];
+}
+
+Lanes Evaluator::readStored(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {
+  if (llvm::Value **part = heldPart(buffer, shape, point))
+    return e.b.CreateLoad(llvm::cast<llvm::AllocaInst>(*part)->getAllocatedType(), *part);
+  return load(scratchAddress(buffer, shape, point));
+}
+
+void Evaluator::writeStored(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point, Lanes value) {
+  if (llvm::Value **part = heldPart(buffer, shape, point))
+    e.b.CreateStore(e.splat(value, lanes), *part);
+  else
+    store(scratchAddress(buffer, shape, point), value);
 }
 
 Address Evaluator::bufferAddress(Value buffer, ArrayRef<Index> point) {
@@ -266,19 +308,16 @@ Address Evaluator::bufferAddress(Value buffer, ArrayRef<Index> point) {
   where.element = type.getElementType();
   where.alignment = elementBytes(where.element);
   int64_t stride = 1;
-  bool uniform = true;
   SmallVector<std::pair<unsigned, int64_t>> terms;
   for (int d = int(type.getRank()) - 1; d >= 0; --d) {
     terms.push_back({unsigned(d), stride});
     stride *= type.getShape()[d];
-    uniform &= point[d].uniform();
   }
   llvm::stable_sort(terms, [&](auto x, auto y) { return point[x.first].level < point[y.first].level; });
   for (auto [d, step] : terms)
     if (type.getShape()[d] != 1)
       addTerm(where, point[d], e.i64(step));
-  if (!uniform)
-    where.exists = e.band(where.exists, limit);
+  where.exists = e.band(where.exists, limitAt(point));
   return where;
 }
 
@@ -301,15 +340,65 @@ static void annotate(llvm::Instruction *instruction, const Address &address) {
   }
 }
 
+// Vectors where lanes are neighbours that exist or not as one, else lane by lane.
+Lanes Evaluator::loadThroughPort(const Address &address, Lanes other) {
+  auto &b = e.b;
+  llvm::Type *element = e.memoryType(address.element);
+  bool single = !address.offsets && address.step == 0, oneQuestion = !address.exists || e.lanesOf(address.exists) == 1;
+  llvm::Value *bits = other ? e.toMemory(other, address.element) : llvm::Constant::getNullValue(element);
+  if (single && !oneQuestion) { // one element for the lanes that exist
+    llvm::Value *read = port->load(e, address, element, b.CreateOrReduce(address.exists), llvm::Constant::getNullValue(element));
+    return e.fromMemory(b.CreateSelect(address.exists, e.splat(read, lanes), e.splat(bits, lanes)), address.element);
+  }
+  if (oneQuestion && (lanes == 1 || single) && e.lanesOf(bits) == 1)
+    return e.fromMemory(port->load(e, address, element, address.exists, bits), address.element);
+  llvm::Type *type = e.vectorOf(element, lanes);
+  bits = e.splat(bits, lanes);
+  if (single) {
+    llvm::Value *read = e.splat(port->load(e, address, element, address.exists, llvm::Constant::getNullValue(element)), lanes);
+    return e.fromMemory(address.exists ? b.CreateSelect(address.exists, read, bits) : read, address.element);
+  }
+  if (oneQuestion && !address.offsets && address.step == 1)
+    return e.fromMemory(port->load(e, address, type, address.exists, bits), address.element);
+  llvm::Value *pointers = lanePointers(address), *result = llvm::PoisonValue::get(type);
+  llvm::Value *exists = address.exists ? e.splat(address.exists, lanes) : nullptr;
+  Address lane = address;
+  lane.alignment = elementBytes(address.element);
+  for (uint64_t i = 0; i < lanes; ++i) {
+    lane.pointer = b.CreateExtractElement(pointers, i);
+    result = b.CreateInsertElement(
+        result,
+        port->load(e, lane, element, exists ? b.CreateExtractElement(exists, i) : nullptr, b.CreateExtractElement(bits, i)), i);
+  }
+  return e.fromMemory(result, address.element);
+}
+
+void Evaluator::storeThroughPort(const Address &address, llvm::Value *bits) {
+  auto &b = e.b;
+  bool oneQuestion = !address.exists || e.lanesOf(address.exists) == 1;
+  if (oneQuestion && (lanes == 1 || (!address.offsets && address.step == 1)))
+    return port->store(e, address, bits, address.exists);
+  llvm::Value *pointers = lanePointers(address), *exists = address.exists ? e.splat(address.exists, lanes) : nullptr;
+  Address lane = address;
+  lane.alignment = elementBytes(address.element);
+  for (uint64_t i = 0; i < lanes; ++i) {
+    lane.pointer = b.CreateExtractElement(pointers, i);
+    port->store(e, lane, b.CreateExtractElement(bits, i), exists ? b.CreateExtractElement(exists, i) : nullptr);
+  }
+}
+
 Lanes Evaluator::load(const Address &address, Lanes other) {
+  if (port && address.global)
+    return loadThroughPort(address, other);
   auto &b = e.b;
   llvm::Type *element = e.memoryType(address.element);
   llvm::Align align(address.alignment);
-  bool single = !address.offsets && address.step == 0;
+  bool single = !address.offsets && (address.step == 0 || (port && address.step == 1));
   if (single && (!address.exists || e.lanesOf(address.exists) == 1)) {
     // Where the element may not exist, something that surely does is read in its place.
     llvm::Value *from = address.exists ? b.CreateSelect(address.exists, address.pointer, arena) : address.pointer;
-    auto *read = b.CreateAlignedLoad(element, from, align, address.isVolatile);
+    llvm::Type *type = e.vectorOf(element, address.step ? lanes : 1);
+    auto *read = b.CreateAlignedLoad(type, from, align, address.isVolatile);
     if (!address.exists)
       annotate(read, address);
     Lanes result = e.fromMemory(read, address.element);
@@ -331,7 +420,7 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
   } else {
     if (!exists)
       exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), lanes));
-    read = b.CreateMaskedGather(type, lanePointers(address), align, exists, passthru);
+    read = b.CreateMaskedGather(type, lanePointers(address), llvm::Align(elementBytes(address.element)), exists, passthru);
   }
   annotate(read, address);
   return e.fromMemory(read, address.element);
@@ -341,6 +430,8 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
   auto &b = e.b;
   llvm::Align align(address.alignment);
   llvm::Value *bits = e.toMemory(e.splat(value, lanes), address.element);
+  if (port && address.global)
+    return storeThroughPort(address, bits);
   llvm::Instruction *write;
   if (lanes == 1) {
     if (!address.exists) {
@@ -366,7 +457,7 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
     } else {
       if (!exists)
         exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), lanes));
-      write = b.CreateMaskedScatter(bits, lanePointers(address), align, exists);
+      write = b.CreateMaskedScatter(bits, lanePointers(address), llvm::Align(elementBytes(address.element)), exists);
     }
   }
   annotate(write, address);

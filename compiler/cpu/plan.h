@@ -57,6 +57,9 @@ struct Plan {
 
 Plan planKernel(tile::KernelOp kernel, const Options &options);
 
+/// Gives every buffer its place in the arena, or in the workspace where that would exceed the limit; again after a change of their sizes.
+void placeBuffers(Plan &plan, uint64_t arenaLimit);
+
 /// True if elements of the op's results can be recomputed wherever they are used (loads included, where memory allows).
 bool canBeVirtual(mlir::Operation *op);
 

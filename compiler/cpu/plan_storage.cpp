@@ -213,49 +213,6 @@ void Planner::addTemporaries(Plan &plan) {
   });
 }
 
-// First fit by the positions between which a buffer is in use: tiles that are never alive together share memory, which keeps it in cache.
-uint64_t Planner::placeBuffers(bool outside) {
-  SmallVector<int> byFirst;
-  for (int i = 0, n = scratchBuffers.size(); i < n; ++i)
-    if (scratchBuffers[i].outside == outside)
-      byFirst.push_back(i);
-  llvm::stable_sort(byFirst, [&](int a, int b) { return scratchBuffers[a].first < scratchBuffers[b].first; });
-  SmallVector<int> placed;
-  uint64_t bytes = 0;
-  for (int index : byFirst) {
-    ScratchBuffer &buffer = scratchBuffers[index];
-    SmallVector<std::pair<uint64_t, uint64_t>> taken;
-    for (int other : placed)
-      if (ScratchBuffer &o = scratchBuffers[other]; o.last >= buffer.first && o.first <= buffer.last)
-        taken.push_back({o.offset, o.offset + o.bytes});
-    llvm::sort(taken);
-    uint64_t at = 0;
-    for (auto [from, to] : taken) {
-      if (at + buffer.bytes <= from)
-        break;
-      at = std::max(at, to);
-    }
-    buffer.offset = at;
-    bytes = std::max(bytes, at + buffer.bytes);
-    placed.push_back(index);
-  }
-  return bytes;
-}
-
-void Planner::placeBuffers(Plan &plan) {
-  plan.arenaBytes = placeBuffers(false);
-  while (plan.arenaBytes > options.arenaLimit) { // the largest go first: few accesses are slow per byte that is gained
-    auto largest = llvm::max_element(scratchBuffers, [](const ScratchBuffer &a, const ScratchBuffer &b) {
-      return (a.outside ? 0 : a.bytes) < (b.outside ? 0 : b.bytes);
-    });
-    largest->outside = true;
-    plan.arenaBytes = placeBuffers(false);
-  }
-  plan.workspaceBytes = placeBuffers(true);
-  plan.arenaBytes = std::max<uint64_t>(plan.arenaBytes, 64); // somewhere to read from in place of an element that does not exist
-  plan.buffers = scratchBuffers;
-}
-
 void Planner::assignBuffers(Plan &plan) {
   shareBuffers();
   auto assign = [&](Value value) {
@@ -274,7 +231,52 @@ void Planner::assignBuffers(Plan &plan) {
   });
   finishSteps(plan);
   addTemporaries(plan);
-  placeBuffers(plan);
+  plan.buffers = scratchBuffers;
+  placeBuffers(plan, options.arenaLimit);
+}
+
+// First fit by the positions between which a buffer is in use: tiles that are never alive together share memory, which keeps it in cache.
+static uint64_t place(std::vector<ScratchBuffer> &buffers, bool outside) {
+  SmallVector<int> byFirst;
+  for (int i = 0, n = buffers.size(); i < n; ++i)
+    if (buffers[i].outside == outside)
+      byFirst.push_back(i);
+  llvm::stable_sort(byFirst, [&](int a, int b) { return buffers[a].first < buffers[b].first; });
+  SmallVector<int> placed;
+  uint64_t bytes = 0;
+  for (int index : byFirst) {
+    ScratchBuffer &buffer = buffers[index];
+    SmallVector<std::pair<uint64_t, uint64_t>> taken;
+    for (int other : placed)
+      if (ScratchBuffer &o = buffers[other]; o.last >= buffer.first && o.first <= buffer.last)
+        taken.push_back({o.offset, o.offset + o.bytes});
+    llvm::sort(taken);
+    uint64_t at = 0;
+    for (auto [from, to] : taken) {
+      if (at + buffer.bytes <= from)
+        break;
+      at = std::max(at, to);
+    }
+    buffer.offset = at;
+    bytes = std::max(bytes, at + buffer.bytes);
+    placed.push_back(index);
+  }
+  return bytes;
+}
+
+void placeBuffers(Plan &plan, uint64_t arenaLimit) {
+  for (ScratchBuffer &buffer : plan.buffers)
+    buffer.outside = false;
+  plan.arenaBytes = place(plan.buffers, false);
+  while (plan.arenaBytes > arenaLimit) { // the largest go first: few accesses are slow per byte that is gained
+    auto largest = llvm::max_element(plan.buffers, [](const ScratchBuffer &a, const ScratchBuffer &b) {
+      return (a.outside ? 0 : a.bytes) < (b.outside ? 0 : b.bytes);
+    });
+    largest->outside = true;
+    plan.arenaBytes = place(plan.buffers, false);
+  }
+  plan.workspaceBytes = place(plan.buffers, true);
+  plan.arenaBytes = std::max<uint64_t>(plan.arenaBytes, 64); // somewhere to read from in place of an element that does not exist
 }
 
 static void printStep(llvm::raw_ostream &stream, const Step &step, const Plan &plan, AsmState &names, unsigned indent) {

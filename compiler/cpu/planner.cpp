@@ -95,55 +95,6 @@ void Planner::number() {
   visit(kernel);
 }
 
-Pull Planner::pullOf(const Sink &sink) const {
-  Pull pull;
-  auto isStored = [&](Value value) { return stored(value); };
-  switch (sink.kind) {
-  case Sink::Store: {
-    auto store = cast<tile::StoreOp>(sink.op);
-    pull.addPlace(store.getPlace(), isStored, true);
-    pull.add(store.getValue(), isStored);
-    break;
-  }
-  case Sink::BufferStore: {
-    auto store = cast<tile::BufferStoreOp>(sink.op);
-    pull.addBuffer(store.getBuffer());
-    pull.add(store.getValue(), isStored);
-    if (store.getMask())
-      pull.add(store.getMask(), isStored);
-    break;
-  }
-  case Sink::Define:
-    pull.addExpression(sink.value, isStored, true, false);
-    break;
-  case Sink::Copy:
-    pull.add(sink.value, isStored);
-    break;
-  case Sink::Reduce:
-    for (Value operand : cast<tile::ReduceOp>(sink.op).getOperands())
-      pull.add(operand, isStored);
-    break;
-  }
-  return pull;
-}
-
-Pull Planner::pullOf(Operation *op) const {
-  Pull pull;
-  auto isStored = [&](Value value) { return stored(value); };
-  for (Value operand : op->getOperands()) {
-    if (isa<tile::AccessType>(operand.getType()))
-      pull.addPlace(operand, isStored, false);
-    else if (isa<tile::BufferType>(operand.getType()))
-      pull.addBuffer(operand);
-    else
-      pull.add(operand, isStored, false);
-  }
-  if (auto contract = dyn_cast<tile::ContractOp>(op))
-    for (Value operand : contract.getBody().front().getTerminator()->getOperands())
-      pull.add(operand, isStored, false);
-  return pull;
-}
-
 void Planner::close() {
   if (open)
     infos.push_back(std::move(open));
@@ -213,7 +164,7 @@ bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shap
 }
 
 void Planner::addSink(Sink sink, ArrayRef<int64_t> shape, int64_t position, Block &block, Operation *initOf) {
-  Pull pull = pullOf(sink);
+  Pull pull = pullOf(sink, [&](Value v) { return stored(v); });
   if (open && (open->initOf != initOf || !canJoin(*open, sink, shape, pull, position)))
     close();
   if (!open) {
@@ -264,7 +215,7 @@ void Planner::buildOp(Operation &op, Block &block) {
     return addSink({Sink::BufferStore, &op, {}, {}}, tile::shapeOf(store.getValue().getType()), position, block);
 
   auto info = std::make_unique<Info>();
-  info->pull = pullOf(&op);
+  info->pull = pullOf(&op, [&](Value v) { return stored(v); });
   bool harmless = isa<tile::AllocOp>(op) || (op.getNumRegions() == 0 && isMemoryEffectFree(&op) && info->pull.tiles.empty());
   if (auto load = dyn_cast<tile::LoadOp>(op); load && !load.getIsVolatile() && open && info->pull.tiles.empty())
     harmless =

@@ -34,8 +34,6 @@ private:
   void addSink(Sink sink, llvm::ArrayRef<int64_t> shape, int64_t position, mlir::Block &block, mlir::Operation *initOf = nullptr);
   bool canJoin(const Info &open, const Sink &sink, llvm::ArrayRef<int64_t> shape, const Pull &pull, int64_t position) const;
   void close();
-  Pull pullOf(const Sink &sink) const;
-  Pull pullOf(mlir::Operation *op) const;
   bool refine();
   bool illegalLoad(mlir::Value load, const PullSite &site) const;
   bool worthStoring(mlir::Value value, llvm::ArrayRef<PullSite> sites) const;
@@ -52,8 +50,6 @@ private:
   int newBuffer(mlir::Type type, int64_t first, int64_t last);
   void finishSteps(Plan &plan);
   void addTemporaries(Plan &plan);
-  void placeBuffers(Plan &plan);
-  uint64_t placeBuffers(bool outside);
   mlir::Value leader(mlir::Value value) const;
 
   tile::KernelOp kernel;

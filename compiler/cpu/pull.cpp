@@ -109,6 +109,16 @@ void Pull::add(Value value, llvm::function_ref<bool(Value)> stored, bool sameEle
     addExpression(value, stored, sameElement, spread);
 }
 
+// Extents of 1 come or go: each element keeps its position along all others.
+static bool keepsElements(Operation *op) {
+  if (!isa<tile::ReshapeOp, tile::ExpandDimsOp>(op))
+    return false;
+  auto extents = [](Value tile) {
+    return llvm::make_filter_range(tile::shapeOf(tile.getType()), [](int64_t size) { return size != 1; });
+  };
+  return llvm::equal(extents(op->getOperand(0)), extents(op->getResult(0)));
+}
+
 void Pull::addExpression(Value value, llvm::function_ref<bool(Value)> stored, bool sameElement, bool spread) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -123,7 +133,7 @@ void Pull::addExpression(Value value, llvm::function_ref<bool(Value)> stored, bo
     addBuffer(load.getBuffer());
     return;
   }
-  bool same = sameElement && isElementwise(op);
+  bool same = sameElement && (isElementwise(op) || keepsElements(op));
   for (Value operand : op->getOperands())
     add(operand, stored, same, spread || isa<tile::BroadcastOp>(op));
 }
@@ -137,6 +147,53 @@ void Pull::addBuffer(Value buffer) {
       return;
     buffer = op->getOperand(0);
   }
+}
+
+Pull pullOf(const Sink &sink, llvm::function_ref<bool(Value)> stored) {
+  Pull pull;
+  switch (sink.kind) {
+  case Sink::Store: {
+    auto store = cast<tile::StoreOp>(sink.op);
+    pull.addPlace(store.getPlace(), stored, true);
+    pull.add(store.getValue(), stored);
+    break;
+  }
+  case Sink::BufferStore: {
+    auto store = cast<tile::BufferStoreOp>(sink.op);
+    pull.addBuffer(store.getBuffer());
+    pull.add(store.getValue(), stored);
+    if (store.getMask())
+      pull.add(store.getMask(), stored);
+    break;
+  }
+  case Sink::Define:
+    pull.addExpression(sink.value, stored, true, false);
+    break;
+  case Sink::Copy:
+    pull.add(sink.value, stored);
+    break;
+  case Sink::Reduce:
+    for (Value operand : cast<tile::ReduceOp>(sink.op).getOperands())
+      pull.add(operand, stored);
+    break;
+  }
+  return pull;
+}
+
+Pull pullOf(Operation *op, llvm::function_ref<bool(Value)> stored) {
+  Pull pull;
+  for (Value operand : op->getOperands()) {
+    if (isa<tile::AccessType>(operand.getType()))
+      pull.addPlace(operand, stored, false);
+    else if (isa<tile::BufferType>(operand.getType()))
+      pull.addBuffer(operand);
+    else
+      pull.add(operand, stored, false);
+  }
+  if (auto contract = dyn_cast<tile::ContractOp>(op))
+    for (Value operand : contract.getBody().front().getTerminator()->getOperands())
+      pull.add(operand, stored, false);
+  return pull;
 }
 
 static unsigned ownCost(Operation *op) {

@@ -32,6 +32,10 @@ struct Pull {
   void addExpression(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement, bool spread);
 };
 
+/// What a sink of a nest reaches, and what an op that is a step by itself does.
+Pull pullOf(const Sink &sink, llvm::function_ref<bool(mlir::Value)> stored);
+Pull pullOf(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> stored);
+
 /// Rough work of one element of `value`'s expression, in vector instructions; stored tiles and scalars cost nothing.
 /// `loads`: set if it reads memory.
 unsigned costOf(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool &loads);

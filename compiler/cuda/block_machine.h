@@ -1,6 +1,6 @@
 #pragma once
 // What a block of threads is to generated code. One implementation writes PTX; tests have another, whose threads are fibers of the CPU.
-#include "compiler/cpu/emitter.h"
+#include "compiler/cpu/evaluator.h"
 #include "compiler/cuda/mma_plan.h"
 #include "compiler/cuda/ptx.h"
 
@@ -9,6 +9,7 @@ namespace tilery::cuda {
 /// What a kernel asks of its launch.
 struct BlockNeeds {
   unsigned threads = 0;
+  unsigned abreast = 1;        // blocks that a multiprocessor should have registers for
   uint64_t workspaceBytes = 0; // of a block
   bool reports = false;
 };
@@ -26,9 +27,8 @@ struct BlockEntry {
   llvm::Value *reports = nullptr;             // TileryReports, if it needs them
 };
 
-class BlockMachine {
+class BlockMachine : public cpu::MemoryPort {
 public:
-  virtual ~BlockMachine() = default;
   /// Makes the kernel's function and leaves the builder in its first block.
   virtual BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) = 0;
   /// Waits for all threads of the block; memory written before is seen after.
@@ -69,6 +69,9 @@ public:
   void copyAsync(cpu::Emitter &e, llvm::Value *to, llvm::Value *from, llvm::Value *bytes) override;
   void commitCopies(cpu::Emitter &e) override;
   void waitCopies(cpu::Emitter &e, unsigned pending) override;
+  llvm::Value *load(cpu::Emitter &e, const cpu::Address &where, llvm::Type *type, llvm::Value *exists,
+                    llvm::Value *other) override;
+  void store(cpu::Emitter &e, const cpu::Address &where, llvm::Value *bits, llvm::Value *exists) override;
 };
 
 } // namespace tilery::cuda

@@ -25,6 +25,7 @@ BlockPlan planWith(tile::KernelOp kernel, const cpu::Options &lanes, unsigned st
   result.plan = cpu::planKernel(kernel, options);
   for (auto &[op, product] : result.products)
     result.plan.dots[op] = product.print();
+  shareElements(kernel, result, options);
   return result;
 }
 } // namespace
@@ -37,7 +38,25 @@ BlockPlan planBlock(tile::KernelOp kernel, const cpu::Options &lanes) {
   }
   // Results may lie outside shared memory, stages may not.
   BlockPlan result = planWith(kernel, lanes, 2, false);
-  return result.stagingOffset() + result.stagingBytes <= lanes.arenaLimit ? result : planWith(kernel, lanes, 1, false);
+  if (result.stagingOffset() + result.stagingBytes + 2 * result.exchangeBytes <= lanes.arenaLimit)
+    return result;
+  return planWith(kernel, lanes, 1, false);
+}
+
+void BlockPlan::print(llvm::raw_ostream &stream, Operation *kernel) const {
+  plan.print(stream, kernel);
+  stream << "  threads " << threads;
+  const char *separator = ", in registers ";
+  for (int buffer = 0, n = plan.buffers.size(); buffer < n; ++buffer)
+    if (held.contains(buffer))
+      stream << std::exchange(separator, " ") << "#" << buffer;
+  stream << "\n";
+  for (const auto &[sizes, map] : maps) {
+    stream << "  tiles of";
+    for (int64_t size : sizes)
+      stream << " " << size;
+    stream << ": " << map.chunks << " vectors of " << map.width << " a thread\n";
+  }
 }
 
 } // namespace tilery::cuda

@@ -1,7 +1,10 @@
 #pragma once
-// The plan of a kernel of the general path: the CPU's, and how the block multiplies.
-#include "compiler/cpu/plan.h"
+// The plan of a kernel of the general path: the CPU's, how the block multiplies, which nests are written out element by element for each
+// thread, and which stored tiles therefore stay in registers.
+#include "compiler/cpu/pull.h"
 #include "compiler/cuda/mma_plan.h"
+#include "compiler/cuda/thread_map.h"
+#include <map>
 
 namespace tilery::cuda {
 
@@ -11,9 +14,24 @@ struct BlockPlan {
   uint64_t stagingBytes = 0; // behind the arena: for the stages of products that do not lie in their result's memory
   bool inResults = true;     // stages may lie there
 
+  unsigned threads = 128;
+  /// By the extents other than 1: all nests over such tiles share their elements in the same way.
+  std::map<llvm::SmallVector<int64_t, 2>, ThreadMap> maps;
+  llvm::DenseMap<const cpu::Nest *, const ThreadMap *> mapped; // nests of `plan`; the others are loops that all threads walk
+  llvm::DenseMap<int, const ThreadMap *> held;                 // buffers that threads keep in registers, each its own elements
+  uint64_t exchangeBytes = 0; // shared memory through which a mapped nest's reductions need to go
+
+  BlockPlan() = default;
+  BlockPlan(BlockPlan &&) = default; // `mapped` points into `plan`
+  BlockPlan &operator=(BlockPlan &&) = default;
   bool stagesInResult(const MmaPlan &product) const { return inResults && product.atOnce(); }
   uint64_t stagingOffset() const { return (plan.arenaBytes + 63) / 64 * 64; }
+  void print(llvm::raw_ostream &stream, mlir::Operation *kernel) const;
 };
+
+/// Chooses the threads (as the products want them where there are some), maps nests and finds what stays in registers. `options`: those the
+/// plan was made with.
+void shareElements(tile::KernelOp kernel, BlockPlan &block, const cpu::Options &options);
 
 /// With as many stages in flight as shared memory holds. `lanes`: laneOptions of the compilation.
 BlockPlan planBlock(tile::KernelOp kernel, const cpu::Options &lanes);

@@ -1,6 +1,7 @@
 #include "compiler/cuda/simt.h"
 #include "compiler/cuda/mma.h"
 #include "compiler/cpu/kernel_info.h"
+#include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
 
@@ -9,38 +10,46 @@ using cpu::Index;
 using cpu::Lanes;
 using cpu::Point;
 
-namespace {
-/// What the dots want where there are some, explicit threads, the user's num_warps, else a number by the largest tile.
-unsigned chooseThreads(tile::KernelOp kernel, const cpu::Plan &plan) {
-  if (unsigned wanted = mmaThreads(kernel))
-    return wanted;
-  int64_t wanted = 0;
-  kernel.walk([&](tile::ThreadsOp op) { wanted = std::max<int64_t>(wanted, op.getCount()); });
-  if (wanted)
-    return llvm::alignTo(std::min<int64_t>(wanted, 1024), 32);
-  if (auto warps = kernel->getAttrOfType<IntegerAttr>("num_warps"))
-    return std::clamp<int64_t>(llvm::PowerOf2Ceil(warps.getInt()), 1, 32) * 32;
-  int64_t largest = 1;
-  for (auto &[block, steps] : plan.steps)
-    for (const cpu::Step &step : steps)
-      if (!step.op) {
-        int64_t elements = 1;
-        for (int64_t size : step.nest.shape)
-          elements *= size;
-        largest = std::max(largest, elements);
-      }
-  return largest >= 32768 ? 512 : largest >= 4096 ? 256 : 128;
-}
-} // namespace
-
 SimtEmitter::SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target,
                          BlockMachine &machine)
-    : KernelEmitter(e, kernel, plan.plan), blockPlan(plan), target(target), machine(machine),
-      threads(chooseThreads(kernel, plan.plan)) {}
+    : KernelEmitter(e, kernel, plan.plan), blockPlan(plan), target(target), machine(machine), threads(plan.threads) {}
 
 void SimtEmitter::refuse(Operation *op, const char *what) {
   op->emitError() << "the GPU target cannot " << what << " yet";
   evaluator.failed = true;
+}
+
+// x, y, z of a program. Divisions take as long as a row of some hundred elements: grids of one dimension do without.
+void SimtEmitter::numberProgram(llvm::Value *program) {
+  auto &b = e.b;
+  llvm::BasicBlock *first = b.GetInsertBlock(), *divide = newBlock(), *after = newBlock();
+  b.CreateCondBr(b.CreateICmpULT(program, grid[0]), after, divide);
+  b.SetInsertPoint(divide);
+  // An effect, for LLVM would rather divide always than branch.
+  b.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(b.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
+  llvm::Value *row = b.CreateUDiv(program, grid[0]);
+  llvm::Value *coordinates[] = {b.CreateURem(program, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])};
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+  pid.clear();
+  for (llvm::Value *coordinate : coordinates) {
+    llvm::PHINode *merged = b.CreatePHI(b.getInt32Ty(), 2);
+    merged->addIncoming(pid.empty() ? program : b.getInt32(0), first);
+    merged->addIncoming(coordinate, divide);
+    pid.push_back(merged);
+  }
+}
+
+// The assembler knows no occupancy: it takes registers for a load or two more and leaves a multiprocessor with one block, whose threads
+// load, then all compute, then all store.
+unsigned SimtEmitter::blocksAbreast() {
+  if (!blockPlan.products.empty() || blockPlan.mapped.empty())
+    return 1;
+  int64_t elements = 0;
+  for (auto [nest, map] : blockPlan.mapped)
+    elements = std::max(elements, map->chunks * map->width);
+  constexpr unsigned others = 32; // registers besides those of the largest tile
+  return std::min<unsigned>(1024, target.registers / (elements + others)) / threads;
 }
 
 FailureOr<GpuInfo> SimtEmitter::emitBlock() {
@@ -48,7 +57,8 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   exchangeOffset = blockPlan.stagingOffset() + (blockPlan.stagingBytes + 63) / 64 * 64;
   GpuInfo info;
   info.threads = threads;
-  info.sharedBytes = exchangeOffset + exchangeSlots * exchangeBytes;
+  sumsOffset = exchangeOffset + exchangeSlots * exchangeBytes;
+  info.sharedBytes = sumsOffset + 2 * blockPlan.exchangeBytes;
   if (info.sharedBytes > target.sharedBytes) {
     kernel.emitError() << "a program needs " << info.sharedBytes << " bytes of shared memory, the device has "
                        << target.sharedBytes << "; use smaller tiles";
@@ -61,7 +71,7 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
                        .wasInterrupted();
   info.workspaceBytes = plan.workspaceBytes;
   info.persistent = info.workspaceBytes != 0; // as many workspaces as run at once
-  BlockEntry entry = machine.begin(e, kernel, {threads, info.workspaceBytes, reporting});
+  BlockEntry entry = machine.begin(e, kernel, {threads, blocksAbreast(), info.workspaceBytes, reporting});
   function = entry.function;
   makeScopes();
   for (BlockArgument argument : kernel.getBody().getArguments())
@@ -72,7 +82,7 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   reports = entry.reports;
   thread = entry.thread;
   llvm::BasicBlock *before = b.GetInsertBlock(), *start = newBlock(), *body = newBlock();
-  b.CreateBr(start);
+  entryEnd = b.CreateBr(start);
   b.SetInsertPoint(start);
   llvm::Value *program = entry.number;
   llvm::PHINode *next = nullptr;
@@ -81,10 +91,18 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
     next->addIncoming(entry.number, before);
   }
   programId = b.CreateZExt(program, b.getInt64Ty());
-  llvm::Value *row = b.CreateUDiv(program, grid[0]);
-  pid.assign({b.CreateURem(program, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])});
+  numberProgram(program);
   b.CreateBr(body);
   b.SetInsertPoint(body);
+  evaluator.port = &machine;
+  Footprint everything = footprintOfKernel();
+  evaluator.written = [&](Value place) {
+    return llvm::any_of(everything.writes, [&](cpu::MemoryClass written) {
+      return cpu::mayAlias(cpu::classOfPlace(place), written, e.options.disjoint);
+    });
+  };
+  hazards.begin(everything, e.options.disjoint);
+  holdTiles();
   if (!block(kernel.getBody().front()) || evaluator.failed)
     return failure();
   if (next) {
@@ -138,14 +156,41 @@ void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indic
   barrier();
 }
 
+// What is kept dominates the rest of its block and the blocks in it.
+bool SimtEmitter::block(Block &block) {
+  cpu::Evaluator::Memo outer = evaluator.kept;
+  if (!isa<tile::KernelOp>(block.getParentOp()))
+    hazards.lose();
+  bool ok = KernelEmitter::block(block);
+  auto steps = plan.steps.find(&block);
+  if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() &&
+      llvm::any_of(steps->second, [](const cpu::Step &step) { return !step.op; }))
+    barrier(); // the operands' index tiles are read next
+  evaluator.kept = std::move(outer);
+  hazards.lose();
+  exchangeRead[0] = exchangeRead[1] = true;
+  return ok;
+}
+
 bool SimtEmitter::op(Operation *op) {
-  // Scalar effects: every thread would make the same one, but not at the same time as the others read.
-  bool writes = isa<tile::BufferStoreOp, tile::ElementStoreOp>(op);
-  if (writes)
+  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  bool scalarLoad = isa<tile::LoadOp>(op) && !isTile(op->getResult(0).getType()) && !cast<tile::LoadOp>(op).getIsVolatile();
+  bool arithmetic = op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::none_of(op->getOperandTypes(), isTile) &&
+                    llvm::none_of(op->getResultTypes(), isTile);
+  if (alone || arithmetic || isa<tile::AllocOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+    return KernelEmitter::op(op);
+  if (scalarLoad) {
+    prepare({{cpu::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}});
+    return KernelEmitter::op(op);
+  }
+  if (hazards.pending())
     barrier();
   bool ok = KernelEmitter::op(op);
-  if (writes)
+  // Scalar effects: every thread makes the same one.
+  if (isa<tile::BufferStoreOp, tile::ElementStoreOp>(op))
     barrier();
+  else
+    hazards.lose();
   return ok;
 }
 

@@ -3,12 +3,13 @@
 #include "compiler/cpu/codegen.h"
 #include "compiler/cuda/block_machine.h"
 #include "compiler/cuda/block_plan.h"
+#include "compiler/cuda/hazards.h"
 #include "compiler/cuda/target.h"
 
 namespace tilery::cuda {
 
-/// Scalar code runs in every thread alike; effects on memory happen once. Stored tiles lie in shared memory, barriers stand around every
-/// step that writes.
+/// Scalar code runs in every thread alike; effects on memory happen once. Stored tiles lie in registers where the plan says so, else in
+/// shared memory; threads wait for each other where one may need what another one wrote.
 class SimtEmitter : public cpu::KernelEmitter {
 public:
   static constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8; // a slot: one value of eight bytes a warp
@@ -20,6 +21,7 @@ public:
 protected:
   using Indices = llvm::ArrayRef<cpu::Index>;
   void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(Indices)> body) override;
+  bool block(mlir::Block &block) override;
   bool nest(const cpu::Nest &nest) override;
   bool op(mlir::Operation *op) override;
   void dotOp(mlir::Operation *op) override;
@@ -53,7 +55,11 @@ private:
   /// The same, without masks where all bounds hold for these lanes, one lane at a time elsewhere.
   void boundedBody(const cpu::Nest &nest, const cpu::Point &point, unsigned dim, unsigned width,
                    llvm::ArrayRef<cpu::KnownBound> bounds, llvm::SmallVectorImpl<cpu::Lanes> &reduced);
-  void commit(const cpu::Nest &nest, const cpu::Sink &sink, const cpu::Point &point, cpu::Lanes value);
+  /// What each sink takes at these lanes; of a reduction, every operand.
+  llvm::SmallVector<cpu::Lanes> valuesOf(const cpu::Nest &nest, const cpu::Point &point);
+  /// Memory that threads share is written where `only` (null: always) holds.
+  void commit(const cpu::Nest &nest, const cpu::Sink &sink, const cpu::Point &point, cpu::Lanes value,
+              llvm::Value *only = nullptr);
   /// Combines the partial results of `group` neighbouring threads of a warp (a power of two) in the first of them.
   void combineThreads(tile::ReduceOp reduce, unsigned group, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::Value *&has);
   void combine(tile::ReduceOp reduce, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::Value *&has,
@@ -64,21 +70,62 @@ private:
   /// An entry of the memory in which threads hand values to each other.
   llvm::Value *exchange(unsigned slot, llvm::Value *entry);
 
+  // simt_mapped.cpp
+  /// The points of a map, as all nests over its tiles have them.
+  struct Points {
+    std::map<llvm::SmallVector<llvm::Value *, 2>, unsigned> slots;
+    llvm::SmallVector<llvm::SmallVector<cpu::Index, 2>> chunks; // by chunk, an index a dimension
+    llvm::Value *lastExists = nullptr;                          // ragged maps: the thread has the last chunk
+    llvm::Value *first = nullptr;                               // maps with copies: no other thread's copy comes before
+  };
+  const Points &pointsOf(const ThreadMap &map);
+  cpu::Point pointAt(const Points &points, unsigned chunk, llvm::ArrayRef<int64_t> shape);
+  void holdTiles();
+  void mappedNest(const cpu::Nest &nest, const ThreadMap &map);
+  llvm::SmallVector<mlir::Value> loadsOf(const cpu::Nest &nest, const ThreadMap &map) const;
+  void commitChunk(const cpu::Nest &nest, const ThreadMap &map, unsigned chunk, llvm::ArrayRef<cpu::Lanes> values);
+  struct RowSums; // of a nest's reductions, while its chunks are walked
+  void accumulate(RowSums &sums, unsigned chunk, llvm::ArrayRef<cpu::Lanes> fresh);
+  void finishRows(const cpu::Nest &nest, const ThreadMap &map, RowSums &sums);
+  void combineAlways(tile::ReduceOp reduce, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::ArrayRef<cpu::Lanes> others);
+
+  void numberProgram(llvm::Value *program);
+  /// How many blocks of this kernel a multiprocessor should have room for.
+  unsigned blocksAbreast();
+
+  /// What a nest reads and writes of memory that threads share.
+  Footprint footprintOf(const cpu::Nest &nest) const;
+  Footprint footprintOfKernel();
+  /// Waits for what the step needs.
+  void prepare(const Footprint &step) {
+    if (hazards.conflict(step))
+      barrier();
+    hazards.add(step);
+  }
+
   void refuse(mlir::Operation *op, const char *what);
   void barrier() {
-    if (!alone)
-      machine.barrier(e);
+    if (alone)
+      return;
+    machine.barrier(e);
+    hazards.settled();
+    exchangeRead[0] = exchangeRead[1] = false;
   }
   cpu::Point pointOf(llvm::ArrayRef<int64_t> shape, llvm::Value *linear);
 
   const BlockPlan &blockPlan;
   const CudaTarget &target;
   BlockMachine &machine;
-  unsigned threads = 128;
+  Hazards hazards;
+  unsigned threads;
   bool alone = false; // inside code that each thread runs for itself
   llvm::Value *thread = nullptr, *reports = nullptr;
   std::vector<ReportSite> sites;
   uint64_t exchangeOffset = 0; // shared memory in which threads of a block hand values to each other
+  uint64_t sumsOffset = 0;     // two areas more, for the reductions of mapped nests
+  bool exchangeRead[2] = {};   // of those areas: some thread may still read it
+  llvm::Instruction *entryEnd = nullptr;
+  std::map<const ThreadMap *, Points> points;
 };
 
 } // namespace tilery::cuda

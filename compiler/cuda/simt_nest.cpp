@@ -77,33 +77,43 @@ SmallVector<KnownBound> SimtEmitter::boundsOf(const Nest &nest) const {
   return bounds;
 }
 
-void SimtEmitter::commit(const Nest &nest, const Sink &sink, const Point &point, Lanes value) {
+void SimtEmitter::commit(const Nest &nest, const Sink &sink, const Point &point, Lanes value, llvm::Value *only) {
   e.at(sink.op->getLoc());
-  if (sink.kind == Sink::Store)
-    return evaluator.store(evaluator.address(cast<tile::StoreOp>(sink.op).getPlace(), point), value);
-  if (sink.kind == Sink::BufferStore) {
+  cpu::Address where;
+  if (sink.kind == Sink::Store) {
+    where = evaluator.address(cast<tile::StoreOp>(sink.op).getPlace(), point);
+  } else if (sink.kind == Sink::BufferStore) {
     auto store = cast<tile::BufferStoreOp>(sink.op);
-    cpu::Address where = evaluator.bufferAddress(store.getBuffer(), point);
+    where = evaluator.bufferAddress(store.getBuffer(), point);
     if (store.getMask())
       where.exists = e.band(where.exists, evaluator.value(store.getMask(), point));
-    return evaluator.store(where, value);
+  } else if (evaluator.held.contains(sink.buffers[0])) {
+    return evaluator.writeStored(sink.buffers[0], nest.shape, point, value);
+  } else {
+    where = evaluator.scratchAddress(sink.buffers[0], nest.shape, point);
   }
-  evaluator.store(evaluator.scratchAddress(sink.buffers[0], nest.shape, point), value);
+  where.exists = e.band(where.exists, only);
+  evaluator.store(where, value);
+}
+
+SmallVector<Lanes> SimtEmitter::valuesOf(const Nest &nest, const Point &point) {
+  SmallVector<Lanes> values;
+  for (const Sink &sink : nest.sinks) {
+    if (sink.kind == Sink::Define)
+      values.push_back(evaluator.define(sink.value, point));
+    else if (sink.kind == Sink::Copy && !sink.value)
+      values.push_back(evaluator.readStored(sink.source, nest.shape, point));
+    else
+      for (Value value : sourcesOf(sink))
+        values.push_back(evaluator.value(value, point));
+  }
+  return values;
 }
 
 void SimtEmitter::body(const Nest &nest, const Point &point, unsigned width, SmallVectorImpl<Lanes> &reduced) {
   evaluator.lanes = width;
   evaluator.limit = nullptr;
-  SmallVector<Lanes> values; // all before any is written: a tile carried in place may be read by others
-  for (const Sink &sink : nest.sinks) {
-    if (sink.kind == Sink::Define)
-      values.push_back(evaluator.define(sink.value, point));
-    else if (sink.kind == Sink::Copy && !sink.value)
-      values.push_back(evaluator.load(evaluator.scratchAddress(sink.source, nest.shape, point)));
-    else
-      for (Value value : sourcesOf(sink))
-        values.push_back(evaluator.value(value, point));
-  }
+  SmallVector<Lanes> values = valuesOf(nest, point); // all before any is written: a tile carried in place may be read by others
   const Lanes *next = values.begin();
   for (const Sink &sink : nest.sinks) {
     if (sink.kind == Sink::Reduce)
@@ -164,16 +174,27 @@ void SimtEmitter::boundedBody(const Nest &nest, const Point &point, unsigned dim
 bool SimtEmitter::nest(const Nest &nest) {
   if (alone)
     return KernelEmitter::nest(nest);
-  barrier();
+  Footprint footprint = footprintOf(nest);
   evaluator.forget();
   evaluator.known.clear();
+  if (const ThreadMap *map = blockPlan.mapped.lookup(&nest)) {
+    prepare(footprint);
+    mappedNest(nest, *map);
+    hazards.add(footprint); // barriers within it come before its last writes
+    evaluator.forget();
+    return !evaluator.failed;
+  }
   SmallVector<uint64_t> axes;
   for (const Sink &sink : nest.sinks)
     if (sink.kind == Sink::Reduce)
       if (uint64_t axis = cast<tile::ReduceOp>(sink.op).getAxis(); !llvm::is_contained(axes, axis))
         axes.push_back(axis);
-  if (axes.empty())
+  if (axes.empty()) {
+    prepare(footprint);
     mapNest(nest);
+  } else {
+    barrier();
+  }
   // Reductions along another dimension walk the tiles again.
   for (uint64_t axis : axes) {
     Nest part{nest.shape, {}};
@@ -186,7 +207,6 @@ bool SimtEmitter::nest(const Nest &nest) {
   }
   evaluator.forget();
   evaluator.known.clear();
-  barrier();
   return !evaluator.failed;
 }
 

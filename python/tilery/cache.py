@@ -57,7 +57,8 @@ def image(function, specialisation, build, device=-1, **options):
     module = build()
     if not _native.cache_folder():
         return _compile(module, device, options)
-    key = hashlib.sha256((target + module.text(locations=True, hints=False)).encode()).hexdigest()
+    text = module.text(locations=True, hints=device >= 0)  # CPUs heed none
+    key = hashlib.sha256((target + text).encode()).hexdigest()
     code = _native.cache_get("code", key)
     if not code:
         code = _compile(module, device, options)

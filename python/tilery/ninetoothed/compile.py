@@ -18,6 +18,7 @@ class Argument:
     :param tensor: its arrangement, with numbers for block sizes.
     :param dtype: the element type (of a scalar: its own type).
     :param strides: one entry per dimension: 1 if the stride is 1, 16 if it is divisible by 16, else 0.
+    :param extents: the same of the tensor's extents.
     :param value: of a compile-time scalar.
 
     ``merged``: (arrangement, start, end) if dimensions [start, end) are to be seen as one, as ``Tensor.merged`` gives it.
@@ -25,8 +26,8 @@ class Argument:
 
     merged = None
 
-    def __init__(self, name, tensor, dtype=None, strides=(), divisibility=1, value=None):
-        self.name, self.tensor, self.dtype, self.strides = name, tensor, dtype, strides
+    def __init__(self, name, tensor, dtype=None, strides=(), divisibility=1, value=None, extents=()):
+        self.name, self.tensor, self.dtype, self.strides, self.extents = name, tensor, dtype, strides, extents
         self.divisibility, self.value = divisibility, value
         self.rank = tensor.source.ndim
         self.is_scalar = self.rank == 0 and tensor.levels == 1
@@ -46,6 +47,7 @@ def describe(arguments):
             a.tensor.substitute(names).describe(),
             a.dtype,
             a.strides,
+            a.extents,
             a.divisibility,
             a.value,
             bool(a.merged),
@@ -85,7 +87,7 @@ def _kernel(native, tracer, application, arguments, first, hints):
             parameters.append((a.name, _native.Type(a.dtype), 1))
             continue
         parameters.append((a.name, _native.Type(a.dtype, (), True), a.divisibility))
-        parameters += [(f"{a.name}_size_{d}", _native.Type("int64"), 1) for d in range(a.rank)]
+        parameters += [(f"{a.name}_size_{d}", _native.Type("int64"), kind or 1) for d, kind in enumerate(a.extents)]
         strides = [(d, kind or 1) for d, kind in enumerate(a.strides) if kind != 1]
         parameters += [(f"{a.name}_stride_{d}", _native.Type("int64"), factor) for d, factor in strides]
     with activate(tracer):

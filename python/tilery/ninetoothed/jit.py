@@ -261,7 +261,7 @@ class Kernel:
                     hint="use numbers, meta or constexpr symbols, or sizes of the arguments",
                 )
 
-        return Argument(name, arranged, known[1], known[4], known[2])
+        return Argument(name, arranged, known[1], known[4], known[2], extents=known[3])
 
 
 def _device(arguments):

@@ -1,0 +1,213 @@
+// How the threads of a block share the elements of tiles.
+#include "compiler/cuda/block_plan.h"
+#include "compiler/cpu/divisor.h"
+#include "compiler/cpu/emitter.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+using cpu::Nest;
+using cpu::Sink;
+
+constexpr uint64_t mostExchangeBytes = 8 << 10;
+
+SmallVector<int64_t, 2> squeezed(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t, 2> sizes;
+  for (int64_t size : shape)
+    if (size != 1)
+      sizes.push_back(size);
+  return sizes;
+}
+
+class Decisions {
+public:
+  Decisions(tile::KernelOp kernel, BlockPlan &block) : kernel(kernel), block(block) {}
+  void run() {
+    forSteps([&](const cpu::Step &step, bool) {
+      if (!step.op)
+        largest = std::max(largest, ShapedType::getNumElements(step.nest.shape));
+    });
+    chooseThreads();
+    forSteps([&](const cpu::Step &step, bool alone) {
+      if (!step.op && !alone)
+        mapNest(step.nest);
+    });
+    findHeld();
+  }
+
+private:
+  /// Every step with whether each thread runs it for itself.
+  void forSteps(llvm::function_ref<void(const cpu::Step &, bool alone)> visit) {
+    auto all = [&](const std::vector<cpu::Step> &steps, Operation *parent) {
+      bool alone = isa<tile::ParallelOp, tile::ThreadsOp>(parent) || parent->getParentOfType<tile::ParallelOp>() ||
+                   parent->getParentOfType<tile::ThreadsOp>();
+      for (const cpu::Step &step : steps)
+        visit(step, alone);
+    };
+    for (const auto &[home, steps] : block.plan.steps)
+      all(steps, home->getParentOp());
+    for (const auto &[home, steps] : block.plan.copies)
+      all(steps, home->getParentOp());
+    for (const auto &[op, steps] : block.plan.inits)
+      all(steps, op->getParentOp());
+  }
+
+  // What products want, those of explicit threads, the user's num_warps, else some 16 elements of the largest tile a thread; more where a
+  // thread could not hold its share.
+  void chooseThreads() {
+    if (unsigned wanted = mmaThreads(kernel)) {
+      block.threads = wanted;
+      return;
+    }
+    int64_t explicitly = 0;
+    kernel.walk([&](tile::ThreadsOp op) { explicitly = std::max<int64_t>(explicitly, op.getCount()); });
+    if (explicitly) {
+      block.threads = llvm::alignTo(std::min<int64_t>(explicitly, 1024), 32);
+      return;
+    }
+    auto warps = kernel->getAttrOfType<IntegerAttr>("tile.num_warps");
+    int64_t wanted = warps ? std::clamp<int64_t>(warps.getInt(), 1, 32) * 32 : std::clamp<int64_t>(largest / 16, 128, 512);
+    int64_t least = std::min<int64_t>(largest / mostElements, 1024);
+    block.threads = llvm::PowerOf2Ceil(std::max(wanted, least));
+  }
+
+  /// Neighbours that one access can move: its alignment, at most 16 bytes. 0: no access of these extents.
+  unsigned accessWidth(ArrayRef<int64_t> sizes) {
+    unsigned width = 0;
+    kernel.walk([&](Operation *op) {
+      Value place;
+      if (auto load = dyn_cast<tile::LoadOp>(op))
+        place = load.getPlace();
+      else if (auto store = dyn_cast<tile::StoreOp>(op))
+        place = store.getPlace();
+      auto type = place ? dyn_cast<tile::AccessType>(place.getType()) : tile::AccessType();
+      if (!type || squeezed(type.getShape()) != sizes)
+        return;
+      width = std::max(width, neighbours(place.getDefiningOp<tile::AccessOp>(), type));
+    });
+    return width;
+  }
+
+  unsigned neighbours(tile::AccessOp access, tile::AccessType type) {
+    if (!access)
+      return 1;
+    unsigned bytes = cpu::elementBytes(type.getElementType());
+    int64_t divisor =
+        std::min<int64_t>(16, std::min(cpu::divisorOf(access.getBase()), bytes * cpu::divisorOf(access.getOffset())));
+    bool inner = true;
+    for (int64_t d = type.getRank(); d-- > 0;) {
+      if (type.getShape()[d] == 1)
+        continue;
+      APInt step;
+      bool isInner = std::exchange(inner, false);
+      if (!access.isStrided(d) || (isInner && (!matchPattern(access.getSteps()[d], m_ConstantInt(&step)) || step != 1)))
+        return 1;
+      if (!isInner)
+        divisor = std::min(divisor, bytes * cpu::divisorOf(access.getSteps()[d]));
+    }
+    return std::max<int64_t>(1, divisor / bytes);
+  }
+
+  const ThreadMap *mapOf(ArrayRef<int64_t> shape) {
+    SmallVector<int64_t, 2> sizes = squeezed(shape);
+    if (!llvm::isPowerOf2_32(block.threads))
+      return nullptr;
+    if (auto found = block.maps.find(sizes); found != block.maps.end())
+      return &found->second;
+    unsigned width = accessWidth(sizes);
+    if (!width)
+      width = 4;
+    int64_t elements = ShapedType::getNumElements(sizes);
+    while (width > 1 && (sizes.empty() || sizes.back() % width || elements / width < block.threads))
+      width /= 2;
+    std::optional<ThreadMap> map = mapThreads(sizes, block.threads, width);
+    return map ? &block.maps.emplace(sizes, *map).first->second : nullptr;
+  }
+
+  void mapNest(const Nest &nest) {
+    const ThreadMap *map = mapOf(nest.shape);
+    if (!map)
+      return;
+    std::optional<ThreadMap::Rows> rows = map->rows();
+    uint64_t bytes = 0;
+    unsigned inner = nest.shape.size();
+    while (inner && nest.shape[inner - 1] == 1)
+      --inner;
+    for (const Sink &sink : nest.sinks) {
+      if (sink.kind != Sink::Reduce)
+        continue;
+      uint64_t axis = cast<tile::ReduceOp>(sink.op).getAxis();
+      bool alongRows = axis + 1 == inner;
+      if (!rows || !alongRows)
+        return;
+      bytes += sink.op->getNumOperands() * rows->count * 32 * 8;
+    }
+    if (bytes > mostExchangeBytes)
+      return;
+    block.exchangeBytes = std::max(block.exchangeBytes, bytes);
+    block.mapped[&nest] = map;
+  }
+
+  // A stored tile stays in registers if each thread computes and reads its own elements only. Tiles of one element are every thread's.
+  void findHeld() {
+    const cpu::Plan &plan = block.plan;
+    DenseMap<int, const ThreadMap *> maps;
+    llvm::DenseSet<int> shared;
+    for (auto [value, buffer] : plan.storage) {
+      auto found = block.maps.find(squeezed(tile::shapeOf(value.getType())));
+      if (found == block.maps.end())
+        shared.insert(buffer);
+      else
+        maps[buffer] = &found->second;
+    }
+    auto isStored = [&](Value value) { return !plan.isVirtual(value); };
+    auto isOne = [&](int buffer) { return plan.buffers[buffer].elements == 1; };
+    auto reads = [&](const cpu::Pull &pull, const ThreadMap *map) {
+      for (const auto &[value, reach] : pull.tiles)
+        if (auto stored = plan.storage.find(value); stored != plan.storage.end())
+          if (!isOne(stored->second) && !(map && reach.sameElement && maps.lookup(stored->second) == map))
+            shared.insert(stored->second);
+    };
+    forSteps([&](const cpu::Step &step, bool) {
+      if (step.op) {
+        if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(step.op))
+          return; // their tiles are copied by nests
+        reads(cpu::pullOf(step.op, isStored), nullptr);
+        for (Value result : step.op->getResults())
+          if (auto stored = plan.storage.find(result); stored != plan.storage.end())
+            shared.insert(stored->second);
+        return;
+      }
+      const ThreadMap *map = block.mapped.lookup(&step.nest);
+      for (const Sink &sink : step.nest.sinks) {
+        if (sink.kind != Sink::Copy || sink.value)
+          reads(cpu::pullOf(sink, isStored), map);
+        else if (!map)
+          shared.insert(sink.source);
+        for (int buffer : sink.buffers)
+          if (!map || (sink.kind == Sink::Reduce && !isOne(buffer)))
+            shared.insert(buffer);
+      }
+    });
+    for (auto [buffer, map] : maps)
+      if (!shared.contains(buffer))
+        block.held[buffer] = map;
+  }
+
+  tile::KernelOp kernel;
+  BlockPlan &block;
+  int64_t largest = 1;
+};
+} // namespace
+
+void shareElements(tile::KernelOp kernel, BlockPlan &block, const cpu::Options &options) {
+  Decisions(kernel, block).run();
+  for (auto [buffer, map] : block.held)
+    block.plan.buffers[buffer].bytes = 0;
+  uint64_t limit = options.arenaLimit, needed = 2 * block.exchangeBytes;
+  cpu::placeBuffers(block.plan, limit > needed ? limit - needed : 0);
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,36 @@
+#pragma once
+// How the elements of a tile are dealt to the threads of a block.
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+#include <optional>
+
+namespace tilery::cuda {
+
+/// Vectors of `width` neighbours of the last dimension, numbered row by row: vector v belongs to thread v % threads. With fewer vectors
+/// than threads, threads that are `vectors` apart hold the same one.
+struct ThreadMap {
+  llvm::SmallVector<int64_t, 2> sizes; // of the tile, dimensions of size 1 left out
+  unsigned threads = 1, width = 1;
+  int64_t vectors = 1, chunks = 1; // of the tile; a thread's own (the last one may be missing)
+
+  bool ragged() const { return vectors > threads && vectors % threads; } // the last chunk is not every thread's
+  bool copies() const { return vectors < threads; }                      // an element is that of several threads
+  int64_t rowVectors() const { return sizes.empty() ? 1 : sizes.back() / width; }
+
+  /// How threads share rows of the last dimension.
+  struct Rows {
+    unsigned members = 1;               // neighbouring threads, a power of two, that have one row among them
+    int64_t chunksOfRow = 1, count = 1; // a thread's chunks in a row, one after the other; rows that a thread has part of
+  };
+  /// Nothing where a row's threads are no such group.
+  std::optional<Rows> rows() const;
+};
+
+/// Elements a thread may hold of one tile: its code is written out for each vector.
+constexpr int64_t mostElements = 128;
+
+/// Nothing where threads would hold too many elements or unlike parts. `threads` is a power of two.
+std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned threads, unsigned width);
+
+} // namespace tilery::cuda
