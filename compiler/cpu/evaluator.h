@@ -24,6 +24,7 @@ using Point = llvm::SmallVector<Index, 4>;
 struct Address {
   mlir::Type element;
   llvm::Value *pointer = nullptr; // of lane 0
+  unsigned level = 0;             // the innermost loop that moves `pointer`
   int64_t step = 0;               // elements from lane to lane, if `offsets` is null
   llvm::Value *offsets = nullptr; // <L x i64> elements from `pointer`
   Lanes exists = nullptr;         // null: all lanes

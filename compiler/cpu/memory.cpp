@@ -20,7 +20,8 @@ void Evaluator::addTerm(Address &address, const Index &index, llvm::Value *step)
     return;
   }
   {
-    AtLevel at(*this, index.level);
+    address.level = std::max(address.level, index.level);
+    AtLevel at(*this, address.level);
     address.pointer = b.CreateGEP(element, address.pointer, b.CreateMul(index.base, step));
   }
   if (index.step == 0)
@@ -36,7 +37,8 @@ void Evaluator::addTerm(Address &address, const Index &index, llvm::Value *step)
 
 void Evaluator::addLinear(Address &address, const Linear &l) {
   auto &b = e.b;
-  AtLevel at(*this, l.level);
+  address.level = std::max(address.level, l.level);
+  AtLevel at(*this, address.level);
   address.pointer = b.CreateGEP(e.memoryType(address.element), address.pointer, l.base);
   address.step += l.step;
   if (l.lanes)
@@ -63,6 +65,7 @@ void Evaluator::addPointers(Address &address, Value pointers, ArrayRef<Index> po
       return addPointers(address, op->getOperand(0), operandPoint(op, point));
   }
   Lanes each = value(pointers, point);
+  address.level = levelOf(point);
   if (e.lanesOf(each) == 1) {
     address.pointer = each;
     return;

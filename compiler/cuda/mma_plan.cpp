@@ -154,7 +154,7 @@ unsigned mmaThreads(tile::KernelOp kernel) {
   if (explicitThreads)
     return llvm::alignTo(std::min<int64_t>(explicitThreads, 1024), 32);
   int64_t warps = 4;
-  if (auto hint = kernel->getAttrOfType<IntegerAttr>("num_warps"))
+  if (auto hint = kernel->getAttrOfType<IntegerAttr>("tile.num_warps"))
     warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(hint.getInt()), 1, 16);
   else if (elements >= 128 * 64)
     warps = 8;

@@ -6,6 +6,7 @@
 #include "runtime/elf_code.h"
 #include "tilery/abi.h"
 #include "warp_emulator.h"
+#include "llvm/IR/Verifier.h"
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -271,6 +272,8 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
   }
   cpu::EmitOptions emit;
   emit.fpContract = false;
+  if (llvm::verifyModule(module, &llvm::errs()))
+    return "the generated code does not verify";
   ElfCode code(cpu::emitObject(module, host, emit));
   entryPoint = reinterpret_cast<Entry>(code.find(kernel.getSymName().str()));
 

@@ -100,3 +100,37 @@ tile.kernel @k(%out: !tile.ptr<i32>) {
                                                        "pid (0, 0, 0) idx () x: (operand 1) 0\n");
   EXPECT_EQ(llvm::count(printed, '\n'), 28);
 }
+
+// A constant part of an address does not move with any loop, the part before it does.
+TEST(Simt, OperandsAtIndicesThatAreAllTheSame) {
+  std::string text = R"(
+tile.kernel @k(%b: !tile.ptr<bf16>, %n: i64, %out: !tile.ptr<f32>) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c2 = arith.constant 2 : i64
+  %c40 = arith.constant 40 : i64
+  %zero = arith.constant dense<0.0> : tensor<24x40xf32>
+  %sum = tile.contract %c2, %zero {
+  ^bb0(%step: i64):
+    %ones = arith.constant dense<1.0> : tensor<24x40xbf16>
+    %c17 = arith.constant 17 : i64
+    %same = tile.splat %c17 : i64 -> tensor<40xi64>
+    %place = tile.access %b, %c0 steps(%c1, %same) bounds [1, 0](%c0, %n) : <bf16>, (i64, tensor<40xi64>), (i64, i64) -> <40x40xbf16>
+    %y = tile.load %place : !tile.access<40x40xbf16> -> tensor<40x40xbf16>
+    tile.yield %ones, %y : tensor<24x40xbf16>, tensor<40x40xbf16>
+  } {num_stages = 1 : i64} : tensor<24x40xf32>
+  %to = tile.access %out, %c0 steps(%c40, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <24x40xf32>
+  tile.store %to, %sum : !tile.access<24x40xf32>, tensor<24x40xf32>
+  tile.return
+})";
+  std::vector<uint16_t> b(57); // 0, 1, 2, ... in bfloat16
+  for (int i = 0; i < 57; ++i)
+    b[i] = uint16_t(std::bit_cast<uint32_t>(float(i)) >> 16);
+  std::vector<float> out(24 * 40, -7);
+  run(text, {1, 1, 1}, {slot(b.data()), 33, slot(out.data())});
+  float expected = 0;
+  for (int k = 0; k < 33; ++k)
+    expected += 2 * (17 + k);
+  for (float value : out)
+    EXPECT_EQ(value, expected);
+}
