@@ -1,7 +1,7 @@
 """Row-wise kernels on an NVIDIA GPU beside Triton on the same source, torch and a device copy: `python benchmarks/gpu_rows.py`.
 
-Rounds are interleaved, the L2 cache is overwritten before each launch, data are normal(0,1); a ratio is the median over rounds of the
-rival's time / ours, with its 10th and 90th percentile.
+Rounds are interleaved, the L2 cache is overwritten before each launch, data are normal(0,1); a ratio is the median over rounds of
+the rival's time / ours, with its 10th and 90th percentile.
 """
 
 import importlib.util
