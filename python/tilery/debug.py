@@ -6,7 +6,10 @@ import struct
 
 from tilery import _native
 
+from .errors import error
+
 _MASK = (1 << 64) - 1
+_CUDA = 2  # DLPack's device type
 _FLOATS = {"float64": "<d", "float32": "<f", "float16": "<e"}
 
 
@@ -18,6 +21,10 @@ def wanted(debug):
 def plan(launch, device):
     """The oracle's launch plan for arguments on a GPU, or on the CPU (-1)."""
     return launch if device < 0 else LaunchOfCopies(launch)
+
+
+def _on_gpu(value):
+    return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] == _CUDA
 
 
 class LaunchOfCopies:
@@ -32,6 +39,12 @@ class LaunchOfCopies:
 
         storages, here, device = {}, dict(arguments), None
         for name, value in arguments.items():
+            if not isinstance(value, torch.Tensor) and _on_gpu(value):
+                raise error(
+                    NotImplementedError,
+                    f"argument `{name}` ({type(value).__name__}) lies on a GPU, where the reference interpreter cannot read it",
+                    hint="pass a torch tensor, or one in the CPU's memory",
+                )
             if isinstance(value, torch.Tensor) and value.is_cuda:
                 device, storage = value.device, value.untyped_storage()
                 _, copy = storages.setdefault(storage.data_ptr(), (storage, storage.cpu()))

@@ -4,12 +4,11 @@ import pytest
 import torch
 from gpu.programs import EXAMPLES
 
-from tilery import compat
+from tilery import compat, debug
 from tilery.errors import Error
 
-pytestmark = pytest.mark.gpu
 
-
+@pytest.mark.gpu
 def test_debug_mode_gives_the_result_back():
     kernel = compat.load(EXAMPLES / "ninetoothed" / "matmul.py").matmul_kernel
     a = torch.randn(64, 64, dtype=torch.float16, device="cuda")
@@ -18,6 +17,7 @@ def test_debug_mode_gives_the_result_back():
     torch.testing.assert_close(result, a @ a)
 
 
+@pytest.mark.gpu
 def test_tensors_of_one_storage_stay_together():
     from tilery import tileon
     from tilery.tileon import language as tl
@@ -33,6 +33,7 @@ def test_tensors_of_one_storage_stay_together():
     assert torch.equal(memory, torch.arange(16.0, device="cuda").repeat(2) + step)
 
 
+@pytest.mark.gpu
 def test_an_error_leaves_the_tensors_as_they_were():
     from tilery import tileon
     from tilery.tileon import language as tl
@@ -45,3 +46,13 @@ def test_an_error_leaves_the_tensors_as_they_were():
     with pytest.raises(Error, match="y_ptr"):
         outside[(1,)](memory, 16, debug=True)
     assert not memory.any()
+
+
+def test_arrays_of_another_library_on_a_gpu_are_refused():
+    class Array:
+        def __dlpack_device__(self):
+            return (2, 0)
+
+    plan = debug.plan(lambda grid, arguments: pytest.fail("it ran"), device=0)
+    with pytest.raises(NotImplementedError, match="argument `x` .Array. lies on a GPU"):
+        plan((1, 1, 1), {"x": Array()})
