@@ -64,7 +64,7 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
         llvm::raw_string_ostream stream(result.planText);
         if (!why.empty())
           stream << kernel.getSymName() << ": no hopper gemm, for " << why << "\n";
-        plan.plan.print(stream, kernel);
+        plan.print(stream, kernel);
       }
       PtxMachine machine;
       gpu = SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();
