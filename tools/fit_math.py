@@ -1,4 +1,4 @@
-"""Fits the polynomials of compiler/cpu/math_f32.cpp: weighted Remez in 60 digits, coefficients rounded to f32 one after another.
+"""Fits the polynomials of compiler/lower/math_f32.cpp: weighted Remez in 60 digits, coefficients rounded to f32 one after another.
 
 Run it to print the tables that stand in math_f32.cpp. Needs mpmath and numpy.
 """

@@ -1,9 +1,10 @@
 #pragma once
 // Emission of `tile.dot` and `tile.contract`: operands packed into panels, register micro-kernels over them.
 #include "compiler/cpu/dot_plan.h"
-#include "compiler/cpu/evaluator.h"
+#include "compiler/lower/evaluator.h"
 
 namespace tilery::cpu {
+using namespace lower;
 
 /// What a dot needs from the kernel around it.
 struct DotSurroundings {

@@ -1,6 +1,6 @@
 #include "compiler/cpu/dot_plan.h"
-#include "compiler/cpu/emitter.h"
-#include "compiler/cpu/pull.h"
+#include "compiler/lower/emitter.h"
+#include "compiler/lower/pull.h"
 
 using namespace mlir;
 

@@ -1,9 +1,10 @@
 #pragma once
 // What is decided about one `tile.dot` or `tile.contract` before code is emitted.
 #include "compiler/cpu/dot_kernel.h"
-#include "compiler/cpu/plan.h"
+#include "compiler/lower/plan.h"
 
 namespace tilery::cpu {
+using namespace lower;
 
 struct DotOperand {
   mlir::Value tile; // (B x) M x K or (B x) K x N

@@ -4,7 +4,7 @@
 
 namespace tilery::cuda {
 
-BlockEntry PtxMachine::begin(cpu::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) {
+BlockEntry PtxMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) {
   auto &b = e.b;
   llvm::SmallVector<llvm::Type *> types;
   for (mlir::BlockArgument argument : kernel.getBody().getArguments())
@@ -45,13 +45,13 @@ BlockEntry PtxMachine::begin(cpu::Emitter &e, tile::KernelOp kernel, const Block
   return entry;
 }
 
-llvm::Value *PtxMachine::shuffleDown(cpu::Emitter &e, llvm::Value *value, unsigned distance) {
+llvm::Value *PtxMachine::shuffleDown(lower::Emitter &e, llvm::Value *value, unsigned distance) {
   auto &b = e.b;
   return b.CreateIntrinsic(b.getInt32Ty(), llvm::Intrinsic::nvvm_shfl_sync_down_i32,
                            {b.getInt32(-1), value, b.getInt32(distance), b.getInt32(31)});
 }
 
-llvm::Value *PtxMachine::shuffleFrom(cpu::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *mask) {
+llvm::Value *PtxMachine::shuffleFrom(lower::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *mask) {
   auto &b = e.b;
   return b.CreateIntrinsic(b.getInt32Ty(), llvm::Intrinsic::nvvm_shfl_sync_idx_i32, {mask, value, lane, b.getInt32(31)});
 }
@@ -108,11 +108,11 @@ llvm::CallInst *predicated(llvm::IRBuilder<> &b, const std::string &text, const 
   return call;
 }
 
-unsigned bytesOf(llvm::Type *type, cpu::Emitter &e) { return e.module.getDataLayout().getTypeStoreSize(type).getFixedValue(); }
+unsigned bytesOf(llvm::Type *type, lower::Emitter &e) { return e.module.getDataLayout().getTypeStoreSize(type).getFixedValue(); }
 } // namespace
 
 // A predicate on the instruction instead of a branch around it: the loads of a thread stay side by side.
-llvm::Value *PtxMachine::load(cpu::Emitter &e, const cpu::Address &where, llvm::Type *type, llvm::Value *exists,
+llvm::Value *PtxMachine::load(lower::Emitter &e, const lower::Address &where, llvm::Type *type, llvm::Value *exists,
                               llvm::Value *other) {
   auto &b = e.b;
   llvm::Value *pointer = globalPointer(b, where.pointer);
@@ -153,7 +153,7 @@ llvm::Value *PtxMachine::load(cpu::Emitter &e, const cpu::Address &where, llvm::
   return b.CreateIntToPtr(b.CreateBitCast(units, type->getWithNewType(b.getInt64Ty())), type);
 }
 
-void PtxMachine::store(cpu::Emitter &e, const cpu::Address &where, llvm::Value *bits, llvm::Value *exists) {
+void PtxMachine::store(lower::Emitter &e, const lower::Address &where, llvm::Value *bits, llvm::Value *exists) {
   auto &b = e.b;
   llvm::Value *pointer = globalPointer(b, where.pointer);
   if (!exists) {

@@ -1,6 +1,6 @@
 #pragma once
 // What a block of threads is to generated code. One implementation writes PTX; tests have another, whose threads are fibers of the CPU.
-#include "compiler/cpu/evaluator.h"
+#include "compiler/lower/evaluator.h"
 #include "compiler/cuda/mma_plan.h"
 #include "compiler/cuda/ptx.h"
 
@@ -27,51 +27,51 @@ struct BlockEntry {
   llvm::Value *reports = nullptr;             // TileryReports, if it needs them
 };
 
-class BlockMachine : public cpu::MemoryPort {
+class BlockMachine : public lower::MemoryPort {
 public:
   /// Makes the kernel's function and leaves the builder in its first block.
-  virtual BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) = 0;
+  virtual BlockEntry begin(lower::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) = 0;
   /// Waits for all threads of the block; memory written before is seen after.
-  virtual void barrier(cpu::Emitter &e) = 0;
+  virtual void barrier(lower::Emitter &e) = 0;
   /// The i32 of the thread `distance` further on in the warp of 32 (the own one past its end). All threads of the warp take part.
-  virtual llvm::Value *shuffleDown(cpu::Emitter &e, llvm::Value *value, unsigned distance) = 0;
+  virtual llvm::Value *shuffleDown(lower::Emitter &e, llvm::Value *value, unsigned distance) = 0;
   /// The i32 of the warp's thread number `lane` (i32, below 32). The threads of the set bits of `mask` (i32) take part.
-  virtual llvm::Value *shuffleFrom(cpu::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *mask) = 0;
+  virtual llvm::Value *shuffleFrom(lower::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *mask) = 0;
 
   // -- matrix products. All threads of a warp take part.
   /// `count` (2 or 4) matrices of 8 rows of 16 bytes, row r of matrix i where thread 8 * i + r points (generic pointers into shared
   /// memory): bytes 4 * (lane % 4) to + 3 of row lane / 4 as an i32 each; `transposed`: of the matrix of 16-bit elements transposed.
-  virtual llvm::SmallVector<llvm::Value *, 4> loadMatrices(cpu::Emitter &e, llvm::Value *row, unsigned count,
+  virtual llvm::SmallVector<llvm::Value *, 4> loadMatrices(lower::Emitter &e, llvm::Value *row, unsigned count,
                                                            bool transposed) = 0;
   /// accumulators += a * b for 16 x 8 elements and the form's depth, which is none of the fused ones. a: 4 i32 (F64: 2 doubles), b: 2 (1).
-  virtual void multiply(cpu::Emitter &e, const MmaForm &form, llvm::MutableArrayRef<llvm::Value *> accumulators,
+  virtual void multiply(lower::Emitter &e, const MmaForm &form, llvm::MutableArrayRef<llvm::Value *> accumulators,
                         llvm::ArrayRef<llvm::Value *> a, llvm::ArrayRef<llvm::Value *> b) = 0;
   /// The bits of an f32 rounded to tf32.
-  virtual llvm::Value *roundTF32(cpu::Emitter &e, llvm::Value *bits) = 0;
+  virtual llvm::Value *roundTF32(lower::Emitter &e, llvm::Value *bits) = 0;
   /// Copies 16 bytes from global to shared memory (generic pointers, aligned): the first `bytes` (i32), zeros after them. Done when
   /// waited for.
-  virtual void copyAsync(cpu::Emitter &e, llvm::Value *to, llvm::Value *from, llvm::Value *bytes) = 0;
-  virtual void commitCopies(cpu::Emitter &e) = 0;
+  virtual void copyAsync(lower::Emitter &e, llvm::Value *to, llvm::Value *from, llvm::Value *bytes) = 0;
+  virtual void commitCopies(lower::Emitter &e) = 0;
   /// Waits for all copies of this thread but the last `pending` groups committed.
-  virtual void waitCopies(cpu::Emitter &e, unsigned pending) = 0;
+  virtual void waitCopies(lower::Emitter &e, unsigned pending) = 0;
 };
 
 class PtxMachine : public BlockMachine {
 public:
-  BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) override;
-  void barrier(cpu::Emitter &e) override { Ptx(e.b).blockBarrier(); }
-  llvm::Value *shuffleDown(cpu::Emitter &e, llvm::Value *value, unsigned distance) override;
-  llvm::Value *shuffleFrom(cpu::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *mask) override;
-  llvm::SmallVector<llvm::Value *, 4> loadMatrices(cpu::Emitter &e, llvm::Value *row, unsigned count, bool transposed) override;
-  void multiply(cpu::Emitter &e, const MmaForm &form, llvm::MutableArrayRef<llvm::Value *> accumulators,
+  BlockEntry begin(lower::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) override;
+  void barrier(lower::Emitter &e) override { Ptx(e.b).blockBarrier(); }
+  llvm::Value *shuffleDown(lower::Emitter &e, llvm::Value *value, unsigned distance) override;
+  llvm::Value *shuffleFrom(lower::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *mask) override;
+  llvm::SmallVector<llvm::Value *, 4> loadMatrices(lower::Emitter &e, llvm::Value *row, unsigned count, bool transposed) override;
+  void multiply(lower::Emitter &e, const MmaForm &form, llvm::MutableArrayRef<llvm::Value *> accumulators,
                 llvm::ArrayRef<llvm::Value *> a, llvm::ArrayRef<llvm::Value *> b) override;
-  llvm::Value *roundTF32(cpu::Emitter &e, llvm::Value *bits) override;
-  void copyAsync(cpu::Emitter &e, llvm::Value *to, llvm::Value *from, llvm::Value *bytes) override;
-  void commitCopies(cpu::Emitter &e) override;
-  void waitCopies(cpu::Emitter &e, unsigned pending) override;
-  llvm::Value *load(cpu::Emitter &e, const cpu::Address &where, llvm::Type *type, llvm::Value *exists,
+  llvm::Value *roundTF32(lower::Emitter &e, llvm::Value *bits) override;
+  void copyAsync(lower::Emitter &e, llvm::Value *to, llvm::Value *from, llvm::Value *bytes) override;
+  void commitCopies(lower::Emitter &e) override;
+  void waitCopies(lower::Emitter &e, unsigned pending) override;
+  llvm::Value *load(lower::Emitter &e, const lower::Address &where, llvm::Type *type, llvm::Value *exists,
                     llvm::Value *other) override;
-  void store(cpu::Emitter &e, const cpu::Address &where, llvm::Value *bits, llvm::Value *exists) override;
+  void store(lower::Emitter &e, const lower::Address &where, llvm::Value *bits, llvm::Value *exists) override;
 };
 
 } // namespace tilery::cuda

@@ -1,11 +1,11 @@
 #include "compiler/cuda/block_plan.h"
-#include "compiler/cpu/emitter.h"
+#include "compiler/lower/emitter.h"
 
 using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
-BlockPlan planWith(tile::KernelOp kernel, const cpu::Options &lanes, unsigned stages, bool inResults) {
+BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, unsigned stages, bool inResults) {
   BlockPlan result;
   result.inResults = inResults;
   unsigned threads = mmaThreads(kernel);
@@ -16,13 +16,13 @@ BlockPlan planWith(tile::KernelOp kernel, const cpu::Options &lanes, unsigned st
         result.stagingBytes = std::max<uint64_t>(result.stagingBytes, product.stages * product.stageBytes());
     }
   });
-  cpu::Options options = lanes;
+  lower::Options options = lanes;
   options.arenaLimit -= std::min(options.arenaLimit, (result.stagingBytes + 63) / 64 * 64);
   options.dotBytes = [&](Operation *op) -> int64_t {
     const MmaPlan &product = result.products[op];
     return result.stagesInResult(product) ? product.stages * product.stageBytes() : 0;
   };
-  result.plan = cpu::planKernel(kernel, options);
+  result.plan = lower::planKernel(kernel, options);
   for (auto &[op, product] : result.products)
     result.plan.dots[op] = product.print();
   shareElements(kernel, result, options);
@@ -30,7 +30,7 @@ BlockPlan planWith(tile::KernelOp kernel, const cpu::Options &lanes, unsigned st
 }
 } // namespace
 
-BlockPlan planBlock(tile::KernelOp kernel, const cpu::Options &lanes) {
+BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes) {
   for (unsigned stages = 8; stages; --stages) {
     BlockPlan result = planWith(kernel, lanes, stages, true);
     if (result.products.empty() || !result.plan.workspaceBytes)

@@ -1,7 +1,7 @@
 #pragma once
 // The plan of a kernel of the general path: the CPU's, how the block multiplies, which nests are written out element by element for each
 // thread, and which stored tiles therefore stay in registers.
-#include "compiler/cpu/pull.h"
+#include "compiler/lower/pull.h"
 #include "compiler/cuda/mma_plan.h"
 #include "compiler/cuda/thread_map.h"
 #include <map>
@@ -9,7 +9,7 @@
 namespace tilery::cuda {
 
 struct BlockPlan {
-  cpu::Plan plan;
+  lower::Plan plan;
   llvm::DenseMap<mlir::Operation *, MmaPlan> products; // of every dot and contraction
   uint64_t stagingBytes = 0; // behind the arena: for the stages of products that do not lie in their result's memory
   bool inResults = true;     // stages may lie there
@@ -17,8 +17,8 @@ struct BlockPlan {
   unsigned threads = 128;
   /// By the extents other than 1: all nests over such tiles share their elements in the same way.
   std::map<llvm::SmallVector<int64_t, 2>, ThreadMap> maps;
-  llvm::DenseMap<const cpu::Nest *, const ThreadMap *> mapped; // nests of `plan`; the others are loops that all threads walk
-  llvm::DenseMap<int, const ThreadMap *> held;                 // buffers that threads keep in registers, each its own elements
+  llvm::DenseMap<const lower::Nest *, const ThreadMap *> mapped; // nests of `plan`; the others are loops that all threads walk
+  llvm::DenseMap<int, const ThreadMap *> held;                   // buffers that threads keep in registers, each its own elements
   uint64_t exchangeBytes = 0; // shared memory through which a mapped nest's reductions need to go
 
   BlockPlan() = default;
@@ -31,9 +31,9 @@ struct BlockPlan {
 
 /// Chooses the threads (as the products want them where there are some), maps nests and finds what stays in registers. `options`: those the
 /// plan was made with.
-void shareElements(tile::KernelOp kernel, BlockPlan &block, const cpu::Options &options);
+void shareElements(tile::KernelOp kernel, BlockPlan &block, const lower::Options &options);
 
 /// With as many stages in flight as shared memory holds. `lanes`: laneOptions of the compilation.
-BlockPlan planBlock(tile::KernelOp kernel, const cpu::Options &lanes);
+BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes);
 
 } // namespace tilery::cuda

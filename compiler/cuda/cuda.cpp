@@ -4,15 +4,15 @@
 #include "compiler/cuda/math_library.h"
 #include "compiler/cuda/ptx.h"
 #include "compiler/cuda/simt.h"
-#include "compiler/cpu/kernel_info.h"
+#include "compiler/lower/kernel_info.h"
 #include "tilery/diagnostic.h"
 
 using namespace mlir;
 
 namespace tilery::cuda {
 
-cpu::Options laneOptions(const Options &options) {
-  cpu::Options lanes;
+lower::Options laneOptions(const Options &options) {
+  lower::Options lanes;
   lanes.target = {};
   lanes.target.vectorBits = 128;
   lanes.target.vectorRegisters = 64;
@@ -33,11 +33,11 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
   llvm::LLVMContext context;
   llvm::Module module("tilery", context);
   prepareModule(module, options.target);
-  cpu::Options lanes = laneOptions(options);
-  cpu::Emitter e(module, lanes);
+  lower::Options lanes = laneOptions(options);
+  lower::Emitter e(module, lanes);
   CompiledModule result;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
-    FailureOr<KernelInfo> info = cpu::describe(kernel);
+    FailureOr<KernelInfo> info = lower::describe(kernel);
     if (failed(info))
       return failure();
     FailureOr<GpuInfo> gpu = failure();

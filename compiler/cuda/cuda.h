@@ -9,14 +9,14 @@ namespace tilery::cuda {
 
 struct Options {
   CudaTarget target;
-  /// As in cpu::Options.
+  /// As in lower::Options.
   bool disjoint = false;
   bool fpContract = true;
   bool wantLLVM = false, wantPlan = false;
 };
 
 /// What plans and the emission of lanes need to know of a GPU's threads.
-cpu::Options laneOptions(const Options &options);
+lower::Options laneOptions(const Options &options);
 
 struct CompiledModule {
   std::string ptx;

@@ -1,12 +1,12 @@
 #pragma once
 // When the threads of a block must wait for each other: what was written and read since they last did.
-#include "compiler/cpu/pull.h"
+#include "compiler/lower/pull.h"
 
 namespace tilery::cuda {
 
 /// What a step reads and writes of memory that threads share.
 struct Footprint {
-  llvm::SmallVector<cpu::MemoryClass> reads, writes;
+  llvm::SmallVector<lower::MemoryClass> reads, writes;
 };
 
 class Hazards {
@@ -35,8 +35,8 @@ public:
   void lose() { unknown = true; }
 
 private:
-  bool meet(llvm::ArrayRef<cpu::MemoryClass> x, llvm::ArrayRef<cpu::MemoryClass> y) const {
-    return llvm::any_of(x, [&](auto a) { return llvm::any_of(y, [&](auto b) { return cpu::mayAlias(a, b, apart); }); });
+  bool meet(llvm::ArrayRef<lower::MemoryClass> x, llvm::ArrayRef<lower::MemoryClass> y) const {
+    return llvm::any_of(x, [&](auto a) { return llvm::any_of(y, [&](auto b) { return lower::mayAlias(a, b, apart); }); });
   }
   Footprint all, since;
   bool apart = false, unknown = false;

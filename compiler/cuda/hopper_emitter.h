@@ -1,7 +1,7 @@
 #pragma once
 // The emission of one matrix product on Hopper. hopper_gemm.cpp: the kernel, its producer and its consumers; hopper_order.cpp: which
 // program is next; hopper_epilogue.cpp: from the accumulators to memory.
-#include "compiler/cpu/evaluator.h"
+#include "compiler/lower/evaluator.h"
 #include "compiler/cuda/hopper_gemm.h"
 #include "compiler/cuda/ptx.h"
 #include "compiler/layout/memory.h"
@@ -34,7 +34,7 @@ struct StageLayout {
 
 class HopperGemm {
 public:
-  HopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule);
+  HopperGemm(lower::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule);
   GpuInfo emit();
 
 private:
@@ -82,11 +82,11 @@ private:
   // -- from the accumulators to memory
   void findOutput();
   void epilogue();
-  void storeFromRegisters(cpu::Evaluator &evaluator);
-  void stageOutput(cpu::Evaluator &evaluator);
-  void stagePiece(cpu::Evaluator &evaluator, unsigned tile, unsigned columns, llvm::Value *address);
-  cpu::Point pointOf(unsigned tile, unsigned j, unsigned half);
-  llvm::Value *pairAt(cpu::Evaluator &evaluator, unsigned tile, unsigned j, unsigned half);
+  void storeFromRegisters(lower::Evaluator &evaluator);
+  void stageOutput(lower::Evaluator &evaluator);
+  void stagePiece(lower::Evaluator &evaluator, unsigned tile, unsigned columns, llvm::Value *address);
+  lower::Point pointOf(unsigned tile, unsigned j, unsigned half);
+  llvm::Value *pairAt(lower::Evaluator &evaluator, unsigned tile, unsigned j, unsigned half);
   unsigned outputBytes() const { return gemm.output.getIntOrFloatBitWidth() / 8; }
 
   // -- helpers
@@ -94,7 +94,7 @@ private:
   llvm::ConstantInt *i32(int64_t value) { return b.getInt32(value); }
   llvm::BasicBlock *newBlock(const char *name = "") { return llvm::BasicBlock::Create(b.getContext(), name, function); }
 
-  cpu::Emitter &e;
+  lower::Emitter &e;
   llvm::IRBuilder<> &b;
   Ptx ptx;
   GemmKernel gemm;

@@ -11,13 +11,13 @@ constexpr unsigned pieceBytes = 64 * 128; // of the result: 64 rows of 128 bytes
 }
 
 // Where a thread's accumulators 4 j + 2 half and the next one are in the program's tile: neighbours of one row.
-cpu::Point HopperGemm::pointOf(unsigned tile, unsigned j, unsigned half) {
+lower::Point HopperGemm::pointOf(unsigned tile, unsigned j, unsigned half) {
   auto inTile = emitLayout(b, layout::wgmmaAccumulator(gemm.n),
                            {{layout::Register, i32(4 * j + 2 * half)}, {layout::Lane, lane}, {layout::Warp, warp}});
   llvm::Value *row = b.CreateAdd(inTile[0], b.CreateMul(me, i32(64 * tilesOfConsumer())));
   row = b.CreateAdd(row, i32(64 * tile));
   auto index = [&](llvm::Value *at, int64_t step) {
-    cpu::Index result;
+    lower::Index result;
     result.base = b.CreateZExt(at, b.getInt64Ty());
     result.step = step;
     result.multiple = step ? 2 : 1;
@@ -27,8 +27,8 @@ cpu::Point HopperGemm::pointOf(unsigned tile, unsigned j, unsigned half) {
 }
 
 // The stored value there.
-llvm::Value *HopperGemm::pairAt(cpu::Evaluator &evaluator, unsigned tile, unsigned j, unsigned half) {
-  cpu::Point point = pointOf(tile, j, half);
+llvm::Value *HopperGemm::pairAt(lower::Evaluator &evaluator, unsigned tile, unsigned j, unsigned half) {
+  lower::Point point = pointOf(tile, j, half);
   llvm::Type *type = accumulators[tile][0]->getType();
   llvm::Value *pair = llvm::PoisonValue::get(llvm::FixedVectorType::get(type, 2));
   for (unsigned i = 0; i < 2; ++i)
@@ -46,19 +46,19 @@ void HopperGemm::findOutput() {
 }
 
 void HopperGemm::epilogue() {
-  cpu::Plan plan; // nothing is stored: every value is computed where it is used
-  cpu::Evaluator evaluator(e, plan);
+  lower::Plan plan; // nothing is stored: every value is computed where it is used
+  lower::Evaluator evaluator(e, plan);
   for (auto [value, emitted] : arguments)
     evaluator.scalars[value] = emitted;
   // Scalars that the stored value and its place are computed from.
   for (Operation &op : *gemm.product->getBlock())
     if (op.getNumResults() == 1 && !isa<RankedTensorType>(op.getResult(0).getType()) &&
-        (cpu::isElementwise(&op) || isa<tile::ProgramIdOp, tile::NumProgramsOp>(op)))
+        (lower::isElementwise(&op) || isa<tile::ProgramIdOp, tile::NumProgramsOp>(op)))
       evaluator.scalars[op.getResult(0)] = scalar(op.getResult(0));
   schedule.stageOutput ? stageOutput(evaluator) : storeFromRegisters(evaluator);
 }
 
-void HopperGemm::storeFromRegisters(cpu::Evaluator &evaluator) {
+void HopperGemm::storeFromRegisters(lower::Evaluator &evaluator) {
   for (unsigned t = 0; t < tilesOfConsumer(); ++t)
     for (unsigned j = 0; j < gemm.n / 8; ++j)
       for (unsigned half = 0; half < 2; ++half) {
@@ -68,7 +68,7 @@ void HopperGemm::storeFromRegisters(cpu::Evaluator &evaluator) {
 }
 
 // 16-bit results go four matrices at a time; of 32 bits a thread's two neighbours.
-void HopperGemm::stagePiece(cpu::Evaluator &evaluator, unsigned tile, unsigned columns, llvm::Value *address) {
+void HopperGemm::stagePiece(lower::Evaluator &evaluator, unsigned tile, unsigned columns, llvm::Value *address) {
   unsigned bytes = outputBytes(), across = 128 / bytes;
   layout::Layout registers = layout::wgmmaAccumulator(across),
                  memory = *layout::invert(layout::copyBox(64, across, bytes, layout::Swizzle::B128));
@@ -94,7 +94,7 @@ void HopperGemm::stagePiece(cpu::Evaluator &evaluator, unsigned tile, unsigned c
 
 // Where shared memory holds only a part of the result, the two halves of that part are used by turns: one is written while the copy
 // engine reads the other. Their number of uses a tile is even, so that the turns go on in the next tile.
-void HopperGemm::stageOutput(cpu::Evaluator &evaluator) {
+void HopperGemm::stageOutput(lower::Evaluator &evaluator) {
   unsigned perPiece = 128 / outputBytes(), perTile = gemm.n / perPiece, pieces = tilesOfConsumer() * perTile;
   unsigned held = schedule.stageOutput, turn = held == pieces ? pieces : held / 2;
   unsigned ringEnd = barrierBytes + schedule.stages * stageBytes();

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
-HopperGemm::HopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule)
+HopperGemm::HopperGemm(lower::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule)
     : e(e), b(e.b), ptx(e.b), gemm(gemm), schedule(schedule) {
   unsigned bytes = gemm.operand.getIntOrFloatBitWidth() / 8;
   layout[0] = {gemm.a.contiguous == 1, gemm.m, schedule.k, bytes};
@@ -302,7 +302,7 @@ GemmProblem problemOf(const GemmKernel &gemm) {
   return problem;
 }
 
-GpuInfo emitHopperGemm(cpu::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule) {
+GpuInfo emitHopperGemm(lower::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule) {
   return HopperGemm(e, gemm, schedule).emit();
 }
 

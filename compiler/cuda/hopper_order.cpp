@@ -25,10 +25,10 @@ llvm::Value *HopperGemm::scalar(Value value) {
   } else if (auto count = dyn_cast<tile::NumProgramsOp>(op)) {
     result = grid[count.getAxis()];
   } else {
-    SmallVector<cpu::Lanes> operands;
+    SmallVector<lower::Lanes> operands;
     for (Value operand : op->getOperands())
       operands.push_back(scalar(operand));
-    result = cpu::emitElementwise(e, op, operands);
+    result = lower::emitElementwise(e, op, operands);
   }
   return scalars[value] = result;
 }

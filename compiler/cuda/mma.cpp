@@ -5,14 +5,14 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
-MmaEmitter::MmaEmitter(cpu::KernelEmitter &kernel, BlockMachine &machine, llvm::Value *thread, unsigned threads,
+MmaEmitter::MmaEmitter(lower::KernelEmitter &kernel, BlockMachine &machine, llvm::Value *thread, unsigned threads,
                        const MmaPlan &plan, llvm::Value *staging, Operation *op)
     : kernel(kernel), e(kernel.e), b(kernel.e.b), evaluator(kernel.evaluator), machine(machine), thread(thread), threads(threads),
       plan(plan), op(op), staging(staging), buffer(kernel.plan.storage.lookup(op->getResult(0))) {
   if (auto contract = dyn_cast<tile::ContractOp>(op))
     region = &contract.getBody().front();
   bool wide = plan.form.elementBytes() == 8;
-  if (isa<FloatType>(cpu::elementOf(op->getResult(0))))
+  if (isa<FloatType>(lower::elementOf(op->getResult(0))))
     sum = wide ? b.getDoubleTy() : b.getFloatTy();
   else
     sum = wide ? b.getInt64Ty() : b.getInt32Ty();
@@ -130,10 +130,10 @@ MmaEmitter::Carried MmaEmitter::multiplyStage(llvm::Value *stage, Carried accumu
 
 // Between registers and the result's buffer, two neighbours of a row at once where rows are even.
 void MmaEmitter::transferResult(const Pass &pass, Carried &accumulators, bool store) {
-  Type element = cpu::elementOf(op->getResult(0));
-  unsigned bytes = cpu::elementBytes(element), pair = plan.n % 2 ? 1 : 2;
+  Type element = lower::elementOf(op->getResult(0));
+  unsigned bytes = lower::elementBytes(element), pair = plan.n % 2 ? 1 : 2;
   bool wholeRows = plan.m % plan.a.paddedRows == 0, wholeColumns = plan.n % plan.b.paddedRows == 0;
-  bool isFloat = isa<FloatType>(element), small = isFloat && cpu::isSmallFloat(element);
+  bool isFloat = isa<FloatType>(element), small = isFloat && lower::isSmallFloat(element);
   llvm::Type *type = e.vectorOf(e.memoryType(element), pair), *sums = e.vectorOf(sum, pair);
   llvm::Value *firstRow = b.CreateAdd(warpRow, b.CreateLShr(lane, 2)), *zero = e.i64(0);
   llvm::Value *firstColumn = b.CreateAdd(warpColumn, b.CreateShl(b.CreateAnd(lane, 3), 1));

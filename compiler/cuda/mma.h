@@ -1,13 +1,13 @@
 #pragma once
 // Emits one dot or contraction for a block of threads: operands staged in shared memory, accumulators in registers.
-#include "compiler/cpu/codegen.h"
+#include "compiler/lower/codegen.h"
 #include "compiler/cuda/block_machine.h"
 
 namespace tilery::cuda {
 
 class MmaEmitter {
 public:
-  MmaEmitter(cpu::KernelEmitter &kernel, BlockMachine &machine, llvm::Value *thread, unsigned threads, const MmaPlan &plan,
+  MmaEmitter(lower::KernelEmitter &kernel, BlockMachine &machine, llvm::Value *thread, unsigned threads, const MmaPlan &plan,
              llvm::Value *staging, mlir::Operation *op);
   /// `staging`: shared memory for the stages, which may be that of the result if the plan computes it at once.
   /// The op's result into its buffer. Initial values of the accumulators are there if the op does not start at zero. False after an error
@@ -48,10 +48,10 @@ private:
   /// What step `iteration` / chunks of the operands has from its chunk `iteration` % chunks on.
   void fill(const Pass &pass, llvm::Value *stage, llvm::Value *iteration);
 
-  cpu::KernelEmitter &kernel;
-  cpu::Emitter &e;
+  lower::KernelEmitter &kernel;
+  lower::Emitter &e;
   llvm::IRBuilder<> &b;
-  cpu::Evaluator &evaluator;
+  lower::Evaluator &evaluator;
   BlockMachine &machine;
   llvm::Value *thread;
   unsigned threads;

@@ -1,6 +1,6 @@
 #include "compiler/cuda/mma_plan.h"
 #include "compiler/cpu/dot_plan.h"
-#include "compiler/cpu/emitter.h"
+#include "compiler/lower/emitter.h"
 #include <numeric>
 #include <sstream>
 
@@ -46,7 +46,7 @@ unsigned contiguousDim(Value tile) {
       if (from == source)
         return d;
   }
-  if (op && cpu::isElementwise(op))
+  if (op && lower::isElementwise(op))
     for (Value operand : op->getOperands())
       if (isa<RankedTensorType>(operand.getType()))
         return contiguousDim(operand);
@@ -174,7 +174,7 @@ MmaPlan planMma(Operation *op, unsigned threads, unsigned maxStages) {
   plan.b.isUnsigned = dot ? dot.getBUnsigned() : contract.getBUnsigned();
   plan.b.isA = false;
   auto result = cast<RankedTensorType>(op->getResult(0).getType());
-  plan.form = chooseForm(cpu::elementOf(plan.a.tile), cpu::elementOf(plan.b.tile), result.getElementType(),
+  plan.form = chooseForm(lower::elementOf(plan.a.tile), lower::elementOf(plan.b.tile), result.getElementType(),
                          dot ? dot.getPrecision() : contract.getPrecision(), plan.a.isUnsigned, plan.b.isUnsigned);
   ArrayRef<int64_t> shape = result.getShape();
   plan.batch = shape.size() == 3 ? shape[0] : 1;
@@ -201,8 +201,8 @@ MmaPlan planMma(Operation *op, unsigned threads, unsigned maxStages) {
     wanted = std::clamp<int64_t>(*contract.getNumStages(), 1, 16);
   if (!contract)
     wanted = std::min<int64_t>(wanted, plan.chunks);
-  int64_t budget =
-      std::max<int64_t>(asked ? INT64_MAX : stagingBudget, result.getNumElements() * cpu::elementBytes(result.getElementType()));
+  int64_t budget = std::max<int64_t>(asked ? INT64_MAX : stagingBudget,
+                                     result.getNumElements() * lower::elementBytes(result.getElementType()));
   plan.stages = std::min({wanted, maxStages, unsigned(std::clamp<int64_t>(budget / plan.stageBytes(), 1, 16))});
   return plan;
 }

@@ -6,7 +6,7 @@ namespace tilery::cuda {
 namespace {
 using llvm::Intrinsic::ID;
 
-llvm::Value *addressIn(cpu::Emitter &e, AddressSpace space, llvm::Value *pointer) {
+llvm::Value *addressIn(lower::Emitter &e, AddressSpace space, llvm::Value *pointer) {
   return e.b.CreateAddrSpaceCast(pointer, e.b.getPtrTy(space));
 }
 
@@ -29,7 +29,8 @@ ID multiplication(const MmaForm &form) {
 }
 } // namespace
 
-llvm::SmallVector<llvm::Value *, 4> PtxMachine::loadMatrices(cpu::Emitter &e, llvm::Value *row, unsigned count, bool transposed) {
+llvm::SmallVector<llvm::Value *, 4> PtxMachine::loadMatrices(lower::Emitter &e, llvm::Value *row, unsigned count,
+                                                             bool transposed) {
   ID id = count == 4   ? transposed ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16
                                     : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16
           : transposed ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_trans_b16
@@ -42,7 +43,7 @@ llvm::SmallVector<llvm::Value *, 4> PtxMachine::loadMatrices(cpu::Emitter &e, ll
   return parts;
 }
 
-void PtxMachine::multiply(cpu::Emitter &e, const MmaForm &form, llvm::MutableArrayRef<llvm::Value *> accumulators,
+void PtxMachine::multiply(lower::Emitter &e, const MmaForm &form, llvm::MutableArrayRef<llvm::Value *> accumulators,
                           llvm::ArrayRef<llvm::Value *> a, llvm::ArrayRef<llvm::Value *> b) {
   bool f64 = form.kind == MmaForm::F64; // its instruction has 8 rows
   for (unsigned half = 0; half < (f64 ? 2 : 1); ++half) {
@@ -59,11 +60,11 @@ void PtxMachine::multiply(cpu::Emitter &e, const MmaForm &form, llvm::MutableArr
   }
 }
 
-llvm::Value *PtxMachine::roundTF32(cpu::Emitter &e, llvm::Value *bits) {
+llvm::Value *PtxMachine::roundTF32(lower::Emitter &e, llvm::Value *bits) {
   return e.b.CreateIntrinsic(e.b.getInt32Ty(), llvm::Intrinsic::nvvm_f2tf32_rna, {e.b.CreateBitCast(bits, e.b.getFloatTy())});
 }
 
-void PtxMachine::copyAsync(cpu::Emitter &e, llvm::Value *to, llvm::Value *from, llvm::Value *bytes) {
+void PtxMachine::copyAsync(lower::Emitter &e, llvm::Value *to, llvm::Value *from, llvm::Value *bytes) {
   to = addressIn(e, Shared, to), from = addressIn(e, Global, from);
   auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(bytes);
   if (fixed && fixed->getZExtValue() == 16)
@@ -72,11 +73,11 @@ void PtxMachine::copyAsync(cpu::Emitter &e, llvm::Value *to, llvm::Value *from, 
     e.b.CreateIntrinsic(e.b.getVoidTy(), llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16_s, {to, from, bytes});
 }
 
-void PtxMachine::commitCopies(cpu::Emitter &e) {
+void PtxMachine::commitCopies(lower::Emitter &e) {
   e.b.CreateIntrinsic(e.b.getVoidTy(), llvm::Intrinsic::nvvm_cp_async_commit_group, {});
 }
 
-void PtxMachine::waitCopies(cpu::Emitter &e, unsigned pending) {
+void PtxMachine::waitCopies(lower::Emitter &e, unsigned pending) {
   e.b.CreateIntrinsic(e.b.getVoidTy(), llvm::Intrinsic::nvvm_cp_async_wait_group, {e.b.getInt32(pending)});
 }
 

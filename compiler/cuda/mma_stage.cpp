@@ -29,7 +29,7 @@ bool wrapsAround(Value indices) {
 /// Moves one operand of a stage: chunks of `operand.lanes` neighbours, one a thread at a time.
 class OperandCopy {
 public:
-  OperandCopy(cpu::KernelEmitter &kernel, BlockMachine &machine, const MmaPlan &plan, const MmaOperand &operand)
+  OperandCopy(lower::KernelEmitter &kernel, BlockMachine &machine, const MmaPlan &plan, const MmaOperand &operand)
       : kernel(kernel), e(kernel.e), b(e.b), evaluator(kernel.evaluator), machine(machine), plan(plan), operand(operand) {
     unsigned rank = cast<RankedTensorType>(operand.tile.getType()).getRank();
     rowDim = operand.isA ? rank - 2 : rank - 1;
@@ -49,7 +49,7 @@ private:
   struct Chunk {
     llvm::Value *valid = nullptr, *inside = nullptr; // there is such a chunk; its elements are the tile's. Null: surely
     llvm::Value *shared = nullptr;
-    cpu::Point point;
+    lower::Point point;
     llvm::Value *from = nullptr, *bytes = nullptr; // of an asynchronous copy
   };
   void findAsync();
@@ -59,19 +59,19 @@ private:
   llvm::Value *simple(Chunk &chunk);
   void moveAtOnce(llvm::MutableArrayRef<Chunk> chunks);
   void moveOneByOne(const Chunk &chunk);
-  cpu::Lanes converted(cpu::Lanes value);
+  lower::Lanes converted(lower::Lanes value);
   int64_t laneStride() const { return operand.kMajor == operand.lanesAlongK ? operand.elementBytes : operand.stride(); }
 
-  cpu::KernelEmitter &kernel;
-  cpu::Emitter &e;
+  lower::KernelEmitter &kernel;
+  lower::Emitter &e;
   llvm::IRBuilder<> &b;
-  cpu::Evaluator &evaluator;
+  lower::Evaluator &evaluator;
   BlockMachine &machine;
   const MmaPlan &plan;
   const MmaOperand &operand;
   unsigned rowDim, kDim, laneDim;
   tile::LoadOp async; // the operand, if 16 bytes of memory are 16 bytes of the stage
-  SmallVector<cpu::KnownBound> bounds;
+  SmallVector<lower::KnownBound> bounds;
 };
 
 void OperandCopy::findAsync() {
@@ -80,7 +80,7 @@ void OperandCopy::findAsync() {
   if (!access || !kernel.plan.isVirtual(operand.tile) || load.getIsVolatile() ||
       (load.getOther() && !cpu::isZero(load.getOther())))
     return;
-  Type element = cpu::elementOf(operand.tile);
+  Type element = lower::elementOf(operand.tile);
   bool same = element.getIntOrFloatBitWidth() == 8 * operand.elementBytes;
   if (!same || laneStride() != operand.elementBytes || operand.lanes * operand.elementBytes != 16)
     return;
@@ -112,8 +112,8 @@ OperandCopy::Chunk OperandCopy::chunkAt(llvm::Value *number, bool surelyThere) {
   };
   auto index = [&](llvm::Value *base, unsigned dim) {
     bool lanes = dim == laneDim;
-    return cpu::Index{base,    lanes && operand.lanes > 1 ? 1 : 0, nullptr, evaluator.level(), lanes ? int64_t(operand.lanes) : 1,
-                      int(dim)};
+    return lower::Index{
+        base, lanes && operand.lanes > 1 ? 1 : 0, nullptr, evaluator.level(), lanes ? int64_t(operand.lanes) : 1, int(dim)};
   };
   llvm::Value *rowAt = absolute(ownRow, row), *kAt = absolute(ownK, k);
   auto restrict = [&](llvm::Value *&at, int64_t size) { // where there is nothing, element 0 stands for it
@@ -127,7 +127,7 @@ OperandCopy::Chunk OperandCopy::chunkAt(llvm::Value *number, bool surelyThere) {
     restrict(kAt, plan.k);
   chunk.point.resize(std::max(rowDim, kDim) + 1, evaluator.constant(0));
   if (batch)
-    chunk.point[0] = cpu::Index{batch, 0, nullptr, evaluator.level()};
+    chunk.point[0] = lower::Index{batch, 0, nullptr, evaluator.level()};
   chunk.point[rowDim] = index(rowAt, rowDim);
   chunk.point[kDim] = index(kAt, kDim);
   return chunk;
@@ -139,7 +139,7 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
   llvm::Value *result = nullptr;
   if (!async) {
     result = chunk.inside;
-    for (const cpu::KnownBound &bound : bounds) {
+    for (const lower::KnownBound &bound : bounds) {
       llvm::Value *first = chunk.point[bound.loop].base;
       llvm::Value *last = bound.loop == int(laneDim) ? b.CreateAdd(first, e.i64(operand.lanes - 1)) : first;
       result = e.band(result, b.CreateICmpSLE(evaluator.wide(bound.lo), first));
@@ -159,11 +159,11 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
     result = b.CreateICmpSLE(evaluator.wide(bound[0]), first);
     evaluator.known.push_back({bound[0], bound[1], int(laneDim)});
   }
-  cpu::Point first(chunk.point);
+  lower::Point first(chunk.point);
   first[laneDim].step = 0;
-  cpu::Address where = evaluator.address(async.getPlace(), first);
+  lower::Address where = evaluator.address(async.getPlace(), first);
   if (!access.isStrided(laneDim)) {
-    cpu::Point last(first);
+    lower::Point last(first);
     last[laneDim].base = b.CreateAdd(last[laneDim].base, e.i64(operand.lanes - 1));
     llvm::Value *distance = b.CreateSub(b.CreatePtrToInt(evaluator.address(async.getPlace(), last).pointer, b.getInt64Ty()),
                                         b.CreatePtrToInt(where.pointer, b.getInt64Ty()));
@@ -177,8 +177,8 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
   return e.band(result, b.CreateICmpEQ(low, e.i64(0)));
 }
 
-cpu::Lanes OperandCopy::converted(cpu::Lanes value) {
-  Type own = cpu::elementOf(operand.tile);
+lower::Lanes OperandCopy::converted(lower::Lanes value) {
+  Type own = lower::elementOf(operand.tile);
   unsigned lanes = e.lanesOf(value);
   llvm::Type *type = e.vectorOf(b.getIntNTy(8 * operand.elementBytes), lanes);
   if (!isa<FloatType>(own))
@@ -186,7 +186,7 @@ cpu::Lanes OperandCopy::converted(cpu::Lanes value) {
   bool half = operand.elementBytes == 2;
   if (half && own.getIntOrFloatBitWidth() == 16)
     return value;
-  if (cpu::isSmallFloat(own))
+  if (lower::isSmallFloat(own))
     value = e.widenFloat(value, own);
   if (half)
     return e.narrowFloat(value, plan.form.kind == MmaForm::F16 ? Type(Float16Type::get(own.getContext()))
@@ -205,11 +205,11 @@ void OperandCopy::moveAtOnce(llvm::MutableArrayRef<Chunk> chunks) {
   evaluator.limit = nullptr;
   auto valueOf = [&](const Chunk &chunk) {
     evaluator.known.assign(bounds.begin(), bounds.end());
-    cpu::Lanes value = e.splat(evaluator.value(operand.tile, chunk.point), operand.lanes);
+    lower::Lanes value = e.splat(evaluator.value(operand.tile, chunk.point), operand.lanes);
     evaluator.known.clear();
     return converted(value);
   };
-  auto write = [&](const Chunk &chunk, cpu::Lanes value) {
+  auto write = [&](const Chunk &chunk, lower::Lanes value) {
     if (laneStride() == operand.elementBytes) {
       b.CreateAlignedStore(value, chunk.shared, llvm::Align(operand.lanes * operand.elementBytes));
       return;
@@ -219,7 +219,7 @@ void OperandCopy::moveAtOnce(llvm::MutableArrayRef<Chunk> chunks) {
                            b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), chunk.shared, i * laneStride()),
                            llvm::Align(operand.elementBytes));
   };
-  SmallVector<cpu::Lanes> values;
+  SmallVector<lower::Lanes> values;
   for (Chunk &chunk : chunks) {
     if (!chunk.valid) {
       values.push_back(valueOf(chunk));
@@ -234,18 +234,18 @@ void OperandCopy::moveAtOnce(llvm::MutableArrayRef<Chunk> chunks) {
 
 // What does not exist is 0.
 void OperandCopy::moveOneByOne(const Chunk &chunk) {
-  kernel.nests.loop(e.i64(0), e.i64(operand.lanes), 1, false, {}, [&](llvm::Value *i, ArrayRef<cpu::Lanes>) {
+  kernel.nests.loop(e.i64(0), e.i64(operand.lanes), 1, false, {}, [&](llvm::Value *i, ArrayRef<lower::Lanes>) {
     llvm::Value *to = b.CreateGEP(b.getInt8Ty(), chunk.shared, b.CreateMul(i, e.i64(laneStride())));
     llvm::Type *type = b.getIntNTy(8 * operand.elementBytes);
     b.CreateAlignedStore(llvm::Constant::getNullValue(type), to, llvm::Align(operand.elementBytes));
     kernel.when(chunk.inside, [&] {
-      cpu::Point point(chunk.point);
+      lower::Point point(chunk.point);
       for (auto [d, index] : llvm::enumerate(point))
-        index = cpu::Index{d == laneDim ? b.CreateAdd(index.base, i) : index.base, 0, nullptr, evaluator.level()};
+        index = lower::Index{d == laneDim ? b.CreateAdd(index.base, i) : index.base, 0, nullptr, evaluator.level()};
       evaluator.lanes = 1;
       b.CreateAlignedStore(converted(evaluator.value(operand.tile, point)), to, llvm::Align(operand.elementBytes));
     });
-    return SmallVector<cpu::Lanes>();
+    return SmallVector<lower::Lanes>();
   });
 }
 
@@ -276,9 +276,9 @@ void OperandCopy::emit(llvm::Value *thread, unsigned threads) {
     b.SetInsertPoint(slow);
     evaluator.forgetBody();
     llvm::Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(first, e.i64(abreast * threads)), e.i64(total));
-    kernel.nests.loop(first, end, threads, false, {}, [&](llvm::Value *number, ArrayRef<cpu::Lanes>) {
+    kernel.nests.loop(first, end, threads, false, {}, [&](llvm::Value *number, ArrayRef<lower::Lanes>) {
       moveOneByOne(chunkAt(number, true));
-      return SmallVector<cpu::Lanes>();
+      return SmallVector<lower::Lanes>();
     });
     evaluator.forgetBody();
     b.CreateBr(after);
@@ -287,9 +287,9 @@ void OperandCopy::emit(llvm::Value *thread, unsigned threads) {
   evaluator.known.clear();
   if (rounds <= mostAtOnce)
     return group(thread);
-  kernel.nests.loop(thread, e.i64(total), abreast * threads, false, {}, [&](llvm::Value *first, ArrayRef<cpu::Lanes>) {
+  kernel.nests.loop(thread, e.i64(total), abreast * threads, false, {}, [&](llvm::Value *first, ArrayRef<lower::Lanes>) {
     group(first);
-    return SmallVector<cpu::Lanes>();
+    return SmallVector<lower::Lanes>();
   });
 }
 } // namespace

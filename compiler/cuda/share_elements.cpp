@@ -1,15 +1,15 @@
 // How the threads of a block share the elements of tiles.
 #include "compiler/cuda/block_plan.h"
-#include "compiler/cpu/divisor.h"
-#include "compiler/cpu/emitter.h"
+#include "compiler/lower/divisor.h"
+#include "compiler/lower/emitter.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
-using cpu::Nest;
-using cpu::Sink;
+using lower::Nest;
+using lower::Sink;
 
 constexpr uint64_t mostExchangeBytes = 8 << 10;
 
@@ -25,12 +25,12 @@ class Decisions {
 public:
   Decisions(tile::KernelOp kernel, BlockPlan &block) : kernel(kernel), block(block) {}
   void run() {
-    forSteps([&](const cpu::Step &step, bool) {
+    forSteps([&](const lower::Step &step, bool) {
       if (!step.op)
         largest = std::max(largest, ShapedType::getNumElements(step.nest.shape));
     });
     chooseThreads();
-    forSteps([&](const cpu::Step &step, bool alone) {
+    forSteps([&](const lower::Step &step, bool alone) {
       if (!step.op && !alone)
         mapNest(step.nest);
     });
@@ -39,11 +39,11 @@ public:
 
 private:
   /// Every step with whether each thread runs it for itself.
-  void forSteps(llvm::function_ref<void(const cpu::Step &, bool alone)> visit) {
-    auto all = [&](const std::vector<cpu::Step> &steps, Operation *parent) {
+  void forSteps(llvm::function_ref<void(const lower::Step &, bool alone)> visit) {
+    auto all = [&](const std::vector<lower::Step> &steps, Operation *parent) {
       bool alone = isa<tile::ParallelOp, tile::ThreadsOp>(parent) || parent->getParentOfType<tile::ParallelOp>() ||
                    parent->getParentOfType<tile::ThreadsOp>();
-      for (const cpu::Step &step : steps)
+      for (const lower::Step &step : steps)
         visit(step, alone);
     };
     for (const auto &[home, steps] : block.plan.steps)
@@ -93,9 +93,9 @@ private:
   unsigned neighbours(tile::AccessOp access, tile::AccessType type) {
     if (!access)
       return 1;
-    unsigned bytes = cpu::elementBytes(type.getElementType());
+    unsigned bytes = lower::elementBytes(type.getElementType());
     int64_t divisor =
-        std::min<int64_t>(16, std::min(cpu::divisorOf(access.getBase()), bytes * cpu::divisorOf(access.getOffset())));
+        std::min<int64_t>(16, std::min(lower::divisorOf(access.getBase()), bytes * lower::divisorOf(access.getOffset())));
     bool inner = true;
     for (int64_t d = type.getRank(); d-- > 0;) {
       if (type.getShape()[d] == 1)
@@ -105,7 +105,7 @@ private:
       if (!access.isStrided(d) || (isInner && (!matchPattern(access.getSteps()[d], m_ConstantInt(&step)) || step != 1)))
         return 1;
       if (!isInner)
-        divisor = std::min(divisor, bytes * cpu::divisorOf(access.getSteps()[d]));
+        divisor = std::min(divisor, bytes * lower::divisorOf(access.getSteps()[d]));
     }
     return std::max<int64_t>(1, divisor / bytes);
   }
@@ -152,7 +152,7 @@ private:
 
   // A stored tile stays in registers if each thread computes and reads its own elements only. Tiles of one element are every thread's.
   void findHeld() {
-    const cpu::Plan &plan = block.plan;
+    const lower::Plan &plan = block.plan;
     DenseMap<int, const ThreadMap *> maps;
     llvm::DenseSet<int> shared;
     for (auto [value, buffer] : plan.storage) {
@@ -164,17 +164,17 @@ private:
     }
     auto isStored = [&](Value value) { return !plan.isVirtual(value); };
     auto isOne = [&](int buffer) { return plan.buffers[buffer].elements == 1; };
-    auto reads = [&](const cpu::Pull &pull, const ThreadMap *map) {
+    auto reads = [&](const lower::Pull &pull, const ThreadMap *map) {
       for (const auto &[value, reach] : pull.tiles)
         if (auto stored = plan.storage.find(value); stored != plan.storage.end())
           if (!isOne(stored->second) && !(map && reach.sameElement && maps.lookup(stored->second) == map))
             shared.insert(stored->second);
     };
-    forSteps([&](const cpu::Step &step, bool) {
+    forSteps([&](const lower::Step &step, bool) {
       if (step.op) {
         if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(step.op))
           return; // their tiles are copied by nests
-        reads(cpu::pullOf(step.op, isStored), nullptr);
+        reads(lower::pullOf(step.op, isStored), nullptr);
         for (Value result : step.op->getResults())
           if (auto stored = plan.storage.find(result); stored != plan.storage.end())
             shared.insert(stored->second);
@@ -183,7 +183,7 @@ private:
       const ThreadMap *map = block.mapped.lookup(&step.nest);
       for (const Sink &sink : step.nest.sinks) {
         if (sink.kind != Sink::Copy || sink.value)
-          reads(cpu::pullOf(sink, isStored), map);
+          reads(lower::pullOf(sink, isStored), map);
         else if (!map)
           shared.insert(sink.source);
         for (int buffer : sink.buffers)
@@ -202,12 +202,12 @@ private:
 };
 } // namespace
 
-void shareElements(tile::KernelOp kernel, BlockPlan &block, const cpu::Options &options) {
+void shareElements(tile::KernelOp kernel, BlockPlan &block, const lower::Options &options) {
   Decisions(kernel, block).run();
   for (auto [buffer, map] : block.held)
     block.plan.buffers[buffer].bytes = 0;
   uint64_t limit = options.arenaLimit, needed = 2 * block.exchangeBytes;
-  cpu::placeBuffers(block.plan, limit > needed ? limit - needed : 0);
+  lower::placeBuffers(block.plan, limit > needed ? limit - needed : 0);
 }
 
 } // namespace tilery::cuda

@@ -1,16 +1,16 @@
 #include "compiler/cuda/simt.h"
 #include "compiler/cuda/mma.h"
-#include "compiler/cpu/kernel_info.h"
+#include "compiler/lower/kernel_info.h"
 #include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
 
 namespace tilery::cuda {
-using cpu::Index;
-using cpu::Lanes;
-using cpu::Point;
+using lower::Index;
+using lower::Lanes;
+using lower::Point;
 
-SimtEmitter::SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target,
+SimtEmitter::SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target,
                          BlockMachine &machine)
     : KernelEmitter(e, kernel, plan.plan), blockPlan(plan), target(target), machine(machine), threads(plan.threads) {}
 
@@ -97,8 +97,8 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   evaluator.port = &machine;
   Footprint everything = footprintOfKernel();
   evaluator.written = [&](Value place) {
-    return llvm::any_of(everything.writes, [&](cpu::MemoryClass written) {
-      return cpu::mayAlias(cpu::classOfPlace(place), written, e.options.disjoint);
+    return llvm::any_of(everything.writes, [&](lower::MemoryClass written) {
+      return lower::mayAlias(lower::classOfPlace(place), written, e.options.disjoint);
     });
   };
   hazards.begin(everything, e.options.disjoint);
@@ -158,13 +158,13 @@ void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indic
 
 // What is kept dominates the rest of its block and the blocks in it.
 bool SimtEmitter::block(Block &block) {
-  cpu::Evaluator::Memo outer = evaluator.kept;
+  lower::Evaluator::Memo outer = evaluator.kept;
   if (!isa<tile::KernelOp>(block.getParentOp()))
     hazards.lose();
   bool ok = KernelEmitter::block(block);
   auto steps = plan.steps.find(&block);
   if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() &&
-      llvm::any_of(steps->second, [](const cpu::Step &step) { return !step.op; }))
+      llvm::any_of(steps->second, [](const lower::Step &step) { return !step.op; }))
     barrier(); // the operands' index tiles are read next
   evaluator.kept = std::move(outer);
   hazards.lose();
@@ -180,7 +180,7 @@ bool SimtEmitter::op(Operation *op) {
   if (alone || arithmetic || isa<tile::AllocOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
     return KernelEmitter::op(op);
   if (scalarLoad) {
-    prepare({{cpu::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}});
+    prepare({{lower::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}});
     return KernelEmitter::op(op);
   }
   if (hazards.pending())
@@ -261,7 +261,7 @@ void SimtEmitter::histogramOp(tile::HistogramOp op) {
     if (op.getMask())
       counted = b.CreateAnd(counted, evaluator.value(op.getMask(), point));
     when(counted, [&] {
-      cpu::Address where = evaluator.scratchAddress(buffer, result.getShape(), {Index{bin, 0, nullptr, evaluator.level()}});
+      lower::Address where = evaluator.scratchAddress(buffer, result.getShape(), {Index{bin, 0, nullptr, evaluator.level()}});
       b.CreateAtomicRMW(llvm::AtomicRMWInst::Add, where.pointer, llvm::ConstantInt::get(count, 1),
                         llvm::MaybeAlign(where.alignment), llvm::AtomicOrdering::Monotonic);
     });
@@ -280,14 +280,14 @@ void SimtEmitter::sortOp(tile::SortOp op) {
     Lanes own = evaluator.value(op.getValue(), point);
     SmallVector<Lanes> place =
         nests.loop(e.i64(0), e.i64(shape[axis]), 1, false, {e.i64(0)}, [&](llvm::Value *i, ArrayRef<Lanes> count) {
-          cpu::Point other(point);
+          lower::Point other(point);
           other[axis] = Index{i, 0, nullptr, evaluator.level()};
           Lanes value = evaluator.value(op.getValue(), other);
           llvm::Value *equal = b.CreateAnd(b.CreateNot(sortsBefore(op, own, value)), b.CreateICmpSLT(i, point[axis].base));
           llvm::Value *before = b.CreateOr(sortsBefore(op, value, own), equal);
           return SmallVector<Lanes>{b.CreateAdd(count[0], b.CreateZExt(before, b.getInt64Ty()))};
         });
-    cpu::Point where(point);
+    lower::Point where(point);
     where[axis] = Index{place[0], 0, nullptr, evaluator.level()};
     evaluator.store(evaluator.scratchAddress(buffer, shape, where), own);
   });

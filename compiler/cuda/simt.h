@@ -1,6 +1,6 @@
 #pragma once
 // Any tile program on any NVIDIA GPU from sm_80: one block a program, whose threads share the elements of each nest of the plan.
-#include "compiler/cpu/codegen.h"
+#include "compiler/lower/codegen.h"
 #include "compiler/cuda/block_machine.h"
 #include "compiler/cuda/block_plan.h"
 #include "compiler/cuda/hazards.h"
@@ -10,19 +10,19 @@ namespace tilery::cuda {
 
 /// Scalar code runs in every thread alike; effects on memory happen once. Stored tiles lie in registers where the plan says so, else in
 /// shared memory; threads wait for each other where one may need what another one wrote.
-class SimtEmitter : public cpu::KernelEmitter {
+class SimtEmitter : public lower::KernelEmitter {
 public:
   static constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8; // a slot: one value of eight bytes a warp
 
-  SimtEmitter(cpu::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target, BlockMachine &machine);
+  SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target, BlockMachine &machine);
   /// Adds the kernel to the module; failure after an error was reported.
   mlir::FailureOr<GpuInfo> emitBlock();
 
 protected:
-  using Indices = llvm::ArrayRef<cpu::Index>;
+  using Indices = llvm::ArrayRef<lower::Index>;
   void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(Indices)> body) override;
   bool block(mlir::Block &block) override;
-  bool nest(const cpu::Nest &nest) override;
+  bool nest(const lower::Nest &nest) override;
   bool op(mlir::Operation *op) override;
   void dotOp(mlir::Operation *op) override;
   bool parallelOp(tile::ParallelOp op) override;
@@ -46,24 +46,24 @@ private:
   void reportFailure(unsigned site);
 
   // simt_nest.cpp
-  void mapNest(const cpu::Nest &nest);
-  void reduceNest(const cpu::Nest &nest, uint64_t axis);
-  unsigned lanesOf(const cpu::Nest &nest, unsigned dim) const;
-  llvm::SmallVector<cpu::KnownBound> boundsOf(const cpu::Nest &nest) const;
+  void mapNest(const lower::Nest &nest);
+  void reduceNest(const lower::Nest &nest, uint64_t axis);
+  unsigned lanesOf(const lower::Nest &nest, unsigned dim) const;
+  llvm::SmallVector<lower::KnownBound> boundsOf(const lower::Nest &nest) const;
   /// Every sink at `width` lanes of the point; what reductions take goes to `reduced`.
-  void body(const cpu::Nest &nest, const cpu::Point &point, unsigned width, llvm::SmallVectorImpl<cpu::Lanes> &reduced);
+  void body(const lower::Nest &nest, const lower::Point &point, unsigned width, llvm::SmallVectorImpl<lower::Lanes> &reduced);
   /// The same, without masks where all bounds hold for these lanes, one lane at a time elsewhere.
-  void boundedBody(const cpu::Nest &nest, const cpu::Point &point, unsigned dim, unsigned width,
-                   llvm::ArrayRef<cpu::KnownBound> bounds, llvm::SmallVectorImpl<cpu::Lanes> &reduced);
+  void boundedBody(const lower::Nest &nest, const lower::Point &point, unsigned dim, unsigned width,
+                   llvm::ArrayRef<lower::KnownBound> bounds, llvm::SmallVectorImpl<lower::Lanes> &reduced);
   /// What each sink takes at these lanes; of a reduction, every operand.
-  llvm::SmallVector<cpu::Lanes> valuesOf(const cpu::Nest &nest, const cpu::Point &point);
+  llvm::SmallVector<lower::Lanes> valuesOf(const lower::Nest &nest, const lower::Point &point);
   /// Memory that threads share is written where `only` (null: always) holds.
-  void commit(const cpu::Nest &nest, const cpu::Sink &sink, const cpu::Point &point, cpu::Lanes value,
+  void commit(const lower::Nest &nest, const lower::Sink &sink, const lower::Point &point, lower::Lanes value,
               llvm::Value *only = nullptr);
   /// Combines the partial results of `group` neighbouring threads of a warp (a power of two) in the first of them.
-  void combineThreads(tile::ReduceOp reduce, unsigned group, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::Value *&has);
-  void combine(tile::ReduceOp reduce, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::Value *&has,
-               llvm::ArrayRef<cpu::Lanes> others, llvm::Value *otherHas);
+  void combineThreads(tile::ReduceOp reduce, unsigned group, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::Value *&has);
+  void combine(tile::ReduceOp reduce, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::Value *&has,
+               llvm::ArrayRef<lower::Lanes> others, llvm::Value *otherHas);
   llvm::Value *shuffle(llvm::Value *value, unsigned distance);
   /// A value of any scalar type through `move`, which takes 32 bits.
   llvm::Value *movedBetweenThreads(llvm::Value *value, llvm::function_ref<llvm::Value *(llvm::Value *)> move);
@@ -74,27 +74,27 @@ private:
   /// The points of a map, as all nests over its tiles have them.
   struct Points {
     std::map<llvm::SmallVector<llvm::Value *, 2>, unsigned> slots;
-    llvm::SmallVector<llvm::SmallVector<cpu::Index, 2>> chunks; // by chunk, an index a dimension
-    llvm::Value *lastExists = nullptr;                          // ragged maps: the thread has the last chunk
-    llvm::Value *first = nullptr;                               // maps with copies: no other thread's copy comes before
+    llvm::SmallVector<llvm::SmallVector<lower::Index, 2>> chunks; // by chunk, an index a dimension
+    llvm::Value *lastExists = nullptr;                            // ragged maps: the thread has the last chunk
+    llvm::Value *first = nullptr;                                 // maps with copies: no other thread's copy comes before
   };
   const Points &pointsOf(const ThreadMap &map);
-  cpu::Point pointAt(const Points &points, unsigned chunk, llvm::ArrayRef<int64_t> shape);
+  lower::Point pointAt(const Points &points, unsigned chunk, llvm::ArrayRef<int64_t> shape);
   void holdTiles();
-  void mappedNest(const cpu::Nest &nest, const ThreadMap &map);
-  llvm::SmallVector<mlir::Value> loadsOf(const cpu::Nest &nest, const ThreadMap &map) const;
-  void commitChunk(const cpu::Nest &nest, const ThreadMap &map, unsigned chunk, llvm::ArrayRef<cpu::Lanes> values);
+  void mappedNest(const lower::Nest &nest, const ThreadMap &map);
+  llvm::SmallVector<mlir::Value> loadsOf(const lower::Nest &nest, const ThreadMap &map) const;
+  void commitChunk(const lower::Nest &nest, const ThreadMap &map, unsigned chunk, llvm::ArrayRef<lower::Lanes> values);
   struct RowSums; // of a nest's reductions, while its chunks are walked
-  void accumulate(RowSums &sums, unsigned chunk, llvm::ArrayRef<cpu::Lanes> fresh);
-  void finishRows(const cpu::Nest &nest, const ThreadMap &map, RowSums &sums);
-  void combineAlways(tile::ReduceOp reduce, llvm::SmallVectorImpl<cpu::Lanes> &values, llvm::ArrayRef<cpu::Lanes> others);
+  void accumulate(RowSums &sums, unsigned chunk, llvm::ArrayRef<lower::Lanes> fresh);
+  void finishRows(const lower::Nest &nest, const ThreadMap &map, RowSums &sums);
+  void combineAlways(tile::ReduceOp reduce, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::ArrayRef<lower::Lanes> others);
 
   void numberProgram(llvm::Value *program);
   /// How many blocks of this kernel a multiprocessor should have room for.
   unsigned blocksAbreast();
 
   /// What a nest reads and writes of memory that threads share.
-  Footprint footprintOf(const cpu::Nest &nest) const;
+  Footprint footprintOf(const lower::Nest &nest) const;
   Footprint footprintOfKernel();
   /// Waits for what the step needs.
   void prepare(const Footprint &step) {
@@ -111,7 +111,7 @@ private:
     hazards.settled();
     exchangeRead[0] = exchangeRead[1] = false;
   }
-  cpu::Point pointOf(llvm::ArrayRef<int64_t> shape, llvm::Value *linear);
+  lower::Point pointOf(llvm::ArrayRef<int64_t> shape, llvm::Value *linear);
 
   const BlockPlan &blockPlan;
   const CudaTarget &target;

@@ -4,18 +4,18 @@
 using namespace mlir;
 
 namespace tilery::cuda {
-using cpu::Index;
-using cpu::Lanes;
-using cpu::Nest;
-using cpu::Point;
-using cpu::Sink;
+using lower::Index;
+using lower::Lanes;
+using lower::Nest;
+using lower::Point;
+using lower::Sink;
 
 namespace {
 constexpr unsigned warpSize = 32;
 constexpr int64_t elementsAtOnce = 32; // are loaded before the first is stored
 constexpr unsigned exchangeItem = 256; // bytes: a value of each warp
 const char storedTiles = 0;            // stands for all tiles in shared memory
-cpu::MemoryClass tileClass() { return {cpu::MemoryClass::Buffer, &storedTiles}; }
+lower::MemoryClass tileClass() { return {lower::MemoryClass::Buffer, &storedTiles}; }
 } // namespace
 
 // -- what steps do to memory
@@ -26,15 +26,15 @@ Footprint SimtEmitter::footprintOf(const Nest &nest) const {
   auto inRegisters = [&](int buffer) { return evaluator.held.contains(buffer); };
   auto loads = [&](Operation *op) {
     if (auto load = dyn_cast_or_null<tile::LoadOp>(op))
-      footprint.reads.push_back(cpu::classOfPlace(load.getPlace()));
+      footprint.reads.push_back(lower::classOfPlace(load.getPlace()));
     else if (auto load = dyn_cast_or_null<tile::BufferLoadOp>(op))
-      footprint.reads.push_back(cpu::classOfBuffer(load.getBuffer()));
+      footprint.reads.push_back(lower::classOfBuffer(load.getBuffer()));
   };
   for (const Sink &sink : nest.sinks) {
     if (sink.kind == Sink::Copy && !sink.value) {
       footprint.reads.push_back(tileClass());
     } else {
-      for (const auto &[value, reach] : cpu::pullOf(sink, isStored).tiles) {
+      for (const auto &[value, reach] : lower::pullOf(sink, isStored).tiles) {
         if (auto stored = plan.storage.find(value); stored == plan.storage.end())
           loads(value.getDefiningOp());
         else if (!inRegisters(stored->second))
@@ -44,9 +44,9 @@ Footprint SimtEmitter::footprintOf(const Nest &nest) const {
         loads(sink.op);
     }
     if (sink.kind == Sink::Store)
-      footprint.writes.push_back(cpu::classOfPlace(cast<tile::StoreOp>(sink.op).getPlace()));
+      footprint.writes.push_back(lower::classOfPlace(cast<tile::StoreOp>(sink.op).getPlace()));
     if (sink.kind == Sink::BufferStore)
-      footprint.writes.push_back(cpu::classOfBuffer(cast<tile::BufferStoreOp>(sink.op).getBuffer()));
+      footprint.writes.push_back(lower::classOfBuffer(cast<tile::BufferStoreOp>(sink.op).getBuffer()));
     if (!llvm::all_of(sink.buffers, inRegisters))
       footprint.writes.push_back(tileClass());
   }
@@ -57,12 +57,13 @@ Footprint SimtEmitter::footprintOfKernel() {
   Footprint all{{tileClass()}, {tileClass()}};
   kernel.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
-        .Case([&](tile::LoadOp op) { all.reads.push_back(cpu::classOfPlace(op.getPlace())); })
-        .Case([&](tile::StoreOp op) { all.writes.push_back(cpu::classOfPlace(op.getPlace())); })
-        .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([&](auto op) { all.writes.push_back(cpu::classOfPlace(op.getPlace())); })
-        .Case<tile::BufferLoadOp, tile::ElementLoadOp>([&](auto op) { all.reads.push_back(cpu::classOfBuffer(op.getBuffer())); })
+        .Case([&](tile::LoadOp op) { all.reads.push_back(lower::classOfPlace(op.getPlace())); })
+        .Case([&](tile::StoreOp op) { all.writes.push_back(lower::classOfPlace(op.getPlace())); })
+        .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([&](auto op) { all.writes.push_back(lower::classOfPlace(op.getPlace())); })
+        .Case<tile::BufferLoadOp, tile::ElementLoadOp>(
+            [&](auto op) { all.reads.push_back(lower::classOfBuffer(op.getBuffer())); })
         .Case<tile::BufferStoreOp, tile::ElementStoreOp>(
-            [&](auto op) { all.writes.push_back(cpu::classOfBuffer(op.getBuffer())); });
+            [&](auto op) { all.writes.push_back(lower::classOfBuffer(op.getBuffer())); });
   });
   return all;
 }
@@ -156,7 +157,7 @@ void SimtEmitter::holdTiles() {
     const ThreadMap *map = blockPlan.held.lookup(buffer);
     if (!map)
       continue;
-    cpu::Evaluator::Held &held = evaluator.held[buffer];
+    lower::Evaluator::Held &held = evaluator.held[buffer];
     held.slots = &pointsOf(*map).slots;
     llvm::IRBuilderBase::InsertPointGuard guard(b);
     b.SetInsertPoint(entryEnd);
@@ -183,7 +184,7 @@ struct SimtEmitter::RowSums {
 void SimtEmitter::combineAlways(tile::ReduceOp reduce, SmallVectorImpl<Lanes> &values, ArrayRef<Lanes> others) {
   SmallVector<Lanes> both;
   evaluator.failed |=
-      !cpu::emitCombine(e, reduce.getCombine(), values, others, both, [&](Value v) { return evaluator.scalar(v); });
+      !lower::emitCombine(e, reduce.getCombine(), values, others, both, [&](Value v) { return evaluator.scalar(v); });
   if (!evaluator.failed)
     values.assign(both);
 }
@@ -247,7 +248,7 @@ void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &su
     when(b.CreateICmpEQ(b.CreateAnd(thread, e.i64(warpSize - 1)), e.i64(0)), [&] {
       forItems([&](RowSums::Sum &sum, SmallVector<Lanes> &values, llvm::Value *base) {
         for (auto [i, value] : llvm::enumerate(values)) {
-          Type element = cpu::elementOf(sum.reduce.getOperands()[i]);
+          Type element = lower::elementOf(sum.reduce.getOperands()[i]);
           b.CreateStore(e.toMemory(value, element), slot(base, i, element, warp));
         }
       });
@@ -258,8 +259,8 @@ void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &su
     forItems([&](RowSums::Sum &sum, SmallVector<Lanes> &values, llvm::Value *base) {
       std::vector<SmallVector<Lanes>> parts(warps);
       for (unsigned i = 0; i < values.size(); ++i) {
-        Type element = cpu::elementOf(sum.reduce.getOperands()[i]);
-        llvm::Align align(std::min(warps * cpu::elementBytes(element), 16u));
+        Type element = lower::elementOf(sum.reduce.getOperands()[i]);
+        llvm::Align align(std::min(warps * lower::elementBytes(element), 16u));
         auto *all = b.CreateAlignedLoad(e.vectorOf(e.memoryType(element), warps), slot(base, i, element, firstWarp), align);
         for (unsigned w = 0; w < warps; ++w)
           parts[w].push_back(e.fromMemory(b.CreateExtractElement(all, uint64_t(w)), element));
@@ -317,7 +318,7 @@ SmallVector<Value> SimtEmitter::loadsOf(const Nest &nest, const ThreadMap &map) 
   SmallVector<Value> loads;
   for (const Sink &sink : nest.sinks)
     if (sink.kind != Sink::Copy || sink.value)
-      for (const auto &[value, reach] : cpu::pullOf(sink, isStored).tiles)
+      for (const auto &[value, reach] : lower::pullOf(sink, isStored).tiles)
         if (value.getDefiningOp<tile::LoadOp>() && !isStored(value) && reach.sameElement &&
             llvm::equal(llvm::make_filter_range(tile::shapeOf(value.getType()), [](int64_t size) { return size != 1; }),
                         map.sizes))

@@ -4,12 +4,12 @@
 using namespace mlir;
 
 namespace tilery::cuda {
-using cpu::Index;
-using cpu::KnownBound;
-using cpu::Lanes;
-using cpu::Nest;
-using cpu::Point;
-using cpu::Sink;
+using lower::Index;
+using lower::KnownBound;
+using lower::Lanes;
+using lower::Nest;
+using lower::Point;
+using lower::Sink;
 
 namespace {
 int64_t elementsOf(ArrayRef<int64_t> shape) {
@@ -46,7 +46,7 @@ unsigned SimtEmitter::lanesOf(const Nest &nest, unsigned dim) const {
   unsigned bits = 8;
   for (const Sink &sink : nest.sinks)
     for (Value value : sourcesOf(sink)) {
-      Type element = cpu::elementOf(value);
+      Type element = lower::elementOf(value);
       bits = std::max(bits, isa<tile::PtrType>(element) ? 64u : element.getIntOrFloatBitWidth());
     }
   unsigned lanes = 128 / bits;
@@ -67,7 +67,7 @@ SmallVector<KnownBound> SimtEmitter::boundsOf(const Nest &nest) const {
     auto load = sink.kind == Sink::Define ? dyn_cast<tile::LoadOp>(sink.op) : tile::LoadOp();
     if (load)
       nests.collectPlaceBounds(load.getPlace(), loops, bounds, seen);
-    else if (sink.kind == Sink::Define && cpu::isElementwise(sink.op))
+    else if (sink.kind == Sink::Define && lower::isElementwise(sink.op))
       for (Value operand : sink.op->getOperands())
         nests.collectBounds(operand, loops, bounds, seen);
     else
@@ -79,7 +79,7 @@ SmallVector<KnownBound> SimtEmitter::boundsOf(const Nest &nest) const {
 
 void SimtEmitter::commit(const Nest &nest, const Sink &sink, const Point &point, Lanes value, llvm::Value *only) {
   e.at(sink.op->getLoc());
-  cpu::Address where;
+  lower::Address where;
   if (sink.kind == Sink::Store) {
     where = evaluator.address(cast<tile::StoreOp>(sink.op).getPlace(), point);
   } else if (sink.kind == Sink::BufferStore) {
@@ -251,7 +251,7 @@ llvm::Value *SimtEmitter::movedBetweenThreads(llvm::Value *value, llvm::function
 void SimtEmitter::combine(tile::ReduceOp reduce, SmallVectorImpl<Lanes> &values, llvm::Value *&has, ArrayRef<Lanes> others,
                           llvm::Value *otherHas) {
   SmallVector<Lanes> both;
-  if (!cpu::emitCombine(e, reduce.getCombine(), values, others, both, [&](Value v) { return evaluator.scalar(v); })) {
+  if (!lower::emitCombine(e, reduce.getCombine(), values, others, both, [&](Value v) { return evaluator.scalar(v); })) {
     evaluator.failed = true;
     return;
   }
@@ -297,7 +297,7 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
       if (sink.op->getNumOperands() + 2 > exchangeSlots || scalarResults.size() > 32)
         return refuse(sink.op, "reduce so many values at once");
       for (Value operand : sink.op->getOperands())
-        start.push_back(llvm::Constant::getNullValue(e.vectorOf(e.valueType(cpu::elementOf(operand)), width)));
+        start.push_back(llvm::Constant::getNullValue(e.vectorOf(e.valueType(lower::elementOf(operand)), width)));
     }
   start.push_back(b.getFalse()); // whether there is anything in it
 

@@ -1,7 +1,7 @@
 // Prints and assertions: records in memory that the host reads when the launch has ended.
 #include "compiler/cuda/simt.h"
 #include "compiler/ir/dtype_of.h"
-#include "compiler/cpu/debug_info.h"
+#include "compiler/lower/debug_info.h"
 #include "tilery/abi.h"
 
 using namespace mlir;
@@ -34,13 +34,13 @@ void SimtEmitter::printOp(tile::PrintOp op) {
   uint64_t bytes = sizeof(TileryReport);
   SmallVector<uint64_t> starts;
   for (auto [i, value] : llvm::enumerate(op.getValues())) {
-    Type element = cpu::elementOf(value);
+    Type element = lower::elementOf(value);
     bool isSigned = i >= op.getIsSigned().size() || op.getIsSigned()[i];
     ArrayRef<int64_t> shape = tile::shapeOf(value.getType());
     site.values.push_back(
         {{shape.begin(), shape.end()}, isa<tile::PtrType>(element) ? TILERY_POINTER : uint32_t(*dtypeOf(element, isSigned))});
     starts.push_back(bytes);
-    bytes = llvm::alignTo(bytes + uint64_t(ShapedType::getNumElements(shape)) * cpu::elementBytes(element), 8);
+    bytes = llvm::alignTo(bytes + uint64_t(ShapedType::getNumElements(shape)) * lower::elementBytes(element), 8);
   }
   uint32_t number = sites.size();
   sites.push_back(std::move(site));
@@ -57,9 +57,9 @@ void SimtEmitter::printOp(tile::PrintOp op) {
     });
     for (auto [value, start] : llvm::zip(op.getValues(), starts)) {
       ArrayRef<int64_t> shape = tile::shapeOf(value.getType());
-      cpu::Address where;
-      where.element = cpu::elementOf(value);
-      where.alignment = cpu::elementBytes(where.element);
+      lower::Address where;
+      where.element = lower::elementOf(value);
+      where.alignment = lower::elementBytes(where.element);
       forEach(shape, [&](Indices point) {
         llvm::Value *index = e.i64(0);
         for (auto [position, size] : llvm::zip(point, shape))
@@ -86,7 +86,7 @@ void SimtEmitter::assertOp(tile::AssertOp op) {
   ReportSite site;
   site.assertion = true;
   site.text = op.getMessage().str();
-  if (FileLineColLoc line = cpu::sourceLine(op.getLoc())) {
+  if (FileLineColLoc line = lower::sourceLine(op.getLoc())) {
     site.file = line.getFilename().str();
     site.line = line.getLine();
     site.column = line.getColumn();

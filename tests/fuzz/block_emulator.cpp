@@ -97,7 +97,7 @@ void run(unsigned low, unsigned high) {
 
 class EmulatedMachine : public cuda::BlockMachine {
 public:
-  cuda::BlockEntry begin(cpu::Emitter &e, tile::KernelOp kernel, const cuda::BlockNeeds &) override {
+  cuda::BlockEntry begin(lower::Emitter &e, tile::KernelOp kernel, const cuda::BlockNeeds &) override {
     auto &b = e.b;
     cuda::BlockEntry entry;
     entry.function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false),
@@ -119,21 +119,21 @@ public:
     operation = b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), sizeof(WarpOperation) / 8));
     return entry;
   }
-  void barrier(cpu::Emitter &e) override {
+  void barrier(lower::Emitter &e) override {
     auto *type = llvm::FunctionType::get(e.b.getVoidTy(), {e.b.getPtrTy()}, false);
     e.b.CreateCall(type, field(e, e.b.getPtrTy(), offsetof(Thread, barrier)), {self});
   }
-  llvm::Value *shuffleDown(cpu::Emitter &e, llvm::Value *value, unsigned distance) override {
+  llvm::Value *shuffleDown(lower::Emitter &e, llvm::Value *value, unsigned distance) override {
     auto &b = e.b;
     llvm::Value *number = b.CreateTrunc(field(e, b.getInt64Ty(), offsetof(Thread, number)), b.getInt32Ty());
     return shuffleFrom(e, value, b.CreateAdd(b.CreateAnd(number, b.getInt32(31)), b.getInt32(distance)), nullptr);
   }
-  llvm::Value *shuffleFrom(cpu::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *) override {
+  llvm::Value *shuffleFrom(lower::Emitter &e, llvm::Value *value, llvm::Value *lane, llvm::Value *) override {
     auto &b = e.b;
     auto *type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()}, false);
     return b.CreateCall(type, field(e, b.getPtrTy(), offsetof(Thread, shuffle)), {self, value, lane});
   }
-  llvm::Value *load(cpu::Emitter &e, const cpu::Address &where, llvm::Type *type, llvm::Value *exists,
+  llvm::Value *load(lower::Emitter &e, const lower::Address &where, llvm::Type *type, llvm::Value *exists,
                     llvm::Value *other) override {
     auto &b = e.b;
     llvm::Align align(where.alignment);
@@ -143,7 +143,7 @@ public:
     llvm::Value *mask = b.CreateVectorSplat(vector->getNumElements(), exists);
     return b.CreateBitCast(b.CreateMaskedLoad(vector, where.pointer, align, mask, asVector(b, other, vector)), type);
   }
-  void store(cpu::Emitter &e, const cpu::Address &where, llvm::Value *bits, llvm::Value *exists) override {
+  void store(lower::Emitter &e, const lower::Address &where, llvm::Value *bits, llvm::Value *exists) override {
     auto &b = e.b;
     llvm::Align align(where.alignment);
     if (!exists) {
@@ -155,7 +155,7 @@ public:
     b.CreateMaskedStore(asVector(b, bits, vector), where.pointer, align, mask);
   }
 
-  SmallVector<llvm::Value *, 4> loadMatrices(cpu::Emitter &e, llvm::Value *row, unsigned count, bool transposed) override {
+  SmallVector<llvm::Value *, 4> loadMatrices(lower::Emitter &e, llvm::Value *row, unsigned count, bool transposed) override {
     put(e, offsetof(WarpOperation, count), e.b.getInt32(count));
     put(e, offsetof(WarpOperation, row), row);
     perform(e, transposed ? WarpOperation::LoadTransposed : WarpOperation::LoadMatrices);
@@ -164,7 +164,7 @@ public:
       results.push_back(get(e, offsetof(WarpOperation, results) + 4 * i, e.b.getInt32Ty()));
     return results;
   }
-  void multiply(cpu::Emitter &e, const cuda::MmaForm &form, llvm::MutableArrayRef<llvm::Value *> accumulators,
+  void multiply(lower::Emitter &e, const cuda::MmaForm &form, llvm::MutableArrayRef<llvm::Value *> accumulators,
                 ArrayRef<llvm::Value *> a, ArrayRef<llvm::Value *> b) override {
     unsigned bytes = form.kind == cuda::MmaForm::F64 ? 8 : 4;
     for (auto [i, value] : llvm::enumerate(a))
@@ -177,16 +177,16 @@ public:
     for (auto [i, value] : llvm::enumerate(accumulators))
       value = get(e, offsetof(WarpOperation, sums) + bytes * i, value->getType());
   }
-  llvm::Value *roundTF32(cpu::Emitter &e, llvm::Value *bits) override {
+  llvm::Value *roundTF32(lower::Emitter &e, llvm::Value *bits) override {
     put(e, offsetof(WarpOperation, a), bits);
     perform(e, WarpOperation::RoundTF32);
     return get(e, offsetof(WarpOperation, results), e.b.getInt32Ty());
   }
-  void copyAsync(cpu::Emitter &e, llvm::Value *to, llvm::Value *from, llvm::Value *bytes) override {
+  void copyAsync(lower::Emitter &e, llvm::Value *to, llvm::Value *from, llvm::Value *bytes) override {
     call(e, offsetof(Thread, copy), {to, from, bytes});
   }
-  void commitCopies(cpu::Emitter &e) override { call(e, offsetof(Thread, commit), {}); }
-  void waitCopies(cpu::Emitter &e, unsigned pending) override { call(e, offsetof(Thread, wait), {e.b.getInt32(pending)}); }
+  void commitCopies(lower::Emitter &e) override { call(e, offsetof(Thread, commit), {}); }
+  void waitCopies(lower::Emitter &e, unsigned pending) override { call(e, offsetof(Thread, wait), {e.b.getInt32(pending)}); }
 
 private:
   static llvm::FixedVectorType *vectorOf(llvm::Type *type) {
@@ -196,16 +196,16 @@ private:
   static llvm::Value *asVector(llvm::IRBuilder<> &b, llvm::Value *value, llvm::FixedVectorType *type) {
     return value->getType()->isVectorTy() ? value : b.CreateVectorSplat(1, value);
   }
-  llvm::Value *part(cpu::Emitter &e, uint64_t offset) {
+  llvm::Value *part(lower::Emitter &e, uint64_t offset) {
     return e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), operation, offset);
   }
-  void put(cpu::Emitter &e, uint64_t offset, llvm::Value *value) {
+  void put(lower::Emitter &e, uint64_t offset, llvm::Value *value) {
     e.b.CreateAlignedStore(value, part(e, offset), llvm::Align(4));
   }
-  llvm::Value *get(cpu::Emitter &e, uint64_t offset, llvm::Type *type) {
+  llvm::Value *get(lower::Emitter &e, uint64_t offset, llvm::Type *type) {
     return e.b.CreateAlignedLoad(type, part(e, offset), llvm::Align(4));
   }
-  void call(cpu::Emitter &e, uint64_t function, ArrayRef<llvm::Value *> args) {
+  void call(lower::Emitter &e, uint64_t function, ArrayRef<llvm::Value *> args) {
     SmallVector<llvm::Value *> all{self};
     all.append(args.begin(), args.end());
     SmallVector<llvm::Type *> types;
@@ -213,11 +213,11 @@ private:
       types.push_back(arg->getType());
     e.b.CreateCall(llvm::FunctionType::get(e.b.getVoidTy(), types, false), field(e, e.b.getPtrTy(), function), all);
   }
-  void perform(cpu::Emitter &e, uint32_t kind) {
+  void perform(lower::Emitter &e, uint32_t kind) {
     put(e, offsetof(WarpOperation, kind), e.b.getInt32(kind));
     call(e, offsetof(Thread, together), {operation});
   }
-  llvm::Value *field(cpu::Emitter &e, llvm::Type *type, uint64_t offset) {
+  llvm::Value *field(lower::Emitter &e, llvm::Type *type, uint64_t offset) {
     return e.b.CreateLoad(type, e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), self, offset));
   }
   llvm::Value *self = nullptr, *operation = nullptr;
@@ -253,7 +253,7 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
   cuda::Options options;
   options.disjoint = disjoint;
   options.fpContract = false;
-  cpu::Options lanes = cuda::laneOptions(options);
+  lower::Options lanes = cuda::laneOptions(options);
   cpu::CpuTarget host = cpu::hostTarget();
   lanes.target.cpu = host.cpu, lanes.target.features = host.features;
   lanes.target.narrowsBF16 = false;
@@ -261,7 +261,7 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
   if (grid[0] % 2) // in half of the runs the larger tiles go to the workspace
     lanes.arenaLimit = 512;
   cpu::prepareModule(module, host);
-  cpu::Emitter e(module, lanes);
+  lower::Emitter e(module, lanes);
   tile::KernelOp kernel = *source.getOps<tile::KernelOp>().begin();
   cuda::BlockPlan plan = cuda::planBlock(kernel, lanes);
   EmulatedMachine machine;

@@ -93,7 +93,7 @@ LogicalResult runPasses(ModuleOp module) {
 
 Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow,
                 std::string &errors) {
-  cpu::Options options;
+  lower::Options options;
   options.fpContract = false;
   options.disjoint = program.args.size() % 2;
   auto code = cpu::compileModule(module, options);

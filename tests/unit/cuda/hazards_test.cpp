@@ -1,9 +1,9 @@
 #include "compiler/cuda/hazards.h"
 #include <gtest/gtest.h>
 
-using tilery::cpu::MemoryClass;
 using tilery::cuda::Footprint;
 using tilery::cuda::Hazards;
+using tilery::lower::MemoryClass;
 
 namespace {
 const char a = 0, b = 0;

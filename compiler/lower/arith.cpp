@@ -1,0 +1,304 @@
+// Elementwise ops on LLVM scalars and vectors: arith, tile arithmetic, pointers. Every op is total.
+#include "compiler/lower/math.h"
+
+using namespace mlir;
+
+namespace tilery::lower {
+namespace {
+
+// f64 to a small float with one rounding: to f32 by rounding to odd first, which keeps what the second rounding needs.
+Lanes narrowDouble(Emitter &e, Lanes value, Type to) {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(value);
+  llvm::Type *f64 = value->getType(), *f32 = e.vectorOf(b.getFloatTy(), lanes), *i32 = e.vectorOf(b.getInt32Ty(), lanes);
+  Lanes nearest = b.CreateFPTrunc(value, f32);
+  Lanes back = b.CreateFPExt(nearest, f64);
+  Lanes away =
+      b.CreateFCmpOGT(e.intrinsic(llvm::Intrinsic::fabs, {back}, {f64}), e.intrinsic(llvm::Intrinsic::fabs, {value}, {f64}));
+  Lanes bits = b.CreateSub(b.CreateBitCast(nearest, i32), b.CreateZExt(away, i32));
+  bits = b.CreateOr(bits, b.CreateZExt(b.CreateFCmpONE(back, value), i32));
+  return e.narrowFloat(b.CreateBitCast(bits, f32), to);
+}
+
+Lanes convertFloat(Emitter &e, Lanes value, Type from, Type to) {
+  auto &b = e.b;
+  if (from == to)
+    return value;
+  if (isSmallFloat(from)) {
+    value = e.widenFloat(value, from);
+    from = Float32Type::get(from.getContext());
+  }
+  if (isSmallFloat(to))
+    return from.isF64() ? narrowDouble(e, value, to) : e.narrowFloat(value, to);
+  return b.CreateFPCast(value, e.vectorOf(e.valueType(to), e.lanesOf(value)));
+}
+
+Lanes intToFloat(Emitter &e, Lanes value, Type to, bool isSigned) {
+  auto &b = e.b;
+  Type compute = to;
+  if (isSmallFloat(to)) // through f64, exact for 32-bit integers, so that only one rounding is left
+    compute = Float64Type::get(to.getContext());
+  llvm::Type *type = e.vectorOf(e.valueType(compute), e.lanesOf(value));
+  Lanes result = isSigned ? b.CreateSIToFP(value, type) : b.CreateUIToFP(value, type);
+  return convertFloat(e, result, compute, to);
+}
+
+Lanes floatToInt(Emitter &e, Lanes value, Type from, Type to, bool isUnsigned) {
+  if (isSmallFloat(from))
+    value = e.widenFloat(value, from);
+  llvm::Type *result = e.vectorOf(e.valueType(to), e.lanesOf(value));
+  if (to.isInteger(1)) // LLVM's code for NVIDIA GPUs saturates one bit wrongly
+    return isUnsigned ? e.b.CreateFCmpOGE(value, llvm::ConstantFP::get(value->getType(), 1))
+                      : e.b.CreateFCmpOLE(value, llvm::ConstantFP::get(value->getType(), -1));
+  return e.intrinsic(isUnsigned ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat, {value}, {result, value->getType()});
+}
+
+// x86 has no division of integer vectors, and LLVM divides lane by lane. In double, n / d of 32-bit integers has the right integer part: it
+// is at least 1 / d away from the next integer that it is not, which is more than 2^-53 of it.
+Lanes quotientOf(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(x), bits = x->getType()->getScalarSizeInBits();
+  if (lanes == 1 || bits > 32 || (isUnsigned && bits == 32 && !e.options.target.avx512) || llvm::isa<llvm::Constant>(y))
+    return isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y);
+  llvm::Type *real = e.vectorOf(b.getDoubleTy(), lanes);
+  if (isUnsigned)
+    return b.CreateFPToUI(b.CreateFDiv(b.CreateUIToFP(x, real), b.CreateUIToFP(y, real)), x->getType());
+  return b.CreateFPToSI(b.CreateFDiv(b.CreateSIToFP(x, real), b.CreateSIToFP(y, real)), x->getType());
+}
+
+Lanes divide(Emitter &e, Lanes x, Lanes y, tile::IntDivMode mode, bool remainder) {
+  auto &b = e.b;
+  llvm::Type *type = x->getType();
+  unsigned bits = type->getScalarSizeInBits();
+  auto *zero = llvm::Constant::getNullValue(type), *one = llvm::ConstantInt::get(type, 1);
+  Lanes byZero = b.CreateICmpEQ(y, zero);
+  Lanes bad = byZero;
+  bool isUnsigned = mode == tile::IntDivMode::unsigned_;
+  if (!isUnsigned)
+    bad = b.CreateOr(bad, b.CreateAnd(b.CreateICmpEQ(y, llvm::Constant::getAllOnesValue(type)),
+                                      b.CreateICmpEQ(x, llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits)))));
+  Lanes safe = b.CreateSelect(bad, one, y);
+  Lanes quotient = quotientOf(e, x, safe, isUnsigned);
+  Lanes rest = nullptr;
+  if (remainder || mode == tile::IntDivMode::floor)
+    rest = b.CreateSub(x, b.CreateMul(quotient, safe));
+  if (mode == tile::IntDivMode::floor) {
+    Lanes adjust = b.CreateAnd(b.CreateICmpNE(rest, zero), b.CreateICmpSLT(b.CreateXor(rest, safe), zero));
+    quotient = b.CreateSub(quotient, b.CreateZExt(adjust, type));
+    rest = b.CreateAdd(rest, b.CreateSelect(adjust, safe, zero));
+  }
+  return b.CreateSelect(byZero, zero, remainder ? rest : quotient);
+}
+
+Lanes shift(Emitter &e, Lanes x, Lanes amount, tile::ShiftMode mode) {
+  auto &b = e.b;
+  llvm::Type *type = x->getType();
+  unsigned bits = type->getScalarSizeInBits();
+  Lanes fits = b.CreateICmpULT(amount, llvm::ConstantInt::get(type, bits));
+  if (mode == tile::ShiftMode::right_signed)
+    return b.CreateAShr(x, b.CreateSelect(fits, amount, llvm::ConstantInt::get(type, bits - 1)));
+  Lanes safe = b.CreateSelect(fits, amount, llvm::Constant::getNullValue(type));
+  Lanes result = mode == tile::ShiftMode::left ? b.CreateShl(x, safe) : b.CreateLShr(x, safe);
+  return b.CreateSelect(fits, result, llvm::Constant::getNullValue(type));
+}
+
+Lanes mulHigh(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
+  auto &b = e.b;
+  llvm::Type *type = x->getType();
+  unsigned bits = type->getScalarSizeInBits();
+  llvm::Type *wide = e.vectorOf(b.getIntNTy(bits * 2), e.lanesOf(x));
+  auto extend = [&](Lanes v) { return isUnsigned ? b.CreateZExt(v, wide) : b.CreateSExt(v, wide); };
+  return b.CreateTrunc(b.CreateLShr(b.CreateMul(extend(x), extend(y)), bits), type);
+}
+
+// One instruction that gives y if either is a NaN, and a check of x. Which of two zeros comes out does not matter.
+Lanes extremum(Emitter &e, Lanes x, Lanes y, bool isMax, bool nanWins) {
+  using namespace llvm::Intrinsic;
+  llvm::CallInst *result = e.intrinsic(nanWins ? (isMax ? maximum : minimum) : (isMax ? maxnum : minnum), {x, y}, {x->getType()});
+  result->setHasNoSignedZeros(true);
+  return result;
+}
+
+// Ops on floats of one type: widened operands in, result not narrowed.
+Lanes floatOp(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
+  auto &b = e.b;
+  return llvm::TypeSwitch<Operation *, Lanes>(op)
+      .Case([&](arith::AddFOp) { return b.CreateFAdd(v[0], v[1]); })
+      .Case([&](arith::SubFOp) { return b.CreateFSub(v[0], v[1]); })
+      .Case([&](arith::MulFOp) { return b.CreateFMul(v[0], v[1]); })
+      .Case([&](arith::DivFOp) { return b.CreateFDiv(v[0], v[1]); })
+      .Case([&](arith::RemFOp) { return b.CreateFRem(v[0], v[1]); })
+      .Case([&](arith::NegFOp) { return b.CreateFNeg(v[0]); })
+      .Case([&](arith::MaximumFOp) { return extremum(e, v[0], v[1], true, true); })
+      .Case([&](arith::MinimumFOp) { return extremum(e, v[0], v[1], false, true); })
+      .Case([&](arith::MaxNumFOp) { return extremum(e, v[0], v[1], true, false); })
+      .Case([&](arith::MinNumFOp) { return extremum(e, v[0], v[1], false, false); })
+      .Default([&](Operation *) { return emitMath(e, op, v); });
+}
+
+Lanes integerOp(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
+  auto &b = e.b;
+  auto minMax = [&](llvm::CmpInst::Predicate p) { return b.CreateSelect(b.CreateICmp(p, v[0], v[1]), v[0], v[1]); };
+  return llvm::TypeSwitch<Operation *, Lanes>(op)
+      .Case([&](arith::AddIOp) { return b.CreateAdd(v[0], v[1]); })
+      .Case([&](arith::SubIOp) { return b.CreateSub(v[0], v[1]); })
+      .Case([&](arith::MulIOp) { return b.CreateMul(v[0], v[1]); })
+      .Case([&](arith::AndIOp) { return b.CreateAnd(v[0], v[1]); })
+      .Case([&](arith::OrIOp) { return b.CreateOr(v[0], v[1]); })
+      .Case([&](arith::XOrIOp) { return b.CreateXor(v[0], v[1]); })
+      .Case([&](arith::MaxSIOp) { return minMax(llvm::CmpInst::ICMP_SGT); })
+      .Case([&](arith::MaxUIOp) { return minMax(llvm::CmpInst::ICMP_UGT); })
+      .Case([&](arith::MinSIOp) { return minMax(llvm::CmpInst::ICMP_SLT); })
+      .Case([&](arith::MinUIOp) { return minMax(llvm::CmpInst::ICMP_ULT); })
+      .Case([&](arith::ShLIOp) { return shift(e, v[0], v[1], tile::ShiftMode::left); })
+      .Case([&](arith::ShRSIOp) { return shift(e, v[0], v[1], tile::ShiftMode::right_signed); })
+      .Case([&](arith::ShRUIOp) { return shift(e, v[0], v[1], tile::ShiftMode::right_unsigned); })
+      .Case([&](arith::DivSIOp) { return divide(e, v[0], v[1], tile::IntDivMode::trunc, false); })
+      .Case([&](arith::DivUIOp) { return divide(e, v[0], v[1], tile::IntDivMode::unsigned_, false); })
+      .Case([&](arith::FloorDivSIOp) { return divide(e, v[0], v[1], tile::IntDivMode::floor, false); })
+      .Case([&](arith::RemSIOp) { return divide(e, v[0], v[1], tile::IntDivMode::trunc, true); })
+      .Case([&](arith::RemUIOp) { return divide(e, v[0], v[1], tile::IntDivMode::unsigned_, true); })
+      .Case([&](tile::DivOp op) { return divide(e, v[0], v[1], op.getMode(), false); })
+      .Case([&](tile::RemOp op) { return divide(e, v[0], v[1], op.getMode(), true); })
+      .Case([&](tile::ShiftOp op) { return shift(e, v[0], v[1], op.getMode()); })
+      .Case([&](tile::MulHighOp op) { return mulHigh(e, v[0], v[1], op.getIsUnsigned()); })
+      .Default([&](Operation *) { return emitMath(e, op, v); });
+}
+
+llvm::CmpInst::Predicate predicateOf(arith::CmpIPredicate p) {
+  using P = arith::CmpIPredicate;
+  switch (p) {
+  case P::eq:
+    return llvm::CmpInst::ICMP_EQ;
+  case P::ne:
+    return llvm::CmpInst::ICMP_NE;
+  case P::slt:
+    return llvm::CmpInst::ICMP_SLT;
+  case P::sle:
+    return llvm::CmpInst::ICMP_SLE;
+  case P::sgt:
+    return llvm::CmpInst::ICMP_SGT;
+  case P::sge:
+    return llvm::CmpInst::ICMP_SGE;
+  case P::ult:
+    return llvm::CmpInst::ICMP_ULT;
+  case P::ule:
+    return llvm::CmpInst::ICMP_ULE;
+  case P::ugt:
+    return llvm::CmpInst::ICMP_UGT;
+  case P::uge:
+    return llvm::CmpInst::ICMP_UGE;
+  }
+  llvm_unreachable("predicate");
+}
+llvm::CmpInst::Predicate predicateOf(arith::CmpFPredicate p) {
+  // Both enumerate false, oeq, ogt, oge, olt, ole, one, ord, ueq, ..., true; LLVM orders the same sixteen as bit sets.
+  static constexpr llvm::CmpInst::Predicate table[] = {
+      llvm::CmpInst::FCMP_FALSE, llvm::CmpInst::FCMP_OEQ, llvm::CmpInst::FCMP_OGT, llvm::CmpInst::FCMP_OGE,
+      llvm::CmpInst::FCMP_OLT,   llvm::CmpInst::FCMP_OLE, llvm::CmpInst::FCMP_ONE, llvm::CmpInst::FCMP_ORD,
+      llvm::CmpInst::FCMP_UEQ,   llvm::CmpInst::FCMP_UGT, llvm::CmpInst::FCMP_UGE, llvm::CmpInst::FCMP_ULT,
+      llvm::CmpInst::FCMP_ULE,   llvm::CmpInst::FCMP_UNE, llvm::CmpInst::FCMP_UNO, llvm::CmpInst::FCMP_TRUE};
+  return table[unsigned(p)];
+}
+
+Lanes emitCast(Emitter &e, Operation *op, Lanes value, Type from, Type to) {
+  auto &b = e.b;
+  llvm::Type *type = e.vectorOf(e.valueType(to), e.lanesOf(value));
+  return llvm::TypeSwitch<Operation *, Lanes>(op)
+      .Case<arith::ExtSIOp>([&](auto) { return b.CreateSExt(value, type); })
+      .Case<arith::ExtUIOp>([&](auto) { return b.CreateZExt(value, type); })
+      .Case<arith::TruncIOp>([&](auto) { return b.CreateTrunc(value, type); })
+      .Case<arith::IndexCastOp>([&](auto) { return b.CreateSExtOrTrunc(value, type); })
+      .Case<arith::IndexCastUIOp>([&](auto) { return b.CreateZExtOrTrunc(value, type); })
+      .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { return convertFloat(e, value, from, to); })
+      .Case<arith::SIToFPOp>([&](auto) { return intToFloat(e, value, to, true); })
+      .Case<arith::UIToFPOp>([&](auto) { return intToFloat(e, value, to, false); })
+      .Case<arith::FPToSIOp>([&](auto) { return floatToInt(e, value, from, to, false); })
+      .Case<arith::FPToUIOp>([&](auto) { return floatToInt(e, value, from, to, true); })
+      .Case<tile::FpToIntOp>([&](tile::FpToIntOp op) { return floatToInt(e, value, from, to, op.getIsUnsigned()); })
+      .Case<arith::BitcastOp, tile::PtrCastOp>([&](auto) { return b.CreateBitCast(value, type); })
+      .Case<tile::PtrToIntOp>([&](auto) { return b.CreatePtrToInt(value, type); })
+      .Case<tile::IntToPtrOp>([&](auto) { return b.CreateIntToPtr(value, type); })
+      .Default([](Operation *) -> Lanes { return nullptr; });
+}
+} // namespace
+
+bool isElementwise(Operation *op) {
+  if (isa<arith::ConstantOp, ub::PoisonOp>(op))
+    return false;
+  if (isa<tile::TileDialect>(op->getDialect()))
+    return isa<tile::DivOp, tile::RemOp, tile::ShiftOp, tile::FpToIntOp, tile::MulHighOp, tile::AddPtrOp, tile::PtrCastOp,
+               tile::PtrToIntOp, tile::IntToPtrOp>(op);
+  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && op->getNumResults() == 1;
+}
+
+Lanes emitElementwise(Emitter &e, Operation *op, ArrayRef<Lanes> operands) {
+  auto &b = e.b;
+  SmallVector<Lanes> v(operands);
+  if (isa<arith::DivFOp>(op) && e.options.target.slowDivision && v[0]->getType()->getScalarType()->isFloatTy() &&
+      e.lanesOf(v[0]) > 1 && e.lanesOf(v[1]) == 1)
+    return divideByUniform(e, v[0], v[1]);
+  e.unify(v);
+  Type from = elementOf(op->getOperand(0)), to = elementOf(op->getResult(0));
+  Lanes result = nullptr;
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    result = b.CreateSelect(v[0], v[1], v[2]);
+  } else if (auto add = dyn_cast<tile::AddPtrOp>(op)) {
+    llvm::Type *i64 = e.vectorOf(b.getInt64Ty(), e.lanesOf(v[1]));
+    result = b.CreateGEP(e.memoryType(cast<tile::PtrType>(from).getPointee()), v[0], b.CreateSExtOrTrunc(v[1], i64));
+  } else if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    result = b.CreateICmp(predicateOf(compare.getPredicate()), v[0], v[1]);
+  } else if (auto cast = v.size() == 1 ? emitCast(e, op, v[0], from, to) : nullptr) {
+    result = cast;
+  } else if (isa<FloatType>(from)) {
+    bool small = isSmallFloat(from);
+    if (small)
+      for (auto [lanes, operand] : llvm::zip(v, op->getOperands()))
+        if (isSmallFloat(elementOf(operand)))
+          lanes = e.widenFloat(lanes, from);
+    if (auto compare = dyn_cast<arith::CmpFOp>(op))
+      return b.CreateFCmp(predicateOf(compare.getPredicate()), v[0], v[1]);
+    result = floatOp(e, op, v);
+    if (result && small && isSmallFloat(to))
+      result = e.narrowFloat(result, to);
+  } else {
+    result = integerOp(e, op, v);
+  }
+  return result;
+}
+
+bool emitCombine(Emitter &e, Region &region, ArrayRef<Lanes> left, ArrayRef<Lanes> right, SmallVectorImpl<Lanes> &result,
+                 llvm::function_ref<Lanes(Value)> outside) {
+  Block &block = region.front();
+  llvm::DenseMap<Value, Lanes> values;
+  SmallVector<Lanes> inputs(left);
+  inputs.append(right.begin(), right.end());
+  for (auto [argument, lanes] : llvm::zip(block.getArguments(), inputs))
+    values[argument] = lanes;
+  auto get = [&](Value value) {
+    auto found = values.find(value);
+    return found != values.end() ? found->second : outside(value);
+  };
+  for (Operation &op : block.without_terminator()) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      values[constant.getResult()] = e.constant(constant.getValue(), constant.getType());
+      continue;
+    }
+    if (!isElementwise(&op)) {
+      op.emitError("a reduction or scan may only combine its values by arithmetic");
+      return false;
+    }
+    SmallVector<Lanes> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(get(operand));
+    Lanes lanes = emitElementwise(e, &op, operands);
+    if (!lanes)
+      return false;
+    values[op.getResult(0)] = lanes;
+  }
+  for (Value yielded : block.getTerminator()->getOperands())
+    result.push_back(get(yielded));
+  return true;
+}
+
+} // namespace tilery::lower

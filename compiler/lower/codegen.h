@@ -1,0 +1,76 @@
+#pragma once
+// One kernel into one LLVM function: steps of the plan in order, control flow, and the ops that are no nests.
+#include "compiler/lower/nest.h"
+
+namespace tilery::lower {
+
+class KernelEmitter {
+public:
+  KernelEmitter(Emitter &e, tile::KernelOp kernel, const Plan &plan);
+  virtual ~KernelEmitter() = default;
+  /// Adds the kernel's function (include/tilery/abi.h) to the module. Failure after an error was reported.
+  mlir::FailureOr<KernelInfo> emit();
+
+  // -- for emitters of single ops
+  Emitter &e;
+  const Plan &plan;
+  Evaluator evaluator;
+  NestEmitter nests;
+  llvm::Value *launch = nullptr, *programId = nullptr;
+  /// Emits all steps of a block (not its scalar terminator operands). False after an error.
+  virtual bool block(mlir::Block &block);
+  bool steps(const std::vector<Step> &steps);
+  /// What the op's initial tiles need before it.
+  bool inits(mlir::Operation *op);
+  /// body at every element of a box, one lane at a time, in row-major order.
+  virtual void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  /// Runs `then` if `condition` holds (null: always).
+  void when(llvm::Value *condition, llvm::function_ref<void()> then);
+  llvm::BasicBlock *newBlock(const char *name = "");
+
+protected:
+  // What a target with threads of its own does otherwise.
+  virtual bool nest(const Nest &nest) { return nests.emit(nest); }
+  virtual bool op(mlir::Operation *op);
+  virtual void dotOp(mlir::Operation *op);
+  virtual bool parallelOp(tile::ParallelOp op);
+  virtual void atomically(mlir::Operation *op, mlir::Value place,
+                          llvm::function_ref<llvm::Value *(llvm::Value *pointer, llvm::ArrayRef<Index> point)> update);
+  virtual void histogramOp(tile::HistogramOp op);
+  virtual void sortOp(tile::SortOp op);
+  /// Whether an element x comes before y in the order that the op asks for.
+  llvm::Value *sortsBefore(tile::SortOp op, Lanes x, Lanes y);
+  /// Ops that not every target has; false: this one has not.
+  virtual bool targetOp(mlir::Operation *op) { return false; }
+  virtual void printOp(tile::PrintOp op);
+  virtual void assertOp(tile::AssertOp op);
+
+  void emitEntry();
+  void makeScopes();
+
+  // control_flow.cpp
+  bool forOp(mlir::scf::ForOp op);
+  bool ifOp(mlir::scf::IfOp op);
+  bool whileOp(mlir::scf::WhileOp op);
+
+  // memory_ops.cpp
+  void loadOp(tile::LoadOp op);
+  void storeOp(tile::StoreOp op);
+  void bufferLoadOp(tile::BufferLoadOp op);
+  void bufferStoreOp(tile::BufferStoreOp op);
+  void elementLoadOp(tile::ElementLoadOp op);
+  void elementStoreOp(tile::ElementStoreOp op);
+  void atomicRmwOp(tile::AtomicRmwOp op);
+  void atomicCasOp(tile::AtomicCasOp op);
+  Point elementPoint(mlir::OperandRange indices, llvm::ArrayRef<int64_t> shape, Lanes &inside);
+
+  // tile_ops.cpp
+  void extractOp(tile::ExtractOp op);
+  void scanOp(tile::ScanOp op);
+
+  tile::KernelOp kernel;
+  llvm::Function *function = nullptr;
+  llvm::SmallVector<llvm::Value *, 3> pid, grid;
+};
+
+} // namespace tilery::lower

@@ -1,0 +1,30 @@
+#pragma once
+// Line tables: the source line of every instruction, so that debuggers and profilers name the user's line.
+#include "compiler/pch.h"
+#include "llvm/IR/DIBuilder.h"
+
+namespace tilery::lower {
+
+class DebugInfo {
+public:
+  explicit DebugInfo(llvm::Module &module);
+  /// Starts the subprogram of `function`, declared at `location`.
+  void beginFunction(llvm::Function *function, mlir::Location location);
+  /// The place in the current function, null if the location names no file.
+  llvm::DILocation *line(mlir::Location location);
+  void finish();
+
+private:
+  llvm::DIFile *file(llvm::StringRef path);
+  llvm::Module &module;
+  llvm::DIBuilder builder;
+  llvm::DICompileUnit *unit = nullptr;
+  llvm::DISubprogram *subprogram = nullptr;
+  llvm::DenseMap<llvm::StringRef, llvm::DIFile *> files;
+  llvm::DenseMap<llvm::DIFile *, llvm::DIScope *> scopes; // lines of files other than the kernel's
+};
+
+/// The innermost file:line:column of a location, null if there is none.
+mlir::FileLineColLoc sourceLine(mlir::Location location);
+
+} // namespace tilery::lower

@@ -1,0 +1,123 @@
+// Ops of the math dialect.
+#include "compiler/lower/math.h"
+
+using namespace mlir;
+
+namespace tilery::lower {
+
+Lanes callLibm(Emitter &e, StringRef name, ArrayRef<Lanes> operands) {
+  auto &b = e.b;
+  llvm::Type *element = operands[0]->getType()->getScalarType();
+  std::string symbol = name.str() + (element->isFloatTy() ? "f" : "");
+  SmallVector<llvm::Type *> types(operands.size(), element);
+  llvm::FunctionCallee callee = e.module.getOrInsertFunction(symbol, llvm::FunctionType::get(element, types, false));
+  if (auto *function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    function->setDoesNotThrow();
+    function->setDoesNotAccessMemory();
+    function->setWillReturn();
+  }
+  unsigned lanes = e.lanesOf(operands[0]);
+  if (lanes == 1)
+    return b.CreateCall(callee, operands);
+  llvm::Value *result = llvm::PoisonValue::get(operands[0]->getType());
+  for (unsigned i = 0; i < lanes; ++i) {
+    SmallVector<Lanes> scalars;
+    for (Lanes operand : operands)
+      scalars.push_back(b.CreateExtractElement(operand, i));
+    result = b.CreateInsertElement(result, b.CreateCall(callee, scalars), i);
+  }
+  return result;
+}
+
+namespace {
+Lanes integerPower(Emitter &e, Lanes base, Lanes exponent) {
+  // Squaring, one step per bit of the exponent; a negative exponent gives what truncation gives: 1/1, 1/-1, else 0.
+  auto &b = e.b;
+  llvm::Type *type = base->getType();
+  unsigned bits = type->getScalarSizeInBits();
+  auto *one = llvm::ConstantInt::get(type, 1), *zero = llvm::Constant::getNullValue(type);
+  Lanes result = one, power = base, left = exponent;
+  for (unsigned i = 0; i < bits; ++i) {
+    result = b.CreateMul(result, b.CreateSelect(b.CreateICmpNE(b.CreateAnd(left, one), zero), power, one));
+    power = b.CreateMul(power, power);
+    left = b.CreateLShr(left, 1);
+  }
+  Lanes unit = b.CreateOr(b.CreateICmpEQ(base, one), b.CreateICmpEQ(base, llvm::Constant::getAllOnesValue(type)));
+  Lanes negative = b.CreateSelect(unit, b.CreateSelect(b.CreateICmpNE(b.CreateAnd(exponent, one), zero), base, one), zero);
+  return b.CreateSelect(b.CreateICmpSLT(exponent, zero), negative, result);
+}
+
+const char *libmName(Operation *op) {
+  return llvm::TypeSwitch<Operation *, const char *>(op)
+      .Case([](math::ExpOp) { return "exp"; })
+      .Case([](math::Exp2Op) { return "exp2"; })
+      .Case([](math::ExpM1Op) { return "expm1"; })
+      .Case([](math::LogOp) { return "log"; })
+      .Case([](math::Log2Op) { return "log2"; })
+      .Case([](math::Log10Op) { return "log10"; })
+      .Case([](math::Log1pOp) { return "log1p"; })
+      .Case([](math::TanhOp) { return "tanh"; })
+      .Case([](math::ErfOp) { return "erf"; })
+      .Case([](math::ErfcOp) { return "erfc"; })
+      .Case([](math::SinOp) { return "sin"; })
+      .Case([](math::CosOp) { return "cos"; })
+      .Case([](math::TanOp) { return "tan"; })
+      .Case([](math::AsinOp) { return "asin"; })
+      .Case([](math::AcosOp) { return "acos"; })
+      .Case([](math::AtanOp) { return "atan"; })
+      .Case([](math::Atan2Op) { return "atan2"; })
+      .Case([](math::SinhOp) { return "sinh"; })
+      .Case([](math::CoshOp) { return "cosh"; })
+      .Case([](math::AsinhOp) { return "asinh"; })
+      .Case([](math::AcoshOp) { return "acosh"; })
+      .Case([](math::AtanhOp) { return "atanh"; })
+      .Case([](math::CbrtOp) { return "cbrt"; })
+      .Case([](math::PowFOp) { return "pow"; })
+      .Default([](Operation *) { return nullptr; });
+}
+} // namespace
+
+bool isInlineMath(Operation *op) {
+  Type element = op->getNumResults() ? getElementTypeOrSelf(op->getResult(0).getType()) : Type();
+  return isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp>(op) && !element.isF64();
+}
+
+Lanes emitMath(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
+  auto &b = e.b;
+  llvm::Type *type = v[0]->getType();
+  auto unary = [&](llvm::Intrinsic::ID id) -> Lanes { return e.intrinsic(id, {v[0]}, {type}); };
+  auto isClass = [&](unsigned mask) -> Lanes {
+    return e.intrinsic(llvm::Intrinsic::is_fpclass, {v[0], b.getInt32(mask)}, {type});
+  };
+  if (const char *name = libmName(op)) {
+    if (Lanes own = emitOwnMath(e, name, v))
+      return own;
+    return callLibm(e, name, v);
+  }
+  Lanes result =
+      llvm::TypeSwitch<Operation *, Lanes>(op)
+          .Case([&](math::SqrtOp) { return unary(llvm::Intrinsic::sqrt); })
+          .Case([&](math::RsqrtOp) { return b.CreateFDiv(llvm::ConstantFP::get(type, 1.0), unary(llvm::Intrinsic::sqrt)); })
+          .Case([&](math::AbsFOp) { return unary(llvm::Intrinsic::fabs); })
+          .Case([&](math::FloorOp) { return unary(llvm::Intrinsic::floor); })
+          .Case([&](math::CeilOp) { return unary(llvm::Intrinsic::ceil); })
+          .Case([&](math::TruncOp) { return unary(llvm::Intrinsic::trunc); })
+          .Case([&](math::RoundOp) { return unary(llvm::Intrinsic::round); })
+          .Case([&](math::RoundEvenOp) { return unary(llvm::Intrinsic::roundeven); })
+          .Case([&](math::FmaOp) { return e.intrinsic(llvm::Intrinsic::fma, v, {type}); })
+          .Case([&](math::CopySignOp) { return e.intrinsic(llvm::Intrinsic::copysign, v, {type}); })
+          .Case([&](math::IsNaNOp) { return isClass(llvm::fcNan); })
+          .Case([&](math::IsInfOp) { return isClass(llvm::fcInf); })
+          .Case([&](math::IsFiniteOp) { return isClass(llvm::fcFinite); })
+          .Case([&](math::AbsIOp) { return e.intrinsic(llvm::Intrinsic::abs, {v[0], b.getFalse()}, {type}); })
+          .Case([&](math::CtPopOp) { return unary(llvm::Intrinsic::ctpop); })
+          .Case([&](math::CountLeadingZerosOp) { return e.intrinsic(llvm::Intrinsic::ctlz, {v[0], b.getFalse()}, {type}); })
+          .Case([&](math::CountTrailingZerosOp) { return e.intrinsic(llvm::Intrinsic::cttz, {v[0], b.getFalse()}, {type}); })
+          .Case([&](math::IPowIOp) { return integerPower(e, v[0], v[1]); })
+          .Default([](Operation *) -> Lanes { return nullptr; });
+  if (!result)
+    op->emitError() << e.options.noun << " has no code for " << op->getName().getStringRef();
+  return result;
+}
+
+} // namespace tilery::lower

@@ -1,0 +1,336 @@
+// Our own f32 functions, as straight-line vector code: at most 2 ULP (exp2 on GPUs 2.1), with IEEE results for infinities, NaN, zeros and
+// denormals.
+// The polynomials come from tools/fit_math.py, which states what each one approximates.
+#include "compiler/lower/math.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace tilery::lower {
+namespace {
+
+/// Idioms of f32 vector arithmetic over one IR builder.
+struct F32 {
+  Emitter &e;
+  llvm::Type *type, *integer;
+  explicit F32(Emitter &e, llvm::Type *type) : e(e), type(type), integer(type->getWithNewType(e.b.getInt32Ty())) {}
+
+  Lanes number(double x) { return llvm::ConstantFP::get(type, x); }
+  Lanes bits(uint32_t x) { return llvm::ConstantInt::get(integer, x); }
+  Lanes fma(Lanes a, Lanes b, Lanes c) { return e.intrinsic(llvm::Intrinsic::fma, {a, b, c}, {type}); }
+  Lanes abs(Lanes x) { return e.intrinsic(llvm::Intrinsic::fabs, {x}, {type}); }
+  Lanes withSign(Lanes x, Lanes sign) { return e.intrinsic(llvm::Intrinsic::copysign, {x, sign}, {type}); }
+  Lanes mul(Lanes a, Lanes b) { return plain(e.b.CreateFMul(a, b)); }
+  Lanes add(Lanes a, Lanes b) { return plain(e.b.CreateFAdd(a, b)); }
+  Lanes sub(Lanes a, Lanes b) { return plain(e.b.CreateFSub(a, b)); }
+  Lanes div(Lanes a, Lanes b) { return plain(e.b.CreateFDiv(a, b)); }
+  Lanes toBits(Lanes x) { return e.b.CreateBitCast(x, integer); }
+  Lanes fromBits(Lanes x) { return e.b.CreateBitCast(x, type); }
+  /// c[0] + c[1] x + ...
+  Lanes polynomial(Lanes x, std::initializer_list<double> c) {
+    const double *end = c.begin() + c.size();
+    Lanes sum = number(*--end);
+    while (end != c.begin())
+      sum = fma(sum, x, number(*--end));
+    return sum;
+  }
+
+private:
+  // What stands here is written out to the last rounding: nothing may be fused or reordered.
+  static Lanes plain(Lanes x) {
+    if (auto *op = llvm::dyn_cast<llvm::Instruction>(x))
+      op->copyFastMathFlags(llvm::FastMathFlags()); // setFastMathFlags only adds
+    return x;
+  }
+};
+
+// 1.5 * 2^23 plus twice the bias of exponents: adding it rounds to an integer n and leaves n + 254 in the low bits.
+constexpr double roundMagic = 12582912.0 + 254.0;
+
+/// p * 2^n for n of [-252, 254], in two steps so that denormal results are rounded and not flushed. `rounded` is n + roundMagic: its bits,
+/// halved and shifted, are the two powers, since what is above the low bits is shifted out.
+Lanes scale(F32 &m, Lanes p, Lanes rounded) {
+  auto &b = m.e.b;
+  Lanes n = m.toBits(rounded), half = b.CreateLShr(n, 1);
+  Lanes first = m.fromBits(b.CreateShl(half, 23)), second = m.fromBits(b.CreateShl(b.CreateSub(n, half), 23));
+  return m.mul(m.mul(p, first), second);
+}
+Lanes clamp(F32 &m, Lanes x, double lo, double hi) { // NaN stays
+  auto &b = m.e.b;
+  x = b.CreateSelect(b.CreateFCmpOGT(x, m.number(hi)), m.number(hi), x);
+  return b.CreateSelect(b.CreateFCmpOLT(x, m.number(lo)), m.number(lo), x);
+}
+
+/// min(max(x, lo), hi), one instruction each on GPUs; NaN gives a number.
+Lanes between(F32 &m, Lanes x, double lo, double hi) {
+  x = m.e.intrinsic(llvm::Intrinsic::maxnum, {x, m.number(lo)}, {m.type});
+  return m.e.intrinsic(llvm::Intrinsic::minnum, {x, m.number(hi)}, {m.type});
+}
+
+/// For GPUs: the hardware's 2^r times 2^n, where `shifted` is n + 127 in its low bits. Denormal 2^r are 0.
+Lanes unitScaledExp2(F32 &m, Lanes r, Lanes shifted) {
+  auto &b = m.e.b;
+  auto one = [&](llvm::Value *lane) { return m.e.intrinsic(llvm::Intrinsic::nvvm_ex2_approx_ftz, {lane}, {b.getFloatTy()}); };
+  Lanes power = nullptr;
+  if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(m.type)) {
+    power = llvm::PoisonValue::get(m.type);
+    for (uint64_t i = 0; i < vector->getNumElements(); ++i)
+      power = b.CreateInsertElement(power, one(b.CreateExtractElement(r, i)), i);
+  } else {
+    power = one(r);
+  }
+  return m.mul(power, m.fromBits(b.CreateShl(m.toBits(shifted), 23)));
+}
+
+constexpr double unitMagic = 12582912.0 + 127.0; // as roundMagic, for one power of two with n of [-126, 126]
+
+/// exp for GPUs: x log2(e) = n + r with n cut off at +-126: beyond, r goes on and 2^r with it. NaN stays in r. 2 ULP.
+Lanes unitExp(F32 &m, Lanes x) {
+  Lanes shifted = m.fma(x, m.number(1.4426950408889634), m.number(unitMagic));
+  shifted = between(m, shifted, unitMagic - 126, unitMagic + 126);
+  Lanes n = m.sub(shifted, m.number(unitMagic));
+  Lanes r = m.fma(x, m.number(1.4426950216293335), m.sub(m.number(0.0), n)); // log2(e) in two parts
+  return unitScaledExp2(m, m.fma(x, m.number(1.925963033500011e-08), r), shifted);
+}
+
+/// exp2 for GPUs by the same steps: near 0 the hardware's errors are smaller. 2.1 ULP.
+Lanes unitExp2(F32 &m, Lanes x) {
+  Lanes shifted = between(m, m.add(x, m.number(unitMagic)), unitMagic - 126, unitMagic + 126);
+  return unitScaledExp2(m, m.sub(x, m.sub(shifted, m.number(unitMagic))), shifted);
+}
+
+Lanes exp(F32 &m, Lanes x) {
+  if (m.e.options.target.exp2Unit)
+    return unitExp(m, x);
+  x = clamp(m, x, -104.0, 89.0); // beyond: 0 and infinity either way
+  Lanes t = m.fma(x, m.number(1.4426950408889634), m.number(roundMagic));
+  Lanes n = m.sub(t, m.number(roundMagic));
+  Lanes r = m.fma(n, m.number(-0.693359375), x); // ln 2 in two parts, the first short: n times it is exact
+  r = m.fma(n, m.number(2.12194440e-4), r);
+  Lanes g = m.polynomial(
+      r, {0.4999999403953552, 0.16666515171527863, 0.04166845604777336, 0.008369418792426586, 0.0013813142431899905});
+  return scale(m, m.fma(r, m.fma(r, g, m.number(1.0)), m.number(1.0)), t);
+}
+
+Lanes exp2(F32 &m, Lanes x) {
+  if (m.e.options.target.exp2Unit)
+    return unitExp2(m, x);
+  x = clamp(m, x, -151.0, 129.0);
+  Lanes t = m.add(x, m.number(roundMagic));
+  Lanes r = m.sub(x, m.sub(t, m.number(roundMagic)));
+  Lanes g = m.polynomial(r, {0.6931471824645996, 0.24022650718688965, 0.0555032454431057, 0.009617999196052551,
+                             0.0013401577016338706, 0.0001547774882055819});
+  return scale(m, m.fma(r, g, m.number(1.0)), t);
+}
+
+/// x = 2^e * (1 + f) with 1 + f in [sqrt 1/2, sqrt 2), and log(1 + f) - f.
+struct Logarithm {
+  Lanes e, f, rest;
+};
+Logarithm logarithm(F32 &m, Lanes x) {
+  auto &b = m.e.b;
+  Lanes tiny = b.CreateFCmpOLT(x, m.number(1.1754943508222875e-38));
+  Lanes normal = b.CreateSelect(tiny, m.mul(x, m.number(8388608.0)), x);
+  Lanes raw = m.toBits(normal);
+  Lanes shifted = b.CreateSub(raw, m.bits(0x3F3504F3)); // sqrt 1/2
+  Lanes exponent = b.CreateAShr(shifted, m.bits(23));
+  Lanes mantissa = m.fromBits(b.CreateAdd(b.CreateAnd(shifted, m.bits(0x007FFFFF)), m.bits(0x3F3504F3)));
+  Lanes e = b.CreateSIToFP(b.CreateSub(exponent, b.CreateSelect(tiny, m.bits(23), m.bits(0))), m.type);
+  Lanes f = m.sub(mantissa, m.number(1.0));
+  Lanes p = m.polynomial(f, {0.3333333134651184, -0.2500081956386566, 0.20001226663589478, -0.16623356938362122,
+                             0.14201757311820984, -0.13160181045532227, 0.1276157945394516, -0.07634501904249191});
+  Lanes square = m.mul(f, f);
+  return {e, f, m.fma(square, m.number(-0.5), m.mul(m.mul(square, f), p))};
+}
+/// log of zero, infinity, NaN and negative numbers; `y` elsewhere.
+Lanes logEdges(F32 &m, Lanes x, Lanes y) {
+  auto &b = m.e.b;
+  double inf = std::numeric_limits<double>::infinity();
+  y = b.CreateSelect(b.CreateFCmpOEQ(x, m.number(inf)), x, y);
+  y = b.CreateSelect(b.CreateFCmpOEQ(x, m.number(0.0)), m.number(-inf), y);
+  return b.CreateSelect(b.CreateFCmpULT(x, m.number(0.0)), m.number(std::numeric_limits<double>::quiet_NaN()), y);
+}
+Lanes log(F32 &m, Lanes x) {
+  Logarithm l = logarithm(m, x);
+  Lanes low = m.fma(l.e, m.number(-2.12194440e-4), l.rest);
+  return logEdges(m, x, m.fma(l.e, m.number(0.693359375), m.add(l.f, low)));
+}
+/// log2(e) = 1 + tail: the product with f is formed in parts, the exact one last.
+Lanes log2(F32 &m, Lanes x) {
+  Logarithm l = logarithm(m, x);
+  constexpr double tail = 0.44269504088896340736; // log2(e) - 1
+  Lanes y = m.mul(l.rest, m.number(tail));
+  y = m.fma(l.f, m.number(tail), y);
+  y = m.add(y, l.rest);
+  y = m.add(y, l.f);
+  return logEdges(m, x, m.add(y, l.e));
+}
+
+Lanes tanh(F32 &m, Lanes x) {
+  auto &b = m.e.b;
+  Lanes a = m.abs(x), s = m.mul(a, a);
+  Lanes g = m.polynomial(
+      s, {-0.33333316445350647, 0.13332512974739075, -0.05384344235062599, 0.021031292155385017, -0.006212451495230198});
+  Lanes small = m.fma(m.mul(a, s), g, a);
+  Lanes large = m.sub(m.number(1.0), m.div(m.number(2.0), m.add(exp(m, m.add(a, a)), m.number(1.0))));
+  return m.withSign(b.CreateSelect(b.CreateFCmpOLT(a, m.number(0.55)), small, large), x);
+}
+
+Lanes erf(F32 &m, Lanes x) {
+  auto &b = m.e.b;
+  Lanes a = m.abs(x), s = m.mul(a, a);
+  Lanes small = m.fma(a,
+                      m.polynomial(s, {0.12837915122509003, -0.37612494826316833, 0.11281802505254745, -0.026765568181872368,
+                                       0.004990980960428715, -0.0005976897082291543}),
+                      a);
+  Lanes t = clamp(m, a, 0.0, 4.0); // from 3.92 on erf rounds to 1
+  Lanes r = m.add(m.polynomial(t, {-0.00017587884212844074, 0.12952084839344025, 0.6333346366882324, 0.10829399526119232,
+                                   -0.02512865513563156, 0.004174654372036457, -0.00043522121268324554, 2.1162108168937266e-05}),
+                  t);
+  Lanes large = m.sub(m.number(1.0), exp(m, m.sub(m.number(0.0), r)));
+  return m.withSign(b.CreateSelect(b.CreateFCmpOLT(a, m.number(0.925)), small, large), x);
+}
+
+/// sin (quadrant shift 0) or cos (1). Reduction in f64 with pi/2 in two parts: right for |x| <= 2^28.
+Lanes sinOrCos(F32 &m, Lanes x, unsigned shift) {
+  auto &b = m.e.b;
+  llvm::Type *wide = m.type->getWithNewType(b.getDoubleTy()), *wideInteger = m.type->getWithNewType(b.getInt64Ty());
+  auto number = [&](double value) { return llvm::ConstantFP::get(wide, value); };
+  auto fma = [&](Lanes p, Lanes q, Lanes r) { return m.e.intrinsic(llvm::Intrinsic::fma, {p, q, r}, {wide}); };
+  constexpr double magic = 6755399441055744.0; // 1.5 * 2^52
+  Lanes xd = b.CreateFPExt(x, wide);
+  Lanes t = fma(xd, number(0.63661977236758134308), number(magic));
+  auto *n = llvm::cast<llvm::Instruction>(b.CreateFSub(t, number(magic)));
+  n->copyFastMathFlags(llvm::FastMathFlags());
+  Lanes rd = fma(n, number(-1.5707963267948965580), xd);
+  rd = fma(n, number(-6.1232339957367658861e-17), rd);
+  Lanes r = b.CreateFPTrunc(rd, m.type), s = m.mul(r, r);
+  Lanes quadrant = b.CreateAdd(b.CreateTrunc(b.CreateBitCast(t, wideInteger), m.integer), m.bits(shift));
+  Lanes sine =
+      m.fma(m.mul(r, s),
+            m.polynomial(s, {-0.1666666716337204, 0.008333329111337662, -0.0001983926194952801, 2.717603138080449e-06}), r);
+  Lanes cosine = m.fma(m.mul(s, s), m.polynomial(s, {0.04166664555668831, -0.0013887316454201937, 2.4432214559055865e-05}),
+                       m.fma(s, m.number(-0.5), m.number(1.0)));
+  Lanes odd = b.CreateICmpNE(b.CreateAnd(quadrant, m.bits(1)), m.bits(0));
+  Lanes sign = b.CreateShl(b.CreateAnd(quadrant, m.bits(2)), m.bits(30));
+  Lanes y = m.fromBits(b.CreateXor(m.toBits(b.CreateSelect(odd, cosine, sine)), sign));
+  return shift ? y : b.CreateSelect(b.CreateFCmpOEQ(x, m.number(0.0)), x, y); // sin(-0) is -0
+}
+
+/// A function of the module with a branch for huge arguments, so that callers stay straight-line code.
+llvm::Function *trigonometric(Emitter &e, llvm::StringRef name, llvm::Type *type) {
+  unsigned lanes = type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
+  std::string symbol = ("tilery." + name + ".f32x" + llvm::Twine(lanes)).str();
+  if (llvm::Function *existing = e.module.getFunction(symbol))
+    return existing;
+  llvm::IRBuilder<>::InsertPointGuard guard(e.b);
+  auto debug = e.b.getCurrentDebugLocation();
+  e.b.SetCurrentDebugLocation(llvm::DebugLoc());
+  auto *function =
+      llvm::Function::Create(llvm::FunctionType::get(type, {type}, false), llvm::Function::InternalLinkage, symbol, e.module);
+  function->setDoesNotThrow();
+  function->setDoesNotAccessMemory();
+  auto *entry = llvm::BasicBlock::Create(e.context(), "", function),
+       *slow = llvm::BasicBlock::Create(e.context(), "huge", function),
+       *done = llvm::BasicBlock::Create(e.context(), "done", function);
+  e.b.SetInsertPoint(entry);
+  F32 m(e, type);
+  Lanes x = function->getArg(0);
+  Lanes y = sinOrCos(m, x, name == "cos");
+  Lanes huge = e.b.CreateFCmpOGT(m.abs(x), m.number(268435456.0));
+  e.b.CreateCondBr(lanes == 1 ? huge : e.b.CreateOrReduce(huge), slow, done);
+  e.b.SetInsertPoint(slow);
+  Lanes other = callLibm(e, name, {x});
+  e.b.CreateBr(done);
+  e.b.SetInsertPoint(done);
+  auto *phi = e.b.CreatePHI(type, 2);
+  phi->addIncoming(y, entry);
+  phi->addIncoming(other, slow);
+  e.b.CreateRet(phi);
+  e.b.SetCurrentDebugLocation(debug);
+  return function;
+}
+
+/// (x, d, 1 / d) -> x / d as a function of the module, so that callers stay straight-line code. Markstein: a quotient that is off by less
+/// than its last place becomes the correctly rounded one by adding its exact remainder times the rounded reciprocal. That needs results
+/// and remainders that are no denormals; zeros, infinities and NaNs are divided, too.
+llvm::Function *uniformDivision(Emitter &e, llvm::FixedVectorType *type) {
+  std::string symbol = "tilery.divide.f32x" + std::to_string(type->getNumElements());
+  if (llvm::Function *existing = e.module.getFunction(symbol))
+    return existing;
+  auto &b = e.b;
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
+  auto debug = b.getCurrentDebugLocation();
+  b.SetCurrentDebugLocation(llvm::DebugLoc());
+  llvm::Type *scalar = b.getFloatTy();
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(type, {type, scalar, scalar}, false),
+                                          llvm::Function::InternalLinkage, symbol, e.module);
+  function->setDoesNotThrow();
+  function->setDoesNotAccessMemory();
+  function->addFnAttr(llvm::Attribute::AlwaysInline);
+  auto *entry = llvm::BasicBlock::Create(e.context(), "", function), *slow = llvm::BasicBlock::Create(e.context(), "", function),
+       *done = llvm::BasicBlock::Create(e.context(), "", function);
+  b.SetInsertPoint(entry);
+  F32 m(e, type);
+  unsigned lanes = type->getNumElements();
+  llvm::Value *divisor = function->getArg(1);
+  Lanes x = function->getArg(0), d = b.CreateVectorSplat(lanes, divisor), r = b.CreateVectorSplat(lanes, function->getArg(2));
+  Lanes minusD = b.CreateFNeg(d), q = m.mul(x, r);
+  q = m.fma(m.fma(minusD, q, x), r, q);
+  q = m.fma(m.fma(minusD, q, x), r, q);
+  Lanes size = m.abs(q);
+  llvm::Value *least = b.CreateExtractElement(size, uint64_t(0)); // NaN where any is NaN
+  for (uint64_t i = 1; i < lanes; ++i)
+    least = e.intrinsic(llvm::Intrinsic::minimum, {least, b.CreateExtractElement(size, i)}, {scalar});
+  auto number = [&](double value) { return llvm::ConstantFP::get(scalar, value); };
+  llvm::Value *range = e.intrinsic(llvm::Intrinsic::fabs, {divisor}, {scalar});
+  llvm::Value *usual = b.CreateAnd(b.CreateFCmpOGE(range, number(0x1p-40)), b.CreateFCmpOLE(range, number(0x1p100)));
+  usual = b.CreateAnd(usual, b.CreateFCmpOGE(least, number(0x1p-60)));
+  b.CreateCondBr(usual, done, slow);
+  b.SetInsertPoint(slow);
+  // LLVM takes GPUs' divisions for cheap and would always do both: an effect keeps the branch.
+  b.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(b.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
+  Lanes other = m.div(x, d);
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  auto *phi = b.CreatePHI(type, 2);
+  phi->addIncoming(q, entry);
+  phi->addIncoming(other, slow);
+  b.CreateRet(phi);
+  b.SetCurrentDebugLocation(debug);
+  return function;
+}
+
+} // namespace
+
+Lanes divideByUniform(Emitter &e, Lanes x, Lanes divisor) {
+  auto *type = llvm::cast<llvm::FixedVectorType>(x->getType());
+  F32 m(e, e.b.getFloatTy());
+  return e.b.CreateCall(uniformDivision(e, type), {x, divisor, m.div(m.number(1.0), divisor)});
+}
+
+Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands) {
+  llvm::Type *type = operands[0]->getType();
+  if (!type->getScalarType()->isFloatTy())
+    return nullptr;
+  F32 m(e, type);
+  Lanes x = operands[0];
+  if (name == "exp")
+    return exp(m, x);
+  if (name == "exp2")
+    return exp2(m, x);
+  if (name == "log")
+    return log(m, x);
+  if (name == "log2")
+    return log2(m, x);
+  if (name == "tanh")
+    return tanh(m, x);
+  if (name == "erf")
+    return erf(m, x);
+  if (name == "sin" || name == "cos") {
+    auto *call = e.b.CreateCall(trigonometric(e, name, type), {x});
+    return call;
+  }
+  return nullptr;
+}
+
+} // namespace tilery::lower

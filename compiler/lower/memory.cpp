@@ -1,0 +1,469 @@
+// Where the lanes of accesses, buffers and stored tiles are, and how they are read and written.
+#include "compiler/lower/divisor.h"
+#include "compiler/lower/evaluator.h"
+#include "llvm/IR/Constants.h"
+
+using namespace mlir;
+
+namespace tilery::lower {
+
+// Adds `index * step` elements. Terms of outer loops come first, so that their sum is formed out there.
+void Evaluator::addTerm(Address &address, const Index &index, llvm::Value *step) {
+  auto &b = e.b;
+  llvm::Type *element = e.memoryType(address.element);
+  auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(step);
+  if (fixed && fixed->isZero())
+    return;
+  if (index.lanes) {
+    llvm::Value *offsets = b.CreateMul(index.lanes, e.splat(step, lanes));
+    address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
+    return;
+  }
+  {
+    address.level = std::max(address.level, index.level);
+    AtLevel at(*this, address.level);
+    address.pointer = b.CreateGEP(element, address.pointer, b.CreateMul(index.base, step));
+  }
+  if (index.step == 0)
+    return;
+  if (fixed) {
+    address.step += index.step * fixed->getSExtValue();
+    return;
+  }
+  llvm::Value *offsets =
+      b.CreateMul(b.CreateMul(e.iota(b.getInt64Ty(), lanes), e.splat(e.i64(index.step), lanes)), e.splat(step, lanes));
+  address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
+}
+
+void Evaluator::addLinear(Address &address, const Linear &l) {
+  auto &b = e.b;
+  address.level = std::max(address.level, l.level);
+  AtLevel at(*this, address.level);
+  address.pointer = b.CreateGEP(e.memoryType(address.element), address.pointer, l.base);
+  address.step += l.step;
+  if (l.lanes)
+    address.offsets = address.offsets ? b.CreateAdd(address.offsets, l.lanes) : l.lanes;
+}
+
+// A tile of pointers: a common base and integer offsets where that form exists, else one pointer a lane.
+void Evaluator::addPointers(Address &address, Value pointers, ArrayRef<Index> point) {
+  auto &b = e.b;
+  if (!isa<RankedTensorType>(pointers.getType())) {
+    address.pointer = scalar(pointers);
+    setScope(address, pointers);
+    return;
+  }
+  Operation *op = pointers.getDefiningOp();
+  if (op && plan.isVirtual(pointers)) {
+    if (auto add = dyn_cast<tile::AddPtrOp>(op)) {
+      addPointers(address, add.getPtr(), point);
+      return addLinear(address, linear(add.getOffset(), point));
+    }
+    if (auto splat = dyn_cast<tile::SplatOp>(op))
+      return addPointers(address, splat.getValue(), {});
+    if (isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp>(op))
+      return addPointers(address, op->getOperand(0), operandPoint(op, point));
+  }
+  Lanes each = value(pointers, point);
+  address.level = levelOf(point);
+  if (e.lanesOf(each) == 1) {
+    address.pointer = each;
+    return;
+  }
+  // In elements from a null pointer; the element size divides addresses of aligned elements.
+  llvm::Value *bytes = b.CreatePtrToInt(each, e.vectorOf(b.getInt64Ty(), lanes));
+  address.pointer = llvm::ConstantPointerNull::get(b.getPtrTy());
+  llvm::Value *offsets = b.CreateExactSDiv(bytes, e.splat(e.i64(elementBytes(address.element)), lanes));
+  address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
+}
+
+void Evaluator::setScope(Address &address, Value pointer) {
+  while (Operation *op = pointer.getDefiningOp()) {
+    if (!isa<tile::AddPtrOp, tile::PtrCastOp, tile::SplatOp>(op))
+      return;
+    pointer = op->getOperand(0);
+  }
+  if (auto found = aliasScopes.find(pointer.getAsOpaquePointer()); found != aliasScopes.end())
+    std::tie(address.scope, address.noalias) = found->second;
+}
+
+Lanes Evaluator::limitAt(ArrayRef<Index> point) const {
+  return llvm::any_of(point, [](const Index &index) { return !index.uniform() || index.kept; }) ? limit : nullptr;
+}
+
+// low <= index < high as a mask.
+Lanes Evaluator::within(const Index &index, Value low, Value high, unsigned elementBits) {
+  auto &b = e.b;
+  llvm::Value *lo, *hi;
+  {
+    AtLevel at(*this, 0);
+    lo = wide(low);
+    hi = wide(high);
+  }
+  auto *fixed = llvm::dyn_cast_or_null<llvm::ConstantInt>(lo);
+  if (fixed && !fixed->getValue().isStrictlyPositive())
+    lo = nullptr; // indices are never negative
+  Lanes result = nullptr;
+  // Bounds that lie between vectors: all lanes exist or none.
+  auto between = [&](Value bound) { return divisorOf(bound) % lanes == 0; };
+  bool whole = port && index.step == 1 && !index.lanes && llvm::isPowerOf2_32(lanes) && index.multiple % lanes == 0 &&
+               (!lo || between(low)) && between(high);
+  if (index.uniform() || whole) {
+    AtLevel at(*this, index.level);
+    if (lo)
+      result = b.CreateICmpSGE(index.base, lo);
+    return e.band(result, b.CreateICmpSLT(index.base, hi));
+  }
+  if (index.lanes || index.step != 1) {
+    llvm::Value *position = vectorOf(index);
+    if (lo)
+      result = b.CreateICmpSGE(position, e.splat(lo, lanes));
+    return e.band(result, b.CreateICmpSLT(position, e.splat(hi, lanes)));
+  }
+  // Compared as lane numbers, in a width that makes the mask fit the data.
+  llvm::Type *narrow = elementBits > 32 ? b.getInt64Ty() : b.getInt32Ty();
+  auto laneNumber = [&](llvm::Value *bound) {
+    llvm::Value *n = b.CreateSub(bound, index.base);
+    n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, n, e.i64(0));
+    n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, n, e.i64(lanes));
+    return e.splat(b.CreateTrunc(n, narrow), lanes);
+  };
+  if (lo)
+    result = b.CreateICmpSGE(e.iota(narrow, lanes), laneNumber(lo));
+  return e.band(result, b.CreateICmpSLT(e.iota(narrow, lanes), laneNumber(hi)));
+}
+
+Address Evaluator::address(Value place, ArrayRef<Index> point) {
+  auto &b = e.b;
+  auto type = cast<tile::AccessType>(place.getType());
+  Address where;
+  where.element = type.getElementType();
+  where.alignment = elementBytes(where.element);
+  where.global = true;
+  where.constant = port && !written(place);
+  unsigned bits = where.alignment * 8;
+  // The power of two that divides the address.
+  int64_t divisor = where.alignment;
+  SmallVector<unsigned> byLevel;
+  for (unsigned d = 0; d < point.size(); ++d)
+    byLevel.push_back(d);
+  llvm::stable_sort(byLevel, [&](unsigned x, unsigned y) { return point[x].level < point[y].level; });
+
+  auto restrict = [&](Value mask) {
+    if (mask)
+      where.exists = e.band(where.exists, value(mask, point));
+  };
+  if (auto access = place.getDefiningOp<tile::PointerAccessOp>()) {
+    addPointers(where, access.getPtrs(), point);
+    restrict(access.getMask());
+  } else {
+    auto separable = place.getDefiningOp<tile::AccessOp>();
+    {
+      AtLevel at(*this, 0);
+      where.pointer = b.CreateGEP(e.memoryType(where.element), scalar(separable.getBase()), wide(separable.getOffset()));
+    }
+    setScope(where, separable.getBase());
+    if (port)
+      divisor = std::min(divisorOf(separable.getBase()), where.alignment * divisorOf(separable.getOffset()));
+    for (unsigned d : byLevel) {
+      auto divides = [&](int64_t elements) { divisor = std::min(divisor, elements * where.alignment); };
+      if (!port || point[d].lanes || !separable.isStrided(d))
+        divides(1);
+      else if (point[d].multiple) // the index is not 0
+        divides((point[d].multiple & -point[d].multiple) * divisorOf(separable.getSteps()[d]));
+      if (separable.isStrided(d)) {
+        llvm::Value *step = nullptr;
+        {
+          AtLevel at(*this, 0);
+          step = wide(separable.getSteps()[d]);
+        }
+        addTerm(where, point[d], step);
+      } else {
+        addLinear(where, linear(separable.getSteps()[d], point[d]));
+      }
+    }
+    for (unsigned d = 0; d < point.size(); ++d) {
+      OperandRange bound = separable.getBound(d);
+      if (bound.size() == 1)
+        where.exists = e.band(where.exists, value(bound[0], point[d]));
+      if (bound.size() != 2)
+        continue;
+      bool sure = llvm::any_of(
+          known, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == point[d].loop; });
+      if (sure)
+        continue;
+      where.exists = e.band(where.exists, within(point[d], bound[0], bound[1], bits));
+    }
+    restrict(separable.getResidual());
+  }
+  where.exists = e.band(where.exists, limitAt(point));
+  where.alignment = std::max<int64_t>(where.alignment, divisor);
+  return where;
+}
+
+llvm::Value *Evaluator::scratchPointer(int buffer) {
+  AtLevel at(*this, 0);
+  return e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), plan.buffers[buffer].outside ? workspace : arena,
+                                        plan.buffers[buffer].offset);
+}
+
+Address Evaluator::scratchAddress(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {
+  Address where;
+  where.element = plan.buffers[buffer].element;
+  where.alignment = elementBytes(where.element);
+  where.pointer = scratchPointer(buffer);
+  if (auto found = aliasScopes.find(nullptr); found != aliasScopes.end())
+    std::tie(where.scope, where.noalias) = found->second;
+  SmallVector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (int d = int(shape.size()) - 1; d >= 0; --d) {
+    strides[d] = stride;
+    stride *= shape[d];
+  }
+  SmallVector<unsigned> byLevel;
+  for (unsigned d = 0; d < point.size(); ++d)
+    byLevel.push_back(d);
+  llvm::stable_sort(byLevel, [&](unsigned x, unsigned y) { return point[x].level < point[y].level; });
+  int64_t elements = 64 / where.alignment; // a power of two that divides the element's number
+  for (unsigned d : byLevel) {
+    if (shape[d] == 1)
+      continue;
+    addTerm(where, point[d], e.i64(strides[d]));
+    int64_t multiple = point[d].lanes ? 1 : point[d].multiple * strides[d];
+    elements = multiple ? std::min(elements, multiple & -multiple) : elements;
+  }
+  if (port)
+    where.alignment *= elements;
+  where.exists = limitAt(point);
+  return where;
+}
+
+llvm::Value **Evaluator::heldPart(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {
+  auto found = held.find(buffer);
+  if (found == held.end())
+    return nullptr;
+  SmallVector<llvm::Value *, 2> key;
+  for (auto [index, size] : llvm::zip(point, shape))
+    if (size != 1)
+      key.push_back(index.base);
+  auto slot = found->second.slots->find(key);
+  assert(slot != found->second.slots->end() && "a tile in registers is read at the thread's own elements only");
+  return &found->second.parts[slot->second];
+}
+
+Lanes Evaluator::readStored(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {
+  if (llvm::Value **part = heldPart(buffer, shape, point))
+    return e.b.CreateLoad(llvm::cast<llvm::AllocaInst>(*part)->getAllocatedType(), *part);
+  return load(scratchAddress(buffer, shape, point));
+}
+
+void Evaluator::writeStored(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point, Lanes value) {
+  if (llvm::Value **part = heldPart(buffer, shape, point))
+    e.b.CreateStore(e.splat(value, lanes), *part);
+  else
+    store(scratchAddress(buffer, shape, point), value);
+}
+
+Address Evaluator::bufferAddress(Value buffer, ArrayRef<Index> point) {
+  auto type = cast<tile::BufferType>(buffer.getType());
+  Operation *op = buffer.getDefiningOp();
+  if (auto view = dyn_cast_or_null<tile::SubviewOp>(op)) {
+    ArrayRef<int64_t> shape = cast<tile::BufferType>(view.getBuffer().getType()).getShape();
+    Point parent;
+    Lanes exists = nullptr;
+    for (auto [k, size] : llvm::enumerate(shape)) {
+      Index index;
+      {
+        AtLevel at(*this, 0);
+        index.base = wide(view.getOffsets()[k]);
+      }
+      auto walked = llvm::find(view.getDims(), int64_t(k));
+      auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(index.base);
+      int64_t width = 1;
+      if (walked != view.getDims().end()) {
+        unsigned d = walked - view.getDims().begin();
+        width = type.getShape()[d];
+        index = plus(index, point[d]);
+      }
+      parent.push_back(index);
+      bool inside = fixed && fixed->getSExtValue() >= 0 && fixed->getSExtValue() + width <= size;
+      if (inside)
+        continue;
+      // Outside the buffer nothing exists; the comparison is unsigned, so that one covers both sides.
+      llvm::Value *position = vectorOf(index);
+      exists = e.band(exists, e.b.CreateICmpULT(position, llvm::ConstantInt::get(position->getType(), size)));
+    }
+    Address where = bufferAddress(view.getBuffer(), parent);
+    where.exists = e.band(where.exists, exists);
+    return where;
+  }
+  Address where;
+  if (auto cast = dyn_cast_or_null<tile::ReinterpretOp>(op)) {
+    Point start(mlir::cast<tile::BufferType>(cast.getBuffer().getType()).getRank(), constant(0));
+    where = bufferAddress(cast.getBuffer(), start); // of whole buffers and leading windows: contiguous
+  } else {
+    auto temporary = op ? plan.temporaries.find(op) : plan.temporaries.end();
+    assert(temporary != plan.temporaries.end() && "buffers come from allocations of their kernel");
+    where.pointer = scratchPointer(temporary->second[0]);
+    if (auto found = aliasScopes.find(nullptr); found != aliasScopes.end())
+      std::tie(where.scope, where.noalias) = found->second;
+  }
+  where.element = type.getElementType();
+  where.alignment = elementBytes(where.element);
+  int64_t stride = 1;
+  SmallVector<std::pair<unsigned, int64_t>> terms;
+  for (int d = int(type.getRank()) - 1; d >= 0; --d) {
+    terms.push_back({unsigned(d), stride});
+    stride *= type.getShape()[d];
+  }
+  llvm::stable_sort(terms, [&](auto x, auto y) { return point[x.first].level < point[y.first].level; });
+  for (auto [d, step] : terms)
+    if (type.getShape()[d] != 1)
+      addTerm(where, point[d], e.i64(step));
+  where.exists = e.band(where.exists, limitAt(point));
+  return where;
+}
+
+llvm::Value *Evaluator::lanePointers(const Address &address) {
+  auto &b = e.b;
+  llvm::Value *offsets = address.offsets;
+  if (address.step) {
+    llvm::Value *steps = b.CreateMul(e.iota(b.getInt64Ty(), lanes), e.splat(e.i64(address.step), lanes));
+    offsets = offsets ? b.CreateAdd(offsets, steps) : steps;
+  }
+  if (!offsets)
+    return e.splat(address.pointer, lanes);
+  return b.CreateGEP(e.memoryType(address.element), address.pointer, offsets);
+}
+
+static void annotate(llvm::Instruction *instruction, const Address &address) {
+  if (address.scope) {
+    instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, address.scope);
+    instruction->setMetadata(llvm::LLVMContext::MD_noalias, address.noalias);
+  }
+}
+
+// Vectors where lanes are neighbours that exist or not as one, else lane by lane.
+Lanes Evaluator::loadThroughPort(const Address &address, Lanes other) {
+  auto &b = e.b;
+  llvm::Type *element = e.memoryType(address.element);
+  bool single = !address.offsets && address.step == 0, oneQuestion = !address.exists || e.lanesOf(address.exists) == 1;
+  llvm::Value *bits = other ? e.toMemory(other, address.element) : llvm::Constant::getNullValue(element);
+  if (single && !oneQuestion) { // one element for the lanes that exist
+    llvm::Value *read = port->load(e, address, element, b.CreateOrReduce(address.exists), llvm::Constant::getNullValue(element));
+    return e.fromMemory(b.CreateSelect(address.exists, e.splat(read, lanes), e.splat(bits, lanes)), address.element);
+  }
+  if (oneQuestion && (lanes == 1 || single) && e.lanesOf(bits) == 1)
+    return e.fromMemory(port->load(e, address, element, address.exists, bits), address.element);
+  llvm::Type *type = e.vectorOf(element, lanes);
+  bits = e.splat(bits, lanes);
+  if (single) {
+    llvm::Value *read = e.splat(port->load(e, address, element, address.exists, llvm::Constant::getNullValue(element)), lanes);
+    return e.fromMemory(address.exists ? b.CreateSelect(address.exists, read, bits) : read, address.element);
+  }
+  if (oneQuestion && !address.offsets && address.step == 1)
+    return e.fromMemory(port->load(e, address, type, address.exists, bits), address.element);
+  llvm::Value *pointers = lanePointers(address), *result = llvm::PoisonValue::get(type);
+  llvm::Value *exists = address.exists ? e.splat(address.exists, lanes) : nullptr;
+  Address lane = address;
+  lane.alignment = elementBytes(address.element);
+  for (uint64_t i = 0; i < lanes; ++i) {
+    lane.pointer = b.CreateExtractElement(pointers, i);
+    result = b.CreateInsertElement(
+        result,
+        port->load(e, lane, element, exists ? b.CreateExtractElement(exists, i) : nullptr, b.CreateExtractElement(bits, i)), i);
+  }
+  return e.fromMemory(result, address.element);
+}
+
+void Evaluator::storeThroughPort(const Address &address, llvm::Value *bits) {
+  auto &b = e.b;
+  bool oneQuestion = !address.exists || e.lanesOf(address.exists) == 1;
+  if (oneQuestion && (lanes == 1 || (!address.offsets && address.step == 1)))
+    return port->store(e, address, bits, address.exists);
+  llvm::Value *pointers = lanePointers(address), *exists = address.exists ? e.splat(address.exists, lanes) : nullptr;
+  Address lane = address;
+  lane.alignment = elementBytes(address.element);
+  for (uint64_t i = 0; i < lanes; ++i) {
+    lane.pointer = b.CreateExtractElement(pointers, i);
+    port->store(e, lane, b.CreateExtractElement(bits, i), exists ? b.CreateExtractElement(exists, i) : nullptr);
+  }
+}
+
+Lanes Evaluator::load(const Address &address, Lanes other) {
+  if (port && address.global)
+    return loadThroughPort(address, other);
+  auto &b = e.b;
+  llvm::Type *element = e.memoryType(address.element);
+  llvm::Align align(address.alignment);
+  bool single = !address.offsets && (address.step == 0 || (port && address.step == 1));
+  if (single && (!address.exists || e.lanesOf(address.exists) == 1)) {
+    // Where the element may not exist, something that surely does is read in its place.
+    llvm::Value *from = address.exists ? b.CreateSelect(address.exists, address.pointer, arena) : address.pointer;
+    llvm::Type *type = e.vectorOf(element, address.step ? lanes : 1);
+    auto *read = b.CreateAlignedLoad(type, from, align, address.isVolatile);
+    if (!address.exists)
+      annotate(read, address);
+    Lanes result = e.fromMemory(read, address.element);
+    if (!address.exists)
+      return result;
+    Lanes parts[] = {address.exists, result, other ? other : llvm::Constant::getNullValue(result->getType())};
+    e.unify(parts);
+    return b.CreateSelect(parts[0], parts[1], parts[2]);
+  }
+  llvm::Type *type = e.vectorOf(element, lanes);
+  llvm::Value *passthru = llvm::Constant::getNullValue(type);
+  if (other)
+    passthru = e.toMemory(e.splat(other, lanes), address.element);
+  llvm::Value *exists = address.exists ? e.splat(address.exists, lanes) : nullptr;
+  llvm::Instruction *read;
+  if (!address.offsets && address.step == 1) {
+    read = exists ? (llvm::Instruction *)b.CreateMaskedLoad(type, address.pointer, align, exists, passthru)
+                  : b.CreateAlignedLoad(type, address.pointer, align);
+  } else {
+    if (!exists)
+      exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), lanes));
+    read = b.CreateMaskedGather(type, lanePointers(address), llvm::Align(elementBytes(address.element)), exists, passthru);
+  }
+  annotate(read, address);
+  return e.fromMemory(read, address.element);
+}
+
+void Evaluator::store(const Address &address, Lanes value, bool streaming) {
+  auto &b = e.b;
+  llvm::Align align(address.alignment);
+  llvm::Value *bits = e.toMemory(e.splat(value, lanes), address.element);
+  if (port && address.global)
+    return storeThroughPort(address, bits);
+  llvm::Instruction *write;
+  if (lanes == 1) {
+    if (!address.exists) {
+      write = b.CreateAlignedStore(bits, address.pointer, align, address.isVolatile);
+    } else {
+      auto vector = [&](llvm::Value *v) {
+        return b.CreateInsertElement(llvm::PoisonValue::get(llvm::FixedVectorType::get(v->getType(), 1)), v, uint64_t(0));
+      };
+      write = b.CreateMaskedStore(vector(bits), address.pointer, align, vector(address.exists));
+    }
+  } else {
+    llvm::Value *exists = address.exists ? e.splat(address.exists, lanes) : nullptr;
+    if (!address.offsets && address.step == 1) {
+      if (exists) {
+        write = b.CreateMaskedStore(bits, address.pointer, align, exists);
+      } else if (streaming) {
+        write = b.CreateAlignedStore(bits, address.pointer, llvm::Align(lanes * elementBytes(address.element)));
+        write->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                           llvm::MDNode::get(e.context(), llvm::ConstantAsMetadata::get(b.getInt32(1))));
+      } else {
+        write = b.CreateAlignedStore(bits, address.pointer, align);
+      }
+    } else {
+      if (!exists)
+        exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), lanes));
+      write = b.CreateMaskedScatter(bits, lanePointers(address), llvm::Align(elementBytes(address.element)), exists);
+    }
+  }
+  annotate(write, address);
+}
+
+} // namespace tilery::lower

@@ -1,0 +1,104 @@
+#pragma once
+// Emits one nest of the plan: scalar loops over the outer dimensions, vectors along the inner one.
+#include "compiler/lower/evaluator.h"
+
+namespace tilery::lower {
+
+/// Reductions along the last dimension while a row runs: 64 partials each, in vectors (TileReduce.td gives the order).
+class RowReduction {
+public:
+  RowReduction(Evaluator &evaluator, tile::ReduceOp op, unsigned lanes);
+  tile::ReduceOp op;
+  /// Values that carry the partials through the row's loops: operand-major, pieces within.
+  llvm::SmallVector<Lanes> start();
+  /// Combines lanes `piece * lanes ..` of a chunk of 64 into `partials`. Lanes outside `limit` (null: none) leave them as they are.
+  void accumulate(llvm::MutableArrayRef<Lanes> partials, unsigned piece, llvm::ArrayRef<Lanes> values, Lanes limit,
+                  llvm::Value *isFirst);
+  /// The tree over the partials that exist: one scalar a result.
+  llvm::SmallVector<Lanes> finish(llvm::ArrayRef<Lanes> partials);
+  unsigned size() { return op.getNumOperands() * pieces; }
+
+private:
+  llvm::SmallVector<Lanes> combine(llvm::ArrayRef<Lanes> left, llvm::ArrayRef<Lanes> right);
+  Evaluator &evaluator;
+  Emitter &e;
+  unsigned lanes, pieces;
+  int64_t count;                                  // lanes of a row
+  llvm::SmallVector<llvm::Constant *> identities; // of each operand, empty if the region is not one known op
+};
+
+class NestEmitter {
+public:
+  NestEmitter(Evaluator &evaluator) : evaluator(evaluator), e(evaluator.e) {}
+  /// Emits the nest at the builder's position. False after an error was reported.
+  bool emit(const Nest &nest);
+
+  llvm::Value *streaming = nullptr; // i1: stores of this launch may bypass the cache (TILERY_STREAM)
+  bool hasStreamed = false;         // some store does: the kernel ends with a store fence
+
+  using Body = llvm::function_ref<llvm::SmallVector<Lanes>(llvm::Value *counter, llvm::ArrayRef<Lanes> carried)>;
+  /// for (i = from; i < to; i += step), or while i + step <= to if `whole`, with values carried. The body is one loop level of the
+  /// evaluator. Returns the carried values after the loop; `last`, if given, receives the counter.
+  llvm::SmallVector<Lanes> loop(llvm::Value *from, llvm::Value *to, int64_t step, bool whole, llvm::ArrayRef<Lanes> init,
+                                Body body, llvm::Value **last = nullptr);
+  /// Adds the intervals that bound the accesses an expression (a place) reads (is), as far as they run along nest dimensions: loops[d] is
+  /// that of the expression's dimension d, -1: none.
+  void collectBounds(mlir::Value value, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
+                     llvm::SmallPtrSetImpl<const void *> &seen) const;
+  void collectPlaceBounds(mlir::Value place, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
+                          llvm::SmallPtrSetImpl<const void *> &seen) const;
+  /// Ends the current block, so that what the loops to come do not change can be emitted before its end.
+  llvm::Instruction *cut();
+
+private:
+  struct Range {
+    llvm::Value *from, *to;
+  };
+  struct Prefetch { // of the line `distance` bytes from each element of the access
+    tile::AccessOp access;
+    llvm::Value *distance;
+    bool write;
+  };
+  void outer(unsigned dim);
+  void inner();
+  void bodies(llvm::Value *j, int64_t multiple);
+  void innerStatic();
+  /// `aligned`: the nest's only store, whose main loop then starts at a full vector's alignment and bypasses the cache.
+  void innerBounded(llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction, tile::StoreOp aligned = {});
+  tile::StoreOp streamable() const;
+  /// Chooses what the nest fetches ahead; `reached`: the loads it pulls.
+  void planPrefetches(const llvm::SmallPtrSetImpl<const void *> &reached);
+  /// Fetches ahead for elements [j, j + count).
+  void prefetch(llvm::Value *j, int64_t count);
+  llvm::Value *scalarAhead(mlir::Value value, bool next);
+  llvm::Value *computeAhead(mlir::Value value, bool next);
+  llvm::Value *startOf(tile::AccessOp access, bool next);
+  void innerReducing(llvm::ArrayRef<KnownBound> bounds);
+  /// Every sink at lanes [j, j + lanes); pieces of reductions go to `partials`.
+  void body(llvm::Value *j, int64_t multiple, unsigned lanes, Lanes limit);
+  void accumulateAcross(const Sink &sink, llvm::ArrayRef<Lanes> values);
+  void commit(const Sink &sink, Lanes value);
+  void finishRow(llvm::ArrayRef<Lanes> partials);
+  void chooseWidth();
+  bool restriction(unsigned dim, KnownBound &bound) const;
+  Range clamp(const KnownBound &bound, int64_t size);
+
+  Evaluator &evaluator;
+  Emitter &e;
+  const Nest *nest = nullptr;
+  Point point;
+  unsigned innerDim = 0, lanes = 1, abreast = 1; // abreast: vectors that an inner loop computes side by side
+  std::vector<RowReduction> reductions;
+  llvm::SmallVector<Lanes> partials; // of all reductions, while a row's loops are emitted
+  llvm::Value *firstChunk = nullptr; // true in the first chunk of a row
+  unsigned piece = 0;
+  llvm::DenseSet<mlir::Operation *> walked,
+      fetched;                            // loads of the nests so far; those of the next program that one of them fetches
+  llvm::SmallVector<Prefetch> prefetches; // of the current nest
+  llvm::DenseMap<mlir::Value, llvm::Value *>
+      nextScalars;                     // as the next program has them, while the current nest's prefetches are chosen
+  bool bypass = false;                 // the stores of the current body are aligned and not read again
+  llvm::Instruction *rowEnd = nullptr; // where values that a row does not change are emitted
+};
+
+} // namespace tilery::lower

@@ -1,0 +1,66 @@
+#pragma once
+// The plan of a kernel: where every tile value lives and which loop nests run in which order. Computed apart from emission, printable.
+#include "compiler/lower/options.h"
+
+namespace tilery::lower {
+
+/// Something that makes elements of a tile happen.
+struct Sink {
+  enum Kind {
+    Store,       // tile.store
+    BufferStore, // tile.buffer_store
+    Define,      // the value's own expression into its scratch buffer
+    Copy,        // a value into the buffer of a carried or merged one
+    Reduce       // tile.reduce
+  };
+  Kind kind;
+  mlir::Operation *op;
+  mlir::Value value;              // Define, Copy: what is evaluated
+  llvm::SmallVector<int> buffers; // Define, Copy: one; Reduce: one an operand when the results are tiles
+  int source = -1;                // Copy: from this buffer if not negative
+};
+
+/// One loop nest over a box: every element of every sink, in row-major order.
+struct Nest {
+  llvm::SmallVector<int64_t> shape;
+  std::vector<Sink> sinks;
+};
+
+/// A nest, or an op that is emitted by itself (scalar code, control flow, sorts, dots, atomics, ...).
+struct Step {
+  mlir::Operation *op = nullptr; // null: `nest`
+  Nest nest;
+};
+
+/// A piece of the scratch arena, row-major; booleans one byte an element.
+struct ScratchBuffer {
+  mlir::Type element;
+  int64_t elements = 0;
+  uint64_t bytes = 0, offset = 0;
+  int64_t first = 0, last = 0; // positions between which it holds something
+  bool outside = false;        // in the workspace rather than in the arena
+};
+
+struct Plan {
+  llvm::DenseMap<mlir::Block *, std::vector<Step>> steps;
+  llvm::DenseMap<mlir::Block *, std::vector<Step>> copies;    // what a block's terminator still has to move, after `steps`
+  llvm::DenseMap<mlir::Operation *, std::vector<Step>> inits; // before a loop: its initial tiles into their buffers
+  llvm::DenseMap<mlir::Value, int> storage;                   // buffer of every tile value that is not virtual
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>> temporaries; // buffers an op needs for itself
+  llvm::DenseMap<mlir::Operation *, std::string> dots;                   // what was decided about each dot, to be printed
+  std::vector<ScratchBuffer> buffers;
+  uint64_t arenaBytes = 0, workspaceBytes = 0;
+
+  bool isVirtual(mlir::Value value) const { return !storage.count(value); }
+  void print(llvm::raw_ostream &stream, mlir::Operation *kernel) const;
+};
+
+Plan planKernel(tile::KernelOp kernel, const Options &options);
+
+/// Gives every buffer its place in the arena, or in the workspace where that would exceed the limit; again after a change of their sizes.
+void placeBuffers(Plan &plan, uint64_t arenaLimit);
+
+/// True if elements of the op's results can be recomputed wherever they are used (loads included, where memory allows).
+bool canBeVirtual(mlir::Operation *op);
+
+} // namespace tilery::lower

@@ -1,0 +1,389 @@
+// Ops into steps: which tiles are virtual, which sinks share a nest.
+#include "compiler/cpu/dot_plan.h"
+#include "compiler/lower/planner.h"
+
+using namespace mlir;
+
+namespace tilery::lower {
+namespace {
+bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+bool isPlace(Operation *op) {
+  return isa<tile::AccessOp, tile::PointerAccessOp, tile::RootOp, tile::ViewOp, tile::SubviewOp, tile::ReinterpretOp>(op);
+}
+Value writtenPlace(Operation *op) {
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return store.getPlace();
+  return {};
+}
+bool isLoad(Operation *op) { return op && isa<tile::LoadOp, tile::BufferLoadOp>(op); }
+MemoryClass classOfLoad(Operation *op) {
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return classOfPlace(load.getPlace());
+  return classOfBuffer(cast<tile::BufferLoadOp>(op).getBuffer());
+}
+// What an op with a write effect may change; false if it changes no memory that tiles are loaded from.
+bool classOfWrite(Operation *op, MemoryClass &result) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](tile::StoreOp op) {
+        result = classOfPlace(op.getPlace());
+        return true;
+      })
+      .Case([&](tile::AtomicRmwOp op) {
+        result = classOfPlace(op.getPlace());
+        return true;
+      })
+      .Case([&](tile::AtomicCasOp op) {
+        result = classOfPlace(op.getPlace());
+        return true;
+      })
+      .Case([&](tile::BufferStoreOp op) {
+        result = classOfBuffer(op.getBuffer());
+        return true;
+      })
+      .Case([&](tile::ElementStoreOp op) {
+        result = classOfBuffer(op.getBuffer());
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+// The load reads, element by element, exactly what the write overwrites.
+bool sameElements(Operation *load, Operation *write) {
+  if (auto l = dyn_cast<tile::LoadOp>(load))
+    return isa<tile::StoreOp>(write) && samePattern(l.getPlace(), writtenPlace(write));
+  auto store = dyn_cast<tile::BufferStoreOp>(write);
+  return store && store.getBuffer() == cast<tile::BufferLoadOp>(load).getBuffer();
+}
+} // namespace
+
+SmallVector<Value> terminatorTargets(Operation *terminator) {
+  Operation *parent = terminator->getParentOp();
+  SmallVector<Value> targets;
+  if (auto loop = dyn_cast<scf::ForOp>(parent))
+    llvm::append_range(targets, loop.getRegionIterArgs());
+  else if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+    if (isa<scf::ConditionOp>(terminator)) {
+      targets.push_back({}); // the condition itself
+      llvm::append_range(targets, loop.getAfterArguments());
+    } else {
+      llvm::append_range(targets, loop.getBeforeArguments());
+    }
+  } else if (isa<scf::IfOp>(parent))
+    llvm::append_range(targets, parent->getResults());
+  return targets;
+}
+
+bool Planner::stored(Value value) const {
+  if (scratch.count(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return !op || !canBeVirtual(op);
+}
+
+void Planner::number() {
+  int64_t next = 1;
+  std::function<void(Operation *)> visit = [&](Operation *op) {
+    begin[op] = next++;
+    MemoryClass written;
+    if (classOfWrite(op, written))
+      writers.push_back(op);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          visit(&inner);
+    end[op] = next++;
+  };
+  visit(kernel);
+}
+
+void Planner::close() {
+  if (open)
+    infos.push_back(std::move(open));
+}
+
+bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shape, const Pull &pull, int64_t position) const {
+  if (ArrayRef<int64_t>(nest.step.nest.shape) != shape)
+    return false;
+  // The 64 partials of a row's reduction fill half of 16 registers: beside a long expression that is stored anyway they would be spilled.
+  auto isHeavy = [&](const Sink &s) {
+    bool loads = false;
+    return s.kind == Sink::Define && costOf(s.value, [&](Value v) { return stored(v); }, loads) >= 12;
+  };
+  auto reducesRow = [&](const Sink &s) {
+    return s.kind == Sink::Reduce && cast<tile::ReduceOp>(s.op).getAxis() + 1 == shape.size();
+  };
+  if (options.target.vectorRegisters <= 16 && ((reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) ||
+                                               (isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow))))
+    return false;
+  for (const auto &[value, reach] : pull.tiles)
+    if (nest.pending.count(value) && !reach.sameElement)
+      return false;
+  for (Value value : pull.scalars)
+    if (nest.pending.count(value))
+      return false;
+  for (const Sink &other : nest.step.nest.sinks) {
+    // A carried tile's buffer is written by the copy that ends its loop's body.
+    if (other.kind == Sink::Copy && other.op == sink.op && sink.kind == Sink::Copy) {
+      unsigned mine = sink.buffers[0], theirs = other.buffers[0];
+      SmallVector<Value> targets = terminatorTargets(sink.op);
+      if (mine < targets.size() && theirs < targets.size()) {
+        auto readsMine = nest.pull.tiles.find(targets[mine]);
+        auto readsTheirs = pull.tiles.find(targets[theirs]);
+        if ((readsMine != nest.pull.tiles.end() && !readsMine->second.sameElement) ||
+            (readsTheirs != pull.tiles.end() && !readsTheirs->second.sameElement))
+          return false;
+      }
+    }
+    MemoryClass written;
+    if (!other.op || (other.kind != Sink::Store && other.kind != Sink::BufferStore) || !classOfWrite(other.op, written))
+      continue;
+    for (const auto &[value, reach] : pull.tiles)
+      if (Operation *load = value.getDefiningOp(); isLoad(load) && !stored(value) &&
+                                                   begin.lookup(load) > begin.lookup(other.op) &&
+                                                   mayAlias(classOfLoad(load), written, options.disjoint))
+        return false;
+    MemoryClass own;
+    if ((sink.kind == Sink::Store || sink.kind == Sink::BufferStore) && classOfWrite(sink.op, own) &&
+        mayAlias(own, written, options.disjoint))
+      return false;
+    // The expression of a stored load reads memory too.
+    if (sink.kind == Sink::Define && isLoad(sink.op) && mayAlias(classOfLoad(sink.op), written, options.disjoint))
+      return false;
+  }
+  MemoryClass own;
+  if ((sink.kind == Sink::Store || sink.kind == Sink::BufferStore) && classOfWrite(sink.op, own)) {
+    for (const auto &[value, reach] : nest.pull.tiles)
+      if (Operation *load = value.getDefiningOp(); isLoad(load) && !stored(value) &&
+                                                   mayAlias(classOfLoad(load), own, options.disjoint) &&
+                                                   !(reach.sameElement && sameElements(load, sink.op)))
+        return false;
+    for (const Sink &other : nest.step.nest.sinks)
+      if (other.kind == Sink::Define && isLoad(other.op) && mayAlias(classOfLoad(other.op), own, options.disjoint))
+        return false;
+  }
+  return true;
+}
+
+void Planner::addSink(Sink sink, ArrayRef<int64_t> shape, int64_t position, Block &block, Operation *initOf) {
+  Pull pull = pullOf(sink, [&](Value v) { return stored(v); });
+  if (open && (open->initOf != initOf || !canJoin(*open, sink, shape, pull, position)))
+    close();
+  if (!open) {
+    open = std::make_unique<Info>();
+    open->block = &block;
+    open->initOf = initOf;
+    open->order = order++;
+    open->step.nest.shape.assign(shape.begin(), shape.end());
+  }
+  open->position = position;
+  for (const auto &[value, reach] : pull.tiles) {
+    auto [entry, fresh] = open->pull.tiles.try_emplace(value, reach);
+    if (!fresh) {
+      entry->second.sameElement &= reach.sameElement;
+      entry->second.spread |= reach.spread;
+    }
+  }
+  open->pull.scalars.insert(pull.scalars.begin(), pull.scalars.end());
+  if (sink.kind == Sink::Define)
+    open->pending.insert(sink.value);
+  if (sink.kind == Sink::Reduce)
+    open->pending.insert(sink.op->result_begin(), sink.op->result_end());
+  open->step.nest.sinks.push_back(std::move(sink));
+}
+
+void Planner::buildInits(Operation *op, ValueRange tiles, ValueRange targets) {
+  for (auto [index, pair] : llvm::enumerate(llvm::zip(tiles, targets)))
+    if (auto [value, target] = pair; isTile(value))
+      addSink({Sink::Copy, op, value, {int(index)}}, tile::shapeOf(value.getType()), begin[op], *op->getBlock(), op);
+  close();
+}
+
+void Planner::buildOp(Operation &op, Block &block) {
+  int64_t position = begin[&op];
+  if (isPlace(&op))
+    return;
+  if (op.getNumResults() && isTile(op.getResult(0)) && canBeVirtual(&op)) {
+    for (Value result : op.getResults())
+      if (isTile(result) && scratch.count(result))
+        addSink({Sink::Define, &op, result, {}}, tile::shapeOf(result.getType()), position, block);
+    return;
+  }
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return addSink({Sink::Reduce, &op, {}, {}}, tile::shapeOf(reduce.getOperands()[0].getType()), position, block);
+  if (auto store = dyn_cast<tile::StoreOp>(op); store && isTile(store.getValue()) && !store.getIsVolatile())
+    return addSink({Sink::Store, &op, {}, {}}, tile::shapeOf(store.getValue().getType()), position, block);
+  if (auto store = dyn_cast<tile::BufferStoreOp>(op); store && isTile(store.getValue()))
+    return addSink({Sink::BufferStore, &op, {}, {}}, tile::shapeOf(store.getValue().getType()), position, block);
+
+  auto info = std::make_unique<Info>();
+  info->pull = pullOf(&op, [&](Value v) { return stored(v); });
+  bool harmless = isa<tile::AllocOp>(op) || (op.getNumRegions() == 0 && isMemoryEffectFree(&op) && info->pull.tiles.empty());
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && !load.getIsVolatile() && open && info->pull.tiles.empty())
+    harmless =
+        llvm::none_of(open->step.nest.sinks, [](const Sink &s) { return s.kind == Sink::Store || s.kind == Sink::BufferStore; });
+  if (open)
+    for (Value scalar : info->pull.scalars)
+      harmless &= !open->pending.count(scalar);
+  if (!harmless)
+    close();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    buildInits(&op, loop.getInitArgs(), loop.getRegionIterArgs());
+  else if (auto loop = dyn_cast<scf::WhileOp>(op))
+    buildInits(&op, loop.getInits(), loop.getBeforeArguments());
+  else if (isa<tile::DotOp, tile::ContractOp>(op) && !cpu::dotStartsAtZero(&op))
+    buildInits(&op, cpu::dotAccumulator(&op), op.getResult(0));
+  info->step.op = &op;
+  info->block = &block;
+  info->order = order++;
+  info->position = position;
+  infos.push_back(std::move(info));
+  if (isa<tile::ReduceOp, tile::ScanOp>(op))
+    return;
+  for (Region &region : op.getRegions())
+    for (Block &inner : region)
+      buildBlock(inner);
+}
+
+void Planner::buildTerminator(Operation *op, Block &block) {
+  SmallVector<Value> targets = terminatorTargets(op);
+  for (auto [index, value] : llvm::enumerate(op->getOperands()))
+    if (index < targets.size() && targets[index] && isTile(value) && value != targets[index])
+      addSink({Sink::Copy, op, value, {int(index)}}, tile::shapeOf(value.getType()), begin[op], block);
+}
+
+void Planner::buildBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    buildOp(op, block);
+  if (block.mightHaveTerminator())
+    buildTerminator(block.getTerminator(), block);
+  close();
+}
+
+void Planner::collectSites() {
+  sites.clear();
+  definitions.clear();
+  for (auto &info : infos) {
+    if (info->step.op)
+      for (Value result : info->step.op->getResults())
+        definitions[result] = info.get();
+    for (Value value : info->pending)
+      definitions[value] = info.get();
+    for (const auto &[value, reach] : info->pull.tiles)
+      sites[value].push_back({info.get(), reach});
+  }
+}
+
+// Where the reads of `value` by a step end: inside a nested region they may repeat until that region's op ends.
+int64_t Planner::lastPosition(Value value, const PullSite &site) const {
+  Block *home = value.getParentBlock();
+  if (site.info->block == home)
+    return site.info->position;
+  if (Operation *op = site.info->step.op; op && op->isAncestor(home->getParentOp()))
+    return end.lookup(op); // a contraction reads what its own region yields
+  Operation *ancestor = home->findAncestorOpInBlock(*site.info->block->getParentOp());
+  return ancestor ? end.lookup(ancestor) : site.info->position;
+}
+
+bool Planner::illegalLoad(Value value, const PullSite &site) const {
+  Operation *load = value.getDefiningOp();
+  int64_t from = begin.lookup(load), to = lastPosition(value, site);
+  for (Operation *write : writers) {
+    int64_t at = begin.lookup(write);
+    MemoryClass written;
+    classOfWrite(write, written);
+    if (at <= from || at > to || !mayAlias(classOfLoad(load), written, options.disjoint))
+      continue;
+    bool sameNest = site.info->block == load->getBlock() && !site.info->step.op &&
+                    llvm::any_of(site.info->step.nest.sinks, [&](const Sink &s) { return s.op == write; });
+    if (!(sameNest && site.reach.sameElement && sameElements(load, write)))
+      return true;
+  }
+  return false;
+}
+
+bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
+  bool loads = false;
+  unsigned cost = costOf(value, [&](Value v) { return stored(v); }, loads);
+  bool index = !isa<FloatType>(getElementTypeOrSelf(value.getType())) && !loads;
+  if (index)
+    cost = cost >= 40 ? cost : 0;
+  auto inLoop = [&](const PullSite &site) {
+    for (Operation *op = site.info->block->getParentOp(); op && op->getBlock() && site.info->block != value.getParentBlock();
+         op = op->getParentOp()) {
+      if (isa<LoopLikeOpInterface, tile::ParallelOp, tile::ContractOp>(op))
+        return true;
+      if (op->getBlock() == value.getParentBlock())
+        break;
+    }
+    return false;
+  };
+  int64_t elements = cast<RankedTensorType>(value.getType()).getNumElements();
+  for (const PullSite &site : where) {
+    if (cost >= 3 && inLoop(site))
+      return true;
+    bool wider = !site.info->step.op && elements < ShapedType::getNumElements(site.info->step.nest.shape);
+    if (cost >= 8 && site.reach.spread && wider)
+      return true;
+  }
+  return where.size() > 1 && cost >= 8;
+}
+
+bool Planner::doubleCarried() {
+  bool changed = false;
+  for (auto &info : infos)
+    for (const Sink &sink : info->step.nest.sinks) {
+      if (sink.kind != Sink::Copy || info->initOf || info->step.op)
+        continue;
+      Value target = terminatorTargets(sink.op)[sink.buffers[0]];
+      if (doubled.count(target) || isa<scf::IfOp>(sink.op->getParentOp()))
+        continue;
+      for (const PullSite &site : sites.lookup(target))
+        if (site.info->block == info->block &&
+            (site.info->order > info->order || (site.info == info.get() && !site.reach.sameElement)))
+          changed |= doubled.insert(target).second;
+    }
+  return changed;
+}
+
+bool Planner::refine() {
+  collectSites();
+  bool changed = doubleCarried();
+  for (auto &[value, where] : sites)
+    if (!stored(value) && isLoad(value.getDefiningOp()) &&
+        llvm::any_of(where, [&, v = value](const PullSite &site) { return illegalLoad(v, site); }))
+      changed |= scratch.insert(value).second;
+  if (changed)
+    return true;
+  // One at a time, the last one first: what lies below it is then reached less often.
+  Value best;
+  for (auto &[value, where] : sites)
+    if (!stored(value) && worthStoring(value, where) && (!best || begin[best.getDefiningOp()] < begin[value.getDefiningOp()]))
+      best = value;
+  if (best)
+    changed |= scratch.insert(best).second;
+  return changed;
+}
+
+Plan Planner::run() {
+  number();
+  kernel.walk([&](Operation *op) {
+    if (auto take = dyn_cast<tile::TakeOp>(op); take && canBeVirtual(take))
+      scratch.insert(take.getValue()); // read at computed places
+    if (isa<tile::DotOp, tile::ContractOp>(op))
+      for (Value indices : cpu::dotIndexTiles(op))
+        scratch.insert(indices);
+  });
+  do {
+    infos.clear();
+    order = 0;
+    for (Block &block : kernel.getBody())
+      buildBlock(block);
+  } while (refine());
+  collectSites();
+  Plan plan;
+  assignBuffers(plan);
+  return plan;
+}
+
+Plan planKernel(tile::KernelOp kernel, const Options &options) { return Planner(kernel, options).run(); }
+
+} // namespace tilery::lower

@@ -1,0 +1,74 @@
+#pragma once
+// How plans are made: ops into steps (planner.cpp), tiles into buffers (plan_storage.cpp).
+#include "compiler/lower/pull.h"
+
+namespace tilery::lower {
+
+class Planner {
+public:
+  Planner(tile::KernelOp kernel, const Options &options) : kernel(kernel), options(options) {}
+  Plan run();
+
+private:
+  /// A step with what the decisions need to know of it. `order` grows within a block.
+  struct Info {
+    Step step;
+    mlir::Block *block = nullptr;
+    mlir::Operation *initOf = nullptr; // belongs to plan.inits of this op
+    int64_t order = 0, position = 0;   // position: of its last op, in program order of the kernel
+    Pull pull;
+    llvm::DenseSet<mlir::Value> pending; // what it defines
+  };
+  struct PullSite {
+    Info *info;
+    Pull::Reach reach;
+  };
+
+  // planner.cpp
+  void number();
+  bool stored(mlir::Value value) const;
+  void buildBlock(mlir::Block &block);
+  void buildTerminator(mlir::Operation *op, mlir::Block &block);
+  void buildInits(mlir::Operation *op, mlir::ValueRange tiles, mlir::ValueRange targets);
+  void buildOp(mlir::Operation &op, mlir::Block &block);
+  void addSink(Sink sink, llvm::ArrayRef<int64_t> shape, int64_t position, mlir::Block &block, mlir::Operation *initOf = nullptr);
+  bool canJoin(const Info &open, const Sink &sink, llvm::ArrayRef<int64_t> shape, const Pull &pull, int64_t position) const;
+  void close();
+  bool refine();
+  bool illegalLoad(mlir::Value load, const PullSite &site) const;
+  bool worthStoring(mlir::Value value, llvm::ArrayRef<PullSite> sites) const;
+  bool doubleCarried();
+  int64_t lastPosition(mlir::Value value, const PullSite &site) const;
+  void collectSites();
+
+  // plan_storage.cpp
+  void assignBuffers(Plan &plan);
+  void shareBuffers();
+  void shareWithYield(mlir::Value value, mlir::Value target);
+  void shareWithInit(mlir::Operation *op, mlir::Value value, mlir::Value target);
+  int bufferOf(mlir::Value value);
+  int newBuffer(mlir::Type type, int64_t first, int64_t last);
+  void finishSteps(Plan &plan);
+  void addTemporaries(Plan &plan);
+  mlir::Value leader(mlir::Value value) const;
+
+  tile::KernelOp kernel;
+  const Options &options;
+  llvm::DenseMap<mlir::Operation *, int64_t> begin, end;
+  std::vector<mlir::Operation *> writers;
+  llvm::DenseSet<mlir::Value> scratch; // chosen, beyond those that must be stored
+  llvm::DenseSet<mlir::Value> doubled; // carried arguments whose new value goes through a temporary
+  std::vector<std::unique_ptr<Info>> infos;
+  std::unique_ptr<Info> open;
+  int64_t order = 0;
+  llvm::MapVector<mlir::Value, llvm::SmallVector<PullSite>> sites;
+  llvm::DenseMap<mlir::Value, Info *> definitions;  // the step that fills a stored tile
+  llvm::DenseMap<mlir::Value, mlir::Value> leaders; // tiles that share a buffer
+  llvm::DenseMap<mlir::Value, int> buffers;
+  std::vector<ScratchBuffer> scratchBuffers;
+};
+
+/// The carried tiles of a loop or the merged ones of an `if`: where a terminator's operand goes. Null for scalars' positions too.
+llvm::SmallVector<mlir::Value> terminatorTargets(mlir::Operation *terminator);
+
+} // namespace tilery::lower

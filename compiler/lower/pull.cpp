@@ -1,0 +1,246 @@
+#include "compiler/lower/pull.h"
+#include "compiler/lower/emitter.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tilery::lower {
+
+bool canBeVirtual(Operation *op) {
+  if (op->getNumResults() == 0)
+    return false;
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return !load.getIsVolatile();
+  return isElementwise(op) ||
+         isa<arith::ConstantOp, ub::PoisonOp, tile::RangeOp, tile::SplatOp, tile::ExpandDimsOp, tile::BroadcastOp,
+             tile::ReshapeOp, tile::PermuteOp, tile::JoinOp, tile::SplitOp, tile::CatOp, tile::TakeOp, tile::BufferLoadOp>(op);
+}
+
+static MemoryClass classOfPointer(Value pointer) {
+  while (Operation *op = pointer.getDefiningOp()) {
+    if (isa<tile::AddPtrOp, tile::PtrCastOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp,
+            tile::PermuteOp>(op)) {
+      pointer = op->getOperand(0);
+      continue;
+    }
+    return {MemoryClass::Unknown};
+  }
+  auto argument = cast<BlockArgument>(pointer);
+  Operation *owner = argument.getOwner()->getParentOp();
+  if (isa<tile::KernelOp>(owner))
+    return {MemoryClass::Argument, pointer.getAsOpaquePointer()};
+  // A pointer carried by a loop stays within what it started from: advancing is address arithmetic.
+  if (auto loop = dyn_cast<scf::ForOp>(owner); loop && argument.getArgNumber() > 0)
+    return classOfPointer(loop.getInitArgs()[argument.getArgNumber() - 1]);
+  return {MemoryClass::Unknown};
+}
+MemoryClass classOfPlace(Value place) {
+  if (auto access = place.getDefiningOp<tile::AccessOp>())
+    return classOfPointer(access.getBase());
+  if (auto access = place.getDefiningOp<tile::PointerAccessOp>())
+    return classOfPointer(access.getPtrs());
+  return {MemoryClass::Unknown};
+}
+MemoryClass classOfBuffer(Value buffer) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (!isa<tile::SubviewOp, tile::ReinterpretOp>(op))
+      break;
+    buffer = op->getOperand(0);
+  }
+  return {MemoryClass::Buffer, buffer.getDefiningOp<tile::AllocOp>() ? buffer.getAsOpaquePointer() : nullptr};
+}
+
+bool mayAlias(MemoryClass a, MemoryClass b, bool disjoint) {
+  if ((a.kind == MemoryClass::Buffer) != (b.kind == MemoryClass::Buffer))
+    return false;
+  if (a.kind == MemoryClass::Buffer)
+    return a.which == b.which || !a.which || !b.which;
+  if (a.kind == MemoryClass::Unknown || b.kind == MemoryClass::Unknown)
+    return true;
+  return a.which == b.which || !disjoint;
+}
+
+bool samePattern(Value place, Value other) {
+  auto x = place.getDefiningOp<tile::AccessOp>(), y = other.getDefiningOp<tile::AccessOp>();
+  if (!x || !y || x.getBase() != y.getBase() || x.getOffset() != y.getOffset() || x.getSteps() != y.getSteps() ||
+      cast<tile::AccessType>(x.getType()).getShape() != cast<tile::AccessType>(y.getType()).getShape())
+    return false;
+  // Elements are apart if each dimension's constant step jumps over everything the inner ones span.
+  ArrayRef<int64_t> shape = cast<tile::AccessType>(x.getType()).getShape();
+  int64_t span = 1;
+  for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
+    if (shape[d] == 1)
+      continue;
+    APInt step;
+    if (!x.isStrided(d) || !matchPattern(x.getSteps()[d], m_ConstantInt(&step)) || step.getSExtValue() < span)
+      return false;
+    span = step.getSExtValue() * shape[d];
+  }
+  return true;
+}
+
+void Pull::addPlace(Value place, llvm::function_ref<bool(Value)> stored, bool sameElement) {
+  Operation *op = place.getDefiningOp();
+  int64_t rank = cast<tile::AccessType>(place.getType()).getRank();
+  for (Value operand : op->getOperands()) {
+    auto tensor = dyn_cast<RankedTensorType>(operand.getType());
+    bool whole = tensor && tensor.getRank() == rank;
+    add(operand, stored, sameElement && whole && isa<tile::PointerAccessOp>(op), rank > 1);
+  }
+}
+
+void Pull::add(Value value, llvm::function_ref<bool(Value)> stored, bool sameElement, bool spread) {
+  if (!isa<RankedTensorType>(value.getType())) {
+    scalars.insert(value);
+    return;
+  }
+  auto [entry, fresh] = tiles.try_emplace(value, Reach{sameElement, spread});
+  if (!fresh) {
+    Reach &reach = entry->second;
+    bool weaker = (reach.sameElement && !sameElement) || (!reach.spread && spread);
+    if (!weaker)
+      return;
+    reach.sameElement &= sameElement;
+    reach.spread |= spread;
+    sameElement = reach.sameElement;
+    spread = reach.spread;
+  }
+  if (!stored(value))
+    addExpression(value, stored, sameElement, spread);
+}
+
+// Extents of 1 come or go: each element keeps its position along all others.
+static bool keepsElements(Operation *op) {
+  if (!isa<tile::ReshapeOp, tile::ExpandDimsOp>(op))
+    return false;
+  auto extents = [](Value tile) {
+    return llvm::make_filter_range(tile::shapeOf(tile.getType()), [](int64_t size) { return size != 1; });
+  };
+  return llvm::equal(extents(op->getOperand(0)), extents(op->getResult(0)));
+}
+
+void Pull::addExpression(Value value, llvm::function_ref<bool(Value)> stored, bool sameElement, bool spread) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return;
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    addPlace(load.getPlace(), stored, sameElement);
+    if (load.getOther())
+      add(load.getOther(), stored, sameElement, spread);
+    return;
+  }
+  if (auto load = dyn_cast<tile::BufferLoadOp>(op)) {
+    addBuffer(load.getBuffer());
+    return;
+  }
+  bool same = sameElement && (isElementwise(op) || keepsElements(op));
+  for (Value operand : op->getOperands())
+    add(operand, stored, same, spread || isa<tile::BroadcastOp>(op));
+}
+
+void Pull::addBuffer(Value buffer) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    for (Value operand : op->getOperands())
+      if (!isa<tile::BufferType>(operand.getType()))
+        scalars.insert(operand);
+    if (!isa<tile::SubviewOp, tile::ReinterpretOp>(op))
+      return;
+    buffer = op->getOperand(0);
+  }
+}
+
+Pull pullOf(const Sink &sink, llvm::function_ref<bool(Value)> stored) {
+  Pull pull;
+  switch (sink.kind) {
+  case Sink::Store: {
+    auto store = cast<tile::StoreOp>(sink.op);
+    pull.addPlace(store.getPlace(), stored, true);
+    pull.add(store.getValue(), stored);
+    break;
+  }
+  case Sink::BufferStore: {
+    auto store = cast<tile::BufferStoreOp>(sink.op);
+    pull.addBuffer(store.getBuffer());
+    pull.add(store.getValue(), stored);
+    if (store.getMask())
+      pull.add(store.getMask(), stored);
+    break;
+  }
+  case Sink::Define:
+    pull.addExpression(sink.value, stored, true, false);
+    break;
+  case Sink::Copy:
+    pull.add(sink.value, stored);
+    break;
+  case Sink::Reduce:
+    for (Value operand : cast<tile::ReduceOp>(sink.op).getOperands())
+      pull.add(operand, stored);
+    break;
+  }
+  return pull;
+}
+
+Pull pullOf(Operation *op, llvm::function_ref<bool(Value)> stored) {
+  Pull pull;
+  for (Value operand : op->getOperands()) {
+    if (isa<tile::AccessType>(operand.getType()))
+      pull.addPlace(operand, stored, false);
+    else if (isa<tile::BufferType>(operand.getType()))
+      pull.addBuffer(operand);
+    else
+      pull.add(operand, stored, false);
+  }
+  if (auto contract = dyn_cast<tile::ContractOp>(op))
+    for (Value operand : contract.getBody().front().getTerminator()->getOperands())
+      pull.add(operand, stored, false);
+  return pull;
+}
+
+static unsigned ownCost(Operation *op) {
+  if (isa<math::MathDialect>(op->getDialect()))
+    return isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::FloorOp, math::CeilOp, math::CopySignOp>(op) ? 1 : 12;
+  if (isa<tile::DivOp, tile::RemOp>(op))
+    return 20;
+  if (isa<arith::DivFOp, arith::RemFOp>(op))
+    return 5;
+  if (isa<tile::TakeOp>(op))
+    return 8;
+  if (isElementwise(op)) {
+    mlir::Type from = getElementTypeOrSelf(op->getOperand(0).getType()), to = getElementTypeOrSelf(op->getResult(0).getType());
+    bool narrow = isSmallFloat(to);
+    return isa<FloatType>(from) && narrow ? 5 : 1;
+  }
+  return 0;
+}
+
+unsigned costOf(Value value, llvm::function_ref<bool(Value)> stored, bool &loads) {
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  unsigned cost = 0;
+  SmallVector<Value> work{value};
+  bool first = true;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    bool root = std::exchange(first, false);
+    if (!op || !isa<RankedTensorType>(next.getType()) || (!root && stored(next)) || !seen.insert(op).second)
+      continue;
+    if (isa<tile::LoadOp, tile::BufferLoadOp>(op)) {
+      loads = true;
+      auto load = dyn_cast<tile::LoadOp>(op);
+      Operation *place = load ? load.getPlace().getDefiningOp() : nullptr;
+      cost += 2;
+      if (place) // addresses of pointer tiles and masks are part of the load
+        for (Value operand : place->getOperands())
+          work.push_back(operand);
+      if (load && load.getOther())
+        work.push_back(load.getOther());
+      continue;
+    }
+    cost += ownCost(op);
+    for (Value operand : op->getOperands())
+      work.push_back(operand);
+  }
+  return cost;
+}
+
+} // namespace tilery::lower

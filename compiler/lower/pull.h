@@ -1,0 +1,46 @@
+#pragma once
+// What evaluating a tile value reaches: the virtual expression below it, down to loads, stored tiles and scalars.
+#include "compiler/lower/plan.h"
+
+namespace tilery::lower {
+
+/// What memory an access may touch.
+struct MemoryClass {
+  enum Kind { Argument, Unknown, Buffer } kind;
+  const void *which = nullptr; // kernel argument or tile.alloc
+};
+MemoryClass classOfPlace(mlir::Value place);   // of a load's or store's access
+MemoryClass classOfBuffer(mlir::Value buffer); // of a buffer value
+bool mayAlias(MemoryClass a, MemoryClass b, bool disjoint);
+
+/// Result of walking down from the operands of one sink or op.
+struct Pull {
+  struct Reach {
+    bool sameElement = true; // only ever read at the sink's own element
+    bool spread = false;     // read by several elements of the sink (broadcast)
+  };
+  llvm::MapVector<mlir::Value, Reach> tiles; // every tile value reached, virtual and stored
+  llvm::SetVector<mlir::Value> scalars;
+
+  /// Walks from `value`, read at the sink's own element if `sameElement`.
+  void add(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement = true, bool spread = false);
+  /// Walks from an access.
+  void addPlace(mlir::Value place, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement);
+  /// Walks from a buffer: the scalars that place it.
+  void addBuffer(mlir::Value buffer);
+  /// Walks below `value` without asking whether it is stored.
+  void addExpression(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement, bool spread);
+};
+
+/// What a sink of a nest reaches, and what an op that is a step by itself does.
+Pull pullOf(const Sink &sink, llvm::function_ref<bool(mlir::Value)> stored);
+Pull pullOf(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> stored);
+
+/// Rough work of one element of `value`'s expression, in vector instructions; stored tiles and scalars cost nothing.
+/// `loads`: set if it reads memory.
+unsigned costOf(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool &loads);
+
+/// True if two accesses surely put each element at the same address, and no two elements at one address.
+bool samePattern(mlir::Value place, mlir::Value other);
+
+} // namespace tilery::lower

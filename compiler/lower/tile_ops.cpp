@@ -1,0 +1,186 @@
+// Ops on whole tiles that are no nests: extract, scan, sort, histogram, print, assert.
+#include "compiler/lower/codegen.h"
+#include "compiler/lower/debug_info.h"
+#include "compiler/ir/dtype_of.h"
+
+using namespace mlir;
+
+namespace tilery::lower {
+
+void KernelEmitter::extractOp(tile::ExtractOp op) {
+  auto &b = e.b;
+  Lanes inside = nullptr;
+  Point point = elementPoint(op.getIndices(), tile::shapeOf(op.getValue().getType()), inside);
+  for (Index &index : point) // an index outside the tile reads lane 0, then gives 0
+    if (inside)
+      index.base = b.CreateSelect(inside, index.base, e.i64(0));
+  Lanes value = evaluator.value(op.getValue(), point);
+  evaluator.scalars[op] = inside ? b.CreateSelect(inside, value, llvm::Constant::getNullValue(value->getType())) : value;
+}
+
+void KernelEmitter::scanOp(tile::ScanOp op) {
+  auto &b = e.b;
+  ArrayRef<int64_t> shape = tile::shapeOf(op.getOperands()[0].getType());
+  uint64_t axis = op.getAxis();
+  SmallVector<int64_t> others(shape);
+  others[axis] = 1;
+  forEach(others, [&](ArrayRef<Index> outer) {
+    SmallVector<Lanes> start;
+    for (Value operand : op.getOperands())
+      start.push_back(llvm::Constant::getNullValue(e.valueType(elementOf(operand))));
+    nests.loop(e.i64(0), e.i64(shape[axis]), 1, false, start, [&](llvm::Value *i, ArrayRef<Lanes> before) {
+      Point point(outer);
+      point[axis] = Index{op.getReverse() ? b.CreateSub(e.i64(shape[axis] - 1), i) : i, 0, nullptr, evaluator.level()};
+      SmallVector<Lanes> fresh, after;
+      for (Value operand : op.getOperands())
+        fresh.push_back(evaluator.value(operand, point));
+      if (!emitCombine(e, op.getCombine(), before, fresh, after, [&](Value v) { return evaluator.scalar(v); })) {
+        evaluator.failed = true;
+        return SmallVector<Lanes>(before);
+      }
+      llvm::Value *first = b.CreateICmpEQ(i, e.i64(0));
+      for (auto [value, own, result] : llvm::zip(after, fresh, op.getResults())) {
+        value = b.CreateSelect(first, own, value);
+        evaluator.store(evaluator.scratchAddress(plan.storage.lookup(result), shape, point), value);
+      }
+      return after;
+    });
+  });
+}
+
+llvm::Value *KernelEmitter::sortsBefore(tile::SortOp op, Lanes x, Lanes y) {
+  auto &b = e.b;
+  Type element = elementOf(op.getResult());
+  if (!isa<FloatType>(element)) {
+    if (op.getDescending())
+      std::swap(x, y);
+    return op.getIsUnsigned() ? b.CreateICmpULT(x, y) : b.CreateICmpSLT(x, y);
+  }
+  if (isSmallFloat(element)) {
+    x = e.widenFloat(x, element);
+    y = e.widenFloat(y, element);
+  }
+  llvm::Value *less = op.getDescending() ? b.CreateFCmpOGT(x, y) : b.CreateFCmpOLT(x, y);
+  return b.CreateOr(less, b.CreateAnd(b.CreateFCmpORD(x, x), b.CreateFCmpUNO(y, y)));
+}
+
+// Insertion sort along the axis: stable, in place in the result's buffer.
+void KernelEmitter::sortOp(tile::SortOp op) {
+  auto &b = e.b;
+  ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
+  uint64_t axis = op.getAxis();
+  int buffer = plan.storage.lookup(op.getResult());
+  SmallVector<int64_t> others(shape);
+  others[axis] = 1;
+  forEach(others, [&](ArrayRef<Index> outer) {
+    nests.loop(e.i64(0), e.i64(shape[axis]), 1, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
+      Point point(outer);
+      auto at = [&](llvm::Value *position) {
+        point[axis] = Index{position, 0, nullptr, evaluator.level()};
+        return evaluator.scratchAddress(buffer, shape, point);
+      };
+      point[axis] = Index{i, 0, nullptr, evaluator.level()};
+      Lanes fresh = evaluator.value(op.getValue(), point);
+      llvm::BasicBlock *start = b.GetInsertBlock(), *head = newBlock(), *compare = newBlock(), *move = newBlock(),
+                       *place = newBlock();
+      b.CreateBr(head);
+      b.SetInsertPoint(head);
+      llvm::PHINode *hole = b.CreatePHI(b.getInt64Ty(), 2);
+      hole->addIncoming(i, start);
+      b.CreateCondBr(b.CreateICmpSGT(hole, e.i64(0)), compare, place);
+      b.SetInsertPoint(compare);
+      llvm::Value *left = b.CreateSub(hole, e.i64(1));
+      Lanes other = evaluator.load(at(left));
+      b.CreateCondBr(sortsBefore(op, fresh, other), move, place);
+      b.SetInsertPoint(move);
+      evaluator.store(at(hole), other);
+      hole->addIncoming(left, b.GetInsertBlock());
+      b.CreateBr(head);
+      b.SetInsertPoint(place);
+      evaluator.store(at(hole), fresh);
+      return SmallVector<Lanes>();
+    });
+  });
+}
+
+void KernelEmitter::histogramOp(tile::HistogramOp op) {
+  auto &b = e.b;
+  auto result = cast<RankedTensorType>(op.getType());
+  int buffer = plan.storage.lookup(op.getResult());
+  llvm::Type *count = e.valueType(result.getElementType());
+  forEach(result.getShape(), [&](ArrayRef<Index> point) {
+    evaluator.store(evaluator.scratchAddress(buffer, result.getShape(), point), llvm::Constant::getNullValue(count));
+  });
+  forEach(tile::shapeOf(op.getValue().getType()), [&](ArrayRef<Index> point) {
+    llvm::Value *bin = b.CreateSExtOrTrunc(evaluator.value(op.getValue(), point), b.getInt64Ty());
+    llvm::Value *counted = b.CreateICmpULT(bin, e.i64(result.getDimSize(0)));
+    if (op.getMask())
+      counted = b.CreateAnd(counted, evaluator.value(op.getMask(), point));
+    when(counted, [&] {
+      Address where = evaluator.scratchAddress(buffer, result.getShape(), {Index{bin, 0, nullptr, evaluator.level()}});
+      evaluator.store(where, b.CreateAdd(evaluator.load(where), llvm::ConstantInt::get(count, 1)));
+    });
+  });
+}
+
+void KernelEmitter::printOp(tile::PrintOp op) {
+  auto &b = e.b;
+  auto temporaries = plan.temporaries.lookup(op);
+  unsigned count = op.getValues().size();
+  llvm::Type *ptr = b.getPtrTy(), *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty();
+  auto *printed = llvm::StructType::get(e.context(), {ptr, ptr, i32, i32});
+  llvm::Value *list;
+  {
+    llvm::IRBuilderBase::InsertPointGuard guard(b);
+    llvm::BasicBlock &entry = function->getEntryBlock();
+    b.SetInsertPoint(&entry, entry.begin());
+    list = b.CreateAlloca(printed, b.getInt32(std::max(count, 1u)));
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    Value value = op.getValues()[i];
+    ArrayRef<int64_t> shape = tile::shapeOf(value.getType());
+    forEach(shape, [&](ArrayRef<Index> point) {
+      evaluator.store(evaluator.scratchAddress(temporaries[i], shape, point), evaluator.value(value, point));
+    });
+    SmallVector<uint64_t> extents(shape.begin(), shape.end());
+    auto *data = llvm::ConstantDataArray::get(e.context(), extents);
+    auto *extent = new llvm::GlobalVariable(e.module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
+    bool isSigned = i >= op.getIsSigned().size() || op.getIsSigned()[i];
+    Type element = elementOf(value);
+    uint32_t dtype = isa<tile::PtrType>(element) ? TILERY_POINTER : uint32_t(*dtypeOf(element, isSigned));
+    llvm::Value *entry = b.CreateConstGEP1_32(printed, list, i);
+    llvm::Value *fields[] = {evaluator.scratchPointer(temporaries[i]), extent, b.getInt32(shape.size()), b.getInt32(dtype)};
+    for (unsigned f = 0; f < 4; ++f)
+      b.CreateStore(fields[f], b.CreateStructGEP(printed, entry, f));
+  }
+  auto callee = e.module.getOrInsertFunction("tilery_rt_print",
+                                             llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, ptr, i32, i32, ptr}, false));
+  b.CreateCall(callee,
+               {launch, programId, b.CreateGlobalString(op.getPrefix()), b.getInt32(op.getHex()), b.getInt32(count), list});
+}
+
+void KernelEmitter::assertOp(tile::AssertOp op) {
+  auto &b = e.b;
+  llvm::Type *ptr = b.getPtrTy(), *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty();
+  auto callee = e.module.getOrInsertFunction("tilery_rt_assert",
+                                             llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, ptr, ptr, i32, i32}, false));
+  FileLineColLoc line = sourceLine(op.getLoc());
+  llvm::BasicBlock *failed = newBlock();
+  forEach(tile::shapeOf(op.getCondition().getType()), [&](ArrayRef<Index> point) {
+    llvm::Value *holds = evaluator.value(op.getCondition(), point);
+    if (op.getMask())
+      holds = b.CreateOr(holds, b.CreateNot(evaluator.value(op.getMask(), point)));
+    llvm::BasicBlock *next = newBlock();
+    b.CreateCondBr(holds, next, failed);
+    b.SetInsertPoint(next);
+  });
+  llvm::IRBuilderBase::InsertPointGuard guard(b);
+  b.SetInsertPoint(failed);
+  llvm::Value *file =
+      line ? (llvm::Value *)b.CreateGlobalString(line.getFilename().getValue()) : llvm::ConstantPointerNull::get(b.getPtrTy());
+  b.CreateCall(callee, {launch, programId, b.CreateGlobalString(op.getMessage()), file, b.getInt32(line ? line.getLine() : 0),
+                        b.getInt32(line ? line.getColumn() : 0)});
+  b.CreateRetVoid();
+}
+
+} // namespace tilery::lower
