@@ -29,6 +29,7 @@ struct Event {
   SharedAddress at;
   uint32_t count = 0;
   SharedAddress data = {};
+  bool operator==(const Event &) const = default;
 };
 
 /// Threads that act as one, in program order. `complete`: the trace ends where they do.
@@ -37,6 +38,7 @@ struct Agent {
   uint32_t block = 0;
   std::vector<Event> events;
   bool complete = true;
+  bool operator==(const Agent &) const = default;
 };
 
 /// What is wrong with them, if anything: agents that wait for ever, phases that get more arrivals than they count, reads of what has not

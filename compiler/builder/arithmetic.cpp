@@ -51,7 +51,13 @@ static mlir::Value floatOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir
     return impl.create<arith::SubFOp>(x, y);
   case BinaryOp::Mul:
     return impl.create<arith::MulFOp>(x, y);
-  case BinaryOp::TrueDiv:
+  case BinaryOp::TrueDiv: {
+    auto quotient = impl.create<arith::DivFOp>(x, y);
+    if (self.policy() == Policy::Triton && type == DType::F32)
+      quotient.setFastmath(arith::FastMathFlags::arcp);
+    return quotient;
+  }
+  case BinaryOp::RoundDiv:
     return impl.create<arith::DivFOp>(x, y);
   case BinaryOp::TruncMod:
     return impl.create<arith::RemFOp>(x, y);
@@ -166,7 +172,7 @@ Value Builder::binary(BinaryOp op, const Operand &lhs, const Operand &rhs) {
     return impl->wrap(integerOp(*this, *impl, op, impl->raw(both[0]), impl->raw(both[1]), DType::Bool), DType::Bool);
   }
   DType type = commonType(lhs, rhs, op);
-  if (op == BinaryOp::TrueDiv && !isFloat(type))
+  if ((op == BinaryOp::TrueDiv || op == BinaryOp::RoundDiv) && !isFloat(type))
     type = DType::F32;
   bool shifts = op == BinaryOp::Shl || op == BinaryOp::Shr;
   if (shifts && impl->policy == Policy::Tir && left)

@@ -13,6 +13,7 @@ const char *symbolOf(BinaryOp op) {
   case BinaryOp::Mul:
     return "*";
   case BinaryOp::TrueDiv:
+  case BinaryOp::RoundDiv:
     return "/";
   case BinaryOp::FloorDiv:
     return "//";
@@ -62,7 +63,9 @@ const char *symbolOf(BinaryOp op) {
   return "?";
 }
 
-static bool divides(BinaryOp op) { return op == BinaryOp::TrueDiv || op == BinaryOp::FloorDiv || op == BinaryOp::Mod; }
+static bool divides(BinaryOp op) {
+  return op == BinaryOp::TrueDiv || op == BinaryOp::RoundDiv || op == BinaryOp::FloorDiv || op == BinaryOp::Mod;
+}
 // bool < integers < floats.
 static int kind(DType t) { return isBool(t) ? 0 : isInteger(t) ? 1 : 2; }
 static int kind(const Literal &literal) {

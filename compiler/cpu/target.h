@@ -20,7 +20,7 @@ struct CpuTarget {
   bool packsDots = true;         // operands of dots are packed into panels
   bool printsFromScratch = true; // the runtime reads printed tiles from the arena
   bool floatAtomics = false;     // additions of f32 and f64 are one atomic instruction
-  bool exp2Unit = false;         // NVIDIA's ex2.approx
+  bool nvidiaMath = false;       // NVIDIA's ex2.approx, div.full, saturation
   bool slowDivision = false;     // a division takes more than twice the time of a multiplication and four fmas
   bool narrowsBF16 = false;      // f32 to bf16 by one instruction that rounds to nearest even and keeps denormals (GPUs)
 

@@ -43,33 +43,105 @@ uint32_t numberAfter(llvm::StringRef text, llvm::StringRef mark) {
   return number;
 }
 
+/// What a piece of assembly is to the model, and the number that is written in it.
+struct Decoded {
+  enum Kind {
+    Nothing,
+    Thread,       // the thread's number
+    Same,         // its argument
+    Init,         // number: arrivals of a phase
+    Arrive,       // number: bytes to come
+    RemoteArrive, // at the barrier of another block
+    Wait,
+    Copy,
+    Multiply, // number: columns of the product
+    Commit,
+    WaitReads, // number: groups that may go on
+    MeetCluster,
+    Meet,
+    Strange
+  } kind = Nothing;
+  uint32_t number = 0;
+};
+
+Decoded decode(llvm::StringRef text) {
+  if (text == "mov.u32 $0, %tid.x;")
+    return {Decoded::Thread};
+  if (text == "mov.b32 $0, $1;")
+    return {Decoded::Same};
+  if (text.starts_with("mbarrier.init.shared::cta.b64 [$0], "))
+    return {Decoded::Init, lastNumber(text)};
+  if (text.starts_with("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], "))
+    return {Decoded::Arrive, lastNumber(text)};
+  if (text.starts_with("mbarrier.arrive.shared::cta.b64 _, [$0]"))
+    return {Decoded::Arrive};
+  if (text.contains("mapa.shared::cluster.u32 remote, $0, $1;") && text.contains("mbarrier.arrive"))
+    return {Decoded::RemoteArrive};
+  if (text.contains("mbarrier.try_wait.parity"))
+    return {Decoded::Wait};
+  if (text.starts_with("cp.async.bulk.tensor.2d.shared::cluster"))
+    return {Decoded::Copy};
+  if (text.contains("wgmma.mma_async"))
+    return {Decoded::Multiply, numberAfter(text, ".m64n")};
+  if (text.starts_with("wgmma.commit_group"))
+    return {Decoded::Commit};
+  if (text.starts_with("wgmma.wait_group"))
+    return {Decoded::WaitReads, lastNumber(text)};
+  if (text.starts_with("barrier.cluster.arrive"))
+    return {Decoded::MeetCluster};
+  if (text.starts_with("bar.sync 0;"))
+    return {Decoded::Meet};
+  return {text.contains("mbarrier.") && !text.contains("fence.") ? Decoded::Strange : Decoded::Nothing};
+}
+
+/// Each text is read once: those of products are long, and run often.
+class Decoder {
+public:
+  const Decoded &operator()(const llvm::CallInst &call) {
+    auto [entry, fresh] = known.try_emplace(call.getCalledOperand());
+    if (fresh)
+      entry->second = decode(assemblyOf(call));
+    return entry->second;
+  }
+
+private:
+  llvm::DenseMap<const llvm::Value *, Decoded> known;
+};
+
 /// The arguments of assembly that the model needs.
-llvm::SmallVector<unsigned, 4> wanted(const llvm::CallInst &call) {
-  llvm::StringRef text = assemblyOf(call);
+llvm::SmallVector<unsigned, 4> wanted(const llvm::CallInst &call, const Decoded &decoded) {
   unsigned last = call.arg_size();
-  if (text.contains("mbarrier.init") || text.contains("mbarrier.arrive") || text.contains("mbarrier.try_wait")) {
+  switch (decoded.kind) {
+  case Decoded::Init:
+  case Decoded::Arrive:
+  case Decoded::RemoteArrive:
+  case Decoded::Wait:
+  case Decoded::Strange: {
     llvm::SmallVector<unsigned, 4> all;
     for (unsigned i = 0; i < last; ++i)
       all.push_back(i);
     return all;
   }
-  if (text.contains("cp.async.bulk.tensor.2d.shared::cluster"))
+  case Decoded::Copy:
     return last > 5 ? llvm::SmallVector<unsigned, 4>{0, 1, 2, 5} : llvm::SmallVector<unsigned, 4>{0, 1, 2};
-  if (text.contains("wgmma.mma_async"))
+  case Decoded::Multiply:
     return {last - 3, last - 2};
-  return {};
+  default:
+    return {};
+  }
 }
 
 /// One thread. Only what its branches and its events depend on is computed.
 class Tracer {
 public:
-  Tracer(const llvm::Function &function, const GpuInfo &info, const TracedLaunch &launch, uint32_t block, uint32_t thread)
-      : function(function), info(info), launch(launch), block(block), thread(thread) {
+  Tracer(const llvm::Function &function, const GpuInfo &info, const TracedLaunch &launch, Decoder &decoder, uint32_t block,
+         uint32_t thread)
+      : function(function), info(info), launch(launch), decoder(decoder), block(block), thread(thread) {
     for (const llvm::BasicBlock &basic : function)
       for (const llvm::Instruction &instruction : basic) {
         if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
           if (call->isInlineAsm())
-            for (unsigned i : wanted(*call))
+            for (unsigned i : wanted(*call, decoder(*call)))
               need(call->getArgOperand(i));
         } else if (auto *branch = llvm::dyn_cast<llvm::BranchInst>(&instruction); branch && branch->isConditional()) {
           need(branch->getCondition());
@@ -286,28 +358,32 @@ private:
 
   /// What assembly returns, if it matters: waits say that they are over.
   Number runAssembly(const llvm::CallInst &call) {
-    llvm::StringRef text = assemblyOf(call);
+    const Decoded &decoded = decoder(call);
     auto argument = [&](unsigned i) { return uint32_t(known(call.getArgOperand(i), "an address depends on data")); };
     auto here = [&](uint32_t offset) { return SharedAddress{block, offset}; };
     auto add = [&](Event::Kind kind, SharedAddress at, uint32_t count = 0, SharedAddress data = {}) {
       events.push_back({kind, at, count, data});
     };
-    if (text == "mov.u32 $0, %tid.x;")
+    switch (decoded.kind) {
+    case Decoded::Nothing:
+      break;
+    case Decoded::Thread:
       return thread;
-    if (text == "mov.b32 $0, $1;")
+    case Decoded::Same:
       return get(call.getArgOperand(0));
-    if (text.starts_with("mbarrier.init.shared::cta.b64 [$0], ")) {
-      add(Event::Init, here(argument(0)), lastNumber(text));
-    } else if (text.starts_with("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], ")) {
-      add(Event::Arrive, here(argument(0)), lastNumber(text));
-    } else if (text.starts_with("mbarrier.arrive.shared::cta.b64 _, [$0]")) {
-      add(Event::Arrive, here(argument(0)));
-    } else if (text.contains("mapa.shared::cluster.u32 remote, $0, $1;") && text.contains("mbarrier.arrive")) {
+    case Decoded::Init:
+      add(Event::Init, here(argument(0)), decoded.number);
+      break;
+    case Decoded::Arrive:
+      add(Event::Arrive, here(argument(0)), decoded.number);
+      break;
+    case Decoded::RemoteArrive:
       add(Event::Arrive, {argument(1), argument(0)});
-    } else if (text.contains("mbarrier.try_wait.parity")) {
+      break;
+    case Decoded::Wait:
       add(Event::Wait, here(argument(0)), argument(1));
       return 1;
-    } else if (text.starts_with("cp.async.bulk.tensor.2d.shared::cluster")) {
+    case Decoded::Copy: {
       uint32_t map = argument(1);
       if (map >= info.maps.size())
         throw Unknown{"a copy from an unknown tensor"};
@@ -317,25 +393,32 @@ private:
       for (uint32_t b = 0; b < 32; ++b)
         if (blocks >> b & 1)
           add(Event::Copy, {b, argument(2)}, bytes, {b, argument(0)});
-    } else if (text.contains("wgmma.mma_async")) {
-      readOperands(call, text);
-    } else if (text.starts_with("wgmma.commit_group")) {
+      break;
+    }
+    case Decoded::Multiply:
+      readOperands(call, decoded.number);
+      break;
+    case Decoded::Commit:
       add(Event::CommitReads, {});
-    } else if (text.starts_with("wgmma.wait_group")) {
-      add(Event::WaitReads, {}, lastNumber(text));
-    } else if (text.starts_with("barrier.cluster.arrive")) {
+      break;
+    case Decoded::WaitReads:
+      add(Event::WaitReads, {}, decoded.number);
+      break;
+    case Decoded::MeetCluster:
       add(Event::Meet, {}, 1);
-    } else if (text.starts_with("bar.sync 0;")) {
+      break;
+    case Decoded::Meet:
       add(Event::Meet, {});
-    } else if (text.contains("mbarrier.") && !text.contains("fence.")) {
-      throw Unknown{"an instruction that the model does not know: " + text.str()};
+      break;
+    case Decoded::Strange:
+      throw Unknown{"an instruction that the model does not know: " + assemblyOf(call).str()};
     }
     return std::nullopt;
   }
 
   // Of each operand in shared memory: where each of its blocks begins.
-  void readOperands(const llvm::CallInst &call, llvm::StringRef text) {
-    unsigned n = numberAfter(text, ".m64n"), last = call.arg_size();
+  void readOperands(const llvm::CallInst &call, unsigned n) {
+    unsigned last = call.arg_size();
     for (unsigned operand = 0; operand < 2; ++operand) {
       const llvm::Value *descriptor = call.getArgOperand(last - 3 + operand);
       if (!descriptor->getType()->isIntegerTy(64))
@@ -354,6 +437,7 @@ private:
   const llvm::Function &function;
   const GpuInfo &info;
   const TracedLaunch &launch;
+  Decoder &decoder;
   uint32_t block, thread;
   llvm::DenseSet<const llvm::Instruction *> needed;
   llvm::SmallVector<const llvm::Instruction *> work;
@@ -388,12 +472,13 @@ std::vector<Event> withLane(const std::vector<Event> &first, const std::vector<E
 BarrierTrace traceBarriers(const llvm::Function &function, const GpuInfo &info, const TracedLaunch &launch) {
   BarrierTrace result;
   uint32_t cluster = clusterOf(function);
+  Decoder decoder;
   try {
     for (uint32_t block = 0; block < cluster; ++block)
       for (uint32_t group = 0; group < info.threads / 128; ++group) {
         barriers::Agent agent{"", block, {}, true};
         for (uint32_t lane = 0; lane < cluster; ++lane) {
-          Tracer tracer(function, info, launch, block, 128 * group + lane);
+          Tracer tracer(function, info, launch, decoder, block, 128 * group + lane);
           tracer.run();
           agent.events = lane ? withLane(agent.events, tracer.events) : tracer.events;
           agent.complete &= tracer.complete;
@@ -412,11 +497,19 @@ BarrierTrace traceBarriers(const llvm::Function &function, const GpuInfo &info, 
 std::optional<std::string> checkBarriers(const llvm::Function &function, const GpuInfo &info, int64_t depth, unsigned stages,
                                          std::string *unknown) {
   uint32_t cluster = clusterOf(function);
+  auto launchOf = [&](uint32_t tiles, int64_t steps) {
+    return TracedLaunch{{tiles, steps > 1 ? 1u : 3u, cluster}, cluster, steps * depth};
+  };
+  auto traceOf = [&](uint32_t tiles, int64_t steps) { return traceBarriers(function, info, launchOf(tiles, steps)); };
   // More steps than stages, so that every barrier sees several phases, over three tiles a block; tiles of one step; tiles of none.
-  for (int64_t steps : {int64_t(2 * stages + 1), int64_t(1), int64_t(0)}) {
-    TracedLaunch launch{{steps > 1 ? 3u : 1u, steps > 1 ? 1u : 3u, cluster}, cluster, steps * depth};
-    BarrierTrace trace = traceBarriers(function, info, launch);
-    if (steps > 1 && trace.unknown.empty() &&
+  std::vector<BarrierTrace> traces = {traceOf(1, 1), traceOf(1, 0)};
+  // Where the number of steps is fixed it may be large: two tiles of it say all.
+  bool fixed = traces[0].agents == traces[1].agents;
+  if (fixed)
+    traces.clear();
+  traces.insert(traces.begin(), traceOf(fixed ? 2 : 3, 2 * stages + 1));
+  for (BarrierTrace &trace : traces) {
+    if (&trace == &traces.front() && trace.unknown.empty() &&
         llvm::none_of(trace.agents, [&](const barriers::Agent &agent) { return agent.events.size() > 3 * stages; }))
       trace.unknown = "it has too few barrier operations";
     if (!trace.unknown.empty()) {

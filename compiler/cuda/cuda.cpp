@@ -21,7 +21,7 @@ lower::Options laneOptions(const Options &options) {
   lanes.target.floatAtomics = true;
   lanes.target.printsFromScratch = false;
   lanes.arenaLimit = options.target.sharedBytes - SimtEmitter::exchangeSlots * SimtEmitter::exchangeBytes;
-  lanes.target.exp2Unit = true;
+  lanes.target.nvidiaMath = true;
   lanes.target.slowDivision = true;
   lanes.disjoint = options.disjoint;
   lanes.fpContract = options.fpContract;

@@ -80,11 +80,12 @@ GemmSchedule chooseSchedule(const GemmProblem &problem, const CudaTarget &target
   schedule.consumers = problem.m % 128 ? problem.m / 64 : 2;
   schedule.k = std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
   schedule.group = problem.reorder ? 8 : 1;
-  // The whole result beside three stages at least; else parts of it by turns, as many as leave three stages.
-  schedule.stageOutput = problem.outputBytes ? outputPieces(problem, schedule) : 0;
-  while (stagesThatFit(problem, schedule, target.sharedBytes) < 3 && schedule.stageOutput % 4 == 0 && schedule.stageOutput > 2)
-    schedule.stageOutput /= 2;
   unsigned wanted = problem.stagesHint > 1 ? problem.stagesHint : 8;
+  // The whole result beside four stages; else parts of it by turns, as many as leave four stages.
+  schedule.stageOutput = problem.outputBytes ? outputPieces(problem, schedule) : 0;
+  while (stagesThatFit(problem, schedule, target.sharedBytes) < std::min(wanted, 4u) && schedule.stageOutput % 4 == 0 &&
+         schedule.stageOutput > 2)
+    schedule.stageOutput /= 2;
   schedule.stages = std::clamp(stagesThatFit(problem, schedule, target.sharedBytes), 2u, wanted);
   if (const char *text = std::getenv("TILERY_SCHEDULE"))
     schedule.override(text);

@@ -49,12 +49,15 @@ private:
   /// where the tensor cores still work on the last stages.
   llvm::Value *multiply(llvm::Value *ring, llvm::function_ref<void()> meanwhile);
   /// Runs body(i, ring) for i in [0, count); `ring` counts the stages of all tiles, and is returned as it is after the loop.
-  llvm::Value *overStages(llvm::Value *ring, llvm::function_ref<void(llvm::Value *i, llvm::Value *ring)> body);
+  llvm::Value *overStages(llvm::Value *count, llvm::Value *ring,
+                          llvm::function_ref<void(llvm::Value *i, llvm::Value *ring)> body);
   /// Where an operand's boxes begin in its tensor: along the rows (of m or n), and along k.
   struct Corner {
     llvm::Value *row, *k;
   };
   Corner corner(bool ofB);
+  /// What the producer needs to know of a program: row and k of both corners, and the number of stages.
+  llvm::SmallVector<llvm::Value *> workOf(llvm::Value *number);
   void load(bool isB, Corner from, llvm::Value *at, llvm::Value *full);
   /// Gives a stage back to the producer, if `condition` holds.
   void release(llvm::Value *ring, llvm::Value *condition);
@@ -70,11 +73,14 @@ private:
   /// Finds out how the numbers of programs run over rows and columns of tiles.
   void findOrder();
   void probeOrder();
-  /// Runs body for this block's tiles, with `tile` set; carries an i32.
-  void overTiles(llvm::function_ref<llvm::Value *(llvm::Value *ring)> body);
+  /// Runs body for this block's tiles, with `tile` set; carries i32s.
+  void overTiles(llvm::ArrayRef<llvm::Value *> start,
+                 llvm::function_ref<llvm::SmallVector<llvm::Value *>(llvm::ArrayRef<llvm::Value *> carried)> body);
   /// Sets the program ids of the tile: a chain of divisions.
   void setTile(llvm::Value *tile);
   void setProgram(llvm::Value *number);
+  /// Quotient and remainder; where the dividend is the smaller one (most often, for extents of 1) without a division's many cycles.
+  std::pair<llvm::Value *, llvm::Value *> divide(llvm::Value *dividend, llvm::Value *divisor);
   llvm::Value *scalar(mlir::Value value);
   /// In 32 bits: coordinates of the copy engine.
   llvm::Value *polynomial(const Polynomial &p);

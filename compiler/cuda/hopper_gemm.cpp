@@ -63,17 +63,13 @@ void HopperGemm::when(llvm::Value *condition, llvm::function_ref<void()> then) {
 }
 
 void HopperGemm::initBarriers() {
-  when(b.CreateICmpEQ(thread, i32(0)), [&] {
+  when(b.CreateICmpEQ(thread, i32(128)), [&] {
     for (unsigned s = 0; s < schedule.stages; ++s) {
       ptx.barrierInit(b.CreateAdd(base, i32(16 * s)), 1);
       ptx.barrierInit(b.CreateAdd(base, i32(16 * s + 8)), schedule.consumers);
     }
     ptx.fenceBarrierInit();
-    for (llvm::Value *map : maps)
-      if (map)
-        ptx.prefetchMap(map);
   });
-  ptx.blockBarrier();
 }
 
 llvm::Value *HopperGemm::barrier(llvm::Value *ring, unsigned offset) {
@@ -93,8 +89,8 @@ llvm::Value *HopperGemm::stageCount() {
   return b.CreateMul(steps, i32(gemm.k / schedule.k));
 }
 
-llvm::Value *HopperGemm::overStages(llvm::Value *ring, llvm::function_ref<void(llvm::Value *, llvm::Value *)> body) {
-  llvm::Value *count = stageCount();
+llvm::Value *HopperGemm::overStages(llvm::Value *count, llvm::Value *ring,
+                                    llvm::function_ref<void(llvm::Value *, llvm::Value *)> body) {
   llvm::BasicBlock *before = b.GetInsertBlock(), *loop = newBlock("stages"), *after = newBlock("");
   b.CreateCondBr(b.CreateICmpSGT(count, i32(0)), loop, after);
   b.SetInsertPoint(loop);
@@ -130,12 +126,30 @@ void HopperGemm::load(bool isB, Corner from, llvm::Value *at, llvm::Value *full)
   }
 }
 
+SmallVector<llvm::Value *> HopperGemm::workOf(llvm::Value *number) {
+  setTile(number);
+  Corner cornerA = corner(false), cornerB = corner(true);
+  SmallVector<llvm::Value *> work;
+  for (llvm::Value *value : {cornerA.row, cornerA.k, cornerB.row, cornerB.k, stageCount()})
+    work.push_back(ptx.here(value));
+  return work;
+}
+
 void HopperGemm::producer() {
-  when(b.CreateICmpEQ(thread, i32(0)), [&] { // one thread does all the work
-    overTiles([&](llvm::Value *ring) {
-      setTile(tile);
-      Corner corners[] = {corner(false), corner(true)};
-      return overStages(ring, [&](llvm::Value *i, llvm::Value *ring) {
+  llvm::Value *alone = b.CreateICmpEQ(thread, i32(0)); // one thread does all the work
+  when(alone, [&] {
+    for (llvm::Value *map : maps)
+      if (map)
+        ptx.prefetchMap(map);
+  });
+  // Where the first tile lies takes several divisions: while the consumers set up the barriers.
+  SmallVector<llvm::Value *> start = workOf(block);
+  start.push_back(i32(0)); // the ring's counter
+  ptx.blockBarrier();
+  when(alone, [&] {
+    overTiles(start, [&](ArrayRef<llvm::Value *> work) {
+      Corner corners[] = {{work[0], work[1]}, {work[2], work[3]}};
+      llvm::Value *ring = overStages(work[4], work[5], [&](llvm::Value *i, llvm::Value *ring) {
         llvm::Value *full = barrier(ring, 0), *at = stageAddress(ring), *k = b.CreateMul(i, i32(schedule.k));
         ptx.wait(barrier(ring, 8), b.CreateXor(parity(ring), i32(1)));
         ptx.arriveExpect(full, stageBytes());
@@ -145,6 +159,10 @@ void HopperGemm::producer() {
           at = b.CreateAdd(at, i32(layout[operand].bytes()));
         }
       });
+      llvm::Value *last = b.CreateSub(programs, i32(1));
+      SmallVector<llvm::Value *> next = workOf(b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b.CreateAdd(tile, blocks), last));
+      next.push_back(ring);
+      return next;
     });
   });
 }
@@ -250,17 +268,17 @@ void HopperGemm::locate() {
 void HopperGemm::consumer() {
   me = b.CreateSub(warpgroup, i32(1));
   elected = b.CreateICmpEQ(b.CreateAnd(thread, i32(127)), i32(0));
-  overTiles([&](llvm::Value *ring) {
+  overTiles({i32(0)}, [&](ArrayRef<llvm::Value *> ring) {
     if (!gemm.equalSteps)
       setTile(tile);
-    llvm::Value *result = multiply(ring, [&] {
+    llvm::Value *result = multiply(ring[0], [&] {
       if (gemm.equalSteps)
         setTile(tile);
       findOutput();
     });
     locate(); // again: what the epilogue derives from it would take registers from the accumulators if it were kept
     epilogue();
-    return result;
+    return SmallVector<llvm::Value *>{result};
   });
   if (schedule.stageOutput)
     ptx.waitStores(false, 0);
@@ -268,7 +286,6 @@ void HopperGemm::consumer() {
 
 GpuInfo HopperGemm::emit() {
   makeFunction();
-  initBarriers();
   findOrder();
   llvm::BasicBlock *producerBlock = newBlock("producer"), *consumerBlock = newBlock("consumer"), *exit = newBlock("exit");
   b.CreateCondBr(b.CreateICmpEQ(warpgroup, i32(0)), producerBlock, consumerBlock);
@@ -276,6 +293,8 @@ GpuInfo HopperGemm::emit() {
   producer();
   b.CreateBr(exit);
   b.SetInsertPoint(consumerBlock);
+  initBarriers();
+  ptx.blockBarrier();
   consumer();
   b.CreateBr(exit);
   b.SetInsertPoint(exit);

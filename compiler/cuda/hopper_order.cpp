@@ -104,44 +104,89 @@ void HopperGemm::probeOrder() {
   inner = found, innerIsRow = which;
 }
 
-void HopperGemm::setProgram(llvm::Value *number) {
-  scalars.clear();
-  program[0] = b.CreateURem(number, grid[0]);
-  llvm::Value *rest = b.CreateUDiv(number, grid[0]);
-  program[1] = b.CreateURem(rest, grid[1]);
-  program[2] = b.CreateUDiv(rest, grid[1]);
+std::pair<llvm::Value *, llvm::Value *> HopperGemm::divide(llvm::Value *dividend, llvm::Value *divisor) {
+  llvm::BasicBlock *before = b.GetInsertBlock(), *divided = newBlock("divided"), *after = newBlock();
+  b.CreateCondBr(b.CreateICmpULT(dividend, divisor), after, divided);
+  b.SetInsertPoint(divided);
+  ptx.keepBranch();
+  llvm::Value *quotient = b.CreateUDiv(dividend, divisor), *rest = b.CreateSub(dividend, b.CreateMul(quotient, divisor));
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+  llvm::PHINode *results[] = {b.CreatePHI(b.getInt32Ty(), 2), b.CreatePHI(b.getInt32Ty(), 2)};
+  results[0]->addIncoming(i32(0), before), results[1]->addIncoming(dividend, before);
+  results[0]->addIncoming(quotient, divided), results[1]->addIncoming(rest, divided);
+  return {results[0], results[1]};
 }
 
-// Tiles in groups of `group` rows of tiles: a wave then shares both operands in L2.
+void HopperGemm::setProgram(llvm::Value *number) {
+  scalars.clear();
+  auto [rest, x] = divide(number, grid[0]);
+  auto [z, y] = divide(rest, grid[1]);
+  program[0] = x, program[1] = y, program[2] = z;
+}
+
+// Tiles in groups of `group` rows of tiles: a wave then shares both operands in L2. A single wave does so in any order.
 void HopperGemm::setTile(llvm::Value *number) {
   if (!inner)
     return setProgram(number);
-  llvm::Value *outer = b.CreateUDiv(plane, inner);
+  llvm::BasicBlock *waves = newBlock("waves"), *wave = newBlock("wave"), *after = newBlock("placed");
+  b.CreateCondBr(b.CreateICmpUGT(programs, blocks), waves, wave);
+  b.SetInsertPoint(wave);
+  setProgram(number);
+  llvm::Value *own[] = {program[0], program[1], program[2]};
+  llvm::BasicBlock *waveEnd = b.GetInsertBlock();
+  b.CreateBr(after);
+
+  b.SetInsertPoint(waves);
+  ptx.keepBranch();
+  auto [layer, inPlane] = divide(number, plane);
+  bool flat = gemm.order == GemmKernel::Order::Probed;
+  llvm::Value *outer = flat ? b.CreateUDiv(plane, inner) : grid[1];
   llvm::Value *near = b.CreateSelect(innerIsRow, inner, outer), *far = b.CreateSelect(innerIsRow, outer, inner);
   llvm::Value *perGroup = b.CreateMul(far, i32(schedule.group));
-  llvm::Value *inPlane = b.CreateURem(number, plane);
-  llvm::Value *first = b.CreateMul(b.CreateUDiv(inPlane, perGroup), i32(schedule.group));
+  llvm::Value *groupAt = b.CreateUDiv(inPlane, perGroup), *inside = b.CreateSub(inPlane, b.CreateMul(groupAt, perGroup));
+  llvm::Value *first = b.CreateMul(groupAt, i32(schedule.group));
   llvm::Value *height = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b.CreateSub(near, first), i32(schedule.group));
-  llvm::Value *inside = b.CreateURem(inPlane, perGroup);
-  llvm::Value *nearAt = b.CreateAdd(first, b.CreateURem(inside, height)), *farAt = b.CreateUDiv(inside, height);
+  llvm::Value *farAt = b.CreateUDiv(inside, height);
+  llvm::Value *nearAt = b.CreateAdd(first, b.CreateSub(inside, b.CreateMul(farAt, height)));
   llvm::Value *innerAt = b.CreateSelect(innerIsRow, nearAt, farAt), *outerAt = b.CreateSelect(innerIsRow, farAt, nearAt);
-  llvm::Value *inThePlane = b.CreateAdd(b.CreateMul(outerAt, inner), innerAt);
-  setProgram(b.CreateAdd(b.CreateMul(b.CreateUDiv(number, plane), plane), inThePlane));
+  if (flat)
+    setProgram(b.CreateAdd(b.CreateAdd(b.CreateMul(layer, plane), b.CreateMul(outerAt, inner)), innerAt));
+  else
+    program[0] = innerAt, program[1] = outerAt, program[2] = layer;
+  llvm::BasicBlock *wavesEnd = b.GetInsertBlock();
+  b.CreateBr(after);
+
+  b.SetInsertPoint(after);
+  scalars.clear();
+  for (unsigned d = 0; d < 3; ++d) {
+    llvm::PHINode *merged = b.CreatePHI(b.getInt32Ty(), 2);
+    merged->addIncoming(own[d], waveEnd);
+    merged->addIncoming(program[d], wavesEnd);
+    program[d] = merged;
+  }
 }
 
-void HopperGemm::overTiles(llvm::function_ref<llvm::Value *(llvm::Value *)> body) {
+void HopperGemm::overTiles(ArrayRef<llvm::Value *> start,
+                           llvm::function_ref<SmallVector<llvm::Value *>(ArrayRef<llvm::Value *>)> body) {
   llvm::BasicBlock *before = b.GetInsertBlock(), *loop = newBlock("tiles"), *after = newBlock("");
   b.CreateCondBr(b.CreateICmpULT(block, programs), loop, after);
   b.SetInsertPoint(loop);
-  llvm::PHINode *now = b.CreatePHI(b.getInt32Ty(), 2), *ring = b.CreatePHI(b.getInt32Ty(), 2);
+  llvm::PHINode *now = b.CreatePHI(b.getInt32Ty(), 2);
   now->addIncoming(block, before);
-  ring->addIncoming(i32(0), before);
+  SmallVector<llvm::Value *> carried;
+  for (llvm::Value *value : start) {
+    llvm::PHINode *phi = b.CreatePHI(b.getInt32Ty(), 2);
+    phi->addIncoming(value, before);
+    carried.push_back(phi);
+  }
   tile = now;
   scalars.clear();
-  llvm::Value *nextRing = body(ring);
+  SmallVector<llvm::Value *> results = body(carried);
   llvm::Value *next = b.CreateAdd(now, blocks);
   now->addIncoming(next, b.GetInsertBlock());
-  ring->addIncoming(nextRing, b.GetInsertBlock());
+  for (auto [phi, result] : llvm::zip(carried, results))
+    llvm::cast<llvm::PHINode>(phi)->addIncoming(result, b.GetInsertBlock());
   b.CreateCondBr(b.CreateICmpULT(next, programs), loop, after);
   b.SetInsertPoint(after);
 }

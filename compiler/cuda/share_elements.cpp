@@ -26,8 +26,10 @@ public:
   Decisions(tile::KernelOp kernel, BlockPlan &block) : kernel(kernel), block(block) {}
   void run() {
     forSteps([&](const lower::Step &step, bool) {
-      if (!step.op)
-        largest = std::max(largest, ShapedType::getNumElements(step.nest.shape));
+      if (step.op)
+        return;
+      largest = std::max(largest, ShapedType::getNumElements(step.nest.shape));
+      reduces |= llvm::any_of(step.nest.sinks, [](const lower::Sink &sink) { return sink.kind == lower::Sink::Reduce; });
     });
     chooseThreads();
     forSteps([&](const lower::Step &step, bool alone) {
@@ -54,8 +56,8 @@ private:
       all(steps, op->getParentOp());
   }
 
-  // What products want, those of explicit threads, the user's num_warps, else some 16 elements of the largest tile a thread; more where a
-  // thread could not hold its share.
+  // What products want, those of explicit threads, the user's num_warps, else some 16 elements of the largest tile a thread, 32 where
+  // threads reduce what they have before they meet; more where a thread could not hold its share.
   void chooseThreads() {
     if (unsigned wanted = mmaThreads(kernel)) {
       block.threads = wanted;
@@ -68,7 +70,9 @@ private:
       return;
     }
     auto warps = kernel->getAttrOfType<IntegerAttr>("tile.num_warps");
-    int64_t wanted = warps ? std::clamp<int64_t>(warps.getInt(), 1, 32) * 32 : std::clamp<int64_t>(largest / 16, 128, 512);
+    int64_t wanted = reduces ? std::clamp<int64_t>(largest / 32, 32, 512) : std::clamp<int64_t>(largest / 16, 128, 512);
+    if (warps)
+      wanted = std::clamp<int64_t>(warps.getInt(), 1, 32) * 32;
     int64_t least = std::min<int64_t>(largest / mostElements, 1024);
     block.threads = llvm::PowerOf2Ceil(std::max(wanted, least));
   }
@@ -199,6 +203,7 @@ private:
   tile::KernelOp kernel;
   BlockPlan &block;
   int64_t largest = 1;
+  bool reduces = false;
 };
 } // namespace
 

@@ -48,8 +48,14 @@ unsigned SimtEmitter::blocksAbreast() {
   int64_t elements = 0;
   for (auto [nest, map] : blockPlan.mapped)
     elements = std::max(elements, map->chunks * map->width);
-  constexpr unsigned others = 32; // registers besides those of the largest tile
-  return std::min<unsigned>(1024, target.registers / (elements + others)) / threads;
+  // Registers of a thread: those of the largest tile, half as many of each other tile that it holds, addresses, and what it computes
+  // with. With too few it waits for each result before the next.
+  int64_t others = std::max<int64_t>(blockPlan.held.size(), 1) - 1, loads = 0;
+  kernel.walk([&](tile::LoadOp) { ++loads; });
+  int64_t registers = std::max<int64_t>(elements + elements / 4 + 16, 48) + others * elements / 2;
+  registers += 16 * std::clamp<int64_t>(loads - 1, 0, 2);
+  constexpr unsigned mostBlocks = 32, mostThreads = 2048; // of a multiprocessor
+  return std::min<unsigned>(std::min<unsigned>(mostThreads, target.registers / registers) / threads, mostBlocks);
 }
 
 FailureOr<GpuInfo> SimtEmitter::emitBlock() {

@@ -100,13 +100,14 @@ SmallVector<Lanes> SimtEmitter::valuesOf(const Nest &nest, const Point &point) {
   SmallVector<Lanes> values;
   for (const Sink &sink : nest.sinks) {
     if (sink.kind == Sink::Define)
-      values.push_back(evaluator.define(sink.value, point));
+      values.push_back(evaluator.unwritten[sink.value] = evaluator.define(sink.value, point));
     else if (sink.kind == Sink::Copy && !sink.value)
       values.push_back(evaluator.readStored(sink.source, nest.shape, point));
     else
       for (Value value : sourcesOf(sink))
         values.push_back(evaluator.value(value, point));
   }
+  evaluator.unwritten.clear();
   return values;
 }
 
@@ -284,6 +285,8 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
   int64_t group = along ? partials / width / (halves ? 2 : 1) : 1; // threads that share a row
   int64_t abreast = threads / group;                               // rows at a time
   SmallVector<KnownBound> bounds = boundsOf(nest);
+  // What is known of a row is tested inside the loop along it, too late for what is computed once a row.
+  llvm::erase_if(bounds, [&](const KnownBound &bound) { return bound.loop != int(axis); });
   SmallVector<const Sink *> reduces;
   SmallVector<Value> scalarResults;
   auto scalarEntry = [&](Value result) { return llvm::find(scalarResults, result) - scalarResults.begin(); };

@@ -235,9 +235,14 @@ bool isElementwise(Operation *op) {
 Lanes emitElementwise(Emitter &e, Operation *op, ArrayRef<Lanes> operands) {
   auto &b = e.b;
   SmallVector<Lanes> v(operands);
-  if (isa<arith::DivFOp>(op) && e.options.target.slowDivision && v[0]->getType()->getScalarType()->isFloatTy() &&
-      e.lanesOf(v[0]) > 1 && e.lanesOf(v[1]) == 1)
-    return divideByUniform(e, v[0], v[1]);
+  if (auto division = dyn_cast<arith::DivFOp>(op);
+      division && e.options.target.slowDivision && v[0]->getType()->getScalarType()->isFloatTy()) {
+    bool nearly = bitEnumContainsAll(division.getFastmath(), arith::FastMathFlags::arcp);
+    if (e.lanesOf(v[0]) > 1 && e.lanesOf(v[1]) == 1)
+      return nearly ? divideNearly(e, v[0], v[1]) : divideByUniform(e, v[0], v[1]);
+    if (nearly && e.options.target.nvidiaMath && e.lanesOf(v[0]) == e.lanesOf(v[1]))
+      return divideNearly(e, v[0], v[1]);
+  }
   e.unify(v);
   Type from = elementOf(op->getOperand(0)), to = elementOf(op->getResult(0));
   Lanes result = nullptr;

@@ -141,6 +141,15 @@ Lanes Emitter::widenFloat(Lanes value, Type element) {
   unsigned lanes = lanesOf(value);
   if (element.getIntOrFloatBitWidth() == 8)
     return widenFloat8(value, element);
+  if (element.isBF16() && options.target.nvidiaMath && lanes % 2 == 0) { // one instruction each: two lie in a register
+    auto *pairs = llvm::FixedVectorType::get(b.getInt32Ty(), lanes / 2);
+    Lanes both = b.CreateBitCast(value, pairs);
+    Lanes low = b.CreateShl(both, 16), high = b.CreateAnd(both, llvm::ConstantInt::get(pairs, 0xffff0000));
+    llvm::SmallVector<int> order;
+    for (int i = 0; i < int(lanes); ++i)
+      order.push_back(i / 2 + (i % 2 ? int(lanes) / 2 : 0));
+    return b.CreateBitCast(b.CreateShuffleVector(low, high, order), vectorOf(b.getFloatTy(), lanes));
+  }
   if (element.isBF16()) {
     Lanes wide = b.CreateZExt(value, vectorOf(b.getInt32Ty(), lanes));
     return b.CreateBitCast(b.CreateShl(wide, 16), vectorOf(b.getFloatTy(), lanes));

@@ -90,6 +90,8 @@ Lanes Evaluator::value(Value tile, ArrayRef<Index> point) {
   Memo &memo = memoAt(point);
   if (auto known = memo.find(key); known != memo.end())
     return known->second;
+  if (Lanes now = unwritten.lookup(tile))
+    return now;
   AtLevel at(*this, levelOf(point));
   return memo[key] = readStored(found->second, tile::shapeOf(tile.getType()), point);
 }

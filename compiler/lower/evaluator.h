@@ -89,6 +89,8 @@ public:
   llvm::SmallVector<KnownBound> known;
   llvm::DenseMap<mlir::Value, llvm::Value *>
       consecutive; // stored index tiles of rank 1: lane i is i + this i64, for every i of this body
+  /// Stored tiles that this body defines and has not written yet. What else it computes reads only the same element of them.
+  llvm::SmallDenseMap<mlir::Value, Lanes> unwritten;
 
   /// Enters a loop whose preheader ends with `preheaderEnd`: what is fixed outside the loop is emitted before it.
   void enterLoop(llvm::Instruction *preheaderEnd);

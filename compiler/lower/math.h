@@ -13,5 +13,7 @@ Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operan
 bool isInlineMath(mlir::Operation *op);
 /// x / divisor of f32 with one divisor for all lanes of a vector, rounded correctly by multiplications with its reciprocal.
 Lanes divideByUniform(Emitter &e, Lanes x, Lanes divisor);
+/// x / divisor of f32 within 2 ULP: by the divisor's reciprocal where one divisor is for all lanes, else by NVIDIA's div.full.
+Lanes divideNearly(Emitter &e, Lanes x, Lanes divisor);
 
 } // namespace tilery::lower

@@ -60,46 +60,54 @@ Lanes clamp(F32 &m, Lanes x, double lo, double hi) { // NaN stays
   return b.CreateSelect(b.CreateFCmpOLT(x, m.number(lo)), m.number(lo), x);
 }
 
-/// min(max(x, lo), hi), one instruction each on GPUs; NaN gives a number.
-Lanes between(F32 &m, Lanes x, double lo, double hi) {
-  x = m.e.intrinsic(llvm::Intrinsic::maxnum, {x, m.number(lo)}, {m.type});
-  return m.e.intrinsic(llvm::Intrinsic::minnum, {x, m.number(hi)}, {m.type});
+/// An instruction of NVIDIA GPUs that takes single numbers, on each lane.
+Lanes eachLane(F32 &m, llvm::ArrayRef<Lanes> operands, llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Type *> overloads = {}) {
+  auto &b = m.e.b;
+  auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(m.type);
+  if (!vector)
+    return m.e.intrinsic(id, operands, overloads);
+  Lanes result = llvm::PoisonValue::get(m.type);
+  for (uint64_t i = 0; i < vector->getNumElements(); ++i) {
+    llvm::SmallVector<Lanes> lanes;
+    for (Lanes operand : operands)
+      lanes.push_back(b.CreateExtractElement(operand, i));
+    result = b.CreateInsertElement(result, m.e.intrinsic(id, lanes, overloads), i);
+  }
+  return result;
 }
 
 /// For GPUs: the hardware's 2^r times 2^n, where `shifted` is n + 127 in its low bits. Denormal 2^r are 0.
 Lanes unitScaledExp2(F32 &m, Lanes r, Lanes shifted) {
   auto &b = m.e.b;
-  auto one = [&](llvm::Value *lane) { return m.e.intrinsic(llvm::Intrinsic::nvvm_ex2_approx_ftz, {lane}, {b.getFloatTy()}); };
-  Lanes power = nullptr;
-  if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(m.type)) {
-    power = llvm::PoisonValue::get(m.type);
-    for (uint64_t i = 0; i < vector->getNumElements(); ++i)
-      power = b.CreateInsertElement(power, one(b.CreateExtractElement(r, i)), i);
-  } else {
-    power = one(r);
-  }
+  Lanes power = eachLane(m, {r}, llvm::Intrinsic::nvvm_ex2_approx_ftz, {b.getFloatTy()});
   return m.mul(power, m.fromBits(b.CreateShl(m.toBits(shifted), 23)));
 }
 
 constexpr double unitMagic = 12582912.0 + 127.0; // as roundMagic, for one power of two with n of [-126, 126]
 
+/// Nearly the integer nearest to x * factor, cut off at +-126, plus unitMagic. Cutting off costs nothing where a multiplication saturates
+/// to [0, 1]. NaN gives a number.
+Lanes unitExponent(F32 &m, Lanes x, double factor) {
+  Lanes part = eachLane(m, {m.fma(x, m.number(factor / 252), m.number(0.5))}, llvm::Intrinsic::nvvm_saturate_f);
+  return m.fma(part, m.number(252.0), m.number(unitMagic - 126));
+}
+
 /// exp for GPUs: x log2(e) = n + r with n cut off at +-126: beyond, r goes on and 2^r with it. NaN stays in r. 2 ULP.
 Lanes unitExp(F32 &m, Lanes x) {
-  Lanes shifted = m.fma(x, m.number(1.4426950408889634), m.number(unitMagic));
-  shifted = between(m, shifted, unitMagic - 126, unitMagic + 126);
-  Lanes n = m.sub(shifted, m.number(unitMagic));
-  Lanes r = m.fma(x, m.number(1.4426950216293335), m.sub(m.number(0.0), n)); // log2(e) in two parts
+  Lanes shifted = unitExponent(m, x, 1.4426950408889634);
+  Lanes minusN = m.sub(m.number(unitMagic), shifted);
+  Lanes r = m.fma(x, m.number(1.4426950216293335), minusN); // log2(e) in two parts
   return unitScaledExp2(m, m.fma(x, m.number(1.925963033500011e-08), r), shifted);
 }
 
 /// exp2 for GPUs by the same steps: near 0 the hardware's errors are smaller. 2.1 ULP.
 Lanes unitExp2(F32 &m, Lanes x) {
-  Lanes shifted = between(m, m.add(x, m.number(unitMagic)), unitMagic - 126, unitMagic + 126);
-  return unitScaledExp2(m, m.sub(x, m.sub(shifted, m.number(unitMagic))), shifted);
+  Lanes shifted = unitExponent(m, x, 1.0);
+  return unitScaledExp2(m, m.add(x, m.sub(m.number(unitMagic), shifted)), shifted);
 }
 
 Lanes exp(F32 &m, Lanes x) {
-  if (m.e.options.target.exp2Unit)
+  if (m.e.options.target.nvidiaMath)
     return unitExp(m, x);
   x = clamp(m, x, -104.0, 89.0); // beyond: 0 and infinity either way
   Lanes t = m.fma(x, m.number(1.4426950408889634), m.number(roundMagic));
@@ -112,7 +120,7 @@ Lanes exp(F32 &m, Lanes x) {
 }
 
 Lanes exp2(F32 &m, Lanes x) {
-  if (m.e.options.target.exp2Unit)
+  if (m.e.options.target.nvidiaMath)
     return unitExp2(m, x);
   x = clamp(m, x, -151.0, 129.0);
   Lanes t = m.add(x, m.number(roundMagic));
@@ -250,54 +258,95 @@ llvm::Function *trigonometric(Emitter &e, llvm::StringRef name, llvm::Type *type
   return function;
 }
 
-/// (x, d, 1 / d) -> x / d as a function of the module, so that callers stay straight-line code. Markstein: a quotient that is off by less
-/// than its last place becomes the correctly rounded one by adding its exact remainder times the rounded reciprocal. That needs results
-/// and remainders that are no denormals; zeros, infinities and NaNs are divided, too.
-llvm::Function *uniformDivision(Emitter &e, llvm::FixedVectorType *type) {
-  std::string symbol = "tilery.divide.f32x" + std::to_string(type->getNumElements());
+/// A function of the module that is always inlined, made once for a type: its branches keep what calls it straight-line code.
+llvm::Function *ownFunction(Emitter &e, llvm::StringRef name, llvm::FixedVectorType *type, llvm::ArrayRef<llvm::Type *> arguments,
+                            llvm::function_ref<llvm::Value *(llvm::Function *)> body) {
+  std::string symbol = ("tilery." + name + ".f32x" + llvm::Twine(type->getNumElements())).str();
   if (llvm::Function *existing = e.module.getFunction(symbol))
     return existing;
   auto &b = e.b;
   llvm::IRBuilder<>::InsertPointGuard guard(b);
   auto debug = b.getCurrentDebugLocation();
   b.SetCurrentDebugLocation(llvm::DebugLoc());
-  llvm::Type *scalar = b.getFloatTy();
-  auto *function = llvm::Function::Create(llvm::FunctionType::get(type, {type, scalar, scalar}, false),
-                                          llvm::Function::InternalLinkage, symbol, e.module);
+  auto *function =
+      llvm::Function::Create(llvm::FunctionType::get(type, arguments, false), llvm::Function::InternalLinkage, symbol, e.module);
   function->setDoesNotThrow();
   function->setDoesNotAccessMemory();
   function->addFnAttr(llvm::Attribute::AlwaysInline);
-  auto *entry = llvm::BasicBlock::Create(e.context(), "", function), *slow = llvm::BasicBlock::Create(e.context(), "", function),
-       *done = llvm::BasicBlock::Create(e.context(), "", function);
-  b.SetInsertPoint(entry);
-  F32 m(e, type);
-  unsigned lanes = type->getNumElements();
-  llvm::Value *divisor = function->getArg(1);
-  Lanes x = function->getArg(0), d = b.CreateVectorSplat(lanes, divisor), r = b.CreateVectorSplat(lanes, function->getArg(2));
-  Lanes minusD = b.CreateFNeg(d), q = m.mul(x, r);
-  q = m.fma(m.fma(minusD, q, x), r, q);
-  q = m.fma(m.fma(minusD, q, x), r, q);
-  Lanes size = m.abs(q);
-  llvm::Value *least = b.CreateExtractElement(size, uint64_t(0)); // NaN where any is NaN
-  for (uint64_t i = 1; i < lanes; ++i)
-    least = e.intrinsic(llvm::Intrinsic::minimum, {least, b.CreateExtractElement(size, i)}, {scalar});
-  auto number = [&](double value) { return llvm::ConstantFP::get(scalar, value); };
-  llvm::Value *range = e.intrinsic(llvm::Intrinsic::fabs, {divisor}, {scalar});
-  llvm::Value *usual = b.CreateAnd(b.CreateFCmpOGE(range, number(0x1p-40)), b.CreateFCmpOLE(range, number(0x1p100)));
-  usual = b.CreateAnd(usual, b.CreateFCmpOGE(least, number(0x1p-60)));
-  b.CreateCondBr(usual, done, slow);
-  b.SetInsertPoint(slow);
-  // LLVM takes GPUs' divisions for cheap and would always do both: an effect keeps the branch.
-  b.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(b.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
-  Lanes other = m.div(x, d);
-  b.CreateBr(done);
-  b.SetInsertPoint(done);
-  auto *phi = b.CreatePHI(type, 2);
-  phi->addIncoming(q, entry);
-  phi->addIncoming(other, slow);
-  b.CreateRet(phi);
+  b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "", function));
+  b.CreateRet(body(function));
   b.SetCurrentDebugLocation(debug);
   return function;
+}
+
+/// LLVM takes GPUs' divisions for cheap and would always do both sides of a branch: an effect keeps it.
+void keepBranch(Emitter &e) {
+  e.b.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(e.b.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
+}
+
+/// (x, d, 1 / d) -> x / d as a function of the module. Markstein: a quotient that is off by less than its last place becomes the
+/// correctly rounded one by adding its exact remainder times the rounded reciprocal. That needs results and remainders that are no
+/// denormals; zeros, infinities and NaNs are divided, too.
+llvm::Function *uniformDivision(Emitter &e, llvm::FixedVectorType *type) {
+  auto &b = e.b;
+  llvm::Type *scalar = b.getFloatTy();
+  return ownFunction(e, "divide", type, {type, scalar, scalar}, [&](llvm::Function *function) {
+    auto *slow = llvm::BasicBlock::Create(e.context(), "", function), *done = llvm::BasicBlock::Create(e.context(), "", function);
+    llvm::BasicBlock *entry = b.GetInsertBlock();
+    F32 m(e, type);
+    unsigned lanes = type->getNumElements();
+    llvm::Value *divisor = function->getArg(1);
+    Lanes x = function->getArg(0), d = b.CreateVectorSplat(lanes, divisor), r = b.CreateVectorSplat(lanes, function->getArg(2));
+    Lanes minusD = b.CreateFNeg(d), q = m.mul(x, r);
+    q = m.fma(m.fma(minusD, q, x), r, q);
+    q = m.fma(m.fma(minusD, q, x), r, q);
+    Lanes size = m.abs(q);
+    llvm::Value *least = b.CreateExtractElement(size, uint64_t(0)); // NaN where any is NaN
+    for (uint64_t i = 1; i < lanes; ++i)
+      least = e.intrinsic(llvm::Intrinsic::minimum, {least, b.CreateExtractElement(size, i)}, {scalar});
+    auto number = [&](double value) { return llvm::ConstantFP::get(scalar, value); };
+    llvm::Value *range = e.intrinsic(llvm::Intrinsic::fabs, {divisor}, {scalar});
+    llvm::Value *usual = b.CreateAnd(b.CreateFCmpOGE(range, number(0x1p-40)), b.CreateFCmpOLE(range, number(0x1p100)));
+    usual = b.CreateAnd(usual, b.CreateFCmpOGE(least, number(0x1p-60)));
+    b.CreateCondBr(usual, done, slow);
+    b.SetInsertPoint(slow);
+    keepBranch(e);
+    Lanes other = m.div(x, d);
+    b.CreateBr(done);
+    b.SetInsertPoint(done);
+    auto *phi = b.CreatePHI(type, 2);
+    phi->addIncoming(q, entry);
+    phi->addIncoming(other, slow);
+    return phi;
+  });
+}
+
+/// (x, d, 1 / d, whether d and 1 / d are normal numbers) -> x / d within 2 ULP as a function of the module.
+llvm::Function *nearDivision(Emitter &e, llvm::FixedVectorType *type) {
+  auto &b = e.b;
+  llvm::Type *scalar = b.getFloatTy();
+  return ownFunction(e, "divide_nearly", type, {type, scalar, scalar, b.getInt1Ty()}, [&](llvm::Function *function) {
+    F32 m(e, scalar), wide(e, type);
+    llvm::BasicBlock *entry = b.GetInsertBlock(), *slow = llvm::BasicBlock::Create(e.context(), "", function),
+                     *done = llvm::BasicBlock::Create(e.context(), "", function);
+    auto splat = [&](llvm::Value *value) { return b.CreateVectorSplat(type->getNumElements(), value); };
+    Lanes x = function->getArg(0), divisor = function->getArg(1), near = wide.mul(x, splat(function->getArg(2)));
+    b.CreateCondBr(function->getArg(3), done, slow);
+    b.SetInsertPoint(slow);
+    keepBranch(e);
+    // The divisor and its reciprocal stay in [2^-64, 2^64]; x takes the same factor before it meets the reciprocal, so that neither step
+    // overflows, or rounds a denormal, where the quotient is none.
+    Lanes size = m.abs(divisor), one = m.number(1.0);
+    Lanes factor = b.CreateSelect(b.CreateFCmpOLT(size, m.number(0x1p-64)), m.number(0x1p64), one);
+    factor = b.CreateSelect(b.CreateFCmpOGT(size, m.number(0x1p64)), m.number(0x1p-64), factor);
+    Lanes scaled = wide.mul(wide.mul(x, splat(factor)), splat(m.div(one, m.mul(divisor, factor))));
+    b.CreateBr(done);
+    b.SetInsertPoint(done);
+    auto *phi = b.CreatePHI(type, 2);
+    phi->addIncoming(near, entry);
+    phi->addIncoming(scaled, slow);
+    return phi;
+  });
 }
 
 } // namespace
@@ -306,6 +355,19 @@ Lanes divideByUniform(Emitter &e, Lanes x, Lanes divisor) {
   auto *type = llvm::cast<llvm::FixedVectorType>(x->getType());
   F32 m(e, e.b.getFloatTy());
   return e.b.CreateCall(uniformDivision(e, type), {x, divisor, m.div(m.number(1.0), divisor)});
+}
+
+Lanes divideNearly(Emitter &e, Lanes x, Lanes divisor) {
+  F32 m(e, divisor->getType());
+  if (e.lanesOf(x) == e.lanesOf(divisor)) {
+    assert(e.options.target.nvidiaMath && "elsewhere divisions are fast enough");
+    return eachLane(m, {x, divisor}, llvm::Intrinsic::nvvm_div_full);
+  }
+  auto &b = e.b;
+  Lanes size = m.abs(divisor);
+  Lanes usual = b.CreateAnd(b.CreateFCmpOGE(size, m.number(0x1p-126)), b.CreateFCmpOLE(size, m.number(0x1p126)));
+  auto *function = nearDivision(e, llvm::cast<llvm::FixedVectorType>(x->getType()));
+  return b.CreateCall(function, {x, divisor, m.div(m.number(1.0), divisor), usual});
 }
 
 Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands) {

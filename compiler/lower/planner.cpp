@@ -114,8 +114,9 @@ bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shap
   if (options.target.vectorRegisters <= 16 && ((reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) ||
                                                (isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow))))
     return false;
+  // A reduction's result is there when its nest is done, also where it keeps the shape because the axis has one element.
   for (const auto &[value, reach] : pull.tiles)
-    if (nest.pending.count(value) && !reach.sameElement)
+    if (nest.pending.count(value) && (!reach.sameElement || value.getDefiningOp<tile::ReduceOp>()))
       return false;
   for (Value value : pull.scalars)
     if (nest.pending.count(value))

@@ -194,6 +194,16 @@ template <typename Op, typename F, typename R> static void addFloat(Handlers &ta
 }
 
 enum class NanMode { Loses, Wins };
+// A quotient by a reciprocal (docs/ir.md) is an interval: 2 units in the last place, one more for the rounding of the oracle's own.
+static void divideFloats(Interpreter &in, arith::DivFOp op) {
+  const Tile &a = in.tile(op.getLhs()), &b = in.tile(op.getRhs());
+  Tile result = floatBinary(in, a, b, [](auto x, auto y) { return x / y; });
+  bool nearly = a.element.format == Format::F32 && bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::arcp);
+  shadowLanes(in, result, {&a, &b}, nearly, nearly ? 3 : 1,
+              [&](int64_t i) { return divRange(a.range(laneOf(a, i)), b.range(laneOf(b, i))); });
+  in.set(op.getResult(), std::move(result));
+}
+
 // On bits, so that a chosen lane keeps its payload. -0 < +0.
 static uint64_t choose(Element e, uint64_t a, uint64_t b, bool isMax, NanMode mode) {
   double x = decode(e, a), y = decode(e, b);
@@ -301,7 +311,7 @@ static void addFloatHandlers(Handlers &table) {
   addFloat<arith::AddFOp>(table, [](auto x, auto y) { return x + y; }, addRange);
   addFloat<arith::SubFOp>(table, [](auto x, auto y) { return x - y; }, subRange);
   addFloat<arith::MulFOp>(table, [](auto x, auto y) { return x * y; }, mulRange);
-  addFloat<arith::DivFOp>(table, [](auto x, auto y) { return x / y; }, divRange);
+  table.addLanewise<arith::DivFOp>(divideFloats);
   addFloat<arith::RemFOp>(table, [](auto x, auto y) { return std::fmod(x, y); }, [](Interval, Interval) { return unknown(); });
   addMinMax<arith::MaxNumFOp>(table, true, NanMode::Loses);
   addMinMax<arith::MinNumFOp>(table, false, NanMode::Loses);

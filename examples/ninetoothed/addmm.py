@@ -48,8 +48,9 @@ addmm = ninetoothed.make(
 if __name__ == "__main__":
     import torch
 
-    input, lhs, rhs = torch.randn(300, 200), torch.randn(300, 500), torch.randn(500, 200)
+    input, lhs, rhs = (torch.randn(shape, dtype=torch.float16) for shape in ((300, 200), (300, 500), (500, 200)))
     output = torch.empty_like(input)
     addmm(input, lhs, rhs, 0.5, 2.0, output)
-    torch.testing.assert_close(output, torch.addmm(input, lhs, rhs, beta=0.5, alpha=2.0), rtol=1e-4, atol=1e-4)
+    expected = torch.addmm(input.double(), lhs.double(), rhs.double(), beta=0.5, alpha=2.0)
+    torch.testing.assert_close(output.double(), expected, rtol=2**-11, atol=1e-4)  # one rounding to f16
     print("addmm agrees with torch")

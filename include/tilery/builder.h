@@ -80,7 +80,8 @@ enum class BinaryOp {
   Add,
   Sub,
   Mul,
-  TrueDiv,
+  TrueDiv,  ///< under Triton's rules f32 quotients may be off by 2 units in the last place
+  RoundDiv, ///< correctly rounded under any rules
   FloorDiv,
   Mod,
   TruncDiv,

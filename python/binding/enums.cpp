@@ -24,6 +24,7 @@ BinaryOp binaryOp(const std::string &name) {
                                                                 {"-", Sub},
                                                                 {"*", Mul},
                                                                 {"/", TrueDiv},
+                                                                {"div_rn", RoundDiv},
                                                                 {"//", FloorDiv},
                                                                 {"%", Mod},
                                                                 {"truncdiv", TruncDiv},

@@ -6,7 +6,7 @@ namespace tilery::python {
 Policy promotionPolicy(const std::string &name); ///< "triton", "tir"
 BinaryOp binaryOp(
     const std::string &
-        name); ///< "+", "-", "*", "/", "//", "%", "truncdiv", "truncmod", "**", "&", ..., "min", "max", "min_nan", "max_nan", "mulhi"
+        name); ///< "+", "-", "*", "/", "//", "%", "truncdiv", "truncmod", "**", "&", ..., "min", "max", "min_nan", "max_nan", "mulhi", "div_rn"
 UnaryOp unaryOp(const std::string &name);         ///< "-", "~", "not", "abs", "+"
 MathOp mathOp(const std::string &name);           ///< "exp", "log2", "rsqrt", "fma", ...
 ReduceKind reduceKind(const std::string &name);   ///< "sum", "prod", "max", "min", "max_nan", "min_nan", "and", "or", "xor"

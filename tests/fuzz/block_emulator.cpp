@@ -257,7 +257,7 @@ std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], co
   cpu::CpuTarget host = cpu::hostTarget();
   lanes.target.cpu = host.cpu, lanes.target.features = host.features;
   lanes.target.narrowsBF16 = false;
-  lanes.target.exp2Unit = false;
+  lanes.target.nvidiaMath = false;
   if (grid[0] % 2) // in half of the runs the larger tiles go to the workspace
     lanes.arenaLimit = 512;
   cpu::prepareModule(module, host);

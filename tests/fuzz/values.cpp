@@ -144,8 +144,12 @@ Value Generator::binary(Value x, Value y) {
     case 3:
     case 4:
       return arith::MulFOp::create(b, loc, x, y);
-    case 5:
-      return arith::DivFOp::create(b, loc, x, y);
+    case 5: {
+      auto quotient = arith::DivFOp::create(b, loc, x, y);
+      if (element.isF32() && random.chance(0.5))
+        quotient.setFastmath(arith::FastMathFlags::arcp);
+      return quotient;
+    }
     case 6:
       return arith::MaxNumFOp::create(b, loc, x, y);
     case 7:

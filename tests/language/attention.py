@@ -3,6 +3,7 @@
 import math
 
 import torch
+from language.products import TF32_UNIT
 
 UNITS = {torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 
@@ -23,7 +24,10 @@ def attention_with_bound(q, k, v, block, scale=1.0, causal=False):
     So weights are off by a relative eta, and the result by 2 (eta + (n + b + 1) u) softmax(..) |v|. A narrower type with unit
     w rounds the weights of the numerator and the result: another w (softmax(..) |v| + |result|), and below the smallest
     normal number of f16 a weight is off by 2^-25 at most.
+
+    On a GPU products of float32 round their factors to t = 2^-11: another 2t S_j for a score, t for the weights and for v.
     """
+    tensor_cores = TF32_UNIT if q.is_cuda and q.dtype == torch.float32 else 0.0
     unit, u = UNITS[q.dtype], 2.0**-24
     q, k, v = q.double(), k.double(), v.double()
     d, n = q.shape[-1], k.shape[-2]
@@ -35,8 +39,8 @@ def attention_with_bound(q, k, v, block, scale=1.0, causal=False):
         scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), float("-inf"))
     weights = scores.softmax(-1)
     result, size = weights @ v, weights @ v.abs()
-    eta = math.log(2) * u * ((d + 4) * sizes + 8 * largest) + 4 * u + 5 * blocks * u
-    bound = 2 * (eta + (n + blocks + 1) * u) * size
+    eta = math.log(2) * (u * ((d + 4) * sizes + 8 * largest) + 2 * tensor_cores * sizes) + 4 * u + 5 * blocks * u
+    bound = 2 * (eta + (n + blocks + 1) * u + tensor_cores) * size
     if unit > u:
         bound += unit * (size + result.abs()) + n * 2.0**-25 * v.abs().max()
 

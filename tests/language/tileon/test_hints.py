@@ -58,7 +58,9 @@ def test_a_contraction_keeps_the_stages_of_its_loop():
     assert re.search(r"tile\.contract.*?num_stages = 4 : i64", passes, re.S)
 
 
-def test_equal_code_is_compiled_once(monkeypatch):
+def test_equal_code_is_compiled_once(monkeypatch, device):
+    if device == "cuda":
+        pytest.skip("there the number of warps changes the code")
     entries, compiled, compile = {}, [], _native.compile
     monkeypatch.setattr(_native, "cache_folder", lambda: "a cache of this test")
     monkeypatch.setattr(_native, "cache_get", lambda kind, key: entries.get((kind, key)))

@@ -49,6 +49,64 @@ void expectOfThreads(const std::string &body, llvm::function_ref<int(int)> expec
 }
 } // namespace
 
+TEST(Simt, ReductionsOverOneElement) {
+  const char *text = R"(
+tile.kernel @k(%in: !tile.ptr<i32>, %out: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c4 = arith.constant 4 : i64
+  %from = tile.access %in, %c0 steps(%c1, %c1) bounds [1, 1](%c0, %c4, %c0, %c1) : <i32>, (i64, i64), (i64, i64, i64, i64) -> <4x1xi32>
+  %x = tile.load %from : !tile.access<4x1xi32> -> tensor<4x1xi32>
+  %largest = tile.reduce %x axis 1 {
+  ^bb0(%a: i32, %b: i32):
+    %m = arith.maxsi %a, %b : i32
+    tile.yield %m : i32
+  } : tensor<4x1xi32> -> tensor<4xi32>
+  %column = tile.expand_dims %largest axis 1 : tensor<4xi32> -> tensor<4x1xi32>
+  %y = arith.muli %x, %column : tensor<4x1xi32>
+  %flat = tile.reshape %y : tensor<4x1xi32> -> tensor<4xi32>
+  %again = tile.reshape %flat : tensor<4xi32> -> tensor<4x1xi32>
+  %sum = tile.reduce %again axis 1 {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  } : tensor<4x1xi32> -> tensor<4xi32>
+  %sums = tile.expand_dims %sum axis 1 : tensor<4xi32> -> tensor<4x1xi32>
+  %z = arith.addi %y, %sums : tensor<4x1xi32>
+  %to = tile.access %out, %c0 steps(%c1, %c1) bounds [1, 1](%c0, %c4, %c0, %c1) : <i32>, (i64, i64), (i64, i64, i64, i64) -> <4x1xi32>
+  tile.store %to, %z : !tile.access<4x1xi32>, tensor<4x1xi32>
+  tile.return
+})";
+  std::vector<int32_t> in = {3, -5, 7, 11}, out(4, -7);
+  run(text, {1, 1, 1}, {slot(in.data()), slot(out.data())});
+  EXPECT_EQ(out, (std::vector<int32_t>{18, 50, 98, 242}));
+}
+
+TEST(Simt, RowsBeyondTheBoundAreNotRead) {
+  const char *text = R"(
+tile.kernel @k(%in: !tile.ptr<i32>, %out: !tile.ptr<i32>, %n: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c48 = arith.constant 48 : i64
+  %from = tile.access %in, %c0 steps(%c1, %c1) bounds [1, 1](%c0, %n, %c0, %c1) : <i32>, (i64, i64), (i64, i64, i64, i64) -> <48x1xi32>
+  %x = tile.load %from : !tile.access<48x1xi32> -> tensor<48x1xi32>
+  %column = tile.expand_dims %x axis 2 : tensor<48x1xi32> -> tensor<48x1x1xi32>
+  %pairs = tile.broadcast %column : tensor<48x1x1xi32> -> tensor<48x1x2xi32>
+  %sum = tile.reduce %pairs axis 2 {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  } : tensor<48x1x2xi32> -> tensor<48x1xi32>
+  %to = tile.access %out, %c0 steps(%c1, %c1) bounds [1, 1](%c0, %c48, %c0, %c1) : <i32>, (i64, i64), (i64, i64, i64, i64) -> <48x1xi32>
+  tile.store %to, %sum : !tile.access<48x1xi32>, tensor<48x1xi32>
+  tile.return
+})";
+  std::vector<int32_t> in(48, 3), out(48, -7), expected(48, 0);
+  std::fill_n(expected.begin(), 38, 6);
+  run(text, {1, 1, 1}, {slot(in.data()), slot(out.data()), 38});
+  EXPECT_EQ(out, expected);
+}
+
 TEST(Simt, ShufflesOfThreads) {
   expectOfThreads("%r = tile.shuffle down %x, %c1 : i32 -> i32", [](int t) { return t % 32 == 31 ? 63 - t : 62 - t; });
   expectOfThreads("%r = tile.shuffle up %x, %c3 {width = 8} : i32 -> i32", [](int t) { return t % 8 < 3 ? 63 - t : 66 - t; });

@@ -14,7 +14,7 @@ using namespace tilery::lower;
 namespace {
 
 /// out[i] = function(in[i]) for i in [0, end), in vectors of `lanes`.
-KernelPtr compileFunction(const std::string &name, unsigned lanes) {
+KernelPtr compileFunction(llvm::function_ref<Lanes(Emitter &, Lanes)> code, unsigned lanes) {
   Options options;
   llvm::LLVMContext context;
   llvm::Module module("math", context);
@@ -36,7 +36,7 @@ KernelPtr compileFunction(const std::string &name, unsigned lanes) {
   i->addIncoming(b.getInt64(0), entry);
   llvm::Type *type = e.vectorOf(b.getFloatTy(), lanes);
   auto at = [&](llvm::Value *base) { return b.CreateGEP(b.getFloatTy(), base, i); };
-  Lanes y = emitOwnMath(e, name, {b.CreateAlignedLoad(type, at(in), llvm::Align(4))});
+  Lanes y = code(e, b.CreateAlignedLoad(type, at(in), llvm::Align(4)));
   b.CreateAlignedStore(y, at(out), llvm::Align(4));
   auto *next = b.CreateAdd(i, b.getInt64(lanes));
   i->addIncoming(next, loop);
@@ -47,6 +47,10 @@ KernelPtr compileFunction(const std::string &name, unsigned lanes) {
   image.object = emitObject(module, options.target, {});
   image.kernels.push_back({"f", 0, {{"in", DType::F32, true, false}, {"out", DType::F32, true, true}}});
   return load(image).front();
+}
+
+KernelPtr compileFunction(const std::string &name, unsigned lanes) {
+  return compileFunction([&](Emitter &e, Lanes x) { return emitOwnMath(e, name, {x}); }, lanes);
 }
 
 std::vector<float> evaluate(const KernelPtr &kernel, const std::vector<float> &in) {
@@ -103,6 +107,37 @@ TEST_P(OwnMath, IsWithinTwoUlps) {
   auto zeros = evaluate(compileFunction(name, 1), {0.0f, -0.0f});
   if (exact(0.0L) == 0) // odd functions keep the sign of zero
     EXPECT_TRUE(!std::signbit(zeros[0]) && std::signbit(zeros[1]) == (exact(-0.5L) < 0)) << name;
+}
+
+/// out[i] = in[i] / divisor by divideNearly with one divisor for all lanes.
+KernelPtr compileDivision(float divisor) {
+  return compileFunction(
+      [&](Emitter &e, Lanes x) { return divideNearly(e, x, llvm::ConstantFP::get(e.b.getFloatTy(), divisor)); }, 8);
+}
+
+TEST(DivideNearly, IsWithinTwoUlps) {
+  std::vector<float> in = {0.0f,
+                           -0.0f,
+                           INFINITY,
+                           -INFINITY,
+                           NAN,
+                           std::numeric_limits<float>::denorm_min(),
+                           std::numeric_limits<float>::max(),
+                           std::numeric_limits<float>::min()};
+  for (uint32_t bits = 1; bits < 0x7F800000u; bits += 35711)
+    in.push_back(std::bit_cast<float>(bits | (bits << 31)));
+  while (in.size() % 8)
+    in.push_back(0.5f);
+  std::vector<float> divisors = {0.0f,      -0.0f,       INFINITY,        NAN,      1.0f,          3.0f,
+                                 0x1p-149f, 0x1.8p-130f, 0x1.fffffep-65f, 0x1p-64f, 0x1.555554p0f, -0x1.2p64f,
+                                 0x1p65f,   0x1.8p126f,  0x1.fffffep127f};
+  for (uint32_t bits = 1; bits < 0x7F800000u; bits += 35711 * 997)
+    divisors.push_back(std::bit_cast<float>(bits));
+  for (float divisor : divisors) {
+    auto out = evaluate(compileDivision(divisor), in);
+    for (size_t i = 0; i < in.size(); ++i)
+      ASSERT_LE(ulps(out[i], (long double)in[i] / divisor), 2.0) << in[i] << " / " << divisor << " gave " << out[i];
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OwnMath,

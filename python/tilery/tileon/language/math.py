@@ -46,16 +46,16 @@ def abs(x):
 
 
 def fdiv(x, y, ieee_rounding=False):
-    """Division of floats."""
+    """Division of floats; of f32 within 2 units in the last place, or correctly rounded."""
     x, y = to_tensor(x), to_tensor(y)
     if not x.dtype.is_floating() or not y.dtype.is_floating():
         raise error(ValueError, f"fdiv takes floats, got {x.dtype} and {y.dtype}")
-    return wrap(native().binary("/", x, y))
+    return wrap(native().binary("div_rn" if unwrap(ieee_rounding) else "/", x, y))
 
 
 def div_rn(x, y):
     """Division, correctly rounded."""
-    return fdiv(x, y)
+    return fdiv(x, y, ieee_rounding=True)
 
 
 def fma(x, y, z):
