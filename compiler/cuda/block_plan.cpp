@@ -8,10 +8,12 @@ namespace {
 BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, unsigned stages, bool inResults) {
   BlockPlan result;
   result.inResults = inResults;
-  unsigned threads = mmaThreads(kernel);
+  unsigned threads = mmaThreads(kernel), count = 0;
+  kernel.walk([&](Operation *op) { count += isa<tile::DotOp, tile::ContractOp>(op); });
   kernel.walk([&](Operation *op) {
     if (isa<tile::DotOp, tile::ContractOp>(op)) {
-      const MmaPlan &product = result.products[op] = planMma(op, threads, stages);
+      // What one product leaves goes into the next: from registers to registers, where warps have whole rows.
+      const MmaPlan &product = result.products[op] = planMma(op, threads, stages, count > 1);
       if (!result.stagesInResult(product))
         result.stagingBytes = std::max<uint64_t>(result.stagingBytes, product.stages * product.stageBytes());
     }
@@ -23,9 +25,13 @@ BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, unsigned 
     return result.stagesInResult(product) ? product.stages * product.stageBytes() : 0;
   };
   result.plan = lower::planKernel(kernel, options);
-  for (auto &[op, product] : result.products)
-    result.plan.dots[op] = product.print();
   shareElements(kernel, result, options);
+  result.stagingBytes = 0; // less than was put by where a factor stays in registers
+  for (auto &[op, product] : result.products) {
+    result.plan.dots[op] = product.print();
+    if (!result.stagesInResult(product))
+      result.stagingBytes = std::max<uint64_t>(result.stagingBytes, product.stages * product.stageBytes());
+  }
   return result;
 }
 } // namespace

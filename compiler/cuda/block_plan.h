@@ -24,7 +24,7 @@ struct BlockPlan {
   BlockPlan() = default;
   BlockPlan(BlockPlan &&) = default; // `mapped` points into `plan`
   BlockPlan &operator=(BlockPlan &&) = default;
-  bool stagesInResult(const MmaPlan &product) const { return inResults && product.atOnce(); }
+  bool stagesInResult(const MmaPlan &product) const { return inResults && product.atOnce() && !product.wholeRows; }
   uint64_t stagingOffset() const { return (plan.arenaBytes + 63) / 64 * 64; }
   void print(llvm::raw_ostream &stream, mlir::Operation *kernel) const;
 };

@@ -105,6 +105,19 @@ MmaEmitter::Carried MmaEmitter::products(const Pass &pass, Carried accumulators)
     kernel.when(b.CreateICmpSLT(iteration, total), [&] { fill(pass, stageOf(iteration), iteration); });
     machine.commitCopies(e);
   };
+  if (plan.a.inRegisters) { // written out: which registers an instruction takes is no number at run time
+    int64_t each = plan.b.k / plan.form.depth();
+    for (int64_t i = 0; i < plan.chunks; ++i) {
+      if (i)
+        barrier();
+      fill(pass, staging, e.i64(i));
+      machine.commitCopies(e);
+      machine.waitCopies(e, 0);
+      barrier();
+      accumulators = multiplyStage(staging, std::move(accumulators), i * each);
+    }
+    return accumulators;
+  }
   repeat(e.i64(0), e.i64(ahead), {}, [&](llvm::Value *i, ArrayRef<llvm::Value *>) {
     load(i);
     return Carried();
@@ -122,14 +135,43 @@ MmaEmitter::Carried MmaEmitter::products(const Pass &pass, Carried accumulators)
   });
 }
 
-MmaEmitter::Carried MmaEmitter::multiplyStage(llvm::Value *stage, Carried accumulators) {
-  for (int64_t k = 0; k < plan.a.k / plan.form.depth(); ++k)
-    multiplyFragments(loadFragments(stage, k), accumulators);
+MmaEmitter::Carried MmaEmitter::multiplyStage(llvm::Value *stage, Carried accumulators, int64_t first) {
+  for (int64_t k = 0; k < plan.a.k / plan.form.depth(); ++k) {
+    Fragments fragments = loadFragments(stage, k);
+    for (unsigned mi = 0; plan.a.inRegisters && mi < plan.tilesM; ++mi)
+      fragments.a.push_back(fragmentOfFactor(mi, first + k));
+    multiplyFragments(fragments, accumulators);
+  }
   return accumulators;
+}
+
+void MmaEmitter::transferHeld(const lower::Evaluator::Held &held, Carried &accumulators, bool store) {
+  Type element = lower::elementOf(op->getResult(0));
+  bool isFloat = isa<FloatType>(element), small = isFloat && lower::isSmallFloat(element);
+  llvm::Type *sums = e.vectorOf(sum, 2), *type = e.vectorOf(e.valueType(element), 2);
+  for (unsigned mi = 0; mi < plan.tilesM; ++mi)
+    for (unsigned half = 0; half < 2; ++half)
+      for (unsigned ni = 0; ni < plan.tilesN; ++ni) {
+        llvm::Value *part = held.parts[(2 * mi + half) * plan.tilesN + ni];
+        llvm::Value **pair = &accumulators[(mi * plan.tilesN + ni) * 4 + 2 * half];
+        if (!store) {
+          llvm::Value *value = b.CreateLoad(type, part);
+          value = small ? e.widenFloat(value, element) : isFloat ? value : b.CreateSExtOrTrunc(value, sums);
+          for (unsigned i = 0; i < 2; ++i)
+            pair[i] = b.CreateExtractElement(value, uint64_t(i));
+          continue;
+        }
+        llvm::Value *value = llvm::PoisonValue::get(sums);
+        for (unsigned i = 0; i < 2; ++i)
+          value = b.CreateInsertElement(value, pair[i], uint64_t(i));
+        b.CreateStore(small ? e.narrowFloat(value, element) : isFloat ? value : b.CreateSExtOrTrunc(value, type), part);
+      }
 }
 
 // Between registers and the result's buffer, two neighbours of a row at once where rows are even.
 void MmaEmitter::transferResult(const Pass &pass, Carried &accumulators, bool store) {
+  if (auto held = evaluator.held.find(buffer); held != evaluator.held.end())
+    return transferHeld(held->second, accumulators, store);
   Type element = lower::elementOf(op->getResult(0));
   unsigned bytes = lower::elementBytes(element), pair = plan.n % 2 ? 1 : 2;
   bool wholeRows = plan.m % plan.a.paddedRows == 0, wholeColumns = plan.n % plan.b.paddedRows == 0;

@@ -14,6 +14,9 @@ public:
   /// was reported.
   bool emit();
 
+  /// The first factor's elements where the plan leaves them in registers: two neighbours of a row each, by rows (ThreadMap).
+  llvm::SmallVector<llvm::Value *> factor;
+
 private:
   struct Fragments {
     llvm::SmallVector<llvm::SmallVector<llvm::Value *, 8>> a, b; // of each row and column of tiles
@@ -27,11 +30,14 @@ private:
   // mma.cpp
   void pass(const Pass &pass);
   Carried products(const Pass &pass, Carried accumulators);
-  Carried multiplyStage(llvm::Value *stage, Carried accumulators);
+  /// The instructions of a stage; `first`: the number of its first one in the whole of k, where the first factor is in registers.
+  Carried multiplyStage(llvm::Value *stage, Carried accumulators, int64_t first = 0);
   /// for (i = from; i < to; ++i), with values carried. Nothing is emitted ahead of the loop.
   Carried repeat(llvm::Value *from, llvm::Value *to, Carried init,
                  llvm::function_ref<Carried(llvm::Value *, llvm::ArrayRef<llvm::Value *>)> body);
   void transferResult(const Pass &pass, Carried &accumulators, bool store);
+  /// The same where the result is held in registers.
+  void transferHeld(const lower::Evaluator::Held &held, Carried &accumulators, bool store);
   void barrier() { machine.barrier(e); }
 
   // mma_fragments.cpp
@@ -42,6 +48,8 @@ private:
   void placeLanes();
   /// Of the stage's k-th instruction.
   Fragments loadFragments(llvm::Value *stage, int64_t k);
+  /// Of the k-th instruction of all.
+  llvm::SmallVector<llvm::Value *, 8> fragmentOfFactor(unsigned tile, int64_t k);
   void multiplyFragments(const Fragments &fragments, Carried &accumulators);
 
   // mma_stage.cpp

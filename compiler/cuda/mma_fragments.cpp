@@ -40,6 +40,15 @@ void MmaEmitter::placeLanes() {
   laneB = b.CreateAdd(laneB, e.i64(plan.a.bytes()));
 }
 
+// Two tiles of 16 x 8 side by side are what an instruction of depth 16 takes: upper and lower rows of the first, then of the second.
+llvm::SmallVector<llvm::Value *, 8> MmaEmitter::fragmentOfFactor(unsigned tile, int64_t k) {
+  llvm::SmallVector<llvm::Value *, 8> parts;
+  int64_t across = plan.k / 8;
+  for (unsigned i = 0; i < 4; ++i)
+    parts.push_back(b.CreateBitCast(factor[(2 * tile + i % 2) * across + 2 * k + i / 2], b.getInt32Ty()));
+  return parts;
+}
+
 MmaEmitter::Fragments MmaEmitter::loadFragments(llvm::Value *stage, int64_t k) {
   Fragments fragments;
   llvm::Value *baseA = b.CreateGEP(b.getInt8Ty(), stage, laneA), *baseB = b.CreateGEP(b.getInt8Ty(), stage, laneB);
@@ -76,6 +85,8 @@ MmaEmitter::Fragments MmaEmitter::loadFragments(llvm::Value *stage, int64_t k) {
     return parts;
   };
   for (unsigned mi = 0; mi < plan.tilesM; ++mi) {
+    if (plan.a.inRegisters) // by multiplyStage
+      break;
     if (loadsElements(plan.a)) {
       fragments.a.push_back(elements(plan.a, baseA, 16 * mi, 2));
       continue;

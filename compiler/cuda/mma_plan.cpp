@@ -94,6 +94,17 @@ void chooseWarps(MmaPlan &plan, int64_t rows, int64_t columns, unsigned warps) {
   plan.passColumns = std::min<int64_t>(plan.n, plan.tilesN * plan.warpColumns * 8);
 }
 
+/// All rows at once, each in one warp. False if warps cannot share the result like that.
+bool chooseRows(MmaPlan &plan, unsigned warps) {
+  int64_t registers = std::min<int64_t>(accumulatorsOfThread, accumulatorsOfThread * 8 / warps);
+  unsigned each = plan.form.elementBytes() == 8 ? 8 : 4;
+  if (plan.batch != 1 || plan.m % (16 * warps) || plan.n % 8 || plan.m / 16 / warps * (plan.n / 8) * each > registers)
+    return false;
+  plan.warpRows = warps, plan.warpColumns = 1, plan.tilesM = plan.m / 16 / warps, plan.tilesN = plan.n / 8;
+  plan.passRows = plan.m, plan.passColumns = plan.n;
+  return true;
+}
+
 /// The layout of a stage of at most `bytes` of k.
 void stageOperands(MmaPlan &plan, int64_t bytes) {
   unsigned size = plan.form.elementBytes();
@@ -140,6 +151,8 @@ std::string MmaPlan::print() const {
   std::ostringstream out;
   out << "mma " << form.name() << " warps=" << warpRows << "x" << warpColumns << " tiles=" << tilesM << "x" << tilesN
       << " k=" << a.k << " stages=" << stages << (a.kMajor ? "" : " a-transposed") << (b.kMajor ? "" : " b-transposed");
+  if (wholeRows)
+    out << " whole-rows" << (a.inRegisters ? " a-in-registers" : "");
   if (!atOnce())
     out << " passes=" << batch << "x" << passesM() << "x" << passesN();
   return out.str();
@@ -163,7 +176,7 @@ unsigned mmaThreads(tile::KernelOp kernel) {
   return warps * 32;
 }
 
-MmaPlan planMma(Operation *op, unsigned threads, unsigned maxStages) {
+MmaPlan planMma(Operation *op, unsigned threads, unsigned maxStages, bool wholeRows) {
   auto dot = dyn_cast<tile::DotOp>(op);
   auto contract = dyn_cast<tile::ContractOp>(op);
   Operation *yield = contract ? contract.getBody().front().getTerminator() : nullptr;
@@ -184,7 +197,9 @@ MmaPlan planMma(Operation *op, unsigned threads, unsigned maxStages) {
   int64_t rows = llvm::divideCeil(plan.m, 16), columns = llvm::divideCeil(plan.n, 8);
   int64_t stageBytes = plan.form.fused() ? 64 : 128; // of k
   while (true) {
-    chooseWarps(plan, rows, columns, threads / 32);
+    plan.wholeRows = wholeRows && rows * 16 >= plan.m && columns * 8 >= plan.n && chooseRows(plan, threads / 32);
+    if (!plan.wholeRows)
+      chooseWarps(plan, rows, columns, threads / 32);
     stageOperands(plan, stageBytes);
     if (plan.stageBytes() <= stageLimit)
       break;

@@ -27,11 +27,12 @@ struct MmaOperand {
   unsigned lanes = 1;                                 // elements that a thread moves at once, along k or along the rows
   int64_t total = 0, rows = 0, paddedRows = 0, k = 0; // of the tile; of a pass; those that fragments reach; of a stage
   unsigned elementBytes = 0;
-  int64_t stride() const { // bytes
+  bool inRegisters = false; // not staged: its elements are where a product's result of this shape would be (ThreadMap)
+  int64_t stride() const {  // bytes
     int64_t row = (kMajor ? k : paddedRows) * elementBytes;
     return kMajor || elementBytes == 2 ? (row + 15) / 16 * 16 | 16 : (row + 127) / 128 * 128 + 32;
   }
-  int64_t bytes() const { return stride() * (kMajor ? paddedRows : k); }
+  int64_t bytes() const { return inRegisters ? 0 : stride() * (kMajor ? paddedRows : k); }
 };
 
 struct MmaPlan {
@@ -43,6 +44,8 @@ struct MmaPlan {
   int64_t chunks = 1;                     // stages of one step
   unsigned stages = 1;                    // in flight
   MmaOperand a, b;
+  bool wholeRows =
+      false; // each warp has whole rows, and the tiles are the result's exactly: other nests can share elements like that
 
   int64_t passesM() const { return (m + passRows - 1) / passRows; }
   int64_t passesN() const { return (n + passColumns - 1) / passColumns; }
@@ -54,7 +57,7 @@ struct MmaPlan {
 
 /// Threads for a kernel with dots: the user's num_warps, more where a thread could not hold its part of a result. 0 without dots.
 unsigned mmaThreads(tile::KernelOp kernel);
-/// `maxStages`: no more stages than that.
-MmaPlan planMma(mlir::Operation *op, unsigned threads, unsigned maxStages);
+/// `maxStages`: no more stages than that. `wholeRows`: wanted where it can be.
+MmaPlan planMma(mlir::Operation *op, unsigned threads, unsigned maxStages, bool wholeRows = false);
 
 } // namespace tilery::cuda

@@ -307,6 +307,8 @@ void MmaEmitter::fill(const Pass &pass, llvm::Value *stage, llvm::Value *iterati
     evaluator.forget();
   }
   for (const MmaOperand *operand : {&plan.a, &plan.b}) {
+    if (operand->inRegisters)
+      continue;
     OperandCopy copy(kernel, machine, plan, *operand);
     copy.batch = pass.batch;
     copy.row = operand->isA ? pass.row : pass.column;

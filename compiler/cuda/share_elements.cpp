@@ -32,6 +32,9 @@ public:
       reduces |= llvm::any_of(step.nest.sinks, [](const lower::Sink &sink) { return sink.kind == lower::Sink::Reduce; });
     });
     chooseThreads();
+    for (auto &[op, product] : block.products)
+      if (product.wholeRows)
+        block.maps.try_emplace({product.m, product.n}, mapProduct(product.warpRows, product.tilesM, product.tilesN));
     forSteps([&](const lower::Step &step, bool alone) {
       if (!step.op && !alone)
         mapNest(step.nest);
@@ -154,6 +157,14 @@ private:
     block.mapped[&nest] = map;
   }
 
+  /// The map by which threads have the elements of a product's first factor where its instructions want them; null if there is none.
+  const ThreadMap *mapOfFactor(Operation *op, const MmaPlan &product) {
+    if (!isa<tile::DotOp>(op) || (product.form.kind != MmaForm::F16 && product.form.kind != MmaForm::BF16) || product.k % 16)
+      return nullptr;
+    auto found = block.maps.find({product.m, product.k});
+    return found != block.maps.end() && found->second.tilesM == product.tilesM ? &found->second : nullptr;
+  }
+
   // A stored tile stays in registers if each thread computes and reads its own elements only. Tiles of one element are every thread's.
   void findHeld() {
     const lower::Plan &plan = block.plan;
@@ -178,6 +189,22 @@ private:
       if (step.op) {
         if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(step.op))
           return; // their tiles are copied by nests
+        if (auto product = block.products.find(step.op); product != block.products.end() && product->second.wholeRows) {
+          // The accumulators' first values are in the result's buffer already.
+          for (MmaOperand *operand : {&product->second.a, &product->second.b}) {
+            const ThreadMap *map = operand->isA ? mapOfFactor(step.op, product->second) : nullptr;
+            lower::Pull own, any;
+            own.add(operand->tile, isStored);
+            operand->inRegisters =
+                map && llvm::any_of(own.tiles, [&](auto &tile) {
+                  auto stored = plan.storage.find(tile.first);
+                  return stored != plan.storage.end() && tile.second.sameElement && maps.lookup(stored->second) == map;
+                });
+            any.add(operand->tile, isStored, false);
+            reads(operand->inRegisters ? own : any, operand->inRegisters ? map : nullptr);
+          }
+          return;
+        }
         reads(lower::pullOf(step.op, isStored), nullptr);
         for (Value result : step.op->getResults())
           if (auto stored = plan.storage.find(result); stored != plan.storage.end())

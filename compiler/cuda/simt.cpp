@@ -306,7 +306,16 @@ void SimtEmitter::dotOp(Operation *op) {
   llvm::Value *staging = blockPlan.stagesInResult(product)
                              ? evaluator.scratchPointer(plan.storage.lookup(op->getResult(0)))
                              : e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, blockPlan.stagingOffset());
-  evaluator.failed |= !MmaEmitter(*this, machine, thread, threads, product, staging, op).emit();
+  MmaEmitter emitter(*this, machine, thread, threads, product, staging, op);
+  if (product.a.inRegisters) {
+    const ThreadMap &map = blockPlan.maps.find({product.m, product.k})->second;
+    for (int64_t chunk = 0; chunk < map.chunks; ++chunk) {
+      evaluator.lanes = map.width;
+      evaluator.limit = nullptr;
+      emitter.factor.push_back(e.splat(evaluator.value(product.a.tile, pointAt(pointsOf(map), chunk, map.sizes)), map.width));
+    }
+  }
+  evaluator.failed |= !emitter.emit();
 }
 
 llvm::Value *SimtEmitter::exchange(unsigned slot, llvm::Value *entry) {

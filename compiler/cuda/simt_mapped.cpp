@@ -103,6 +103,17 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
     llvm::Value *&value = known[{index, more}];
     return value ? value : value = wide(index, more);
   };
+  if (map.ofProduct()) {
+    llvm::Value *lane = b.CreateAnd(own, number(31));
+    llvm::Value *row = b.CreateAdd(b.CreateMul(b.CreateLShr(own, 5), number(16 * map.tilesM)), b.CreateLShr(lane, 2));
+    llvm::Value *column = b.CreateShl(b.CreateAnd(lane, number(3)), 1);
+    for (int64_t k = 0; k < map.chunks; ++k) {
+      llvm::Value *rowAt = once(row, 8 * (k / map.tilesN)), *columnAt = once(column, 8 * (k % map.tilesN));
+      result.slots[{rowAt, columnAt}] = k;
+      result.chunks.push_back({moving(rowAt, 1, 0), moving(columnAt, 2, 1)});
+    }
+    return result;
+  }
   llvm::Value *column = rank ? b.CreateMul(rank == 1 ? own : b.CreateURem(own, number(inRow)), number(map.width)) : nullptr;
   llvm::Value *row = rank > 1 ? b.CreateUDiv(own, number(inRow)) : nullptr, *straight = nullptr;
   for (int64_t k = 0; k < map.chunks; ++k) {

@@ -5,6 +5,12 @@ namespace tilery::cuda {
 
 std::optional<ThreadMap::Rows> ThreadMap::rows() const {
   Rows rows;
+  if (ofProduct()) {
+    rows.members = 4;
+    rows.chunksOfRow = tilesN;
+    rows.count = 2 * tilesM;
+    return rows;
+  }
   if (sizes.size() <= 1) {
     rows.members = std::min<int64_t>(threads, vectors);
     rows.chunksOfRow = chunks;
@@ -17,6 +23,17 @@ std::optional<ThreadMap::Rows> ThreadMap::rows() const {
   rows.chunksOfRow = inRow / rows.members;
   rows.count = chunks / rows.chunksOfRow;
   return rows;
+}
+
+ThreadMap mapProduct(unsigned warps, unsigned tilesM, unsigned tilesN) {
+  ThreadMap map;
+  map.sizes = {int64_t(warps) * 16 * tilesM, int64_t(tilesN) * 8};
+  map.threads = 32 * warps;
+  map.width = 2;
+  map.chunks = 2 * int64_t(tilesM) * tilesN;
+  map.vectors = map.chunks * map.threads;
+  map.tilesM = tilesM, map.tilesN = tilesN;
+  return map;
 }
 
 std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned threads, unsigned width) {

@@ -9,11 +9,16 @@ namespace tilery::cuda {
 
 /// Vectors of `width` neighbours of the last dimension, numbered row by row: vector v belongs to thread v % threads. With fewer vectors
 /// than threads, threads that are `vectors` apart hold the same one.
+/// Or as a product holds its result (MmaForm): warp w has rows 16 tilesM w and on of all columns, in tiles of 16 x 8; vectors are the two
+/// neighbours that a thread has of a row, those of a row first.
 struct ThreadMap {
   llvm::SmallVector<int64_t, 2> sizes; // of the tile, dimensions of size 1 left out
   unsigned threads = 1, width = 1;
   int64_t vectors = 1, chunks = 1; // of the tile; a thread's own (the last one may be missing)
 
+  unsigned tilesM = 0, tilesN = 0; // a product's tiles of a warp; 0: vectors are dealt
+
+  bool ofProduct() const { return tilesM; }
   bool ragged() const { return vectors > threads && vectors % threads; } // the last chunk is not every thread's
   bool copies() const { return vectors < threads; }                      // an element is that of several threads
   int64_t rowVectors() const { return sizes.empty() ? 1 : sizes.back() / width; }
@@ -29,6 +34,9 @@ struct ThreadMap {
 
 /// Elements a thread may hold of one tile: its code is written out for each vector.
 constexpr int64_t mostElements = 128;
+
+/// The map of a product's result of `warps` warps.
+ThreadMap mapProduct(unsigned warps, unsigned tilesM, unsigned tilesN);
 
 /// Nothing where threads would hold too many elements or unlike parts. `threads` is a power of two.
 std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned threads, unsigned width);
