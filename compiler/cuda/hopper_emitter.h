@@ -41,7 +41,9 @@ private:
   // -- the kernel
   void makeFunction();
   void initBarriers();
-  void producer();
+  /// Everything before the loops over tiles. Gives the producer's first work, where it `produces`.
+  llvm::SmallVector<llvm::Value *> begin(llvm::Value *produces);
+  void producer(llvm::SmallVector<llvm::Value *> start);
   void consumer();
   /// Sets what says where this thread is among the consumers.
   void locate();

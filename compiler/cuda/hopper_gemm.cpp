@@ -135,18 +135,37 @@ SmallVector<llvm::Value *> HopperGemm::workOf(llvm::Value *number) {
   return work;
 }
 
-void HopperGemm::producer() {
-  llvm::Value *alone = b.CreateICmpEQ(thread, i32(0)); // one thread does all the work
-  when(alone, [&] {
+// The producer finds out where its first tile lies, which takes several divisions, while the consumers set up the barriers.
+SmallVector<llvm::Value *> HopperGemm::begin(llvm::Value *produces) {
+  llvm::BasicBlock *first = newBlock("first"), *set = newBlock("set"), *begun = newBlock("begun");
+  b.CreateCondBr(produces, first, set);
+  b.SetInsertPoint(first);
+  when(b.CreateICmpEQ(thread, i32(0)), [&] {
     for (llvm::Value *map : maps)
       if (map)
         ptx.prefetchMap(map);
   });
-  // Where the first tile lies takes several divisions: while the consumers set up the barriers.
   SmallVector<llvm::Value *> start = workOf(block);
-  start.push_back(i32(0)); // the ring's counter
+  first = b.GetInsertBlock();
+  b.CreateBr(begun);
+  b.SetInsertPoint(set);
+  initBarriers();
+  set = b.GetInsertBlock();
+  b.CreateBr(begun);
+  b.SetInsertPoint(begun);
+  for (llvm::Value *&value : start) {
+    llvm::PHINode *phi = b.CreatePHI(b.getInt32Ty(), 2);
+    phi->addIncoming(value, first);
+    phi->addIncoming(i32(0), set);
+    value = phi;
+  }
   ptx.blockBarrier();
-  when(alone, [&] {
+  return start;
+}
+
+void HopperGemm::producer(SmallVector<llvm::Value *> start) {
+  start.push_back(i32(0));                   // the ring's counter
+  when(b.CreateICmpEQ(thread, i32(0)), [&] { // one thread does all the work
     overTiles(start, [&](ArrayRef<llvm::Value *> work) {
       Corner corners[] = {{work[0], work[1]}, {work[2], work[3]}};
       llvm::Value *ring = overStages(work[4], work[5], [&](llvm::Value *i, llvm::Value *ring) {
@@ -287,14 +306,14 @@ void HopperGemm::consumer() {
 GpuInfo HopperGemm::emit() {
   makeFunction();
   findOrder();
+  llvm::Value *produces = b.CreateICmpEQ(warpgroup, i32(0));
+  SmallVector<llvm::Value *> start = begin(produces);
   llvm::BasicBlock *producerBlock = newBlock("producer"), *consumerBlock = newBlock("consumer"), *exit = newBlock("exit");
-  b.CreateCondBr(b.CreateICmpEQ(warpgroup, i32(0)), producerBlock, consumerBlock);
+  b.CreateCondBr(produces, producerBlock, consumerBlock);
   b.SetInsertPoint(producerBlock);
-  producer();
+  producer(std::move(start));
   b.CreateBr(exit);
   b.SetInsertPoint(consumerBlock);
-  initBarriers();
-  ptx.blockBarrier();
   consumer();
   b.CreateBr(exit);
   b.SetInsertPoint(exit);

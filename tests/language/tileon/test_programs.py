@@ -73,7 +73,8 @@ def test_softmax_has_the_same_bits_for_any_tile_and_number_of_threads(threads):
         threads(count)
         for block in (1024, 2048):
             results.append(torch.full_like(x, float("nan")))
-            kernels.softmax[(400,)](results[-1], x, 1000, 1000, 400, 1000, BLOCK_SIZE=block, num_stages=2)
+            # On a GPU the order of a sum hangs on the number of warps.
+            kernels.softmax[(400,)](results[-1], x, 1000, 1000, 400, 1000, BLOCK_SIZE=block, num_stages=2, num_warps=4)
     assert not results[0].isnan().any() and all(torch.equal(results[0], other) for other in results)
 
 
