@@ -1,5 +1,6 @@
 #include "compiler/cpu/dot.h"
 #include "compiler/cpu/dot_pack.h"
+#include "compiler/ir/zero.h"
 
 using namespace mlir;
 
@@ -137,7 +138,7 @@ llvm::Value *DotEmitter::depthInUse(llvm::Value *to, llvm::Value *depth) {
     auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
     unsigned rank = tile::shapeOf(operand->tile.getType()).size();
     OperandRange bound = access ? access.getBound(rank - (operand->isA ? 1 : 2)) : OperandRange(nullptr, 0);
-    if (bound.size() != 2 || (load.getOther() && !isZero(load.getOther())))
+    if (bound.size() != 2 || (load.getOther() && !tile::isZero(load.getOther())))
       return depth;
     bounds.push_back(bound[1]);
   }

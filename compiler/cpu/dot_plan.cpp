@@ -1,4 +1,5 @@
 #include "compiler/cpu/dot_plan.h"
+#include "compiler/ir/zero.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/pull.h"
 
@@ -26,13 +27,7 @@ SmallVector<Value> dotLive(Operation *op) {
   return llvm::to_vector(dot ? dot.getLive() : cast<tile::ContractOp>(op).getLive());
 }
 
-bool isZero(Value tile) {
-  if (auto splat = tile.getDefiningOp<tile::SplatOp>())
-    tile = splat.getValue();
-  return matchPattern(tile, m_AnyZeroFloat()) || matchPattern(tile, m_Zero());
-}
-
-bool dotStartsAtZero(Operation *op) { return isZero(dotAccumulator(op)); }
+bool dotStartsAtZero(Operation *op) { return tile::isZero(dotAccumulator(op)); }
 
 /// The load that an operand is computed from element by element, if there is one.
 static tile::LoadOp sourceLoad(Value tile, llvm::function_ref<bool(Value)> stored) {

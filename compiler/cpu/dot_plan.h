@@ -43,8 +43,6 @@ void hoistStorePlaces(tile::KernelOp kernel);
 mlir::Value dotAccumulator(mlir::Operation *op);
 /// The extents of the rows and columns that are used, or nothing.
 llvm::SmallVector<mlir::Value> dotLive(mlir::Operation *op);
-/// True if every lane is known to be zero.
-bool isZero(mlir::Value tile);
 /// True if the accumulator of a dot or contract is known to be zero.
 bool dotStartsAtZero(mlir::Operation *op);
 /// Index tiles below the operands that are worth computing once: those that divide.

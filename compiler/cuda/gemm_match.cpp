@@ -9,7 +9,7 @@ namespace tilery::cuda {
 namespace {
 
 /// True for +0 in every lane.
-bool isZero(Value value) {
+bool isPlusZero(Value value) {
   if (auto splat = value.getDefiningOp<tile::SplatOp>())
     value = splat.getValue();
   Attribute constant;
@@ -40,7 +40,7 @@ std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value ste
   }
   auto load = operand.getDefiningOp<tile::LoadOp>();
   auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
-  if (!access || load.getIsVolatile() || (load.getOther() && !isZero(load.getOther())))
+  if (!access || load.getIsVolatile() || (load.getOther() && !isPlusZero(load.getOther())))
     return std::nullopt;
   SmallVector<Value> lives(2);
   lives[1 - kDim] = live;
@@ -188,7 +188,7 @@ std::optional<GemmKernel> matchGemm(tile::KernelOp kernel, std::string &why) {
     operands[0] = body.getTerminator()->getOperand(0), operands[1] = body.getTerminator()->getOperand(1);
     step = body.getArgument(0), accumulator = contract.getAcc(), live = contract.getLive();
   }
-  if (!isZero(accumulator))
+  if (!isPlusZero(accumulator))
     return no("the sum does not start from zero");
   auto a = cast<RankedTensorType>(operands[0].getType()), b = cast<RankedTensorType>(operands[1].getType());
   if (a.getRank() != 2)

@@ -159,9 +159,10 @@ std::string MmaPlan::print() const {
 }
 
 unsigned mmaThreads(tile::KernelOp kernel) {
-  int64_t elements = elementsOf(kernel);
+  int64_t elements = elementsOf(kernel), products = 0;
   if (!elements)
     return 0;
+  kernel.walk([&](Operation *op) { products += isa<tile::DotOp, tile::ContractOp>(op); });
   int64_t explicitThreads = 0;
   kernel.walk([&](tile::ThreadsOp op) { explicitThreads = std::max<int64_t>(explicitThreads, op.getCount()); });
   if (explicitThreads)
@@ -169,7 +170,8 @@ unsigned mmaThreads(tile::KernelOp kernel) {
   int64_t warps = 4;
   if (auto hint = kernel->getAttrOfType<IntegerAttr>("tile.num_warps"))
     warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(hint.getInt()), 1, 16);
-  else if (elements >= 128 * 64)
+  else if (elements >= 128 * 64 &&
+           products == 1) // of several the warps' rows are many, so that each loads the other factor less often
     warps = 8;
   while (warps < 8 && elements > warps * 32 * accumulatorsOfThread)
     warps *= 2;

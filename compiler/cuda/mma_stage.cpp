@@ -1,5 +1,5 @@
 // Operands to shared memory.
-#include "compiler/cpu/dot_plan.h"
+#include "compiler/ir/zero.h"
 #include "compiler/cuda/mma.h"
 
 using namespace mlir;
@@ -78,7 +78,7 @@ void OperandCopy::findAsync() {
   auto load = operand.tile.getDefiningOp<tile::LoadOp>();
   auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
   if (!access || !kernel.plan.isVirtual(operand.tile) || load.getIsVolatile() ||
-      (load.getOther() && !cpu::isZero(load.getOther())))
+      (load.getOther() && !tile::isZero(load.getOther())))
     return;
   Type element = lower::elementOf(operand.tile);
   bool same = element.getIntOrFloatBitWidth() == 8 * operand.elementBytes;

@@ -1,4 +1,5 @@
 // contract-loops: for k: acc = dot(a(k), b(k), acc) -> one contraction over all of K.
+#include "compiler/ir/zero.h"
 #include "compiler/passes/dead_carried.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/separable.h"
@@ -9,11 +10,6 @@ using namespace tilery;
 using namespace tilery::tile;
 
 namespace {
-
-bool isZero(Value value) {
-  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()) ||
-         (value.getDefiningOp<SplatOp>() && isZero(value.getDefiningOp<SplatOp>().getValue()));
-}
 
 /// The dot that alone updates a carried accumulator: acc = dot(a, b, acc), or acc = acc + dot(a, b, 0).
 DotOp accumulation(BlockArgument acc, Value yielded) {
