@@ -81,7 +81,8 @@ private:
   /// Sets the program ids of the tile: a chain of divisions.
   void setTile(llvm::Value *tile);
   void setProgram(llvm::Value *number);
-  /// Quotient and remainder; where the dividend is the smaller one (most often, for extents of 1) without a division's many cycles.
+  llvm::Value *grouped(llvm::Value *number);
+  /// Quotient and remainder; if it `hurries`, without a division's many cycles where the dividend is the smaller one (for extents of 1).
   std::pair<llvm::Value *, llvm::Value *> divide(llvm::Value *dividend, llvm::Value *divisor);
   llvm::Value *scalar(mlir::Value value);
   /// In 32 bits: coordinates of the copy engine.
@@ -116,6 +117,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::Value *> arguments;
   // order: programs of a plane run `inner` by `inner` along rows of tiles or along columns. Null: in their own order.
   llvm::Value *inner = nullptr, *innerIsRow = nullptr, *plane = nullptr;
+  bool hurries = false; // branches around divisions are worth it: nothing else happens meanwhile
   // the current tile
   llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
   llvm::Value *program[3] = {}, *tile = nullptr;

@@ -145,7 +145,9 @@ SmallVector<llvm::Value *> HopperGemm::begin(llvm::Value *produces) {
       if (map)
         ptx.prefetchMap(map);
   });
+  hurries = true;
   SmallVector<llvm::Value *> start = workOf(block);
+  hurries = false;
   first = b.GetInsertBlock();
   b.CreateBr(begun);
   b.SetInsertPoint(set);

@@ -105,11 +105,17 @@ void HopperGemm::probeOrder() {
 }
 
 std::pair<llvm::Value *, llvm::Value *> HopperGemm::divide(llvm::Value *dividend, llvm::Value *divisor) {
+  auto both = [&] {
+    llvm::Value *quotient = b.CreateUDiv(dividend, divisor);
+    return std::pair(quotient, b.CreateSub(dividend, b.CreateMul(quotient, divisor)));
+  };
+  if (!hurries)
+    return both();
   llvm::BasicBlock *before = b.GetInsertBlock(), *divided = newBlock("divided"), *after = newBlock();
   b.CreateCondBr(b.CreateICmpULT(dividend, divisor), after, divided);
   b.SetInsertPoint(divided);
   ptx.keepBranch();
-  llvm::Value *quotient = b.CreateUDiv(dividend, divisor), *rest = b.CreateSub(dividend, b.CreateMul(quotient, divisor));
+  auto [quotient, rest] = both();
   b.CreateBr(after);
   b.SetInsertPoint(after);
   llvm::PHINode *results[] = {b.CreatePHI(b.getInt32Ty(), 2), b.CreatePHI(b.getInt32Ty(), 2)};
@@ -125,23 +131,10 @@ void HopperGemm::setProgram(llvm::Value *number) {
   program[0] = x, program[1] = y, program[2] = z;
 }
 
-// Tiles in groups of `group` rows of tiles: a wave then shares both operands in L2. A single wave does so in any order.
-void HopperGemm::setTile(llvm::Value *number) {
-  if (!inner)
-    return setProgram(number);
-  llvm::BasicBlock *waves = newBlock("waves"), *wave = newBlock("wave"), *after = newBlock("placed");
-  b.CreateCondBr(b.CreateICmpUGT(programs, blocks), waves, wave);
-  b.SetInsertPoint(wave);
-  setProgram(number);
-  llvm::Value *own[] = {program[0], program[1], program[2]};
-  llvm::BasicBlock *waveEnd = b.GetInsertBlock();
-  b.CreateBr(after);
-
-  b.SetInsertPoint(waves);
-  ptx.keepBranch();
+// Tiles in groups of `group` rows of tiles: a wave then shares both operands in L2.
+llvm::Value *HopperGemm::grouped(llvm::Value *number) {
   auto [layer, inPlane] = divide(number, plane);
-  bool flat = gemm.order == GemmKernel::Order::Probed;
-  llvm::Value *outer = flat ? b.CreateUDiv(plane, inner) : grid[1];
+  llvm::Value *outer = gemm.order == GemmKernel::Order::Probed ? b.CreateUDiv(plane, inner) : grid[1];
   llvm::Value *near = b.CreateSelect(innerIsRow, inner, outer), *far = b.CreateSelect(innerIsRow, outer, inner);
   llvm::Value *perGroup = b.CreateMul(far, i32(schedule.group));
   llvm::Value *groupAt = b.CreateUDiv(inPlane, perGroup), *inside = b.CreateSub(inPlane, b.CreateMul(groupAt, perGroup));
@@ -150,21 +143,28 @@ void HopperGemm::setTile(llvm::Value *number) {
   llvm::Value *farAt = b.CreateUDiv(inside, height);
   llvm::Value *nearAt = b.CreateAdd(first, b.CreateSub(inside, b.CreateMul(farAt, height)));
   llvm::Value *innerAt = b.CreateSelect(innerIsRow, nearAt, farAt), *outerAt = b.CreateSelect(innerIsRow, farAt, nearAt);
-  if (flat)
-    setProgram(b.CreateAdd(b.CreateAdd(b.CreateMul(layer, plane), b.CreateMul(outerAt, inner)), innerAt));
-  else
-    program[0] = innerAt, program[1] = outerAt, program[2] = layer;
-  llvm::BasicBlock *wavesEnd = b.GetInsertBlock();
-  b.CreateBr(after);
+  return b.CreateAdd(b.CreateAdd(b.CreateMul(layer, plane), b.CreateMul(outerAt, inner)), innerAt);
+}
 
+// A single wave shares operands in any order: it keeps the grid's own.
+void HopperGemm::setTile(llvm::Value *number) {
+  if (!inner)
+    return setProgram(number);
+  llvm::Value *several = b.CreateICmpUGT(programs, blocks);
+  if (!hurries)
+    return setProgram(b.CreateSelect(several, grouped(number), number));
+  llvm::BasicBlock *before = b.GetInsertBlock(), *waves = newBlock("waves"), *after = newBlock("placed");
+  b.CreateCondBr(several, waves, after);
+  b.SetInsertPoint(waves);
+  ptx.keepBranch();
+  llvm::Value *other = grouped(number);
+  waves = b.GetInsertBlock();
+  b.CreateBr(after);
   b.SetInsertPoint(after);
-  scalars.clear();
-  for (unsigned d = 0; d < 3; ++d) {
-    llvm::PHINode *merged = b.CreatePHI(b.getInt32Ty(), 2);
-    merged->addIncoming(own[d], waveEnd);
-    merged->addIncoming(program[d], wavesEnd);
-    program[d] = merged;
-  }
+  llvm::PHINode *chosen = b.CreatePHI(b.getInt32Ty(), 2);
+  chosen->addIncoming(number, before);
+  chosen->addIncoming(other, waves);
+  setProgram(chosen);
 }
 
 void HopperGemm::overTiles(ArrayRef<llvm::Value *> start,
