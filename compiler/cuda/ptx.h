@@ -61,8 +61,6 @@ public:
 
   /// The thread's number, read here and now: what depends on it is not computed ahead.
   llvm::Value *threadNow();
-  /// Keeps its block a block: nothing in it is computed ahead of the branch to it.
-  void keepBranch();
   /// The same i32, computed before what follows here.
   llvm::Value *here(llvm::Value *value);
   llvm::Value *special(const char *name); // "tid.x", "ctaid.x", "nctaid.x"

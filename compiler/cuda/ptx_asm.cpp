@@ -139,7 +139,6 @@ void Ptx::storeMatrices(llvm::Value *address, llvm::ArrayRef<llvm::Value *> regi
 }
 
 llvm::Value *Ptx::threadNow() { return assembly("mov.u32 $0, %tid.x;", "=r", {}, b.getInt32Ty()); }
-void Ptx::keepBranch() { assembly("", "", {}); }
 llvm::Value *Ptx::here(llvm::Value *value) { return assembly("mov.b32 $0, $1;", "=r,r", {value}, b.getInt32Ty()); }
 
 llvm::Value *Ptx::special(const char *name) {

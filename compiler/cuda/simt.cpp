@@ -1,7 +1,7 @@
 #include "compiler/cuda/simt.h"
 #include "compiler/cuda/mma.h"
+#include "compiler/lower/branch.h"
 #include "compiler/lower/kernel_info.h"
-#include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
 
@@ -25,8 +25,7 @@ void SimtEmitter::numberProgram(llvm::Value *program) {
   llvm::BasicBlock *first = b.GetInsertBlock(), *divide = newBlock(), *after = newBlock();
   b.CreateCondBr(b.CreateICmpULT(program, grid[0]), after, divide);
   b.SetInsertPoint(divide);
-  // An effect, for LLVM would rather divide always than branch.
-  b.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(b.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
+  lower::keepBranch(b);
   llvm::Value *row = b.CreateUDiv(program, grid[0]);
   llvm::Value *coordinates[] = {b.CreateURem(program, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])};
   b.CreateBr(after);

@@ -1,8 +1,8 @@
 // Our own f32 functions, as straight-line vector code: at most 2 ULP (exp2 on GPUs 2.1), with IEEE results for infinities, NaN, zeros and
 // denormals.
 // The polynomials come from tools/fit_math.py, which states what each one approximates.
+#include "compiler/lower/branch.h"
 #include "compiler/lower/math.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace tilery::lower {
@@ -279,9 +279,21 @@ llvm::Function *ownFunction(Emitter &e, llvm::StringRef name, llvm::FixedVectorT
   return function;
 }
 
-/// LLVM takes GPUs' divisions for cheap and would always do both sides of a branch: an effect keeps it.
-void keepBranch(Emitter &e) {
-  e.b.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(e.b.getVoidTy(), false), "", "", /*hasSideEffects=*/true));
+/// `fast` where `usual` holds; elsewhere what rare() emits.
+llvm::Value *unless(Emitter &e, llvm::Value *usual, llvm::Value *fast, llvm::function_ref<llvm::Value *()> rare) {
+  auto &b = e.b;
+  llvm::BasicBlock *entry = b.GetInsertBlock(), *slow = llvm::BasicBlock::Create(e.context(), "", entry->getParent()),
+                   *done = llvm::BasicBlock::Create(e.context(), "", entry->getParent());
+  b.CreateCondBr(usual, done, slow);
+  b.SetInsertPoint(slow);
+  keepBranch(b);
+  llvm::Value *other = rare();
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  auto *phi = b.CreatePHI(fast->getType(), 2);
+  phi->addIncoming(fast, entry);
+  phi->addIncoming(other, slow);
+  return phi;
 }
 
 /// (x, d, 1 / d) -> x / d as a function of the module. Markstein: a quotient that is off by less than its last place becomes the
@@ -291,8 +303,6 @@ llvm::Function *uniformDivision(Emitter &e, llvm::FixedVectorType *type) {
   auto &b = e.b;
   llvm::Type *scalar = b.getFloatTy();
   return ownFunction(e, "divide", type, {type, scalar, scalar}, [&](llvm::Function *function) {
-    auto *slow = llvm::BasicBlock::Create(e.context(), "", function), *done = llvm::BasicBlock::Create(e.context(), "", function);
-    llvm::BasicBlock *entry = b.GetInsertBlock();
     F32 m(e, type);
     unsigned lanes = type->getNumElements();
     llvm::Value *divisor = function->getArg(1);
@@ -308,16 +318,7 @@ llvm::Function *uniformDivision(Emitter &e, llvm::FixedVectorType *type) {
     llvm::Value *range = e.intrinsic(llvm::Intrinsic::fabs, {divisor}, {scalar});
     llvm::Value *usual = b.CreateAnd(b.CreateFCmpOGE(range, number(0x1p-40)), b.CreateFCmpOLE(range, number(0x1p100)));
     usual = b.CreateAnd(usual, b.CreateFCmpOGE(least, number(0x1p-60)));
-    b.CreateCondBr(usual, done, slow);
-    b.SetInsertPoint(slow);
-    keepBranch(e);
-    Lanes other = m.div(x, d);
-    b.CreateBr(done);
-    b.SetInsertPoint(done);
-    auto *phi = b.CreatePHI(type, 2);
-    phi->addIncoming(q, entry);
-    phi->addIncoming(other, slow);
-    return phi;
+    return unless(e, usual, q, [&] { return m.div(x, d); });
   });
 }
 
@@ -327,25 +328,16 @@ llvm::Function *nearDivision(Emitter &e, llvm::FixedVectorType *type) {
   llvm::Type *scalar = b.getFloatTy();
   return ownFunction(e, "divide_nearly", type, {type, scalar, scalar, b.getInt1Ty()}, [&](llvm::Function *function) {
     F32 m(e, scalar), wide(e, type);
-    llvm::BasicBlock *entry = b.GetInsertBlock(), *slow = llvm::BasicBlock::Create(e.context(), "", function),
-                     *done = llvm::BasicBlock::Create(e.context(), "", function);
     auto splat = [&](llvm::Value *value) { return b.CreateVectorSplat(type->getNumElements(), value); };
     Lanes x = function->getArg(0), divisor = function->getArg(1), near = wide.mul(x, splat(function->getArg(2)));
-    b.CreateCondBr(function->getArg(3), done, slow);
-    b.SetInsertPoint(slow);
-    keepBranch(e);
     // The divisor and its reciprocal stay in [2^-64, 2^64]; x takes the same factor before it meets the reciprocal, so that neither step
     // overflows, or rounds a denormal, where the quotient is none.
-    Lanes size = m.abs(divisor), one = m.number(1.0);
-    Lanes factor = b.CreateSelect(b.CreateFCmpOLT(size, m.number(0x1p-64)), m.number(0x1p64), one);
-    factor = b.CreateSelect(b.CreateFCmpOGT(size, m.number(0x1p64)), m.number(0x1p-64), factor);
-    Lanes scaled = wide.mul(wide.mul(x, splat(factor)), splat(m.div(one, m.mul(divisor, factor))));
-    b.CreateBr(done);
-    b.SetInsertPoint(done);
-    auto *phi = b.CreatePHI(type, 2);
-    phi->addIncoming(near, entry);
-    phi->addIncoming(scaled, slow);
-    return phi;
+    return unless(e, function->getArg(3), near, [&] {
+      Lanes size = m.abs(divisor), one = m.number(1.0);
+      Lanes factor = b.CreateSelect(b.CreateFCmpOLT(size, m.number(0x1p-64)), m.number(0x1p64), one);
+      factor = b.CreateSelect(b.CreateFCmpOGT(size, m.number(0x1p64)), m.number(0x1p-64), factor);
+      return wide.mul(wide.mul(x, splat(factor)), splat(m.div(one, m.mul(divisor, factor))));
+    });
   });
 }
 
