@@ -1,7 +1,7 @@
 // The pipeline from a module to an image: passes, then the target.
 #include "compiler/builder/module_impl.h"
-#include "compiler/cpu/cpu.h"
-#include "compiler/cuda/cuda.h"
+#include "compiler/targets/cpu/cpu.h"
+#include "compiler/targets/cuda/cuda.h"
 #include "compiler/host_program.h"
 #include "compiler/passes/passes.h"
 #include "compiler/source_chain.h"

@@ -1,6 +1,6 @@
 #include "compiler/lower/codegen.h"
 #include "compiler/lower/debug_info.h"
-#include "compiler/cpu/dot.h"
+#include "compiler/targets/cpu/dot.h"
 #include "compiler/lower/kernel_info.h"
 #include "compiler/lower/pull.h"
 #include "llvm/IR/IntrinsicsX86.h"

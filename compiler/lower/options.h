@@ -1,6 +1,6 @@
 #pragma once
 // What every back end tells the shared lowering.
-#include "compiler/cpu/target.h"
+#include "compiler/targets/cpu/target.h"
 #include "compiler/ir/Tile.h"
 #include "tilery/runtime.h"
 

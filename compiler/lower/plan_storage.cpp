@@ -1,6 +1,6 @@
 // Tiles into buffers of the scratch arena: which share one, where each lies.
 #include "compiler/lower/emitter.h"
-#include "compiler/cpu/dot_plan.h"
+#include "compiler/targets/cpu/dot_plan.h"
 #include "compiler/lower/planner.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
 // Ops into steps: which tiles are virtual, which sinks share a nest.
-#include "compiler/cpu/dot_plan.h"
+#include "compiler/targets/cpu/dot_plan.h"
 #include "compiler/lower/planner.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 #include "check.h"
 #include "block_emulator.h"
-#include "compiler/cpu/cpu.h"
+#include "compiler/targets/cpu/cpu.h"
 #include "compiler/oracle/element.h"
 #include "compiler/oracle/oracle.h"
 #include "compiler/passes/passes.h"

@@ -1,5 +1,5 @@
 #include "gpu.h"
-#include "compiler/cuda/cuda.h"
+#include "compiler/targets/cuda/cuda.h"
 #include "runtime/cuda/driver.h"
 #include "tilery/runtime.h"
 

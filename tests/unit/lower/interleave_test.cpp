@@ -1,5 +1,5 @@
 // Nests whose vectors are computed side by side: every size, in place, with bounds, and reductions in the order of TileReduce.td.
-#include "tests/unit/cpu/run_kernel.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
 #include <cmath>
 #include <random>
 #include <vector>

@@ -1,5 +1,5 @@
 // Every own f32 function against long double, over its whole range, with the special values. The bound is 2 ULP.
-#include "compiler/cpu/emit_object.h"
+#include "compiler/targets/cpu/emit_object.h"
 #include "compiler/lower/math.h"
 #include "tilery/runtime.h"
 #include <bit>

@@ -1,5 +1,5 @@
 // What is fetched ahead: tiles of the next program that a nest walks again, lines that will be written; nothing else.
-#include "tests/unit/cpu/run_kernel.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
 #include <cmath>
 #include <vector>
 

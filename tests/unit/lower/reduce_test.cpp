@@ -1,5 +1,5 @@
 // Extrema of rows with NaN among them, against plain C++.
-#include "tests/unit/cpu/run_kernel.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
 #include <cmath>
 #include <random>
 #include <vector>

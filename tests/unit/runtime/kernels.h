@@ -1,6 +1,6 @@
 #pragma once
 // Kernels for tests, written as LLVM IR.
-#include "compiler/cpu/emit_object.h"
+#include "compiler/targets/cpu/emit_object.h"
 #include "tilery/runtime.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"

@@ -1,0 +1,52 @@
+// The pipeline of the CPU back end.
+#include "compiler/targets/cpu/cpu.h"
+#include "compiler/targets/cpu/dot_plan.h"
+#include "compiler/targets/cpu/emit_object.h"
+#include "compiler/lower/codegen.h"
+#include "compiler/lower/debug_info.h"
+#include "compiler/lower/pull.h"
+#include "llvm/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace tilery::cpu {
+
+FailureOr<CompiledObject> compileModule(ModuleOp source, const Options &options) {
+  llvm::LLVMContext context;
+  llvm::Module module("tilery", context);
+  prepareModule(module, options.target);
+  Emitter e(module, options);
+  std::optional<DebugInfo> debug;
+  if (options.lineTables)
+    e.debug = &debug.emplace(module);
+  CompiledObject result;
+  bool ok = true;
+  for (auto kernel : source.getOps<tile::KernelOp>()) {
+    hoistStorePlaces(kernel);
+    Plan plan = planKernel(kernel, options);
+    if (options.wantPlan) {
+      llvm::raw_string_ostream stream(result.planText);
+      plan.print(stream, kernel);
+    }
+    FailureOr<KernelInfo> info = KernelEmitter(e, kernel, plan).emit();
+    ok &= succeeded(info);
+    if (succeeded(info))
+      result.kernels.push_back(*info);
+  }
+  if (!ok)
+    return failure();
+  if (debug)
+    debug->finish();
+#ifndef NDEBUG
+  if (llvm::verifyModule(module, &llvm::errs()))
+    return source.emitError("the generated code does not verify: a defect of the CPU target");
+#endif
+  EmitOptions emit;
+  emit.fpContract = options.fpContract;
+  emit.llvmText = options.wantLLVM ? &result.llvmText : nullptr;
+  emit.asmText = options.wantAsm ? &result.asmText : nullptr;
+  result.object = emitObject(module, options.target, emit);
+  return result;
+}
+
+} // namespace tilery::cpu

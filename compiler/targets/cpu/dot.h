@@ -1,0 +1,19 @@
+#pragma once
+// Emission of `tile.dot` and `tile.contract`: operands packed into panels, register micro-kernels over them.
+#include "compiler/targets/cpu/dot_plan.h"
+#include "compiler/lower/evaluator.h"
+
+namespace tilery::cpu {
+using namespace lower;
+
+/// What a dot needs from the kernel around it.
+struct DotSurroundings {
+  llvm::Value *launch;                          // const TileryLaunch *
+  std::function<void(mlir::Block &)> emitBlock; // the ops of a contraction's region at the current position (scalars of one step)
+};
+
+/// Emits `op` into its result's buffer. That buffer holds the accumulator, unless dotStartsAtZero(op).
+/// Temporaries of the op: (16-bit accumulators) the tile in f32; then bytes for the private panel of A and of B, each if it is not shared.
+void emitDot(Evaluator &evaluator, mlir::Operation *op, const DotSurroundings &around);
+
+} // namespace tilery::cpu

@@ -1,0 +1,41 @@
+#pragma once
+// The register micro-kernel of `dot`: one sliver of A times one sliver of B, accumulators in registers, K loop outside, no masks inside.
+#include "compiler/targets/cpu/target.h"
+#include "compiler/pch.h"
+
+namespace tilery::cpu {
+
+/// How a dimension of `size` elements is cut: `wide` pieces of `width` elements, then pieces of `width - unit` (the last one may be cut short).
+struct Cut {
+  unsigned size = 0, unit = 1, width = 0, wide = 0, pieces = 0;
+  /// First element of piece `i`, which may equal `pieces`.
+  unsigned start(unsigned i) const { return i * width - (i > wide ? (i - wide) * unit : 0); }
+};
+
+/// Register blocking of one dot for one instruction set: every kernel computes rows x (vectors * lanes) elements.
+struct DotBlocking {
+  unsigned lanes = 1;  ///< of a vector of the compute type
+  Cut rows;            ///< of M, unit 1
+  Cut columns;         ///< of N, unit `lanes`; padded to whole vectors
+  unsigned unroll = 1; ///< steps of K per iteration; K is a multiple of it
+  bool pairs =
+      false; ///< one f32 element of a panel is two bf16 values of consecutive K, the first in the high half; k counts pairs
+  /// One sliver of A times all slivers of B, then the next: else one sliver of B times all of A. The 2 MiB of L2 and the prefetcher of a
+  /// Xeon want the former (243 of 247 GFLOP/s against 239), the 512 KiB of a Zen 3 the latter.
+  bool rowsOuter = false;
+  /// Elements of a packed panel of A or B with `k` steps: slivers one after another, each [k][sliver width].
+  int64_t panelA(int64_t k) const { return int64_t(rows.size) * k; }
+  int64_t panelB(int64_t k) const { return int64_t(columns.start(columns.pieces)) * k; }
+};
+
+/// Blocking for an M x N tile whose K is a multiple of `kMultiple`. `elementBits`: of the compute type. `pairs`: bf16 operands, see there.
+DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsigned kMultiple, unsigned elementBits,
+                           bool pairs = false);
+
+/// The kernel function for `rows` rows and `columns` elements (<= vectors * lanes) of a row-major C with `ldc` elements a row:
+///   void (const T *a, const T *b, int64_t k, T *c, int64_t ldc, bool accumulate): c = (accumulate ? c : 0) + a * b, products added in increasing k.
+/// a: [k][rows], b: [k][vectors * lanes]. T is f32, f64, i32 or i64; pairs of bf16 need f32 and a target with avx512bf16. One function per shape: found in `module` if it exists already.
+llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows,
+                          unsigned columns);
+
+} // namespace tilery::cpu

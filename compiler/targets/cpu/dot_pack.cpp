@@ -1,0 +1,140 @@
+#include "compiler/targets/cpu/dot_pack.h"
+
+namespace tilery::cpu {
+
+void emitLoop(llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, int64_t step, LoopBody body,
+              llvm::function_ref<void(llvm::Instruction *)> enter) {
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  auto block = [&](const char *name) { return llvm::BasicBlock::Create(b.getContext(), name, function); };
+  llvm::BasicBlock *preheader = block("preheader"), *loop = block("loop"), *exit = block("exit");
+  llvm::Value *runs = b.CreateICmpSLT(from, to);
+  if (auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(runs); fixed && fixed->isOne())
+    b.CreateBr(preheader); // then the preheader dominates what follows the loop
+  else
+    b.CreateCondBr(runs, preheader, exit);
+  b.SetInsertPoint(preheader);
+  enter(b.CreateBr(loop));
+  b.SetInsertPoint(loop);
+  llvm::PHINode *i = b.CreatePHI(b.getInt64Ty(), 2);
+  i->addIncoming(from, preheader);
+  body(i);
+  llvm::Value *next = b.CreateAdd(i, b.getInt64(step), "", false, /*HasNSW=*/true);
+  i->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, to), loop, exit);
+  b.SetInsertPoint(exit);
+}
+
+void emitIf(llvm::IRBuilder<> &b, llvm::Value *condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  auto block = [&](const char *name) { return llvm::BasicBlock::Create(b.getContext(), name, function); };
+  llvm::BasicBlock *yes = block("then"), *no = block("else"), *join = block("join");
+  b.CreateCondBr(condition, yes, no);
+  b.SetInsertPoint(yes);
+  then();
+  b.CreateBr(join);
+  b.SetInsertPoint(no);
+  otherwise();
+  b.CreateBr(join);
+  b.SetInsertPoint(join);
+}
+
+/// Calls `emit(offset, n)` for powers of two n <= lanes that add up to `width`.
+static void chunks(unsigned width, unsigned lanes, llvm::function_ref<void(unsigned, unsigned)> emit) {
+  for (unsigned offset = 0; offset < width;) {
+    unsigned n = lanes;
+    while (n > width - offset)
+      n /= 2;
+    emit(offset, n);
+    offset += n;
+  }
+}
+
+static void store(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::Value *value, llvm::Value *row, unsigned offset) {
+  b.CreateAlignedStore(value, b.CreateConstInBoundsGEP1_64(compute, row, offset),
+                       llvm::Align(compute->getScalarSizeInBits() / 8));
+}
+
+static void packAlong(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
+                      const PackSource &source) {
+  // Positions are made before the loop: what depends on them alone is evaluated there.
+  llvm::DenseMap<unsigned, llvm::Value *> positions;
+  chunks(sliver.width, lanes,
+         [&](unsigned offset, unsigned) { positions[offset] = b.CreateAdd(sliver.first, b.getInt64(offset)); });
+  emitLoop(
+      b, b.getInt64(0), b.getInt64(count), 1,
+      [&](llvm::Value *k) {
+        llvm::Value *row = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
+        chunks(sliver.width, lanes,
+               [&](unsigned offset, unsigned n) { store(b, compute, source.alongSliver(positions[offset], k, n), row, offset); });
+        for (unsigned pad = sliver.width; pad < sliver.padded; ++pad)
+          store(b, compute, llvm::Constant::getNullValue(compute), row, pad);
+      },
+      source.enterLoop);
+  source.leaveLoop();
+}
+
+/// rows[i][j] becomes rows[j][i] for a square of vectors: swaps off-diagonal halves, then quarters, and so on.
+static void transpose(llvm::IRBuilder<> &b, llvm::MutableArrayRef<llvm::Value *> rows) {
+  unsigned size = rows.size();
+  llvm::SmallVector<int> low(size), high(size);
+  for (unsigned half = size / 2; half; half /= 2) {
+    for (unsigned lane = 0; lane < size; ++lane) {
+      bool upper = lane & half;
+      low[lane] = upper ? int(size + lane - half) : int(lane);
+      high[lane] = upper ? int(size + lane) : int(lane + half);
+    }
+    for (unsigned i = 0; i < size; ++i)
+      if (!(i & half)) {
+        llvm::Value *x = rows[i], *y = rows[i + half];
+        rows[i] = b.CreateShuffleVector(x, y, low);
+        rows[i + half] = b.CreateShuffleVector(x, y, high);
+      }
+  }
+}
+
+static void packAcross(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
+                       const PackSource &source) {
+  llvm::SmallVector<llvm::Value *> positions;
+  for (unsigned i = 0; i < sliver.width; ++i)
+    positions.push_back(b.CreateAdd(sliver.first, b.getInt64(i)));
+  auto block = [&](llvm::Value *k, unsigned depth) {
+    llvm::Value *base = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
+    auto rowAt = [&](unsigned d) { return b.CreateConstInBoundsGEP1_64(compute, base, d * sliver.padded); };
+    for (unsigned first = 0; first < sliver.width; first += depth) {
+      unsigned used = std::min(depth, sliver.width - first);
+      llvm::SmallVector<llvm::Value *> rows;
+      for (unsigned i = 0; i < used; ++i)
+        rows.push_back(source.alongK(positions[first + i], k, depth));
+      if (depth == 1) {
+        store(b, compute, rows[0], rowAt(0), first);
+        continue;
+      }
+      rows.resize(depth, llvm::PoisonValue::get(llvm::FixedVectorType::get(compute, depth)));
+      transpose(b, rows);
+      for (unsigned d = 0; d < depth; ++d)
+        chunks(used, depth, [&](unsigned offset, unsigned n) {
+          llvm::SmallVector<int> lanesOfChunk;
+          for (unsigned lane = 0; lane < n; ++lane)
+            lanesOfChunk.push_back(offset + lane);
+          llvm::Value *part = n == 1 ? b.CreateExtractElement(rows[d], offset) : b.CreateShuffleVector(rows[d], lanesOfChunk);
+          store(b, compute, part, rowAt(d), first + offset);
+        });
+    }
+    for (unsigned d = 0; d < depth; ++d)
+      for (unsigned pad = sliver.width; pad < sliver.padded; ++pad)
+        store(b, compute, llvm::Constant::getNullValue(compute), rowAt(d), pad);
+  };
+  int64_t whole = count / lanes * lanes;
+  if (whole) {
+    emitLoop(b, b.getInt64(0), b.getInt64(whole), lanes, [&](llvm::Value *k) { block(k, lanes); }, source.enterLoop);
+    source.leaveLoop();
+  }
+  chunks(count - whole, lanes, [&](unsigned offset, unsigned depth) { block(b.getInt64(whole + offset), depth); });
+}
+
+void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool across,
+                const PackSource &source) {
+  (across ? packAcross : packAlong)(b, compute, lanes, sliver, count, source);
+}
+
+} // namespace tilery::cpu

@@ -1,0 +1,39 @@
+#pragma once
+// Packing: elements of an operand of `dot` into slivers, the layout the micro-kernel reads.
+#include "compiler/targets/cpu/dot_kernel.h"
+
+namespace tilery::cpu {
+
+/// Where packed elements come from. `position` is along the sliver's dimension, `k` along the contracted one; both i64.
+struct PackSource {
+  /// Lanes [position, position + n) at k, in the compute type (n == 1: a scalar).
+  std::function<llvm::Value *(llvm::Value *position, llvm::Value *k, unsigned n)> alongSliver;
+  /// Lanes [k, k + n) at position.
+  std::function<llvm::Value *(llvm::Value *position, llvm::Value *k, unsigned n)> alongK;
+  /// Around the loop over k: called with the end of its preheader, and after its body.
+  std::function<void(llvm::Instruction *)> enterLoop;
+  std::function<void()> leaveLoop;
+};
+
+/// One sliver: `width` elements from `first` on, each k stored as `padded` elements (the rest zero) at dst + k * padded.
+struct Sliver {
+  llvm::Value *dst;   // at k = 0 of this call
+  llvm::Value *first; // i64
+  unsigned width, padded;
+};
+
+/// Emits the packing of k in [0, count). `across`: the source is contiguous along k, so blocks are transposed in registers.
+void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool across,
+                const PackSource &source);
+
+using LoopBody = llvm::function_ref<void(llvm::Value *)>;
+/// for (i = from; i < to; i += step) body(i), one check before and one at the bottom. `enter` gets the end of the preheader, which runs
+/// only if the body does.
+void emitLoop(
+    llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, int64_t step, LoopBody body,
+    llvm::function_ref<void(llvm::Instruction *)> enter = [](llvm::Instruction *) {});
+/// if (condition) then() else otherwise().
+void emitIf(
+    llvm::IRBuilder<> &b, llvm::Value *condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = [] {});
+
+} // namespace tilery::cpu

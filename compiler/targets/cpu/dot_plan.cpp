@@ -1,0 +1,250 @@
+#include "compiler/targets/cpu/dot_plan.h"
+#include "compiler/ir/zero.h"
+#include "compiler/lower/emitter.h"
+#include "compiler/lower/pull.h"
+
+using namespace mlir;
+
+namespace tilery::cpu {
+
+// Longest K that a panel holds: accumulators go to memory once in so many steps; a sliver of B (64 KiB) and the panel of A stay in L2.
+constexpr int64_t sharedDepth = 1024;
+// Private panels are packed again by every program and should stay in L2.
+constexpr int64_t privateDepth = 256;
+
+int64_t DotPlan::panelElements(bool isA) const {
+  int64_t depth = stepsPerBlock * packedK();
+  return isA ? blocking.panelA(depth) : blocking.panelB(depth);
+}
+
+Value dotAccumulator(Operation *op) {
+  auto dot = dyn_cast<tile::DotOp>(op);
+  return dot ? dot.getAcc() : cast<tile::ContractOp>(op).getAcc();
+}
+
+SmallVector<Value> dotLive(Operation *op) {
+  auto dot = dyn_cast<tile::DotOp>(op);
+  return llvm::to_vector(dot ? dot.getLive() : cast<tile::ContractOp>(op).getLive());
+}
+
+bool dotStartsAtZero(Operation *op) { return tile::isZero(dotAccumulator(op)); }
+
+/// The load that an operand is computed from element by element, if there is one.
+static tile::LoadOp sourceLoad(Value tile, llvm::function_ref<bool(Value)> stored) {
+  while (Operation *op = tile.getDefiningOp()) {
+    if (stored(tile))
+      return {};
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      return load;
+    if (!isElementwise(op) || op->getNumOperands() == 0)
+      return {};
+    tile = op->getOperand(0);
+  }
+  return {};
+}
+
+static bool contiguousAlong(tile::AccessOp access, unsigned dim) {
+  APInt step;
+  return access.isStrided(dim) && matchPattern(access.getSteps()[dim], m_ConstantInt(&step)) && step == 1;
+}
+
+/// The scalars outside `op` that an operand depends on, beyond kernel arguments and constants; nullopt if other programs may see other values.
+static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, const Options &options) {
+  tile::KernelOp kernel = op->getParentOfType<tile::KernelOp>();
+  SmallVector<MemoryClass> written;
+  kernel.walk([&](Operation *each) {
+    for (Value operand : each->getOperands())
+      if (isa<tile::AccessType>(operand.getType()) && !isa<tile::LoadOp>(each))
+        written.push_back(classOfPlace(operand));
+  });
+  llvm::SetVector<Value> key;
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> work{tile};
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    Operation *def = value.getDefiningOp();
+    bool inside = op->isAncestor(value.getParentRegion()->getParentOp());
+    bool isTile = isa<RankedTensorType>(value.getType());
+    if (!def) {
+      bool argument = isa<tile::KernelOp>(value.getParentRegion()->getParentOp());
+      if (argument || inside)
+        continue; // the same in all programs, or the step
+      if (isTile)
+        return std::nullopt;
+      key.insert(value);
+      continue;
+    }
+    if (def->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (auto load = dyn_cast<tile::LoadOp>(def); load && (isTile || inside)) {
+      MemoryClass source = classOfPlace(load.getPlace());
+      if (load.getIsVolatile() ||
+          llvm::any_of(written, [&](MemoryClass each) { return mayAlias(source, each, options.disjoint); }))
+        return std::nullopt;
+    }
+    bool place = isa<tile::AccessType>(value.getType());
+    if (!place && !isTile && !inside) {
+      key.insert(value);
+      continue;
+    }
+    if (isTile && (!canBeVirtual(def) || isa<tile::BufferLoadOp>(def)))
+      return std::nullopt;
+    if (!isTile && !place && (def->getNumRegions() || !(isMemoryEffectFree(def) || isa<tile::LoadOp>(def))))
+      return std::nullopt;
+    llvm::append_range(work, def->getOperands());
+  }
+  return key.takeVector();
+}
+
+static std::pair<Value, Value> operandsOf(Operation *op) {
+  if (auto dot = dyn_cast<tile::DotOp>(op))
+    return {dot.getA(), dot.getB()};
+  Operation *yield = cast<tile::ContractOp>(op).getBody().front().getTerminator();
+  return {yield->getOperand(0), yield->getOperand(1)};
+}
+
+SmallVector<Value> dotIndexTiles(Operation *op) {
+  SmallVector<Value> found;
+  auto [a, b] = operandsOf(op);
+  for (Value operand : {a, b}) {
+    auto load = sourceLoad(operand, [](Value) { return false; });
+    auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    if (!access)
+      continue;
+    SmallVector<Value> work;
+    for (Value step : access.getSteps())
+      if (isa<RankedTensorType>(step.getType()))
+        work.push_back(step);
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      Operation *def = value.getDefiningOp();
+      if (!def || !isa<RankedTensorType>(value.getType()))
+        continue;
+      if (isa<tile::DivOp, tile::RemOp>(def))
+        found.push_back(value);
+      else if (isElementwise(def))
+        llvm::append_range(work, def->getOperands());
+    }
+  }
+  return found;
+}
+
+static bool inLoop(Operation *op) {
+  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+    if (isa<LoopLikeOpInterface, tile::ParallelOp>(parent))
+      return true;
+  return false;
+}
+
+static tile::StoreOp onlyStore(Operation *op) {
+  Value result = op->getResult(0);
+  auto store = result.hasOneUse() ? dyn_cast<tile::StoreOp>(*result.user_begin()) : tile::StoreOp();
+  bool fits = store && store.getValue() == result && !store.getIsVolatile() && store->getBlock() == op->getBlock();
+  return fits ? store : tile::StoreOp();
+}
+
+void hoistStorePlaces(tile::KernelOp kernel) {
+  kernel.walk([&](Operation *op) {
+    auto store = isa<tile::DotOp, tile::ContractOp>(op) ? onlyStore(op) : tile::StoreOp();
+    auto access = store ? store.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    if (!access || access->getBlock() != op->getBlock())
+      return;
+    std::function<void(Value)> hoist = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      if (!def || def->getBlock() != op->getBlock() || def->isBeforeInBlock(op) || def == op || !isPure(def) ||
+          def->getNumRegions() || isa<RankedTensorType>(value.getType()))
+        return;
+      for (Value operand : def->getOperands())
+        hoist(operand);
+      if (llvm::all_of(def->getOperands(), [&](Value operand) {
+            Operation *each = operand.getDefiningOp();
+            return !each || each->getBlock() != op->getBlock() || each->isBeforeInBlock(op);
+          }))
+        def->moveBefore(op);
+    };
+    hoist(access.getResult());
+  });
+}
+
+/// The store that may be written to directly: rows of contiguous elements, in memory that nothing else in the kernel touches.
+static tile::StoreOp directStore(Operation *op, const DotPlan &plan, const Options &options) {
+  tile::StoreOp store = onlyStore(op);
+  auto access = store ? store.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+  if (!access || !options.disjoint || plan.batch != 1 || !plan.startsAtZero || elementOf(op->getResult(0)) != plan.compute ||
+      access.getResidual() || access.getSteps().size() != 2 || !access.isStrided(0) || !contiguousAlong(access, 1))
+    return {};
+  if (llvm::is_contained(access.getBoundKinds(), 2))
+    return {};
+  if (access->getBlock() == op->getBlock() && !access->isBeforeInBlock(op))
+    return {};
+  // Other programs may wait for what happens in between (a lock, an assertion).
+  for (Operation *each = op->getNextNode(); each != store; each = each->getNextNode())
+    if (!isMemoryEffectFree(each) && !isa<tile::LoadOp, tile::StoreOp, tile::ContractOp>(each))
+      return {};
+  MemoryClass target = classOfPlace(access.getResult());
+  bool alone = true;
+  op->getParentOfType<tile::KernelOp>().walk([&](Operation *each) {
+    for (Value operand : each->getOperands())
+      if (isa<tile::AccessType>(operand.getType()) && each != store && mayAlias(classOfPlace(operand), target, options.disjoint))
+        alone = false;
+  });
+  return alone ? store : tile::StoreOp();
+}
+
+llvm::raw_ostream &operator<<(llvm::raw_ostream &stream, const DotPlan &plan) {
+  stream << plan.blocking.rows.width << "x" << plan.blocking.columns.width << (plan.blocking.pairs ? " of bf16 pairs" : "")
+         << ", K " << plan.k << " x " << plan.stepsPerBlock;
+  for (const DotOperand *operand : {&plan.a, &plan.b})
+    stream << (operand->isA ? ", a " : ", b ") << (operand->shared ? "shared" : "private") << (operand->across ? " across" : "");
+  return stream << (plan.directStore ? ", stored at once" : "");
+}
+
+DotPlan planDot(Operation *op, const Options &options, llvm::function_ref<bool(Value)> stored) {
+  DotPlan plan;
+  auto dot = dyn_cast<tile::DotOp>(op);
+  auto contract = dyn_cast<tile::ContractOp>(op);
+  std::tie(plan.a.tile, plan.b.tile) = operandsOf(op);
+  plan.b.isA = false;
+  plan.a.isUnsigned = dot ? dot.getAUnsigned() : contract.getAUnsigned();
+  plan.b.isUnsigned = dot ? dot.getBUnsigned() : contract.getBUnsigned();
+  plan.live = dotLive(op);
+  ArrayRef<int64_t> a = tile::shapeOf(plan.a.tile.getType()), b = tile::shapeOf(plan.b.tile.getType());
+  unsigned rank = a.size();
+  plan.batch = rank == 3 ? a[0] : 1;
+  plan.m = a[rank - 2];
+  plan.k = a[rank - 1];
+  plan.n = b[rank - 1];
+  mlir::Type element = elementOf(op->getResult(0));
+  bool narrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+  plan.compute = narrow ? Float32Type::get(op->getContext()) : element;
+  plan.startsAtZero = dotStartsAtZero(op);
+  bool pairs =
+      options.target.fastDotBF16 && plan.compute.isF32() && elementOf(plan.a.tile).isBF16() && elementOf(plan.b.tile).isBF16();
+  plan.pack = pairs ? 2 : 1;
+  plan.blocking = chooseBlocking(options.target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), pairs);
+
+  for (DotOperand *operand : {&plan.a, &plan.b}) {
+    unsigned along = rank - (operand->isA ? 2 : 1), across = rank - (operand->isA ? 1 : 2);
+    bool rowMajorAcross = operand->isA; // how a stored tile lies
+    operand->across = rowMajorAcross;
+    if (auto load = sourceLoad(operand->tile, stored))
+      if (auto access = load.getPlace().getDefiningOp<tile::AccessOp>())
+        operand->across = rowMajorAcross ? !contiguousAlong(access, along) || contiguousAlong(access, across)
+                                         : contiguousAlong(access, across) && !contiguousAlong(access, along);
+    if (options.disjoint && (contract || !inLoop(op)))
+      if (auto key = keyOf(op, operand->tile, options)) {
+        operand->shared = true;
+        operand->key = std::move(*key);
+      }
+  }
+  plan.directStore = directStore(op, plan, options);
+  if (contract) {
+    int64_t depth = plan.a.shared && plan.b.shared ? sharedDepth : privateDepth;
+    plan.stepsPerBlock = std::max<int64_t>(1, depth * plan.pack / plan.k); // the same bytes, paired or not
+  }
+  return plan;
+}
+
+} // namespace tilery::cpu

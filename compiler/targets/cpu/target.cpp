@@ -1,0 +1,89 @@
+#include "compiler/targets/cpu/target.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
+#include <algorithm>
+
+namespace tilery::cpu {
+namespace {
+CpuTarget make(const char *name, const char *cpu, unsigned bits, bool bf16, bool fp16, bool amx) {
+  CpuTarget t;
+  t.name = name;
+  t.cpu = cpu;
+  t.vectorBits = bits;
+  t.avx512 = bits == 512;
+  t.vectorRegisters = t.avx512 ? 32 : 16;
+  // Without this LLVM prefers 256-bit registers on some AVX-512 processors and splits our vectors.
+  t.features = t.avx512 ? "-prefer-256-bit" : "";
+  t.dotBF16 = bf16;
+  // AMD's tables give vdpbf16ps the rate of FMAs. A Xeon of 2023 was measured to start one where it could start four FMAs: 121 GFLOP/s a core,
+  // where FMAs of f32 reach 247 (and AMX 4000).
+  t.fastDotBF16 = bf16 && llvm::StringRef(cpu).starts_with("znver");
+  t.halfArithmetic = fp16;
+  t.amx = amx;
+  return t;
+}
+
+const std::vector<CpuTarget> &table() {
+  static const std::vector<CpuTarget> targets = {
+      make("avx2", "znver3", 256, false, false, false),
+      make("avx512", "znver4", 512, true, false, false),
+      make("sapphirerapids", "sapphirerapids", 512, true, true, true),
+  };
+  return targets;
+}
+
+const llvm::StringMap<bool> &hostFeatures() {
+  static const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  return features;
+}
+bool hostHas(const char *feature) { return hostFeatures().lookup(feature); }
+
+CpuTarget detect() {
+  bool avx512 = hostHas("avx512f") && hostHas("avx512bw") && hostHas("avx512dq") && hostHas("avx512vl");
+  CpuTarget t = make("host", "x86-64-v3", avx512 ? 512 : 256, avx512 && hostHas("avx512bf16"), avx512 && hostHas("avx512fp16"),
+                     hostHas("amx-bf16"));
+  t.cpu = llvm::sys::getHostCPUName().str();
+  t.fastDotBF16 = t.dotBF16 && llvm::StringRef(t.cpu).starts_with("znver");
+  // Virtual machines hide features of the processor they name: every feature is stated, present or absent.
+  std::vector<std::string> list;
+  for (const auto &entry : hostFeatures())
+    list.push_back((entry.second ? "+" : "-") + entry.first().str());
+  std::sort(list.begin(), list.end());
+  for (const std::string &feature : list)
+    t.features += (t.features.empty() ? "" : ",") + feature;
+  return t;
+}
+} // namespace
+
+const CpuTarget &hostTarget() {
+  static const CpuTarget host = detect();
+  return host;
+}
+
+const CpuTarget *findTarget(std::string_view name) {
+  if (name == "host")
+    return &hostTarget();
+  for (const CpuTarget &t : table())
+    if (t.name == name)
+      return &t;
+  return nullptr;
+}
+
+std::vector<std::string> targetNames() {
+  std::vector<std::string> names;
+  for (const CpuTarget &t : table())
+    names.push_back(t.name);
+  return names;
+}
+
+bool hostRuns(const CpuTarget &target) {
+  if (target.name == "host")
+    return true;
+  const CpuTarget &host = hostTarget();
+  if (!hostHas("avx2") || !hostHas("fma") || !hostHas("f16c") || !hostHas("bmi2"))
+    return false;
+  return (!target.avx512 || host.avx512) && (!target.dotBF16 || host.dotBF16) &&
+         (!target.halfArithmetic || host.halfArithmetic) && (!target.amx || host.amx);
+}
+
+} // namespace tilery::cpu

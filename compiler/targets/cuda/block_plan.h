@@ -1,0 +1,39 @@
+#pragma once
+// The plan of a kernel of the general path: the CPU's, how the block multiplies, which nests are written out element by element for each
+// thread, and which stored tiles therefore stay in registers.
+#include "compiler/lower/pull.h"
+#include "compiler/targets/cuda/mma_plan.h"
+#include "compiler/targets/cuda/thread_map.h"
+#include <map>
+
+namespace tilery::cuda {
+
+struct BlockPlan {
+  lower::Plan plan;
+  llvm::DenseMap<mlir::Operation *, MmaPlan> products; // of every dot and contraction
+  uint64_t stagingBytes = 0; // behind the arena: for the stages of products that do not lie in their result's memory
+  bool inResults = true;     // stages may lie there
+
+  unsigned threads = 128;
+  /// By the extents other than 1: all nests over such tiles share their elements in the same way.
+  std::map<llvm::SmallVector<int64_t, 2>, ThreadMap> maps;
+  llvm::DenseMap<const lower::Nest *, const ThreadMap *> mapped; // nests of `plan`; the others are loops that all threads walk
+  llvm::DenseMap<int, const ThreadMap *> held;                   // buffers that threads keep in registers, each its own elements
+  uint64_t exchangeBytes = 0; // shared memory through which a mapped nest's reductions need to go
+
+  BlockPlan() = default;
+  BlockPlan(BlockPlan &&) = default; // `mapped` points into `plan`
+  BlockPlan &operator=(BlockPlan &&) = default;
+  bool stagesInResult(const MmaPlan &product) const { return inResults && product.atOnce() && !product.wholeRows; }
+  uint64_t stagingOffset() const { return (plan.arenaBytes + 63) / 64 * 64; }
+  void print(llvm::raw_ostream &stream, mlir::Operation *kernel) const;
+};
+
+/// Chooses the threads (as the products want them where there are some), maps nests and finds what stays in registers. `options`: those the
+/// plan was made with.
+void shareElements(tile::KernelOp kernel, BlockPlan &block, const lower::Options &options);
+
+/// With as many stages in flight as shared memory holds. `lanes`: laneOptions of the compilation.
+BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes);
+
+} // namespace tilery::cuda

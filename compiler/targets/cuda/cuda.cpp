@@ -1,0 +1,85 @@
+#include "compiler/targets/cuda/cuda.h"
+#include "compiler/targets/cuda/barrier_trace.h"
+#include "compiler/targets/cuda/hopper_gemm.h"
+#include "compiler/targets/cuda/math_library.h"
+#include "compiler/targets/cuda/ptx.h"
+#include "compiler/targets/cuda/simt.h"
+#include "compiler/lower/kernel_info.h"
+#include "tilery/diagnostic.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+
+lower::Options laneOptions(const Options &options) {
+  lower::Options lanes;
+  lanes.target = {};
+  lanes.target.vectorBits = 128;
+  lanes.target.vectorRegisters = 64;
+  lanes.target.packsDots = false;
+  lanes.target.narrowsBF16 = options.target.sm >= 90;
+  lanes.target.floatAtomics = true;
+  lanes.target.printsFromScratch = false;
+  lanes.arenaLimit = options.target.sharedBytes - SimtEmitter::exchangeSlots * SimtEmitter::exchangeBytes;
+  lanes.target.nvidiaMath = true;
+  lanes.target.slowDivision = true;
+  lanes.disjoint = options.disjoint;
+  lanes.fpContract = options.fpContract;
+  lanes.noun = "the GPU target";
+  return lanes;
+}
+
+FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options) {
+  llvm::LLVMContext context;
+  llvm::Module module("tilery", context);
+  prepareModule(module, options.target);
+  lower::Options lanes = laneOptions(options);
+  lower::Emitter e(module, lanes);
+  CompiledModule result;
+  for (auto kernel : source.getOps<tile::KernelOp>()) {
+    FailureOr<KernelInfo> info = lower::describe(kernel);
+    if (failed(info))
+      return failure();
+    FailureOr<GpuInfo> gpu = failure();
+    std::string why;
+    std::optional<GemmKernel> gemm = options.target.hopper() ? matchGemm(kernel, why) : std::nullopt;
+    GemmSchedule schedule;
+    if (gemm)
+      schedule = chooseSchedule(problemOf(*gemm), options.target);
+    if (gemm && !schedule.general) {
+      if (options.wantPlan)
+        result.planText += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n";
+      gpu = emitHopperGemm(e, *gemm, schedule);
+      std::string unknown;
+      if (auto fault = checkBarriers(*module.getFunction(kernel.getSymName()), *gpu, gemm->k, schedule.stages, &unknown))
+        throw Error({Diagnostic::Kind::Runtime,
+                     "the barriers of " + kernel.getSymName().str() + " are wrong: " + *fault,
+                     "this is a defect of Tilery's code generator",
+                     {}});
+      if (options.wantPlan && !unknown.empty())
+        result.planText += "  barriers not checked: " + unknown + "\n";
+    } else {
+      BlockPlan plan = planBlock(kernel, lanes);
+      if (options.wantPlan) {
+        llvm::raw_string_ostream stream(result.planText);
+        if (!why.empty())
+          stream << kernel.getSymName() << ": no hopper gemm, for " << why << "\n";
+        plan.print(stream, kernel);
+      }
+      PtxMachine machine;
+      gpu = SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();
+    }
+    if (failed(gpu))
+      return failure();
+    info->gpu = *gpu;
+    result.kernels.push_back(std::move(*info));
+  }
+  if (std::string missing = linkMath(module); !missing.empty()) {
+    source.emitError() << lanes.noun << " has no function " << missing;
+    return failure();
+  }
+  result.ptx = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result.llvmText : nullptr);
+  return result;
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,31 @@
+#pragma once
+// The CUDA back end's entry point: tile IR in, PTX out.
+#include "compiler/targets/cpu/cpu.h"
+#include "compiler/targets/cuda/target.h"
+#include "compiler/ir/Tile.h"
+#include "tilery/runtime.h"
+
+namespace tilery::cuda {
+
+struct Options {
+  CudaTarget target;
+  /// As in lower::Options.
+  bool disjoint = false;
+  bool fpContract = true;
+  bool wantLLVM = false, wantPlan = false;
+};
+
+/// What plans and the emission of lanes need to know of a GPU's threads.
+lower::Options laneOptions(const Options &options);
+
+struct CompiledModule {
+  std::string ptx;
+  std::vector<KernelInfo> kernels;
+  std::string llvmText, planText; // as wanted
+};
+
+/// Compiles every tile.kernel of `module` (after the target-independent passes). Programs that the GPU cannot run are reported as MLIR
+/// diagnostics at the op's location and give failure; schedules that do not fit throw Error.
+mlir::FailureOr<CompiledModule> compileModule(mlir::ModuleOp module, const Options &options);
+
+} // namespace tilery::cuda

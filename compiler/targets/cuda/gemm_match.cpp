@@ -1,0 +1,226 @@
+#include "compiler/targets/cuda/gemm_match.h"
+#include "compiler/targets/cuda/ptx.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+
+/// True for +0 in every lane.
+bool isPlusZero(Value value) {
+  if (auto splat = value.getDefiningOp<tile::SplatOp>())
+    value = splat.getValue();
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return false;
+  if (auto dense = dyn_cast<DenseElementsAttr>(constant)) {
+    if (!dense.isSplat())
+      return false;
+    constant = dense.getSplatValue<Attribute>();
+  }
+  if (auto integer = dyn_cast<IntegerAttr>(constant))
+    return integer.getValue().isZero();
+  auto number = dyn_cast<FloatAttr>(constant);
+  return number && number.getValue().isPosZero();
+}
+
+/// The box of a loaded operand whose k coordinate is at `step` * k and whose other coordinate does not move. `step` is null if there is
+/// one step only; `live` is of the other dimension and may be null.
+std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value step, Value live, tile::KernelOp kernel) {
+  if (auto permute = operand.getDefiningOp<tile::PermuteOp>()) { // of two dimensions: it exchanges them
+    std::optional<Box> box = operandBox(permute.getValue(), 1 - kDim, k, step, live, kernel);
+    if (box) {
+      box->contiguous = 1 - box->contiguous;
+      std::swap(box->start[0], box->start[1]);
+      std::swap(box->extent[0], box->extent[1]);
+    }
+    return box;
+  }
+  auto load = operand.getDefiningOp<tile::LoadOp>();
+  auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+  if (!access || load.getIsVolatile() || (load.getOther() && !isPlusZero(load.getOther())))
+    return std::nullopt;
+  SmallVector<Value> lives(2);
+  lives[1 - kDim] = live;
+  std::optional<Box> box = boxOf(access, kernel, lives);
+  if (!box || !step)
+    return box;
+  Polynomial rest;
+  if (box->start[kDim].coefficient(step, rest).constant() != k || box->start[1 - kDim].uses(step) || rest.uses(step))
+    return std::nullopt;
+  box->start[kDim] = rest;
+  return box;
+}
+
+/// What the kernel does besides loading, computing and storing once; null: nothing, and `store` is the store.
+const char *otherWork(tile::KernelOp kernel, tile::StoreOp &store) {
+  for (Operation &op : kernel.getBody().front()) {
+    if (auto found = dyn_cast<tile::StoreOp>(op)) {
+      if (store)
+        return "it stores twice";
+      if (found.getIsVolatile())
+        return "its store is volatile";
+      store = found;
+    } else if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op)) {
+      return "it has control flow around its product";
+    } else if (!isa<tile::ContractOp, tile::DotOp, tile::LoadOp, tile::ReturnOp>(op) && !isMemoryEffectFree(&op)) {
+      return "it has effects besides its loads and its store";
+    }
+  }
+  return store ? nullptr : "it stores nothing";
+}
+
+std::optional<int> onlyAxis(const Polynomial &p) {
+  int axis = -1;
+  bool one = p.all([&](Value atom) {
+    auto id = atom.getDefiningOp<tile::ProgramIdOp>();
+    if (!id)
+      return !atom.getDefiningOp<tile::RemOp>() && !atom.getDefiningOp<tile::DivOp>();
+    bool same = axis < 0 || axis == int(id.getAxis());
+    axis = id.getAxis();
+    return same;
+  });
+  return one && axis >= 0 ? std::optional(axis) : std::nullopt;
+}
+
+/// True if a scalar may differ from program to program.
+bool dependsOnProgram(Value value) {
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i)
+    if (Operation *op = reached[i].getDefiningOp()) {
+      if (isa<tile::ProgramIdOp>(op) || !isMemoryEffectFree(op))
+        return true;
+      reached.insert(op->operand_begin(), op->operand_end());
+    }
+  return false;
+}
+
+GemmKernel::Order orderOf(const GemmKernel &gemm) {
+  auto row = onlyAxis(gemm.a.start[0]), column = onlyAxis(gemm.b.start[1]);
+  if (row == 1 && column == 0)
+    return GemmKernel::Order::RowsByColumns;
+  if (row == 0 && column == 1)
+    return GemmKernel::Order::ColumnsByRows;
+  return row && column ? GemmKernel::Order::Own : GemmKernel::Order::Probed;
+}
+
+/// What Hopper's tensor cores can multiply at all.
+const char *refusedTypes(const GemmKernel &gemm, Type b, Type result, bool isUnsigned, tile::Precision precision) {
+  Type a = gemm.operand;
+  if (a != b)
+    return "its operands are of two types";
+  if (a.isInteger(8))
+    return isUnsigned ? "its operands are unsigned" : result.isInteger(32) ? nullptr : "8-bit integers are not added in 32 bits";
+  if (a.isF32() && precision == tile::Precision::ieee)
+    return "f32 operands keep all their bits (precision ieee)";
+  if (a.isF32() && precision != tile::Precision::tf32)
+    return "f32 operands are split in parts";
+  if (!Ptx::wgmmaOf(gemm.n, a, false, false).type)
+    return "the tensor cores do not take the operands' type";
+  return result.isF32() ? nullptr : "the products are not added in f32";
+}
+
+const char *refusedShape(const GemmKernel &gemm) {
+  unsigned bytes = gemm.operand.getIntOrFloatBitWidth() / 8, depth = gemm.k * bytes;
+  if (gemm.m % 64 || gemm.m > 256)
+    return "its rows are not 64, 128, 192 or 256";
+  if (gemm.n > 256 || gemm.n % (gemm.operand.isInteger(8) ? 16 : 8))
+    return "its columns are not a multiple of 8 (8-bit integers: 16) up to 256";
+  if (gemm.m * gemm.n > 128 * 256)
+    return "its result does not fit the registers";
+  if (depth != 32 && depth != 64 && depth % 128)
+    return "its steps of k are not 32, 64 or a multiple of 128 bytes";
+  return nullptr;
+}
+
+bool isUnsigned(Operation *product) {
+  if (auto dot = dyn_cast<tile::DotOp>(product))
+    return dot.getAUnsigned() || dot.getBUnsigned();
+  auto contract = cast<tile::ContractOp>(product);
+  return contract.getAUnsigned() || contract.getBUnsigned();
+}
+
+tile::Precision precisionOf(Operation *product) {
+  auto dot = dyn_cast<tile::DotOp>(product);
+  return dot ? dot.getPrecision() : cast<tile::ContractOp>(product).getPrecision();
+}
+
+/// Where the copy engine can store the result.
+std::optional<Box> resultBox(tile::AccessOp place, const GemmKernel &gemm) {
+  unsigned bytes = gemm.output.isIntOrFloat() ? gemm.output.getIntOrFloatBitWidth() / 8 : 0;
+  if (!(bytes == 2 || bytes == 4) || gemm.n % (128 / bytes))
+    return std::nullopt;
+  std::optional<Box> box = boxOf(place, gemm.kernel);
+  return box && box->contiguous == 1 ? box : std::nullopt;
+}
+} // namespace
+
+std::optional<GemmKernel> matchGemm(tile::KernelOp kernel, std::string &why) {
+  auto no = [&](const char *reason) -> std::optional<GemmKernel> {
+    why = reason;
+    return std::nullopt;
+  };
+  GemmKernel gemm;
+  gemm.kernel = kernel;
+  why.clear();
+  for (Operation &op : kernel.getBody().front())
+    if (isa<tile::ContractOp, tile::DotOp>(op)) {
+      if (gemm.product)
+        return no("it has two products");
+      gemm.product = &op;
+    }
+  if (!gemm.product)
+    return std::nullopt; // nothing to explain
+  if (const char *reason = otherWork(kernel, gemm.store))
+    return no(reason);
+  Value operands[2], step, accumulator;
+  OperandRange live = gemm.product->getOperands().drop_front(gemm.product->getNumOperands());
+  if (auto dot = dyn_cast<tile::DotOp>(gemm.product)) {
+    operands[0] = dot.getA(), operands[1] = dot.getB(), accumulator = dot.getAcc(), live = dot.getLive();
+    if (dot.getClear())
+      return no("the product may or may not be added");
+  } else {
+    auto contract = cast<tile::ContractOp>(gemm.product);
+    Block &body = contract.getBody().front();
+    operands[0] = body.getTerminator()->getOperand(0), operands[1] = body.getTerminator()->getOperand(1);
+    step = body.getArgument(0), accumulator = contract.getAcc(), live = contract.getLive();
+  }
+  if (!isPlusZero(accumulator))
+    return no("the sum does not start from zero");
+  auto a = cast<RankedTensorType>(operands[0].getType()), b = cast<RankedTensorType>(operands[1].getType());
+  if (a.getRank() != 2)
+    return no("it is a batch of products");
+  gemm.m = a.getDimSize(0), gemm.k = a.getDimSize(1), gemm.n = b.getDimSize(1);
+  gemm.operand = a.getElementType();
+  Type result = cast<RankedTensorType>(gemm.product->getResult(0).getType()).getElementType();
+  if (const char *reason = refusedTypes(gemm, b.getElementType(), result, isUnsigned(gemm.product), precisionOf(gemm.product)))
+    return no(reason);
+  if (const char *reason = refusedShape(gemm))
+    return no(reason);
+  auto boxA = operandBox(operands[0], 1, gemm.k, step, live.empty() ? Value() : live[0], kernel);
+  auto boxB = operandBox(operands[1], 0, gemm.k, step, live.empty() ? Value() : live[1], kernel);
+  if (!boxA || !boxB)
+    return no(boxA ? "the second operand is not a box of an aligned tensor in memory"
+                   : "the first operand is not a box of an aligned tensor in memory");
+  if (gemm.operand.getIntOrFloatBitWidth() != 16 && (boxA->contiguous != 1 || boxB->contiguous != 0))
+    return no("k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits");
+  if (boxB->contiguous == 1 && gemm.n % 64)
+    return no("the second operand's rows are not a multiple of 64 long");
+  gemm.a = *boxA, gemm.b = *boxB;
+  auto stored = dyn_cast<RankedTensorType>(gemm.store.getValue().getType());
+  if (!stored || stored.getShape() != ArrayRef<int64_t>{gemm.m, gemm.n})
+    return no("what is stored has not the product's shape");
+  gemm.output = stored.getElementType();
+  auto place = gemm.store.getPlace().getDefiningOp<tile::AccessOp>();
+  if (!place)
+    return no("the result is stored to addresses of no order");
+  gemm.c = resultBox(place, gemm);
+  gemm.order = orderOf(gemm);
+  gemm.equalSteps = !gemm.steps() || !dependsOnProgram(gemm.steps());
+  return gemm;
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,245 @@
+// How the threads of a block share the elements of tiles.
+#include "compiler/targets/cuda/block_plan.h"
+#include "compiler/lower/divisor.h"
+#include "compiler/lower/emitter.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+using lower::Nest;
+using lower::Sink;
+
+constexpr uint64_t mostExchangeBytes = 8 << 10;
+
+SmallVector<int64_t, 2> squeezed(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t, 2> sizes;
+  for (int64_t size : shape)
+    if (size != 1)
+      sizes.push_back(size);
+  return sizes;
+}
+
+class Decisions {
+public:
+  Decisions(tile::KernelOp kernel, BlockPlan &block) : kernel(kernel), block(block) {}
+  void run() {
+    forSteps([&](const lower::Step &step, bool) {
+      if (step.op)
+        return;
+      largest = std::max(largest, ShapedType::getNumElements(step.nest.shape));
+      reduces |= llvm::any_of(step.nest.sinks, [](const lower::Sink &sink) { return sink.kind == lower::Sink::Reduce; });
+    });
+    chooseThreads();
+    for (auto &[op, product] : block.products)
+      if (product.wholeRows)
+        block.maps.try_emplace({product.m, product.n}, mapProduct(product.warpRows, product.tilesM, product.tilesN));
+    forSteps([&](const lower::Step &step, bool alone) {
+      if (!step.op && !alone)
+        mapNest(step.nest);
+    });
+    findHeld();
+  }
+
+private:
+  /// Every step with whether each thread runs it for itself.
+  void forSteps(llvm::function_ref<void(const lower::Step &, bool alone)> visit) {
+    auto all = [&](const std::vector<lower::Step> &steps, Operation *parent) {
+      bool alone = isa<tile::ParallelOp, tile::ThreadsOp>(parent) || parent->getParentOfType<tile::ParallelOp>() ||
+                   parent->getParentOfType<tile::ThreadsOp>();
+      for (const lower::Step &step : steps)
+        visit(step, alone);
+    };
+    for (const auto &[home, steps] : block.plan.steps)
+      all(steps, home->getParentOp());
+    for (const auto &[home, steps] : block.plan.copies)
+      all(steps, home->getParentOp());
+    for (const auto &[op, steps] : block.plan.inits)
+      all(steps, op->getParentOp());
+  }
+
+  // What products want, those of explicit threads, the user's num_warps, else some 16 elements of the largest tile a thread, 32 where
+  // threads reduce what they have before they meet; more where a thread could not hold its share.
+  void chooseThreads() {
+    if (unsigned wanted = mmaThreads(kernel)) {
+      block.threads = wanted;
+      return;
+    }
+    int64_t explicitly = 0;
+    kernel.walk([&](tile::ThreadsOp op) { explicitly = std::max<int64_t>(explicitly, op.getCount()); });
+    if (explicitly) {
+      block.threads = llvm::alignTo(std::min<int64_t>(explicitly, 1024), 32);
+      return;
+    }
+    auto warps = kernel->getAttrOfType<IntegerAttr>("tile.num_warps");
+    int64_t wanted = reduces ? std::clamp<int64_t>(largest / 32, 32, 512) : std::clamp<int64_t>(largest / 16, 128, 512);
+    if (warps)
+      wanted = std::clamp<int64_t>(warps.getInt(), 1, 32) * 32;
+    int64_t least = std::min<int64_t>(largest / mostElements, 1024);
+    block.threads = llvm::PowerOf2Ceil(std::max(wanted, least));
+  }
+
+  /// Neighbours that one access can move: its alignment, at most 16 bytes. 0: no access of these extents.
+  unsigned accessWidth(ArrayRef<int64_t> sizes) {
+    unsigned width = 0;
+    kernel.walk([&](Operation *op) {
+      Value place;
+      if (auto load = dyn_cast<tile::LoadOp>(op))
+        place = load.getPlace();
+      else if (auto store = dyn_cast<tile::StoreOp>(op))
+        place = store.getPlace();
+      auto type = place ? dyn_cast<tile::AccessType>(place.getType()) : tile::AccessType();
+      if (!type || squeezed(type.getShape()) != sizes)
+        return;
+      width = std::max(width, neighbours(place.getDefiningOp<tile::AccessOp>(), type));
+    });
+    return width;
+  }
+
+  unsigned neighbours(tile::AccessOp access, tile::AccessType type) {
+    if (!access)
+      return 1;
+    unsigned bytes = lower::elementBytes(type.getElementType());
+    int64_t divisor =
+        std::min<int64_t>(16, std::min(lower::divisorOf(access.getBase()), bytes * lower::divisorOf(access.getOffset())));
+    bool inner = true;
+    for (int64_t d = type.getRank(); d-- > 0;) {
+      if (type.getShape()[d] == 1)
+        continue;
+      APInt step;
+      bool isInner = std::exchange(inner, false);
+      if (!access.isStrided(d) || (isInner && (!matchPattern(access.getSteps()[d], m_ConstantInt(&step)) || step != 1)))
+        return 1;
+      if (!isInner)
+        divisor = std::min(divisor, bytes * lower::divisorOf(access.getSteps()[d]));
+    }
+    return std::max<int64_t>(1, divisor / bytes);
+  }
+
+  const ThreadMap *mapOf(ArrayRef<int64_t> shape) {
+    SmallVector<int64_t, 2> sizes = squeezed(shape);
+    if (!llvm::isPowerOf2_32(block.threads))
+      return nullptr;
+    if (auto found = block.maps.find(sizes); found != block.maps.end())
+      return &found->second;
+    unsigned width = accessWidth(sizes);
+    if (!width)
+      width = 4;
+    int64_t elements = ShapedType::getNumElements(sizes);
+    while (width > 1 && (sizes.empty() || sizes.back() % width || elements / width < block.threads))
+      width /= 2;
+    std::optional<ThreadMap> map = mapThreads(sizes, block.threads, width);
+    return map ? &block.maps.emplace(sizes, *map).first->second : nullptr;
+  }
+
+  void mapNest(const Nest &nest) {
+    const ThreadMap *map = mapOf(nest.shape);
+    if (!map)
+      return;
+    std::optional<ThreadMap::Rows> rows = map->rows();
+    uint64_t bytes = 0;
+    unsigned inner = nest.shape.size();
+    while (inner && nest.shape[inner - 1] == 1)
+      --inner;
+    for (const Sink &sink : nest.sinks) {
+      if (sink.kind != Sink::Reduce)
+        continue;
+      uint64_t axis = cast<tile::ReduceOp>(sink.op).getAxis();
+      bool alongRows = axis + 1 == inner;
+      if (!rows || !alongRows)
+        return;
+      bytes += sink.op->getNumOperands() * rows->count * 32 * 8;
+    }
+    if (bytes > mostExchangeBytes)
+      return;
+    block.exchangeBytes = std::max(block.exchangeBytes, bytes);
+    block.mapped[&nest] = map;
+  }
+
+  /// The map by which threads have the elements of a product's first factor where its instructions want them; null if there is none.
+  const ThreadMap *mapOfFactor(Operation *op, const MmaPlan &product) {
+    if (!isa<tile::DotOp>(op) || (product.form.kind != MmaForm::F16 && product.form.kind != MmaForm::BF16) || product.k % 16)
+      return nullptr;
+    auto found = block.maps.find({product.m, product.k});
+    return found != block.maps.end() && found->second.tilesM == product.tilesM ? &found->second : nullptr;
+  }
+
+  // A stored tile stays in registers if each thread computes and reads its own elements only. Tiles of one element are every thread's.
+  void findHeld() {
+    const lower::Plan &plan = block.plan;
+    DenseMap<int, const ThreadMap *> maps;
+    llvm::DenseSet<int> shared;
+    for (auto [value, buffer] : plan.storage) {
+      auto found = block.maps.find(squeezed(tile::shapeOf(value.getType())));
+      if (found == block.maps.end())
+        shared.insert(buffer);
+      else
+        maps[buffer] = &found->second;
+    }
+    auto isStored = [&](Value value) { return !plan.isVirtual(value); };
+    auto isOne = [&](int buffer) { return plan.buffers[buffer].elements == 1; };
+    auto reads = [&](const lower::Pull &pull, const ThreadMap *map) {
+      for (const auto &[value, reach] : pull.tiles)
+        if (auto stored = plan.storage.find(value); stored != plan.storage.end())
+          if (!isOne(stored->second) && !(map && reach.sameElement && maps.lookup(stored->second) == map))
+            shared.insert(stored->second);
+    };
+    forSteps([&](const lower::Step &step, bool) {
+      if (step.op) {
+        if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(step.op))
+          return; // their tiles are copied by nests
+        if (auto product = block.products.find(step.op); product != block.products.end() && product->second.wholeRows) {
+          // The accumulators' first values are in the result's buffer already.
+          for (MmaOperand *operand : {&product->second.a, &product->second.b}) {
+            const ThreadMap *map = operand->isA ? mapOfFactor(step.op, product->second) : nullptr;
+            lower::Pull own, any;
+            own.add(operand->tile, isStored);
+            operand->inRegisters =
+                map && llvm::any_of(own.tiles, [&](auto &tile) {
+                  auto stored = plan.storage.find(tile.first);
+                  return stored != plan.storage.end() && tile.second.sameElement && maps.lookup(stored->second) == map;
+                });
+            any.add(operand->tile, isStored, false);
+            reads(operand->inRegisters ? own : any, operand->inRegisters ? map : nullptr);
+          }
+          return;
+        }
+        reads(lower::pullOf(step.op, isStored), nullptr);
+        for (Value result : step.op->getResults())
+          if (auto stored = plan.storage.find(result); stored != plan.storage.end())
+            shared.insert(stored->second);
+        return;
+      }
+      const ThreadMap *map = block.mapped.lookup(&step.nest);
+      for (const Sink &sink : step.nest.sinks) {
+        if (sink.kind != Sink::Copy || sink.value)
+          reads(lower::pullOf(sink, isStored), map);
+        else if (!map)
+          shared.insert(sink.source);
+        for (int buffer : sink.buffers)
+          if (!map || (sink.kind == Sink::Reduce && !isOne(buffer)))
+            shared.insert(buffer);
+      }
+    });
+    for (auto [buffer, map] : maps)
+      if (!shared.contains(buffer))
+        block.held[buffer] = map;
+  }
+
+  tile::KernelOp kernel;
+  BlockPlan &block;
+  int64_t largest = 1;
+  bool reduces = false;
+};
+} // namespace
+
+void shareElements(tile::KernelOp kernel, BlockPlan &block, const lower::Options &options) {
+  Decisions(kernel, block).run();
+  for (auto [buffer, map] : block.held)
+    block.plan.buffers[buffer].bytes = 0;
+  uint64_t limit = options.arenaLimit, needed = 2 * block.exchangeBytes;
+  lower::placeBuffers(block.plan, limit > needed ? limit - needed : 0);
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,325 @@
+#include "compiler/targets/cuda/simt.h"
+#include "compiler/targets/cuda/mma.h"
+#include "compiler/lower/branch.h"
+#include "compiler/lower/kernel_info.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+using lower::Index;
+using lower::Lanes;
+using lower::Point;
+
+SimtEmitter::SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target,
+                         BlockMachine &machine)
+    : KernelEmitter(e, kernel, plan.plan), blockPlan(plan), target(target), machine(machine), threads(plan.threads) {}
+
+void SimtEmitter::refuse(Operation *op, const char *what) {
+  op->emitError() << "the GPU target cannot " << what << " yet";
+  evaluator.failed = true;
+}
+
+// x, y, z of a program. Divisions take as long as a row of some hundred elements: grids of one dimension do without.
+void SimtEmitter::numberProgram(llvm::Value *program) {
+  auto &b = e.b;
+  llvm::BasicBlock *first = b.GetInsertBlock(), *divide = newBlock(), *after = newBlock();
+  b.CreateCondBr(b.CreateICmpULT(program, grid[0]), after, divide);
+  b.SetInsertPoint(divide);
+  lower::keepBranch(b);
+  llvm::Value *row = b.CreateUDiv(program, grid[0]);
+  llvm::Value *coordinates[] = {b.CreateURem(program, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])};
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+  pid.clear();
+  for (llvm::Value *coordinate : coordinates) {
+    llvm::PHINode *merged = b.CreatePHI(b.getInt32Ty(), 2);
+    merged->addIncoming(pid.empty() ? program : b.getInt32(0), first);
+    merged->addIncoming(coordinate, divide);
+    pid.push_back(merged);
+  }
+}
+
+// The assembler knows no occupancy: it takes registers for a load or two more and leaves a multiprocessor with one block, whose threads
+// load, then all compute, then all store.
+unsigned SimtEmitter::blocksAbreast() {
+  if (!blockPlan.products.empty() || blockPlan.mapped.empty())
+    return 1;
+  int64_t elements = 0;
+  for (auto [nest, map] : blockPlan.mapped)
+    elements = std::max(elements, map->chunks * map->width);
+  // Registers of a thread: those of the largest tile, half as many of each other tile that it holds, addresses, and what it computes
+  // with. With too few it waits for each result before the next.
+  int64_t others = std::max<int64_t>(blockPlan.held.size(), 1) - 1, loads = 0;
+  kernel.walk([&](tile::LoadOp) { ++loads; });
+  int64_t registers = std::max<int64_t>(elements + elements / 4 + 16, 48) + others * elements / 2;
+  registers += 16 * std::clamp<int64_t>(loads - 1, 0, 2);
+  constexpr unsigned mostBlocks = 32, mostThreads = 2048; // of a multiprocessor
+  return std::min<unsigned>(std::min<unsigned>(mostThreads, target.registers / registers) / threads, mostBlocks);
+}
+
+FailureOr<GpuInfo> SimtEmitter::emitBlock() {
+  auto &b = e.b;
+  exchangeOffset = blockPlan.stagingOffset() + (blockPlan.stagingBytes + 63) / 64 * 64;
+  GpuInfo info;
+  info.threads = threads;
+  sumsOffset = exchangeOffset + exchangeSlots * exchangeBytes;
+  info.sharedBytes = sumsOffset + 2 * blockPlan.exchangeBytes;
+  if (info.sharedBytes > target.sharedBytes) {
+    kernel.emitError() << "a program needs " << info.sharedBytes << " bytes of shared memory, the device has "
+                       << target.sharedBytes << "; use smaller tiles";
+    return failure();
+  }
+  bool reporting = kernel
+                       .walk([](Operation *op) {
+                         return isa<tile::PrintOp, tile::AssertOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                       })
+                       .wasInterrupted();
+  info.workspaceBytes = plan.workspaceBytes;
+  info.persistent = info.workspaceBytes != 0; // as many workspaces as run at once
+  BlockEntry entry = machine.begin(e, kernel, {threads, blocksAbreast(), info.workspaceBytes, reporting});
+  function = entry.function;
+  makeScopes();
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    evaluator.scalars[argument] = e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType());
+  grid.assign(std::begin(entry.grid), std::end(entry.grid));
+  evaluator.arena = entry.shared;
+  evaluator.workspace = entry.workspace;
+  reports = entry.reports;
+  thread = entry.thread;
+  llvm::BasicBlock *before = b.GetInsertBlock(), *start = newBlock(), *body = newBlock();
+  entryEnd = b.CreateBr(start);
+  b.SetInsertPoint(start);
+  llvm::Value *program = entry.number;
+  llvm::PHINode *next = nullptr;
+  if (info.persistent) {
+    program = next = b.CreatePHI(b.getInt32Ty(), 2);
+    next->addIncoming(entry.number, before);
+  }
+  programId = b.CreateZExt(program, b.getInt64Ty());
+  numberProgram(program);
+  b.CreateBr(body);
+  b.SetInsertPoint(body);
+  evaluator.port = &machine;
+  Footprint everything = footprintOfKernel();
+  evaluator.written = [&](Value place) {
+    return llvm::any_of(everything.writes, [&](lower::MemoryClass written) {
+      return lower::mayAlias(lower::classOfPlace(place), written, e.options.disjoint);
+    });
+  };
+  hazards.begin(everything, e.options.disjoint);
+  holdTiles();
+  if (!block(kernel.getBody().front()) || evaluator.failed)
+    return failure();
+  if (next) {
+    barrier();
+    llvm::Value *following = b.CreateAdd(program, entry.blocks);
+    next->addIncoming(following, b.GetInsertBlock());
+    llvm::BasicBlock *done = newBlock();
+    llvm::Value *programs = b.CreateMul(b.CreateMul(grid[0], grid[1]), grid[2]);
+    b.CreateCondBr(b.CreateICmpULT(following, programs), start, done);
+    b.SetInsertPoint(done);
+  }
+  b.CreateRetVoid();
+  info.sites = std::move(sites);
+  return info;
+}
+
+Point SimtEmitter::pointOf(ArrayRef<int64_t> shape, llvm::Value *linear) {
+  auto &b = e.b;
+  Point point(shape.size(), evaluator.constant(0));
+  for (int d = int(shape.size()) - 1; d >= 0; --d) {
+    if (shape[d] == 1)
+      continue;
+    bool last = llvm::all_of(shape.take_front(d), [](int64_t size) { return size == 1; });
+    llvm::Value *index = last ? linear : b.CreateURem(linear, e.i64(shape[d]));
+    point[d] = Index{index, 0, nullptr, evaluator.level(), 1, d};
+    if (!last)
+      linear = b.CreateUDiv(linear, e.i64(shape[d]));
+  }
+  return point;
+}
+
+void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indices)> body) {
+  if (alone)
+    return KernelEmitter::forEach(shape, body);
+  int64_t total = 1;
+  for (int64_t size : shape)
+    total *= size;
+  barrier();
+  evaluator.forget();
+  evaluator.known.clear();
+  evaluator.lanes = 1;
+  evaluator.limit = nullptr;
+  nests.loop(thread, e.i64(total), threads, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
+    Point point = pointOf(shape, i);
+    for (Index &index : point)
+      index.loop = -1;
+    body(point);
+    return SmallVector<Lanes>();
+  });
+  evaluator.forget();
+  barrier();
+}
+
+// What is kept dominates the rest of its block and the blocks in it.
+bool SimtEmitter::block(Block &block) {
+  lower::Evaluator::Memo outer = evaluator.kept;
+  if (!isa<tile::KernelOp>(block.getParentOp()))
+    hazards.lose();
+  bool ok = KernelEmitter::block(block);
+  auto steps = plan.steps.find(&block);
+  if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() &&
+      llvm::any_of(steps->second, [](const lower::Step &step) { return !step.op; }))
+    barrier(); // the operands' index tiles are read next
+  evaluator.kept = std::move(outer);
+  hazards.lose();
+  exchangeRead[0] = exchangeRead[1] = true;
+  return ok;
+}
+
+bool SimtEmitter::op(Operation *op) {
+  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  bool scalarLoad = isa<tile::LoadOp>(op) && !isTile(op->getResult(0).getType()) && !cast<tile::LoadOp>(op).getIsVolatile();
+  bool arithmetic = op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::none_of(op->getOperandTypes(), isTile) &&
+                    llvm::none_of(op->getResultTypes(), isTile);
+  if (alone || arithmetic || isa<tile::AllocOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+    return KernelEmitter::op(op);
+  if (scalarLoad) {
+    prepare({{lower::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}});
+    return KernelEmitter::op(op);
+  }
+  if (hazards.pending())
+    barrier();
+  bool ok = KernelEmitter::op(op);
+  // Scalar effects: every thread makes the same one.
+  if (isa<tile::BufferStoreOp, tile::ElementStoreOp>(op))
+    barrier();
+  else
+    hazards.lose();
+  return ok;
+}
+
+bool SimtEmitter::parallelOp(tile::ParallelOp op) {
+  if (alone)
+    return KernelEmitter::parallelOp(op);
+  auto &b = e.b;
+  Block &body = op.getBody().front();
+  SmallVector<llvm::Value *> extents;
+  llvm::Value *total = e.i64(1);
+  for (Value extent : op.getExtents()) {
+    llvm::Value *size = b.CreateSExtOrTrunc(evaluator.scalar(extent), b.getInt64Ty());
+    size = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, size, e.i64(0));
+    extents.push_back(size);
+    total = b.CreateMul(total, size);
+  }
+  barrier();
+  alone = true;
+  llvm::BasicBlock *before = b.GetInsertBlock(), *loop = newBlock("parallel"), *exit = newBlock();
+  b.CreateCondBr(b.CreateICmpSLT(thread, total), loop, exit);
+  b.SetInsertPoint(loop);
+  llvm::PHINode *i = b.CreatePHI(b.getInt64Ty(), 2);
+  i->addIncoming(thread, before);
+  llvm::Value *rest = i;
+  for (int d = int(extents.size()) - 1; d >= 0; --d) {
+    llvm::Type *type = e.valueType(body.getArgument(d).getType());
+    evaluator.scalars[body.getArgument(d)] = b.CreateSExtOrTrunc(d ? b.CreateURem(rest, extents[d]) : rest, type);
+    rest = b.CreateUDiv(rest, extents[d]);
+  }
+  bool ok = block(body);
+  llvm::Value *next = b.CreateAdd(i, e.i64(threads));
+  i->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, total), loop, exit);
+  b.SetInsertPoint(exit);
+  alone = false;
+  barrier();
+  return ok;
+}
+
+void SimtEmitter::atomically(Operation *op, Value place, llvm::function_ref<llvm::Value *(llvm::Value *, Indices)> update) {
+  if (alone || isa<RankedTensorType>(op->getResult(0).getType()))
+    return KernelEmitter::atomically(op, place, update);
+  barrier(); // what the program wrote before comes first
+  llvm::Value *slot = exchange(0, e.i64(0));
+  when(e.b.CreateICmpEQ(thread, e.i64(0)), [&] {
+    alone = true;
+    KernelEmitter::atomically(op, place, update);
+    alone = false;
+    e.b.CreateStore(e.toMemory(evaluator.scalars[op->getResult(0)], op->getResult(0).getType()), slot);
+  });
+  barrier();
+  Type type = op->getResult(0).getType();
+  evaluator.scalars[op->getResult(0)] = e.fromMemory(e.b.CreateLoad(e.memoryType(type), slot), type);
+  barrier();
+}
+
+void SimtEmitter::histogramOp(tile::HistogramOp op) {
+  auto &b = e.b;
+  auto result = cast<RankedTensorType>(op.getType());
+  int buffer = plan.storage.lookup(op.getResult());
+  llvm::Type *count = e.valueType(result.getElementType());
+  forEach(result.getShape(), [&](Indices point) {
+    evaluator.store(evaluator.scratchAddress(buffer, result.getShape(), point), llvm::Constant::getNullValue(count));
+  });
+  forEach(tile::shapeOf(op.getValue().getType()), [&](Indices point) {
+    llvm::Value *bin = b.CreateSExtOrTrunc(evaluator.value(op.getValue(), point), b.getInt64Ty());
+    llvm::Value *counted = b.CreateICmpULT(bin, e.i64(result.getDimSize(0)));
+    if (op.getMask())
+      counted = b.CreateAnd(counted, evaluator.value(op.getMask(), point));
+    when(counted, [&] {
+      lower::Address where = evaluator.scratchAddress(buffer, result.getShape(), {Index{bin, 0, nullptr, evaluator.level()}});
+      b.CreateAtomicRMW(llvm::AtomicRMWInst::Add, where.pointer, llvm::ConstantInt::get(count, 1),
+                        llvm::MaybeAlign(where.alignment), llvm::AtomicOrdering::Monotonic);
+    });
+  });
+}
+
+// Each element counts those that come before it: many comparisons, but all at once.
+void SimtEmitter::sortOp(tile::SortOp op) {
+  if (alone)
+    return KernelEmitter::sortOp(op);
+  auto &b = e.b;
+  ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
+  uint64_t axis = op.getAxis();
+  int buffer = plan.storage.lookup(op.getResult());
+  forEach(shape, [&](Indices point) {
+    Lanes own = evaluator.value(op.getValue(), point);
+    SmallVector<Lanes> place =
+        nests.loop(e.i64(0), e.i64(shape[axis]), 1, false, {e.i64(0)}, [&](llvm::Value *i, ArrayRef<Lanes> count) {
+          lower::Point other(point);
+          other[axis] = Index{i, 0, nullptr, evaluator.level()};
+          Lanes value = evaluator.value(op.getValue(), other);
+          llvm::Value *equal = b.CreateAnd(b.CreateNot(sortsBefore(op, own, value)), b.CreateICmpSLT(i, point[axis].base));
+          llvm::Value *before = b.CreateOr(sortsBefore(op, value, own), equal);
+          return SmallVector<Lanes>{b.CreateAdd(count[0], b.CreateZExt(before, b.getInt64Ty()))};
+        });
+    lower::Point where(point);
+    where[axis] = Index{place[0], 0, nullptr, evaluator.level()};
+    evaluator.store(evaluator.scratchAddress(buffer, shape, where), own);
+  });
+}
+
+void SimtEmitter::dotOp(Operation *op) {
+  if (alone)
+    return refuse(op, "multiply tiles in code that each thread runs for itself");
+  const MmaPlan &product = blockPlan.products.find(op)->second;
+  llvm::Value *staging = blockPlan.stagesInResult(product)
+                             ? evaluator.scratchPointer(plan.storage.lookup(op->getResult(0)))
+                             : e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, blockPlan.stagingOffset());
+  MmaEmitter emitter(*this, machine, thread, threads, product, staging, op);
+  if (product.a.inRegisters) {
+    const ThreadMap &map = blockPlan.maps.find({product.m, product.k})->second;
+    for (int64_t chunk = 0; chunk < map.chunks; ++chunk) {
+      evaluator.lanes = map.width;
+      evaluator.limit = nullptr;
+      emitter.factor.push_back(e.splat(evaluator.value(product.a.tile, pointAt(pointsOf(map), chunk, map.sizes)), map.width));
+    }
+  }
+  evaluator.failed |= !emitter.emit();
+}
+
+llvm::Value *SimtEmitter::exchange(unsigned slot, llvm::Value *entry) {
+  llvm::Value *base = e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, exchangeOffset + slot * exchangeBytes);
+  return e.b.CreateInBoundsGEP(e.b.getInt64Ty(), base, entry);
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,131 @@
+#pragma once
+// Any tile program on any NVIDIA GPU from sm_80: one block a program, whose threads share the elements of each nest of the plan.
+#include "compiler/lower/codegen.h"
+#include "compiler/targets/cuda/block_machine.h"
+#include "compiler/targets/cuda/block_plan.h"
+#include "compiler/targets/cuda/hazards.h"
+#include "compiler/targets/cuda/target.h"
+
+namespace tilery::cuda {
+
+/// Scalar code runs in every thread alike; effects on memory happen once. Stored tiles lie in registers where the plan says so, else in
+/// shared memory; threads wait for each other where one may need what another one wrote.
+class SimtEmitter : public lower::KernelEmitter {
+public:
+  static constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8; // a slot: one value of eight bytes a warp
+
+  SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target, BlockMachine &machine);
+  /// Adds the kernel to the module; failure after an error was reported.
+  mlir::FailureOr<GpuInfo> emitBlock();
+
+protected:
+  using Indices = llvm::ArrayRef<lower::Index>;
+  void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(Indices)> body) override;
+  bool block(mlir::Block &block) override;
+  bool nest(const lower::Nest &nest) override;
+  bool op(mlir::Operation *op) override;
+  void dotOp(mlir::Operation *op) override;
+  bool parallelOp(tile::ParallelOp op) override;
+  void atomically(mlir::Operation *op, mlir::Value place,
+                  llvm::function_ref<llvm::Value *(llvm::Value *pointer, Indices point)> update) override;
+  void histogramOp(tile::HistogramOp op) override;
+  void sortOp(tile::SortOp op) override;
+  bool targetOp(mlir::Operation *op) override;
+  void printOp(tile::PrintOp op) override;
+  void assertOp(tile::AssertOp op) override;
+
+private:
+  // simt_threads.cpp
+  void threadsOp(tile::ThreadsOp op);
+  void shuffleOp(tile::ShuffleOp op);
+  void voteOp(tile::VoteOp op);
+
+  // simt_reports.cpp
+  /// The offset of a new record behind the reports' head, the same in all threads that run this code together.
+  llvm::Value *newReport(uint64_t bytes);
+  void reportFailure(unsigned site);
+
+  // simt_nest.cpp
+  void mapNest(const lower::Nest &nest);
+  void reduceNest(const lower::Nest &nest, uint64_t axis);
+  unsigned lanesOf(const lower::Nest &nest, unsigned dim) const;
+  llvm::SmallVector<lower::KnownBound> boundsOf(const lower::Nest &nest) const;
+  /// Every sink at `width` lanes of the point; what reductions take goes to `reduced`.
+  void body(const lower::Nest &nest, const lower::Point &point, unsigned width, llvm::SmallVectorImpl<lower::Lanes> &reduced);
+  /// The same, without masks where all bounds hold for these lanes, one lane at a time elsewhere.
+  void boundedBody(const lower::Nest &nest, const lower::Point &point, unsigned dim, unsigned width,
+                   llvm::ArrayRef<lower::KnownBound> bounds, llvm::SmallVectorImpl<lower::Lanes> &reduced);
+  /// What each sink takes at these lanes; of a reduction, every operand.
+  llvm::SmallVector<lower::Lanes> valuesOf(const lower::Nest &nest, const lower::Point &point);
+  /// Memory that threads share is written where `only` (null: always) holds.
+  void commit(const lower::Nest &nest, const lower::Sink &sink, const lower::Point &point, lower::Lanes value,
+              llvm::Value *only = nullptr);
+  /// Combines the partial results of `group` neighbouring threads of a warp (a power of two) in the first of them.
+  void combineThreads(tile::ReduceOp reduce, unsigned group, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::Value *&has);
+  void combine(tile::ReduceOp reduce, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::Value *&has,
+               llvm::ArrayRef<lower::Lanes> others, llvm::Value *otherHas);
+  llvm::Value *shuffle(llvm::Value *value, unsigned distance);
+  /// A value of any scalar type through `move`, which takes 32 bits.
+  llvm::Value *movedBetweenThreads(llvm::Value *value, llvm::function_ref<llvm::Value *(llvm::Value *)> move);
+  /// An entry of the memory in which threads hand values to each other.
+  llvm::Value *exchange(unsigned slot, llvm::Value *entry);
+
+  // simt_mapped.cpp
+  /// The points of a map, as all nests over its tiles have them.
+  struct Points {
+    std::map<llvm::SmallVector<llvm::Value *, 2>, unsigned> slots;
+    llvm::SmallVector<llvm::SmallVector<lower::Index, 2>> chunks; // by chunk, an index a dimension
+    llvm::Value *lastExists = nullptr;                            // ragged maps: the thread has the last chunk
+    llvm::Value *first = nullptr;                                 // maps with copies: no other thread's copy comes before
+  };
+  const Points &pointsOf(const ThreadMap &map);
+  lower::Point pointAt(const Points &points, unsigned chunk, llvm::ArrayRef<int64_t> shape);
+  void holdTiles();
+  void mappedNest(const lower::Nest &nest, const ThreadMap &map);
+  llvm::SmallVector<mlir::Value> loadsOf(const lower::Nest &nest, const ThreadMap &map) const;
+  void commitChunk(const lower::Nest &nest, const ThreadMap &map, unsigned chunk, llvm::ArrayRef<lower::Lanes> values);
+  struct RowSums; // of a nest's reductions, while its chunks are walked
+  void accumulate(RowSums &sums, unsigned chunk, llvm::ArrayRef<lower::Lanes> fresh);
+  void finishRows(const lower::Nest &nest, const ThreadMap &map, RowSums &sums);
+  void combineAlways(tile::ReduceOp reduce, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::ArrayRef<lower::Lanes> others);
+
+  void numberProgram(llvm::Value *program);
+  /// How many blocks of this kernel a multiprocessor should have room for.
+  unsigned blocksAbreast();
+
+  /// What a nest reads and writes of memory that threads share.
+  Footprint footprintOf(const lower::Nest &nest) const;
+  Footprint footprintOfKernel();
+  /// Waits for what the step needs.
+  void prepare(const Footprint &step) {
+    if (hazards.conflict(step))
+      barrier();
+    hazards.add(step);
+  }
+
+  void refuse(mlir::Operation *op, const char *what);
+  void barrier() {
+    if (alone)
+      return;
+    machine.barrier(e);
+    hazards.settled();
+    exchangeRead[0] = exchangeRead[1] = false;
+  }
+  lower::Point pointOf(llvm::ArrayRef<int64_t> shape, llvm::Value *linear);
+
+  const BlockPlan &blockPlan;
+  const CudaTarget &target;
+  BlockMachine &machine;
+  Hazards hazards;
+  unsigned threads;
+  bool alone = false; // inside code that each thread runs for itself
+  llvm::Value *thread = nullptr, *reports = nullptr;
+  std::vector<ReportSite> sites;
+  uint64_t exchangeOffset = 0; // shared memory in which threads of a block hand values to each other
+  uint64_t sumsOffset = 0;     // two areas more, for the reductions of mapped nests
+  bool exchangeRead[2] = {};   // of those areas: some thread may still read it
+  llvm::Instruction *entryEnd = nullptr;
+  std::map<const ThreadMap *, Points> points;
+};
+
+} // namespace tilery::cuda

@@ -1,0 +1,382 @@
+// Nests whose elements each thread holds in registers: code for every vector of the thread, without loops.
+#include "compiler/targets/cuda/simt.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+using lower::Index;
+using lower::Lanes;
+using lower::Nest;
+using lower::Point;
+using lower::Sink;
+
+namespace {
+constexpr unsigned warpSize = 32;
+constexpr int64_t elementsAtOnce = 32; // are loaded before the first is stored
+constexpr unsigned exchangeItem = 256; // bytes: a value of each warp
+const char storedTiles = 0;            // stands for all tiles in shared memory
+lower::MemoryClass tileClass() { return {lower::MemoryClass::Buffer, &storedTiles}; }
+} // namespace
+
+// -- what steps do to memory
+
+Footprint SimtEmitter::footprintOf(const Nest &nest) const {
+  Footprint footprint;
+  auto isStored = [&](Value value) { return !plan.isVirtual(value); };
+  auto inRegisters = [&](int buffer) { return evaluator.held.contains(buffer); };
+  auto loads = [&](Operation *op) {
+    if (auto load = dyn_cast_or_null<tile::LoadOp>(op))
+      footprint.reads.push_back(lower::classOfPlace(load.getPlace()));
+    else if (auto load = dyn_cast_or_null<tile::BufferLoadOp>(op))
+      footprint.reads.push_back(lower::classOfBuffer(load.getBuffer()));
+  };
+  for (const Sink &sink : nest.sinks) {
+    if (sink.kind == Sink::Copy && !sink.value) {
+      footprint.reads.push_back(tileClass());
+    } else {
+      for (const auto &[value, reach] : lower::pullOf(sink, isStored).tiles) {
+        if (auto stored = plan.storage.find(value); stored == plan.storage.end())
+          loads(value.getDefiningOp());
+        else if (!inRegisters(stored->second))
+          footprint.reads.push_back(tileClass());
+      }
+      if (sink.kind == Sink::Define)
+        loads(sink.op);
+    }
+    if (sink.kind == Sink::Store)
+      footprint.writes.push_back(lower::classOfPlace(cast<tile::StoreOp>(sink.op).getPlace()));
+    if (sink.kind == Sink::BufferStore)
+      footprint.writes.push_back(lower::classOfBuffer(cast<tile::BufferStoreOp>(sink.op).getBuffer()));
+    if (!llvm::all_of(sink.buffers, inRegisters))
+      footprint.writes.push_back(tileClass());
+  }
+  return footprint;
+}
+
+Footprint SimtEmitter::footprintOfKernel() {
+  Footprint all{{tileClass()}, {tileClass()}};
+  kernel.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](tile::LoadOp op) { all.reads.push_back(lower::classOfPlace(op.getPlace())); })
+        .Case([&](tile::StoreOp op) { all.writes.push_back(lower::classOfPlace(op.getPlace())); })
+        .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([&](auto op) { all.writes.push_back(lower::classOfPlace(op.getPlace())); })
+        .Case<tile::BufferLoadOp, tile::ElementLoadOp>(
+            [&](auto op) { all.reads.push_back(lower::classOfBuffer(op.getBuffer())); })
+        .Case<tile::BufferStoreOp, tile::ElementStoreOp>(
+            [&](auto op) { all.writes.push_back(lower::classOfBuffer(op.getBuffer())); });
+  });
+  return all;
+}
+
+// -- where a thread's elements are
+
+const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
+  auto [entry, fresh] = points.try_emplace(&map);
+  Points &result = entry->second;
+  if (!fresh)
+    return result;
+  auto &b = e.b;
+  llvm::IRBuilderBase::InsertPointGuard guard(b);
+  b.SetInsertPoint(entryEnd);
+  llvm::Type *i32 = b.getInt32Ty();
+  auto number = [&](int64_t n) { return llvm::ConstantInt::get(i32, n); };
+  llvm::Value *own = b.CreateTrunc(thread, i32);
+  if (map.copies()) {
+    result.first = b.CreateICmpULT(own, number(map.vectors));
+    own = b.CreateURem(own, number(map.vectors));
+  }
+  if (map.ragged())
+    result.lastExists = b.CreateICmpULT(own, number(map.vectors % map.threads));
+  auto wide = [&](llvm::Value *index, int64_t more) { // 32 bits are enough for the elements of a tile
+    return b.CreateAdd(b.CreateZExt(index, b.getInt64Ty()), e.i64(more), "", true, true);
+  };
+  auto moving = [&](llvm::Value *base, int64_t multiple, int64_t step) {
+    Index index{base, step, nullptr, 0, multiple};
+    index.kept = true;
+    return index;
+  };
+  size_t rank = map.sizes.size();
+  int64_t inRow = map.rowVectors();
+  // Equal indices are the same value: what is computed at them is then found again.
+  std::map<std::pair<llvm::Value *, int64_t>, llvm::Value *> known;
+  auto once = [&](llvm::Value *index, int64_t more) {
+    llvm::Value *&value = known[{index, more}];
+    return value ? value : value = wide(index, more);
+  };
+  if (map.ofProduct()) {
+    llvm::Value *lane = b.CreateAnd(own, number(31));
+    llvm::Value *row = b.CreateAdd(b.CreateMul(b.CreateLShr(own, 5), number(16 * map.tilesM)), b.CreateLShr(lane, 2));
+    llvm::Value *column = b.CreateShl(b.CreateAnd(lane, number(3)), 1);
+    for (int64_t k = 0; k < map.chunks; ++k) {
+      llvm::Value *rowAt = once(row, 8 * (k / map.tilesN)), *columnAt = once(column, 8 * (k % map.tilesN));
+      result.slots[{rowAt, columnAt}] = k;
+      result.chunks.push_back({moving(rowAt, 1, 0), moving(columnAt, 2, 1)});
+    }
+    return result;
+  }
+  llvm::Value *column = rank ? b.CreateMul(rank == 1 ? own : b.CreateURem(own, number(inRow)), number(map.width)) : nullptr;
+  llvm::Value *row = rank > 1 ? b.CreateUDiv(own, number(inRow)) : nullptr, *straight = nullptr;
+  for (int64_t k = 0; k < map.chunks; ++k) {
+    SmallVector<Index, 2> indices(rank);
+    int64_t passed = k * map.threads; // vectors before those of this chunk
+    llvm::Value *rowNumber = nullptr;
+    if (rank)
+      indices.back() = moving(nullptr, map.width, map.width > 1);
+    if (rank == 1) {
+      indices.back().base = once(column, passed * map.width);
+    } else if (rank > 1 && map.threads % inRow == 0) { // whole rows abreast
+      indices.back().base = once(column, 0);
+      rowNumber = once(row, passed / inRow);
+    } else if (rank > 1 && inRow % map.threads == 0) { // a part of a row at a time
+      straight = straight ? straight : b.CreateMul(own, number(map.width));
+      indices.back().base = once(straight, passed % inRow * map.width);
+      rowNumber = e.i64(passed / inRow);
+    } else if (rank > 1) {
+      llvm::Value *vector = b.CreateAdd(own, number(passed));
+      indices.back().base = wide(b.CreateMul(b.CreateURem(vector, number(inRow)), number(map.width)), 0);
+      rowNumber = wide(b.CreateUDiv(vector, number(inRow)), 0);
+    }
+    for (size_t d = rank - 1; rank > 1 && d-- > 0;) {
+      llvm::Value *index = d ? b.CreateURem(rowNumber, e.i64(map.sizes[d])) : rowNumber;
+      auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(index);
+      indices[d] = moving(index, fixed ? fixed->getSExtValue() : 1, 0);
+      rowNumber = d ? b.CreateUDiv(rowNumber, e.i64(map.sizes[d])) : nullptr;
+    }
+    SmallVector<llvm::Value *, 2> key;
+    for (const Index &index : indices)
+      key.push_back(index.base);
+    result.slots[key] = k;
+    result.chunks.push_back(std::move(indices));
+  }
+  return result;
+}
+
+Point SimtEmitter::pointAt(const Points &points, unsigned chunk, ArrayRef<int64_t> shape) {
+  Point point(shape.size(), evaluator.constant(0));
+  const Index *next = points.chunks[chunk].begin();
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] != 1) {
+      point[d] = *next++;
+      point[d].loop = int(d);
+    }
+  return point;
+}
+
+void SimtEmitter::holdTiles() {
+  auto &b = e.b;
+  for (int buffer = 0, n = plan.buffers.size(); buffer < n; ++buffer) {
+    const ThreadMap *map = blockPlan.held.lookup(buffer);
+    if (!map)
+      continue;
+    lower::Evaluator::Held &held = evaluator.held[buffer];
+    held.slots = &pointsOf(*map).slots;
+    llvm::IRBuilderBase::InsertPointGuard guard(b);
+    b.SetInsertPoint(entryEnd);
+    llvm::Type *type = e.vectorOf(e.valueType(plan.buffers[buffer].element), map->width);
+    for (int64_t k = 0; k < map->chunks; ++k)
+      held.parts.push_back(b.CreateAlloca(type)); // LLVM makes registers of them
+  }
+}
+
+// -- nests
+
+struct SimtEmitter::RowSums {
+  const ThreadMap &map;
+  ThreadMap::Rows rows;
+  llvm::Value *lastExists;
+  struct Sum {
+    const Sink *sink;
+    tile::ReduceOp reduce;
+    std::vector<SmallVector<Lanes>> rows; // by the thread's row, a value an operand
+  };
+  std::vector<Sum> sums;
+};
+
+void SimtEmitter::combineAlways(tile::ReduceOp reduce, SmallVectorImpl<Lanes> &values, ArrayRef<Lanes> others) {
+  SmallVector<Lanes> both;
+  evaluator.failed |=
+      !lower::emitCombine(e, reduce.getCombine(), values, others, both, [&](Value v) { return evaluator.scalar(v); });
+  if (!evaluator.failed)
+    values.assign(both);
+}
+
+void SimtEmitter::accumulate(RowSums &sums, unsigned chunk, ArrayRef<Lanes> fresh) {
+  for (RowSums::Sum &sum : sums.sums) {
+    ArrayRef<Lanes> own = fresh.take_front(sum.reduce.getNumOperands());
+    fresh = fresh.drop_front(own.size());
+    SmallVector<Lanes> &values = sum.rows[chunk / sums.rows.chunksOfRow];
+    if (chunk % sums.rows.chunksOfRow == 0) {
+      values.assign(own.begin(), own.end());
+      continue;
+    }
+    SmallVector<Lanes> before(values);
+    combineAlways(sum.reduce, values, own);
+    if (sums.lastExists && chunk + 1 == sums.map.chunks)
+      for (auto [value, old] : llvm::zip(values, before))
+        value = e.b.CreateSelect(sums.lastExists, value, old);
+  }
+}
+
+// A thread's own elements, then its warp's threads, then the warps through shared memory: in this order whatever the tile holds.
+void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &sums) {
+  auto &b = e.b;
+  unsigned members = sums.rows.members, inWarp = std::min(members, warpSize), warps = members / inWarp;
+  for (RowSums::Sum &sum : sums.sums)
+    for (SmallVector<Lanes> &values : sum.rows) {
+      std::vector<SmallVector<Lanes>> lanes(map.width);
+      for (unsigned lane = 0; lane < map.width; ++lane)
+        for (Lanes value : values)
+          lanes[lane].push_back(map.width == 1 ? value : b.CreateExtractElement(value, uint64_t(lane)));
+      for (unsigned distance = map.width / 2; distance; distance /= 2)
+        for (unsigned lane = 0; lane < distance; ++lane)
+          combineAlways(sum.reduce, lanes[lane], lanes[lane + distance]);
+      values = lanes[0];
+      for (unsigned distance = inWarp / 2; distance; distance /= 2) {
+        SmallVector<Lanes> others;
+        for (Lanes value : values)
+          others.push_back(shuffle(value, distance));
+        combineAlways(sum.reduce, values, others);
+      }
+    }
+  if (warps > 1) {
+    if (exchangeRead[0] && exchangeRead[1])
+      barrier();
+    unsigned area = exchangeRead[0];
+    uint64_t offset = sumsOffset + area * blockPlan.exchangeBytes;
+    auto forItems = [&](llvm::function_ref<void(RowSums::Sum &, SmallVector<Lanes> &, llvm::Value *)> visit) {
+      uint64_t at = offset;
+      for (RowSums::Sum &sum : sums.sums)
+        for (SmallVector<Lanes> &values : sum.rows) {
+          visit(sum, values, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), evaluator.arena, at));
+          at += exchangeItem * values.size();
+        }
+    };
+    auto slot = [&](llvm::Value *base, unsigned operand, Type element, llvm::Value *entry) {
+      llvm::Value *item = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, operand * exchangeItem);
+      return b.CreateInBoundsGEP(e.memoryType(element), item, entry);
+    };
+    llvm::Value *warp = b.CreateLShr(thread, e.i64(5));
+    when(b.CreateICmpEQ(b.CreateAnd(thread, e.i64(warpSize - 1)), e.i64(0)), [&] {
+      forItems([&](RowSums::Sum &sum, SmallVector<Lanes> &values, llvm::Value *base) {
+        for (auto [i, value] : llvm::enumerate(values)) {
+          Type element = lower::elementOf(sum.reduce.getOperands()[i]);
+          b.CreateStore(e.toMemory(value, element), slot(base, i, element, warp));
+        }
+      });
+    });
+    barrier();
+    exchangeRead[area] = true;
+    llvm::Value *firstWarp = b.CreateAnd(warp, e.i64(-int64_t(warps)));
+    forItems([&](RowSums::Sum &sum, SmallVector<Lanes> &values, llvm::Value *base) {
+      std::vector<SmallVector<Lanes>> parts(warps);
+      for (unsigned i = 0; i < values.size(); ++i) {
+        Type element = lower::elementOf(sum.reduce.getOperands()[i]);
+        llvm::Align align(std::min(warps * lower::elementBytes(element), 16u));
+        auto *all = b.CreateAlignedLoad(e.vectorOf(e.memoryType(element), warps), slot(base, i, element, firstWarp), align);
+        for (unsigned w = 0; w < warps; ++w)
+          parts[w].push_back(e.fromMemory(b.CreateExtractElement(all, uint64_t(w)), element));
+      }
+      for (unsigned distance = warps / 2; distance; distance /= 2)
+        for (unsigned w = 0; w < distance; ++w)
+          combineAlways(sum.reduce, parts[w], parts[w + distance]);
+      values = parts[0];
+    });
+  } else if (map.sizes.size() <= 1 && inWarp > 1) { // the one row's result is every thread's
+    llvm::Value *leader = b.CreateAnd(b.CreateTrunc(thread, b.getInt32Ty()), b.getInt32(warpSize - inWarp));
+    for (RowSums::Sum &sum : sums.sums)
+      for (Lanes &value : sum.rows[0])
+        value =
+            movedBetweenThreads(value, [&](llvm::Value *part) { return machine.shuffleFrom(e, part, leader, b.getInt32(-1)); });
+  }
+  evaluator.lanes = 1;
+  const Points &p = pointsOf(map);
+  for (RowSums::Sum &sum : sums.sums) {
+    uint64_t axis = sum.reduce.getAxis();
+    SmallVector<int64_t> shape(nest.shape);
+    shape.erase(shape.begin() + axis);
+    for (auto [row, values] : llvm::enumerate(sum.rows)) {
+      Point where = pointAt(p, row * sums.rows.chunksOfRow, nest.shape);
+      where.erase(where.begin() + axis);
+      for (auto [i, value] : llvm::enumerate(values)) {
+        if (shape.empty()) {
+          evaluator.scalars[sum.reduce.getResult(i)] = value;
+          continue;
+        }
+        int buffer = sum.sink->buffers[i];
+        bool inRegisters = evaluator.held.contains(buffer);
+        llvm::Value *leads = map.sizes.size() <= 1 ? b.CreateICmpEQ(thread, e.i64(0))
+                                                   : b.CreateICmpEQ(b.CreateAnd(thread, e.i64(members - 1)), e.i64(0));
+        when(inRegisters ? nullptr : e.band(leads, p.first),
+             [&, value = value] { evaluator.writeStored(buffer, shape, where, value); });
+      }
+    }
+  }
+}
+
+void SimtEmitter::commitChunk(const Nest &nest, const ThreadMap &map, unsigned chunk, ArrayRef<Lanes> values) {
+  const Points &p = pointsOf(map);
+  Point point = pointAt(p, chunk, nest.shape);
+  for (const Sink &sink : nest.sinks) {
+    if (sink.kind != Sink::Reduce)
+      commit(nest, sink, point, values.front(), p.first);
+    values = values.drop_front(sink.kind == Sink::Reduce ? sink.op->getNumOperands() : 1);
+  }
+}
+
+// What a nest loads at its own elements.
+SmallVector<Value> SimtEmitter::loadsOf(const Nest &nest, const ThreadMap &map) const {
+  auto isStored = [&](Value value) { return !plan.isVirtual(value); };
+  SmallVector<Value> loads;
+  for (const Sink &sink : nest.sinks)
+    if (sink.kind != Sink::Copy || sink.value)
+      for (const auto &[value, reach] : lower::pullOf(sink, isStored).tiles)
+        if (value.getDefiningOp<tile::LoadOp>() && !isStored(value) && reach.sameElement &&
+            llvm::equal(llvm::make_filter_range(tile::shapeOf(value.getType()), [](int64_t size) { return size != 1; }),
+                        map.sizes))
+          loads.push_back(value);
+  return loads;
+}
+
+void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map) {
+  const Points &p = pointsOf(map);
+  RowSums sums{map, map.rows().value_or(ThreadMap::Rows()), p.lastExists, {}};
+  bool shared = false; // other threads may see what is written
+  for (const Sink &sink : nest.sinks) {
+    if (sink.kind == Sink::Reduce)
+      sums.sums.push_back({&sink, cast<tile::ReduceOp>(sink.op), std::vector<SmallVector<Lanes>>(size_t(sums.rows.count))});
+    else
+      shared |= !llvm::all_of(sink.buffers, [&](int b) { return evaluator.held.contains(b); }) || sink.buffers.empty();
+  }
+  auto at = [&](int64_t chunk) {
+    evaluator.lanes = map.width;
+    evaluator.limit = chunk + 1 == map.chunks ? p.lastExists : nullptr;
+    return pointAt(p, chunk, nest.shape);
+  };
+  SmallVector<Value> loads = loadsOf(nest, map);
+  int64_t batch = std::max<int64_t>(1, elementsAtOnce / int64_t(map.width * std::max<size_t>(1, loads.size())));
+  for (int64_t k = 0; k < map.chunks; ++k) {
+    if (k % batch == 0) // no store stands between the loads that follow
+      for (int64_t next = k; next < std::min(k + batch, map.chunks); ++next)
+        for (Value load : loads) {
+          at(next);
+          evaluator.value(load, pointAt(p, next, tile::shapeOf(load.getType())));
+        }
+    SmallVector<Lanes> values = valuesOf(nest, at(k)), reduced;
+    if (map.copies() && shared)
+      barrier(); // all copies have read what one of them overwrites
+    commitChunk(nest, map, k, values);
+    const Lanes *next = values.begin();
+    for (const Sink &sink : nest.sinks) {
+      unsigned count = sink.kind == Sink::Reduce ? sink.op->getNumOperands() : 1;
+      for (unsigned i = 0; i < count; ++i, ++next)
+        if (sink.kind == Sink::Reduce)
+          reduced.push_back(e.splat(*next, map.width));
+    }
+    accumulate(sums, k, reduced);
+  }
+  evaluator.limit = nullptr;
+  if (!sums.sums.empty() && !evaluator.failed)
+    finishRows(nest, map, sums);
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,123 @@
+// Explicit threads: the block's own.
+#include "compiler/targets/cuda/simt.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+/// Where a thread stands in its group of `width` threads of a warp (a power of two).
+struct Group {
+  llvm::Value *first, *place, *mask; // i32: the group's first lane, the place in it, its lanes
+};
+
+Group groupOf(llvm::IRBuilder<> &b, llvm::Value *thread, unsigned width) {
+  llvm::Value *lane = b.CreateAnd(b.CreateTrunc(thread, b.getInt32Ty()), b.getInt32(31));
+  llvm::Value *place = b.CreateAnd(lane, b.getInt32(width - 1)), *first = b.CreateSub(lane, place);
+  return {first, place, b.CreateShl(b.getInt32(width == 32 ? ~0u : (1u << width) - 1), first)};
+}
+} // namespace
+
+bool SimtEmitter::targetOp(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](tile::ThreadsOp op) { return threadsOp(op), true; })
+      .Case([&](tile::SyncOp op) {
+        if (op->getParentOfType<tile::ThreadsOp>())
+          machine.barrier(e);
+        return true;
+      })
+      .Case([&](tile::ShuffleOp op) { return shuffleOp(op), true; })
+      .Case([&](tile::VoteOp op) { return voteOp(op), true; })
+      .Default([](Operation *) { return false; });
+}
+
+void SimtEmitter::threadsOp(tile::ThreadsOp op) {
+  auto &b = e.b;
+  auto fail = [&](Operation *at, const Twine &what) {
+    at->emitError() << "the GPU target cannot " << what;
+    evaluator.failed = true;
+    return WalkResult::interrupt();
+  };
+  bool all = op.getCount() == threads;
+  if (op.getCount() > threads)
+    return (void)fail(op, "run " + Twine(op.getCount()) + " threads: a block has at most 1024");
+  WalkResult checked = op.getBody().walk([&](Operation *inner) {
+    if (!all && isa<tile::SyncOp, tile::ShuffleOp, tile::VoteOp>(inner))
+      return fail(inner, "let " + Twine(op.getCount()) + " of a block's " + Twine(threads) + " threads wait for each other");
+    if (llvm::any_of(inner->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); }))
+      return fail(inner, "make tiles in single threads");
+    return WalkResult::advance();
+  });
+  if (checked.wasInterrupted())
+    return;
+  barrier();
+  bool outer = std::exchange(alone, true);
+  when(all ? nullptr : b.CreateICmpSLT(thread, e.i64(op.getCount())), [&] {
+    evaluator.scalars[op.getBody().getArgument(0)] = b.CreateTrunc(thread, b.getInt32Ty());
+    evaluator.failed |= !block(op.getBody().front());
+  });
+  alone = outer;
+  barrier();
+}
+
+void SimtEmitter::shuffleOp(tile::ShuffleOp op) {
+  auto &b = e.b;
+  unsigned width = op.getWidth();
+  if (width > 32 || !llvm::isPowerOf2_64(width))
+    return refuse(op, "shuffle in groups that are no power of two up to 32");
+  Group group = groupOf(b, thread, width);
+  llvm::Value *by = evaluator.scalar(op.getLane()), *place = nullptr;
+  switch (op.getMode()) {
+  case tile::ShuffleMode::idx:
+    place = by;
+    break;
+  case tile::ShuffleMode::up:
+    place = b.CreateSub(group.place, by);
+    break;
+  case tile::ShuffleMode::down:
+    place = b.CreateAdd(group.place, by);
+    break;
+  case tile::ShuffleMode::xor_:
+    place = b.CreateXor(group.place, by);
+    break;
+  }
+  place = b.CreateSelect(b.CreateICmpULT(place, b.getInt32(width)), place, group.place);
+  llvm::Value *lane = b.CreateAdd(group.first, place);
+  evaluator.scalars[op] = movedBetweenThreads(evaluator.scalar(op.getValue()),
+                                              [&](llvm::Value *part) { return machine.shuffleFrom(e, part, lane, group.mask); });
+}
+
+void SimtEmitter::voteOp(tile::VoteOp op) {
+  auto &b = e.b;
+  unsigned width = op.getWidth() ? op.getWidth() : threads;
+  bool ballot = op.getMode() == tile::VoteMode::ballot;
+  llvm::Value *holds = b.CreateZExt(evaluator.scalar(op.getPredicate()), b.getInt32Ty()), *result = nullptr;
+  if (op.getWidth() && (width > 32 || !llvm::isPowerOf2_64(width)))
+    return refuse(op, "vote in groups that are no power of two up to 32");
+  if (op.getWidth()) { // the sum over the group: xor walks reach every member
+    Group group = groupOf(b, thread, width);
+    result = ballot ? b.CreateShl(holds, group.place) : holds;
+    for (unsigned distance = 1; distance < width; distance *= 2)
+      result = b.CreateAdd(
+          result,
+          machine.shuffleFrom(e, result, b.CreateAdd(group.first, b.CreateXor(group.place, b.getInt32(distance))), group.mask));
+  } else {
+    llvm::Value *slot = exchange(0, e.i64(0));
+    machine.barrier(e);
+    when(b.CreateICmpEQ(thread, e.i64(0)), [&] { b.CreateStore(b.getInt32(0), slot); });
+    machine.barrier(e);
+    llvm::Value *low = b.CreateICmpULT(thread, e.i64(32));
+    llvm::Value *place = b.CreateAnd(b.CreateTrunc(thread, b.getInt32Ty()), b.getInt32(31));
+    llvm::Value *part = ballot ? b.CreateSelect(low, b.CreateShl(holds, place), b.getInt32(0)) : holds;
+    b.CreateAtomicRMW(llvm::AtomicRMWInst::Add, slot, part, llvm::MaybeAlign(4), llvm::AtomicOrdering::Monotonic);
+    machine.barrier(e);
+    result = b.CreateLoad(b.getInt32Ty(), slot);
+    machine.barrier(e);
+  }
+  if (op.getMode() == tile::VoteMode::any)
+    result = b.CreateICmpNE(result, b.getInt32(0));
+  else if (op.getMode() == tile::VoteMode::all)
+    result = b.CreateICmpEQ(result, b.getInt32(width));
+  evaluator.scalars[op] = result;
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,60 @@
+#include "compiler/targets/cuda/thread_map.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tilery::cuda {
+
+std::optional<ThreadMap::Rows> ThreadMap::rows() const {
+  Rows rows;
+  if (ofProduct()) {
+    rows.members = 4;
+    rows.chunksOfRow = tilesN;
+    rows.count = 2 * tilesM;
+    return rows;
+  }
+  if (sizes.size() <= 1) {
+    rows.members = std::min<int64_t>(threads, vectors);
+    rows.chunksOfRow = chunks;
+    return rows;
+  }
+  int64_t inRow = rowVectors();
+  if (ragged() || !llvm::isPowerOf2_64(inRow))
+    return std::nullopt;
+  rows.members = std::min<int64_t>(threads, inRow);
+  rows.chunksOfRow = inRow / rows.members;
+  rows.count = chunks / rows.chunksOfRow;
+  return rows;
+}
+
+ThreadMap mapProduct(unsigned warps, unsigned tilesM, unsigned tilesN) {
+  ThreadMap map;
+  map.sizes = {int64_t(warps) * 16 * tilesM, int64_t(tilesN) * 8};
+  map.threads = 32 * warps;
+  map.width = 2;
+  map.chunks = 2 * int64_t(tilesM) * tilesN;
+  map.vectors = map.chunks * map.threads;
+  map.tilesM = tilesM, map.tilesN = tilesN;
+  return map;
+}
+
+std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned threads, unsigned width) {
+  ThreadMap map;
+  map.threads = threads;
+  map.width = width;
+  int64_t elements = 1;
+  for (int64_t size : shape) {
+    elements *= size;
+    if (size != 1)
+      map.sizes.push_back(size);
+  }
+  if (map.sizes.empty())
+    map.width = 1;
+  else if (map.sizes.back() % width)
+    return std::nullopt;
+  map.vectors = elements / map.width;
+  map.chunks = llvm::divideCeil(map.vectors, threads);
+  if ((map.copies() && threads % map.vectors) || map.chunks * map.width > mostElements)
+    return std::nullopt;
+  return map;
+}
+
+} // namespace tilery::cuda

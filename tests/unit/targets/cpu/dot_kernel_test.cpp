@@ -1,0 +1,186 @@
+#include "compiler/targets/cpu/dot_kernel.h"
+#include "compiler/targets/cpu/emit_object.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include <bit>
+#include <chrono>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace tilery::cpu;
+
+namespace {
+/// One micro-kernel compiled for a target.
+struct Compiled {
+  std::string assembly, object;
+  Compiled(const CpuTarget &target, const DotBlocking &blocking, bool isDouble, unsigned rows, unsigned columns) {
+    llvm::LLVMContext context;
+    llvm::Module module("dot", context);
+    prepareModule(module, target);
+    llvm::Function *kernel =
+        dotKernel(module, blocking, isDouble ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context), rows, columns);
+    kernel->setName("kernel");
+    kernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    EmitOptions options;
+    options.asmText = &assembly;
+    object = emitObject(module, target, options);
+  }
+  /// The instructions of the K loop: the block that has the most of `multiply`.
+  std::string loop(const char *multiply) const {
+    std::string best;
+    size_t most = 0;
+    llvm::StringRef rest(assembly);
+    while (!rest.empty()) {
+      auto [block, tail] = rest.split("\n.L");
+      size_t count = block.count(multiply);
+      if (count > most) {
+        most = count;
+        best = block.str();
+      }
+      rest = tail;
+    }
+    return best;
+  }
+};
+
+using Kernel = void (*)(const float *, const float *, int64_t, float *, int64_t, bool);
+
+std::unique_ptr<llvm::orc::LLJIT> load(const std::string &object) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  auto jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());
+  llvm::cantFail(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)));
+  return jit;
+}
+} // namespace
+
+TEST(DotKernel, CutsWithoutWaste) {
+  const CpuTarget &avx2 = *findTarget("avx2");
+  DotBlocking b = chooseBlocking(avx2, 128, 256, 64, 32);
+  EXPECT_EQ(b.rows.pieces, 22u);
+  EXPECT_EQ(b.rows.start(b.rows.pieces), 128u);
+  EXPECT_EQ(b.columns.width, 16u);
+  EXPECT_EQ(b.columns.pieces, 16u);
+  EXPECT_EQ(b.unroll, 4u);
+  b = chooseBlocking(avx2, 7, 40, 6, 32);
+  EXPECT_EQ(b.rows.start(1), 4u);
+  EXPECT_EQ(b.rows.start(2), 7u);
+  EXPECT_EQ(b.columns.start(b.columns.pieces), 40u);
+  EXPECT_EQ(b.unroll, 2u);
+  b = chooseBlocking(avx2, 1, 3, 1, 32);
+  EXPECT_EQ(b.columns.start(1), 8u);
+}
+
+TEST(DotKernel, RegistersOnly) {
+  struct Case {
+    const char *target;
+    bool isDouble, pairs;
+    unsigned m, n, fmas;
+  };
+  for (Case c :
+       {Case{"avx2", false, false, 6, 16, 12}, Case{"avx2", true, false, 6, 8, 12}, Case{"avx512", false, false, 14, 32, 28},
+        Case{"avx512", true, false, 14, 16, 28}, Case{"avx512", false, true, 14, 32, 28}}) {
+    const CpuTarget &target = *findTarget(c.target);
+    const char *multiply = c.pairs ? "vdpbf16ps" : "vfmadd";
+    DotBlocking blocking = chooseBlocking(target, c.m, c.n, 64, c.isDouble ? 64 : 32, c.pairs);
+    ASSERT_EQ(blocking.rows.pieces, 1u);
+    ASSERT_EQ(blocking.columns.pieces, 1u);
+    Compiled code(target, blocking, c.isDouble, c.m, c.n);
+    std::string loop = code.loop(multiply);
+    EXPECT_EQ(llvm::StringRef(loop).count(multiply), c.fmas * blocking.unroll) << c.target;
+    EXPECT_EQ(loop.find("%rsp"), std::string::npos) << loop;
+    EXPECT_EQ(loop.find("%rbp"), std::string::npos) << loop;
+  }
+}
+
+TEST(DotKernel, Computes) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (const std::string &name : targetNames()) {
+    const CpuTarget &target = *findTarget(name);
+    if (!hostRuns(target))
+      continue;
+    for (auto [rows, columns, k] : {std::array{6u, 16u, 64u}, {5u, 16u, 4u}, {1u, 3u, 8u}, {6u, 11u, 12u}, {2u, 8u, 0u}}) {
+      DotBlocking blocking = chooseBlocking(target, rows, columns, 4, 32);
+      unsigned padded = blocking.columns.width, ldc = columns + 3;
+      auto jit = load(Compiled(target, blocking, false, rows, columns).object);
+      auto kernel = llvm::cantFail(jit->lookup("kernel")).toPtr<Kernel>();
+      std::vector<float> a(rows * k + 1), b(padded * k + 1), c(rows * ldc), before;
+      for (auto *v : {&a, &b, &c})
+        for (float &x : *v)
+          x = uniform(random);
+      for (bool accumulate : {false, true}) {
+        before = c;
+        kernel(a.data(), b.data(), k, c.data(), ldc, accumulate);
+        for (unsigned i = 0; i < rows; ++i)
+          for (unsigned j = 0; j < ldc; ++j) {
+            float expected = before[i * ldc + j];
+            if (j < columns) {
+              expected = accumulate ? expected : 0;
+              for (unsigned p = 0; p < k; ++p)
+                expected = std::fma(a[p * rows + i], b[p * padded + j], expected);
+            }
+            ASSERT_EQ(c[i * ldc + j], expected) << name << " " << i << " " << j;
+          }
+      }
+    }
+  }
+}
+
+// vdpbf16ps is two fused multiply-adds, that of the high halves first.
+TEST(DotKernel, ComputesPairs) {
+  std::mt19937 random(2);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  auto truncated = [&] { return std::bit_cast<float>(std::bit_cast<uint32_t>(uniform(random)) & 0xffff0000u); };
+  for (const std::string &name : targetNames()) {
+    const CpuTarget &target = *findTarget(name);
+    if (!hostRuns(target) || !target.dotBF16)
+      continue;
+    unsigned rows = 13, columns = 32, pairs = 40;
+    DotBlocking blocking = chooseBlocking(target, rows, columns, 4, 32, /*pairs=*/true);
+    auto jit = load(Compiled(target, blocking, false, rows, columns).object);
+    auto kernel = llvm::cantFail(jit->lookup("kernel")).toPtr<Kernel>();
+    std::vector<float> a(2 * pairs * rows), b(2 * pairs * columns), c(rows * columns); // a[k][row], b[k][column]
+    for (auto *v : {&a, &b})
+      for (float &x : *v)
+        x = truncated();
+    auto paired = [&](const std::vector<float> &plain, unsigned width) {
+      std::vector<float> result(pairs * width);
+      for (unsigned p = 0; p < pairs; ++p)
+        for (unsigned i = 0; i < width; ++i)
+          result[p * width + i] = std::bit_cast<float>(std::bit_cast<uint32_t>(plain[2 * p * width + i]) |
+                                                       std::bit_cast<uint32_t>(plain[(2 * p + 1) * width + i]) >> 16);
+      return result;
+    };
+    kernel(paired(a, rows).data(), paired(b, columns).data(), pairs, c.data(), columns, false);
+    for (unsigned i = 0; i < rows; ++i)
+      for (unsigned j = 0; j < columns; ++j) {
+        float expected = 0;
+        for (unsigned k = 0; k < 2 * pairs; ++k)
+          expected = std::fma(a[k * rows + i], b[k * columns + j], expected);
+        ASSERT_EQ(c[i * columns + j], expected) << name << " " << i << " " << j;
+      }
+  }
+}
+
+// Run by name: --gtest_also_run_disabled_tests --gtest_filter='*Speed*'
+TEST(DotKernel, DISABLED_Speed) {
+  const CpuTarget &target = hostTarget();
+  unsigned k = 1024, rounds = 20000;
+  DotBlocking blocking = chooseBlocking(target, target.avx512 ? 14 : 6, 2 * target.lanes(32), 64, 32);
+  unsigned rows = blocking.rows.width, columns = blocking.columns.width;
+  auto jit = load(Compiled(target, blocking, false, rows, columns).object);
+  auto kernel = llvm::cantFail(jit->lookup("kernel")).toPtr<Kernel>();
+  std::vector<float> a(rows * k, 1), b(columns * k, 1), c(rows * columns);
+  double best = 1e9;
+  for (int repeat = 0; repeat < 10; ++repeat) {
+    auto start = std::chrono::steady_clock::now();
+    for (unsigned i = 0; i < rounds / 10; ++i)
+      kernel(a.data(), b.data(), k, c.data(), columns, false);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::printf("%ux%u: %.1f GFLOP/s\n", rows, columns, 2e-9 * rows * columns * k * (rounds / 10) / best);
+}

@@ -1,0 +1,64 @@
+#include "compiler/targets/cuda/thread_map.h"
+#include <gtest/gtest.h>
+
+using tilery::cuda::mapThreads;
+using tilery::cuda::ThreadMap;
+
+TEST(ThreadMap, DealsVectorsRowByRow) {
+  auto map = mapThreads({1, 4096}, 256, 4);
+  ASSERT_TRUE(map);
+  EXPECT_EQ(map->vectors, 1024);
+  EXPECT_EQ(map->chunks, 4);
+  EXPECT_FALSE(map->ragged());
+  EXPECT_FALSE(map->copies());
+}
+
+TEST(ThreadMap, OneRowIsEveryThreads) {
+  auto rows = mapThreads({4096}, 256, 4)->rows();
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->members, 256u);
+  EXPECT_EQ(rows->chunksOfRow, 4);
+  EXPECT_EQ(rows->count, 1);
+}
+
+TEST(ThreadMap, RowsAbreast) { // 16 threads a row, 8 rows at a time
+  auto rows = mapThreads({32, 64}, 128, 4)->rows();
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->members, 16u);
+  EXPECT_EQ(rows->chunksOfRow, 1);
+  EXPECT_EQ(rows->count, 4);
+}
+
+TEST(ThreadMap, RowsOneAfterTheOther) {
+  auto rows = mapThreads({4, 1024}, 128, 4)->rows();
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->members, 128u);
+  EXPECT_EQ(rows->chunksOfRow, 2);
+  EXPECT_EQ(rows->count, 4);
+}
+
+TEST(ThreadMap, LastChunkMayBeMissing) {
+  auto map = mapThreads({1000}, 128, 4);
+  ASSERT_TRUE(map);
+  EXPECT_TRUE(map->ragged());
+  EXPECT_EQ(map->chunks, 2);
+  EXPECT_TRUE(map->rows()); // one row: the missing elements are left out
+  EXPECT_FALSE(mapThreads({8, 100}, 128, 4)->rows());
+}
+
+TEST(ThreadMap, FewElementsAreSeveralThreads) {
+  auto map = mapThreads({16}, 128, 1);
+  ASSERT_TRUE(map);
+  EXPECT_TRUE(map->copies());
+  EXPECT_EQ(map->rows()->members, 16u);
+  auto one = mapThreads({1, 1}, 128, 4);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->width, 1u);
+  EXPECT_EQ(one->rows()->members, 1u);
+}
+
+TEST(ThreadMap, Refuses) {
+  EXPECT_FALSE(mapThreads({1 << 16}, 128, 4)); // 512 elements a thread
+  EXPECT_FALSE(mapThreads({10}, 128, 4));      // width
+  EXPECT_FALSE(mapThreads({24}, 128, 1));      // threads would hold unlike numbers of copies
+}
