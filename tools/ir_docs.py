@@ -1,4 +1,4 @@
-"""Writes the table of ops in docs/ir.md from the dialect's TableGen files; --check only compares.
+"""Writes the table of ops in docs/reference/ir.md from the dialect's TableGen files; --check only compares.
 
 Each op needs a summary and a description."""
 
@@ -26,11 +26,11 @@ def table():
 
 
 def main():
-    page = ROOT / "docs/ir.md"
+    page = ROOT / "docs/reference/ir.md"
     before = page.read_text()
     after = before[: before.index(MARK) + len(MARK)] + table()
     if "--check" in sys.argv:
-        sys.exit("docs/ir.md is out of date: run tools/ir_docs.py" if after != before else 0)
+        sys.exit("docs/reference/ir.md is out of date: run tools/ir_docs.py" if after != before else 0)
     page.write_text(after)
 
 

@@ -49,7 +49,7 @@ struct Builder::Impl {
   Frame &top(llvm::StringRef what);
 };
 
-/// Rewrites the arithmetic that feeds addresses and access masks to be marked as not wrapping; see docs/design.md "Indices".
+/// Rewrites the arithmetic that feeds addresses and access masks to be marked as not wrapping; see docs/reference/ir.md, "Index arithmetic".
 void markIndexArithmetic(tile::KernelOp kernel);
 
 inline mlir::Value toMlir(void *handle) { return mlir::Value::getFromOpaquePointer(handle); }

@@ -1,4 +1,4 @@
-// Marks the integer arithmetic that feeds addresses and access masks as not wrapping (docs/design.md, "tile IR").
+// Marks the integer arithmetic that feeds addresses and access masks as not wrapping (docs/reference/ir.md, "Index arithmetic").
 #include "compiler/builder/impl.h"
 
 namespace tilery {

@@ -1,5 +1,5 @@
 #pragma once
-// The tile dialect: types, attributes and ops. Formal text of each op: the .td files beside this one and docs/ir.md.
+// The tile dialect: types, attributes and ops. Formal text of each op: the .td files beside this one and docs/reference/ir.md.
 #include "compiler/pch.h"
 
 namespace tilery::tile {

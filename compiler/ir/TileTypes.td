@@ -18,7 +18,7 @@ def Tile_Dialect : Dialect {
   let description = [{
     Tile values are builtin ranked tensors of static shape; 0-d values are scalars (builtin scalar types).
     Integers are signless, signedness is in the op; booleans are i1 in values and i8 in memory.
-    Every op is total: see docs/ir.md.
+    Every op is total: see docs/reference/ir.md.
   }];
   let useDefaultTypePrinterParser = 1;
 

@@ -194,7 +194,7 @@ template <typename Op, typename F, typename R> static void addFloat(Handlers &ta
 }
 
 enum class NanMode { Loses, Wins };
-// A quotient by a reciprocal (docs/ir.md) is an interval: 2 units in the last place, one more for the rounding of the oracle's own.
+// A quotient by a reciprocal (docs/reference/ir.md) is an interval: 2 units in the last place, one more for the rounding of the oracle's own.
 static void divideFloats(Interpreter &in, arith::DivFOp op) {
   const Tile &a = in.tile(op.getLhs()), &b = in.tile(op.getRhs());
   Tile result = floatBinary(in, a, b, [](auto x, auto y) { return x / y; });

@@ -42,7 +42,7 @@ private:
 /// The specialisation as bytes. layout: rank, extents and strides are part of it.
 std::string specialisationKey(const Argument *arguments, const std::vector<Parameter> &parameters,
                               const std::vector<AliasPair> &aliases, bool layout, ConstantTable &constants);
-/// The same for the compile callback: (params, aliases), new references. See docs/design.md.
+/// The same for the compile callback: (params, aliases), new references. See docs/reference/python.md.
 PyObject *signatureParams(const Argument *arguments, const std::vector<Parameter> &parameters, bool layout);
 PyObject *signatureAliases(const std::vector<AliasPair> &aliases);
 

@@ -523,8 +523,9 @@ PyMethodDef launcherMethods[] = {
      "watch([(dict, key, value)]): specialisations are forgotten once one of dict[key] is another object."},
     {}};
 PyType_Slot launcherSlots[] = {
-    {Py_tp_doc, const_cast<char *>(
-                    "Launcher(name, params, compile, layout=False): specialises, compiles and launches. See docs/design.md.")},
+    {Py_tp_doc,
+     const_cast<char *>(
+         "Launcher(name, params, compile, layout=False): specialises, compiles and launches. See docs/reference/python.md.")},
     {Py_tp_init, reinterpret_cast<void *>(launcherInit)},
     {Py_tp_new, reinterpret_cast<void *>(PyType_GenericNew)},
     {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
