@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ["TILERY_BUILD_DIR"])
 LIMIT = 20 << 20  # bytes
-CONTENTS = ("python/tilery", "examples", "benchmarks", "tests", "docs", "pyproject.toml", "README.md")
+CONTENTS = ("python/tilery", "examples", "benchmarks", "tests", "docs", "pyproject.toml", "README.md", "LICENSE")
 
 
 def arguments():
