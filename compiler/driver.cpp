@@ -4,6 +4,7 @@
 #include "compiler/targets/cuda/cuda.h"
 #include "compiler/host_program.h"
 #include "compiler/passes/passes.h"
+#include "compiler/record.h"
 #include "compiler/source_chain.h"
 #include "tilery/compile.h"
 #include "tilery/diagnostic.h"
@@ -105,6 +106,7 @@ Compiled compile(Module &source, const CompileOptions &options) {
   Module::Impl &impl = source.get();
   mlir::OwningOpRef<mlir::ModuleOp> module(impl.module->clone());
   FirstError errors(&impl.context);
+  record(*module, {options.disjoint, options.fpContract, options.passes});
   if (dumps("tile"))
     dump("tile", textOf(*module));
   if (options.passes) {

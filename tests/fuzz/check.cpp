@@ -4,6 +4,7 @@
 #include "compiler/oracle/element.h"
 #include "compiler/oracle/oracle.h"
 #include "compiler/passes/passes.h"
+#include "compiler/record.h"
 #include "gpu.h"
 #include <cmath>
 #include <cstring>
@@ -162,6 +163,7 @@ Outcome check(const Program &program, ModuleOp module, Against against) {
   }
   if (shadow.undetermined)
     return {Outcome::Skipped, "a decision hangs on a rounded value"};
+  record(module, {program.args.size() % 2 != 0, /*fpContract=*/false});
   OwningOpRef<ModuleOp> lowered = module.clone();
   if (failed(runPasses(*lowered)))
     return {Outcome::Differs, "the passes fail: " + errors};

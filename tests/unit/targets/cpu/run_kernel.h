@@ -2,6 +2,7 @@
 // Compiles tile IR text for this processor and runs it.
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/passes/passes.h"
+#include "compiler/record.h"
 #include "tilery/runtime.h"
 #include <cstring>
 #include <gtest/gtest.h>
@@ -35,6 +36,7 @@ inline Compiled compileText(const std::string &text, lower::Options options = {}
     ADD_FAILURE() << result.errors;
     return result;
   }
+  record(*module, {options.disjoint, options.fpContract, passes});
   if (passes) {
     mlir::PassManager manager(&context());
     buildPipeline(manager);
