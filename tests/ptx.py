@@ -6,7 +6,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tilery import _native, cache
+from tilery import _native
+from tilery.core import cache
 
 PTXAS = shutil.which("ptxas")
 MISSING = "needs ptxas on the path: it comes with NVIDIA's toolkit, which Tilery does without"

@@ -4,7 +4,8 @@ import pytest
 import torch
 from gpu.programs import EXAMPLES
 
-from tilery import compat, debug
+from tilery import compat
+from tilery.core import debug
 from tilery.errors import Error
 
 

@@ -2,10 +2,9 @@
 
 from tilery._native import arrange
 
+from ..core.tile.types import int64, unwrap
+from ..core.tile.value import native, tensor, to_tensor, tracer, wrap
 from ..errors import error
-from ..tileon.language import int64, to_tensor, where  # noqa: F401
-from ..tileon.language.tensor import native, tensor, tracer, wrap
-from ..tileon.language.types import of_native, unwrap
 
 
 class Parameter:
@@ -242,6 +241,3 @@ for _name in (
     "rand ror rxor eq ne lt le gt ge neg invert pos abs"
 ).split():
     setattr(Arranged, f"__{_name}__", _forward(f"__{_name}__"))
-
-
-__all__ = ["Arranged", "Level", "Parameter", "SourceView", "of_native"]

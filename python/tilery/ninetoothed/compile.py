@@ -4,9 +4,9 @@ from tilery import _native
 from tilery._native import arrange
 from tilery._native.arrange import Symbol
 
+from ..core.tile.value import activate, wrap
 from ..errors import error
 from ..frontend import position
-from ..tileon.language.tensor import activate, wrap
 from .arranged import Arranged, Parameter
 from .language.programs import program_id
 from .tracer import Tracer

@@ -7,8 +7,8 @@ from tilery import _native
 from tilery._native import arrange
 from tilery._native.arrange import Symbol, Tensor
 
-from .. import cache
-from .. import debug as oracle
+from ..core import cache
+from ..core import debug as oracle
 from ..errors import error
 from ..tileon.launch import CompiledKernel
 from .compile import Argument, compile_application, describe, host_name, host_parameters

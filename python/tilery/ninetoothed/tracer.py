@@ -4,9 +4,9 @@ import os
 import sysconfig
 import types
 
+from ..core.tile.tracer import Tracer as TileTracer
+from ..core.tile.value import tensor
 from ..frontend.structure import Undefined
-from ..tileon.language.tensor import tensor
-from ..tileon.tracer import Tracer as TileTracer
 from .arranged import Arranged, SourceView
 from .outputs import prepare
 

@@ -5,7 +5,7 @@ import sys
 
 from tilery import _native
 
-from .. import cache, debug
+from ..core import cache, debug
 from ..errors import error
 from . import oracle
 from .memory import TensorType

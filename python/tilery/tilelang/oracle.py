@@ -2,7 +2,7 @@
 
 from tilery import _native
 
-from .. import debug as launches
+from ..core import debug as launches
 from ..errors import error
 from .values import FOLD, Node, Var
 

@@ -2,8 +2,8 @@
 
 import enum
 
+from ..core.timing import measure
 from ..errors import error
-from ..timing import measure
 from .memory import TensorType
 
 

@@ -5,11 +5,11 @@ import inspect
 
 from tilery import _native
 
+from ..core.tile import types
+from ..core.tile.tracer import is_constexpr
+from ..core.tile.value import constant_of, tensor
 from ..errors import error
 from . import launch
-from .language import types
-from .language.tensor import constant_of, tensor
-from .tracer import is_constexpr
 
 # Options that schedule a GPU, or name a compiler's habits: without effect on a CPU (launch.py makes hints of some).
 OPTIONS = (

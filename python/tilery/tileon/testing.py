@@ -1,6 +1,6 @@
 """Comparing and timing."""
 
-from ..timing import measure
+from ..core.timing import measure
 from .benchmark import Benchmark, Mark, perf_report  # noqa: F401
 
 

@@ -6,7 +6,7 @@ import torch
 from errors import messages
 from language.tileon.kernels import add
 
-from tilery import debug
+from tilery.core import debug
 from tilery.errors import Error
 
 X = np.ones(32, np.float32)

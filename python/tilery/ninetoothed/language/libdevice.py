@@ -1,6 +1,6 @@
 """Elementwise functions by their libdevice names."""
 
-from ...tileon.language.tensor import native, plain, to_tensor, wrap
+from ...core.tile.value import native, plain, to_tensor, wrap
 
 _UNARY = {
     "acos": "acos",

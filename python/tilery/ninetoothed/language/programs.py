@@ -1,8 +1,8 @@
 """Programs are numbered in one dimension, row-major over the outermost level, whatever the launch looks like."""
 
+from ...core.tile.types import int32, unwrap
+from ...core.tile.value import native, wrap
 from ...errors import error
-from ...tileon.language.tensor import native, wrap
-from ...tileon.language.types import int32, unwrap
 
 
 def _check(axis, what):

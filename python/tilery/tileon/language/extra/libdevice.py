@@ -1,8 +1,8 @@
 """Functions of CUDA's libdevice under their names."""
 
-from ..math import abs, ceil, div_rn, erf, exp, exp2, fdiv, floor, fma, log, log2, sqrt, sqrt_rn  # noqa: F401
-from ..tensor import native, plain, to_tensor, wrap
-from ..types import float32
+from ....core.tile.math import abs, ceil, div_rn, erf, exp, exp2, fdiv, floor, fma, log, log2, sqrt, sqrt_rn  # noqa: F401
+from ....core.tile.types import float32
+from ....core.tile.value import native, plain, to_tensor, wrap
 
 _UNARY = (
     "exp10",

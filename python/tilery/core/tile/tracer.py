@@ -2,11 +2,11 @@
 
 import os
 
-from ..errors import error
-from ..frontend import Language, Range
-from ..frontend.structure import is_number
-from .language.tensor import activate, constant_of, tensor, to_tensor, wrap
-from .language.types import constexpr, unwrap
+from ...errors import error
+from ...frontend import Language, Range
+from ...frontend.structure import is_number
+from .types import constexpr, unwrap
+from .value import activate, constant_of, tensor, to_tensor, wrap
 
 
 class Blocks:
@@ -150,7 +150,7 @@ class Tracer(Language):
         return wrap(self.native.cast(value, "bool")) if isinstance(value, tensor) else bool(value)
 
     def call_print(self, *args, **kwargs):
-        from .language.debug import device_print
+        from .debug import device_print
 
         words = [a for a in args if isinstance(a, str)]
         return device_print(" ".join(words), *(a for a in args if not isinstance(a, str)))
@@ -177,7 +177,7 @@ def trace(function, name, parameters, debug=False, hints=None):
     hints: {name: value or None} for targets. Returns (module, what the trace read)."""
     from tilery import _native
 
-    from ..frontend import position
+    from ...frontend import position
 
     native = _native.Builder("triton")
     native.set_position(position.current)

@@ -266,3 +266,32 @@ def unwrap(value):
     while isinstance(value, constexpr):
         value = value.value
     return value
+
+
+__all__ = [
+    "bfloat16",
+    "block_type",
+    "const",
+    "constexpr",
+    "dtype",
+    "float16",
+    "float32",
+    "float64",
+    "float8e4b15",
+    "float8e4b8",
+    "float8e4nv",
+    "float8e5",
+    "float8e5b16",
+    "int1",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "pi32_t",
+    "pointer_type",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+    "void",
+]

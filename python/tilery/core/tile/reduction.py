@@ -4,8 +4,8 @@ from ...errors import error
 from ...frontend.trace import Region
 from . import creation
 from . import shape as shapes
-from .tensor import constant_of, member, native, tensor, to_tensor, tracer, wrap
 from .types import float32, int32, uint32, unwrap
+from .value import constant_of, member, native, tensor, to_tensor, tracer, wrap
 
 
 def _axis(x, axis, what):
@@ -204,3 +204,22 @@ def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_i
     if acc is not None and acc.dtype.__tile_dtype__ != result:
         raise error(TypeError, f"the accumulator of this dot must be {result}, got {acc.dtype.__tile_dtype__}")
     return wrap(native().dot(input, other, acc, None, result, precision))
+
+
+__all__ = [
+    "argmax",
+    "argmin",
+    "associative_scan",
+    "cumprod",
+    "cumsum",
+    "dot",
+    "histogram",
+    "max",
+    "min",
+    "reduce",
+    "reduce_or",
+    "sort",
+    "sum",
+    "topk",
+    "xor_sum",
+]

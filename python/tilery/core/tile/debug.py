@@ -1,8 +1,8 @@
 """Printing and assertions."""
 
 from ...errors import error, kind
-from .tensor import native, plain, tensor, to_tensor, tracer
 from .types import unwrap
+from .value import native, plain, tensor, to_tensor, tracer
 
 
 def static_print(*values, sep=" ", end="\n", file=None, flush=False):
@@ -29,3 +29,11 @@ def device_assert(cond, msg="", mask=None):
     """Stops the launch if a condition is false; only with debug=True or TRITON_DEBUG=1."""
     if tracer().debug:
         native().assert_true(plain(cond), unwrap(msg) or "device_assert failed", unwrap(mask))
+
+
+__all__ = [
+    "device_assert",
+    "device_print",
+    "static_assert",
+    "static_print",
+]

@@ -2,8 +2,8 @@
 
 from ...errors import error
 from . import creation
-from .tensor import constant_of, member, native, plain, shape_of, to_tensor, wrap
 from .types import unwrap
+from .value import constant_of, member, native, plain, shape_of, to_tensor, wrap
 
 
 def _spread(values):
@@ -142,3 +142,25 @@ def gather(src, index, axis):
 def where(condition, x, y):
     """x where the condition holds, y elsewhere; both are computed."""
     return wrap(native().select(plain(condition), plain(x), plain(y)))
+
+
+__all__ = [
+    "broadcast",
+    "broadcast_to",
+    "cat",
+    "expand_dims",
+    "flip",
+    "gather",
+    "interleave",
+    "join",
+    "permute",
+    "ravel",
+    "reshape",
+    "split",
+    "squeeze",
+    "trans",
+    "transpose",
+    "unsqueeze",
+    "view",
+    "where",
+]

@@ -2,8 +2,8 @@
 
 from ...errors import error
 from . import types
-from .tensor import constant_of, member, native, plain, tensor, to_tensor, wrap
 from .types import unwrap
+from .value import constant_of, member, native, plain, tensor, to_tensor, wrap
 
 _LOAD_CACHE, _STORE_CACHE, _EVICTION = (
     ("", ".ca", ".cg", ".cv"),
@@ -168,3 +168,22 @@ def load_tensor_descriptor(desc, offsets):
 
 def store_tensor_descriptor(desc, offsets, value):
     return desc.store(offsets, value)
+
+
+__all__ = [
+    "advance",
+    "atomic_add",
+    "atomic_and",
+    "atomic_cas",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_xchg",
+    "atomic_xor",
+    "load",
+    "load_tensor_descriptor",
+    "make_block_ptr",
+    "make_tensor_descriptor",
+    "store",
+    "store_tensor_descriptor",
+]

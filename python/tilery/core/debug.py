@@ -6,7 +6,7 @@ import struct
 
 from tilery import _native
 
-from .errors import error
+from ..errors import error
 
 _MASK = (1 << 64) - 1
 _CUDA = 2  # DLPack's device type

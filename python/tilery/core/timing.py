@@ -3,7 +3,7 @@
 import sys
 import time
 
-from .errors import error
+from ..errors import error
 
 _SUMMARIES = {
     "mean": lambda times: sum(times) / len(times),

@@ -3,8 +3,8 @@
 import builtins
 
 from ...frontend import Range
-from .tensor import constant_of
 from .types import unwrap
+from .value import constant_of
 
 
 def range(
@@ -66,3 +66,15 @@ def assume(cond):
 
 def debug_barrier():
     """Waits for the threads of a program; a program here is one thread."""
+
+
+__all__ = [
+    "assume",
+    "condition",
+    "debug_barrier",
+    "max_constancy",
+    "max_contiguous",
+    "multiple_of",
+    "range",
+    "static_range",
+]

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tilery import timing
+from tilery.core import timing
 from tilery.errors import Error
 
 

@@ -2,8 +2,8 @@
 
 from ...errors import error
 from . import types
-from .tensor import constant_of, member, native, plain, shape_of, tensor, to_tensor, wrap
 from .types import unwrap
+from .value import constant_of, member, native, plain, shape_of, tensor, to_tensor, wrap
 
 
 def _axis(axis, what):
@@ -73,3 +73,14 @@ def to(self, dtype, fp_downcast_rounding=None, bitcast=False):
 
 
 tensor.to = to
+
+
+__all__ = [
+    "arange",
+    "cast",
+    "full",
+    "num_programs",
+    "program_id",
+    "zeros",
+    "zeros_like",
+]

@@ -10,14 +10,14 @@ import os
 
 from tilery import _native
 
-from .frontend.fingerprint import fingerprint
+from ..frontend.fingerprint import fingerprint
 
 
 @functools.lru_cache(maxsize=None)
 def _sources():
     """A digest of this package's own sources: they decide what a trace builds."""
     state = hashlib.sha256()
-    root = os.path.dirname(os.path.abspath(__file__))
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if f != "__pycache__")
         for name in sorted(files):

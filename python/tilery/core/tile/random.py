@@ -1,0 +1,109 @@
+"""Counter-based random numbers: Philox 4x32 (and 4x64 for 64-bit offsets), bit for bit as upstream."""
+
+from ...errors import error
+from . import creation, math, shape
+from .types import float32, int32, int64, uint32, uint64
+from .value import constant_of, native, to_tensor, wrap
+
+N_ROUNDS_DEFAULT = 10
+_CONSTANTS = {
+    32: (0xD2511F53, 0xCD9E8D57, 0x9E3779B9, 0xBB67AE85),
+    64: (0xD2E7470EE14C6C93, 0xCA5A826395121157, 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B),
+}
+
+
+def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds=N_ROUNDS_DEFAULT):
+    """The bare generator on a counter and a key of unsigned ints."""
+    bits = c0.dtype.primitive_bitwidth
+    kind = uint32 if bits == 32 else uint64
+    round_a, round_b, key_a, key_b = (wrap(native().constant(v, kind)) for v in _CONSTANTS[bits])
+    for _ in range(constant_of(n_rounds, "n_rounds")):
+        old0, old2 = c0, c2
+        c0 = math.umulhi(round_b, old2) ^ c1 ^ k0
+        c2 = math.umulhi(round_a, old0) ^ c3 ^ k1
+        c1, c3 = round_b * old2, round_a * old0
+        k0, k1 = k0 + key_a, k1 + key_b
+    return c0, c1, c2, c3
+
+
+def philox(seed, c0, c1, c2, c3, n_rounds=N_ROUNDS_DEFAULT):
+    """Four random unsigned ints a lane."""
+    seed = creation.cast(to_tensor(seed), uint64)
+    c0 = to_tensor(c0)
+    kind = uint32 if c0.dtype.primitive_bitwidth == 32 else uint64
+    counters = [
+        creation.cast(to_tensor(c), kind, bitcast=to_tensor(c).dtype.primitive_bitwidth == kind.primitive_bitwidth)
+        for c in (c0, c1, c2, c3)
+    ]
+    low = creation.cast(seed & 0xFFFFFFFF, kind) if kind is uint32 else seed
+    high = creation.cast((seed >> 32) & 0xFFFFFFFF, kind) if kind is uint32 else creation.cast(to_tensor(0), uint64)
+    return philox_impl(*counters, low, high, n_rounds)
+
+
+def randint4x(seed, offset, n_rounds=N_ROUNDS_DEFAULT):
+    """Four tiles of random unsigned ints."""
+    offset = to_tensor(offset)
+    zero = offset * 0
+    if offset.dtype.primitive_bitwidth > 32:
+        low = creation.cast(offset & 0xFFFFFFFF, uint32)
+        high = creation.cast((offset >> 32) & 0xFFFFFFFF, uint32)
+        return philox(seed, low, high, low * 0, low * 0, n_rounds)
+    return philox(seed, offset, zero, zero, zero, n_rounds)
+
+
+def randint(seed, offset, n_rounds=N_ROUNDS_DEFAULT):
+    """Random unsigned ints."""
+    return randint4x(seed, offset, n_rounds)[0]
+
+
+def uint_to_uniform_float(x):
+    """Ints of all bits as floats in [0, 1)."""
+    if x.dtype.primitive_bitwidth not in (32, 64):
+        raise error(ValueError, f"uint_to_uniform_float takes 32- or 64-bit ints, got {x.dtype}")
+    wide = x.dtype.primitive_bitwidth == 64
+    x = creation.cast(x, int64 if wide else int32, bitcast=True)
+    x = shape.where(x < 0, -x - 1, x)
+    return creation.cast(x, float32) * (1.0842020432385337e-19 if wide else 4.6566127342e-10)
+
+
+def rand(seed, offset, n_rounds=N_ROUNDS_DEFAULT):
+    """Uniform floats in [0, 1)."""
+    return uint_to_uniform_float(randint(seed, offset, n_rounds))
+
+
+def rand4x(seed, offsets, n_rounds=N_ROUNDS_DEFAULT):
+    """Four tiles of uniform floats in [0, 1)."""
+    return tuple(uint_to_uniform_float(x) for x in randint4x(seed, offsets, n_rounds))
+
+
+def pair_uniform_to_normal(u1, u2):
+    """Box-Muller: two uniform tiles to two normal ones."""
+    u1 = math.maximum(1.0e-7, u1)
+    theta, radius = 6.283185307179586 * u2, math.sqrt(-2.0 * math.log(u1))
+    return radius * math.cos(theta), radius * math.sin(theta)
+
+
+def randn(seed, offset, n_rounds=N_ROUNDS_DEFAULT):
+    """Normal floats."""
+    first, second, _, _ = randint4x(seed, offset, n_rounds)
+    return pair_uniform_to_normal(uint_to_uniform_float(first), uint_to_uniform_float(second))[0]
+
+
+def randn4x(seed, offset, n_rounds=N_ROUNDS_DEFAULT):
+    """Four tiles of normal floats."""
+    u = [uint_to_uniform_float(x) for x in randint4x(seed, offset, n_rounds)]
+    return (*pair_uniform_to_normal(u[0], u[1]), *pair_uniform_to_normal(u[2], u[3]))
+
+
+__all__ = [
+    "pair_uniform_to_normal",
+    "philox",
+    "philox_impl",
+    "rand",
+    "rand4x",
+    "randint",
+    "randint4x",
+    "randn",
+    "randn4x",
+    "uint_to_uniform_float",
+]
