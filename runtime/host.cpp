@@ -102,7 +102,7 @@ struct Frame {
   HostEnvironment &environment;
   std::vector<int64_t> registers{std::vector<int64_t>(program.registers)};
   std::vector<Tensor> tensors{std::vector<Tensor>(program.tensors)};
-  std::list<std::vector<int64_t>> layouts; ///< extents and strides of the tensors made here
+  std::list<std::vector<int64_t>> layouts{}; ///< extents and strides of the tensors made here
   uint32_t made = 0;
 
   bool empty(const int64_t *operand) {

@@ -147,7 +147,7 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
   SmallVector<unsigned> byLevel;
   for (unsigned d = 0; d < point.size(); ++d)
     byLevel.push_back(d);
-  llvm::stable_sort(byLevel, [&](unsigned x, unsigned y) { return point[x].level < point[y].level; });
+  llvm::sort(byLevel, [&](unsigned x, unsigned y) { return std::pair(point[x].level, x) < std::pair(point[y].level, y); });
 
   auto restrict = [&](Value mask) {
     if (mask)
@@ -223,7 +223,7 @@ Address Evaluator::scratchAddress(int buffer, ArrayRef<int64_t> shape, ArrayRef<
   SmallVector<unsigned> byLevel;
   for (unsigned d = 0; d < point.size(); ++d)
     byLevel.push_back(d);
-  llvm::stable_sort(byLevel, [&](unsigned x, unsigned y) { return point[x].level < point[y].level; });
+  llvm::sort(byLevel, [&](unsigned x, unsigned y) { return std::pair(point[x].level, x) < std::pair(point[y].level, y); });
   int64_t elements = 64 / where.alignment; // a power of two that divides the element's number
   for (unsigned d : byLevel) {
     if (shape[d] == 1)
@@ -316,7 +316,8 @@ Address Evaluator::bufferAddress(Value buffer, ArrayRef<Index> point) {
     terms.push_back({unsigned(d), stride});
     stride *= type.getShape()[d];
   }
-  llvm::stable_sort(terms, [&](auto x, auto y) { return point[x.first].level < point[y.first].level; });
+  llvm::sort(terms,
+             [&](auto x, auto y) { return std::pair(point[x.first].level, y.first) < std::pair(point[y.first].level, x.first); });
   for (auto [d, step] : terms)
     if (type.getShape()[d] != 1)
       addTerm(where, point[d], e.i64(step));

@@ -241,7 +241,7 @@ static uint64_t place(std::vector<ScratchBuffer> &buffers, bool outside) {
   for (int i = 0, n = buffers.size(); i < n; ++i)
     if (buffers[i].outside == outside)
       byFirst.push_back(i);
-  llvm::stable_sort(byFirst, [&](int a, int b) { return buffers[a].first < buffers[b].first; });
+  llvm::sort(byFirst, [&](int a, int b) { return std::pair(buffers[a].first, a) < std::pair(buffers[b].first, b); });
   SmallVector<int> placed;
   uint64_t bytes = 0;
   for (int index : byFirst) {

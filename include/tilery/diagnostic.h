@@ -19,9 +19,9 @@ struct Diagnostic {
   /// Which built-in exception the error also is, so that programs that catch what upstream raises still do.
   enum class Kind { Error, Type, Value, Index, Name, Assertion, Runtime, NotImplemented };
   Kind kind = Kind::Error;
-  std::string message;               ///< one sentence, no trailing full stop
-  std::string hint;                  ///< what to change; may be empty
-  std::vector<SourceLocation> chain; ///< where it happened first, then its callers outwards; may be empty
+  std::string message;                 ///< one sentence, no trailing full stop
+  std::string hint{};                  ///< what to change; may be empty
+  std::vector<SourceLocation> chain{}; ///< where it happened first, then its callers outwards; may be empty
 };
 
 /// Line `line` (from 1) of `file` without its end of line; empty if there is none.

@@ -92,8 +92,8 @@ struct GpuInfo {
 struct KernelInfo {
   std::string name; ///< its symbol in the object
   uint64_t scratchBytes = 0;
-  std::vector<ArgInfo> args;
-  GpuInfo gpu;
+  std::vector<ArgInfo> args{};
+  GpuInfo gpu{};
   bool operator==(const KernelInfo &) const = default;
 };
 

@@ -42,7 +42,8 @@ void deliverReports(const KernelInfo &info, const TileryReports &head, std::stri
     records.emplace_back(record, bytes.data() + at + sizeof record);
   }
   // A program's records are in its own order; programs come in any.
-  std::stable_sort(records.begin(), records.end(), [](auto &a, auto &b) { return a.first.program < b.first.program; });
+  std::sort(records.begin(), records.end(),
+            [](auto &a, auto &b) { return std::pair(a.first.program, a.second) < std::pair(b.first.program, b.second); });
   for (auto &[record, values] : records)
     print(info.gpu.sites[record.site], launch, record, values);
   if (at < head.used)

@@ -8,7 +8,7 @@ namespace tilery::cuda {
 MmaEmitter::MmaEmitter(lower::KernelEmitter &kernel, BlockMachine &machine, llvm::Value *thread, unsigned threads,
                        const MmaPlan &plan, llvm::Value *staging, Operation *op)
     : kernel(kernel), e(kernel.e), b(kernel.e.b), evaluator(kernel.evaluator), machine(machine), thread(thread), threads(threads),
-      plan(plan), op(op), staging(staging), buffer(kernel.plan.storage.lookup(op->getResult(0))) {
+      plan(plan), op(op), buffer(kernel.plan.storage.lookup(op->getResult(0))), staging(staging) {
   if (auto contract = dyn_cast<tile::ContractOp>(op))
     region = &contract.getBody().front();
   bool wide = plan.form.elementBytes() == 8;
