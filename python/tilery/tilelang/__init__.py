@@ -30,8 +30,13 @@ __all__ = [
 ]
 
 
-def _accept(*args, **kwargs):
-    """Switches of upstream's disk cache and logging; Tilery's cache is governed by TILERY_CACHE_DIR."""
+def disable_cache():
+    """A switch of upstream's disk cache; Tilery's is governed by TILERY_CACHE_DIR."""
 
 
-disable_cache = enable_cache = set_log_level = _accept
+def enable_cache():
+    """A switch of upstream's disk cache; Tilery's is governed by TILERY_CACHE_DIR."""
+
+
+def set_log_level(level):
+    """A switch of upstream's messages; Tilery's are governed by TILERY_DUMP."""

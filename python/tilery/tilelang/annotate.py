@@ -15,12 +15,12 @@ def annotate_min_blocks_per_sm(count):
     kernel("T.annotate_min_blocks_per_sm").native.kernel_hints({"min_blocks_per_sm": count})
 
 
-def annotate_layout(layout_map, **_):
-    """How buffers lie in GPU memory."""
+def annotate_layout(layout_map):
+    """How buffers lie in GPU memory; a hint."""
 
 
-def annotate_l2_hit_ratio(ratios):
-    """Which tensors to keep in the L2 cache."""
+def annotate_l2_hit_ratio(l2_hit_ratio_map):
+    """Which tensors to keep in the L2 cache; a hint."""
 
 
 def annotate_safe_value(values):
@@ -29,28 +29,61 @@ def annotate_safe_value(values):
     state.safe_values.update({id(memory): value for memory, value in values.items() if isinstance(memory, Memory)})
 
 
-def _accept(name):
-    def function(*args, **kwargs):
-        return None
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = "A hint for GPUs."
-    return function
+def annotate_restrict_buffers(*buffers):
+    """Tensors that overlap no other; a hint."""
 
 
-annotate_restrict_buffers = _accept("annotate_restrict_buffers")
-annotate_pass_configs, annotate_compile_flags = _accept("annotate_pass_configs"), _accept("annotate_compile_flags")
-disable_warp_group_reg_alloc, no_set_max_nreg = _accept("disable_warp_group_reg_alloc"), _accept("no_set_max_nreg")
-annotate_producer_reg_dealloc, annotate_consumer_reg_alloc = (
-    _accept("annotate_producer_reg_dealloc"),
-    _accept("annotate_consumer_reg_alloc"),
-)
-set_max_nreg, inc_max_nreg, dec_max_nreg = _accept("set_max_nreg"), _accept("inc_max_nreg"), _accept("dec_max_nreg")
-# Tile programs have no threads to bring together: statements take effect in order.
-sync_threads, sync_warp, sync_global, fence_proxy_async = (
-    _accept("sync_threads"),
-    _accept("sync_warp"),
-    _accept("sync_global"),
-    _accept("fence_proxy_async"),
-)
-func_attr = _accept("func_attr")
+def annotate_pass_configs(configs):
+    """Switches of upstream's passes; a hint."""
+
+
+def annotate_compile_flags(flags):
+    """Flags of upstream's compiler; a hint."""
+
+
+def annotate_producer_reg_dealloc(reg_count=24):
+    """Registers of a thread that copies; a hint."""
+
+
+def annotate_consumer_reg_alloc(reg_count=240):
+    """Registers of a thread that multiplies; a hint."""
+
+
+def disable_warp_group_reg_alloc():
+    """Leaves the registers of threads as they are; a hint."""
+
+
+def no_set_max_nreg():
+    """Leaves the registers of threads as they are; a hint."""
+
+
+def set_max_nreg(reg_count, is_inc):
+    """Registers of a thread from here on; a hint."""
+
+
+def inc_max_nreg(reg_count):
+    """Registers of a thread from here on; a hint."""
+
+
+def dec_max_nreg(reg_count):
+    """Registers of a thread from here on; a hint."""
+
+
+def sync_threads(barrier_id=None, arrive_count=None):
+    """Waits for the threads of a block; statements of a tile program take effect in order anyway."""
+
+
+def sync_warp(mask=None):
+    """Waits for the threads of a warp; statements of a tile program take effect in order anyway."""
+
+
+def sync_global():
+    """Waits for writes to tensors; statements of a tile program take effect in order anyway."""
+
+
+def fence_proxy_async(*buffers):
+    """Orders writes before asynchronous copies; statements of a tile program take effect in order anyway."""
+
+
+def func_attr(attrs):
+    """Attributes of upstream's IR; a hint."""

@@ -56,7 +56,8 @@ class PrimFunc:
     def attrs(self):
         return {"global_symbol": self.__name__}
 
-    def with_attr(self, *_):
+    def with_attr(self, attr_key_or_dict, attr_value=None):
+        """The function itself: attributes of upstream's IR have no meaning here."""
         return self
 
     def __call__(self, *args, **kwargs):
@@ -70,11 +71,10 @@ class PrimFunc:
         return f"<prim_func {self.__name__}>"
 
 
-def prim_func(function=None, **options):
-    """Decorator: a function of tensors whose body launches kernels."""
-    if function is None:
-        return lambda f: prim_func(f, **options)
-    return PrimFunc(function, dict(sys._getframe(1).f_locals))
+def prim_func(func=None, private=False, check_well_formed=True):
+    """Decorator: a function of tensors whose body launches kernels. The options concern upstream's IR."""
+    names = dict(sys._getframe(1).f_locals)
+    return PrimFunc(func, names) if func is not None else lambda f: PrimFunc(f, names)
 
 
 class Macro:
@@ -118,9 +118,9 @@ class Macro:
         return trace.inline(self.function, bound.args, bound.kwargs)
 
 
-def macro(function=None, **options):
+def macro(func=None):
     """Decorator: a helper of kernels, traced inline at each call."""
-    return Macro(function) if function is not None else lambda f: Macro(f)
+    return Macro(func) if func is not None else Macro
 
 
 def dynamic(names, dtype="int32"):

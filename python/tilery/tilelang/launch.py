@@ -10,7 +10,7 @@ from .values import Expr, Val
 class Kernel:
     """`with T.Kernel(gx, gy, threads=128) as (bx, by)`. Programs run in any order; threads are the target's business."""
 
-    def __init__(self, *blocks, threads=128, prelude=None, **options):
+    def __init__(self, *blocks, threads=128, prelude=None, cluster_dims=None, is_cpu=False):
         if not 1 <= len(blocks) <= 3:
             raise error(ValueError, f"T.Kernel takes one to three grid extents, got {len(blocks)}")
         for extent in blocks:
@@ -22,7 +22,7 @@ class Kernel:
         if prelude:
             raise error(NotImplementedError, "T.Kernel(prelude=...) is source text of another language")
         self.blocks, self.threads = blocks, threads
-        self.cluster_dims = options.get("cluster_dims")
+        self.cluster_dims = cluster_dims
 
     def __enter__(self):
         trace = current()
@@ -67,19 +67,23 @@ def get_thread_binding(dim=0):
 
 
 def get_thread_bindings():
+    """The indices of this thread in its block."""
     return [get_thread_binding(dim) for dim in range(3)]
 
 
 def get_thread_extent(dim=0):
+    """The number of threads of a block along an axis."""
     threads = kernel("T.get_thread_extent").open.threads
     return threads[dim] if dim < len(threads) else 1
 
 
 def get_thread_extents():
+    """The numbers of threads of a block along all three axes."""
     return [get_thread_extent(dim) for dim in range(3)]
 
 
 def get_num_threads():
+    """The number of threads of a block."""
     return math.prod(kernel("T.get_num_threads").open.threads)
 
 
@@ -89,12 +93,15 @@ def get_block_binding(dim=0):
 
 
 def get_block_bindings():
+    """The coordinates of this block on all three grid axes."""
     return [get_block_binding(dim) for dim in range(3)]
 
 
 def get_block_extent(dim=0):
+    """The extent of a grid axis."""
     return Val(kernel("T.get_block_extent").native.num_programs(dim))
 
 
 def get_block_extents():
+    """The extents of all three grid axes."""
     return [get_block_extent(dim) for dim in range(3)]

@@ -1,111 +1,11 @@
-"""Scalar functions: Python's own on numbers, the builder's on run-time values."""
+"""Functions of numbers and conditions that are written out; the elementwise ones are rows of the table of functions."""
 
-import builtins
 import math
 
 from ..errors import error
 from . import dtypes
 from .context import current
-from .values import Expr, Val, binary, cast, current_builder, is_number, is_size
-
-
-def _function(name, op, host):
-    def function(x, *_, **__):
-        if is_number(x):
-            return host(x)
-        return Val(current_builder().math(op, _float(x)))
-
-    function.__name__ = function.__qualname__ = name  # the disk cache tells functions of this package apart by name
-    function.__doc__ = f"{name} of x."
-    return function
-
-
-def _float(x):
-    kind = x.dtype if isinstance(x, Expr) else "float32"
-    return x if dtypes.is_float(kind) else cast(x, "float32")
-
-
-_HOST = {
-    "exp2": lambda x: 2.0**x,
-    "exp10": lambda x: 10.0**x,
-    "rsqrt": lambda x: 1 / math.sqrt(x),
-    "round": builtins.round,
-    "nearbyint": builtins.round,
-    "cbrt": lambda x: math.copysign(builtins.abs(x) ** (1 / 3), x),
-}
-_OPS = {"round": "round_even", "nearbyint": "round_even"}
-for _name in (
-    "exp",
-    "exp2",
-    "exp10",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "asinh",
-    "acosh",
-    "atanh",
-    "sqrt",
-    "rsqrt",
-    "erf",
-    "floor",
-    "ceil",
-    "round",
-    "nearbyint",
-    "trunc",
-    "isnan",
-    "isinf",
-    "isfinite",
-):
-    globals()[_name] = _function(_name, _OPS.get(_name, _name), _HOST.get(_name) or getattr(math, _name))
-# The fast forms are the exact ones here.
-fast = {f"__{_name}": globals()[_name] for _name in ("exp", "exp10", "log", "log2", "log10", "sin", "cos", "tan")}
-
-
-def abs(x):
-    return builtins.abs(x)
-
-
-def sigmoid(x):
-    """1 / (1 + exp(-x))."""
-    return 1.0 / (1.0 + globals()["exp"](-x))
-
-
-def pow(x, y):
-    """x to the power of y, as a float."""
-    if is_number(x) and is_number(y):
-        return x**y
-    return binary("**", _float(x) if isinstance(x, Expr) else x, y)
-
-
-def fmod(x, y):
-    """Remainder with the sign of x."""
-    return math.fmod(x, y) if is_number(x) and is_number(y) else binary("truncmod", x, y)
-
-
-def truncdiv(a, b):
-    return int(a / b) if is_number(a) and is_number(b) else Val(current_builder().binary("truncdiv", a, b))
-
-
-def truncmod(a, b):
-    return math.fmod(a, b) if is_number(a) and is_number(b) else Val(current_builder().binary("truncmod", a, b))
-
-
-def floordiv(a, b):
-    return a // b
-
-
-def floormod(a, b):
-    return a % b
+from .values import Expr, Val, binary, cast, current_builder, is_size
 
 
 def ceildiv(a, b):
@@ -120,40 +20,40 @@ def align_up(value, alignment):
     return ceildiv(value, alignment) * alignment
 
 
-def min(*values):
-    return _extreme("min", values)
-
-
-def max(*values):
-    return _extreme("max", values)
-
-
-def _extreme(op, values):
+def _fold(op, values):
     result = values[0]
     for value in values[1:]:
         result = binary(op, result, value)
     return result
 
 
-def clamp(x, low, high):
-    """x limited to [low, high]."""
-    return min(max(x, low), high)
+def min(a, b, *more):
+    """The smallest of some numbers."""
+    return _fold("min", (a, b, *more))
 
 
-def if_then_else(condition, x, y, *_):
-    """x where condition is true, else y."""
-    if not isinstance(condition, Expr):
-        return x if condition else y
-    if is_size(condition) and is_size(x) and is_size(y) and not (current() and current().in_kernel):
+def max(a, b, *more):
+    """The greatest of some numbers."""
+    return _fold("max", (a, b, *more))
+
+
+def if_then_else(cond, t, f, span=None, dtype=None):
+    """t where the condition is true, else f; converted to dtype if one is given."""
+    if not isinstance(cond, Expr):
+        result = t if cond else f
+    elif is_size(cond) and is_size(t) and is_size(f) and not (current() and current().in_kernel):
         raise error(NotImplementedError, "a condition on sizes outside `with T.Kernel(...)`", hint="move it into the kernel")
-    return Val(current_builder().select(condition, x, y))
+    else:
+        result = Val(current_builder().select(cond, t, f))
+    return result if dtype is None else cast(result, dtype)
 
 
-def Select(condition, true_value, false_value):
+def Select(condition, true_value, false_value, span=None):
+    """true_value where the condition is true, else false_value."""
     return if_then_else(condition, true_value, false_value)
 
 
-def infinity(dtype="float32"):
+def infinity(dtype="float32", span=None):
     """Positive infinity of a type."""
     return cast(math.inf, dtype)
 
@@ -168,7 +68,7 @@ _LIMITS = {
 }
 
 
-def max_value(dtype):
+def max_value(dtype, span=None):
     """The largest finite value of a type."""
     dtype = dtypes.dtype(dtype)
     if dtypes.is_float(dtype):
@@ -176,7 +76,7 @@ def max_value(dtype):
     return 1 if dtype == "bool" else (1 << dtype.bits) - 1 if dtype.startswith("u") else (1 << (dtype.bits - 1)) - 1
 
 
-def min_value(dtype):
+def min_value(dtype, span=None):
     """The smallest finite value of a type."""
     dtype = dtypes.dtype(dtype)
     if dtypes.is_float(dtype):
@@ -184,52 +84,29 @@ def min_value(dtype):
     return 0 if dtype == "bool" or dtype.startswith("u") else -(1 << (dtype.bits - 1))
 
 
-def reinterpret(value, dtype):
+def reinterpret(value, dtype, span=None):
     """The bits of value as another type."""
     if isinstance(value, str):  # upstream's old order of arguments
         value, dtype = dtype, value
     return Val(current_builder().bitcast(value, dtypes.dtype(dtype)))
 
 
-def Cast(dtype, value):
+def Cast(dtype, value, span=None):
+    """The value converted to a type."""
     return cast(value, dtype)
 
 
-def shift_left(a, b):
-    return binary("<<", a, b)
+def logical_and(a, b, *more):
+    """Are all conditions true?"""
+    return _fold("and", (a, b, *more))
 
 
-def shift_right(a, b):
-    return binary(">>", a, b)
-
-
-def bitwise_and(a, b):
-    return binary("&", a, b)
-
-
-def bitwise_or(a, b):
-    return binary("|", a, b)
-
-
-def bitwise_xor(a, b):
-    return binary("^", a, b)
-
-
-def bitwise_not(x):
-    return ~x
-
-
-def logical_and(*values):
-    return _extreme("and", values)
-
-
-def logical_or(*values):
-    return _extreme("or", values)
+def logical_or(a, b, *more):
+    """Is any condition true?"""
+    return _fold("or", (a, b, *more))
 
 
 def logical_not(x):
+    """Is the condition false?"""
     trace = current()
     return trace.logical_not(x) if isinstance(x, Expr) else not x
-
-
-And, Or, Not = logical_and, logical_or, logical_not

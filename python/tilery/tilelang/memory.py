@@ -25,7 +25,7 @@ class TensorType:
 class _TensorFactory:
     __tile_digest__ = ()
 
-    def __call__(self, shape, dtype="float32", data=None, strides=None, **options):
+    def __call__(self, shape, dtype="float32", data=None, strides=None, scope="global"):
         return TensorType(shape, dtype, strides)
 
     def __getitem__(self, item):
@@ -37,6 +37,7 @@ Tensor = Buffer = _TensorFactory()
 
 
 def StridedTensor(shape, strides, dtype="float32"):
+    """The type of a tensor parameter with the given strides, in elements."""
     return TensorType(shape, dtype, strides)
 
 

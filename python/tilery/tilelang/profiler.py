@@ -23,7 +23,6 @@ def do_bench(
     fast_flush=True,
     backend="event",
     return_mode="mean",
-    **options,
 ):
     """Milliseconds a call of fn takes; warmup and rep are budgets in milliseconds."""
     return measure(fn, warmup, rep, return_mode, quantiles, calls=(_n_warmup, _n_repeat))
@@ -50,11 +49,26 @@ class Profiler:
     def run_once(self, func=None):
         return (func or self.kernel)(*self._inputs())
 
-    def do_bench(self, func=None, warmup=25, rep=100, n_warmup=0, n_repeat=0, input_tensors=None, **options):
+    def do_bench(
+        self,
+        func=None,
+        warmup=25,
+        rep=100,
+        n_warmup=0,
+        n_repeat=0,
+        input_tensors=None,
+        backend="event",
+        quantiles=None,
+        return_mode="mean",
+        dynamic_symbolic_constraints=None,
+    ):
         """Milliseconds a call takes."""
+        if dynamic_symbolic_constraints is not None:
+            raise error(NotImplementedError, "do_bench does not make inputs for dynamic sizes", hint="pass input_tensors")
         inputs = list(input_tensors) if input_tensors is not None else self._inputs()
-        known = {key: options[key] for key in ("quantiles", "return_mode") if key in options}
-        return do_bench(lambda: (func or self.kernel)(*inputs), warmup, rep, n_warmup, n_repeat, **known)
+        return do_bench(
+            lambda: (func or self.kernel)(*inputs), warmup, rep, n_warmup, n_repeat, quantiles, return_mode=return_mode
+        )
 
     def assert_allclose(self, reference_program, input_tensors=None, atol=1e-2, rtol=1e-2, max_mismatched_ratio=0.01):
         """Compares with a reference; a small share of elements may differ."""

@@ -9,7 +9,8 @@ import math
 from ..errors import error
 from ..frontend.language import BINARY
 from .context import current
-from .dtypes import dtype, is_float
+from .dtypes import dtype as _dtype
+from .dtypes import is_float
 
 _uids = itertools.count()
 
@@ -117,7 +118,7 @@ class Node(Expr):
     @property
     def dtype(self):
         if self.op in ("<", "<=", ">", ">=", "==", "!=", "and", "or", "not"):
-            return dtype("bool")
+            return _dtype("bool")
         return next(operand.dtype for operand in self.operands if isinstance(operand, Expr))
 
     def __repr__(self):
@@ -155,7 +156,7 @@ class Val(Expr):
 
     @property
     def dtype(self):
-        return dtype(self.value.dtype)
+        return _dtype(self.value.dtype)
 
     @property
     def __tile_value__(self):
@@ -257,9 +258,12 @@ def read(value):
     return value.read() if hasattr(value, "read") else value
 
 
-def cast(value, to, *_, **__):
-    """`value` converted to element type `to`."""
-    to = dtype(to)
+def cast(value, dtype, round="", sat=True, rbits=None):
+    """The value converted to an element type, rounded to nearest even ("" or "rn") or towards zero ("rz")."""
+    if round not in ("", "rn", "rz") or rbits is not None:
+        asked = f"round={round!r}" if round not in ("", "rn", "rz") else "rbits"
+        raise error(NotImplementedError, f"T.cast does not support {asked}", hint="known: round='', 'rn', 'rz'")
+    to = _dtype(dtype)
     if is_number(value):
         if to == "int32" and not isinstance(value, float):
             return int(value)
@@ -271,6 +275,6 @@ def cast(value, to, *_, **__):
     elif isinstance(value, (Var, Node)):
         if to in ("int32", "int64"):
             return value
-    result = current_builder().cast(value, to)
+    result = current_builder().cast(value, to, round == "rz")
     same = isinstance(value, Expr) and to in ("int32", "int64") and "int" in value.dtype
     return Val(result, value.affine() if same else None)

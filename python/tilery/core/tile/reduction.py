@@ -204,22 +204,3 @@ def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_i
     if acc is not None and acc.dtype.__tile_dtype__ != result:
         raise error(TypeError, f"the accumulator of this dot must be {result}, got {acc.dtype.__tile_dtype__}")
     return wrap(native().dot(input, other, acc, None, result, precision))
-
-
-__all__ = [
-    "argmax",
-    "argmin",
-    "associative_scan",
-    "cumprod",
-    "cumsum",
-    "dot",
-    "histogram",
-    "max",
-    "min",
-    "reduce",
-    "reduce_or",
-    "sort",
-    "sum",
-    "topk",
-    "xor_sum",
-]
