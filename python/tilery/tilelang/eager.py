@@ -4,6 +4,8 @@ names sizes that each call's tensors give and that are compile-time numbers for 
 import ast
 import inspect
 
+from tilery import _native
+
 from ..errors import error
 from ..frontend.source import tree_of
 from .context import current
@@ -138,8 +140,6 @@ class EagerFunction:
         return self.kernels[key], [values[name] for name in survey.tensors if name in values]
 
     def _survey(self, values):
-        from tilery import _native
-
         survey = Survey()
         with Trace(_native.Builder("tir"), self.function.__name__) as trace:
             trace.eager = survey

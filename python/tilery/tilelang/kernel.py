@@ -1,14 +1,14 @@
 """JITKernel: a compiled PrimFunc, called with tensors."""
 
-import functools
 import sys
+from types import SimpleNamespace
 
 from tilery import _native
 
-from ..core import cache, debug
+from ..core import compile
 from ..errors import error
-from . import oracle
 from .memory import TensorType
+from .oracle import OracleCall
 from .program import build
 
 # Element types that share their storage and are taken for one another.
@@ -27,38 +27,56 @@ def allocate(extents, dtype, like):
     return numpy.empty(tuple(extents), dtype=dtype)
 
 
+class CompiledKernel(compile.CompiledKernel):
+    """A PrimFunc for one kind of call: tensors of these layouts. `program`: as traced, for all devices."""
+
+    def __init__(self, kernel, layouts, signature):
+        self.kernel, self.layouts = kernel, layouts
+        function = kernel.prim_func
+        specialisation = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts, function.compile_time]
+        super().__init__(function.__name__, function.function, specialisation, signature)
+
+    @property
+    def program(self):
+        return self.kernel.program(self.layouts)
+
+    def trace(self):
+        return self.program.module
+
+    def load(self, image):
+        return _native.HostPlan(image, allocate)
+
+    def interpret(self, debug):
+        return OracleCall(self.program, allocate, debug)
+
+
 class JITKernel:
     """Callable with the tensors and scalars of a PrimFunc, those of out_idx left out: they are allocated and returned."""
 
-    def __init__(self, prim_func, out_idx=None, target="auto", pass_configs=None, debug=False):
-        self.prim_func, self.target, self.pass_configs, self.debug = prim_func, target, pass_configs or {}, debug
+    def __init__(self, prim_func, out_idx=None, target="auto", pass_configs=None):
+        self.prim_func, self.target, self.pass_configs = prim_func, target, pass_configs or {}
         self.out_idx = _positions(prim_func, out_idx)
         self.params = [kind for _, kind in prim_func.params]
-        self._debugger = None
         self.latency = self.config = self.ref_latency = None
-        self._programs, self._plans = {}, {}  # by kind of call
-        self._last, self._device, self._disjoint = None, -1, True  # the last kind: layouts, GPU, whether no tensors overlap
+        self._programs, self._plans = {}, {}  # by layouts; by kind of call
+        self._last = None  # the last CompiledKernel
         inputs = [
             (name, "runtime" if isinstance(kind, TensorType) else "plain")
             for i, (name, kind) in enumerate(prim_func.params)
             if i not in self.out_idx
         ]
         self._inputs = len(inputs)
-        self._launch = _native.Launcher(prim_func.__name__, inputs, self._plan, layout=True)
+        self._launch = _native.Launcher(prim_func.__name__, [*inputs, ("_debug", "option", False)], self._plan, layout=True)
 
     def __call__(self, *args, debug=False):
         """Runs the kernels; with `debug` by the reference interpreter, which checks bounds, uninitialised reads and races."""
-        if debug and not self.debug:
-            if self._debugger is None:
-                self._debugger = JITKernel(self.prim_func, self.out_idx, debug=True)
-            return self._debugger(*args)
         if len(args) != self._inputs:
             raise error(
                 ValueError,
                 f"Kernel expected {self._inputs} inputs, but {len(args)} are provided.",
                 hint=f"the parameters of `{self.prim_func.__name__}` are " + ", ".join(self._names()),
             )
-        result = self._launch(*args)
+        result = self._launch(*args, _debug=True) if debug else self._launch(*args)
         return list(result) if isinstance(result, tuple) else result
 
     def _names(self):
@@ -70,27 +88,20 @@ class JITKernel:
         kinds = dict(self.prim_func.params)
         for position, (name, known) in enumerate(zip(self._names(), signature.params)):
             layouts[name] = self._check(position, name, kinds[name], known)
-        layouts = {name: layout for name, layout in layouts.items() if layout}
-        disjoint = not signature.aliases
-        key = (tuple(sorted(layouts.items())), disjoint, signature.device)
-        if debug.wanted(self.debug):
-            return debug.plan(oracle.OracleCall(self._program(layouts), allocate, self.debug), signature.device)
+        layouts = tuple(sorted((name, layout) for name, layout in layouts.items() if layout))
+        debug = arguments["_debug"]
+        key = (layouts, not signature.aliases, signature.device, debug)
         if key not in self._plans:  # kinds of calls that differ in extents share their code
-            name, kinds, own = self.prim_func.__name__, list(self.prim_func.params), self.prim_func.compile_time
-            specialisation = ["tilelang", name, kinds, self.out_idx, sorted(layouts.items()), own]
-            program = functools.partial(self._program, layouts)
-            options = {"device": signature.device, "disjoint": disjoint}
-            image = cache.image(self.prim_func.function, specialisation, lambda: program().module, **options)
-            self._plans[key] = _native.HostPlan(image, allocate)
-        self._last, self._device, self._disjoint = layouts, signature.device, disjoint
-        return self._plans[key]
+            compiled = CompiledKernel(self, layouts, signature)
+            self._plans[key] = compiled, compiled.plan(debug)
+        self._last, plan = self._plans[key]
+        return plan
 
-    def _program(self, layouts):
-        """The traced program for tensors of these layouts; traced on demand, since code from the disk cache needs no trace."""
-        key = tuple(sorted(layouts.items()))
-        if key not in self._programs:
-            self._programs[key] = build(self.prim_func, self.out_idx, layouts)
-        return self._programs[key]
+    def program(self, layouts):
+        """The traced program for tensors of these layouts, ((name, layout), ...)."""
+        if layouts not in self._programs:
+            self._programs[layouts] = build(self.prim_func, self.out_idx, dict(layouts))
+        return self._programs[layouts]
 
     def _check(self, position, name, kind, known):
         """Refuses an argument of the wrong kind; gives a tensor's layout: (factor of its address, classes of its strides)."""
@@ -118,9 +129,12 @@ class JITKernel:
 
     # -- what is inside ----------------------------------------------------------------------------------------------
     def _latest(self):
-        """The program of the last kind of call; for row-major tensors if nothing was called yet."""
+        """The kernel for the last kind of call; for row-major tensors on the CPU if nothing was called yet."""
+        if self._last:
+            return self._last
         tensors = [(name, len(kind.shape)) for name, kind in self.prim_func.params if isinstance(kind, TensorType) and kind.shape]
-        return self._program(self._last or {name: (1, (0,) * (rank - 1) + (1,)) for name, rank in tensors})
+        layouts = tuple(sorted((name, (1, (0,) * (rank - 1) + (1,))) for name, rank in tensors))
+        return CompiledKernel(self, layouts, SimpleNamespace(device=-1, aliases=()))
 
     def get_kernel_source(self, kernel_only=True):
         """The tile IR of the kernels and the host function."""
@@ -132,8 +146,7 @@ class JITKernel:
     @property
     def asm(self):
         """{"tile", "passes", "llvm", "asm"}: the stages of the last kind of call."""
-        module = self._latest().module
-        return cache.stages(module, self._device, self._disjoint)
+        return self._latest().asm
 
     def show_source(self, which="kernel"):
         print(self.get_kernel_source())

@@ -77,12 +77,12 @@ class OracleCall:
         for what, owner, *dim in state.slots:
             if what == "size":
                 value = evaluate(owner, sizes)
-                slots.append(launches._bits(value, str(owner.dtype)))
+                slots.append(launches.bits(value, str(owner.dtype)))
             elif what == "stride":
                 slots.append(layout(tensors[id(owner)])[1][dim[0]] & (1 << 64) - 1)
             else:
-                width = launches._WIDTHS[str(owner.dtype)]
-                address, first, size = launches._span(tensors[id(owner)], width)
+                width = launches.WIDTHS[str(owner.dtype)]
+                address, first, size = launches.span(tensors[id(owner)], width)
                 slots.append(address)
                 allocations.append((first, size, owner.label(), width))
         extents = [evaluate(extent, sizes) for extent in state.grid]

@@ -1,6 +1,9 @@
 """From a PrimFunc to a module: its kernels, and the host function that checks a call, binds sizes, allocates and launches."""
 
+from tilery import _native
+
 from ..errors import error
+from ..frontend import position
 from .memory import Memory, TensorType, row_major
 from .trace import Trace
 from .values import Expr, Node, Var, sizes_in
@@ -11,12 +14,7 @@ class Program:
 
     def __init__(self, name, module, trace, outputs):
         self.name, self.module, self.outputs = name, module, outputs
-        self.launches, self.tensors, self.sizes, self.reads = (
-            trace.launches,
-            trace.tensors,
-            list(trace.sizes.values()),
-            trace.reads,
-        )
+        self.launches, self.tensors, self.sizes = trace.launches, trace.tensors, list(trace.sizes.values())
 
 
 class CallStride:
@@ -29,10 +27,6 @@ class CallStride:
 def build(prim_func, output_positions, layouts):
     """The Program of `prim_func`. layouts: parameter name -> (divisibility of the address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call."""
-    from tilery import _native
-
-    from ..frontend import position
-
     native = _native.Builder("tir")
     native.set_position(position.current)
     with Trace(native, prim_func.__name__) as trace:

@@ -2,6 +2,8 @@
 
 import enum
 
+from tilery import _native
+
 from ..errors import error
 from .context import kernel
 from .memory import Element, LocalVar, Memory, Region
@@ -31,8 +33,6 @@ def _sizes(items):
 
 def native_region(trace, value, what):
     """A buffer, region or element as the builder takes it."""
-    from tilery import _native
-
     if isinstance(value, LocalVar):
         value = value.memory
     memory = value if isinstance(value, Memory) else getattr(value, "memory", None)
@@ -68,8 +68,6 @@ def copy(
     if isinstance(dst, (Element, LocalVar)) and (isinstance(src, (Element, LocalVar)) or is_number(src)):
         return dst.store(src)
     trace = _tile_op("T.copy")
-    from tilery import _native
-
     safe = trace.safe_value(getattr(src, "memory", src))
     _native.copy_region(trace.native, native_region(trace, src, "T.copy"), native_region(trace, dst, "T.copy"), safe)
 
@@ -84,8 +82,6 @@ def fill(region, value, what="T.fill"):
     if isinstance(value, (Memory, Region)):
         raise error(TypeError, "T.fill takes a number as its value", hint="use T.copy for a buffer")
     trace = _tile_op(what)
-    from tilery import _native
-
     _native.fill_region(trace.native, native_region(trace, region, what), value)
 
 
@@ -109,8 +105,6 @@ def gemm(
 ):
     """C += op(A) @ op(B) in C's type; with clear_accum, C = op(A) @ op(B)."""
     trace = _tile_op("T.gemm")
-    from tilery import _native
-
     regions = [native_region(trace, side, "T.gemm") for side in (A, B, _whole(C))]
     clear = None if clear_accum is False else clear_accum
     _native.gemm_region(trace.native, *regions, bool(transpose_A), bool(transpose_B), clear, GemmWarpPolicy(policy).name)
@@ -135,8 +129,6 @@ def transpose(src, dst):
 def _reduce(kind):
     def function(buffer, out, dim=-1, clear=True, batch=1, nan_propagate=False):
         trace = _tile_op(f"T.reduce_{kind}")
-        from tilery import _native
-
         if batch < 1:
             raise error(ValueError, f"batch must be at least 1, got {batch}")
         for side in (buffer, out):
@@ -178,8 +170,6 @@ def reduce(buffer, out, kind, dim=-1, clear=True, batch=1, nan_propagate=False):
 def _scan(kind):
     def function(src, dst=None, dim=0, reverse=False):
         trace = _tile_op(f"T.cum{kind}")
-        from tilery import _native
-
         dst = src if dst is None else dst
         _native.scan_region(
             trace.native, kind, native_region(trace, src, "a scan"), native_region(trace, dst, "a scan"), dim, bool(reverse)
@@ -206,8 +196,6 @@ _ORDERS = {
 def _atomic(kind):
     def function(dst, value, memory_order=None, return_prev=False, use_tma=False):
         trace = kernel(f"T.atomic_{kind}")
-        from tilery import _native
-
         if memory_order not in _ORDERS:
             raise error(ValueError, f"unknown memory order {memory_order!r}", hint="known: " + ", ".join(filter(None, _ORDERS)))
         order = _ORDERS[memory_order]

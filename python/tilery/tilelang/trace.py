@@ -2,6 +2,8 @@
 
 import types
 
+from tilery import _native
+
 from ..errors import error
 from ..frontend import Language, Loop
 from ..frontend.jumps import RESULT
@@ -117,8 +119,6 @@ class Trace(Language):
         return self.open.safe_values.get(id(memory))
 
     def begin_kernel(self, grid, threads):
-        from tilery import _native
-
         if self.eager:
             self.eager.reached_kernel()
         if self.in_kernel:

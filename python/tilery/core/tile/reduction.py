@@ -1,5 +1,7 @@
 """Reductions, scans, sorting and dot."""
 
+from tilery import _native
+
 from ...errors import error
 from ...frontend.trace import Region
 from . import creation
@@ -106,8 +108,6 @@ def _combine(begin, end, inputs, function, what):
 
 
 def _scalar(x):
-    from tilery import _native
-
     return _native.Type(x.handle.dtype)
 
 
