@@ -1,0 +1,270 @@
+"""The graph of includes and imports: no edge upwards, no circle. What breaks this today is listed; the lists may only shrink."""
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# From the lowest. A file belongs to the longest path that it lies under; files of one layer may include each other.
+CPP = [
+    ["compiler/pch.h", "include/tilery", "compiler/diagnostic.cpp"],
+    ["compiler/ir", "compiler/layout", "compiler/barriers", "compiler/analysis", "compiler/source_chain"],
+    ["compiler/builder", "include/tilery/builder.h", "include/tilery/region.h", "include/tilery/module.h"]
+    + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h", "include/tilery/gpu_choice.h"]
+    + ["compiler/oracle"],
+    ["compiler/passes"],
+    ["compiler/lower"],
+    ["compiler/targets"],
+    ["compiler", "include/tilery/compile.h"],  # the driver
+    ["compiler/language", "include/tilery/language.h"],
+    ["python/binding", "tools", "tests"],
+]
+# Beside these layers: the runtime, which programs compiled ahead of time link alone.
+RUNTIME = [["runtime"]]
+PYTHON = [
+    ["python/tilery/__init__.py", "python/tilery/errors.py"],
+    ["python/tilery/frontend"],
+    ["python/tilery/core"],
+    ["python/tilery/tileon", "python/tilery/ninetoothed", "python/tilery/tilelang"],
+    ["python/tilery"],  # compat, cli
+]
+LANGUAGES = PYTHON[3]
+TARGETS = [str(folder.relative_to(ROOT)) for folder in sorted((ROOT / "compiler" / "targets").iterdir()) if folder.is_dir()]
+
+# (file, what it includes) that stands against the layers today.
+UPWARDS = {
+    ("compiler/lower/codegen.cpp", "compiler/targets/cpu/dot.h"),
+    ("compiler/lower/options.h", "compiler/targets/cpu/target.h"),
+    ("compiler/lower/plan_storage.cpp", "compiler/targets/cpu/dot_plan.h"),
+    ("compiler/lower/planner.cpp", "compiler/targets/cpu/dot_plan.h"),
+}
+BETWEEN_TARGETS = {
+    ("compiler/targets/cuda/cuda.h", "compiler/targets/cpu/cpu.h"),
+    ("compiler/targets/cuda/mma.cpp", "compiler/targets/cpu/dot_plan.h"),
+    ("compiler/targets/cuda/mma_plan.cpp", "compiler/targets/cpu/dot_plan.h"),
+}
+FROM_RUNTIME = {("runtime/cuda/code.cpp", "include/tilery/gpu_choice.h")}
+UPWARDS_IN_PYTHON = set()
+BETWEEN_LANGUAGES = set()
+CIRCLES = set()  # the sorted files of each circle
+CIRCLES_OF_FOLDERS = {("compiler/lower", "compiler/targets/cpu")}
+CIRCLES_IN_PYTHON = {
+    ("python/tilery/tilelang/dtypes.py", "python/tilery/tilelang/values.py"),
+    ("python/tilery/tilelang/loops.py", "python/tilery/tilelang/trace.py"),
+    ("python/tilery/tilelang/memory.py", "python/tilery/tilelang/tile.py"),
+}
+
+
+def layer(path, layers):
+    """The number of the layer with the longest prefix of `path`."""
+    fits = [(len(prefix), number) for number, prefixes in enumerate(layers) for prefix in prefixes if lies_under(path, prefix)]
+    return max(fits)[1] if fits else None
+
+
+def lies_under(path, prefix):
+    return path == prefix or path.startswith((prefix + "/", prefix + "."))
+
+
+# ---- C++
+
+
+def includes():
+    """{file: the project's files it includes}, as paths from the root."""
+    graph = {}
+    for top in ("compiler", "include", "runtime", "python/binding", "tools", "tests"):
+        for file in sorted((ROOT / top).rglob("*")):
+            if file.suffix in (".h", ".cpp"):
+                named = re.findall(r'^#include "([^"]+)"', file.read_text(), re.M)
+                graph[str(file.relative_to(ROOT))] = {found for name in named if (found := included(file, name))}
+    return graph
+
+
+def included(file, name):
+    for path in (file.parent / name, ROOT / name, ROOT / "include" / name):
+        if path.exists():
+            return str(path.relative_to(ROOT))
+    return None  # LLVM's, or generated
+
+
+# ---- Python
+
+
+def imports():
+    """{file: the package's files it imports, inside functions, too}."""
+    package = ROOT / "python" / "tilery"
+    return {
+        str(file.relative_to(ROOT)): {str(target.relative_to(ROOT)) for target in imported(file, package.parent)} - {str(file)}
+        for file in sorted(package.rglob("*.py"))
+    }
+
+
+def imported(file, top):
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield from filter(None, [module(top, name.name)])
+        elif isinstance(node, ast.ImportFrom):
+            package = ".".join(file.relative_to(top).parts[: -node.level]) if node.level else ""
+            base = ".".join(filter(None, [package, node.module]))
+            for name in node.names:
+                yield from filter(None, [module(top, f"{base}.{name.name}") or module(top, base)])
+
+
+def module(top, name):
+    path = top.joinpath(*name.split("."))
+    return next((p for p in (path.with_suffix(".py"), path / "__init__.py") if p.exists()), None)
+
+
+# ---- checks
+
+
+def upwards(graph, layers):
+    found = set()
+    for file, targets in graph.items():
+        for target in targets:
+            low, high = layer(file, layers), layer(target, layers)
+            if low is not None and high is not None and low < high:
+                found.add((file, target))
+    return found
+
+
+def circles(graph):
+    """The strongly connected components of more than one file (Tarjan's algorithm, without recursion), each as a sorted tuple."""
+    order, low, stack, found = {}, {}, [], set()
+
+    def visit(root):
+        path = [(root, iter(graph.get(root, ())))]
+        order[root] = low[root] = len(order)
+        stack.append(root)
+        while path:
+            node, rest = path[-1]
+            for target in rest:
+                if target not in order:
+                    order[target] = low[target] = len(order)
+                    stack.append(target)
+                    path.append((target, iter(graph.get(target, ()))))
+                    break
+                if target in stack:
+                    low[node] = min(low[node], order[target])
+            else:
+                path.pop()
+                if path:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
+                if low[node] == order[node]:
+                    at = stack.index(node)
+                    if len(stack) - at > 1:
+                        found.add(tuple(sorted(stack[at:])))
+                    del stack[at:]
+
+    for node in graph:
+        if node not in order:
+            visit(node)
+    return found
+
+
+def folders(graph):
+    """The same graph between folders."""
+    merged = defaultdict(set)
+    for file, targets in graph.items():
+        merged[str(Path(file).parent)] |= {str(Path(target).parent) for target in targets} - {str(Path(file).parent)}
+    return merged
+
+
+def between(graph, places):
+    """The edges from one of `places` to another one."""
+
+    def place(file):
+        return next((prefix for prefix in places if lies_under(file, prefix)), None)
+
+    edges = {(file, target) for file, targets in graph.items() for target in targets}
+    return {(file, target) for file, target in edges if None not in (place(file), place(target)) and place(file) != place(target)}
+
+
+def agree(found, listed, what):
+    """What is found is what is listed: nothing new, and nothing that is mended already."""
+    assert not found - listed, f"new {what}: {sorted(found - listed)}"
+    assert not listed - found, f"mended, take it off the list of {what}: {sorted(listed - found)}"
+
+
+def test_includes_go_downwards():
+    agree(upwards(includes(), CPP), UPWARDS, "includes upwards")
+
+
+def test_every_source_has_a_layer():
+    assert not [file for file in includes() if layer(file, CPP) is None and layer(file, RUNTIME) is None]
+    assert not [file for file in imports() if layer(file, PYTHON) is None]
+
+
+def test_the_runtime_includes_its_own_and_the_lowest_public_headers():
+    found = set()
+    for file, targets in includes().items():
+        if layer(file, RUNTIME) is not None:
+            found |= {(file, target) for target in targets if layer(target, RUNTIME) is None and layer(target, CPP) != 0}
+    agree(found, FROM_RUNTIME, "includes of the runtime")
+
+
+def test_the_compiler_includes_nothing_of_the_runtime():
+    sources = {file: targets for file, targets in includes().items() if file.startswith(("compiler/", "include/"))}
+    assert not [(f, t) for f, targets in sources.items() for t in targets if layer(t, RUNTIME) is not None]
+
+
+def test_headers_include_each_other_in_no_circle():
+    agree(circles(includes()), CIRCLES, "circles")
+
+
+def test_folders_of_the_compiler_include_each_other_in_no_circle():
+    graph = folders({file: targets for file, targets in includes().items() if file.startswith("compiler/")})
+    del graph["compiler"]  # its files stand at both ends: the precompiled header, the driver
+    found = circles({folder: targets - {"compiler"} for folder, targets in graph.items()})
+    agree(found, CIRCLES_OF_FOLDERS, "circles of folders")
+
+
+def test_no_target_includes_another():
+    agree(between(includes(), TARGETS), BETWEEN_TARGETS, "includes between targets")
+
+
+def test_imports_go_downwards():
+    agree(upwards(imports(), PYTHON), UPWARDS_IN_PYTHON, "imports upwards")
+
+
+def test_no_language_imports_another():
+    agree(between(imports(), LANGUAGES), BETWEEN_LANGUAGES, "imports between languages")
+
+
+def test_modules_import_each_other_in_no_circle():
+    agree(circles(imports()), CIRCLES_IN_PYTHON, "circles")
+
+
+# ---- the checks themselves
+
+
+@pytest.mark.parametrize(
+    "graph, wanted",
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set()}, set()),
+        ({"a": {"b"}, "b": {"a"}}, {("a", "b")}),
+        ({"a": {"b", "d"}, "b": {"c"}, "c": {"b"}, "d": {"e"}, "e": {"f"}, "f": {"d", "a"}}, {("a", "d", "e", "f"), ("b", "c")}),
+    ],
+)
+def test_circles(graph, wanted):
+    assert circles(graph) == wanted
+
+
+def test_upwards():
+    layers = [["low"], ["high", "low/special.h"]]
+    graph = {"low/a.h": {"low/b.h", "low/special.h", "high/c.h"}, "high/c.h": {"low/a.h", "high/d.h"}}
+    assert upwards(graph, layers) == {("low/a.h", "low/special.h"), ("low/a.h", "high/c.h")}
+
+
+def test_imports_inside_functions_and_relative_ones_are_found(tmp_path):
+    package = tmp_path / "tilery" / "part"
+    package.mkdir(parents=True)
+    for name in ("__init__", "one", "two", "three", "four"):
+        (package / f"{name}.py").write_text("")
+    text = "import tilery.part.two\ndef f():\n    from . import three\n    from .four import x\n    import os\n"
+    (package / "one.py").write_text(text)
+    assert {p.stem for p in imported(package / "one.py", tmp_path)} == {"two", "three", "four"}
