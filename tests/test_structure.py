@@ -52,11 +52,7 @@ UPWARDS_IN_PYTHON = set()
 BETWEEN_LANGUAGES = set()
 CIRCLES = set()  # the sorted files of each circle
 CIRCLES_OF_FOLDERS = {("compiler/lower", "compiler/targets/cpu")}
-CIRCLES_IN_PYTHON = {
-    ("python/tilery/tilelang/dtypes.py", "python/tilery/tilelang/values.py"),
-    ("python/tilery/tilelang/loops.py", "python/tilery/tilelang/trace.py"),
-    ("python/tilery/tilelang/memory.py", "python/tilery/tilelang/tile.py"),
-}
+CIRCLES_IN_PYTHON = set()
 
 
 def layer(path, layers):

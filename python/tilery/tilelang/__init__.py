@@ -1,8 +1,7 @@
 """TileLang: tile programs with explicit buffers."""
 
 from . import language, math, profiler, testing, transform
-from .jit import compile, jit, par_compile
-from .kernel import JITKernel
+from .jit import JITKernel, compile, jit, par_compile
 from .math import cdiv, next_power_of_2
 from .profiler import Profiler, TensorSupplyType
 from .transform import PassConfigKey
