@@ -2,6 +2,8 @@
 
 import shutil
 
+import pytest
+
 TORCH = """
 import sys, threading
 import torch
@@ -133,6 +135,7 @@ import triton
     )
 
 
+@pytest.mark.slow
 def test_compile(tilery_run, tmp_path):
     # Inductor needs a C++ compiler with OpenMP; the front half of torch.compile does not.
     tilery_run(

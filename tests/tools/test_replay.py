@@ -132,3 +132,14 @@ def test_a_crash_is_a_difference_of_its_module_alone(tmp_path, corpus):
     crashes = compiler(tmp_path / "crashes", "text = 'x' if (stem, target) != ('a', 'two') else os._exit(3)")
     results = replay.replay(sound, crashes, ["one", "two"], corpus, 1)
     assert {key for key, pair in results.items() if pair} == {("a", "two")}
+
+
+def test_an_order_that_changes_from_run_to_run_is_no_difference(tmp_path, corpus):
+    count = tmp_path / "count"
+    count.write_text("")
+    changing = compiler(
+        tmp_path / "changing",
+        f"count = open({str(count)!r}, 'a+'); count.write('.'); text = 'xy'[count.tell() % 2]",
+    )
+    same = compiler(tmp_path / "same", "text = 'y'")
+    assert not any(replay.replay(same, changing, ["one"], corpus, 1).values())

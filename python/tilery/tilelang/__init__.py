@@ -1,7 +1,8 @@
 """TileLang: tile programs with explicit buffers."""
 
 from . import language, math, profiler, testing, transform
-from .jit import JITKernel, compile, jit, par_compile
+from .jit import compile, jit, par_compile
+from .kernel import JITKernel
 from .math import cdiv, next_power_of_2
 from .profiler import Profiler, TensorSupplyType
 from .transform import PassConfigKey
@@ -29,13 +30,8 @@ __all__ = [
 ]
 
 
-def disable_cache():
-    """A switch of upstream's disk cache; Tilery's is governed by TILERY_CACHE_DIR."""
+def _accept(*args, **kwargs):
+    """Switches of upstream's disk cache and logging; Tilery's cache is governed by TILERY_CACHE_DIR."""
 
 
-def enable_cache():
-    """A switch of upstream's disk cache; Tilery's is governed by TILERY_CACHE_DIR."""
-
-
-def set_log_level(level):
-    """A switch of upstream's messages; Tilery's are governed by TILERY_DUMP."""
+disable_cache = enable_cache = set_log_level = _accept

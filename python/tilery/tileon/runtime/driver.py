@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from tilery import _native
 
-from ..testing import do_bench
-
 
 class Target(NamedTuple):
     """What kernels are compiled for."""
@@ -46,6 +44,8 @@ class Driver:
 
     @staticmethod
     def get_benchmarker():
+        from ..testing import do_bench
+
         return do_bench
 
 
