@@ -1,30 +1,43 @@
-"""Runs every test runner and closes with one line over all of them: `N passed, N failed, N skipped`.
+"""Runs every test runner. Each prints its result and its time; skips are named, those for want of a GPU counted apart on the
+line before the last. The last line is over all runners: `N passed, N failed, N skipped`.
 
-Usage: run_tests.py [unit|ir|fuzz|python] [arguments of that runner]
+usage: ./run test [lint|unit|ir|fuzz|python] [arguments of that runner]
+       ./run test long [K/N | today]   campaigns of random programs, models, sweeps over every type: all, or one of N slices
+       ./run test ci                   every runner, then today's slice of `long`
 """
 
-import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
+
+import lint as linter
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ["TILERY_BUILD_DIR"])
 LIT = "/usr/lib/llvm-22/bin/lit"
+NO_GPU = "needs an NVIDIA GPU"  # how the reason of such a skip begins
+SLICES = 7  # of `long`; one a day covers it in a week
+LONG_UNIT = "*Long.*"  # test suites whose name ends so are campaigns
 
 
 @dataclass
 class Count:
     passed: int = 0
     failed: int = 0
-    skipped: int = 0
+    skips: list[tuple[str, str]] = field(default_factory=list)  # test, reason
 
     def __add__(self, other):
-        return Count(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+        return Count(self.passed + other.passed, self.failed + other.failed, self.skips + other.skips)
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed, {len(self.skips)} skipped"
 
     def after(self, status):
         """A runner that ends badly has failed, whatever it counted before it died."""
@@ -33,39 +46,35 @@ class Count:
         return self
 
 
-def unit(args, scratch):
+def from_junit(report):
+    count = Count()
+    if not report.exists() or not report.stat().st_size:
+        return count
+    for case in ElementTree.parse(report).iter("testcase"):
+        kinds = {child.tag: child for child in case}
+        if kinds.keys() & {"failure", "error"}:
+            count.failed += 1
+        elif "skipped" in kinds:
+            name = f"{case.get('classname', '')}.{case.get('name')}".removeprefix(".")
+            reason = re.sub(r"\A\S+:\d+\n", "", kinds["skipped"].get("message", ""))  # GoogleTest puts the place first
+            count.skips.append((name, reason.strip()))
+        elif case.get("status") != "notrun":  # what GoogleTest lists without running it: its Speed tests
+            count.passed += 1
+    return count
+
+
+def lint(args, scratch):
+    return Count(failed=(bad := linter.main(args)), passed=len(linter.CHECKS) - bad)
+
+
+def unit(args, scratch, environment=()):
     binary = BUILD / "tests" / "unit" / "tilery-tests"
     if not binary.exists():
         return Count()
-    report = scratch / "unit.json"
-    command = [binary, "--gtest_brief=1", f"--gtest_output=json:{report}", *args]
-    status = subprocess.run(command, cwd=ROOT).returncode
-    count = Count()
-    if report.exists() and report.stat().st_size:
-        for suite in json.loads(report.read_text())["testsuites"]:
-            for case in suite["testsuite"]:
-                if case["status"] != "RUN" or case.get("result") == "SKIPPED":
-                    count.skipped += case.get("result") == "SKIPPED"
-                elif case.get("failures"):
-                    count.failed += 1
-                else:
-                    count.passed += 1
-    return count.after(status)
-
-
-def from_junit(report):
-    count = Count()
-    if not report.exists():
-        return count
-    for case in ElementTree.parse(report).iter("testcase"):
-        kinds = {child.tag for child in case}
-        if kinds & {"failure", "error"}:
-            count.failed += 1
-        elif "skipped" in kinds:
-            count.skipped += 1
-        else:
-            count.passed += 1
-    return count
+    report = scratch / "unit.xml"
+    command = [binary, "--gtest_brief=1", f"--gtest_output=xml:{report}", *(args or [f"--gtest_filter=-{LONG_UNIT}"])]
+    status = subprocess.run(command, cwd=ROOT, env={**os.environ, **dict(environment)}).returncode
+    return from_junit(report).after(status)
 
 
 def ir(args, scratch):
@@ -75,13 +84,20 @@ def ir(args, scratch):
     return from_junit(report).after(status)
 
 
+def programs(count, first, *against):
+    return ["--count", str(count), "--first", str(first), *against]
+
+
 def fuzz(args, scratch):
-    """Two tests: random programs, by the oracle and as machine code, and as the GPU's general code with fibers for threads.
+    """Random programs, by the oracle and as machine code, and as the GPU's general code with fibers for threads: a test each.
     On a failure the reduced programs are printed."""
+    return fuzzed([args] if args else [programs(1000, 1), programs(600, 10001, "--against", "blocks")])
+
+
+def fuzzed(runs):
     binary = BUILD / "tests" / "fuzz" / "tilery-fuzz"
     if not binary.exists():
         return Count()
-    runs = [args] if args else [["--count", "2200"], ["--count", "1200", "--first", "10001", "--against", "blocks"]]
     failed = sum(subprocess.run([binary, *run], cwd=ROOT).returncode != 0 for run in runs)
     return Count(passed=len(runs) - failed, failed=failed)
 
@@ -94,24 +110,72 @@ def python(args, scratch):
     return from_junit(report).after(0 if status == no_tests and not args else status)
 
 
-RUNNERS = {"unit": unit, "ir": ir, "fuzz": fuzz, "python": python}
+def chosen(text):
+    """(K, N) of the slice that `text` names."""
+    if text == "today":
+        part, parts = date.today().toordinal() % SLICES + 1, SLICES
+        print(f"slice {part}/{parts} by the date {date.today()}; to repeat it: ./run test long {part}/{parts}", flush=True)
+        return part, parts
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        sys.exit(f"run test long: {text!r} is no slice; write K/N with 1 <= K <= N, or today")
+    return int(match[1]), int(match[2])
+
+
+def long(args, scratch):
+    part, parts = chosen(args[0] if args else "1/1")
+    shard = {"GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part - 1)}
+    count = unit([f"--gtest_filter={LONG_UNIT}"], scratch, shard)
+    runs = []
+    for total, first, against in ((21000, 100_001, "machine"), (14000, 200_001, "blocks")):
+        start, end = (first + total * step // parts for step in (part - 1, part))
+        runs.append(programs(end - start, start, "--against", against))
+    return count + fuzzed(runs) + python(["tests", "-m", "long", f"--slice={part}/{parts}"], scratch)
+
+
+RUNNERS = {"lint": lint, "unit": unit, "ir": ir, "fuzz": fuzz, "python": python}
+
+
+def plan(argv):
+    """[(name, runner, arguments)] of this command line."""
+    if not argv or argv == ["ci"]:
+        everything = [(name, run, []) for name, run in RUNNERS.items()]
+        return everything + [("long", long, ["today"])] if argv else everything
+    known = {**RUNNERS, "long": long}
+    if argv[0] not in known:
+        sys.exit(f"run test: no runner {argv[0]!r}; there are {', '.join(known)}, and ci")
+    return [(argv[0], known[argv[0]], argv[1:])]
+
+
+def tell_skips(skips):
+    """Names every skip but those for want of a GPU, whose number it prints last."""
+    by_reason = {}
+    for name, reason in skips:
+        if not reason.startswith(NO_GPU):
+            by_reason.setdefault(reason, []).append(name)
+    for reason, names in by_reason.items():
+        print(f"skipped: {reason or 'no reason given'}: {', '.join(names)}")
+    print(f"skipped for want of a GPU: {len(skips) - sum(map(len, by_reason.values()))}")
 
 
 def main(argv):
-    if argv and argv[0] not in RUNNERS:
-        sys.exit(f"run test: no runner {argv[0]!r}; there are {', '.join(RUNNERS)}")
-    names, args = (argv[:1], argv[1:]) if argv else (list(RUNNERS), [])
-    total = Count()
+    total, begin = Count(), time.monotonic()
+    runs = plan(argv)
     with tempfile.TemporaryDirectory() as scratch:
-        for name in names:
+        for name, runner, args in runs:
             print(f"== {name}", flush=True)
-            count = RUNNERS[name](args, Path(scratch))
-            print(f"== {name}: {count.passed} passed, {count.failed} failed, {count.skipped} skipped", flush=True)
+            start = time.monotonic()
+            count = runner(args, Path(scratch))
+            print(f"== {name}: {count}, {time.monotonic() - start:.0f} s", flush=True)
             total += count
-    print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped", flush=True)
+    if len(runs) > 1:
+        print(f"== all: {time.monotonic() - begin:.0f} s")
+    tell_skips(total.skips)
+    print(total, flush=True)
     if total == Count():
         sys.exit("run test: no test ran")
     sys.exit(total.failed > 0)
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

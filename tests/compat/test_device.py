@@ -2,8 +2,6 @@
 
 import shutil
 
-import pytest
-
 TORCH = """
 import sys, threading
 import torch
@@ -135,7 +133,6 @@ import triton
     )
 
 
-@pytest.mark.slow
 def test_compile(tilery_run, tmp_path):
     # Inductor needs a C++ compiler with OpenMP; the front half of torch.compile does not.
     tilery_run(

@@ -1,6 +1,5 @@
 """Helpers, closures, defaults, what a trace reads, and the errors of the front end."""
 
-import math
 
 import pytest
 from frontend import helpers
@@ -73,27 +72,6 @@ def test_a_closure_sees_that_a_name_has_no_value():
 
     _, line, text = failing(f)
     assert line == 2 and "`x` is defined in only one branch of the `if`" in text
-
-
-def test_reads_are_recorded():
-    offset = 5
-
-    def f(a):
-        return a * SCALE + offset + helpers.FACTOR + int(math.pi)
-
-    toy, _, _ = trace(f, 1)
-    reads = {path: value for (_, _, path), value in toy.reads.items()}
-    assert (
-        reads["SCALE"] == 3 and reads["offset"] == 5 and reads["helpers.FACTOR"] == helpers.FACTOR and reads["math.pi"] == math.pi
-    )
-
-
-def test_globals_of_helpers_are_recorded():
-    def f(a):
-        return helpers.scaled(a)
-
-    toy, _, _ = trace(f, 1)
-    assert ("frontend.helpers", "scaled", "FACTOR") in toy.reads
 
 
 def failing(function, *numbers, host=()):

@@ -5,6 +5,7 @@ import textwrap
 
 import pytest
 from frontend.toy import execute
+from seeds import seeds
 
 NAMES = ["a", "b", "c", "d", "p"]
 
@@ -75,11 +76,11 @@ class Generator:
         return helper + "def f(a, b):\n" + textwrap.indent(body, "    ") + "\n"
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", seeds(60, 1500))
 def test_random_function(seed, tmp_path):
     text = Generator(seed).function()
     while len(text) > 1500:  # long ones take seconds and show little more
-        text = Generator(seed := seed + 1000).function()
+        text = Generator(seed := seed + 10_000).function()
     path = tmp_path / "program.py"
     path.write_text(text)
     space = {"__name__": "program"}

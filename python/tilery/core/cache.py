@@ -31,9 +31,9 @@ def _target(device):
     return "host" if device < 0 else _native.gpu_target(device)
 
 
-def stages(module, device, disjoint):
+def stages(module, device, options):
     """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}: what `image` compiles for these, as text."""
-    compiled = _native.compile(module, disjoint=disjoint, target=_target(device), texts=True)
+    compiled = _native.compile(module, **options, target=_target(device), texts=True)
     return {"tile": module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
 
 

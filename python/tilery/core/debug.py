@@ -62,7 +62,7 @@ class LaunchOfCopies:
         return moved(result)
 
 
-def _bits(value, dtype):
+def bits(value, dtype):
     """A scalar argument's slot."""
     if dtype == "bfloat16":
         bits = struct.unpack("<I", struct.pack("<f", value))[0]
@@ -80,7 +80,7 @@ def _array(tensor):
     return numpy.from_dlpack(tensor)
 
 
-def _span(tensor, width):
+def span(tensor, width):
     """(address of element 0, first byte, number of bytes) of a tensor's elements."""
     if hasattr(tensor, "data_ptr"):
         address, shape, strides = tensor.data_ptr(), tensor.shape, [s * width for s in tensor.stride()]
@@ -94,7 +94,7 @@ def _span(tensor, width):
     return address, first, sum(abs(r) for r in reach) + width
 
 
-_WIDTHS = {
+WIDTHS = {
     "bool": 1,
     "int8": 1,
     "uint8": 1,
@@ -124,11 +124,11 @@ class OracleLaunch:
         for name, dtype, pointer in self.parameters:
             value = arguments[name]
             if not pointer:
-                slots.append(_bits(value, dtype))
+                slots.append(bits(value, dtype))
                 continue
-            address, first, size = _span(value, _WIDTHS[dtype])
+            address, first, size = span(value, WIDTHS[dtype])
             slots.append(address)
-            allocations.append((first, size, name, _WIDTHS[dtype]))
+            allocations.append((first, size, name, WIDTHS[dtype]))
         if min(grid) > 0:
             _native.interpret(self.module, self.kernel, grid, slots, allocations, self.debug)
         return self.result
@@ -137,20 +137,19 @@ class OracleLaunch:
 class OracleHostLaunch:
     """A launch plan that interprets a host function. parameters: [(name, element type, rank, or -1 for a scalar)]."""
 
-    def __init__(self, module, host, parameters, debug, result=None):
-        self.module, self.host, self.parameters, self.debug, self.result = module, host, parameters, debug, result
+    def __init__(self, module, host, parameters, debug):
+        self.module, self.host, self.parameters, self.debug = module, host, parameters, debug
 
     def __call__(self, grid, arguments):
         args, allocations = [], []
         for name, dtype, rank in self.parameters:
             value = arguments[name]
             if rank < 0:
-                args.append(_bits(value, dtype))
+                args.append(bits(value, dtype))
                 continue
-            width = _WIDTHS[dtype]
-            address, first, size = _span(value, width)
+            width = WIDTHS[dtype]
+            address, first, size = span(value, width)
             strides = value.stride() if hasattr(value, "data_ptr") else [s // width for s in _array(value).strides]
             args.append((address, list(value.shape), list(strides)))
             allocations.append((first, size, name, width))
         _native.interpret_host(self.module, self.host, args, allocations, self.debug)
-        return self.result

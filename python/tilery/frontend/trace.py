@@ -1,10 +1,7 @@
-"""One run of a function with symbolic values: what is being traced, what was read, which run-time regions are open."""
-
-import types
+"""One run of a function with symbolic values: what is being traced, which run-time regions are open."""
 
 from ..errors import Error, error, kind
 from . import position
-from .fingerprint import reads_of
 from .rewrite import rewrite
 
 _MUTATORS = {
@@ -12,7 +9,6 @@ _MUTATORS = {
     dict: {"update", "pop", "popitem", "clear", "setdefault"},
     set: {"add", "discard", "remove", "pop", "clear", "update", "difference_update", "intersection_update"},
 }
-_MISSING = object()
 
 
 class Region:
@@ -31,7 +27,6 @@ class Trace:
         self.regions = []
         self.dry = 0  # > 0 while a trace is made only to be thrown away
         self.active = []  # (function, number of open regions) of the helpers being traced
-        self.reads = {}  # (module, function, dotted name) -> value read from outside, for the cache's manifest
         self.functions = {}  # function -> its bound, rewritten form
 
     # -- running -----------------------------------------------------------------------------------------------------
@@ -73,7 +68,6 @@ class Trace:
                 )
         bound = self.functions.get(function)
         if bound is None:
-            self.record(function, reads_of(function.__code__))
             bound = self.functions[function] = rewrite(function, type(self).prepare).bind(function, self)
         if len(self.active) > 100:
             raise error(RecursionError, f"`{function.__name__}` calls itself without end", chain=position.current()[:3])
@@ -82,26 +76,6 @@ class Trace:
             return bound(*args, **kwargs)
         finally:
             self.active.pop()
-
-    def record(self, function, paths):
-        """Notes the value of every global and closure name that a function may read."""
-        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-        for path in paths:
-            if path[0] in cells:
-                try:
-                    value = cells[path[0]].cell_contents
-                except ValueError:
-                    continue
-            else:
-                value = function.__globals__.get(path[0], _MISSING)
-            seen = [path[0]]
-            for name in path[1:]:
-                if not isinstance(value, types.ModuleType):
-                    break
-                value = getattr(value, name, _MISSING)
-                seen.append(name)
-            if value is not _MISSING and not isinstance(value, types.ModuleType):
-                self.reads[(function.__module__, function.__qualname__, ".".join(seen))] = value
 
     # -- host objects inside run-time regions ------------------------------------------------------------------------
     def made(self, value):

@@ -4,6 +4,8 @@ from tilery import _native
 from tilery._native import arrange
 from tilery._native.arrange import Symbol
 
+from ..core import compile
+from ..core.debug import OracleHostLaunch
 from ..core.tile.value import activate, wrap
 from ..errors import error
 from ..frontend import position
@@ -57,8 +59,25 @@ def describe(arguments):
     ]
 
 
+class CompiledKernel(compile.CompiledKernel):
+    """An application for one kind of call: a kernel and the host function that checks and launches it."""
+
+    def __init__(self, application, arguments, hints, signature):
+        self.arguments, self.hints = arguments, hints
+        super().__init__(application.__name__, application, ["ninetoothed", describe(arguments), hints], signature)
+
+    def trace(self):
+        return compile_application(self.function, self.arguments, self.hints)
+
+    def load(self, image):
+        return _native.HostPlan(image)
+
+    def interpret(self, debug):
+        return OracleHostLaunch(self.module, host_name(self.function), host_parameters(self.arguments), debug)
+
+
 def compile_application(application, arguments, hints=None):
-    """Traces. hints: {name: value} for targets. Returns (module, what the trace read)."""
+    """Traces. hints: {name: value} for targets. Returns the module."""
     first = _grid_argument(application, arguments)
     native = _native.Builder("triton")
     native.set_position(position.current)
@@ -67,7 +86,7 @@ def compile_application(application, arguments, hints=None):
         used = _kernel(native, tracer, application, arguments, first, hints)
         _host(native, application, arguments, first, used)
 
-        return native.finish(), tracer.reads
+        return native.finish()
 
 
 def _grid_argument(application, arguments):

@@ -7,11 +7,8 @@ from tilery import _native
 from tilery._native import arrange
 from tilery._native.arrange import Symbol, Tensor
 
-from ..core import cache
-from ..core import debug as oracle
 from ..errors import error
-from ..tileon.launch import CompiledKernel
-from .compile import Argument, compile_application, describe, host_name, host_parameters
+from .compile import Argument, CompiledKernel
 
 # Options that schedule a GPU or a tuning run: accepted and without effect here.
 _OPTIONS = ("num_warps", "num_stages", "max_num_configs")
@@ -211,18 +208,9 @@ class Kernel:
         arguments = [self._argument(n, t, known, numbers) for n, t, known in zip(self.names, self.tensors, signature.params)]
         for i in values["_merged"]:
             arguments[i].merged = arguments[i].tensor.merged()
-        disjoint = not signature.aliases
-        build = functools.partial(compile_application, self.application, arguments, self.hints)
-        result = CompiledKernel(self.application.__name__, build, signature.device, disjoint)
-        self.compiled[repr(signature)] = result
-        if oracle.wanted(values["debug"]):
-            parameters = host_parameters(arguments)
-            launch = oracle.OracleHostLaunch(result.module, host_name(self.application), parameters, values["debug"], result)
-            return oracle.plan(launch, signature.device)
-        specialisation = ["ninetoothed", describe(arguments), self.hints]
+        compiled = self.compiled[repr(signature)] = CompiledKernel(self.application, arguments, self.hints, signature)
 
-        options = {"device": signature.device, "disjoint": disjoint}
-        return _native.HostPlan(cache.image(self.application, specialisation, lambda: result.module, **options))
+        return compiled.plan(values["debug"])
 
     def _number(self, label, value):
         """A value for a symbol, checked."""

@@ -1,8 +1,7 @@
 """TileLang: tile programs with explicit buffers."""
 
 from . import language, math, profiler, testing, transform
-from .jit import compile, jit, par_compile
-from .kernel import JITKernel
+from .jit import JITKernel, compile, jit, par_compile
 from .math import cdiv, next_power_of_2
 from .profiler import Profiler, TensorSupplyType
 from .transform import PassConfigKey
@@ -30,8 +29,13 @@ __all__ = [
 ]
 
 
-def _accept(*args, **kwargs):
-    """Switches of upstream's disk cache and logging; Tilery's cache is governed by TILERY_CACHE_DIR."""
+def disable_cache():
+    """A switch of upstream's disk cache; Tilery's is governed by TILERY_CACHE_DIR."""
 
 
-disable_cache = enable_cache = set_log_level = _accept
+def enable_cache():
+    """A switch of upstream's disk cache; Tilery's is governed by TILERY_CACHE_DIR."""
+
+
+def set_log_level(level):
+    """A switch of upstream's messages; Tilery's are governed by TILERY_DUMP."""

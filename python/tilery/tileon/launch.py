@@ -1,9 +1,9 @@
-"""From a specialisation to a compiled kernel: what the native launcher calls when it meets arguments of a new kind."""
+"""From a kind of call to a compiled kernel: what the native launcher asks when it meets arguments of a new kind."""
 
 from tilery import _native
 
-from ..core import cache
-from ..core import debug as oracle
+from ..core import compile
+from ..core.debug import OracleLaunch
 from ..core.tile.tracer import default_precision, trace
 from ..errors import error
 from ..frontend.fingerprint import watched
@@ -12,59 +12,41 @@ from ..frontend.fingerprint import watched
 _HINTS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "launch_cooperative_grid", "launch_pdl")
 
 
-class CompiledKernel:
-    """What a launch returns: the kernel for one specialisation, with its stages as text."""
+class CompiledKernel(compile.CompiledKernel):
+    """What a launch returns: the kernel for one kind of call, with its stages as text."""
 
-    def __init__(self, name, build, device, disjoint):
-        self.name, self.device, self.disjoint = name, device, disjoint
-        self._build, self._traced = build, None
-        self._texts = None
+    def __init__(self, kernel, signature, values):
+        self.debug = bool(values.get("debug") or kernel.debug)
+        self.hints = {option: values.get(option) for option in _HINTS if option not in kernel.arg_names}
+        self.parameters, self.slots = [], []  # the parameters as `trace` takes them, the positions of those of run time
+        for position, (parameter, known) in enumerate(zip(kernel.params, signature.params)):
+            if known[0] == "const":
+                self.parameters.append((parameter.name, None, 1, known[1]))
+                continue
+            self.slots.append(position)
+            self.parameters.append((parameter.name, *_argument(parameter, known), None))
+        annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
+        specialisation = ["tileon", signature.params, annotations, self.debug, default_precision(kernel.fn), self.hints]
+        fuses = values.get("enable_fp_fusion") is not False or "enable_fp_fusion" in kernel.arg_names
+        options = {} if fuses else {"fp_contract": False}
+        super().__init__(kernel.fn.__name__, kernel.fn, specialisation, signature, **options)
 
-    def _trace(self):
-        """(module, what it read from outside): made on demand, since code from the disk cache needs no trace."""
-        self._traced = self._traced or self._build()
-        return self._traced
+    def trace(self):
+        return trace(self.function, self.name, self.parameters, self.debug, self.hints)
 
-    @property
-    def module(self):
-        return self._trace()[0]
+    def load(self, image):
+        return _native.KernelPlan(_native.load(image)[0], self.slots, self)
 
-    @property
-    def reads(self):
-        return self._trace()[1]
-
-    @property
-    def asm(self):
-        """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}."""
-        if self._texts is None:
-            self._texts = cache.stages(self.module, self.device, self.disjoint)
-        return self._texts
+    def interpret(self, debug):
+        types = [(name, kind.dtype, kind.pointer) for name, kind, _, _ in self.parameters if kind is not None]
+        return OracleLaunch(self.module, self.name, types, debug, self)
 
 
-def plan(kernel, signature, arguments):
-    """The native plan for a specialisation: traced, compiled, loaded."""
-    debug = bool(arguments.get("debug") or kernel.debug)
-    parameters, slots = [], []
-    for position, (parameter, known) in enumerate(zip(kernel.params, signature.params)):
-        if known[0] == "const":
-            parameters.append((parameter.name, None, 1, known[1]))
-            continue
-        slots.append(position)
-        parameters.append((parameter.name, *_argument(parameter, known), None))
-    name = kernel.fn.__name__
+def plan(kernel, signature, values):
+    """The native plan for a kind of call of a JITFunction."""
     kernel.watch(watched(kernel.fn))
-    disjoint = not signature.aliases
-    hints = {option: arguments.get(option) for option in _HINTS if option not in kernel.arg_names}
-    result = CompiledKernel(name, lambda: trace(kernel.fn, name, parameters, debug, hints), signature.device, disjoint)
-    if oracle.wanted(debug):
-        types = [(n, t.dtype, t.pointer) for n, t, _, _ in parameters if t is not None]
-        return oracle.plan(oracle.OracleLaunch(result.module, name, types, debug, result), signature.device)
-    annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
-    specialisation = ["tileon", signature.params, annotations, debug, default_precision(kernel.fn), hints]
-    fuses = arguments.get("enable_fp_fusion") is not False or "enable_fp_fusion" in kernel.arg_names
-    options = {"disjoint": disjoint, "device": signature.device} | ({} if fuses else {"fp_contract": False})
-    image = cache.image(kernel.fn, specialisation, lambda: result.module, **options)
-    return _native.KernelPlan(_native.load(image)[0], slots, result)
+    compiled = CompiledKernel(kernel, signature, values)
+    return compiled.plan(compiled.debug)
 
 
 def _argument(parameter, known):

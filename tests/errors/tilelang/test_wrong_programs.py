@@ -5,7 +5,7 @@ from errors import messages
 from errors.tilelang import wrong_programs
 
 from tilery import tilelang
-from tilery.tilelang.functions import PrimFunc
+from tilery.tilelang.language import PrimFunc
 
 MESSAGES = messages.expected(__file__)
 PROGRAMS = {name: program for name, program in vars(wrong_programs).items() if isinstance(program, PrimFunc)}

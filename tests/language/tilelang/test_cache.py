@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 from tilery import _native, tilelang
-from tilery.tilelang import kernel
 from tilery.tilelang import language as T
+from tilery.tilelang.jit import kernel
 
 
 def scaled(factor, dtype="float32", size=None):

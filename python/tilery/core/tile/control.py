@@ -66,15 +66,3 @@ def assume(cond):
 
 def debug_barrier():
     """Waits for the threads of a program; a program here is one thread."""
-
-
-__all__ = [
-    "assume",
-    "condition",
-    "debug_barrier",
-    "max_constancy",
-    "max_contiguous",
-    "multiple_of",
-    "range",
-    "static_range",
-]

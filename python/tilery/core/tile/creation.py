@@ -49,6 +49,7 @@ def zeros(shape, dtype):
 
 
 def zeros_like(input):
+    """A tile of zeros like another."""
     return zeros(input.shape, input.dtype)
 
 
@@ -73,14 +74,3 @@ def to(self, dtype, fp_downcast_rounding=None, bitcast=False):
 
 
 tensor.to = to
-
-
-__all__ = [
-    "arange",
-    "cast",
-    "full",
-    "num_programs",
-    "program_id",
-    "zeros",
-    "zeros_like",
-]

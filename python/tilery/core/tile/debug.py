@@ -29,11 +29,3 @@ def device_assert(cond, msg="", mask=None):
     """Stops the launch if a condition is false; only with debug=True or TRITON_DEBUG=1."""
     if tracer().debug:
         native().assert_true(plain(cond), unwrap(msg) or "device_assert failed", unwrap(mask))
-
-
-__all__ = [
-    "device_assert",
-    "device_print",
-    "static_assert",
-    "static_print",
-]

@@ -163,27 +163,10 @@ def make_tensor_descriptor(base, shape, strides, block_shape, padding_option="ze
 
 
 def load_tensor_descriptor(desc, offsets):
+    """The block of a descriptor at these offsets."""
     return desc.load(offsets)
 
 
 def store_tensor_descriptor(desc, offsets, value):
+    """Writes the block of a descriptor at these offsets."""
     return desc.store(offsets, value)
-
-
-__all__ = [
-    "advance",
-    "atomic_add",
-    "atomic_and",
-    "atomic_cas",
-    "atomic_max",
-    "atomic_min",
-    "atomic_or",
-    "atomic_xchg",
-    "atomic_xor",
-    "load",
-    "load_tensor_descriptor",
-    "make_block_ptr",
-    "make_tensor_descriptor",
-    "store",
-    "store_tensor_descriptor",
-]

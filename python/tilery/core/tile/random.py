@@ -1,7 +1,7 @@
 """Counter-based random numbers: Philox 4x32 (and 4x64 for 64-bit offsets), bit for bit as upstream."""
 
 from ...errors import error
-from . import creation, math, shape
+from . import creation, elementwise, shape
 from .types import float32, int32, int64, uint32, uint64
 from .value import constant_of, native, to_tensor, wrap
 
@@ -19,8 +19,8 @@ def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds=N_ROUNDS_DEFAULT):
     round_a, round_b, key_a, key_b = (wrap(native().constant(v, kind)) for v in _CONSTANTS[bits])
     for _ in range(constant_of(n_rounds, "n_rounds")):
         old0, old2 = c0, c2
-        c0 = math.umulhi(round_b, old2) ^ c1 ^ k0
-        c2 = math.umulhi(round_a, old0) ^ c3 ^ k1
+        c0 = elementwise.umulhi(round_b, old2) ^ c1 ^ k0
+        c2 = elementwise.umulhi(round_a, old0) ^ c3 ^ k1
         c1, c3 = round_b * old2, round_a * old0
         k0, k1 = k0 + key_a, k1 + key_b
     return c0, c1, c2, c3
@@ -78,9 +78,9 @@ def rand4x(seed, offsets, n_rounds=N_ROUNDS_DEFAULT):
 
 def pair_uniform_to_normal(u1, u2):
     """Box-Muller: two uniform tiles to two normal ones."""
-    u1 = math.maximum(1.0e-7, u1)
-    theta, radius = 6.283185307179586 * u2, math.sqrt(-2.0 * math.log(u1))
-    return radius * math.cos(theta), radius * math.sin(theta)
+    u1 = elementwise.maximum(1.0e-7, u1)
+    theta, radius = 6.283185307179586 * u2, elementwise.sqrt(-2.0 * elementwise.log(u1))
+    return radius * elementwise.cos(theta), radius * elementwise.sin(theta)
 
 
 def randn(seed, offset, n_rounds=N_ROUNDS_DEFAULT):
@@ -93,17 +93,3 @@ def randn4x(seed, offset, n_rounds=N_ROUNDS_DEFAULT):
     """Four tiles of normal floats."""
     u = [uint_to_uniform_float(x) for x in randint4x(seed, offset, n_rounds)]
     return (*pair_uniform_to_normal(u[0], u[1]), *pair_uniform_to_normal(u[2], u[3]))
-
-
-__all__ = [
-    "pair_uniform_to_normal",
-    "philox",
-    "philox_impl",
-    "rand",
-    "rand4x",
-    "randint",
-    "randint4x",
-    "randn",
-    "randn4x",
-    "uint_to_uniform_float",
-]

@@ -1,5 +1,7 @@
 """Reductions, scans, sorting and dot."""
 
+from tilery import _native
+
 from ...errors import error
 from ...frontend.trace import Region
 from . import creation
@@ -106,8 +108,6 @@ def _combine(begin, end, inputs, function, what):
 
 
 def _scalar(x):
-    from tilery import _native
-
     return _native.Type(x.handle.dtype)
 
 
@@ -204,22 +204,3 @@ def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_i
     if acc is not None and acc.dtype.__tile_dtype__ != result:
         raise error(TypeError, f"the accumulator of this dot must be {result}, got {acc.dtype.__tile_dtype__}")
     return wrap(native().dot(input, other, acc, None, result, precision))
-
-
-__all__ = [
-    "argmax",
-    "argmin",
-    "associative_scan",
-    "cumprod",
-    "cumsum",
-    "dot",
-    "histogram",
-    "max",
-    "min",
-    "reduce",
-    "reduce_or",
-    "sort",
-    "sum",
-    "topk",
-    "xor_sum",
-]

@@ -54,6 +54,7 @@ def squeeze(input, dim):
 
 @member
 def unsqueeze(input, dim):
+    """A new dimension of size 1."""
     return expand_dims(input, dim)
 
 
@@ -65,6 +66,7 @@ def reshape(input, *shape, can_reorder=False):
 
 @member
 def view(input, *shape):
+    """The elements in row-major order under another shape."""
     return reshape(input, *shape)
 
 
@@ -92,6 +94,7 @@ def trans(input, *dims):
 
 @member
 def transpose(input, *dims):
+    """The last two dimensions exchanged, or the dimensions in the given order."""
     return trans(input, *dims)
 
 
@@ -142,25 +145,3 @@ def gather(src, index, axis):
 def where(condition, x, y):
     """x where the condition holds, y elsewhere; both are computed."""
     return wrap(native().select(plain(condition), plain(x), plain(y)))
-
-
-__all__ = [
-    "broadcast",
-    "broadcast_to",
-    "cat",
-    "expand_dims",
-    "flip",
-    "gather",
-    "interleave",
-    "join",
-    "permute",
-    "ravel",
-    "reshape",
-    "split",
-    "squeeze",
-    "trans",
-    "transpose",
-    "unsqueeze",
-    "view",
-    "where",
-]

@@ -2,9 +2,12 @@
 
 import os
 
+from tilery import _native
+
 from ...errors import error
-from ...frontend import Language, Range
+from ...frontend import Language, Range, position
 from ...frontend.structure import is_number
+from .debug import device_print
 from .types import constexpr, unwrap
 from .value import activate, constant_of, tensor, to_tensor, wrap
 
@@ -150,8 +153,6 @@ class Tracer(Language):
         return wrap(self.native.cast(value, "bool")) if isinstance(value, tensor) else bool(value)
 
     def call_print(self, *args, **kwargs):
-        from .debug import device_print
-
         words = [a for a in args if isinstance(a, str)]
         return device_print(" ".join(words), *(a for a in args if not isinstance(a, str)))
 
@@ -174,11 +175,7 @@ def default_precision(function):
 
 def trace(function, name, parameters, debug=False, hints=None):
     """Traces a kernel. parameters: [(name, native Type or None, divisibility, compile-time value)]; a Type makes an argument.
-    hints: {name: value or None} for targets. Returns (module, what the trace read)."""
-    from tilery import _native
-
-    from ...frontend import position
-
+    hints: {name: value or None} for targets. Returns the module."""
     native = _native.Builder("triton")
     native.set_position(position.current)
     tracer = Tracer(native, debug, default_precision(function))
@@ -197,7 +194,4 @@ def trace(function, name, parameters, debug=False, hints=None):
                 chain=[(code.co_filename, code.co_firstlineno, 1, name)],
             )
         native.end_kernel()
-        return native.finish(), tracer.reads
-
-
-__all__ = ["Tracer", "trace", "is_constexpr"]
+        return native.finish()

@@ -227,9 +227,3 @@ def to_tensor(value):
     if isinstance(value, tensor):
         return value
     return tensor(native().materialize(value), value)
-
-
-__all__ = [
-    "tensor",
-    "to_tensor",
-]

@@ -1,11 +1,20 @@
-"""tl: what a kernel is written with. The functions are the core's."""
+"""tl: what a kernel is written with. The functions come from the tables of functions."""
 
-from ...core.tile import *  # noqa: F403
-from ...core.tile import block_type, constexpr, pointer_type
-from ...core.tile.memory import block_pointer as tensor_descriptor
+from ...core.functions import ROWS as _ELEMENTWISE
+from ...core.functions import Namespace as _Namespace
+from ...core.functions import PropagateNan  # noqa: F401
+from ...core.tile.memory import block_pointer as tensor_descriptor  # noqa: F401
+from ...core.tile.table import REFUSED as _REFUSED
+from ...core.tile.table import ROWS as _ROWS
+from ...core.tile.types import *  # noqa: F403
+from ...core.tile.types import block_type, constexpr, pointer_type
+from ...core.tile.value import tensor  # noqa: F401
 from . import extra, math, random  # noqa: F401
 
 # Tileon's names for the type classes.
 block_t, pointer_t, constexpr_t, tuple_t, tensor_descriptor_t = block_type, pointer_type, constexpr, tuple, tensor_descriptor
 constexpr_type, tuple_type, tensor_descriptor_type = constexpr, tuple, tensor_descriptor
 TRITON_MAX_TENSOR_NUMEL = 1048576
+
+_rows = (*_ROWS, *_ELEMENTWISE)
+__getattr__, __dir__, __all__ = _Namespace(__name__, "tl", _rows, "core.tile.elementwise", "tl", _REFUSED).hooks()

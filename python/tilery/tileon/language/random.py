@@ -1,3 +1,6 @@
 """tl.random."""
 
-from ...core.tile.random import *  # noqa: F403
+from ...core.functions import Namespace as _Namespace
+from ...core.tile.table import RANDOM as _RANDOM
+
+__getattr__, __dir__, __all__ = _Namespace(__name__, "tl", _RANDOM, None, "tl.random").hooks()

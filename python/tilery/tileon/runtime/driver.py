@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from tilery import _native
 
+from ..testing import do_bench
+
 
 class Target(NamedTuple):
     """What kernels are compiled for."""
@@ -44,8 +46,6 @@ class Driver:
 
     @staticmethod
     def get_benchmarker():
-        from ..testing import do_bench
-
         return do_bench
 
 

@@ -24,7 +24,7 @@ TEST(CudaDriver, IsFoundOrSaysWhyNot) {
 
 TEST(CudaDriver, ErrorsNameWhatWasDone) {
   if (!cuda::Driver::find())
-    GTEST_SKIP() << "no GPU";
+    GTEST_SKIP() << "needs an NVIDIA GPU";
   cuda::check(0, "nothing");
   try {
     cuda::check(2, "launching matmul_kernel");
@@ -37,6 +37,6 @@ TEST(CudaDriver, ErrorsNameWhatWasDone) {
 
 TEST(CudaCode, PtxThatIsWrongIsRefused) {
   if (!cuda::Driver::find())
-    GTEST_SKIP() << "no GPU";
+    GTEST_SKIP() << "needs an NVIDIA GPU";
   EXPECT_THROW(cuda::assemble("no ptx", 0), Error);
 }

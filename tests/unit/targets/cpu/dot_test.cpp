@@ -180,27 +180,35 @@ template <typename In, typename Acc> struct Problem {
 const Shape shapes[] = {{64, 64, 64, 32, 32, 16},    {37, 53, 29, 16, 32, 8},     {1, 1, 1, 16, 16, 16},
                         {100, 9, 70, 32, 8, 32},     {13, 40, 33, 7, 40, 5},      {5, 3, 0, 16, 16, 16},
                         {128, 64, 2500, 64, 64, 64}, {130, 259, 40, 128, 256, 16}};
-} // namespace
 
-TEST(Dot, EveryShapeAndLayout) {
+/// check(shape, layout, shared) for each shape once, or for every combination; very long and very short K in one layout only.
+void overShapes(bool all, llvm::function_ref<void(const Shape &, int, bool)> check) {
   for (const Shape &s : shapes)
-    for (int layout = 0; layout < 4; ++layout)
+    for (int layout = 0, turn = int(&s - shapes); layout < 4; ++layout)
       for (bool shared : {true, false}) {
-        if ((s.k > 1000 || s.k < 2) && (layout || !shared))
+        bool extreme = s.k > 1000 || s.k < 2;
+        bool first = extreme ? layout == 0 && shared : layout == turn % 4 && shared == (turn < 4);
+        if (!first && (extreme || !all))
           continue;
         SCOPED_TRACE(testing::Message() << s.m << "x" << s.n << "x" << s.k << " layout " << layout
                                         << (shared ? " shared" : " private"));
-        Compiled code = compileText(seed(s, "f32", "f32", layout & 1, layout & 2), disjoint(shared), true);
-        Problem<float, float> problem(s, layout & 1, layout & 2, 5);
-        problem.run(code, shared ? TILERY_DISJOINT : 0);
-        problem.check();
-        if (HasFatalFailure())
+        check(s, layout, shared);
+        if (testing::Test::HasFatalFailure())
           return;
       }
 }
 
+void floatOverShapes(bool all) {
+  overShapes(all, [](const Shape &s, int layout, bool shared) {
+    Compiled code = compileText(seed(s, "f32", "f32", layout & 1, layout & 2), disjoint(shared), true);
+    Problem<float, float> problem(s, layout & 1, layout & 2, 5);
+    problem.run(code, shared ? TILERY_DISJOINT : 0);
+    problem.check();
+  });
+}
+
 // The same bits by conversion and by pairs: products are added in increasing K, each with one rounding.
-TEST(Dot, BFloatOnEveryTarget) {
+void bfloatOnEveryTarget(bool all) {
   for (const std::string &name : cpu::targetNames()) {
     lower::Options options = disjoint(true);
     options.target = *cpu::findTarget(name);
@@ -212,22 +220,21 @@ TEST(Dot, BFloatOnEveryTarget) {
     options.wantPlan = options.wantAsm = false;
     if (!cpu::hostRuns(options.target))
       continue;
-    for (const Shape &s : shapes)
-      for (int layout = 0; layout < 4; ++layout)
-        for (bool shared : {true, false}) {
-          if ((s.k > 1000 || s.k < 2) && (layout || !shared))
-            continue;
-          SCOPED_TRACE(testing::Message() << name << " " << s.m << "x" << s.n << "x" << s.k << " layout " << layout << " "
-                                          << shared);
-          options.disjoint = shared;
-          Problem<BF16, float> problem(s, layout & 1, layout & 2, 6);
-          problem.run(compileText(seed(s, "bf16", "f32", layout & 1, layout & 2), options, true), shared ? TILERY_DISJOINT : 0);
-          problem.check();
-          if (HasFatalFailure())
-            return;
-        }
+    SCOPED_TRACE(name);
+    overShapes(all, [&](const Shape &s, int layout, bool shared) {
+      options.disjoint = shared;
+      Problem<BF16, float> problem(s, layout & 1, layout & 2, 6);
+      problem.run(compileText(seed(s, "bf16", "f32", layout & 1, layout & 2), options, true), shared ? TILERY_DISJOINT : 0);
+      problem.check();
+    });
   }
 }
+} // namespace
+
+TEST(Dot, EveryShape) { floatOverShapes(false); }
+TEST(Dot, BFloatOnEveryTarget) { bfloatOnEveryTarget(false); }
+TEST(DotLong, EveryShapeAndLayout) { floatOverShapes(true); }
+TEST(DotLong, BFloatOnEveryTarget) { bfloatOnEveryTarget(true); }
 
 TEST(Dot, EveryType) {
   Shape s{37, 53, 29, 16, 32, 8};

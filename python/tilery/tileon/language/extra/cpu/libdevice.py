@@ -1,3 +1,3 @@
 """See ..libdevice."""
 
-from ..libdevice import *  # noqa: F403
+from ..libdevice import __all__, __dir__, __getattr__  # noqa: F401

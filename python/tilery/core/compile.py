@@ -1,0 +1,54 @@
+"""The one way from a call of a new kind to the plan that its launcher runs: by the oracle, from the disk cache, or traced and
+compiled."""
+
+from . import cache
+from . import debug as oracle
+
+
+class CompiledKernel:
+    """A kernel for one kind of call. A language says in a subclass how it is traced and launched.
+
+    :param function: the Python function that is traced; with ``specialisation``, plain values, it decides what comes out.
+    :param signature: the kind of call, as the native launcher describes it.
+    :param options: for the compiler.
+    """
+
+    def __init__(self, name, function, specialisation, signature, **options):
+        self.name, self.function, self.specialisation = name, function, specialisation
+        self.device = signature.device
+        self.options = {"disjoint": not signature.aliases, **options}
+        self._module = self._texts = None
+
+    # -- what a language says ----------------------------------------------------------------------------------------
+    def trace(self):
+        """The module with the kernel's IR. Asked for once, and only where the disk cache has no code."""
+        raise NotImplementedError
+
+    def load(self, image):
+        """The native plan that launches this machine code."""
+        raise NotImplementedError
+
+    def interpret(self, debug):
+        """The plan that interprets the module on tensors in the CPU's memory; with `debug` it checks every access."""
+        raise NotImplementedError
+
+    # -- what follows ------------------------------------------------------------------------------------------------
+    def plan(self, debug=False):
+        """What runs calls of this kind."""
+        if oracle.wanted(debug):
+            return oracle.plan(self.interpret(debug), self.device)
+        return self.load(
+            cache.image(self.function, self.specialisation, lambda: self.module, device=self.device, **self.options)
+        )
+
+    @property
+    def module(self):
+        self._module = self._module or self.trace()
+        return self._module
+
+    @property
+    def asm(self):
+        """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}."""
+        if self._texts is None:
+            self._texts = cache.stages(self.module, self.device, self.options)
+        return self._texts

@@ -1,0 +1,71 @@
+"""Modules whose functions come from rows: made when they are first asked for, with a reason for every name that is not there."""
+
+import functools
+import importlib
+import sys
+
+from ...errors import error
+from .make import make
+from .row import Written
+
+
+class Namespace:
+    """What a module offers of a language: `__getattr__, __dir__, __all__ = Namespace(...).hooks()`.
+
+    module   name of the module, which is what its functions say of themselves
+    language column of the rows
+    rows     elementwise and written ones
+    call     call(language, row, name, *arguments) builds an elementwise function's result; or the module below `tilery` that
+             has these functions already
+    prefix   what users write before the names
+    refused  {reason: names of upstream that are not offered}"""
+
+    def __init__(self, module, language, rows, call, prefix, refused=None):
+        self.module, self.language, self.rows, self.call = module, language, rows, call
+        self.prefix, self.refused = prefix, refused or {}
+        self.offered = {}
+        for row in rows:
+            for name, parameters in row.spelled(language):
+                self.offered[name] = row, parameters
+
+    def get(self, name):
+        """The function of that name, or an AttributeError with the reason."""
+        space = vars(sys.modules[self.module])
+        if name in space:  # asked through a module that hands this one's names on
+            return space[name]
+        if name not in self.offered:
+            if name.startswith("__"):
+                raise AttributeError(f"module {self.module!r} has no attribute {name!r}")
+            raise self.missing(name)
+        row, parameters = self.offered[name]
+        if isinstance(row, Written):
+            place, _, attribute = row.place.partition(":")
+            value = getattr(importlib.import_module("tilery." + place), attribute or row.name)
+        elif isinstance(self.call, str):
+            value = getattr(importlib.import_module("tilery." + self.call), name)
+        else:
+            call = functools.partial(self.call, self.language, row, name)
+            value = make(call, name, (*parameters, *row.options), row.defaults, self.module, row.meaning)
+        space[name] = value
+        return value
+
+    def missing(self, name):
+        for reason, names in self.refused.items():
+            if name in names.split():
+                return error(AttributeError, f"{self.prefix}.{name} is not supported", hint=reason)
+        import difflib
+
+        known = [*self.offered, *(n for n in vars(sys.modules[self.module]) if not n.startswith("_"))]
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {self.prefix}.{near[0]}?" if near else None
+        return error(AttributeError, f"there is no {self.prefix}.{name}", hint=hint)
+
+    def hooks(self):
+        """The module's `__getattr__`, `__dir__` and `__all__`."""
+        space = vars(sys.modules[self.module])
+
+        def names():
+            return sorted({*space, *self.offered})
+
+        public = [*self.offered, *(n for n in space if not n.startswith("_") and n not in self.offered)]
+        return self.get, names, public

@@ -1,0 +1,54 @@
+"""The elementwise functions of tiles under Triton's names, made from the table of functions."""
+
+from ...errors import error
+from ..functions import ROWS, Namespace
+from ..functions.row import FLOATS, INTEGERS, SINGLE
+from .types import unwrap
+from .value import member, native, tensor, to_tensor, wrap
+
+_WORDS = {SINGLE: "fp32 or fp64", FLOATS: "floats", INTEGERS: "integers"}
+
+
+class Operations:
+    """What the rows of the table of functions compute with."""
+
+    @staticmethod
+    def unary(op, x):
+        return wrap(native().unary(op, x))
+
+    @staticmethod
+    def binary(op, x, y):
+        return wrap(native().binary(op, x, y))
+
+    @staticmethod
+    def math(op, *operands):
+        return wrap(native().math(op, *operands))
+
+    @staticmethod
+    def to_float(x):
+        """Integers as float32."""
+        integer = isinstance(x, tensor) and not x.dtype.is_floating()
+        return wrap(native().cast(x, "float32")) if integer else x
+
+
+def call(language, row, name, *arguments):
+    """The result of an elementwise function. A number takes the type of the tiles beside it."""
+    arguments = [unwrap(a) for a in arguments]
+    operands = arguments[: len(row.parameters)]
+    row.check(arguments)
+    if not any(isinstance(x, tensor) for x in operands):
+        arguments[0] = operands[0] = to_tensor(operands[0])
+    accepted = getattr(row.takes, language)
+    for x in operands:
+        if accepted and isinstance(x, tensor) and (x.handle.is_pointer or x.handle.dtype not in accepted):
+            hint = "convert first: x.to(tl.float32)" if accepted is SINGLE else None
+            raise error(ValueError, f"{name} takes {_WORDS.get(accepted, 'numbers')}, got {x.dtype}", hint=hint)
+    return row.call(Operations, *arguments)
+
+
+__getattr__, __dir__, __all__ = Namespace(__name__, "tl", ROWS, call, "tl").hooks()
+
+for _row in ROWS:
+    if _row.method:
+        for _name, _ in _row.spelled("tl"):
+            member(__getattr__(_name))

@@ -1,0 +1,119 @@
+"""The functions of tl that are written out, one row each; the elementwise ones are in the table of functions."""
+
+from ..functions.row import Written
+
+
+def _row(name, place, operation, takes, names=None):
+    return Written(name, f"core.tile.{place}", operation, takes, tl=names or name)
+
+
+# fmt: off
+MATH = (
+    _row("softmax", "math", "reduce, exp", "fp32, fp64"),
+    _row("cdiv", "math", "//", "integers, also the host's"),
+    _row("swizzle2d", "math", "//, %", "integers"),
+)
+
+RANDOM = (
+    _row("philox", "random", "mulhi", "unsigned integers"),
+    _row("philox_impl", "random", "mulhi", "unsigned integers"),
+    _row("rand", "random", "mulhi", "integers"),
+    _row("rand4x", "random", "mulhi", "integers"),
+    _row("randn", "random", "mulhi", "integers"),
+    _row("randn4x", "random", "mulhi", "integers"),
+    _row("randint", "random", "mulhi", "integers"),
+    _row("randint4x", "random", "mulhi", "integers"),
+    _row("uint_to_uniform_float", "random", "cast", "32- and 64-bit integers"),
+    _row("pair_uniform_to_normal", "random", "log, sqrt, cos", "fp32"),
+)
+
+ROWS = (
+    *MATH,
+    *RANDOM,
+
+    # Programs and tiles made of nothing.
+    _row("program_id", "creation", "program_id", "an axis"),
+    _row("num_programs", "creation", "num_programs", "an axis"),
+    _row("arange", "creation", "arange", "constant ints"),
+    _row("full", "creation", "full", "a shape, a number or scalar, a type"),
+    _row("zeros", "creation", "full", "a shape, a type"),
+    _row("zeros_like", "creation", "full", "any tile"),
+    _row("cast", "creation", "cast, bitcast", "any tile"),
+    _row("to_tensor", "value", "materialize", "any tile or number"),
+
+    # Memory.
+    _row("load", "memory", "load", "pointers, block pointers"),
+    _row("store", "memory", "store", "pointers, block pointers"),
+    _row("atomic_add", "memory", "atomic_rmw", "pointers to int32, int64 and floats but fp8"),
+    _row("atomic_max", "memory", "atomic_rmw", "pointers to int32, int64, fp32, fp64"),
+    _row("atomic_min", "memory", "atomic_rmw", "pointers to int32, int64, fp32, fp64"),
+    _row("atomic_and", "memory", "atomic_rmw", "pointers to int32, int64"),
+    _row("atomic_or", "memory", "atomic_rmw", "pointers to int32, int64"),
+    _row("atomic_xor", "memory", "atomic_rmw", "pointers to int32, int64"),
+    _row("atomic_xchg", "memory", "atomic_rmw", "pointers to int32, int64, fp32, fp64"),
+    _row("atomic_cas", "memory", "atomic_cas", "pointers to int32, int64, fp32, fp64"),
+    _row("make_block_ptr", "memory", "root, view", "a pointer and ints"),
+    _row("advance", "memory", "view", "a block pointer and ints"),
+    _row("make_tensor_descriptor", "memory", "root, view", "a pointer and ints"),
+    _row("load_tensor_descriptor", "memory", "load_place", "a descriptor and ints"),
+    _row("store_tensor_descriptor", "memory", "store_place", "a descriptor, ints, any tile"),
+
+    # Shapes and order.
+    _row("broadcast", "shape", "broadcast", "any tiles"),
+    _row("broadcast_to", "shape", "broadcast_to", "any tile"),
+    _row("expand_dims", "shape", "expand_dims", "any tile"),
+    _row("squeeze", "shape", "reshape", "any tile"),
+    _row("unsqueeze", "shape", "expand_dims", "any tile"),
+    _row("reshape", "shape", "reshape", "any tile"),
+    _row("view", "shape", "reshape", "any tile"),
+    _row("ravel", "shape", "reshape", "any tile"),
+    _row("permute", "shape", "permute", "any tile"),
+    _row("trans", "shape", "permute", "any tile"),
+    _row("transpose", "shape", "permute", "any tile"),
+    _row("flip", "shape", "take", "any tile"),
+    _row("join", "shape", "join", "any tiles"),
+    _row("split", "shape", "split", "any tile"),
+    _row("interleave", "shape", "join, reshape", "any tiles"),
+    _row("cat", "shape", "cat", "any tiles"),
+    _row("gather", "shape", "take", "any tile, integers"),
+    _row("where", "shape", "select", "a condition, any tiles"),
+
+    # Reductions, scans, order, products.
+    _row("sum", "reduction", "reduce sum", "numbers"),
+    _row("max", "reduction", "reduce max", "numbers"),
+    _row("min", "reduction", "reduce min", "numbers"),
+    _row("argmax", "reduction", "arg_reduce", "numbers"),
+    _row("argmin", "reduction", "arg_reduce", "numbers"),
+    _row("xor_sum", "reduction", "reduce xor", "integers"),
+    _row("reduce_or", "reduction", "reduce or", "integers"),
+    _row("reduce", "reduction", "reduce_begin, reduce_end", "any tile or a tuple of them"),
+    _row("associative_scan", "reduction", "scan_begin, scan_end", "any tile or a tuple of them"),
+    _row("cumsum", "reduction", "scan sum", "numbers"),
+    _row("cumprod", "reduction", "scan prod", "numbers"),
+    _row("sort", "reduction", "sort", "numbers"),
+    _row("topk", "reduction", "sort, take", "numbers"),
+    _row("histogram", "reduction", "histogram", "integers"),
+    _row("dot", "reduction", "dot", "fp8, fp16, bf16, fp32, fp64, int8"),
+    # Loops, hints, checks.
+    _row("range", "control", "for", "integers"),
+    _row("static_range", "control", "", "constant ints"),
+    _row("condition", "control", "", "a scalar condition"),
+    _row("multiple_of", "control", "", "any tile"),
+    _row("max_contiguous", "control", "", "any tile"),
+    _row("max_constancy", "control", "", "any tile"),
+    _row("assume", "control", "", "a scalar condition"),
+    _row("debug_barrier", "control", "", ""),
+    _row("static_print", "debug", "", "anything"),
+    _row("static_assert", "debug", "", "a constant condition"),
+    _row("device_print", "debug", "print", "any tiles"),
+    _row("device_assert", "debug", "assert_true", "conditions"),
+)
+# fmt: on
+
+# Names of upstream that tl lacks, by the reason.
+REFUSED = {
+    "Tilery does not have it yet": "bitonic_merge dot_scaled map_elementwise slice target_info expect_zero core standard "
+    "semantic",
+    "text of another language and its instructions cannot be compiled for every target": "inline_asm_elementwise "
+    "extern_elementwise dispatch extern",
+}

@@ -1,0 +1,182 @@
+"""Eager functions: @tilelang.jit on a function that is the kernel itself. Tensor parameters are declared in its body, `T.const`
+names sizes that each call's tensors give and that are compile-time numbers for it."""
+
+import ast
+import inspect
+
+from tilery import _native
+
+from ...errors import error
+from ...frontend.source import tree_of
+from ..language.eager.builder import PrimFunc
+from ..tracing.memory import Memory, TensorType, row_major
+from ..tracing.oracle import evaluate, layout
+from ..tracing.trace import Trace
+from ..tracing.values import Var, sizes_in
+from .kernel import JITKernel
+
+
+def freeze(function, name, value):
+    if isinstance(value, list):
+        value = tuple(freeze(function, name, v) for v in value)
+    elif isinstance(value, dict):
+        value = tuple((k, freeze(function, name, v)) for k, v in value.items())
+    try:
+        hash(value)
+    except TypeError:
+        raise error(
+            TypeError,
+            f"argument `{name}` of `{function}` is a {type(value).__name__}, which cannot be a compile-time argument",
+            hint="pass numbers, strings, types or tuples of them; tensors go to the kernel it returns",
+        ) from None
+    return type(value), value
+
+
+def is_eager(function):
+    """Does the function declare its tensors (`A: T.Tensor(...)` in the body) instead of defining a prim_func?"""
+    try:
+        definition = tree_of(function)
+    except Exception:  # no source: it can only return a prim_func made elsewhere
+        return False
+    inner = [node for node in ast.walk(definition) if isinstance(node, ast.FunctionDef) and node is not definition]
+    decorators = {ast.unparse(d).partition("(")[0].rpartition(".")[2] for node in inner for d in node.decorator_list}
+    parameters = set(inspect.signature(function).parameters)
+    alone = [node for node in definition.body if isinstance(node, ast.AnnAssign) and node.value is None]
+    return any(getattr(node.target, "id", None) in parameters for node in alone) and "prim_func" not in decorators
+
+
+class _Reached(BaseException):
+    """The first trace has seen all declarations. No Exception: those become the user's errors."""
+
+
+class Survey:
+    """The first trace: which parameters are tensors, and of what shapes in terms of the constants."""
+
+    def __init__(self):
+        self.tensors, self.constants = {}, {}
+
+    def constant(self, name):
+        return self.constants.setdefault(name, Var(name, "int32"))
+
+    def declare(self, name, kind, value):
+        if not isinstance(kind, TensorType):
+            return value
+        self.tensors[name] = kind
+        return Memory(kind.shape, kind.dtype, "global", name, strides=row_major(kind.shape))
+
+    def reached_kernel(self):
+        raise _Reached
+
+
+class Specialised(PrimFunc):
+    """An eager function with its constants known; it is its own `eager` side of the second trace."""
+
+    def __init__(self, function, params, arguments, constants):
+        self.function, self.__name__, self.__doc__ = function, function.__name__, function.__doc__
+        self.params, self.arguments, self.constants = params, arguments, constants
+        self.compile_time = (sorted(arguments.items()), sorted(constants.items()))
+        self.eager = self
+
+    def bind(self, values):
+        return (), {**self.arguments, **{name: value for (name, _), value in zip(self.params, values)}}
+
+    def constant(self, name):
+        return self.constants[name]
+
+    def declare(self, name, kind, value):
+        return value
+
+    def reached_kernel(self):
+        pass
+
+
+class EagerFunction:
+    """Surveys once for each set of compile-time arguments; compiles once for each set of constants."""
+
+    def __init__(self, function, options):
+        if options["out_idx"] is not None:
+            name = function.__name__
+            raise error(ValueError, f"`{name}` is an eager kernel: out_idx is for prim_funcs", hint="return what T.empty made")
+        self.function, self.options = function, options
+        self.signature = inspect.signature(function)
+        self.surveys, self.kernels = {}, {}
+
+    def __call__(self, args, kwargs):
+        kernel, tensors = self.compile(args, kwargs)
+        return kernel(*tensors)
+
+    def compile(self, args, kwargs):
+        """(the kernel for these arguments, its tensors in order). Constants may also be given by name."""
+        own = {name: value for name, value in kwargs.items() if name in self.signature.parameters}
+        bound = self.signature.bind_partial(*args, **own)
+        bound.apply_defaults()
+        values = bound.arguments
+        plain = {name: value for name, value in values.items() if not _is_tensor(value)}
+        key = tuple((name, freeze(self.function.__name__, name, value)) for name, value in plain.items())
+        survey = self.surveys.get(key)
+        if survey is None:
+            survey = self.surveys[key] = self._survey(values)
+        given = {name: value for name, value in kwargs.items() if name not in own}
+        constants = self._constants(survey, values, given)
+        key += tuple(sorted(constants.items()))
+        if key not in self.kernels:
+            plain = {name: value for name, value in plain.items() if name not in survey.tensors}
+            target = self.options["target"], self.options["pass_configs"]
+            self.kernels[key] = JITKernel(self._specialise(survey, plain, constants), None, *target)
+        return self.kernels[key], [values[name] for name in survey.tensors if name in values]
+
+    def _survey(self, values):
+        survey = Survey()
+        with Trace(_native.Builder("tir"), self.function.__name__) as trace:
+            trace.eager = survey
+            try:
+                trace.run(self.function, (), {name: values.get(name) for name in self.signature.parameters})
+            except _Reached:
+                pass
+        return survey
+
+    def _constants(self, survey, values, given):
+        """The value of each constant, from the tensors or by name."""
+        constants = {}
+        for name, kind in survey.tensors.items():
+            if name not in values:
+                continue
+            shape, strides = layout(values[name])
+            if len(shape) != len(kind.shape):
+                continue  # the kernel's own check says what is wrong
+            for size, actual in zip((*kind.shape, *(kind.strides or ())), (*shape, *strides)):
+                if isinstance(size, Var) and survey.constants.get(size.name) is size:
+                    constants.setdefault(size.name, int(actual))
+        for name, value in given.items():
+            if name not in survey.constants:
+                raise error(TypeError, f"`{self.function.__name__}` has no argument or constant `{name}`")
+            constants[name] = value
+        for name in survey.constants:
+            if name not in constants:
+                raise error(
+                    RuntimeError,
+                    f"constant `{name}` of `{self.function.__name__}` is no dimension of a tensor",
+                    hint="each name of T.const must be a shape or stride of a tensor parameter, or be given by keyword",
+                )
+        return constants
+
+    def _specialise(self, survey, plain, constants):
+        sizes = {survey.constants[name].uid: value for name, value in constants.items()}
+
+        def known(item):
+            if not any(var.uid in sizes for var in sizes_in((item,))):
+                return item
+            value = evaluate(item, sizes)
+            if value is None:
+                raise error(NotImplementedError, f"the size {item!r} mixes T.const and T.dynamic")
+            return value
+
+        params = []
+        for name, kind in survey.tensors.items():
+            strides = kind.strides and tuple(map(known, kind.strides))
+            params.append((name, TensorType(tuple(map(known, kind.shape)), kind.dtype, strides)))
+        return Specialised(self.function, params, plain, constants)
+
+
+def _is_tensor(value):
+    return hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")

@@ -1,0 +1,183 @@
+"""JITKernel: a compiled PrimFunc, called with tensors."""
+
+import sys
+from types import SimpleNamespace
+
+from tilery import _native
+
+from ...core import compile
+from ...errors import error
+from ..profiler import Profiler, TensorSupplyType
+from ..tracing.memory import TensorType
+from ..tracing.oracle import OracleCall
+from ..tracing.program import build
+
+# Element types that share their storage and are taken for one another.
+_SAME = ({"bool", "int8", "uint8"}, {"float8_e4m3fn"}, {"float8_e5m2"})
+
+
+def allocate(extents, dtype, like):
+    """A new tensor of the library that `like` belongs to."""
+    library = type(like).__module__.partition(".")[0] if like is not None else "torch" if "torch" in sys.modules else "numpy"
+    if library == "torch":
+        import torch
+
+        return torch.empty(tuple(extents), dtype=getattr(torch, dtype), device="cpu" if like is None else like.device)
+    import numpy
+
+    return numpy.empty(tuple(extents), dtype=dtype)
+
+
+class CompiledKernel(compile.CompiledKernel):
+    """A PrimFunc for one kind of call: tensors of these layouts. `program`: as traced, for all devices."""
+
+    def __init__(self, kernel, layouts, signature):
+        self.kernel, self.layouts = kernel, layouts
+        function = kernel.prim_func
+        specialisation = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts, function.compile_time]
+        super().__init__(function.__name__, function.function, specialisation, signature)
+
+    @property
+    def program(self):
+        return self.kernel.program(self.layouts)
+
+    def trace(self):
+        return self.program.module
+
+    def load(self, image):
+        return _native.HostPlan(image, allocate)
+
+    def interpret(self, debug):
+        return OracleCall(self.program, allocate, debug)
+
+
+class JITKernel:
+    """Callable with the tensors and scalars of a PrimFunc, those of out_idx left out: they are allocated and returned."""
+
+    def __init__(self, prim_func, out_idx=None, target="auto", pass_configs=None):
+        self.prim_func, self.target, self.pass_configs = prim_func, target, pass_configs or {}
+        self.out_idx = _positions(prim_func, out_idx)
+        self.params = [kind for _, kind in prim_func.params]
+        self.latency = self.config = self.ref_latency = None
+        self._programs, self._plans = {}, {}  # by layouts; by kind of call
+        self._last = None  # the last CompiledKernel
+        inputs = [
+            (name, "runtime" if isinstance(kind, TensorType) else "plain")
+            for i, (name, kind) in enumerate(prim_func.params)
+            if i not in self.out_idx
+        ]
+        self._inputs = len(inputs)
+        self._launch = _native.Launcher(prim_func.__name__, [*inputs, ("_debug", "option", False)], self._plan, layout=True)
+
+    def __call__(self, *args, debug=False):
+        """Runs the kernels; with `debug` by the reference interpreter, which checks bounds, uninitialised reads and races."""
+        if len(args) != self._inputs:
+            raise error(
+                ValueError,
+                f"Kernel expected {self._inputs} inputs, but {len(args)} are provided.",
+                hint=f"the parameters of `{self.prim_func.__name__}` are " + ", ".join(self._names()),
+            )
+        result = self._launch(*args, _debug=True) if debug else self._launch(*args)
+        return list(result) if isinstance(result, tuple) else result
+
+    def _names(self):
+        return [name for i, (name, _) in enumerate(self.prim_func.params) if i not in self.out_idx]
+
+    def _plan(self, signature, arguments):
+        """What runs a kind of call that was not seen before."""
+        layouts = {}
+        kinds = dict(self.prim_func.params)
+        for position, (name, known) in enumerate(zip(self._names(), signature.params)):
+            layouts[name] = self._check(position, name, kinds[name], known)
+        layouts = tuple(sorted((name, layout) for name, layout in layouts.items() if layout))
+        debug = arguments["_debug"]
+        key = (layouts, not signature.aliases, signature.device, debug)
+        if key not in self._plans:  # kinds of calls that differ in extents share their code
+            compiled = CompiledKernel(self, layouts, signature)
+            self._plans[key] = compiled, compiled.plan(debug)
+        self._last, plan = self._plans[key]
+        return plan
+
+    def program(self, layouts):
+        """The traced program for tensors of these layouts, ((name, layout), ...)."""
+        if layouts not in self._programs:
+            self._programs[layouts] = build(self.prim_func, self.out_idx, dict(layouts))
+        return self._programs[layouts]
+
+    def _check(self, position, name, kind, known):
+        """Refuses an argument of the wrong kind; gives a tensor's layout: (factor of its address, classes of its strides)."""
+        label = f"{self.prim_func.__name__}.{name}"
+        if not isinstance(kind, TensorType):
+            if known[0] not in ("int", "float", "bool", "const"):
+                raise error(TypeError, f"Expect arg[{position}] to be a number (`{label}` is {kind})")
+            if known[0] == "float" and "int" in kind:
+                raise error(TypeError, f"Expect arg[{position}] to be int (`{label}` is {kind})")
+            return None
+        if known[0] != "tensor":
+            raise error(TypeError, f"Expect arg[{position}] to be pointer (`{label}` is a tensor of {kind.dtype})")
+        _, element, divisibility, extents, strides = known
+        if len(extents) != len(kind.shape):
+            raise error(
+                ValueError,
+                f"{label}.ndim is expected to equal {len(kind.shape)}, but got mismatched ndim",
+                hint=f"it has {len(extents)} dimensions",
+            )
+        if element != kind.dtype and not any({element, str(kind.dtype)} <= same for same in _SAME):
+            raise error(
+                TypeError, f"{label}.dtype is expected to be {kind.dtype}, but got incompatible dtype", hint=f"it holds {element}"
+            )
+        return divisibility, strides
+
+    # -- what is inside ----------------------------------------------------------------------------------------------
+    def _latest(self):
+        """The kernel for the last kind of call; for row-major tensors on the CPU if nothing was called yet."""
+        if self._last:
+            return self._last
+        tensors = [(name, len(kind.shape)) for name, kind in self.prim_func.params if isinstance(kind, TensorType) and kind.shape]
+        layouts = tuple(sorted((name, (1, (0,) * (rank - 1) + (1,))) for name, rank in tensors))
+        return CompiledKernel(self, layouts, SimpleNamespace(device=-1, aliases=()))
+
+    def get_kernel_source(self, kernel_only=True):
+        """The tile IR of the kernels and the host function."""
+        return self._latest().module.text()
+
+    get_host_source = get_kernel_source
+    kernel_source = host_source = property(get_kernel_source)
+
+    @property
+    def asm(self):
+        """{"tile", "passes", "llvm", "asm"}: the stages of the last kind of call."""
+        return self._latest().asm
+
+    def show_source(self, which="kernel"):
+        print(self.get_kernel_source())
+
+    def export_sources(self, kernel_path=None, host_path=None):
+        """Writes the IR to files."""
+        for path in filter(None, (kernel_path, host_path)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self.get_kernel_source())
+
+    def get_profiler(self, tensor_supply_type=None):
+        return Profiler(self, tensor_supply_type or TensorSupplyType.Auto)
+
+
+def _positions(prim_func, out_idx):
+    """out_idx as a list of positions from the front."""
+    if out_idx is None:
+        return []
+    count, result = len(prim_func.params), []
+    for index in [out_idx] if isinstance(out_idx, int) else list(out_idx):
+        if not -count <= index < count:
+            raise error(ValueError, f"out_idx {index} is out of range: `{prim_func.__name__}` has {count} parameters")
+        position = index % count
+        if position in result:
+            raise error(ValueError, f"out_idx names parameter {position} twice")
+        if not isinstance(prim_func.params[position][1], TensorType):
+            raise error(
+                ValueError, f"out_idx {index} is the scalar `{prim_func.params[position][0]}`", hint="outputs are tensors"
+            )
+        if not prim_func.params[position][1].shape:
+            raise error(ValueError, f"output `{prim_func.params[position][0]}` has no dimensions", hint="give it the shape (1,)")
+        result.append(position)
+    return result

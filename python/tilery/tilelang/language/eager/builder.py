@@ -1,0 +1,136 @@
+"""@T.prim_func and @T.macro: functions whose source is traced."""
+
+import functools
+import inspect
+import sys
+
+from ....errors import error
+from ...tracing.context import current
+from ...tracing.dtypes import dtype
+from ...tracing.memory import Element, LocalVar, Memory, TensorType
+from ...tracing.values import Var, read
+
+
+class Ref:
+    """Annotation of a macro's parameter that is passed by reference: a variable, an element or a region."""
+
+
+class PrimFunc:
+    """A function of tensors and scalars whose body launches kernels. `params`: [(name, TensorType or dtype)]."""
+
+    def __init__(self, function, names):
+        self.function = function
+        self.__name__, self.__doc__ = function.__name__, function.__doc__
+        self.params = []
+        for parameter in inspect.signature(function).parameters.values():
+            annotation = parameter.annotation
+            if isinstance(annotation, str) and not isinstance(annotation, dtype):  # from __future__ import annotations
+                annotation = eval(annotation, function.__globals__, names)
+            self.params.append((parameter.name, self._kind(parameter.name, annotation)))
+
+    def _kind(self, name, annotation):
+        if isinstance(annotation, TensorType):
+            return annotation
+        if annotation is inspect.Parameter.empty:
+            raise error(
+                TypeError,
+                f"parameter `{name}` of `{self.__name__}` has no annotation",
+                hint="annotate it with T.Tensor(shape, dtype) or a type like T.int32",
+            )
+        if isinstance(annotation, (str, type)):
+            return dtype(annotation)
+        raise error(
+            TypeError,
+            f"parameter `{name}` of `{self.__name__}` is annotated with {annotation!r}",
+            hint="use T.Tensor(shape, dtype) or a type like T.int32",
+        )
+
+    eager = None  # see jit/eager.py
+    compile_time = ()  # arguments of the function that are no parameters: part of what the disk cache looks up
+
+    def bind(self, values):
+        """(positional, keyword) arguments of the function for the values of the parameters."""
+        return values, {}
+
+    @property
+    def attrs(self):
+        return {"global_symbol": self.__name__}
+
+    def with_attr(self, attr_key_or_dict, attr_value=None):
+        """The function itself: attributes of upstream's IR have no meaning here."""
+        return self
+
+    def __call__(self, *args, **kwargs):
+        raise error(
+            RuntimeError,
+            f"`{self.__name__}` is not compiled",
+            hint="return it from a function decorated with @tilelang.jit, or pass it to tilelang.compile",
+        )
+
+    def __repr__(self):
+        return f"<prim_func {self.__name__}>"
+
+
+def prim_func(func=None, private=False, check_well_formed=True):
+    """Decorator: a function of tensors whose body launches kernels. The options concern upstream's IR."""
+    names = dict(sys._getframe(1).f_locals)
+    return PrimFunc(func, names) if func is not None else lambda f: PrimFunc(f, names)
+
+
+class Macro:
+    """A function that is traced inline wherever a kernel calls it."""
+
+    def __init__(self, function, owner=None):
+        self.function, self.owner = function, owner
+        functools.update_wrapper(self, function)
+        self.by_reference = {
+            p.name for p in inspect.signature(function).parameters.values() if p.annotation in (Ref, Var, "T.Ref", "T.Var")
+        }
+
+    @property
+    def __tile_digest__(self):
+        return self.function, self.owner, self.by_reference
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else Macro(self.function, instance)
+
+    def __call__(self, *args, **kwargs):
+        trace = current()
+        if trace is None:
+            raise error(RuntimeError, f"macro `{self.__name__}` is called outside of a kernel")
+        return Macro.__tile_trace__(self, trace, args, kwargs)
+
+    def __tile_trace__(self, trace, args, kwargs):
+        if self.owner is not None:
+            args = (self.owner, *args)
+        bound = inspect.signature(self.function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            if name in self.by_reference:
+                if not isinstance(value, (LocalVar, Element, Memory)) and not hasattr(value, "extents"):
+                    raise error(
+                        ValueError,
+                        f"argument `{name}` of macro `{self.__name__}` is passed by reference",
+                        hint="give it a T.alloc_var, an element or a region",
+                    )
+            elif isinstance(value, (LocalVar, Element)):
+                bound.arguments[name] = read(value)
+        return trace.inline(self.function, bound.args, bound.kwargs)
+
+
+def macro(func=None):
+    """Decorator: a helper of kernels, traced inline at each call."""
+    return Macro(func) if func is not None else Macro
+
+
+def const(names):
+    """Sizes of the call's tensors as compile-time numbers: `M, N = T.const("M, N")`."""
+    trace = current()
+    if trace is None or trace.eager is None:
+        raise error(
+            RuntimeError,
+            "T.const is used outside of an eager kernel",
+            hint="it belongs in the body of a @tilelang.jit function that declares its tensors; elsewhere use T.dynamic",
+        )
+    made = tuple(trace.eager.constant(name) for name in names.replace(",", " ").split())
+    return made[0] if len(made) == 1 else made

@@ -1,0 +1,107 @@
+"""`with T.Kernel(...)`: one launch, and what its body may ask about it."""
+
+import math
+
+from ...errors import error
+from ..tracing.context import current, kernel
+from ..tracing.values import Expr, Val
+
+
+class Kernel:
+    """`with T.Kernel(gx, gy, threads=128) as (bx, by)`. Programs run in any order; threads are the target's business."""
+
+    def __init__(self, *blocks, threads=128, prelude=None, cluster_dims=None, is_cpu=False):
+        if not 1 <= len(blocks) <= 3:
+            raise error(ValueError, f"T.Kernel takes one to three grid extents, got {len(blocks)}")
+        for extent in blocks:
+            if isinstance(extent, bool) or not isinstance(extent, (int, Expr)):
+                raise error(TypeError, f"a grid extent of T.Kernel must be an integer, got {extent!r}")
+        threads = [threads] if isinstance(threads, int) else list(threads or [128])
+        if len(threads) > 3 or any(not isinstance(n, int) or n <= 0 for n in threads):
+            raise error(ValueError, f"threads must be one to three positive integers, got {threads}")
+        if prelude:
+            raise error(NotImplementedError, "T.Kernel(prelude=...) is source text of another language")
+        self.blocks, self.threads = blocks, threads
+        self.cluster_dims = cluster_dims
+
+    def __enter__(self):
+        trace = current()
+        if trace is None:
+            raise error(
+                RuntimeError, "T.Kernel is used outside of a kernel", hint="use it in a function decorated with @T.prim_func"
+            )
+        trace.begin_kernel(self.blocks, self.threads)
+        trace.native.kernel_hints({"threads": self.threads, "cluster_dims": self.cluster_dims})
+        self.trace = trace
+        ids = [Val(trace.native.program_id(axis), single=len(self.blocks) == 1) for axis in range(len(self.blocks))]
+        return ids[0] if len(ids) == 1 else tuple(ids)
+
+    def __exit__(self, kind, value, traceback):
+        if kind is None:
+            self.trace.end_kernel()
+
+
+class ThreadIndex(Expr):
+    """The index of one of many threads: code that depends on it is no tile program."""
+
+    dtype = "int32"
+
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+
+    @property
+    def __tile_value__(self):
+        raise error(
+            NotImplementedError,
+            f"code that depends on the thread index (T.get_thread_binding with {self.count} threads) is not supported",
+            hint="write it with T.Parallel, T.copy and T.reduce_*; or launch with threads=1",
+        )
+
+
+def get_thread_binding(dim=0):
+    """The index of this thread in its block; 0 if the block has one thread."""
+    threads = kernel("T.get_thread_binding").open.threads
+    count = threads[dim] if dim < len(threads) else 1
+    return 0 if count == 1 else ThreadIndex(count)
+
+
+def get_thread_bindings():
+    """The indices of this thread in its block."""
+    return [get_thread_binding(dim) for dim in range(3)]
+
+
+def get_thread_extent(dim=0):
+    """The number of threads of a block along an axis."""
+    threads = kernel("T.get_thread_extent").open.threads
+    return threads[dim] if dim < len(threads) else 1
+
+
+def get_thread_extents():
+    """The numbers of threads of a block along all three axes."""
+    return [get_thread_extent(dim) for dim in range(3)]
+
+
+def get_num_threads():
+    """The number of threads of a block."""
+    return math.prod(kernel("T.get_num_threads").open.threads)
+
+
+def get_block_binding(dim=0):
+    """The coordinate of this block on a grid axis."""
+    return Val(kernel("T.get_block_binding").native.program_id(dim))
+
+
+def get_block_bindings():
+    """The coordinates of this block on all three grid axes."""
+    return [get_block_binding(dim) for dim in range(3)]
+
+
+def get_block_extent(dim=0):
+    """The extent of a grid axis."""
+    return Val(kernel("T.get_block_extent").native.num_programs(dim))
+
+
+def get_block_extents():
+    """The extents of all three grid axes."""
+    return [get_block_extent(dim) for dim in range(3)]

@@ -1,0 +1,106 @@
+"""Loops by their names in T."""
+
+from ...errors import error
+from ..tracing.context import kernel
+from ..tracing.loops import Iteration, Serial
+from ..tracing.values import Val, binary, same_type
+
+
+class Grid(Iteration):
+    """`for i, j in T.grid(m, n)`: nested sequential loops."""
+
+    def __init__(self, *extents):
+        kernel("T.grid")
+        self.extents = extents
+
+    def bounds(self):
+        raise error(NotImplementedError, "`break` out of T.grid", hint="write nested T.serial loops")
+
+    def run(self, trace, body, line, indices=()):
+        if len(indices) == len(self.extents):
+            return body(indices if len(indices) != 1 else indices[0])
+        return Serial(self.extents[len(indices)]).run(trace, lambda i: self.run(trace, body, line, (*indices, i)), line)
+
+
+class Parallel(Iteration):
+    """`for i, j in T.Parallel(m, n)`: iterations in any order, side by side."""
+
+    def __init__(self, *extents, coalesced_width=None, loop_layout=None, prefer_async=None, annotations=None):
+        kernel("T.Parallel")
+        if not extents:
+            raise error(ValueError, "T.Parallel needs at least one extent")
+        self.extents = extents
+
+    def bounds(self):
+        raise error(NotImplementedError, "`break` out of T.Parallel", hint="its iterations run in any order; use T.serial")
+
+    def run(self, trace, body, line):
+        if trace.parallel:
+            raise error(
+                ValueError,
+                "[Tilelang Semantic Check] Nested parallel loops are not allowed. Please check your loop structure.",
+                hint="give all extents to one T.Parallel",
+            )
+        indices = [Val(v) for v in trace.native.parallel_begin(same_type(trace.native, *self.extents))]
+        trace.parallel.append([i.uid for i in indices])
+        with trace.region("T.Parallel", line):
+            body(tuple(indices) if len(indices) > 1 else indices[0])
+        trace.parallel.pop()
+        trace.native.parallel_end()
+
+
+def serial(start, stop=None, step=1, *, annotations=None):
+    """A sequential loop."""
+    return Serial(start, stop, step)
+
+
+def unroll(start, stop=None, step=1, *, explicit=False, unroll_factor=None, annotations=None):
+    """A sequential loop that a target may unroll; a factor of 0 is the target's choice."""
+    return Serial(start, stop, step, {"unroll": unroll_factor or 0})
+
+
+def vectorized(start, stop=None, *, annotations=None):
+    """A loop whose iterations may run as one vector."""
+    return Serial(start, stop, 1, {"vectorize": True})
+
+
+def Pipelined(start, stop=None, num_stages=0, order=None, stage=None, sync=None, group=None, annotations=None):
+    """A sequential loop whose copies may run ahead; results are those of T.serial."""
+    hints = {"num_stages": int(num_stages), "pipeline_order": order, "pipeline_stage": stage}
+    return Serial(start, stop, 1, {name: value for name, value in hints.items() if value})
+
+
+def Persistent(domain, wave_size, index, group_size=8):
+    """The blocks of `domain` that block `index` of `wave_size` visits, last coordinate in groups of group_size."""
+    return _Persistent(list(domain), wave_size, index, group_size)
+
+
+class _Persistent(Iteration):
+    def __init__(self, domain, wave_size, index, group_size):
+        kernel("T.Persistent")
+        self.domain, self.wave_size, self.index = domain, wave_size, index
+        last = domain[-1]
+        self.group = min(max(group_size, 1), last) if isinstance(last, int) else group_size
+
+    def bounds(self):
+        raise error(NotImplementedError, "`break` out of T.Persistent")
+
+    def run(self, trace, body, line):
+        outer = [binary("//", self.domain[-1] + self.group - 1, self.group), *self.domain[:-1]]
+        total = self.group
+        for size in outer:
+            total = total * size
+
+        def wave(w):
+            rest, coordinates = w * self.wave_size + self.index, []
+            for size in (self.group, *reversed(outer[1:])):
+                coordinates.insert(0, rest % size)
+                rest = rest // size
+            inside = rest * self.group + coordinates[-1]
+            trace.native.if_begin(trace.condition((w * self.wave_size + self.index < total) & (inside < self.domain[-1])))
+            with trace.region("T.Persistent", line):
+                body((*coordinates[:-1], inside))
+            trace.native.if_else()
+            trace.native.if_end([], [])
+
+        Serial((total + self.wave_size - 1) // self.wave_size).run(trace, wave, line)

@@ -1,0 +1,65 @@
+"""Reductions and scans of buffers."""
+
+from tilery import _native
+
+from ...errors import error
+from ..tracing.memory import native_region, tile_op
+
+
+def _reduce(kind):
+    def function(buffer, out, dim=-1, clear=True, batch=1, nan_propagate=False):
+        trace = tile_op(f"T.reduce_{kind}")
+        if batch < 1:
+            raise error(ValueError, f"batch must be at least 1, got {batch}")
+        for side in (buffer, out):
+            if getattr(side, "is_global", False):
+                raise error(
+                    ValueError,
+                    f"Invalid buffer scopes: `{side.label()}` is a tensor",
+                    hint="copy it to a fragment or shared buffer first",
+                )
+        _native.reduce_region(
+            trace.native,
+            kind,
+            native_region(trace, buffer, "T.reduce"),
+            native_region(trace, out, "T.reduce"),
+            dim,
+            bool(clear),
+            bool(nan_propagate),
+        )
+
+    function.__name__ = function.__qualname__ = f"reduce_{kind}"
+    function.__doc__ = f"out = {kind} of buffer along dim; combined with out's old content unless `clear`."
+    return function
+
+
+reduce_sum, reduce_max, reduce_min, reduce_absmax = _reduce("sum"), _reduce("max"), _reduce("min"), _reduce("absmax")
+
+
+reduce_bitand, reduce_bitor, reduce_bitxor = _reduce("bitand"), _reduce("bitor"), _reduce("bitxor")
+
+
+def reduce_abssum(buffer, out, dim=-1, batch=1):
+    """out = sum of absolute values of buffer along dim."""
+    _reduce("abssum")(buffer, out, dim, True, batch)
+
+
+def reduce(buffer, out, kind, dim=-1, clear=True, batch=1, nan_propagate=False):
+    """out = `kind` ("sum", "max", ...) of buffer along dim."""
+    _reduce(kind)(buffer, out, dim, clear, batch, nan_propagate)
+
+
+def _scan(kind):
+    def function(src, dst=None, dim=0, reverse=False):
+        trace = tile_op(f"T.cum{kind}")
+        dst = src if dst is None else dst
+        _native.scan_region(
+            trace.native, kind, native_region(trace, src, "a scan"), native_region(trace, dst, "a scan"), dim, bool(reverse)
+        )
+
+    function.__name__ = function.__qualname__ = f"cum{kind}"
+    function.__doc__ = f"dst = running {kind} of src along dim (in place without dst)."
+    return function
+
+
+cumsum, cummax = _scan("sum"), _scan("max")

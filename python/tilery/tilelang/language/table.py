@@ -1,0 +1,147 @@
+"""The functions of T that are written out, one row each; the elementwise ones are in the core's table."""
+
+from ...core.functions.row import Written
+
+
+def _row(name, place, operation, takes, names=None, **columns):
+    return Written(name, f"tilelang.language.{place}", operation, takes, T=names or name, **columns)
+
+
+# fmt: off
+ROWS = (
+    # Programs and their parameters.
+    _row("prim_func", "eager.builder", "", "a function"),
+    _row("macro", "eager.builder", "", "a function", "macro inline"),
+    _row("dynamic", "symbolics", "", "names of sizes", "dynamic symbolic"),
+    _row("const", "eager.builder", "", "names of sizes"),
+    _row("Kernel", "kernel", "program_id", "extents: ints or sizes"),
+    _row("get_block_binding", "kernel", "program_id", "an axis"),
+    _row("get_block_bindings", "kernel", "program_id", ""),
+    _row("get_block_extent", "kernel", "num_programs", "an axis"),
+    _row("get_block_extents", "kernel", "num_programs", ""),
+    _row("get_thread_binding", "kernel", "", "an axis"),
+    _row("get_thread_bindings", "kernel", "", ""),
+    _row("get_thread_extent", "kernel", "", "an axis"),
+    _row("get_thread_extents", "kernel", "", ""),
+    _row("get_num_threads", "kernel", "", ""),
+
+    # Loops.
+    _row("serial", "loop", "for", "integers", "serial Serial"),
+    _row("unroll", "loop", "for", "integers", "unroll Unroll"),
+    _row("vectorized", "loop", "for", "integers", "vectorized Vectorized"),
+    _row("grid", "loop:Grid", "for", "integers"),
+    _row("Parallel", "loop", "parallel", "integers"),
+    _row("Pipelined", "loop", "for", "integers"),
+    _row("Persistent", "loop", "for", "integers"),
+
+    # Memory.
+    _row("alloc_shared", "allocate", "alloc", "a shape and a type"),
+    _row("alloc_fragment", "allocate", "alloc", "a shape and a type"),
+    _row("alloc_local", "allocate", "alloc", "a shape and a type"),
+    _row("alloc_var", "allocate", "alloc", "a type"),
+    _row("alloc_global", "allocate", "host_empty", "a shape and a type"),
+    _row("empty", "allocate", "host_empty", "a shape and a type"),
+    _row("StridedTensor", "proxy", "root", "a shape, strides and a type"),
+    _row("reshape", "customize", "reinterpret", "a buffer"),
+    _row("view", "customize", "reinterpret", "a buffer"),
+
+    # Regions.
+    _row("copy", "copy_op", "copy_region", "tensors, buffers, regions, elements", "copy async_copy"),
+    _row("fill", "fill_op", "fill_region", "tensors, buffers, regions, elements"),
+    _row("clear", "fill_op", "fill_region", "tensors, buffers, regions, elements"),
+    _row("transpose", "customize", "permute", "buffers"),
+    _row("gemm", "gemm_op", "gemm_region", "buffers, regions"),
+    _row("reduce", "reduce_op", "reduce_region", "buffers"),
+    _row("reduce_sum", "reduce_op", "reduce_region", "buffers"),
+    _row("reduce_max", "reduce_op", "reduce_region", "buffers"),
+    _row("reduce_min", "reduce_op", "reduce_region", "buffers"),
+    _row("reduce_absmax", "reduce_op", "reduce_region", "buffers"),
+    _row("reduce_abssum", "reduce_op", "reduce_region", "buffers"),
+    _row("reduce_bitand", "reduce_op", "reduce_region", "buffers of integers"),
+    _row("reduce_bitor", "reduce_op", "reduce_region", "buffers of integers"),
+    _row("reduce_bitxor", "reduce_op", "reduce_region", "buffers of integers"),
+    _row("cumsum", "reduce_op", "scan_region", "buffers"),
+    _row("cummax", "reduce_op", "scan_region", "buffers"),
+    _row("atomic_add", "atomic", "atomic_region", "tensors, regions, elements"),
+    _row("atomic_max", "atomic", "atomic_region", "tensors, regions, elements"),
+    _row("atomic_min", "atomic", "atomic_region", "tensors, regions, elements"),
+    _row("atomic_or", "atomic", "atomic_region", "elements of integers"),
+
+    # Numbers and conditions.
+    _row("cast", "tir.op", "cast", "a number"),
+    _row("Cast", "tir.op", "cast", "a number"),
+    _row("reinterpret", "tir.op", "bitcast", "a number"),
+    _row("ceildiv", "tir.op", "//", "integers, sizes"),
+    _row("align_up", "tir.op", "//", "integers, sizes"),
+    _row("min", "tir.op", "min", "numbers, sizes"),
+    _row("max", "tir.op", "max", "numbers, sizes"),
+    _row("if_then_else", "tir.op", "select", "a condition and two numbers"),
+    _row("Select", "tir.op", "select", "a condition and two numbers"),
+    _row("infinity", "tir.op", "constant", "a type of floats"),
+    _row("max_value", "tir.op", "", "a type"),
+    _row("min_value", "tir.op", "", "a type"),
+    _row("logical_and", "tir.op", "and", "conditions", "logical_and And"),
+    _row("logical_or", "tir.op", "or", "conditions", "logical_or Or"),
+    _row("logical_not", "tir.op", "not", "a condition", "logical_not Not"),
+
+    # Debugging.
+    _row("print", "print_op:print_value", "print", "a number or a buffer"),
+    _row("device_assert", "print_op", "assert_true", "a condition"),
+    _row("assume", "print_op", "", "a condition"),
+
+    # Hints: they never change a result.
+    _row("use_swizzle", "annotations", "kernel_hints", "an int"),
+    _row("annotate_min_blocks_per_sm", "annotations", "kernel_hints", "an int"),
+    _row("annotate_safe_value", "annotations", "", "{tensor: number}"),
+    _row("annotate_layout", "annotations", "", "{buffer: layout}"),
+    _row("annotate_l2_hit_ratio", "annotations", "", "{tensor: number}"),
+    _row("annotate_restrict_buffers", "annotations", "", "tensors"),
+    _row("annotate_pass_configs", "annotations", "", "a dict"),
+    _row("annotate_compile_flags", "annotations", "", "strings"),
+    _row("annotate_producer_reg_dealloc", "annotations", "", "an int"),
+    _row("annotate_consumer_reg_alloc", "annotations", "", "an int"),
+    _row("disable_warp_group_reg_alloc", "builtin", "", ""),
+    _row("no_set_max_nreg", "builtin", "", ""),
+    _row("set_max_nreg", "builtin", "", "ints"),
+    _row("inc_max_nreg", "builtin", "", "an int"),
+    _row("dec_max_nreg", "builtin", "", "an int"),
+    _row("sync_threads", "builtin", "", "ints"),
+    _row("sync_warp", "builtin", "", "an int"),
+    _row("sync_global", "builtin", "", ""),
+    _row("fence_proxy_async", "builtin", "", ""),
+    _row("func_attr", "annotations", "", "a dict"),
+)
+# fmt: on
+
+# Names of upstream that T lacks, by the reason.
+REFUSED = {
+    "threads of a block are not programmed one by one here; tile code is written with T.copy, T.gemm, T.Parallel and T.reduce_*":
+        "shfl_sync shfl_up shfl_down shfl_xor any_sync all_sync ballot ballot_sync activemask match_any_sync match_all_sync "
+        "syncthreads_count syncthreads_and syncthreads_or warp_reduce_sum warp_reduce_max warp_reduce_min warp_reduce_bitand "
+        "warp_reduce_bitor get_lane_idx get_warp_idx get_warp_idx_sync get_warp_group_idx shuffle_elect thread_binding "
+        "launch_thread tvm_thread_allreduce comm_reducer tvm_warp_shuffle tvm_storage_sync sync_grid",
+    "barriers, copies and roles of warps are chosen by the compiler: T.Pipelined, T.copy and T.gemm say what may overlap":
+        "alloc_barrier alloc_cluster_barrier mbarrier_wait_parity mbarrier_arrive mbarrier_expect_tx mbarrier_init barrier_wait "
+        "barrier_arrive ptx_arrive_barrier ptx_wait_barrier ptx_init_barrier_thread_count create_list_of_mbarrier get_mbarrier "
+        "ws ws_op WSRole WSSync WSPipeline WSSchedule annotate_ws_schedule tma_copy tma_load tma_store tma_store_wait "
+        "tma_store_arrive wgmma_gemm wait_wgmma warpgroup_arrive warpgroup_commit_batch warpgroup_wait ptx_wait_group "
+        "ptx_commit_group ptx_cp_async cp_async_barrier_noinc pdl_trigger pdl_sync PersistentTileScheduler",
+    "clusters of blocks are not programmed here; T.Kernel takes cluster_dims as a hint":
+        "ClusterKernel copy_cluster cluster_sync cluster_arrive cluster_wait block_rank_in_cluster",
+    "text of another language and its instructions cannot be compiled for every target":
+        "CUDASourceCodeKernel import_source call_extern call_intrin ptx_mma ptx_ldmatrix ptx_stmatrix ptx_wgmma_ss ptx_wgmma_rs "
+        "ptx_tma dp4a",
+    "tensor memory and its instructions exist on GPUs of sm_100 only, which are no target":
+        "alloc_tmem tcgen05_gemm tcgen05_gemm_blockscaled tcgen05_mma_arrive tcgen05_cp_warpx4 tma_gather4 tma_scatter4",
+    "where elements lie in memory is the compiler's choice; results do not depend on it":
+        "Layout Fragment alloc_descriptor",
+    "reducers are written with T.reduce_sum and its kin on a fragment":
+        "alloc_reducer reducer_init reducer_update finalize_reducer any_of all_of",
+    "memory is named by tensors, buffers and regions, not by addresses":
+        "ptr handle make_tensor address_of access_ptr tvm_access_ptr decl_buffer match_buffer",
+    "Tilery does not have it yet":
+        "gemm_sp wgmma_gemm_sp mma_gemm_blockscaled im2col c2d_im2col Ramp Broadcast Shuffle extract_lane popcount clz rng_init "
+        "rng_rand rng_rand_float add2 sub2 mul2 fma2 max2 min2 abs2 ieee_add ieee_sub ieee_mul ieee_fmaf ieee_frcp ieee_fsqrt "
+        "ieee_frsqrt ieee_fdiv atomic_addx2 atomic_addx4 atomic_load atomic_store loop_break While int4 uint4 float4_e2m1fn "
+        "float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu tfloat32 meta_class atan2 copysign hypot ldexp nextafter",
+}  # fmt: skip

@@ -1,0 +1,107 @@
+"""Functions of numbers and conditions that are written out; the elementwise ones are rows of the table of functions."""
+
+import math
+
+from ....errors import error
+from ...tracing import dtypes
+from ...tracing.context import current
+from ...tracing.values import Expr, Val, binary, cast, current_builder, select
+
+
+def ceildiv(a, b):
+    """a / b rounded up."""
+    if isinstance(a, float) or isinstance(b, float):
+        raise error(TypeError, f"T.ceildiv takes integers, got {a!r} and {b!r}")
+    return (a + b - 1) // b
+
+
+def align_up(value, alignment):
+    """The smallest multiple of alignment that is at least value."""
+    return ceildiv(value, alignment) * alignment
+
+
+def _fold(op, values):
+    result = values[0]
+    for value in values[1:]:
+        result = binary(op, result, value)
+    return result
+
+
+def min(a, b, *more):
+    """The smallest of some numbers."""
+    return _fold("min", (a, b, *more))
+
+
+def max(a, b, *more):
+    """The greatest of some numbers."""
+    return _fold("max", (a, b, *more))
+
+
+def if_then_else(cond, t, f, span=None, dtype=None):
+    """t where the condition is true, else f; converted to dtype if one is given."""
+    result = select(cond, t, f)
+    return result if dtype is None else cast(result, dtype)
+
+
+def Select(condition, true_value, false_value, span=None):
+    """true_value where the condition is true, else false_value."""
+    return if_then_else(condition, true_value, false_value)
+
+
+def infinity(dtype="float32", span=None):
+    """Positive infinity of a type."""
+    return cast(math.inf, dtype)
+
+
+_LIMITS = {
+    "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38,
+    "float32": 3.4028234663852886e38,
+    "float64": 1.7976931348623157e308,
+    "float8_e4m3fn": 448.0,
+    "float8_e5m2": 57344.0,
+}
+
+
+def max_value(dtype, span=None):
+    """The largest finite value of a type."""
+    dtype = dtypes.dtype(dtype)
+    if dtypes.is_float(dtype):
+        return _LIMITS[str(dtype)]
+    return 1 if dtype == "bool" else (1 << dtype.bits) - 1 if dtype.startswith("u") else (1 << (dtype.bits - 1)) - 1
+
+
+def min_value(dtype, span=None):
+    """The smallest finite value of a type."""
+    dtype = dtypes.dtype(dtype)
+    if dtypes.is_float(dtype):
+        return -_LIMITS[str(dtype)]
+    return 0 if dtype == "bool" or dtype.startswith("u") else -(1 << (dtype.bits - 1))
+
+
+def reinterpret(value, dtype, span=None):
+    """The bits of value as another type."""
+    if isinstance(value, str):  # upstream's old order of arguments
+        value, dtype = dtype, value
+    return Val(current_builder().bitcast(value, dtypes.dtype(dtype)))
+
+
+def Cast(dtype, value, span=None):
+    """The value converted to a type."""
+    return cast(value, dtype)
+
+
+def logical_and(a, b, *more):
+    """Are all conditions true?"""
+    return _fold("and", (a, b, *more))
+
+
+def logical_or(a, b, *more):
+    """Is any condition true?"""
+    return _fold("or", (a, b, *more))
+
+
+def logical_not(x):
+    """Is the condition false?"""
+    trace = current()
+    return trace.logical_not(x) if isinstance(x, Expr) else not x

@@ -1,0 +1,1 @@
+"""What happens while a function is traced: values, memory, loops, and the program that comes out."""

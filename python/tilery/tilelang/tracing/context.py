@@ -1,0 +1,28 @@
+"""The trace in progress on this thread."""
+
+import threading
+
+from ...errors import error
+
+_local = threading.local()
+
+
+def current():
+    """The trace in progress, or None."""
+    return getattr(_local, "trace", None)
+
+
+def set_current(trace):
+    """Makes `trace` the one in progress; returns the one it replaces."""
+    old, _local.trace = current(), trace
+    return old
+
+
+def kernel(what):
+    """The trace in progress, which must be inside `with T.Kernel(...)` to use `what`."""
+    trace = current()
+    if trace is None:
+        raise error(RuntimeError, f"{what} is used outside of a kernel", hint="call it in a function decorated with @T.prim_func")
+    if not trace.in_kernel:
+        raise error(RuntimeError, f"{what} is used outside of `with T.Kernel(...)`")
+    return trace

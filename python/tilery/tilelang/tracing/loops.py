@@ -1,0 +1,44 @@
+"""What `for` runs over in a kernel."""
+
+from ...errors import error
+from .context import kernel
+from .values import Expr
+
+
+class Iteration:
+    """What a loop function gives; `run` builds the loop."""
+
+    attributes = {}
+
+
+class Serial(Iteration):
+    """`for i in T.serial(start, stop, step)`; the hints of the other sequential loops are attributes."""
+
+    def __init__(self, start, stop=None, step=1, attributes=None):
+        kernel("a loop")
+        if stop is None:
+            start, stop = 0, start
+        for bound in (start, stop, step):
+            if isinstance(bound, bool) or not isinstance(bound, (int, Expr)):
+                raise error(TypeError, f"a loop bound must be an integer, got {bound!r}")
+        if isinstance(step, int) and step == 0:
+            raise error(ValueError, "the step of a loop must not be 0")
+        self.start, self.stop, self.step, self.attributes = start, stop, step, attributes or {}
+
+    def bounds(self):
+        return self.start, self.stop, self.step
+
+    def run(self, trace, body, line):
+        if trace.parallel and "num_stages" in self.attributes:
+            raise error(ValueError, "[Tilelang Semantic Check] Pipelined loop cannot be nested inside a parallel loop.")
+        if isinstance(self.step, int) and self.step < 0:  # mirrored: the counter goes up
+            count = (self.start - self.stop + (-self.step - 1)) // -self.step
+            self._loop(trace, 0, count, 1, lambda i: body(self.start + i * self.step), line)
+        else:
+            self._loop(trace, self.start, self.stop, self.step, body, line)
+
+    def _loop(self, trace, lo, hi, step, body, line):
+        counter, _ = trace.b.for_begin(lo, hi, step, [], self.attributes)
+        with trace.region("for", line):
+            body(counter)
+        trace.b.for_end([])

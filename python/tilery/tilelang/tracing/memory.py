@@ -1,0 +1,251 @@
+"""Tensors, buffers and their parts: what subscripts of them mean, and how the builder takes them."""
+
+from tilery import _native
+
+from ...errors import error
+from .context import kernel
+from .dtypes import dtype
+from .values import Expr, Val, difference, is_number
+
+
+class TensorType:
+    """Annotation of a tensor parameter: shape (ints, sizes and expressions of them), element type, strides (None: row-major)."""
+
+    def __init__(self, shape, element="float32", strides=None):
+        self.shape = shape_of(shape)
+        self.dtype = dtype(element)
+        self.strides = None if strides is None else tuple(strides)
+        if self.strides is not None and len(self.strides) != len(self.shape):
+            raise error(ValueError, f"T.StridedTensor has {len(self.shape)} dimensions but {len(self.strides)} strides")
+
+
+    @property
+    def __tile_digest__(self):
+        return self.shape, self.dtype, self.strides
+
+
+def shape_of(shape):
+    """A tuple of ints and sizes."""
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    for size in shape:
+        if isinstance(size, bool) or not isinstance(size, (int, Expr)):
+            raise error(TypeError, f"a shape holds integers and sizes, got {size!r}")
+        if isinstance(size, int) and size < 0:
+            raise error(ValueError, f"a shape has no negative sizes, got {size}")
+    return shape
+
+
+def row_major(shape):
+    """Strides of a tensor without gaps."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.insert(0, step)
+        step = step * size
+    return strides
+
+
+def show(items):
+    return "(" + ", ".join(map(repr, items)) + ("," if len(items) == 1 else "") + ")"
+
+
+class Memory:
+    """A tensor parameter, a workspace or a buffer of a program. `scope` as upstream names it; `native`: the builder's buffer.
+    Tensors have `strides` and the `divisibility` of their address in bytes."""
+
+    divisibility = 1
+
+    def __init__(self, shape, element, scope, name=None, native=None, strides=None):
+        self.shape, self.dtype, self.scope_name, self.name = tuple(shape), dtype(element), scope, name
+        self.native, self.strides = native, strides
+
+    def scope(self):
+        return self.scope_name
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def is_global(self):
+        return self.scope_name == "global"
+
+    def label(self):
+        return self.name or "buffer"
+
+    def __repr__(self):
+        return f"{self.label()}: {self.dtype}{show(self.shape)} in {self.scope_name}"
+
+    def __bool__(self):
+        raise error(TypeError, f"buffer `{self.label()}` is used as a condition", hint="compare one of its elements")
+
+    def __getitem__(self, item):
+        items = item if isinstance(item, tuple) else (item,)
+        if len(items) > self.ndim or (len(items) < self.ndim and not any(isinstance(i, slice) or i is Ellipsis for i in items)):
+            raise error(
+                IndexError,
+                f"Buffer {self.label()} is {self.ndim}-dimensional (shape={show(self.shape)}), "
+                f"but {len(items)} index(es) were provided",
+            )
+        if Ellipsis in [i for i in items if not isinstance(i, Expr)]:
+            at = next(k for k, i in enumerate(items) if i is Ellipsis)
+            items = (*items[:at], *[slice(None)] * (self.ndim - len(items) + 1), *items[at + 1 :])
+        items = (*items, *[slice(None)] * (self.ndim - len(items)))
+        if any(isinstance(i, slice) for i in items):
+            return Region(self, *zip(*(self._range(i, k) for k, i in enumerate(items))))
+        return Element(self, [self._index(i, k) for k, i in enumerate(items)])
+
+    def __setitem__(self, item, value):
+        target = self[item]
+        if isinstance(target, Region):
+            return fill(target, value)
+        target.store(value)
+
+    def _index(self, index, dim):
+        if isinstance(index, int) and index < 0:
+            index = self.shape[dim] + index
+        if isinstance(index, float) or not (isinstance(index, (int, Expr))):
+            raise error(TypeError, f"an index of `{self.label()}` must be an integer, got {index!r}")
+        if isinstance(index, Expr) and "float" in index.dtype:
+            raise error(TypeError, f"an index of `{self.label()}` must be an integer, got a {index.dtype}")
+        if not self.is_global and isinstance(index, int) and not 0 <= index < self.shape[dim]:
+            raise error(
+                IndexError, f"index {index} is out of range for dimension {dim} of `{self.label()}` (shape={show(self.shape)})"
+            )
+        return index.read() if hasattr(index, "read") else index
+
+    def _range(self, item, dim):
+        """(start, extent) of one dimension of a region; an extent that is not known at compile time is None."""
+        if not isinstance(item, slice):
+            return self._index(item, dim), 1
+        if item.step not in (None, 1):
+            raise error(ValueError, f"a slice of `{self.label()}` has step {item.step!r}; only 1 is supported")
+        start = 0 if item.start is None else item.start
+        stop = self.shape[dim] if item.stop is None else item.stop
+        return start, difference(stop, start)
+
+
+class Region:
+    """A rectangle of a Memory: starts and extents, one of each a dimension."""
+
+    def __init__(self, memory, starts, extents):
+        self.memory, self.starts, self.extents = memory, starts, extents
+
+    @property
+    def dtype(self):
+        return self.memory.dtype
+
+    @property
+    def shape(self):
+        return self.extents
+
+
+class Element(Expr):
+    """One element of a Memory; loaded when its value is needed, named when something is stored or copied there."""
+
+    __slots__ = ("memory", "indices")
+
+    def __init__(self, memory, indices):
+        super().__init__()
+        self.memory, self.indices = memory, indices
+
+    @property
+    def dtype(self):
+        return self.memory.dtype
+
+    def read(self):
+        trace = kernel(f"an element of `{self.memory.label()}`")
+        trace.check_private(self)
+        if self.memory.is_global:
+            return Val(trace.native.load_place(self.place(trace), trace.safe_value(self.memory)))
+        return Val(trace.native.element_load(self.memory.native, self.indices))
+
+    def store(self, value):
+        trace = kernel(f"an element of `{self.memory.label()}`")
+        trace.check_private(self)
+        if not is_number(value) and not isinstance(value, Expr):
+            raise error(TypeError, f"cannot store a {type(value).__name__} in an element of `{self.memory.label()}`")
+        if self.memory.is_global:
+            trace.native.store_place(self.place(trace), trace.native.cast(value, self.memory.dtype))
+        else:
+            trace.native.element_store(self.memory.native, self.indices, trace.native.cast(value, self.memory.dtype))
+
+    def place(self, trace):
+        return trace.native.view(trace.root(self.memory), self.indices, (), [])
+
+    @property
+    def __tile_value__(self):
+        return self.read().value
+
+    def __repr__(self):
+        return f"{self.memory.label()}[...]"
+
+
+class LocalVar(Expr):
+    """`T.alloc_var`: the only name that keeps what loops and branches assign to it."""
+
+    __slots__ = ("memory", "name", "bound")
+
+    def __init__(self, memory):
+        super().__init__()
+        self.memory, self.name, self.bound = memory, None, False
+
+    @property
+    def dtype(self):
+        return self.memory.dtype
+
+    def read(self):
+        return Val(kernel("a variable").native.element_load(self.memory.native, [0]))
+
+    def store(self, value):
+        b = kernel("a variable").native
+        b.element_store(self.memory.native, [0], b.cast(value, self.memory.dtype))
+
+    @property
+    def __tile_value__(self):
+        return self.read().value
+
+    def __getitem__(self, index):
+        return Element(self.memory, [index])
+
+    def __setitem__(self, index, value):
+        self.store(value)
+
+    def __repr__(self):
+        return self.name or "alloc_var"
+
+
+def _sizes(items):
+    return [item if isinstance(item, int) else -1 for item in items]
+
+
+def native_region(trace, value, what):
+    """A buffer, region or element as the builder takes it."""
+    if isinstance(value, LocalVar):
+        value = value.memory
+    memory = value if isinstance(value, Memory) else getattr(value, "memory", None)
+    if memory is None:
+        raise error(TypeError, f"{what} takes buffers, regions or elements, got {value!r}")
+    handle = trace.root(memory) if memory.is_global else memory.native
+    shape = _sizes(memory.shape)
+    if isinstance(value, Memory):
+        return _native.Region(handle, memory.label(), shape, [0] * len(shape), shape, True)
+    if isinstance(value, Element):
+        return _native.Region(handle, memory.label(), shape, value.indices, [], False)
+    return _native.Region(handle, memory.label(), shape, list(value.starts), _sizes(value.extents), False)
+
+
+def tile_op(what):
+    """The trace in progress, in which a tile operation may stand."""
+    trace = kernel(what)
+    trace.check_tile_op(what)
+    return trace
+
+
+def fill(region, value, what="T.fill"):
+    """Every element of a buffer or region gets `value`."""
+    if isinstance(region, (Element, LocalVar)):
+        return region.store(value)
+    if isinstance(value, (Memory, Region)):
+        raise error(TypeError, "T.fill takes a number as its value", hint="use T.copy for a buffer")
+    trace = tile_op(what)
+    _native.fill_region(trace.native, native_region(trace, region, what), value)

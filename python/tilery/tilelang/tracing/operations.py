@@ -1,0 +1,37 @@
+"""Elementwise functions on T's values: Python's own on numbers, trees on sizes, the builder's on run-time values."""
+
+from ...core.functions.host import on_numbers
+from ...errors import error
+from . import dtypes, values
+from .values import Expr, Val, cast, current_builder, is_number
+
+
+class Operations:
+    """What the rows of the table of functions compute with."""
+
+    unary = staticmethod(values.unary)
+
+    @staticmethod
+    def binary(op, x, y):
+        return values.binary(op, x, y) if op in values.FOLD else Val(current_builder().binary(op, x, y))
+
+    @staticmethod
+    def math(op, *operands):
+        return Val(current_builder().math(op, *map(Operations.to_float, operands)))
+
+    @staticmethod
+    def to_float(x):
+        """Integers as float32."""
+        return cast(x, "float32") if isinstance(x, Expr) and not dtypes.is_float(x.dtype) else x
+
+
+def call(language, row, name, *arguments):
+    """The value of an elementwise function."""
+    operands = arguments[: len(row.parameters)]
+    row.check(arguments)
+    if all(map(is_number, operands)):
+        return on_numbers(row)(*arguments)
+    for operand in operands:
+        if isinstance(operand, Expr) and operand.dtype not in row.takes.T:
+            raise error(TypeError, f"T.{name} does not take {operand.dtype}", hint="it takes " + ", ".join(row.takes.T))
+    return row.call(Operations, *arguments)

@@ -1,0 +1,173 @@
+"""From a PrimFunc to a module: its kernels, and the host function that checks a call, binds sizes, allocates and launches."""
+
+from tilery import _native
+
+from ...errors import error
+from ...frontend import position
+from .memory import Memory, TensorType, row_major
+from .trace import Trace
+from .values import Expr, Node, Var, sizes_in
+
+
+class Program:
+    """A PrimFunc for one kind of call. `launches`: its kernels with their grids and slots; `tensors`: [(Memory, role)]."""
+
+    def __init__(self, name, module, trace, outputs):
+        self.name, self.module, self.outputs = name, module, outputs
+        self.launches, self.tensors, self.sizes = trace.launches, trace.tensors, list(trace.sizes.values())
+
+
+class CallStride:
+    """A stride that each call tells; `divisibility`: a factor it is known to have."""
+
+    def __init__(self, divisibility=1):
+        self.divisibility = divisibility
+
+
+def build(prim_func, output_positions, layouts):
+    """The Program of `prim_func`. layouts: parameter name -> (divisibility of the address in bytes, [1, 16 or 0 a stride]).
+    A parameter whose position is in output_positions is allocated by the call."""
+    native = _native.Builder("tir")
+    native.set_position(position.current)
+    with Trace(native, prim_func.__name__) as trace:
+        arguments, scalars = [], {}
+        for index, (name, kind) in enumerate(prim_func.params):
+            if isinstance(kind, TensorType):
+                arguments.append(_tensor(trace, name, kind, index in output_positions, layouts.get(name)))
+            else:
+                scalars[name] = var = Var(name, kind)
+                trace.add_size(var)
+                arguments.append(var)
+        for memory, _ in trace.tensors:
+            for size in sizes_in((*memory.shape, *memory.strides)):
+                trace.add_size(size)
+        trace.eager = prim_func.eager
+        result = trace.run(prim_func.function, *prim_func.bind(arguments))
+        outputs = _outputs(prim_func, trace, result, output_positions)
+        _host(trace, prim_func, scalars, outputs)
+        return Program(prim_func.__name__, native.finish(), trace, outputs)
+
+
+def _tensor(trace, name, kind, is_output, layout):
+    memory = Memory(kind.shape, kind.dtype, "global", name)
+    memory.divisibility, classes = layout or (1, [])
+    if kind.strides is not None:
+        memory.strides = list(kind.strides)
+    elif is_output:
+        memory.strides = row_major(kind.shape)
+    else:
+        memory.strides = [1 if c == 1 else CallStride(c or 1) for c in classes] or [CallStride() for _ in kind.shape]
+    return trace.add_tensor(memory, "output" if is_output else "argument")
+
+
+def _outputs(prim_func, trace, result, output_positions):
+    """The tensors a call returns: those of out_idx, or those the function returns."""
+    made = [memory for memory, role in trace.tensors if role == "output"]
+    if output_positions:
+        if result is not None:
+            raise error(ValueError, f"`{prim_func.__name__}` returns tensors and has out_idx", hint="use one of them")
+        names = [prim_func.params[i][0] for i in output_positions]
+        return [next(m for m in made if m.name == name) for name in names]
+    returned = [] if result is None else list(result) if isinstance(result, (tuple, list)) else [result]
+    for memory in returned:
+        if not any(memory is m for m in made):
+            raise error(ValueError, f"`{prim_func.__name__}` returns something that T.empty did not make")
+    if len(returned) != len(made):
+        raise error(
+            ValueError,
+            f"`{prim_func.__name__}` makes {len(made)} tensors with T.empty and returns {len(returned)}",
+            hint="return all of them; T.alloc_global makes a workspace",
+        )
+    return returned
+
+
+def _host(trace, prim_func, scalars, outputs):
+    native, name = trace.native, prim_func.__name__
+    tensors = {memory.name: memory for memory, role in trace.tensors if role == "argument"}
+    params, bound = [], []
+    for parameter, kind in prim_func.params:
+        if parameter in tensors:
+            params.append((parameter, kind.dtype, len(kind.shape)))
+            bound.append(tensors[parameter])
+        elif parameter in scalars:
+            params.append((parameter, kind, -1))
+            bound.append(scalars[parameter])
+    handles = dict(zip(map(id, bound), native.begin_host(f"{name}_host", params)))
+    for var in scalars.values():
+        trace.host_values[var.uid] = handles[id(var)]
+    checks = list(_bind(trace, tensors.values(), handles))
+    for memory, what, dim, actual, expected in checks:
+        shown = "" if isinstance(expected, int) else f" (the second is {expected!r})"
+        native.host_check(
+            actual, expected, f"Argument {name}.{memory.name}.{what}[{dim}] has an unsatisfied constraint: {{0}} == {{1}}{shown}"
+        )
+    for memory, role in trace.tensors:
+        if role != "argument":
+            handles[id(memory)] = native.host_empty(
+                [_i64(native, size) for size in memory.shape], memory.dtype, role == "workspace"
+            )
+    for state in trace.launches:
+        args = []
+        for what, owner, *dim in state.slots:
+            if id(owner) not in handles and what != "size":
+                raise error(RuntimeError, f"tensor `{owner.label()}` is made after the kernel that uses it")
+            if what == "pointer":
+                args.append(native.host_pointer(handles[id(owner)]))
+            elif what == "size":
+                args.append(native.cast(trace.host_values[owner.uid], owner.dtype))
+            else:
+                args.append(native.host_stride(handles[id(owner)], *dim))
+        native.launch(state.name, [_i64(native, extent) for extent in state.grid], args)
+    native.end_host([handles[id(memory)] for memory in outputs])
+
+
+def _i64(native, value):
+    return native.cast(value, "int64")
+
+
+def _bind(trace, tensors, handles):
+    """Binds every size to the first dimension that is it. Yields what else must hold: (tensor, "shape" | "strides", dim,
+    actual, expected)."""
+    native, rest = trace.native, []
+    for memory in tensors:
+        handle = handles[id(memory)]
+        entries = [("shape", d, size, native.host_extent) for d, size in enumerate(memory.shape)]
+        entries += [
+            ("strides", d, s, native.host_stride)
+            for d, s in enumerate(memory.strides)
+            if isinstance(s, (int, Expr)) and not _is_one(s, memory, d)
+        ]
+        for what, dim, size, ask in entries:
+            if isinstance(size, Var) and size.uid not in trace.host_values:
+                trace.host_values[size.uid] = ask(handle, dim)
+            else:
+                rest.append((memory, what, dim, ask, size))
+    pending = True
+    while pending:  # an expression of one unknown size binds it
+        pending = False
+        for entry in list(rest):
+            memory, what, dim, ask, size = entry
+            if isinstance(size, Node) and _solve(trace, size, ask(handles[id(memory)], dim)):
+                pending = True
+    for memory, what, dim, ask, size in rest:
+        yield memory, what, dim, ask(handles[id(memory)], dim), size
+
+
+def _is_one(stride, memory, dim):
+    """A stride known from the specialisation of the call needs no check."""
+    return isinstance(stride, int) and stride == 1 and getattr(memory, "specialised", True)
+
+
+def _solve(trace, node, value):
+    """Binds the one unknown size of a linear expression to what makes it `value`."""
+    form, constant = node.affine()
+    unknown = [uid for uid in form if uid in trace.sizes and uid not in trace.host_values]
+    if len(unknown) != 1 or any(uid not in trace.sizes for uid in form):
+        return False
+    native = trace.native
+    rest = native.binary("-", value, constant)
+    for uid, factor in form.items():
+        if uid != unknown[0]:
+            rest = native.binary("-", rest, native.binary("*", trace.host_values[uid], factor))
+    trace.host_values[unknown[0]] = native.binary("//", rest, form[unknown[0]])
+    return True

@@ -1,0 +1,307 @@
+"""Symbolic values. Outside a kernel they are trees over sizes (`Var`, `Node`), which host function and kernels evaluate;
+inside they are IR values.
+
+Every integer knows its affine form, so that `A[i * 64:(i + 1) * 64]` has the length 64 at compile time."""
+
+import itertools
+import math
+
+from ...errors import error
+from ...frontend.language import BINARY
+from .context import current
+from .dtypes import dtype as _dtype
+from .dtypes import is_float
+
+_uids = itertools.count()
+
+
+class Expr:
+    """A number known at run time only."""
+
+    __slots__ = ("uid",)
+    __hash__ = object.__hash__
+
+    def __init__(self):
+        self.uid = next(_uids)
+
+    def __bool__(self):
+        raise error(
+            TypeError,
+            "a run-time value has no truth value at compile time",
+            hint="`if`, `and`, `or` and `not` on run-time values work inside a @T.prim_func or a @T.macro",
+        )
+
+    def __index__(self):
+        raise error(TypeError, "a run-time value is used where an integer must be known at compile time")
+
+    __int__ = __float__ = __index__
+
+    def __iter__(self):
+        raise error(TypeError, "a run-time value cannot be iterated over")
+
+    def affine(self):
+        """({atom: factor}, constant): the value as a sum of multiples of atoms."""
+        return {self.uid: 1}, 0
+
+    def astype(self, to):
+        return cast(self, to)
+
+
+def _operators():
+    def forward(op):
+        return lambda self, other: binary(op, self, other) if is_operand(other) else NotImplemented
+
+    def reflected(op):
+        return lambda self, other: binary(op, other, self) if is_operand(other) else NotImplemented
+
+    for name, op in {
+        "add": "+",
+        "sub": "-",
+        "mul": "*",
+        "truediv": "/",
+        "floordiv": "//",
+        "mod": "%",
+        "pow": "**",
+        "lshift": "<<",
+        "rshift": ">>",
+        "and": "&",
+        "or": "|",
+        "xor": "^",
+    }.items():
+        setattr(Expr, f"__{name}__", forward(op))
+        setattr(Expr, f"__r{name}__", reflected(op))
+    for name, op in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
+        setattr(Expr, f"__{name}__", forward(op))
+    Expr.__neg__ = lambda self: unary("-", self)
+    Expr.__invert__ = lambda self: unary("~", self)
+    Expr.__pos__ = lambda self: self
+    Expr.__abs__ = lambda self: unary("abs", self)
+
+
+_operators()
+
+
+class Var(Expr):
+    """A size bound at each call (`T.dynamic`), or a scalar parameter."""
+
+    __slots__ = ("name", "dtype")
+
+    def __init__(self, name, kind):
+        super().__init__()
+        self.name, self.dtype = name, kind
+
+    @property
+    def __tile_digest__(self):
+        return self.name, self.dtype
+
+    def __repr__(self):
+        return self.name
+
+    @property
+    def __tile_value__(self):
+        return current().variable(self)
+
+
+class Node(Expr):
+    """An operation on sizes that has not been evaluated."""
+
+    __slots__ = ("op", "operands")
+
+    def __init__(self, op, operands):
+        super().__init__()
+        self.op, self.operands = op, operands
+
+    @property
+    def __tile_digest__(self):
+        return self.op, self.operands
+
+    @property
+    def dtype(self):
+        if self.op in ("<", "<=", ">", ">=", "==", "!=", "and", "or", "not"):
+            return _dtype("bool")
+        return next(operand.dtype for operand in self.operands if isinstance(operand, Expr))
+
+    def __repr__(self):
+        if self.op in ("min", "max"):
+            return f"{self.op}({', '.join(map(repr, self.operands))})"
+        if len(self.operands) == 1:
+            return f"{self.op}{self.operands[0]!r}"
+        return f"({self.operands[0]!r} {self.op} {self.operands[1]!r})"
+
+    @property
+    def __tile_value__(self):
+        b = current().native
+        if len(self.operands) == 1:
+            return b.unary(self.op, self.operands[0])
+        return b.binary(self.op, *self.operands)
+
+    def affine(self):
+        return _combine(self.op, *self.operands) if len(self.operands) == 2 else ({self._key(): 1}, 0)
+
+    def _key(self):
+        return (
+            self.op,
+            *(operand._key() if isinstance(operand, Node) else getattr(operand, "uid", operand) for operand in self.operands),
+        )
+
+
+class Val(Expr):
+    """A scalar of the kernel being built."""
+
+    __slots__ = ("value", "form", "single")
+
+    def __init__(self, value, form=None, single=False):
+        super().__init__()
+        self.value, self.form, self.single = value, form, single
+
+    @property
+    def dtype(self):
+        return _dtype(self.value.dtype)
+
+    @property
+    def __tile_value__(self):
+        return self.value
+
+    def affine(self):
+        return self.form or ({self.uid: 1}, 0)
+
+    def __repr__(self):
+        return f"<run-time {self.value.dtype}>"
+
+
+def is_number(value):
+    return isinstance(value, (bool, int, float))
+
+
+def is_operand(value):
+    return is_number(value) or isinstance(value, Expr) or hasattr(value, "__tile_value__")
+
+
+def _affine(value):
+    return value.affine() if isinstance(value, Expr) else ({}, value)
+
+
+def _combine(op, a, b):
+    if op in "+-":
+        (left, x), (right, y) = _affine(a), _affine(b)
+        sign = 1 if op == "+" else -1
+        form = dict(left)
+        for atom, factor in right.items():
+            form[atom] = form.get(atom, 0) + sign * factor
+        return {atom: factor for atom, factor in form.items() if factor}, x + sign * y
+    if op == "*" and (isinstance(a, int) or isinstance(b, int)):
+        (form, constant), factor = (_affine(b), a) if isinstance(a, int) else (_affine(a), b)
+        return {atom: f * factor for atom, f in form.items() if f * factor}, constant * factor
+    return None
+
+
+def difference(a, b):
+    """a - b if it is known at compile time, else None."""
+    if not all(isinstance(x, (int, Expr)) for x in (a, b)):
+        return None
+    form, constant = _combine("-", a, b)
+    return None if form else constant
+
+
+FOLD = BINARY | {
+    "min": min,
+    "max": max,
+    "and": lambda a, b: bool(a and b),
+    "or": lambda a, b: bool(a or b),
+}
+_NEUTRAL = {("+", 0), ("-", 0), ("*", 1), ("//", 1)}
+
+
+def is_size(value):
+    """Known before the kernel runs: a number or a tree over sizes."""
+    return isinstance(value, (Var, Node)) or is_number(value)
+
+
+def sizes_in(items):
+    """The Vars of some numbers and trees over sizes."""
+    for item in items:
+        if isinstance(item, Var):
+            yield item
+        elif isinstance(item, Node):
+            yield from sizes_in(item.operands)
+
+
+def binary(op, a, b):
+    if is_number(a) and is_number(b) and op in FOLD:
+        return FOLD[op](a, b)
+    if is_size(a) and is_size(b):
+        if isinstance(b, int) and (op, b) in _NEUTRAL:
+            return a
+        if isinstance(a, int) and (op, a) in (("+", 0), ("*", 1)):
+            return b
+        return Node(op, (a, b))
+    value = current_builder().binary(op, a, b)
+    form = _combine(op, a, b) if not is_float(value.dtype) and isinstance(a, (Expr, int)) and isinstance(b, (Expr, int)) else None
+    return Val(value, form)
+
+
+def unary(op, a):
+    if isinstance(a, (Var, Node)):
+        return binary("-", 0, a) if op == "-" else Node(op, (a,))
+    return Val(current_builder().unary(op, a))
+
+
+def current_builder():
+    trace = current()
+    if trace is None:
+        raise error(RuntimeError, "a run-time value is used outside of a kernel")
+    return trace.native
+
+
+def read(value):
+    """A value that later stores do not change: elements and variables are loaded now."""
+    return value.read() if hasattr(value, "read") else value
+
+
+def cast(value, dtype, round="", sat=True, rbits=None):
+    """The value converted to an element type, rounded to nearest even ("" or "rn") or towards zero ("rz")."""
+    if round not in ("", "rn", "rz") or rbits is not None:
+        asked = f"round={round!r}" if round not in ("", "rn", "rz") else "rbits"
+        raise error(NotImplementedError, f"T.cast does not support {asked}", hint="known: round='', 'rn', 'rz'")
+    to = _dtype(dtype)
+    if is_number(value):
+        if to == "int32" and not isinstance(value, float):
+            return int(value)
+        if is_float(to) and math.isinf(value):
+            return Val(current_builder().constant(value, to))
+        trace = current()
+        if trace is None or not trace.in_kernel:
+            return float(value) if is_float(to) else bool(value) if to == "bool" else int(value)
+    elif isinstance(value, (Var, Node)):
+        if to in ("int32", "int64"):
+            return value
+    result = current_builder().cast(value, to, round == "rz")
+    same = isinstance(value, Expr) and to in ("int32", "int64") and "int" in value.dtype
+    return Val(result, value.affine() if same else None)
+
+
+def _converted(self, value):
+    """`T.float32(x)` converts x."""
+    return cast(value, self)
+
+
+_dtype.__call__ = _converted
+
+
+def select(condition, x, y):
+    """x where the condition is true, else y."""
+    if not isinstance(condition, Expr):
+        return x if condition else y
+    if is_size(condition) and is_size(x) and is_size(y) and not (current() and current().in_kernel):
+        raise error(NotImplementedError, "a condition on sizes outside `with T.Kernel(...)`", hint="move it into the kernel")
+    return Val(current_builder().select(condition, x, y))
+
+
+def same_type(native, *bounds):
+    """Loop bounds as int32, or all as int64 if one is wider."""
+    values = [native.materialize(bound) for bound in bounds]
+    for value in values:
+        if "int" not in value.dtype:
+            raise error(TypeError, f"a loop bound must be an integer, got {value.dtype}")
+    wide = any(value.dtype in ("int64", "uint64", "uint32") for value in values)
+    return [native.cast(value, "int64" if wide else "int32") for value in values]

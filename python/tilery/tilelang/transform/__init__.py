@@ -1,0 +1,5 @@
+"""Switches of upstream's passes."""
+
+from .pass_config import PassConfigKey
+
+__all__ = ["PassConfigKey"]

@@ -1,0 +1,13 @@
+"""`--slice K/N`: only each N-th of the chosen tests, from the K-th on (./run test long)."""
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slice", metavar="K/N", default="1/1", help="run the K-th of N slices of the chosen tests")
+
+
+def pytest_collection_modifyitems(config, items):
+    part, parts = map(int, config.getoption("slice").split("/"))
+    dropped = [item for index, item in enumerate(items) if index % parts != part - 1]
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = items[part - 1 :: parts]
