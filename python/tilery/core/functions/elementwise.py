@@ -3,7 +3,7 @@ line in docs/functions.md and its tests come from here (`./run python tools/func
 
 import enum
 
-from .row import ALL, BOOL, FLOAT, FLOATS, INTEGERS, NUMBERS, SAME, SINGLE, Row, Takes
+from .row import ALL, BOOL, FLOAT, FLOATS, INTEGERS, NUMBER, NUMBERS, QUOTIENT, SAME, SINGLE, Row, Takes
 
 
 class PropagateNan(enum.Enum):
@@ -21,7 +21,7 @@ INTEGRAL = Takes(tl=INTEGERS, libdevice=INTEGERS, T=(*INTEGERS, "bool"))
 
 
 def _sigmoid(f, x):
-    return f.binary("/", 1.0, f.binary("+", 1.0, f.math("exp", f.unary("-", x))))
+    return f.binary("/", 1.0, f.binary("+", 1.0, f.math("exp", f.unary("-", f.to_float(x)))))
 
 
 def _quotient(f, x, y, ieee_rounding=False):
@@ -74,7 +74,7 @@ ROWS = (
     Row("pow", "x, y", _power, Takes(libdevice=NUMBERS, T=NUMBERS), FLOAT, "x to the power of y, as a float.", "x**y",
         libdevice="pow fast_powf", T="pow"),
     Row("sigmoid", "x", _sigmoid, Takes(tl=SINGLE, T=NUMBERS), FLOAT, "1 / (1 + exp(-x)).", "1 / (1 + exp(-x))",
-        ulps=4, method=True, tl="sigmoid", T="sigmoid"),
+        ulps=4, where="x > -87", method=True, tl="sigmoid", T="sigmoid"),
 
     # Trigonometric and hyperbolic functions.
     Row("sin", "x", "math sin", FUNCTION, FLOAT, "The sine.", "sin(x)",
@@ -138,11 +138,11 @@ ROWS = (
     Row("mul", "x, y", "binary *", Takes(), SAME, "x * y.", "x * y", ulps=0.5, options=_OVERFLOW, tl="mul"),
     Row("fma", "x, y, z", "math fma", Takes(tl=NUMBERS, libdevice=NUMBERS), FLOAT, "x * y + z with one rounding.", "x * y + z",
         ulps=0.5, tl="fma", libdevice="fma"),
-    Row("fdiv", "x, y", _quotient, ONLY_FLOATS, SAME, "x / y of floats; of float32 correctly rounded only if asked.", "x / y",
+    Row("fdiv", "x, y", _quotient, ONLY_FLOATS, QUOTIENT, "x / y of floats; of float32 correctly rounded only if asked.", "x / y",
         options={"ieee_rounding": False}, tl="fdiv", libdevice="fdiv"),
-    Row("div_rn", "x, y", "binary div_rn", ONLY_FLOATS, SAME, "x / y of floats, correctly rounded.", "x / y",
+    Row("div_rn", "x, y", "binary div_rn", ONLY_FLOATS, QUOTIENT, "x / y of floats, correctly rounded.", "x / y",
         ulps=0.5, tl="div_rn", libdevice="div_rn"),
-    Row("fast_dividef", "x, y", _quotient, ANY, FLOAT, "x / y.", "x / y", libdevice="fast_dividef"),
+    Row("fast_dividef", "x, y", _quotient, ANY, QUOTIENT, "x / y.", "x / y", libdevice="fast_dividef"),
     Row("fmod", "x, y", "math fmod", FUNCTION, FLOAT, "The remainder of x / y with the sign of x, as a float.", "fmod(x, y)",
         ulps=0.5, libdevice="fmod"),
     Row("umulhi", "x, y", "binary mulhi", INTEGRAL, SAME, "The upper half of the product.", "(x * y) >> bits", tl="umulhi"),
@@ -155,15 +155,19 @@ ROWS = (
 
     # Integer division and remainders.
     Row("truncdiv", "a, b", "binary truncdiv", INTEGRAL, SAME, "The quotient without its fraction, as in C.", "truncdiv(a, b)",
-        T="truncdiv"),
+        where="b != 0", T="truncdiv"),
     Row("truncmod", "a, b", "binary truncmod", ANY, SAME, "The remainder with the sign of a, as in C.", "truncmod(a, b)",
-        T="truncmod fmod"),
-    Row("floordiv", "a, b", "binary //", ANY, SAME, "The quotient rounded down, as in Python.", "a // b", T="floordiv"),
-    Row("floormod", "a, b", "binary %", ANY, SAME, "The remainder with the sign of b, as in Python.", "a % b", T="floormod"),
+        ulps=0.5, where="b != 0", T="truncmod fmod"),
+    Row("floordiv", "a, b", "binary //", ANY, NUMBER, "The quotient rounded down, as in Python.", "a // b",
+        where="b != 0", T="floordiv"),
+    Row("floormod", "a, b", "binary %", ANY, NUMBER, "The remainder with the sign of b, as in Python.", "a % b",
+        scale="a", where="b != 0", T="floormod"),
 
     # Bits.
-    Row("shift_left", "a, b", "binary <<", INTEGRAL, SAME, "The bits of a moved up by b places.", "a << b", T="shift_left"),
-    Row("shift_right", "a, b", "binary >>", INTEGRAL, SAME, "The bits of a moved down by b places.", "a >> b", T="shift_right"),
+    Row("shift_left", "a, b", "binary <<", Takes(T=INTEGERS), SAME, "The bits of a moved up by b places.", "a << b",
+        where="0 <= b < bits", T="shift_left"),
+    Row("shift_right", "a, b", "binary >>", Takes(T=INTEGERS), SAME, "The bits of a moved down by b places.", "a >> b",
+        where="0 <= b < bits", T="shift_right"),
     Row("bitwise_and", "a, b", "binary &", INTEGRAL, SAME, "The bits that both have.", "a & b", T="bitwise_and"),
     Row("bitwise_or", "a, b", "binary |", INTEGRAL, SAME, "The bits that either has.", "a | b", T="bitwise_or"),
     Row("bitwise_xor", "a, b", "binary ^", INTEGRAL, SAME, "The bits that just one has.", "a ^ b", T="bitwise_xor"),

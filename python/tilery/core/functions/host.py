@@ -33,7 +33,9 @@ NAMES = {
 
 def evaluator(row, names):
     """`row.value` as a function of the operands and the options, with these names in it."""
-    return eval(f"lambda {', '.join((*row.parameters, *row.options))}: {row.value}", dict(names))
+    function = eval(f"lambda {', '.join((*row.parameters, *row.options))}: {row.value}", dict(names))
+    function.__defaults__ = row.defaults or None
+    return function
 
 
 @functools.lru_cache(maxsize=None)

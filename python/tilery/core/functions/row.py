@@ -13,8 +13,23 @@ INTEGERS = (*SIGNED, *UNSIGNED)
 NUMBERS = (*FLOATS, *INTEGERS, "bool")
 ALL = (*FLOAT8, *NUMBERS)
 
-# Element type of the result, of operands of one type: that type; the same, integers become float32; bool.
-SAME, FLOAT, BOOL = "same", "float", "bool"
+
+class Result:
+    """The element type of the result by that of the operands; the same type where nothing is said."""
+
+    def __init__(self, meaning, types=()):
+        self.meaning, self.types = meaning, dict(types)
+
+    def of(self, dtype):
+        return self.types.get(dtype, dtype)
+
+
+_FLOAT32 = dict.fromkeys((*INTEGERS, "bool"), "float32")
+SAME = Result("that of the operands")
+FLOAT = Result("that of the operands; of integers float32", _FLOAT32)
+QUOTIENT = Result("float64 of float64, else float32", {**_FLOAT32, "float16": "float32", "bfloat16": "float32"})
+NUMBER = Result("that of the operands; of bool int32", {"bool": "int32"})
+BOOL = Result("bool", dict.fromkeys(ALL, "bool"))
 
 
 _NAMES = re.compile(r"(\w+)(?:\(([^)]*)\))?")
@@ -34,22 +49,24 @@ class Row:
                numbers them: arg0, arg1
     operation  of the builder ("math exp"), or a function of (operations, *operands, *options) that composes some
     takes      the element types of operands (Takes); mixed ones promote as the language says
-    result     SAME, FLOAT or BOOL
+    result     a Result
     meaning    one sentence
     value      the exact result as an expression over the operands, for numbers: Python's, and the references of the tests
     options    {name: default} of compile-time parameters behind the operands; a tuple of words: one of them, usually the first
     ulps       the greatest error of a float32 or float64 result in units of the last place; 0.5: correctly rounded
+    scale      the number whose last place that is, as an expression, where it is not the result
+    where      the condition under which the value is defined, as an expression over the operands and the `bits` of their type
     method     tiles have it as a method, too
     targets    what it runs on
     names      {language: the names it has there}"""
 
     def __init__(
-        self, name, operands, operation, takes, result, meaning, value, *, options=None, ulps=2, method=False,
-        targets=("cpu", "cuda"), **names,
+        self, name, operands, operation, takes, result, meaning, value, *, options=None, ulps=2, scale=None,
+        where="True", method=False, targets=("cpu", "cuda"), **names,
     ):  # fmt: skip
         self.name, self.operation, self.takes, self.result = name, operation, takes, result
         self.meaning, self.value, self.options, self.ulps, self.method = meaning, value, options or {}, ulps, method
-        self.targets, self.names = targets, names
+        self.scale, self.where, self.targets, self.names = scale, where, targets, names
         self.parameters = _words(operands)
         self.defaults = tuple(v[0] if isinstance(v, tuple) else v for v in self.options.values())
 
