@@ -1,10 +1,21 @@
 """`from tilery import triton`: the language of tilery.tileon under its other name."""
 
+import importlib.abc
 import sys
 
 from . import tileon
+from .core import alias
 
-# The same modules, not copies of them: tensors and constants must be of one class.
-_PREFIX = tileon.__name__
-for _name in [n for n in sys.modules if n == _PREFIX or n.startswith(_PREFIX + ".")]:
-    sys.modules[__name__ + _name[len(_PREFIX) :]] = sys.modules[_name]
+_OURS = tileon.__name__
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Modules that are imported later: the same ones, not copies of them."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        return alias.spec(fullname, _OURS + fullname[len(__name__) :]) if fullname.startswith(__name__ + ".") else None
+
+
+sys.modules[__name__] = tileon
+alias.share(__name__, _OURS)
+sys.meta_path.insert(0, _Finder())

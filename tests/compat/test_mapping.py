@@ -145,3 +145,50 @@ def later():
 def test_import_of_tilery_leaves_torch_alone(python):
     done = python("-c", "import sys, tilery, tilery.compat; assert 'torch' not in sys.modules", files={})
     assert done.returncode == 0, done.stderr
+
+
+def test_an_alias_changes_no_name(tilery_run):
+    """A package may give a module's name to something else: `triton.runtime.driver` is an object, `tilelang.jit` a function."""
+    tilery_run(
+        """
+import sys, types
+import triton.runtime, tilelang, ninetoothed, tileon
+before = triton.runtime.driver, tilelang.jit, ninetoothed.make, triton.jit
+from triton.runtime.driver import driver
+from triton.runtime.jit import JITFunction
+from tilelang.jit import jit
+from tilelang.jit.kernel import JITKernel
+import ninetoothed.make
+import triton.runtime.driver, tilelang.jit.kernel, triton.language.core, triton.compiler.errors
+assert before == (triton.runtime.driver, tilelang.jit, ninetoothed.make, triton.jit)
+assert triton.runtime.driver.active and not isinstance(tilelang.jit, types.ModuleType)
+assert driver is triton.runtime.driver and jit is tilelang.jit and JITKernel is tilelang.JITKernel
+assert JITFunction is triton.JITFunction is tileon.runtime.JITFunction
+assert sys.modules["triton.runtime.driver"] is sys.modules["tileon.runtime.driver"] is sys.modules["tilery.tileon.runtime.driver"]
+assert triton.language.core.tensor is triton.language.tensor and triton.language.core.load is triton.language.load
+"""
+    )
+
+
+def test_what_upstream_has_and_we_have_not(tilery_run):
+    tilery_run(
+        """
+for statement, name in {
+    "import tilelang.layout": "tilelang.layout",
+    "import triton.runtime.cache": "triton.runtime.cache",
+    "from ninetoothed.debugging import simulate_arrangement": "ninetoothed.debugging",
+}.items():
+    try:
+        exec(statement)
+    except ModuleNotFoundError as error:
+        assert error.name == name and f"No module named '{name}'" in str(error), str(error)
+    else:
+        raise SystemExit("no error")
+try:
+    from triton.runtime.jit import MockTensor
+except ImportError as error:
+    assert "cannot import name 'MockTensor'" in str(error), str(error)
+else:
+    raise SystemExit("no error")
+"""
+    )

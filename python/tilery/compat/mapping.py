@@ -8,10 +8,11 @@ import builtins
 import contextlib
 import importlib
 import importlib.abc
-import importlib.machinery
 import importlib.util
 import sys
 import threading
+
+from ..core import alias
 
 NAMES = {
     "ninetoothed": "tilery.ninetoothed",
@@ -42,30 +43,12 @@ def is_upstream(namespace):
     return root in TORCH or root in NAMES
 
 
-class _Alias(importlib.abc.Loader):
-    """Makes one module known under a second name, leaving its own attributes alone."""
-
-    def __init__(self, target):
-        self.target = target
-
-    def create_module(self, spec):
-        module = importlib.import_module(self.target)
-        self.spec = module.__spec__
-        return module
-
-    def exec_module(self, module):
-        module.__spec__ = self.spec
-
-
 class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname, path=None, target=None):
         ours = translate(fullname)
         if ours is None or _upstream.depth:
             return None
-        found = _find_spec(ours)
-        if found is None:
-            return None
-        return importlib.machinery.ModuleSpec(fullname, _Alias(ours), origin=found.origin)
+        return alias.spec(fullname, ours)
 
 
 class _Upstream(threading.local):

@@ -1,14 +1,12 @@
 """NineToothed: kernels as serial code over the tiles of arranged tensors."""
 
-from tilery._native.arrange import Symbol, Tensor, block_size
-
 from . import language
 from .dtype import bfloat16, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
-from .evaluate import eval, subs
-from .jit import jit, make
-
-Tensor.eval = eval
-Tensor.subs = subs
+from .eval import eval, subs
+from .jit import jit
+from .make import make
+from .symbol import Symbol, block_size
+from .tensor import Tensor
 
 __all__ = [
     "Symbol",

@@ -1,20 +1,20 @@
 """Tileon, which is also Triton: tile programs over pointers."""
 
-from ..errors import Error as TritonError
-from . import language, runtime, testing
-from .autotuner import Config, autotune, heuristics
-from .jit import JITFunction, KernelInterface, cdiv, constexpr_function, jit, next_power_of_2, reinterpret
+from . import compiler, errors, language, runtime, testing
+from .compiler import CompilationError, CompiledKernel
+from .errors import TritonError
 from .language import constexpr
-from .launch import CompiledKernel
-from .runtime.errors import OutOfResources
+from .runtime import Config, InterpreterError, JITFunction, KernelInterface, OutOfResources, autotune, heuristics, reinterpret
+from .runtime.jit import constexpr_function, jit
 
-TileonError = CompilationError = InterpreterError = TritonError
+TileonError = TritonError
 __version__ = "3.6.0"
 
 __all__ = [
     "CompilationError",
     "CompiledKernel",
     "Config",
+    "InterpreterError",
     "JITFunction",
     "KernelInterface",
     "OutOfResources",
@@ -22,8 +22,10 @@ __all__ = [
     "TritonError",
     "autotune",
     "cdiv",
+    "compiler",
     "constexpr",
     "constexpr_function",
+    "errors",
     "heuristics",
     "jit",
     "language",
@@ -32,3 +34,15 @@ __all__ = [
     "runtime",
     "testing",
 ]
+
+
+@constexpr_function
+def cdiv(x, y):
+    """x / y rounded up."""
+    return -(-x // y)
+
+
+@constexpr_function
+def next_power_of_2(n):
+    """The smallest power of two that is at least n."""
+    return 1 << max(n - 1, 0).bit_length() if n > 0 else 0

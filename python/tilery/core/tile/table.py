@@ -112,8 +112,7 @@ ROWS = (
 
 # Names of upstream that tl lacks, by the reason.
 REFUSED = {
-    "Tilery does not have it yet": "bitonic_merge dot_scaled map_elementwise slice target_info expect_zero core standard "
-    "semantic",
+    "Tilery does not have it yet": "bitonic_merge dot_scaled map_elementwise slice target_info expect_zero semantic",
     "text of another language and its instructions cannot be compiled for every target": "inline_asm_elementwise "
     "extern_elementwise dispatch extern",
 }

@@ -9,7 +9,7 @@ from ...core.tile.table import ROWS as _ROWS
 from ...core.tile.types import *  # noqa: F403
 from ...core.tile.types import block_type, constexpr, pointer_type
 from ...core.tile.value import tensor  # noqa: F401
-from . import extra, math, random  # noqa: F401
+from . import core, extra, math, random, standard  # noqa: F401
 
 # Tileon's names for the type classes.
 block_t, pointer_t, constexpr_t, tuple_t, tensor_descriptor_t = block_type, pointer_type, constexpr, tuple, tensor_descriptor

@@ -1,7 +1,20 @@
 """What programs ask of upstream's runtime."""
 
-from ..autotuner import Autotuner, Config, Heuristics  # noqa: F401
-from ..jit import JITFunction, KernelInterface, reinterpret  # noqa: F401
-from . import errors  # noqa: F401
-from .driver import driver  # noqa: F401
-from .errors import OutOfResources  # noqa: F401
+from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
+from .driver import driver
+from .errors import InterpreterError, OutOfResources
+from .jit import JITFunction, KernelInterface, reinterpret
+
+__all__ = [
+    "Autotuner",
+    "Config",
+    "Heuristics",
+    "InterpreterError",
+    "JITFunction",
+    "KernelInterface",
+    "OutOfResources",
+    "autotune",
+    "driver",
+    "heuristics",
+    "reinterpret",
+]

@@ -2,11 +2,11 @@
 
 from tilery import _native
 
-from ..core import compile
-from ..core.debug import OracleLaunch
-from ..core.tile.tracer import default_precision, trace
-from ..errors import error
-from ..frontend.fingerprint import watched
+from ...core import compile
+from ...core.debug import OracleLaunch
+from ...core.tile.tracer import default_precision, trace
+from ...errors import error
+from ...frontend.fingerprint import watched
 
 # Options of a launch that targets may heed: hints of the kernel.
 _HINTS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "launch_cooperative_grid", "launch_pdl")

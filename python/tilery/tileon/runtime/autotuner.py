@@ -1,7 +1,7 @@
 """Choosing among configurations of a kernel by timing, and computing meta-parameters from the arguments."""
 
-from ..errors import error
-from .testing import do_bench
+from ...errors import error
+from ..testing import do_bench
 
 
 class Config:

@@ -5,13 +5,13 @@ import inspect
 
 from tilery import _native
 
-from ..core.tile import types
-from ..core.tile.tracer import is_constexpr
-from ..core.tile.value import constant_of, tensor
-from ..errors import error
-from . import launch
+from ...core.tile import types
+from ...core.tile.tracer import is_constexpr
+from ...core.tile.value import constant_of, tensor
+from ...errors import error
+from ..compiler.compiler import plan
 
-# Options that schedule a GPU, or name a compiler's habits: without effect on a CPU (launch.py makes hints of some).
+# Options that schedule a GPU, or name a compiler's habits: without effect on a CPU (compiler.py makes hints of some).
 OPTIONS = (
     "debug",
     "num_warps",
@@ -113,7 +113,7 @@ class JITFunction(KernelInterface):
         self.arg_names = [p.name for p in self.params]
         self.constexprs = [p.index for p in self.params if p.is_constexpr]
         options = [(name, "option") for name in OPTIONS if name not in self.arg_names]
-        super().__init__(fn.__name__, [p.native() for p in self.params] + options, functools.partial(launch.plan, self))
+        super().__init__(fn.__name__, [p.native() for p in self.params] + options, functools.partial(plan, self))
         functools.update_wrapper(self, fn)
 
     @property
@@ -177,18 +177,6 @@ class ConstexprFunction:
 def constexpr_function(fn):
     """Decorator: a function that runs at compile time."""
     return ConstexprFunction(fn)
-
-
-@constexpr_function
-def cdiv(x, y):
-    """x / y rounded up."""
-    return -(-x // y)
-
-
-@constexpr_function
-def next_power_of_2(n):
-    """The smallest power of two that is at least n."""
-    return 1 << max(n - 1, 0).bit_length() if n > 0 else 0
 
 
 def reinterpret(tensor, dtype):

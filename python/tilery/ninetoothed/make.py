@@ -1,0 +1,41 @@
+"""`make`: a kernel from an arrangement and an application."""
+
+import inspect
+
+from tilery._native.arrange import Tensor
+
+from ..errors import error
+from .jit import Kernel
+
+
+def make(
+    arrangement,
+    application,
+    tensors,
+    caller="torch",
+    kernel_name=None,
+    output_dir=None,
+    num_warps=None,
+    num_stages=None,
+    max_num_configs=None,
+):
+    """A kernel from an arrangement and an application: `arrangement(*tensors)` gives the application's arguments in order."""
+    arranged = arrangement(*tensors)
+    if not isinstance(arranged, tuple):
+        arranged = (arranged,)
+    names = list(inspect.signature(application).parameters)
+    if len(arranged) > len(names):
+        raise error(TypeError, f"the arrangement gives {len(arranged)} tensors, `{application.__name__}` takes {len(names)}")
+    for name, tensor in zip(names, arranged):
+        if not isinstance(tensor, Tensor):
+            raise error(
+                TypeError, f"the arrangement gives {tensor!r} for `{name}` of `{application.__name__}`; a Tensor is expected"
+            )
+    if len(arranged) < len(names):
+        raise error(
+            TypeError,
+            f"the arrangement gives {len(arranged)} tensors, `{application.__name__}` also takes "
+            + ", ".join(f"`{n}`" for n in names[len(arranged) :]),
+        )
+
+    return Kernel(application, list(arranged), caller, num_warps=num_warps, num_stages=num_stages)

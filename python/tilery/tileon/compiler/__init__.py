@@ -1,0 +1,6 @@
+"""What programs ask of upstream's compiler."""
+
+from .compiler import CompiledKernel
+from .errors import CompilationError
+
+__all__ = ["CompilationError", "CompiledKernel"]

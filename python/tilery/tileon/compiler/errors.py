@@ -1,0 +1,5 @@
+"""Names of upstream's error classes."""
+
+from ..errors import TritonError
+
+CompilationError = TritonError

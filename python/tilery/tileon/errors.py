@@ -1,0 +1,3 @@
+"""The base of upstream's error classes: every error of ours is one."""
+
+from ..errors import Error as TritonError  # noqa: F401

@@ -1,0 +1,12 @@
+"""The functions of tl that upstream writes in the language itself."""
+
+from ...core.functions import ROWS as _ELEMENTWISE
+from ...core.functions import Namespace as _Namespace
+from ...core.tile.table import ROWS as _ROWS
+
+_NAMES = set(
+    "argmax argmin cdiv cumprod cumsum flip interleave max min ravel reduce_or sigmoid softmax sort squeeze sum swizzle2d topk "
+    "unsqueeze xor_sum zeros zeros_like".split()
+)
+_rows = [row for row in (*_ROWS, *_ELEMENTWISE) if any(name in _NAMES for name, _ in row.spelled("tl"))]
+__getattr__, __dir__, __all__ = _Namespace(__name__, "tl", _rows, "core.tile.elementwise", "tl.standard").hooks()
