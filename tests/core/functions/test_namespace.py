@@ -13,6 +13,8 @@ MODULES = {
     "tl.random": "tilery.tileon.language.random",
     "tl.extra.libdevice": "tilery.tileon.language.extra.libdevice",
     "ntl": "tilery.ninetoothed.language",
+    "ntl.math": "tilery.ninetoothed.language.math",
+    "ntl.random": "tilery.ninetoothed.language.random",
     "ntl.libdevice": "tilery.ninetoothed.language.libdevice",
     "T": "tilery.tilelang.language",
 }

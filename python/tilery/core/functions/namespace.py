@@ -3,6 +3,7 @@
 import functools
 import importlib
 import sys
+import types
 
 from ...errors import error
 from .make import make
@@ -18,11 +19,12 @@ class Namespace:
     call     call(language, row, name, *arguments) builds an elementwise function's result; or the module below `tilery` that
              has these functions already
     prefix   what users write before the names
-    refused  {reason: names of upstream that are not offered}"""
+    refused  {reason: names of upstream that are not offered}
+    modules  names of modules below it that belong to what it offers"""
 
-    def __init__(self, module, language, rows, call, prefix, refused=None):
+    def __init__(self, module, language, rows, call, prefix, refused=None, modules=()):
         self.module, self.language, self.rows, self.call = module, language, rows, call
-        self.prefix, self.refused = prefix, refused or {}
+        self.prefix, self.refused, self.modules = prefix, refused or {}, modules
         self.offered = {}
         for row in rows:
             for name, parameters in row.spelled(language):
@@ -67,5 +69,5 @@ class Namespace:
         def names():
             return sorted({*space, *self.offered})
 
-        public = [*self.offered, *(n for n in space if not n.startswith("_") and n not in self.offered)]
-        return self.get, names, public
+        others = [n for n, v in space.items() if not n.startswith("_") and not isinstance(v, types.ModuleType)]
+        return self.get, names, list(dict.fromkeys([*self.offered, *others, *self.modules]))

@@ -16,5 +16,6 @@ block_t, pointer_t, constexpr_t, tuple_t, tensor_descriptor_t = block_type, poin
 constexpr_type, tuple_type, tensor_descriptor_type = constexpr, tuple, tensor_descriptor
 TRITON_MAX_TENSOR_NUMEL = 1048576
 
+_modules = ("extra", "math", "random")
 _rows = (*_ROWS, *_ELEMENTWISE)
-__getattr__, __dir__, __all__ = _Namespace(__name__, "tl", _rows, "core.tile.elementwise", "tl", _REFUSED).hooks()
+__getattr__, __dir__, __all__ = _Namespace(__name__, "tl", _rows, "core.tile.elementwise", "tl", _REFUSED, _modules).hooks()

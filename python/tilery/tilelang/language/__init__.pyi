@@ -1,0 +1,273 @@
+# Made by tools/functions.py from the tables of functions.
+# ruff: noqa
+from typing import Any
+
+from ..tracing.values import Expr
+from ..tracing.dtypes import dtype as dtype
+from .dtypes import *
+from .eager import Macro as Macro
+from .eager import PrimFunc as PrimFunc
+from .eager import Ref as Ref
+from .gemm_op import GemmWarpPolicy as GemmWarpPolicy
+from .proxy import Buffer as Buffer
+from .proxy import Tensor as Tensor
+Var = Ref
+FragmentBuffer = Tensor
+SharedBuffer = Tensor
+LocalBuffer = Tensor
+from .eager.builder import prim_func as prim_func
+from .eager.builder import macro as macro
+from .eager.builder import macro as inline
+from .symbolics import dynamic as dynamic
+from .symbolics import dynamic as symbolic
+from .eager.builder import const as const
+from .kernel import Kernel as Kernel
+from .kernel import get_block_binding as get_block_binding
+from .kernel import get_block_bindings as get_block_bindings
+from .kernel import get_block_extent as get_block_extent
+from .kernel import get_block_extents as get_block_extents
+from .kernel import get_thread_binding as get_thread_binding
+from .kernel import get_thread_bindings as get_thread_bindings
+from .kernel import get_thread_extent as get_thread_extent
+from .kernel import get_thread_extents as get_thread_extents
+from .kernel import get_num_threads as get_num_threads
+from .loop import serial as serial
+from .loop import serial as Serial
+from .loop import unroll as unroll
+from .loop import unroll as Unroll
+from .loop import vectorized as vectorized
+from .loop import vectorized as Vectorized
+from .loop import Grid as grid
+from .loop import Parallel as Parallel
+from .loop import Pipelined as Pipelined
+from .loop import Persistent as Persistent
+from .allocate import alloc_shared as alloc_shared
+from .allocate import alloc_fragment as alloc_fragment
+from .allocate import alloc_local as alloc_local
+from .allocate import alloc_var as alloc_var
+from .allocate import alloc_global as alloc_global
+from .allocate import empty as empty
+from .proxy import StridedTensor as StridedTensor
+from .customize import reshape as reshape
+from .customize import view as view
+from .copy_op import copy as copy
+from .copy_op import copy as async_copy
+from .fill_op import fill as fill
+from .fill_op import clear as clear
+from .customize import transpose as transpose
+from .gemm_op import gemm as gemm
+from .reduce_op import reduce as reduce
+from .reduce_op import reduce_sum as reduce_sum
+from .reduce_op import reduce_max as reduce_max
+from .reduce_op import reduce_min as reduce_min
+from .reduce_op import reduce_absmax as reduce_absmax
+from .reduce_op import reduce_abssum as reduce_abssum
+from .reduce_op import reduce_bitand as reduce_bitand
+from .reduce_op import reduce_bitor as reduce_bitor
+from .reduce_op import reduce_bitxor as reduce_bitxor
+from .reduce_op import cumsum as cumsum
+from .reduce_op import cummax as cummax
+from .atomic import atomic_add as atomic_add
+from .atomic import atomic_max as atomic_max
+from .atomic import atomic_min as atomic_min
+from .atomic import atomic_or as atomic_or
+from .tir.op import cast as cast
+from .tir.op import Cast as Cast
+from .tir.op import reinterpret as reinterpret
+from .tir.op import ceildiv as ceildiv
+from .tir.op import align_up as align_up
+from .tir.op import min as min
+from .tir.op import max as max
+from .tir.op import if_then_else as if_then_else
+from .tir.op import Select as Select
+from .tir.op import infinity as infinity
+from .tir.op import max_value as max_value
+from .tir.op import min_value as min_value
+from .tir.op import logical_and as logical_and
+from .tir.op import logical_and as And
+from .tir.op import logical_or as logical_or
+from .tir.op import logical_or as Or
+from .tir.op import logical_not as logical_not
+from .tir.op import logical_not as Not
+from .print_op import print_value as print
+from .print_op import device_assert as device_assert
+from .print_op import assume as assume
+from .annotations import use_swizzle as use_swizzle
+from .annotations import annotate_min_blocks_per_sm as annotate_min_blocks_per_sm
+from .annotations import annotate_safe_value as annotate_safe_value
+from .annotations import annotate_layout as annotate_layout
+from .annotations import annotate_l2_hit_ratio as annotate_l2_hit_ratio
+from .annotations import annotate_restrict_buffers as annotate_restrict_buffers
+from .annotations import annotate_pass_configs as annotate_pass_configs
+from .annotations import annotate_compile_flags as annotate_compile_flags
+from .annotations import annotate_producer_reg_dealloc as annotate_producer_reg_dealloc
+from .annotations import annotate_consumer_reg_alloc as annotate_consumer_reg_alloc
+from .builtin import disable_warp_group_reg_alloc as disable_warp_group_reg_alloc
+from .builtin import no_set_max_nreg as no_set_max_nreg
+from .builtin import set_max_nreg as set_max_nreg
+from .builtin import inc_max_nreg as inc_max_nreg
+from .builtin import dec_max_nreg as dec_max_nreg
+from .builtin import sync_threads as sync_threads
+from .builtin import sync_warp as sync_warp
+from .builtin import sync_global as sync_global
+from .builtin import fence_proxy_async as fence_proxy_async
+from .annotations import func_attr as func_attr
+
+def exp(x: Expr | float) -> Any:
+    """e to the power of x."""
+
+def __exp(x: Expr | float) -> Any:
+    """e to the power of x."""
+
+def exp2(x: Expr | float) -> Any:
+    """2 to the power of x."""
+
+def exp10(x: Expr | float) -> Any:
+    """10 to the power of x."""
+
+def __exp10(x: Expr | float) -> Any:
+    """10 to the power of x."""
+
+def log(x: Expr | float) -> Any:
+    """The natural logarithm."""
+
+def __log(x: Expr | float) -> Any:
+    """The natural logarithm."""
+
+def log2(x: Expr | float) -> Any:
+    """The logarithm to base 2."""
+
+def __log2(x: Expr | float) -> Any:
+    """The logarithm to base 2."""
+
+def log10(x: Expr | float) -> Any:
+    """The logarithm to base 10."""
+
+def __log10(x: Expr | float) -> Any:
+    """The logarithm to base 10."""
+
+def log1p(x: Expr | float) -> Any:
+    """The natural logarithm of 1 + x, exact near 0."""
+
+def pow(x: Expr | float, y: Expr | float) -> Any:
+    """x to the power of y, as a float."""
+
+def sigmoid(x: Expr | float) -> Any:
+    """1 / (1 + exp(-x))."""
+
+def sin(x: Expr | float) -> Any:
+    """The sine."""
+
+def __sin(x: Expr | float) -> Any:
+    """The sine."""
+
+def cos(x: Expr | float) -> Any:
+    """The cosine."""
+
+def __cos(x: Expr | float) -> Any:
+    """The cosine."""
+
+def tan(x: Expr | float) -> Any:
+    """The tangent."""
+
+def __tan(x: Expr | float) -> Any:
+    """The tangent."""
+
+def asin(x: Expr | float) -> Any:
+    """The arc sine."""
+
+def acos(x: Expr | float) -> Any:
+    """The arc cosine."""
+
+def atan(x: Expr | float) -> Any:
+    """The arc tangent."""
+
+def sinh(x: Expr | float) -> Any:
+    """The hyperbolic sine."""
+
+def cosh(x: Expr | float) -> Any:
+    """The hyperbolic cosine."""
+
+def tanh(x: Expr | float) -> Any:
+    """The hyperbolic tangent."""
+
+def asinh(x: Expr | float) -> Any:
+    """The inverse of the hyperbolic sine."""
+
+def acosh(x: Expr | float) -> Any:
+    """The inverse of the hyperbolic cosine."""
+
+def atanh(x: Expr | float) -> Any:
+    """The inverse of the hyperbolic tangent."""
+
+def sqrt(x: Expr | float) -> Any:
+    """The square root, correctly rounded."""
+
+def rsqrt(x: Expr | float) -> Any:
+    """1 over the square root."""
+
+def erf(x: Expr | float) -> Any:
+    """The error function."""
+
+def floor(x: Expr | float) -> Any:
+    """The greatest integer that is at most x, as a float."""
+
+def ceil(x: Expr | float) -> Any:
+    """The smallest integer that is at least x, as a float."""
+
+def trunc(x: Expr | float) -> Any:
+    """x without its fraction, as a float."""
+
+def nearbyint(x: Expr | float) -> Any:
+    """The nearest integer, ties to the even one, as a float."""
+
+def round(x: Expr | float, mode: Any = ...) -> Any:
+    """The nearest integer, ties by mode, as a float."""
+
+def isnan(x: Expr | float) -> Any:
+    """Is x NaN?"""
+
+def isinf(x: Expr | float) -> Any:
+    """Is x an infinity?"""
+
+def isfinite(x: Expr | float) -> Any:
+    """Is x neither NaN nor an infinity?"""
+
+def abs(x: Expr | float) -> Any:
+    """The absolute value."""
+
+def clamp(x: Expr | float, min_val: Expr | float, max_val: Expr | float, propagate_nan: Any = ...) -> Any:
+    """x limited to [min, max]."""
+
+def truncdiv(a: Expr | float, b: Expr | float) -> Any:
+    """The quotient without its fraction, as in C."""
+
+def truncmod(a: Expr | float, b: Expr | float) -> Any:
+    """The remainder with the sign of a, as in C."""
+
+def fmod(a: Expr | float, b: Expr | float) -> Any:
+    """The remainder with the sign of a, as in C."""
+
+def floordiv(a: Expr | float, b: Expr | float) -> Any:
+    """The quotient rounded down, as in Python."""
+
+def floormod(a: Expr | float, b: Expr | float) -> Any:
+    """The remainder with the sign of b, as in Python."""
+
+def shift_left(a: Expr | float, b: Expr | float) -> Any:
+    """The bits of a moved up by b places."""
+
+def shift_right(a: Expr | float, b: Expr | float) -> Any:
+    """The bits of a moved down by b places."""
+
+def bitwise_and(a: Expr | float, b: Expr | float) -> Any:
+    """The bits that both have."""
+
+def bitwise_or(a: Expr | float, b: Expr | float) -> Any:
+    """The bits that either has."""
+
+def bitwise_xor(a: Expr | float, b: Expr | float) -> Any:
+    """The bits that just one has."""
+
+def bitwise_not(x: Expr | float) -> Any:
+    """All bits inverted."""

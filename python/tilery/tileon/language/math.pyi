@@ -1,0 +1,30 @@
+# Made by tools/functions.py from the tables of functions.
+# ruff: noqa
+from ...core.functions import PropagateNan as PropagateNan
+from ...core.tile.math import softmax as softmax
+from ...core.tile.math import cdiv as cdiv
+from ...core.tile.math import swizzle2d as swizzle2d
+from ...core.tile.elementwise import exp as exp
+from ...core.tile.elementwise import exp2 as exp2
+from ...core.tile.elementwise import log as log
+from ...core.tile.elementwise import log2 as log2
+from ...core.tile.elementwise import sigmoid as sigmoid
+from ...core.tile.elementwise import sin as sin
+from ...core.tile.elementwise import cos as cos
+from ...core.tile.elementwise import sqrt as sqrt
+from ...core.tile.elementwise import sqrt_rn as sqrt_rn
+from ...core.tile.elementwise import rsqrt as rsqrt
+from ...core.tile.elementwise import erf as erf
+from ...core.tile.elementwise import floor as floor
+from ...core.tile.elementwise import ceil as ceil
+from ...core.tile.elementwise import abs as abs
+from ...core.tile.elementwise import add as add
+from ...core.tile.elementwise import sub as sub
+from ...core.tile.elementwise import mul as mul
+from ...core.tile.elementwise import fma as fma
+from ...core.tile.elementwise import fdiv as fdiv
+from ...core.tile.elementwise import div_rn as div_rn
+from ...core.tile.elementwise import umulhi as umulhi
+from ...core.tile.elementwise import minimum as minimum
+from ...core.tile.elementwise import maximum as maximum
+from ...core.tile.elementwise import clamp as clamp
