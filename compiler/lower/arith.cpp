@@ -47,18 +47,18 @@ Lanes floatToInt(Emitter &e, Lanes value, Type from, Type to, bool isUnsigned) {
   if (isSmallFloat(from))
     value = e.widenFloat(value, from);
   llvm::Type *result = e.vectorOf(e.valueType(to), e.lanesOf(value));
-  if (to.isInteger(1)) // LLVM's code for NVIDIA GPUs saturates one bit wrongly
+  if (to.isInteger(1)) // LLVM saturates one bit wrongly for some targets
     return isUnsigned ? e.b.CreateFCmpOGE(value, llvm::ConstantFP::get(value->getType(), 1))
                       : e.b.CreateFCmpOLE(value, llvm::ConstantFP::get(value->getType(), -1));
   return e.intrinsic(isUnsigned ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat, {value}, {result, value->getType()});
 }
 
-// x86 has no division of integer vectors, and LLVM divides lane by lane. In double, n / d of 32-bit integers has the right integer part: it
-// is at least 1 / d away from the next integer that it is not, which is more than 2^-53 of it.
+// Hardly a machine divides vectors of integers, and LLVM divides lane by lane. In double, n / d of 32-bit integers has the right integer
+// part: it is at least 1 / d away from the next integer that it is not, which is more than 2^-53 of it.
 Lanes quotientOf(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
   auto &b = e.b;
   unsigned lanes = e.lanesOf(x), bits = x->getType()->getScalarSizeInBits();
-  if (lanes == 1 || bits > 32 || (isUnsigned && bits == 32 && !e.options.target.avx512) || llvm::isa<llvm::Constant>(y))
+  if (lanes == 1 || bits > 32 || (isUnsigned && bits == 32 && !e.options.target.machine.unsignedVectors) || llvm::isa<llvm::Constant>(y))
     return isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y);
   llvm::Type *real = e.vectorOf(b.getDoubleTy(), lanes);
   if (isUnsigned)
@@ -235,13 +235,10 @@ bool isElementwise(Operation *op) {
 Lanes emitElementwise(Emitter &e, Operation *op, ArrayRef<Lanes> operands) {
   auto &b = e.b;
   SmallVector<Lanes> v(operands);
-  if (auto division = dyn_cast<arith::DivFOp>(op);
-      division && e.options.target.slowDivision && v[0]->getType()->getScalarType()->isFloatTy()) {
-    bool nearly = bitEnumContainsAll(division.getFastmath(), arith::FastMathFlags::arcp);
-    if (e.lanesOf(v[0]) > 1 && e.lanesOf(v[1]) == 1)
-      return nearly ? divideNearly(e, v[0], v[1]) : divideByUniform(e, v[0], v[1]);
-    if (nearly && e.options.target.nvidiaMath && e.lanesOf(v[0]) == e.lanesOf(v[1]))
-      return divideNearly(e, v[0], v[1]);
+  if (auto division = dyn_cast<arith::DivFOp>(op); division && v[0]->getType()->getScalarType()->isFloatTy()) {
+    bool approximately = bitEnumContainsAll(division.getFastmath(), arith::FastMathFlags::arcp);
+    if (Lanes quotient = e.options.target.divide(e, v[0], v[1], approximately))
+      return quotient;
   }
   e.unify(v);
   Type from = elementOf(op->getOperand(0)), to = elementOf(op->getResult(0));

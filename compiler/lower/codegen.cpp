@@ -1,9 +1,5 @@
 #include "compiler/lower/codegen.h"
-#include "compiler/lower/debug_info.h"
-#include "compiler/targets/cpu/dot.h"
-#include "compiler/lower/kernel_info.h"
 #include "compiler/lower/pull.h"
-#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
 
 using namespace mlir;
@@ -33,73 +29,6 @@ void KernelEmitter::makeScopes() {
         others.push_back(scopes[j]);
     evaluator.aliasScopes[members[i]] = {llvm::MDNode::get(e.context(), {scopes[i]}), llvm::MDNode::get(e.context(), others)};
   }
-}
-
-void KernelEmitter::emitEntry() {
-  auto &b = e.b;
-  llvm::Value *begin = function->getArg(1), *end = function->getArg(2);
-  launch = function->getArg(0);
-  evaluator.arena = function->getArg(3);
-  llvm::BasicBlock *entry = newBlock("entry"), *program = newBlock("program"), *body = newBlock();
-  b.SetInsertPoint(entry);
-  auto field = [&](llvm::Type *type, uint64_t offset) {
-    return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), launch, offset));
-  };
-  llvm::Value *args = field(b.getPtrTy(), offsetof(TileryLaunch, args));
-  for (unsigned d = 0; d < 3; ++d)
-    grid.push_back(field(b.getInt32Ty(), offsetof(TileryLaunch, grid) + 4 * d));
-  nests.streaming =
-      b.CreateICmpNE(b.CreateAnd(field(b.getInt32Ty(), offsetof(TileryLaunch, flags)), TILERY_STREAM), b.getInt32(0));
-  for (BlockArgument argument : kernel.getBody().getArguments()) {
-    llvm::Value *slot = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), args, argument.getArgNumber());
-    llvm::Type *type = e.memoryType(argument.getType());
-    evaluator.scalars[argument] = e.fromMemory(b.CreateLoad(type, slot), argument.getType());
-  }
-  llvm::BasicBlock *done = newBlock("done");
-  b.CreateCondBr(b.CreateICmpSLT(begin, end), program, done);
-
-  b.SetInsertPoint(program);
-  llvm::PHINode *id = b.CreatePHI(b.getInt64Ty(), 2);
-  id->addIncoming(begin, entry);
-  programId = id;
-  llvm::Value *x = b.CreateZExt(grid[0], b.getInt64Ty()), *y = b.CreateZExt(grid[1], b.getInt64Ty());
-  llvm::Value *row = b.CreateUDiv(id, x);
-  for (llvm::Value *coordinate : {b.CreateURem(id, x), b.CreateURem(row, y), b.CreateUDiv(row, y)})
-    pid.push_back(b.CreateTrunc(coordinate, b.getInt32Ty()));
-  b.CreateBr(body);
-  b.SetInsertPoint(body);
-  if (!block(kernel.getBody().front()))
-    evaluator.failed = true;
-  llvm::Value *next = b.CreateAdd(id, e.i64(1), "", true, true);
-  id->addIncoming(next, b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpSLT(next, end), program, done);
-  b.SetInsertPoint(done);
-  if (nests.hasStreamed) // such stores are ordered by nothing else
-    b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
-  b.CreateRetVoid();
-}
-
-FailureOr<KernelInfo> KernelEmitter::emit() {
-  auto &b = e.b;
-  FailureOr<KernelInfo> described = describe(kernel);
-  if (failed(described))
-    return failure();
-  KernelInfo info = std::move(*described);
-  info.scratchBytes = plan.arenaBytes;
-  llvm::Type *i64 = b.getInt64Ty(), *ptr = b.getPtrTy();
-  function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, i64, ptr}, false),
-                                    llvm::GlobalValue::ExternalLinkage, info.name, e.module);
-  function->addParamAttr(3, llvm::Attribute::getWithAlignment(e.context(), llvm::Align(64)));
-  function->setDoesNotThrow();
-  if (e.debug) {
-    e.debug->beginFunction(function, kernel.getLoc());
-    e.at(kernel.getLoc());
-  }
-  makeScopes();
-  emitEntry();
-  if (evaluator.failed)
-    return failure();
-  return info;
 }
 
 bool KernelEmitter::block(Block &block) {
@@ -204,11 +133,8 @@ bool KernelEmitter::op(Operation *op) {
       .Default([&](Operation *op) {
         if (targetOp(op))
           return;
-        if (!isElementwise(op)) {
-          op->emitError() << e.options.noun << " cannot run " << op->getName().getStringRef() << " yet";
-          ok = false;
-          return;
-        }
+        if (!isElementwise(op))
+          return refuse(op);
         SmallVector<Lanes> operands;
         for (Value operand : op->getOperands())
           operands.push_back(evaluator.scalar(operand));
@@ -222,8 +148,9 @@ bool KernelEmitter::op(Operation *op) {
   return ok && !evaluator.failed;
 }
 
-void KernelEmitter::dotOp(Operation *op) {
-  cpu::emitDot(evaluator, op, {launch, [&](Block &body) { evaluator.failed |= !block(body); }});
+void KernelEmitter::refuse(Operation *op) {
+  op->emitError() << e.options.target.name << " cannot run " << op->getName().getStringRef() << " yet";
+  evaluator.failed = true;
 }
 
 } // namespace tilery::lower

@@ -1,5 +1,6 @@
 #pragma once
-// One kernel into one LLVM function: steps of the plan in order, control flow, and the ops that are no nests.
+// One kernel into one LLVM function: steps of the plan in order, control flow, and the ops that are no nests. A target derives its own: how
+// the function begins and ends, products, and whatever it does otherwise.
 #include "compiler/lower/nest.h"
 
 namespace tilery::lower {
@@ -8,15 +9,12 @@ class KernelEmitter {
 public:
   KernelEmitter(Emitter &e, tile::KernelOp kernel, const Plan &plan);
   virtual ~KernelEmitter() = default;
-  /// Adds the kernel's function (include/tilery/abi.h) to the module. Failure after an error was reported.
-  mlir::FailureOr<KernelInfo> emit();
-
   // -- for emitters of single ops
   Emitter &e;
   const Plan &plan;
   Evaluator evaluator;
   NestEmitter nests;
-  llvm::Value *launch = nullptr, *programId = nullptr;
+  llvm::Value *programId = nullptr; // i64
   /// Emits all steps of a block (not its scalar terminator operands). False after an error.
   virtual bool block(mlir::Block &block);
   bool steps(const std::vector<Step> &steps);
@@ -29,10 +27,15 @@ public:
   llvm::BasicBlock *newBlock(const char *name = "");
 
 protected:
-  // What a target with threads of its own does otherwise.
+  // -- what targets do, or do otherwise
+  /// A dot or contraction into its result's buffer (Plan::products).
+  virtual void dotOp(mlir::Operation *op) { refuse(op); }
+  virtual void printOp(tile::PrintOp op) { refuse(op); }
+  virtual void assertOp(tile::AssertOp op) { refuse(op); }
+  /// Ops that not every target has; false: this one has not.
+  virtual bool targetOp(mlir::Operation *op) { return false; }
   virtual bool nest(const Nest &nest) { return nests.emit(nest); }
   virtual bool op(mlir::Operation *op);
-  virtual void dotOp(mlir::Operation *op);
   virtual bool parallelOp(tile::ParallelOp op);
   virtual void atomically(mlir::Operation *op, mlir::Value place,
                           llvm::function_ref<llvm::Value *(llvm::Value *pointer, llvm::ArrayRef<Index> point)> update);
@@ -40,13 +43,10 @@ protected:
   virtual void sortOp(tile::SortOp op);
   /// Whether an element x comes before y in the order that the op asks for.
   llvm::Value *sortsBefore(tile::SortOp op, Lanes x, Lanes y);
-  /// Ops that not every target has; false: this one has not.
-  virtual bool targetOp(mlir::Operation *op) { return false; }
-  virtual void printOp(tile::PrintOp op);
-  virtual void assertOp(tile::AssertOp op);
 
-  void emitEntry();
   void makeScopes();
+  /// Reports that the target cannot run the op.
+  void refuse(mlir::Operation *op);
 
   // control_flow.cpp
   bool forOp(mlir::scf::ForOp op);

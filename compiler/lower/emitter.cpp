@@ -141,16 +141,9 @@ Lanes Emitter::widenFloat(Lanes value, Type element) {
   unsigned lanes = lanesOf(value);
   if (element.getIntOrFloatBitWidth() == 8)
     return widenFloat8(value, element);
-  if (element.isBF16() && options.target.nvidiaMath && lanes % 2 == 0) { // one instruction each: two lie in a register
-    auto *pairs = llvm::FixedVectorType::get(b.getInt32Ty(), lanes / 2);
-    Lanes both = b.CreateBitCast(value, pairs);
-    Lanes low = b.CreateShl(both, 16), high = b.CreateAnd(both, llvm::ConstantInt::get(pairs, 0xffff0000));
-    llvm::SmallVector<int> order;
-    for (int i = 0; i < int(lanes); ++i)
-      order.push_back(i / 2 + (i % 2 ? int(lanes) / 2 : 0));
-    return b.CreateBitCast(b.CreateShuffleVector(low, high, order), vectorOf(b.getFloatTy(), lanes));
-  }
   if (element.isBF16()) {
+    if (Lanes wide = options.target.widenBF16(*this, value))
+      return wide;
     Lanes wide = b.CreateZExt(value, vectorOf(b.getInt32Ty(), lanes));
     return b.CreateBitCast(b.CreateShl(wide, 16), vectorOf(b.getFloatTy(), lanes));
   }
@@ -164,9 +157,9 @@ Lanes Emitter::narrowFloat(Lanes value, Type element) {
   llvm::Type *i16 = vectorOf(b.getInt16Ty(), lanes);
   if (element.isF16())
     return b.CreateBitCast(b.CreateFPTrunc(value, vectorOf(b.getHalfTy(), lanes)), i16);
-  if (options.target.narrowsBF16)
-    return b.CreateBitCast(b.CreateFPTrunc(value, vectorOf(b.getBFloatTy(), lanes)), i16);
-  // LLVM's own f32 -> bf16 is a library call without avx512bf16, and that instruction flushes denormals: integer arithmetic everywhere.
+  if (Lanes narrow = options.target.narrowBF16(*this, value))
+    return narrow;
+  // LLVM's own f32 -> bf16 may be a library call, or an instruction that flushes denormals: integer arithmetic.
   llvm::Type *i32 = vectorOf(b.getInt32Ty(), lanes);
   Lanes bits = b.CreateBitCast(value, i32);
   Lanes upper = b.CreateLShr(bits, 16);

@@ -4,8 +4,6 @@
 
 namespace tilery::lower {
 
-using Lanes = llvm::Value *; // a scalar (the same in every lane) or a vector of lanes
-
 class DebugInfo;
 
 struct Emitter {

@@ -6,10 +6,10 @@ using namespace mlir;
 
 namespace tilery::lower {
 
-unsigned vectorsSideBySide(ArrayRef<Operation *> reached, const cpu::CpuTarget &target) {
+unsigned vectorsSideBySide(ArrayRef<Operation *> reached, const Machine &machine) {
   if (llvm::none_of(reached, isInlineMath))
     return 1;
-  return target.vectorRegisters > 16 ? 4 : 2; // more would be spilled
+  return machine.vectorRegisters > 16 ? 4 : 2; // more would be spilled
 }
 
 void emitInterleaved(llvm::IRBuilder<> &b, unsigned count, llvm::function_ref<void(unsigned)> part) {

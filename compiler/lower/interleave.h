@@ -7,7 +7,7 @@ namespace tilery::lower {
 /// Vectors of a nest's inner loop to compute side by side: more than one if the expressions are long chains of dependent instructions
 /// (a polynomial has fifteen) that would fill the processor's window with waiting ones.
 /// `reached`: ops whose code the loop's body has.
-unsigned vectorsSideBySide(llvm::ArrayRef<mlir::Operation *> reached, const cpu::CpuTarget &target);
+unsigned vectorsSideBySide(llvm::ArrayRef<mlir::Operation *> reached, const Machine &machine);
 
 /// Emits part(0), ..., part(count - 1) and merges their code, an instruction of each in turn. The parts may not depend on each other.
 void emitInterleaved(llvm::IRBuilder<> &b, unsigned count, llvm::function_ref<void(unsigned)> part);

@@ -116,7 +116,7 @@ Lanes emitMath(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
           .Case([&](math::IPowIOp) { return integerPower(e, v[0], v[1]); })
           .Default([](Operation *) -> Lanes { return nullptr; });
   if (!result)
-    op->emitError() << e.options.noun << " has no code for " << op->getName().getStringRef();
+    op->emitError() << e.options.target.name << " has no code for " << op->getName().getStringRef();
   return result;
 }
 

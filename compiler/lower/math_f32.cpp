@@ -1,47 +1,10 @@
-// Our own f32 functions, as straight-line vector code: at most 2 ULP (exp2 on GPUs 2.1), with IEEE results for infinities, NaN, zeros and
-// denormals.
+// Our own f32 functions, as straight-line vector code: at most 2 ULP, with IEEE results for infinities, NaN, zeros and denormals.
 // The polynomials come from tools/fit_math.py, which states what each one approximates.
-#include "compiler/lower/branch.h"
+#include "compiler/lower/f32.h"
 #include "compiler/lower/math.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace tilery::lower {
 namespace {
-
-/// Idioms of f32 vector arithmetic over one IR builder.
-struct F32 {
-  Emitter &e;
-  llvm::Type *type, *integer;
-  explicit F32(Emitter &e, llvm::Type *type) : e(e), type(type), integer(type->getWithNewType(e.b.getInt32Ty())) {}
-
-  Lanes number(double x) { return llvm::ConstantFP::get(type, x); }
-  Lanes bits(uint32_t x) { return llvm::ConstantInt::get(integer, x); }
-  Lanes fma(Lanes a, Lanes b, Lanes c) { return e.intrinsic(llvm::Intrinsic::fma, {a, b, c}, {type}); }
-  Lanes abs(Lanes x) { return e.intrinsic(llvm::Intrinsic::fabs, {x}, {type}); }
-  Lanes withSign(Lanes x, Lanes sign) { return e.intrinsic(llvm::Intrinsic::copysign, {x, sign}, {type}); }
-  Lanes mul(Lanes a, Lanes b) { return plain(e.b.CreateFMul(a, b)); }
-  Lanes add(Lanes a, Lanes b) { return plain(e.b.CreateFAdd(a, b)); }
-  Lanes sub(Lanes a, Lanes b) { return plain(e.b.CreateFSub(a, b)); }
-  Lanes div(Lanes a, Lanes b) { return plain(e.b.CreateFDiv(a, b)); }
-  Lanes toBits(Lanes x) { return e.b.CreateBitCast(x, integer); }
-  Lanes fromBits(Lanes x) { return e.b.CreateBitCast(x, type); }
-  /// c[0] + c[1] x + ...
-  Lanes polynomial(Lanes x, std::initializer_list<double> c) {
-    const double *end = c.begin() + c.size();
-    Lanes sum = number(*--end);
-    while (end != c.begin())
-      sum = fma(sum, x, number(*--end));
-    return sum;
-  }
-
-private:
-  // What stands here is written out to the last rounding: nothing may be fused or reordered.
-  static Lanes plain(Lanes x) {
-    if (auto *op = llvm::dyn_cast<llvm::Instruction>(x))
-      op->copyFastMathFlags(llvm::FastMathFlags()); // setFastMathFlags only adds
-    return x;
-  }
-};
 
 // 1.5 * 2^23 plus twice the bias of exponents: adding it rounds to an integer n and leaves n + 254 in the low bits.
 constexpr double roundMagic = 12582912.0 + 254.0;
@@ -60,55 +23,7 @@ Lanes clamp(F32 &m, Lanes x, double lo, double hi) { // NaN stays
   return b.CreateSelect(b.CreateFCmpOLT(x, m.number(lo)), m.number(lo), x);
 }
 
-/// An instruction of NVIDIA GPUs that takes single numbers, on each lane.
-Lanes eachLane(F32 &m, llvm::ArrayRef<Lanes> operands, llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Type *> overloads = {}) {
-  auto &b = m.e.b;
-  auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(m.type);
-  if (!vector)
-    return m.e.intrinsic(id, operands, overloads);
-  Lanes result = llvm::PoisonValue::get(m.type);
-  for (uint64_t i = 0; i < vector->getNumElements(); ++i) {
-    llvm::SmallVector<Lanes> lanes;
-    for (Lanes operand : operands)
-      lanes.push_back(b.CreateExtractElement(operand, i));
-    result = b.CreateInsertElement(result, m.e.intrinsic(id, lanes, overloads), i);
-  }
-  return result;
-}
-
-/// For GPUs: the hardware's 2^r times 2^n, where `shifted` is n + 127 in its low bits. Denormal 2^r are 0.
-Lanes unitScaledExp2(F32 &m, Lanes r, Lanes shifted) {
-  auto &b = m.e.b;
-  Lanes power = eachLane(m, {r}, llvm::Intrinsic::nvvm_ex2_approx_ftz, {b.getFloatTy()});
-  return m.mul(power, m.fromBits(b.CreateShl(m.toBits(shifted), 23)));
-}
-
-constexpr double unitMagic = 12582912.0 + 127.0; // as roundMagic, for one power of two with n of [-126, 126]
-
-/// Nearly the integer nearest to x * factor, cut off at +-126, plus unitMagic. Cutting off costs nothing where a multiplication saturates
-/// to [0, 1]. NaN gives a number.
-Lanes unitExponent(F32 &m, Lanes x, double factor) {
-  Lanes part = eachLane(m, {m.fma(x, m.number(factor / 252), m.number(0.5))}, llvm::Intrinsic::nvvm_saturate_f);
-  return m.fma(part, m.number(252.0), m.number(unitMagic - 126));
-}
-
-/// exp for GPUs: x log2(e) = n + r with n cut off at +-126: beyond, r goes on and 2^r with it. NaN stays in r. 2 ULP.
-Lanes unitExp(F32 &m, Lanes x) {
-  Lanes shifted = unitExponent(m, x, 1.4426950408889634);
-  Lanes minusN = m.sub(m.number(unitMagic), shifted);
-  Lanes r = m.fma(x, m.number(1.4426950216293335), minusN); // log2(e) in two parts
-  return unitScaledExp2(m, m.fma(x, m.number(1.925963033500011e-08), r), shifted);
-}
-
-/// exp2 for GPUs by the same steps: near 0 the hardware's errors are smaller. 2.1 ULP.
-Lanes unitExp2(F32 &m, Lanes x) {
-  Lanes shifted = unitExponent(m, x, 1.0);
-  return unitScaledExp2(m, m.add(x, m.sub(m.number(unitMagic), shifted)), shifted);
-}
-
 Lanes exp(F32 &m, Lanes x) {
-  if (m.e.options.target.nvidiaMath)
-    return unitExp(m, x);
   x = clamp(m, x, -104.0, 89.0); // beyond: 0 and infinity either way
   Lanes t = m.fma(x, m.number(1.4426950408889634), m.number(roundMagic));
   Lanes n = m.sub(t, m.number(roundMagic));
@@ -120,8 +35,6 @@ Lanes exp(F32 &m, Lanes x) {
 }
 
 Lanes exp2(F32 &m, Lanes x) {
-  if (m.e.options.target.nvidiaMath)
-    return unitExp2(m, x);
   x = clamp(m, x, -151.0, 129.0);
   Lanes t = m.add(x, m.number(roundMagic));
   Lanes r = m.sub(x, m.sub(t, m.number(roundMagic)));
@@ -179,7 +92,7 @@ Lanes tanh(F32 &m, Lanes x) {
   Lanes g = m.polynomial(
       s, {-0.33333316445350647, 0.13332512974739075, -0.05384344235062599, 0.021031292155385017, -0.006212451495230198});
   Lanes small = m.fma(m.mul(a, s), g, a);
-  Lanes large = m.sub(m.number(1.0), m.div(m.number(2.0), m.add(exp(m, m.add(a, a)), m.number(1.0))));
+  Lanes large = m.sub(m.number(1.0), m.div(m.number(2.0), m.add(emitOwnMath(m.e, "exp", {m.add(a, a)}), m.number(1.0))));
   return m.withSign(b.CreateSelect(b.CreateFCmpOLT(a, m.number(0.55)), small, large), x);
 }
 
@@ -194,7 +107,7 @@ Lanes erf(F32 &m, Lanes x) {
   Lanes r = m.add(m.polynomial(t, {-0.00017587884212844074, 0.12952084839344025, 0.6333346366882324, 0.10829399526119232,
                                    -0.02512865513563156, 0.004174654372036457, -0.00043522121268324554, 2.1162108168937266e-05}),
                   t);
-  Lanes large = m.sub(m.number(1.0), exp(m, m.sub(m.number(0.0), r)));
+  Lanes large = m.sub(m.number(1.0), emitOwnMath(m.e, "exp", {m.sub(m.number(0.0), r)}));
   return m.withSign(b.CreateSelect(b.CreateFCmpOLT(a, m.number(0.925)), small, large), x);
 }
 
@@ -258,114 +171,14 @@ llvm::Function *trigonometric(Emitter &e, llvm::StringRef name, llvm::Type *type
   return function;
 }
 
-/// A function of the module that is always inlined, made once for a type: its branches keep what calls it straight-line code.
-llvm::Function *ownFunction(Emitter &e, llvm::StringRef name, llvm::FixedVectorType *type, llvm::ArrayRef<llvm::Type *> arguments,
-                            llvm::function_ref<llvm::Value *(llvm::Function *)> body) {
-  std::string symbol = ("tilery." + name + ".f32x" + llvm::Twine(type->getNumElements())).str();
-  if (llvm::Function *existing = e.module.getFunction(symbol))
-    return existing;
-  auto &b = e.b;
-  llvm::IRBuilder<>::InsertPointGuard guard(b);
-  auto debug = b.getCurrentDebugLocation();
-  b.SetCurrentDebugLocation(llvm::DebugLoc());
-  auto *function =
-      llvm::Function::Create(llvm::FunctionType::get(type, arguments, false), llvm::Function::InternalLinkage, symbol, e.module);
-  function->setDoesNotThrow();
-  function->setDoesNotAccessMemory();
-  function->addFnAttr(llvm::Attribute::AlwaysInline);
-  b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "", function));
-  b.CreateRet(body(function));
-  b.SetCurrentDebugLocation(debug);
-  return function;
-}
-
-/// `fast` where `usual` holds; elsewhere what rare() emits.
-llvm::Value *unless(Emitter &e, llvm::Value *usual, llvm::Value *fast, llvm::function_ref<llvm::Value *()> rare) {
-  auto &b = e.b;
-  llvm::BasicBlock *entry = b.GetInsertBlock(), *slow = llvm::BasicBlock::Create(e.context(), "", entry->getParent()),
-                   *done = llvm::BasicBlock::Create(e.context(), "", entry->getParent());
-  b.CreateCondBr(usual, done, slow);
-  b.SetInsertPoint(slow);
-  keepBranch(b);
-  llvm::Value *other = rare();
-  b.CreateBr(done);
-  b.SetInsertPoint(done);
-  auto *phi = b.CreatePHI(fast->getType(), 2);
-  phi->addIncoming(fast, entry);
-  phi->addIncoming(other, slow);
-  return phi;
-}
-
-/// (x, d, 1 / d) -> x / d as a function of the module. Markstein: a quotient that is off by less than its last place becomes the
-/// correctly rounded one by adding its exact remainder times the rounded reciprocal. That needs results and remainders that are no
-/// denormals; zeros, infinities and NaNs are divided, too.
-llvm::Function *uniformDivision(Emitter &e, llvm::FixedVectorType *type) {
-  auto &b = e.b;
-  llvm::Type *scalar = b.getFloatTy();
-  return ownFunction(e, "divide", type, {type, scalar, scalar}, [&](llvm::Function *function) {
-    F32 m(e, type);
-    unsigned lanes = type->getNumElements();
-    llvm::Value *divisor = function->getArg(1);
-    Lanes x = function->getArg(0), d = b.CreateVectorSplat(lanes, divisor), r = b.CreateVectorSplat(lanes, function->getArg(2));
-    Lanes minusD = b.CreateFNeg(d), q = m.mul(x, r);
-    q = m.fma(m.fma(minusD, q, x), r, q);
-    q = m.fma(m.fma(minusD, q, x), r, q);
-    Lanes size = m.abs(q);
-    llvm::Value *least = b.CreateExtractElement(size, uint64_t(0)); // NaN where any is NaN
-    for (uint64_t i = 1; i < lanes; ++i)
-      least = e.intrinsic(llvm::Intrinsic::minimum, {least, b.CreateExtractElement(size, i)}, {scalar});
-    auto number = [&](double value) { return llvm::ConstantFP::get(scalar, value); };
-    llvm::Value *range = e.intrinsic(llvm::Intrinsic::fabs, {divisor}, {scalar});
-    llvm::Value *usual = b.CreateAnd(b.CreateFCmpOGE(range, number(0x1p-40)), b.CreateFCmpOLE(range, number(0x1p100)));
-    usual = b.CreateAnd(usual, b.CreateFCmpOGE(least, number(0x1p-60)));
-    return unless(e, usual, q, [&] { return m.div(x, d); });
-  });
-}
-
-/// (x, d, 1 / d, whether d and 1 / d are normal numbers) -> x / d within 2 ULP as a function of the module.
-llvm::Function *nearDivision(Emitter &e, llvm::FixedVectorType *type) {
-  auto &b = e.b;
-  llvm::Type *scalar = b.getFloatTy();
-  return ownFunction(e, "divide_nearly", type, {type, scalar, scalar, b.getInt1Ty()}, [&](llvm::Function *function) {
-    F32 m(e, scalar), wide(e, type);
-    auto splat = [&](llvm::Value *value) { return b.CreateVectorSplat(type->getNumElements(), value); };
-    Lanes x = function->getArg(0), divisor = function->getArg(1), near = wide.mul(x, splat(function->getArg(2)));
-    // The divisor and its reciprocal stay in [2^-64, 2^64]; x takes the same factor before it meets the reciprocal, so that neither step
-    // overflows, or rounds a denormal, where the quotient is none.
-    return unless(e, function->getArg(3), near, [&] {
-      Lanes size = m.abs(divisor), one = m.number(1.0);
-      Lanes factor = b.CreateSelect(b.CreateFCmpOLT(size, m.number(0x1p-64)), m.number(0x1p64), one);
-      factor = b.CreateSelect(b.CreateFCmpOGT(size, m.number(0x1p64)), m.number(0x1p-64), factor);
-      return wide.mul(wide.mul(x, splat(factor)), splat(m.div(one, m.mul(divisor, factor))));
-    });
-  });
-}
-
 } // namespace
-
-Lanes divideByUniform(Emitter &e, Lanes x, Lanes divisor) {
-  auto *type = llvm::cast<llvm::FixedVectorType>(x->getType());
-  F32 m(e, e.b.getFloatTy());
-  return e.b.CreateCall(uniformDivision(e, type), {x, divisor, m.div(m.number(1.0), divisor)});
-}
-
-Lanes divideNearly(Emitter &e, Lanes x, Lanes divisor) {
-  F32 m(e, divisor->getType());
-  if (e.lanesOf(x) == e.lanesOf(divisor)) {
-    assert(e.options.target.nvidiaMath && "elsewhere divisions are fast enough");
-    return eachLane(m, {x, divisor}, llvm::Intrinsic::nvvm_div_full);
-  }
-  auto &b = e.b;
-  Lanes size = m.abs(divisor);
-  Lanes usual = b.CreateAnd(b.CreateFCmpOGE(size, m.number(0x1p-126)), b.CreateFCmpOLE(size, m.number(0x1p126)));
-  auto *function = nearDivision(e, llvm::cast<llvm::FixedVectorType>(x->getType()));
-  return b.CreateCall(function, {x, divisor, m.div(m.number(1.0), divisor), usual});
-}
 
 Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands) {
   llvm::Type *type = operands[0]->getType();
   if (!type->getScalarType()->isFloatTy())
     return nullptr;
+  if (Lanes own = e.options.target.function(e, name, operands))
+    return own;
   F32 m(e, type);
   Lanes x = operands[0];
   if (name == "exp")

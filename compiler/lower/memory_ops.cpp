@@ -124,7 +124,7 @@ void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
                                        R::FMax, R::FMin, R::And, R::Or,  R::Xor,  R::Xchg};
   R::BinOp kind = kinds[unsigned(op.getKind())];
   bool real = isa<FloatType>(element), small = isSmallFloat(element);
-  bool addsFloats = kind == R::FAdd && e.options.target.floatAtomics && (element.isF32() || element.isF64());
+  bool addsFloats = kind == R::FAdd && e.options.target.machine.floatAtomics && (element.isF32() || element.isF64());
   bool compareAndSwap = element.isInteger(1) || (real && kind != R::Xchg && !addsFloats);
   llvm::AtomicOrdering order = orderOf(op.getOrder());
   atomically(op, op.getPlace(), [&](llvm::Value *pointer, ArrayRef<Index> point) -> llvm::Value * {
@@ -137,7 +137,7 @@ void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
       llvm::Value *old = b.CreateAtomicRMW(kind, pointer, operand, llvm::MaybeAlign(elementBytes(element)), order);
       return real ? b.CreateBitCast(old, e.valueType(element)) : old;
     }
-    // What x86 has no instruction for: compute, then store if nobody else did.
+    // What there is no instruction for: compute, then store if nobody else did.
     llvm::Type *bits = b.getIntNTy(elementBytes(element) * 8);
     auto toBits = [&](llvm::Value *v) { return b.CreateBitCast(e.toMemory(v, element), bits); };
     auto fromBits = [&](llvm::Value *v) { return e.fromMemory(b.CreateBitCast(v, e.memoryType(element)), element); };

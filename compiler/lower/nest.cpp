@@ -181,8 +181,8 @@ void NestEmitter::chooseWidth() {
     if (op && evaluator.plan.isVirtual(value) && seen.insert(op) && !isa<tile::LoadOp>(op))
       llvm::append_range(work, op->getOperands());
   }
-  lanes = std::min(64u, e.options.target.vectorBits / std::max(8u, bits));
-  abreast = vectorsSideBySide(seen.getArrayRef(), e.options.target);
+  lanes = std::min(64u, e.options.target.machine.vectorBits / std::max(8u, bits));
+  abreast = vectorsSideBySide(seen.getArrayRef(), e.options.target.machine);
 }
 
 // -- loops

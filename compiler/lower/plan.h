@@ -46,8 +46,8 @@ struct Plan {
   llvm::DenseMap<mlir::Block *, std::vector<Step>> copies;    // what a block's terminator still has to move, after `steps`
   llvm::DenseMap<mlir::Operation *, std::vector<Step>> inits; // before a loop: its initial tiles into their buffers
   llvm::DenseMap<mlir::Value, int> storage;                   // buffer of every tile value that is not virtual
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>> temporaries; // buffers an op needs for itself
-  llvm::DenseMap<mlir::Operation *, std::string> dots;                   // what was decided about each dot, to be printed
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>> temporaries; // buffers an op needs for itself (Target::temporaries)
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<ProductPlan>> products;
   std::vector<ScratchBuffer> buffers;
   uint64_t arenaBytes = 0, workspaceBytes = 0;
 
@@ -55,9 +55,11 @@ struct Plan {
   void print(llvm::raw_ostream &stream, mlir::Operation *kernel) const;
 };
 
+/// `options` are not used any more once the plan is made. All buffers are in the arena (placeBuffers).
 Plan planKernel(tile::KernelOp kernel, const Options &options);
 
-/// Gives every buffer its place in the arena, or in the workspace where that would exceed the limit; again after a change of their sizes.
+/// Gives every buffer its place in the arena, or in the workspace where that would take more than `arenaLimit` bytes; again after a change
+/// of their sizes.
 void placeBuffers(Plan &plan, uint64_t arenaLimit);
 
 /// True if elements of the op's results can be recomputed wherever they are used (loads included, where memory allows).

@@ -1,6 +1,5 @@
 // Tiles into buffers of the scratch arena: which share one, where each lies.
 #include "compiler/lower/emitter.h"
-#include "compiler/targets/cpu/dot_plan.h"
 #include "compiler/lower/planner.h"
 
 using namespace mlir;
@@ -93,8 +92,8 @@ void Planner::shareBuffers() {
       inits(loop.getInitArgs(), loop.getRegionIterArgs());
     else if (auto loop = dyn_cast<scf::WhileOp>(op))
       inits(loop.getInits(), loop.getBeforeArguments());
-    else if (isa<tile::DotOp, tile::ContractOp>(op) && !cpu::dotStartsAtZero(op))
-      inits(cpu::dotAccumulator(op), op->getResult(0));
+    else if (isProduct(op) && !startsAtZero(op))
+      inits(accumulatorOf(op), op->getResult(0));
   });
 }
 
@@ -190,25 +189,15 @@ void Planner::finishSteps(Plan &plan) {
 
 void Planner::addTemporaries(Plan &plan) {
   kernel.walk([&](Operation *op) {
-    if (isa<tile::DotOp, tile::ContractOp>(op) && options.dotBytes) {
-      ScratchBuffer &buffer = scratchBuffers[plan.storage[op->getResult(0)]];
-      buffer.bytes = std::max<uint64_t>(buffer.bytes, llvm::alignTo(options.dotBytes(op), 64));
-    }
     if (isa<tile::AllocOp>(op))
       plan.temporaries[op].push_back(newBuffer(op->getResult(0).getType(), 0, std::numeric_limits<int64_t>::max()));
-    if (isa<tile::PrintOp>(op) && options.target.printsFromScratch)
-      for (Value value : op->getOperands())
-        plan.temporaries[op].push_back(newBuffer(value.getType(), begin[op], end[op]));
-    if (isa<tile::DotOp, tile::ContractOp>(op) && options.target.packsDots) {
-      cpu::DotPlan dot = cpu::planDot(op, options, [&](Value value) { return stored(value); });
-      llvm::raw_string_ostream(plan.dots[op]) << dot;
-      auto type = cast<RankedTensorType>(op->getResult(0).getType());
-      if (type.getElementType() != dot.compute)
-        plan.temporaries[op].push_back(newBuffer(type.clone(dot.compute), begin[op], end[op]));
-      for (const cpu::DotOperand *operand : {&dot.a, &dot.b})
-        if (!operand->shared)
-          plan.temporaries[op].push_back(
-              newBuffer(RankedTensorType::get({dot.panelElements(operand->isA)}, dot.compute), begin[op], end[op]));
+    for (Type type : options.target.temporaries(op))
+      plan.temporaries[op].push_back(newBuffer(type, begin[op], end[op]));
+    auto product = isProduct(op) ? options.target.planProduct(op, options, [&](Value value) { return stored(value); }) : nullptr;
+    if (product) {
+      for (Temporary *temporary : product->temporaries())
+        temporary->buffer = newBuffer(temporary->type, begin[op], end[op]);
+      plan.products[op] = std::move(product);
     }
   });
 }
@@ -232,7 +221,7 @@ void Planner::assignBuffers(Plan &plan) {
   finishSteps(plan);
   addTemporaries(plan);
   plan.buffers = scratchBuffers;
-  placeBuffers(plan, options.arenaLimit);
+  placeBuffers(plan, UINT64_MAX);
 }
 
 // First fit by the positions between which a buffer is in use: tiles that are never alive together share memory, which keeps it in cache.
@@ -288,14 +277,14 @@ static void printStep(llvm::raw_ostream &stream, const Step &step, const Plan &p
       stream << " = ";
     }
     stream << step.op->getName();
-    if (auto dot = plan.dots.find(step.op); dot != plan.dots.end()) {
-      if (SmallVector<Value> live = cpu::dotLive(step.op); !live.empty()) {
+    if (auto product = plan.products.find(step.op); product != plan.products.end()) {
+      if (SmallVector<Value> live = liveExtents(step.op); !live.empty()) {
         stream << " rows < ";
         name(live[0]);
         stream << " columns < ";
         name(live[1]);
       }
-      stream << ": " << dot->second;
+      product->second->print(stream << ": ");
     }
     stream << "\n";
     return;

@@ -1,5 +1,4 @@
 // Ops into steps: which tiles are virtual, which sinks share a nest.
-#include "compiler/targets/cpu/dot_plan.h"
 #include "compiler/lower/planner.h"
 
 using namespace mlir;
@@ -111,7 +110,7 @@ bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shap
   auto reducesRow = [&](const Sink &s) {
     return s.kind == Sink::Reduce && cast<tile::ReduceOp>(s.op).getAxis() + 1 == shape.size();
   };
-  if (options.target.vectorRegisters <= 16 && ((reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) ||
+  if (options.target.machine.vectorRegisters <= 16 && ((reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) ||
                                                (isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow))))
     return false;
   // A reduction's result is there when its nest is done, also where it keeps the shape because the axis has one element.
@@ -230,8 +229,8 @@ void Planner::buildOp(Operation &op, Block &block) {
     buildInits(&op, loop.getInitArgs(), loop.getRegionIterArgs());
   else if (auto loop = dyn_cast<scf::WhileOp>(op))
     buildInits(&op, loop.getInits(), loop.getBeforeArguments());
-  else if (isa<tile::DotOp, tile::ContractOp>(op) && !cpu::dotStartsAtZero(&op))
-    buildInits(&op, cpu::dotAccumulator(&op), op.getResult(0));
+  else if (isProduct(&op) && !startsAtZero(&op))
+    buildInits(&op, accumulatorOf(&op), op.getResult(0));
   info->step.op = &op;
   info->block = &block;
   info->order = order++;
@@ -369,8 +368,8 @@ Plan Planner::run() {
   kernel.walk([&](Operation *op) {
     if (auto take = dyn_cast<tile::TakeOp>(op); take && canBeVirtual(take))
       scratch.insert(take.getValue()); // read at computed places
-    if (isa<tile::DotOp, tile::ContractOp>(op))
-      for (Value indices : cpu::dotIndexTiles(op))
+    if (isProduct(op))
+      for (Value indices : dividingIndices(op))
         scratch.insert(indices);
   });
   do {

@@ -1,7 +1,5 @@
-// Ops on whole tiles that are no nests: extract, scan, sort, histogram, print, assert.
+// Ops on whole tiles that are no nests: extract, scan, sort, histogram.
 #include "compiler/lower/codegen.h"
-#include "compiler/lower/debug_info.h"
-#include "compiler/ir/dtype_of.h"
 
 using namespace mlir;
 
@@ -121,66 +119,6 @@ void KernelEmitter::histogramOp(tile::HistogramOp op) {
       evaluator.store(where, b.CreateAdd(evaluator.load(where), llvm::ConstantInt::get(count, 1)));
     });
   });
-}
-
-void KernelEmitter::printOp(tile::PrintOp op) {
-  auto &b = e.b;
-  auto temporaries = plan.temporaries.lookup(op);
-  unsigned count = op.getValues().size();
-  llvm::Type *ptr = b.getPtrTy(), *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty();
-  auto *printed = llvm::StructType::get(e.context(), {ptr, ptr, i32, i32});
-  llvm::Value *list;
-  {
-    llvm::IRBuilderBase::InsertPointGuard guard(b);
-    llvm::BasicBlock &entry = function->getEntryBlock();
-    b.SetInsertPoint(&entry, entry.begin());
-    list = b.CreateAlloca(printed, b.getInt32(std::max(count, 1u)));
-  }
-  for (unsigned i = 0; i < count; ++i) {
-    Value value = op.getValues()[i];
-    ArrayRef<int64_t> shape = tile::shapeOf(value.getType());
-    forEach(shape, [&](ArrayRef<Index> point) {
-      evaluator.store(evaluator.scratchAddress(temporaries[i], shape, point), evaluator.value(value, point));
-    });
-    SmallVector<uint64_t> extents(shape.begin(), shape.end());
-    auto *data = llvm::ConstantDataArray::get(e.context(), extents);
-    auto *extent = new llvm::GlobalVariable(e.module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
-    bool isSigned = i >= op.getIsSigned().size() || op.getIsSigned()[i];
-    Type element = elementOf(value);
-    uint32_t dtype = isa<tile::PtrType>(element) ? TILERY_POINTER : uint32_t(*dtypeOf(element, isSigned));
-    llvm::Value *entry = b.CreateConstGEP1_32(printed, list, i);
-    llvm::Value *fields[] = {evaluator.scratchPointer(temporaries[i]), extent, b.getInt32(shape.size()), b.getInt32(dtype)};
-    for (unsigned f = 0; f < 4; ++f)
-      b.CreateStore(fields[f], b.CreateStructGEP(printed, entry, f));
-  }
-  auto callee = e.module.getOrInsertFunction("tilery_rt_print",
-                                             llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, ptr, i32, i32, ptr}, false));
-  b.CreateCall(callee,
-               {launch, programId, b.CreateGlobalString(op.getPrefix()), b.getInt32(op.getHex()), b.getInt32(count), list});
-}
-
-void KernelEmitter::assertOp(tile::AssertOp op) {
-  auto &b = e.b;
-  llvm::Type *ptr = b.getPtrTy(), *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty();
-  auto callee = e.module.getOrInsertFunction("tilery_rt_assert",
-                                             llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, ptr, ptr, i32, i32}, false));
-  FileLineColLoc line = sourceLine(op.getLoc());
-  llvm::BasicBlock *failed = newBlock();
-  forEach(tile::shapeOf(op.getCondition().getType()), [&](ArrayRef<Index> point) {
-    llvm::Value *holds = evaluator.value(op.getCondition(), point);
-    if (op.getMask())
-      holds = b.CreateOr(holds, b.CreateNot(evaluator.value(op.getMask(), point)));
-    llvm::BasicBlock *next = newBlock();
-    b.CreateCondBr(holds, next, failed);
-    b.SetInsertPoint(next);
-  });
-  llvm::IRBuilderBase::InsertPointGuard guard(b);
-  b.SetInsertPoint(failed);
-  llvm::Value *file =
-      line ? (llvm::Value *)b.CreateGlobalString(line.getFilename().getValue()) : llvm::ConstantPointerNull::get(b.getPtrTy());
-  b.CreateCall(callee, {launch, programId, b.CreateGlobalString(op.getMessage()), file, b.getInt32(line ? line.getLine() : 0),
-                        b.getInt32(line ? line.getColumn() : 0)});
-  b.CreateRetVoid();
 }
 
 } // namespace tilery::lower

@@ -1,6 +1,6 @@
 #include "block_emulator.h"
 #include "compiler/targets/cpu/emit_object.h"
-#include "compiler/targets/cuda/cuda.h"
+#include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/simt.h"
 #include "runtime/cuda/reports.h"
 #include "runtime/elf_code.h"
@@ -250,22 +250,17 @@ std::string runBlock(std::vector<Thread> &threads, char *stacks) {
 std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], const uint64_t *slots, std::string &unsupported) {
   llvm::LLVMContext context;
   llvm::Module module("blocks", context);
-  cuda::Options options;
-  options.disjoint = disjoint;
-  options.fpContract = false;
-  lower::Options lanes = cuda::laneOptions(options);
-  cpu::CpuTarget host = cpu::hostTarget();
-  lanes.target.cpu = host.cpu, lanes.target.features = host.features;
-  lanes.target.narrowsBF16 = false;
-  lanes.target.nvidiaMath = false;
-  if (grid[0] % 2) // in half of the runs the larger tiles go to the workspace
-    lanes.arenaLimit = 512;
+  cuda::CudaTarget gpu;
+  cuda::GpuLowering lowering(gpu, /*instructions=*/false);
+  lower::Options lanes{lowering, disjoint, /*fpContract=*/false};
+  const cpu::CpuTarget &host = cpu::hostTarget();
+  uint64_t tileBytes = grid[0] % 2 ? 512 : cuda::tileBytes(gpu); // in half of the runs the larger tiles go to the workspace
   cpu::prepareModule(module, host);
   lower::Emitter e(module, lanes);
   tile::KernelOp kernel = *source.getOps<tile::KernelOp>().begin();
-  cuda::BlockPlan plan = cuda::planBlock(kernel, lanes);
+  cuda::BlockPlan plan = cuda::planBlock(kernel, lanes, tileBytes);
   EmulatedMachine machine;
-  FailureOr<GpuInfo> info = cuda::SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();
+  FailureOr<GpuInfo> info = cuda::SimtEmitter(e, kernel, plan, gpu, machine).emitBlock();
   if (failed(info)) {
     unsupported = "the general GPU path cannot run it";
     return "";

@@ -94,7 +94,7 @@ LogicalResult runPasses(ModuleOp module) {
 
 Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow,
                 std::string &errors) {
-  lower::Options options;
+  cpu::Options options;
   options.fpContract = false;
   options.disjoint = program.args.size() % 2;
   auto code = cpu::compileModule(module, options);

@@ -2,9 +2,9 @@
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/targets/cpu/dot_plan.h"
 #include "compiler/targets/cpu/emit_object.h"
-#include "compiler/lower/codegen.h"
+#include "compiler/targets/cpu/kernel.h"
+#include "compiler/targets/cpu/lowering.h"
 #include "compiler/lower/debug_info.h"
-#include "compiler/lower/pull.h"
 #include "llvm/IR/Verifier.h"
 
 using namespace mlir;
@@ -15,20 +15,22 @@ FailureOr<CompiledObject> compileModule(ModuleOp source, const Options &options)
   llvm::LLVMContext context;
   llvm::Module module("tilery", context);
   prepareModule(module, options.target);
-  Emitter e(module, options);
-  std::optional<DebugInfo> debug;
+  CpuLowering target(options.target);
+  lower::Options lowering{target, options.disjoint, options.fpContract};
+  lower::Emitter e(module, lowering);
+  std::optional<lower::DebugInfo> debug;
   if (options.lineTables)
     e.debug = &debug.emplace(module);
   CompiledObject result;
   bool ok = true;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
     hoistStorePlaces(kernel);
-    Plan plan = planKernel(kernel, options);
+    lower::Plan plan = lower::planKernel(kernel, lowering);
     if (options.wantPlan) {
       llvm::raw_string_ostream stream(result.planText);
       plan.print(stream, kernel);
     }
-    FailureOr<KernelInfo> info = KernelEmitter(e, kernel, plan).emit();
+    FailureOr<KernelInfo> info = CpuKernel(e, kernel, plan).emit();
     ok &= succeeded(info);
     if (succeeded(info))
       result.kernels.push_back(*info);

@@ -1,11 +1,19 @@
 #pragma once
 // The CPU back end's entry point: tile IR in, machine code out.
-#include "compiler/lower/options.h"
+#include "compiler/ir/Tile.h"
+#include "compiler/targets/cpu/target.h"
 #include "tilery/runtime.h"
-#include <functional>
 
 namespace tilery::cpu {
-using namespace lower;
+
+struct Options {
+  CpuTarget target = hostTarget();
+  /// As in lower::Options.
+  bool disjoint = false;
+  bool fpContract = true;
+  bool lineTables = true;
+  bool wantLLVM = false, wantAsm = false, wantPlan = false;
+};
 
 struct CompiledObject {
   std::string object;                      // ELF, see emit_object.h

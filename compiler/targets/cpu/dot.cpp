@@ -10,9 +10,8 @@ using mlir::Value;
 
 class DotEmitter {
 public:
-  DotEmitter(Evaluator &ev, Operation *op, const DotSurroundings &around)
-      : ev(ev), e(ev.e), b(ev.e.b), op(op), around(around),
-        plan(planDot(op, e.options, [&](Value v) { return !ev.plan.isVirtual(v); })), contract(dyn_cast<tile::ContractOp>(op)),
+  DotEmitter(Evaluator &ev, Operation *op, const DotPlan &plan, const DotSurroundings &around)
+      : ev(ev), e(ev.e), b(ev.e.b), op(op), around(around), plan(plan), contract(dyn_cast<tile::ContractOp>(op)),
         compute(e.valueType(plan.compute)), bytes(compute->getScalarSizeInBits() / 8) {}
 
   void run();
@@ -55,7 +54,7 @@ private:
   llvm::IRBuilder<> &b;
   Operation *op;
   const DotSurroundings &around;
-  DotPlan plan;
+  const DotPlan &plan;
   tile::ContractOp contract;
   llvm::Type *compute;
   int64_t bytes;
@@ -370,9 +369,7 @@ llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, ll
   auto *i64Type = b.getInt64Ty();
   handle = nullptr;
   if (!operand.shared) {
-    const SmallVector<int> &buffers = ev.plan.temporaries.find(op)->second;
-    unsigned index = buffers.size() - 1 - (operand.isA && !plan.b.shared);
-    llvm::Value *memory = ev.scratchPointer(buffers[index]);
+    llvm::Value *memory = ev.scratchPointer(operand.panel.buffer);
     emitLoop(b, i64(0), pieces, 1, [&](llvm::Value *piece) { packPiece(operand, memory, piece, batch, from, to); });
     return memory;
   }
@@ -467,7 +464,7 @@ llvm::Value *DotEmitter::placeOfStore(llvm::Value *steps, llvm::Value *&place, l
     alone |= !step.op && step.nest.sinks.size() == 1 && step.nest.sinks[0].op == plan.directStore;
   if (!alone)
     return nullptr;
-  auto access = plan.directStore.getPlace().getDefiningOp<tile::AccessOp>();
+  auto access = tile::StoreOp(plan.directStore).getPlace().getDefiningOp<tile::AccessOp>();
   place = element(ev.scalar(access.getBase()), ev.wide(access.getOffset()));
   stride = ev.wide(access.getSteps()[0]);
   llvm::Value *direct = b.CreateAnd(b.CreateICmpSGT(steps, i64(0)), b.CreateICmpSGE(stride, i64(plan.n)));
@@ -502,7 +499,7 @@ void DotEmitter::run() {
   bool narrow = type != plan.compute;
   llvm::Value *result = ev.scratchPointer(ev.plan.storage.lookup(op->getResult(0))), *tiles = result;
   if (narrow) {
-    tiles = ev.scratchPointer(ev.plan.temporaries.find(op)->second[0]);
+    tiles = ev.scratchPointer(plan.sums.buffer);
     if (!plan.startsAtZero)
       convertTile(type, result, plan.compute, tiles);
   }
@@ -530,8 +527,8 @@ void DotEmitter::run() {
 
 } // namespace
 
-void emitDot(Evaluator &evaluator, mlir::Operation *op, const DotSurroundings &around) {
-  DotEmitter(evaluator, op, around).run();
+void emitDot(Evaluator &evaluator, mlir::Operation *op, const DotPlan &plan, const DotSurroundings &around) {
+  DotEmitter(evaluator, op, plan, around).run();
 }
 
 } // namespace tilery::cpu

@@ -12,8 +12,7 @@ struct DotSurroundings {
   std::function<void(mlir::Block &)> emitBlock; // the ops of a contraction's region at the current position (scalars of one step)
 };
 
-/// Emits `op` into its result's buffer. That buffer holds the accumulator, unless dotStartsAtZero(op).
-/// Temporaries of the op: (16-bit accumulators) the tile in f32; then bytes for the private panel of A and of B, each if it is not shared.
-void emitDot(Evaluator &evaluator, mlir::Operation *op, const DotSurroundings &around);
+/// Emits `op` as planned into its result's buffer, which holds the accumulator unless the product starts at zero.
+void emitDot(Evaluator &evaluator, mlir::Operation *op, const DotPlan &plan, const DotSurroundings &around);
 
 } // namespace tilery::cpu

@@ -1,5 +1,4 @@
 #include "compiler/targets/cpu/dot_plan.h"
-#include "compiler/ir/zero.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/pull.h"
 
@@ -17,39 +16,13 @@ int64_t DotPlan::panelElements(bool isA) const {
   return isA ? blocking.panelA(depth) : blocking.panelB(depth);
 }
 
-Value dotAccumulator(Operation *op) {
-  auto dot = dyn_cast<tile::DotOp>(op);
-  return dot ? dot.getAcc() : cast<tile::ContractOp>(op).getAcc();
-}
-
-SmallVector<Value> dotLive(Operation *op) {
-  auto dot = dyn_cast<tile::DotOp>(op);
-  return llvm::to_vector(dot ? dot.getLive() : cast<tile::ContractOp>(op).getLive());
-}
-
-bool dotStartsAtZero(Operation *op) { return tile::isZero(dotAccumulator(op)); }
-
-/// The load that an operand is computed from element by element, if there is one.
-static tile::LoadOp sourceLoad(Value tile, llvm::function_ref<bool(Value)> stored) {
-  while (Operation *op = tile.getDefiningOp()) {
-    if (stored(tile))
-      return {};
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      return load;
-    if (!isElementwise(op) || op->getNumOperands() == 0)
-      return {};
-    tile = op->getOperand(0);
-  }
-  return {};
-}
-
 static bool contiguousAlong(tile::AccessOp access, unsigned dim) {
   APInt step;
   return access.isStrided(dim) && matchPattern(access.getSteps()[dim], m_ConstantInt(&step)) && step == 1;
 }
 
 /// The scalars outside `op` that an operand depends on, beyond kernel arguments and constants; nullopt if other programs may see other values.
-static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, const Options &options) {
+static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, bool disjoint) {
   tile::KernelOp kernel = op->getParentOfType<tile::KernelOp>();
   SmallVector<MemoryClass> written;
   kernel.walk([&](Operation *each) {
@@ -81,7 +54,7 @@ static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, const 
     if (auto load = dyn_cast<tile::LoadOp>(def); load && (isTile || inside)) {
       MemoryClass source = classOfPlace(load.getPlace());
       if (load.getIsVolatile() ||
-          llvm::any_of(written, [&](MemoryClass each) { return mayAlias(source, each, options.disjoint); }))
+          llvm::any_of(written, [&](MemoryClass each) { return mayAlias(source, each, disjoint); }))
         return std::nullopt;
     }
     bool place = isa<tile::AccessType>(value.getType());
@@ -96,39 +69,6 @@ static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, const 
     llvm::append_range(work, def->getOperands());
   }
   return key.takeVector();
-}
-
-static std::pair<Value, Value> operandsOf(Operation *op) {
-  if (auto dot = dyn_cast<tile::DotOp>(op))
-    return {dot.getA(), dot.getB()};
-  Operation *yield = cast<tile::ContractOp>(op).getBody().front().getTerminator();
-  return {yield->getOperand(0), yield->getOperand(1)};
-}
-
-SmallVector<Value> dotIndexTiles(Operation *op) {
-  SmallVector<Value> found;
-  auto [a, b] = operandsOf(op);
-  for (Value operand : {a, b}) {
-    auto load = sourceLoad(operand, [](Value) { return false; });
-    auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
-    if (!access)
-      continue;
-    SmallVector<Value> work;
-    for (Value step : access.getSteps())
-      if (isa<RankedTensorType>(step.getType()))
-        work.push_back(step);
-    while (!work.empty()) {
-      Value value = work.pop_back_val();
-      Operation *def = value.getDefiningOp();
-      if (!def || !isa<RankedTensorType>(value.getType()))
-        continue;
-      if (isa<tile::DivOp, tile::RemOp>(def))
-        found.push_back(value);
-      else if (isElementwise(def))
-        llvm::append_range(work, def->getOperands());
-    }
-  }
-  return found;
 }
 
 static bool inLoop(Operation *op) {
@@ -147,7 +87,7 @@ static tile::StoreOp onlyStore(Operation *op) {
 
 void hoistStorePlaces(tile::KernelOp kernel) {
   kernel.walk([&](Operation *op) {
-    auto store = isa<tile::DotOp, tile::ContractOp>(op) ? onlyStore(op) : tile::StoreOp();
+    auto store = isProduct(op) ? onlyStore(op) : tile::StoreOp();
     auto access = store ? store.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
     if (!access || access->getBlock() != op->getBlock())
       return;
@@ -169,10 +109,10 @@ void hoistStorePlaces(tile::KernelOp kernel) {
 }
 
 /// The store that may be written to directly: rows of contiguous elements, in memory that nothing else in the kernel touches.
-static tile::StoreOp directStore(Operation *op, const DotPlan &plan, const Options &options) {
+static tile::StoreOp directStore(Operation *op, const DotPlan &plan, bool disjoint) {
   tile::StoreOp store = onlyStore(op);
   auto access = store ? store.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
-  if (!access || !options.disjoint || plan.batch != 1 || !plan.startsAtZero || elementOf(op->getResult(0)) != plan.compute ||
+  if (!access || !disjoint || plan.batch != 1 || !plan.startsAtZero || elementOf(op->getResult(0)) != plan.compute ||
       access.getResidual() || access.getSteps().size() != 2 || !access.isStrided(0) || !contiguousAlong(access, 1))
     return {};
   if (llvm::is_contained(access.getBoundKinds(), 2))
@@ -187,29 +127,40 @@ static tile::StoreOp directStore(Operation *op, const DotPlan &plan, const Optio
   bool alone = true;
   op->getParentOfType<tile::KernelOp>().walk([&](Operation *each) {
     for (Value operand : each->getOperands())
-      if (isa<tile::AccessType>(operand.getType()) && each != store && mayAlias(classOfPlace(operand), target, options.disjoint))
+      if (isa<tile::AccessType>(operand.getType()) && each != store && mayAlias(classOfPlace(operand), target, disjoint))
         alone = false;
   });
   return alone ? store : tile::StoreOp();
 }
 
-llvm::raw_ostream &operator<<(llvm::raw_ostream &stream, const DotPlan &plan) {
-  stream << plan.blocking.rows.width << "x" << plan.blocking.columns.width << (plan.blocking.pairs ? " of bf16 pairs" : "")
-         << ", K " << plan.k << " x " << plan.stepsPerBlock;
-  for (const DotOperand *operand : {&plan.a, &plan.b})
+void DotPlan::print(llvm::raw_ostream &stream) const {
+  stream << blocking.rows.width << "x" << blocking.columns.width << (blocking.pairs ? " of bf16 pairs" : "") << ", K " << k << " x "
+         << stepsPerBlock;
+  for (const DotOperand *operand : {&a, &b})
     stream << (operand->isA ? ", a " : ", b ") << (operand->shared ? "shared" : "private") << (operand->across ? " across" : "");
-  return stream << (plan.directStore ? ", stored at once" : "");
+  stream << (directStore ? ", stored at once" : "");
 }
 
-DotPlan planDot(Operation *op, const Options &options, llvm::function_ref<bool(Value)> stored) {
-  DotPlan plan;
+SmallVector<Temporary *> DotPlan::temporaries() {
+  SmallVector<Temporary *> needed;
+  if (sums.type)
+    needed.push_back(&sums);
+  for (DotOperand *operand : {&a, &b})
+    if (!operand->shared)
+      needed.push_back(&operand->panel);
+  return needed;
+}
+
+std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool disjoint, llvm::function_ref<bool(Value)> stored) {
+  auto result = std::make_unique<DotPlan>();
+  DotPlan &plan = *result;
   auto dot = dyn_cast<tile::DotOp>(op);
   auto contract = dyn_cast<tile::ContractOp>(op);
-  std::tie(plan.a.tile, plan.b.tile) = operandsOf(op);
+  std::tie(plan.a.tile, plan.b.tile) = factorsOf(op);
   plan.b.isA = false;
   plan.a.isUnsigned = dot ? dot.getAUnsigned() : contract.getAUnsigned();
   plan.b.isUnsigned = dot ? dot.getBUnsigned() : contract.getBUnsigned();
-  plan.live = dotLive(op);
+  plan.live = liveExtents(op);
   ArrayRef<int64_t> a = tile::shapeOf(plan.a.tile.getType()), b = tile::shapeOf(plan.b.tile.getType());
   unsigned rank = a.size();
   plan.batch = rank == 3 ? a[0] : 1;
@@ -219,11 +170,13 @@ DotPlan planDot(Operation *op, const Options &options, llvm::function_ref<bool(V
   mlir::Type element = elementOf(op->getResult(0));
   bool narrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
   plan.compute = narrow ? Float32Type::get(op->getContext()) : element;
-  plan.startsAtZero = dotStartsAtZero(op);
+  if (narrow)
+    plan.sums.type = cast<RankedTensorType>(op->getResult(0).getType()).clone(plan.compute);
+  plan.startsAtZero = startsAtZero(op);
   bool pairs =
-      options.target.fastDotBF16 && plan.compute.isF32() && elementOf(plan.a.tile).isBF16() && elementOf(plan.b.tile).isBF16();
+      target.fastDotBF16 && plan.compute.isF32() && elementOf(plan.a.tile).isBF16() && elementOf(plan.b.tile).isBF16();
   plan.pack = pairs ? 2 : 1;
-  plan.blocking = chooseBlocking(options.target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), pairs);
+  plan.blocking = chooseBlocking(target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), pairs);
 
   for (DotOperand *operand : {&plan.a, &plan.b}) {
     unsigned along = rank - (operand->isA ? 2 : 1), across = rank - (operand->isA ? 1 : 2);
@@ -233,18 +186,20 @@ DotPlan planDot(Operation *op, const Options &options, llvm::function_ref<bool(V
       if (auto access = load.getPlace().getDefiningOp<tile::AccessOp>())
         operand->across = rowMajorAcross ? !contiguousAlong(access, along) || contiguousAlong(access, across)
                                          : contiguousAlong(access, across) && !contiguousAlong(access, along);
-    if (options.disjoint && (contract || !inLoop(op)))
-      if (auto key = keyOf(op, operand->tile, options)) {
+    if (disjoint && (contract || !inLoop(op)))
+      if (auto key = keyOf(op, operand->tile, disjoint)) {
         operand->shared = true;
         operand->key = std::move(*key);
       }
   }
-  plan.directStore = directStore(op, plan, options);
+  plan.directStore = directStore(op, plan, disjoint);
   if (contract) {
     int64_t depth = plan.a.shared && plan.b.shared ? sharedDepth : privateDepth;
     plan.stepsPerBlock = std::max<int64_t>(1, depth * plan.pack / plan.k); // the same bytes, paired or not
   }
-  return plan;
+  for (DotOperand *operand : {&plan.a, &plan.b})
+    operand->panel.type = RankedTensorType::get({plan.panelElements(operand->isA)}, plan.compute);
+  return result;
 }
 
 } // namespace tilery::cpu

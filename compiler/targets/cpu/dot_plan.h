@@ -12,9 +12,10 @@ struct DotOperand {
   bool across = false;                // contiguous along K: packing transposes
   bool shared = false;                // packed once per launch, in the panel table
   llvm::SmallVector<mlir::Value> key; // shared: the scalars that tell one panel from another
+  lower::Temporary panel;             // not shared: where the program packs it
 };
 
-struct DotPlan {
+struct DotPlan : lower::ProductPlan {
   int64_t batch = 1, m = 0, n = 0, k = 0; // k: of one step
   int64_t stepsPerBlock = 1;              // K block, in steps: what one panel holds
   mlir::Type compute;                     // f32, f64 or an integer
@@ -22,6 +23,7 @@ struct DotPlan {
   bool startsAtZero = false;              // acc is zero: not read, the result buffer need not be initialised
   DotBlocking blocking;
   DotOperand a, b;
+  lower::Temporary sums;                  // the result as it is computed, where it has fewer bits
   llvm::SmallVector<mlir::Value> live; // rows and columns that are used, i64; empty: all
   tile::StoreOp directStore; // null, or the store that alone uses the result: whole tiles may be written to its place at once
 
@@ -30,22 +32,16 @@ struct DotPlan {
   int64_t packedK() const { return (k + pack - 1) / pack; }
   /// Elements of a private panel of one K block.
   int64_t panelElements(bool isA) const;
+
+  void print(llvm::raw_ostream &stream) const override;
+  llvm::SmallVector<lower::Temporary *> temporaries() override;
 };
 
-llvm::raw_ostream &operator<<(llvm::raw_ostream &stream, const DotPlan &plan);
-
-/// `stored`: the plan's choice for tiles outside the op.
-DotPlan planDot(mlir::Operation *op, const Options &options, llvm::function_ref<bool(mlir::Value)> stored);
+/// `disjoint`: as in lower::Options. `stored`: the plan's choice for tiles outside the op.
+std::unique_ptr<DotPlan> planDot(mlir::Operation *op, const CpuTarget &target, bool disjoint,
+                                 llvm::function_ref<bool(mlir::Value)> stored);
 
 /// Moves the scalars that place a result's store before its dot, so that the dot can write there.
 void hoistStorePlaces(tile::KernelOp kernel);
-
-mlir::Value dotAccumulator(mlir::Operation *op);
-/// The extents of the rows and columns that are used, or nothing.
-llvm::SmallVector<mlir::Value> dotLive(mlir::Operation *op);
-/// True if the accumulator of a dot or contract is known to be zero.
-bool dotStartsAtZero(mlir::Operation *op);
-/// Index tiles below the operands that are worth computing once: those that divide.
-llvm::SmallVector<mlir::Value> dotIndexTiles(mlir::Operation *op);
 
 } // namespace tilery::cpu

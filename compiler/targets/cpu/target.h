@@ -17,12 +17,6 @@ struct CpuTarget {
   bool fastDotBF16 = false;    // vdpbf16ps does more than two f32 FMAs in their time
   bool halfArithmetic = false; // avx512fp16
   bool amx = false;
-  bool packsDots = true;         // operands of dots are packed into panels
-  bool printsFromScratch = true; // the runtime reads printed tiles from the arena
-  bool floatAtomics = false;     // additions of f32 and f64 are one atomic instruction
-  bool nvidiaMath = false;       // NVIDIA's ex2.approx, div.full, saturation
-  bool slowDivision = false;     // a division takes more than twice the time of a multiplication and four fmas
-  bool narrowsBF16 = false;      // f32 to bf16 by one instruction that rounds to nearest even and keeps denormals (GPUs)
 
   /// Lanes of a full register for elements of `bits` bits.
   unsigned lanes(unsigned bits) const { return vectorBits / bits; }

@@ -10,7 +10,6 @@ namespace tilery::cuda {
 
 struct BlockPlan {
   lower::Plan plan;
-  llvm::DenseMap<mlir::Operation *, MmaPlan> products; // of every dot and contraction
   uint64_t stagingBytes = 0; // behind the arena: for the stages of products that do not lie in their result's memory
   bool inResults = true;     // stages may lie there
 
@@ -24,16 +23,18 @@ struct BlockPlan {
   BlockPlan() = default;
   BlockPlan(BlockPlan &&) = default; // `mapped` points into `plan`
   BlockPlan &operator=(BlockPlan &&) = default;
+  /// Of every dot and contraction.
+  MmaPlan &product(mlir::Operation *op) const { return static_cast<MmaPlan &>(*plan.products.find(op)->second); }
   bool stagesInResult(const MmaPlan &product) const { return inResults && product.atOnce() && !product.wholeRows; }
   uint64_t stagingOffset() const { return (plan.arenaBytes + 63) / 64 * 64; }
   void print(llvm::raw_ostream &stream, mlir::Operation *kernel) const;
 };
 
-/// Chooses the threads (as the products want them where there are some), maps nests and finds what stays in registers. `options`: those the
-/// plan was made with.
-void shareElements(tile::KernelOp kernel, BlockPlan &block, const lower::Options &options);
+/// Chooses the threads (as the products want them where there are some), maps nests and finds what stays in registers. What else is stored
+/// takes at most `tileBytes` of shared memory.
+void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes);
 
-/// With as many stages in flight as shared memory holds. `lanes`: laneOptions of the compilation.
-BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes);
+/// With as many stages in flight as `tileBytes` of shared memory hold beside the stored tiles.
+BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes);
 
 } // namespace tilery::cuda

@@ -1,6 +1,7 @@
 #include "compiler/targets/cuda/cuda.h"
 #include "compiler/targets/cuda/barrier_trace.h"
 #include "compiler/targets/cuda/hopper_gemm.h"
+#include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/math_library.h"
 #include "compiler/targets/cuda/ptx.h"
 #include "compiler/targets/cuda/simt.h"
@@ -11,29 +12,12 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
-lower::Options laneOptions(const Options &options) {
-  lower::Options lanes;
-  lanes.target = {};
-  lanes.target.vectorBits = 128;
-  lanes.target.vectorRegisters = 64;
-  lanes.target.packsDots = false;
-  lanes.target.narrowsBF16 = options.target.sm >= 90;
-  lanes.target.floatAtomics = true;
-  lanes.target.printsFromScratch = false;
-  lanes.arenaLimit = options.target.sharedBytes - SimtEmitter::exchangeSlots * SimtEmitter::exchangeBytes;
-  lanes.target.nvidiaMath = true;
-  lanes.target.slowDivision = true;
-  lanes.disjoint = options.disjoint;
-  lanes.fpContract = options.fpContract;
-  lanes.noun = "the GPU target";
-  return lanes;
-}
-
 FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options) {
   llvm::LLVMContext context;
   llvm::Module module("tilery", context);
   prepareModule(module, options.target);
-  lower::Options lanes = laneOptions(options);
+  GpuLowering lowering(options.target);
+  lower::Options lanes{lowering, options.disjoint, options.fpContract};
   lower::Emitter e(module, lanes);
   CompiledModule result;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
@@ -59,7 +43,7 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
       if (options.wantPlan && !unknown.empty())
         result.planText += "  barriers not checked: " + unknown + "\n";
     } else {
-      BlockPlan plan = planBlock(kernel, lanes);
+      BlockPlan plan = planBlock(kernel, lanes, tileBytes(options.target));
       if (options.wantPlan) {
         llvm::raw_string_ostream stream(result.planText);
         if (!why.empty())
@@ -75,7 +59,7 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
     result.kernels.push_back(std::move(*info));
   }
   if (std::string missing = linkMath(module); !missing.empty()) {
-    source.emitError() << lanes.noun << " has no function " << missing;
+    source.emitError() << lowering.name << " has no function " << missing;
     return failure();
   }
   result.ptx = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result.llvmText : nullptr);

@@ -1,6 +1,5 @@
 #pragma once
 // The CUDA back end's entry point: tile IR in, PTX out.
-#include "compiler/targets/cpu/cpu.h"
 #include "compiler/targets/cuda/target.h"
 #include "compiler/ir/Tile.h"
 #include "tilery/runtime.h"
@@ -14,9 +13,6 @@ struct Options {
   bool fpContract = true;
   bool wantLLVM = false, wantPlan = false;
 };
-
-/// What plans and the emission of lanes need to know of a GPU's threads.
-lower::Options laneOptions(const Options &options);
 
 struct CompiledModule {
   std::string ptx;

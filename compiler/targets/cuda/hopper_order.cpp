@@ -1,6 +1,6 @@
 // Which program a block computes next. Programs are independent, so any order is allowed: it decides what a wave of blocks shares in L2.
 #include "compiler/targets/cuda/hopper_emitter.h"
-#include "compiler/lower/branch.h"
+#include "compiler/targets/cuda/branch.h"
 
 using namespace mlir;
 
@@ -115,7 +115,7 @@ std::pair<llvm::Value *, llvm::Value *> HopperGemm::divide(llvm::Value *dividend
   llvm::BasicBlock *before = b.GetInsertBlock(), *divided = newBlock("divided"), *after = newBlock();
   b.CreateCondBr(b.CreateICmpULT(dividend, divisor), after, divided);
   b.SetInsertPoint(divided);
-  lower::keepBranch(b);
+  keepBranch(b);
   auto [quotient, rest] = both();
   b.CreateBr(after);
   b.SetInsertPoint(after);
@@ -157,7 +157,7 @@ void HopperGemm::setTile(llvm::Value *number) {
   llvm::BasicBlock *before = b.GetInsertBlock(), *waves = newBlock("waves"), *after = newBlock("placed");
   b.CreateCondBr(several, waves, after);
   b.SetInsertPoint(waves);
-  lower::keepBranch(b);
+  keepBranch(b);
   llvm::Value *other = grouped(number);
   waves = b.GetInsertBlock();
   b.CreateBr(after);

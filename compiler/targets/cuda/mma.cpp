@@ -1,5 +1,4 @@
 #include "compiler/targets/cuda/mma.h"
-#include "compiler/targets/cpu/dot_plan.h"
 
 using namespace mlir;
 
@@ -44,7 +43,7 @@ bool MmaEmitter::emit() {
 void MmaEmitter::pass(const Pass &pass) {
   auto dot = dyn_cast<tile::DotOp>(op);
   Carried accumulators(plan.tilesM * plan.tilesN * 4, llvm::Constant::getNullValue(sum));
-  if (!cpu::dotStartsAtZero(op)) {
+  if (!lower::startsAtZero(op)) {
     transferResult(pass, accumulators, false);
     if (dot && dot.getClear())
       for (llvm::Value *&value : accumulators)

@@ -1,8 +1,6 @@
 #include "compiler/targets/cuda/mma_plan.h"
-#include "compiler/targets/cpu/dot_plan.h"
 #include "compiler/lower/emitter.h"
 #include <numeric>
-#include <sstream>
 
 using namespace mlir;
 
@@ -64,7 +62,7 @@ int64_t largestDivisor(int64_t total, int64_t unit, int64_t limit) {
 int64_t elementsOf(tile::KernelOp kernel) {
   int64_t largest = 0;
   kernel.walk([&](Operation *op) {
-    if (isa<tile::DotOp, tile::ContractOp>(op)) {
+    if (lower::isProduct(op)) {
       ArrayRef<int64_t> shape = cast<RankedTensorType>(op->getResult(0).getType()).getShape().take_back(2);
       largest = std::max(largest, int64_t(llvm::alignTo(shape[0], 16) * llvm::alignTo(shape[1], 8)));
     }
@@ -147,22 +145,20 @@ const char *MmaForm::name() const {
   return names[kind];
 }
 
-std::string MmaPlan::print() const {
-  std::ostringstream out;
+void MmaPlan::print(llvm::raw_ostream &out) const {
   out << "mma " << form.name() << " warps=" << warpRows << "x" << warpColumns << " tiles=" << tilesM << "x" << tilesN
       << " k=" << a.k << " stages=" << stages << (a.kMajor ? "" : " a-transposed") << (b.kMajor ? "" : " b-transposed");
   if (wholeRows)
     out << " whole-rows" << (a.inRegisters ? " a-in-registers" : "");
   if (!atOnce())
     out << " passes=" << batch << "x" << passesM() << "x" << passesN();
-  return out.str();
 }
 
 unsigned mmaThreads(tile::KernelOp kernel) {
   int64_t elements = elementsOf(kernel), products = 0;
   if (!elements)
     return 0;
-  kernel.walk([&](Operation *op) { products += isa<tile::DotOp, tile::ContractOp>(op); });
+  kernel.walk([&](Operation *op) { products += lower::isProduct(op); });
   int64_t explicitThreads = 0;
   kernel.walk([&](tile::ThreadsOp op) { explicitThreads = std::max<int64_t>(explicitThreads, op.getCount()); });
   if (explicitThreads)
@@ -181,10 +177,8 @@ unsigned mmaThreads(tile::KernelOp kernel) {
 MmaPlan planMma(Operation *op, unsigned threads, unsigned maxStages, bool wholeRows) {
   auto dot = dyn_cast<tile::DotOp>(op);
   auto contract = dyn_cast<tile::ContractOp>(op);
-  Operation *yield = contract ? contract.getBody().front().getTerminator() : nullptr;
   MmaPlan plan;
-  plan.a.tile = dot ? dot.getA() : yield->getOperand(0);
-  plan.b.tile = dot ? dot.getB() : yield->getOperand(1);
+  std::tie(plan.a.tile, plan.b.tile) = lower::factorsOf(op);
   plan.a.isUnsigned = dot ? dot.getAUnsigned() : contract.getAUnsigned();
   plan.b.isUnsigned = dot ? dot.getBUnsigned() : contract.getBUnsigned();
   plan.b.isA = false;

@@ -1,5 +1,6 @@
 #pragma once
 // How one dot or contraction of the general path runs: instruction, warps, staging of the operands. A value, printed with the plan.
+#include "compiler/lower/product.h"
 #include "compiler/targets/cuda/target.h"
 #include "compiler/ir/Tile.h"
 
@@ -35,7 +36,7 @@ struct MmaOperand {
   int64_t bytes() const { return inRegisters ? 0 : stride() * (kMajor ? paddedRows : k); }
 };
 
-struct MmaPlan {
+struct MmaPlan : lower::ProductPlan {
   MmaForm form;
   int64_t batch = 1, m = 0, n = 0, k = 0; // k: of one step
   unsigned warpRows = 1, warpColumns = 1; // warps side by side; further warps repeat what these do
@@ -52,7 +53,7 @@ struct MmaPlan {
   int64_t stageBytes() const { return a.bytes() + b.bytes(); }
   /// The result is read at once before and written at once after: its memory can hold the stages meanwhile.
   bool atOnce() const { return batch * passesM() * passesN() == 1; }
-  std::string print() const;
+  void print(llvm::raw_ostream &stream) const override;
 };
 
 /// Threads for a kernel with dots: the user's num_warps, more where a thread could not hold its part of a result. 0 without dots.

@@ -32,8 +32,8 @@ public:
       reduces |= llvm::any_of(step.nest.sinks, [](const lower::Sink &sink) { return sink.kind == lower::Sink::Reduce; });
     });
     chooseThreads();
-    for (auto &[op, product] : block.products)
-      if (product.wholeRows)
+    for (auto &[op, plan] : block.plan.products)
+      if (const MmaPlan &product = block.product(op); product.wholeRows)
         block.maps.try_emplace({product.m, product.n}, mapProduct(product.warpRows, product.tilesM, product.tilesN));
     forSteps([&](const lower::Step &step, bool alone) {
       if (!step.op && !alone)
@@ -189,10 +189,10 @@ private:
       if (step.op) {
         if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(step.op))
           return; // their tiles are copied by nests
-        if (auto product = block.products.find(step.op); product != block.products.end() && product->second.wholeRows) {
+        if (MmaPlan *product = lower::isProduct(step.op) ? &block.product(step.op) : nullptr; product && product->wholeRows) {
           // The accumulators' first values are in the result's buffer already.
-          for (MmaOperand *operand : {&product->second.a, &product->second.b}) {
-            const ThreadMap *map = operand->isA ? mapOfFactor(step.op, product->second) : nullptr;
+          for (MmaOperand *operand : {&product->a, &product->b}) {
+            const ThreadMap *map = operand->isA ? mapOfFactor(step.op, *product) : nullptr;
             lower::Pull own, any;
             own.add(operand->tile, isStored);
             operand->inRegisters =
@@ -234,12 +234,12 @@ private:
 };
 } // namespace
 
-void shareElements(tile::KernelOp kernel, BlockPlan &block, const lower::Options &options) {
+void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes) {
   Decisions(kernel, block).run();
   for (auto [buffer, map] : block.held)
     block.plan.buffers[buffer].bytes = 0;
-  uint64_t limit = options.arenaLimit, needed = 2 * block.exchangeBytes;
-  lower::placeBuffers(block.plan, limit > needed ? limit - needed : 0);
+  uint64_t needed = 2 * block.exchangeBytes;
+  lower::placeBuffers(block.plan, tileBytes > needed ? tileBytes - needed : 0);
 }
 
 } // namespace tilery::cuda

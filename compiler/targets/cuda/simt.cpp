@@ -1,6 +1,6 @@
 #include "compiler/targets/cuda/simt.h"
 #include "compiler/targets/cuda/mma.h"
-#include "compiler/lower/branch.h"
+#include "compiler/targets/cuda/branch.h"
 #include "compiler/lower/kernel_info.h"
 
 using namespace mlir;
@@ -25,7 +25,7 @@ void SimtEmitter::numberProgram(llvm::Value *program) {
   llvm::BasicBlock *first = b.GetInsertBlock(), *divide = newBlock(), *after = newBlock();
   b.CreateCondBr(b.CreateICmpULT(program, grid[0]), after, divide);
   b.SetInsertPoint(divide);
-  lower::keepBranch(b);
+  keepBranch(b);
   llvm::Value *row = b.CreateUDiv(program, grid[0]);
   llvm::Value *coordinates[] = {b.CreateURem(program, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])};
   b.CreateBr(after);
@@ -42,7 +42,7 @@ void SimtEmitter::numberProgram(llvm::Value *program) {
 // The assembler knows no occupancy: it takes registers for a load or two more and leaves a multiprocessor with one block, whose threads
 // load, then all compute, then all store.
 unsigned SimtEmitter::blocksAbreast() {
-  if (!blockPlan.products.empty() || blockPlan.mapped.empty())
+  if (!plan.products.empty() || blockPlan.mapped.empty())
     return 1;
   int64_t elements = 0;
   for (auto [nest, map] : blockPlan.mapped)
@@ -301,7 +301,7 @@ void SimtEmitter::sortOp(tile::SortOp op) {
 void SimtEmitter::dotOp(Operation *op) {
   if (alone)
     return refuse(op, "multiply tiles in code that each thread runs for itself");
-  const MmaPlan &product = blockPlan.products.find(op)->second;
+  const MmaPlan &product = blockPlan.product(op);
   llvm::Value *staging = blockPlan.stagesInResult(product)
                              ? evaluator.scratchPointer(plan.storage.lookup(op->getResult(0)))
                              : e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, blockPlan.stagingOffset());

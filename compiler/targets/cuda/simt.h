@@ -5,15 +5,19 @@
 #include "compiler/targets/cuda/block_plan.h"
 #include "compiler/targets/cuda/hazards.h"
 #include "compiler/targets/cuda/target.h"
+#include "tilery/runtime.h"
 
 namespace tilery::cuda {
+
+/// Shared memory in which threads hand values to each other: slots of one value of eight bytes a warp.
+constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8;
+/// What that leaves to stored tiles.
+inline uint64_t tileBytes(const CudaTarget &target) { return target.sharedBytes - exchangeSlots * exchangeBytes; }
 
 /// Scalar code runs in every thread alike; effects on memory happen once. Stored tiles lie in registers where the plan says so, else in
 /// shared memory; threads wait for each other where one may need what another one wrote.
 class SimtEmitter : public lower::KernelEmitter {
 public:
-  static constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8; // a slot: one value of eight bytes a warp
-
   SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target, BlockMachine &machine);
   /// Adds the kernel to the module; failure after an error was reported.
   mlir::FailureOr<GpuInfo> emitBlock();

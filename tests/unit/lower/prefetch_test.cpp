@@ -26,7 +26,7 @@ std::string rows(int tile, const std::string &start, bool twice = true) {
          "\n  tile.store %oa, %d : " + access + ", " + tensor + "\n  tile.return\n}\n";
 }
 Compiled compiled(const std::string &text) {
-  lower::Options options;
+  cpu::Options options;
   options.disjoint = options.wantLLVM = true;
   return compileText(text, options);
 }

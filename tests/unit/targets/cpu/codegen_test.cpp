@@ -46,7 +46,7 @@ tile.kernel @add(%x: !tile.ptr<f32, const>, %y: !tile.ptr<f32, const>, %out: !ti
 TEST(CpuCodegen, VectorAdd) {
   for (bool disjoint : {false, true})
     for (bool passes : {false, true}) {
-      lower::Options options;
+      cpu::Options options;
       options.disjoint = disjoint;
       options.wantPlan = options.wantLLVM = options.wantAsm = true;
       Compiled k = compileText(vectorAdd, options, passes);
@@ -65,7 +65,7 @@ TEST(CpuCodegen, VectorAdd) {
 }
 
 TEST(CpuCodegen, StreamingStoresStartAnywhere) {
-  lower::Options options;
+  cpu::Options options;
   options.disjoint = options.wantAsm = true;
   Compiled k = compileText(vectorAdd, options, true);
   EXPECT_NE(k.code.asmText.find("vmovntp"), std::string::npos);
@@ -148,7 +148,7 @@ TEST(CpuCodegen, InnerLoopsStayInRegisters) {
   ASSERT_EQ(stackAccessesInLoops(".LBB0_1:\n\tmovq\t8(%rsp), %rax\n\tjne\t.LBB0_1\n").size(), 1u);
   for (const std::string &name : cpu::targetNames())
     for (const char *text : {vectorAdd, rowKernel}) {
-      lower::Options options;
+      cpu::Options options;
       options.target = *cpu::findTarget(name);
       options.disjoint = options.wantAsm = true;
       Compiled k = compileText(text, options, true);
@@ -174,7 +174,7 @@ tile.kernel @one(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>) {
 }
 )";
   for (const std::string &name : cpu::targetNames()) {
-    lower::Options options;
+    cpu::Options options;
     options.target = *cpu::findTarget(name);
     options.wantLLVM = true;
     Compiled k = compileText(text, options, true);

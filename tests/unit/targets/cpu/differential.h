@@ -82,7 +82,7 @@ inline void differential(const std::string &text, int64_t programs, std::vector<
   for (bool disjoint : {false, true})
     for (bool passes : {false, true}) {
       SCOPED_TRACE(testing::Message() << "disjoint " << disjoint << " passes " << passes);
-      lower::Options options;
+      cpu::Options options;
       options.disjoint = disjoint;
       options.fpContract = false;
       options.wantPlan = getenv("TILERY_TEST_SHOW");

@@ -110,8 +110,8 @@ tile.kernel @matmul(%a: !tile.ptr<IN>, %b: !tile.ptr<IN>, %c: !tile.ptr<ACC>, %M
 
 int64_t programs(const Shape &s) { return int64_t((s.m + s.bm - 1) / s.bm) * ((s.n + s.bn - 1) / s.bn); }
 
-lower::Options disjoint(bool on) {
-  lower::Options options;
+cpu::Options disjoint(bool on) {
+  cpu::Options options;
   options.disjoint = on;
   return options;
 }
@@ -210,7 +210,7 @@ void floatOverShapes(bool all) {
 // The same bits by conversion and by pairs: products are added in increasing K, each with one rounding.
 void bfloatOnEveryTarget(bool all) {
   for (const std::string &name : cpu::targetNames()) {
-    lower::Options options = disjoint(true);
+    cpu::Options options = disjoint(true);
     options.target = *cpu::findTarget(name);
     options.wantPlan = options.wantAsm = true;
     Shape dense{64, 64, 64, 32, 32, 16};
@@ -422,7 +422,7 @@ TEST(Dot, DeadRowsAndColumnsAreLeftOut) {
   Shape s{33, 50, 70, 32, 48, 16};
   for (bool shared : {true, false})
     for (bool passes : {true, false}) {
-      lower::Options options = disjoint(shared);
+      cpu::Options options = disjoint(shared);
       options.wantPlan = true;
       Compiled code = compileText(seed(s, "f32", "f32"), options, passes);
       bool found = code.code.planText.find("tile.contract rows < %") != std::string::npos;
@@ -492,7 +492,7 @@ TEST(Dot, SameBitsForAnyTileAndThreadCount) {
 // Also where denormal numbers are flushed, and for tiles that end in half a pair.
 TEST(Dot, SameBitsForAnyTileInBFloat) {
   for (const std::string &name : cpu::targetNames()) {
-    lower::Options options = disjoint(true);
+    cpu::Options options = disjoint(true);
     options.target = *cpu::findTarget(name);
     if (!cpu::hostRuns(options.target))
       continue;
@@ -512,7 +512,7 @@ TEST(Dot, SameBitsForAnyTileInBFloat) {
 }
 
 namespace {
-template <typename In> void timeDot(const lower::Options &options, const Shape &s, const std::string &type) {
+template <typename In> void timeDot(const cpu::Options &options, const Shape &s, const std::string &type) {
   Compiled code = compileText(seed(s, type, "f32"), options, true);
   Problem<In, float> problem(s, false, false, 1, /*dense=*/true);
   for (unsigned threads : {1u, 2u, 16u}) {
@@ -533,7 +533,7 @@ template <typename In> void timeDot(const lower::Options &options, const Shape &
 // Run by name: --gtest_also_run_disabled_tests --gtest_filter='*Speed*'
 TEST(Dot, DISABLED_Speed) {
   for (const std::string &name : cpu::targetNames()) {
-    lower::Options options = disjoint(true);
+    cpu::Options options = disjoint(true);
     options.target = *cpu::findTarget(name);
     if (cpu::hostRuns(options.target))
       for (int n : {512, 1024, 2048})

@@ -25,7 +25,7 @@ inline mlir::MLIRContext &context() {
   return *c;
 }
 
-inline Compiled compileText(const std::string &text, lower::Options options = {}, bool passes = false) {
+inline Compiled compileText(const std::string &text, cpu::Options options = {}, bool passes = false) {
   Compiled result;
   mlir::ScopedDiagnosticHandler handler(&context(), [&](mlir::Diagnostic &d) {
     result.errors += d.str() + "\n";

@@ -1,7 +1,8 @@
 // Products whose factor is another product's result, as in attention: from registers to registers, its threads as fibers.
 #include "../cpu/run_kernel.h"
 #include "compiler/targets/cuda/block_plan.h"
-#include "compiler/targets/cuda/cuda.h"
+#include "compiler/targets/cuda/lowering.h"
+#include "compiler/targets/cuda/simt.h"
 #include "tests/fuzz/block_emulator.h"
 #include <random>
 
@@ -114,9 +115,10 @@ TEST_P(ProductsInAChain, AreExactOnIntegers) {
 TEST(ChainedProducts, StayInRegistersWhereWarpsHaveWholeRows) {
   for (auto [m, stay] : {std::pair(64, true), std::pair(128, true), std::pair(80, false)}) {
     auto module = mlir::parseSourceString<mlir::ModuleOp>(program(m, 32), &context());
-    cuda::Options options;
-    options.target = *cuda::targetNamed("sm_80");
-    cuda::BlockPlan plan = cuda::planBlock(*module->getOps<tile::KernelOp>().begin(), cuda::laneOptions(options));
+    cuda::CudaTarget target = *cuda::targetNamed("sm_80");
+    cuda::GpuLowering lowering(target);
+    cuda::BlockPlan plan =
+        cuda::planBlock(*module->getOps<tile::KernelOp>().begin(), lower::Options{lowering}, cuda::tileBytes(target));
     std::string text;
     llvm::raw_string_ostream stream(text);
     plan.print(stream, *module->getOps<tile::KernelOp>().begin());

@@ -1,0 +1,49 @@
+#pragma once
+// What a target decides and emits where the shared lowering asks. compiler/targets/X implements it; nothing in this folder knows which X
+// there are.
+#include "compiler/lower/product.h"
+
+namespace tilery::lower {
+
+struct Emitter;
+struct Options;
+using Lanes = llvm::Value *; // a scalar (the same in every lane) or a vector of lanes
+
+/// The numbers that plans and loops are made to.
+struct Machine {
+  unsigned vectorBits = 128;     ///< of the vectors that an inner loop computes
+  unsigned vectorRegisters = 16; ///< that hold such vectors
+  bool floatAtomics = false;     ///< f32 and f64 in memory are added to by one atomic instruction
+  bool unsignedVectors = false;  ///< vectors of u32 and f64 are converted by instructions
+};
+
+/// One object serves one compilation and is not changed by it. What a hook has no answer for (null, nothing) is done in the shared way.
+class Target {
+public:
+  /// `name`: the subject of what is refused ("the CPU target").
+  Target(std::string name, Machine machine) : name(std::move(name)), machine(machine) {}
+  virtual ~Target() = default;
+  const std::string name;
+  const Machine machine;
+
+  // -- plans
+  /// What is decided about a product, once in a compilation. `stored`: the plan's choice for tiles outside the op. Null: the target plans
+  /// its products by itself.
+  virtual std::unique_ptr<ProductPlan> planProduct(mlir::Operation *op, const Options &options,
+                                                   llvm::function_ref<bool(mlir::Value)> stored) const {
+    return nullptr;
+  }
+  /// Tiles in scratch memory that the code of an op other than a product needs for itself (Plan::temporaries).
+  virtual llvm::SmallVector<mlir::Type> temporaries(mlir::Operation *op) const { return {}; }
+
+  // -- arithmetic on lanes
+  /// The libm function `name` ("exp") at the operands' type.
+  virtual Lanes function(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands) const { return nullptr; }
+  /// x / y of f32, either a scalar or a vector. `approximately`: within 2 ULP, else correctly rounded.
+  virtual Lanes divide(Emitter &e, Lanes x, Lanes y, bool approximately) const { return nullptr; }
+  /// Lanes of bf16 (i16) to f32, and back with round to nearest even; denormals and NaNs stay what they are.
+  virtual Lanes widenBF16(Emitter &e, Lanes bits) const { return nullptr; }
+  virtual Lanes narrowBF16(Emitter &e, Lanes value) const { return nullptr; }
+};
+
+} // namespace tilery::lower

@@ -1,0 +1,145 @@
+#include "compiler/targets/cpu/kernel.h"
+#include "compiler/ir/dtype_of.h"
+#include "compiler/lower/debug_info.h"
+#include "compiler/lower/kernel_info.h"
+#include "compiler/targets/cpu/dot.h"
+#include "llvm/IR/IntrinsicsX86.h"
+
+using namespace mlir;
+
+namespace tilery::cpu {
+using namespace lower;
+
+void CpuKernel::emitEntry() {
+  auto &b = e.b;
+  llvm::Value *begin = function->getArg(1), *end = function->getArg(2);
+  launch = function->getArg(0);
+  evaluator.arena = function->getArg(3);
+  llvm::BasicBlock *entry = newBlock("entry"), *program = newBlock("program"), *body = newBlock();
+  b.SetInsertPoint(entry);
+  auto field = [&](llvm::Type *type, uint64_t offset) {
+    return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), launch, offset));
+  };
+  llvm::Value *args = field(b.getPtrTy(), offsetof(TileryLaunch, args));
+  for (unsigned d = 0; d < 3; ++d)
+    grid.push_back(field(b.getInt32Ty(), offsetof(TileryLaunch, grid) + 4 * d));
+  nests.streaming =
+      b.CreateICmpNE(b.CreateAnd(field(b.getInt32Ty(), offsetof(TileryLaunch, flags)), TILERY_STREAM), b.getInt32(0));
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    llvm::Value *slot = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), args, argument.getArgNumber());
+    llvm::Type *type = e.memoryType(argument.getType());
+    evaluator.scalars[argument] = e.fromMemory(b.CreateLoad(type, slot), argument.getType());
+  }
+  llvm::BasicBlock *done = newBlock("done");
+  b.CreateCondBr(b.CreateICmpSLT(begin, end), program, done);
+
+  b.SetInsertPoint(program);
+  llvm::PHINode *id = b.CreatePHI(b.getInt64Ty(), 2);
+  id->addIncoming(begin, entry);
+  programId = id;
+  llvm::Value *x = b.CreateZExt(grid[0], b.getInt64Ty()), *y = b.CreateZExt(grid[1], b.getInt64Ty());
+  llvm::Value *row = b.CreateUDiv(id, x);
+  for (llvm::Value *coordinate : {b.CreateURem(id, x), b.CreateURem(row, y), b.CreateUDiv(row, y)})
+    pid.push_back(b.CreateTrunc(coordinate, b.getInt32Ty()));
+  b.CreateBr(body);
+  b.SetInsertPoint(body);
+  if (!block(kernel.getBody().front()))
+    evaluator.failed = true;
+  llvm::Value *next = b.CreateAdd(id, e.i64(1), "", true, true);
+  id->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, end), program, done);
+  b.SetInsertPoint(done);
+  if (nests.hasStreamed) // such stores are ordered by nothing else
+    b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
+  b.CreateRetVoid();
+}
+
+FailureOr<KernelInfo> CpuKernel::emit() {
+  auto &b = e.b;
+  FailureOr<KernelInfo> described = describe(kernel);
+  if (failed(described))
+    return failure();
+  KernelInfo info = std::move(*described);
+  info.scratchBytes = plan.arenaBytes;
+  llvm::Type *i64 = b.getInt64Ty(), *ptr = b.getPtrTy();
+  function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, i64, ptr}, false),
+                                    llvm::GlobalValue::ExternalLinkage, info.name, e.module);
+  function->addParamAttr(3, llvm::Attribute::getWithAlignment(e.context(), llvm::Align(64)));
+  function->setDoesNotThrow();
+  if (e.debug) {
+    e.debug->beginFunction(function, kernel.getLoc());
+    e.at(kernel.getLoc());
+  }
+  makeScopes();
+  emitEntry();
+  if (evaluator.failed)
+    return failure();
+  return info;
+}
+
+void CpuKernel::dotOp(Operation *op) {
+  const auto &product = static_cast<const DotPlan &>(*plan.products.find(op)->second);
+  emitDot(evaluator, op, product, {launch, [&](Block &body) { evaluator.failed |= !block(body); }});
+}
+
+void CpuKernel::printOp(tile::PrintOp op) {
+  auto &b = e.b;
+  auto temporaries = plan.temporaries.lookup(op);
+  unsigned count = op.getValues().size();
+  llvm::Type *ptr = b.getPtrTy(), *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty();
+  auto *printed = llvm::StructType::get(e.context(), {ptr, ptr, i32, i32});
+  llvm::Value *list;
+  {
+    llvm::IRBuilderBase::InsertPointGuard guard(b);
+    llvm::BasicBlock &entry = function->getEntryBlock();
+    b.SetInsertPoint(&entry, entry.begin());
+    list = b.CreateAlloca(printed, b.getInt32(std::max(count, 1u)));
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    Value value = op.getValues()[i];
+    ArrayRef<int64_t> shape = tile::shapeOf(value.getType());
+    forEach(shape, [&](ArrayRef<Index> point) {
+      evaluator.store(evaluator.scratchAddress(temporaries[i], shape, point), evaluator.value(value, point));
+    });
+    SmallVector<uint64_t> extents(shape.begin(), shape.end());
+    auto *data = llvm::ConstantDataArray::get(e.context(), extents);
+    auto *extent = new llvm::GlobalVariable(e.module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
+    bool isSigned = i >= op.getIsSigned().size() || op.getIsSigned()[i];
+    Type element = elementOf(value);
+    uint32_t dtype = isa<tile::PtrType>(element) ? TILERY_POINTER : uint32_t(*dtypeOf(element, isSigned));
+    llvm::Value *entry = b.CreateConstGEP1_32(printed, list, i);
+    llvm::Value *fields[] = {evaluator.scratchPointer(temporaries[i]), extent, b.getInt32(shape.size()), b.getInt32(dtype)};
+    for (unsigned f = 0; f < 4; ++f)
+      b.CreateStore(fields[f], b.CreateStructGEP(printed, entry, f));
+  }
+  auto callee = e.module.getOrInsertFunction("tilery_rt_print",
+                                             llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, ptr, i32, i32, ptr}, false));
+  b.CreateCall(callee,
+               {launch, programId, b.CreateGlobalString(op.getPrefix()), b.getInt32(op.getHex()), b.getInt32(count), list});
+}
+
+void CpuKernel::assertOp(tile::AssertOp op) {
+  auto &b = e.b;
+  llvm::Type *ptr = b.getPtrTy(), *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty();
+  auto callee = e.module.getOrInsertFunction("tilery_rt_assert",
+                                             llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, ptr, ptr, i32, i32}, false));
+  FileLineColLoc line = sourceLine(op.getLoc());
+  llvm::BasicBlock *failed = newBlock();
+  forEach(tile::shapeOf(op.getCondition().getType()), [&](ArrayRef<Index> point) {
+    llvm::Value *holds = evaluator.value(op.getCondition(), point);
+    if (op.getMask())
+      holds = b.CreateOr(holds, b.CreateNot(evaluator.value(op.getMask(), point)));
+    llvm::BasicBlock *next = newBlock();
+    b.CreateCondBr(holds, next, failed);
+    b.SetInsertPoint(next);
+  });
+  llvm::IRBuilderBase::InsertPointGuard guard(b);
+  b.SetInsertPoint(failed);
+  llvm::Value *file =
+      line ? (llvm::Value *)b.CreateGlobalString(line.getFilename().getValue()) : llvm::ConstantPointerNull::get(b.getPtrTy());
+  b.CreateCall(callee, {launch, programId, b.CreateGlobalString(op.getMessage()), file, b.getInt32(line ? line.getLine() : 0),
+                        b.getInt32(line ? line.getColumn() : 0)});
+  b.CreateRetVoid();
+}
+
+} // namespace tilery::cpu

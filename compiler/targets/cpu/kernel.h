@@ -1,0 +1,26 @@
+#pragma once
+// One kernel as the CPU runs it: the function of include/tilery/abi.h, products by packed panels, prints and assertions by the runtime.
+#include "compiler/lower/codegen.h"
+#include "tilery/runtime.h"
+
+namespace tilery::cpu {
+
+class CpuKernel : public lower::KernelEmitter {
+public:
+  using KernelEmitter::KernelEmitter;
+  /// Adds the kernel's function to the module. Failure after an error was reported.
+  mlir::FailureOr<KernelInfo> emit();
+
+protected:
+  void dotOp(mlir::Operation *op) override;
+  void printOp(tile::PrintOp op) override;
+  void assertOp(tile::AssertOp op) override;
+
+private:
+  /// The arguments, the loop over programs, and what ends the function.
+  void emitEntry();
+
+  llvm::Value *launch = nullptr; // const TileryLaunch *
+};
+
+} // namespace tilery::cpu

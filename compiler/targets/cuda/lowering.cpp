@@ -1,0 +1,62 @@
+#include "compiler/targets/cuda/lowering.h"
+#include "compiler/targets/cuda/math_f32.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+using lower::Emitter;
+using lower::Lanes;
+
+static lower::Machine machineOfThread() {
+  lower::Machine machine;
+  machine.vectorBits = 128;
+  machine.vectorRegisters = 64;
+  machine.floatAtomics = true;
+  return machine;
+}
+
+GpuLowering::GpuLowering(const CudaTarget &gpu, bool instructions)
+    : Target("the GPU target", machineOfThread()), approximates(instructions), narrowsBF16(instructions && gpu.sm >= 90) {}
+
+Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands) const {
+  if (!approximates || !operands[0]->getType()->getScalarType()->isFloatTy())
+    return nullptr;
+  if (name == "exp")
+    return approximateExp(e, operands[0]);
+  if (name == "exp2")
+    return approximateExp2(e, operands[0]);
+  return nullptr;
+}
+
+Lanes GpuLowering::divide(Emitter &e, Lanes x, Lanes y, bool approximately) const {
+  if (e.lanesOf(x) > 1 && e.lanesOf(y) == 1)
+    return approximately ? divideByUniformNearly(e, x, y) : divideByUniform(e, x, y);
+  if (approximately && approximates && e.lanesOf(x) == e.lanesOf(y))
+    return approximateQuotient(e, x, y);
+  return nullptr;
+}
+
+// One instruction each: two lie in a register.
+Lanes GpuLowering::widenBF16(Emitter &e, Lanes bits) const {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(bits);
+  if (!approximates || lanes % 2)
+    return nullptr;
+  auto *pairs = llvm::FixedVectorType::get(b.getInt32Ty(), lanes / 2);
+  Lanes both = b.CreateBitCast(bits, pairs);
+  Lanes low = b.CreateShl(both, 16), high = b.CreateAnd(both, llvm::ConstantInt::get(pairs, 0xffff0000));
+  SmallVector<int> order;
+  for (int i = 0; i < int(lanes); ++i)
+    order.push_back(i / 2 + (i % 2 ? int(lanes) / 2 : 0));
+  return b.CreateBitCast(b.CreateShuffleVector(low, high, order), e.vectorOf(b.getFloatTy(), lanes));
+}
+
+Lanes GpuLowering::narrowBF16(Emitter &e, Lanes value) const {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(value);
+  if (!narrowsBF16)
+    return nullptr;
+  return b.CreateBitCast(b.CreateFPTrunc(value, e.vectorOf(b.getBFloatTy(), lanes)), e.vectorOf(b.getInt16Ty(), lanes));
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,22 @@
+#pragma once
+// What the shared lowering asks of a GPU, whose threads each compute vectors of up to 16 bytes.
+#include "compiler/lower/target.h"
+#include "compiler/targets/cuda/target.h"
+
+namespace tilery::cuda {
+
+class GpuLowering : public lower::Target {
+public:
+  /// `instructions`: with those that only NVIDIA GPUs have. Without them it is code for any machine (the emulator of the tests).
+  GpuLowering(const CudaTarget &gpu, bool instructions = true);
+  lower::Lanes function(lower::Emitter &e, llvm::StringRef name, llvm::ArrayRef<lower::Lanes> operands) const override;
+  lower::Lanes divide(lower::Emitter &e, lower::Lanes x, lower::Lanes y, bool approximately) const override;
+  lower::Lanes widenBF16(lower::Emitter &e, lower::Lanes bits) const override;
+  lower::Lanes narrowBF16(lower::Emitter &e, lower::Lanes value) const override;
+
+private:
+  const bool approximates; // ex2.approx, div.full, saturation
+  const bool narrowsBF16;  // by one instruction that rounds to nearest even and keeps denormals
+};
+
+} // namespace tilery::cuda

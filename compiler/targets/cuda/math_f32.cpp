@@ -1,0 +1,174 @@
+#include "compiler/targets/cuda/math_f32.h"
+#include "compiler/targets/cuda/branch.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace tilery::cuda {
+using lower::Emitter;
+using lower::F32;
+using lower::Lanes;
+
+namespace {
+
+/// An instruction that takes single numbers, on each lane.
+Lanes eachLane(F32 &m, llvm::ArrayRef<Lanes> operands, llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Type *> overloads = {}) {
+  auto &b = m.e.b;
+  auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(m.type);
+  if (!vector)
+    return m.e.intrinsic(id, operands, overloads);
+  Lanes result = llvm::PoisonValue::get(m.type);
+  for (uint64_t i = 0; i < vector->getNumElements(); ++i) {
+    llvm::SmallVector<Lanes> lanes;
+    for (Lanes operand : operands)
+      lanes.push_back(b.CreateExtractElement(operand, i));
+    result = b.CreateInsertElement(result, m.e.intrinsic(id, lanes, overloads), i);
+  }
+  return result;
+}
+
+/// The hardware's 2^r times 2^n, where `shifted` is n + 127 in its low bits. Denormal 2^r are 0.
+Lanes unitScaledExp2(F32 &m, Lanes r, Lanes shifted) {
+  auto &b = m.e.b;
+  Lanes power = eachLane(m, {r}, llvm::Intrinsic::nvvm_ex2_approx_ftz, {b.getFloatTy()});
+  return m.mul(power, m.fromBits(b.CreateShl(m.toBits(shifted), 23)));
+}
+
+// 1.5 * 2^23 plus the bias of exponents: adding it rounds to an integer n of [-126, 126] and leaves n + 127 in the low bits.
+constexpr double unitMagic = 12582912.0 + 127.0;
+
+/// Nearly the integer nearest to x * factor, cut off at +-126, plus unitMagic. Cutting off costs nothing where a multiplication saturates
+/// to [0, 1]. NaN gives a number.
+Lanes unitExponent(F32 &m, Lanes x, double factor) {
+  Lanes part = eachLane(m, {m.fma(x, m.number(factor / 252), m.number(0.5))}, llvm::Intrinsic::nvvm_saturate_f);
+  return m.fma(part, m.number(252.0), m.number(unitMagic - 126));
+}
+
+/// exp: x log2(e) = n + r with n cut off at +-126: beyond, r goes on and 2^r with it. NaN stays in r. 2 ULP.
+Lanes unitExp(F32 &m, Lanes x) {
+  Lanes shifted = unitExponent(m, x, 1.4426950408889634);
+  Lanes minusN = m.sub(m.number(unitMagic), shifted);
+  Lanes r = m.fma(x, m.number(1.4426950216293335), minusN); // log2(e) in two parts
+  return unitScaledExp2(m, m.fma(x, m.number(1.925963033500011e-08), r), shifted);
+}
+
+/// exp2 by the same steps: near 0 the hardware's errors are smaller. 2.1 ULP.
+Lanes unitExp2(F32 &m, Lanes x) {
+  Lanes shifted = unitExponent(m, x, 1.0);
+  return unitScaledExp2(m, m.add(x, m.sub(m.number(unitMagic), shifted)), shifted);
+}
+
+/// A function of the module that is always inlined, made once for a type: its branches keep what calls it straight-line code.
+llvm::Function *ownFunction(Emitter &e, llvm::StringRef name, llvm::FixedVectorType *type, llvm::ArrayRef<llvm::Type *> arguments,
+                            llvm::function_ref<llvm::Value *(llvm::Function *)> body) {
+  std::string symbol = ("tilery." + name + ".f32x" + llvm::Twine(type->getNumElements())).str();
+  if (llvm::Function *existing = e.module.getFunction(symbol))
+    return existing;
+  auto &b = e.b;
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
+  auto debug = b.getCurrentDebugLocation();
+  b.SetCurrentDebugLocation(llvm::DebugLoc());
+  auto *function =
+      llvm::Function::Create(llvm::FunctionType::get(type, arguments, false), llvm::Function::InternalLinkage, symbol, e.module);
+  function->setDoesNotThrow();
+  function->setDoesNotAccessMemory();
+  function->addFnAttr(llvm::Attribute::AlwaysInline);
+  b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "", function));
+  b.CreateRet(body(function));
+  b.SetCurrentDebugLocation(debug);
+  return function;
+}
+
+/// `fast` where `usual` holds; elsewhere what rare() emits.
+llvm::Value *unless(Emitter &e, llvm::Value *usual, llvm::Value *fast, llvm::function_ref<llvm::Value *()> rare) {
+  auto &b = e.b;
+  llvm::BasicBlock *entry = b.GetInsertBlock(), *slow = llvm::BasicBlock::Create(e.context(), "", entry->getParent()),
+                   *done = llvm::BasicBlock::Create(e.context(), "", entry->getParent());
+  b.CreateCondBr(usual, done, slow);
+  b.SetInsertPoint(slow);
+  keepBranch(b);
+  llvm::Value *other = rare();
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  auto *phi = b.CreatePHI(fast->getType(), 2);
+  phi->addIncoming(fast, entry);
+  phi->addIncoming(other, slow);
+  return phi;
+}
+
+/// (x, d, 1 / d) -> x / d as a function of the module. Markstein: a quotient that is off by less than its last place becomes the
+/// correctly rounded one by adding its exact remainder times the rounded reciprocal. That needs results and remainders that are no
+/// denormals; zeros, infinities and NaNs are divided, too.
+llvm::Function *uniformDivision(Emitter &e, llvm::FixedVectorType *type) {
+  auto &b = e.b;
+  llvm::Type *scalar = b.getFloatTy();
+  return ownFunction(e, "divide", type, {type, scalar, scalar}, [&](llvm::Function *function) {
+    F32 m(e, type);
+    unsigned lanes = type->getNumElements();
+    llvm::Value *divisor = function->getArg(1);
+    Lanes x = function->getArg(0), d = b.CreateVectorSplat(lanes, divisor), r = b.CreateVectorSplat(lanes, function->getArg(2));
+    Lanes minusD = b.CreateFNeg(d), q = m.mul(x, r);
+    q = m.fma(m.fma(minusD, q, x), r, q);
+    q = m.fma(m.fma(minusD, q, x), r, q);
+    Lanes size = m.abs(q);
+    llvm::Value *least = b.CreateExtractElement(size, uint64_t(0)); // NaN where any is NaN
+    for (uint64_t i = 1; i < lanes; ++i)
+      least = e.intrinsic(llvm::Intrinsic::minimum, {least, b.CreateExtractElement(size, i)}, {scalar});
+    auto number = [&](double value) { return llvm::ConstantFP::get(scalar, value); };
+    llvm::Value *range = e.intrinsic(llvm::Intrinsic::fabs, {divisor}, {scalar});
+    llvm::Value *usual = b.CreateAnd(b.CreateFCmpOGE(range, number(0x1p-40)), b.CreateFCmpOLE(range, number(0x1p100)));
+    usual = b.CreateAnd(usual, b.CreateFCmpOGE(least, number(0x1p-60)));
+    return unless(e, usual, q, [&] { return m.div(x, d); });
+  });
+}
+
+/// (x, d, 1 / d, whether d and 1 / d are normal numbers) -> x / d within 2 ULP as a function of the module.
+llvm::Function *nearDivision(Emitter &e, llvm::FixedVectorType *type) {
+  auto &b = e.b;
+  llvm::Type *scalar = b.getFloatTy();
+  return ownFunction(e, "divide_nearly", type, {type, scalar, scalar, b.getInt1Ty()}, [&](llvm::Function *function) {
+    F32 m(e, scalar), wide(e, type);
+    auto splat = [&](llvm::Value *value) { return b.CreateVectorSplat(type->getNumElements(), value); };
+    Lanes x = function->getArg(0), divisor = function->getArg(1), near = wide.mul(x, splat(function->getArg(2)));
+    // The divisor and its reciprocal stay in [2^-64, 2^64]; x takes the same factor before it meets the reciprocal, so that neither step
+    // overflows, or rounds a denormal, where the quotient is none.
+    return unless(e, function->getArg(3), near, [&] {
+      Lanes size = m.abs(divisor), one = m.number(1.0);
+      Lanes factor = b.CreateSelect(b.CreateFCmpOLT(size, m.number(0x1p-64)), m.number(0x1p64), one);
+      factor = b.CreateSelect(b.CreateFCmpOGT(size, m.number(0x1p64)), m.number(0x1p-64), factor);
+      return wide.mul(wide.mul(x, splat(factor)), splat(m.div(one, m.mul(divisor, factor))));
+    });
+  });
+}
+
+} // namespace
+
+Lanes approximateExp(Emitter &e, Lanes x) {
+  F32 m(e, x->getType());
+  return unitExp(m, x);
+}
+
+Lanes approximateExp2(Emitter &e, Lanes x) {
+  F32 m(e, x->getType());
+  return unitExp2(m, x);
+}
+
+Lanes approximateQuotient(Emitter &e, Lanes x, Lanes y) {
+  F32 m(e, x->getType());
+  return eachLane(m, {x, y}, llvm::Intrinsic::nvvm_div_full);
+}
+
+Lanes divideByUniform(Emitter &e, Lanes x, Lanes divisor) {
+  auto *type = llvm::cast<llvm::FixedVectorType>(x->getType());
+  F32 m(e, e.b.getFloatTy());
+  return e.b.CreateCall(uniformDivision(e, type), {x, divisor, m.div(m.number(1.0), divisor)});
+}
+
+Lanes divideByUniformNearly(Emitter &e, Lanes x, Lanes divisor) {
+  F32 m(e, divisor->getType());
+  auto &b = e.b;
+  Lanes size = m.abs(divisor);
+  Lanes usual = b.CreateAnd(b.CreateFCmpOGE(size, m.number(0x1p-126)), b.CreateFCmpOLE(size, m.number(0x1p126)));
+  auto *function = nearDivision(e, llvm::cast<llvm::FixedVectorType>(x->getType()));
+  return b.CreateCall(function, {x, divisor, m.div(m.number(1.0), divisor), usual});
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,21 @@
+#pragma once
+// f32 functions from the approximations that NVIDIA GPUs have instructions for. Vectors are taken lane by lane.
+#include "compiler/lower/f32.h"
+
+namespace tilery::cuda {
+
+/// 2 ULP; denormal results are rounded once, NaN stays.
+lower::Lanes approximateExp(lower::Emitter &e, lower::Lanes x);
+/// 2.1 ULP.
+lower::Lanes approximateExp2(lower::Emitter &e, lower::Lanes x);
+/// x / y within 2 ULP of equally many lanes: div.full.
+lower::Lanes approximateQuotient(lower::Emitter &e, lower::Lanes x, lower::Lanes y);
+
+// A division takes more than twice the time of a multiplication and four fmas. Where one divisor is for all lanes of a vector (`divisor` is a
+// scalar), its reciprocal is computed once:
+/// rounded correctly;
+lower::Lanes divideByUniform(lower::Emitter &e, lower::Lanes x, lower::Lanes divisor);
+/// within 2 ULP.
+lower::Lanes divideByUniformNearly(lower::Emitter &e, lower::Lanes x, lower::Lanes divisor);
+
+} // namespace tilery::cuda
