@@ -36,22 +36,13 @@ LANGUAGES = PYTHON[3]
 TARGETS = [str(folder.relative_to(ROOT)) for folder in sorted((ROOT / "compiler" / "targets").iterdir()) if folder.is_dir()]
 
 # (file, what it includes) that stands against the layers today.
-UPWARDS = {
-    ("compiler/lower/codegen.cpp", "compiler/targets/cpu/dot.h"),
-    ("compiler/lower/options.h", "compiler/targets/cpu/target.h"),
-    ("compiler/lower/plan_storage.cpp", "compiler/targets/cpu/dot_plan.h"),
-    ("compiler/lower/planner.cpp", "compiler/targets/cpu/dot_plan.h"),
-}
-BETWEEN_TARGETS = {
-    ("compiler/targets/cuda/cuda.h", "compiler/targets/cpu/cpu.h"),
-    ("compiler/targets/cuda/mma.cpp", "compiler/targets/cpu/dot_plan.h"),
-    ("compiler/targets/cuda/mma_plan.cpp", "compiler/targets/cpu/dot_plan.h"),
-}
+UPWARDS = set()
+BETWEEN_TARGETS = set()
 FROM_RUNTIME = {("runtime/cuda/code.cpp", "include/tilery/gpu_choice.h")}
 UPWARDS_IN_PYTHON = set()
 BETWEEN_LANGUAGES = set()
 CIRCLES = set()  # the sorted files of each circle
-CIRCLES_OF_FOLDERS = {("compiler/lower", "compiler/targets/cpu")}
+CIRCLES_OF_FOLDERS = set()
 CIRCLES_IN_PYTHON = set()
 
 

@@ -11,7 +11,7 @@ using namespace tilery::test;
 
 namespace {
 
-KernelPtr compileFunction(const std::string &name, unsigned lanes) {
+KernelPtr compileOwn(const std::string &name, unsigned lanes) {
   return compileFunction([&](Emitter &e, Lanes x) { return emitOwnMath(e, name, {x}); }, lanes);
 }
 
@@ -35,7 +35,7 @@ TEST_P(OwnMath, IsWithinTwoUlps) {
   while (in.size() % 16)
     in.push_back(0.5f);
   for (unsigned lanes : {1u, 8u, 16u}) {
-    auto out = evaluate(compileFunction(name, lanes), in);
+    auto out = evaluate(compileOwn(name, lanes), in);
     double worst = 0;
     float where = 0;
     for (size_t i = 0; i < in.size(); ++i)
@@ -46,7 +46,7 @@ TEST_P(OwnMath, IsWithinTwoUlps) {
     if (lanes == 8)
       std::printf("%s: %.2f ulp at %g\n", name, worst, where);
   }
-  auto zeros = evaluate(compileFunction(name, 1), {0.0f, -0.0f});
+  auto zeros = evaluate(compileOwn(name, 1), {0.0f, -0.0f});
   if (exact(0.0L) == 0) // odd functions keep the sign of zero
     EXPECT_TRUE(!std::signbit(zeros[0]) && std::signbit(zeros[1]) == (exact(-0.5L) < 0)) << name;
 }
