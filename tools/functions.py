@@ -25,6 +25,7 @@ IMPORTS = {
     "tilelang.language": "from ..tracing.values import Expr\n",
 }
 SHARING = ("tileon.language", "tileon.language.math", "tileon.language.random")
+SHARING += ("tileon.language.core", "tileon.language.standard")
 SHARING += ("ninetoothed.language", "ninetoothed.language.math", "ninetoothed.language.random")
 # Modules that hand on all of another.
 ALIASES = {
@@ -161,9 +162,16 @@ def written(module, prefix):
             yield f"| `{prefix}.{name}{signature}` | {row.takes} | {row.operation} | {', '.join(row.targets)} | {meaning} |\n"
 
 
-def refused(module, prefix):
-    for reason, names in sorted(space_of(module).refused.items()):
-        yield f"- {reason}: {code(f'{prefix}.{name}' for name in sorted(names.split()))}.\n"
+def refused():
+    """Names of upstream that are not offered, by the reason."""
+    reasons = {}
+    for module, prefix in (("tileon.language", "tl"), ("core.tile.libdevice", "libdevice"), ("tilelang.language", "T")):
+        space = space_of(module)
+        for name, reason in sorted(space.refused.items()):
+            if name not in space.offered and not hasattr(importlib.import_module(f"tilery.{module}"), name):
+                reasons.setdefault(reason, []).append(f"{prefix}.{name}")
+    for reason, names in sorted(reasons.items()):
+        yield f"- {reason}: {code(names)}.\n"
 
 
 def page():
@@ -180,9 +188,7 @@ def page():
     yield "\n## Functions of T\n"
     yield from written("tilelang.language", "T")
     yield "\n## Names of upstream that are refused\n"
-    yield from refused("tileon.language", "tl")
-    yield from refused("core.tile.libdevice", "libdevice")
-    yield from refused("tilelang.language", "T")
+    yield from refused()
 
 
 def texts():

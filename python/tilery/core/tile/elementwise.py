@@ -25,6 +25,10 @@ class Operations:
         return wrap(native().math(op, *operands))
 
     @staticmethod
+    def select(condition, x, y):
+        return wrap(native().select(condition, x, y))
+
+    @staticmethod
     def to_float(x):
         """Integers as float32."""
         integer = isinstance(x, tensor) and not x.dtype.is_floating()

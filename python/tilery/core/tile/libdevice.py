@@ -4,6 +4,7 @@ from ..functions import ROWS as _ROWS
 from ..functions import Namespace as _Namespace
 from .elementwise import call as _call
 
+# Names of upstream, by the reason why those without a row are not offered.
 _REFUSED = {
     "Tilery does not have it yet": """
         clz popc byte_perm mulhi mul24 brev sad rcp64h saturatef ffs hadd rhadd ll2float ull2float

@@ -110,7 +110,7 @@ ROWS = (
 )
 # fmt: on
 
-# Names of upstream that tl lacks, by the reason.
+# Names of upstream, by the reason why those without a row are not offered.
 REFUSED = {
     "Tilery does not have it yet": "bitonic_merge dot_scaled map_elementwise slice target_info expect_zero semantic",
     "text of another language and its instructions cannot be compiled for every target": "inline_asm_elementwise "

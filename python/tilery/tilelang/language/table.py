@@ -113,7 +113,7 @@ ROWS = (
 )
 # fmt: on
 
-# Names of upstream that T lacks, by the reason.
+# Names of upstream, by the reason why those without a row are not offered.
 REFUSED = {
     "threads of a block are not programmed one by one here; tile code is written with T.copy, T.gemm, T.Parallel and T.reduce_*":
         "shfl_sync shfl_up shfl_down shfl_xor any_sync all_sync ballot ballot_sync activemask match_any_sync match_all_sync "

@@ -20,6 +20,10 @@ class Operations:
         return Val(current_builder().math(op, *map(Operations.to_float, operands)))
 
     @staticmethod
+    def select(condition, x, y):
+        return Val(current_builder().select(condition, x, y))
+
+    @staticmethod
     def to_float(x):
         """Integers as float32."""
         return cast(x, "float32") if isinstance(x, Expr) and not dtypes.is_float(x.dtype) else x
