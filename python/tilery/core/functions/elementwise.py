@@ -28,6 +28,11 @@ def _quotient(f, x, y, ieee_rounding=False):
     return f.binary("div_rn" if ieee_rounding else "/", x, y)
 
 
+def _difference(f, x, y):
+    x, y = f.to_float(x), f.to_float(y)
+    return f.select(f.binary("<=", x, y), 0.0, f.binary("-", x, y))
+
+
 def _power(f, x, y):
     return f.binary("**", f.to_float(x), f.to_float(y))
 
@@ -145,6 +150,8 @@ ROWS = (
     Row("fast_dividef", "x, y", _quotient, ANY, QUOTIENT, "x / y.", "x / y", libdevice="fast_dividef"),
     Row("fmod", "x, y", "math fmod", FUNCTION, FLOAT, "The remainder of x / y with the sign of x, as a float.", "fmod(x, y)",
         ulps=0.5, libdevice="fmod"),
+    Row("fdim", "x, y", _difference, Takes(libdevice=NUMBERS), FLOAT, "x - y where x is greater, else 0.", "0 if x <= y else x - y",
+        ulps=0.5, libdevice="fdim"),
     Row("umulhi", "x, y", "binary mulhi", INTEGRAL, SAME, "The upper half of the product.", "(x * y) >> bits", tl="umulhi"),
     Row("minimum", "x, y", _minimum, ANY, SAME, "The smaller one; a NaN loses, or wins with PropagateNan.ALL.", "fmin(x, y)",
         ulps=0.5, options=_NAN, method=True, tl="minimum"),

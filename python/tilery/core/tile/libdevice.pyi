@@ -160,3 +160,6 @@ def fast_dividef(arg0: tensor | constexpr | float, arg1: tensor | constexpr | fl
 
 def fmod(arg0: tensor | constexpr | float, arg1: tensor | constexpr | float) -> tensor:
     """The remainder of x / y with the sign of x, as a float."""
+
+def fdim(arg0: tensor | constexpr | float, arg1: tensor | constexpr | float) -> tensor:
+    """x - y where x is greater, else 0."""
