@@ -3,9 +3,8 @@
 import math
 
 import torch
+from language.bounds import UNITS
 from language.products import TF32_UNIT
-
-UNITS = {torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 
 
 def attention_with_bound(q, k, v, block, scale=1.0, causal=False):
