@@ -58,7 +58,8 @@ Lanes floatToInt(Emitter &e, Lanes value, Type from, Type to, bool isUnsigned) {
 Lanes quotientOf(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
   auto &b = e.b;
   unsigned lanes = e.lanesOf(x), bits = x->getType()->getScalarSizeInBits();
-  if (lanes == 1 || bits > 32 || (isUnsigned && bits == 32 && !e.options.target.machine.unsignedVectors) || llvm::isa<llvm::Constant>(y))
+  if (lanes == 1 || bits > 32 || (isUnsigned && bits == 32 && !e.options.target.machine.unsignedVectors) ||
+      llvm::isa<llvm::Constant>(y))
     return isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y);
   llvm::Type *real = e.vectorOf(b.getDoubleTy(), lanes);
   if (isUnsigned)

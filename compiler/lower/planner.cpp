@@ -111,7 +111,7 @@ bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shap
     return s.kind == Sink::Reduce && cast<tile::ReduceOp>(s.op).getAxis() + 1 == shape.size();
   };
   if (options.target.machine.vectorRegisters <= 16 && ((reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) ||
-                                               (isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow))))
+                                                       (isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow))))
     return false;
   // A reduction's result is there when its nest is done, also where it keeps the shape because the axis has one element.
   for (const auto &[value, reach] : pull.tiles)

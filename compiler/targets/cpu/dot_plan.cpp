@@ -53,8 +53,7 @@ static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, bool d
       continue;
     if (auto load = dyn_cast<tile::LoadOp>(def); load && (isTile || inside)) {
       MemoryClass source = classOfPlace(load.getPlace());
-      if (load.getIsVolatile() ||
-          llvm::any_of(written, [&](MemoryClass each) { return mayAlias(source, each, disjoint); }))
+      if (load.getIsVolatile() || llvm::any_of(written, [&](MemoryClass each) { return mayAlias(source, each, disjoint); }))
         return std::nullopt;
     }
     bool place = isa<tile::AccessType>(value.getType());
@@ -134,8 +133,8 @@ static tile::StoreOp directStore(Operation *op, const DotPlan &plan, bool disjoi
 }
 
 void DotPlan::print(llvm::raw_ostream &stream) const {
-  stream << blocking.rows.width << "x" << blocking.columns.width << (blocking.pairs ? " of bf16 pairs" : "") << ", K " << k << " x "
-         << stepsPerBlock;
+  stream << blocking.rows.width << "x" << blocking.columns.width << (blocking.pairs ? " of bf16 pairs" : "") << ", K " << k
+         << " x " << stepsPerBlock;
   for (const DotOperand *operand : {&a, &b})
     stream << (operand->isA ? ", a " : ", b ") << (operand->shared ? "shared" : "private") << (operand->across ? " across" : "");
   stream << (directStore ? ", stored at once" : "");
@@ -173,8 +172,7 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
   if (narrow)
     plan.sums.type = cast<RankedTensorType>(op->getResult(0).getType()).clone(plan.compute);
   plan.startsAtZero = startsAtZero(op);
-  bool pairs =
-      target.fastDotBF16 && plan.compute.isF32() && elementOf(plan.a.tile).isBF16() && elementOf(plan.b.tile).isBF16();
+  bool pairs = target.fastDotBF16 && plan.compute.isF32() && elementOf(plan.a.tile).isBF16() && elementOf(plan.b.tile).isBF16();
   plan.pack = pairs ? 2 : 1;
   plan.blocking = chooseBlocking(target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), pairs);
 

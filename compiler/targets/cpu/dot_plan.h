@@ -23,7 +23,7 @@ struct DotPlan : lower::ProductPlan {
   bool startsAtZero = false;              // acc is zero: not read, the result buffer need not be initialised
   DotBlocking blocking;
   DotOperand a, b;
-  lower::Temporary sums;                  // the result as it is computed, where it has fewer bits
+  lower::Temporary sums;               // the result as it is computed, where it has fewer bits
   llvm::SmallVector<mlir::Value> live; // rows and columns that are used, i64; empty: all
   tile::StoreOp directStore; // null, or the store that alone uses the result: whole tiles may be written to its place at once
 

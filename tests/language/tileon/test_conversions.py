@@ -14,7 +14,7 @@ from tilery.tileon import language as tl
 N = 1024
 NAMES = {"float8_e4m3fn": "float8e4nv", "float8_e5m2": "float8e5", "bool": "int1"}
 TARGETS = [*exact.TYPES, "bool"]
-SATURATES = pytest.mark.xfail(strict=True, reason="defect: what is too large for an 8-bit float becomes NaN or infinite, not the largest one")
+SATURATES = pytest.mark.xfail(strict=True, reason="defect: 8-bit floats overflow to NaN or infinity, not to the largest one")
 TOWARD_ZERO = pytest.mark.xfail(strict=True, reason="defect: fp_downcast_rounding='rtz' rounds to the nearest number")
 
 

@@ -1,4 +1,4 @@
-"""Operators of integers of every pair of types against Python's integers: passes, oracle and machine code could share a mistake."""
+"""Operators of integers of every pair of types against Python's integers: all engines could share a mistake."""
 
 import operator
 

@@ -14,7 +14,8 @@ namespace {
 /// out[i] = in[i] / divisor within 2 ULP, with one divisor for all lanes.
 KernelPtr compileDivision(float divisor) {
   return compileFunction(
-      [&](Emitter &e, Lanes x) { return cuda::divideByUniformNearly(e, x, llvm::ConstantFP::get(e.b.getFloatTy(), divisor)); }, 8);
+      [&](Emitter &e, Lanes x) { return cuda::divideByUniformNearly(e, x, llvm::ConstantFP::get(e.b.getFloatTy(), divisor)); },
+      8);
 }
 
 TEST(DivideByUniform, NearlyIsWithinTwoUlps) {
