@@ -62,7 +62,8 @@ def wrapped(dtype, value):
 
 
 def limits(dtype):
-    return (-(1 << (bits_of(dtype) - 1)), (1 << (bits_of(dtype) - 1)) - 1) if is_signed(dtype) else (0, (1 << bits_of(dtype)) - 1)
+    half = 1 << (bits_of(dtype) - 1)
+    return (-half, half - 1) if is_signed(dtype) else (0, 2 * half - 1)
 
 
 def converted(value, dtype):
@@ -78,7 +79,7 @@ def converted(value, dtype):
 
 
 def numpy_type(dtype):
-    return np.dtype(getattr(ml_dtypes, dtype)) if dtype not in ("float64", "float32", "float16") and dtype in FLOATS else np.dtype(dtype)
+    return np.dtype(getattr(ml_dtypes, dtype, dtype))
 
 
 def tensor(values, dtype):
@@ -104,8 +105,8 @@ def operand(dtype, count, seed):
         for bits in range(2, bits_of(dtype) + 1):  # halfway between floats, and beside it
             tops = random.integers(0, 1 << 24, 12).tolist()
             found += [(top << bits >> 24) + extra for top in tops for extra in (-1, 0, 1)]
-            found += [(1 << bits - 1) + (1 << bits - digits - 1) * (2 * k + 1) for digits in (3, 4, 8, 11, 24, 53) if bits > digits + 1
-                      for k in range(2)]  # fmt: skip
+            for digits in (form.digits for form in FLOATS.values() if bits > form.digits + 1):
+                found += [(1 << bits - 1) + (1 << bits - digits - 1) * odd for odd in (1, 3)]
         found += [-value for value in found]
         found = [value for value in dict.fromkeys(found) if low <= value <= high]
     else:
@@ -121,7 +122,7 @@ def operand(dtype, count, seed):
                 if grain < own.least - own.digits + 2:
                     continue
                 middle = own.rounded(math.ldexp(2 * top + 1, grain - 1))
-                found += [middle, math.nextafter(middle, math.inf), math.nextafter(middle, -math.inf), middle * (1 + 2.0**-own.digits * 3)]
+                found += [middle, *(middle * (1 + step * 2.0**-own.digits) for step in (-3, -2, 2, 3))]
         found += (random.normal(size=count) * np.exp(random.uniform(-20, 20, count))).tolist()
         found += random.uniform(-300, 300, count // 2).tolist() + [k / 2 for k in range(-40, 40)]
         found = [own.rounded(value) for value in found]
