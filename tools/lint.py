@@ -1,4 +1,4 @@
-"""Checks form: ruff on Python, clang-format on C++, lengths of files. `--fix` rewrites what a tool can mend."""
+"""Checks form: ruff and mypy on Python, clang-format on C++, lengths of files. `--fix` rewrites what a tool can mend."""
 
 import subprocess
 import sys
@@ -28,6 +28,10 @@ def ruff(fix):
     return runs(sys.executable, "-m", "ruff", "check", "--quiet", *(["--fix"] if fix else []), ".")
 
 
+def mypy(fix):
+    return runs(sys.executable, "-m", "mypy", "--no-error-summary")
+
+
 def clang_format(fix):
     mode = ["-i"] if fix else ["--dry-run", "-Werror", "--ferror-limit=1"]
     return runs("clang-format-22", *mode, *sources(".cpp", ".h"))
@@ -43,7 +47,7 @@ def lengths(fix):
     return good
 
 
-CHECKS = {"ruff": ruff, "clang-format": clang_format, "lengths": lengths}
+CHECKS = {"ruff": ruff, "mypy": mypy, "clang-format": clang_format, "lengths": lengths}
 
 
 def main(argv):

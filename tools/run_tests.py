@@ -57,7 +57,8 @@ def from_junit(report):
         elif "skipped" in kinds:
             name = f"{case.get('classname', '')}.{case.get('name')}".removeprefix(".")
             reason = re.sub(r"\A\S+:\d+\n", "", kinds["skipped"].get("message", ""))  # GoogleTest puts the place first
-            count.skips.append((name, reason.strip()))
+            expected = "fails, as expected: " if kinds["skipped"].get("type") == "pytest.xfail" else ""
+            count.skips.append((name, expected + reason.strip()))
         elif case.get("status") != "notrun":  # what GoogleTest lists without running it: its Speed tests
             count.passed += 1
     return count

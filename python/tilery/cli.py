@@ -1,4 +1,7 @@
 """The command `tilery`."""
+
+from __future__ import annotations
+
 import os
 import runpy
 import sys
@@ -14,7 +17,7 @@ environment:
 """
 
 
-def main(argv=None):
+def main(argv: list[str] | None = None) -> int:
     """Entry point; returns the exit status."""
     argv = sys.argv[1:] if argv is None else argv
     if argv and argv[0] in ("-h", "--help"):
@@ -27,7 +30,7 @@ def main(argv=None):
     return run(argv[2:] if as_module else argv[1:], as_module)
 
 
-def run(argv, as_module=False):
+def run(argv: list[str], as_module: bool = False) -> int:
     """Runs argv[0] as `__main__`, as `python argv...` would."""
     from tilery import compat
 
@@ -51,17 +54,17 @@ def run(argv, as_module=False):
     return 0
 
 
-def _run_file(path):
+def _run_file(path: str) -> None:
     main_module = types.ModuleType("__main__")
     main_module.__file__ = path
-    main_module.__builtins__ = __builtins__
+    setattr(main_module, "__builtins__", __builtins__)
     sys.modules["__main__"] = main_module
     with open(path, "rb") as file:
         code = compile(file.read(), path, "exec")
     exec(code, main_module.__dict__)
 
 
-def _own_frames(trace):
+def _own_frames(trace: types.TracebackType | None) -> types.TracebackType | None:
     while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__, "<frozen runpy>"):
         trace = trace.tb_next
     return trace

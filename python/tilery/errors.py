@@ -1,16 +1,21 @@
 """The one exception family: what is wrong in the user's words, where, through which calls, and what to change."""
 
+from __future__ import annotations
+
 import linecache
+from collections.abc import Iterable
+
+Place = tuple[str, int, int, str]  # file, line, column, function
 
 
 class Error(Exception):
     """A wrong program or launch. `chain` is [(file, line, column, function)], innermost first; columns count from 1."""
 
-    def __init__(self, message, hint=None, chain=()):
+    def __init__(self, message: str, hint: str | None = None, chain: Iterable[Place] = ()) -> None:
         super().__init__(message)
         self.message, self.hint, self.chain = message, hint, list(chain)
 
-    def __str__(self):
+    def __str__(self) -> str:
         if not self.chain:
             return self.message if not self.hint else f"{self.message}\n  hint: {self.hint}"
         file, line, column, _ = self.chain[0]
@@ -46,10 +51,10 @@ class GpuUnsupportedError(GpuError, NotImplementedError):
     """The GPU, or its driver, cannot run the code."""
 
 
-_kinds = {}
+_kinds: dict[tuple[type[BaseException], ...], type[Error]] = {}
 
 
-def kind(*builtins):
+def kind(*builtins: type[BaseException]) -> type[Error]:
     """The subclass of Error that is also each of these built-in exceptions, so that `except ValueError` written for upstream
     still works."""
     if not builtins:
@@ -60,7 +65,7 @@ def kind(*builtins):
     return _kinds[builtins]
 
 
-def error(builtin, message, hint=None, chain=()):
+def error(builtin: type[BaseException], message: str, hint: str | None = None, chain: Iterable[Place] = ()) -> Error:
     """An Error that is also a `builtin` exception."""
     # NameError and others take keyword arguments of their own; Error's constructor is the only one that runs.
     return kind(builtin)(message, hint, chain)

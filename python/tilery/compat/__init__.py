@@ -5,10 +5,14 @@ the CPU where there is no GPU. `tilery run prog.py` and `pytest -p tilery.compat
 `load(path)` does the mapping for one file, in a process that may also use the real packages.
 """
 
+from __future__ import annotations
+
 import importlib.util
 import itertools
 import os
 import sys
+from types import ModuleType
+from typing import Any
 
 from . import device, mapping
 
@@ -16,7 +20,7 @@ _INHERIT = os.path.join(os.path.dirname(__file__), "inherit")
 _loaded = itertools.count()
 
 
-def install():
+def install() -> None:
     """Maps the import names and applies the device rule in this process and in the Python processes it starts."""
     mapping.install()
     device.install()
@@ -26,11 +30,12 @@ def install():
     os.environ["TILERY_COMPAT"] = "1"
 
 
-def load(path):
+def load(path: str | os.PathLike[str]) -> ModuleType:
     """The module at `path`, whose own import statements of the mapped names see ours; nobody else's do."""
     path = os.path.abspath(path)
     stem = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(f"tilery_loaded_{stem}_{next(_loaded)}", path)
+    assert spec is not None and spec.loader is not None  # of a file there always is one
     module = importlib.util.module_from_spec(spec)
     setattr(module, mapping.MARK, True)
     mapping.hook_statement()
@@ -43,6 +48,6 @@ def load(path):
     return module
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: Any) -> None:
     """The earliest hook of a plugin given by `-p`: before conftest files are imported and before output is captured."""
     install()

@@ -1,25 +1,30 @@
 """The device rule: without a GPU, or with TILERY_DEVICE=cpu, "cuda" means the CPU in this process."""
 
+from __future__ import annotations
+
 import importlib.abc
 import os
 import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 _CHOICES = ("cpu", "cuda")
 _active = False
 
 
-def active():
+def active() -> bool:
     """Whether "cuda" means the CPU in this process."""
     return _active
 
 
-def _has_gpu():
+def _has_gpu() -> bool:
     if os.environ.get("CUDA_VISIBLE_DEVICES", "0") in ("", "-1"):
         return False
     return os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/dxg")
 
 
-def install():
+def install() -> None:
     """Applies the rule if it holds here; torch itself is changed when, and only when, the program imports it."""
     global _active
     choice = os.environ.get("TILERY_DEVICE", "")
@@ -37,7 +42,7 @@ def install():
         sys.meta_path.insert(1, _AfterTorch())
 
 
-def _apply(torch):
+def _apply(torch: ModuleType) -> None:
     from . import torch_cuda, torch_device
 
     torch_device.apply(torch)
@@ -47,7 +52,7 @@ def _apply(torch):
 class _AfterTorch(importlib.abc.MetaPathFinder):
     """Finds torch as the others would, and applies the rule when its module has been executed."""
 
-    def find_spec(self, fullname, path=None, target=None):
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         if fullname != "torch":
             return None
         spec = None
@@ -57,10 +62,10 @@ class _AfterTorch(importlib.abc.MetaPathFinder):
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
-            def exec_module(module):
+            def exec_module(module: ModuleType) -> None:
                 execute(module)
                 _apply(module)
                 sys.meta_path.remove(self)
 
-            spec.loader.exec_module = exec_module  # on this loader object: its type and its other methods stay as they are
+            setattr(spec.loader, "exec_module", exec_module)  # on this object: its type and other methods stay as they are
         return spec

@@ -4,6 +4,8 @@ Two parties share `sys.modules`: the program, whose `import triton` means ours, 
 Triton and breaks on any other. So a meta-path finder alone is not enough: the import statement itself asks who imports.
 """
 
+from __future__ import annotations
+
 import builtins
 import contextlib
 import importlib
@@ -11,6 +13,9 @@ import importlib.abc
 import importlib.util
 import sys
 import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any
 
 from ..core import alias
 
@@ -26,25 +31,27 @@ TORCH = frozenset({"torch", "functorch", "torchgen"})
 MARK = "__tilery_compat__"
 
 
-def translate(name):
+def translate(name: str) -> str | None:
     """Our module's name for an upstream module's name, or None."""
     root, dot, rest = name.partition(".")
     return NAMES[root] + dot + rest if root in NAMES else None
 
 
-def importer(namespace):
+def importer(namespace: Mapping[str, Any]) -> str:
     """The top-level package whose code owns `namespace` (the globals of a frame)."""
     return (namespace.get("__name__") or "").partition(".")[0]
 
 
-def is_upstream(namespace):
+def is_upstream(namespace: Mapping[str, Any]) -> bool:
     """Whether this code belongs to torch, or to a real package whose name we map (ours are called `tilery.*`)."""
     root = importer(namespace)
     return root in TORCH or root in NAMES
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    def find_spec(self, fullname, path=None, target=None):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
         ours = translate(fullname)
         if ours is None or _upstream.depth:
             return None
@@ -56,10 +63,10 @@ class _Upstream(threading.local):
 
     depth = 0
     lock = threading.RLock()
-    modules = {}
+    modules: dict[str, ModuleType] = {}
 
     @contextlib.contextmanager
-    def view(self):
+    def view(self) -> Iterator[None]:
         if self.depth:
             yield
             return
@@ -76,7 +83,7 @@ class _Upstream(threading.local):
                 sys.modules.update(ours)
 
 
-def _take():
+def _take() -> dict[str, ModuleType]:
     names = [name for name in sys.modules if name.partition(".")[0] in NAMES]
     return {name: sys.modules.pop(name) for name in names}
 
@@ -88,11 +95,12 @@ _import_module = importlib.import_module
 _find_spec = importlib.util.find_spec
 
 
-def _import_ours(name, fromlist):
+def _import_ours(name: str, fromlist: Sequence[str] | None) -> ModuleType:
     """What the import statement does, without a trace in `sys.modules` under the upstream name."""
-    module = _import_module(translate(name))
+    root, dot, rest = name.partition(".")
+    module = _import_module(NAMES[root] + dot + rest)
     if not fromlist:
-        return _import_module(translate(name.partition(".")[0]))
+        return _import_module(NAMES[root])
     for item in fromlist:
         if item != "*" and not hasattr(module, item):
             with contextlib.suppress(ModuleNotFoundError):
@@ -100,7 +108,13 @@ def _import_ours(name, fromlist):
     return module
 
 
-def _import_statement(name, globals=None, locals=None, fromlist=(), level=0):
+def _import_statement(
+    name: str,
+    globals: Mapping[str, Any] | None = None,
+    locals: Mapping[str, Any] | None = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
+) -> ModuleType:
     if globals is not None:
         if level == 0:
             mapped = name.partition(".")[0] in NAMES
@@ -115,10 +129,10 @@ def _import_statement(name, globals=None, locals=None, fromlist=(), level=0):
     return _import(name, globals, locals, fromlist, level)
 
 
-def _as_caller(function):
+def _as_caller(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps a function of importlib, which is called by name: the caller's frame says who asks."""
 
-    def wrapped(name, package=None):
+    def wrapped(name: str, package: str | None = None) -> Any:
         if name.partition(".")[0] in NAMES and is_upstream(sys._getframe(1).f_globals):
             with _upstream.view():
                 return function(name, package)
@@ -128,16 +142,16 @@ def _as_caller(function):
     return wrapped
 
 
-def hook_statement():
+def hook_statement() -> None:
     """Makes the import statement ask who imports. Harmless for every module without MARK unless `install` was called."""
     builtins.__import__ = _import_statement
 
 
-def installed():
+def installed() -> bool:
     return _finder in sys.meta_path
 
 
-def install():
+def install() -> None:
     """Maps the names for the whole process, real packages that were imported before included."""
     if installed():
         return

@@ -1,21 +1,24 @@
 """One module under two names: the same objects, so that types and constants of either are those of the other."""
 
+from __future__ import annotations
+
 import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
+from types import ModuleType
 
 _find_spec, _import_module = importlib.util.find_spec, importlib.import_module
 
 
-def spec(name, target):
+def spec(name: str, target: str) -> importlib.machinery.ModuleSpec | None:
     """How to import the module `target` as `name`; None if there is no such module."""
     found = _find_spec(target)
     return found and importlib.machinery.ModuleSpec(name, _Alias(target), origin=found.origin)
 
 
-def share(name, target):
+def share(name: str, target: str) -> None:
     """Makes all that is loaded of the package `target` known under `name`, too. The import system names a module it loads in
     its package; where a package gave that name to something else (`from .driver import driver`), it would take it away."""
     for known in [k for k in sys.modules if k.startswith(target + ".")]:
@@ -23,14 +26,14 @@ def share(name, target):
 
 
 class _Alias(importlib.abc.Loader):
-    def __init__(self, target):
+    def __init__(self, target: str) -> None:
         self.target = target
 
-    def create_module(self, spec):
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         module = _import_module(self.target)
         self.name, self.spec = spec.name, module.__spec__
         return module
 
-    def exec_module(self, module):
+    def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.spec
         share(self.name, self.target)

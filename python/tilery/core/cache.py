@@ -4,9 +4,13 @@ A manifest entry leads from a function, all it may read, and the specialisation 
 a code entry from that key to an image. Programs with the same IR share code.
 Keys hold the build of the compiler, these sources, and the target."""
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import os
+from collections.abc import Callable
+from typing import Any
 
 from tilery import _native
 
@@ -14,7 +18,7 @@ from ..frontend.fingerprint import fingerprint
 
 
 @functools.lru_cache(maxsize=None)
-def _sources():
+def _sources() -> str:
     """A digest of this package's own sources: they decide what a trace builds."""
     state = hashlib.sha256()
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -27,22 +31,28 @@ def _sources():
     return state.hexdigest()
 
 
-def _target(device):
+def _target(device: int) -> str:
     return "host" if device < 0 else _native.gpu_target(device)
 
 
-def stages(module, device, options):
+def stages(module: _native.Module, device: int, options: dict[str, Any]) -> dict[str, str]:
     """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}: what `image` compiles for these, as text."""
     compiled = _native.compile(module, **options, target=_target(device), texts=True)
     return {"tile": module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
 
 
-def _compile(module, device, options):
+def _compile(module: _native.Module, device: int, options: dict[str, Any]) -> bytes:
     image = _native.compile(module, **options).image
     return (image if device < 0 else _native.assembled(image, device)).to_bytes()
 
 
-def image(function, specialisation, build, device=-1, **options):
+def image(
+    function: Callable[..., Any] | None,
+    specialisation: Any,
+    build: Callable[[], _native.Module],
+    device: int = -1,
+    **options: Any,
+) -> bytes:
     """The code of `function` for `specialisation` (plain values), as bytes: from the cache, or by build() -> Module and the
     compiler. function None: what the trace depends on is not known, so it runs, and only the compiler is spared.
     device: the number of the GPU it is for; -1: the CPU. options: those of _native.compile."""

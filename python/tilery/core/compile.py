@@ -1,6 +1,13 @@
 """The one way from a call of a new kind to the plan that its launcher runs: by the oracle, from the disk cache, or traced and
 compiled."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tilery import _native
+
 from . import cache
 from . import debug as oracle
 
@@ -13,41 +20,42 @@ class CompiledKernel:
     :param options: for the compiler.
     """
 
-    def __init__(self, name, function, specialisation, signature, **options):
+    def __init__(
+        self, name: str, function: Callable[..., Any] | None, specialisation: Any, signature: Any, **options: Any
+    ) -> None:
         self.name, self.function, self.specialisation = name, function, specialisation
         self.device = signature.device
         self.options = {"disjoint": not signature.aliases, **options}
-        self._module = self._texts = None
+        self._module: _native.Module | None = None
+        self._texts: dict[str, str] | None = None
 
     # -- what a language says ----------------------------------------------------------------------------------------
-    def trace(self):
+    def trace(self) -> _native.Module:
         """The module with the kernel's IR. Asked for once, and only where the disk cache has no code."""
         raise NotImplementedError
 
-    def load(self, image):
+    def load(self, image: bytes) -> Any:
         """The native plan that launches this machine code."""
         raise NotImplementedError
 
-    def interpret(self, debug):
+    def interpret(self, debug: bool) -> oracle.Launch:
         """The plan that interprets the module on tensors in the CPU's memory; with `debug` it checks every access."""
         raise NotImplementedError
 
     # -- what follows ------------------------------------------------------------------------------------------------
-    def plan(self, debug=False):
+    def plan(self, debug: bool = False) -> Any:
         """What runs calls of this kind."""
         if oracle.wanted(debug):
             return oracle.plan(self.interpret(debug), self.device)
-        return self.load(
-            cache.image(self.function, self.specialisation, lambda: self.module, device=self.device, **self.options)
-        )
+        return self.load(cache.image(self.function, self.specialisation, lambda: self.module, device=self.device, **self.options))
 
     @property
-    def module(self):
+    def module(self) -> _native.Module:
         self._module = self._module or self.trace()
         return self._module
 
     @property
-    def asm(self):
+    def asm(self) -> dict[str, str]:
         """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}."""
         if self._texts is None:
             self._texts = cache.stages(self.module, self.device, self.options)

@@ -1,29 +1,35 @@
 """Launches by the oracle: with `debug=True` they check bounds, uninitialised reads and races; with TILERY_ORACLE=1 every
 launch is one."""
 
+from __future__ import annotations
+
 import os
 import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from tilery import _native
 
 from ..errors import error
 
+Grid = tuple[int, int, int]
+Launch = Callable[[Any, Mapping[str, Any]], Any]  # (grid, arguments) -> what the launch returns
 _MASK = (1 << 64) - 1
 _CUDA = 2  # DLPack's device type
 _FLOATS = {"float64": "<d", "float32": "<f", "float16": "<e"}
 
 
-def wanted(debug):
+def wanted(debug: bool) -> bool:
     """Is this launch the oracle's?"""
     return debug or os.environ.get("TILERY_ORACLE", "") not in ("", "0")
 
 
-def plan(launch, device):
+def plan(launch: Launch, device: int) -> Launch:
     """The oracle's launch plan for arguments on a GPU, or on the CPU (-1)."""
     return launch if device < 0 else LaunchOfCopies(launch)
 
 
-def _on_gpu(value):
+def _on_gpu(value: Any) -> bool:
     return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] == _CUDA
 
 
@@ -31,13 +37,14 @@ class LaunchOfCopies:
     """A launch plan whose tensors lie on a GPU: it runs on copies of their storages in the CPU's memory, which are copied back
     if no error was found. Tensors of one storage stay tensors of one storage."""
 
-    def __init__(self, launch):
+    def __init__(self, launch: Launch) -> None:
         self.launch = launch
 
-    def __call__(self, grid, arguments):
+    def __call__(self, grid: Any, arguments: Mapping[str, Any]) -> Any:
         import torch
 
-        storages, here, device = {}, dict(arguments), None
+        storages: dict[int, tuple[Any, Any]] = {}
+        here, device = dict(arguments), None
         for name, value in arguments.items():
             if not isinstance(value, torch.Tensor) and _on_gpu(value):
                 raise error(
@@ -51,7 +58,7 @@ class LaunchOfCopies:
                 empty = torch.empty(0, dtype=value.dtype, device="cpu")
                 here[name] = empty.set_(copy, value.storage_offset(), value.shape, value.stride())
 
-        def moved(result):
+        def moved(result: Any) -> Any:
             if isinstance(result, (tuple, list)):
                 return type(result)(map(moved, result))
             return result.to(device) if isinstance(result, torch.Tensor) else result
@@ -62,7 +69,7 @@ class LaunchOfCopies:
         return moved(result)
 
 
-def bits(value, dtype):
+def bits(value: Any, dtype: str) -> int:
     """A scalar argument's slot."""
     if dtype == "bfloat16":
         bits = struct.unpack("<I", struct.pack("<f", value))[0]
@@ -72,7 +79,7 @@ def bits(value, dtype):
     return int(value) & _MASK
 
 
-def _array(tensor):
+def _array(tensor: Any) -> Any:
     if hasattr(tensor, "__array_interface__"):
         return tensor
     import numpy
@@ -80,7 +87,7 @@ def _array(tensor):
     return numpy.from_dlpack(tensor)
 
 
-def span(tensor, width):
+def span(tensor: Any, width: int) -> tuple[int, int, int]:
     """(address of element 0, first byte, number of bytes) of a tensor's elements."""
     if hasattr(tensor, "data_ptr"):
         address, shape, strides = tensor.data_ptr(), tensor.shape, [s * width for s in tensor.stride()]
@@ -116,10 +123,12 @@ WIDTHS = {
 class OracleLaunch:
     """A launch plan that interprets. parameters: [(name, element type, is it a pointer)], one a kernel argument."""
 
-    def __init__(self, module, kernel, parameters, debug, result=None):
+    def __init__(
+        self, module: _native.Module, kernel: str, parameters: Sequence[tuple[str, str, bool]], debug: bool, result: Any = None
+    ) -> None:
         self.module, self.kernel, self.parameters, self.debug, self.result = module, kernel, parameters, debug, result
 
-    def __call__(self, grid, arguments):
+    def __call__(self, grid: Grid, arguments: Mapping[str, Any]) -> Any:
         slots, allocations = [], []
         for name, dtype, pointer in self.parameters:
             value = arguments[name]
@@ -137,11 +146,12 @@ class OracleLaunch:
 class OracleHostLaunch:
     """A launch plan that interprets a host function. parameters: [(name, element type, rank, or -1 for a scalar)]."""
 
-    def __init__(self, module, host, parameters, debug):
+    def __init__(self, module: _native.Module, host: str, parameters: Sequence[tuple[str, str, int]], debug: bool) -> None:
         self.module, self.host, self.parameters, self.debug = module, host, parameters, debug
 
-    def __call__(self, grid, arguments):
-        args, allocations = [], []
+    def __call__(self, grid: None, arguments: Mapping[str, Any]) -> None:
+        args: list[Any] = []
+        allocations = []
         for name, dtype, rank in self.parameters:
             value = arguments[name]
             if rank < 0:

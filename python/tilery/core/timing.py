@@ -1,11 +1,15 @@
 """How long a call takes: what the languages' do_bench and tuners measure with."""
 
+from __future__ import annotations
+
 import sys
 import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from ..errors import error
 
-_SUMMARIES = {
+_SUMMARIES: dict[str, Callable[[list[float]], Any]] = {
     "mean": lambda times: sum(times) / len(times),
     "median": lambda times: quantile(times, 0.5),
     "min": min,
@@ -14,7 +18,7 @@ _SUMMARIES = {
 }
 
 
-def quantile(times, q):
+def quantile(times: Iterable[float], q: float) -> float:
     """Between the two nearest times, by linear interpolation."""
     times = sorted(times)
     position = q * (len(times) - 1)
@@ -23,7 +27,7 @@ def quantile(times, q):
     return times[low] + (times[high] - times[low]) * (position - low)
 
 
-def _call(fn):
+def _call(fn: Callable[[], Any]) -> float:
     """Milliseconds of one call and of the work it started on a GPU, whose launches return before that is done."""
     torch = sys.modules.get("torch")
     wait = torch.cuda.synchronize if torch is not None and torch.cuda.is_initialized() else None
@@ -36,7 +40,15 @@ def _call(fn):
     return (time.perf_counter() - start) * 1e3
 
 
-def measure(fn, warmup, rep, mode="mean", quantiles=None, calls=(0, 0), before=lambda: None):
+def measure(
+    fn: Callable[[], Any],
+    warmup: float,
+    rep: float,
+    mode: str = "mean",
+    quantiles: Sequence[float] | None = None,
+    calls: tuple[int, int] = (0, 0),
+    before: Callable[[], Any] = lambda: None,
+) -> float | list[float]:
     """Milliseconds a call of fn takes, summed up by `mode` or as the given quantiles (one alone as a number). warmup and rep are
     budgets in milliseconds; `calls` are numbers of calls instead of them, where not 0. before() runs ahead of each timed call."""
     if mode not in _SUMMARIES:

@@ -1,9 +1,14 @@
 """Arrangements with numbers: the elements each program gets."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 from tilery._native.arrange import Symbol, Tensor
 
 
-def subs(tensor, values):
+def subs(tensor: Tensor, values: Mapping[Any, Any] | None) -> Tensor:
     """Replaces sizes and symbols.
 
     :param values: maps a source tensor to ``{"shape": (...)}`` or to another tensor, and a symbol to its value.
@@ -21,7 +26,7 @@ def subs(tensor, values):
     return tensor.substitute(named)
 
 
-def eval(tensor, values=None):
+def eval(tensor: Tensor, values: Mapping[Any, Any] | None = None) -> Any:
     """The linear offset into a contiguous source of every element, -1 where there is none.
 
     The result is an array whose dimensions are those of all levels, outermost first.

@@ -1,7 +1,11 @@
 """`jit`, and the kernels it makes: an application and the arrangement of its arguments."""
 
+from __future__ import annotations
+
 import functools
 import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from tilery import _native
 from tilery._native import arrange
@@ -15,7 +19,16 @@ _OPTIONS = ("num_warps", "num_stages", "max_num_configs")
 _MISSING = object()
 
 
-def jit(func=None, *, caller="torch", kernel_name=None, num_warps=None, num_stages=None, max_num_configs=None, _prettify=False):
+def jit(
+    func: Callable[..., Any] | None = None,
+    *,
+    caller: str = "torch",
+    kernel_name: str | None = None,
+    num_warps: int | Sequence[int] | None = None,
+    num_stages: int | Sequence[int] | None = None,
+    max_num_configs: int | None = None,
+    _prettify: bool = False,
+) -> Any:
     """Decorator: a kernel from an application whose parameters are annotated with arranged tensors."""
     if func is None:
         return functools.partial(
@@ -48,14 +61,14 @@ class Kernel:
     ``debug=True`` runs a launch in the reference interpreter, which checks bounds, uninitialised reads and races.
     """
 
-    def __init__(self, application, tensors, caller="torch", **options):
+    def __init__(self, application: Callable[..., Any], tensors: list[Tensor], caller: str = "torch", **options: Any) -> None:
         if caller != "torch":
             raise error(ValueError, f"Unsupported caller: `{caller}`.")
         self.application, self.tensors = application, tensors
         # Hints for targets; several values are alternatives for a tuning run, which there is none of.
         self.hints = {name: value for name, value in options.items() if isinstance(value, int)}
         self.names = list(inspect.signature(application).parameters)
-        self.compiled = {}  # specialisation -> CompiledKernel
+        self.compiled: dict[str, CompiledKernel] = {}  # by specialisation
         symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not _is_size(s)}
         self.symbols = dict(sorted(symbols.items()))
         self._metas = [s for s in self.symbols.values() if s.meta]
@@ -64,25 +77,25 @@ class Kernel:
         self._sizes = self._pinned_sizes()
         # Arguments that are flattened first: (position, first, end dimension).
         self._flattened = [(i, *t.merged()[1:]) for i, t in enumerate(tensors) if t.merged()]
-        parameters = [(n, "constexpr" if t.constexpr else "runtime") for n, t in zip(self.names, tensors)]
+        parameters: list[tuple[Any, ...]] = [(n, "constexpr" if t.constexpr else "runtime") for n, t in zip(self.names, tensors)]
         parameters += [(label, "option", _MISSING) for label in self.symbols]
         parameters += [("_sizes", "option", ()), ("_merged", "option", ()), ("debug", "option", False)]
         self._launcher = _native.Launcher(application.__name__, parameters, self._compile, layout=True)
-        self._choices = {}
+        self._choices: dict[tuple[Any, ...], dict[str, Any]] = {}
         functools.update_wrapper(self, application, updated=())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<kernel {self.application.__qualname__}>"
 
     @property
-    def asm(self):
+    def asm(self) -> dict[str, str]:
         """The stages of the last compilation as text: {"tile", "passes", "llvm", "asm"}."""
         if not self.compiled:
             raise error(RuntimeError, f"kernel `{self.application.__name__}` has not been launched")
 
         return list(self.compiled.values())[-1].asm
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == len(self.names) and kwargs.keys() <= self._keywords:
             # Sizes matter only to what is chosen or pinned by them.
             if not self._sizes and not self._flattened and kwargs.keys() >= self._free:
@@ -97,7 +110,7 @@ class Kernel:
             return self._launcher(*args, **kwargs, **found)
         return self._call_otherwise(args, kwargs)
 
-    def _call_otherwise(self, args, kwargs):
+    def _call_otherwise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that names arguments, gives symbols by position (in the order of their names) or options of other back ends."""
         for name in _OPTIONS:
             kwargs.pop(name, None)
@@ -119,7 +132,7 @@ class Kernel:
         return self(*values, **kwargs)
 
     # -- what depends on sizes ---------------------------------------------------------------------------------------
-    def _pinned_sizes(self):
+    def _pinned_sizes(self) -> list[tuple[int, int, str]]:
         """[(argument, dimension, name)] of the sizes that a kernel is compiled for: of innermost tiles, and constexpr ones."""
         needed = {}
         for t in self.tensors:
@@ -133,7 +146,7 @@ class Kernel:
 
         return found
 
-    def _choose(self, arguments, kwargs):
+    def _choose(self, arguments: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The sizes the kernel is compiled for and values for the meta symbols that the caller leaves to the model."""
         shapes = [tuple(getattr(a, "shape", ())) for a in arguments]
         for t, name, shape in zip(self.tensors, self.names, shapes):
@@ -162,7 +175,7 @@ class Kernel:
         return chosen
 
     # -- compilation -------------------------------------------------------------------------------------------------
-    def _compile(self, signature, values):
+    def _compile(self, signature: Any, values: dict[str, Any]) -> Any:
         numbers = {name: Symbol(n) for (_, _, name), n in zip(self._sizes, values["_sizes"])}
         for label, symbol in self.symbols.items():
             if values[label] is _MISSING:
@@ -179,7 +192,7 @@ class Kernel:
 
         return compiled.plan(values["debug"])
 
-    def _number(self, label, value):
+    def _number(self, label: str, value: Any) -> Symbol:
         """A value for a symbol, checked."""
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise error(TypeError, f"`{label}` of kernel `{self.application.__name__}` must be an int, got {value!r}")
@@ -188,7 +201,7 @@ class Kernel:
 
         return Symbol(value)
 
-    def _argument(self, name, tensor, known, numbers):
+    def _argument(self, name: str, tensor: Tensor, known: tuple[Any, ...], numbers: dict[str, Symbol]) -> Argument:
         arranged = tensor.substitute(numbers)
         kind = known[0]
         if tensor.constexpr:
@@ -219,7 +232,7 @@ class Kernel:
         return Argument(name, arranged, known[1], known[4], known[2], extents=known[3])
 
 
-def _device(arguments):
+def _device(arguments: Iterable[Any]) -> Any:
     """Of the first tensor that names one: its text is "cuda" or "cuda:1" for a GPU."""
     for argument in arguments:
         device = getattr(argument, "device", None)
@@ -228,7 +241,7 @@ def _device(arguments):
     return None
 
 
-def _processors(device):
+def _processors(device: Any) -> tuple[int, bool]:
     """(how many, are they a GPU's) run the programs."""
     name = str(device)
     if name.startswith("cuda") and _native.gpu_count():
@@ -236,7 +249,7 @@ def _processors(device):
     return _native.num_threads(), False
 
 
-def _strides(array):
+def _strides(array: Any) -> tuple[int, ...] | None:
     """In elements, or None for what is no array of that kind: it counts as scattered."""
     stride = getattr(array, "stride", None)
     if stride is not None:
@@ -246,7 +259,7 @@ def _strides(array):
     return strides and tuple(s // array.itemsize for s in strides)
 
 
-def _is_one(shape, strides, start, end):
+def _is_one(shape: Sequence[int], strides: Sequence[int] | None, start: int, end: int) -> bool:
     """Do the dimensions [start, end) make one dimension with the stride of the last?"""
     if strides is None:
         return False
@@ -259,11 +272,11 @@ def _is_one(shape, strides, start, end):
     return True
 
 
-def _is_size(symbol):
+def _is_size(symbol: Symbol) -> bool:
     return symbol.label is not None and symbol.label.startswith("ninetoothed_") and "_size_" in symbol.label
 
 
-def _check_rank(application, name, tensor, rank):
+def _check_rank(application: Callable[..., Any], name: str, tensor: Tensor, rank: int) -> None:
     if rank != tensor.source.ndim:
         raise error(
             ValueError,

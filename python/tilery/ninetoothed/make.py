@@ -1,6 +1,10 @@
 """`make`: a kernel from an arrangement and an application."""
 
+from __future__ import annotations
+
 import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from tilery._native.arrange import Tensor
 
@@ -9,16 +13,16 @@ from .jit import Kernel
 
 
 def make(
-    arrangement,
-    application,
-    tensors,
-    caller="torch",
-    kernel_name=None,
-    output_dir=None,
-    num_warps=None,
-    num_stages=None,
-    max_num_configs=None,
-):
+    arrangement: Callable[..., Any],
+    application: Callable[..., Any],
+    tensors: Iterable[Tensor],
+    caller: str = "torch",
+    kernel_name: str | None = None,
+    output_dir: Any = None,
+    num_warps: int | Sequence[int] | None = None,
+    num_stages: int | Sequence[int] | None = None,
+    max_num_configs: int | None = None,
+) -> Kernel:
     """A kernel from an arrangement and an application: `arrangement(*tensors)` gives the application's arguments in order."""
     arranged = arrangement(*tensors)
     if not isinstance(arranged, tuple):

@@ -1,5 +1,7 @@
 """TileLang: tile programs with explicit buffers."""
 
+from __future__ import annotations
+
 from . import language, math, profiler, testing, transform
 from .jit import JITKernel, compile, jit, par_compile
 from .math import cdiv, next_power_of_2
@@ -29,13 +31,13 @@ __all__ = [
 ]
 
 
-def disable_cache():
+def disable_cache() -> None:
     """A switch of upstream's disk cache; Tilery's is governed by TILERY_CACHE_DIR."""
 
 
-def enable_cache():
+def enable_cache() -> None:
     """A switch of upstream's disk cache; Tilery's is governed by TILERY_CACHE_DIR."""
 
 
-def set_log_level(level):
+def set_log_level(level: int | str) -> None:
     """A switch of upstream's messages; Tilery's are governed by TILERY_DUMP."""

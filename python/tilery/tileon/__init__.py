@@ -1,5 +1,7 @@
 """Tileon, which is also Triton: tile programs over pointers."""
 
+from __future__ import annotations
+
 from . import compiler, errors, language, runtime, testing
 from .compiler import CompilationError, CompiledKernel
 from .errors import TritonError
@@ -37,12 +39,12 @@ __all__ = [
 
 
 @constexpr_function
-def cdiv(x, y):
+def cdiv(x: int, y: int) -> int:
     """x / y rounded up."""
     return -(-x // y)
 
 
 @constexpr_function
-def next_power_of_2(n):
+def next_power_of_2(n: int) -> int:
     """The smallest power of two that is at least n."""
     return 1 << max(n - 1, 0).bit_length() if n > 0 else 0

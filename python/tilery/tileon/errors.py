@@ -1,3 +1,5 @@
 """The base of upstream's error classes: every error of ours is one."""
 
-from ..errors import Error as TritonError  # noqa: F401
+from ..errors import Error as TritonError
+
+__all__ = ["TritonError"]

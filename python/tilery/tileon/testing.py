@@ -1,11 +1,21 @@
 """Comparing and timing; timing tables have one line for each size, one column for each provider."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..core.timing import measure
 
 
-def assert_close(x, y, atol=None, rtol=None, err_msg=""):
+def assert_close(
+    x: Any,
+    y: Any,
+    atol: float | Callable[[Any], float] | None = None,
+    rtol: float | Callable[[Any], float] | None = None,
+    err_msg: str = "",
+) -> None:
     """Raises AssertionError unless two arrays agree (atol 1e-2, rtol 0 by default)."""
     import numpy as np
 
@@ -15,11 +25,11 @@ def assert_close(x, y, atol=None, rtol=None, err_msg=""):
     )
 
 
-def _bound(value, like):
+def _bound(value: float | Callable[[Any], float], like: Any) -> float:
     return value(like.dtype) if callable(value) else value
 
 
-def _array(value):
+def _array(value: Any) -> Any:
     import numpy as np
 
     if hasattr(value, "detach"):
@@ -28,10 +38,18 @@ def _array(value):
     return np.asarray(value)
 
 
-def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", mode=None):
+def do_bench(
+    fn: Callable[[], Any],
+    warmup: float = 25,
+    rep: float = 100,
+    grad_to_none: Iterable[Any] | None = None,
+    quantiles: Sequence[float] | None = None,
+    return_mode: str = "mean",
+    mode: str | None = None,
+) -> float | list[float]:
     """Milliseconds a call takes: mean, or median, min, max, all, or the given quantiles. warmup and rep are milliseconds."""
 
-    def clear():
+    def clear() -> None:
         for x in grad_to_none or ():
             x.grad = None
 
@@ -42,30 +60,30 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
 class Benchmark:
     """What to time: arguments that vary along x, an argument that names the line, and fixed ones."""
 
-    x_names: list
-    x_vals: list
+    x_names: list[str]
+    x_vals: list[Any]
     line_arg: str
-    line_vals: list
-    line_names: list = None
+    line_vals: list[Any]
+    line_names: list[str] | None = None
     plot_name: str = ""
-    args: dict = field(default_factory=dict)
+    args: dict[str, Any] = field(default_factory=dict)
     xlabel: str = ""
     ylabel: str = ""
     x_log: bool = False
     y_log: bool = False
-    styles: list = None
+    styles: list[Any] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.line_names = self.line_names or [str(v) for v in self.line_vals]
 
 
 class Mark:
     """A function that is timed over benchmarks."""
 
-    def __init__(self, fn, benchmarks):
+    def __init__(self, fn: Callable[..., Any], benchmarks: Benchmark | list[Benchmark] | tuple[Benchmark, ...]) -> None:
         self.fn, self.benchmarks = fn, benchmarks
 
-    def rows(self, benchmark, **kwargs):
+    def rows(self, benchmark: Benchmark, **kwargs: Any) -> list[tuple[list[Any], list[float]]]:
         """[(x values, one result a line)]; of (median, low, high) the median."""
         rows = []
         for x in benchmark.x_vals:
@@ -75,12 +93,14 @@ class Mark:
             rows.append((values, [r[0] if isinstance(r, (tuple, list)) else r for r in results]))
         return rows
 
-    def run(self, show_plots=False, print_data=False, save_path="", return_df=False, **kwargs):
+    def run(
+        self, show_plots: bool = False, print_data: bool = False, save_path: str = "", return_df: bool = False, **kwargs: Any
+    ) -> Any:
         """Times everything and prints the tables; with return_df they are returned as pandas frames."""
         benchmarks = self.benchmarks if isinstance(self.benchmarks, (list, tuple)) else [self.benchmarks]
         frames = []
         for benchmark in benchmarks:
-            header, rows = [*benchmark.x_names, *benchmark.line_names], self.rows(benchmark, **kwargs)
+            header, rows = [*benchmark.x_names, *(benchmark.line_names or ())], self.rows(benchmark, **kwargs)
             if print_data:
                 print(f"{benchmark.plot_name}:")
                 print("  ".join(f"{h:>12}" for h in header))
@@ -95,6 +115,6 @@ class Mark:
         return None
 
 
-def perf_report(benchmarks):
+def perf_report(benchmarks: Benchmark | list[Benchmark] | tuple[Benchmark, ...]) -> Callable[[Callable[..., Any]], Mark]:
     """Decorator: makes a function that times one case a table of them, see Mark.run."""
     return lambda fn: Mark(fn, benchmarks)

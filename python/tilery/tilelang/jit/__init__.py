@@ -1,18 +1,23 @@
 """@tilelang.jit and tilelang.compile."""
 
+from __future__ import annotations
+
 import functools
 import inspect
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from ...errors import error
 from ..language.eager.builder import PrimFunc
 from .eager import EagerFunction, freeze, is_eager
 from .kernel import JITKernel
 
+__all__ = ["JITImpl", "JITKernel", "check_target", "compile", "jit", "par_compile"]
 _TARGETS = ("auto", "cuda", "c", "llvm", "cpu", "hip", "metal", "cutedsl")
 
 
-def check_target(target):
+def check_target(target: str | dict[str, Any] | None) -> None:
     """Refuses a target nobody knows; a launch runs where its tensors are, so a known one changes nothing."""
     kind = target.get("kind") if isinstance(target, dict) else str(target if target is not None else "auto").split()[0]
     if kind not in _TARGETS:
@@ -20,15 +25,15 @@ def check_target(target):
 
 
 def compile(
-    func=None,
-    out_idx=None,
-    execution_backend="auto",
-    target="auto",
-    target_host=None,
-    verbose=False,
-    pass_configs=None,
-    compile_flags=None,
-):
+    func: PrimFunc | None = None,
+    out_idx: int | Sequence[int] | None = None,
+    execution_backend: str = "auto",
+    target: str | dict[str, Any] | None = "auto",
+    target_host: str | None = None,
+    verbose: bool = False,
+    pass_configs: dict[Any, Any] | None = None,
+    compile_flags: str | Sequence[str] | None = None,
+) -> JITKernel:
     """The JITKernel of a prim_func. Options of other back ends are accepted."""
     if not isinstance(func, PrimFunc):
         raise error(TypeError, f"tilelang.compile takes a function decorated with @T.prim_func, got {type(func).__name__}")
@@ -36,10 +41,12 @@ def compile(
     return JITKernel(func, out_idx, target, pass_configs)
 
 
-def par_compile(funcs, num_workers=None, ignore_error=False, **options):
+def par_compile(
+    funcs: Iterable[PrimFunc], num_workers: int | None = None, ignore_error: bool = False, **options: Any
+) -> list[JITKernel | None]:
     """compile() of several functions side by side, in order; with ignore_error a failure gives None."""
 
-    def one(func):
+    def one(func: PrimFunc) -> JITKernel | None:
         try:
             return compile(func, **options)
         except Exception:
@@ -54,14 +61,15 @@ def par_compile(funcs, num_workers=None, ignore_error=False, **options):
 class JITImpl:
     """A function that builds kernels from compile-time arguments; equal arguments give the same kernel."""
 
-    def __init__(self, function, options):
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self.function, self.options = function, options
         self.eager = EagerFunction(function, options) if is_eager(function) else None
-        self.kernels = {}
+        self.__name__: str = getattr(function, "__name__")
+        self.kernels: dict[tuple[Any, ...], JITKernel] = {}
         self.signature = inspect.signature(function)
         functools.update_wrapper(self, function)
 
-    def get_tir(self, *args, **kwargs):
+    def get_tir(self, *args: Any, **kwargs: Any) -> PrimFunc:
         """The prim_func for these arguments."""
         result = self.function(*args, **kwargs)
         if not isinstance(result, PrimFunc):
@@ -73,7 +81,7 @@ class JITImpl:
             )
         return result
 
-    def compile(self, *args, **kwargs):
+    def compile(self, *args: Any, **kwargs: Any) -> JITKernel:
         """The kernel for these arguments."""
         if self.eager:
             return self.eager.compile(args, kwargs)[0]
@@ -85,11 +93,13 @@ class JITImpl:
             kernel = self.kernels[key] = compile(self.get_tir(*args, **kwargs), **self.options)
         return kernel
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The kernel for these arguments; an eager function runs at once."""
         return self.eager(args, kwargs) if self.eager else self.compile(*args, **kwargs)
 
-    def par_compile(self, configs, num_workers=None, ignore_error=False):
+    def par_compile(
+        self, configs: Iterable[Any], num_workers: int | None = None, ignore_error: bool = False
+    ) -> list[JITKernel | None]:
         """Kernels for several tuples or dicts of arguments."""
         return par_compile(
             [self.get_tir(**c) if isinstance(c, dict) else self.get_tir(*c) for c in configs],
@@ -98,22 +108,22 @@ class JITImpl:
             **self.options,
         )
 
-    def get_kernel_source(self, *args, **kwargs):
+    def get_kernel_source(self, *args: Any, **kwargs: Any) -> str:
         return self.compile(*args, **kwargs).get_kernel_source()
 
 
 def jit(
-    func=None,
+    func: Callable[..., Any] | None = None,
     *,
-    out_idx=None,
-    target="auto",
-    target_host=None,
-    execution_backend="auto",
-    verbose=False,
-    pass_configs=None,
-    debug_root_path=None,
-    compile_flags=None,
-):
+    out_idx: int | Sequence[int] | None = None,
+    target: str | dict[str, Any] | None = "auto",
+    target_host: str | None = None,
+    execution_backend: str = "auto",
+    verbose: bool = False,
+    pass_configs: dict[Any, Any] | None = None,
+    debug_root_path: str | None = None,
+    compile_flags: str | Sequence[str] | None = None,
+) -> Any:
     """Decorator: a function that returns a prim_func gives the compiled kernel instead."""
     check_target(target)
     options = dict(

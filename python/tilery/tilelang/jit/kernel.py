@@ -1,22 +1,28 @@
 """JITKernel: a compiled PrimFunc, called with tensors."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Sequence
 from types import SimpleNamespace
+from typing import Any
 
 from tilery import _native
 
 from ...core import compile
 from ...errors import error
+from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
 from ..tracing.memory import TensorType
 from ..tracing.oracle import OracleCall
 from ..tracing.program import build
 
+Layouts = tuple[tuple[str, tuple[int, tuple[int, ...]]], ...]  # (tensor's name, (factor of its address, classes of its strides))
 # Element types that share their storage and are taken for one another.
 _SAME = ({"bool", "int8", "uint8"}, {"float8_e4m3fn"}, {"float8_e5m2"})
 
 
-def allocate(extents, dtype, like):
+def allocate(extents: Sequence[int], dtype: str, like: Any) -> Any:
     """A new tensor of the library that `like` belongs to."""
     library = type(like).__module__.partition(".")[0] if like is not None else "torch" if "torch" in sys.modules else "numpy"
     if library == "torch":
@@ -31,36 +37,43 @@ def allocate(extents, dtype, like):
 class CompiledKernel(compile.CompiledKernel):
     """A PrimFunc for one kind of call: tensors of these layouts. `program`: as traced, for all devices."""
 
-    def __init__(self, kernel, layouts, signature):
+    def __init__(self, kernel: JITKernel, layouts: Layouts, signature: Any) -> None:
         self.kernel, self.layouts = kernel, layouts
         function = kernel.prim_func
         specialisation = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts, function.compile_time]
         super().__init__(function.__name__, function.function, specialisation, signature)
 
     @property
-    def program(self):
+    def program(self) -> Any:
         return self.kernel.program(self.layouts)
 
-    def trace(self):
+    def trace(self) -> _native.Module:
         return self.program.module
 
-    def load(self, image):
+    def load(self, image: bytes) -> _native.HostPlan:
         return _native.HostPlan(image, allocate)
 
-    def interpret(self, debug):
+    def interpret(self, debug: bool) -> OracleCall:
         return OracleCall(self.program, allocate, debug)
 
 
 class JITKernel:
     """Callable with the tensors and scalars of a PrimFunc, those of out_idx left out: they are allocated and returned."""
 
-    def __init__(self, prim_func, out_idx=None, target="auto", pass_configs=None):
+    def __init__(
+        self,
+        prim_func: PrimFunc,
+        out_idx: int | Sequence[int] | None = None,
+        target: str | dict[str, Any] | None = "auto",
+        pass_configs: dict[Any, Any] | None = None,
+    ) -> None:
         self.prim_func, self.target, self.pass_configs = prim_func, target, pass_configs or {}
         self.out_idx = _positions(prim_func, out_idx)
         self.params = [kind for _, kind in prim_func.params]
         self.latency = self.config = self.ref_latency = None
-        self._programs, self._plans = {}, {}  # by layouts; by kind of call
-        self._last = None  # the last CompiledKernel
+        self._programs: dict[Layouts, Any] = {}
+        self._plans: dict[tuple[Any, ...], tuple[CompiledKernel, Any]] = {}  # by kind of call
+        self._last: CompiledKernel | None = None
         inputs = [
             (name, "runtime" if isinstance(kind, TensorType) else "plain")
             for i, (name, kind) in enumerate(prim_func.params)
@@ -69,7 +82,7 @@ class JITKernel:
         self._inputs = len(inputs)
         self._launch = _native.Launcher(prim_func.__name__, [*inputs, ("_debug", "option", False)], self._plan, layout=True)
 
-    def __call__(self, *args, debug=False):
+    def __call__(self, *args: Any, debug: bool = False) -> Any:
         """Runs the kernels; with `debug` by the reference interpreter, which checks bounds, uninitialised reads and races."""
         if len(args) != self._inputs:
             raise error(
@@ -80,16 +93,16 @@ class JITKernel:
         result = self._launch(*args, _debug=True) if debug else self._launch(*args)
         return list(result) if isinstance(result, tuple) else result
 
-    def _names(self):
+    def _names(self) -> list[str]:
         return [name for i, (name, _) in enumerate(self.prim_func.params) if i not in self.out_idx]
 
-    def _plan(self, signature, arguments):
+    def _plan(self, signature: Any, arguments: dict[str, Any]) -> Any:
         """What runs a kind of call that was not seen before."""
-        layouts = {}
+        known_layouts = {}
         kinds = dict(self.prim_func.params)
         for position, (name, known) in enumerate(zip(self._names(), signature.params)):
-            layouts[name] = self._check(position, name, kinds[name], known)
-        layouts = tuple(sorted((name, layout) for name, layout in layouts.items() if layout))
+            known_layouts[name] = self._check(position, name, kinds[name], known)
+        layouts = tuple(sorted((name, layout) for name, layout in known_layouts.items() if layout))
         debug = arguments["_debug"]
         key = (layouts, not signature.aliases, signature.device, debug)
         if key not in self._plans:  # kinds of calls that differ in extents share their code
@@ -98,13 +111,13 @@ class JITKernel:
         self._last, plan = self._plans[key]
         return plan
 
-    def program(self, layouts):
+    def program(self, layouts: Layouts) -> Any:
         """The traced program for tensors of these layouts, ((name, layout), ...)."""
         if layouts not in self._programs:
             self._programs[layouts] = build(self.prim_func, self.out_idx, dict(layouts))
         return self._programs[layouts]
 
-    def _check(self, position, name, kind, known):
+    def _check(self, position: int, name: str, kind: Any, known: tuple[Any, ...]) -> tuple[int, tuple[int, ...]] | None:
         """Refuses an argument of the wrong kind; gives a tensor's layout: (factor of its address, classes of its strides)."""
         label = f"{self.prim_func.__name__}.{name}"
         if not isinstance(kind, TensorType):
@@ -129,7 +142,7 @@ class JITKernel:
         return divisibility, strides
 
     # -- what is inside ----------------------------------------------------------------------------------------------
-    def _latest(self):
+    def _latest(self) -> CompiledKernel:
         """The kernel for the last kind of call; for row-major tensors on the CPU if nothing was called yet."""
         if self._last:
             return self._last
@@ -137,7 +150,7 @@ class JITKernel:
         layouts = tuple(sorted((name, (1, (0,) * (rank - 1) + (1,))) for name, rank in tensors))
         return CompiledKernel(self, layouts, SimpleNamespace(device=-1, aliases=()))
 
-    def get_kernel_source(self, kernel_only=True):
+    def get_kernel_source(self, kernel_only: bool = True) -> str:
         """The tile IR of the kernels and the host function."""
         return self._latest().module.text()
 
@@ -145,24 +158,24 @@ class JITKernel:
     kernel_source = host_source = property(get_kernel_source)
 
     @property
-    def asm(self):
+    def asm(self) -> dict[str, str]:
         """{"tile", "passes", "llvm", "asm"}: the stages of the last kind of call."""
         return self._latest().asm
 
-    def show_source(self, which="kernel"):
+    def show_source(self, which: str = "kernel") -> None:
         print(self.get_kernel_source())
 
-    def export_sources(self, kernel_path=None, host_path=None):
+    def export_sources(self, kernel_path: str | None = None, host_path: str | None = None) -> None:
         """Writes the IR to files."""
         for path in filter(None, (kernel_path, host_path)):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(self.get_kernel_source())
 
-    def get_profiler(self, tensor_supply_type=None):
+    def get_profiler(self, tensor_supply_type: TensorSupplyType | None = None) -> Profiler:
         return Profiler(self, tensor_supply_type or TensorSupplyType.Auto)
 
 
-def _positions(prim_func, out_idx):
+def _positions(prim_func: PrimFunc, out_idx: int | Sequence[int] | None) -> list[int]:
     """out_idx as a list of positions from the front."""
     if out_idx is None:
         return []

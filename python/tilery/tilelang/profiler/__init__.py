@@ -1,5 +1,10 @@
 """Timing and checking of kernels."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 from ...errors import error
 from ..tracing.memory import TensorType
 from ..utils.tensor import TensorSupplyType, fill, torch_assert_close
@@ -11,10 +16,10 @@ __all__ = ["Profiler", "TensorSupplyType", "do_bench"]
 class Profiler:
     """Calls a kernel with made-up inputs (torch tensors)."""
 
-    def __init__(self, kernel, supply):
+    def __init__(self, kernel: Any, supply: TensorSupplyType) -> None:
         self.kernel, self.supply = kernel, supply
 
-    def _inputs(self):
+    def _inputs(self) -> list[Any]:
         import torch
 
         tensors = []
@@ -26,22 +31,22 @@ class Profiler:
             tensors.append(fill(torch, torch.empty(kind.shape, dtype=getattr(torch, str(kind.dtype))), self.supply))
         return tensors
 
-    def run_once(self, func=None):
+    def run_once(self, func: Callable[..., Any] | None = None) -> Any:
         return (func or self.kernel)(*self._inputs())
 
     def do_bench(
         self,
-        func=None,
-        warmup=25,
-        rep=100,
-        n_warmup=0,
-        n_repeat=0,
-        input_tensors=None,
-        backend="event",
-        quantiles=None,
-        return_mode="mean",
-        dynamic_symbolic_constraints=None,
-    ):
+        func: Callable[..., Any] | None = None,
+        warmup: float = 25,
+        rep: float = 100,
+        n_warmup: int = 0,
+        n_repeat: int = 0,
+        input_tensors: Iterable[Any] | None = None,
+        backend: str = "event",
+        quantiles: Sequence[float] | None = None,
+        return_mode: str = "mean",
+        dynamic_symbolic_constraints: dict[str, int] | None = None,
+    ) -> float | list[float]:
         """Milliseconds a call takes."""
         if dynamic_symbolic_constraints is not None:
             raise error(NotImplementedError, "do_bench does not make inputs for dynamic sizes", hint="pass input_tensors")
@@ -50,14 +55,21 @@ class Profiler:
             lambda: (func or self.kernel)(*inputs), warmup, rep, n_warmup, n_repeat, quantiles, return_mode=return_mode
         )
 
-    def assert_allclose(self, reference_program, input_tensors=None, atol=1e-2, rtol=1e-2, max_mismatched_ratio=0.01):
+    def assert_allclose(
+        self,
+        reference_program: Callable[..., Any],
+        input_tensors: Iterable[Any] | None = None,
+        atol: float = 1e-2,
+        rtol: float = 1e-2,
+        max_mismatched_ratio: float = 0.01,
+    ) -> None:
         """Compares with a reference; a small share of elements may differ."""
         inputs = list(input_tensors) if input_tensors is not None else self._inputs()
         ours, theirs = (_as_list(program(*inputs)) for program in (self.kernel, reference_program))
         for x, y in zip(ours, theirs):
             torch_assert_close(x, y, rtol=rtol, atol=atol, max_mismatched_ratio=max_mismatched_ratio)
 
-    def assert_consistent(self, repeat=10):
+    def assert_consistent(self, repeat: int = 10) -> None:
         """The same inputs give the same bits."""
         import torch
 
@@ -69,5 +81,5 @@ class Profiler:
                     raise error(AssertionError, "the kernel gives different results for the same inputs")
 
 
-def _as_list(result):
+def _as_list(result: Any) -> list[Any]:
     return list(result) if isinstance(result, (list, tuple)) else [result]

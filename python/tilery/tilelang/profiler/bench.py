@@ -1,18 +1,23 @@
 """Timing of calls."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from ...core.timing import measure
 
 
 def do_bench(
-    fn,
-    warmup=25,
-    rep=100,
-    _n_warmup=0,
-    _n_repeat=0,
-    quantiles=None,
-    fast_flush=True,
-    backend="event",
-    return_mode="mean",
-):
+    fn: Callable[[], Any],
+    warmup: float = 25,
+    rep: float = 100,
+    _n_warmup: int = 0,
+    _n_repeat: int = 0,
+    quantiles: Sequence[float] | None = None,
+    fast_flush: bool = True,
+    backend: str = "event",
+    return_mode: str = "mean",
+) -> float | list[float]:
     """Milliseconds a call of fn takes; warmup and rep are budgets in milliseconds."""
     return measure(fn, warmup, rep, return_mode, quantiles, calls=(_n_warmup, _n_repeat))

@@ -1,7 +1,10 @@
 """Helpers of test programs."""
 
+from __future__ import annotations
+
 import random
 import sys
+from typing import Any
 
 from ..utils.tensor import torch_assert_close
 
@@ -17,7 +20,7 @@ __all__ = [
 ]
 
 
-def set_random_seed(seed=42):
+def set_random_seed(seed: int = 42) -> None:
     """Seeds Python, NumPy and torch, as far as they are loaded."""
     random.seed(seed)
     if "numpy" in sys.modules:
@@ -26,7 +29,7 @@ def set_random_seed(seed=42):
         sys.modules["torch"].manual_seed(seed)
 
 
-def _mark(*_, **__):
+def _mark(*_: Any, **__: Any) -> Any:
     """Marks of tests that need a GPU: here the CPU runs them."""
     if len(_) == 1 and callable(_[0]) and not __:
         return _[0]
@@ -37,7 +40,7 @@ requires_cuda = requires_package = _mark
 requires_cuda_compute_version = requires_cuda_compute_version_ge = requires_cuda_compute_version_le = _mark
 
 
-def main():
+def main() -> None:
     """Runs pytest on the calling file."""
     import pytest
 

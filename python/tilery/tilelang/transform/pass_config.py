@@ -1,12 +1,16 @@
 """Switches of upstream's passes."""
 
+from __future__ import annotations
+
 import enum
+from typing import Any
 
 
 class PassConfigKey(str, enum.Enum):
     """Accepted everywhere; none changes what a program computes."""
 
-    def _generate_next_value_(name, *_):
+    @staticmethod
+    def _generate_next_value_(name: str, start: int, count: int, last_values: list[Any]) -> str:
         prefix, _, rest = name.partition("_")
         return f"{'tl' if prefix == 'TL' else 'tir'}.{rest.lower()}" if prefix in ("TL", "TIR") else name.lower()
 

@@ -1,6 +1,10 @@
 """Tensors for tests: made up, and compared."""
 
+from __future__ import annotations
+
 import enum
+from types import ModuleType
+from typing import Any
 
 from ...errors import error
 
@@ -11,7 +15,7 @@ class TensorSupplyType(enum.Enum):
     Integer, Uniform, Normal, Randn, Zero, One, Auto = range(1, 8)
 
 
-def fill(torch, tensor, supply):
+def fill(torch: ModuleType, tensor: Any, supply: TensorSupplyType) -> Any:
     kinds = TensorSupplyType
     if supply in (kinds.Zero, kinds.One):
         return tensor.fill_(0 if supply is kinds.Zero else 1)
@@ -24,7 +28,9 @@ def fill(torch, tensor, supply):
     return tensor.random_(-2, 3) if supply is kinds.Integer else tensor.uniform_(-1, 1)
 
 
-def torch_assert_close(actual, expected, rtol=1e-3, atol=1e-3, max_mismatched_ratio=0.001, **_):
+def torch_assert_close(
+    actual: Any, expected: Any, rtol: float = 1e-3, atol: float = 1e-3, max_mismatched_ratio: float = 0.001, **_: Any
+) -> None:
     """Like torch.testing.assert_close, but a share of max_mismatched_ratio elements may differ."""
     if actual.shape != expected.shape:
         raise error(AssertionError, f"shapes differ: {tuple(actual.shape)} and {tuple(expected.shape)}")

@@ -1,5 +1,9 @@
 """From a kind of call to a compiled kernel: what the native launcher asks when it meets arguments of a new kind."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from tilery import _native
 
 from ...core import compile
@@ -15,10 +19,11 @@ _HINTS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "lau
 class CompiledKernel(compile.CompiledKernel):
     """What a launch returns: the kernel for one kind of call, with its stages as text."""
 
-    def __init__(self, kernel, signature, values):
+    def __init__(self, kernel: Any, signature: Any, values: dict[str, Any]) -> None:
         self.debug = bool(values.get("debug") or kernel.debug)
         self.hints = {option: values.get(option) for option in _HINTS if option not in kernel.arg_names}
-        self.parameters, self.slots = [], []  # the parameters as `trace` takes them, the positions of those of run time
+        self.parameters: list[tuple[str, Any, int, Any]] = []  # as `trace` takes them
+        self.slots = []  # the positions of those of run time
         for position, (parameter, known) in enumerate(zip(kernel.params, signature.params)):
             if known[0] == "const":
                 self.parameters.append((parameter.name, None, 1, known[1]))
@@ -31,25 +36,25 @@ class CompiledKernel(compile.CompiledKernel):
         options = {} if fuses else {"fp_contract": False}
         super().__init__(kernel.fn.__name__, kernel.fn, specialisation, signature, **options)
 
-    def trace(self):
+    def trace(self) -> _native.Module:
         return trace(self.function, self.name, self.parameters, self.debug, self.hints)
 
-    def load(self, image):
+    def load(self, image: bytes) -> _native.KernelPlan:
         return _native.KernelPlan(_native.load(image)[0], self.slots, self)
 
-    def interpret(self, debug):
+    def interpret(self, debug: bool) -> OracleLaunch:
         types = [(name, kind.dtype, kind.pointer) for name, kind, _, _ in self.parameters if kind is not None]
         return OracleLaunch(self.module, self.name, types, debug, self)
 
 
-def plan(kernel, signature, values):
+def plan(kernel: Any, signature: Any, values: dict[str, Any]) -> Any:
     """The native plan for a kind of call of a JITFunction."""
     kernel.watch(watched(kernel.fn))
     compiled = CompiledKernel(kernel, signature, values)
     return compiled.plan(compiled.debug)
 
 
-def _argument(parameter, known):
+def _argument(parameter: Any, known: tuple[Any, ...]) -> tuple[_native.Type, int]:
     """(type, divisibility) of a run-time argument."""
     kind = known[0]
     if kind == "pointer":

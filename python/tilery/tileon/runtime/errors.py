@@ -1,12 +1,14 @@
 """Names of upstream's error classes."""
 
+from __future__ import annotations
+
 from ...errors import Error
 
 
 class OutOfResources(Error):
     """A kernel that needs more than the machine has; a CPU raises none."""
 
-    def __init__(self, required, limit, name):
+    def __init__(self, required: int, limit: int, name: str) -> None:
         super().__init__(
             f"out of resource: {name}, Required: {required}, Hardware limit: {limit}. "
             "Reducing block sizes or `num_stages` may help."

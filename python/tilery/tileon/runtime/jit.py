@@ -1,7 +1,11 @@
 """@jit: a kernel from a Python function; kernel[grid](...) specialises, compiles once per specialisation, and launches."""
 
+from __future__ import annotations
+
 import functools
 import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from tilery import _native
 
@@ -61,7 +65,7 @@ _FLOATS = {
 class Parameter:
     """A kernel's parameter."""
 
-    def __init__(self, index, parameter, plain):
+    def __init__(self, index: int, parameter: inspect.Parameter, plain: bool) -> None:
         annotation = parameter.annotation
         self.index, self.name, self.default = index, parameter.name, parameter.default
         self.has_default = parameter.default is not inspect.Parameter.empty
@@ -72,7 +76,7 @@ class Parameter:
         self.float_type = _FLOATS.get(text, "float32")
         self.is_const = annotation is types.const or text == "const"
 
-    def native(self):
+    def native(self) -> tuple[Any, ...]:
         """As the launcher takes it."""
         kind = "constexpr" if self.is_constexpr else "plain" if self.plain else "runtime"
         return (self.name, kind, self.default) if self.has_default else (self.name, kind)
@@ -87,15 +91,15 @@ class JITFunction(KernelInterface):
 
     def __init__(
         self,
-        fn,
-        version=None,
-        do_not_specialize=None,
-        do_not_specialize_on_alignment=None,
-        debug=None,
-        noinline=None,
-        repr=None,
-        launch_metadata=None,
-    ):
+        fn: Callable[..., Any],
+        version: Any = None,
+        do_not_specialize: Iterable[int | str] | None = None,
+        do_not_specialize_on_alignment: Iterable[int | str] | None = None,
+        debug: bool | None = None,
+        noinline: bool | None = None,
+        repr: Any = None,
+        launch_metadata: Any = None,
+    ) -> None:
         if not inspect.isfunction(fn):
             raise error(TypeError, f"@jit takes a function, got {type(fn).__name__}")
         self.fn, self.debug = fn, bool(debug)
@@ -117,20 +121,20 @@ class JITFunction(KernelInterface):
         functools.update_wrapper(self, fn)
 
     @property
-    def src(self):
+    def src(self) -> str:
         return inspect.getsource(self.fn)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise error(
             RuntimeError,
             f"`{self.fn.__name__}` is a kernel: give it a grid",
             hint=f"launch it with {self.fn.__name__}[grid](...)",
         )
 
-    def __tile_trace__(self, tracer, args, kwargs):
+    def __tile_trace__(self, tracer: Any, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
         """A call from a kernel: traced inline; what is annotated constexpr must be known."""
         args = list(args)
         for p, value in zip(self.params, args):
@@ -143,16 +147,16 @@ class JITFunction(KernelInterface):
                 )
         return tracer.inline(self.fn, args, kwargs)
 
-    def run(self, *args, grid, warmup=False, **kwargs):
+    def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         """kernel[grid](*args, **kwargs)."""
         return self[(0,) if warmup else grid](*args, **kwargs)
 
-    def warmup(self, *args, grid=None, **kwargs):
+    def warmup(self, *args: Any, grid: Any = None, **kwargs: Any) -> Any:
         """Compiles for these arguments without running a program."""
         return self[(0,)](*args, **kwargs)
 
 
-def jit(fn=None, **options):
+def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Decorator: makes a function a kernel (launched with kernel[grid](...)) or a helper of kernels (called by them)."""
     if fn is None:
         return lambda f: jit(f, **options)
@@ -162,24 +166,24 @@ def jit(fn=None, **options):
 class ConstexprFunction:
     """A host function that kernels call with compile-time values."""
 
-    def __init__(self, fn):
+    def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
         functools.update_wrapper(self, fn)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.fn(*(types.unwrap(a) for a in args), **{k: types.unwrap(v) for k, v in kwargs.items()})
 
-    def __tile_trace__(self, tracer, args, kwargs):
+    def __tile_trace__(self, tracer: Any, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
         what = f"an argument of constexpr function `{self.fn.__name__}`"
         return self(*(constant_of(a, what) for a in args), **{k: constant_of(v, what) for k, v in kwargs.items()})
 
 
-def constexpr_function(fn):
+def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
     """Decorator: a function that runs at compile time."""
     return ConstexprFunction(fn)
 
 
-def reinterpret(tensor, dtype):
+def reinterpret(tensor: Any, dtype: Any) -> Any:
     """A torch tensor whose elements are seen as another type of the same width."""
     import torch
 
