@@ -58,9 +58,9 @@ def operand(dtype, seed):
         return values.astype(np.float64).astype(kind) if references.is_float(dtype) else values.astype(kind)
 
 
-def operands(row, dtype):
+def operands(row, dtype, seed=0):
     """The operands' values; lanes on which the row has no meaning are taken out of play."""
-    values = [operand(dtype, zlib.crc32(f"{row.name} {dtype} {k}".encode())) for k in range(len(row.parameters))]
+    values = [operand(dtype, zlib.crc32(f"{row.name} {dtype} {k} {seed}".encode())) for k in range(len(row.parameters))]
     defined = references.condition(row, dtype)
     for lane in range(N):
         if not defined(*(v[lane] for v in values)):
@@ -120,7 +120,7 @@ def _tilelang(row, name, types):
 _count = itertools.count()
 
 
-def run(language, row, folder, device="cpu"):
+def run(language, row, folder, device="cpu", seed=0):
     """{type: (operands, results)}, by the program that the environment asks for."""
     name, types = row.spelled(language)[0][0], types_of(language, row)
     text = _tilelang(row, name, types) if language == "T" else _tl(language, row, name, types)
@@ -128,7 +128,7 @@ def run(language, row, folder, device="cpu"):
     path.write_text(text)
     space = {"tileon": tileon, "tl": tl, "T": T, "__name__": "kernels"}
     exec(compile(text, str(path), "exec"), space)
-    inputs = {t: operands(row, t) for t in types}
+    inputs = {t: operands(row, t, seed) for t in types}
     outputs = {t: torch.zeros(N, dtype=getattr(torch, row.result.of(t)), device=device) for t in types}
     arguments = {t: [to_torch(x).to(device) for x in inputs[t]] for t in types}
     if language == "T":

@@ -43,6 +43,7 @@ def _toward_zero(x):
     return mpmath.sign(x) * mpmath.floor(abs(x))
 
 
+@mpmath.workprec(2400)  # every digit of a quotient of float64s
 def _remainder(a, b):
     return a - b * _toward_zero(a / b)
 

@@ -18,16 +18,14 @@ DEFECTS = {(name, dtype): FLOOR for name in ("floordiv", "floormod") for dtype i
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """results(language, row, place): what the programs of a row gave, run once."""
-    known = {}
+    """results(language, row, place, seed): what the programs of a row gave, run once."""
 
-    def get(language, row, place):
-        if (language, row, place) not in known:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("TILERY_ORACLE", "1" if place == "oracle" else "0")
-                folder = tmp_path_factory.mktemp("kernels")
-                known[language, row, place] = kernels.run(language, row, folder, "cuda" if place == "cuda" else "cpu")
-        return known[language, row, place]
+    @functools.lru_cache(maxsize=None)
+    def get(language, row, place, seed=0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TILERY_ORACLE", "1" if place == "oracle" else "0")
+            folder = tmp_path_factory.mktemp("kernels")
+            return kernels.run(language, row, folder, "cuda" if place == "cuda" else "cpu", seed)
 
     return get
 
@@ -39,13 +37,13 @@ def bound(row, result):
     if not isinstance(row.operation, str):
         return row.ulps + 0.5
     digits = int(references.ml_dtypes.finfo(references.numpy_type(result)).nmant) + 1
-    return 0.5 if row.ulps == 0.5 else 0.5 + row.ulps * 2.0 ** (digits - 24)
+    return 0.5 + row.ulps * 2.0 ** (digits - 24)
 
 
 @functools.lru_cache(maxsize=None)
-def wanted(row, dtype):
+def wanted(row, dtype, seed):
     """The value of each lane."""
-    inputs, reference = kernels.operands(row, dtype), references.Reference(row)
+    inputs, reference = kernels.operands(row, dtype, seed), references.Reference(row)
     result, floats = row.result.of(dtype), references.is_float(dtype) or references.is_float(row.result.of(dtype))
     values = []
     for lanes in zip(*inputs):
@@ -58,10 +56,10 @@ def wanted(row, dtype):
     return values
 
 
-def mistakes(row, dtype, inputs, got):
+def mistakes(row, dtype, inputs, got, seed):
     """Lanes that are wrong, with the reason."""
     result = row.result.of(dtype)
-    for lanes, value, want in zip(zip(*inputs), got, wanted(row, dtype)):
+    for lanes, value, want in zip(zip(*inputs), got, wanted(row, dtype, seed)):
         if references.is_float(result):
             scale = row.scale and abs(float(lanes[row.parameters.index(row.scale)]))
             reason = references.wrong(result, value, want, bound(row, result), scale if scale and math.isfinite(scale) else None)
@@ -73,8 +71,8 @@ def mistakes(row, dtype, inputs, got):
             yield f"{row.name}({', '.join(map(str, lanes))}) = {reason}"
 
 
-def check(language, row, dtype, results):
-    wrong = list(mistakes(row, dtype, *results[dtype]))
+def check(row, dtype, results, seed=0):
+    wrong = list(mistakes(row, dtype, *results[dtype], seed))
     assert not wrong, f"{len(wrong)} of {kernels.N}: " + "; ".join(wrong[:4])
 
 
@@ -89,14 +87,28 @@ def parameters():
 @pytest.mark.parametrize("place", ["oracle", "machine"])
 @pytest.mark.parametrize("language, row, dtype", list(parameters()))
 def test_row(results, language, row, dtype, place):
-    check(language, row, dtype, results(language, row, place))
+    check(row, dtype, results(language, row, place))
+
+
+ROWS = pytest.mark.parametrize("language, row", [pytest.param(*case, id=f"{case[0]}-{case[1].name}") for case in CASES])
+
+
+def check_all(language, row, results, seed):
+    for dtype in kernels.types_of(language, row):
+        if (row.name, dtype) not in DEFECTS:
+            check(row, dtype, results, seed)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("language, row", [pytest.param(*case, id=f"{case[0]}-{case[1].name}") for case in CASES])
+@ROWS
 def test_row_on_a_gpu(results, language, row):
     if not torch.cuda.is_available():
         pytest.skip("needs an NVIDIA GPU and a torch that sees it")
-    for dtype in kernels.types_of(language, row):
-        if (row.name, dtype) not in DEFECTS:
-            check(language, row, dtype, results(language, row, "cuda"))
+    check_all(language, row, results(language, row, "cuda"), 0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 9))
+@ROWS
+def test_row_on_other_numbers(results, language, row, seed):
+    check_all(language, row, results(language, row, "machine", seed), seed)
