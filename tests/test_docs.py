@@ -1,15 +1,46 @@
-"""Pages that are made from the sources are up to date."""
+"""Pages that are made from the sources are up to date; links lead somewhere, and files that pages name are there."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
+PAGES = [path.relative_to(ROOT) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]]
+FOLDERS = ("benchmarks", "cmake", "compiler", "docs", "examples", "include", "python", "runtime", "tests", "tools")
 
 
 def test_table_of_ops():
     subprocess.run([sys.executable, ROOT / "tools/ir_docs.py", "--check"], check=True)
 
 
-def test_functions_of_the_languages():
-    subprocess.run([sys.executable, ROOT / "tools/functions.py", "--check"], check=True)
+def anchors(page):
+    """The names that a page's headings get on the web."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", (ROOT / page).read_text(), flags=re.S)
+    for target, _, anchor in re.findall(r"\]\(([^)#:]*)(#([^)]*))?\)", text):
+        path = (ROOT / page).parent / target if target else ROOT / page
+        assert path.exists(), target
+        assert not anchor or anchor in anchors(path), f"{target}#{anchor}"
+
+
+def spelled_out(word):
+    """`a/{b,c}.py` as a/b.py and a/c.py."""
+    match = re.fullmatch(r"(.*)\{(.*)\}(.*)", word)
+    return [match[1] + part + match[3] for part in match[2].split(",")] if match else [word]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "notebook.md"], ids=str)  # that one tells of its day
+def test_named_files_are_there(page):
+    for code in re.findall(r"`([^`\n]+)`", (ROOT / page).read_text()):
+        for word in re.findall(r"[\w./*{},-]+", code):
+            if word.startswith(FOLDERS) and "/" in word:
+                for name in spelled_out(word.rstrip(".,")):
+                    assert [*ROOT.glob(name), *ROOT.glob(name + ".*")], name

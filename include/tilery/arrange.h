@@ -1,6 +1,6 @@
 #pragma once
 /// Symbolic arrangement of tensors (the algebra under NineToothed): integer expressions, hierarchical tensors and the maps from a
-/// program's indices to the elements of the source. No IR and no data: `compiler/arrange/lower.h` turns the result into tile IR.
+/// program's indices to the elements of the source. No IR and no data: `arrange_ir.h` turns the result into tile IR.
 ///
 /// Errors: std::invalid_argument (a wrong value), std::out_of_range (a wrong dimension or index).
 #include <cstdint>

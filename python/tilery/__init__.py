@@ -1,4 +1,4 @@
-"""Tilery: NineToothed, TileLang and Tileon/Triton programs on CPUs."""
+"""Tilery: NineToothed, TileLang and Tileon/Triton programs on CPUs and NVIDIA GPUs."""
 
 import os
 import sys

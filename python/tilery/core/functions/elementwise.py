@@ -1,5 +1,5 @@
 """The elementwise functions of all languages, one row each. To add a function, add a row: the function itself, its stubs, its
-line in docs/functions.md and its tests come from here (`./run python tools/functions.py` writes the two texts)."""
+line in docs/reference/functions.md and its tests come from here (`./run python tools/functions.py` writes the two texts)."""
 
 import enum
 
