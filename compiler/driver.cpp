@@ -6,13 +6,18 @@
 #include "compiler/passes/passes.h"
 #include "compiler/record.h"
 #include "compiler/source_chain.h"
+#include "compiler/source_line.h"
 #include "tilery/compile.h"
+#include "tilery/crash_report.h"
 #include "tilery/diagnostic.h"
 #include "llvm/Config/llvm-config.h"
 #include <cstdlib>
 
 namespace tilery {
 namespace {
+
+/// In every process that links the compiler, also where all code comes from the disk cache.
+[[maybe_unused]] const bool crashesNameLines = (setSourceLineFinder(sourceLine), true);
 
 bool dumps(llvm::StringRef stage) {
   const char *stages = std::getenv("TILERY_DUMP");

@@ -1,4 +1,5 @@
 // Which build of the compiler this is: the linker's build id of the program or library that holds this code.
+#include "runtime/hash.h"
 #include "tilery/cache.h"
 #include <elf.h>
 #include <link.h>

@@ -1,8 +1,6 @@
 #include "tilery/cache.h"
 #include "runtime/fork.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA256.h"
-#include "llvm/Support/xxhash.h"
+#include "runtime/hash.h"
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -15,21 +13,19 @@
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace tilery {
 namespace {
-std::mutex cacheMutex; // all caches: disk operations are rare
+std::mutex cacheMutex;             // all caches: disk operations are rare
+constexpr size_t olderDigits = 64; // entries of versions that named them by SHA-256 are swept, too
 
 struct Header {
   char magic[8] = {'T', 'I', 'L', 'E', 'R', 'Y', 0, 1};
   uint64_t size = 0;
   uint64_t checksum = 0;
 };
-
-uint64_t checksumOf(std::string_view bytes) {
-  return llvm::xxh3_64bits({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
-}
 
 struct File {
   explicit File(int descriptor) : descriptor(descriptor) {}
@@ -83,11 +79,6 @@ std::string defaultFolder() {
   return home ? std::string(home) + "/.cache/tilery" : "";
 }
 } // namespace
-
-std::string digest(std::string_view bytes) {
-  auto hash = llvm::SHA256::hash({reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
-  return llvm::toHex(hash, /*LowerCase=*/true);
-}
 
 DiskCache::DiskCache(std::string folder, uint64_t limitBytes) : folder_(std::move(folder)), limit(limitBytes) {
   freeAcrossFork<cacheMutex>();
@@ -161,7 +152,7 @@ std::optional<std::string> DiskCache::get(std::string_view kind, std::string_vie
       std::memcmp(header.magic, expected.magic, sizeof header.magic) || header.size != uint64_t(status.st_size) - sizeof header)
     return {};
   std::string value(header.size, '\0');
-  if (!readAll(file.descriptor, value.data(), value.size()) || checksumOf(value) != header.checksum)
+  if (!readAll(file.descriptor, value.data(), value.size()) || checksum(value) != header.checksum)
     return {};
   futimens(file.descriptor, nullptr); // used now: the sweep takes what was not for longest
   return value;
@@ -187,7 +178,7 @@ void DiskCache::put(std::string_view kind, std::string_view key, std::string_vie
   std::string temporary = folder_ + "/.new-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
   Header header;
   header.size = value.size();
-  header.checksum = checksumOf(value);
+  header.checksum = checksum(value);
   bool written = false;
   int problem = 0;
   {
@@ -230,8 +221,8 @@ void DiskCache::sweep() {
     bool temporary = name.starts_with(".new-");
     if (temporary && now - status.st_mtime > 3600) // of a process that died
       unlinkat(dirfd(folder), item->d_name, 0);
-    size_t dash = name.rfind('-');
-    if (temporary || dash == name.npos || name.size() - dash - 1 != 64)
+    size_t digits = name.size() - name.rfind('-') - 1; // of all of the name where there is no dash
+    if (temporary || digits == name.size() || (digits != digestDigits && digits != olderDigits))
       continue; // not an entry of ours: somebody else's file stays
     entries.push_back(
         {int64_t(status.st_mtim.tv_sec) * 1000000000 + status.st_mtim.tv_nsec, uint64_t(status.st_size), std::string(name)});

@@ -1,6 +1,5 @@
 #include "runtime/crash.h"
-#include "llvm/DebugInfo/DWARF/DWARFContext.h"
-#include "llvm/Object/ObjectFile.h"
+#include "tilery/crash_report.h"
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -13,22 +12,7 @@ namespace {
 struct sigaction before[2];
 constexpr int watched[2] = {SIGSEGV, SIGBUS};
 
-/// "file.py:12" of a code address, empty if the code has no line table for it.
-std::string sourceLine(const ElfCode &code, uint64_t address) {
-  auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(code.debugObject(), "kernel"));
-  if (!object) {
-    llvm::consumeError(object.takeError());
-    return "";
-  }
-  uint64_t section = llvm::object::SectionedAddress::UndefSection;
-  for (const llvm::object::SectionRef &candidate : (*object)->sections())
-    if (candidate.isText() && address >= candidate.getAddress() && address < candidate.getAddress() + candidate.getSize())
-      section = candidate.getIndex();
-  auto context = llvm::DWARFContext::create(**object);
-  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath);
-  auto line = context->getLineInfoForAddress({address, section}, wanted);
-  return line && line->Line ? line->FileName + ":" + std::to_string(line->Line) : "";
-}
+std::atomic<SourceLineFinder> sourceLineFinder = nullptr;
 
 /// The handler before ours meets the fault again when ours returns.
 void handBack() {
@@ -46,7 +30,8 @@ void report(const ElfCode *code, uint64_t address, const siginfo_t *info) {
   if (info->si_code != SI_KERNEL) // an address that no memory can have is not told
     std::snprintf(where, sizeof where, " (address %p)", info->si_addr);
   std::string text = "tilery: kernel " + name + " touched memory that is not there" + where + "\n";
-  if (std::string line = sourceLine(*code, address); !line.empty())
+  SourceLineFinder find = sourceLineFinder;
+  if (std::string line = find ? find(code->debugObject(), address) : ""; !line.empty())
     text += "  at " + line + "\n";
   text += "  hint: launch it with debug=True, which checks every access\n";
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
@@ -64,6 +49,8 @@ void onCrash(int, siginfo_t *info, void *state) {
   handBack();
 }
 } // namespace
+
+void setSourceLineFinder(SourceLineFinder finder) { sourceLineFinder = finder; }
 
 void watchCrashes() {
   static std::once_flag once;

@@ -69,10 +69,15 @@ def lint(args, scratch):
 
 
 def unit(args, scratch, environment=()):
-    binary = BUILD / "tests" / "unit" / "tilery-tests"
+    """All C++ tests, and those of the runtime in a program without the compiler."""
+    binaries = [BUILD / "tests" / "unit" / name for name in ("tilery-tests", "tilery-rt-tests")]
+    return sum((google_test(binary, args, scratch, environment) for binary in binaries), Count())
+
+
+def google_test(binary, args, scratch, environment):
     if not binary.exists():
         return Count()
-    report = scratch / "unit.xml"
+    report = scratch / f"{binary.name}.xml"
     command = [binary, "--gtest_brief=1", f"--gtest_output=xml:{report}", *(args or [f"--gtest_filter=-{LONG_UNIT}"])]
     status = subprocess.run(command, cwd=ROOT, env={**os.environ, **dict(environment)}).returncode
     return from_junit(report).after(status)

@@ -7,8 +7,6 @@
 
 namespace tilery {
 
-/// 64 hex digits of SHA-256.
-std::string digest(std::string_view bytes);
 /// 16 hex digits that change with every build of the library: part of every key.
 std::string buildId();
 

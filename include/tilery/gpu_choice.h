@@ -1,11 +1,6 @@
 #pragma once
-// What arrangements ask about GPUs.
+// Sizes of blocks on GPUs.
 #include "tilery/arrange.h"
-
-namespace tilery {
-/// Multiprocessors of a GPU. Throws Error if there is no such device.
-unsigned gpuProcessors(int device);
-} // namespace tilery
 
 namespace tilery::arrange {
 /// As chooseBlockSizes, for the multiprocessors of a GPU: little to fetch for each program of a product, all multiprocessors busy.

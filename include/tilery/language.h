@@ -11,7 +11,7 @@
 // Rules are Triton's: types promote by Policy::Triton, shapes broadcast like NumPy's. Every function throws tilery::Error naming the line.
 #include "tilery/builder.h"
 #include "tilery/compile.h"
-#include "tilery/runtime.h"
+#include "tilery/arguments.h"
 #include <array>
 #include <functional>
 #include <source_location>
@@ -111,18 +111,6 @@ void branch(
     const TileOr &condition, std::initializer_list<std::reference_wrapper<Tile>> carried, const std::function<void()> &thenBody,
     const std::function<void()> &elseBody = [] {});
 
-template <typename T> constexpr DType dtypeOf() {
-  if constexpr (std::is_same_v<T, bool>)
-    return DType::Bool;
-  else if constexpr (std::is_same_v<T, float>)
-    return DType::F32;
-  else if constexpr (std::is_same_v<T, double>)
-    return DType::F64;
-  else if constexpr (std::is_signed_v<T>)
-    return sizeof(T) == 1 ? DType::I8 : sizeof(T) == 2 ? DType::I16 : sizeof(T) == 4 ? DType::I32 : DType::I64;
-  else
-    return sizeof(T) == 1 ? DType::U8 : sizeof(T) == 2 ? DType::U16 : sizeof(T) == 4 ? DType::U32 : DType::U64;
-}
 template <typename T> Param in(std::string name) { return {std::move(name), Type{dtypeOf<T>(), {}, true, true}}; }
 template <typename T> Param out(std::string name) { return {std::move(name), Type{dtypeOf<T>(), {}, true, false}}; }
 template <typename T> Param scalar(std::string name) { return {std::move(name), Type{dtypeOf<T>(), {}}}; }
@@ -134,33 +122,13 @@ public:
   Program(const std::string &name, const std::vector<Param> &params, const Body &body, bool mayAlias = false);
   /// Arguments in the order of the parameters: pointers to the declared element types and numbers. Waits until all programs are done.
   /// Throws Error if the number of arguments or a type is wrong.
-  template <typename... Args> void launch(std::array<int64_t, 3> grid, Args... args) const { run(grid, {LaunchArg(args)...}); }
-  template <typename... Args> void launch(int64_t programs, Args... args) const { run({programs, 1, 1}, {LaunchArg(args)...}); }
+  template <typename... Args> void launch(std::array<int64_t, 3> grid, Args... args) const {
+    tilery::launch(*kernels.front(), grid, {args...}, {.flags = mayAlias ? 0 : TILERY_DISJOINT});
+  }
+  template <typename... Args> void launch(int64_t programs, Args... args) const { launch({programs, 1, 1}, args...); }
   const Compiled &compiled() const { return compiled_; }
 
 private:
-  struct LaunchArg {
-    std::variant<const void *, int64_t, uint64_t, double> value;
-    std::optional<DType> pointee; ///< pointers: what they point to, if known
-    template <typename T> explicit LaunchArg(T *pointer) : value(static_cast<const void *>(pointer)) {
-      if constexpr (std::is_arithmetic_v<std::remove_cv_t<T>>)
-        pointee = dtypeOf<std::remove_cv_t<T>>();
-    }
-    template <typename T>
-      requires std::is_arithmetic_v<T>
-    explicit LaunchArg(T number) {
-      if constexpr (std::is_floating_point_v<T>)
-        value = double(number);
-      else if constexpr (std::is_unsigned_v<T>)
-        value = uint64_t(number);
-      else
-        value = int64_t(number);
-    }
-  };
-  void run(const std::array<int64_t, 3> &grid, const std::vector<LaunchArg> &args) const;
-  uint64_t slot(size_t index, const LaunchArg &arg) const;
-  std::string name;
-  std::vector<Param> params;
   bool mayAlias;
   Compiled compiled_;
   std::vector<KernelPtr> kernels;

@@ -1,5 +1,5 @@
 #pragma once
-// Loading and launching compiled kernels. No Python, no MLIR.
+// Loading and launching compiled kernels: libtilery_rt. No Python, no MLIR, no LLVM.
 #include "tilery/abi.h"
 #include "tilery/dtype.h"
 #include <cstddef>
@@ -167,6 +167,8 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
 
 /// The GPUs that the driver sees; 0 without a driver.
 int gpuCount();
+/// Multiprocessors of a GPU. Throws Error if there is no such device.
+unsigned gpuProcessors(int device);
 /// What to compile for on a GPU ("sm_90a:ptx87"): CompileOptions::target. Throws Error if there is no such GPU.
 std::string gpuTarget(int device);
 /// Waits for the stream, then copies memory of the GPU to the host. Throws Error.

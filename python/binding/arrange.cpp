@@ -246,7 +246,6 @@ void bindSymbol(nb::module_ &m) {
 }
 
 void bindChoice(nb::module_ &m) {
-  m.def("gpu_processors", &gpuProcessors, "device"_a, "Multiprocessors of a GPU.");
   m.def(
       "choose_block_sizes",
       [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int64_t processors, bool gpu) {

@@ -1,7 +1,6 @@
 #include "runtime/cuda/code.h"
-#include <algorithm>
 #include "runtime/cuda/assembler_log.h"
-#include "tilery/gpu_choice.h"
+#include <algorithm>
 
 namespace tilery::cuda {
 namespace {

@@ -245,7 +245,7 @@ def _processors(device: Any) -> tuple[int, bool]:
     """(how many, are they a GPU's) run the programs."""
     name = str(device)
     if name.startswith("cuda") and _native.gpu_count():
-        return arrange.gpu_processors(int(name[5:] or 0)), True
+        return _native.gpu_processors(int(name[5:] or 0)), True
     return _native.num_threads(), False
 
 

@@ -1,0 +1,62 @@
+// Arguments of launches from C++.
+#include "tilery/diagnostic.h"
+#include "tilery/arguments.h"
+#include <cstring>
+
+namespace tilery {
+
+uint64_t LaunchArg::slot(const KernelInfo &kernel, const ArgInfo &expected) const {
+  auto refuse = [&](const std::string &got) {
+    std::string type = dtypeName(expected.dtype);
+    throw Error({Diagnostic::Kind::Type,
+                 "argument '" + expected.name + "' of " + kernel.name + " must be " +
+                     (expected.pointer ? "pointer<" + type + ">" : type) + ", got " + got,
+                 "",
+                 {}});
+  };
+  if (auto *pointer = std::get_if<const void *>(&value)) {
+    bool sameWidth = !pointee || bitWidth(*pointee) == bitWidth(expected.dtype);
+    if (!expected.pointer || !sameWidth)
+      refuse(std::string("a pointer to ") + (pointee ? dtypeName(*pointee) : "void"));
+    return reinterpret_cast<uintptr_t>(*pointer);
+  }
+  if (expected.pointer)
+    refuse("a number");
+  uint64_t bits = 0;
+  if (isFloat(expected.dtype)) {
+    double number = 0;
+    if (auto *integer = std::get_if<int64_t>(&value))
+      number = double(*integer);
+    else if (auto *natural = std::get_if<uint64_t>(&value))
+      number = double(*natural);
+    else
+      number = std::get<double>(value);
+    float narrow = float(number);
+    if (expected.dtype == DType::F64)
+      std::memcpy(&bits, &number, sizeof number);
+    else
+      std::memcpy(&bits, &narrow, sizeof narrow);
+    return bits;
+  }
+  if (std::holds_alternative<double>(value))
+    refuse("a floating-point number");
+  if (auto *number = std::get_if<int64_t>(&value))
+    return uint64_t(*number);
+  return std::get<uint64_t>(value);
+}
+
+LaunchResult launch(const Kernel &kernel, const std::array<int64_t, 3> &grid, std::initializer_list<LaunchArg> args,
+                    const LaunchOptions &options) {
+  const KernelInfo &info = kernel.info();
+  if (args.size() != info.args.size())
+    throw Error({Diagnostic::Kind::Type,
+                 info.name + " takes " + std::to_string(info.args.size()) + " arguments, got " + std::to_string(args.size()),
+                 "",
+                 {}});
+  std::vector<uint64_t> slots;
+  for (const LaunchArg &arg : args)
+    slots.push_back(arg.slot(info, info.args[slots.size()]));
+  return launch(kernel, grid.data(), slots.data(), options);
+}
+
+} // namespace tilery
