@@ -6,8 +6,16 @@ namespace math = mlir::math;
 
 Value Builder::math(MathOp op, const std::vector<Operand> &args) {
   DType type = materialize(args[0]).dtype();
-  for (size_t i = 1; i < args.size(); ++i)
-    type = commonType(Operand(args[0]), args[i], BinaryOp::Add);
+  auto has = [&](const Operand &operand) {
+    auto *value = std::get_if<Value>(&operand);
+    return value && value->dtype() == type;
+  };
+  Operand widest = args[0]; // of those before; literals have no type of their own
+  for (size_t i = 1; i < args.size(); ++i) {
+    type = commonType(widest, args[i], BinaryOp::Add);
+    if (!has(widest))
+      widest = has(args[i]) ? args[i] : Operand(cast(widest, type));
+  }
   if (!isFloat(type))
     type = DType::F32;
   std::vector<Value> values;

@@ -129,4 +129,16 @@ TEST_F(Promotion, ComparisonsGiveBool) {
   EXPECT_EQ(tir(I8, U8, BinaryOp::Eq), Bool);
 }
 
+TEST_F(Promotion, FunctionsOfThreeTakeTheWidest) {
+  for (std::vector<DType> types : {std::vector{F32, F64, F32}, {F64, F32, F32}, {F32, F32, F64}, {F16, F64, I32}}) {
+    Builder b(Policy::Triton);
+    auto v = values(b, types);
+    EXPECT_EQ(b.math(MathOp::Fma, {v[0], v[1], v[2]}).dtype(), F64);
+  }
+  Builder b(Policy::Triton);
+  auto v = values(b, {F16, F32});
+  EXPECT_EQ(b.math(MathOp::Fma, {Literal(2.0), v[0], Literal(1.0)}).dtype(), F16);
+  EXPECT_EQ(b.math(MathOp::Fma, {Literal(2.0), v[0], v[1]}).dtype(), F32);
+}
+
 } // namespace
