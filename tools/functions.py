@@ -17,16 +17,17 @@ HEAD = "# Made by tools/functions.py from the tables of functions.\n# ruff: noqa
 HOMES = {
     "core.tile.elementwise": ("tensor | constexpr | float", "tensor"),
     "core.tile.libdevice": ("tensor | constexpr | float", "tensor"),
-    "tilelang.language": ("Expr | float", "Any"),
+    "tilelang.language": ("Expr | builtins.float", "Any"),
 }
 IMPORTS = {
     "core.tile.elementwise": "from .types import constexpr\nfrom .value import tensor\n",
     "core.tile.libdevice": "from .types import constexpr\nfrom .value import tensor\n",
-    "tilelang.language": "from ..tracing.values import Expr\n",
+    "tilelang.language": "import builtins\n\nfrom ..tracing.values import Expr\n",
 }
 SHARING = ("tileon.language", "tileon.language.math", "tileon.language.random")
 SHARING += ("tileon.language.core", "tileon.language.standard")
 SHARING += ("ninetoothed.language", "ninetoothed.language.math", "ninetoothed.language.random")
+GENERIC = {"tuple": "tuple[Any, ...]"}
 # Modules that hand on all of another.
 ALIASES = {
     "tileon.language.extra.libdevice": "core.tile.libdevice",
@@ -76,8 +77,10 @@ def kept(module):
             for target, value in pairs(node):
                 if target.startswith("_") or isinstance(values[target], dict):
                     continue
-                kind = f" = {value.id}" if isinstance(value, ast.Name) else f": {type(values[target]).__name__}"
-                yield f"{target}{kind}\n"
+                if isinstance(value, ast.Name):
+                    yield f"{target} = {GENERIC.get(value.id, value.id)}\n"
+                else:
+                    yield f"{target}: {type(values[target]).__name__}\n"
 
 
 def pairs(node):
@@ -93,17 +96,21 @@ def stub(module):
     """The text of a module's stub."""
     if module in ALIASES:
         return f"{HEAD}from {relative(module, ALIASES[module])} import *\n"
-    space = space_of(module)
+    space, own = space_of(module), list(kept(module))
+    taken = {line.split()[-1] for line in own}  # a module's own function stands before a row's
     imports, functions = [], []
     for name, (row, parameters) in space.offered.items():
+        if name in taken:
+            continue
         if isinstance(row, Written):
-            place, _, attribute = row.place.partition(":")
-            imports.append(f"from {relative(module, place)} import {attribute or row.name} as {name}\n")
+            home = space.get(name).__module__.removeprefix("tilery.")  # where it is defined, not where the row found it
+            attribute = row.place.partition(":")[2] or row.name
+            imports.append(f"from {relative(module, home)} import {attribute} as {name}\n")
         elif module in HOMES:
             functions.append(definition(name, row, parameters, *HOMES[module]))
         else:
             imports.append(f"from {relative(module, space.call)} import {name} as {name}\n")
-    body = [*kept(module), *imports]
+    body = [*own, *imports]
     text = HEAD + ("from typing import Any\n\n" if functions or any("Any" in line for line in body) else "")
     return text + "".join(dict.fromkeys([IMPORTS.get(module, ""), *body])) + "".join(functions)
 

@@ -2,6 +2,7 @@
 line in docs/reference/functions.md and its tests come from here (`./run python tools/functions.py` writes the two texts)."""
 
 import enum
+from typing import Any
 
 from .row import ALL, BOOL, FLOAT, FLOATS, INTEGERS, NUMBER, NUMBERS, QUOTIENT, SAME, SINGLE, Row, Takes
 
@@ -20,39 +21,39 @@ ANY = Takes(tl=NUMBERS, libdevice=NUMBERS, T=NUMBERS)
 INTEGRAL = Takes(tl=INTEGERS, libdevice=INTEGERS, T=(*INTEGERS, "bool"))
 
 
-def _sigmoid(f, x):
+def _sigmoid(f: Any, x: Any) -> Any:
     return f.binary("/", 1.0, f.binary("+", 1.0, f.math("exp", f.unary("-", f.to_float(x)))))
 
 
-def _quotient(f, x, y, ieee_rounding=False):
+def _quotient(f: Any, x: Any, y: Any, ieee_rounding: Any = False) -> Any:
     return f.binary("div_rn" if ieee_rounding else "/", x, y)
 
 
-def _difference(f, x, y):
+def _difference(f: Any, x: Any, y: Any) -> Any:
     x, y = f.to_float(x), f.to_float(y)
     return f.select(f.binary("<=", x, y), 0.0, f.binary("-", x, y))
 
 
-def _power(f, x, y):
+def _power(f: Any, x: Any, y: Any) -> Any:
     return f.binary("**", f.to_float(x), f.to_float(y))
 
 
-def _minimum(f, x, y, propagate_nan=PropagateNan.NONE):
+def _minimum(f: Any, x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE) -> Any:
     return f.binary("min_nan" if propagate_nan is PropagateNan.ALL else "min", x, y)
 
 
-def _maximum(f, x, y, propagate_nan=PropagateNan.NONE):
+def _maximum(f: Any, x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE) -> Any:
     return f.binary("max_nan" if propagate_nan is PropagateNan.ALL else "max", x, y)
 
 
-def _clamp(f, x, low, high, propagate_nan=PropagateNan.NONE):
+def _clamp(f: Any, x: Any, low: Any, high: Any, propagate_nan: Any = PropagateNan.NONE) -> Any:
     return _minimum(f, _maximum(f, x, low, propagate_nan), high, propagate_nan)
 
 
 _MODES = {"ties-to-even": "round_even", "ties-away-from-zero": "round"}
 
 
-def _round(f, x, mode):
+def _round(f: Any, x: Any, mode: Any) -> Any:
     return f.math(_MODES[mode], x)
 
 

@@ -4,10 +4,12 @@ import functools
 import importlib
 import sys
 import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from ...errors import error
 from .make import make
-from .row import Written
+from .row import Row, Written
 
 
 class Namespace:
@@ -22,13 +24,22 @@ class Namespace:
     refused  {reason: names of upstream}: why those of them that have no row are not offered
     modules  names of modules below it that belong to what it offers"""
 
-    def __init__(self, module, language, rows, call, prefix, refused=None, modules=()):
-        self.module, self.language, self.rows, self.call = module, language, rows, call
+    def __init__(
+        self,
+        module: str,
+        language: str,
+        rows: Iterable[Row | Written],
+        call: Callable[..., Any] | str,
+        prefix: str,
+        refused: Mapping[str, str] | None = None,
+        modules: Sequence[str] = (),
+    ) -> None:
+        self.module, self.language, self.rows, self.call = module, language, tuple(rows), call
         self.prefix, self.modules = prefix, modules
-        self.offered = {name: (row, parameters) for row in rows for name, parameters in row.spelled(language)}
+        self.offered = {name: (row, parameters) for row in self.rows for name, parameters in row.spelled(language)}
         self.refused = {name: reason for reason, names in (refused or {}).items() for name in names.split()}
 
-    def get(self, name):
+    def get(self, name: str) -> Any:
         """The function of that name, or an AttributeError with the reason."""
         space = vars(sys.modules[self.module])
         if name in space:  # asked through a module that hands this one's names on
@@ -38,6 +49,7 @@ class Namespace:
                 raise AttributeError(f"module {self.module!r} has no attribute {name!r}")
             raise self.missing(name)
         row, parameters = self.offered[name]
+        value: Any
         if isinstance(row, Written):
             place, _, attribute = row.place.partition(":")
             value = getattr(importlib.import_module("tilery." + place), attribute or row.name)
@@ -49,7 +61,7 @@ class Namespace:
         space[name] = value
         return value
 
-    def missing(self, name):
+    def missing(self, name: str) -> Exception:
         if name in self.refused:
             return error(AttributeError, f"{self.prefix}.{name} is not supported", hint=self.refused[name])
         import difflib
@@ -59,11 +71,11 @@ class Namespace:
         hint = f"did you mean {self.prefix}.{near[0]}?" if near else None
         return error(AttributeError, f"there is no {self.prefix}.{name}", hint=hint)
 
-    def hooks(self):
+    def hooks(self) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
         """The module's `__getattr__`, `__dir__` and `__all__`."""
         space = vars(sys.modules[self.module])
 
-        def names():
+        def names() -> list[str]:
             return sorted({*space, *self.offered})
 
         others = [n for n, v in space.items() if not n.startswith("_") and not isinstance(v, types.ModuleType)]

@@ -1,6 +1,9 @@
 """What a row of the table of functions says, and the sets of element types that rows name."""
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from ...errors import error
 
@@ -17,10 +20,10 @@ ALL = (*FLOAT8, *NUMBERS)
 class Result:
     """The element type of the result by that of the operands; the same type where nothing is said."""
 
-    def __init__(self, meaning, types=()):
+    def __init__(self, meaning: str, types: Mapping[str, str] = MappingProxyType({})) -> None:
         self.meaning, self.types = meaning, dict(types)
 
-    def of(self, dtype):
+    def of(self, dtype: str) -> str:
         return self.types.get(dtype, dtype)
 
 
@@ -32,13 +35,14 @@ NUMBER = Result("that of the operands; of bool int32", {"bool": "int32"})
 BOOL = Result("bool", dict.fromkeys(ALL, "bool"))
 
 
+Types = tuple[str, ...] | None
 _NAMES = re.compile(r"(\w+)(?:\(([^)]*)\))?")
 
 
 class Takes:
     """The element types that an operand may have, by language; None: whatever the operation takes."""
 
-    def __init__(self, tl=None, libdevice=None, T=None):
+    def __init__(self, tl: Types = None, libdevice: Types = None, T: Types = None) -> None:
         self.tl, self.libdevice, self.T = tl, libdevice, T
 
 
@@ -61,27 +65,41 @@ class Row:
     names      {language: the names it has there}"""
 
     def __init__(
-        self, name, operands, operation, takes, result, meaning, value, *, options=None, ulps=2, scale=None,
-        where="True", method=False, targets=("cpu", "cuda"), **names,
-    ):  # fmt: skip
+        self,
+        name: str,
+        operands: str,
+        operation: str | Callable[..., Any],
+        takes: Takes,
+        result: Result,
+        meaning: str,
+        value: str,
+        *,
+        options: Mapping[str, Any] | None = None,
+        ulps: float = 2,
+        scale: str | None = None,
+        where: str = "True",
+        method: bool = False,
+        targets: Sequence[str] = ("cpu", "cuda"),
+        **names: str,
+    ) -> None:
         self.name, self.operation, self.takes, self.result = name, operation, takes, result
         self.meaning, self.value, self.options, self.ulps, self.method = meaning, value, options or {}, ulps, method
         self.scale, self.where, self.targets, self.names = scale, where, targets, names
         self.parameters = _words(operands)
         self.defaults = tuple(v[0] if isinstance(v, tuple) else v for v in self.options.values())
 
-    def check(self, arguments):
+    def check(self, arguments: Sequence[Any]) -> None:
         """Refuses a word that an option does not know."""
         for (option, known), value in zip(self.options.items(), arguments[len(self.parameters) :]):
             if isinstance(known, tuple) and value not in known:
                 raise error(ValueError, f"unknown {option} {value!r}", hint="known: " + ", ".join(map(repr, known)))
 
-    def spelled(self, language):
+    def spelled(self, language: str) -> list[tuple[str, tuple[str, ...]]]:
         """[(name, names of its operands)] in a language."""
-        usual = [f"arg{k}" for k in range(len(self.parameters))] if language == "libdevice" else self.parameters
+        usual = tuple(f"arg{k}" for k in range(len(self.parameters))) if language == "libdevice" else self.parameters
         return [(name, _words(own) if own else usual) for name, own in _NAMES.findall(self.names.get(language, ""))]
 
-    def call(self, operations, *arguments):
+    def call(self, operations: Any, *arguments: Any) -> Any:
         """The result of the operation on operands and options that the language has prepared."""
         if not isinstance(self.operation, str):
             return self.operation(operations, *arguments)
@@ -93,13 +111,23 @@ class Written:
     """One function that is written out: `place` is the module it stands in, below `tilery`. Its signature and the first
     sentence of its docstring are the row's parameters and meaning."""
 
-    def __init__(self, name, place, operation, takes, *, targets=("cpu", "cuda"), **names):
+    def __init__(
+        self,
+        name: str,
+        place: str,
+        operation: str,
+        takes: str,
+        *,
+        targets: Sequence[str] = ("cpu", "cuda"),
+        **names: str,
+    ) -> None:
         self.name, self.place, self.operation, self.takes = name, place, operation, takes
         self.targets, self.names = targets, names
 
-    def spelled(self, language):
-        return [(name, None) for name in self.names.get(language, "").split()]
+    def spelled(self, language: str) -> list[tuple[str, tuple[str, ...]]]:
+        """[(name, nothing)] in a language."""
+        return [(name, ()) for name in self.names.get(language, "").split()]
 
 
-def _words(text):
+def _words(text: str) -> tuple[str, ...]:
     return tuple(text.replace(",", " ").split())

@@ -21,8 +21,6 @@ from ...core.tile.random import randint as randint
 from ...core.tile.random import randint4x as randint4x
 from ...core.tile.random import uint_to_uniform_float as uint_to_uniform_float
 from ...core.tile.random import pair_uniform_to_normal as pair_uniform_to_normal
-from ...core.tile.creation import program_id as program_id
-from ...core.tile.creation import num_programs as num_programs
 from ...core.tile.creation import arange as arange
 from ...core.tile.creation import full as full
 from ...core.tile.creation import zeros as zeros

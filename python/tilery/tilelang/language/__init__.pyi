@@ -2,6 +2,8 @@
 # ruff: noqa
 from typing import Any
 
+import builtins
+
 from ..tracing.values import Expr
 from ..tracing.dtypes import dtype as dtype
 from .dtypes import *
@@ -52,7 +54,7 @@ from .customize import reshape as reshape
 from .customize import view as view
 from .copy_op import copy as copy
 from .copy_op import copy as async_copy
-from .fill_op import fill as fill
+from ..tracing.memory import fill as fill
 from .fill_op import clear as clear
 from .customize import transpose as transpose
 from .gemm_op import gemm as gemm
@@ -71,7 +73,7 @@ from .atomic import atomic_add as atomic_add
 from .atomic import atomic_max as atomic_max
 from .atomic import atomic_min as atomic_min
 from .atomic import atomic_or as atomic_or
-from .tir.op import cast as cast
+from ..tracing.values import cast as cast
 from .tir.op import Cast as Cast
 from .tir.op import reinterpret as reinterpret
 from .tir.op import ceildiv as ceildiv
@@ -113,161 +115,163 @@ from .builtin import sync_global as sync_global
 from .builtin import fence_proxy_async as fence_proxy_async
 from .annotations import func_attr as func_attr
 
-def exp(x: Expr | float) -> Any:
+def exp(x: Expr | builtins.float) -> Any:
     """e to the power of x."""
 
-def __exp(x: Expr | float) -> Any:
+def __exp(x: Expr | builtins.float) -> Any:
     """e to the power of x."""
 
-def exp2(x: Expr | float) -> Any:
+def exp2(x: Expr | builtins.float) -> Any:
     """2 to the power of x."""
 
-def exp10(x: Expr | float) -> Any:
+def exp10(x: Expr | builtins.float) -> Any:
     """10 to the power of x."""
 
-def __exp10(x: Expr | float) -> Any:
+def __exp10(x: Expr | builtins.float) -> Any:
     """10 to the power of x."""
 
-def log(x: Expr | float) -> Any:
+def log(x: Expr | builtins.float) -> Any:
     """The natural logarithm."""
 
-def __log(x: Expr | float) -> Any:
+def __log(x: Expr | builtins.float) -> Any:
     """The natural logarithm."""
 
-def log2(x: Expr | float) -> Any:
+def log2(x: Expr | builtins.float) -> Any:
     """The logarithm to base 2."""
 
-def __log2(x: Expr | float) -> Any:
+def __log2(x: Expr | builtins.float) -> Any:
     """The logarithm to base 2."""
 
-def log10(x: Expr | float) -> Any:
+def log10(x: Expr | builtins.float) -> Any:
     """The logarithm to base 10."""
 
-def __log10(x: Expr | float) -> Any:
+def __log10(x: Expr | builtins.float) -> Any:
     """The logarithm to base 10."""
 
-def log1p(x: Expr | float) -> Any:
+def log1p(x: Expr | builtins.float) -> Any:
     """The natural logarithm of 1 + x, exact near 0."""
 
-def pow(x: Expr | float, y: Expr | float) -> Any:
+def pow(x: Expr | builtins.float, y: Expr | builtins.float) -> Any:
     """x to the power of y, as a float."""
 
-def sigmoid(x: Expr | float) -> Any:
+def sigmoid(x: Expr | builtins.float) -> Any:
     """1 / (1 + exp(-x))."""
 
-def sin(x: Expr | float) -> Any:
+def sin(x: Expr | builtins.float) -> Any:
     """The sine."""
 
-def __sin(x: Expr | float) -> Any:
+def __sin(x: Expr | builtins.float) -> Any:
     """The sine."""
 
-def cos(x: Expr | float) -> Any:
+def cos(x: Expr | builtins.float) -> Any:
     """The cosine."""
 
-def __cos(x: Expr | float) -> Any:
+def __cos(x: Expr | builtins.float) -> Any:
     """The cosine."""
 
-def tan(x: Expr | float) -> Any:
+def tan(x: Expr | builtins.float) -> Any:
     """The tangent."""
 
-def __tan(x: Expr | float) -> Any:
+def __tan(x: Expr | builtins.float) -> Any:
     """The tangent."""
 
-def asin(x: Expr | float) -> Any:
+def asin(x: Expr | builtins.float) -> Any:
     """The arc sine."""
 
-def acos(x: Expr | float) -> Any:
+def acos(x: Expr | builtins.float) -> Any:
     """The arc cosine."""
 
-def atan(x: Expr | float) -> Any:
+def atan(x: Expr | builtins.float) -> Any:
     """The arc tangent."""
 
-def sinh(x: Expr | float) -> Any:
+def sinh(x: Expr | builtins.float) -> Any:
     """The hyperbolic sine."""
 
-def cosh(x: Expr | float) -> Any:
+def cosh(x: Expr | builtins.float) -> Any:
     """The hyperbolic cosine."""
 
-def tanh(x: Expr | float) -> Any:
+def tanh(x: Expr | builtins.float) -> Any:
     """The hyperbolic tangent."""
 
-def asinh(x: Expr | float) -> Any:
+def asinh(x: Expr | builtins.float) -> Any:
     """The inverse of the hyperbolic sine."""
 
-def acosh(x: Expr | float) -> Any:
+def acosh(x: Expr | builtins.float) -> Any:
     """The inverse of the hyperbolic cosine."""
 
-def atanh(x: Expr | float) -> Any:
+def atanh(x: Expr | builtins.float) -> Any:
     """The inverse of the hyperbolic tangent."""
 
-def sqrt(x: Expr | float) -> Any:
+def sqrt(x: Expr | builtins.float) -> Any:
     """The square root, correctly rounded."""
 
-def rsqrt(x: Expr | float) -> Any:
+def rsqrt(x: Expr | builtins.float) -> Any:
     """1 over the square root."""
 
-def erf(x: Expr | float) -> Any:
+def erf(x: Expr | builtins.float) -> Any:
     """The error function."""
 
-def floor(x: Expr | float) -> Any:
+def floor(x: Expr | builtins.float) -> Any:
     """The greatest integer that is at most x, as a float."""
 
-def ceil(x: Expr | float) -> Any:
+def ceil(x: Expr | builtins.float) -> Any:
     """The smallest integer that is at least x, as a float."""
 
-def trunc(x: Expr | float) -> Any:
+def trunc(x: Expr | builtins.float) -> Any:
     """x without its fraction, as a float."""
 
-def nearbyint(x: Expr | float) -> Any:
+def nearbyint(x: Expr | builtins.float) -> Any:
     """The nearest integer, ties to the even one, as a float."""
 
-def round(x: Expr | float, mode: Any = ...) -> Any:
+def round(x: Expr | builtins.float, mode: Any = ...) -> Any:
     """The nearest integer, ties by mode, as a float."""
 
-def isnan(x: Expr | float) -> Any:
+def isnan(x: Expr | builtins.float) -> Any:
     """Is x NaN?"""
 
-def isinf(x: Expr | float) -> Any:
+def isinf(x: Expr | builtins.float) -> Any:
     """Is x an infinity?"""
 
-def isfinite(x: Expr | float) -> Any:
+def isfinite(x: Expr | builtins.float) -> Any:
     """Is x neither NaN nor an infinity?"""
 
-def abs(x: Expr | float) -> Any:
+def abs(x: Expr | builtins.float) -> Any:
     """The absolute value."""
 
-def clamp(x: Expr | float, min_val: Expr | float, max_val: Expr | float, propagate_nan: Any = ...) -> Any:
+def clamp(
+    x: Expr | builtins.float, min_val: Expr | builtins.float, max_val: Expr | builtins.float, propagate_nan: Any = ...,
+) -> Any:
     """x limited to [min, max]."""
 
-def truncdiv(a: Expr | float, b: Expr | float) -> Any:
+def truncdiv(a: Expr | builtins.float, b: Expr | builtins.float) -> Any:
     """The quotient without its fraction, as in C."""
 
-def truncmod(a: Expr | float, b: Expr | float) -> Any:
+def truncmod(a: Expr | builtins.float, b: Expr | builtins.float) -> Any:
     """The remainder with the sign of a, as in C."""
 
-def fmod(a: Expr | float, b: Expr | float) -> Any:
+def fmod(a: Expr | builtins.float, b: Expr | builtins.float) -> Any:
     """The remainder with the sign of a, as in C."""
 
-def floordiv(a: Expr | float, b: Expr | float) -> Any:
+def floordiv(a: Expr | builtins.float, b: Expr | builtins.float) -> Any:
     """The quotient rounded down, as in Python."""
 
-def floormod(a: Expr | float, b: Expr | float) -> Any:
+def floormod(a: Expr | builtins.float, b: Expr | builtins.float) -> Any:
     """The remainder with the sign of b, as in Python."""
 
-def shift_left(a: Expr | float, b: Expr | float) -> Any:
+def shift_left(a: Expr | builtins.float, b: Expr | builtins.float) -> Any:
     """The bits of a moved up by b places."""
 
-def shift_right(a: Expr | float, b: Expr | float) -> Any:
+def shift_right(a: Expr | builtins.float, b: Expr | builtins.float) -> Any:
     """The bits of a moved down by b places."""
 
-def bitwise_and(a: Expr | float, b: Expr | float) -> Any:
+def bitwise_and(a: Expr | builtins.float, b: Expr | builtins.float) -> Any:
     """The bits that both have."""
 
-def bitwise_or(a: Expr | float, b: Expr | float) -> Any:
+def bitwise_or(a: Expr | builtins.float, b: Expr | builtins.float) -> Any:
     """The bits that either has."""
 
-def bitwise_xor(a: Expr | float, b: Expr | float) -> Any:
+def bitwise_xor(a: Expr | builtins.float, b: Expr | builtins.float) -> Any:
     """The bits that just one has."""
 
-def bitwise_not(x: Expr | float) -> Any:
+def bitwise_not(x: Expr | builtins.float) -> Any:
     """All bits inverted."""

@@ -1,5 +1,7 @@
 # Made by tools/functions.py from the tables of functions.
 # ruff: noqa
+from typing import Any
+
 from ...core.functions import PropagateNan as PropagateNan
 from ...core.tile.memory import block_pointer as tensor_descriptor
 from ...core.tile.types import *
@@ -15,10 +17,10 @@ from . import standard as standard
 block_t = block_type
 pointer_t = pointer_type
 constexpr_t = constexpr
-tuple_t = tuple
+tuple_t = tuple[Any, ...]
 tensor_descriptor_t = tensor_descriptor
 constexpr_type = constexpr
-tuple_type = tuple
+tuple_type = tuple[Any, ...]
 tensor_descriptor_type = tensor_descriptor
 TRITON_MAX_TENSOR_NUMEL: int
 from ...core.tile.math import softmax as softmax
