@@ -123,6 +123,12 @@ def definition(name, row, parameters, operand, result):
     return f'{head}    """{row.meaning}"""\n'
 
 
+def without_types(signature):
+    """The parameters' names and defaults: the table has a column of types."""
+    parameters = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
+    return signature.replace(parameters=parameters, return_annotation=signature.empty)
+
+
 def code(names):
     return ", ".join(f"`{name}`" for name in names)
 
@@ -163,7 +169,7 @@ def written(module, prefix):
             function = space.get(name)
             meaning = " ".join((function.__doc__ or "").split("\n\n")[0].split())
             try:
-                signature = str(inspect.signature(function)).replace("|", "\\|")
+                signature = str(without_types(inspect.signature(function)))
             except ValueError:
                 signature = "(...)"
             yield f"| `{prefix}.{name}{signature}` | {row.takes} | {row.operation} | {', '.join(row.targets)} | {meaning} |\n"

@@ -1,5 +1,7 @@
 """Programs are numbered in one dimension, row-major over the outermost level, whatever the launch looks like."""
 
+from __future__ import annotations
+
 from ...core.tile.types import int32, unwrap
 from ...core.tile.value import native, wrap
 from ...errors import error

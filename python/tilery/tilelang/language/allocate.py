@@ -1,41 +1,46 @@
 """Buffers of a kernel, and tensors that a call makes."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from ...errors import error
 from ..tracing.context import current, kernel
 from ..tracing.dtypes import dtype as element_type
 from ..tracing.memory import LocalVar, Memory, shape_of
 
 
-def alloc(shape, element, scope, space):
+def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> Memory:
     """A buffer of this program, in the space that the IR knows."""
     trace = kernel(f"T.alloc_{space}")
-    shape = shape_of(shape)
-    for size in shape:
+    sizes = shape_of(shape)
+    for size in sizes:
         if not isinstance(size, int):
             raise error(
                 ValueError,
                 f"the shape of a buffer must be known at compile time, got {size!r}",
                 hint="T.dynamic sizes cannot size a buffer",
             )
-    return Memory(shape, element, scope, native=trace.native.alloc(shape, element_type(element), space))
+    return Memory(sizes, element, scope, native=trace.native.alloc(sizes, element_type(element), space))
 
 
-def alloc_shared(shape, dtype="float32", scope="shared.dyn"):
+def alloc_shared(shape: Sequence[int] | int, dtype: str = "float32", scope: str = "shared.dyn") -> Memory:
     """Memory that the whole block sees."""
     return alloc(shape, dtype, scope, "shared")
 
 
-def alloc_fragment(shape, dtype="float32", scope="local.fragment"):
+def alloc_fragment(shape: Sequence[int] | int, dtype: str = "float32", scope: str = "local.fragment") -> Memory:
     """A tile held by the block's threads together."""
     return alloc(shape, dtype, scope, "fragment")
 
 
-def alloc_local(shape, dtype="float32", scope="local"):
+def alloc_local(shape: Sequence[int] | int, dtype: str = "float32", scope: str = "local") -> Memory:
     """An array that each thread has for itself."""
     return alloc(shape, dtype, scope, "local")
 
 
-def alloc_var(dtype="float32", *args, scope="local.var", init=None):
+def alloc_var(dtype: str = "float32", *args: Any, scope: str = "local.var", init: Any = None) -> LocalVar:
     """A variable that keeps what is assigned to it; used like a number."""
     if args and not isinstance(args[0], str):
         init = args[0]
@@ -45,7 +50,7 @@ def alloc_var(dtype="float32", *args, scope="local.var", init=None):
     return variable
 
 
-def empty(shape, dtype="float32"):
+def empty(shape: Sequence[Any] | Any, dtype: str = "float32") -> Memory:
     """A tensor that the function allocates and returns."""
     trace = current()
     if trace is None or trace.in_kernel:
@@ -53,7 +58,7 @@ def empty(shape, dtype="float32"):
     return trace.add_tensor(Memory(shape_of(shape), dtype, "global"), "output")
 
 
-def alloc_global(shape, dtype="float32", scope="global"):
+def alloc_global(shape: Sequence[Any] | Any, dtype: str = "float32", scope: str = "global") -> Memory:
     """A workspace that lives during the call."""
     trace = current()
     if trace is None or trace.in_kernel:

@@ -1,5 +1,10 @@
 """Updates of tensors that other programs update, too."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from tilery import _native
 
 from ...errors import error
@@ -18,8 +23,10 @@ _ORDERS = {
 }
 
 
-def _atomic(kind):
-    def function(dst, value, memory_order=None, return_prev=False, use_tma=False):
+def _atomic(kind: str) -> Callable[..., Val | None]:
+    def function(
+        dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False, use_tma: bool = False
+    ) -> Val | None:
         trace = kernel(f"T.atomic_{kind}")
         if memory_order not in _ORDERS:
             raise error(ValueError, f"unknown memory order {memory_order!r}", hint="known: " + ", ".join(filter(None, _ORDERS)))

@@ -1,11 +1,15 @@
 """Buffers in another order, shape or type."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.memory import Memory, tile_op
 
 
-def transpose(src, dst):
+def transpose(src: Memory, dst: Memory) -> None:
     """dst[j, i] = src[i, j]."""
     trace = tile_op("T.transpose")
     for side in (src, dst):
@@ -17,7 +21,7 @@ def transpose(src, dst):
     native.buffer_store(dst.native, native.cast(native.permute(native.buffer_load(src.native), [1, 0]), dst.dtype))
 
 
-def _view(src, shape, element):
+def _view(src: Memory, shape: Sequence[int], element: str) -> Memory:
     trace = kernel("T.view")
     if src.is_global:
         raise error(
@@ -26,12 +30,12 @@ def _view(src, shape, element):
     return Memory(shape, element, src.scope_name, native=trace.native.reinterpret(src.native, list(shape), element))
 
 
-def reshape(src, shape):
+def reshape(src: Memory, shape: Iterable[int]) -> Memory:
     """The same memory under another shape."""
     return _view(src, tuple(shape), src.dtype)
 
 
-def view(src, shape=None, dtype=None):
+def view(src: Memory, shape: Iterable[int] | None = None, dtype: str | None = None) -> Memory:
     """The same memory under another shape and element type."""
     element = dtype or src.dtype
     return _view(src, tuple(shape if shape is not None else src.shape), element)

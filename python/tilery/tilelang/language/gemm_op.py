@@ -1,6 +1,9 @@
 """Products of matrices."""
 
+from __future__ import annotations
+
 import enum
+from typing import Any
 
 from tilery import _native
 
@@ -14,29 +17,29 @@ class GemmWarpPolicy(enum.IntEnum):
     FullRow = 1
     FullCol = 2
 
-    def is_square(self):
+    def is_square(self) -> bool:
         return self == GemmWarpPolicy.Square
 
-    def is_full_row(self):
+    def is_full_row(self) -> bool:
         return self == GemmWarpPolicy.FullRow
 
-    def is_full_col(self):
+    def is_full_col(self) -> bool:
         return self == GemmWarpPolicy.FullCol
 
 
 def gemm(
-    A,
-    B,
-    C,
-    transpose_A=False,
-    transpose_B=False,
-    policy=GemmWarpPolicy.Square,
-    clear_accum=False,
-    k_pack=1,
-    wg_wait=0,
-    mbar=None,
-    annotations=None,
-):
+    A: Any,
+    B: Any,
+    C: Any,
+    transpose_A: bool = False,
+    transpose_B: bool = False,
+    policy: GemmWarpPolicy = GemmWarpPolicy.Square,
+    clear_accum: Any = False,
+    k_pack: int = 1,
+    wg_wait: int = 0,
+    mbar: Any = None,
+    annotations: dict[str, Any] | None = None,
+) -> None:
     """C += op(A) @ op(B) in C's type; with clear_accum, C = op(A) @ op(B)."""
     trace = tile_op("T.gemm")
     regions = [native_region(trace, side, "T.gemm") for side in (A, B, _whole(C))]
@@ -44,5 +47,5 @@ def gemm(
     _native.gemm_region(trace.native, *regions, bool(transpose_A), bool(transpose_B), clear, GemmWarpPolicy(policy).name)
 
 
-def _whole(value):
+def _whole(value: Any) -> Any:
     return value.memory if isinstance(value, LocalVar) else value

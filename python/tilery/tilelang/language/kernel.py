@@ -1,6 +1,11 @@
 """`with T.Kernel(...)`: one launch, and what its body may ask about it."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
 
 from ...errors import error
 from ..tracing.context import current, kernel
@@ -10,7 +15,14 @@ from ..tracing.values import Expr, Val
 class Kernel:
     """`with T.Kernel(gx, gy, threads=128) as (bx, by)`. Programs run in any order; threads are the target's business."""
 
-    def __init__(self, *blocks, threads=128, prelude=None, cluster_dims=None, is_cpu=False):
+    def __init__(
+        self,
+        *blocks: int | Expr,
+        threads: int | Sequence[int] = 128,
+        prelude: str | None = None,
+        cluster_dims: Any = None,
+        is_cpu: bool = False,
+    ) -> None:
         if not 1 <= len(blocks) <= 3:
             raise error(ValueError, f"T.Kernel takes one to three grid extents, got {len(blocks)}")
         for extent in blocks:
@@ -24,7 +36,7 @@ class Kernel:
         self.blocks, self.threads = blocks, threads
         self.cluster_dims = cluster_dims
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         trace = current()
         if trace is None:
             raise error(
@@ -36,7 +48,7 @@ class Kernel:
         ids = [Val(trace.native.program_id(axis), single=len(self.blocks) == 1) for axis in range(len(self.blocks))]
         return ids[0] if len(ids) == 1 else tuple(ids)
 
-    def __exit__(self, kind, value, traceback):
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
         if kind is None:
             self.trace.end_kernel()
 
@@ -46,12 +58,12 @@ class ThreadIndex(Expr):
 
     dtype = "int32"
 
-    def __init__(self, count):
+    def __init__(self, count: int) -> None:
         super().__init__()
         self.count = count
 
     @property
-    def __tile_value__(self):
+    def __tile_value__(self) -> Any:
         raise error(
             NotImplementedError,
             f"code that depends on the thread index (T.get_thread_binding with {self.count} threads) is not supported",
@@ -59,49 +71,49 @@ class ThreadIndex(Expr):
         )
 
 
-def get_thread_binding(dim=0):
+def get_thread_binding(dim: int = 0) -> int | ThreadIndex:
     """The index of this thread in its block; 0 if the block has one thread."""
     threads = kernel("T.get_thread_binding").open.threads
     count = threads[dim] if dim < len(threads) else 1
     return 0 if count == 1 else ThreadIndex(count)
 
 
-def get_thread_bindings():
+def get_thread_bindings() -> list[int | ThreadIndex]:
     """The indices of this thread in its block."""
     return [get_thread_binding(dim) for dim in range(3)]
 
 
-def get_thread_extent(dim=0):
+def get_thread_extent(dim: int = 0) -> int:
     """The number of threads of a block along an axis."""
     threads = kernel("T.get_thread_extent").open.threads
     return threads[dim] if dim < len(threads) else 1
 
 
-def get_thread_extents():
+def get_thread_extents() -> list[int]:
     """The numbers of threads of a block along all three axes."""
     return [get_thread_extent(dim) for dim in range(3)]
 
 
-def get_num_threads():
+def get_num_threads() -> int:
     """The number of threads of a block."""
     return math.prod(kernel("T.get_num_threads").open.threads)
 
 
-def get_block_binding(dim=0):
+def get_block_binding(dim: int = 0) -> Val:
     """The coordinate of this block on a grid axis."""
     return Val(kernel("T.get_block_binding").native.program_id(dim))
 
 
-def get_block_bindings():
+def get_block_bindings() -> list[Val]:
     """The coordinates of this block on all three grid axes."""
     return [get_block_binding(dim) for dim in range(3)]
 
 
-def get_block_extent(dim=0):
+def get_block_extent(dim: int = 0) -> Val:
     """The extent of a grid axis."""
     return Val(kernel("T.get_block_extent").native.num_programs(dim))
 
 
-def get_block_extents():
+def get_block_extents() -> list[Val]:
     """The extents of all three grid axes."""
     return [get_block_extent(dim) for dim in range(3)]

@@ -1,5 +1,10 @@
 """Loops by their names in T."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.loops import Iteration, Serial
@@ -9,14 +14,14 @@ from ..tracing.values import Val, binary, same_type
 class Grid(Iteration):
     """`for i, j in T.grid(m, n)`: nested sequential loops."""
 
-    def __init__(self, *extents):
+    def __init__(self, *extents: Any) -> None:
         kernel("T.grid")
         self.extents = extents
 
-    def bounds(self):
+    def bounds(self) -> NoReturn:
         raise error(NotImplementedError, "`break` out of T.grid", hint="write nested T.serial loops")
 
-    def run(self, trace, body, line, indices=()):
+    def run(self, trace: Any, body: Callable[[Any], Any], line: int, indices: tuple[Any, ...] = ()) -> Any:
         if len(indices) == len(self.extents):
             return body(indices if len(indices) != 1 else indices[0])
         return Serial(self.extents[len(indices)]).run(trace, lambda i: self.run(trace, body, line, (*indices, i)), line)
@@ -25,16 +30,23 @@ class Grid(Iteration):
 class Parallel(Iteration):
     """`for i, j in T.Parallel(m, n)`: iterations in any order, side by side."""
 
-    def __init__(self, *extents, coalesced_width=None, loop_layout=None, prefer_async=None, annotations=None):
+    def __init__(
+        self,
+        *extents: Any,
+        coalesced_width: int | None = None,
+        loop_layout: Any = None,
+        prefer_async: bool | None = None,
+        annotations: dict[str, Any] | None = None,
+    ) -> None:
         kernel("T.Parallel")
         if not extents:
             raise error(ValueError, "T.Parallel needs at least one extent")
         self.extents = extents
 
-    def bounds(self):
+    def bounds(self) -> NoReturn:
         raise error(NotImplementedError, "`break` out of T.Parallel", hint="its iterations run in any order; use T.serial")
 
-    def run(self, trace, body, line):
+    def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         if trace.parallel:
             raise error(
                 ValueError,
@@ -49,50 +61,68 @@ class Parallel(Iteration):
         trace.native.parallel_end()
 
 
-def serial(start, stop=None, step=1, *, annotations=None):
+def serial(start: Any, stop: Any = None, step: Any = 1, *, annotations: dict[str, Any] | None = None) -> Serial:
     """A sequential loop."""
     return Serial(start, stop, step)
 
 
-def unroll(start, stop=None, step=1, *, explicit=False, unroll_factor=None, annotations=None):
+def unroll(
+    start: Any,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    explicit: bool = False,
+    unroll_factor: int | None = None,
+    annotations: dict[str, Any] | None = None,
+) -> Serial:
     """A sequential loop that a target may unroll; a factor of 0 is the target's choice."""
     return Serial(start, stop, step, {"unroll": unroll_factor or 0})
 
 
-def vectorized(start, stop=None, *, annotations=None):
+def vectorized(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None = None) -> Serial:
     """A loop whose iterations may run as one vector."""
     return Serial(start, stop, 1, {"vectorize": True})
 
 
-def Pipelined(start, stop=None, num_stages=0, order=None, stage=None, sync=None, group=None, annotations=None):
+def Pipelined(
+    start: Any,
+    stop: Any = None,
+    num_stages: int = 0,
+    order: Sequence[int] | None = None,
+    stage: Sequence[int] | None = None,
+    sync: Any = None,
+    group: Any = None,
+    annotations: dict[str, Any] | None = None,
+) -> Serial:
     """A sequential loop whose copies may run ahead; results are those of T.serial."""
     hints = {"num_stages": int(num_stages), "pipeline_order": order, "pipeline_stage": stage}
     return Serial(start, stop, 1, {name: value for name, value in hints.items() if value})
 
 
-def Persistent(domain, wave_size, index, group_size=8):
+def Persistent(domain: Iterable[Any], wave_size: Any, index: Any, group_size: int = 8) -> _Persistent:
     """The blocks of `domain` that block `index` of `wave_size` visits, last coordinate in groups of group_size."""
     return _Persistent(list(domain), wave_size, index, group_size)
 
 
 class _Persistent(Iteration):
-    def __init__(self, domain, wave_size, index, group_size):
+    def __init__(self, domain: list[Any], wave_size: Any, index: Any, group_size: int) -> None:
         kernel("T.Persistent")
         self.domain, self.wave_size, self.index = domain, wave_size, index
         last = domain[-1]
         self.group = min(max(group_size, 1), last) if isinstance(last, int) else group_size
 
-    def bounds(self):
+    def bounds(self) -> NoReturn:
         raise error(NotImplementedError, "`break` out of T.Persistent")
 
-    def run(self, trace, body, line):
+    def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         outer = [binary("//", self.domain[-1] + self.group - 1, self.group), *self.domain[:-1]]
         total = self.group
         for size in outer:
             total = total * size
 
-        def wave(w):
-            rest, coordinates = w * self.wave_size + self.index, []
+        def wave(w: Any) -> None:
+            rest = w * self.wave_size + self.index
+            coordinates: list[Any] = []
             for size in (self.group, *reversed(outer[1:])):
                 coordinates.insert(0, rest % size)
                 rest = rest // size

@@ -1,13 +1,18 @@
 """Reductions and scans of buffers."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from tilery import _native
 
 from ...errors import error
 from ..tracing.memory import native_region, tile_op
 
 
-def _reduce(kind):
-    def function(buffer, out, dim=-1, clear=True, batch=1, nan_propagate=False):
+def _reduce(kind: str) -> Callable[..., None]:
+    def function(buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, nan_propagate: bool = False) -> None:
         trace = tile_op(f"T.reduce_{kind}")
         if batch < 1:
             raise error(ValueError, f"batch must be at least 1, got {batch}")
@@ -39,18 +44,20 @@ reduce_sum, reduce_max, reduce_min, reduce_absmax = _reduce("sum"), _reduce("max
 reduce_bitand, reduce_bitor, reduce_bitxor = _reduce("bitand"), _reduce("bitor"), _reduce("bitxor")
 
 
-def reduce_abssum(buffer, out, dim=-1, batch=1):
+def reduce_abssum(buffer: Any, out: Any, dim: int = -1, batch: int = 1) -> None:
     """out = sum of absolute values of buffer along dim."""
     _reduce("abssum")(buffer, out, dim, True, batch)
 
 
-def reduce(buffer, out, kind, dim=-1, clear=True, batch=1, nan_propagate=False):
+def reduce(
+    buffer: Any, out: Any, kind: str, dim: int = -1, clear: bool = True, batch: int = 1, nan_propagate: bool = False
+) -> None:
     """out = `kind` ("sum", "max", ...) of buffer along dim."""
     _reduce(kind)(buffer, out, dim, clear, batch, nan_propagate)
 
 
-def _scan(kind):
-    def function(src, dst=None, dim=0, reverse=False):
+def _scan(kind: str) -> Callable[..., None]:
+    def function(src: Any, dst: Any = None, dim: int = 0, reverse: bool = False) -> None:
         trace = tile_op(f"T.cum{kind}")
         dst = src if dst is None else dst
         _native.scan_region(

@@ -1,54 +1,59 @@
 """Functions of numbers and conditions that are written out; the elementwise ones are rows of the table of functions."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from ....errors import error
 from ...tracing import dtypes
 from ...tracing.context import current
-from ...tracing.values import Expr, Val, binary, cast, current_builder, select
+from ...tracing.values import Expr, Val, binary, current_builder, select
+from ...tracing.values import cast as cast
 
 
-def ceildiv(a, b):
+def ceildiv(a: Any, b: Any) -> Any:
     """a / b rounded up."""
     if isinstance(a, float) or isinstance(b, float):
         raise error(TypeError, f"T.ceildiv takes integers, got {a!r} and {b!r}")
     return (a + b - 1) // b
 
 
-def align_up(value, alignment):
+def align_up(value: Any, alignment: Any) -> Any:
     """The smallest multiple of alignment that is at least value."""
     return ceildiv(value, alignment) * alignment
 
 
-def _fold(op, values):
+def _fold(op: str, values: Sequence[Any]) -> Any:
     result = values[0]
     for value in values[1:]:
         result = binary(op, result, value)
     return result
 
 
-def min(a, b, *more):
+def min(a: Any, b: Any, *more: Any) -> Any:
     """The smallest of some numbers."""
     return _fold("min", (a, b, *more))
 
 
-def max(a, b, *more):
+def max(a: Any, b: Any, *more: Any) -> Any:
     """The greatest of some numbers."""
     return _fold("max", (a, b, *more))
 
 
-def if_then_else(cond, t, f, span=None, dtype=None):
+def if_then_else(cond: Any, t: Any, f: Any, span: Any = None, dtype: str | None = None) -> Any:
     """t where the condition is true, else f; converted to dtype if one is given."""
     result = select(cond, t, f)
     return result if dtype is None else cast(result, dtype)
 
 
-def Select(condition, true_value, false_value, span=None):
+def Select(condition: Any, true_value: Any, false_value: Any, span: Any = None) -> Any:
     """true_value where the condition is true, else false_value."""
     return if_then_else(condition, true_value, false_value)
 
 
-def infinity(dtype="float32", span=None):
+def infinity(dtype: str = "float32", span: Any = None) -> Any:
     """Positive infinity of a type."""
     return cast(math.inf, dtype)
 
@@ -63,7 +68,7 @@ _LIMITS = {
 }
 
 
-def max_value(dtype, span=None):
+def max_value(dtype: str, span: Any = None) -> int | float:
     """The largest finite value of a type."""
     dtype = dtypes.dtype(dtype)
     if dtypes.is_float(dtype):
@@ -71,7 +76,7 @@ def max_value(dtype, span=None):
     return 1 if dtype == "bool" else (1 << dtype.bits) - 1 if dtype.startswith("u") else (1 << (dtype.bits - 1)) - 1
 
 
-def min_value(dtype, span=None):
+def min_value(dtype: str, span: Any = None) -> int | float:
     """The smallest finite value of a type."""
     dtype = dtypes.dtype(dtype)
     if dtypes.is_float(dtype):
@@ -79,29 +84,29 @@ def min_value(dtype, span=None):
     return 0 if dtype == "bool" or dtype.startswith("u") else -(1 << (dtype.bits - 1))
 
 
-def reinterpret(value, dtype, span=None):
+def reinterpret(value: Any, dtype: Any, span: Any = None) -> Val:
     """The bits of value as another type."""
     if isinstance(value, str):  # upstream's old order of arguments
         value, dtype = dtype, value
     return Val(current_builder().bitcast(value, dtypes.dtype(dtype)))
 
 
-def Cast(dtype, value, span=None):
+def Cast(dtype: str, value: Any, span: Any = None) -> Any:
     """The value converted to a type."""
     return cast(value, dtype)
 
 
-def logical_and(a, b, *more):
+def logical_and(a: Any, b: Any, *more: Any) -> Any:
     """Are all conditions true?"""
     return _fold("and", (a, b, *more))
 
 
-def logical_or(a, b, *more):
+def logical_or(a: Any, b: Any, *more: Any) -> Any:
     """Is any condition true?"""
     return _fold("or", (a, b, *more))
 
 
-def logical_not(x):
+def logical_not(x: Any) -> Any:
     """Is the condition false?"""
     trace = current()
     return trace.logical_not(x) if isinstance(x, Expr) else not x
