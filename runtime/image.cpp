@@ -4,27 +4,59 @@
 
 namespace tilery {
 namespace {
-constexpr uint64_t imageVersion = 0x0003'474d'4959'4c54; // "TLYIMG", version 3
+constexpr uint64_t imageVersion = 0x0004'474d'4959'4c54; // "TLYIMG", version 4
 
-void write(ByteWriter &out, const LinearInfo &linear) {
-  out.number(linear.constant);
-  out.number<uint64_t>(linear.terms.size());
-  for (const LinearInfo::Term &term : linear.terms) {
-    out.number(term.slot);
+void write(ByteWriter &out, const PolynomialInfo &polynomial) {
+  out.number<uint64_t>(polynomial.terms.size());
+  for (const PolynomialInfo::Term &term : polynomial.terms) {
     out.number(term.coefficient);
+    out.number<uint64_t>(term.factors.size());
+    for (uint32_t factor : term.factors)
+      out.number(factor);
   }
 }
-LinearInfo readLinear(ByteReader &in, size_t slots) {
-  LinearInfo linear;
-  linear.constant = in.number<int64_t>();
-  linear.terms.resize(in.count());
-  for (LinearInfo::Term &term : linear.terms) {
-    term.slot = in.number<uint32_t>();
+PolynomialInfo readPolynomial(ByteReader &in, size_t slots) {
+  PolynomialInfo polynomial;
+  polynomial.terms.resize(in.count());
+  for (PolynomialInfo::Term &term : polynomial.terms) {
     term.coefficient = in.number<int64_t>();
-    if (term.slot >= slots)
-      ByteReader::fail();
+    term.factors.resize(in.count());
+    for (uint32_t &factor : term.factors) {
+      factor = in.number<uint32_t>();
+      if (factor >= slots && factor - PolynomialInfo::gridExtent >= 3)
+        ByteReader::fail();
+    }
   }
-  return linear;
+  return polynomial;
+}
+
+void write(ByteWriter &out, const TensorMapInfo &map) {
+  out.number(map.slot);
+  out.number(map.dtype);
+  write(out, map.offset);
+  out.number<uint64_t>(map.dimensions.size());
+  for (const TensorMapInfo::Dimension &dimension : map.dimensions) {
+    write(out, dimension.extent);
+    write(out, dimension.stride);
+    out.number(dimension.box);
+  }
+  out.number(map.swizzle);
+}
+TensorMapInfo readMap(ByteReader &in, size_t slots) {
+  TensorMapInfo map;
+  map.slot = in.number<uint32_t>();
+  map.dtype = in.number<DType>();
+  map.offset = readPolynomial(in, slots);
+  map.dimensions.resize(in.count());
+  for (TensorMapInfo::Dimension &dimension : map.dimensions) {
+    dimension.extent = readPolynomial(in, slots);
+    dimension.stride = readPolynomial(in, slots);
+    dimension.box = in.number<uint32_t>();
+  }
+  map.swizzle = in.number<uint32_t>();
+  if (map.slot >= slots || map.dtype > DType::F64 || map.dimensions.empty() || map.dimensions.size() > 5)
+    ByteReader::fail();
+  return map;
 }
 
 void write(ByteWriter &out, const ReportSite &site) {
@@ -64,17 +96,13 @@ void write(ByteWriter &out, const GpuInfo &gpu) {
   out.number(gpu.threads);
   out.number(gpu.sharedBytes);
   out.number(gpu.persistent);
+  out.number(gpu.cluster);
+  out.number(gpu.programmatic);
   out.number(gpu.workspaceBytes);
+  out.number(gpu.spillBytes);
   out.number<uint64_t>(gpu.maps.size());
-  for (const TensorMapInfo &map : gpu.maps) {
-    out.number(map.slot);
-    out.number(map.dtype);
-    write(out, map.extents[0]);
-    write(out, map.extents[1]);
-    write(out, map.stride);
-    out.number(map.box[0]);
-    out.number(map.box[1]);
-  }
+  for (const TensorMapInfo &map : gpu.maps)
+    write(out, map);
   out.number<uint64_t>(gpu.sites.size());
   for (const ReportSite &site : gpu.sites)
     write(out, site);
@@ -84,19 +112,15 @@ GpuInfo readGpu(ByteReader &in, size_t slots) {
   gpu.threads = in.number<uint32_t>();
   gpu.sharedBytes = in.number<uint32_t>();
   gpu.persistent = in.number<uint8_t>();
+  gpu.cluster = in.number<uint32_t>();
+  if (gpu.cluster == 0)
+    ByteReader::fail();
+  gpu.programmatic = in.number<uint8_t>();
   gpu.workspaceBytes = in.number<uint64_t>();
+  gpu.spillBytes = in.number<uint32_t>();
   gpu.maps.resize(in.count());
-  for (TensorMapInfo &map : gpu.maps) {
-    map.slot = in.number<uint32_t>();
-    map.dtype = in.number<DType>();
-    map.extents[0] = readLinear(in, slots);
-    map.extents[1] = readLinear(in, slots);
-    map.stride = readLinear(in, slots);
-    map.box[0] = in.number<uint32_t>();
-    map.box[1] = in.number<uint32_t>();
-    if (map.slot >= slots || map.dtype > DType::F64)
-      ByteReader::fail();
-  }
+  for (TensorMapInfo &map : gpu.maps)
+    map = readMap(in, slots);
   gpu.sites.resize(in.count());
   for (ReportSite &site : gpu.sites)
     site = readSite(in);

@@ -18,7 +18,7 @@ from harness import Result
 from programs import EXAMPLES, HERE, as_triton, ours, rivals
 
 LIMIT = 3.5  # microseconds of a launch
-EMPTY, WARM = 60, 10  # milliseconds of a first call: beyond the driver's own assembly of its code; with the disk cache warm
+EMPTY, WARM = 60, 10  # milliseconds of a first call: beyond the assembly of its code; with the disk cache warm
 
 
 def limit(work, values, most, unit):
@@ -89,7 +89,7 @@ def launch():
 
 
 def fresh(what, cache):
-    """Milliseconds [call, JIT] by first_call.py; the driver's own cache is off."""
+    """Milliseconds [call, assembler] by first_call.py; the driver's own cache is off."""
     environment = {**os.environ, "TILERY_CACHE_DIR": str(cache), "CUDA_CACHE_DISABLE": "1"}
     command = [sys.executable, str(Path(__file__).with_name("first_call.py")), what]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -100,15 +100,15 @@ def fresh(what, cache):
 
 def first_call():
     """The matmul kernel's first call in fresh processes, the disk cache empty and warm."""
-    empty, warm, jit = [], [], []
+    empty, warm, alone = [], [], []
     for _ in range(3):
         with tempfile.TemporaryDirectory() as cache:
             empty.append(fresh("empty", cache)[0])
-            call, driver = fresh("warm", cache)
+            call, assembler = fresh("warm", cache)
             warm.append(call)
-            jit.append(driver)
-    driver = statistics.median(jit)
-    yield limit(f"first call, empty cache (driver's JIT {driver:.0f} ms)", empty, driver + EMPTY, "ms")
+            alone.append(assembler)
+    assembler = statistics.median(alone)
+    yield limit(f"first call, empty cache (assembler {assembler:.0f} ms)", empty, assembler + EMPTY, "ms")
     yield limit("first call, warm disk cache", warm, WARM, "ms")
 
 

@@ -36,27 +36,48 @@ struct ArgInfo {
   bool operator==(const ArgInfo &) const = default;
 };
 
-/// constant + sum of coefficient * (integer argument in slot).
-struct LinearInfo {
+/// An integer that the host computes at each launch: the sum of coefficient * product of factors.
+struct PolynomialInfo {
+  /// As a factor: the grid's extent along an axis is gridExtent + axis; smaller factors are the slots of integer arguments.
+  static constexpr uint32_t gridExtent = 1u << 31;
   struct Term {
-    uint32_t slot;
-    int64_t coefficient;
+    int64_t coefficient = 0;
+    std::vector<uint32_t> factors; ///< of the constant: none
     bool operator==(const Term &) const = default;
   };
-  int64_t constant = 0;
-  std::vector<Term> terms;
-  bool operator==(const LinearInfo &) const = default;
+  std::vector<Term> terms; ///< none: 0
+
+  PolynomialInfo() = default;
+  PolynomialInfo(int64_t constant) {
+    if (constant)
+      terms.push_back({constant, {}});
+  }
+  bool operator==(const PolynomialInfo &) const = default;
 };
 
-/// A tensor map that a launch makes for the GPU's copy engine: a two-dimensional tensor behind a pointer argument, innermost
-/// dimension first, read and written in swizzled boxes.
+/// A tensor map that a launch makes for the GPU's copy engine: a tensor behind a pointer argument that is read and written in boxes.
 struct TensorMapInfo {
+  struct Dimension {
+    PolynomialInfo extent; ///< elements, at most 2^31; others are neither read (they are 0) nor written
+    PolynomialInfo stride =
+        1; ///< elements from one to the next: 1 in the innermost dimension, a multiple of 16 bytes below 2^40 in others
+    uint32_t box = 1; ///< elements of a box, at most 256
+    bool operator==(const Dimension &) const = default;
+  };
   uint32_t slot = 0; ///< of the pointer argument
   DType dtype = DType::F16;
-  LinearInfo extents[2]; ///< elements
-  LinearInfo stride;     ///< elements from row to row
-  uint32_t box[2] = {0, 0};
+  PolynomialInfo offset; ///< elements from the pointer to the tensor's first element, which lies at a multiple of 16 bytes
+  std::vector<Dimension> dimensions; ///< one to five, the innermost first
+  uint32_t swizzle = 0; ///< bytes of the rows whose 16-byte pieces are exchanged in shared memory: 32, 64, 128; 0: none
   bool operator==(const TensorMapInfo &) const = default;
+
+  /// Bytes that a copy of one box moves.
+  uint64_t boxBytes() const {
+    uint64_t bytes = byteWidth(dtype);
+    for (const Dimension &dimension : dimensions)
+      bytes *= dimension.box;
+    return bytes;
+  }
 };
 
 /// A print or an assertion of a GPU kernel.
@@ -80,9 +101,14 @@ struct ReportSite {
 struct GpuInfo {
   uint32_t threads = 0; ///< of a block; 0: not a GPU kernel
   uint32_t sharedBytes = 0;
-  /// As many blocks as run at once share the programs of the grid; otherwise one block a program.
+  /// As many blocks (or clusters) as run at once share the programs of the grid; otherwise one a program.
   bool persistent = false;
+  uint32_t cluster = 1; ///< blocks that run a program together, neighbours along x; at most 8
+  /// The blocks may start while the launch before this one still runs: the kernel itself waits for its end (griddepcontrol.wait) before it
+  /// touches global memory.
+  bool programmatic = false;
   uint64_t workspaceBytes = 0; ///< of global memory, for each block that runs at once
+  uint32_t spillBytes = 0;     ///< that a thread's code stores and loads for want of registers; known once assembled
   std::vector<TensorMapInfo> maps;
   std::vector<ReportSite> sites; ///< launches of kernels that have some are waited for
   bool operator==(const GpuInfo &) const = default;
@@ -173,7 +199,8 @@ unsigned gpuProcessors(int device);
 std::string gpuTarget(int device);
 /// Waits for the stream, then copies memory of the GPU to the host. Throws Error.
 void readGpu(void *to, const void *from, size_t bytes, int device, void *stream);
-/// The image with its PTX assembled by the driver for this device: it loads in milliseconds. Throws Error.
+/// The image with its PTX assembled by the driver's compiler for this device: it loads in milliseconds. Where that is not installed, or
+/// refuses, the image as it is. Throws Error.
 CodeImage assembled(CodeImage image, int device);
 
 /// Threads that run programs, the launching one included: TILERY_NUM_THREADS, else the processors of the process's affinity mask.

@@ -162,8 +162,7 @@ PyObject *KernelPlan::run(const Call &call, uint32_t flags) const {
     args[i] =
         slotBits(call.arguments[slots[i]], kernel->info().args[i], call.parameters[slots[i]].text, call.kernelName, call.gpu);
   PyObject *returned = Py_NewRef(result.ptr());
-  KernelPtr alive = kernel; // the plan may be dropped while the GIL is released
-  if (!launchReleased(*alive, call.grid, args, flags, call.gpu)) {
+  if (!launchReleased(*kernel, call.grid, args, flags, call.gpu)) {
     Py_DECREF(returned);
     return nullptr;
   }
@@ -188,6 +187,9 @@ void bindPlans(nb::module_ &m) {
   nb::class_<Kernel>(m, "Kernel", "A kernel in executable memory.")
       .def_prop_ro("name", [](const Kernel &kernel) { return kernel.info().name; })
       .def_prop_ro("scratch_bytes", [](const Kernel &kernel) { return kernel.info().scratchBytes; })
+      .def_prop_ro(
+          "spill_bytes", [](const Kernel &kernel) { return kernel.info().gpu.spillBytes; },
+          "On a GPU: bytes that a thread's code stores and loads for want of registers.")
       .def_prop_ro("args", [](const Kernel &kernel) {
         nb::list args;
         for (const ArgInfo &arg : kernel.info().args)

@@ -30,7 +30,7 @@ struct KernelPlan {
 
   /// TILERY_DISJOINT and TILERY_STREAM for these arguments.
   uint32_t flags(const Argument *arguments) const;
-  /// A new reference, or null with a Python exception set. Throws Error.
+  /// A new reference, or null with a Python exception set. Throws Error. The caller keeps the plan alive.
   PyObject *run(const Call &call, uint32_t flags) const;
 };
 

@@ -30,6 +30,7 @@ struct Watch {
 struct State {
   std::string name;
   std::vector<Parameter> parameters;
+  size_t leading = 0;                  ///< parameters before the options
   nb::object compile, names, defaults; ///< names and defaults keep the objects alive that `parameters` borrows
   bool layout = false;
   ConstantTable constants;
@@ -88,36 +89,54 @@ size_t parameterNamed(const State &state, PyObject *name) {
   failCall(state, "got an unexpected argument '" + std::string(PyUnicode_AsUTF8(name)) + "'");
 }
 
-/// Borrowed references by parameter.
-void bindArguments(const State &state, PyObject *const *args, size_t count, PyObject *keywords, PyObject **bound) {
-  size_t total = state.parameters.size();
-  std::fill(bound, bound + total, nullptr);
-  size_t next = 0;
-  for (size_t i = 0; i < count; ++i, ++next) {
-    if (next >= total || state.parameters[next].kind == Parameter::Option) {
-      size_t most = 0;
-      for (const Parameter &parameter : state.parameters)
-        most += parameter.kind != Parameter::Option;
-      failCall(state, "takes " + std::to_string(most) + " arguments, got " + std::to_string(count));
-    }
-    bound[next] = args[i];
+/// What a call binds, by parameter. Launches have many options, nearly all left at their defaults: those that a call does not name are
+/// filled in by complete(), where somebody asks.
+struct Bound {
+  const State &state;
+  PyObject **objects; ///< borrowed
+  Argument *arguments;
+  size_t count; ///< parameters bound so far: all, or those before the options
+
+  void set(size_t i, PyObject *constant) {
+    objects[i] = constant;
+    arguments[i].kind = Argument::Constant;
+    arguments[i].object = constant;
   }
+  void complete() {
+    for (; count < state.parameters.size(); ++count)
+      set(count, state.parameters[count].defaultValue);
+  }
+};
+
+/// Binds names; the arguments before the options are not read yet.
+void bindArguments(Bound &bound, PyObject *const *args, size_t count, PyObject *keywords) {
+  const State &state = bound.state;
+  std::fill(bound.objects, bound.objects + state.leading, nullptr);
+  if (count > state.leading)
+    failCall(state, "takes " + std::to_string(state.leading) + " arguments, got " + std::to_string(count));
+  std::copy(args, args + count, bound.objects);
   size_t named = keywords ? size_t(PyTuple_GET_SIZE(keywords)) : 0;
   for (size_t i = 0; i < named; ++i) {
     size_t at = parameterNamed(state, PyTuple_GET_ITEM(keywords, Py_ssize_t(i)));
-    if (bound[at])
+    if (at >= state.leading) {
+      bound.complete();
+      bound.set(at, args[count + i]);
+      continue;
+    }
+    if (bound.objects[at])
       failCall(state, "got argument '" + std::string(state.parameters[at].text) + "' twice");
-    bound[at] = args[count + i];
+    bound.objects[at] = args[count + i];
   }
-  for (size_t i = 0; i < total; ++i)
-    if (!bound[i] && !(bound[i] = state.parameters[i].defaultValue))
+  for (size_t i = 0; i < state.leading; ++i)
+    if (!bound.objects[i] && !(bound.objects[i] = state.parameters[i].defaultValue))
       failCall(state, "is missing the argument '" + std::string(state.parameters[i].text) + "'");
 }
 
-PyObject *boundDictionary(const State &state, PyObject *const *bound) {
+PyObject *boundDictionary(Bound &bound) {
+  bound.complete();
   PyObject *dictionary = PyDict_New();
-  for (size_t i = 0; dictionary && i < state.parameters.size(); ++i)
-    if (PyDict_SetItem(dictionary, state.parameters[i].name, bound[i]))
+  for (size_t i = 0; dictionary && i < bound.count; ++i)
+    if (PyDict_SetItem(dictionary, bound.state.parameters[i].name, bound.objects[i]))
       Py_CLEAR(dictionary);
   if (!dictionary)
     throw PythonRaised{};
@@ -205,17 +224,23 @@ int launchDevice(const State &state, const Argument *arguments) {
   return found;
 }
 
-std::shared_ptr<Entry> compileEntry(State &state, const Argument *arguments, PyObject *const *bound,
-                                    const std::vector<AliasPair> &aliases, int device) {
-  nb::object params = nb::steal(signatureParams(arguments, state.parameters, state.layout));
+/// A plan's kernel takes parameters that are there at each launch.
+void checkSlots(const State &state, const KernelPlan &plan) {
+  for (uint32_t slot : plan.slots)
+    if (slot >= state.leading)
+      throw nb::value_error("a kernel argument must be a parameter before the options");
+}
+
+std::shared_ptr<Entry> compileEntry(State &state, Bound &bound, const std::vector<AliasPair> &aliases, int device) {
+  nb::object params = nb::steal(signatureParams(bound.arguments, state.parameters, state.layout));
   nb::object pairs = nb::steal(signatureAliases(aliases));
   nb::object signature = nb::module_::import_("types").attr("SimpleNamespace")(
       nb::arg("params") = params, nb::arg("aliases") = pairs, nb::arg("device") = device);
-  nb::object named = nb::steal(boundDictionary(state, bound));
+  nb::object named = nb::steal(boundDictionary(bound));
   auto entry = std::make_shared<Entry>();
   entry->plan = state.compile(signature, named);
   if (nb::isinstance<KernelPlan>(entry->plan))
-    entry->kernelPlan = nb::inst_ptr<KernelPlan>(entry->plan);
+    entry->kernelPlan = nb::inst_ptr<KernelPlan>(entry->plan), checkSlots(state, *entry->kernelPlan);
   else if (nb::isinstance<HostPlan>(entry->plan))
     entry->hostPlan = nb::inst_ptr<HostPlan>(entry->plan), entry->hostSlots = entry->hostPlan->bind(state.parameters);
   else if (!PyCallable_Check(entry->plan.ptr()))
@@ -244,38 +269,53 @@ void dropOldEntries(State &state) {
   }
 }
 
-/// The entry for these arguments, compiled if there is none; `flags` for the launch.
-std::shared_ptr<Entry> findEntry(State &state, const Argument *arguments, PyObject *const *bound, uint32_t &flags) {
+/// All that the entry and its flags hang on, as plain words.
+void collectFacts(const Bound &bound, std::vector<uint64_t> &facts) {
+  const std::vector<Parameter> &parameters = bound.state.parameters;
+  for (size_t i = 0; i < bound.count; ++i)
+    if (!parameters[i].compileTime())
+      appendFacts(bound.arguments[i], facts);
+    else if (bound.objects[i] != parameters[i].defaultValue)
+      facts.insert(facts.end(), {uint64_t(Argument::Constant) | uint64_t(i) << 8, reinterpret_cast<uint64_t>(bound.objects[i])});
+}
+
+/// The entry for arguments that are not the last launch's, compiled if there is none; sets `flags` for the launch.
+std::shared_ptr<Entry> specialisedEntry(State &state, Bound &bound, uint32_t &flags) {
+  bound.complete();
+  const Argument *arguments = bound.arguments;
+  int device = launchDevice(state, arguments);
+  std::vector<AliasPair> aliases = aliasPairs(arguments, bound.count);
+  std::string key = specialisationKey(arguments, state.parameters, aliases, state.layout, state.constants) + char('0' + device);
+  std::shared_ptr<Entry> entry;
+  if (auto found = state.entries.find(key); found != state.entries.end()) {
+    entry = found->second;
+  } else {
+    entry = compileEntry(state, bound, aliases, device);
+    dropOldEntries(state);
+    state.entries[key] = entry;
+  }
+  entry->device = device;
+  entry->lastUse = ++state.uses;
+  flags = entry->kernelPlan ? entry->kernelPlan->flags(arguments) : 0;
+  return entry;
+}
+
+/// The entry for these arguments; sets `flags` for the launch.
+std::shared_ptr<Entry> findEntry(State &state, Bound &bound, uint32_t &flags) {
   static thread_local std::vector<uint64_t> reused;
   std::vector<uint64_t> facts = std::move(reused); // taken away, because compiling may launch other kernels
   facts.clear();
-  for (size_t i = 0; i < state.parameters.size(); ++i)
-    if (!state.parameters[i].compileTime())
-      appendFacts(arguments[i], facts);
-    else if (bound[i] != state.parameters[i].defaultValue) // launches have many options, nearly all left at their defaults
-      facts.insert(facts.end(), {uint64_t(Argument::Constant) | uint64_t(i) << 8, reinterpret_cast<uint64_t>(bound[i])});
+  collectFacts(bound, facts);
   std::shared_ptr<Entry> entry;
   if (facts == state.lastFacts && state.lastEntry) {
     entry = state.lastEntry;
     flags = state.lastFlags;
   } else {
-    int device = launchDevice(state, arguments);
-    std::vector<AliasPair> aliases = aliasPairs(arguments, state.parameters.size());
-    std::string key = specialisationKey(arguments, state.parameters, aliases, state.layout, state.constants) + char('0' + device);
-    if (auto found = state.entries.find(key); found != state.entries.end()) {
-      entry = found->second;
-    } else {
-      entry = compileEntry(state, arguments, bound, aliases, device);
-      dropOldEntries(state);
-      state.entries[key] = entry;
-    }
-    entry->device = device;
-    entry->lastUse = ++state.uses;
-    flags = entry->kernelPlan ? entry->kernelPlan->flags(arguments) : 0;
+    entry = specialisedEntry(state, bound, flags);
     std::vector<nb::object> constants;
-    for (size_t i = 0; i < state.parameters.size(); ++i)
-      if (arguments[i].kind == Argument::Constant)
-        constants.push_back(nb::borrow(arguments[i].object));
+    for (size_t i = 0; i < bound.count; ++i)
+      if (bound.arguments[i].kind == Argument::Constant)
+        constants.push_back(nb::borrow(bound.arguments[i].object));
     state.lastFacts.swap(facts);
     state.lastConstants.swap(constants); // the old ones die here, after the state is whole
     state.lastEntry = entry;
@@ -285,8 +325,8 @@ std::shared_ptr<Entry> findEntry(State &state, const Argument *arguments, PyObje
   return entry;
 }
 
-PyObject *callPlan(const State &state, const Entry &entry, const Call &call, PyObject *const *bound) {
-  nb::object named = nb::steal(boundDictionary(state, bound));
+PyObject *callPlan(const Entry &entry, const Call &call, Bound &bound) {
+  nb::object named = nb::steal(boundDictionary(bound));
   nb::object grid = call.grid ? nb::object(nb::make_tuple(call.grid[0], call.grid[1], call.grid[2])) : nb::object(nb::none());
   return entry.plan(grid, named).release().ptr();
 }
@@ -299,12 +339,14 @@ PyObject *firstGpuTensor(const Argument *arguments, size_t count) {
 
 PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, size_t count, PyObject *keywords) {
   size_t total = state.parameters.size();
-  auto **bound = static_cast<PyObject **>(alloca((total + 1) * sizeof(PyObject *)));
-  bindArguments(state, args, count, keywords, bound);
+  auto **objects = static_cast<PyObject **>(alloca((total + 1) * sizeof(PyObject *)));
+  auto *arguments = static_cast<Argument *>(alloca((total + 1) * sizeof(Argument)));
+  Bound bound{state, objects, arguments, state.leading};
+  bindArguments(bound, args, count, keywords);
 
   nb::object computed;
   if (grid && PyCallable_Check(grid)) {
-    nb::object named = nb::steal(boundDictionary(state, bound));
+    nb::object named = nb::steal(boundDictionary(bound));
     computed = nb::steal(PyObject_CallOneArg(grid, named.ptr()));
     if (!computed.is_valid())
       return nullptr;
@@ -315,27 +357,24 @@ PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, s
     readGrid(state, grid, extents);
 
   ArgumentOwners owners;
-  auto *arguments = static_cast<Argument *>(alloca((total + 1) * sizeof(Argument)));
-  for (size_t i = 0; i < total; ++i) {
-    if (state.parameters[i].compileTime()) {
-      arguments[i].kind = Argument::Constant;
-      arguments[i].object = bound[i];
-    } else {
-      readArgument(bound[i], state.parameters[i].text, arguments[i], owners);
-    }
-  }
+  for (size_t i = 0; i < state.leading; ++i)
+    if (state.parameters[i].compileTime())
+      bound.set(i, objects[i]);
+    else
+      readArgument(objects[i], state.parameters[i].text, arguments[i], owners);
   uint32_t flags = 0;
   state.forgetIfChanged();
-  std::shared_ptr<Entry> entry = findEntry(state, arguments, bound, flags);
+  std::shared_ptr<Entry> entry = findEntry(state, bound, flags);
   GpuPlace gpu{entry->device};
   if (gpu.device >= 0)
-    gpu.stream = currentStream(firstGpuTensor(arguments, total), gpu.device);
+    gpu.stream = currentStream(firstGpuTensor(arguments, state.leading), gpu.device);
   Call call{state.name.c_str(), arguments, state.parameters, grid ? extents : nullptr, gpu};
   if (entry->kernelPlan)
     return entry->kernelPlan->run(call, flags);
+  bound.complete();
   if (entry->hostPlan)
     return entry->hostPlan->run(call, entry->hostSlots);
-  return callPlan(state, *entry, call, bound);
+  return callPlan(*entry, call, bound);
 }
 
 PyObject *launchChecked(PyObject *launcher, PyObject *grid, PyObject *const *args, size_t count, PyObject *keywords) {
@@ -408,6 +447,7 @@ void readParameters(State &state, nb::handle params) {
       parameter.defaultValue = Py_None;
     }
     state.parameters.push_back(parameter);
+    state.leading += !seenOption;
   }
   if (state.parameters.size() > 255)
     throw nb::value_error("more than 255 parameters");

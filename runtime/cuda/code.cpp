@@ -1,84 +1,134 @@
 #include "runtime/cuda/code.h"
-#include "runtime/cuda/assembler_log.h"
+#include "runtime/cuda/assembler.h"
 #include <algorithm>
+#include <iterator>
 
 namespace tilery::cuda {
 namespace {
-// Options of cuLink and attributes of functions, by the driver's numbers.
+// Options of module loading and attributes of functions, by the driver's numbers.
 enum { OptionInfoLog = 3, OptionInfoLogSize = 4, OptionErrorLog = 5, OptionErrorLogSize = 6, OptionVerbose = 12 };
-enum { InputPtx = 1 };
 enum { FunctionMaxThreads = 0, FunctionRegisters = 4, FunctionMaxDynamicShared = 8 };
+enum { InvalidPtx = 218 };
 
 bool isPtx(const std::string &object) { return !object.starts_with("\177ELF"); }
-} // namespace
 
-std::string assemble(const std::string &ptx, int device) {
-  const Driver &driver = Driver::get();
-  DeviceScope scope(device);
+std::string archOf(const DeviceProperties &properties) {
+  return "sm_" + std::to_string(properties.sm) + (properties.sm >= 90 ? "a" : "");
+}
+
+ModuleHandle loadMachineCode(const std::string &code, const std::string &what) {
+  ModuleHandle module = nullptr;
+  check(Driver::get().cuModuleLoadDataEx(&module, code.data(), 0, nullptr, nullptr), what);
+  return module;
+}
+
+/// Lets the driver assemble. `refusal`: why its compiler did not, if it was asked.
+ModuleHandle loadPtx(const std::string &ptx, const std::string &refusal, const std::string &what) {
   std::string info(1 << 18, '\0'), errors(16384, '\0'); // verbose: some 300 bytes a kernel
   int options[] = {OptionInfoLog, OptionInfoLogSize, OptionErrorLog, OptionErrorLogSize, OptionVerbose};
   void *values[] = {info.data(), reinterpret_cast<void *>(info.size()), errors.data(), reinterpret_cast<void *>(errors.size()),
                     reinterpret_cast<void *>(uintptr_t(1))};
-  LinkState link = nullptr;
-  check(driver.cuLinkCreate_v2(5, options, values, &link), "assembling GPU code");
-  void *cubin = nullptr;
-  size_t size = 0;
-  int result =
-      driver.cuLinkAddData_v2(link, InputPtx, const_cast<char *>(ptx.c_str()), ptx.size() + 1, "tilery", 0, nullptr, nullptr);
-  if (result == 0)
-    result = driver.cuLinkComplete(link, &cubin, &size);
-  std::string code = result == 0 ? std::string(static_cast<char *>(cubin), size) : "";
-  driver.cuLinkDestroy(link);
-  info.resize(info.find('\0') == std::string::npos ? info.size() : info.find('\0'));
-  errors.resize(errors.find('\0') == std::string::npos ? errors.size() : errors.find('\0'));
-  if (result != 0)
+  ModuleHandle module = nullptr;
+  int result = Driver::get().cuModuleLoadDataEx(&module, ptx.c_str(), unsigned(std::size(options)), options, values);
+  info.resize(std::min(info.find('\0'), info.size()));
+  errors.resize(std::min(errors.find('\0'), errors.size()));
+  if (result == InvalidPtx)
     throw Error({Diagnostic::Kind::Runtime,
-                 "the driver refuses the GPU code: " + errors,
+                 "the driver refuses the GPU code: " + (errors.empty() ? refusal : errors),
                  "this is a defect of Tilery's code generator",
                  {}});
+  check(result, what);
   checkAssemblerLog(info);
-  return code;
+  return module;
 }
 
-Code::~Code() {
-  const Driver *driver = Driver::find();
-  for (Loaded &loaded : devices)
-    if (loaded.module && driver)
-      driver->cuModuleUnload(loaded.module); // fails at the end of the process, when the context is gone: nothing is lost
+ModuleHandle loadModule(const std::string &object, const DeviceProperties &properties, const std::string &what) {
+  if (!isPtx(object))
+    return loadMachineCode(object, what);
+  Assembly assembly = assemble(object, archOf(properties));
+  return assembly.code.empty() ? loadPtx(object, assembly.refusal, what) : loadMachineCode(assembly.code, what);
 }
 
-LoadedKernel Code::kernel(const KernelInfo &info, int device) const {
-  std::lock_guard lock(mutex);
-  if (int(devices.size()) <= device)
-    devices.resize(device + 1);
-  Loaded &loaded = devices[device];
-  for (auto &[known, kernel] : loaded.kernels)
-    if (known == &info)
-      return kernel;
-  LoadedKernel kernel = load(info, device, loaded);
-  loaded.kernels.push_back({&info, kernel});
-  return kernel;
-}
-
-LoadedKernel Code::load(const KernelInfo &info, int device, Loaded &loaded) const {
-  const Driver &driver = Driver::get();
-  const DeviceProperties &properties = deviceProperties(device);
-  if (info.gpu.sharedBytes > properties.sharedBytes)
+/// What can be told from the kernel's description. Throws Error.
+void checkNeeds(const KernelInfo &info, const DeviceProperties &properties) {
+  const GpuInfo &gpu = info.gpu;
+  if (gpu.sharedBytes > properties.sharedBytes)
     throw Error({Diagnostic::Kind::Value,
-                 info.name + " needs " + std::to_string(info.gpu.sharedBytes) + " bytes of shared memory, the device has " +
+                 info.name + " needs " + std::to_string(gpu.sharedBytes) + " bytes of shared memory, the device has " +
                      std::to_string(properties.sharedBytes),
                  "use a smaller tile or fewer stages",
                  {}});
+  if (gpu.cluster > 1 && properties.sm < 90)
+    throw GpuError(GpuError::Fault::Unsupported,
+                   {Diagnostic::Kind::NotImplemented,
+                    info.name + " needs clusters of blocks, which the " + properties.name + " has not",
+                    "",
+                    {}});
+  size_t bytes =
+      gpu.maps.size() * sizeof(TensorMap) + info.args.size() * 8 + 3 * 4 + 2 * 8; // arguments, grid, workspace, reports
+  if (bytes > parameterBytes)
+    throw Error({Diagnostic::Kind::Value,
+                 info.name + " has " + std::to_string(info.args.size()) + " arguments and " + std::to_string(gpu.maps.size()) +
+                     " tensors copied in boxes; a GPU kernel's parameters have room for " + std::to_string(parameterBytes) +
+                     " bytes",
+                 "",
+                 {}});
+}
+
+/// Programs that run at once.
+unsigned residentPrograms(const KernelInfo &info, Function function, const DeviceProperties &properties,
+                          const std::string &what) {
+  const Driver &driver = Driver::get();
+  const GpuInfo &gpu = info.gpu;
+  if (gpu.cluster > 1 && gpu.persistent) { // groups of multiprocessors need not be multiples of a cluster
+    LaunchAttribute cluster;
+    cluster.id = LaunchAttribute::ClusterDimension;
+    cluster.cluster[0] = gpu.cluster, cluster.cluster[1] = cluster.cluster[2] = 1;
+    LaunchConfig config;
+    config.grid[0] = gpu.cluster;
+    config.block[0] = gpu.threads;
+    config.sharedBytes = gpu.sharedBytes;
+    config.attributes = &cluster;
+    config.attributeCount = 1;
+    int clusters = 0;
+    check(driver.cuOccupancyMaxActiveClusters(&clusters, function, &config), what);
+    return unsigned(std::max(clusters, 1));
+  }
+  int each = 1;
+  if (gpu.workspaceBytes) // others that are persistent fill a multiprocessor
+    check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, function, int(gpu.threads), gpu.sharedBytes), what);
+  return properties.multiprocessors * unsigned(std::max(each, 1));
+}
+} // namespace
+
+Code::~Code() {
+  const Driver *driver = Driver::find();
+  for (ModuleHandle module : modules)
+    if (module && driver)
+      driver->cuModuleUnload(module); // fails at the end of the process, when the context is gone: nothing is lost
+}
+
+LoadedKernel Code::find(const KernelInfo &info, int device) const {
+  std::lock_guard lock(mutex);
+  auto known =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry &e) { return e.info == &info && e.device == device; });
+  const Entry &entry = known != entries.end() ? *known : entries.emplace_front(Entry{&info, device, load(info, device)});
+  last.store(&entry, std::memory_order_release);
+  return entry.kernel;
+}
+
+LoadedKernel Code::load(const KernelInfo &info, int device) const {
+  const Driver &driver = Driver::get();
+  const DeviceProperties &properties = deviceProperties(device);
+  checkNeeds(info, properties);
   CaptureScope capture;
   std::string what = "loading " + info.name;
-  if (!loaded.module) {
-    std::string code = isPtx(object) ? assemble(object, device) : object;
-    ModuleHandle module = nullptr;
-    check(driver.cuModuleLoadData(&module, code.data()), what);
-    loaded.module = module;
-  }
-  LoadedKernel kernel{nullptr, properties.multiprocessors};
-  check(driver.cuModuleGetFunction(&kernel.function, loaded.module, info.name.c_str()), what);
+  modules.resize(std::max(modules.size(), size_t(device) + 1));
+  ModuleHandle &module = modules[size_t(device)];
+  if (!module)
+    module = loadModule(object, properties, what);
+  LoadedKernel kernel;
+  check(driver.cuModuleGetFunction(&kernel.function, module, info.name.c_str()), what);
   check(driver.cuFuncSetAttribute(kernel.function, FunctionMaxDynamicShared, int(info.gpu.sharedBytes)), what);
   int most = 0, registers = 0;
   check(driver.cuFuncGetAttribute(&most, FunctionMaxThreads, kernel.function), what);
@@ -89,12 +139,7 @@ LoadedKernel Code::load(const KernelInfo &info, int device, Loaded &loaded) cons
                      " registers, of which the device has room for " + std::to_string(most),
                  "use a smaller tile or fewer warps",
                  {}});
-  if (info.gpu.workspaceBytes) { // others that are persistent fill a multiprocessor
-    int each = 1;
-    check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel.function, int(info.gpu.threads), info.gpu.sharedBytes),
-          what);
-    kernel.resident *= unsigned(std::max(each, 1));
-  }
+  kernel.resident = residentPrograms(info, kernel.function, properties, what);
   return kernel;
 }
 
@@ -115,13 +160,20 @@ std::string gpuTarget(int device) {
                         std::to_string(properties.sm % 10) + "; GPU code needs 8.0",
                     "run on tensors of the CPU",
                     {}});
-  return "sm_" + std::to_string(properties.sm) + (properties.sm >= 90 ? "a" : "") + ":cuda" +
-         std::to_string(cuda::Driver::get().version);
+  return cuda::archOf(properties) + ":cuda" + std::to_string(cuda::Driver::get().version);
 }
 
 CodeImage assembled(CodeImage image, int device) {
-  if (!image.kernels.empty() && image.kernels.front().gpu.threads && cuda::isPtx(image.object))
-    image.object = cuda::assemble(image.object, device);
+  if (image.kernels.empty() || !image.kernels.front().gpu.threads || !cuda::isPtx(image.object))
+    return image;
+  cuda::Assembly assembly = cuda::assemble(image.object, cuda::archOf(cuda::deviceProperties(device)));
+  if (assembly.code.empty())
+    return image;
+  image.object = std::move(assembly.code);
+  for (const cuda::Spill &spill : assembly.spills)
+    for (KernelInfo &kernel : image.kernels)
+      if (kernel.name == spill.kernel)
+        kernel.gpu.spillBytes = spill.storeBytes + spill.loadBytes;
   return image;
 }
 } // namespace tilery

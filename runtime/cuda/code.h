@@ -1,24 +1,23 @@
 #pragma once
-// GPU code in memory: PTX to the device's machine code, and its kernels in every context they run in.
+// GPU code in memory: its kernels in every context they run in.
 #include "runtime/cuda/driver.h"
 #include "tilery/runtime.h"
 #include <atomic>
-#include <memory>
+#include <forward_list>
 #include <mutex>
 #include <string>
 #include <vector>
 
 namespace tilery::cuda {
 
-/// Machine code of the device for PTX text, by the driver's own assembler. Throws Error for what it refuses and for a log with a C75xx
-/// line (assembler_log.h).
-std::string assemble(const std::string &ptx, int device);
-
 /// A kernel on a device.
 struct LoadedKernel {
   Function function = nullptr;
-  unsigned resident = 0; ///< blocks of a persistent launch: as many as run at once
+  unsigned resident = 0; ///< programs of a persistent launch: as many blocks, or clusters, as run at once
 };
+
+/// The bytes of parameters that every driver takes.
+constexpr unsigned parameterBytes = 4096;
 
 /// A module, loaded on each device when a kernel of it first runs there.
 class Code {
@@ -28,18 +27,25 @@ public:
   Code(const Code &) = delete;
 
   /// The kernel on the current context's device, ready to launch. Throws Error if its needs exceed the device's limits.
-  LoadedKernel kernel(const KernelInfo &info, int device) const;
+  LoadedKernel kernel(const KernelInfo &info, int device) const {
+    const Entry *entry = last.load(std::memory_order_acquire);
+    return entry && entry->info == &info && entry->device == device ? entry->kernel : find(info, device);
+  }
 
 private:
-  struct Loaded {
-    ModuleHandle module = nullptr;
-    std::vector<std::pair<const KernelInfo *, LoadedKernel>> kernels;
+  struct Entry {
+    const KernelInfo *info;
+    int device;
+    LoadedKernel kernel;
   };
-  LoadedKernel load(const KernelInfo &info, int device, Loaded &loaded) const;
+  LoadedKernel find(const KernelInfo &info, int device) const;
+  LoadedKernel load(const KernelInfo &info, int device) const;
 
   std::string object; // PTX or machine code
   mutable std::mutex mutex;
-  mutable std::vector<Loaded> devices;
+  mutable std::vector<ModuleHandle> modules; // by device; null: not loaded
+  mutable std::forward_list<Entry> entries;  // they stay where they are, so that a launch may read one without the mutex
+  mutable std::atomic<const Entry *> last = nullptr;
 };
 
 } // namespace tilery::cuda

@@ -13,10 +13,25 @@ using Context = struct ContextTag *;
 using ModuleHandle = struct ModuleTag *;
 using Function = struct FunctionTag *;
 using Stream = struct StreamTag *;
-using LinkState = struct LinkTag *;
 using Address = uint64_t;
 struct alignas(64) TensorMap {
   uint64_t words[16];
+};
+struct LaunchAttribute {
+  enum { ClusterDimension = 4, ProgrammaticStreamSerialization = 6 };
+  int id = 0;
+  union alignas(8) {
+    char bytes[64] = {};
+    unsigned cluster[3];
+    int programmatic;
+  };
+};
+struct LaunchConfig {
+  unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  unsigned sharedBytes = 0;
+  Stream stream = nullptr;
+  LaunchAttribute *attributes = nullptr;
+  unsigned attributeCount = 0;
 };
 
 // name, arguments; every function returns the driver's error code.
@@ -31,22 +46,20 @@ struct alignas(64) TensorMap {
   F(cuCtxGetCurrent, Context *)                                                                                                  \
   F(cuCtxSetCurrent, Context)                                                                                                    \
   F(cuCtxGetDevice, Device *)                                                                                                    \
-  F(cuLinkCreate_v2, unsigned, int *, void **, LinkState *)                                                                      \
-  F(cuLinkAddData_v2, LinkState, int, void *, size_t, const char *, unsigned, int *, void **)                                    \
-  F(cuLinkComplete, LinkState, void **, size_t *)                                                                                \
-  F(cuLinkDestroy, LinkState)                                                                                                    \
-  F(cuModuleLoadData, ModuleHandle *, const void *)                                                                              \
+  F(cuModuleLoadDataEx, ModuleHandle *, const void *, unsigned, int *, void **)                                                  \
   F(cuModuleUnload, ModuleHandle)                                                                                                \
   F(cuModuleGetFunction, Function *, ModuleHandle, const char *)                                                                 \
   F(cuFuncSetAttribute, Function, int, int)                                                                                      \
   F(cuFuncGetAttribute, int *, int, Function)                                                                                    \
   F(cuLaunchKernel, Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **)    \
+  F(cuLaunchKernelEx, const LaunchConfig *, Function, void **, void **)                                                          \
   F(cuTensorMapEncodeTiled, TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const uint32_t *,            \
     const uint32_t *, int, int, int, int)                                                                                        \
   F(cuMemAlloc_v2, Address *, size_t)                                                                                            \
   F(cuMemFree_v2, Address)                                                                                                       \
   F(cuMemcpyHtoDAsync_v2, Address, const void *, size_t, Stream)                                                                 \
   F(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *, Function, int, size_t)                                                   \
+  F(cuOccupancyMaxActiveClusters, int *, Function, const LaunchConfig *)                                                         \
   F(cuMemcpyDtoHAsync_v2, void *, Address, size_t, Stream)                                                                       \
   F(cuMemsetD8Async, Address, unsigned char, size_t, Stream)                                                                     \
   F(cuStreamSynchronize, Stream)                                                                                                 \

@@ -3,12 +3,11 @@
 #include "runtime/cuda/reports.h"
 #include "runtime/cuda/tensor_maps.h"
 #include <algorithm>
-#include <array>
 #include <mutex>
 
 namespace tilery::cuda {
 namespace {
-constexpr unsigned maxParameters = 128;
+constexpr unsigned maxMaps = parameterBytes / sizeof(TensorMap), maxParameters = parameterBytes / 8 + 5; // Code has counted them
 
 /// "launching matmul_kernel, grid 8x1x1 in 8 blocks of 384 threads with 196608 bytes of shared memory"
 std::string describe(const KernelInfo &info, const int64_t grid[3], unsigned blocks) {
@@ -16,18 +15,39 @@ std::string describe(const KernelInfo &info, const int64_t grid[3], unsigned blo
          std::to_string(grid[2]) + " in " + std::to_string(blocks) + " blocks of " + std::to_string(info.gpu.threads) +
          " threads with " + std::to_string(info.gpu.sharedBytes) + " bytes of shared memory";
 }
+
+/// The driver's result for a launch with attributes.
+int launchWithAttributes(const GpuInfo &gpu, Function function, unsigned blocks, Stream stream, void **parameters) {
+  LaunchAttribute attributes[2];
+  LaunchConfig config;
+  config.grid[0] = blocks;
+  config.block[0] = gpu.threads;
+  config.sharedBytes = gpu.sharedBytes;
+  config.stream = stream;
+  config.attributes = attributes;
+  if (gpu.cluster > 1) {
+    LaunchAttribute &attribute = attributes[config.attributeCount++];
+    attribute.id = LaunchAttribute::ClusterDimension;
+    attribute.cluster[0] = gpu.cluster, attribute.cluster[1] = attribute.cluster[2] = 1;
+  }
+  if (gpu.programmatic) {
+    LaunchAttribute &attribute = attributes[config.attributeCount++];
+    attribute.id = LaunchAttribute::ProgrammaticStreamSerialization;
+    attribute.programmatic = 1;
+  }
+  return Driver::get().cuLaunchKernelEx(&config, function, parameters, nullptr);
+}
 } // namespace
 
 void launch(const KernelInfo &info, const Code &code, const int64_t grid[3], const uint64_t *args, int device, void *stream) {
   DeviceScope scope(device);
   LoadedKernel kernel = code.kernel(info, device);
-  std::array<TensorMap, 4> maps;
+  const GpuInfo &gpu = info.gpu;
+  TensorMap maps[maxMaps];
   void *parameters[maxParameters];
   unsigned count = 0;
-  if (info.gpu.maps.size() > maps.size() || info.gpu.maps.size() + info.args.size() + 5 > maxParameters)
-    throw Error({Diagnostic::Kind::Value, info.name + " has more than 120 arguments", "", {}});
-  for (const TensorMapInfo &map : info.gpu.maps) {
-    maps[count] = tensorMap(map, info, args);
+  for (const TensorMapInfo &map : gpu.maps) {
+    maps[count] = tensorMap(map, {info, args, grid});
     parameters[count] = &maps[count];
     ++count;
   }
@@ -37,25 +57,31 @@ void launch(const KernelInfo &info, const Code &code, const int64_t grid[3], con
   for (uint32_t &extent : extents)
     parameters[count++] = &extent;
   uint64_t programs = uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]);
-  if (programs > INT32_MAX)
-    throw Error({Diagnostic::Kind::Value, "the grid of " + info.name + " has more than 2147483647 programs", "", {}});
-  unsigned blocks = unsigned(info.gpu.persistent ? std::min<uint64_t>(programs, kernel.resident) : programs);
+  if (programs > INT32_MAX / gpu.cluster)
+    throw Error({Diagnostic::Kind::Value,
+                 "the grid of " + info.name + " has more than " + std::to_string(INT32_MAX / gpu.cluster) + " programs",
+                 "",
+                 {}});
+  unsigned blocks = gpu.cluster * unsigned(gpu.persistent ? std::min<uint64_t>(programs, kernel.resident) : programs);
   auto cudaStream = static_cast<Stream>(stream);
   Address workspace = 0, reports = 0;
-  if (info.gpu.workspaceBytes) {
-    workspace = reserve(Use::Workspace, device, cudaStream, blocks * info.gpu.workspaceBytes, info.name);
+  if (gpu.workspaceBytes) {
+    workspace = reserve(Use::Workspace, device, cudaStream, blocks * gpu.workspaceBytes, info.name);
     parameters[count++] = &workspace;
   }
   std::unique_lock<std::mutex> reporting;
-  if (!info.gpu.sites.empty()) {
+  if (!gpu.sites.empty()) {
     static std::mutex mutex; // one launch at a time uses a stream's reports
     reporting = std::unique_lock(mutex);
     reports = reserve(Use::Reports, device, cudaStream, TILERY_REPORT_BYTES, info.name);
     parameters[count++] = &reports;
     clearReports(reports, cudaStream);
   }
-  if (int result = Driver::get().cuLaunchKernel(kernel.function, blocks, 1, 1, info.gpu.threads, 1, 1, info.gpu.sharedBytes,
-                                                cudaStream, parameters, nullptr))
+  int result = gpu.cluster > 1 || gpu.programmatic
+                   ? launchWithAttributes(gpu, kernel.function, blocks, cudaStream, parameters)
+                   : Driver::get().cuLaunchKernel(kernel.function, blocks, 1, 1, gpu.threads, 1, 1, gpu.sharedBytes, cudaStream,
+                                                  parameters, nullptr);
+  if (result)
     fail(result, describe(info, grid, blocks));
   if (reports)
     readReports(info, reports, extents, cudaStream);

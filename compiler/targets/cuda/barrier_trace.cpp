@@ -387,8 +387,7 @@ private:
       uint32_t map = argument(1);
       if (map >= info.maps.size())
         throw Unknown{"a copy from an unknown tensor"};
-      const TensorMapInfo &box = info.maps[map];
-      uint32_t bytes = box.box[0] * box.box[1] * bitWidth(box.dtype) / 8;
+      auto bytes = uint32_t(info.maps[map].boxBytes());
       uint32_t blocks = call.arg_size() > 5 ? argument(5) : 1u << block;
       for (uint32_t b = 0; b < 32; ++b)
         if (blocks >> b & 1)

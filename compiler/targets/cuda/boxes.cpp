@@ -36,13 +36,13 @@ bool grows(const Polynomial &p) {
   return llvm::all_of(p.terms, [](auto &term) { return term.second > 0; });
 }
 
-LinearInfo linear(const Polynomial &p) {
-  LinearInfo result;
+/// `p` as the host computes it; its atoms are arguments of the kernel.
+PolynomialInfo hostPolynomial(const Polynomial &p) {
+  PolynomialInfo result;
   for (auto &[monomial, coefficient] : p.terms) {
-    if (monomial.empty())
-      result.constant = coefficient;
-    else
-      result.terms.push_back({cast<BlockArgument>(Value::getFromOpaquePointer(monomial[0])).getArgNumber(), coefficient});
+    PolynomialInfo::Term &term = result.terms.emplace_back(PolynomialInfo::Term{coefficient, {}});
+    for (const void *atom : monomial)
+      term.factors.push_back(cast<BlockArgument>(Value::getFromOpaquePointer(atom)).getArgNumber());
   }
   return result;
 }
@@ -167,15 +167,13 @@ std::optional<Box> boxOf(tile::AccessOp access, tile::KernelOp kernel, ArrayRef<
   return box;
 }
 
-TensorMapInfo describeBox(const Box &box, tile::KernelOp kernel, unsigned inner, unsigned outer, DType dtype) {
+TensorMapInfo describeBox(const Box &box, unsigned inner, unsigned outer, DType dtype) {
   TensorMapInfo info;
   info.slot = cast<BlockArgument>(box.base).getArgNumber();
   info.dtype = dtype;
-  info.extents[0] = linear(box.extent[box.contiguous]);
-  info.extents[1] = linear(box.extent[1 - box.contiguous]);
-  info.stride = linear(box.stride);
-  info.box[0] = inner;
-  info.box[1] = outer;
+  info.dimensions = {{hostPolynomial(box.extent[box.contiguous]), 1, inner},
+                     {hostPolynomial(box.extent[1 - box.contiguous]), hostPolynomial(box.stride), outer}};
+  info.swizzle = inner * byteWidth(dtype);
   return info;
 }
 

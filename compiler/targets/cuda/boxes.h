@@ -18,7 +18,7 @@ struct Box {
 /// kernel's arguments, bounds or alignment do not allow it. live[d], if given: lanes from there on may hold anything, so that rows
 /// numbered `(start + i) % rows` are those from start on, with zeros behind the last.
 std::optional<Box> boxOf(tile::AccessOp access, tile::KernelOp kernel, llvm::ArrayRef<mlir::Value> live = {});
-/// The host's part of it (runtime.h), for boxes of rows x columns elements: `inner` along the contiguous dimension.
-TensorMapInfo describeBox(const Box &box, tile::KernelOp kernel, unsigned inner, unsigned outer, DType dtype);
+/// The host's part of it (runtime.h): boxes of `outer` rows of `inner` contiguous elements (32, 64 or 128 bytes, swizzled).
+TensorMapInfo describeBox(const Box &box, unsigned inner, unsigned outer, DType dtype);
 
 } // namespace tilery::cuda

@@ -326,10 +326,10 @@ GpuInfo HopperGemm::emit() {
   info.sharedBytes = sharedBytes(problemOf(gemm), schedule);
   info.persistent = true;
   DType dtype = *dtypeOf(gemm.operand);
-  info.maps.push_back(describeBox(gemm.a, gemm.kernel, layout[0].boxInner(), layout[0].boxOuter(), dtype));
-  info.maps.push_back(describeBox(gemm.b, gemm.kernel, layout[1].boxInner(), layout[1].boxOuter(), dtype));
+  info.maps.push_back(describeBox(gemm.a, layout[0].boxInner(), layout[0].boxOuter(), dtype));
+  info.maps.push_back(describeBox(gemm.b, layout[1].boxInner(), layout[1].boxOuter(), dtype));
   if (schedule.stageOutput)
-    info.maps.push_back(describeBox(*gemm.c, gemm.kernel, 128 / outputBytes(), 64, *dtypeOf(gemm.output)));
+    info.maps.push_back(describeBox(*gemm.c, 128 / outputBytes(), 64, *dtypeOf(gemm.output)));
   return info;
 }
 

@@ -1,6 +1,6 @@
 """Programs that test_fake_driver.py runs in processes of their own, the fake driver loaded under the real one's name.
 
-usage: programs.py FAKE_DRIVER PROGRAM
+usage: programs.py FAKE_DRIVER FAKE_PTX_COMPILER PROGRAM
 """
 
 import ctypes
@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 fake = ctypes.CDLL(sys.argv[1])
+compiler = ctypes.CDLL(sys.argv[2])
+compiler.fake_options.restype = ctypes.c_char_p
 
 from gpu.bare_tensor import Vector  # noqa: E402
 
@@ -32,7 +34,7 @@ def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def add(device=0, programs=4):
     x, y, out = (Vector(1 << 20 << i, 1024 * programs, device) for i in range(3))
-    add_kernel[(programs,)](x, y, out, 1024 * programs, BLOCK=1024)
+    return add_kernel[(programs,)](x, y, out, 1024 * programs, BLOCK=1024)
 
 
 def calls(name):
@@ -61,7 +63,7 @@ def launches():
     launch = fake.fake_launch().contents
     assert (launch.device, launch.blocks, launch.stream) == (0, 4, None) and launch.threads % 32 == 0
     add()
-    assert calls("cuLaunchKernel") == 2 and calls("cuModuleLoadData") == 1
+    assert calls("cuLaunchKernel") == 2 and calls("cuModuleLoadDataEx") == 1
 
 
 def devices():
@@ -108,15 +110,15 @@ def illegal_address():
 
 
 def out_of_memory():
-    fail("cuModuleLoadData", 2)
+    fail("cuModuleLoadDataEx", 2)
     refused(errors.GpuMemoryError, "loading add_kernel failed", "free memory of the GPU")
     refused(MemoryError)
-    fail("cuModuleLoadData", 0)
+    fail("cuModuleLoadDataEx", 0)
     add()
 
 
 def unsupported():
-    fail("cuModuleLoadData", 209)
+    fail("cuModuleLoadDataEx", 209)
     refused(errors.GpuUnsupportedError, "loading add_kernel failed", "update it")
 
 
@@ -136,8 +138,51 @@ def too_much_shared_memory():
     refused(ValueError, "matmul_kernel needs ", "bytes of shared memory, the device has 65536", "fewer stages", run=matmul)
 
 
+SERIALISED = b"ptxas warning : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized"
+
+
+def assembles():
+    """The driver's PTX compiler is asked once, for the GPU's own architecture, and the driver gets machine code."""
+    add()
+    add()
+    assert compiler.fake_compiled() == 1 and compiler.fake_open() == 0
+    assert compiler.fake_options() == b"--gpu-name=sm_90a -v"
+    assert calls("cuModuleLoadDataEx") == 1 and calls("assembling in the driver") == 0
+
+
+def assembles_in_the_driver():
+    """What the compiler refuses, a version of PTX for one, the driver may still take."""
+    compiler.fake_refuse(7, b"")
+    add()
+    assert compiler.fake_open() == 0 and calls("assembling in the driver") == 1 and calls("cuLaunchKernel") == 1
+
+
+def wrong_code():
+    """Where the driver refuses, too, one error has its words."""
+    compiler.fake_refuse(3, b"line 1; parse error")
+    fail("cuModuleLoadDataEx", 218)
+    refused(RuntimeError, "the driver refuses the GPU code: line 1; fake error", "defect of Tilery's code generator")
+
+
+def spills():
+    """What the assembler says of registers is kept with the code."""
+    compiler.fake_info(
+        b"ptxas info    : Function properties for add_kernel\n"
+        b"    8 bytes stack frame, 28 bytes spill stores, 30 bytes spill loads\n"
+    )
+    image = _native.compile(add().module, target="sm_90a").image
+    (kernel,) = _native.load(_native.assembled(image, 0))
+    assert kernel.spill_bytes == 58
+
+
 def serialised():
-    fake.fake_log(b"ptxas warning : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized")
+    compiler.fake_info(SERIALISED)
+    refused(RuntimeError, "C7510", "defect of Tilery's code generator")
+
+
+def serialised_in_the_driver():
+    compiler.fake_refuse(7, b"")
+    fake.fake_log(SERIALISED)
     refused(RuntimeError, "C7510", "defect of Tilery's code generator")
 
 
@@ -148,4 +193,4 @@ def no_start():
 
 
 if __name__ == "__main__":
-    globals()[sys.argv[2]]()
+    globals()[sys.argv[3]]()

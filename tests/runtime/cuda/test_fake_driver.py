@@ -12,7 +12,8 @@ HERE = Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory):
+def libraries(tmp_path_factory):
+    """The fakes of libcuda and of its PTX compiler."""
     if not shutil.which("clang-22"):
         pytest.skip("needs clang-22, which builds Tilery")
     folder = tmp_path_factory.mktemp("driver")
@@ -21,7 +22,10 @@ def driver(tmp_path_factory):
     includes = [f"-I{HERE.parents[2]}", f"-I{HERE.parents[2] / 'include'}"]
     command = ["clang++-22", "-std=c++20", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", *includes, fake, HERE / "defaults.cpp"]
     subprocess.run([*command, "-o", library], check=True)
-    return library
+    compiler = folder / "libnvidia-ptxjitcompiler.so.1"
+    command = ["clang-22", "-shared", "-fPIC", f"-Wl,-soname,{compiler.name}", HERE / "fake_ptx_compiler.c", "-o", compiler]
+    subprocess.run(command, check=True)
+    return library, compiler
 
 
 PROGRAMS = [
@@ -35,15 +39,49 @@ PROGRAMS = [
     "old_gpu",
     "too_many_threads",
     "too_much_shared_memory",
+    "assembles",
+    "assembles_in_the_driver",
+    "wrong_code",
+    "spills",
     "serialised",
+    "serialised_in_the_driver",
     "no_start",
 ]
 
 
+LAUNCHES = [
+    "plain",
+    "programmatic",
+    "clusters",
+    "clusters_on_an_old_gpu",
+    "tensor_maps",
+    "known_tensor_maps",
+    "many_tensor_maps",
+]
+
+
+@pytest.fixture(scope="module")
+def launches(tmp_path_factory):
+    """launches.cpp, which has the runtime and nothing else of Tilery."""
+    runtime = Path(os.environ["TILERY_BUILD_DIR"]) / "libtilery_rt.a"
+    if not runtime.exists():
+        pytest.skip("needs a build folder")
+    program = tmp_path_factory.mktemp("launches") / "launches"
+    command = ["clang++-22", "-std=c++20", f"-I{HERE.parents[2] / 'include'}", HERE / "launches.cpp", runtime, "-lpthread", "-ldl"]
+    subprocess.run([*command, "-o", program], check=True)
+    return program
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_launch(name, libraries, launches):
+    done = subprocess.run([launches, *libraries, name], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_program(program, driver, tmp_path):
+def test_program(program, libraries, tmp_path):
     paths = os.pathsep.join([str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": paths, "TILERY_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, HERE / "programs.py", driver, program]
+    command = [sys.executable, HERE / "programs.py", *libraries, program]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr

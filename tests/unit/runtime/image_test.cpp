@@ -15,6 +15,52 @@ TEST(Image, SurvivesSerialisation) {
   EXPECT_EQ(deserialize(serialize(image)), image);
 }
 
+namespace {
+/// A GPU's kernel that has one of everything.
+KernelInfo gpuKernel() {
+  KernelInfo kernel{"k", 0, {{"a", DType::BF16, true, true}, {"m", DType::I32, false, false}, {"k", DType::I64, false, false}}};
+  kernel.gpu.threads = 384;
+  kernel.gpu.sharedBytes = 1 << 17;
+  kernel.gpu.persistent = true;
+  kernel.gpu.cluster = 2;
+  kernel.gpu.programmatic = true;
+  kernel.gpu.workspaceBytes = uint64_t(1) << 33;
+  kernel.gpu.spillBytes = 28;
+  PolynomialInfo rows;
+  rows.terms = {{3, {}}, {-2, {1}}, {1, {1, 2, PolynomialInfo::gridExtent + 2}}};
+  TensorMapInfo map;
+  map.dtype = DType::BF16;
+  map.offset = rows;
+  map.dimensions = {{64, 1, 64}, {rows, 128, 32}, {2, rows, 1}};
+  map.swizzle = 128;
+  kernel.gpu.maps = {map};
+  kernel.gpu.sites = {{true, "n > 0", "file.py", 3, 4, false, {}}};
+  return kernel;
+}
+} // namespace
+
+TEST(Image, KeepsHowAGpuRunsIt) {
+  CodeImage image{".version 8.0", {gpuKernel()}, ""};
+  EXPECT_EQ(deserialize(serialize(image)), image);
+  std::string bytes = serialize(image);
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_THROW(deserialize(bytes.substr(0, size)), Error) << size;
+}
+
+TEST(Image, RefusesWhatNoLaunchCanUse) {
+  auto refused = [](auto change) {
+    CodeImage image{".version 8.0", {gpuKernel()}, ""};
+    change(image.kernels[0].gpu);
+    EXPECT_THROW(deserialize(serialize(image)), Error);
+  };
+  refused([](GpuInfo &gpu) { gpu.cluster = 0; });
+  refused([](GpuInfo &gpu) { gpu.maps[0].slot = 3; });
+  refused([](GpuInfo &gpu) { gpu.maps[0].dimensions.clear(); });
+  refused([](GpuInfo &gpu) { gpu.maps[0].dimensions.resize(6); });
+  refused([](GpuInfo &gpu) { gpu.maps[0].offset.terms[1].factors[0] = 3; });
+  refused([](GpuInfo &gpu) { gpu.maps[0].dimensions[1].stride.terms = {{1, {PolynomialInfo::gridExtent + 3}}}; });
+}
+
 TEST(Image, RefusesDamage) {
   std::string bytes = serialize({"object", {{"k", 1, {{"a", DType::F32, true, true}}}}, "host"});
   for (size_t size = 0; size < bytes.size(); ++size)

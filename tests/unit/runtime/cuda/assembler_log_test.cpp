@@ -42,3 +42,21 @@ TEST(AssemblerLog, AnyC75LineIsAnError) {
     EXPECT_EQ(messageOf(clean + line + "\n" + clean), expected) << "the line alone, wherever it stands";
   }
 }
+
+TEST(AssemblerLog, SpillsHaveTheirKernel) {
+  EXPECT_TRUE(cuda::spillsOf("").empty());
+  EXPECT_TRUE(cuda::spillsOf(clean).empty());
+  // As ptxas and its library print it, and as the driver does when it assembles.
+  const std::string log =
+      clean +
+      "ptxas warning : Registers are spilled to local memory in function 'spiller', 148 bytes spill stores, 12 bytes "
+      "spill loads\n"
+      "ptxas info    : Function properties for spiller\n"
+      "    152 bytes stack frame, 148 bytes spill stores, 12 bytes spill loads\n"
+      "ptxas info    : Used 32 registers, used 0 barriers, 152 bytes cumulative stack size\n"
+      "info    : Function properties for 'loader'\n"
+      "ptxas         .     8 bytes stack frame, 0 bytes spill stores, 4 bytes spill loads\n" +
+      clean;
+  std::vector<cuda::Spill> expected{{"spiller", 148, 12}, {"loader", 0, 4}};
+  EXPECT_EQ(cuda::spillsOf(log), expected);
+}

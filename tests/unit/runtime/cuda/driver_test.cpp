@@ -38,5 +38,8 @@ TEST(CudaDriver, ErrorsNameWhatWasDone) {
 TEST(CudaCode, PtxThatIsWrongIsRefused) {
   if (!cuda::Driver::find())
     GTEST_SKIP() << "needs an NVIDIA GPU";
-  EXPECT_THROW(cuda::assemble("no ptx", 0), Error);
+  cuda::DeviceScope scope(0);
+  KernelInfo info{"k", 0, {}};
+  info.gpu.threads = 32;
+  EXPECT_THROW(cuda::Code("no ptx").kernel(info, 0), Error);
 }

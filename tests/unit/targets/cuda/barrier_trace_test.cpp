@@ -81,7 +81,7 @@ struct RingKernel {
     GpuInfo info;
     info.threads = 256;
     info.maps.resize(1);
-    info.maps[0].box[0] = info.maps[0].box[1] = 64;
+    info.maps[0].dimensions = {{64, 1, 64}, {64, 64, 64}};
     return checkBarriers(*function, info, depth, stages, unknown).value_or("none");
   }
 };

@@ -1,0 +1,116 @@
+#include "runtime/cuda/assembler.h"
+#include <dlfcn.h>
+#include <iterator>
+
+namespace tilery::cuda {
+namespace {
+
+using Handle = struct CompilerTag *;
+
+// name, arguments; every function returns 0 or the compiler's error code.
+#define TILERY_PTX_COMPILER_FUNCTIONS(F)                                                                                         \
+  F(nvPTXCompilerCreate, Handle *, size_t, const char *)                                                                         \
+  F(nvPTXCompilerDestroy, Handle *)                                                                                              \
+  F(nvPTXCompilerCompile, Handle, int, const char *const *)                                                                      \
+  F(nvPTXCompilerGetCompiledProgramSize, Handle, size_t *)                                                                       \
+  F(nvPTXCompilerGetCompiledProgram, Handle, void *)                                                                             \
+  F(nvPTXCompilerGetInfoLogSize, Handle, size_t *)                                                                               \
+  F(nvPTXCompilerGetInfoLog, Handle, char *)                                                                                     \
+  F(nvPTXCompilerGetErrorLogSize, Handle, size_t *)                                                                              \
+  F(nvPTXCompilerGetErrorLog, Handle, char *)
+
+struct Compiler {
+#define F(name, ...) int (*name)(__VA_ARGS__) = nullptr;
+  TILERY_PTX_COMPILER_FUNCTIONS(F)
+#undef F
+
+  /// Null if this machine has none.
+  static const Compiler *find() {
+    static const Compiler *compiler = open();
+    return compiler;
+  }
+
+private:
+  static const Compiler *open() {
+    void *library = dlopen("libnvidia-ptxjitcompiler.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      return nullptr;
+    static Compiler compiler;
+    bool complete = true;
+#define F(name, ...)                                                                                                             \
+  compiler.name = reinterpret_cast<int (*)(__VA_ARGS__)>(dlsym(library, #name));                                                 \
+  complete &= compiler.name != nullptr;
+    TILERY_PTX_COMPILER_FUNCTIONS(F)
+#undef F
+    return complete ? &compiler : nullptr;
+  }
+};
+
+/// One compilation.
+class Compilation {
+public:
+  Compilation(const Compiler &compiler, const std::string &ptx) : compiler(compiler) {
+    result = compiler.nvPTXCompilerCreate(&handle, ptx.size(), ptx.c_str());
+  }
+  ~Compilation() {
+    if (handle)
+      compiler.nvPTXCompilerDestroy(&handle);
+  }
+  Compilation(const Compilation &) = delete;
+
+  /// The machine code; empty if the compiler refuses.
+  std::string run(const std::string &arch) {
+    std::string name = "--gpu-name=" + arch;
+    const char *options[] = {name.c_str(), "-v"}; // verbose: the log names spills and instructions it gave up on
+    if (result == 0)
+      result = compiler.nvPTXCompilerCompile(handle, int(std::size(options)), options);
+    size_t size = 0;
+    if (result == 0)
+      result = compiler.nvPTXCompilerGetCompiledProgramSize(handle, &size);
+    std::string code(result == 0 ? size : 0, '\0');
+    if (result == 0)
+      result = compiler.nvPTXCompilerGetCompiledProgram(handle, code.data());
+    return result == 0 ? code : "";
+  }
+  std::string infoLog() const { return log(compiler.nvPTXCompilerGetInfoLogSize, compiler.nvPTXCompilerGetInfoLog); }
+  std::string refusal() const {
+    std::string text = handle ? log(compiler.nvPTXCompilerGetErrorLogSize, compiler.nvPTXCompilerGetErrorLog) : "";
+    return text.empty() ? "the PTX compiler's error " + std::to_string(result) : text;
+  }
+
+private:
+  std::string log(int (*sizeOf)(Handle, size_t *), int (*get)(Handle, char *)) const {
+    size_t size = 0;
+    if (sizeOf(handle, &size) || size == 0)
+      return "";
+    std::string text(size + 1, '\0');
+    get(handle, text.data());
+    text.resize(text.find('\0'));
+    return text;
+  }
+
+  const Compiler &compiler;
+  Handle handle = nullptr;
+  int result = 0;
+};
+
+} // namespace
+
+Assembly assemble(const std::string &ptx, const std::string &arch) {
+  const Compiler *compiler = Compiler::find();
+  if (!compiler)
+    return {};
+  Compilation compilation(*compiler, ptx);
+  Assembly assembly;
+  assembly.code = compilation.run(arch);
+  if (assembly.code.empty()) {
+    assembly.refusal = compilation.refusal();
+    return assembly;
+  }
+  std::string log = compilation.infoLog();
+  checkAssemblerLog(log);
+  assembly.spills = spillsOf(log);
+  return assembly;
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,203 @@
+// A C++ program against the fake driver: launches of kernels that no language makes yet, or that need arguments of their own.
+// usage: launches FAKE_DRIVER FAKE_PTX_COMPILER PROGRAM
+#include "tilery/diagnostic.h"
+#include "tilery/runtime.h"
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <functional>
+#include <map>
+
+using namespace tilery;
+
+namespace {
+struct Launch {
+  int device, blocks, threads, shared;
+  void *stream;
+  int cluster, programmatic;
+};
+struct Described {
+  int type, rank, swizzle;
+  uint64_t address, extents[5], strides[4];
+  uint32_t box[5];
+};
+
+void *driver;
+template <typename T> T *symbol(const char *name) { return reinterpret_cast<T *>(dlsym(driver, name)); }
+const Launch &lastLaunch() { return *symbol<Launch *()>("fake_launch")(); }
+const Described &described() { return *symbol<Described *()>("fake_described")(); }
+int calls(const char *name) { return symbol<int(const char *)>("fake_calls")(name); }
+
+#define EXPECT(condition)                                                                                                        \
+  if (!(condition)) {                                                                                                            \
+    std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                         \
+    std::exit(1);                                                                                                                \
+  }
+#define EXPECT_EQUAL(a, b)                                                                                                       \
+  if (!((a) == (b))) {                                                                                                           \
+    std::fprintf(stderr, "%s:%d: %s is not %s\n", __FILE__, __LINE__, std::to_string(a).c_str(), std::to_string(b).c_str());     \
+    std::exit(1);                                                                                                                \
+  }
+
+/// A kernel of one pointer and two integers.
+KernelInfo kernelInfo() {
+  KernelInfo info{"k", 0, {{"a", DType::BF16, true, true}, {"m", DType::I32, false, false}, {"s", DType::I64, false, false}}};
+  info.gpu.threads = 128;
+  info.gpu.sharedBytes = 4096;
+  return info;
+}
+
+void run(const KernelInfo &info, std::vector<uint64_t> args = {1 << 20, 128, 256}, std::vector<int64_t> grid = {6, 1, 1}) {
+  static std::vector<KernelPtr> kept; // what was loaded once is found by later launches
+  kept.push_back(load({".version 8.0", {info}, ""})[0]);
+  launch(*kept.back(), grid.data(), args.data(), {});
+}
+
+std::string refusal(const std::function<void()> &function) {
+  try {
+    function();
+  } catch (const Error &error) {
+    return error.diagnostic().message;
+  }
+  return "nothing was refused";
+}
+
+void plain() {
+  run(kernelInfo());
+  EXPECT_EQUAL(calls("cuLaunchKernel"), 1);
+  EXPECT_EQUAL(calls("cuLaunchKernelEx"), 0);
+  EXPECT_EQUAL(lastLaunch().blocks, 6);
+}
+
+void programmatic() {
+  KernelInfo info = kernelInfo();
+  info.gpu.programmatic = true;
+  run(info);
+  EXPECT_EQUAL(calls("cuLaunchKernel"), 0);
+  EXPECT_EQUAL(lastLaunch().blocks, 6);
+  EXPECT_EQUAL(lastLaunch().threads, 128);
+  EXPECT_EQUAL(lastLaunch().shared, 4096);
+  EXPECT_EQUAL(lastLaunch().programmatic, 1);
+  EXPECT_EQUAL(lastLaunch().cluster, 0);
+}
+
+/// A program for each cluster.
+void clusters() {
+  KernelInfo info = kernelInfo();
+  info.gpu.cluster = 4;
+  run(info);
+  EXPECT_EQUAL(lastLaunch().blocks, 24);
+  EXPECT_EQUAL(lastLaunch().cluster, 4);
+  EXPECT_EQUAL(lastLaunch().programmatic, 0);
+  info.gpu.persistent = true; // the fake has room for 120 blocks in clusters
+  run(info, {1 << 20, 128, 256}, {1000, 1, 1});
+  EXPECT_EQUAL(lastLaunch().blocks, 120);
+  run(info, {1 << 20, 128, 256}, {7, 1, 1});
+  EXPECT_EQUAL(lastLaunch().blocks, 28);
+  EXPECT(refusal([&] { run(info, {1 << 20, 128, 256}, {1 << 30, 1, 1}); }) == "the grid of k has more than 536870911 programs");
+}
+
+void clusters_on_an_old_gpu() {
+  symbol<void(int, int, int)>("fake_device")(80, 163 << 10, 1024);
+  KernelInfo info = kernelInfo();
+  info.gpu.cluster = 2;
+  EXPECT(refusal([&] { run(info); }) == "k needs clusters of blocks, which the Fake GPU has not");
+}
+
+TensorMapInfo mapOf(unsigned rank) {
+  constexpr uint32_t grid = PolynomialInfo::gridExtent;
+  PolynomialInfo m, s, product, batches;
+  m.terms = {{1, {1}}};
+  s.terms = {{1, {2}}};
+  product.terms = {{1, {1, 2}}};
+  batches.terms = {{2, {grid}}, {1, {}}};
+  TensorMapInfo map;
+  map.dtype = DType::BF16;
+  map.offset.terms = {{8, {}}, {1, {2}}};
+  map.dimensions = {{64, 1, 32}, {m, s, 16}, {batches, product, 1}, {3, 1 << 20, 2}, {5, 1 << 22, 1}};
+  map.dimensions.resize(rank);
+  map.swizzle = 64;
+  return map;
+}
+
+void tensor_maps() {
+  KernelInfo info = kernelInfo();
+  info.gpu.maps = {mapOf(5)};
+  run(info);
+  const Described &d = described();
+  EXPECT_EQUAL(d.rank, 5);
+  EXPECT_EQUAL(d.type, 9);
+  EXPECT_EQUAL(d.swizzle, 2);
+  EXPECT_EQUAL(d.address, (1u << 20) + 2 * (8 + 256));
+  const uint64_t extents[] = {64, 128, 13, 3, 5}, strides[] = {512, 65536, 2 << 20, 8 << 20};
+  const uint32_t box[] = {32, 16, 1, 2, 1};
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQUAL(d.extents[i], extents[i]);
+    EXPECT_EQUAL(d.box[i], box[i]);
+    if (i < 4)
+      EXPECT_EQUAL(d.strides[i], strides[i]);
+  }
+  info.gpu.maps = {mapOf(1)};
+  info.gpu.maps[0].swizzle = 0;
+  run(info);
+  EXPECT_EQUAL(d.rank, 1);
+  EXPECT_EQUAL(d.swizzle, 0);
+}
+
+/// Whatever a map is made from tells it from others; equal ones are described once.
+void known_tensor_maps() {
+  KernelInfo info = kernelInfo();
+  const std::vector<uint64_t> args = {1 << 20, 128, 256};
+  int expected = 0;
+  auto describes = [&](bool fresh, const std::function<void(TensorMapInfo &)> &change, std::vector<uint64_t> args,
+                       std::vector<int64_t> grid = {6, 1, 1}) {
+    info.gpu.maps = {mapOf(5)};
+    change(info.gpu.maps[0]);
+    run(info, args, grid);
+    expected += fresh;
+    EXPECT_EQUAL(calls("cuTensorMapEncodeTiled"), expected);
+  };
+  auto nothing = [](TensorMapInfo &) {};
+  describes(true, nothing, args);
+  describes(false, nothing, args);
+  describes(true, nothing, {1 << 21, 128, 256});                         // the address
+  describes(true, nothing, {1 << 20, 256, 256});                         // an extent
+  describes(true, nothing, {1 << 20, 128, 512});                         // a stride
+  describes(true, nothing, args, {7, 1, 1});                             // the grid
+  describes(true, [](auto &map) { map.dimensions[1].box = 8; }, args);   // the box
+  describes(true, [](auto &map) { map.swizzle = 128; }, args);           // the swizzle
+  describes(true, [](auto &map) { map.dtype = DType::F16; }, args);      // the type
+  describes(true, [](auto &map) { map.dimensions.resize(4); }, args);    // the rank
+  describes(true, [](auto &map) { map.offset = 0; }, args);              // the offset
+  describes(false, nothing, args);
+}
+
+/// As many as the parameters have room for.
+void many_tensor_maps() {
+  KernelInfo info = kernelInfo();
+  info.gpu.maps.assign(24, mapOf(3));
+  for (unsigned i = 0; i < 24; ++i)
+    info.gpu.maps[i].offset = 64 * int64_t(i);
+  run(info);
+  EXPECT_EQUAL(calls("cuTensorMapEncodeTiled"), 24);
+  info.args.resize(128, info.args[1]);
+  EXPECT(refusal([&] { run(info, std::vector<uint64_t>(128, 256)); }) ==
+         "k has 128 arguments and 24 tensors copied in boxes; a GPU kernel's parameters have room for 4096 bytes");
+}
+} // namespace
+
+int main(int, char **arguments) {
+  driver = dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL);
+  if (!driver || !dlopen(arguments[2], RTLD_NOW | RTLD_GLOBAL)) {
+    std::fprintf(stderr, "%s\n", dlerror());
+    return 2;
+  }
+  const std::map<std::string, void (*)()> programs = {{"plain", plain},
+                                                      {"programmatic", programmatic},
+                                                      {"clusters", clusters},
+                                                      {"clusters_on_an_old_gpu", clusters_on_an_old_gpu},
+                                                      {"tensor_maps", tensor_maps},
+                                                      {"known_tensor_maps", known_tensor_maps},
+                                                      {"many_tensor_maps", many_tensor_maps}};
+  programs.at(arguments[3])();
+}
