@@ -92,6 +92,7 @@ bool toCuda(mlir::ModuleOp module, const CompileOptions &options, Compiled &resu
   cuda.target = *target;
   cuda.disjoint = options.disjoint;
   cuda.fpContract = options.fpContract;
+  cuda.boxes = options.boxes;
   cuda.wantLLVM = options.wantLLVM || dumps("llvm");
   cuda.wantPlan = options.wantPlan || dumps("plan");
   auto compiled = cuda::compileModule(module, cuda);

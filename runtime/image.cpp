@@ -4,7 +4,7 @@
 
 namespace tilery {
 namespace {
-constexpr uint64_t imageVersion = 0x0004'474d'4959'4c54; // "TLYIMG", version 4
+constexpr uint64_t imageVersion = 0x0005'474d'4959'4c54; // "TLYIMG", version 5
 
 void write(ByteWriter &out, const PolynomialInfo &polynomial) {
   out.number<uint64_t>(polynomial.terms.size());
@@ -103,6 +103,11 @@ void write(ByteWriter &out, const GpuInfo &gpu) {
   out.number<uint64_t>(gpu.maps.size());
   for (const TensorMapInfo &map : gpu.maps)
     write(out, map);
+  out.number<uint64_t>(gpu.conditions.size());
+  for (const ConditionInfo &condition : gpu.conditions) {
+    write(out, condition.value);
+    out.number(condition.divisor);
+  }
   out.number<uint64_t>(gpu.sites.size());
   for (const ReportSite &site : gpu.sites)
     write(out, site);
@@ -121,6 +126,13 @@ GpuInfo readGpu(ByteReader &in, size_t slots) {
   gpu.maps.resize(in.count());
   for (TensorMapInfo &map : gpu.maps)
     map = readMap(in, slots);
+  gpu.conditions.resize(in.count());
+  for (ConditionInfo &condition : gpu.conditions) {
+    condition.value = readPolynomial(in, slots);
+    condition.divisor = in.number<uint64_t>();
+    if (condition.divisor > INT64_MAX)
+      ByteReader::fail();
+  }
   gpu.sites.resize(in.count());
   for (ReportSite &site : gpu.sites)
     site = readSite(in);

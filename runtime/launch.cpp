@@ -1,5 +1,6 @@
 // A launch: its programs in contiguous runs, on the calling thread and the pool.
 #include "runtime/cuda/launch.h"
+#include "runtime/polynomial.h"
 #include "runtime/pool.h"
 #include <algorithm>
 #include <cstdlib>
@@ -143,6 +144,20 @@ void runShared(Job &job, unsigned threads, Asker &asker) {
     asker.ask(job);
 }
 
+/// The GPU kernel whose conditions this launch keeps.
+const Kernel &fittingKernel(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options) {
+  const std::vector<ConditionInfo> &conditions = kernel.info().gpu.conditions;
+  LaunchValues launch{kernel.info(), args, grid};
+  if (std::all_of(conditions.begin(), conditions.end(), [&](const ConditionInfo &c) { return holds(c, launch); }))
+    return kernel;
+  if (!options.withoutBoxes)
+    throw Error({Diagnostic::Kind::Value,
+                 "the arguments of this launch break a condition of " + kernel.info().name + ", which copies tensors in boxes",
+                 "compile it with CompileOptions::boxes off",
+                 {}});
+  return options.withoutBoxes(options.context, kernel);
+}
+
 /// Threads that a launch of `total` programs is worth by what they cost lately.
 unsigned worthThreads(const Job &job, double cost, unsigned available) {
   int64_t left = job.total - job.next.load(std::memory_order_relaxed);
@@ -168,7 +183,8 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
     throw Error({Diagnostic::Kind::Value, "the grid has more than 2^63 programs", "", {}});
 
   if (kernel.gpuCode()) {
-    cuda::launch(kernel.info(), *kernel.gpuCode(), grid, args, options.device, options.stream);
+    const Kernel &fitting = fittingKernel(kernel, grid, args, options);
+    cuda::launch(fitting.info(), *fitting.gpuCode(), grid, args, options.device, options.stream);
     return LaunchResult::Done;
   }
   Job job(kernel, grid, args, options);

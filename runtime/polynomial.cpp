@@ -34,4 +34,9 @@ std::optional<int64_t> evaluate(const PolynomialInfo &polynomial, const LaunchVa
   return sum;
 }
 
+bool holds(const ConditionInfo &condition, const LaunchValues &launch) {
+  std::optional<int64_t> value = evaluate(condition.value, launch);
+  return value && (condition.divisor ? *value % int64_t(condition.divisor) == 0 : *value >= 0);
+}
+
 } // namespace tilery

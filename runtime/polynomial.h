@@ -15,4 +15,6 @@ struct LaunchValues {
 /// Nothing if it does not fit into 64 bits.
 std::optional<int64_t> evaluate(const PolynomialInfo &polynomial, const LaunchValues &launch);
 
+bool holds(const ConditionInfo &condition, const LaunchValues &launch);
+
 } // namespace tilery

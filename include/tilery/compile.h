@@ -11,6 +11,8 @@ struct CompileOptions {
   bool disjoint = false;
   /// a * b + c may round once.
   bool fpContract = true;
+  /// GPUs: tensors may be copied in boxes, on conditions that a launch must keep (GpuInfo::conditions). Without, code takes any launch.
+  bool boxes = true;
   /// Run the target-independent passes; off only for tests that compare before and after.
   bool passes = true;
   bool wantLLVM = false, wantAsm = false, wantPlan = false;

@@ -80,6 +80,13 @@ struct TensorMapInfo {
   }
 };
 
+/// What a kernel's code takes for granted of a launch.
+struct ConditionInfo {
+  PolynomialInfo value;
+  uint64_t divisor = 0; ///< of the value; 0: the value is not negative
+  bool operator==(const ConditionInfo &) const = default;
+};
+
 /// A print or an assertion of a GPU kernel.
 struct ReportSite {
   bool assertion = false;
@@ -110,7 +117,8 @@ struct GpuInfo {
   uint64_t workspaceBytes = 0; ///< of global memory, for each block that runs at once
   uint32_t spillBytes = 0;     ///< that a thread's code stores and loads for want of registers; known once assembled
   std::vector<TensorMapInfo> maps;
-  std::vector<ReportSite> sites; ///< launches of kernels that have some are waited for
+  std::vector<ConditionInfo> conditions; ///< launches that break one need code without boxes: LaunchOptions::withoutBoxes
+  std::vector<ReportSite> sites;         ///< launches of kernels that have some are waited for
   bool operator==(const GpuInfo &) const = default;
 };
 
@@ -185,6 +193,9 @@ struct LaunchOptions {
   /// GPU kernels: the device's number, and the CUDA stream (null: the default one). The launch returns before they have run.
   int device = 0;
   void *stream = nullptr;
+  /// GPU kernels: the same kernel compiled with CompileOptions::boxes off, asked for by a launch that breaks a condition of `kernel`. It
+  /// stays as it is until the launch is over. None: such a launch is an error.
+  const Kernel &(*withoutBoxes)(void *context, const Kernel &kernel) = nullptr;
 };
 enum class LaunchResult { Done, Interrupted };
 /// Runs the programs of the grid (three extents; one < 1 runs nothing) and waits for them. `args`: one slot an argument, see

@@ -18,16 +18,18 @@ void bindCompile(nb::module_ &m) {
       .def_ro("plan", &Compiled::plan);
   m.def(
       "compile",
-      [](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target) {
+      [](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target, bool boxes) {
         CompileOptions options;
         options.disjoint = disjoint;
         options.fpContract = fpContract;
         options.passes = passes;
         options.wantLLVM = options.wantAsm = options.wantPlan = texts;
         options.target = target;
+        options.boxes = boxes;
         return compile(module, options);
       },
-      "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host");
+      "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host",
+      "boxes"_a = true);
   m.def("target_id", &targetId, "target"_a = "host");
 }
 

@@ -62,7 +62,7 @@ public:
                        "argument '" + name + "' is a read-only array, and " + plan.program.name + " writes to it",
                        "pass a copy of it",
                        {}});
-    return launchReleased(kernel, grid, args, flags, gpu);
+    return launchReleased(kernel, grid, args, flags, gpu, plan.second);
   }
 
   std::vector<nb::object> outputs;                        ///< by number of allocation; workspaces are null
@@ -120,8 +120,7 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
   }
   PythonEnvironment environment(*this, like, call.gpu);
   environment.readOnly = std::move(readOnly);
-  std::vector<KernelPtr> alive = kernels; // the plan may be dropped while the GIL is released
-  auto outputs = program.run(args, alive, environment);
+  auto outputs = program.run(args, kernels, environment);
   if (!outputs)
     return nullptr;
   auto tensorOf = [&](uint32_t number) -> nb::object {
@@ -139,29 +138,34 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
 
 static int traversePlan(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(self));
-  if (nb::inst_ready(self))
+  if (nb::inst_ready(self)) {
     Py_VISIT(nb::inst_ptr<HostPlan>(self)->allocate.ptr());
+    Py_VISIT(nb::inst_ptr<HostPlan>(self)->second.compile.ptr());
+  }
   return 0;
 }
 static int clearPlan(PyObject *self) {
   nb::inst_ptr<HostPlan>(self)->allocate = nb::none();
+  nb::inst_ptr<HostPlan>(self)->second.compile = nb::none();
   return 0;
 }
 static PyType_Slot planSlots[] = {
     {Py_tp_traverse, reinterpret_cast<void *>(traversePlan)}, {Py_tp_clear, reinterpret_cast<void *>(clearPlan)}, {0, nullptr}};
 
 void bindHostPlan(nb::module_ &m) {
-  nb::class_<HostPlan>(m, "HostPlan", nb::type_slots(planSlots),
-                       "The image's host program; allocate(extents, dtype, like) -> tensor makes its outputs.")
+  nb::class_<HostPlan>(
+      m, "HostPlan", nb::type_slots(planSlots),
+      "The image's host program; allocate(extents, dtype, like) -> tensor makes its outputs; without_boxes() -> CodeImage: "
+      "for launches that break a condition of a kernel.")
       .def(
           "__init__",
-          [](HostPlan *self, const CodeImage &image, nb::object allocate) {
+          [](HostPlan *self, const CodeImage &image, nb::object allocate, nb::object withoutBoxes) {
             if (image.host.empty())
               throw nb::value_error("the image has no host program");
             auto kernels = load(image);
             auto program = HostProgram::parse(image.host, kernels.size());
-            new (self) HostPlan{std::move(program), std::move(kernels), std::move(allocate)};
+            new (self) HostPlan{std::move(program), std::move(kernels), std::move(allocate), {std::move(withoutBoxes), {}}};
           },
-          nb::arg("image"), nb::arg("allocate").none() = nb::none());
+          nb::arg("image"), nb::arg("allocate").none() = nb::none(), nb::arg("without_boxes").none() = nb::none());
 }
 } // namespace tilery::python

@@ -111,11 +111,36 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
   failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype));
 }
 
-bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags, GpuPlace gpu) {
+const Kernel &SecondImage::kernel(const std::string &name) {
+  if (kernels.empty()) {
+    nb::object image = nb::steal(PyObject_CallNoArgs(compile.ptr()));
+    if (!image.is_valid())
+      throw PythonRaised{};
+    CodeImage code;
+    if (!nb::try_cast(image, code))
+      throw Error({Diagnostic::Kind::Type, "without_boxes() must return a CodeImage or its bytes", "", {}});
+    std::vector<KernelPtr> loaded = load(code);
+    if (kernels.empty()) // another thread may have been here while Python ran; kernels in use stay
+      kernels = std::move(loaded);
+  }
+  for (const KernelPtr &kernel : kernels)
+    if (kernel->info().name == name)
+      return *kernel;
+  throw Error({Diagnostic::Kind::Runtime, "the code without boxes has no kernel " + name, "", {}});
+}
+
+bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags, GpuPlace gpu,
+                    SecondImage &second) {
   if (kernel.gpuCode()) { // only puts the launch on a stream: the GIL is not worth releasing
     LaunchOptions options;
     options.device = gpu.device;
     options.stream = gpu.stream;
+    if (second.compile.is_valid() && !second.compile.is_none()) {
+      options.context = &second;
+      options.withoutBoxes = [](void *context, const Kernel &kernel) -> const Kernel & {
+        return static_cast<SecondImage *>(context)->kernel(kernel.info().name);
+      };
+    }
     launch(kernel, grid, args, options);
     return true;
   }
@@ -161,23 +186,22 @@ PyObject *KernelPlan::run(const Call &call, uint32_t flags) const {
   for (size_t i = 0; i < slots.size(); ++i)
     args[i] =
         slotBits(call.arguments[slots[i]], kernel->info().args[i], call.parameters[slots[i]].text, call.kernelName, call.gpu);
-  PyObject *returned = Py_NewRef(result.ptr());
-  if (!launchReleased(*kernel, call.grid, args, flags, call.gpu)) {
-    Py_DECREF(returned);
-    return nullptr;
-  }
-  return returned;
+  nb::object returned = result;
+  return launchReleased(*kernel, call.grid, args, flags, call.gpu, second) ? returned.release().ptr() : nullptr;
 }
 
 // A plan's result is often the kernel object that owns the plan.
 static int traversePlan(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(self));
-  if (nb::inst_ready(self))
+  if (nb::inst_ready(self)) {
     Py_VISIT(nb::inst_ptr<KernelPlan>(self)->result.ptr());
+    Py_VISIT(nb::inst_ptr<KernelPlan>(self)->second.compile.ptr());
+  }
   return 0;
 }
 static int clearPlan(PyObject *self) {
   nb::inst_ptr<KernelPlan>(self)->result.reset();
+  nb::inst_ptr<KernelPlan>(self)->second.compile.reset();
   return 0;
 }
 static PyType_Slot planSlots[] = {
@@ -196,16 +220,20 @@ void bindPlans(nb::module_ &m) {
           args.append(nb::make_tuple(arg.name, dtypeName(arg.dtype), arg.pointer, arg.written));
         return nb::tuple(args);
       });
-  nb::class_<KernelPlan>(m, "KernelPlan", nb::type_slots(planSlots),
-                         "One kernel over the caller's grid; slots: the parameter position of each kernel argument.")
+  nb::class_<KernelPlan>(
+      m, "KernelPlan", nb::type_slots(planSlots),
+      "One kernel over the caller's grid; slots: the parameter position of each kernel argument; without_boxes() -> "
+      "CodeImage: for launches that break a condition of the kernel.")
       .def(
           "__init__",
-          [](KernelPlan *self, std::shared_ptr<Kernel> kernel, std::vector<uint32_t> slots, nb::object result) {
+          [](KernelPlan *self, std::shared_ptr<Kernel> kernel, std::vector<uint32_t> slots, nb::object result,
+             nb::object withoutBoxes) {
             if (slots.size() != kernel->info().args.size())
               throw nb::value_error("one slot for each kernel argument");
-            new (self) KernelPlan{std::move(kernel), std::move(slots), std::move(result)};
+            new (self) KernelPlan{std::move(kernel), std::move(slots), std::move(result), {std::move(withoutBoxes), {}}};
           },
-          nb::arg("kernel"), nb::arg("slots"), nb::arg("result").none() = nb::none())
+          nb::arg("kernel"), nb::arg("slots"), nb::arg("result").none() = nb::none(),
+          nb::arg("without_boxes").none() = nb::none())
       .def_prop_ro("kernel", [](const KernelPlan &plan) { return std::const_pointer_cast<Kernel>(plan.kernel); });
   bindHostPlan(m);
 }

@@ -167,14 +167,18 @@ std::optional<Box> boxOf(tile::AccessOp access, tile::KernelOp kernel, ArrayRef<
   return box;
 }
 
-TensorMapInfo describeBox(const Box &box, unsigned inner, unsigned outer, DType dtype) {
-  TensorMapInfo info;
+void describeBox(const Box &box, unsigned inner, unsigned outer, DType dtype, GpuInfo &kernel) {
+  TensorMapInfo &info = kernel.maps.emplace_back();
   info.slot = cast<BlockArgument>(box.base).getArgNumber();
   info.dtype = dtype;
   info.dimensions = {{hostPolynomial(box.extent[box.contiguous]), 1, inner},
                      {hostPolynomial(box.extent[1 - box.contiguous]), hostPolynomial(box.stride), outer}};
   info.swizzle = inner * byteWidth(dtype);
-  return info;
+  for (const Polynomial &extent : box.extent) {
+    ConditionInfo notEmpty{hostPolynomial(extent - Polynomial(1)), 0};
+    if (!extent.constant() && !llvm::is_contained(kernel.conditions, notEmpty))
+      kernel.conditions.push_back(std::move(notEmpty));
+  }
 }
 
 } // namespace tilery::cuda

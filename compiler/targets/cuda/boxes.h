@@ -19,6 +19,7 @@ struct Box {
 /// numbered `(start + i) % rows` are those from start on, with zeros behind the last.
 std::optional<Box> boxOf(tile::AccessOp access, tile::KernelOp kernel, llvm::ArrayRef<mlir::Value> live = {});
 /// The host's part of it (runtime.h): boxes of `outer` rows of `inner` contiguous elements (32, 64 or 128 bytes, swizzled).
-TensorMapInfo describeBox(const Box &box, unsigned inner, unsigned outer, DType dtype);
+/// Adds it to the kernel's maps, with the conditions under which it is the access: the copy engine knows no empty tensor.
+void describeBox(const Box &box, unsigned inner, unsigned outer, DType dtype, GpuInfo &kernel);
 
 } // namespace tilery::cuda

@@ -26,7 +26,7 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
       return failure();
     FailureOr<GpuInfo> gpu = failure();
     std::string why;
-    std::optional<GemmKernel> gemm = options.target.hopper() ? matchGemm(kernel, why) : std::nullopt;
+    std::optional<GemmKernel> gemm = options.boxes && options.target.hopper() ? matchGemm(kernel, why) : std::nullopt;
     GemmSchedule schedule;
     if (gemm)
       schedule = chooseSchedule(problemOf(*gemm), options.target);

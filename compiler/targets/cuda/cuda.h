@@ -11,6 +11,7 @@ struct Options {
   /// As in lower::Options.
   bool disjoint = false;
   bool fpContract = true;
+  bool boxes = true; ///< as in CompileOptions
   bool wantLLVM = false, wantPlan = false;
 };
 

@@ -326,10 +326,10 @@ GpuInfo HopperGemm::emit() {
   info.sharedBytes = sharedBytes(problemOf(gemm), schedule);
   info.persistent = true;
   DType dtype = *dtypeOf(gemm.operand);
-  info.maps.push_back(describeBox(gemm.a, layout[0].boxInner(), layout[0].boxOuter(), dtype));
-  info.maps.push_back(describeBox(gemm.b, layout[1].boxInner(), layout[1].boxOuter(), dtype));
+  describeBox(gemm.a, layout[0].boxInner(), layout[0].boxOuter(), dtype, info);
+  describeBox(gemm.b, layout[1].boxInner(), layout[1].boxOuter(), dtype, info);
   if (schedule.stageOutput)
-    info.maps.push_back(describeBox(*gemm.c, 128 / outputBytes(), 64, *dtypeOf(gemm.output)));
+    describeBox(*gemm.c, 128 / outputBytes(), 64, *dtypeOf(gemm.output), info);
   return info;
 }
 

@@ -47,7 +47,16 @@ class CompiledKernel:
         """What runs calls of this kind."""
         if oracle.wanted(debug):
             return oracle.plan(self.interpret(debug), self.device)
-        return self.load(cache.image(self.function, self.specialisation, lambda: self.module, device=self.device, **self.options))
+        return self.load(self.image())
+
+    def image(self, **options: Any) -> bytes:
+        """The machine code; `options` for the compiler beside the call's own."""
+        options = {**self.options, **options}
+        return cache.image(self.function, self.specialisation, lambda: self.module, device=self.device, **options)
+
+    def without_boxes(self) -> bytes:
+        """The code for launches that break a condition of the other: a GPU's copy engine does not take every tensor."""
+        return self.image(boxes=False)
 
     @property
     def module(self) -> _native.Module:

@@ -70,7 +70,7 @@ class CompiledKernel(compile.CompiledKernel):
         return compile_application(self.function, self.arguments, self.hints)
 
     def load(self, image):
-        return _native.HostPlan(image)
+        return _native.HostPlan(image, without_boxes=self.without_boxes)
 
     def interpret(self, debug):
         return OracleHostLaunch(self.module, host_name(self.function), host_parameters(self.arguments), debug)

@@ -160,15 +160,15 @@ void known_tensor_maps() {
   auto nothing = [](TensorMapInfo &) {};
   describes(true, nothing, args);
   describes(false, nothing, args);
-  describes(true, nothing, {1 << 21, 128, 256});                         // the address
-  describes(true, nothing, {1 << 20, 256, 256});                         // an extent
-  describes(true, nothing, {1 << 20, 128, 512});                         // a stride
-  describes(true, nothing, args, {7, 1, 1});                             // the grid
-  describes(true, [](auto &map) { map.dimensions[1].box = 8; }, args);   // the box
-  describes(true, [](auto &map) { map.swizzle = 128; }, args);           // the swizzle
-  describes(true, [](auto &map) { map.dtype = DType::F16; }, args);      // the type
-  describes(true, [](auto &map) { map.dimensions.resize(4); }, args);    // the rank
-  describes(true, [](auto &map) { map.offset = 0; }, args);              // the offset
+  describes(true, nothing, {1 << 21, 128, 256});                       // the address
+  describes(true, nothing, {1 << 20, 256, 256});                       // an extent
+  describes(true, nothing, {1 << 20, 128, 512});                       // a stride
+  describes(true, nothing, args, {7, 1, 1});                           // the grid
+  describes(true, [](auto &map) { map.dimensions[1].box = 8; }, args); // the box
+  describes(true, [](auto &map) { map.swizzle = 128; }, args);         // the swizzle
+  describes(true, [](auto &map) { map.dtype = DType::F16; }, args);    // the type
+  describes(true, [](auto &map) { map.dimensions.resize(4); }, args);  // the rank
+  describes(true, [](auto &map) { map.offset = 0; }, args);            // the offset
   describes(false, nothing, args);
 }
 
@@ -184,6 +184,47 @@ void many_tensor_maps() {
   EXPECT(refusal([&] { run(info, std::vector<uint64_t>(128, 256)); }) ==
          "k has 128 arguments and 24 tensors copied in boxes; a GPU kernel's parameters have room for 4096 bytes");
 }
+
+/// A launch that breaks a condition runs the kernel that is there for it.
+void conditions() {
+  KernelInfo info = kernelInfo();
+  ConditionInfo positive, divides{{}, 16};
+  positive.value.terms = {{1, {1}}, {-1, {}}};
+  divides.value.terms = {{1, {2}}};
+  info.gpu.conditions = {positive, divides};
+  KernelInfo other = kernelInfo();
+  other.gpu.threads = 256;
+  KernelPtr kernel = load({".version 8.0", {info}, ""})[0], second = load({".version 8.0", {other}, ""})[0];
+  struct Context {
+    const Kernel &second;
+    int asked = 0;
+  } context{*second};
+  LaunchOptions options;
+  options.context = &context;
+  options.withoutBoxes = [](void *pointer, const Kernel &broken) -> const Kernel & {
+    EXPECT(broken.info().name == "k");
+    auto &context = *static_cast<Context *>(pointer);
+    ++context.asked;
+    return context.second;
+  };
+  const int64_t grid[3] = {6, 1, 1};
+  auto run = [&](uint64_t m, uint64_t s, const LaunchOptions &options) {
+    const uint64_t args[] = {1 << 20, m, s};
+    launch(*kernel, grid, args, options);
+  };
+  run(1, 256, options);
+  EXPECT_EQUAL(lastLaunch().threads, 128);
+  EXPECT_EQUAL(context.asked, 0);
+  run(0, 256, options);
+  EXPECT_EQUAL(lastLaunch().threads, 256);
+  run(1, 257, options);
+  EXPECT_EQUAL(lastLaunch().threads, 256);
+  EXPECT_EQUAL(context.asked, 2);
+  EXPECT(refusal([&] { run(0, 256, {}); }) ==
+         "the arguments of this launch break a condition of k, which copies tensors in boxes");
+  run(1, 256, {});
+  EXPECT_EQUAL(lastLaunch().threads, 128);
+}
 } // namespace
 
 int main(int, char **arguments) {
@@ -198,6 +239,7 @@ int main(int, char **arguments) {
                                                       {"clusters_on_an_old_gpu", clusters_on_an_old_gpu},
                                                       {"tensor_maps", tensor_maps},
                                                       {"known_tensor_maps", known_tensor_maps},
-                                                      {"many_tensor_maps", many_tensor_maps}};
+                                                      {"many_tensor_maps", many_tensor_maps},
+                                                      {"conditions", conditions}};
   programs.at(arguments[3])();
 }

@@ -83,12 +83,12 @@ def nothing_waits():
     assert not any(map(calls, ("cuStreamSynchronize", "cuMemAlloc_v2", "cuMemcpyDtoHAsync_v2")))
 
 
-def matmul(out=None):
+def matmul(out=None, depth=256):
     """Launches a matrix product by Hopper's instructions; how many tensors were described until then."""
     example = compat.load(Path(__file__).parents[3] / "examples" / "tileon" / "matmul.py")
     a, b, c = (Vector(1 << 20 << i, 256 * 256, bits=16) for i in range(3))
     strides = (256, 1) * 3
-    example.matmul_kernel[(2,)](a, b, out or c, 256, 256, 256, *strides, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64)
+    example.matmul_kernel[(2,)](a, b, out or c, 256, 256, depth, *strides, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64)
     return calls("cuTensorMapEncodeTiled")
 
 
@@ -100,6 +100,18 @@ def tensor_maps():
     assert matmul() == described
     assert matmul(other) == 2 * described - 2
     assert matmul() == 2 * described - 2
+
+
+def empty_operands():
+    """The copy engine knows no empty tensor: such a launch gets code without boxes, compiled once."""
+    described = matmul(depth=100)
+    boxes = fake.fake_launch().contents.threads
+    assert compiler.fake_compiled() == 1
+    for _ in range(2):
+        assert matmul(depth=0) == described
+        assert fake.fake_launch().contents.threads != boxes and compiler.fake_compiled() == 2
+    assert matmul(depth=100) == described
+    assert fake.fake_launch().contents.threads == boxes and calls("cuLaunchKernel") == 4
 
 
 def illegal_address():

@@ -33,6 +33,7 @@ PROGRAMS = [
     "devices",
     "nothing_waits",
     "tensor_maps",
+    "empty_operands",
     "illegal_address",
     "out_of_memory",
     "unsupported",
@@ -57,6 +58,7 @@ LAUNCHES = [
     "tensor_maps",
     "known_tensor_maps",
     "many_tensor_maps",
+    "conditions",
 ]
 
 

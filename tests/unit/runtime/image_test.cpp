@@ -34,6 +34,7 @@ KernelInfo gpuKernel() {
   map.dimensions = {{64, 1, 64}, {rows, 128, 32}, {2, rows, 1}};
   map.swizzle = 128;
   kernel.gpu.maps = {map};
+  kernel.gpu.conditions = {{rows, 0}, {rows, 16}};
   kernel.gpu.sites = {{true, "n > 0", "file.py", 3, 4, false, {}}};
   return kernel;
 }
@@ -55,6 +56,7 @@ TEST(Image, RefusesWhatNoLaunchCanUse) {
   };
   refused([](GpuInfo &gpu) { gpu.cluster = 0; });
   refused([](GpuInfo &gpu) { gpu.maps[0].slot = 3; });
+  refused([](GpuInfo &gpu) { gpu.conditions[0].divisor = uint64_t(1) << 63; });
   refused([](GpuInfo &gpu) { gpu.maps[0].dimensions.clear(); });
   refused([](GpuInfo &gpu) { gpu.maps[0].dimensions.resize(6); });
   refused([](GpuInfo &gpu) { gpu.maps[0].offset.terms[1].factors[0] = 3; });

@@ -52,3 +52,23 @@ TEST(Polynomial, OverflowIsNoValue) {
   EXPECT_EQ(value({{1, {3, 3}}}, {0, 0, 0, uint64_t(1) << 32}), std::nullopt);
   EXPECT_EQ(value({{-1, {3}}, {-2, {}}}, {0, 0, 0, huge}), std::nullopt);
 }
+
+TEST(Condition, IsNotNegativeOrDivides) {
+  const int64_t extents[3] = {5, 6, 7};
+  auto kept = [&](Terms terms, uint64_t divisor, uint64_t wide) {
+    const uint64_t args[4] = {1, 2, 3, wide};
+    ConditionInfo condition{{}, divisor};
+    condition.value.terms = std::move(terms);
+    return holds(condition, {info, args, extents});
+  };
+  const Terms lessOne{{1, {3}}, {-1, {}}};
+  EXPECT_TRUE(kept(lessOne, 0, 1));
+  EXPECT_FALSE(kept(lessOne, 0, 0));
+  EXPECT_FALSE(kept(lessOne, 0, uint64_t(-7)));
+  const Terms itself{{1, {3}}};
+  EXPECT_TRUE(kept(itself, 16, 48));
+  EXPECT_TRUE(kept(itself, 16, 0));
+  EXPECT_TRUE(kept(itself, 16, uint64_t(-32)));
+  EXPECT_FALSE(kept(itself, 16, 40));
+  EXPECT_FALSE(kept({{2, {3}}}, 0, INT64_MAX)) << "a value that does not fit is none";
+}

@@ -51,7 +51,7 @@ class CompiledKernel(compile.CompiledKernel):
         return self.program.module
 
     def load(self, image: bytes) -> _native.HostPlan:
-        return _native.HostPlan(image, allocate)
+        return _native.HostPlan(image, allocate, self.without_boxes)
 
     def interpret(self, debug: bool) -> OracleCall:
         return OracleCall(self.program, allocate, debug)

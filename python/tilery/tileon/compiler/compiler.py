@@ -40,7 +40,7 @@ class CompiledKernel(compile.CompiledKernel):
         return trace(self.function, self.name, self.parameters, self.debug, self.hints)
 
     def load(self, image: bytes) -> _native.KernelPlan:
-        return _native.KernelPlan(_native.load(image)[0], self.slots, self)
+        return _native.KernelPlan(_native.load(image)[0], self.slots, self, self.without_boxes)
 
     def interpret(self, debug: bool) -> OracleLaunch:
         types = [(name, kind.dtype, kind.pointer) for name, kind, _, _ in self.parameters if kind is not None]
