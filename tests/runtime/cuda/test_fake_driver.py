@@ -69,8 +69,9 @@ def launches(tmp_path_factory):
     if not runtime.exists():
         pytest.skip("needs a build folder")
     program = tmp_path_factory.mktemp("launches") / "launches"
-    command = ["clang++-22", "-std=c++20", f"-I{HERE.parents[2] / 'include'}", HERE / "launches.cpp", runtime, "-lpthread", "-ldl"]
-    subprocess.run([*command, "-o", program], check=True)
+    include = f"-I{HERE.parents[2] / 'include'}"
+    command = ["clang++-22", "-std=c++20", include, HERE / "launches.cpp", runtime, "-lpthread", "-ldl", "-o", program]
+    subprocess.run(command, check=True)
     return program
 
 
