@@ -93,24 +93,6 @@ TEST_F(BuilderTest, LoopsCarry) {
   EXPECT_EQ(b.endWhile({n})[0].dtype(), DType::I32);
 }
 
-TEST_F(BuilderTest, IndexArithmeticIsMarkedAndDataIsNot) {
-  Builder builder(Policy::Triton);
-  auto args = builder.beginKernel("k", {{"n", Type{DType::I32, {}}}, {"p", Type{DType::I32, {}, true}}});
-  Value offset = builder.binary(BinaryOp::Add, builder.binary(BinaryOp::Mul, args[0], Literal(int64_t(3))), builder.arange(0, 8));
-  Value data = builder.binary(BinaryOp::Mul, offset, Literal(int64_t(5)));
-  builder.store(builder.binary(BinaryOp::Add, args[1], offset), data, {});
-  builder.endKernel();
-  std::string text = builder.finish()->text();
-  size_t marked = 0, plain = 0;
-  for (size_t at = text.find("arith."); at != std::string::npos; at = text.find("arith.", at + 1)) {
-    std::string line = text.substr(at, text.find('\n', at) - at);
-    if (line.starts_with("arith.muli") || line.starts_with("arith.addi"))
-      (line.find("nsw") != std::string::npos ? marked : plain) += 1;
-  }
-  EXPECT_EQ(marked, 2u); // the address: mul and add
-  EXPECT_EQ(plain, 3u);  // their wrapping copies, and the data's own product
-}
-
 TEST_F(BuilderTest, ErrorsSayWhatToDo) {
   EXPECT_EQ(errorOf([&] { b.load(n, {}, {}); }), "load needs a pointer or a tile of pointers, got int32");
   EXPECT_EQ(errorOf([&] { b.arange(4, 4); }), "arange needs end > start, got 4 and 4");

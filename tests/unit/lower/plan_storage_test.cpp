@@ -1,0 +1,115 @@
+// Where stored tiles lie: what is alive together lies apart, what is not shares memory, what does not fit lies outside.
+#include "compiler/lower/plan.h"
+#include "tests/unit/lower/plan.h"
+
+using namespace tilery;
+using namespace tilery::test;
+
+namespace {
+struct Buffer {
+  int64_t elements, offset, first, last;
+};
+/// "  #0: 64 x f32 at 128 alive 3..9"
+std::vector<Buffer> buffersOf(const std::string &plan) {
+  std::vector<Buffer> buffers;
+  llvm::SmallVector<llvm::StringRef> lines;
+  llvm::StringRef(plan).split(lines, '\n', -1, false);
+  for (llvm::StringRef line : lines) {
+    Buffer buffer;
+    char type[32];
+    int index;
+    if (std::sscanf(line.str().c_str(), " #%d: %ld x %31s at %ld alive %ld..%ld", &index, &buffer.elements, type, &buffer.offset,
+                    &buffer.first, &buffer.last) == 6)
+      buffers.push_back(buffer);
+  }
+  return buffers;
+}
+bool together(const Buffer &a, const Buffer &b) { return a.first <= b.last && b.first <= a.last; }
+
+/// `count` rows of exponentials, each read by the reduction and again by the store after it.
+std::string softmaxes(int count) {
+  std::string body;
+  for (int i = 0; i < count; ++i) {
+    auto name = [&](const char *letter) { return letter + std::to_string(i); };
+    body += load(name("a"), "ax") + apply(name("b"), "math.exp", "%" + name("a")) + total(name("t"), name("b")) + "  %" +
+            name("s") + " = tile.splat %" + name("t") + " : f32 -> tensor<64xf32>\n" +
+            apply(name("c"), "arith.mulf", "%" + name("b") + ", %" + name("s")) + store("ao", name("c"));
+  }
+  return overRows(body);
+}
+
+lower::Plan planWith(std::initializer_list<std::tuple<uint64_t, int64_t, int64_t>> buffers) {
+  lower::Plan plan;
+  for (auto [bytes, first, last] : buffers) {
+    lower::ScratchBuffer buffer;
+    buffer.bytes = bytes;
+    buffer.first = first;
+    buffer.last = last;
+    plan.buffers.push_back(buffer);
+  }
+  return plan;
+}
+} // namespace
+
+TEST(PlanStorage, TilesThatAreAliveTogetherLieApart) {
+  std::string both = overRows(load("a", "ax") + load("b", "ay") + apply("ea", "math.exp", "%a") + apply("eb", "math.exp", "%b") +
+                              total("ta", "ea") + total("tb", "eb") + "  %t = arith.addf %ta, %tb : f32\n" +
+                              "  %s = tile.splat %t : f32 -> tensor<64xf32>\n" + apply("c", "arith.mulf", "%ea, %eb") +
+                              apply("d", "arith.mulf", "%c, %s") + store("ao", "d"));
+  for (const std::string &text : {both, softmaxes(1), softmaxes(4)}) {
+    Compiled compiled = compileText(text, planOptions("avx512", true));
+    std::vector<Buffer> buffers = buffersOf(compiled.code.planText);
+    ASSERT_FALSE(buffers.empty()) << compiled.code.planText;
+    for (size_t i = 0; i < buffers.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        if (const Buffer &a = buffers[i], &b = buffers[j]; together(a, b))
+          EXPECT_TRUE(a.offset + 4 * a.elements <= b.offset || b.offset + 4 * b.elements <= a.offset) << compiled.code.planText;
+  }
+}
+
+TEST(PlanStorage, TilesThatAreNeverAliveTogetherShareMemory) {
+  auto arena = [](int count) { return compileText(softmaxes(count), planOptions("avx512", true)).code.kernels[0].scratchBytes; };
+  // The next row is computed in the nest that stores the one before: two are alive.
+  EXPECT_EQ(arena(2), 2 * arena(1));
+  EXPECT_EQ(arena(8), arena(2));
+}
+
+TEST(PlanStorage, FirstFit) {
+  lower::Plan plan = planWith({{256, 0, 10}, {128, 2, 4}, {128, 5, 8}, {64, 3, 6}, {64, 11, 12}});
+  lower::placeBuffers(plan, UINT64_MAX);
+  std::vector<uint64_t> offsets;
+  for (const lower::ScratchBuffer &buffer : plan.buffers)
+    offsets.push_back(buffer.offset);
+  EXPECT_EQ(offsets, (std::vector<uint64_t>{0, 256, 256, 384, 0}));
+  EXPECT_EQ(plan.arenaBytes, 448u);
+  EXPECT_EQ(plan.workspaceBytes, 0u);
+}
+
+TEST(PlanStorage, TheLargestLieOutsideWhereTheArenaIsTooSmall) {
+  lower::Plan plan = planWith({{256, 0, 10}, {1024, 0, 10}, {512, 0, 10}});
+  lower::placeBuffers(plan, 800);
+  EXPECT_FALSE(plan.buffers[0].outside || plan.buffers[2].outside);
+  EXPECT_TRUE(plan.buffers[1].outside);
+  EXPECT_EQ(plan.arenaBytes, 768u);
+  EXPECT_EQ(plan.workspaceBytes, 1024u);
+  lower::placeBuffers(plan, UINT64_MAX); // again, with more room
+  EXPECT_FALSE(plan.buffers[1].outside);
+  EXPECT_EQ(plan.arenaBytes, 1792u);
+}
+
+TEST(PlanStorage, AnArenaIsNeverEmpty) {
+  lower::Plan plan;
+  lower::placeBuffers(plan, UINT64_MAX);
+  EXPECT_EQ(plan.arenaBytes, 64u);
+}
+
+TEST(PlanStorage, ALoopsResultIsDefinedInTheCarriedBuffer) {
+  // The sum of a loop lies in one buffer: no copy after it, none of its initial value beyond the one that sets it.
+  std::string text = overRows("  %init = arith.constant dense<0.0> : tensor<64xf32>\n"
+                              "  %r = scf.for %i = %zero to %n step %one iter_args(%u = %init) -> (tensor<64xf32>) : i64 {\n" +
+                              load("a", "ax") + apply("w", "arith.addf", "%u, %a") + "    scf.yield %w : tensor<64xf32>\n  }\n" +
+                              store("ao", "r"));
+  Compiled compiled = compileText(text, planOptions("avx512", true));
+  EXPECT_EQ(buffersOf(compiled.code.planText).size(), 1u) << compiled.code.planText;
+  EXPECT_EQ(stepsOf(text, planOptions("avx512", true)), "nest 64: copy #0\nscf.for\n  nest 64: copy #0\nnest 64: store");
+}

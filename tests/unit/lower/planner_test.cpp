@@ -1,0 +1,122 @@
+// What stays an expression, what is stored, and which sinks share a nest.
+#include "tests/unit/lower/plan.h"
+
+using namespace tilery;
+using namespace tilery::test;
+
+namespace {
+const cpu::Options disjoint = planOptions("avx512", true);
+std::string twiceReduced(const std::string &value) { return total("first", value) + total("second", value); }
+} // namespace
+
+TEST(Planner, AnElementwiseChainIsOneNest) {
+  std::string text = overRows(load("a", "ax") + load("b", "ay") + apply("c", "arith.addf", "%a, %b") +
+                              apply("d", "math.exp", "%c") + store("ao", "d"));
+  EXPECT_EQ(stepsOf(text, disjoint), "nest 64: store");
+  EXPECT_EQ(stepsOf(text), "nest 64: define #0, define #1\nnest 64: store"); // the result may lie over an operand, shifted
+}
+
+TEST(Planner, StoresShareANestWhereTheyTouchNoCommonMemory) {
+  std::string text = overRows(load("a", "ax") + store("ao", "a") + store("aq", "a"));
+  EXPECT_EQ(stepsOf(text, disjoint), "nest 64: store, store");
+  EXPECT_EQ(stepsOf(text),
+            "nest 64: define #0\nnest 64: store\nnest 64: store"); // the second one must not see what the first one wrote
+  EXPECT_EQ(stepsOf(overRows(load("a", "ax") + store("ao", "a") + store("ao", "a")), disjoint), "nest 64: store\nnest 64: store")
+      << "two stores to one argument stay in order";
+}
+
+TEST(Planner, ALoadIsKeptFromWhatOverwritesIt) {
+  // t = sum(y); x = y; q = t times the x from before
+  auto later = [](const std::string &overwrite) {
+    return overRows(load("a", "ax") + load("b", "ay") + overwrite + total("t", "b") +
+                    "  %s = tile.splat %t : f32 -> tensor<64xf32>\n" + apply("c", "arith.mulf", "%a, %s") + store("aq", "c"));
+  };
+  EXPECT_EQ(stepsOf(later(""), disjoint).find("define"), std::string::npos);
+  EXPECT_NE(stepsOf(later(store("ax", "b")), disjoint).find("define"), std::string::npos);
+  // In one nest every element is read before it is overwritten.
+  EXPECT_EQ(stepsOf(overRows(load("a", "ax") + load("b", "ay") + store("ax", "b") + store("aq", "a")), disjoint),
+            "nest 64: store, store");
+  EXPECT_EQ(stepsOf(overRows(load("a", "ax") + apply("b", "arith.addf", "%a, %a") + store("ax", "b"))), "nest 64: store");
+  // Shifted by one, an element is overwritten before it is read.
+  std::string shifted =
+      overRows("  %next = tile.access %x, %one steps(%one) bounds [1] (%zero, %n) : !tile.ptr<f32>, (i64), (i64, i64) -> "
+               "!tile.access<64xf32>\n" +
+               load("a", "ax") + store("next", "a"));
+  EXPECT_EQ(stepsOf(shifted), "nest 64: define #0\nnest 64: store");
+}
+
+TEST(Planner, AnExpressionIsStoredWhereItCostsMoreThanToReadItBack) {
+  auto readTwice = [](const std::string &expression) {
+    return overRows(load("a", "ax") + expression + total("sum", "b") + "  %s = tile.splat %sum : f32 -> tensor<64xf32>\n" +
+                    apply("c", "arith.mulf", "%b, %s") + store("ao", "c"));
+  };
+  EXPECT_EQ(stepsOf(readTwice(apply("b", "arith.addf", "%a, %a")), disjoint), "nest 64: reduce\nnest 64: store");
+  EXPECT_EQ(stepsOf(readTwice(apply("b", "math.exp", "%a")), disjoint), "nest 64: define #0, reduce\nnest 64: store");
+}
+
+TEST(Planner, AnExpressionOutsideALoopIsStoredBeforeIt) {
+  auto inLoop = [](const std::string &expression) {
+    return overRows(load("a", "ax") + expression +
+                    "  scf.for %i = %zero to %n step %one : i64 {\n"
+                    "    %to = tile.access %o, %i steps(%one) bounds [1] (%zero, %n) : !tile.ptr<f32>, (i64), (i64, i64) -> "
+                    "!tile.access<64xf32>\n  " +
+                    store("to", "b") + "  }\n");
+  };
+  EXPECT_EQ(stepsOf(inLoop(apply("b", "arith.addf", "%a, %a")), disjoint), "nest 64: define #0\nscf.for\n  nest 64: store");
+  EXPECT_EQ(stepsOf(inLoop("  %b = arith.constant dense<1.0> : tensor<64xf32>\n"), disjoint), "scf.for\n  nest 64: store");
+}
+
+TEST(Planner, AnExpressionThatIsBroadcastIsStored) {
+  auto broadcast = [](const std::string &expression) {
+    return overRows(
+        load("a", "ax") + expression +
+        "  %row = tile.expand_dims %b axis 0 : tensor<64xf32> -> tensor<1x64xf32>\n"
+        "  %wide = tile.broadcast %row : tensor<1x64xf32> -> tensor<32x64xf32>\n"
+        "  %to = tile.access %o, %zero steps(%n, %one) bounds [0, 1] (%zero, %n) : !tile.ptr<f32>, (i64, i64), (i64, i64) -> "
+        "!tile.access<32x64xf32>\n"
+        "  tile.store %to, %wide : !tile.access<32x64xf32>, tensor<32x64xf32>\n");
+  };
+  EXPECT_EQ(stepsOf(broadcast(apply("b", "math.exp", "%a")), disjoint), "nest 1 64: define #0\nnest 32 64: store");
+  EXPECT_EQ(stepsOf(broadcast(apply("b", "arith.addf", "%a, %a")), disjoint), "nest 32 64: store");
+}
+
+TEST(Planner, WhatReadsAReductionsResultComesAfterIt) {
+  std::string text = overRows(load("a", "ax") + total("sum", "a") + "  %s = tile.splat %sum : f32 -> tensor<64xf32>\n" +
+                              apply("b", "arith.divf", "%a, %s") + store("ao", "b"));
+  EXPECT_EQ(stepsOf(text, disjoint), "nest 64: reduce\nnest 64: store");
+  EXPECT_EQ(stepsOf(overRows(load("a", "ax") + twiceReduced("a") +
+                             "  %both = arith.addf %first, %second : f32\n"
+                             "  %s = tile.splat %both : f32 -> tensor<64xf32>\n" +
+                             store("ao", "s")),
+                    disjoint),
+            "nest 64: reduce, reduce\nnest 64: store");
+}
+
+TEST(Planner, FewRegistersKeepALongExpressionAndARowsReductionApart) {
+  std::string text =
+      overRows(load("a", "ax") + apply("b", "math.exp", "%a") + total("sum", "b") +
+               "  %s = tile.splat %sum : f32 -> tensor<64xf32>\n" + apply("c", "arith.mulf", "%b, %s") + store("ao", "c"));
+  EXPECT_EQ(stepsOf(text, planOptions("avx512", true)), "nest 64: define #0, reduce\nnest 64: store");
+  EXPECT_EQ(stepsOf(text, planOptions("avx2", true)), "nest 64: define #0\nnest 64: reduce\nnest 64: store");
+}
+
+namespace {
+std::string loopOf(const std::string &yields) {
+  return overRows(
+      load("a", "ax") + load("b", "ay") +
+      "  %r:2 = scf.for %i = %zero to %n step %one iter_args(%u = %a, %v = %b) -> (tensor<64xf32>, tensor<64xf32>) : i64 {\n" +
+      apply("w", "arith.addf", "%u, %v") + "    scf.yield " + yields +
+      " : tensor<64xf32>, tensor<64xf32>\n  }\n  tile.store %ao, %r#0 : !tile.access<64xf32>, tensor<64xf32>\n"
+      "  tile.store %aq, %r#1 : !tile.access<64xf32>, tensor<64xf32>\n");
+}
+} // namespace
+
+TEST(Planner, CarriedTilesAreCopiedOnlyWhereTheyChange) {
+  // The second tile stays: only the first one is written, at its own elements.
+  EXPECT_EQ(stepsOf(loopOf("%w, %v"), disjoint), "nest 64: copy #0, copy #1\nscf.for\n  nest 64: copy #0\nnest 64: store, store");
+}
+
+TEST(Planner, CarriedTilesThatChangePlacesNeedNoTemporaryInOneNest) {
+  EXPECT_EQ(stepsOf(loopOf("%v, %u"), disjoint),
+            "nest 64: copy #0, copy #1\nscf.for\n  nest 64: copy #0, copy #1\nnest 64: store, store");
+}

@@ -1,0 +1,110 @@
+// What is decided about a product: panels that programs share, where the result is written, how deep a panel is.
+#include "compiler/targets/cpu/dot_plan.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
+
+using namespace mlir;
+using namespace tilery;
+using namespace tilery::test;
+
+namespace {
+/// c = a b of 32 x 64 x 16 for each program; `%a` has the columns of K next to each other. `around`: a loop's beginning and end.
+std::string product(const std::string &type, const std::string &before = "", const std::string &after = "",
+                    const std::string &stepsOfB = "%n, %one") {
+  std::string t = type, f = type == "f64" ? "f64" : "f32";
+  return "tile.kernel @k(%x: !tile.ptr<" + t + ">, %y: !tile.ptr<" + t + ">, %o: !tile.ptr<" + f +
+         ">, %n: i64) {\n  %zero = arith.constant 0 : i64\n  %one = arith.constant 1 : i64\n"
+         "  %p = tile.program_id 0\n  %first = arith.extsi %p : i32 to i64\n" +
+         before + "  %ax = tile.access %x, %first steps(%n, %one) bounds [0, 0] () : !tile.ptr<" + t +
+         ">, (i64, i64), () -> !tile.access<32x16x" + t + ">\n  %ay = tile.access %y, %zero steps(" + stepsOfB +
+         ") bounds [0, 0] () : !tile.ptr<" + t + ">, (i64, i64), () -> !tile.access<16x64x" + t +
+         ">\n  %ao = tile.access %o, %first steps(%n, %one) bounds [0, 0] () : !tile.ptr<" + f +
+         ">, (i64, i64), () -> !tile.access<32x64x" + f + ">\n  %a = tile.load %ax : !tile.access<32x16x" + t +
+         "> -> tensor<32x16x" + t + ">\n  %b = tile.load %ay : !tile.access<16x64x" + t + "> -> tensor<16x64x" + t +
+         ">\n  %none = arith.constant dense<0.0> : tensor<32x64x" + f + ">\n  %c = tile.dot %a, %b, %none : tensor<32x16x" + t +
+         ">, tensor<16x64x" + t + "> -> tensor<32x64x" + f + ">\n  tile.store %ao, %c : !tile.access<32x64x" + f +
+         ">, tensor<32x64x" + f + ">\n" + after + "  tile.return\n}\n";
+}
+
+struct DotPlanTest : testing::Test {
+  OwningOpRef<ModuleOp> module;
+  std::unique_ptr<cpu::DotPlan> plan(const std::string &text, bool disjoint = true, const char *target = "avx512") {
+    module = parseSourceString<ModuleOp>(text, &context());
+    if (!module)
+      return nullptr;
+    Operation *product = nullptr;
+    module->walk([&](Operation *op) {
+      if (lower::isProduct(op))
+        product = op;
+    });
+    return cpu::planDot(product, *cpu::findTarget(target), disjoint, [](Value) { return false; });
+  }
+};
+} // namespace
+
+TEST_F(DotPlanTest, Sizes) {
+  auto p = plan(product("f32"));
+  ASSERT_TRUE(p);
+  EXPECT_EQ(std::tuple(p->batch, p->m, p->n, p->k), std::tuple(1, 32, 64, 16));
+  EXPECT_TRUE(p->startsAtZero);
+  EXPECT_TRUE(p->compute.isF32());
+  EXPECT_EQ(p->pack, 1);
+  EXPECT_TRUE(plan(product("f64"))->compute.isF64());
+  EXPECT_TRUE(plan(product("f16"))->compute.isF32());
+}
+
+TEST_F(DotPlanTest, PanelsAreSharedWhereEveryProgramSeesTheSameMemory) {
+  auto p = plan(product("f32"));
+  EXPECT_TRUE(p->a.shared && p->b.shared);
+  EXPECT_EQ(p->a.key.size(), 1u) << "the first factor depends on the program";
+  EXPECT_EQ(p->b.key.size(), 0u);
+  EXPECT_EQ(p->temporaries().size(), 0u);
+  auto overlapping = plan(product("f32"), false); // another program's result may lie in a factor
+  EXPECT_FALSE(overlapping->a.shared || overlapping->b.shared);
+  EXPECT_EQ(overlapping->temporaries().size(), 2u);
+}
+
+TEST_F(DotPlanTest, PanelsAreNotSharedInALoop) {
+  auto p = plan(product("f32", "  scf.for %i = %zero to %n step %one : i64 {\n", "  }\n"));
+  EXPECT_FALSE(p->a.shared || p->b.shared);
+}
+
+TEST_F(DotPlanTest, PanelsAreNotSharedWhereTheKernelWritesThem) {
+  std::string store = "  tile.store %ay, %b : !tile.access<16x64xf32>, tensor<16x64xf32>\n";
+  auto p = plan(product("f32", "", store));
+  EXPECT_TRUE(p->a.shared);
+  EXPECT_FALSE(p->b.shared);
+}
+
+TEST_F(DotPlanTest, TheResultIsWrittenAtOnceWhereNothingElseTouchesItsMemory) {
+  EXPECT_TRUE(plan(product("f32"))->directStore);
+  EXPECT_FALSE(plan(product("f32"), false)->directStore);
+  std::string again = "  tile.store %ao, %none : !tile.access<32x64xf32>, tensor<32x64xf32>\n";
+  EXPECT_FALSE(plan(product("f32", "", again))->directStore) << "two stores to one argument";
+  std::string use = "  %twice = arith.addf %c, %c : tensor<32x64xf32>\n";
+  EXPECT_FALSE(plan(product("f32", "", use))->directStore) << "the result has another use";
+}
+
+TEST_F(DotPlanTest, PackingTransposesWhatIsContiguousAlongK) {
+  EXPECT_FALSE(plan(product("f32"))->b.across);
+  EXPECT_TRUE(plan(product("f32", "", "", "%one, %n"))->b.across);
+}
+
+TEST_F(DotPlanTest, PairsOfBf16WhereTheMachineIsFastAtThem) {
+  for (const char *target : {"avx2", "avx512", "sapphirerapids"}) {
+    bool fast = cpu::findTarget(target)->fastDotBF16;
+    auto p = plan(product("bf16"), true, target);
+    EXPECT_EQ(p->pack, fast ? 2 : 1) << target;
+    EXPECT_EQ(p->packedK(), fast ? 8 : 16) << target;
+    EXPECT_EQ(plan(product("f16"), true, target)->pack, 1) << target;
+  }
+}
+
+TEST_F(DotPlanTest, BlocksFitTheRegisters) {
+  for (const char *target : {"avx2", "avx512"}) {
+    auto p = plan(product("f32"), true, target);
+    const cpu::CpuTarget &machine = *cpu::findTarget(target);
+    int64_t lanes = machine.vectorBits / 32, vectors = p->blocking.rows.width * p->blocking.columns.width / lanes;
+    EXPECT_LT(vectors, int64_t(machine.vectorRegisters)) << target;
+    EXPECT_GE(vectors, int64_t(machine.vectorRegisters) / 2) << target;
+  }
+}
