@@ -129,6 +129,41 @@ def without_types(signature):
     return signature.replace(parameters=parameters, return_annotation=signature.empty)
 
 
+def values_stub():
+    """core/tile/value.pyi: what is set on the class of tiles by rows, operators and `member` stands in no source."""
+    module = importlib.import_module("tilery.core.tile.value")
+    importlib.import_module("tilery.core.tile")  # gives tiles their methods
+    text = f"{HEAD}from typing import Any\n"
+    for name, value in vars(module).items():
+        if getattr(value, "__module__", None) != module.__name__ or name.startswith("_"):
+            continue
+        if inspect.isfunction(value):
+            text += f"\ndef {name}{untyped(value)} -> Any: ...\n"
+            continue
+        text += f"\nclass {name}:\n    handle: Any\n    constant: Any\n" if name == "tensor" else f"\nclass {name}:\n"
+        for attribute, item in sorted(vars(value).items()):
+            if isinstance(item, property):
+                text += f"    @property\n    def {attribute}(self) -> Any: ...\n"
+            elif inspect.isfunction(item):
+                result = "None" if attribute == "__init__" else "bool" if attribute == "__bool__" else "Any"
+                text += f"    def {attribute}{untyped(item, 'self')} -> {result}: ...\n"
+    return text
+
+
+def untyped(function, bound=None):
+    """A signature as a stub says it; a method's first parameter is called `bound`."""
+    words = []
+    for index, p in enumerate(inspect.signature(function).parameters.values()):
+        if bound and not index:
+            words.append(bound)
+            continue
+        if p.kind is p.KEYWORD_ONLY and not any(word.startswith("*") for word in words):
+            words.append("*")
+        star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        words.append(f"{star}{p.name}: Any" + (" = ..." if p.default is not p.empty else ""))
+    return f"({', '.join(words)})"
+
+
 def code(names):
     return ", ".join(f"`{name}`" for name in names)
 
@@ -207,7 +242,8 @@ def page():
 def texts():
     """{path: text} of everything that is made."""
     modules = (*HOMES, *SHARING, *ALIASES)
-    return {PAGE: "".join(page()), **{stub_path(module): stub(module) for module in modules}}
+    made = {stub_path(module): stub(module) for module in modules}
+    return {PAGE: "".join(page()), stub_path("core.tile.value"): values_stub(), **made}
 
 
 def main():

@@ -4,7 +4,6 @@ import itertools
 import zlib
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import torch
 from core.functions import references
@@ -42,7 +41,7 @@ def operand(dtype, seed):
     if dtype == "bool":
         return random.integers(0, 2, N).astype(bool)
     if references.is_float(dtype):
-        info = ml_dtypes.finfo(kind)
+        info = references.ml_dtypes.finfo(kind)
         limits = [float(v) for v in (info.max, info.tiny, info.smallest_subnormal, info.tiny * 0.75)]
         edges = np.array([*FLOAT_EDGES, *limits, *(-v for v in limits)])
         wide = random.normal(size=N) * np.exp(random.uniform(-12, 12, N))

@@ -4,12 +4,12 @@ Python's integers; rounded by NumPy and ml_dtypes."""
 import math
 import types
 
-import ml_dtypes
-import mpmath
 import numpy as np
+import pytest
 
 from tilery.core.functions.host import NAMES, evaluator
 
+ml_dtypes, mpmath = pytest.importorskip("ml_dtypes"), pytest.importorskip("mpmath")
 mpmath.mp.prec = 200
 NUMPY = {
     "bool": np.dtype(bool),
