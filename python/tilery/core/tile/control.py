@@ -1,23 +1,26 @@
 """Loops, hints and compile-time checks."""
 
+from __future__ import annotations
+
 import builtins
+from typing import Any
 
 from ...frontend import Range
 from .types import unwrap
-from .value import constant_of
+from .value import Operand, constant_of, tensor
 
 
 def range(
-    arg1,
-    arg2=None,
-    step=None,
-    num_stages=None,
-    loop_unroll_factor=None,
-    disallow_acc_multi_buffer=False,
-    flatten=False,
-    warp_specialize=False,
-    disable_licm=False,
-):
+    arg1: Operand,
+    arg2: Operand | None = None,
+    step: Operand | None = None,
+    num_stages: int | None = None,
+    loop_unroll_factor: int | None = None,
+    disallow_acc_multi_buffer: bool = False,
+    flatten: bool = False,
+    warp_specialize: bool = False,
+    disable_licm: bool = False,
+) -> Range:
     """A run-time loop with hints for back ends that schedule one."""
     step = 1 if unwrap(step) is None else unwrap(step)
     hints = {
@@ -32,7 +35,7 @@ def range(
     return Range(unwrap(arg1), unwrap(arg2), step, **{name: value for name, value in hints.items() if value})
 
 
-def static_range(arg1, arg2=None, step=None):
+def static_range(arg1: Operand, arg2: Operand | None = None, step: Operand | None = None) -> builtins.range:
     """A loop that is unrolled at compile time."""
     bounds = [constant_of(a, "a bound of static_range") for a in (arg1, arg2, step) if unwrap(a) is not None]
     return builtins.range(*bounds)
@@ -41,28 +44,28 @@ def static_range(arg1, arg2=None, step=None):
 class condition:
     """The condition of a `while`, with hints."""
 
-    def __new__(cls, arg1, disable_licm=False):
+    def __new__(cls, arg1: Any, disable_licm: bool = False) -> Any:
         return arg1
 
 
-def multiple_of(input, values):
+def multiple_of(input: tensor, values: Any) -> tensor:
     """Promises that values are multiples; a hint."""
     return input
 
 
-def max_contiguous(input, values):
+def max_contiguous(input: tensor, values: Any) -> tensor:
     """Promises contiguous runs; a hint."""
     return input
 
 
-def max_constancy(input, values):
+def max_constancy(input: tensor, values: Any) -> tensor:
     """Promises equal runs; a hint."""
     return input
 
 
-def assume(cond):
+def assume(cond: Operand) -> None:
     """Promises a condition; a hint."""
 
 
-def debug_barrier():
+def debug_barrier() -> None:
     """Waits for the threads of a program; a program here is one thread."""

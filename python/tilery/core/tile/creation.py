@@ -1,29 +1,33 @@
 """Programs, ranges and tiles made of nothing."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ...errors import error
 from . import types
 from .types import unwrap
-from .value import constant_of, member, native, plain, shape_of, tensor, to_tensor, wrap
+from .value import Operand, constant_of, member, native, plain, shape_of, tensor, to_tensor, wrap
 
 
-def _axis(axis, what):
+def _axis(axis: Any, what: str) -> int:
     axis = constant_of(axis, f"the axis of {what}")
     if axis not in (0, 1, 2):
         raise error(ValueError, f"{what} axis must be 0, 1 or 2, got {axis}")
     return axis
 
 
-def program_id(axis):
+def program_id(axis: int) -> tensor:
     """Coordinate of this program on a grid axis, as an int32 scalar."""
     return wrap(native().program_id(_axis(axis, "program_id")))
 
 
-def num_programs(axis):
+def num_programs(axis: int) -> tensor:
     """Extent of a grid axis, as an int32 scalar."""
     return wrap(native().num_programs(_axis(axis, "num_programs")))
 
 
-def arange(start, end):
+def arange(start: int, end: int) -> tensor:
     """The int32 tile [start, start + 1, ..., end - 1]. Any length works here; upstream takes powers of two."""
     start, end = constant_of(start, "arange's start"), constant_of(end, "arange's end")
     for bound in (start, end):
@@ -32,7 +36,7 @@ def arange(start, end):
     return wrap(native().arange(start, end))
 
 
-def full(shape, value, dtype):
+def full(shape: Any, value: Operand, dtype: types.dtype) -> tensor:
     """A tile of one value, a number or a scalar."""
     value = plain(value)
     shape = shape_of(shape)
@@ -43,18 +47,18 @@ def full(shape, value, dtype):
     return wrap(native().full(shape, value, unwrap(dtype)))
 
 
-def zeros(shape, dtype):
+def zeros(shape: Any, dtype: types.dtype) -> tensor:
     """A tile of zeros."""
     return full(shape, 0, dtype)
 
 
-def zeros_like(input):
+def zeros_like(input: tensor) -> tensor:
     """A tile of zeros like another."""
     return zeros(input.shape, input.dtype)
 
 
 @member
-def cast(input, dtype, fp_downcast_rounding=None, bitcast=False):
+def cast(input: Operand, dtype: types.dtype, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> tensor:
     """Conversion to another element type: by value (round to nearest even, or "rtz" towards zero), or of the same bits."""
     input, dtype, rounding = to_tensor(input), unwrap(dtype), unwrap(fp_downcast_rounding)
     if rounding not in (None, "rtne", "rtz"):
@@ -68,9 +72,9 @@ def cast(input, dtype, fp_downcast_rounding=None, bitcast=False):
     return wrap(native().cast(input, dtype, rounding == "rtz"))
 
 
-def to(self, dtype, fp_downcast_rounding=None, bitcast=False):
+def to(self: tensor, dtype: types.dtype, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> tensor:
     """Conversion to another element type, see `cast`."""
     return cast(self, dtype, fp_downcast_rounding, bitcast)
 
 
-tensor.to = to
+setattr(tensor, "to", to)

@@ -1,17 +1,21 @@
 """Printing and assertions."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ...errors import error, kind
 from .types import unwrap
-from .value import native, plain, tensor, to_tensor, tracer
+from .value import Operand, native, plain, tensor, to_tensor, tracer
 
 
-def static_print(*values, sep=" ", end="\n", file=None, flush=False):
+def static_print(*values: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False) -> None:
     """Prints while the kernel is compiled."""
     if not tracer().dry:
         print(*(unwrap(v) for v in values), sep=sep, end=end, file=file, flush=flush)
 
 
-def static_assert(cond, msg=""):
+def static_assert(cond: Any, msg: str = "") -> None:
     """Fails at compile time if a compile-time condition is false."""
     cond = unwrap(cond)
     if isinstance(cond, tensor):
@@ -20,12 +24,12 @@ def static_assert(cond, msg=""):
         raise kind(AssertionError)(f"static_assert failed: {unwrap(msg)}" if unwrap(msg) else "static_assert failed")
 
 
-def device_print(prefix, *args, hex=False):
+def device_print(prefix: str, *args: Operand, hex: bool = False) -> None:
     """Prints values when the kernel runs."""
     native().print(unwrap(prefix), [to_tensor(a) for a in args], bool(unwrap(hex)))
 
 
-def device_assert(cond, msg="", mask=None):
+def device_assert(cond: Operand, msg: str = "", mask: Operand | None = None) -> None:
     """Stops the launch if a condition is false; only with debug=True or TRITON_DEBUG=1."""
     if tracer().debug:
         native().assert_true(plain(cond), unwrap(msg) or "device_assert failed", unwrap(mask))

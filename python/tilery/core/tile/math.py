@@ -1,12 +1,16 @@
 """Functions of tl.math that are written out; the others are rows of the table of functions."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import elementwise, reduction
 from .types import unwrap
-from .value import member
+from .value import member, tensor
 
 
 @member
-def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
+def softmax(x: tensor, dim: int | None = None, keep_dims: bool = False, ieee_rounding: bool = False) -> tensor:
     """exp(x - max) over its sum, along a dimension (0 by default)."""
     axis = 0 if unwrap(dim) is None else dim
     numerator = elementwise.exp(x - reduction.max(x, axis, keep_dims=True))
@@ -14,13 +18,13 @@ def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
 
 
 @member
-def cdiv(x, div):
+def cdiv(x: Any, div: Any) -> Any:
     """x / div rounded up; of host ints too."""
     x, div = unwrap(x), unwrap(div)
     return (x + (div - 1)) // div
 
 
-def swizzle2d(i, j, size_i, size_j, size_g):
+def swizzle2d(i: tensor, j: tensor, size_i: Any, size_j: Any, size_g: Any) -> tuple[tensor, tensor]:
     """Row-major (i, j) renumbered in groups of size_g rows, column-major within a group."""
     ij = i * size_j + j
     group_size = size_g * size_j

@@ -1,16 +1,21 @@
 """Reductions, scans, sorting and dot."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from tilery import _native
 
 from ...errors import error
 from ...frontend.trace import Region
-from . import creation
+from . import creation, types
 from . import shape as shapes
 from .types import float32, int32, uint32, unwrap
-from .value import constant_of, member, native, tensor, to_tensor, tracer, wrap
+from .value import Operand, constant_of, member, native, tensor, to_tensor, tracer, wrap
 
 
-def _axis(x, axis, what):
+def _axis(x: tensor, axis: Any, what: str) -> Any:
     axis = constant_of(axis, f"{what}'s axis")
     rank = len(x.handle.shape)
     if axis is not None and not -rank <= axis < rank:
@@ -18,18 +23,18 @@ def _axis(x, axis, what):
     return axis if axis is None else axis % rank
 
 
-def _known(kind, x, axis, keep_dims, what):
+def _known(kind: str, x: tensor, axis: Any, keep_dims: bool, what: str) -> tensor:
     return wrap(native().reduce(kind, x, _axis(x, axis, what), bool(unwrap(keep_dims))))
 
 
-def _widen(x):
+def _widen(x: tensor) -> tensor:
     """Sums of narrow ints are made in 32 bits."""
     if x.dtype.is_int() and x.dtype.primitive_bitwidth < 32:
         return creation.cast(x, int32 if x.dtype.is_int_signed() else uint32)
     return x
 
 
-def _widen_for_order(x):
+def _widen_for_order(x: tensor) -> tensor:
     if x.dtype.is_floating() and x.dtype.primitive_bitwidth < 32:
         return creation.cast(x, float32)
     if x.dtype.is_int() and x.dtype.primitive_bitwidth < 32:
@@ -38,15 +43,21 @@ def _widen_for_order(x):
 
 
 @member
-def sum(input, axis=None, keep_dims=False, dtype=None):
+def sum(input: Operand, axis: int | None = None, keep_dims: bool = False, dtype: types.dtype | None = None) -> tensor:
     """Sum along an axis, or of all elements."""
     input = to_tensor(input)
-    input = _widen(input) if unwrap(dtype) is None else creation.cast(input, dtype)
+    input = creation.cast(input, dtype) if dtype is not None and unwrap(dtype) is not None else _widen(input)
     return _known("sum", input, axis, keep_dims, "sum")
 
 
-def _extreme(kind, is_max):
-    def function(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+def _extreme(kind: str, is_max: bool) -> Callable[..., Any]:
+    def function(
+        input: Operand,
+        axis: int | None = None,
+        return_indices: bool = False,
+        return_indices_tie_break_left: bool = True,
+        keep_dims: bool = False,
+    ) -> Any:
         input = _widen_for_order(to_tensor(input))
         if unwrap(return_indices):
             value, index = native().arg_reduce(
@@ -63,8 +74,8 @@ def _extreme(kind, is_max):
 max, min = _extreme("max", True), _extreme("min", False)
 
 
-def _arg(name, is_max):
-    def function(input, axis, tie_break_left=True, keep_dims=False):
+def _arg(name: str, is_max: bool) -> Callable[..., tensor]:
+    def function(input: Operand, axis: int, tie_break_left: bool = True, keep_dims: bool = False) -> tensor:
         input = _widen_for_order(to_tensor(input))
         return wrap(
             native().arg_reduce(is_max, input, _axis(input, axis, name), bool(unwrap(keep_dims)), bool(unwrap(tie_break_left)))[1]
@@ -78,8 +89,8 @@ def _arg(name, is_max):
 argmax, argmin = _arg("argmax", True), _arg("argmin", False)
 
 
-def _integers(name, kind):
-    def function(input, axis=None, keep_dims=False):
+def _integers(name: str, kind: str) -> Callable[..., tensor]:
+    def function(input: Operand, axis: int | None = None, keep_dims: bool = False) -> tensor:
         input = to_tensor(input)
         if not input.dtype.is_int():
             raise error(ValueError, f"{name} takes ints, got {input.dtype}")
@@ -93,7 +104,7 @@ def _integers(name, kind):
 xor_sum, reduce_or = _integers("xor_sum", "xor"), _integers("reduce_or", "or")
 
 
-def _combine(begin, end, inputs, function, what):
+def _combine(begin: Callable[[], Any], end: Callable[[Any], Any], inputs: list[tensor], function: Any, what: str) -> list[tensor]:
     """Traces a combine function into the region that `begin` opens."""
     trace, count = tracer(), len(inputs)
     arguments = [wrap(v) for v in begin()]
@@ -107,16 +118,16 @@ def _combine(begin, end, inputs, function, what):
     return [wrap(v) for v in end(results)]
 
 
-def _scalar(x):
+def _scalar(x: tensor) -> _native.Type:
     return _native.Type(x.handle.dtype)
 
 
-def _tuple_of(input):
+def _tuple_of(input: Any) -> tuple[list[tensor], bool]:
     return (list(input), True) if isinstance(input, (tuple, list)) else ([to_tensor(input)], False)
 
 
 @member
-def reduce(input, axis, combine_fn, keep_dims=False):
+def reduce(input: Any, axis: int | None, combine_fn: Any, keep_dims: bool = False) -> Any:
     """Reduction by a function of 2n scalars that returns n; `input` is a tile or a tuple of n tiles."""
     inputs, many = _tuple_of(input)
     axis = _axis(inputs[0], axis, "reduce")
@@ -134,7 +145,7 @@ def reduce(input, axis, combine_fn, keep_dims=False):
 
 
 @member
-def associative_scan(input, axis, combine_fn, reverse=False):
+def associative_scan(input: Any, axis: int, combine_fn: Any, reverse: bool = False) -> Any:
     """Running reduction along an axis by a function of 2n scalars that returns n."""
     inputs, many = _tuple_of(input)
     axis = _axis(inputs[0], axis, "associative_scan")
@@ -146,9 +157,9 @@ def associative_scan(input, axis, combine_fn, reverse=False):
 
 
 @member
-def cumsum(input, axis=0, reverse=False, dtype=None):
+def cumsum(input: tensor, axis: int = 0, reverse: bool = False, dtype: types.dtype | None = None) -> tensor:
     """Running sum along an axis."""
-    if unwrap(dtype) is not None:
+    if dtype is not None and unwrap(dtype) is not None:
         input = creation.cast(input, dtype)
     elif input.dtype.name == "bf16":
         input = creation.cast(input, float32)
@@ -158,7 +169,7 @@ def cumsum(input, axis=0, reverse=False, dtype=None):
 
 
 @member
-def cumprod(input, axis=0, reverse=False):
+def cumprod(input: tensor, axis: int = 0, reverse: bool = False) -> tensor:
     """Running product along an axis."""
     if input.dtype.name == "bf16":
         input = creation.cast(input, float32)
@@ -166,13 +177,13 @@ def cumprod(input, axis=0, reverse=False):
 
 
 @member
-def sort(x, dim=None, descending=False):
+def sort(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
     """The elements along a dimension (the last one) in order."""
     return wrap(native().sort(x, _axis(x, -1 if unwrap(dim) is None else dim, "sort"), bool(unwrap(descending))))
 
 
 @member
-def topk(x, k, dim=None):
+def topk(x: tensor, k: int, dim: int | None = None) -> tensor:
     """The k largest elements along the last dimension, largest first."""
     axis, k = _axis(x, -1 if unwrap(dim) is None else dim, "topk"), constant_of(k, "topk's k")
     ordered, shape = sort(x, axis, True), x.shape
@@ -182,12 +193,20 @@ def topk(x, k, dim=None):
 
 
 @member
-def histogram(input, num_bins, mask=None):
+def histogram(input: tensor, num_bins: int, mask: Operand | None = None) -> tensor:
     """How often each of 0 .. num_bins - 1 occurs, as int32."""
     return wrap(native().histogram(input, constant_of(num_bins, "histogram's number of bins"), unwrap(mask)))
 
 
-def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_imprecise_acc=None, out_dtype=float32):
+def dot(
+    input: Operand,
+    other: Operand,
+    acc: tensor | None = None,
+    input_precision: str | None = None,
+    allow_tf32: bool | None = None,
+    max_num_imprecise_acc: int | None = None,
+    out_dtype: types.dtype = float32,
+) -> tensor:
     """Matrix product of two tiles (or of two batches of them), added to `acc`."""
     input, other, acc = to_tensor(input), to_tensor(other), unwrap(acc)
     precision, allow_tf32 = unwrap(input_precision), unwrap(allow_tf32)

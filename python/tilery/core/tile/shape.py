@@ -1,19 +1,23 @@
 """Functions that move elements: shapes, order, joining and picking."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ...errors import error
 from . import creation
 from .types import unwrap
-from .value import constant_of, member, native, plain, shape_of, to_tensor, wrap
+from .value import Operand, constant_of, member, native, plain, shape_of, tensor, to_tensor, wrap
 
 
-def _spread(values):
+def _spread(values: Any) -> Any:
     """f(x, 1, 2) and f(x, (1, 2)) mean the same."""
     if len(values) == 1:
         values = unwrap(values[0])
     return values if isinstance(values, (tuple, list)) else (values,)
 
 
-def _axis(value, axis, what):
+def _axis(value: tensor, axis: Any, what: str) -> int:
     axis, rank = constant_of(axis, f"{what}'s dimension"), len(value.handle.shape)
     if not isinstance(axis, int) or not -rank <= axis < rank:
         raise error(ValueError, f"{what}: dimension {axis} is outside a tile of shape {value.shape}")
@@ -21,19 +25,19 @@ def _axis(value, axis, what):
 
 
 @member
-def broadcast_to(input, *shape):
+def broadcast_to(input: Operand, *shape: Any) -> tensor:
     """The tile repeated along dimensions of size 1 (and new ones on the left)."""
     return wrap(native().broadcast_to(to_tensor(input), shape_of(_spread(shape))))
 
 
-def broadcast(input, other):
+def broadcast(input: Operand, other: Operand) -> tuple[tensor, tensor]:
     """Both tiles at their common shape."""
     a, b = native().broadcast(to_tensor(input), to_tensor(other))
     return wrap(a), wrap(b)
 
 
 @member
-def expand_dims(input, axis):
+def expand_dims(input: Operand, axis: Any) -> tensor:
     """New dimensions of size 1; an axis counts in the result."""
     input, axis = to_tensor(input), unwrap(axis)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -44,7 +48,7 @@ def expand_dims(input, axis):
 
 
 @member
-def squeeze(input, dim):
+def squeeze(input: tensor, dim: int) -> tensor:
     """The tile without a dimension of size 1."""
     axis = _axis(input, dim, "squeeze")
     if input.shape[axis] != 1:
@@ -53,37 +57,37 @@ def squeeze(input, dim):
 
 
 @member
-def unsqueeze(input, dim):
+def unsqueeze(input: tensor, dim: int) -> tensor:
     """A new dimension of size 1."""
     return expand_dims(input, dim)
 
 
 @member
-def reshape(input, *shape, can_reorder=False):
+def reshape(input: Operand, *shape: Any, can_reorder: bool = False) -> tensor:
     """The elements in row-major order under another shape."""
     return wrap(native().reshape(to_tensor(input), shape_of(_spread(shape))))
 
 
 @member
-def view(input, *shape):
+def view(input: Operand, *shape: Any) -> tensor:
     """The elements in row-major order under another shape."""
     return reshape(input, *shape)
 
 
 @member
-def ravel(input, can_reorder=False):
+def ravel(input: tensor, can_reorder: bool = False) -> tensor:
     """All elements in one dimension."""
     return reshape(input, [input.numel])
 
 
 @member
-def permute(input, *dims):
+def permute(input: tensor, *dims: Any) -> tensor:
     """The dimensions in another order."""
     return wrap(native().permute(input, [constant_of(d, "permute's dimension") for d in _spread(dims)]))
 
 
 @member
-def trans(input, *dims):
+def trans(input: tensor, *dims: Any) -> tensor:
     """The last two dimensions exchanged, or the dimensions in the given order."""
     if dims:
         return permute(input, *dims)
@@ -93,13 +97,13 @@ def trans(input, *dims):
 
 
 @member
-def transpose(input, *dims):
+def transpose(input: tensor, *dims: Any) -> tensor:
     """The last two dimensions exchanged, or the dimensions in the given order."""
     return trans(input, *dims)
 
 
 @member
-def flip(x, dim=None):
+def flip(x: tensor, dim: int | None = None) -> tensor:
     """The elements along a dimension (the last one) in reverse order."""
     axis = _axis(x, -1 if unwrap(dim) is None else dim, "flip")
     size, shape = x.shape[axis], [1] * len(x.shape)
@@ -108,26 +112,26 @@ def flip(x, dim=None):
     return gather(x, broadcast_to(index, x.shape), axis)
 
 
-def join(a, b):
+def join(a: Operand, b: Operand) -> tensor:
     """Both tiles side by side in a new last dimension of size 2."""
     return wrap(native().join(to_tensor(a), to_tensor(b)))
 
 
 @member
-def split(a):
+def split(a: tensor) -> tuple[tensor, tensor]:
     """The two halves of a last dimension of size 2."""
     x, y = native().split(a)
     return wrap(x), wrap(y)
 
 
-def interleave(a, b):
+def interleave(a: Operand, b: Operand) -> tensor:
     """The elements of both tiles in turn along the last dimension."""
     both = join(a, b)
     shape = both.shape
     return reshape(both, [2 * shape[0]] if len(shape) == 2 else shape[:-2] + [2 * shape[-2]])
 
 
-def cat(input, other, can_reorder=False, dim=0):
+def cat(input: tensor, other: tensor, can_reorder: Any = False, dim: int = 0) -> tensor:
     """Both tiles one after the other along a dimension."""
     dim = constant_of(dim, "cat's dimension")
     if isinstance(unwrap(can_reorder), int) and not isinstance(unwrap(can_reorder), bool):
@@ -136,12 +140,12 @@ def cat(input, other, can_reorder=False, dim=0):
 
 
 @member
-def gather(src, index, axis):
+def gather(src: tensor, index: tensor, axis: int) -> tensor:
     """result[i, j] = src[index[i, j], j] for axis 0."""
     axis = _axis(src, axis, "gather")
     return wrap(native().take(src, index, axis))
 
 
-def where(condition, x, y):
+def where(condition: Operand, x: Operand, y: Operand) -> tensor:
     """x where the condition holds, y elsewhere; both are computed."""
     return wrap(native().select(plain(condition), plain(x), plain(y)))

@@ -1,15 +1,19 @@
 """The symbolic value that a kernel computes with, and access to the trace it belongs to."""
 
+from __future__ import annotations
+
 import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ...errors import error
 from . import types
-from .types import unwrap
+from .types import constexpr, unwrap
 
 _active = threading.local()
 
 
-def tracer():
+def tracer() -> Any:
     """The trace that is running on this thread."""
     current = getattr(_active, "tracer", None)
     if current is None:
@@ -21,7 +25,7 @@ def tracer():
     return current
 
 
-def native():
+def native() -> Any:
     """The builder of the running trace."""
     return tracer().native
 
@@ -29,18 +33,18 @@ def native():
 class activate:
     """Makes a trace the running one of this thread."""
 
-    def __init__(self, new):
+    def __init__(self, new: Any) -> None:
         self.new = new
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         self.old = getattr(_active, "tracer", None)
         _active.tracer = self.new
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         _active.tracer = self.old
 
 
-def constant_of(value, what):
+def constant_of(value: Any, what: str) -> Any:
     """A compile-time int, or an error that names what needs it."""
     value = unwrap(value)
     if isinstance(value, tensor):
@@ -54,7 +58,7 @@ def constant_of(value, what):
     return value
 
 
-def shape_of(shape):
+def shape_of(shape: Any) -> list[int]:
     """A tile's shape as a list of ints."""
     shape = unwrap(shape)
     if not isinstance(shape, (tuple, list)):
@@ -68,11 +72,11 @@ def shape_of(shape):
     return out
 
 
-def wrap(handle):
+def wrap(handle: Any) -> tensor:
     return tensor(handle)
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """What the builder takes: constexpr opened, sequences refused."""
     return unwrap(value)
 
@@ -82,40 +86,50 @@ class tensor:
 
     __slots__ = ("handle", "constant")
 
-    def __init__(self, handle, constant=None):
+    if TYPE_CHECKING:  # operators are made below, methods by `member`
+
+        def _of_two(self, other: Any) -> tensor: ...
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _of_two
+        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _of_two
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _of_two
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, handle: Any, constant: Any = None) -> None:
         self.handle = handle
         self.constant = constant  # the number, if the value is one written in the program
 
     @property
-    def __tile_value__(self):
+    def __tile_value__(self) -> Any:
         return self.handle
 
     @property
-    def dtype(self):
+    def dtype(self) -> Any:
         return types.of_native(self.handle.type)
 
     @property
-    def shape(self):
+    def shape(self) -> list[int]:
         return list(self.handle.shape)
 
     @property
-    def type(self):
+    def type(self) -> Any:
         shape = self.handle.shape
         return types.block_type(self.dtype, shape) if shape else self.dtype
 
     @property
-    def numel(self):
+    def numel(self) -> int:
         total = 1
         for size in self.handle.shape:
             total *= size
         return total
 
     @property
-    def T(self):
+    def T(self) -> tensor:
         rank = len(self.handle.shape)
         return wrap(native().permute(self, list(range(rank - 2)) + [rank - 1, rank - 2]))
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> tensor:
         index = index if isinstance(index, tuple) else (index,)
         result, axis = self, 0
         if Ellipsis in [i for i in index if i is Ellipsis]:
@@ -135,51 +149,51 @@ class tensor:
             axis += 1
         return result
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
         raise error(
             TypeError,
             "an element of a tile cannot be assigned",
             hint="use tl.where to make a new tile, or tl.store to write memory",
         )
 
-    def __bool__(self):
+    def __bool__(self) -> NoReturn:
         raise error(
             TypeError,
             f"a run-time value of type {self.handle.type} has no truth at compile time",
             hint="use it in `if`, `while`, `and`, `or`, `not` of a kernel, or in tl.where",
         )
 
-    def __index__(self):
+    def __index__(self) -> int:
         return constant_of(self, "an index or a size")
 
-    def __iter__(self):
+    def __iter__(self) -> NoReturn:
         raise error(TypeError, f"cannot loop over a value of type {self.handle.type}")
 
-    def __neg__(self):
+    def __neg__(self) -> tensor:
         return wrap(native().unary("-", self))
 
-    def __invert__(self):
+    def __invert__(self) -> tensor:
         return wrap(native().unary("~", self))
 
-    def __pos__(self):
+    def __pos__(self) -> tensor:
         return self
 
-    def __abs__(self):
+    def __abs__(self) -> tensor:
         return wrap(native().unary("abs", self))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.handle.type}>"
 
     __hash__ = object.__hash__
 
-    def logical_and(self, other):
+    def logical_and(self, other: Any) -> tensor:
         return wrap(native().binary("and", self, plain(other)))
 
-    def logical_or(self, other):
+    def logical_or(self, other: Any) -> tensor:
         return wrap(native().binary("or", self, plain(other)))
 
 
-def _operator(symbol, reverse):
+def _operator(symbol: str, reverse: bool) -> Callable[[tensor, Any], tensor]:
     if reverse:
         return lambda self, other: wrap(native().binary(symbol, plain(other), self))
     return lambda self, other: wrap(native().binary(symbol, self, plain(other)))
@@ -204,24 +218,31 @@ for _symbol, _method in {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt
     setattr(tensor, f"__{_method}__", _operator(_symbol, False))
 
 
-def _equal(self, other):
+def _equal(self: tensor, other: Any) -> Any:
     return False if other is None else wrap(native().binary("==", self, plain(other)))
 
 
-def _different(self, other):
+def _different(self: tensor, other: Any) -> Any:
     return True if other is None else wrap(native().binary("!=", self, plain(other)))
 
 
-tensor.__eq__, tensor.__ne__ = _equal, _different
+setattr(tensor, "__eq__", _equal)
+setattr(tensor, "__ne__", _different)
 
 
-def member(function):
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def member(function: _Function) -> _Function:
     """Makes a function of tl a method of tensors too."""
     setattr(tensor, function.__name__, function)
     return function
 
 
-def to_tensor(value):
+Operand = tensor | constexpr | float  # what functions take for a tile: a number takes the type of the tile beside it
+
+
+def to_tensor(value: Any) -> tensor:
     """A number as a scalar of its own type; tensors as they are."""
     value = unwrap(value)
     if isinstance(value, tensor):
