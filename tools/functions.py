@@ -133,21 +133,29 @@ def values_stub():
     """core/tile/value.pyi: what is set on the class of tiles by rows, operators and `member` stands in no source."""
     module = importlib.import_module("tilery.core.tile.value")
     importlib.import_module("tilery.core.tile")  # gives tiles their methods
-    text = f"{HEAD}from typing import Any\n"
+    text = f"{HEAD}from collections.abc import Callable\nfrom typing import Any, TypeVar\n\nfrom .types import constexpr\n"
+    text += '\n_Function = TypeVar("_Function", bound=Callable[..., Any])\n'
     for name, value in vars(module).items():
         if getattr(value, "__module__", None) != module.__name__ or name.startswith("_"):
             continue
         if inspect.isfunction(value):
-            text += f"\ndef {name}{untyped(value)} -> Any: ...\n"
+            text += f"\ndef {name}{untyped(value)} -> {result_of(value)}: ...\n"
             continue
         text += f"\nclass {name}:\n    handle: Any\n    constant: Any\n" if name == "tensor" else f"\nclass {name}:\n"
         for attribute, item in sorted(vars(value).items()):
             if isinstance(item, property):
                 text += f"    @property\n    def {attribute}(self) -> Any: ...\n"
             elif inspect.isfunction(item):
-                result = "None" if attribute == "__init__" else "bool" if attribute == "__bool__" else "Any"
+                result = "bool" if attribute == "__bool__" else result_of(item)
                 text += f"    def {attribute}{untyped(item, 'self')} -> {result}: ...\n"
-    return text
+    text = text.replace("def member(function: Any) -> Any", "def member(function: _Function) -> _Function")
+    return f"{text}\nOperand = tensor | constexpr | float\n"
+
+
+def result_of(function):
+    """What a function is annotated to give, as far as the stub has that type."""
+    result = inspect.signature(function).return_annotation
+    return result if result in ("tensor", "int", "str", "list[int]", "None") else "Any"
 
 
 def untyped(function, bound=None):

@@ -153,6 +153,15 @@ def plan(argv):
     return [(argv[0], known[argv[0]], argv[1:])]
 
 
+def shortened(names):
+    """f[a], f[b], g as f[a, b], g."""
+    cases = {}
+    for name in names:
+        function, _, case = name.partition("[")
+        cases.setdefault(function, []).append(case.removesuffix("]"))
+    return ", ".join(f"{f}[{', '.join(found)}]" if any(found) else f for f, found in cases.items())
+
+
 def tell_skips(skips):
     """Names every skip but those for want of a GPU, whose number it prints last."""
     by_reason = {}
@@ -160,7 +169,7 @@ def tell_skips(skips):
         if not reason.startswith(NO_GPU):
             by_reason.setdefault(reason, []).append(name)
     for reason, names in by_reason.items():
-        print(f"skipped: {reason or 'no reason given'}: {', '.join(names)}")
+        print(f"skipped: {reason or 'no reason given'}: {shortened(names)}")
     print(f"skipped for want of a GPU: {len(skips) - sum(map(len, by_reason.values()))}")
 
 

@@ -12,7 +12,8 @@ JUNIT = """<testsuites><testsuite>
 <testcase classname="tests.a" name="wrong"><failure message="no"/></testcase>
 <testcase classname="tests.a" name="broken"><error message="no"/></testcase>
 <testcase classname="tests.a" name="gpu"><skipped type="pytest.skip" message="needs an NVIDIA GPU and more"/></testcase>
-<testcase classname="tests.a" name="root"><skipped type="pytest.skip" message="only root"/></testcase>
+<testcase classname="tests.a" name="root[1]"><skipped type="pytest.skip" message="only root"/></testcase>
+<testcase classname="tests.a" name="root[2-x]"><skipped type="pytest.skip" message="only root"/></testcase>
 <testcase classname="tests.a" name="known"><skipped type="pytest.xfail" message="a defect"/></testcase>
 <testcase classname="Suite" name="Skips" status="run"><skipped message="a_test.cpp:7&#x0A;needs an NVIDIA GPU"/></testcase>
 <testcase classname="Suite" name="DISABLED_Speed" status="notrun"/>
@@ -32,15 +33,15 @@ def runner():
 def test_every_kind_of_result_is_counted(runner, tmp_path):
     (tmp_path / "report.xml").write_text(JUNIT)
     count = runner.from_junit(tmp_path / "report.xml")
-    assert (count.passed, count.failed, len(count.skips)) == (1, 2, 4)
-    assert str(count) == "1 passed, 2 failed, 4 skipped"
+    assert (count.passed, count.failed, len(count.skips)) == (1, 2, 5)
+    assert str(count) == "1 passed, 2 failed, 5 skipped"
 
 
 def test_skips_are_named_and_those_for_want_of_a_gpu_come_last(runner, tmp_path, capsys):
     (tmp_path / "report.xml").write_text(JUNIT)
     runner.tell_skips(runner.from_junit(tmp_path / "report.xml").skips)
     assert capsys.readouterr().out.splitlines() == [
-        "skipped: only root: tests.a.root",
+        "skipped: only root: tests.a.root[1, 2-x]",
         "skipped: fails, as expected: a defect: tests.a.known",
         "skipped for want of a GPU: 2",
     ]

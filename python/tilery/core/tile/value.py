@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ...errors import error
 from . import types
@@ -85,16 +85,6 @@ class tensor:
     """A tile (or scalar) of numbers or pointers."""
 
     __slots__ = ("handle", "constant")
-
-    if TYPE_CHECKING:  # operators are made below, methods by `member`
-
-        def _of_two(self, other: Any) -> tensor: ...
-
-        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _of_two
-        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _of_two
-        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _of_two
-
-        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, handle: Any, constant: Any = None) -> None:
         self.handle = handle
