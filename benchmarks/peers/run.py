@@ -57,19 +57,18 @@ def measure(names, rows, show):
 
 def main():
     options = arguments()
-    import torch
-
-    if not torch.cuda.is_available():
-        sys.exit("run peers: this needs an NVIDIA GPU and a torch that sees it")
     import host
     import matmuls
     import memory
     import table
+    import torch
 
     rows = {**matmuls.ROWS, **memory.ROWS, **host.ROWS}
     if options.list:
         print("\n".join(rows))
         return
+    if not torch.cuda.is_available():
+        sys.exit("run peers: this needs an NVIDIA GPU and a torch that sees it")
     names = [name for name in rows if not options.names or name.startswith(tuple(options.names))]
     if not names:
         sys.exit(f"run peers: no row {options.names[0]!r}; there are {', '.join(rows)}")
