@@ -3,13 +3,16 @@
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/targets/cuda/cuda.h"
 #include "compiler/host_program.h"
+#include "compiler/lower/verify_code.h"
 #include "compiler/passes/passes.h"
 #include "compiler/record.h"
 #include "compiler/source_chain.h"
 #include "compiler/source_line.h"
+#include "tilery/cache.h"
 #include "tilery/compile.h"
 #include "tilery/crash_report.h"
 #include "tilery/diagnostic.h"
+#include "tilery/version.h"
 #include "llvm/Config/llvm-config.h"
 #include <cstdlib>
 
@@ -117,7 +120,7 @@ Compiled compile(Module &source, const CompileOptions &options) {
     dump("tile", textOf(*module));
   if (options.passes) {
     mlir::PassManager manager(&impl.context);
-    manager.enableVerifier(std::getenv("TILERY_VERIFY") != nullptr);
+    manager.enableVerifier(lower::verifies());
     buildPipeline(manager);
     if (failed(manager.run(*module)))
       errors.raise("the program could not be optimised");
@@ -142,7 +145,8 @@ Compiled compile(Module &source, const CompileOptions &options) {
 
 std::string targetId(const std::string &target) {
   std::optional<cuda::CudaTarget> gpu = cuda::targetNamed(target);
-  return "tilery " __DATE__ " " __TIME__ " llvm " LLVM_VERSION_STRING " " + (gpu ? gpu->key() : targetNamed(target).key());
+  return std::string("tilery ") + version + " " + buildId() + " llvm " LLVM_VERSION_STRING " " +
+         (gpu ? gpu->key() : targetNamed(target).key());
 }
 
 } // namespace tilery

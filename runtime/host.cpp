@@ -103,7 +103,6 @@ struct Frame {
   std::vector<int64_t> registers{std::vector<int64_t>(program.registers)};
   std::vector<Tensor> tensors{std::vector<Tensor>(program.tensors)};
   std::list<std::vector<int64_t>> layouts{}; ///< extents and strides of the tensors made here
-  uint32_t made = 0;
 
   bool empty(const int64_t *operand) {
     Tensor &tensor = tensors[operand[0]];
@@ -122,7 +121,7 @@ struct Frame {
     }
     tensor.extents = layout.data();
     tensor.strides = layout.data() + tensor.rank;
-    tensor.data = environment.allocate(made++, {layout.data(), size_t(tensor.rank)}, tensor.dtype, operand[2] != 0);
+    tensor.data = environment.allocate({layout.data(), size_t(tensor.rank)}, tensor.dtype, operand[2] != 0);
     return tensor.data != nullptr;
   }
 

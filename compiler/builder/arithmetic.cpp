@@ -149,7 +149,7 @@ static Value pointerArithmetic(Builder &self, Builder::Impl &impl, BinaryOp op, 
   return impl.like(result, both[0].type);
 }
 
-static Value pointerCompare(Builder &self, Builder::Impl &impl, BinaryOp op, const Operand &lhs, const Operand &rhs) {
+static Value pointerCompare(Builder &self, BinaryOp op, const Operand &lhs, const Operand &rhs) {
   auto address = [&](const Operand &operand) {
     Value value = self.materialize(operand);
     return value.type.pointer ? self.pointerToInt(value) : self.cast(value, DType::I64);
@@ -162,7 +162,7 @@ Value Builder::binary(BinaryOp op, const Operand &lhs, const Operand &rhs) {
   bool leftPointer = left && left->type.pointer, rightPointer = right && right->type.pointer;
   if (leftPointer || rightPointer) {
     if (compares(op))
-      return pointerCompare(*this, *impl, op, lhs, rhs);
+      return pointerCompare(*this, op, lhs, rhs);
     if (op == BinaryOp::Add || (op == BinaryOp::Sub && leftPointer))
       return pointerArithmetic(*this, *impl, op, leftPointer ? *left : *right, leftPointer ? rhs : lhs);
     fail(Diagnostic::Kind::Type, std::string("operator ") + symbolOf(op) + " does not take a pointer");

@@ -163,8 +163,7 @@ Value Builder::placeholder(const Value &value) {
   return impl->like(impl->create<mlir::ub::PoisonOp>(impl->lower(value.type)), value.type);
 }
 
-template <typename Op>
-static std::vector<Value> beginCombine(Builder &self, Builder::Impl &impl, const std::vector<Value> &tiles, Op op) {
+template <typename Op> static std::vector<Value> beginCombine(Builder::Impl &impl, const std::vector<Value> &tiles, Op op) {
   mlir::Block &block = op.getCombine().emplaceBlock();
   for (int side = 0; side < 2; ++side)
     for (const Value &tile : tiles)
@@ -216,7 +215,7 @@ std::vector<Value> Builder::beginReduce(const std::vector<Value> &tiles, int64_t
     shape.erase(shape.begin() + axis);
     types.push_back(tile::tileOf(shape, impl->elementType(tile.dtype())));
   }
-  return beginCombine(*this, *impl, tiles, impl->create<tile::ReduceOp>(types, impl->raw(tiles), axis));
+  return beginCombine(*impl, tiles, impl->create<tile::ReduceOp>(types, impl->raw(tiles), axis));
 }
 std::vector<Value> Builder::endReduce(const std::vector<Value> &yields) { return endCombine(*this, *impl, yields); }
 std::vector<Value> Builder::beginScan(const std::vector<Value> &tiles, int64_t axis, bool reverse) {
@@ -224,7 +223,7 @@ std::vector<Value> Builder::beginScan(const std::vector<Value> &tiles, int64_t a
   llvm::SmallVector<mlir::Type> types;
   for (const Value &tile : tiles)
     types.push_back(impl->lower(tile.type));
-  return beginCombine(*this, *impl, tiles, impl->create<tile::ScanOp>(types, impl->raw(tiles), axis, reverse));
+  return beginCombine(*impl, tiles, impl->create<tile::ScanOp>(types, impl->raw(tiles), axis, reverse));
 }
 std::vector<Value> Builder::endScan(const std::vector<Value> &yields) { return endCombine(*this, *impl, yields); }
 

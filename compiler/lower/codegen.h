@@ -33,7 +33,7 @@ protected:
   virtual void printOp(tile::PrintOp op) { refuse(op); }
   virtual void assertOp(tile::AssertOp op) { refuse(op); }
   /// Ops that not every target has; false: this one has not.
-  virtual bool targetOp(mlir::Operation *op) { return false; }
+  virtual bool targetOp(mlir::Operation *) { return false; }
   virtual bool nest(const Nest &nest) { return nests.emit(nest); }
   virtual bool op(mlir::Operation *op);
   virtual bool parallelOp(tile::ParallelOp op);

@@ -116,7 +116,7 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
   Operation *op = tile.getDefiningOp();
   return llvm::TypeSwitch<Operation *, Lanes>(op)
       .Case([&](arith::ConstantOp op) { return constantTile(cast<DenseElementsAttr>(op.getValue()), point); })
-      .Case([&](ub::PoisonOp op) { return llvm::Constant::getNullValue(e.valueType(elementOf(tile))); })
+      .Case([&](ub::PoisonOp) { return llvm::Constant::getNullValue(e.valueType(elementOf(tile))); })
       .Case([&](tile::RangeOp op) { return rangeLanes(op, point[0]); })
       .Case([&](tile::SplatOp op) { return scalar(op.getValue()); })
       .Case<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp>(

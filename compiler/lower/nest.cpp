@@ -77,8 +77,7 @@ SmallVector<Lanes> NestEmitter::loop(llvm::Value *from, llvm::Value *to, int64_t
 
 // -- what is known about the bounds of the accesses
 
-void NestEmitter::collectPlaceBounds(Value place, ArrayRef<int> loops, SmallVectorImpl<KnownBound> &bounds,
-                                     llvm::SmallPtrSetImpl<const void *> &seen) const {
+void NestEmitter::collectPlaceBounds(Value place, ArrayRef<int> loops, SmallVectorImpl<KnownBound> &bounds) const {
   auto access = place.getDefiningOp<tile::AccessOp>();
   if (!access)
     return;
@@ -99,7 +98,7 @@ void NestEmitter::collectBounds(Value value, ArrayRef<int> loops, SmallVectorImp
   if (!isa<RankedTensorType>(value.getType()) || !op || !evaluator.plan.isVirtual(value) || !seen.insert(op).second)
     return;
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    collectPlaceBounds(load.getPlace(), loops, bounds, seen);
+    collectPlaceBounds(load.getPlace(), loops, bounds);
     if (load.getOther())
       collectBounds(load.getOther(), loops, bounds, seen);
     return;
@@ -245,7 +244,7 @@ void NestEmitter::inner() {
   for (const Sink &sink : nest->sinks) {
     if (sink.kind == Sink::Store) {
       auto store = cast<tile::StoreOp>(sink.op);
-      collectPlaceBounds(store.getPlace(), loops, bounds, seen);
+      collectPlaceBounds(store.getPlace(), loops, bounds);
       collectBounds(store.getValue(), loops, bounds, seen);
     } else if (sink.kind == Sink::BufferStore) {
       collectBounds(cast<tile::BufferStoreOp>(sink.op).getValue(), loops, bounds, seen);
@@ -256,7 +255,7 @@ void NestEmitter::inner() {
       collectBounds(sink.value, loops, bounds, seen);
     } else if (sink.kind == Sink::Define) {
       if (auto load = dyn_cast<tile::LoadOp>(sink.op))
-        collectPlaceBounds(load.getPlace(), loops, bounds, seen);
+        collectPlaceBounds(load.getPlace(), loops, bounds);
       else if (isElementwise(sink.op))
         for (Value operand : sink.op->getOperands())
           collectBounds(operand, loops, bounds, seen);

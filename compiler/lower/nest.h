@@ -45,8 +45,7 @@ public:
   /// that of the expression's dimension d, -1: none.
   void collectBounds(mlir::Value value, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
                      llvm::SmallPtrSetImpl<const void *> &seen) const;
-  void collectPlaceBounds(mlir::Value place, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
-                          llvm::SmallPtrSetImpl<const void *> &seen) const;
+  void collectPlaceBounds(mlir::Value place, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds) const;
   /// Ends the current block, so that what the loops to come do not change can be emitted before its end.
   llvm::Instruction *cut();
 

@@ -99,7 +99,7 @@ void Planner::close() {
     infos.push_back(std::move(open));
 }
 
-bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shape, const Pull &pull, int64_t position) const {
+bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shape, const Pull &pull) const {
   if (ArrayRef<int64_t>(nest.step.nest.shape) != shape)
     return false;
   // The 64 partials of a row's reduction fill half of 16 registers: beside a long expression that is stored anyway they would be spilled.
@@ -165,7 +165,7 @@ bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shap
 
 void Planner::addSink(Sink sink, ArrayRef<int64_t> shape, int64_t position, Block &block, Operation *initOf) {
   Pull pull = pullOf(sink, [&](Value v) { return stored(v); });
-  if (open && (open->initOf != initOf || !canJoin(*open, sink, shape, pull, position)))
+  if (open && (open->initOf != initOf || !canJoin(*open, sink, shape, pull)))
     close();
   if (!open) {
     open = std::make_unique<Info>();

@@ -32,7 +32,7 @@ private:
   void buildInits(mlir::Operation *op, mlir::ValueRange tiles, mlir::ValueRange targets);
   void buildOp(mlir::Operation &op, mlir::Block &block);
   void addSink(Sink sink, llvm::ArrayRef<int64_t> shape, int64_t position, mlir::Block &block, mlir::Operation *initOf = nullptr);
-  bool canJoin(const Info &open, const Sink &sink, llvm::ArrayRef<int64_t> shape, const Pull &pull, int64_t position) const;
+  bool canJoin(const Info &open, const Sink &sink, llvm::ArrayRef<int64_t> shape, const Pull &pull) const;
   void close();
   bool refine();
   bool illegalLoad(mlir::Value load, const PullSite &site) const;

@@ -27,7 +27,7 @@ void loadLane(Interpreter &in, Operation *op, const Places &places, Tile &to, in
 
 void storeLane(Interpreter &in, Operation *op, const Places &places, const Tile &value, int64_t lane, Memory::Kind kind) {
   std::string problem;
-  in.requireDefined(op, value, lane);
+  in.requireDefined(value, lane);
   in.run.memory.store(places.address[lane], value, lane, kind, in.program, problem);
   if (!problem.empty())
     report(in, op, places, lane, problem);
@@ -55,20 +55,20 @@ template <typename Op> static Places emptyPlaces(Op op) {
 }
 
 // What scalars and tiles of one dimension give an access, as numbers; reports unwritten ones.
-static std::vector<int64_t> numbers(Interpreter &in, Operation *op, Value value) {
+static std::vector<int64_t> numbers(Interpreter &in, Value value) {
   const Tile &tile = in.tile(value);
-  in.requireDecided(op, tile);
+  in.requireDecided(tile);
   return std::vector<int64_t>(tile.lanes.begin(), tile.lanes.end());
 }
 
 static void pointerAccess(Interpreter &in, tile::PointerAccessOp op) {
   Places places = emptyPlaces(op);
   const Tile &pointers = in.tile(op.getPtrs());
-  in.requireDecided(op, pointers);
+  in.requireDecided(pointers);
   places.address.assign(pointers.lanes.begin(), pointers.lanes.end());
   if (op.getMask()) {
     const Tile &mask = in.tile(op.getMask());
-    in.requireDecided(op, mask);
+    in.requireDecided(mask);
     places.exists.assign(mask.lanes.begin(), mask.lanes.end());
   }
   in.set(op.getResult(), std::move(places));
@@ -80,24 +80,24 @@ static void separableAccess(Interpreter &in, tile::AccessOp op) {
   std::vector<std::vector<int64_t>> terms(rank);
   std::vector<std::vector<uint8_t>> bounds(rank);
   for (unsigned d = 0; d < rank; ++d) {
-    std::vector<int64_t> steps = numbers(in, op, op.getSteps()[d]);
+    std::vector<int64_t> steps = numbers(in, op.getSteps()[d]);
     for (int64_t i = 0; i < places.shape[d]; ++i)
       terms[d].push_back(op.isStrided(d) ? i * steps[0] : steps[i]);
     bounds[d].assign(places.shape[d], 1);
     OperandRange bound = op.getBound(d);
     if (op.getBoundKinds()[d] == 1) {
-      int64_t lo = in.decide(op, bound[0]), hi = in.decide(op, bound[1]);
+      int64_t lo = in.decide(bound[0]), hi = in.decide(bound[1]);
       for (int64_t i = 0; i < places.shape[d]; ++i)
         bounds[d][i] = lo <= i && i < hi;
     } else if (op.getBoundKinds()[d] == 2) {
-      std::vector<int64_t> lanes = numbers(in, op, bound[0]);
+      std::vector<int64_t> lanes = numbers(in, bound[0]);
       bounds[d].assign(lanes.begin(), lanes.end());
     }
   }
-  uint64_t base = uint64_t(in.decide(op, op.getBase())) + uint64_t(in.decide(op, op.getOffset())) * bytes;
+  uint64_t base = uint64_t(in.decide(op.getBase())) + uint64_t(in.decide(op.getOffset())) * bytes;
   std::vector<int64_t> residual;
   if (op.getResidual())
-    residual = numbers(in, op, op.getResidual());
+    residual = numbers(in, op.getResidual());
   for (int64_t i = 0, n = sizeOf(places.shape); i < n; ++i) {
     uint64_t address = base;
     bool exists = residual.empty() || residual[residual.size() == 1 ? 0 : i];
@@ -120,14 +120,14 @@ static void view(Interpreter &in, tile::ViewOp op) {
   unsigned rank = places.shape.size(), rootRank = root.extents.size();
   SmallVector<int64_t> starts, dilations, limits;
   for (Value start : op.getStarts())
-    starts.push_back(in.decide(op, start));
+    starts.push_back(in.decide(start));
   for (Value dilation : op.getDilations())
-    dilations.push_back(in.decide(op, dilation));
+    dilations.push_back(in.decide(dilation));
   for (Value limit : op.getLimits())
-    limits.push_back(in.decide(op, limit));
+    limits.push_back(in.decide(limit));
   std::vector<int64_t> residual;
   if (op.getResidual())
-    residual = numbers(in, op, op.getResidual());
+    residual = numbers(in, op.getResidual());
   Shape at(rank, 0);
   for (int64_t i = 0, n = sizeOf(places.shape); i < n; ++i) {
     SmallVector<int64_t> element(starts);
@@ -198,11 +198,11 @@ void addAccessHandlers(Handlers &table) {
   table.add<tile::AccessOp>(separableAccess);
   table.add<tile::ViewOp>(view);
   table.add<tile::RootOp>([](Interpreter &in, tile::RootOp op) {
-    Root root{uint64_t(in.decide(op, op.getBase())), {}, {}};
+    Root root{uint64_t(in.decide(op.getBase())), {}, {}};
     for (Value extent : op.getExtents())
-      root.extents.push_back(in.decide(op, extent));
+      root.extents.push_back(in.decide(extent));
     for (Value stride : op.getStrides())
-      root.strides.push_back(in.decide(op, stride));
+      root.strides.push_back(in.decide(stride));
     in.set(op.getResult(), std::move(root));
   });
   table.add<tile::LoadOp>(load);

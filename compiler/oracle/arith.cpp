@@ -114,9 +114,9 @@ static void addIntegerHandlers(Handlers &table) {
   addIndexLike<arith::SubIOp>(table, [](int64_t a, int64_t b, int64_t *r) { return __builtin_sub_overflow(a, b, r); });
   addIndexLike<arith::MulIOp>(table, [](int64_t a, int64_t b, int64_t *r) { return __builtin_mul_overflow(a, b, r); });
 
-  addInteger<arith::AndIOp>(table, [](Element e, uint64_t a, uint64_t b) { return a & b; });
-  addInteger<arith::OrIOp>(table, [](Element e, uint64_t a, uint64_t b) { return a | b; });
-  addInteger<arith::XOrIOp>(table, [](Element e, uint64_t a, uint64_t b) { return a ^ b; });
+  addInteger<arith::AndIOp>(table, [](Element, uint64_t a, uint64_t b) { return a & b; });
+  addInteger<arith::OrIOp>(table, [](Element, uint64_t a, uint64_t b) { return a | b; });
+  addInteger<arith::XOrIOp>(table, [](Element, uint64_t a, uint64_t b) { return a ^ b; });
   addInteger<arith::MaxSIOp>(table, [](Element e, uint64_t a, uint64_t b) { return asSigned(e, a) > asSigned(e, b) ? a : b; });
   addInteger<arith::MinSIOp>(table, [](Element e, uint64_t a, uint64_t b) { return asSigned(e, a) < asSigned(e, b) ? a : b; });
   addInteger<arith::MaxUIOp>(table,
@@ -187,7 +187,7 @@ static void addIntegerHandlers(Handlers &table) {
 template <typename Op, typename F, typename R> static void addFloat(Handlers &table, F f, R range) {
   table.addLanewise<Op>([f, range](Interpreter &in, Op op) {
     const Tile &a = in.tile(op.getLhs()), &b = in.tile(op.getRhs());
-    Tile result = floatBinary(in, a, b, f);
+    Tile result = floatBinary(a, b, f);
     shadowLanes(in, result, {&a, &b}, false, 1, [&](int64_t i) { return range(a.range(laneOf(a, i)), b.range(laneOf(b, i))); });
     in.set(op.getResult(), std::move(result));
   });
@@ -197,7 +197,7 @@ enum class NanMode { Loses, Wins };
 // A quotient by a reciprocal (docs/reference/ir.md) is an interval: 2 units in the last place, one more for the rounding of the oracle's own.
 static void divideFloats(Interpreter &in, arith::DivFOp op) {
   const Tile &a = in.tile(op.getLhs()), &b = in.tile(op.getRhs());
-  Tile result = floatBinary(in, a, b, [](auto x, auto y) { return x / y; });
+  Tile result = floatBinary(a, b, [](auto x, auto y) { return x / y; });
   bool nearly = a.element.format == Format::F32 && bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::arcp);
   shadowLanes(in, result, {&a, &b}, nearly, nearly ? 3 : 1,
               [&](int64_t i) { return divRange(a.range(laneOf(a, i)), b.range(laneOf(b, i))); });

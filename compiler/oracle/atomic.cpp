@@ -50,9 +50,9 @@ static void atomicRmw(Interpreter &in, tile::AtomicRmwOp op) {
   for (int64_t i = 0; i < value.size(); ++i) {
     if (!places.exists[i])
       continue;
-    in.requireDefined(op, value, i);
+    in.requireDefined(value, i);
     loadLane(in, op, places, result, i);
-    in.requireDefined(op, result, i);
+    in.requireDefined(result, i);
     now.lanes[i] = update(op.getKind(), value.element, result.lanes[i], value.lanes[i]);
     if (in.run.options.shadow) {
       // Programs come in any order: sums of floats are rounded, and what was there before is not determined at all.
@@ -82,7 +82,7 @@ static void atomicCas(Interpreter &in, tile::AtomicCasOp op) {
     if (!places.exists[i])
       continue;
     loadLane(in, op, places, result, i);
-    in.requireDefined(op, result, i);
+    in.requireDefined(result, i);
     bool isInteger = expected.element.format == Format::Int;
     if (result.lanes[i] == (isInteger ? wrap(expected.element, expected.lanes[i]) : expected.lanes[i]))
       storeLane(in, op, places, desired, i, Memory::Kind::Atomic);

@@ -17,7 +17,7 @@ int64_t byteOf(const Buffer &buffer, ArrayRef<int64_t> at) {
   return byte;
 }
 
-void readBuffer(Interpreter &in, Operation *op, const Buffer &buffer, int64_t byte, Tile &to, int64_t lane) {
+void readBuffer(Operation *op, const Buffer &buffer, int64_t byte, Tile &to, int64_t lane) {
   if (byte < 0)
     return;
   Storage &storage = *buffer.storage;
@@ -51,9 +51,9 @@ template <typename F> void eachElement(const Buffer &buffer, F visit) {
   }
 }
 
-Tile loadBuffer(Interpreter &in, Operation *op, const Buffer &buffer) {
+Tile loadBuffer(Operation *op, const Buffer &buffer) {
   Tile result(buffer.element, buffer.shape);
-  eachElement(buffer, [&](int64_t i, int64_t byte) { readBuffer(in, op, buffer, byte, result, i); });
+  eachElement(buffer, [&](int64_t i, int64_t byte) { readBuffer(op, buffer, byte, result, i); });
   return result;
 }
 
@@ -100,7 +100,7 @@ static void subview(Interpreter &in, tile::SubviewOp op) {
   Buffer part{whole.storage, whole.element, Shape(op.getType().getShape()), whole.offset, {}, {}, {}, whole.exists};
   unsigned next = 0;
   for (unsigned k = 0; k < whole.shape.size(); ++k) {
-    int64_t offset = in.decide(op, op.getOffsets()[k]);
+    int64_t offset = in.decide(op.getOffsets()[k]);
     part.offset += offset * whole.strides[k];
     if (next < op.getDims().size() && op.getDims()[next] == int64_t(k)) {
       part.strides.push_back(whole.strides[k]);
@@ -122,10 +122,10 @@ static void reinterpret(Interpreter &in, tile::ReinterpretOp op) {
   in.set(op.getResult(), std::move(buffer));
 }
 
-static Shape indicesOf(Interpreter &in, Operation *op, ValueRange indices) {
+static Shape indicesOf(Interpreter &in, ValueRange indices) {
   Shape at;
   for (Value index : indices)
-    at.push_back(in.decide(op, index));
+    at.push_back(in.decide(index));
   return at;
 }
 
@@ -146,24 +146,24 @@ void addBufferHandlers(Handlers &table) {
   table.add<tile::SubviewOp>(subview);
   table.add<tile::ReinterpretOp>(reinterpret);
   table.add<tile::BufferLoadOp>(
-      [](Interpreter &in, tile::BufferLoadOp op) { in.set(op.getResult(), loadBuffer(in, op, in.as<Buffer>(op.getBuffer()))); });
+      [](Interpreter &in, tile::BufferLoadOp op) { in.set(op.getResult(), loadBuffer(op, in.as<Buffer>(op.getBuffer()))); });
   table.add<tile::BufferStoreOp>([](Interpreter &in, tile::BufferStoreOp op) {
     const Tile *mask = op.getMask() ? &in.tile(op.getMask()) : nullptr;
     if (mask)
-      in.requireDecided(op, *mask);
+      in.requireDecided(*mask);
     storeBuffer(in.as<Buffer>(op.getBuffer()), in.tile(op.getValue()), mask);
   });
   table.add<tile::ElementLoadOp>([](Interpreter &in, tile::ElementLoadOp op) {
     const Buffer &buffer = in.as<Buffer>(op.getBuffer());
-    Shape at = indicesOf(in, op, op.getIndices());
+    Shape at = indicesOf(in, op.getIndices());
     checkInside(in, op, buffer, at, "reads");
     Tile result(buffer.element, {});
-    readBuffer(in, op, buffer, byteOf(buffer, at), result, 0);
+    readBuffer(op, buffer, byteOf(buffer, at), result, 0);
     in.set(op.getResult(), std::move(result));
   });
   table.add<tile::ElementStoreOp>([](Interpreter &in, tile::ElementStoreOp op) {
     const Buffer &buffer = in.as<Buffer>(op.getBuffer());
-    Shape at = indicesOf(in, op, op.getIndices());
+    Shape at = indicesOf(in, op.getIndices());
     checkInside(in, op, buffer, at, "writes");
     writeBuffer(buffer, byteOf(buffer, at), in.tile(op.getValue()), 0);
   });

@@ -15,7 +15,7 @@ static void assign(Interpreter &in, ValueRange to, ValueRange from) {
 }
 
 static void runFor(Interpreter &in, scf::ForOp op) {
-  int64_t lo = in.decide(op, op.getLowerBound()), hi = in.decide(op, op.getUpperBound()), step = in.decide(op, op.getStep());
+  int64_t lo = in.decide(op.getLowerBound()), hi = in.decide(op.getUpperBound()), step = in.decide(op.getStep());
   Element e = elementOf(op.getInductionVar().getType());
   if (step <= 0)
     in.fail(op, "the step of this loop is " + std::to_string(step) + ", it must be positive");
@@ -36,7 +36,7 @@ static void runFor(Interpreter &in, scf::ForOp op) {
 }
 
 static void runIf(Interpreter &in, scf::IfOp op) {
-  Region &chosen = in.decide(op, op.getCondition()) ? op.getThenRegion() : op.getElseRegion();
+  Region &chosen = in.decide(op.getCondition()) ? op.getThenRegion() : op.getElseRegion();
   if (chosen.empty())
     return;
   assign(in, op.getResults(), in.runBlock(chosen.front())->getOperands());
@@ -47,7 +47,7 @@ static void runWhile(Interpreter &in, scf::WhileOp op) {
   while (true) {
     in.countStep(op);
     auto condition = cast<scf::ConditionOp>(in.runBlock(*op.getBeforeBody()));
-    if (!in.decide(condition, condition.getCondition())) {
+    if (!in.decide(condition.getCondition())) {
       assign(in, op.getResults(), condition.getArgs());
       return;
     }
@@ -57,7 +57,7 @@ static void runWhile(Interpreter &in, scf::WhileOp op) {
 }
 
 static void runIndexSwitch(Interpreter &in, scf::IndexSwitchOp op) {
-  int64_t value = in.decide(op, op.getArg());
+  int64_t value = in.decide(op.getArg());
   Region *chosen = &op.getDefaultRegion();
   for (auto [expected, region] : llvm::zip_equal(op.getCases(), op.getCaseRegions()))
     if (expected == value)

@@ -48,7 +48,7 @@ static void print(Interpreter &in, tile::PrintOp op) {
 
 static void assertOp(Interpreter &in, tile::AssertOp op) {
   const Tile &condition = in.tile(op.getCondition());
-  in.requireDecided(op, condition);
+  in.requireDecided(condition);
   for (int64_t lane = 0; lane < condition.size(); ++lane)
     if (!condition.lanes[lane] && (!op.getMask() || in.tile(op.getMask()).lanes[laneOf(in.tile(op.getMask()), lane)]))
       in.fail(op, op.getMessage().str() + " (program " + in.programText() + ")", {}, Diagnostic::Kind::Assertion);

@@ -173,7 +173,7 @@ void forgetDead(Interpreter &in, ValueRange live, Tile &result) {
 
 void addDotHandlers(Handlers &table) {
   table.add<tile::DotOp>([](Interpreter &in, tile::DotOp op) {
-    bool clear = op.getClear() && in.decide(op, op.getClear());
+    bool clear = op.getClear() && in.decide(op.getClear());
     Tile result = dot(in, in.tile(op.getA()), in.tile(op.getB()), in.tile(op.getAcc()), clear, op.getPrecision(),
                       op.getAUnsigned(), op.getBUnsigned());
     forgetDead(in, op.getLive(), result);
@@ -182,7 +182,7 @@ void addDotHandlers(Handlers &table) {
   table.add<tile::ContractOp>([](Interpreter &in, tile::ContractOp op) {
     Block &block = op.getBody().front();
     Tile acc = in.tile(op.getAcc());
-    for (int64_t step = 0, steps = in.decide(op, op.getSteps()); step < steps; ++step) {
+    for (int64_t step = 0, steps = in.decide(op.getSteps()); step < steps; ++step) {
       Tile index({Format::Int, 64}, {});
       index.lanes[0] = uint64_t(step);
       in.set(block.getArgument(0), std::move(index));

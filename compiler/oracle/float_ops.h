@@ -23,7 +23,7 @@ void shadowLanes(Interpreter &in, Tile &result, llvm::ArrayRef<const Tile *> ope
 }
 
 /// f(x...) on lanes as float (f16, bf16 and f8: rounded afterwards) or double.
-template <typename F> Tile floatUnary(Interpreter &in, const Tile &a, F f) {
+template <typename F> Tile floatUnary(const Tile &a, F f) {
   Tile result = lanewiseResult(a.element, {&a});
   Element e = a.element;
   for (int64_t i = 0, n = result.size(); i < n; ++i) {
@@ -37,7 +37,7 @@ template <typename F> Tile floatUnary(Interpreter &in, const Tile &a, F f) {
   return result;
 }
 
-template <typename F> Tile floatBinary(Interpreter &in, const Tile &a, const Tile &b, F f) {
+template <typename F> Tile floatBinary(const Tile &a, const Tile &b, F f) {
   Tile result = lanewiseResult(a.element, {&a, &b});
   Element e = a.element;
   int64_t strideA = a.size() > 1, strideB = b.size() > 1, n = result.size();

@@ -12,7 +12,7 @@ static Tile scalar64(int64_t value) {
 }
 
 static void check(Interpreter &in, tile::HostCheckOp op) {
-  int64_t lhs = in.decide(op, op.getLhs()), rhs = in.decide(op, op.getRhs());
+  int64_t lhs = in.decide(op.getLhs()), rhs = in.decide(op.getRhs());
   if (lhs == rhs)
     return;
   std::string message = op.getMessage().str();
@@ -26,7 +26,7 @@ static void empty(Interpreter &in, tile::HostEmptyOp op) {
   HostTensor tensor;
   int64_t size = 1;
   for (Value extent : op.getExtents())
-    tensor.extents.push_back(in.decide(op, extent));
+    tensor.extents.push_back(in.decide(extent));
   for (int64_t extent : llvm::reverse(tensor.extents)) {
     tensor.strides.insert(tensor.strides.begin(), size);
     size *= std::max<int64_t>(extent, 1);
@@ -41,7 +41,7 @@ static void launch(Interpreter &in, tile::LaunchOp op) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(op, op.getKernelAttr());
   std::array<uint32_t, 3> grid{1, 1, 1};
   for (auto [axis, extent] : llvm::enumerate(op.getGrid())) {
-    int64_t count = in.decide(op, extent);
+    int64_t count = in.decide(extent);
     if (count < 1)
       return;
     grid[axis] = uint32_t(count);

@@ -81,24 +81,24 @@ void Interpreter::fail(Operation *op, std::string message, std::string hint, Dia
   throw Error({kind, std::move(message), std::move(hint), sourceChain(op->getLoc())});
 }
 
-void Interpreter::requireDefined(Operation *op, const Tile &value, int64_t lane) {
+void Interpreter::requireDefined(const Tile &value, int64_t lane) {
   if (Operation *load = value.undefinedAt(lane))
     fail(load, "program " + programText() + " uses a value that nothing has written before it is read here",
          "write the memory first, or mask the read");
 }
 
-void Interpreter::requireDecided(Operation *op, const Tile &value) {
+void Interpreter::requireDecided(const Tile &value) {
   for (int64_t lane = 0; lane < int64_t(value.undefined.size()); ++lane)
-    requireDefined(op, value, lane);
+    requireDefined(value, lane);
   if (run.options.shadow)
     for (const Interval &range : value.ranges)
       if (!range.isExact())
         run.options.shadow->undetermined = true;
 }
 
-int64_t Interpreter::decide(Operation *op, Value value) {
+int64_t Interpreter::decide(Value value) {
   const Tile &scalar = tile(value);
-  requireDecided(op, scalar);
+  requireDecided(scalar);
   return int64_t(scalar.lanes[0]);
 }
 

@@ -93,10 +93,10 @@ public:
   void countStep(mlir::Operation *op);
 
   /// An integer that decides where to go or what to touch; reports unwritten values, notes rounded ones.
-  int64_t decide(mlir::Operation *op, mlir::Value value);
-  void requireDefined(mlir::Operation *op, const Tile &value, int64_t lane);
+  int64_t decide(mlir::Value value);
+  void requireDefined(const Tile &value, int64_t lane);
   /// Lanes that decide (masks, addresses).
-  void requireDecided(mlir::Operation *op, const Tile &value);
+  void requireDecided(const Tile &value);
   [[noreturn]] void fail(mlir::Operation *op, std::string message, std::string hint = {},
                          Diagnostic::Kind kind = Diagnostic::Kind::Runtime) const;
   std::string programText() const;

@@ -55,7 +55,7 @@ template <typename Op, typename F> static void addFunction2(Handlers &table, F f
 template <typename Op, typename F> static void addRounded(Handlers &table, double ulps, F f) {
   table.addLanewise<Op>([=](Interpreter &in, Op op) {
     const Tile &a = in.tile(op->getOperand(0));
-    Tile result = floatUnary(in, a, f);
+    Tile result = floatUnary(a, f);
     shadowLanes(in, result, {&a}, false, ulps, [&](int64_t i) {
       Interval x = a.range(i), y{f(x.lo), f(x.hi)};
       return x.isUnknown() || y.lo != y.lo ? unknown() : y;

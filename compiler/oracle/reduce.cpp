@@ -183,9 +183,9 @@ void scan(Interpreter &in, tile::ScanOp op) {
 void histogram(Interpreter &in, tile::HistogramOp op) {
   const Tile &value = in.tile(op.getValue());
   Tile result(elementOf(op.getType()), tile::shapeOf(op.getType()));
-  in.requireDecided(op, value);
+  in.requireDecided(value);
   if (op.getMask())
-    in.requireDecided(op, in.tile(op.getMask()));
+    in.requireDecided(in.tile(op.getMask()));
   for (int64_t i = 0; i < value.size(); ++i) {
     int64_t bin = asSigned(value.element, value.lanes[i]);
     if (bin >= 0 && bin < result.size() && (!op.getMask() || in.tile(op.getMask()).lanes[i]))

@@ -8,7 +8,7 @@ namespace tilery::oracle {
 static void parallel(Interpreter &in, tile::ParallelOp op) {
   Shape extents;
   for (Value extent : op.getExtents())
-    extents.push_back(in.decide(op, extent));
+    extents.push_back(in.decide(extent));
   if (llvm::any_of(extents, [](int64_t extent) { return extent <= 0; }))
     return;
   Block &body = op.getBody().front();

@@ -87,7 +87,7 @@ static void split(Interpreter &in, tile::SplitOp op) {
 
 static void take(Interpreter &in, tile::TakeOp op) {
   const Tile &value = in.tile(op.getValue()), &indices = in.tile(op.getIndices());
-  in.requireDecided(op, indices);
+  in.requireDecided(indices);
   int64_t axis = op.getAxis();
   in.set(op.getResult(), gather(value, indices.shape, [&](ArrayRef<int64_t> at) -> int64_t {
            Shape from(at);
@@ -100,7 +100,7 @@ static void extract(Interpreter &in, tile::ExtractOp op) {
   const Tile &value = in.tile(op.getValue());
   Shape at;
   for (Value index : op.getIndices())
-    at.push_back(in.decide(op, index));
+    at.push_back(in.decide(index));
   bool inside = llvm::all_of(llvm::zip_equal(at, value.shape),
                              [](auto pair) { return std::get<0>(pair) >= 0 && std::get<0>(pair) < std::get<1>(pair); });
   in.set(op.getResult(), gather(value, {}, [&](ArrayRef<int64_t>) { return inside ? linear(value.shape, at) : -1; }));
@@ -124,7 +124,7 @@ static void sort(Interpreter &in, tile::SortOp op) {
     return descending ? asSigned(e, x) > asSigned(e, y) : asSigned(e, x) < asSigned(e, y);
   };
   if (!value.ranges.empty())
-    in.requireDecided(op, value);
+    in.requireDecided(value);
   Tile result(e, value.shape);
   for (int64_t first = 0; first < value.size(); ++first) {
     if (first / inner % n != 0)

@@ -83,7 +83,7 @@ static void shuffle(Interpreter &in, tile::ShuffleOp op) {
   Tile value = in.tile(op.getValue());
   if (in.threads) {
     unsigned width = op.getWidth(), lane = in.thread % width, first = in.thread - lane;
-    int64_t operand = in.decide(op, op.getLane()), source = 0;
+    int64_t operand = in.decide(op.getLane()), source = 0;
     switch (op.getMode()) {
     case tile::ShuffleMode::idx:
       source = operand;
@@ -109,7 +109,7 @@ static void shuffle(Interpreter &in, tile::ShuffleOp op) {
 
 static void vote(Interpreter &in, tile::VoteOp op) {
   Tile mine = in.tile(op.getPredicate());
-  in.requireDecided(op, mine);
+  in.requireDecided(mine);
   uint32_t ballot = mine.lanes[0] & 1, voters = 1, yes = ballot;
   if (in.threads) {
     unsigned width = op.getWidth() ? op.getWidth() : in.threads->count, first = in.thread / width * width;
@@ -153,7 +153,7 @@ void BarrierState::completeIfDue() {
 
 static BarrierState &barrierAt(Interpreter &in, Operation *op, Value ring, Value index) {
   auto &barriers = *in.as<BarrierRing>(ring);
-  int64_t at = in.decide(op, index);
+  int64_t at = in.decide(index);
   if (at < 0 || at >= int64_t(barriers.size()))
     in.fail(op, "there is no barrier " + std::to_string(at) + " in a ring of " + std::to_string(barriers.size()), {},
             Diagnostic::Kind::Index);
@@ -171,7 +171,7 @@ static void asyncCopy(Interpreter &in, tile::AsyncCopyOp op) {
 void addThreadHandlers(Handlers &table) {
   table.add<tile::ThreadsOp>(threads);
   table.add<tile::RolesOp>(roles);
-  table.add<tile::SyncOp>([](Interpreter &in, tile::SyncOp op) { meet(in, 0); });
+  table.add<tile::SyncOp>([](Interpreter &in, tile::SyncOp) { meet(in, 0); });
   table.add<tile::ShuffleOp>(shuffle);
   table.add<tile::VoteOp>(vote);
   table.add<tile::BarrierAllocOp>([](Interpreter &in, tile::BarrierAllocOp op) {
@@ -188,7 +188,7 @@ void addThreadHandlers(Handlers &table) {
   });
   table.add<tile::BarrierWaitOp>([](Interpreter &in, tile::BarrierWaitOp op) {
     BarrierState &barrier = barrierAt(in, op, op.getBarrier(), op.getIndex());
-    int64_t parity = in.decide(op, op.getParity()) & 1;
+    int64_t parity = in.decide(op.getParity()) & 1;
     try {
       in.run.scheduler.waitUntil([&] { return (barrier.phase & 1) != parity; });
     } catch (Scheduler::Deadlock) {

@@ -268,7 +268,7 @@ struct RaiseAccesses : PassWrapper<RaiseAccesses, OperationPass<KernelOp>> {
       Value lo = bound.lo ? bound.lo : math.constant(0), hi = bound.hi ? bound.hi : math.constant(size);
       if (bound.lanes) {
         if (interval)
-          bound.lanes = arith::AndIOp::create(b, loc, bound.lanes, within(b, loc, math, size, lo, hi));
+          bound.lanes = arith::AndIOp::create(b, loc, bound.lanes, within(b, loc, size, lo, hi));
         kinds.push_back(2);
         bounds.push_back(bound.lanes);
       } else if (interval) {
@@ -284,7 +284,7 @@ struct RaiseAccesses : PassWrapper<RaiseAccesses, OperationPass<KernelOp>> {
     op->erase();
   }
 
-  static Value within(OpBuilder &b, Location loc, SeparableAnalysis &math, int64_t size, Value lo, Value hi) {
+  static Value within(OpBuilder &b, Location loc, int64_t size, Value lo, Value hi) {
     auto type = RankedTensorType::get({size}, b.getI64Type());
     Value index = RangeOp::create(b, loc, RankedTensorType::get({size}, b.getI32Type()), 0, size);
     index = arith::ExtSIOp::create(b, loc, type, index);

@@ -26,10 +26,9 @@ struct HostArgument {
 class HostEnvironment {
 public:
   virtual ~HostEnvironment() = default;
-  /// Memory of at least `bytes` for the `index`-th tensor the program makes, 64-byte aligned; `extents` for row-major elements of
-  /// `dtype`. A workspace is given back when the call ends, an output belongs to the caller. Null: stop (an exception is
+  /// Memory, 64-byte aligned, for the next tensor that the program makes: `extents` for row-major elements of `dtype`. A workspace is given back when the call ends, an output belongs to the caller. Null: stop (an exception is
   /// pending).
-  virtual void *allocate(uint32_t index, std::span<const int64_t> extents, DType dtype, bool workspace) = 0;
+  virtual void *allocate(std::span<const int64_t> extents, DType dtype, bool workspace) = 0;
   /// False: stop.
   virtual bool launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags) = 0;
 };

@@ -118,7 +118,7 @@ static void bindRegions(nb::class_<Builder> &c) {
   c.def("scratch_begin", &Builder::beginScratch)
       .def("scratch_discard", &Builder::discardScratch)
       .def("placeholder", [](Builder &b, Any v) { return b.placeholder(toValue(v)); })
-      .def("type_of", [](Builder &b, Any v) { return toValue(v).type; })
+      .def("type_of", [](Builder &, Any v) { return toValue(v).type; })
       .def("visible", [](Builder &b, Any v) { return b.visible(toValue(v)); })
       .def("if_begin", [](Builder &b, Any condition) { b.beginIf(toValue(condition)); })
       .def("if_else", &Builder::beginElse)

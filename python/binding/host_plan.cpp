@@ -20,7 +20,7 @@ public:
       std::free(memory);
   }
 
-  void *allocate(uint32_t index, std::span<const int64_t> extents, DType dtype, bool workspace) override {
+  void *allocate(std::span<const int64_t> extents, DType dtype, bool workspace) override {
     size_t elements = 1;
     for (int64_t extent : extents)
       elements *= size_t(extent);

@@ -1,7 +1,9 @@
 #include "binding.h"
+#include "tilery/version.h"
 
 NB_MODULE(_native, m) {
   nanobind::set_leak_warnings(false); // kernels of module globals live until the process ends
+  m.attr("version") = tilery::version;
   m.doc() = "Native core of tilery: builder, compiler, launch.";
   tilery::python::bindErrors(m);
   tilery::python::bindBuilder(m);

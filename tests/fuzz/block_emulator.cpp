@@ -141,7 +141,7 @@ public:
       return b.CreateAlignedLoad(type, where.pointer, align, where.isVolatile);
     auto *vector = vectorOf(type);
     llvm::Value *mask = b.CreateVectorSplat(vector->getNumElements(), exists);
-    return b.CreateBitCast(b.CreateMaskedLoad(vector, where.pointer, align, mask, asVector(b, other, vector)), type);
+    return b.CreateBitCast(b.CreateMaskedLoad(vector, where.pointer, align, mask, asVector(b, other)), type);
   }
   void store(lower::Emitter &e, const lower::Address &where, llvm::Value *bits, llvm::Value *exists) override {
     auto &b = e.b;
@@ -152,7 +152,7 @@ public:
     }
     auto *vector = vectorOf(bits->getType());
     llvm::Value *mask = b.CreateVectorSplat(vector->getNumElements(), exists);
-    b.CreateMaskedStore(asVector(b, bits, vector), where.pointer, align, mask);
+    b.CreateMaskedStore(asVector(b, bits), where.pointer, align, mask);
   }
 
   SmallVector<llvm::Value *, 4> loadMatrices(lower::Emitter &e, llvm::Value *row, unsigned count, bool transposed) override {
@@ -193,7 +193,7 @@ private:
     auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
     return vector ? vector : llvm::FixedVectorType::get(type, 1);
   }
-  static llvm::Value *asVector(llvm::IRBuilder<> &b, llvm::Value *value, llvm::FixedVectorType *type) {
+  static llvm::Value *asVector(llvm::IRBuilder<> &b, llvm::Value *value) {
     return value->getType()->isVectorTy() ? value : b.CreateVectorSplat(1, value);
   }
   llvm::Value *part(lower::Emitter &e, uint64_t offset) {

@@ -39,7 +39,7 @@ private:
   Array makeArray(llvm::ArrayRef<int64_t> shape, mlir::Type element, bool written, bool exact = false);
   mlir::Value place(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element, bool forStore);
   mlir::Value pointerPlace(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element, bool forStore);
-  mlir::Value accessPlace(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element, bool forStore);
+  mlir::Value accessPlace(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element);
   mlir::Value viewPlace(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Type element);
   mlir::Value load(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   void store(mlir::Value value);

@@ -69,7 +69,7 @@ void printFailure(uint64_t seed, const std::string &message, Against against) {
   llvm::outs().flush();
 }
 
-void work(const Settings &settings, unsigned worker, uint64_t from, Progress &progress) {
+void work(const Settings &settings, uint64_t from, Progress &progress) {
   std::map<std::string, unsigned> reasons;
   for (uint64_t seed = from; seed < settings.first + settings.count; seed += settings.jobs) {
     progress.seed = seed;
@@ -105,7 +105,7 @@ int runAll(const Settings &settings) {
   auto start = [&](unsigned worker, uint64_t from) {
     pid_t child = fork();
     if (child == 0) {
-      work(settings, worker, from, progress[worker]);
+      work(settings, from, progress[worker]);
       _exit(0);
     }
     workers[child] = worker;

@@ -105,7 +105,7 @@ Value Generator::pointerPlace(const Array &array, ArrayRef<int64_t> shape, Type 
   return tile::PointerAccessOp::create(b, loc, tile::AccessType::get(shape, element), pointers, mask);
 }
 
-Value Generator::accessPlace(const Array &array, ArrayRef<int64_t> shape, Type element, bool forStore) {
+Value Generator::accessPlace(const Array &array, ArrayRef<int64_t> shape, Type element) {
   SmallVector<Value> steps, bounds;
   SmallVector<int32_t> kinds;
   Value first = start(shape[0], 64), zero = integer(0, 64);
@@ -170,7 +170,7 @@ Value Generator::place(const Array &array, ArrayRef<int64_t> shape, Type element
   case 0:
     return viewPlace(array, shape, element);
   case 1:
-    return accessPlace(array, shape, element, forStore);
+    return accessPlace(array, shape, element);
   default:
     return pointerPlace(array, shape, element, forStore);
   }

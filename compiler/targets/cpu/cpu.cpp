@@ -5,7 +5,7 @@
 #include "compiler/targets/cpu/kernel.h"
 #include "compiler/targets/cpu/lowering.h"
 #include "compiler/lower/debug_info.h"
-#include "llvm/IR/Verifier.h"
+#include "compiler/lower/verify_code.h"
 
 using namespace mlir;
 
@@ -39,10 +39,8 @@ FailureOr<CompiledObject> compileModule(ModuleOp source, const Options &options)
     return failure();
   if (debug)
     debug->finish();
-#ifndef NDEBUG
-  if (llvm::verifyModule(module, &llvm::errs()))
-    return source.emitError("the generated code does not verify: a defect of the CPU target");
-#endif
+  if (failed(lower::verifyCode(module, source)))
+    return failure();
   EmitOptions emit;
   emit.fpContract = options.fpContract;
   emit.llvmText = options.wantLLVM ? &result.llvmText : nullptr;

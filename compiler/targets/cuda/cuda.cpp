@@ -6,6 +6,7 @@
 #include "compiler/targets/cuda/ptx.h"
 #include "compiler/targets/cuda/simt.h"
 #include "compiler/lower/kernel_info.h"
+#include "compiler/lower/verify_code.h"
 #include "tilery/diagnostic.h"
 
 using namespace mlir;
@@ -62,6 +63,8 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
     source.emitError() << lowering.name << " has no function " << missing;
     return failure();
   }
+  if (failed(lower::verifyCode(module, source)))
+    return failure();
   result.ptx = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result.llvmText : nullptr);
   return result;
 }

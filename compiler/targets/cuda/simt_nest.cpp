@@ -63,10 +63,10 @@ SmallVector<KnownBound> SimtEmitter::boundsOf(const Nest &nest) const {
     loops.push_back(nest.shape[d] == 1 ? -1 : int(d));
   for (const Sink &sink : nest.sinks) {
     if (sink.kind == Sink::Store)
-      nests.collectPlaceBounds(cast<tile::StoreOp>(sink.op).getPlace(), loops, bounds, seen);
+      nests.collectPlaceBounds(cast<tile::StoreOp>(sink.op).getPlace(), loops, bounds);
     auto load = sink.kind == Sink::Define ? dyn_cast<tile::LoadOp>(sink.op) : tile::LoadOp();
     if (load)
-      nests.collectPlaceBounds(load.getPlace(), loops, bounds, seen);
+      nests.collectPlaceBounds(load.getPlace(), loops, bounds);
     else if (sink.kind == Sink::Define && lower::isElementwise(sink.op))
       for (Value operand : sink.op->getOperands())
         nests.collectBounds(operand, loops, bounds, seen);

@@ -29,7 +29,7 @@ struct Recorder : HostEnvironment {
   std::vector<std::vector<char>> memory;
   bool stop = false;
 
-  void *allocate(uint32_t, std::span<const int64_t> extents, DType dtype, bool workspace) override {
+  void *allocate(std::span<const int64_t> extents, DType dtype, bool workspace) override {
     made.emplace_back(extents.begin(), extents.end());
     workspaces.push_back(workspace);
     size_t bytes = byteWidth(dtype);

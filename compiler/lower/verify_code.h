@@ -1,0 +1,10 @@
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/Module.h"
+
+namespace tilery::lower {
+/// TILERY_VERIFY=1: what the compiler makes is verified after each step. For tests: it takes as long as some of the steps.
+bool verifies();
+/// Where that is so: failure, after an error was reported, if generated code is not valid LLVM IR.
+mlir::LogicalResult verifyCode(llvm::Module &code, mlir::ModuleOp source);
+} // namespace tilery::lower
