@@ -75,13 +75,3 @@ TEST(GemmSchedule, SaysWhatDoesNotFit) {
   }
   unsetenv("TILERY_SCHEDULE");
 }
-
-TEST(CudaTarget, Names) {
-  EXPECT_EQ(targetNamed("sm_90a")->arch(), "sm_90a");
-  EXPECT_TRUE(targetNamed("sm_90a")->hopper());
-  EXPECT_FALSE(targetNamed("sm_90")->hopper());
-  EXPECT_EQ(targetNamed("sm_80:cuda12080")->ptx, 87u);
-  EXPECT_EQ(targetNamed("sm_90a:cuda12040")->ptx, 84u);
-  for (const char *name : {"avx2", "sm_", "sm_70", "sm_90b", "sm_80a", ""})
-    EXPECT_FALSE(targetNamed(name)) << name;
-}
