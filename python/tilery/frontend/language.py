@@ -37,6 +37,14 @@ BINARY = {
 }
 
 
+def _usage(function):
+    import inspect
+
+    signature = inspect.signature(function)
+    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return f"its parameters: {function.__name__}{signature.replace(parameters=plain, return_annotation=signature.empty)}"
+
+
 class Range:
     """`range(...)` with a run-time bound, as a value of the language that may be named before it is looped over."""
 
@@ -323,7 +331,12 @@ class Language(Regions):
             return self.inline(function, args, kwargs)
         if isinstance(callee, types.BuiltinMethodType):
             self.check_method(callee)
-        result = callee(*args, **kwargs)
+        try:
+            result = callee(*args, **kwargs)
+        except TypeError as e:
+            if isinstance(callee, types.FunctionType) and e.__traceback__ is not None and e.__traceback__.tb_next is None:
+                raise error(TypeError, str(e), hint=_usage(callee)) from None  # the arguments do not fit its parameters
+            raise
         return self.made(result) if isinstance(callee, type) and self.regions else result
 
     def call_range(self, *args):

@@ -216,3 +216,28 @@ def bad_modifier(x_ptr, BLOCK: tl.constexpr):
 def narrow_literal(x_ptr, BLOCK: tl.constexpr):
     x = tl.arange(0, BLOCK).to(tl.int8)
     tl.store(x_ptr + x, x + 300)
+
+
+@tileon.jit
+def unknown_function(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, tl.maxmum(tl.load(x_ptr), 0.0))
+
+
+@tileon.jit
+def refused_function(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, tl.inline_asm_elementwise("", "", [], tl.float32, True, 1))
+
+
+@tileon.jit
+def refused_library_function(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, tl.extra.libdevice.erfinv(tl.load(x_ptr)))
+
+
+@tileon.jit
+def too_many_arguments(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, tl.exp(tl.load(x_ptr), 2))
+
+
+@tileon.jit
+def unknown_argument(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, tl.sum(tl.load(x_ptr + tl.arange(0, BLOCK)), axes=0))
