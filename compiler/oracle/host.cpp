@@ -1,4 +1,5 @@
 // Ops of TileHost.td.
+#include "compiler/ir/dtype_of.h"
 #include "compiler/oracle/interpreter.h"
 
 using namespace mlir;
@@ -27,6 +28,12 @@ static void empty(Interpreter &in, tile::HostEmptyOp op) {
   int64_t size = 1;
   for (Value extent : op.getExtents())
     tensor.extents.push_back(in.decide(extent));
+  if (in.run.options.allocate) {
+    auto name = op->getAttrOfType<StringAttr>("tile.dtype"); // it knows signedness
+    auto element = cast<tile::TensorArgType>(op.getType()).getElementType();
+    return in.set(op.getResult(),
+                  in.run.options.allocate(tensor.extents, *(name ? parseDType(name.getValue()) : dtypeOf(element))));
+  }
   for (int64_t extent : llvm::reverse(tensor.extents)) {
     tensor.strides.insert(tensor.strides.begin(), size);
     size *= std::max<int64_t>(extent, 1);
@@ -35,6 +42,20 @@ static void empty(Interpreter &in, tile::HostEmptyOp op) {
   tensor.owned = std::make_shared<std::vector<uint64_t>>((bytes + 7) / 8, 0xCBCBCBCBCBCBCBCB);
   tensor.data = reinterpret_cast<uint64_t>(tensor.owned->data());
   in.set(op.getResult(), std::move(tensor));
+}
+
+static std::string nameOf(tile::KernelOp kernel, unsigned argument) {
+  auto name = kernel.getArgAttrOfType<StringAttr>(argument, "tile.name");
+  return name ? name.str() : "argument " + std::to_string(argument);
+}
+
+/// What kernels may touch of a tensor that the host function made.
+static Allocation allocation(const HostTensor &tensor, tile::HostEmptyOp op, std::string name) {
+  unsigned bytes = elementOf(cast<tile::TensorArgType>(op.getType()).getElementType()).bytes();
+  uint64_t count = 1;
+  for (int64_t extent : tensor.extents)
+    count *= extent;
+  return {tensor.data, count * bytes, std::move(name), true, bytes};
 }
 
 static void launch(Interpreter &in, tile::LaunchOp op) {
@@ -47,9 +68,14 @@ static void launch(Interpreter &in, tile::LaunchOp op) {
     grid[axis] = uint32_t(count);
   }
   std::vector<uint64_t> args;
-  for (Value argument : op.getArgs())
+  Options options = in.run.options;
+  for (auto [index, argument] : llvm::enumerate(op.getArgs())) {
     args.push_back(in.tile(argument).lanes[0]);
-  runKernel(kernel, grid, args, in.run.options);
+    if (auto pointer = argument.getDefiningOp<tile::HostPointerOp>())
+      if (auto made = pointer.getTensor().getDefiningOp<tile::HostEmptyOp>())
+        options.allocations.push_back(allocation(in.as<HostTensor>(made.getResult()), made, nameOf(kernel, index)));
+  }
+  runKernel(kernel, grid, args, options);
 }
 
 void addHostHandlers(Handlers &table) {

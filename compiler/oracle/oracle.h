@@ -2,6 +2,7 @@
 // The oracle: a plain interpreter of tile IR, the ground truth for passes, code generators and debug launches.
 #include "compiler/ir/Tile.h"
 #include "tilery/diagnostic.h"
+#include "tilery/dtype.h"
 #include <array>
 #include <string>
 #include <unordered_map>
@@ -32,6 +33,14 @@ struct Shadow {
       false; ///< a branch, an address or a mask hung on a rounded value: the run says nothing about other implementations
 };
 
+/// A tensor as a host function receives or makes it; strides in elements.
+struct HostTensor {
+  uint64_t data = 0;
+  std::vector<int64_t> extents, strides;
+  std::shared_ptr<std::vector<uint64_t>> owned; ///< memory of tensors that the oracle makes itself
+  int64_t number = -1;                          ///< what Options::allocate calls it
+};
+
 struct Options {
   /// Checks each access against `allocations`, reads of values nobody wrote, and writes of two programs to one address.
   bool debug = false;
@@ -42,18 +51,14 @@ struct Options {
   uint64_t maxSteps = 0;
   /// Receives each line of tile.print, without a newline; null: stdout.
   std::function<void(const std::string &)> print;
+  /// Makes the row-major tensors of tile.host_empty; null: the oracle keeps them, as long as results refer to them.
+  std::function<HostTensor(llvm::ArrayRef<int64_t> extents, DType dtype)> allocate;
 };
 
 /// Runs every program of `grid` (extents x, y, z), one after the other in linear order. `args` has one slot an argument as in
 /// TileryLaunch (tilery/abi.h). Throws tilery::Error for what debug mode finds, failed assertions, deadlocks and endless runs.
 void runKernel(tile::KernelOp kernel, std::array<uint32_t, 3> grid, llvm::ArrayRef<uint64_t> args, const Options &options = {});
 
-/// A tensor as a host function receives it; strides in elements.
-struct HostTensor {
-  uint64_t data = 0;
-  std::vector<int64_t> extents, strides;
-  std::shared_ptr<std::vector<uint64_t>> owned; ///< memory of tensors made by host_empty
-};
 struct HostArgument {
   HostTensor tensor;
   uint64_t scalar = 0; ///< a slot as in TileryLaunch

@@ -41,8 +41,10 @@ static void interpret(Module &module, const std::string &kernel, nb::handle grid
   oracle::runKernel(op, extents, args, options);
 }
 
-/// args: (address, extents, strides in elements) for a tensor, a 64-bit pattern for a scalar.
-static void interpretHost(Module &module, const std::string &host, nb::handle args, nb::handle allocations, bool debug) {
+/// args: (address, extents, strides in elements) for a tensor, a 64-bit pattern for a scalar. allocate(extents, dtype) makes a
+/// row-major tensor and gives its address; the result says which of those, counted from 0, the host function returns.
+static std::vector<int64_t> interpretHost(Module &module, const std::string &host, nb::handle args, nb::handle allocations,
+                                          nb::object allocate, bool debug) {
   auto op = module.get().module->lookupSymbol<tile::HostOp>(host);
   if (!op)
     throw Error(Diagnostic{Diagnostic::Kind::Name, "the module has no host function '" + host + "'", "", {}});
@@ -62,11 +64,26 @@ static void interpretHost(Module &module, const std::string &host, nb::handle ar
   options.debug = debug;
   for (nb::handle item : allocations)
     options.allocations.push_back(allocation(item));
-  oracle::runHost(op, arguments, options);
+  int64_t made = 0;
+  options.allocate = [&](llvm::ArrayRef<int64_t> extents, DType dtype) {
+    oracle::HostTensor tensor;
+    tensor.extents.assign(extents.begin(), extents.end());
+    tensor.strides.resize(extents.size());
+    int64_t stride = 1;
+    for (size_t dim = extents.size(); dim-- > 0; stride *= std::max<int64_t>(extents[dim], 1))
+      tensor.strides[dim] = stride;
+    tensor.data = nb::cast<uint64_t>(allocate(tensor.extents, dtypeName(dtype)));
+    tensor.number = made++;
+    return tensor;
+  };
+  std::vector<int64_t> results;
+  for (const oracle::HostArgument &result : oracle::runHost(op, arguments, options))
+    results.push_back(result.tensor.number);
+  return results;
 }
 
 void bindOracle(nb::module_ &m) {
-  m.def("interpret_host", interpretHost, "module"_a, "host"_a, "args"_a, "allocations"_a, "debug"_a = false,
+  m.def("interpret_host", interpretHost, "module"_a, "host"_a, "args"_a, "allocations"_a, "allocate"_a, "debug"_a = false,
         "Runs a host function and what it launches in the reference interpreter.");
   m.def("interpret", interpret, "module"_a, "kernel"_a, "grid"_a, "slots"_a, "allocations"_a, "debug"_a = false,
         "Runs a launch in the reference interpreter; debug checks bounds, uninitialised reads and races.");

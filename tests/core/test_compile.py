@@ -39,7 +39,7 @@ CALLS = {
     "tilelang": lambda x, y, **options: tilelang.compile(tilelang_double.get_tir())(x, y, **options),
 }
 
-LAUNCHES = {"tileon": "OracleLaunch", "ninetoothed": "OracleHostLaunch", "tilelang": "OracleCall"}
+LAUNCHES = {"tileon": "OracleLaunch", "ninetoothed": "OracleHostLaunch", "tilelang": "OracleHostLaunch"}
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import torch
 from gpu.programs import EXAMPLES
 
 from tilery import compat
-from tilery.core import debug
+from tilery.core import oracle
 from tilery.errors import Error
 
 
@@ -54,6 +54,6 @@ def test_arrays_of_another_library_on_a_gpu_are_refused():
         def __dlpack_device__(self):
             return (2, 0)
 
-    plan = debug.plan(lambda grid, arguments: pytest.fail("it ran"), device=0)
+    plan = oracle.plan(lambda grid, arguments: pytest.fail("it ran"), device=0)
     with pytest.raises(NotImplementedError, match="argument `x` .Array. lies on a GPU"):
         plan((1, 1, 1), {"x": Array()})

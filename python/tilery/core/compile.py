@@ -8,8 +8,7 @@ from typing import Any
 
 from tilery import _native
 
-from . import cache
-from . import debug as oracle
+from . import cache, oracle
 
 
 class CompiledKernel:

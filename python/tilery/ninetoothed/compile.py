@@ -5,7 +5,7 @@ from tilery._native import arrange
 from tilery._native.arrange import Symbol
 
 from ..core import compile
-from ..core.debug import OracleHostLaunch
+from ..core.oracle import OracleHostLaunch
 from ..core.tile.value import activate, wrap
 from ..errors import error
 from ..frontend import position

@@ -291,6 +291,18 @@ tile.host @call(%x: !tile.tensor_arg<2xf32>) -> !tile.tensor_arg<1xi32> {
   ASSERT_EQ(results.size(), 1u);
   auto *y = reinterpret_cast<const int32_t *>(results[0].tensor.data);
   EXPECT_EQ(I32(y, y + 3), (I32{0, 1, 2}));
+
+  I32 memory(3);
+  Options options;
+  options.debug = true; // what the call makes is memory its kernels may touch
+  options.allocate = [&](llvm::ArrayRef<int64_t> extents, DType dtype) {
+    EXPECT_EQ(extents, llvm::ArrayRef<int64_t>({3}));
+    EXPECT_EQ(dtype, DType::I32);
+    return HostTensor{reinterpret_cast<uint64_t>(memory.data()), extents.vec(), {1}, nullptr, 7};
+  };
+  EXPECT_EQ(runHost(program.host(), {x}, options)[0].tensor.number, 7);
+  EXPECT_EQ(memory, (I32{0, 1, 2}));
+
   x.tensor.extents[0] = 4;
   try {
     runHost(program.host(), {x});

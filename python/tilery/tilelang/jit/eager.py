@@ -6,13 +6,13 @@ import inspect
 
 from tilery import _native
 
+from ...core.arrays import layout
 from ...errors import error
 from ...frontend.source import tree_of
 from ..language.eager.builder import PrimFunc
 from ..tracing.memory import Memory, TensorType, row_major
-from ..tracing.oracle import evaluate, layout
 from ..tracing.trace import Trace
-from ..tracing.values import Var, sizes_in
+from ..tracing.values import Var, evaluate, sizes_in
 from .kernel import JITKernel
 
 

@@ -10,12 +10,12 @@ from typing import Any
 from tilery import _native
 
 from ...core import compile
+from ...core.oracle import OracleHostLaunch
 from ...errors import error
 from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
 from ..tracing.memory import TensorType
-from ..tracing.oracle import OracleCall
-from ..tracing.program import build
+from ..tracing.program import build, host_name, host_parameters
 
 Layouts = tuple[tuple[str, tuple[int, tuple[int, ...]]], ...]  # (tensor's name, (factor of its address, classes of its strides))
 # Element types that share their storage and are taken for one another.
@@ -35,7 +35,7 @@ def allocate(extents: Sequence[int], dtype: str, like: Any) -> Any:
 
 
 class CompiledKernel(compile.CompiledKernel):
-    """A PrimFunc for one kind of call: tensors of these layouts. `program`: as traced, for all devices."""
+    """A PrimFunc for one kind of call: tensors of these layouts."""
 
     def __init__(self, kernel: JITKernel, layouts: Layouts, signature: Any) -> None:
         self.kernel, self.layouts = kernel, layouts
@@ -43,18 +43,16 @@ class CompiledKernel(compile.CompiledKernel):
         specialisation = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts, function.compile_time]
         super().__init__(function.__name__, function.function, specialisation, signature)
 
-    @property
-    def program(self) -> Any:
-        return self.kernel.program(self.layouts)
-
     def trace(self) -> _native.Module:
-        return self.program.module
+        return self.kernel.module(self.layouts)
 
     def load(self, image: bytes) -> _native.HostPlan:
         return _native.HostPlan(image, allocate, self.without_boxes)
 
-    def interpret(self, debug: bool) -> OracleCall:
-        return OracleCall(self.program, allocate, debug)
+    def interpret(self, debug: bool) -> OracleHostLaunch:
+        function = self.kernel.prim_func
+        parameters = host_parameters(function, self.kernel.out_idx)
+        return OracleHostLaunch(self.module, host_name(function), parameters, debug, allocate)
 
 
 class JITKernel:
@@ -71,7 +69,7 @@ class JITKernel:
         self.out_idx = _positions(prim_func, out_idx)
         self.params = [kind for _, kind in prim_func.params]
         self.latency = self.config = self.ref_latency = None
-        self._programs: dict[Layouts, Any] = {}
+        self._modules: dict[Layouts, _native.Module] = {}
         self._plans: dict[tuple[Any, ...], tuple[CompiledKernel, Any]] = {}  # by kind of call
         self._last: CompiledKernel | None = None
         inputs = [
@@ -90,8 +88,7 @@ class JITKernel:
                 f"Kernel expected {self._inputs} inputs, but {len(args)} are provided.",
                 hint=f"the parameters of `{self.prim_func.__name__}` are " + ", ".join(self._names()),
             )
-        result = self._launch(*args, _debug=True) if debug else self._launch(*args)
-        return list(result) if isinstance(result, tuple) else result
+        return self._launch(*args, _debug=True) if debug else self._launch(*args)
 
     def _names(self) -> list[str]:
         return [name for i, (name, _) in enumerate(self.prim_func.params) if i not in self.out_idx]
@@ -111,11 +108,11 @@ class JITKernel:
         self._last, plan = self._plans[key]
         return plan
 
-    def program(self, layouts: Layouts) -> Any:
-        """The traced program for tensors of these layouts, ((name, layout), ...)."""
-        if layouts not in self._programs:
-            self._programs[layouts] = build(self.prim_func, self.out_idx, dict(layouts))
-        return self._programs[layouts]
+    def module(self, layouts: Layouts) -> _native.Module:
+        """What is traced for tensors of these layouts, ((name, layout), ...), for all devices."""
+        if layouts not in self._modules:
+            self._modules[layouts] = build(self.prim_func, self.out_idx, dict(layouts))
+        return self._modules[layouts]
 
     def _check(self, position: int, name: str, kind: Any, known: tuple[Any, ...]) -> tuple[int, tuple[int, ...]] | None:
         """Refuses an argument of the wrong kind; gives a tensor's layout: (factor of its address, classes of its strides)."""

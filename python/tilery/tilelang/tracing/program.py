@@ -9,14 +9,6 @@ from .trace import Trace
 from .values import Expr, Node, Var, sizes_in
 
 
-class Program:
-    """A PrimFunc for one kind of call. `launches`: its kernels with their grids and slots; `tensors`: [(Memory, role)]."""
-
-    def __init__(self, name, module, trace, outputs):
-        self.name, self.module, self.outputs = name, module, outputs
-        self.launches, self.tensors, self.sizes = trace.launches, trace.tensors, list(trace.sizes.values())
-
-
 class CallStride:
     """A stride that each call tells; `divisibility`: a factor it is known to have."""
 
@@ -25,7 +17,8 @@ class CallStride:
 
 
 def build(prim_func, output_positions, layouts):
-    """The Program of `prim_func`. layouts: parameter name -> (divisibility of the address in bytes, [1, 16 or 0 a stride]).
+    """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
+    address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call."""
     native = _native.Builder("tir")
     native.set_position(position.current)
@@ -44,8 +37,8 @@ def build(prim_func, output_positions, layouts):
         trace.eager = prim_func.eager
         result = trace.run(prim_func.function, *prim_func.bind(arguments))
         outputs = _outputs(prim_func, trace, result, output_positions)
-        _host(trace, prim_func, scalars, outputs)
-        return Program(prim_func.__name__, native.finish(), trace, outputs)
+        _host(trace, prim_func, host_parameters(prim_func, output_positions), scalars, outputs)
+        return native.finish()
 
 
 def _tensor(trace, name, kind, is_output, layout):
@@ -81,18 +74,24 @@ def _outputs(prim_func, trace, result, output_positions):
     return returned
 
 
-def _host(trace, prim_func, scalars, outputs):
+def host_name(prim_func):
+    return f"{prim_func.__name__}_host"
+
+
+def host_parameters(prim_func, output_positions):
+    """[(name, element type, rank, or -1 for a scalar)] of what the host function takes."""
+    return [
+        (name, kind.dtype, len(kind.shape)) if isinstance(kind, TensorType) else (name, kind, -1)
+        for position, (name, kind) in enumerate(prim_func.params)
+        if position not in output_positions
+    ]
+
+
+def _host(trace, prim_func, params, scalars, outputs):
     native, name = trace.native, prim_func.__name__
     tensors = {memory.name: memory for memory, role in trace.tensors if role == "argument"}
-    params, bound = [], []
-    for parameter, kind in prim_func.params:
-        if parameter in tensors:
-            params.append((parameter, kind.dtype, len(kind.shape)))
-            bound.append(tensors[parameter])
-        elif parameter in scalars:
-            params.append((parameter, kind, -1))
-            bound.append(scalars[parameter])
-    handles = dict(zip(map(id, bound), native.begin_host(f"{name}_host", params)))
+    bound = [scalars[parameter] if rank < 0 else tensors[parameter] for parameter, _, rank in params]
+    handles = dict(zip(map(id, bound), native.begin_host(host_name(prim_func), params)))
     for var in scalars.values():
         trace.host_values[var.uid] = handles[id(var)]
     checks = list(_bind(trace, tensors.values(), handles))

@@ -226,6 +226,18 @@ def sizes_in(items):
             yield from sizes_in(item.operands)
 
 
+def evaluate(value, sizes):
+    """The number that an expression of sizes stands for; None while a size is missing."""
+    if isinstance(value, Var):
+        return sizes.get(value.uid)
+    if isinstance(value, Node):
+        operands = [evaluate(operand, sizes) for operand in value.operands]
+        if None in operands:
+            return None
+        return -operands[0] if len(operands) == 1 and value.op == "-" else FOLD[value.op](*operands)
+    return value
+
+
 def binary(op, a, b):
     if is_number(a) and is_number(b) and op in FOLD:
         return FOLD[op](a, b)

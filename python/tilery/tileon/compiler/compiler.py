@@ -7,7 +7,7 @@ from typing import Any
 from tilery import _native
 
 from ...core import compile
-from ...core.debug import OracleLaunch
+from ...core.oracle import OracleLaunch
 from ...core.tile.tracer import default_precision, trace
 from ...errors import error
 from ...frontend.fingerprint import watched

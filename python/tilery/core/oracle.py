@@ -11,6 +11,7 @@ from typing import Any
 from tilery import _native
 
 from ..errors import error
+from .arrays import layout, span
 
 Grid = tuple[int, int, int]
 Launch = Callable[[Any, Mapping[str, Any]], Any]  # (grid, arguments) -> what the launch returns
@@ -69,7 +70,7 @@ class LaunchOfCopies:
         return moved(result)
 
 
-def bits(value: Any, dtype: str) -> int:
+def _bits(value: Any, dtype: str) -> int:
     """A scalar argument's slot."""
     if dtype == "bfloat16":
         bits = struct.unpack("<I", struct.pack("<f", value))[0]
@@ -79,29 +80,7 @@ def bits(value: Any, dtype: str) -> int:
     return int(value) & _MASK
 
 
-def _array(tensor: Any) -> Any:
-    if hasattr(tensor, "__array_interface__"):
-        return tensor
-    import numpy
-
-    return numpy.from_dlpack(tensor)
-
-
-def span(tensor: Any, width: int) -> tuple[int, int, int]:
-    """(address of element 0, first byte, number of bytes) of a tensor's elements."""
-    if hasattr(tensor, "data_ptr"):
-        address, shape, strides = tensor.data_ptr(), tensor.shape, [s * width for s in tensor.stride()]
-    else:
-        tensor = _array(tensor)
-        address, shape, strides = tensor.__array_interface__["data"][0], tensor.shape, tensor.strides
-    if 0 in shape:
-        return address, address, 0
-    reach = [(n - 1) * s for n, s in zip(shape, strides)]
-    first = address + sum(r for r in reach if r < 0)
-    return address, first, sum(abs(r) for r in reach) + width
-
-
-WIDTHS = {
+_WIDTHS = {
     "bool": 1,
     "int8": 1,
     "uint8": 1,
@@ -133,33 +112,48 @@ class OracleLaunch:
         for name, dtype, pointer in self.parameters:
             value = arguments[name]
             if not pointer:
-                slots.append(bits(value, dtype))
+                slots.append(_bits(value, dtype))
                 continue
-            address, first, size = span(value, WIDTHS[dtype])
+            address, first, size = span(value, _WIDTHS[dtype])
             slots.append(address)
-            allocations.append((first, size, name, WIDTHS[dtype]))
+            allocations.append((first, size, name, _WIDTHS[dtype]))
         if min(grid) > 0:
             _native.interpret(self.module, self.kernel, grid, slots, allocations, self.debug)
         return self.result
 
 
 class OracleHostLaunch:
-    """A launch plan that interprets a host function. parameters: [(name, element type, rank, or -1 for a scalar)]."""
+    """A launch plan that interprets a host function. parameters: [(name, element type, rank, or -1 for a scalar)];
+    allocate(extents, dtype, like) makes the tensors it asks for."""
 
-    def __init__(self, module: _native.Module, host: str, parameters: Sequence[tuple[str, str, int]], debug: bool) -> None:
-        self.module, self.host, self.parameters, self.debug = module, host, parameters, debug
+    def __init__(
+        self,
+        module: _native.Module,
+        host: str,
+        parameters: Sequence[tuple[str, str, int]],
+        debug: bool,
+        allocate: Callable[[Sequence[int], str, Any], Any] | None = None,
+    ) -> None:
+        self.module, self.host, self.parameters, self.debug, self.allocate = module, host, parameters, debug, allocate
 
-    def __call__(self, grid: None, arguments: Mapping[str, Any]) -> None:
+    def __call__(self, grid: None, arguments: Mapping[str, Any]) -> Any:
         args: list[Any] = []
-        allocations = []
+        allocations, tensors, made = [], [], []
         for name, dtype, rank in self.parameters:
             value = arguments[name]
             if rank < 0:
-                args.append(bits(value, dtype))
+                args.append(_bits(value, dtype))
                 continue
-            width = WIDTHS[dtype]
-            address, first, size = span(value, width)
-            strides = value.stride() if hasattr(value, "data_ptr") else [s // width for s in _array(value).strides]
-            args.append((address, list(value.shape), list(strides)))
-            allocations.append((first, size, name, width))
-        _native.interpret_host(self.module, self.host, args, allocations, self.debug)
+            address, first, size = span(value, _WIDTHS[dtype])
+            args.append((address, *layout(value)))
+            allocations.append((first, size, name, _WIDTHS[dtype]))
+            tensors.append(value)
+
+        def allocate(extents: Sequence[int], dtype: str) -> int:
+            assert self.allocate
+            made.append(self.allocate(extents, dtype, tensors[0] if tensors else None))
+            return span(made[-1], _WIDTHS[dtype])[0]
+
+        returned = _native.interpret_host(self.module, self.host, args, allocations, allocate, self.debug)
+        results = [made[number] for number in returned]
+        return results[0] if len(results) == 1 else results or None
