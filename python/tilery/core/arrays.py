@@ -1,6 +1,9 @@
 """Where the elements of a tensor lie: torch's, NumPy's, and anything else that speaks DLPack."""
 
+from collections.abc import Iterable
 from typing import Any
+
+_GPU = 2  # DLPack's device type
 
 
 def _array(tensor: Any) -> Any:
@@ -27,3 +30,15 @@ def span(tensor: Any, width: int) -> tuple[int, int, int]:
         return address, address, 0
     reach = [(n - 1) * s * width for n, s in zip(shape, strides)]
     return address, address + sum(r for r in reach if r < 0), sum(abs(r) for r in reach) + width
+
+
+def on_gpu(tensor: Any) -> bool:
+    return hasattr(tensor, "__dlpack_device__") and tensor.__dlpack_device__()[0] == _GPU
+
+
+def gpu_of(arguments: Iterable[Any]) -> int:
+    """The number of the GPU that the first tensor among these lies on; -1: it lies in the CPU's memory, or there is none."""
+    for argument in arguments:
+        if hasattr(argument, "__dlpack_device__"):
+            return argument.__dlpack_device__()[1] if on_gpu(argument) else -1
+    return -1

@@ -11,12 +11,11 @@ from typing import Any
 from tilery import _native
 
 from ..errors import error
-from .arrays import layout, span
+from .arrays import layout, on_gpu, span
 
 Grid = tuple[int, int, int]
 Launch = Callable[[Any, Mapping[str, Any]], Any]  # (grid, arguments) -> what the launch returns
 _MASK = (1 << 64) - 1
-_CUDA = 2  # DLPack's device type
 _FLOATS = {"float64": "<d", "float32": "<f", "float16": "<e"}
 
 
@@ -28,10 +27,6 @@ def wanted(debug: bool) -> bool:
 def plan(launch: Launch, device: int) -> Launch:
     """The oracle's launch plan for arguments on a GPU, or on the CPU (-1)."""
     return launch if device < 0 else LaunchOfCopies(launch)
-
-
-def _on_gpu(value: Any) -> bool:
-    return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] == _CUDA
 
 
 class LaunchOfCopies:
@@ -47,7 +42,7 @@ class LaunchOfCopies:
         storages: dict[int, tuple[Any, Any]] = {}
         here, device = dict(arguments), None
         for name, value in arguments.items():
-            if not isinstance(value, torch.Tensor) and _on_gpu(value):
+            if not isinstance(value, torch.Tensor) and on_gpu(value):
                 raise error(
                     NotImplementedError,
                     f"argument `{name}` ({type(value).__name__}) lies on a GPU, where the reference interpreter cannot read it",

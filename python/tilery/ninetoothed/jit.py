@@ -11,6 +11,7 @@ from tilery import _native
 from tilery._native import arrange
 from tilery._native.arrange import Symbol, Tensor
 
+from ..core.arrays import gpu_of
 from ..errors import error
 from .compile import Argument, CompiledKernel
 
@@ -167,7 +168,7 @@ class Kernel:
             if t.source.ndim:
                 traffic.append((t, getattr(a, "itemsize", 4)))
         try:
-            metas = arrange.choose_block_sizes(traffic, free, values, *_processors(_device(arguments)))
+            metas = arrange.choose_block_sizes(traffic, free, values, *_processors(gpu_of(arguments)))
         except ValueError as e:
             raise error(ValueError, str(e)) from None
         chosen.update({s.label: metas[repr(s)].constant for s in free})
@@ -233,7 +234,7 @@ class Kernel:
 
 
 def _device(arguments: Iterable[Any]) -> Any:
-    """Of the first tensor that names one: its text is "cuda" or "cuda:1" for a GPU."""
+    """Of the first tensor that names one."""
     for argument in arguments:
         device = getattr(argument, "device", None)
         if device is not None:
@@ -241,12 +242,9 @@ def _device(arguments: Iterable[Any]) -> Any:
     return None
 
 
-def _processors(device: Any) -> tuple[int, bool]:
-    """(how many, are they a GPU's) run the programs."""
-    name = str(device)
-    if name.startswith("cuda") and _native.gpu_count():
-        return _native.gpu_processors(int(name[5:] or 0)), True
-    return _native.num_threads(), False
+def _processors(gpu: int) -> tuple[int, bool]:
+    """(how many, are they a GPU's) run the programs of a GPU, or of the CPU (-1)."""
+    return (_native.num_threads(), False) if gpu < 0 else (_native.gpu_processors(gpu), True)
 
 
 def _strides(array: Any) -> tuple[int, ...] | None:
