@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from . import language, math, profiler, testing, transform
+from . import language, math, profiler, testing, transform, utils
 from .jit import JITKernel, compile, jit, par_compile
+from .language import dtypes
 from .math import cdiv, next_power_of_2
 from .profiler import Profiler, TensorSupplyType
 from .transform import PassConfigKey
@@ -18,6 +19,7 @@ __all__ = [
     "cdiv",
     "compile",
     "disable_cache",
+    "dtypes",
     "enable_cache",
     "jit",
     "language",
@@ -28,6 +30,7 @@ __all__ = [
     "set_log_level",
     "testing",
     "transform",
+    "utils",
 ]
 
 

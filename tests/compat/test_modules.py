@@ -1,0 +1,74 @@
+"""The languages' modules have upstream's paths."""
+
+import importlib
+
+import pytest
+
+PLACES = {
+    "tilelang": "jit compile par_compile JITKernel Profiler TensorSupplyType PassConfigKey cdiv dtypes language utils",
+    "tilelang.language.dtypes": "float16 bfloat16 float8_e4m3fn int32 bool",
+    "tilelang.language.allocate": "alloc_shared alloc_fragment alloc_local alloc_var empty",
+    "tilelang.language.annotations": "use_swizzle annotate_layout annotate_safe_value",
+    "tilelang.language.atomic": "atomic_add atomic_max atomic_min",
+    "tilelang.language.builtin": "sync_threads set_max_nreg",
+    "tilelang.language.copy_op": "copy",
+    "tilelang.language.customize": "reshape view",
+    "tilelang.language.eager": "macro prim_func const",
+    "tilelang.language.eager.builder": "PrimFunc Macro Ref",
+    "tilelang.language.fill_op": "fill clear",
+    "tilelang.language.gemm_op": "gemm GemmWarpPolicy",
+    "tilelang.language.kernel": "Kernel get_thread_binding",
+    "tilelang.language.loop": "Parallel Persistent Pipelined serial unroll",
+    "tilelang.language.print_op": "device_assert",
+    "tilelang.language.proxy": "Tensor StridedTensor",
+    "tilelang.language.reduce_op": "reduce reduce_max cumsum",
+    "tilelang.language.symbolics": "dynamic",
+    "tilelang.language.tir.op": "ceildiv if_then_else reinterpret",
+    "tilelang.jit": "JITImpl jit compile",
+    "tilelang.jit.kernel": "JITKernel",
+    "tilelang.math": "cdiv next_power_of_2",
+    "tilelang.profiler": "Profiler do_bench",
+    "tilelang.profiler.bench": "do_bench",
+    "tilelang.testing": "main requires_cuda set_random_seed",
+    "tilelang.transform.pass_config": "PassConfigKey",
+    "tilelang.utils.tensor": "TensorSupplyType torch_assert_close",
+    "tileon": "jit autotune heuristics Config cdiv CompilationError InterpreterError OutOfResources compiler errors runtime",
+    "tileon.compiler": "CompiledKernel CompilationError",
+    "tileon.compiler.compiler": "CompiledKernel",
+    "tileon.compiler.errors": "CompilationError",
+    "tileon.errors": "TritonError",
+    "tileon.language.core": "tensor dtype constexpr load store arange dot where add maximum atomic_add reduce float32",
+    "tileon.language.standard": "cdiv sigmoid softmax zeros max argmax sum sort flip",
+    "tileon.language.math": "exp log2 fma umulhi",
+    "tileon.language.random": "rand randn philox",
+    "tileon.language.extra.libdevice": "tanh pow",
+    "tileon.language.extra.cuda.libdevice": "tanh pow",
+    "tileon.runtime": "driver Autotuner Config Heuristics JITFunction OutOfResources autotune heuristics",
+    "tileon.runtime.autotuner": "Autotuner Config autotune",
+    "tileon.runtime.driver": "driver",
+    "tileon.runtime.errors": "OutOfResources PTXASError",
+    "tileon.runtime.jit": "JITFunction KernelInterface jit reinterpret",
+    "tileon.testing": "do_bench perf_report Benchmark assert_close",
+    "ninetoothed": "Tensor Symbol block_size jit make eval language",
+    "ninetoothed.eval": "eval subs",
+    "ninetoothed.make": "make",
+    "ninetoothed.symbol": "Symbol block_size",
+    "ninetoothed.tensor": "Tensor",
+    "ninetoothed.language.libdevice": "tanh pow",
+    "ninetoothed.naming": "make_meta remove_prefixes",
+}
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_place(path):
+    module = importlib.import_module("tilery." + path)
+    assert not [name for name in PLACES[path].split() if not hasattr(module, name)]
+
+
+@pytest.mark.parametrize("path", ["core", "standard", "math", "random"])
+def test_functions_of_tl_are_the_same_everywhere(path):
+    from tilery.tileon import language as tl
+
+    part = importlib.import_module("tilery.tileon.language." + path)
+    for name in PLACES["tileon.language." + path].split():
+        assert getattr(part, name) is getattr(tl, name)
