@@ -5,7 +5,7 @@ if(NOT LIBCLC_NVPTX)
   message(FATAL_ERROR "libclc's nvptx64--.bc is not found: install libclc-22")
 endif()
 
-set(symbols _Z5atan2dd _Z3powdd)
+set(symbols _Z5atan2dd _Z3powdd _Z4fmoddd)
 foreach(name exp exp2 expm1 log log2 log10 log1p tanh erf erfc sin cos tan asin acos atan sinh cosh asinh acosh atanh cbrt)
   string(LENGTH ${name} length)
   list(APPEND symbols _Z${length}${name}d)
