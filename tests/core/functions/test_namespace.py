@@ -81,7 +81,13 @@ def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="unknown mode 'up'"):
         T.round(1.5, "up")
     with pytest.raises(NotImplementedError, match="T.cast does not support round='rs'"):
+        T.cast(1.0, "float16", round="rs", rbits=7)
+    with pytest.raises(ValueError, match=r"T.cast\(round='rs'\) needs rbits"):
         T.cast(1.0, "float16", round="rs")
+    with pytest.raises(ValueError, match=r"T.cast\(round='rz'\) takes no rbits"):
+        T.cast(1.0, "float16", round="rz", rbits=7)
+    with pytest.raises(ValueError, match="T.cast has no rounding mode 'nearest'"):
+        T.cast(1.0, "float16", round="nearest")
 
 
 @pytest.mark.parametrize(

@@ -179,3 +179,27 @@ def test_nothing_ran():
     assert (b == 7).all()
     ADD(ones(8, 4), b, 1)
     assert (b == 2).all()
+
+
+@T.prim_func
+def assumes(A: T.Tensor((m,), "int32"), n: T.int32):
+    T.assume(m % 4 == 0)
+    with T.Kernel(T.ceildiv(m, 4)) as i:
+        T.assume((n > 0) & (n <= m))
+        if n > 100:
+            T.assume(m > 1000)
+        A[i] = n
+
+
+@pytest.mark.parametrize(
+    "size, n, message", [(6, 1, "m % 4"), (8, 0, "n > 0"), (8, 9, "n <= m"), (8, 8, None), (128, 128, None)]
+)
+def test_assumptions_about_sizes_are_checked(size, n, message):
+    a = np.zeros(size, np.int32)
+    if message is None:
+        tilelang.compile(assumes)(a, n)
+        assert a[0] == n
+        return
+    with pytest.raises(ValueError, match=f"`assumes` assumes .*{message}.*, which does not hold") as caught:
+        tilelang.compile(assumes)(a, n)
+    assert isinstance(caught.value, Error) and (a == 0).all()

@@ -318,3 +318,35 @@ def shared_atomic(X: Vector):
 def memory_order(X: Vector):
     with T.Kernel(1):
         T.atomic_add(X[0], 1, memory_order="strict")
+
+
+@T.prim_func
+def empty_grid(X: Vector):
+    with T.Kernel(4, 0) as (i, j):
+        X[i] = j
+
+
+@T.prim_func
+def initial_float_overflows(X: Vector):
+    with T.Kernel(1):
+        v = T.alloc_var("float32", init=1e300)
+        X[0] = v
+
+
+@T.prim_func
+def initial_integer_overflows(X: Vector):
+    with T.Kernel(1):
+        v = T.alloc_var("uint8", init=-1)
+        X[0] = v
+
+
+@T.prim_func
+def false_assumption(X: Vector):
+    with T.Kernel(1):
+        T.assume(2 * 32 == 63)
+
+
+@T.prim_func
+def assumption_about_nothing(X: Vector):
+    with T.Kernel(1):
+        T.assume(UNUSED > 0)

@@ -339,3 +339,19 @@ def test_inverse_functions(engine, name):
     expected = INVERSE[name](x.double())
     y = elementwise(function, "float32", "float32")(x).double()
     assert ((y - expected).abs() <= 4 * 2.0**-24 * expected.abs() + slack + 2.0**-24).all()
+
+
+@pytest.mark.parametrize("source", ["float16", "bfloat16", "float32", "float64", "int32"])
+@pytest.mark.parametrize("target", ["float8_e4m3fn", "float8_e5m2"])
+def test_cast_to_floats_of_8_bits_saturates(engine, source, target):
+    """Against torch's conversion, of values that the type holds."""
+    limit = torch.finfo(getattr(torch, target)).max
+    numbers = [0.0, 1.0, -3.0, limit, -limit, 1.05 * limit, -1.3 * limit, 65000.0]
+    numbers += [] if source == "int32" else [float("inf"), -float("inf"), float("nan"), 0.3]
+    x = torch.tensor(numbers).to(getattr(torch, source))
+    expected = x.double().clamp(-limit, limit).to(getattr(torch, target)).float()
+    actual = elementwise(lambda v: T.cast(T.cast(v, target), "float32"), source, "float32")(x)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=0, equal_nan=True)
+    wild = elementwise(lambda v: T.cast(T.cast(v, target, sat=False), "float32"), source, "float32")(x)
+    assert not wild[6].isfinite()
+    torch.testing.assert_close(wild[:5], expected[:5], rtol=0, atol=0)

@@ -264,3 +264,27 @@ def test_in_place():
     kernel(x.clone(), expected)
     kernel(x, x)
     assert torch.equal(x, expected)
+
+
+def test_variables_and_elements_are_swapped():
+    @T.prim_func
+    def swap(A: T.Tensor((4,), "int32"), B: T.Tensor((4,), "int32")):
+        with T.Kernel(1, threads=1):
+            a = T.alloc_var("int32", init=10)
+            b = T.alloc_var("int32", init=20)
+            a, b = b, a
+            B[0] = a
+            B[1] = b
+            a, A[0] = A[0], a
+            B[2] = a
+            A[1], A[2], b = b, A[1], A[2]
+            B[3] = b
+            c, d = T.alloc_var("int32", init=1), T.alloc_var("int32", init=2)
+            for _ in T.serial(3):
+                c, d = d, c + d
+            A[3] = d * 100 + c
+
+    a, b = torch.tensor([1, 2, 3, 4], dtype=torch.int32), torch.zeros(4, dtype=torch.int32)
+    tilelang.compile(swap)(a, b)
+    assert b.tolist() == [20, 10, 1, 3]
+    assert a.tolist() == [20, 10, 2, 805]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from ...errors import error
 from ..tracing.context import current, kernel
 from ..tracing.dtypes import dtype as element_type
 from ..tracing.memory import LocalVar, Memory, shape_of
+from ..tracing.values import is_number
+from .tir.op import max_value, min_value
 
 
 def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> Memory:
@@ -46,6 +49,12 @@ def alloc_var(dtype: str = "float32", *args: Any, scope: str = "local.var", init
         init = args[0]
     variable = LocalVar(alloc((1,), dtype, scope, "local"))
     if init is not None:
+        if is_number(init) and math.isfinite(init) and not min_value(dtype) <= init <= max_value(dtype):
+            raise error(
+                ValueError,
+                f"the initial value {init!r} is out of range for {variable.dtype}",
+                hint=f"it holds {min_value(dtype)} to {max_value(dtype)}",
+            )
         variable.store(init)
     return variable
 

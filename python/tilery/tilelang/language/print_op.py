@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tracing.context import kernel
+from ...errors import error
+from ..tracing.context import current, kernel
+from ..tracing.values import Node, Var, is_number
 
 
 def print_value(obj: Any, msg: str = "", warp_group_id: int = 0, warp_id: int = 0) -> None:
@@ -18,4 +20,11 @@ def device_assert(condition: Any, msg: str = "", no_stack_info: bool = False) ->
 
 
 def assume(condition: Any) -> None:
-    """A fact for the simplifier."""
+    """What the caller promises. A condition on sizes and numbers is checked: numbers here, sizes by each call."""
+    trace = current()
+    if trace is None:
+        raise error(RuntimeError, "T.assume is used outside of a kernel", hint="call it in a @T.prim_func")
+    if isinstance(condition, (Var, Node)):
+        trace.assume(condition)
+    elif is_number(condition) and not condition:
+        raise error(ValueError, "T.assume of a condition that is false")

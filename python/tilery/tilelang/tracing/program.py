@@ -100,6 +100,9 @@ def _host(trace, prim_func, params, scalars, outputs):
         native.host_check(
             actual, expected, f"Argument {name}.{memory.name}.{what}[{dim}] has an unsatisfied constraint: {{0}} == {{1}}{shown}"
         )
+    for condition in trace.assumptions:
+        holds = _i64(native, trace.condition(condition).value)
+        native.host_check(holds, 1, f"`{name}` assumes {condition!r}, which does not hold")
     for memory, role in trace.tensors:
         if role != "argument":
             handles[id(memory)] = native.host_empty(

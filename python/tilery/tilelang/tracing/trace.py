@@ -62,6 +62,7 @@ class Trace(Language):
         self.native, self.name = native, name
         self.tensors, self.sizes, self.launches = [], {}, []
         self.open, self.host_values = None, {}
+        self.assumptions = []  # conditions on sizes that each call must fulfil
         self.eager = None  # the eager function being traced (jit/eager.py)
         self.parallel = []  # ids of the loop variables of each open T.Parallel
 
@@ -88,15 +89,31 @@ class Trace(Language):
     def add_size(self, var):
         self.sizes.setdefault(var.uid, var)
 
+    def check_bound(self, items):
+        """Every size in these expressions must be one that a call binds."""
+        for size in sizes_in(items):
+            if size.uid not in self.sizes:
+                raise self._unbound(size)
+
+    def _unbound(self, var):
+        return error(
+            NameError,
+            f"size `{var.name}` has no value here",
+            hint="it must be a dimension of a tensor parameter, or a scalar parameter",
+        )
+
+    def assume(self, condition):
+        """The host checks what it can evaluate at each call, unless it stands where a run-time condition may not lead."""
+        if self.regions:
+            return
+        self.check_bound((condition,))
+        self.assumptions.append(condition)
+
     def variable(self, var):
         """The value of a size or scalar parameter, in the kernel or host function being built."""
         values = self.open.variables if self.in_kernel else self.host_values
         if var.uid not in values:
-            raise error(
-                NameError,
-                f"size `{var.name}` has no value here",
-                hint="it must be a dimension of a tensor parameter, or a scalar parameter",
-            )
+            raise self._unbound(var)
         return values[var.uid]
 
     def root(self, memory):
@@ -113,13 +130,7 @@ class Trace(Language):
             self.eager.reached_kernel()
         if self.in_kernel:
             raise error(RuntimeError, "`T.Kernel` inside `T.Kernel`", hint="open one after the other: each is a launch")
-        for size in sizes_in(grid):
-            if size.uid not in self.sizes:
-                raise error(
-                    NameError,
-                    f"size `{size.name}` has no value here",
-                    hint="it must be a dimension of a tensor parameter, or a scalar parameter",
-                )
+        self.check_bound(grid)
         suffix = f"_{len(self.launches)}" if self.launches else ""
         state = KernelState(self.name + suffix, grid, threads)
         params, slots = [], state.slots
@@ -272,7 +283,8 @@ class Trace(Language):
         if isinstance(value, Val) and value.single:
             return (value,)
         if isinstance(value, (tuple, list)):
-            return [read(v) if isinstance(v, Element) else v for v in value]  # right sides are read before anything is stored
+            # Right sides are read before anything is stored; a variable that has no name yet gets one.
+            return [read(v) if isinstance(v, Element) or (isinstance(v, LocalVar) and v.bound) else v for v in value]
         return super().unpack(value)
 
     def set_item(self, owner, index, value):

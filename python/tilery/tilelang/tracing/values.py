@@ -270,11 +270,37 @@ def read(value):
     return value.read() if hasattr(value, "read") else value
 
 
+# The largest values of the floats of 8 bits.
+FINITE_LIMITS = {"float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
+
+
+def _saturated(value, limit):
+    """A float no further from 0 than the limit; NaN stays."""
+    builder = current_builder()
+    value = builder.materialize(value)
+    if not is_float(value.dtype):
+        value = builder.cast(value, "float32")
+    elif _dtype(value.dtype).bits == 8:
+        return value
+    for op, bound in ((">", limit), ("<", -limit)):
+        value = builder.select(builder.binary(op, value, bound), builder.cast(bound, value.dtype), value)
+    return value
+
+
+def _check_rounding(round, rbits):
+    if round not in ("", "rn", "rz", "rp", "rm", "rs"):
+        raise error(ValueError, f"T.cast has no rounding mode {round!r}", hint="known: '', 'rn', 'rz'")
+    if (rbits is None) == (round == "rs"):
+        asked = "needs" if rbits is None else "takes no"
+        raise error(ValueError, f"T.cast(round={round!r}) {asked} rbits", hint="round='rs' is what needs random bits")
+    if round in ("rp", "rm", "rs"):
+        raise error(NotImplementedError, f"T.cast does not support round={round!r}", hint="known: '', 'rn', 'rz'")
+
+
 def cast(value, dtype, round="", sat=True, rbits=None):
-    """The value converted to an element type, rounded to nearest even ("" or "rn") or towards zero ("rz")."""
-    if round not in ("", "rn", "rz") or rbits is not None:
-        asked = f"round={round!r}" if round not in ("", "rn", "rz") else "rbits"
-        raise error(NotImplementedError, f"T.cast does not support {asked}", hint="known: round='', 'rn', 'rz'")
+    """The value converted to an element type, rounded to nearest even ("" or "rn") or towards zero ("rz"). Floats of 8 bits
+    take the nearest finite value for what is too large; NaN or infinity with `sat=False`."""
+    _check_rounding(round, rbits)
     to = _dtype(dtype)
     if is_number(value):
         if to == "int32" and not isinstance(value, float):
@@ -287,6 +313,8 @@ def cast(value, dtype, round="", sat=True, rbits=None):
     elif isinstance(value, (Var, Node)):
         if to in ("int32", "int64"):
             return value
+    if sat and to in FINITE_LIMITS:
+        value = _saturated(value, FINITE_LIMITS[to])
     result = current_builder().cast(value, to, round == "rz")
     same = isinstance(value, Expr) and to in ("int32", "int64") and "int" in value.dtype
     return Val(result, value.affine() if same else None)
