@@ -1,5 +1,5 @@
 #include "compiler/arrange/index_map.h"
-#include "compiler/arrange/poly.h"
+#include "compiler/arrange/normal_form.h"
 #include <set>
 #include <stdexcept>
 
@@ -17,7 +17,7 @@ struct SymbolArithmetic {
 
 /// Whether `bound` follows from `other`: it lies between the other's index - c and size - c for some c that shrinks neither end.
 bool follows(const Poly &index, const Poly &size, const Poly &otherIndex, const Poly &otherSize, const Ranges &ranges) {
-  return (index - otherIndex).isNonNegative(ranges) && ((size - index) - (otherSize - otherIndex)).isNonNegative(ranges);
+  return isNonNegative(index - otherIndex, ranges) && isNonNegative((size - index) - (otherSize - otherIndex), ranges);
 }
 
 struct PolyBound {
@@ -28,19 +28,18 @@ struct PolyBound {
 /// Fills `affine` if the map has that form.
 void makeAffine(TileMap &map, std::vector<Poly> index, std::vector<PolyBound> bounds, const Ranges &ranges) {
   const size_t rank = map.lanes.size();
-  auto laneName = [&](size_t d) -> const std::string & { return map.lanes[d].name().text; };
   // The only lane of a dimension is lane 0: it walks nothing, and its bounds are conditions of the whole tile.
   for (size_t d = 0; d < rank; ++d) {
     if (map.shape[d].constant() != 1)
       continue;
     for (Poly &expr : index)
-      expr = expr.without(laneName(d));
+      expr = without(expr, map.lanes[d]);
     for (PolyBound &bound : bounds)
-      bound.index = bound.index.without(laneName(d));
+      bound.index = without(bound.index, map.lanes[d]);
   }
   auto hasLane = [&](const Poly &p) {
     for (size_t d = 0; d < rank; ++d)
-      if (p.contains(laneName(d)))
+      if (contains(p, map.lanes[d]))
         return true;
     return false;
   };
@@ -51,7 +50,7 @@ void makeAffine(TileMap &map, std::vector<Poly> index, std::vector<PolyBound> bo
   for (size_t k = 0; k < index.size(); ++k) {
     Poly start = index[k];
     for (size_t d = 0; d < rank; ++d) {
-      auto step = index[k].coefficient(laneName(d));
+      auto step = factorOf(index[k], map.lanes[d]);
       if (!step || hasLane(*step))
         return;
       if (step->constant() == 0)
@@ -59,28 +58,28 @@ void makeAffine(TileMap &map, std::vector<Poly> index, std::vector<PolyBound> bo
       if (affine.dims[d] != -1)
         return; // one lane that walks two source dimensions
       affine.dims[d] = k;
-      affine.dilations[d] = step->symbol();
-      start = start.without(laneName(d));
+      affine.dilations[d] = symbolOf(*step);
+      start = without(start, map.lanes[d]);
     }
-    affine.starts.push_back(start.symbol());
+    affine.starts.push_back(symbolOf(start));
   }
   for (const PolyBound &bound : bounds) {
     std::optional<size_t> lane;
     for (size_t d = 0; d < rank; ++d) {
-      if (!bound.index.contains(laneName(d)) && !bound.size.contains(laneName(d)))
+      if (!contains(bound.index, map.lanes[d]) && !contains(bound.size, map.lanes[d]))
         continue;
-      if (lane || bound.size.contains(laneName(d)))
+      if (lane || contains(bound.size, map.lanes[d]))
         return;
       lane = d;
     }
     if (!lane) {
-      affine.conditions.push_back({bound.index.symbol(), bound.size.symbol(), !bound.index.isNonNegative(ranges)});
+      affine.conditions.push_back({symbolOf(bound.index), symbolOf(bound.size), !isNonNegative(bound.index, ranges)});
       continue;
     }
-    auto step = bound.index.coefficient(laneName(*lane));
-    if (!step || !step->constant() || *step->constant() < 1 || !bound.index.isNonNegative(ranges))
+    auto step = factorOf(bound.index, map.lanes[*lane]);
+    if (!step || !step->constant() || *step->constant() < 1 || !isNonNegative(bound.index, ranges))
       return;
-    Symbol limit = simplify(ceilDiv((bound.size - bound.index.without(laneName(*lane))).symbol(), *step->constant()));
+    Symbol limit = simplify(ceilDiv(symbolOf(bound.size - without(bound.index, map.lanes[*lane])), *step->constant()));
     auto &known = affine.limits[*lane];
     known = known ? Symbol::make(ExprKind::minimum, {*known, limit}) : limit;
   }
@@ -130,15 +129,15 @@ TileMap mapTile(const Tensor &tensor, const std::vector<Symbol> &program, const 
   std::vector<BoundOf<Symbol>> all;
   std::vector<Poly> index;
   for (const Symbol &expr : walkBack<Symbol>(*tensor.view(), indices, SymbolArithmetic(), all)) {
-    index.push_back(Poly::of(expr, ranges));
-    map.index.push_back(index.back().symbol());
+    index.push_back(polyOf(expr, ranges));
+    map.index.push_back(symbolOf(index.back()));
   }
   std::vector<PolyBound> bounds;
   for (const auto &bound : all) {
     if (bound.implied == Implied::byOuter)
       continue;
-    PolyBound poly{Poly::of(bound.index, ranges), Poly::of(bound.size, ranges), bound.isRoot, bound.implied == Implied::byInput};
-    bool always = poly.index.isNonNegative(ranges) && (poly.size - poly.index - Poly(1)).isNonNegative(ranges);
+    PolyBound poly{polyOf(bound.index, ranges), polyOf(bound.size, ranges), bound.isRoot, bound.implied == Implied::byInput};
+    bool always = isNonNegative(poly.index, ranges) && isNonNegative(poly.size - poly.index - Poly(1), ranges);
     if (!always)
       bounds.push_back(std::move(poly));
   }
@@ -159,7 +158,7 @@ TileMap mapTile(const Tensor &tensor, const std::vector<Symbol> &program, const 
     if (bound.isImplied)
       continue;
     (bound.isRoot ? map.rootBounds : map.bounds)
-        .push_back({bound.index.symbol(), bound.size.symbol(), !bound.index.isNonNegative(ranges)});
+        .push_back({symbolOf(bound.index), symbolOf(bound.size), !isNonNegative(bound.index, ranges)});
     if (!bound.isRoot)
       extra.push_back(std::move(bound));
   }

@@ -1,4 +1,4 @@
-#include "compiler/arrange/poly.h"
+#include "compiler/arrange/normal_form.h"
 #include "tilery/arrange_ir.h"
 #include <algorithm>
 
@@ -70,17 +70,17 @@ public:
 private:
   /// The IR's division truncates: make the numerator non-negative where that takes a known multiple of the divisor.
   Value divide(const Symbol &numerator, const Symbol &denominator, bool remainder) {
-    Poly n = Poly::of(numerator);
-    auto d = Poly::of(denominator).constant();
+    Poly n = polyOf(numerator);
+    auto d = polyOf(denominator).constant();
     if (d && *d < 0 && !remainder)
       return divide(-numerator, -*d, false);
-    if (n.isNonNegative({}))
-      return builder.binary(remainder ? BinaryOp::TruncMod : BinaryOp::TruncDiv, emit(n.symbol()), emit(denominator));
+    if (isNonNegative(n, {}))
+      return builder.binary(remainder ? BinaryOp::TruncMod : BinaryOp::TruncDiv, emit(symbolOf(n)), emit(denominator));
     for (int64_t shift = 1; d && *d > 0 && shift <= 4; ++shift) {
       Poly shifted = n + Poly(shift * *d);
-      if (!shifted.isNonNegative({}))
+      if (!isNonNegative(shifted, {}))
         continue;
-      Value value = builder.binary(remainder ? BinaryOp::TruncMod : BinaryOp::TruncDiv, emit(shifted.symbol()), emit(*d));
+      Value value = builder.binary(remainder ? BinaryOp::TruncMod : BinaryOp::TruncDiv, emit(symbolOf(shifted)), emit(*d));
       return remainder ? value : builder.binary(BinaryOp::Sub, value, Literal(shift));
     }
     Value x = emit(numerator), y = emit(denominator);
@@ -164,7 +164,7 @@ Value emit(Builder &builder, const Symbol &expr, const Environment &environment)
 Value emitCount(Builder &builder, const Symbol &expr, const Environment &environment) {
   Symbol simple = absorbed(expr);
   Value count = Emitter(builder, environment).emit(simple);
-  return Poly::of(simple).isNonNegative({}) ? count : builder.binary(BinaryOp::Max, count, Literal(int64_t(0)));
+  return isNonNegative(polyOf(simple), {}) ? count : builder.binary(BinaryOp::Max, count, Literal(int64_t(0)));
 }
 
 tilery::Shape tileShape(Builder &builder, const Argument &argument) {

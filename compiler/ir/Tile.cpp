@@ -38,6 +38,12 @@ Type tilery::tile::tileOf(ArrayRef<int64_t> shape, Type element) {
   return shape.empty() ? element : Type(RankedTensorType::get(shape, element));
 }
 
+unsigned tilery::tile::elementBytes(Type element) {
+  if (isa<PtrType>(element))
+    return 8;
+  return (element.getIntOrFloatBitWidth() + 7) / 8;
+}
+
 Type AccessType::getTileType() const { return tileOf(getShape(), getElementType()); }
 Type ViewType::getTileType() const { return tileOf(getShape(), getElementType()); }
 Type BufferType::getTileType() const { return tileOf(getShape(), getElementType()); }

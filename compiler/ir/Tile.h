@@ -10,6 +10,8 @@ bool isTileValue(mlir::Type type);
 llvm::ArrayRef<int64_t> shapeOf(mlir::Type type);
 /// `shape` x `element` as a tile value: the element itself for an empty shape.
 mlir::Type tileOf(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+/// Bytes of an element in memory (booleans one, pointers eight).
+unsigned elementBytes(mlir::Type element);
 /// Verifies that `value` fits `place` and that no const pointer is written through.
 mlir::LogicalResult verifyWritable(mlir::Operation *op, mlir::Value place, mlir::Value value);
 

@@ -12,12 +12,6 @@ Emitter::Emitter(llvm::Module &module, const Options &options) : module(module),
   b.setFastMathFlags(flags);
 }
 
-unsigned elementBytes(Type element) {
-  if (isa<tile::PtrType>(element))
-    return 8;
-  return (element.getIntOrFloatBitWidth() + 7) / 8;
-}
-
 llvm::Type *Emitter::valueType(Type element) {
   if (isa<tile::PtrType>(element))
     return b.getPtrTy();

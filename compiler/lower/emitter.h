@@ -55,8 +55,7 @@ public:
 inline bool isSmallFloat(mlir::Type element) {
   return mlir::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() <= 16;
 }
-/// Bytes of an element in memory (booleans one, pointers eight).
-unsigned elementBytes(mlir::Type element);
+using tile::elementBytes;
 inline mlir::Type elementOf(mlir::Value value) { return mlir::getElementTypeOrSelf(value.getType()); }
 
 /// True for ops that map lane i of their operands to lane i of their results with no effect: arith, math, tile arithmetic, pointers.

@@ -1,11 +1,13 @@
 // Tile values at a point.
 #include "compiler/lower/evaluator.h"
+#include "compiler/analysis/index_polynomial.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
 
 using namespace mlir;
 
 namespace tilery::lower {
+using Kind = analysis::IntegerOp::Kind;
 
 Evaluator::AtLevel::AtLevel(Evaluator &evaluator, unsigned level)
     : b(evaluator.e.b), moved(evaluator.levels[level].preheaderEnd) {
@@ -53,18 +55,20 @@ llvm::Value *Evaluator::scalar(Value value) {
 }
 
 llvm::Value *Evaluator::wide(Value value) {
-  Operation *op = value.getDefiningOp();
-  auto nsw = [&](auto binary) { return bitEnumContainsAny(binary.getOverflowFlags(), arith::IntegerOverflowFlags::nsw); };
   auto &b = e.b;
-  if (auto add = dyn_cast_or_null<arith::AddIOp>(op); add && nsw(add))
-    return b.CreateAdd(wide(add.getLhs()), wide(add.getRhs()));
-  if (auto sub = dyn_cast_or_null<arith::SubIOp>(op); sub && nsw(sub))
-    return b.CreateSub(wide(sub.getLhs()), wide(sub.getRhs()));
-  if (auto mul = dyn_cast_or_null<arith::MulIOp>(op); mul && nsw(mul))
-    return b.CreateMul(wide(mul.getLhs()), wide(mul.getRhs()));
-  if (auto extend = dyn_cast_or_null<arith::ExtSIOp>(op))
-    return wide(extend.getIn());
-  return b.CreateSExtOrTrunc(scalar(value), b.getInt64Ty());
+  analysis::IntegerOp op = analysis::integerOpOf(value);
+  switch (op.kind) {
+  case Kind::add:
+    return b.CreateAdd(wide(op.lhs), wide(op.rhs));
+  case Kind::subtract:
+    return b.CreateSub(wide(op.lhs), wide(op.rhs));
+  case Kind::multiply:
+    return b.CreateMul(wide(op.lhs), wide(op.rhs));
+  case Kind::extend:
+    return wide(op.lhs);
+  default:
+    return b.CreateSExtOrTrunc(scalar(value), b.getInt64Ty());
+  }
 }
 
 Evaluator::Key Evaluator::keyOf(Value tile, ArrayRef<Index> point) {
@@ -149,30 +153,6 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
       });
 }
 
-// The same integer, one perhaps in i64 where the other has fewer bits: chains of index arithmetic are compared op by op.
-static bool sameIndex(Value x, Value y) {
-  auto strip = [](Value v) {
-    while (auto extend = v.getDefiningOp<arith::ExtSIOp>())
-      v = extend.getIn();
-    return v;
-  };
-  x = strip(x);
-  y = strip(y);
-  if (x == y)
-    return true;
-  APInt a, b;
-  if (matchPattern(x, m_ConstantInt(&a)) && matchPattern(y, m_ConstantInt(&b)))
-    return a.getSExtValue() == b.getSExtValue();
-  Operation *p = x.getDefiningOp(), *q = y.getDefiningOp();
-  if (!p || !q || p->getName() != q->getName() || !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(p))
-    return false;
-  auto nsw = [](Operation *op) {
-    auto flags = cast<arith::ArithIntegerOverflowFlagsInterface>(op).getOverflowAttr().getValue();
-    return bitEnumContainsAny(flags, arith::IntegerOverflowFlags::nsw);
-  };
-  return nsw(p) && nsw(q) && sameIndex(p->getOperand(0), q->getOperand(0)) && sameIndex(p->getOperand(1), q->getOperand(1));
-}
-
 // tile < bound in all lanes, because the current body only runs where an access with that mask exists: programs use their masks as data too.
 bool Evaluator::surelyBelow(Value tile, Value bound, ArrayRef<Index> at) {
   if (known.empty())
@@ -185,30 +165,19 @@ bool Evaluator::surelyBelow(Value tile, Value bound, ArrayRef<Index> at) {
   }
   while (isShape(bound.getDefiningOp()))
     bound = bound.getDefiningOp()->getOperand(0);
-  auto limit = bound.getDefiningOp<tile::SplatOp>();
-  Value start;
-  if (auto add = tile.getDefiningOp<arith::AddIOp>()) {
-    auto splat = add.getLhs().getDefiningOp<tile::SplatOp>();
-    tile = add.getRhs();
-    if (!splat) {
-      splat = add.getRhs().getDefiningOp<tile::SplatOp>();
-      tile = add.getLhs();
-    }
-    if (!splat || !bitEnumContainsAny(add.getOverflowFlags(), arith::IntegerOverflowFlags::nsw))
-      return false;
-    start = splat.getValue();
+  // tile = start + i and bound = limit in lane i, so that i < limit - start has to be known.
+  auto kindOf = [](Value value) { return analysis::integerOpOf(value).kind; };
+  analysis::IndexPolynomial start;
+  if (auto sum = analysis::integerOpOf(tile); sum.kind == Kind::add) {
+    bool startFirst = kindOf(sum.lhs) == Kind::splat;
+    start = analysis::polynomialOf(startFirst ? sum.lhs : sum.rhs);
+    tile = startFirst ? sum.rhs : sum.lhs;
   }
   auto range = tile.getDefiningOp<tile::RangeOp>();
-  if (!limit || !range || range.getStart() != 0 || point.size() != 1 || point[0].loop < 0)
+  if (!range || range.getStart() != 0 || kindOf(bound) != Kind::splat || point.size() != 1 || point[0].loop < 0)
     return false;
-  return llvm::any_of(known, [&](const KnownBound &k) {
-    if (k.loop != point[0].loop)
-      return false;
-    if (!start)
-      return sameIndex(k.hi, limit.getValue());
-    auto difference = k.hi.getDefiningOp<arith::SubIOp>();
-    return difference && sameIndex(difference.getLhs(), limit.getValue()) && sameIndex(difference.getRhs(), start);
-  });
+  analysis::IndexPolynomial end = analysis::polynomialOf(bound) - start;
+  return llvm::any_of(known, [&](const KnownBound &k) { return k.loop == point[0].loop && analysis::polynomialOf(k.hi) == end; });
 }
 
 Lanes Evaluator::constantTile(DenseElementsAttr attr, ArrayRef<Index> point) {
@@ -448,7 +417,6 @@ void Evaluator::split(const Index &number, ArrayRef<int64_t> sizes, llvm::Mutabl
 
 Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
   auto &b = e.b;
-  Operation *op = integers.getDefiningOp();
   if (!isa<RankedTensorType>(integers.getType())) {
     AtLevel at(*this, 0);
     return {wide(integers)};
@@ -458,7 +426,6 @@ Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
     value = b.CreateSExtOrTrunc(value, e.vectorOf(b.getInt64Ty(), e.lanesOf(value)));
     return e.lanesOf(value) == 1 ? Linear{value, 0, nullptr, level} : Linear{e.i64(0), 0, value, level};
   };
-  auto nsw = [&](auto binary) { return bitEnumContainsAny(binary.getOverflowFlags(), arith::IntegerOverflowFlags::nsw); };
   auto laneVector = [&](const Linear &l) -> llvm::Value * {
     if (l.lanes || !l.step)
       return l.lanes;
@@ -486,38 +453,43 @@ Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
     AtLevel at(*this, point[0].level);
     return {b.CreateAdd(point[0].base, found->second), point[0].step, nullptr, point[0].level};
   }
-  if (op && plan.isVirtual(integers)) {
-    if (auto range = dyn_cast<tile::RangeOp>(op); range && !point[0].lanes) {
+  analysis::IntegerOp op = analysis::integerOpOf(integers);
+  switch (op.op && plan.isVirtual(integers) ? op.kind : Kind::opaque) {
+  case Kind::range:
+    if (!point[0].lanes) {
       AtLevel at(*this, point[0].level);
-      return {b.CreateAdd(point[0].base, e.i64(range.getStart())), point[0].step, nullptr, point[0].level};
+      return {b.CreateAdd(point[0].base, e.i64(op.number)), point[0].step, nullptr, point[0].level};
     }
-    if (auto splat = dyn_cast<tile::SplatOp>(op))
-      return linear(splat.getValue(), {});
-    if (isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp>(op))
-      return linear(op->getOperand(0), operandPoint(op, point));
-    if (auto extend = dyn_cast<arith::ExtSIOp>(op))
-      return linear(extend.getIn(), point);
-    if (auto add = dyn_cast<arith::AddIOp>(op); add && nsw(add))
-      return sum(linear(add.getLhs(), point), linear(add.getRhs(), point), false);
-    if (auto sub = dyn_cast<arith::SubIOp>(op); sub && nsw(sub))
-      return sum(linear(sub.getLhs(), point), linear(sub.getRhs(), point), true);
-    if (auto mul = dyn_cast<arith::MulIOp>(op); mul && nsw(mul)) {
-      Linear x = linear(mul.getLhs(), point), y = linear(mul.getRhs(), point);
-      if (x.lanes || x.step)
-        std::swap(x, y);
-      if (!x.lanes && !x.step) { // x is the same in all lanes
-        Linear r;
-        r.level = std::max(x.level, y.level);
-        AtLevel at(*this, r.level);
-        r.base = b.CreateMul(x.base, y.base);
-        auto *factor = llvm::dyn_cast<llvm::ConstantInt>(x.base);
-        if (factor && !y.lanes)
-          r.step = y.step * factor->getSExtValue();
-        else if (llvm::Value *vector = laneVector(y))
-          r.lanes = b.CreateMul(vector, e.splat(x.base, lanes));
-        return r;
-      }
-    }
+    break;
+  case Kind::splat:
+    return linear(op.lhs, {});
+  case Kind::reindex:
+    return linear(op.lhs, operandPoint(op.op, point));
+  case Kind::extend:
+    return linear(op.lhs, point);
+  case Kind::add:
+    return sum(linear(op.lhs, point), linear(op.rhs, point), false);
+  case Kind::subtract:
+    return sum(linear(op.lhs, point), linear(op.rhs, point), true);
+  case Kind::multiply: {
+    Linear x = linear(op.lhs, point), y = linear(op.rhs, point);
+    if (x.lanes || x.step)
+      std::swap(x, y);
+    if (x.lanes || x.step)
+      break;
+    Linear r; // x is the same in all lanes
+    r.level = std::max(x.level, y.level);
+    AtLevel at(*this, r.level);
+    r.base = b.CreateMul(x.base, y.base);
+    auto *factor = llvm::dyn_cast<llvm::ConstantInt>(x.base);
+    if (factor && !y.lanes)
+      r.step = y.step * factor->getSExtValue();
+    else if (llvm::Value *vector = laneVector(y))
+      r.lanes = b.CreateMul(vector, e.splat(x.base, lanes));
+    return r;
+  }
+  default:
+    break;
   }
   return uniformPart(value(integers, point), levelOf(point));
 }

@@ -1,5 +1,5 @@
 // Where the lanes of accesses, buffers and stored tiles are, and how they are read and written.
-#include "compiler/lower/divisor.h"
+#include "compiler/analysis/divisor.h"
 #include "compiler/lower/evaluator.h"
 #include "llvm/IR/Constants.h"
 
@@ -105,7 +105,7 @@ Lanes Evaluator::within(const Index &index, Value low, Value high, unsigned elem
     lo = nullptr; // indices are never negative
   Lanes result = nullptr;
   // Bounds that lie between vectors: all lanes exist or none.
-  auto between = [&](Value bound) { return divisorOf(bound) % lanes == 0; };
+  auto between = [&](Value bound) { return analysis::divisorOf(bound) % lanes == 0; };
   bool whole = port && index.step == 1 && !index.lanes && llvm::isPowerOf2_32(lanes) && index.multiple % lanes == 0 &&
                (!lo || between(low)) && between(high);
   if (index.uniform() || whole) {
@@ -164,13 +164,13 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
     }
     setScope(where, separable.getBase());
     if (port)
-      divisor = std::min(divisorOf(separable.getBase()), where.alignment * divisorOf(separable.getOffset()));
+      divisor = std::min(analysis::divisorOf(separable.getBase()), where.alignment * analysis::divisorOf(separable.getOffset()));
     for (unsigned d : byLevel) {
       auto divides = [&](int64_t elements) { divisor = std::min(divisor, elements * where.alignment); };
       if (!port || point[d].lanes || !separable.isStrided(d))
         divides(1);
       else if (point[d].multiple) // the index is not 0
-        divides((point[d].multiple & -point[d].multiple) * divisorOf(separable.getSteps()[d]));
+        divides((point[d].multiple & -point[d].multiple) * analysis::divisorOf(separable.getSteps()[d]));
       if (separable.isStrided(d)) {
         llvm::Value *step = nullptr;
         {

@@ -1,7 +1,9 @@
 #include "compiler/passes/parallel_affine.h"
+#include "compiler/analysis/integer_op.h"
 
 using namespace mlir;
 using namespace tilery;
+using Kind = analysis::IntegerOp::Kind;
 
 static Value constantI64(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
@@ -39,8 +41,8 @@ std::optional<Affine> AffineReader::read(Value value) {
       result.coefficients[d] = 1;
       return result;
     }
-  if (APInt constant; matchPattern(value, m_ConstantInt(&constant))) {
-    result.constant = constant.getSExtValue();
+  if (auto number = analysis::constantOf(value)) {
+    result.constant = *number;
     return result;
   }
   if (Value outside = uniform(value)) {
@@ -49,8 +51,7 @@ std::optional<Affine> AffineReader::read(Value value) {
     result.base = outside;
     return result;
   }
-  Operation *op = value.getDefiningOp();
-  return op ? combine(op) : std::nullopt;
+  return combine(value);
 }
 
 /// Whether no iteration wraps in `type`: known only where nothing but the loop variables enters.
@@ -64,18 +65,19 @@ bool AffineReader::fits(const Affine &value, Type type) const {
   return llvm::isIntN(width, low) && llvm::isIntN(width, high);
 }
 
-std::optional<Affine> AffineReader::combine(Operation *op) {
-  if (auto ext = dyn_cast<arith::ExtSIOp>(op))
-    return ext.getIn().getType().isInteger(1) ? std::nullopt : read(ext.getIn());
-  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+std::optional<Affine> AffineReader::combine(Value value) {
+  analysis::IntegerOp op = analysis::integerOpOf(value, analysis::Wrapping::any);
+  if (op.kind == Kind::extend)
+    return read(op.lhs);
+  if (op.kind != Kind::add && op.kind != Kind::subtract && op.kind != Kind::multiply)
     return std::nullopt;
-  auto lhs = read(op->getOperand(0)), rhs = read(op->getOperand(1));
+  auto lhs = read(op.lhs), rhs = read(op.rhs);
   if (!lhs || !rhs)
     return std::nullopt;
   constexpr auto nsw = arith::IntegerOverflowFlags::nsw;
-  Location loc = op->getLoc();
+  Location loc = value.getLoc();
   Affine result = *lhs;
-  if (isa<arith::MulIOp>(op)) {
+  if (op.kind == Kind::multiply) {
     if (!lhs->isUniform() || lhs->base)
       std::swap(lhs, rhs);
     if (!lhs->isUniform() || lhs->base)
@@ -87,7 +89,7 @@ std::optional<Affine> AffineReader::combine(Operation *op) {
     if (result.base)
       result.base = arith::MulIOp::create(b, loc, result.base, constantI64(b, loc, lhs->constant), nsw);
   } else {
-    int64_t sign = isa<arith::AddIOp>(op) ? 1 : -1;
+    int64_t sign = op.kind == Kind::add ? 1 : -1;
     for (auto [c, other] : llvm::zip(result.coefficients, rhs->coefficients))
       c += sign * other;
     result.constant += sign * rhs->constant;
@@ -98,8 +100,5 @@ std::optional<Affine> AffineReader::combine(Operation *op) {
                                              : arith::SubIOp::create(b, loc, base, rhs->base, nsw).getResult();
     }
   }
-  auto flags = cast<arith::ArithIntegerOverflowFlagsInterface>(op);
-  if (!flags.hasNoSignedWrap() && !fits(result, op->getResult(0).getType()))
-    return std::nullopt;
-  return result;
+  return op.exact || fits(result, value.getType()) ? std::optional(result) : std::nullopt;
 }

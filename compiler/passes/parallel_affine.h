@@ -28,7 +28,7 @@ public:
   std::optional<Affine> read(mlir::Value value);
 
 private:
-  std::optional<Affine> combine(mlir::Operation *op);
+  std::optional<Affine> combine(mlir::Value value);
   bool fits(const Affine &value, mlir::Type type) const;
 
   mlir::OpBuilder &b;

@@ -4,18 +4,8 @@ using namespace mlir;
 using namespace tilery;
 using namespace tilery::tile;
 
-std::optional<int64_t> tilery::constantOf(Value value) {
-  if (!value)
-    return 0;
-  Attribute attr;
-  if (!matchPattern(value, m_Constant(&attr)))
-    return std::nullopt;
-  if (auto dense = dyn_cast<DenseIntElementsAttr>(attr))
-    return dense.isSplat() ? std::optional(dense.getSplatValue<APInt>().getSExtValue()) : std::nullopt;
-  if (auto integer = dyn_cast<IntegerAttr>(attr))
-    return integer.getValue().getSExtValue();
-  return std::nullopt;
-}
+using analysis::IntegerOp, analysis::integerOpOf, analysis::Wrapping;
+using Kind = IntegerOp::Kind;
 
 bool Separable::isUniform() const {
   for (unsigned d = 0; d < shape.size(); ++d)
@@ -28,9 +18,6 @@ Value SeparableAnalysis::materialise(Value value) { return value ? value : const
 Value SeparableAnalysis::constant(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
 
 static constexpr auto noWrap = arith::IntegerOverflowFlags::nsw;
-template <typename Op> static bool exact(Op op) {
-  return bitEnumContainsAny(op.getOverflowFlags(), arith::IntegerOverflowFlags::nsw);
-}
 
 Value SeparableAnalysis::add(Value lhs, Value rhs) {
   if (!lhs)
@@ -50,8 +37,8 @@ Value SeparableAnalysis::sub(Value lhs, Value rhs) {
   auto x = constantOf(lhs), y = constantOf(rhs);
   if (x && y)
     return *x - *y ? constant(*x - *y) : Value();
-  if (auto inner = rhs.getDefiningOp<arith::SubIOp>(); !lhs && inner && exact(inner)) // -(x - y) is y - x
-    return arith::SubIOp::create(b, loc, inner.getRhs(), inner.getLhs(), noWrap);
+  if (IntegerOp inner = integerOpOf(rhs); !lhs && inner.kind == Kind::subtract) // -(x - y) is y - x
+    return arith::SubIOp::create(b, loc, inner.rhs, inner.lhs, noWrap);
   return arith::SubIOp::create(b, loc, materialise(lhs), rhs, noWrap);
 }
 Value SeparableAnalysis::mul(Value lhs, Value rhs) {
@@ -90,20 +77,22 @@ Value SeparableAnalysis::ceilDiv(Value lhs, int64_t rhs) {
   return materialise(sub({}, floor));
 }
 
-/// Addresses wrap at 64 bits, so i64 chains need no mark.
-template <typename Op> static bool exactAddress(Op op) { return exact(op) || getElementTypeOrSelf(op.getType()).isInteger(64); }
-
 Value SeparableAnalysis::scalar(Value value) {
-  if (auto c = constantOf(value))
-    return *c ? constant(*c) : Value();
-  if (auto op = value.getDefiningOp<arith::AddIOp>(); op && exactAddress(op))
-    return add(scalar(op.getLhs()), scalar(op.getRhs()));
-  if (auto op = value.getDefiningOp<arith::SubIOp>(); op && exactAddress(op))
-    return sub(scalar(op.getLhs()), scalar(op.getRhs()));
-  if (auto op = value.getDefiningOp<arith::MulIOp>(); op && exactAddress(op))
-    return mul(scalar(op.getLhs()), scalar(op.getRhs()));
-  if (auto op = value.getDefiningOp<arith::ExtSIOp>(); op && !op.getIn().getType().isInteger(1))
-    return scalar(op.getIn());
+  IntegerOp op = integerOpOf(value, Wrapping::address);
+  switch (op.kind) {
+  case Kind::constant:
+    return op.number ? constant(op.number) : Value();
+  case Kind::add:
+    return add(scalar(op.lhs), scalar(op.rhs));
+  case Kind::subtract:
+    return sub(scalar(op.lhs), scalar(op.rhs));
+  case Kind::multiply:
+    return mul(scalar(op.lhs), scalar(op.rhs));
+  case Kind::extend:
+    return scalar(op.lhs);
+  default:
+    break;
+  }
   unsigned width = value.getType().getIntOrFloatBitWidth();
   if (width == 64)
     return value;
@@ -233,22 +222,12 @@ std::optional<Separable> SeparableAnalysis::increment(scf::ForOp loop, unsigned 
     return bool(next);
   };
   while (value != carried) {
-    if (auto op = value.getDefiningOp<AddPtrOp>()) {
-      if (!take(op.getOffset(), false))
-        return std::nullopt;
-      value = op.getPtr();
-    } else if (auto op = value.getDefiningOp<arith::AddIOp>(); op && exactAddress(op)) {
-      bool right = loop.isDefinedOutsideOfLoop(op.getRhs());
-      if (!take(right ? op.getRhs() : op.getLhs(), false))
-        return std::nullopt;
-      value = right ? op.getLhs() : op.getRhs();
-    } else if (auto op = value.getDefiningOp<arith::SubIOp>(); op && exactAddress(op)) {
-      if (!take(op.getRhs(), true))
-        return std::nullopt;
-      value = op.getLhs();
-    } else {
+    IntegerOp op = integerOpOf(value, Wrapping::address);
+    if (op.kind == Kind::add && !loop.isDefinedOutsideOfLoop(op.rhs))
+      std::swap(op.lhs, op.rhs);
+    if ((op.kind != Kind::add && op.kind != Kind::subtract) || !take(op.rhs, op.kind == Kind::subtract))
       return std::nullopt;
-    }
+    value = op.lhs;
   }
   return sum;
 }
@@ -301,86 +280,80 @@ std::optional<Separable> SeparableAnalysis::analyse(Value value) {
   return form;
 }
 
+std::optional<Separable> SeparableAnalysis::reindexed(Operation *op, ArrayRef<int64_t> shape) {
+  if (isa<ReshapeOp>(op))
+    return opaque(op->getResult(0));
+  auto form = analyse(op->getOperand(0));
+  if (!form)
+    return std::nullopt;
+  if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
+    form->shape.insert(form->shape.begin() + expand.getAxis(), 1);
+    form->steps.insert(form->steps.begin() + expand.getAxis(), Value());
+    form->vectors.insert(form->vectors.begin() + expand.getAxis(), Value());
+    return form;
+  }
+  if (auto permute = dyn_cast<PermuteOp>(op)) {
+    Separable moved = zero(shape);
+    moved.base = form->base;
+    moved.offset = form->offset;
+    for (auto [d, from] : llvm::enumerate(permute.getOrder())) {
+      moved.steps[d] = form->steps[from];
+      moved.vectors[d] = form->vectors[from];
+    }
+    return moved;
+  }
+  for (unsigned d = 0; d < shape.size(); ++d) // a broadcast
+    if (form->shape[d] != shape[d]) {
+      if (Value v = form->vectors[d])
+        form->offset = add(form->offset, ExtractOp::create(b, loc, b.getI64Type(), v, ValueRange{constant(0)}));
+      form->steps[d] = form->vectors[d] = Value();
+      form->shape[d] = shape[d];
+    }
+  return form;
+}
+
 std::optional<Separable> SeparableAnalysis::build(Value value) {
   ArrayRef<int64_t> shape = shapeOf(value.getType());
   if (auto argument = dyn_cast<BlockArgument>(value))
     return carried(argument);
-  if (auto c = constantOf(value)) {
-    Separable form = zero(shape);
-    form.offset = *c ? constant(*c) : Value();
+  if (isa<scf::ForOp>(value.getDefiningOp()))
+    return loopResult(cast<OpResult>(value));
+  IntegerOp op = integerOpOf(value, Wrapping::address);
+  Separable form = zero(shape);
+  switch (op.kind) {
+  case Kind::constant:
+    form.offset = op.number ? constant(op.number) : Value();
+    return form;
+  case Kind::add:
+  case Kind::subtract: {
+    auto x = analyse(op.lhs), y = x ? analyse(op.rhs) : std::nullopt;
+    auto sum = y ? combine(*x, *y, op.kind == Kind::subtract) : std::nullopt;
+    return sum ? sum : opaque(value);
+  }
+  case Kind::multiply: {
+    auto x = analyse(op.lhs), y = x ? analyse(op.rhs) : std::nullopt;
+    if (!y || (!x->isUniform() && !y->isUniform()))
+      return opaque(value);
+    return y->isUniform() ? scale(*x, y->offset) : scale(*y, x->offset);
+  }
+  case Kind::extend:
+    return analyse(op.lhs);
+  case Kind::splat: {
+    auto scalar = analyse(op.lhs);
+    if (!scalar)
+      return std::nullopt;
+    form.base = scalar->base;
+    form.offset = scalar->offset;
     return form;
   }
-  Operation *op = value.getDefiningOp();
-  auto binary = [&](Value lhs, Value rhs, bool negate) -> std::optional<Separable> {
-    auto x = analyse(lhs), y = x ? analyse(rhs) : std::nullopt;
-    auto sum = y ? combine(*x, *y, negate) : std::nullopt;
-    return sum ? sum : opaque(value);
-  };
-  return llvm::TypeSwitch<Operation *, std::optional<Separable>>(op)
-      .Case([&](scf::ForOp) { return loopResult(cast<OpResult>(value)); })
-      .Case([&](AddPtrOp add) { return binary(add.getPtr(), add.getOffset(), false); })
-      .Case([&](arith::AddIOp add) { return exactAddress(add) ? binary(add.getLhs(), add.getRhs(), false) : opaque(value); })
-      .Case([&](arith::SubIOp sub) { return exactAddress(sub) ? binary(sub.getLhs(), sub.getRhs(), true) : opaque(value); })
-      .Case([&](arith::MulIOp mul) -> std::optional<Separable> {
-        auto x = exactAddress(mul) ? analyse(mul.getLhs()) : std::nullopt, y = x ? analyse(mul.getRhs()) : std::nullopt;
-        if (!y || (!x->isUniform() && !y->isUniform()))
-          return opaque(value);
-        return y->isUniform() ? scale(*x, y->offset) : scale(*y, x->offset);
-      })
-      .Case([&](arith::ExtSIOp ext) -> std::optional<Separable> {
-        if (getElementTypeOrSelf(ext.getIn().getType()).isInteger(1))
-          return opaque(value);
-        return analyse(ext.getIn());
-      })
-      .Case([&](SplatOp splat) -> std::optional<Separable> {
-        auto scalar = analyse(splat.getValue());
-        if (!scalar)
-          return std::nullopt;
-        Separable form = zero(shape);
-        form.base = scalar->base;
-        form.offset = scalar->offset;
-        return form;
-      })
-      .Case([&](RangeOp range) -> std::optional<Separable> {
-        Separable form = zero(shape);
-        form.offset = range.getStart() ? constant(range.getStart()) : Value();
-        form.steps[0] = constant(1);
-        return form;
-      })
-      .Case([&](ExpandDimsOp expand) -> std::optional<Separable> {
-        auto form = analyse(expand.getValue());
-        if (form) {
-          form->shape.insert(form->shape.begin() + expand.getAxis(), 1);
-          form->steps.insert(form->steps.begin() + expand.getAxis(), Value());
-          form->vectors.insert(form->vectors.begin() + expand.getAxis(), Value());
-        }
-        return form;
-      })
-      .Case([&](BroadcastOp broadcast) -> std::optional<Separable> {
-        auto form = analyse(broadcast.getValue());
-        if (!form)
-          return std::nullopt;
-        for (unsigned d = 0; d < shape.size(); ++d)
-          if (form->shape[d] != shape[d]) {
-            if (Value v = form->vectors[d])
-              form->offset = add(form->offset, ExtractOp::create(b, loc, b.getI64Type(), v, ValueRange{constant(0)}));
-            form->steps[d] = form->vectors[d] = Value();
-            form->shape[d] = shape[d];
-          }
-        return form;
-      })
-      .Case([&](PermuteOp permute) -> std::optional<Separable> {
-        auto form = analyse(permute.getValue());
-        if (!form)
-          return std::nullopt;
-        Separable moved = zero(shape);
-        moved.base = form->base;
-        moved.offset = form->offset;
-        for (auto [d, from] : llvm::enumerate(permute.getOrder())) {
-          moved.steps[d] = form->steps[from];
-          moved.vectors[d] = form->vectors[from];
-        }
-        return moved;
-      })
-      .Default([&](Operation *) { return opaque(value); });
+  case Kind::range:
+    form.offset = op.number ? constant(op.number) : Value();
+    form.steps[0] = constant(1);
+    return form;
+  case Kind::reindex:
+    return reindexed(op.op, shape);
+  case Kind::opaque:
+    return opaque(value);
+  }
+  llvm_unreachable("every kind returns");
 }

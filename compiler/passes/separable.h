@@ -1,6 +1,6 @@
 #pragma once
 // Integer and pointer tiles as sums of one-dimensional terms: what raise-accesses looks for in address arithmetic.
-#include "compiler/ir/Tile.h"
+#include "compiler/analysis/integer_op.h"
 
 namespace tilery {
 
@@ -45,6 +45,7 @@ public:
 
 private:
   std::optional<Separable> build(mlir::Value value);
+  std::optional<Separable> reindexed(mlir::Operation *op, llvm::ArrayRef<int64_t> shape);
   std::optional<Separable> combine(const Separable &lhs, const Separable &rhs, bool negate);
   std::optional<Separable> scale(const Separable &form, mlir::Value factor);
   std::optional<Separable> carried(mlir::BlockArgument argument);
@@ -61,7 +62,7 @@ private:
   unsigned depth = 0;
 };
 
-/// The constant an i64 value holds, through splats.
-std::optional<int64_t> constantOf(mlir::Value value);
+/// The constant that an i64 value holds in every lane; null is 0.
+inline std::optional<int64_t> constantOf(mlir::Value value) { return value ? analysis::constantOf(value) : 0; }
 
 } // namespace tilery

@@ -1,17 +1,18 @@
 #pragma once
 // Accesses that the tensor copy engine can make: a box of a two-dimensional tensor whose extents the host knows.
-#include "compiler/targets/cuda/polynomial.h"
+#include "compiler/analysis/index_polynomial.h"
 #include "tilery/runtime.h"
 
 namespace tilery::cuda {
+using analysis::IndexPolynomial;
 
 /// A rank-2 access as a box of a tensor: element (i_0, i_1) of the tile is element (start[0] + i_0, start[1] + i_1) of the tensor, which
 /// reads 0 and ignores writes outside [0, extent).
 struct Box {
   mlir::Value base;        // the kernel's pointer argument
   unsigned contiguous = 1; // the tile dimension whose elements are neighbours in memory
-  Polynomial stride;       // elements from one to the next along the other dimension
-  Polynomial start[2], extent[2];
+  IndexPolynomial stride;  // elements from one to the next along the other dimension
+  IndexPolynomial start[2], extent[2];
 };
 
 /// The box that `access` is; nothing if it has none that `kernel`'s host can describe: base, stride or extents depend on more than the

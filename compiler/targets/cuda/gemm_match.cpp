@@ -47,7 +47,7 @@ std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value ste
   std::optional<Box> box = boxOf(access, kernel, lives);
   if (!box || !step)
     return box;
-  Polynomial rest;
+  IndexPolynomial rest;
   if (box->start[kDim].coefficient(step, rest).constant() != k || box->start[1 - kDim].uses(step) || rest.uses(step))
     return std::nullopt;
   box->start[kDim] = rest;
@@ -72,7 +72,7 @@ const char *otherWork(tile::KernelOp kernel, tile::StoreOp &store) {
   return store ? nullptr : "it stores nothing";
 }
 
-std::optional<int> onlyAxis(const Polynomial &p) {
+std::optional<int> onlyAxis(const IndexPolynomial &p) {
   int axis = -1;
   bool one = p.all([&](Value atom) {
     auto id = atom.getDefiningOp<tile::ProgramIdOp>();

@@ -86,7 +86,7 @@ private:
   std::pair<llvm::Value *, llvm::Value *> divide(llvm::Value *dividend, llvm::Value *divisor);
   llvm::Value *scalar(mlir::Value value);
   /// In 32 bits: coordinates of the copy engine.
-  llvm::Value *polynomial(const Polynomial &p);
+  llvm::Value *polynomial(const IndexPolynomial &p);
 
   // -- from the accumulators to memory
   void findOutput();

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
-bool hostKnowsExtent(const Polynomial &extent) {
+bool hostKnowsExtent(const IndexPolynomial &extent) {
   std::optional<int64_t> constant = extent.constant();
   return !constant || (*constant > 0 && *constant < int64_t(1) << 31);
 }
@@ -34,12 +34,12 @@ llvm::Value *HopperGemm::scalar(Value value) {
   return scalars[value] = result;
 }
 
-llvm::Value *HopperGemm::polynomial(const Polynomial &p) {
+llvm::Value *HopperGemm::polynomial(const IndexPolynomial &p) {
   llvm::Value *sum = nullptr;
-  for (auto &[monomial, coefficient] : p.terms) {
+  for (auto &[monomial, coefficient] : p.terms()) {
     llvm::Value *product = monomial.empty() || coefficient != 1 ? i32(coefficient) : nullptr;
-    for (const void *atom : monomial) {
-      llvm::Value *factor = b.CreateSExtOrTrunc(scalar(Value::getFromOpaquePointer(atom)), b.getInt32Ty());
+    for (Value atom : monomial) {
+      llvm::Value *factor = b.CreateSExtOrTrunc(scalar(atom), b.getInt32Ty());
       product = product ? b.CreateMul(product, factor) : factor;
     }
     sum = sum ? b.CreateAdd(sum, product) : product;
@@ -63,7 +63,7 @@ void HopperGemm::findOrder() {
 // A one-dimensional grid over rows x columns of tiles, one of the two first, looks like that at three programs. Where it does not behave
 // so at others, only speed is lost: what is computed here is a permutation of the programs in any case.
 void HopperGemm::probeOrder() {
-  const Polynomial &rows = gemm.a.extent[0], &columns = gemm.b.extent[1];
+  const IndexPolynomial &rows = gemm.a.extent[0], &columns = gemm.b.extent[1];
   if (!hostKnowsExtent(rows) || !hostKnowsExtent(columns))
     return;
   llvm::BasicBlock *before = b.GetInsertBlock(), *probe = newBlock("probe"), *after = newBlock("ordered");
@@ -73,7 +73,7 @@ void HopperGemm::probeOrder() {
     setProgram(b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number, b.CreateSub(programs, i32(1))));
     return std::pair(polynomial(gemm.a.start[0]), polynomial(gemm.b.start[1]));
   };
-  auto count = [&](const Polynomial &extent, unsigned tile) {
+  auto count = [&](const IndexPolynomial &extent, unsigned tile) {
     llvm::Value *tiles = b.CreateUDiv(b.CreateAdd(polynomial(extent), i32(tile - 1)), i32(tile));
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, tiles, i32(1));
   };

@@ -1,6 +1,6 @@
 // How the threads of a block share the elements of tiles.
 #include "compiler/targets/cuda/block_plan.h"
-#include "compiler/lower/divisor.h"
+#include "compiler/analysis/divisor.h"
 #include "compiler/lower/emitter.h"
 #include "mlir/IR/Matchers.h"
 
@@ -102,7 +102,7 @@ private:
       return 1;
     unsigned bytes = lower::elementBytes(type.getElementType());
     int64_t divisor =
-        std::min<int64_t>(16, std::min(lower::divisorOf(access.getBase()), bytes * lower::divisorOf(access.getOffset())));
+        std::min<int64_t>(16, std::min(analysis::divisorOf(access.getBase()), bytes * analysis::divisorOf(access.getOffset())));
     bool inner = true;
     for (int64_t d = type.getRank(); d-- > 0;) {
       if (type.getShape()[d] == 1)
@@ -112,7 +112,7 @@ private:
       if (!access.isStrided(d) || (isInner && (!matchPattern(access.getSteps()[d], m_ConstantInt(&step)) || step != 1)))
         return 1;
       if (!isInner)
-        divisor = std::min(divisor, bytes * lower::divisorOf(access.getSteps()[d]));
+        divisor = std::min(divisor, bytes * analysis::divisorOf(access.getSteps()[d]));
     }
     return std::max<int64_t>(1, divisor / bytes);
   }

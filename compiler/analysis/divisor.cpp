@@ -1,10 +1,9 @@
-#include "compiler/lower/divisor.h"
-#include "compiler/lower/emitter.h"
+#include "compiler/analysis/divisor.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
-namespace tilery::lower {
+namespace tilery::analysis {
 namespace {
 constexpr int64_t most = 256;
 constexpr unsigned deepest = 16; // of an expression that is looked through
@@ -30,7 +29,7 @@ int64_t divisor(Value value, unsigned depth) {
       .Case<arith::ExtSIOp, arith::ExtUIOp, arith::IndexCastOp>([&](Operation *op) { return of(op->getOperand(0)); })
       .Case([&](arith::SelectOp op) { return std::min(of(op.getTrueValue()), of(op.getFalseValue())); })
       .Case([&](tile::AddPtrOp op) {
-        int64_t bytes = elementBytes(cast<tile::PtrType>(op.getType()).getPointee());
+        int64_t bytes = tile::elementBytes(cast<tile::PtrType>(op.getType()).getPointee());
         return std::min(of(op.getPtr()), std::min(of(op.getOffset()) * bytes, most));
       })
       .Case([&](tile::PtrCastOp op) { return of(op->getOperand(0)); })
@@ -40,4 +39,15 @@ int64_t divisor(Value value, unsigned depth) {
 
 int64_t divisorOf(Value scalar) { return divisor(scalar, deepest); }
 
-} // namespace tilery::lower
+int64_t divisorOf(const IndexPolynomial &polynomial) {
+  int64_t common = most;
+  for (auto &[monomial, coefficient] : polynomial.terms()) {
+    int64_t product = powerIn(coefficient);
+    for (Value atom : monomial)
+      product = std::min(product * divisorOf(atom), most);
+    common = std::min(common, product);
+  }
+  return common;
+}
+
+} // namespace tilery::analysis

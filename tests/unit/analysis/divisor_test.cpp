@@ -1,0 +1,41 @@
+#include "compiler/analysis/divisor.h"
+#include "tests/unit/analysis/kernel.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using tilery::analysis::divisorOf;
+
+TEST(Divisor, FollowsArithmetic) {
+  constexpr const char *text = R"(
+    tile.kernel @k(%p: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32 {tile.divisibility = 16 : i64}, %m: i32) {
+      %id = tile.program_id 0
+      %c = arith.constant 12 : i32
+      %row = arith.muli %id, %n : i32
+      %sum = arith.addi %row, %c : i32
+      %wide = arith.extsi %sum : i32 to i64
+      %least = arith.minsi %n, %m : i32
+      %moved = tile.add_ptr %p, %row : !tile.ptr<f32>, i32
+      %product = arith.muli %c, %c : i32
+      tile.return
+    })";
+  Kernel kernel(text);
+  ASSERT_TRUE(kernel.module);
+  std::vector<int64_t> found;
+  for (Operation &op : kernel.body().without_terminator())
+    found.push_back(divisorOf(op.getResult(0)));
+  EXPECT_EQ(found, (std::vector<int64_t>{1, 4, 16, 4, 4, 1, 16, 16}));
+  EXPECT_EQ(divisorOf(kernel.argument(0)), 16);
+  EXPECT_EQ(divisorOf(kernel.argument(2)), 1);
+}
+
+TEST(Divisor, OfPolynomials) {
+  Kernel kernel("tile.kernel @k(%n: i32 {tile.divisibility = 16 : i64}, %m: i32) {\n tile.return\n}");
+  ASSERT_TRUE(kernel.module);
+  using tilery::analysis::IndexPolynomial;
+  IndexPolynomial n = IndexPolynomial::of(kernel.argument(0)), m = IndexPolynomial::of(kernel.argument(1));
+  EXPECT_EQ(divisorOf(n * m * IndexPolynomial(3)), 16);
+  EXPECT_EQ(divisorOf(n * m + IndexPolynomial(-24)), 8);
+  EXPECT_EQ(divisorOf(n * n), 256);
+  EXPECT_EQ(divisorOf(m), 1);
+  EXPECT_EQ(divisorOf(IndexPolynomial()), 256); // 0 is a multiple of anything
+}
