@@ -14,12 +14,12 @@ CPP = [
     ["compiler/pch.h", "include/tilery"],
     ["compiler/ir", "compiler/layout", "compiler/barriers", "compiler/analysis", "compiler/source_chain"],
     ["compiler/builder", "include/tilery/builder.h", "include/tilery/region.h", "include/tilery/module.h"]
-    + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h", "include/tilery/gpu_choice.h"]
+    + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h"]
     + ["compiler/oracle"],
     ["compiler/passes"],
     ["compiler/lower"],
     ["compiler/targets"],
-    ["compiler", "include/tilery/compile.h"],  # the driver
+    ["compiler", "include/tilery/compile.h", "include/tilery/block_sizes.h"],  # the driver
     ["compiler/language", "include/tilery/language.h"],
     ["python/binding", "tools", "tests"],
 ]

@@ -230,11 +230,6 @@ struct Traffic {
   Tensor tensor;
   int64_t elementBytes = 4;
 };
-/// Values for `metas` (meta names) that an analytic model expects to run fastest on `threads` cores, by Name::text: few programs and long
-/// rows, tiles that stay in a core's cache, all cores busy. `sizes` gives every other name a value. Throws std::invalid_argument if no
-/// candidate keeps an innermost tile between 1 and 32,768 elements.
-Symbol::Values chooseBlockSizes(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas,
-                                const Symbol::Values &sizes, int64_t threads);
 
 /// Polynomial normal form: equal polynomials print equally, divisions and remainders by known amounts are carried out.
 Symbol simplify(const Symbol &expr);

@@ -1,8 +1,8 @@
 // Symbol and Tensor of NineToothed over the arrangement algebra. Python spelling and conversions only.
 #include "arrange.h"
 #include "binding.h"
+#include "tilery/block_sizes.h"
 #include "tilery/diagnostic.h"
-#include "tilery/gpu_choice.h"
 #include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/map.h>
@@ -248,15 +248,16 @@ void bindSymbol(nb::module_ &m) {
 void bindChoice(nb::module_ &m) {
   m.def(
       "choose_block_sizes",
-      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int64_t processors, bool gpu) {
+      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int device) {
         std::vector<Traffic> traffic;
         for (nb::handle item : arguments)
           traffic.push_back({nb::cast<Handle &>(item[0]).tensor, nb::cast<int64_t>(item[1])});
-        return gpu ? chooseGpuBlockSizes(traffic, metas, sizes, processors) : chooseBlockSizes(traffic, metas, sizes, processors);
+        return chooseBlockSizes(traffic, metas, sizes, device);
       },
-      "arguments"_a, "metas"_a, "sizes"_a, "processors"_a, "gpu"_a = false,
-      "Values for meta symbols by an analytic model; arguments: [(tensor, bytes of an element)]; processors: cores, or a GPU's "
-      "multiprocessors.");
+      "arguments"_a, "metas"_a, "sizes"_a, "device"_a = -1,
+      "Values for meta symbols by the device's model; arguments: [(tensor, bytes of an element)]; device: a GPU's number, or -1: "
+      "the "
+      "CPU.");
 }
 
 void bindTensor(nb::module_ &m) {

@@ -168,7 +168,7 @@ class Kernel:
             if t.source.ndim:
                 traffic.append((t, getattr(a, "itemsize", 4)))
         try:
-            metas = arrange.choose_block_sizes(traffic, free, values, *_processors(gpu_of(arguments)))
+            metas = arrange.choose_block_sizes(traffic, free, values, gpu_of(arguments))
         except ValueError as e:
             raise error(ValueError, str(e)) from None
         chosen.update({s.label: metas[repr(s)].constant for s in free})
@@ -240,11 +240,6 @@ def _device(arguments: Iterable[Any]) -> Any:
         if device is not None:
             return device
     return None
-
-
-def _processors(gpu: int) -> tuple[int, bool]:
-    """(how many, are they a GPU's) run the programs of a GPU, or of the CPU (-1)."""
-    return (_native.num_threads(), False) if gpu < 0 else (_native.gpu_processors(gpu), True)
 
 
 def _strides(array: Any) -> tuple[int, ...] | None:

@@ -1,0 +1,41 @@
+#include "compiler/targets/cuda/block_sizes.h"
+#include <algorithm>
+#include <cmath>
+
+namespace tilery::cuda {
+namespace {
+using arrange::Tiles, arrange::Work;
+
+// Cycles of a multiprocessor. A program that goes through tiles is a product: it has a multiprocessor for itself, whose share of the L2
+// cache's bandwidth bounds it (tiles of one are read by all others, too), and its first tiles arrive before it can begin.
+// Other programs run side by side.
+std::optional<double> expected(const Work &work, int64_t multiprocessors) {
+  constexpr double bytesPerCycle = 32, visitCost = 10, blockCost = 500, rowCost = 0.1;
+  constexpr double line = 128;               // bytes that are fetched together
+  constexpr double least = 64, widest = 256; // rows and columns of a product: that tensor cores take, that registers hold
+  constexpr int64_t sideBySide = 8;
+  bool isProduct = std::any_of(work.tiles.begin(), work.tiles.end(), [](const Tiles &t) { return t.many; });
+  double program = blockCost, first = 0, visits = 0, waste = 1;
+  for (const Tiles &t : work.tiles) {
+    double columns = double(t.row), cycles = t.rows() * std::max(double(t.row * t.elementBytes), line) / bytesPerCycle;
+    if (isProduct && !t.many) {
+      if (std::max(t.rows(), columns) > widest)
+        return std::nullopt;
+      waste = std::max(waste, std::max(least / t.rows(), 1.0) * std::max(least / columns, 1.0));
+    }
+    program += t.visits * cycles + rowCost * t.rows();
+    if (t.many)
+      first += cycles;
+    visits = std::max(visits, t.visits);
+  }
+  program += first + visits * visitCost;
+  int64_t atOnce = multiprocessors * (isProduct ? 1 : sideBySide);
+  return std::ceil(double(work.programs) / double(atOnce)) * program * waste;
+}
+} // namespace
+
+arrange::Cost blockCost(int64_t multiprocessors) {
+  return [multiprocessors](const Work &work) { return expected(work, std::max<int64_t>(multiprocessors, 1)); };
+}
+
+} // namespace tilery::cuda
