@@ -67,6 +67,76 @@ def test_no_outputs():
         double(np.ones((3, 5), np.float32))
 
 
+@tilelang.jit
+def ramp(n, step=1, dtype="int32"):
+    A = T.empty(n, 2, dtype=dtype)
+    with T.Kernel(n) as i:
+        A[i, 0] = i * step
+        A[i, 1] = -i
+    return A
+
+
+def test_without_tensor_parameters():
+    expected = torch.arange(5)
+    for kernel, step in ((ramp(5), 1), (ramp(5, step=3), 3), (ramp(5, 3, "float32"), 3)):
+        assert torch.equal(kernel.long(), torch.stack((expected * step, -expected), 1))
+    assert ramp(5, 3, "float32").dtype == torch.float32 and ramp(7).shape == (7, 2)
+
+
+@tilelang.jit
+def halves(A):
+    n = T.dynamic("n")
+    m = T.const("m")
+    A: T.Tensor((n, m), "int32")
+    B = T.empty((n * m // 2 + n % 2,), "int32")
+    with T.Kernel(n * m // 2 + n % 2, threads=1) as i:
+        B[i] = A[i // m, i % m] * 10 + n // 2
+    return B
+
+
+@tilelang.jit
+def mixed(A, B, C):
+    n, k = T.const("n"), T.dynamic("k")
+    A: T.Tensor((n * k, k + n // 2), "int32")
+    B: T.Tensor((n,), "int32")
+    C: T.Tensor((k,), "int32")
+    with T.Kernel(k, threads=1) as i:
+        for j in T.serial(n):
+            C[i] = C[i] + B[j] * A[i * n + j, k + n // 2 - 1]
+
+
+def test_sizes_known_at_each_call_and_constants():
+    for n, m in ((2, 3), (5, 3), (7, 4)):
+        a = torch.arange(n * m, dtype=torch.int32).reshape(n, m)
+        assert torch.equal(halves(a), a.flatten()[: n * m // 2 + n % 2] * 10 + n // 2)
+    assert len(halves.eager.kernels) == 2, "one kernel a constant, for all sizes"
+    for n, k in ((4, 2), (4, 5), (3, 3)):
+        a = torch.randint(-5, 6, (n * k, k + n // 2), dtype=torch.int32)
+        b, c = torch.arange(1, n + 1, dtype=torch.int32), torch.zeros(k, dtype=torch.int32)
+        mixed(a, b, c)
+        assert torch.equal(c, (a[:, -1].reshape(k, n) * b).sum(1))
+    with pytest.raises(ValueError, match="A.shape"):
+        mixed(torch.zeros(9, 4, dtype=torch.int32), torch.zeros(4, dtype=torch.int32), torch.zeros(2, dtype=torch.int32))
+
+
+rows, columns = T.dynamic("rows, columns")
+
+
+@tilelang.jit
+def transposed(A: T.Tensor((rows, columns), "float32"), scale=1):
+    B = T.empty((columns, rows), "float32")
+    with T.Kernel(rows, columns, threads=1) as (i, j):
+        B[j, i] = A[i, j] * scale
+    return B
+
+
+def test_tensors_declared_in_the_signature():
+    for shape in ((3, 4), (1, 7)):
+        a = torch.randn(shape)
+        assert torch.equal(transposed(a), a.T) and torch.equal(transposed(a, scale=2), a.T * 2)
+    assert len(transposed.eager.kernels) == 2
+
+
 def test_wrong_use():
     with pytest.raises(RuntimeError, match="constant `N` of `hidden` is no dimension of a tensor"):
         hidden(np.ones(4, np.float32))

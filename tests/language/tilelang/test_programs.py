@@ -266,6 +266,30 @@ def test_in_place():
     assert torch.equal(x, expected)
 
 
+def test_sizes_beside_run_time_values():
+    """Products, quotients and remainders of sizes in indices, extents and bounds."""
+    m, n = T.dynamic("m, n")
+
+    @T.prim_func
+    def tiles(A: T.Tensor((m, n), "int32"), B: T.Tensor((m * n // 2, 2), "int32"), C: T.Tensor((n % 4 + 1,), "int32")):
+        with T.Kernel(m * n // 2, threads=1) as i:
+            for j in T.serial(i % 3 + n // 3):
+                B[i, 0] = j + m * n - i
+            B[i, 1] = A[(2 * i) // n, (2 * i) % n] + (n // 2 - i)
+            for j in T.Parallel(n % 4 + 1):
+                C[j] = n % 4 * 10 + j
+
+    for rows, columns in ((4, 6), (3, 2), (5, 4)):
+        a = torch.randint(0, 100, (rows, columns), dtype=torch.int32)
+        half = rows * columns // 2
+        b, c = torch.full((half, 2), -1, dtype=torch.int32), torch.zeros(columns % 4 + 1, dtype=torch.int32)
+        tilelang.compile(tiles)(a, b, c)
+        turns = [i % 3 + columns // 3 for i in range(half)]
+        assert b[:, 0].tolist() == [t - 1 + rows * columns - i if t else -1 for i, t in enumerate(turns)]
+        assert b[:, 1].tolist() == [int(a.flatten()[2 * i]) + columns // 2 - i for i in range(half)]
+        assert c.tolist() == [columns % 4 * 10 + j for j in range(columns % 4 + 1)]
+
+
 def test_variables_and_elements_are_swapped():
     @T.prim_func
     def swap(A: T.Tensor((4,), "int32"), B: T.Tensor((4,), "int32")):

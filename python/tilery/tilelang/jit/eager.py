@@ -12,7 +12,7 @@ from ...frontend.source import tree_of
 from ..language.eager.builder import PrimFunc
 from ..tracing.memory import Memory, TensorType, row_major
 from ..tracing.trace import Trace
-from ..tracing.values import Var, evaluate, sizes_in
+from ..tracing.values import Var, substitute
 from .kernel import JITKernel
 
 
@@ -33,16 +33,48 @@ def freeze(function, name, value):
 
 
 def is_eager(function):
-    """Does the function declare its tensors (`A: T.Tensor(...)` in the body) instead of defining a prim_func?"""
+    """Is the function the kernel itself, instead of defining a prim_func? It declares its tensors (`A: T.Tensor(...)` in the
+    signature or the body) or opens a T.Kernel."""
     try:
         definition = tree_of(function)
     except Exception:  # no source: it can only return a prim_func made elsewhere
         return False
     inner = [node for node in ast.walk(definition) if isinstance(node, ast.FunctionDef) and node is not definition]
     decorators = {ast.unparse(d).partition("(")[0].rpartition(".")[2] for node in inner for d in node.decorator_list}
+    if "prim_func" in decorators:
+        return False
     parameters = set(inspect.signature(function).parameters)
     alone = [node for node in definition.body if isinstance(node, ast.AnnAssign) and node.value is None]
-    return any(getattr(node.target, "id", None) in parameters for node in alone) and "prim_func" not in decorators
+    if any(getattr(node.target, "id", None) in parameters for node in alone) or _declared(function):
+        return True
+    return any(_opens_kernel(node) for node in definition.body)
+
+
+def _opens_kernel(node):
+    if isinstance(node, ast.With):
+        calls = [item.context_expr.func for item in node.items if isinstance(item.context_expr, ast.Call)]
+        if any(_last_name(function) == "Kernel" for function in calls):
+            return True
+    return not isinstance(node, ast.FunctionDef) and any(map(_opens_kernel, ast.iter_child_nodes(node)))
+
+
+def _last_name(node):
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+
+
+def _declared(function):
+    """{parameter: TensorType} of the signature's annotations."""
+    declared = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind = parameter.annotation
+        if isinstance(kind, str) and kind.startswith(("T.", "tilelang.")):  # from __future__ import annotations
+            try:
+                kind = eval(kind, function.__globals__, inspect.getclosurevars(function).nonlocals)
+            except NameError:  # names of the body
+                continue
+        if isinstance(kind, TensorType):
+            declared[name] = kind
+    return declared
 
 
 class _Reached(BaseException):
@@ -53,7 +85,7 @@ class Survey:
     """The first trace: which parameters are tensors, and of what shapes in terms of the constants."""
 
     def __init__(self):
-        self.tensors, self.constants = {}, {}
+        self.tensors, self.constants, self.dynamics = {}, {}, []
 
     def constant(self, name):
         return self.constants.setdefault(name, Var(name, "int32"))
@@ -71,9 +103,10 @@ class Survey:
 class Specialised(PrimFunc):
     """An eager function with its constants known; it is its own `eager` side of the second trace."""
 
-    def __init__(self, function, params, arguments, constants):
+    def __init__(self, function, params, arguments, constants, dynamics):
         self.function, self.__name__, self.__doc__ = function, function.__name__, function.__doc__
         self.params, self.arguments, self.constants = params, arguments, constants
+        self.dynamics = dynamics
         self.compile_time = (sorted(arguments.items()), sorted(constants.items()))
         self.eager = self
 
@@ -99,6 +132,7 @@ class EagerFunction:
             raise error(ValueError, f"`{name}` is an eager kernel: out_idx is for prim_funcs", hint="return what T.empty made")
         self.function, self.options = function, options
         self.signature = inspect.signature(function)
+        self.declared = _declared(function)
         self.surveys, self.kernels = {}, {}
 
     def __call__(self, args, kwargs):
@@ -130,7 +164,10 @@ class EagerFunction:
         with Trace(_native.Builder("tir"), self.function.__name__) as trace:
             trace.eager = survey
             try:
-                trace.run(self.function, (), {name: values.get(name) for name in self.signature.parameters})
+                given = {name: values.get(name) for name in self.signature.parameters}
+                for name, kind in self.declared.items():
+                    given[name] = survey.declare(name, kind, given[name])
+                trace.run(self.function, (), given)
             except _Reached:
                 pass
         return survey
@@ -164,18 +201,13 @@ class EagerFunction:
         sizes = {survey.constants[name].uid: value for name, value in constants.items()}
 
         def known(item):
-            if not any(var.uid in sizes for var in sizes_in((item,))):
-                return item
-            value = evaluate(item, sizes)
-            if value is None:
-                raise error(NotImplementedError, f"the size {item!r} mixes T.const and T.dynamic")
-            return value
+            return substitute(item, sizes)
 
         params = []
         for name, kind in survey.tensors.items():
             strides = kind.strides and tuple(map(known, kind.strides))
             params.append((name, TensorType(tuple(map(known, kind.shape)), kind.dtype, strides)))
-        return Specialised(self.function, params, plain, constants)
+        return Specialised(self.function, params, plain, constants, list(survey.dynamics))
 
 
 def _is_tensor(value):

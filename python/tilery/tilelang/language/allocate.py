@@ -10,7 +10,7 @@ from ...errors import error
 from ..tracing.context import current, kernel
 from ..tracing.dtypes import dtype as element_type
 from ..tracing.memory import LocalVar, Memory, shape_of
-from ..tracing.values import is_number
+from ..tracing.values import Expr, is_number
 from .tir.op import max_value, min_value
 
 
@@ -59,12 +59,19 @@ def alloc_var(dtype: str = "float32", *args: Any, scope: str = "local.var", init
     return variable
 
 
-def empty(shape: Sequence[Any] | Any, dtype: str = "float32") -> Memory:
-    """A tensor that the function allocates and returns."""
+def empty(*shape: Any, dtype: Any = None) -> Memory:
+    """A tensor that the function allocates and returns: T.empty((m, n), "float16") or T.empty(m, n, dtype="float16")."""
     trace = current()
     if trace is None or trace.in_kernel:
         raise error(RuntimeError, "T.empty belongs in the function's body, before `with T.Kernel(...)`")
-    return trace.add_tensor(Memory(shape_of(shape), dtype, "global"), "output")
+    *sizes, last = shape or ((),)
+    if dtype is None and sizes and not isinstance(last, (int, Expr)):
+        dtype = last
+    else:
+        sizes.append(last)
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = list(sizes[0])
+    return trace.add_tensor(Memory(shape_of(sizes), "float32" if dtype is None else dtype, "global"), "output")
 
 
 def alloc_global(shape: Sequence[Any] | Any, dtype: str = "float32", scope: str = "global") -> Memory:

@@ -64,6 +64,7 @@ class Trace(Language):
         self.open, self.host_values = None, {}
         self.assumptions = []  # conditions on sizes that each call must fulfil
         self.eager = None  # the eager function being traced (jit/eager.py)
+        self.dynamics = 0  # how many sizes T.dynamic has made in it
         self.parallel = []  # ids of the loop variables of each open T.Parallel
 
     def __enter__(self):

@@ -136,7 +136,8 @@ class Node(Expr):
         return b.binary(self.op, *self.operands)
 
     def affine(self):
-        return _combine(self.op, *self.operands) if len(self.operands) == 2 else ({self._key(): 1}, 0)
+        form = _combine(self.op, *self.operands) if len(self.operands) == 2 else None
+        return form or ({self._key(): 1}, 0)
 
     def _key(self):
         return (
@@ -236,6 +237,18 @@ def evaluate(value, sizes):
             return None
         return -operands[0] if len(operands) == 1 and value.op == "-" else FOLD[value.op](*operands)
     return value
+
+
+def substitute(value, sizes):
+    """The expression with the numbers of some sizes put in."""
+    if isinstance(value, Var):
+        return sizes.get(value.uid, value)
+    if not isinstance(value, Node):
+        return value
+    operands = [substitute(operand, sizes) for operand in value.operands]
+    if len(operands) == 2:
+        return binary(value.op, *operands)
+    return evaluate(Node(value.op, operands), {}) if is_number(operands[0]) else unary(value.op, operands[0])
 
 
 def binary(op, a, b):
