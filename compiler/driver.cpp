@@ -1,7 +1,6 @@
 // The pipeline from a module to an image: passes, then the target.
+#include "compiler/driver.h"
 #include "compiler/builder/module_impl.h"
-#include "compiler/targets/cpu/cpu.h"
-#include "compiler/targets/cuda/cuda.h"
 #include "compiler/host_program.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/passes/passes.h"
@@ -9,7 +8,6 @@
 #include "compiler/source_chain.h"
 #include "compiler/source_line.h"
 #include "tilery/cache.h"
-#include "tilery/compile.h"
 #include "tilery/crash_report.h"
 #include "tilery/diagnostic.h"
 #include "tilery/version.h"
@@ -58,60 +56,21 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-const cpu::CpuTarget &targetNamed(const std::string &name) {
-  if (const cpu::CpuTarget *target = cpu::findTarget(name))
-    return *target;
-  throw Error(Diagnostic{Diagnostic::Kind::Value,
-                         "there is no target named '" + name + "'",
-                         "known: host, " + llvm::join(cpu::targetNames(), ", "),
-                         {}});
-}
-
-bool toCpu(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) {
-  cpu::Options target;
-  target.target = targetNamed(options.target);
-  target.disjoint = options.disjoint;
-  target.fpContract = options.fpContract;
-  target.wantLLVM = options.wantLLVM || dumps("llvm");
-  target.wantAsm = options.wantAsm || dumps("asm");
-  target.wantPlan = options.wantPlan || dumps("plan");
-  auto compiled = cpu::compileModule(module, target);
-  if (failed(compiled))
-    return false;
-  result.llvm = std::move(compiled->llvmText);
-  result.assembly = std::move(compiled->asmText);
-  result.plan = std::move(compiled->planText);
-  result.image.object = std::move(compiled->object);
-  result.image.kernels = std::move(compiled->kernels);
-  return true;
-}
-
-bool toCuda(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) {
-  auto target = cuda::targetNamed(options.target);
-  if (!target)
-    throw Error(Diagnostic{
-        Diagnostic::Kind::Value, "there is no GPU target named '" + options.target + "'", "write sm_80, sm_89, sm_90a, ...", {}});
-  cuda::Options cuda;
-  cuda.target = *target;
-  cuda.disjoint = options.disjoint;
-  cuda.fpContract = options.fpContract;
-  cuda.boxes = options.boxes;
-  cuda.wantLLVM = options.wantLLVM || dumps("llvm");
-  cuda.wantPlan = options.wantPlan || dumps("plan");
-  auto compiled = cuda::compileModule(module, cuda);
-  if (failed(compiled))
-    return false;
-  result.llvm = std::move(compiled->llvmText);
-  result.assembly = compiled->ptx;
-  result.plan = std::move(compiled->planText);
-  result.image.object = std::move(compiled->ptx);
-  result.image.kernels = std::move(compiled->kernels);
-  return true;
-}
-
 } // namespace
 
-Compiled compile(Module &source, const CompileOptions &options) {
+const Backend &backendFor(Backends backends, const std::string &target) {
+  std::vector<std::string> known;
+  for (const Backend *backend : backends) {
+    if (backend->claims(target))
+      return *backend;
+    llvm::append_range(known, backend->names());
+  }
+  throw Error(
+      Diagnostic{Diagnostic::Kind::Value, "there is no target named '" + target + "'", "known: " + llvm::join(known, ", "), {}});
+}
+
+Compiled compileWith(Backends backends, Module &source, const CompileOptions &wanted) {
+  CompileOptions options = wanted;
   Module::Impl &impl = source.get();
   mlir::OwningOpRef<mlir::ModuleOp> module(impl.module->clone());
   FirstError errors(&impl.context);
@@ -130,8 +89,10 @@ Compiled compile(Module &source, const CompileOptions &options) {
     result.tile = textOf(*module);
   dump("passes", result.tile);
 
-  bool translated = options.target.starts_with("sm_") ? toCuda(*module, options, result) : toCpu(*module, options, result);
-  if (!translated)
+  options.wantLLVM |= dumps("llvm");
+  options.wantAsm |= dumps("asm");
+  options.wantPlan |= dumps("plan");
+  if (failed(backendFor(backends, options.target).compile(*module, options, result)))
     errors.raise("the program could not be translated to machine code");
   dump("plan", result.plan);
   dump("llvm", result.llvm);
@@ -143,10 +104,11 @@ Compiled compile(Module &source, const CompileOptions &options) {
   return result;
 }
 
+Compiled compile(Module &module, const CompileOptions &options) { return compileWith(backends(), module, options); }
+
 std::string targetId(const std::string &target) {
-  std::optional<cuda::CudaTarget> gpu = cuda::targetNamed(target);
   return std::string("tilery ") + version + " " + buildId() + " llvm " LLVM_VERSION_STRING " " +
-         (gpu ? gpu->key() : targetNamed(target).key());
+         backendFor(backends(), target).key(target);
 }
 
 } // namespace tilery

@@ -18,8 +18,8 @@ CPP = [
     + ["compiler/oracle"],
     ["compiler/passes"],
     ["compiler/lower"],
-    ["compiler/targets"],
-    ["compiler", "include/tilery/compile.h", "include/tilery/block_sizes.h"],  # the driver
+    ["compiler/targets", "include/tilery/compile.h"],
+    ["compiler", "include/tilery/block_sizes.h"],  # the driver
     ["compiler/language", "include/tilery/language.h"],
     ["python/binding", "tools", "tests"],
 ]

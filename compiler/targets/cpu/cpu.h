@@ -4,6 +4,10 @@
 #include "compiler/targets/cpu/target.h"
 #include "tilery/runtime.h"
 
+namespace tilery {
+class Backend;
+}
+
 namespace tilery::cpu {
 
 struct Options {
@@ -24,5 +28,8 @@ struct CompiledObject {
 /// Compiles every tile.kernel of `module` (after the target-independent passes). Programs that the CPU cannot run yet are reported as
 /// MLIR diagnostics at the op's location, in one message each, and give failure.
 mlir::FailureOr<CompiledObject> compileModule(mlir::ModuleOp module, const Options &options);
+
+/// This folder's entry in the list of targets.
+const Backend &backend();
 
 } // namespace tilery::cpu

@@ -1,8 +1,12 @@
 #pragma once
 // The CUDA back end's entry point: tile IR in, PTX out.
-#include "compiler/targets/cuda/target.h"
 #include "compiler/ir/Tile.h"
+#include "compiler/targets/cuda/target.h"
 #include "tilery/runtime.h"
+
+namespace tilery {
+class Backend;
+}
 
 namespace tilery::cuda {
 
@@ -24,5 +28,8 @@ struct CompiledModule {
 /// Compiles every tile.kernel of `module` (after the target-independent passes). Programs that the GPU cannot run are reported as MLIR
 /// diagnostics at the op's location and give failure; schedules that do not fit throw Error.
 mlir::FailureOr<CompiledModule> compileModule(mlir::ModuleOp module, const Options &options);
+
+/// This folder's entry in the list of targets.
+const Backend &backend();
 
 } // namespace tilery::cuda

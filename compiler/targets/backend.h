@@ -1,0 +1,23 @@
+#pragma once
+// What the driver asks of a back end, a folder compiler/targets/X. compiler/backends.cpp lists them all.
+#include "compiler/ir/Tile.h"
+#include "tilery/compile.h"
+#include <string_view>
+
+namespace tilery {
+
+class Backend {
+public:
+  virtual ~Backend() = default;
+  /// Whether a machine of this name (CompileOptions::target) is for this back end, perhaps to be refused by it.
+  virtual bool claims(std::string_view name) const = 0;
+  /// The names that it knows, for users' errors.
+  virtual std::vector<std::string> names() const = 0;
+  /// What code for the machine depends on besides IR and options. Throws Error where there is no such machine.
+  virtual std::string key(const std::string &name) const = 0;
+  /// Translates every tile.kernel of `module` (after the target-independent passes): fills the image's object and kernels and the texts that
+  /// are wanted. Fails after an MLIR error at the op's location; throws Error where there is no such machine.
+  virtual mlir::LogicalResult compile(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) const = 0;
+};
+
+} // namespace tilery

@@ -1,0 +1,44 @@
+// The CPU among the targets.
+#include "compiler/targets/cpu/cpu.h"
+#include "compiler/targets/backend.h"
+
+namespace tilery::cpu {
+namespace {
+
+class CpuBackend : public Backend {
+public:
+  bool claims(std::string_view name) const override { return findTarget(name); }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names = targetNames();
+    names.insert(names.begin(), "host");
+    return names;
+  }
+  std::string key(const std::string &name) const override { return findTarget(name)->key(); }
+  mlir::LogicalResult compile(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) const override {
+    Options own;
+    own.target = *findTarget(options.target);
+    own.disjoint = options.disjoint;
+    own.fpContract = options.fpContract;
+    own.wantLLVM = options.wantLLVM;
+    own.wantAsm = options.wantAsm;
+    own.wantPlan = options.wantPlan;
+    auto compiled = compileModule(module, own);
+    if (failed(compiled))
+      return mlir::failure();
+    result.llvm = std::move(compiled->llvmText);
+    result.assembly = std::move(compiled->asmText);
+    result.plan = std::move(compiled->planText);
+    result.image.object = std::move(compiled->object);
+    result.image.kernels = std::move(compiled->kernels);
+    return mlir::success();
+  }
+};
+
+} // namespace
+
+const Backend &backend() {
+  static const CpuBackend backend;
+  return backend;
+}
+
+} // namespace tilery::cpu

@@ -1,0 +1,48 @@
+// NVIDIA GPUs among the targets.
+#include "compiler/targets/cuda/cuda.h"
+#include "compiler/targets/backend.h"
+#include "tilery/diagnostic.h"
+
+namespace tilery::cuda {
+namespace {
+
+CudaTarget gpuNamed(const std::string &name) {
+  if (std::optional<CudaTarget> target = targetNamed(name))
+    return *target;
+  throw Error(
+      Diagnostic{Diagnostic::Kind::Value, "there is no GPU target named '" + name + "'", "write sm_80, sm_89, sm_90a, ...", {}});
+}
+
+class CudaBackend : public Backend {
+public:
+  bool claims(std::string_view name) const override { return name.starts_with("sm_"); }
+  std::vector<std::string> names() const override { return {"sm_80", "sm_89", "sm_90a", "..."}; }
+  std::string key(const std::string &name) const override { return gpuNamed(name).key(); }
+  mlir::LogicalResult compile(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) const override {
+    Options own;
+    own.target = gpuNamed(options.target);
+    own.disjoint = options.disjoint;
+    own.fpContract = options.fpContract;
+    own.boxes = options.boxes;
+    own.wantLLVM = options.wantLLVM;
+    own.wantPlan = options.wantPlan;
+    auto compiled = compileModule(module, own);
+    if (failed(compiled))
+      return mlir::failure();
+    result.llvm = std::move(compiled->llvmText);
+    result.assembly = compiled->ptx;
+    result.plan = std::move(compiled->planText);
+    result.image.object = std::move(compiled->ptx);
+    result.image.kernels = std::move(compiled->kernels);
+    return mlir::success();
+  }
+};
+
+} // namespace
+
+const Backend &backend() {
+  static const CudaBackend backend;
+  return backend;
+}
+
+} // namespace tilery::cuda
