@@ -6,8 +6,8 @@ using namespace mlir;
 
 namespace tilery::lower {
 
-KernelEmitter::KernelEmitter(Emitter &e, tile::KernelOp kernel, const Plan &plan)
-    : e(e), plan(plan), evaluator(e, plan), nests(evaluator), kernel(kernel) {}
+KernelEmitter::KernelEmitter(Emitter &e, tile::KernelOp kernel, const Plan &plan, ThreadModel *threads)
+    : e(e), plan(plan), evaluator(e, plan, threads), nests(evaluator), kernel(kernel) {}
 
 llvm::BasicBlock *KernelEmitter::newBlock(const char *name) { return llvm::BasicBlock::Create(e.context(), name, function); }
 
@@ -44,7 +44,7 @@ bool KernelEmitter::steps(const std::vector<Step> &list) {
       if (!inits(step.op) || !op(step.op))
         return false;
     } else {
-      llvm::Value *done = step.nest.sinks.size() == 1 ? evaluator.done.lookup(step.nest.sinks[0].op) : nullptr;
+      llvm::Value *done = step.nest.sinks.size() == 1 ? written.lookup(step.nest.sinks[0].op) : nullptr;
       bool ok = true;
       when(done ? e.b.CreateNot(done) : nullptr, [&] { ok = nest(step.nest); });
       if (!ok)
@@ -60,10 +60,7 @@ bool KernelEmitter::inits(Operation *op) {
 }
 
 void KernelEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef<Index>)> body) {
-  evaluator.forget();
-  evaluator.known.clear();
-  evaluator.lanes = 1;
-  evaluator.limit = nullptr;
+  Evaluator::Body scope(evaluator);
   Point point(shape.size(), evaluator.constant(0));
   std::function<void(unsigned)> run = [&](unsigned d) {
     if (d == shape.size())
@@ -78,7 +75,6 @@ void KernelEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Arr
     point[d] = evaluator.constant(0);
   };
   run(0);
-  evaluator.forget();
 }
 
 void KernelEmitter::when(llvm::Value *condition, llvm::function_ref<void()> then) {
@@ -95,10 +91,7 @@ void KernelEmitter::when(llvm::Value *condition, llvm::function_ref<void()> then
 bool KernelEmitter::op(Operation *op) {
   e.at(op->getLoc());
   auto &scalars = evaluator.scalars;
-  evaluator.lanes = 1;
-  evaluator.limit = nullptr;
-  evaluator.known.clear();
-  evaluator.forget();
+  Evaluator::Body scope(evaluator);
   bool ok = true;
   llvm::TypeSwitch<Operation *>(op)
       .Case<arith::ConstantOp, ub::PoisonOp, tile::AllocOp>([](auto) {})

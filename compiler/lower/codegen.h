@@ -7,7 +7,7 @@ namespace tilery::lower {
 
 class KernelEmitter {
 public:
-  KernelEmitter(Emitter &e, tile::KernelOp kernel, const Plan &plan);
+  KernelEmitter(Emitter &e, tile::KernelOp kernel, const Plan &plan, ThreadModel *threads = nullptr);
   virtual ~KernelEmitter() = default;
   // -- for emitters of single ops
   Emitter &e;
@@ -69,6 +69,7 @@ protected:
   void scanOp(tile::ScanOp op);
 
   tile::KernelOp kernel;
+  llvm::DenseMap<mlir::Operation *, llvm::Value *> written; // stores whose place a product has filled where this i1 is true
   llvm::Function *function = nullptr;
   llvm::SmallVector<llvm::Value *, 3> pid, grid;
 };

@@ -1,5 +1,6 @@
 // scf and parallel regions: scalars in SSA form, carried tiles in their buffers.
 #include "compiler/lower/codegen.h"
+#include "compiler/lower/loop.h"
 
 using namespace mlir;
 
@@ -13,47 +14,34 @@ bool KernelEmitter::forOp(scf::ForOp op) {
   auto &scalars = evaluator.scalars;
   llvm::Value *from = evaluator.scalar(op.getLowerBound()), *to = evaluator.scalar(op.getUpperBound()),
               *step = evaluator.scalar(op.getStep());
-  llvm::BasicBlock *before = b.GetInsertBlock(), *body = newBlock("for"), *exit = newBlock();
+  llvm::BasicBlock *head = newBlock("for"), *exit = newBlock();
+  Loop loop(b, head, exit);
   auto runs = [&](llvm::Value *i) { return op.getUnsignedCmp() ? b.CreateICmpULT(i, to) : b.CreateICmpSLT(i, to); };
   SmallVector<llvm::Value *> initial;
   for (Value init : op.getInitArgs())
     initial.push_back(isTile(init) ? nullptr : evaluator.scalar(init));
-  b.CreateCondBr(runs(from), body, exit);
-
-  b.SetInsertPoint(body);
-  llvm::PHINode *counter = b.CreatePHI(from->getType(), 2);
-  counter->addIncoming(from, before);
+  loop.enter(runs(from));
+  llvm::PHINode *counter = loop.carry(from);
   scalars[op.getInductionVar()] = counter;
-  SmallVector<llvm::PHINode *> phis;
-  for (auto [argument, init] : llvm::zip(op.getRegionIterArgs(), initial)) {
-    phis.push_back(init ? b.CreatePHI(init->getType(), 2) : nullptr);
-    if (!init)
-      continue;
-    phis.back()->addIncoming(init, before);
-    scalars[argument] = phis.back();
-  }
+  for (auto [argument, init] : llvm::zip(op.getRegionIterArgs(), initial))
+    if (init)
+      scalars[argument] = loop.carry(init);
   if (!block(*op.getBody()))
     return false;
-  SmallVector<llvm::Value *> yielded;
+  SmallVector<llvm::Value *> next{nullptr};
   for (Value value : op.getBody()->getTerminator()->getOperands())
-    yielded.push_back(isTile(value) ? nullptr : evaluator.scalar(value));
-  llvm::Value *next = b.CreateAdd(counter, step);
-  llvm::BasicBlock *latch = b.GetInsertBlock();
+    if (!isTile(value))
+      next.push_back(evaluator.scalar(value));
+  next[0] = b.CreateAdd(counter, step);
   // The last step may leave the counter's range: then it went past `to`.
-  llvm::Value *more =
-      b.CreateAnd(runs(next), op.getUnsignedCmp() ? b.CreateICmpUGT(next, counter) : b.CreateICmpSGT(next, counter));
-  b.CreateCondBr(more, body, exit);
-  counter->addIncoming(next, latch);
-  b.SetInsertPoint(exit);
-  for (auto [phi, init, value, result] : llvm::zip(phis, initial, yielded, op.getResults())) {
-    if (!phi)
-      continue;
-    phi->addIncoming(value, latch);
-    llvm::PHINode *merged = b.CreatePHI(value->getType(), 2);
-    merged->addIncoming(init, before);
-    merged->addIncoming(value, latch);
-    scalars[result] = merged;
-  }
+  llvm::Value *again = runs(next[0]);
+  llvm::Value *grows = op.getUnsignedCmp() ? b.CreateICmpUGT(next[0], counter) : b.CreateICmpSGT(next[0], counter);
+  loop.repeat(next, b.CreateAnd(again, grows));
+  loop.leave();
+  unsigned place = 1;
+  for (auto [init, result] : llvm::zip(initial, op.getResults()))
+    if (init)
+      scalars[result] = loop.after(place++);
   return true;
 }
 
@@ -90,35 +78,31 @@ bool KernelEmitter::ifOp(scf::IfOp op) {
 bool KernelEmitter::whileOp(scf::WhileOp op) {
   auto &b = e.b;
   auto &scalars = evaluator.scalars;
-  llvm::BasicBlock *entry = b.GetInsertBlock(), *head = newBlock("while"), *body = newBlock(), *exit = newBlock();
+  llvm::BasicBlock *head = newBlock("while"), *body = newBlock(), *exit = newBlock();
+  Loop loop(b, head, exit);
   SmallVector<llvm::Value *> initial;
   for (Value init : op.getInits())
     initial.push_back(isTile(init) ? nullptr : evaluator.scalar(init));
-  b.CreateBr(head);
-  b.SetInsertPoint(head);
-  SmallVector<llvm::PHINode *> phis;
-  for (auto [argument, init] : llvm::zip(op.getBeforeArguments(), initial)) {
-    phis.push_back(init ? b.CreatePHI(init->getType(), 2) : nullptr);
-    if (!init)
-      continue;
-    phis.back()->addIncoming(init, entry);
-    scalars[argument] = phis.back();
-  }
+  loop.enter();
+  for (auto [argument, init] : llvm::zip(op.getBeforeArguments(), initial))
+    if (init)
+      scalars[argument] = loop.carry(init);
   if (!block(*op.getBeforeBody()))
     return false;
   scf::ConditionOp condition = op.getConditionOp();
   for (auto [value, argument, result] : llvm::zip(condition.getArgs(), op.getAfterArguments(), op.getResults()))
     if (!isTile(value))
       scalars[argument] = scalars[result] = evaluator.scalar(value);
-  b.CreateCondBr(evaluator.scalar(condition.getCondition()), body, exit);
+  b.CreateCondBr(evaluator.scalar(condition.getCondition()), body, loop.exit);
   b.SetInsertPoint(body);
   if (!block(*op.getAfterBody()))
     return false;
-  for (auto [phi, value] : llvm::zip(phis, op.getYieldOp().getOperands()))
-    if (phi)
-      phi->addIncoming(evaluator.scalar(value), b.GetInsertBlock());
-  b.CreateBr(head);
-  b.SetInsertPoint(exit);
+  SmallVector<llvm::Value *> next;
+  for (Value value : op.getYieldOp().getOperands())
+    if (!isTile(value))
+      next.push_back(evaluator.scalar(value));
+  loop.repeat(next);
+  loop.leave();
   return true;
 }
 
@@ -130,18 +114,16 @@ bool KernelEmitter::parallelOp(tile::ParallelOp op) {
       return block(body);
     llvm::Value *extent = evaluator.scalar(op.getExtents()[d]);
     auto *zero = llvm::Constant::getNullValue(extent->getType());
-    llvm::BasicBlock *before = b.GetInsertBlock(), *start = newBlock("parallel"), *exit = newBlock();
-    b.CreateCondBr(b.CreateICmpSLT(zero, extent), start, exit);
-    b.SetInsertPoint(start);
-    llvm::PHINode *counter = b.CreatePHI(extent->getType(), 2);
-    counter->addIncoming(zero, before);
+    llvm::BasicBlock *head = newBlock("parallel"), *exit = newBlock();
+    Loop loop(b, head, exit);
+    loop.enter(b.CreateICmpSLT(zero, extent));
+    llvm::PHINode *counter = loop.carry(zero);
     evaluator.scalars[body.getArgument(d)] = counter;
     if (!run(d + 1))
       return false;
     llvm::Value *next = b.CreateAdd(counter, llvm::ConstantInt::get(extent->getType(), 1));
-    counter->addIncoming(next, b.GetInsertBlock());
-    b.CreateCondBr(b.CreateICmpSLT(next, extent), start, exit);
-    b.SetInsertPoint(exit);
+    loop.repeat(next, b.CreateICmpSLT(next, extent));
+    loop.leave();
     return true;
   };
   return run(0);

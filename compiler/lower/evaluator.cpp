@@ -32,10 +32,6 @@ void Evaluator::leaveLoop() {
   levels.pop_back();
   levels.back().preheaderEnd = nullptr;
 }
-void Evaluator::forget() {
-  assert(levels.size() == 1);
-  levels.back().memo.clear();
-}
 unsigned Evaluator::levelOf(ArrayRef<Index> point) {
   unsigned level = 0;
   for (const Index &index : point)
@@ -79,7 +75,7 @@ Evaluator::Key Evaluator::keyOf(Value tile, ArrayRef<Index> point) {
 }
 
 Evaluator::Memo &Evaluator::memoAt(ArrayRef<Index> point) {
-  return llvm::any_of(point, [](const Index &index) { return index.kept; }) ? kept : levels[levelOf(point)].memo;
+  return llvm::any_of(point, [](const Index &index) { return index.owned; }) ? owned : levels[levelOf(point)].memo;
 }
 
 void Evaluator::provide(Value tile, ArrayRef<Index> point, Lanes lanes) { memoAt(point)[keyOf(tile, point)] = lanes; }
@@ -94,7 +90,7 @@ Lanes Evaluator::value(Value tile, ArrayRef<Index> point) {
   Memo &memo = memoAt(point);
   if (auto known = memo.find(key); known != memo.end())
     return known->second;
-  if (Lanes now = unwritten.lookup(tile))
+  if (Lanes now = state.unwritten.lookup(tile))
     return now;
   AtLevel at(*this, levelOf(point));
   return memo[key] = readStored(found->second, tile::shapeOf(tile.getType()), point);
@@ -155,7 +151,7 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
 
 // tile < bound in all lanes, because the current body only runs where an access with that mask exists: programs use their masks as data too.
 bool Evaluator::surelyBelow(Value tile, Value bound, ArrayRef<Index> at) {
-  if (known.empty())
+  if (state.known.empty())
     return false;
   auto isShape = [](Operation *op) { return isa_and_present<tile::ExpandDimsOp, tile::BroadcastOp, tile::ReshapeOp>(op); };
   Point point(at);
@@ -177,7 +173,8 @@ bool Evaluator::surelyBelow(Value tile, Value bound, ArrayRef<Index> at) {
   if (!range || range.getStart() != 0 || kindOf(bound) != Kind::splat || point.size() != 1 || point[0].loop < 0)
     return false;
   analysis::IndexPolynomial end = analysis::polynomialOf(bound) - start;
-  return llvm::any_of(known, [&](const KnownBound &k) { return k.loop == point[0].loop && analysis::polynomialOf(k.hi) == end; });
+  return llvm::any_of(state.known,
+                      [&](const KnownBound &k) { return k.loop == point[0].loop && analysis::polynomialOf(k.hi) == end; });
 }
 
 Lanes Evaluator::constantTile(DenseElementsAttr attr, ArrayRef<Index> point) {
@@ -213,19 +210,19 @@ Lanes Evaluator::rangeLanes(tile::RangeOp range, const Index &index) {
   auto &b = e.b;
   llvm::Type *type = e.valueType(elementOf(range.getResult()));
   if (index.lanes)
-    return b.CreateAdd(b.CreateTrunc(index.lanes, e.vectorOf(type, lanes)),
-                       e.splat(llvm::ConstantInt::get(type, range.getStart()), lanes));
+    return b.CreateAdd(b.CreateTrunc(index.lanes, e.vectorOf(type, state.lanes)),
+                       e.splat(llvm::ConstantInt::get(type, range.getStart()), state.lanes));
   llvm::Value *base = b.CreateAdd(b.CreateTrunc(index.base, type), llvm::ConstantInt::get(type, range.getStart()));
   if (index.uniform())
     return base;
-  llvm::Value *steps = b.CreateMul(e.iota(type, lanes), e.splat(llvm::ConstantInt::get(type, index.step), lanes));
-  return b.CreateAdd(e.splat(base, lanes), steps);
+  llvm::Value *steps = b.CreateMul(e.iota(type, state.lanes), e.splat(llvm::ConstantInt::get(type, index.step), state.lanes));
+  return b.CreateAdd(e.splat(base, state.lanes), steps);
 }
 
 Lanes Evaluator::joined(tile::JoinOp join, ArrayRef<Index> point) {
   auto &b = e.b;
   ArrayRef<Index> outer = point.drop_back();
-  Lanes which = b.CreateICmpEQ(vectorOf(point.back()), e.splat(e.i64(0), point.back().uniform() ? 1 : lanes));
+  Lanes which = b.CreateICmpEQ(vectorOf(point.back()), e.splat(e.i64(0), point.back().uniform() ? 1 : state.lanes));
   Lanes parts[] = {which, value(join.getLhs(), outer), value(join.getRhs(), outer)};
   e.unify(parts);
   return b.CreateSelect(parts[0], parts[1], parts[2]);
@@ -250,7 +247,7 @@ Lanes Evaluator::concatenated(tile::CatOp cat, ArrayRef<Index> point) {
   auto moved = [&](llvm::Value *where) {
     Point inner(point);
     inner[axis] = index.uniform() ? Index{where, 0, nullptr, index.level} : Index{nullptr, 0, where, index.level};
-    inner[axis].kept = index.kept;
+    inner[axis].owned = index.owned;
     return inner;
   };
   Lanes parts[] = {first, value(cat.getLhs(), moved(left)), value(cat.getRhs(), moved(right))};
@@ -279,8 +276,8 @@ llvm::Value *Evaluator::vectorOf(const Index &index) {
   auto &b = e.b;
   if (index.lanes || index.uniform())
     return index.lanes ? index.lanes : index.base;
-  llvm::Value *steps = b.CreateMul(e.iota(b.getInt64Ty(), lanes), e.splat(e.i64(index.step), lanes));
-  return b.CreateAdd(e.splat(index.base, lanes), steps);
+  llvm::Value *steps = b.CreateMul(e.iota(b.getInt64Ty(), state.lanes), e.splat(e.i64(index.step), state.lanes));
+  return b.CreateAdd(e.splat(index.base, state.lanes), steps);
 }
 
 Index Evaluator::scaled(const Index &index, int64_t factor) {
@@ -290,7 +287,7 @@ Index Evaluator::scaled(const Index &index, int64_t factor) {
   Index result = index;
   result.loop = -1;
   if (index.lanes)
-    result.lanes = e.b.CreateMul(index.lanes, e.splat(e.i64(factor), lanes));
+    result.lanes = e.b.CreateMul(index.lanes, e.splat(e.i64(factor), state.lanes));
   else
     result.base = e.b.CreateMul(index.base, e.i64(factor));
   result.step = index.step * factor;
@@ -303,7 +300,7 @@ Index Evaluator::plus(const Index &x, const Index &y) {
   result.level = std::max(x.level, y.level);
   AtLevel at(*this, result.level);
   result.multiple = std::gcd(x.multiple, y.multiple);
-  result.kept = x.kept || y.kept;
+  result.owned = x.owned || y.owned;
   if (!x.lanes && !y.lanes) {
     result.base = e.b.CreateAdd(x.base, y.base);
     result.step = x.step + y.step;
@@ -386,7 +383,7 @@ void Evaluator::split(const Index &number, ArrayRef<int64_t> sizes, llvm::Mutabl
   AtLevel at(*this, number.level);
   int64_t inner = sizes.back();
   // A run of consecutive lanes that stays within one inner row keeps its form.
-  bool sameRow = number.step == 1 && !number.lanes && inner % lanes == 0 && number.multiple % int64_t(lanes) == 0;
+  bool sameRow = number.step == 1 && !number.lanes && inner % state.lanes == 0 && number.multiple % int64_t(state.lanes) == 0;
   if (number.uniform() || sameRow) {
     Index rest = number;
     rest.loop = -1;
@@ -404,7 +401,7 @@ void Evaluator::split(const Index &number, ArrayRef<int64_t> sizes, llvm::Mutabl
     return;
   }
   // 32 bits are enough for the lanes of a tile, and their division by a constant has vector code.
-  llvm::Type *i32 = e.vectorOf(b.getInt32Ty(), lanes), *i64 = e.vectorOf(b.getInt64Ty(), lanes);
+  llvm::Type *i32 = e.vectorOf(b.getInt32Ty(), state.lanes), *i64 = e.vectorOf(b.getInt64Ty(), state.lanes);
   llvm::Value *rest = b.CreateTrunc(vectorOf(number), i32);
   for (size_t d = sizes.size(); d-- > 0;) {
     auto *size = llvm::ConstantInt::get(i32, sizes[d]);
@@ -429,7 +426,7 @@ Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
   auto laneVector = [&](const Linear &l) -> llvm::Value * {
     if (l.lanes || !l.step)
       return l.lanes;
-    return b.CreateMul(e.iota(b.getInt64Ty(), lanes), e.splat(e.i64(l.step), lanes));
+    return b.CreateMul(e.iota(b.getInt64Ty(), state.lanes), e.splat(e.i64(l.step), state.lanes));
   };
   auto sum = [&](Linear x, Linear y, bool subtract) {
     Linear r;
@@ -441,7 +438,7 @@ Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
         r.step = subtract ? x.step - y.step : x.step + y.step;
         return r;
       }
-      llvm::Value *zero = llvm::Constant::getNullValue(e.vectorOf(b.getInt64Ty(), lanes));
+      llvm::Value *zero = llvm::Constant::getNullValue(e.vectorOf(b.getInt64Ty(), state.lanes));
       llvm::Value *xs = laneVector(x), *ys = laneVector(y);
       xs = xs ? xs : zero;
       ys = ys ? ys : zero;
@@ -449,7 +446,7 @@ Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
     }
     return r;
   };
-  if (auto found = consecutive.find(integers); found != consecutive.end() && !point[0].lanes) {
+  if (auto found = state.consecutive.find(integers); found != state.consecutive.end() && !point[0].lanes) {
     AtLevel at(*this, point[0].level);
     return {b.CreateAdd(point[0].base, found->second), point[0].step, nullptr, point[0].level};
   }
@@ -485,7 +482,7 @@ Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
     if (factor && !y.lanes)
       r.step = y.step * factor->getSExtValue();
     else if (llvm::Value *vector = laneVector(y))
-      r.lanes = b.CreateMul(vector, e.splat(x.base, lanes));
+      r.lanes = b.CreateMul(vector, e.splat(x.base, state.lanes));
     return r;
   }
   default:

@@ -15,7 +15,7 @@ struct Index {
   unsigned level = 0;           // the innermost loop that moves it
   int64_t multiple = 1;         // known divisor of base (0: base is 0)
   int loop = -1;                // the nest dimension it is exactly the counter of, -1: none
-  bool kept = false;            // what is computed at it stays known (Evaluator::kept)
+  bool owned = false; // of an element that this thread has in every nest: what is computed there stays known (OwnedScope)
   bool uniform() const { return step == 0 && !lanes; }
 };
 using Point = llvm::SmallVector<Index, 4>;
@@ -48,7 +48,8 @@ struct KnownBound {
   int loop;
 };
 
-/// How a target moves lanes of global memory whose existence is one question, where it has better means than LLVM's masked accesses.
+/// How a target moves lanes of global memory whose existence is one question, where it has better means than LLVM's masked accesses, and
+/// how much of it the alignment of the address allows at once.
 class MemoryPort {
 public:
   virtual ~MemoryPort() = default;
@@ -58,9 +59,23 @@ public:
   virtual void store(Emitter &e, const Address &where, llvm::Value *bits, llvm::Value *exists) = 0;
 };
 
+/// What a target adds whose threads share a program. Without it, stored tiles lie in scratch memory, and LLVM's instructions read and write
+/// all memory.
+class ThreadModel {
+public:
+  virtual ~ThreadModel() = default;
+  virtual MemoryPort &memory() = 0;
+  /// Whether something in the kernel may write to the place of a load.
+  virtual bool mayBeWritten(mlir::Value place) const = 0;
+  /// The variable of this thread that holds a stored tile's elements at the point; null: they lie in scratch memory.
+  virtual llvm::AllocaInst *variableOf(int buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> point) const = 0;
+};
+
 class Evaluator {
 public:
-  Evaluator(Emitter &e, const Plan &plan) : e(e), plan(plan) { levels.emplace_back(); }
+  Evaluator(Emitter &e, const Plan &plan, ThreadModel *threads = nullptr) : e(e), plan(plan), threads(threads) {
+    levels.emplace_back();
+  }
 
   // -- what surrounds the current nest
   llvm::DenseMap<mlir::Value, llvm::Value *> scalars;                                  // of rank 0, defined so far
@@ -68,37 +83,37 @@ public:
   llvm::Value *workspace = nullptr;                                                    // of what is outside the arena
   llvm::DenseMap<const void *, std::pair<llvm::MDNode *, llvm::MDNode *>> aliasScopes; // per kernel argument, null: the arena
 
-  llvm::DenseMap<mlir::Operation *, llvm::Value *> done; // stores that need not run where this i1 is true
+  // -- the code that values are computed for: scopes of those who emit it
+  /// Code that shares no values with what is around it, for it may not run, or run again. It begins and ends in one loop.
+  class Region {
+  public:
+    explicit Region(Evaluator &evaluator) : evaluator(evaluator) { evaluator.forget(); }
+    ~Region() { evaluator.forget(); }
+    Region(const Region &) = delete;
 
-  // -- what targets with threads add
-  MemoryPort *port = nullptr;                     // accesses then know their alignment, too
-  std::function<bool(mlir::Value place)> written; // with a port: something in the kernel may write there
-  using Memo = std::map<std::pair<const void *, llvm::SmallVector<std::tuple<llvm::Value *, int64_t, llvm::Value *>, 4>>, Lanes>;
-  Memo kept; // values at indices that are `kept`; whoever makes such indices clears what does not dominate the code to come
-  /// A stored tile that lies in variables of the thread instead of the arena: which one by the indices' bases, dimensions of size 1 left
-  /// out.
-  struct Held {
-    llvm::SmallVector<llvm::Value *> parts;
-    const std::map<llvm::SmallVector<llvm::Value *, 2>, unsigned> *slots = nullptr;
+  protected:
+    Evaluator &evaluator;
   };
-  llvm::DenseMap<int, Held> held; // by buffer
+  /// A region of which nothing is known yet: one lane, which exists, and no bounds. What was known before is known again at its end.
+  class Body;
+  /// Code that computes `lanes` at once. `limit`: those that exist; null: all; an i1 where lanes are no vector, or all exist or none.
+  class Vector;
+  /// Code where bounds hold.
+  class Assumption;
+  /// Code after which values at owned elements (Index::owned) need not dominate anything.
+  class OwnedScope;
 
-  // -- the current body
-  unsigned lanes = 1;
-  Lanes limit = nullptr; // lanes that exist in this body; null: all. An i1 where lanes are no vector or all exist or none
-  llvm::SmallVector<KnownBound> known;
-  llvm::DenseMap<mlir::Value, llvm::Value *>
-      consecutive; // stored index tiles of rank 1: lane i is i + this i64, for every i of this body
-  /// Stored tiles that this body defines and has not written yet. What else it computes reads only the same element of them.
-  llvm::SmallDenseMap<mlir::Value, Lanes> unwritten;
+  unsigned width() const { return state.lanes; }
+  /// For the rest of the body: lane i of a stored index tile of rank 1 is i + `first` (i64), for every i.
+  void assumeConsecutive(mlir::Value indices, llvm::Value *first) { state.consecutive[indices] = first; }
+  /// The body defines stored tiles and has not written them yet, until allWritten. What else it computes reads only the same element of them.
+  void defined(mlir::Value tile, Lanes value) { state.unwritten[tile] = value; }
+  void allWritten() { state.unwritten.clear(); }
 
   /// Enters a loop whose preheader ends with `preheaderEnd`: what is fixed outside the loop is emitted before it.
   void enterLoop(llvm::Instruction *preheaderEnd);
   void leaveLoop();
   unsigned level() const { return levels.size() - 1; }
-  /// Forgets the values computed so far (they need not dominate what follows). Only outside loops.
-  void forget();
-  void forgetBody() { levels.back().memo.clear(); }
 
   // -- values
   llvm::Value *scalar(mlir::Value value);
@@ -138,7 +153,18 @@ public:
   const Plan &plan;
 
 private:
+  using Memo = std::map<std::pair<const void *, llvm::SmallVector<std::tuple<llvm::Value *, int64_t, llvm::Value *>, 4>>, Lanes>;
   using Key = Memo::key_type;
+  /// What is computed at the moment, and what is known of it.
+  struct State {
+    unsigned lanes = 1;
+    Lanes limit = nullptr;
+    llvm::SmallVector<KnownBound> known;
+    llvm::DenseMap<mlir::Value, llvm::Value *> consecutive;
+    llvm::SmallDenseMap<mlir::Value, Lanes> unwritten;
+  };
+  /// Forgets the values of this level.
+  void forget() { levels.back().memo.clear(); }
   struct Level {
     llvm::Instruction *preheaderEnd = nullptr; // of the loop entered from here
     Memo memo;
@@ -173,14 +199,67 @@ private:
   Lanes within(const Index &index, mlir::Value low, mlir::Value high, unsigned elementBits);
   Lanes loadThroughPort(const Address &address, Lanes other);
   void storeThroughPort(const Address &address, llvm::Value *bits);
-  llvm::Value **heldPart(int buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> point);
   void addTerm(Address &address, const Index &index, llvm::Value *step);
   void addPointers(Address &address, mlir::Value pointers, llvm::ArrayRef<Index> point);
   void addLinear(Address &address, const Linear &linear);
   void setScope(Address &address, mlir::Value pointer);
   llvm::Value *lanePointers(const Address &address);
 
+  ThreadModel *threads;
+  State state;
+  Memo owned; // values at owned elements
   std::vector<Level> levels;
+};
+
+class Evaluator::Body : Region {
+public:
+  explicit Body(Evaluator &evaluator) : Region(evaluator), before(std::exchange(evaluator.state, State())) {}
+  ~Body() { evaluator.state = std::move(before); }
+
+private:
+  State before;
+};
+
+class Evaluator::Vector {
+public:
+  Vector(Evaluator &evaluator, unsigned lanes, Lanes limit = nullptr)
+      : evaluator(evaluator), lanes(std::exchange(evaluator.state.lanes, lanes)),
+        limit(std::exchange(evaluator.state.limit, limit)) {}
+  ~Vector() {
+    evaluator.state.lanes = lanes;
+    evaluator.state.limit = limit;
+  }
+  Vector(const Vector &) = delete;
+
+private:
+  Evaluator &evaluator;
+  unsigned lanes;
+  Lanes limit;
+};
+
+class Evaluator::Assumption {
+public:
+  Assumption(Evaluator &evaluator, llvm::ArrayRef<KnownBound> bounds)
+      : evaluator(evaluator), before(evaluator.state.known.size()) {
+    evaluator.state.known.append(bounds.begin(), bounds.end());
+  }
+  ~Assumption() { evaluator.state.known.truncate(before); }
+  Assumption(const Assumption &) = delete;
+
+private:
+  Evaluator &evaluator;
+  size_t before;
+};
+
+class Evaluator::OwnedScope {
+public:
+  explicit OwnedScope(Evaluator &evaluator) : evaluator(evaluator), before(evaluator.owned) {}
+  ~OwnedScope() { evaluator.owned = std::move(before); }
+  OwnedScope(const OwnedScope &) = delete;
+
+private:
+  Evaluator &evaluator;
+  Memo before;
 };
 
 } // namespace tilery::lower

@@ -15,7 +15,7 @@ void Evaluator::addTerm(Address &address, const Index &index, llvm::Value *step)
   if (fixed && fixed->isZero())
     return;
   if (index.lanes) {
-    llvm::Value *offsets = b.CreateMul(index.lanes, e.splat(step, lanes));
+    llvm::Value *offsets = b.CreateMul(index.lanes, e.splat(step, state.lanes));
     address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
     return;
   }
@@ -30,8 +30,8 @@ void Evaluator::addTerm(Address &address, const Index &index, llvm::Value *step)
     address.step += index.step * fixed->getSExtValue();
     return;
   }
-  llvm::Value *offsets =
-      b.CreateMul(b.CreateMul(e.iota(b.getInt64Ty(), lanes), e.splat(e.i64(index.step), lanes)), e.splat(step, lanes));
+  llvm::Value *offsets = b.CreateMul(b.CreateMul(e.iota(b.getInt64Ty(), state.lanes), e.splat(e.i64(index.step), state.lanes)),
+                                     e.splat(step, state.lanes));
   address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
 }
 
@@ -71,9 +71,9 @@ void Evaluator::addPointers(Address &address, Value pointers, ArrayRef<Index> po
     return;
   }
   // In elements from a null pointer; the element size divides addresses of aligned elements.
-  llvm::Value *bytes = b.CreatePtrToInt(each, e.vectorOf(b.getInt64Ty(), lanes));
+  llvm::Value *bytes = b.CreatePtrToInt(each, e.vectorOf(b.getInt64Ty(), state.lanes));
   address.pointer = llvm::ConstantPointerNull::get(b.getPtrTy());
-  llvm::Value *offsets = b.CreateExactSDiv(bytes, e.splat(e.i64(elementBytes(address.element)), lanes));
+  llvm::Value *offsets = b.CreateExactSDiv(bytes, e.splat(e.i64(elementBytes(address.element)), state.lanes));
   address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
 }
 
@@ -88,7 +88,7 @@ void Evaluator::setScope(Address &address, Value pointer) {
 }
 
 Lanes Evaluator::limitAt(ArrayRef<Index> point) const {
-  return llvm::any_of(point, [](const Index &index) { return !index.uniform() || index.kept; }) ? limit : nullptr;
+  return llvm::any_of(point, [](const Index &index) { return !index.uniform() || index.owned; }) ? state.limit : nullptr;
 }
 
 // low <= index < high as a mask.
@@ -105,9 +105,9 @@ Lanes Evaluator::within(const Index &index, Value low, Value high, unsigned elem
     lo = nullptr; // indices are never negative
   Lanes result = nullptr;
   // Bounds that lie between vectors: all lanes exist or none.
-  auto between = [&](Value bound) { return analysis::divisorOf(bound) % lanes == 0; };
-  bool whole = port && index.step == 1 && !index.lanes && llvm::isPowerOf2_32(lanes) && index.multiple % lanes == 0 &&
-               (!lo || between(low)) && between(high);
+  auto between = [&](Value bound) { return analysis::divisorOf(bound) % state.lanes == 0; };
+  bool whole = threads && index.step == 1 && !index.lanes && llvm::isPowerOf2_32(state.lanes) &&
+               index.multiple % state.lanes == 0 && (!lo || between(low)) && between(high);
   if (index.uniform() || whole) {
     AtLevel at(*this, index.level);
     if (lo)
@@ -117,20 +117,20 @@ Lanes Evaluator::within(const Index &index, Value low, Value high, unsigned elem
   if (index.lanes || index.step != 1) {
     llvm::Value *position = vectorOf(index);
     if (lo)
-      result = b.CreateICmpSGE(position, e.splat(lo, lanes));
-    return e.band(result, b.CreateICmpSLT(position, e.splat(hi, lanes)));
+      result = b.CreateICmpSGE(position, e.splat(lo, state.lanes));
+    return e.band(result, b.CreateICmpSLT(position, e.splat(hi, state.lanes)));
   }
   // Compared as lane numbers, in a width that makes the mask fit the data.
   llvm::Type *narrow = elementBits > 32 ? b.getInt64Ty() : b.getInt32Ty();
   auto laneNumber = [&](llvm::Value *bound) {
     llvm::Value *n = b.CreateSub(bound, index.base);
     n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, n, e.i64(0));
-    n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, n, e.i64(lanes));
-    return e.splat(b.CreateTrunc(n, narrow), lanes);
+    n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, n, e.i64(state.lanes));
+    return e.splat(b.CreateTrunc(n, narrow), state.lanes);
   };
   if (lo)
-    result = b.CreateICmpSGE(e.iota(narrow, lanes), laneNumber(lo));
-  return e.band(result, b.CreateICmpSLT(e.iota(narrow, lanes), laneNumber(hi)));
+    result = b.CreateICmpSGE(e.iota(narrow, state.lanes), laneNumber(lo));
+  return e.band(result, b.CreateICmpSLT(e.iota(narrow, state.lanes), laneNumber(hi)));
 }
 
 Address Evaluator::address(Value place, ArrayRef<Index> point) {
@@ -140,7 +140,7 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
   where.element = type.getElementType();
   where.alignment = elementBytes(where.element);
   where.global = true;
-  where.constant = port && !written(place);
+  where.constant = threads && !threads->mayBeWritten(place);
   unsigned bits = where.alignment * 8;
   // The power of two that divides the address.
   int64_t divisor = where.alignment;
@@ -163,11 +163,11 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
       where.pointer = b.CreateGEP(e.memoryType(where.element), scalar(separable.getBase()), wide(separable.getOffset()));
     }
     setScope(where, separable.getBase());
-    if (port)
+    if (threads)
       divisor = std::min(analysis::divisorOf(separable.getBase()), where.alignment * analysis::divisorOf(separable.getOffset()));
     for (unsigned d : byLevel) {
       auto divides = [&](int64_t elements) { divisor = std::min(divisor, elements * where.alignment); };
-      if (!port || point[d].lanes || !separable.isStrided(d))
+      if (!threads || point[d].lanes || !separable.isStrided(d))
         divides(1);
       else if (point[d].multiple) // the index is not 0
         divides((point[d].multiple & -point[d].multiple) * analysis::divisorOf(separable.getSteps()[d]));
@@ -189,7 +189,7 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
       if (bound.size() != 2)
         continue;
       bool sure = llvm::any_of(
-          known, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == point[d].loop; });
+          state.known, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == point[d].loop; });
       if (sure)
         continue;
       where.exists = e.band(where.exists, within(point[d], bound[0], bound[1], bits));
@@ -232,34 +232,21 @@ Address Evaluator::scratchAddress(int buffer, ArrayRef<int64_t> shape, ArrayRef<
     int64_t multiple = point[d].lanes ? 1 : point[d].multiple * strides[d];
     elements = multiple ? std::min(elements, multiple & -multiple) : elements;
   }
-  if (port)
+  if (threads)
     where.alignment *= elements;
   where.exists = limitAt(point);
   return where;
 }
 
-llvm::Value **Evaluator::heldPart(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {
-  auto found = held.find(buffer);
-  if (found == held.end())
-    return nullptr;
-  SmallVector<llvm::Value *, 2> key;
-  for (auto [index, size] : llvm::zip(point, shape))
-    if (size != 1)
-      key.push_back(index.base);
-  auto slot = found->second.slots->find(key);
-  assert(slot != found->second.slots->end() && "a tile in registers is read at the thread's own elements only");
-  return &found->second.parts[slot->second];
-}
-
 Lanes Evaluator::readStored(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {
-  if (llvm::Value **part = heldPart(buffer, shape, point))
-    return e.b.CreateLoad(llvm::cast<llvm::AllocaInst>(*part)->getAllocatedType(), *part);
+  if (llvm::AllocaInst *variable = threads ? threads->variableOf(buffer, shape, point) : nullptr)
+    return e.b.CreateLoad(variable->getAllocatedType(), variable);
   return load(scratchAddress(buffer, shape, point));
 }
 
 void Evaluator::writeStored(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point, Lanes value) {
-  if (llvm::Value **part = heldPart(buffer, shape, point))
-    e.b.CreateStore(e.splat(value, lanes), *part);
+  if (llvm::AllocaInst *variable = threads ? threads->variableOf(buffer, shape, point) : nullptr)
+    e.b.CreateStore(e.splat(value, state.lanes), variable);
   else
     store(scratchAddress(buffer, shape, point), value);
 }
@@ -329,11 +316,11 @@ llvm::Value *Evaluator::lanePointers(const Address &address) {
   auto &b = e.b;
   llvm::Value *offsets = address.offsets;
   if (address.step) {
-    llvm::Value *steps = b.CreateMul(e.iota(b.getInt64Ty(), lanes), e.splat(e.i64(address.step), lanes));
+    llvm::Value *steps = b.CreateMul(e.iota(b.getInt64Ty(), state.lanes), e.splat(e.i64(address.step), state.lanes));
     offsets = offsets ? b.CreateAdd(offsets, steps) : steps;
   }
   if (!offsets)
-    return e.splat(address.pointer, lanes);
+    return e.splat(address.pointer, state.lanes);
   return b.CreateGEP(e.memoryType(address.element), address.pointer, offsets);
 }
 
@@ -347,61 +334,64 @@ static void annotate(llvm::Instruction *instruction, const Address &address) {
 // Vectors where lanes are neighbours that exist or not as one, else lane by lane.
 Lanes Evaluator::loadThroughPort(const Address &address, Lanes other) {
   auto &b = e.b;
+  MemoryPort &port = threads->memory();
   llvm::Type *element = e.memoryType(address.element);
   bool single = !address.offsets && address.step == 0, oneQuestion = !address.exists || e.lanesOf(address.exists) == 1;
   llvm::Value *bits = other ? e.toMemory(other, address.element) : llvm::Constant::getNullValue(element);
   if (single && !oneQuestion) { // one element for the lanes that exist
-    llvm::Value *read = port->load(e, address, element, b.CreateOrReduce(address.exists), llvm::Constant::getNullValue(element));
-    return e.fromMemory(b.CreateSelect(address.exists, e.splat(read, lanes), e.splat(bits, lanes)), address.element);
+    llvm::Value *read = port.load(e, address, element, b.CreateOrReduce(address.exists), llvm::Constant::getNullValue(element));
+    return e.fromMemory(b.CreateSelect(address.exists, e.splat(read, state.lanes), e.splat(bits, state.lanes)), address.element);
   }
-  if (oneQuestion && (lanes == 1 || single) && e.lanesOf(bits) == 1)
-    return e.fromMemory(port->load(e, address, element, address.exists, bits), address.element);
-  llvm::Type *type = e.vectorOf(element, lanes);
-  bits = e.splat(bits, lanes);
+  if (oneQuestion && (state.lanes == 1 || single) && e.lanesOf(bits) == 1)
+    return e.fromMemory(port.load(e, address, element, address.exists, bits), address.element);
+  llvm::Type *type = e.vectorOf(element, state.lanes);
+  bits = e.splat(bits, state.lanes);
   if (single) {
-    llvm::Value *read = e.splat(port->load(e, address, element, address.exists, llvm::Constant::getNullValue(element)), lanes);
+    llvm::Value *read =
+        e.splat(port.load(e, address, element, address.exists, llvm::Constant::getNullValue(element)), state.lanes);
     return e.fromMemory(address.exists ? b.CreateSelect(address.exists, read, bits) : read, address.element);
   }
   if (oneQuestion && !address.offsets && address.step == 1)
-    return e.fromMemory(port->load(e, address, type, address.exists, bits), address.element);
+    return e.fromMemory(port.load(e, address, type, address.exists, bits), address.element);
   llvm::Value *pointers = lanePointers(address), *result = llvm::PoisonValue::get(type);
-  llvm::Value *exists = address.exists ? e.splat(address.exists, lanes) : nullptr;
+  llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
   Address lane = address;
   lane.alignment = elementBytes(address.element);
-  for (uint64_t i = 0; i < lanes; ++i) {
+  for (uint64_t i = 0; i < state.lanes; ++i) {
     lane.pointer = b.CreateExtractElement(pointers, i);
     result = b.CreateInsertElement(
         result,
-        port->load(e, lane, element, exists ? b.CreateExtractElement(exists, i) : nullptr, b.CreateExtractElement(bits, i)), i);
+        port.load(e, lane, element, exists ? b.CreateExtractElement(exists, i) : nullptr, b.CreateExtractElement(bits, i)), i);
   }
   return e.fromMemory(result, address.element);
 }
 
 void Evaluator::storeThroughPort(const Address &address, llvm::Value *bits) {
   auto &b = e.b;
+  MemoryPort &port = threads->memory();
   bool oneQuestion = !address.exists || e.lanesOf(address.exists) == 1;
-  if (oneQuestion && (lanes == 1 || (!address.offsets && address.step == 1)))
-    return port->store(e, address, bits, address.exists);
-  llvm::Value *pointers = lanePointers(address), *exists = address.exists ? e.splat(address.exists, lanes) : nullptr;
+  if (oneQuestion && (state.lanes == 1 || (!address.offsets && address.step == 1)))
+    return port.store(e, address, bits, address.exists);
+  llvm::Value *pointers = lanePointers(address), *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
   Address lane = address;
   lane.alignment = elementBytes(address.element);
-  for (uint64_t i = 0; i < lanes; ++i) {
+  for (uint64_t i = 0; i < state.lanes; ++i) {
     lane.pointer = b.CreateExtractElement(pointers, i);
-    port->store(e, lane, b.CreateExtractElement(bits, i), exists ? b.CreateExtractElement(exists, i) : nullptr);
+    port.store(e, lane, b.CreateExtractElement(bits, i), exists ? b.CreateExtractElement(exists, i) : nullptr);
   }
 }
 
 Lanes Evaluator::load(const Address &address, Lanes other) {
-  if (port && address.global)
+  if (threads && address.global)
     return loadThroughPort(address, other);
   auto &b = e.b;
   llvm::Type *element = e.memoryType(address.element);
   llvm::Align align(address.alignment);
-  bool single = !address.offsets && (address.step == 0 || (port && address.step == 1));
+  bool single = !address.offsets && (address.step == 0 || (threads && address.step == 1));
   if (single && (!address.exists || e.lanesOf(address.exists) == 1)) {
     // Where the element may not exist, something that surely does is read in its place.
     llvm::Value *from = address.exists ? b.CreateSelect(address.exists, address.pointer, arena) : address.pointer;
-    llvm::Type *type = e.vectorOf(element, address.step ? lanes : 1);
+    llvm::Type *type = e.vectorOf(element, address.step ? state.lanes : 1);
     auto *read = b.CreateAlignedLoad(type, from, align, address.isVolatile);
     if (!address.exists)
       annotate(read, address);
@@ -412,18 +402,18 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
     e.unify(parts);
     return b.CreateSelect(parts[0], parts[1], parts[2]);
   }
-  llvm::Type *type = e.vectorOf(element, lanes);
+  llvm::Type *type = e.vectorOf(element, state.lanes);
   llvm::Value *passthru = llvm::Constant::getNullValue(type);
   if (other)
-    passthru = e.toMemory(e.splat(other, lanes), address.element);
-  llvm::Value *exists = address.exists ? e.splat(address.exists, lanes) : nullptr;
+    passthru = e.toMemory(e.splat(other, state.lanes), address.element);
+  llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
   llvm::Instruction *read;
   if (!address.offsets && address.step == 1) {
     read = exists ? (llvm::Instruction *)b.CreateMaskedLoad(type, address.pointer, align, exists, passthru)
                   : b.CreateAlignedLoad(type, address.pointer, align);
   } else {
     if (!exists)
-      exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), lanes));
+      exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));
     read = b.CreateMaskedGather(type, lanePointers(address), llvm::Align(elementBytes(address.element)), exists, passthru);
   }
   annotate(read, address);
@@ -433,11 +423,11 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
 void Evaluator::store(const Address &address, Lanes value, bool streaming) {
   auto &b = e.b;
   llvm::Align align(address.alignment);
-  llvm::Value *bits = e.toMemory(e.splat(value, lanes), address.element);
-  if (port && address.global)
+  llvm::Value *bits = e.toMemory(e.splat(value, state.lanes), address.element);
+  if (threads && address.global)
     return storeThroughPort(address, bits);
   llvm::Instruction *write;
-  if (lanes == 1) {
+  if (state.lanes == 1) {
     if (!address.exists) {
       write = b.CreateAlignedStore(bits, address.pointer, align, address.isVolatile);
     } else {
@@ -447,12 +437,12 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
       write = b.CreateMaskedStore(vector(bits), address.pointer, align, vector(address.exists));
     }
   } else {
-    llvm::Value *exists = address.exists ? e.splat(address.exists, lanes) : nullptr;
+    llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
     if (!address.offsets && address.step == 1) {
       if (exists) {
         write = b.CreateMaskedStore(bits, address.pointer, align, exists);
       } else if (streaming) {
-        write = b.CreateAlignedStore(bits, address.pointer, llvm::Align(lanes * elementBytes(address.element)));
+        write = b.CreateAlignedStore(bits, address.pointer, llvm::Align(state.lanes * elementBytes(address.element)));
         write->setMetadata(llvm::LLVMContext::MD_nontemporal,
                            llvm::MDNode::get(e.context(), llvm::ConstantAsMetadata::get(b.getInt32(1))));
       } else {
@@ -460,7 +450,7 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
       }
     } else {
       if (!exists)
-        exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), lanes));
+        exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));
       write = b.CreateMaskedScatter(bits, lanePointers(address), llvm::Align(elementBytes(address.element)), exists);
     }
   }

@@ -1,5 +1,6 @@
 // Scalar and volatile accesses, elements of buffers, atomics: one element at a time.
 #include "compiler/lower/codegen.h"
+#include "compiler/lower/loop.h"
 
 using namespace mlir;
 
@@ -174,17 +175,16 @@ void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
       return small ? e.narrowFloat(r, element) : r;
     };
     llvm::Value *first = b.CreateLoad(bits, pointer);
-    llvm::BasicBlock *before = b.GetInsertBlock(), *retry = newBlock(), *done = newBlock();
-    b.CreateBr(retry);
-    b.SetInsertPoint(retry);
-    llvm::PHINode *seen = b.CreatePHI(bits, 2);
-    seen->addIncoming(first, before);
+    llvm::BasicBlock *retry = newBlock(), *done = newBlock();
+    Loop loop(b, retry, done);
+    loop.enter();
+    llvm::PHINode *seen = loop.carry(first);
     llvm::Value *fresh = toBits(combine(fromBits(seen)));
     auto *swap = b.CreateAtomicCmpXchg(pointer, seen, fresh, llvm::MaybeAlign(elementBytes(element)), order,
                                        llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order));
-    seen->addIncoming(b.CreateExtractValue(swap, 0), b.GetInsertBlock());
-    b.CreateCondBr(b.CreateExtractValue(swap, 1), done, retry);
-    b.SetInsertPoint(done);
+    llvm::Value *current = b.CreateExtractValue(swap, 0);
+    loop.repeatUnless(b.CreateExtractValue(swap, 1), current);
+    loop.leave();
     return fromBits(seen);
   });
 }

@@ -1,5 +1,6 @@
 #include "compiler/lower/nest.h"
 #include "compiler/lower/interleave.h"
+#include "compiler/lower/loop.h"
 #include "compiler/lower/pull.h"
 #include "mlir/IR/Matchers.h"
 
@@ -29,8 +30,9 @@ SmallVector<Lanes> NestEmitter::loop(llvm::Value *from, llvm::Value *to, int64_t
   llvm::Function *function = b.GetInsertBlock()->getParent();
   llvm::Instruction *ownEnd = rowEnd ? nullptr : cut();
   auto *before = llvm::BasicBlock::Create(e.context(), "", function);
-  auto *start = llvm::BasicBlock::Create(e.context(), "loop", function);
+  auto *head = llvm::BasicBlock::Create(e.context(), "loop", function);
   auto *exit = llvm::BasicBlock::Create(e.context(), "", function);
+  Loop loop(b, head, exit);
   llvm::BasicBlock *skipFrom = nullptr;
   if (fixed) {
     b.CreateBr(before);
@@ -39,27 +41,22 @@ SmallVector<Lanes> NestEmitter::loop(llvm::Value *from, llvm::Value *to, int64_t
     b.CreateCondBr(guard, before, exit);
   }
   b.SetInsertPoint(before);
-  b.CreateBr(start);
-  b.SetInsertPoint(start);
-  llvm::PHINode *counter = b.CreatePHI(b.getInt64Ty(), 2);
-  counter->addIncoming(from, before);
-  SmallVector<llvm::PHINode *> phis;
-  for (Lanes value : init) {
-    phis.push_back(b.CreatePHI(value->getType(), 2));
-    phis.back()->addIncoming(value, before);
-  }
+  loop.enter();
+  llvm::PHINode *counter = loop.carry(from);
+  SmallVector<Lanes> inside;
+  for (Lanes value : init)
+    inside.push_back(loop.carry(value));
   evaluator.enterLoop(ownEnd ? ownEnd : rowEnd);
   llvm::Instruction *outerEnd = std::exchange(rowEnd, nullptr);
-  SmallVector<Lanes> carried = body(counter, SmallVector<Lanes>(phis.begin(), phis.end()));
+  SmallVector<Lanes> carried = body(counter, inside);
   rowEnd = outerEnd;
   evaluator.leaveLoop();
   llvm::Value *next = b.CreateAdd(counter, e.i64(step), "", true, true);
   llvm::BasicBlock *latch = b.GetInsertBlock();
-  b.CreateCondBr(runs(next), start, exit);
-  counter->addIncoming(next, latch);
-  for (auto [phi, value] : llvm::zip(phis, carried))
-    phi->addIncoming(value, latch);
-  b.SetInsertPoint(exit);
+  SmallVector<llvm::Value *> again{next};
+  again.append(carried);
+  loop.repeat(again, runs(next));
+  loop.leave();
   SmallVector<Lanes> results;
   auto merge = [&](llvm::Value *skipped, llvm::Value *ran) -> llvm::Value * {
     llvm::PHINode *phi = b.CreatePHI(ran->getType(), 2);
@@ -75,77 +72,7 @@ SmallVector<Lanes> NestEmitter::loop(llvm::Value *from, llvm::Value *to, int64_t
   return results;
 }
 
-// -- what is known about the bounds of the accesses
-
-void NestEmitter::collectPlaceBounds(Value place, ArrayRef<int> loops, SmallVectorImpl<KnownBound> &bounds) const {
-  auto access = place.getDefiningOp<tile::AccessOp>();
-  if (!access)
-    return;
-  for (unsigned d = 0; d < loops.size(); ++d) {
-    OperandRange bound = access.getBound(d);
-    if (bound.size() != 2 || loops[d] < 0)
-      continue;
-    bool known =
-        llvm::any_of(bounds, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == loops[d]; });
-    if (!known)
-      bounds.push_back({bound[0], bound[1], loops[d]});
-  }
-}
-
-void NestEmitter::collectBounds(Value value, ArrayRef<int> loops, SmallVectorImpl<KnownBound> &bounds,
-                                llvm::SmallPtrSetImpl<const void *> &seen) const {
-  Operation *op = value.getDefiningOp();
-  if (!isa<RankedTensorType>(value.getType()) || !op || !evaluator.plan.isVirtual(value) || !seen.insert(op).second)
-    return;
-  if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    collectPlaceBounds(load.getPlace(), loops, bounds);
-    if (load.getOther())
-      collectBounds(load.getOther(), loops, bounds, seen);
-    return;
-  }
-  SmallVector<int> inner(loops);
-  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
-    inner.erase(inner.begin() + expand.getAxis());
-  } else if (isa<tile::BroadcastOp>(op)) {
-    for (auto [loop, size] : llvm::zip(inner, tile::shapeOf(op->getOperand(0).getType())))
-      loop = size == 1 ? -1 : loop;
-  } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
-    for (auto [d, source] : llvm::enumerate(permute.getOrder()))
-      inner[source] = loops[d];
-  } else if (!isElementwise(op)) {
-    return;
-  }
-  for (Value operand : op->getOperands())
-    collectBounds(operand, inner, bounds, seen);
-}
-
-// All sinks store only lanes lo <= i < hi of the dimension: the others need not be computed.
-bool NestEmitter::restriction(unsigned dim, KnownBound &bound) const {
-  bool first = true;
-  for (const Sink &sink : nest->sinks) {
-    auto store = sink.kind == Sink::Store ? cast<tile::StoreOp>(sink.op) : tile::StoreOp();
-    auto access = store ? store.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
-    if (!access || access.getBound(dim).size() != 2)
-      return false;
-    KnownBound own{access.getBound(dim)[0], access.getBound(dim)[1], int(dim)};
-    if (!first && (own.lo != bound.lo || own.hi != bound.hi))
-      return false;
-    bound = own;
-    first = false;
-  }
-  return true;
-}
-
-NestEmitter::Range NestEmitter::clamp(const KnownBound &bound, int64_t size) {
-  auto &b = e.b;
-  llvm::Value *lo = evaluator.wide(bound.lo), *hi = evaluator.wide(bound.hi);
-  auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(lo);
-  lo = fixed ? e.i64(std::clamp<int64_t>(fixed->getSExtValue(), 0, size))
-             : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, lo, e.i64(0));
-  return {lo, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi, e.i64(size))};
-}
-
-// `lanes`: of the widest element that is computed with; 16-bit floats are computed in 32 bits. `abreast`: by what is computed.
+// `lanes`: of the widest element that is computed with; 16-bit floats are computed in 32 bits. `sideBySide`: by what is computed.
 void NestEmitter::chooseWidth() {
   unsigned bits = 8;
   llvm::SetVector<Operation *> seen;
@@ -181,15 +108,14 @@ void NestEmitter::chooseWidth() {
       llvm::append_range(work, op->getOperands());
   }
   lanes = std::min(64u, e.options.target.machine.vectorBits / std::max(8u, bits));
-  abreast = vectorsSideBySide(seen.getArrayRef(), e.options.target.machine);
+  sideBySide = vectorsSideBySide(seen.getArrayRef(), e.options.target.machine);
 }
 
 // -- loops
 
 bool NestEmitter::emit(const Nest &n) {
   nest = &n;
-  evaluator.forget();
-  evaluator.known.clear();
+  Evaluator::Body scope(evaluator);
   point.assign(n.shape.size(), evaluator.constant(0));
   innerDim = n.shape.size() - 1;
   bool reduces = false, reducesRows = false; // their order of combination fixes the inner dimension
@@ -208,8 +134,6 @@ bool NestEmitter::emit(const Nest &n) {
         sink.kind == Sink::Reduce && int64_t(reduce.getAxis()) == int64_t(innerDim))
       reductions.emplace_back(evaluator, reduce, lanes);
   outer(0);
-  evaluator.forget();
-  evaluator.known.clear();
   return !evaluator.failed;
 }
 
@@ -221,18 +145,16 @@ void NestEmitter::outer(unsigned dim) {
     return outer(dim + 1);
   Range range{e.i64(0), e.i64(size)};
   KnownBound bound;
-  size_t knownBefore = evaluator.known.size();
-  if (restriction(dim, bound)) {
+  bool restricted = restriction(dim, bound);
+  if (restricted)
     range = clamp(bound, size);
-    evaluator.known.push_back(bound);
-  }
+  Evaluator::Assumption holds(evaluator, restricted ? ArrayRef<KnownBound>(bound) : ArrayRef<KnownBound>());
   loop(range.from, range.to, 1, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
     point[dim] = Index{i, 0, nullptr, evaluator.level(), 1, int(dim)};
     outer(dim + 1);
     return SmallVector<Lanes>();
   });
   point[dim] = evaluator.constant(0);
-  evaluator.known.resize(knownBefore);
 }
 
 void NestEmitter::inner() {
@@ -278,14 +200,14 @@ void NestEmitter::inner() {
        *through = llvm::BasicBlock::Create(e.context(), "", function),
        *after = llvm::BasicBlock::Create(e.context(), "", function);
   b.CreateCondBr(streaming, around, through);
-  b.SetInsertPoint(around);
-  innerBounded(bounds, restricted, store);
-  evaluator.forgetBody(); // nothing of one side reaches the other
-  b.CreateBr(after);
-  b.SetInsertPoint(through);
-  usual();
-  evaluator.forgetBody();
-  b.CreateBr(after);
+  auto side = [&](llvm::BasicBlock *start, llvm::function_ref<void()> emit) {
+    Evaluator::Region region(evaluator);
+    b.SetInsertPoint(start);
+    emit();
+    b.CreateBr(after);
+  };
+  side(around, [&] { innerBounded(bounds, restricted, store); });
+  side(through, usual);
   b.SetInsertPoint(after);
   hasStreamed = true;
 }
@@ -307,8 +229,7 @@ tile::StoreOp NestEmitter::streamable() const {
 }
 
 void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes limit) {
-  evaluator.lanes = width;
-  evaluator.limit = limit;
+  Evaluator::Vector vector(evaluator, width, limit);
   bool single = nest->shape[innerDim] == 1;
   point[innerDim] =
       single ? evaluator.constant(0) : Index{j, width == 1 ? 0 : 1, nullptr, evaluator.level(), multiple, int(innerDim)};
@@ -347,7 +268,7 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
     if (sink.kind != Sink::Reduce)
       commit(sink, list[0]);
     else if (int64_t(cast<tile::ReduceOp>(sink.op).getAxis()) != int64_t(innerDim))
-      accumulateAcross(sink, list);
+      accumulateOuter(sink, list);
   }
 }
 
@@ -366,7 +287,7 @@ void NestEmitter::commit(const Sink &sink, Lanes value) {
 }
 
 // A reduction along an outer dimension: the results so far lie in their buffers; lanes are combined in increasing index.
-void NestEmitter::accumulateAcross(const Sink &sink, ArrayRef<Lanes> values) {
+void NestEmitter::accumulateOuter(const Sink &sink, ArrayRef<Lanes> values) {
   auto reduce = cast<tile::ReduceOp>(sink.op);
   uint64_t axis = reduce.getAxis();
   Point where(point);
@@ -380,9 +301,9 @@ void NestEmitter::accumulateAcross(const Sink &sink, ArrayRef<Lanes> values) {
     before.push_back(evaluator.load(addresses.back()));
   }
   for (Lanes &value : now)
-    value = e.splat(value, evaluator.lanes);
+    value = e.splat(value, evaluator.width());
   for (Lanes &value : before)
-    value = e.splat(value, evaluator.lanes);
+    value = e.splat(value, evaluator.width());
   if (!emitCombine(e, reduce.getCombine(), before, now, after, [&](Value v) { return evaluator.scalar(v); })) {
     evaluator.failed = true;
     return;
@@ -392,16 +313,16 @@ void NestEmitter::accumulateAcross(const Sink &sink, ArrayRef<Lanes> values) {
     evaluator.store(address, e.b.CreateSelect(first, fresh, combined));
 }
 
-// Vectors [j, j + abreast * lanes), all of whose lanes exist.
+// Vectors [j, j + sideBySide * lanes), all of whose lanes exist.
 void NestEmitter::bodies(llvm::Value *j, int64_t multiple) {
-  emitInterleaved(e.b, abreast, [&](unsigned i) {
+  emitInterleaved(e.b, sideBySide, [&](unsigned i) {
     body(i ? e.b.CreateAdd(j, e.i64(int64_t(i) * lanes), "", true, true) : j, multiple, lanes, nullptr);
   });
-  prefetch(j, int64_t(lanes) * abreast);
+  prefetch(j, int64_t(lanes) * sideBySide);
 }
 
 void NestEmitter::innerStatic() {
-  int64_t size = nest->shape[innerDim], step = int64_t(lanes) * abreast, done = 0;
+  int64_t size = nest->shape[innerDim], step = int64_t(lanes) * sideBySide, done = 0;
   if (size > step) {
     done = size / step * step;
     loop(e.i64(0), e.i64(done), step, false, {}, [&](llvm::Value *j, ArrayRef<Lanes>) {
@@ -434,13 +355,12 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
       sure.from = isZero(sure.from) ? own.from : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sure.from, own.from);
     sure.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.to, own.to);
   }
-  size_t knownBefore = evaluator.known.size();
   llvm::Value *j = written.from;
   llvm::Value *start = sure.from; // of the main loop
   if (aligned) {
     Point first(point);
     first[innerDim] = Index{start, 0, nullptr, evaluator.level()};
-    evaluator.lanes = 1;
+    Evaluator::Vector single(evaluator, 1);
     Address where = evaluator.address(aligned.getPlace(), first);
     unsigned bytes = elementBytes(where.element);
     llvm::Value *at = b.CreatePtrToInt(where.pointer, b.getInt64Ty());
@@ -451,8 +371,7 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
   bool whole = !restriction && !aligned && size % lanes == 0;
   rowEnd = cut(); // after everything that the loops' hoisted values may reuse
   auto masked = [&](llvm::Value *to, llvm::Value *end) {
-    if (restriction)
-      evaluator.known.push_back(*restriction);
+    Evaluator::Assumption holds(evaluator, restriction ? ArrayRef<KnownBound>(*restriction) : ArrayRef<KnownBound>());
     loop(
         j, to, lanes, false, {},
         [&](llvm::Value *at, ArrayRef<Lanes>) {
@@ -465,7 +384,6 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
           return SmallVector<Lanes>();
         },
         &j);
-    evaluator.known.resize(knownBefore);
   };
   if (start != written.from) {
     llvm::Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, written.to);
@@ -473,17 +391,18 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
     if (aligned)
       j = end;
   }
-  evaluator.known.append(bounds.begin(), bounds.end());
-  loop(
-      j, sure.to, int64_t(lanes) * abreast, true, {},
-      [&](llvm::Value *at, ArrayRef<Lanes>) {
-        bypass = bool(aligned);
-        bodies(at, 1);
-        bypass = false;
-        return SmallVector<Lanes>();
-      },
-      &j);
-  evaluator.known.resize(knownBefore);
+  {
+    Evaluator::Assumption hold(evaluator, bounds);
+    loop(
+        j, sure.to, int64_t(lanes) * sideBySide, true, {},
+        [&](llvm::Value *at, ArrayRef<Lanes>) {
+          bypass = bool(aligned);
+          bodies(at, 1);
+          bypass = false;
+          return SmallVector<Lanes>();
+        },
+        &j);
+  }
   masked(written.to, written.to);
   rowEnd = nullptr;
 }

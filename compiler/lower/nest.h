@@ -75,7 +75,7 @@ private:
   void innerReducing(llvm::ArrayRef<KnownBound> bounds);
   /// Every sink at lanes [j, j + lanes); pieces of reductions go to `partials`.
   void body(llvm::Value *j, int64_t multiple, unsigned lanes, Lanes limit);
-  void accumulateAcross(const Sink &sink, llvm::ArrayRef<Lanes> values);
+  void accumulateOuter(const Sink &sink, llvm::ArrayRef<Lanes> values);
   void commit(const Sink &sink, Lanes value);
   void finishRow(llvm::ArrayRef<Lanes> partials);
   void chooseWidth();
@@ -86,7 +86,7 @@ private:
   Emitter &e;
   const Nest *nest = nullptr;
   Point point;
-  unsigned innerDim = 0, lanes = 1, abreast = 1; // abreast: vectors that an inner loop computes side by side
+  unsigned innerDim = 0, lanes = 1, sideBySide = 1; // sideBySide: vectors that an inner loop interleaves
   std::vector<RowReduction> reductions;
   llvm::SmallVector<Lanes> partials; // of all reductions, while a row's loops are emitted
   llvm::Value *firstChunk = nullptr; // true in the first chunk of a row

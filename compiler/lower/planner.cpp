@@ -5,6 +5,19 @@ using namespace mlir;
 
 namespace tilery::lower {
 namespace {
+// When a tile is stored rather than computed again. All in costOf's vector instructions of an element's expression.
+/// In a loop around the uses: a store outside and a load with its address inside take as many.
+constexpr unsigned worthStoringForLoop = 3;
+/// Two uses without a loop, or one that repeats elements: both a store and loads are paid, and the tile's bytes displace others from the
+/// first-level cache. What is cheaper than a division and a few instructions more is recomputed, what has a polynomial never is.
+constexpr unsigned worthStoringForUses = 8;
+/// Index tiles keep their affine form, which makes loads contiguous, unless they divide twice.
+constexpr unsigned worthStoringIndices = 2 * costOfDivision;
+/// Beside the 64 partials of a row's reduction, half of 16 registers, the polynomial of one function does not fit: softmax had 27 accesses of
+/// the stack in its loop when both shared a nest, none since.
+constexpr unsigned spillsBesideReduction = costOfFunction;
+constexpr unsigned fewRegisters = 16;
+
 bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 bool isPlace(Operation *op) {
   return isa<tile::AccessOp, tile::PointerAccessOp, tile::RootOp, tile::ViewOp, tile::SubviewOp, tile::ReinterpretOp>(op);
@@ -102,16 +115,16 @@ void Planner::close() {
 bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shape, const Pull &pull) const {
   if (ArrayRef<int64_t>(nest.step.nest.shape) != shape)
     return false;
-  // The 64 partials of a row's reduction fill half of 16 registers: beside a long expression that is stored anyway they would be spilled.
   auto isHeavy = [&](const Sink &s) {
     bool loads = false;
-    return s.kind == Sink::Define && costOf(s.value, [&](Value v) { return stored(v); }, loads) >= 12;
+    return s.kind == Sink::Define && costOf(s.value, [&](Value v) { return stored(v); }, loads) >= spillsBesideReduction;
   };
   auto reducesRow = [&](const Sink &s) {
     return s.kind == Sink::Reduce && cast<tile::ReduceOp>(s.op).getAxis() + 1 == shape.size();
   };
-  if (options.target.machine.vectorRegisters <= 16 && ((reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) ||
-                                                       (isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow))))
+  if (options.target.machine.vectorRegisters <= fewRegisters &&
+      ((reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) ||
+       (isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow))))
     return false;
   // A reduction's result is there when its nest is done, also where it keeps the shape because the axis has one element.
   for (const auto &[value, reach] : pull.tiles)
@@ -305,7 +318,7 @@ bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
   unsigned cost = costOf(value, [&](Value v) { return stored(v); }, loads);
   bool index = !isa<FloatType>(getElementTypeOrSelf(value.getType())) && !loads;
   if (index)
-    cost = cost >= 40 ? cost : 0;
+    cost = cost >= worthStoringIndices ? cost : 0;
   auto inLoop = [&](const PullSite &site) {
     for (Operation *op = site.info->block->getParentOp(); op && op->getBlock() && site.info->block != value.getParentBlock();
          op = op->getParentOp()) {
@@ -318,13 +331,13 @@ bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
   };
   int64_t elements = cast<RankedTensorType>(value.getType()).getNumElements();
   for (const PullSite &site : where) {
-    if (cost >= 3 && inLoop(site))
+    if (cost >= worthStoringForLoop && inLoop(site))
       return true;
     bool wider = !site.info->step.op && elements < ShapedType::getNumElements(site.info->step.nest.shape);
-    if (cost >= 8 && site.reach.spread && wider)
+    if (cost >= worthStoringForUses && site.reach.spread && wider)
       return true;
   }
-  return where.size() > 1 && cost >= 8;
+  return where.size() > 1 && cost >= worthStoringForUses;
 }
 
 bool Planner::doubleCarried() {

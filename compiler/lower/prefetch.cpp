@@ -114,8 +114,7 @@ void NestEmitter::prefetch(llvm::Value *j, int64_t count) {
   for (Prefetch &p : prefetches) {
     Point at(point);
     at[innerDim] = Index{j, 0, nullptr, evaluator.level(), 1, int(innerDim)};
-    evaluator.lanes = 1;
-    evaluator.limit = nullptr;
+    Evaluator::Vector single(evaluator, 1);
     llvm::Value *first = b.CreateGEP(b.getInt8Ty(), evaluator.address(p.access, at).pointer, p.distance);
     for (int64_t done = 0, bytes = count * bytesOf(p.access); done < bytes; done += lineBytes)
       b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},

@@ -198,9 +198,9 @@ Pull pullOf(Operation *op, llvm::function_ref<bool(Value)> stored) {
 
 static unsigned ownCost(Operation *op) {
   if (isa<math::MathDialect>(op->getDialect()))
-    return isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::FloorOp, math::CeilOp, math::CopySignOp>(op) ? 1 : 12;
+    return isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::FloorOp, math::CeilOp, math::CopySignOp>(op) ? 1 : costOfFunction;
   if (isa<tile::DivOp, tile::RemOp>(op))
-    return 20;
+    return costOfDivision;
   if (isa<arith::DivFOp, arith::RemFOp>(op))
     return 5;
   if (isa<tile::TakeOp>(op))

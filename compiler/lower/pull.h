@@ -36,6 +36,8 @@ struct Pull {
 Pull pullOf(const Sink &sink, llvm::function_ref<bool(mlir::Value)> stored);
 Pull pullOf(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> stored);
 
+/// Of a function with a polynomial (exp: 15 dependent instructions), and of an integer division (a call of the divider a lane).
+constexpr unsigned costOfFunction = 12, costOfDivision = 20;
 /// Rough work of one element of `value`'s expression, in vector instructions; stored tiles and scalars cost nothing.
 /// `loads`: set if it reads memory.
 unsigned costOf(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool &loads);

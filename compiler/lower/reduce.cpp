@@ -70,17 +70,17 @@ SmallVector<Lanes> RowReduction::combine(ArrayRef<Lanes> left, ArrayRef<Lanes> r
 void RowReduction::accumulate(llvm::MutableArrayRef<Lanes> partials, unsigned piece, ArrayRef<Lanes> values, Lanes limit,
                               llvm::Value *isFirst) {
   auto &b = e.b;
-  unsigned n = op.getNumOperands();
+  unsigned n = op.getNumOperands(), own = evaluator.width();
   SmallVector<Lanes> before, fresh;
   for (unsigned i = 0; i < n; ++i) {
     before.push_back(partials[i * pieces + piece]);
-    Lanes value = e.splat(values[i], evaluator.lanes);
-    if (evaluator.lanes < lanes) { // the short end of a short row: pad
+    Lanes value = e.splat(values[i], own);
+    if (own < lanes) { // the short end of a short row: pad
       SmallVector<int> mask;
       for (unsigned l = 0; l < lanes; ++l)
-        mask.push_back(std::min(l, evaluator.lanes));
-      llvm::Type *padded = llvm::FixedVectorType::get(value->getType()->getScalarType(), evaluator.lanes);
-      if (evaluator.lanes == 1)
+        mask.push_back(std::min(l, own));
+      llvm::Type *padded = llvm::FixedVectorType::get(value->getType()->getScalarType(), own);
+      if (own == 1)
         value = b.CreateInsertElement(llvm::PoisonValue::get(padded), value, uint64_t(0));
       value = b.CreateShuffleVector(value, llvm::Constant::getNullValue(padded), mask);
     }
@@ -184,7 +184,7 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
       }
       body(at, lanes, lanes, limit);
     };
-    unsigned count = chunk / lanes, together = std::min(abreast, count);
+    unsigned count = chunk / lanes, together = std::min(sideBySide, count);
     for (unsigned p = 0; p < count; p += together)
       emitInterleaved(b, together, [&](unsigned i) { emitPiece(p + i); });
     if (!limited)
@@ -213,18 +213,17 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
   bool ragged = size % chunk != 0;
   if (!llvm::isa<llvm::ConstantInt>(sure.from))
     run(j, sure.from, false, ragged);
-  size_t knownBefore = evaluator.known.size();
-  evaluator.known.append(bounds.begin(), bounds.end());
-  run(j, sure.to, true, false);
-  evaluator.known.resize(knownBefore);
+  {
+    Evaluator::Assumption hold(evaluator, bounds);
+    run(j, sure.to, true, false);
+  }
   run(j, e.i64(size), false, ragged);
   rowEnd = nullptr;
   finishRow(partials);
 }
 
 void NestEmitter::finishRow(ArrayRef<Lanes> all) {
-  evaluator.lanes = 1;
-  evaluator.limit = nullptr;
+  Evaluator::Vector single(evaluator, 1);
   unsigned from = 0;
   for (RowReduction &reduction : reductions) {
     e.at(reduction.op.getLoc());

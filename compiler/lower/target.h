@@ -38,12 +38,12 @@ public:
 
   // -- arithmetic on lanes
   /// The libm function `name` ("exp") at the operands' type.
-  virtual Lanes function(Emitter &, llvm::StringRef /*name*/, llvm::ArrayRef<Lanes> /*operands*/) const { return nullptr; }
+  virtual Lanes function(Emitter & /*e*/, llvm::StringRef /*name*/, llvm::ArrayRef<Lanes> /*operands*/) const { return nullptr; }
   /// x / y of f32, either a scalar or a vector. `approximately`: within 2 ULP, else correctly rounded.
-  virtual Lanes divide(Emitter &, Lanes /*x*/, Lanes /*y*/, bool /*approximately*/) const { return nullptr; }
+  virtual Lanes divide(Emitter & /*e*/, Lanes /*x*/, Lanes /*y*/, bool /*approximately*/) const { return nullptr; }
   /// Lanes of bf16 (i16) to f32, and back with round to nearest even; denormals and NaNs stay what they are.
-  virtual Lanes widenBF16(Emitter &, Lanes /*bits*/) const { return nullptr; }
-  virtual Lanes narrowBF16(Emitter &, Lanes /*value*/) const { return nullptr; }
+  virtual Lanes widenBF16(Emitter & /*e*/, Lanes /*bits*/) const { return nullptr; }
+  virtual Lanes narrowBF16(Emitter & /*e*/, Lanes /*value*/) const { return nullptr; }
 };
 
 } // namespace tilery::lower

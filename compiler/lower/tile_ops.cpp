@@ -1,5 +1,6 @@
 // Ops on whole tiles that are no nests: extract, scan, sort, histogram.
 #include "compiler/lower/codegen.h"
+#include "compiler/lower/loop.h"
 
 using namespace mlir;
 
@@ -79,12 +80,10 @@ void KernelEmitter::sortOp(tile::SortOp op) {
       };
       point[axis] = Index{i, 0, nullptr, evaluator.level()};
       Lanes fresh = evaluator.value(op.getValue(), point);
-      llvm::BasicBlock *start = b.GetInsertBlock(), *head = newBlock(), *compare = newBlock(), *move = newBlock(),
-                       *place = newBlock();
-      b.CreateBr(head);
-      b.SetInsertPoint(head);
-      llvm::PHINode *hole = b.CreatePHI(b.getInt64Ty(), 2);
-      hole->addIncoming(i, start);
+      llvm::BasicBlock *head = newBlock(), *compare = newBlock(), *move = newBlock(), *place = newBlock();
+      Loop loop(b, head, place);
+      loop.enter();
+      llvm::PHINode *hole = loop.carry(i);
       b.CreateCondBr(b.CreateICmpSGT(hole, e.i64(0)), compare, place);
       b.SetInsertPoint(compare);
       llvm::Value *left = b.CreateSub(hole, e.i64(1));
@@ -92,9 +91,8 @@ void KernelEmitter::sortOp(tile::SortOp op) {
       b.CreateCondBr(sortsBefore(op, fresh, other), move, place);
       b.SetInsertPoint(move);
       evaluator.store(at(hole), other);
-      hole->addIncoming(left, b.GetInsertBlock());
-      b.CreateBr(head);
-      b.SetInsertPoint(place);
+      loop.repeat(left);
+      loop.leave();
       evaluator.store(at(hole), fresh);
       return SmallVector<Lanes>();
     });

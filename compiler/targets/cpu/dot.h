@@ -10,6 +10,8 @@ using namespace lower;
 struct DotSurroundings {
   llvm::Value *launch;                          // const TileryLaunch *
   std::function<void(mlir::Block &)> emitBlock; // the ops of a contraction's region at the current position (scalars of one step)
+  std::function<void(mlir::Operation *store, llvm::Value *where)>
+      written; // the store has nothing left to do where this i1 is true
 };
 
 /// Emits `op` as planned into its result's buffer, which holds the accumulator unless the product starts at zero.

@@ -1,18 +1,19 @@
 #include "compiler/targets/cpu/dot_kernel.h"
+#include "compiler/lower/loop.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 namespace tilery::cpu {
 
-// Pieces as equal as can be: 128 rows in pieces of at most 6 are 18 x 6 + 4 x 5, so no row is computed for nothing.
+// Slivers as equal as can be: 128 rows in slivers of at most 6 are 18 x 6 + 4 x 5, so no row is computed for nothing.
 static Cut cut(unsigned size, unsigned unit, unsigned maxWidth) {
   unsigned units = (size + unit - 1) / unit, maxUnits = std::max(1u, maxWidth / unit);
   Cut c;
   c.size = size;
   c.unit = unit;
-  c.pieces = (units + maxUnits - 1) / maxUnits;
-  unsigned width = (units + c.pieces - 1) / c.pieces;
+  c.slivers = (units + maxUnits - 1) / maxUnits;
+  unsigned width = (units + c.slivers - 1) / c.slivers;
   c.width = width * unit;
-  c.wide = units - c.pieces * (width - 1);
+  c.wide = units - c.slivers * (width - 1);
   return c;
 }
 
@@ -32,50 +33,45 @@ DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsi
   return blocking;
 }
 
-llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows,
-                          unsigned columns) {
-  unsigned lanes = blocking.lanes, vectors = (columns + lanes - 1) / lanes;
-  std::string typeName;
-  llvm::raw_string_ostream(typeName) << *compute;
-  std::string name = "tilery.dot." + typeName + "." + std::to_string(rows) + "x" + std::to_string(columns) + ".u" +
-                     std::to_string(blocking.unroll) + (blocking.pairs ? ".bf16" : "");
-  if (llvm::Function *known = module.getFunction(name))
-    return known;
-  llvm::LLVMContext &context = module.getContext();
-  llvm::IRBuilder<> b(context);
-  auto *type = llvm::FunctionType::get(
-      b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(), b.getPtrTy(), b.getInt64Ty(), b.getInt1Ty()}, false);
-  auto *function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  for (unsigned i : {0u, 1u, 3u})
-    function->addParamAttr(i, llvm::Attribute::NoAlias);
-  llvm::Value *a = function->getArg(0), *bPanel = function->getArg(1), *k = function->getArg(2), *c = function->getArg(3),
-              *ldc = function->getArg(4), *accumulate = function->getArg(5);
+namespace {
+/// One kernel function while it is emitted.
+class MicroKernel {
+public:
+  MicroKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows, unsigned columns)
+      : b(module.getContext()), blocking(blocking), compute(compute), rows(rows), columns(columns), lanes(blocking.lanes),
+        vectors((columns + lanes - 1) / lanes), vector(llvm::FixedVectorType::get(compute, lanes)),
+        align(compute->getScalarSizeInBits() / 8) {}
+  llvm::Function *emit(llvm::Module &module, llvm::StringRef name);
 
-  auto *vector = llvm::FixedVectorType::get(compute, lanes);
-  llvm::Align align(compute->getScalarSizeInBits() / 8);
-  auto block = [&](const char *label) { return llvm::BasicBlock::Create(context, label, function); };
-  llvm::BasicBlock *entry = block("entry"), *fetch = block("fetch"), *start = block("start"), *loop = block("loop"),
-                   *done = block("done");
-
-  auto place = [&](unsigned i, unsigned v) {
+private:
+  using Values = llvm::SmallVector<llvm::Value *>; // by row, then by vector
+  /// Of the elements of vector `v` of row `i` of C: where they are, how many exist.
+  llvm::Value *place(unsigned i, unsigned v) {
     llvm::Value *row = b.CreateInBoundsGEP(compute, c, b.CreateMul(ldc, b.getInt64(i)));
     return b.CreateConstInBoundsGEP1_64(compute, row, v * lanes);
-  };
-  auto width = [&](unsigned v) { return std::min(lanes, columns - v * lanes); };
-  auto partial = [&](unsigned v) { return llvm::FixedVectorType::get(compute, width(v)); };
-  llvm::SmallVector<int> identity(lanes), grow(lanes, -1);
-  for (unsigned i = 0; i < lanes; ++i)
-    identity[i] = i;
+  }
+  unsigned width(unsigned v) const { return std::min(lanes, columns - v * lanes); }
+  Values fetch();
+  void store(const Values &sums);
+  llvm::Value *multiplyAdd(llvm::Value *x, llvm::Value *y, llvm::Value *sum);
+  /// One iteration's steps of K from slivers at `a` and `panel`.
+  void multiply(llvm::Value *a, llvm::Value *panel, Values &sums);
 
-  b.SetInsertPoint(entry);
-  b.CreateCondBr(accumulate, fetch, start);
-  b.SetInsertPoint(fetch);
-  llvm::SmallVector<llvm::Value *> fetched;
+  llvm::IRBuilder<> b;
+  const DotBlocking &blocking;
+  llvm::Type *compute;
+  unsigned rows, columns, lanes, vectors;
+  llvm::FixedVectorType *vector;
+  llvm::Align align;
+  llvm::Value *c = nullptr, *ldc = nullptr;
+};
+
+MicroKernel::Values MicroKernel::fetch() {
+  Values fetched;
+  llvm::SmallVector<int> grow(lanes, -1);
   for (unsigned i = 0; i < rows; ++i)
     for (unsigned v = 0; v < vectors; ++v) {
-      llvm::Value *value = b.CreateAlignedLoad(partial(v), place(i, v), align);
+      llvm::Value *value = b.CreateAlignedLoad(llvm::FixedVectorType::get(compute, width(v)), place(i, v), align);
       if (width(v) < lanes) {
         for (unsigned lane = 0; lane < lanes; ++lane)
           grow[lane] = lane < width(v) ? int(lane) : -1;
@@ -83,80 +79,105 @@ llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llv
       }
       fetched.push_back(value);
     }
-  b.CreateBr(start);
+  return fetched;
+}
 
-  b.SetInsertPoint(start);
-  llvm::SmallVector<llvm::Value *> acc;
-  for (llvm::Value *value : fetched) {
-    llvm::PHINode *phi = b.CreatePHI(vector, 2);
-    phi->addIncoming(llvm::Constant::getNullValue(vector), entry);
-    phi->addIncoming(value, fetch);
-    acc.push_back(phi);
-  }
-  b.CreateCondBr(b.CreateICmpSGT(k, b.getInt64(0)), loop, done);
-
-  b.SetInsertPoint(loop);
-  auto phi = [&](llvm::Value *init) {
-    llvm::PHINode *node = b.CreatePHI(init->getType(), 2);
-    node->addIncoming(init, start);
-    return node;
-  };
-  llvm::PHINode *pa = phi(a), *pb = phi(bPanel), *left = phi(k);
-  llvm::SmallVector<llvm::PHINode *> carried;
-  for (llvm::Value *&value : acc) {
-    carried.push_back(phi(value));
-    value = carried.back();
-  }
-  auto multiplyAdd = [&](llvm::Value *x, llvm::Value *y, llvm::Value *sum) -> llvm::Value * {
-    if (blocking.pairs) {
-      auto *bf16 = llvm::FixedVectorType::get(b.getBFloatTy(), 2 * lanes);
-      return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
-                               {sum, b.CreateBitCast(x, bf16), b.CreateBitCast(y, bf16)});
-    }
-    return compute->isFloatingPointTy() ? b.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {x, y, sum})
-                                        : b.CreateAdd(b.CreateMul(x, y), sum);
-  };
-  for (unsigned u = 0; u < blocking.unroll; ++u) {
-    llvm::SmallVector<llvm::Value *> columnsOfB;
-    for (unsigned v = 0; v < vectors; ++v)
-      columnsOfB.push_back(
-          b.CreateAlignedLoad(vector, b.CreateConstInBoundsGEP1_64(compute, pb, (u * vectors + v) * lanes), align));
-    for (unsigned i = 0; i < rows; ++i) {
-      llvm::Value *element = b.CreateAlignedLoad(compute, b.CreateConstInBoundsGEP1_64(compute, pa, u * rows + i), align);
-      llvm::Value *row = b.CreateVectorSplat(lanes, element);
-      for (unsigned v = 0; v < vectors; ++v) {
-        llvm::Value *&sum = acc[i * vectors + v];
-        sum = multiplyAdd(row, columnsOfB[v], sum);
-      }
-    }
-  }
-  auto advance = [&](llvm::PHINode *node, llvm::Value *next) { node->addIncoming(next, loop); };
-  advance(pa, b.CreateConstInBoundsGEP1_64(compute, pa, blocking.unroll * rows));
-  advance(pb, b.CreateConstInBoundsGEP1_64(compute, pb, blocking.unroll * vectors * lanes));
-  llvm::Value *rest = b.CreateSub(left, b.getInt64(blocking.unroll));
-  advance(left, rest);
-  for (auto [node, value] : llvm::zip_equal(carried, acc))
-    advance(node, value);
-  b.CreateCondBr(b.CreateICmpSGT(rest, b.getInt64(0)), loop, done);
-
-  b.SetInsertPoint(done);
+void MicroKernel::store(const Values &sums) {
+  llvm::SmallVector<int> identity(lanes);
+  for (unsigned i = 0; i < lanes; ++i)
+    identity[i] = i;
   for (unsigned i = 0; i < rows; ++i)
     for (unsigned v = 0; v < vectors; ++v) {
-      unsigned n = i * vectors + v;
-      llvm::PHINode *value = llvm::PHINode::Create(vector, 2, "", done->getFirstNonPHIIt());
-      value->addIncoming(carried[n]->getIncomingValue(0), start);
-      value->addIncoming(acc[n], loop);
-      acc[n] = value;
-    }
-  for (unsigned i = 0; i < rows; ++i)
-    for (unsigned v = 0; v < vectors; ++v) {
-      llvm::Value *value = acc[i * vectors + v];
+      llvm::Value *value = sums[i * vectors + v];
       if (width(v) < lanes)
         value = b.CreateShuffleVector(value, llvm::ArrayRef(identity).take_front(width(v)));
       b.CreateAlignedStore(value, place(i, v), align);
     }
+}
+
+llvm::Value *MicroKernel::multiplyAdd(llvm::Value *x, llvm::Value *y, llvm::Value *sum) {
+  if (blocking.pairs) {
+    auto *bf16 = llvm::FixedVectorType::get(b.getBFloatTy(), 2 * lanes);
+    return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                             {sum, b.CreateBitCast(x, bf16), b.CreateBitCast(y, bf16)});
+  }
+  return compute->isFloatingPointTy() ? b.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {x, y, sum})
+                                      : b.CreateAdd(b.CreateMul(x, y), sum);
+}
+
+void MicroKernel::multiply(llvm::Value *a, llvm::Value *panel, Values &sums) {
+  for (unsigned u = 0; u < blocking.unroll; ++u) {
+    Values columnsOfB;
+    for (unsigned v = 0; v < vectors; ++v)
+      columnsOfB.push_back(
+          b.CreateAlignedLoad(vector, b.CreateConstInBoundsGEP1_64(compute, panel, (u * vectors + v) * lanes), align));
+    for (unsigned i = 0; i < rows; ++i) {
+      llvm::Value *element = b.CreateAlignedLoad(compute, b.CreateConstInBoundsGEP1_64(compute, a, u * rows + i), align);
+      llvm::Value *row = b.CreateVectorSplat(lanes, element);
+      for (unsigned v = 0; v < vectors; ++v) {
+        llvm::Value *&sum = sums[i * vectors + v];
+        sum = multiplyAdd(row, columnsOfB[v], sum);
+      }
+    }
+  }
+}
+
+llvm::Function *MicroKernel::emit(llvm::Module &module, llvm::StringRef name) {
+  auto *type = llvm::FunctionType::get(
+      b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(), b.getPtrTy(), b.getInt64Ty(), b.getInt1Ty()}, false);
+  auto *function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  for (unsigned i : {0u, 1u, 3u})
+    function->addParamAttr(i, llvm::Attribute::NoAlias);
+  c = function->getArg(3), ldc = function->getArg(4);
+  auto block = [&](const char *label) { return llvm::BasicBlock::Create(b.getContext(), label, function); };
+  llvm::BasicBlock *entry = block("entry"), *load = block("fetch"), *start = block("start"), *head = block("loop"),
+                   *done = block("done");
+  b.SetInsertPoint(entry);
+  b.CreateCondBr(function->getArg(5), load, start);
+  b.SetInsertPoint(load);
+  Values fetched = fetch(), sums;
+  b.CreateBr(start);
+  b.SetInsertPoint(start);
+  for (llvm::Value *value : fetched) {
+    llvm::PHINode *phi = b.CreatePHI(vector, 2);
+    phi->addIncoming(llvm::Constant::getNullValue(vector), entry);
+    phi->addIncoming(value, load);
+    sums.push_back(phi);
+  }
+
+  llvm::Value *k = function->getArg(2);
+  lower::Loop loop(b, head, done);
+  loop.enter(b.CreateICmpSGT(k, b.getInt64(0)));
+  llvm::PHINode *a = loop.carry(function->getArg(0)), *panel = loop.carry(function->getArg(1)), *left = loop.carry(k);
+  for (llvm::Value *&sum : sums)
+    sum = loop.carry(sum);
+  multiply(a, panel, sums);
+  llvm::Value *rest = nullptr;
+  Values next{b.CreateConstInBoundsGEP1_64(compute, a, blocking.unroll * rows),
+              b.CreateConstInBoundsGEP1_64(compute, panel, blocking.unroll * vectors * lanes),
+              rest = b.CreateSub(left, b.getInt64(blocking.unroll))};
+  next.append(sums);
+  loop.repeat(next, b.CreateICmpSGT(rest, b.getInt64(0)));
+  loop.leave();
+  for (auto [n, sum] : llvm::enumerate(sums))
+    sum = loop.after(n + 3);
+  store(sums);
   b.CreateRetVoid();
   return function;
+}
+} // namespace
+
+llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows,
+                          unsigned columns) {
+  std::string typeName;
+  llvm::raw_string_ostream(typeName) << *compute;
+  std::string name = "tilery.dot." + typeName + "." + std::to_string(rows) + "x" + std::to_string(columns) + ".u" +
+                     std::to_string(blocking.unroll) + (blocking.pairs ? ".bf16" : "");
+  if (llvm::Function *known = module.getFunction(name))
+    return known;
+  return MicroKernel(module, blocking, compute, rows, columns).emit(module, name);
 }
 
 } // namespace tilery::cpu

@@ -5,10 +5,10 @@
 
 namespace tilery::cpu {
 
-/// How a dimension of `size` elements is cut: `wide` pieces of `width` elements, then pieces of `width - unit` (the last one may be cut short).
+/// How a dimension of `size` elements is cut: `wide` slivers of `width` elements, then slivers of `width - unit` (the last one may be cut short).
 struct Cut {
-  unsigned size = 0, unit = 1, width = 0, wide = 0, pieces = 0;
-  /// First element of piece `i`, which may equal `pieces`.
+  unsigned size = 0, unit = 1, width = 0, wide = 0, slivers = 0;
+  /// First element of sliver `i`, which may equal `slivers`.
   unsigned start(unsigned i) const { return i * width - (i > wide ? (i - wide) * unit : 0); }
 };
 
@@ -25,7 +25,7 @@ struct DotBlocking {
   bool rowsOuter = false;
   /// Elements of a packed panel of A or B with `k` steps: slivers one after another, each [k][sliver width].
   int64_t panelA(int64_t k) const { return int64_t(rows.size) * k; }
-  int64_t panelB(int64_t k) const { return int64_t(columns.start(columns.pieces)) * k; }
+  int64_t panelB(int64_t k) const { return int64_t(columns.start(columns.slivers)) * k; }
 };
 
 /// Blocking for an M x N tile whose K is a multiple of `kMultiple`. `elementBits`: of the compute type. `pairs`: bf16 operands, see there.

@@ -1,4 +1,5 @@
 #include "compiler/targets/cpu/dot_pack.h"
+#include "compiler/lower/loop.h"
 
 namespace tilery::cpu {
 
@@ -6,22 +7,20 @@ void emitLoop(llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, int64_t 
               llvm::function_ref<void(llvm::Instruction *)> enter) {
   llvm::Function *function = b.GetInsertBlock()->getParent();
   auto block = [&](const char *name) { return llvm::BasicBlock::Create(b.getContext(), name, function); };
-  llvm::BasicBlock *preheader = block("preheader"), *loop = block("loop"), *exit = block("exit");
+  llvm::BasicBlock *preheader = block("preheader"), *head = block("loop"), *exit = block("exit");
+  lower::Loop loop(b, head, exit);
   llvm::Value *runs = b.CreateICmpSLT(from, to);
   if (auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(runs); fixed && fixed->isOne())
     b.CreateBr(preheader); // then the preheader dominates what follows the loop
   else
     b.CreateCondBr(runs, preheader, exit);
   b.SetInsertPoint(preheader);
-  enter(b.CreateBr(loop));
-  b.SetInsertPoint(loop);
-  llvm::PHINode *i = b.CreatePHI(b.getInt64Ty(), 2);
-  i->addIncoming(from, preheader);
+  enter(loop.enter());
+  llvm::PHINode *i = loop.carry(from);
   body(i);
   llvm::Value *next = b.CreateAdd(i, b.getInt64(step), "", false, /*HasNSW=*/true);
-  i->addIncoming(next, b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpSLT(next, to), loop, exit);
-  b.SetInsertPoint(exit);
+  loop.repeat(next, b.CreateICmpSLT(next, to));
+  loop.leave();
 }
 
 void emitIf(llvm::IRBuilder<> &b, llvm::Value *condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
@@ -92,7 +91,7 @@ static void transpose(llvm::IRBuilder<> &b, llvm::MutableArrayRef<llvm::Value *>
   }
 }
 
-static void packAcross(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
+static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
                        const PackSource &source) {
   llvm::SmallVector<llvm::Value *> positions;
   for (unsigned i = 0; i < sliver.width; ++i)
@@ -132,9 +131,9 @@ static void packAcross(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes
   chunks(count - whole, lanes, [&](unsigned offset, unsigned depth) { block(b.getInt64(whole + offset), depth); });
 }
 
-void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool across,
+void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool kMajor,
                 const PackSource &source) {
-  (across ? packAcross : packAlong)(b, compute, lanes, sliver, count, source);
+  (kMajor ? packKMajor : packAlong)(b, compute, lanes, sliver, count, source);
 }
 
 } // namespace tilery::cpu

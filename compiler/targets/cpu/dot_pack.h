@@ -22,8 +22,8 @@ struct Sliver {
   unsigned width, padded;
 };
 
-/// Emits the packing of k in [0, count). `across`: the source is contiguous along k, so blocks are transposed in registers.
-void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool across,
+/// Emits the packing of k in [0, count). `kMajor`: the source is contiguous along k, so blocks are transposed in registers.
+void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool kMajor,
                 const PackSource &source);
 
 using LoopBody = llvm::function_ref<void(llvm::Value *)>;

@@ -123,20 +123,20 @@ static tile::StoreOp directStore(Operation *op, const DotPlan &plan, bool disjoi
     if (!isMemoryEffectFree(each) && !isa<tile::LoadOp, tile::StoreOp, tile::ContractOp>(each))
       return {};
   MemoryClass target = classOfPlace(access.getResult());
-  bool alone = true;
+  bool untouched = true;
   op->getParentOfType<tile::KernelOp>().walk([&](Operation *each) {
     for (Value operand : each->getOperands())
       if (isa<tile::AccessType>(operand.getType()) && each != store && mayAlias(classOfPlace(operand), target, disjoint))
-        alone = false;
+        untouched = false;
   });
-  return alone ? store : tile::StoreOp();
+  return untouched ? store : tile::StoreOp();
 }
 
 void DotPlan::print(llvm::raw_ostream &stream) const {
   stream << blocking.rows.width << "x" << blocking.columns.width << (blocking.pairs ? " of bf16 pairs" : "") << ", K " << k
          << " x " << stepsPerBlock;
   for (const DotOperand *operand : {&a, &b})
-    stream << (operand->isA ? ", a " : ", b ") << (operand->shared ? "shared" : "private") << (operand->across ? " across" : "");
+    stream << (operand->isA ? ", a " : ", b ") << (operand->shared ? "shared" : "private") << (operand->kMajor ? " k-major" : "");
   stream << (directStore ? ", stored at once" : "");
 }
 
@@ -177,13 +177,13 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
   plan.blocking = chooseBlocking(target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), pairs);
 
   for (DotOperand *operand : {&plan.a, &plan.b}) {
-    unsigned along = rank - (operand->isA ? 2 : 1), across = rank - (operand->isA ? 1 : 2);
-    bool rowMajorAcross = operand->isA; // how a stored tile lies
-    operand->across = rowMajorAcross;
+    unsigned along = rank - (operand->isA ? 2 : 1), contracted = rank - (operand->isA ? 1 : 2);
+    bool storedKMajor = operand->isA; // how a stored tile lies
+    operand->kMajor = storedKMajor;
     if (auto load = sourceLoad(operand->tile, stored))
       if (auto access = load.getPlace().getDefiningOp<tile::AccessOp>())
-        operand->across = rowMajorAcross ? !contiguousAlong(access, along) || contiguousAlong(access, across)
-                                         : contiguousAlong(access, across) && !contiguousAlong(access, along);
+        operand->kMajor = storedKMajor ? !contiguousAlong(access, along) || contiguousAlong(access, contracted)
+                                       : contiguousAlong(access, contracted) && !contiguousAlong(access, along);
     if (disjoint && (contract || !inLoop(op)))
       if (auto key = keyOf(op, operand->tile, disjoint)) {
         operand->shared = true;

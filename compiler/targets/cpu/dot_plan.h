@@ -9,7 +9,7 @@ using namespace lower;
 struct DotOperand {
   mlir::Value tile; // (B x) M x K or (B x) K x N
   bool isA = true, isUnsigned = false;
-  bool across = false;                // contiguous along K: packing transposes
+  bool kMajor = false;                // contiguous along K: packing transposes
   bool shared = false;                // packed once per launch, in the panel table
   llvm::SmallVector<mlir::Value> key; // shared: the scalars that tell one panel from another
   lower::Temporary panel;             // not shared: where the program packs it
@@ -25,7 +25,7 @@ struct DotPlan : lower::ProductPlan {
   DotOperand a, b;
   lower::Temporary sums;               // the result as it is computed, where it has fewer bits
   llvm::SmallVector<mlir::Value> live; // rows and columns that are used, i64; empty: all
-  tile::StoreOp directStore; // null, or the store that alone uses the result: whole tiles may be written to its place at once
+  tile::StoreOp directStore; // null, or the only store that uses the result: whole tiles may be written to its place at once
 
   const DotOperand &operand(bool isA) const { return isA ? a : b; }
   /// Elements of K that a panel holds for one step; the last one of an odd number of bf16 values is half zero.

@@ -2,6 +2,7 @@
 #include "compiler/ir/dtype_of.h"
 #include "compiler/lower/debug_info.h"
 #include "compiler/lower/kernel_info.h"
+#include "compiler/lower/loop.h"
 #include "compiler/targets/cpu/dot.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -30,12 +31,9 @@ void CpuKernel::emitEntry() {
     llvm::Type *type = e.memoryType(argument.getType());
     evaluator.scalars[argument] = e.fromMemory(b.CreateLoad(type, slot), argument.getType());
   }
-  llvm::BasicBlock *done = newBlock("done");
-  b.CreateCondBr(b.CreateICmpSLT(begin, end), program, done);
-
-  b.SetInsertPoint(program);
-  llvm::PHINode *id = b.CreatePHI(b.getInt64Ty(), 2);
-  id->addIncoming(begin, entry);
+  Loop programs(b, program, newBlock("done"));
+  programs.enter(b.CreateICmpSLT(begin, end));
+  llvm::PHINode *id = programs.carry(begin);
   programId = id;
   llvm::Value *x = b.CreateZExt(grid[0], b.getInt64Ty()), *y = b.CreateZExt(grid[1], b.getInt64Ty());
   llvm::Value *row = b.CreateUDiv(id, x);
@@ -46,9 +44,8 @@ void CpuKernel::emitEntry() {
   if (!block(kernel.getBody().front()))
     evaluator.failed = true;
   llvm::Value *next = b.CreateAdd(id, e.i64(1), "", true, true);
-  id->addIncoming(next, b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpSLT(next, end), program, done);
-  b.SetInsertPoint(done);
+  programs.repeat(next, b.CreateICmpSLT(next, end));
+  programs.leave();
   if (nests.hasStreamed) // such stores are ordered by nothing else
     b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
   b.CreateRetVoid();
@@ -79,7 +76,9 @@ FailureOr<KernelInfo> CpuKernel::emit() {
 
 void CpuKernel::dotOp(Operation *op) {
   const auto &product = static_cast<const DotPlan &>(*plan.products.find(op)->second);
-  emitDot(evaluator, op, product, {launch, [&](Block &body) { evaluator.failed |= !block(body); }});
+  emitDot(evaluator, op, product,
+          {launch, [&](Block &body) { evaluator.failed |= !block(body); },
+           [&](Operation *store, llvm::Value *where) { written[store] = where; }});
 }
 
 void CpuKernel::printOp(tile::PrintOp op) {

@@ -16,8 +16,8 @@ BlockEntry PtxMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const Blo
                                                     llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), e.module);
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
   function->addFnAttr("nvvm.maxntid", std::to_string(needs.threads));
-  if (needs.abreast > 1)
-    function->addFnAttr("nvvm.minctasm", std::to_string(needs.abreast));
+  if (needs.residentBlocks > 1)
+    function->addFnAttr("nvvm.minctasm", std::to_string(needs.residentBlocks));
   function->addFnAttr(llvm::Attribute::Convergent);
   function->setDoesNotThrow();
   b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "entry", function));

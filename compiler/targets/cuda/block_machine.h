@@ -9,7 +9,7 @@ namespace tilery::cuda {
 /// What a kernel asks of its launch.
 struct BlockNeeds {
   unsigned threads = 0;
-  unsigned abreast = 1;        // blocks that a multiprocessor should have registers for
+  unsigned residentBlocks = 1; // blocks that a multiprocessor should have registers for
   uint64_t workspaceBytes = 0; // of a block
   bool reports = false;
 };

@@ -52,7 +52,7 @@ void BlockPlan::print(llvm::raw_ostream &stream, Operation *kernel) const {
   stream << "  threads " << threads;
   const char *separator = ", in registers ";
   for (int buffer = 0, n = plan.buffers.size(); buffer < n; ++buffer)
-    if (held.contains(buffer))
+    if (inRegisters.contains(buffer))
       stream << std::exchange(separator, " ") << "#" << buffer;
   stream << "\n";
   for (const auto &[sizes, map] : maps) {

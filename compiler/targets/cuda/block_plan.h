@@ -17,7 +17,7 @@ struct BlockPlan {
   /// By the extents other than 1: all nests over such tiles share their elements in the same way.
   std::map<llvm::SmallVector<int64_t, 2>, ThreadMap> maps;
   llvm::DenseMap<const lower::Nest *, const ThreadMap *> mapped; // nests of `plan`; the others are loops that all threads walk
-  llvm::DenseMap<int, const ThreadMap *> held;                   // buffers that threads keep in registers, each its own elements
+  llvm::DenseMap<int, const ThreadMap *> inRegisters;            // buffers that lie there, each thread's own elements in its own
   uint64_t exchangeBytes = 0; // shared memory through which a mapped nest's reductions need to go
 
   BlockPlan() = default;

@@ -82,7 +82,7 @@ private:
   void setTile(llvm::Value *tile);
   void setProgram(llvm::Value *number);
   llvm::Value *grouped(llvm::Value *number);
-  /// Quotient and remainder; if it `hurries`, without a division's many cycles where the dividend is the smaller one (for extents of 1).
+  /// Quotient and remainder; where it is `latencyBound`, without a division's many cycles where the dividend is the smaller one (for extents of 1).
   std::pair<llvm::Value *, llvm::Value *> divide(llvm::Value *dividend, llvm::Value *divisor);
   llvm::Value *scalar(mlir::Value value);
   /// In 32 bits: coordinates of the copy engine.
@@ -117,7 +117,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::Value *> arguments;
   // order: programs of a plane run `inner` by `inner` along rows of tiles or along columns. Null: in their own order.
   llvm::Value *inner = nullptr, *innerIsRow = nullptr, *plane = nullptr;
-  bool hurries = false; // branches around divisions are worth it: nothing else happens meanwhile
+  bool latencyBound = false; // branches around divisions are worth it: nothing else happens meanwhile
   // the current tile
   llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
   llvm::Value *program[3] = {}, *tile = nullptr;

@@ -33,7 +33,6 @@ llvm::Value *HopperGemm::pairAt(lower::Evaluator &evaluator, unsigned tile, unsi
   llvm::Value *pair = llvm::PoisonValue::get(llvm::FixedVectorType::get(type, 2));
   for (unsigned i = 0; i < 2; ++i)
     pair = b.CreateInsertElement(pair, accumulators[tile][4 * j + 2 * half + i], uint64_t(i));
-  evaluator.lanes = 2;
   evaluator.provide(gemm.product->getResult(0), point, pair);
   return e.splat(evaluator.value(gemm.store.getValue(), point), 2);
 }
@@ -55,6 +54,7 @@ void HopperGemm::epilogue() {
     if (op.getNumResults() == 1 && !isa<RankedTensorType>(op.getResult(0).getType()) &&
         (lower::isElementwise(&op) || isa<tile::ProgramIdOp, tile::NumProgramsOp>(op)))
       evaluator.scalars[op.getResult(0)] = scalar(op.getResult(0));
+  lower::Evaluator::Vector pairs(evaluator, 2);
   schedule.stageOutput ? stageOutput(evaluator) : storeFromRegisters(evaluator);
 }
 

@@ -145,9 +145,9 @@ SmallVector<llvm::Value *> HopperGemm::begin(llvm::Value *produces) {
       if (map)
         ptx.prefetchMap(map);
   });
-  hurries = true;
+  latencyBound = true;
   SmallVector<llvm::Value *> start = workOf(block);
-  hurries = false;
+  latencyBound = false;
   first = b.GetInsertBlock();
   b.CreateBr(begun);
   b.SetInsertPoint(set);

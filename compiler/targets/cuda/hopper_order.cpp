@@ -110,7 +110,7 @@ std::pair<llvm::Value *, llvm::Value *> HopperGemm::divide(llvm::Value *dividend
     llvm::Value *quotient = b.CreateUDiv(dividend, divisor);
     return std::pair(quotient, b.CreateSub(dividend, b.CreateMul(quotient, divisor)));
   };
-  if (!hurries)
+  if (!latencyBound)
     return both();
   llvm::BasicBlock *before = b.GetInsertBlock(), *divided = newBlock("divided"), *after = newBlock();
   b.CreateCondBr(b.CreateICmpULT(dividend, divisor), after, divided);
@@ -152,7 +152,7 @@ void HopperGemm::setTile(llvm::Value *number) {
   if (!inner)
     return setProgram(number);
   llvm::Value *several = b.CreateICmpUGT(programs, blocks);
-  if (!hurries)
+  if (!latencyBound)
     return setProgram(b.CreateSelect(several, grouped(number), number));
   llvm::BasicBlock *before = b.GetInsertBlock(), *waves = newBlock("waves"), *after = newBlock("placed");
   b.CreateCondBr(several, waves, after);

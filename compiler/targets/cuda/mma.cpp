@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/mma.h"
+#include "compiler/lower/loop.h"
 
 using namespace mlir;
 
@@ -18,8 +19,8 @@ MmaEmitter::MmaEmitter(lower::KernelEmitter &kernel, BlockMachine &machine, llvm
 }
 
 bool MmaEmitter::emit() {
-  barrier(); // what this memory held before has been read
-  evaluator.forget();
+  barrier(); // what lay in this memory before has been read
+  lower::Evaluator::Region region(evaluator);
   placeLanes();
   auto over = [&](int64_t count, int64_t size, llvm::Value *&start, llvm::function_ref<void()> body) {
     if (count == 1)
@@ -35,7 +36,6 @@ bool MmaEmitter::emit() {
     over(plan.passesM(), plan.passRows, part.row,
          [&] { over(plan.passesN(), plan.passColumns, part.column, [&] { pass(part); }); });
   });
-  evaluator.forget();
   barrier();
   return !evaluator.failed;
 }
@@ -58,34 +58,23 @@ void MmaEmitter::pass(const Pass &pass) {
 
 MmaEmitter::Carried MmaEmitter::repeat(llvm::Value *from, llvm::Value *to, Carried init,
                                        llvm::function_ref<Carried(llvm::Value *, ArrayRef<llvm::Value *>)> body) {
-  llvm::BasicBlock *before = b.GetInsertBlock(), *loop = kernel.newBlock("loop"), *exit = kernel.newBlock();
-  llvm::Value *some = b.CreateICmpSLT(from, to);
-  b.CreateCondBr(some, loop, exit);
-  b.SetInsertPoint(loop);
-  llvm::PHINode *i = b.CreatePHI(b.getInt64Ty(), 2);
-  i->addIncoming(from, before);
-  SmallVector<llvm::PHINode *> phis;
-  for (llvm::Value *value : init) {
-    phis.push_back(b.CreatePHI(value->getType(), 2));
-    phis.back()->addIncoming(value, before);
+  llvm::BasicBlock *head = kernel.newBlock("loop"), *exit = kernel.newBlock();
+  lower::Loop loop(b, head, exit);
+  loop.enter(b.CreateICmpSLT(from, to));
+  llvm::PHINode *i = loop.carry(from);
+  Carried inside, next;
+  for (llvm::Value *value : init)
+    inside.push_back(loop.carry(value));
+  {
+    lower::Evaluator::Region region(evaluator);
+    next = body(i, inside);
   }
-  evaluator.forget();
-  Carried carried = body(i, Carried(phis.begin(), phis.end()));
-  evaluator.forget();
-  llvm::Value *next = b.CreateAdd(i, e.i64(1), "", true, true);
-  llvm::BasicBlock *last = b.GetInsertBlock();
-  i->addIncoming(next, last);
-  for (auto [phi, value] : llvm::zip(phis, carried))
-    phi->addIncoming(value, last);
-  b.CreateCondBr(b.CreateICmpSLT(next, to), loop, exit);
-  b.SetInsertPoint(exit);
+  next.insert(next.begin(), b.CreateAdd(i, e.i64(1), "", true, true));
+  loop.repeat(next, b.CreateICmpSLT(next[0], to));
+  loop.leave();
   Carried results;
-  for (auto [start, end] : llvm::zip(init, carried)) {
-    llvm::PHINode *result = b.CreatePHI(start->getType(), 2);
-    result->addIncoming(start, before);
-    result->addIncoming(end, last);
-    results.push_back(result);
-  }
+  for (unsigned n = 0; n < init.size(); ++n)
+    results.push_back(loop.after(n + 1));
   return results;
 }
 
@@ -144,14 +133,14 @@ MmaEmitter::Carried MmaEmitter::multiplyStage(llvm::Value *stage, Carried accumu
   return accumulators;
 }
 
-void MmaEmitter::transferHeld(const lower::Evaluator::Held &held, Carried &accumulators, bool store) {
+void MmaEmitter::transferRegisters(Carried &accumulators, bool store) {
   Type element = lower::elementOf(op->getResult(0));
   bool isFloat = isa<FloatType>(element), small = isFloat && lower::isSmallFloat(element);
   llvm::Type *sums = e.vectorOf(sum, 2), *type = e.vectorOf(e.valueType(element), 2);
   for (unsigned mi = 0; mi < plan.tilesM; ++mi)
     for (unsigned half = 0; half < 2; ++half)
       for (unsigned ni = 0; ni < plan.tilesN; ++ni) {
-        llvm::Value *part = held.parts[(2 * mi + half) * plan.tilesN + ni];
+        llvm::AllocaInst *part = result[(2 * mi + half) * plan.tilesN + ni];
         llvm::Value **pair = &accumulators[(mi * plan.tilesN + ni) * 4 + 2 * half];
         if (!store) {
           llvm::Value *value = b.CreateLoad(type, part);
@@ -169,8 +158,8 @@ void MmaEmitter::transferHeld(const lower::Evaluator::Held &held, Carried &accum
 
 // Between registers and the result's buffer, two neighbours of a row at once where rows are even.
 void MmaEmitter::transferResult(const Pass &pass, Carried &accumulators, bool store) {
-  if (auto held = evaluator.held.find(buffer); held != evaluator.held.end())
-    return transferHeld(held->second, accumulators, store);
+  if (!result.empty())
+    return transferRegisters(accumulators, store);
   Type element = lower::elementOf(op->getResult(0));
   unsigned bytes = lower::elementBytes(element), pair = plan.n % 2 ? 1 : 2;
   bool wholeRows = plan.m % plan.a.paddedRows == 0, wholeColumns = plan.n % plan.b.paddedRows == 0;

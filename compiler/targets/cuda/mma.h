@@ -16,6 +16,8 @@ public:
 
   /// The first factor's elements where the plan leaves them in registers: two neighbours of a row each, by rows (ThreadMap).
   llvm::SmallVector<llvm::Value *> factor;
+  /// The result's variables where it lies in registers, in the same order.
+  llvm::ArrayRef<llvm::AllocaInst *> result;
 
 private:
   struct Fragments {
@@ -36,8 +38,8 @@ private:
   Carried repeat(llvm::Value *from, llvm::Value *to, Carried init,
                  llvm::function_ref<Carried(llvm::Value *, llvm::ArrayRef<llvm::Value *>)> body);
   void transferResult(const Pass &pass, Carried &accumulators, bool store);
-  /// The same where the result is held in registers.
-  void transferHeld(const lower::Evaluator::Held &held, Carried &accumulators, bool store);
+  /// The same where the result lies in registers.
+  void transferRegisters(Carried &accumulators, bool store);
   void barrier() { machine.barrier(e); }
 
   // mma_fragments.cpp

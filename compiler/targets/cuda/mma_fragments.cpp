@@ -43,9 +43,9 @@ void MmaEmitter::placeLanes() {
 // Two tiles of 16 x 8 side by side are what an instruction of depth 16 takes: upper and lower rows of the first, then of the second.
 llvm::SmallVector<llvm::Value *, 8> MmaEmitter::fragmentOfFactor(unsigned tile, int64_t k) {
   llvm::SmallVector<llvm::Value *, 8> parts;
-  int64_t across = plan.k / 8;
+  int64_t perRow = plan.k / 8;
   for (unsigned i = 0; i < 4; ++i)
-    parts.push_back(b.CreateBitCast(factor[(2 * tile + i % 2) * across + 2 * k + i / 2], b.getInt32Ty()));
+    parts.push_back(b.CreateBitCast(factor[(2 * tile + i % 2) * perRow + 2 * k + i / 2], b.getInt32Ty()));
   return parts;
 }
 

@@ -75,13 +75,13 @@ void chooseWarps(MmaPlan &plan, int64_t rows, int64_t columns, unsigned warps) {
   int64_t registers = std::min<int64_t>(accumulatorsOfThread, accumulatorsOfThread * 8 / warps); // more warps have fewer each
   int64_t most = std::max<int64_t>(registers / 4 / (plan.form.elementBytes() == 8 ? 2 : 1), 1);
   std::tuple<int64_t, int64_t> best{INT64_MAX, INT64_MAX};
-  for (unsigned across = 1; across <= warps; across *= 2)
-    for (unsigned down = 1; down * across <= warps; down *= 2) {
-      int64_t tilesM = llvm::divideCeil(rows, down), tilesN = llvm::divideCeil(columns, across);
+  for (unsigned warpColumns = 1; warpColumns <= warps; warpColumns *= 2)
+    for (unsigned warpRows = 1; warpRows * warpColumns <= warps; warpRows *= 2) {
+      int64_t tilesM = llvm::divideCeil(rows, warpRows), tilesN = llvm::divideCeil(columns, warpColumns);
       std::tuple<int64_t, int64_t> cost{tilesM * tilesN, 2 * tilesM + tilesN};
       if (cost < best) {
         best = cost;
-        plan.warpRows = down, plan.warpColumns = across, plan.tilesM = tilesM, plan.tilesN = tilesN;
+        plan.warpRows = warpRows, plan.warpColumns = warpColumns, plan.tilesM = tilesM, plan.tilesN = tilesN;
       }
     }
   while (plan.tilesM * plan.tilesN > most) {

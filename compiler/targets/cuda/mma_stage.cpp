@@ -97,10 +97,10 @@ OperandCopy::Chunk OperandCopy::chunkAt(llvm::Value *number, bool surelyThere) {
     chunk.valid = b.CreateICmpSLT(number, e.i64(chunkCount()));
     number = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number, e.i64(chunkCount() - 1));
   }
-  int64_t across = (operand.lanesAlongK ? operand.k : operand.rows) / operand.lanes;
+  int64_t perLine = (operand.lanesAlongK ? operand.k : operand.rows) / operand.lanes;
   number = b.CreateTrunc(number, b.getInt32Ty());
-  llvm::Value *inner = b.CreateMul(b.CreateURem(number, b.getInt32(across)), b.getInt32(operand.lanes));
-  llvm::Value *outer = b.CreateUDiv(number, b.getInt32(across));
+  llvm::Value *inner = b.CreateMul(b.CreateURem(number, b.getInt32(perLine)), b.getInt32(operand.lanes));
+  llvm::Value *outer = b.CreateUDiv(number, b.getInt32(perLine));
   llvm::Value *ownRow = operand.lanesAlongK ? outer : inner, *ownK = operand.lanesAlongK ? inner : outer;
   int32_t stride = operand.stride(), size = operand.elementBytes;
   llvm::Value *offset = b.CreateAdd(b.CreateMul(ownRow, b.getInt32(operand.kMajor ? stride : size)),
@@ -134,8 +134,7 @@ OperandCopy::Chunk OperandCopy::chunkAt(llvm::Value *number, bool surelyThere) {
 }
 
 llvm::Value *OperandCopy::simple(Chunk &chunk) {
-  evaluator.lanes = operand.lanes;
-  evaluator.limit = nullptr;
+  lower::Evaluator::Vector vector(evaluator, operand.lanes);
   llvm::Value *result = nullptr;
   if (!async) {
     result = chunk.inside;
@@ -150,6 +149,7 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
   // Lanes up to a bound, of a row that exists: the copy takes as many bytes and fills up with zeros.
   auto access = async.getPlace().getDefiningOp<tile::AccessOp>();
   OperandRange bound = access.getBound(laneDim);
+  SmallVector<lower::KnownBound, 1> filled;
   chunk.bytes = b.getInt32(16);
   if (bound.size() == 2) {
     llvm::Value *first = chunk.point[laneDim].base, *count = b.CreateSub(evaluator.wide(bound[1]), first);
@@ -157,8 +157,9 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
     count = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, e.i64(operand.lanes));
     chunk.bytes = b.CreateMul(b.CreateTrunc(count, b.getInt32Ty()), b.getInt32(operand.elementBytes));
     result = b.CreateICmpSLE(evaluator.wide(bound[0]), first);
-    evaluator.known.push_back({bound[0], bound[1], int(laneDim)});
+    filled.push_back({bound[0], bound[1], int(laneDim)});
   }
+  lower::Evaluator::Assumption cut(evaluator, filled);
   lower::Point first(chunk.point);
   first[laneDim].step = 0;
   lower::Address where = evaluator.address(async.getPlace(), first);
@@ -169,7 +170,6 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
                                         b.CreatePtrToInt(where.pointer, b.getInt64Ty()));
     result = e.band(result, b.CreateICmpEQ(distance, e.i64((operand.lanes - 1) * operand.elementBytes)));
   }
-  evaluator.known.clear();
   if (llvm::Value *exists = e.band(where.exists, chunk.inside))
     chunk.bytes = b.CreateSelect(exists, chunk.bytes, b.getInt32(0));
   chunk.from = where.pointer;
@@ -201,13 +201,10 @@ void OperandCopy::moveAtOnce(llvm::MutableArrayRef<Chunk> chunks) {
       kernel.when(chunk.valid, [&] { machine.copyAsync(e, chunk.shared, chunk.from, chunk.bytes); });
     return;
   }
-  evaluator.lanes = operand.lanes;
-  evaluator.limit = nullptr;
+  lower::Evaluator::Vector vector(evaluator, operand.lanes);
   auto valueOf = [&](const Chunk &chunk) {
-    evaluator.known.assign(bounds.begin(), bounds.end());
-    lower::Lanes value = e.splat(evaluator.value(operand.tile, chunk.point), operand.lanes);
-    evaluator.known.clear();
-    return converted(value);
+    lower::Evaluator::Assumption hold(evaluator, bounds);
+    return converted(e.splat(evaluator.value(operand.tile, chunk.point), operand.lanes));
   };
   auto write = [&](const Chunk &chunk, lower::Lanes value) {
     if (laneStride() == operand.elementBytes) {
@@ -225,8 +222,10 @@ void OperandCopy::moveAtOnce(llvm::MutableArrayRef<Chunk> chunks) {
       values.push_back(valueOf(chunk));
       continue;
     }
-    kernel.when(chunk.valid, [&] { write(chunk, valueOf(chunk)); });
-    evaluator.forgetBody();
+    kernel.when(chunk.valid, [&] {
+      lower::Evaluator::Region region(evaluator);
+      write(chunk, valueOf(chunk));
+    });
   }
   for (auto [chunk, value] : llvm::zip(chunks, values))
     write(chunk, value);
@@ -242,7 +241,7 @@ void OperandCopy::moveOneByOne(const Chunk &chunk) {
       lower::Point point(chunk.point);
       for (auto [d, index] : llvm::enumerate(point))
         index = lower::Index{d == laneDim ? b.CreateAdd(index.base, i) : index.base, 0, nullptr, evaluator.level()};
-      evaluator.lanes = 1;
+      lower::Evaluator::Vector single(evaluator, 1);
       b.CreateAlignedStore(converted(evaluator.value(operand.tile, point)), to, llvm::Align(operand.elementBytes));
     });
     return SmallVector<lower::Lanes>();
@@ -251,43 +250,43 @@ void OperandCopy::moveOneByOne(const Chunk &chunk) {
 
 void OperandCopy::emit(llvm::Value *thread, unsigned threads) {
   constexpr int64_t mostAtOnce = 8;
-  int64_t total = chunkCount(), rounds = llvm::divideCeil(total, threads), abreast = std::min(rounds, mostAtOnce);
+  int64_t total = chunkCount(), rounds = llvm::divideCeil(total, threads), roundsAtOnce = std::min(rounds, mostAtOnce);
   auto group = [&](llvm::Value *first) {
+    lower::Evaluator::Region region(evaluator);
     SmallVector<Chunk> chunks;
     llvm::Value *all = nullptr;
-    for (int64_t r = 0; r < abreast; ++r) {
-      bool surelyThere = total % (threads * abreast) == 0 || (rounds <= mostAtOnce && (r + 1) * threads <= total);
+    for (int64_t r = 0; r < roundsAtOnce; ++r) {
+      bool surelyThere = total % (threads * roundsAtOnce) == 0 || (rounds <= mostAtOnce && (r + 1) * threads <= total);
       chunks.push_back(chunkAt(b.CreateAdd(first, e.i64(r * threads)), surelyThere));
       llvm::Value *ok = simple(chunks.back());
       if (ok && chunks.back().valid)
         ok = b.CreateOr(ok, b.CreateNot(chunks.back().valid));
       all = e.band(all, ok);
     }
-    if (!all) {
-      moveAtOnce(chunks);
-      return evaluator.forgetBody();
-    }
+    if (!all)
+      return moveAtOnce(chunks);
     llvm::BasicBlock *fast = kernel.newBlock("whole"), *slow = kernel.newBlock("partial"), *after = kernel.newBlock();
     b.CreateCondBr(all, fast, slow);
-    b.SetInsertPoint(fast);
-    evaluator.forgetBody();
-    moveAtOnce(chunks);
-    b.CreateBr(after);
-    b.SetInsertPoint(slow);
-    evaluator.forgetBody();
-    llvm::Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(first, e.i64(abreast * threads)), e.i64(total));
-    kernel.nests.loop(first, end, threads, false, {}, [&](llvm::Value *number, ArrayRef<lower::Lanes>) {
-      moveOneByOne(chunkAt(number, true));
-      return SmallVector<lower::Lanes>();
+    auto side = [&](llvm::BasicBlock *start, llvm::function_ref<void()> emit) {
+      lower::Evaluator::Region region(evaluator);
+      b.SetInsertPoint(start);
+      emit();
+      b.CreateBr(after);
+    };
+    side(fast, [&] { moveAtOnce(chunks); });
+    side(slow, [&] {
+      llvm::Value *end =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(first, e.i64(roundsAtOnce * threads)), e.i64(total));
+      kernel.nests.loop(first, end, threads, false, {}, [&](llvm::Value *number, ArrayRef<lower::Lanes>) {
+        moveOneByOne(chunkAt(number, true));
+        return SmallVector<lower::Lanes>();
+      });
     });
-    evaluator.forgetBody();
-    b.CreateBr(after);
     b.SetInsertPoint(after);
   };
-  evaluator.known.clear();
   if (rounds <= mostAtOnce)
     return group(thread);
-  kernel.nests.loop(thread, e.i64(total), abreast * threads, false, {}, [&](llvm::Value *first, ArrayRef<lower::Lanes>) {
+  kernel.nests.loop(thread, e.i64(total), roundsAtOnce * threads, false, {}, [&](llvm::Value *first, ArrayRef<lower::Lanes>) {
     group(first);
     return SmallVector<lower::Lanes>();
   });
@@ -300,11 +299,10 @@ void MmaEmitter::fill(const Pass &pass, llvm::Value *stage, llvm::Value *iterati
     step = b.CreateUDiv(iteration, e.i64(plan.chunks));
     start = b.CreateMul(b.CreateURem(iteration, e.i64(plan.chunks)), e.i64(plan.a.k));
   }
-  evaluator.forget();
   if (region) {
     evaluator.scalars[region->getArgument(0)] = step;
+    lower::Evaluator::Region scope(evaluator);
     evaluator.failed |= !kernel.block(*region);
-    evaluator.forget();
   }
   for (const MmaOperand *operand : {&plan.a, &plan.b}) {
     if (operand->inRegisters)
@@ -314,8 +312,8 @@ void MmaEmitter::fill(const Pass &pass, llvm::Value *stage, llvm::Value *iterati
     copy.row = operand->isA ? pass.row : pass.column;
     copy.k = start;
     copy.stage = operand->isA ? stage : b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), stage, plan.a.bytes());
+    lower::Evaluator::Body scope(evaluator);
     copy.emit(thread, threads);
-    evaluator.forget();
   }
 }
 

@@ -35,21 +35,21 @@ public:
     for (auto &[op, plan] : block.plan.products)
       if (const MmaPlan &product = block.product(op); product.wholeRows)
         block.maps.try_emplace({product.m, product.n}, mapProduct(product.warpRows, product.tilesM, product.tilesN));
-    forSteps([&](const lower::Step &step, bool alone) {
-      if (!step.op && !alone)
+    forSteps([&](const lower::Step &step, bool perThread) {
+      if (!step.op && !perThread)
         mapNest(step.nest);
     });
-    findHeld();
+    findRegisterTiles();
   }
 
 private:
   /// Every step with whether each thread runs it for itself.
-  void forSteps(llvm::function_ref<void(const lower::Step &, bool alone)> visit) {
+  void forSteps(llvm::function_ref<void(const lower::Step &, bool perThread)> visit) {
     auto all = [&](const std::vector<lower::Step> &steps, Operation *parent) {
-      bool alone = isa<tile::ParallelOp, tile::ThreadsOp>(parent) || parent->getParentOfType<tile::ParallelOp>() ||
-                   parent->getParentOfType<tile::ThreadsOp>();
+      bool perThread = isa<tile::ParallelOp, tile::ThreadsOp>(parent) || parent->getParentOfType<tile::ParallelOp>() ||
+                       parent->getParentOfType<tile::ThreadsOp>();
       for (const lower::Step &step : steps)
-        visit(step, alone);
+        visit(step, perThread);
     };
     for (const auto &[home, steps] : block.plan.steps)
       all(steps, home->getParentOp());
@@ -166,7 +166,7 @@ private:
   }
 
   // A stored tile stays in registers if each thread computes and reads its own elements only. Tiles of one element are every thread's.
-  void findHeld() {
+  void findRegisterTiles() {
     const lower::Plan &plan = block.plan;
     DenseMap<int, const ThreadMap *> maps;
     llvm::DenseSet<int> shared;
@@ -224,7 +224,7 @@ private:
     });
     for (auto [buffer, map] : maps)
       if (!shared.contains(buffer))
-        block.held[buffer] = map;
+        block.inRegisters[buffer] = map;
   }
 
   tile::KernelOp kernel;
@@ -236,7 +236,7 @@ private:
 
 void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes) {
   Decisions(kernel, block).run();
-  for (auto [buffer, map] : block.held)
+  for (auto [buffer, map] : block.inRegisters)
     block.plan.buffers[buffer].bytes = 0;
   uint64_t needed = 2 * block.exchangeBytes;
   lower::placeBuffers(block.plan, tileBytes > needed ? tileBytes - needed : 0);

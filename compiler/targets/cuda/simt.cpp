@@ -2,6 +2,7 @@
 #include "compiler/targets/cuda/mma.h"
 #include "compiler/targets/cuda/branch.h"
 #include "compiler/lower/kernel_info.h"
+#include "compiler/lower/loop.h"
 
 using namespace mlir;
 
@@ -12,7 +13,26 @@ using lower::Point;
 
 SimtEmitter::SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target,
                          BlockMachine &machine)
-    : KernelEmitter(e, kernel, plan.plan), blockPlan(plan), target(target), machine(machine), threads(plan.threads) {}
+    : KernelEmitter(e, kernel, plan.plan, this), blockPlan(plan), target(target), machine(machine), threads(plan.threads) {}
+
+bool SimtEmitter::mayBeWritten(Value place) const {
+  return llvm::any_of(everything.writes, [&](lower::MemoryClass written) {
+    return lower::mayAlias(lower::classOfPlace(place), written, e.options.disjoint);
+  });
+}
+
+llvm::AllocaInst *SimtEmitter::variableOf(int buffer, ArrayRef<int64_t> shape, Indices point) const {
+  auto found = registerTiles.find(buffer);
+  if (found == registerTiles.end())
+    return nullptr;
+  SmallVector<llvm::Value *, 2> key;
+  for (auto [index, size] : llvm::zip(point, shape))
+    if (size != 1)
+      key.push_back(index.base);
+  auto slot = found->second.slots->find(key);
+  assert(slot != found->second.slots->end() && "a tile in registers is read at the thread's own elements only");
+  return found->second.variables[slot->second];
+}
 
 void SimtEmitter::refuse(Operation *op, const char *what) {
   op->emitError() << "the GPU target cannot " << what << " yet";
@@ -41,7 +61,7 @@ void SimtEmitter::numberProgram(llvm::Value *program) {
 
 // The assembler knows no occupancy: it takes registers for a load or two more and leaves a multiprocessor with one block, whose threads
 // load, then all compute, then all store.
-unsigned SimtEmitter::blocksAbreast() {
+unsigned SimtEmitter::residentBlocks() {
   if (!plan.products.empty() || blockPlan.mapped.empty())
     return 1;
   int64_t elements = 0;
@@ -49,7 +69,7 @@ unsigned SimtEmitter::blocksAbreast() {
     elements = std::max(elements, map->chunks * map->width);
   // Registers of a thread: those of the largest tile, half as many of each other tile that it holds, addresses, and what it computes
   // with. With too few it waits for each result before the next.
-  int64_t others = std::max<int64_t>(blockPlan.held.size(), 1) - 1, loads = 0;
+  int64_t others = std::max<int64_t>(blockPlan.inRegisters.size(), 1) - 1, loads = 0;
   kernel.walk([&](tile::LoadOp) { ++loads; });
   int64_t registers = std::max<int64_t>(elements + elements / 4 + 16, 48) + others * elements / 2;
   registers += 16 * std::clamp<int64_t>(loads - 1, 0, 2);
@@ -76,7 +96,7 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
                        .wasInterrupted();
   info.workspaceBytes = plan.workspaceBytes;
   info.persistent = info.workspaceBytes != 0; // as many workspaces as run at once
-  BlockEntry entry = machine.begin(e, kernel, {threads, blocksAbreast(), info.workspaceBytes, reporting});
+  BlockEntry entry = machine.begin(e, kernel, {threads, residentBlocks(), info.workspaceBytes, reporting});
   function = entry.function;
   makeScopes();
   for (BlockArgument argument : kernel.getBody().getArguments())
@@ -99,15 +119,9 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   numberProgram(program);
   b.CreateBr(body);
   b.SetInsertPoint(body);
-  evaluator.port = &machine;
-  Footprint everything = footprintOfKernel();
-  evaluator.written = [&](Value place) {
-    return llvm::any_of(everything.writes, [&](lower::MemoryClass written) {
-      return lower::mayAlias(lower::classOfPlace(place), written, e.options.disjoint);
-    });
-  };
+  everything = footprintOfKernel();
   hazards.begin(everything, e.options.disjoint);
-  holdTiles();
+  makeRegisterTiles();
   if (!block(kernel.getBody().front()) || evaluator.failed)
     return failure();
   if (next) {
@@ -140,16 +154,13 @@ Point SimtEmitter::pointOf(ArrayRef<int64_t> shape, llvm::Value *linear) {
 }
 
 void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indices)> body) {
-  if (alone)
+  if (perThread)
     return KernelEmitter::forEach(shape, body);
   int64_t total = 1;
   for (int64_t size : shape)
     total *= size;
   barrier();
-  evaluator.forget();
-  evaluator.known.clear();
-  evaluator.lanes = 1;
-  evaluator.limit = nullptr;
+  lower::Evaluator::Body scope(evaluator);
   nests.loop(thread, e.i64(total), threads, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
     Point point = pointOf(shape, i);
     for (Index &index : point)
@@ -157,13 +168,12 @@ void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indic
     body(point);
     return SmallVector<Lanes>();
   });
-  evaluator.forget();
   barrier();
 }
 
-// What is kept dominates the rest of its block and the blocks in it.
+// What a thread knows of its own elements dominates the rest of its block and the blocks in it.
 bool SimtEmitter::block(Block &block) {
-  lower::Evaluator::Memo outer = evaluator.kept;
+  lower::Evaluator::OwnedScope scope(evaluator);
   if (!isa<tile::KernelOp>(block.getParentOp()))
     hazards.lose();
   bool ok = KernelEmitter::block(block);
@@ -171,7 +181,6 @@ bool SimtEmitter::block(Block &block) {
   if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() &&
       llvm::any_of(steps->second, [](const lower::Step &step) { return !step.op; }))
     barrier(); // the operands' index tiles are read next
-  evaluator.kept = std::move(outer);
   hazards.lose();
   exchangeRead[0] = exchangeRead[1] = true;
   return ok;
@@ -182,7 +191,7 @@ bool SimtEmitter::op(Operation *op) {
   bool scalarLoad = isa<tile::LoadOp>(op) && !isTile(op->getResult(0).getType()) && !cast<tile::LoadOp>(op).getIsVolatile();
   bool arithmetic = op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::none_of(op->getOperandTypes(), isTile) &&
                     llvm::none_of(op->getResultTypes(), isTile);
-  if (alone || arithmetic || isa<tile::AllocOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+  if (perThread || arithmetic || isa<tile::AllocOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
     return KernelEmitter::op(op);
   if (scalarLoad) {
     prepare({{lower::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}});
@@ -200,7 +209,7 @@ bool SimtEmitter::op(Operation *op) {
 }
 
 bool SimtEmitter::parallelOp(tile::ParallelOp op) {
-  if (alone)
+  if (perThread)
     return KernelEmitter::parallelOp(op);
   auto &b = e.b;
   Block &body = op.getBody().front();
@@ -213,12 +222,11 @@ bool SimtEmitter::parallelOp(tile::ParallelOp op) {
     total = b.CreateMul(total, size);
   }
   barrier();
-  alone = true;
-  llvm::BasicBlock *before = b.GetInsertBlock(), *loop = newBlock("parallel"), *exit = newBlock();
-  b.CreateCondBr(b.CreateICmpSLT(thread, total), loop, exit);
-  b.SetInsertPoint(loop);
-  llvm::PHINode *i = b.CreatePHI(b.getInt64Ty(), 2);
-  i->addIncoming(thread, before);
+  perThread = true;
+  llvm::BasicBlock *head = newBlock("parallel"), *exit = newBlock();
+  lower::Loop loop(b, head, exit);
+  loop.enter(b.CreateICmpSLT(thread, total));
+  llvm::PHINode *i = loop.carry(thread);
   llvm::Value *rest = i;
   for (int d = int(extents.size()) - 1; d >= 0; --d) {
     llvm::Type *type = e.valueType(body.getArgument(d).getType());
@@ -227,23 +235,22 @@ bool SimtEmitter::parallelOp(tile::ParallelOp op) {
   }
   bool ok = block(body);
   llvm::Value *next = b.CreateAdd(i, e.i64(threads));
-  i->addIncoming(next, b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpSLT(next, total), loop, exit);
-  b.SetInsertPoint(exit);
-  alone = false;
+  loop.repeat(next, b.CreateICmpSLT(next, total));
+  loop.leave();
+  perThread = false;
   barrier();
   return ok;
 }
 
 void SimtEmitter::atomically(Operation *op, Value place, llvm::function_ref<llvm::Value *(llvm::Value *, Indices)> update) {
-  if (alone || isa<RankedTensorType>(op->getResult(0).getType()))
+  if (perThread || isa<RankedTensorType>(op->getResult(0).getType()))
     return KernelEmitter::atomically(op, place, update);
   barrier(); // what the program wrote before comes first
   llvm::Value *slot = exchange(0, e.i64(0));
   when(e.b.CreateICmpEQ(thread, e.i64(0)), [&] {
-    alone = true;
+    perThread = true;
     KernelEmitter::atomically(op, place, update);
-    alone = false;
+    perThread = false;
     e.b.CreateStore(e.toMemory(evaluator.scalars[op->getResult(0)], op->getResult(0).getType()), slot);
   });
   barrier();
@@ -275,7 +282,7 @@ void SimtEmitter::histogramOp(tile::HistogramOp op) {
 
 // Each element counts those that come before it: many comparisons, but all at once.
 void SimtEmitter::sortOp(tile::SortOp op) {
-  if (alone)
+  if (perThread)
     return KernelEmitter::sortOp(op);
   auto &b = e.b;
   ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
@@ -299,18 +306,20 @@ void SimtEmitter::sortOp(tile::SortOp op) {
 }
 
 void SimtEmitter::dotOp(Operation *op) {
-  if (alone)
+  if (perThread)
     return refuse(op, "multiply tiles in code that each thread runs for itself");
   const MmaPlan &product = blockPlan.product(op);
   llvm::Value *staging = blockPlan.stagesInResult(product)
                              ? evaluator.scratchPointer(plan.storage.lookup(op->getResult(0)))
                              : e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, blockPlan.stagingOffset());
+  auto inRegisters = registerTiles.find(plan.storage.lookup(op->getResult(0)));
   MmaEmitter emitter(*this, machine, thread, threads, product, staging, op);
+  if (inRegisters != registerTiles.end())
+    emitter.result = inRegisters->second.variables;
   if (product.a.inRegisters) {
     const ThreadMap &map = blockPlan.maps.find({product.m, product.k})->second;
     for (int64_t chunk = 0; chunk < map.chunks; ++chunk) {
-      evaluator.lanes = map.width;
-      evaluator.limit = nullptr;
+      lower::Evaluator::Vector vector(evaluator, map.width);
       emitter.factor.push_back(e.splat(evaluator.value(product.a.tile, pointAt(pointsOf(map), chunk, map.sizes)), map.width));
     }
   }

@@ -16,7 +16,7 @@ inline uint64_t tileBytes(const CudaTarget &target) { return target.sharedBytes 
 
 /// Scalar code runs in every thread alike; effects on memory happen once. Stored tiles lie in registers where the plan says so, else in
 /// shared memory; threads wait for each other where one may need what another one wrote.
-class SimtEmitter : public lower::KernelEmitter {
+class SimtEmitter : public lower::KernelEmitter, lower::ThreadModel {
 public:
   SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target, BlockMachine &machine);
   /// Adds the kernel to the module; failure after an error was reported.
@@ -39,6 +39,10 @@ protected:
   void assertOp(tile::AssertOp op) override;
 
 private:
+  lower::MemoryPort &memory() override { return machine; }
+  bool mayBeWritten(mlir::Value place) const override;
+  llvm::AllocaInst *variableOf(int buffer, llvm::ArrayRef<int64_t> shape, Indices point) const override;
+
   // simt_threads.cpp
   void threadsOp(tile::ThreadsOp op);
   void shuffleOp(tile::ShuffleOp op);
@@ -82,9 +86,14 @@ private:
     llvm::Value *lastExists = nullptr;                            // ragged maps: the thread has the last chunk
     llvm::Value *first = nullptr;                                 // maps with copies: no other thread's copy comes before
   };
+  /// A stored tile in variables of the thread: which one by the indices' bases, dimensions of size 1 left out.
+  struct RegisterTile {
+    llvm::SmallVector<llvm::AllocaInst *> variables;
+    const std::map<llvm::SmallVector<llvm::Value *, 2>, unsigned> *slots = nullptr;
+  };
   const Points &pointsOf(const ThreadMap &map);
   lower::Point pointAt(const Points &points, unsigned chunk, llvm::ArrayRef<int64_t> shape);
-  void holdTiles();
+  void makeRegisterTiles();
   void mappedNest(const lower::Nest &nest, const ThreadMap &map);
   llvm::SmallVector<mlir::Value> loadsOf(const lower::Nest &nest, const ThreadMap &map) const;
   void commitChunk(const lower::Nest &nest, const ThreadMap &map, unsigned chunk, llvm::ArrayRef<lower::Lanes> values);
@@ -95,7 +104,7 @@ private:
 
   void numberProgram(llvm::Value *program);
   /// How many blocks of this kernel a multiprocessor should have room for.
-  unsigned blocksAbreast();
+  unsigned residentBlocks();
 
   /// What a nest reads and writes of memory that threads share.
   Footprint footprintOf(const lower::Nest &nest) const;
@@ -109,7 +118,7 @@ private:
 
   void refuse(mlir::Operation *op, const char *what);
   void barrier() {
-    if (alone)
+    if (perThread)
       return;
     machine.barrier(e);
     hazards.settled();
@@ -122,14 +131,16 @@ private:
   BlockMachine &machine;
   Hazards hazards;
   unsigned threads;
-  bool alone = false; // inside code that each thread runs for itself
+  bool perThread = false; // inside code that each thread runs for itself
   llvm::Value *thread = nullptr, *reports = nullptr;
   std::vector<ReportSite> sites;
   uint64_t exchangeOffset = 0; // shared memory in which threads of a block hand values to each other
   uint64_t sumsOffset = 0;     // two areas more, for the reductions of mapped nests
   bool exchangeRead[2] = {};   // of those areas: some thread may still read it
   llvm::Instruction *entryEnd = nullptr;
+  Footprint everything; // that the kernel touches
   std::map<const ThreadMap *, Points> points;
+  llvm::DenseMap<int, RegisterTile> registerTiles; // by buffer
 };
 
 } // namespace tilery::cuda

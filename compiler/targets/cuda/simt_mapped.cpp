@@ -23,7 +23,7 @@ lower::MemoryClass tileClass() { return {lower::MemoryClass::Buffer, &storedTile
 Footprint SimtEmitter::footprintOf(const Nest &nest) const {
   Footprint footprint;
   auto isStored = [&](Value value) { return !plan.isVirtual(value); };
-  auto inRegisters = [&](int buffer) { return evaluator.held.contains(buffer); };
+  auto inRegisters = [&](int buffer) { return registerTiles.contains(buffer); };
   auto loads = [&](Operation *op) {
     if (auto load = dyn_cast_or_null<tile::LoadOp>(op))
       footprint.reads.push_back(lower::classOfPlace(load.getPlace()));
@@ -92,7 +92,7 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
   };
   auto moving = [&](llvm::Value *base, int64_t multiple, int64_t step) {
     Index index{base, step, nullptr, 0, multiple};
-    index.kept = true;
+    index.owned = true;
     return index;
   };
   size_t rank = map.sizes.size();
@@ -124,7 +124,7 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
       indices.back() = moving(nullptr, map.width, map.width > 1);
     if (rank == 1) {
       indices.back().base = once(column, passed * map.width);
-    } else if (rank > 1 && map.threads % inRow == 0) { // whole rows abreast
+    } else if (rank > 1 && map.threads % inRow == 0) { // whole rows side by side
       indices.back().base = once(column, 0);
       rowNumber = once(row, passed / inRow);
     } else if (rank > 1 && inRow % map.threads == 0) { // a part of a row at a time
@@ -162,19 +162,19 @@ Point SimtEmitter::pointAt(const Points &points, unsigned chunk, ArrayRef<int64_
   return point;
 }
 
-void SimtEmitter::holdTiles() {
+void SimtEmitter::makeRegisterTiles() {
   auto &b = e.b;
   for (int buffer = 0, n = plan.buffers.size(); buffer < n; ++buffer) {
-    const ThreadMap *map = blockPlan.held.lookup(buffer);
+    const ThreadMap *map = blockPlan.inRegisters.lookup(buffer);
     if (!map)
       continue;
-    lower::Evaluator::Held &held = evaluator.held[buffer];
-    held.slots = &pointsOf(*map).slots;
+    RegisterTile &tile = registerTiles[buffer];
+    tile.slots = &pointsOf(*map).slots;
     llvm::IRBuilderBase::InsertPointGuard guard(b);
     b.SetInsertPoint(entryEnd);
     llvm::Type *type = e.vectorOf(e.valueType(plan.buffers[buffer].element), map->width);
     for (int64_t k = 0; k < map->chunks; ++k)
-      held.parts.push_back(b.CreateAlloca(type)); // LLVM makes registers of them
+      tile.variables.push_back(b.CreateAlloca(type)); // LLVM makes registers of them
   }
 }
 
@@ -288,7 +288,7 @@ void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &su
         value =
             movedBetweenThreads(value, [&](llvm::Value *part) { return machine.shuffleFrom(e, part, leader, b.getInt32(-1)); });
   }
-  evaluator.lanes = 1;
+  lower::Evaluator::Vector single(evaluator, 1);
   const Points &p = pointsOf(map);
   for (RowSums::Sum &sum : sums.sums) {
     uint64_t axis = sum.reduce.getAxis();
@@ -303,7 +303,7 @@ void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &su
           continue;
         }
         int buffer = sum.sink->buffers[i];
-        bool inRegisters = evaluator.held.contains(buffer);
+        bool inRegisters = registerTiles.contains(buffer);
         llvm::Value *leads = map.sizes.size() <= 1 ? b.CreateICmpEQ(thread, e.i64(0))
                                                    : b.CreateICmpEQ(b.CreateAnd(thread, e.i64(members - 1)), e.i64(0));
         when(inRegisters ? nullptr : e.band(leads, p.first),
@@ -345,23 +345,20 @@ void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map) {
     if (sink.kind == Sink::Reduce)
       sums.sums.push_back({&sink, cast<tile::ReduceOp>(sink.op), std::vector<SmallVector<Lanes>>(size_t(sums.rows.count))});
     else
-      shared |= !llvm::all_of(sink.buffers, [&](int b) { return evaluator.held.contains(b); }) || sink.buffers.empty();
+      shared |= !llvm::all_of(sink.buffers, [&](int b) { return registerTiles.contains(b); }) || sink.buffers.empty();
   }
-  auto at = [&](int64_t chunk) {
-    evaluator.lanes = map.width;
-    evaluator.limit = chunk + 1 == map.chunks ? p.lastExists : nullptr;
-    return pointAt(p, chunk, nest.shape);
-  };
+  auto limit = [&](int64_t chunk) { return chunk + 1 == map.chunks ? p.lastExists : nullptr; };
   SmallVector<Value> loads = loadsOf(nest, map);
   int64_t batch = std::max<int64_t>(1, elementsAtOnce / int64_t(map.width * std::max<size_t>(1, loads.size())));
   for (int64_t k = 0; k < map.chunks; ++k) {
     if (k % batch == 0) // no store stands between the loads that follow
       for (int64_t next = k; next < std::min(k + batch, map.chunks); ++next)
         for (Value load : loads) {
-          at(next);
+          lower::Evaluator::Vector vector(evaluator, map.width, limit(next));
           evaluator.value(load, pointAt(p, next, tile::shapeOf(load.getType())));
         }
-    SmallVector<Lanes> values = valuesOf(nest, at(k)), reduced;
+    lower::Evaluator::Vector vector(evaluator, map.width, limit(k));
+    SmallVector<Lanes> values = valuesOf(nest, pointAt(p, k, nest.shape)), reduced;
     if (map.copies() && shared)
       barrier(); // all copies have read what one of them overwrites
     commitChunk(nest, map, k, values);
@@ -374,7 +371,6 @@ void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map) {
     }
     accumulate(sums, k, reduced);
   }
-  evaluator.limit = nullptr;
   if (!sums.sums.empty() && !evaluator.failed)
     finishRows(nest, map, sums);
 }

@@ -87,7 +87,7 @@ void SimtEmitter::commit(const Nest &nest, const Sink &sink, const Point &point,
     where = evaluator.bufferAddress(store.getBuffer(), point);
     if (store.getMask())
       where.exists = e.band(where.exists, evaluator.value(store.getMask(), point));
-  } else if (evaluator.held.contains(sink.buffers[0])) {
+  } else if (registerTiles.contains(sink.buffers[0])) {
     return evaluator.writeStored(sink.buffers[0], nest.shape, point, value);
   } else {
     where = evaluator.scratchAddress(sink.buffers[0], nest.shape, point);
@@ -99,21 +99,22 @@ void SimtEmitter::commit(const Nest &nest, const Sink &sink, const Point &point,
 SmallVector<Lanes> SimtEmitter::valuesOf(const Nest &nest, const Point &point) {
   SmallVector<Lanes> values;
   for (const Sink &sink : nest.sinks) {
-    if (sink.kind == Sink::Define)
-      values.push_back(evaluator.unwritten[sink.value] = evaluator.define(sink.value, point));
-    else if (sink.kind == Sink::Copy && !sink.value)
+    if (sink.kind == Sink::Define) {
+      values.push_back(evaluator.define(sink.value, point));
+      evaluator.defined(sink.value, values.back());
+    } else if (sink.kind == Sink::Copy && !sink.value) {
       values.push_back(evaluator.readStored(sink.source, nest.shape, point));
-    else
+    } else {
       for (Value value : sourcesOf(sink))
         values.push_back(evaluator.value(value, point));
+    }
   }
-  evaluator.unwritten.clear();
+  evaluator.allWritten();
   return values;
 }
 
 void SimtEmitter::body(const Nest &nest, const Point &point, unsigned width, SmallVectorImpl<Lanes> &reduced) {
-  evaluator.lanes = width;
-  evaluator.limit = nullptr;
+  lower::Evaluator::Vector vector(evaluator, width);
   SmallVector<Lanes> values = valuesOf(nest, point); // all before any is written: a tile carried in place may be read by others
   const Lanes *next = values.begin();
   for (const Sink &sink : nest.sinks) {
@@ -140,12 +141,12 @@ void SimtEmitter::boundedBody(const Nest &nest, const Point &point, unsigned dim
   llvm::BasicBlock *whole = newBlock("whole"), *partial = newBlock("partial"), *after = newBlock();
   b.CreateCondBr(sure, whole, partial);
   b.SetInsertPoint(whole);
-  size_t knownBefore = evaluator.known.size();
-  evaluator.known.append(bounds.begin(), bounds.end());
   SmallVector<Lanes> fast, slow;
-  body(nest, point, width, fast);
-  evaluator.known.resize(knownBefore);
-  evaluator.forgetBody();
+  {
+    lower::Evaluator::Region region(evaluator);
+    lower::Evaluator::Assumption hold(evaluator, bounds);
+    body(nest, point, width, fast);
+  }
   llvm::BasicBlock *wholeEnd = b.GetInsertBlock();
   b.CreateBr(after);
   b.SetInsertPoint(partial);
@@ -153,8 +154,8 @@ void SimtEmitter::boundedBody(const Nest &nest, const Point &point, unsigned dim
     Point single(point);
     single[dim] = Index{b.CreateAdd(point[dim].base, e.i64(lane)), 0, nullptr, evaluator.level(), 1, int(dim)};
     SmallVector<Lanes> values;
+    lower::Evaluator::Region region(evaluator);
     body(nest, single, 1, values);
-    evaluator.forgetBody();
     for (auto [i, value] : llvm::enumerate(values)) {
       if (lane == 0)
         slow.push_back(llvm::PoisonValue::get(e.vectorOf(value->getType(), width)));
@@ -173,16 +174,14 @@ void SimtEmitter::boundedBody(const Nest &nest, const Point &point, unsigned dim
 }
 
 bool SimtEmitter::nest(const Nest &nest) {
-  if (alone)
+  if (perThread)
     return KernelEmitter::nest(nest);
   Footprint footprint = footprintOf(nest);
-  evaluator.forget();
-  evaluator.known.clear();
+  lower::Evaluator::Body scope(evaluator);
   if (const ThreadMap *map = blockPlan.mapped.lookup(&nest)) {
     prepare(footprint);
     mappedNest(nest, *map);
     hazards.add(footprint); // barriers within it come before its last writes
-    evaluator.forget();
     return !evaluator.failed;
   }
   SmallVector<uint64_t> axes;
@@ -202,12 +201,10 @@ bool SimtEmitter::nest(const Nest &nest) {
     for (const Sink &sink : nest.sinks)
       if (sink.kind == Sink::Reduce ? cast<tile::ReduceOp>(sink.op).getAxis() == axis : axis == axes.front())
         part.sinks.push_back(sink);
+    lower::Evaluator::Region region(evaluator);
     reduceNest(part, axis);
-    evaluator.forget();
     barrier();
   }
-  evaluator.forget();
-  evaluator.known.clear();
   return !evaluator.failed;
 }
 
@@ -283,7 +280,7 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
   bool halves = along && width == 1 && length > 32;
   int64_t partials = along ? std::min<int64_t>(64, llvm::PowerOf2Ceil(length)) : 1;
   int64_t group = along ? partials / width / (halves ? 2 : 1) : 1; // threads that share a row
-  int64_t abreast = threads / group;                               // rows at a time
+  int64_t rowsAtOnce = threads / group;
   SmallVector<KnownBound> bounds = boundsOf(nest);
   // What is known of a row is tested inside the loop along it, too late for what is computed once a row.
   llvm::erase_if(bounds, [&](const KnownBound &bound) { return bound.loop != int(axis); });
@@ -306,7 +303,7 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
 
   llvm::Value *member = b.CreateURem(thread, e.i64(group)), *own = b.CreateUDiv(thread, e.i64(group));
   // Every thread makes the same number of rounds, for barriers and shuffles want all of them.
-  nests.loop(e.i64(0), e.i64(rows), abreast, false, {}, [&](llvm::Value *round, ArrayRef<Lanes>) {
+  nests.loop(e.i64(0), e.i64(rows), rowsAtOnce, false, {}, [&](llvm::Value *round, ArrayRef<Lanes>) {
     llvm::Value *row = b.CreateAdd(round, own);
     llvm::Value *active = b.CreateICmpSLT(row, e.i64(rows));
     Point rowPoint = pointOf(rowShape, row);
@@ -368,7 +365,8 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
         continue;
       }
       when(b.CreateAnd(active, b.CreateICmpEQ(member, e.i64(0))), [&] {
-        evaluator.lanes = 1;
+        lower::Evaluator::Vector single(evaluator, 1);
+        lower::Evaluator::Region region(evaluator);
         SmallVector<int64_t> shape(nest.shape);
         shape.erase(shape.begin() + axis);
         Point where(rowPoint);
@@ -376,7 +374,6 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
         for (auto [buffer, value] : llvm::zip(sink->buffers, values))
           evaluator.store(evaluator.scratchAddress(buffer, shape, where), value);
       });
-      evaluator.forgetBody();
     }
     return SmallVector<Lanes>();
   });

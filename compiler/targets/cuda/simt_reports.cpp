@@ -15,7 +15,7 @@ llvm::Value *SimtEmitter::newReport(uint64_t bytes) {
                              b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), reports, offsetof(TileryReports, used)), e.i64(bytes),
                              llvm::MaybeAlign(8), llvm::AtomicOrdering::Monotonic);
   };
-  if (alone)
+  if (perThread)
     return take();
   llvm::Value *slot = exchange(0, e.i64(0));
   barrier();
@@ -48,9 +48,9 @@ void SimtEmitter::printOp(tile::PrintOp op) {
   llvm::Value *offset = b.CreateAdd(newReport(bytes), e.i64(sizeof(TileryReports)));
   llvm::Value *record = b.CreateGEP(b.getInt8Ty(), reports, offset);
   auto at = [&](uint64_t bytes) { return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), record, bytes); };
-  evaluator.forget();
+  lower::Evaluator::Region region(evaluator);
   when(b.CreateICmpSLE(offset, e.i64(int64_t(TILERY_REPORT_BYTES) - int64_t(bytes))), [&] {
-    when(alone ? nullptr : b.CreateICmpEQ(thread, e.i64(0)), [&] {
+    when(perThread ? nullptr : b.CreateICmpEQ(thread, e.i64(0)), [&] {
       b.CreateStore(programId, at(offsetof(TileryReport, program)));
       b.CreateStore(b.getInt32(number), at(offsetof(TileryReport, site)));
       b.CreateStore(b.getInt32(bytes), at(offsetof(TileryReport, bytes)));
@@ -69,7 +69,6 @@ void SimtEmitter::printOp(tile::PrintOp op) {
       });
     }
   });
-  evaluator.forget();
 }
 
 void SimtEmitter::reportFailure(unsigned site) {
@@ -95,7 +94,7 @@ void SimtEmitter::assertOp(tile::AssertOp op) {
   sites.push_back(std::move(site));
 
   llvm::Value *slot = exchange(0, e.i64(0));
-  if (!alone) {
+  if (!perThread) {
     barrier();
     when(b.CreateICmpEQ(thread, e.i64(0)), [&] { b.CreateStore(b.getInt32(0), slot); });
   }
@@ -104,13 +103,13 @@ void SimtEmitter::assertOp(tile::AssertOp op) {
     if (op.getMask())
       fails = b.CreateAnd(fails, evaluator.value(op.getMask(), point));
     when(fails, [&] {
-      if (alone)
+      if (perThread)
         reportFailure(number);
       else
         b.CreateAtomicRMW(llvm::AtomicRMWInst::Or, slot, b.getInt32(1), llvm::MaybeAlign(4), llvm::AtomicOrdering::Monotonic);
     });
   });
-  if (alone)
+  if (perThread)
     return;
   llvm::Value *failed = b.CreateICmpNE(b.CreateLoad(b.getInt32Ty(), slot), b.getInt32(0));
   barrier();

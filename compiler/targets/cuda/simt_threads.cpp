@@ -50,12 +50,12 @@ void SimtEmitter::threadsOp(tile::ThreadsOp op) {
   if (checked.wasInterrupted())
     return;
   barrier();
-  bool outer = std::exchange(alone, true);
+  bool outer = std::exchange(perThread, true);
   when(all ? nullptr : b.CreateICmpSLT(thread, e.i64(op.getCount())), [&] {
     evaluator.scalars[op.getBody().getArgument(0)] = b.CreateTrunc(thread, b.getInt32Ty());
     evaluator.failed |= !block(op.getBody().front());
   });
-  alone = outer;
+  perThread = outer;
   barrier();
 }
 

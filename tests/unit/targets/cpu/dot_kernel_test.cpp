@@ -60,15 +60,15 @@ std::unique_ptr<llvm::orc::LLJIT> load(const std::string &object) {
 TEST(DotKernel, CutsWithoutWaste) {
   const CpuTarget &avx2 = *findTarget("avx2");
   DotBlocking b = chooseBlocking(avx2, 128, 256, 64, 32);
-  EXPECT_EQ(b.rows.pieces, 22u);
-  EXPECT_EQ(b.rows.start(b.rows.pieces), 128u);
+  EXPECT_EQ(b.rows.slivers, 22u);
+  EXPECT_EQ(b.rows.start(b.rows.slivers), 128u);
   EXPECT_EQ(b.columns.width, 16u);
-  EXPECT_EQ(b.columns.pieces, 16u);
+  EXPECT_EQ(b.columns.slivers, 16u);
   EXPECT_EQ(b.unroll, 4u);
   b = chooseBlocking(avx2, 7, 40, 6, 32);
   EXPECT_EQ(b.rows.start(1), 4u);
   EXPECT_EQ(b.rows.start(2), 7u);
-  EXPECT_EQ(b.columns.start(b.columns.pieces), 40u);
+  EXPECT_EQ(b.columns.start(b.columns.slivers), 40u);
   EXPECT_EQ(b.unroll, 2u);
   b = chooseBlocking(avx2, 1, 3, 1, 32);
   EXPECT_EQ(b.columns.start(1), 8u);
@@ -86,8 +86,8 @@ TEST(DotKernel, RegistersOnly) {
     const CpuTarget &target = *findTarget(c.target);
     const char *multiply = c.pairs ? "vdpbf16ps" : "vfmadd";
     DotBlocking blocking = chooseBlocking(target, c.m, c.n, 64, c.isDouble ? 64 : 32, c.pairs);
-    ASSERT_EQ(blocking.rows.pieces, 1u);
-    ASSERT_EQ(blocking.columns.pieces, 1u);
+    ASSERT_EQ(blocking.rows.slivers, 1u);
+    ASSERT_EQ(blocking.columns.slivers, 1u);
     Compiled code(target, blocking, c.isDouble, c.m, c.n);
     std::string loop = code.loop(multiply);
     EXPECT_EQ(llvm::StringRef(loop).count(multiply), c.fmas * blocking.unroll) << c.target;

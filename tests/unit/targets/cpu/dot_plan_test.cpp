@@ -85,8 +85,8 @@ TEST_F(DotPlanTest, TheResultIsWrittenAtOnceWhereNothingElseTouchesItsMemory) {
 }
 
 TEST_F(DotPlanTest, PackingTransposesWhatIsContiguousAlongK) {
-  EXPECT_FALSE(plan(product("f32"))->b.across);
-  EXPECT_TRUE(plan(product("f32", "", "", "%one, %n"))->b.across);
+  EXPECT_FALSE(plan(product("f32"))->b.kMajor);
+  EXPECT_TRUE(plan(product("f32", "", "", "%one, %n"))->b.kMajor);
 }
 
 TEST_F(DotPlanTest, PairsOfBf16WhereTheMachineIsFastAtThem) {

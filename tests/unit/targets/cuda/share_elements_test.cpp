@@ -75,7 +75,7 @@ TEST_F(ShareElements, VectorsAreAsWideAsAccessesAreAligned) {
 TEST_F(ShareElements, AStoredTileStaysInRegistersWhereThreadsReadTheirOwnElements) {
   cuda::BlockPlan block = plan(elementwise(1024, aligned, "", softmax));
   ASSERT_FALSE(block.plan.buffers.empty());
-  EXPECT_EQ(block.held.size(), block.plan.buffers.size());
+  EXPECT_EQ(block.inRegisters.size(), block.plan.buffers.size());
   EXPECT_EQ(block.plan.arenaBytes, 64u) << "nothing is left in shared memory";
 }
 
@@ -86,6 +86,6 @@ TEST_F(ShareElements, ATileThatOtherThreadsReadLiesInSharedMemory) {
                        "  %back = arith.subi %last, %lanes : tensor<$Nxi32>\n"
                        "  %b = tile.take %e, %back axis 0 : $T, tensor<$Nxi32> -> $T\n";
   cuda::BlockPlan block = plan(elementwise(1024, aligned, "", turned));
-  EXPECT_TRUE(block.held.empty());
+  EXPECT_TRUE(block.inRegisters.empty());
   EXPECT_GE(block.plan.arenaBytes, 4096u);
 }

@@ -1,0 +1,76 @@
+// What is known about the bounds of the accesses that a nest makes.
+#include "compiler/lower/nest.h"
+
+using namespace mlir;
+
+namespace tilery::lower {
+
+void NestEmitter::collectPlaceBounds(Value place, ArrayRef<int> loops, SmallVectorImpl<KnownBound> &bounds) const {
+  auto access = place.getDefiningOp<tile::AccessOp>();
+  if (!access)
+    return;
+  for (unsigned d = 0; d < loops.size(); ++d) {
+    OperandRange bound = access.getBound(d);
+    if (bound.size() != 2 || loops[d] < 0)
+      continue;
+    bool known =
+        llvm::any_of(bounds, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == loops[d]; });
+    if (!known)
+      bounds.push_back({bound[0], bound[1], loops[d]});
+  }
+}
+
+void NestEmitter::collectBounds(Value value, ArrayRef<int> loops, SmallVectorImpl<KnownBound> &bounds,
+                                llvm::SmallPtrSetImpl<const void *> &seen) const {
+  Operation *op = value.getDefiningOp();
+  if (!isa<RankedTensorType>(value.getType()) || !op || !evaluator.plan.isVirtual(value) || !seen.insert(op).second)
+    return;
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    collectPlaceBounds(load.getPlace(), loops, bounds);
+    if (load.getOther())
+      collectBounds(load.getOther(), loops, bounds, seen);
+    return;
+  }
+  SmallVector<int> inner(loops);
+  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
+    inner.erase(inner.begin() + expand.getAxis());
+  } else if (isa<tile::BroadcastOp>(op)) {
+    for (auto [loop, size] : llvm::zip(inner, tile::shapeOf(op->getOperand(0).getType())))
+      loop = size == 1 ? -1 : loop;
+  } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
+    for (auto [d, source] : llvm::enumerate(permute.getOrder()))
+      inner[source] = loops[d];
+  } else if (!isElementwise(op)) {
+    return;
+  }
+  for (Value operand : op->getOperands())
+    collectBounds(operand, inner, bounds, seen);
+}
+
+// All sinks store only lanes lo <= i < hi of the dimension: the others need not be computed.
+bool NestEmitter::restriction(unsigned dim, KnownBound &bound) const {
+  bool first = true;
+  for (const Sink &sink : nest->sinks) {
+    auto store = sink.kind == Sink::Store ? cast<tile::StoreOp>(sink.op) : tile::StoreOp();
+    auto access = store ? store.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    if (!access || access.getBound(dim).size() != 2)
+      return false;
+    KnownBound own{access.getBound(dim)[0], access.getBound(dim)[1], int(dim)};
+    if (!first && (own.lo != bound.lo || own.hi != bound.hi))
+      return false;
+    bound = own;
+    first = false;
+  }
+  return true;
+}
+
+NestEmitter::Range NestEmitter::clamp(const KnownBound &bound, int64_t size) {
+  auto &b = e.b;
+  llvm::Value *lo = evaluator.wide(bound.lo), *hi = evaluator.wide(bound.hi);
+  auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(lo);
+  lo = fixed ? e.i64(std::clamp<int64_t>(fixed->getSExtValue(), 0, size))
+             : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, lo, e.i64(0));
+  return {lo, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi, e.i64(size))};
+}
+
+} // namespace tilery::lower

@@ -1,0 +1,62 @@
+#pragma once
+// The emission of one dot or contraction. dot.cpp: tiles of the result, the loop over K; dot_panels.cpp: operands into panels.
+#include "compiler/targets/cpu/dot.h"
+#include "compiler/targets/cpu/dot_pack.h"
+
+namespace tilery::cpu {
+
+class DotEmitter {
+public:
+  DotEmitter(Evaluator &ev, mlir::Operation *op, const DotPlan &plan, const DotSurroundings &around)
+      : ev(ev), e(ev.e), b(ev.e.b), op(op), around(around), plan(plan), contract(mlir::dyn_cast<tile::ContractOp>(op)),
+        compute(e.valueType(plan.compute)), bytes(compute->getScalarSizeInBits() / 8) {}
+
+  void run();
+
+private:
+  llvm::Value *i64(int64_t value) { return b.getInt64(value); }
+  llvm::Value *element(llvm::Value *base, llvm::Value *index) { return b.CreateInBoundsGEP(compute, base, index); }
+  void emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *steps);
+  llvm::Value *depthInUse(llvm::Value *to, llvm::Value *depth);
+  void emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *used, llvm::Value *tile,
+                 llvm::Value *accumulate);
+  llvm::Value *placeOfStore(llvm::Value *steps, llvm::Value *&place, llvm::Value *&stride);
+  llvm::Value *liveSlivers(bool ofRows);
+  void forSlivers(bool ofRows, llvm::function_ref<void(llvm::Value *sliver, llvm::Value *first, unsigned width)> body);
+  void forWidth(const Cut &cut, llvm::Value *sliver, llvm::function_ref<void(unsigned width)> body);
+  llvm::Value *startOf(const Cut &cut, llvm::Value *sliver);
+  const Cut &cut(bool ofRows) const { return ofRows ? plan.blocking.rows : plan.blocking.columns; }
+  const Cut &cut(const DotOperand &operand) const { return cut(operand.isA); }
+  int64_t stepsPerPiece() const { return std::max<int64_t>(1, 64 / plan.k); }
+  llvm::Value *piecesOf(const DotOperand &operand, llvm::Value *from, llvm::Value *to);
+
+  /// One operand's panel for steps [from, to): its memory, complete.
+  llvm::Value *panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to, llvm::Value *&handle);
+  void packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch, llvm::Value *from,
+                 llvm::Value *to);
+  void enterStep(llvm::Value *step);
+  void packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch);
+  llvm::Value *fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
+                     bool lanesAlongK);
+  llvm::Value *fetchPairs(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *pair, unsigned n,
+                          bool lanesAlongK, bool half);
+  llvm::Value *toCompute(llvm::Value *value, const DotOperand &operand, unsigned n);
+  llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, llvm::SmallVectorImpl<KnownBound> &known);
+  llvm::Value *consecutive(mlir::Value indices, const Sliver &sliver);
+  int64_t number();
+  void convertTile(mlir::Type from, llvm::Value *source, mlir::Type to, llvm::Value *target);
+
+  Evaluator &ev;
+  Emitter &e;
+  llvm::IRBuilder<> &b;
+  mlir::Operation *op;
+  const DotSurroundings &around;
+  const DotPlan &plan;
+  tile::ContractOp contract;
+  llvm::Type *compute;
+  int64_t bytes;
+  llvm::Value *ldc = nullptr; // elements a row of where the products go
+  llvm::Value *live[2] = {};  // slivers of columns and of rows that hold something used, at least 1; null: all
+};
+
+} // namespace tilery::cpu

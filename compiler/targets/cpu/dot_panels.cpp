@@ -1,0 +1,265 @@
+// The operands of a product into panels: by the program, or once a launch by whoever comes first.
+#include "compiler/lower/loop.h"
+#include "compiler/targets/cpu/dot_emitter.h"
+
+using namespace mlir;
+
+namespace tilery::cpu {
+using mlir::Value;
+
+llvm::Value *DotEmitter::toCompute(llvm::Value *value, const DotOperand &operand, unsigned n) {
+  mlir::Type from = elementOf(operand.tile);
+  if (isa<FloatType>(from)) {
+    if (isSmallFloat(from))
+      value = e.widenFloat(value, from);
+    llvm::Type *type = e.vectorOf(compute, e.lanesOf(value));
+    value = b.CreateFPCast(value, type);
+  } else {
+    llvm::Type *type = e.vectorOf(compute, e.lanesOf(value));
+    value = operand.isUnsigned || from.isInteger(1) ? b.CreateZExtOrTrunc(value, type) : b.CreateSExtOrTrunc(value, type);
+  }
+  return e.splat(value, n);
+}
+
+llvm::Value *DotEmitter::fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
+                               bool lanesAlongK) {
+  Evaluator::Vector vector(ev, n);
+  Point point;
+  unsigned rank = tile::shapeOf(operand.tile.getType()).size();
+  if (rank == 3)
+    point.push_back({batch, 0, nullptr, 0, 1, 0});
+  // Positions along the sliver are fixed while k runs.
+  Index other{position, !lanesAlongK && n > 1, nullptr, 0, 1, int(operand.isA ? rank - 2 : rank - 1)};
+  Index contracted{k, lanesAlongK && n > 1, nullptr, ev.level(), 1, int(operand.isA ? rank - 1 : rank - 2)};
+  if (operand.isA)
+    point.append({other, contracted});
+  else
+    point.append({contracted, other});
+  return ev.value(operand.tile, point);
+}
+
+// vdpbf16ps adds the product of the high halves first: they hold the earlier of two values, so that products are added in increasing K.
+llvm::Value *DotEmitter::fetchPairs(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *pair,
+                                    unsigned n, bool lanesAlongK, bool half) {
+  llvm::Type *words = e.vectorOf(b.getInt32Ty(), n);
+  llvm::Value *k = b.CreateMul(pair, i64(2)), *value;
+  if (lanesAlongK && !half) {
+    value = b.CreateBitCast(e.splat(fetch(operand, batch, position, k, 2 * n, true), 2 * n), words);
+    value = b.CreateIntrinsic(llvm::Intrinsic::fshl, {words}, {value, value, llvm::ConstantInt::get(words, 16)});
+  } else {
+    auto one = [&](llvm::Value *at) {
+      return b.CreateZExt(e.splat(fetch(operand, batch, position, at, n, lanesAlongK), n), words);
+    };
+    value = b.CreateShl(one(k), 16);
+    if (!half)
+      value = b.CreateOr(value, one(b.CreateAdd(k, i64(1))));
+  }
+  return b.CreateBitCast(value, e.vectorOf(compute, n));
+}
+
+/// True (at run time) if the index tiles below `indices` that lie in scratch count up by one over the sliver; the evaluator is told so.
+llvm::Value *DotEmitter::consecutive(Value indices, const Sliver &sliver) {
+  Operation *def = indices.getDefiningOp();
+  auto type = dyn_cast<RankedTensorType>(indices.getType());
+  if (!def || !type)
+    return nullptr;
+  if (ev.plan.isVirtual(indices)) {
+    llvm::Value *all = nullptr;
+    if (isElementwise(def))
+      for (Value operand : def->getOperands())
+        all = e.band(all, consecutive(operand, sliver));
+    return all;
+  }
+  if (type.getRank() != 1 || sliver.width == 1)
+    return nullptr;
+  Evaluator::Vector vector(ev, sliver.width);
+  llvm::Value *values = ev.value(indices, Index{sliver.first, 1, nullptr, 0});
+  llvm::Value *first = b.CreateExtractElement(values, uint64_t(0));
+  llvm::Value *expected = b.CreateAdd(e.splat(first, sliver.width), e.iota(first->getType(), sliver.width));
+  ev.assumeConsecutive(indices, b.CreateSub(b.CreateSExtOrTrunc(first, b.getInt64Ty()), sliver.first));
+  return b.CreateAndReduce(b.CreateICmpEQ(values, expected));
+}
+
+/// True (at run time) if every interval of the operand's own accesses covers the whole tile and the sliver's elements lie side by side;
+/// `known` lists the intervals. Null: nothing to ask.
+llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver, SmallVectorImpl<KnownBound> &known) {
+  llvm::Value *all = nullptr;
+  unsigned sliverDim = tile::shapeOf(operand.tile.getType()).size() - (operand.isA ? 2 : 1);
+  SmallVector<Value> work{operand.tile};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value tile = work.pop_back_val();
+    Operation *def = tile.getDefiningOp();
+    if (!def || !isa<RankedTensorType>(tile.getType()) || !ev.plan.isVirtual(tile) || !seen.insert(tile).second)
+      continue;
+    if (isElementwise(def))
+      llvm::append_range(work, def->getOperands());
+    auto load = dyn_cast<tile::LoadOp>(def);
+    auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    if (!access)
+      continue;
+    if (!operand.kMajor && !access.isStrided(sliverDim))
+      all = e.band(all, consecutive(access.getSteps()[sliverDim], sliver));
+    for (auto [d, size] : llvm::enumerate(tile::shapeOf(tile.getType()))) {
+      OperandRange bound = access.getBound(d);
+      if (bound.size() != 2)
+        continue;
+      known.push_back({bound[0], bound[1], int(d)});
+      llvm::Value *covers =
+          b.CreateAnd(b.CreateICmpSLE(ev.wide(bound[0]), i64(0)), b.CreateICmpSGE(ev.wide(bound[1]), i64(size)));
+      all = e.band(all, covers);
+    }
+  }
+  return all;
+}
+
+void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch) {
+  auto part = [&](const Sliver &sliver, int64_t first, int64_t count, bool half) {
+    PackSource source;
+    auto at = [&](bool alongK) {
+      return [&, alongK](llvm::Value *position, llvm::Value *k, unsigned n) {
+        if (first)
+          k = b.CreateAdd(k, i64(first));
+        return plan.pack == 2 ? fetchPairs(operand, batch, position, k, n, alongK, half)
+                              : toCompute(fetch(operand, batch, position, k, n, alongK), operand, n);
+      };
+    };
+    source.alongSliver = at(false);
+    source.alongK = at(true);
+    source.enterLoop = [&](llvm::Instruction *end) { ev.enterLoop(end); };
+    source.leaveLoop = [&] { ev.leaveLoop(); };
+    Evaluator::Region region(ev);
+    if (count)
+      packSliver(b, compute, plan.blocking.lanes, sliver, count, operand.kMajor, source);
+  };
+  auto pack = [&] {
+    part(sliver, 0, plan.k / plan.pack, false);
+    if (int64_t whole = plan.k / plan.pack; whole != plan.packedK()) {
+      Sliver last = sliver;
+      last.dst = element(sliver.dst, i64(whole * sliver.padded));
+      part(last, whole, 1, true);
+    }
+  };
+  auto general = [&] {
+    Evaluator::Body nothingKnown(ev);
+    pack();
+  };
+  Evaluator::Body body(ev);
+  SmallVector<KnownBound> bounds;
+  llvm::Value *whole = inside(operand, sliver, bounds);
+  if (!whole)
+    return general();
+  Evaluator::Assumption hold(ev, bounds);
+  emitIf(b, whole, pack, general);
+}
+
+void DotEmitter::enterStep(llvm::Value *step) {
+  if (!contract)
+    return;
+  ev.scalars[contract.getBody().front().getArgument(0)] = step;
+  Evaluator::Region region(ev);
+  around.emitBlock(contract.getBody().front());
+}
+
+// A piece of an operand that is contiguous along K is a sliver: few streams, each read to its end. Else it is some steps of K: every row
+// is read across all slivers before the next page.
+llvm::Value *DotEmitter::piecesOf(const DotOperand &operand, llvm::Value *from, llvm::Value *to) {
+  if (operand.kMajor)
+    return live[operand.isA] ? live[operand.isA] : i64(cut(operand).slivers);
+  return b.CreateUDiv(b.CreateAdd(b.CreateSub(to, from), i64(stepsPerPiece() - 1)), i64(stepsPerPiece()));
+}
+
+void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch,
+                           llvm::Value *from, llvm::Value *to) {
+  llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.packedK()));
+  unsigned unit = cut(operand).unit;
+  auto packAt = [&](llvm::Value *step, llvm::Value *first, unsigned width) {
+    unsigned padded = (width + unit - 1) / unit * unit;
+    llvm::Value *offset = b.CreateMul(b.CreateSub(step, from), i64(plan.packedK() * padded));
+    packStep(operand, {element(memory, b.CreateAdd(b.CreateMul(first, depth), offset)), first, width, padded}, batch);
+  };
+  if (!operand.kMajor) {
+    llvm::Value *begin = b.CreateAdd(from, b.CreateMul(piece, i64(stepsPerPiece())));
+    llvm::Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(begin, i64(stepsPerPiece())), to);
+    emitLoop(b, begin, end, 1, [&](llvm::Value *step) {
+      enterStep(step);
+      forSlivers(operand.isA, [&](llvm::Value *, llvm::Value *first, unsigned width) { packAt(step, first, width); });
+    });
+    return;
+  }
+  llvm::Value *first = startOf(cut(operand), piece);
+  forWidth(cut(operand), piece, [&](unsigned width) {
+    emitLoop(b, from, to, 1, [&](llvm::Value *step) {
+      enterStep(step);
+      packAt(step, first, width);
+    });
+  });
+}
+
+llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to,
+                               llvm::Value *&handle) {
+  llvm::Value *pieces = piecesOf(operand, from, to);
+  auto *ptr = b.getPtrTy();
+  auto *i64Type = b.getInt64Ty();
+  handle = nullptr;
+  if (!operand.shared) {
+    llvm::Value *memory = ev.scratchPointer(operand.panel.buffer);
+    emitLoop(b, i64(0), pieces, 1, [&](llvm::Value *piece) { packPiece(operand, memory, piece, batch, from, to); });
+    return memory;
+  }
+  // The key: which operand of the kernel, which part of K, where in the batch, and the scalars its elements depend on.
+  SmallVector<llvm::Value *> words{i64(number() * 2 + operand.isA), from, to, batch};
+  if (live[operand.isA])
+    words.push_back(live[operand.isA]); // a panel holds no more than the live slivers
+  for (Value scalar : operand.key) {
+    llvm::Value *value = ev.scalar(scalar);
+    if (value->getType()->isPointerTy())
+      value = b.CreatePtrToInt(value, i64Type);
+    else if (value->getType()->isFloatingPointTy())
+      value = b.CreateBitCast(value, b.getIntNTy(value->getType()->getPrimitiveSizeInBits()));
+    words.push_back(b.CreateZExtOrTrunc(value, i64Type));
+  }
+  llvm::Value *key;
+  {
+    llvm::IRBuilder<>::InsertPointGuard guard(b);
+    llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
+    b.SetInsertPoint(&entry, entry.begin());
+    key = b.CreateAlloca(llvm::ArrayType::get(i64Type, words.size()));
+  }
+  for (auto [i, word] : llvm::enumerate(words))
+    b.CreateStore(word, b.CreateConstInBoundsGEP1_64(i64Type, key, i));
+  llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.packedK()));
+  llvm::Value *size = b.CreateMul(depth, i64(int64_t(cut(operand).start(cut(operand).slivers)) * bytes));
+  auto runtime = [&](const char *name, llvm::Type *result, llvm::ArrayRef<llvm::Type *> types) {
+    return e.module.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
+  };
+  handle = b.CreateCall(runtime("tilery_rt_panel", ptr, {ptr, ptr, i64Type, i64Type, i64Type}),
+                        {around.launch, key, i64(words.size()), size, pieces});
+  llvm::Value *memory = b.CreateLoad(ptr, handle);
+  llvm::FunctionCallee next = runtime("tilery_rt_panel_piece", i64Type, {ptr, i64Type});
+  llvm::Value *first = b.CreateCall(next, {handle, i64(-1)});
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  auto *pack = llvm::BasicBlock::Create(b.getContext(), "pack", function),
+       *packed = llvm::BasicBlock::Create(b.getContext(), "packed", function);
+  Loop loop(b, pack, packed);
+  loop.enter(b.CreateICmpSGE(first, i64(0)));
+  llvm::PHINode *piece = loop.carry(first);
+  packPiece(operand, memory, piece, batch, from, to);
+  llvm::Value *following = b.CreateCall(next, {handle, piece});
+  loop.repeat(following, b.CreateICmpSGE(following, i64(0)));
+  loop.leave();
+  return memory;
+}
+
+/// Which dot of its kernel this is.
+int64_t DotEmitter::number() {
+  int64_t count = 0, own = 0;
+  op->getParentOfType<tile::KernelOp>().walk([&](Operation *each) {
+    if (each == op)
+      own = count;
+    count += isa<tile::DotOp, tile::ContractOp>(each);
+  });
+  return own;
+}
+
+} // namespace tilery::cpu
