@@ -5,13 +5,15 @@ from tilery._native import arrange
 from ..core.tile.types import int64, unwrap
 from ..core.tile.value import native, tensor, to_tensor, tracer, wrap
 from ..errors import error
+from . import elements
 
 
 class Parameter:
-    """One arranged argument of the kernel being traced. `tiles` gives places, `argument` indices into the source."""
+    """One arranged argument of the kernel being traced. `bind(merged, items)` gives its places and indices into the source:
+    with dimensions of the source merged where the call allows that, and dimensions of the tile indexed."""
 
-    def __init__(self, name, tensor, argument, tiles, pointer, extents, strides, environment):
-        self.name, self.tensor, self.argument, self.tiles = name, tensor, argument, tiles
+    def __init__(self, name, tensor, bind, pointer, extents, strides, environment):
+        self.name, self.tensor, self.bind = name, tensor, bind
         self.pointer, self.extents, self.strides, self.environment = pointer, extents, strides, environment
         levels, level = [tensor], tensor
         for _ in range(tensor.levels - 1):
@@ -20,6 +22,11 @@ class Parameter:
         self.levels = levels
         self.placed = False  # read or written through its arrangement, not only through `source`
         self.middle = sum(level.ndim for level in levels[1:-1])
+        self.rank = levels[-1].ndim if len(levels) > 1 else 0
+
+    @property
+    def tile_shape(self):
+        return list(self.bind(False, ()).tile_shape)
 
     @property
     def other(self):
@@ -107,14 +114,18 @@ class SourceView:
 
 
 class Arranged:
-    """A parameter, or `x[i]` of one. Each mention as a value reads memory anew; assigning to it writes."""
+    """A parameter, or `x[i]` of one. Each mention as a value reads memory anew; assigning to it writes.
+
+    :param indices: into the levels between the program and the tile, then into the tile: numbers, scalars, tiles of indices.
+    """
 
     def __init__(self, parameter, indices=None):
         self._parameter, self._indices = parameter, indices
 
     # -- memory ------------------------------------------------------------------------------------------------------
-    def _place(self):
-        parameter = self._parameter
+    def _selection(self):
+        """(indices for the arrangement, which dimensions of the tile it has indexed, tiles of indices into it or None)."""
+        parameter, indices = self._parameter, self._indices or ()
         if self._indices is None and parameter.middle:
             shape = tuple(level.ndim for level in parameter.levels[1:-1])
             raise error(
@@ -122,26 +133,45 @@ class Arranged:
                 f"`{parameter.name}` holds several tiles (levels of {shape} dimensions between the program's and the tile's)",
                 hint=f"index it: `{parameter.name}[" + ", ".join("ijklmn"[: parameter.middle]) + "]`",
             )
-        parameter.placed = True
-        return parameter.tiles.place(self._indices or ())
+        outer, inner = indices[: parameter.middle], indices[parameter.middle :]
+        ranges = [tracer().range_of(i) if elements.number(i) is None else None for i in inner]
+        if sum(r is not None for r in ranges) > 1 or any(elements.number(i) is None and not r for i, r in zip(inner, ranges)):
+            return outer, (), inner
+        return (*outer, *(i for i, r in zip(inner, ranges) if r is None)), tuple(ranges), None
+
+    def _shape(self):
+        """Of the tile that indices leave; None if they pick its lanes."""
+        _, items, lanes = self._selection()
+
+        return None if lanes is not None else list(self._parameter.bind(False, items).tile_shape)
 
     def _read(self):
-        return wrap(native().load_place(self._place(), self._parameter.other))
+        parameter = self._parameter
+        indices, items, lanes = self._selection()
+        parameter.placed = True
+        value = wrap(native().load_place(parameter.bind(True, items).place(indices), parameter.other))
+
+        return value if lanes is None else elements.picked(value, parameter.tile_shape, lanes, parameter.other)
 
     def _write(self, value):
+        parameter = self._parameter
         value = tracer().read(value)
         if not isinstance(value, tensor) and not isinstance(unwrap(value), (bool, int, float)):
-            raise error(
-                TypeError, f"`{self._parameter.name}` is a tile: it can be assigned values, not a host {type(value).__name__}"
+            raise error(TypeError, f"`{parameter.name}` is a tile: it can be assigned values, not a host {type(value).__name__}")
+        indices, items, lanes = self._selection()
+        parameter.placed = True
+        if lanes is not None:
+            elements.for_each(
+                lanes, parameter.tile_shape, value, lambda lane, v: Arranged(parameter, (*indices, *lane))._write(v)
             )
-        shape = list(self._parameter.argument.tile_shape)
-        given = value.shape if isinstance(value, tensor) else []
+            return
+        shape, given = self._shape(), value.shape if isinstance(value, tensor) else []
         if not _broadcasts(given, shape):
             raise error(
                 ValueError,
-                f"`{self._parameter.name}` is a tile of shape {tuple(shape)}, the value assigned to it has shape {tuple(given)}",
+                f"`{parameter.name}` is a tile of shape {tuple(shape)}, the value assigned to it has shape {tuple(given)}",
             )
-        native().store_place(self._place(), unwrap(value))
+        native().store_place(parameter.bind(True, items).place(indices), unwrap(value))
 
     @property
     def __tile_value__(self):
@@ -150,13 +180,14 @@ class Arranged:
     def __getitem__(self, index):
         parameter = self._parameter
         items = index if isinstance(index, tuple) else (index,)
-        if self._indices is not None or not parameter.middle or any(i is None or isinstance(i, slice) for i in items):
+        if self._indices is not None or any(i is None or isinstance(i, slice) for i in items):
             return self._read()[index]
-        if len(items) != parameter.middle:
+        if len(items) < parameter.middle:
             raise error(
                 IndexError,
                 f"`{parameter.name}` takes {parameter.middle} indices between its program and its tile, got {len(items)}",
             )
+        items = items[: parameter.middle + parameter.rank]  # more are ignored
         return Arranged(parameter, tuple(unwrap(tracer().read(i)) for i in items))
 
     def __setitem__(self, index, value):
@@ -177,6 +208,9 @@ class Arranged:
     def shape(self):
         if len(self._parameter.levels) == 1:
             return ()
+        if len(self._indices or ()) > self._parameter.middle:
+            shape = self._shape()
+            return tuple(self._read().shape if shape is None else shape)
         return Level(self._parameter, self._depth).shape
 
     @property
@@ -194,13 +228,17 @@ class Arranged:
 
     def offsets(self, dim=None):
         """Index into dimension `dim` of the source of every lane; without `dim`, the offset from its first element."""
-        parameter, indices = self._parameter, self._indices or ()
+        parameter = self._parameter
+        indices, items, lanes = self._selection()
+        if lanes is not None:
+            raise error(TypeError, f"`{parameter.name}[...].offsets()` takes numbers and ranges as indices, not tiles of them")
+        argument = parameter.bind(False, items)
         if dim is None:
-            return wrap(parameter.argument.linear_offsets(indices))
+            return wrap(argument.linear_offsets(indices))
         dim, rank = unwrap(dim), len(parameter.extents)
         if not isinstance(dim, int) or not -rank <= dim < rank:
             raise error(IndexError, f"`{parameter.name}.offsets({dim})`: the tensor has {rank} dimensions")
-        return wrap(parameter.argument.offsets(indices, dim % rank))
+        return wrap(argument.offsets(indices, dim % rank))
 
     def data_ptr(self):
         raise error(AssertionError, "Expected a source tensor.", hint=f"write `{self._parameter.name}.source.data_ptr()`")

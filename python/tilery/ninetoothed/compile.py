@@ -9,6 +9,7 @@ from ..core.oracle import OracleHostLaunch
 from ..core.tile.value import activate, wrap
 from ..errors import error
 from ..frontend import position
+from . import elements
 from .arranged import Arranged, Parameter
 from .language.programs import program_id
 from .tracer import Tracer
@@ -142,22 +143,23 @@ def _bind(native, a, values, program, environment):
     if a.is_scalar:
         return wrap(values)
     pointer, extents, strides = values
-    source = arrange.Argument(native, a.tensor, pointer, extents, strides, program, environment)
-    tiles = source
+    merged, start, end = a.merged or (a.tensor, 0, 0)
+    flat = extents, strides
     if a.merged:
-        tensor, start, end = a.merged
         whole = _product(native, extents[start:end])
-        tiles = arrange.Argument(
-            native,
-            tensor,
-            pointer,
-            [*extents[:start], whole, *extents[end:]],
-            [*strides[:start], *strides[end - 1 :]],
-            program,
-            environment,
-        )
+        flat = [*extents[:start], whole, *extents[end:]], [*strides[:start], *strides[end - 1 :]]
 
-    return Arranged(Parameter(a.name, a.tensor, source, tiles, wrap(pointer), extents, strides, environment))
+    def build(flattened, items):
+        tensor, sizes = (merged, flat) if flattened else (a.tensor, (extents, strides))
+        tensor = elements.restricted(tensor, items)
+        return arrange.Argument(native, tensor, pointer, *sizes, program, environment)
+
+    whole = {flattened: build(flattened, ()) for flattened in (False, True)}  # at the head of the kernel: all of it sees them
+
+    def bind(flattened, items):
+        return build(flattened, items) if items else whole[flattened]
+
+    return Arranged(Parameter(a.name, a.tensor, bind, wrap(pointer), extents, strides, environment))
 
 
 def _program(native, tensor, environment):

@@ -4,8 +4,9 @@ import os
 import sysconfig
 import types
 
+from ..core.tile.creation import arange
 from ..core.tile.tracer import Tracer as TileTracer
-from ..core.tile.value import tensor
+from ..core.tile.value import constant_of, tensor
 from ..frontend.structure import Undefined
 from .arranged import Arranged, SourceView
 from .outputs import prepare
@@ -21,6 +22,11 @@ class Tracer(TileTracer):
         self.calls = []  # of the helpers being traced: a function that gives the values of their parameters
         self.finished_call = None  # the values that the parameters of the last helper ended with, by name
         self.peeking = False
+        self.ranges = {}  # {id of a value: (value, (start, end))} of what arange gave
+
+    def range_of(self, value):
+        """(start, end) if the value is what `arange(start, end)` gave, else None."""
+        return self.ranges.get(id(value), (None, None))[1]
 
     def read(self, value):
         """A tile that is mentioned, read; other values as they are."""
@@ -65,7 +71,13 @@ class Tracer(TileTracer):
         if isinstance(function, types.FunctionType) and self.wants_inline(function, args, kwargs):
             return self.call_by_name(callee, args, kwargs)
         args = [self.read(a) for a in args]
-        return super().call(callee, *args, **{k: self.read(v) for k, v in kwargs.items()})
+        result = super().call(callee, *args, **{k: self.read(v) for k, v in kwargs.items()})
+        if callee is arange:
+            bounds = dict(zip(("start", "end"), args)) | kwargs
+            start, end = (constant_of(bounds[name], "arange's bound") for name in ("start", "end"))
+            if start >= 0:
+                self.ranges[id(result)] = (result, (start, end))
+        return result
 
     def wants_inline(self, function, args, kwargs):
         if (function.__module__ or "").partition(".")[0] in ("tilery", "torch", "numpy"):

@@ -45,9 +45,9 @@ def tile_without_index(x, y):
     y[0] = x + 1
 
 
-@wrong(pairs)
-def too_many_indices(x, y):
-    y[0] = x[0, 1]
+@wrong(lambda x, y: (x.tile((1, 2)).tile((2, 4)), y.tile((1, 2)).tile((2, 4))))
+def too_few_indices(x, y):
+    y[0, 0] = x[0]
 
 
 @wrong(whole)
@@ -61,8 +61,8 @@ def assigned_host_value(x, y):
 
 
 @wrong(whole)
-def element_of_a_tile(x, y):
-    y[0] = 1
+def assigned_row(x, y):
+    y[0] = x
 
 
 @wrong(whole)
