@@ -46,6 +46,17 @@ def _compile(module: _native.Module, device: int, options: dict[str, Any]) -> by
     return (image if device < 0 else _native.assembled(image, device)).to_bytes()
 
 
+def check_once(function: Callable[..., Any], specialisation: Any, check: Callable[[], None]) -> None:
+    """check(), unless it has passed before, maybe in another process, for this function and specialisation (plain values)."""
+    source = fingerprint(function, specialisation) if _native.cache_folder() else None
+    key = f"{_native.build_id()}\n{_sources()}\nchecked\n{source}"
+    if source and _native.cache_get("manifest", key):
+        return
+    check()
+    if source:
+        _native.cache_put("manifest", key, b"checked")
+
+
 def image(
     function: Callable[..., Any] | None,
     specialisation: Any,

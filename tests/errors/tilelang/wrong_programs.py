@@ -7,20 +7,27 @@ UNUSED = T.dynamic("UNUSED")
 Matrix = T.Tensor((64, 32), "float32")
 Vector = T.Tensor((64,), "float32")
 
+PROGRAMS = {}  # by name: what T.prim_func refuses
 
-@T.prim_func
+
+def wrong(function):
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+@wrong
 def undefined_name(X: Vector):
     with T.Kernel(1):
         X[0] = valeu  # noqa: F821
 
 
-@T.prim_func
+@wrong
 def unsupported_function(X: Vector):
     with T.Kernel(1):
         T.mbarrier_wait_parity(X, 0)
 
 
-@T.prim_func
+@wrong
 def gemm_k(X: Vector):
     with T.Kernel(1):
         a = T.alloc_shared((16, 32), "float16")
@@ -29,7 +36,7 @@ def gemm_k(X: Vector):
         T.gemm(a, b, c)
 
 
-@T.prim_func
+@wrong
 def gemm_m(X: Vector):
     with T.Kernel(1):
         a = T.alloc_shared((16, 32), "float16")
@@ -38,7 +45,7 @@ def gemm_m(X: Vector):
         T.gemm(a, b, c)
 
 
-@T.prim_func
+@wrong
 def gemm_n(X: Vector):
     with T.Kernel(1):
         a = T.alloc_shared((16, 32), "float16")
@@ -47,7 +54,7 @@ def gemm_n(X: Vector):
         T.gemm(a, b, c, transpose_B=True)
 
 
-@T.prim_func
+@wrong
 def gemm_rank(X: Vector):
     with T.Kernel(1):
         a = T.alloc_shared((2, 16, 16), "float16")
@@ -56,66 +63,66 @@ def gemm_rank(X: Vector):
         T.gemm(a, b, c)
 
 
-@T.prim_func
+@wrong
 def copy_out_of_range(X: Matrix):
     with T.Kernel(1):
         a = T.alloc_shared((64, 32), "float32")
         T.copy(X[0:64, 0:32], a[32:96, 0:32])
 
 
-@T.prim_func
+@wrong
 def copy_outside_tensor(X: Matrix):
     with T.Kernel(1):
         a = T.alloc_shared((16, 16), "float32")
         T.copy(X[64, 0], a)
 
 
-@T.prim_func
+@wrong
 def copy_whole_shapes(X: Matrix):
     with T.Kernel(1):
         a = T.alloc_shared((32, 32), "float32")
         T.copy(X, a)
 
 
-@T.prim_func
+@wrong
 def copy_extents(X: Matrix):
     with T.Kernel(1):
         a = T.alloc_shared((16, 32), "float32")
         T.copy(X[0:32, 0:32], a)
 
 
-@T.prim_func
+@wrong
 def copy_unknown_extents(X: T.Tensor((N, 4), "float32"), Y: T.Tensor((N, 4), "float32")):
     with T.Kernel(1):
         T.copy(X, Y)
 
 
-@T.prim_func
+@wrong
 def copy_number(X: Vector):
     with T.Kernel(1):
         T.copy(3, X)
 
 
-@T.prim_func
+@wrong
 def index_count(X: Matrix):
     with T.Kernel(1):
         X[0] = X[1, 2]
 
 
-@T.prim_func
+@wrong
 def index_range(X: Vector):
     with T.Kernel(1):
         a = T.alloc_shared((8,), "float32")
         X[0] = a[8]
 
 
-@T.prim_func
+@wrong
 def float_index(X: Vector):
     with T.Kernel(1):
         X[0] = X[X[1]]
 
 
-@T.prim_func
+@wrong
 def outside_region(X: Vector):
     with T.Kernel(1):
         total = X[0]
@@ -124,7 +131,7 @@ def outside_region(X: Vector):
         X[0] = total
 
 
-@T.prim_func
+@wrong
 def one_branch(X: Vector):
     with T.Kernel(1):
         if X[0] > 0:
@@ -132,35 +139,35 @@ def one_branch(X: Vector):
         X[2] = y
 
 
-@T.prim_func
+@wrong
 def loop_over_string(X: Vector):
     with T.Kernel(1):
         for i in "abc":
             X[0] = 1
 
 
-@T.prim_func
+@wrong
 def zero_step(X: Vector):
     with T.Kernel(1):
         for i in T.serial(0, 8, 0):
             X[i] = 1
 
 
-@T.prim_func
+@wrong
 def infinite_while(X: Vector):
     with T.Kernel(1):
         while True:
             X[0] = 1
 
 
-@T.prim_func
+@wrong
 def buffer_condition(X: Vector):
     with T.Kernel(1):
         if X:
             X[0] = 1
 
 
-@T.prim_func
+@wrong
 def copy_in_parallel(X: Vector):
     with T.Kernel(1):
         a = T.alloc_fragment((64,), "float32")
@@ -168,7 +175,7 @@ def copy_in_parallel(X: Vector):
             T.copy(X, a)
 
 
-@T.prim_func
+@wrong
 def nested_parallel(X: Vector):
     with T.Kernel(1):
         for i in T.Parallel(8):
@@ -176,7 +183,7 @@ def nested_parallel(X: Vector):
                 X[i * 8 + j] = 0
 
 
-@T.prim_func
+@wrong
 def pipelined_in_parallel(X: Vector):
     with T.Kernel(1):
         for i in T.Parallel(8):
@@ -184,7 +191,7 @@ def pipelined_in_parallel(X: Vector):
                 X[i * 8 + j] = 0
 
 
-@T.prim_func
+@wrong
 def private_array(X: Vector):
     with T.Kernel(1):
         a = T.alloc_local((8,), "float32")
@@ -192,7 +199,7 @@ def private_array(X: Vector):
             a[i] = X[i]
 
 
-@T.prim_func
+@wrong
 def reduce_shape(X: Matrix):
     with T.Kernel(1):
         a = T.alloc_fragment((64, 32), "float32")
@@ -200,7 +207,7 @@ def reduce_shape(X: Matrix):
         T.reduce_sum(a, s, dim=1)
 
 
-@T.prim_func
+@wrong
 def reduce_bits_of_float(X: Matrix):
     with T.Kernel(1):
         a = T.alloc_fragment((64, 32), "float32")
@@ -208,70 +215,70 @@ def reduce_bits_of_float(X: Matrix):
         T.reduce_bitand(a, s, dim=1)
 
 
-@T.prim_func
+@wrong
 def reduce_tensor(X: Matrix):
     with T.Kernel(1):
         s = T.alloc_fragment((64,), "float32")
         T.reduce_sum(X, s, dim=1)
 
 
-@T.prim_func
+@wrong
 def whole_buffer_update(X: Vector):
     with T.Kernel(1):
         a = T.alloc_fragment((64,), "float32")
         a += 1
 
 
-@T.prim_func
+@wrong
 def dynamic_buffer(X: T.Tensor((N,), "float32")):
     with T.Kernel(1):
         T.alloc_shared((N,), "float32")
 
 
-@T.prim_func
+@wrong
 def unbound_size(X: Vector):
     with T.Kernel(UNUSED):
         X[0] = 1
 
 
-@T.prim_func
+@wrong
 def outside_kernel(X: Vector):
     T.clear(X)
 
 
-@T.prim_func
+@wrong
 def kernel_in_kernel(X: Vector):
     with T.Kernel(1):
         with T.Kernel(2):
             X[0] = 1
 
 
-@T.prim_func
+@wrong
 def no_blocks(X: Vector):
     with T.Kernel():
         X[0] = 1
 
 
-@T.prim_func
+@wrong
 def negative_threads(X: Vector):
     with T.Kernel(1, threads=-1):
         X[0] = 1
 
 
-@T.prim_func
+@wrong
 def thread_index(X: Vector):
     with T.Kernel(1, threads=64):
         tx = T.get_thread_binding()
         X[tx] = tx
 
 
-@T.prim_func
+@wrong
 def unknown_type(X: Vector):
     with T.Kernel(1):
         T.alloc_shared((4,), "float17")
 
 
-@T.prim_func
+@wrong
 def early_return(X: Vector):
     with T.Kernel(1):
         if X[0] > 0:
@@ -279,7 +286,7 @@ def early_return(X: Vector):
         X[1] = 1
 
 
-@T.prim_func
+@wrong
 def unsupported_try(X: Vector):
     with T.Kernel(1):
         try:
@@ -293,20 +300,20 @@ def helper(x):
     return x + missing  # noqa: F821
 
 
-@T.prim_func
+@wrong
 def in_a_macro(X: Vector):
     with T.Kernel(1):
         X[0] = helper(X[1])
 
 
-@T.prim_func
+@wrong
 def forgotten_output(X: Vector):
     Y = T.empty((64,), "float32")
     with T.Kernel(1):
         T.copy(X, Y)
 
 
-@T.prim_func
+@wrong
 def shared_atomic(X: Vector):
     with T.Kernel(1):
         a = T.alloc_shared((64,), "float32")
@@ -314,39 +321,39 @@ def shared_atomic(X: Vector):
             T.atomic_add(a[0], X[i])
 
 
-@T.prim_func
+@wrong
 def memory_order(X: Vector):
     with T.Kernel(1):
         T.atomic_add(X[0], 1, memory_order="strict")
 
 
-@T.prim_func
+@wrong
 def empty_grid(X: Vector):
     with T.Kernel(4, 0) as (i, j):
         X[i] = j
 
 
-@T.prim_func
+@wrong
 def initial_float_overflows(X: Vector):
     with T.Kernel(1):
         v = T.alloc_var("float32", init=1e300)
         X[0] = v
 
 
-@T.prim_func
+@wrong
 def initial_integer_overflows(X: Vector):
     with T.Kernel(1):
         v = T.alloc_var("uint8", init=-1)
         X[0] = v
 
 
-@T.prim_func
+@wrong
 def false_assumption(X: Vector):
     with T.Kernel(1):
         T.assume(2 * 32 == 63)
 
 
-@T.prim_func
+@wrong
 def assumption_about_nothing(X: Vector):
     with T.Kernel(1):
         T.assume(UNUSED > 0)

@@ -5,6 +5,7 @@ import pytest
 from tilery import _native, tilelang
 from tilery.tilelang import language as T
 from tilery.tilelang.jit import kernel
+from tilery.tilelang.tracing import program
 
 
 def scaled(factor, dtype="float32", size=None):
@@ -31,19 +32,28 @@ def test_warm_start(monkeypatch):
     monkeypatch.setattr(_native, "cache_get", lambda *key: entries.get(key))
     monkeypatch.setattr(_native, "cache_put", lambda *key_and_value: entries.update({key_and_value[:-1]: key_and_value[-1]}))
     assert (run(scaled(2))[1:] == 2).all()
-    build = kernel.build
+    build = program.build
 
     def no_build(*args):
         raise AssertionError("traced")
 
-    monkeypatch.setattr(kernel, "build", no_build)
+    def trace_with(function):
+        monkeypatch.setattr(program, "build", function)  # by the definition
+        monkeypatch.setattr(kernel, "build", function)  # by a call
+
+    trace_with(no_build)
     assert (run(scaled(2))[1:] == 2).all()
-    for other in (scaled(3), scaled(2, size=20), scaled(2.0)):  # another closure value, shape, type of a constant
+    for other in (dict(factor=3), dict(factor=2, size=20), dict(factor=2.0), dict(factor=2, dtype="float64")):
         with pytest.raises(AssertionError, match="traced"):
-            run(other)
+            scaled(**other)  # another closure value, shape, type of a constant, type of a tensor
+    trace_with(build)
+    three = scaled(3)
+    trace_with(no_build)
+    assert (run(three)[1:] == 3).all(), "the first call takes what the definition has traced"
+    odd = tilelang.compile(three)
     with pytest.raises(AssertionError, match="traced"):
-        run(scaled(2, "float64"), np.float64)
-    monkeypatch.setattr(kernel, "build", build)
+        odd(np.zeros(40, np.float32)[::2], np.zeros(20, np.float32))
+    trace_with(build)
     assert (run(scaled(3))[1:] == 3).all()
     assert (run(scaled(2))[1:] == 2).all()
 

@@ -70,6 +70,8 @@ class JITKernel:
         self.params = [kind for _, kind in prim_func.params]
         self.latency = self.config = self.ref_latency = None
         self._modules: dict[Layouts, _native.Module] = {}
+        if not self.out_idx and prim_func.traced:
+            self._modules.update([prim_func.traced])
         self._plans: dict[tuple[Any, ...], tuple[CompiledKernel, Any]] = {}  # by kind of call
         self._last: CompiledKernel | None = None
         inputs = [

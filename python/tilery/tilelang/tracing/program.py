@@ -41,6 +41,17 @@ def build(prim_func, output_positions, layouts):
         return native.finish()
 
 
+def usual_layouts(params):
+    """The layouts of row-major tensors as libraries allocate them: ((name, layout), ...) in the order of the names."""
+    layouts = []
+    for name, kind in params:
+        if isinstance(kind, TensorType) and kind.shape:
+            steps = kind.strides or row_major(kind.shape)
+            classes = [1 if isinstance(s, int) and s == 1 else 16 if isinstance(s, int) and s % 16 == 0 else 0 for s in steps]
+            layouts.append((name, (16, tuple(classes))))
+    return tuple(sorted(layouts))
+
+
 def _tensor(trace, name, kind, is_output, layout):
     memory = Memory(kind.shape, kind.dtype, "global", name)
     memory.divisibility, classes = layout or (1, [])

@@ -4,7 +4,9 @@ import functools
 import inspect
 import sys
 
+from ....core import cache
 from ....errors import error
+from ...tracing import program
 from ...tracing.context import current
 from ...tracing.dtypes import dtype
 from ...tracing.memory import Element, LocalVar, Memory, TensorType
@@ -27,6 +29,12 @@ class PrimFunc:
             if isinstance(annotation, str) and not isinstance(annotation, dtype):  # from __future__ import annotations
                 annotation = eval(annotation, function.__globals__, names)
             self.params.append((parameter.name, self._kind(parameter.name, annotation)))
+        cache.check_once(function, ["tilelang", self.__name__, list(self.params)], self._trace)
+
+    def _trace(self):
+        """Errors of the function come where it is defined. What is made is kept for the first call."""
+        layouts = program.usual_layouts(self.params)
+        self.traced = layouts, program.build(self, [], dict(layouts))
 
     def _kind(self, name, annotation):
         if isinstance(annotation, TensorType):
@@ -46,6 +54,7 @@ class PrimFunc:
         )
 
     eager = None  # see jit/eager.py
+    traced = None  # (layouts, the module for them): what the definition has traced
     compile_time = ()  # arguments of the function that are no parameters: part of what the disk cache looks up
 
     def bind(self, values):
