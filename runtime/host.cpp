@@ -2,7 +2,9 @@
 #include "tilery/host.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
+#include <cstddef>
 #include <list>
+#include <memory_resource>
 
 namespace tilery {
 namespace {
@@ -96,13 +98,19 @@ int64_t extend(int64_t value, int64_t bits, bool isSigned) {
 
 /// One run of a program.
 struct Frame {
+  Frame(const HostProgram &program, std::span<const HostArgument> args, std::span<const KernelPtr> kernels,
+        HostEnvironment &environment)
+      : program(program), args(args), kernels(kernels), environment(environment) {}
+
   const HostProgram &program;
   std::span<const HostArgument> args;
   std::span<const KernelPtr> kernels;
   HostEnvironment &environment;
-  std::vector<int64_t> registers{std::vector<int64_t>(program.registers)};
-  std::vector<Tensor> tensors{std::vector<Tensor>(program.tensors)};
-  std::list<std::vector<int64_t>> layouts{}; ///< extents and strides of the tensors made here
+  std::byte storage[2048]; ///< most programs need no more, so that their launches ask for no memory
+  std::pmr::monotonic_buffer_resource memory{storage, sizeof storage};
+  std::pmr::vector<int64_t> registers{program.registers, &memory};
+  std::pmr::vector<Tensor> tensors{program.tensors, &memory};
+  std::list<std::vector<int64_t>> layouts; ///< extents and strides of the tensors made here
 
   bool empty(const int64_t *operand) {
     Tensor &tensor = tensors[operand[0]];
@@ -132,14 +140,21 @@ struct Frame {
     for (int64_t axis = 0; axis < rank; ++axis)
       grid[axis] = registers[*operand++];
     int64_t count = *operand++;
-    std::vector<uint64_t> slots(count);
-    std::vector<Span> spans(count);
-    for (int64_t i = 0; i < count; ++i, operand += 2) {
-      slots[i] = uint64_t(registers[operand[0]]);
-      if (operand[1] >= 0)
-        spans[i] = byteSpan(tensors[operand[1]]);
-    }
-    return environment.launch(kernel, grid, slots.data(), launchFlags(kernel.info(), spans));
+    std::pmr::vector<uint64_t> slots(size_t(count), &memory);
+    for (int64_t i = 0; i < count; ++i)
+      slots[i] = uint64_t(registers[operand[2 * i]]);
+    uint32_t flags = kernel.gpuCode() ? 0 : flagsOf(kernel, {operand, size_t(2 * count)}); // GPUs heed none
+    operand += 2 * count;
+    return environment.launch(kernel, grid, slots.data(), flags);
+  }
+
+  /// `operands`: register and tensor (or less than 0) of each argument.
+  uint32_t flagsOf(const Kernel &kernel, std::span<const int64_t> operands) {
+    std::pmr::vector<Span> spans(operands.size() / 2, &memory);
+    for (size_t i = 0; i < spans.size(); ++i)
+      if (operands[2 * i + 1] >= 0)
+        spans[i] = byteSpan(tensors[operands[2 * i + 1]]);
+    return launchFlags(kernel.info(), spans);
   }
 };
 } // namespace
@@ -153,19 +168,21 @@ void HostProgram::checkArguments(std::span<const HostArgument> args) const {
     if (parameter.rank < 0)
       continue;
     const Tensor &tensor = *args[i].tensor;
-    std::string found = "argument '" + parameter.name + "' of " + name + " is a " + dtypeName(tensor.dtype) +
-                        " tensor of shape " + shapeText(tensor);
+    auto found = [&] {
+      return "argument '" + parameter.name + "' of " + name + " is a " + dtypeName(tensor.dtype) + " tensor of shape " +
+             shapeText(tensor);
+    };
     if (tensor.dtype != parameter.dtype)
-      refuse(found + "; expected " + dtypeName(parameter.dtype), Diagnostic::Kind::Type);
+      refuse(found() + "; expected " + dtypeName(parameter.dtype), Diagnostic::Kind::Type);
     if (tensor.rank != parameter.rank)
-      refuse(found + "; expected " + std::to_string(parameter.rank) + (parameter.rank == 1 ? " dimension" : " dimensions"));
+      refuse(found() + "; expected " + std::to_string(parameter.rank) + (parameter.rank == 1 ? " dimension" : " dimensions"));
   }
 }
 
 std::optional<std::vector<uint32_t>> HostProgram::run(std::span<const HostArgument> args, std::span<const KernelPtr> kernels,
                                                       HostEnvironment &environment) const {
   checkArguments(args);
-  Frame frame{*this, args, kernels, environment};
+  Frame frame(*this, args, kernels, environment);
   for (size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].rank >= 0)
       frame.tensors[i] = *args[i].tensor;
