@@ -2,6 +2,7 @@
 
 from tilery._native import arrange
 
+from ..core.tile.creation import full
 from ..core.tile.types import int64, unwrap
 from ..core.tile.value import native, tensor, to_tensor, tracer, wrap
 from ..errors import error
@@ -12,9 +13,10 @@ class Parameter:
     """One arranged argument of the kernel being traced. `bind(merged, items)` gives its places and indices into the source:
     with dimensions of the source merged where the call allows that, and dimensions of the tile indexed."""
 
-    def __init__(self, name, tensor, bind, pointer, extents, strides, environment):
+    def __init__(self, name, tensor, bind, pointer, extents, strides, environment, exists=None):
         self.name, self.tensor, self.bind = name, tensor, bind
         self.pointer, self.extents, self.strides, self.environment = pointer, extents, strides, environment
+        self.exists = exists  # whether this program is one of the argument's grid, a run-time bool; None: it is
         levels, level = [tensor], tensor
         for _ in range(tensor.levels - 1):
             level = level.dtype
@@ -35,6 +37,23 @@ class Parameter:
     @property
     def element(self):
         return self.pointer.dtype.element_ty
+
+    def load(self, items, indices):
+        def there():
+            return wrap(native().load_place(self.bind(True, items).place(indices), self.other))
+
+        def nothing():
+            return full(self.bind(False, items).tile_shape, 0 if self.other is None else self.other, self.element)
+
+        return there() if self.exists is None else tracer().if_exp(self.exists, there, nothing)
+
+    def store(self, items, indices, value):
+        if self.exists is not None:
+            native().if_begin(self.exists)
+        native().store_place(self.bind(True, items).place(indices), value)
+        if self.exists is not None:
+            native().if_else()
+            native().if_end([], [])
 
     def size(self, symbol):
         """A size of a level: an int if it is known, else a run-time scalar."""
@@ -149,7 +168,7 @@ class Arranged:
         parameter = self._parameter
         indices, items, lanes = self._selection()
         parameter.placed = True
-        value = wrap(native().load_place(parameter.bind(True, items).place(indices), parameter.other))
+        value = parameter.load(items, indices)
 
         return value if lanes is None else elements.picked(value, parameter.tile_shape, lanes, parameter.other)
 
@@ -171,7 +190,7 @@ class Arranged:
                 ValueError,
                 f"`{parameter.name}` is a tile of shape {tuple(shape)}, the value assigned to it has shape {tuple(given)}",
             )
-        native().store_place(parameter.bind(True, items).place(indices), unwrap(value))
+        parameter.store(items, indices, unwrap(value))
 
     @property
     def __tile_value__(self):
@@ -259,6 +278,19 @@ class Arranged:
         return iter(self._read())
 
     __hash__ = object.__hash__
+
+
+class Absent(Arranged):
+    """A parameter whose argument is None or a tensor without elements: it may only be left unused."""
+
+    _indices = None
+
+    def __init__(self, name):
+        self._name = name
+
+    @property
+    def _parameter(self):
+        raise error(TypeError, f"`{self._name}` was given no tensor with elements (None or a meta tensor), and is used")
 
 
 def _broadcasts(given, shape):

@@ -10,9 +10,11 @@ from ..core.tile.value import activate, wrap
 from ..errors import error
 from ..frontend import position
 from . import elements
-from .arranged import Arranged, Parameter
+from .arranged import Absent, Arranged, Parameter
 from .language.programs import program_id
 from .tracer import Tracer
+
+DIFFERENT_GRIDS = "are arranged for different grids"
 
 
 class Argument:
@@ -63,12 +65,12 @@ def describe(arguments):
 class CompiledKernel(compile.CompiledKernel):
     """An application for one kind of call: a kernel and the host function that checks and launches it."""
 
-    def __init__(self, application, arguments, hints, signature):
-        self.arguments, self.hints = arguments, hints
-        super().__init__(application.__name__, application, ["ninetoothed", describe(arguments), hints], signature)
+    def __init__(self, application, arguments, hints, signature, masked=False):
+        self.arguments, self.hints, self.masked = arguments, hints, masked
+        super().__init__(application.__name__, application, ["ninetoothed", describe(arguments), hints, masked], signature)
 
     def trace(self):
-        return compile_application(self.function, self.arguments, self.hints)
+        return compile_application(self.function, self.arguments, self.hints, self.masked)
 
     def load(self, image):
         return _native.HostPlan(image, without_boxes=self.without_boxes)
@@ -77,15 +79,19 @@ class CompiledKernel(compile.CompiledKernel):
         return OracleHostLaunch(self.module, host_name(self.function), host_parameters(self.arguments), debug)
 
 
-def compile_application(application, arguments, hints=None):
-    """Traces. hints: {name: value} for targets. Returns the module."""
+def compile_application(application, arguments, hints=None, masked=False):
+    """Traces. hints: {name: value} for targets. Returns the module.
+
+    :param masked: the arguments' grids differ: each takes its own digits of the linear id, and has no elements for the ids that
+        its grid lacks. Otherwise the host function checks that they are one.
+    """
     first = _grid_argument(application, arguments)
     native = _native.Builder("triton")
     native.set_position(position.current)
     with native:
         tracer = Tracer(native)
-        used = _kernel(native, tracer, application, arguments, first, hints)
-        _host(native, application, arguments, first, used)
+        used = _kernel(native, tracer, application, arguments, first, hints, masked)
+        _host(native, application, arguments, first, () if masked else used)
 
         return native.finish()
 
@@ -93,12 +99,12 @@ def compile_application(application, arguments, hints=None):
 def _grid_argument(application, arguments):
     """The argument whose outermost level is the grid: the first tensor."""
     for a in arguments:
-        if not a.is_scalar:
+        if not a.is_scalar and not a.is_constant:
             return a
     raise error(TypeError, f"`{application.__name__}` has no tensor argument: its grid is the outermost level of the first one")
 
 
-def _kernel(native, tracer, application, arguments, first, hints):
+def _kernel(native, tracer, application, arguments, first, hints, masked):
     parameters = []
     for a in arguments:
         if a.is_constant:
@@ -124,25 +130,26 @@ def _kernel(native, tracer, application, arguments, first, hints):
             environment.update({a.size_name(d): e for d, e in enumerate(extents)})
             own.append((pointer, extents, strides))
         program = _program(native, first.tensor, environment)
-        bound = [
-            _bind(
-                native, a, values, program if a.tensor.ndim == len(program) else _unravelled(native, a, environment), environment
-            )
-            for a, values in zip(arguments, own)
-        ]
+        bound = [_bind(native, a, values, first, program, environment, masked) for a, values in zip(arguments, own)]
         tracer.run(application, bound)
         native.end_kernel()
 
-        return {a for a, b in zip(arguments, bound) if isinstance(b, Arranged) and b._parameter.placed}
+        return {a for a, b in zip(arguments, bound) if not a.is_constant and isinstance(b, Arranged) and b._parameter.placed}
 
 
-def _bind(native, a, values, program, environment):
+def _bind(native, a, values, first, program, environment, masked):
     """What the application's parameter is while it is traced."""
     if a.is_constant:
-        return a.value
+        return a.value if a.is_scalar else Absent(a.name)
     if a.is_scalar:
         return wrap(values)
     pointer, extents, strides = values
+    exists = None
+    if a is not first and (masked or a.tensor.ndim != first.tensor.ndim):
+        program, linear = _unravelled(native, a, environment)
+        if masked and a.tensor.ndim:
+            count = _product(native, [arrange.emit_count(native, size, environment) for size in a.tensor.shape])
+            exists = wrap(native.binary("<", linear, count))
     merged, start, end = a.merged or (a.tensor, 0, 0)
     flat = extents, strides
     if a.merged:
@@ -159,7 +166,7 @@ def _bind(native, a, values, program, environment):
     def bind(flattened, items):
         return build(flattened, items) if items else whole[flattened]
 
-    return Arranged(Parameter(a.name, a.tensor, bind, wrap(pointer), extents, strides, environment))
+    return Arranged(Parameter(a.name, a.tensor, bind, wrap(pointer), extents, strides, environment, exists))
 
 
 def _program(native, tensor, environment):
@@ -180,23 +187,29 @@ def _program(native, tensor, environment):
 
 
 def _unravelled(native, a, environment):
-    """The same for an argument whose outermost level has another rank than the grid: its digits of the linear id."""
+    """The same for an argument with a grid of its own, the digits of the linear id, and that id."""
     names = [Symbol(f"ninetoothed_{a.tensor.name}_program_{d}") for d in range(a.tensor.ndim)]
-    if not a.is_scalar:
-        linear = native.cast(program_id(0).handle, "int64")
-        environment.update({repr(name): _digit(native, linear, a.tensor.shape, d, environment) for d, name in enumerate(names)})
+    linear = native.cast(program_id(0).handle, "int64")
+    environment.update({repr(name): _digit(native, linear, a.tensor.shape, d, environment) for d, name in enumerate(names)})
 
-    return names
+    return names, linear
 
 
 def _digit(native, linear, shape, d, environment):
-    """Index into dimension `d` of a row-major linear index."""
+    """Index into dimension `d` of a row-major linear index; of an empty shape, some number."""
+
+    def divisor(size):
+        value = size.simplified().constant
+        if value is not None:
+            return native.constant(max(value, 1), "int64")
+        return native.binary("max", arrange.emit(native, size, environment), native.constant(1, "int64"))
+
     inner = Symbol(1)
     for size in shape[d + 1 :]:
         inner = inner * size
-    index = native.binary("truncdiv", linear, arrange.emit(native, inner, environment))
+    index = native.binary("truncdiv", linear, divisor(inner))
 
-    return native.binary("truncmod", index, arrange.emit(native, shape[d], environment)) if d > 0 else index
+    return native.binary("truncmod", index, divisor(shape[d])) if d > 0 else index
 
 
 def host_name(application):
@@ -251,7 +264,7 @@ def _check_grids(native, arguments, first, grid, value):
     for a in arguments:
         if a is first:
             continue
-        what = f"arguments `{first.name}` and `{a.name}` are arranged for different grids: {{0}} and {{1}} programs"
+        what = f"arguments `{first.name}` and `{a.name}` {DIFFERENT_GRIDS}: {{0}} and {{1}} programs"
         sizes = [value(size) for size in a.tensor.shape]
         if len(sizes) != len(grid):
             native.host_check(_product(native, grid), _product(native, sizes), what)

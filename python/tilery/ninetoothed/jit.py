@@ -13,7 +13,7 @@ from tilery._native.arrange import Symbol, Tensor
 
 from ..core.arrays import gpu_of
 from ..errors import error
-from .compile import Argument, CompiledKernel
+from .compile import DIFFERENT_GRIDS, Argument, CompiledKernel
 
 # Options that schedule a GPU or a tuning run: accepted and without effect here.
 _OPTIONS = ("num_warps", "num_stages", "max_num_configs")
@@ -80,7 +80,8 @@ class Kernel:
         self._flattened = [(i, *t.merged()[1:]) for i, t in enumerate(tensors) if t.merged()]
         parameters: list[tuple[Any, ...]] = [(n, "constexpr" if t.constexpr else "runtime") for n, t in zip(self.names, tensors)]
         parameters += [(label, "option", _MISSING) for label in self.symbols]
-        parameters += [("_sizes", "option", ()), ("_merged", "option", ()), ("debug", "option", False)]
+        parameters += [(name, "option", value) for name, value in (("_sizes", ()), ("_merged", ()), ("_masked", False))]
+        parameters += [("debug", "option", False)]
         self._launcher = _native.Launcher(application.__name__, parameters, self._compile, layout=True)
         self._choices: dict[tuple[Any, ...], dict[str, Any]] = {}
         functools.update_wrapper(self, application, updated=())
@@ -100,7 +101,7 @@ class Kernel:
         if len(args) == len(self.names) and kwargs.keys() <= self._keywords:
             # Sizes matter only to what is chosen or pinned by them.
             if not self._sizes and not self._flattened and kwargs.keys() >= self._free:
-                return self._launcher(*args, **kwargs)
+                return self._launch(args, kwargs)
             strides = [_strides(args[i]) for i, _, _ in self._flattened]
             key = (tuple([getattr(a, "shape", None) for a in args]), _device(args), *strides, *kwargs.items())
             found = self._choices.get(key)
@@ -108,8 +109,21 @@ class Kernel:
                 if len(self._choices) >= 4096:
                     self._choices.clear()
                 found = self._choices[key] = self._choose(args, kwargs)
-            return self._launcher(*args, **kwargs, **found)
+            return self._launch(args, {**kwargs, **found})
         return self._call_otherwise(args, kwargs)
+
+    def _launch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Tries the code of the usual call first: all arguments have elements, and one grid."""
+        try:
+            return self._launcher(*args, **kwargs)
+        except TypeError:
+            if not any(getattr(a, "is_meta", False) for a in args):
+                raise
+        except ValueError as e:
+            if DIFFERENT_GRIDS not in str(e) or kwargs.get("debug"):
+                raise
+            return self._launcher(*args, **kwargs, _masked=True)
+        return self._launch(tuple([None if getattr(a, "is_meta", False) else a for a in args]), kwargs)
 
     def _call_otherwise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that names arguments, gives symbols by position (in the order of their names) or options of other back ends."""
@@ -150,10 +164,11 @@ class Kernel:
     def _choose(self, arguments: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The sizes the kernel is compiled for and values for the meta symbols that the caller leaves to the model."""
         shapes = [tuple(getattr(a, "shape", ())) for a in arguments]
-        for t, name, shape in zip(self.tensors, self.names, shapes):
-            _check_rank(self.application, name, t, len(shape))
+        for t, name, a, shape in zip(self.tensors, self.names, arguments, shapes):
+            if a is not None:
+                _check_rank(self.application, name, t, len(shape))
         chosen = {
-            "_sizes": tuple(shapes[i][d] for i, d, _ in self._sizes),
+            "_sizes": tuple(1 if arguments[i] is None else shapes[i][d] for i, d, _ in self._sizes),
             "_merged": tuple(i for i, start, end in self._flattened if _is_one(shapes[i], _strides(arguments[i]), start, end)),
         }
         free = [s for s in self._metas if s.label not in kwargs]
@@ -165,7 +180,7 @@ class Kernel:
         traffic = []
         for t, a, shape in zip(self.tensors, arguments, shapes):
             values.update({repr(s): Symbol(n) for s, n in zip(t.source.shape, shape) if s.constant is None})
-            if t.source.ndim:
+            if t.source.ndim and a is not None:
                 traffic.append((t, getattr(a, "itemsize", 4)))
         try:
             metas = arrange.choose_block_sizes(traffic, free, values, gpu_of(arguments))
@@ -189,7 +204,9 @@ class Kernel:
         arguments = [self._argument(n, t, known, numbers) for n, t, known in zip(self.names, self.tensors, signature.params)]
         for i in values["_merged"]:
             arguments[i].merged = arguments[i].tensor.merged()
-        compiled = self.compiled[repr(signature)] = CompiledKernel(self.application, arguments, self.hints, signature)
+        compiled = self.compiled[repr(signature)] = CompiledKernel(
+            self.application, arguments, self.hints, signature, values["_masked"]
+        )
 
         return compiled.plan(values["debug"])
 
@@ -197,7 +214,7 @@ class Kernel:
         """A value for a symbol, checked."""
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise error(TypeError, f"`{label}` of kernel `{self.application.__name__}` must be an int, got {value!r}")
-        if value < 1:
+        if value < 1 and self.symbols[label].meta:
             raise error(ValueError, f"`{label}` of kernel `{self.application.__name__}` must be at least 1, got {value}")
 
         return Symbol(value)
@@ -219,11 +236,19 @@ class Kernel:
             if kind == "const":
                 return Argument(name, arranged, value=known[1])
             return Argument(name, arranged, {"float": "float32", "bool": "bool"}.get(kind) or known[1])
+        if kind == "const" and known[1] is None:
+            return Argument(name, arranged)  # the application does without it
         if kind != "tensor":
             raise error(TypeError, f"argument `{name}` of kernel `{self.application.__name__}` must be a tensor, got a number")
         _check_rank(self.application, name, tensor, len(known[3]))
-        for size in arranged.innermost().shape if arranged.levels > 1 else ():
-            if size.simplified().constant is None:
+        innermost = zip(tensor.innermost().shape, arranged.innermost().shape) if arranged.levels > 1 else ()
+        for written, size in innermost:
+            known_size = size.simplified().constant
+            # A size of the arguments may be 0; a number that the caller gave is a mistake.
+            least = 1 if Symbol.is_name(written) and not _is_size(written) else 0
+            if known_size is not None and known_size < least:
+                raise error(ValueError, f"the innermost tile of `{name}` has size {known_size}")
+            if known_size is None:
                 raise error(
                     ValueError,
                     f"the innermost tile of `{name}` has size `{size}`, which is not known when the kernel is compiled",

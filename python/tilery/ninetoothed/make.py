@@ -28,8 +28,7 @@ def make(
     if not isinstance(arranged, tuple):
         arranged = (arranged,)
     names = list(inspect.signature(application).parameters)
-    if len(arranged) > len(names):
-        raise error(TypeError, f"the arrangement gives {len(arranged)} tensors, `{application.__name__}` takes {len(names)}")
+    arranged = arranged[: len(names)]  # more are ignored
     for name, tensor in zip(names, arranged):
         if not isinstance(tensor, Tensor):
             raise error(

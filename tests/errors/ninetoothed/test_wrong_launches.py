@@ -50,14 +50,20 @@ WRONG = {
     "missing argument": (lambda: plain(X), TypeError, "copy() is missing the argument 'y'"),
     "too many arguments": (lambda: plain(X, X, X), TypeError, "kernel `copy` takes 2 arguments, got 3"),
     "different grids": (
-        lambda: three(X, X, torch.ones(20)),
+        lambda: three(X, X, torch.ones(20), debug=True),
         ValueError,
         "arguments `x` and `z` are arranged for different grids: 8 and 5 programs in dimension 0 of the outermost level",
     ),
     "grids of other ranks": (
-        lambda: flat(torch.ones(2, 8), torch.ones(1, 12)),
+        lambda: flat(torch.ones(2, 8), torch.ones(1, 12), debug=True),
         ValueError,
         "arguments `x` and `y` are arranged for different grids: 4 and 3 programs",
+    ),
+    "tile of size 0": (lambda: by_width(X, X, WIDTH=0), ValueError, "the innermost tile of `x` has size 0"),
+    "tile of negative size": (
+        lambda: by_width(X, X, WIDTH=-4),
+        ValueError,
+        "the innermost tile of `x` has size -4",
     ),
     "rank": (
         lambda: plain(torch.ones(4, 8), X),
