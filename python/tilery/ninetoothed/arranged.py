@@ -82,6 +82,14 @@ class Level:
         parameter = self._parameter
         return parameter.element if self._depth + 1 >= len(parameter.levels) else Level(parameter, self._depth + 1)
 
+    @property
+    def scalar(self):
+        return self._parameter.element
+
+    @property
+    def __tile_dtype__(self):  # a cast to a level's type is one to the elements of the tensor
+        return self.scalar.__tile_dtype__
+
 
 class SourceView:
     """`x.source`: the whole tensor. Its elements are read and written by index, those outside are left alone."""

@@ -408,3 +408,21 @@ def test_conditional_expressions_read():
     run = elementwise(application, 2, tensors=(Tensor(1), Tensor(1), Tensor(0)))
     assert torch.equal(run(2), 2 * torch.arange(6.0))
     assert torch.equal(run(3), torch.arange(6.0))
+
+
+def test_a_cast_to_the_type_of_a_tile_takes_its_elements(device):
+    def chunks(t):
+        t = t.tile((1, 4)).tile((1, -1))
+        t.dtype = t.dtype.squeeze(0)
+        t.dtype.dtype = t.dtype.dtype.squeeze(0)
+        return t
+
+    def application(x, y):
+        for i in range(y.shape[0]):
+            whole = x[i].to(y.dtype)
+            total = ntl.zeros((4,), dtype=whole.type)
+            y[i] = ntl.cast(7.75, y.dtype.scalar) + whole.to(total.type) + total + ntl.sum(x[i]).to(y.dtype) * 0
+
+    x, y = torch.tensor([[1.5, -2.5, 300.25, 4, 5.75]], device=device), torch.zeros(1, 5, dtype=torch.int16, device=device)
+    ninetoothed.make(lambda *ts: tuple(map(chunks, ts)), application, (Tensor(2), Tensor(2)))(x, y)
+    assert y.tolist() == [[8, 5, 307, 11, 12]]

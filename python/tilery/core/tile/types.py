@@ -130,6 +130,10 @@ class block_type(dtype):
         self.name = f"<{list(self.shape)}, {element_ty}>"
 
     @property
+    def __tile_dtype__(self):  # a cast to a tile's type is one to its elements'
+        return self.element_ty.__tile_dtype__
+
+    @property
     def scalar(self):
         return self.element_ty
 
