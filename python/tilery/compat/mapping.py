@@ -24,6 +24,7 @@ NAMES = {
     "tilelang": "tilery.tilelang",
     "tileon": "tilery.tileon",
     "triton": "tilery.tileon",
+    "tvm": "tilery.tilelang.tvm",
 }
 # Packages whose imports see what they would see without us.
 TORCH = frozenset({"torch", "functorch", "torchgen"})

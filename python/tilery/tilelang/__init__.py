@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import language, math, profiler, testing, transform, utils
+from . import language, math, profiler, testing, transform, tvm, utils
 from .jit import JITKernel, compile, jit, par_compile
 from .language import dtypes
 from .math import cdiv, next_power_of_2
@@ -30,6 +30,7 @@ __all__ = [
     "set_log_level",
     "testing",
     "transform",
+    "tvm",
     "utils",
 ]
 

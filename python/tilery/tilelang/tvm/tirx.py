@@ -1,0 +1,30 @@
+"""Symbolic values under upstream's names; functions are those of T."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import language
+from ..language.eager import PrimFunc
+from ..tracing import dtypes
+from ..tracing.memory import Element as BufferLoad
+from ..tracing.memory import Memory as Buffer
+from ..tracing.memory import Region as BufferRegion
+from ..tracing.values import Expr as PrimExpr
+from ..tracing.values import Var
+from .refused import hook
+
+__all__ = ["Buffer", "BufferLoad", "BufferRegion", "PrimExpr", "PrimFunc", "Var", "const"]
+_missing = hook("tvm.tirx")
+
+
+def const(value: Any, dtype: Any = None, span: Any = None) -> Any:
+    """A number of a type; integers and floats of a kernel are Python's."""
+    if dtype is None:
+        return value
+    kind = dtypes.dtype(dtype)
+    return float(value) if dtypes.is_float(kind) else bool(value) if kind == "bool" else int(value)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(language, name) if name in language.__all__ else _missing(name)
