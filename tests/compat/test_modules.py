@@ -26,6 +26,8 @@ PLACES = {
     "tilelang.language.tir.op": "ceildiv if_then_else reinterpret",
     "tilelang.jit": "JITImpl jit compile",
     "tilelang.jit.kernel": "JITKernel",
+    "tilelang.layout": "Layout make_linear_layout make_swizzled_layout make_wgmma_swizzled_layout",
+    "tilelang.layout.swizzle": "make_full_bank_swizzled_layout make_half_bank_swizzled_layout",
     "tilelang.math": "cdiv next_power_of_2",
     "tilelang.profiler": "Profiler do_bench",
     "tilelang.profiler.bench": "do_bench",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from . import language, math, profiler, testing, transform, tvm, utils
+from . import language, layout, math, profiler, testing, transform, tvm, utils
 from .jit import JITKernel, compile, jit, par_compile
 from .language import dtypes
+from .layout import Layout
 from .math import cdiv, next_power_of_2
 from .profiler import Profiler, TensorSupplyType
 from .transform import PassConfigKey
@@ -13,6 +14,7 @@ __version__ = "0.1.13"
 
 __all__ = [
     "JITKernel",
+    "Layout",
     "PassConfigKey",
     "Profiler",
     "TensorSupplyType",
@@ -23,6 +25,7 @@ __all__ = [
     "enable_cache",
     "jit",
     "language",
+    "layout",
     "math",
     "next_power_of_2",
     "par_compile",

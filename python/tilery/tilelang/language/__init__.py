@@ -2,6 +2,7 @@
 
 from ...core.functions import ROWS as _ELEMENTWISE
 from ...core.functions import Namespace as _Namespace
+from ..layout.layout import Layout  # noqa: F401
 from ..tracing.dtypes import dtype  # noqa: F401
 from ..tracing.operations import call as _call
 from .dtypes import *  # noqa: F403

@@ -5,6 +5,7 @@ from typing import Any
 import builtins
 
 from ..tracing.values import Expr
+from ..layout.layout import Layout as Layout
 from ..tracing.dtypes import dtype as dtype
 from .dtypes import *
 from .eager import Macro as Macro

@@ -134,7 +134,7 @@ REFUSED = {
     "tensor memory and its instructions exist on GPUs of sm_100 only, which are no target":
         "alloc_tmem tcgen05_gemm tcgen05_gemm_blockscaled tcgen05_mma_arrive tcgen05_cp_warpx4 tma_gather4 tma_scatter4",
     "where elements lie in memory is the compiler's choice; results do not depend on it":
-        "Layout Fragment alloc_descriptor",
+        "Fragment alloc_descriptor",
     "reducers are written with T.reduce_sum and its kin on a fragment":
         "alloc_reducer reducer_init reducer_update finalize_reducer any_of all_of",
     "memory is named by tensors, buffers and regions, not by addresses":

@@ -15,9 +15,11 @@ __getattr__ = hook("tvm.transform")
 class PassContext:
     """`with PassContext(config={...})`: switches of passes that are not run here; none changes what a program computes."""
 
-    def __init__(self, opt_level: int = 2, config: Mapping[Any, Any] | None = None, instruments: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self, opt_level: int = 2, config: Mapping[Any, Any] | None = None, instruments: Sequence[Any] | None = None
+    ) -> None:
         if instruments:
-            raise error(NotImplementedError, "PassContext(instruments=...)", hint="passes of upstream's compiler are not run here")
+            raise error(NotImplementedError, "PassContext(instruments=...)", hint="upstream's passes are not run here")
         self.opt_level, self.config = opt_level, dict(config or {})
 
     def __enter__(self) -> PassContext:

@@ -1,0 +1,80 @@
+"""Layouts of tiles in which the rows of a column lie in different banks of shared memory: units of 16 bytes are exchanged within
+groups of 8, 4 or 2, by an exclusive or with the row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import error
+from ..tracing.dtypes import dtype
+from .layout import Layout
+
+_NAMES = {8: "full", 4: "half", 2: "quarter"}
+
+
+def make_linear_layout(buffer: Any) -> Layout:
+    """Row by row, as the tile is."""
+    return Layout(buffer.shape, lambda *indices: list(indices))
+
+
+def _exchanged(buffer: Any, group: int) -> Layout:
+    unit = 128 // dtype(buffer.dtype).bits
+
+    def place(*indices: Any) -> list[Any]:
+        *outer, row, column = indices
+        phase = row // (8 // group) % group
+        return [*outer, row, ((column // unit) ^ phase) * unit + column % unit]
+
+    return Layout(buffer.shape, place)
+
+
+def _units(buffer: Any, extent: int | None = None) -> int:
+    """16-byte units of a row; 0 if it is no whole number of them."""
+    shape = buffer.shape
+    if len(shape) < 2 or not all(isinstance(size, int) for size in shape[-2:]):
+        raise error(ValueError, f"a swizzled layout is for tiles of two known dimensions or more, got the shape {tuple(shape)}")
+    size = (shape[-1] if extent is None else extent) * dtype(buffer.dtype).bits
+    return 0 if size % 128 else size // 128
+
+
+def _chosen(buffer: Any, units: int) -> Layout:
+    for group in _NAMES:
+        if units and units % group == 0:
+            return _exchanged(buffer, group)
+    return make_linear_layout(buffer)
+
+
+def make_swizzled_layout(buffer: Any, k_major: bool = True, allow_pad: bool = True) -> Layout:
+    """Groups as large as the rows allow, linear where they allow none; tiles are never padded."""
+    return _chosen(buffer, _units(buffer))
+
+
+def make_wgmma_swizzled_layout(buffer: Any, continuity: int | None = None, k_major: bool = True) -> Layout:
+    """The same for Hopper's matrix instructions; continuity: elements of a row that lie side by side."""
+    return _chosen(buffer, _units(buffer, continuity))
+
+
+def _bank(buffer: Any, group: int) -> Layout:
+    units = _units(buffer)
+    if not units or units % group:
+        raise error(
+            ValueError,
+            f"rows of {buffer.shape[-1]} elements of {dtype(buffer.dtype)} have no {_NAMES[group]}-bank swizzle",
+            hint=f"their bytes must be a multiple of {16 * group}",
+        )
+    return _exchanged(buffer, group)
+
+
+def make_full_bank_swizzled_layout(buffer: Any) -> Layout:
+    """Groups of 128 bytes."""
+    return _bank(buffer, 8)
+
+
+def make_half_bank_swizzled_layout(buffer: Any) -> Layout:
+    """Groups of 64 bytes."""
+    return _bank(buffer, 4)
+
+
+def make_quarter_bank_swizzled_layout(buffer: Any) -> Layout:
+    """Groups of 32 bytes."""
+    return _bank(buffer, 2)

@@ -1,0 +1,65 @@
+"""Layouts of tiles: a permutation of each row, in which a column of 16-byte units meets every bank; hints for kernels."""
+
+import itertools
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from tilery import tilelang
+from tilery.tilelang import language as T
+from tilery.tilelang import layout
+
+
+def tile(shape, dtype):
+    return SimpleNamespace(shape=shape, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "shape, dtype, group",
+    [((8, 64), "float16", 8), ((16, 32), "float16", 4), ((8, 16), "float16", 2), ((8, 128), "int8", 8), ((2, 8, 32), "float", 8)],
+)
+def test_swizzles(shape, dtype, group):
+    """Rows keep their elements, units stay whole, and 8 units of a column lie in 8 groups of banks."""
+    made = layout.make_swizzled_layout(tile(shape, dtype))
+    unit = 16 * 8 // T.dtype(dtype).bits
+    places = {element: tuple(made.map_forward_index(element)) for element in itertools.product(*map(range, shape))}
+    assert len(set(places.values())) == len(places)
+    for (*row, column), (*to_row, to_column) in places.items():
+        assert row == to_row and column % unit == to_column % unit
+    banks = {(row * shape[-1] // unit + places[(*[0] * (len(shape) - 2), row, 0)][-1] // unit) % 8 for row in range(8)}
+    assert len(banks) == 8
+    names = {8: "full", 4: "half", 2: "quarter"}
+    assert made.is_equal(getattr(layout, f"make_{names[group]}_bank_swizzled_layout")(tile(shape, dtype)))
+    assert not made.is_equal(layout.make_linear_layout(tile(shape, dtype)))
+
+
+def test_rows_without_a_swizzle():
+    odd = tile((8, 24), "float16")  # three units
+    assert layout.make_swizzled_layout(odd).is_equal(layout.make_linear_layout(odd))
+    with pytest.raises(ValueError, match="rows of 24 elements of float16 have no full-bank swizzle\n  hint: .* multiple of 128"):
+        layout.make_full_bank_swizzled_layout(odd)
+    with pytest.raises(ValueError, match="two known dimensions"):
+        layout.make_swizzled_layout(tile((64,), "float16"))
+    with pytest.raises(AttributeError, match="tilelang.layout.make_volta_layout is not supported"):
+        layout.make_volta_layout
+    with pytest.raises(ValueError, match="a layout of 2 dimensions takes as many indices, got 1"):
+        T.Layout((4, 4), lambda i, j: [j, i]).map_forward_index([1])
+    assert T.Layout((4, 4), lambda i, j: j * 4 + i).map_forward_index([1, 2]) == [9]
+
+
+def test_results_do_not_depend_on_layouts(engine):
+    @T.prim_func
+    def main(A: T.Tensor((32, 64), "float16"), B: T.Tensor((64, 32), "float16"), C: T.Tensor((32, 32), "float32")):
+        with T.Kernel(1, threads=128):
+            a, b = T.alloc_shared((32, 64), "float16"), T.alloc_shared((64, 32), "float16")
+            c = T.alloc_fragment((32, 32), "float32")
+            T.annotate_layout({a: layout.make_swizzled_layout(a), b: T.Layout(b.shape, lambda i, j: [i, j ^ (i % 8)])})
+            T.copy(A, a)
+            T.copy(B, b)
+            T.gemm(a, b, c, clear_accum=True)
+            T.copy(c, C)
+
+    a, b, c = torch.randint(-3, 4, (32, 64)).half(), torch.randint(-3, 4, (64, 32)).half(), torch.zeros(32, 32)
+    tilelang.compile(main)(a, b, c)
+    assert torch.equal(c, a.float() @ b.float())
