@@ -1,5 +1,32 @@
 """Integer expressions: sizes and block sizes."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from tilery._native.arrange import Symbol, block_size
+
+
+def _restored(text: str, leaves: list[dict[str, Any]]) -> Symbol:
+    names = [Symbol(**{name: value for name, value in leaf.items() if value}) for leaf in leaves]
+
+    return Symbol(text).substitute({repr(name): name for name in names})
+
+
+def _reduced(symbol: Symbol) -> tuple[Any, ...]:
+    """An expression's text and what its names are besides their text."""
+    attributes = "constexpr", "meta", "lower_bound", "upper_bound", "power_of_two"
+    leaves = [{"expr": s.label} | {name: getattr(s, name) for name in attributes} for s in symbol.names()]
+
+    return _restored, (repr(symbol), sorted(leaves, key=lambda leaf: leaf["expr"]))
+
+
+def _copied(symbol: Symbol, _: Any = None) -> Symbol:
+    """One of its own, which `find_and_replace` changes alone."""
+    return Symbol(symbol)
+
+
+Symbol.__reduce__ = _reduced
+Symbol.__copy__ = Symbol.__deepcopy__ = _copied
 
 __all__ = ["Symbol", "block_size"]
