@@ -357,3 +357,20 @@ def false_assumption(X: Vector):
 def assumption_about_nothing(X: Vector):
     with T.Kernel(1):
         T.assume(UNUSED > 0)
+
+
+@wrong
+def store_outside_a_fragment(X: Vector):
+    with T.Kernel(1):
+        f = T.alloc_fragment((1,), "float32")
+        for i in T.Parallel(64):
+            f[i] = X[i]
+
+
+@wrong
+def store_outside_by_two_loops(X: Vector):
+    with T.Kernel(1):
+        s = T.alloc_shared((8, 16), "float32")
+        for k in T.serial(1, 8, 3):
+            for i in T.Parallel(8):
+                s[i, 16 - k * 2 - i] = X[i]

@@ -312,3 +312,31 @@ def test_variables_and_elements_are_swapped():
     tilelang.compile(swap)(a, b)
     assert b.tolist() == [20, 10, 1, 3]
     assert a.tolist() == [20, 10, 2, 805]
+
+
+def test_stores_that_a_condition_keeps_inside():
+    """No error is made of a store that only some iterations reach."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), "int32"), B: T.Tensor((4,), "int32")):
+        with T.Kernel(1, threads=1):
+            s = T.alloc_shared((4,), "int32")
+            T.clear(s)
+            for i in T.serial(8):
+                if i < 4:
+                    s[i] = A[i]
+                    for j in T.serial(2):
+                        s[i + j - j] += 1
+            for i in T.serial(8):
+                if i >= n:
+                    break
+                s[i] += 1
+            for _ in T.serial(n - 4):
+                for i in T.serial(8):
+                    s[i] = 77
+            T.copy(s, B)
+
+    a, b = torch.arange(4, dtype=torch.int32), torch.zeros(4, dtype=torch.int32)
+    tilelang.compile(main)(a, b)
+    assert b.tolist() == [3, 4, 5, 6]

@@ -55,7 +55,8 @@ class Parallel(Iteration):
             )
         indices = [Val(v) for v in trace.native.parallel_begin(same_type(trace.native, *self.extents))]
         trace.parallel.append([i.uid for i in indices])
-        with trace.region("T.Parallel", line):
+        ranges = [(index, 0, extent, 1) for index, extent in zip(indices, self.extents)]
+        with trace.region("T.Parallel", line), trace.ranging(ranges):
             body(tuple(indices) if len(indices) > 1 else indices[0])
         trace.parallel.pop()
         trace.native.parallel_end()

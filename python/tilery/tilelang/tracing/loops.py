@@ -39,6 +39,6 @@ class Serial(Iteration):
 
     def _loop(self, trace, lo, hi, step, body, line):
         counter, _ = trace.b.for_begin(lo, hi, step, [], self.attributes)
-        with trace.region("for", line):
+        with trace.region("for", line), trace.ranging([(counter, lo, hi, step)]):
             body(counter)
         trace.b.for_end([])

@@ -167,6 +167,7 @@ class Element(Expr):
         if self.memory.is_global:
             trace.native.store_place(self.place(trace), trace.native.cast(value, self.memory.dtype))
         else:
+            trace.check_store(self.memory, self.indices)
             trace.native.element_store(self.memory.native, self.indices, trace.native.cast(value, self.memory.dtype))
 
     def place(self, trace):

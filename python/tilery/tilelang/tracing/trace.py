@@ -1,5 +1,6 @@
 """What a kernel's Python means in TileLang, on the shared front end: names are let-bound, only `T.alloc_var` is carried."""
 
+import contextlib
 import types
 
 from tilery import _native
@@ -64,6 +65,7 @@ class Trace(Language):
         self.open, self.host_values = None, {}
         self.assumptions = []  # conditions on sizes that each call must fulfil
         self.eager = None  # the eager function being traced (jit/eager.py)
+        self.ranges, self.certain = {}, 0  # {variable of a loop: (least, greatest)}; loops around that are known to run
         self.dynamics = 0  # how many sizes T.dynamic has made in it
         self.parallel = []  # ids of the loop variables of each open T.Parallel
 
@@ -171,6 +173,38 @@ class Trace(Language):
                     ValueError,
                     f"[Tilelang Semantic Check] Local buffer `{element.memory.label()}` is indexed by T.Parallel loop variable",
                     hint="use T.alloc_fragment, or a T.serial, T.unroll or T.vectorized loop",
+                )
+
+    @contextlib.contextmanager
+    def ranging(self, loops):
+        """A loop's body, with what its variables run over: [(variable, start, stop, step)]."""
+        known = all(isinstance(bound, int) for _, *bounds in loops for bound in bounds)
+        known = known and all(step > 0 and start < stop for _, start, stop, step in loops)
+        outer = self.ranges
+        inside = {var.uid: (lo, lo + (hi - 1 - lo) // step * step) for var, lo, hi, step in loops} if known else {}
+        # A store is certain where every region around it is a loop that is known to run.
+        self.ranges = {**outer, **inside} if known and len(self.regions) == self.certain + 1 else {}
+        before, self.certain = self.certain, self.certain + bool(self.ranges)
+        yield
+        self.ranges, self.certain = outer, before
+
+    def check_store(self, memory, indices):
+        """Refuses a store to a buffer of the kernel that some iteration makes outside of it."""
+        if not self.ranges or len(self.regions) != self.certain:
+            return
+        for dim, index in enumerate(indices):
+            form, least = index.affine() if isinstance(index, Expr) else ({}, index)
+            if not form or not all(uid in self.ranges for uid in form):
+                continue
+            greatest = least
+            for uid, factor in form.items():
+                ends = sorted(factor * end for end in self.ranges[uid])
+                least, greatest = least + ends[0], greatest + ends[1]
+            if least < 0 or greatest >= memory.shape[dim]:
+                raise error(
+                    IndexError,
+                    f"index {least} to {greatest} is out of range for dimension {dim} of `{memory.label()}`",
+                    hint=f"its shape is {memory.shape}",
                 )
 
     def check_tile_op(self, what):
