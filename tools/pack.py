@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ["TILERY_BUILD_DIR"])
+OF_THE_SOURCES = ("tests/test_structure.py", "tests/tools")  # tests that read what is not packed
 LIMIT = 20 << 20  # bytes
 CONTENTS = ("python/tilery", "examples", "benchmarks", "tests", "docs", "pyproject.toml", "README.md", "LICENSE")
 
@@ -58,6 +59,8 @@ def stage(folder, module):
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.cpp", "CMakeLists.txt"))
         else:
             shutil.copy(source, target)
+    for name in OF_THE_SOURCES:
+        subprocess.run(["rm", "-r", folder / name], check=True)
     shutil.copy(module, folder / "python" / "tilery")
     subprocess.run(["strip", folder / "python" / "tilery" / module.name], check=True)
     for script in ("check", "sanitize"):
