@@ -17,8 +17,8 @@ def product(a, b):
 
 def test_levels_and_missing_elements():
     (a, b), (tiles, columns) = simulate_arrangement(product, (Tensor(shape=(3, 5)), Tensor(shape=(4, 2))))
-    assert torch.equal(a, torch.arange(15).reshape(3, 5)) and torch.equal(b, torch.arange(8).reshape(4, 2))
-    grown = torch.full((4, 6), -1)
+    assert a.flatten().tolist() == list(range(15)) and b.flatten().tolist() == list(range(8))
+    grown = torch.full((4, 6), -1, device=a.device)
     grown[:3, :5] = a
     rows = grown.reshape(2, 2, 3, 2).permute(0, 2, 1, 3)
     assert torch.equal(tiles, rows[:, None].expand(2, 2, 3, 2, 2).reshape(4, 3, 2, 2))
@@ -42,7 +42,7 @@ def test_it_says_what_a_kernel_reads():
     x, y = torch.arange(35.0).reshape(5, 7), torch.full((8, 9), -2.0)
     make(arrangement, application, (Tensor(2, other=-1), Tensor(2)))(x, y)
     _, (target, _) = simulate_arrangement(arrangement, (Tensor(shape=(5, 7)), Tensor(shape=(8, 9))))
-    assert torch.equal(y.reshape(4, 2, 3, 3).permute(0, 2, 1, 3).reshape(12, 2, 3), target.float())
+    assert torch.equal(y.reshape(4, 2, 3, 3).permute(0, 2, 1, 3).reshape(12, 2, 3), target.float().to(y.device))
 
 
 @pytest.mark.parametrize("shape", [(None,), (Symbol("n"),)])
