@@ -25,6 +25,7 @@ def simulate_arrangement(
     """
     import torch
 
+    device = torch.device("cpu" if device is None else device)
     tensors = tuple(tensors)
     arranged = arrangement(*tensors)
     arranged = arranged if isinstance(arranged, tuple) else (arranged,)
