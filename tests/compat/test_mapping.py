@@ -174,9 +174,9 @@ def test_what_upstream_has_and_we_have_not(tilery_run):
     tilery_run(
         """
 for statement, name in {
-    "import tilelang.layout": "tilelang.layout",
+    "import tilelang.carver": "tilelang.carver",
     "import triton.runtime.cache": "triton.runtime.cache",
-    "from ninetoothed.debugging import simulate_arrangement": "ninetoothed.debugging",
+    "from ninetoothed.visualization import visualize": "ninetoothed.visualization",
 }.items():
     try:
         exec(statement)
