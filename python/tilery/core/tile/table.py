@@ -7,6 +7,11 @@ def _row(name, place, operation, takes, names=None):
     return Written(name, f"core.tile.{place}", operation, takes, tl=names or name)
 
 
+def _rows(names, *columns):
+    """Functions that differ by nothing but their names."""
+    return [_row(name, *columns) for name in names.split()]
+
+
 # fmt: off
 MATH = (
     _row("softmax", "math", "reduce, exp", "fp32, fp64"),
@@ -15,14 +20,8 @@ MATH = (
 )
 
 RANDOM = (
-    _row("philox", "random", "mulhi", "unsigned integers"),
-    _row("philox_impl", "random", "mulhi", "unsigned integers"),
-    _row("rand", "random", "mulhi", "integers"),
-    _row("rand4x", "random", "mulhi", "integers"),
-    _row("randn", "random", "mulhi", "integers"),
-    _row("randn4x", "random", "mulhi", "integers"),
-    _row("randint", "random", "mulhi", "integers"),
-    _row("randint4x", "random", "mulhi", "integers"),
+    *_rows("philox philox_impl", "random", "mulhi", "unsigned integers"),
+    *_rows("rand rand4x randn randn4x randint randint4x", "random", "mulhi", "integers"),
     _row("uint_to_uniform_float", "random", "cast", "32- and 64-bit integers"),
     _row("pair_uniform_to_normal", "random", "log, sqrt, cos", "fp32"),
 )
@@ -45,11 +44,8 @@ ROWS = (
     _row("load", "memory", "load", "pointers, block pointers"),
     _row("store", "memory", "store", "pointers, block pointers"),
     _row("atomic_add", "memory", "atomic_rmw", "pointers to int32, int64 and floats but fp8"),
-    _row("atomic_max", "memory", "atomic_rmw", "pointers to int32, int64, fp32, fp64"),
-    _row("atomic_min", "memory", "atomic_rmw", "pointers to int32, int64, fp32, fp64"),
-    _row("atomic_and", "memory", "atomic_rmw", "pointers to int32, int64"),
-    _row("atomic_or", "memory", "atomic_rmw", "pointers to int32, int64"),
-    _row("atomic_xor", "memory", "atomic_rmw", "pointers to int32, int64"),
+    *_rows("atomic_max atomic_min", "memory", "atomic_rmw", "pointers to int32, int64, fp32, fp64"),
+    *_rows("atomic_and atomic_or atomic_xor", "memory", "atomic_rmw", "pointers to int32, int64"),
     _row("atomic_xchg", "memory", "atomic_rmw", "pointers to int32, int64, fp32, fp64"),
     _row("atomic_cas", "memory", "atomic_cas", "pointers to int32, int64, fp32, fp64"),
     _row("make_block_ptr", "memory", "root, view", "a pointer and ints"),
@@ -64,12 +60,8 @@ ROWS = (
     _row("expand_dims", "shape", "expand_dims", "any tile"),
     _row("squeeze", "shape", "reshape", "any tile"),
     _row("unsqueeze", "shape", "expand_dims", "any tile"),
-    _row("reshape", "shape", "reshape", "any tile"),
-    _row("view", "shape", "reshape", "any tile"),
-    _row("ravel", "shape", "reshape", "any tile"),
-    _row("permute", "shape", "permute", "any tile"),
-    _row("trans", "shape", "permute", "any tile"),
-    _row("transpose", "shape", "permute", "any tile"),
+    *_rows("reshape view ravel", "shape", "reshape", "any tile"),
+    *_rows("permute trans transpose", "shape", "permute", "any tile"),
     _row("flip", "shape", "take", "any tile"),
     _row("join", "shape", "join", "any tiles"),
     _row("split", "shape", "split", "any tile"),
@@ -82,8 +74,7 @@ ROWS = (
     _row("sum", "reduction", "reduce sum", "numbers"),
     _row("max", "reduction", "reduce max", "numbers"),
     _row("min", "reduction", "reduce min", "numbers"),
-    _row("argmax", "reduction", "arg_reduce", "numbers"),
-    _row("argmin", "reduction", "arg_reduce", "numbers"),
+    *_rows("argmax argmin", "reduction", "arg_reduce", "numbers"),
     _row("xor_sum", "reduction", "reduce xor", "integers"),
     _row("reduce_or", "reduction", "reduce or", "integers"),
     _row("reduce", "reduction", "reduce_begin, reduce_end", "any tile or a tuple of them"),
@@ -98,9 +89,7 @@ ROWS = (
     _row("range", "control", "for", "integers"),
     _row("static_range", "control", "", "constant ints"),
     _row("condition", "control", "", "a scalar condition"),
-    _row("multiple_of", "control", "", "any tile"),
-    _row("max_contiguous", "control", "", "any tile"),
-    _row("max_constancy", "control", "", "any tile"),
+    *_rows("multiple_of max_contiguous max_constancy", "control", "", "any tile"),
     _row("assume", "control", "", "a scalar condition"),
     _row("debug_barrier", "control", "", ""),
     _row("static_print", "debug", "", "anything"),

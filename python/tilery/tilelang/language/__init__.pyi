@@ -30,8 +30,8 @@ from .kernel import get_block_bindings as get_block_bindings
 from .kernel import get_block_extent as get_block_extent
 from .kernel import get_block_extents as get_block_extents
 from .kernel import get_thread_binding as get_thread_binding
-from .kernel import get_thread_bindings as get_thread_bindings
 from .kernel import get_thread_extent as get_thread_extent
+from .kernel import get_thread_bindings as get_thread_bindings
 from .kernel import get_thread_extents as get_thread_extents
 from .kernel import get_num_threads as get_num_threads
 from .loop import serial as serial
@@ -98,23 +98,23 @@ from .print_op import assume as assume
 from .annotations import use_swizzle as use_swizzle
 from .annotations import annotate_min_blocks_per_sm as annotate_min_blocks_per_sm
 from .annotations import annotate_safe_value as annotate_safe_value
-from .annotations import annotate_layout as annotate_layout
 from .annotations import annotate_l2_hit_ratio as annotate_l2_hit_ratio
+from .annotations import annotate_layout as annotate_layout
 from .annotations import annotate_restrict_buffers as annotate_restrict_buffers
 from .annotations import annotate_pass_configs as annotate_pass_configs
+from .annotations import func_attr as func_attr
 from .annotations import annotate_compile_flags as annotate_compile_flags
 from .annotations import annotate_producer_reg_dealloc as annotate_producer_reg_dealloc
 from .annotations import annotate_consumer_reg_alloc as annotate_consumer_reg_alloc
 from .builtin import disable_warp_group_reg_alloc as disable_warp_group_reg_alloc
 from .builtin import no_set_max_nreg as no_set_max_nreg
-from .builtin import set_max_nreg as set_max_nreg
-from .builtin import inc_max_nreg as inc_max_nreg
-from .builtin import dec_max_nreg as dec_max_nreg
-from .builtin import sync_threads as sync_threads
-from .builtin import sync_warp as sync_warp
 from .builtin import sync_global as sync_global
 from .builtin import fence_proxy_async as fence_proxy_async
-from .annotations import func_attr as func_attr
+from .builtin import set_max_nreg as set_max_nreg
+from .builtin import sync_threads as sync_threads
+from .builtin import inc_max_nreg as inc_max_nreg
+from .builtin import dec_max_nreg as dec_max_nreg
+from .builtin import sync_warp as sync_warp
 
 def exp(x: Expr | builtins.float) -> Any:
     """e to the power of x."""

@@ -3,8 +3,13 @@
 from ...core.functions.row import Written
 
 
-def _row(name, place, operation, takes, names=None, **columns):
-    return Written(name, f"tilelang.language.{place}", operation, takes, T=names or name, **columns)
+def _row(name, place, operation, takes, names=None):
+    return Written(name, f"tilelang.language.{place}", operation, takes, T=names or name)
+
+
+def _rows(names, *columns):
+    """Functions that differ by nothing but their names."""
+    return [_row(name, *columns) for name in names.split()]
 
 
 # fmt: off
@@ -19,11 +24,8 @@ ROWS = (
     _row("get_block_bindings", "kernel", "program_id", ""),
     _row("get_block_extent", "kernel", "num_programs", "an axis"),
     _row("get_block_extents", "kernel", "num_programs", ""),
-    _row("get_thread_binding", "kernel", "", "an axis"),
-    _row("get_thread_bindings", "kernel", "", ""),
-    _row("get_thread_extent", "kernel", "", "an axis"),
-    _row("get_thread_extents", "kernel", "", ""),
-    _row("get_num_threads", "kernel", "", ""),
+    *_rows("get_thread_binding get_thread_extent", "kernel", "", "an axis"),
+    *_rows("get_thread_bindings get_thread_extents get_num_threads", "kernel", "", ""),
 
     # Loops.
     _row("serial", "loop", "for", "integers", "serial Serial"),
@@ -31,55 +33,35 @@ ROWS = (
     _row("vectorized", "loop", "for", "integers", "vectorized Vectorized"),
     _row("grid", "loop:Grid", "for", "integers"),
     _row("Parallel", "loop", "parallel", "integers"),
-    _row("Pipelined", "loop", "for", "integers"),
-    _row("Persistent", "loop", "for", "integers"),
+    *_rows("Pipelined Persistent", "loop", "for", "integers"),
 
     # Memory.
-    _row("alloc_shared", "allocate", "alloc", "a shape and a type"),
-    _row("alloc_fragment", "allocate", "alloc", "a shape and a type"),
-    _row("alloc_local", "allocate", "alloc", "a shape and a type"),
+    *_rows("alloc_shared alloc_fragment alloc_local", "allocate", "alloc", "a shape and a type"),
     _row("alloc_var", "allocate", "alloc", "a type"),
-    _row("alloc_global", "allocate", "host_empty", "a shape and a type"),
-    _row("empty", "allocate", "host_empty", "a shape and a type"),
+    *_rows("alloc_global empty", "allocate", "host_empty", "a shape and a type"),
     _row("StridedTensor", "proxy", "root", "a shape, strides and a type"),
-    _row("reshape", "customize", "reinterpret", "a buffer"),
-    _row("view", "customize", "reinterpret", "a buffer"),
+    *_rows("reshape view", "customize", "reinterpret", "a buffer"),
 
     # Regions.
     _row("copy", "copy_op", "copy_region", "tensors, buffers, regions, elements", "copy async_copy"),
-    _row("fill", "fill_op", "fill_region", "tensors, buffers, regions, elements"),
-    _row("clear", "fill_op", "fill_region", "tensors, buffers, regions, elements"),
+    *_rows("fill clear", "fill_op", "fill_region", "tensors, buffers, regions, elements"),
     _row("transpose", "customize", "permute", "buffers"),
     _row("gemm", "gemm_op", "gemm_region", "buffers, regions"),
-    _row("reduce", "reduce_op", "reduce_region", "buffers"),
-    _row("reduce_sum", "reduce_op", "reduce_region", "buffers"),
-    _row("reduce_max", "reduce_op", "reduce_region", "buffers"),
-    _row("reduce_min", "reduce_op", "reduce_region", "buffers"),
-    _row("reduce_absmax", "reduce_op", "reduce_region", "buffers"),
-    _row("reduce_abssum", "reduce_op", "reduce_region", "buffers"),
-    _row("reduce_bitand", "reduce_op", "reduce_region", "buffers of integers"),
-    _row("reduce_bitor", "reduce_op", "reduce_region", "buffers of integers"),
-    _row("reduce_bitxor", "reduce_op", "reduce_region", "buffers of integers"),
-    _row("cumsum", "reduce_op", "scan_region", "buffers"),
-    _row("cummax", "reduce_op", "scan_region", "buffers"),
-    _row("atomic_add", "atomic", "atomic_region", "tensors, regions, elements"),
-    _row("atomic_max", "atomic", "atomic_region", "tensors, regions, elements"),
-    _row("atomic_min", "atomic", "atomic_region", "tensors, regions, elements"),
+    *_rows("reduce reduce_sum reduce_max reduce_min reduce_absmax reduce_abssum", "reduce_op", "reduce_region", "buffers"),
+    *_rows("reduce_bitand reduce_bitor reduce_bitxor", "reduce_op", "reduce_region", "buffers of integers"),
+    *_rows("cumsum cummax", "reduce_op", "scan_region", "buffers"),
+    *_rows("atomic_add atomic_max atomic_min", "atomic", "atomic_region", "tensors, regions, elements"),
     _row("atomic_or", "atomic", "atomic_region", "elements of integers"),
 
     # Numbers and conditions.
-    _row("cast", "tir.op", "cast", "a number"),
-    _row("Cast", "tir.op", "cast", "a number"),
+    *_rows("cast Cast", "tir.op", "cast", "a number"),
     _row("reinterpret", "tir.op", "bitcast", "a number"),
-    _row("ceildiv", "tir.op", "//", "integers, sizes"),
-    _row("align_up", "tir.op", "//", "integers, sizes"),
+    *_rows("ceildiv align_up", "tir.op", "//", "integers, sizes"),
     _row("min", "tir.op", "min", "numbers, sizes"),
     _row("max", "tir.op", "max", "numbers, sizes"),
-    _row("if_then_else", "tir.op", "select", "a condition and two numbers"),
-    _row("Select", "tir.op", "select", "a condition and two numbers"),
+    *_rows("if_then_else Select", "tir.op", "select", "a condition and two numbers"),
     _row("infinity", "tir.op", "constant", "a type of floats"),
-    _row("max_value", "tir.op", "", "a type"),
-    _row("min_value", "tir.op", "", "a type"),
+    *_rows("max_value min_value", "tir.op", "", "a type"),
     _row("logical_and", "tir.op", "and", "conditions", "logical_and And"),
     _row("logical_or", "tir.op", "or", "conditions", "logical_or Or"),
     _row("logical_not", "tir.op", "not", "a condition", "logical_not Not"),
@@ -90,26 +72,16 @@ ROWS = (
     _row("assume", "print_op", "", "a condition"),
 
     # Hints: they never change a result.
-    _row("use_swizzle", "annotations", "kernel_hints", "an int"),
-    _row("annotate_min_blocks_per_sm", "annotations", "kernel_hints", "an int"),
-    _row("annotate_safe_value", "annotations", "", "{tensor: number}"),
+    *_rows("use_swizzle annotate_min_blocks_per_sm", "annotations", "kernel_hints", "an int"),
+    *_rows("annotate_safe_value annotate_l2_hit_ratio", "annotations", "", "{tensor: number}"),
     _row("annotate_layout", "annotations", "", "{buffer: layout}"),
-    _row("annotate_l2_hit_ratio", "annotations", "", "{tensor: number}"),
     _row("annotate_restrict_buffers", "annotations", "", "tensors"),
-    _row("annotate_pass_configs", "annotations", "", "a dict"),
+    *_rows("annotate_pass_configs func_attr", "annotations", "", "a dict"),
     _row("annotate_compile_flags", "annotations", "", "strings"),
-    _row("annotate_producer_reg_dealloc", "annotations", "", "an int"),
-    _row("annotate_consumer_reg_alloc", "annotations", "", "an int"),
-    _row("disable_warp_group_reg_alloc", "builtin", "", ""),
-    _row("no_set_max_nreg", "builtin", "", ""),
-    _row("set_max_nreg", "builtin", "", "ints"),
-    _row("inc_max_nreg", "builtin", "", "an int"),
-    _row("dec_max_nreg", "builtin", "", "an int"),
-    _row("sync_threads", "builtin", "", "ints"),
-    _row("sync_warp", "builtin", "", "an int"),
-    _row("sync_global", "builtin", "", ""),
-    _row("fence_proxy_async", "builtin", "", ""),
-    _row("func_attr", "annotations", "", "a dict"),
+    *_rows("annotate_producer_reg_dealloc annotate_consumer_reg_alloc", "annotations", "", "an int"),
+    *_rows("disable_warp_group_reg_alloc no_set_max_nreg sync_global fence_proxy_async", "builtin", "", ""),
+    *_rows("set_max_nreg sync_threads", "builtin", "", "ints"),
+    *_rows("inc_max_nreg dec_max_nreg sync_warp", "builtin", "", "an int"),
 )
 # fmt: on
 
