@@ -119,19 +119,24 @@ def _tilelang(row, name, types):
 _count = itertools.count()
 
 
-def run(language, row, folder, device="cpu", seed=0):
-    """{type: (operands, results)}, by the program that the environment asks for."""
-    name, types = row.spelled(language)[0][0], types_of(language, row)
-    text = _tilelang(row, name, types) if language == "T" else _tl(language, row, name, types)
+def load(folder, text):
+    """The kernel of a program's text."""
     path = Path(folder) / f"kernel{next(_count)}.py"
     path.write_text(text)
     space = {"tileon": tileon, "tl": tl, "T": T, "__name__": "kernels"}
     exec(compile(text, str(path), "exec"), space)
+    return space["kernel"]
+
+
+def run(language, row, folder, device="cpu", seed=0):
+    """{type: (operands, results)}, by the program that the environment asks for."""
+    name, types = row.spelled(language)[0][0], types_of(language, row)
+    kernel = load(folder, _tilelang(row, name, types) if language == "T" else _tl(language, row, name, types))
     inputs = {t: operands(row, t, seed) for t in types}
     outputs = {t: torch.zeros(N, dtype=getattr(torch, row.result.of(t)), device=device) for t in types}
     arguments = {t: [to_torch(x).to(device) for x in inputs[t]] for t in types}
     if language == "T":
-        tilelang.compile(space["kernel"])(*(x for t in types for x in arguments[t]), *outputs.values())
+        tilelang.compile(kernel)(*(x for t in types for x in arguments[t]), *outputs.values())
     else:
-        space["kernel"][(1,)](*(x for t in types for x in (*arguments[t], outputs[t])))
+        kernel[(1,)](*(x for t in types for x in (*arguments[t], outputs[t])))
     return {t: (inputs[t], to_numpy(outputs[t], row.result.of(t))) for t in types}

@@ -1,16 +1,11 @@
 """Functions that are written out, on every type: those that move elements bit for bit, reductions and scans against NumPy."""
 
-import itertools
-from pathlib import Path
-
 import numpy as np
 import pytest
 from core.functions import kernels, references
 
-from tilery import tilelang, tileon
+from tilery import tilelang
 from tilery.core.functions.row import ALL, FLOATS, INTEGERS
-from tilery.tilelang import language as T
-from tilery.tileon import language as tl
 
 ROWS, COLUMNS = 8, 16
 PLACES = ["oracle", "machine"]
@@ -99,7 +94,6 @@ REGIONS = {
     "cumsum": (lambda x: x.cumsum(1), ARITHMETIC),
     "cummax": (lambda x: np.maximum.accumulate(x, 1), ARITHMETIC),
 }
-_count = itertools.count()
 
 
 def bits(dtype, seed):
@@ -121,15 +115,6 @@ def wide(x):
     return x.astype({"i": np.int64, "u": np.uint64}.get(x.dtype.kind, np.float64))
 
 
-def load(folder, text):
-    """The kernel of a program's text."""
-    path = Path(folder) / f"kernel{next(_count)}.py"
-    path.write_text(text)
-    space = {"tileon": tileon, "tl": tl, "T": T, "__name__": "kernels"}
-    exec(compile(text, str(path), "exec"), space)
-    return space["kernel"]
-
-
 @pytest.fixture(params=PLACES)
 def place(request, monkeypatch):
     monkeypatch.setenv("TILERY_ORACLE", "1" if request.param == "oracle" else "0")
@@ -149,7 +134,7 @@ def kernel(x_ptr, y_ptr, {", ".join(f"o{n}" for n in range(len(outputs)))}):
         place = f" + tl.arange(0, {out.size}).reshape({', '.join(map(str, out.shape))})" if out.ndim else ""
         text += f"    tl.store(o{n}{place}, {expression})\n"
     made = [kernels.to_torch(np.zeros_like(out)) for out in outputs]
-    load(folder, text)[(1,)](*map(kernels.to_torch, inputs), *made)
+    kernels.load(folder, text)[(1,)](*map(kernels.to_torch, inputs), *made)
     return made
 
 
@@ -194,4 +179,4 @@ def kernel(X: T.Tensor(({ROWS}, {COLUMNS}), "{dtype}"), O: T.Tensor({shape}, "{d
         T.{name}(x, o, dim=1)
         T.copy(o, O)
 """
-    return tilelang.compile(load(folder, text), out_idx=1)
+    return tilelang.compile(kernels.load(folder, text), out_idx=1)

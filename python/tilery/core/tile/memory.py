@@ -106,6 +106,8 @@ atomic_or, atomic_xor, atomic_xchg = _atomic("or", "or"), _atomic("xor", "xor"),
 def atomic_cas(pointer: Any, cmp: Operand, val: Operand, sem: str | None = None, scope: str | None = None) -> tensor:
     """Writes `val` where the element equals `cmp`; returns the values before."""
     pointer = _pointer(unwrap(pointer), "atomic_cas")
+    if pointer.dtype.element_ty.is_bool():
+        raise error(ValueError, "atomic_cas does not take elements of type int1", hint="use an integer type")
     return wrap(native().atomic_cas(pointer, plain(cmp), plain(val), unwrap(sem) or "acq_rel", unwrap(scope) or "gpu"))
 
 
