@@ -38,6 +38,7 @@ TARGETS = [str(folder.relative_to(ROOT)) for folder in sorted((ROOT / "compiler"
 # (file, what it includes) that stands against the layers today.
 UPWARDS = set()
 BETWEEN_TARGETS = set()
+NAMING_TARGETS = set()
 FROM_RUNTIME = set()
 UPWARDS_IN_PYTHON = set()
 BETWEEN_LANGUAGES = set()
@@ -212,6 +213,18 @@ def test_folders_of_the_compiler_include_each_other_in_no_circle():
 
 def test_no_target_includes_another():
     agree(between(includes(), TARGETS), BETWEEN_TARGETS, "includes between targets")
+
+
+def test_only_the_list_of_targets_names_them():
+    graph = {file: targets for file, targets in includes().items() if file.startswith(("compiler/", "include/", "python/", "tools/"))}
+    named = re.compile(r"\b(%s)::" % "|".join(Path(folder).name for folder in TARGETS))
+    found = set()
+    for file, targets in graph.items():
+        if file != "compiler/backends.cpp" and not lies_under(file, "compiler/targets"):
+            found |= {(file, target) for target in targets for folder in TARGETS if lies_under(target, folder)}
+            if file.startswith("compiler/"):  # public headers name classes of the runtime's folders, which are called the same
+                found |= {(file, name) for name in named.findall((ROOT / file).read_text())}
+    agree(found, NAMING_TARGETS, "places that name a target")
 
 
 def test_imports_go_downwards():

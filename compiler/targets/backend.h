@@ -1,5 +1,6 @@
 #pragma once
 // What the driver asks of a back end, a folder compiler/targets/X. compiler/backends.cpp lists them all.
+#include "compiler/arrange/choose.h"
 #include "compiler/ir/Tile.h"
 #include "tilery/compile.h"
 #include <string_view>
@@ -15,6 +16,9 @@ public:
   virtual std::vector<std::string> names() const = 0;
   /// What code for the machine depends on besides IR and options. Throws Error where there is no such machine.
   virtual std::string key(const std::string &name) const = 0;
+  /// What programs of NineToothed cost on this device (a number; -1: the threads of this process), by which open block sizes are chosen.
+  /// Throws Error where there is no such device.
+  virtual arrange::Cost blockCost(int device) const = 0;
   /// Translates every tile.kernel of `module` (after the target-independent passes): fills the image's object and kernels and the texts that
   /// are wanted. Fails after an MLIR error at the op's location; throws Error where there is no such machine.
   virtual mlir::LogicalResult compile(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) const = 0;

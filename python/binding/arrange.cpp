@@ -248,16 +248,16 @@ void bindSymbol(nb::module_ &m) {
 void bindChoice(nb::module_ &m) {
   m.def(
       "choose_block_sizes",
-      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, int device) {
+      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes,
+         const std::string &target, int device) {
         std::vector<Traffic> traffic;
         for (nb::handle item : arguments)
           traffic.push_back({nb::cast<Handle &>(item[0]).tensor, nb::cast<int64_t>(item[1])});
-        return chooseBlockSizes(traffic, metas, sizes, device);
+        return chooseBlockSizes(traffic, metas, sizes, target, device);
       },
-      "arguments"_a, "metas"_a, "sizes"_a, "device"_a = -1,
-      "Values for meta symbols by the device's model; arguments: [(tensor, bytes of an element)]; device: a GPU's number, or -1: "
-      "the "
-      "CPU.");
+      "arguments"_a, "metas"_a, "sizes"_a, "target"_a, "device"_a,
+      "Values for meta symbols by the target's model; arguments: [(tensor, bytes of an element)]; device: a GPU's number, or -1: "
+      "the CPU.");
 }
 
 void bindTensor(nb::module_ &m) {

@@ -1,6 +1,7 @@
 // The CPU among the targets.
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/targets/backend.h"
+#include "compiler/targets/cpu/block_sizes.h"
 
 namespace tilery::cpu {
 namespace {
@@ -14,6 +15,7 @@ public:
     return names;
   }
   std::string key(const std::string &name) const override { return findTarget(name)->key(); }
+  arrange::Cost blockCost(int) const override { return cpu::blockCost(numThreads()); }
   mlir::LogicalResult compile(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) const override {
     Options own;
     own.target = *findTarget(options.target);

@@ -1,6 +1,7 @@
 // NVIDIA GPUs among the targets.
 #include "compiler/targets/cuda/cuda.h"
 #include "compiler/targets/backend.h"
+#include "compiler/targets/cuda/block_sizes.h"
 #include "tilery/diagnostic.h"
 
 namespace tilery::cuda {
@@ -18,6 +19,7 @@ public:
   bool claims(std::string_view name) const override { return name.starts_with("sm_"); }
   std::vector<std::string> names() const override { return {"sm_80", "sm_89", "sm_90a", "..."}; }
   std::string key(const std::string &name) const override { return gpuNamed(name).key(); }
+  arrange::Cost blockCost(int device) const override { return cuda::blockCost(gpuProcessors(device)); }
   mlir::LogicalResult compile(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) const override {
     Options own;
     own.target = gpuNamed(options.target);

@@ -31,13 +31,14 @@ def _sources() -> str:
     return state.hexdigest()
 
 
-def _target(device: int) -> str:
-    return "host" if device < 0 else _native.gpu_target(device)
+def target_of(device: int) -> str:
+    """What _native.compile makes code for on that GPU, by its number; on this machine's processor: -1."""
+    return "host" if device < 0 else _native.gputarget_of(device)
 
 
 def stages(module: _native.Module, device: int, options: dict[str, Any]) -> dict[str, str]:
     """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}: what `image` compiles for these, as text."""
-    compiled = _native.compile(module, **options, target=_target(device), texts=True)
+    compiled = _native.compile(module, **options, target=target_of(device), texts=True)
     return {"tile": module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
 
 
@@ -67,7 +68,7 @@ def image(
     """The code of `function` for `specialisation` (plain values), as bytes: from the cache, or by build() -> Module and the
     compiler. function None: what the trace depends on is not known, so it runs, and only the compiler is spared.
     device: the number of the GPU it is for; -1: the CPU. options: those of _native.compile."""
-    options["target"] = _target(device)
+    options["target"] = target_of(device)
     target = f"{_native.build_id()}\n{_sources()}\n{_native.target_id(options['target'])}\n{sorted(options.items())}\n"
     source = fingerprint(function, specialisation) if function and _native.cache_folder() else None
     if source:

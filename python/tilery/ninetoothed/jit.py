@@ -12,6 +12,7 @@ from tilery._native import arrange
 from tilery._native.arrange import Symbol, Tensor
 
 from ..core.arrays import gpu_of
+from ..core.cache import target_of
 from ..errors import error
 from .compile import DIFFERENT_GRIDS, Argument, CompiledKernel
 
@@ -183,7 +184,8 @@ class Kernel:
             if t.source.ndim and a is not None:
                 traffic.append((t, getattr(a, "itemsize", 4)))
         try:
-            metas = arrange.choose_block_sizes(traffic, free, values, gpu_of(arguments))
+            device = gpu_of(arguments)
+            metas = arrange.choose_block_sizes(traffic, free, values, target_of(device), device)
         except ValueError as e:
             raise error(ValueError, str(e)) from None
         chosen.update({s.label: metas[repr(s)].constant for s in free})

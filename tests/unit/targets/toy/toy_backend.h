@@ -92,6 +92,15 @@ public:
   bool claims(std::string_view name) const override { return name == "toy"; }
   std::vector<std::string> names() const override { return {"toy"}; }
   std::string key(const std::string &name) const override { return name; }
+  /// Its programs run one after the other, and cost what they move.
+  arrange::Cost blockCost(int) const override {
+    return [](const arrange::Work &work) {
+      double bytes = 0;
+      for (const arrange::Tiles &tiles : work.tiles)
+        bytes += tiles.visits * tiles.bytes();
+      return double(work.programs) * bytes;
+    };
+  }
   mlir::LogicalResult compile(mlir::ModuleOp source, const CompileOptions &options, Compiled &result) const override {
     llvm::LLVMContext context;
     llvm::Module module("toy", context);

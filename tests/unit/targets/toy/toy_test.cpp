@@ -83,6 +83,22 @@ TEST(ToyTarget, RunsProductsAndReductions) {
   EXPECT_EQ(sums, expectedSums);
 }
 
+TEST(ToyTarget, PricesBlockSizes) {
+  arrange::Symbol block = arrange::Symbol::named("B", arrange::Role::meta);
+  arrange::Tensor vector = arrange::Tensor(arrange::Source{}, {std::nullopt}).tile({block});
+  std::string size = vector.source().shape[0].name().text;
+  auto chosen = [&](const std::string &target, int64_t elements) {
+    static const toy::ToyBackend toy;
+    llvm::SmallVector<const Backend *> list(backends());
+    list.push_back(&toy);
+    arrange::Symbol::Values values =
+        arrange::choose({{vector, 4}}, {block}, {{size, elements}}, backendFor(list, target).blockCost(-1));
+    return *values.at(block.name().text).constant();
+  };
+  EXPECT_EQ(chosen("toy", 4096 + 32), 32); // a larger block's last program moves what nobody asked for
+  EXPECT_EQ(chosen("host", 1 << 20), 1024); // where each program costs something, too
+}
+
 TEST(ToyTarget, RefusesInItsOwnName) {
   std::string text = "tile.kernel @k(%x: i32) {\n  tile.print \"x\", %x : i32 {is_signed = array<i1: true>}\n  tile.return\n}\n";
   EXPECT_NE(message([&] { compileForToy(text); }).find("the toy target cannot run tile.print yet"), std::string::npos);
