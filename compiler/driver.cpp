@@ -92,8 +92,14 @@ Compiled compileWith(Backends backends, Module &source, const CompileOptions &wa
   options.wantLLVM |= dumps("llvm");
   options.wantAsm |= dumps("asm");
   options.wantPlan |= dumps("plan");
-  if (failed(backendFor(backends, options.target).compile(*module, options, result)))
+  auto translation = backendFor(backends, options.target).compile(*module, options);
+  if (failed(translation))
     errors.raise("the program could not be translated to machine code");
+  result.image.object = std::move(translation->object);
+  result.image.kernels = std::move(translation->kernels);
+  result.llvm = std::move(translation->llvm);
+  result.assembly = std::move(translation->assembly);
+  result.plan = std::move(translation->plan);
   dump("plan", result.plan);
   dump("llvm", result.llvm);
   dump("asm", result.assembly);

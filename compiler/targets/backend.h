@@ -2,6 +2,7 @@
 // What the driver asks of a back end, a folder compiler/targets/X. compiler/backends.cpp lists them all.
 #include "compiler/arrange/choose.h"
 #include "compiler/ir/Tile.h"
+#include "compiler/targets/translation.h"
 #include "tilery/compile.h"
 #include <string_view>
 
@@ -19,9 +20,9 @@ public:
   /// What programs of NineToothed cost on this device (a number; -1: the threads of this process), by which open block sizes are chosen.
   /// Throws Error where there is no such device.
   virtual arrange::Cost blockCost(int device) const = 0;
-  /// Translates every tile.kernel of `module` (after the target-independent passes): fills the image's object and kernels and the texts that
-  /// are wanted. Fails after an MLIR error at the op's location; throws Error where there is no such machine.
-  virtual mlir::LogicalResult compile(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) const = 0;
+  /// Translates every tile.kernel of `module` (after the target-independent passes). Fails after an MLIR error at the op's location; throws
+  /// Error where there is no such machine.
+  virtual mlir::FailureOr<Translation> compile(mlir::ModuleOp module, const CompileOptions &options) const = 0;
 };
 
 } // namespace tilery

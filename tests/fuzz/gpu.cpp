@@ -43,12 +43,12 @@ void runOnGpu(const Program &program, ModuleOp module, bool disjoint, std::vecto
   options.target = *cuda::targetNamed(gpuTarget(0));
   options.disjoint = disjoint;
   options.fpContract = false;
-  FailureOr<cuda::CompiledModule> compiled = cuda::compileModule(module, options);
+  FailureOr<Translation> compiled = cuda::compileModule(module, options);
   if (failed(compiled)) {
     unsupported = "the GPU cannot run it";
     return;
   }
-  std::vector<KernelPtr> kernels = load(CodeImage{compiled->ptx, compiled->kernels, ""});
+  std::vector<KernelPtr> kernels = load(CodeImage{compiled->object, compiled->kernels, ""});
   cuda::DeviceScope device(0);
   std::vector<std::unique_ptr<DeviceArray>> copies;
   std::vector<uint64_t> slots;

@@ -16,7 +16,7 @@ public:
   }
   std::string key(const std::string &name) const override { return findTarget(name)->key(); }
   arrange::Cost blockCost(int) const override { return cpu::blockCost(numThreads()); }
-  mlir::LogicalResult compile(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) const override {
+  mlir::FailureOr<Translation> compile(mlir::ModuleOp module, const CompileOptions &options) const override {
     Options own;
     own.target = *findTarget(options.target);
     own.disjoint = options.disjoint;
@@ -24,15 +24,7 @@ public:
     own.wantLLVM = options.wantLLVM;
     own.wantAsm = options.wantAsm;
     own.wantPlan = options.wantPlan;
-    auto compiled = compileModule(module, own);
-    if (failed(compiled))
-      return mlir::failure();
-    result.llvm = std::move(compiled->llvmText);
-    result.assembly = std::move(compiled->asmText);
-    result.plan = std::move(compiled->planText);
-    result.image.object = std::move(compiled->object);
-    result.image.kernels = std::move(compiled->kernels);
-    return mlir::success();
+    return compileModule(module, own);
   }
 };
 

@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace tilery::cpu {
 
-FailureOr<CompiledObject> compileModule(ModuleOp source, const Options &options) {
+FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   llvm::LLVMContext context;
   llvm::Module module("tilery", context);
   prepareModule(module, options.target);
@@ -21,13 +21,13 @@ FailureOr<CompiledObject> compileModule(ModuleOp source, const Options &options)
   std::optional<lower::DebugInfo> debug;
   if (options.lineTables)
     e.debug = &debug.emplace(module);
-  CompiledObject result;
+  Translation result;
   bool ok = true;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
     hoistStorePlaces(kernel);
     lower::Plan plan = lower::planKernel(kernel, lowering);
     if (options.wantPlan) {
-      llvm::raw_string_ostream stream(result.planText);
+      llvm::raw_string_ostream stream(result.plan);
       plan.print(stream, kernel);
     }
     FailureOr<KernelInfo> info = CpuKernel(e, kernel, plan).emit();
@@ -43,8 +43,8 @@ FailureOr<CompiledObject> compileModule(ModuleOp source, const Options &options)
     return failure();
   EmitOptions emit;
   emit.fpContract = options.fpContract;
-  emit.llvmText = options.wantLLVM ? &result.llvmText : nullptr;
-  emit.asmText = options.wantAsm ? &result.asmText : nullptr;
+  emit.llvmText = options.wantLLVM ? &result.llvm : nullptr;
+  emit.asmText = options.wantAsm ? &result.assembly : nullptr;
   result.object = emitObject(module, options.target, emit);
   return result;
 }

@@ -2,7 +2,7 @@
 // The CPU back end's entry point: tile IR in, machine code out.
 #include "compiler/ir/Tile.h"
 #include "compiler/targets/cpu/target.h"
-#include "tilery/runtime.h"
+#include "compiler/targets/translation.h"
 
 namespace tilery {
 class Backend;
@@ -19,15 +19,9 @@ struct Options {
   bool wantLLVM = false, wantAsm = false, wantPlan = false;
 };
 
-struct CompiledObject {
-  std::string object;                      // ELF, see emit_object.h
-  std::vector<KernelInfo> kernels;         // runtime.h: symbol, scratch bytes, argument slots
-  std::string llvmText, asmText, planText; // as wanted
-};
-
-/// Compiles every tile.kernel of `module` (after the target-independent passes). Programs that the CPU cannot run yet are reported as
-/// MLIR diagnostics at the op's location, in one message each, and give failure.
-mlir::FailureOr<CompiledObject> compileModule(mlir::ModuleOp module, const Options &options);
+/// Compiles every tile.kernel of `module` (after the target-independent passes) to ELF (emit_object.h). Programs that the CPU cannot run yet
+/// are reported as MLIR diagnostics at the op's location, in one message each, and give failure.
+mlir::FailureOr<Translation> compileModule(mlir::ModuleOp module, const Options &options);
 
 /// This folder's entry in the list of targets.
 const Backend &backend();

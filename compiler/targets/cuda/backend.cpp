@@ -20,7 +20,7 @@ public:
   std::vector<std::string> names() const override { return {"sm_80", "sm_89", "sm_90a", "..."}; }
   std::string key(const std::string &name) const override { return gpuNamed(name).key(); }
   arrange::Cost blockCost(int device) const override { return cuda::blockCost(gpuProcessors(device)); }
-  mlir::LogicalResult compile(mlir::ModuleOp module, const CompileOptions &options, Compiled &result) const override {
+  mlir::FailureOr<Translation> compile(mlir::ModuleOp module, const CompileOptions &options) const override {
     Options own;
     own.target = gpuNamed(options.target);
     own.disjoint = options.disjoint;
@@ -28,15 +28,7 @@ public:
     own.boxes = options.boxes;
     own.wantLLVM = options.wantLLVM;
     own.wantPlan = options.wantPlan;
-    auto compiled = compileModule(module, own);
-    if (failed(compiled))
-      return mlir::failure();
-    result.llvm = std::move(compiled->llvmText);
-    result.assembly = compiled->ptx;
-    result.plan = std::move(compiled->planText);
-    result.image.object = std::move(compiled->ptx);
-    result.image.kernels = std::move(compiled->kernels);
-    return mlir::success();
+    return compileModule(module, own);
   }
 };
 

@@ -13,14 +13,14 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
-FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options) {
+FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   llvm::LLVMContext context;
   llvm::Module module("tilery", context);
   prepareModule(module, options.target);
   GpuLowering lowering(options.target);
   lower::Options lanes{lowering, options.disjoint, options.fpContract};
   lower::Emitter e(module, lanes);
-  CompiledModule result;
+  Translation result;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
     FailureOr<KernelInfo> info = lower::describe(kernel);
     if (failed(info))
@@ -33,7 +33,7 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
       schedule = chooseSchedule(problemOf(*gemm), options.target);
     if (gemm && !schedule.general) {
       if (options.wantPlan)
-        result.planText += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n";
+        result.plan += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n";
       gpu = emitHopperGemm(e, *gemm, schedule);
       std::string unknown;
       if (auto fault = checkBarriers(*module.getFunction(kernel.getSymName()), *gpu, gemm->k, schedule.stages, &unknown))
@@ -42,11 +42,11 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
                      "this is a defect of Tilery's code generator",
                      {}});
       if (options.wantPlan && !unknown.empty())
-        result.planText += "  barriers not checked: " + unknown + "\n";
+        result.plan += "  barriers not checked: " + unknown + "\n";
     } else {
       BlockPlan plan = planBlock(kernel, lanes, tileBytes(options.target));
       if (options.wantPlan) {
-        llvm::raw_string_ostream stream(result.planText);
+        llvm::raw_string_ostream stream(result.plan);
         if (!why.empty())
           stream << kernel.getSymName() << ": no hopper gemm, for " << why << "\n";
         plan.print(stream, kernel);
@@ -65,7 +65,8 @@ FailureOr<CompiledModule> compileModule(ModuleOp source, const Options &options)
   }
   if (failed(lower::verifyCode(module, source)))
     return failure();
-  result.ptx = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result.llvmText : nullptr);
+  result.object = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result.llvm : nullptr);
+  result.assembly = result.object;
   return result;
 }
 

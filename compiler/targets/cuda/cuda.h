@@ -2,7 +2,7 @@
 // The CUDA back end's entry point: tile IR in, PTX out.
 #include "compiler/ir/Tile.h"
 #include "compiler/targets/cuda/target.h"
-#include "tilery/runtime.h"
+#include "compiler/targets/translation.h"
 
 namespace tilery {
 class Backend;
@@ -19,15 +19,9 @@ struct Options {
   bool wantLLVM = false, wantPlan = false;
 };
 
-struct CompiledModule {
-  std::string ptx;
-  std::vector<KernelInfo> kernels;
-  std::string llvmText, planText; // as wanted
-};
-
-/// Compiles every tile.kernel of `module` (after the target-independent passes). Programs that the GPU cannot run are reported as MLIR
-/// diagnostics at the op's location and give failure; schedules that do not fit throw Error.
-mlir::FailureOr<CompiledModule> compileModule(mlir::ModuleOp module, const Options &options);
+/// Compiles every tile.kernel of `module` (after the target-independent passes) to PTX. Programs that the GPU cannot run are reported
+/// as MLIR diagnostics at the op's location and give failure; schedules that do not fit throw Error.
+mlir::FailureOr<Translation> compileModule(mlir::ModuleOp module, const Options &options);
 
 /// This folder's entry in the list of targets.
 const Backend &backend();

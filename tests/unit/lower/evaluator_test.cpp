@@ -11,7 +11,7 @@ std::string llvmOf(const std::string &text) {
   options.lineTables = false;
   Compiled compiled = compileText(text, options);
   EXPECT_EQ(compiled.errors, "");
-  return compiled.code.llvmText;
+  return compiled.code.llvm;
 }
 unsigned count(llvm::StringRef text, llvm::StringRef what) { return text.count(what); }
 

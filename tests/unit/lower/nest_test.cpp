@@ -27,7 +27,7 @@ std::string llvmOf(const std::string &text, const char *target = "avx512") {
   options.lineTables = false;
   Compiled compiled = compileText(text, options);
   EXPECT_EQ(compiled.errors, "");
-  return compiled.code.llvmText;
+  return compiled.code.llvm;
 }
 } // namespace
 

@@ -41,10 +41,10 @@ inline cpu::Options planOptions(const char *target = "avx512", bool disjoint = f
 /// The plan's steps, one a line, nests with what they make ("nest 64: define #0, store"); scalar code and names are left out.
 inline std::string stepsOf(const std::string &text, const cpu::Options &options = planOptions()) {
   Compiled compiled = compileText(text, options);
-  if (compiled.code.planText.empty())
+  if (compiled.code.plan.empty())
     return compiled.errors;
   llvm::SmallVector<llvm::StringRef> lines;
-  llvm::StringRef(compiled.code.planText).split(lines, '\n', -1, false);
+  llvm::StringRef(compiled.code.plan).split(lines, '\n', -1, false);
   std::string steps;
   bool inNest = false, first = true;
   for (llvm::StringRef line : llvm::drop_begin(lines)) {

@@ -58,12 +58,12 @@ TEST(PlanStorage, TilesThatAreAliveTogetherLieApart) {
                               apply("d", "arith.mulf", "%c, %s") + store("ao", "d"));
   for (const std::string &text : {both, softmaxes(1), softmaxes(4)}) {
     Compiled compiled = compileText(text, planOptions("avx512", true));
-    std::vector<Buffer> buffers = buffersOf(compiled.code.planText);
-    ASSERT_FALSE(buffers.empty()) << compiled.code.planText;
+    std::vector<Buffer> buffers = buffersOf(compiled.code.plan);
+    ASSERT_FALSE(buffers.empty()) << compiled.code.plan;
     for (size_t i = 0; i < buffers.size(); ++i)
       for (size_t j = 0; j < i; ++j)
         if (const Buffer &a = buffers[i], &b = buffers[j]; together(a, b))
-          EXPECT_TRUE(a.offset + 4 * a.elements <= b.offset || b.offset + 4 * b.elements <= a.offset) << compiled.code.planText;
+          EXPECT_TRUE(a.offset + 4 * a.elements <= b.offset || b.offset + 4 * b.elements <= a.offset) << compiled.code.plan;
   }
 }
 
@@ -110,6 +110,6 @@ TEST(PlanStorage, ALoopsResultIsDefinedInTheCarriedBuffer) {
                               load("a", "ax") + apply("w", "arith.addf", "%u, %a") + "    scf.yield %w : tensor<64xf32>\n  }\n" +
                               store("ao", "r"));
   Compiled compiled = compileText(text, planOptions("avx512", true));
-  EXPECT_EQ(buffersOf(compiled.code.planText).size(), 1u) << compiled.code.planText;
+  EXPECT_EQ(buffersOf(compiled.code.plan).size(), 1u) << compiled.code.plan;
   EXPECT_EQ(stepsOf(text, planOptions("avx512", true)), "nest 64: copy #0\nscf.for\n  nest 64: copy #0\nnest 64: store");
 }

@@ -30,7 +30,7 @@ Compiled compiled(const std::string &text) {
   options.disjoint = options.wantLLVM = true;
   return compileText(text, options);
 }
-bool fetches(const Compiled &k) { return k.code.llvmText.find("call void @llvm.prefetch") != std::string::npos; }
+bool fetches(const Compiled &k) { return k.code.llvm.find("call void @llvm.prefetch") != std::string::npos; }
 } // namespace
 
 TEST(CpuPrefetch, RowsThatAreWalkedTwice) {

@@ -60,7 +60,7 @@ TEST(CpuCodegen, VectorAdd) {
           ASSERT_TRUE(std::isnan(out[i]));
       }
       if (getenv("TILERY_TEST_SHOW") && disjoint)
-        llvm::errs() << k.code.planText << k.code.llvmText << k.code.asmText;
+        llvm::errs() << k.code.plan << k.code.llvm << k.code.assembly;
     }
 }
 
@@ -68,7 +68,7 @@ TEST(CpuCodegen, StreamingStoresStartAnywhere) {
   cpu::Options options;
   options.disjoint = options.wantAsm = true;
   Compiled k = compileText(vectorAdd, options, true);
-  EXPECT_NE(k.code.asmText.find("vmovntp"), std::string::npos);
+  EXPECT_NE(k.code.assembly.find("vmovntp"), std::string::npos);
   for (int shift : {0, 1, 3, 7})
     for (int n : {1, 7, 64, 127, 128, 300}) {
       auto x = randoms(n, 1), y = randoms(n, 2);
@@ -152,9 +152,9 @@ TEST(CpuCodegen, InnerLoopsStayInRegisters) {
       options.target = *cpu::findTarget(name);
       options.disjoint = options.wantAsm = true;
       Compiled k = compileText(text, options, true);
-      ASSERT_FALSE(k.code.asmText.empty()) << k.errors;
-      EXPECT_EQ(k.code.asmText.find("%zmm") != std::string::npos, options.target.avx512) << name;
-      auto accesses = stackAccessesInLoops(k.code.asmText);
+      ASSERT_FALSE(k.code.assembly.empty()) << k.errors;
+      EXPECT_EQ(k.code.assembly.find("%zmm") != std::string::npos, options.target.avx512) << name;
+      auto accesses = stackAccessesInLoops(k.code.assembly);
       EXPECT_TRUE(accesses.empty()) << name << ": " << accesses.size() << ", first " << accesses.front();
     }
 }
@@ -179,7 +179,7 @@ tile.kernel @one(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>) {
     options.wantLLVM = true;
     Compiled k = compileText(text, options, true);
     if (options.target.avx512)
-      EXPECT_EQ(k.code.llvmText.find("call void @llvm.masked.store"), std::string::npos) << name << "\n" << k.code.llvmText;
+      EXPECT_EQ(k.code.llvm.find("call void @llvm.masked.store"), std::string::npos) << name << "\n" << k.code.llvm;
     if (!cpu::hostRuns(options.target))
       continue;
     int32_t x[4] = {1 << 30, 2, 3, 4}, y[4] = {77, 77, 77, 77};

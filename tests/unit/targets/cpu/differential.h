@@ -89,7 +89,7 @@ inline void differential(const std::string &text, int64_t programs, std::vector<
       Compiled compiled = compileText(text, options, passes);
       ASSERT_FALSE(compiled.kernels.empty()) << compiled.errors;
       if (options.wantPlan)
-        llvm::errs() << compiled.code.planText;
+        llvm::errs() << compiled.code.plan;
       std::mt19937 engine(seed);
       for (Array &array : arrays)
         fill(array, engine);

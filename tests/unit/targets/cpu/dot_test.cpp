@@ -215,8 +215,8 @@ void bfloatOnEveryTarget(bool all) {
     options.wantPlan = options.wantAsm = true;
     Shape dense{64, 64, 64, 32, 32, 16};
     Compiled code = compileText(seed(dense, "bf16", "f32"), options, true);
-    EXPECT_EQ(code.code.planText.find("bf16 pairs") != std::string::npos, options.target.fastDotBF16) << code.code.planText;
-    EXPECT_EQ(code.code.asmText.find("vdpbf16ps") != std::string::npos, options.target.fastDotBF16) << name;
+    EXPECT_EQ(code.code.plan.find("bf16 pairs") != std::string::npos, options.target.fastDotBF16) << code.code.plan;
+    EXPECT_EQ(code.code.assembly.find("vdpbf16ps") != std::string::npos, options.target.fastDotBF16) << name;
     options.wantPlan = options.wantAsm = false;
     if (!cpu::hostRuns(options.target))
       continue;
@@ -425,8 +425,8 @@ TEST(Dot, DeadRowsAndColumnsAreLeftOut) {
       cpu::Options options = disjoint(shared);
       options.wantPlan = true;
       Compiled code = compileText(seed(s, "f32", "f32"), options, passes);
-      bool found = code.code.planText.find("tile.contract rows < %") != std::string::npos;
-      EXPECT_EQ(found, passes) << code.code.planText;
+      bool found = code.code.plan.find("tile.contract rows < %") != std::string::npos;
+      EXPECT_EQ(found, passes) << code.code.plan;
       Problem<float, float> problem(s, false, false, 3);
       problem.run(code, shared ? TILERY_DISJOINT : 0);
       problem.check();

@@ -10,7 +10,7 @@
 namespace tilery::test {
 
 struct Compiled {
-  cpu::CompiledObject code;
+  Translation code;
   std::vector<KernelPtr> kernels;
   std::string errors;
 };

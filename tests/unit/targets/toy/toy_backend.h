@@ -101,7 +101,8 @@ public:
       return double(work.programs) * bytes;
     };
   }
-  mlir::LogicalResult compile(mlir::ModuleOp source, const CompileOptions &options, Compiled &result) const override {
+  mlir::FailureOr<Translation> compile(mlir::ModuleOp source, const CompileOptions &options) const override {
+    Translation result;
     llvm::LLVMContext context;
     llvm::Module module("toy", context);
     cpu::prepareModule(module, cpu::hostTarget());
@@ -115,10 +116,10 @@ public:
       mlir::FailureOr<KernelInfo> info = ToyKernel(e, kernel, plan).emit();
       if (failed(info))
         return mlir::failure();
-      result.image.kernels.push_back(*info);
+      result.kernels.push_back(*info);
     }
-    result.image.object = cpu::emitObject(module, cpu::hostTarget(), {});
-    return mlir::success();
+    result.object = cpu::emitObject(module, cpu::hostTarget(), {});
+    return result;
   }
 };
 
