@@ -3,6 +3,81 @@
 
 namespace tilery {
 namespace math = mlir::math;
+namespace {
+
+template <typename Op> mlir::Value unary(Builder::Impl &impl, mlir::Value x) { return impl.create<Op>(x); }
+template <typename Op> mlir::Value binary(Builder::Impl &impl, mlir::Value x, mlir::Value y) { return impl.create<Op>(x, y); }
+
+using Unary = mlir::Value (*)(Builder::Impl &, mlir::Value);
+using Binary = mlir::Value (*)(Builder::Impl &, mlir::Value, mlir::Value);
+
+/// One operand, a result of its type; null: the function is none of these.
+Unary unaryFunction(MathOp op) {
+  static constexpr std::pair<MathOp, Unary> table[] = {
+      // Exponentials, logarithms, roots.
+      {MathOp::Exp, unary<math::ExpOp>},
+      {MathOp::Exp2, unary<math::Exp2Op>},
+      {MathOp::Expm1, unary<math::ExpM1Op>},
+      {MathOp::Log, unary<math::LogOp>},
+      {MathOp::Log2, unary<math::Log2Op>},
+      {MathOp::Log10, unary<math::Log10Op>},
+      {MathOp::Log1p, unary<math::Log1pOp>},
+      {MathOp::Sqrt, unary<math::SqrtOp>},
+      {MathOp::Rsqrt, unary<math::RsqrtOp>},
+      {MathOp::Cbrt, unary<math::CbrtOp>},
+      {MathOp::Erf, unary<math::ErfOp>},
+      // Trigonometric and hyperbolic functions and their inverses.
+      {MathOp::Sin, unary<math::SinOp>},
+      {MathOp::Cos, unary<math::CosOp>},
+      {MathOp::Tan, unary<math::TanOp>},
+      {MathOp::Asin, unary<math::AsinOp>},
+      {MathOp::Acos, unary<math::AcosOp>},
+      {MathOp::Atan, unary<math::AtanOp>},
+      {MathOp::Sinh, unary<math::SinhOp>},
+      {MathOp::Cosh, unary<math::CoshOp>},
+      {MathOp::Tanh, unary<math::TanhOp>},
+      {MathOp::Asinh, unary<math::AsinhOp>},
+      {MathOp::Acosh, unary<math::AcoshOp>},
+      {MathOp::Atanh, unary<math::AtanhOp>},
+      // To integers.
+      {MathOp::Floor, unary<math::FloorOp>},
+      {MathOp::Ceil, unary<math::CeilOp>},
+      {MathOp::Round, unary<math::RoundOp>},
+      {MathOp::RoundEven, unary<math::RoundEvenOp>},
+      {MathOp::Trunc, unary<math::TruncOp>},
+  };
+  auto *row = llvm::find_if(table, [&](const auto &row) { return row.first == op; });
+  return row == std::end(table) ? nullptr : row->second;
+}
+
+/// One operand, a truth value.
+Unary predicate(MathOp op) {
+  switch (op) {
+  case MathOp::IsNan:
+    return unary<math::IsNaNOp>;
+  case MathOp::IsInf:
+    return unary<math::IsInfOp>;
+  case MathOp::IsFinite:
+    return unary<math::IsFiniteOp>;
+  default:
+    return nullptr;
+  }
+}
+
+Binary binaryFunction(MathOp op) {
+  switch (op) {
+  case MathOp::Atan2:
+    return binary<math::Atan2Op>;
+  case MathOp::CopySign:
+    return binary<math::CopySignOp>;
+  case MathOp::Fmod:
+    return binary<mlir::arith::RemFOp>;
+  default:
+    return nullptr;
+  }
+}
+
+} // namespace
 
 Value Builder::math(MathOp op, const std::vector<Operand> &args) {
   DType type = materialize(args[0]).dtype();
@@ -25,84 +100,16 @@ Value Builder::math(MathOp op, const std::vector<Operand> &args) {
   const Type &shape = values[0].type;
   mlir::Value x = impl->raw(values[0]);
   mlir::Value y = values.size() > 1 ? impl->raw(values[1]) : nullptr;
-  auto same = [&](mlir::Value result) { return impl->like(result, shape); };
-  auto truth = [&](mlir::Value result) { return impl->wrap(result, DType::Bool); };
-  auto scaled = [&](double factor) { return impl->raw(impl->constant(Literal(factor), shape)); };
-  switch (op) {
-  case MathOp::Exp:
-    return same(impl->create<math::ExpOp>(x));
-  case MathOp::Exp2:
-    return same(impl->create<math::Exp2Op>(x));
-  case MathOp::Exp10:
-    return same(impl->create<math::PowFOp>(scaled(10.0), x));
-  case MathOp::Log:
-    return same(impl->create<math::LogOp>(x));
-  case MathOp::Log2:
-    return same(impl->create<math::Log2Op>(x));
-  case MathOp::Log10:
-    return same(impl->create<math::Log10Op>(x));
-  case MathOp::Log1p:
-    return same(impl->create<math::Log1pOp>(x));
-  case MathOp::Expm1:
-    return same(impl->create<math::ExpM1Op>(x));
-  case MathOp::Sin:
-    return same(impl->create<math::SinOp>(x));
-  case MathOp::Cos:
-    return same(impl->create<math::CosOp>(x));
-  case MathOp::Tan:
-    return same(impl->create<math::TanOp>(x));
-  case MathOp::Asin:
-    return same(impl->create<math::AsinOp>(x));
-  case MathOp::Acos:
-    return same(impl->create<math::AcosOp>(x));
-  case MathOp::Atan:
-    return same(impl->create<math::AtanOp>(x));
-  case MathOp::Sinh:
-    return same(impl->create<math::SinhOp>(x));
-  case MathOp::Cosh:
-    return same(impl->create<math::CoshOp>(x));
-  case MathOp::Tanh:
-    return same(impl->create<math::TanhOp>(x));
-  case MathOp::Asinh:
-    return same(impl->create<math::AsinhOp>(x));
-  case MathOp::Acosh:
-    return same(impl->create<math::AcoshOp>(x));
-  case MathOp::Atanh:
-    return same(impl->create<math::AtanhOp>(x));
-  case MathOp::Sqrt:
-    return same(impl->create<math::SqrtOp>(x));
-  case MathOp::Rsqrt:
-    return same(impl->create<math::RsqrtOp>(x));
-  case MathOp::Cbrt:
-    return same(impl->create<math::CbrtOp>(x));
-  case MathOp::Erf:
-    return same(impl->create<math::ErfOp>(x));
-  case MathOp::Floor:
-    return same(impl->create<math::FloorOp>(x));
-  case MathOp::Ceil:
-    return same(impl->create<math::CeilOp>(x));
-  case MathOp::Round:
-    return same(impl->create<math::RoundOp>(x));
-  case MathOp::RoundEven:
-    return same(impl->create<math::RoundEvenOp>(x));
-  case MathOp::Trunc:
-    return same(impl->create<math::TruncOp>(x));
-  case MathOp::IsNan:
-    return truth(impl->create<math::IsNaNOp>(x));
-  case MathOp::IsInf:
-    return truth(impl->create<math::IsInfOp>(x));
-  case MathOp::IsFinite:
-    return truth(impl->create<math::IsFiniteOp>(x));
-  case MathOp::Fma:
-    return same(impl->create<math::FmaOp>(x, y, impl->raw(values.at(2))));
-  case MathOp::Atan2:
-    return same(impl->create<math::Atan2Op>(x, y));
-  case MathOp::CopySign:
-    return same(impl->create<math::CopySignOp>(x, y));
-  case MathOp::Fmod:
-    return same(impl->create<mlir::arith::RemFOp>(x, y));
-  }
-  return values[0];
+  if (Unary function = unaryFunction(op))
+    return impl->like(function(*impl, x), shape);
+  if (Unary function = predicate(op))
+    return impl->wrap(function(*impl, x), DType::Bool);
+  if (Binary function = binaryFunction(op))
+    return impl->like(function(*impl, x, y), shape);
+  if (op == MathOp::Exp10)
+    return impl->like(impl->create<math::PowFOp>(impl->raw(impl->constant(Literal(10.0), shape)), x), shape);
+  assert(op == MathOp::Fma && "every function is in one of the families");
+  return impl->like(impl->create<math::FmaOp>(x, y, impl->raw(values.at(2))), shape);
 }
 
 } // namespace tilery

@@ -7,99 +7,20 @@ using namespace tilery;
 using namespace tilery::tile;
 
 namespace {
-struct LowerViews : PassWrapper<LowerViews, OperationPass<KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerViews)
-  StringRef getArgument() const final { return "lower-views"; }
-  StringRef getDescription() const final { return "views of roots become separable accesses"; }
 
-  void runOnOperation() final {
-    SmallVector<ViewOp> views;
-    getOperation().walk([&](ViewOp op) { views.push_back(op); });
-    for (ViewOp op : views)
-      lower(op);
-    getOperation().walk([](RootOp op) {
-      if (op.use_empty())
-        op.erase();
-    });
-  }
+/// One view on its way: where its lanes lie, and which of them exist.
+class ViewLowering {
+public:
+  ViewLowering(ViewOp op, RootOp root)
+      : op(op), root(root), b(op), loc(op.getLoc()), math(b, loc), shape(op.getType().getShape()), rank(shape.size()),
+        steps(rank), lo(rank), hi(rank), lanes(rank), walkers(root.getExtents().size()) {}
 
-  void lower(ViewOp op) {
-    auto root = op.getRoot().getDefiningOp<RootOp>();
-    if (!root)
-      return;
-    OpBuilder b(op);
-    Location loc = op.getLoc();
-    SeparableAnalysis math(b, loc);
-    ArrayRef<int64_t> shape = op.getType().getShape(), dims = op.getDims();
-    unsigned rank = shape.size(), rootRank = root.getExtents().size();
-    auto read = [&](Value value) { return math.scalar(value); };
-
-    Value offset, uniform, residual;
+  AccessOp lower() {
     if (Value mask = op.getResidual())
       (isa<RankedTensorType>(mask.getType()) ? residual : uniform) = mask;
-    SmallVector<Value> starts, steps(rank), lo(rank), hi(rank);
-    SmallVector<SmallVector<unsigned>> walkers(rootRank);
-    for (unsigned k = 0; k < rootRank; ++k) {
-      starts.push_back(read(op.getStarts()[k]));
-      offset = math.add(offset, math.mul(starts[k], read(root.getStrides()[k])));
-    }
-    auto dilation = [&](unsigned d) { return op.getDilations().empty() ? math.constant(1) : read(op.getDilations()[d]); };
-    for (unsigned d = 0; d < rank; ++d)
-      if (dims[d] >= 0) {
-        steps[d] = math.mul(dilation(d), read(root.getStrides()[dims[d]]));
-        if (shape[d] > 1)
-          walkers[dims[d]].push_back(d);
-      }
-    auto tighten = [&](unsigned d, Value low, Value high) {
-      lo[d] = lo[d] ? math.max(lo[d], low) : low;
-      hi[d] = hi[d] ? math.min(hi[d], high) : high;
-    };
-    SmallVector<Value> lanes(rank);
-    auto compare = [&](arith::CmpIPredicate p, Value x, Value y) -> Value { return arith::CmpIOp::create(b, loc, p, x, y); };
-    auto both = [&](Value x, Value y) -> Value { return x ? arith::AndIOp::create(b, loc, x, y).getResult() : y; };
-    for (unsigned k = 0; k < rootRank; ++k) {
-      Value extent = root.getExtents()[k], start = starts[k];
-      if (walkers[k].empty()) {
-        uniform = both(uniform, compare(arith::CmpIPredicate::sge, math.materialise(start), math.constant(0)));
-        uniform = both(uniform, compare(arith::CmpIPredicate::slt, math.materialise(start), extent));
-        continue;
-      }
-      auto c = constantOf(dilation(walkers[k][0]));
-      if (walkers[k].size() == 1 && c && *c > 0) { // 0 <= start + c * i < extent
-        tighten(walkers[k][0], math.ceilDiv(math.sub({}, start), *c), math.ceilDiv(math.sub(extent, start), *c));
-        continue;
-      }
-      // Several tile dimensions walk one root dimension, or a run-time dilation: compare positions.
-      Separable position;
-      position.offset = start;
-      position.shape.assign(shape.begin(), shape.end());
-      position.steps.resize(rank);
-      position.vectors.resize(rank);
-      for (unsigned d : walkers[k])
-        position.steps[d] = dilation(d);
-      Value tile;
-      SmallVector<int64_t> full(shape);
-      if (walkers[k].size() == 1) {
-        tile = math.lanes(position, walkers[k][0]);
-        full = {shape[walkers[k][0]]};
-      } else {
-        for (auto [n, d] : llvm::enumerate(walkers[k])) {
-          Value term = math.lanes(position, d);
-          position.offset = {};
-          SmallVector<int64_t> thin(rank, 1);
-          thin[d] = shape[d];
-          term = ReshapeOp::create(b, loc, RankedTensorType::get(thin, b.getI64Type()), term);
-          term = BroadcastOp::create(b, loc, RankedTensorType::get(full, b.getI64Type()), term);
-          tile = n ? arith::AddIOp::create(b, loc, tile, term).getResult() : term;
-        }
-      }
-      Value inside = compare(arith::CmpIPredicate::sge, tile, SplatOp::create(b, loc, tile.getType(), math.constant(0)));
-      inside = both(inside, compare(arith::CmpIPredicate::slt, tile, SplatOp::create(b, loc, tile.getType(), extent)));
-      if (walkers[k].size() == 1)
-        lanes[walkers[k][0]] = both(lanes[walkers[k][0]], inside);
-      else
-        residual = both(residual, inside);
-    }
+    place();
+    for (unsigned k = 0; k < walkers.size(); ++k)
+      keepInside(k);
     for (unsigned d = 0; d < op.getLimits().size(); ++d) {
       Value limit = math.materialise(read(op.getLimits()[d]));
       if (auto c = constantOf(limit); !c || *c < shape[d])
@@ -112,21 +33,100 @@ struct LowerViews : PassWrapper<LowerViews, OperationPass<KernelOp>> {
     } else if (uniform) {
       residual = uniform;
     }
+    return access();
+  }
 
+private:
+  Value read(Value value) { return math.scalar(value); }
+  Value dilation(unsigned d) { return op.getDilations().empty() ? math.constant(1) : read(op.getDilations()[d]); }
+  Value compare(arith::CmpIPredicate p, Value x, Value y) { return arith::CmpIOp::create(b, loc, p, x, y); }
+  Value both(Value x, Value y) { return x ? arith::AndIOp::create(b, loc, x, y).getResult() : y; }
+  Value everyLane(Value tile, Value scalar) { return SplatOp::create(b, loc, tile.getType(), scalar); }
+  void tighten(unsigned d, Value low, Value high) {
+    lo[d] = lo[d] ? math.max(lo[d], low) : low;
+    hi[d] = hi[d] ? math.min(hi[d], high) : high;
+  }
+
+  /// Offset, steps, and which dimensions of the tile walk each one of the root.
+  void place() {
+    for (unsigned k = 0; k < walkers.size(); ++k) {
+      starts.push_back(read(op.getStarts()[k]));
+      offset = math.add(offset, math.mul(starts[k], read(root.getStrides()[k])));
+    }
+    ArrayRef<int64_t> dims = op.getDims();
+    for (unsigned d = 0; d < rank; ++d)
+      if (dims[d] >= 0) {
+        steps[d] = math.mul(dilation(d), read(root.getStrides()[dims[d]]));
+        if (shape[d] > 1)
+          walkers[dims[d]].push_back(d);
+      }
+  }
+
+  /// Lanes outside dimension `k` of the root do not exist.
+  void keepInside(unsigned k) {
+    Value extent = root.getExtents()[k], start = starts[k];
+    if (walkers[k].empty()) {
+      uniform = both(uniform, compare(arith::CmpIPredicate::sge, math.materialise(start), math.constant(0)));
+      uniform = both(uniform, compare(arith::CmpIPredicate::slt, math.materialise(start), extent));
+      return;
+    }
+    unsigned first = walkers[k][0];
+    bool alone = walkers[k].size() == 1;
+    auto c = constantOf(dilation(first));
+    if (alone && c && *c > 0) { // 0 <= start + c * i < extent
+      tighten(first, math.ceilDiv(math.sub({}, start), *c), math.ceilDiv(math.sub(extent, start), *c));
+      return;
+    }
+    // Several tile dimensions walk one root dimension, or a run-time dilation: compare positions.
+    Value tile = positions(k);
+    Value inside = compare(arith::CmpIPredicate::sge, tile, everyLane(tile, math.constant(0)));
+    inside = both(inside, compare(arith::CmpIPredicate::slt, tile, everyLane(tile, extent)));
+    Value &mask = alone ? lanes[first] : residual;
+    mask = both(mask, inside);
+  }
+
+  /// Each lane's position in dimension `k` of the root: a tile of rank 1 if one dimension walks it, else of the view's shape.
+  Value positions(unsigned k) {
+    Separable position;
+    position.offset = starts[k];
+    position.shape.assign(shape.begin(), shape.end());
+    position.steps.resize(rank);
+    position.vectors.resize(rank);
+    for (unsigned d : walkers[k])
+      position.steps[d] = dilation(d);
+    if (walkers[k].size() == 1)
+      return math.lanes(position, walkers[k][0]);
+    Value tile;
+    for (unsigned d : walkers[k]) {
+      Value term = math.lanes(position, d);
+      position.offset = {};
+      SmallVector<int64_t> thin(rank, 1);
+      thin[d] = shape[d];
+      term = ReshapeOp::create(b, loc, RankedTensorType::get(thin, b.getI64Type()), term);
+      term = BroadcastOp::create(b, loc, RankedTensorType::get(shape, b.getI64Type()), term);
+      tile = tile ? arith::AddIOp::create(b, loc, tile, term).getResult() : term;
+    }
+    return tile;
+  }
+
+  /// An interval beside a lane mask becomes part of the mask.
+  void maskInterval(unsigned d) {
+    Separable index;
+    index.shape = {shape[d]};
+    index.steps = {math.constant(1)};
+    index.vectors = {Value()};
+    Value i = math.lanes(index, 0);
+    lanes[d] = both(lanes[d], compare(arith::CmpIPredicate::sge, i, everyLane(i, lo[d])));
+    lanes[d] = both(lanes[d], compare(arith::CmpIPredicate::slt, i, everyLane(i, hi[d])));
+  }
+
+  AccessOp access() {
     SmallVector<Value> bounds;
     SmallVector<int32_t> kinds;
     for (unsigned d = 0; d < rank; ++d) {
       steps[d] = math.materialise(steps[d]);
-      if (lanes[d] && lo[d]) { // an interval beside a lane mask becomes part of the mask
-        auto type = RankedTensorType::get({shape[d]}, b.getI64Type());
-        Separable index;
-        index.shape = {shape[d]};
-        index.steps = {math.constant(1)};
-        index.vectors = {Value()};
-        Value i = math.lanes(index, 0);
-        lanes[d] = both(lanes[d], compare(arith::CmpIPredicate::sge, i, SplatOp::create(b, loc, type, lo[d])));
-        lanes[d] = both(lanes[d], compare(arith::CmpIPredicate::slt, i, SplatOp::create(b, loc, type, hi[d])));
-      }
+      if (lanes[d] && lo[d])
+        maskInterval(d);
       if (lanes[d]) {
         kinds.push_back(2);
         bounds.push_back(lanes[d]);
@@ -138,9 +138,42 @@ struct LowerViews : PassWrapper<LowerViews, OperationPass<KernelOp>> {
       }
     }
     auto type = AccessType::get(op.getContext(), shape, op.getType().getElementType());
-    auto access = AccessOp::create(b, loc, type, root.getBase(), math.materialise(offset), steps, bounds, residual, kinds);
-    op.replaceAllUsesWith(access.getResult());
-    op.erase();
+    return AccessOp::create(b, loc, type, root.getBase(), math.materialise(offset), steps, bounds, residual, kinds);
+  }
+
+  ViewOp op;
+  RootOp root;
+  OpBuilder b;
+  Location loc;
+  SeparableAnalysis math;
+  ArrayRef<int64_t> shape;
+  unsigned rank;
+  Value offset;                               // elements from the root's base
+  Value uniform, residual;                    // conditions of the whole tile, and of each lane; null: none
+  SmallVector<Value> starts;                  // one a dimension of the root
+  SmallVector<Value> steps;                   // one a dimension of the tile, as the following
+  SmallVector<Value> lo, hi;                  // lanes [lo, hi) exist; null: all
+  SmallVector<Value> lanes;                   // tensor<N x i1>: which ones exist; null: all
+  SmallVector<SmallVector<unsigned>> walkers; // the dimensions of more than one lane that walk each one of the root
+};
+
+struct LowerViews : PassWrapper<LowerViews, OperationPass<KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerViews)
+  StringRef getArgument() const final { return "lower-views"; }
+  StringRef getDescription() const final { return "views of roots become separable accesses"; }
+
+  void runOnOperation() final {
+    SmallVector<ViewOp> views;
+    getOperation().walk([&](ViewOp op) { views.push_back(op); });
+    for (ViewOp op : views)
+      if (auto root = op.getRoot().getDefiningOp<RootOp>()) {
+        op.replaceAllUsesWith(ViewLowering(op, root).lower().getResult());
+        op.erase();
+      }
+    getOperation().walk([](RootOp op) {
+      if (op.use_empty())
+        op.erase();
+    });
   }
 };
 } // namespace

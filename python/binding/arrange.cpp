@@ -248,8 +248,8 @@ void bindSymbol(nb::module_ &m) {
 void bindChoice(nb::module_ &m) {
   m.def(
       "choose_block_sizes",
-      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes,
-         const std::string &target, int device) {
+      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, const std::string &target,
+         int device) {
         std::vector<Traffic> traffic;
         for (nb::handle item : arguments)
           traffic.push_back({nb::cast<Handle &>(item[0]).tensor, nb::cast<int64_t>(item[1])});
@@ -260,30 +260,24 @@ void bindChoice(nb::module_ &m) {
       "the CPU.");
 }
 
-void bindTensor(nb::module_ &m) {
-  nb::class_<Handle> tensor(m, "Tensor", "A symbolic tensor whose elements may be tensors. Meta-operations return a new one.");
-  tensor.def(nb::new_(&makeTensor), "ndim"_a = nb::none(), "shape"_a = nb::none(), "dtype"_a = nb::none(),
-             "jagged_dim"_a = nb::none(), "other"_a = nb::none(), "shape_options"_a = nb::none(), "constexpr"_a = nb::none(),
-             "value"_a = nb::none(), "name"_a = nb::none());
-  auto operation = [&](const char *name, auto function, auto &&...extra) {
-    tensor.def(name, function, std::forward<decltype(extra)>(extra)...);
-  };
-  operation(
+/// What gives a new tensor.
+void bindOperations(nb::class_<Handle> &tensor) {
+  tensor.def(
       "tile",
       [](Handle &h, nb::object tile, nb::object strides, nb::object dilation, bool floorMode) {
         return wrap(h.tensor.tile(toSymbols(tile), toOptionals(strides), toOptionals(dilation), floorMode));
       },
       "tile_shape"_a, "strides"_a = nb::none(), "dilation"_a = nb::none(), "floor_mode"_a = false);
-  operation("expand", [](Handle &h, nb::object shape) { return wrap(h.tensor.expand(toSymbols(shape))); }, "shape"_a);
-  operation("unsqueeze", [](Handle &h, int64_t dim) { return wrap(h.tensor.unsqueeze(dim)); }, "dim"_a);
-  operation("squeeze", [](Handle &h, nb::object dim) { return wrap(h.tensor.squeeze(toInts(dim))); }, "dim"_a);
-  operation("permute", [](Handle &h, nb::object dims) { return wrap(h.tensor.permute(toInts(dims))); }, "dims"_a);
-  operation(
+  tensor.def("expand", [](Handle &h, nb::object shape) { return wrap(h.tensor.expand(toSymbols(shape))); }, "shape"_a);
+  tensor.def("unsqueeze", [](Handle &h, int64_t dim) { return wrap(h.tensor.unsqueeze(dim)); }, "dim"_a);
+  tensor.def("squeeze", [](Handle &h, nb::object dim) { return wrap(h.tensor.squeeze(toInts(dim))); }, "dim"_a);
+  tensor.def("permute", [](Handle &h, nb::object dims) { return wrap(h.tensor.permute(toInts(dims))); }, "dims"_a);
+  tensor.def(
       "flatten",
       [](Handle &h, std::optional<int64_t> start, std::optional<int64_t> end) { return wrap(h.tensor.flatten(start, end)); },
       "start_dim"_a = nb::none(), "end_dim"_a = nb::none());
-  operation("ravel", [](Handle &h) { return wrap(h.tensor.ravel()); });
-  operation(
+  tensor.def("ravel", [](Handle &h) { return wrap(h.tensor.ravel()); });
+  tensor.def(
       "pad",
       [](Handle &h, nb::object amounts) {
         std::vector<std::pair<Symbol, Symbol>> pairs;
@@ -292,28 +286,35 @@ void bindTensor(nb::module_ &m) {
         return wrap(h.tensor.pad(pairs));
       },
       "pad"_a);
-  operation(
+  tensor.def(
       "__getitem__", [](Handle &h, nb::object key) { return wrap(h.tensor.slice(toSlices(key, h.tensor))); },
       nb::arg("key").none());
-  operation("innermost", [](Handle &h) { return wrap(h.tensor.innermost()); });
-  operation("names", [](Handle &h) { return nb::steal<nb::object>(PySet_New(nb::cast(h.tensor.names()).ptr())); });
-  operation(
+  tensor.def("innermost", [](Handle &h) { return wrap(h.tensor.innermost()); });
+  tensor.def("__copy__", [](Handle &h) { return wrap(h.tensor); });
+  tensor.def("__deepcopy__", [](Handle &h, nb::handle) { return wrap(h.tensor); });
+  tensor.def(
+      "substitute", [](Handle &h, const Symbol::Values &values) { return wrap(h.tensor.substitute(values)); },
+      "The same arrangement with names (by their text) replaced.");
+  tensor.def(
+      "merged",
+      [](Handle &h) -> nb::object {
+        auto merged = mergeFlattened(h.tensor);
+        return merged ? nb::object(nb::make_tuple(wrap(merged->tensor), merged->start, merged->end)) : nb::none();
+      },
+      "(tensor, start, end) with the dimensions [start, end) of the source as one, if the arrangement starts by flattening them; "
+      "else None.");
+}
+
+/// What a tensor says of itself; shape and dtype can be assigned.
+void bindProperties(nb::class_<Handle> &tensor) {
+  tensor.def("names", [](Handle &h) { return nb::steal<nb::object>(PySet_New(nb::cast(h.tensor.names()).ptr())); });
+  tensor.def(
       "size",
       [](Handle &h, std::optional<int64_t> dim) -> nb::object {
         nb::tuple shape = toTuple(h.tensor.shape());
         return dim ? nb::object(nb::object(shape)[nb::int_(*dim)]) : nb::object(shape);
       },
       "dim"_a = nb::none());
-  operation("__copy__", [](Handle &h) { return wrap(h.tensor); });
-  operation("__deepcopy__", [](Handle &h, nb::handle) { return wrap(h.tensor); });
-  operation("__repr__", [](Handle &h) {
-    std::string text = "Tensor(" + h.tensor.source().name;
-    for (Tensor t = h.tensor;; t = t.inner()) {
-      text += ", " + nb::cast<std::string>(nb::repr(toTuple(t.shape())));
-      if (t.isInnermost())
-        return text + ")";
-    }
-  });
   tensor.def_prop_rw(
       "shape", [](Handle &h) { return toTuple(h.tensor.shape()); },
       [](Handle &h, nb::object shape) {
@@ -347,20 +348,31 @@ void bindTensor(nb::module_ &m) {
   tensor.def_prop_ro("jagged_dim", [](Handle &) { return nb::none(); }, "None: jagged tensors are refused.");
   tensor.def_prop_ro("source_strides", [](Handle &h) { return toTuple(h.tensor.source().strides); });
   tensor.def_prop_ro("levels", [](Handle &h) { return h.tensor.levels(); }, "Number of levels from this one inward.");
-  tensor.def(
-      "substitute", [](Handle &h, const Symbol::Values &values) { return wrap(h.tensor.substitute(values)); },
-      "The same arrangement with names (by their text) replaced.");
-  tensor.def(
-      "merged",
-      [](Handle &h) -> nb::object {
-        auto merged = mergeFlattened(h.tensor);
-        return merged ? nb::object(nb::make_tuple(wrap(merged->tensor), merged->start, merged->end)) : nb::none();
-      },
-      "(tensor, start, end) with the dimensions [start, end) of the source as one, if the arrangement starts by flattening them; "
-      "else None.");
+}
+
+/// What people read.
+void bindTexts(nb::class_<Handle> &tensor) {
+  tensor.def("__repr__", [](Handle &h) {
+    std::string text = "Tensor(" + h.tensor.source().name;
+    for (Tensor t = h.tensor;; t = t.inner()) {
+      text += ", " + nb::cast<std::string>(nb::repr(toTuple(t.shape())));
+      if (t.isInnermost())
+        return text + ")";
+    }
+  });
   tensor.def("describe", [](Handle &h) { return describe(h.tensor); }, "All levels and steps as text.");
   tensor.def(
       "table", [](Handle &h) { return table(h.tensor); }, "Element offsets into a contiguous source, -1 where there is none.");
+}
+
+void bindTensor(nb::module_ &m) {
+  nb::class_<Handle> tensor(m, "Tensor", "A symbolic tensor whose elements may be tensors. Meta-operations return a new one.");
+  tensor.def(nb::new_(&makeTensor), "ndim"_a = nb::none(), "shape"_a = nb::none(), "dtype"_a = nb::none(),
+             "jagged_dim"_a = nb::none(), "other"_a = nb::none(), "shape_options"_a = nb::none(), "constexpr"_a = nb::none(),
+             "value"_a = nb::none(), "name"_a = nb::none());
+  bindOperations(tensor);
+  bindProperties(tensor);
+  bindTexts(tensor);
 }
 
 } // namespace

@@ -95,7 +95,7 @@ TEST(ToyTarget, PricesBlockSizes) {
         arrange::choose({{vector, 4}}, {block}, {{size, elements}}, backendFor(list, target).blockCost(-1));
     return *values.at(block.name().text).constant();
   };
-  EXPECT_EQ(chosen("toy", 4096 + 32), 32); // a larger block's last program moves what nobody asked for
+  EXPECT_EQ(chosen("toy", 4096 + 32), 32);  // a larger block's last program moves what nobody asked for
   EXPECT_EQ(chosen("host", 1 << 20), 1024); // where each program costs something, too
 }
 
