@@ -20,8 +20,8 @@ MATH = (
 )
 
 RANDOM = (
-    *_rows("philox philox_impl", "random", "mulhi", "unsigned integers"),
-    *_rows("rand rand4x randn randn4x randint randint4x", "random", "mulhi", "integers"),
+    *_rows("philox rand rand4x randn randn4x randint randint4x", "random", "mulhi", "32- and 64-bit integers"),
+    _row("philox_impl", "random", "mulhi", "uint32, uint64"),
     _row("uint_to_uniform_float", "random", "cast", "32- and 64-bit integers"),
     _row("pair_uniform_to_normal", "random", "log, sqrt, cos", "fp32"),
 )
