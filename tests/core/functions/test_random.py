@@ -71,7 +71,8 @@ def integers(dtype, seed):
 
 def launch(folder, device, text, inputs, outputs, *scalars):
     """What a body over x0, x1, ..., numbers n0, ... and lanes i stores through o0, o1, ..."""
-    names = [f"x{k}_ptr" for k in range(len(inputs))] + [f"n{k}" for k in range(len(scalars))] + [f"o{k}" for k in range(len(outputs))]
+    parts = {"x{}_ptr": inputs, "n{}": scalars, "o{}": outputs}
+    names = [name.format(k) for name, items in parts.items() for k in range(len(items))]
     head = f"@tileon.jit\ndef kernel({', '.join(names)}):\n    i = tl.program_id(0) * {LANES} + tl.arange(0, {LANES})\n"
     head += "".join(f"    x{k} = tl.load(x{k}_ptr + i)\n" for k in range(len(inputs)))
     made = [torch.zeros(COUNT, dtype=getattr(torch, dtype), device=device) for dtype in outputs]

@@ -34,7 +34,7 @@ def philox(seed: Operand, c0: Operand, c1: Operand, c2: Operand, c3: Operand, n_
     seed = creation.cast(to_tensor(seed), uint64)
     c0 = to_tensor(c0)
     if c0.dtype.primitive_bitwidth not in (32, 64):
-        raise error(ValueError, f"philox takes counters of 32 or 64 bits, got {c0.dtype}", hint="cast them to tl.int32 or tl.int64")
+        raise error(ValueError, f"philox takes counters of 32 or 64 bits, got {c0.dtype}", hint="cast them to tl.int32")
     kind = uint32 if c0.dtype.primitive_bitwidth == 32 else uint64
     c0, c1, c2, c3 = (
         creation.cast(to_tensor(c), kind, bitcast=to_tensor(c).dtype.primitive_bitwidth == kind.primitive_bitwidth)
