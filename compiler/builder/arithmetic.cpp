@@ -90,8 +90,9 @@ static mlir::Value floatOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir
   return {};
 }
 
-static mlir::Value integerOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir::Value x, mlir::Value y, DType type) {
-  bool sign = isSigned(type);
+/// `sign`: of what is divided, compared or shifted. Of a shift to the right that is the left operand's, whatever the common type.
+static mlir::Value integerOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir::Value x, mlir::Value y, DType type,
+                             bool sign) {
   bool floors = self.policy() == Policy::Tir && op != BinaryOp::TruncDiv && op != BinaryOp::TruncMod;
   auto mode = !sign ? tile::IntDivMode::unsigned_ : floors ? tile::IntDivMode::floor : tile::IntDivMode::trunc;
   switch (op) {
@@ -157,6 +158,19 @@ static Value pointerCompare(Builder &self, BinaryOp op, const Operand &lhs, cons
   return self.binary(op, self.bitcast(address(lhs), DType::U64), self.bitcast(address(rhs), DType::U64));
 }
 
+/// Stops the launch where a sum, difference or product of two integers of one type below 64 bits does not fit that type.
+static void assertFits(Builder &self, Builder::Impl &impl, BinaryOp op, const std::vector<Value> &operands) {
+  DType type = operands[0].dtype();
+  Value x = self.cast(operands[0], DType::I64), y = self.cast(operands[1], DType::I64);
+  Value exact = impl.wrap(integerOp(self, impl, op, impl.raw(x), impl.raw(y), DType::I64, true), DType::I64);
+  int64_t least = isSigned(type) ? -(int64_t(1) << (bitWidth(type) - 1)) : 0;
+  int64_t greatest = (int64_t(1) << (bitWidth(type) - isSigned(type))) - 1;
+  Value fits = self.binary(BinaryOp::LogicalAnd, self.binary(BinaryOp::Ge, exact, Literal(least)),
+                           self.binary(BinaryOp::Le, exact, Literal(greatest)));
+  const char *name = op == BinaryOp::Add ? "add" : op == BinaryOp::Sub ? "sub" : "mul";
+  self.assertTrue(fits, "int" + std::to_string(bitWidth(type)) + " overflow detected for operation " + name, std::nullopt);
+}
+
 Value Builder::binary(BinaryOp op, const Operand &lhs, const Operand &rhs) {
   auto *left = std::get_if<Value>(&lhs), *right = std::get_if<Value>(&rhs);
   bool leftPointer = left && left->type.pointer, rightPointer = right && right->type.pointer;
@@ -169,7 +183,7 @@ Value Builder::binary(BinaryOp op, const Operand &lhs, const Operand &rhs) {
   }
   if (op == BinaryOp::LogicalAnd || op == BinaryOp::LogicalOr) {
     auto both = broadcast({cast(lhs, DType::Bool), cast(rhs, DType::Bool)});
-    return impl->wrap(integerOp(*this, *impl, op, impl->raw(both[0]), impl->raw(both[1]), DType::Bool), DType::Bool);
+    return impl->wrap(integerOp(*this, *impl, op, impl->raw(both[0]), impl->raw(both[1]), DType::Bool, false), DType::Bool);
   }
   DType type = commonType(lhs, rhs, op);
   if ((op == BinaryOp::TrueDiv || op == BinaryOp::RoundDiv) && !isFloat(type))
@@ -207,7 +221,10 @@ Value Builder::binary(BinaryOp op, const Operand &lhs, const Operand &rhs) {
   }
   if (isFloat8(type))
     unsupported(*this, op, type);
-  return impl->wrap(integerOp(*this, *impl, op, x, y, type), type);
+  if (impl->checksOverflow && op <= BinaryOp::Mul && isInteger(type) && bitWidth(type) < 64)
+    assertFits(*this, *impl, op, both);
+  bool sign = isSigned(op == BinaryOp::Shr && left ? left->dtype() : type);
+  return impl->wrap(integerOp(*this, *impl, op, x, y, type, sign), type);
 }
 
 Value Builder::unary(UnaryOp op, const Value &value) {

@@ -35,6 +35,23 @@ DType literalType(Policy policy, const Literal &literal) {
   return policy == Policy::Tir || fitsF32 ? DType::F32 : DType::F64;
 }
 
+double greatestNumber(DType type) {
+  if (!isFloat(type))
+    return isBool(type) ? 1 : std::ldexp(1.0, int(bitWidth(type) - isSigned(type))) - 1;
+  switch (type) {
+  case DType::F8E4M3:
+    return 448;
+  case DType::F8E5M2:
+    return 57344;
+  case DType::F16:
+    return 65504;
+  case DType::F64:
+    return std::numeric_limits<double>::max();
+  default: // bfloat16 has f32's exponents
+    return type == DType::F32 ? std::numeric_limits<float>::max() : 0x1.fep127;
+  }
+}
+
 static double asDouble(const Literal &literal) {
   return std::visit([](auto value) { return static_cast<double>(value); }, literal);
 }
@@ -58,7 +75,10 @@ Value Builder::Impl::constant(const Literal &literal, const Type &type) {
   if (type.element == DType::Bool)
     attribute = b.getIntegerAttr(element, llvm::APInt(1, asDouble(literal) != 0));
   else if (isFloat(type.element)) {
-    llvm::APFloat value(asDouble(literal));
+    double number = asDouble(literal);
+    if (isFloat8(type.element) && policy == Policy::Triton)
+      number = std::isnan(number) ? number : std::clamp(number, -greatestNumber(type.element), greatestNumber(type.element));
+    llvm::APFloat value(number);
     bool inexact;
     value.convert(mlir::cast<mlir::FloatType>(element).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &inexact);
     attribute = b.getFloatAttr(element, value);

@@ -4,6 +4,18 @@
 namespace tilery {
 namespace arith = mlir::arith;
 
+/// `x` cut off at the greatest number of an 8-bit float, where its type has numbers beyond; a NaN stays one.
+static Value saturated(Builder &self, const Value &x, DType to) {
+  double greatest = greatestNumber(to);
+  if (greatestNumber(x.dtype()) <= greatest)
+    return x;
+  auto literal = [&](double number) { return isFloat(x.dtype()) ? Literal(number) : Literal(int64_t(number)); };
+  Value cut = self.select(self.binary(BinaryOp::Gt, x, literal(greatest)), literal(greatest), x);
+  if (isUnsigned(x.dtype()))
+    return cut;
+  return self.select(self.binary(BinaryOp::Lt, x, literal(-greatest)), literal(-greatest), cut);
+}
+
 static mlir::Value convertNumber(Builder::Impl &impl, mlir::Value x, const Type &from, DType to, bool towardsZero) {
   mlir::Type result = impl.lower(Type{to, from.shape});
   DType source = from.element;
@@ -45,11 +57,14 @@ Value Builder::cast(const Operand &operand, DType dtype, bool towardsZero) {
   if (value.type.pointer) {
     if (dtype == DType::I64 || dtype == DType::U64)
       return bitcast(pointerToInt(value), dtype);
+    if (isBool(dtype)) // is it null?
+      return cast(pointerToInt(value), dtype);
     fail(Diagnostic::Kind::Type, "a pointer converts to int64 or uint64 only, not to " + std::string(dtypeName(dtype)));
   }
   if (value.dtype() == dtype)
     return value;
-  return impl->like(convertNumber(*impl, impl->raw(value), value.type, dtype, towardsZero), Type{dtype, value.shape()});
+  Value number = isFloat8(dtype) && impl->policy == Policy::Triton ? saturated(*this, value, dtype) : value;
+  return impl->like(convertNumber(*impl, impl->raw(number), value.type, dtype, towardsZero), Type{dtype, value.shape()});
 }
 
 Value Builder::bitcast(const Value &value, DType dtype) {

@@ -29,6 +29,7 @@ Builder::Impl::Impl(Builder &self, Policy policy)
 Builder::Builder(Policy policy) : impl(std::make_unique<Impl>(*this, policy)) {}
 Builder::~Builder() = default;
 Policy Builder::policy() const { return impl->policy; }
+void Builder::checkOverflow(bool on) { impl->checksOverflow = on; }
 void Builder::setLocationProvider(std::function<std::vector<SourceLocation>()> provider) { impl->provider = std::move(provider); }
 
 void Builder::fail(Diagnostic::Kind kind, std::string message, std::string hint) {

@@ -10,6 +10,7 @@ struct Builder::Impl {
 
   Builder &self;
   Policy policy;
+  bool checksOverflow = false;
   std::unique_ptr<Module::Impl> module;
   mlir::OpBuilder b;
   std::function<std::vector<SourceLocation>()> provider;
@@ -56,6 +57,8 @@ inline mlir::Value toMlir(void *handle) { return mlir::Value::getFromOpaquePoint
 /// The promotion tables (promotion.cpp). Null kind of failure: throws through `self`.
 DType promote(Builder &self, Policy policy, const Operand &lhs, const Operand &rhs, BinaryOp op);
 DType literalType(Policy policy, const Literal &literal);
+/// The greatest finite number of an element type.
+double greatestNumber(DType type);
 std::string literalText(const Literal &literal);
 std::string shapeText(const Shape &shape);
 const char *symbolOf(BinaryOp op);

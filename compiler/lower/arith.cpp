@@ -33,6 +33,23 @@ Lanes convertFloat(Emitter &e, Lanes value, Type from, Type to) {
   return b.CreateFPCast(value, e.vectorOf(e.valueType(to), e.lanesOf(value)));
 }
 
+// The number of `to` next to `value` on the side of zero, of the one that is nearest to it: one less in its bits where that is larger.
+Lanes towardZero(Emitter &e, Lanes value, Lanes nearest, Type from, Type to) {
+  auto &b = e.b;
+  Lanes near = nearest;
+  if (isSmallFloat(to))
+    near = e.widenFloat(near, to);
+  if (isSmallFloat(from))
+    value = e.widenFloat(value, from);
+  llvm::Type *compute = value->getType();
+  near = b.CreateFPCast(near, compute);
+  Lanes away = b.CreateFCmpOGT(e.intrinsic(llvm::Intrinsic::fabs, {near}, {compute}),
+                               e.intrinsic(llvm::Intrinsic::fabs, {value}, {compute}));
+  llvm::Type *bits = e.vectorOf(b.getIntNTy(to.getIntOrFloatBitWidth()), e.lanesOf(value));
+  Lanes less = b.CreateSub(b.CreateBitCast(nearest, bits), b.CreateZExt(away, bits));
+  return b.CreateBitCast(less, nearest->getType());
+}
+
 Lanes intToFloat(Emitter &e, Lanes value, Type to, bool isSigned) {
   auto &b = e.b;
   Type compute = to;
@@ -211,7 +228,12 @@ Lanes emitCast(Emitter &e, Operation *op, Lanes value, Type from, Type to) {
       .Case<arith::TruncIOp>([&](auto) { return b.CreateTrunc(value, type); })
       .Case<arith::IndexCastOp>([&](auto) { return b.CreateSExtOrTrunc(value, type); })
       .Case<arith::IndexCastUIOp>([&](auto) { return b.CreateZExtOrTrunc(value, type); })
-      .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { return convertFloat(e, value, from, to); })
+      .Case<arith::ExtFOp>([&](auto) { return convertFloat(e, value, from, to); })
+      .Case<arith::TruncFOp>([&](arith::TruncFOp op) {
+        Lanes nearest = convertFloat(e, value, from, to);
+        bool chops = op.getRoundingmode() == arith::RoundingMode::toward_zero;
+        return chops ? towardZero(e, value, nearest, from, to) : nearest;
+      })
       .Case<arith::SIToFPOp>([&](auto) { return intToFloat(e, value, to, true); })
       .Case<arith::UIToFPOp>([&](auto) { return intToFloat(e, value, to, false); })
       .Case<arith::FPToSIOp>([&](auto) { return floatToInt(e, value, from, to, false); })

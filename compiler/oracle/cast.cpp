@@ -44,8 +44,11 @@ template <typename Op> static void addFloatToFloat(Handlers &table) {
   table.addLanewise<Op>([](Interpreter &in, Op op) {
     const Tile &a = in.tile(op->getOperand(0));
     Tile result = lanewiseResult(elementOf(op->getResult(0).getType()), {&a});
+    auto rounded = encode;
+    if constexpr (std::is_same_v<Op, arith::TruncFOp>)
+      rounded = op.getRoundingmode() == arith::RoundingMode::toward_zero ? encodeTowardZero : encode;
     for (int64_t i = 0; i < result.size(); ++i)
-      result.lanes[i] = encode(result.element, decode(a.element, a.lanes[i]));
+      result.lanes[i] = rounded(result.element, decode(a.element, a.lanes[i]));
     shadowLanes(in, result, {&a}, false, 1, [&](int64_t i) { return a.range(i); });
     in.set(op->getResult(0), std::move(result));
   });

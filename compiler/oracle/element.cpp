@@ -138,6 +138,11 @@ uint64_t encode(Element element, double value) {
   }
 }
 
+uint64_t encodeTowardZero(Element element, double value) {
+  uint64_t nearest = encode(element, value);
+  return nearest - (std::fabs(decode(element, nearest)) > std::fabs(value)); // codes of one sign grow with the magnitude
+}
+
 uint64_t readElement(Element element, const void *address) {
   uint64_t lane = 0;
   std::memcpy(&lane, address, element.bytes());

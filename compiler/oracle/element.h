@@ -22,6 +22,8 @@ Element elementOf(mlir::Type type);
 double decode(Element element, uint64_t lane);
 /// Rounds to the nearest value of the format, ties to even.
 uint64_t encode(Element element, double value);
+/// Rounds to the next value of the format on the side of zero; infinities and NaN stay what they are.
+uint64_t encodeTowardZero(Element element, double value);
 
 /// An integer lane of the element's width, of the low bits of `value`.
 inline uint64_t wrap(Element element, uint64_t value) {

@@ -18,6 +18,11 @@ public:
   AccessOp lower() {
     if (Value mask = op.getResidual())
       (isa<RankedTensorType>(mask.getType()) ? residual : uniform) = mask;
+    base = root.getBase();
+    if (auto form = math.analyse(base); form && form->base) {
+      base = form->base;
+      offset = form->offset;
+    }
     place();
     for (unsigned k = 0; k < walkers.size(); ++k)
       keepInside(k);
@@ -37,12 +42,18 @@ public:
   }
 
 private:
-  Value read(Value value) { return math.scalar(value); }
+  /// What a loop moves by the same amount each time is a function of its counter.
+  Value read(Value value) {
+    auto form = math.analyse(value);
+    return form ? form->offset : math.scalar(value);
+  }
   Value dilation(unsigned d) { return op.getDilations().empty() ? math.constant(1) : read(op.getDilations()[d]); }
   Value compare(arith::CmpIPredicate p, Value x, Value y) { return arith::CmpIOp::create(b, loc, p, x, y); }
   Value both(Value x, Value y) { return x ? arith::AndIOp::create(b, loc, x, y).getResult() : y; }
   Value everyLane(Value tile, Value scalar) { return SplatOp::create(b, loc, tile.getType(), scalar); }
   void tighten(unsigned d, Value low, Value high) {
+    if (auto least = constantOf(low), most = constantOf(high); least && most && *least <= 0 && *most >= shape[d])
+      return; // every lane lies inside
     lo[d] = lo[d] ? math.max(lo[d], low) : low;
     hi[d] = hi[d] ? math.min(hi[d], high) : high;
   }
@@ -138,7 +149,7 @@ private:
       }
     }
     auto type = AccessType::get(op.getContext(), shape, op.getType().getElementType());
-    return AccessOp::create(b, loc, type, root.getBase(), math.materialise(offset), steps, bounds, residual, kinds);
+    return AccessOp::create(b, loc, type, base, math.materialise(offset), steps, bounds, residual, kinds);
   }
 
   ViewOp op;
@@ -148,7 +159,7 @@ private:
   SeparableAnalysis math;
   ArrayRef<int64_t> shape;
   unsigned rank;
-  Value offset;                               // elements from the root's base
+  Value base, offset;                         // a pointer, and elements from it
   Value uniform, residual;                    // conditions of the whole tile, and of each lane; null: none
   SmallVector<Value> starts;                  // one a dimension of the root
   SmallVector<Value> steps;                   // one a dimension of the tile, as the following

@@ -184,6 +184,8 @@ public:
   Policy policy() const;
   /// Called for each op and each error: the user's position, innermost first (helpers' call chain after it).
   void setLocationProvider(std::function<std::vector<SourceLocation>()> provider);
+  /// Whether sums, differences and products of integers below 64 bits assert that they fit their type; off at first.
+  void checkOverflow(bool on);
   /// Throws Error with the current position.
   [[noreturn]] void fail(Diagnostic::Kind kind, std::string message, std::string hint = "");
 
@@ -241,7 +243,8 @@ public:
   Value unary(UnaryOp op, const Value &value);
   Value math(MathOp op, const std::vector<Operand> &args);
   Value select(const Operand &condition, const Operand &x, const Operand &y);
-  /// Conversion by value; rounding to nearest even, or towards zero; float to int truncates and saturates; anything to Bool is != 0.
+  /// Conversion by value; rounding to nearest even, or towards zero; float to int truncates and saturates; anything to Bool is != 0 (of a
+  /// pointer: it is not null). Under Triton's rules what is too large for an 8-bit float becomes its greatest number.
   Value cast(const Operand &value, DType dtype, bool towardsZero = false);
   Value bitcast(const Value &value, DType dtype);
   /// The element type two operands are computed in (before the op), by the policy.

@@ -238,6 +238,7 @@ void bindBuilder(nb::module_ &m) {
   c.def(
        "__init__", [](Builder *self, const std::string &policy) { new (self) Builder(promotionPolicy(policy)); }, "policy"_a)
       .def("set_position", setPosition)
+      .def("check_overflow", &Builder::checkOverflow, "on"_a)
       .def("__enter__",
            [](nb::object self) {
              pushBuilder(nb::cast<Builder *>(self));

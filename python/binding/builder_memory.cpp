@@ -60,9 +60,17 @@ static void bindPlaces(nb::class_<Builder> &c) {
           [](Builder &b, Any pointers, Any mask) { return b.pointerPlace(toValue(pointers), toOptionalOperand(mask)); },
           "pointers"_a, "mask"_a = nb::none())
       .def(
-          "load_place", [](Builder &b, const Place &place, Any other) { return b.load(place, toOptionalOperand(other)); },
-          "place"_a, "other"_a = nb::none())
-      .def("store_place", [](Builder &b, const Place &place, Any value) { b.store(place, toOperand(value)); })
+          "load_place",
+          [](Builder &b, const Place &place, Any other, bool v, const std::string &cache, const std::string &eviction) {
+            return b.load(place, toOptionalOperand(other), options(v, cache, eviction));
+          },
+          "place"_a, "other"_a = nb::none(), "volatile"_a = false, "cache"_a = "", "eviction"_a = "")
+      .def(
+          "store_place",
+          [](Builder &b, const Place &place, Any value, const std::string &cache, const std::string &eviction) {
+            b.store(place, toOperand(value), options(false, cache, eviction));
+          },
+          "place"_a, "value"_a, "cache"_a = "", "eviction"_a = "")
       .def(
           "atomic_place",
           [](Builder &b, const std::string &kind, const Place &place, Any value, const std::string &o, const std::string &s) {

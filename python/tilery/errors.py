@@ -15,6 +15,12 @@ class Error(Exception):
         super().__init__(message)
         self.message, self.hint, self.chain = message, hint, list(chain)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        bases = _BUILTINS.get(type(self))
+        if bases is None:
+            return type(self), (self.message, self.hint, self.chain)
+        return _again, (bases, self.message, self.hint, self.chain)
+
     def __str__(self) -> str:
         if not self.chain:
             return self.message if not self.hint else f"{self.message}\n  hint: {self.hint}"
@@ -52,6 +58,7 @@ class GpuUnsupportedError(GpuError, NotImplementedError):
 
 
 _kinds: dict[tuple[type[BaseException], ...], type[Error]] = {}
+_BUILTINS: dict[type[Error], tuple[type[BaseException], ...]] = {}  # the other way round
 
 
 def kind(*builtins: type[BaseException]) -> type[Error]:
@@ -61,8 +68,13 @@ def kind(*builtins: type[BaseException]) -> type[Error]:
         return Error
     if builtins not in _kinds:
         name = builtins[0].__name__
-        _kinds[builtins] = type(name if name.endswith("Error") else name + "Error", (Error, *builtins), {"__module__": "tilery"})
+        made = type(name if name.endswith("Error") else name + "Error", (Error, *builtins), {"__module__": "tilery"})
+        _kinds[builtins], _BUILTINS[made] = made, builtins
     return _kinds[builtins]
+
+
+def _again(builtins: tuple[type[BaseException], ...], *state: object) -> Error:
+    return kind(*builtins)(*state)  # type: ignore[arg-type]
 
 
 def error(builtin: type[BaseException], message: str, hint: str | None = None, chain: Iterable[Place] = ()) -> Error:

@@ -72,8 +72,12 @@ Value Generator::convert(Value x, Type element) {
     unsigned a = from.getIntOrFloatBitWidth(), c = element.getIntOrFloatBitWidth();
     if (a < c)
       return arith::ExtFOp::create(b, loc, to, x);
-    if (a > c)
-      return arith::TruncFOp::create(b, loc, to, x);
+    if (a > c) {
+      auto narrow = arith::TruncFOp::create(b, loc, to, x);
+      if (random.chance(0.3))
+        narrow.setRoundingmode(arith::RoundingMode::toward_zero);
+      return narrow;
+    }
     return arith::TruncFOp::create(b, loc, to,
                                    arith::ExtFOp::create(b, loc, withElement(x.getType(), b.getF32Type()), x)); // f16, bf16
   }

@@ -170,6 +170,10 @@ class Language(Regions):
         self.check_change(owner, f"attribute `{name}` of a host object")
         delattr(owner, name)
 
+    def value_of(self, owner):
+        """The attribute `value` of an object: of a compile-time value it may be that value."""
+        return owner.value
+
     # -- control flow ------------------------------------------------------------------------------------------------
     def if_(self, test, then, other, names, get, put, at_end):
         test = self.host(test)
@@ -177,10 +181,11 @@ class Language(Regions):
             return then() if test else other()
         return self.run_if(self.condition(test), then, other, names, get, put, self.line(), at_end)
 
-    def for_(self, iterable, body, names, get, put, stopped):
+    def for_(self, iterable, body, names, get, put, stopped, own):
+        """own: the names of the loop's variables."""
         loop = self.loop_over(iterable)
         if loop is not None:
-            return self.run_for(loop, body, names, get, put, self.line())
+            return self.run_for(loop, body, names, get, put, self.line(), own)
         if self.is_value(iterable):
             raise error(TypeError, f"cannot loop over a value of type {self.b.type_of(iterable)}", hint="loop over range(...)")
         for item in iterable:

@@ -193,10 +193,11 @@ class Regions(Trace):
         return map_leaves(leaf, value)
 
     # -- loops -------------------------------------------------------------------------------------------------------
-    def _dry_run(self, names, before, get, put, body, kind, line):
+    def _dry_run(self, names, before, get, put, body, kind, line, own=()):
         """Traces a body without effect until the set of carried leaves is stable. Returns (before with carried numbers made
         values, plans,
-        carried leaves): a plan per name, None for a name that is local to the body."""
+        carried leaves): a plan per name, None for a name that is local to the body. `own`: a loop's own variables, which each
+        iteration sets; what they were before may be of another type."""
         before = list(before)
         local = [isinstance(v, Undefined) and n != RESULT for n, v in zip(names, before)]
         for _ in range(len(names) + 3):
@@ -229,6 +230,8 @@ class Regions(Trace):
                         if isinstance(a, Undefined):
                             raise Mismatch(None)
                         plans.append(pair(self.is_value, s, a, leaves))
+                        if name in own and not all(self._one_type(x, y) for x, y in leaves[mark:]):
+                            raise Mismatch(None)
                     except Mismatch:
                         del leaves[mark:]
                         plans.append(None)
@@ -253,7 +256,7 @@ class Regions(Trace):
                         names[i],
                         data.reason
                         if data
-                        else f"`{names[i]}` changes to another kind of host value in the `{kind}` of line {line}",
+                        else f"`{names[i]}` changes to another kind of value in the `{kind}` of line {line}",
                         line,
                         data.hint if data else "only run-time values can be carried from one iteration to the next",
                     )
@@ -313,7 +316,7 @@ class Regions(Trace):
                 out.append(fill(plan, results))
         put(out)
 
-    def run_for(self, loop, body, names, get, put, line):
+    def run_for(self, loop, body, names, get, put, line, own=()):
         names, get, put = self.state(names, get, put)
         lo, hi, step, item = loop.lo, loop.hi, loop.step, loop.item
         if is_number(step) and step < 0:  # mirrored: the counter goes up
@@ -330,7 +333,7 @@ class Regions(Trace):
             run(i)
             self.b.for_end([])
 
-        before, plans, carried, local = self._dry_run(names, get(), get, put, dry, "for", line)
+        before, plans, carried, local = self._dry_run(names, get(), get, put, dry, "for", line, own)
         if self.dry:
             results = [self.b.placeholder(v) for v in carried]
         else:

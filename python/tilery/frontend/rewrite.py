@@ -249,7 +249,8 @@ class _Function(ast.NodeTransformer):
         names, defs, arguments = self.state(body, node)
         run, run_def = self.part("for", body, names, node, argument="__t_item")
         stops = [self.thunk(self.guard(node.stops, node))] if node.stops else [ast.Constant(None)]
-        call = self.hook("for_", [iterable, ast.Name(run, ast.Load()), *arguments, *stops], node.iter)
+        own = ast.Constant(tuple(assigned([target])[0]))
+        call = self.hook("for_", [iterable, ast.Name(run, ast.Load()), *arguments, *stops, own], node.iter)
         return [*defs, run_def, self.at(ast.Expr(call), node)]
 
     def visit_While(self, node):
@@ -384,6 +385,10 @@ class _Function(ast.NodeTransformer):
         if node.id in self.locals or node.id in self.outer and node.id not in self.parameters:
             return self.load(node)
         return node
+
+    def visit_Attribute(self, node):
+        self.generic_visit(node)
+        return self.hook("value_of", [node.value], node) if node.attr == "value" and isinstance(node.ctx, ast.Load) else node
 
     def visit_Lambda(self, node):
         names = parameters(node.args)

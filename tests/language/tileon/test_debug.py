@@ -1,5 +1,8 @@
 """Launches with debug=True: mistakes that a fast launch cannot see, at the user's line."""
 
+import copy
+import pickle
+
 import pytest
 import torch
 from language.tileon import kernels
@@ -51,3 +54,70 @@ def test_assertions():
     with pytest.raises(Error, match="x must be positive") as e:
         asserting[(1,)](x, BLOCK=32, debug=True)
     assert line(e) == asserting.fn.__code__.co_firstlineno + 3
+
+
+@tileon.jit
+def summing(x_ptr, y_ptr, o_ptr, op: tl.constexpr):
+    x, y = tl.load(x_ptr), tl.load(y_ptr)
+    if op == "add":
+        z = x + y
+    elif op == "sub":
+        z = x - y
+    else:
+        z = x * y
+    tl.store(o_ptr, z)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "uint8", "uint16", "uint32"])
+@pytest.mark.parametrize("op", ["add", "sub", "mul"])
+def test_overflow(op, dtype):
+    bits = int(dtype.lstrip("uint"))
+    low, high = (0, 2**bits - 1) if dtype[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    kind = getattr(torch, dtype)
+    pairs = [(high, 1), (low, 1), (high // 2, 2), (low, low), (3, 5), (high, 0)]
+    for a, b in pairs:
+        exact = a + b if op == "add" else a - b if op == "sub" else a * b
+        x, y, out = torch.tensor([a]).to(kind), torch.tensor([b]).to(kind), torch.zeros(1).to(kind)
+        if low <= exact <= high:
+            summing[(1,)](x, y, out, op, debug=True)
+            assert int(out[0]) == exact
+            continue
+        with pytest.raises(Error, match=f"int{bits} overflow detected for operation {op}") as e:
+            summing[(1,)](x, y, out, op, debug=True)
+        assert line(e) == summing.fn.__code__.co_firstlineno + {"add": 4, "sub": 6, "mul": 8}[op]
+        summing[(1,)](x, y, out, op, debug=True, sanitize_overflow=False)
+        summing[(1,)](x, y, out, op)
+
+
+@tileon.jit
+def drawing(o_ptr, n: tl.constexpr):
+    tl.store(o_ptr + tl.arange(0, n), tl.rand(5, tl.arange(0, n)))
+
+
+def test_arithmetic_that_is_meant_to_wrap_does():
+    fast, checked = torch.zeros(64), torch.zeros(64)
+    drawing[(1,)](fast, 64)
+    drawing[(1,)](checked, 64, debug=True)
+    assert torch.equal(fast, checked)
+
+
+@pytest.mark.parametrize("name", ["TRITON_DEBUG", "TILEON_DEBUG"])
+def test_the_environment_asks_for_it(name, monkeypatch):
+    @tileon.jit
+    def asserts(x_ptr):
+        tl.device_assert(tl.load(x_ptr) > 0, "x must be positive")
+
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(Error, match="x must be positive"):
+        asserts[(1,)](torch.zeros(1))
+
+
+def test_errors_are_copied_and_pickled():
+    with pytest.raises(Error) as e:
+        summing[(1,)](torch.zeros(1), torch.zeros(1), "a", "add")
+    outside = tileon.OutOfResources(300, 200, "shared memory")
+    for error in (e.value, Error("plain", "hint", [("f.py", 1, 2, "f")]), outside):
+        for other in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+            assert type(other) is type(error) and str(other) == str(error)
+            assert (other.message, other.hint, other.chain) == (error.message, error.hint, error.chain)
+    assert pickle.loads(pickle.dumps(outside)).required == 300

@@ -11,7 +11,6 @@ from tilery.tileon import language as tl
 
 N = 512
 PAIRS = [(left, right) for left in exact.INTEGERS for right in exact.INTEGERS]
-SHIFTS_IN_ZEROS = pytest.mark.xfail(strict=True, reason="defect: signed >> unsigned shifts in zeros, not the sign")
 
 
 @tileon.jit
@@ -77,12 +76,7 @@ def applied(operation, x, y, dtype):
     return dtype, [exact.wrapped(dtype, operation(a, b)) for a, b in zip(x, y)]
 
 
-def shift_case(left, right):
-    marks = SHIFTS_IN_ZEROS if exact.is_signed(left) and not exact.is_signed(common(left, right)) else ()
-    return pytest.param(left, right, marks=marks)
-
-
-@pytest.mark.parametrize("left, right", [shift_case(*pair) for pair in PAIRS])
+@pytest.mark.parametrize("left, right", PAIRS)
 def test_shifts(engine, left, right):
     dtype = common(left, right)
     x, y = operands(left, right)

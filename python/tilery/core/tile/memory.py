@@ -1,14 +1,14 @@
-"""Loads, stores, atomics, block pointers."""
+"""Loads, stores, atomics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import error
-from . import types
 from .types import unwrap
-from .value import Operand, constant_of, member, native, plain, tensor, to_tensor, wrap
+from .value import Operand, member, native, plain, tensor, wrap
+from .window import block_pointer
 
 _LOAD_CACHE, _STORE_CACHE, _EVICTION = (
     ("", ".ca", ".cg", ".cv"),
@@ -22,6 +22,11 @@ def _hint(value: Any, known: Sequence[str], what: str) -> str:
     if value not in known:
         raise error(ValueError, f"unknown {what} {value!r}", hint="known: " + ", ".join(repr(k) for k in known))
     return value
+
+
+def _names_dimensions(boundary_check: Any) -> bool:
+    checked = unwrap(boundary_check)
+    return isinstance(checked, int) or bool(checked)
 
 
 @member
@@ -43,7 +48,13 @@ def load(
     if isinstance(pointer, block_pointer):
         if mask is not None or other is not None:
             raise error(ValueError, "a block pointer takes neither mask nor other", hint="use boundary_check and padding_option")
-        return pointer.read(unwrap(padding_option))
+        return pointer.read(boundary_check, padding_option, bool(unwrap(volatile)), cache, eviction)
+    if unwrap(padding_option) or _names_dimensions(boundary_check):
+        raise error(
+            ValueError,
+            "padding_option and boundary_check are for block pointers, this is a pointer or a tile of pointers",
+            hint="use mask and other",
+        )
     return wrap(native().load(_pointer(pointer, "load"), mask, other, bool(unwrap(volatile)), cache, eviction))
 
 
@@ -74,7 +85,9 @@ def store(
     if isinstance(pointer, block_pointer):
         if mask is not None:
             raise error(ValueError, "a block pointer takes no mask", hint="use boundary_check")
-        return pointer.write(plain(value))
+        return pointer.write(plain(value), boundary_check, cache, eviction)
+    if _names_dimensions(boundary_check):
+        raise error(ValueError, "boundary_check is for block pointers, this is a pointer or a tile of pointers", hint="use mask")
     native().store(_pointer(pointer, "store"), plain(value), mask, False, cache, eviction)
     return None
 
@@ -109,104 +122,3 @@ def atomic_cas(pointer: Any, cmp: Operand, val: Operand, sem: str | None = None,
     if pointer.dtype.element_ty.is_bool():
         raise error(ValueError, "atomic_cas does not take elements of type int1", hint="use an integer type")
     return wrap(native().atomic_cas(pointer, plain(cmp), plain(val), unwrap(sem) or "acq_rel", unwrap(scope) or "gpu"))
-
-
-class block_pointer:
-    """A window of a strided tensor; also what a tensor descriptor is."""
-
-    def __init__(
-        self,
-        base: tensor,
-        shape: list[Any],
-        strides: list[Any],
-        offsets: list[Any],
-        block_shape: list[int],
-        padding: str = "zero",
-    ) -> None:
-        self.base, self.shape, self.strides, self.offsets, self.block_shape, self.padding = (
-            base,
-            shape,
-            strides,
-            offsets,
-            block_shape,
-            padding,
-        )
-
-    @property
-    def dtype(self) -> types.dtype:
-        return self.base.dtype.element_ty
-
-    @property
-    def type(self) -> types.pointer_type:
-        return types.pointer_type(types.block_type(self.dtype, self.block_shape))
-
-    def place(self, offsets: Iterable[Any]) -> Any:
-        b = native()
-        root = b.root(self.base, [plain(s) for s in self.shape], [plain(s) for s in self.strides])
-        return b.view(root, [plain(o) for o in offsets], self.block_shape, list(range(len(self.block_shape))))
-
-    def read(self, padding: str, offsets: list[Any] | None = None) -> tensor:
-        if padding not in ("", "zero", "nan"):
-            raise error(ValueError, f"unknown padding_option {padding!r}", hint="known: '', 'zero', 'nan'")
-        if padding == "nan" and not self.dtype.is_floating():
-            raise error(ValueError, f"padding 'nan' needs floats, got {self.dtype}")
-        return wrap(native().load_place(self.place(offsets or self.offsets), float("nan") if padding == "nan" else None))
-
-    def write(self, value: Any, offsets: list[Any] | None = None) -> None:
-        native().store_place(self.place(offsets or self.offsets), value)
-
-    def load(self, offsets: Iterable[Any]) -> tensor:
-        """The block at these offsets; elements outside the tensor read as the padding."""
-        return self.read(self.padding, list(unwrap(offsets)))
-
-    def store(self, offsets: Iterable[Any], value: Operand) -> None:
-        """Writes a block; what lies outside the tensor is dropped."""
-        self.write(plain(value), list(unwrap(offsets)))
-
-
-def _parts(value: Any) -> list[Any]:
-    return [unwrap(v) for v in unwrap(value)]
-
-
-def _block(value: Any) -> list[int]:
-    return [constant_of(v, "block_shape") for v in unwrap(value)]
-
-
-def make_block_ptr(
-    base: tensor,
-    shape: Iterable[Any],
-    strides: Iterable[Any],
-    offsets: Iterable[Any],
-    block_shape: Iterable[int],
-    order: Iterable[int],
-) -> block_pointer:
-    """A block pointer: a window of `block_shape` at `offsets` into a tensor of `shape` and `strides`."""
-    base = _pointer(unwrap(base), "make_block_ptr")
-    parts = [_parts(shape), _parts(strides), _parts(offsets), _block(block_shape)]
-    if len({len(p) for p in parts}) != 1:
-        raise error(ValueError, "make_block_ptr: shape, strides, offsets and block_shape must have equal lengths")
-    return block_pointer(base, parts[0], parts[1], parts[2], parts[3])
-
-
-def advance(base: block_pointer, offsets: Iterable[Any]) -> block_pointer:
-    """The block pointer moved by `offsets`; `base` stays where it is."""
-    moved = [to_tensor(o) + d for o, d in zip(base.offsets, _parts(offsets))]
-    return block_pointer(base.base, base.shape, base.strides, moved, base.block_shape, base.padding)
-
-
-def make_tensor_descriptor(
-    base: tensor, shape: Iterable[Any], strides: Iterable[Any], block_shape: Iterable[int], padding_option: str = "zero"
-) -> block_pointer:
-    """A tensor with a block shape; read and written by load(offsets) and store(offsets, value)."""
-    base, block = _pointer(unwrap(base), "make_tensor_descriptor"), _block(block_shape)
-    return block_pointer(base, _parts(shape), _parts(strides), [0] * len(block), block, unwrap(padding_option))
-
-
-def load_tensor_descriptor(desc: block_pointer, offsets: Iterable[Any]) -> tensor:
-    """The block of a descriptor at these offsets."""
-    return desc.load(offsets)
-
-
-def store_tensor_descriptor(desc: block_pointer, offsets: Iterable[Any], value: Operand) -> None:
-    """Writes the block of a descriptor at these offsets."""
-    return desc.store(offsets, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...errors import error
 from . import creation, elementwise, shape
 from .types import float32, int32, int64, uint32, uint64
-from .value import Operand, constant_of, native, tensor, to_tensor, wrap
+from .value import Operand, constant_of, native, tensor, to_tensor, tracer, wrap
 
 N_ROUNDS_DEFAULT = 10
 Four = tuple[tensor, tensor, tensor, tensor]
@@ -20,12 +20,13 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
     bits = c0.dtype.primitive_bitwidth
     kind = uint32 if bits == 32 else uint64
     round_a, round_b, key_a, key_b = (wrap(native().constant(v, kind)) for v in _CONSTANTS[bits])
-    for _ in range(constant_of(n_rounds, "n_rounds")):
-        old0, old2 = c0, c2
-        c0 = elementwise.umulhi(round_b, old2) ^ c1 ^ k0
-        c2 = elementwise.umulhi(round_a, old0) ^ c3 ^ k1
-        c1, c3 = round_b * old2, round_a * old0
-        k0, k1 = k0 + key_a, k1 + key_b
+    with tracer().wrapping():
+        for _ in range(constant_of(n_rounds, "n_rounds")):
+            old0, old2 = c0, c2
+            c0 = elementwise.umulhi(round_b, old2) ^ c1 ^ k0
+            c2 = elementwise.umulhi(round_a, old0) ^ c3 ^ k1
+            c1, c3 = round_b * old2, round_a * old0
+            k0, k1 = k0 + key_a, k1 + key_b
     return c0, c1, c2, c3
 
 

@@ -109,7 +109,8 @@ def _combine(begin: Callable[[], Any], end: Callable[[Any], Any], inputs: list[t
     trace, count = tracer(), len(inputs)
     arguments = [wrap(v) for v in begin()]
     trace.regions.append(Region(what, trace.line()))
-    result = trace.call(function, *arguments)
+    with trace.wrapping():  # a region that combines values asserts nothing
+        result = trace.call(function, *arguments)
     trace.regions.pop()
     results = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(results) != count:

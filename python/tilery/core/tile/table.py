@@ -48,11 +48,11 @@ ROWS = (
     *_rows("atomic_and atomic_or atomic_xor", "memory", "atomic_rmw", "pointers to 32- and 64-bit integers"),
     _row("atomic_xchg", "memory", "atomic_rmw", "pointers to 32- and 64-bit numbers"),
     _row("atomic_cas", "memory", "atomic_cas", "pointers to numbers"),
-    _row("make_block_ptr", "memory", "root, view", "a pointer and ints"),
-    _row("advance", "memory", "view", "a block pointer and ints"),
-    _row("make_tensor_descriptor", "memory", "root, view", "a pointer and ints"),
-    _row("load_tensor_descriptor", "memory", "load_place", "a descriptor and ints"),
-    _row("store_tensor_descriptor", "memory", "store_place", "a descriptor, ints, any tile"),
+    _row("make_block_ptr", "window", "root, view", "a pointer and ints"),
+    _row("advance", "window", "view", "a block pointer and ints"),
+    _row("make_tensor_descriptor", "window", "root, view", "a pointer and ints"),
+    _row("load_tensor_descriptor", "window", "load_place", "a descriptor and ints"),
+    _row("store_tensor_descriptor", "window", "store_place", "a descriptor, ints, any tile"),
 
     # Shapes and order.
     _row("broadcast", "shape", "broadcast", "any tiles"),

@@ -1,5 +1,6 @@
 """What a kernel's Python means in Tileon and Triton, on top of the shared front end."""
 
+import contextlib
 import os
 
 from tilery import _native
@@ -8,7 +9,7 @@ from ...errors import error
 from ...frontend import Language, Range, position
 from ...frontend.structure import is_number
 from .debug import device_print
-from .types import constexpr, unwrap
+from .types import constexpr, dtype, unwrap
 from .value import activate, constant_of, tensor, to_tensor, wrap
 
 
@@ -60,11 +61,20 @@ class Blocks:
 class Tracer(Language):
     """One kernel being traced."""
 
-    def __init__(self, native, debug=False, default_precision="ieee"):
+    def __init__(self, native, debug=False, default_precision="ieee", overflow=False):
         super().__init__(Blocks(native))
+        native.check_overflow(overflow)
+        self.overflow = overflow  # does integer arithmetic assert that it does not overflow?
         self.native = native
         self.debug = debug
         self.default_precision = default_precision  # of a dot of fp32 tiles
+
+    @contextlib.contextmanager
+    def wrapping(self):
+        """Integer arithmetic that is meant to wrap, or that cannot say that it does."""
+        self.native.check_overflow(False)
+        yield
+        self.native.check_overflow(self.overflow)
 
     # -- values ------------------------------------------------------------------------------------------------------
     def is_value(self, value):
@@ -91,24 +101,32 @@ class Tracer(Language):
     def binary(self, op, a, b):
         return super().binary(op, unwrap(a), unwrap(b))
 
+    def value_of(self, owner):
+        plain = unwrap(owner)
+        return plain if plain is not owner or is_constant(owner) else owner.value
+
     def condition(self, value):
         kind = value.handle.type
-        if kind.shape or kind.pointer:
+        if kind.shape:
             raise error(
                 ValueError,
                 f"a condition must be a scalar, this one is {kind}",
                 hint="reduce it (tl.max, tl.sum), or use tl.where for a choice per element",
             )
+        return self._truth(value)
+
+    def _truth(self, value):
+        """Is it not 0, or, of a pointer, not null?"""
         return wrap(self.native.cast(value, "bool"))
 
     def logical_not(self, value):
-        return wrap(self.native.unary("not", value))
+        return wrap(self.native.unary("not", self._truth(value)))
 
     def logical_and(self, a, b):
-        return wrap(self.native.binary("and", a, b))
+        return wrap(self.native.binary("and", self._truth(a), self._truth(b)))
 
     def logical_or(self, a, b):
-        return wrap(self.native.binary("or", a, b))
+        return wrap(self.native.binary("or", self._truth(a), self._truth(b)))
 
     def minimum(self, a, b):
         return wrap(self.native.binary("min", unwrap(a), unwrap(b)))
@@ -161,6 +179,11 @@ class Tracer(Language):
             self.native.assert_true(condition, message or "assertion failed")
 
 
+def is_constant(value):
+    """Is this a compile-time value without attributes of its own making?"""
+    return value is None or isinstance(value, (bool, int, float, str, tuple, dtype)) and not hasattr(value, "value")
+
+
 def is_constexpr(annotation):
     """Is this annotation tl.constexpr (also as text, under `from __future__ import annotations`)?"""
     if isinstance(annotation, str):
@@ -173,12 +196,12 @@ def default_precision(function):
     return os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if "triton" in function.__globals__ else "ieee")
 
 
-def trace(function, name, parameters, debug=False, hints=None):
+def trace(function, name, parameters, debug=False, hints=None, overflow=False):
     """Traces a kernel. parameters: [(name, native Type or None, divisibility, compile-time value)]; a Type makes an argument.
-    hints: {name: value or None} for targets. Returns the module."""
+    hints: {name: value or None} for targets. overflow: integer arithmetic asserts that it fits its type. Returns the module."""
     native = _native.Builder("triton")
     native.set_position(position.current)
-    tracer = Tracer(native, debug, default_precision(function))
+    tracer = Tracer(native, debug, default_precision(function), overflow)
     with native, activate(tracer):
         arguments = [(n, t, d) for n, t, d, _ in parameters if t is not None]
         handles = iter(native.begin_kernel(name, arguments))

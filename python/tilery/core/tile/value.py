@@ -134,8 +134,6 @@ class tensor:
                     f"a tile is indexed with `:` and None only, not with {item!r}",
                     hint="a tile has no addressable elements; use masks, tl.where or a reduction",
                 )
-            elif axis >= len(result.handle.shape):
-                raise error(IndexError, f"too many indices for a tile of shape {self.shape}")
             axis += 1
         return result
 

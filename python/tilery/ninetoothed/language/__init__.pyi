@@ -37,11 +37,11 @@ from ...core.tile.memory import atomic_or as atomic_or
 from ...core.tile.memory import atomic_xor as atomic_xor
 from ...core.tile.memory import atomic_xchg as atomic_xchg
 from ...core.tile.memory import atomic_cas as atomic_cas
-from ...core.tile.memory import make_block_ptr as make_block_ptr
-from ...core.tile.memory import advance as advance
-from ...core.tile.memory import make_tensor_descriptor as make_tensor_descriptor
-from ...core.tile.memory import load_tensor_descriptor as load_tensor_descriptor
-from ...core.tile.memory import store_tensor_descriptor as store_tensor_descriptor
+from ...core.tile.window import make_block_ptr as make_block_ptr
+from ...core.tile.window import advance as advance
+from ...core.tile.window import make_tensor_descriptor as make_tensor_descriptor
+from ...core.tile.window import load_tensor_descriptor as load_tensor_descriptor
+from ...core.tile.window import store_tensor_descriptor as store_tensor_descriptor
 from ...core.tile.shape import broadcast as broadcast
 from ...core.tile.shape import broadcast_to as broadcast_to
 from ...core.tile.shape import expand_dims as expand_dims

@@ -398,7 +398,7 @@ class Trace(Language):
             return then() if test else other()
         return select(test, then(), other())
 
-    def for_(self, iterable, body, names, get, put, stopped):
+    def for_(self, iterable, body, names, get, put, stopped, own):
         if isinstance(iterable, (int, Expr)) and not isinstance(iterable, bool):
             iterable = Serial(iterable)  # `for ko in T.ceildiv(K, block_K)`
         if not isinstance(iterable, Iteration):
@@ -408,7 +408,7 @@ class Trace(Language):
                     f"Invalid for loop, got {type(iterable).__name__}",
                     hint="loop over T.serial, T.Parallel, T.Pipelined, T.unroll, T.grid, range or a list of constants",
                 )
-            return super().for_(iterable, body, names, get, put, stopped)
+            return super().for_(iterable, body, names, get, put, stopped, own)
         before = get()
         if stopped is None:
             iterable.run(self, body, self.line())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from tilery import _native
@@ -16,11 +17,17 @@ from ...frontend.fingerprint import watched
 _HINTS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "launch_cooperative_grid", "launch_pdl")
 
 
+def _debugs() -> bool:
+    """Do the environment's switches ask for debug=True at every launch?"""
+    return any(os.environ.get(name, "0") not in ("", "0") for name in ("TRITON_DEBUG", "TILEON_DEBUG"))
+
+
 class CompiledKernel(compile.CompiledKernel):
     """What a launch returns: the kernel for one kind of call, with its stages as text."""
 
     def __init__(self, kernel: Any, signature: Any, values: dict[str, Any]) -> None:
-        self.debug = bool(values.get("debug") or kernel.debug)
+        self.debug = bool(values.get("debug") or kernel.debug or _debugs())
+        self.overflow = self.debug and values.get("sanitize_overflow") is not False
         self.hints = {option: values.get(option) for option in _HINTS if option not in kernel.arg_names}
         self.parameters: list[tuple[str, Any, int, Any]] = []  # as `trace` takes them
         self.slots = []  # the positions of those of run time
@@ -31,13 +38,14 @@ class CompiledKernel(compile.CompiledKernel):
             self.slots.append(position)
             self.parameters.append((parameter.name, *_argument(parameter, known), None))
         annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
-        specialisation = ["tileon", signature.params, annotations, self.debug, default_precision(kernel.fn), self.hints]
+        specialisation = ["tileon", signature.params, annotations, self.debug, self.overflow]
+        specialisation += [default_precision(kernel.fn), self.hints]
         fuses = values.get("enable_fp_fusion") is not False or "enable_fp_fusion" in kernel.arg_names
         options = {} if fuses else {"fp_contract": False}
         super().__init__(kernel.fn.__name__, kernel.fn, specialisation, signature, **options)
 
     def trace(self) -> _native.Module:
-        return trace(self.function, self.name, self.parameters, self.debug, self.hints)
+        return trace(self.function, self.name, self.parameters, self.debug, self.hints, self.overflow)
 
     def load(self, image: bytes) -> _native.KernelPlan:
         return _native.KernelPlan(_native.load(image)[0], self.slots, self, self.without_boxes)

@@ -3,12 +3,12 @@
 from ...core.functions import ROWS as _ELEMENTWISE
 from ...core.functions import Namespace as _Namespace
 from ...core.functions import PropagateNan  # noqa: F401
-from ...core.tile.memory import block_pointer as tensor_descriptor  # noqa: F401
 from ...core.tile.table import REFUSED as _REFUSED
 from ...core.tile.table import ROWS as _ROWS
 from ...core.tile.types import *  # noqa: F403
 from ...core.tile.types import block_type, constexpr, pointer_type
 from ...core.tile.value import tensor  # noqa: F401
+from ...core.tile.window import tensor_descriptor
 from . import core, extra, math, random, standard  # noqa: F401
 
 # Tileon's names for the type classes.

@@ -3,12 +3,12 @@
 from typing import Any
 
 from ...core.functions import PropagateNan as PropagateNan
-from ...core.tile.memory import block_pointer as tensor_descriptor
 from ...core.tile.types import *
 from ...core.tile.types import block_type as block_type
 from ...core.tile.types import constexpr as constexpr
 from ...core.tile.types import pointer_type as pointer_type
 from ...core.tile.value import tensor as tensor
+from ...core.tile.window import tensor_descriptor as tensor_descriptor
 from . import core as core
 from . import extra as extra
 from . import math as math
@@ -54,11 +54,11 @@ from ...core.tile.memory import atomic_or as atomic_or
 from ...core.tile.memory import atomic_xor as atomic_xor
 from ...core.tile.memory import atomic_xchg as atomic_xchg
 from ...core.tile.memory import atomic_cas as atomic_cas
-from ...core.tile.memory import make_block_ptr as make_block_ptr
-from ...core.tile.memory import advance as advance
-from ...core.tile.memory import make_tensor_descriptor as make_tensor_descriptor
-from ...core.tile.memory import load_tensor_descriptor as load_tensor_descriptor
-from ...core.tile.memory import store_tensor_descriptor as store_tensor_descriptor
+from ...core.tile.window import make_block_ptr as make_block_ptr
+from ...core.tile.window import advance as advance
+from ...core.tile.window import make_tensor_descriptor as make_tensor_descriptor
+from ...core.tile.window import load_tensor_descriptor as load_tensor_descriptor
+from ...core.tile.window import store_tensor_descriptor as store_tensor_descriptor
 from ...core.tile.shape import broadcast as broadcast
 from ...core.tile.shape import broadcast_to as broadcast_to
 from ...core.tile.shape import expand_dims as expand_dims

@@ -15,6 +15,9 @@ class OutOfResources(Error):
         )
         self.required, self.limit, self.name = required, limit, name
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.required, self.limit, self.name)
+
 
 class PTXASError(Error):
     """An assembler that fails; a CPU has none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from tilery import _native
@@ -82,6 +82,11 @@ class Parameter:
         return (self.name, kind, self.default) if self.has_default else (self.name, kind)
 
 
+def _known(value: Any) -> Any:
+    value = types.unwrap(value)
+    return value.constant if isinstance(value, tensor) and value.constant is not None else value
+
+
 class KernelInterface(_native.Launcher):
     """What can be launched: kernel[grid](...)."""
 
@@ -116,6 +121,7 @@ class JITFunction(KernelInterface):
             self.params.append(parameter)
         self.arg_names = [p.name for p in self.params]
         self.constexprs = [p.index for p in self.params if p.is_constexpr]
+        self.constexpr_names = [p.name for p in self.params if p.is_constexpr]
         options = [(name, "option") for name in OPTIONS if name not in self.arg_names]
         super().__init__(fn.__name__, [p.native() for p in self.params] + options, functools.partial(plan, self))
         functools.update_wrapper(self, fn)
@@ -134,17 +140,12 @@ class JITFunction(KernelInterface):
             hint=f"launch it with {self.fn.__name__}[grid](...)",
         )
 
-    def __tile_trace__(self, tracer: Any, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
-        """A call from a kernel: traced inline; what is annotated constexpr must be known."""
-        args = list(args)
-        for p, value in zip(self.params, args):
-            if p.is_constexpr:
-                args[p.index] = constant_of(value, f"argument `{p.name}` of `{self.fn.__name__}`, annotated tl.constexpr,")
-        for p in self.params:
-            if p.is_constexpr and isinstance(kwargs.get(p.name), tensor):
-                kwargs[p.name] = constant_of(
-                    kwargs[p.name], f"argument `{p.name}` of `{self.fn.__name__}`, annotated tl.constexpr,"
-                )
+    def __tile_trace__(self, tracer: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """A call from a kernel: traced inline. A number that the program writes is known to parameters annotated constexpr; a
+        value of run time passes through them."""
+        names = set(self.constexpr_names)
+        args = [_known(v) if p.is_constexpr else v for p, v in zip(self.params, args)] + list(args[len(self.params) :])
+        kwargs = {name: _known(v) if name in names else v for name, v in kwargs.items()}
         return tracer.inline(self.fn, args, kwargs)
 
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:

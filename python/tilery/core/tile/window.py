@@ -1,0 +1,247 @@
+"""Block pointers and tensor descriptors: windows of strided tensors, as values that loops carry, branches merge and helpers
+take."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ...errors import error
+from . import creation, shape, types
+from .types import unwrap
+from .value import Operand, constant_of, native, plain, tensor, wrap
+
+PADDINGS = ("", "zero", "nan")
+
+
+class Block:
+    """The static shape of a window. Values of two shapes are no values of one type."""
+
+    def __init__(self, sizes: Iterable[Any]) -> None:
+        self.sizes = [constant_of(size, "block_shape") for size in unwrap(sizes)]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Block) and self.sizes == other.sizes
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _index(value: Any) -> tensor:
+    """An offset. It is an int64, so that all offsets that a loop carries or a branch merges have one type."""
+    value = unwrap(value)
+    if isinstance(value, tensor):
+        return creation.cast(value, types.int64)
+    return tensor(native().constant(value, "int64"), value)
+
+
+def parts(value: Any) -> list[Any]:
+    """The elements of a sequence, compile-time ones as numbers."""
+    value = unwrap(value)
+    return [unwrap(v) for v in (value if isinstance(value, Iterable) else (value,))]
+
+
+def check_padding(padding: Any, dtype: types.dtype) -> str:
+    padding = unwrap(padding) or ""
+    if padding not in PADDINGS:
+        raise error(ValueError, f"unknown padding_option {padding!r}", hint="known: '', 'zero', 'nan'")
+    if padding == "nan" and not dtype.is_floating():
+        raise error(ValueError, f"padding 'nan' needs floats, got {dtype}")
+    return padding
+
+
+def _fill(padding: str) -> float | None:
+    return float("nan") if padding == "nan" else None
+
+
+class _Window:
+    base: tensor
+    shape: list[Any]
+    strides: list[Any]
+    block: Block
+
+    @property
+    def block_shape(self) -> list[int]:
+        return list(self.block.sizes)
+
+    @property
+    def element(self) -> types.dtype:
+        return self.base.dtype.element_ty
+
+    def place(self, offsets: Sequence[Any], checked: Sequence[int]) -> Any:
+        """The lanes of the window at `offsets`. Those outside the tensor in one of the dimensions `checked` do not exist."""
+        base, starts, extents, sizes = self.base, [plain(o) for o in offsets], list(self.shape), self.block.sizes
+        if len(starts) != len(sizes):
+            raise error(ValueError, f"a window of shape {sizes} takes {len(sizes)} offsets, got {len(starts)}")
+        for d, size in enumerate(sizes):
+            if d not in checked:  # it begins at the offset, and all of it exists
+                base = base + _index(starts[d]) * self.strides[d]
+                starts[d], extents[d] = 0, size
+        return native().view(native().root(base, extents, self.strides), starts, sizes, list(range(len(sizes))))
+
+
+@dataclasses.dataclass(eq=False)
+class block_pointer(_Window):
+    """A window at an offset of a strided tensor: what make_block_ptr gives."""
+
+    base: tensor
+    shape: list[Any]
+    strides: list[Any]
+    offsets: list[tensor]
+    block: Block
+
+    @property
+    def dtype(self) -> types.pointer_type:
+        return self.base.dtype
+
+    @property
+    def type(self) -> types.pointer_type:
+        return self.base.dtype
+
+    def _checked(self, dims: Any) -> list[int]:
+        dims = [constant_of(d, "boundary_check") for d in parts(dims)]
+        for d in dims:
+            if not isinstance(d, int) or not 0 <= d < len(self.block.sizes):
+                raise error(ValueError, f"boundary_check names dimension {d} of a block of shape {self.block.sizes}")
+        return dims
+
+    def read(self, boundary_check: Any, padding: Any, volatile: bool, cache: str, eviction: str) -> tensor:
+        place = self.place(self.offsets, self._checked(boundary_check))
+        return wrap(native().load_place(place, _fill(check_padding(padding, self.element)), volatile, cache, eviction))
+
+    def write(self, value: Any, boundary_check: Any, cache: str, eviction: str) -> None:
+        native().store_place(self.place(self.offsets, self._checked(boundary_check)), value, cache, eviction)
+
+
+def _atomic(kind: str) -> Callable[..., None]:
+    def method(self: tensor_descriptor, offsets: Iterable[Any], value: Operand) -> None:
+        native().atomic_place(kind, self.place(parts(offsets), range(len(self.block.sizes))), plain(value))
+
+    method.__name__ = f"atomic_{kind}"
+    method.__doc__ = f"Atomic {kind} to each element of the block at these offsets that lies inside the tensor."
+    return method
+
+
+@dataclasses.dataclass(eq=False)
+class tensor_descriptor(_Window):
+    """A strided tensor with a block shape: what make_tensor_descriptor gives, and a TensorDescriptor of the host."""
+
+    base: tensor
+    shape: list[Any]
+    strides: list[Any]
+    block: Block
+    padding: str = "zero"
+
+    @property
+    def dtype(self) -> types.dtype:
+        return self.element
+
+    @property
+    def block_type(self) -> types.block_type:
+        return types.block_type(self.element, self.block.sizes)
+
+    @property
+    def nbytes(self) -> int:
+        return self.block_type.numel * self.element.itemsize
+
+    def load(self, offsets: Iterable[Any]) -> tensor:
+        """The block at these offsets; elements outside the tensor read as the padding."""
+        place = self.place(parts(offsets), range(len(self.block.sizes)))
+        return wrap(native().load_place(place, _fill(self.padding)))
+
+    def store(self, offsets: Iterable[Any], value: Operand) -> None:
+        """Writes a block; what lies outside the tensor is dropped."""
+        native().store_place(self.place(parts(offsets), range(len(self.block.sizes))), plain(value))
+
+    atomic_add, atomic_min, atomic_max = _atomic("add"), _atomic("min"), _atomic("max")
+    atomic_and, atomic_or, atomic_xor = _atomic("and"), _atomic("or"), _atomic("xor")
+
+    def _rows(self, rows: tensor, column: Any, what: str) -> tuple[tensor, tensor]:
+        """Pointers to whole rows of a block, and which of them lie inside the tensor."""
+        if len(self.block.sizes) != 2 or self.block.sizes[0] != 1:
+            raise error(ValueError, f"{what} needs a descriptor of blocks [1, N], this one has {self.block.sizes}")
+        if not isinstance(rows, tensor) or len(rows.handle.shape) != 1:
+            raise error(ValueError, f"{what} takes a tile of one dimension of row numbers")
+        x = shape.expand_dims(_index(rows), 1)
+        y = shape.expand_dims(creation.arange(0, self.block.sizes[1]) + _index(column), 0)
+        inside = (x >= 0) & (x < self.shape[0]) & (y >= 0) & (y < self.shape[1])
+        return self.base + x * self.strides[0] + y * self.strides[1], inside
+
+    def gather(self, x_offsets: tensor, y_offset: Any) -> tensor:
+        """The pieces of the rows `x_offsets` that begin at column y_offset."""
+        pointers, inside = self._rows(x_offsets, y_offset, "gather")
+        return wrap(native().load(pointers, inside, 0 if self.padding != "nan" else float("nan")))
+
+    def scatter(self, value: tensor, x_offsets: tensor, y_offset: Any) -> None:
+        """Writes the rows of `value` to the pieces of the rows `x_offsets` that begin at column y_offset."""
+        pointers, inside = self._rows(x_offsets, y_offset, "scatter")
+        native().store(pointers, plain(value), inside)
+
+
+def _base(base: Any, what: str) -> tensor:
+    base = unwrap(base)
+    if not isinstance(base, tensor) or not base.handle.is_pointer or base.handle.shape:
+        raise error(TypeError, f"{what} needs a pointer to the tensor's first element", hint="pass an argument of the kernel")
+    return base
+
+
+def make_block_ptr(
+    base: tensor,
+    shape: Iterable[Any],
+    strides: Iterable[Any],
+    offsets: Iterable[Any],
+    block_shape: Iterable[int],
+    order: Iterable[int],
+) -> block_pointer:
+    """A block pointer: a window of `block_shape` at `offsets` into a tensor of `shape` and `strides`."""
+    base, block = _base(base, "make_block_ptr"), Block(block_shape)
+    extents, steps, starts = parts(shape), parts(strides), parts(offsets)
+    if len({len(extents), len(steps), len(starts), len(block.sizes)}) != 1:
+        raise error(ValueError, "make_block_ptr: shape, strides, offsets and block_shape must have equal lengths")
+    return block_pointer(base, extents, steps, [_index(o) for o in starts], block)
+
+
+def advance(base: block_pointer, offsets: Iterable[Any]) -> block_pointer:
+    """The block pointer moved by `offsets`; `base` stays where it is."""
+    if not isinstance(base, block_pointer):
+        raise error(TypeError, "advance takes a block pointer", hint="make one with tl.make_block_ptr, or add to a pointer")
+    moves = parts(offsets)
+    if len(moves) != len(base.offsets):
+        raise error(ValueError, f"advance: a block of shape {base.block_shape} takes as many offsets, got {len(moves)}")
+    moved = [o if isinstance(d, int) and d == 0 else o + d for o, d in zip(base.offsets, moves)]
+    return dataclasses.replace(base, offsets=moved)
+
+
+def make_tensor_descriptor(
+    base: tensor, shape: Iterable[Any], strides: Iterable[Any], block_shape: Iterable[int], padding_option: str = "zero"
+) -> tensor_descriptor:
+    """A tensor with a block shape; read and written by load(offsets) and store(offsets, value)."""
+    base, extents, steps, block = _base(base, "make_tensor_descriptor"), parts(shape), parts(strides), Block(block_shape)
+    rank = len(extents)
+    if not 1 <= rank <= 5:
+        raise error(ValueError, f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
+    for name, given in (("strides", steps), ("block_shape", block.sizes)):
+        if len(given) != rank:
+            raise error(ValueError, f"a descriptor of {rank} dimensions needs as many {name}, got {len(given)}")
+    element = base.dtype.element_ty
+    if block.sizes[-1] * element.itemsize < 16:
+        raise error(
+            ValueError,
+            "Descriptor block shape must have at least 16 bytes in the last dimension, "
+            f"but got {block.sizes[-1]} * {element.itemsize} = {block.sizes[-1] * element.itemsize} bytes",
+        )
+    last = steps[-1].constant if isinstance(steps[-1], tensor) else steps[-1]
+    if last != 1:
+        got = "a run-time value" if last is None else last
+        raise error(ValueError, f"the last stride of a tensor descriptor must be the constant 1, got {got}")
+    return tensor_descriptor(base, extents, steps, block, check_padding(padding_option, element) or "zero")
+
+
+def load_tensor_descriptor(desc: tensor_descriptor, offsets: Iterable[Any]) -> tensor:
+    """The block of a descriptor at these offsets."""
+    return desc.load(offsets)
+
+
+def store_tensor_descriptor(desc: tensor_descriptor, offsets: Iterable[Any], value: Operand) -> None:
+    """Writes the block of a descriptor at these offsets."""
+    return desc.store(offsets, value)

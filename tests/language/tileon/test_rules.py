@@ -1,0 +1,113 @@
+"""What upstream accepts beyond what a stricter reading of the language would."""
+
+import pytest
+import torch
+
+from tilery import tileon
+from tilery.errors import Error
+from tilery.tileon import language as tl
+
+
+@tileon.jit
+def scaled(x, factor: tl.constexpr):
+    return x * factor
+
+
+@tileon.jit
+def passes_run_time_values(x_ptr, o_ptr, n, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(o_ptr + i, scaled(tl.load(x_ptr + i), n) + scaled(factor=i, x=2))
+
+
+def test_constexpr_parameters_of_helpers_take_values_of_run_time(engine):
+    x, out = torch.randn(16), torch.empty(16)
+    passes_run_time_values[(1,)](x, out, 7, N=16)
+    torch.testing.assert_close(out, x * 7 + 2 * torch.arange(16))
+
+
+@tileon.jit
+def reads_value(o_ptr, N: tl.constexpr, dtype: tl.constexpr, word: tl.constexpr):
+    both: tl.constexpr = 2 * N
+    tl.static_assert(both.value == 2 * N.value and word.value == "w")
+    tl.store(o_ptr + tl.arange(0, both.value), tl.full((both,), both.value, dtype.value))
+
+
+def test_compile_time_values_have_a_value(engine):
+    out = torch.zeros(16, dtype=torch.int16)
+    reads_value[(1,)](out, 8, tl.int16, "w")
+    assert out.tolist() == [16] * 16
+
+
+@tileon.jit
+def asks_whether_null(x_ptr, y_ptr, o_ptr, n):
+    if x_ptr:
+        tl.store(o_ptr, 1)
+    p = (y_ptr.to(tl.int64) * n).to(tl.pointer_type(tl.int32))
+    if p:
+        tl.store(o_ptr + 1, 1)
+    if not p and x_ptr:
+        tl.store(o_ptr + 2, 1)
+    while p:
+        p = tl.full((), 0, tl.int64).to(tl.pointer_type(tl.int32))
+        tl.store(o_ptr + 3, 1)
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_pointers_are_true_unless_null(engine, n):
+    x, out = torch.zeros(4, dtype=torch.int32), torch.zeros(4, dtype=torch.int32)
+    asks_whether_null[(1,)](x, x, out, n)
+    assert out.tolist() == [1, n > 0, n == 0, n > 0]
+
+
+@tileon.jit
+def own_variable(o_ptr, n):
+    i = tl.arange(0, 4) * 1.5
+    tl.store(o_ptr + tl.arange(0, 4), i)
+    k = 0.5
+    for i in range(n):
+        tl.store(o_ptr + 4, i)
+        for k in range(3):
+            tl.store(o_ptr + 5, k)
+
+
+@tileon.jit
+def own_variable_afterwards(o_ptr, n):
+    i = tl.arange(0, 4) * 1.5
+    for i in range(n):
+        tl.store(o_ptr + 4, i)
+    tl.store(o_ptr, i)
+
+
+def test_a_variable_of_a_loop_may_have_had_another_type(engine):
+    out = torch.zeros(6)
+    own_variable[(1,)](out, 5)
+    assert out.tolist() == [0, 1.5, 3, 4.5, 4, 2]
+    with pytest.raises(Error, match="`i` changes to another kind of value in the `for` of line"):
+        own_variable_afterwards[(1,)](out, 5)
+
+
+@tileon.jit
+def expands_a_scalar(x_ptr, o_ptr):
+    x = tl.load(x_ptr)
+    y = x[None, None, :]
+    tl.static_assert(y.shape[0] == 1 and y.shape[1] == 1 and len(y.shape) == 2)
+    tl.store(o_ptr + tl.arange(0, 4)[None, :], y + tl.zeros((1, 4), tl.float32))
+
+
+def test_new_dimensions_of_a_scalar(engine):
+    out = torch.zeros(4)
+    expands_a_scalar[(1,)](torch.full((1,), 2.5), out)
+    assert out.tolist() == [2.5] * 4
+
+
+@tileon.jit
+def names_its_type(x_ptr, o_ptr):
+    x = tl.make_block_ptr(x_ptr, (8,), (1,), (0,), (8,), (0,))
+    tl.static_assert(x.type.element_ty == tl.float16 and x.dtype.element_ty == tl.float16)
+    tl.store(o_ptr + tl.arange(0, 8), tl.load(x).to(x.type.element_ty))
+
+
+def test_the_element_type_of_a_block_pointer(engine):
+    x, out = torch.randn(8).half(), torch.zeros(8)
+    names_its_type[(1,)](x, out)
+    assert torch.equal(out, x.float())
