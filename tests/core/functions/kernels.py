@@ -70,11 +70,11 @@ def operands(row, dtype, seed=0):
     return values
 
 
-def to_torch(array):
+def to_torch(array, device="cpu"):
     if array.dtype in references.NUMPY.values() and array.dtype != bool:  # ml_dtypes' own
         bits = {1: np.uint8, 2: np.int16}[array.dtype.itemsize]
-        return torch.from_numpy(array.view(bits).copy()).view(getattr(torch, array.dtype.name))
-    return torch.from_numpy(array.copy())
+        return torch.from_numpy(array.view(bits).copy()).view(getattr(torch, array.dtype.name)).to(device)
+    return torch.from_numpy(array.copy()).to(device)
 
 
 def to_numpy(tensor, dtype):
@@ -134,7 +134,7 @@ def run(language, row, folder, device="cpu", seed=0):
     kernel = load(folder, _tilelang(row, name, types) if language == "T" else _tl(language, row, name, types))
     inputs = {t: operands(row, t, seed) for t in types}
     outputs = {t: torch.zeros(N, dtype=getattr(torch, row.result.of(t)), device=device) for t in types}
-    arguments = {t: [to_torch(x).to(device) for x in inputs[t]] for t in types}
+    arguments = {t: [to_torch(x, device) for x in inputs[t]] for t in types}
     if language == "T":
         tilelang.compile(kernel)(*(x for t in types for x in arguments[t]), *outputs.values())
     else:

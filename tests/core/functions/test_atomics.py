@@ -8,7 +8,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import torch
 from core.functions import kernels, references
 
 from tilery import tilelang
@@ -30,16 +29,6 @@ OPERATIONS = {
 TYPES = OPERATIONS["add"][0]
 NUMBERS = tuple(dtype for dtype in ALL if dtype != "bool")
 IN_T = ("add", "max", "min", "or")
-GPU = pytest.param("cuda", marks=pytest.mark.gpu)
-
-
-@pytest.fixture(params=["oracle", "machine", GPU])
-def device(request, monkeypatch):
-    """Where the tensors lie."""
-    monkeypatch.setenv("TILERY_ORACLE", "1" if request.param == "oracle" else "0")
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("needs an NVIDIA GPU and a torch that sees it")
-    return "cuda" if request.param == "cuda" else "cpu"
 
 
 def numbers(dtype, seed, count=PROGRAMS * LANES):
@@ -112,7 +101,7 @@ def launch(kernel, inputs, made, olds):
 
 
 def tensors(device, *arrays):
-    return [kernels.to_torch(a).to(device) for a in arrays]
+    return [kernels.to_torch(a, device) for a in arrays]
 
 
 @pytest.mark.parametrize("dtype", TYPES)

@@ -15,16 +15,6 @@ ALL_FLOATS = (*FLOAT8, *FLOATS)
 TF32, SHORT = 2.0**-11, 2.0**-20  # what precisions below ieee may take off a factor of float32, relatively
 LAX = {dtype: "tl.dot takes an 8-bit float times any other float, not only times one of 8 bits" for dtype in FLOAT8}
 LAX |= {dtype: "tl.dot takes integers times bools" for dtype in INTEGERS}
-GPU = pytest.param("cuda", marks=pytest.mark.gpu)
-
-
-@pytest.fixture(params=["oracle", "machine", GPU])
-def device(request, monkeypatch):
-    """Where the tensors lie."""
-    monkeypatch.setenv("TILERY_ORACLE", "1" if request.param == "oracle" else "0")
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("needs an NVIDIA GPU and a torch that sees it")
-    return "cuda" if request.param == "cuda" else "cpu"
 
 
 def numbers(dtype, seed, *shape):
@@ -97,7 +87,7 @@ def run_dot(folder, device, a, b, result, options="", batch=1, factors=0.0):
     x, y, acc = numbers(a, 1, batch, M, K), numbers(b, 2, batch, K, N), numbers(result, 3, batch, M, N)
     kernel = dot(folder, options, result, (batch, batch) if batch > 1 else (1,))
     bare, added = (torch.zeros(acc.shape, dtype=getattr(torch, result), device=device) for _ in range(2))
-    kernel[(1,)](*(kernels.to_torch(t).to(device) for t in (x, y, acc)), bare, added)
+    kernel[(1,)](*(kernels.to_torch(t, device) for t in (x, y, acc)), bare, added)
     check(bare, result, x, y, np.zeros_like(acc), device, factors)
     check(added, result, x, y, acc, device, factors)
 
@@ -156,8 +146,8 @@ def kernel(A: T.Tensor(({M}, {K}), "{a}"), B: T.Tensor(({K}, {N}), "{b}"), C: T.
 
 def run_gemm(folder, device, a, b, result):
     x, y, acc = numbers(a, 4, M, K), numbers(b, 5, K, N), numbers(result, 6, 4, M, N)
-    made = kernels.to_torch(acc).to(device)
-    gemms(folder, a, b, result)(*(kernels.to_torch(t).to(device) for t in (x, y)), made)
+    made = kernels.to_torch(acc, device)
+    gemms(folder, a, b, result)(*(kernels.to_torch(t, device) for t in (x, y)), made)
     acc[3] = 0
     for got, start in zip(made, acc):
         check(got, result, x, y, start, device, TF32 if device == "cuda" and "float32" in (a, b) else 0)

@@ -11,7 +11,6 @@ COUNT = PROGRAMS * LANES
 TAKES = ("int32", "uint32", "int64", "uint64")
 U = 2.0**-24  # of float32
 FUNCTION = 4  # units of error of one function
-GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 MULTIPLIERS = {32: (0xD2511F53, 0xCD9E8D57), 64: (0xD2E7470EE14C6C93, 0xCA5A826395121157)}
 STEPS = {32: (0x9E3779B9, 0xBB67AE85), 64: (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)}
 # From the paper's library: counter, key, result.
@@ -30,15 +29,6 @@ PUBLISHED = {
         ),
     ],
 }
-
-
-@pytest.fixture(params=["oracle", "machine", GPU])
-def device(request, monkeypatch):
-    """Where the tensors lie."""
-    monkeypatch.setenv("TILERY_ORACLE", "1" if request.param == "oracle" else "0")
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("needs an NVIDIA GPU and a torch that sees it")
-    return "cuda" if request.param == "cuda" else "cpu"
 
 
 def philox(bits, counter, key, rounds=10):
@@ -77,7 +67,7 @@ def launch(folder, device, text, inputs, outputs, *scalars):
     head += "".join(f"    x{k} = tl.load(x{k}_ptr + i)\n" for k in range(len(inputs)))
     made = [torch.zeros(COUNT, dtype=getattr(torch, dtype), device=device) for dtype in outputs]
     kernel = kernels.load(folder, head + "".join(f"    {line}\n" for line in text.splitlines()))
-    kernel[(PROGRAMS,)](*(kernels.to_torch(x).to(device) for x in inputs), *scalars, *made)
+    kernel[(PROGRAMS,)](*(kernels.to_torch(x, device) for x in inputs), *scalars, *made)
     return [kernels.to_numpy(tensor, dtype) for tensor, dtype in zip(made, outputs)]
 
 

@@ -28,7 +28,7 @@ def _known(kind: str, x: tensor, axis: Any, keep_dims: bool, what: str) -> tenso
 
 
 def _widen(x: tensor) -> tensor:
-    """Sums of narrow ints are made in 32 bits."""
+    """Narrow ints in 32 bits."""
     if x.dtype.is_int() and x.dtype.primitive_bitwidth < 32:
         return creation.cast(x, int32 if x.dtype.is_int_signed() else uint32)
     return x
@@ -46,6 +46,7 @@ def _widen_for_order(x: tensor) -> tensor:
 def sum(input: Operand, axis: int | None = None, keep_dims: bool = False, dtype: types.dtype | None = None) -> tensor:
     """Sum along an axis, or of all elements."""
     input = to_tensor(input)
+    # Sums of narrow ints are made in 32 bits.
     input = creation.cast(input, dtype) if dtype is not None and unwrap(dtype) is not None else _widen(input)
     return _known("sum", input, axis, keep_dims, "sum")
 
@@ -196,6 +197,7 @@ def topk(x: tensor, k: int, dim: int | None = None) -> tensor:
 @member
 def histogram(input: tensor, num_bins: int, mask: Operand | None = None) -> tensor:
     """How often each of 0 .. num_bins - 1 occurs, as int32."""
+    input = _widen(input)  # the builder takes numbers as signed ones
     return wrap(native().histogram(input, constant_of(num_bins, "histogram's number of bins"), unwrap(mask)))
 
 

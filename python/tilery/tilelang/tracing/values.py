@@ -294,7 +294,9 @@ def _saturated(value, limit):
     if not is_float(value.dtype):
         value = builder.cast(value, "float32")
     elif _dtype(value.dtype).bits == 8:
-        return value
+        if FINITE_LIMITS[value.dtype] <= limit:
+            return value
+        value = builder.cast(value, "float32")
     for op, bound in ((">", limit), ("<", -limit)):
         value = builder.select(builder.binary(op, value, bound), builder.cast(bound, value.dtype), value)
     return value
