@@ -88,40 +88,17 @@ bool roundsFloats(Block &block) {
 }
 
 // A code generator may keep the partials apart in another way: float results get the interval that allows it.
-// For one addf the classic bound n * u * sum |x| holds for every order.
 void allowOrder(const Axis &axis, Block &block, ArrayRef<const Tile *> inputs, Slice &result) {
   auto ops = block.without_terminator();
-  if (inputs.size() != 1 || !llvm::hasSingleElement(ops) || !isa<arith::AddFOp>(*ops.begin()))
+  if (inputs.size() != 1 || !llvm::hasSingleElement(ops) || !isa<arith::AddFOp, arith::MulFOp>(*ops.begin()))
     return;
+  auto rangeOf = isa<arith::AddFOp>(*ops.begin()) ? sumRange : productRange;
   const Tile &x = *inputs[0];
   for (int64_t i = 0; i < result[0].size(); ++i) {
-    double magnitude = 0, lo = 0, hi = 0;
-    bool finite = true;
-    for (int64_t k = 0; k < axis.count; ++k) {
-      Interval range = x.range(axis.lane(k, i));
-      magnitude += std::max(std::fabs(range.lo), std::fabs(range.hi));
-      lo += range.lo;
-      hi += range.hi;
-      finite &= std::isfinite(range.lo) && std::isfinite(range.hi);
-    }
-    if (!finite) {
-      bool exactInput = true;
-      for (int64_t k = 0; k < axis.count; ++k)
-        exactInput &= x.range(axis.lane(k, i)).isExact();
-      // Infinities and NaNs among exact inputs give the same sum in every order.
-      result[0].setRange(i, exactInput && magnitude != std::numeric_limits<double>::infinity()
-                                ? lo != lo ? exactly(lo) : unknown()
-                            : exactInput ? exactly(lo)
-                                         : unknown());
-      continue;
-    }
-    double unit = ulpAt(x.element, 1.0) / 2, error = magnitude * double(axis.count) * unit;
-    if (axis.count == 1)
-      result[0].setRange(i, x.range(axis.lane(0, i)));
-    else if (magnitude + error > largest(x.element)) // in some order a partial sum overflows
-      result[0].setRange(i, unknown());
-    else
-      result[0].setRange(i, widen(x.element, {lo - error, hi + error}, 1));
+    SmallVector<Interval> values;
+    for (int64_t k = 0; k < axis.count; ++k)
+      values.push_back(x.range(axis.lane(k, i)));
+    result[0].setRange(i, rangeOf(x.element, values));
   }
 }
 

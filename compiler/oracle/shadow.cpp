@@ -63,6 +63,54 @@ Interval divRange(Interval a, Interval b) {
   return nanOr(a, b, bounds({a.lo / b.lo, a.lo / b.hi, a.hi / b.lo, a.hi / b.hi}));
 }
 
+// The classic bound n * u * sum |x| holds for every order.
+Interval sumRange(Element element, llvm::ArrayRef<Interval> values) {
+  if (values.size() == 1)
+    return values[0];
+  double magnitude = 0, lo = 0, hi = 0;
+  for (Interval value : values) {
+    if (isNan(value))
+      return value;
+    if (std::isfinite(value.lo) && std::isfinite(value.hi))
+      magnitude += std::max(std::fabs(value.lo), std::fabs(value.hi));
+    else if (!value.isExact())
+      return unknown();
+    lo += value.lo;
+    hi += value.hi;
+  }
+  double unit = ulpAt(element, 1.0) / 2, error = magnitude * double(values.size()) * unit;
+  if (magnitude + error > largest(element)) // in some order a partial sum overflows
+    return unknown();
+  if (!std::isfinite(lo)) // of infinities among the values, in every order
+    return exactly(lo);
+  return widen(element, {lo - error, hi + error}, 1);
+}
+
+// Each of the n - 1 steps errs by half a unit of its result, or by half the smallest number where the result is below the normal ones; what
+// follows multiplies that by `most` at the worst. The interval's own steps in double err less.
+Interval productRange(Element element, llvm::ArrayRef<Interval> values) {
+  if (values.size() == 1)
+    return values[0];
+  for (Interval value : values)
+    if (isNan(value))
+      return value;
+  double most = 1; // of any values among them
+  Interval product = exactly(1);
+  bool zero = false;
+  for (Interval value : values) {
+    most *= std::max({1.0, std::fabs(value.lo), std::fabs(value.hi)});
+    product = mulRange(product, value);
+    zero |= value.isExact() && value.lo == 0;
+  }
+  double steps = double(values.size() - 1), relative = steps * ulpAt(element, 1.0); // twice what the steps err
+  if (!(most * (1 + relative) <= largest(element))) // in some order a partial product overflows, and may then meet a zero
+    return unknown();
+  if (zero)
+    return exactly(0);
+  double error = steps * ulpAt(element, 0) * most + relative * std::max(std::fabs(product.lo), std::fabs(product.hi));
+  return widen(element, {product.lo - error, product.hi + error}, 1);
+}
+
 Interval Tile::range(int64_t lane) const {
   if (!ranges.empty() && !(ranges[lane].lo > ranges[lane].hi))
     return ranges[lane];

@@ -15,4 +15,8 @@ Interval subRange(Interval a, Interval b);
 Interval mulRange(Interval a, Interval b);
 Interval divRange(Interval a, Interval b);
 
+/// The sum and the product of values of the format, taken in any order and with any brackets, each step rounded.
+Interval sumRange(Element element, llvm::ArrayRef<Interval> values);
+Interval productRange(Element element, llvm::ArrayRef<Interval> values);
+
 } // namespace tilery::oracle

@@ -1,5 +1,6 @@
 // Intervals hold whatever a correct implementation may compute.
 #include "compiler/oracle/shadow.h"
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
@@ -53,6 +54,63 @@ TEST(Shadow, NanStaysNan) {
   }
   EXPECT_FALSE(exactly(1).contains(nan));
   EXPECT_TRUE(unknown().contains(nan));
+}
+
+/// Of a list in any order and with any brackets, each step rounded to f32.
+float inAnyOrder(std::vector<float> list, bool sum, std::mt19937_64 &random) {
+  while (list.size() > 1) {
+    std::shuffle(list.begin(), list.end(), random);
+    float last = list.back();
+    list.pop_back();
+    list.back() = sum ? list.back() + last : list.back() * last;
+  }
+  return list[0];
+}
+
+TEST(Shadow, SumsAndProductsHoldInEveryOrder) {
+  Numbers numbers;
+  int known = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<float> list(2 + i % 70);
+    double scale = std::exp(std::uniform_real_distribution<>(-12, 4)(numbers.random)); // products that overflow, and that vanish
+    for (float &x : list)
+      x = i % 7 == 0 && numbers.random() % 40 == 0 ? 0.0f : float(numbers.value() * scale);
+    std::vector<Interval> values;
+    for (float x : list)
+      values.push_back(exactly(x));
+    Interval sum = sumRange(f32, values), product = productRange(f32, values);
+    known += !product.isUnknown();
+    for (int j = 0; j < 8; ++j) {
+      EXPECT_TRUE(sum.contains(inAnyOrder(list, true, numbers.random)));
+      float value = inAnyOrder(list, false, numbers.random);
+      EXPECT_TRUE(product.contains(value)) << value << " of " << list.size() << ": " << product.lo << " " << product.hi;
+    }
+  }
+  EXPECT_GT(known, 1000);
+}
+
+TEST(Shadow, AProductThatMayOverflowMayBeNanWhereThereIsAZero) {
+  std::vector<Interval> values(6, exactly(0x1p31));
+  EXPECT_TRUE(productRange(f32, values).isUnknown());
+  values[3] = exactly(0); // 0 if it comes early, else infinity times 0
+  EXPECT_TRUE(productRange(f32, values).isUnknown());
+  values.resize(4);
+  EXPECT_TRUE(productRange(f32, values).isExact());
+  values[1] = exactly(nan);
+  EXPECT_TRUE(productRange(f32, values).contains(nan));
+  EXPECT_FALSE(productRange(f32, values).contains(0));
+  EXPECT_TRUE(productRange(f32, {exactly(3), {2, 2.5}}).contains(7.5));
+  EXPECT_FALSE(productRange(f32, {exactly(3), {2, 2.5}}).contains(7.51));
+  EXPECT_FALSE(productRange(f32, {exactly(3), {2, 2.5}}).contains(5.99));
+}
+
+TEST(Shadow, SumsOfInfinitiesAreDecided) {
+  EXPECT_EQ(sumRange(f32, {exactly(infinity), exactly(1), exactly(infinity)}).lo, infinity);
+  EXPECT_TRUE(sumRange(f32, {exactly(infinity), exactly(-infinity)}).contains(nan));
+  EXPECT_FALSE(sumRange(f32, {exactly(infinity), exactly(-infinity)}).contains(0));
+  EXPECT_TRUE(sumRange(f32, {exactly(3e38), exactly(3e38), exactly(-3e38)}).isUnknown());
+  EXPECT_TRUE(sumRange(f32, {exactly(infinity), exactly(-3e38), exactly(-3e38)}).isUnknown()) << "-inf if these two come first";
+  EXPECT_TRUE(sumRange(f32, {exactly(infinity), {-infinity, 1}}).isUnknown());
 }
 
 TEST(Shadow, WideningIsInUnitsOfTheFormat) {
