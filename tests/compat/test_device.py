@@ -114,6 +114,102 @@ assert eval("torch.cuda.is_available(), x.is_cuda", space) == (False, False)
     )
 
 
+def test_what_devices_and_tensors_say(tilery_run):
+    tilery_run(
+        TORCH
+        + """
+x = torch.ones(4, device="cuda")
+for device in (x.device, torch.device("cuda"), torch.device("cuda", 1), (x + 1).device, torch.empty_like(x).device):
+    assert (device.type, device.index, str(device), repr(device)) == ("cuda", 0, "cuda:0", "device(type='cuda', index=0)")
+    assert torch.zeros(2, device=device).is_cuda and x.to(device) is x
+assert x.get_device() == 0 and x.is_cuda and x.device == torch.device("cuda:0")
+for y in (x.cpu(), x.to("cpu"), x.to(torch.device("cpu")), x.to(device="cpu"), torch.ones(4, device="cpu")):
+    assert (y.device.type, y.device.index, str(y.device), y.get_device(), y.is_cuda) == ("cpu", None, "cpu", -1, False)
+    y.zero_()  # a tensor of another device is a copy
+    assert x.sum() == 4 and y.cpu() is y and y.to("cpu") is y
+    z = y.cuda()
+    z.fill_(7)
+    assert z.is_cuda and y.sum() == 0 and y.to("cuda").is_cuda
+assert str(cpu) == "cpu" and cpu.type == "cpu" and cpu.index is None
+space = {"__name__": "torch._fake", "x": x, "cpu": x.cpu()}
+truth = "x.device.type, x.device.index, str(x.device), x.get_device(), x.is_cuda, x.cpu() is x, x.cuda() is x"
+assert eval(truth, space) == ("cpu", None, "cpu", -1, False, True, True)
+with x.device:
+    assert torch.ones(2).is_cuda
+torch.set_default_device(x.device)
+assert torch.ones(2).is_cuda
+parameter = torch.nn.Parameter(torch.ones(2, device="cuda"))
+(parameter.cpu() * 2).sum().backward()
+assert parameter.grad.tolist() == [2, 2]
+"""
+    )
+
+
+def test_operators_registered_for_cuda_run(tilery_run):
+    tilery_run(
+        TORCH
+        + """
+import warnings
+warnings.simplefilter("ignore")
+calls = []
+
+def replaced(name):
+    def function(x, *args, **kwargs):
+        calls.append(name)
+        return torch.mul(x, 5)
+    return function
+
+x = torch.ones(3, device="cuda")
+library = torch.library.Library("aten", "IMPL")
+library.impl("neg", replaced("neg"), "CUDA")
+library.impl("neg", replaced("of the CPU"), "CPU")
+library.impl("abs", replaced("abs"), "CPU")
+assert (-x).tolist() == [5, 5, 5] and x.abs().tolist() == [5, 5, 5] and calls == ["neg", "abs"]
+library._destroy() if hasattr(library, "_destroy") else None
+
+own = torch.library.Library("mine", "DEF")
+own.define("twice(Tensor x) -> Tensor")
+torch.library.impl(own, "twice", "CUDA")(lambda x: x * 2)
+assert torch.ops.mine.twice(x).tolist() == [2, 2, 2]
+
+@torch.library.custom_op("mine::thrice", mutates_args=(), device_types="cuda")
+def thrice(x: torch.Tensor) -> torch.Tensor:
+    return x * 3
+
+@thrice.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+thrice.register_autograd(lambda context, gradient: gradient * 3)
+y = x.clone().requires_grad_()
+thrice(y).sum().backward()
+assert y.grad.tolist() == [3, 3, 3]
+"""
+    )
+
+
+def test_what_programs_reach_around_torch_cuda(tilery_run):
+    tilery_run(
+        TORCH
+        + """
+assert len(torch.cuda.default_generators) == 1 and torch._C._cuda_getCurrentRawStream(0) == 0
+with torch.cpu.device(0), torch.cpu.device(torch.device("cuda")):
+    pass
+torch.manual_seed(3)
+with torch.random.fork_rng(devices=[torch.ones(1, device="cuda").device.index]):
+    inside = torch.rand(2)
+with torch.random.fork_rng(devices=["cuda"], device_type="cuda"):
+    assert torch.equal(torch.rand(2), inside)
+assert torch.equal(torch.rand(2), inside)
+torch.cuda.default_generators[0].manual_seed(3)
+assert torch.equal(torch.rand(2, device="cuda"), inside)
+torch.cuda.profiler.start(); torch.cuda.profiler.stop()
+with torch.cuda.profiler.profile():
+    torch.cuda.cudart().cudaProfilerStart()
+"""
+    )
+
+
 def test_optimizers(tilery_run):
     # Adam asks torch._dynamo, which looks for Triton.
     tilery_run(

@@ -43,10 +43,11 @@ def install() -> None:
 
 
 def _apply(torch: ModuleType) -> None:
-    from . import torch_cuda, torch_device
+    from . import torch_cuda, torch_device, torch_library
 
     torch_device.apply(torch)
     torch_cuda.apply(torch)
+    torch_library.apply(torch)
 
 
 class _AfterTorch(importlib.abc.MetaPathFinder):

@@ -23,6 +23,14 @@ def apply(torch):
     for name in ("range_push", "range_pop", "mark"):
         setattr(cuda.nvtx, name, _nothing)
     cuda.nvtx.range = lambda *args, **kwargs: contextlib.nullcontext()
+    for name in ("init", "start", "stop"):
+        setattr(cuda.profiler, name, _nothing)
+    cuda.profiler.profile = contextlib.nullcontext
+    cuda.cudart = lambda: types.SimpleNamespace(cudaProfilerStart=lambda: 0, cudaProfilerStop=lambda: 0)
+    cuda.default_generators = (torch.default_generator,)
+    torch._C._cuda_getCurrentRawStream = lambda device: 0
+    torch.cpu.device = _Device
+    torch.random.fork_rng = _forked(torch.random.fork_rng)
 
 
 class Event:
@@ -113,6 +121,18 @@ def _for_programs(true, function):
     return asked
 
 
+def _forked(true):
+    """fork_rng for programs: the CPU's generator, which it always keeps, is all there is."""
+
+    @functools.wraps(true)
+    def fork_rng(devices=None, enabled=True, *args, **kwargs):
+        if caller_is_torch(sys._getframe(1)):
+            return true(devices, enabled, *args, **kwargs)
+        return true((), enabled)
+
+    return fork_rng
+
+
 def _memory(kind):
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf(f"SC_{kind}PHYS_PAGES")
 
@@ -153,6 +173,7 @@ def _functions(torch):
         "is_available": True,
         "is_initialized": True,
         "is_bf16_supported": True,
+        "is_current_stream_capturing": False,
         "device_count": 1,
         "current_device": 0,
         "get_device_capability": (9, 0),

@@ -2,9 +2,10 @@
 
 A torch function mode would do for one thread only and costs a Python call for each operator; so the functions that take a
 device are wrapped where programs find them. `torch.device` and `torch.Generator` keep their identity (torch keys tables by
-it): their constructor slot is replaced.
+it): their constructor slot is replaced. What devices and tensors say of themselves is in torch_places.
 """
 
+import contextlib
 import ctypes
 import functools
 import importlib
@@ -12,6 +13,7 @@ import re
 import sys
 
 from .mapping import importer
+from .torch_places import Places
 
 _CUDA = re.compile(r"cuda(:\d+)?\Z")
 _IMMUTABLE = 1 << 8
@@ -19,8 +21,8 @@ _NEW_SLOT, _FLAGS_SLOT = 312, 168  # byte offsets in PyTypeObject, unchanged sin
 
 
 def caller_is_torch(frame):
-    """Whether torch's own code asks: it gets the true answer, since it goes on to call what only a GPU has."""
-    return importer(frame.f_globals) == "torch"
+    """Whether torch's own code asks, or ours: it gets the true answer, since it goes on to call what only a GPU has."""
+    return importer(frame.f_globals) in ("torch", "tilery")
 
 
 def apply(torch):
@@ -28,6 +30,7 @@ def apply(torch):
     # Cached by torch: `with torch.device(..)` recognises the functions below by identity.
     importlib.import_module("torch.utils._device")._device_constructors()
     host = torch.device("cpu")
+    places = Places(torch, host)
 
     def cpu(device):
         if isinstance(device, str):
@@ -38,21 +41,33 @@ def apply(torch):
             return host
         return device
 
-    def new_device(args, kwargs):
+    def new_device(construct, cls, args, kwargs):
         kind = args[0] if args else kwargs.get("type", kwargs.get("device"))
-        return (("cpu",), {}) if cpu(kind) is not kind else (args, kwargs)
+        if kind == "cpu" and len(args) + len(kwargs) == 1:
+            return host
+        return construct(cls, *((("cpu",), {}) if cpu(kind) is not kind else (args, kwargs)))
+
+    def new_generator(construct, cls, args, kwargs):
+        return construct(cls, tuple(map(cpu, args)), {key: cpu(kwargs[key]) for key in kwargs})
 
     _replace_new(torch.device, new_device)
-    _replace_new(torch.Generator, lambda args, kwargs: (tuple(map(cpu, args)), {key: cpu(kwargs[key]) for key in kwargs}))
+    _replace_new(torch.Generator, new_generator)
+    with mutable(torch.device):
+        places.change_device(torch.device)
 
     def takes_device(function):
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
-            if "device" in kwargs:
-                kwargs["device"] = cpu(kwargs["device"])
             if kwargs.get("pin_memory"):
                 kwargs["pin_memory"] = False
-            return function(*args, **kwargs)
+            if "device" not in kwargs:
+                return function(*args, **kwargs)
+            device = kwargs["device"]
+            kwargs["device"] = cpu(device)
+            result = function(*args, **kwargs)
+            if places.is_host(device):
+                places.mark(result)
+            return result
 
         return wrapped
 
@@ -61,7 +76,8 @@ def apply(torch):
     torch.asarray = takes_device(torch.asarray)
     for name in ("fftfreq", "rfftfreq"):
         setattr(torch.fft, name, takes_device(getattr(torch.fft, name)))
-    _change_tensor(torch, cpu, takes_device)
+    _change_tensor(torch, cpu, takes_device, places)
+    places.change_tensor(torch.Tensor)
     _change_mixed_precision(torch, cpu)
 
     load = torch.load
@@ -83,33 +99,40 @@ def _with_device(torch, names):
             yield name
 
 
-def _change_tensor(torch, cpu, takes_device):
+def _change_tensor(torch, cpu, takes_device, places):
     Tensor = torch.Tensor
-    to, new_tensor, is_cuda, kind = Tensor.to, Tensor.new_tensor, Tensor.is_cuda, Tensor.type
+    to, to_cpu, new_tensor, kind = Tensor.to, Tensor.cpu, Tensor.new_tensor, Tensor.type
 
     @functools.wraps(to)
     def to_device(self, *args, **kwargs):
+        device = args[0] if args else kwargs.get("device")
         if args:
-            args = (cpu(args[0]), *args[1:])
-        if "device" in kwargs:
-            kwargs["device"] = cpu(kwargs["device"])
-        return to(self, *args, **kwargs)
+            args = (cpu(device), *args[1:])
+        elif device is not None:
+            kwargs["device"] = cpu(device)
+        result = to(self, *args, **kwargs)
+        if caller_is_torch(sys._getframe(1)):
+            return result
+        if places.is_host(device):
+            return places.brought_to_host(self, result)
+        return places.brought_to_gpu(self, result) if cpu(device) is not device else result
+
+    def to_host(self, *args, **kwargs):
+        result = to_cpu(self, *args, **kwargs)
+        return result if caller_is_torch(sys._getframe(1)) else places.brought_to_host(self, result)
 
     def to_cuda(self, device=None, non_blocking=False, memory_format=None):
-        return self
+        return self if caller_is_torch(sys._getframe(1)) else places.brought_to_gpu(self, self)
 
     def cpu_type(self, dtype=None, *args, **kwargs):
         if isinstance(dtype, str):
             dtype = dtype.replace("torch.cuda.", "torch.")
         return kind(self, dtype, *args, **kwargs) if dtype is not None else kind(self)
 
-    def seen_as_cuda(self):
-        return is_cuda.__get__(self) if caller_is_torch(sys._getframe(1)) else self.device.type == "cpu"
-
     Tensor.to = to_device
+    Tensor.cpu = functools.wraps(to_cpu)(to_host)
     Tensor.cuda = functools.wraps(Tensor.cuda)(to_cuda)
     Tensor.type = functools.wraps(kind)(cpu_type)
-    Tensor.is_cuda = property(seen_as_cuda)
     Tensor.pin_memory = functools.wraps(Tensor.pin_memory)(lambda self, device=None: self)
     Tensor.record_stream = functools.wraps(Tensor.record_stream)(lambda self, stream: None)
     Tensor.new_tensor = takes_device(new_tensor)
@@ -134,19 +157,26 @@ def _change_mixed_precision(torch, cpu):
     autocast.__init__, scaler.__init__ = autocast_init, scaler_init
 
 
-def _replace_new(cls, adapt):
-    """`cls(*args, **kwargs)` becomes what it was for `adapt(args, kwargs)`. cls is a static C type, which refuses attributes."""
+@contextlib.contextmanager
+def mutable(cls):
+    """A static C type refuses attributes; within this it takes them."""
     flags = ctypes.c_ulong.from_address(id(cls) + _FLAGS_SLOT)
     if flags.value != cls.__flags__:
         raise RuntimeError(f"tilery: cannot apply the device rule to {cls.__name__}: unknown layout of type objects")
-    slot = ctypes.c_void_p.from_address(id(cls) + _NEW_SLOT).value
-    construct = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object, ctypes.py_object)(slot)
-
-    def __new__(cls, *args, **kwargs):
-        return construct(cls, *adapt(args, kwargs))
-
     flags.value &= ~_IMMUTABLE
     try:
-        cls.__new__ = staticmethod(__new__)
+        yield
     finally:
         flags.value |= _IMMUTABLE
+
+
+def _replace_new(cls, new):
+    """`cls(*args, **kwargs)` becomes `new(construct, cls, args, kwargs)`, with the constructor that it had."""
+    with mutable(cls):
+        slot = ctypes.c_void_p.from_address(id(cls) + _NEW_SLOT).value
+        construct = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object, ctypes.py_object)(slot)
+
+        def __new__(cls, *args, **kwargs):
+            return new(construct, cls, args, kwargs)
+
+        cls.__new__ = staticmethod(__new__)
