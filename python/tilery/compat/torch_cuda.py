@@ -7,7 +7,7 @@ import sys
 import time
 import types
 
-from .torch_device import caller_is_torch
+from .torch_places import caller_is_torch
 
 
 def apply(torch):

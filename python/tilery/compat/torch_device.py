@@ -12,17 +12,11 @@ import importlib
 import re
 import sys
 
-from .mapping import importer
-from .torch_places import Places
+from .torch_places import Places, caller_is_torch
 
 _CUDA = re.compile(r"cuda(:\d+)?\Z")
 _IMMUTABLE = 1 << 8
 _NEW_SLOT, _FLAGS_SLOT = 312, 168  # byte offsets in PyTypeObject, unchanged since CPython 3.8
-
-
-def caller_is_torch(frame):
-    """Whether torch's own code asks, or ours: it gets the true answer, since it goes on to call what only a GPU has."""
-    return importer(frame.f_globals) in ("torch", "tilery")
 
 
 def apply(torch):

@@ -6,13 +6,14 @@ that those lie on the CPU: they are marked. torch's own code and ours always get
 
 import sys
 
+from .mapping import importer
+
 _MARK = "_tilery_host"
 
 
-def _asked_by_us(frame):
-    from .torch_device import caller_is_torch
-
-    return caller_is_torch(frame)
+def caller_is_torch(frame):
+    """Whether torch's own code asks, or ours: it gets the true answer, since it goes on to call what only a GPU has."""
+    return importer(frame.f_globals) in ("torch", "tilery")
 
 
 class Places:
@@ -45,7 +46,7 @@ class Places:
         host, kind, number, text = self.host, cls.type, cls.index, cls.__repr__
 
         def lies(self, frame):
-            return self is not host and kind.__get__(self) == "cpu" and not _asked_by_us(frame)
+            return self is not host and kind.__get__(self) == "cpu" and not caller_is_torch(frame)
 
         def type_(self):
             return "cuda" if lies(self, sys._getframe(1)) else kind.__get__(self)
@@ -68,7 +69,7 @@ class Places:
         host, device, is_cuda, get_device = self.host, cls.device, cls.is_cuda, cls.get_device
 
         def lies(self, frame):
-            return _MARK not in self.__dict__ and device.__get__(self) == host and not _asked_by_us(frame)
+            return _MARK not in self.__dict__ and device.__get__(self) == host and not caller_is_torch(frame)
 
         cls.device = property(lambda self: host if _MARK in self.__dict__ else device.__get__(self))
         cls.is_cuda = property(lambda self: lies(self, sys._getframe(1)) or is_cuda.__get__(self))
