@@ -110,6 +110,7 @@ public:
                                              b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), slots, argument.getArgNumber())));
     for (unsigned d = 0; d < 3; ++d)
       entry.grid[d] = field(e, b.getInt32Ty(), offsetof(Thread, grid) + 4 * d);
+    entry.programs = b.CreateMul(b.CreateMul(entry.grid[0], entry.grid[1]), entry.grid[2]);
     entry.number = field(e, b.getInt32Ty(), offsetof(Thread, block));
     entry.thread = field(e, b.getInt64Ty(), offsetof(Thread, number));
     entry.shared = field(e, b.getPtrTy(), offsetof(Thread, shared));
@@ -187,6 +188,44 @@ public:
   }
   void commitCopies(lower::Emitter &e) override { call(e, offsetof(Thread, commit), {}); }
   void waitCopies(lower::Emitter &e, unsigned pending) override { call(e, offsetof(Thread, wait), {e.b.getInt32(pending)}); }
+
+  // Hopper's instructions, which the general path does not use.
+  void namedBarrier(lower::Emitter &, Value *, unsigned) override { llvm_unreachable("not emulated"); }
+  void arriveNamed(lower::Emitter &, Value *, unsigned) override { llvm_unreachable("not emulated"); }
+  Value *elect(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  Value *threadNow(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  Value *here(lower::Emitter &, Value *) override { llvm_unreachable("not emulated"); }
+  void setRegisters(lower::Emitter &, unsigned, bool) override { llvm_unreachable("not emulated"); }
+  void role(lower::Emitter &, llvm::StringRef) override { llvm_unreachable("not emulated"); }
+  Value *clusterRank(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  void clusterBarrier(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  Value *peerAddress(lower::Emitter &, Value *, Value *) override { llvm_unreachable("not emulated"); }
+  void waitForLaunch(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  void letLaunchFollow(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  void initBarrier(lower::Emitter &, Value *, unsigned) override { llvm_unreachable("not emulated"); }
+  void fenceBarrierInit(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  void arrive(lower::Emitter &, Value *) override { llvm_unreachable("not emulated"); }
+  void arrivePeer(lower::Emitter &, Value *) override { llvm_unreachable("not emulated"); }
+  void arriveExpect(lower::Emitter &, Value *, Value *) override { llvm_unreachable("not emulated"); }
+  void expectBytes(lower::Emitter &, Value *, Value *) override { llvm_unreachable("not emulated"); }
+  void waitBarrier(lower::Emitter &, Value *, Value *) override { llvm_unreachable("not emulated"); }
+  void prefetchMap(lower::Emitter &, Value *) override { llvm_unreachable("not emulated"); }
+  void loadBox(lower::Emitter &, Value *, Value *, Values, Value *) override { llvm_unreachable("not emulated"); }
+  void loadBytes(lower::Emitter &, Value *, Value *, Value *, Value *) override { llvm_unreachable("not emulated"); }
+  void storeBox(lower::Emitter &, Value *, Values, Value *, bool) override { llvm_unreachable("not emulated"); }
+  void storeBytes(lower::Emitter &, Value *, Value *, Value *) override { llvm_unreachable("not emulated"); }
+  void commitStores(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  void waitStores(lower::Emitter &, bool, unsigned) override { llvm_unreachable("not emulated"); }
+  void fenceProxy(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  Value *loadShared(lower::Emitter &, llvm::Type *, Value *, bool) override { llvm_unreachable("not emulated"); }
+  void storeShared(lower::Emitter &, Value *, Value *, bool) override { llvm_unreachable("not emulated"); }
+  void storeMatrices(lower::Emitter &, Value *, Values, bool) override { llvm_unreachable("not emulated"); }
+  void wgmmaFence(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  void wgmma(lower::Emitter &, const cuda::WgmmaForm &, Tied, Tied, Value *, Value *) override {
+    llvm_unreachable("not emulated");
+  }
+  void wgmmaCommit(lower::Emitter &) override { llvm_unreachable("not emulated"); }
+  void wgmmaWait(lower::Emitter &, unsigned, Tied) override { llvm_unreachable("not emulated"); }
 
 private:
   static llvm::FixedVectorType *vectorOf(llvm::Type *type) {

@@ -79,7 +79,7 @@ Decoded decode(llvm::StringRef text) {
     return {Decoded::RemoteArrive};
   if (text.contains("mbarrier.try_wait.parity"))
     return {Decoded::Wait};
-  if (text.starts_with("cp.async.bulk.tensor.2d.shared::cluster"))
+  if (text.starts_with("cp.async.bulk.tensor.") && text.contains("d.shared::cluster.global"))
     return {Decoded::Copy};
   if (text.contains("wgmma.mma_async"))
     return {Decoded::Multiply, numberAfter(text, ".m64n")};
@@ -123,7 +123,7 @@ llvm::SmallVector<unsigned, 4> wanted(const llvm::CallInst &call, const Decoded 
     return all;
   }
   case Decoded::Copy:
-    return last > 5 ? llvm::SmallVector<unsigned, 4>{0, 1, 2, 5} : llvm::SmallVector<unsigned, 4>{0, 1, 2};
+    return {0, 1, 2};
   case Decoded::Multiply:
     return {last - 3, last - 2};
   default:
@@ -387,11 +387,7 @@ private:
       uint32_t map = argument(1);
       if (map >= info.maps.size())
         throw Unknown{"a copy from an unknown tensor"};
-      auto bytes = uint32_t(info.maps[map].boxBytes());
-      uint32_t blocks = call.arg_size() > 5 ? argument(5) : 1u << block;
-      for (uint32_t b = 0; b < 32; ++b)
-        if (blocks >> b & 1)
-          add(Event::Copy, {b, argument(2)}, bytes, {b, argument(0)});
+      add(Event::Copy, here(argument(2)), uint32_t(info.maps[map].boxBytes()), here(argument(0)));
       break;
     }
     case Decoded::Multiply:

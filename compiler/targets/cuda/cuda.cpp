@@ -4,6 +4,7 @@
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/math_library.h"
 #include "compiler/targets/cuda/ptx.h"
+#include "compiler/targets/cuda/ptx_machine.h"
 #include "compiler/targets/cuda/simt.h"
 #include "compiler/lower/kernel_info.h"
 #include "compiler/lower/verify_code.h"
@@ -27,6 +28,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
       return failure();
     FailureOr<GpuInfo> gpu = failure();
     std::string why;
+    PtxMachine machine;
     std::optional<GemmKernel> gemm = options.boxes && options.target.hopper() ? matchGemm(kernel, why) : std::nullopt;
     GemmSchedule schedule;
     if (gemm)
@@ -34,7 +36,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
     if (gemm && !schedule.general) {
       if (options.wantPlan)
         result.plan += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n";
-      gpu = emitHopperGemm(e, *gemm, schedule);
+      gpu = emitHopperGemm(e, *gemm, schedule, machine);
       std::string unknown;
       if (auto fault = checkBarriers(*module.getFunction(kernel.getSymName()), *gpu, gemm->k, schedule.stages, &unknown))
         throw Error({Diagnostic::Kind::Runtime,
@@ -51,7 +53,6 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
           stream << kernel.getSymName() << ": no hopper gemm, for " << why << "\n";
         plan.print(stream, kernel);
       }
-      PtxMachine machine;
       gpu = SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();
     }
     if (failed(gpu))

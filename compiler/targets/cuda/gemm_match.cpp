@@ -1,5 +1,5 @@
 #include "compiler/targets/cuda/gemm_match.h"
-#include "compiler/targets/cuda/ptx.h"
+#include "compiler/targets/cuda/wgmma_form.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -118,7 +118,7 @@ const char *refusedTypes(const GemmKernel &gemm, Type b, Type result, bool isUns
     return "f32 operands keep all their bits (precision ieee)";
   if (a.isF32() && precision != tile::Precision::tf32)
     return "f32 operands are split in parts";
-  if (!Ptx::wgmmaOf(gemm.n, a, false, false).type)
+  if (!WgmmaForm::typeOf(a))
     return "the tensor cores do not take the operands' type";
   return result.isF32() ? nullptr : "the products are not added in f32";
 }

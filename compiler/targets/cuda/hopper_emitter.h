@@ -3,7 +3,7 @@
 // program is next; hopper_epilogue.cpp: from the accumulators to memory.
 #include "compiler/lower/evaluator.h"
 #include "compiler/targets/cuda/hopper_gemm.h"
-#include "compiler/targets/cuda/ptx.h"
+#include "compiler/targets/cuda/block_machine.h"
 #include "compiler/layout/memory.h"
 
 namespace tilery::cuda {
@@ -34,7 +34,7 @@ struct StageLayout {
 
 class HopperGemm {
 public:
-  HopperGemm(lower::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule);
+  HopperGemm(lower::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule, BlockMachine &machine);
   GpuInfo emit();
 
 private:
@@ -105,13 +105,13 @@ private:
 
   lower::Emitter &e;
   llvm::IRBuilder<> &b;
-  Ptx ptx;
+  BlockMachine &machine;
   GemmKernel gemm;
   const GemmSchedule &schedule;
   StageLayout layout[2]; // of A and B
 
   llvm::Function *function = nullptr;
-  llvm::Value *maps[3] = {}; // of A, B, C
+  llvm::SmallVector<llvm::Value *> maps; // of A, B, C
   llvm::Value *grid[3] = {}, *programs = nullptr;
   llvm::Value *base = nullptr, *thread = nullptr, *warpgroup = nullptr, *block = nullptr, *blocks = nullptr;
   llvm::DenseMap<mlir::Value, llvm::Value *> arguments;

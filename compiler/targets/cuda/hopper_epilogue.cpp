@@ -41,7 +41,7 @@ llvm::Value *HopperGemm::pairAt(lower::Evaluator &evaluator, unsigned tile, unsi
 void HopperGemm::findOutput() {
   if (schedule.stageOutput)
     for (unsigned d = 0; d < 2; ++d)
-      output[d] = ptx.here(polynomial(gemm.c->start[d]));
+      output[d] = machine.here(e, polynomial(gemm.c->start[d]));
 }
 
 void HopperGemm::epilogue() {
@@ -83,13 +83,14 @@ void HopperGemm::stagePiece(lower::Evaluator &evaluator, unsigned tile, unsigned
       SmallVector<llvm::Value *> four;
       for (unsigned r = 0; r < 4; ++r)
         four.push_back(b.CreateBitCast(pairAt(evaluator, tile, columns / 8 + j + r / 2, r % 2), b.getInt32Ty()));
-      ptx.storeMatrices(emitAddress(move.addresses, j / 2), four);
+      machine.storeMatrices(e, emitAddress(move.addresses, j / 2), four, move.transposed);
     }
     return;
   }
   for (unsigned j = 0; j < 4; ++j)
     for (unsigned half = 0; half < 2; ++half)
-      ptx.storePair(emitAddress(registers, 4 * j + 2 * half), pairAt(evaluator, tile, columns / 8 + j, half));
+      machine.storeShared(e, emitAddress(registers, 4 * j + 2 * half), pairAt(evaluator, tile, columns / 8 + j, half),
+                          /*peer=*/false);
 }
 
 // Where shared memory holds only a part of the result, the two halves of that part are used by turns: one is written while the copy
@@ -102,17 +103,19 @@ void HopperGemm::stageOutput(lower::Evaluator &evaluator) {
   llvm::Value *row = b.CreateAdd(output[0], b.CreateMul(me, i32(64 * tilesOfConsumer()))), *column = output[1];
   auto place = [&](unsigned piece) { return b.CreateAdd(buffer, i32(piece % held * pieceBytes)); };
   for (unsigned first = 0; first < pieces; first += turn) {
-    when(elected, [&] { ptx.waitStores(true, held == pieces ? 0 : 1); }); // the last stores from here have left this memory
-    ptx.namedBarrier(barrierId, 128);
+    when(elected,
+         [&] { machine.waitStores(e, true, held == pieces ? 0 : 1); }); // the last stores from here have left this memory
+    machine.namedBarrier(e, barrierId, 128);
     for (unsigned piece = first; piece < first + turn; ++piece)
       stagePiece(evaluator, piece / perTile, piece % perTile * perPiece, place(piece));
-    ptx.fenceProxy();
-    ptx.namedBarrier(barrierId, 128);
+    machine.fenceProxy(e);
+    machine.namedBarrier(e, barrierId, 128);
     when(elected, [&] {
       for (unsigned piece = first; piece < first + turn; ++piece)
-        ptx.storeBox(maps[2], b.CreateAdd(column, i32(piece % perTile * perPiece)), b.CreateAdd(row, i32(piece / perTile * 64)),
-                     place(piece));
-      ptx.commitStores();
+        machine.storeBox(e, maps[2],
+                         {b.CreateAdd(column, i32(piece % perTile * perPiece)), b.CreateAdd(row, i32(piece / perTile * 64))},
+                         place(piece), /*add=*/false);
+      machine.commitStores(e);
     });
   }
 }

@@ -1,56 +1,37 @@
 #include "compiler/targets/cuda/hopper_gemm.h"
 #include "compiler/targets/cuda/hopper_emitter.h"
 #include "compiler/ir/dtype_of.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace mlir;
 
 namespace tilery::cuda {
 
-HopperGemm::HopperGemm(lower::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule)
-    : e(e), b(e.b), ptx(e.b), gemm(gemm), schedule(schedule) {
+HopperGemm::HopperGemm(lower::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule, BlockMachine &machine)
+    : e(e), b(e.b), machine(machine), gemm(gemm), schedule(schedule) {
   unsigned bytes = gemm.operand.getIntOrFloatBitWidth() / 8;
   layout[0] = {gemm.a.contiguous == 1, gemm.m, schedule.k, bytes};
   layout[1] = {gemm.b.contiguous == 0, gemm.n, schedule.k, bytes};
 }
 
 void HopperGemm::makeFunction() {
-  llvm::Type *map = llvm::ArrayType::get(b.getInt64Ty(), 16);
-  unsigned count = schedule.stageOutput ? 3 : 2;
-  SmallVector<llvm::Type *> types(count, b.getPtrTy());
+  BlockNeeds needs;
+  needs.threads = schedule.threads();
+  needs.residentBlocks = 1;
+  needs.maps = schedule.stageOutput ? 3 : 2;
+  needs.sharedAlignment = 1024;
+  BlockEntry entry = machine.begin(e, gemm.kernel, needs);
+  function = entry.function;
+  maps = entry.maps;
   for (BlockArgument argument : gemm.kernel.getBody().getArguments())
-    types.push_back(e.memoryType(argument.getType()));
-  types.append(3, b.getInt32Ty());
-  function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false), llvm::GlobalValue::ExternalLinkage,
-                                    gemm.kernel.getSymName(), e.module);
-  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  function->addFnAttr("nvvm.maxntid", std::to_string(schedule.threads()));
-  function->addFnAttr("nvvm.minctasm", "1");
-  function->addFnAttr(llvm::Attribute::Convergent);
-  for (unsigned i = 0; i < count; ++i) {
-    llvm::AttrBuilder attributes(b.getContext());
-    attributes.addByValAttr(map);
-    attributes.addAlignmentAttr(llvm::Align(64));
-    attributes.addAttribute("nvvm.grid_constant");
-    function->addParamAttrs(i, attributes);
-    maps[i] = function->getArg(i);
-  }
-  b.SetInsertPoint(newBlock("entry"));
-  for (BlockArgument argument : gemm.kernel.getBody().getArguments())
-    arguments[argument] = e.fromMemory(function->getArg(count + argument.getArgNumber()), argument.getType());
-  for (unsigned d = 0; d < 3; ++d)
-    grid[d] = function->getArg(function->arg_size() - 3 + d);
-  programs = b.CreateMul(b.CreateMul(grid[0], grid[1]), grid[2]);
-  auto *shared =
-      new llvm::GlobalVariable(e.module, llvm::ArrayType::get(b.getInt8Ty(), 0), false, llvm::GlobalValue::ExternalLinkage,
-                               nullptr, gemm.kernel.getSymName() + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, Shared);
-  shared->setAlignment(llvm::Align(1024));
-  base = b.CreatePtrToInt(shared, b.getInt32Ty());
-  thread = ptx.special("tid.x");
-  block = ptx.special("ctaid.x");
-  blocks = ptx.special("nctaid.x");
+    arguments[argument] = e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType());
+  std::copy(std::begin(entry.grid), std::end(entry.grid), grid);
+  programs = entry.programs;
+  base = entry.sharedAddress;
+  thread = b.CreateTrunc(entry.thread, b.getInt32Ty());
+  block = entry.number;
+  blocks = entry.blocks;
   // The warpgroup's number from lane 0: the compiler then knows that it is the same in the whole warp.
-  warpgroup = b.CreateIntrinsic(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, {}, {i32(-1), b.CreateLShr(thread, 7), i32(0), i32(31)});
+  warpgroup = machine.shuffleFrom(e, b.CreateLShr(thread, 7), i32(0), i32(-1));
 }
 
 void HopperGemm::when(llvm::Value *condition, llvm::function_ref<void()> then) {
@@ -65,10 +46,10 @@ void HopperGemm::when(llvm::Value *condition, llvm::function_ref<void()> then) {
 void HopperGemm::initBarriers() {
   when(b.CreateICmpEQ(thread, i32(128)), [&] {
     for (unsigned s = 0; s < schedule.stages; ++s) {
-      ptx.barrierInit(b.CreateAdd(base, i32(16 * s)), 1);
-      ptx.barrierInit(b.CreateAdd(base, i32(16 * s + 8)), schedule.consumers);
+      machine.initBarrier(e, b.CreateAdd(base, i32(16 * s)), 1);
+      machine.initBarrier(e, b.CreateAdd(base, i32(16 * s + 8)), schedule.consumers);
     }
-    ptx.fenceBarrierInit();
+    machine.fenceBarrierInit(e);
   });
 }
 
@@ -122,7 +103,8 @@ void HopperGemm::load(bool isB, Corner from, llvm::Value *at, llvm::Value *full)
   for (unsigned box = 0; box < operand.boxes(); ++box) {
     llvm::Value *where = b.CreateAdd(at, i32(box * operand.boxBytes()));
     llvm::Value *row = b.CreateAdd(from.row, i32(64 * box));
-    ptx.loadBox(where, maps[isB], operand.kMajor ? from.k : row, operand.kMajor ? row : from.k, full);
+    llvm::Value *coordinates[] = {operand.kMajor ? from.k : row, operand.kMajor ? row : from.k};
+    machine.loadBox(e, where, maps[isB], coordinates, full);
   }
 }
 
@@ -131,7 +113,7 @@ SmallVector<llvm::Value *> HopperGemm::workOf(llvm::Value *number) {
   Corner cornerA = corner(false), cornerB = corner(true);
   SmallVector<llvm::Value *> work;
   for (llvm::Value *value : {cornerA.row, cornerA.k, cornerB.row, cornerB.k, stageCount()})
-    work.push_back(ptx.here(value));
+    work.push_back(machine.here(e, value));
   return work;
 }
 
@@ -142,8 +124,7 @@ SmallVector<llvm::Value *> HopperGemm::begin(llvm::Value *produces) {
   b.SetInsertPoint(first);
   when(b.CreateICmpEQ(thread, i32(0)), [&] {
     for (llvm::Value *map : maps)
-      if (map)
-        ptx.prefetchMap(map);
+      machine.prefetchMap(e, map);
   });
   latencyBound = true;
   SmallVector<llvm::Value *> start = workOf(block);
@@ -161,7 +142,7 @@ SmallVector<llvm::Value *> HopperGemm::begin(llvm::Value *produces) {
     phi->addIncoming(i32(0), set);
     value = phi;
   }
-  ptx.blockBarrier();
+  machine.barrier(e);
   return start;
 }
 
@@ -172,8 +153,8 @@ void HopperGemm::producer(SmallVector<llvm::Value *> start) {
       Corner corners[] = {{work[0], work[1]}, {work[2], work[3]}};
       llvm::Value *ring = overStages(work[4], work[5], [&](llvm::Value *i, llvm::Value *ring) {
         llvm::Value *full = barrier(ring, 0), *at = stageAddress(ring), *k = b.CreateMul(i, i32(schedule.k));
-        ptx.wait(barrier(ring, 8), b.CreateXor(parity(ring), i32(1)));
-        ptx.arriveExpect(full, stageBytes());
+        machine.waitBarrier(e, barrier(ring, 8), b.CreateXor(parity(ring), i32(1)));
+        machine.arriveExpect(e, full, i32(stageBytes()));
         for (unsigned operand = 0; operand < 2; ++operand) {
           Corner from{corners[operand].row, b.CreateAdd(corners[operand].k, k)};
           load(operand, from, at, full);
@@ -200,12 +181,13 @@ llvm::MDNode *HopperGemm::neverUnrolled() {
 }
 
 void HopperGemm::release(llvm::Value *ring, llvm::Value *condition) {
-  when(b.CreateAnd(condition, elected), [&] { ptx.arrive(barrier(ring, 8)); });
+  when(b.CreateAnd(condition, elected), [&] { machine.arrive(e, barrier(ring, 8)); });
 }
 
 llvm::Value *HopperGemm::multiply(llvm::Value *ring, llvm::function_ref<void()> meanwhile) {
   unsigned tiles = tilesOfConsumer(), count = gemm.n / 2, perMultiply = 32 / layout[0].elementBytes;
-  Ptx::Wgmma form = Ptx::wgmmaOf(gemm.n, gemm.operand, !layout[0].kMajor, !layout[1].kMajor);
+  WgmmaForm::Type factor = *WgmmaForm::typeOf(gemm.operand);
+  WgmmaForm form{gemm.n, factor, factor, !layout[0].kMajor, !layout[1].kMajor};
   llvm::Value *offsetA = b.CreateMul(me, i32(layout[0].rowOffset(64 * tiles)));
   // A descriptor takes 18 bits of the address; in clusters, more are set.
   auto descriptor = [&](llvm::Value *address, uint64_t rest) {
@@ -214,7 +196,7 @@ llvm::Value *HopperGemm::multiply(llvm::Value *ring, llvm::function_ref<void()> 
   };
   // The loop is written out here, for the accumulators are its phis.
   llvm::Value *stages = stageCount();
-  llvm::Type *type = form.integer ? static_cast<llvm::Type *>(b.getInt32Ty()) : b.getFloatTy();
+  llvm::Type *type = form.integer() ? static_cast<llvm::Type *>(b.getInt32Ty()) : b.getFloatTy();
   llvm::Constant *zero = llvm::Constant::getNullValue(type);
   llvm::BasicBlock *before = b.GetInsertBlock(), *loop = newBlock("multiply"), *after = newBlock("finish");
   b.CreateCondBr(b.CreateICmpSGT(stages, i32(0)), loop, after);
@@ -230,22 +212,23 @@ llvm::Value *HopperGemm::multiply(llvm::Value *ring, llvm::function_ref<void()> 
       phis[t].back()->addIncoming(zero, before);
       accumulators[t].push_back(phis[t].back());
     }
-  ptx.wait(barrier(now, 0), parity(now));
+  machine.waitBarrier(e, barrier(now, 0), parity(now));
   llvm::Value *stage = stageAddress(now);
   layout::MatrixDescriptor inA = layout[0].descriptor(), inB = layout[1].descriptor();
   llvm::Value *descriptorB = descriptor(b.CreateAdd(stage, i32(layout[0].bytes())), inB.bits());
   llvm::Value *addressA = b.CreateAdd(stage, offsetA);
   llvm::Value *notFirst = b.CreateICmpNE(i, i32(0));
   llvm::Value *scale = b.CreateZExt(notFirst, b.getInt32Ty());
-  ptx.wgmmaFence();
+  machine.wgmmaFence(e);
   for (unsigned k = 0; k < schedule.k / perMultiply; ++k)
     for (unsigned t = 0; t < tiles; ++t) {
       llvm::Value *descriptorA = descriptor(b.CreateAdd(addressA, i32(layout[0].rowOffset(64 * t))), inA.bits());
-      ptx.wgmma(form, accumulators[t], b.CreateAdd(descriptorA, b.getInt64(k * inA.kStep / 16)),
-                b.CreateAdd(descriptorB, b.getInt64(k * inB.kStep / 16)), k == 0 ? scale : i32(1));
+      llvm::Value *stepA = b.CreateAdd(descriptorA, b.getInt64(k * inA.kStep / 16));
+      llvm::Value *stepB = b.CreateAdd(descriptorB, b.getInt64(k * inB.kStep / 16));
+      machine.wgmma(e, form, accumulators[t], stepA, stepB, k == 0 ? scale : i32(1));
     }
-  ptx.wgmmaCommit();
-  ptx.wgmmaWait(1, {}); // the previous stage's products are done: that stage is free
+  machine.wgmmaCommit(e);
+  machine.wgmmaWait(e, 1, {}); // the previous stage's products are done: that stage is free
   release(b.CreateSub(now, i32(1)), notFirst);
   llvm::Value *next = b.CreateAdd(i, i32(1)), *nextRing = b.CreateAdd(now, i32(1));
   llvm::BasicBlock *last = b.GetInsertBlock();
@@ -269,7 +252,7 @@ llvm::Value *HopperGemm::multiply(llvm::Value *ring, llvm::function_ref<void()> 
       all.push_back(phi);
     }
   meanwhile();
-  ptx.wgmmaWait(0, all);
+  machine.wgmmaWait(e, 0, all);
   for (unsigned t = 0; t < tiles; ++t)
     accumulators[t].assign(all.begin() + t * count, all.begin() + (t + 1) * count);
   release(b.CreateSub(result, i32(1)), b.CreateICmpSGT(stages, i32(0)));
@@ -277,7 +260,7 @@ llvm::Value *HopperGemm::multiply(llvm::Value *ring, llvm::function_ref<void()> 
 }
 
 void HopperGemm::locate() {
-  llvm::Value *now = ptx.threadNow();
+  llvm::Value *now = machine.threadNow(e);
   me = b.CreateSub(b.CreateLShr(now, 7), i32(1));
   llvm::Value *own = b.CreateAnd(now, i32(127));
   lane = b.CreateAnd(now, i32(31));
@@ -302,7 +285,7 @@ void HopperGemm::consumer() {
     return SmallVector<llvm::Value *>{result};
   });
   if (schedule.stageOutput)
-    ptx.waitStores(false, 0);
+    machine.waitStores(e, false, 0);
 }
 
 GpuInfo HopperGemm::emit() {
@@ -313,9 +296,11 @@ GpuInfo HopperGemm::emit() {
   llvm::BasicBlock *producerBlock = newBlock("producer"), *consumerBlock = newBlock("consumer"), *exit = newBlock("exit");
   b.CreateCondBr(produces, producerBlock, consumerBlock);
   b.SetInsertPoint(producerBlock);
+  machine.role(e, "producer");
   producer(std::move(start));
   b.CreateBr(exit);
   b.SetInsertPoint(consumerBlock);
+  machine.role(e, "consumer");
   consumer();
   b.CreateBr(exit);
   b.SetInsertPoint(exit);
@@ -342,8 +327,8 @@ GemmProblem problemOf(const GemmKernel &gemm) {
   return problem;
 }
 
-GpuInfo emitHopperGemm(lower::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule) {
-  return HopperGemm(e, gemm, schedule).emit();
+GpuInfo emitHopperGemm(lower::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule, BlockMachine &machine) {
+  return HopperGemm(e, gemm, schedule, machine).emit();
 }
 
 } // namespace tilery::cuda

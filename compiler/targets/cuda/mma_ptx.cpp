@@ -1,5 +1,6 @@
 // Matrix products of a warp and asynchronous copies, as PTX has them.
-#include "compiler/targets/cuda/block_machine.h"
+#include "compiler/targets/cuda/ptx.h"
+#include "compiler/targets/cuda/ptx_machine.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace tilery::cuda {
@@ -31,20 +32,22 @@ ID multiplication(const MmaForm &form) {
 
 llvm::SmallVector<llvm::Value *, 4> PtxMachine::loadMatrices(lower::Emitter &e, llvm::Value *row, unsigned count,
                                                              bool transposed) {
-  ID id = count == 4   ? transposed ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16
-                                    : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16
-          : transposed ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_trans_b16
-                       : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_b16;
-  llvm::Value *address = addressIn(e, Shared, row);
-  llvm::Value *all = e.b.CreateIntrinsic(id, {address->getType()}, {address});
+  static constexpr ID ids[][2] = {
+      {llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x1_b16, llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x1_trans_b16},
+      {llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_b16, llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_trans_b16},
+      {llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16, llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16}};
+  llvm::Value *address =
+      row->getType()->isPointerTy() ? addressIn(e, Shared, row) : e.b.CreateIntToPtr(row, e.b.getPtrTy(Shared));
+  llvm::Value *all = e.b.CreateIntrinsic(ids[count / 2][transposed], {address->getType()}, {address});
+  if (count == 1)
+    return {all};
   llvm::SmallVector<llvm::Value *, 4> parts;
   for (unsigned i = 0; i < count; ++i)
     parts.push_back(e.b.CreateExtractValue(all, i));
   return parts;
 }
 
-void PtxMachine::multiply(lower::Emitter &e, const MmaForm &form, llvm::MutableArrayRef<llvm::Value *> accumulators,
-                          llvm::ArrayRef<llvm::Value *> a, llvm::ArrayRef<llvm::Value *> b) {
+void PtxMachine::multiply(lower::Emitter &e, const MmaForm &form, Tied accumulators, Values a, Values b) {
   bool f64 = form.kind == MmaForm::F64; // its instruction has 8 rows
   for (unsigned half = 0; half < (f64 ? 2 : 1); ++half) {
     auto own = f64 ? accumulators.slice(2 * half, 2) : accumulators;

@@ -96,7 +96,8 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
                        .wasInterrupted();
   info.workspaceBytes = plan.workspaceBytes;
   info.persistent = info.workspaceBytes != 0; // as many workspaces as run at once
-  BlockEntry entry = machine.begin(e, kernel, {threads, residentBlocks(), info.workspaceBytes, reporting});
+  unsigned resident = residentBlocks();
+  BlockEntry entry = machine.begin(e, kernel, {threads, resident > 1 ? resident : 0, info.workspaceBytes, reporting});
   function = entry.function;
   makeScopes();
   for (BlockArgument argument : kernel.getBody().getArguments())

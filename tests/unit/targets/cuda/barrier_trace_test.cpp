@@ -1,5 +1,7 @@
 #include "compiler/targets/cuda/barrier_trace.h"
+#include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/ptx.h"
+#include "compiler/targets/cuda/ptx_machine.h"
 #include "llvm/IR/InlineAsm.h"
 #include <gtest/gtest.h>
 
@@ -15,8 +17,11 @@ struct RingKernel {
   std::string fault(std::string *unknown = nullptr) {
     llvm::LLVMContext context;
     llvm::Module module("test", context);
-    llvm::IRBuilder<> b(context);
-    Ptx ptx(b);
+    GpuLowering lowering(CudaTarget{});
+    lower::Options options{lowering};
+    lower::Emitter e(module, options);
+    auto &b = e.b;
+    PtxMachine machine;
     auto *i32 = b.getInt32Ty();
     auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), i32, i32, i32, i32}, false);
     auto *function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "kernel", module);
@@ -25,7 +30,7 @@ struct RingKernel {
     auto *shared =
         new llvm::GlobalVariable(module, llvm::ArrayType::get(b.getInt8Ty(), 0), false, llvm::GlobalValue::ExternalLinkage,
                                  nullptr, "shared", nullptr, llvm::GlobalValue::NotThreadLocal, Shared);
-    llvm::Value *base = b.CreatePtrToInt(shared, i32), *thread = ptx.special("tid.x");
+    llvm::Value *base = b.CreatePtrToInt(shared, i32), *thread = machine.threadNow(e);
     auto at = [&](llvm::Value *step, unsigned size, unsigned from) {
       return b.CreateAdd(base,
                          b.CreateAdd(b.CreateMul(b.CreateURem(step, b.getInt32(stages)), b.getInt32(size)), b.getInt32(from)));
@@ -37,12 +42,12 @@ struct RingKernel {
     b.CreateCondBr(first, init, begin);
     b.SetInsertPoint(init);
     for (unsigned s = 0; s < stages; ++s) {
-      ptx.barrierInit(at(b.getInt32(s), 16, 0), 1);
-      ptx.barrierInit(at(b.getInt32(s), 16, 8), arrivals);
+      machine.initBarrier(e, at(b.getInt32(s), 16, 0), 1);
+      machine.initBarrier(e, at(b.getInt32(s), 16, 8), arrivals);
     }
     b.CreateBr(begin);
     b.SetInsertPoint(begin);
-    ptx.blockBarrier();
+    machine.barrier(e);
     llvm::Value *steps = b.CreateUDiv(function->getArg(2), b.getInt32(depth));
     if (dataDependent)
       steps = b.CreateLoad(i32, function->getArg(1));
@@ -61,20 +66,20 @@ struct RingKernel {
       b.CreateBr(head);
     };
     loop(produce, [&](llvm::Value *step) {
-      ptx.wait(at(step, 16, 8), b.CreateXor(phase(step), b.getInt32(producerPhase)));
-      ptx.arriveExpect(at(step, 16, 0), bytes);
-      ptx.loadBox(at(step, 8192, 1024), function->getArg(0), step, step, at(step, 16, 0));
+      machine.waitBarrier(e, at(step, 16, 8), b.CreateXor(phase(step), b.getInt32(producerPhase)));
+      machine.arriveExpect(e, at(step, 16, 0), b.getInt32(bytes));
+      machine.loadBox(e, at(step, 8192, 1024), function->getArg(0), {step, step}, at(step, 16, 0));
     });
     loop(consume, [&](llvm::Value *step) {
-      ptx.wait(at(step, 16, 0), phase(step));
+      machine.waitBarrier(e, at(step, 16, 0), phase(step));
       llvm::Value *a = b.CreateZExt(b.CreateLShr(at(step, 8192, 1024), 4), b.getInt64Ty());
       auto *multiply = llvm::FunctionType::get(b.getVoidTy(), {b.getInt64Ty(), b.getInt64Ty(), i32}, false);
       b.CreateCall(multiply,
                    llvm::InlineAsm::get(multiply, "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 $0, $1;", "l,l,r", true),
                    {a, a, b.getInt32(1)});
-      ptx.wgmmaCommit();
-      ptx.wgmmaWait(0, {});
-      ptx.arrive(at(step, 16, 8));
+      machine.wgmmaCommit(e);
+      machine.wgmmaWait(e, 0, {});
+      machine.arrive(e, at(step, 16, 8));
     });
     b.SetInsertPoint(exit);
     b.CreateRetVoid();

@@ -1,12 +1,28 @@
-#include "compiler/targets/cuda/block_machine.h"
+#include "compiler/targets/cuda/ptx_machine.h"
+#include "compiler/targets/cuda/ptx.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace tilery::cuda {
+namespace {
+llvm::Value *special(llvm::IRBuilder<> &b, llvm::Intrinsic::ID id) {
+  return b.CreateIntrinsic(b.getInt32Ty(), id, llvm::ArrayRef<llvm::Value *>());
+}
+
+/// A parameter that the copy engine reads where the launch put it.
+void makeMap(llvm::Function &function, unsigned parameter) {
+  llvm::LLVMContext &context = function.getContext();
+  llvm::AttrBuilder attributes(context);
+  attributes.addByValAttr(llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 16));
+  attributes.addAlignmentAttr(llvm::Align(64));
+  attributes.addAttribute("nvvm.grid_constant");
+  function.addParamAttrs(parameter, attributes);
+}
+} // namespace
 
 BlockEntry PtxMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) {
   auto &b = e.b;
-  llvm::SmallVector<llvm::Type *> types;
+  llvm::SmallVector<llvm::Type *> types(needs.maps, b.getPtrTy());
   for (mlir::BlockArgument argument : kernel.getBody().getArguments())
     types.push_back(e.memoryType(argument.getType()));
   types.append(3, b.getInt32Ty());
@@ -16,27 +32,33 @@ BlockEntry PtxMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const Blo
                                                     llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), e.module);
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
   function->addFnAttr("nvvm.maxntid", std::to_string(needs.threads));
-  if (needs.residentBlocks > 1)
+  if (needs.residentBlocks)
     function->addFnAttr("nvvm.minctasm", std::to_string(needs.residentBlocks));
+  if (needs.cluster > 1)
+    function->addFnAttr("nvvm.cluster_dim", std::to_string(needs.cluster));
   function->addFnAttr(llvm::Attribute::Convergent);
   function->setDoesNotThrow();
   b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "entry", function));
-  unsigned count = kernel.getBody().getNumArguments();
-  for (unsigned i = 0; i < count; ++i)
-    entry.arguments.push_back(function->getArg(i));
-  for (unsigned d = 0; d < 3; ++d)
-    entry.grid[d] = function->getArg(count + d);
+  unsigned next = 0;
+  for (; next < needs.maps; ++next) {
+    makeMap(*function, next);
+    entry.maps.push_back(function->getArg(next));
+  }
+  for (unsigned i = 0; i < kernel.getBody().getNumArguments(); ++i)
+    entry.arguments.push_back(function->getArg(next++));
+  for (llvm::Value *&extent : entry.grid)
+    extent = function->getArg(next++);
+  entry.programs = b.CreateMul(b.CreateMul(entry.grid[0], entry.grid[1]), entry.grid[2]);
   auto *shared =
       new llvm::GlobalVariable(e.module, llvm::ArrayType::get(b.getInt8Ty(), 0), false, llvm::GlobalValue::ExternalLinkage,
                                nullptr, kernel.getSymName() + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, Shared);
-  shared->setAlignment(llvm::Align(64));
+  shared->setAlignment(llvm::Align(needs.sharedAlignment));
   entry.function = function;
   entry.shared = b.CreateAddrSpaceCast(shared, b.getPtrTy());
-  Ptx ptx(b);
-  entry.thread = b.CreateZExt(ptx.special("tid.x"), b.getInt64Ty());
-  entry.number = ptx.special("ctaid.x");
-  entry.blocks = ptx.special("nctaid.x");
-  unsigned next = count + 3;
+  entry.sharedAddress = b.CreatePtrToInt(shared, b.getInt32Ty());
+  entry.thread = b.CreateZExt(special(b, llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x), b.getInt64Ty());
+  entry.number = special(b, llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+  entry.blocks = special(b, llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
   if (needs.workspaceBytes)
     entry.workspace = b.CreateGEP(b.getInt8Ty(), function->getArg(next++),
                                   b.CreateMul(b.CreateZExt(entry.number, b.getInt64Ty()), e.i64(needs.workspaceBytes)));
