@@ -5,12 +5,15 @@ It covers the code objects (also their lines, which end up in line tables), the 
 the code
 mentions, through modules (`config.BLOCK`) and through other functions, and defaults. What it cannot describe makes it give up."""
 
+from __future__ import annotations
+
 import dataclasses
 import dis
 import enum
 import functools
 import hashlib
 import types
+from typing import Any
 
 _ATTRIBUTE = {"LOAD_ATTR", "LOAD_METHOD"}
 _OUTSIDE = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
@@ -22,9 +25,10 @@ class _Unknown(Exception):
 
 
 @functools.lru_cache(maxsize=1024)  # asked by the cache's key and again by the trace
-def reads_of(code):
+def reads_of(code: types.CodeType) -> frozenset[tuple[str, ...]]:
     """Dotted names that a code object (and those inside it) may read from outside, as tuples."""
-    paths, path = set(), None
+    paths: set[tuple[str, ...]] = set()
+    path: tuple[str, ...] | None = None
     for instruction in dis.get_instructions(code):
         if instruction.opname in _OUTSIDE:
             path = (instruction.argval,)
@@ -41,16 +45,16 @@ def reads_of(code):
 
 
 class _Digest:
-    def __init__(self):
+    def __init__(self) -> None:
         self.hash = hashlib.sha256()
-        self.seen = {}
+        self.seen: dict[int, tuple[int, Any]] = {}
 
-    def text(self, *parts):
+    def text(self, *parts: Any) -> None:
         for part in parts:
             data = part if isinstance(part, bytes) else str(part).encode()
             self.hash.update(len(data).to_bytes(8, "little") + data)
 
-    def code(self, code):
+    def code(self, code: types.CodeType) -> None:
         self.text(
             "code",
             code.co_code,
@@ -66,7 +70,7 @@ class _Digest:
         for constant in code.co_consts:
             self.code(constant) if isinstance(constant, types.CodeType) else self.value(constant)
 
-    def function(self, function):
+    def function(self, function: types.FunctionType) -> None:
         code = function.__code__
         self.code(code)
         self.value(function.__defaults__)
@@ -85,7 +89,7 @@ class _Digest:
                 self.text(".".join(path))
                 self.value(value)
 
-    def value(self, value):
+    def value(self, value: Any) -> Any:
         kind = type(value)
         if value is None or value is Ellipsis or kind in (bool, int, float, complex, str, bytes):
             return self.text(kind.__name__, repr(value))
@@ -125,7 +129,7 @@ class _Digest:
             raise _Unknown
 
 
-def watched(function):
+def watched(function: types.FunctionType) -> list[tuple[dict[str, Any], str, Any]]:
     """[(namespace, name, value)] of the globals that a function and its helpers read: code made of them is stale once one
     is rebound."""
     found, seen, pending = {}, set(), [function]
@@ -156,7 +160,7 @@ def watched(function):
     return list(found.values())
 
 
-def fingerprint(function, *values):
+def fingerprint(function: Any, *values: Any) -> str | None:
     """Hex digest of a function, of what it reads, and of further values; None if something read cannot be described.
     Objects of a language describe themselves by an attribute `__tile_digest__`."""
     digest = _Digest()

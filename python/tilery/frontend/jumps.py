@@ -2,13 +2,18 @@
 branch
 always jumps, and is guarded by a flag where it only may. What is left is straight-line code, `if`, `for`, `while` and `with`."""
 
+from __future__ import annotations
+
 import ast
+from collections.abc import Iterable
+from typing import Any
 
 RESULT = "__t_result"
 DONE = "__t_done"
+Jump = type[ast.Return] | type[ast.Break] | type[ast.Continue]
 
 
-def _escaping(statement):
+def _escaping(statement: ast.stmt) -> set[Jump]:
     """The kinds of jump that leave this statement."""
     if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
         return {type(statement)}
@@ -24,7 +29,7 @@ def _escaping(statement):
     return inner
 
 
-def _always_jumps(block):
+def _always_jumps(block: list[ast.stmt]) -> bool:
     if not block:
         return False
     last = block[-1]
@@ -40,9 +45,10 @@ def _always_jumps(block):
     return isinstance(last, ast.With) and _always_jumps(last.body)
 
 
-def _returns(block):
+def _returns(block: list[ast.stmt]) -> list[ast.Return]:
     """The `return` statements of a function's body, without those of functions inside it."""
-    found, pending = [], list(block)
+    found: list[ast.Return] = []
+    pending: list[ast.AST] = list(block)
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Return):
@@ -52,7 +58,7 @@ def _returns(block):
     return found
 
 
-def _trim(block):
+def _trim(block: list[ast.stmt]) -> list[ast.stmt]:
     """Drops what follows a statement that always jumps."""
     for index, statement in enumerate(block):
         if _always_jumps([statement]):
@@ -64,16 +70,31 @@ class Guard(ast.expr):
     """True while none of the flags is set."""
 
     _fields = ("flags",)
+    flags: list[str]
+
+    def __init__(self, flags: list[str]) -> None:
+        super().__init__()
+        self.flags = flags
+
+
+def mark(node: ast.stmt, name: str, value: object = True) -> None:
+    """Says something of a statement to the rewriter: "is_flag" of an assignment to a flag (its name), "is_return" of one to the
+    result, "stops": the flags that end a loop, "hook": what assigns."""
+    setattr(node, name, value)
+
+
+def mark_of(node: ast.stmt, name: str, default: Any = None) -> Any:
+    return getattr(node, name, default)
 
 
 class JumpLowering:
     """Lowers one function body. A flag is set where it jumps and dropped again if nothing tests it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.count = 0
-        self.tested = set()
+        self.tested: set[str] = set()
 
-    def function(self, body):
+    def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
         values = [s.value for s in _returns(body) if s.value is not None]
         gives = any(not isinstance(v, ast.Constant) or v.value is not None for v in values)
         if gives and not _always_jumps(body):  # where the end is reached, the result is None
@@ -83,32 +104,32 @@ class JumpLowering:
             lowered.insert(0, self._set(DONE, False, body[0]))
         return self._drop_unused(lowered)
 
-    def _set(self, name, value, at):
+    def _set(self, name: str, value: bool, at: ast.AST) -> ast.Assign:
         node = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
-        node.is_flag = True
+        mark(node, "is_flag", name)
         return ast.fix_missing_locations(ast.copy_location(node, at))
 
-    def _guard(self, flags, body, at):
+    def _guard(self, flags: set[str], body: list[ast.stmt], at: ast.AST) -> ast.If:
         self.tested.update(flags)
-        test = ast.copy_location(Guard(sorted(flags)), at)
+        test = ast.copy_location(Guard(flags=sorted(flags)), at)
         return ast.copy_location(ast.If(test, body, []), at)
 
-    def _flags(self, kinds, loop):
-        names = {ast.Return: DONE, ast.Break: loop and loop + "_break", ast.Continue: loop and loop + "_continue"}
+    def _flags(self, kinds: Iterable[Jump], loop: str | None) -> set[str]:
+        names: dict[Jump, str] = {ast.Return: DONE, ast.Break: f"{loop}_break", ast.Continue: f"{loop}_continue"}
         return {names[k] for k in kinds}
 
-    def _block(self, block, loop):
-        out = []
+    def _block(self, block: list[ast.stmt], loop: str | None) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
         block = _trim(block)
         for index, s in enumerate(block):
             rest = block[index + 1 :]
             if isinstance(s, ast.Return):
                 value = s.value or ast.copy_location(ast.Constant(None), s)
                 result = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(RESULT, ast.Store()), s)], value), s)
-                result.is_return = True
-                return out + [result, self._set(DONE, True, s)]
+                mark(result, "is_return")
+                return [*out, result, self._set(DONE, True, s)]
             if isinstance(s, (ast.Break, ast.Continue)):
-                return out + [self._set(next(iter(self._flags({type(s)}, loop))), True, s)]
+                return [*out, self._set(next(iter(self._flags({type(s)}, loop))), True, s)]
             jumps = _escaping(s)
             if isinstance(s, ast.If):
                 body, orelse = s.body, s.orelse
@@ -130,12 +151,12 @@ class JumpLowering:
                 return out
         return out
 
-    def _if(self, s, body, orelse, loop):
+    def _if(self, s: ast.If, body: list[ast.stmt], orelse: list[ast.stmt], loop: str | None) -> ast.If:
         return ast.copy_location(
             ast.If(s.test, self._block(body, loop) or [ast.copy_location(ast.Pass(), s)], self._block(orelse, loop)), s
         )
 
-    def _loop(self, s, outer):
+    def _loop(self, s: ast.For | ast.While, outer: str | None) -> list[ast.stmt]:
         self.count += 1
         loop = f"__t_loop{self.count}"
         kinds = set().union(*(_escaping(t) for t in s.body), set())
@@ -143,7 +164,8 @@ class JumpLowering:
         body = self._block(s.body, loop)
         if loop + "_continue" in self.tested:
             body.insert(0, self._set(loop + "_continue", False, s))
-        out = []
+        out: list[ast.stmt] = []
+        node: ast.For | ast.While
         if ast.Break in kinds:
             out.append(self._set(loop + "_break", False, s))
             self.tested.add(loop + "_break")
@@ -154,7 +176,7 @@ class JumpLowering:
         else:
             node = ast.While(s.test, body, [])
             self.tested.update(stops)
-        node.stops = sorted(stops)
+        mark(node, "stops", sorted(stops))
         out.append(ast.copy_location(node, s))
         if s.orelse:
             orelse = self._block(s.orelse, outer)
@@ -164,10 +186,10 @@ class JumpLowering:
             ast.fix_missing_locations(out[-1])
         return out
 
-    def _drop_unused(self, block):
-        out = []
+    def _drop_unused(self, block: list[ast.stmt]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
         for s in block:
-            if getattr(s, "is_flag", False) and s.targets[0].id not in self.tested:
+            if mark_of(s, "is_flag") not in (None, *self.tested):
                 continue
             for field in ("body", "orelse"):
                 if isinstance(s, (ast.If, ast.For, ast.While, ast.With)) and getattr(s, field, None):

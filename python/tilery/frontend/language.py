@@ -1,16 +1,21 @@
 """The hooks that rewritten code calls, with Python's own meaning as default. A language subclasses `Language` and overrides
 what it means otherwise."""
 
+from __future__ import annotations
+
 import builtins
 import operator
 import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from ..errors import error
 from . import position
-from .regions import Loop, Regions
+from .regions import Getter, Loop, Names, Putter, Regions
 from .structure import Mismatch, Undefined
 
-BINARY = {
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -37,7 +42,7 @@ BINARY = {
 }
 
 
-def _usage(function):
+def _usage(function: Callable[..., Any]) -> str:
     import inspect
 
     signature = inspect.signature(function)
@@ -45,14 +50,19 @@ def _usage(function):
     return f"its parameters: {function.__name__}{signature.replace(parameters=plain, return_annotation=signature.empty)}"
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
 class Range:
     """`range(...)` with a run-time bound, as a value of the language that may be named before it is looped over."""
 
-    def __init__(self, lo, hi=None, step=1, **attributes):
-        self.lo, self.hi = (0, lo) if hi is None else (lo, hi)
+    def __init__(self, lo: Any, hi: Any = None, step: Any = 1, **attributes: Any) -> None:
+        self.lo: Any = 0 if hi is None else lo
+        self.hi = lo if hi is None else hi
         self.step, self.attributes = step, attributes
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         """In a comprehension, or wherever else a host sequence is needed: the bounds must be host ints."""
         bounds = (self.lo, self.hi, self.step)
         if not all(isinstance(b, int) for b in bounds):
@@ -61,10 +71,10 @@ class Range:
 
 
 class Language(Regions):
-    def __init__(self, builder):
+    def __init__(self, builder: Any) -> None:
         super().__init__(builder)
         # Callees with a meaning of their own, by identity. A language adds its own.
-        self.callees = {
+        self.callees: dict[Any, Callable[..., Any]] = {
             builtins.range: self.call_range,
             builtins.min: self.call_min,
             builtins.max: self.call_max,
@@ -79,109 +89,112 @@ class Language(Regions):
         }
 
     # -- what a language tells (see also regions.py) -----------------------------------------------------------------
-    def host(self, value):
-        """A compile-time wrapper's plain value; other values as they are."""
-        return value
-
-    def condition(self, value):
-        """A run-time condition as the builder wants it, or an error (a tile is no condition)."""
-        return value
-
-    def logical_not(self, value):
+    def logical_not(self, value: Any) -> Any:
         raise NotImplementedError
 
-    def logical_and(self, a, b):
+    def logical_and(self, a: Any, b: Any) -> Any:
         raise NotImplementedError
 
-    def logical_or(self, a, b):
+    def logical_or(self, a: Any, b: Any) -> Any:
         raise NotImplementedError
 
-    def helper(self, callee, args, kwargs):
+    def helper(self, callee: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> types.FunctionType | None:
         """The function to trace inline when `callee` is called, or None to call it as it is."""
         return callee if isinstance(callee, types.FunctionType) and self.wants_inline(callee, args, kwargs) else None
 
-    def wants_inline(self, function, args, kwargs):
+    def wants_inline(self, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         return False
 
-    def loop_over(self, iterable):
+    def loop_over(self, iterable: Any) -> Loop | None:
         """A Loop for what is to run at run time; None to unroll a host iterable."""
         if isinstance(iterable, Range):
             return Loop(iterable.lo, iterable.hi, iterable.step, iterable.attributes)
         return None
 
     # -- names -------------------------------------------------------------------------------------------------------
-    def undefined(self, name):
+    def undefined(self, name: str) -> Undefined:
         return Undefined(name)
 
-    def load(self, name, value):
+    def load(self, name: str, value: Any) -> Any:
         if isinstance(value, Undefined):
             if value.reason:
                 raise error(NameError, f"{value.reason}, and used in line {self.line()}", hint=value.hint)
             raise error(NameError, f"`{name}` is used before it has a value")
         return value
 
-    def assign(self, name, value, old):
+    def assign(self, name: str, value: Any, old: Any) -> Any:
         """A name is given a value; returns what it holds from now on."""
         return value
 
-    def bind(self, name, value, old):
+    def bind(self, name: str, value: Any, old: Any) -> Any:
         """The target of a `for` or a `with` gets its value."""
         return value
 
-    def annotated(self, name, annotation, value, old):
+    def annotated(self, name: str, annotation: Callable[[], Any], value: Any, old: Any) -> Any:
         """`name: annotation = value`; the annotation is a thunk."""
         return self.assign(name, value, old)
 
-    def declared(self, name, annotation, value):
+    def declared(self, name: str, annotation: Callable[[], Any], value: Any) -> Any:
         """`name: annotation` alone: what the name holds from now on. The annotation is a thunk."""
         return value
 
-    def aug_assign(self, name, op, old, value):
+    def aug_assign(self, name: str, op: str, old: Any, value: Any) -> Any:
         return self.assign(name, self.binary(op, old, value), old)
 
-    def binary(self, op, a, b):
+    def binary(self, op: str, a: Any, b: Any) -> Any:
         return BINARY[op](a, b)
 
-    def unpack(self, value):
+    def unpack(self, value: Any) -> Any:
         if self.is_value(value):
             raise error(TypeError, f"a value of type {self.b.type_of(value)} cannot be unpacked")
         return value
 
     # -- items and attributes ----------------------------------------------------------------------------------------
-    def set_item(self, owner, index, value):
+    def set_item(self, owner: Any, index: Any, value: Any) -> None:
         self.check_change(owner, f"a host {type(owner).__name__}")
         owner[index] = value
 
-    def aug_item(self, owner, index, op, value):
+    def aug_item(self, owner: Any, index: Any, op: str, value: Any) -> None:
         self.set_item(owner, index, self.binary(op, owner[index], value))
 
-    def del_item(self, owner, index):
+    def del_item(self, owner: Any, index: Any) -> None:
         self.check_change(owner, f"a host {type(owner).__name__}")
         del owner[index]
 
-    def set_attr(self, owner, name, value):
+    def set_attr(self, owner: Any, name: str, value: Any) -> None:
         self.check_change(owner, f"attribute `{name}` of a host object")
         setattr(owner, name, value)
 
-    def aug_attr(self, owner, name, op, value):
+    def aug_attr(self, owner: Any, name: str, op: str, value: Any) -> None:
         self.set_attr(owner, name, self.binary(op, getattr(owner, name), value))
 
-    def del_attr(self, owner, name):
+    def del_attr(self, owner: Any, name: str) -> None:
         self.check_change(owner, f"attribute `{name}` of a host object")
         delattr(owner, name)
 
-    def value_of(self, owner):
+    def value_of(self, owner: Any) -> Any:
         """The attribute `value` of an object: of a compile-time value it may be that value."""
         return owner.value
 
     # -- control flow ------------------------------------------------------------------------------------------------
-    def if_(self, test, then, other, names, get, put, at_end):
+    def if_(
+        self, test: Any, then: Callable[[], Any], other: Callable[[], Any], names: Names, get: Getter, put: Putter, at_end: bool
+    ) -> Any:
         test = self.host(test)
         if not self.is_value(test):
             return then() if test else other()
         return self.run_if(self.condition(test), then, other, names, get, put, self.line(), at_end)
 
-    def for_(self, iterable, body, names, get, put, stopped, own):
+    def for_(
+        self,
+        iterable: Any,
+        body: Callable[..., Any],
+        names: Names,
+        get: Getter,
+        put: Putter,
+        stopped: Callable[[], Any] | None,
+        own: Names,
+    ) -> Any:
         """own: the names of the loop's variables."""
         loop = self.loop_over(iterable)
         if loop is not None:
@@ -196,13 +209,15 @@ class Language(Regions):
                     break
         return None
 
-    def while_(self, test, body, names, get, put, may_stop):
+    def while_(
+        self, test: Callable[[], Any], body: Callable[..., Any], names: Names, get: Getter, put: Putter, may_stop: bool
+    ) -> None:
         return self.run_while(test, body, names, get, put, may_stop, self.line())
 
-    def with_(self, manager):
+    def with_(self, manager: Any) -> Any:
         return manager
 
-    def none_set(self, *flags):
+    def none_set(self, *flags: Any) -> Any:
         """Is no jump flag set? Flags are host bools until a run-time branch sets one."""
         symbolic = [f for f in flags if self.is_value(f)]
         if any(not self.is_value(f) and f for f in flags):
@@ -214,10 +229,10 @@ class Language(Regions):
             value = self.logical_or(value, other)
         return self.logical_not(value)
 
-    def return_(self, value):
+    def return_(self, value: Any) -> Any:
         return value
 
-    def returned(self, value):
+    def returned(self, value: Any) -> Any:
         """The function's result, on its way out."""
         if isinstance(value, Undefined):
             if value.reason:
@@ -225,7 +240,7 @@ class Language(Regions):
             return None
         return value
 
-    def raising(self):
+    def raising(self) -> None:
         if self.regions:
             region = self.regions[-1]
             raise error(
@@ -234,7 +249,7 @@ class Language(Regions):
                 hint="exceptions are raised at compile time only; use a compile-time condition",
             )
 
-    def assert_(self, test, message):
+    def assert_(self, test: Any, message: Callable[[], Any] | None) -> Any:
         test = self.host(test)
         if self.is_value(test):
             return self.run_time_assert(test, str(message()) if message else "")
@@ -242,11 +257,11 @@ class Language(Regions):
             raise error(AssertionError, str(message()) if message else "assertion failed at compile time")
         return None
 
-    def run_time_assert(self, condition, message):
+    def run_time_assert(self, condition: Any, message: str) -> Any:
         raise error(TypeError, "this language has no run-time `assert`")
 
     # -- expressions -------------------------------------------------------------------------------------------------
-    def and_(self, *operands):
+    def and_(self, *operands: Callable[[], Any]) -> Any:
         value = operands[0]()
         for operand in operands[1:]:
             if not self.is_value(self.host(value)):
@@ -262,7 +277,7 @@ class Language(Regions):
                 value = self.logical_and(value, other)
         return value
 
-    def or_(self, *operands):
+    def or_(self, *operands: Callable[[], Any]) -> Any:
         value = operands[0]()
         for operand in operands[1:]:
             if not self.is_value(self.host(value)):
@@ -278,32 +293,32 @@ class Language(Regions):
                 value = self.logical_or(value, other)
         return value
 
-    def not_(self, value):
+    def not_(self, value: Any) -> Any:
         plain = self.host(value)
         return self.logical_not(plain) if self.is_value(plain) else not plain
 
-    def compare(self, operators, first, *thunks):
+    def compare(self, operators: Sequence[str], first: Any, *thunks: Callable[[], Any]) -> Any:
         """`a < b <= c`: every operand once, from left to right."""
         left, result = first, None
         for op, thunk in zip(operators, thunks):
             right = thunk()
             one = BINARY[op](left, right)
-            result = one if result is None else self.and_(lambda r=result: r, lambda o=one: o)
+            result = one if result is None else self.and_(partial(_same, result), partial(_same, one))
             if not self.is_value(self.host(result)) and not self.host(result):
                 return result
             left = right
         return result
 
-    def if_exp(self, test, then, other):
+    def if_exp(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         test = self.host(test)
         if not self.is_value(test):
             return then() if test else other()
         cell = [Undefined("the conditional expression")]
 
-        def put(values):
+        def put(values: Sequence[Any]) -> None:
             cell[:] = values
 
-        def run(branch):
+        def run(branch: Callable[[], Any]) -> None:
             cell[0] = branch()
 
         self.run_if(
@@ -318,7 +333,7 @@ class Language(Regions):
         return self.load("the conditional expression", cell[0])
 
     # -- calls -------------------------------------------------------------------------------------------------------
-    def call(self, callee, /, *args, **kwargs):
+    def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:
         try:
             own = self.callees.get(callee)
         except TypeError:
@@ -344,18 +359,20 @@ class Language(Regions):
             raise
         return self.made(result) if isinstance(callee, type) and self.regions else result
 
-    def call_range(self, *args):
+    def call_range(self, *args: Any) -> range | Range:
         if any(self.is_value(self.host(a)) for a in args):
             return Range(*(self.host(a) for a in args))
         return range(*(self.host(a) for a in args))
 
-    def call_min(self, *args, **kwargs):
+    def call_min(self, *args: Any, **kwargs: Any) -> Any:
         return self._extremum(builtins.min, self.minimum, args, kwargs)
 
-    def call_max(self, *args, **kwargs):
+    def call_max(self, *args: Any, **kwargs: Any) -> Any:
         return self._extremum(builtins.max, self.maximum, args, kwargs)
 
-    def _extremum(self, host, symbolic, args, kwargs):
+    def _extremum(
+        self, host: Callable[..., Any], symbolic: Callable[[Any, Any], Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         items = list(args[0]) if len(args) == 1 and not self.is_value(args[0]) else list(args)
         if not any(self.is_value(self.host(i)) for i in items):
             return host(*args, **kwargs)
@@ -364,29 +381,29 @@ class Language(Regions):
             value = symbolic(value, item)
         return value
 
-    def minimum(self, a, b):
+    def minimum(self, a: Any, b: Any) -> Any:
         raise NotImplementedError
 
-    def maximum(self, a, b):
+    def maximum(self, a: Any, b: Any) -> Any:
         raise NotImplementedError
 
-    def call_print(self, *args, **kwargs):
+    def call_print(self, *args: Any, **kwargs: Any) -> Any:
         if not self.dry:
             print(*args, **kwargs)
 
-    def call_isinstance(self, value, kind):
+    def call_isinstance(self, value: Any, kind: Any) -> bool:
         return isinstance(value, kind)
 
-    def call_len(self, value):
+    def call_len(self, value: Any) -> int:
         return len(value)
 
-    def call_int(self, value=0, *args):
+    def call_int(self, value: Any = 0, *args: Any) -> Any:
         return int(value, *args)
 
-    def call_float(self, value=0.0):
+    def call_float(self, value: Any = 0.0) -> Any:
         return float(value)
 
-    def call_bool(self, value=False):
+    def call_bool(self, value: Any = False) -> Any:
         return bool(value)
 
 

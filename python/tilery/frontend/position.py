@@ -1,17 +1,23 @@
 """Where the user's program is: read from the Python stack, since rewritten code keeps the lines and columns of its source."""
 
+from __future__ import annotations
+
 import sys
+import types
+from collections.abc import Iterable
+
+from ..errors import Place
 
 
 class Info:
     """What a code object made by the rewriter stands for. A part is a branch or loop body: it runs on top of its function's
     own frame."""
 
-    def __init__(self, function, is_part, code):
+    def __init__(self, function: str, is_part: bool, code: types.CodeType) -> None:
         self.function, self.file, self.is_part, self.code = function, code.co_filename, is_part, code
-        self.points = None  # (line, column) of each instruction
+        self.points: list[tuple[int, int]] | None = None  # (line, column) of each instruction
 
-    def point(self, lasti):
+    def point(self, lasti: int) -> tuple[int, int]:
         if self.points is None:
             self.points = [
                 (line or self.code.co_firstlineno, (column or 0) + 1) for line, _, column, _ in self.code.co_positions()
@@ -19,10 +25,10 @@ class Info:
         return self.points[lasti // 2]
 
 
-CODES = {}  # id(code) -> Info; the Info keeps the code object alive
+CODES: dict[int, Info] = {}  # id(code) -> Info; the Info keeps the code object alive
 
 
-def register(code, function, is_part=False):
+def register(code: types.CodeType, function: str, is_part: bool = False) -> None:
     CODES[id(code)] = Info(function, is_part, code)
     for constant in code.co_consts:
         if hasattr(constant, "co_code"):
@@ -31,9 +37,10 @@ def register(code, function, is_part=False):
             register(constant, inner if named else function, not named)
 
 
-def _chain(frames):
+def _chain(frames: Iterable[tuple[types.CodeType, int]]) -> list[Place]:
     """frames: (code, lasti), innermost first."""
-    chain, inside = [], None
+    chain: list[Place] = []
+    inside = None
     for code, lasti in frames:
         info = CODES.get(id(code))
         if info is None:
@@ -44,16 +51,17 @@ def _chain(frames):
     return chain
 
 
-def current():
+def current() -> list[Place]:
     """The call chain of the running program: [(file, line, column, function)], innermost first; empty outside a trace."""
-    frame, frames = sys._getframe(1), []
+    frame: types.FrameType | None = sys._getframe(1)
+    frames = []
     while frame is not None:
         frames.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
     return _chain(frames)
 
 
-def of_exception(exception):
+def of_exception(exception: BaseException) -> list[Place]:
     """The same for the place where an exception passed through the program."""
     frames, traceback = [], exception.__traceback__
     while traceback is not None:

@@ -4,19 +4,36 @@ A loop body is traced twice: dry, into a scratch that is thrown away, to find th
 carried.
 Inside a dry trace one pass is enough, so nested loops cost their depth, not two to its power."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..errors import error
 from .jumps import DONE, RESULT
-from .structure import Leaf, Mismatch, Undefined, children, fill, is_number, leaves_of, map_leaves, pair
+from .structure import Leaf, Mismatch, Number, Undefined, children, fill, is_number, leaves_of, map_leaves, pair
 from .trace import Region, Trace
 
 _HOST_LOOP_LIMIT = 100_000
+Names = tuple[str, ...]
+Getter = Callable[[], Sequence[Any]]
+Putter = Callable[[Sequence[Any]], object]
 
 
-def _key(number):
+def _key(number: Number) -> tuple[type, str]:
     return type(number), repr(number)
+
+
+def _mirrored(item: Callable[[Any], Any] | None, first: Any, size: Any) -> Callable[[Any], Any]:
+    """The variable of a loop that goes down by `size`, of a counter that goes up by 1."""
+
+    def at(count: Any) -> Any:
+        value = first - count * size
+        return item(value) if item else value
+
+    return at
 
 
 @dataclass
@@ -24,32 +41,40 @@ class Loop:
     """A run-time range; bounds are values or ints. `attributes` are hints, `item` makes the loop variable's value of the
     counter."""
 
-    lo: object
-    hi: object
-    step: object
-    attributes: dict = field(default_factory=dict)
-    item: object = None
+    lo: Any
+    hi: Any
+    step: Any
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    item: Callable[[Any], Any] | None = None
 
 
 class Regions(Trace):
     # -- what a language tells ---------------------------------------------------------------------------------------
-    def is_value(self, value):
+    def host(self, value: Any) -> Any:
+        """A compile-time wrapper's plain value; other values as they are."""
+        return value
+
+    def condition(self, value: Any) -> Any:
+        """A run-time condition as the builder wants it, or an error (a tile is no condition)."""
+        return value
+
+    def is_value(self, value: Any) -> bool:
         """Is this a symbolic (run-time) value?"""
         raise NotImplementedError
 
-    def to_value(self, number, like=None):
+    def to_value(self, number: Number, like: Any = None) -> Any:
         """A host number as a value; of the type of `like` (a type as `b.type_of` gives it) if that is given."""
         raise NotImplementedError
 
-    def takes(self, type_, number):
+    def takes(self, type_: Any, number: Number) -> bool:
         """May a host number become a value of this type when a branch or an iteration merges the two?"""
         raise NotImplementedError
 
-    def cells(self):
+    def cells(self) -> Iterable[Any]:
         """Run-time variables that are not local names: objects with a `name` and a `value` that regions must carry too."""
         return ()
 
-    def carried_type(self, name, before, after_type):
+    def carried_type(self, name: str, before: Any, after_type: Any) -> Any:
         """A loop changes a variable's type: returns `before` converted to `after_type`, or raises."""
         raise error(
             TypeError,
@@ -59,7 +84,7 @@ class Regions(Trace):
 
     # -- helpers -----------------------------------------------------------------------------------------------------
     @contextmanager
-    def region(self, kind, line):
+    def region(self, kind: str, line: int) -> Iterator[None]:
         self.regions.append(Region(kind, line))
         try:
             yield
@@ -67,34 +92,44 @@ class Regions(Trace):
             self.regions.pop()
 
     @contextmanager
-    def scratch(self):
+    def scratch(self) -> Iterator[None]:
         self.b.scratch_begin()
         self.dry += 1
         yield  # after an error the whole trace is given up, so nothing is undone
         self.dry -= 1
         self.b.scratch_discard()
 
-    def state(self, names, get, put):
+    def state(self, names: Names, get: Getter, put: Putter) -> tuple[Names, Getter, Putter]:
         """Names and cells as one list."""
         cells = list(self.cells())
         if not cells:
             return names, lambda: list(get()), put
 
-        def get_all():
+        def get_all() -> list[Any]:
             return [*get(), *(c.value for c in cells)]
 
-        def put_all(values):
+        def put_all(values: Sequence[Any]) -> None:
             put(values[: len(names)])
             for cell, value in zip(cells, values[len(names) :]):
                 cell.value = value
 
         return (*names, *(c.name for c in cells)), get_all, put_all
 
-    def is_flag(self, name):
+    def is_flag(self, name: str) -> bool:
         return name == DONE or name.endswith(("_break", "_continue")) and name.startswith("__t_loop")
 
     # -- if ----------------------------------------------------------------------------------------------------------
-    def run_if(self, condition, then, other, names, get, put, line, at_end=False):
+    def run_if(
+        self,
+        condition: Any,
+        then: Callable[[], Any],
+        other: Callable[[], Any],
+        names: Names,
+        get: Getter,
+        put: Putter,
+        line: int,
+        at_end: bool = False,
+    ) -> None:
         """`at_end`: nothing of the function runs after it, so only the result is merged."""
         count = len(names)
         names, get, put = self.state(names, get, put)
@@ -113,7 +148,8 @@ class Regions(Trace):
             other()
         after_else = get()
         left, right = self._leaves(names, before, after_then), self._leaves(names, before, after_else)
-        leaves, plans = [], []
+        leaves: list[tuple[Any, Any]] = []
+        plans = []
         for name, old, a, b in zip(names, before, after_then, after_else):
             plans.append(
                 old
@@ -126,12 +162,14 @@ class Regions(Trace):
         )
         put([fill(plan, results) for plan in plans])
 
-    def _leaves(self, names, before, after):
+    def _leaves(self, names: Names, before: Sequence[Any], after: Sequence[Any]) -> str | None:
         """How a branch always leaves: "return", "jump" (`break`, `continue`), or None if it may go on."""
         set_here = {n for n, old, new in zip(names, before, after) if self.is_flag(n) and new is True and old is not True}
         return "return" if DONE in set_here else "jump" if set_here else None
 
-    def _merge(self, name, old, a, b, left, right, leaves, line):
+    def _merge(
+        self, name: str, old: Any, a: Any, b: Any, left: str | None, right: str | None, leaves: list[tuple[Any, Any]], line: int
+    ) -> Any:
         """The plan of a name after an `if`. left and right: how each branch leaves, if it does: "return", "jump" or None."""
         if a is b:
             return a
@@ -157,7 +195,7 @@ class Regions(Trace):
                 return self._against_nothing(b if left == "return" else a, left == "return", leaves)
             return Undefined(name, self._difference(name, a, b, e.args[0], line), line, "give both branches the same type")
 
-    def _difference(self, name, a, b, reason, line):
+    def _difference(self, name: str, a: Any, b: Any, reason: str | None, line: int) -> str:
         if name == RESULT and (a is None or b is None):
             return f"a value is returned in only one branch of the `if` in line {line}"
         what = "the result" if name == RESULT else f"`{name}`"
@@ -166,13 +204,13 @@ class Regions(Trace):
         reason = reason or f"{self.describe(a)} in one branch and {self.describe(b)} in the other"
         return f"{what} is {reason} (`if` in line {line})"
 
-    def _one_type(self, x, y):
+    def _one_type(self, x: Any, y: Any) -> bool:
         if is_number(x) or is_number(y):
             number, other = (x, y) if is_number(x) else (y, x)
             return type(number) is type(other) if is_number(other) else self.takes(self.b.type_of(other), number)
         return self.b.type_of(x) == self.b.type_of(y)
 
-    def describe(self, value):
+    def describe(self, value: Any) -> str:
         return (
             str(self.b.type_of(value))
             if self.is_value(value)
@@ -181,10 +219,10 @@ class Regions(Trace):
             else f"a host {type(value).__name__}"
         )
 
-    def _against_nothing(self, value, first, leaves):
+    def _against_nothing(self, value: Any, first: bool, leaves: list[tuple[Any, Any]]) -> Any:
         """Merges a value with "don't care"."""
 
-        def leaf(v):
+        def leaf(v: Any) -> Any:
             if not self.is_value(v):
                 return v
             leaves.append((None, v) if first else (v, None))
@@ -193,7 +231,17 @@ class Regions(Trace):
         return map_leaves(leaf, value)
 
     # -- loops -------------------------------------------------------------------------------------------------------
-    def _dry_run(self, names, before, get, put, body, kind, line, own=()):
+    def _dry_run(
+        self,
+        names: Names,
+        before: Sequence[Any],
+        get: Getter,
+        put: Putter,
+        body: Callable[..., Any],
+        kind: str,
+        line: int,
+        own: Names = (),
+    ) -> tuple[list[Any], list[Any], list[Any], list[bool]]:
         """Traces a body without effect until the set of carried leaves is stable. Returns (before with carried numbers made
         values, plans,
         carried leaves): a plan per name, None for a name that is local to the body. `own`: a loop's own variables, which each
@@ -201,9 +249,10 @@ class Regions(Trace):
         before = list(before)
         local = [isinstance(v, Undefined) and n != RESULT for n, v in zip(names, before)]
         for _ in range(len(names) + 3):
-            origin, fixes = {}, {}
+            origin: dict[int, tuple[Any, Any]] = {}
+            fixes: dict[int, tuple[str, Any, Any]] = {}
 
-            def placeholder(v):
+            def placeholder(v: Any) -> Any:
                 if not self.is_value(v):
                     return v
                 new = self.b.placeholder(v)
@@ -215,7 +264,8 @@ class Regions(Trace):
                 put(start)
                 body()
                 after = get()
-                leaves, plans = [], []
+                leaves: list[tuple[Any, Any]] = []
+                plans: list[Any] = []
                 for i, (name, s, a) in enumerate(zip(names, start, after)):
                     if local[i]:
                         plans.append(None)
@@ -267,8 +317,8 @@ class Regions(Trace):
                     before[i] = self._fix(names[i], before[i], what, list(data))
         raise error(RuntimeError, f"the types of the variables of the `{kind}` in line {line} do not settle")
 
-    def _fix(self, name, value, what, changes):
-        def leaf(v):
+    def _fix(self, name: str, value: Any, what: str, changes: list[tuple[Any, Any]]) -> Any:
+        def leaf(v: Any) -> Any:
             for j, (old, after_type) in enumerate(changes):
                 if what == "numbers" and is_number(v) and type(v) is type(old) and v == old or what == "types" and v is old:
                     del changes[j]
@@ -279,23 +329,25 @@ class Regions(Trace):
 
         return map_leaves(leaf, value)
 
-    def _body_values(self, plans, local, before, names, args, kind, line):
+    def _body_values(
+        self, plans: list[Any], local: list[bool], before: Sequence[Any], names: Names, args: Sequence[Any], kind: str, line: int
+    ) -> list[Any]:
         return [
             Undefined(n, getattr(old, "reason", None), None, getattr(old, "hint", None)) if is_local else fill(p, args)
             for n, p, is_local, old in zip(names, plans, local, before)
         ]
 
-    def _yields(self, plans, local, values, count):
+    def _yields(self, plans: list[Any], local: list[bool], values: Sequence[Any], count: int) -> list[Any]:
         """The carried leaves of the state at the end of the body, in order."""
         out = [None] * count
 
-        def collect(plan, value):
+        def collect(plan: Any, value: Any) -> None:
             if isinstance(plan, Leaf):
                 out[plan.index] = value
                 return
             parts = children(plan)
             if parts is not None and not self.is_value(plan):
-                for p, v in zip(parts, children(value)):
+                for p, v in zip(parts, children(value) or ()):
                     collect(p, v)
 
         for plan, is_local, value in zip(plans, local, values):
@@ -303,7 +355,17 @@ class Regions(Trace):
                 collect(plan, value)
         return out
 
-    def _finish(self, names, plans, local, before, results, put, kind, line):
+    def _finish(
+        self,
+        names: Names,
+        plans: list[Any],
+        local: list[bool],
+        before: Sequence[Any],
+        results: Sequence[Any],
+        put: Putter,
+        kind: str,
+        line: int,
+    ) -> None:
         out = []
         for name, plan, is_local, old in zip(names, plans, local, before):
             if is_local:
@@ -316,19 +378,21 @@ class Regions(Trace):
                 out.append(fill(plan, results))
         put(out)
 
-    def run_for(self, loop, body, names, get, put, line, own=()):
+    def run_for(
+        self, loop: Loop, body: Callable[..., Any], names: Names, get: Getter, put: Putter, line: int, own: Names = ()
+    ) -> None:
         names, get, put = self.state(names, get, put)
         lo, hi, step, item = loop.lo, loop.hi, loop.step, loop.item
         if is_number(step) and step < 0:  # mirrored: the counter goes up
             first, size = lo, -step
             count = (lo - hi + (size - 1)) // size
             lo, hi, step = 0, count, 1
-            item = (lambda i, inner=item: inner(first - i * size)) if item else (lambda i: first - i * size)
+            item = _mirrored(item, first, size)
 
-        def run(i):
+        def run(i: Any) -> None:
             body(item(i) if item else i)
 
-        def dry():
+        def dry() -> None:
             i, _ = self.b.for_begin(lo, hi, step, [], loop.attributes)
             run(i)
             self.b.for_end([])
@@ -345,10 +409,12 @@ class Regions(Trace):
             results = self.b.for_end([self._as_carried(y, c) for y, c in zip(yields, carried)])
         self._finish(names, plans, local, before, results, put, "for", line)
 
-    def _as_carried(self, value, like):
+    def _as_carried(self, value: Any, like: Any) -> Any:
         return self.to_value(value, self.b.type_of(like)) if is_number(value) else value
 
-    def run_while(self, test, body, names, get, put, may_stop, line):
+    def run_while(
+        self, test: Any, body: Callable[..., Any], names: Names, get: Getter, put: Putter, may_stop: bool, line: int
+    ) -> None:
         plain_names, plain_get, plain_put = names, get, put
         names, get, put = self.state(names, get, put)
         for _ in range(_HOST_LOOP_LIMIT):
@@ -369,10 +435,10 @@ class Regions(Trace):
             RuntimeError, f"the `while` in line {line} does not end at compile time", hint="its condition never becomes false"
         )
 
-    def _run_while(self, test, body, names, get, put, line):
+    def _run_while(self, test: Any, body: Callable[..., Any], names: Names, get: Getter, put: Putter, line: int) -> None:
         names, get, put = self.state(names, get, put)
 
-        def dry():
+        def dry() -> None:
             self.b.while_begin([])
             self.b.while_body(self._condition(test()))
             body()
@@ -392,6 +458,6 @@ class Regions(Trace):
             results = self.b.while_end([self._as_carried(y, c) for y, c in zip(yields, carried)])
         self._finish(names, plans, local, before, results, put, "while", line)
 
-    def _condition(self, value):
+    def _condition(self, value: Any) -> Any:
         value = self.host(value)
         return self.condition(value if self.is_value(value) else self.to_value(bool(value)))

@@ -5,18 +5,25 @@ getter and a
 setter of the names the region may assign, so that the trace can run a branch, take its values, put the old ones back and run
 the other."""
 
+from __future__ import annotations
+
 import ast
 import types
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
 
 from ..errors import error
 from . import position
-from .jumps import RESULT, Guard, JumpLowering
-from .names import assigned, bound_in_comprehension, parameters
+from .jumps import RESULT, Guard, JumpLowering, mark, mark_of
+from .names import Comprehension, assigned, bound_in_comprehension, parameters
 from .source import tree_of
 
 HOOKS = "__t_hooks__"
-_REFUSED = {
+Prepare = Callable[[ast.FunctionDef], ast.FunctionDef]
+Node = TypeVar("Node", bound=ast.AST)
+Placed = ast.stmt | ast.expr
+_REFUSED: dict[type[ast.AST], str] = {
     ast.Try: "`try`",
     ast.AsyncFunctionDef: "`async def`",
     ast.AsyncFor: "`async for`",
@@ -30,7 +37,7 @@ _REFUSED = {
 }
 if hasattr(ast, "TryStar"):
     _REFUSED[ast.TryStar] = "`try`"
-_OPERATORS = {
+_OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",
     ast.Sub: "-",
     ast.Mult: "*",
@@ -63,7 +70,7 @@ class Rewritten:
 
     code: types.CodeType
 
-    def bind(self, function, hooks):
+    def bind(self, function: types.FunctionType, hooks: Any) -> types.FunctionType:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         cells[HOOKS] = types.CellType(hooks)
         closure = tuple(cells[name] for name in self.code.co_freevars)
@@ -72,10 +79,10 @@ class Rewritten:
         return bound
 
 
-_cache = {}  # (code object, preparation) -> Rewritten
+_cache: dict[tuple[types.CodeType, str, Prepare | None], Rewritten] = {}  # (code object, preparation) -> Rewritten
 
 
-def rewrite(function, prepare=None):
+def rewrite(function: types.FunctionType, prepare: Prepare | None = None) -> Rewritten:
     """Rewrites a function once; later calls return the same code. `prepare` changes the function's tree before, as a language
     needs it."""
     key = function.__code__, function.__code__.co_filename, prepare
@@ -85,7 +92,7 @@ def rewrite(function, prepare=None):
     return found
 
 
-def _rewrite(function, prepare):
+def _rewrite(function: types.FunctionType, prepare: Prepare | None) -> Rewritten:
     definition = tree_of(function)
     if prepare is not None:
         definition = prepare(definition)
@@ -114,10 +121,10 @@ def _rewrite(function, prepare):
     return Rewritten(code)
 
 
-def _place(new, old):
+def _place(new: Node, old: Placed) -> Node:
     """Gives a new node, and the new ones below it, the place of an old one."""
     place = old.lineno, old.col_offset, old.end_lineno, old.end_col_offset
-    pending = [new]
+    pending: list[Any] = [new]
     while pending:
         node = pending.pop()
         if node._attributes:
@@ -128,10 +135,15 @@ def _place(new, old):
     return new
 
 
+def _constant(words: Sequence[str]) -> ast.Constant:
+    value: Any = tuple(words)  # which ast's stubs do not know as a constant
+    return ast.Constant(value)
+
+
 class _Function(ast.NodeTransformer):
     """Rewrites one function definition (and, through new instances, those nested in it)."""
 
-    def __init__(self, definition, file, outer_names):
+    def __init__(self, definition: ast.FunctionDef, file: str, outer_names: set[str]) -> None:
         self.node, self.file = definition, file
         self.parameters = parameters(definition.args)
         self.body = JumpLowering().function(list(definition.body))
@@ -140,10 +152,10 @@ class _Function(ast.NodeTransformer):
         self.outer = outer_names  # names of the rewritten functions around this one
         self.locals = [n for n in names if n not in inherited]
         self.inherited = sorted(inherited)
-        self.shadowed = []
+        self.shadowed: list[str] = []
         self.count = 0
 
-    def refused(self, node):
+    def refused(self, node: Any) -> NoReturn:
         raise error(
             SyntaxError,
             f"{_REFUSED[type(node)]} is not supported in a kernel",
@@ -151,9 +163,9 @@ class _Function(ast.NodeTransformer):
             chain=[(self.file, node.lineno, node.col_offset + 1, self.node.name)],
         )
 
-    def definition(self):
-        body, node = [], self.node
-        statements = self.body
+    def definition(self) -> ast.FunctionDef:
+        body: list[ast.stmt] = []
+        node, statements = self.node, self.body
         if statements and isinstance(statements[0], ast.Expr) and isinstance(statements[0].value, ast.Constant):
             body.append(statements[0])
             statements = statements[1:]
@@ -165,26 +177,26 @@ class _Function(ast.NodeTransformer):
                 each = ast.Call(value.func, [ast.Constant(name)], [])
                 body.append(self.at(ast.Assign([ast.Name(name, ast.Store())], each), start))
         declared = [s for s in statements if isinstance(s, ast.Nonlocal)]
-        body = declared + body + self.block([s for s in statements if not isinstance(s, ast.Nonlocal)], tail=True)
+        body = [*declared, *body] + self.block([s for s in statements if not isinstance(s, ast.Nonlocal)], tail=True)
         if RESULT in self.locals:
             body.append(self.at(ast.Return(self.hook("returned", [ast.Name(RESULT, ast.Load())], start)), statements[-1]))
         new = ast.FunctionDef(node.name, node.args, body or [ast.Pass()], node.decorator_list, node.returns, node.type_comment)
         return self.at(new, node)
 
     # -- pieces ------------------------------------------------------------------------------------------------------
-    def at(self, new, old):
+    def at(self, new: Node, old: Placed) -> Node:
         return _place(new, old)
 
-    def hook(self, name, arguments, at, keywords=()):
+    def hook(self, name: str, arguments: Sequence[ast.expr], at: Placed, keywords: Sequence[ast.keyword] = ()) -> ast.Call:
         function = ast.Attribute(ast.Name(HOOKS, ast.Load()), name, ast.Load())
         return self.at(ast.Call(function, list(arguments), list(keywords)), at)
 
-    def thunk(self, expression):
+    def thunk(self, expression: ast.expr) -> ast.Lambda:
         empty = ast.arguments([], [], None, [], [], None, [])
         return self.at(ast.Lambda(empty, expression), expression)
 
-    def block(self, statements, tail=False):
-        out = []
+    def block(self, statements: Sequence[ast.stmt], tail: bool = False) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
         for index, statement in enumerate(statements):
             last = tail and index == len(statements) - 1
             if isinstance(statement, (ast.If, ast.With)):
@@ -194,7 +206,15 @@ class _Function(ast.NodeTransformer):
             out += new if isinstance(new, list) else [new]
         return out or [ast.Pass()]
 
-    def part(self, kind, body, names, at, argument=None, tail=False):
+    def part(
+        self,
+        kind: str,
+        body: Sequence[ast.stmt],
+        names: Sequence[str],
+        at: Placed,
+        argument: str | None = None,
+        tail: bool = False,
+    ) -> tuple[str, ast.FunctionDef]:
         """A nested function that runs a body on the function's names."""
         self.count += 1
         name = f"__t_{kind}_{self.count}"
@@ -206,7 +226,7 @@ class _Function(ast.NodeTransformer):
         arguments = ast.arguments([], [ast.arg(argument)] if argument else [], None, [], [], None, [])
         return name, self.at(ast.FunctionDef(name, arguments, statements, [], None), at)
 
-    def state(self, body, at):
+    def state(self, body: Sequence[ast.stmt], at: Placed) -> tuple[list[str], list[ast.stmt], list[ast.expr]]:
         """(names a region may assign, statements defining its getter and setter, arguments naming them)."""
         names, _ = assigned(body)
         names = [n for n in names if n in self.locals or n in self.parameters or n in self.inherited]
@@ -217,19 +237,21 @@ class _Function(ast.NodeTransformer):
         store = ast.Tuple([ast.Name(n, ast.Store()) for n in names], ast.Store())
         empty = ast.arguments([], [], None, [], [], None, [])
         one = ast.arguments([], [ast.arg("__t_values")], None, [], [], None, [])
-        setter = [ast.Nonlocal(names), ast.Assign([store], ast.Name("__t_values", ast.Load()))] if names else [ast.Pass()]
-        defs = [
+        setter: list[ast.stmt] = [ast.Pass()]
+        if names:
+            setter = [ast.Nonlocal(names), ast.Assign([store], ast.Name("__t_values", ast.Load()))]
+        defs: list[ast.stmt] = [
             self.at(ast.FunctionDef(get, empty, [ast.Return(load)], [], None), at),
             self.at(ast.FunctionDef(put, one, setter, [], None), at),
         ]
-        arguments = [ast.Constant(tuple(names)), ast.Name(get, ast.Load()), ast.Name(put, ast.Load())]
+        arguments: list[ast.expr] = [_constant(names), ast.Name(get, ast.Load()), ast.Name(put, ast.Load())]
         return names, defs, arguments
 
-    def guard(self, flags, at):
+    def guard(self, flags: Sequence[str], at: Placed) -> ast.Call:
         return self.hook("none_set", [ast.Name(f, ast.Load()) for f in flags], at)
 
     # -- statements --------------------------------------------------------------------------------------------------
-    def visit_If(self, node, tail=False):
+    def visit_If(self, node: ast.If, tail: bool = False) -> list[ast.stmt]:
         test = self.guard(node.test.flags, node) if isinstance(node.test, Guard) else self.visit(node.test)
         names, defs, arguments = self.state(node.body + node.orelse, node)
         then, then_def = self.part("then", node.body, names, node, tail=tail)
@@ -241,28 +263,30 @@ class _Function(ast.NodeTransformer):
         )
         return [*defs, then_def, other_def, self.at(ast.Expr(call), node)]
 
-    def visit_For(self, node):
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
         iterable = self.visit(node.iter)
         target = ast.Assign([node.target], ast.Name("__t_item", ast.Load()))
-        target.hook = "bind"
+        mark(target, "hook", "bind")
         body = [self.at(target, node.target)] + node.body
         names, defs, arguments = self.state(body, node)
         run, run_def = self.part("for", body, names, node, argument="__t_item")
-        stops = [self.thunk(self.guard(node.stops, node))] if node.stops else [ast.Constant(None)]
-        own = ast.Constant(tuple(assigned([target])[0]))
-        call = self.hook("for_", [iterable, ast.Name(run, ast.Load()), *arguments, *stops, own], node.iter)
+        flags = mark_of(node, "stops")
+        stops = self.thunk(self.guard(flags, node)) if flags else ast.Constant(None)
+        own = _constant(assigned([target])[0])
+        call = self.hook("for_", [iterable, ast.Name(run, ast.Load()), *arguments, stops, own], node.iter)
         return [*defs, run_def, self.at(ast.Expr(call), node)]
 
-    def visit_While(self, node):
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
         names, defs, arguments = self.state(node.body, node)
         run, run_def = self.part("while", node.body, names, node)
         test = self.thunk(self.visit(node.test))
-        if node.stops:
-            test = self.thunk(self.hook("and_", [self.thunk(self.guard(node.stops, node.test)), test], node.test))
-        call = self.hook("while_", [test, ast.Name(run, ast.Load()), *arguments, ast.Constant(bool(node.stops))], node.test)
+        flags = mark_of(node, "stops")
+        if flags:
+            test = self.thunk(self.hook("and_", [self.thunk(self.guard(flags, node.test)), test], node.test))
+        call = self.hook("while_", [test, ast.Name(run, ast.Load()), *arguments, ast.Constant(bool(flags))], node.test)
         return [*defs, run_def, self.at(ast.Expr(call), node)]
 
-    def visit_With(self, node, tail=False):
+    def visit_With(self, node: ast.With, tail: bool = False) -> ast.With:
         items, before = [], []
         for item in node.items:
             manager = self.hook("with_", [self.visit(item.context_expr)], item.context_expr)
@@ -274,23 +298,23 @@ class _Function(ast.NodeTransformer):
             items.append(ast.withitem(manager, target))
         return self.at(ast.With(items, before + self.block(node.body, tail)), node)
 
-    def visit_Assign(self, node):
-        if getattr(node, "is_flag", False):
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
+        if mark_of(node, "is_flag"):
             return node
-        if getattr(node, "is_return", False):
+        if mark_of(node, "is_return"):
             name = node.targets[0]
             return self.at(ast.Assign([name], self.hook("return_", [self.visit(node.value)], node)), node)
         value = self.visit(node.value)
         if len(node.targets) == 1:
-            return self.store(node.targets[0], value, node, getattr(node, "hook", "assign"))
+            return self.store(node.targets[0], value, node, mark_of(node, "hook", "assign"))
         self.count += 1
         temporary = f"__t_value_{self.count}"
-        out = [self.at(ast.Assign([ast.Name(temporary, ast.Store())], value), node)]
+        out: list[ast.stmt] = [self.at(ast.Assign([ast.Name(temporary, ast.Store())], value), node)]
         for target in node.targets:
             out += self.store(target, ast.Name(temporary, ast.Load()), node)
         return out
 
-    def store(self, target, value, at, name="assign"):
+    def store(self, target: ast.expr, value: ast.expr, at: Placed, name: str = "assign") -> list[ast.stmt]:
         """Statements that assign `value` (an expression already rewritten) to a target."""
         if isinstance(target, ast.Name):
             new = self.hook(name, [ast.Constant(target.id), value, ast.Name(target.id, ast.Load())], at)
@@ -302,18 +326,20 @@ class _Function(ast.NodeTransformer):
             arguments = [self.visit(target.value), ast.Constant(target.attr), value]
             return [self.at(ast.Expr(self.hook("set_attr", arguments, target)), at)]
         # A sequence: Python unpacks it into temporaries, which are stored one by one.
-        temporaries, out = [], []
+        assert isinstance(target, (ast.Tuple, ast.List))
+        temporaries: list[ast.expr] = []
+        out: list[ast.stmt] = []
         for element in target.elts:
             self.count += 1
             temporary = f"__t_value_{self.count}"
-            starred = isinstance(element, ast.Starred)
             place = ast.Name(temporary, ast.Store())
-            temporaries.append(ast.Starred(place, ast.Store()) if starred else place)
-            out += self.store(element.value if starred else element, ast.Name(temporary, ast.Load()), at, name)
+            temporaries.append(ast.Starred(place, ast.Store()) if isinstance(element, ast.Starred) else place)
+            inner = element.value if isinstance(element, ast.Starred) else element
+            out += self.store(inner, ast.Name(temporary, ast.Load()), at, name)
         unpack = ast.Assign([ast.Tuple(temporaries, ast.Store())], self.hook("unpack", [value], at))
         return [self.at(unpack, at), *out]
 
-    def visit_AnnAssign(self, node):
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | list[ast.stmt]:
         if not isinstance(node.target, ast.Name):
             return self.at(ast.Pass(), node) if node.value is None else self.store(node.target, self.visit(node.value), node)
         if node.value is None:
@@ -328,7 +354,7 @@ class _Function(ast.NodeTransformer):
         ]
         return self.at(ast.Assign([ast.Name(node.target.id, ast.Store())], self.hook("annotated", arguments, node)), node)
 
-    def visit_AugAssign(self, node):
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         operator, value = ast.Constant(_OPERATORS[type(node.op)]), self.visit(node.value)
         target = node.target
         if isinstance(target, ast.Name):
@@ -342,8 +368,8 @@ class _Function(ast.NodeTransformer):
             ast.Expr(self.hook("aug_attr", [self.visit(target.value), ast.Constant(target.attr), operator, value], node)), node
         )
 
-    def visit_Delete(self, node):
-        out = []
+    def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
         for target in node.targets:
             if isinstance(target, ast.Name):
                 out.append(
@@ -356,48 +382,48 @@ class _Function(ast.NodeTransformer):
                 out.append(
                     self.at(ast.Expr(self.hook("del_item", [self.visit(target.value), self.visit(target.slice)], node)), node)
                 )
-            else:
+            elif isinstance(target, ast.Attribute):
                 out.append(
                     self.at(ast.Expr(self.hook("del_attr", [self.visit(target.value), ast.Constant(target.attr)], node)), node)
                 )
         return out
 
-    def visit_Assert(self, node):
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         message = self.thunk(self.visit(node.msg)) if node.msg else ast.Constant(None)
         return self.at(ast.Expr(self.hook("assert_", [self.visit(node.test), message], node.test)), node)
 
-    def visit_Raise(self, node):
+    def visit_Raise(self, node: ast.Raise) -> list[ast.stmt]:
         new = ast.Raise(node.exc and self.visit(node.exc), node.cause and self.visit(node.cause))
         return [self.at(ast.Expr(self.hook("raising", [], node)), node), self.at(new, node)]
 
-    def visit_FunctionDef(self, node):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         inner = _Function(node, self.file, self.outer | set(self.locals) | set(self.parameters)).definition()
         inner.decorator_list = [self.visit(d) for d in node.decorator_list]
         return inner
 
     # -- expressions -------------------------------------------------------------------------------------------------
-    def load(self, node):
+    def load(self, node: ast.Name) -> ast.Call:
         return self.hook("load", [ast.Constant(node.id), ast.Name(node.id, ast.Load())], node)
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         if not isinstance(node.ctx, ast.Load) or node.id in self.shadowed:
             return node
         if node.id in self.locals or node.id in self.outer and node.id not in self.parameters:
             return self.load(node)
         return node
 
-    def visit_Attribute(self, node):
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
         return self.hook("value_of", [node.value], node) if node.attr == "value" and isinstance(node.ctx, ast.Load) else node
 
-    def visit_Lambda(self, node):
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         names = parameters(node.args)
         self.shadowed += names
         new = self.at(ast.Lambda(node.args, self.visit(node.body)), node)
         del self.shadowed[len(self.shadowed) - len(names) :]
         return new
 
-    def comprehension(self, node):
+    def comprehension(self, node: Comprehension) -> ast.expr:
         names = bound_in_comprehension(node)
         self.shadowed += names
         self.generic_visit(node)
@@ -408,42 +434,43 @@ class _Function(ast.NodeTransformer):
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
 
-    def display(self, node):
+    def display(self, node: ast.List | ast.Dict | ast.Set) -> ast.expr:
         if isinstance(getattr(node, "ctx", None), ast.Store):
             return node
-        return self.hook("made", [self.generic_visit(node)], node)
+        self.generic_visit(node)
+        return self.hook("made", [node], node)
 
     visit_List = visit_Dict = visit_Set = display
 
-    def visit_NamedExpr(self, node):
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.NamedExpr:
         call = self.hook(
             "assign", [ast.Constant(node.target.id), self.visit(node.value), ast.Name(node.target.id, ast.Load())], node
         )
         return self.at(ast.NamedExpr(node.target, call), node)
 
-    def visit_BoolOp(self, node):
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.Call:
         name = "and_" if isinstance(node.op, ast.And) else "or_"
         return self.hook(name, [self.thunk(self.visit(v)) for v in node.values], node)
 
-    def visit_UnaryOp(self, node):
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         operand = self.visit(node.operand)
         if isinstance(node.op, ast.Not):
             return self.hook("not_", [operand], node)
         return self.at(ast.UnaryOp(node.op, operand), node)
 
-    def visit_Compare(self, node):
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
         values = [self.visit(v) for v in [node.left, *node.comparators]]
         if len(node.ops) == 1:
             return self.at(ast.Compare(values[0], node.ops, values[1:]), node)
-        operators = ast.Constant(tuple(_OPERATORS[type(o)] for o in node.ops))
+        operators = _constant([_OPERATORS[type(o)] for o in node.ops])
         return self.hook("compare", [operators, values[0], *(self.thunk(v) for v in values[1:])], node)
 
-    def visit_IfExp(self, node):
+    def visit_IfExp(self, node: ast.IfExp) -> ast.Call:
         return self.hook(
             "if_exp", [self.visit(node.test), self.thunk(self.visit(node.body)), self.thunk(self.visit(node.orelse))], node
         )
 
-    def visit_Call(self, node):
+    def visit_Call(self, node: ast.Call) -> ast.Call:
         if isinstance(node.func, ast.Name) and node.func.id == "super":
             return node
         arguments = [self.visit(a) for a in node.args]

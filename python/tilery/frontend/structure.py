@@ -1,15 +1,21 @@
 """Tuples, lists and dataclasses seen as trees of leaves, so that a name that holds one can be merged and carried."""
 
+from __future__ import annotations
+
 import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, TypeGuard
+
+Number = bool | int | float
 
 
 class Undefined:
     """What a name holds while it has no usable value; `reason` and `place` say why."""
 
-    def __init__(self, name, reason=None, place=None, hint=None):
+    def __init__(self, name: str, reason: str | None = None, place: int | None = None, hint: str | None = None) -> None:
         self.name, self.reason, self.place, self.hint = name, reason, place, hint
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<undefined {self.name}>"
 
 
@@ -17,11 +23,11 @@ class Mismatch(Exception):
     """Two values of a name that cannot become one."""
 
 
-def is_number(value):
+def is_number(value: Any) -> TypeGuard[Number]:
     return isinstance(value, (bool, int, float)) and type(value) in (bool, int, float)
 
 
-def children(value):
+def children(value: Any) -> list[Any] | None:
     """The parts of a container, or None for a leaf."""
     if isinstance(value, (tuple, list)):
         return list(value)
@@ -30,7 +36,7 @@ def children(value):
     return None
 
 
-def with_children(value, parts):
+def with_children(value: Any, parts: Sequence[Any]) -> Any:
     """The same container with other parts."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*parts)
@@ -43,12 +49,12 @@ def with_children(value, parts):
     return new
 
 
-def leaves_of(value):
+def leaves_of(value: Any) -> list[Any]:
     parts = children(value)
     return [value] if parts is None else [leaf for p in parts for leaf in leaves_of(p)]
 
 
-def map_leaves(function, value):
+def map_leaves(function: Callable[[Any], Any], value: Any) -> Any:
     parts = children(value)
     if parts is None:
         return function(value)
@@ -59,11 +65,11 @@ def map_leaves(function, value):
 class Leaf:
     """Place of a leaf in the list of values that a region returns."""
 
-    def __init__(self, index):
+    def __init__(self, index: int) -> None:
         self.index = index
 
 
-def pair(is_value, a, b, leaves):
+def pair(is_value: Callable[[Any], bool], a: Any, b: Any, leaves: list[tuple[Any, Any]]) -> Any:
     """The tree that both values share, with a Leaf where they differ; the differing pairs are appended to `leaves`."""
     if a is b:
         return a
@@ -86,6 +92,6 @@ def pair(is_value, a, b, leaves):
     raise Mismatch(None)
 
 
-def fill(plan, values):
+def fill(plan: Any, values: Sequence[Any]) -> Any:
     """A tree with its Leaf places replaced by values."""
     return map_leaves(lambda x: values[x.index] if isinstance(x, Leaf) else x, plan)

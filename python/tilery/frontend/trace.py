@@ -1,10 +1,17 @@
 """One run of a function with symbolic values: what is being traced, which run-time regions are open."""
 
-from ..errors import Error, error, kind
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..errors import Error, Place, error, kind
 from . import position
 from .rewrite import rewrite
 
-_MUTATORS = {
+_MUTATORS: dict[type, set[str]] = {
     list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
     dict: {"update", "pop", "popitem", "clear", "setdefault"},
     set: {"add", "discard", "remove", "pop", "clear", "update", "difference_update", "intersection_update"},
@@ -14,23 +21,23 @@ _MUTATORS = {
 class Region:
     """A branch or loop body that runs at run time, under a condition or many times."""
 
-    def __init__(self, kind, place):
+    def __init__(self, kind: str, place: int) -> None:
         self.kind, self.place = kind, place
-        self.born = {}  # id -> host object made inside
+        self.born: dict[int, Any] = {}  # id -> host object made inside
 
 
 class Trace:
-    prepare = None  # changes a function's tree before it is rewritten
+    prepare: Callable[[ast.FunctionDef], ast.FunctionDef] | None = None  # changes a function's tree before it is rewritten
 
-    def __init__(self, builder):
+    def __init__(self, builder: Any) -> None:
         self.b = builder
-        self.regions = []
+        self.regions: list[Region] = []
         self.dry = 0  # > 0 while a trace is made only to be thrown away
-        self.active = []  # (function, number of open regions) of the helpers being traced
-        self.functions = {}  # function -> its bound, rewritten form
+        self.active: list[tuple[types.FunctionType, int]] = []  # (function, number of open regions) of the helpers being traced
+        self.functions: dict[types.FunctionType, types.FunctionType] = {}  # function -> its bound, rewritten form
 
     # -- running -----------------------------------------------------------------------------------------------------
-    def run(self, function, args=(), kwargs=None):
+    def run(self, function: types.FunctionType, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         """Traces a function from outside any trace. Every exception of the program comes out as an Error at the user's line."""
         try:
             return self.inline(function, args, kwargs or {})
@@ -48,16 +55,16 @@ class Trace:
                 raise
             raise self.explain(e, chain) from e
 
-    def explain(self, exception, chain):
+    def explain(self, exception: Exception, chain: list[Place]) -> Error:
         """The Error for an exception that Python or a host library raised."""
-        builtin = next(t for t in type(exception).__mro__ if t.__module__ == "builtins")
+        builtin = next(t for t in type(exception).__mro__ if issubclass(t, BaseException) and t.__module__ == "builtins")
         if isinstance(exception, NameError):
             return error(NameError, f"`{exception.name}` is not defined", chain=chain)
         if builtin is Exception or issubclass(builtin, SyntaxError):
             return kind()(f"{type(exception).__name__}: {exception}", chain=chain)
         return error(builtin, str(exception) or type(exception).__name__, chain=chain)
 
-    def inline(self, function, args, kwargs):
+    def inline(self, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Traces a function's body here."""
         for other, regions in self.active:
             if other is function and regions < len(self.regions):
@@ -78,13 +85,13 @@ class Trace:
             self.active.pop()
 
     # -- host objects inside run-time regions ------------------------------------------------------------------------
-    def made(self, value):
+    def made(self, value: Any) -> Any:
         """A list, dict or set was made here: changing it in the same region is fine."""
         if self.regions:
             self.regions[-1].born[id(value)] = value
         return value
 
-    def check_change(self, owner, what):
+    def check_change(self, owner: Any, what: str) -> None:
         if self.regions and id(owner) not in self.regions[-1].born:
             region = self.regions[-1]
             raise error(
@@ -93,12 +100,12 @@ class Trace:
                 hint="the change would happen once, at compile time; use a local name, or make the object inside",
             )
 
-    def check_method(self, function):
+    def check_method(self, function: types.BuiltinMethodType) -> None:
         owner = getattr(function, "__self__", None)
         names = _MUTATORS.get(type(owner))
         if names and function.__name__ in names:
             self.check_change(owner, f"a host {type(owner).__name__} (by `{function.__name__}`)")
 
-    def line(self):
+    def line(self) -> int:
         chain = position.current()
         return chain[0][1] if chain else 0
