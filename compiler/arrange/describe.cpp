@@ -34,6 +34,8 @@ std::string stepText(const View &view) {
 
 std::string describe(const Tensor &tensor) {
   std::string text = std::to_string(tensor.level());
+  if (tensor.source().jagged)
+    text += " jagged " + std::to_string(*tensor.source().jagged);
   for (const View *view = tensor.view().get(); view; view = view->input.get()) {
     text += "; " + stepText(*view) + " @" + std::to_string(view->level) + " ->";
     for (const Shape &level : view->levels)

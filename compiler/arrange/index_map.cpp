@@ -97,14 +97,27 @@ IndexMap mapIndices(const Tensor &tensor, const std::vector<std::vector<Symbol>>
   return map;
 }
 
-TileMap mapTile(const Tensor &tensor, const std::vector<Symbol> &program, const std::vector<Symbol> &user) {
+bool mixesRows(const Tensor &tensor) {
+  if (!tensor.source().jagged || !isRowLength(tensor.rowLength()))
+    return false;
+  std::vector<std::vector<Symbol>> indices;
+  for (const Shape &level : tensor.view()->levels) {
+    indices.emplace_back();
+    for (size_t d = 0; d < level.size(); ++d)
+      indices.back().push_back(Symbol::plain("at_" + std::to_string(indices.size()) + "_" + std::to_string(d)));
+  }
+  return contains(polyOf(mapIndices(tensor, indices).index[0]), tensor.rowLength());
+}
+
+TileMap mapTile(const Tensor &given, const std::vector<Symbol> &program, const std::vector<Symbol> &user) {
+  const Tensor tensor = mixesRows(given) ? given.padded(longest(given.rowLength())) : given;
   const auto &levels = tensor.view()->levels;
   TileMap map;
   std::vector<std::vector<Symbol>> indices{program};
   Ranges ranges;
   for (size_t d = 0; d < program.size(); ++d)
     if (program[d].isName())
-      ranges[program[d].name().text] = {0, levels[0][d] - 1};
+      ranges[program[d].name().text] = {0, longest(levels[0][d]) - 1};
   auto nextUser = user.begin();
   for (size_t l = 1; l < levels.size(); ++l) {
     indices.emplace_back();

@@ -1,4 +1,5 @@
 #include "compiler/arrange/normal_form.h"
+#include "compiler/arrange/view.h"
 #include "tilery/arrange_ir.h"
 #include <algorithm>
 
@@ -135,9 +136,33 @@ TileMap mapOf(Builder &builder, const Argument &argument, const std::vector<Symb
   return mapTile(argument.tensor, argument.program, user);
 }
 
+bool hasLanes(const TileMap &map, const Symbol &expr) {
+  for (const Symbol &name : expr.names())
+    for (const Symbol &lane : map.lanes)
+      if (lane.equals(name))
+        return true;
+  return false;
+}
+
+/// A jagged argument at the row that its tile lies in; from lane to lane different ones where `environment` has lanes.
+Argument atRow(Builder &builder, const Argument &argument, const TileMap &map, Environment &environment) {
+  if (!argument.rows)
+    return argument;
+  Argument result = argument;
+  const Source &source = argument.tensor.source();
+  RowRange row = rowRange(builder, *argument.rows, Emitter(builder, environment).emit(map.index[0]));
+  result.base = builder.binary(BinaryOp::Mul, row.start, argument.strides[*source.jagged]);
+  environment.insert_or_assign(argument.tensor.rowLength().name().text, row.length);
+  if (row.length.shape().empty()) {
+    result.extents[*source.jagged] = row.length;
+    result.root = builder.root(builder.binary(BinaryOp::Add, argument.pointer, *result.base), result.extents, result.strides);
+  }
+  return result;
+}
+
 Value linear(Builder &builder, const Argument &argument, const TileMap &map, const Environment &environment) {
   Emitter emitter(builder, environment);
-  Value offset = builder.constant(Literal(int64_t(0)), DType::I64);
+  Value offset = argument.base.value_or(builder.constant(Literal(int64_t(0)), DType::I64));
   for (size_t k = 0; k < map.index.size(); ++k)
     offset =
         builder.binary(BinaryOp::Add, offset, builder.binary(BinaryOp::Mul, emitter.emit(map.index[k]), argument.strides[k]));
@@ -183,10 +208,51 @@ tilery::Shape tileShape(Builder &builder, const Argument &argument) {
   return shape;
 }
 
-Place place(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment) {
-  tilery::Shape shape = tileShape(builder, argument);
-  TileMap map = mapOf(builder, argument, user);
-  if (map.affine) {
+RowRange rowRange(Builder &builder, const Rows &rows, const Value &row) {
+  auto at = [&](const Value &pointer, int64_t next) {
+    Value index = builder.cast(row, DType::I64);
+    Value exists = builder.binary(BinaryOp::And, builder.binary(BinaryOp::Ge, index, Literal(int64_t(0))),
+                                  builder.binary(BinaryOp::Lt, index, rows.count));
+    if (next)
+      index = builder.binary(BinaryOp::Add, index, Literal(next));
+    Value pointers = builder.binary(BinaryOp::Add, pointer, index);
+    return builder.cast(builder.load(pointers, exists, Literal(int64_t(0))), DType::I64);
+  };
+  Value start = at(rows.offsets, 0);
+  return {start, rows.lengths ? at(*rows.lengths, 0) : builder.binary(BinaryOp::Sub, at(rows.offsets, 1), start)};
+}
+
+std::optional<Symbol> programRow(const Tensor &tensor, const std::vector<Symbol> &program) {
+  std::vector<Symbol> user;
+  const auto &levels = tensor.view()->levels;
+  for (size_t l = 1; l + 1 < levels.size(); ++l)
+    for (size_t d = 0; d < levels[l].size(); ++d)
+      user.push_back(Symbol::plain("user_" + std::to_string(user.size())));
+  TileMap map = mapTile(tensor, program, user);
+  // A level of one index has index 0; so has a tile of one lane.
+  Symbol row = map.index[0];
+  Symbol::Values only;
+  size_t next = 0;
+  for (size_t l = 1; l < levels.size(); ++l)
+    for (size_t d = 0; d < levels[l].size(); ++d)
+      if (const Symbol &name = l + 1 < levels.size() ? user[next++] : map.lanes[d]; levels[l][d].constant() == 1)
+        only.emplace(name.name().text, 0);
+  row = simplify(row.substitute(only));
+  user.insert(user.end(), map.lanes.begin(), map.lanes.end());
+  for (const Symbol &name : row.names())
+    for (const Symbol &inner : user)
+      if (inner.equals(name))
+        return std::nullopt;
+  return row;
+}
+
+Place place(Builder &builder, const Argument &given, const std::vector<Symbol> &user, const Environment &outside) {
+  tilery::Shape shape = tileShape(builder, given);
+  TileMap map = mapOf(builder, given, user);
+  const bool manyRows = given.rows && hasLanes(map, map.index[0]);
+  if (map.affine && !manyRows) {
+    Environment environment = outside;
+    const Argument argument = atRow(builder, given, map, environment);
     const auto &affine = *map.affine;
     Emitter emitter(builder, environment);
     std::vector<Operand> starts, dilations, limits;
@@ -205,7 +271,8 @@ Place place(Builder &builder, const Argument &argument, const std::vector<Symbol
       residual = holds(builder, affine.conditions, environment);
     return builder.view(argument.root, starts, shape, affine.dims, dilations, limits, residual);
   }
-  Environment lanes = withLanes(builder, map, shape, environment);
+  Environment lanes = withLanes(builder, map, shape, outside);
+  const Argument argument = atRow(builder, given, map, lanes);
   Value pointers =
       builder.binary(BinaryOp::Add, argument.pointer, builder.broadcastTo(linear(builder, argument, map, lanes), shape));
   std::vector<Bound> bounds = map.bounds;
@@ -224,13 +291,17 @@ Value offsets(Builder &builder, const Argument &argument, const std::vector<Symb
   for (const Symbol &name : index.names())
     for (const Symbol &lane : map.lanes)
       feeding += lane.equals(name);
-  return emit(builder, index, withLanes(builder, map, tileShape(builder, argument), environment, feeding <= 1));
+  Environment lanes = withLanes(builder, map, tileShape(builder, argument), environment, feeding <= 1);
+  if (argument.rows && contains(polyOf(index), argument.tensor.rowLength()))
+    atRow(builder, argument, map, lanes);
+  return emit(builder, index, lanes);
 }
 
 Value linearOffsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment) {
   tilery::Shape shape = tileShape(builder, argument);
   TileMap map = mapOf(builder, argument, user);
-  return builder.broadcastTo(linear(builder, argument, map, withLanes(builder, map, shape, environment)), shape);
+  Environment lanes = withLanes(builder, map, shape, environment);
+  return builder.broadcastTo(linear(builder, atRow(builder, argument, map, lanes), map, lanes), shape);
 }
 
 } // namespace tilery::arrange

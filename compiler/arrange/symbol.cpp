@@ -1,6 +1,7 @@
 #include "tilery/arrange.h"
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 #include <stdexcept>
 
@@ -266,6 +267,21 @@ Symbol operator-(const Symbol &a) { return Symbol::make(ExprKind::negate, {a}); 
 Symbol floorDiv(const Symbol &a, const Symbol &b) { return Symbol::make(ExprKind::floordiv, {a, b}); }
 Symbol floorMod(const Symbol &a, const Symbol &b) { return Symbol::make(ExprKind::mod, {a, b}); }
 Symbol ceilDiv(const Symbol &a, const Symbol &b) { return floorDiv(a + b - 1, b); }
+
+bool isRowLength(const Symbol &symbol) {
+  return symbol.isName() && symbol.name().label.starts_with("ninetoothed_") && symbol.name().label.ends_with("_seq_len") &&
+         !symbol.name().label.ends_with("_max_seq_len");
+}
+
+Symbol longest(const Symbol &expr) {
+  Symbol::Values values;
+  for (const Symbol &name : expr.names())
+    if (isRowLength(name)) {
+      std::string label = name.name().label;
+      values.emplace(name.name().text, Symbol::plain(label.substr(0, label.size() - strlen("seq_len")) + "max_seq_len"));
+    }
+  return values.empty() ? expr : expr.substitute(values);
+}
 
 Symbol blockSize(std::optional<int64_t> lower, std::optional<int64_t> upper) {
   static std::atomic<int64_t> counter{0};

@@ -22,9 +22,92 @@ struct NumberArithmetic {
 
 } // namespace
 
+namespace {
+
+/// The rows of a jagged tensor: where each begins and how long it is.
+struct Rows {
+  explicit Rows(const Tensor &tensor) : dim(*tensor.source().jagged), lengths(tensor.source().rowLengths) {
+    if (lengths.empty() && tensor.source().shape[0].constant() != 0)
+      number(tensor.rowLength());
+    if (int64_t(lengths.size()) != number(tensor.source().shape[0]))
+      throw std::invalid_argument("`" + tensor.source().name + "` has " + std::to_string(number(tensor.source().shape[0])) +
+                                  " rows, " + std::to_string(lengths.size()) + " lengths were given.");
+    for (int64_t length : lengths) {
+      if (length < 0)
+        throw std::invalid_argument("A row cannot have length " + std::to_string(length) + ".");
+      starts.push_back(total);
+      total += length;
+      longestRow = std::max(longestRow, length);
+    }
+  }
+
+  size_t dim;
+  std::vector<int64_t> lengths, starts;
+  int64_t total = 0, longestRow = 0;
+};
+
+/// Offset of an element, -1 where there is none. `sizes`: of what lies in memory.
+class Finder {
+public:
+  explicit Finder(const Tensor &tensor) : whole(tensor) {
+    if (!tensor.source().jagged) {
+      for (const Symbol &size : tensor.source().shape)
+        sizes.push_back(number(size));
+      return;
+    }
+    rows.emplace(tensor);
+    const Symbol name = tensor.rowLength();
+    mixed = mixesRows(tensor);
+    whole = tensor.padded(rows->longestRow).substitute({{name.name().text, rows->longestRow}});
+    for (int64_t length : rows->lengths)
+      perRow.push_back((mixed ? tensor.padded(rows->longestRow) : tensor).substitute({{name.name().text, length}}));
+    for (size_t d = 1; d < tensor.source().shape.size(); ++d)
+      sizes.push_back(d == rows->dim ? rows->total : number(tensor.source().shape[d]));
+  }
+
+  const std::vector<Shape> &levels() const { return whole.view()->levels; }
+
+  int64_t find(const std::vector<std::vector<int64_t>> &indices) {
+    std::vector<int64_t> index = walk(whole, indices);
+    if (rows) {
+      const int64_t row = index[0];
+      if (row < 0 || row >= int64_t(rows->lengths.size()))
+        return -1;
+      index = walk(perRow[row], indices);
+      if (index[0] != row)
+        return -1;
+      index[rows->dim] += rows->starts[row];
+      index.erase(index.begin());
+    }
+    int64_t offset = 0;
+    for (size_t d = 0; d < sizes.size(); ++d)
+      offset = offset * sizes[d] + index[d];
+    return exists ? offset : -1;
+  }
+
+private:
+  std::vector<int64_t> walk(const Tensor &tensor, std::vector<std::vector<int64_t>> indices) {
+    bounds.clear();
+    auto index = walkBack<int64_t>(*tensor.view(), std::move(indices), NumberArithmetic(), bounds);
+    exists = std::all_of(bounds.begin(), bounds.end(),
+                         [](const auto &bound) { return bound.index >= 0 && bound.index < number(bound.size); });
+    return index;
+  }
+
+  Tensor whole;
+  std::optional<Rows> rows;
+  bool mixed = false, exists = true;
+  std::vector<Tensor> perRow;
+  std::vector<int64_t> sizes;
+  std::vector<BoundOf<int64_t>> bounds;
+};
+
+} // namespace
+
 Table evaluate(const Tensor &tensor) {
   Table table;
-  const auto &levels = tensor.view()->levels;
+  Finder finder(tensor);
+  const auto &levels = finder.levels();
   int64_t count = 1;
   for (const Shape &level : levels)
     for (const Symbol &size : level) {
@@ -32,11 +115,7 @@ Table evaluate(const Tensor &tensor) {
       table.shape.push_back(std::max<int64_t>(number(size), 0));
       count *= table.shape.back();
     }
-  std::vector<int64_t> sizes;
-  for (const Symbol &size : tensor.source().shape)
-    sizes.push_back(number(size));
   std::vector<int64_t> at(table.shape.size(), 0);
-  std::vector<BoundOf<int64_t>> bounds;
   table.offsets.reserve(count);
   for (int64_t i = 0; i < count; ++i) {
     std::vector<std::vector<int64_t>> indices;
@@ -45,15 +124,7 @@ Table evaluate(const Tensor &tensor) {
       indices.emplace_back(next, next + level.size());
       next += level.size();
     }
-    bounds.clear();
-    auto index = walkBack<int64_t>(*tensor.view(), std::move(indices), NumberArithmetic(), bounds);
-    int64_t offset = 0;
-    for (size_t d = 0; d < sizes.size(); ++d)
-      offset = offset * sizes[d] + index[d];
-    for (const auto &bound : bounds)
-      if (bound.index < 0 || bound.index >= number(bound.size))
-        offset = -1;
-    table.offsets.push_back(offset);
+    table.offsets.push_back(finder.find(indices));
     for (size_t d = at.size(); d-- > 0 && ++at[d] == table.shape[d];)
       at[d] = 0;
   }

@@ -36,10 +36,9 @@ ViewRef next(const ViewRef &input, unsigned level, decltype(View::step) step, Sh
 
 } // namespace
 
-std::string Tensor::freshName() {
-  static std::atomic<int64_t> counter{0};
-  return "tensor_" + std::to_string(counter++);
-}
+static std::atomic<int64_t> instances{0};
+std::string Tensor::freshName() { return "tensor_" + std::to_string(instances++); }
+int64_t Tensor::count() { return instances; }
 
 Tensor::Tensor(Source source, std::vector<std::optional<Symbol>> shape, const std::vector<Name> &sizeOptions)
     : root(std::make_shared<Source>(std::move(source))) {
@@ -49,10 +48,15 @@ Tensor::Tensor(Source source, std::vector<std::optional<Symbol>> shape, const st
     throw std::invalid_argument("`value` can only be set for constexpr tensors.");
   if (root->name.empty())
     root->name = freshName();
+  if (root->jagged && (*root->jagged < 1 || *root->jagged >= shape.size()))
+    throw std::out_of_range("`jagged_dim` must be a dimension behind the first, which counts the rows: 1 to " +
+                            std::to_string(int64_t(shape.size()) - 1) + ", not " + std::to_string(int64_t(*root->jagged)) + ".");
+  if (root->jagged && shape[*root->jagged])
+    throw std::invalid_argument("The size of the jagged dimension cannot be given: each row has its own.");
   for (size_t d = 0; d < shape.size(); ++d) {
     std::string prefix = "ninetoothed_" + root->name;
     auto sized = [&] {
-      std::string label = prefix + "_size_" + std::to_string(d);
+      std::string label = root->jagged == d ? prefix + "_seq_len" : prefix + "_size_" + std::to_string(d);
       if (d >= sizeOptions.size())
         return Symbol::plain(label);
       const Name &options = sizeOptions[d];
@@ -318,7 +322,7 @@ void Tensor::setDtype(const std::string &dtype) {
 }
 
 std::optional<Merged> mergeFlattened(const Tensor &tensor) {
-  if (tensor.level() != 0 || !tensor.view()->input)
+  if (tensor.level() != 0 || !tensor.view()->input || tensor.source().jagged)
     return std::nullopt;
   const View *first = tensor.view().get();
   while (first->input->input)
@@ -340,15 +344,15 @@ std::optional<Merged> mergeFlattened(const Tensor &tensor) {
   return Merged{merged.with(relinked(tensor.view().get())), flat->start, flat->end};
 }
 
-Tensor Tensor::substitute(const Symbol::Values &values) const {
+ViewRef Tensor::replayed(const Symbol::Values &values, const std::function<ViewRef(const ViewRef &)> &ofSource) const {
   auto replaced = [&](std::vector<Symbol> symbols) {
     for (Symbol &symbol : symbols)
       symbol = symbol.substitute(values);
     return symbols;
   };
   std::function<ViewRef(const ViewRef &)> replay = [&](const ViewRef &old) -> ViewRef {
-    if (!old)
-      return nullptr;
+    if (!old->input)
+      return ofSource(old);
     auto view = std::make_shared<View>(*old);
     view->input = replay(old->input);
     for (Shape &shape : view->levels)
@@ -360,9 +364,55 @@ Tensor Tensor::substitute(const Symbol::Values &values) const {
       affine->offsets = replaced(affine->offsets), affine->steps = replaced(affine->steps);
     return view;
   };
+  return replay(current);
+}
+
+Tensor Tensor::substitute(const Symbol::Values &values) const {
   auto source = std::make_shared<Source>(*root);
-  source->shape = replaced(root->shape);
-  return Tensor(source, replay(current), depth);
+  for (Symbol &size : source->shape)
+    size = size.substitute(values);
+  return Tensor(source,
+                replayed(values,
+                         [&](const ViewRef &old) {
+                           auto view = std::make_shared<View>(*old);
+                           view->levels = {source->shape};
+                           return view;
+                         }),
+                depth);
+}
+
+Tensor Tensor::padded(const Symbol &length) const {
+  // The source's own bounds stay those of the row; every step sees the longer one.
+  return with(replayed({{rowLength().name().text, length}}, [&](const ViewRef &old) {
+    Shape shape = old->levels[0];
+    std::vector<int64_t> same;
+    for (size_t d = 0; d < shape.size(); ++d)
+      same.push_back(d);
+    shape[*root->jagged] = length;
+    return next(old, 0, Select{same}, shape);
+  }));
+}
+
+void Tensor::setRowLengths(std::vector<int64_t> lengths) {
+  root = std::make_shared<Source>(*root);
+  root->rowLengths = std::move(lengths);
+}
+
+std::vector<int64_t> Tensor::axes() const {
+  // A dimension was inserted if its index is dropped on the way to the source.
+  std::vector<bool> inserted(ndim(), false);
+  if (const auto *select = std::get_if<Select>(&current->step); select && current->level == depth) {
+    inserted.assign(ndim(), true);
+    for (int64_t dim : select->inputDims)
+      if (dim >= 0)
+        inserted[dim] = false;
+    for (size_t d = 0; d < ndim() && ndim() == select->inputDims.size(); ++d)
+      inserted[d] = false; // expanded
+  }
+  std::vector<int64_t> result;
+  for (size_t d = 0; d < ndim(); ++d)
+    result.push_back(inserted[d] ? -1 : int64_t(d));
+  return result;
 }
 
 } // namespace tilery::arrange

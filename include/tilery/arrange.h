@@ -92,6 +92,11 @@ Symbol ceilDiv(const Symbol &, const Symbol &);
 /// A fresh meta name, 32 to 1024 by default, powers of two.
 Symbol blockSize(std::optional<int64_t> lower = {}, std::optional<int64_t> upper = {});
 
+/// The length of a row of a jagged tensor, a name `ninetoothed_<name>_seq_len`: it has a value for each row.
+bool isRowLength(const Symbol &symbol);
+/// With the longest row's length (`..._max_seq_len`) for the length of a row: what extents of grids are made of.
+Symbol longest(const Symbol &expr);
+
 using Shape = std::vector<Symbol>;
 using Scalar = std::variant<std::monostate, bool, int64_t, double>;
 
@@ -104,6 +109,10 @@ struct Source {
   Scalar other;      ///< fill of lanes outside; monostate: 0
   Scalar value;      ///< of a constexpr scalar, ahead of time
   bool isConstexpr = false;
+  /// The dimension in which the rows, the elements of dimension 0, differ in length. In memory there is no dimension 0: the rows lie behind
+  /// each other in this one.
+  std::optional<size_t> jagged;
+  std::vector<int64_t> rowLengths; ///< of a jagged tensor, where they are known
 };
 
 /// One dimension of an index or slice expression.
@@ -123,6 +132,7 @@ public:
   /// A source. `shape` entries without a value become names `ninetoothed_<name>_size_<i>`.
   Tensor(Source source, std::vector<std::optional<Symbol>> shape, const std::vector<Name> &sizeOptions = {});
   static std::string freshName();
+  static int64_t count(); ///< of fresh names given so far
 
   const Source &source() const { return *root; }
   Tensor sourceTensor() const;
@@ -156,14 +166,23 @@ public:
   void setDtype(const std::string &dtype);
   /// The same steps with names replaced.
   Tensor substitute(const Symbol::Values &values) const;
+  /// A jagged tensor arranged as if its rows were of this length; elements beyond a row's end do not exist.
+  Tensor padded(const Symbol &length) const;
+  /// The length of a row; only of a jagged tensor.
+  const Symbol &rowLength() const { return root->shape[*root->jagged]; }
+  void setRowLengths(std::vector<int64_t> lengths);
+  /// The dimension of the tile that each dimension of this level is, -1 for one that was inserted.
+  std::vector<int64_t> axes() const;
 
 private:
   friend std::optional<struct Merged> mergeFlattened(const Tensor &tensor);
+  friend Tensor fromSteps(Source source, const std::vector<struct StepState> &steps, unsigned level);
   Tensor(std::shared_ptr<Source> root, ViewRef view, unsigned depth)
       : root(std::move(root)), current(std::move(view)), depth(depth) {}
   Tensor with(ViewRef view) const { return Tensor(root, std::move(view), depth); }
   Tensor select(const Shape &shape, const std::vector<int64_t> &inputDims) const;
   Tensor affine(const Shape &shape, const std::vector<Symbol> &offsets, const std::vector<Symbol> &steps) const;
+  ViewRef replayed(const Symbol::Values &values, const std::function<ViewRef(const ViewRef &)> &ofSource) const;
 
   std::shared_ptr<Source> root;
   ViewRef current;
@@ -207,8 +226,12 @@ struct TileMap {
 /// `program[d]`, in [0, size of d of level 0), and `user`, the indices of the middle levels in order. Lane sizes must be constants.
 TileMap mapTile(const Tensor &tensor, const std::vector<Symbol> &program, const std::vector<Symbol> &user);
 
+/// Does the index of a row depend on how long rows are, as where rows are flattened together? Then the arrangement is that of the tensor
+/// padded to its longest row.
+bool mixesRows(const Tensor &tensor);
+
 /// Element offsets into a contiguous source for every index of every level, row-major, -1 where an element does not exist.
-/// All sizes must be constants.
+/// All sizes must be constants; of a jagged tensor the lengths of the rows must be known.
 struct Table {
   std::vector<int64_t> shape, offsets;
 };
@@ -216,6 +239,19 @@ Table evaluate(const Tensor &tensor);
 
 /// All levels and steps as text: equal texts mean equal arrangements (of sources with equal names of sizes).
 std::string describe(const Tensor &tensor);
+
+/// A step of an arrangement as plain values, and the levels behind it.
+struct StepState {
+  std::string kind; ///< empty at the source
+  unsigned level = 0;
+  std::vector<Symbol> symbols;
+  std::vector<int64_t> numbers;
+  std::vector<Shape> levels;
+};
+/// All steps, the source first.
+std::vector<StepState> stepsOf(const Tensor &tensor);
+/// The tensor that had this source, these steps and this first level.
+Tensor fromSteps(Source source, const std::vector<StepState> &steps, unsigned level);
 
 /// An arrangement that starts by flattening dimensions [start, end) of the source, as one of a source in which they are one dimension: equal
 /// elements wherever that dimension has a single stride, with affine lanes instead of divided ones.

@@ -59,10 +59,11 @@ std::vector<int64_t> toInts(nb::handle values) {
   return result;
 }
 
-nb::tuple toTuple(const Shape &shape) {
+/// Sizes that are known as ints if `numbers`.
+nb::tuple toTuple(const Shape &shape, bool numbers = false) {
   nb::list list;
   for (const Symbol &size : shape)
-    list.append(size);
+    list.append(numbers && size.constant() ? nb::cast(*size.constant()) : nb::cast(size));
   return nb::tuple(list);
 }
 
@@ -92,8 +93,13 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
   if (options.is_none())
     return result;
   const bool one = PyDict_Check(options.ptr());
+  nb::tuple entries = one ? nb::make_tuple() : nb::tuple(options); // any iterable
+  if (!one && entries.size() != rank)
+    throw nb::value_error(("`shape_options` has " + std::to_string(entries.size()) + " entries for " + std::to_string(rank) +
+                           " dimensions: one for each, or one dict for all, is needed.")
+                              .c_str());
   for (size_t d = 0; d < rank; ++d) {
-    nb::object entry = one ? nb::borrow(options) : nb::object(options[d]);
+    nb::object entry = one ? nb::borrow(options) : nb::object(entries[d]);
     nb::dict dict = entry.is_none() ? nb::dict() : nb::cast<nb::dict>(entry);
     auto get = [&](const char *key) { return dict.contains(key) ? nb::object(dict[key]) : nb::none(); };
     Symbol symbol =
@@ -107,13 +113,8 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
 
 std::string dtypeText(nb::handle dtype) { return dtype.is_none() ? "" : nb::cast<std::string>(nb::str(dtype)); }
 
-HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object dtype, nb::object jaggedDim, Scalar other,
+HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object dtype, std::optional<int64_t> jagged, Scalar other,
                      nb::object options, std::optional<bool> constant, Scalar value, std::optional<std::string> name) {
-  if (!jaggedDim.is_none())
-    throw Error({Diagnostic::Kind::NotImplemented,
-                 "jagged tensors are not supported: Tensor(..., jagged_dim=" + nb::cast<std::string>(nb::str(jaggedDim)) + ")",
-                 "leave jagged_dim out and pass a padded tensor, with the lengths of its rows as another argument",
-                 {}});
   std::vector<std::optional<Symbol>> sizes;
   if (!shape.is_none())
     sizes = toOptionals(shape);
@@ -129,6 +130,8 @@ HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object d
   source.other = other;
   source.value = value;
   source.isConstexpr = constant.value_or(false);
+  if (jagged)
+    source.jagged = *jagged < 0 ? *jagged + int64_t(sizes.size()) : *jagged;
   std::vector<Name> names = sizeOptions(options, sizes.size());
   return wrap(Tensor(std::move(source), std::move(sizes), names));
 }
@@ -228,8 +231,10 @@ void bindSymbol(nb::module_ &m) {
         nb::object list = nb::isinstance<Symbol>(targets) ? nb::object(nb::make_tuple(targets)) : targets;
         for (nb::handle target : list)
           s = s.replace(toSymbol(target), toSymbol(replacement));
+        return &s;
       },
-      "target"_a, "replacement"_a);
+      nb::rv_policy::none, "target"_a, "replacement"_a,
+      "Replaces parts equal to the target (or one of several) in this symbol, which it returns.");
   symbol.def("substitute", [](const Symbol &s, const Symbol::Values &values) { return s.substitute(values); });
   symbol.def("simplified", [](const Symbol &s) { return simplify(s); });
   symbol.def_static("is_name",
@@ -242,6 +247,8 @@ void bindSymbol(nb::module_ &m) {
   symbol.def_prop_ro("lower_bound", [](const Symbol &s) { return s.isName() ? s.name().lower : std::nullopt; });
   symbol.def_prop_ro("upper_bound", [](const Symbol &s) { return s.isName() ? s.name().upper : std::nullopt; });
   symbol.def_prop_ro("power_of_two", [](const Symbol &s) { return s.isName() && s.name().powerOfTwo; });
+  symbol.def_prop_ro("is_row_length", [](const Symbol &s) { return isRowLength(s); });
+  symbol.def("longest", [](const Symbol &s) { return longest(s); }, "With the longest row's length for that of a row.");
   m.def("block_size", &blockSize, "lower_bound"_a = nb::none(), "upper_bound"_a = nb::none(), "A fresh meta symbol.");
 }
 
@@ -311,12 +318,12 @@ void bindProperties(nb::class_<Handle> &tensor) {
   tensor.def(
       "size",
       [](Handle &h, std::optional<int64_t> dim) -> nb::object {
-        nb::tuple shape = toTuple(h.tensor.shape());
+        nb::tuple shape = toTuple(h.tensor.shape(), true);
         return dim ? nb::object(nb::object(shape)[nb::int_(*dim)]) : nb::object(shape);
       },
       "dim"_a = nb::none());
   tensor.def_prop_rw(
-      "shape", [](Handle &h) { return toTuple(h.tensor.shape()); },
+      "shape", [](Handle &h) { return toTuple(h.tensor.shape(), true); },
       [](Handle &h, nb::object shape) {
         Tensor changed = h.tensor;
         changed.setShape(toSymbols(shape));
@@ -345,9 +352,37 @@ void bindProperties(nb::class_<Handle> &tensor) {
   tensor.def_prop_ro("other", [](Handle &h) { return h.tensor.source().other; });
   tensor.def_prop_ro("value", [](Handle &h) { return h.tensor.source().value; });
   tensor.def_prop_ro("constexpr", [](Handle &h) { return h.tensor.source().isConstexpr; });
-  tensor.def_prop_ro("jagged_dim", [](Handle &) { return nb::none(); }, "None: jagged tensors are refused.");
   tensor.def_prop_ro("source_strides", [](Handle &h) { return toTuple(h.tensor.source().strides); });
   tensor.def_prop_ro("levels", [](Handle &h) { return h.tensor.levels(); }, "Number of levels from this one inward.");
+}
+
+/// Sizes as symbols, and rows of different lengths.
+void bindDimensions(nb::class_<Handle> &tensor) {
+  tensor.def_prop_ro("sizes", [](Handle &h) { return toTuple(h.tensor.shape()); }, "The shape, all of it symbols.");
+  tensor.def_prop_ro(
+      "target_dims",
+      [](Handle &h) {
+        nb::list dims;
+        for (int64_t axis : h.tensor.axes())
+          dims.append(axis < 0 ? nb::none() : nb::cast(axis));
+        return nb::tuple(dims);
+      },
+      "The axis of the tile that each dimension is; None for one that was inserted.");
+  tensor.def_prop_ro_static(
+      "num_instances", [](nb::handle) { return Tensor::count(); }, "How many tensors have been made without a name.");
+  tensor.def_prop_ro(
+      "jagged_dim", [](Handle &h) { return h.tensor.source().jagged; }, "In which rows differ in length, or None.");
+  tensor.def(
+      "padded", [](Handle &h, nb::handle length) { return wrap(h.tensor.padded(toSymbol(length))); }, "length"_a,
+      "A jagged tensor as if its rows were of this length.");
+  tensor.def(
+      "with_row_lengths",
+      [](Handle &h, std::vector<int64_t> lengths) {
+        Tensor changed = h.tensor;
+        changed.setRowLengths(std::move(lengths));
+        return wrap(changed);
+      },
+      "lengths"_a, "A jagged tensor whose rows have these lengths.");
 }
 
 /// What people read.
@@ -372,6 +407,8 @@ void bindTensor(nb::module_ &m) {
              "value"_a = nb::none(), "name"_a = nb::none());
   bindOperations(tensor);
   bindProperties(tensor);
+  bindDimensions(tensor);
+  bindTensorState(tensor);
   bindTexts(tensor);
 }
 

@@ -24,6 +24,8 @@ struct TensorHandle {
   }
 };
 
+/// Tensors as plain values, for copies and pickle.
+void bindTensorState(nanobind::class_<TensorHandle> &tensor);
 void bindArrangeIr(nanobind::module_ &m);
 
 } // namespace tilery::python

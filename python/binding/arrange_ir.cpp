@@ -3,6 +3,7 @@
 #include "convert.h"
 #include "tilery/arrange_ir.h"
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -41,6 +42,11 @@ std::vector<Symbol> indices(Builder &builder, nb::handle items, Environment &env
   return result;
 }
 
+Rows toRows(nb::handle rows) {
+  nb::object lengths = rows[1];
+  return {toValue(rows[0]), lengths.is_none() ? std::nullopt : std::optional(toValue(lengths)), toValue(rows[2])};
+}
+
 } // namespace
 
 void bindArrangeIr(nb::module_ &m) {
@@ -48,16 +54,26 @@ void bindArrangeIr(nb::module_ &m) {
   bound.def(
       "__init__",
       [](BoundArgument *self, Builder &builder, TensorHandle &tensor, nb::handle pointer, nb::handle extents, nb::handle strides,
-         nb::handle program, const Environment &environment) {
+         nb::handle program, const Environment &environment, nb::handle rows, nb::handle row) {
         Value base = toValue(pointer);
         std::vector<Value> sizes = toValues(extents), steps = toValues(strides);
         std::vector<Symbol> ids;
         for (nb::handle id : program)
           ids.push_back(toSymbol(id));
-        Root root = builder.root(base, sizes, steps);
-        new (self) BoundArgument{&builder, {tensor.tensor, root, base, sizes, steps, ids}, environment};
+        Argument argument{tensor.tensor, {}, base, sizes, steps, ids};
+        Value first = base;
+        if (!row.is_none()) {
+          argument.base = builder.binary(BinaryOp::Mul, toValue(row), steps.at(*tensor.tensor.source().jagged));
+          first = builder.binary(BinaryOp::Add, base, *argument.base);
+        } else if (!rows.is_none()) {
+          argument.rows = toRows(rows);
+        }
+        argument.root = builder.root(first, sizes, steps);
+        new (self) BoundArgument{&builder, std::move(argument), environment};
       },
-      nb::keep_alive<1, 2>(), "builder"_a, "tensor"_a, "pointer"_a, "extents"_a, "strides"_a, "program"_a, "environment"_a);
+      nb::keep_alive<1, 2>(), "builder"_a, "tensor"_a, "pointer"_a, "extents"_a, "strides"_a, "program"_a, "environment"_a,
+      "rows"_a = nb::none(), "row"_a = nb::none(),
+      "rows: (offsets, lengths or None, count) of a jagged argument; row: the start of the one row that all tiles lie in.");
   bound.def_prop_ro("tile_shape", [](BoundArgument &self) { return tileShape(*self.builder, self.argument); });
   bound.def("place", [](BoundArgument &self, nb::handle user) {
     Environment environment = self.environment;
@@ -86,6 +102,23 @@ void bindArrangeIr(nb::module_ &m) {
         return emitCount(builder, toSymbol(expr), environment);
       },
       "The same for a size: at least 0.");
+  m.def(
+      "program_row",
+      [](TensorHandle &tensor, nb::handle program) -> nb::object {
+        std::vector<Symbol> ids;
+        for (nb::handle id : program)
+          ids.push_back(toSymbol(id));
+        auto row = programRow(tensor.tensor, ids);
+        return row ? nb::cast(*row) : nb::none();
+      },
+      "The row that all tiles of a program of a jagged argument lie in, or None if there are several.");
+  m.def(
+      "row_range",
+      [](Builder &builder, nb::handle rows, nb::handle row) {
+        RowRange range = rowRange(builder, toRows(rows), toValue(row));
+        return std::pair(range.start, range.length);
+      },
+      "(start, length) of rows; rows: (offsets, lengths or None, count).");
 }
 
 } // namespace tilery::python

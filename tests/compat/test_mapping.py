@@ -176,7 +176,7 @@ def test_what_upstream_has_and_we_have_not(tilery_run):
 for statement, name in {
     "import tilelang.carver": "tilelang.carver",
     "import triton.runtime.cache": "triton.runtime.cache",
-    "from ninetoothed.visualization import visualize": "ninetoothed.visualization",
+    "from ninetoothed.torchifier import Torchifier": "ninetoothed.torchifier",
 }.items():
     try:
         exec(statement)

@@ -63,6 +63,11 @@ PLACES = {
     "ninetoothed.tensor": "Tensor",
     "ninetoothed.language.libdevice": "tanh pow",
     "ninetoothed.naming": "make_meta remove_prefixes",
+    "ninetoothed.generation": "CACHE_DIR CodeGenerator cache_source",
+    "ninetoothed.visualization": "visualize visualize_arrangement",
+    "ninetoothed.debugging": "simulate_arrangement",
+    "ninetoothed.auto_tuner": "AutoTuner",
+    "ninetoothed.utils": "calculate_default_configs",
 }
 
 

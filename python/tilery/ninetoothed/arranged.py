@@ -13,9 +13,10 @@ class Parameter:
     """One arranged argument of the kernel being traced. `bind(merged, items)` gives its places and indices into the source:
     with dimensions of the source merged where the call allows that, and dimensions of the tile indexed."""
 
-    def __init__(self, name, tensor, bind, pointer, extents, strides, environment, exists=None):
+    def __init__(self, name, tensor, bind, pointer, extents, strides, environment, exists=None, rows=None):
         self.name, self.tensor, self.bind = name, tensor, bind
         self.pointer, self.extents, self.strides, self.environment = pointer, extents, strides, environment
+        self.rows = rows  # of a jagged tensor: (offsets, lengths or None, count)
         self.exists = exists  # whether this program is one of the argument's grid, a run-time bool; None: it is
         levels, level = [tensor], tensor
         for _ in range(tensor.levels - 1):
@@ -71,7 +72,7 @@ class Level:
 
     @property
     def shape(self):
-        return tuple(self._parameter.size(s) for s in self._parameter.levels[self._depth].shape)
+        return tuple(self._parameter.size(s) for s in self._parameter.levels[self._depth].sizes)
 
     @property
     def ndim(self):
@@ -124,9 +125,14 @@ class SourceView:
         index = index if isinstance(index, tuple) else (index,)
         if len(index) != self.ndim:
             raise error(IndexError, f"`{parameter.name}.source` has {self.ndim} dimensions, got {len(index)} indices")
+        items = [to_tensor(tracer().read(item)).to(int64) for item in index]
         offset, exists = 0, None
-        for item, extent, stride in zip(index, parameter.extents, parameter.strides):
-            item = to_tensor(tracer().read(item)).to(int64)
+        extents = list(parameter.extents)
+        if parameter.rows:
+            jagged_dim = parameter.tensor.jagged_dim
+            start, extents[jagged_dim] = arrange.row_range(native(), parameter.rows, items[0].handle)
+            offset = wrap(start) * wrap(parameter.strides[jagged_dim])
+        for item, extent, stride in zip(items, extents, parameter.strides):
             inside = (item >= 0) & (item < wrap(extent))
             exists = inside if exists is None else exists & inside
             offset = item * wrap(stride) + offset

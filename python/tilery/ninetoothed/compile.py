@@ -9,7 +9,7 @@ from ..core.oracle import OracleHostLaunch
 from ..core.tile.value import activate, wrap
 from ..errors import error
 from ..frontend import position
-from . import elements
+from . import elements, jagged
 from .arranged import Absent, Arranged, Parameter
 from .language.programs import program_id
 from .tracer import Tracer
@@ -25,21 +25,34 @@ class Argument:
     :param strides: one entry per dimension: 1 if the stride is 1, 16 if it is divisible by 16, else 0.
     :param extents: the same of the tensor's extents.
     :param value: of a compile-time scalar.
+    :param offsets: of a jagged tensor, whose `strides` and `extents` are those of what lies in memory: the type of where its
+        rows begin; `lengths`: of how long they are, None where each ends where the next begins.
 
     ``merged``: (arrangement, start, end) if dimensions [start, end) are to be seen as one, as ``Tensor.merged`` gives it.
     """
 
     merged = None
 
-    def __init__(self, name, tensor, dtype=None, strides=(), divisibility=1, value=None, extents=()):
+    def __init__(self, name, tensor, dtype=None, strides=(), divisibility=1, value=None, extents=(), offsets=None, lengths=None):
         self.name, self.tensor, self.dtype, self.strides, self.extents = name, tensor, dtype, strides, extents
         self.divisibility, self.value = divisibility, value
         self.rank = tensor.source.ndim
         self.is_scalar = self.rank == 0 and tensor.levels == 1
         self.is_constant = dtype is None
+        self.is_jagged = tensor.jagged_dim is not None
+        self.offsets, self.lengths = offsets, lengths
+
+    @property
+    def first_dim(self):
+        """Of those that lie in memory: the rows of a jagged tensor have no dimension of their own there."""
+        return int(self.is_jagged)
 
     def size_name(self, d):
-        return f"ninetoothed_{self.tensor.name}_size_{d}"
+        return f"ninetoothed_{self.tensor.name}_" + ("seq_len" if d == self.tensor.jagged_dim else f"size_{d}")
+
+    @property
+    def longest_name(self):
+        return f"ninetoothed_{self.tensor.name}_max_seq_len"
 
 
 def describe(arguments):
@@ -57,6 +70,8 @@ def describe(arguments):
             a.value,
             bool(a.merged),
             a.tensor.other,
+            a.offsets,
+            a.lengths,
         )
         for a in arguments
     ]
@@ -65,9 +80,10 @@ def describe(arguments):
 class CompiledKernel(compile.CompiledKernel):
     """An application for one kind of call: a kernel and the host function that checks and launches it."""
 
-    def __init__(self, application, arguments, hints, signature, masked=False):
+    def __init__(self, application, arguments, hints, signature, disjoint, masked=False):
         self.arguments, self.hints, self.masked = arguments, hints, masked
-        super().__init__(application.__name__, application, ["ninetoothed", describe(arguments), hints, masked], signature)
+        specialisation = ["ninetoothed", describe(arguments), hints, masked]
+        super().__init__(application.__name__, application, specialisation, signature, disjoint=disjoint)
 
     def trace(self):
         return compile_application(self.function, self.arguments, self.hints, self.masked)
@@ -113,9 +129,11 @@ def _kernel(native, tracer, application, arguments, first, hints, masked):
             parameters.append((a.name, _native.Type(a.dtype), 1))
             continue
         parameters.append((a.name, _native.Type(a.dtype, (), True), a.divisibility))
-        parameters += [(f"{a.name}_size_{d}", _native.Type("int64"), kind or 1) for d, kind in enumerate(a.extents)]
-        strides = [(d, kind or 1) for d, kind in enumerate(a.strides) if kind != 1]
+        sizes = enumerate(a.extents, a.first_dim)
+        parameters += [(f"{a.name}_size_{d}", _native.Type("int64"), kind or 1) for d, kind in sizes]
+        strides = [(d, kind or 1) for d, kind in enumerate(a.strides, a.first_dim) if kind != 1]
         parameters += [(f"{a.name}_stride_{d}", _native.Type("int64"), factor) for d, factor in strides]
+        parameters += jagged.parameters(a) if a.is_jagged else []
     with activate(tracer):
         values = iter(native.begin_kernel(application.__name__, parameters))
         native.kernel_hints(hints)
@@ -124,32 +142,68 @@ def _kernel(native, tracer, application, arguments, first, hints, masked):
             if a.is_constant or a.is_scalar:
                 own.append(None if a.is_constant else next(values))
                 continue
-            pointer = next(values)
-            extents = [next(values) for _ in range(a.rank)]
+            pointer, rows = next(values), None
+            extents = [next(values) for _ in a.extents]
             strides = [native.constant(1, "int64") if kind == 1 else next(values) for kind in a.strides]
+            if a.is_jagged:
+                rows, longest = jagged.rows(a, values)
+                extents[: a.tensor.jagged_dim] = [rows[2], *extents[: a.tensor.jagged_dim - 1], longest]
+                strides.insert(0, native.constant(0, "int64"))
+                environment[a.longest_name] = longest
             environment.update({a.size_name(d): e for d, e in enumerate(extents)})
-            own.append((pointer, extents, strides))
-        program = _program(native, first.tensor, environment)
-        bound = [_bind(native, a, values, first, program, environment, masked) for a, values in zip(arguments, own)]
+            own.append(_Place(pointer, extents, strides, rows))
+        first_program = _program(native, first.tensor, environment)
+        for a, place in zip(arguments, own):
+            if isinstance(place, _Place):
+                place.program, place.exists = _own_program(native, a, first, first_program, environment, masked)
+        # Until here sizes of grids are those of the longest rows; from here on, where a program has one row, that one's.
+        for a, place in zip(arguments, own):
+            if a.is_jagged and isinstance(place, _Place):
+                place.enter_row(native, a, environment)
+        bound = [_bind(native, a, values, environment) for a, values in zip(arguments, own)]
         tracer.run(application, bound)
         native.end_kernel()
 
         return {a for a, b in zip(arguments, bound) if not a.is_constant and isinstance(b, Arranged) and b._parameter.placed}
 
 
-def _bind(native, a, values, first, program, environment, masked):
+class _Place:
+    """Where a tensor argument lies, and which of its tiles are the program's.
+
+    :param rows: of a jagged one: (offsets, lengths or None, count). ``row``: where the one row begins that a program's tiles
+        lie in, if there is one.
+    """
+
+    def __init__(self, pointer, extents, strides, rows):
+        self.pointer, self.extents, self.strides, self.rows = pointer, extents, strides, rows
+        self.program = self.exists = self.row = None
+
+    def enter_row(self, native, a, environment):
+        row = arrange.program_row(a.tensor, self.program)
+        if row is not None:
+            self.row, length = arrange.row_range(native, self.rows, arrange.emit(native, row, environment))
+            self.extents[a.tensor.jagged_dim] = environment[a.size_name(a.tensor.jagged_dim)] = length
+
+
+def _own_program(native, a, first, program, environment, masked):
+    """(this program's index into the outermost level of an argument, whether it is one of the argument's programs, or None)."""
+    if a is first or not masked and a.tensor.ndim == first.tensor.ndim:
+        return program, None
+    program, linear = _unravelled(native, a, environment)
+    if not masked or not a.tensor.ndim:
+        return program, None
+    count = _product(native, [arrange.emit_count(native, size, environment) for size in a.tensor.sizes])
+
+    return program, wrap(native.binary("<", linear, count))
+
+
+def _bind(native, a, values, environment):
     """What the application's parameter is while it is traced."""
     if a.is_constant:
         return a.value if a.is_scalar else Absent(a.name)
     if a.is_scalar:
         return wrap(values)
-    pointer, extents, strides = values
-    exists = None
-    if a is not first and (masked or a.tensor.ndim != first.tensor.ndim):
-        program, linear = _unravelled(native, a, environment)
-        if masked and a.tensor.ndim:
-            count = _product(native, [arrange.emit_count(native, size, environment) for size in a.tensor.shape])
-            exists = wrap(native.binary("<", linear, count))
+    place, pointer, extents, strides = values, values.pointer, values.extents, values.strides
     merged, start, end = a.merged or (a.tensor, 0, 0)
     flat = extents, strides
     if a.merged:
@@ -159,14 +213,14 @@ def _bind(native, a, values, first, program, environment, masked):
     def build(flattened, items):
         tensor, sizes = (merged, flat) if flattened else (a.tensor, (extents, strides))
         tensor = elements.restricted(tensor, items)
-        return arrange.Argument(native, tensor, pointer, *sizes, program, environment)
+        return arrange.Argument(native, tensor, pointer, *sizes, place.program, environment, place.rows, place.row)
 
     whole = {flattened: build(flattened, ()) for flattened in (False, True)}  # at the head of the kernel: all of it sees them
 
     def bind(flattened, items):
         return build(flattened, items) if items else whole[flattened]
 
-    return Arranged(Parameter(a.name, a.tensor, bind, wrap(pointer), extents, strides, environment, exists))
+    return Arranged(Parameter(a.name, a.tensor, bind, wrap(pointer), extents, strides, environment, place.exists, place.rows))
 
 
 def _program(native, tensor, environment):
@@ -175,7 +229,7 @@ def _program(native, tensor, environment):
     The last dimension is grid axis 0, the one before it axis 1, all others share axis 2: the linear id of a program is row-major.
     """
     names = [Symbol(f"ninetoothed_program_{d}") for d in range(tensor.ndim)]
-    shape = tensor.shape
+    shape = tensor.sizes
     for axis, d in enumerate(reversed(range(tensor.ndim))):
         if axis < 2 or tensor.ndim == 3:
             index = native.cast(native.program_id(axis), "int64")
@@ -190,7 +244,7 @@ def _unravelled(native, a, environment):
     """The same for an argument with a grid of its own, the digits of the linear id, and that id."""
     names = [Symbol(f"ninetoothed_{a.tensor.name}_program_{d}") for d in range(a.tensor.ndim)]
     linear = native.cast(program_id(0).handle, "int64")
-    environment.update({repr(name): _digit(native, linear, a.tensor.shape, d, environment) for d, name in enumerate(names)})
+    environment.update({repr(name): _digit(native, linear, a.tensor.sizes, d, environment) for d, name in enumerate(names)})
 
     return names, linear
 
@@ -218,7 +272,14 @@ def host_name(application):
 
 def host_parameters(arguments):
     """[(name, element type, rank, or -1 for a scalar)] of what the host function takes."""
-    return [(a.name, a.dtype, -1 if a.is_scalar else a.rank) for a in arguments if not a.is_constant]
+    found = []
+    for a in arguments:
+        if a.is_jagged and not a.is_constant:
+            found += jagged.host_parameters(a)
+        elif not a.is_constant:
+            found.append((a.name, a.dtype, -1 if a.is_scalar else a.rank))
+
+    return found
 
 
 def _host(native, application, arguments, first, used):
@@ -231,11 +292,16 @@ def _host(native, application, arguments, first, used):
         if a.is_scalar:
             launch.append(handle)
             continue
-        extents = [native.host_extent(handle, d) for d in range(a.rank)]
-        environment.update({a.size_name(d): e for d, e in enumerate(extents)})
+        extents = [native.host_extent(handle, d) for d in range(len(a.extents))]
         launch += [native.host_pointer(handle), *extents]
         launch += [native.host_stride(handle, d) for d, kind in enumerate(a.strides) if kind != 1]
-        for d, size in enumerate(a.tensor.source.shape):
+        if a.is_jagged:
+            count, longest, rows = jagged.host_rows(native, a, handles)
+            extents[: a.tensor.jagged_dim] = [count, *extents[: a.tensor.jagged_dim - 1], longest]
+            environment[a.longest_name] = longest
+            launch += rows
+        environment.update({a.size_name(d): e for d, e in enumerate(extents)})
+        for d, size in enumerate(a.tensor.source.sizes):
             if size.constant is not None:
                 native.host_check(
                     extents[d],
@@ -250,7 +316,7 @@ def _host(native, application, arguments, first, used):
             known[size] = arrange.emit_count(native, size, environment)
         return known[size]
 
-    grid = [value(size) for size in first.tensor.shape]
+    grid = [value(size) for size in first.tensor.sizes]
     _check_grids(native, [a for a in arguments if a in used], first, grid, value)
     axes = list(reversed(grid)) or [native.constant(1, "int64")]
     while len(axes) > 3:
@@ -265,7 +331,7 @@ def _check_grids(native, arguments, first, grid, value):
         if a is first:
             continue
         what = f"arguments `{first.name}` and `{a.name}` {DIFFERENT_GRIDS}: {{0}} and {{1}} programs"
-        sizes = [value(size) for size in a.tensor.shape]
+        sizes = [value(size) for size in a.tensor.sizes]
         if len(sizes) != len(grid):
             native.host_check(_product(native, grid), _product(native, sizes), what)
             continue

@@ -32,10 +32,10 @@ def simulate_arrangement(
     sources, targets = [], []
     for tensor in tensors:
         if isinstance(tensor, Tensor):
-            shape = _known(tensor, tensor.source.shape)
+            shape = _known(tensor, tensor.source.sizes)
             sources.append(torch.arange(math.prod(shape), device=device).reshape(shape))
     for tensor in arranged:
-        _known(tensor, tensor.source.shape)
+        _known(tensor, tensor.source.sizes)
         table = torch.from_numpy(eval(tensor)).to(device)
         grid = tensor.ndim
         targets.append(table.reshape(math.prod(table.shape[:grid]), *table.shape[grid:]) if grid else table)

@@ -14,7 +14,9 @@ from tilery._native.arrange import Symbol, Tensor
 from ..core.arrays import gpu_of
 from ..core.cache import target_of
 from ..errors import error
+from . import jagged
 from .compile import DIFFERENT_GRIDS, Argument, CompiledKernel
+from .listing import cache_source, listing
 
 # Options that schedule a GPU or a tuning run: accepted and without effect here.
 _OPTIONS = ("num_warps", "num_stages", "max_num_configs")
@@ -54,7 +56,8 @@ def jit(
             )
         tensors.append(parameter.annotation)
 
-    return Kernel(func, tensors, caller, num_warps=num_warps, num_stages=num_stages)
+    options = {"num_warps": num_warps, "num_stages": num_stages, "max_num_configs": max_num_configs}
+    return Kernel(func, tensors, caller, None, kernel_name, options)
 
 
 class Kernel:
@@ -63,12 +66,22 @@ class Kernel:
     ``debug=True`` runs a launch in the reference interpreter, which checks bounds, uninitialised reads and races.
     """
 
-    def __init__(self, application: Callable[..., Any], tensors: list[Tensor], caller: str = "torch", **options: Any) -> None:
+    def __init__(
+        self,
+        application: Callable[..., Any],
+        tensors: list[Tensor],
+        caller: str = "torch",
+        arrangement: Callable[..., Any] | None = None,
+        kernel_name: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        options = dict(options or {})
         if caller != "torch":
             raise error(ValueError, f"Unsupported caller: `{caller}`.")
-        self.application, self.tensors = application, tensors
+        self.application, self.tensors, self.arrangement = application, tensors, arrangement
+        self._options, self._kernel_name = options, kernel_name
         # Hints for targets; several values are alternatives for a tuning run, which there is none of.
-        self.hints = {name: value for name, value in options.items() if isinstance(value, int)}
+        self.hints = {name: options[name] for name in ("num_warps", "num_stages") if isinstance(options.get(name), int)}
         self.names = list(inspect.signature(application).parameters)
         self.compiled: dict[str, CompiledKernel] = {}  # by specialisation
         symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not _is_size(s)}
@@ -79,7 +92,16 @@ class Kernel:
         self._sizes = self._pinned_sizes()
         # Arguments that are flattened first: (position, first, end dimension).
         self._flattened = [(i, *t.merged()[1:]) for i, t in enumerate(tensors) if t.merged()]
-        parameters: list[tuple[Any, ...]] = [(n, "constexpr" if t.constexpr else "runtime") for n, t in zip(self.names, tensors)]
+        self._jagged = [i for i, t in enumerate(tensors) if t.jagged_dim is not None]
+        parameters: list[tuple[Any, ...]] = []
+        self._positions = []  # of each argument's first parameter
+        for n, t in zip(self.names, tensors):
+            self._positions.append(len(parameters))
+            if t.jagged_dim is None:
+                parameters.append((n, "constexpr" if t.constexpr else "runtime"))
+            else:
+                parameters += [(n + part, "plain" if part == jagged.PARTS[-1] else "runtime") for part in jagged.PARTS]
+        self._never_written = {p + k for i in self._jagged for p in self._positions[i : i + 1] for k in (1, 2)}
         parameters += [(label, "option", _MISSING) for label in self.symbols]
         parameters += [(name, "option", value) for name, value in (("_sizes", ()), ("_merged", ()), ("_masked", False))]
         parameters += [("debug", "option", False)]
@@ -98,8 +120,15 @@ class Kernel:
 
         return list(self.compiled.values())[-1].asm
 
+    @functools.cached_property
+    def _source(self) -> str:
+        """The path of a listing: the arguments of a launch, their levels, the arrangement and the application."""
+        return cache_source(listing(self.application, self.arrangement, self.tensors, self._options, self._kernel_name))
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == len(self.names) and kwargs.keys() <= self._keywords:
+            if self._jagged:
+                args = tuple([self._rows(i, a) if i in self._jagged else a for i, a in enumerate(args)])
             # Sizes matter only to what is chosen or pinned by them.
             if not self._sizes and not self._flattened and kwargs.keys() >= self._free:
                 return self._launch(args, kwargs)
@@ -115,16 +144,26 @@ class Kernel:
 
     def _launch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Tries the code of the usual call first: all arguments have elements, and one grid."""
+        given = args
+        if self._jagged:
+            absent = (None,) * (len(jagged.PARTS) - 1) + (0,)
+            for i in reversed(self._jagged):
+                given = (*given[:i], *(absent if given[i] is None else given[i].parts), *given[i + 1 :])
         try:
-            return self._launcher(*args, **kwargs)
+            return self._launcher(*given, **kwargs)
         except TypeError:
             if not any(getattr(a, "is_meta", False) for a in args):
                 raise
         except ValueError as e:
             if DIFFERENT_GRIDS not in str(e) or kwargs.get("debug"):
                 raise
-            return self._launcher(*args, **kwargs, _masked=True)
+            return self._launcher(*given, **kwargs, _masked=True)
         return self._launch(tuple([None if getattr(a, "is_meta", False) else a for a in args]), kwargs)
+
+    def _rows(self, i: int, argument: Any) -> Any:
+        if argument is None:
+            return None
+        return jagged.rows_of(self.application.__name__, self.names[i], self.tensors[i], argument)
 
     def _call_otherwise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that names arguments, gives symbols by position (in the order of their names) or options of other back ends."""
@@ -152,11 +191,11 @@ class Kernel:
         """[(argument, dimension, name)] of the sizes that a kernel is compiled for: of innermost tiles, and constexpr ones."""
         needed = {}
         for t in self.tensors:
-            symbols = {s for size in t.innermost().shape for s in size.names()} if t.levels > 1 else set()
+            symbols = {s for size in t.innermost().sizes for s in size.names()} if t.levels > 1 else set()
             needed.update({repr(s): s for s in symbols | {s for s in t.names() if s.constexpr}})
         found = []
         for i, t in enumerate(self.tensors):
-            for d, size in enumerate(t.source.shape):
+            for d, size in enumerate(t.source.sizes):
                 if repr(size) in needed and _is_size(size):
                     found.append((i, d, repr(size)))
 
@@ -180,7 +219,7 @@ class Kernel:
         values = {repr(s): self._number(label, kwargs[label]) for label, s in self.symbols.items() if label in kwargs}
         traffic = []
         for t, a, shape in zip(self.tensors, arguments, shapes):
-            values.update({repr(s): Symbol(n) for s, n in zip(t.source.shape, shape) if s.constant is None})
+            values.update({repr(s): Symbol(n) for s, n in zip(t.source.sizes, shape) if s.constant is None})
             if t.source.ndim and a is not None:
                 traffic.append((t, getattr(a, "itemsize", 4)))
         try:
@@ -203,14 +242,21 @@ class Kernel:
                     hint=f"pass it by keyword: {self.application.__name__}(..., {label}=...)",
                 )
             numbers[repr(symbol)] = self._number(label, values[label])
-        arguments = [self._argument(n, t, known, numbers) for n, t, known in zip(self.names, self.tensors, signature.params)]
+        arguments = [
+            self._argument(n, t, signature.params[position:], numbers)
+            for n, t, position in zip(self.names, self.tensors, self._positions)
+        ]
         for i in values["_merged"]:
             arguments[i].merged = arguments[i].tensor.merged()
         compiled = self.compiled[repr(signature)] = CompiledKernel(
-            self.application, arguments, self.hints, signature, values["_masked"]
+            self.application, arguments, self.hints, signature, self._are_disjoint(signature), values["_masked"]
         )
 
         return compiled.plan(values["debug"])
+
+    def _are_disjoint(self, signature: Any) -> bool:
+        """Does no argument overlap another, apart from what no kernel writes?"""
+        return all({a, b} <= self._never_written for a, b, _ in signature.aliases)
 
     def _number(self, label: str, value: Any) -> Symbol:
         """A value for a symbol, checked."""
@@ -221,8 +267,13 @@ class Kernel:
 
         return Symbol(value)
 
-    def _argument(self, name: str, tensor: Tensor, known: tuple[Any, ...], numbers: dict[str, Symbol]) -> Argument:
-        arranged = tensor.substitute(numbers)
+    def _argument(self, name: str, tensor: Tensor, params: Sequence[Any], numbers: dict[str, Symbol]) -> Argument:
+        """:param params: what is known of the parameters from the argument's first one on."""
+        known = params[0]
+        row_length = None if tensor.jagged_dim is None else repr(tensor.source.sizes[tensor.jagged_dim])
+        arranged = tensor.substitute({n: value for n, value in numbers.items() if n != row_length})
+        if row_length in numbers:  # tiles as long as the longest row
+            arranged = arranged.padded(numbers[row_length])
         kind = known[0]
         if tensor.constexpr:
             return Argument(name, arranged, value=known[1])
@@ -242,8 +293,8 @@ class Kernel:
             return Argument(name, arranged)  # the application does without it
         if kind != "tensor":
             raise error(TypeError, f"argument `{name}` of kernel `{self.application.__name__}` must be a tensor, got a number")
-        _check_rank(self.application, name, tensor, len(known[3]))
-        innermost = zip(tensor.innermost().shape, arranged.innermost().shape) if arranged.levels > 1 else ()
+        _check_rank(self.application, name, tensor, len(known[3]) + (row_length is not None))
+        innermost = zip(tensor.innermost().sizes, arranged.innermost().sizes) if arranged.levels > 1 else ()
         for written, size in innermost:
             known_size = size.simplified().constant
             # A size of the arguments may be 0; a number that the caller gave is a mistake.
@@ -257,7 +308,11 @@ class Kernel:
                     hint="use numbers, meta or constexpr symbols, or sizes of the arguments",
                 )
 
-        return Argument(name, arranged, known[1], known[4], known[2], extents=known[3])
+        offsets = lengths = None
+        if row_length is not None:
+            offsets, lengths = params[1][1], params[2][1]
+
+        return Argument(name, arranged, known[1], known[4], known[2], extents=known[3], offsets=offsets, lengths=lengths)
 
 
 def _device(arguments: Iterable[Any]) -> Any:
@@ -293,7 +348,9 @@ def _is_one(shape: Sequence[int], strides: Sequence[int] | None, start: int, end
 
 
 def _is_size(symbol: Symbol) -> bool:
-    return symbol.label is not None and symbol.label.startswith("ninetoothed_") and "_size_" in symbol.label
+    if symbol.label is None or not symbol.label.startswith("ninetoothed_"):
+        return False
+    return "_size_" in symbol.label or symbol.is_row_length
 
 
 def _check_rank(application: Callable[..., Any], name: str, tensor: Tensor, rank: int) -> None:

@@ -41,4 +41,5 @@ def make(
             + ", ".join(f"`{n}`" for n in names[len(arranged) :]),
         )
 
-    return Kernel(application, list(arranged), caller, num_warps=num_warps, num_stages=num_stages)
+    options = {"num_warps": num_warps, "num_stages": num_stages, "max_num_configs": max_num_configs}
+    return Kernel(application, list(arranged), caller, arrangement, kernel_name, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from tilery._native.arrange import Symbol, block_size
@@ -26,6 +27,20 @@ def _copied(symbol: Symbol, _: Any = None) -> Symbol:
     return Symbol(symbol)
 
 
+class _Slices(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "slice":
+            return ast.Slice(*[None if isinstance(a, ast.Constant) and a.value is None else a for a in node.args])
+        return node
+
+
+def _node(symbol: Symbol) -> ast.expr:
+    """The expression as Python's syntax tree; calls of `slice` are slices."""
+    return _Slices().visit(ast.parse(repr(symbol), mode="eval").body)
+
+
+Symbol.node = property(_node)
 Symbol.__reduce__ = _reduced
 Symbol.__copy__ = Symbol.__deepcopy__ = _copied
 

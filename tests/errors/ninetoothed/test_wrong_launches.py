@@ -122,12 +122,6 @@ WRONG = {
         ValueError,
         "Unsupported caller: `opencl`.",
     ),
-    "jagged tensor": (
-        lambda: Tensor(3, jagged_dim=1),
-        NotImplementedError,
-        "jagged tensors are not supported: Tensor(..., jagged_dim=1)\n"
-        "  hint: leave jagged_dim out and pass a padded tensor, with the lengths of its rows as another argument",
-    ),
     "scalars only": (
         lambda: ninetoothed.make(lambda *ts: ts, copy, (Tensor(0), Tensor(0)))(1, 2),
         TypeError,

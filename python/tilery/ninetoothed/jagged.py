@@ -1,0 +1,109 @@
+"""Jagged arguments: nested tensors whose rows differ in length, and what a kernel takes of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tilery import _native
+from tilery._native.arrange import Tensor
+
+from ..errors import error
+
+# What a kernel takes of one, by the ends of the parameters' names: the rows' elements, where each row begins, how long it is
+# (None: up to the next one) and the length of the longest.
+PARTS = ("", "_row_offsets", "_row_lengths", "_max_seq_len")
+
+
+class Rows:
+    """A nested tensor of PyTorch with `layout=torch.jagged`, as a tensor with the longest row's length for the jagged dimension.
+
+    ``parts``: the values of the parameters of :data:`PARTS`. ``shape``, ``device``, ``itemsize`` and ``stride()`` are a tensor's.
+    """
+
+    def __init__(self, values: Any, offsets: Any, lengths: Any, longest: int, jagged_dim: int) -> None:
+        self.parts = (values, offsets, lengths, longest)
+        shape = [offsets.shape[0] - 1, *values.shape]
+        shape[jagged_dim] = longest
+        self.shape, self._values = tuple(shape), values
+        self.device, self.itemsize = values.device, values.itemsize
+        self.is_meta = values.is_meta
+
+    def stride(self) -> tuple[int, ...]:
+        return (0, *self._values.stride())
+
+
+def rows_of(function: str, name: str, tensor: Tensor, value: Any) -> Rows:
+    """The rows of an argument of `function`.
+
+    :raises TypeError: if the argument is no jagged nested tensor.
+    :raises ValueError: if its rows differ in another dimension than the arrangement says.
+    """
+    jagged_dim = tensor.jagged_dim
+    values, offsets = getattr(value, "_values", None), getattr(value, "_offsets", None)
+    if values is None or offsets is None or callable(values):
+        raise error(
+            TypeError,
+            f"argument `{name}` of kernel `{function}` must be a jagged nested tensor, got {type(value).__name__}",
+            hint="make it with torch.nested.nested_tensor(rows, layout=torch.jagged)",
+        )
+    given = value._ragged_idx
+    if given != jagged_dim or values.ndim + 1 != tensor.source.ndim:
+        raise error(
+            ValueError,
+            f"argument `{name}` of kernel `{function}` has {values.ndim + 1} dimensions "
+            f"and rows that differ in dimension {given}",
+            hint=f"its arrangement starts from Tensor({tensor.source.ndim}, jagged_dim={jagged_dim})",
+        )
+
+    return Rows(values, offsets, value._lengths, _longest(value), jagged_dim)
+
+
+def _longest(value: Any) -> int:
+    """The length of the longest row: asked for once by each nested tensor, which remembers it (on a GPU that is a wait)."""
+    if value.shape[0] == 0:
+        return 0
+    lengths = value._lengths
+
+    return int(value._get_max_seqlen() if lengths is None else lengths.max())
+
+
+# -- in a kernel and its host function -------------------------------------------------------------------------------------------
+
+
+def parameters(argument: Any) -> list[tuple[str, Any, int]]:
+    """Of the kernel, behind what a tensor has: (name, type, divisor)."""
+    name, int64 = argument.name, _native.Type("int64")
+    found = [(f"{name}_row_offsets", _native.Type(argument.offsets, (), True), 1), (f"{name}_row_count", int64, 1)]
+    if argument.lengths:
+        found.append((f"{name}_row_lengths", _native.Type(argument.lengths, (), True), 1))
+
+    return [*found, (f"{name}_max_seq_len", int64, 1)]
+
+
+def rows(argument: Any, values: Iterator[Any]) -> tuple[tuple[Any, Any, Any], Any]:
+    """((offsets, lengths or None, count), the longest row's length) from the values of these parameters."""
+    offsets, count = next(values), next(values)
+    lengths = next(values) if argument.lengths else None
+
+    return (offsets, lengths, count), next(values)
+
+
+def host_parameters(argument: Any) -> list[tuple[str, str, int]]:
+    """Of the host function: (name, element type, rank, or -1 for a scalar)."""
+    name = argument.name
+    found = [(name, argument.dtype, argument.rank - 1), (f"{name}_row_offsets", argument.offsets, 1)]
+    if argument.lengths:
+        found.append((f"{name}_row_lengths", argument.lengths, 1))
+
+    return [*found, (f"{name}_max_seq_len", "int64", -1)]
+
+
+def host_rows(native: Any, argument: Any, handles: Iterator[Any]) -> tuple[Any, Any, list[Any]]:
+    """(number of rows, the longest one's length, what the launch passes for `parameters`)."""
+    offsets = next(handles)
+    count = native.binary("-", native.host_extent(offsets, 0), native.constant(1, "int64"))
+    lengths = [native.host_pointer(next(handles))] if argument.lengths else []
+    longest = next(handles)
+
+    return count, longest, [native.host_pointer(offsets), count, *lengths, longest]
