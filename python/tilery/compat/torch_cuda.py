@@ -1,16 +1,22 @@
 """What `torch.cuda` answers to programs under the device rule: one device, the CPU, which has run everything already."""
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import os
 import sys
 import time
 import types
+from collections.abc import Callable
+from typing import Any
 
 from .torch_places import caller_is_torch
 
+Function = Callable[..., Any]
 
-def apply(torch):
+
+def apply(torch: Any) -> None:
     """Replaces the functions that programs ask; torch's own modules keep getting the true answers."""
     cuda = torch.cuda
     for name, function in _functions(torch).items():
@@ -36,25 +42,27 @@ def apply(torch):
 class Event:
     """A point in time: the work before it is done when it is recorded."""
 
-    def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
-        self._time = None
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ) -> None:
+        self._time: float | None = None
 
-    def record(self, stream=None):
+    def record(self, stream: Stream | None = None) -> None:
         self._time = time.perf_counter()
 
-    def elapsed_time(self, end_event):
+    def elapsed_time(self, end_event: Event) -> float:
         """Milliseconds from this event to `end_event`."""
         if self._time is None or end_event._time is None:
             raise RuntimeError("Both events must be recorded before calculating elapsed time.")
         return (end_event._time - self._time) * 1e3
 
-    def query(self):
+    def query(self) -> bool:
         return True
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         pass
 
-    def wait(self, stream=None):
+    def wait(self, stream: Stream | None = None) -> None:
         pass
 
 
@@ -64,68 +72,68 @@ class Stream:
     cuda_stream = 0
     device_index = 0
 
-    def __init__(self, device=None, priority=0, **kwargs):
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
         self.priority = priority
 
-    def __enter__(self):
+    def __enter__(self) -> Stream:
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         return None
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return 0
 
     @property
-    def device(self):
+    def device(self) -> Any:
         import torch
 
         return torch.device("cpu")
 
-    def query(self):
+    def query(self) -> bool:
         return True
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         pass
 
-    def wait_stream(self, stream):
+    def wait_stream(self, stream: Stream) -> None:
         pass
 
-    def wait_event(self, event):
+    def wait_event(self, event: Event) -> None:
         pass
 
-    def record_event(self, event=None):
+    def record_event(self, event: Event | None = None) -> Event:
         event = event or Event()
         event.record(self)
         return event
 
 
-class _Device(contextlib.nullcontext):
-    def __init__(self, device=None):
+class _Device(contextlib.nullcontext[None]):
+    def __init__(self, device: Any = None) -> None:
         super().__init__()
         self.idx = 0
 
 
-def _nothing(*args, **kwargs):
+def _nothing(*args: Any, **kwargs: Any) -> None:
     return None
 
 
-def _for_programs(true, function):
+def _for_programs(true: Function, function: Function) -> Function:
     @functools.wraps(true)
-    def asked(*args, **kwargs):
+    def asked(*args: Any, **kwargs: Any) -> Any:
         return (true if caller_is_torch(sys._getframe(1)) else function)(*args, **kwargs)
 
     return asked
 
 
-def _forked(true):
+def _forked(true: Function) -> Function:
     """fork_rng for programs: the CPU's generator, which it always keeps, is all there is."""
 
     @functools.wraps(true)
-    def fork_rng(devices=None, enabled=True, *args, **kwargs):
+    def fork_rng(devices: Any = None, enabled: bool = True, *args: Any, **kwargs: Any) -> Any:
         if caller_is_torch(sys._getframe(1)):
             return true(devices, enabled, *args, **kwargs)
         return true((), enabled)
@@ -133,11 +141,11 @@ def _forked(true):
     return fork_rng
 
 
-def _memory(kind):
+def _memory(kind: str) -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf(f"SC_{kind}PHYS_PAGES")
 
 
-def _processor():
+def _processor() -> str:
     with contextlib.suppress(OSError):
         for line in open("/proc/cpuinfo", encoding="utf-8"):
             if line.startswith("model name"):
@@ -145,7 +153,7 @@ def _processor():
     return "CPU"
 
 
-def _properties(device=None):
+def _properties(device: Any = None) -> types.SimpleNamespace:
     cores = len(os.sched_getaffinity(0))
     return types.SimpleNamespace(
         name=_processor(),
@@ -167,7 +175,7 @@ def _properties(device=None):
     )
 
 
-def _functions(torch):
+def _functions(torch: Any) -> dict[str, Function]:
     generator = torch.default_generator
     answers = {
         "is_available": True,
@@ -181,7 +189,7 @@ def _functions(torch):
         "memory_summary": "",
         "utilization": 0,
     }
-    functions = {name: (lambda *args, _answer=answer, **kwargs: _answer) for name, answer in answers.items()}
+    functions: dict[str, Function] = {name: (lambda *args, _answer=answer, **kwargs: _answer) for name, answer in answers.items()}
     for name in (
         "memory_allocated",
         "max_memory_allocated",

@@ -5,28 +5,33 @@ device are wrapped where programs find them. `torch.device` and `torch.Generator
 it): their constructor slot is replaced. What devices and tensors say of themselves is in torch_places.
 """
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import functools
 import importlib
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from .torch_places import Places, caller_is_torch
 
+Function = Callable[..., Any]
 _CUDA = re.compile(r"cuda(:\d+)?\Z")
 _IMMUTABLE = 1 << 8
 _NEW_SLOT, _FLAGS_SLOT = 312, 168  # byte offsets in PyTypeObject, unchanged since CPython 3.8
 
 
-def apply(torch):
+def apply(torch: Any) -> None:
     """Changes torch, once, right after it was imported."""
     # Cached by torch: `with torch.device(..)` recognises the functions below by identity.
     importlib.import_module("torch.utils._device")._device_constructors()
     host = torch.device("cpu")
     places = Places(torch, host)
 
-    def cpu(device):
+    def cpu(device: Any) -> Any:
         if isinstance(device, str):
             return "cpu" if _CUDA.match(device) else device
         if isinstance(device, int) and not isinstance(device, bool):
@@ -35,13 +40,13 @@ def apply(torch):
             return host
         return device
 
-    def new_device(construct, cls, args, kwargs):
+    def new_device(construct: Function, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         kind = args[0] if args else kwargs.get("type", kwargs.get("device"))
         if kind == "cpu" and len(args) + len(kwargs) == 1:
             return host
         return construct(cls, *((("cpu",), {}) if cpu(kind) is not kind else (args, kwargs)))
 
-    def new_generator(construct, cls, args, kwargs):
+    def new_generator(construct: Function, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return construct(cls, tuple(map(cpu, args)), {key: cpu(kwargs[key]) for key in kwargs})
 
     _replace_new(torch.device, new_device)
@@ -49,9 +54,9 @@ def apply(torch):
     with mutable(torch.device):
         places.change_device(torch.device)
 
-    def takes_device(function):
+    def takes_device(function: Function) -> Function:
         @functools.wraps(function)
-        def wrapped(*args, **kwargs):
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
             if kwargs.get("pin_memory"):
                 kwargs["pin_memory"] = False
             if "device" not in kwargs:
@@ -77,13 +82,13 @@ def apply(torch):
     load = torch.load
 
     @functools.wraps(load)
-    def load_to_cpu(f, map_location=None, *args, **kwargs):
+    def load_to_cpu(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
         return load(f, "cpu" if map_location is None else cpu(map_location), *args, **kwargs)
 
     torch.load = load_to_cpu
 
 
-def _with_device(torch, names):
+def _with_device(torch: Any, names: Iterable[str]) -> Iterator[str]:
     """The functions whose operator schema has a `device`."""
     for name in names:
         if name.startswith("_") or not hasattr(torch, name):
@@ -93,12 +98,12 @@ def _with_device(torch, names):
             yield name
 
 
-def _change_tensor(torch, cpu, takes_device, places):
+def _change_tensor(torch: Any, cpu: Function, takes_device: Function, places: Places) -> None:
     Tensor = torch.Tensor
     to, to_cpu, new_tensor, kind = Tensor.to, Tensor.cpu, Tensor.new_tensor, Tensor.type
 
     @functools.wraps(to)
-    def to_device(self, *args, **kwargs):
+    def to_device(self: Any, *args: Any, **kwargs: Any) -> Any:
         device = args[0] if args else kwargs.get("device")
         if args:
             args = (cpu(device), *args[1:])
@@ -111,14 +116,14 @@ def _change_tensor(torch, cpu, takes_device, places):
             return places.brought_to_host(self, result)
         return places.brought_to_gpu(self, result) if cpu(device) is not device else result
 
-    def to_host(self, *args, **kwargs):
+    def to_host(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = to_cpu(self, *args, **kwargs)
         return result if caller_is_torch(sys._getframe(1)) else places.brought_to_host(self, result)
 
-    def to_cuda(self, device=None, non_blocking=False, memory_format=None):
+    def to_cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
         return self if caller_is_torch(sys._getframe(1)) else places.brought_to_gpu(self, self)
 
-    def cpu_type(self, dtype=None, *args, **kwargs):
+    def cpu_type(self: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
         if isinstance(dtype, str):
             dtype = dtype.replace("torch.cuda.", "torch.")
         return kind(self, dtype, *args, **kwargs) if dtype is not None else kind(self)
@@ -134,25 +139,25 @@ def _change_tensor(torch, cpu, takes_device, places):
         setattr(Tensor, name, takes_device(getattr(Tensor, name)))
 
 
-def _change_mixed_precision(torch, cpu):
+def _change_mixed_precision(torch: Any, cpu: Function) -> None:
     autocast, scaler = torch.amp.autocast_mode.autocast, torch.amp.GradScaler
     enter, scale = autocast.__init__, scaler.__init__
 
     @functools.wraps(enter)
-    def autocast_init(self, device_type, dtype=None, *args, **kwargs):
+    def autocast_init(self: Any, device_type: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> None:
         if cpu(device_type) is not device_type:
             device_type, dtype = "cpu", dtype or torch.float16  # CUDA's default; the CPU's is bfloat16
         enter(self, device_type, dtype, *args, **kwargs)
 
     @functools.wraps(scale)
-    def scaler_init(self, device="cuda", *args, **kwargs):
+    def scaler_init(self: Any, device: Any = "cuda", *args: Any, **kwargs: Any) -> None:
         scale(self, cpu(device), *args, **kwargs)
 
     autocast.__init__, scaler.__init__ = autocast_init, scaler_init
 
 
 @contextlib.contextmanager
-def mutable(cls):
+def mutable(cls: type) -> Iterator[None]:
     """A static C type refuses attributes; within this it takes them."""
     flags = ctypes.c_ulong.from_address(id(cls) + _FLAGS_SLOT)
     if flags.value != cls.__flags__:
@@ -164,13 +169,13 @@ def mutable(cls):
         flags.value |= _IMMUTABLE
 
 
-def _replace_new(cls, new):
+def _replace_new(cls: type, new: Function) -> None:
     """`cls(*args, **kwargs)` becomes `new(construct, cls, args, kwargs)`, with the constructor that it had."""
     with mutable(cls):
-        slot = ctypes.c_void_p.from_address(id(cls) + _NEW_SLOT).value
+        slot = ctypes.c_void_p.from_address(id(cls) + _NEW_SLOT).value or 0
         construct = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object, ctypes.py_object)(slot)
 
-        def __new__(cls, *args, **kwargs):
+        def __new__(cls: type, *args: Any, **kwargs: Any) -> Any:
             return new(construct, cls, args, kwargs)
 
-        cls.__new__ = staticmethod(__new__)
+        setattr(cls, "__new__", staticmethod(__new__))

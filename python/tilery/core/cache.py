@@ -33,7 +33,7 @@ def _sources() -> str:
 
 def target_of(device: int) -> str:
     """What _native.compile makes code for on that GPU, by its number; on this machine's processor: -1."""
-    return "host" if device < 0 else _native.gputarget_of(device)
+    return "host" if device < 0 else _native.gpu_target(device)
 
 
 def stages(module: _native.Module, device: int, options: dict[str, Any]) -> dict[str, str]:

@@ -14,5 +14,5 @@ if os.environ.get("TILERY_COMPAT") == "1":
 
 # We stand in front of the site's own file, which still has its say.
 _next = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
-if _next is not None:
+if _next is not None and _next.loader is not None:
     _next.loader.exec_module(importlib.util.module_from_spec(_next))
