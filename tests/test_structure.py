@@ -13,11 +13,13 @@ ROOT = Path(__file__).resolve().parent.parent
 CPP = [
     ["compiler/pch.h", "include/tilery"],
     ["compiler/ir", "compiler/layout", "compiler/barriers", "compiler/analysis", "compiler/source_chain"],
+    ["compiler/block/ir"],
     ["compiler/builder", "include/tilery/builder.h", "include/tilery/region.h", "include/tilery/module.h"]
     + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h"]
     + ["compiler/oracle"],
     ["compiler/passes"],
     ["compiler/lower"],
+    ["compiler/block"],
     ["compiler/targets", "include/tilery/compile.h"],
     ["compiler", "include/tilery/block_sizes.h"],  # the driver
     ["compiler/language", "include/tilery/language.h"],

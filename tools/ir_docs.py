@@ -1,4 +1,4 @@
-"""Writes the table of ops in docs/reference/ir.md from the dialect's TableGen files; --check only compares.
+"""Writes the tables of ops in docs/reference (ir.md, block.md) from the dialects' TableGen files; --check only compares.
 
 Each op needs a summary and a description."""
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LLVM = Path("/usr/lib/llvm-22")
-MARK = "<!-- made by tools/ir_docs.py from compiler/ir/*.td -->\n"
+PAGES = {"docs/reference/ir.md": "compiler/ir/Tile.td", "docs/reference/block.md": "compiler/block/ir/Block.td"}
 
 
-def table():
+def table(source):
     text = subprocess.run(
-        [LLVM / "bin/mlir-tblgen", "-gen-op-doc", "-I", LLVM / "include", "-I", ROOT, ROOT / "compiler/ir/Tile.td"],
+        [LLVM / "bin/mlir-tblgen", "-gen-op-doc", "-I", LLVM / "include", "-I", ROOT, ROOT / source],
         check=True, capture_output=True, text=True).stdout
-    ops = re.findall(r"^### `(tile\.\w+)`.*?\n\n_(.*?)_\n\n(.*?)(?=^### |\Z)", text, re.M | re.S)
+    ops = re.findall(r"^### `((?:tile|block)\.\w+)`.*?\n\n_(.*?)_\n\n(.*?)(?=^### |\Z)", text, re.M | re.S)
     for name, _, rest in ops:
         formal = re.sub(r"\ASyntax:\n\n```\n.*?```\n", "", rest, flags=re.S).strip()
         if not formal or formal.startswith(("Traits:", "Interfaces:", "Effects:", "####")):
@@ -26,12 +26,14 @@ def table():
 
 
 def main():
-    page = ROOT / "docs/reference/ir.md"
-    before = page.read_text()
-    after = before[: before.index(MARK) + len(MARK)] + table()
-    if "--check" in sys.argv:
-        sys.exit("docs/reference/ir.md is out of date: run tools/ir_docs.py" if after != before else 0)
-    page.write_text(after)
+    for name, source in PAGES.items():
+        page = ROOT / name
+        mark = f"<!-- made by tools/ir_docs.py from {Path(source).parent}/*.td -->\n"
+        before = page.read_text()
+        after = before[: before.index(mark) + len(mark)] + table(source)
+        if "--check" in sys.argv and after != before:
+            sys.exit(f"{name} is out of date: run tools/ir_docs.py")
+        page.write_text(after)
 
 
 if __name__ == "__main__":

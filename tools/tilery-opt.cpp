@@ -1,12 +1,12 @@
 // Runs any pass on text: tilery-opt --pass-pipeline='...' file.mlir
-#include "compiler/ir/Tile.h"
+#include "compiler/block/ir/Block.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<tilery::tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-                  mlir::ub::UBDialect>();
+  registry.insert<tilery::tile::TileDialect, tilery::block::BlockDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+                  mlir::scf::SCFDialect, mlir::ub::UBDialect>();
   mlir::registerTransformsPasses();
   tilery::registerTilePasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tilery: tile IR optimiser\n", registry));

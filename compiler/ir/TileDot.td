@@ -2,10 +2,6 @@
 #define TILE_DOT_TD
 include "compiler/ir/TileTypes.td"
 
-def Tile_Precision : I32EnumAttr<"Precision", "the least precision of an f32 product",
-    [I32EnumAttrCase<"ieee", 0>, I32EnumAttrCase<"tf32", 1>, I32EnumAttrCase<"tf32x3", 2>, I32EnumAttrCase<"bf16x3", 3>, I32EnumAttrCase<"bf16x6", 4>]> {
-  let cppNamespace = "::tilery::tile";
-}
 def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>, AttrSizedOperandSegments]> {
   let summary = "acc + a * b; with `clear` true, a * b";
   let description = [{

@@ -102,6 +102,11 @@ def Tile_Tile : Type<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self) && ::t
 def Tile_Scalar : Type<CPred<"!::llvm::isa<::mlir::RankedTensorType>($_self) && ::tilery::tile::isTileValue($_self)">, "scalar">;
 def Tile_Place : Type<Or<[Tile_Access.predicate, Tile_View.predicate]>, "access or view">;
 
+def Tile_Precision : I32EnumAttr<"Precision", "the least precision of an f32 product",
+    [I32EnumAttrCase<"ieee", 0>, I32EnumAttrCase<"tf32", 1>, I32EnumAttrCase<"tf32x3", 2>, I32EnumAttrCase<"bf16x3", 3>, I32EnumAttrCase<"bf16x6", 4>]> {
+  let cppNamespace = "::tilery::tile";
+}
+
 class Tile_Resource<string name> : Resource<!strconcat("::tilery::tile::", name)>;
 def GlobalMemory : Tile_Resource<"GlobalMemory">;
 def BufferMemory : Tile_Resource<"BufferMemory">;

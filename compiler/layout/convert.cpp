@@ -108,34 +108,32 @@ Layout lanesOf(const Layout &access, unsigned elementBytes) {
   return result;
 }
 
-struct Side {
-  unsigned bytes, passes;
-  bool matrix;
-};
-std::optional<Side> sideOf(const Layout &registers, const Layout &memory, unsigned elementBytes) {
+} // namespace
+
+std::optional<Transfer> cheapestTransfer(const Layout &registers, const Layout &memory, unsigned elementBytes) {
   std::optional<Layout> access = compose(memory, registers);
   if (!access)
     return std::nullopt;
-  unsigned width = widestVector(*access, elementBytes);
-  Side best{width * elementBytes, 0, false};
-  best.passes = bankUse(lanesOf(*access, elementBytes), best.bytes).passes * (access->extent(Register) / width);
+  unsigned width = widestVector(*access, elementBytes), count = access->extent(Register) / width;
+  BankUse use = bankUse(lanesOf(*access, elementBytes), width * elementBytes);
+  Transfer best{width * elementBytes, use.passes * count, use.least * count, false};
   if (elementBytes == 2)
     if (std::optional<MatrixMove> move = matrixMove(registers, memory))
       if (std::optional<Layout> rows = compose(memory, move->addresses)) {
-        unsigned passes = bankUse(lanesOf(*rows, 2), 16).passes * (registers.extent(Register) / (2 * move->matrices));
-        if (passes <= best.passes) // fewer instructions for the same bytes
-          best = {16, passes, true};
+        count = registers.extent(Register) / (2 * move->matrices);
+        use = bankUse(lanesOf(*rows, 2), 16);
+        if (use.passes * count <= best.passes) // fewer instructions for the same bytes
+          best = {16, use.passes * count, use.least * count, true};
       }
   return best;
 }
-} // namespace
 
 Exchange cheapestExchange(const Layout &store, const Layout &load, unsigned elementBytes) {
   std::optional<Exchange> best;
   auto consider = [&](const std::optional<Layout> &memory) {
     if (!memory)
       return;
-    auto in = sideOf(store, *memory, elementBytes), out = sideOf(load, *memory, elementBytes);
+    auto in = cheapestTransfer(store, *memory, elementBytes), out = cheapestTransfer(load, *memory, elementBytes);
     if (in && out && (!best || in->passes + out->passes < best->storePasses + best->loadPasses))
       best = Exchange{*memory, in->bytes, out->bytes, in->passes, out->passes, in->matrix, out->matrix};
   };

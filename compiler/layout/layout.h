@@ -7,7 +7,9 @@
 //   coordinate = (xor of the flips of the digits that are 1) + (sum of x * step).
 // Example, the 8x8 matrix of ldmatrix: Layout({{dim(0), 8}, {dim(1), 8}}).add(Register, 2, {0, 1}).add(Lane, 4, {0, 2}).add(Lane, 8, {1, 0}).
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -81,6 +83,16 @@ private:
   llvm::SmallVector<Input, 4> ins;
   llvm::SmallVector<Output, 2> outs;
 };
+
+/// What print() gives, of a layout whose outputs are dim(0), dim(1), ...; nothing if the text is no layout.
+std::optional<Layout> parse(llvm::StringRef text);
+
+/// The layout of a tile without dimension `d`, of one with a new dimension `d` of size 1, of one whose dimension i is `order[i]`. The
+/// outputs are dimensions. Registers that would hold copies of others vanish; lanes, warps and blocks with copies stay.
+Layout slice(const Layout &layout, unsigned d);
+Layout expanded(const Layout &layout, unsigned d);
+Layout permuted(const Layout &layout, llvm::ArrayRef<int64_t> order);
+llvm::hash_code hash_value(const Layout &layout);
 
 /// x -> outer(inner(x)); nothing if that is no layout (a digit would carry into another). Axes of `outer` that `inner` does not give are 0.
 std::optional<Layout> compose(const Layout &outer, const Layout &inner);

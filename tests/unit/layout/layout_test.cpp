@@ -196,3 +196,29 @@ TEST(Layout, DivisionUndoesProducts) {
   EXPECT_FALSE(divide(swizzled(64), Layout({{dim(0), 8}, {dim(1), 64}}).add(Offset, 64, {0, 1}).add(Offset, 8, {1, 0})));
   EXPECT_FALSE(divide(matrix8x8(), Layout({{dim(0), 1}, {dim(1), 3}}).add(Register, 3, {0, 1})));
 }
+
+TEST(Layout, TextsAreReadBack) {
+  RandomLayouts random(71);
+  for (int i = 0; i < 300; ++i) {
+    Layout layout = random.any(random.tile(), hardware);
+    std::optional<Layout> again = parse(layout.print());
+    ASSERT_TRUE(again) << layout.print();
+    EXPECT_EQ(again->print(), layout.print());
+  }
+  EXPECT_TRUE(parse(swizzled(16).print()) == swizzled(16));
+  for (const char *wrong :
+       {"", "lane: 4*(1)", "lane: 4*(1) -> ", "lane: 4*(1,0) -> 8", "lane: 4(1) -> 8", "line: 4*(1) -> 8", "lane: 4*(-1) -> 8",
+        "lane: 0*(1) -> 8", "lane: 4*(1)^(2) -> 8", "lane: 4*(1) -> 0", "lane: 4*(1) -> 8x"})
+    EXPECT_FALSE(parse(wrong)) << wrong;
+}
+
+TEST(Layout, DimensionsComeAndGo) {
+  Layout m = matrix8x8();
+  EXPECT_EQ(slice(m, 0).print(), "register: 2*(1); lane: 4*(2) 8*(0) -> 8"); // lanes with copies stay
+  EXPECT_EQ(slice(m, 1).print(), "lane: 4*(0) 8*(1) -> 8");                  // registers with copies vanish
+  EXPECT_EQ(expanded(slice(m, 1), 1).print(), "lane: 4*(0,0) 8*(1,0) -> 8x1");
+  EXPECT_EQ(permuted(m, {1, 0}), m.transposed());
+  Layout cube = expanded(m, 1);
+  EXPECT_EQ(permuted(cube, {2, 0, 1}).print(), "register: 2*(1,0,0); lane: 4*(2,0,0) 8*(0,1,0) -> 8x8x1");
+  EXPECT_EQ(slice(cube, 1), m);
+}

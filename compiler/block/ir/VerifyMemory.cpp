@@ -1,0 +1,131 @@
+// Verifiers of the ops in BlockMemory.td.
+#include "compiler/analysis/divisor.h"
+#include "compiler/analysis/index_polynomial.h"
+#include "compiler/block/ir/Block.h"
+#include "compiler/block/ir/uses.h"
+#include "compiler/layout/convert.h"
+
+using namespace mlir;
+using namespace tilery;
+using namespace tilery::block;
+
+// ---- maps
+
+static LogicalResult checkMap(Operation *op, MapType map, tile::PtrType base, OperandRange extents, OperandRange strides) {
+  if (base.getPointee() != map.getElementType())
+    return op->emitOpError() << "maps elements of type " << map.getElementType() << " at a pointer to " << base.getPointee();
+  size_t rank = map.getRank();
+  if (extents.size() != rank || strides.size() != rank - 1)
+    return op->emitOpError() << "needs " << rank << " extents, and a stride for each dimension but the innermost";
+  for (Value stride : strides)
+    if (std::optional<int64_t> number = analysis::constantOf(stride)) {
+      int64_t bytes = *number * tile::elementBytes(map.getElementType());
+      if (*number < 0 || bytes % 16 || bytes >= int64_t(1) << 40)
+        return op->emitOpError() << "a stride is a multiple of 16 bytes below 2^40, not " << bytes;
+    }
+  return success();
+}
+
+/// Of what the host knows: the kernel's arguments and its grid.
+static bool isHostPolynomial(Value value) {
+  return analysis::polynomialOf(value, analysis::Wrapping::address).all([](Value atom) {
+    auto argument = dyn_cast<BlockArgument>(atom);
+    return argument ? isa<tile::KernelOp>(argument.getOwner()->getParentOp()) : isa<tile::NumProgramsOp>(atom.getDefiningOp());
+  });
+}
+
+LogicalResult MapOp::verify() {
+  if (!isa<tile::KernelOp>((*this)->getParentOp()))
+    return emitOpError("stands in the kernel's entry block: the host makes it");
+  for (Value operand : getOperands())
+    if (!isHostPolynomial(operand))
+      return emitOpError("is made of polynomials of the kernel's arguments and grid: the host cannot compute ") << operand;
+  return checkMap(*this, getType(), getBase().getType(), getExtents(), getStrides());
+}
+
+LogicalResult RemapOp::verify() {
+  auto role = (*this)->getParentOfType<RoleOp>();
+  for (Value value : flowOf(getResult()))
+    for (Operation *user : value.getUsers()) {
+      bool isCarried = isa<scf::ForOp, scf::YieldOp, ProgramsOp, YieldOp>(user);
+      if ((!isCarried && !isa<CopyOp, RemapOp>(user)) || user->getParentOfType<RoleOp>() != role)
+        return emitOpError("makes a map for copies of the same role, not for ") << user->getName();
+    }
+  return checkMap(*this, getType(), getBase().getType(), getExtents(), getStrides());
+}
+
+// ---- shared memory
+
+static int64_t rounded(int64_t bytes) { return llvm::alignTo(bytes, 1024); }
+static int64_t bytesOf(Operation *op) {
+  if (auto alloc = dyn_cast<AllocOp>(op))
+    return rounded(alloc.getType().getBytes());
+  int64_t slot = 0;
+  if (auto ring = dyn_cast<RingOp>(op))
+    for (SharedType tile : ring.getType().getTiles())
+      slot += rounded(tile.getBytes()) * ring.getType().getCount();
+  return slot;
+}
+int64_t block::sharedBytes(tile::KernelOp kernel, Operation *last) {
+  int64_t bytes = 0;
+  kernel.walk([&](Operation *op) {
+    bytes += bytesOf(op);
+    return op == last ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return bytes;
+}
+
+LogicalResult AllocOp::verify() {
+  auto kernel = (*this)->getParentOfType<tile::KernelOp>();
+  int64_t bytes = kernel ? sharedBytes(kernel, *this) : 0;
+  if (bytes > sharedLimit)
+    return emitOpError() << "asks for more shared memory than a block has: " << bytes << " bytes so far, of " << sharedLimit;
+  return success();
+}
+
+int64_t block::clusterSize(Operation *op) {
+  auto kernel = op->getParentOfType<tile::KernelOp>();
+  auto size = kernel ? kernel->getAttrOfType<IntegerAttr>("block.cluster") : IntegerAttr();
+  return size ? size.getInt() : 1;
+}
+LogicalResult PeerOp::verify() {
+  if (clusterSize(*this) < 2)
+    return emitOpError("needs a kernel with `block.cluster` of 2 or more");
+  return success();
+}
+
+// ---- registers
+
+static LogicalResult checkTile(Operation *op, SharedType shared, Type tile) {
+  auto tensor = cast<RankedTensorType>(tile);
+  if (shared.getShape() == tensor.getShape() && shared.getElementType() == tensor.getElementType())
+    return success();
+  return op->emitOpError() << "moves " << shared.getTileType() << ", not " << tile;
+}
+
+static LogicalResult checkTransfer(Operation *op, SharedType shared, Type tile, std::optional<int64_t> stated) {
+  LayoutAttr registers = layoutOf(tile), memory = shared.getLayout();
+  if (failed(checkTile(op, shared, tile)) || !registers || !memory)
+    return checkTile(op, shared, tile);
+  std::optional<layout::Layout> places = invert(memory.getLayout());
+  unsigned bytes = tile::elementBytes(shared.getElementType());
+  auto transfer = places ? layout::cheapestTransfer(registers.getLayout(), *places, bytes) : std::nullopt;
+  if (!transfer)
+    return op->emitOpError() << "cannot move between these layouts: " << registers << " and " << memory;
+  if (stated && *stated != transfer->passes)
+    return op->emitOpError() << "takes " << transfer->passes << " passes through the banks, not " << *stated;
+  if (!stated && transfer->passes > transfer->least)
+    return op->emitOpError() << "takes " << transfer->passes << " passes through the banks where " << transfer->least
+                             << " would do: choose other layouts, or state them as `passes`";
+  return success();
+}
+
+LogicalResult ReadOp::verify() { return checkTransfer(*this, getShared().getType(), getType(), getPasses()); }
+LogicalResult WriteOp::verify() { return checkTransfer(*this, getShared().getType(), getValue().getType(), getPasses()); }
+
+LogicalResult ConvertOp::verify() {
+  auto from = cast<RankedTensorType>(getValue().getType()), to = cast<RankedTensorType>(getType());
+  if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
+    return emitOpError("gives the shape and the elements of its operand");
+  return success();
+}

@@ -1,0 +1,43 @@
+// Layouts of tiles that lose, gain or exchange dimensions.
+#include "compiler/layout/layout.h"
+
+namespace tilery::layout {
+
+/// The same places; each vector of steps and flips, and the list of outputs, by `change`, which works on a list of any type.
+template <typename F> static Layout withOutputs(const Layout &layout, F change) {
+  llvm::SmallVector<Layout::Output, 2> outputs(layout.outputs());
+  change(outputs);
+  for (unsigned d = 0; d < outputs.size(); ++d)
+    outputs[d].axis = dim(d);
+  Layout result((llvm::ArrayRef<Layout::Output>(outputs)));
+  for (const Layout::Input &input : layout.inputs())
+    for (Layout::Digit digit : input.digits) {
+      change(digit.step), change(digit.flips);
+      if (input.axis != Register || !digit.isZero())
+        result.add(input.axis, digit);
+    }
+  return result.canonical();
+}
+
+Layout slice(const Layout &layout, unsigned d) {
+  return withOutputs(layout, [d](auto &list) { list.erase(list.begin() + d); });
+}
+
+Layout expanded(const Layout &layout, unsigned d) {
+  struct Insert {
+    unsigned d;
+    void operator()(Layout::Vector &list) const { list.insert(list.begin() + d, 0); }
+    void operator()(llvm::SmallVector<Layout::Output, 2> &list) const { list.insert(list.begin() + d, {dim(d), 1}); }
+  };
+  return withOutputs(layout, Insert{d});
+}
+
+Layout permuted(const Layout &layout, llvm::ArrayRef<int64_t> order) {
+  return withOutputs(layout, [order](auto &list) {
+    auto before = list;
+    for (size_t i = 0; i < order.size(); ++i)
+      list[i] = before[order[i]];
+  });
+}
+
+} // namespace tilery::layout
