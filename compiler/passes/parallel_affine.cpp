@@ -59,8 +59,11 @@ bool AffineReader::fits(const Affine &value, Type type) const {
   if (value.base)
     return false;
   int64_t low = value.constant, high = value.constant;
-  for (auto [c, n] : llvm::zip(value.coefficients, extents))
-    (c < 0 ? low : high) += c * (n - 1);
+  for (auto [c, n] : llvm::zip(value.coefficients, extents)) {
+    int64_t span, &bound = c < 0 ? low : high;
+    if (llvm::MulOverflow(c, n - 1, span) || llvm::AddOverflow(bound, span, bound))
+      return false;
+  }
   unsigned width = type.getIntOrFloatBitWidth();
   return llvm::isIntN(width, low) && llvm::isIntN(width, high);
 }

@@ -19,8 +19,11 @@ typedef struct {
   int device, blocks, threads, shared;
   void *stream;
   int cluster, programmatic; // 0: no attribute
+  uint64_t parameter;        // the one that is watched
 } Launch;
 static Launch last;
+static int watched = -1;
+static uint64_t next_address = 256, allocated; // where the next memory will lie, bytes of the last one
 
 typedef struct {
   int type, rank, swizzle;
@@ -51,6 +54,8 @@ EXPORT void fake_log(const char *line) { log_line = line; }
 EXPORT int fake_current(void) { return current - 1; }
 EXPORT void fake_enter(int device) { current = device + 1; }
 EXPORT Launch *fake_launch(void) { return &last; }
+EXPORT void fake_watch(int parameter) { watched = parameter; }
+EXPORT uint64_t fake_allocated(void) { return allocated; }
 EXPORT Described *fake_described(void) { return &described; }
 
 #define F(name, ...) EXPORT int name(__VA_ARGS__)
@@ -94,6 +99,8 @@ F(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, uintptr_t function, 
 F(cuLaunchKernel, uintptr_t function, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz, unsigned shared,
   void *stream, void **parameters, void **extra) {
   last = (Launch){current - 1, (int)x, (int)tx, (int)shared, stream};
+  if (watched >= 0)
+    memcpy(&last.parameter, parameters[watched], sizeof last.parameter);
   return fake_called("cuLaunchKernel");
 }
 typedef struct {
@@ -132,7 +139,10 @@ F(cuTensorMapEncodeTiled, void *map, int type, unsigned rank, void *address, con
   memcpy(described.box, box, rank * sizeof *box);
   return fake_called("cuTensorMapEncodeTiled");
 }
-F(cuMemAlloc_v2, uint64_t *address, size_t size) { return *address = 256, fake_called("cuMemAlloc_v2"); }
+F(cuMemAlloc_v2, uint64_t *address, size_t size) {
+  *address = next_address, allocated = size, next_address += (size + 255) / 256 * 256;
+  return fake_called("cuMemAlloc_v2");
+}
 F(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t size, void *stream) { return fake_called("cuMemcpyHtoDAsync_v2"); }
 F(cuGetErrorName, int result, const char **name) {
   static char text[32];

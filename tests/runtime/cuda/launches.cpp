@@ -15,6 +15,7 @@ struct Launch {
   int device, blocks, threads, shared;
   void *stream;
   int cluster, programmatic;
+  uint64_t parameter;
 };
 struct Described {
   int type, rank, swizzle;
@@ -47,10 +48,13 @@ KernelInfo kernelInfo() {
   return info;
 }
 
-void run(const KernelInfo &info, std::vector<uint64_t> args = {1 << 20, 128, 256}, std::vector<int64_t> grid = {6, 1, 1}) {
+void run(const KernelInfo &info, std::vector<uint64_t> args = {1 << 20, 128, 256}, std::vector<int64_t> grid = {6, 1, 1},
+         void *stream = nullptr) {
   static std::vector<KernelPtr> kept; // what was loaded once is found by later launches
   kept.push_back(load({".version 8.0", {info}, ""})[0]);
-  launch(*kept.back(), grid.data(), args.data(), {});
+  LaunchOptions options;
+  options.stream = stream;
+  launch(*kept.back(), grid.data(), args.data(), options);
 }
 
 std::string refusal(const std::function<void()> &function) {
@@ -225,6 +229,39 @@ void conditions() {
   run(1, 256, {});
   EXPECT_EQUAL(lastLaunch().threads, 128);
 }
+
+/// Memory that blocks work in: a stream keeps what it has, and what it outgrew may still be in a graph.
+void workspaces() {
+  KernelInfo info = kernelInfo();
+  symbol<void(int)>("fake_watch")(6); // after three arguments and three extents
+  auto allocated = symbol<uint64_t()>("fake_allocated");
+  auto at = [&](uint64_t bytes, int blocks, uintptr_t stream) {
+    info.gpu.workspaceBytes = bytes;
+    run(info, {1 << 20, 128, 256}, {blocks, 1, 1}, reinterpret_cast<void *>(stream));
+    return lastLaunch().parameter;
+  };
+  uint64_t first = at(1000, 6, 0);
+  EXPECT_EQUAL(allocated(), 6000);
+  EXPECT_EQUAL(at(1000, 6, 0), first);
+  EXPECT_EQUAL(at(100, 2, 0), first);
+  uint64_t other = at(1000, 6, 64);
+  EXPECT(other != first);
+  EXPECT_EQUAL(calls("cuMemAlloc_v2"), 2);
+  uint64_t grown = at(1000, 7, 0);
+  EXPECT(grown != first && grown != other);
+  EXPECT_EQUAL(allocated(), 12000);
+  EXPECT_EQUAL(at(1000, 12, 0), grown);
+  EXPECT_EQUAL(at(1000, 6, 64), other);
+  at(1000, 100, 0);
+  EXPECT_EQUAL(allocated(), 100000);
+  EXPECT_EQUAL(calls("cuMemAlloc_v2"), 4);
+  EXPECT_EQUAL(calls("cuMemFree_v2"), 0);
+  symbol<void(const char *, int)>("fake_fail")("cuMemAlloc_v2", 2);
+  EXPECT(refusal([&] { at(1000, 1000, 0); }).starts_with("allocating 1000000 bytes of GPU memory in which k works failed: "));
+  symbol<void(const char *, int)>("fake_fail")("cuMemAlloc_v2", 0);
+  at(1000, 1000, 0); // what failed is not remembered
+  EXPECT_EQUAL(allocated(), 1000000);
+}
 } // namespace
 
 int main(int, char **arguments) {
@@ -240,6 +277,7 @@ int main(int, char **arguments) {
                                                       {"tensor_maps", tensor_maps},
                                                       {"known_tensor_maps", known_tensor_maps},
                                                       {"many_tensor_maps", many_tensor_maps},
-                                                      {"conditions", conditions}};
+                                                      {"conditions", conditions},
+                                                      {"workspaces", workspaces}};
   programs.at(arguments[3])();
 }

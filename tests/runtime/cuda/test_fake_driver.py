@@ -59,6 +59,7 @@ LAUNCHES = [
     "known_tensor_maps",
     "many_tensor_maps",
     "conditions",
+    "workspaces",
 ]
 
 

@@ -1,0 +1,65 @@
+// A fault in generated code is reported with the kernel's name and line; any other is left alone.
+#include "runtime/crash.h"
+#include "kernels.h"
+#include "tilery/crash_report.h"
+#include <csignal>
+
+using namespace tilery;
+using namespace tilery::test;
+
+namespace {
+/// Stores to the address in slot 0.
+const char *storeBody = R"(
+  %where = load ptr, ptr %args
+  store i32 1, ptr %where
+  br label %next
+)";
+void storeTo(uint64_t address) {
+  const int64_t grid[3] = {1, 1, 1};
+  launch(*kernelOf(programLoop(storeBody)), grid, &address);
+}
+} // namespace
+
+TEST(Crash, LoadedCodeIsFoundByItsAddresses) {
+  KernelPtr kernel = kernelOf(programLoop(storeBody));
+  auto address = reinterpret_cast<uint64_t>(kernel->entry());
+  const ElfCode *code = codeAt(address);
+  ASSERT_TRUE(code);
+  EXPECT_TRUE(std::any_of(code->functions().begin(), code->functions().end(),
+                          [&](const CodeSymbol &f) { return f.name == "k" && f.address == address && f.size > 0; }));
+  EXPECT_FALSE(codeAt(reinterpret_cast<uint64_t>(&storeTo)));
+  KernelPtr second = kernelOf(programLoop(incrementBody));
+  EXPECT_NE(codeAt(reinterpret_cast<uint64_t>(second->entry())), code);
+  EXPECT_EQ(codeAt(address), code);
+  kernel.reset();
+  EXPECT_FALSE(codeAt(address)) << "unloaded";
+}
+
+TEST(CrashDeathTest, NamesKernelAddressAndLine) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setSourceLineFinder([](std::string_view object, uint64_t address) {
+          return std::string(object.substr(1, 3) == "ELF" && codeAt(address) ? "here.py:7" : "wrong");
+        });
+        storeTo(24);
+      },
+      testing::KilledBySignal(SIGSEGV),
+      "^tilery: kernel k touched memory that is not there \\(address 0x18\\)\n  at here.py:7\n  hint: launch it with debug=True");
+  EXPECT_EXIT(
+      {
+        setSourceLineFinder(nullptr);
+        storeTo(uint64_t(1) << 63); // no address at all: the processor does not tell it
+      },
+      testing::KilledBySignal(SIGSEGV), "^tilery: kernel k touched memory that is not there\n  hint: ");
+}
+
+TEST(CrashDeathTest, OtherFaultsAreNotOurs) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        watchCrashes();
+        *reinterpret_cast<volatile int *>(24) = 1;
+      },
+      testing::KilledBySignal(SIGSEGV), "^$");
+}
