@@ -37,7 +37,7 @@ class Trace:
         self.functions: dict[types.FunctionType, types.FunctionType] = {}  # function -> its bound, rewritten form
 
     # -- running -----------------------------------------------------------------------------------------------------
-    def run(self, function: types.FunctionType, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
+    def run(self, function: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         """Traces a function from outside any trace. Every exception of the program comes out as an Error at the user's line."""
         try:
             return self.inline(function, args, kwargs or {})

@@ -1,5 +1,10 @@
 """From arranged tensors and an application to tile IR: one kernel and the host function that checks and launches it."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
 from tilery import _native
 from tilery._native import arrange
 from tilery._native.arrange import Symbol
@@ -33,7 +38,18 @@ class Argument:
 
     merged = None
 
-    def __init__(self, name, tensor, dtype=None, strides=(), divisibility=1, value=None, extents=(), offsets=None, lengths=None):
+    def __init__(
+        self,
+        name: str,
+        tensor: Any,
+        dtype: str | None = None,
+        strides: Sequence[int] = (),
+        divisibility: int = 1,
+        value: Any = None,
+        extents: Sequence[int] = (),
+        offsets: str | None = None,
+        lengths: str | None = None,
+    ) -> None:
         self.name, self.tensor, self.dtype, self.strides, self.extents = name, tensor, dtype, strides, extents
         self.divisibility, self.value = divisibility, value
         self.rank = tensor.source.ndim
@@ -43,19 +59,19 @@ class Argument:
         self.offsets, self.lengths = offsets, lengths
 
     @property
-    def first_dim(self):
+    def first_dim(self) -> int:
         """Of those that lie in memory: the rows of a jagged tensor have no dimension of their own there."""
         return int(self.is_jagged)
 
-    def size_name(self, d):
+    def size_name(self, d: int) -> str:
         return f"ninetoothed_{self.tensor.name}_" + ("seq_len" if d == self.tensor.jagged_dim else f"size_{d}")
 
     @property
-    def longest_name(self):
+    def longest_name(self) -> str:
         return f"ninetoothed_{self.tensor.name}_max_seq_len"
 
 
-def describe(arguments):
+def describe(arguments: Sequence[Argument]) -> Any:
     """Plain values that, with the application, decide what a trace builds. Tensors go by their argument's name, not their own."""
     names = {a.size_name(d): Symbol(f"{a.name}_size_{d}") for a in arguments for d in range(a.rank)}
 
@@ -80,22 +96,32 @@ def describe(arguments):
 class CompiledKernel(compile.CompiledKernel):
     """An application for one kind of call: a kernel and the host function that checks and launches it."""
 
-    def __init__(self, application, arguments, hints, signature, disjoint, masked=False):
-        self.arguments, self.hints, self.masked = arguments, hints, masked
+    def __init__(
+        self,
+        application: Callable[..., Any],
+        arguments: Sequence[Argument],
+        hints: Mapping[str, Any] | None,
+        signature: Any,
+        disjoint: bool,
+        masked: bool = False,
+    ) -> None:
+        self.application, self.arguments, self.hints, self.masked = application, arguments, hints, masked
         specialisation = ["ninetoothed", describe(arguments), hints, masked]
         super().__init__(application.__name__, application, specialisation, signature, disjoint=disjoint)
 
-    def trace(self):
-        return compile_application(self.function, self.arguments, self.hints, self.masked)
+    def trace(self) -> Any:
+        return compile_application(self.application, self.arguments, self.hints, self.masked)
 
-    def load(self, image):
+    def load(self, image: bytes) -> Any:
         return _native.HostPlan(image, without_boxes=self.without_boxes)
 
-    def interpret(self, debug):
-        return OracleHostLaunch(self.module, host_name(self.function), host_parameters(self.arguments), debug)
+    def interpret(self, debug: bool) -> Any:
+        return OracleHostLaunch(self.module, host_name(self.application), host_parameters(self.arguments), debug)
 
 
-def compile_application(application, arguments, hints=None, masked=False):
+def compile_application(
+    application: Callable[..., Any], arguments: Sequence[Argument], hints: Mapping[str, Any] | None = None, masked: bool = False
+) -> Any:
     """Traces. hints: {name: value} for targets. Returns the module.
 
     :param masked: the arguments' grids differ: each takes its own digits of the linear id, and has no elements for the ids that
@@ -107,12 +133,12 @@ def compile_application(application, arguments, hints=None, masked=False):
     with native:
         tracer = Tracer(native)
         used = _kernel(native, tracer, application, arguments, first, hints, masked)
-        _host(native, application, arguments, first, () if masked else used)
+        _host(native, application, arguments, first, set() if masked else used)
 
         return native.finish()
 
 
-def _grid_argument(application, arguments):
+def _grid_argument(application: Callable[..., Any], arguments: Sequence[Argument]) -> Argument:
     """The argument whose outermost level is the grid: the first tensor."""
     for a in arguments:
         if not a.is_scalar and not a.is_constant:
@@ -120,7 +146,15 @@ def _grid_argument(application, arguments):
     raise error(TypeError, f"`{application.__name__}` has no tensor argument: its grid is the outermost level of the first one")
 
 
-def _kernel(native, tracer, application, arguments, first, hints, masked):
+def _kernel(
+    native: _native.Builder,
+    tracer: Tracer,
+    application: Callable[..., Any],
+    arguments: Sequence[Argument],
+    first: Argument,
+    hints: Mapping[str, Any] | None,
+    masked: bool,
+) -> set[Argument]:
     parameters = []
     for a in arguments:
         if a.is_constant:
@@ -174,18 +208,21 @@ class _Place:
         lie in, if there is one.
     """
 
-    def __init__(self, pointer, extents, strides, rows):
+    def __init__(self, pointer: Any, extents: list[Any], strides: list[Any], rows: tuple[Any, Any, Any] | None) -> None:
         self.pointer, self.extents, self.strides, self.rows = pointer, extents, strides, rows
-        self.program = self.exists = self.row = None
+        self.program: list[Any] = []
+        self.exists = self.row = None
 
-    def enter_row(self, native, a, environment):
+    def enter_row(self, native: _native.Builder, a: Argument, environment: dict[str, Any]) -> None:
         row = arrange.program_row(a.tensor, self.program)
         if row is not None:
             self.row, length = arrange.row_range(native, self.rows, arrange.emit(native, row, environment))
             self.extents[a.tensor.jagged_dim] = environment[a.size_name(a.tensor.jagged_dim)] = length
 
 
-def _own_program(native, a, first, program, environment, masked):
+def _own_program(
+    native: _native.Builder, a: Argument, first: Argument, program: list[Any], environment: dict[str, Any], masked: bool
+) -> tuple[list[Any], Any]:
     """(this program's index into the outermost level of an argument, whether it is one of the argument's programs, or None)."""
     if a is first or not masked and a.tensor.ndim == first.tensor.ndim:
         return program, None
@@ -197,7 +234,7 @@ def _own_program(native, a, first, program, environment, masked):
     return program, wrap(native.binary("<", linear, count))
 
 
-def _bind(native, a, values, environment):
+def _bind(native: _native.Builder, a: Argument, values: Any, environment: dict[str, Any]) -> Any:
     """What the application's parameter is while it is traced."""
     if a.is_constant:
         return a.value if a.is_scalar else Absent(a.name)
@@ -210,20 +247,20 @@ def _bind(native, a, values, environment):
         whole = _product(native, extents[start:end])
         flat = [*extents[:start], whole, *extents[end:]], [*strides[:start], *strides[end - 1 :]]
 
-    def build(flattened, items):
+    def build(flattened: bool, items: Sequence[Any]) -> Any:
         tensor, sizes = (merged, flat) if flattened else (a.tensor, (extents, strides))
         tensor = elements.restricted(tensor, items)
         return arrange.Argument(native, tensor, pointer, *sizes, place.program, environment, place.rows, place.row)
 
     whole = {flattened: build(flattened, ()) for flattened in (False, True)}  # at the head of the kernel: all of it sees them
 
-    def bind(flattened, items):
+    def bind(flattened: bool, items: Sequence[Any]) -> Any:
         return build(flattened, items) if items else whole[flattened]
 
     return Arranged(Parameter(a.name, a.tensor, bind, wrap(pointer), extents, strides, environment, place.exists, place.rows))
 
 
-def _program(native, tensor, environment):
+def _program(native: _native.Builder, tensor: Any, environment: dict[str, Any]) -> list[Any]:
     """Names of this program's index into every dimension of the outermost level; their values go to `environment`.
 
     The last dimension is grid axis 0, the one before it axis 1, all others share axis 2: the linear id of a program is row-major.
@@ -240,7 +277,7 @@ def _program(native, tensor, environment):
     return names
 
 
-def _unravelled(native, a, environment):
+def _unravelled(native: _native.Builder, a: Argument, environment: dict[str, Any]) -> tuple[list[Any], Any]:
     """The same for an argument with a grid of its own, the digits of the linear id, and that id."""
     names = [Symbol(f"ninetoothed_{a.tensor.name}_program_{d}") for d in range(a.tensor.ndim)]
     linear = native.cast(program_id(0).handle, "int64")
@@ -249,10 +286,10 @@ def _unravelled(native, a, environment):
     return names, linear
 
 
-def _digit(native, linear, shape, d, environment):
+def _digit(native: _native.Builder, linear: Any, shape: Sequence[Any], d: int, environment: dict[str, Any]) -> Any:
     """Index into dimension `d` of a row-major linear index; of an empty shape, some number."""
 
-    def divisor(size):
+    def divisor(size: Any) -> Any:
         value = size.simplified().constant
         if value is not None:
             return native.constant(max(value, 1), "int64")
@@ -266,23 +303,25 @@ def _digit(native, linear, shape, d, environment):
     return native.binary("truncmod", index, divisor(shape[d])) if d > 0 else index
 
 
-def host_name(application):
+def host_name(application: Callable[..., Any]) -> str:
     return f"{application.__name__}_host"
 
 
-def host_parameters(arguments):
+def host_parameters(arguments: Sequence[Argument]) -> list[tuple[str, str, int]]:
     """[(name, element type, rank, or -1 for a scalar)] of what the host function takes."""
-    found = []
+    found: list[tuple[str, str, int]] = []
     for a in arguments:
         if a.is_jagged and not a.is_constant:
             found += jagged.host_parameters(a)
         elif not a.is_constant:
-            found.append((a.name, a.dtype, -1 if a.is_scalar else a.rank))
+            found.append((a.name, str(a.dtype), -1 if a.is_scalar else a.rank))
 
     return found
 
 
-def _host(native, application, arguments, first, used):
+def _host(
+    native: _native.Builder, application: Callable[..., Any], arguments: Sequence[Argument], first: Argument, used: set[Argument]
+) -> None:
     handles = iter(native.begin_host(host_name(application), host_parameters(arguments)))
     environment, launch = {}, []
     for a in arguments:
@@ -310,7 +349,7 @@ def _host(native, application, arguments, first, used):
                 )
     known = {}
 
-    def value(size):
+    def value(size: Any) -> Any:
         size = size.simplified()
         if size not in known:
             known[size] = arrange.emit_count(native, size, environment)
@@ -325,7 +364,9 @@ def _host(native, application, arguments, first, used):
     native.end_host([])
 
 
-def _check_grids(native, arguments, first, grid, value):
+def _check_grids(
+    native: _native.Builder, arguments: Sequence[Argument], first: Argument, grid: list[Any], value: Callable[[Any], Any]
+) -> None:
     """Every argument that is read or written tile by tile must have one tile (or set of tiles) for every program."""
     for a in arguments:
         if a is first:
@@ -340,7 +381,7 @@ def _check_grids(native, arguments, first, grid, value):
                 native.host_check(mine, theirs, f"{what} in dimension {d} of the outermost level")
 
 
-def _product(native, values):
+def _product(native: _native.Builder, values: Iterable[Any]) -> Any:
     total = native.constant(1, "int64")
     for value in values:
         total = native.binary("*", total, value)

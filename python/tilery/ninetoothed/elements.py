@@ -2,7 +2,11 @@
 
 Numbers and whole ranges choose a smaller tile, with the same bounds as the whole one. Tiles of indices pick lanes of it."""
 
+from __future__ import annotations
+
 import copy
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..core.tile.creation import arange, full
 from ..core.tile.shape import gather, where
@@ -12,7 +16,7 @@ from ..core.tile.value import native, tensor, to_tensor, tracer, wrap
 WHOLE = slice(None)
 
 
-def restricted(arranged, items):
+def restricted(arranged: Any, items: Sequence[Any]) -> Any:
     """The arrangement with its innermost dimensions indexed.
 
     :param items: per dimension None for a number, which moves to a level of its own before the tile, or a (start, stop) range.
@@ -38,7 +42,7 @@ def restricted(arranged, items):
     return result
 
 
-def lanes(items, shape):
+def lanes(items: Sequence[Any], shape: Sequence[int]) -> list[tensor]:
     """The index of every lane in each dimension of a tile of this shape, all of one shape: numbers and tiles of indices in the
     leading dimensions, ranges in the others. Tiles of indices that leave room for the others (of size 1) are taken as placed."""
     rank, rest = len(shape), len(shape) - len(items)
@@ -60,10 +64,11 @@ def lanes(items, shape):
     return [item.broadcast_to(given) if given else item for item in result]
 
 
-def picked(tile, shape, items, other):
+def picked(tile: tensor, shape: Sequence[int], items: Sequence[Any], other: Any) -> tensor:
     """The lanes of a tile's value that indices name; `other` for those outside."""
     indices = lanes(items, shape)
-    position, exists = 0, True
+    position: Any = 0
+    exists: Any = True
     for index, size in zip(indices, shape):
         inside = (index >= 0) & (index < size)
         exists = inside & exists
@@ -78,7 +83,7 @@ def picked(tile, shape, items, other):
     return where(exists, found, full([], 0 if other is None else other, tile.dtype))
 
 
-def for_each(items, shape, value, write):
+def for_each(items: Sequence[Any], shape: Sequence[int], value: Any, write: Callable[[list[tensor], tensor], None]) -> None:
     """Calls `write(index, scalar)` in a loop over the lanes that indices name, row-major: the last of equal ones stays."""
     indices = lanes(items, shape)
     wanted = list(indices[0].shape)
@@ -88,7 +93,7 @@ def for_each(items, shape, value, write):
     blocks = tracer().b
     counter, _ = blocks.for_begin(0, count, 1, [], {})
 
-    def lane(tile):
+    def lane(tile: tensor) -> tensor:
         if not tile.shape:
             return tile
         flat = wrap(native().reshape(tile, [count]))
@@ -99,7 +104,7 @@ def for_each(items, shape, value, write):
     blocks.for_end([])
 
 
-def number(item):
+def number(item: Any) -> Any:
     """An index as the arrangement takes it: a number or a run-time scalar; None for a tile of indices."""
     item = unwrap(item)
 

@@ -3,13 +3,15 @@
 Upstream pastes a helper's text into its caller, so `accumulate(a, b, acc)` changes the caller's `acc` when the helper assigns
 its own third parameter. Here a call gives back what its parameters hold at the end, and the caller's names take it over."""
 
+from __future__ import annotations
+
 import ast
 
 from ..frontend.names import assigned, parameters
 from ..frontend.rewrite import HOOKS
 
 
-def prepare(definition):
+def prepare(definition: ast.FunctionDef) -> ast.FunctionDef:
     """The same function, with calls that give back their arguments and with its own parameters made visible to its caller."""
     names, _ = assigned(definition.body)
     own = parameters(definition.args)
@@ -23,17 +25,17 @@ def prepare(definition):
     return ast.fix_missing_locations(definition)
 
 
-def _hook(name, arguments):
+def _hook(name: str, arguments: list[ast.expr]) -> ast.Call:
     return ast.Call(ast.Attribute(ast.Name(HOOKS, ast.Load()), name, ast.Load()), arguments, [])
 
 
 class _Calls(ast.NodeTransformer):
     """`f(a, k=b)` becomes `finished(f(a, k=b), a := output(a, 0), b := output(b, "k"))` for the function's own names a, b."""
 
-    def __init__(self, names):
+    def __init__(self, names: set[str]) -> None:
         self.names = names
 
-    def visit_Call(self, node):
+    def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
         places = [(i, a) for i, a in enumerate(node.args)] + [(k.arg, k.value) for k in node.keywords]
         if any(isinstance(a, ast.Starred) for a in node.args):
@@ -49,19 +51,19 @@ class _Calls(ast.NodeTransformer):
 
         return ast.copy_location(new, node)
 
-    def _alone(self, node):
+    def _alone(self, node: ast.AST) -> ast.AST:
         # These become functions of their own, in which an assignment would make a new local.
         return node
 
     visit_Lambda = visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_BoolOp = visit_IfExp = _alone
     visit_Compare = _alone
 
-    def visit_While(self, node):
+    def visit_While(self, node: ast.While) -> ast.While:
         node.body = [self.visit(s) for s in node.body]
 
         return node
 
-    def visit_FunctionDef(self, node):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         # The definition itself; one nested in it is prepared when it is called.
         node.body = [self.visit(s) if not isinstance(s, ast.FunctionDef) else s for s in node.body]
 

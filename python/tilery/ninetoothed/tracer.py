@@ -1,8 +1,14 @@
 """What Python means in an application: parameters are memory, helpers are called by name."""
 
+from __future__ import annotations
+
 import os
 import sysconfig
 import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tilery import _native
 
 from ..core.tile.creation import arange
 from ..core.tile.tracer import Tracer as TileTracer
@@ -17,28 +23,29 @@ _FOREIGN = tuple({os.path.realpath(sysconfig.get_paths()[k]) + os.sep for k in (
 class Tracer(TileTracer):
     prepare = staticmethod(prepare)
 
-    def __init__(self, native):
+    def __init__(self, native: _native.Builder) -> None:
         super().__init__(native, default_precision="tf32")
-        self.calls = []  # of the helpers being traced: a function that gives the values of their parameters
-        self.finished_call = None  # the values that the parameters of the last helper ended with, by name
+        # Of the helpers being traced: a function that gives the values of their parameters.
+        self.calls: list[Callable[[], dict[str, Any]] | None] = []
+        self.finished_call: dict[str, Any] | None = None  # the values that the parameters of the last helper ended with, by name
         self.peeking = False
-        self.ranges = {}  # {id of a value: (value, (start, end))} of what arange gave
+        self.ranges: dict[int, tuple[Any, tuple[int, int]]] = {}  # {id of a value: (value, (start, end))} of what arange gave
 
-    def range_of(self, value):
+    def range_of(self, value: Any) -> tuple[int, int] | None:
         """(start, end) if the value is what `arange(start, end)` gave, else None."""
         return self.ranges.get(id(value), (None, None))[1]
 
-    def read(self, value):
+    def read(self, value: Any) -> Any:
         """A tile that is mentioned, read; other values as they are."""
         return value._read() if isinstance(value, Arranged) else value
 
-    def host(self, value):
+    def host(self, value: Any) -> Any:
         return super().host(self.read(value))
 
-    def load(self, name, value):
+    def load(self, name: str, value: Any) -> Any:
         return value if self.peeking else super().load(name, value)
 
-    def assign(self, name, value, old):
+    def assign(self, name: str, value: Any, old: Any) -> Any:
         if value is old or isinstance(value, Undefined):
             return value
         if isinstance(old, Arranged):
@@ -48,29 +55,29 @@ class Tracer(TileTracer):
             return value  # another name for it: a tile is read when it is indexed
         return super().assign(name, self.read(value), old)
 
-    def set_item(self, owner, index, value):
+    def set_item(self, owner: Any, index: Any, value: Any) -> None:
         if isinstance(owner, (Arranged, SourceView)):
             owner[index] = value
         else:
             super().set_item(owner, index, value)
 
-    def binary(self, op, a, b):
+    def binary(self, op: str, a: Any, b: Any) -> Any:
         return super().binary(op, self.read(a), self.read(b))
 
-    def if_exp(self, test, then, other):
+    def if_exp(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         return super().if_exp(test, lambda: self.read(then()), lambda: self.read(other()))
 
-    def return_(self, value):
+    def return_(self, value: Any) -> Any:
         return tuple(self.read(v) for v in value) if isinstance(value, tuple) else self.read(value)
 
     # -- calls -------------------------------------------------------------------------------------------------------
-    def call(self, callee, /, *args, **kwargs):
+    def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:
         if getattr(callee, "__self__", None) is self:
             return callee(*args, **kwargs)
         function = callee if isinstance(callee, types.FunctionType) else getattr(callee, "fn", None)
         if isinstance(function, types.FunctionType) and self.wants_inline(function, args, kwargs):
             return self.call_by_name(callee, args, kwargs)
-        args = [self.read(a) for a in args]
+        args = tuple(self.read(a) for a in args)
         result = super().call(callee, *args, **{k: self.read(v) for k, v in kwargs.items()})
         if callee is arange:
             bounds = dict(zip(("start", "end"), args)) | kwargs
@@ -79,7 +86,7 @@ class Tracer(TileTracer):
                 self.ranges[id(result)] = (result, (start, end))
         return result
 
-    def wants_inline(self, function, args, kwargs):
+    def wants_inline(self, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         if (function.__module__ or "").partition(".")[0] in ("tilery", "torch", "numpy"):
             return False
         if os.path.realpath(function.__code__.co_filename).startswith(_FOREIGN):
@@ -90,7 +97,7 @@ class Tracer(TileTracer):
             for leaf in (a if isinstance(a, (tuple, list)) else (a,))
         )
 
-    def call_by_name(self, callee, args, kwargs):
+    def call_by_name(self, callee: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         self.calls.append(None)
         result = super().call(callee, *args, **kwargs)
         values = self.calls.pop()
@@ -99,22 +106,24 @@ class Tracer(TileTracer):
         self.peeking = False
         return result
 
-    def watch(self, values):
+    def watch(self, values: Callable[[], dict[str, Any]]) -> None:
         """A function starts; `values` tells what its parameters hold."""
         if self.calls and self.calls[-1] is None:
             self.calls[-1] = values
 
-    def output(self, value, place):
+    def output(self, value: Any, place: int | str) -> Any:
         """What the parameter that got `value` holds at the end of the last call."""
-        values, self_finished = self.finished_call, value
+        values = self.finished_call
         if values is None:
             return value
         if isinstance(place, int):
-            place = list(values)[place] if place < len(values) else None
-        new = values.get(place, self_finished)
+            if place >= len(values):
+                return value
+            place = list(values)[place]
+        new = values.get(place, value)
         return value if isinstance(new, Undefined) else new
 
-    def finished(self, result, *_):
+    def finished(self, result: Any, *_: Any) -> Any:
         self.finished_call = None
         return result
 
