@@ -3,6 +3,8 @@ names sizes that each call's tensors give and that are compile-time numbers for 
 
 import ast
 import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from tilery import _native
 
@@ -16,7 +18,7 @@ from ..tracing.values import Var, substitute
 from .kernel import JITKernel
 
 
-def freeze(function, name, value):
+def freeze(function: str, name: str, value: Any) -> tuple[type, Any]:
     if isinstance(value, list):
         value = tuple(freeze(function, name, v) for v in value)
     elif isinstance(value, dict):
@@ -32,7 +34,7 @@ def freeze(function, name, value):
     return type(value), value
 
 
-def is_eager(function):
+def is_eager(function: Any) -> bool:
     """Is the function the kernel itself, instead of defining a prim_func? It declares its tensors (`A: T.Tensor(...)` in the
     signature or the body) or opens a T.Kernel."""
     try:
@@ -50,7 +52,7 @@ def is_eager(function):
     return any(_opens_kernel(node) for node in definition.body)
 
 
-def _opens_kernel(node):
+def _opens_kernel(node: ast.AST) -> bool:
     if isinstance(node, ast.With):
         calls = [item.context_expr.func for item in node.items if isinstance(item.context_expr, ast.Call)]
         if any(_last_name(function) == "Kernel" for function in calls):
@@ -58,11 +60,11 @@ def _opens_kernel(node):
     return not isinstance(node, ast.FunctionDef) and any(map(_opens_kernel, ast.iter_child_nodes(node)))
 
 
-def _last_name(node):
+def _last_name(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
 
 
-def _declared(function):
+def _declared(function: Callable[..., Any]) -> dict[str, TensorType]:
     """{parameter: TensorType} of the signature's annotations."""
     declared = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -84,62 +86,72 @@ class _Reached(BaseException):
 class Survey:
     """The first trace: which parameters are tensors, and of what shapes in terms of the constants."""
 
-    def __init__(self):
-        self.tensors, self.constants, self.dynamics = {}, {}, []
+    def __init__(self) -> None:
+        self.tensors: dict[str, TensorType] = {}
+        self.constants: dict[str, Var] = {}
+        self.dynamics: list[Var] = []
 
-    def constant(self, name):
+    def constant(self, name: str) -> Any:
         return self.constants.setdefault(name, Var(name, "int32"))
 
-    def declare(self, name, kind, value):
+    def declare(self, name: str, kind: Any, value: Any) -> Any:
         if not isinstance(kind, TensorType):
             return value
         self.tensors[name] = kind
         return Memory(kind.shape, kind.dtype, "global", name, strides=row_major(kind.shape))
 
-    def reached_kernel(self):
+    def reached_kernel(self) -> None:
         raise _Reached
 
 
 class Specialised(PrimFunc):
     """An eager function with its constants known; it is its own `eager` side of the second trace."""
 
-    def __init__(self, function, params, arguments, constants, dynamics):
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        params: list[tuple[str, TensorType]],
+        arguments: dict[str, Any],
+        constants: dict[str, Any],
+        dynamics: list[Any],
+    ) -> None:
         self.function, self.__name__, self.__doc__ = function, function.__name__, function.__doc__
         self.params, self.arguments, self.constants = params, arguments, constants
         self.dynamics = dynamics
         self.compile_time = (sorted(arguments.items()), sorted(constants.items()))
         self.eager = self
 
-    def bind(self, values):
+    def bind(self, values: Sequence[Any]) -> tuple[tuple[()], dict[str, Any]]:
         return (), {**self.arguments, **{name: value for (name, _), value in zip(self.params, values)}}
 
-    def constant(self, name):
+    def constant(self, name: str) -> Any:
         return self.constants[name]
 
-    def declare(self, name, kind, value):
+    def declare(self, name: str, kind: Any, value: Any) -> Any:
         return value
 
-    def reached_kernel(self):
+    def reached_kernel(self) -> None:
         pass
 
 
 class EagerFunction:
     """Surveys once for each set of compile-time arguments; compiles once for each set of constants."""
 
-    def __init__(self, function, options):
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         if options["out_idx"] is not None:
             name = function.__name__
             raise error(ValueError, f"`{name}` is an eager kernel: out_idx is for prim_funcs", hint="return what T.empty made")
         self.function, self.options = function, options
         self.signature = inspect.signature(function)
         self.declared = _declared(function)
-        self.surveys, self.kernels = {}, {}
+        self.surveys: dict[Any, Survey] = {}
+        self.kernels: dict[Any, JITKernel] = {}
 
-    def __call__(self, args, kwargs):
+    def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         kernel, tensors = self.compile(args, kwargs)
         return kernel(*tensors)
 
-    def compile(self, args, kwargs):
+    def compile(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JITKernel, list[Any]]:
         """(the kernel for these arguments, its tensors in order). Constants may also be given by name."""
         own = {name: value for name, value in kwargs.items() if name in self.signature.parameters}
         bound = self.signature.bind_partial(*args, **own)
@@ -159,7 +171,7 @@ class EagerFunction:
             self.kernels[key] = JITKernel(self._specialise(survey, plain, constants), None, *target)
         return self.kernels[key], [values[name] for name in survey.tensors if name in values]
 
-    def _survey(self, values):
+    def _survey(self, values: Mapping[str, Any]) -> Survey:
         survey = Survey()
         with Trace(_native.Builder("tir"), self.function.__name__) as trace:
             trace.eager = survey
@@ -172,9 +184,9 @@ class EagerFunction:
                 pass
         return survey
 
-    def _constants(self, survey, values, given):
+    def _constants(self, survey: Survey, values: Mapping[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         """The value of each constant, from the tensors or by name."""
-        constants = {}
+        constants: dict[str, Any] = {}
         for name, kind in survey.tensors.items():
             if name not in values:
                 continue
@@ -197,10 +209,10 @@ class EagerFunction:
                 )
         return constants
 
-    def _specialise(self, survey, plain, constants):
+    def _specialise(self, survey: Survey, plain: dict[str, Any], constants: dict[str, Any]) -> Specialised:
         sizes = {survey.constants[name].uid: value for name, value in constants.items()}
 
-        def known(item):
+        def known(item: Any) -> Any:
             return substitute(item, sizes)
 
         params = []
@@ -210,5 +222,5 @@ class EagerFunction:
         return Specialised(self.function, params, plain, constants, list(survey.dynamics))
 
 
-def _is_tensor(value):
+def _is_tensor(value: Any) -> bool:
     return hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")

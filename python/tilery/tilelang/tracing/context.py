@@ -1,24 +1,27 @@
 """The trace in progress on this thread."""
 
+from __future__ import annotations
+
 import threading
+from typing import Any
 
 from ...errors import error
 
 _local = threading.local()
 
 
-def current():
+def current() -> Any:
     """The trace in progress, or None."""
     return getattr(_local, "trace", None)
 
 
-def set_current(trace):
+def set_current(trace: Any) -> Any:
     """Makes `trace` the one in progress; returns the one it replaces."""
     old, _local.trace = current(), trace
     return old
 
 
-def kernel(what):
+def kernel(what: str) -> Any:
     """The trace in progress, which must be inside `with T.Kernel(...)` to use `what`."""
     trace = current()
     if trace is None:

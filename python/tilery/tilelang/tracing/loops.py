@@ -1,5 +1,10 @@
 """What `for` runs over in a kernel."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from ...errors import error
 from .context import kernel
 from .values import Expr
@@ -8,13 +13,13 @@ from .values import Expr
 class Iteration:
     """What a loop function gives; `run` builds the loop."""
 
-    attributes = {}
+    attributes: dict[str, Any] = {}
 
 
 class Serial(Iteration):
     """`for i in T.serial(start, stop, step)`; the hints of the other sequential loops are attributes."""
 
-    def __init__(self, start, stop=None, step=1, attributes=None):
+    def __init__(self, start: Any, stop: Any = None, step: Any = 1, attributes: dict[str, Any] | None = None) -> None:
         kernel("a loop")
         if stop is None:
             start, stop = 0, start
@@ -25,10 +30,10 @@ class Serial(Iteration):
             raise error(ValueError, "the step of a loop must not be 0")
         self.start, self.stop, self.step, self.attributes = start, stop, step, attributes or {}
 
-    def bounds(self):
+    def bounds(self) -> tuple[Any, Any, Any]:
         return self.start, self.stop, self.step
 
-    def run(self, trace, body, line):
+    def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         if trace.parallel and "num_stages" in self.attributes:
             raise error(ValueError, "[Tilelang Semantic Check] Pipelined loop cannot be nested inside a parallel loop.")
         if isinstance(self.step, int) and self.step < 0:  # mirrored: the counter goes up
@@ -37,7 +42,7 @@ class Serial(Iteration):
         else:
             self._loop(trace, self.start, self.stop, self.step, body, line)
 
-    def _loop(self, trace, lo, hi, step, body, line):
+    def _loop(self, trace: Any, lo: Any, hi: Any, step: Any, body: Callable[[Any], Any], line: int) -> None:
         counter, _ = trace.b.for_begin(lo, hi, step, [], self.attributes)
         with trace.region("for", line), trace.ranging([(counter, lo, hi, step)]):
             body(counter)

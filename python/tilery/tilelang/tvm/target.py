@@ -15,6 +15,9 @@ _entered = threading.local()
 class Target:
     """`Target("cuda -arch=sm_90a")` or `Target({"kind": "cuda", "arch": "sm_90a"})`: its `kind.name`, `arch` and `attrs`."""
 
+    kind: SimpleNamespace
+    attrs: dict[str, Any]
+
     def __init__(self, target: str | dict[str, Any] | Target, host: Any = None) -> None:
         if isinstance(target, Target):
             kind, self.attrs = target.kind.name, dict(target.attrs)

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import sys
+from typing import Any
 
 from ....core import cache
 from ....errors import error
@@ -53,9 +54,9 @@ class PrimFunc:
             hint="use T.Tensor(shape, dtype) or a type like T.int32",
         )
 
-    eager = None  # see jit/eager.py
+    eager: Any = None  # see jit/eager.py
     traced = None  # (layouts, the module for them): what the definition has traced
-    compile_time = ()  # arguments of the function that are no parameters: part of what the disk cache looks up
+    compile_time: tuple[Any, ...] = ()  # arguments of the function that are no parameters: part of what the disk cache looks up
 
     def bind(self, values):
         """(positional, keyword) arguments of the function for the values of the parameters."""
