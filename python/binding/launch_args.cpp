@@ -221,6 +221,7 @@ struct TypeReader {
   const dlpack::ExchangeApi *exchange = nullptr;
   /// NumPy scalars offer buffers, as 0-d arrays do, but are numbers: they have no __dlpack__.
   bool number = false;
+  bool structure = false; ///< see readArgument
 };
 
 const TypeReader &readerOf(PyTypeObject *type) {
@@ -242,6 +243,8 @@ const TypeReader &readerOf(PyTypeObject *type) {
     PyNumberMethods *number = type->tp_as_number;
     entry->second.number = !entry->second.exchange && number && (number->nb_index || number->nb_float) &&
                            !PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__dlpack__");
+    entry->second.structure =
+        PyType_IsSubtype(type, &PyTuple_Type) || PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__tile_structure__");
   }
   lastType = type;
   lastReader = &entry->second;
@@ -323,7 +326,7 @@ int64_t *ArgumentOwners::numbers(int32_t count) {
   return first->numbers;
 }
 
-void readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
+bool readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   argument.object = object;
   if (object == Py_None) {
     argument.kind = Argument::None;
@@ -340,13 +343,16 @@ void readArgument(PyObject *object, const char *name, Argument &argument, Argume
   } else if (PyFloat_Check(object)) {
     argument.kind = Argument::Float;
     argument.number = PyFloat_AS_DOUBLE(object);
-  } else if (readerOf(Py_TYPE(object)).number) {
+  } else if (const TypeReader &reader = readerOf(Py_TYPE(object)); reader.structure) {
+    return false;
+  } else if (reader.number) {
     readScalarLike(object, name, argument);
   } else {
     argument.kind = Argument::Tensor;
     if (!readTensor(object, name, argument, owners))
       failArgument(name, "is a " + std::string(Py_TYPE(object)->tp_name) + "; a tensor, int, float, bool or None is expected");
   }
+  return true;
 }
 
 namespace {

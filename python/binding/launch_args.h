@@ -33,10 +33,11 @@ private:
   Node *first = nullptr;
 };
 
-/// Reads `object` (a tensor, an int, float, bool or None; `name` is for messages) into `argument`. Throws Error, or PythonRaised
-/// when a Python exception is set.
+/// Reads `object` (a tensor, an int, float, bool or None; `name` is for messages) into `argument`; false: it consists of several values (a
+/// tuple), or is known when a kernel is compiled (its type has an attribute `__tile_structure__`). Throws Error, or PythonRaised when a
+/// Python exception is set.
 struct PythonRaised {};
-void readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners);
+bool readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners);
 
 /// The CUDA stream that the launch's work belongs on: the current one of the framework that owns `tensor`, else torch's if it is
 /// there, else the default one (null).

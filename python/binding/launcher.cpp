@@ -1,6 +1,7 @@
 // tilery._native.Launcher: from Python arguments to running programs. Written against the C API, because each launch pays for it.
 #include "binding.h"
 #include "launch_plan.h"
+#include "launch_structured.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
 #include <cstddef>
@@ -337,12 +338,20 @@ PyObject *firstGpuTensor(const Argument *arguments, size_t count) {
   return found == arguments + count ? nullptr : found->object;
 }
 
-PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, size_t count, PyObject *keywords) {
+PyObject *launchUnchecked(PyObject *launcher, State &state, PyObject *grid, PyObject *const *args, size_t count,
+                          PyObject *keywords) {
   size_t total = state.parameters.size();
   auto **objects = static_cast<PyObject **>(alloca((total + 1) * sizeof(PyObject *)));
   auto *arguments = static_cast<Argument *>(alloca((total + 1) * sizeof(Argument)));
   Bound bound{state, objects, arguments, state.leading};
   bindArguments(bound, args, count, keywords);
+
+  ArgumentOwners owners;
+  for (size_t i = 0; i < state.leading; ++i)
+    if (state.parameters[i].compileTime())
+      bound.set(i, objects[i]);
+    else if (!readArgument(objects[i], state.parameters[i].text, arguments[i], owners))
+      return launchStructured(launcher, state.parameters[i].text, {objects[i], grid, args, count, keywords});
 
   nb::object computed;
   if (grid && PyCallable_Check(grid)) {
@@ -355,13 +364,6 @@ PyObject *launchUnchecked(State &state, PyObject *grid, PyObject *const *args, s
   int64_t extents[3];
   if (grid)
     readGrid(state, grid, extents);
-
-  ArgumentOwners owners;
-  for (size_t i = 0; i < state.leading; ++i)
-    if (state.parameters[i].compileTime())
-      bound.set(i, objects[i]);
-    else
-      readArgument(objects[i], state.parameters[i].text, arguments[i], owners);
   uint32_t flags = 0;
   state.forgetIfChanged();
   std::shared_ptr<Entry> entry = findEntry(state, bound, flags);
@@ -384,7 +386,7 @@ PyObject *launchChecked(PyObject *launcher, PyObject *grid, PyObject *const *arg
     return nullptr;
   }
   try {
-    return launchUnchecked(*state, grid, args, count, keywords);
+    return launchUnchecked(launcher, *state, grid, args, count, keywords);
   } catch (const Error &error) {
     setPythonError(error);
   } catch (const PythonRaised &) {

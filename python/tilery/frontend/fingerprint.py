@@ -89,6 +89,18 @@ class _Digest:
                 self.text(".".join(path))
                 self.value(value)
 
+    def members_of(self, cls: type) -> None:
+        """What a class says of the values that kernels make of it: its fields, and the functions among its members."""
+        self.value(getattr(cls, "_fields", None))
+        self.value(getattr(cls, "__tile_fields__", None))
+        for name, member in sorted(vars(cls).items()):
+            member = getattr(member, "function", member)
+            if isinstance(member, types.FunctionType) or isinstance(getattr(member, "fn", None), types.FunctionType):
+                self.text(name)
+                self.value(member)
+        for base in cls.__bases__:
+            self.value(base)
+
     def value(self, value: Any) -> Any:
         kind = type(value)
         if value is None or value is Ellipsis or kind in (bool, int, float, complex, str, bytes):
@@ -113,6 +125,8 @@ class _Digest:
                 self.function(value)
         elif isinstance(value, (type, types.BuiltinFunctionType, types.ModuleType)):
             self.text(kind.__name__, getattr(value, "__module__", ""), getattr(value, "__qualname__", value.__name__))
+            if isinstance(value, type) and not value.__module__.startswith(("tilery.", "builtins")):
+                self.members_of(value)
         elif isinstance(getattr(value, "fn", None), types.FunctionType):  # a kernel or another decorated function
             self.text("decorated", kind.__qualname__)
             self.value(value.fn)

@@ -172,9 +172,9 @@ class Language(Regions):
         self.check_change(owner, f"attribute `{name}` of a host object")
         delattr(owner, name)
 
-    def value_of(self, owner: Any) -> Any:
-        """The attribute `value` of an object: of a compile-time value it may be that value."""
-        return owner.value
+    def attribute(self, owner: Any, name: str) -> Any:
+        """`owner.value`, `owner.type` or `owner.to`, which a language may give to host values that have none."""
+        return getattr(owner, name)
 
     # -- control flow ------------------------------------------------------------------------------------------------
     def if_(

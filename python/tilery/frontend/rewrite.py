@@ -414,7 +414,9 @@ class _Function(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
-        return self.hook("value_of", [node.value], node) if node.attr == "value" and isinstance(node.ctx, ast.Load) else node
+        if node.attr not in ("value", "type", "to") or not isinstance(node.ctx, ast.Load):
+            return node
+        return self.hook("attribute", [node.value, ast.Constant(node.attr)], node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         names = parameters(node.args)

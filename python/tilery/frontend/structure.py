@@ -33,7 +33,8 @@ def children(value: Any) -> list[Any] | None:
         return list(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [getattr(value, f.name) for f in dataclasses.fields(value)]
-    return None
+    fields = getattr(type(value), "__tile_fields__", None)
+    return None if fields is None else [getattr(value, name) for name in fields]
 
 
 def with_children(value: Any, parts: Sequence[Any]) -> Any:
@@ -44,8 +45,9 @@ def with_children(value: Any, parts: Sequence[Any]) -> Any:
         return type(value)(parts)
     new = object.__new__(type(value))
     new.__dict__.update(getattr(value, "__dict__", {}))
-    for field, part in zip(dataclasses.fields(value), parts):
-        object.__setattr__(new, field.name, part)
+    fields = getattr(type(value), "__tile_fields__", None) or [f.name for f in dataclasses.fields(value)]
+    for name, part in zip(fields, parts):
+        object.__setattr__(new, name, part)
     return new
 
 

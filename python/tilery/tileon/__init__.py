@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from . import compiler, errors, language, runtime, testing
+from ..core.tile.aggregate import aggregate
+from . import compiler, errors, language, runtime, testing, tools
 from .compiler import CompilationError, CompiledKernel
 from .errors import TritonError
 from .language import constexpr
@@ -22,6 +23,7 @@ __all__ = [
     "OutOfResources",
     "TileonError",
     "TritonError",
+    "aggregate",
     "autotune",
     "cdiv",
     "compiler",
@@ -35,6 +37,7 @@ __all__ = [
     "reinterpret",
     "runtime",
     "testing",
+    "tools",
 ]
 
 

@@ -9,7 +9,7 @@ from ...errors import error
 from ...frontend import Language, Range, position
 from ...frontend.structure import is_number
 from .debug import device_print
-from .types import constexpr, dtype, unwrap
+from .types import constexpr, constexpr_type, dtype, tuple_type, unwrap
 from .value import activate, constant_of, tensor, to_tensor, wrap
 
 
@@ -101,9 +101,13 @@ class Tracer(Language):
     def binary(self, op, a, b):
         return super().binary(op, unwrap(a), unwrap(b))
 
-    def value_of(self, owner):
+    def attribute(self, owner, name):
         plain = unwrap(owner)
-        return plain if plain is not owner or is_constant(owner) else owner.value
+        if plain is owner and (not is_constant(owner) or hasattr(owner, name)):
+            return getattr(owner, name)
+        if name == "to":
+            return getattr(to_tensor(plain) if is_number(plain) else plain, name)
+        return plain if name == "value" else tuple_type(plain) if isinstance(plain, tuple) else constexpr_type(plain)
 
     def condition(self, value):
         kind = value.handle.type
@@ -180,8 +184,8 @@ class Tracer(Language):
 
 
 def is_constant(value):
-    """Is this a compile-time value without attributes of its own making?"""
-    return value is None or isinstance(value, (bool, int, float, str, tuple, dtype)) and not hasattr(value, "value")
+    """Is this a compile-time value of the language?"""
+    return value is None or isinstance(value, (bool, int, float, str, tuple, dtype))
 
 
 def is_constexpr(annotation):
@@ -196,9 +200,10 @@ def default_precision(function):
     return os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if "triton" in function.__globals__ else "ieee")
 
 
-def trace(function, name, parameters, debug=False, hints=None, overflow=False):
+def trace(function, name, parameters, debug=False, hints=None, overflow=False, assemble=None):
     """Traces a kernel. parameters: [(name, native Type or None, divisibility, compile-time value)]; a Type makes an argument.
-    hints: {name: value or None} for targets. overflow: integer arithmetic asserts that it fits its type. Returns the module."""
+    hints: {name: value or None} for targets. overflow: integer arithmetic asserts that it fits its type.
+    assemble: makes the function's arguments of the parameters' values. Returns the module."""
     native = _native.Builder("triton")
     native.set_position(position.current)
     tracer = Tracer(native, debug, default_precision(function), overflow)
@@ -207,7 +212,7 @@ def trace(function, name, parameters, debug=False, hints=None, overflow=False):
         handles = iter(native.begin_kernel(name, arguments))
         native.kernel_hints(hints)
         bound = [wrap(next(handles)) if t is not None else v for _, t, _, v in parameters]
-        result = tracer.run(function, bound)
+        result = tracer.run(function, assemble(bound) if assemble else bound)
         if result is not None:
             code = function.__code__
             raise error(

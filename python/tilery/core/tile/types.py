@@ -31,6 +31,7 @@ class dtype:
     """An element type; one object per type."""
 
     SIGNED, UNSIGNED = "signed", "unsigned"
+    __tile_structure__ = True
 
     def __init__(self, name):
         if name not in _TYPES:
@@ -209,6 +210,8 @@ def _binary(symbol, reverse):
 class constexpr:
     """A compile-time value; also the annotation that makes a parameter one."""
 
+    __tile_structure__ = True
+
     def __init__(self, value):
         self.value = unwrap(value)
 
@@ -261,6 +264,38 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(constexpr, f"__{_name}__", _binary(_name, False))
 
 
+class constexpr_type(dtype):
+    """The type of a compile-time value."""
+
+    def __init__(self, value):
+        self.value = value
+        self.name = f"constexpr_type[{value}]"
+
+    def __eq__(self, other):
+        return isinstance(other, constexpr_type) and type(self.value) is type(other.value) and self.value == other.value
+
+    __hash__ = dtype.__hash__
+
+
+class tuple_type(dtype):
+    """The type of a tuple."""
+
+    def __init__(self, types):
+        self.types = tuple(getattr(t, "type", None) or constexpr_type(t) for t in types)
+        self.name = f"[{', '.join(t.name for t in self.types)}]"
+
+    def __iter__(self):
+        return iter(self.types)
+
+    def __getitem__(self, index):
+        return self.types[index]
+
+    def __eq__(self, other):
+        return isinstance(other, tuple_type) and self.types == other.types
+
+    __hash__ = dtype.__hash__
+
+
 class const:
     """Annotation of a pointer that is only read."""
 
@@ -277,6 +312,7 @@ __all__ = [
     "block_type",
     "const",
     "constexpr",
+    "constexpr_type",
     "dtype",
     "float16",
     "float32",
@@ -293,6 +329,7 @@ __all__ = [
     "int8",
     "pi32_t",
     "pointer_type",
+    "tuple_type",
     "uint16",
     "uint32",
     "uint64",

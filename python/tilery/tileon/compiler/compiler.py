@@ -39,13 +39,14 @@ class CompiledKernel(compile.CompiledKernel):
             self.parameters.append((parameter.name, *_argument(parameter, known), None))
         annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
         specialisation = ["tileon", signature.params, annotations, self.debug, self.overflow]
-        specialisation += [default_precision(kernel.fn), self.hints]
+        specialisation += [default_precision(kernel.fn), self.hints, getattr(kernel, "structure", None)]
+        self.assemble = getattr(kernel, "assemble", None)
         fuses = values.get("enable_fp_fusion") is not False or "enable_fp_fusion" in kernel.arg_names
         options = {} if fuses else {"fp_contract": False}
         super().__init__(kernel.fn.__name__, kernel.fn, specialisation, signature, **options)
 
     def trace(self) -> _native.Module:
-        return trace(self.function, self.name, self.parameters, self.debug, self.hints, self.overflow)
+        return trace(self.function, self.name, self.parameters, self.debug, self.hints, self.overflow, self.assemble)
 
     def load(self, image: bytes) -> _native.KernelPlan:
         return _native.KernelPlan(_native.load(image)[0], self.slots, self, self.without_boxes)

@@ -3,6 +3,7 @@
 from ...core.functions import ROWS as _ELEMENTWISE
 from ...core.functions import Namespace as _Namespace
 from ...core.functions import PropagateNan  # noqa: F401
+from ...core.tile.aggregate import aggregate as _aggregate  # noqa: F401
 from ...core.tile.table import ROWS as _ROWS
 from ...core.tile.types import *  # noqa: F403
 from ...core.tile.value import tensor  # noqa: F401

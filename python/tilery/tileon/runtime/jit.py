@@ -14,6 +14,7 @@ from ...core.tile.tracer import is_constexpr
 from ...core.tile.value import constant_of, tensor
 from ...errors import error
 from ..compiler.compiler import plan
+from .structured import Launches
 
 # Options that schedule a GPU, or name a compiler's habits: without effect on a CPU (compiler.py makes hints of some).
 OPTIONS = (
@@ -94,6 +95,8 @@ class KernelInterface(_native.Launcher):
 class JITFunction(KernelInterface):
     """A function that is compiled when it is launched, and traced inline when a kernel calls it."""
 
+    __tile_structure__ = True
+
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -121,10 +124,18 @@ class JITFunction(KernelInterface):
             self.params.append(parameter)
         self.arg_names = [p.name for p in self.params]
         self.constexprs = [p.index for p in self.params if p.is_constexpr]
-        self.constexpr_names = [p.name for p in self.params if p.is_constexpr]
+        self.constexpr_names = {p.name for p in self.params if p.is_constexpr}
+        self.by_name = {p.name: p for p in self.params}
         options = [(name, "option") for name in OPTIONS if name not in self.arg_names]
-        super().__init__(fn.__name__, [p.native() for p in self.params] + options, functools.partial(plan, self))
+        self.option_defaults = {name: None for name, _ in options}
+        self.native_parameters = [p.native() for p in self.params] + options
+        super().__init__(fn.__name__, self.native_parameters, functools.partial(plan, self))
         functools.update_wrapper(self, fn)
+
+    @functools.cached_property
+    def launch_structured(self) -> Launches:
+        """Launches with arguments that the native launcher does not take as they are."""
+        return Launches(self, plan)
 
     @property
     def src(self) -> str:
@@ -143,7 +154,7 @@ class JITFunction(KernelInterface):
     def __tile_trace__(self, tracer: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """A call from a kernel: traced inline. A number that the program writes is known to parameters annotated constexpr; a
         value of run time passes through them."""
-        names = set(self.constexpr_names)
+        names = self.constexpr_names
         args = [_known(v) if p.is_constexpr else v for p, v in zip(self.params, args)] + list(args[len(self.params) :])
         kwargs = {name: _known(v) if name in names else v for name, v in kwargs.items()}
         return tracer.inline(self.fn, args, kwargs)

@@ -1,0 +1,126 @@
+"""Launches whose arguments are structures (tuples, descriptors) or known at compile time (functions, types, constexpr): they are
+taken apart into tensors and numbers, and a launcher of its own for each kind of structure takes those."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from typing import Any
+
+from tilery import _native
+
+from ...core.tile import types
+from ...core.tile.tracer import is_constexpr
+from ...core.tile.window import Block, tensor_descriptor
+from ...errors import error
+from ..tools.tensor_descriptor import TensorDescriptor
+
+# What describes an argument: None (a leaf, which the native launcher takes), or a tuple whose first element is its kind.
+Description = tuple[Any, ...] | None
+_CONSTANT, _TUPLE, _DESCRIPTOR = "constant", "tuple", "descriptor"
+
+
+def take_apart(value: Any, leaves: list[Any]) -> Description:
+    """Describes an argument; appends what it consists of to `leaves`."""
+    kind = type(value)
+    if isinstance(value, tuple):
+        fields = getattr(kind, "_fields", None)
+        if fields is None:
+            return (_TUPLE, tuple, *[take_apart(v, leaves) for v in value])
+        return (_TUPLE, kind, *[_field(kind, name, v, leaves) for name, v in zip(fields, value)])
+    if kind is TensorDescriptor:
+        leaves += [value.base, *value.shape, *value.strides[:-1]]
+        return _DESCRIPTOR, len(value.shape), tuple(value.block_shape), value.padding
+    if hasattr(kind, "__tile_structure__"):
+        value = types.unwrap(value)
+        return _CONSTANT, type(value), value
+    leaves.append(value)
+    return None
+
+
+def _field(kind: type, name: str, value: Any, leaves: list[Any]) -> Description:
+    if is_constexpr(kind.__annotations__.get(name)):
+        value = types.unwrap(value)
+        return _CONSTANT, type(value), value
+    return take_apart(value, leaves)
+
+
+def put_together(description: Description, leaves: Iterator[Any]) -> Any:
+    """The argument as a kernel sees it, of what `take_apart` gave."""
+    if description is None:
+        return next(leaves)
+    kind, *rest = description
+    if kind == _CONSTANT:
+        return rest[1]
+    if kind == _TUPLE:
+        parts = [put_together(d, leaves) for d in rest[1:]]
+        return tuple(parts) if rest[0] is tuple else rest[0](*parts)
+    rank, block, padding = rest
+    base, *numbers = [next(leaves) for _ in range(2 * rank)]
+    return tensor_descriptor(base, numbers[:rank], [*numbers[rank:], 1], Block(block), padding)
+
+
+def _count(description: Description) -> int:
+    if description is None:
+        return 1
+    if description[0] == _TUPLE:
+        return sum(_count(d) for d in description[2:])
+    return 2 * description[1] if description[0] == _DESCRIPTOR else 0
+
+
+class Flat:
+    """A kernel whose parameters are the leaves of arguments of one structure; the compiler takes it for a JITFunction."""
+
+    def __init__(self, kernel: Any, structure: tuple[Description, ...], compile: Callable[..., Any]) -> None:
+        self.kernel, self.structure = kernel, structure
+        self.fn, self.debug, self.arg_names = kernel.fn, kernel.debug, kernel.arg_names
+        self.params = []
+        for parameter, description in zip(kernel.params, structure):
+            for number in range(_count(description)):
+                leaf = copy(parameter)
+                leaf.name = parameter.name if description is None else f"{parameter.name}.{number}"
+                leaf.index, leaf.has_default = len(self.params), False
+                self.params.append(leaf)
+        options = [p for p in kernel.native_parameters if p[1] == "option"]
+        native = [p.native() for p in self.params] + options
+        self.launcher = _native.Launcher(kernel.fn.__name__, native, functools.partial(compile, self))
+        self.watch = self.launcher.watch
+
+    def assemble(self, leaves: Sequence[Any]) -> list[Any]:
+        """The arguments of the function that is traced, of the leaves' values."""
+        values = iter(leaves)
+        return [put_together(d, values) for d in self.structure]
+
+
+class Launches:
+    """The launches of one kernel whose arguments are structures."""
+
+    def __init__(self, kernel: Any, compile: Callable[..., Any]) -> None:
+        self.kernel, self.compile = kernel, compile
+        self.flats: dict[tuple[Description, ...], Flat] = {}
+
+    def __call__(self, grid: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        kernel = self.kernel
+        bound = dict(zip(kernel.arg_names, args))
+        options = {}
+        for name, value in kwargs.items():
+            (bound if name in kernel.by_name else options)[name] = value
+        leaves: list[Any] = []
+        structure = []
+        for parameter in kernel.params:
+            if parameter.name not in bound and not parameter.has_default:
+                raise error(TypeError, f"{kernel.fn.__name__}() is missing the argument '{parameter.name}'")
+            value = bound[parameter.name] = bound.get(parameter.name, parameter.default)
+            if parameter.is_constexpr:
+                leaves.append(value)
+                structure.append(None)
+            else:
+                structure.append(take_apart(value, leaves))
+        key = tuple(structure)
+        flat = self.flats.get(key)
+        if flat is None:
+            flat = self.flats[key] = Flat(kernel, key, self.compile)
+        if callable(grid):
+            grid = grid({**kernel.option_defaults, **options, **bound})
+        return flat.launcher[grid](*leaves, **options)
