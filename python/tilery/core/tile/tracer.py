@@ -2,12 +2,15 @@
 
 import contextlib
 import os
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from tilery import _native
 
 from ...errors import error
 from ...frontend import Language, Range, position
-from ...frontend.structure import is_number
+from ...frontend.structure import Number, is_number
 from .debug import device_print
 from .types import constexpr, constexpr_type, dtype, tuple_type, unwrap
 from .value import activate, constant_of, tensor, to_tensor, wrap
@@ -16,26 +19,26 @@ from .value import activate, constant_of, tensor, to_tensor, wrap
 class Blocks:
     """The front end's region protocol, giving out tensors."""
 
-    def __init__(self, native):
+    def __init__(self, native: _native.Builder) -> None:
         self.native = native
         self.scratch_begin, self.scratch_discard = native.scratch_begin, native.scratch_discard
         self.if_begin, self.if_else = native.if_begin, native.if_else
 
-    def type_of(self, value):
+    def type_of(self, value: Any) -> Any:
         return value.handle.type
 
-    def placeholder(self, value):
+    def placeholder(self, value: Any) -> tensor:
         return wrap(self.native.placeholder(value))
 
-    def zero(self, type_):
+    def zero(self, type_: Any) -> Any:
         if type_.pointer:
             return wrap(self.native.int_to_pointer(self.native.full(type_.shape, 0, "int64"), type_.dtype))
         return wrap(self.native.convert(0, type_))
 
-    def if_end(self, thens, elses):
+    def if_end(self, thens: list[Any], elses: list[Any]) -> list[Any]:
         return [wrap(v) for v in self.native.if_end(thens, elses)]
 
-    def for_begin(self, lo, hi, step, inits, attributes):
+    def for_begin(self, lo: Any, hi: Any, step: Any, inits: list[Any], attributes: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         bounds = [self.native.materialize(b) for b in (lo, hi, step)]
         for bound in bounds:
             if bound.is_pointer or bound.shape or bound.dtype.startswith(("float", "bfloat")):
@@ -45,23 +48,25 @@ class Blocks:
         counter, carried = self.native.for_begin(*bounds, inits, attributes)
         return wrap(counter), [wrap(v) for v in carried]
 
-    def for_end(self, yields):
+    def for_end(self, yields: list[Any]) -> list[Any]:
         return [wrap(v) for v in self.native.for_end(yields)]
 
-    def while_begin(self, inits):
+    def while_begin(self, inits: list[Any]) -> list[Any]:
         return [wrap(v) for v in self.native.while_begin(inits)]
 
-    def while_body(self, condition):
+    def while_body(self, condition: Any) -> list[Any]:
         return [wrap(v) for v in self.native.while_body(condition)]
 
-    def while_end(self, yields):
+    def while_end(self, yields: list[Any]) -> list[Any]:
         return [wrap(v) for v in self.native.while_end(yields)]
 
 
 class Tracer(Language):
     """One kernel being traced."""
 
-    def __init__(self, native, debug=False, default_precision="ieee", overflow=False):
+    def __init__(
+        self, native: _native.Builder, debug: bool = False, default_precision: str = "ieee", overflow: bool = False
+    ) -> None:
         super().__init__(Blocks(native))
         native.check_overflow(overflow)
         self.overflow = overflow  # does integer arithmetic assert that it does not overflow?
@@ -70,38 +75,38 @@ class Tracer(Language):
         self.default_precision = default_precision  # of a dot of fp32 tiles
 
     @contextlib.contextmanager
-    def wrapping(self):
+    def wrapping(self) -> Iterator[None]:
         """Integer arithmetic that is meant to wrap, or that cannot say that it does."""
         self.native.check_overflow(False)
         yield
         self.native.check_overflow(self.overflow)
 
     # -- values ------------------------------------------------------------------------------------------------------
-    def is_value(self, value):
+    def is_value(self, value: Any) -> bool:
         return isinstance(value, tensor)
 
-    def host(self, value):
+    def host(self, value: Any) -> Any:
         return unwrap(value)
 
-    def to_value(self, number, like=None):
+    def to_value(self, number: Number, like: Any = None) -> Any:
         return wrap(self.native.materialize(number) if like is None else self.native.convert(number, like))
 
-    def takes(self, type_, number):
+    def takes(self, type_: Any, number: Number) -> bool:
         return not type_.pointer and not type_.shape and self.native.materialize(number).type == type_
 
-    def assign(self, name, value, old):
+    def assign(self, name: str, value: Any, old: Any) -> Any:
         value = unwrap(value)
         return to_tensor(value) if is_number(value) else value
 
-    def annotated(self, name, annotation, value, old):
+    def annotated(self, name: str, annotation: Callable[[], Any], value: Any, old: Any) -> Any:
         if is_constexpr(annotation()):
             return constant_of(value, f"`{name}`, annotated tl.constexpr,")
         return self.assign(name, value, old)
 
-    def binary(self, op, a, b):
+    def binary(self, op: str, a: Any, b: Any) -> Any:
         return super().binary(op, unwrap(a), unwrap(b))
 
-    def attribute(self, owner, name):
+    def attribute(self, owner: Any, name: str) -> Any:
         plain = unwrap(owner)
         if plain is owner and (not is_constant(owner) or hasattr(owner, name)):
             return getattr(owner, name)
@@ -109,7 +114,7 @@ class Tracer(Language):
             return getattr(to_tensor(plain) if is_number(plain) else plain, name)
         return plain if name == "value" else tuple_type(plain) if isinstance(plain, tuple) else constexpr_type(plain)
 
-    def condition(self, value):
+    def condition(self, value: Any) -> Any:
         kind = value.handle.type
         if kind.shape:
             raise error(
@@ -119,27 +124,27 @@ class Tracer(Language):
             )
         return self._truth(value)
 
-    def _truth(self, value):
+    def _truth(self, value: Any) -> Any:
         """Is it not 0, or, of a pointer, not null?"""
         return wrap(self.native.cast(value, "bool"))
 
-    def logical_not(self, value):
+    def logical_not(self, value: Any) -> Any:
         return wrap(self.native.unary("not", self._truth(value)))
 
-    def logical_and(self, a, b):
+    def logical_and(self, a: Any, b: Any) -> Any:
         return wrap(self.native.binary("and", self._truth(a), self._truth(b)))
 
-    def logical_or(self, a, b):
+    def logical_or(self, a: Any, b: Any) -> Any:
         return wrap(self.native.binary("or", self._truth(a), self._truth(b)))
 
-    def minimum(self, a, b):
+    def minimum(self, a: Any, b: Any) -> Any:
         return wrap(self.native.binary("min", unwrap(a), unwrap(b)))
 
-    def maximum(self, a, b):
+    def maximum(self, a: Any, b: Any) -> Any:
         return wrap(self.native.binary("max", unwrap(a), unwrap(b)))
 
     # -- calls -------------------------------------------------------------------------------------------------------
-    def call(self, callee, /, *args, **kwargs):
+    def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:
         if isinstance(callee, constexpr):
             callee = callee.value
         trace = getattr(type(callee), "__tile_trace__", None)
@@ -147,60 +152,68 @@ class Tracer(Language):
             return trace(callee, self, args, kwargs)
         return super().call(callee, *args, **kwargs)
 
-    def wants_inline(self, function, args, kwargs):
+    def wants_inline(self, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         module = function.__module__ or ""
         return not module.startswith("tilery.") and any(isinstance(a, tensor) for a in (*args, *kwargs.values()))
 
-    def call_range(self, *args):
+    def call_range(self, *args: Any) -> range | Range:
         return Range(*(unwrap(a) for a in args))
 
-    def call_isinstance(self, value, kind):
+    def call_isinstance(self, value: Any, kind: Any) -> bool:
         if kind is constexpr:
             return not isinstance(value, tensor)
         return isinstance(value, kind)
 
-    def call_len(self, value):
+    def call_len(self, value: Any) -> int:
         return value.shape[0] if isinstance(value, tensor) else len(value)
 
-    def call_int(self, value=0, *args):
+    def call_int(self, value: Any = 0, *args: Any) -> Any:
         value = unwrap(value)
         return wrap(self.native.cast(value, "int32")) if isinstance(value, tensor) else int(value, *args)
 
-    def call_float(self, value=0.0):
+    def call_float(self, value: Any = 0.0) -> Any:
         value = unwrap(value)
         return wrap(self.native.cast(value, "float32")) if isinstance(value, tensor) else float(value)
 
-    def call_bool(self, value=False):
+    def call_bool(self, value: Any = False) -> Any:
         value = unwrap(value)
         return wrap(self.native.cast(value, "bool")) if isinstance(value, tensor) else bool(value)
 
-    def call_print(self, *args, **kwargs):
+    def call_print(self, *args: Any, **kwargs: Any) -> Any:
         words = [a for a in args if isinstance(a, str)]
         return device_print(" ".join(words), *(a for a in args if not isinstance(a, str)))
 
-    def run_time_assert(self, condition, message):
+    def run_time_assert(self, condition: Any, message: str) -> None:
         if self.debug:
             self.native.assert_true(condition, message or "assertion failed")
 
 
-def is_constant(value):
+def is_constant(value: Any) -> bool:
     """Is this a compile-time value of the language?"""
     return value is None or isinstance(value, (bool, int, float, str, tuple, dtype))
 
 
-def is_constexpr(annotation):
+def is_constexpr(annotation: Any) -> bool:
     """Is this annotation tl.constexpr (also as text, under `from __future__ import annotations`)?"""
     if isinstance(annotation, str):
         return annotation.replace(" ", "").rpartition(".")[2] == "constexpr"
     return annotation is constexpr or isinstance(annotation, constexpr)
 
 
-def default_precision(function):
+def default_precision(function: Any) -> str:
     """Of a dot of fp32 tiles. It is the one default in which the two names of the language differ."""
     return os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if "triton" in function.__globals__ else "ieee")
 
 
-def trace(function, name, parameters, debug=False, hints=None, overflow=False, assemble=None):
+def trace(
+    function: Any,
+    name: str,
+    parameters: Sequence[tuple[str, Any, int, Any]],
+    debug: bool = False,
+    hints: Mapping[str, Any] | None = None,
+    overflow: bool = False,
+    assemble: Callable[[list[Any]], Any] | None = None,
+) -> Any:
     """Traces a kernel. parameters: [(name, native Type or None, divisibility, compile-time value)]; a Type makes an argument.
     hints: {name: value or None} for targets. overflow: integer arithmetic asserts that it fits its type.
     assemble: makes the function's arguments of the parameters' values. Returns the module."""

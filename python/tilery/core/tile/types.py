@@ -1,9 +1,16 @@
 """Element types, pointer and block types, compile-time constants."""
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tilery import _native
 
 # Triton's short name -> (our name or None if it has no arithmetic here, bits)
-_TYPES = {
+_TYPES: dict[str, tuple[str | None, int]] = {
     "void": (None, 0),
     "int1": ("bool", 1),
     "int8": ("int8", 8),
@@ -24,7 +31,7 @@ _TYPES = {
     "fp8e4b15": (None, 8),
     "fp8e5b16": (None, 8),
 }
-_BY_NATIVE = {}
+_BY_NATIVE: dict[str | None, dtype] = {}
 
 
 class dtype:
@@ -33,7 +40,7 @@ class dtype:
     SIGNED, UNSIGNED = "signed", "unsigned"
     __tile_structure__ = True
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         if name not in _TYPES:
             raise ValueError(f"unknown element type {name!r}")
         self.name = name
@@ -42,62 +49,62 @@ class dtype:
         self.int_bitwidth = self.primitive_bitwidth
 
     @property
-    def scalar(self):
+    def scalar(self) -> dtype:
         return self
 
     @property
-    def __tile_digest__(self):
+    def __tile_digest__(self) -> str:
         return self.name
 
-    def is_floating(self):
+    def is_floating(self) -> bool:
         return self.name.startswith(("fp", "bf"))
 
-    def is_standard_floating(self):
+    def is_standard_floating(self) -> bool:
         return self.name in ("fp16", "bf16", "fp32", "fp64")
 
-    def is_fp8(self):
+    def is_fp8(self) -> bool:
         return self.name.startswith("fp8")
 
-    def is_fp16(self):
+    def is_fp16(self) -> bool:
         return self.name == "fp16"
 
-    def is_bf16(self):
+    def is_bf16(self) -> bool:
         return self.name == "bf16"
 
-    def is_fp32(self):
+    def is_fp32(self) -> bool:
         return self.name == "fp32"
 
-    def is_fp64(self):
+    def is_fp64(self) -> bool:
         return self.name == "fp64"
 
-    def is_int(self):
+    def is_int(self) -> bool:
         return self.name.startswith(("int", "uint"))
 
-    def is_int1(self):
+    def is_int1(self) -> bool:
         return self.name == "int1"
 
-    def is_bool(self):
+    def is_bool(self) -> bool:
         return self.name == "int1"
 
-    def is_int_signed(self):
+    def is_int_signed(self) -> bool:
         return self.name.startswith("int") and self.name != "int1"
 
-    def is_int_unsigned(self):
+    def is_int_unsigned(self) -> bool:
         return self.name.startswith("uint") or self.name == "int1"
 
-    def is_ptr(self):
+    def is_ptr(self) -> bool:
         return False
 
-    def is_block(self):
+    def is_block(self) -> bool:
         return False
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, dtype) and type(self) is type(other) and self.name == other.name
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.name)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.name
 
     __str__ = __repr__
@@ -106,18 +113,18 @@ class dtype:
 class pointer_type(dtype):
     """The type of an address of elements of `element_ty`."""
 
-    def __init__(self, element_ty, address_space=1, const=False):
+    def __init__(self, element_ty: dtype, address_space: int = 1, const: bool = False) -> None:
         self.element_ty, self.const = element_ty, const
         self.name = f"pointer<{element_ty}>"
         self.primitive_bitwidth, self.itemsize = 64, 8
 
-    def is_ptr(self):
+    def is_ptr(self) -> bool:
         return True
 
-    def is_const(self):
+    def is_const(self) -> bool:
         return self.const
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, pointer_type) and self.element_ty == other.element_ty
 
     __hash__ = dtype.__hash__
@@ -126,38 +133,38 @@ class pointer_type(dtype):
 class block_type(dtype):
     """The type of a tile."""
 
-    def __init__(self, element_ty, shape):
+    def __init__(self, element_ty: dtype, shape: Iterable[int]) -> None:
         self.element_ty, self.shape = element_ty, tuple(shape)
         self.name = f"<{list(self.shape)}, {element_ty}>"
 
     @property
-    def __tile_dtype__(self):  # a cast to a tile's type is one to its elements'
+    def __tile_dtype__(self) -> str | None:  # type: ignore[override]  # a cast to a tile's type is one to its elements'
         return self.element_ty.__tile_dtype__
 
     @property
-    def scalar(self):
+    def scalar(self) -> dtype:
         return self.element_ty
 
     @property
-    def numel(self):
+    def numel(self) -> int:
         total = 1
         for size in self.shape:
             total *= size
         return total
 
-    def is_block(self):
+    def is_block(self) -> bool:
         return True
 
-    def is_int(self):
+    def is_int(self) -> bool:
         return self.element_ty.is_int()
 
-    def is_floating(self):
+    def is_floating(self) -> bool:
         return self.element_ty.is_floating()
 
-    def get_block_shapes(self):
+    def get_block_shapes(self) -> tuple[int, ...]:
         return self.shape
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, block_type) and self.element_ty == other.element_ty and self.shape == other.shape
 
     __hash__ = dtype.__hash__
@@ -194,13 +201,13 @@ _BY_NATIVE.update(
 )
 
 
-def of_native(type_):
+def of_native(type_: _native.Type) -> dtype:
     """The element type of a native type (a pointer type for addresses)."""
     element = _BY_NATIVE[type_.dtype]
     return pointer_type(element, const=type_.const) if type_.pointer else element
 
 
-def _binary(symbol, reverse):
+def _binary(symbol: str, reverse: bool) -> Callable[[Any, Any], Any]:
     function = getattr(operator, symbol)
     if reverse:
         return lambda self, other: function(unwrap(other), self.value)
@@ -212,47 +219,47 @@ class constexpr:
 
     __tile_structure__ = True
 
-    def __init__(self, value):
+    def __init__(self, value: Any) -> None:
         self.value = unwrap(value)
 
     @property
-    def __tile_digest__(self):
+    def __tile_digest__(self) -> Any:
         return self.value
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self.value)
 
-    def __index__(self):
+    def __index__(self) -> int:
         return operator.index(self.value)
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self.value)
 
-    def __int__(self):
+    def __int__(self) -> int:
         return int(self.value)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.value)
 
-    def __neg__(self):
+    def __neg__(self) -> Any:
         return -self.value
 
-    def __invert__(self):
+    def __invert__(self) -> Any:
         return ~self.value
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.value(*args, **kwargs)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         return self.value[index]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.value)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.value)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"constexpr[{self.value}]"
 
 
@@ -267,11 +274,11 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 class constexpr_type(dtype):
     """The type of a compile-time value."""
 
-    def __init__(self, value):
+    def __init__(self, value: Any) -> None:
         self.value = value
         self.name = f"constexpr_type[{value}]"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, constexpr_type) and type(self.value) is type(other.value) and self.value == other.value
 
     __hash__ = dtype.__hash__
@@ -280,17 +287,17 @@ class constexpr_type(dtype):
 class tuple_type(dtype):
     """The type of a tuple."""
 
-    def __init__(self, types):
+    def __init__(self, types: Any) -> None:
         self.types = tuple(getattr(t, "type", None) or constexpr_type(t) for t in types)
         self.name = f"[{', '.join(t.name for t in self.types)}]"
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.types)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         return self.types[index]
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, tuple_type) and self.types == other.types
 
     __hash__ = dtype.__hash__
@@ -300,7 +307,7 @@ class const:
     """Annotation of a pointer that is only read."""
 
 
-def unwrap(value):
+def unwrap(value: Any) -> Any:
     """A constexpr's value; anything else as it is."""
     while isinstance(value, constexpr):
         value = value.value
