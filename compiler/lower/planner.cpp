@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace tilery::lower {
 namespace {
-// When a tile is stored rather than computed again. All in costOf's vector instructions of an element's expression.
+// When a tile is stored rather than computed again. All in costOf's vector instructions of an element's expression. docs/notebook.md,
+// "Thresholds of the planner", has half and twice of each measured (benchmarks/planner.py).
 /// In a loop around the uses: a store outside and a load with its address inside take as many.
 constexpr unsigned worthStoringForLoop = 3;
 /// Two uses without a loop, or one that repeats elements: both a store and loads are paid, and the tile's bytes displace others from the

@@ -1,0 +1,116 @@
+"""Builds of Tilery in turns, on kernels whose plans hang on the thresholds of compiler/lower/planner.cpp.
+
+usage: ./run python benchmarks/planner.py [--rounds N] [--kernels PART] NAME=FOLDER NAME=FOLDER ...
+
+A folder is that of a build (it holds python/tilery/_native*.so), made with other values of the constants; the first one is what
+the others are compared with. Each has a process of its own, on one thread; a round asks every process once for a kernel, and CPU
+time counts, so that other work on the machine matters little. A line: a kernel, then for each build its time as a multiple of the
+first one's, the median of the rounds (10th to 90th percentile); "=": the same machine code.
+"""
+
+import argparse
+import hashlib
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SECONDS = 0.01  # of each measurement
+
+
+def kernels():
+    """{name: a launch}. The number in a name is the planner's cost of the tile in question: instructions of an element."""
+    import planner_kernels as k
+
+    found = {}
+    for size in (1024, 16384):
+        for kind in k.INVARIANTS:
+            found[f"loop, {kind}, {size}"] = k.loop(kind, size)
+            found[f"short loop, {kind}, {size}"] = k.loop(kind, size, count=2)
+        for kind in k.EXPRESSIONS:
+            found[f"two uses, {kind}, {size}"] = k.two_uses(kind, size)
+    for kind in k.EXPRESSIONS:
+        found[f"broadcast, {kind}"] = k.broadcast(kind)
+    for kind in k.INDICES:
+        found[f"index in a loop, {kind}"] = k.index_in_loop(kind)
+        found[f"index twice, {kind}"] = k.index_twice(kind)
+    for columns in (8, 64, 512):
+        found[f"index in a loop, rows of {columns} 20"] = k.rows_in_loop(columns)
+    found["index twice, rows of 512 20"] = k.rows_twice()
+    found.update(k.programs())
+    return found
+
+
+def work():
+    """One build: first the kernels with digests of their code on stdout; then for each name on stdin the seconds of a call."""
+    from tilery import _native
+
+    compile, code = _native.compile, []
+
+    def noting(*args, **options):
+        compiled = compile(*args, **options)
+        code.append(hashlib.sha256(compiled.image.object).hexdigest())
+        return compiled
+
+    _native.compile = noting
+    launches = kernels()
+    repeats = {}
+    for name, launch in launches.items():
+        launch()
+        start = time.thread_time()
+        launch()
+        repeats[name] = max(1, int(SECONDS / max(time.thread_time() - start, 1e-7)))
+        print(name, code.pop(), sep="\t", flush=True)
+    print(flush=True)
+    for line in sys.stdin:
+        launch, count = launches[line.strip()], repeats[line.strip()]
+        launch()
+        start = time.thread_time()
+        for _ in range(count):
+            launch()
+        print((time.thread_time() - start) / count, flush=True)
+
+
+class Build:
+    def __init__(self, text):
+        self.name, folder = text.split("=", 1)
+        path = os.pathsep.join([str(Path(folder) / "python"), str(ROOT / "python")])
+        own = {"PYTHONPATH": path, "TILERY_NUM_THREADS": "1", "TILERY_CACHE_DIR": ""}
+        pipe = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen([sys.executable, __file__, "--work"], env={**os.environ, **own}, **pipe)
+        self.code = dict(line.rstrip("\n").split("\t") for line in iter(self.process.stdout.readline, "\n"))
+
+    def seconds(self, kernel):
+        print(kernel, file=self.process.stdin, flush=True)
+        return float(self.process.stdout.readline())
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="planner.py", description=__doc__.splitlines()[0])
+    parser.add_argument("builds", nargs="+", metavar="NAME=FOLDER")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--kernels", default="", help="part of the names of those to measure")
+    options = parser.parse_args()
+    first, *others = [Build(text) for text in options.builds]
+    print(" " * 44, *(f"{build.name:24}" for build in others))
+    for kernel, code in first.code.items():
+        differ = [build for build in others if build.code[kernel] != code]
+        if not differ or options.kernels not in kernel:
+            continue
+        ratios = {build.name: [] for build in differ}
+        for _ in range(options.rounds):
+            base = first.seconds(kernel)
+            for build in differ:
+                ratios[build.name].append(build.seconds(kernel) / base)
+        cells = []
+        for build in others:
+            values = sorted(ratios.get(build.name, []))
+            cut = len(values) // 10
+            cells.append(f"{statistics.median(values):.2f} ({values[cut]:.2f} to {values[-1 - cut]:.2f})" if values else "=")
+        print(f"{kernel:44}", *(f"{cell:24}" for cell in cells), flush=True)
+
+
+work() if sys.argv[1:] == ["--work"] else main()
