@@ -55,14 +55,14 @@ TEST(ParallelAffine, SaysWhichVariableWalks) {
     %4 = arith.subi %n, %five overflow<nsw> : i64
   )");
   ASSERT_TRUE(body.module);
-  EXPECT_EQ(body.read(0)->walks(), 1u);
-  EXPECT_FALSE(body.read(1)->walks()); // by twos
-  EXPECT_FALSE(body.read(2)->walks()); // two at once
-  EXPECT_FALSE(body.read(3)->walks()); // backwards
-  EXPECT_EQ(body.read(3)->coefficients, (Coefficients{0, -1}));
-  EXPECT_FALSE(body.read(4)->walks());
-  EXPECT_TRUE(body.read(4)->isUniform());
-  EXPECT_FALSE(body.read(0)->isUniform());
+  EXPECT_EQ(body.read(0).value().walks(), 1u);
+  EXPECT_FALSE(body.read(1).value().walks()); // by twos
+  EXPECT_FALSE(body.read(2).value().walks()); // two at once
+  EXPECT_FALSE(body.read(3).value().walks()); // backwards
+  EXPECT_EQ(body.read(3).value().coefficients, (Coefficients{0, -1}));
+  EXPECT_FALSE(body.read(4).value().walks());
+  EXPECT_TRUE(body.read(4).value().isUniform());
+  EXPECT_FALSE(body.read(0).value().isUniform());
 }
 
 TEST(ParallelAffine, WhatIsNoSumIsNotRead) {
