@@ -50,6 +50,15 @@ static mlir::Value convertNumber(Builder::Impl &impl, mlir::Value x, const Type 
                           : impl.create<arith::ExtUIOp>(result, x).getResult();
 }
 
+Value Builder::castFinite(const Operand &operand, DType dtype, bool towardsZero) {
+  Value value = materialize(operand);
+  if (!isFloat8(dtype) || value.type.pointer || value.dtype() == dtype)
+    return cast(operand, dtype, towardsZero);
+  if (isFloat8(value.dtype()))
+    value = cast(value, DType::F32);
+  return cast(saturated(*this, value, dtype), dtype, towardsZero);
+}
+
 Value Builder::cast(const Operand &operand, DType dtype, bool towardsZero) {
   if (auto *literal = std::get_if<Literal>(&operand))
     return constant(*literal, dtype);

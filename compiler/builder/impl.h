@@ -63,4 +63,6 @@ std::string literalText(const Literal &literal);
 std::string shapeText(const Shape &shape);
 const char *symbolOf(BinaryOp op);
 
+tile::RmwKind lowerKind(RmwKind kind, DType type);
+
 } // namespace tilery

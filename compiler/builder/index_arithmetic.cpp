@@ -50,6 +50,8 @@ void markIndexArithmetic(tile::KernelOp kernel) {
       work.append(op->operand_begin(), op->operand_end());
     } else if (auto store = dyn_cast<tile::ElementStoreOp>(op)) {
       work.append(store.getIndices().begin(), store.getIndices().end());
+    } else if (auto update = dyn_cast<tile::ElementUpdateOp>(op)) {
+      work.append(update.getIndices().begin(), update.getIndices().end());
     }
   });
   DenseSet<mlir::Value> seen;
@@ -76,6 +78,7 @@ void markIndexArithmetic(tile::KernelOp kernel) {
       return indexOps.contains(user) ||
              isa<tile::PointerAccessOp, tile::ViewOp, tile::RootOp, tile::SubviewOp, tile::ElementLoadOp, scf::YieldOp,
                  scf::ForOp>(user) ||
+             (isa<tile::ElementUpdateOp>(user) && use.getOperandNumber() > 1) ||
              (isa<tile::ElementStoreOp>(user) && use.getOperandNumber() + 1 < user->getNumOperands());
     };
     for (OpOperand &use : op->getUses())

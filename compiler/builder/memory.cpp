@@ -112,7 +112,7 @@ Value Builder::intToPointer(const Value &value, DType pointee) {
   return impl->like(impl->create<tile::IntToPtrOp>(impl->lower(type), impl->raw(value)), type);
 }
 
-static tile::RmwKind lowerKind(RmwKind kind, DType type) {
+tile::RmwKind lowerKind(RmwKind kind, DType type) {
   switch (kind) {
   case RmwKind::Add:
     return isFloat(type) ? tile::RmwKind::fadd : tile::RmwKind::add;
@@ -137,7 +137,7 @@ static tile::SyncScope lowerScope(SyncScope scope) { return static_cast<tile::Sy
 Value Builder::atomicRmw(RmwKind kind, const Place &place, const Operand &value, MemoryOrder order, SyncScope scope) {
   bool bits = kind == RmwKind::And || kind == RmwKind::Or || kind == RmwKind::Xor;
   bool small = bitWidth(place.dtype) < 32;
-  bool allowed = isFloat(place.dtype) ? !bits && (!small || (kind == RmwKind::Add && !isFloat8(place.dtype))) : !small;
+  bool allowed = isFloat(place.dtype) ? !bits && !isFloat8(place.dtype) : !small;
   if (!allowed)
     fail(Diagnostic::Kind::Value, std::string("this atomic does not take ") + dtypeName(place.dtype), "use a 32- or 64-bit type");
   Type type{place.dtype, place.shape};

@@ -102,6 +102,40 @@ void Builder::elementStore(const Buffer &buffer, const std::vector<Operand> &ind
                                      impl->toMemory(convert(value, Type{buffer.dtype, {}})));
 }
 
+bool Builder::isUsed(const Value &value) const {
+  llvm::SmallVector<mlir::Value> work{toMlir(value.handle)};
+  mlir::Block *home = work.front().getParentBlock();
+  llvm::DenseSet<mlir::Operation *> seen;
+  auto conditional = [&](mlir::Operation *user) {
+    for (mlir::Block *block = user->getBlock(); block != home; block = block->getParentOp()->getBlock())
+      if (mlir::isa<mlir::scf::IfOp, mlir::scf::WhileOp>(block->getParentOp()))
+        return true;
+    return false;
+  };
+  while (!work.empty())
+    for (mlir::OpOperand &use : work.pop_back_val().getUses()) {
+      mlir::Operation *user = use.getOwner();
+      bool chosen = mlir::isa<mlir::arith::SelectOp>(user) && use.getOperandNumber() > 0;
+      if (chosen || conditional(user) || !seen.insert(user).second)
+        continue;
+      if (!mlir::isPure(user) || user->getNumResults() == 0)
+        return true;
+      llvm::append_range(work, user->getResults());
+    }
+  return false;
+}
+
+Value Builder::elementUpdate(RmwKind kind, const Buffer &buffer, const std::vector<Operand> &indices, const Operand &value) {
+  checkIndices(*this, buffer, indices);
+  bool bits = kind == RmwKind::And || kind == RmwKind::Or || kind == RmwKind::Xor;
+  if (isFloat8(buffer.dtype) || (bits && isFloat(buffer.dtype)))
+    fail(Diagnostic::Kind::Value, std::string("this update does not take ") + dtypeName(buffer.dtype));
+  DType memory = buffer.dtype == DType::Bool ? DType::U8 : buffer.dtype;
+  mlir::Value given = impl->toMemory(convert(value, Type{buffer.dtype, {}}));
+  auto op = impl->create<tile::ElementUpdateOp>(lowerKind(kind, memory), toMlir(buffer.handle), given, impl->indices(indices));
+  return impl->fromMemory(op, buffer.dtype);
+}
+
 void Builder::print(const std::string &prefix, const std::vector<Value> &values, bool hex) {
   llvm::SmallVector<bool> isSignedValue;
   for (const Value &value : values)

@@ -72,7 +72,7 @@ Value loadRegion(Builder &b, const Region &region, const Shape &extents, const c
 
 void storeRegion(Builder &b, const Region &region, const Shape &extents, const Value &value, const char *what) {
   checkRange(b, region, extents, what);
-  Value converted = b.cast(value, region.dtype());
+  Value converted = b.castFinite(value, region.dtype());
   if (region.isGlobal())
     return b.store(placeOf(b, region, extents), converted);
   const Buffer &buffer = std::get<Buffer>(region.memory);

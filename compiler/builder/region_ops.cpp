@@ -13,7 +13,13 @@ void copy(Builder &b, const Region &src, const Region &dst, const std::optional<
 
 void fill(Builder &b, const Region &region, const Operand &value) {
   const Shape &extents = knownExtents(b, region, "T.fill");
-  storeRegion(b, region, extents, b.full(longExtents(extents), b.cast(value, region.dtype()), region.dtype()), "T.fill");
+  storeRegion(b, region, extents, b.full(longExtents(extents), b.castFinite(value, region.dtype()), region.dtype()), "T.fill");
+}
+
+Value load(Builder &b, const Region &region) { return loadRegion(b, region, knownExtents(b, region, "a read"), "a read"); }
+
+void store(Builder &b, const Region &region, const Value &tile) {
+  storeRegion(b, region, knownExtents(b, region, "a write"), tile, "a write");
 }
 
 static Shape matrix(Builder &b, const Region &region) {
@@ -115,9 +121,6 @@ void scan(Builder &b, ReduceKind kind, const Region &src, const Region &dst, int
 }
 
 void atomic(Builder &b, RmwKind kind, const Region &dst, const std::variant<Region, Operand> &src, MemoryOrder order) {
-  if (!dst.isGlobal())
-    b.fail(Kind::NotImplemented, "an atomic update of `" + dst.name + "`, which is no tensor, is not supported",
-           "update a tensor parameter");
   Shape to = dst.extents.empty() ? Shape(dst.shape.size(), 1) : dst.extents;
   Value value;
   if (auto *region = std::get_if<Region>(&src)) {
@@ -130,7 +133,15 @@ void atomic(Builder &b, RmwKind kind, const Region &dst, const std::variant<Regi
     value =
         b.full(longExtents(knownExtents(b, box, "an atomic update")), b.cast(std::get<Operand>(src), dst.dtype()), dst.dtype());
   }
-  b.atomicRmw(kind, placeOf(b, dst, to), value, order, SyncScope::Gpu);
+  if (dst.isGlobal()) {
+    b.atomicRmw(kind, placeOf(b, dst, to), value, order, SyncScope::Gpu);
+    return;
+  }
+  static constexpr BinaryOp ops[] = {BinaryOp::Add, BinaryOp::Max, BinaryOp::Min, BinaryOp::And, BinaryOp::Or, BinaryOp::Xor};
+  if (kind == RmwKind::Exchange)
+    return storeRegion(b, dst, to, value, "an atomic update");
+  // A buffer belongs to one program, whose statements take effect in order.
+  storeRegion(b, dst, to, b.binary(ops[size_t(kind)], loadRegion(b, dst, to, "an atomic update"), value), "an atomic update");
 }
 
 } // namespace tilery

@@ -236,6 +236,27 @@ std::vector<Value> Builder::beginParallel(const std::vector<Value> &extents) {
   impl->openRegion(op, op.getBody());
   return ivs;
 }
+std::vector<Value> Builder::extendParallel(const std::vector<Operand> &extents) {
+  auto op = mlir::dyn_cast<tile::ParallelOp>(impl->top("parallel region").op);
+  if (!op)
+    fail(Diagnostic::Kind::Runtime, "no parallel loop is open");
+  std::vector<Value> ivs;
+  for (const Operand &extent : extents) {
+    mlir::OpBuilder::InsertionGuard guard(impl->b);
+    impl->b.setInsertionPoint(op);
+    Value size = std::holds_alternative<Literal>(extent) ? materialize(extent) : std::get<Value>(extent);
+    mlir::Value raw = toMlir(size.handle);
+    if (op->isAncestor(raw.getParentRegion()->getParentOp()))
+      fail(Diagnostic::Kind::Value, "the extent of a parallel loop in another one must not depend on the outer loop",
+           "give all extents to one T.Parallel");
+    op.getExtentsMutable().append(raw);
+    ivs.push_back(impl->wrap(op.getBody().front().addArgument(raw.getType(), op.getLoc()), size.dtype()));
+  }
+  return ivs;
+}
+int64_t Builder::effects() const {
+  return llvm::count_if(*impl->b.getInsertionBlock(), [](mlir::Operation &op) { return !mlir::isPure(&op); });
+}
 static void endBody(Builder::Impl &impl, const char *what) {
   impl.top(what);
   impl.create<tile::YieldOp>();

@@ -34,4 +34,12 @@ def Tile_AtomicCasOp : Tile_Op<"atomic_cas", [AllTypesMatch<["expected", "desire
   let assemblyFormat = "$place `,` $expected `,` $desired attr-dict `:` type($place) `,` type($expected) `->` type($result)";
   let hasVerifier = 1;
 }
+def Tile_ElementUpdateOp : Tile_Op<"element_update", [AllTypesMatch<["value", "result"]>, MemoryEffects<[MemRead<BufferMemory>, MemWrite<BufferMemory>]>]> {
+  let summary = "one element of a buffer is updated by one indivisible step; gives the old value; outside the buffer: 0, and nothing is written";
+  let description = "old = buffer[indices...]; buffer[indices...] = kind(old, value), as atomic_rmw does. Iterations of a tile.parallel may update one element; sums of floats then come in any order.";
+  let arguments = (ins Tile_RmwKind:$kind, Tile_Buffer:$buffer, Tile_Scalar:$value, Variadic<AnySignlessInteger>:$indices);
+  let results = (outs Tile_Scalar:$result);
+  let assemblyFormat = "$kind $buffer `[` $indices `]` `,` $value attr-dict `:` type($buffer) `,` `(` type($indices) `)` `,` type($value)";
+  let hasVerifier = 1;
+}
 #endif

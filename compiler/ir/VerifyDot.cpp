@@ -37,7 +37,9 @@ LogicalResult ContractOp::verify() {
   if (yield->getNumOperands() != 2)
     return emitOpError("needs a region that yields both operands of a step");
   bool writes = false;
-  getBody().walk([&](Operation *op) { writes |= isa<StoreOp, BufferStoreOp, ElementStoreOp, AtomicRmwOp, AtomicCasOp>(op); });
+  getBody().walk([&](Operation *op) {
+    writes |= isa<StoreOp, BufferStoreOp, ElementStoreOp, ElementUpdateOp, AtomicRmwOp, AtomicCasOp>(op);
+  });
   if (writes)
     return emitOpError("needs a region that only reads");
   return checkProduct(*this, yield->getOperand(0).getType(), yield->getOperand(1).getType(), getType(), getLive().size());

@@ -103,6 +103,7 @@ bool KernelEmitter::op(Operation *op) {
       .Case([&](tile::BufferStoreOp op) { bufferStoreOp(op); })
       .Case([&](tile::ElementLoadOp op) { elementLoadOp(op); })
       .Case([&](tile::ElementStoreOp op) { elementStoreOp(op); })
+      .Case([&](tile::ElementUpdateOp op) { elementUpdateOp(op); })
       .Case([&](tile::AtomicRmwOp op) { atomicRmwOp(op); })
       .Case([&](tile::AtomicCasOp op) { atomicCasOp(op); })
       .Case([&](tile::ReshapeOp op) { // a tile of one lane becomes a scalar

@@ -37,8 +37,11 @@ protected:
   virtual bool nest(const Nest &nest) { return nests.emit(nest); }
   virtual bool op(mlir::Operation *op);
   virtual bool parallelOp(tile::ParallelOp op);
-  virtual void atomically(mlir::Operation *op, mlir::Value place,
-                          llvm::function_ref<llvm::Value *(llvm::Value *pointer, llvm::ArrayRef<Index> point)> update);
+  using Update = llvm::function_ref<llvm::Value *(llvm::Value *pointer, llvm::ArrayRef<Index> point)>;
+  /// The op's lanes that exist are updated where they are; its result is what `update` gives, 0 in other lanes.
+  virtual void atomically(mlir::Operation *op, llvm::function_ref<Address(llvm::ArrayRef<Index>)> where, Update update);
+  /// An update of a buffer's element; a program on a CPU has its buffers for itself.
+  virtual void elementUpdateOp(tile::ElementUpdateOp op);
   virtual void histogramOp(tile::HistogramOp op);
   virtual void sortOp(tile::SortOp op);
   /// Whether an element x comes before y in the order that the op asks for.
@@ -62,6 +65,12 @@ protected:
   void elementStoreOp(tile::ElementStoreOp op);
   void atomicRmwOp(tile::AtomicRmwOp op);
   void atomicCasOp(tile::AtomicCasOp op);
+  /// kind(old, value) as memory holds them.
+  llvm::Value *combined(tile::RmwKind kind, mlir::Type element, llvm::Value *old, llvm::Value *value);
+  /// One indivisible read-modify-write; gives the old value.
+  llvm::Value *readModifyWrite(tile::RmwKind kind, mlir::Type element, llvm::Value *pointer, llvm::Value *value,
+                               llvm::AtomicOrdering order);
+  Address elementAddress(mlir::Value buffer, mlir::OperandRange indices);
   Point elementPoint(mlir::OperandRange indices, llvm::ArrayRef<int64_t> shape, Lanes &inside);
 
   // tile_ops.cpp

@@ -58,20 +58,29 @@ Point KernelEmitter::elementPoint(OperandRange indices, ArrayRef<int64_t> shape,
   return point;
 }
 
-void KernelEmitter::elementLoadOp(tile::ElementLoadOp op) {
+Address KernelEmitter::elementAddress(Value buffer, OperandRange indices) {
   Lanes inside = nullptr;
-  Point point = elementPoint(op.getIndices(), cast<tile::BufferType>(op.getBuffer().getType()).getShape(), inside);
-  Address where = evaluator.bufferAddress(op.getBuffer(), point);
+  Point point = elementPoint(indices, cast<tile::BufferType>(buffer.getType()).getShape(), inside);
+  Address where = evaluator.bufferAddress(buffer, point);
   where.exists = e.band(where.exists, inside);
-  evaluator.scalars[op] = evaluator.load(where);
+  return where;
+}
+
+void KernelEmitter::elementLoadOp(tile::ElementLoadOp op) {
+  evaluator.scalars[op] = evaluator.load(elementAddress(op.getBuffer(), op.getIndices()));
 }
 
 void KernelEmitter::elementStoreOp(tile::ElementStoreOp op) {
-  Lanes inside = nullptr;
-  Point point = elementPoint(op.getIndices(), cast<tile::BufferType>(op.getBuffer().getType()).getShape(), inside);
-  Address where = evaluator.bufferAddress(op.getBuffer(), point);
-  where.exists = e.band(where.exists, inside);
+  Address where = elementAddress(op.getBuffer(), op.getIndices());
   when(std::exchange(where.exists, nullptr), [&] { evaluator.store(where, evaluator.scalar(op.getValue())); });
+}
+
+void KernelEmitter::elementUpdateOp(tile::ElementUpdateOp op) {
+  Address where = elementAddress(op.getBuffer(), op.getIndices());
+  llvm::Value *old = evaluator.load(where);
+  llvm::Value *fresh = combined(op.getKind(), op.getValue().getType(), old, evaluator.scalar(op.getValue()));
+  when(std::exchange(where.exists, nullptr), [&] { evaluator.store(where, fresh); });
+  evaluator.scalars[op] = old;
 }
 
 static llvm::AtomicOrdering orderOf(tile::MemoryOrder order) {
@@ -90,21 +99,20 @@ static llvm::AtomicOrdering orderOf(tile::MemoryOrder order) {
   llvm_unreachable("order");
 }
 
-void KernelEmitter::atomically(Operation *op, Value place,
-                               llvm::function_ref<llvm::Value *(llvm::Value *, ArrayRef<Index>)> update) {
+void KernelEmitter::atomically(Operation *op, llvm::function_ref<Address(ArrayRef<Index>)> where, Update update) {
   auto &b = e.b;
   Value result = op->getResult(0);
   auto tensor = dyn_cast<RankedTensorType>(result.getType());
   forEach(tile::shapeOf(result.getType()), [&](ArrayRef<Index> point) {
-    Address where = evaluator.address(place, point);
+    Address address = where(point);
     llvm::Value *zero = llvm::Constant::getNullValue(e.valueType(elementOf(result)));
     llvm::Value *old = nullptr;
     llvm::BasicBlock *before = b.GetInsertBlock(), *updated = nullptr;
-    when(where.exists, [&] {
-      old = update(where.pointer, point);
+    when(address.exists, [&] {
+      old = update(address.pointer, point);
       updated = b.GetInsertBlock();
     });
-    if (where.exists) {
+    if (address.exists) {
       llvm::PHINode *merged = b.CreatePHI(old->getType(), 2);
       merged->addIncoming(old, updated);
       merged->addIncoming(zero, before);
@@ -117,76 +125,102 @@ void KernelEmitter::atomically(Operation *op, Value place,
   });
 }
 
-void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
+llvm::Value *KernelEmitter::combined(tile::RmwKind kind, Type element, llvm::Value *old, llvm::Value *value) {
   auto &b = e.b;
-  Type element = elementOf(op.getValue());
+  using K = tile::RmwKind;
+  bool small = isSmallFloat(element);
+  llvm::Value *x = small ? e.widenFloat(old, element) : old, *y = small ? e.widenFloat(value, element) : value, *r = y;
+  if (element.isInteger(1)) { // one bit
+    if (kind == K::exchange)
+      return y;
+    if (kind == K::add || kind == K::xor_)
+      return b.CreateXor(x, y);
+    return kind == K::and_ || kind == K::umin || kind == K::max ? b.CreateAnd(x, y) : b.CreateOr(x, y);
+  }
+  auto pick = [&](llvm::Value *keep) { return b.CreateSelect(keep, x, y); };
+  switch (kind) {
+  case K::add:
+    r = b.CreateAdd(x, y);
+    break;
+  case K::fadd:
+    r = b.CreateFAdd(x, y);
+    break;
+  case K::max:
+    r = pick(b.CreateICmpSGT(x, y));
+    break;
+  case K::min:
+    r = pick(b.CreateICmpSLT(x, y));
+    break;
+  case K::umax:
+    r = pick(b.CreateICmpUGT(x, y));
+    break;
+  case K::umin:
+    r = pick(b.CreateICmpULT(x, y));
+    break;
+  case K::fmax: // NaN loses
+    r = b.CreateSelect(b.CreateFCmpUNO(y, y), x, pick(b.CreateFCmpOGT(x, y)));
+    break;
+  case K::fmin:
+    r = b.CreateSelect(b.CreateFCmpUNO(y, y), x, pick(b.CreateFCmpOLT(x, y)));
+    break;
+  case K::and_:
+    r = b.CreateAnd(x, y);
+    break;
+  case K::or_:
+    r = b.CreateOr(x, y);
+    break;
+  case K::xor_:
+    r = b.CreateXor(x, y);
+    break;
+  case K::exchange:
+    break;
+  }
+  return small ? e.narrowFloat(r, element) : r;
+}
+
+llvm::Value *KernelEmitter::readModifyWrite(tile::RmwKind rmw, Type element, llvm::Value *pointer, llvm::Value *value,
+                                            llvm::AtomicOrdering order) {
+  auto &b = e.b;
   using R = llvm::AtomicRMWInst;
   static constexpr R::BinOp kinds[] = {R::Add,  R::FAdd, R::Max, R::Min, R::UMax, R::UMin,
                                        R::FMax, R::FMin, R::And, R::Or,  R::Xor,  R::Xchg};
-  R::BinOp kind = kinds[unsigned(op.getKind())];
-  bool real = isa<FloatType>(element), small = isSmallFloat(element);
+  R::BinOp kind = kinds[unsigned(rmw)];
+  bool real = isa<FloatType>(element);
   bool addsFloats = kind == R::FAdd && e.options.target.machine.floatAtomics && (element.isF32() || element.isF64());
   bool compareAndSwap = element.isInteger(1) || (real && kind != R::Xchg && !addsFloats);
-  llvm::AtomicOrdering order = orderOf(op.getOrder());
-  atomically(op, op.getPlace(), [&](llvm::Value *pointer, ArrayRef<Index> point) -> llvm::Value * {
-    Lanes value = evaluator.value(op.getValue(), point);
-    if (addsFloats)
-      return b.CreateAtomicRMW(kind, pointer, value, llvm::MaybeAlign(elementBytes(element)), order);
-    if (!compareAndSwap) {
-      llvm::Type *bits = b.getIntNTy(elementBytes(element) * 8);
-      llvm::Value *operand = real ? b.CreateBitCast(value, bits) : value;
-      llvm::Value *old = b.CreateAtomicRMW(kind, pointer, operand, llvm::MaybeAlign(elementBytes(element)), order);
-      return real ? b.CreateBitCast(old, e.valueType(element)) : old;
-    }
-    // What there is no instruction for: compute, then store if nobody else did.
-    llvm::Type *bits = b.getIntNTy(elementBytes(element) * 8);
-    auto toBits = [&](llvm::Value *v) { return b.CreateBitCast(e.toMemory(v, element), bits); };
-    auto fromBits = [&](llvm::Value *v) { return e.fromMemory(b.CreateBitCast(v, e.memoryType(element)), element); };
-    auto combine = [&](llvm::Value *old) -> llvm::Value * {
-      llvm::Value *x = small ? e.widenFloat(old, element) : old, *y = small ? e.widenFloat(value, element) : value, *r = nullptr;
-      switch (kind) {
-      case R::FAdd:
-        r = b.CreateFAdd(x, y);
-        break;
-      case R::FMax:
-        r = b.CreateSelect(b.CreateFCmpUNO(y, y), x, b.CreateSelect(b.CreateFCmpOGT(x, y), x, y));
-        break;
-      case R::FMin:
-        r = b.CreateSelect(b.CreateFCmpUNO(y, y), x, b.CreateSelect(b.CreateFCmpOLT(x, y), x, y));
-        break;
-      case R::And:
-      case R::Min:
-      case R::UMin:
-        r = b.CreateAnd(x, y);
-        break;
-      case R::Or:
-      case R::Max:
-      case R::UMax:
-        r = b.CreateOr(x, y);
-        break;
-      case R::Xor:
-      case R::Add:
-        r = b.CreateXor(x, y);
-        break;
-      default:
-        r = y;
-        break;
-      }
-      return small ? e.narrowFloat(r, element) : r;
-    };
-    llvm::Value *first = b.CreateLoad(bits, pointer);
-    llvm::BasicBlock *retry = newBlock(), *done = newBlock();
-    Loop loop(b, retry, done);
-    loop.enter();
-    llvm::PHINode *seen = loop.carry(first);
-    llvm::Value *fresh = toBits(combine(fromBits(seen)));
-    auto *swap = b.CreateAtomicCmpXchg(pointer, seen, fresh, llvm::MaybeAlign(elementBytes(element)), order,
-                                       llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order));
-    llvm::Value *current = b.CreateExtractValue(swap, 0);
-    loop.repeatUnless(b.CreateExtractValue(swap, 1), current);
-    loop.leave();
-    return fromBits(seen);
-  });
+  llvm::MaybeAlign alignment(elementBytes(element));
+  llvm::Type *bits = b.getIntNTy(elementBytes(element) * 8);
+  if (addsFloats)
+    return b.CreateAtomicRMW(kind, pointer, value, alignment, order);
+  if (!compareAndSwap) {
+    llvm::Value *operand = real ? b.CreateBitCast(value, bits) : value;
+    llvm::Value *old = b.CreateAtomicRMW(kind, pointer, operand, alignment, order);
+    return real ? b.CreateBitCast(old, e.valueType(element)) : old;
+  }
+  // What there is no instruction for: compute, then store if nobody else did.
+  auto toBits = [&](llvm::Value *v) { return b.CreateBitCast(e.toMemory(v, element), bits); };
+  auto fromBits = [&](llvm::Value *v) { return e.fromMemory(b.CreateBitCast(v, e.memoryType(element)), element); };
+  llvm::Value *first = b.CreateLoad(bits, pointer);
+  llvm::BasicBlock *retry = newBlock(), *done = newBlock();
+  Loop loop(b, retry, done);
+  loop.enter();
+  llvm::PHINode *seen = loop.carry(first);
+  llvm::Value *fresh = toBits(combined(rmw, element, fromBits(seen), value));
+  auto *swap =
+      b.CreateAtomicCmpXchg(pointer, seen, fresh, alignment, order, llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order));
+  llvm::Value *current = b.CreateExtractValue(swap, 0);
+  loop.repeatUnless(b.CreateExtractValue(swap, 1), current);
+  loop.leave();
+  return fromBits(seen);
+}
+
+void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
+  Type element = elementOf(op.getValue());
+  atomically(
+      op, [&](ArrayRef<Index> point) { return evaluator.address(op.getPlace(), point); },
+      [&](llvm::Value *pointer, ArrayRef<Index> point) {
+        return readModifyWrite(op.getKind(), element, pointer, evaluator.value(op.getValue(), point), orderOf(op.getOrder()));
+      });
 }
 
 void KernelEmitter::atomicCasOp(tile::AtomicCasOp op) {
@@ -194,7 +228,8 @@ void KernelEmitter::atomicCasOp(tile::AtomicCasOp op) {
   Type element = elementOf(op.getExpected());
   llvm::Type *bits = b.getIntNTy(elementBytes(element) * 8);
   llvm::AtomicOrdering order = orderOf(op.getOrder());
-  atomically(op, op.getPlace(), [&](llvm::Value *pointer, ArrayRef<Index> point) -> llvm::Value * {
+  auto where = [&](ArrayRef<Index> point) { return evaluator.address(op.getPlace(), point); };
+  atomically(op, where, [&](llvm::Value *pointer, ArrayRef<Index> point) -> llvm::Value * {
     auto toBits = [&](Value v) -> llvm::Value * {
       llvm::Value *value = e.toMemory(evaluator.value(v, point), element);
       return value->getType()->isPointerTy() ? b.CreatePtrToInt(value, bits) : b.CreateBitCast(value, bits);

@@ -53,7 +53,7 @@ bool classOfWrite(Operation *op, MemoryClass &result) {
         result = classOfBuffer(op.getBuffer());
         return true;
       })
-      .Case([&](tile::ElementStoreOp op) {
+      .Case<tile::ElementStoreOp, tile::ElementUpdateOp>([&](auto op) {
         result = classOfBuffer(op.getBuffer());
         return true;
       })

@@ -1,5 +1,6 @@
 // Ops of TileAtomic.td. Programs of the oracle run one at a time, so that every access is indivisible.
 #include "compiler/oracle/access.h"
+#include "compiler/oracle/buffer.h"
 #include <cmath>
 
 using namespace mlir;
@@ -73,6 +74,31 @@ static void atomicRmw(Interpreter &in, tile::AtomicRmwOp op) {
   in.set(op.getResult(), std::move(result));
 }
 
+static void elementUpdate(Interpreter &in, tile::ElementUpdateOp op) {
+  const Buffer &buffer = in.as<Buffer>(op.getBuffer());
+  Shape at = indicesOf(in, op.getIndices());
+  checkInside(in, op, buffer, at, "updates");
+  const Tile &value = in.tile(op.getValue());
+  in.requireDefined(value, 0);
+  Tile old(buffer.element, {}), now(buffer.element, {});
+  int64_t byte = byteOf(buffer, at);
+  readBuffer(op, buffer, byte, old, 0);
+  now.lanes[0] = update(op.getKind(), buffer.element, old.lanes[0], value.lanes[0]);
+  if (in.run.options.shadow) {
+    // Iterations come in any order: sums of floats are rounded, and what was there before is not determined at all.
+    if (op.getKind() == tile::RmwKind::fadd) {
+      Interval sum = addRange(old.range(0), value.range(0));
+      double growth = std::max(std::fabs(old.range(0).lo), std::fabs(value.range(0).hi));
+      now.setRange(0, widen(buffer.element,
+                            {sum.lo - growth * ulpAt(buffer.element, 1.0), sum.hi + growth * ulpAt(buffer.element, 1.0)}, 2));
+    } else if (!value.range(0).isExact() || !old.range(0).isExact())
+      now.setRange(0, unknown());
+    old.setRange(0, unknown());
+  }
+  writeBuffer(buffer, byte, now, 0);
+  in.set(op.getResult(), std::move(old));
+}
+
 static void atomicCas(Interpreter &in, tile::AtomicCasOp op) {
   takeTurns(in);
   const auto &places = in.as<Places>(op.getPlace());
@@ -93,6 +119,7 @@ static void atomicCas(Interpreter &in, tile::AtomicCasOp op) {
 void addAtomicHandlers(Handlers &table) {
   table.add<tile::AtomicRmwOp>(atomicRmw);
   table.add<tile::AtomicCasOp>(atomicCas);
+  table.add<tile::ElementUpdateOp>(elementUpdate);
 }
 
 } // namespace tilery::oracle

@@ -122,7 +122,7 @@ static void reinterpret(Interpreter &in, tile::ReinterpretOp op) {
   in.set(op.getResult(), std::move(buffer));
 }
 
-static Shape indicesOf(Interpreter &in, ValueRange indices) {
+Shape indicesOf(Interpreter &in, ValueRange indices) {
   Shape at;
   for (Value index : indices)
     at.push_back(in.decide(index));
@@ -130,7 +130,7 @@ static Shape indicesOf(Interpreter &in, ValueRange indices) {
 }
 
 // Outside reads give 0 and outside writes vanish, but a program that does so is rarely meant: debug mode says so.
-static void checkInside(Interpreter &in, Operation *op, const Buffer &buffer, ArrayRef<int64_t> at, const char *what) {
+void checkInside(Interpreter &in, Operation *op, const Buffer &buffer, ArrayRef<int64_t> at, const char *what) {
   if (!in.run.options.debug)
     return;
   for (size_t d = 0; d < at.size(); ++d)

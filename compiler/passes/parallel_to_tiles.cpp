@@ -48,7 +48,7 @@ private:
       op.getBody().walk([&](Operation *inner) {
         auto load = dyn_cast<LoadOp>(inner);
         bool guarded = load && load.getPlace().getDefiningOp<PointerAccessOp>() && inner->getParentOfType<scf::IfOp>();
-        if (guarded || any(inner->getOperands()) || isa<AtomicRmwOp, AtomicCasOp>(inner))
+        if (guarded || any(inner->getOperands()) || isa<AtomicRmwOp, AtomicCasOp, ElementUpdateOp>(inner))
           varying.insert(inner->result_begin(), inner->result_end());
         if (auto branch = dyn_cast<scf::IfOp>(inner); branch && branch.getNumResults())
           for (unsigned i = 0; i < branch.getNumResults(); ++i)
@@ -123,6 +123,8 @@ private:
       return convertElementLoad(load);
     if (auto store = dyn_cast<ElementStoreOp>(inner))
       return convertElementStore(store);
+    if (auto update = dyn_cast<ElementUpdateOp>(inner))
+      return update->use_empty() && convertUpdate(update);
     if (isa<AtomicRmwOp, AtomicCasOp>(inner))
       return convertAtomic(inner);
     if (inner.getNumRegions())
@@ -407,6 +409,95 @@ private:
     };
     Value exists = mask ? arrange(mask) : Value();
     BufferStoreOp::create(builder, store.getLoc(), to, arrange(map.lookupOrDefault(store.getValue())), exists);
+    return true;
+  }
+
+  // Updates: the values of the iterations that share an element are combined first.
+
+  Value combine(RmwKind kind, Location loc, Value x, Value y) {
+    switch (kind) {
+    case RmwKind::add:
+      return arith::AddIOp::create(builder, loc, x, y);
+    case RmwKind::fadd:
+      return arith::AddFOp::create(builder, loc, x, y);
+    case RmwKind::max:
+      return arith::MaxSIOp::create(builder, loc, x, y);
+    case RmwKind::min:
+      return arith::MinSIOp::create(builder, loc, x, y);
+    case RmwKind::umax:
+      return arith::MaxUIOp::create(builder, loc, x, y);
+    case RmwKind::umin:
+      return arith::MinUIOp::create(builder, loc, x, y);
+    case RmwKind::fmax:
+      return arith::MaxNumFOp::create(builder, loc, x, y);
+    case RmwKind::fmin:
+      return arith::MinNumFOp::create(builder, loc, x, y);
+    case RmwKind::and_:
+      return arith::AndIOp::create(builder, loc, x, y);
+    case RmwKind::or_:
+      return arith::OrIOp::create(builder, loc, x, y);
+    case RmwKind::xor_:
+      return arith::XOrIOp::create(builder, loc, x, y);
+    case RmwKind::exchange:
+      break;
+    }
+    llvm_unreachable("no combination");
+  }
+  /// What an iteration that a branch leaves out contributes.
+  TypedAttr neutral(RmwKind kind, Type type) {
+    if (auto real = dyn_cast<FloatType>(type)) {
+      const llvm::fltSemantics &semantics = real.getFloatSemantics();
+      return builder.getFloatAttr(real, kind == RmwKind::fadd ? APFloat::getZero(semantics, /*Negative=*/true)
+                                                              : APFloat::getNaN(semantics)); // which loses
+    }
+    unsigned width = type.getIntOrFloatBitWidth();
+    APInt value = APInt::getZero(width);
+    if (kind == RmwKind::max)
+      value = APInt::getSignedMinValue(width);
+    else if (kind == RmwKind::min)
+      value = APInt::getSignedMaxValue(width);
+    else if (kind == RmwKind::umin || kind == RmwKind::and_)
+      value = APInt::getAllOnes(width);
+    return builder.getIntegerAttr(type, value);
+  }
+
+  Value reduced(RmwKind kind, Location loc, Value tile, int64_t axis) {
+    SmallVector<int64_t> shape(shapeOf(tile.getType()));
+    Type element = getElementTypeOrSelf(tile);
+    shape.erase(shape.begin() + axis);
+    auto reduce = ReduceOp::create(builder, loc, TypeRange(tileOf(shape, element)), ValueRange(tile), axis);
+    OpBuilder::InsertionGuard guard(builder);
+    Block &body = reduce.getCombine().emplaceBlock();
+    body.addArguments({element, element}, {loc, loc});
+    builder.setInsertionPointToStart(&body);
+    YieldOp::create(builder, loc, ValueRange(combine(kind, loc, body.getArgument(0), body.getArgument(1))));
+    return reduce.getResult(0);
+  }
+
+  bool convertUpdate(ElementUpdateOp update) {
+    Location loc = update.getLoc();
+    RmwKind kind = update.getKind();
+    SmallVector<int64_t> order;
+    Value to = kind == RmwKind::exchange ? Value() : window(update.getBuffer(), update.getIndices(), loc, order);
+    if (!to)
+      return false;
+    Value value = spread(map.lookupOrDefault(update.getValue()), box);
+    if (mask) {
+      Value rest = arith::ConstantOp::create(builder, loc, neutral(kind, update.getValue().getType()));
+      value = arith::SelectOp::create(builder, loc, spread(mask, box), value, spread(rest, box));
+    }
+    SmallVector<int64_t> dims(order), permutation;
+    llvm::sort(dims);
+    for (int64_t d = int64_t(box.size()); d-- > 0;)
+      if (!llvm::is_contained(dims, d))
+        value = reduced(kind, loc, value, d);
+    for (int64_t d : order)
+      permutation.push_back(llvm::find(dims, d) - dims.begin());
+    Type tile = cast<BufferType>(to.getType()).getTileType();
+    if (!llvm::is_sorted(permutation))
+      value = PermuteOp::create(builder, loc, tile, value, permutation);
+    Value old = BufferLoadOp::create(builder, loc, tile, to);
+    BufferStoreOp::create(builder, loc, to, combine(kind, loc, old, value), Value());
     return true;
   }
 

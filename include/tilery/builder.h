@@ -246,6 +246,8 @@ public:
   /// Conversion by value; rounding to nearest even, or towards zero; float to int truncates and saturates; anything to Bool is != 0 (of a
   /// pointer: it is not null). Under Triton's rules what is too large for an 8-bit float becomes its greatest number.
   Value cast(const Operand &value, DType dtype, bool towardsZero = false);
+  /// The same, but what is too large for a float of 8 bits becomes its nearest finite value; NaN stays.
+  Value castFinite(const Operand &value, DType dtype, bool towardsZero = false);
   Value bitcast(const Value &value, DType dtype);
   /// The element type two operands are computed in (before the op), by the policy.
   DType commonType(const Operand &lhs, const Operand &rhs, BinaryOp op);
@@ -309,6 +311,14 @@ public:
   Value bufferLoad(const Buffer &buffer);
   void bufferStore(const Buffer &buffer, const Operand &value, const std::optional<Value> &mask = {});
   Value elementLoad(const Buffer &buffer, const std::vector<Operand> &indices);
+  /// More dimensions for the parallel loop whose body is being built and has no effect so far; their indices.
+  std::vector<Value> extendParallel(const std::vector<Operand> &extents);
+  /// How many ops of the current block do more than compute.
+  int64_t effects() const;
+  /// Does something need the value whatever conditions hold? Not what only a branch or one side of a select reads.
+  bool isUsed(const Value &value) const;
+  /// Combines an element with a value, indivisibly among the iterations of a parallel loop; gives what was there.
+  Value elementUpdate(RmwKind kind, const Buffer &buffer, const std::vector<Operand> &indices, const Operand &value);
   void elementStore(const Buffer &buffer, const std::vector<Operand> &indices, const Operand &value);
 
   // Debugging.

@@ -21,6 +21,9 @@ struct Region {
 /// Elements outside a tensor read as `outside` (0) and are not written.
 void copy(Builder &b, const Region &src, const Region &dst, const std::optional<Operand> &outside = {});
 void fill(Builder &b, const Region &region, const Operand &value);
+/// The elements as a tile of the extents longer than 1, and back.
+Value load(Builder &b, const Region &region);
+void store(Builder &b, const Region &region, const Value &tile);
 
 struct GemmOptions {
   bool transposeA = false, transposeB = false;
@@ -36,7 +39,7 @@ enum class RegionReduce { Sum, AbsSum, Max, Min, AbsMax, BitAnd, BitOr, BitXor }
 void reduce(Builder &b, RegionReduce kind, const Region &src, const Region &dst, int64_t dim, bool clear, bool propagateNan);
 /// Inclusive scan along `dim` (Sum or Max).
 void scan(Builder &b, ReduceKind kind, const Region &src, const Region &dst, int64_t dim, bool reverse);
-/// Indivisible updates of dst by src (a region, or one value for all), with the extents of a copy. dst is a tensor.
+/// Indivisible updates of dst by src (a region, or one value for all), with the extents of a copy.
 void atomic(Builder &b, RmwKind kind, const Region &dst, const std::variant<Region, Operand> &src, MemoryOrder order);
 
 } // namespace tilery

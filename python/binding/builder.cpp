@@ -149,6 +149,8 @@ static void bindRegions(nb::class_<Builder> &c) {
            [](Builder &b, Any tiles, int64_t axis, bool reverse) { return b.beginScan(toValues(tiles), axis, reverse); })
       .def("scan_end", [](Builder &b, Any yields) { return b.endScan(toValues(yields)); })
       .def("parallel_begin", [](Builder &b, Any extents) { return b.beginParallel(toValues(extents)); })
+      .def("parallel_extend", [](Builder &b, Any extents) { return b.extendParallel(toOperands(extents)); })
+      .def("effects", &Builder::effects)
       .def("parallel_end", &Builder::endParallel)
       .def("threads_begin", &Builder::beginThreads)
       .def("threads_end", &Builder::endThreads);
@@ -169,6 +171,9 @@ static void bindValues(nb::class_<Builder> &c) {
       .def(
           "cast", [](Builder &b, Any v, Any dtype, bool rtz) { return b.cast(toOperand(v), toDType(dtype), rtz); }, "value"_a,
           "dtype"_a, "towards_zero"_a = false)
+      .def(
+          "cast_finite", [](Builder &b, Any v, Any dtype, bool rtz) { return b.castFinite(toOperand(v), toDType(dtype), rtz); },
+          "value"_a, "dtype"_a, "towards_zero"_a = false)
       .def("bitcast", [](Builder &b, Any v, Any dtype) { return b.bitcast(toValue(v), toDType(dtype)); })
       .def(
           "common_type",

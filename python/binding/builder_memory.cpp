@@ -92,6 +92,11 @@ static void bindPlaces(nb::class_<Builder> &c) {
           "buffer"_a, "value"_a, "mask"_a = nb::none())
       .def("element_load",
            [](Builder &b, const Buffer &buffer, Any indices) { return b.elementLoad(buffer, toOperands(indices)); })
+      .def("is_used", [](Builder &b, Any value) { return b.isUsed(toValue(value)); })
+      .def("element_update",
+           [](Builder &b, const std::string &kind, const Buffer &buffer, Any indices, Any value) {
+             return b.elementUpdate(rmwKind(kind), buffer, toOperands(indices), toOperand(value));
+           })
       .def("element_store", [](Builder &b, const Buffer &buffer, Any indices, Any value) {
         b.elementStore(buffer, toOperands(indices), toOperand(value));
       });

@@ -26,6 +26,7 @@ void bindCompile(nb::module_ &m) {
         options.wantLLVM = options.wantAsm = options.wantPlan = texts;
         options.target = target;
         options.boxes = boxes;
+        nb::gil_scoped_release others; // of several kernels, each in a thread
         return compile(module, options);
       },
       "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host",

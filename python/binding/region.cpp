@@ -43,6 +43,8 @@ void bindRegion(nb::module_ &m) {
       [](Builder &b, const Region &src, const Region &dst, Any outside) { copy(b, src, dst, toOptionalOperand(outside)); },
       "builder"_a, "src"_a, "dst"_a, "outside"_a = nb::none());
   m.def("fill_region", [](Builder &b, const Region &region, Any value) { fill(b, region, toOperand(value)); });
+  m.def("load_region", [](Builder &b, const Region &region) { return load(b, region); });
+  m.def("store_region", [](Builder &b, const Region &region, Any tile) { store(b, region, toValue(tile)); });
   m.def(
       "gemm_region",
       [](Builder &b, const Region &x, const Region &y, const Region &acc, bool tx, bool ty, Any clear,

@@ -95,6 +95,30 @@ void Generator::whileLoop() {
     add(result);
 }
 
+// Each iteration updates an element; with a constant among the indices, several update one.
+void Generator::update(Value output, ValueRange indices, Value value) {
+  using K = tile::RmwKind;
+  bool real = isa<FloatType>(value.getType());
+  SmallVector<K> kinds = real ? SmallVector<K>{K::fadd, K::fmax, K::fmin}
+                              : SmallVector<K>{K::add, K::max, K::min, K::umax, K::umin, K::and_, K::or_, K::xor_};
+  K kind = kinds[random.below(kinds.size())];
+  SmallVector<Value> at(indices);
+  if (random.chance(0.5)) {
+    Value &shared = at[random.below(at.size())];
+    shared = integer(0, shared.getType().getIntOrFloatBitWidth());
+  }
+  auto insert = [&] { tile::ElementUpdateOp::create(b, loc, kind, output, value, at); };
+  if (random.chance(0.7))
+    return insert();
+  Value index = indices[random.below(indices.size())];
+  Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index,
+                                       integer(1 + random.below(9), index.getType().getIntOrFloatBitWidth()));
+  auto op = scf::IfOp::create(b, loc, inside, false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&op.getThenRegion().front());
+  insert();
+}
+
 // Scalar code over a box: elements of `inputs` at the indices, a chain of ops, and a store, perhaps under a condition.
 void Generator::parallelBody(ValueRange inputs, Value output, ValueRange indices) {
   std::vector<Value> outside = std::exchange(pool, {});
@@ -104,7 +128,9 @@ void Generator::parallelBody(ValueRange inputs, Value output, ValueRange indices
   for (int i = 0, n = 1 + int(random.below(5)); i < n; ++i)
     elementwise();
   Value value = convert(pool.back(), cast<tile::BufferType>(output.getType()).getElementType());
-  if (random.chance(0.5)) {
+  if (random.chance(0.25)) {
+    update(output, indices, value);
+  } else if (random.chance(0.5)) {
     Value index = indices[random.below(indices.size())];
     unsigned width = index.getType().getIntOrFloatBitWidth();
     Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, integer(1 + random.below(9), width));

@@ -62,6 +62,7 @@ private:
   void branch();
   void whileLoop();
   void buffers();
+  void update(mlir::Value output, mlir::ValueRange indices, mlir::Value value);
   void parallelBody(mlir::ValueRange inputs, mlir::Value output, mlir::ValueRange indices);
   mlir::Value condition();
   void someOps(int count);

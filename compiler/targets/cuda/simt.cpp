@@ -243,14 +243,23 @@ bool SimtEmitter::parallelOp(tile::ParallelOp op) {
   return ok;
 }
 
-void SimtEmitter::atomically(Operation *op, Value place, llvm::function_ref<llvm::Value *(llvm::Value *, Indices)> update) {
+void SimtEmitter::elementUpdateOp(tile::ElementUpdateOp op) {
+  atomically(
+      op, [&](Indices) { return elementAddress(op.getBuffer(), op.getIndices()); },
+      [&](llvm::Value *pointer, Indices) {
+        return readModifyWrite(op.getKind(), op.getValue().getType(), pointer, evaluator.scalar(op.getValue()),
+                               llvm::AtomicOrdering::Monotonic);
+      });
+}
+
+void SimtEmitter::atomically(Operation *op, llvm::function_ref<lower::Address(Indices)> where, Update update) {
   if (perThread || isa<RankedTensorType>(op->getResult(0).getType()))
-    return KernelEmitter::atomically(op, place, update);
+    return KernelEmitter::atomically(op, where, update);
   barrier(); // what the program wrote before comes first
   llvm::Value *slot = exchange(0, e.i64(0));
   when(e.b.CreateICmpEQ(thread, e.i64(0)), [&] {
     perThread = true;
-    KernelEmitter::atomically(op, place, update);
+    KernelEmitter::atomically(op, where, update);
     perThread = false;
     e.b.CreateStore(e.toMemory(evaluator.scalars[op->getResult(0)], op->getResult(0).getType()), slot);
   });

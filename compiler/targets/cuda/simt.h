@@ -30,8 +30,8 @@ protected:
   bool op(mlir::Operation *op) override;
   void dotOp(mlir::Operation *op) override;
   bool parallelOp(tile::ParallelOp op) override;
-  void atomically(mlir::Operation *op, mlir::Value place,
-                  llvm::function_ref<llvm::Value *(llvm::Value *pointer, Indices point)> update) override;
+  void elementUpdateOp(tile::ElementUpdateOp op) override;
+  void atomically(mlir::Operation *op, llvm::function_ref<lower::Address(Indices)> where, Update update) override;
   void histogramOp(tile::HistogramOp op) override;
   void sortOp(tile::SortOp op) override;
   bool targetOp(mlir::Operation *op) override;

@@ -62,7 +62,7 @@ Footprint SimtEmitter::footprintOfKernel() {
         .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([&](auto op) { all.writes.push_back(lower::classOfPlace(op.getPlace())); })
         .Case<tile::BufferLoadOp, tile::ElementLoadOp>(
             [&](auto op) { all.reads.push_back(lower::classOfBuffer(op.getBuffer())); })
-        .Case<tile::BufferStoreOp, tile::ElementStoreOp>(
+        .Case<tile::BufferStoreOp, tile::ElementStoreOp, tile::ElementUpdateOp>(
             [&](auto op) { all.writes.push_back(lower::classOfBuffer(op.getBuffer())); });
   });
   return all;

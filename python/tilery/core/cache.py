@@ -16,6 +16,13 @@ from tilery import _native
 
 from ..frontend.fingerprint import fingerprint
 
+enabled = True  # a program may switch the disk cache off
+
+
+def folder() -> str:
+    """Where the disk cache lies; empty: there is none."""
+    return _native.cache_folder() if enabled else ""
+
 
 @functools.lru_cache(maxsize=None)
 def _sources() -> str:
@@ -49,7 +56,7 @@ def _compile(module: _native.Module, device: int, options: dict[str, Any]) -> by
 
 def check_once(function: Callable[..., Any], specialisation: Any, check: Callable[[], None]) -> None:
     """check(), unless it has passed before, maybe in another process, for this function and specialisation (plain values)."""
-    source = fingerprint(function, specialisation) if _native.cache_folder() else None
+    source = fingerprint(function, specialisation) if folder() else None
     key = f"{_native.build_id()}\n{_sources()}\nchecked\n{source}"
     if source and _native.cache_get("manifest", key):
         return
@@ -70,14 +77,14 @@ def image(
     device: the number of the GPU it is for; -1: the CPU. options: those of _native.compile."""
     options["target"] = target_of(device)
     target = f"{_native.build_id()}\n{_sources()}\n{_native.target_id(options['target'])}\n{sorted(options.items())}\n"
-    source = fingerprint(function, specialisation) if function and _native.cache_folder() else None
+    source = fingerprint(function, specialisation) if function and folder() else None
     if source:
         found = _native.cache_get("manifest", target + source)
         code = found and _native.cache_get("code", found.decode())
         if code:
             return code
     module = build()
-    if not _native.cache_folder():
+    if not folder():
         return _compile(module, device, options)
     text = module.text(locations=True, hints=device >= 0)  # CPUs heed none
     key = hashlib.sha256((target + text).encode()).hexdigest()

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from . import language, layout, math, profiler, testing, transform, tvm, utils
+from typing import Any
+
+from . import analysis, autotuner, cache, engine, env, language, layout, math, profiler, testing, transform, tvm, utils
+from .autotuner import autotune
+from .engine import lower
+from .engine.callback import (
+    register_c_postproc,
+    register_c_postproc_callback,
+    register_cuda_postproc,
+    register_cuda_postproc_callback,
+    register_hip_postproc,
+    register_hip_postproc_callback,
+)
+from .env import disable_cache, enable_cache, is_cache_enabled
 from .jit import JITKernel, compile, jit, par_compile
 from .language import dtypes
-from .layout import Layout
+from .layout import Fragment, Layout
 from .math import cdiv, next_power_of_2
 from .profiler import Profiler, TensorSupplyType
 from .transform import PassConfigKey
@@ -13,38 +26,58 @@ from .transform import PassConfigKey
 __version__ = "0.1.13"
 
 __all__ = [
+    "Fragment",
     "JITKernel",
     "Layout",
     "PassConfigKey",
     "Profiler",
     "TensorSupplyType",
+    "analysis",
+    "autotune",
+    "autotuner",
+    "cache",
+    "carver",
     "cdiv",
     "compile",
+    "contrib",
+    "cuda",
     "disable_cache",
     "dtypes",
     "enable_cache",
+    "engine",
+    "env",
+    "is_cache_enabled",
     "jit",
     "language",
     "layout",
+    "lower",
     "math",
     "next_power_of_2",
     "par_compile",
     "profiler",
+    "register_c_postproc",
+    "register_c_postproc_callback",
+    "register_cuda_postproc",
+    "register_cuda_postproc_callback",
+    "register_hip_postproc",
+    "register_hip_postproc_callback",
     "set_log_level",
     "testing",
+    "tools",
     "transform",
     "tvm",
     "utils",
 ]
 
 
-def disable_cache() -> None:
-    """A switch of upstream's disk cache; Tilery's is governed by TILERY_CACHE_DIR."""
-
-
-def enable_cache() -> None:
-    """A switch of upstream's disk cache; Tilery's is governed by TILERY_CACHE_DIR."""
-
-
 def set_log_level(level: int | str) -> None:
     """A switch of upstream's messages; Tilery's are governed by TILERY_DUMP."""
+
+
+def __getattr__(name: str) -> Any:
+    """Packages that few programs ask for are imported then."""
+    if name in ("backend", "carver", "contrib", "cpu", "cuda", "ir", "metal", "quantize", "rocm", "tools"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -119,9 +119,37 @@ tile.kernel @control(%out: !tile.root<1xi32>, %n: i32, %at: i64) {
 
 // -----
 
-// What stays: run-time extents, squares of loop variables, two iterations that write one element.
+// Updates of what iterations share: their values are reduced first, those that a branch leaves out are neutral.
+// CHECK-LABEL: tile.kernel @updates
+// CHECK-DAG:     %[[NONE:.*]] = arith.constant -0.000000e+00 : f32
+// CHECK-NOT:     tile.parallel
+// CHECK:         %[[M:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<8x4xi1>, tensor<8x4xf32>
+// CHECK:         %[[S:.*]] = tile.reduce %[[M]] axis 1
+// CHECK:         %[[OLD:.*]] = tile.buffer_load %[[B:.*]] : <8xf32, fragment> -> tensor<8xf32>
+// CHECK:         %[[NEW:.*]] = arith.addf %[[OLD]], %[[S]] : tensor<8xf32>
+// CHECK:         tile.buffer_store %[[B]], %[[NEW]]
+tile.kernel @updates(%n: i32) {
+  %c8 = arith.constant 8 : i32
+  %c4 = arith.constant 4 : i32
+  %a = tile.alloc : !tile.buffer<8x4xf32, fragment>
+  %b = tile.alloc : !tile.buffer<8xf32, fragment>
+  tile.parallel(%c8, %c4) {
+  ^bb0(%i: i32, %j: i32):
+    %x = tile.element_load %a[%i, %j] : !tile.buffer<8x4xf32, fragment>, i32, i32 -> f32
+    %in = arith.cmpi slt, %j, %n : i32
+    scf.if %in {
+      %old = tile.element_update fadd %b[%i], %x : !tile.buffer<8xf32, fragment>, (i32), f32
+    }
+  } : i32, i32
+  tile.return
+}
+
+// -----
+
+// What stays: run-time extents, squares of loop variables, two iterations that write one element, updates that are asked for
+// what was there.
 // CHECK-LABEL: tile.kernel @stays
-// CHECK-COUNT-3: tile.parallel
+// CHECK-COUNT-4: tile.parallel
 tile.kernel @stays(%b: !tile.buffer<8xf32, local>, %n: i32, %f: f32) {
   %c8 = arith.constant 8 : i32
   %c0 = arith.constant 0 : i32
@@ -137,6 +165,11 @@ tile.kernel @stays(%b: !tile.buffer<8xf32, local>, %n: i32, %f: f32) {
   tile.parallel(%c8) {
   ^bb0(%i: i32):
     tile.element_store %b[%c0], %f : !tile.buffer<8xf32, local>, (i32), f32
+  } : i32
+  tile.parallel(%c8) {
+  ^bb0(%i: i32):
+    %old = tile.element_update fadd %b[%c0], %f : !tile.buffer<8xf32, local>, (i32), f32
+    tile.element_store %b[%i], %old : !tile.buffer<8xf32, local>, (i32), f32
   } : i32
   tile.return
 }

@@ -28,7 +28,7 @@ def out_of_bounds(A: T.Tensor((8,), "float32")):
         a = T.alloc_shared((8,), "float32")
         T.fill(a, 1)
         for i in T.Parallel(8):
-            A[i] = a[i + 4]
+            A[i] = a[i + T.cast(a[0], "int32") + 3]
 
 
 @T.prim_func

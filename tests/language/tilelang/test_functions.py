@@ -270,7 +270,7 @@ def test_atomics(engine):
     assert a.tolist() == [8, 7, -3, 255] and sorted(p.tolist()) == list(range(8)) and (s == 4).all()
 
 
-def test_size_zero(engine):
+def test_a_grid_without_blocks(engine):
     n = T.dynamic("n")
 
     @T.prim_func
@@ -280,7 +280,10 @@ def test_size_zero(engine):
             T.copy(A[bx * 8, 0], a)
             T.copy(a, B[bx * 8, 0])
 
-    assert tilelang.compile(main, out_idx=1)(torch.ones(0, 4)).shape == (0, 4)
+    kernel = tilelang.compile(main, out_idx=1)
+    assert torch.equal(kernel(torch.ones(3, 4)), torch.ones(3, 4))
+    with pytest.raises(ValueError, match=r"the grid of `main` has no blocks: \(\(\(n \+ 8\) - 1\) // 8\) is not positive"):
+        kernel(torch.ones(0, 4))
 
 
 def test_print_and_assert(engine, capfd):

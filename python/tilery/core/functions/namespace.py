@@ -22,7 +22,8 @@ class Namespace:
              has these functions already
     prefix   what users write before the names
     refused  {reason: names of upstream}: why those of them that have no row are not offered
-    modules  names of modules below it that belong to what it offers"""
+    modules  names of modules below it that belong to what it offers
+    others   what else it has: the value of a name, or None"""
 
     def __init__(
         self,
@@ -33,9 +34,10 @@ class Namespace:
         prefix: str,
         refused: Mapping[str, str] | None = None,
         modules: Sequence[str] = (),
+        others: Callable[[str], Any] = lambda name: None,
     ) -> None:
         self.module, self.language, self.rows, self.call = module, language, tuple(rows), call
-        self.prefix, self.modules = prefix, modules
+        self.prefix, self.modules, self.others = prefix, modules, others
         self.offered = {name: (row, parameters) for row in self.rows for name, parameters in row.spelled(language)}
         self.refused = {name: reason for reason, names in (refused or {}).items() for name in names.split()}
 
@@ -47,7 +49,11 @@ class Namespace:
         if name not in self.offered:
             if name.startswith("__"):
                 raise AttributeError(f"module {self.module!r} has no attribute {name!r}")
-            raise self.missing(name)
+            other = self.others(name)
+            if other is None:
+                raise self.missing(name)
+            space[name] = other
+            return other
         row, parameters = self.offered[name]
         value: Any
         if isinstance(row, Written):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from ...errors import error
 from ..language.eager.builder import PrimFunc
 from ..tvm.target import Target
+from ..utils.progress import Progress
 from .eager import EagerFunction, freeze, is_eager
 from .kernel import JITKernel
 
@@ -21,6 +23,15 @@ def check_target(target: str | dict[str, Any] | Target | None) -> None:
     """Refuses a target nobody knows; a launch runs where its tensors are, so a known one changes nothing."""
     if target is not None:
         Target(target)
+
+
+BACKENDS = ("auto", "tvm_ffi", "cython", "nvrtc", "torch", "cutedsl", "dlpack", "ctypes")
+
+
+def check_backend(execution_backend: str) -> None:
+    """Refuses a way of calling kernels that nobody knows; there is one here, so a known one changes nothing."""
+    if execution_backend not in BACKENDS:
+        raise error(ValueError, f"unknown execution_backend {execution_backend!r}", hint="known: " + ", ".join(BACKENDS))
 
 
 def compile(
@@ -37,24 +48,43 @@ def compile(
     if not isinstance(func, PrimFunc):
         raise error(TypeError, f"tilelang.compile takes a function decorated with @T.prim_func, got {type(func).__name__}")
     check_target(target)
-    return JITKernel(func, out_idx, target, pass_configs)
+    check_backend(execution_backend)
+    return JITKernel(func, out_idx, target, pass_configs, execution_backend)
 
 
 def par_compile(
     funcs: Iterable[PrimFunc], num_workers: int | None = None, ignore_error: bool = False, **options: Any
 ) -> list[JITKernel | None]:
-    """compile() of several functions side by side, in order; with ignore_error a failure gives None."""
-
-    def one(func: PrimFunc) -> JITKernel | None:
+    """compile() of several functions, in order, whose machine code is made side by side, for the tensors that libraries usually
+    allocate; with ignore_error a failure gives None."""
+    kernels: list[JITKernel | None] = []
+    for func in funcs:
         try:
-            return compile(func, **options)
+            kernels.append(compile(func, **options))
         except Exception:
-            if ignore_error:
-                return None
-            raise
+            if not ignore_error:
+                raise
+            kernels.append(None)
+    ready = prepare([kernel for kernel in kernels if kernel], num_workers, ignore_error)
+    return [kernel if kernel in ready else None for kernel in kernels]
 
-    with ThreadPoolExecutor(num_workers) as pool:
-        return list(pool.map(one, funcs))
+
+def prepare(kernels: Sequence[JITKernel], num_workers: int | None = None, ignore_error: bool = True) -> list[JITKernel]:
+    """Makes machine code of several kernels side by side. Gives those that have some; a failure is raised, or left out."""
+
+    def one(kernel: JITKernel) -> JITKernel | None:
+        try:
+            kernel.prepare()
+            return kernel
+        except Exception:
+            if not ignore_error:
+                raise
+            return None
+        finally:
+            bar.step(kernel.prim_func.__name__)
+
+    with Progress("compiling", len(kernels)) as bar, ThreadPoolExecutor(num_workers or os.cpu_count()) as pool:
+        return [kernel for kernel in pool.map(one, kernels) if kernel]
 
 
 class JITImpl:

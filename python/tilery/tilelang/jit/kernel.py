@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -9,13 +10,14 @@ from typing import Any
 
 from tilery import _native
 
-from ...core import compile
+from ...core import compile, oracle
 from ...core.oracle import OracleHostLaunch
 from ...errors import error
 from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
 from ..tracing.memory import TensorType
-from ..tracing.program import build, host_name, host_parameters
+from ..tracing.program import build, host_name, host_parameters, usual_layouts
+from ..utils.device import get_current_device
 
 Layouts = tuple[tuple[str, tuple[int, tuple[int, ...]]], ...]  # (tensor's name, (factor of its address, classes of its strides))
 # Element types that share their storage and are taken for one another.
@@ -28,10 +30,26 @@ def allocate(extents: Sequence[int], dtype: str, like: Any) -> Any:
     if library == "torch":
         import torch
 
-        return torch.empty(tuple(extents), dtype=getattr(torch, dtype), device="cpu" if like is None else like.device)
+        device = get_current_device() if like is None else like.device
+        return torch.empty(tuple(extents), dtype=getattr(torch, dtype), device=device)
     import numpy
 
     return numpy.empty(tuple(extents), dtype=dtype)
+
+
+@functools.lru_cache(maxsize=None)
+def _marker(device: Any) -> Any:
+    import torch
+
+    return torch.empty(1, device=device)
+
+
+def _place() -> Any:
+    """What tells a launch without tensors where to run: an element of torch's memory on a GPU, or a number: on the CPU."""
+    if "torch" not in sys.modules or not _native.gpu_count():
+        return 0
+    device = get_current_device()
+    return _marker(device) if device.type == "cuda" else 0
 
 
 class CompiledKernel(compile.CompiledKernel):
@@ -64,8 +82,10 @@ class JITKernel:
         out_idx: int | Sequence[int] | None = None,
         target: str | dict[str, Any] | None = "auto",
         pass_configs: dict[Any, Any] | None = None,
+        execution_backend: str = "auto",
     ) -> None:
         self.prim_func, self.target, self.pass_configs = prim_func, target, pass_configs or {}
+        self.execution_backend, self.verbose = execution_backend, False
         self.out_idx = _positions(prim_func, out_idx)
         self.params = [kind for _, kind in prim_func.params]
         self.latency = self.config = self.ref_latency = None
@@ -80,6 +100,9 @@ class JITKernel:
             if i not in self.out_idx
         ]
         self._inputs = len(inputs)
+        self._placed = any(kind == "runtime" for _, kind in inputs)
+        if not self._placed:
+            inputs.append(("_place", "runtime"))
         self._launch = _native.Launcher(prim_func.__name__, [*inputs, ("_debug", "option", False)], self._plan, layout=True)
 
     def __call__(self, *args: Any, debug: bool = False) -> Any:
@@ -90,6 +113,8 @@ class JITKernel:
                 f"Kernel expected {self._inputs} inputs, but {len(args)} are provided.",
                 hint=f"the parameters of `{self.prim_func.__name__}` are " + ", ".join(self._names()),
             )
+        if not self._placed:
+            args = (*args, _place())
         return self._launch(*args, _debug=True) if debug else self._launch(*args)
 
     def _names(self) -> list[str]:
@@ -134,11 +159,20 @@ class JITKernel:
                 f"{label}.ndim is expected to equal {len(kind.shape)}, but got mismatched ndim",
                 hint=f"it has {len(extents)} dimensions",
             )
-        if element != kind.dtype and not any({element, str(kind.dtype)} <= same for same in _SAME):
+        if element != kind.dtype.storage and not any({element, str(kind.dtype)} <= same for same in _SAME):
             raise error(
                 TypeError, f"{label}.dtype is expected to be {kind.dtype}, but got incompatible dtype", hint=f"it holds {element}"
             )
         return divisibility, strides
+
+    def prepare(self) -> None:
+        """Makes the machine code for tensors as libraries usually allocate them, on the first GPU or else the CPU."""
+        device = 0 if _native.gpu_count() else -1
+        layouts = usual_layouts(self.prim_func.params, self.out_idx)
+        key = (layouts, True, device, False)
+        if key not in self._plans and not oracle.wanted(False):
+            compiled = CompiledKernel(self, layouts, SimpleNamespace(device=device, aliases=()))
+            self._plans[key] = compiled, compiled.plan()
 
     # -- what is inside ----------------------------------------------------------------------------------------------
     def _latest(self) -> CompiledKernel:

@@ -5,8 +5,11 @@ from typing import Any
 import builtins
 
 from ..tracing.values import Expr
+from ..layout.fragment import Fragment as Fragment
 from ..layout.layout import Layout as Layout
 from ..tracing.dtypes import dtype as dtype
+from ..tracing.values import Expr as PrimExpr
+from ..tracing.values import Var as Var
 from .dtypes import *
 from .eager import Macro as Macro
 from .eager import PrimFunc as PrimFunc
@@ -14,7 +17,6 @@ from .eager import Ref as Ref
 from .gemm_op import GemmWarpPolicy as GemmWarpPolicy
 from .proxy import Buffer as Buffer
 from .proxy import Tensor as Tensor
-Var = Ref
 FragmentBuffer = Tensor
 SharedBuffer = Tensor
 LocalBuffer = Tensor
@@ -70,10 +72,20 @@ from .reduce_op import reduce_bitor as reduce_bitor
 from .reduce_op import reduce_bitxor as reduce_bitxor
 from .reduce_op import cumsum as cumsum
 from .reduce_op import cummax as cummax
+from .reduce_op import any_of as any_of
+from .reduce_op import all_of as all_of
+from .reducer import alloc_reducer as alloc_reducer
+from .reducer import reducer_init as reducer_init
+from .reducer import reducer_update as reducer_update
+from .reducer import finalize_reducer as finalize_reducer
 from .atomic import atomic_add as atomic_add
 from .atomic import atomic_max as atomic_max
 from .atomic import atomic_min as atomic_min
 from .atomic import atomic_or as atomic_or
+from .atomic import atomic_addx2 as atomic_addx2
+from .atomic import atomic_addx4 as atomic_addx4
+from .atomic import atomic_load as atomic_load
+from .atomic import atomic_store as atomic_store
 from ..tracing.values import cast as cast
 from .tir.op import Cast as Cast
 from .tir.op import reinterpret as reinterpret
@@ -92,6 +104,27 @@ from .tir.op import logical_or as logical_or
 from .tir.op import logical_or as Or
 from .tir.op import logical_not as logical_not
 from .tir.op import logical_not as Not
+from .bits import popcount as popcount
+from .bits import clz as clz
+from ..tracing.vectors import Ramp as Ramp
+from .packed import Broadcast as Broadcast
+from .packed import Shuffle as Shuffle
+from .packed import extract_lane as extract_lane
+from .packed import add2 as add2
+from .packed import sub2 as sub2
+from .packed import mul2 as mul2
+from .packed import fma2 as fma2
+from .packed import max2 as max2
+from .packed import min2 as min2
+from .packed import abs2 as abs2
+from .ieee import ieee_add as ieee_add
+from .ieee import ieee_sub as ieee_sub
+from .ieee import ieee_mul as ieee_mul
+from .ieee import ieee_fmaf as ieee_fmaf
+from .ieee import ieee_fdiv as ieee_fdiv
+from .ieee import ieee_frcp as ieee_frcp
+from .ieee import ieee_fsqrt as ieee_fsqrt
+from .ieee import ieee_frsqrt as ieee_frsqrt
 from .print_op import print_value as print
 from .print_op import device_assert as device_assert
 from .print_op import assume as assume

@@ -25,7 +25,7 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
                 f"the shape of a buffer must be known at compile time, got {size!r}",
                 hint="T.dynamic sizes cannot size a buffer",
             )
-    return Memory(sizes, element, scope, native=trace.native.alloc(sizes, element_type(element), space))
+    return Memory(sizes, element, scope, native=trace.native.alloc(sizes, element_type(element).storage, space))
 
 
 def alloc_shared(shape: Sequence[int] | int, dtype: str = "float32", scope: str = "shared.dyn") -> Memory:

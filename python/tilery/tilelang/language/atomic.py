@@ -1,4 +1,4 @@
-"""Updates of tensors that other programs update, too."""
+"""Updates of memory that other programs or iterations update, too."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from tilery import _native
 
 from ...errors import error
 from ..tracing.context import kernel
-from ..tracing.memory import Element, native_region
-from ..tracing.values import Expr, Val, is_number
+from ..tracing.memory import Element, Lanes, LocalVar, Memory, Region, as_stored, native_region
+from ..tracing.values import Expr, Val, binary, is_number, read
+from ..tracing.vectors import Vector
 
 _ORDERS = {
     None: "relaxed",
@@ -21,6 +22,33 @@ _ORDERS = {
     "acq_rel": "acq_rel",
     "seq_cst": "seq_cst",
 }
+# What a load and a store may ask for.
+_LOADS = ("relaxed", "consume", "acquire", "seq_cst")
+_STORES = ("relaxed", "release", "seq_cst")
+_COMBINE = {"add": "+", "max": "max", "min": "min", "or": "|", "and": "&", "xor": "^"}
+
+
+def _order(memory_order: str | None) -> str:
+    if memory_order not in _ORDERS:
+        raise error(ValueError, f"unknown memory order {memory_order!r}", hint="known: " + ", ".join(filter(None, _ORDERS)))
+    return _ORDERS[memory_order]
+
+
+def update(kind: str, dst: Element, value: Any, order: str) -> Val:
+    """Updates one element; what was there. Iterations of a parallel loop share the buffers of a program."""
+    trace, memory = kernel(f"T.atomic_{kind}"), dst.memory
+    memory.check_access("store to")
+    if isinstance(value, Element):
+        value = value.read()
+    native = trace.native
+    if memory.is_global:
+        return Val(native.atomic_place(kind, dst.place(trace), native.cast(value, memory.dtype.storage), order, "gpu"))
+    if trace.parallel:
+        trace.check_private(dst)
+        return Val(native.element_update(kind, memory.native, dst.indices, native.cast(value, memory.dtype.storage)))
+    old = dst.read()
+    dst.store(value if kind == "exchange" else binary(_COMBINE[kind], old, Val(as_stored(value, memory))))
+    return old
 
 
 def _atomic(kind: str) -> Callable[..., Val | None]:
@@ -28,25 +56,19 @@ def _atomic(kind: str) -> Callable[..., Val | None]:
         dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False, use_tma: bool = False
     ) -> Val | None:
         trace = kernel(f"T.atomic_{kind}")
-        if memory_order not in _ORDERS:
-            raise error(ValueError, f"unknown memory order {memory_order!r}", hint="known: " + ", ".join(filter(None, _ORDERS)))
-        order = _ORDERS[memory_order]
+        order = _order(memory_order)
+        if isinstance(dst, LocalVar):
+            dst = Element(dst.memory, [0])
         if isinstance(dst, Element) and (isinstance(value, Expr) or is_number(value)):
-            if not dst.memory.is_global:
-                raise error(
-                    NotImplementedError,
-                    f"an atomic update of `{dst.memory.label()}`, which is no tensor, is not supported",
-                    hint="update a tensor parameter",
-                )
-            old = trace.native.atomic_place(kind, dst.place(trace), trace.native.cast(value, dst.dtype), order, "gpu")
-            return Val(old) if return_prev else None
+            old = update(kind, dst, value, order)
+            return old if return_prev else None
         if return_prev:
             raise error(NotImplementedError, "return_prev needs a single element as destination")
         trace.check_tile_op(f"T.atomic_{kind}")
         source = (
             value
             if isinstance(value, Expr) and not isinstance(value, Element) or is_number(value)
-            else native_region(trace, value, "an atomic update")
+            else native_region(trace, value, "an atomic update", reads=True)
         )
         _native.atomic_region(trace.native, kind, native_region(trace, dst, "an atomic update"), source, order)
         return None
@@ -56,4 +78,82 @@ def _atomic(kind: str) -> Callable[..., Val | None]:
     return function
 
 
-atomic_add, atomic_max, atomic_min, atomic_or = _atomic("add"), _atomic("max"), _atomic("min"), _atomic("or")
+atomic_add, atomic_max, atomic_min = _atomic("add"), _atomic("max"), _atomic("min")
+
+
+def atomic_or(dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False) -> Val | None:
+    """Indivisible bitwise or of value into an element of integers."""
+    if not isinstance(dst, (Element, LocalVar)):
+        raise error(NotImplementedError, "T.atomic_or takes one element", hint="use a T.Parallel loop over a region")
+    if "int" not in dst.dtype:
+        raise error(NotImplementedError, f"T.atomic_or takes integers, not {dst.dtype}")
+    old = update("or", dst if isinstance(dst, Element) else Element(dst.memory, [0]), value, _order(memory_order))
+    return old if return_prev else None
+
+
+def _elements(place: Any, count: int, what: str) -> list[Any]:
+    """The elements that a vector form names: a slice or a vector of so many, or the first of them."""
+    if isinstance(place, Memory):
+        place = place[tuple(slice(None) for _ in place.shape)]
+    if isinstance(place, Element):
+        *outer, last = place.indices
+        return [Element(place.memory, [*outer, last + lane if lane else last]) for lane in range(count)]
+    if isinstance(place, (Region, Lanes, Vector)):
+        found = list(place.lanes) if isinstance(place, Vector) else place.elements()
+        if len(found) != count:
+            hint = f"slice as many: dst[i:i + {count}]"
+            raise error(ValueError, f"{what} takes {count} elements, got {len(found)}", hint=hint)
+        return found
+    if is_number(place) or isinstance(place, Expr):
+        return [place] * count
+    raise error(TypeError, f"{what} takes elements or slices, got {place!r}")
+
+
+def _vector(count: int) -> Callable[..., Vector | None]:
+    def function(dst: Any, value: Any, return_prev: bool = False) -> Vector | None:
+        what = f"T.atomic_addx{count}"
+        kernel(what)
+        values = [read(v) for v in _elements(value, count, what)]
+        places = _elements(dst, count, what)
+        old = Vector([update("add", place, v, "relaxed") for place, v in zip(places, values)])
+        return old if return_prev else None
+
+    function.__name__ = function.__qualname__ = f"atomic_addx{count}"
+    function.__doc__ = f"Adds {count} neighbours to {count} others; each addition is indivisible."
+    return function
+
+
+atomic_addx2, atomic_addx4 = _vector(2), _vector(4)
+
+
+def atomic_load(src: Any, memory_order: str = "seq_cst") -> Val:
+    """An element, read indivisibly."""
+    if memory_order not in _LOADS:
+        raise error(
+            ValueError, f"atomic_load does not support memory_order {memory_order!r}", hint="it takes " + ", ".join(_LOADS)
+        )
+    if not isinstance(src, Element):
+        raise error(TypeError, f"T.atomic_load takes an element, got {src!r}")
+    if not src.memory.is_global:
+        return src.read()
+    trace = kernel("T.atomic_load")
+    return Val(trace.native.load_place(src.place(trace), None, True))
+
+
+def atomic_store(dst: Any, value: Any, memory_order: str = "seq_cst") -> None:
+    """Writes an element indivisibly."""
+    if memory_order not in _STORES:
+        raise error(
+            ValueError, f"atomic_store does not support memory_order {memory_order!r}", hint="it takes " + ", ".join(_STORES)
+        )
+    if not isinstance(dst, Element):
+        raise error(TypeError, f"T.atomic_store takes an element, got {dst!r}")
+    if dst.memory.is_global and _updatable(dst.dtype):
+        update("exchange", dst, value, _ORDERS[memory_order])
+    else:
+        dst.store(value)
+
+
+def _updatable(element: Any) -> bool:
+    """Types that one instruction exchanges; narrower elements are read and written whole anyway."""
+    return bool(element.bits >= 32)

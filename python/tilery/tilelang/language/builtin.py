@@ -4,38 +4,64 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import error
+from ..tracing.context import kernel
+
+
+def _outside_parallel(what: str) -> None:
+    """All threads meet or change together: one iteration of a parallel loop cannot."""
+    if kernel(what).parallel:
+        raise error(
+            ValueError,
+            f"{what} inside a T.Parallel loop would not be reached by all threads together",
+            hint="move it before or after the loop",
+        )
+
 
 def disable_warp_group_reg_alloc() -> None:
     """Leaves the registers of threads as they are; a hint."""
+    kernel("T.disable_warp_group_reg_alloc")
 
 
 def no_set_max_nreg() -> None:
     """Leaves the registers of threads as they are; a hint."""
+    kernel("T.no_set_max_nreg")
 
 
 def set_max_nreg(reg_count: int, is_inc: int) -> None:
     """Registers of a thread from here on; a hint."""
+    _outside_parallel("T.set_max_nreg")
+    if not isinstance(reg_count, int) or reg_count % 8 or not 24 <= reg_count <= 256:
+        raise error(ValueError, f"T.set_max_nreg takes a multiple of 8 from 24 to 256, got {reg_count!r}")
+    if is_inc not in (0, 1):
+        raise error(ValueError, f"T.set_max_nreg takes 1 (more) or 0 (fewer), got {is_inc!r}")
 
 
 def inc_max_nreg(reg_count: int) -> None:
     """Registers of a thread from here on; a hint."""
+    set_max_nreg(reg_count, 1)
 
 
 def dec_max_nreg(reg_count: int) -> None:
     """Registers of a thread from here on; a hint."""
+    set_max_nreg(reg_count, 0)
 
 
 def sync_threads(barrier_id: int | None = None, arrive_count: int | None = None) -> None:
     """Waits for the threads of a block; statements of a tile program take effect in order anyway."""
+    _outside_parallel("T.sync_threads")
 
 
 def sync_warp(mask: int | None = None) -> None:
     """Waits for the threads of a warp; statements of a tile program take effect in order anyway."""
+    _outside_parallel("T.sync_warp")
 
 
 def sync_global() -> None:
     """Waits for writes to tensors; statements of a tile program take effect in order anyway."""
+    _outside_parallel("T.sync_global")
 
 
 def fence_proxy_async(*buffers: Any) -> None:
     """Orders writes before asynchronous copies; statements of a tile program take effect in order anyway."""
+    kernel("T.fence_proxy_async")

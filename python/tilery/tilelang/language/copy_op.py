@@ -26,7 +26,7 @@ def copy(
         return dst.store(src)
     trace = tile_op("T.copy")
     safe = trace.safe_value(getattr(src, "memory", src))
-    _native.copy_region(trace.native, native_region(trace, src, "T.copy"), native_region(trace, dst, "T.copy"), safe)
+    _native.copy_region(trace.native, native_region(trace, src, "T.copy", reads=True), native_region(trace, dst, "T.copy"), safe)
 
 
 async_copy = copy

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tilery import _native
 
 from ...errors import error
 from ..tracing.context import kernel
-from ..tracing.memory import Memory, tile_op
+from ..tracing.dtypes import dtype as element_type
+from ..tracing.memory import Memory, Region, native_region, tile_op
 
 
-def transpose(src: Memory, dst: Memory) -> None:
-    """dst[j, i] = src[i, j]."""
+def transpose(src: Any, dst: Any) -> None:
+    """dst[..., j, i] = src[..., i, j]: the last two dimensions exchanged; buffers, tensors or regions of them."""
     trace = tile_op("T.transpose")
-    for side in (src, dst):
-        if not isinstance(side, Memory) or side.ndim != 2 or side.is_global:
-            raise error(ValueError, "T.transpose takes two 2-dimensional buffers")
-    if src.shape != dst.shape[::-1]:
-        raise error(ValueError, f"T.transpose of `{src.label()}` {src.shape} does not fit `{dst.label()}` {dst.shape}")
+    sides = [side[(slice(None),) * side.ndim] if isinstance(side, Memory) else side for side in (src, dst)]
+    for side in sides:
+        if not isinstance(side, Region) or len(side.extents) < 2:
+            raise error(ValueError, "T.transpose takes buffers or regions of two dimensions or more")
+    wanted = [*sides[0].extents[:-2], sides[0].extents[-1], sides[0].extents[-2]]
+    if list(sides[1].extents) != wanted and [n for n in sides[1].extents if n != 1] != [n for n in wanted if n != 1]:
+        inside = len(wanted) == len(sides[1].extents) and all(
+            isinstance(have, int) and isinstance(want, int) and have <= want for have, want in zip(sides[1].extents, wanted)
+        )
+        if not inside:
+            labels = [f"`{side.memory.label()}` {tuple(side.extents)}" for side in sides]
+            raise error(ValueError, f"T.transpose of {labels[0]} does not fit {labels[1]}")
+        sides[1] = Region(sides[1].memory, sides[1].starts, wanted)
     native = trace.native
-    native.buffer_store(dst.native, native.cast(native.permute(native.buffer_load(src.native), [1, 0]), dst.dtype))
+    tile = _native.load_region(native, native_region(trace, sides[0], "T.transpose", reads=True))
+    kept = [dim for dim, extent in enumerate(sides[0].extents) if extent != 1]
+    last = len(sides[0].extents) - 1
+    if last in kept and last - 1 in kept:
+        rank = len(kept)
+        tile = native.permute(tile, [*range(rank - 2), rank - 1, rank - 2])
+    _native.store_region(native, native_region(trace, sides[1], "T.transpose"), tile)
 
 
 def _view(src: Memory, shape: Sequence[int], element: str) -> Memory:
@@ -27,7 +45,8 @@ def _view(src: Memory, shape: Sequence[int], element: str) -> Memory:
         raise error(
             NotImplementedError, f"T.view of tensor `{src.label()}`", hint="declare the parameter with the shape you need"
         )
-    return Memory(shape, element, src.scope_name, native=trace.native.reinterpret(src.native, list(shape), element))
+    alias = trace.native.reinterpret(src.native, list(shape), element_type(element).storage)
+    return Memory(shape, element, src.scope_name, native=alias)
 
 
 def reshape(src: Memory, shape: Iterable[int]) -> Memory:

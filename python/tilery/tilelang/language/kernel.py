@@ -9,11 +9,12 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.context import current, kernel
-from ..tracing.values import Expr, Val
+from ..tracing.values import Expr, OneThread, Val, binary
 
 
 class Kernel:
-    """`with T.Kernel(gx, gy, threads=128) as (bx, by)`. Programs run in any order; threads are the target's business."""
+    """`with T.Kernel(gx, gy, threads=128) as (bx, by)`; one block without extents. Programs run in any order; threads are the
+    target's business."""
 
     def __init__(
         self,
@@ -23,8 +24,9 @@ class Kernel:
         cluster_dims: Any = None,
         is_cpu: bool = False,
     ) -> None:
-        if not 1 <= len(blocks) <= 3:
-            raise error(ValueError, f"T.Kernel takes one to three grid extents, got {len(blocks)}")
+        blocks = blocks or (1,)
+        if len(blocks) > 3:
+            raise error(ValueError, f"T.Kernel takes up to three grid extents, got {len(blocks)}")
         for extent in blocks:
             if isinstance(extent, bool) or not isinstance(extent, (int, Expr)):
                 raise error(TypeError, f"a grid extent of T.Kernel must be an integer, got {extent!r}")
@@ -56,9 +58,15 @@ class Kernel:
 
 
 class ThreadIndex(Expr):
-    """The index of one of many threads: code that depends on it is no tile program."""
+    """The index of one of many threads: code that depends on it is no tile program, but for `if tx == 0:`."""
 
     dtype = "int32"
+    __hash__ = Expr.__hash__
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, int) and not isinstance(other, bool):
+            return OneThread() if 0 <= other < self.count else False
+        return binary("==", self, other)
 
     def __init__(self, count: int) -> None:
         super().__init__()

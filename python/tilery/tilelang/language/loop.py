@@ -48,18 +48,43 @@ class Parallel(Iteration):
 
     def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         if trace.parallel:
-            raise error(
-                ValueError,
-                "[Tilelang Semantic Check] Nested parallel loops are not allowed. Please check your loop structure.",
-                hint="give all extents to one T.Parallel",
-            )
+            return self._run_inside(trace, body, line)
         indices = [Val(v) for v in trace.native.parallel_begin(same_type(trace.native, *self.extents))]
         trace.parallel.append([i.uid for i in indices])
-        ranges = [(index, 0, extent, 1) for index, extent in zip(indices, self.extents)]
-        with trace.region("T.Parallel", line), trace.ranging(ranges):
+        with trace.region("T.Parallel", line), trace.ranging(self._ranges(indices)):
             body(tuple(indices) if len(indices) > 1 else indices[0])
+            self._check_merged(trace)
         trace.parallel.pop()
         trace.native.parallel_end()
+
+    def _ranges(self, indices: list[Val]) -> list[tuple[Val, int, Any, int]]:
+        return [(index, 0, extent, 1) for index, extent in zip(indices, self.extents)]
+
+    def _run_inside(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
+        """The loop is all that an outer one does: both are one loop over more dimensions."""
+        if trace.regions[-1].kind != "T.Parallel" or trace.native.effects():
+            raise _nested()
+        indices = [Val(v) for v in trace.native.parallel_extend(list(self.extents))]
+        trace.parallel.append([i.uid for i in indices])
+        with trace.region("T.Parallel", line), trace.ranging(self._ranges(indices)):
+            body(tuple(indices) if len(indices) > 1 else indices[0])
+            self._check_merged(trace)
+        trace.parallel.pop()
+        trace.regions[-1].merged = trace.native.effects()
+
+    def _check_merged(self, trace: Any) -> None:
+        """After a loop in this one nothing else may stand."""
+        merged = getattr(trace.regions[-1], "merged", None)
+        if merged is not None and trace.native.effects() != merged:
+            raise _nested()
+
+
+def _nested() -> Exception:
+    return error(
+        ValueError,
+        "[Tilelang Semantic Check] Nested parallel loops are not allowed. Please check your loop structure.",
+        hint="give all extents to one T.Parallel, or nest them with nothing beside the inner one",
+    )
 
 
 def serial(start: Any, stop: Any = None, step: Any = 1, *, annotations: dict[str, Any] | None = None) -> Serial:

@@ -9,6 +9,7 @@ from tilery import _native
 
 from ...errors import error
 from ..tracing.memory import native_region, tile_op
+from ..tracing.values import Val
 
 
 def _reduce(kind: str) -> Callable[..., None]:
@@ -26,7 +27,7 @@ def _reduce(kind: str) -> Callable[..., None]:
         _native.reduce_region(
             trace.native,
             kind,
-            native_region(trace, buffer, "T.reduce"),
+            native_region(trace, buffer, "T.reduce", reads=True),
             native_region(trace, out, "T.reduce"),
             dim,
             bool(clear),
@@ -60,9 +61,8 @@ def _scan(kind: str) -> Callable[..., None]:
     def function(src: Any, dst: Any = None, dim: int = 0, reverse: bool = False) -> None:
         trace = tile_op(f"T.cum{kind}")
         dst = src if dst is None else dst
-        _native.scan_region(
-            trace.native, kind, native_region(trace, src, "a scan"), native_region(trace, dst, "a scan"), dim, bool(reverse)
-        )
+        source, target = native_region(trace, src, "a scan", reads=True), native_region(trace, dst, "a scan")
+        _native.scan_region(trace.native, kind, source, target, dim, bool(reverse))
 
     function.__name__ = function.__qualname__ = f"cum{kind}"
     function.__doc__ = f"dst = running {kind} of src along dim (in place without dst)."
@@ -70,3 +70,18 @@ def _scan(kind: str) -> Callable[..., None]:
 
 
 cumsum, cummax = _scan("sum"), _scan("max")
+
+
+def _vote(name: str, kind: str) -> Callable[[Any], Any]:
+    def function(buffer: Any) -> Any:
+        trace = tile_op(f"T.{name}")
+        native = trace.native
+        tile = _native.load_region(native, native_region(trace, buffer, f"T.{name}", reads=True))
+        return Val(native.reduce(kind, native.cast(tile, "bool"), None))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{'Is any' if kind == 'or' else 'Are all'} of a buffer's or region's elements other than 0?"
+    return function
+
+
+any_of, all_of = _vote("any_of", "or"), _vote("all_of", "and")

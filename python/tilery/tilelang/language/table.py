@@ -50,8 +50,17 @@ ROWS = (
     *_rows("reduce reduce_sum reduce_max reduce_min reduce_absmax reduce_abssum", "reduce_op", "reduce_region", "buffers"),
     *_rows("reduce_bitand reduce_bitor reduce_bitxor", "reduce_op", "reduce_region", "buffers of integers"),
     *_rows("cumsum cummax", "reduce_op", "scan_region", "buffers"),
+    _row("any_of", "reduce_op", "reduce or", "buffers, regions"),
+    _row("all_of", "reduce_op", "reduce and", "buffers, regions"),
+    _row("alloc_reducer", "reducer", "alloc", "a shape and a type"),
+    _row("reducer_init", "reducer", "fill_region", "a reducer"),
+    _row("reducer_update", "reducer", "element_update", "an element of a reducer"),
+    _row("finalize_reducer", "reducer", "copy_region", "a reducer"),
     *_rows("atomic_add atomic_max atomic_min", "atomic", "atomic_region", "tensors, regions, elements"),
     _row("atomic_or", "atomic", "atomic_region", "elements of integers"),
+    *_rows("atomic_addx2 atomic_addx4", "atomic", "atomic_rmw", "elements or slices"),
+    _row("atomic_load", "atomic", "load", "an element"),
+    _row("atomic_store", "atomic", "atomic_rmw", "an element and a number"),
 
     # Numbers and conditions.
     *_rows("cast Cast", "tir.op", "cast", "a number"),
@@ -65,6 +74,27 @@ ROWS = (
     _row("logical_and", "tir.op", "and", "conditions", "logical_and And"),
     _row("logical_or", "tir.op", "or", "conditions", "logical_or Or"),
     _row("logical_not", "tir.op", "not", "a condition", "logical_not Not"),
+
+    *_rows("popcount clz", "bits", "& | + >>", "integers"),
+    _row("Ramp", "packed", "", "an integer, a stride and a count"),
+    _row("Broadcast", "packed", "", "a number and a count"),
+    _row("Shuffle", "packed", "", "vectors and indices"),
+    _row("extract_lane", "packed", "", "a vector and an index"),
+    _row("add2", "packed", "+", "vectors"),
+    _row("sub2", "packed", "-", "vectors"),
+    _row("mul2", "packed", "*", "vectors"),
+    _row("fma2", "packed", "fma", "vectors"),
+    _row("max2", "packed", "max", "vectors"),
+    _row("min2", "packed", "min", "vectors"),
+    _row("abs2", "packed", "abs", "vectors"),
+    _row("ieee_add", "ieee", "+", "floats"),
+    _row("ieee_sub", "ieee", "-", "floats"),
+    _row("ieee_mul", "ieee", "*", "floats"),
+    _row("ieee_fmaf", "ieee", "fma", "floats"),
+    _row("ieee_fdiv", "ieee", "div_rn", "floats"),
+    _row("ieee_frcp", "ieee", "div_rn", "floats"),
+    _row("ieee_fsqrt", "ieee", "sqrt", "floats"),
+    _row("ieee_frsqrt", "ieee", "sqrt, div_rn", "floats but float64"),
 
     # Debugging.
     _row("print", "print_op:print_value", "print", "a number or a buffer"),
@@ -106,14 +136,10 @@ REFUSED = {
     "tensor memory and its instructions exist on GPUs of sm_100 only, which are no target":
         "alloc_tmem tcgen05_gemm tcgen05_gemm_blockscaled tcgen05_mma_arrive tcgen05_cp_warpx4 tma_gather4 tma_scatter4",
     "where elements lie in memory is the compiler's choice; results do not depend on it":
-        "Fragment alloc_descriptor",
-    "reducers are written with T.reduce_sum and its kin on a fragment":
-        "alloc_reducer reducer_init reducer_update finalize_reducer any_of all_of",
+        "alloc_descriptor",
     "memory is named by tensors, buffers and regions, not by addresses":
         "ptr handle make_tensor address_of access_ptr tvm_access_ptr decl_buffer match_buffer",
     "Tilery does not have it yet":
-        "gemm_sp wgmma_gemm_sp mma_gemm_blockscaled im2col c2d_im2col Ramp Broadcast Shuffle extract_lane popcount clz rng_init "
-        "rng_rand rng_rand_float add2 sub2 mul2 fma2 max2 min2 abs2 ieee_add ieee_sub ieee_mul ieee_fmaf ieee_frcp ieee_fsqrt "
-        "ieee_frsqrt ieee_fdiv atomic_addx2 atomic_addx4 atomic_load atomic_store loop_break While int4 uint4 float4_e2m1fn "
-        "float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu tfloat32 meta_class atan2 copysign hypot ldexp nextafter",
+        "gemm_sp wgmma_gemm_sp mma_gemm_blockscaled im2col c2d_im2col rng_init rng_rand rng_rand_float loop_break While "
+        "meta_class atan2 copysign hypot ldexp nextafter",
 }  # fmt: skip

@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import error
+from .fragment import (
+    Fragment,
+    make_fully_replicated_layout_fragment,
+    make_gemm_fragment_8x8,
+    make_gemm_fragment_8x8_transposed,
+)
 from .layout import Layout
 from .swizzle import (
+    SwizzleMode,
     make_full_bank_swizzled_layout,
     make_half_bank_swizzled_layout,
     make_linear_layout,
@@ -16,8 +23,13 @@ from .swizzle import (
 )
 
 __all__ = [
+    "Fragment",
     "Layout",
+    "SwizzleMode",
     "make_full_bank_swizzled_layout",
+    "make_fully_replicated_layout_fragment",
+    "make_gemm_fragment_8x8",
+    "make_gemm_fragment_8x8_transposed",
     "make_half_bank_swizzled_layout",
     "make_linear_layout",
     "make_quarter_bank_swizzled_layout",

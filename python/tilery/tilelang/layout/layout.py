@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...errors import error
@@ -35,8 +35,22 @@ class Layout:
         """Do both put every element at the same place? Shapes must be known."""
         if self.input_shape != other.input_shape:
             return False
-        elements = itertools.product(*map(range, self.input_shape))
-        return all(self.map_forward_index(element) == other.map_forward_index(element) for element in elements)
+        return all(self.map_forward_index(element) == other.map_forward_index(element) for element in self.elements())
+
+    def elements(self) -> Iterator[tuple[int, ...]]:
+        """The indices of all elements; the shape must be known."""
+        return itertools.product(*map(range, self.input_shape))
+
+    def get_output_shape(self) -> tuple[int, ...]:
+        """One more than the greatest place in each dimension; the shape must be known."""
+        places = [self.map_forward_index(element) for element in self.elements()]
+        return tuple(1 + max(column) for column in zip(*places))
+
+    def get_forward_index(self) -> list[Any]:
+        return self.index
+
+    def get_forward_vars(self) -> tuple[Var, ...]:
+        return self.variables
 
     def __repr__(self) -> str:
         return f"Layout({self.input_shape} -> {self.index})"

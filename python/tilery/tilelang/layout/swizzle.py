@@ -3,11 +3,26 @@ groups of 8, 4 or 2, by an exclusive or with the row."""
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 from ...errors import error
 from ..tracing.dtypes import dtype
 from .layout import Layout
+
+
+class SwizzleMode(enum.IntEnum):
+    """Bytes of the groups in which units are exchanged."""
+
+    NONE = 0
+    SWIZZLE_NONE = 0
+    SWIZZLE_32B = 1
+    SWIZZLE_64B = 2
+    SWIZZLE_128B = 3
+
+    def swizzle_byte_size(self) -> int:
+        return 16 << self.value if self.value else 0
+
 
 _NAMES = {8: "full", 4: "half", 2: "quarter"}
 

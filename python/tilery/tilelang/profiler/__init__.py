@@ -7,6 +7,8 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.memory import TensorType
+from ..tracing.values import evaluate, sizes_in
+from ..utils.device import get_current_device
 from ..utils.tensor import TensorSupplyType, fill, torch_assert_close
 from .bench import do_bench
 
@@ -19,20 +21,33 @@ class Profiler:
     def __init__(self, kernel: Any, supply: TensorSupplyType) -> None:
         self.kernel, self.supply = kernel, supply
 
-    def _inputs(self) -> list[Any]:
+    def make_inputs(self, sizes: dict[str, int] | None = None) -> list[Any]:
+        """Tensors of the kernel's shapes, filled by the supply type, on torch's default device or else the GPU where there is
+        one. sizes: the run-time sizes in them, by name."""
         import torch
 
-        tensors = []
+        tensors, sizes = [], sizes or {}
         for position, kind in enumerate(self.kernel.params):
             if position in self.kernel.out_idx:
                 continue
-            if not isinstance(kind, TensorType) or not all(isinstance(size, int) for size in kind.shape):
-                raise error(ValueError, "the profiler cannot make inputs for sizes and scalars", hint="pass input_tensors")
-            tensors.append(fill(torch, torch.empty(kind.shape, dtype=getattr(torch, str(kind.dtype))), self.supply))
+            name = self.kernel.prim_func.params[position][0]
+            if not isinstance(kind, TensorType):
+                raise error(ValueError, f"the profiler cannot make up the scalar `{name}`", hint="pass input_tensors")
+            used = {size.uid: size for size in sizes_in(kind.shape)}
+            missing = sorted(size.name for size in used.values() if size.name not in sizes)
+            if missing:
+                raise error(
+                    ValueError,
+                    f"the profiler does not know the size {', '.join(missing)} of `{name}`",
+                    hint='pass dynamic_symbolic_constraints={"%s": ...} or input_tensors' % missing[0],
+                )
+            known = {uid: sizes[size.name] for uid, size in used.items()}
+            shape = [evaluate(size, known) for size in kind.shape]
+            tensors.append(fill(torch, shape, kind.dtype, self.supply, get_current_device()))
         return tensors
 
     def run_once(self, func: Callable[..., Any] | None = None) -> Any:
-        return (func or self.kernel)(*self._inputs())
+        return (func or self.kernel)(*self.make_inputs())
 
     def do_bench(
         self,
@@ -46,14 +61,33 @@ class Profiler:
         quantiles: Sequence[float] | None = None,
         return_mode: str = "mean",
         dynamic_symbolic_constraints: dict[str, int] | None = None,
+        device: Any = None,
+        early_stop_baseline: float | None = None,
     ) -> float | list[float]:
-        """Milliseconds a call takes."""
-        if dynamic_symbolic_constraints is not None:
-            raise error(NotImplementedError, "do_bench does not make inputs for dynamic sizes", hint="pass input_tensors")
-        inputs = list(input_tensors) if input_tensors is not None else self._inputs()
+        """Milliseconds a call takes. dynamic_symbolic_constraints: run-time sizes by name, for inputs made up here."""
+        inputs = list(input_tensors) if input_tensors is not None else self.make_inputs(dynamic_symbolic_constraints)
         return do_bench(
-            lambda: (func or self.kernel)(*inputs), warmup, rep, n_warmup, n_repeat, quantiles, return_mode=return_mode
+            lambda: (func or self.kernel)(*inputs),
+            warmup,
+            rep,
+            n_warmup,
+            n_repeat,
+            quantiles,
+            backend=backend,
+            return_mode=return_mode,
         )
+
+    def manual_assert_close(
+        self,
+        reference_program: Callable[..., Any],
+        input_tensors: Iterable[Any] | None = None,
+        manual_check_prog: Callable[..., Any] | None = None,
+    ) -> None:
+        """Hands the results of the kernel and of a reference to manual_check_prog."""
+        inputs = list(input_tensors) if input_tensors is not None else self.make_inputs()
+        if manual_check_prog is None:
+            raise error(ValueError, "manual_assert_close needs manual_check_prog")
+        manual_check_prog(self.kernel(*inputs), reference_program(*inputs))
 
     def assert_allclose(
         self,
@@ -64,7 +98,7 @@ class Profiler:
         max_mismatched_ratio: float = 0.01,
     ) -> None:
         """Compares with a reference; a small share of elements may differ."""
-        inputs = list(input_tensors) if input_tensors is not None else self._inputs()
+        inputs = list(input_tensors) if input_tensors is not None else self.make_inputs()
         ours, theirs = (_as_list(program(*inputs)) for program in (self.kernel, reference_program))
         for x, y in zip(ours, theirs):
             torch_assert_close(x, y, rtol=rtol, atol=atol, max_mismatched_ratio=max_mismatched_ratio)
@@ -73,7 +107,7 @@ class Profiler:
         """The same inputs give the same bits."""
         import torch
 
-        inputs = self._inputs()
+        inputs = self.make_inputs()
         first = _as_list(self.kernel(*inputs))
         for _ in range(repeat):
             for x, y in zip(first, _as_list(self.kernel(*inputs))):

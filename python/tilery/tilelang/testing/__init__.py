@@ -8,9 +8,13 @@ import sys
 from typing import Any
 
 from ..utils.tensor import torch_assert_close
+from .perf_regression import process_func, regression, regression_all
 
 __all__ = [
     "main",
+    "process_func",
+    "regression",
+    "regression_all",
     "requires_cdna",
     "requires_cuda",
     "requires_cuda_compute_version",

@@ -1,23 +1,39 @@
 """Element types: strings that can also be called to convert a value."""
 
+import re
+
 from ...errors import error
 
 _BITS = {
     "bool": 8,
+    "int4": 4,
     "int8": 8,
     "int16": 16,
     "int32": 32,
     "int64": 64,
+    "uint4": 4,
     "uint8": 8,
     "uint16": 16,
     "uint32": 32,
     "uint64": 64,
+    "float4_e2m1fn": 4,
+    "float4_e2m1_unpacked": 8,
+    "float6_e2m3fn": 6,
+    "float6_e3m2fn": 6,
+    "float8_e3m4": 8,
+    "float8_e4m3": 8,
+    "float8_e4m3b11fnuz": 8,
     "float8_e4m3fn": 8,
+    "float8_e4m3fnuz": 8,
     "float8_e5m2": 8,
+    "float8_e5m2fnuz": 8,
+    "float8_e8m0fnu": 8,
     "float16": 16,
     "bfloat16": 16,
+    "tfloat32": 32,
     "float32": 32,
     "float64": 64,
+    "handle": 64,
 }
 _OTHER_NAMES = {
     "float": "float32",
@@ -31,12 +47,21 @@ _OTHER_NAMES = {
     "bf16": "bfloat16",
     "fp16": "float16",
     "fp32": "float32",
+    "ptr": "handle",
 }
 _PYTHON = {int: "int32", float: "float32", bool: "bool"}
+# What holds values of types that the machine has not: tf32 is a float32 whose last 13 bits are 0.
+_HELD_AS = {"tfloat32": "float32"}
+# Types of which values can be stored and computed with.
+STORED = frozenset(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16 bfloat16 tfloat32 float32 "
+    "float64".split()
+)
+_LANES = re.compile(r"(.+?)x(\d+)")
 
 
 class dtype(str):
-    """`T.float16` and its like: equal to its name; `T.float32(x)` converts x."""
+    """`T.float16` and its like: equal to its name; `T.float32(x)` converts x. `T.float32x2` is a type of 2 lanes."""
 
     __slots__ = ()
 
@@ -48,19 +73,50 @@ class dtype(str):
         return str(self)
 
     @property
+    def lanes(self):
+        return 1 if self in _BITS else int(_LANES.fullmatch(self)[2])
+
+    @property
+    def element(self):
+        """The type of one lane."""
+        return self if self in _BITS else dtype(_LANES.fullmatch(self)[1])
+
+    @property
     def bits(self):
-        return _BITS[str(self)]
+        """Bits of one lane."""
+        return _BITS[str(self.element)]
 
     @property
     def bytes(self):
-        return self.bits // 8
+        """Bytes of all lanes."""
+        return (self.bits * self.lanes + 7) // 8
 
     itemsize = bytes
 
+    @property
+    def storage(self):
+        """The type that memory of this one has for the compiler."""
+        if self not in STORED:
+            raise error(
+                NotImplementedError,
+                f"memory of type {self} is not supported",
+                hint="pack its values into integers: T.uint8 and shifts",
+            )
+        return _HELD_AS.get(str(self), str(self))
+
     def as_torch(self):
+        """What torch stores this type in; types of 4 bits come in pairs."""
         import torch
 
-        return getattr(torch, str(self))
+        if self.lanes > 1 or self == "handle":
+            raise error(ValueError, f"torch has no type for {self}")
+        other = {"tfloat32": "float32", "int4": "int8", "uint4": "uint8", "float4_e2m1_unpacked": "uint8"}
+        if self == "float4_e2m1fn":
+            return getattr(torch, "float4_e2m1fn_x2", torch.int8)
+        found = getattr(torch, other.get(str(self), str(self)), None)
+        if found is None:
+            raise error(ValueError, f"torch has no type for {self}")
+        return found
 
     def __repr__(self):
         return f"T.{str(self)}"
@@ -75,6 +131,9 @@ def _canonical(name):
     text = text.rpartition(".")[2]
     text = _OTHER_NAMES.get(text, text)
     if text not in _BITS:
+        lanes = _LANES.fullmatch(text)
+        if lanes and lanes[2] in _LANE_COUNTS and lanes[1] in NAMES:
+            return f"{_OTHER_NAMES.get(lanes[1], lanes[1])}x{lanes[2]}"
         raise error(ValueError, f"unknown element type {name!r}", hint="known: " + ", ".join(_BITS))
     return text
 
@@ -87,5 +146,12 @@ def is_integer(name):
     return "int" in name
 
 
-ALL = {name: dtype(name) for name in _BITS}
-OTHERS = {name: dtype(name) for name in ("float", "double", "half", "int", "uint", "short", "long", "float8_e4m3")}
+_LANE_COUNTS = ("2", "4", "8", "16", "32", "64")
+_UNNAMED = ("handle", "bf16", "fp16", "fp32", "ptr")
+NAMES = tuple(name for name in (*_BITS, *_OTHER_NAMES) if name not in _UNNAMED)
+
+
+def is_vector(name):
+    """Is it the name of a type of several lanes?"""
+    lanes = _LANES.fullmatch(name)
+    return bool(lanes) and lanes[1] in NAMES and lanes[2] in _LANE_COUNTS

@@ -1,11 +1,15 @@
 """Tensors, buffers and their parts: what subscripts of them mean, and how the builder takes them."""
 
+import itertools
+import math
+
 from tilery import _native
 
 from ...errors import error
 from .context import kernel
 from .dtypes import dtype
-from .values import Expr, Val, difference, is_number
+from .values import Expr, Val, binary, difference, give_operators, select
+from .vectors import MOST_LANES, Ramp, Vector, is_plain, lanes_of
 
 
 class TensorType:
@@ -72,6 +76,9 @@ class Memory:
     def label(self):
         return self.name or "buffer"
 
+    def check_access(self, what):
+        """Kinds of memory with rules of their own refuse a "read of" or "store to" them here."""
+
     def __repr__(self):
         return f"{self.label()}: {self.dtype}{show(self.shape)} in {self.scope_name}"
 
@@ -90,13 +97,17 @@ class Memory:
             at = next(k for k, i in enumerate(items) if i is Ellipsis)
             items = (*items[:at], *[slice(None)] * (self.ndim - len(items) + 1), *items[at + 1 :])
         items = (*items, *[slice(None)] * (self.ndim - len(items)))
+        if any(isinstance(i, Ramp) for i in items):
+            return Lanes(self, items)
         if any(isinstance(i, slice) for i in items):
             return Region(self, *zip(*(self._range(i, k) for k, i in enumerate(items))))
         return Element(self, [self._index(i, k) for k, i in enumerate(items)])
 
     def __setitem__(self, item, value):
         target = self[item]
-        if isinstance(target, Region):
+        if isinstance(target, Region) and isinstance(value, (Memory, Region)):
+            return copy(value, target)
+        if isinstance(target, Region) and lanes_of(value) is None:
             return fill(target, value)
         target.store(value)
 
@@ -138,6 +149,72 @@ class Region:
     def shape(self):
         return self.extents
 
+    def elements(self):
+        """The elements, row by row."""
+        if None in self.extents or math.prod(self.extents) > MOST_LANES:
+            raise error(
+                ValueError,
+                f"a slice of `{self.memory.label()}` is no vector: it has {show(self.extents)} elements",
+                hint=f"vectors have up to {MOST_LANES} elements; use T.copy, or a T.Parallel loop",
+            )
+        boxes = itertools.product(*map(range, self.extents))
+        return [
+            Element(self.memory, [start + step if step else start for start, step in zip(self.starts, box)]) for box in boxes
+        ]
+
+    def read(self):
+        return Vector([element.read() for element in self.elements()])
+
+    def store(self, value):
+        store_lanes(self.elements(), value)
+
+
+def store_lanes(elements, value):
+    """Stores a vector, or one number everywhere."""
+    lanes = lanes_of(value)
+    if lanes is None:
+        lanes = [value] * len(elements)
+    if len(lanes) != len(elements):
+        raise error(ValueError, f"{len(lanes)} numbers do not fit {len(elements)} elements")
+    lanes = [lane.read() if hasattr(lane, "read") else lane for lane in lanes]
+    for element, lane in zip(elements, lanes):
+        element.store(lane)
+
+
+class Lanes:
+    """`A[i, T.Ramp(base, stride, lanes)]`: elements side by side. A negative index counts from the end, known or not."""
+
+    def __init__(self, memory, items):
+        counts = {item.lanes for item in items if isinstance(item, Ramp)}
+        if len(counts) != 1 or any(isinstance(item, slice) for item in items):
+            raise error(ValueError, f"vectors that index `{memory.label()}` must have as many lanes, and no slices beside them")
+        self.memory, self.items, self.lanes = memory, items, counts.pop()
+
+    @property
+    def dtype(self):
+        return self.memory.dtype
+
+    def elements(self):
+        columns = []
+        for dim, item in enumerate(self.items):
+            if isinstance(item, Ramp):
+                columns.append([self._wrapped(index, dim) for index in item.indices()])
+            else:
+                columns.append([item] * self.lanes)
+        return [self.memory[place] for place in zip(*columns)]
+
+    def _wrapped(self, index, dim):
+        if isinstance(index, int):
+            return index
+        size = self.memory.shape[dim]
+        return select(binary("<", index, 0), binary("+", index, size), index)
+
+    def read(self):
+        return Vector([element.read() for element in self.elements()])
+
+    def store(self, value):
+        store_lanes(self.elements(), value)
+
 
 class Element(Expr):
     """One element of a Memory; loaded when its value is needed, named when something is stored or copied there."""
@@ -155,20 +232,25 @@ class Element(Expr):
     def read(self):
         trace = kernel(f"an element of `{self.memory.label()}`")
         trace.check_private(self)
+        self.memory.check_access("read of")
         if self.memory.is_global:
             return Val(trace.native.load_place(self.place(trace), trace.safe_value(self.memory)))
-        return Val(trace.native.element_load(self.memory.native, self.indices))
+        value = Val(trace.native.element_load(self.memory.native, self.indices))
+        trace.check_load(self.memory, self.indices, value)
+        return value
 
     def store(self, value):
         trace = kernel(f"an element of `{self.memory.label()}`")
         trace.check_private(self)
-        if not is_number(value) and not isinstance(value, Expr):
+        self.memory.check_access("store to")
+        if not is_plain(value):
             raise error(TypeError, f"cannot store a {type(value).__name__} in an element of `{self.memory.label()}`")
+        value = as_stored(value, self.memory)
         if self.memory.is_global:
-            trace.native.store_place(self.place(trace), trace.native.cast(value, self.memory.dtype))
+            trace.native.store_place(self.place(trace), value)
         else:
-            trace.check_store(self.memory, self.indices)
-            trace.native.element_store(self.memory.native, self.indices, trace.native.cast(value, self.memory.dtype))
+            trace.check_range(self.memory, self.indices)
+            trace.native.element_store(self.memory.native, self.indices, value)
 
     def place(self, trace):
         return trace.native.view(trace.root(self.memory), self.indices, (), [])
@@ -179,6 +261,11 @@ class Element(Expr):
 
     def __repr__(self):
         return f"{self.memory.label()}[...]"
+
+
+def as_stored(value, memory):
+    """A value as memory of a type holds it."""
+    return kernel("a store").native.cast_finite(value, memory.dtype.storage)
 
 
 class LocalVar(Expr):
@@ -198,8 +285,7 @@ class LocalVar(Expr):
         return Val(kernel("a variable").native.element_load(self.memory.native, [0]))
 
     def store(self, value):
-        b = kernel("a variable").native
-        b.element_store(self.memory.native, [0], b.cast(value, self.memory.dtype))
+        kernel("a variable").native.element_store(self.memory.native, [0], as_stored(value, self.memory))
 
     @property
     def __tile_value__(self):
@@ -219,13 +305,14 @@ def _sizes(items):
     return [item if isinstance(item, int) else -1 for item in items]
 
 
-def native_region(trace, value, what):
+def native_region(trace, value, what, reads=False):
     """A buffer, region or element as the builder takes it."""
     if isinstance(value, LocalVar):
         value = value.memory
     memory = value if isinstance(value, Memory) else getattr(value, "memory", None)
-    if memory is None:
+    if memory is None or memory.native is None and not memory.is_global:
         raise error(TypeError, f"{what} takes buffers, regions or elements, got {value!r}")
+    memory.check_access("read of" if reads else "store to")
     handle = trace.root(memory) if memory.is_global else memory.native
     shape = _sizes(memory.shape)
     if isinstance(value, Memory):
@@ -240,6 +327,20 @@ def tile_op(what):
     trace = kernel(what)
     trace.check_tile_op(what)
     return trace
+
+
+give_operators(Region)
+give_operators(Lanes)
+
+
+def copy(src, dst):
+    """dst = src, by the rules of T.copy; in a parallel loop element by element."""
+    trace = kernel("a slice")
+    if trace.parallel:
+        return dst.store(src)
+    return _native.copy_region(
+        trace.native, native_region(trace, src, "a slice", reads=True), native_region(trace, dst, "a slice"), None
+    )
 
 
 def fill(region, value, what="T.fill"):

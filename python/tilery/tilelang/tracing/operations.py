@@ -4,6 +4,7 @@ from ...core.functions.host import on_numbers
 from ...errors import error
 from . import dtypes, values
 from .values import Expr, Val, cast, current_builder, is_number
+from .vectors import lanewise
 
 
 class Operations:
@@ -33,6 +34,10 @@ def call(language, row, name, *arguments):
     """The value of an elementwise function."""
     operands = arguments[: len(row.parameters)]
     row.check(arguments)
+    options = arguments[len(row.parameters) :]
+    lanes = lanewise(lambda *lane: call(language, row, name, *lane, *options), operands)
+    if lanes is not None:
+        return lanes
     if all(map(is_number, operands)):
         return on_numbers(row)(*arguments)
     for operand in operands:

@@ -6,7 +6,7 @@ from ...errors import error
 from ...frontend import position
 from .memory import Memory, TensorType, row_major
 from .trace import Trace
-from .values import Expr, Node, Var, sizes_in
+from .values import Expr, Node, Var, binary, sizes_in
 
 
 class CallStride:
@@ -41,11 +41,11 @@ def build(prim_func, output_positions, layouts):
         return native.finish()
 
 
-def usual_layouts(params):
+def usual_layouts(params, output_positions=()):
     """The layouts of row-major tensors as libraries allocate them: ((name, layout), ...) in the order of the names."""
     layouts = []
-    for name, kind in params:
-        if isinstance(kind, TensorType) and kind.shape:
+    for number, (name, kind) in enumerate(params):
+        if isinstance(kind, TensorType) and kind.shape and number not in output_positions:
             steps = kind.strides or row_major(kind.shape)
             classes = [1 if isinstance(s, int) and s == 1 else 16 if isinstance(s, int) and s % 16 == 0 else 0 for s in steps]
             layouts.append((name, (16, tuple(classes))))
@@ -92,7 +92,7 @@ def host_name(prim_func):
 def host_parameters(prim_func, output_positions):
     """[(name, element type, rank, or -1 for a scalar)] of what the host function takes."""
     return [
-        (name, kind.dtype, len(kind.shape)) if isinstance(kind, TensorType) else (name, kind, -1)
+        (name, kind.dtype.storage, len(kind.shape)) if isinstance(kind, TensorType) else (name, kind, -1)
         for position, (name, kind) in enumerate(prim_func.params)
         if position not in output_positions
     ]
@@ -117,9 +117,13 @@ def _host(trace, prim_func, params, scalars, outputs):
     for memory, role in trace.tensors:
         if role != "argument":
             handles[id(memory)] = native.host_empty(
-                [_i64(native, size) for size in memory.shape], memory.dtype, role == "workspace"
+                [_i64(native, size) for size in memory.shape], memory.dtype.storage, role == "workspace"
             )
     for state in trace.launches:
+        for extent in state.grid:
+            if isinstance(extent, Expr):
+                positive = _i64(native, trace.condition(binary(">", extent, 0)).value)
+                native.host_check(positive, 1, f"the grid of `{name}` has no blocks: {extent!r} is not positive")
         args = []
         for what, owner, *dim in state.slots:
             if id(owner) not in handles and what != "size":

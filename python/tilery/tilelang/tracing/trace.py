@@ -6,14 +6,14 @@ import types
 from tilery import _native
 
 from ...errors import error
-from ...frontend import Language, Loop
+from ...frontend import Language, Loop, position
 from ...frontend.jumps import RESULT
 from ...frontend.structure import Undefined
 from .context import kernel, set_current
 from .dtypes import dtype
 from .loops import Iteration, Serial
 from .memory import Element, LocalVar, Memory, row_major
-from .values import Expr, Val, binary, cast, is_number, is_operand, read, same_type, select, sizes_in, unary
+from .values import Expr, OneThread, Val, binary, cast, is_number, is_operand, read, same_type, select, sizes_in, unary
 
 
 class Blocks:
@@ -67,6 +67,8 @@ class Trace(Language):
         self.eager = None  # the eager function being traced (jit/eager.py)
         self.ranges, self.certain = {}, 0  # {variable of a loop: (least, greatest)}; loops around that are known to run
         self.dynamics = 0  # how many sizes T.dynamic has made in it
+        self.doubtful = []  # loads outside a buffer: (value, error)
+        self.reducers = []  # of the open kernel
         self.parallel = []  # ids of the loop variables of each open T.Parallel
 
     def __enter__(self):
@@ -139,7 +141,7 @@ class Trace(Language):
         params, slots = [], state.slots
         for memory, _ in self.tensors:
             slots.append(("pointer", memory))
-            params.append((memory.label(), _native.Type(memory.dtype, (), pointer=True), memory.divisibility))
+            params.append((memory.label(), _native.Type(memory.dtype.storage, (), pointer=True), memory.divisibility))
         for var in self.sizes.values():
             slots.append(("size", var))
             params.append((var.name, _native.Type(var.dtype, ()), 1))
@@ -159,6 +161,12 @@ class Trace(Language):
             state.roots[id(memory)] = self.native.root(values["pointer", id(memory)], list(memory.shape), strides)
 
     def end_kernel(self):
+        self.check_doubtful()
+        for reducer in self.reducers:
+            if not reducer.finished and reducer.scope_of_init is not None:
+                name = reducer.label()
+                raise error(ValueError, f"reducer `{name}` is never finalized", hint="call T.finalize_reducer after the updates")
+        self.reducers = []
         self.native.end_kernel()
         self.launches.append(self.open)
         self.open = None
@@ -188,10 +196,11 @@ class Trace(Language):
         yield
         self.ranges, self.certain = outer, before
 
-    def check_store(self, memory, indices):
-        """Refuses a store to a buffer of the kernel that some iteration makes outside of it."""
+    def range_error(self, memory, indices):
+        """(dimension, least and greatest index) of what some iteration certainly does outside a buffer of the kernel; None: it
+        does not, or nobody knows."""
         if not self.ranges or len(self.regions) != self.certain:
-            return
+            return None
         for dim, index in enumerate(indices):
             form, least = index.affine() if isinstance(index, Expr) else ({}, index)
             if not form or not all(uid in self.ranges for uid in form):
@@ -201,11 +210,27 @@ class Trace(Language):
                 ends = sorted(factor * end for end in self.ranges[uid])
                 least, greatest = least + ends[0], greatest + ends[1]
             if least < 0 or greatest >= memory.shape[dim]:
-                raise error(
-                    IndexError,
-                    f"index {least} to {greatest} is out of range for dimension {dim} of `{memory.label()}`",
-                    hint=f"its shape is {memory.shape}",
-                )
+                return dim, least, greatest
+        return None
+
+    def check_range(self, memory, indices):
+        """Refuses a store to a buffer of the kernel that some iteration makes outside of it."""
+        found = self.range_error(memory, indices)
+        if found:
+            raise _outside(memory, *found)
+
+    def check_load(self, memory, indices, value):
+        """The same for a load, once it is known that what it gives is used, and not only where a condition holds."""
+        found = self.range_error(memory, indices)
+        if found:
+            self.doubtful.append((value.value, _outside(memory, *found, position.current())))
+
+    def check_doubtful(self):
+        """Raises what check_load has found, at the end of the kernel."""
+        for value, failure in self.doubtful:
+            if self.native.is_used(value):
+                raise failure
+        self.doubtful = []
 
     def check_tile_op(self, what):
         if self.parallel:
@@ -376,6 +401,9 @@ class Trace(Language):
     def if_(self, test, then, other, names, get, put, at_end):
         if isinstance(test, Memory):
             bool(test)
+        if isinstance(test, OneThread):  # what one thread does and what the others do, each once
+            then()
+            return other()
         if not self.is_value(test):
             return super().if_(test, then, other, names, get, put, at_end)
         before = get()
@@ -446,6 +474,15 @@ class Trace(Language):
         if isinstance(callee, types.MethodType) and isinstance(callee.__self__, Memory):
             return callee(*args, **kwargs)
         return super().call(callee, *args, **kwargs)
+
+
+def _outside(memory, dim, least, greatest, chain=()):
+    return error(
+        IndexError,
+        f"index {least} to {greatest} is out of range for dimension {dim} of `{memory.label()}`",
+        hint=f"its shape is {memory.shape}",
+        chain=chain,
+    )
 
 
 def _same(a, b):

@@ -47,7 +47,9 @@ class Expr:
         return cast(self, to)
 
 
-def _operators():
+def give_operators(cls):
+    """Python's operators on a class of values."""
+
     def forward(op):
         return lambda self, other: binary(op, self, other) if is_operand(other) else NotImplemented
 
@@ -68,17 +70,17 @@ def _operators():
         "or": "|",
         "xor": "^",
     }.items():
-        setattr(Expr, f"__{name}__", forward(op))
-        setattr(Expr, f"__r{name}__", reflected(op))
+        setattr(cls, f"__{name}__", forward(op))
+        setattr(cls, f"__r{name}__", reflected(op))
     for name, op in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
-        setattr(Expr, f"__{name}__", forward(op))
-    Expr.__neg__ = lambda self: unary("-", self)
-    Expr.__invert__ = lambda self: unary("~", self)
-    Expr.__pos__ = lambda self: self
-    Expr.__abs__ = lambda self: unary("abs", self)
+        setattr(cls, f"__{name}__", forward(op))
+    cls.__neg__ = lambda self: unary("-", self)
+    cls.__invert__ = lambda self: unary("~", self)
+    cls.__pos__ = lambda self: self
+    cls.__abs__ = lambda self: unary("abs", self)
 
 
-_operators()
+give_operators(Expr)
 
 
 class Var(Expr):
@@ -170,12 +172,31 @@ class Val(Expr):
         return f"<run-time {self.value.dtype}>"
 
 
+class OneThread:
+    """`tx == 0`: true in one thread of a block. A tile program is executed once, whoever does it."""
+
+    def __bool__(self):
+        raise error(TypeError, "a condition on the thread index has no truth value at compile time", hint="use it in an `if`")
+
+
+_lanewise = []
+
+
+def register_vectors(lanewise):
+    """vectors.py hands over how operations work on lanes: lanewise(function, operands), None where none has lanes."""
+    _lanewise.append(lanewise)
+
+
+def _lanes(function, *operands):
+    return _lanewise[0](function, operands) if any(hasattr(x, "lanes") or hasattr(x, "elements") for x in operands) else None
+
+
 def is_number(value):
     return isinstance(value, (bool, int, float))
 
 
 def is_operand(value):
-    return is_number(value) or isinstance(value, Expr) or hasattr(value, "__tile_value__")
+    return is_number(value) or isinstance(value, Expr) or hasattr(value, "__tile_value__") or hasattr(value, "elements")
 
 
 def _affine(value):
@@ -252,6 +273,9 @@ def substitute(value, sizes):
 
 
 def binary(op, a, b):
+    lanes = _lanes(lambda x, y: binary(op, x, y), a, b)
+    if lanes is not None:
+        return lanes
     if is_number(a) and is_number(b) and op in FOLD:
         return FOLD[op](a, b)
     if is_size(a) and is_size(b):
@@ -266,6 +290,9 @@ def binary(op, a, b):
 
 
 def unary(op, a):
+    lanes = _lanes(lambda x: unary(op, x), a)
+    if lanes is not None:
+        return lanes
     if isinstance(a, (Var, Node)):
         return binary("-", 0, a) if op == "-" else Node(op, (a,))
     return Val(current_builder().unary(op, a))
@@ -283,27 +310,11 @@ def read(value):
     return value.read() if hasattr(value, "read") else value
 
 
-# The largest values of the floats of 8 bits.
-FINITE_LIMITS = {"float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
-
-
-def _saturated(value, limit):
-    """A float no further from 0 than the limit; NaN stays."""
-    builder = current_builder()
-    value = builder.materialize(value)
-    if not is_float(value.dtype):
-        value = builder.cast(value, "float32")
-    elif _dtype(value.dtype).bits == 8:
-        if FINITE_LIMITS[value.dtype] <= limit:
-            return value
-        value = builder.cast(value, "float32")
-    for op, bound in ((">", limit), ("<", -limit)):
-        value = builder.select(builder.binary(op, value, bound), builder.cast(bound, value.dtype), value)
-    return value
+ROUNDING_MODES = ("", "rn", "rz", "rp", "rm", "rs")
 
 
 def _check_rounding(round, rbits):
-    if round not in ("", "rn", "rz", "rp", "rm", "rs"):
+    if round not in ROUNDING_MODES:
         raise error(ValueError, f"T.cast has no rounding mode {round!r}", hint="known: '', 'rn', 'rz'")
     if (rbits is None) == (round == "rs"):
         asked = "needs" if rbits is None else "takes no"
@@ -317,6 +328,9 @@ def cast(value, dtype, round="", sat=True, rbits=None):
     take the nearest finite value for what is too large; NaN or infinity with `sat=False`."""
     _check_rounding(round, rbits)
     to = _dtype(dtype)
+    lanes = _lanes(lambda x: cast(x, to.element, round, sat, rbits), value)
+    if lanes is not None:
+        return lanes
     if is_number(value):
         if to == "int32" and not isinstance(value, float):
             return int(value)
@@ -328,16 +342,34 @@ def cast(value, dtype, round="", sat=True, rbits=None):
     elif isinstance(value, (Var, Node)):
         if to in ("int32", "int64"):
             return value
-    if sat and to in FINITE_LIMITS:
-        value = _saturated(value, FINITE_LIMITS[to])
-    result = current_builder().cast(value, to, round == "rz")
+    builder = current_builder()
+    result = (builder.cast_finite if sat else builder.cast)(value, to.storage, round == "rz")
     same = isinstance(value, Expr) and to in ("int32", "int64") and "int" in value.dtype
     return Val(result, value.affine() if same else None)
 
 
-def _converted(self, value):
-    """`T.float32(x)` converts x."""
+_NO_VALUE = object()
+
+
+def _converted(self, value=_NO_VALUE, *more):
+    """`T.float32(x)` converts x; `T.float32()` is a variable of that type; `T.float32x2(x, y)` is a vector."""
+    if value is _NO_VALUE:
+        return Var("v", self)
+    if self.lanes > 1:
+        given = (value, *more) if more else (value,) * self.lanes
+        if len(given) != self.lanes:
+            raise error(TypeError, f"T.{self} takes {self.lanes} numbers, got {len(given)}")
+        return _lanewise[0](lambda x: cast(x, self.element), [_Lanes(given)])
+    if more:
+        raise error(TypeError, f"T.{self} takes one number, got {1 + len(more)}")
     return cast(value, self)
+
+
+class _Lanes:
+    """Numbers as lanes."""
+
+    def __init__(self, lanes):
+        self.elements = lambda: list(lanes)
 
 
 _dtype.__call__ = _converted
@@ -347,6 +379,9 @@ def select(condition, x, y):
     """x where the condition is true, else y."""
     if not isinstance(condition, Expr):
         return x if condition else y
+    lanes = _lanes(select, condition, x, y)
+    if lanes is not None:
+        return lanes
     if is_size(condition) and is_size(x) and is_size(y) and not (current() and current().in_kernel):
         raise error(NotImplementedError, "a condition on sizes outside `with T.Kernel(...)`", hint="move it into the kernel")
     return Val(current_builder().select(condition, x, y))

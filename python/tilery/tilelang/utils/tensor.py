@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
 from ...errors import error
+from ..tracing.dtypes import dtype, is_float
+from .device import get_current_device
 
 
 class TensorSupplyType(enum.Enum):
@@ -15,17 +18,35 @@ class TensorSupplyType(enum.Enum):
     Integer, Uniform, Normal, Randn, Zero, One, Auto = range(1, 8)
 
 
-def fill(torch: ModuleType, tensor: Any, supply: TensorSupplyType) -> Any:
-    kinds = TensorSupplyType
+def fill(torch: ModuleType, shape: Sequence[int], kind: dtype, supply: TensorSupplyType, device: Any) -> Any:
+    """A tensor of that shape and element type. Auto: floats in [-1, 1), integers -2 to 2, unsigned ones 0 to 2."""
+    kinds, shape = TensorSupplyType, tuple(shape)
+    target = kind.as_torch()
+    if kind.bits < 8:  # packed
+        return torch.randint(0, 256, (*shape[:-1], shape[-1] * kind.bits // 8), device=device).to(torch.uint8).view(target)
     if supply in (kinds.Zero, kinds.One):
-        return tensor.fill_(0 if supply is kinds.Zero else 1)
-    if not tensor.dtype.is_floating_point:
-        return tensor.random_(0, 2 if tensor.dtype in (torch.bool, torch.uint8) else 3).sub_(
-            0 if tensor.dtype in (torch.bool, torch.uint8) else 1
-        )
+        return torch.full(shape, int(supply is kinds.One), device=device, dtype=torch.float32).to(target)
+    if kind == "bool":
+        return torch.randint(0, 2, shape, device=device).bool()
+    if not is_float(kind):
+        low = 0 if kind.startswith("u") else -2
+        return torch.randint(low, 3, shape, device=device).to(target)
+    if supply is kinds.Integer or kind.bits == 8:
+        return torch.randint(-2, 3, shape, device=device).float().to(target)
     if supply in (kinds.Normal, kinds.Randn):
-        return tensor.normal_()
-    return tensor.random_(-2, 3) if supply is kinds.Integer else tensor.uniform_(-1, 1)
+        return torch.randn(shape, device=device, dtype=torch.float32).to(target)
+    return torch.rand(shape, device=device, dtype=torch.float32).mul(2).sub(1).to(target)
+
+
+def get_tensor_supply(supply_type: TensorSupplyType = TensorSupplyType.Integer) -> Callable[..., Any]:
+    """A function that makes a tensor for a parameter: its `dtype` and `shape`."""
+
+    def supply(param: Any, default_shape: Sequence[int] | None = None) -> Any:
+        import torch
+
+        return fill(torch, default_shape or param.shape, dtype(param.dtype), supply_type, get_current_device())
+
+    return supply
 
 
 def torch_assert_close(

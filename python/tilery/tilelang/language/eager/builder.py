@@ -62,6 +62,11 @@ class PrimFunc:
         """(positional, keyword) arguments of the function for the values of the parameters."""
         return values, {}
 
+    def script(self):
+        """The tile IR of the function."""
+        module = self.traced[1] if self.traced else program.build(self, [], dict(program.usual_layouts(self.params)))
+        return module.text()
+
     @property
     def attrs(self):
         return {"global_symbol": self.__name__}

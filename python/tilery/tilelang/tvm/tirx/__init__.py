@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import language
-from ..language.eager import PrimFunc
-from ..tracing import dtypes
-from ..tracing.memory import Element as BufferLoad
-from ..tracing.memory import Memory as Buffer
-from ..tracing.memory import Region as BufferRegion
-from ..tracing.values import Expr as PrimExpr
-from ..tracing.values import Var
-from .refused import hook
+from ... import language
+from ...language.eager import PrimFunc
+from ...tracing import dtypes
+from ...tracing.memory import Element as BufferLoad
+from ...tracing.memory import Memory as Buffer
+from ...tracing.memory import Region as BufferRegion
+from ...tracing.values import Expr as PrimExpr
+from ...tracing.values import Var
+from ..refused import hook
+from . import expr
+from .expr import FloatImm, IntImm
+from .index_map import IndexMap
 
-__all__ = ["Buffer", "BufferLoad", "BufferRegion", "PrimExpr", "PrimFunc", "Var", "const"]
+__all__ = ["Buffer", "BufferLoad", "BufferRegion", "FloatImm", "IndexMap", "IntImm"]
+__all__ += ["PrimExpr", "PrimFunc", "Var", "const", "expr"]
 _missing = hook("tvm.tirx")
 
 

@@ -1,0 +1,318 @@
+"""The fastest configuration of a kernel, found by timing."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from tilery import _native
+
+from ...core import cache
+from ...errors import error
+from ...frontend.fingerprint import fingerprint
+from ..jit import JITImpl, prepare
+from ..jit import compile as compile_function
+from ..jit.kernel import JITKernel
+from ..profiler.bench import do_bench
+from ..tracing.memory import TensorType
+from ..utils.progress import Progress
+from ..utils.tensor import TensorSupplyType, torch_assert_close
+from .capture import get_autotune_inputs
+from .param import AutotuneResult, CompileArgs, ProfileArgs
+
+Configs = Sequence[dict[str, Any]] | Callable[..., Sequence[dict[str, Any]]]
+# Times closer than this share are a tie, which the earlier configuration wins: noise does not choose.
+TIE = 0.01
+
+
+def _inputs(kernel: JITKernel, profile: ProfileArgs) -> list[Any]:
+    """What a kernel is timed with."""
+    given = get_autotune_inputs()
+    if given is not None:
+        return given
+    if profile.supply_prog is not None:
+        return list(profile.supply_prog(kernel.params))
+    kinds = [kind for position, kind in enumerate(kernel.params) if position not in kernel.out_idx]
+    if not all(isinstance(kind, TensorType) and all(isinstance(size, int) for size in kind.shape) for kind in kinds):
+        raise error(
+            ValueError,
+            f"the tuner cannot make up inputs for scalars and run-time sizes of `{kernel.prim_func.__name__}`",
+            hint="call it inside `with set_autotune_inputs(...)`, or give supply_prog",
+        )
+    return kernel.get_profiler(profile.supply_type).make_inputs()
+
+
+def _check(kernel: JITKernel, inputs: list[Any], profile: ProfileArgs) -> None:
+    """Compares a configuration's results with the reference."""
+    if profile.skip_check or profile.ref_prog is None:
+        return
+    ours, theirs = kernel(*inputs), profile.ref_prog(*inputs)
+    if profile.manual_check_prog is not None:
+        profile.manual_check_prog(ours, theirs)
+        return
+    sides = [list(side) if isinstance(side, (list, tuple)) else [side] for side in (ours, theirs)]
+    for x, y in zip(*sides):
+        torch_assert_close(x, y, rtol=profile.rtol, atol=profile.atol, max_mismatched_ratio=profile.max_mismatched_ratio)
+
+
+def fastest(
+    candidates: Sequence[tuple[dict[str, Any], Any]], call: Callable[[Any], Callable[[], Any]], profile: ProfileArgs
+) -> tuple[int, float]:
+    """(position, milliseconds) of the fastest candidate; those that fail are left out."""
+    best, failures = (-1, float("inf")), []
+    with Progress("tuning", len(candidates)) as bar:
+        for position, (config, candidate) in enumerate(candidates):
+            try:
+                run = call(candidate)
+                run()
+                start = time.perf_counter()
+                run()
+                once = (time.perf_counter() - start) * 1e3
+                if once > 1e3 * profile.timeout:
+                    raise error(TimeoutError, f"a call takes more than {profile.timeout} s")
+                hopeless = profile.early_stop and once > profile.early_stop_factor * best[1] and once > 1
+                latency = once if hopeless else float(do_bench(run, profile.warmup, profile.rep, backend=profile.backend))  # type: ignore[arg-type]
+            except Exception as failure:
+                failures.append((config, failure))
+                bar.step("failed")
+                continue
+            if latency < best[1] * (1 - TIE):
+                best = position, latency
+            bar.step(f"best {best[1]:.4g} ms")
+    if best[0] < 0:
+        config, failure = failures[0]
+        raise error(RuntimeError, f"no configuration could be run; {config}: {failure}") from failure
+    return best
+
+
+class AutoTuner:
+    """`AutoTuner.from_kernel(kernel=f, configs=[...]).set_compile_args(...).set_profile_args(...).run()`; f(**config) gives a
+    prim_func."""
+
+    def __init__(self, fn: Callable[..., Any], configs: Configs) -> None:
+        self.fn, self.configs = fn, configs
+        self.compile_args, self.profile_args = CompileArgs(), ProfileArgs()
+
+    @classmethod
+    def from_kernel(cls, kernel: Callable[..., Any], configs: Configs) -> AutoTuner:
+        return cls(kernel, configs)
+
+    def set_compile_args(self, **options: Any) -> AutoTuner:
+        """How configurations are compiled: the fields of CompileArgs."""
+        self.compile_args = CompileArgs(**options)
+        return self
+
+    def set_profile_args(self, **options: Any) -> AutoTuner:
+        """How configurations are timed and checked: the fields of ProfileArgs."""
+        self.profile_args = ProfileArgs(**{**vars(self.profile_args), **options})
+        return self
+
+    def run(self, warmup: float = 25, rep: float = 100, timeout: float = 30, **options: Any) -> AutotuneResult:
+        """Compiles all configurations side by side, then times them one after the other."""
+        profile = ProfileArgs(**{**vars(self.profile_args), "warmup": warmup, "rep": rep, "timeout": timeout, **options})
+        build = self.fn.function if isinstance(self.fn, JITImpl) else self.fn
+        configs = [dict(c) for c in (self.configs() if callable(self.configs) else self.configs)]
+        if not configs:
+            raise error(ValueError, "the tuner was given no configurations")
+        made: list[tuple[dict[str, Any], JITKernel]] = []
+        failure: Exception | None = None
+        for config in configs:
+            arguments = {name: value for name, value in config.items() if name != "pass_configs"}
+            compile_options = self.compile_args.options(config.get("pass_configs"))
+            try:
+                made.append((config, compile_function(build(**arguments), **compile_options)))
+            except Exception as refused:
+                failure = failure or refused
+        if not made:
+            raise error(RuntimeError, f"no configuration could be compiled: {failure}") from failure
+        inputs = _inputs(made[0][1], profile)
+        prepare([kernel for _, kernel in made])
+        position, latency = fastest(made, lambda kernel: self._call(kernel, inputs, profile), profile)
+        config, kernel = made[position]
+        kernel.config, kernel.latency = config, latency
+        if profile.ref_prog is not None:
+            reference = profile.ref_prog
+            kernel.ref_latency = do_bench(lambda: reference(*inputs), profile.warmup, profile.rep)
+        return AutotuneResult(latency, config, kernel.ref_latency, kernel.prim_func, kernel)
+
+    @staticmethod
+    def _call(kernel: JITKernel, inputs: list[Any], profile: ProfileArgs) -> Callable[[], Any]:
+        _check(kernel, inputs, profile)
+        return lambda: kernel(*inputs)
+
+
+class AutoTuneImpl:
+    """A @tilelang.jit function whose parameters named by configurations are chosen by timing where a call leaves them out."""
+
+    def __init__(self, jit_impl: JITImpl, configs: Configs, profile: ProfileArgs, do_not_specialize: Iterable[str]) -> None:
+        self.jit_impl, self.configs, self.profile = jit_impl, configs, profile
+        self.do_not_specialize = set(do_not_specialize)
+        self._tuner_cache: dict[Any, dict[str, Any]] = {}
+        functools.update_wrapper(self, jit_impl)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "jit_impl":
+            raise AttributeError(name)
+        return getattr(self.jit_impl, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The kernel with the best configuration; an eager function runs with it."""
+        want_kernel = kwargs.pop("__return_kernel", False)
+        if want_kernel and self.jit_impl.eager:
+            return self.compile(*args, **kwargs)
+        return self._best(args, kwargs, run=True)
+
+    def compile(self, *args: Any, **kwargs: Any) -> Any:
+        """The kernel with the best configuration."""
+        return self._best(args, kwargs, run=False)
+
+    def _best(self, args: tuple[Any, ...], kwargs: dict[str, Any], run: bool) -> Any:
+        impl = self.jit_impl
+        configs = self._configs(args, kwargs)
+        tunables = {name for config in configs for name in config if name != "pass_configs"}
+        own = {name: value for name, value in kwargs.items() if name in impl.signature.parameters}
+        named = set(impl.signature.bind_partial(*args, **own).arguments)
+        if tunables and tunables <= named:  # nothing is left to choose
+            return impl(*args, **kwargs) if run else impl.compile(*args, **kwargs)
+        given = {name: value for name, value in kwargs.items() if name not in tunables}
+        key = self._key(args, given)
+        found = self._tuner_cache.get(key)
+        latency = None
+        if found is None:
+            found, latency = self._tune(configs, args, given, run)
+            self._tuner_cache[key] = found
+        arguments = {**given, **{name: value for name, value in found.items() if name != "pass_configs"}}
+        result = impl(*args, **arguments) if run else impl.compile(*args, **arguments)
+        if isinstance(result, JITKernel):
+            result.config = found
+            result.latency = latency if latency is not None else result.latency
+        return result
+
+    def _configs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, Any]]:
+        if not callable(self.configs):
+            return [dict(config) for config in self.configs]
+        parameters = inspect.signature(self.configs).parameters
+        given = {k: v for k, v in kwargs.items() if k in self.jit_impl.signature.parameters}
+        bound = self.jit_impl.signature.bind_partial(*args, **given)
+        bound.apply_defaults()
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values()) or not parameters:
+            return list(self.configs(*args, **kwargs) if parameters else self.configs())
+        if set(parameters) <= set(bound.arguments):
+            return list(self.configs(**{name: bound.arguments[name] for name in parameters}))
+        return list(self.configs(*args, **kwargs))
+
+    def _key(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        known = {k: v for k, v in kwargs.items() if k in self.jit_impl.signature.parameters}
+        bound = self.jit_impl.signature.bind_partial(*args, **known).arguments
+        parts = {**bound, **kwargs}
+        inputs = tuple(map(_kind, get_autotune_inputs() or ()))
+        return tuple((name, _kind(value)) for name, value in sorted(parts.items()) if name not in self.do_not_specialize), (
+            inputs if not self.do_not_specialize else ()
+        )
+
+    def _tune(
+        self, configs: list[dict[str, Any]], args: tuple[Any, ...], given: dict[str, Any], run: bool
+    ) -> tuple[dict[str, Any], float | None]:
+        stored = self._stored_key(configs, args, given)
+        remembered = stored and _native.cache_get("manifest", stored)
+        if remembered:
+            found = json.loads(remembered)
+            if found["position"] < len(configs):
+                return configs[found["position"]], found["latency"]
+        candidates, failure = [], None
+        for config in configs:
+            arguments = {**given, **{name: value for name, value in config.items() if name != "pass_configs"}}
+            try:
+                candidates.append((config, self._candidate(args, arguments, run)))
+            except Exception as refused:
+                failure = failure or refused
+        if not candidates:
+            raise failure or error(ValueError, f"`{self.jit_impl.__name__}` was given no configurations to choose from")
+        if not run or not self.jit_impl.eager:
+            prepare([kernel for _, (kernel, _) in candidates])
+        inputs = self._shared_inputs(candidates)
+        position, latency = fastest(candidates, lambda made: self._call(made, inputs), self.profile)
+        config = candidates[position][0]
+        if stored:
+            _native.cache_put("manifest", stored, json.dumps({"position": configs.index(config), "latency": latency}).encode())
+        return config, latency
+
+    def _candidate(self, args: tuple[Any, ...], arguments: dict[str, Any], run: bool) -> Any:
+        """(kernel, its inputs or None)."""
+        impl = self.jit_impl
+        if impl.eager and run:
+            return impl.eager.compile(args, arguments)
+        return impl.compile(*args, **arguments), None
+
+    def _shared_inputs(self, candidates: list[Any]) -> list[Any] | None:
+        kernel, own = candidates[0][1]
+        return None if own is not None else _inputs(kernel, self.profile)
+
+    def _call(self, made: tuple[JITKernel, list[Any] | None], shared: list[Any] | None) -> Callable[[], Any]:
+        kernel, own = made
+        inputs: list[Any] = own if own is not None else shared or []
+        _check(kernel, inputs, self.profile)
+        return lambda: kernel(*inputs)
+
+    def _stored_key(self, configs: list[dict[str, Any]], args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
+        """Under what the choice is remembered for later processes; None: it is not."""
+        if not cache.folder():
+            return None
+        source = fingerprint(self.jit_impl.function, ["autotune"])
+        if not source:
+            return None
+        device = _native.gpu_target(0) if _native.gpu_count() else _native.target_id("host")
+        text = f"autotune\n{_native.build_id()}\n{device}\n{source}\n{configs!r}\n{self._key(args, given)!r}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _kind(value: Any) -> Any:
+    """What a choice depends on: a tensor's shape and type, other values themselves."""
+    if hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, type):
+        return tuple(value.shape), str(value.dtype), str(getattr(value, "device", ""))
+    return repr(value)
+
+
+def autotune(
+    func: Any = None,
+    *,
+    configs: Configs,
+    warmup: float = 25,
+    rep: float = 100,
+    timeout: float = 100,
+    supply_type: TensorSupplyType = TensorSupplyType.Auto,
+    ref_prog: Callable[..., Any] | None = None,
+    supply_prog: Callable[..., Any] | None = None,
+    rtol: float = 1e-2,
+    atol: float = 1e-2,
+    max_mismatched_ratio: float = 0.01,
+    skip_check: bool = False,
+    manual_check_prog: Callable[..., Any] | None = None,
+    cache_input_tensors: bool = False,
+    do_not_specialize: Iterable[str] = (),
+    early_stop: bool = True,
+    early_stop_factor: float = 2.0,
+    backend: str = "event",
+) -> Any:
+    """Decorator above @tilelang.jit: parameters that configurations name and a call leaves out are chosen by timing, once for
+    each set of the other arguments (those of do_not_specialize do not count)."""
+    profile = ProfileArgs(
+        warmup, rep, timeout, backend, supply_type, supply_prog, ref_prog, rtol, atol, max_mismatched_ratio, skip_check,
+        manual_check_prog, cache_input_tensors, early_stop, early_stop_factor,
+    )  # fmt: skip
+
+    def decorate(impl: Any) -> AutoTuneImpl:
+        if not isinstance(impl, JITImpl):
+            raise error(
+                TypeError,
+                f"tilelang.autotune decorates a function of @tilelang.jit, got {type(impl).__name__}",
+                hint="write @tilelang.autotune(...) above @tilelang.jit",
+            )
+        return AutoTuneImpl(impl, configs, profile, do_not_specialize or ())
+
+    return decorate if func is None else decorate(func)
