@@ -22,7 +22,7 @@ class CodeGenerator:
         max_num_configs: int | None = None,
         prettify: bool = False,
     ) -> str:
-        options = {"num_warps": num_warps, "num_stages": num_stages, "max_num_configs": max_num_configs}
+        options: dict[str, Any] = {"num_warps": num_warps, "num_stages": num_stages, "max_num_configs": max_num_configs}
         return str(jit(func, kernel_name=kernel_name, **options)._source)
 
 

@@ -197,7 +197,7 @@ def _nested(
     shapes: Sequence[Sequence[int]], numbers: Sequence[int], color: Callable[[int], str | None], by_element: bool = False
 ) -> list[Cell]:
     """Cells of all levels; `color` of the index into the first level, or of the element."""
-    extents = []  # of an element of each level, outermost first
+    extents: list[tuple[Any, Any]] = []  # of an element of each level, outermost first
     width = height = _CELL
     for depth in reversed(range(len(shapes))):
         extents.insert(0, (width, height))

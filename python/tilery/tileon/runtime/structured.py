@@ -75,7 +75,7 @@ class Flat:
     def __init__(self, kernel: Any, structure: tuple[Description, ...], compile: Callable[..., Any]) -> None:
         self.kernel, self.structure = kernel, structure
         self.fn, self.debug, self.arg_names = kernel.fn, kernel.debug, kernel.arg_names
-        self.params = []
+        self.params: list[Any] = []
         for parameter, description in zip(kernel.params, structure):
             for number in range(_count(description)):
                 leaf = copy(parameter)
@@ -103,11 +103,11 @@ class Launches:
     def __call__(self, grid: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         kernel = self.kernel
         bound = dict(zip(kernel.arg_names, args))
-        options = {}
+        options: dict[str, Any] = {}
         for name, value in kwargs.items():
             (bound if name in kernel.by_name else options)[name] = value
         leaves: list[Any] = []
-        structure = []
+        structure: list[Description] = []
         for parameter in kernel.params:
             if parameter.name not in bound and not parameter.has_default:
                 raise error(TypeError, f"{kernel.fn.__name__}() is missing the argument '{parameter.name}'")
