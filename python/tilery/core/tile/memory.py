@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import error
 from .types import unwrap
-from .value import Operand, member, native, plain, tensor, wrap
+from .value import Operand, member, native, plain, tensor, tracer, wrap
 from .window import block_pointer
 
 _LOAD_CACHE, _STORE_CACHE, _EVICTION = (
@@ -59,6 +59,7 @@ def load(
 
 
 def _pointer(pointer: Any, what: str) -> tensor:
+    tracer().touches_memory(what)
     if not isinstance(pointer, tensor) or not pointer.handle.is_pointer:
         kind = pointer.handle.type if isinstance(pointer, tensor) else type(pointer).__name__
         raise error(

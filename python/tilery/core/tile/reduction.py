@@ -185,13 +185,31 @@ def sort(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
 
 
 @member
-def topk(x: tensor, k: int, dim: int | None = None) -> tensor:
-    """The k largest elements along the last dimension, largest first."""
+def topk(x: tensor, k: int, dim: int | None = None, descending: bool = True) -> tensor:
+    """The k largest elements along a dimension (the last one), largest first; or the k smallest ones, smallest first."""
     axis, k = _axis(x, -1 if unwrap(dim) is None else dim, "topk"), constant_of(k, "topk's k")
-    ordered, shape = sort(x, axis, True), x.shape
+    ordered, shape = sort(x, axis, descending), x.shape
     lanes = [1] * len(shape)
     shape[axis] = lanes[axis] = k
     return shapes.gather(ordered, shapes.broadcast_to(shapes.reshape(creation.arange(0, k), lanes), shape), axis)
+
+
+@member
+def bitonic_merge(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
+    """The elements along a dimension (the last one) in order, where they first rise and then fall or the other way round."""
+    axis = _axis(x, -1 if unwrap(dim) is None else dim, "bitonic_merge")
+    size, lanes = x.shape[axis], [1] * len(x.shape)
+    if size & (size - 1):
+        raise error(ValueError, f"bitonic_merge takes a power of two of elements, got {size}")
+    lanes[axis] = size
+    index = shapes.broadcast_to(shapes.reshape(creation.arange(0, size), lanes), x.shape)
+    distance = size // 2
+    while distance:  # each element meets the one at this distance; the smaller one stays below, or the larger one
+        other = shapes.gather(x, index ^ distance, axis)
+        keeps_less = ((index & distance) == 0) ^ bool(unwrap(descending))
+        x = shapes.where((x < other) ^ keeps_less, other, x)
+        distance //= 2
+    return x
 
 
 @member

@@ -83,8 +83,11 @@ ROWS = (
     _row("cumprod", "reduction", "scan prod", "numbers"),
     _row("sort", "reduction", "sort", "numbers"),
     _row("topk", "reduction", "sort, take", "numbers"),
+    _row("bitonic_merge", "reduction", "take, select", "numbers"),
     _row("histogram", "reduction", "histogram", "integers"),
     _row("dot", "reduction", "dot", "fp8, fp16, bf16, fp32, fp64, int8"),
+    _row("dot_scaled", "scaled", "dot", "uint8, fp8, fp16, bf16"),
+    _row("map_elementwise", "per_lane", "select", "a function and any tiles"),
     # Loops, hints, checks.
     _row("range", "control", "for", "integers"),
     _row("static_range", "control", "", "constant ints"),
@@ -101,7 +104,7 @@ ROWS = (
 
 # Names of upstream, by the reason why those without a row are not offered.
 REFUSED = {
-    "Tilery does not have it yet": "bitonic_merge dot_scaled map_elementwise slice target_info expect_zero semantic",
+    "Tilery does not have it yet": "target_info expect_zero semantic",
     "text of another language and its instructions cannot be compiled for every target": "inline_asm_elementwise "
     "extern_elementwise dispatch extern",
 }

@@ -12,7 +12,8 @@ from ...errors import error
 from ...frontend import Language, Range, position
 from ...frontend.structure import Number, is_number
 from .debug import device_print
-from .types import constexpr, constexpr_type, dtype, tuple_type, unwrap
+from .per_lane import Choices
+from .types import constexpr, constexpr_type, is_constant, tuple_type, unwrap
 from .value import activate, constant_of, tensor, to_tensor, wrap
 
 
@@ -81,6 +82,26 @@ class Tracer(Language):
         yield
         self.native.check_overflow(self.overflow)
 
+    @contextlib.contextmanager
+    def per_lane(self) -> Iterator[None]:
+        """Within this a branch on the elements of a tile chooses for each of them; it may not touch memory."""
+        blocks, self.b = self.b, Choices(self.b)
+        yield
+        self.b = blocks
+
+    def touches_memory(self, what: str) -> None:
+        if isinstance(self.b, Choices) and self.b.conditions:
+            raise error(
+                NotImplementedError,
+                f"{what} inside a branch of a function of map_elementwise",
+                hint="load before the branch, or store what the function returns",
+            )
+
+    def _one_type(self, x: Any, y: Any) -> bool:
+        if not isinstance(self.b, Choices):
+            return super()._one_type(x, y)
+        return to_tensor(x).dtype == to_tensor(y).dtype
+
     # -- values ------------------------------------------------------------------------------------------------------
     def is_value(self, value: Any) -> bool:
         return isinstance(value, tensor)
@@ -116,7 +137,7 @@ class Tracer(Language):
 
     def condition(self, value: Any) -> Any:
         kind = value.handle.type
-        if kind.shape:
+        if kind.shape and not isinstance(self.b, Choices):
             raise error(
                 ValueError,
                 f"a condition must be a scalar, this one is {kind}",
@@ -186,11 +207,6 @@ class Tracer(Language):
     def run_time_assert(self, condition: Any, message: str) -> None:
         if self.debug:
             self.native.assert_true(condition, message or "assertion failed")
-
-
-def is_constant(value: Any) -> bool:
-    """Is this a compile-time value of the language?"""
-    return value is None or isinstance(value, (bool, int, float, str, tuple, dtype))
 
 
 def is_constexpr(annotation: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -32,13 +33,38 @@ _TYPES: dict[str, tuple[str | None, int]] = {
     "fp8e5b16": (None, 8),
 }
 _BY_NATIVE: dict[str | None, dtype] = {}
+# Short name -> (bits of the mantissa that are stored, bias of the exponent)
+_FLOATS: dict[str, tuple[int, int]] = {
+    "fp8e4b15": (3, 15),
+    "fp8e4nv": (3, 7),
+    "fp8e4b8": (3, 8),
+    "fp8e5": (2, 15),
+    "fp8e5b16": (2, 16),
+    "fp16": (10, 15),
+    "bf16": (7, 127),
+    "fp32": (23, 127),
+    "fp64": (52, 1023),
+}
 
 
 class dtype:
     """An element type; one object per type."""
 
-    SIGNED, UNSIGNED = "signed", "unsigned"
     __tile_structure__ = True
+    SINT_TYPES = ["int8", "int16", "int32", "int64"]
+    UINT_TYPES = ["int1", "uint8", "uint16", "uint32", "uint64"]
+    FP_TYPES = list(_FLOATS)
+    STANDARD_FP_TYPES = ["fp16", "bf16", "fp32", "fp64"]
+    OTHER_TYPES = ["void"]
+
+    class SIGNEDNESS(enum.Enum):
+        SIGNED = 0
+        UNSIGNED = 1
+
+    class KIND(enum.Enum):
+        BOOLEAN = 0
+        INTEGRAL = 1
+        FLOATING = 2
 
     def __init__(self, name: str) -> None:
         if name not in _TYPES:
@@ -47,10 +73,44 @@ class dtype:
         self.__tile_dtype__, self.primitive_bitwidth = _TYPES[name]
         self.itemsize = (self.primitive_bitwidth + 7) // 8
         self.int_bitwidth = self.primitive_bitwidth
+        if name in _FLOATS:
+            self.fp_mantissa_width, self.exponent_bias = _FLOATS[name]
+        elif name != "void":
+            self.int_signedness = self.SIGNEDNESS.SIGNED if name in self.SINT_TYPES else self.SIGNEDNESS.UNSIGNED
 
     @property
     def scalar(self) -> dtype:
         return self
+
+    @staticmethod
+    def is_dtype(type_str: str) -> bool:
+        """Is this the short name of an element type?"""
+        return type_str in _TYPES
+
+    def kind(self) -> dtype.KIND:
+        """Boolean, integral or floating."""
+        return self.KIND.BOOLEAN if self.is_bool() else self.KIND.INTEGRAL if self.is_int() else self.KIND.FLOATING
+
+    def get_int_max_value(self) -> int:
+        return (1 << (self.int_bitwidth - self.is_int_signed())) - 1
+
+    def get_int_min_value(self) -> int:
+        return -(1 << (self.int_bitwidth - 1)) if self.is_int_signed() else 0
+
+    def is_void(self) -> bool:
+        return self.name == "void"
+
+    def is_const(self) -> bool:
+        return False
+
+    @property
+    def cache_key_part(self) -> str:
+        return self.name
+
+    def codegen_name(self) -> str:
+        """The name after `tl.`."""
+        long = {"fp": "float", "bf": "bfloat"}
+        return self.name if self.name not in _FLOATS else long[self.name[:2]] + self.name[2:]
 
     @property
     def __tile_digest__(self) -> str:
@@ -170,6 +230,10 @@ class block_type(dtype):
     __hash__ = dtype.__hash__
 
 
+for _name in (*dtype.SINT_TYPES, *dtype.UINT_TYPES, *_FLOATS):  # is_int32(), is_fp8e5(), ...
+    if not hasattr(dtype, f"is_{_name}"):
+        setattr(dtype, f"is_{_name}", lambda self, name=_name: self.name == name)
+
 void, int1 = dtype("void"), dtype("int1")
 int8, int16, int32, int64 = dtype("int8"), dtype("int16"), dtype("int32"), dtype("int64")
 uint8, uint16, uint32, uint64 = dtype("uint8"), dtype("uint16"), dtype("uint32"), dtype("uint64")
@@ -207,15 +271,25 @@ def of_native(type_: _native.Type) -> dtype:
     return pointer_type(element, const=type_.const) if type_.pointer else element
 
 
+def _constant(value: Any) -> Any:
+    """The result of an operator of a constexpr: another one, unless a run-time value took part."""
+    return constexpr(value) if is_constant(value) else value
+
+
+def is_constant(value: Any) -> bool:
+    """Is this a compile-time value of the language?"""
+    return value is None or isinstance(value, (bool, int, float, str, tuple, dtype))
+
+
 def _binary(symbol: str, reverse: bool) -> Callable[[Any, Any], Any]:
     function = getattr(operator, symbol)
     if reverse:
-        return lambda self, other: function(unwrap(other), self.value)
-    return lambda self, other: function(self.value, unwrap(other))
+        return lambda self, other: _constant(function(unwrap(other), self.value))
+    return lambda self, other: _constant(function(self.value, unwrap(other)))
 
 
 class constexpr:
-    """A compile-time value; also the annotation that makes a parameter one."""
+    """A compile-time value; also the annotation that makes a parameter one. Its operators give compile-time values."""
 
     __tile_structure__ = True
 
@@ -241,11 +315,29 @@ class constexpr:
     def __hash__(self) -> int:
         return hash(self.value)
 
-    def __neg__(self) -> Any:
-        return -self.value
+    def __neg__(self) -> constexpr:
+        return constexpr(-self.value)
 
-    def __invert__(self) -> Any:
-        return ~self.value
+    def __pos__(self) -> constexpr:
+        return constexpr(+self.value)
+
+    def __invert__(self) -> constexpr:
+        return constexpr(~self.value)
+
+    @property
+    def type(self) -> constexpr_type:
+        return constexpr_type(self.value)
+
+    def logical_and(self, other: Any) -> constexpr:
+        return constexpr(self.value and unwrap(other))
+
+    def logical_or(self, other: Any) -> constexpr:
+        return constexpr(self.value or unwrap(other))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "value":
+            raise AttributeError(name)
+        return getattr(self.value, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.value(*args, **kwargs)

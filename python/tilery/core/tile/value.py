@@ -174,6 +174,12 @@ class tensor:
 
     __hash__ = object.__hash__
 
+    def item(self) -> tensor:
+        """The only element of a tile, as a scalar."""
+        if self.numel != 1:
+            raise error(ValueError, f"item takes a tile of one element, this one is {self.handle.type}")
+        return wrap(native().reshape(self, [])) if self.handle.shape else self
+
     def logical_and(self, other: Any) -> tensor:
         return wrap(native().binary("and", self, plain(other)))
 

@@ -73,8 +73,11 @@ from ...core.tile.reduction import cumsum as cumsum
 from ...core.tile.reduction import cumprod as cumprod
 from ...core.tile.reduction import sort as sort
 from ...core.tile.reduction import topk as topk
+from ...core.tile.reduction import bitonic_merge as bitonic_merge
 from ...core.tile.reduction import histogram as histogram
 from ...core.tile.reduction import dot as dot
+from ...core.tile.scaled import dot_scaled as dot_scaled
+from ...core.tile.per_lane import map_elementwise as map_elementwise
 from ...core.tile.control import range as range
 from ...core.tile.control import static_range as static_range
 from ...core.tile.control import condition as condition

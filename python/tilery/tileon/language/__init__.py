@@ -14,7 +14,7 @@ from . import core, extra, math, random, standard  # noqa: F401
 # Tileon's names for the type classes.
 block_t, pointer_t, constexpr_t, tuple_t = block_type, pointer_type, constexpr_type, tuple_type
 tensor_descriptor_t = tensor_descriptor_type = tensor_descriptor
-tuple = tuple  # a kernel's tuples are Python's
+tuple, slice = tuple, slice  # a kernel's are Python's
 TRITON_MAX_TENSOR_NUMEL = 1048576
 
 _modules = ("extra", "math", "random")

@@ -22,6 +22,7 @@ tuple_t = tuple_type
 tensor_descriptor_t = tensor_descriptor
 tensor_descriptor_type = tensor_descriptor
 tuple = tuple[Any, ...]
+slice = slice
 TRITON_MAX_TENSOR_NUMEL: int
 from ...core.tile.math import softmax as softmax
 from ...core.tile.math import cdiv as cdiv
@@ -90,8 +91,11 @@ from ...core.tile.reduction import cumsum as cumsum
 from ...core.tile.reduction import cumprod as cumprod
 from ...core.tile.reduction import sort as sort
 from ...core.tile.reduction import topk as topk
+from ...core.tile.reduction import bitonic_merge as bitonic_merge
 from ...core.tile.reduction import histogram as histogram
 from ...core.tile.reduction import dot as dot
+from ...core.tile.scaled import dot_scaled as dot_scaled
+from ...core.tile.per_lane import map_elementwise as map_elementwise
 from ...core.tile.control import range as range
 from ...core.tile.control import static_range as static_range
 from ...core.tile.control import condition as condition

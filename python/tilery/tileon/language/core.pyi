@@ -39,8 +39,11 @@ from ...core.tile.shape import gather as gather
 from ...core.tile.shape import where as where
 from ...core.tile.reduction import reduce as reduce
 from ...core.tile.reduction import associative_scan as associative_scan
+from ...core.tile.reduction import bitonic_merge as bitonic_merge
 from ...core.tile.reduction import histogram as histogram
 from ...core.tile.reduction import dot as dot
+from ...core.tile.scaled import dot_scaled as dot_scaled
+from ...core.tile.per_lane import map_elementwise as map_elementwise
 from ...core.tile.control import range as range
 from ...core.tile.control import static_range as static_range
 from ...core.tile.control import condition as condition
