@@ -1,11 +1,11 @@
 #include "check.h"
-#include "block_emulator.h"
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/oracle/element.h"
 #include "compiler/oracle/oracle.h"
 #include "compiler/passes/passes.h"
 #include "compiler/record.h"
 #include "gpu.h"
+#include "tests/emulator/emulator.h"
 #include <cmath>
 #include <cstring>
 #include <unistd.h>
@@ -119,12 +119,24 @@ Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, c
 }
 
 Outcome blocks(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow) {
+  bool disjoint = program.args.size() % 2;
+  std::unique_ptr<emulator::Kernel> hopper = emulator::Kernel::translate(module, emulator::Path::Hopper, disjoint, 0);
+  for (emulator::Timing timing : {emulator::Timing::CopiesAtOnce, emulator::Timing::CopiesLate}) {
+    Memory memory(program);
+    if (!hopper || !hopper->allows(program.grid.data(), memory.slots.data()))
+      break;
+    std::string wrong = hopper->run(program.grid.data(), memory.slots.data(), timing);
+    if (wrong.empty())
+      wrong = compare(program, wanted, memory, shadow);
+    if (!wrong.empty())
+      return {Outcome::Differs, (timing == emulator::Timing::CopiesLate ? "hopper, copies late: " : "hopper: ") + wrong};
+  }
   Memory memory(program);
   std::string unsupported;
-  std::string wrong = runBlocks(module, program.args.size() % 2, program.grid.data(), memory.slots.data(), unsupported);
-  if (!unsupported.empty())
+  std::string wrong = emulator::runBlocks(module, disjoint, program.grid.data(), memory.slots.data(), unsupported);
+  if (!unsupported.empty() && !hopper)
     return {Outcome::Skipped, unsupported};
-  if (wrong.empty())
+  if (wrong.empty() && unsupported.empty())
     wrong = compare(program, wanted, memory, shadow);
   return wrong.empty() ? Outcome() : Outcome{Outcome::Differs, wrong};
 }

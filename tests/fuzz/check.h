@@ -12,8 +12,8 @@ struct Outcome {
 
 enum class Against { Passes, Machine, Blocks, Gpu };
 
-/// Runs the program by the oracle, and again after the target-independent passes: by the oracle, as machine code, as the
-/// GPU's general code with fibers for threads, or on the first GPU.
+/// Runs the program by the oracle, and again after the target-independent passes: by the oracle, as machine code, as GPU code
+/// with fibers for threads (the general path's and, of matrix products, Hopper's), or on the first GPU.
 /// Elementwise and integer results must have the same bits, rounded ones (dot, reductions, math functions) lie in the oracle's
 /// interval. Skipped: the back end has no lowering for an op, or the oracle's result is not determined.
 Outcome check(const Program &program, mlir::ModuleOp module, Against against);

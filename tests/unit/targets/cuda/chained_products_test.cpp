@@ -3,7 +3,7 @@
 #include "compiler/targets/cuda/block_plan.h"
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/simt.h"
-#include "tests/fuzz/block_emulator.h"
+#include "tests/emulator/emulator.h"
 #include <random>
 
 using namespace tilery;
@@ -107,7 +107,7 @@ TEST_P(ProductsInAChain, AreExactOnIntegers) {
   uint32_t grid[] = {1, 1, 1};
   std::vector<uint64_t> slots = {slot(q.bits.data()), slot(k.bits.data()), slot(v.bits.data()), slot(out.data()),
                                  uint64_t(blocks)};
-  EXPECT_EQ(fuzz::runBlocks(*module, false, grid, slots.data(), unsupported), "");
+  EXPECT_EQ(emulator::runBlocks(*module, false, grid, slots.data(), unsupported), "");
   EXPECT_EQ(unsupported, "");
   EXPECT_EQ(out, expected);
 }

@@ -1,6 +1,6 @@
 // The GPU's general code, its threads as fibers.
 #include "../cpu/run_kernel.h"
-#include "tests/fuzz/block_emulator.h"
+#include "tests/emulator/emulator.h"
 #include "tilery/diagnostic.h"
 
 using namespace tilery;
@@ -11,7 +11,7 @@ void run(const std::string &text, std::array<uint32_t, 3> grid, std::vector<uint
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
   ASSERT_TRUE(module);
   std::string unsupported;
-  EXPECT_EQ(fuzz::runBlocks(*module, false, grid.data(), slots.data(), unsupported), "");
+  EXPECT_EQ(emulator::runBlocks(*module, false, grid.data(), slots.data(), unsupported), "");
   EXPECT_EQ(unsupported, "");
 }
 

@@ -1,9 +1,9 @@
-#include "warp_emulator.h"
+#include "warp.h"
 #include "llvm/ADT/APFloat.h"
 #include <cmath>
 #include <cstring>
 
-namespace tilery::fuzz {
+namespace tilery::emulator {
 namespace {
 using cuda::MmaForm;
 
@@ -85,6 +85,17 @@ void emulate(unsigned lane, WarpOperation *const all[32]) {
           std::memcpy(reinterpret_cast<char *>(&own.results[i]) + 2 * h, row(2 * (lane % 4) + h) + 2 * (lane / 4), 2);
     }
     return;
+  case WarpOperation::StoreMatrices:
+  case WarpOperation::StoreTransposed:
+    for (unsigned i = 0; i < own.count; ++i) {
+      auto row = [&](unsigned r) { return static_cast<char *>(all[8 * i + r]->row); };
+      if (own.kind == WarpOperation::StoreMatrices)
+        std::memcpy(row(lane / 4) + 4 * (lane % 4), &own.results[i], 4);
+      else
+        for (unsigned h = 0; h < 2; ++h)
+          std::memcpy(row(2 * (lane % 4) + h) + 2 * (lane / 4), reinterpret_cast<char *>(&own.results[i]) + 2 * h, 2);
+    }
+    return;
   case WarpOperation::RoundTF32: {
     uint32_t bits = own.a[0]; // to nearest, ties away from zero
     bool finite = (bits & 0x7f800000) != 0x7f800000;
@@ -98,4 +109,4 @@ void emulate(unsigned lane, WarpOperation *const all[32]) {
   }
 }
 
-} // namespace tilery::fuzz
+} // namespace tilery::emulator

@@ -1,0 +1,161 @@
+// The copy engine, and copies by threads.
+#include "block.h"
+#include <cstring>
+
+namespace tilery::emulator {
+namespace {
+std::string at(uint32_t place) { return " at " + std::to_string(place) + " of shared memory"; }
+
+/// Begins to write `bytes` of shared memory; `bring` does it.
+void startArrival(Thread &thread, uint32_t address, uint32_t bytes, uint32_t barrierAddress, std::function<void(char *)> bring) {
+  auto [block, place] = placeOf(thread, address, bytes);
+  auto [barrierBlock, barrier] = placeOf(thread, barrierAddress, 8);
+  Cluster &cluster = *thread.home->cluster;
+  auto found = barrierBlock->shared.barriers.find(barrier);
+  if (found == barrierBlock->shared.barriers.end() || barrierBlock != block)
+    cluster.fail(thread, "starts a copy whose barrier" + at(barrier) + " was not made");
+  if (!found->second.shown)
+    cluster.fail(thread, "starts a copy whose barrier" + at(barrier) + " was not fenced after it was made");
+  block->shared.each(place, bytes, [&](uint32_t where, SharedMemory::Piece &piece) {
+    if (piece.arriving)
+      cluster.fail(thread, "starts a copy to bytes" + at(where) + " that another one brings");
+    if (piece.reading)
+      cluster.fail(thread, "starts a copy to bytes" + at(where) + " that a product or a store still reads");
+    ++piece.arriving;
+    piece.writer = 0;
+  });
+  std::memset(block->shared.at(place), undefinedByte, bytes);
+  cluster.arrivals.push_back({block, place, bytes, barrier, std::move(bring)});
+  if (cluster.timing == Timing::CopiesAtOnce)
+    cluster.land();
+}
+
+void startStore(Thread &thread, uint32_t address, uint32_t bytes, std::function<void(const char *)> put) {
+  auto [block, place] = placeOf(thread, address, bytes);
+  Cluster &cluster = *thread.home->cluster;
+  Block &home = *block;
+  home.shared.each(place, bytes, [&](uint32_t where, SharedMemory::Piece &piece) {
+    if (piece.arriving)
+      cluster.fail(thread, "stores bytes" + at(where) + " that a copy has not brought yet");
+    if (piece.writer)
+      cluster.fail(thread, "stores bytes" + at(where) + " that " + nameOf(home.threads[piece.writer - 1]) +
+                               " wrote without a proxy fence");
+    ++piece.reading;
+  });
+  auto kept = std::make_shared<std::vector<char>>();
+  Thread::Store store{place, bytes,
+                      [&home, kept, place = place, bytes] { kept->assign(home.shared.at(place), home.shared.at(place) + bytes); },
+                      [kept, put = std::move(put)] { put(kept->data()); }};
+  if (cluster.timing == Timing::CopiesLate)
+    store.read();
+  thread.stores.back().push_back(std::move(store));
+}
+
+void readStores(Thread &thread, std::vector<Thread::Store> &group) {
+  Cluster &cluster = *thread.home->cluster;
+  for (Thread::Store &store : group) {
+    if (store.hasRead)
+      continue;
+    if (cluster.timing == Timing::CopiesAtOnce)
+      store.read();
+    store.hasRead = true;
+    thread.home->shared.each(store.address, store.bytes, [](uint32_t, SharedMemory::Piece &piece) { --piece.reading; });
+  }
+}
+
+void checkBox(Thread &thread, const TensorMap &map, uint32_t count, uint32_t address) {
+  Cluster &cluster = *thread.home->cluster;
+  if (count != map.rank)
+    cluster.fail(thread, "names " + std::to_string(count) + " coordinates of a tensor of rank " + std::to_string(map.rank));
+  uint32_t unit = map.swizzle ? 8 * map.swizzle : 128, place = placeOf(thread, address, map.boxBytes()).second;
+  if (place % unit)
+    cluster.fail(thread, "copies a box" + at(place) + ", which is no multiple of " + std::to_string(unit));
+}
+} // namespace
+
+// The newest first: nobody may rely on their order.
+bool Cluster::land() {
+  if (arrivals.empty())
+    return false;
+  Arrival arrival = std::move(arrivals.back());
+  arrivals.pop_back();
+  arrival.bring(arrival.block->shared.at(arrival.address));
+  arrival.block->shared.each(arrival.address, arrival.bytes, [](uint32_t, SharedMemory::Piece &piece) { --piece.arriving; });
+  credit(*arrival.block, arrival.barrier, arrival.bytes);
+  return true;
+}
+
+void loadBox(Thread *thread, uint32_t shared, const TensorMap *map, const int32_t *coordinates, uint32_t count,
+             uint32_t barrier) {
+  checkBox(*thread, *map, count, shared);
+  std::vector<int32_t> from(coordinates, coordinates + count);
+  startArrival(*thread, shared, map->boxBytes(), barrier, [map, from](char *to) { map->load(from.data(), to); });
+}
+
+static void checkBytes(Thread &thread, const char *global, uint32_t shared, uint32_t bytes) {
+  if (bytes % 16 || shared % 16 || reinterpret_cast<uintptr_t>(global) % 16)
+    thread.home->cluster->fail(thread,
+                               "copies " + std::to_string(bytes) + " bytes between addresses that are no multiples of 16");
+}
+void loadBytes(Thread *thread, uint32_t shared, const char *global, uint32_t bytes, uint32_t barrier) {
+  checkBytes(*thread, global, shared, bytes);
+  startArrival(*thread, shared, bytes, barrier, [global, bytes](char *to) { std::memcpy(to, global, bytes); });
+}
+
+void storeBox(Thread *thread, const TensorMap *map, const int32_t *coordinates, uint32_t count, uint32_t shared, uint32_t add) {
+  checkBox(*thread, *map, count, shared);
+  if (add && map->dtype != DType::F32)
+    thread->home->cluster->fail(*thread, "adds a box that is not of f32");
+  std::vector<int32_t> to(coordinates, coordinates + count);
+  startStore(*thread, shared, map->boxBytes(), [map, to, add](const char *from) { map->store(to.data(), from, add); });
+}
+void storeBytes(Thread *thread, char *global, uint32_t shared, uint32_t bytes) {
+  checkBytes(*thread, global, shared, bytes);
+  startStore(*thread, shared, bytes, [global, bytes](const char *from) { std::memcpy(global, from, bytes); });
+}
+void commitStores(Thread *thread) { thread->stores.emplace_back(); }
+
+void waitStores(Thread *thread, uint32_t read, uint32_t pending) {
+  auto &groups = thread->stores;
+  for (size_t i = 0; i + pending + 1 < groups.size(); ++i)
+    readStores(*thread, groups[i]);
+  while (!read && groups.size() > pending + 1) {
+    for (Thread::Store &store : groups.front())
+      store.write();
+    groups.pop_front();
+  }
+}
+
+void finish(Thread &thread) {
+  Cluster &cluster = *thread.home->cluster;
+  for (auto &group : thread.stores)
+    for (Thread::Store &store : group) {
+      if (!store.hasRead)
+        cluster.fail(thread, "ends while its stores still read shared memory");
+      store.write();
+    }
+}
+
+void fenceProxy(Thread *thread) {
+  for (uint32_t place : thread->unfenced)
+    if (SharedMemory::Piece &piece = thread->home->shared.piece(place); piece.writer == thread->number + 1)
+      piece.writer = 0;
+  thread->unfenced.clear();
+}
+
+void copyAsync(Thread *thread, char *to, const char *from, uint32_t bytes) {
+  thread->copies.back().push_back([=] {
+    std::memset(to, 0, 16);
+    std::memcpy(to, from, bytes);
+  });
+}
+void commitCopies(Thread *thread) { thread->copies.emplace_back(); }
+void waitCopies(Thread *thread, uint32_t pending) {
+  while (thread->copies.size() > pending + 1) {
+    for (const auto &copy : thread->copies.front())
+      copy();
+    thread->copies.pop_front();
+  }
+}
+
+} // namespace tilery::emulator

@@ -1,0 +1,157 @@
+#include "emulator.h"
+#include "compiler/lower/kernel_info.h"
+#include "compiler/targets/cpu/emit_object.h"
+#include "compiler/targets/cuda/hopper_gemm.h"
+#include "compiler/targets/cuda/lowering.h"
+#include "compiler/targets/cuda/simt.h"
+#include "machine.h"
+#include "runtime/cuda/reports.h"
+#include "tilery/abi.h"
+#include "llvm/IR/Verifier.h"
+#include <cstring>
+
+using namespace mlir;
+
+namespace tilery::emulator {
+namespace {
+constexpr unsigned registersOfBlock = 65536;
+
+/// Makes the blocks of a cluster as a launch finds them.
+void prepare(Cluster &cluster, const KernelInfo &info, const Thread &like, uint32_t firstBlock) {
+  cluster.blocks = std::vector<Block>(info.gpu.cluster);
+  for (auto [rank, block] : llvm::enumerate(cluster.blocks)) {
+    block.cluster = &cluster;
+    block.rank = rank;
+    block.shared.make(info.gpu.sharedBytes);
+    block.threads.assign(info.gpu.threads, like);
+    block.warpgroups.resize((info.gpu.threads + 127) / 128);
+    for (auto [number, thread] : llvm::enumerate(block.threads)) {
+      thread.number = number;
+      thread.block = firstBlock + rank;
+      thread.rank = rank;
+      thread.shared = block.shared.at(0);
+      thread.home = &block;
+      thread.registers = std::min(registersOfBlock / info.gpu.threads / 8 * 8, 248u);
+    }
+  }
+}
+} // namespace
+
+std::unique_ptr<Kernel> Kernel::emit(tile::KernelOp kernel, const Emit &emit, bool disjoint) {
+  llvm::LLVMContext context;
+  llvm::Module module("blocks", context);
+  cuda::GpuLowering lowering(cuda::CudaTarget{}, /*instructions=*/false);
+  lower::Options options{lowering, disjoint, /*fpContract=*/false};
+  const cpu::CpuTarget &host = cpu::hostTarget();
+  cpu::prepareModule(module, host);
+  lower::Emitter e(module, options);
+  EmulatedMachine machine;
+  auto result = std::make_unique<Kernel>();
+  FailureOr<KernelInfo> info = lower::describe(kernel);
+  if (failed(info))
+    return nullptr;
+  FailureOr<GpuInfo> gpu = emit(e, machine);
+  if (failed(gpu))
+    return nullptr;
+  result->info = std::move(*info);
+  result->info.gpu = std::move(*gpu);
+  result->asynchronous = !result->info.gpu.maps.empty();
+  if (llvm::verifyModule(module, &llvm::errs()))
+    return nullptr;
+  cpu::EmitOptions emitOptions;
+  emitOptions.fpContract = false;
+  result->code = std::make_unique<ElfCode>(cpu::emitObject(module, host, emitOptions));
+  result->entry = reinterpret_cast<void (*)(Thread *)>(result->code->find(kernel.getSymName().str()));
+  return result;
+}
+
+std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjoint, uint64_t tileBytes) {
+  cuda::CudaTarget gpu;
+  cuda::GpuLowering lowering(gpu, /*instructions=*/false);
+  lower::Options lanes{lowering, disjoint, /*fpContract=*/false};
+  tile::KernelOp kernel = *source.getOps<tile::KernelOp>().begin();
+  if (path == Path::General) {
+    cuda::BlockPlan plan = cuda::planBlock(kernel, lanes, tileBytes);
+    auto code = [&](lower::Emitter &e, cuda::BlockMachine &machine) {
+      return cuda::SimtEmitter(e, kernel, plan, gpu, machine).emitBlock();
+    };
+    return emit(kernel, code, disjoint);
+  }
+  std::string why;
+  std::optional<cuda::GemmKernel> gemm = cuda::matchGemm(kernel, why);
+  if (!gemm)
+    return nullptr;
+  cuda::GemmSchedule schedule = cuda::chooseSchedule(cuda::problemOf(*gemm), gpu);
+  if (schedule.general)
+    return nullptr;
+  auto code = [&](lower::Emitter &e, cuda::BlockMachine &machine) -> FailureOr<GpuInfo> {
+    return cuda::emitHopperGemm(e, *gemm, schedule, machine);
+  };
+  return emit(kernel, code, disjoint);
+}
+
+bool Kernel::allows(const uint32_t grid[3], const uint64_t *slots) const {
+  const int64_t extents[] = {grid[0], grid[1], grid[2]};
+  return llvm::all_of(info.gpu.conditions,
+                      [&](const ConditionInfo &condition) { return holds(condition, {info, slots, extents}); });
+}
+
+std::string Kernel::run(const uint32_t grid[3], const uint64_t *slots, Timing timing) const {
+  const GpuInfo &gpu = info.gpu;
+  const int64_t extents[] = {grid[0], grid[1], grid[2]};
+  std::vector<TensorMap> maps;
+  for (const TensorMapInfo &map : gpu.maps)
+    maps.emplace_back(map, LaunchValues{info, slots, extents});
+  std::vector<char> workspace(gpu.workspaceBytes + 64);
+  std::string reports(gpu.sites.empty() ? 0 : TILERY_REPORT_BYTES, '\0');
+  if (!reports.empty())
+    std::memset(reports.data() + offsetof(TileryReports, failure), 0xff, 8);
+  uint32_t programs = grid[0] * grid[1] * grid[2];
+  Thread like{};
+  like.slots = slots;
+  std::copy(grid, grid + 3, like.grid);
+  like.workspace = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
+  like.reports = reports.data();
+  like.maps = maps.data();
+  like.blocks = gpu.persistent ? (programs + 1) / 2 : programs; // persistent ones run two programs, most of them
+  like.blocks = (like.blocks + gpu.cluster - 1) / gpu.cluster * gpu.cluster;
+  for (uint32_t block = like.blocks; block > 0; block -= gpu.cluster) { // they come in any order
+    std::memset(workspace.data(), undefinedByte, workspace.size());
+    Cluster cluster;
+    cluster.timing = timing;
+    prepare(cluster, info, like, block - gpu.cluster);
+    auto threadOf = [&](unsigned fiber) -> Thread & { return cluster.blocks[fiber / gpu.threads].threads[fiber % gpu.threads]; };
+    Fibers fibers(gpu.cluster * gpu.threads, [&](unsigned fiber) {
+      entry(&threadOf(fiber));
+      finish(threadOf(fiber));
+    });
+    cluster.fibers = &fibers;
+    std::string wrong = fibers.run([&] { return cluster.land(); }, [&] { return cluster.deadlock(); });
+    if (wrong.empty() && !cluster.arrivals.empty())
+      wrong = "the block ends while copies are on their way";
+    for (const Block &one : cluster.blocks)
+      if (wrong.empty() && one.shared.overrun())
+        wrong = "a thread writes past the shared memory";
+    if (!wrong.empty())
+      return wrong;
+  }
+  if (!reports.empty()) {
+    TileryReports head;
+    std::memcpy(&head, reports.data(), sizeof head);
+    std::string_view records = std::string_view(reports).substr(sizeof head);
+    cuda::deliverReports(info, head, records.substr(0, head.used), grid);
+  }
+  return "";
+}
+
+std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], const uint64_t *slots, std::string &unsupported) {
+  uint64_t tileBytes = grid[0] % 2 ? 512 : cuda::tileBytes({}); // in half of the runs the larger tiles go to the workspace
+  std::unique_ptr<Kernel> kernel = Kernel::translate(source, Path::General, disjoint, tileBytes);
+  if (!kernel) {
+    unsupported = "the general GPU path cannot run it";
+    return "";
+  }
+  return kernel->run(grid, slots);
+}
+
+} // namespace tilery::emulator

@@ -1,0 +1,46 @@
+#pragma once
+// Runs GPU code on the CPU: the threads of a block are fibers, its barriers, copies and matrix products are computed as the manual has them.
+#include "block.h"
+#include "compiler/ir/Tile.h"
+#include "compiler/lower/emitter.h"
+#include "compiler/targets/cuda/block_machine.h"
+#include "runtime/elf_code.h"
+
+namespace tilery::emulator {
+
+/// Which code of a kernel.
+enum class Path {
+  General, // that of any program
+  Hopper,  // that of matrix products, where the kernel is one
+};
+
+class Kernel {
+public:
+  /// Translates the module's first kernel as for a GPU, but into code of this processor. Null: it cannot be translated, or it is no matrix
+  /// product; an error was reported for the first.
+  static std::unique_ptr<Kernel> translate(mlir::ModuleOp module, Path path, bool disjoint, uint64_t tileBytes);
+  /// A kernel written by hand: `kernel` gives name and arguments, `emit` the code, and how it is launched.
+  using Emit = std::function<mlir::FailureOr<GpuInfo>(lower::Emitter &, cuda::BlockMachine &)>;
+  static std::unique_ptr<Kernel> emit(tile::KernelOp kernel, const Emit &emit, bool disjoint = false);
+
+  /// Whether it copies boxes or starts asynchronous products, so that timing matters.
+  bool isAsynchronous() const { return asynchronous; }
+  /// Whether this launch is one that the code was made for.
+  bool allows(const uint32_t grid[3], const uint64_t *slots) const;
+  /// Runs all programs of the grid, in clusters one after the other. `slots`: the kernel's arguments (abi.h). Gives what went wrong, ""
+  /// if nothing: threads that wait for ever, memory used before or after its time, a write past the shared memory. Prints, and throws Error
+  /// for a failed assertion, as a launch does.
+  std::string run(const uint32_t grid[3], const uint64_t *slots, Timing timing = Timing::CopiesAtOnce) const;
+
+private:
+  KernelInfo info;
+  std::unique_ptr<ElfCode> code;
+  void (*entry)(Thread *) = nullptr;
+  bool asynchronous = false;
+};
+
+/// Translates by the general path and runs. `unsupported` receives the message of what cannot be translated.
+std::string runBlocks(mlir::ModuleOp module, bool disjoint, const uint32_t grid[3], const uint64_t *slots,
+                      std::string &unsupported);
+
+} // namespace tilery::emulator

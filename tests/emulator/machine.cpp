@@ -1,0 +1,278 @@
+#include "machine.h"
+#include "block.h"
+#include <set>
+
+using namespace mlir;
+
+namespace tilery::emulator {
+namespace {
+constexpr unsigned operationWords = 1024;
+
+/// Calls a function of the emulator; it is where it is in this process.
+template <typename R, typename... Args>
+llvm::Value *callOf(lower::Emitter &e, R (*function)(Args...), ArrayRef<llvm::Value *> args) {
+  assert(args.size() == sizeof...(Args));
+  auto &b = e.b;
+  SmallVector<llvm::Type *> types;
+  for (llvm::Value *arg : args)
+    types.push_back(arg->getType());
+  llvm::Type *result = b.getVoidTy();
+  if constexpr (std::is_same_v<R, uint32_t>)
+    result = b.getInt32Ty();
+  auto *type = llvm::FunctionType::get(result, types, false);
+  llvm::Value *address = b.CreateIntToPtr(b.getInt64(reinterpret_cast<uint64_t>(function)), b.getPtrTy());
+  return b.CreateCall(type, address, args);
+}
+
+llvm::FixedVectorType *vectorOf(llvm::Type *type) {
+  auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  return vector ? vector : llvm::FixedVectorType::get(type, 1);
+}
+llvm::Value *asVector(llvm::IRBuilder<> &b, llvm::Value *value) {
+  return value->getType()->isVectorTy() ? value : b.CreateVectorSplat(1, value);
+}
+} // namespace
+
+cuda::BlockEntry EmulatedMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const cuda::BlockNeeds &needs) {
+  auto &b = e.b;
+  cuda::BlockEntry entry;
+  entry.function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false),
+                                          llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), e.module);
+  b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "entry", entry.function));
+  self = entry.function->getArg(0);
+  llvm::Value *slots = field(e, b.getPtrTy(), offsetof(Thread, slots));
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    entry.arguments.push_back(b.CreateLoad(e.memoryType(argument.getType()),
+                                           b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), slots, argument.getArgNumber())));
+  for (unsigned d = 0; d < 3; ++d)
+    entry.grid[d] = field(e, b.getInt32Ty(), offsetof(Thread, grid) + 4 * d);
+  entry.programs = b.CreateMul(b.CreateMul(entry.grid[0], entry.grid[1]), entry.grid[2]);
+  entry.number = field(e, b.getInt32Ty(), offsetof(Thread, block));
+  entry.thread = b.CreateZExt(threadNow(e), b.getInt64Ty());
+  entry.shared = field(e, b.getPtrTy(), offsetof(Thread, shared));
+  entry.sharedAddress = b.getInt32(firstAddress);
+  llvm::Value *maps = field(e, b.getPtrTy(), offsetof(Thread, maps));
+  for (unsigned i = 0; i < needs.maps; ++i)
+    entry.maps.push_back(b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), maps, i * sizeof(TensorMap)));
+  entry.workspace = field(e, b.getPtrTy(), offsetof(Thread, workspace));
+  entry.reports = field(e, b.getPtrTy(), offsetof(Thread, reports));
+  entry.blocks = field(e, b.getInt32Ty(), offsetof(Thread, blocks));
+  auto *variable = b.CreateAlloca(llvm::ArrayType::get(b.getInt32Ty(), operationWords));
+  variable->setAlignment(llvm::Align(16));
+  operation = variable;
+  return entry;
+}
+
+llvm::Value *EmulatedMachine::field(lower::Emitter &e, llvm::Type *type, uint64_t offset) {
+  return e.b.CreateLoad(type, e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), self, offset));
+}
+llvm::Value *EmulatedMachine::part(lower::Emitter &e, uint64_t offset) {
+  return e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), operation, offset);
+}
+void EmulatedMachine::put(lower::Emitter &e, uint64_t offset, Value *value) {
+  e.b.CreateAlignedStore(value, part(e, offset), llvm::Align(4));
+}
+llvm::Value *EmulatedMachine::get(lower::Emitter &e, uint64_t offset, llvm::Type *type) {
+  return e.b.CreateAlignedLoad(type, part(e, offset), llvm::Align(4));
+}
+llvm::Value *EmulatedMachine::words(lower::Emitter &e, Values values) {
+  assert(values.size() <= operationWords);
+  for (auto [i, value] : llvm::enumerate(values))
+    put(e, 4 * i, value);
+  return operation;
+}
+
+// -- threads
+
+void EmulatedMachine::barrier(lower::Emitter &e) { callOf(e, emulator::barrier, {self}); }
+void EmulatedMachine::namedBarrier(lower::Emitter &e, Value *id, unsigned threads) {
+  callOf(e, emulator::namedBarrier, {self, id, e.b.getInt32(threads)});
+}
+void EmulatedMachine::arriveNamed(lower::Emitter &e, Value *id, unsigned threads) {
+  callOf(e, emulator::arriveNamed, {self, id, e.b.getInt32(threads)});
+}
+llvm::Value *EmulatedMachine::shuffleDown(lower::Emitter &e, Value *value, unsigned distance) {
+  auto &b = e.b;
+  return shuffleFrom(e, value, b.CreateAdd(b.CreateAnd(threadNow(e), b.getInt32(31)), b.getInt32(distance)), b.getInt32(-1));
+}
+llvm::Value *EmulatedMachine::shuffleFrom(lower::Emitter &e, Value *value, Value *lane, Value *mask) {
+  return callOf(e, emulator::shuffle, {self, value, lane, mask});
+}
+llvm::Value *EmulatedMachine::elect(lower::Emitter &e) {
+  return e.b.CreateICmpEQ(e.b.CreateAnd(threadNow(e), e.b.getInt32(31)), e.b.getInt32(0));
+}
+llvm::Value *EmulatedMachine::threadNow(lower::Emitter &e) { return field(e, e.b.getInt32Ty(), offsetof(Thread, number)); }
+void EmulatedMachine::setRegisters(lower::Emitter &e, unsigned count, bool more) {
+  callOf(e, emulator::setRegisters, {self, e.b.getInt32(count), e.b.getInt32(more)});
+}
+void EmulatedMachine::role(lower::Emitter &e, llvm::StringRef name) {
+  static std::set<std::string> names; // emitted code points to them
+  const char *kept = names.insert(name.str()).first->c_str();
+  auto &b = e.b;
+  callOf(e, emulator::setRole, {self, b.CreateIntToPtr(b.getInt64(reinterpret_cast<uint64_t>(kept)), b.getPtrTy())});
+}
+
+// -- clusters
+
+llvm::Value *EmulatedMachine::clusterRank(lower::Emitter &e) { return field(e, e.b.getInt32Ty(), offsetof(Thread, rank)); }
+void EmulatedMachine::clusterBarrier(lower::Emitter &e) { callOf(e, emulator::clusterBarrier, {self}); }
+llvm::Value *EmulatedMachine::peerAddress(lower::Emitter &e, Value *address, Value *rank) {
+  return callOf(e, emulator::peerAddress, {self, address, rank});
+}
+
+// -- barriers in shared memory
+
+void EmulatedMachine::initBarrier(lower::Emitter &e, Value *barrier, unsigned arrivals) {
+  callOf(e, emulator::initBarrier, {self, barrier, e.b.getInt32(arrivals)});
+}
+void EmulatedMachine::fenceBarrierInit(lower::Emitter &e) { callOf(e, emulator::fenceBarrierInit, {self}); }
+void EmulatedMachine::arrive(lower::Emitter &e, Value *barrier) { callOf(e, emulator::arrive, {self, barrier, e.b.getInt32(0)}); }
+void EmulatedMachine::arrivePeer(lower::Emitter &e, Value *barrier) {
+  callOf(e, emulator::arrive, {self, barrier, e.b.getInt32(1)});
+}
+void EmulatedMachine::arriveExpect(lower::Emitter &e, Value *barrier, Value *bytes) {
+  callOf(e, emulator::arriveExpect, {self, barrier, bytes});
+}
+void EmulatedMachine::expectBytes(lower::Emitter &e, Value *barrier, Value *bytes) {
+  callOf(e, emulator::expectBytes, {self, barrier, bytes});
+}
+void EmulatedMachine::waitBarrier(lower::Emitter &e, Value *barrier, Value *parity) {
+  callOf(e, emulator::waitBarrier, {self, barrier, parity});
+}
+
+// -- the copy engine
+
+void EmulatedMachine::loadBox(lower::Emitter &e, Value *shared, Value *map, Values coordinates, Value *barrier) {
+  callOf(e, emulator::loadBox, {self, shared, map, words(e, coordinates), e.b.getInt32(coordinates.size()), barrier});
+}
+void EmulatedMachine::loadBytes(lower::Emitter &e, Value *shared, Value *global, Value *bytes, Value *barrier) {
+  callOf(e, emulator::loadBytes, {self, shared, global, bytes, barrier});
+}
+void EmulatedMachine::storeBox(lower::Emitter &e, Value *map, Values coordinates, Value *shared, bool add) {
+  auto &b = e.b;
+  callOf(e, emulator::storeBox, {self, map, words(e, coordinates), b.getInt32(coordinates.size()), shared, b.getInt32(add)});
+}
+void EmulatedMachine::storeBytes(lower::Emitter &e, Value *global, Value *shared, Value *bytes) {
+  callOf(e, emulator::storeBytes, {self, global, shared, bytes});
+}
+void EmulatedMachine::commitStores(lower::Emitter &e) { callOf(e, emulator::commitStores, {self}); }
+void EmulatedMachine::waitStores(lower::Emitter &e, bool read, unsigned pending) {
+  callOf(e, emulator::waitStores, {self, e.b.getInt32(read), e.b.getInt32(pending)});
+}
+void EmulatedMachine::fenceProxy(lower::Emitter &e) { callOf(e, emulator::fenceProxy, {self}); }
+
+// -- shared memory by address
+
+llvm::Value *EmulatedMachine::loadShared(lower::Emitter &e, llvm::Type *type, Value *address, bool peer) {
+  unsigned bytes = e.module.getDataLayout().getTypeStoreSize(type).getFixedValue();
+  callOf(e, emulator::loadShared, {self, address, operation, e.b.getInt32(bytes), e.b.getInt32(peer)});
+  return get(e, 0, type);
+}
+void EmulatedMachine::storeShared(lower::Emitter &e, Value *address, Value *value, bool peer) {
+  unsigned bytes = e.module.getDataLayout().getTypeStoreSize(value->getType()).getFixedValue();
+  put(e, 0, value);
+  callOf(e, emulator::storeShared, {self, address, operation, e.b.getInt32(bytes), e.b.getInt32(peer)});
+}
+
+// -- what a warp does together
+
+void EmulatedMachine::perform(lower::Emitter &e, uint32_t kind) {
+  put(e, offsetof(WarpOperation, kind), e.b.getInt32(kind));
+  callOf(e, emulator::warpOperation, {self, operation});
+}
+void EmulatedMachine::putRow(lower::Emitter &e, Value *row, unsigned count) {
+  auto &b = e.b;
+  bool pointer = row->getType()->isPointerTy();
+  put(e, offsetof(WarpOperation, count), b.getInt32(count));
+  put(e, offsetof(WarpOperation, row), pointer ? row : llvm::ConstantPointerNull::get(b.getPtrTy()));
+  if (!pointer)
+    put(e, offsetof(WarpOperation, address), row);
+}
+SmallVector<llvm::Value *, 4> EmulatedMachine::loadMatrices(lower::Emitter &e, Value *row, unsigned count, bool transposed) {
+  putRow(e, row, count);
+  perform(e, transposed ? WarpOperation::LoadTransposed : WarpOperation::LoadMatrices);
+  SmallVector<llvm::Value *, 4> results;
+  for (unsigned i = 0; i < count; ++i)
+    results.push_back(get(e, offsetof(WarpOperation, results) + 4 * i, e.b.getInt32Ty()));
+  return results;
+}
+void EmulatedMachine::storeMatrices(lower::Emitter &e, Value *row, Values matrices, bool transposed) {
+  putRow(e, row, matrices.size());
+  for (auto [i, value] : llvm::enumerate(matrices))
+    put(e, offsetof(WarpOperation, results) + 4 * i, value);
+  perform(e, transposed ? WarpOperation::StoreTransposed : WarpOperation::StoreMatrices);
+}
+void EmulatedMachine::multiply(lower::Emitter &e, const cuda::MmaForm &form, Tied accumulators, Values a, Values b) {
+  unsigned bytes = form.kind == cuda::MmaForm::F64 ? 8 : 4;
+  for (auto [i, value] : llvm::enumerate(a))
+    put(e, offsetof(WarpOperation, a) + bytes * i, value);
+  for (auto [i, value] : llvm::enumerate(b))
+    put(e, offsetof(WarpOperation, b) + bytes * i, value);
+  for (auto [i, value] : llvm::enumerate(accumulators))
+    put(e, offsetof(WarpOperation, sums) + bytes * i, value);
+  perform(e, WarpOperation::Multiply + unsigned(form.kind) + 16 * form.unsignedA + 32 * form.unsignedB);
+  for (auto [i, value] : llvm::enumerate(accumulators))
+    value = get(e, offsetof(WarpOperation, sums) + bytes * i, value->getType());
+}
+llvm::Value *EmulatedMachine::roundTF32(lower::Emitter &e, Value *bits) {
+  put(e, offsetof(WarpOperation, a), bits);
+  perform(e, WarpOperation::RoundTF32);
+  return get(e, offsetof(WarpOperation, results), e.b.getInt32Ty());
+}
+
+// -- products of a warpgroup
+
+void EmulatedMachine::wgmmaFence(lower::Emitter &e) { callOf(e, emulator::wgmmaFence, {self}); }
+void EmulatedMachine::wgmmaCommit(lower::Emitter &e) { callOf(e, emulator::wgmmaCommit, {self}); }
+void EmulatedMachine::wgmma(lower::Emitter &e, const cuda::WgmmaForm &form, Tied sums, Tied a, Value *b, Value *scale) {
+  assert(sums.size() == form.sums());
+  bool registers = a.size() > 1;
+  put(e, offsetof(WarpgroupOperation, form), e.b.getInt32(packForm(form, registers)));
+  put(e, offsetof(WarpgroupOperation, scale), scale);
+  put(e, offsetof(WarpgroupOperation, descriptorB), b);
+  for (auto [i, value] : llvm::enumerate(a))
+    put(e, registers ? offsetof(WarpgroupOperation, a) + 4 * i : offsetof(WarpgroupOperation, descriptorA), value);
+  for (auto [i, value] : llvm::enumerate(sums))
+    put(e, offsetof(WarpgroupOperation, sums) + 4 * i, value);
+  callOf(e, emulator::wgmma, {self, operation});
+  for (auto [i, value] : llvm::enumerate(sums))
+    value = get(e, offsetof(WarpgroupOperation, sums) + 4 * i, value->getType());
+}
+void EmulatedMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values) {
+  callOf(e, emulator::wgmmaWait, {self, e.b.getInt32(pending), words(e, values), e.b.getInt32(values.size())});
+  for (auto [i, value] : llvm::enumerate(values))
+    value = get(e, 4 * i, value->getType());
+}
+
+// -- copies by threads, global memory
+
+void EmulatedMachine::copyAsync(lower::Emitter &e, Value *to, Value *from, Value *bytes) {
+  callOf(e, emulator::copyAsync, {self, to, from, bytes});
+}
+void EmulatedMachine::commitCopies(lower::Emitter &e) { callOf(e, emulator::commitCopies, {self}); }
+void EmulatedMachine::waitCopies(lower::Emitter &e, unsigned pending) {
+  callOf(e, emulator::waitCopies, {self, e.b.getInt32(pending)});
+}
+llvm::Value *EmulatedMachine::load(lower::Emitter &e, const lower::Address &where, llvm::Type *type, Value *exists,
+                                   Value *other) {
+  auto &b = e.b;
+  llvm::Align align(where.alignment);
+  if (!exists)
+    return b.CreateAlignedLoad(type, where.pointer, align, where.isVolatile);
+  auto *vector = vectorOf(type);
+  llvm::Value *mask = b.CreateVectorSplat(vector->getNumElements(), exists);
+  return b.CreateBitCast(b.CreateMaskedLoad(vector, where.pointer, align, mask, asVector(b, other)), type);
+}
+void EmulatedMachine::store(lower::Emitter &e, const lower::Address &where, Value *bits, Value *exists) {
+  auto &b = e.b;
+  llvm::Align align(where.alignment);
+  if (!exists) {
+    b.CreateAlignedStore(bits, where.pointer, align, where.isVolatile);
+    return;
+  }
+  auto *vector = vectorOf(bits->getType());
+  llvm::Value *mask = b.CreateVectorSplat(vector->getNumElements(), exists);
+  b.CreateMaskedStore(asVector(b, bits), where.pointer, align, mask);
+}
+
+} // namespace tilery::emulator

@@ -1,0 +1,32 @@
+#pragma once
+// What a launch tells the copy engine of a tensor, and the way of a box between it and shared memory.
+#include "runtime/polynomial.h"
+#include <cstdint>
+#include <vector>
+
+namespace tilery::emulator {
+
+struct TensorMap {
+  char *base = nullptr;
+  unsigned rank = 0, elementBytes = 0, swizzle = 0;
+  DType dtype = DType::F16;
+  int64_t extent[5] = {1, 1, 1, 1, 1}; // innermost first
+  int64_t stride[5] = {};              // bytes
+  uint32_t box[5] = {1, 1, 1, 1, 1};
+  std::vector<uint32_t> places; // in shared memory, of each 16 bytes of a box in their order
+
+  /// Of this launch. Nothing may be wrong with it: the launch has checked that.
+  TensorMap(const TensorMapInfo &info, const LaunchValues &launch);
+
+  uint32_t boxBytes() const;
+  /// The box at these coordinates; what lies outside the tensor is 0.
+  void load(const int32_t *coordinates, char *shared) const;
+  /// Where it lies inside the tensor: stored, or (f32) added.
+  void store(const int32_t *coordinates, const char *shared, bool add) const;
+
+private:
+  /// For each element of a box: where it is in memory, null outside, and its offset in shared memory.
+  template <typename F> void each(const int32_t *coordinates, F element) const;
+};
+
+} // namespace tilery::emulator

@@ -1,0 +1,216 @@
+// What threads do with each other.
+#include "block.h"
+#include <cstring>
+
+namespace tilery::emulator {
+
+std::string nameOf(const Thread &thread) {
+  std::string name = thread.role;
+  if (name != "thread")
+    name += ", thread";
+  name += " " + std::to_string(thread.number);
+  return thread.home->cluster->blocks.size() > 1 ? name + " of block " + std::to_string(thread.home->rank) : name;
+}
+
+void Cluster::fail(const Thread &thread, const std::string &what) { fibers->fail(nameOf(thread) + " " + what); }
+
+/// "thread 3" or "threads 0 to 31" of each run of neighbours that are alike.
+std::string Cluster::deadlock() const {
+  std::string text;
+  unsigned fiber = 0;
+  for (const Block &block : blocks) {
+    std::string before;
+    unsigned from = 0;
+    auto say = [&](unsigned to) {
+      const Thread &thread = block.threads[from];
+      std::string who = std::string(thread.role) == "thread" ? "" : std::string(thread.role) + ", ";
+      who += to == from ? "thread " + std::to_string(from) : "threads " + std::to_string(from) + " to " + std::to_string(to);
+      if (blocks.size() > 1)
+        who += " of block " + std::to_string(block.rank);
+      text += "\n  " + who + (before.empty() ? " ended" : " waits for " + before);
+    };
+    for (const Thread &thread : block.threads) {
+      std::string now = fibers->waitsFor(fiber++);
+      bool role = thread.number && block.threads[thread.number - 1].role != thread.role;
+      if (thread.number && (role || now != before))
+        say(thread.number - 1), from = thread.number;
+      before = now;
+    }
+    say(block.threads.size() - 1);
+  }
+  return "deadlock:" + text;
+}
+
+std::pair<Block *, uint32_t> placeOf(Thread &thread, uint32_t address, uint32_t bytes) {
+  Cluster &cluster = *thread.home->cluster;
+  uint32_t rank = address >> 24, place = (address & 0xffffff) - firstAddress;
+  Block *block = rank == 0 ? thread.home : rank <= cluster.blocks.size() ? &cluster.blocks[rank - 1] : nullptr;
+  if (!block || place > block->shared.bytes() || bytes > block->shared.bytes() - place)
+    cluster.fail(thread, "names " + std::to_string(bytes) + " bytes at " + std::to_string(int32_t(place)) +
+                             " of shared memory, which has " + std::to_string(thread.home->shared.bytes()));
+  return {block, place};
+}
+
+static void meet(Thread &thread, NamedBarrier &barrier, unsigned expected, bool waits, const std::string &name) {
+  Cluster &cluster = *thread.home->cluster;
+  if (barrier.come && barrier.expected != expected)
+    cluster.fail(thread, "comes to " + name + " of " + std::to_string(expected) + " threads, where others wait for " +
+                             std::to_string(barrier.expected));
+  barrier.expected = expected;
+  uint64_t times = barrier.times;
+  if (++barrier.come == expected) {
+    barrier.come = 0;
+    ++barrier.times;
+  } else if (waits) {
+    cluster.wait([&barrier, times] { return barrier.times != times; },
+                 [&barrier, name] {
+                   return name + " (" + std::to_string(barrier.come) + " of " + std::to_string(barrier.expected) +
+                          " threads have come)";
+                 });
+  }
+}
+
+void barrier(Thread *thread) { meet(*thread, thread->home->named[0], thread->home->threads.size(), true, "the block's barrier"); }
+static NamedBarrier &namedBarrierOf(Thread &thread, uint32_t id, uint32_t threads) {
+  if (id < 1 || id > 15 || threads % 32)
+    thread.home->cluster->fail(thread, "uses barrier " + std::to_string(id) + " with " + std::to_string(threads) + " threads");
+  return thread.home->named[id];
+}
+void namedBarrier(Thread *thread, uint32_t id, uint32_t threads) {
+  meet(*thread, namedBarrierOf(*thread, id, threads), threads, true, "barrier " + std::to_string(id));
+}
+void arriveNamed(Thread *thread, uint32_t id, uint32_t threads) {
+  meet(*thread, namedBarrierOf(*thread, id, threads), threads, false, "barrier " + std::to_string(id));
+}
+void clusterBarrier(Thread *thread) {
+  Cluster &cluster = *thread->home->cluster;
+  meet(*thread, cluster.all, cluster.blocks.size() * thread->home->threads.size(), true, "the cluster's barrier");
+}
+
+void together(Thread &thread, Meeting &meeting, unsigned index, unsigned expected, const char *what, void *operand,
+              const std::function<void(void **)> &work) {
+  Cluster &cluster = *thread.home->cluster;
+  if (meeting.come && std::strcmp(meeting.what, what))
+    cluster.fail(thread, std::string("comes to ") + what + " where threads beside it are at " + meeting.what);
+  meeting.what = what;
+  meeting.operands[index] = operand;
+  if (++meeting.come == expected) {
+    work(meeting.operands);
+    meeting.come = 0;
+    ++meeting.times;
+    return;
+  }
+  uint64_t times = meeting.times;
+  cluster.wait([&meeting, times] { return meeting.times != times; },
+               [&meeting, expected] {
+                 return std::string(meeting.what) + " together (" + std::to_string(meeting.come) + " of " +
+                        std::to_string(expected) + " threads have come)";
+               });
+}
+
+uint32_t shuffle(Thread *thread, uint32_t value, uint32_t lane, uint32_t mask) {
+  struct Offer {
+    uint32_t value, lane, result;
+  } own{value, lane, value};
+  unsigned warp = thread->number / 32, self = thread->number % 32;
+  if (!(mask >> self & 1))
+    thread->home->cluster->fail(*thread, "shuffles with threads that it is not one of");
+  together(*thread, thread->home->warps[{warp, mask}], self, __builtin_popcount(mask), "a shuffle", &own, [&](void **offers) {
+    for (unsigned i = 0; i < 32; ++i)
+      if (auto *offer = static_cast<Offer *>(offers[i]); (mask >> i & 1) && offer->lane < 32 && (mask >> offer->lane & 1))
+        offer->result = static_cast<Offer *>(offers[offer->lane])->value;
+  });
+  return own.result;
+}
+
+static const char *nameOf(const WarpOperation &operation) {
+  switch (operation.kind) {
+  case WarpOperation::LoadMatrices:
+  case WarpOperation::LoadTransposed:
+    return "a load of matrices";
+  case WarpOperation::StoreMatrices:
+  case WarpOperation::StoreTransposed:
+    return "a store of matrices";
+  default:
+    return "a product of a warp";
+  }
+}
+
+void setRole(Thread *thread, const char *role) { thread->role = role; }
+
+void setRegisters(Thread *thread, uint32_t count, uint32_t more) {
+  Block &block = *thread->home;
+  int64_t change = int64_t(count) - thread->registers;
+  if (count % 8 || count < 24 || count > 256 || (more ? change < 0 : change > 0))
+    block.cluster->fail(*thread, "sets its registers from " + std::to_string(thread->registers) +
+                                     (more ? " up to " : " down to ") + std::to_string(count));
+  block.cluster->wait([&block, change] { return block.freeRegisters >= change; },
+                      [&block, count] {
+                        return std::to_string(count) + " registers (" + std::to_string(block.freeRegisters) +
+                               " of the block are free)";
+                      });
+  block.freeRegisters -= change;
+  thread->registers = count;
+}
+
+uint32_t peerAddress(Thread *thread, uint32_t address, uint32_t rank) {
+  if (rank >= thread->home->cluster->blocks.size())
+    thread->home->cluster->fail(*thread, "addresses block " + std::to_string(rank) + " of a cluster of " +
+                                             std::to_string(thread->home->cluster->blocks.size()));
+  return (address & 0xffffff) | (rank + 1) << 24;
+}
+
+/// An ordinary access of some bytes that the copy engine or the tensor cores may be at, too.
+static char *access(Thread &thread, uint32_t address, uint32_t bytes, bool writes) {
+  auto [block, place] = placeOf(thread, address, bytes);
+  if (bytes < 16 ? place % bytes : place % 16)
+    block->cluster->fail(thread,
+                         "accesses " + std::to_string(bytes) + " bytes at " + std::to_string(place) + " of shared memory");
+  block->shared.each(place, bytes, [&](uint32_t at, SharedMemory::Piece &piece) {
+    if (piece.arriving)
+      thread.home->cluster->fail(thread, std::string(writes ? "writes" : "reads") + " bytes at " + std::to_string(at) +
+                                             " of shared memory that a copy has not brought yet");
+    if (!writes)
+      return;
+    if (piece.reading)
+      thread.home->cluster->fail(thread, "writes bytes at " + std::to_string(at) +
+                                             " of shared memory that a product or a store still reads");
+    piece.writer = thread.number + 1;
+    if (block == thread.home)
+      thread.unfenced.push_back(at);
+  });
+  return block->shared.at(place);
+}
+
+static void own(Thread &thread, uint32_t address, uint32_t peer) {
+  if (!peer && address >> 24)
+    thread.home->cluster->fail(thread, "takes the address of a peer for one of its own block");
+}
+void warpOperation(Thread *thread, WarpOperation *operation) {
+  unsigned warp = thread->number / 32, self = thread->number % 32;
+  if (operation->kind == WarpOperation::RoundTF32) { // needs no other thread
+    WarpOperation *alone[32] = {};
+    alone[self] = operation;
+    return emulate(self, alone);
+  }
+  bool stores = operation->kind == WarpOperation::StoreMatrices || operation->kind == WarpOperation::StoreTransposed;
+  if (operation->kind < WarpOperation::RoundTF32 && !operation->row && self < 8 * operation->count) {
+    own(*thread, operation->address, 0);
+    operation->row = access(*thread, operation->address, 16, stores);
+  }
+  together(*thread, thread->home->warps[{warp, ~0u}], self, 32, nameOf(*operation), operation, [](void **operands) {
+    for (unsigned i = 0; i < 32; ++i)
+      emulate(i, reinterpret_cast<WarpOperation **>(operands));
+  });
+}
+
+void loadShared(Thread *thread, uint32_t address, void *to, uint32_t bytes, uint32_t peer) {
+  own(*thread, address, peer);
+  std::memcpy(to, access(*thread, address, bytes, false), bytes);
+}
+void storeShared(Thread *thread, uint32_t address, const void *from, uint32_t bytes, uint32_t peer) {
+  own(*thread, address, peer);
+  std::memcpy(access(*thread, address, bytes, true), from, bytes);
+}
+
+} // namespace tilery::emulator
