@@ -72,6 +72,25 @@ assert as_torch("import importlib.util; spec = importlib.util.find_spec('tilelan
     )
 
 
+def test_a_folder_of_the_name_is_no_package(tilery_run):
+    tilery_run(
+        AS_TORCH
+        + """
+for statement in ("import tilelang", "import importlib; importlib.import_module('tilelang')"):
+    try:
+        as_torch(statement)
+    except ModuleNotFoundError as error:
+        assert error.name == "tilelang"
+    else:
+        raise SystemExit(statement)
+assert as_torch("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"] is None
+import tilelang
+assert tilelang.jit
+""",
+        {"site/tilelang/notes.txt": "what somebody keeps in a folder of this name"},
+    )
+
+
 def test_package_imported_before_is_mapped(python, upstream):
     done = python(
         "-c",

@@ -54,9 +54,21 @@ class _Finder(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         ours = translate(fullname)
-        if ours is None or _upstream.depth:
+        if ours is None:
+            return None
+        if _upstream.depth:
+            if fullname in NAMES and self._is_only_a_folder(fullname, path, target):
+                raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
             return None
         return alias.spec(fullname, ours)
+
+    def _is_only_a_folder(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None) -> bool:
+        """A folder of this name on the path, which is a namespace package to Python, is not upstream's package."""
+        for finder in sys.meta_path:
+            found = None if finder is self else finder.find_spec(fullname, path, target)
+            if found is not None:
+                return found.loader is None or found.origin is None
+        return False
 
 
 class _Upstream(threading.local):
@@ -136,7 +148,12 @@ def _as_caller(function: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(name: str, package: str | None = None) -> Any:
         if name.partition(".")[0] in NAMES and is_upstream(sys._getframe(1).f_globals):
             with _upstream.view():
-                return function(name, package)
+                try:
+                    return function(name, package)
+                except ModuleNotFoundError as e:
+                    if function is _find_spec and e.name == name:
+                        return None
+                    raise
         return function(name, package)
 
     wrapped.__name__, wrapped.__doc__ = function.__name__, function.__doc__
