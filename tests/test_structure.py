@@ -31,10 +31,11 @@ PYTHON = [
     ["python/tilery/__init__.py", "python/tilery/errors.py"],
     ["python/tilery/frontend"],
     ["python/tilery/core"],
+    ["python/tilery/aot"],
     ["python/tilery/tileon", "python/tilery/ninetoothed", "python/tilery/tilelang"],
     ["python/tilery"],  # compat, cli
 ]
-LANGUAGES = PYTHON[3]
+LANGUAGES = PYTHON[4]
 TARGETS = [str(folder.relative_to(ROOT)) for folder in sorted((ROOT / "compiler" / "targets").iterdir()) if folder.is_dir()]
 
 # (file, what it includes) that stands against the layers today.

@@ -15,4 +15,5 @@ void bindArrange(nanobind::module_ &m);
 void bindOracle(nanobind::module_ &m);
 void bindCompile(nanobind::module_ &m);
 void bindRuntime(nanobind::module_ &m);
+void bindBundle(nanobind::module_ &m);
 } // namespace tilery::python

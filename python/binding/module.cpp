@@ -12,4 +12,5 @@ NB_MODULE(_native, m) {
   tilery::python::bindOracle(m);
   tilery::python::bindCompile(m);
   tilery::python::bindRuntime(m);
+  tilery::python::bindBundle(m);
 }

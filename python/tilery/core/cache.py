@@ -70,12 +70,17 @@ def image(
     specialisation: Any,
     build: Callable[[], _native.Module],
     device: int = -1,
+    target: str | None = None,
     **options: Any,
 ) -> bytes:
     """The code of `function` for `specialisation` (plain values), as bytes: from the cache, or by build() -> Module and the
     compiler. function None: what the trace depends on is not known, so it runs, and only the compiler is spared.
-    device: the number of the GPU it is for; -1: the CPU. options: those of _native.compile."""
-    options["target"] = target_of(device)
+    device: the number of the GPU it is for; -1: the CPU. target: another one than the device's, by name.
+    options: those of _native.compile."""
+    hints = device >= 0 or target is not None  # CPUs heed none
+    if target is not None:
+        device = -1  # nothing here assembles it
+    options["target"] = target or target_of(device)
     target = f"{_native.build_id()}\n{_sources()}\n{_native.target_id(options['target'])}\n{sorted(options.items())}\n"
     source = fingerprint(function, specialisation) if function and folder() else None
     if source:
@@ -86,7 +91,7 @@ def image(
     module = build()
     if not folder():
         return _compile(module, device, options)
-    text = module.text(locations=True, hints=device >= 0)  # CPUs heed none
+    text = module.text(locations=True, hints=hints)
     key = hashlib.sha256((target + text).encode()).hexdigest()
     code = _native.cache_get("code", key)
     if not code:

@@ -1,6 +1,7 @@
 """NineToothed: kernels as serial code over the tiles of arranged tensors."""
 
 from . import language
+from .build import build
 from .dtype import bfloat16, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 from .eval import eval, subs
 from .jit import jit
@@ -13,6 +14,7 @@ __all__ = [
     "Tensor",
     "bfloat16",
     "block_size",
+    "build",
     "eval",
     "float16",
     "float32",

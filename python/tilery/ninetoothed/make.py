@@ -9,6 +9,7 @@ from typing import Any
 from tilery._native.arrange import Tensor
 
 from ..errors import error
+from .aot import CALLERS, Launcher, aot
 from .jit import Kernel
 
 
@@ -22,8 +23,11 @@ def make(
     num_warps: int | Sequence[int] | None = None,
     num_stages: int | Sequence[int] | None = None,
     max_num_configs: int | None = None,
-) -> Kernel:
-    """A kernel from an arrangement and an application: `arrangement(*tensors)` gives the application's arguments in order."""
+) -> Kernel | Launcher:
+    """A kernel from an arrangement and an application: `arrangement(*tensors)` gives the application's arguments in order.
+
+    :param caller: "torch": compiled when it is called; "cpu" or "cuda": compiled now, into `output_dir`, as `aot` says.
+    """
     arranged = arrangement(*tensors)
     if not isinstance(arranged, tuple):
         arranged = (arranged,)
@@ -41,5 +45,10 @@ def make(
             + ", ".join(f"`{n}`" for n in names[len(arranged) :]),
         )
 
+    if caller in CALLERS:
+        kernel = Kernel(
+            application, list(arranged), "torch", arrangement, kernel_name, {"num_warps": num_warps, "num_stages": num_stages}
+        )
+        return aot(kernel, caller, kernel_name, output_dir)
     options = {"num_warps": num_warps, "num_stages": num_stages, "max_num_configs": max_num_configs}
     return Kernel(application, list(arranged), caller, arrangement, kernel_name, options)

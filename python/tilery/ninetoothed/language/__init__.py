@@ -1,7 +1,5 @@
 """ntl: what an application is written with. The functions are those of tl but for the numbering of programs."""
 
-import sys as _sys
-
 from ...core.functions import ROWS as _ELEMENTWISE
 from ...core.functions import Namespace as _Namespace
 from ...core.functions import PropagateNan  # noqa: F401
@@ -11,15 +9,14 @@ from ...core.tile.types import *  # noqa: F403
 from ...core.tile.types import block_type, constexpr, pointer_type
 from ...core.tile.value import tensor  # noqa: F401
 from ...core.tile.window import tensor_descriptor
-from . import extra, libdevice, math, random  # noqa: F401
+from . import core, extra, libdevice, math, random, standard  # noqa: F401
 from .programs import num_programs, program_id  # noqa: F401
 
 # Triton's other names for the same things.
 block_t, pointer_t, constexpr_t, tuple_t, tensor_descriptor_t = block_type, pointer_type, constexpr, tuple, tensor_descriptor
 constexpr_type, tuple_type, tensor_descriptor_type = constexpr, tuple, tensor_descriptor
 TRITON_MAX_TENSOR_NUMEL = 1048576
-core = standard = _sys.modules[__name__]
 
-_modules = ("extra", "libdevice", "math", "random")
+_modules = ("core", "extra", "libdevice", "math", "random", "standard")
 _rows = (*_ROWS, *_ELEMENTWISE)
 __getattr__, __dir__, __all__ = _Namespace(__name__, "tl", _rows, "core.tile.elementwise", "ntl", _REFUSED, _modules).hooks()

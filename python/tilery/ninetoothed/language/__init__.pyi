@@ -9,10 +9,12 @@ from ...core.tile.types import constexpr as constexpr
 from ...core.tile.types import pointer_type as pointer_type
 from ...core.tile.value import tensor as tensor
 from ...core.tile.window import tensor_descriptor as tensor_descriptor
+from . import core as core
 from . import extra as extra
 from . import libdevice as libdevice
 from . import math as math
 from . import random as random
+from . import standard as standard
 from .programs import num_programs as num_programs
 from .programs import program_id as program_id
 block_t = block_type
@@ -24,8 +26,6 @@ constexpr_type = constexpr
 tuple_type = tuple[Any, ...]
 tensor_descriptor_type = tensor_descriptor
 TRITON_MAX_TENSOR_NUMEL: int
-core: module
-standard: module
 from ...core.tile.math import softmax as softmax
 from ...core.tile.math import cdiv as cdiv
 from ...core.tile.math import swizzle2d as swizzle2d

@@ -1,7 +1,7 @@
 """ntl.extra: libdevice, under both of Triton's places."""
 
-import sys as _sys
+from types import SimpleNamespace as _SimpleNamespace
 
-from . import libdevice  # noqa: F401
+from . import libdevice
 
-cuda = _sys.modules[__name__]
+cuda = _SimpleNamespace(libdevice=libdevice)

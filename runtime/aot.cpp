@@ -1,0 +1,89 @@
+// The C interface of bundles.
+#include "tilery/aot.h"
+#include "runtime/cuda/driver.h"
+#include "tilery/bundle.h"
+#include "tilery/diagnostic.h"
+#include <cstring>
+
+namespace tilery {
+namespace {
+
+thread_local std::string lastError;
+
+template <typename T> T read(const void *from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// A number in the host's memory as the bits of its parameter's type.
+uint64_t numberBits(const void *data, const BundleParameter &parameter) {
+  if (parameter.memory == DType::F64 && parameter.dtype == DType::F32) {
+    float single = float(read<double>(data));
+    return read<uint32_t>(&single);
+  }
+  uint64_t bits = 0;
+  const unsigned width = byteWidth(parameter.memory);
+  std::memcpy(&bits, data, width);
+  if (isBool(parameter.dtype))
+    return bits != 0;
+  const unsigned unused = 64 - 8 * width;
+  return isSigned(parameter.memory) ? uint64_t(int64_t(bits << unused) >> unused) : bits;
+}
+
+int currentGpu() {
+  int device = 0;
+  const cuda::Driver *driver = cuda::Driver::find();
+  if (driver && driver->cuCtxGetDevice(&device) != 0)
+    device = 0;
+  return device;
+}
+
+int call(Bundle &bundle, uint32_t number, const TileryArgument *given, uint32_t count, const int64_t *grid, Bundle::Place place) {
+  const BundleEntry &entry = bundle.entries().at(number);
+  std::vector<Tensor> tensors(count);
+  std::vector<HostArgument> arguments(count);
+  for (uint32_t i = 0; i < count && i < entry.parameters.size(); ++i) {
+    const BundleParameter &parameter = entry.parameters[i];
+    if (parameter.rank < 0) {
+      arguments[i].bits = numberBits(given[i].data, parameter);
+      continue;
+    }
+    tensors[i] = {given[i].data, parameter.dtype, parameter.rank, given[i].shape, given[i].strides, {}};
+    arguments[i].tensor = &tensors[i];
+  }
+  return bundle.call(number, arguments, grid, place) ? TILERY_OK : TILERY_NO_VARIANT;
+}
+} // namespace
+} // namespace tilery
+
+using namespace tilery;
+
+extern "C" int tilery_aot_call(TileryBundle **bundle, const void *bytes, uint64_t size, uint32_t entry,
+                               const TileryArgument *arguments, uint32_t count, const int64_t *grid, int device, void *stream) {
+  try {
+    static std::mutex opening;
+    auto *known = reinterpret_cast<Bundle *>(__atomic_load_n(bundle, __ATOMIC_ACQUIRE));
+    if (!known) {
+      std::lock_guard lock(opening);
+      known = reinterpret_cast<Bundle *>(__atomic_load_n(bundle, __ATOMIC_ACQUIRE));
+      if (!known) {
+        known = new Bundle({static_cast<const char *>(bytes), size});
+        __atomic_store_n(bundle, reinterpret_cast<TileryBundle *>(known), __ATOMIC_RELEASE);
+      }
+    }
+    if (device == TILERY_CURRENT_GPU)
+      device = currentGpu();
+    int result = call(*known, entry, arguments, count, grid, {device, stream});
+    if (result == TILERY_NO_VARIANT)
+      lastError = known->entries().at(entry).name + " was not compiled for this kind of call or machine";
+    return result;
+  } catch (const Error &error) {
+    lastError = error.diagnostic().message;
+  } catch (const std::exception &error) {
+    lastError = error.what();
+  }
+  return TILERY_ERROR;
+}
+
+extern "C" const char *tilery_aot_error(void) { return lastError.c_str(); }

@@ -1,0 +1,107 @@
+// Bundles as bytes.
+#include "runtime/bytes.h"
+#include "tilery/bundle.h"
+
+namespace tilery {
+namespace {
+constexpr uint64_t bundleVersion = 0x0001'4c44'4e42'4c54; // "TLBNDL", version 1
+
+DType readType(ByteReader &in) {
+  auto dtype = in.number<DType>();
+  if (dtype > DType::F64)
+    ByteReader::fail();
+  return dtype;
+}
+
+BundleCondition readCondition(ByteReader &in, const std::vector<BundleParameter> &parameters) {
+  BundleCondition condition{};
+  condition.kind = in.number<BundleCondition::Kind>();
+  condition.argument = in.number<uint32_t>();
+  condition.dim = in.number<uint32_t>();
+  condition.value = in.number<int64_t>();
+  if (condition.kind > BundleCondition::Disjoint)
+    ByteReader::fail();
+  const bool divides = condition.kind == BundleCondition::AddressDivisible ||
+                       condition.kind == BundleCondition::ExtentDivisible || condition.kind == BundleCondition::StrideDivisible;
+  if (divides && condition.value < 1)
+    ByteReader::fail();
+  if (condition.kind < BundleCondition::AddressDivisible || condition.kind == BundleCondition::Disjoint)
+    return condition;
+  if (condition.argument >= parameters.size())
+    ByteReader::fail();
+  const BundleParameter &parameter = parameters[condition.argument];
+  const bool ofDimension = condition.kind >= BundleCondition::ExtentIs && condition.kind <= BundleCondition::StrideDivisible;
+  if ((condition.kind == BundleCondition::NumberIs) != parameter.onlyChooses ||
+      (ofDimension && int64_t(condition.dim) >= parameter.rank) ||
+      (condition.kind == BundleCondition::AddressDivisible && parameter.rank < 0))
+    ByteReader::fail();
+  return condition;
+}
+} // namespace
+
+std::string serialize(const std::vector<BundleEntry> &entries) {
+  ByteWriter out;
+  out.number(bundleVersion);
+  out.number<uint64_t>(entries.size());
+  for (const BundleEntry &entry : entries) {
+    out.text(entry.name);
+    out.number<uint64_t>(entry.parameters.size());
+    for (const BundleParameter &parameter : entry.parameters) {
+      out.text(parameter.name);
+      out.number(parameter.dtype);
+      out.number(parameter.rank);
+      out.number<uint8_t>(parameter.onlyChooses);
+      out.number(parameter.memory);
+    }
+    out.number<uint8_t>(entry.takesGrid);
+    out.number<uint64_t>(entry.variants.size());
+    for (const BundleVariant &variant : entry.variants) {
+      out.number<uint64_t>(variant.conditions.size());
+      for (const BundleCondition &condition : variant.conditions) {
+        out.number(condition.kind);
+        out.number(condition.argument);
+        out.number(condition.dim);
+        out.number(condition.value);
+      }
+      out.text(variant.image);
+      out.text(variant.withoutBoxes);
+    }
+  }
+  return out.bytes;
+}
+
+std::vector<BundleEntry> parseBundle(std::string_view bytes) {
+  ByteReader in(bytes);
+  if (bytes.size() < 8 || in.number<uint64_t>() != bundleVersion)
+    throw Error({Diagnostic::Kind::Runtime,
+                 "these bytes are no bundle of compiled programs of this version",
+                 "compile it again with the version that runs it",
+                 {}});
+  std::vector<BundleEntry> entries(in.count());
+  for (BundleEntry &entry : entries) {
+    entry.name = in.text();
+    entry.parameters.resize(in.count());
+    for (BundleParameter &parameter : entry.parameters) {
+      parameter.name = in.text();
+      parameter.dtype = readType(in);
+      parameter.rank = in.number<int32_t>();
+      parameter.onlyChooses = in.number<uint8_t>();
+      parameter.memory = readType(in);
+      if (parameter.rank < -1 || parameter.rank > 64 || (parameter.onlyChooses && parameter.rank >= 0))
+        ByteReader::fail();
+    }
+    entry.takesGrid = in.number<uint8_t>();
+    entry.variants.resize(in.count());
+    for (BundleVariant &variant : entry.variants) {
+      variant.conditions.resize(in.count());
+      for (BundleCondition &condition : variant.conditions)
+        condition = readCondition(in, entry.parameters);
+      variant.image = in.text();
+      variant.withoutBoxes = in.text();
+    }
+  }
+  if (!in.atEnd())
+    ByteReader::fail();
+  return entries;
+}
+} // namespace tilery

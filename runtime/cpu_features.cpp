@@ -1,0 +1,46 @@
+// Which instructions this machine has, of those that LLVM uses in code for our targets.
+#include "tilery/bundle.h"
+#include "tilery/diagnostic.h"
+
+namespace tilery {
+namespace {
+// Bits by position; a bundle keeps them, so that new ones go to the end.
+enum Feature { AVX2, FMA, BMI, BMI2, AVX512F, AVX512BW, AVX512DQ, AVX512VL, AVX512CD, IFMA, VBMI, VBMI2, VNNI, BITALG, POPCNT };
+enum { BF16 = POPCNT + 1, GFNI, VAES, VPCLMUL, FP16, AVXVNNI };
+constexpr uint64_t bit(unsigned feature) { return uint64_t(1) << feature; }
+constexpr uint64_t avx2 = bit(AVX2) | bit(FMA) | bit(BMI) | bit(BMI2);
+constexpr uint64_t avx512 = avx2 | bit(AVX512F) | bit(AVX512BW) | bit(AVX512DQ) | bit(AVX512VL) | bit(AVX512CD) | bit(IFMA) |
+                            bit(VBMI) | bit(VBMI2) | bit(VNNI) | bit(BITALG) | bit(POPCNT) | bit(BF16) | bit(GFNI);
+} // namespace
+
+uint64_t cpuFeatures() {
+  static const uint64_t found = [] {
+    __builtin_cpu_init();
+    uint64_t features = 0;
+#define HAS(feature, name) features |= __builtin_cpu_supports(name) ? bit(feature) : 0
+    HAS(AVX2, "avx2"), HAS(FMA, "fma"), HAS(BMI, "bmi"), HAS(BMI2, "bmi2");
+    HAS(AVX512F, "avx512f"), HAS(AVX512BW, "avx512bw"), HAS(AVX512DQ, "avx512dq"), HAS(AVX512VL, "avx512vl");
+    HAS(AVX512CD, "avx512cd"), HAS(IFMA, "avx512ifma"), HAS(VBMI, "avx512vbmi"), HAS(VBMI2, "avx512vbmi2");
+    HAS(VNNI, "avx512vnni"), HAS(BITALG, "avx512bitalg"), HAS(POPCNT, "avx512vpopcntdq"), HAS(BF16, "avx512bf16");
+    HAS(GFNI, "gfni"), HAS(VAES, "vaes"), HAS(VPCLMUL, "vpclmulqdq"), HAS(FP16, "avx512fp16"), HAS(AVXVNNI, "avxvnni");
+#undef HAS
+    return features;
+  }();
+  return found;
+}
+
+uint64_t cpuFeaturesOf(std::string_view target) {
+  if (target == "host")
+    return cpuFeatures();
+  if (target == "avx2")
+    return avx2;
+  if (target == "avx512")
+    return avx512;
+  if (target == "sapphirerapids")
+    return avx512 | bit(FP16) | bit(AVXVNNI);
+  throw Error({Diagnostic::Kind::Value,
+               "there is no CPU target '" + std::string(target) + "'",
+               "host, avx2, avx512 or sapphirerapids",
+               {}});
+}
+} // namespace tilery

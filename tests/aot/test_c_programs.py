@@ -1,0 +1,189 @@
+"""Bundles called from C, by programs that link the runtime library alone."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tilery import aot, ninetoothed, tilelang, tileon
+from tilery.ninetoothed import Tensor
+from tilery.ninetoothed.aot import aot as compile_ahead
+from tilery.tilelang import language as T
+from tilery.tileon import language as tl
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNTIME = Path(os.environ.get("TILERY_BUILD_DIR", ROOT / "build")) / "libtilery_rt.a"
+COMPILERS = [shutil.which(name) for name in ("clang-22", "cc")]
+COMPILER = next((c for c in COMPILERS if c), None)
+LINKER = next((c for c in map(shutil.which, ("clang++-22", "c++")) if c), None)
+needs_compiler = pytest.mark.skipif(
+    not (COMPILER and LINKER and RUNTIME.exists()), reason="needs a C compiler and the runtime library"
+)
+
+
+def run_c(folder, name, main):
+    """Compiles NAME.c of the folder with this main program, runs it, and returns what it prints."""
+    (folder / "main.c").write_text(main)
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(ROOT / "include"), "-I", str(folder), "-c"]
+    for file in (name, "main"):
+        subprocess.run([COMPILER, *flags, f"{file}.c", "-o", f"{file}.o"], cwd=folder, check=True)
+    link = [LINKER, f"{name}.o", "main.o", str(RUNTIME), "-lpthread", "-ldl", "-o", "program"]
+    subprocess.run(link, cwd=folder, check=True)
+    done = subprocess.run(["./program"], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def arrangement(x, scale, y):
+    return x.tile((64, 64)), scale, y.tile((64, 64))
+
+
+def scaled(x, scale, y):
+    y = x * scale + 1  # noqa: F841
+
+
+TENSORS = (
+    Tensor(2, dtype=ninetoothed.float32),
+    Tensor(0, dtype=ninetoothed.float32),
+    Tensor(2, dtype=ninetoothed.float32),
+)
+
+
+@needs_compiler
+def test_ninetoothed(tmp_path):
+    kernel = ninetoothed.make(arrangement, scaled, TENSORS, caller="cpu", kernel_name="scaled", output_dir=tmp_path)
+    text = run_c(
+        tmp_path,
+        "scaled",
+        r"""
+#include "scaled.h"
+#include <stdio.h>
+int main(void) {
+  static float x[70 * 100], y[70 * 90];
+  for (int i = 0; i < 70 * 100; ++i) x[i] = (float)i;
+  uint64_t shape[] = {70, 90};
+  int64_t wide[] = {100, 1}, dense[] = {90, 1};
+  double scale = 2;
+  NineToothedTensor tx = {x, shape, wide}, ts = {&scale, 0, 0}, ty = {y, shape, dense};
+  int result = launch_scaled(0, tx, ts, ty), wrong = 0;
+  for (int i = 0; i < 70; ++i)
+    for (int j = 0; j < 90; ++j) wrong += y[i * 90 + j] != 2 * x[i * 100 + j] + 1;
+  uint64_t other[] = {70, 64};
+  NineToothedTensor small = {y, other, dense};
+  int refused = launch_scaled(0, tx, ts, small);
+  printf("%d %d %d\n%s\n", result, wrong, refused, tilery_aot_error());
+  return 0;
+}
+""",
+    )
+    first, message = text.splitlines()
+    assert first == "0 0 2" and "arranged for different grids" in message
+    x, y = torch.randn(33, 65), torch.empty(33, 65)
+    kernel(x, 0.5, y)
+    torch.testing.assert_close(y, x * 0.5 + 1)
+
+
+@tileon.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask), mask=mask)
+
+
+def tileon_image():
+    x, y, out = (torch.zeros(1003) for _ in range(3))
+    return add_kernel[(1,)](x, y, out, 1003, BLOCK=256).image()
+
+
+@tilelang.jit
+def tilelang_scale(n: int):
+    @T.prim_func
+    def scale(x: T.Tensor((n,), "float32"), y: T.Tensor((n,), "float32")):
+        with T.Kernel(T.ceildiv(n, 128), threads=128) as block:
+            for i in T.Parallel(128):
+                y[block * 128 + i] = x[block * 128 + i] * 3
+
+    return scale
+
+
+def tilelang_image():
+    kernel = tilelang_scale(256)
+    kernel(torch.zeros(256), torch.zeros(256))
+    return kernel._last.image()
+
+
+@needs_compiler
+def test_tileon_and_tilelang_in_one_bundle(tmp_path):
+    entries = [aot.entry_of("add", tileon_image()), aot.entry_of("scale", tilelang_image())]
+    aot.write(tmp_path, "both", entries)
+    text = run_c(
+        tmp_path,
+        "both",
+        r"""
+#include "both.h"
+#include <stdio.h>
+static _Alignas(64) float x[1003], y[1003], out[1003], z[256];
+int main(void) {
+  for (int i = 0; i < 1003; ++i) x[i] = (float)i, y[i] = (float)(2 * i), out[i] = -1;
+  TileryArgument tx = {x, 0, 0}, ty = {y, 0, 0}, to = {out, 0, 0};
+  int first = add(0, 4, 1, 1, tx, ty, to, 1003), wrong = 0;
+  for (int i = 0; i < 1003; ++i) wrong += out[i] != (float)(3 * i);
+  int64_t extents[] = {256}, strides[] = {1}, short_extents[] = {255};
+  TileryArgument sx = {x, extents, strides}, sz = {z, extents, strides}, bad = {z, short_extents, strides};
+  int second = scale(0, sx, sz);
+  for (int i = 0; i < 256; ++i) wrong += z[i] != (float)(3 * i);
+  printf("%d %d %d %d\n", first, second, wrong, scale(0, sx, bad));
+  return 0;
+}
+""",
+    )
+    assert text == "0 0 0 2\n"
+    library = aot.Library.open(tmp_path / "both.tilery")
+    x, y, out = torch.randn(1003), torch.randn(1003), torch.empty(1003)
+    library.call("add", x, y, out, 1003, grid=(4, 1, 1))
+    assert torch.equal(out, x + y)
+    library.call("scale", x[:256].clone(), out[:256].clone())
+    with pytest.raises(ValueError, match="needs a grid"):
+        library.call("add", x, y, out, 1003)
+    with pytest.raises(KeyError, match="no entry `sub`"):
+        library.call("sub")
+
+
+def test_damaged_bundles_are_refused(tmp_path):
+    path = aot.write(tmp_path, "both", [aot.entry_of("add", tileon_image())])
+    data = path.read_bytes()
+    for wrong in (b"", data[:7], data[:100], data[:-1], data + b"x", b"x" + data[1:]):
+        with pytest.raises(RuntimeError, match="no bundle|damaged"):
+            aot.Library(wrong)
+
+
+def test_conditions_choose(tmp_path):
+    """Overlapping tensors, odd addresses and strides run code that expects them; results do not depend on it."""
+    kernel = compile_ahead(ninetoothed.make(arrangement, scaled, TENSORS), "cpu", "scaled", tmp_path)
+    base = torch.randn(80, 130)
+    for x in (base[:64, :64].clone(), base[1:65, 1:66], base[::2, ::3], base.T, base[:0], base[:, :1]):
+        y = torch.full(x.shape, float("nan"))
+        kernel(x, 3.0, y)
+        np.testing.assert_allclose(y.numpy(), (x.double() * 3 + 1).numpy(), rtol=1e-6)
+    x = base.clone()
+    kernel(x, 3.0, x)
+    np.testing.assert_allclose(x.numpy(), (base.double() * 3 + 1).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90a", "avx2", "avx512", "sapphirerapids"])
+def test_code_for_other_machines(target, tmp_path):
+    kernel = ninetoothed.make(arrangement, scaled, TENSORS)
+    from tilery.ninetoothed.aot import compiled  # noqa: PLC0415
+
+    parameters, variants = compiled(kernel, target)
+    assert [p.name for p in parameters] == ["x", "scale", "y"] and len(variants) == 3
+    aot.write(tmp_path, "scaled", [aot.Entry("scaled", parameters, variants)], "cuda")
+    assert "TILERY_CURRENT_GPU" in (tmp_path / "scaled.c").read_text()
+    library = aot.Library.open(tmp_path / "scaled.tilery")
+    if target.startswith("sm_"):
+        with pytest.raises(RuntimeError, match="not compiled for this kind of call or machine"):
+            library.call("scaled", torch.zeros(4, 4), 1.0, torch.zeros(4, 4))

@@ -1,0 +1,162 @@
+"""`make` and `build` ahead of time, called from Python."""
+
+import enum
+import functools
+
+import pytest
+import torch
+
+from tilery import ninetoothed
+from tilery.errors import Error
+from tilery.ninetoothed import Tensor, block_size
+from tilery.ninetoothed import language as ntl
+from tilery.ninetoothed.aot import KernelLaunchError
+from tilery.ninetoothed.aot import aot as compile_ahead
+
+
+class Kind(enum.IntEnum):
+    SUM = 3
+    DIFFERENCE = 5
+
+
+def arrangement(x, y, alpha, z, block):
+    return x.tile((block,)), y.tile((block,)), alpha, z.tile((block,))
+
+
+def plus(x, y, alpha, z):
+    z = x + alpha * y  # noqa: F841
+
+
+def minus(x, y, alpha, z):
+    z = x - alpha * y  # noqa: F841
+
+
+def premake(size=None, dtype=None, kind=Kind.SUM, block=64):
+    tensors = (Tensor(shape=(size,), dtype=dtype), Tensor(shape=(size,), dtype=dtype), Tensor(0, dtype="fp64"))
+    tensors += (Tensor(shape=(size,), dtype=dtype),)
+    return functools.partial(arrangement, block=block), plus if kind == Kind.SUM else minus, tensors
+
+
+CONFIGS = (
+    ((), {"dtype": ninetoothed.float32}, {}),
+    ((), {"dtype": ninetoothed.float16, "kind": Kind.DIFFERENCE}, {}),
+    ((), {"dtype": ninetoothed.float32, "kind": Kind.DIFFERENCE, "block": 128}, {}),
+    ((100,), {"dtype": ninetoothed.float64}, {}),
+)
+
+
+def call(kernel, n, dtype, *config):
+    x, y, z = torch.randn(n, dtype=dtype), torch.randn(n, dtype=dtype), torch.full((n,), float("nan"), dtype=dtype)
+    kernel(x, y, 2.0, z, *config)
+    return x.double(), y.double(), z.double()
+
+
+def test_configurations(tmp_path):
+    kernel = ninetoothed.build(premake, CONFIGS, caller="cpu", kernel_name="both", output_dir=tmp_path)
+    x, y, z = call(kernel, 1001, torch.float32, None, ninetoothed.float32, Kind.SUM, 64)
+    torch.testing.assert_close(z, x + 2 * y, rtol=1e-6, atol=1e-6)
+    x, y, z = call(kernel, 77, torch.float16, None, ninetoothed.float16, Kind.DIFFERENCE, 64)
+    torch.testing.assert_close(z, x - 2 * y, rtol=1e-3, atol=4e-3)
+    x, y, z = call(kernel, 300, torch.float32, None, ninetoothed.float32, Kind.DIFFERENCE, 128)
+    torch.testing.assert_close(z, x - 2 * y, rtol=1e-6, atol=1e-6)
+    x, y, z = call(kernel, 100, torch.float64, 100, ninetoothed.float64, Kind.SUM, 64)
+    torch.testing.assert_close(z, x + 2 * y)
+    for wrong in ((None, ninetoothed.float32, Kind.SUM, 32), (7, ninetoothed.float32, Kind.SUM, 64)):
+        with pytest.raises(KernelLaunchError, match="Kernel launch failed with error code: 1."):
+            call(kernel, 10, torch.float32, *wrong)
+    with pytest.raises(KernelLaunchError):
+        call(kernel, 99, torch.float64, 100, ninetoothed.float64, Kind.SUM, 64)  # compiled for 100 elements
+    with pytest.raises(TypeError, match="takes 8 arguments"):
+        call(kernel, 10, torch.float32)
+    assert {f.name for f in tmp_path.iterdir()} == {
+        "both.tilery",
+        "both.c",
+        "both.h",
+        "both.fingerprint",
+        "ninetoothed.h",
+    }
+    assert "int size_, int dtype_, int kind_, int block_" in (tmp_path / "both.h").read_text()
+
+
+def test_built_once(tmp_path, monkeypatch):
+    calls = []
+
+    def counted(size=None, dtype=ninetoothed.float32):
+        calls.append(size)
+        return premake(size, dtype)
+
+    def build(configs):
+        return ninetoothed.build(counted, configs, caller="cpu", kernel_name="k", output_dir=tmp_path, lazy=True)
+
+    kernel = build((((), {}, {}),))
+    assert not calls
+    for _ in range(2):
+        call(kernel, 10, torch.float32, None, ninetoothed.float32)
+    assert len(calls) == 1
+    call(build((((), {}, {}),)), 10, torch.float32, None, ninetoothed.float32)
+    assert len(calls) == 1  # what lies in the folder is up to date
+    call(build((((), {}, {}), ((5,), {}, {}))), 10, torch.float32, None, ninetoothed.float32)
+    assert len(calls) == 3
+
+
+def test_timing_chooses_meta_parameters(tmp_path):
+    configs = tuple(
+        ((), {"dtype": dtype, "block": block}, {"num_warps": warps})
+        for dtype in (ninetoothed.float32, ninetoothed.float64)
+        for block, warps in ((64, 4), (1024, 4), (1024, 8))
+    )
+    kernel = ninetoothed.build(
+        premake, configs, meta_parameters=("block",), caller="cpu", kernel_name="tuned", output_dir=tmp_path
+    )
+    for dtype, name in ((torch.float32, ninetoothed.float32), (torch.float64, ninetoothed.float64)):
+        x, y, z = call(kernel, 1001, dtype, None, name, Kind.SUM)
+        torch.testing.assert_close(z, x + 2 * y, rtol=1e-6, atol=1e-6)
+        x, y, z = call(kernel, 11, dtype, 11, name, Kind.SUM)  # no configuration of its own
+        torch.testing.assert_close(z, x + 2 * y, rtol=1e-6, atol=1e-6)
+
+
+def test_annotated_function_and_chosen_blocks(tmp_path):
+    block = block_size()
+
+    def negated(x: Tensor(1, dtype=ninetoothed.int32).tile((block,)), y: Tensor(1, dtype=ninetoothed.int32).tile((block,))):
+        y = -x  # noqa: F841
+
+    x, y = torch.arange(500, dtype=torch.int32), torch.zeros(500, dtype=torch.int32)
+    compile_ahead(negated, "cpu", output_dir=tmp_path)(x, y)
+    assert torch.equal(y, -x) and (tmp_path / "negated.h").exists()
+
+
+def test_constexpr_arguments(tmp_path):
+    def application(x, flag, y):
+        if flag:
+            y = x * 2  # noqa: F841
+        else:
+            y = ntl.zeros(x.shape, dtype=ntl.float32)  # noqa: F841
+
+    tensors = (Tensor(1, dtype="fp32"), Tensor(0, constexpr=True, value=1), Tensor(1, dtype="fp32"))
+    arrange = lambda x, flag, y: (x.tile((32,)), flag, y.tile((32,)))  # noqa: E731
+    kernel = ninetoothed.make(arrange, application, tensors, caller="cpu", kernel_name="flagged", output_dir=tmp_path)
+    x, y = torch.randn(50), torch.zeros(50)
+    kernel(x, torch.tensor(True), y)
+    assert torch.equal(y, x * 2)
+
+
+def test_what_ahead_of_time_needs(tmp_path):
+    def make(tensors, arrange=lambda x, y: (x.tile((32,)), y.tile((32,))), **options):
+        def application(x, y):
+            y = x  # noqa: F841
+
+        return ninetoothed.make(arrange, application, tensors, caller="cpu", output_dir=tmp_path, **options)
+
+    with pytest.raises(Error, match="element type of `x` of `application` is not declared"):
+        make((Tensor(1), Tensor(1, dtype="fp32")))
+    with pytest.raises(Error, match="there is no element type `fp99`"):
+        make((Tensor(1, dtype="fp99"), Tensor(1, dtype="fp32")))
+    with pytest.raises(Error, match="`x` is jagged"):
+        rows = lambda x, y: (x.tile((1, 32)), y.tile((32,)))  # noqa: E731
+        make((Tensor(2, jagged_dim=1, dtype="fp32"), Tensor(1, dtype="fp32")), rows)
+    block = ninetoothed.Symbol("BLOCK", constexpr=True)
+    with pytest.raises(Error, match="`BLOCK` of `application` has no value to compile for"):
+        make((Tensor(1, dtype="fp32"), Tensor(1, dtype="fp32")), lambda x, y: (x.tile((block,)), y.tile((block,))))
+    with pytest.raises(Error, match="Unsupported caller: `opencl`"):
+        compile_ahead(lambda x: None, "opencl")

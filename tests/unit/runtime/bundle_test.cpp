@@ -1,0 +1,106 @@
+// Bundles: which variant a call runs, and what damaged bytes give.
+#include "tilery/bundle.h"
+#include "tilery/diagnostic.h"
+#include <gtest/gtest.h>
+
+using namespace tilery;
+
+namespace {
+using Kind = BundleCondition::Kind;
+
+BundleEntry entry() {
+  BundleEntry result{"f", {{"x", DType::F32, 2, false, DType::F32}, {"n", DType::I64, -1, true, DType::I32}}, false, {}};
+  result.variants.push_back({{{Kind::Cpu, 0, 0, 0}, {Kind::StrideIs, 0, 1, 1}}, "image", "second"});
+  return result;
+}
+/// Whether a call finds its variant: one that does has bytes that are no image, an error of its own.
+bool found(const BundleCondition &condition, const Tensor &tensor, int64_t number = 0, int device = -1) {
+  BundleEntry one = entry();
+  one.variants = {{{condition}, "no image", ""}};
+  Bundle bundle(serialize({one}));
+  std::vector<HostArgument> arguments{{&tensor, 0}, {nullptr, uint64_t(number)}};
+  try {
+    return bundle.call(0, arguments, nullptr, {device, nullptr});
+  } catch (const Error &) {
+    return true;
+  }
+}
+} // namespace
+
+TEST(Bundle, BytesComeBack) {
+  auto back = parseBundle(serialize({entry(), entry()}));
+  ASSERT_EQ(back.size(), 2u);
+  EXPECT_EQ(back[1].name, "f");
+  EXPECT_EQ(back[1].parameters, entry().parameters);
+  EXPECT_EQ(back[1].variants[0].conditions, entry().variants[0].conditions);
+  EXPECT_EQ(back[1].variants[0].image, "image");
+  EXPECT_EQ(back[1].variants[0].withoutBoxes, "second");
+}
+
+TEST(Bundle, EveryTruncationIsRefused) {
+  std::string bytes = serialize({entry()});
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_THROW(parseBundle(bytes.substr(0, size)), Error) << size;
+  EXPECT_THROW(parseBundle(bytes + "x"), Error);
+}
+
+TEST(Bundle, ConditionsOnWhatIsNotThereAreRefused) {
+  for (BundleCondition wrong : {BundleCondition{Kind::ExtentIs, 0, 2, 1},
+                                {Kind::ExtentIs, 2, 0, 1},
+                                {Kind::NumberIs, 0, 0, 1},
+                                {Kind::AddressDivisible, 1, 0, 16},
+                                {Kind::StrideDivisible, 0, 0, 0},
+                                {Kind(99), 0, 0, 0}}) {
+    BundleEntry one = entry();
+    one.variants[0].conditions = {wrong};
+    EXPECT_THROW(parseBundle(serialize({one})), Error) << int(wrong.kind);
+  }
+}
+
+TEST(Bundle, ConditionsSayWhatTheyMean) {
+  alignas(64) static float data[64];
+  int64_t extents[] = {4, 6}, strides[] = {32, 1};
+  Tensor tensor{data, DType::F32, 2, extents, strides, {}}, odd = tensor;
+  odd.data = data + 1;
+  EXPECT_TRUE(found({Kind::Cpu, 0, 0, 0}, tensor));
+  EXPECT_FALSE(found({Kind::Cpu, 0, 0, int64_t(1) << 62}, tensor)); // a feature that no machine has
+  EXPECT_FALSE(found({Kind::Gpu, 0, 0, 80}, tensor));
+  EXPECT_TRUE(found({Kind::AddressDivisible, 0, 0, 16}, tensor));
+  EXPECT_FALSE(found({Kind::AddressDivisible, 0, 0, 16}, odd));
+  EXPECT_TRUE(found({Kind::ExtentIs, 0, 1, 6}, tensor));
+  EXPECT_FALSE(found({Kind::ExtentIs, 0, 0, 6}, tensor));
+  EXPECT_TRUE(found({Kind::ExtentDivisible, 0, 1, 3}, tensor));
+  EXPECT_FALSE(found({Kind::ExtentDivisible, 0, 1, 4}, tensor));
+  EXPECT_TRUE(found({Kind::StrideIs, 0, 1, 1}, tensor));
+  EXPECT_TRUE(found({Kind::StrideDivisible, 0, 0, 16}, tensor));
+  strides[0] = -32;
+  EXPECT_FALSE(found({Kind::StrideDivisible, 0, 0, 16}, tensor));
+  EXPECT_TRUE(found({Kind::NumberIs, 1, 0, -5}, tensor, -5));
+  EXPECT_FALSE(found({Kind::NumberIs, 1, 0, -5}, tensor, 5));
+  EXPECT_TRUE(found({Kind::Disjoint, 0, 0, 0}, tensor));
+}
+
+TEST(Bundle, TheFirstVariantThatFitsRuns) {
+  BundleEntry one = entry();
+  one.variants = {{{{Kind::NumberIs, 1, 0, 1}}, "no image", ""}, {{{Kind::NumberIs, 1, 0, 2}}, "no image", ""}};
+  Bundle bundle(serialize({one}));
+  int64_t extents[] = {1, 1}, strides[] = {1, 1};
+  float x = 0;
+  Tensor tensor{&x, DType::F32, 2, extents, strides, {}};
+  std::vector<HostArgument> arguments{{&tensor, 0}, {nullptr, 3}};
+  EXPECT_FALSE(bundle.call(0, arguments, nullptr, {}));
+  arguments[1].bits = 2;
+  EXPECT_THROW(bundle.call(0, arguments, nullptr, {}), Error);
+  arguments.pop_back();
+  EXPECT_THROW(bundle.call(0, arguments, nullptr, {}), Error);
+  int64_t grid[] = {1, 1, 1};
+  arguments.push_back({nullptr, 3});
+  EXPECT_THROW(bundle.call(0, arguments, grid, {}), Error);
+}
+
+TEST(CpuFeatures, NamedTargetsAskForMore) {
+  EXPECT_EQ(cpuFeaturesOf("host"), cpuFeatures());
+  EXPECT_EQ(cpuFeaturesOf("avx2") & cpuFeaturesOf("avx512"), cpuFeaturesOf("avx2"));
+  EXPECT_EQ(cpuFeatures() & cpuFeaturesOf("avx2"), cpuFeaturesOf("avx2")); // the least that tests run on
+  EXPECT_THROW(cpuFeaturesOf("avx"), Error);
+}
