@@ -53,14 +53,13 @@ std::optional<Work> workOf(const std::vector<Traffic> &arguments, const Symbol::
 }
 } // namespace
 
-Symbol::Values choose(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes,
-                      const Cost &cost) {
+std::vector<Symbol::Values> ranked(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas,
+                                   const Symbol::Values &sizes, const Cost &cost, size_t count) {
   std::vector<std::vector<int64_t>> choices;
   for (const Symbol &meta : metas)
     choices.push_back(candidates(meta.name()));
   std::vector<size_t> at(metas.size(), 0);
-  std::optional<double> best;
-  Symbol::Values chosen;
+  std::vector<std::pair<double, Symbol::Values>> found;
   while (true) {
     Symbol::Values values = sizes, metaValues;
     for (size_t i = 0; i < metas.size(); ++i)
@@ -68,19 +67,27 @@ Symbol::Values choose(const std::vector<Traffic> &arguments, const std::vector<S
     values.insert(metaValues.begin(), metaValues.end());
     std::optional<Work> work = workOf(arguments, values);
     std::optional<double> expected = work ? cost(*work) : std::nullopt;
-    if (expected && (!best || *expected < *best)) {
-      best = expected;
-      chosen = std::move(metaValues);
-    }
+    if (expected)
+      found.emplace_back(*expected, std::move(metaValues));
     size_t i = 0;
     while (i < at.size() && ++at[i] == choices[i].size())
       at[i++] = 0;
     if (i == at.size())
       break;
   }
-  if (!best)
+  if (found.empty())
     throw std::invalid_argument("Failed to generate auto-tuning. Please check the upper and lower bounds of the symbols.");
-  return chosen;
+  // Of equal ones the first, as candidates are counted.
+  std::stable_sort(found.begin(), found.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::vector<Symbol::Values> best;
+  for (size_t i = 0; i < std::min(count, found.size()); ++i)
+    best.push_back(std::move(found[i].second));
+  return best;
+}
+
+Symbol::Values choose(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes,
+                      const Cost &cost) {
+  return ranked(arguments, metas, sizes, cost, 1).front();
 }
 
 } // namespace tilery::arrange

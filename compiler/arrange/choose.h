@@ -24,4 +24,8 @@ using Cost = std::function<std::optional<double>(const Work &)>;
 Symbol::Values choose(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes,
                       const Cost &cost);
 
+/// The `count` best of them, the cheapest first.
+std::vector<Symbol::Values> ranked(const std::vector<Traffic> &arguments, const std::vector<Symbol> &metas,
+                                   const Symbol::Values &sizes, const Cost &cost, size_t count);
+
 } // namespace tilery::arrange

@@ -254,16 +254,17 @@ void bindSymbol(nb::module_ &m) {
 
 void bindChoice(nb::module_ &m) {
   m.def(
-      "choose_block_sizes",
-      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, const std::string &target,
-         int device) {
+      "rank_block_sizes",
+      [](nb::list arguments, const std::vector<Symbol> &metas, const Symbol::Values &sizes, const std::string &target, int device,
+         size_t count) {
         std::vector<Traffic> traffic;
         for (nb::handle item : arguments)
           traffic.push_back({nb::cast<Handle &>(item[0]).tensor, nb::cast<int64_t>(item[1])});
-        return chooseBlockSizes(traffic, metas, sizes, target, device);
+        return rankBlockSizes(traffic, metas, sizes, target, device, count);
       },
-      "arguments"_a, "metas"_a, "sizes"_a, "target"_a, "device"_a,
-      "Values for meta symbols by the target's model; arguments: [(tensor, bytes of an element)]; device: a GPU's number, or -1: "
+      "arguments"_a, "metas"_a, "sizes"_a, "target"_a, "device"_a, "count"_a = 1,
+      "The best values for meta symbols by the target's model, best first; arguments: [(tensor, bytes of an element)]; device: a "
+      "GPU's number, or -1: "
       "the CPU.");
 }
 

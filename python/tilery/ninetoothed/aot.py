@@ -227,7 +227,7 @@ def _numbers(kernel: Kernel, parameters: Sequence[bundles.Parameter], target: st
         if tensor.source.ndim:
             traffic.append((tensor, int(re.findall(r"\d+", parameter.dtype)[0]) // 8))  # float16, float8_e5m2
 
-    return dict(arrange.choose_block_sizes(traffic, metas, sizes, target, -1))
+    return dict(arrange.rank_block_sizes(traffic, metas, sizes, target, -1)[0])
 
 
 def _usual(size: Symbol) -> int:

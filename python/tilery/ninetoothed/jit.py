@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ from tilery._native.arrange import Symbol, Tensor
 from ..core.arrays import gpu_of
 from ..core.cache import target_of
 from ..errors import error
-from . import jagged
+from ..frontend.fingerprint import fingerprint
+from . import jagged, tuning
 from .compile import DIFFERENT_GRIDS, Argument, CompiledKernel
 from .listing import cache_source, listing
 
@@ -75,7 +77,7 @@ class Kernel:
         kernel_name: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        options = dict(options or {})
+        options = {n: tuple(v) if isinstance(v, Iterable) else v for n, v in (options or {}).items()}
         if caller != "torch":
             raise error(ValueError, f"Unsupported caller: `{caller}`.")
         self.application, self.tensors, self.arrangement = application, tensors, arrangement
@@ -86,6 +88,8 @@ class Kernel:
         self.compiled: dict[str, CompiledKernel] = {}  # by specialisation
         symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not _is_size(s)}
         self.symbols = dict(sorted(symbols.items()))
+        alternatives = {n: v for n, v in self._options.items() if isinstance(v, tuple)}
+        self._alternatives = [dict(zip(alternatives, values)) for values in itertools.product(*alternatives.values())]
         self._metas = [s for s in self.symbols.values() if s.meta]
         self._free = {s.label for s in self._metas}
         self._keywords = {*self.symbols, "debug"}
@@ -103,7 +107,8 @@ class Kernel:
                 parameters += [(n + part, "plain" if part == jagged.PARTS[-1] else "runtime") for part in jagged.PARTS]
         self._never_written = {p + k for i in self._jagged for p in self._positions[i : i + 1] for k in (1, 2)}
         parameters += [(label, "option", _MISSING) for label in self.symbols]
-        parameters += [(name, "option", value) for name, value in (("_sizes", ()), ("_merged", ()), ("_masked", False))]
+        own = (("_sizes", ()), ("_merged", ()), ("_masked", False), ("_hints", ()))
+        parameters += [(name, "option", value) for name, value in own]
         parameters += [("debug", "option", False)]
         self._launcher = _native.Launcher(application.__name__, parameters, self._compile, layout=True)
         self._choices: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -130,10 +135,9 @@ class Kernel:
             if self._jagged:
                 args = tuple([self._rows(i, a) if i in self._jagged else a for i, a in enumerate(args)])
             # Sizes matter only to what is chosen or pinned by them.
-            if not self._sizes and not self._flattened and kwargs.keys() >= self._free:
+            if not self._sizes and not self._flattened and kwargs.keys() >= self._free and len(self._alternatives) == 1:
                 return self._launch(args, kwargs)
-            strides = [_strides(args[i]) for i, _, _ in self._flattened]
-            key = (tuple([getattr(a, "shape", None) for a in args]), _device(args), *strides, *kwargs.items())
+            key = self._kind(args, kwargs)
             found = self._choices.get(key)
             if found is None:
                 if len(self._choices) >= 4096:
@@ -141,6 +145,12 @@ class Kernel:
                 found = self._choices[key] = self._choose(args, kwargs)
             return self._launch(args, {**kwargs, **found})
         return self._call_otherwise(args, kwargs)
+
+    def _kind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What a choice depends on."""
+        strides = [_strides(args[i]) for i, _, _ in self._flattened]
+
+        return (tuple([getattr(a, "shape", None) for a in args]), _device(args), *strides, *kwargs.items())
 
     def _launch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Tries the code of the usual call first: all arguments have elements, and one grid."""
@@ -201,8 +211,47 @@ class Kernel:
 
         return found
 
+    def tune(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Times the configurations that the model thinks best (8, or `max_num_configs` if that is less) on copies of the
+        arguments of a call, and has later calls of this kind use the fastest. Remembered on disk.
+
+        :return: the values of meta symbols and options that were chosen.
+        """
+        if self._jagged:
+            args = tuple([self._rows(i, a) if i in self._jagged else a for i, a in enumerate(args)])
+        chosen = self._tuned(args, kwargs)
+        self._choices[self._kind(args, kwargs)] = chosen
+
+        return {**{s.label: chosen[s.label] for s in self._metas if s.label in chosen}, **dict(chosen.get("_hints", ()))}
+
     def _choose(self, arguments: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The sizes the kernel is compiled for and values for the meta symbols that the caller leaves to the model."""
+        """The sizes the kernel is compiled for and values for the meta symbols that the caller leaves open: by the model, or by
+        timing where the user asks for it."""
+        if self._options.get("max_num_configs") and tuning.wanted():
+            return self._tuned(arguments, kwargs)
+        return self._candidates(arguments, kwargs, 1)[0]
+
+    def _tuned(self, arguments: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        most = min(tuning.MOST, self._options.get("max_num_configs") or tuning.MOST)
+        candidates = self._candidates(arguments, kwargs, most)
+        if gpu_of(arguments) >= 0:  # on a CPU the options change nothing
+            options = [tuple(sorted(a.items())) for a in self._alternatives]
+            candidates = [{**c, "_hints": hints} for c in candidates for hints in options][:most]
+        if len(candidates) == 1:
+            return candidates[0]
+        own = tuning.copies(arguments)
+        source = fingerprint(self.application, [t.describe() for t in self.tensors])
+        kinds = [(getattr(a, "shape", a), getattr(a, "dtype", None), _strides(a)) for a in arguments]
+        key = source and repr((source, kinds, target_of(gpu_of(arguments)), sorted(kwargs.items()), _native.num_threads()))
+
+        return dict(
+            tuning.fastest(
+                self.application.__name__, key, candidates, lambda c: self._launch(tuple(own), {**kwargs, **c})
+            )
+        )
+
+    def _candidates(self, arguments: Sequence[Any], kwargs: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
+        """What the launcher is to be given beside a call's arguments, the best by the model first."""
         shapes = [tuple(getattr(a, "shape", ())) for a in arguments]
         for t, name, a, shape in zip(self.tensors, self.names, arguments, shapes):
             if a is not None:
@@ -213,9 +262,9 @@ class Kernel:
         }
         free = [s for s in self._metas if s.label not in kwargs]
         if any(label not in kwargs and not s.meta for label, s in self.symbols.items()):
-            return chosen  # what is missing is named when the kernel is compiled
+            return [chosen]  # what is missing is named when the kernel is compiled
         if not free:
-            return chosen
+            return [chosen]
         values = {repr(s): self._number(label, kwargs[label]) for label, s in self.symbols.items() if label in kwargs}
         traffic = []
         for t, a, shape in zip(self.tensors, arguments, shapes):
@@ -224,12 +273,11 @@ class Kernel:
                 traffic.append((t, getattr(a, "itemsize", 4)))
         try:
             device = gpu_of(arguments)
-            metas = arrange.choose_block_sizes(traffic, free, values, target_of(device), device)
+            ranked = arrange.rank_block_sizes(traffic, free, values, target_of(device), device, count)
         except ValueError as e:
             raise error(ValueError, str(e)) from None
-        chosen.update({s.label: metas[repr(s)].constant for s in free})
 
-        return chosen
+        return [{**chosen, **{s.label: metas[repr(s)].constant for s in free}} for metas in ranked]
 
     # -- compilation -------------------------------------------------------------------------------------------------
     def _compile(self, signature: Any, values: dict[str, Any]) -> Any:
@@ -248,9 +296,10 @@ class Kernel:
         ]
         for i in values["_merged"]:
             arguments[i].merged = arguments[i].tensor.merged()
-        compiled = self.compiled[repr(signature)] = CompiledKernel(
-            self.application, arguments, self.hints, signature, self._are_disjoint(signature), values["_masked"]
-        )
+        hints = {**self.hints, **dict(values["_hints"])}
+        disjoint = self._are_disjoint(signature)
+        compiled = CompiledKernel(self.application, arguments, hints, signature, disjoint, values["_masked"])
+        self.compiled[repr(signature)] = compiled
 
         return compiled.plan(values["debug"])
 

@@ -52,4 +52,16 @@ TEST(Choose, NoCandidateIsAnError) {
                std::invalid_argument);
 }
 
+TEST(Choose, RankedCheapestFirst) {
+  Symbol block = Symbol::named("B", Role::meta, 32, 256);
+  Tensor x = symbolic(1).tile({block});
+  Symbol::Values sizes{{x.source().shape[0].name().text, 1024}};
+  auto cost = [](const Work &work) { return std::optional(work.tiles[0].elements == 128 ? 0. : double(work.programs)); };
+  std::vector<int64_t> order;
+  for (const Symbol::Values &values : ranked({{x, 4}}, {block}, sizes, cost, 3))
+    order.push_back(*values.at(block.name().text).constant());
+  EXPECT_EQ(order, (std::vector<int64_t>{128, 256, 64}));
+  EXPECT_EQ(ranked({{x, 4}}, {block}, sizes, cost, 9).size(), 4u);
+}
+
 } // namespace

@@ -6,15 +6,16 @@ from ...core.functions import PropagateNan  # noqa: F401
 from ...core.tile.table import REFUSED as _REFUSED
 from ...core.tile.table import ROWS as _ROWS
 from ...core.tile.types import *  # noqa: F403
-from ...core.tile.types import block_type, constexpr, pointer_type
+from ...core.tile.types import block_type, constexpr_type, pointer_type, tuple_type
 from ...core.tile.value import tensor  # noqa: F401
 from ...core.tile.window import tensor_descriptor
 from . import core, extra, libdevice, math, random, standard  # noqa: F401
 from .programs import num_programs, program_id  # noqa: F401
 
 # Triton's other names for the same things.
-block_t, pointer_t, constexpr_t, tuple_t, tensor_descriptor_t = block_type, pointer_type, constexpr, tuple, tensor_descriptor
-constexpr_type, tuple_type, tensor_descriptor_type = constexpr, tuple, tensor_descriptor
+block_t, pointer_t, constexpr_t, tuple_t = block_type, pointer_type, constexpr_type, tuple_type
+tensor_descriptor_t = tensor_descriptor_type = tensor_descriptor
+tuple = tuple  # an application's tuples are Python's
 TRITON_MAX_TENSOR_NUMEL = 1048576
 
 _modules = ("core", "extra", "libdevice", "math", "random", "standard")

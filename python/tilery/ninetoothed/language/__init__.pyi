@@ -5,8 +5,9 @@ from typing import Any
 from ...core.functions import PropagateNan as PropagateNan
 from ...core.tile.types import *
 from ...core.tile.types import block_type as block_type
-from ...core.tile.types import constexpr as constexpr
+from ...core.tile.types import constexpr_type as constexpr_type
 from ...core.tile.types import pointer_type as pointer_type
+from ...core.tile.types import tuple_type as tuple_type
 from ...core.tile.value import tensor as tensor
 from ...core.tile.window import tensor_descriptor as tensor_descriptor
 from . import core as core
@@ -19,12 +20,11 @@ from .programs import num_programs as num_programs
 from .programs import program_id as program_id
 block_t = block_type
 pointer_t = pointer_type
-constexpr_t = constexpr
-tuple_t = tuple[Any, ...]
+constexpr_t = constexpr_type
+tuple_t = tuple_type
 tensor_descriptor_t = tensor_descriptor
-constexpr_type = constexpr
-tuple_type = tuple[Any, ...]
 tensor_descriptor_type = tensor_descriptor
+tuple = tuple[Any, ...]
 TRITON_MAX_TENSOR_NUMEL: int
 from ...core.tile.math import softmax as softmax
 from ...core.tile.math import cdiv as cdiv

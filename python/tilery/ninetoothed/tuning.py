@@ -1,0 +1,89 @@
+"""The fastest of a few configurations by timing, for users who ask for it; otherwise a model chooses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tilery import _native
+
+from ..core.timing import measure
+from ..errors import error
+from .jagged import Rows
+
+MOST = 8  # configurations that are timed
+
+
+def wanted() -> bool:
+    """Has the user asked for timing? TILERY_TUNE=1 does."""
+    return os.environ.get("TILERY_TUNE", "") not in ("", "0")
+
+
+def fastest(
+    name: str, key: str | None, candidates: Sequence[Mapping[str, Any]], run: Callable[[Mapping[str, Any]], Any]
+) -> Mapping[str, Any]:
+    """The candidate whose `run` takes least time; one that raises RuntimeError is not chosen.
+
+    :param name: of the kernel, for the progress bar, which is drawn where standard error is a terminal.
+    :param key: what the result depends on beside the candidates, to remember it on disk; None: it is not remembered.
+    :raises RuntimeError: if every candidate does.
+    """
+    digest = key and hashlib.sha256(repr((_native.build_id(), key, candidates)).encode()).hexdigest()
+    known = digest and _native.cache_get("tuned", digest)
+    if known:
+        return candidates[json.loads(known)["fastest"]]
+    times, failure = [], None
+    for number, candidate in enumerate(candidates):
+        _show(name, number, len(candidates))
+        try:
+            times.append((measure(lambda c=candidate: run(c), warmup=5, rep=25, mode="median"), number))
+        except RuntimeError as e:
+            failure = e
+    _show(name, len(candidates), len(candidates))
+    if not times:
+        raise error(RuntimeError, f"no configuration of kernel `{name}` could be run") from failure
+    best = min(times)[1]
+    if digest:
+        _native.cache_put("tuned", digest, json.dumps({"kernel": name, "fastest": best, "times": times}).encode())
+
+    return candidates[best]
+
+
+def _show(name: str, done: int, count: int) -> None:
+    if not sys.stderr.isatty():
+        return
+    width = 24
+    filled = width * done // count
+    line = f"\rtuning {name} [{'#' * filled}{'.' * (width - filled)}] {done}/{count}"
+    print(line, end="\n" if done == count else "", file=sys.stderr, flush=True)
+
+
+def copies(arguments: Sequence[Any]) -> list[Any]:
+    """The arguments with tensors of their own, laid out alike; the same tensor stays the same one."""
+    made: dict[int, Any] = {}
+
+    def copied(value: Any) -> Any:
+        if isinstance(value, Rows):
+            result = object.__new__(Rows)
+            result.__dict__.update(value.__dict__)
+            result.parts = (copied(value.parts[0]), *value.parts[1:])
+            return result
+        if id(value) not in made:
+            made[id(value)] = _copied(value)
+        return made[id(value)]
+
+    return [copied(value) for value in arguments]
+
+
+def _copied(value: Any) -> Any:
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        if not value.ndim:
+            return value.clone()
+        fresh = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
+        return value if 0 in value.stride() else fresh.copy_(value)
+    return value.copy() if hasattr(value, "__array_interface__") and hasattr(value, "copy") else value
