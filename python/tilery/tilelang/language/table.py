@@ -3,11 +3,11 @@
 from ...core.functions.row import Written
 
 
-def _row(name, place, operation, takes, names=None):
+def _row(name: str, place: str, operation: str, takes: str, names: str | None = None) -> Written:
     return Written(name, f"tilelang.language.{place}", operation, takes, T=names or name)
 
 
-def _rows(names, *columns):
+def _rows(names: str, *columns: str) -> list[Written]:
     """Functions that differ by nothing but their names."""
     return [_row(name, *columns) for name in names.split()]
 

@@ -1,6 +1,9 @@
 """Element types: strings that can also be called to convert a value."""
 
+from __future__ import annotations
+
 import re
+from typing import Any
 
 from ...errors import error
 
@@ -60,41 +63,48 @@ STORED = frozenset(
 _LANES = re.compile(r"(.+?)x(\d+)")
 
 
+def _parts(name: str) -> re.Match[str]:
+    """Of the name of a vector's type: that of a lane and their number."""
+    found = _LANES.fullmatch(name)
+    assert found is not None, name
+    return found
+
+
 class dtype(str):
     """`T.float16` and its like: equal to its name; `T.float32(x)` converts x. `T.float32x2` is a type of 2 lanes."""
 
     __slots__ = ()
 
-    def __new__(cls, name):
+    def __new__(cls, name: Any) -> dtype:
         return str.__new__(cls, _canonical(name))
 
     @property
-    def __tile_digest__(self):
+    def __tile_digest__(self) -> str:
         return str(self)
 
     @property
-    def lanes(self):
-        return 1 if self in _BITS else int(_LANES.fullmatch(self)[2])
+    def lanes(self) -> int:
+        return 1 if self in _BITS else int(_parts(self)[2])
 
     @property
-    def element(self):
+    def element(self) -> dtype:
         """The type of one lane."""
-        return self if self in _BITS else dtype(_LANES.fullmatch(self)[1])
+        return self if self in _BITS else dtype(_parts(self)[1])
 
     @property
-    def bits(self):
+    def bits(self) -> int:
         """Bits of one lane."""
         return _BITS[str(self.element)]
 
     @property
-    def bytes(self):
+    def bytes(self) -> int:
         """Bytes of all lanes."""
         return (self.bits * self.lanes + 7) // 8
 
     itemsize = bytes
 
     @property
-    def storage(self):
+    def storage(self) -> Any:
         """The type that memory of this one has for the compiler."""
         if self not in STORED:
             raise error(
@@ -104,7 +114,7 @@ class dtype(str):
             )
         return _HELD_AS.get(str(self), str(self))
 
-    def as_torch(self):
+    def as_torch(self) -> Any:
         """What torch stores this type in; types of 4 bits come in pairs."""
         import torch
 
@@ -118,11 +128,11 @@ class dtype(str):
             raise error(ValueError, f"torch has no type for {self}")
         return found
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"T.{str(self)}"
 
 
-def _canonical(name):
+def _canonical(name: Any) -> str:
     if isinstance(name, dtype):
         return str(name)
     if isinstance(name, type) and name in _PYTHON:
@@ -138,11 +148,11 @@ def _canonical(name):
     return text
 
 
-def is_float(name):
+def is_float(name: str) -> bool:
     return "float" in name
 
 
-def is_integer(name):
+def is_integer(name: str) -> bool:
     return "int" in name
 
 
@@ -151,7 +161,7 @@ _UNNAMED = ("handle", "bf16", "fp16", "fp32", "ptr")
 NAMES = tuple(name for name in (*_BITS, *_OTHER_NAMES) if name not in _UNNAMED)
 
 
-def is_vector(name):
+def is_vector(name: str) -> bool:
     """Is it the name of a type of several lanes?"""
     lanes = _LANES.fullmatch(name)
-    return bool(lanes) and lanes[1] in NAMES and lanes[2] in _LANE_COUNTS
+    return lanes is not None and lanes[1] in NAMES and lanes[2] in _LANE_COUNTS

@@ -15,6 +15,13 @@ class Iteration:
 
     attributes: dict[str, Any] = {}
 
+    def bounds(self) -> tuple[Any, Any, Any]:
+        """(start, stop, step), for a loop that a `break` leaves."""
+        raise NotImplementedError
+
+    def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
+        raise NotImplementedError
+
 
 class Serial(Iteration):
     """`for i in T.serial(start, stop, step)`; the hints of the other sequential loops are attributes."""

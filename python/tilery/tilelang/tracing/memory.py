@@ -1,7 +1,11 @@
 """Tensors, buffers and their parts: what subscripts of them mean, and how the builder takes them."""
 
+from __future__ import annotations
+
 import itertools
 import math
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from tilery import _native
 
@@ -15,7 +19,7 @@ from .vectors import MOST_LANES, Ramp, Vector, is_plain, lanes_of
 class TensorType:
     """Annotation of a tensor parameter: shape (ints, sizes and expressions of them), element type, strides (None: row-major)."""
 
-    def __init__(self, shape, element="float32", strides=None):
+    def __init__(self, shape: Any, element: Any = "float32", strides: Sequence[Any] | None = None) -> None:
         self.shape = shape_of(shape)
         self.dtype = dtype(element)
         self.strides = None if strides is None else tuple(strides)
@@ -24,11 +28,11 @@ class TensorType:
 
 
     @property
-    def __tile_digest__(self):
+    def __tile_digest__(self) -> tuple[Any, ...]:
         return self.shape, self.dtype, self.strides
 
 
-def shape_of(shape):
+def shape_of(shape: Any) -> tuple[Any, ...]:
     """A tuple of ints and sizes."""
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     for size in shape:
@@ -39,16 +43,17 @@ def shape_of(shape):
     return shape
 
 
-def row_major(shape):
+def row_major(shape: Sequence[Any]) -> list[Any]:
     """Strides of a tensor without gaps."""
-    strides, step = [], 1
+    strides: list[Any] = []
+    step: Any = 1
     for size in reversed(shape):
         strides.insert(0, step)
         step = step * size
     return strides
 
 
-def show(items):
+def show(items: Sequence[Any]) -> str:
     return "(" + ", ".join(map(repr, items)) + ("," if len(items) == 1 else "") + ")"
 
 
@@ -58,34 +63,42 @@ class Memory:
 
     divisibility = 1
 
-    def __init__(self, shape, element, scope, name=None, native=None, strides=None):
+    def __init__(
+        self,
+        shape: Sequence[Any],
+        element: Any,
+        scope: str,
+        name: str | None = None,
+        native: Any = None,
+        strides: Sequence[Any] | None = None,
+    ) -> None:
         self.shape, self.dtype, self.scope_name, self.name = tuple(shape), dtype(element), scope, name
         self.native, self.strides = native, strides
 
-    def scope(self):
+    def scope(self) -> str:
         return self.scope_name
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         return len(self.shape)
 
     @property
-    def is_global(self):
+    def is_global(self) -> bool:
         return self.scope_name == "global"
 
-    def label(self):
+    def label(self) -> str:
         return self.name or "buffer"
 
-    def check_access(self, what):
+    def check_access(self, what: str) -> None:
         """Kinds of memory with rules of their own refuse a "read of" or "store to" them here."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.label()}: {self.dtype}{show(self.shape)} in {self.scope_name}"
 
-    def __bool__(self):
+    def __bool__(self) -> NoReturn:
         raise error(TypeError, f"buffer `{self.label()}` is used as a condition", hint="compare one of its elements")
 
-    def __getitem__(self, item):
+    def __getitem__(self, item: Any) -> Any:
         items = item if isinstance(item, tuple) else (item,)
         if len(items) > self.ndim or (len(items) < self.ndim and not any(isinstance(i, slice) or i is Ellipsis for i in items)):
             raise error(
@@ -103,7 +116,7 @@ class Memory:
             return Region(self, *zip(*(self._range(i, k) for k, i in enumerate(items))))
         return Element(self, [self._index(i, k) for k, i in enumerate(items)])
 
-    def __setitem__(self, item, value):
+    def __setitem__(self, item: Any, value: Any) -> None:
         target = self[item]
         if isinstance(target, Region) and isinstance(value, (Memory, Region)):
             return copy(value, target)
@@ -111,7 +124,7 @@ class Memory:
             return fill(target, value)
         target.store(value)
 
-    def _index(self, index, dim):
+    def _index(self, index: Any, dim: int) -> Any:
         if isinstance(index, int) and index < 0:
             index = self.shape[dim] + index
         if isinstance(index, float) or not (isinstance(index, (int, Expr))):
@@ -124,7 +137,7 @@ class Memory:
             )
         return index.read() if hasattr(index, "read") else index
 
-    def _range(self, item, dim):
+    def _range(self, item: Any, dim: int) -> tuple[Any, Any]:
         """(start, extent) of one dimension of a region; an extent that is not known at compile time is None."""
         if not isinstance(item, slice):
             return self._index(item, dim), 1
@@ -138,18 +151,18 @@ class Memory:
 class Region:
     """A rectangle of a Memory: starts and extents, one of each a dimension."""
 
-    def __init__(self, memory, starts, extents):
+    def __init__(self, memory: Memory, starts: Sequence[Any], extents: Sequence[Any]) -> None:
         self.memory, self.starts, self.extents = memory, starts, extents
 
     @property
-    def dtype(self):
+    def dtype(self) -> dtype:
         return self.memory.dtype
 
     @property
-    def shape(self):
+    def shape(self) -> Any:
         return self.extents
 
-    def elements(self):
+    def elements(self) -> Any:
         """The elements, row by row."""
         if None in self.extents or math.prod(self.extents) > MOST_LANES:
             raise error(
@@ -162,14 +175,14 @@ class Region:
             Element(self.memory, [start + step if step else start for start, step in zip(self.starts, box)]) for box in boxes
         ]
 
-    def read(self):
+    def read(self) -> Vector:
         return Vector([element.read() for element in self.elements()])
 
-    def store(self, value):
+    def store(self, value: Any) -> None:
         store_lanes(self.elements(), value)
 
 
-def store_lanes(elements, value):
+def store_lanes(elements: Any, value: Any) -> None:
     """Stores a vector, or one number everywhere."""
     lanes = lanes_of(value)
     if lanes is None:
@@ -184,17 +197,17 @@ def store_lanes(elements, value):
 class Lanes:
     """`A[i, T.Ramp(base, stride, lanes)]`: elements side by side. A negative index counts from the end, known or not."""
 
-    def __init__(self, memory, items):
+    def __init__(self, memory: Memory, items: Sequence[Any]) -> None:
         counts = {item.lanes for item in items if isinstance(item, Ramp)}
         if len(counts) != 1 or any(isinstance(item, slice) for item in items):
             raise error(ValueError, f"vectors that index `{memory.label()}` must have as many lanes, and no slices beside them")
         self.memory, self.items, self.lanes = memory, items, counts.pop()
 
     @property
-    def dtype(self):
+    def dtype(self) -> dtype:
         return self.memory.dtype
 
-    def elements(self):
+    def elements(self) -> Any:
         columns = []
         for dim, item in enumerate(self.items):
             if isinstance(item, Ramp):
@@ -203,16 +216,16 @@ class Lanes:
                 columns.append([item] * self.lanes)
         return [self.memory[place] for place in zip(*columns)]
 
-    def _wrapped(self, index, dim):
+    def _wrapped(self, index: Any, dim: int) -> Any:
         if isinstance(index, int):
             return index
         size = self.memory.shape[dim]
         return select(binary("<", index, 0), binary("+", index, size), index)
 
-    def read(self):
+    def read(self) -> Vector:
         return Vector([element.read() for element in self.elements()])
 
-    def store(self, value):
+    def store(self, value: Any) -> None:
         store_lanes(self.elements(), value)
 
 
@@ -221,15 +234,15 @@ class Element(Expr):
 
     __slots__ = ("memory", "indices")
 
-    def __init__(self, memory, indices):
+    def __init__(self, memory: Memory, indices: Sequence[Any]) -> None:
         super().__init__()
         self.memory, self.indices = memory, indices
 
     @property
-    def dtype(self):
+    def dtype(self) -> dtype:
         return self.memory.dtype
 
-    def read(self):
+    def read(self) -> Val:
         trace = kernel(f"an element of `{self.memory.label()}`")
         trace.check_private(self)
         self.memory.check_access("read of")
@@ -239,7 +252,7 @@ class Element(Expr):
         trace.check_load(self.memory, self.indices, value)
         return value
 
-    def store(self, value):
+    def store(self, value: Any) -> None:
         trace = kernel(f"an element of `{self.memory.label()}`")
         trace.check_private(self)
         self.memory.check_access("store to")
@@ -252,18 +265,18 @@ class Element(Expr):
             trace.check_range(self.memory, self.indices)
             trace.native.element_store(self.memory.native, self.indices, value)
 
-    def place(self, trace):
+    def place(self, trace: Any) -> Any:
         return trace.native.view(trace.root(self.memory), self.indices, (), [])
 
     @property
-    def __tile_value__(self):
+    def __tile_value__(self) -> Any:
         return self.read().value
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.memory.label()}[...]"
 
 
-def as_stored(value, memory):
+def as_stored(value: Any, memory: Memory) -> Any:
     """A value as memory of a type holds it."""
     return kernel("a store").native.cast_finite(value, memory.dtype.storage)
 
@@ -273,39 +286,39 @@ class LocalVar(Expr):
 
     __slots__ = ("memory", "name", "bound")
 
-    def __init__(self, memory):
+    def __init__(self, memory: Memory) -> None:
         super().__init__()
         self.memory, self.name, self.bound = memory, None, False
 
     @property
-    def dtype(self):
+    def dtype(self) -> dtype:
         return self.memory.dtype
 
-    def read(self):
+    def read(self) -> Val:
         return Val(kernel("a variable").native.element_load(self.memory.native, [0]))
 
-    def store(self, value):
+    def store(self, value: Any) -> None:
         kernel("a variable").native.element_store(self.memory.native, [0], as_stored(value, self.memory))
 
     @property
-    def __tile_value__(self):
+    def __tile_value__(self) -> Any:
         return self.read().value
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         return Element(self.memory, [index])
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: Any, value: Any) -> None:
         self.store(value)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.name or "alloc_var"
 
 
-def _sizes(items):
+def _sizes(items: Sequence[Any]) -> list[int]:
     return [item if isinstance(item, int) else -1 for item in items]
 
 
-def native_region(trace, value, what, reads=False):
+def native_region(trace: Any, value: Any, what: str, reads: Any = False) -> Any:
     """A buffer, region or element as the builder takes it."""
     if isinstance(value, LocalVar):
         value = value.memory
@@ -322,7 +335,7 @@ def native_region(trace, value, what, reads=False):
     return _native.Region(handle, memory.label(), shape, list(value.starts), _sizes(value.extents), False)
 
 
-def tile_op(what):
+def tile_op(what: str) -> Any:
     """The trace in progress, in which a tile operation may stand."""
     trace = kernel(what)
     trace.check_tile_op(what)
@@ -333,7 +346,7 @@ give_operators(Region)
 give_operators(Lanes)
 
 
-def copy(src, dst):
+def copy(src: Any, dst: Any) -> Any:
     """dst = src, by the rules of T.copy; in a parallel loop element by element."""
     trace = kernel("a slice")
     if trace.parallel:
@@ -343,7 +356,7 @@ def copy(src, dst):
     )
 
 
-def fill(region, value, what="T.fill"):
+def fill(region: Any, value: Any, what: str = "T.fill") -> Any:
     """Every element of a buffer or region gets `value`."""
     if isinstance(region, (Element, LocalVar)):
         return region.store(value)

@@ -1,6 +1,11 @@
 """Elementwise functions on T's values: Python's own on numbers, trees on sizes, the builder's on run-time values."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ...core.functions.host import on_numbers
+from ...core.functions.row import Row
 from ...errors import error
 from . import dtypes, values
 from .values import Expr, Val, cast, current_builder, is_number
@@ -13,24 +18,24 @@ class Operations:
     unary = staticmethod(values.unary)
 
     @staticmethod
-    def binary(op, x, y):
+    def binary(op: str, x: Any, y: Any) -> Any:
         return values.binary(op, x, y) if op in values.FOLD else Val(current_builder().binary(op, x, y))
 
     @staticmethod
-    def math(op, *operands):
+    def math(op: str, *operands: Any) -> Val:
         return Val(current_builder().math(op, *map(Operations.to_float, operands)))
 
     @staticmethod
-    def select(condition, x, y):
+    def select(condition: Any, x: Any, y: Any) -> Val:
         return Val(current_builder().select(condition, x, y))
 
     @staticmethod
-    def to_float(x):
+    def to_float(x: Any) -> Any:
         """Integers as float32."""
         return cast(x, "float32") if isinstance(x, Expr) and not dtypes.is_float(x.dtype) else x
 
 
-def call(language, row, name, *arguments):
+def call(language: str, row: Row, name: str, *arguments: Any) -> Any:
     """The value of an elementwise function."""
     operands = arguments[: len(row.parameters)]
     row.check(arguments)
@@ -40,7 +45,8 @@ def call(language, row, name, *arguments):
         return lanes
     if all(map(is_number, operands)):
         return on_numbers(row)(*arguments)
+    takes = row.takes.T or ()
     for operand in operands:
-        if isinstance(operand, Expr) and operand.dtype not in row.takes.T:
-            raise error(TypeError, f"T.{name} does not take {operand.dtype}", hint="it takes " + ", ".join(row.takes.T))
+        if isinstance(operand, Expr) and operand.dtype not in takes:
+            raise error(TypeError, f"T.{name} does not take {operand.dtype}", hint="it takes " + ", ".join(takes))
     return row.call(Operations, *arguments)

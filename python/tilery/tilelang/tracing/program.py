@@ -1,5 +1,10 @@
 """From a PrimFunc to a module: its kernels, and the host function that checks a call, binds sizes, allocates and launches."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
 from tilery import _native
 
 from ...errors import error
@@ -12,18 +17,19 @@ from .values import Expr, Node, Var, binary, sizes_in
 class CallStride:
     """A stride that each call tells; `divisibility`: a factor it is known to have."""
 
-    def __init__(self, divisibility=1):
+    def __init__(self, divisibility: int = 1) -> None:
         self.divisibility = divisibility
 
 
-def build(prim_func, output_positions, layouts):
+def build(prim_func: Any, output_positions: Sequence[int], layouts: Mapping[str, Any]) -> Any:
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call."""
     native = _native.Builder("tir")
     native.set_position(position.current)
     with Trace(native, prim_func.__name__) as trace:
-        arguments, scalars = [], {}
+        arguments: list[Any] = []
+        scalars: dict[str, Var] = {}
         for index, (name, kind) in enumerate(prim_func.params):
             if isinstance(kind, TensorType):
                 arguments.append(_tensor(trace, name, kind, index in output_positions, layouts.get(name)))
@@ -32,7 +38,7 @@ def build(prim_func, output_positions, layouts):
                 trace.add_size(var)
                 arguments.append(var)
         for memory, _ in trace.tensors:
-            for size in sizes_in((*memory.shape, *memory.strides)):
+            for size in sizes_in((*memory.shape, *(memory.strides or ()))):
                 trace.add_size(size)
         trace.eager = prim_func.eager
         result = trace.run(prim_func.function, *prim_func.bind(arguments))
@@ -41,7 +47,7 @@ def build(prim_func, output_positions, layouts):
         return native.finish()
 
 
-def usual_layouts(params, output_positions=()):
+def usual_layouts(params: Sequence[tuple[Any, ...]], output_positions: Sequence[int] = ()) -> tuple[Any, ...]:
     """The layouts of row-major tensors as libraries allocate them: ((name, layout), ...) in the order of the names."""
     layouts = []
     for number, (name, kind) in enumerate(params):
@@ -52,7 +58,7 @@ def usual_layouts(params, output_positions=()):
     return tuple(sorted(layouts))
 
 
-def _tensor(trace, name, kind, is_output, layout):
+def _tensor(trace: Trace, name: str, kind: TensorType, is_output: bool, layout: Any) -> Memory:
     memory = Memory(kind.shape, kind.dtype, "global", name)
     memory.divisibility, classes = layout or (1, [])
     if kind.strides is not None:
@@ -64,7 +70,7 @@ def _tensor(trace, name, kind, is_output, layout):
     return trace.add_tensor(memory, "output" if is_output else "argument")
 
 
-def _outputs(prim_func, trace, result, output_positions):
+def _outputs(prim_func: Any, trace: Trace, result: Any, output_positions: Sequence[int]) -> list[Memory]:
     """The tensors a call returns: those of out_idx, or those the function returns."""
     made = [memory for memory, role in trace.tensors if role == "output"]
     if output_positions:
@@ -85,11 +91,11 @@ def _outputs(prim_func, trace, result, output_positions):
     return returned
 
 
-def host_name(prim_func):
+def host_name(prim_func: Any) -> str:
     return f"{prim_func.__name__}_host"
 
 
-def host_parameters(prim_func, output_positions):
+def host_parameters(prim_func: Any, output_positions: Sequence[int]) -> list[tuple[str, str, int]]:
     """[(name, element type, rank, or -1 for a scalar)] of what the host function takes."""
     return [
         (name, kind.dtype.storage, len(kind.shape)) if isinstance(kind, TensorType) else (name, kind, -1)
@@ -98,7 +104,9 @@ def host_parameters(prim_func, output_positions):
     ]
 
 
-def _host(trace, prim_func, params, scalars, outputs):
+def _host(
+    trace: Trace, prim_func: Any, params: Sequence[tuple[Any, ...]], scalars: Mapping[str, Var], outputs: Sequence[Memory]
+) -> None:
     native, name = trace.native, prim_func.__name__
     tensors = {memory.name: memory for memory, role in trace.tensors if role == "argument"}
     bound = [scalars[parameter] if rank < 0 else tensors[parameter] for parameter, _, rank in params]
@@ -125,7 +133,7 @@ def _host(trace, prim_func, params, scalars, outputs):
                 positive = _i64(native, trace.condition(binary(">", extent, 0)).value)
                 native.host_check(positive, 1, f"the grid of `{name}` has no blocks: {extent!r} is not positive")
         args = []
-        for what, owner, *dim in state.slots:
+        for what, owner, *dims in state.slots:
             if id(owner) not in handles and what != "size":
                 raise error(RuntimeError, f"tensor `{owner.label()}` is made after the kernel that uses it")
             if what == "pointer":
@@ -133,16 +141,16 @@ def _host(trace, prim_func, params, scalars, outputs):
             elif what == "size":
                 args.append(native.cast(trace.host_values[owner.uid], owner.dtype))
             else:
-                args.append(native.host_stride(handles[id(owner)], *dim))
+                args.append(native.host_stride(handles[id(owner)], *dims))
         native.launch(state.name, [_i64(native, extent) for extent in state.grid], args)
     native.end_host([handles[id(memory)] for memory in outputs])
 
 
-def _i64(native, value):
+def _i64(native: _native.Builder, value: Any) -> Any:
     return native.cast(value, "int64")
 
 
-def _bind(trace, tensors, handles):
+def _bind(trace: Trace, tensors: Iterable[Memory], handles: Mapping[int, Any]) -> Iterator[tuple[Memory, str, int, Any, Any]]:
     """Binds every size to the first dimension that is it. Yields what else must hold: (tensor, "shape" | "strides", dim,
     actual, expected)."""
     native, rest = trace.native, []
@@ -151,7 +159,7 @@ def _bind(trace, tensors, handles):
         entries = [("shape", d, size, native.host_extent) for d, size in enumerate(memory.shape)]
         entries += [
             ("strides", d, s, native.host_stride)
-            for d, s in enumerate(memory.strides)
+            for d, s in enumerate(memory.strides or ())
             if isinstance(s, (int, Expr)) and not _is_one(s, memory, d)
         ]
         for what, dim, size, ask in entries:
@@ -170,12 +178,12 @@ def _bind(trace, tensors, handles):
         yield memory, what, dim, ask(handles[id(memory)], dim), size
 
 
-def _is_one(stride, memory, dim):
+def _is_one(stride: Any, memory: Memory, dim: int) -> bool:
     """A stride known from the specialisation of the call needs no check."""
     return isinstance(stride, int) and stride == 1 and getattr(memory, "specialised", True)
 
 
-def _solve(trace, node, value):
+def _solve(trace: Trace, node: Node, value: Any) -> bool:
     """Binds the one unknown size of a linear expression to what makes it `value`."""
     form, constant = node.affine()
     unknown = [uid for uid in form if uid in trace.sizes and uid not in trace.host_values]

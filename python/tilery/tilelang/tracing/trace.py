@@ -1,136 +1,162 @@
 """What a kernel's Python means in TileLang, on the shared front end: names are let-bound, only `T.alloc_var` is carried."""
 
+from __future__ import annotations
+
 import contextlib
 import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
 
 from tilery import _native
 
-from ...errors import error
+from ...errors import Error, error
 from ...frontend import Language, Loop, position
 from ...frontend.jumps import RESULT
-from ...frontend.structure import Undefined
+from ...frontend.regions import Getter, Names, Putter
+from ...frontend.structure import Number, Undefined
 from .context import kernel, set_current
 from .dtypes import dtype
 from .loops import Iteration, Serial
 from .memory import Element, LocalVar, Memory, row_major
-from .values import Expr, OneThread, Val, binary, cast, is_number, is_operand, read, same_type, select, sizes_in, unary
+from .values import (
+    Expr,
+    OneThread,
+    Val,
+    Var,
+    binary,
+    cast,
+    is_number,
+    is_operand,
+    read,
+    same_type,
+    select,
+    sizes_in,
+    unary,
+)
 
 
 class Blocks:
     """The front end's region protocol, giving out our values; it carries the flags of `break` and `continue`."""
 
-    def __init__(self, native):
+    def __init__(self, native: _native.Builder) -> None:
         self.native = native
         for name in ("scratch_begin", "scratch_discard", "if_begin", "if_else", "type_of"):
             setattr(self, name, getattr(native, name))
 
-    def placeholder(self, value):
+    def placeholder(self, value: Any) -> Val:
         return Val(self.native.placeholder(value))
 
-    def if_end(self, thens, elses):
+    def if_end(self, thens: list[Any], elses: list[Any]) -> list[Val]:
         return list(map(Val, self.native.if_end(thens, elses)))
 
-    def for_begin(self, lo, hi, step, inits, attributes):
+    def for_begin(self, lo: Any, hi: Any, step: Any, inits: list[Any], attributes: Mapping[str, Any]) -> tuple[Val, list[Val]]:
         counter, carried = self.native.for_begin(*same_type(self.native, lo, hi, step), inits, attributes)
         return Val(counter), list(map(Val, carried))
 
-    def for_end(self, yields):
+    def for_end(self, yields: list[Any]) -> list[Val]:
         return list(map(Val, self.native.for_end(yields)))
 
-    def while_begin(self, inits):
+    def while_begin(self, inits: list[Any]) -> list[Val]:
         return list(map(Val, self.native.while_begin(inits)))
 
-    def while_body(self, condition):
+    def while_body(self, condition: Any) -> list[Val]:
         return list(map(Val, self.native.while_body(condition)))
 
-    def while_end(self, yields):
+    def while_end(self, yields: list[Any]) -> list[Val]:
         return list(map(Val, self.native.while_end(yields)))
 
 
 class KernelState:
     """The kernel being built: its roots and variables, and what its launch passes for each argument."""
 
-    def __init__(self, name, grid, threads):
+    def __init__(self, name: str, grid: Sequence[Any], threads: Any) -> None:
         self.name, self.grid, self.threads = name, grid, threads
-        self.slots, self.roots, self.variables, self.safe_values = [], {}, {}, {}
+        self.slots: list[tuple[Any, ...]] = []
+        self.roots: dict[int, Any] = {}
+        self.variables: dict[int, Any] = {}
+        self.safe_values: dict[int, Any] = {}
 
 
 class Trace(Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
 
-    def __init__(self, native, name):
+    def __init__(self, native: _native.Builder, name: str) -> None:
         super().__init__(Blocks(native))
         self.native, self.name = native, name
-        self.tensors, self.sizes, self.launches = [], {}, []
-        self.open, self.host_values = None, {}
-        self.assumptions = []  # conditions on sizes that each call must fulfil
-        self.eager = None  # the eager function being traced (jit/eager.py)
-        self.ranges, self.certain = {}, 0  # {variable of a loop: (least, greatest)}; loops around that are known to run
+        self.tensors: list[tuple[Memory, str]] = []
+        self.sizes: dict[int, Var] = {}
+        self.launches: list[KernelState] = []
+        self.open: Any = None  # the KernelState of the kernel being built
+        self.host_values: dict[int, Any] = {}
+        self.assumptions: list[Any] = []  # conditions on sizes that each call must fulfil
+        self.eager: Any = None  # the eager function being traced (jit/eager.py)
+        self.ranges: dict[int, tuple[int, int]] = {}  # {variable of a loop: (least, greatest)}
+        self.certain = 0  # loops around that are known to run
         self.dynamics = 0  # how many sizes T.dynamic has made in it
-        self.doubtful = []  # loads outside a buffer: (value, error)
-        self.reducers = []  # of the open kernel
-        self.parallel = []  # ids of the loop variables of each open T.Parallel
+        self.doubtful: list[tuple[Any, Error]] = []  # loads outside a buffer: (value, error)
+        self.reducers: list[Any] = []  # of the open kernel
+        self.parallel: list[list[int]] = []  # ids of the loop variables of each open T.Parallel
 
-    def __enter__(self):
+    def __enter__(self) -> Trace:
         self.outer = set_current(self)
         self.native.__enter__()
         return self
 
-    def __exit__(self, *failure):
+    def __exit__(self, *failure: Any) -> None:
         self.native.__exit__(*failure)
         set_current(self.outer)
 
     # -- tensors, sizes, kernels -------------------------------------------------------------------------------------
     @property
-    def in_kernel(self):
+    def in_kernel(self) -> bool:
         return self.open is not None
 
-    def add_tensor(self, memory, role):
+    def add_tensor(self, memory: Memory, role: str) -> Memory:
         if memory.strides is None:  # made by the call: row-major, aligned as the runtime allocates
             memory.strides, memory.divisibility = row_major(memory.shape), 16
         self.tensors.append((memory, role))
         return memory
 
-    def add_size(self, var):
+    def add_size(self, var: Var) -> None:
         self.sizes.setdefault(var.uid, var)
 
-    def check_bound(self, items):
+    def check_bound(self, items: Iterable[Any]) -> None:
         """Every size in these expressions must be one that a call binds."""
         for size in sizes_in(items):
             if size.uid not in self.sizes:
                 raise self._unbound(size)
 
-    def _unbound(self, var):
+    def _unbound(self, var: Var) -> Error:
         return error(
             NameError,
             f"size `{var.name}` has no value here",
             hint="it must be a dimension of a tensor parameter, or a scalar parameter",
         )
 
-    def assume(self, condition):
+    def assume(self, condition: Any) -> None:
         """The host checks what it can evaluate at each call, unless it stands where a run-time condition may not lead."""
         if self.regions:
             return
         self.check_bound((condition,))
         self.assumptions.append(condition)
 
-    def variable(self, var):
+    def variable(self, var: Var) -> Any:
         """The value of a size or scalar parameter, in the kernel or host function being built."""
         values = self.open.variables if self.in_kernel else self.host_values
         if var.uid not in values:
             raise self._unbound(var)
         return values[var.uid]
 
-    def root(self, memory):
+    def root(self, memory: Memory) -> Any:
         root = self.open.roots.get(id(memory))
         if root is None:
             raise error(RuntimeError, f"tensor `{memory.label()}` does not belong to this kernel")
         return root
 
-    def safe_value(self, memory):
+    def safe_value(self, memory: Memory) -> Any:
         return self.open.safe_values.get(id(memory))
 
-    def begin_kernel(self, grid, threads):
+    def begin_kernel(self, grid: Sequence[Any], threads: Any) -> None:
         if self.eager:
             self.eager.reached_kernel()
         if self.in_kernel:
@@ -146,7 +172,7 @@ class Trace(Language):
             slots.append(("size", var))
             params.append((var.name, _native.Type(var.dtype, ()), 1))
         for memory, _ in self.tensors:
-            for dim, stride in enumerate(memory.strides):
+            for dim, stride in enumerate(memory.strides or ()):
                 if not isinstance(stride, (int, Expr)):
                     slots.append(("stride", memory, dim))
                     params.append((f"{memory.label()}.stride{dim}", _native.Type("int64", ()), stride.divisibility))
@@ -156,11 +182,12 @@ class Trace(Language):
             state.variables[var.uid] = values["size", id(var)]
         for memory, _ in self.tensors:
             strides = [
-                s if isinstance(s, (int, Expr)) else values["stride", id(memory), dim] for dim, s in enumerate(memory.strides)
+                s if isinstance(s, (int, Expr)) else values["stride", id(memory), dim]
+                for dim, s in enumerate(memory.strides or ())
             ]
             state.roots[id(memory)] = self.native.root(values["pointer", id(memory)], list(memory.shape), strides)
 
-    def end_kernel(self):
+    def end_kernel(self) -> None:
         self.check_doubtful()
         for reducer in self.reducers:
             if not reducer.finished and reducer.scope_of_init is not None:
@@ -171,7 +198,7 @@ class Trace(Language):
         self.launches.append(self.open)
         self.open = None
 
-    def check_private(self, element):
+    def check_private(self, element: Element) -> None:
         """A per-thread array cannot be indexed by what is spread over threads."""
         if element.memory.scope_name != "local" or not self.parallel:
             return
@@ -184,7 +211,7 @@ class Trace(Language):
                 )
 
     @contextlib.contextmanager
-    def ranging(self, loops):
+    def ranging(self, loops: Sequence[Any]) -> Iterator[None]:
         """A loop's body, with what its variables run over: [(variable, start, stop, step)]."""
         known = all(isinstance(bound, int) for _, *bounds in loops for bound in bounds)
         known = known and all(step > 0 and start < stop for _, start, stop, step in loops)
@@ -196,7 +223,7 @@ class Trace(Language):
         yield
         self.ranges, self.certain = outer, before
 
-    def range_error(self, memory, indices):
+    def range_error(self, memory: Memory, indices: Sequence[Any]) -> Any:
         """(dimension, least and greatest index) of what some iteration certainly does outside a buffer of the kernel; None: it
         does not, or nobody knows."""
         if not self.ranges or len(self.regions) != self.certain:
@@ -213,26 +240,27 @@ class Trace(Language):
                 return dim, least, greatest
         return None
 
-    def check_range(self, memory, indices):
+    def check_range(self, memory: Memory, indices: Sequence[Any]) -> None:
         """Refuses a store to a buffer of the kernel that some iteration makes outside of it."""
         found = self.range_error(memory, indices)
         if found:
             raise _outside(memory, *found)
 
-    def check_load(self, memory, indices, value):
+    def check_load(self, memory: Memory, indices: Sequence[Any], value: Any) -> None:
         """The same for a load, once it is known that what it gives is used, and not only where a condition holds."""
         found = self.range_error(memory, indices)
         if found:
-            self.doubtful.append((value.value, _outside(memory, *found, position.current())))
+            dim, least, greatest = found
+            self.doubtful.append((value.value, _outside(memory, dim, least, greatest, position.current())))
 
-    def check_doubtful(self):
+    def check_doubtful(self) -> None:
         """Raises what check_load has found, at the end of the kernel."""
         for value, failure in self.doubtful:
             if self.native.is_used(value):
                 raise failure
         self.doubtful = []
 
-    def check_tile_op(self, what):
+    def check_tile_op(self, what: str) -> None:
         if self.parallel:
             raise error(
                 ValueError,
@@ -241,7 +269,7 @@ class Trace(Language):
                 hint="move it before or after the T.Parallel loop",
             )
 
-    def print(self, value, message):
+    def print(self, value: Any, message: str) -> None:
         """Prints a scalar or a buffer, once for each program."""
         if isinstance(value, Memory) and not value.is_global:
             self.native.print(message or f"buffer<{value.label()}, {value.dtype}>", [self.native.buffer_load(value.native)])
@@ -251,46 +279,46 @@ class Trace(Language):
             raise error(ValueError, f"T.print takes a number or a buffer of the kernel, got {type(value).__name__}")
 
     # -- what the front end asks -------------------------------------------------------------------------------------
-    def is_value(self, value):
+    def is_value(self, value: Any) -> bool:
         return isinstance(value, Expr)
 
-    def to_value(self, number, like=None):
+    def to_value(self, number: Number, like: Any = None) -> Val:
         return Val(self.native.materialize(number) if like is None else self.native.convert(number, like))
 
-    def takes(self, type_, number):
+    def takes(self, type_: Any, number: Number) -> bool:
         return self.native.materialize(number).type == type_
 
-    def condition(self, value):
+    def condition(self, value: Any) -> Any:
         return Val(self.native.cast(value, "bool"))
 
-    def logical_not(self, value):
+    def logical_not(self, value: Any) -> Any:
         return unary("not", value)
 
-    def logical_and(self, a, b):
+    def logical_and(self, a: Any, b: Any) -> Any:
         return binary("and", a, b)
 
-    def logical_or(self, a, b):
+    def logical_or(self, a: Any, b: Any) -> Any:
         return binary("or", a, b)
 
-    def minimum(self, a, b):
+    def minimum(self, a: Any, b: Any) -> Any:
         return binary("min", a, b)
 
-    def maximum(self, a, b):
+    def maximum(self, a: Any, b: Any) -> Any:
         return binary("max", a, b)
 
-    def call_range(self, *args):
+    def call_range(self, *args: Any) -> Any:
         return Serial(*args) if self.in_kernel else range(*args)
 
-    def call_int(self, value=0, *args):
+    def call_int(self, value: Any = 0, *args: Any) -> Any:
         return cast(value, "int32") if isinstance(value, Expr) else int(value, *args)
 
-    def call_float(self, value=0.0):
+    def call_float(self, value: Any = 0.0) -> Any:
         return cast(value, "float32") if isinstance(value, Expr) else float(value)
 
-    def call_bool(self, value=False):
+    def call_bool(self, value: Any = False) -> Any:
         return cast(value, "bool") if isinstance(value, Expr) else bool(value)
 
-    def call_print(self, *args, **kwargs):
+    def call_print(self, *args: Any, **kwargs: Any) -> Any:
         if not any(isinstance(a, (Expr, Memory)) for a in args):
             return super().call_print(*args, **kwargs)
         words = " ".join(a for a in args if isinstance(a, str))
@@ -298,19 +326,19 @@ class Trace(Language):
             if not isinstance(value, str):
                 kernel("T.print").print(value, words)
 
-    def helper(self, callee, args, kwargs):
+    def helper(self, callee: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> types.FunctionType | None:
         return None  # plain Python functions run as they are; macros trace themselves
 
-    def run_time_assert(self, condition, message):
+    def run_time_assert(self, condition: Any, message: str) -> None:
         self.native.assert_true(condition, message or "assertion failed", None)
 
     # -- names -------------------------------------------------------------------------------------------------------
-    def load(self, name, value):
+    def load(self, name: str, value: Any) -> Any:
         if isinstance(value, Undefined) and value.reason:
             raise error(RuntimeError, value.reason, hint=value.hint)
         return super().load(name, value)
 
-    def assign(self, name, value, old):
+    def assign(self, name: str, value: Any, old: Any) -> Any:
         fresh = isinstance(value, LocalVar) and not value.bound
         if isinstance(old, LocalVar) and old.bound and not fresh and is_operand(value):
             old.store(value)
@@ -323,23 +351,23 @@ class Trace(Language):
             value = read(value)
         return value
 
-    def annotated(self, name, annotation, value, old):
+    def annotated(self, name: str, annotation: Callable[[], Any], value: Any, old: Any) -> Any:
         kind = annotation()
         if self.in_kernel and isinstance(kind, (dtype, str)) and is_operand(value):
             value = cast(value, kind)
         return self.assign(name, value, old)
 
-    def declared(self, name, annotation, value):
+    def declared(self, name: str, annotation: Callable[[], Any], value: Any) -> Any:
         return self.eager.declare(name, annotation(), value) if self.eager and not self.in_kernel else value
 
-    def aug_assign(self, name, op, old, value):
+    def aug_assign(self, name: str, op: str, old: Any, value: Any) -> Any:
         if isinstance(old, Memory):
             raise error(
                 RuntimeError, f"`{name}` {op}= ... changes a whole buffer", hint="update its elements in a T.Parallel loop"
             )
         return super().aug_assign(name, op, old, value)
 
-    def unpack(self, value):
+    def unpack(self, value: Any) -> Any:
         if isinstance(value, Val) and value.single:
             return (value,)
         if isinstance(value, (tuple, list)):
@@ -347,16 +375,16 @@ class Trace(Language):
             return [read(v) if isinstance(v, Element) or (isinstance(v, LocalVar) and v.bound) else v for v in value]
         return super().unpack(value)
 
-    def set_item(self, owner, index, value):
+    def set_item(self, owner: Any, index: Any, value: Any) -> None:
         if isinstance(owner, (Memory, LocalVar)):
             owner[index] = value
         else:
             super().set_item(owner, index, value)
 
-    def set_attr(self, owner, name, value):
+    def set_attr(self, owner: Any, name: str, value: Any) -> NoReturn:
         raise error(NotImplementedError, f"attribute `{name}` is assigned in a kernel", hint="use a local name or T.alloc_var")
 
-    def return_(self, value):
+    def return_(self, value: Any) -> Any:
         if self.regions:
             raise error(
                 NotImplementedError, "`return` inside run-time control flow", hint="return once, at the end of the function"
@@ -364,15 +392,15 @@ class Trace(Language):
         return value
 
     # -- control flow ------------------------------------------------------------------------------------------------
-    def _flags(self, names, get, put):
+    def _flags(self, names: Names, get: Getter, put: Putter) -> tuple[Names, Getter, Putter]:
         """The state of `break` and `continue`, the only names that regions carry."""
         places = [i for i, name in enumerate(names) if self.is_flag(name) or name == RESULT]
 
-        def get_flags():
+        def get_flags() -> tuple[Any, ...]:
             values = get()
             return tuple(values[i] for i in places)
 
-        def put_flags(flags):
+        def put_flags(flags: Sequence[Any]) -> None:
             values = list(get())
             for i, flag in zip(places, flags):
                 values[i] = flag
@@ -380,7 +408,7 @@ class Trace(Language):
 
         return tuple(names[i] for i in places), get_flags, put_flags
 
-    def _leave(self, names, get, put, *ends):
+    def _leave(self, names: Names, get: Getter, put: Putter, *ends: Sequence[Any]) -> None:
         """After a region: a name that was bound in it has no value outside. ends: the states, the one before the region first."""
         out = list(get())
         for i, name in enumerate(names):
@@ -398,7 +426,9 @@ class Trace(Language):
                 )
         put(out)
 
-    def if_(self, test, then, other, names, get, put, at_end):
+    def if_(
+        self, test: Any, then: Callable[[], Any], other: Callable[[], Any], names: Names, get: Getter, put: Putter, at_end: bool
+    ) -> Any:
         if isinstance(test, Memory):
             bool(test)
         if isinstance(test, OneThread):  # what one thread does and what the others do, each once
@@ -409,8 +439,8 @@ class Trace(Language):
         before = get()
         ends = []
 
-        def branch(run):
-            def body():
+        def branch(run: Callable[[], Any]) -> Callable[[], None]:
+            def body() -> None:
                 run()
                 ends.append(get())
                 kept = dict(zip(names, get()))
@@ -421,12 +451,21 @@ class Trace(Language):
         self.run_if(self.condition(test), branch(then), branch(other), *self._flags(names, get, put), self.line())
         self._leave(names, get, put, before, *ends)
 
-    def if_exp(self, test, then, other):
+    def if_exp(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         if not self.is_value(test):
             return then() if test else other()
         return select(test, then(), other())
 
-    def for_(self, iterable, body, names, get, put, stopped, own):
+    def for_(
+        self,
+        iterable: Any,
+        body: Callable[..., Any],
+        names: Names,
+        get: Getter,
+        put: Putter,
+        stopped: Callable[[], Any] | None,
+        own: Names,
+    ) -> Any:
         if isinstance(iterable, (int, Expr)) and not isinstance(iterable, bool):
             iterable = Serial(iterable)  # `for ko in T.ceildiv(K, block_K)`
         if not isinstance(iterable, Iteration):
@@ -446,7 +485,9 @@ class Trace(Language):
         self._leave(names, get, put, before, get())
         return None
 
-    def while_(self, test, body, names, get, put, may_stop):
+    def while_(
+        self, test: Callable[[], Any], body: Callable[..., Any], names: Names, get: Getter, put: Putter, may_stop: bool
+    ) -> None:
         before = get()
         with self.scratch():
             first = test()
@@ -467,7 +508,7 @@ class Trace(Language):
         self._leave(names, get, put, before, get())
 
     # -- calls -------------------------------------------------------------------------------------------------------
-    def call(self, callee, /, *args, **kwargs):
+    def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:
         trace = getattr(type(callee), "__tile_trace__", None)
         if trace is not None:
             return trace(callee, self, args, kwargs)
@@ -476,7 +517,7 @@ class Trace(Language):
         return super().call(callee, *args, **kwargs)
 
 
-def _outside(memory, dim, least, greatest, chain=()):
+def _outside(memory: Memory, dim: Any, least: Any, greatest: Any, chain: Any = ()) -> Any:
     return error(
         IndexError,
         f"index {least} to {greatest} is out of range for dimension {dim} of `{memory.label()}`",
@@ -485,5 +526,5 @@ def _outside(memory, dim, least, greatest, chain=()):
     )
 
 
-def _same(a, b):
+def _same(a: Any, b: Any) -> bool:
     return a is b or (is_number(a) and is_number(b) and type(a) is type(b) and a == b)

@@ -3,8 +3,12 @@ inside they are IR values.
 
 Every integer knows its affine form, so that `A[i * 64:(i + 1) * 64]` has the length 64 at compile time."""
 
+from __future__ import annotations
+
 import itertools
 import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 from ...errors import error
 from ...frontend.language import BINARY
@@ -13,6 +17,7 @@ from .dtypes import dtype as _dtype
 from .dtypes import is_float
 
 _uids = itertools.count()
+Form = tuple[dict[Any, Any], Any]  # an affine form: {atom: factor}, constant
 
 
 class Expr:
@@ -20,40 +25,41 @@ class Expr:
 
     __slots__ = ("uid",)
     __hash__ = object.__hash__
+    dtype: Any  # its element type
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.uid = next(_uids)
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         raise error(
             TypeError,
             "a run-time value has no truth value at compile time",
             hint="`if`, `and`, `or` and `not` on run-time values work inside a @T.prim_func or a @T.macro",
         )
 
-    def __index__(self):
+    def __index__(self) -> int:
         raise error(TypeError, "a run-time value is used where an integer must be known at compile time")
 
     __int__ = __float__ = __index__
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         raise error(TypeError, "a run-time value cannot be iterated over")
 
-    def affine(self):
+    def affine(self) -> Form:
         """({atom: factor}, constant): the value as a sum of multiples of atoms."""
         return {self.uid: 1}, 0
 
-    def astype(self, to):
+    def astype(self, to: Any) -> Any:
         return cast(self, to)
 
 
-def give_operators(cls):
+def give_operators(cls: Any) -> None:
     """Python's operators on a class of values."""
 
-    def forward(op):
+    def forward(op: str) -> Callable[[Any, Any], Any]:
         return lambda self, other: binary(op, self, other) if is_operand(other) else NotImplemented
 
-    def reflected(op):
+    def reflected(op: str) -> Callable[[Any, Any], Any]:
         return lambda self, other: binary(op, other, self) if is_operand(other) else NotImplemented
 
     for name, op in {
@@ -88,19 +94,19 @@ class Var(Expr):
 
     __slots__ = ("name", "dtype")
 
-    def __init__(self, name, kind):
+    def __init__(self, name: str, kind: str) -> None:
         super().__init__()
         self.name, self.dtype = name, kind
 
     @property
-    def __tile_digest__(self):
+    def __tile_digest__(self) -> tuple[Any, ...]:
         return self.name, self.dtype
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.name
 
     @property
-    def __tile_value__(self):
+    def __tile_value__(self) -> Any:
         return current().variable(self)
 
 
@@ -109,21 +115,21 @@ class Node(Expr):
 
     __slots__ = ("op", "operands")
 
-    def __init__(self, op, operands):
+    def __init__(self, op: str, operands: Sequence[Any]) -> None:
         super().__init__()
         self.op, self.operands = op, operands
 
     @property
-    def __tile_digest__(self):
+    def __tile_digest__(self) -> tuple[Any, ...]:
         return self.op, self.operands
 
     @property
-    def dtype(self):
+    def dtype(self) -> Any:
         if self.op in ("<", "<=", ">", ">=", "==", "!=", "and", "or", "not"):
             return _dtype("bool")
         return next(operand.dtype for operand in self.operands if isinstance(operand, Expr))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self.op in ("min", "max"):
             return f"{self.op}({', '.join(map(repr, self.operands))})"
         if len(self.operands) == 1:
@@ -131,17 +137,17 @@ class Node(Expr):
         return f"({self.operands[0]!r} {self.op} {self.operands[1]!r})"
 
     @property
-    def __tile_value__(self):
+    def __tile_value__(self) -> Any:
         b = current().native
         if len(self.operands) == 1:
             return b.unary(self.op, self.operands[0])
         return b.binary(self.op, *self.operands)
 
-    def affine(self):
+    def affine(self) -> Form:
         form = _combine(self.op, *self.operands) if len(self.operands) == 2 else None
         return form or ({self._key(): 1}, 0)
 
-    def _key(self):
+    def _key(self) -> Any:
         return (
             self.op,
             *(operand._key() if isinstance(operand, Node) else getattr(operand, "uid", operand) for operand in self.operands),
@@ -153,57 +159,57 @@ class Val(Expr):
 
     __slots__ = ("value", "form", "single")
 
-    def __init__(self, value, form=None, single=False):
+    def __init__(self, value: Any, form: Form | None = None, single: bool = False) -> None:
         super().__init__()
         self.value, self.form, self.single = value, form, single
 
     @property
-    def dtype(self):
+    def dtype(self) -> Any:
         return _dtype(self.value.dtype)
 
     @property
-    def __tile_value__(self):
+    def __tile_value__(self) -> Any:
         return self.value
 
-    def affine(self):
+    def affine(self) -> Form:
         return self.form or ({self.uid: 1}, 0)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<run-time {self.value.dtype}>"
 
 
 class OneThread:
     """`tx == 0`: true in one thread of a block. A tile program is executed once, whoever does it."""
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         raise error(TypeError, "a condition on the thread index has no truth value at compile time", hint="use it in an `if`")
 
 
-_lanewise = []
+_lanewise: list[Callable[..., Any]] = []
 
 
-def register_vectors(lanewise):
+def register_vectors(lanewise: Any) -> None:
     """vectors.py hands over how operations work on lanes: lanewise(function, operands), None where none has lanes."""
     _lanewise.append(lanewise)
 
 
-def _lanes(function, *operands):
+def _lanes(function: Any, *operands: Any) -> Any:
     return _lanewise[0](function, operands) if any(hasattr(x, "lanes") or hasattr(x, "elements") for x in operands) else None
 
 
-def is_number(value):
+def is_number(value: Any) -> TypeGuard[bool | int | float]:
     return isinstance(value, (bool, int, float))
 
 
-def is_operand(value):
+def is_operand(value: Any) -> bool:
     return is_number(value) or isinstance(value, Expr) or hasattr(value, "__tile_value__") or hasattr(value, "elements")
 
 
-def _affine(value):
+def _affine(value: Any) -> Form:
     return value.affine() if isinstance(value, Expr) else ({}, value)
 
 
-def _combine(op, a, b):
+def _combine(op: str, a: Any, b: Any) -> Form | None:
     if op in "+-":
         (left, x), (right, y) = _affine(a), _affine(b)
         sign = 1 if op == "+" else -1
@@ -217,12 +223,12 @@ def _combine(op, a, b):
     return None
 
 
-def difference(a, b):
+def difference(a: Any, b: Any) -> Any:
     """a - b if it is known at compile time, else None."""
     if not all(isinstance(x, (int, Expr)) for x in (a, b)):
         return None
-    form, constant = _combine("-", a, b)
-    return None if form else constant
+    combined = _combine("-", a, b)
+    return None if combined is None or combined[0] else combined[1]
 
 
 FOLD = BINARY | {
@@ -234,12 +240,12 @@ FOLD = BINARY | {
 _NEUTRAL = {("+", 0), ("-", 0), ("*", 1), ("//", 1)}
 
 
-def is_size(value):
+def is_size(value: Any) -> bool:
     """Known before the kernel runs: a number or a tree over sizes."""
     return isinstance(value, (Var, Node)) or is_number(value)
 
 
-def sizes_in(items):
+def sizes_in(items: Iterable[Any]) -> Iterator[Var]:
     """The Vars of some numbers and trees over sizes."""
     for item in items:
         if isinstance(item, Var):
@@ -248,7 +254,7 @@ def sizes_in(items):
             yield from sizes_in(item.operands)
 
 
-def evaluate(value, sizes):
+def evaluate(value: Any, sizes: Mapping[int, Any]) -> Any:
     """The number that an expression of sizes stands for; None while a size is missing."""
     if isinstance(value, Var):
         return sizes.get(value.uid)
@@ -260,7 +266,7 @@ def evaluate(value, sizes):
     return value
 
 
-def substitute(value, sizes):
+def substitute(value: Any, sizes: Mapping[int, Any]) -> Any:
     """The expression with the numbers of some sizes put in."""
     if isinstance(value, Var):
         return sizes.get(value.uid, value)
@@ -272,7 +278,7 @@ def substitute(value, sizes):
     return evaluate(Node(value.op, operands), {}) if is_number(operands[0]) else unary(value.op, operands[0])
 
 
-def binary(op, a, b):
+def binary(op: str, a: Any, b: Any) -> Any:
     lanes = _lanes(lambda x, y: binary(op, x, y), a, b)
     if lanes is not None:
         return lanes
@@ -289,7 +295,7 @@ def binary(op, a, b):
     return Val(value, form)
 
 
-def unary(op, a):
+def unary(op: str, a: Any) -> Any:
     lanes = _lanes(lambda x: unary(op, x), a)
     if lanes is not None:
         return lanes
@@ -298,14 +304,14 @@ def unary(op, a):
     return Val(current_builder().unary(op, a))
 
 
-def current_builder():
+def current_builder() -> Any:
     trace = current()
     if trace is None:
         raise error(RuntimeError, "a run-time value is used outside of a kernel")
     return trace.native
 
 
-def read(value):
+def read(value: Any) -> Any:
     """A value that later stores do not change: elements and variables are loaded now."""
     return value.read() if hasattr(value, "read") else value
 
@@ -313,7 +319,7 @@ def read(value):
 ROUNDING_MODES = ("", "rn", "rz", "rp", "rm", "rs")
 
 
-def _check_rounding(round, rbits):
+def _check_rounding(round: str, rbits: Any) -> None:
     if round not in ROUNDING_MODES:
         raise error(ValueError, f"T.cast has no rounding mode {round!r}", hint="known: '', 'rn', 'rz'")
     if (rbits is None) == (round == "rs"):
@@ -323,7 +329,7 @@ def _check_rounding(round, rbits):
         raise error(NotImplementedError, f"T.cast does not support round={round!r}", hint="known: '', 'rn', 'rz'")
 
 
-def cast(value, dtype, round="", sat=True, rbits=None):
+def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any = None) -> Any:
     """The value converted to an element type, rounded to nearest even ("" or "rn") or towards zero ("rz"). Floats of 8 bits
     take the nearest finite value for what is too large; NaN or infinity with `sat=False`."""
     _check_rounding(round, rbits)
@@ -351,7 +357,7 @@ def cast(value, dtype, round="", sat=True, rbits=None):
 _NO_VALUE = object()
 
 
-def _converted(self, value=_NO_VALUE, *more):
+def _converted(self: Any, value: Any = _NO_VALUE, *more: Any) -> Any:
     """`T.float32(x)` converts x; `T.float32()` is a variable of that type; `T.float32x2(x, y)` is a vector."""
     if value is _NO_VALUE:
         return Var("v", self)
@@ -368,14 +374,14 @@ def _converted(self, value=_NO_VALUE, *more):
 class _Lanes:
     """Numbers as lanes."""
 
-    def __init__(self, lanes):
+    def __init__(self, lanes: Any) -> None:
         self.elements = lambda: list(lanes)
 
 
-_dtype.__call__ = _converted
+setattr(_dtype, "__call__", _converted)
 
 
-def select(condition, x, y):
+def select(condition: Any, x: Any, y: Any) -> Any:
     """x where the condition is true, else y."""
     if not isinstance(condition, Expr):
         return x if condition else y
@@ -387,7 +393,7 @@ def select(condition, x, y):
     return Val(current_builder().select(condition, x, y))
 
 
-def same_type(native, *bounds):
+def same_type(native: Any, *bounds: Any) -> list[Any]:
     """Loop bounds as int32, or all as int64 if one is wider."""
     values = [native.materialize(bound) for bound in bounds]
     for value in values:

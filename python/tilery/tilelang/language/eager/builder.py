@@ -3,7 +3,8 @@
 import functools
 import inspect
 import sys
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
 
 from ....core import cache
 from ....errors import error
@@ -21,10 +22,12 @@ class Ref:
 class PrimFunc:
     """A function of tensors and scalars whose body launches kernels. `params`: [(name, TensorType or dtype)]."""
 
-    def __init__(self, function, names):
+    __name__: str
+
+    def __init__(self, function: Callable[..., Any], names: Mapping[str, Any]) -> None:
         self.function = function
         self.__name__, self.__doc__ = function.__name__, function.__doc__
-        self.params = []
+        self.params: list[tuple[str, Any]] = []
         for parameter in inspect.signature(function).parameters.values():
             annotation = parameter.annotation
             if isinstance(annotation, str) and not isinstance(annotation, dtype):  # from __future__ import annotations
@@ -32,12 +35,12 @@ class PrimFunc:
             self.params.append((parameter.name, self._kind(parameter.name, annotation)))
         cache.check_once(function, ["tilelang", self.__name__, list(self.params)], self._trace)
 
-    def _trace(self):
+    def _trace(self) -> None:
         """Errors of the function come where it is defined. What is made is kept for the first call."""
         layouts = program.usual_layouts(self.params)
         self.traced = layouts, program.build(self, [], dict(layouts))
 
-    def _kind(self, name, annotation):
+    def _kind(self, name: str, annotation: Any) -> Any:
         if isinstance(annotation, TensorType):
             return annotation
         if annotation is inspect.Parameter.empty:
@@ -55,38 +58,38 @@ class PrimFunc:
         )
 
     eager: Any = None  # see jit/eager.py
-    traced = None  # (layouts, the module for them): what the definition has traced
+    traced: Any = None  # (layouts, the module for them): what the definition has traced
     compile_time: tuple[Any, ...] = ()  # arguments of the function that are no parameters: part of what the disk cache looks up
 
-    def bind(self, values):
+    def bind(self, values: Sequence[Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """(positional, keyword) arguments of the function for the values of the parameters."""
         return values, {}
 
-    def script(self):
+    def script(self) -> Any:
         """The tile IR of the function."""
         module = self.traced[1] if self.traced else program.build(self, [], dict(program.usual_layouts(self.params)))
         return module.text()
 
     @property
-    def attrs(self):
+    def attrs(self) -> dict[str, Any]:
         return {"global_symbol": self.__name__}
 
-    def with_attr(self, attr_key_or_dict, attr_value=None):
+    def with_attr(self, attr_key_or_dict: Any, attr_value: Any = None) -> Any:
         """The function itself: attributes of upstream's IR have no meaning here."""
         return self
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise error(
             RuntimeError,
             f"`{self.__name__}` is not compiled",
             hint="return it from a function decorated with @tilelang.jit, or pass it to tilelang.compile",
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<prim_func {self.__name__}>"
 
 
-def prim_func(func=None, private=False, check_well_formed=True):
+def prim_func(func: Any = None, private: bool = False, check_well_formed: bool = True) -> Any:
     """Decorator: a function of tensors whose body launches kernels. The options concern upstream's IR."""
     names = dict(sys._getframe(1).f_locals)
     return PrimFunc(func, names) if func is not None else lambda f: PrimFunc(f, names)
@@ -95,7 +98,9 @@ def prim_func(func=None, private=False, check_well_formed=True):
 class Macro:
     """A function that is traced inline wherever a kernel calls it."""
 
-    def __init__(self, function, owner=None):
+    __name__: str
+
+    def __init__(self, function: Callable[..., Any], owner: Any = None) -> None:
         self.function, self.owner = function, owner
         functools.update_wrapper(self, function)
         self.by_reference = {
@@ -103,19 +108,19 @@ class Macro:
         }
 
     @property
-    def __tile_digest__(self):
+    def __tile_digest__(self) -> Any:
         return self.function, self.owner, self.by_reference
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else Macro(self.function, instance)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         trace = current()
         if trace is None:
             raise error(RuntimeError, f"macro `{self.__name__}` is called outside of a kernel")
         return Macro.__tile_trace__(self, trace, args, kwargs)
 
-    def __tile_trace__(self, trace, args, kwargs):
+    def __tile_trace__(self, trace: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if self.owner is not None:
             args = (self.owner, *args)
         bound = inspect.signature(self.function).bind(*args, **kwargs)
@@ -133,12 +138,12 @@ class Macro:
         return trace.inline(self.function, bound.args, bound.kwargs)
 
 
-def macro(func=None):
+def macro(func: Any = None) -> Any:
     """Decorator: a helper of kernels, traced inline at each call."""
     return Macro(func) if func is not None else Macro
 
 
-def const(names):
+def const(names: str) -> Any:
     """Sizes of the call's tensors as compile-time numbers: `M, N = T.const("M, N")`."""
     trace = current()
     if trace is None or trace.eager is None:
