@@ -57,13 +57,14 @@ def measure(names, rows, show):
 
 def main():
     options = arguments()
+    import batches
     import host
     import matmuls
     import memory
     import table
     import torch
 
-    rows = {**matmuls.ROWS, **memory.ROWS, **host.ROWS}
+    rows = {**matmuls.ROWS, **batches.ROWS, **memory.ROWS, **host.ROWS}
     if options.list:
         print("\n".join(rows))
         return

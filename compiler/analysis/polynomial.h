@@ -32,6 +32,20 @@ public:
   }
 
   const Terms &terms() const { return sum; }
+  /// coefficient * product of the monomial's atoms.
+  static Polynomial term(Monomial monomial, int64_t coefficient) {
+    Polynomial result;
+    result.add(std::move(monomial), coefficient);
+    return result;
+  }
+  /// The sum of the terms whose monomials satisfy the predicate.
+  template <class Predicate> Polynomial where(Predicate predicate) const {
+    Polynomial result;
+    for (auto &[monomial, coefficient] : sum)
+      if (predicate(monomial))
+        result.sum.emplace(monomial, coefficient);
+    return result;
+  }
   bool isZero() const { return sum.empty(); }
   /// Its value if no atom is left.
   std::optional<int64_t> constant() const {

@@ -100,6 +100,8 @@ Key keyOf(const TensorMapInfo &map, const LaunchValues &launch) {
     key.box[d] = dimension.box;
     if (d > 0 && __builtin_mul_overflow(known(dimension.stride, "a stride", map, launch), width, &key.strides[d - 1]))
       refuse(map, launch.info, "has a stride of more than 64 bits");
+    if (d > 0 && dimension.box == 1 && key.strides[d - 1] == 0) // the kernel stays at coordinate 0 there
+      key.strides[d - 1] = alignment;
   }
   return key;
 }

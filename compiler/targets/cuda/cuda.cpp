@@ -14,6 +14,24 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
+/// A line for each tensor that is copied in boxes.
+static std::string printBoxes(const GemmKernel &gemm) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto line = [&](const char *what, const Box &box) {
+    stream << "  " << what << " ";
+    box.print(stream);
+    stream << "\n";
+  };
+  line("a: box of", gemm.a);
+  line("b: box of", gemm.b);
+  if (gemm.c)
+    line("c: box of", *gemm.c);
+  else
+    stream << "  c: stored from registers, for " << gemm.whyNotCopied << "\n";
+  return text;
+}
+
 FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   llvm::LLVMContext context;
   llvm::Module module("tilery", context);
@@ -35,7 +53,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
       schedule = chooseSchedule(problemOf(*gemm), options.target);
     if (gemm && !schedule.general) {
       if (options.wantPlan)
-        result.plan += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n";
+        result.plan += kernel.getSymName().str() + ": hopper gemm " + schedule.print() + "\n" + printBoxes(*gemm);
       gpu = emitHopperGemm(e, *gemm, schedule, machine);
       std::string unknown;
       if (auto fault = checkBarriers(*module.getFunction(kernel.getSymName()), *gpu, gemm->k, schedule.stages, &unknown))

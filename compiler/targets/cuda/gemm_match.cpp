@@ -2,6 +2,7 @@
 #include "compiler/targets/cuda/wgmma_form.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -26,32 +27,75 @@ bool isPlusZero(Value value) {
   return number && number.getValue().isPosZero();
 }
 
-/// The box of a loaded operand whose k coordinate is at `step` * k and whose other coordinate does not move. `step` is null if there is
-/// one step only; `live` is of the other dimension and may be null.
-std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value step, Value live, tile::KernelOp kernel) {
-  if (auto permute = operand.getDefiningOp<tile::PermuteOp>()) { // of two dimensions: it exchanges them
-    std::optional<Box> box = operandBox(permute.getValue(), 1 - kDim, k, step, live, kernel);
-    if (box) {
-      box->contiguous = 1 - box->contiguous;
-      std::swap(box->start[0], box->start[1]);
-      std::swap(box->extent[0], box->extent[1]);
-    }
+/// The dimensions of `to`, without those of extent 1, are those of `from`: numbers[d] in `to` of dimension d of `from`. Empty: they are not.
+SmallVector<int> sameButOnes(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  SmallVector<int> numbers(from.size(), -1);
+  size_t at = 0;
+  for (auto [d, size] : llvm::enumerate(from)) {
+    if (size == 1)
+      continue;
+    while (at < to.size() && to[at] == 1)
+      ++at;
+    if (at == to.size() || to[at] != size)
+      return {};
+    numbers[d] = int(at++);
+  }
+  return llvm::all_of(to.drop_front(at), [](int64_t size) { return size == 1; }) ? numbers : SmallVector<int>();
+}
+
+/// The box that an operand is loaded from, its tile dimensions numbered as the operand's. `live` is of those, too.
+std::optional<Box> loadedBox(Value operand, ArrayRef<Value> live, std::string &why) {
+  ArrayRef<int64_t> shape = tile::shapeOf(operand.getType());
+  SmallVector<int> numbers; // of the dimensions of what it is made from
+  Operation *op = operand.getDefiningOp();
+  if (auto permute = dyn_cast_or_null<tile::PermuteOp>(op)) {
+    numbers.resize(shape.size());
+    for (auto [d, from] : llvm::enumerate(permute.getOrder()))
+      numbers[from] = int(d);
+  } else if (isa_and_nonnull<tile::ReshapeOp, tile::ExpandDimsOp>(op)) {
+    numbers = sameButOnes(tile::shapeOf(op->getOperand(0).getType()), shape);
+  } else if (isa_and_nonnull<arith::BitcastOp>(op)) { // of elements of the same size
+    numbers.resize(shape.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+  }
+  if (!numbers.empty()) {
+    SmallVector<Value> inner(numbers.size());
+    for (auto [d, number] : llvm::enumerate(numbers))
+      inner[d] = number < 0 ? Value() : live[number];
+    std::optional<Box> box = loadedBox(op->getOperand(0), inner, why);
+    if (box)
+      box->renumber(numbers);
     return box;
   }
+  why = "it is computed, not loaded";
   auto load = operand.getDefiningOp<tile::LoadOp>();
-  auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
-  if (!access || load.getIsVolatile() || (load.getOther() && !isPlusZero(load.getOther())))
+  if (!load)
     return std::nullopt;
+  why = "its load is volatile";
+  if (load.getIsVolatile())
+    return std::nullopt;
+  why = "lanes that do not exist are not 0";
+  if (load.getOther() && !isPlusZero(load.getOther()))
+    return std::nullopt;
+  why = "its addresses have no order";
+  auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
+  return access ? block::findBox(access, why, live) : std::nullopt;
+}
+
+/// The box of a loaded operand whose k coordinate is at `step` * k and whose other coordinates do not move. `step` is null if there is
+/// one step only; `live` is of the other dimension and may be null.
+std::optional<Box> operandBox(Value operand, unsigned kDim, int64_t k, Value step, Value live, std::string &why) {
   SmallVector<Value> lives(2);
   lives[1 - kDim] = live;
-  std::optional<Box> box = boxOf(access, kernel, lives);
+  std::optional<Box> box = loadedBox(operand, lives, why);
   if (!box || !step)
     return box;
   IndexPolynomial rest;
-  if (box->start[kDim].coefficient(step, rest).constant() != k || box->start[1 - kDim].uses(step) || rest.uses(step))
-    return std::nullopt;
-  box->start[kDim] = rest;
-  return box;
+  bool moves = box->along(kDim).start.coefficient(step, rest).constant() == k;
+  box->along(kDim).start = rest;
+  why = "its steps are no neighbours along k";
+  bool others = llvm::any_of(box->dimensions, [&](const block::BoxDimension &dimension) { return dimension.start.uses(step); });
+  return moves && !others ? box : std::nullopt;
 }
 
 /// What the kernel does besides loading, computing and storing once; null: nothing, and `store` is the store.
@@ -99,7 +143,7 @@ bool dependsOnProgram(Value value) {
 }
 
 GemmKernel::Order orderOf(const GemmKernel &gemm) {
-  auto row = onlyAxis(gemm.a.start[0]), column = onlyAxis(gemm.b.start[1]);
+  auto row = onlyAxis(gemm.a.along(0).start), column = onlyAxis(gemm.b.along(1).start);
   if (row == 1 && column == 0)
     return GemmKernel::Order::RowsByColumns;
   if (row == 0 && column == 1)
@@ -149,18 +193,26 @@ tile::Precision precisionOf(Operation *product) {
 }
 
 /// Where the copy engine can store the result.
-std::optional<Box> resultBox(tile::AccessOp place, const GemmKernel &gemm) {
+std::optional<Box> resultBox(tile::AccessOp place, const GemmKernel &gemm, std::string &why) {
   unsigned bytes = gemm.output.isIntOrFloat() ? gemm.output.getIntOrFloatBitWidth() / 8 : 0;
-  if (!(bytes == 2 || bytes == 4) || gemm.n % (128 / bytes))
+  if (!(bytes == 2 || bytes == 4) || gemm.n % (128 / bytes)) {
+    why = "its rows are no multiples of 128 bytes of 2 or 4 an element";
     return std::nullopt;
-  std::optional<Box> box = boxOf(place, gemm.kernel);
-  return box && box->contiguous == 1 ? box : std::nullopt;
+  }
+  std::optional<Box> box = block::findBox(place, why);
+  if (box)
+    box->renumber(gemm.stored);
+  if (box && box->dimensions[0].tile != 1) {
+    why = "the elements of its rows are no neighbours in memory";
+    return std::nullopt;
+  }
+  return box;
 }
 } // namespace
 
 std::optional<GemmKernel> matchGemm(tile::KernelOp kernel, std::string &why) {
-  auto no = [&](const char *reason) -> std::optional<GemmKernel> {
-    why = reason;
+  auto no = [&](std::string reason) -> std::optional<GemmKernel> {
+    why = std::move(reason);
     return std::nullopt;
   };
   GemmKernel gemm;
@@ -200,24 +252,28 @@ std::optional<GemmKernel> matchGemm(tile::KernelOp kernel, std::string &why) {
     return no(reason);
   if (const char *reason = refusedShape(gemm))
     return no(reason);
-  auto boxA = operandBox(operands[0], 1, gemm.k, step, live.empty() ? Value() : live[0], kernel);
-  auto boxB = operandBox(operands[1], 0, gemm.k, step, live.empty() ? Value() : live[1], kernel);
-  if (!boxA || !boxB)
-    return no(boxA ? "the second operand is not a box of an aligned tensor in memory"
-                   : "the first operand is not a box of an aligned tensor in memory");
-  if (gemm.operand.getIntOrFloatBitWidth() != 16 && (boxA->contiguous != 1 || boxB->contiguous != 0))
-    return no("k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits");
-  if (boxB->contiguous == 1 && gemm.n % 64)
-    return no("the second operand's rows are not a multiple of 64 long");
+  std::string reason;
+  auto boxA = operandBox(operands[0], 1, gemm.k, step, live.empty() ? Value() : live[0], reason);
+  if (!boxA)
+    return no("the first operand is no box of a tensor in memory: " + reason);
+  auto boxB = operandBox(operands[1], 0, gemm.k, step, live.empty() ? Value() : live[1], reason);
+  if (!boxB)
+    return no("the second operand is no box of a tensor in memory: " + reason);
   gemm.a = *boxA, gemm.b = *boxB;
+  if (gemm.operand.getIntOrFloatBitWidth() != 16 && !(gemm.kMajor(gemm.a, 1) && gemm.kMajor(gemm.b, 0)))
+    return no("k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits");
+  if (!gemm.kMajor(gemm.b, 0) && gemm.n % 64)
+    return no("the second operand's rows are not a multiple of 64 long");
   auto stored = dyn_cast<RankedTensorType>(gemm.store.getValue().getType());
-  if (!stored || stored.getShape() != ArrayRef<int64_t>{gemm.m, gemm.n})
+  if (stored)
+    gemm.stored = sameButOnes(stored.getShape(), {gemm.m, gemm.n});
+  if (gemm.stored.empty())
     return no("what is stored has not the product's shape");
   gemm.output = stored.getElementType();
   auto place = gemm.store.getPlace().getDefiningOp<tile::AccessOp>();
   if (!place)
     return no("the result is stored to addresses of no order");
-  gemm.c = resultBox(place, gemm);
+  gemm.c = resultBox(place, gemm, gemm.whyNotCopied);
   gemm.order = orderOf(gemm);
   gemm.equalSteps = !gemm.steps() || !dependsOnProgram(gemm.steps());
   return gemm;

@@ -1,6 +1,6 @@
 #pragma once
 // Kernels that are one matrix product, as the Hopper path runs them.
-#include "compiler/targets/cuda/boxes.h"
+#include "compiler/targets/cuda/box_maps.h"
 
 namespace tilery::cuda {
 
@@ -12,10 +12,15 @@ struct GemmKernel {
   unsigned m = 0, n = 0, k = 0; // of the program's tile
   Box a, b;                     // a: m x k, b: k x n, at the contraction's step 0
   std::optional<Box> c;         // the stored tile, if the copy engine can write it
+  std::string whyNotCopied;     // ... and why not
   /// How the grid runs over tiles, where another order may be chosen: axis 0 along columns and axis 1 along rows of tiles, the other way
   /// round, or along one axis in an order that the kernel finds out. Own: nothing is known.
   enum class Order { Own, RowsByColumns, ColumnsByRows, Probed } order = Order::Own;
   bool equalSteps = false; // all programs take the same number of steps
+  /// Of the stored tile's dimensions: 0 the product's rows, 1 its columns, -1 of one lane.
+  llvm::SmallVector<int, 4> stored;
+
+  static bool kMajor(const Box &box, unsigned kDim) { return box.dimensions[0].tile == int(kDim); }
 
   /// Steps of k; null: one.
   mlir::Value steps() const {

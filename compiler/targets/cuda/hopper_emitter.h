@@ -53,14 +53,12 @@ private:
   /// Runs body(i, ring) for i in [0, count); `ring` counts the stages of all tiles, and is returned as it is after the loop.
   llvm::Value *overStages(llvm::Value *count, llvm::Value *ring,
                           llvm::function_ref<void(llvm::Value *i, llvm::Value *ring)> body);
-  /// Where an operand's boxes begin in its tensor: along the rows (of m or n), and along k.
-  struct Corner {
-    llvm::Value *row, *k;
-  };
-  Corner corner(bool ofB);
-  /// What the producer needs to know of a program: row and k of both corners, and the number of stages.
+  /// Where a box begins in its tensor: a coordinate for each of its dimensions.
+  llvm::SmallVector<llvm::Value *, 5> corner(const Box &box);
+  /// What the producer needs to know of a program: both corners, and the number of stages.
   llvm::SmallVector<llvm::Value *> workOf(llvm::Value *number);
-  void load(bool isB, Corner from, llvm::Value *at, llvm::Value *full);
+  /// `corner` is the first stage's; this one is at depth k.
+  void load(bool isB, llvm::ArrayRef<llvm::Value *> corner, llvm::Value *k, llvm::Value *at, llvm::Value *full);
   /// Gives a stage back to the producer, if `condition` holds.
   void release(llvm::Value *ring, llvm::Value *condition);
   llvm::MDNode *neverUnrolled();
@@ -86,7 +84,8 @@ private:
   std::pair<llvm::Value *, llvm::Value *> divide(llvm::Value *dividend, llvm::Value *divisor);
   llvm::Value *scalar(mlir::Value value);
   /// In 32 bits: coordinates of the copy engine.
-  llvm::Value *polynomial(const IndexPolynomial &p);
+  llvm::Value *polynomial(const IndexPolynomial &p) { return polynomial(p, 32); }
+  llvm::Value *polynomial(const IndexPolynomial &p, unsigned bits);
 
   // -- from the accumulators to memory
   void findOutput();
@@ -95,6 +94,8 @@ private:
   void stageOutput(lower::Evaluator &evaluator);
   void stagePiece(lower::Evaluator &evaluator, unsigned tile, unsigned columns, llvm::Value *address);
   lower::Point pointOf(unsigned tile, unsigned j, unsigned half);
+  /// The same of the stored tile, which may have more dimensions.
+  lower::Point storedPoint(const lower::Point &point);
   llvm::Value *pairAt(lower::Evaluator &evaluator, unsigned tile, unsigned j, unsigned half);
   unsigned outputBytes() const { return gemm.output.getIntOrFloatBitWidth() / 8; }
 
@@ -121,7 +122,7 @@ private:
   // the current tile
   llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
   llvm::Value *program[3] = {}, *tile = nullptr;
-  llvm::Value *output[2] = {}; // row and column that the copy engine stores from
+  llvm::SmallVector<llvm::Value *, 5> output; // where the copy engine stores
   // consumer
   llvm::Value *me = nullptr, *lane = nullptr, *warp = nullptr, *elected = nullptr, *barrierId = nullptr;
   llvm::SmallVector<llvm::SmallVector<llvm::Value *>> accumulators; // of each 64 x n tile

@@ -26,6 +26,16 @@ lower::Point HopperGemm::pointOf(unsigned tile, unsigned j, unsigned half) {
   return {index(row, 0), index(inTile[1], 1)};
 }
 
+lower::Point HopperGemm::storedPoint(const lower::Point &point) {
+  lower::Index none;
+  none.base = b.getInt64(0);
+  none.multiple = 0;
+  lower::Point result;
+  for (int dimension : gemm.stored)
+    result.push_back(dimension < 0 ? none : point[dimension]);
+  return result;
+}
+
 // The stored value there.
 llvm::Value *HopperGemm::pairAt(lower::Evaluator &evaluator, unsigned tile, unsigned j, unsigned half) {
   lower::Point point = pointOf(tile, j, half);
@@ -34,14 +44,14 @@ llvm::Value *HopperGemm::pairAt(lower::Evaluator &evaluator, unsigned tile, unsi
   for (unsigned i = 0; i < 2; ++i)
     pair = b.CreateInsertElement(pair, accumulators[tile][4 * j + 2 * half + i], uint64_t(i));
   evaluator.provide(gemm.product->getResult(0), point, pair);
-  return e.splat(evaluator.value(gemm.store.getValue(), point), 2);
+  return e.splat(evaluator.value(gemm.store.getValue(), storedPoint(point)), 2);
 }
 
 // Divisions by the grid's extents are many cycles: here, not where stores wait for them.
 void HopperGemm::findOutput() {
   if (schedule.stageOutput)
-    for (unsigned d = 0; d < 2; ++d)
-      output[d] = machine.here(e, polynomial(gemm.c->start[d]));
+    for (llvm::Value *&coordinate : output = corner(*gemm.c))
+      coordinate = machine.here(e, coordinate);
 }
 
 void HopperGemm::epilogue() {
@@ -63,7 +73,7 @@ void HopperGemm::storeFromRegisters(lower::Evaluator &evaluator) {
     for (unsigned j = 0; j < gemm.n / 8; ++j)
       for (unsigned half = 0; half < 2; ++half) {
         llvm::Value *value = pairAt(evaluator, t, j, half);
-        evaluator.store(evaluator.address(gemm.store.getPlace(), pointOf(t, j, half)), value);
+        evaluator.store(evaluator.address(gemm.store.getPlace(), storedPoint(pointOf(t, j, half))), value);
       }
 }
 
@@ -100,7 +110,7 @@ void HopperGemm::stageOutput(lower::Evaluator &evaluator) {
   unsigned held = schedule.stageOutput, turn = held == pieces ? pieces : held / 2;
   unsigned ringEnd = barrierBytes + schedule.stages * stageBytes();
   llvm::Value *buffer = b.CreateAdd(base, b.CreateAdd(b.CreateMul(me, i32(held * pieceBytes)), i32(ringEnd)));
-  llvm::Value *row = b.CreateAdd(output[0], b.CreateMul(me, i32(64 * tilesOfConsumer()))), *column = output[1];
+  llvm::Value *row = b.CreateMul(me, i32(64 * tilesOfConsumer()));
   auto place = [&](unsigned piece) { return b.CreateAdd(buffer, i32(piece % held * pieceBytes)); };
   for (unsigned first = 0; first < pieces; first += turn) {
     when(elected,
@@ -111,10 +121,14 @@ void HopperGemm::stageOutput(lower::Evaluator &evaluator) {
     machine.fenceProxy(e);
     machine.namedBarrier(e, barrierId, 128);
     when(elected, [&] {
-      for (unsigned piece = first; piece < first + turn; ++piece)
-        machine.storeBox(e, maps[2],
-                         {b.CreateAdd(column, i32(piece % perTile * perPiece)), b.CreateAdd(row, i32(piece / perTile * 64))},
-                         place(piece), /*add=*/false);
+      for (unsigned piece = first; piece < first + turn; ++piece) {
+        SmallVector<llvm::Value *, 5> coordinates(output);
+        for (auto [coordinate, dimension] : llvm::zip(coordinates, gemm.c->dimensions))
+          if (dimension.tile >= 0)
+            coordinate = b.CreateAdd(coordinate, dimension.tile ? i32(piece % perTile * perPiece)
+                                                                : b.CreateAdd(row, i32(piece / perTile * 64)));
+        machine.storeBox(e, maps[2], coordinates, place(piece), /*add=*/false);
+      }
       machine.commitStores(e);
     });
   }

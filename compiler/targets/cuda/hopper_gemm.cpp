@@ -9,8 +9,8 @@ namespace tilery::cuda {
 HopperGemm::HopperGemm(lower::Emitter &e, const GemmKernel &gemm, const GemmSchedule &schedule, BlockMachine &machine)
     : e(e), b(e.b), machine(machine), gemm(gemm), schedule(schedule) {
   unsigned bytes = gemm.operand.getIntOrFloatBitWidth() / 8;
-  layout[0] = {gemm.a.contiguous == 1, gemm.m, schedule.k, bytes};
-  layout[1] = {gemm.b.contiguous == 0, gemm.n, schedule.k, bytes};
+  layout[0] = {GemmKernel::kMajor(gemm.a, 1), gemm.m, schedule.k, bytes};
+  layout[1] = {GemmKernel::kMajor(gemm.b, 0), gemm.n, schedule.k, bytes};
 }
 
 void HopperGemm::makeFunction() {
@@ -93,27 +93,38 @@ llvm::Value *HopperGemm::overStages(llvm::Value *count, llvm::Value *ring,
 
 // -- the producer
 
-HopperGemm::Corner HopperGemm::corner(bool ofB) {
-  const Box &box = ofB ? gemm.b : gemm.a;
-  return {polynomial(box.start[ofB ? 1 : 0]), polynomial(box.start[ofB ? 0 : 1])};
+SmallVector<llvm::Value *, 5> HopperGemm::corner(const Box &box) {
+  SmallVector<llvm::Value *, 5> result;
+  for (const block::BoxDimension &dimension : box.dimensions) {
+    llvm::Value *start = polynomial(dimension.start);
+    if (dimension.mayRepeat && !dimension.stride.constant()) {
+      llvm::Value *repeats = b.CreateICmpEQ(polynomial(dimension.stride, 64), b.getInt64(0));
+      start = b.CreateSelect(repeats, i32(0), start);
+    }
+    result.push_back(start);
+  }
+  return result;
 }
 
-void HopperGemm::load(bool isB, Corner from, llvm::Value *at, llvm::Value *full) {
+void HopperGemm::load(bool isB, ArrayRef<llvm::Value *> corner, llvm::Value *k, llvm::Value *at, llvm::Value *full) {
   const StageLayout &operand = layout[isB];
   for (unsigned box = 0; box < operand.boxes(); ++box) {
     llvm::Value *where = b.CreateAdd(at, i32(box * operand.boxBytes()));
-    llvm::Value *row = b.CreateAdd(from.row, i32(64 * box));
-    llvm::Value *coordinates[] = {operand.kMajor ? from.k : row, operand.kMajor ? row : from.k};
+    SmallVector<llvm::Value *, 5> coordinates(corner);
+    for (auto [coordinate, dimension] : llvm::zip(coordinates, (isB ? gemm.b : gemm.a).dimensions))
+      if (dimension.tile >= 0)
+        coordinate = b.CreateAdd(coordinate, bool(dimension.tile) != isB ? k : i32(64 * box));
     machine.loadBox(e, where, maps[isB], coordinates, full);
   }
 }
 
 SmallVector<llvm::Value *> HopperGemm::workOf(llvm::Value *number) {
   setTile(number);
-  Corner cornerA = corner(false), cornerB = corner(true);
-  SmallVector<llvm::Value *> work;
-  for (llvm::Value *value : {cornerA.row, cornerA.k, cornerB.row, cornerB.k, stageCount()})
-    work.push_back(machine.here(e, value));
+  SmallVector<llvm::Value *> work = {stageCount()};
+  work.append(corner(gemm.a));
+  work.append(corner(gemm.b));
+  for (llvm::Value *&value : work)
+    value = machine.here(e, value);
   return work;
 }
 
@@ -150,14 +161,14 @@ void HopperGemm::producer(SmallVector<llvm::Value *> start) {
   start.push_back(i32(0));                   // the ring's counter
   when(b.CreateICmpEQ(thread, i32(0)), [&] { // one thread does all the work
     overTiles(start, [&](ArrayRef<llvm::Value *> work) {
-      Corner corners[] = {{work[0], work[1]}, {work[2], work[3]}};
-      llvm::Value *ring = overStages(work[4], work[5], [&](llvm::Value *i, llvm::Value *ring) {
+      size_t rankA = gemm.a.dimensions.size(), rankB = gemm.b.dimensions.size();
+      ArrayRef<llvm::Value *> corners[] = {work.slice(1, rankA), work.slice(1 + rankA, rankB)};
+      llvm::Value *ring = overStages(work.front(), work.back(), [&](llvm::Value *i, llvm::Value *ring) {
         llvm::Value *full = barrier(ring, 0), *at = stageAddress(ring), *k = b.CreateMul(i, i32(schedule.k));
         machine.waitBarrier(e, barrier(ring, 8), b.CreateXor(parity(ring), i32(1)));
         machine.arriveExpect(e, full, i32(stageBytes()));
         for (unsigned operand = 0; operand < 2; ++operand) {
-          Corner from{corners[operand].row, b.CreateAdd(corners[operand].k, k)};
-          load(operand, from, at, full);
+          load(operand, corners[operand], k, at, full);
           at = b.CreateAdd(at, i32(layout[operand].bytes()));
         }
       });
@@ -311,10 +322,10 @@ GpuInfo HopperGemm::emit() {
   info.sharedBytes = sharedBytes(problemOf(gemm), schedule);
   info.persistent = true;
   DType dtype = *dtypeOf(gemm.operand);
-  describeBox(gemm.a, layout[0].boxInner(), layout[0].boxOuter(), dtype, info);
-  describeBox(gemm.b, layout[1].boxInner(), layout[1].boxOuter(), dtype, info);
+  describeBox(gemm.a, {layout[0].boxInner(), layout[0].boxOuter()}, dtype, info);
+  describeBox(gemm.b, {layout[1].boxInner(), layout[1].boxOuter()}, dtype, info);
   if (schedule.stageOutput)
-    describeBox(*gemm.c, 128 / outputBytes(), 64, *dtypeOf(gemm.output), info);
+    describeBox(*gemm.c, {128 / outputBytes(), 64}, *dtypeOf(gemm.output), info);
   return info;
 }
 

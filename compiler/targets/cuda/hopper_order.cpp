@@ -34,17 +34,19 @@ llvm::Value *HopperGemm::scalar(Value value) {
   return scalars[value] = result;
 }
 
-llvm::Value *HopperGemm::polynomial(const IndexPolynomial &p) {
+llvm::Value *HopperGemm::polynomial(const IndexPolynomial &p, unsigned bits) {
+  llvm::Type *type = b.getIntNTy(bits);
+  auto number = [&](int64_t value) { return llvm::ConstantInt::getSigned(type, value, /*ImplicitTrunc=*/true); };
   llvm::Value *sum = nullptr;
   for (auto &[monomial, coefficient] : p.terms()) {
-    llvm::Value *product = monomial.empty() || coefficient != 1 ? i32(coefficient) : nullptr;
+    llvm::Value *product = monomial.empty() || coefficient != 1 ? number(coefficient) : nullptr;
     for (Value atom : monomial) {
-      llvm::Value *factor = b.CreateSExtOrTrunc(scalar(atom), b.getInt32Ty());
+      llvm::Value *factor = b.CreateSExtOrTrunc(scalar(atom), type);
       product = product ? b.CreateMul(product, factor) : factor;
     }
     sum = sum ? b.CreateAdd(sum, product) : product;
   }
-  return sum ? sum : i32(0);
+  return sum ? sum : number(0);
 }
 
 void HopperGemm::findOrder() {
@@ -63,7 +65,7 @@ void HopperGemm::findOrder() {
 // A one-dimensional grid over rows x columns of tiles, one of the two first, looks like that at three programs. Where it does not behave
 // so at others, only speed is lost: what is computed here is a permutation of the programs in any case.
 void HopperGemm::probeOrder() {
-  const IndexPolynomial &rows = gemm.a.extent[0], &columns = gemm.b.extent[1];
+  const IndexPolynomial &rows = gemm.a.along(0).extent, &columns = gemm.b.along(1).extent;
   if (!hostKnowsExtent(rows) || !hostKnowsExtent(columns))
     return;
   llvm::BasicBlock *before = b.GetInsertBlock(), *probe = newBlock("probe"), *after = newBlock("ordered");
@@ -71,7 +73,7 @@ void HopperGemm::probeOrder() {
   b.SetInsertPoint(probe);
   auto at = [&](llvm::Value *number) {
     setProgram(b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number, b.CreateSub(programs, i32(1))));
-    return std::pair(polynomial(gemm.a.start[0]), polynomial(gemm.b.start[1]));
+    return std::pair(polynomial(gemm.a.along(0).start), polynomial(gemm.b.along(1).start));
   };
   auto count = [&](const IndexPolynomial &extent, unsigned tile) {
     llvm::Value *tiles = b.CreateUDiv(b.CreateAdd(polynomial(extent), i32(tile - 1)), i32(tile));

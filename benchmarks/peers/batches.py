@@ -1,0 +1,66 @@
+"""Products of many matrices, and of 8-bit floats, in pointer style: beside cuBLAS, and beside Triton on the same source."""
+
+import torch
+from gpu_rounds import Contest
+from matmuls import checker, pointer_call
+from programs import EXAMPLES, HERE, as_triton, ours
+
+WIDE, SQUARE = (128, 256, 64), (128, 128, 64)
+
+
+def batched_call(kernel, a, b, c, blocks, stages):
+    (batches, m, k), n = a.shape, b.shape[2]
+    names = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), blocks, strict=True), GROUP=8)
+    launch = kernel[(-(-m // blocks[0]) * -(-n // blocks[1]), batches)]
+    warps = 8 if blocks == WIDE else 4
+    strides = (*a.stride(), *b.stride(), *c.stride())
+    return lambda: launch(a, b, c, m, n, k, *strides, num_warps=warps, num_stages=stages, **names)
+
+
+def batched(batches, size, goal):
+    """bf16, square matrices, one behind the other."""
+    a, b, c = (torch.randn(batches, size, size, device="cuda").bfloat16() for _ in range(3))
+    check = checker(a, b, c)
+    contest = Contest()
+    contest.enter("cuBLAS", lambda: lambda: torch.bmm(a, b, out=c), check)
+    for blocks in (WIDE, SQUARE):
+        for stages in (3, 4):
+            for name, load in (("ours", ours), ("Triton", as_triton)):
+                kernel = load(HERE / "batched_matmul.py").batched
+                what = f"{name}, {blocks[0]}x{blocks[1]}, {stages} stages"
+                contest.enter(what, lambda kernel=kernel, blocks=blocks, n=stages: batched_call(kernel, a, b, c, blocks, n), check)
+    contest.run()
+    work, amount = f"{batches} matmuls {size}, pointers", 2 * batches * size**3 / 1e12
+    for rival in ("cuBLAS", "Triton"):
+        yield from contest.result(work, "ours", rival, amount, "TFLOP/s", goal)
+
+
+def float8(size):
+    """e4m3, both operands with k in one piece, results in f16."""
+    a = torch.randn(size, size, device="cuda").to(torch.float8_e4m3fn)
+    b = torch.randn(size, size, device="cuda").to(torch.float8_e4m3fn).t()
+    c = torch.empty(size, size, device="cuda", dtype=torch.float16)
+    one = torch.ones((), device="cuda")
+    # The tensor cores keep 13 bits behind the leading one of the largest of 32 products and the sum: each step may lose one.
+    check = checker(a, b, c, lost=(size / 32 + 2) * 2.0**-12)
+    contest = Contest()
+    scaled = lambda: torch._scaled_mm(a, b, one, one, out_dtype=torch.float16, use_fast_accum=True, out=c)
+    contest.enter("cuBLASLt", lambda: scaled, check)
+    blocks = (128, 256, 128)
+    for stages in (3, 4):
+        for name, load in (("ours", ours), ("Triton", as_triton)):
+            kernel = load(EXAMPLES / "tileon" / "matmul.py").matmul_kernel
+            prepare = lambda kernel=kernel, n=stages: pointer_call(kernel, a, b, c, n, blocks)
+            contest.enter(f"{name}, {stages} stages", prepare, check)
+    contest.run()
+    for rival in ("cuBLASLt", "Triton"):
+        yield from contest.result(f"matmul e4m3 {size}, pointers", "ours", rival, 2 * size**3 / 1e12, "TFLOP/s", 1.0)
+
+
+ROWS = {
+    "batch-32x512": lambda: batched(32, 512, 1.0),
+    "batch-64x1024": lambda: batched(64, 1024, 1.0),
+    "batch-2x4096": lambda: batched(2, 4096, 1.0),
+    "float8-4096": lambda: float8(4096),
+    "float8-8192": lambda: float8(8192),
+}

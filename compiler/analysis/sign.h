@@ -1,0 +1,30 @@
+#pragma once
+// Which integers are never negative, and what a kernel's launch must keep for that.
+#include "compiler/analysis/index_polynomial.h"
+
+namespace tilery::analysis {
+
+/// Whether the host can compute the polynomial at a launch: its atoms are arguments of a kernel and extents of the grid.
+bool hostKnows(const IndexPolynomial &polynomial);
+bool hostKnows(const IndexPolynomial::Monomial &monomial);
+
+/// Answers from the ranges of program ids, counters and arithmetic. Where an answer hangs on arguments it is yes, and what they must keep is
+/// among the assumptions.
+class SignAnalysis {
+public:
+  /// True if no value of the scalar is negative. A quotient counts as such if its dividend does, whatever is known of the divisor: a program
+  /// that divides by a negative number of tiles has no tiles there.
+  bool notNegative(mlir::Value scalar);
+  bool notNegative(const IndexPolynomial &polynomial);
+  /// Polynomials that the host knows, and that must not be negative.
+  const llvm::SmallVector<IndexPolynomial> &assumptions() const { return assumed; }
+
+private:
+  bool atom(mlir::Value scalar);
+  bool assume(const IndexPolynomial &value);
+
+  llvm::SmallVector<IndexPolynomial> assumed;
+  unsigned depth = 0;
+};
+
+} // namespace tilery::analysis

@@ -1,0 +1,304 @@
+#include "compiler/block/find_boxes.h"
+#include "compiler/block/access_lines.h"
+#include "compiler/analysis/divisor.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilery::block {
+namespace {
+using Monomial = IndexPolynomial::Monomial;
+constexpr int64_t copied = 16; // bytes: what addresses and strides of the copy engine are multiples of
+constexpr unsigned maxRank = 5;
+/// An extent where all lanes exist: coordinates have 32 bits.
+IndexPolynomial everything() { return IndexPolynomial(int64_t(1) << 31); }
+
+IndexPolynomial hostPart(const IndexPolynomial &p) {
+  return p.where([](const Monomial &m) { return analysis::hostKnows(m); });
+}
+IndexPolynomial devicePart(const IndexPolynomial &p) {
+  return p.where([](const Monomial &m) { return !analysis::hostKnows(m); });
+}
+
+/// A term of the device's as coefficient * host * device.
+struct Split {
+  int64_t coefficient;
+  Monomial host, device;
+};
+SmallVector<Split> splitTerms(const IndexPolynomial &p) {
+  SmallVector<Split> result;
+  for (auto &[monomial, coefficient] : p.terms()) {
+    Split &split = result.emplace_back(Split{coefficient, {}, {}});
+    for (Value atom : monomial)
+      (analysis::hostKnows(Monomial{atom}) ? split.host : split.device).push_back(atom);
+  }
+  return result;
+}
+
+/// True if code for a block can compute the value before it loads anything.
+bool isScalarCode(Value value, llvm::DenseSet<Value> &known) {
+  if (isa<BlockArgument>(value) || !known.insert(value).second)
+    return true;
+  Operation *op = value.getDefiningOp();
+  bool computes = isa<tile::ProgramIdOp, tile::NumProgramsOp, arith::ConstantOp>(op) ||
+                  (op->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(op));
+  return computes && !isa<RankedTensorType>(value.getType()) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isScalarCode(operand, known); });
+}
+
+class BoxFinder {
+public:
+  BoxFinder(tile::AccessOp access, std::string &why) : access(access), why(why) {}
+
+  std::optional<Box> find(ArrayRef<Value> live) {
+    if (!findBase())
+      return std::nullopt;
+    std::optional<AccessLines> found = linesOf(access, live, why);
+    if (!found)
+      return std::nullopt;
+    lines = std::move(found->lines);
+    bool done = findInner() && splitOffset(found->notBelow) && bindConditions(found->notBelow) && checkStrides() && checkStarts();
+    return done ? std::optional(std::move(box)) : std::nullopt;
+  }
+
+private:
+  bool no(const std::string &reason) {
+    why = reason;
+    return false;
+  }
+
+  /// The pointer argument that the access starts from, and what was added to it.
+  bool findBase() {
+    auto sizeOf = [](Value pointer) {
+      Type pointee = cast<tile::PtrType>(pointer.getType()).getPointee();
+      return pointee.isIntOrFloat() ? int64_t(pointee.getIntOrFloatBitWidth() / 8) : 0;
+    };
+    box.base = access.getBase();
+    bytes = sizeOf(box.base);
+    offset = analysis::polynomialOf(access.getOffset());
+    while (Operation *op = box.base.getDefiningOp()) {
+      if (auto add = dyn_cast<tile::AddPtrOp>(op))
+        offset = offset + analysis::polynomialOf(add.getOffset());
+      else if (!isa<tile::PtrCastOp>(op) || sizeOf(op->getOperand(0)) != bytes)
+        return no("its pointer is no argument of the kernel");
+      box.base = op->getOperand(0);
+    }
+    if (!isa<tile::KernelOp>(cast<BlockArgument>(box.base).getOwner()->getParentOp()))
+      return no("its pointer is no argument of the kernel");
+    if (analysis::divisorOf(box.base) % copied)
+      return no("its pointer is not known to be a multiple of 16 bytes");
+    return bytes || no("its elements are less than a byte");
+  }
+
+  /// Makes the tile's dimensions, the one with neighbours in memory first.
+  bool findInner() {
+    auto inner = std::find_if(lines.rbegin(), lines.rend(), [](const AccessLine &line) { return line.step.constant() == 1; });
+    if (inner == lines.rend())
+      return no("no dimension's elements are neighbours in memory");
+    std::rotate(lines.begin(), std::prev(inner.base()), inner.base());
+    for (const AccessLine &line : lines) {
+      if (!analysis::hostKnows(line.step))
+        return no("a stride is not known at the launch");
+      BoxDimension &dimension = box.dimensions.emplace_back();
+      dimension.stride = line.step;
+      dimension.tile = int(line.tile);
+    }
+    return true;
+  }
+
+  /// True where bounds say where the tile's first lane is.
+  static bool isFixed(const AccessLine &line) { return line.rows || line.lower || line.upper; }
+
+  void startOf(const AccessLine &line, BoxDimension &dimension) {
+    if (line.rows)
+      dimension.start = *line.wrapped;
+    else if (line.lower)
+      dimension.start = IndexPolynomial() - *line.lower;
+    else if (line.upper)
+      dimension.start = IndexPolynomial() - devicePart(*line.upper);
+  }
+
+  /// The offset is a sum of coordinates times strides, and what is left moves the base.
+  bool splitOffset(ArrayRef<IndexPolynomial> notBelow) {
+    IndexPolynomial rest = offset;
+    for (auto [line, dimension] : llvm::zip(lines, box.dimensions)) {
+      startOf(line, dimension);
+      if (!line.rows)
+        rest = rest - dimension.start * dimension.stride;
+    }
+    joinOpenLines(rest, notBelow);
+    if (!addCoordinates(devicePart(rest)))
+      return false;
+    moveBase(hostPart(rest));
+    for (auto [line, dimension] : llvm::zip(lines, box.dimensions)) {
+      dimension.extent = line.rows ? *line.rows : line.upper ? *line.upper + dimension.start : everything();
+      if (!analysis::hostKnows(dimension.extent))
+        return no("where its lanes end is not known at the launch");
+    }
+    return true;
+  }
+
+  /// Dimensions without bounds take the terms with their stride.
+  void joinOpenLines(IndexPolynomial &rest, ArrayRef<IndexPolynomial> notBelow) {
+    // What has a bound of its own gets a dimension of its own.
+    auto isBound = [&](const Monomial &device) {
+      return llvm::any_of(notBelow, [&](const IndexPolynomial &value) {
+        return llvm::any_of(splitTerms(devicePart(value)), [&](const Split &split) { return split.device == device; });
+      });
+    };
+    std::optional<int64_t> leastRow;
+    for (const AccessLine &line : ArrayRef(lines).drop_front())
+      if (auto step = line.step.constant(); step && *step > 0)
+        leastRow = std::min(leastRow.value_or(*step), *step);
+    SmallVector<unsigned> order; // strides of arguments, constants from the largest on
+    for (unsigned d = 0; d < lines.size(); ++d)
+      if (!isFixed(lines[d]))
+        order.push_back(d);
+    auto size = [&](unsigned d) { return lines[d].step.constant().value_or(INT64_MAX); };
+    llvm::sort(order, [&](unsigned x, unsigned y) { return size(x) != size(y) ? size(x) > size(y) : x < y; });
+    for (unsigned d : order) {
+      IndexPolynomial taken;
+      for (const Split &split : splitTerms(devicePart(rest))) {
+        IndexPolynomial term = termOf(split), left, steps = term.divided(lines[d].step, left);
+        bool whole = left.isZero() && llvm::all_of(splitTerms(steps), [](const Split &s) { return s.host.empty(); });
+        bool beyond = d == 0 && leastRow && std::abs(split.coefficient) >= *leastRow && split.coefficient * bytes % copied == 0;
+        if (whole && !beyond && !isBound(split.device))
+          taken = taken + steps;
+      }
+      box.dimensions[d].start = box.dimensions[d].start + taken;
+      rest = rest - taken * lines[d].step;
+    }
+  }
+
+  static IndexPolynomial termOf(const Split &split) {
+    Monomial both;
+    std::merge(split.host.begin(), split.host.end(), split.device.begin(), split.device.end(), std::back_inserter(both),
+               analysis::DefinedBefore());
+    return IndexPolynomial::term(std::move(both), split.coefficient);
+  }
+
+  /// Terms with the same host factor, up to constants, are one more coordinate.
+  bool addCoordinates(const IndexPolynomial &terms) {
+    std::map<Monomial, SmallVector<Split>, IndexPolynomial::MonomialLess> groups;
+    for (Split &split : splitTerms(terms))
+      groups[split.host].push_back(split);
+    for (auto &[host, splits] : groups) {
+      int64_t common = 0;
+      for (const Split &split : splits)
+        common = std::gcd(common, split.coefficient);
+      if (common <= 0)
+        return no("its offset is too large");
+      BoxDimension &dimension = box.dimensions.emplace_back();
+      dimension.stride = IndexPolynomial::term(host, common);
+      for (const Split &split : splits)
+        dimension.start = dimension.start + IndexPolynomial::term(split.device, split.coefficient / common);
+      dimension.extent = everything();
+      dimension.mayRepeat = true;
+    }
+    return box.dimensions.size() <= maxRank || no("it moves along more than five strides");
+  }
+
+  /// What the host knows moves the base; what may not be a multiple of 16 bytes moves the first lane.
+  void moveBase(const IndexPolynomial &terms) {
+    bool mayMove = !lines[0].rows && !lines[0].lower;
+    for (auto &[monomial, coefficient] : terms.terms()) {
+      IndexPolynomial term = IndexPolynomial::term(monomial, coefficient);
+      bool aligned = analysis::divisorOf(term) * bytes % copied == 0 ||
+                     llvm::any_of(ArrayRef(box.dimensions).drop_front(), [&](const BoxDimension &dimension) {
+                       IndexPolynomial rest;
+                       return !dimension.stride.constant() && (term.divided(dimension.stride, rest), rest.isZero());
+                     });
+      IndexPolynomial &where = aligned || !mayMove ? box.offset : box.dimensions[0].start;
+      where = where + term;
+    }
+  }
+
+  /// Conditions on all lanes: what always holds, what a launch keeps, ends and beginnings of coordinates.
+  bool bindConditions(ArrayRef<IndexPolynomial> notBelow) {
+    for (const IndexPolynomial &value : notBelow) {
+      if (signs.notNegative(value))
+        continue;
+      auto coordinates = MutableArrayRef(box.dimensions).drop_front(lines.size());
+      auto begins = llvm::find_if(coordinates, [&](const BoxDimension &dimension) { return value == dimension.start; });
+      auto ends = llvm::find_if(coordinates, [&](const BoxDimension &dimension) {
+        return dimension.extent == everything() && analysis::hostKnows(value + dimension.start);
+      });
+      if (begins != coordinates.end()) {
+        begun.insert(begins - box.dimensions.begin());
+        begins->mayRepeat = false;
+      } else if (ends != coordinates.end()) {
+        ends->extent = value + ends->start + IndexPolynomial(1);
+        ends->mayRepeat = false;
+      } else {
+        return no("its mask has a condition on all lanes that is no bound of a coordinate");
+      }
+    }
+    return true;
+  }
+
+  /// Strides and the offset: multiples of 16 bytes, and strides not negative.
+  bool checkStrides() {
+    auto aligned = [&](const IndexPolynomial &elements) {
+      int64_t divisor = copied / std::gcd(copied, bytes);
+      if (analysis::divisorOf(elements) % divisor == 0)
+        return true;
+      if (elements.constant())
+        return false;
+      box.conditions.push_back({elements, divisor});
+      return true;
+    };
+    for (const BoxDimension &dimension : ArrayRef(box.dimensions).drop_front()) {
+      if (!aligned(dimension.stride))
+        return no("a stride of " + std::to_string(*dimension.stride.constant() * bytes) + " bytes is no multiple of 16");
+      if (!signs.notNegative(dimension.mayRepeat ? dimension.stride : dimension.stride - IndexPolynomial(1)))
+        return no("its elements lie backwards, or in one place");
+    }
+    return aligned(box.offset) || no("it begins between multiples of 16 bytes");
+  }
+
+  /// Where the tensor begins bounds nothing, coordinates must not be negative.
+  bool checkStarts() {
+    llvm::DenseSet<Value> known;
+    for (auto [d, dimension] : llvm::enumerate(box.dimensions)) {
+      if (!dimension.start.all([&](Value atom) { return isScalarCode(atom, known); }))
+        return no("its place depends on what is loaded");
+      bool begins = d < lines.size() ? lines[d].lower.has_value() : begun.contains(d);
+      if (!begins && !signs.notNegative(dimension.start))
+        return no("a coordinate may be negative");
+    }
+    for (const IndexPolynomial &value : signs.assumptions())
+      box.conditions.push_back({value, 0});
+    for (const BoxDimension &dimension : box.dimensions)
+      if (!dimension.extent.constant()) // the copy engine knows no empty tensor
+        box.conditions.push_back({dimension.extent - IndexPolynomial(1), 0});
+      else if (*dimension.extent.constant() < 1)
+        return no("it has no lanes");
+    return true;
+  }
+
+  tile::AccessOp access;
+  std::string &why;
+  Box box;
+  SmallVector<AccessLine, 4> lines; // of box.dimensions, as many as there are
+  int64_t bytes = 0;                // of an element
+  IndexPolynomial offset;           // elements from the argument
+  analysis::SignAnalysis signs;
+  llvm::DenseSet<unsigned> begun; // coordinates that may be negative: no lane exists there
+};
+} // namespace
+
+BoxDimension &Box::along(unsigned tile) {
+  return *llvm::find_if(dimensions, [&](const BoxDimension &dimension) { return dimension.tile == int(tile); });
+}
+
+void Box::renumber(ArrayRef<int> numbers) {
+  for (BoxDimension &dimension : dimensions)
+    if (dimension.tile >= 0)
+      dimension.tile = numbers[dimension.tile];
+}
+
+std::optional<Box> findBox(tile::AccessOp access, std::string &why, ArrayRef<Value> live) {
+  return BoxFinder(access, why).find(live);
+}
+
+} // namespace tilery::block
