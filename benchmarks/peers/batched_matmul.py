@@ -1,4 +1,4 @@
-"""C[i] = A[i] @ B[i] with pointers that the batch moves, the second axis of the grid; tiles in groups of eight rows, as in Triton's tutorial."""
+"""C[i] = A[i] @ B[i] with pointers that the second axis of the grid moves; tiles in groups of rows, as in Triton's tutorial."""
 
 import tileon
 import tileon.language as tl

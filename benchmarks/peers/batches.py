@@ -27,8 +27,8 @@ def batched(batches, size, goal):
         for stages in (3, 4):
             for name, load in (("ours", ours), ("Triton", as_triton)):
                 kernel = load(HERE / "batched_matmul.py").batched
-                what = f"{name}, {blocks[0]}x{blocks[1]}, {stages} stages"
-                contest.enter(what, lambda kernel=kernel, blocks=blocks, n=stages: batched_call(kernel, a, b, c, blocks, n), check)
+                prepare = lambda kernel=kernel, blocks=blocks, n=stages: batched_call(kernel, a, b, c, blocks, n)
+                contest.enter(f"{name}, {blocks[0]}x{blocks[1]}, {stages} stages", prepare, check)
     contest.run()
     work, amount = f"{batches} matmuls {size}, pointers", 2 * batches * size**3 / 1e12
     for rival in ("cuBLAS", "Triton"):

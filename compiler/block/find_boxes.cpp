@@ -266,14 +266,22 @@ private:
       if (!begins && !signs.notNegative(dimension.start))
         return no("a coordinate may be negative");
     }
-    for (const IndexPolynomial &value : signs.assumptions())
-      box.conditions.push_back({value, 0});
     for (const BoxDimension &dimension : box.dimensions)
       if (!dimension.extent.constant()) // the copy engine knows no empty tensor
-        box.conditions.push_back({dimension.extent - IndexPolynomial(1), 0});
+        need(dimension.extent - IndexPolynomial(1));
       else if (*dimension.extent.constant() < 1)
         return no("it has no lanes");
+    llvm::for_each(signs.assumptions(), [&](const IndexPolynomial &value) { need(value); });
     return true;
+  }
+
+  /// A launch keeps this value from being negative, unless another condition says so already.
+  void need(const IndexPolynomial &value) {
+    bool known = llvm::any_of(box.conditions, [&](const BoxCondition &other) {
+      return !other.divisor && (value - other.value).constant().value_or(-1) >= 0;
+    });
+    if (!known)
+      box.conditions.push_back({value, 0});
   }
 
   tile::AccessOp access;

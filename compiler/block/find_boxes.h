@@ -24,8 +24,8 @@ struct BoxCondition {
 /// Lane (i_0, ..) of the tile is the element of the tensor at base + offset whose coordinate is start + i_t in the dimension that tile
 /// dimension t runs along, and start in the others. Tile dimensions of extent 1 have none.
 struct Box {
-  mlir::Value base;       // a pointer argument of the kernel, at a multiple of 16 bytes
-  IndexPolynomial offset; // elements, a multiple of 16 bytes; the host knows it
+  mlir::Value base;                              // a pointer argument of the kernel, at a multiple of 16 bytes
+  IndexPolynomial offset;                        // elements, a multiple of 16 bytes; the host knows it
   llvm::SmallVector<BoxDimension, 5> dimensions; // innermost first, which has stride 1
   llvm::SmallVector<BoxCondition> conditions;
 
@@ -45,5 +45,7 @@ std::optional<Box> findBox(tile::AccessOp access, std::string &why, llvm::ArrayR
 
 /// As a person writes it: arguments by their names, "program 0", "(program 0 / N)".
 void print(const IndexPolynomial &polynomial, llvm::raw_ostream &stream);
+/// "1 <= stride_am", "8 divides 3 * t".
+void print(const BoxCondition &condition, llvm::raw_ostream &stream);
 
 } // namespace tilery::block

@@ -75,6 +75,17 @@ void printValue(Value value, raw_ostream &stream, unsigned depth) {
 
 void print(const IndexPolynomial &polynomial, raw_ostream &stream) { printSum(polynomial, stream, 0); }
 
+void print(const BoxCondition &condition, raw_ostream &stream) {
+  if (condition.divisor) {
+    stream << condition.divisor << " divides ";
+    return print(condition.value, stream);
+  }
+  IndexPolynomial least = condition.value.where([](auto &monomial) { return monomial.empty(); });
+  bool moves = least.constant().value_or(0) < 0; // to the other side
+  stream << (moves ? -*least.constant() : 0) << " <= ";
+  print(moves ? condition.value - least : condition.value, stream);
+}
+
 void Box::print(raw_ostream &stream) const {
   auto list = [&](IndexPolynomial BoxDimension::*part) {
     stream << "[";

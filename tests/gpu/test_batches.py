@@ -20,8 +20,8 @@ def hopper(module):
 def operands(batches, m, n, k, device, transposed=False):
     """A, B and a result that is spoilt, in bf16. transposed: the columns of B are contiguous."""
     a = torch.randn(batches, m, k, device=device).bfloat16()
-    b = torch.randn(batches, n, k, device=device).bfloat16().mT if transposed else torch.randn(batches, k, n, device=device).bfloat16()
-    return a, b, torch.full((batches, m, n), 77, dtype=torch.bfloat16, device=device)
+    b = torch.randn(*((batches, n, k) if transposed else (batches, k, n)), device=device).bfloat16()
+    return a, b.mT if transposed else b, torch.full((batches, m, n), 77, dtype=torch.bfloat16, device=device)
 
 
 def launch(name, a, b, c, blocks=BLOCKS):
@@ -151,18 +151,19 @@ def test_strides_any_order_take_the_path():
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("name", ["moved_pointers", "masked_batch", "descriptors"])
 def test_strides(name, transposed):
-    """Batches inside rows, one matrix for all batches, rows that are longer than used, odd numbers of 16 bytes, rows of no such number."""
+    """Batches inside rows, one matrix for all batches, longer rows, odd numbers of 16 bytes, no such number, one row for all."""
     if name == "descriptors" and transposed:
         pytest.skip("descriptors want rows of B in one piece")
     a, b, c = operands(4, 200, 152, 136, "cuda", transposed)
-    rows_outside = torch.randn(200, 4, 136, device="cuda").bfloat16().transpose(0, 1)
+    random = lambda *shape: torch.randn(*shape, device="cuda").bfloat16()
     for x, w, y in (
-        (rows_outside, b, torch.empty(200, 4, 152, device="cuda").bfloat16().transpose(0, 1)),
+        (random(200, 4, 136).transpose(0, 1), b, random(200, 4, 152).transpose(0, 1)),
         (a, b[:1].expand(4, -1, -1), c),
         (a[:1].expand(4, -1, -1), b, c),
-        (torch.randn(4, 210, 200, device="cuda").bfloat16()[:, 3:203, 16:152], b, torch.empty(9, 250, 160, device="cuda").bfloat16()[::2][:4, :200, :152]),
+        (random(4, 210, 200)[:, 3:203, 16:152], b, random(9, 250, 160)[::2][:4, :200, :152]),
         (a[:, :, :104], b[:, :104], c),
-        (torch.randn(4, 200, 137, device="cuda").bfloat16()[:, :, :136], b, c),
+        (random(4, 200, 137)[:, :, :136], b, c),
+        (random(4, 1, 136).expand(-1, 200, -1), b, c),
     ):
         y.fill_(77)
         launch(name, x, w, y)

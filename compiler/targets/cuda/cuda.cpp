@@ -9,26 +9,37 @@
 #include "compiler/lower/kernel_info.h"
 #include "compiler/lower/verify_code.h"
 #include "tilery/diagnostic.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
 namespace tilery::cuda {
 
-/// A line for each tensor that is copied in boxes.
+/// A line for each tensor that is copied in boxes, and what a launch must keep for that.
 static std::string printBoxes(const GemmKernel &gemm) {
   std::string text;
   llvm::raw_string_ostream stream(text);
+  SmallVector<std::string> conditions;
   auto line = [&](const char *what, const Box &box) {
-    stream << "  " << what << " ";
+    stream << "  " << what << ": box of ";
     box.print(stream);
     stream << "\n";
+    for (const block::BoxCondition &condition : box.conditions) {
+      std::string each;
+      llvm::raw_string_ostream eachStream(each);
+      block::print(condition, eachStream);
+      if (!llvm::is_contained(conditions, each))
+        conditions.push_back(each);
+    }
   };
-  line("a: box of", gemm.a);
-  line("b: box of", gemm.b);
+  line("a", gemm.a);
+  line("b", gemm.b);
   if (gemm.c)
-    line("c: box of", *gemm.c);
+    line("c", *gemm.c);
   else
     stream << "  c: stored from registers, for " << gemm.whyNotCopied << "\n";
+  if (!conditions.empty())
+    stream << "  for launches with " << llvm::join(conditions, ", ") << "\n";
   return text;
 }
 

@@ -2,15 +2,13 @@
 // RUN: tilery-translate --disjoint --target=sm_90a --print=asm %s | FileCheck %s --check-prefix=PTX
 // What a batch in the offsets becomes: a third dimension of the tensors that the copy engine reads and writes.
 
-// PLAN: @batched
-// PLAN-SAME: hopper gemm
+// PLAN: batched: hopper gemm
 // PLAN-NEXT: a: box of a, rank 3: [program 2, 128 * program 1, 0] of [.., M, K], strides [a_batch, K, 1]
 // PLAN-NEXT: b: box of b, rank 3: [program 2, 0, 128 * program 0] of [.., K, N], strides [N * K, N, 1]
 // PLAN-NEXT: c: box of c, rank 4: [(program 2 % heads), (program 2 / heads), 128 * program 1, 128 * program 0] of [.., .., M, N], strides [c_head, c_batch, N, 1]
 
-// PTX: cp.async.bulk.tensor.3d.shared::cluster
-// PTX: cp.async.bulk.tensor.3d.shared::cluster
-// PTX: cp.async.bulk.tensor.4d.global.shared::cta
+// PTX-DAG: cp.async.bulk.tensor.3d.shared::cluster
+// PTX-DAG: cp.async.bulk.tensor.4d.global.shared::cta
 tile.kernel @batched(%a: !tile.ptr<f16> {tile.divisibility = 16 : i64, tile.name = "a"}, %b: !tile.ptr<f16> {tile.divisibility = 16 : i64, tile.name = "b"},
                      %c: !tile.ptr<f16> {tile.divisibility = 16 : i64, tile.name = "c"}, %M: i64 {tile.name = "M"},
                      %N: i64 {tile.divisibility = 16 : i64, tile.name = "N"}, %K: i64 {tile.divisibility = 16 : i64, tile.name = "K"},

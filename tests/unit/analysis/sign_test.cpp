@@ -32,7 +32,8 @@ constexpr const char *text = R"(
 TEST(Sign, FollowsArithmetic) {
   Kernel kernel(text);
   ASSERT_TRUE(kernel.module);
-  auto names = {"id", "count", "c", "minus", "quotient", "rest", "below", "left", "clamped", "least", "wrapped", "chosen", "ofLeft", "unsigned"};
+  auto names = {"id",   "count",   "c",     "minus",   "quotient", "rest",   "below",
+                "left", "clamped", "least", "wrapped", "chosen",   "ofLeft", "unsigned"};
   std::vector<std::string> notNegative;
   for (auto [number, name] : llvm::enumerate(names))
     if (SignAnalysis().notNegative(kernel.result(number)))

@@ -36,8 +36,7 @@ TEST(AccessLines, TakesBoundsApart) {
   EXPECT_EQ(rows.size, 128);
   EXPECT_FALSE(columns.lower || columns.upper); // they reach as far as the tile
   ASSERT_EQ(lines.found->notBelow.size(), 1u);
-  EXPECT_EQ(lines.found->notBelow[0],
-            polynomialOf(kernel.argument(3)) - polynomialOf(kernel.result(6)) - IndexPolynomial(1));
+  EXPECT_EQ(lines.found->notBelow[0], polynomialOf(kernel.argument(3)) - polynomialOf(kernel.result(6)) - IndexPolynomial(1));
 }
 
 TEST(AccessLines, BoundsOfOneLaneAreConditions) {
@@ -84,7 +83,7 @@ TEST(AccessLines, RowsMayBeginAgainWhereNobodyLooks) {
     %stride = tile.splat %s : i64 -> tensor<128xi64>
     %steps = arith.muli %wrapped, %stride overflow<nsw> : tensor<128xi64>
     %a = tile.access %p, %c0 steps(%steps, %c1) bounds [0, 0]() : <bf16>, (tensor<128xi64>, i64), () -> <128x64xbf16>)");
-  mlir::Value row = kernel.result(8), rows = kernel.result(9); // rows = m - row
+  mlir::Value row = kernel.result(9), rows = kernel.result(10); // rows = m - row
   Lines lines(kernel, {rows, mlir::Value()}), others(kernel, {row, mlir::Value()}), none(kernel);
   ASSERT_TRUE(lines.found) << lines.why;
   EXPECT_EQ(*lines.found->lines[0].rows, polynomialOf(kernel.argument(2)));
