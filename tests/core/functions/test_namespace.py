@@ -94,7 +94,7 @@ def test_wrong_arguments_are_refused():
     "name, wrong, message, hint",
     [
         ("tl", "expp", "there is no tl.expp", "did you mean tl.exp?"),
-        ("tl", "dot_scaled", "tl.dot_scaled is not supported", "Tilery does not have it yet"),
+        ("tl", "target_info", "tl.target_info is not supported", "Tilery does not have it yet"),
         ("tl.math", "sigmod", "there is no tl.math.sigmod", "did you mean tl.math.sigmoid?"),
         ("ntl", "zzz", "there is no ntl.zzz", None),
         ("ntl.libdevice", "erfinv", "libdevice.erfinv is not supported", "Tilery does not have it yet"),
