@@ -18,13 +18,13 @@ def copy_one(x, y):
 
 
 def copy_row(x, y):
-    for i in range(x.shape[0]):
+    for i in range(y.shape[0]):  # of rows of different lengths the longest
         y[i] = x[i]
 
 
 def copy_plane(x, y):
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
+    for i in range(y.shape[0]):
+        for j in range(y.shape[1]):
             y[i, j] = x[i, j]
 
 
@@ -56,9 +56,10 @@ def arranged_target(ranks):
     return views[0].squeeze(tuple(range(ends[0], total)))
 
 
-def random_arrangement(choose):
+def random_arrangement(choose, jagged=False):
     """Random steps on a tensor of rank 1 to 3, at most three levels, small innermost tiles."""
-    x = Tensor(choose.randint(1, 3), other=OTHER)
+    ndim = choose.randint(2 if jagged else 1, 3)
+    x = Tensor(ndim, other=OTHER, jagged_dim=choose.randint(1, ndim - 1) if jagged else None)
 
     def tiled(t):
         tile = tuple(choose.choice([1, 2, 3, 4]) for _ in range(t.ndim))
@@ -103,19 +104,43 @@ def random_arrangement(choose):
     return x
 
 
-@pytest.mark.parametrize("seed", seeds(30, 600))
+def strided(choose, shape):
+    steps = [choose.choice([1, 2]) for _ in shape]
+    return torch.randn(tuple(s * n for s, n in zip(steps, shape)))[tuple(slice(None, None, s) for s in steps)]
+
+
+def check(arranged, shape, values, argument):
+    """A kernel that copies every tile of `argument`, which holds `values`, gives what `eval` says."""
+    root = arranged.source
+    table = arranged.eval({root: {"shape": shape}})
+    ranks = [len(level) for level in levels_of(arranged)]
+    given = values.contiguous().cpu().numpy().reshape(-1)
+    expected = np.where(table < 0, OTHER, given[np.maximum(table, 0)] if given.size else OTHER)
+    output = torch.full(table.shape, float("nan"))
+    copy = COPIES[sum(ranks[1:-1])]
+    kernel = ninetoothed.make(lambda x, y: (arranged, arranged_target(ranks)), copy, (root, Tensor(1)))
+    kernel(argument, output)
+    np.testing.assert_array_equal(output.cpu().numpy(), expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("seed", seeds(30, 1400))
 def test_copy_follows_eval(seed):
     choose = random.Random(seed)
     arranged = random_arrangement(choose)
     shape = tuple(choose.randint(3, 7) for _ in range(arranged.source.ndim))
-    steps = [choose.choice([1, 2]) for _ in shape]
-    source = torch.randn(tuple(s * n for s, n in zip(steps, shape)))[tuple(slice(None, None, s) for s in steps)]
-    root = arranged.source
-    table = arranged.eval({root: {"shape": shape}})
-    ranks = [len(level) for level in levels_of(arranged)]
-    expected = np.where(table < 0, OTHER, source.contiguous().cpu().numpy().reshape(-1)[np.maximum(table, 0)])
-    output = torch.full(table.shape, float("nan"))
-    copy = COPIES[sum(ranks[1:-1])]
-    kernel = ninetoothed.make(lambda x, y: (arranged, arranged_target(ranks)), copy, (root, Tensor(1)))
-    kernel(source, output)
-    np.testing.assert_array_equal(output.cpu().numpy(), expected.astype(np.float32))
+    source = strided(choose, shape)
+    check(arranged, shape, source, source)
+
+
+@pytest.mark.parametrize("seed", seeds(15, 600))
+def test_copy_of_rows_of_different_lengths_follows_eval(seed):
+    choose = random.Random(10_000 + seed)
+    arranged = random_arrangement(choose, jagged=True)
+    jagged_dim = arranged.jagged_dim
+    lengths = tuple(choose.randint(0, 6) for _ in range(choose.randint(1, 4)))
+    shape = [len(lengths), *(choose.randint(3, 6) for _ in range(arranged.source.ndim - 1))]
+    shape[jagged_dim] = lengths
+    values = strided(choose, [sum(lengths) if d == jagged_dim else n for d, n in enumerate(shape)][1:])
+    offsets = torch.tensor([0, *lengths]).cumsum(0)
+    rows = torch.nested.nested_tensor_from_jagged(values, offsets, jagged_dim=jagged_dim)
+    check(arranged, tuple(shape), values, rows)
