@@ -28,6 +28,7 @@ def make(
 
     :param caller: "torch": compiled when it is called; "cpu" or "cuda": compiled now, into `output_dir`, as `aot` says.
     """
+    application = getattr(application, "fn", application)  # a function of Tileon, too
     arranged = arrangement(*tensors)
     if not isinstance(arranged, tuple):
         arranged = (arranged,)

@@ -4,7 +4,7 @@ from ...errors import error
 from ..functions import ROWS, Namespace
 from ..functions.row import FLOATS, INTEGERS, SINGLE
 from .types import unwrap
-from .value import member, native, tensor, to_tensor, wrap
+from .value import member, native, own, tensor, to_tensor, wrap
 
 _WORDS = {SINGLE: "fp32 or fp64", FLOATS: "floats", INTEGERS: "integers"}
 
@@ -37,7 +37,7 @@ class Operations:
 
 def call(language, row, name, *arguments):
     """The result of an elementwise function. A number takes the type of the tiles beside it."""
-    arguments = [unwrap(a) for a in arguments]
+    arguments = [own(unwrap(a)) for a in arguments]
     operands = arguments[: len(row.parameters)]
     row.check(arguments)
     if not any(isinstance(x, tensor) for x in operands):

@@ -14,7 +14,7 @@ from ...frontend.structure import Number, is_number
 from .debug import device_print
 from .per_lane import Choices
 from .types import constexpr, constexpr_type, is_constant, tuple_type, unwrap
-from .value import activate, constant_of, tensor, to_tensor, wrap
+from .value import activate, constant_of, own, tensor, to_tensor, wrap
 
 
 class Blocks:
@@ -170,8 +170,8 @@ class Tracer(Language):
             callee = callee.value
         trace = getattr(type(callee), "__tile_trace__", None)
         if trace is not None:
-            return trace(callee, self, args, kwargs)
-        return super().call(callee, *args, **kwargs)
+            return own(trace(callee, self, args, kwargs))
+        return own(super().call(callee, *args, **kwargs))
 
     def wants_inline(self, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         module = function.__module__ or ""
@@ -207,6 +207,15 @@ class Tracer(Language):
     def run_time_assert(self, condition: Any, message: str) -> None:
         if self.debug:
             self.native.assert_true(condition, message or "assertion failed")
+
+
+def inline(tracer: Any, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A function of tl, called from any language's trace: its body means what it means in Tileon."""
+    if isinstance(tracer, Tracer):
+        return tracer.inline(function, args, kwargs)
+    guest = Tracer(tracer.native)
+    with activate(guest):
+        return tracer.adopt(guest.inline(function, [own(a) for a in args], {k: own(v) for k, v in kwargs.items()}))
 
 
 def is_constexpr(annotation: Any) -> bool:

@@ -13,9 +13,14 @@ from .types import constexpr, unwrap
 _active = threading.local()
 
 
+def running() -> Any:
+    """The trace that is running on this thread, or None."""
+    return getattr(_active, "tracer", None)
+
+
 def tracer() -> Any:
     """The trace that is running on this thread."""
-    current = getattr(_active, "tracer", None)
+    current = running()
     if current is None:
         raise error(
             RuntimeError,
@@ -236,9 +241,14 @@ def member(function: _Function) -> _Function:
 Operand = tensor | constexpr | float  # what functions take for a tile: a number takes the type of the tile beside it
 
 
+def own(value: Any) -> Any:
+    """A value of another language's trace as a tensor; others as they are."""
+    return wrap(native().materialize(value)) if getattr(type(value), "__tile_guest__", False) else value
+
+
 def to_tensor(value: Any) -> tensor:
     """A number as a scalar of its own type; tensors as they are."""
-    value = unwrap(value)
+    value = own(unwrap(value))
     if isinstance(value, tensor):
         return value
     return tensor(native().materialize(value), value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
@@ -95,15 +96,24 @@ class Trace(Language):
         self.dynamics = 0  # how many sizes T.dynamic has made in it
         self.doubtful: list[tuple[Any, Error]] = []  # loads outside a buffer: (value, error)
         self.reducers: list[Any] = []  # of the open kernel
+        self.guests: Any = None  # the trace of functions of other languages
+        self.foreign: Any = ()  # the class of their values
         self.parallel: list[list[int]] = []  # ids of the loop variables of each open T.Parallel
 
     def __enter__(self) -> Trace:
         self.outer = set_current(self)
+        guests = sys.modules.get("tilery.core.tile.tracer")
+        if guests:  # functions of tl and ntl, which the program has imported, build on the same builder
+            self.guests = guests.activate(guests.Tracer(self.native))
+            self.guests.__enter__()
+            self.foreign = guests.tensor
         self.native.__enter__()
         return self
 
     def __exit__(self, *failure: Any) -> None:
         self.native.__exit__(*failure)
+        if self.guests is not None:
+            self.guests.__exit__(*failure)
         set_current(self.outer)
 
     # -- tensors, sizes, kernels -------------------------------------------------------------------------------------
@@ -508,7 +518,16 @@ class Trace(Language):
         self._leave(names, get, put, before, get())
 
     # -- calls -------------------------------------------------------------------------------------------------------
+    def adopt(self, value: Any) -> Any:
+        """What a function of another language gave."""
+        if isinstance(value, (tuple, list)):
+            return type(value)(map(self.adopt, value))
+        return Val(value.handle) if isinstance(value, self.foreign) else value
+
     def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return self.adopt(self._called(callee, args, kwargs))
+
+    def _called(self, callee: Any, args: Any, kwargs: Any) -> Any:
         trace = getattr(type(callee), "__tile_trace__", None)
         if trace is not None:
             return trace(callee, self, args, kwargs)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -80,6 +81,7 @@ def give_operators(cls: Any) -> None:
         setattr(cls, f"__r{name}__", reflected(op))
     for name, op in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
         setattr(cls, f"__{name}__", forward(op))
+    cls.__tile_guest__ = True  # other languages' kernels take it as a value of theirs
     cls.__neg__ = lambda self: unary("-", self)
     cls.__invert__ = lambda self: unary("~", self)
     cls.__pos__ = lambda self: self
@@ -306,6 +308,9 @@ def unary(op: str, a: Any) -> Any:
 
 def current_builder() -> Any:
     trace = current()
+    if trace is None:
+        tiles = sys.modules.get("tilery.core.tile.value")
+        trace = tiles and tiles.running()  # of a kernel of Tileon or NineToothed that calls a function of T
     if trace is None:
         raise error(RuntimeError, "a run-time value is used outside of a kernel")
     return trace.native

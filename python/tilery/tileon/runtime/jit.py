@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from tilery import _native
 
 from ...core.tile import types
-from ...core.tile.tracer import is_constexpr
+from ...core.tile.tracer import inline, is_constexpr
 from ...core.tile.value import constant_of, tensor
 from ...errors import error
 from ..compiler.compiler import plan
@@ -157,7 +157,7 @@ class JITFunction(KernelInterface):
         names = self.constexpr_names
         args = [_known(v) if p.is_constexpr else v for p, v in zip(self.params, args)] + list(args[len(self.params) :])
         kwargs = {name: _known(v) if name in names else v for name, v in kwargs.items()}
-        return tracer.inline(self.fn, args, kwargs)
+        return inline(tracer, self.fn, args, kwargs)
 
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         """kernel[grid](*args, **kwargs)."""

@@ -2,11 +2,10 @@
 
 import pytest
 import torch
+from language.ninetoothed.operators.arrangements import make, reduced, rows
 
 from tilery.ninetoothed import Symbol, Tensor
 from tilery.ninetoothed import language as ntl
-
-from language.ninetoothed.operators.arrangements import make, reduced, rows
 
 SHAPES = [((7, 33), (1,)), ((7, 33), (0,)), ((3, 5, 70), (1,)), ((3, 5, 70), (0, 2)), ((2, 3, 4, 5), (2, 3)), ((129,), (0,))]
 EMPTY = [((0, 8), (1,)), ((4, 0, 3), (1,))]
