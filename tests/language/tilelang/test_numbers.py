@@ -88,12 +88,15 @@ def test_roundings_of_roots_and_at_the_ends(mode, engine):
         wanted = {rounded(root + more, np.float32, mode) for more in (0, Fraction(1, 2**100))}
         assert got in wanted
     largest, infinity, least = float(np.finfo(np.float32).max), float("inf"), float(np.finfo(np.float32).smallest_subnormal)
-    assert ends.tolist() == {
-        "rn": [infinity, -infinity, infinity, 0.0],
-        "rz": [largest, -largest, infinity, 0.0],
-        "ru": [infinity, -largest, infinity, least],
-        "rd": [largest, -infinity, infinity, 0.0],
-    }[mode]
+    assert (
+        ends.tolist()
+        == {
+            "rn": [infinity, -infinity, infinity, 0.0],
+            "rz": [largest, -largest, infinity, 0.0],
+            "ru": [infinity, -largest, infinity, least],
+            "rd": [largest, -infinity, infinity, 0.0],
+        }[mode]
+    )
 
 
 @pytest.mark.parametrize("dtype", ("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"))

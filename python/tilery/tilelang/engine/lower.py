@@ -26,9 +26,7 @@ def lower(
     """Traces and checks the function; tilelang.compile makes something that can be called."""
     function = next(iter(func_or_mod.functions.values())) if isinstance(func_or_mod, IRModule) else func_or_mod
     if not isinstance(function, PrimFunc):
-        raise error(
-            TypeError, f"tilelang.lower takes a function decorated with @T.prim_func, got {type(function).__name__}"
-        )
+        raise error(TypeError, f"tilelang.lower takes a function decorated with @T.prim_func, got {type(function).__name__}")
     check_target(target)
     layouts = program.usual_layouts(function.params)
     module = function.traced[1] if function.traced else program.build(function, [], dict(layouts))

@@ -6,14 +6,14 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tilery import _native
-
 from ...core.arrays import layout
 from ...errors import error
 from ...frontend.source import tree_of
 from ..language.eager.builder import PrimFunc
-from ..tracing.memory import Memory, TensorType, row_major
-from ..tracing.trace import Trace
+from ..language.eager.survey import Declared, Survey
+from ..language.eager.survey import survey as take_survey
+from ..tracing.dtypes import dtype
+from ..tracing.memory import TensorType
 from ..tracing.values import Var, substitute
 from .kernel import JITKernel
 
@@ -47,7 +47,8 @@ def is_eager(function: Any) -> bool:
         return False
     parameters = set(inspect.signature(function).parameters)
     alone = [node for node in definition.body if isinstance(node, ast.AnnAssign) and node.value is None]
-    if any(getattr(node.target, "id", None) in parameters for node in alone) or _declared(function):
+    tensors = [kind for kind in _declared(function).values() if isinstance(kind, TensorType)]
+    if any(getattr(node.target, "id", None) in parameters for node in alone) or tensors:
         return True
     return any(_opens_kernel(node) for node in definition.body)
 
@@ -64,74 +65,42 @@ def _last_name(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
 
 
-def _declared(function: Callable[..., Any]) -> dict[str, TensorType]:
-    """{parameter: TensorType} of the signature's annotations."""
-    declared = {}
+def _declared(function: Callable[..., Any]) -> dict[str, Any]:
+    """{parameter: TensorType, or element type of a scalar} of the signature's annotations."""
+    declared: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         kind = parameter.annotation
-        if isinstance(kind, str) and kind.startswith(("T.", "tilelang.")):  # from __future__ import annotations
+        if (
+            isinstance(kind, str) and not isinstance(kind, dtype) and kind.startswith(("T.", "tilelang."))
+        ):  # from __future__ import annotations
             try:
                 kind = eval(kind, function.__globals__, inspect.getclosurevars(function).nonlocals)
             except NameError:  # names of the body
                 continue
-        if isinstance(kind, TensorType):
+        if isinstance(kind, (TensorType, dtype)):
             declared[name] = kind
     return declared
 
 
-class _Reached(BaseException):
-    """The first trace has seen all declarations. No Exception: those become the user's errors."""
-
-
-class Survey:
-    """The first trace: which parameters are tensors, and of what shapes in terms of the constants."""
-
-    def __init__(self) -> None:
-        self.tensors: dict[str, TensorType] = {}
-        self.constants: dict[str, Var] = {}
-        self.dynamics: list[Var] = []
-
-    def constant(self, name: str) -> Any:
-        return self.constants.setdefault(name, Var(name, "int32"))
-
-    def declare(self, name: str, kind: Any, value: Any) -> Any:
-        if not isinstance(kind, TensorType):
-            return value
-        self.tensors[name] = kind
-        return Memory(kind.shape, kind.dtype, "global", name, strides=row_major(kind.shape))
-
-    def reached_kernel(self) -> None:
-        raise _Reached
-
-
-class Specialised(PrimFunc):
+class Specialised(Declared, PrimFunc):
     """An eager function with its constants known; it is its own `eager` side of the second trace."""
 
     def __init__(
         self,
         function: Callable[..., Any],
-        params: list[tuple[str, TensorType]],
+        params: list[tuple[str, Any]],
         arguments: dict[str, Any],
         constants: dict[str, Any],
         dynamics: list[Any],
     ) -> None:
         self.function, self.__name__, self.__doc__ = function, function.__name__, function.__doc__
-        self.params, self.arguments, self.constants = params, arguments, constants
-        self.dynamics = dynamics
+        super().__init__(dynamics, constants)
+        self.params, self.arguments = params, arguments
         self.compile_time = (sorted(arguments.items()), sorted(constants.items()))
         self.eager = self
 
     def bind(self, values: Sequence[Any]) -> tuple[tuple[()], dict[str, Any]]:
         return (), {**self.arguments, **{name: value for (name, _), value in zip(self.params, values)}}
-
-    def constant(self, name: str) -> Any:
-        return self.constants[name]
-
-    def declare(self, name: str, kind: Any, value: Any) -> Any:
-        return value
-
-    def reached_kernel(self) -> None:
-        pass
 
 
 class EagerFunction:
@@ -157,11 +126,12 @@ class EagerFunction:
         bound = self.signature.bind_partial(*args, **own)
         bound.apply_defaults()
         values = bound.arguments
-        plain = {name: value for name, value in values.items() if not _is_tensor(value)}
+        scalars = {name for name, kind in self.declared.items() if isinstance(kind, dtype)}
+        plain = {name: value for name, value in values.items() if not _is_tensor(value) and name not in scalars}
         key = tuple((name, freeze(self.function.__name__, name, value)) for name, value in plain.items())
         survey = self.surveys.get(key)
         if survey is None:
-            survey = self.surveys[key] = self._survey(values)
+            survey = self.surveys[key] = take_survey(self.function, values, self.declared)
         given = {name: value for name, value in kwargs.items() if name not in own}
         constants = self._constants(survey, values, given)
         key += tuple(sorted(constants.items()))
@@ -171,24 +141,11 @@ class EagerFunction:
             self.kernels[key] = JITKernel(self._specialise(survey, plain, constants), None, *target)
         return self.kernels[key], [values[name] for name in survey.tensors if name in values]
 
-    def _survey(self, values: Mapping[str, Any]) -> Survey:
-        survey = Survey()
-        with Trace(_native.Builder("tir"), self.function.__name__) as trace:
-            trace.eager = survey
-            try:
-                given = {name: values.get(name) for name in self.signature.parameters}
-                for name, kind in self.declared.items():
-                    given[name] = survey.declare(name, kind, given[name])
-                trace.run(self.function, (), given)
-            except _Reached:
-                pass
-        return survey
-
     def _constants(self, survey: Survey, values: Mapping[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         """The value of each constant, from the tensors or by name."""
         constants: dict[str, Any] = {}
         for name, kind in survey.tensors.items():
-            if name not in values:
+            if name not in values or isinstance(kind, dtype):
                 continue
             shape, strides = layout(values[name])
             if len(shape) != len(kind.shape):
@@ -215,8 +172,11 @@ class EagerFunction:
         def known(item: Any) -> Any:
             return substitute(item, sizes)
 
-        params = []
+        params: list[tuple[str, Any]] = []
         for name, kind in survey.tensors.items():
+            if isinstance(kind, dtype):
+                params.append((name, kind))
+                continue
             strides = kind.strides and tuple(map(known, kind.strides))
             params.append((name, TensorType(tuple(map(known, kind.shape)), kind.dtype, strides)))
         return Specialised(self.function, params, plain, constants, list(survey.dynamics))

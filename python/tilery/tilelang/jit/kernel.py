@@ -11,6 +11,7 @@ from typing import Any
 from tilery import _native
 
 from ...core import compile, oracle
+from ...core.arrays import on_gpu
 from ...core.oracle import OracleHostLaunch
 from ...errors import error
 from ..language.eager.builder import PrimFunc
@@ -52,24 +53,31 @@ def _place() -> Any:
     return _marker(device) if device.type == "cuda" else 0
 
 
+def _address(argument: Any) -> Any:
+    """Where a tensor's first element lies; a number is an address."""
+    return argument.data_ptr() if hasattr(argument, "data_ptr") else argument
+
+
 class CompiledKernel(compile.CompiledKernel):
     """A PrimFunc for one kind of call: tensors of these layouts."""
 
-    def __init__(self, kernel: JITKernel, layouts: Layouts, signature: Any) -> None:
-        self.kernel, self.layouts = kernel, layouts
+    def __init__(self, kernel: JITKernel, layouts: Layouts, signature: Any, absent: tuple[str, ...] = ()) -> None:
+        self.kernel, self.layouts, self.absent = kernel, layouts, absent
         function = kernel.prim_func
         specialisation = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts, function.compile_time]
-        super().__init__(function.__name__, function.function, specialisation, signature)
+        # What lies at an address may be part of a tensor.
+        options = {"disjoint": False} if kernel.has_addresses else {}
+        super().__init__(function.__name__, function.function, [*specialisation, absent], signature, **options)
 
     def trace(self) -> _native.Module:
-        return self.kernel.module(self.layouts)
+        return self.kernel.module(self.layouts, self.absent)
 
     def load(self, image: bytes) -> _native.HostPlan:
         return _native.HostPlan(image, allocate, self.without_boxes)
 
     def interpret(self, debug: bool) -> OracleHostLaunch:
         function = self.kernel.prim_func
-        parameters = host_parameters(function, self.kernel.out_idx)
+        parameters = host_parameters(function, self.kernel.out_idx, self.absent)
         return OracleHostLaunch(self.module, host_name(function), parameters, debug, allocate)
 
 
@@ -87,11 +95,18 @@ class JITKernel:
         self.prim_func, self.target, self.pass_configs = prim_func, target, pass_configs or {}
         self.execution_backend, self.verbose = execution_backend, False
         self.out_idx = _positions(prim_func, out_idx)
+        if self.out_idx and "tilelang_out_idx" in (prim_func.notes or {}):
+            raise error(
+                ValueError, f"Out index conflict: `{prim_func.__name__}` returns tensors and has out_idx", hint="use one of them"
+            )
         self.params = [kind for _, kind in prim_func.params]
         self.latency = self.config = self.ref_latency = None
-        self._modules: dict[Layouts, _native.Module] = {}
+        kinds = [kind.dtype if isinstance(kind, TensorType) else kind for kind in self.params]
+        self.has_addresses = "handle" in kinds
+        self._modules: dict[tuple[Layouts, tuple[str, ...]], _native.Module] = {}
         if not self.out_idx and prim_func.traced:
-            self._modules.update([prim_func.traced])
+            layouts, module = prim_func.traced
+            self._modules[layouts, ()] = module
         self._plans: dict[tuple[Any, ...], tuple[CompiledKernel, Any]] = {}  # by kind of call
         self._last: CompiledKernel | None = None
         inputs = [
@@ -100,6 +115,7 @@ class JITKernel:
             if i not in self.out_idx
         ]
         self._inputs = len(inputs)
+        self._addresses = [i for i, (name, _) in enumerate(inputs) if dict(prim_func.params)[name] == "handle"]
         self._placed = any(kind == "runtime" for _, kind in inputs)
         if not self._placed:
             inputs.append(("_place", "runtime"))
@@ -113,8 +129,12 @@ class JITKernel:
                 f"Kernel expected {self._inputs} inputs, but {len(args)} are provided.",
                 hint=f"the parameters of `{self.prim_func.__name__}` are " + ", ".join(self._names()),
             )
+        place = None
+        if self._addresses:
+            place = next((args[i] for i in self._addresses if on_gpu(args[i])), None)
+            args = tuple(_address(arg) if i in self._addresses else arg for i, arg in enumerate(args))
         if not self._placed:
-            args = (*args, _place())
+            args = (*args, _place() if place is None else place)
         return self._launch(*args, _debug=True) if debug else self._launch(*args)
 
     def _names(self) -> list[str]:
@@ -124,22 +144,26 @@ class JITKernel:
         """What runs a kind of call that was not seen before."""
         known_layouts = {}
         kinds = dict(self.prim_func.params)
+        given = zip(self._names(), signature.params)
+        absent = tuple(name for name, known in given if known == ("const", None) and isinstance(kinds[name], TensorType))
         for position, (name, known) in enumerate(zip(self._names(), signature.params)):
-            known_layouts[name] = self._check(position, name, kinds[name], known)
+            if name not in absent:
+                known_layouts[name] = self._check(position, name, kinds[name], known)
         layouts = tuple(sorted((name, layout) for name, layout in known_layouts.items() if layout))
         debug = arguments["_debug"]
-        key = (layouts, not signature.aliases, signature.device, debug)
+        key = (layouts, absent, not signature.aliases, signature.device, debug)
         if key not in self._plans:  # kinds of calls that differ in extents share their code
-            compiled = CompiledKernel(self, layouts, signature)
+            compiled = CompiledKernel(self, layouts, signature, absent)
             self._plans[key] = compiled, compiled.plan(debug)
         self._last, plan = self._plans[key]
         return plan
 
-    def module(self, layouts: Layouts) -> _native.Module:
-        """What is traced for tensors of these layouts, ((name, layout), ...), for all devices."""
-        if layouts not in self._modules:
-            self._modules[layouts] = build(self.prim_func, self.out_idx, dict(layouts))
-        return self._modules[layouts]
+    def module(self, layouts: Layouts, absent: tuple[str, ...] = ()) -> _native.Module:
+        """What is traced for tensors of these layouts, ((name, layout), ...), for all devices; the absent ones are None."""
+        key = layouts, absent
+        if key not in self._modules:
+            self._modules[key] = build(self.prim_func, self.out_idx, dict(layouts), absent)
+        return self._modules[key]
 
     def _check(self, position: int, name: str, kind: Any, known: tuple[Any, ...]) -> tuple[int, tuple[int, ...]] | None:
         """Refuses an argument of the wrong kind; gives a tensor's layout: (factor of its address, classes of its strides)."""
@@ -169,7 +193,7 @@ class JITKernel:
         """Makes the machine code for tensors as libraries usually allocate them, on the first GPU or else the CPU."""
         device = 0 if _native.gpu_count() else -1
         layouts = usual_layouts(self.prim_func.params, self.out_idx)
-        key = (layouts, True, device, False)
+        key = (layouts, (), True, device, False)
         if key not in self._plans and not oracle.wanted(False):
             compiled = CompiledKernel(self, layouts, SimpleNamespace(device=device, aliases=()))
             self._plans[key] = compiled, compiled.plan()

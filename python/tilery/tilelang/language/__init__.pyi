@@ -43,6 +43,7 @@ from .loop import unroll as Unroll
 from .loop import vectorized as vectorized
 from .loop import vectorized as Vectorized
 from .loop import Grid as grid
+from .loop import While as While
 from .loop import Parallel as Parallel
 from .loop import Pipelined as Pipelined
 from .loop import Persistent as Persistent
@@ -53,6 +54,8 @@ from .allocate import alloc_var as alloc_var
 from .allocate import alloc_global as alloc_global
 from .allocate import empty as empty
 from .proxy import StridedTensor as StridedTensor
+from .proxy import make_tensor as make_tensor
+from .allocate import alloc_buffer as alloc_buffer
 from .customize import reshape as reshape
 from .customize import view as view
 from .copy_op import copy as copy
@@ -128,6 +131,7 @@ from .ieee import ieee_frsqrt as ieee_frsqrt
 from .print_op import print_value as print
 from .print_op import device_assert as device_assert
 from .print_op import assume as assume
+from .builtin import evaluate as evaluate
 from .annotations import use_swizzle as use_swizzle
 from .annotations import annotate_min_blocks_per_sm as annotate_min_blocks_per_sm
 from .annotations import annotate_safe_value as annotate_safe_value

@@ -80,3 +80,15 @@ def alloc_global(shape: Sequence[Any] | Any, dtype: str = "float32", scope: str 
     if trace is None or trace.in_kernel:
         raise error(RuntimeError, "T.alloc_global belongs in the function's body, before `with T.Kernel(...)`")
     return trace.add_tensor(Memory(shape_of(shape), dtype, "global"), "workspace")
+
+
+_SPACES = {"shared": "shared", "shared.dyn": "shared", "local": "local", "local.fragment": "fragment", "local.var": "local"}
+
+
+def alloc_buffer(shape: Sequence[Any] | Any, dtype: str = "float32", *, scope: str = "global") -> Memory:
+    """A buffer by the name of its scope: shared, shared.dyn, local, local.fragment or global."""
+    if scope == "global":
+        return alloc_global(shape, dtype)
+    if scope not in _SPACES:
+        raise error(ValueError, f"T.alloc_buffer has no scope {scope!r}", hint="known: global, " + ", ".join(_SPACES))
+    return alloc(shape, dtype, scope, _SPACES[scope])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..tracing.context import kernel
+from ..tracing.context import current, kernel
 from ..tracing.memory import Memory
 
 
@@ -38,12 +38,20 @@ def annotate_restrict_buffers(*buffers: Any) -> None:
     """Tensors that overlap no other; a hint."""
 
 
+def _note(name: str, value: Any) -> None:
+    trace = current()
+    if trace is not None:
+        trace.notes[name] = value
+
+
 def annotate_pass_configs(configs: Mapping[Any, Any]) -> None:
     """Switches of upstream's passes; a hint."""
+    _note("tilelang_pass_configs", dict(configs))
 
 
 def annotate_compile_flags(flags: Any) -> None:
     """Flags of upstream's compiler; a hint."""
+    _note("tilelang_compile_flags", [flags] if isinstance(flags, str) else list(flags))
 
 
 def annotate_producer_reg_dealloc(reg_count: int = 24) -> None:

@@ -65,3 +65,7 @@ def sync_global() -> None:
 def fence_proxy_async(*buffers: Any) -> None:
     """Orders writes before asynchronous copies; statements of a tile program take effect in order anyway."""
     kernel("T.fence_proxy_async")
+
+
+def evaluate(value: Any) -> None:
+    """A value that is computed and dropped."""

@@ -12,6 +12,7 @@ float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu = map(dtype, ("float8_e4m3fnuz"
 float8_e3m4, float8_e4m3b11fnuz = dtype("float8_e3m4"), dtype("float8_e4m3b11fnuz")
 float6_e2m3fn, float6_e3m2fn = dtype("float6_e2m3fn"), dtype("float6_e3m2fn")
 float4_e2m1fn, float4_e2m1_unpacked = dtype("float4_e2m1fn"), dtype("float4_e2m1_unpacked")
+ptr = handle = dtype("handle")
 half, float, double = dtype("half"), dtype("float"), dtype("double")
 short, int, uint, long = dtype("short"), dtype("int"), dtype("uint"), dtype("long")
 

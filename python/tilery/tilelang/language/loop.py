@@ -87,6 +87,12 @@ def _nested() -> Exception:
     )
 
 
+def While(condition: Any) -> Any:
+    """`with T.While(condition):` is `while condition:`."""
+    kernel("T.While")
+    return condition
+
+
 def serial(start: Any, stop: Any = None, step: Any = 1, *, annotations: dict[str, Any] | None = None) -> Serial:
     """A sequential loop."""
     return Serial(start, stop, step)

@@ -32,6 +32,7 @@ ROWS = (
     _row("unroll", "loop", "for", "integers", "unroll Unroll"),
     _row("vectorized", "loop", "for", "integers", "vectorized Vectorized"),
     _row("grid", "loop:Grid", "for", "integers"),
+    _row("While", "loop", "while", "a condition"),
     _row("Parallel", "loop", "parallel", "integers"),
     *_rows("Pipelined Persistent", "loop", "for", "integers"),
 
@@ -40,6 +41,8 @@ ROWS = (
     _row("alloc_var", "allocate", "alloc", "a type"),
     *_rows("alloc_global empty", "allocate", "host_empty", "a shape and a type"),
     _row("StridedTensor", "proxy", "root", "a shape, strides and a type"),
+    _row("make_tensor", "proxy", "root", "an address, a shape and a type"),
+    _row("alloc_buffer", "allocate", "alloc", "a shape, a type and a scope"),
     *_rows("reshape view", "customize", "reinterpret", "a buffer"),
 
     # Regions.
@@ -100,6 +103,7 @@ ROWS = (
     _row("print", "print_op:print_value", "print", "a number or a buffer"),
     _row("device_assert", "print_op", "assert_true", "a condition"),
     _row("assume", "print_op", "", "a condition"),
+    _row("evaluate", "builtin", "", "anything"),
 
     # Hints: they never change a result.
     *_rows("use_swizzle annotate_min_blocks_per_sm", "annotations", "kernel_hints", "an int"),
@@ -137,9 +141,9 @@ REFUSED = {
         "alloc_tmem tcgen05_gemm tcgen05_gemm_blockscaled tcgen05_mma_arrive tcgen05_cp_warpx4 tma_gather4 tma_scatter4",
     "where elements lie in memory is the compiler's choice; results do not depend on it":
         "alloc_descriptor",
-    "memory is named by tensors, buffers and regions, not by addresses":
-        "ptr handle make_tensor address_of access_ptr tvm_access_ptr decl_buffer match_buffer",
+    "memory is named by tensors, buffers and regions; T.make_tensor gives one at an address":
+        "address_of access_ptr tvm_access_ptr decl_buffer match_buffer",
     "Tilery does not have it yet":
-        "gemm_sp wgmma_gemm_sp mma_gemm_blockscaled im2col c2d_im2col rng_init rng_rand rng_rand_float loop_break While "
+        "gemm_sp wgmma_gemm_sp mma_gemm_blockscaled im2col c2d_im2col rng_init rng_rand rng_rand_float loop_break "
         "meta_class atan2 copysign hypot ldexp nextafter",
 }  # fmt: skip

@@ -54,11 +54,11 @@ _OTHER_NAMES = {
 }
 _PYTHON = {int: "int32", float: "float32", bool: "bool"}
 # What holds values of types that the machine has not: tf32 is a float32 whose last 13 bits are 0.
-_HELD_AS = {"tfloat32": "float32"}
+_HELD_AS = {"tfloat32": "float32", "handle": "int64"}  # an address is a number
 # Types of which values can be stored and computed with.
 STORED = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16 bfloat16 tfloat32 float32 "
-    "float64".split()
+    "float64 handle".split()
 )
 _LANES = re.compile(r"(.+?)x(\d+)")
 

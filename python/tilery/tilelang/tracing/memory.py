@@ -26,7 +26,6 @@ class TensorType:
         if self.strides is not None and len(self.strides) != len(self.shape):
             raise error(ValueError, f"T.StridedTensor has {len(self.shape)} dimensions but {len(self.strides)} strides")
 
-
     @property
     def __tile_digest__(self) -> tuple[Any, ...]:
         return self.shape, self.dtype, self.strides
@@ -171,9 +170,7 @@ class Region:
                 hint=f"vectors have up to {MOST_LANES} elements; use T.copy, or a T.Parallel loop",
             )
         boxes = itertools.product(*map(range, self.extents))
-        return [
-            Element(self.memory, [start + step if step else start for start, step in zip(self.starts, box)]) for box in boxes
-        ]
+        return [Element(self.memory, [start + step if step else start for start, step in zip(self.starts, box)]) for box in boxes]
 
     def read(self) -> Vector:
         return Vector([element.read() for element in self.elements()])

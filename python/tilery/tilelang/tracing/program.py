@@ -21,10 +21,10 @@ class CallStride:
         self.divisibility = divisibility
 
 
-def build(prim_func: Any, output_positions: Sequence[int], layouts: Mapping[str, Any]) -> Any:
+def build(prim_func: Any, output_positions: Sequence[int], layouts: Mapping[str, Any], absent: Sequence[str] = ()) -> Any:
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
-    A parameter whose position is in output_positions is allocated by the call."""
+    A parameter whose position is in output_positions is allocated by the call; one named in `absent` is None."""
     native = _native.Builder("tir")
     native.set_position(position.current)
     with Trace(native, prim_func.__name__) as trace:
@@ -32,7 +32,10 @@ def build(prim_func: Any, output_positions: Sequence[int], layouts: Mapping[str,
         scalars: dict[str, Var] = {}
         for index, (name, kind) in enumerate(prim_func.params):
             if isinstance(kind, TensorType):
-                arguments.append(_tensor(trace, name, kind, index in output_positions, layouts.get(name)))
+                is_output = index in output_positions
+                arguments.append(
+                    _absent(trace, name, kind) if name in absent else _tensor(trace, name, kind, is_output, layouts.get(name))
+                )
             else:
                 scalars[name] = var = Var(name, kind)
                 trace.add_size(var)
@@ -40,10 +43,14 @@ def build(prim_func: Any, output_positions: Sequence[int], layouts: Mapping[str,
         for memory, _ in trace.tensors:
             for size in sizes_in((*memory.shape, *(memory.strides or ()))):
                 trace.add_size(size)
+        _bind_absent(trace, arguments)
         trace.eager = prim_func.eager
         result = trace.run(prim_func.function, *prim_func.bind(arguments))
         outputs = _outputs(prim_func, trace, result, output_positions)
-        _host(trace, prim_func, host_parameters(prim_func, output_positions), scalars, outputs)
+        prim_func.notes = dict(trace.notes)
+        if result is not None:
+            prim_func.notes["tilelang_out_idx"] = list(range(-len(outputs), 0))
+        _host(trace, prim_func, host_parameters(prim_func, output_positions, absent), scalars, outputs)
         return native.finish()
 
 
@@ -75,7 +82,9 @@ def _outputs(prim_func: Any, trace: Trace, result: Any, output_positions: Sequen
     made = [memory for memory, role in trace.tensors if role == "output"]
     if output_positions:
         if result is not None:
-            raise error(ValueError, f"`{prim_func.__name__}` returns tensors and has out_idx", hint="use one of them")
+            raise error(
+                ValueError, f"Out index conflict: `{prim_func.__name__}` returns tensors and has out_idx", hint="use one of them"
+            )
         names = [prim_func.params[i][0] for i in output_positions]
         return [next(m for m in made if m.name == name) for name in names]
     returned = [] if result is None else list(result) if isinstance(result, (tuple, list)) else [result]
@@ -95,12 +104,31 @@ def host_name(prim_func: Any) -> str:
     return f"{prim_func.__name__}_host"
 
 
-def host_parameters(prim_func: Any, output_positions: Sequence[int]) -> list[tuple[str, str, int]]:
+def _absent(trace: Trace, name: str, kind: TensorType) -> Memory:
+    """A tensor that the call leaves out."""
+    memory = Memory(kind.shape, kind.dtype, "global", name, strides=row_major(kind.shape))
+    trace.absent[id(memory)] = name
+    return memory
+
+
+def _bind_absent(trace: Trace, arguments: Sequence[Any]) -> None:
+    """Sizes that only left-out tensors have: 0 if it is one tensor's, else nobody knows them; they may still not be used."""
+    for memory in arguments:
+        if id(memory) in trace.absent:
+            for size in sizes_in(memory.shape):
+                if size.uid not in trace.sizes:
+                    trace.add_size(size)
+                    trace.unknown[size.uid] = size
+
+
+def host_parameters(
+    prim_func: Any, output_positions: Sequence[int], absent: Sequence[str] = ()
+) -> list[tuple[str, str, int]]:
     """[(name, element type, rank, or -1 for a scalar)] of what the host function takes."""
     return [
-        (name, kind.dtype.storage, len(kind.shape)) if isinstance(kind, TensorType) else (name, kind, -1)
+        (name, kind.dtype.storage, len(kind.shape)) if isinstance(kind, TensorType) else (name, kind.storage, -1)
         for position, (name, kind) in enumerate(prim_func.params)
-        if position not in output_positions
+        if position not in output_positions and name not in absent
     ]
 
 
@@ -113,6 +141,8 @@ def _host(
     handles = dict(zip(map(id, bound), native.begin_host(host_name(prim_func), params)))
     for var in scalars.values():
         trace.host_values[var.uid] = handles[id(var)]
+    for uid in trace.unknown:
+        trace.host_values[uid] = native.constant(0, "int64")
     checks = list(_bind(trace, tensors.values(), handles))
     for memory, what, dim, actual, expected in checks:
         shown = "" if isinstance(expected, int) else f" (the second is {expected!r})"
@@ -139,7 +169,7 @@ def _host(
             if what == "pointer":
                 args.append(native.host_pointer(handles[id(owner)]))
             elif what == "size":
-                args.append(native.cast(trace.host_values[owner.uid], owner.dtype))
+                args.append(native.cast(trace.host_values[owner.uid], owner.dtype.storage))
             else:
                 args.append(native.host_stride(handles[id(owner)], *dims))
         native.launch(state.name, [_i64(native, extent) for extent in state.grid], args)

@@ -19,6 +19,7 @@ from .context import kernel, set_current
 from .dtypes import dtype
 from .loops import Iteration, Serial
 from .memory import Element, LocalVar, Memory, row_major
+from .prepare import prepare
 from .values import (
     Expr,
     OneThread,
@@ -76,10 +77,13 @@ class KernelState:
         self.roots: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.safe_values: dict[int, Any] = {}
+        self.kept: list[Memory] = []  # what roots are known by must live as long
 
 
 class Trace(Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
+
+    prepare = staticmethod(prepare)
 
     def __init__(self, native: _native.Builder, name: str) -> None:
         super().__init__(Blocks(native))
@@ -89,6 +93,10 @@ class Trace(Language):
         self.launches: list[KernelState] = []
         self.open: Any = None  # the KernelState of the kernel being built
         self.host_values: dict[int, Any] = {}
+        self.notes: dict[str, Any] = {}  # attributes of the function
+        self.pointed: list[tuple[Memory, Any]] = []  # tensors at addresses, made outside kernels
+        self.absent: dict[int, str] = {}  # id of a tensor that a call leaves out: its name
+        self.unknown: dict[int, Var] = {}  # sizes that only such tensors have
         self.assumptions: list[Any] = []  # conditions on sizes that each call must fulfil
         self.eager: Any = None  # the eager function being traced (jit/eager.py)
         self.ranges: dict[int, tuple[int, int]] = {}  # {variable of a loop: (least, greatest)}
@@ -159,6 +167,12 @@ class Trace(Language):
 
     def root(self, memory: Memory) -> Any:
         root = self.open.roots.get(id(memory))
+        if root is None and id(memory) in self.absent:
+            raise error(
+                RuntimeError,
+                f"{self.name}.{self.absent[id(memory)]} is expected to be a tensor, since the kernel uses it, but got None",
+                hint="None is for tensors that the kernel does not read or write",
+            )
         if root is None:
             raise error(RuntimeError, f"tensor `{memory.label()}` does not belong to this kernel")
         return root
@@ -180,7 +194,7 @@ class Trace(Language):
             params.append((memory.label(), _native.Type(memory.dtype.storage, (), pointer=True), memory.divisibility))
         for var in self.sizes.values():
             slots.append(("size", var))
-            params.append((var.name, _native.Type(var.dtype, ()), 1))
+            params.append((var.name, _native.Type(var.dtype.storage, ()), 1))
         for memory, _ in self.tensors:
             for dim, stride in enumerate(memory.strides or ()):
                 if not isinstance(stride, (int, Expr)):
@@ -196,6 +210,16 @@ class Trace(Language):
                 for dim, s in enumerate(memory.strides or ())
             ]
             state.roots[id(memory)] = self.native.root(values["pointer", id(memory)], list(memory.shape), strides)
+        for memory, address in self.pointed:
+            self.point(memory, address)
+
+    def point(self, memory: Memory, address: Any) -> None:
+        """Gives the open kernel a tensor at an address."""
+        pointer = self.native.int_to_pointer(self.native.cast(address, "int64"), memory.dtype.storage)
+        extents = [self.native.cast(size, "int64") for size in memory.shape]
+        strides = [self.native.cast(stride, "int64") for stride in memory.strides or ()]
+        self.open.roots[id(memory)] = self.native.root(pointer, extents, strides)
+        self.open.kept.append(memory)
 
     def end_kernel(self) -> None:
         self.check_doubtful()

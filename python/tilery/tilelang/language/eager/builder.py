@@ -13,6 +13,7 @@ from ...tracing.context import current
 from ...tracing.dtypes import dtype
 from ...tracing.memory import Element, LocalVar, Memory, TensorType
 from ...tracing.values import Var, read
+from .survey import Declared, survey
 
 
 class Ref:
@@ -32,8 +33,21 @@ class PrimFunc:
             annotation = parameter.annotation
             if isinstance(annotation, str) and not isinstance(annotation, dtype):  # from __future__ import annotations
                 annotation = eval(annotation, function.__globals__, names)
-            self.params.append((parameter.name, self._kind(parameter.name, annotation)))
+            self.params.append((parameter.name, annotation))
+        self._declare()
+        self.params = [(name, self._kind(name, annotation)) for name, annotation in self.params]
         cache.check_once(function, ["tilelang", self.__name__, list(self.params)], self._trace)
+
+    def _declare(self) -> None:
+        """Parameters without an annotation are declared in the body: `A: T.Tensor(...)`."""
+        if not any(annotation is inspect.Parameter.empty for _, annotation in self.params):
+            return
+        known = {name: kind for name, kind in self.params if isinstance(kind, (TensorType, dtype))}
+        found = survey(self.function, {}, known)
+        self.params = [
+            (name, found.tensors.get(name, kind) if kind is inspect.Parameter.empty else kind) for name, kind in self.params
+        ]
+        self.eager = Declared(found.dynamics, {})
 
     def _trace(self) -> None:
         """Errors of the function come where it is defined. What is made is kept for the first call."""
@@ -67,12 +81,21 @@ class PrimFunc:
 
     def script(self) -> Any:
         """The tile IR of the function."""
-        module = self.traced[1] if self.traced else program.build(self, [], dict(program.usual_layouts(self.params)))
-        return module.text()
+        return self._module().text()
+
+    def _module(self) -> Any:
+        if not self.traced:
+            self._trace()
+        assert self.traced
+        return self.traced[1]
+
+    notes: Any = None  # what the last trace has noted: hints, and which tensors are returned
 
     @property
     def attrs(self) -> dict[str, Any]:
-        return {"global_symbol": self.__name__}
+        """The function's name, the hints of its body, and `tilelang_out_idx` where it returns tensors."""
+        self._module()
+        return {"global_symbol": self.__name__, **self.notes}
 
     def with_attr(self, attr_key_or_dict: Any, attr_value: Any = None) -> Any:
         """The function itself: attributes of upstream's IR have no meaning here."""

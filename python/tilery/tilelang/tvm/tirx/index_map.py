@@ -19,7 +19,10 @@ class IndexMap:
 
     @staticmethod
     def from_func(
-        mapping_function: Callable[..., Any], ndim: int | None = None, inverse_index_map: Any = None, *,
+        mapping_function: Callable[..., Any],
+        ndim: int | None = None,
+        inverse_index_map: Any = None,
+        *,
         index_dtype: str = "int64",
     ) -> IndexMap:
         """The map that a function of indices computes; ndim: how many it takes, where it takes any number."""

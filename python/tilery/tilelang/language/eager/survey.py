@@ -1,0 +1,73 @@
+"""A first trace, up to the first T.Kernel: what a function's body declares of its parameters."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tilery import _native
+
+from ...tracing.dtypes import dtype
+from ...tracing.memory import Memory, TensorType, row_major
+from ...tracing.trace import Trace
+from ...tracing.values import Var
+
+
+class Reached(BaseException):
+    """The first trace has seen all declarations. No Exception: those become the user's errors."""
+
+
+class Survey:
+    """Which parameters are tensors or run-time scalars, and of what shapes in terms of the constants."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Any] = {}  # name -> TensorType, or dtype of a scalar
+        self.constants: dict[str, Var] = {}
+        self.dynamics: list[Var] = []
+
+    def constant(self, name: str) -> Any:
+        return self.constants.setdefault(name, Var(name, "int32"))
+
+    def declare(self, name: str, kind: Any, value: Any) -> Any:
+        if isinstance(kind, dtype):
+            self.tensors[name] = kind
+            return Var(name, kind)
+        if not isinstance(kind, TensorType):
+            return value
+        self.tensors[name] = kind
+        return Memory(kind.shape, kind.dtype, "global", name, strides=row_major(kind.shape))
+
+    def reached_kernel(self) -> None:
+        raise Reached
+
+
+class Declared:
+    """The other side of a survey: a later trace of a function whose declarations are known."""
+
+    def __init__(self, dynamics: list[Var], constants: Mapping[str, Any]) -> None:
+        self.dynamics, self.constants = dynamics, constants
+
+    def constant(self, name: str) -> Any:
+        return self.constants[name]
+
+    def declare(self, name: str, kind: Any, value: Any) -> Any:
+        return value
+
+    def reached_kernel(self) -> None:
+        pass
+
+
+def survey(function: Callable[..., Any], values: Mapping[str, Any], signature: Mapping[str, Any]) -> Survey:
+    """What the body of `function` declares, called with `values`; signature: what its annotations say already."""
+    found = Survey()
+    with Trace(_native.Builder("tir"), function.__name__) as trace:
+        trace.eager = found
+        try:
+            given = {name: values.get(name) for name in inspect.signature(function).parameters}
+            for name, kind in signature.items():
+                given[name] = found.declare(name, kind, given[name])
+            trace.run(function, (), given)
+        except Reached:
+            pass
+    return found

@@ -1,0 +1,130 @@
+"""What functions take: tensors declared in the body, addresses, scalars of eager functions, None for what is not used."""
+
+import pytest
+import torch
+
+from tilery import tilelang
+from tilery.tilelang import language as T
+
+
+def test_parameters_declared_in_the_body(engine):
+    @T.prim_func
+    def main(A, B, C):
+        m = T.dynamic("m")
+        T.annotate_pass_configs({"tl.enable_fast_math": True})
+        A: T.Tensor[[m], T.float32]
+        B: T.Tensor[[m * 2 + 1], T.float32]
+        C: T.StridedTensor[[m, 2], [4, 1], T.float32]
+        with T.Kernel(threads=1):
+            for i in T.serial(m * 2 + 1):
+                B[i] = A[i % m] + 1
+            for i in T.serial(m):
+                C[i, 1] = A[i]
+
+    assert main.attrs == {"global_symbol": "main", "tilelang_pass_configs": {"tl.enable_fast_math": True}}
+    a, c = torch.randn(5), torch.zeros(5, 4)
+    b = tilelang.compile(main, out_idx=1)(a, c[:, :2])
+    assert (b == a.repeat(3)[:11] + 1).all() and (c[:, 1] == a).all() and not c[:, [0, 2, 3]].any()
+
+
+def test_scalars_of_eager_functions(engine):
+    @tilelang.jit
+    def ramp(m: T.int32, step: T.float32, block: int = 4):
+        B = T.empty([m + 1], T.float32)
+        with T.Kernel(T.ceildiv(m + 1, block)) as bx:
+            for i in T.Parallel(block):
+                B[bx * block + i] = (bx * block + i) * step
+        return B
+
+    for m, step in ((22, 0.5), (3, 2.0)):
+        assert (ramp(m, step) == torch.arange(m + 1) * step).all()
+    assert len(ramp.eager.kernels) == 1
+
+
+def test_addresses(engine):
+    @T.prim_func
+    def product(a: T.ptr, b: T.ptr, c: T.ptr, m: T.int32, n: T.int32, k: T.int32):
+        A = T.make_tensor(a, (m, k), "float16")
+        B = T.make_tensor(b, (n, k), "float16")
+        C = T.make_tensor(c, (m, n), "float32")
+        with T.Kernel(T.ceildiv(n, 32), T.ceildiv(m, 32)) as (bx, by):
+            A_s, B_s = T.alloc_shared((32, 16), "float16"), T.alloc_shared((32, 16), "float16")
+            acc = T.alloc_fragment((32, 32), "float32")
+            T.clear(acc)
+            for ko in T.Pipelined(T.ceildiv(k, 16), num_stages=2):
+                T.copy(A[by * 32, ko * 16], A_s)
+                T.copy(B[bx * 32, ko * 16], B_s)
+                T.gemm(A_s, B_s, acc, transpose_B=True)
+            T.copy(acc, C[by * 32, bx * 32])
+
+    a, b = torch.randint(-3, 4, (40, 24)).half(), torch.randint(-3, 4, (50, 24)).half()
+    kernel, expected = tilelang.compile(product), a.float() @ b.float().T
+    c = torch.zeros(40, 50)
+    kernel(a, b, c, 40, 50, 24)
+    assert (c == expected).all()
+    c.zero_()
+    kernel(a.data_ptr(), b.data_ptr(), c.data_ptr(), 40, 50, 24)
+    assert (c == expected).all()
+
+
+def test_a_table_of_addresses(engine):
+    @T.prim_func
+    def gather(P: T.Tensor([3], T.ptr), Out: T.Tensor([3, 16], "float16")):
+        with T.Kernel(3) as bx:
+            source = T.make_tensor(P[bx], (16,), "float16")
+            for i in T.Parallel(16):
+                Out[bx, i] = source[15 - i]
+
+    rows = [torch.randn(16).half() for _ in range(3)]
+    out = torch.zeros(3, 16).half()
+    tilelang.compile(gather)(torch.tensor([row.data_ptr() for row in rows]), out)
+    assert (out == torch.stack(rows).flip(1)).all()
+
+
+def test_none_for_what_is_not_used(engine):
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32"), Bias: T.Tensor((n,), "float32"), Out: T.Tensor((1,), "int32")):
+        with T.Kernel(1):
+            Out[0] = n
+
+    @T.prim_func
+    def add(A: T.Tensor((4,), "float32"), Bias: T.Tensor((4,), "float32")):
+        with T.Kernel(1):
+            T.copy(Bias, A)
+
+    kernel, out = tilelang.compile(main), torch.zeros(1, dtype=torch.int32)
+    for a, bias, size in ((torch.ones(3), None, 3), (None, torch.ones(5), 5), (torch.ones(2), torch.ones(2), 2), (None, None, 0)):
+        kernel(a, bias, out)
+        assert out.item() == size
+    with pytest.raises(RuntimeError, match="add.Bias is expected to be a tensor, since the kernel uses it, but got None"):
+        tilelang.compile(add)(torch.ones(4), None)
+
+
+def test_returned_tensors_and_out_idx():
+    @T.prim_func
+    def main(A: T.Tensor((4,), "float32")):
+        B = T.empty((4,), "float32")
+        with T.Kernel(1):
+            T.copy(A, B)
+        return B
+
+    assert main.attrs["tilelang_out_idx"] == [-1]
+    with pytest.raises(ValueError, match="Out index conflict: `main` returns tensors and has out_idx"):
+        tilelang.compile(main, out_idx=[0])
+
+
+def test_while_frames(engine):
+    @T.prim_func
+    def main(Limit: T.Buffer((1,), "int32"), Out: T.Buffer((1,), "int32")):
+        with T.Kernel(1):
+            state = T.alloc_fragment((1,), "int32")
+            state[0] = 0
+            with T.While(state[0] < Limit[0]):
+                state[0] = state[0] + 3
+            Out[0] = state[0]
+
+    out = torch.zeros(1, dtype=torch.int32)
+    tilelang.compile(main, target="c")(torch.tensor([10], dtype=torch.int32), out)
+    assert out.item() == 12
