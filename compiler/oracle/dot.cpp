@@ -1,4 +1,5 @@
 // Ops of TileDot.td.
+#include "compiler/oracle/dot.h"
 #include "compiler/oracle/float_ops.h"
 
 using namespace mlir;
@@ -120,6 +121,8 @@ void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bo
   }
 }
 
+} // namespace
+
 Tile dot(Interpreter &in, const Tile &a, const Tile &b, const Tile &acc, bool clear, tile::Precision precision, bool aUnsigned,
          bool bUnsigned) {
   Sizes sizes = sizesOf(a, b);
@@ -158,7 +161,7 @@ Tile dot(Interpreter &in, const Tile &a, const Tile &b, const Tile &acc, bool cl
 }
 
 // Elements that nobody may look at hold something that nobody expects.
-void forgetDead(Interpreter &in, ValueRange live, Tile &result) {
+static void forgetDead(Interpreter &in, ValueRange live, Tile &result) {
   if (live.empty())
     return;
   int64_t rows = int64_t(in.tile(live[0]).lanes[0]), columns = int64_t(in.tile(live[1]).lanes[0]);
@@ -168,8 +171,6 @@ void forgetDead(Interpreter &in, ValueRange live, Tile &result) {
       result.lanes[i] =
           result.element.isFloat() ? encode(result.element, std::nan("")) : wrap(result.element, 0xABABABABABABABAB);
 }
-
-} // namespace
 
 void addDotHandlers(Handlers &table) {
   table.add<tile::DotOp>([](Interpreter &in, tile::DotOp op) {

@@ -10,7 +10,8 @@ const Handlers &handlers() {
     Handlers table;
     for (auto add : {addArithHandlers, addCastHandlers, addMathHandlers, addControlHandlers, addShapeHandlers, addAccessHandlers,
                      addBufferHandlers, addReduceHandlers, addDotHandlers, addAtomicHandlers, addRegionHandlers,
-                     addThreadHandlers, addDebugHandlers, addHostHandlers})
+                     addThreadHandlers, addDebugHandlers, addHostHandlers, addBlockMemoryHandlers, addBlockRingHandlers,
+                     addBlockProductHandlers, addBlockRoleHandlers})
       add(table);
     return table;
   }();
@@ -30,8 +31,8 @@ void Run::numberValues(Operation *function) {
 }
 
 Interpreter::Interpreter(Interpreter &parent, unsigned thread, ThreadGroup *threads)
-    : run(parent.run), programId(parent.programId), program(parent.program), threads(threads), thread(thread), parent(&parent),
-      slots(parent.slots.size()) {}
+    : run(parent.run), programId(parent.programId), program(parent.program), threads(threads), thread(thread),
+      block(parent.block), role(parent.role), parent(&parent), slots(parent.slots.size()) {}
 
 const RuntimeValue &Interpreter::get(Value value) const {
   unsigned slot = run.number.lookup(value);
@@ -47,6 +48,11 @@ void Interpreter::set(Value value, RuntimeValue content) {
     *slot = std::move(content);
   else
     slot = std::make_unique<RuntimeValue>(std::move(content));
+}
+
+void Interpreter::enterProgram(int64_t id) {
+  program = id;
+  programId = {uint32_t(id % run.grid[0]), uint32_t(id / run.grid[0] % run.grid[1]), uint32_t(id / run.grid[0] / run.grid[1])};
 }
 
 Operation *Interpreter::runBlock(Block &block) {
@@ -79,6 +85,12 @@ std::string Interpreter::programText() const {
 
 void Interpreter::fail(Operation *op, std::string message, std::string hint, Diagnostic::Kind kind) const {
   throw Error({kind, std::move(message), std::move(hint), sourceChain(op->getLoc())});
+}
+
+void Interpreter::await(Operation *op, std::string what, const std::function<bool()> &condition) {
+  auto entry = run.waiting.insert(run.waiting.end(), Waiting{op, std::move(what)});
+  run.scheduler.waitUntil(condition);
+  run.waiting.erase(entry);
 }
 
 void Interpreter::requireDefined(const Tile &value, int64_t lane) {

@@ -4,6 +4,7 @@
 #include "compiler/oracle/memory.h"
 #include "compiler/oracle/shadow.h"
 #include <deque>
+#include <list>
 
 namespace tilery::oracle {
 
@@ -41,6 +42,10 @@ void addRegionHandlers(Handlers &);
 void addThreadHandlers(Handlers &);
 void addDebugHandlers(Handlers &);
 void addHostHandlers(Handlers &);
+void addBlockMemoryHandlers(Handlers &);
+void addBlockRingHandlers(Handlers &);
+void addBlockProductHandlers(Handlers &);
+void addBlockRoleHandlers(Handlers &);
 
 /// A place where threads meet: everyone who is alive has to come.
 struct Meeting {
@@ -54,6 +59,15 @@ struct ThreadGroup {
   std::map<std::pair<unsigned, unsigned>, Meeting> meetings; ///< by width (0: all) and number of the sub-group
 };
 
+struct BlockState;
+struct RoleState;
+
+/// A wait that has not ended, for the report of a deadlock.
+struct Waiting {
+  mlir::Operation *op;
+  std::string text; ///< who waits for what
+};
+
 /// What the programs of a launch share.
 struct Run {
   const Options &options;
@@ -62,7 +76,8 @@ struct Run {
   llvm::DenseMap<mlir::Value, unsigned> number; ///< slot of each SSA value in a frame
   std::array<uint32_t, 3> grid{1, 1, 1};
   uint64_t steps = 0;
-  bool interleaved = false;   ///< programs wait for each other: they take turns at atomic and volatile accesses
+  bool interleaved = false; ///< programs wait for each other: they take turns at atomic and volatile accesses
+  std::list<Waiting> waiting;
   bool forceRounding = false; ///< the order of the float operations at hand is free: even exact ones get an interval
 
   explicit Run(const Options &options) : options(options), memory(options) {}
@@ -76,6 +91,8 @@ public:
   int64_t program = 0; ///< linear id
   ThreadGroup *threads = nullptr;
   unsigned thread = 0;
+  BlockState *block = nullptr; ///< of kernels in block IR
+  RoleState *role = nullptr;
 
   explicit Interpreter(Run &run) : run(run), slots(run.number.size()) {}
   /// A thread beside `parent`: sees its values, defines its own.
@@ -86,6 +103,8 @@ public:
   const Tile &tile(mlir::Value value) const { return as<Tile>(value); }
   void set(mlir::Value value, RuntimeValue content);
 
+  /// Goes on as the program with this linear id.
+  void enterProgram(int64_t id);
   /// Runs the ops of `block`, whose arguments are set; returns its terminator, whose operands are values of this frame.
   mlir::Operation *runBlock(mlir::Block &block);
   void execute(mlir::Operation *op);
@@ -94,6 +113,8 @@ public:
 
   /// An integer that decides where to go or what to touch; reports unwritten values, notes rounded ones.
   int64_t decide(mlir::Value value);
+  /// Lets others run until `condition` holds. `what` is reported, at `op`, if it never does.
+  void await(mlir::Operation *op, std::string what, const std::function<bool()> &condition);
   void requireDefined(const Tile &value, int64_t lane);
   /// Lanes that decide (masks, addresses).
   void requireDecided(const Tile &value);
@@ -105,6 +126,9 @@ private:
   Interpreter *parent = nullptr;
   std::vector<std::unique_ptr<RuntimeValue>> slots;
 };
+
+/// Gives the kernel's arguments, as in runKernel, to a new program.
+void bindArguments(Interpreter &in, tile::KernelOp kernel, llvm::ArrayRef<uint64_t> args);
 
 /// True if every op of the block (but its terminator) is lanewise.
 bool isLanewise(mlir::Block &block);

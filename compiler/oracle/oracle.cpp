@@ -1,5 +1,5 @@
 #include "compiler/oracle/oracle.h"
-#include "compiler/oracle/interpreter.h"
+#include "compiler/oracle/block.h"
 
 using namespace mlir;
 
@@ -17,15 +17,18 @@ static bool waitsForOthers(tile::KernelOp kernel) {
   return found;
 }
 
-static void runProgram(Run &run, tile::KernelOp kernel, int64_t id, ArrayRef<uint64_t> args) {
-  Interpreter in(run);
-  in.program = id;
-  in.programId = {uint32_t(id % run.grid[0]), uint32_t(id / run.grid[0] % run.grid[1]), uint32_t(id / run.grid[0] / run.grid[1])};
+void bindArguments(Interpreter &in, tile::KernelOp kernel, ArrayRef<uint64_t> args) {
   for (auto [argument, slot] : llvm::zip_equal(kernel.getBody().getArguments(), args)) {
     Tile value(elementOf(argument.getType()), {});
     value.lanes[0] = value.element.format == Format::Int ? wrap(value.element, slot) : asUnsigned(value.element, slot);
     in.set(argument, std::move(value));
   }
+}
+
+static void runProgram(Run &run, tile::KernelOp kernel, int64_t id, ArrayRef<uint64_t> args) {
+  Interpreter in(run);
+  in.enterProgram(id);
+  bindArguments(in, kernel, args);
   in.runBlock(kernel.getBody().front());
 }
 
@@ -34,6 +37,8 @@ void runKernel(tile::KernelOp kernel, std::array<uint32_t, 3> grid, ArrayRef<uin
   run.grid = grid;
   run.numberValues(kernel);
   run.interleaved = waitsForOthers(kernel);
+  if (isBlockKernel(kernel))
+    return runBlocks(run, kernel, args);
   int64_t count = int64_t(grid[0]) * grid[1] * grid[2];
   int64_t running = count;
   for (int64_t id = 0; id < count; ++id) {

@@ -74,6 +74,34 @@ struct BarrierState {
 };
 using BarrierRing = std::shared_ptr<std::vector<BarrierState>>;
 
-using RuntimeValue = std::variant<std::monostate, Tile, Places, Root, Buffer, BarrierRing, HostTensor>;
+// ---- of block IR; the states behind them: block.h
+
+/// A tensor for the copy engine: strides in elements, the innermost is 1.
+struct TensorMap {
+  uint64_t base;
+  llvm::SmallVector<int64_t, 5> extents, strides;
+};
+struct SharedMemory;
+struct RingState;
+struct Product;
+/// A view of shared memory; of a ring's, for the use `position` of its slot.
+struct SharedTile {
+  std::shared_ptr<SharedMemory> memory;
+  int64_t position = -1;
+  bool transposed = false;
+};
+using Ring = std::shared_ptr<RingState>;
+/// A use of a slot; none without a ring.
+struct Slot {
+  Ring ring;
+  int64_t position = -1;
+};
+using Pending = std::shared_ptr<Product>; // null: none
+struct Baton {
+  std::shared_ptr<uint64_t> turns; // taken so far
+};
+
+using RuntimeValue = std::variant<std::monostate, Tile, Places, Root, Buffer, BarrierRing, HostTensor, TensorMap, SharedTile,
+                                  Ring, Slot, Pending, Baton>;
 
 } // namespace tilery::oracle

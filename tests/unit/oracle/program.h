@@ -1,5 +1,6 @@
 #pragma once
 // Kernels from text, run by the oracle on vectors.
+#include "compiler/block/ir/Block.h"
 #include "compiler/oracle/oracle.h"
 #include <gtest/gtest.h>
 
@@ -7,10 +8,10 @@ namespace tilery::oracle {
 
 class Program {
 public:
-  explicit Program(const std::string &text) {
-    context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-                        mlir::ub::UBDialect>();
-    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  explicit Program(const std::string &text, bool verify = true) {
+    context.loadDialect<tile::TileDialect, block::BlockDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+                        mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context, verify));
     if (!module)
       throw std::runtime_error("the test program does not parse");
   }
