@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tilery.core.functions import ROWS
 from tilery.core.functions.row import ALL, FLOATS, INTEGERS, NUMBERS, SINGLE, Written
+from tilery.core.tile.device import ROWS as DEVICE
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/functions.md"
@@ -189,7 +190,7 @@ def types_of(row):
 def elementwise():
     yield "| value | tl, ntl | libdevice | T | types | result | ULP | targets | meaning |\n"
     yield "|---|---|---|---|---|---|---|---|---|\n"
-    for row in ROWS:
+    for row in (*ROWS, *DEVICE):
         columns = [code(dict(row.spelled(language))) for language in LANGUAGES]
         options = "".join(f", {o}={d!r}" for o, d in zip(row.options, map(shown, row.defaults)))
         where = "" if row.where == "True" else f"; where {row.where}"

@@ -26,6 +26,7 @@ Unary unaryFunction(MathOp op) {
       {MathOp::Rsqrt, unary<math::RsqrtOp>},
       {MathOp::Cbrt, unary<math::CbrtOp>},
       {MathOp::Erf, unary<math::ErfOp>},
+      {MathOp::Erfc, unary<math::ErfcOp>},
       // Trigonometric and hyperbolic functions and their inverses.
       {MathOp::Sin, unary<math::SinOp>},
       {MathOp::Cos, unary<math::CosOp>},

@@ -133,6 +133,7 @@ enum class MathOp {
   Rsqrt,
   Cbrt,
   Erf,
+  Erfc,
   Floor,
   Ceil,
   Round,

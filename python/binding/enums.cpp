@@ -58,16 +58,43 @@ UnaryOp unaryOp(const std::string &name) {
 }
 MathOp mathOp(const std::string &name) {
   using enum MathOp;
-  static constexpr std::pair<const char *, MathOp> table[] = {
-      {"exp", Exp},     {"exp2", Exp2},   {"exp10", Exp10},       {"log", Log},
-      {"log2", Log2},   {"log10", Log10}, {"log1p", Log1p},       {"expm1", Expm1},
-      {"sin", Sin},     {"cos", Cos},     {"tan", Tan},           {"asin", Asin},
-      {"acos", Acos},   {"atan", Atan},   {"sinh", Sinh},         {"cosh", Cosh},
-      {"tanh", Tanh},   {"asinh", Asinh}, {"acosh", Acosh},       {"atanh", Atanh},
-      {"sqrt", Sqrt},   {"rsqrt", Rsqrt}, {"cbrt", Cbrt},         {"erf", Erf},
-      {"floor", Floor}, {"ceil", Ceil},   {"round", Round},       {"round_even", RoundEven},
-      {"trunc", Trunc}, {"isnan", IsNan}, {"isinf", IsInf},       {"isfinite", IsFinite},
-      {"fma", Fma},     {"atan2", Atan2}, {"copysign", CopySign}, {"fmod", Fmod}};
+  static constexpr std::pair<const char *, MathOp> table[] = {{"exp", Exp},
+                                                              {"exp2", Exp2},
+                                                              {"exp10", Exp10},
+                                                              {"log", Log},
+                                                              {"log2", Log2},
+                                                              {"log10", Log10},
+                                                              {"log1p", Log1p},
+                                                              {"expm1", Expm1},
+                                                              {"sin", Sin},
+                                                              {"cos", Cos},
+                                                              {"tan", Tan},
+                                                              {"asin", Asin},
+                                                              {"acos", Acos},
+                                                              {"atan", Atan},
+                                                              {"sinh", Sinh},
+                                                              {"cosh", Cosh},
+                                                              {"tanh", Tanh},
+                                                              {"asinh", Asinh},
+                                                              {"acosh", Acosh},
+                                                              {"atanh", Atanh},
+                                                              {"sqrt", Sqrt},
+                                                              {"rsqrt", Rsqrt},
+                                                              {"cbrt", Cbrt},
+                                                              {"erf", Erf},
+                                                              {"erfc", Erfc},
+                                                              {"floor", Floor},
+                                                              {"ceil", Ceil},
+                                                              {"round", Round},
+                                                              {"round_even", RoundEven},
+                                                              {"trunc", Trunc},
+                                                              {"isnan", IsNan},
+                                                              {"isinf", IsInf},
+                                                              {"isfinite", IsFinite},
+                                                              {"fma", Fma},
+                                                              {"atan2", Atan2},
+                                                              {"copysign", CopySign},
+                                                              {"fmod", Fmod}};
   return find(table, name, "function");
 }
 ReduceKind reduceKind(const std::string &name) {

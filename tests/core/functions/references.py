@@ -75,8 +75,25 @@ WIDE = {
     "atan2": np.arctan2,
     "atanh": np.arctanh,
     "erf": lambda x: np.longdouble(math.erf(x)),
+    "cospi": lambda x: np.longdouble(x == 0),
+    "erfc": lambda x: np.longdouble(math.erfc(x)),
+    "erfinv": lambda x: x * np.inf if x else x,
+    "gamma": lambda x: np.longdouble(math.gamma(x)),
     "round_away": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
+    "sinpi": lambda x: np.copysign(np.longdouble(0), x),
     "truncmod": np.fmod,
+}
+
+
+def _low(x, count):
+    return x & ((1 << count) - 1)
+
+
+BITS = {
+    "popcount": lambda x, count: bin(_low(x, count)).count("1"),
+    "bit_length": lambda x, count: _low(x, count).bit_length(),
+    "lowest_bit": lambda x, count: (_low(x, count) & -_low(x, count)).bit_length(),
+    "reversed_bits": lambda x, count: int(f"{_low(x, count):0{count}b}"[::-1], 2),
 }
 
 
@@ -108,9 +125,9 @@ class Reference:
             value = self.wide(*map(np.longdouble, operands))
         return value if isinstance(value, (bool, np.bool_)) else float(value)
 
-    def on_integers(self, dtype, *operands):
-        """The low bits of the value on Python's integers."""
-        names = {**NAMES, "bits": bits(dtype)}
+    def on_integers(self, dtype, *operands, of=None):
+        """The low bits of the value on Python's integers; `of`: the operands' type, where it is not the result's."""
+        names = {**NAMES, **BITS, "bits": bits(of or dtype)}
         value = int(evaluator(self.row, names)(*(int(x) for x in operands)))
         width, signed = bits(dtype), dtype.startswith("int")
         value &= (1 << width) - 1

@@ -52,7 +52,7 @@ def wanted(row, dtype, seed):
         elif row.result is BOOL:
             values.append(bool(reference.wide(*map(float, lanes))))
         else:
-            values.append(reference.on_integers(result, *lanes))
+            values.append(reference.on_integers(result, *lanes, of=dtype))
     return values
 
 

@@ -1,6 +1,9 @@
 """The table of functions: rows, and what is made of them."""
 
-from .elementwise import ROWS, PropagateNan
+from . import device, elementwise, special
+from .elementwise import PropagateNan
 from .namespace import Namespace
+
+ROWS = (*elementwise.ROWS, *device.ROWS, *special.ROWS)
 
 __all__ = ["ROWS", "Namespace", "PropagateNan"]

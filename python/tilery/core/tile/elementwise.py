@@ -29,6 +29,27 @@ class Operations:
         return wrap(native().select(condition, x, y))
 
     @staticmethod
+    def dtype(x):
+        """The name of a tile's element type."""
+        return x.handle.dtype
+
+    @staticmethod
+    def cast(x, dtype, toward_zero=False):
+        return wrap(native().cast(x, dtype, toward_zero))
+
+    @staticmethod
+    def bitcast(x, dtype):
+        return wrap(native().bitcast(x, dtype))
+
+    @staticmethod
+    def alike(*operands):
+        """All as tiles of their common type."""
+        common = next(x for x in operands if isinstance(x, tensor))
+        for x in operands:
+            common = wrap(native().binary("+", common, x)) if isinstance(x, tensor) else common
+        return [wrap(native().cast(x, common.handle.dtype)) for x in operands]
+
+    @staticmethod
     def to_float(x):
         """Integers as float32."""
         integer = isinstance(x, tensor) and not x.dtype.is_floating()
