@@ -160,8 +160,10 @@ def test_neighbours_and_powers_of_two(dtype):
     n = RNG.integers(-1200, 1200, N).astype(np.int32)
     x[8] = np.finfo(dtype).max
     n[8:12] = [-2200, 2200, -1070, -140]
-    np.testing.assert_array_equal(run(tl.extra.libdevice.ldexp, dtype, x, n), np.ldexp(x, n))
-    np.testing.assert_array_equal(run(tl.extra.libdevice.scalbn, dtype, x, n), np.ldexp(x, n))
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = np.ldexp(x, n)
+    np.testing.assert_array_equal(run(tl.extra.libdevice.ldexp, dtype, x, n), scaled)
+    np.testing.assert_array_equal(run(tl.extra.libdevice.scalbn, dtype, x, n), scaled)
 
 
 def test_bits():

@@ -111,3 +111,23 @@ def test_the_element_type_of_a_block_pointer(engine):
     x, out = torch.randn(8).half(), torch.zeros(8)
     names_its_type[(1,)](x, out)
     assert torch.equal(out, x.float())
+
+
+@tileon.jit
+def expands(o_ptr, axes: tl.constexpr):
+    x = tl.expand_dims(tl.arange(0, 8), axes)
+    tl.store(o_ptr + x, x)
+
+
+@pytest.mark.parametrize(
+    "axes, message",
+    [
+        (-3, "invalid axis -3"),
+        ((0, 3), "invalid axis 3"),
+        ((0, 0), r"duplicate axes, normalized axes = \[0, 0\]"),
+        ((0, -3), r"duplicate axes, normalized axes = \[0, 0\]"),
+    ],
+)
+def test_wrong_axes_of_expand_dims(axes, message):
+    with pytest.raises(Error, match=message):
+        expands[(1,)](torch.zeros(8, dtype=torch.int32), axes)

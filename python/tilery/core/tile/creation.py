@@ -13,7 +13,7 @@ from .value import Operand, constant_of, member, native, plain, shape_of, tensor
 def _axis(axis: Any, what: str) -> int:
     axis = constant_of(axis, f"the axis of {what}")
     if axis not in (0, 1, 2):
-        raise error(ValueError, f"{what} axis must be 0, 1 or 2, got {axis}")
+        raise error(ValueError, f"{what} axis must be 0, 1, or 2 but got {axis}")
     return axis
 
 

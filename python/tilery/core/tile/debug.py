@@ -25,8 +25,11 @@ def static_assert(cond: Any, msg: str = "") -> None:
 
 
 def device_print(prefix: str, *args: Operand, hex: bool = False) -> None:
-    """Prints values when the kernel runs."""
-    native().print(unwrap(prefix), [to_tensor(a) for a in args], bool(unwrap(hex)))
+    """Prints values when the kernel runs, one line an element; the prefix ends with a colon."""
+    prefix = unwrap(prefix)
+    if prefix and args:
+        prefix = prefix.rstrip(" ").rstrip(":") + ": "
+    native().print(prefix, [to_tensor(a) for a in args], bool(unwrap(hex)))
 
 
 def device_assert(cond: Operand, msg: str = "", mask: Operand | None = None) -> None:

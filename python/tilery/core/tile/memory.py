@@ -11,7 +11,7 @@ from .value import Operand, member, native, plain, tensor, tracer, wrap
 from .window import block_pointer
 
 _LOAD_CACHE, _STORE_CACHE, _EVICTION = (
-    ("", ".ca", ".cg", ".cv"),
+    ("", ".ca", ".cg", ".cs", ".cv"),
     ("", ".wb", ".cg", ".cs", ".wt"),
     ("", "evict_first", "evict_last", "evict_normal"),
 )

@@ -42,7 +42,14 @@ def expand_dims(input: Operand, axis: Any) -> tensor:
     input, axis = to_tensor(input), unwrap(axis)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     rank = len(input.handle.shape) + len(axes)
-    for a in sorted(constant_of(a, "expand_dims' axis") % rank for a in axes):
+    axes = [constant_of(a, "expand_dims' axis") for a in axes]
+    for a in axes:
+        if not -rank <= a < rank:
+            raise error(ValueError, f"invalid axis {a}. Expected {-rank} <= axis < {rank}")
+    axes = sorted(a % rank for a in axes)
+    if len(set(axes)) < len(axes):
+        raise error(ValueError, f"expand_dims received duplicate axes, normalized axes = {axes}")
+    for a in axes:
         input = wrap(native().expand_dims(input, a))
     return input
 

@@ -136,7 +136,7 @@ class tensor:
             elif not (isinstance(item, slice) and item == slice(None)):
                 raise error(
                     TypeError,
-                    f"a tile is indexed with `:` and None only, not with {item!r}",
+                    f"unsupported tensor index {item!r}: a tile is indexed with `:` and None only",
                     hint="a tile has no addressable elements; use masks, tl.where or a reduction",
                 )
             axis += 1

@@ -21,20 +21,29 @@ Description = tuple[Any, ...] | None
 _CONSTANT, _TUPLE, _DESCRIPTOR = "constant", "tuple", "descriptor"
 
 
+_LEAVES: set[type] = {int, float, bool, type(None)}  # types of which values are leaves; more are added as they come
+
+
 def take_apart(value: Any, leaves: list[Any]) -> Description:
     """Describes an argument; appends what it consists of to `leaves`."""
     kind = type(value)
+    if kind in _LEAVES:
+        leaves.append(value)
+        return None
+    if kind is tuple:
+        return (_TUPLE, tuple, *[take_apart(v, leaves) for v in value])
+    if kind is TensorDescriptor:
+        leaves += (value.base, *value.shape, *value.strides[:-1])
+        return _DESCRIPTOR, len(value.shape), tuple(value.block_shape), value.padding
     if isinstance(value, tuple):
         fields = getattr(kind, "_fields", None)
         if fields is None:
-            return (_TUPLE, tuple, *[take_apart(v, leaves) for v in value])
+            return take_apart(tuple(value), leaves)
         return (_TUPLE, kind, *[_field(kind, name, v, leaves) for name, v in zip(fields, value)])
-    if kind is TensorDescriptor:
-        leaves += [value.base, *value.shape, *value.strides[:-1]]
-        return _DESCRIPTOR, len(value.shape), tuple(value.block_shape), value.padding
     if hasattr(kind, "__tile_structure__"):
         value = types.unwrap(value)
         return _CONSTANT, type(value), value
+    _LEAVES.add(kind)
     leaves.append(value)
     return None
 
@@ -98,21 +107,15 @@ class Launches:
 
     def __init__(self, kernel: Any, compile: Callable[..., Any]) -> None:
         self.kernel, self.compile = kernel, compile
+        self.known = [p.is_constexpr for p in kernel.params]
         self.flats: dict[tuple[Description, ...], Flat] = {}
 
     def __call__(self, grid: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        kernel = self.kernel
-        bound = dict(zip(kernel.arg_names, args))
-        options: dict[str, Any] = {}
-        for name, value in kwargs.items():
-            (bound if name in kernel.by_name else options)[name] = value
+        values, options = self._bound(args, kwargs) if kwargs or len(args) != len(self.known) else (args, kwargs)
         leaves: list[Any] = []
         structure: list[Description] = []
-        for parameter in kernel.params:
-            if parameter.name not in bound and not parameter.has_default:
-                raise error(TypeError, f"{kernel.fn.__name__}() is missing the argument '{parameter.name}'")
-            value = bound[parameter.name] = bound.get(parameter.name, parameter.default)
-            if parameter.is_constexpr:
+        for value, known in zip(values, self.known):
+            if known:
                 leaves.append(value)
                 structure.append(None)
             else:
@@ -120,7 +123,21 @@ class Launches:
         key = tuple(structure)
         flat = self.flats.get(key)
         if flat is None:
-            flat = self.flats[key] = Flat(kernel, key, self.compile)
+            flat = self.flats[key] = Flat(self.kernel, key, self.compile)
         if callable(grid):
-            grid = grid({**kernel.option_defaults, **options, **bound})
+            grid = grid({**self.kernel.option_defaults, **options, **dict(zip(self.kernel.arg_names, values))})
         return flat.launcher[grid](*leaves, **options)
+
+    def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """(a value for each parameter, options)"""
+        kernel = self.kernel
+        bound = dict(zip(kernel.arg_names, args))
+        options: dict[str, Any] = {}
+        for name, value in kwargs.items():
+            (bound if name in kernel.by_name else options)[name] = value
+        for parameter in kernel.params:
+            if parameter.name not in bound:
+                if not parameter.has_default:
+                    raise error(TypeError, f"{kernel.fn.__name__}() is missing the argument '{parameter.name}'")
+                bound[parameter.name] = parameter.default
+        return [bound[name] for name in kernel.arg_names], options
