@@ -26,7 +26,7 @@ def assert_product(c, a, b):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_against_float64(language, dtype, shape):
     if shape[0] == 0 and language.startswith("tilelang"):
-        with pytest.raises(ValueError, match="a grid extent of T.Kernel must be positive, got 0"):
+        with pytest.raises(ValueError, match="has no blocks"):
             LANGUAGES[language](*shape, dtype, "cuda")
         return
     _, c, a, b = LANGUAGES[language](*shape, dtype, "cuda")

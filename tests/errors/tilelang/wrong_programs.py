@@ -389,6 +389,68 @@ def reducer_op(X: Vector):
 
 
 @wrong
+def reducer_styles(X: Vector):
+    with T.Kernel(1):
+        acc = T.alloc_reducer((1,), "float32")
+        T.clear(acc)
+        for i in T.Parallel(64):
+            T.reducer_update(acc[0], X[i])
+
+
+@wrong
+def reducer_other_operator(X: Vector):
+    with T.Kernel(1):
+        acc = T.alloc_reducer((1,), "float32", op="max")
+        T.clear(acc)
+        for i in T.Parallel(64):
+            acc[0] += X[i]
+
+
+@wrong
+def reducer_other_element(X: Vector):
+    with T.Kernel(1):
+        acc = T.alloc_reducer((2,), "float32")
+        T.clear(acc)
+        for i in T.Parallel(64):
+            acc[1] = acc[0] + X[i]
+
+
+@wrong
+def view_bits(X: Vector):
+    with T.Kernel(1):
+        T.view(X, (65,))
+
+
+@wrong
+def let_of_number(X: Vector):
+    with T.Kernel(1):
+        T.let(3, 4)
+
+
+@wrong
+def cast_rounding(X: Vector):
+    with T.Kernel(1):
+        X[0] = T.cast(X[1], "float16", round="up")
+
+
+@wrong
+def cast_saturation(X: Vector):
+    with T.Kernel(1):
+        X[0] = T.cast(X[1], "float8_e5m2", sat="yes")
+
+
+@wrong
+def cast_directed(X: Vector):
+    with T.Kernel(1):
+        X[0] = T.cast(X[1], "float16", round="rp")
+
+
+@wrong
+def address_of_number(X: Vector):
+    T.make_tensor(64, (4,), "float32")
+
+
+@wrong
 def reducer_bits(X: Vector):
     with T.Kernel(1):
         T.alloc_reducer((1,), "float32", op="bitor")
@@ -519,8 +581,8 @@ def memory_order(X: Vector):
 
 
 @wrong
-def empty_grid(X: Vector):
-    with T.Kernel(4, 0) as (i, j):
+def negative_grid(X: Vector):
+    with T.Kernel(4, -1) as (i, j):
         X[i] = j
 
 

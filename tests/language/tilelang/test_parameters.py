@@ -128,3 +128,38 @@ def test_while_frames(engine):
     out = torch.zeros(1, dtype=torch.int32)
     tilelang.compile(main, target="c")(torch.tensor([10], dtype=torch.int32), out)
     assert out.item() == 12
+
+
+def test_views_of_tensors(engine):
+    @T.prim_func
+    def main(A: T.Tensor((64,), "int32"), B: T.Tensor((8, 16), "int16"), C: T.Tensor((2, 8), "int32")):
+        with T.Kernel(1):
+            T.copy(T.view(A, [8, 16], dtype="int16"), B)
+            row = T.int32()
+            T.let(row, 2)
+            T.copy(T.reshape(A, [8, 8])[row : row + 2, :], C)
+
+    a = torch.randint(-(2**31), 2**31 - 1, (64,), dtype=torch.int32)
+    b, c = torch.zeros(8, 16, dtype=torch.int16), torch.zeros(2, 8, dtype=torch.int32)
+    kernel = tilelang.compile(main)
+    kernel(a, b, c)
+    assert (b == a.view(torch.int16).view(8, 16)).all() and (c == a.view(8, 8)[2:4]).all()
+    with pytest.raises(ValueError, match="`main` views A, whose stride 0 is 2, not 1: it has gaps"):
+        kernel(torch.zeros(128, dtype=torch.int32)[::2], b, c)
+
+
+def test_regions_of_run_time_extents_and_names_of_slices(engine):
+    @T.prim_func
+    def main(A: T.Tensor((64,), "int64"), B: T.Tensor((4, 4), "float32"), n: T.int32):
+        with T.Kernel(1):
+            start = T.alloc_var("int32", init=n)
+            T.fill(A[start : start * 2 + n], 7)
+            tile = T.alloc_shared((8, 8), "float32")
+            T.fill(tile, 1)
+            corner = tile[:4, :4]
+            T.clear(corner)
+            T.copy(tile[2:6, 2:6], B)
+
+    a, b = torch.zeros(64, dtype=torch.int64), torch.zeros(4, 4)
+    tilelang.compile(main)(a, b, 4)
+    assert a.nonzero().flatten().tolist() == list(range(4, 12)) and not b[:2, :2].any() and b.sum() == 12

@@ -143,3 +143,36 @@ def test_votes(name, expected, engine):
     b, c = torch.zeros(3, dtype=torch.int32), torch.zeros(3, dtype=torch.int32)
     tilelang.compile(main)(masks, b, c)
     assert b.tolist() == c.tolist() == expected
+
+
+def test_reducers_opened_by_fill(engine):
+    """An online softmax with the older spelling: T.fill, `acc[i] += x`, T.finalize_reducer in place."""
+
+    @T.prim_func
+    def main(A: T.Tensor((512,), "float32"), B: T.Tensor((1,), "float32")):
+        with T.Kernel(1, threads=128):
+            tile = T.alloc_fragment((128,), "float32")
+            running_max = T.alloc_fragment((1,), "float32")
+            running_sum = T.alloc_fragment((1,), "float32")
+            running_max[0] = -T.infinity("float32")
+            running_sum[0] = 0
+            for k in T.Pipelined(4, num_stages=2):
+                T.copy(A[k * 128], tile)
+                most = T.alloc_reducer((1,), "float32", op="max", replication="all")
+                T.fill(most, running_max[0])
+                for i in T.Parallel(128):
+                    most[0] = T.max(most[0], tile[i])
+                T.finalize_reducer(most)
+                total = T.alloc_reducer((1,), "float32", replication="all")
+                T.clear(total)
+                for i in T.Parallel(128):
+                    total[0] += T.exp(tile[i] - most[0])
+                T.finalize_reducer(total)
+                running_sum[0] = T.exp(running_max[0] - most[0]) * running_sum[0] + total[0]
+                running_max[0] = most[0]
+            if T.get_thread_binding() == 0:
+                B[0] = T.log(running_sum[0]) + running_max[0]
+
+    values = torch.randn(512)
+    out = tilelang.compile(main, out_idx=-1)(values)
+    torch.testing.assert_close(out, values.double().logsumexp(0, keepdim=True).float(), rtol=1e-5, atol=1e-5)

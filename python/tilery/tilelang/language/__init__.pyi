@@ -132,6 +132,7 @@ from .print_op import print_value as print
 from .print_op import device_assert as device_assert
 from .print_op import assume as assume
 from .builtin import evaluate as evaluate
+from .annotations import let as let
 from .annotations import use_swizzle as use_swizzle
 from .annotations import annotate_min_blocks_per_sm as annotate_min_blocks_per_sm
 from .annotations import annotate_safe_value as annotate_safe_value

@@ -52,7 +52,7 @@ def alloc_var(dtype: str = "float32", *args: Any, scope: str = "local.var", init
         if is_number(init) and math.isfinite(init) and not min_value(dtype) <= init <= max_value(dtype):
             raise error(
                 ValueError,
-                f"the initial value {init!r} is out of range for {variable.dtype}",
+                f"the initial value {init!r} exceeds {'maximum' if init > 0 else 'minimum'} of {variable.dtype}",
                 hint=f"it holds {min_value(dtype)} to {max_value(dtype)}",
             )
         variable.store(init)

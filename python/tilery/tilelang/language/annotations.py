@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...errors import error
 from ..tracing.context import current, kernel
 from ..tracing.memory import Memory
+from ..tracing.values import Var
 
 
 def use_swizzle(panel_size: int = 10, order: str = "row", enable: bool = True) -> None:
@@ -60,6 +62,14 @@ def annotate_producer_reg_dealloc(reg_count: int = 24) -> None:
 
 def annotate_consumer_reg_alloc(reg_count: int = 240) -> None:
     """Registers of a thread that multiplies; a hint."""
+
+
+def let(var: Any, value: Any) -> None:
+    """From here on the kernel's variable T.int32() stands for a value."""
+    trace = kernel("T.let")
+    if not isinstance(var, Var):
+        raise error(TypeError, f"T.let takes a variable like T.int32(), got {var!r}")
+    trace.open.variables[var.uid] = trace.native.cast(value, var.dtype.storage)
 
 
 def func_attr(attrs: Mapping[str, Any]) -> None:

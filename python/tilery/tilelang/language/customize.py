@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from tilery import _native
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.dtypes import dtype as element_type
-from ..tracing.memory import Memory, Region, native_region, tile_op
+from ..tracing.memory import Memory, Region, native_region, row_major, tile_op
 
 
 def transpose(src: Any, dst: Any) -> None:
@@ -39,12 +40,25 @@ def transpose(src: Any, dst: Any) -> None:
     _native.store_region(native, native_region(trace, sides[1], "T.transpose"), tile)
 
 
+def _view_of_tensor(trace: Any, src: Memory, shape: tuple[Any, ...], element: element_type) -> Memory:
+    """A tensor over the memory of another, which must have no gaps: each call checks it."""
+    sizes = [*src.shape, *shape]
+    if all(isinstance(size, int) for size in sizes):
+        have, want = math.prod(src.shape) * src.dtype.bits, math.prod(shape) * element.bits
+        if have != want:
+            raise error(
+                AssertionError,
+                f"a view must keep the number of bits: `{src.label()}` {src.shape} of {src.dtype} is not {shape} of {element}",
+            )
+    view = Memory(shape, element, "global", strides=row_major(shape))
+    trace.lay_over(view, src)
+    return view
+
+
 def _view(src: Memory, shape: Sequence[int], element: str) -> Memory:
     trace = kernel("T.view")
     if src.is_global:
-        raise error(
-            NotImplementedError, f"T.view of tensor `{src.label()}`", hint="declare the parameter with the shape you need"
-        )
+        return _view_of_tensor(trace, src, tuple(shape), element_type(element))
     alias = trace.native.reinterpret(src.native, list(shape), element_type(element).storage)
     return Memory(shape, element, src.scope_name, native=alias)
 

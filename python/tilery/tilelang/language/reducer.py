@@ -10,11 +10,12 @@ from tilery import _native
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.dtypes import is_float
-from ..tracing.memory import Element, Memory, native_region, shape_of
-from ..tracing.values import Expr, current_builder
+from ..tracing.memory import Element, Memory, Pending, native_region, shape_of
+from ..tracing.values import Expr, current_builder, difference, read
 from .tir.op import max_value, min_value
 
 # What a reducer starts from, and the update that combines.
+_OPERATORS = {"sum": "+", "max": "max", "min": "min", "bitand": "&", "bitor": "|", "bitxor": "^"}
 _KINDS = {"sum": "add", "max": "max", "min": "min", "bitand": "and", "bitor": "or", "bitxor": "xor"}
 
 
@@ -26,6 +27,48 @@ class Reducer(Memory):
         self.op = op
         self.scope_of_init: list[Any] | None = None  # the regions around T.reducer_init, while updates may come
         self.finished = False
+        self.plain = False  # opened by T.fill, and written as acc[i] += x
+
+    def begin_by_fill(self, trace: Any, value: Any) -> None:
+        """T.fill and T.clear start an accumulation that is written as `acc[i] += x` or `acc[i] = T.max(acc[i], x)`."""
+        self._begin(trace, "T.fill")
+        self.plain = True
+        _native.fill_region(trace.native, self.region(), value)
+
+    def _begin(self, trace: Any, what: str) -> None:
+        if trace.dry:
+            return
+        if self.scope_of_init is not None:
+            raise error(ValueError, f"double {what} of `{self.label()}`", hint="finalize it in between")
+        self.scope_of_init, self.finished, self.plain = list(trace.regions), False, False
+
+    def region(self) -> _native.Region:
+        return _native.Region(self.native, self.label(), list(self.shape), [0] * self.ndim, list(self.shape), True)
+
+    def accumulate(self, element: Element, op: str, value: Any) -> Pending | None:
+        if not self.plain or self.finished or op != _OPERATORS[self.op]:
+            return None
+
+        def finish(target: Element) -> None:
+            same = target.memory is self and all(
+                difference(x, y) == 0 for x, y in zip(target.indices, element.indices)
+            )
+            if not same:
+                self.check_access("read of")
+            self.update(target, value)
+
+        return Pending(element, finish)
+
+    def update(self, target: Element, value: Any) -> None:
+        trace = kernel("T.reducer_update")
+        native = trace.native
+        converted = native.cast(read(value), self.dtype.storage)
+        if trace.parallel:
+            native.element_update(_KINDS[self.op], self.native, target.indices, converted)
+            return
+        old = native.element_load(self.native, target.indices)
+        fresh = native.binary(_OPERATORS[self.op], old, converted)
+        native.element_store(self.native, target.indices, native.cast(fresh, self.dtype.storage))
 
     def check_access(self, what: str) -> None:
         if not (self.finished and what == "read of"):
@@ -56,7 +99,7 @@ def alloc_reducer(shape: Sequence[int] | int, dtype: str = "float32", op: str = 
     sizes = shape_of(shape)
     reducer = Reducer(sizes, dtype, op, None)
     if op.startswith("bit") and is_float(reducer.dtype):
-        raise error(ValueError, f"a reducer of {op} needs integers, not {reducer.dtype}")
+        raise error(AssertionError, f"a reducer of {op} needs an integer dtype, not {reducer.dtype}")
     reducer.native = trace.native.alloc(list(sizes), reducer.dtype.storage, "fragment")
     trace.reducers.append(reducer)
     return reducer
@@ -80,12 +123,8 @@ def reducer_init(reducer: Any, value: Any = None) -> None:
             f"the value of T.reducer_init is {value.dtype}, which does not match reducer `{memory.label()}` of {memory.dtype}",
             hint=f"convert it: T.cast(value, {memory.dtype!r})",
         )
-    if not trace.dry:
-        if memory.scope_of_init is not None:
-            raise error(ValueError, f"double T.reducer_init of `{memory.label()}`", hint="finalize it in between")
-        memory.scope_of_init, memory.finished = list(trace.regions), False
-    region = _native.Region(memory.native, memory.label(), list(memory.shape), [0] * memory.ndim, list(memory.shape), True)
-    _native.fill_region(trace.native, region, memory.identity() if value is None else value)
+    memory._begin(trace, "T.reducer_init")
+    _native.fill_region(trace.native, memory.region(), memory.identity() if value is None else value)
 
 
 def reducer_update(target: Element, value: Any) -> None:
@@ -102,8 +141,9 @@ def reducer_update(target: Element, value: Any) -> None:
         )
     if memory.scope_of_init is None and not trace.dry:
         raise error(ValueError, f"T.reducer_update of `{memory.label()}` before T.reducer_init", hint="call T.reducer_init first")
-    native = trace.native
-    native.element_update(_KINDS[memory.op], memory.native, target.indices, native.cast(value, memory.dtype.storage))
+    if memory.plain:
+        memory.check_access("T.reducer_update of")
+    memory.update(target, value)
 
 
 def finalize_reducer(reducer: Any, dst: Any = None, batch: int = 1) -> None:
@@ -129,5 +169,4 @@ def finalize_reducer(reducer: Any, dst: Any = None, batch: int = 1) -> None:
         memory.finished = True
     if dst is None:
         return
-    source = _native.Region(memory.native, memory.label(), list(memory.shape), [0] * memory.ndim, list(memory.shape), True)
-    _native.copy_region(trace.native, source, native_region(trace, dst, "T.finalize_reducer"), None)
+    _native.copy_region(trace.native, memory.region(), native_region(trace, dst, "T.finalize_reducer"), None)

@@ -104,6 +104,7 @@ ROWS = (
     _row("device_assert", "print_op", "assert_true", "a condition"),
     _row("assume", "print_op", "", "a condition"),
     _row("evaluate", "builtin", "", "anything"),
+    _row("let", "annotations", "", "a variable and a number"),
 
     # Hints: they never change a result.
     *_rows("use_swizzle annotate_min_blocks_per_sm", "annotations", "kernel_hints", "an int"),

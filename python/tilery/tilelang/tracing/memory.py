@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from tilery import _native
@@ -88,6 +88,10 @@ class Memory:
     def label(self) -> str:
         return self.name or "buffer"
 
+    def accumulate(self, element: Element, op: str, value: Any) -> Any:
+        """See Element.accumulate."""
+        return None
+
     def check_access(self, what: str) -> None:
         """Kinds of memory with rules of their own refuse a "read of" or "store to" them here."""
 
@@ -141,10 +145,21 @@ class Memory:
         if not isinstance(item, slice):
             return self._index(item, dim), 1
         if item.step not in (None, 1):
-            raise error(ValueError, f"a slice of `{self.label()}` has step {item.step!r}; only 1 is supported")
+            raise error(RuntimeError, f"a slice of `{self.label()}` has step {item.step!r}; only 1 is supported")
         start = 0 if item.start is None else item.start
         stop = self.shape[dim] if item.stop is None else item.stop
-        return start, difference(stop, start)
+        extent = difference(stop, start)
+        return start, Unknown(stop, start) if extent is None else extent
+
+
+class Unknown:
+    """An extent known at run time only."""
+
+    def __init__(self, stop: Any, start: Any) -> None:
+        self.stop, self.start = stop, start
+
+    def __repr__(self) -> str:
+        return f"({self.stop!r} - {self.start!r})"
 
 
 class Region:
@@ -163,7 +178,7 @@ class Region:
 
     def elements(self) -> Any:
         """The elements, row by row."""
-        if None in self.extents or math.prod(self.extents) > MOST_LANES:
+        if not all(isinstance(n, int) for n in self.extents) or math.prod(self.extents) > MOST_LANES:
             raise error(
                 ValueError,
                 f"a slice of `{self.memory.label()}` is no vector: it has {show(self.extents)} elements",
@@ -226,6 +241,22 @@ class Lanes:
         store_lanes(self.elements(), value)
 
 
+class Pending(Expr):
+    """`acc[i] + x` of a reducer, which may be stored to acc[i] and nowhere else."""
+
+    def __init__(self, element: Element, finish: Callable[[Element], None]) -> None:
+        super().__init__()
+        self.element, self.finish = element, finish
+
+    @property
+    def dtype(self) -> dtype:
+        return self.element.dtype
+
+    @property
+    def __tile_value__(self) -> Any:
+        return self.element.read().value  # which says what is wrong
+
+
 class Element(Expr):
     """One element of a Memory; loaded when its value is needed, named when something is stored or copied there."""
 
@@ -239,6 +270,10 @@ class Element(Expr):
     def dtype(self) -> dtype:
         return self.memory.dtype
 
+    def accumulate(self, op: str, value: Any) -> Any:
+        """What `element op value` is where it is no plain value: elements of reducers."""
+        return self.memory.accumulate(self, op, value)
+
     def read(self) -> Val:
         trace = kernel(f"an element of `{self.memory.label()}`")
         trace.check_private(self)
@@ -251,6 +286,8 @@ class Element(Expr):
 
     def store(self, value: Any) -> None:
         trace = kernel(f"an element of `{self.memory.label()}`")
+        if isinstance(value, Pending):
+            return value.finish(self)
         trace.check_private(self)
         self.memory.check_access("store to")
         if not is_plain(value):
@@ -360,4 +397,21 @@ def fill(region: Any, value: Any, what: str = "T.fill") -> Any:
     if isinstance(value, (Memory, Region)):
         raise error(TypeError, "T.fill takes a number as its value", hint="use T.copy for a buffer")
     trace = tile_op(what)
-    _native.fill_region(trace.native, native_region(trace, region, what), value)
+    begin = getattr(region, "begin_by_fill", None)  # a reducer
+    if begin is not None:
+        return begin(trace, value)
+    if isinstance(region, Region) and any(isinstance(n, Unknown) for n in region.extents):
+        return _fill_unknown(trace, region, value)
+    return _native.fill_region(trace.native, native_region(trace, region, what), value)
+
+
+def _fill_unknown(trace: Any, region: Region, value: Any) -> None:
+    """A loop over a region whose extents are known at run time only."""
+    native, extents = trace.native, []
+    for extent in region.extents:
+        count = binary("-", extent.stop, extent.start) if isinstance(extent, Unknown) else extent
+        extents.append(native.cast(count, "int32"))
+    indices = [Val(index) for index in native.parallel_begin(extents)]
+    places = [binary("+", start, index) for start, index in zip(region.starts, indices)]
+    Element(region.memory, places).store(value)
+    native.parallel_end()

@@ -149,6 +149,12 @@ def _host(
         native.host_check(
             actual, expected, f"Argument {name}.{memory.name}.{what}[{dim}] has an unsatisfied constraint: {{0}} == {{1}}{shown}"
         )
+    for memory, role in trace.tensors:
+        if id(memory) in trace.gapless and role == "argument":
+            for dim, step in enumerate(row_major(memory.shape)):
+                actual = native.host_stride(handles[id(memory)], dim)
+                gaps = f"`{name}` views {memory.name}, whose stride {dim} is {{0}}, not {{1}}: it has gaps"
+                native.host_check(actual, step, gaps)
     for condition in trace.assumptions:
         holds = _i64(native, trace.condition(condition).value)
         native.host_check(holds, 1, f"`{name}` assumes {condition!r}, which does not hold")
@@ -159,6 +165,8 @@ def _host(
             )
     for state in trace.launches:
         for extent in state.grid:
+            if not isinstance(extent, Expr) and extent == 0:
+                native.host_check(0, 1, f"the grid of `{name}` has no blocks: an extent is 0")
             if isinstance(extent, Expr):
                 positive = _i64(native, trace.condition(binary(">", extent, 0)).value)
                 native.host_check(positive, 1, f"the grid of `{name}` has no blocks: {extent!r} is not positive")

@@ -18,7 +18,7 @@ from ...frontend.structure import Number, Undefined
 from .context import kernel, set_current
 from .dtypes import dtype
 from .loops import Iteration, Serial
-from .memory import Element, LocalVar, Memory, row_major
+from .memory import Element, Lanes, LocalVar, Memory, Pending, Region, row_major
 from .prepare import prepare
 from .values import (
     Expr,
@@ -75,6 +75,7 @@ class KernelState:
         self.name, self.grid, self.threads = name, grid, threads
         self.slots: list[tuple[Any, ...]] = []
         self.roots: dict[int, Any] = {}
+        self.pointers: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.safe_values: dict[int, Any] = {}
         self.kept: list[Memory] = []  # what roots are known by must live as long
@@ -93,6 +94,7 @@ class Trace(Language):
         self.launches: list[KernelState] = []
         self.open: Any = None  # the KernelState of the kernel being built
         self.host_values: dict[int, Any] = {}
+        self.gapless: dict[int, Memory] = {}  # tensors that others are laid over
         self.notes: dict[str, Any] = {}  # attributes of the function
         self.pointed: list[tuple[Memory, Any]] = []  # tensors at addresses, made outside kernels
         self.absent: dict[int, str] = {}  # id of a tensor that a call leaves out: its name
@@ -210,8 +212,21 @@ class Trace(Language):
                 for dim, s in enumerate(memory.strides or ())
             ]
             state.roots[id(memory)] = self.native.root(values["pointer", id(memory)], list(memory.shape), strides)
+            state.pointers[id(memory)] = values["pointer", id(memory)]
         for memory, address in self.pointed:
             self.point(memory, address)
+
+    def lay_over(self, view: Memory, tensor: Memory) -> None:
+        """Gives the open kernel a tensor over the memory of another, whose elements must lie without gaps."""
+        pointer = self.open.pointers.get(id(tensor))
+        if pointer is None:
+            raise error(NotImplementedError, f"a view of `{tensor.label()}`, which is no parameter and no T.empty")
+        self.gapless[id(tensor)] = tensor
+        extents = [self.native.cast(size, "int64") for size in view.shape]
+        strides = [self.native.cast(stride, "int64") for stride in view.strides or ()]
+        self.open.roots[id(view)] = self.native.root(self.native.pointer_cast(pointer, view.dtype.storage), extents, strides)
+        self.open.pointers[id(view)] = pointer
+        self.open.kept.append(view)
 
     def point(self, memory: Memory, address: Any) -> None:
         """Gives the open kernel a tensor at an address."""
@@ -381,7 +396,7 @@ class Trace(Language):
             value.bound, value.name, value.memory.name = True, name, name
         elif isinstance(value, Memory):
             value.name = value.name or name
-        else:
+        elif not isinstance(value, (Region, Lanes, Pending)):  # which name memory
             value = read(value)
         return value
 

@@ -284,6 +284,10 @@ def binary(op: str, a: Any, b: Any) -> Any:
     lanes = _lanes(lambda x, y: binary(op, x, y), a, b)
     if lanes is not None:
         return lanes
+    for left, right in ((a, b), (b, a)):
+        accumulate = getattr(left, "accumulate", None)  # an element of a reducer
+        if accumulate is not None and (pending := accumulate(op, right)) is not None:
+            return pending
     if is_number(a) and is_number(b) and op in FOLD:
         return FOLD[op](a, b)
     if is_size(a) and is_size(b):
@@ -324,20 +328,21 @@ def read(value: Any) -> Any:
 ROUNDING_MODES = ("", "rn", "rz", "rp", "rm", "rs")
 
 
-def _check_rounding(round: str, rbits: Any) -> None:
+def _check_rounding(round: str, sat: Any, rbits: Any) -> None:
     if round not in ROUNDING_MODES:
-        raise error(ValueError, f"T.cast has no rounding mode {round!r}", hint="known: '', 'rn', 'rz'")
-    if (rbits is None) == (round == "rs"):
-        asked = "needs" if rbits is None else "takes no"
-        raise error(ValueError, f"T.cast(round={round!r}) {asked} rbits", hint="round='rs' is what needs random bits")
-    if round in ("rp", "rm", "rs"):
-        raise error(NotImplementedError, f"T.cast does not support round={round!r}", hint="known: '', 'rn', 'rz'")
+        raise error(ValueError, f"Invalid round {round!r} of T.cast", hint="known: '', 'rn', 'rz', 'rp', 'rm', 'rs'")
+    if not isinstance(sat, bool):
+        raise error(ValueError, f"Invalid sat {sat!r} of T.cast", hint="it is True or False")
+    if round == "rs" and rbits is None:
+        raise error(ValueError, "rbits is required by T.cast(round='rs')", hint="it rounds by random bits")
+    if round != "rs" and rbits is not None:
+        raise error(ValueError, f"rbits is only valid with round='rs', not with {round!r}", hint="leave it out")
 
 
 def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any = None) -> Any:
     """The value converted to an element type, rounded to nearest even ("" or "rn") or towards zero ("rz"). Floats of 8 bits
     take the nearest finite value for what is too large; NaN or infinity with `sat=False`."""
-    _check_rounding(round, rbits)
+    _check_rounding(round, sat, rbits)
     to = _dtype(dtype)
     lanes = _lanes(lambda x: cast(x, to.element, round, sat, rbits), value)
     if lanes is not None:
@@ -353,6 +358,8 @@ def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any =
     elif isinstance(value, (Var, Node)):
         if to in ("int32", "int64"):
             return value
+    if round in ("rp", "rm", "rs"):
+        raise error(NotImplementedError, f"T.cast of a run-time value does not support round={round!r}", hint="use '' or 'rz'")
     builder = current_builder()
     result = (builder.cast_finite if sat else builder.cast)(value, to.storage, round == "rz")
     same = isinstance(value, Expr) and to in ("int32", "int64") and "int" in value.dtype
