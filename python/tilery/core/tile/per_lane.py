@@ -33,20 +33,20 @@ class Choices:
         return [wrap(native().select(condition, x, y)) for x, y in pairs]
 
 
-def _columns(x: tensor, pack: int) -> list[tensor]:
+def columns(x: tensor, pack: int) -> list[tensor]:
     """Each `pack`-th element of a tile of one dimension, from each start."""
     if pack == 1:
         return [x]
     even, odd = shape.split(shape.reshape(x, [x.numel // 2, 2]))
-    evens, odds = _columns(even, pack // 2), _columns(odd, pack // 2)
+    evens, odds = columns(even, pack // 2), columns(odd, pack // 2)
     return [column for both in zip(evens, odds) for column in both]
 
 
-def _interleaved(columns: list[tensor]) -> tensor:
-    """The inverse of _columns."""
-    if len(columns) == 1:
-        return columns[0]
-    return shape.ravel(shape.join(_interleaved(columns[::2]), _interleaved(columns[1::2])))
+def interleaved(parts: list[tensor]) -> tensor:
+    """The inverse of `columns`."""
+    if len(parts) == 1:
+        return parts[0]
+    return shape.ravel(shape.join(interleaved(parts[::2]), interleaved(parts[1::2])))
 
 
 def map_elementwise(scalar_fn: Any, *args: Any, pack: int = 1, is_pure: bool = True) -> Any:
@@ -67,18 +67,18 @@ def map_elementwise(scalar_fn: Any, *args: Any, pack: int = 1, is_pure: bool = T
     if lanes % pack:
         raise error(ValueError, f"a tile of {lanes} elements cannot be taken {pack} at a time")
 
-    def columns_of(value: Any) -> list[Any]:
+    def values_of(value: Any) -> list[Any]:
         if not isinstance(value, tensor) or not value.handle.shape:
             return [value] * pack  # a scalar is the same for all elements
-        return _columns(shape.ravel(shape.broadcast_to(value, sizes)), pack)
+        return columns(shape.ravel(shape.broadcast_to(value, sizes)), pack)
 
     trace = tracer()
     with trace.per_lane():
-        results = trace.call(scalar_fn, *(column for value in values for column in columns_of(value)))
+        results = trace.call(scalar_fn, *(column for value in values for column in values_of(value)))
     several = isinstance(unwrap(results), (tuple, list))
     results = list(results) if several else [results]
     if len(results) % pack:
         raise error(ValueError, f"the function gives {len(results)} values for {pack} elements each")
     made = [shape.broadcast_to(to_tensor(v), [lanes // pack]) for v in results]
-    outputs = [shape.reshape(_interleaved(made[i : i + pack]), sizes) for i in range(0, len(made), pack)]
+    outputs = [shape.reshape(interleaved(made[i : i + pack]), sizes) for i in range(0, len(made), pack)]
     return tuple(outputs) if several and len(outputs) > 1 else outputs[0]

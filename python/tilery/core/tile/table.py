@@ -87,6 +87,7 @@ ROWS = (
     _row("histogram", "reduction", "histogram", "integers"),
     _row("dot", "reduction", "dot", "fp8, fp16, bf16, fp32, fp64, int8"),
     _row("dot_scaled", "scaled", "dot", "uint8, fp8, fp16, bf16"),
+    _row("inline_asm_elementwise", "ptx", "what the instructions are", "any tiles, PTX"),
     _row("map_elementwise", "per_lane", "select", "a function and any tiles"),
     # Loops, hints, checks.
     _row("range", "control", "for", "integers"),
@@ -105,6 +106,5 @@ ROWS = (
 # Names of upstream, by the reason why those without a row are not offered.
 REFUSED = {
     "Tilery does not have it yet": "target_info expect_zero semantic",
-    "text of another language and its instructions cannot be compiled for every target": "inline_asm_elementwise "
-    "extern_elementwise dispatch extern",
+    "text of another language and its instructions cannot be compiled for every target": "extern_elementwise dispatch extern",
 }

@@ -43,6 +43,7 @@ from ...core.tile.reduction import bitonic_merge as bitonic_merge
 from ...core.tile.reduction import histogram as histogram
 from ...core.tile.reduction import dot as dot
 from ...core.tile.scaled import dot_scaled as dot_scaled
+from ...core.tile.ptx import inline_asm_elementwise as inline_asm_elementwise
 from ...core.tile.per_lane import map_elementwise as map_elementwise
 from ...core.tile.control import range as range
 from ...core.tile.control import static_range as static_range

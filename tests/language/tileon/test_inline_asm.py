@@ -1,0 +1,125 @@
+"""inline_asm_elementwise: the instructions of PTX against NumPy and torch."""
+
+import numpy as np
+import pytest
+import torch
+
+from tilery import tileon
+from tilery.errors import Error
+from tilery.tileon import language as tl
+
+N = 128
+
+
+@tileon.jit
+def one(x, y, o, ASM: tl.constexpr, CONSTRAINTS: tl.constexpr, DTYPE: tl.constexpr, PACK: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(o + i, tl.inline_asm_elementwise(ASM, CONSTRAINTS, [tl.load(x + i), tl.load(y + i)], DTYPE, True, PACK))
+
+
+def integers(seed):
+    values = np.random.default_rng(seed).integers(-(2**31), 2**31, N).astype(np.int32)
+    values[:4] = [0, -1, 1, 2**31 - 1]
+    return values
+
+
+A, B = integers(1), integers(2)
+U, V = A.view(np.uint32), B.view(np.uint32)
+WIDE = U.astype(np.uint64)
+CASES = {
+    "shf.l.wrap.b32 $0, $1, $2, 17;": (V << 17) | (U >> 15),
+    "shf.r.wrap.b32 $0, $1, $2, 5;": (U >> 5) | (V << 27),
+    "lop3.b32 $0, $1, $2, 0xFF00FF00, 0xCA;": (U & V) | (~U & 0xFF00FF00),
+    "mad.lo.u32 $0, $1, $2, 7;": U * V + np.uint32(7),
+    "mul.hi.u32 $0, $1, $2;": (WIDE * V >> 32).astype(np.uint32),
+    "shr.s32 $0, $1, 3; // arithmetic": (A >> 3).view(np.uint32),
+    "{ .reg .pred p; setp.lt.s32 p, $1, $2; selp.b32 $0, $1, $2, p; }": np.minimum(A, B).view(np.uint32),
+    "brev.b32 $0, $1; popc.b32 $0, $0;": np.array([bin(u).count("1") for u in U], np.uint32),
+    "prmt.b32 $0, $1, $2, 0x5410;": (U & 0xFFFF) | (V << 16),
+    "xor.b32 $0, $1, $2;\n/* not of it */ not.b32 $0, $0;": ~(U ^ V),
+    "max.u32 $0, $1, 0x80000000;": np.maximum(U, np.uint32(0x80000000)),
+    "cvt.u32.u8 $0, $1; add.u32 $0, $0, $2;": (U & 255) + V,
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_integer_instructions(engine, text):
+    x, y, out = torch.from_numpy(A.copy()), torch.from_numpy(B.copy()), torch.zeros(N, dtype=torch.int32, device="cpu")
+    device = torch.get_default_device()
+    x, y, out = x.to(device), y.to(device), out.to(device)
+    one[(1,)](x, y, out, text, "=r,r,r", tl.int32, 1, N)
+    np.testing.assert_array_equal(out.cpu().numpy().view(np.uint32), CASES[text])
+
+
+@pytest.mark.parametrize(
+    "text, function",
+    [
+        ("tanh.approx.f32 $0, $1;", lambda x, y: x.tanh()),
+        ("ex2.approx.ftz.f32 $0, $1;", lambda x, y: x.exp2()),
+        ("rcp.approx.ftz.f32 $0, $2; mul.f32 $0, $0, $1;", lambda x, y: x / y),
+        ("fma.rn.f32 $0, $1, $2, 0f3F800000;", lambda x, y: x * y + 1),
+        ("max.f32 $0, $1, 0.5; neg.f32 $0, $0;", lambda x, y: -x.clamp(min=0.5)),
+        ("cvt.rzi.s32.f32 $0, $1; cvt.rn.f32.s32 $0, $0;", lambda x, y: x.trunc()),
+    ],
+)
+def test_float_instructions(engine, text, function):
+    x, y, out = torch.randn(N) * 3, torch.rand(N) + 0.5, torch.zeros(N)
+    one[(1,)](x, y, out, text, "=f,f,f", tl.float32, 1, N)
+    torch.testing.assert_close(out, function(x, y))
+
+
+@tileon.jit
+def packed(x, o, p, q, N: tl.constexpr):
+    i = tl.arange(0, N)
+    a = tl.load(x + i)
+    text: tl.constexpr = "and.b32 $0, $1, 0x1F1F1F1F; shl.b32 $0, $0, 3;"
+    tl.store(o + i, tl.inline_asm_elementwise(text, "=r,r", [a], tl.int8, True, pack=4))
+    b, c = tl.inline_asm_elementwise(
+        """
+        {
+            .reg .b8 t<4>;
+            mov.b32 {t0, t1, t2, t3}, $8;
+            cvt.u32.u8 $0, t0;  cvt.u32.u8 $1, t1;  cvt.u32.u8 $2, t2;  cvt.u32.u8 $3, t3;
+        }
+        add.u32 $4, $0, $9;
+        add.u32 $5, $1, $10;
+        add.u32 $6, $2, $11;
+        add.u32 $7, $3, $12;
+        """,
+        "=r,=r,=r,=r,=r,=r,=r,=r,r,r,r,r,r",
+        [a, i],
+        dtype=(tl.int32, tl.int32),
+        is_pure=True,
+        pack=4,
+    )
+    tl.store(p + i, b)
+    tl.store(q + i, c)
+
+
+def test_packed_elements_and_several_results(engine):
+    x = torch.arange(N, dtype=torch.int32).add(37).to(torch.uint8)
+    out, p, q = torch.zeros(N, dtype=torch.uint8), torch.zeros(N, dtype=torch.int32), torch.zeros(N, dtype=torch.int32)
+    packed[(1,)](x, out, p, q, N)
+    assert torch.equal(out, (x & 31) << 3) and torch.equal(p, x.int())
+    assert torch.equal(q, x.int() + torch.arange(N, dtype=torch.int32))
+
+
+@tileon.jit
+def through_pointers(x, y, N: tl.constexpr):
+    i = tl.arange(0, N)
+    text: tl.constexpr = "ld.global.b8 $0, [$1]; shl.b32 $0, $0, 3; st.global.b8 [$2], $0;"
+    tl.inline_asm_elementwise(text, "=r,l,l", [x + i, y + i], dtype=tl.int8, is_pure=False, pack=1)
+
+
+def test_memory(engine):
+    x, y = torch.arange(N, dtype=torch.int32).to(torch.uint8), torch.zeros(N, dtype=torch.uint8)
+    through_pointers[(1,)](x, y, N)
+    assert torch.equal(y, x << 3)
+
+
+def test_what_is_not_understood():
+    x = torch.zeros(N, dtype=torch.int32)
+    with pytest.raises(Error, match=r"the instruction `vote.sync.all.pred \$0, \$1` of inline_asm_elementwise is not understood"):
+        one[(1,)](x, x, x, "vote.sync.all.pred $0, $1;", "=r,r,r", tl.int32, 1, N)
+    with pytest.raises(Error, match="`%clock` in the assembly is neither a register"):
+        one[(1,)](x, x, x, "mov.u32 $0, %clock;", "=r,r,r", tl.int32, 1, N)
