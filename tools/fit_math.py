@@ -1,6 +1,7 @@
-"""Fits the polynomials of compiler/lower/math_f32.cpp: weighted Remez in 60 digits, coefficients rounded to f32 one after another.
+"""Fits the polynomials of compiler/lower/math_f32.cpp and math_wide.cpp: weighted Remez in 60 digits, coefficients rounded to f32 (f64)
+one after another.
 
-Run it to print the tables that stand in math_f32.cpp. Needs mpmath and numpy.
+Run it to print the tables that stand there. Needs mpmath and numpy.
 """
 import mpmath as mp
 import numpy as np
@@ -67,6 +68,30 @@ def fits():
                        lambda s: s ** 2 + mp.mpf("1e-3"), mp.mpf(0), q, 2)
 
 
+def wide_fits():
+    """Those of math_wide.cpp, whose coefficients are f64."""
+    h = mp.log(2) / 2 * mp.mpf("1.01")
+    yield "expm1", remez(taylor_safe(lambda r: (mp.expm1(r) - r) / r ** 2, lambda r: mp.mpf(1) / 2 + r / 6 + r * r / 24, mp.mpf("1e-10")),
+                         lambda r: abs(r) + mp.mpf("1e-3"), -h, h, 6)
+    lo, hi = mp.sqrt(mp.mpf(1) / 2) - 1, mp.sqrt(mp.mpf(2)) - 1
+    yield "log", remez(taylor_safe(lambda f: (mp.log(1 + f) - f + f * f / 2) / f ** 3, lambda f: mp.mpf(1) / 3 - f / 4 + f * f / 5, mp.mpf("1e-12")),
+                       lambda f: abs(f ** 3 / mp.log(1 + f)) if abs(f) > mp.mpf("1e-12") else mp.mpf("1e-14"), lo, hi, 11)
+    yield "atan", remez(taylor_safe(lambda s: (mp.atan(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: -mp.mpf(1) / 3 + s / 5 - s * s / 7, mp.mpf("1e-12")),
+                        lambda s: s * mp.sqrt(s) / mp.atan(mp.sqrt(s)) if s else mp.mpf("1e-10"), mp.mpf(0), mp.mpf(1), 9)
+    q = (mp.pi / 4 * mp.mpf("1.01")) ** 2
+    yield "sin", remez(taylor_safe(lambda s: (mp.sin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: -mp.mpf(1) / 6 + s / 120, mp.mpf("1e-12")),
+                       lambda s: s + mp.mpf("1e-6"), mp.mpf(0), q, 4)
+    yield "cos", remez(taylor_safe(lambda s: (mp.cos(mp.sqrt(s)) - 1 + s / 2) / s ** 2, lambda s: mp.mpf(1) / 24 - s / 720 + s * s / 40320, mp.mpf("1e-10")),
+                       lambda s: s ** 2 + mp.mpf("1e-6"), mp.mpf(0), q, 3)
+    def scaled(t):  # erfcx(a) (1 + 2a) at t = (a - 2) / (a + 2)
+        a = 2 * (1 + t) / (1 - t)
+        return mp.exp(a * a) * mp.erfc(a) * (1 + 2 * a)
+    end = mp.mpf("10.3")
+    yield "erfc", remez(scaled, lambda t: 1 / scaled(t), mp.mpf(-1), (end - 2) / (end + 2), 12)
+
+
 if __name__ == "__main__":
     for name, (c, error) in fits():
         print(f"{name:10s} max weighted error 2^{float(mp.log(error, 2)):.1f}:", ", ".join(repr(float(np.float32(float(x)))) for x in c))
+    for name, (c, error) in wide_fits():
+        print(f"{name:10s} max weighted error 2^{float(mp.log(error, 2)):.1f}:", ", ".join(repr(float(x)) for x in c))

@@ -145,7 +145,10 @@ Lanes floatOp(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
       .Case([&](arith::SubFOp) { return b.CreateFSub(v[0], v[1]); })
       .Case([&](arith::MulFOp) { return b.CreateFMul(v[0], v[1]); })
       .Case([&](arith::DivFOp) { return b.CreateFDiv(v[0], v[1]); })
-      .Case([&](arith::RemFOp) { return callLibm(e, "fmod", v); }) // LLVM has x - y * trunc(x / y) for it on a GPU
+      .Case([&](arith::RemFOp) -> Lanes {
+        Lanes own = emitOwnMath(e, "fmod", v);
+        return own ? own : callLibm(e, "fmod", v); // LLVM has x - y * trunc(x / y) for it on a GPU
+      })
       .Case([&](arith::NegFOp) { return b.CreateFNeg(v[0]); })
       .Case([&](arith::MaximumFOp) { return extremum(e, v[0], v[1], true, true); })
       .Case([&](arith::MinimumFOp) { return extremum(e, v[0], v[1], false, true); })

@@ -9,6 +9,9 @@ Lanes callLibm(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands)
 /// The target's code for the libm function `name` at the operands' type, else our own polynomial; null where there is neither.
 Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands);
 
+/// The f32 functions that emitOwnMath() computes in f64 lanes and rounds once: within 1 ULP. Null for other names.
+Lanes emitWideMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands);
+
 /// True for an op whose code is one of these polynomials without a call.
 bool isInlineMath(mlir::Operation *op);
 

@@ -1,6 +1,6 @@
-// Our own f32 functions, as straight-line vector code: at most 2 ULP, with IEEE results for infinities, NaN, zeros and denormals.
+// Our own f32 functions computed in f32, as straight-line vector code: at most 2 ULP, with IEEE results for infinities, NaN, zeros and denormals.
 // The polynomials come from tools/fit_math.py, which states what each one approximates.
-#include "compiler/lower/f32.h"
+#include "compiler/lower/floats.h"
 #include "compiler/lower/math.h"
 
 namespace tilery::lower {
@@ -137,38 +137,13 @@ Lanes sinOrCos(F32 &m, Lanes x, unsigned shift) {
   return shift ? y : b.CreateSelect(b.CreateFCmpOEQ(x, m.number(0.0)), x, y); // sin(-0) is -0
 }
 
-/// A function of the module with a branch for huge arguments, so that callers stay straight-line code.
-llvm::Function *trigonometric(Emitter &e, llvm::StringRef name, llvm::Type *type) {
-  unsigned lanes = type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
-  std::string symbol = ("tilery." + name + ".f32x" + llvm::Twine(lanes)).str();
-  if (llvm::Function *existing = e.module.getFunction(symbol))
-    return existing;
-  llvm::IRBuilder<>::InsertPointGuard guard(e.b);
-  auto debug = e.b.getCurrentDebugLocation();
-  e.b.SetCurrentDebugLocation(llvm::DebugLoc());
-  auto *function =
-      llvm::Function::Create(llvm::FunctionType::get(type, {type}, false), llvm::Function::InternalLinkage, symbol, e.module);
-  function->setDoesNotThrow();
-  function->setDoesNotAccessMemory();
-  auto *entry = llvm::BasicBlock::Create(e.context(), "", function),
-       *slow = llvm::BasicBlock::Create(e.context(), "huge", function),
-       *done = llvm::BasicBlock::Create(e.context(), "done", function);
-  e.b.SetInsertPoint(entry);
-  F32 m(e, type);
-  Lanes x = function->getArg(0);
-  Lanes y = sinOrCos(m, x, name == "cos");
-  Lanes huge = e.b.CreateFCmpOGT(m.abs(x), m.number(268435456.0));
-  e.b.CreateCondBr(lanes == 1 ? huge : e.b.CreateOrReduce(huge), slow, done);
-  e.b.SetInsertPoint(slow);
-  Lanes other = callLibm(e, name, {x});
-  e.b.CreateBr(done);
-  e.b.SetInsertPoint(done);
-  auto *phi = e.b.CreatePHI(type, 2);
-  phi->addIncoming(y, entry);
-  phi->addIncoming(other, slow);
-  e.b.CreateRet(phi);
-  e.b.SetCurrentDebugLocation(debug);
-  return function;
+/// Sine or cosine, with a branch for huge arguments.
+Lanes trigonometric(Emitter &e, llvm::StringRef name, Lanes x) {
+  return callOwnFunction(e, name, {x}, [&](llvm::ArrayRef<Lanes> operands) {
+    F32 m(e, x->getType());
+    Lanes huge = e.b.CreateFCmpOGT(m.abs(operands[0]), m.number(268435456.0));
+    return unlessRare(e, sinOrCos(m, operands[0], name == "cos"), huge, name, operands);
+  });
 }
 
 } // namespace
@@ -193,11 +168,9 @@ Lanes emitOwnMath(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operan
     return tanh(m, x);
   if (name == "erf")
     return erf(m, x);
-  if (name == "sin" || name == "cos") {
-    auto *call = e.b.CreateCall(trigonometric(e, name, type), {x});
-    return call;
-  }
-  return nullptr;
+  if (name == "sin" || name == "cos")
+    return trigonometric(e, name, x);
+  return emitWideMath(e, name, operands);
 }
 
 } // namespace tilery::lower

@@ -1,6 +1,6 @@
 #pragma once
 // f32 functions from the approximations that NVIDIA GPUs have instructions for. Vectors are taken lane by lane.
-#include "compiler/lower/f32.h"
+#include "compiler/lower/floats.h"
 
 namespace tilery::cuda {
 

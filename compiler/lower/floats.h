@@ -1,17 +1,20 @@
 #pragma once
-// Idioms of f32 arithmetic on lanes, written out to the last rounding.
+// Idioms of f32 and f64 arithmetic on lanes, written out to the last rounding.
 #include "compiler/lower/emitter.h"
 
 namespace tilery::lower {
 
 /// Over one IR builder, for scalars or for vectors of one length.
-struct F32 {
+template <unsigned Width> struct Floats {
   Emitter &e;
   llvm::Type *type, *integer;
-  explicit F32(Emitter &e, llvm::Type *type) : e(e), type(type), integer(type->getWithNewType(e.b.getInt32Ty())) {}
+  /// `type`: of a float of that width, or of a vector of them.
+  explicit Floats(Emitter &e, llvm::Type *type) : e(e), type(type), integer(type->getWithNewType(e.b.getIntNTy(Width))) {
+    assert(type->getScalarSizeInBits() == Width);
+  }
 
   Lanes number(double x) { return llvm::ConstantFP::get(type, x); }
-  Lanes bits(uint32_t x) { return llvm::ConstantInt::get(integer, x); }
+  Lanes bits(uint64_t x) { return llvm::ConstantInt::get(integer, x); }
   Lanes fma(Lanes a, Lanes b, Lanes c) { return e.intrinsic(llvm::Intrinsic::fma, {a, b, c}, {type}); }
   Lanes abs(Lanes x) { return e.intrinsic(llvm::Intrinsic::fabs, {x}, {type}); }
   Lanes withSign(Lanes x, Lanes sign) { return e.intrinsic(llvm::Intrinsic::copysign, {x, sign}, {type}); }
@@ -19,6 +22,7 @@ struct F32 {
   Lanes add(Lanes a, Lanes b) { return plain(e.b.CreateFAdd(a, b)); }
   Lanes sub(Lanes a, Lanes b) { return plain(e.b.CreateFSub(a, b)); }
   Lanes div(Lanes a, Lanes b) { return plain(e.b.CreateFDiv(a, b)); }
+  Lanes sqrt(Lanes x) { return e.intrinsic(llvm::Intrinsic::sqrt, {x}, {type}); }
   Lanes toBits(Lanes x) { return e.b.CreateBitCast(x, integer); }
   Lanes fromBits(Lanes x) { return e.b.CreateBitCast(x, type); }
   /// c[0] + c[1] x + ...
@@ -38,5 +42,14 @@ private:
     return x;
   }
 };
+using F32 = Floats<32>;
+using F64 = Floats<64>;
+
+/// Calls the internal function `name` of the module on arguments of one type, which `body` fills where there is none yet; `body` returns the
+/// result, in whatever block it ended. So code with branches does not break up that of its callers.
+Lanes callOwnFunction(Emitter &e, const llvm::Twine &name, llvm::ArrayRef<Lanes> operands,
+                      llvm::function_ref<Lanes(llvm::ArrayRef<Lanes>)> body);
+/// `usual`, and where any lane of `rare` is set, what libm's `name` gives for the operands.
+Lanes unlessRare(Emitter &e, Lanes usual, Lanes rare, llvm::StringRef name, llvm::ArrayRef<Lanes> operands);
 
 } // namespace tilery::lower
