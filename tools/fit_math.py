@@ -78,6 +78,8 @@ def wide_fits():
                        lambda f: abs(f ** 3 / mp.log(1 + f)) if abs(f) > mp.mpf("1e-12") else mp.mpf("1e-14"), lo, hi, 11)
     yield "atan", remez(taylor_safe(lambda s: (mp.atan(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: -mp.mpf(1) / 3 + s / 5 - s * s / 7, mp.mpf("1e-12")),
                         lambda s: s * mp.sqrt(s) / mp.atan(mp.sqrt(s)) if s else mp.mpf("1e-10"), mp.mpf(0), mp.mpf(1), 9)
+    yield "asin", remez(taylor_safe(lambda s: (mp.asin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: mp.mpf(1) / 6 + s * 3 / 40 + s * s * 15 / 336, mp.mpf("1e-12")),
+                        lambda s: s * mp.sqrt(s) / mp.asin(mp.sqrt(s)) if s else mp.mpf("1e-10"), mp.mpf(0), mp.mpf("0.25"), 6)
     q = (mp.pi / 4 * mp.mpf("1.01")) ** 2
     yield "sin", remez(taylor_safe(lambda s: (mp.sin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: -mp.mpf(1) / 6 + s / 120, mp.mpf("1e-12")),
                        lambda s: s + mp.mpf("1e-6"), mp.mpf(0), q, 4)

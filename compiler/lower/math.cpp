@@ -79,7 +79,10 @@ const char *libmName(Operation *op) {
 
 bool isInlineMath(Operation *op) {
   Type element = op->getNumResults() ? getElementTypeOrSelf(op->getResult(0).getType()) : Type();
-  return isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp>(op) && !element.isF64();
+  return isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::Log10Op, math::Log1pOp, math::TanhOp,
+             math::ErfOp, math::ErfcOp, math::AsinOp, math::AcosOp, math::AtanOp, math::Atan2Op, math::SinhOp, math::CoshOp,
+             math::AsinhOp, math::AcoshOp, math::AtanhOp, math::CbrtOp, math::PowFOp>(op) &&
+         !element.isF64();
 }
 
 Lanes emitMath(Emitter &e, Operation *op, ArrayRef<Lanes> v) {

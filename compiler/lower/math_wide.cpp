@@ -18,6 +18,29 @@ Lanes keepZero(F64 &m, Lanes x, Lanes y) { return select(m, m.e.b.CreateFCmpOEQ(
 Lanes floor(F64 &m, Lanes x) { return m.e.intrinsic(llvm::Intrinsic::floor, {x}, {m.type}); }
 Lanes isNegative(F64 &m, Lanes x) { return m.e.b.CreateICmpSLT(m.toBits(x), m.bits(0)); }
 
+// Divisions and roots of f64 take four times as long as those of f32: one step of Newton's after f32's leaves an error of 2^-46.
+/// 1 / d for |d| below 2^126 or of f32's normal numbers: for larger ones (infinity included) 0 or NaN, for 0 NaN.
+Lanes reciprocal(F64 &m, Lanes d) {
+  auto &b = m.e.b;
+  F32 narrow(m.e, m.type->getWithNewType(b.getFloatTy()));
+  Lanes r = b.CreateFPExt(narrow.div(narrow.number(1.0), b.CreateFPTrunc(d, narrow.type)), m.type);
+  return m.mul(r, m.fma(b.CreateFNeg(d), r, m.number(2.0)));
+}
+/// sqrt(x) for x of 0 or [2^-100, 2^100]; NaN below 0. The step's slope, 1 / (2 sqrt x), does with the first places: a reciprocal from the
+/// bits of the exponent, and two steps of Newton's for that. The error is 2^-36.
+Lanes root(F64 &m, Lanes x) {
+  auto &b = m.e.b;
+  F32 narrow(m.e, m.type->getWithNewType(b.getFloatTy()));
+  Lanes near = narrow.sqrt(b.CreateFPTrunc(x, narrow.type));
+  Lanes guess = narrow.fromBits(b.CreateSub(narrow.bits(0x7EF311C7), narrow.toBits(near)));
+  auto newton = [&](Lanes scaled) { return narrow.mul(scaled, narrow.fma(near, b.CreateFNeg(guess), narrow.number(2.0))); };
+  guess = newton(guess);
+  Lanes slope =
+      b.CreateFPExt(newton(narrow.mul(guess, narrow.number(0.5))), m.type); // halved before: it is nearly infinite for 0
+  near = b.CreateFPExt(near, m.type);
+  return m.fma(m.fma(b.CreateFNeg(near), near, x), slope, near);
+}
+
 /// e^x = scale + scale * part, for x cut off at +-110: beyond, f32 has 0 and infinity either way. NaN stays.
 struct Power {
   Lanes scale, part;
@@ -42,8 +65,8 @@ Lanes expm1(F64 &m, Lanes x) {
   return m.fma(p.scale, p.part, m.sub(p.scale, m.number(1.0)));
 }
 
-/// log of positive normal numbers, + `correction`; zero, infinity, NaN and negative numbers have IEEE's results.
-Lanes log(F64 &m, Lanes x, Lanes correction = nullptr) {
+/// log of positive normal numbers, + `correction`.
+Lanes logOfNormal(F64 &m, Lanes x, Lanes correction = nullptr) {
   auto &b = m.e.b;
   constexpr uint64_t root = 0x3FE6A09E667F3BCD; // sqrt 1/2: x = 2^n (1 + f) with 1 + f from there to sqrt 2
   Lanes shifted = b.CreateSub(m.toBits(x), m.bits(root));
@@ -56,25 +79,34 @@ Lanes log(F64 &m, Lanes x, Lanes correction = nullptr) {
                              0.1428617912919302, -0.12505713473548133, 0.11105470914602687, -0.09889385363939887,
                              0.0904020019819694, -0.09286946516666768, 0.09115753439804232, -0.048226123986484494});
   Lanes y = m.fma(square, m.fma(f, p, m.number(-0.5)), f);
-  y = m.fma(n, m.number(std::numbers::ln2), correction ? m.add(y, correction) : y);
+  return m.fma(n, m.number(std::numbers::ln2), correction ? m.add(y, correction) : y);
+}
+/// `y`, the logarithm of x, with IEEE's results for zero, infinity, NaN and negative numbers.
+Lanes logEdges(F64 &m, Lanes x, Lanes y) {
+  auto &b = m.e.b;
   y = select(m, b.CreateFCmpOEQ(x, m.number(inf)), x, y);
   y = select(m, b.CreateFCmpOEQ(x, m.number(0.0)), m.number(-inf), y);
   return select(m, b.CreateFCmpULT(x, m.number(0.0)), m.number(nan), y);
 }
-/// log(1 + y) for y from f32, or y >= 0. What the sum 1 + y rounds away matters where it is small.
+Lanes log(F64 &m, Lanes x) { return logEdges(m, x, logOfNormal(m, x)); }
+/// What the sum 1 + y rounds away: it matters where the sum is small.
+Lanes lostBelowTwo(F64 &m, Lanes y, Lanes sum) {
+  Lanes lost = m.sub(y, m.sub(sum, m.number(1.0)));
+  return select(m, m.e.b.CreateFCmpOLT(sum, m.number(2.0)), lost, m.number(0.0));
+}
+/// log(1 + y) for y from f32.
 Lanes log1p(F64 &m, Lanes y) {
-  Lanes sum = m.add(m.number(1.0), y), lost = m.sub(y, m.sub(sum, m.number(1.0)));
-  return log(m, sum, select(m, m.e.b.CreateFCmpOLT(sum, m.number(2.0)), lost, m.number(0.0)));
+  Lanes sum = m.add(m.number(1.0), y);
+  return logEdges(m, sum, logOfNormal(m, sum, lostBelowTwo(m, y, sum)));
+}
+/// log(1 + y) for y >= 0 and NaN.
+Lanes log1pOfPositive(F64 &m, Lanes y) {
+  Lanes sum = m.add(m.number(1.0), y), result = logOfNormal(m, sum, lostBelowTwo(m, y, sum));
+  return select(m, m.e.b.CreateFCmpOLT(sum, m.number(inf)), result, sum);
 }
 
-/// The angle of the point (x, y), x and y >= 0, from 0 to pi/2: y / x = infinity / infinity counts as 1, 0 / 0 as 0.
-Lanes angle(F64 &m, Lanes y, Lanes x) {
-  auto &b = m.e.b;
-  Lanes steep = b.CreateFCmpOGT(y, x);
-  Lanes low = select(m, steep, x, y), high = select(m, steep, y, x);
-  Lanes q = m.div(low, select(m, b.CreateFCmpOEQ(high, m.number(0.0)), m.number(1.0), high));
-  Lanes diagonal = b.CreateAnd(b.CreateFCmpOEQ(low, m.number(inf)), b.CreateFCmpOEQ(high, m.number(inf)));
-  q = select(m, diagonal, m.number(1.0), q);
+/// atan(q) for q of [0, 1]; pi/2 less that where `steep`.
+Lanes angle(F64 &m, Lanes q, Lanes steep) {
   Lanes s = m.mul(q, q);
   Lanes p = m.polynomial(s, {-0.33333326898059895, 0.1999967107899097, -0.142798325600952, 0.11058220840722172,
                              -0.08811081778034972, 0.06741577123728063, -0.04468968035271508, 0.02253965880588286,
@@ -82,63 +114,97 @@ Lanes angle(F64 &m, Lanes y, Lanes x) {
   Lanes small = m.fma(m.mul(q, s), p, q);
   return select(m, steep, m.sub(m.number(std::numbers::pi / 2), small), small);
 }
-/// sqrt(1 - a^2); NaN for a > 1.
-Lanes complement(F64 &m, Lanes a) { return m.sqrt(m.fma(m.e.b.CreateFNeg(a), a, m.number(1.0))); }
 /// `angle` of the first quadrant mirrored to where x is.
 Lanes mirrored(F64 &m, Lanes angle, Lanes x) {
   return select(m, isNegative(m, x), m.sub(m.number(std::numbers::pi), angle), angle);
 }
+/// atan2: infinity / infinity counts as 1, 0 / 0 as 0.
+Lanes atan2(F64 &m, Lanes y, Lanes x) {
+  auto &b = m.e.b;
+  Lanes up = m.abs(y), right = m.abs(x), steep = b.CreateFCmpOGT(up, right);
+  Lanes low = select(m, steep, right, up), high = select(m, steep, up, right);
+  Lanes q = m.div(low, select(m, b.CreateFCmpOEQ(high, m.number(0.0)), m.number(1.0), high));
+  Lanes diagonal = b.CreateAnd(b.CreateFCmpOEQ(low, m.number(inf)), b.CreateFCmpOEQ(high, m.number(inf)));
+  return m.withSign(mirrored(m, angle(m, select(m, diagonal, m.number(1.0), q), steep), x), y);
+}
+Lanes atan(F64 &m, Lanes x) {
+  auto &b = m.e.b;
+  Lanes a = m.abs(x);
+  a = select(m, b.CreateFCmpOGT(a, m.number(0x1p60)), m.number(0x1p60), a); // pi/2 from there on
+  Lanes steep = b.CreateFCmpOGT(a, m.number(1.0));
+  return m.withSign(angle(m, select(m, steep, reciprocal(m, select(m, steep, a, m.number(1.0))), a), steep), x);
+}
+/// asin(a) of [0, 1], from a itself up to 1/2 and from half the angle between a and 1 above: asin a = pi/2 - 2 asin sqrt((1 - a) / 2).
+struct ArcSine {
+  Lanes above, value; // the half angle's sine, where `above`
+};
+ArcSine arcSine(F64 &m, Lanes a) {
+  auto &b = m.e.b;
+  Lanes above = b.CreateFCmpUGT(a, m.number(0.5));
+  Lanes half = m.fma(a, m.number(-0.5), m.number(0.5)); // NaN stays, and its root is NaN for a > 1
+  Lanes s = select(m, above, half, m.mul(a, a)), q = select(m, above, root(m, half), a);
+  Lanes p = m.polynomial(s, {0.16666667180265682, 0.07499948897327363, 0.044659972208360744, 0.030112524973151436,
+                             0.024604714117211844, 0.007509467720977488, 0.03464633479187837});
+  return {above, m.fma(m.mul(q, s), p, q)};
+}
+Lanes asin(F64 &m, Lanes x) {
+  ArcSine arc = arcSine(m, m.abs(x));
+  Lanes large = m.fma(arc.value, m.number(-2.0), m.number(std::numbers::pi / 2));
+  return m.withSign(select(m, arc.above, large, arc.value), x);
+}
+Lanes acos(F64 &m, Lanes x) {
+  ArcSine arc = arcSine(m, m.abs(x));
+  Lanes small = m.sub(m.number(std::numbers::pi / 2), m.withSign(arc.value, x));
+  return select(m, arc.above, mirrored(m, m.add(arc.value, arc.value), x), small);
+}
 
 Lanes sinh(F64 &m, Lanes x) {
   Lanes e = expm1(m, m.abs(x));
-  Lanes sum = m.add(e, m.div(e, m.add(e, m.number(1.0))));
+  Lanes sum = m.fma(e, reciprocal(m, m.add(e, m.number(1.0))), e);
   return m.withSign(m.mul(sum, m.number(0.5)), x);
 }
 Lanes cosh(F64 &m, Lanes x) {
   Lanes e = exp(m, m.abs(x));
-  return m.mul(m.add(e, m.div(m.number(1.0), e)), m.number(0.5));
+  return m.mul(m.add(e, reciprocal(m, e)), m.number(0.5));
+}
+/// From 2^40 on, sqrt(x^2 +- 1) is x.
+Lanes whereLarge(F64 &m, Lanes x, Lanes large, Lanes other) {
+  return select(m, m.e.b.CreateFCmpOGT(x, m.number(0x1p40)), large, other);
 }
 Lanes asinh(F64 &m, Lanes x) {
-  Lanes a = m.abs(x), s = m.mul(a, a);
-  Lanes part = m.div(s, m.add(m.number(1.0), m.sqrt(m.add(s, m.number(1.0)))));
-  Lanes y = log1p(m, m.add(a, part));
-  return m.withSign(select(m, m.e.b.CreateFCmpOEQ(a, m.number(inf)), a, y), x);
+  Lanes a = m.abs(x),
+        s = m.mul(a, a); // log1p of a + (sqrt(1 + s) - 1), and of a + s/2 where that difference would lose its places
+  Lanes part = m.sub(root(m, m.add(s, m.number(1.0))), m.number(1.0));
+  part = select(m, m.e.b.CreateFCmpOLT(a, m.number(0x1p-10)), m.mul(s, m.number(0.5)), part);
+  return m.withSign(log1pOfPositive(m, m.add(a, whereLarge(m, a, a, part))), x);
 }
 Lanes acosh(F64 &m, Lanes x) {
   Lanes t = m.sub(x, m.number(1.0));
-  Lanes y = log1p(m, m.add(t, m.sqrt(m.mul(t, m.add(t, m.number(2.0))))));
+  Lanes y = log1pOfPositive(m, m.add(t, whereLarge(m, t, t, root(m, m.mul(t, m.add(t, m.number(2.0)))))));
   return select(m, m.e.b.CreateFCmpOLT(x, m.number(1.0)), m.number(nan), y);
 }
 Lanes atanh(F64 &m, Lanes x) {
-  Lanes a = m.abs(x);
-  Lanes y = log1p(m, m.div(m.add(a, a), m.sub(m.number(1.0), a)));
-  return m.withSign(m.mul(y, m.number(0.5)), x);
+  auto &b = m.e.b;
+  Lanes a = m.abs(x), y = m.mul(m.add(a, a), reciprocal(m, m.sub(m.number(1.0), a))), sum = m.add(m.number(1.0), y);
+  y = m.mul(logOfNormal(m, sum, lostBelowTwo(m, y, sum)), m.number(0.5));
+  Lanes edge = select(m, b.CreateFCmpOEQ(a, m.number(1.0)), m.number(inf), m.number(nan));
+  return m.withSign(select(m, b.CreateFCmpOLT(a, m.number(1.0)), y, edge), x);
 }
-Lanes asin(F64 &m, Lanes x) {
-  Lanes a = m.abs(x);
-  return m.withSign(angle(m, a, complement(m, a)), x);
-}
-Lanes acos(F64 &m, Lanes x) {
-  Lanes a = m.abs(x);
-  return mirrored(m, angle(m, complement(m, a), a), x);
-}
-Lanes atan(F64 &m, Lanes x) { return m.withSign(angle(m, m.abs(x), m.number(1.0)), x); }
-Lanes atan2(F64 &m, Lanes y, Lanes x) { return m.withSign(mirrored(m, angle(m, m.abs(y), m.abs(x)), x), y); }
-Lanes cbrt(F64 &m, Lanes x) {
-  return keepZero(m, x, m.withSign(exp(m, m.mul(log(m, m.abs(x)), m.number(1.0 / 3.0))), x));
-}
+Lanes cbrt(F64 &m, Lanes x) { return keepZero(m, x, m.withSign(exp(m, m.mul(log(m, m.abs(x)), m.number(1.0 / 3.0))), x)); }
 
 /// erfc(a) = exp(-a^2) erfcx(a), and erfcx(a) (1 + 2a) is a polynomial in (a - 2) / (a + 2); from 10.06 on it is 0 in f32.
 Lanes erfc(F64 &m, Lanes x) {
   auto &b = m.e.b;
   Lanes a = m.abs(x);
   a = select(m, b.CreateFCmpOGT(a, m.number(10.2)), m.number(10.2), a);
-  Lanes t = m.div(m.sub(a, m.number(2.0)), m.add(a, m.number(2.0)));
-  Lanes p = m.polynomial(t, {1.2769783818185203, -0.09276382855104219, -0.16603043177439653, 0.16405135454871658,
-                             -0.05421926034217223, -0.00803463012848382, 0.008716567721725996, 0.0012718021688098852,
-                             -0.001433795672828592, -0.0004439631769414012, 0.00016723017427491447, 0.00011520431697971337,
-                             1.7247023828398255e-05});
-  Lanes tail = m.div(m.mul(exp(m, m.mul(b.CreateFNeg(a), a)), p), m.fma(a, m.number(2.0), m.number(1.0)));
+  Lanes first = m.add(a, m.number(2.0)), second = m.fma(a, m.number(2.0), m.number(1.0)),
+        both = reciprocal(m, m.mul(first, second));
+  Lanes t = m.mul(m.sub(a, m.number(2.0)), m.mul(both, second));
+  Lanes p =
+      m.polynomial(t, {1.2769783818185203, -0.09276382855104219, -0.16603043177439653, 0.16405135454871658, -0.05421926034217223,
+                       -0.00803463012848382, 0.008716567721725996, 0.0012718021688098852, -0.001433795672828592,
+                       -0.0004439631769414012, 0.00016723017427491447, 0.00011520431697971337, 1.7247023828398255e-05});
+  Lanes tail = m.mul(m.mul(exp(m, m.mul(b.CreateFNeg(a), a)), p), m.mul(both, first));
   return select(m, isNegative(m, x), m.sub(m.number(2.0), tail), tail);
 }
 
@@ -149,7 +215,8 @@ Lanes pow(F64 &m, Lanes x, Lanes y) {
   Lanes exponent = m.mul(y, log(m, a));
   exponent = select(m, b.CreateAnd(b.CreateFCmpOEQ(a, one), b.CreateFCmpORD(y, y)), zero, exponent); // (-1)^inf is 1
   Lanes result = exp(m, exponent), half = m.mul(y, m.number(0.5));
-  Lanes fraction = b.CreateFCmpONE(floor(m, y), y), odd = b.CreateAnd(b.CreateNot(fraction), b.CreateFCmpONE(floor(m, half), half));
+  Lanes fraction = b.CreateFCmpONE(floor(m, y), y),
+        odd = b.CreateAnd(b.CreateNot(fraction), b.CreateFCmpONE(floor(m, half), half));
   result = select(m, b.CreateAnd(isNegative(m, x), odd), b.CreateFNeg(result), result);
   Lanes undefined = b.CreateAnd(b.CreateAnd(b.CreateFCmpOLT(x, zero), b.CreateFCmpONE(x, m.number(-inf))), fraction);
   result = select(m, undefined, m.number(nan), result);
@@ -167,11 +234,11 @@ Lanes tan(F64 &m, Lanes x) {
                                       -2.475589204386004e-08}),
                      r);
   Lanes cosine = m.fma(
-      m.mul(s, s),
-      m.polynomial(s, {0.04166666661920679, -0.0013888883438598501, 2.479943644553632e-05, -2.7203306311269517e-07}),
+      m.mul(s, s), m.polynomial(s, {0.04166666661920679, -0.0013888883438598501, 2.479943644553632e-05, -2.7203306311269517e-07}),
       m.fma(s, m.number(-0.5), m.number(1.0)));
   Lanes odd = b.CreateICmpNE(b.CreateAnd(m.toBits(t), m.bits(1)), m.bits(0));
-  return keepZero(m, x, m.div(select(m, odd, b.CreateFNeg(cosine), sine), select(m, odd, sine, cosine)));
+  Lanes tangent = m.mul(select(m, odd, b.CreateFNeg(cosine), sine), reciprocal(m, select(m, odd, sine, cosine)));
+  return keepZero(m, x, tangent);
 }
 
 /// The quotient, cut off, may be one off; the remainder is exact, since both operands are multiples of what its last place is worth.

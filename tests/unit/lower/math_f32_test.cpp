@@ -51,29 +51,20 @@ TEST_P(OwnMath, IsWithinTwoUlps) {
     EXPECT_TRUE(!std::signbit(zeros[0]) && std::signbit(zeros[1]) == (exact(-0.5L) < 0)) << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OwnMath,
-                         testing::Values(Case{"exp", [](long double x) { return std::exp(x); }},
-                                         Case{"exp2", [](long double x) { return std::exp2(x); }},
-                                         Case{"log", [](long double x) { return std::log(x); }},
-                                         Case{"log2", [](long double x) { return std::log2(x); }},
-                                         Case{"tanh", [](long double x) { return std::tanh(x); }},
-                                         Case{"erf", [](long double x) { return std::erf(x); }},
-                                         Case{"sin", [](long double x) { return std::sin(x); }},
-                                         Case{"cos", [](long double x) { return std::cos(x); }},
-                                         Case{"expm1", [](long double x) { return std::expm1(x); }},
-                                         Case{"log10", [](long double x) { return std::log10(x); }},
-                                         Case{"log1p", [](long double x) { return std::log1p(x); }},
-                                         Case{"erfc", [](long double x) { return std::erfc(x); }},
-                                         Case{"tan", [](long double x) { return std::tan(x); }},
-                                         Case{"asin", [](long double x) { return std::asin(x); }},
-                                         Case{"acos", [](long double x) { return std::acos(x); }},
-                                         Case{"atan", [](long double x) { return std::atan(x); }},
-                                         Case{"sinh", [](long double x) { return std::sinh(x); }},
-                                         Case{"cosh", [](long double x) { return std::cosh(x); }},
-                                         Case{"asinh", [](long double x) { return std::asinh(x); }},
-                                         Case{"acosh", [](long double x) { return std::acosh(x); }},
-                                         Case{"atanh", [](long double x) { return std::atanh(x); }},
-                                         Case{"cbrt", [](long double x) { return std::cbrt(x); }}),
-                         [](auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, OwnMath,
+    testing::Values(
+        Case{"exp", [](long double x) { return std::exp(x); }}, Case{"exp2", [](long double x) { return std::exp2(x); }},
+        Case{"log", [](long double x) { return std::log(x); }}, Case{"log2", [](long double x) { return std::log2(x); }},
+        Case{"tanh", [](long double x) { return std::tanh(x); }}, Case{"erf", [](long double x) { return std::erf(x); }},
+        Case{"sin", [](long double x) { return std::sin(x); }}, Case{"cos", [](long double x) { return std::cos(x); }},
+        Case{"expm1", [](long double x) { return std::expm1(x); }}, Case{"log10", [](long double x) { return std::log10(x); }},
+        Case{"log1p", [](long double x) { return std::log1p(x); }}, Case{"erfc", [](long double x) { return std::erfc(x); }},
+        Case{"tan", [](long double x) { return std::tan(x); }}, Case{"asin", [](long double x) { return std::asin(x); }},
+        Case{"acos", [](long double x) { return std::acos(x); }}, Case{"atan", [](long double x) { return std::atan(x); }},
+        Case{"sinh", [](long double x) { return std::sinh(x); }}, Case{"cosh", [](long double x) { return std::cosh(x); }},
+        Case{"asinh", [](long double x) { return std::asinh(x); }}, Case{"acosh", [](long double x) { return std::acosh(x); }},
+        Case{"atanh", [](long double x) { return std::atanh(x); }}, Case{"cbrt", [](long double x) { return std::cbrt(x); }}),
+    [](auto &info) { return info.param.name; });
 
 } // namespace

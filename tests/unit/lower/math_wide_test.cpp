@@ -15,9 +15,11 @@ using Exact = long double (*)(long double, long double);
 
 std::vector<float> operands(uint32_t step) {
   using limits = std::numeric_limits<float>;
-  std::vector<float> values = {0.0f,  -0.0f,    1.0f,   -1.0f, INFINITY,      -INFINITY,           NAN,   2.0f, -2.0f, 3.0f,
-                               -3.0f, 0.5f,     -0.5f,  10.0f, limits::max(), limits::denorm_min(), 1e-20f, 7.5f, -7.5f, limits::min(),
-                               1e20f, -0.3333f, 16777215.0f, 16777216.0f, -16777217.0f, 1.0000001f, 0.9999999f};
+  std::vector<float> values = {
+      0.0f,         -0.0f,      1.0f,      -1.0f,         INFINITY, -INFINITY, NAN,           2.0f,
+      -2.0f,        3.0f,       -3.0f,     0.5f,          -0.5f,    10.0f,     limits::max(), limits::denorm_min(),
+      1e-20f,       7.5f,       -7.5f,     limits::min(), 1e20f,    -0.3333f,  16777215.0f,   16777216.0f,
+      -16777217.0f, 1.0000001f, 0.9999999f};
   for (uint32_t bits = 77; bits < 0x7F800000u; bits += step)
     values.push_back(std::bit_cast<float>(bits | (bits << 31)));
   while (values.size() % 8)
