@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tilery import _native
 
-from ..tracing.memory import Element, LocalVar, native_region, tile_op
+from ..tracing.memory import Element, LocalVar, Memory, Region, native_region, tile_op
 from ..tracing.values import is_number
 
 
@@ -25,8 +26,19 @@ def copy(
     if isinstance(dst, (Element, LocalVar)) and (isinstance(src, (Element, LocalVar)) or is_number(src)):
         return dst.store(src)
     trace = tile_op("T.copy")
+    if trace.work:
+        _count(trace.work, src, dst)
     safe = trace.safe_value(getattr(src, "memory", src))
     _native.copy_region(trace.native, native_region(trace, src, "T.copy", reads=True), native_region(trace, dst, "T.copy"), safe)
+
+
+def _count(work: Any, src: Any, dst: Any) -> None:
+    """Bytes from and to tensors: of the side whose extents say how many elements."""
+    sizes = [math.prod(side.shape) for side in (dst, src) if isinstance(side, (Memory, Region))]
+    for side in (src, dst):
+        memory = side if isinstance(side, Memory) else side.memory
+        if memory.is_global:
+            work.bytes += min(sizes) * memory.dtype.bits // 8 * work.repeated()
 
 
 async_copy = copy

@@ -43,6 +43,9 @@ def gemm(
     """C += op(A) @ op(B) in C's type; with clear_accum, C = op(A) @ op(B)."""
     trace = tile_op("T.gemm")
     regions = [native_region(trace, side, "T.gemm") for side in (A, B, _whole(C))]
+    if trace.work:
+        (m, n), depth = C.shape[-2:], A.shape[-2 if transpose_A else -1]
+        trace.work.flops += 2 * m * n * depth * trace.work.repeated()
     clear = None if clear_accum is False else clear_accum
     _native.gemm_region(trace.native, *regions, bool(transpose_A), bool(transpose_B), clear, GemmWarpPolicy(policy).name)
 

@@ -52,5 +52,10 @@ class Serial(Iteration):
     def _loop(self, trace: Any, lo: Any, hi: Any, step: Any, body: Callable[[Any], Any], line: int) -> None:
         counter, _ = trace.b.for_begin(lo, hi, step, [], self.attributes)
         with trace.region("for", line), trace.ranging([(counter, lo, hi, step)]):
+            if trace.work:
+                known = all(isinstance(bound, int) for bound in (lo, hi, step))
+                trace.work.times.append(len(range(lo, hi, step)) if known else None)
             body(counter)
+            if trace.work:
+                trace.work.times.pop()
         trace.b.for_end([])

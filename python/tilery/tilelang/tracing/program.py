@@ -10,7 +10,7 @@ from tilery import _native
 from ...errors import error
 from ...frontend import position
 from .memory import Memory, TensorType, row_major
-from .trace import Trace
+from .trace import Trace, Work
 from .values import Expr, Node, Var, binary, sizes_in
 
 
@@ -21,7 +21,13 @@ class CallStride:
         self.divisibility = divisibility
 
 
-def build(prim_func: Any, output_positions: Sequence[int], layouts: Mapping[str, Any], absent: Sequence[str] = ()) -> Any:
+def build(
+    prim_func: Any,
+    output_positions: Sequence[int],
+    layouts: Mapping[str, Any],
+    absent: Sequence[str] = (),
+    work: Work | None = None,
+) -> Any:
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call; one named in `absent` is None."""
@@ -44,7 +50,7 @@ def build(prim_func: Any, output_positions: Sequence[int], layouts: Mapping[str,
             for size in sizes_in((*memory.shape, *(memory.strides or ()))):
                 trace.add_size(size)
         _bind_absent(trace, arguments)
-        trace.eager = prim_func.eager
+        trace.eager, trace.work = prim_func.eager, work
         result = trace.run(prim_func.function, *prim_func.bind(arguments))
         outputs = _outputs(prim_func, trace, result, output_positions)
         prim_func.notes = dict(trace.notes)
@@ -52,6 +58,13 @@ def build(prim_func: Any, output_positions: Sequence[int], layouts: Mapping[str,
             prim_func.notes["tilelang_out_idx"] = list(range(-len(outputs), 0))
         _host(trace, prim_func, host_parameters(prim_func, output_positions, absent), scalars, outputs)
         return native.finish()
+
+
+def count(prim_func: Any) -> Work:
+    """What its tile operations compute and move."""
+    work = Work()
+    build(prim_func, [], dict(usual_layouts(prim_func.params)), work=work)
+    return work
 
 
 def usual_layouts(params: Sequence[tuple[Any, ...]], output_positions: Sequence[int] = ()) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -81,6 +82,19 @@ class KernelState:
         self.kept: list[Memory] = []  # what roots are known by must live as long
 
 
+class Work:
+    """What a function's tile operations compute and move, all blocks and iterations together."""
+
+    def __init__(self) -> None:
+        self.flops, self.bytes = 0, 0
+        self.times: list[Any] = []  # how often what is being traced is done: the grid and the loops around
+
+    def repeated(self) -> int:
+        if not all(isinstance(n, int) for n in self.times):
+            raise error(ValueError, "the work of loops and grids of run-time extents cannot be counted")
+        return math.prod(self.times)
+
+
 class Trace(Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
 
@@ -95,6 +109,7 @@ class Trace(Language):
         self.open: Any = None  # the KernelState of the kernel being built
         self.host_values: dict[int, Any] = {}
         self.gapless: dict[int, Memory] = {}  # tensors that others are laid over
+        self.work: Work | None = None  # counted where somebody asks
         self.notes: dict[str, Any] = {}  # attributes of the function
         self.pointed: list[tuple[Memory, Any]] = []  # tensors at addresses, made outside kernels
         self.absent: dict[int, str] = {}  # id of a tensor that a call leaves out: its name
@@ -190,6 +205,8 @@ class Trace(Language):
         self.check_bound(grid)
         suffix = f"_{len(self.launches)}" if self.launches else ""
         state = KernelState(self.name + suffix, grid, threads)
+        if self.work:
+            self.work.times = [*grid]
         params, slots = [], state.slots
         for memory, _ in self.tensors:
             slots.append(("pointer", memory))

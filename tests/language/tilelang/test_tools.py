@@ -1,0 +1,140 @@
+"""Autotuning, hints from the model, pictures of layouts, counted work, and packages that programs import."""
+
+import re
+
+import pytest
+import torch
+
+import tilery.tilelang as tilelang
+from tilery.tilelang import autotuner, carver, tools
+from tilery.tilelang import language as T
+from tilery.tilelang.layout import make_gemm_fragment_8x8, make_linear_layout
+
+
+def matmul(M, N, K, block_M=32, block_N=32, block_K=16):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M)) as (bx, by):
+            A_s, B_s = T.alloc_shared((block_M, block_K), "float16"), T.alloc_shared((block_K, block_N), "float16")
+            acc = T.alloc_fragment((block_M, block_N), "float32")
+            T.clear(acc)
+            for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=2):
+                T.copy(A[by * block_M, k * block_K], A_s)
+                T.copy(B[k * block_K, bx * block_N], B_s)
+                T.gemm(A_s, B_s, acc)
+            T.copy(acc, C[by * block_M, bx * block_N])
+
+    return main
+
+
+CONFIGS = [{"block_M": 16}, {"block_M": 64, "pass_configs": {"tl.enable_fast_math": True}}]
+
+
+def test_the_decorator_chooses_once():
+    timed = []
+    tuned = autotuner.autotune(configs=lambda M, N, K: timed.append((M, N, K)) or CONFIGS, warmup=1, rep=1)(
+        tilelang.jit(out_idx=-1)(matmul)
+    )
+    a, b = torch.randint(-3, 4, (70, 40)).half(), torch.randint(-3, 4, (40, 50)).half()
+    with autotuner.set_autotune_inputs(a, b):
+        kernel = tuned(70, 50, 40)
+    assert kernel.config in CONFIGS and kernel.latency > 0 and (kernel(a, b) == a.float() @ b.float()).all()
+    assert tuned(70, 50, 40, block_M=32) is tuned(70, 50, 40, block_M=32)  # nothing is left to choose
+    with autotuner.set_autotune_inputs(a, b):
+        assert tuned(70, 50, 40).config == kernel.config
+
+
+def test_the_tuner_checks_results():
+    tuner = autotuner.AutoTuner.from_kernel(kernel=lambda **config: matmul(32, 32, 32, **config), configs=CONFIGS)
+    tuner.set_compile_args(out_idx=[-1]).set_profile_args(ref_prog=lambda a, b: a.float() @ b.float())
+    result = tuner.run(warmup=1, rep=1)
+    assert result.config in CONFIGS and result.kernel.latency == result.latency > 0 and result.ref_latency > 0
+    tuner.set_profile_args(ref_prog=lambda a, b: a.float() @ b.float() + 1)
+    with pytest.raises(RuntimeError, match="no configuration could be run; .*elements differ"):
+        tuner.run(warmup=1, rep=1)
+
+
+def test_scalars_need_inputs():
+    @autotuner.autotune(configs=[{"block": 8}, {"block": 16}], warmup=1, rep=1)
+    @tilelang.jit
+    def add(n=64, block=8):
+        @T.prim_func
+        def main(A: T.Tensor((n,), "float32"), s: T.float32):
+            with T.Kernel(T.ceildiv(n, block)) as bx:
+                for i in T.Parallel(block):
+                    A[bx * block + i] += s
+
+        return main
+
+    with pytest.raises(ValueError, match="cannot make up inputs for scalars .*\n  hint: .*set_autotune_inputs"):
+        add()
+
+
+def test_profiler_of_run_time_sizes():
+    m = T.dynamic("m")
+    profiler = tilelang.compile(matmul(m, 32, 32), out_idx=-1).get_profiler()
+    assert profiler.do_bench(dynamic_symbolic_constraints={"m": 48}, warmup=1, rep=1) > 0
+    with pytest.raises(ValueError, match="the profiler does not know the size m of `A`"):
+        profiler.do_bench()
+
+
+def test_par_compile_in_order():
+    kernels = tilelang.par_compile([matmul(n, n, n) for n in (16, 32, 48)], out_idx=-1)
+    for n, kernel in zip((16, 32, 48), kernels):
+        a = torch.eye(n).half()
+        assert (kernel(a, a) == torch.eye(n)).all()
+
+
+def test_hints_of_the_model():
+    template = carver.MatmulTemplate(512, 512, 512, in_dtype="float16", out_dtype="float16", accum_dtype="float32")
+    hints = template.with_arch(carver.arch.CUDA("cuda")).recommend_hints(5)
+    assert len(hints) == 5 and hints == sorted(hints, key=lambda hint: hint.seconds)
+    for hint in hints:
+        assert all(block % warp == 0 for block, warp in zip(hint.block, hint.warp)) and hint.rstep and hint.pipeline_stage >= 1
+        stage = sum(hint.block) * hint.rstep[0] * 2
+        assert stage * hint.pipeline_stage <= hint.arch.smem_cap
+    assert carver.ElementwiseTemplate([1024, 1024], "float32").recommend_hints(3)
+    assert carver.GeneralReductionTemplate("SR", [64, 4096]).recommend_hints(1)[0].rstep
+    assert carver.GEMVTemplate(1024, 1024).recommend_hints(1)[0].block
+    a, b = torch.randint(-3, 4, (40, 24)).half(), torch.randint(-3, 4, (50, 24)).half()
+    function = carver.MatmulTemplate(40, 50, 24, accum_dtype="float32", out_dtype="float32").equivalent_function()
+    assert (tilelang.compile(function, out_idx=-1)(a, b) == a.float() @ b.float().T).all()
+    assert carver.arch.driver.get_num_sms() >= 1
+
+
+def test_pictures_of_layouts(tmp_path):
+    path = tools.plot_layout(make_gemm_fragment_8x8(), str(tmp_path), "fragment")
+    words = re.findall(r">(T\d+|L\d+)<", (tmp_path / "fragment.svg").read_text())
+    assert path == str(tmp_path / "fragment.svg") and len(words) == 128 and words[:4] == ["T0", "L0", "T0", "L1"]
+    tile = type("Tile", (), {"shape": (2, 3), "dtype": "float16"})
+    assert "1,2" in open(tools.plot_layout(make_linear_layout(tile), str(tmp_path))).read()
+
+
+def test_counted_work():
+    result = tools.Analyzer.analysis(matmul(64, 96, 32), carver.arch.CUDA("cuda"))
+    blocks = 2 * 3
+    assert result.total_flops == 2 * 64 * 96 * 32
+    assert result.total_global_bytes == blocks * (2 * (32 * 16 + 16 * 32) * 2 + 32 * 32 * 4) and result.estimated_time > 0
+
+
+def test_the_disk_cache_can_be_switched_off():
+    assert tilelang.is_cache_enabled()
+    tilelang.disable_cache()
+    try:
+        assert not tilelang.is_cache_enabled()
+        a = torch.eye(16).half()
+        assert (tilelang.compile(matmul(16, 16, 16), out_idx=-1)(a, a) == torch.eye(16)).all()
+    finally:
+        tilelang.enable_cache()
+    assert tilelang.env.env.is_cache_enabled()
+
+
+REFUSED = ("analysis.Verifier", "engine.phase", "contrib.cutlass", "rocm.language", "jit.adapter.CythonKernelAdapter")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_names_say_why(name):
+    path, _, last = name.rpartition(".")
+    module = __import__(f"tilery.tilelang.{path}", fromlist=[last])
+    with pytest.raises(AttributeError, match=f"tilelang[.]{path}[.]{last} is not supported\n  hint: "):
+        getattr(module, last)
