@@ -144,3 +144,20 @@ def test_wrong_use():
         T.const("M")
     with pytest.raises(ValueError, match="`double` is an eager kernel: out_idx is for prim_funcs"):
         tilelang.jit(double.function, out_idx=[0])
+
+
+def test_functions_for_types_of_tensors():
+    @tilelang.jit
+    def double(A, block: int = 8):
+        N = T.const("N")
+        A: T.Tensor[[N], T.float32]
+        B = T.empty([N], T.float32)
+        with T.Kernel(T.ceildiv(N, block)) as bx:
+            for i in T.Parallel(block):
+                B[bx * block + i] = A[bx * block + i] * 2
+        return B
+
+    kernels = tilelang.par_compile([double.get_tir(T.Tensor((n,), "float32")) for n in (16, 40)])
+    for n, kernel in zip((16, 40), kernels):
+        assert (kernel(torch.ones(n)) == 2).all()
+    assert (double.par_compile([{"A": T.Tensor((24,), "float32"), "block": 4}])[0](torch.ones(24)) == 2).all()

@@ -200,3 +200,20 @@ def test_nested_parallel_loops(engine):
     i, j, k = (torch.arange(n) for n in (4, 6, 5))
     expected = a + (i[:, None, None] * 100 + j[:, None] * 10 + k)
     assert (b == expected).all() and "tile.parallel" not in kernel.asm["passes"]
+
+
+@pytest.mark.parametrize("name", ("float8_e4m3fn", "float8_e5m2"))
+def test_extremes_of_fp8(name, engine):
+    @T.prim_func
+    def main(A: T.Tensor((256,), name), B: T.Tensor((256,), name), C: T.Tensor((3, 256), name)):
+        with T.Kernel(1):
+            for i in T.Parallel(256):
+                C[0, i] = T.max(A[i], B[i])
+                C[1, i] = T.min(A[i], B[i])
+                C[2, i] = T.clamp(A[i], -1.0, 1.0)
+
+    a, b = (torch.randn(256).to(getattr(torch, name)) for _ in range(2))
+    c = torch.zeros(3, 256).to(a.dtype)
+    tilelang.compile(main)(a, b, c)
+    wide = torch.stack([torch.maximum(a.float(), b.float()), torch.minimum(a.float(), b.float()), a.float().clamp(-1, 1)])
+    assert (c.float() == wide).all()

@@ -99,7 +99,9 @@ class JITImpl:
         functools.update_wrapper(self, function)
 
     def get_tir(self, *args: Any, **kwargs: Any) -> PrimFunc:
-        """The prim_func for these arguments."""
+        """The prim_func for these arguments; of an eager function, types of tensors may stand for tensors."""
+        if self.eager:
+            return self.eager.prim_func(args, kwargs)
         result = self.function(*args, **kwargs)
         if not isinstance(result, PrimFunc):
             raise error(

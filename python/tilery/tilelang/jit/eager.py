@@ -13,7 +13,7 @@ from ..language.eager.builder import PrimFunc
 from ..language.eager.survey import Declared, Survey
 from ..language.eager.survey import survey as take_survey
 from ..tracing.dtypes import dtype
-from ..tracing.memory import TensorType
+from ..tracing.memory import TensorType, row_major
 from ..tracing.values import Var, substitute
 from .kernel import JITKernel
 
@@ -122,6 +122,19 @@ class EagerFunction:
 
     def compile(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JITKernel, list[Any]]:
         """(the kernel for these arguments, its tensors in order). Constants may also be given by name."""
+        key, make, given = self._chosen(args, kwargs)
+        if key not in self.kernels:
+            self.kernels[key] = JITKernel(make(), None, self.options["target"], self.options["pass_configs"])
+        return self.kernels[key], given
+
+    def prim_func(self, args: Sequence[Any], kwargs: dict[str, Any]) -> PrimFunc:
+        """The function for these arguments; types of tensors stand for tensors."""
+        return self._chosen(args, kwargs)[1]()
+
+    def _chosen(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[Any, Callable[[], Specialised], list[Any]]:
+        """(what tells kernels apart, makes the function for these arguments, its tensors in order)."""
         own = {name: value for name, value in kwargs.items() if name in self.signature.parameters}
         bound = self.signature.bind_partial(*args, **own)
         bound.apply_defaults()
@@ -135,11 +148,9 @@ class EagerFunction:
         given = {name: value for name, value in kwargs.items() if name not in own}
         constants = self._constants(survey, values, given)
         key += tuple(sorted(constants.items()))
-        if key not in self.kernels:
-            plain = {name: value for name, value in plain.items() if name not in survey.tensors}
-            target = self.options["target"], self.options["pass_configs"]
-            self.kernels[key] = JITKernel(self._specialise(survey, plain, constants), None, *target)
-        return self.kernels[key], [values[name] for name in survey.tensors if name in values]
+        own = {name: value for name, value in plain.items() if name not in survey.tensors}
+        given_tensors = [values[name] for name in survey.tensors if name in values]
+        return key, lambda: self._specialise(survey, own, constants), given_tensors
 
     def _constants(self, survey: Survey, values: Mapping[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         """The value of each constant, from the tensors or by name."""
@@ -147,7 +158,7 @@ class EagerFunction:
         for name, kind in survey.tensors.items():
             if name not in values or isinstance(kind, dtype):
                 continue
-            shape, strides = layout(values[name])
+            shape, strides = _layout(values[name])
             if len(shape) != len(kind.shape):
                 continue  # the kernel's own check says what is wrong
             for size, actual in zip((*kind.shape, *(kind.strides or ())), (*shape, *strides)):
@@ -182,5 +193,10 @@ class EagerFunction:
         return Specialised(self.function, params, plain, constants, list(survey.dynamics))
 
 
+def _layout(value: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+    """(extents, strides) of a tensor, or of the type of one."""
+    return (value.shape, value.strides or row_major(value.shape)) if isinstance(value, TensorType) else layout(value)
+
+
 def _is_tensor(value: Any) -> bool:
-    return hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
+    return isinstance(value, TensorType) or hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")

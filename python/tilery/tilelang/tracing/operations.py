@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.functions.host import on_numbers
-from ...core.functions.row import Row
+from ...core.functions.row import SAME, Row
 from ...errors import error
 from . import dtypes, values
 from .values import Expr, Val, cast, current_builder, is_number
@@ -46,6 +46,10 @@ def call(language: str, row: Row, name: str, *arguments: Any) -> Any:
     if all(map(is_number, operands)):
         return on_numbers(row)(*arguments)
     takes = row.takes.T or ()
+    narrow = {operand.dtype for operand in operands if isinstance(operand, Expr) and "float8" in operand.dtype}
+    if len(narrow) == 1 and row.result is SAME and not narrow & set(takes):  # exact in float32
+        wide = [cast(operand, "float32") if isinstance(operand, Expr) else operand for operand in operands]
+        return cast(call(language, row, name, *wide, *options), narrow.pop())
     for operand in operands:
         if isinstance(operand, Expr) and operand.dtype not in takes:
             raise error(TypeError, f"T.{name} does not take {operand.dtype}", hint="it takes " + ", ".join(takes))

@@ -296,6 +296,11 @@ def binary(op: str, a: Any, b: Any) -> Any:
         if isinstance(a, int) and (op, a) in (("+", 0), ("*", 1)):
             return b
         return Node(op, (a, b))
+    if op in ("min", "max"):
+        narrow = [x.dtype for x in (a, b) if isinstance(x, Expr) and "float8" in x.dtype]
+        if narrow:  # exact in float32
+            chosen = binary(op, cast(a, "float32"), cast(b, "float32"))
+            return cast(chosen, narrow[0]) if len(set(narrow)) == 1 else chosen
     value = current_builder().binary(op, a, b)
     form = _combine(op, a, b) if not is_float(value.dtype) and isinstance(a, (Expr, int)) and isinstance(b, (Expr, int)) else None
     return Val(value, form)
