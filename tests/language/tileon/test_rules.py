@@ -131,3 +131,36 @@ def expands(o_ptr, axes: tl.constexpr):
 def test_wrong_axes_of_expand_dims(axes, message):
     with pytest.raises(Error, match=message):
         expands[(1,)](torch.zeros(8, dtype=torch.int32), axes)
+
+
+@tileon.jit
+def asks_one_element(x_ptr, n):
+    if tl.load(x_ptr + tl.arange(0, 1)) > n:
+        tl.store(x_ptr, n)
+
+
+@pytest.mark.parametrize("value", [41, 43])
+def test_a_tile_of_one_element_is_a_condition(engine, value):
+    x = torch.full((1,), value, dtype=torch.int32)
+    asks_one_element[(1,)](x, 42)
+    assert int(x) == min(value, 42)
+
+
+@tileon.jit
+def draws(o_ptr, seed):
+    tl.store(o_ptr, tl.rand(seed, 1))
+
+
+def test_refused_arguments():
+    out = torch.zeros(1)
+    with pytest.raises(Error, match="the seed of random numbers is an integer, got fp32"):
+        draws[(1,)](out, 1.5)
+    with pytest.raises(AssertionError, match="num_warps must be a power of 2, got 3"):
+        draws[(1,)](out, 5, num_warps=3)
+
+
+def test_types_are_printed_as_upstream_prints_them():
+    assert [repr(t) for t in (tl.int1, tl.uint8, tl.float16, tl.bfloat16, tl.float8e4nv)] == [
+        f"triton.language.{name}" for name in ("int1", "uint8", "float16", "bfloat16", "float8e4nv")
+    ]
+    assert str(tl.float32) == "fp32" and str(tl.pointer_type(tl.int8)) == "pointer<int8>"

@@ -32,7 +32,10 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
 
 def philox(seed: Operand, c0: Operand, c1: Operand, c2: Operand, c3: Operand, n_rounds: int = N_ROUNDS_DEFAULT) -> Four:
     """Four random unsigned ints a lane."""
-    seed = creation.cast(to_tensor(seed), uint64)
+    seed = to_tensor(seed)
+    if not seed.dtype.is_int():
+        raise error(TypeError, f"the seed of random numbers is an integer, got {seed.dtype}")
+    seed = creation.cast(seed, uint64)
     c0 = to_tensor(c0)
     if c0.dtype.primitive_bitwidth not in (32, 64):
         raise error(ValueError, f"philox takes counters of 32 or 64 bits, got {c0.dtype}", hint="cast them to tl.int32")

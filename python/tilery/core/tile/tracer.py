@@ -136,6 +136,8 @@ class Tracer(Language):
         return plain if name == "value" else tuple_type(plain) if isinstance(plain, tuple) else constexpr_type(plain)
 
     def condition(self, value: Any) -> Any:
+        if value.numel == 1:
+            value = value.item()
         kind = value.handle.type
         if kind.shape and not isinstance(self.b, Choices):
             raise error(

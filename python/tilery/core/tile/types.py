@@ -165,9 +165,10 @@ class dtype:
         return hash(self.name)
 
     def __repr__(self) -> str:
-        return self.name
+        return f"triton.language.{self.codegen_name()}"
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return self.name
 
 
 class pointer_type(dtype):

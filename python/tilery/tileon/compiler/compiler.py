@@ -29,6 +29,9 @@ class CompiledKernel(compile.CompiledKernel):
         self.debug = bool(values.get("debug") or kernel.debug or _debugs())
         self.overflow = self.debug and values.get("sanitize_overflow") is not False
         self.hints = {option: values.get(option) for option in _HINTS if option not in kernel.arg_names}
+        warps = self.hints.get("num_warps")
+        if isinstance(warps, int) and (warps < 1 or warps & (warps - 1)):
+            raise error(AssertionError, f"num_warps must be a power of 2, got {warps}")
         self.parameters: list[tuple[str, Any, int, Any]] = []  # as `trace` takes them
         self.slots = []  # the positions of those of run time
         for position, (parameter, known) in enumerate(zip(kernel.params, signature.params)):
