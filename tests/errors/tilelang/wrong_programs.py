@@ -492,7 +492,39 @@ def ramp_stride(X: Vector):
 @wrong
 def packed_memory(X: Vector):
     with T.Kernel(1):
-        T.alloc_shared((4,), "int4")
+        T.alloc_shared((4,), "float6_e2m3fn")
+
+
+@wrong
+def packed_in_parallel(X: T.Tensor((16,), "int4")):
+    with T.Kernel(1):
+        for i in T.Parallel(16):
+            X[i] = 1
+
+
+@wrong
+def packed_product(X: T.Tensor((16, 16), "float4_e2m1fn")):
+    with T.Kernel(1):
+        acc = T.alloc_fragment((16, 16), "float32")
+        T.gemm(X, X, acc)
+
+
+@wrong
+def packed_odd_start(X: T.Tensor((16,), "int4"), Y: T.Tensor((16,), "int4")):
+    with T.Kernel(1):
+        T.copy(X[1:5], Y[0:4])
+
+
+@wrong
+def packed_half_byte(X: T.Tensor((16,), "int4"), Y: T.Tensor((16,), "int4")):
+    with T.Kernel(1):
+        T.copy(X[0:3], Y[0:3])
+
+
+@wrong
+def packed_variable(X: Vector):
+    with T.Kernel(1):
+        v = T.alloc_var("int4")
 
 
 @wrong

@@ -159,6 +159,8 @@ class EagerFunction:
             if name not in values or isinstance(kind, dtype):
                 continue
             shape, strides = _layout(values[name])
+            if not isinstance(values[name], TensorType):
+                shape, strides = _elements(kind, shape, strides)
             if len(shape) != len(kind.shape):
                 continue  # the kernel's own check says what is wrong
             for size, actual in zip((*kind.shape, *(kind.strides or ())), (*shape, *strides)):
@@ -196,6 +198,13 @@ class EagerFunction:
 def _layout(value: Any) -> tuple[Sequence[Any], Sequence[Any]]:
     """(extents, strides) of a tensor, or of the type of one."""
     return (value.shape, value.strides or row_major(value.shape)) if isinstance(value, TensorType) else layout(value)
+
+
+def _elements(kind: TensorType, shape: Sequence[Any], strides: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """A tensor's extents and strides in elements, where two of them lie in a byte."""
+    if kind.dtype.pack == 1 or not shape:
+        return shape, strides
+    return (*shape[:-1], shape[-1] * 2), (*(2 * stride for stride in strides[:-1]), strides[-1])
 
 
 def _is_tensor(value: Any) -> bool:

@@ -183,7 +183,7 @@ class JITKernel:
                 f"{label}.ndim is expected to equal {len(kind.shape)}, but got mismatched ndim",
                 hint=f"it has {len(extents)} dimensions",
             )
-        if element != kind.dtype.storage and not any({element, str(kind.dtype)} <= same for same in _SAME):
+        if element != kind.dtype.storage and not any({element, kind.dtype.storage} <= same for same in _SAME):
             raise error(
                 TypeError, f"{label}.dtype is expected to be {kind.dtype}, but got incompatible dtype", hint=f"it holds {element}"
             )

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.context import current, kernel
+from ..tracing.dtypes import CODED
 from ..tracing.dtypes import dtype as element_type
 from ..tracing.memory import LocalVar, Memory, shape_of
 from ..tracing.values import Expr, is_number
@@ -25,7 +26,9 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
                 f"the shape of a buffer must be known at compile time, got {size!r}",
                 hint="T.dynamic sizes cannot size a buffer",
             )
-    return Memory(sizes, element, scope, native=trace.native.alloc(sizes, element_type(element).storage, space))
+    memory = Memory(sizes, element, scope)
+    memory.native = trace.native.alloc(memory.in_bytes(sizes), memory.dtype.storage, space)
+    return memory
 
 
 def alloc_shared(shape: Sequence[int] | int, dtype: str = "float32", scope: str = "shared.dyn") -> Memory:
@@ -47,6 +50,8 @@ def alloc_var(dtype: str = "float32", *args: Any, scope: str = "local.var", init
     """A variable that keeps what is assigned to it; used like a number."""
     if args and not isinstance(args[0], str):
         init = args[0]
+    if element_type(dtype) in CODED:
+        raise error(NotImplementedError, f"T.alloc_var of {element_type(dtype)}", hint="keep the value as float32 or int8")
     variable = LocalVar(alloc((1,), dtype, scope, "local"))
     if init is not None:
         if is_number(init) and math.isfinite(init) and not min_value(dtype) <= init <= max_value(dtype):

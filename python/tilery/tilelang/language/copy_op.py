@@ -7,7 +7,7 @@ from typing import Any
 
 from tilery import _native
 
-from ..tracing.memory import Element, LocalVar, Memory, Region, native_region, tile_op
+from ..tracing.memory import Element, LocalVar, Memory, Region, copied_regions, tile_op
 from ..tracing.values import is_number
 
 
@@ -29,7 +29,7 @@ def copy(
     if trace.work:
         _count(trace.work, src, dst)
     safe = trace.safe_value(getattr(src, "memory", src))
-    _native.copy_region(trace.native, native_region(trace, src, "T.copy", reads=True), native_region(trace, dst, "T.copy"), safe)
+    _native.copy_region(trace.native, *copied_regions(trace, src, dst, "T.copy"), safe)
 
 
 def _count(work: Any, src: Any, dst: Any) -> None:

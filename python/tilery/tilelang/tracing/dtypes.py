@@ -60,6 +60,8 @@ STORED = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16 bfloat16 tfloat32 float32 "
     "float64 handle".split()
 )
+# Types whose bits lie in bytes, and whose values are of another type (coded.py).
+CODED = frozenset("int4 uint4 float4_e2m1fn float4_e2m1_unpacked float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu".split())
 _LANES = re.compile(r"(.+?)x(\d+)")
 
 
@@ -104,8 +106,15 @@ class dtype(str):
     itemsize = bytes
 
     @property
+    def pack(self) -> int:
+        """Elements of a byte, of types of 4 bits; else 1."""
+        return 2 if self.bits == 4 else 1
+
+    @property
     def storage(self) -> Any:
         """The type that memory of this one has for the compiler."""
+        if self in CODED:
+            return "uint8"
         if self not in STORED:
             raise error(
                 NotImplementedError,

@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 from tilery import _native
 
 from ...errors import error
+from .coded import decode, encode
 from .context import kernel
-from .dtypes import dtype
-from .values import Expr, Val, binary, difference, give_operators, select
+from .dtypes import CODED, dtype
+from .values import Expr, Val, binary, cast, difference, give_operators, read, select
 from .vectors import MOST_LANES, Ramp, Vector, is_plain, lanes_of
 
 
@@ -87,6 +88,16 @@ class Memory:
 
     def label(self) -> str:
         return self.name or "buffer"
+
+    @property
+    def coded(self) -> bool:
+        return self.dtype in CODED
+
+    def in_bytes(self, sizes: Sequence[Any]) -> list[Any]:
+        """Extents or indices as memory has them: the last of two 4-bit elements a byte."""
+        if self.dtype.pack == 1 or not sizes:
+            return list(sizes)
+        return [*sizes[:-1], binary("//", sizes[-1], 2) if sizes[-1] is not None else None]
 
     def accumulate(self, element: Element, op: str, value: Any) -> Any:
         """See Element.accumulate."""
@@ -257,6 +268,14 @@ class Pending(Expr):
         return self.element.read().value  # which says what is wrong
 
 
+def byte_strides(memory: Memory, strides: Sequence[Any]) -> list[Any]:
+    """Strides in bytes of what lies two a byte; those that a call tells are."""
+    if memory.dtype.pack == 1 or not strides:
+        return list(strides)
+    known = [binary("//", s, 2) if isinstance(s, (int, Expr)) and not isinstance(s, Val) else s for s in strides[:-1]]
+    return [*known, strides[-1]]
+
+
 class Element(Expr):
     """One element of a Memory; loaded when its value is needed, named when something is stored or copied there."""
 
@@ -278,6 +297,8 @@ class Element(Expr):
         trace = kernel(f"an element of `{self.memory.label()}`")
         trace.check_private(self)
         self.memory.check_access("read of")
+        if self.memory.coded:
+            return decode(self.memory.dtype, self._code(trace))
         if self.memory.is_global:
             return Val(trace.native.load_place(self.place(trace), trace.safe_value(self.memory)))
         value = Val(trace.native.element_load(self.memory.native, self.indices))
@@ -292,6 +313,8 @@ class Element(Expr):
         self.memory.check_access("store to")
         if not is_plain(value):
             raise error(TypeError, f"cannot store a {type(value).__name__} in an element of `{self.memory.label()}`")
+        if self.memory.coded:
+            return self._store_code(trace, encode(self.memory.dtype, read(value)))
         value = as_stored(value, self.memory)
         if self.memory.is_global:
             trace.native.store_place(self.place(trace), value)
@@ -299,8 +322,38 @@ class Element(Expr):
             trace.check_range(self.memory, self.indices)
             trace.native.element_store(self.memory.native, self.indices, value)
 
+    def _raw(self, trace: Any) -> Val:
+        """The byte that the element's code lies in."""
+        if self.memory.is_global:
+            return Val(trace.native.load_place(self.place(trace), None))
+        return Val(trace.native.element_load(self.memory.native, self.memory.in_bytes(self.indices)))
+
+    def _code(self, trace: Any) -> Any:
+        raw = self._raw(trace)
+        if self.memory.dtype.pack == 1:
+            return raw
+        shift = binary("*", binary("%", self.indices[-1], 2), 4)
+        return cast(binary("&", binary(">>", cast(raw, "int32"), shift), 15), "uint8")
+
+    def _store_code(self, trace: Any, code: Any) -> None:
+        if self.memory.dtype.pack == 2:
+            if trace.parallel:
+                raise error(
+                    NotImplementedError,
+                    f"`{self.memory.label()}` has two elements a byte, which iterations side by side cannot write",
+                    hint="store in a T.serial loop",
+                )
+            shift = binary("*", binary("%", self.indices[-1], 2), 4)
+            kept = binary("&", cast(self._raw(trace), "int32"), binary("-", 255, binary("<<", 15, shift)))
+            code = cast(binary("|", kept, binary("<<", cast(code, "int32"), shift)), "uint8")
+        if self.memory.is_global:
+            trace.native.store_place(self.place(trace), code)
+        else:
+            trace.check_range(self.memory, self.indices)
+            trace.native.element_store(self.memory.native, self.memory.in_bytes(self.indices), code)
+
     def place(self, trace: Any) -> Any:
-        return trace.native.view(trace.root(self.memory), self.indices, (), [])
+        return trace.native.view(trace.root(self.memory), self.memory.in_bytes(self.indices), (), [])
 
     @property
     def __tile_value__(self) -> Any:
@@ -352,21 +405,40 @@ def _sizes(items: Sequence[Any]) -> list[int]:
     return [item if isinstance(item, int) else -1 for item in items]
 
 
-def native_region(trace: Any, value: Any, what: str, reads: Any = False) -> Any:
-    """A buffer, region or element as the builder takes it."""
+def native_region(trace: Any, value: Any, what: str, reads: Any = False, as_bytes: bool = False) -> Any:
+    """A buffer, region or element as the builder takes it; as_bytes: codes are what is meant, where memory holds codes."""
     if isinstance(value, LocalVar):
         value = value.memory
     memory = value if isinstance(value, Memory) else getattr(value, "memory", None)
     if memory is None or memory.native is None and not memory.is_global:
         raise error(TypeError, f"{what} takes buffers, regions or elements, got {value!r}")
     memory.check_access("read of" if reads else "store to")
+    if memory.coded and not as_bytes:
+        raise error(
+            NotImplementedError,
+            f"{what} does not take `{memory.label()}`, whose type {memory.dtype} is computed with element by element",
+            hint="loop over its elements, and convert them",
+        )
     handle = trace.root(memory) if memory.is_global else memory.native
-    shape = _sizes(memory.shape)
+    shape = _sizes(memory.in_bytes(memory.shape))
     if isinstance(value, Memory):
         return _native.Region(handle, memory.label(), shape, [0] * len(shape), shape, True)
     if isinstance(value, Element):
-        return _native.Region(handle, memory.label(), shape, value.indices, [], False)
-    return _native.Region(handle, memory.label(), shape, list(value.starts), _sizes(value.extents), False)
+        return _native.Region(handle, memory.label(), shape, _byte_starts(memory, value.indices), [], False)
+    extents = _sizes(memory.in_bytes(value.extents))
+    if memory.dtype.pack == 2 and not (isinstance(value.extents[-1], int) and value.extents[-1] % 2 == 0):
+        raise error(ValueError, f"{what}: a region of `{memory.label()}` must hold whole bytes, two elements each")
+    return _native.Region(handle, memory.label(), shape, _byte_starts(memory, value.starts), extents, False)
+
+
+def _byte_starts(memory: Memory, starts: Sequence[Any]) -> list[Any]:
+    """Where a region starts, of two elements a byte at an even one."""
+    if memory.dtype.pack == 2:
+        last = starts[-1]
+        form, constant = last.affine() if isinstance(last, Expr) else ({}, last)
+        if constant % 2 or any(factor % 2 for factor in form.values()):
+            raise error(ValueError, f"a region of `{memory.label()}` must start at an even element: there are two a byte")
+    return memory.in_bytes(starts)
 
 
 def tile_op(what: str) -> Any:
@@ -386,8 +458,14 @@ def copy(src: Any, dst: Any) -> Any:
     if trace.parallel:
         return dst.store(src)
     return _native.copy_region(
-        trace.native, native_region(trace, src, "a slice", reads=True), native_region(trace, dst, "a slice"), None
+        trace.native, *copied_regions(trace, src, dst, "a slice"), None
     )
+
+
+def copied_regions(trace: Any, src: Any, dst: Any, what: str) -> tuple[Any, Any]:
+    """Both sides of a copy; codes of one type are copied as bytes."""
+    as_bytes = getattr(src, "dtype", None) == getattr(dst, "dtype", None)
+    return native_region(trace, src, what, True, as_bytes), native_region(trace, dst, what, False, as_bytes)
 
 
 def fill(region: Any, value: Any, what: str = "T.fill") -> Any:

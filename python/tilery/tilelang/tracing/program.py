@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tilery import _native
@@ -174,7 +174,7 @@ def _host(
     for memory, role in trace.tensors:
         if role != "argument":
             handles[id(memory)] = native.host_empty(
-                [_i64(native, size) for size in memory.shape], memory.dtype.storage, role == "workspace"
+                [_i64(native, size) for size in memory.in_bytes(memory.shape)], memory.dtype.storage, role == "workspace"
             )
     for state in trace.launches:
         for extent in state.grid:
@@ -207,9 +207,14 @@ def _bind(trace: Trace, tensors: Iterable[Memory], handles: Mapping[int, Any]) -
     native, rest = trace.native, []
     for memory in tensors:
         handle = handles[id(memory)]
-        entries = [("shape", d, size, native.host_extent) for d, size in enumerate(memory.shape)]
+        last = memory.ndim - 1
+        two = memory.dtype.pack == 2  # elements a byte, along the last dimension
+        extent, stride = (_doubled(native, ask) for ask in (native.host_extent, native.host_stride))
+        entries = [
+            ("shape", d, size, extent if two and d == last else native.host_extent) for d, size in enumerate(memory.shape)
+        ]
         entries += [
-            ("strides", d, s, native.host_stride)
+            ("strides", d, s, stride if two and d != last else native.host_stride)
             for d, s in enumerate(memory.strides or ())
             if isinstance(s, (int, Expr)) and not _is_one(s, memory, d)
         ]
@@ -227,6 +232,10 @@ def _bind(trace: Trace, tensors: Iterable[Memory], handles: Mapping[int, Any]) -
                 pending = True
     for memory, what, dim, ask, size in rest:
         yield memory, what, dim, ask(handles[id(memory)], dim), size
+
+
+def _doubled(native: Any, ask: Callable[[Any, int], Any]) -> Callable[[Any, int], Any]:
+    return lambda handle, dim: native.binary("*", ask(handle, dim), 2)
 
 
 def _is_one(stride: Any, memory: Memory, dim: int) -> bool:

@@ -19,7 +19,7 @@ from ...frontend.structure import Number, Undefined
 from .context import kernel, set_current
 from .dtypes import dtype
 from .loops import Iteration, Serial
-from .memory import Element, Lanes, LocalVar, Memory, Pending, Region, row_major
+from .memory import Element, Lanes, LocalVar, Memory, Pending, Region, byte_strides, row_major
 from .prepare import prepare
 from .values import (
     Expr,
@@ -228,7 +228,8 @@ class Trace(Language):
                 s if isinstance(s, (int, Expr)) else values["stride", id(memory), dim]
                 for dim, s in enumerate(memory.strides or ())
             ]
-            state.roots[id(memory)] = self.native.root(values["pointer", id(memory)], list(memory.shape), strides)
+            extents, steps = memory.in_bytes(memory.shape), byte_strides(memory, strides)
+            state.roots[id(memory)] = self.native.root(values["pointer", id(memory)], extents, steps)
             state.pointers[id(memory)] = values["pointer", id(memory)]
         for memory, address in self.pointed:
             self.point(memory, address)

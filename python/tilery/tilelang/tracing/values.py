@@ -14,8 +14,8 @@ from typing import Any, TypeGuard
 from ...errors import error
 from ...frontend.language import BINARY
 from .context import current
+from .dtypes import CODED, is_float
 from .dtypes import dtype as _dtype
-from .dtypes import is_float
 
 _uids = itertools.count()
 Form = tuple[dict[Any, Any], Any]  # an affine form: {atom: factor}, constant
@@ -188,6 +188,14 @@ class OneThread:
 
 
 _lanewise: list[Callable[..., Any]] = []
+
+
+_coded: list[Callable[[Any, Any], Any]] = []
+
+
+def register_codes(converted: Callable[[Any, Any], Any]) -> None:
+    """coded.py hands over how a value is rounded to a type that memory holds as codes: converted(type, value)."""
+    _coded.append(converted)
 
 
 def register_vectors(lanewise: Any) -> None:
@@ -363,6 +371,8 @@ def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any =
     elif isinstance(value, (Var, Node)):
         if to in ("int32", "int64"):
             return value
+    if to in CODED:
+        return _coded[0](to, value)
     if round in ("rp", "rm", "rs"):
         raise error(NotImplementedError, f"T.cast of a run-time value does not support round={round!r}", hint="use '' or 'rz'")
     builder = current_builder()

@@ -1,0 +1,120 @@
+"""Types whose bits lie in bytes: conversions against ml_dtypes, two elements a byte, sizes and strides counted in elements."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+
+from tilery import tilelang
+from tilery.tilelang import language as T
+
+FLOATS = ("float4_e2m1fn", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
+
+
+def bytes_of(kind, values):
+    """Elements of an ml_dtypes type as memory has them."""
+    codes = values.view(np.uint8)
+    return codes[..., 0::2] | codes[..., 1::2] << 4 if T.dtype(kind).bits == 4 else codes
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_every_code_is_read(kind, engine):
+    count = 16 if kind.startswith("float4") else 256
+
+    @T.prim_func
+    def main(A: T.Tensor((count,), kind), B: T.Tensor((count,), "float32")):
+        with T.Kernel(1):
+            for i in T.Parallel(count):
+                B[i] = A[i]
+
+    codes = np.arange(count, dtype=np.uint8).view(getattr(ml_dtypes, kind))
+    out = torch.zeros(count)
+    tilelang.compile(main)(torch.tensor(bytes_of(kind, codes)), out)
+    np.testing.assert_array_equal(out.cpu().numpy(), codes.astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_numbers_are_rounded_to_the_nearest(kind, engine):
+    count = 4096
+
+    @T.prim_func
+    def main(A: T.Tensor((count,), "float32"), B: T.Tensor((count,), kind), C: T.Tensor((count,), "float32")):
+        with T.Kernel(1):
+            for i in T.serial(count):
+                B[i] = A[i]
+            for i in T.Parallel(count):
+                C[i] = T.cast(A[i], kind)
+
+    kind_of = getattr(ml_dtypes, kind)
+    largest = float(ml_dtypes.finfo(kind_of).max)
+    random = np.random.default_rng(4)
+    values = (random.standard_normal(count) * 2.0 ** random.integers(-12, 12, count)).astype(np.float32)
+    if kind == "float8_e8m0fnu":
+        values = np.abs(values) * 2.0 ** random.integers(-100, 100, count).astype(np.float32)
+    else:
+        every = np.arange(2 ** T.dtype(kind).bits, dtype=np.uint8).view(kind_of).astype(np.float32)
+        every = np.sort(every[np.isfinite(every)])
+        ties = (every[1:] + every[:-1]) / 2
+        values[: len(ties)] = ties
+        values[-len(every) :] = every
+    out, back = torch.zeros(count * T.dtype(kind).bits // 8, dtype=torch.uint8), torch.zeros(count)
+    tilelang.compile(main)(torch.tensor(values), out, back)
+    expected = values.clip(-largest, largest).astype(kind_of)
+    if kind.endswith("fnuz") or kind == "float8_e8m0fnu":
+        np.testing.assert_array_equal(out.cpu().numpy(), bytes_of(kind, expected))
+    np.testing.assert_array_equal(back.cpu().numpy(), expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", ("int4", "uint4"))
+def test_integers_of_4_bits(kind, engine):
+    @T.prim_func
+    def main(A: T.Tensor((6, 16), kind), B: T.Tensor((6, 16), "int32"), C: T.Tensor((6, 16), kind)):
+        with T.Kernel(6, threads=1) as row:
+            tile = T.alloc_shared((1, 16), kind)
+            T.copy(A[row, 0], tile)
+            for j in T.Parallel(16):
+                B[row, j] = A[row, j] * 2
+            for j in T.serial(16):
+                C[row, j] = tile[0, 15 - j]
+
+    low, high = (-8, 8) if kind == "int4" else (0, 16)
+    values = np.random.default_rng(6).integers(low, high, (6, 16))
+    packed = (values[:, 0::2] & 15 | (values[:, 1::2] & 15) << 4).astype(np.uint8)
+    doubled, turned = torch.zeros(6, 16, dtype=torch.int32), torch.zeros(6, 8, dtype=torch.uint8)
+    tilelang.compile(main)(torch.tensor(packed), doubled, turned)
+    assert (doubled.cpu().numpy() == values * 2).all()
+    back = values[:, ::-1]
+    assert (turned.cpu().numpy() == (back[:, 0::2] & 15 | (back[:, 1::2] & 15) << 4)).all()
+
+
+def test_sizes_and_strides_are_counted_in_elements(engine):
+    @tilelang.jit
+    def sizes(x, out):
+        m, n, s = T.dynamic("m, n, s")
+        x: T.StridedTensor[[m, n], [s, 1], T.float4_e2m1fn]
+        out: T.Tensor[[3], T.int32]
+        with T.Kernel(1, threads=1):
+            out[0] = m
+            out[1] = n
+            out[2] = s
+
+    out = torch.zeros(3, dtype=torch.int32)
+    sizes(torch.zeros(8, 6, dtype=torch.uint8)[::2, :4], out)
+    assert out.tolist() == [4, 8, 24]
+
+
+def test_what_is_not_offered_says_why():
+    def sum_side_by_side(A: T.Tensor((16,), "int4")):
+        with T.Kernel(1):
+            for i in T.Parallel(16):
+                A[i] = 1
+
+    def product(A: T.Tensor((16, 16), "float4_e2m1fn")):
+        with T.Kernel(1):
+            acc = T.alloc_fragment((16, 16), "float32")
+            T.gemm(A, A, acc)
+
+    with pytest.raises(NotImplementedError, match="has two elements a byte, which iterations side by side cannot write"):
+        T.prim_func(sum_side_by_side)
+    with pytest.raises(NotImplementedError, match="T.gemm does not take `A`, whose type float4_e2m1fn is computed with element"):
+        T.prim_func(product)
