@@ -1,5 +1,7 @@
 // Runs any pass on text: tilery-opt --pass-pipeline='...' file.mlir
+#include "add_layouts.h"
 #include "compiler/block/ir/Block.h"
+#include "compiler/block/passes.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -9,5 +11,7 @@ int main(int argc, char **argv) {
                   mlir::scf::SCFDialect, mlir::ub::UBDialect>();
   mlir::registerTransformsPasses();
   tilery::registerTilePasses();
+  tilery::block::registerBlockPasses();
+  mlir::registerPass(tilery::createAddLayouts);
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tilery: tile IR optimiser\n", registry));
 }

@@ -38,6 +38,11 @@ Type tilery::tile::tileOf(ArrayRef<int64_t> shape, Type element) {
   return shape.empty() ? element : Type(RankedTensorType::get(shape, element));
 }
 
+bool tilery::tile::sameTile(Type a, Type b) {
+  return getElementTypeOrSelf(a) == getElementTypeOrSelf(b) && isa<RankedTensorType>(a) == isa<RankedTensorType>(b) &&
+         shapeOf(a) == shapeOf(b);
+}
+
 unsigned tilery::tile::elementBytes(Type element) {
   if (isa<PtrType>(element))
     return 8;

@@ -10,6 +10,8 @@ bool isTileValue(mlir::Type type);
 llvm::ArrayRef<int64_t> shapeOf(mlir::Type type);
 /// `shape` x `element` as a tile value: the element itself for an empty shape.
 mlir::Type tileOf(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+/// True if the two are one type but for encodings of tiles, which the ops of this dialect do not look at.
+bool sameTile(mlir::Type a, mlir::Type b);
 /// Bytes of an element in memory (booleans one, pointers eight).
 unsigned elementBytes(mlir::Type element);
 /// Verifies that `value` fits `place` and that no const pointer is written through.

@@ -54,12 +54,12 @@ LogicalResult AccessOp::verify() {
     return emitOpError() << "needs " << bounds << " bounds, has " << getBounds().size();
   for (auto [dim, size] : llvm::enumerate(shape)) {
     Type step = getSteps()[dim].getType();
-    if (step != i64 && step != RankedTensorType::get({size}, i64))
+    if (step != i64 && !sameTile(step, RankedTensorType::get({size}, i64)))
       return emitOpError() << "needs i64 or tensor<" << size << "xi64> as the step of dimension " << dim << ", not " << step;
     OperandRange bound = getBound(dim);
     Type wanted = getBoundKinds()[dim] == 1 ? Type(i64) : Type(RankedTensorType::get({size}, i1));
     for (Value value : bound)
-      if (value.getType() != wanted)
+      if (!sameTile(value.getType(), wanted))
         return emitOpError() << "needs " << wanted << " as a bound of dimension " << dim << ", not " << value.getType();
   }
   if (failed(checkResidual(*this, getResidual(), shape)))
@@ -111,7 +111,7 @@ static Value pointerOf(Value place) {
 }
 
 LogicalResult tilery::tile::verifyWritable(Operation *op, Value place, Value value) {
-  if (value.getType() != tileOfPlace(place))
+  if (!sameTile(value.getType(), tileOfPlace(place)))
     return op->emitOpError() << "writes " << value.getType() << " to a place for " << tileOfPlace(place);
   Value pointer = pointerOf(place);
   if (pointer && cast<PtrType>(getElementTypeOrSelf(pointer.getType())).getIsConst())
@@ -121,9 +121,9 @@ LogicalResult tilery::tile::verifyWritable(Operation *op, Value place, Value val
 
 LogicalResult LoadOp::verify() {
   Type tile = tileOfPlace(getPlace());
-  if (getType() != tile)
+  if (!sameTile(getType(), tile))
     return emitOpError() << "reads " << tile << ", not " << getType();
-  if (getOther() && getOther().getType() != tile && getOther().getType() != getElementTypeOrSelf(tile))
+  if (getOther() && !sameTile(getOther().getType(), tile) && getOther().getType() != getElementTypeOrSelf(tile))
     return emitOpError("needs `other` of the tile's or the element's type");
   return success();
 }

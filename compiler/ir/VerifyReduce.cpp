@@ -35,7 +35,7 @@ LogicalResult ReduceOp::verify() {
     SmallVector<int64_t> shape(shapeOf(operand.getType()));
     shape.erase(shape.begin() + getAxis());
     Type wanted = tileOf(shape, getElementTypeOrSelf(operand.getType()));
-    if (result.getType() != wanted)
+    if (!sameTile(result.getType(), wanted))
       return emitOpError() << "gives " << wanted << ", not " << result.getType();
   }
   return success();
@@ -52,7 +52,7 @@ LogicalResult HistogramOp::verify() {
     return emitOpError("counts integers in integers");
   if (shapeOf(getType()).size() != 1)
     return emitOpError("gives a tile of rank 1");
-  if (getMask() && getMask().getType() != tileOf(shapeOf(getValue().getType()), IntegerType::get(getContext(), 1)))
+  if (getMask() && !sameTile(getMask().getType(), tileOf(shapeOf(getValue().getType()), IntegerType::get(getContext(), 1))))
     return emitOpError("needs one mask bit a lane");
   return success();
 }

@@ -10,7 +10,7 @@ static ArrayRef<int64_t> sizes(Value value) { return tilery::tile::shapeOf(value
 // The result is `element` in `shape`.
 static LogicalResult expect(Operation *op, Value result, ArrayRef<int64_t> shape, Type element) {
   Type wanted = tileOf(shape, element);
-  if (result.getType() == wanted)
+  if (sameTile(result.getType(), wanted))
     return success();
   return op->emitOpError() << "gives " << wanted << ", not " << result.getType();
 }

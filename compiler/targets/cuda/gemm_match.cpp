@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/gemm_match.h"
+#include "compiler/ir/zero.h"
 #include "compiler/targets/cuda/wgmma_form.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -8,24 +9,6 @@ using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
-
-/// True for +0 in every lane.
-bool isPlusZero(Value value) {
-  if (auto splat = value.getDefiningOp<tile::SplatOp>())
-    value = splat.getValue();
-  Attribute constant;
-  if (!matchPattern(value, m_Constant(&constant)))
-    return false;
-  if (auto dense = dyn_cast<DenseElementsAttr>(constant)) {
-    if (!dense.isSplat())
-      return false;
-    constant = dense.getSplatValue<Attribute>();
-  }
-  if (auto integer = dyn_cast<IntegerAttr>(constant))
-    return integer.getValue().isZero();
-  auto number = dyn_cast<FloatAttr>(constant);
-  return number && number.getValue().isPosZero();
-}
 
 /// The dimensions of `to`, without those of extent 1, are those of `from`: numbers[d] in `to` of dimension d of `from`. Empty: they are not.
 SmallVector<int> sameButOnes(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
@@ -75,7 +58,7 @@ std::optional<Box> loadedBox(Value operand, ArrayRef<Value> live, std::string &w
   if (load.getIsVolatile())
     return std::nullopt;
   why = "lanes that do not exist are not 0";
-  if (load.getOther() && !isPlusZero(load.getOther()))
+  if (load.getOther() && !tile::isPlusZero(load.getOther()))
     return std::nullopt;
   why = "its addresses have no order";
   auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
@@ -240,7 +223,7 @@ std::optional<GemmKernel> matchGemm(tile::KernelOp kernel, std::string &why) {
     operands[0] = body.getTerminator()->getOperand(0), operands[1] = body.getTerminator()->getOperand(1);
     step = body.getArgument(0), accumulator = contract.getAcc(), live = contract.getLive();
   }
-  if (!isPlusZero(accumulator))
+  if (!tile::isPlusZero(accumulator))
     return no("the sum does not start from zero");
   auto a = cast<RankedTensorType>(operands[0].getType()), b = cast<RankedTensorType>(operands[1].getType());
   if (a.getRank() != 2)

@@ -17,6 +17,18 @@ public:
   }
   tile::KernelOp kernel() { return *module->getOps<tile::KernelOp>().begin(); }
   tile::HostOp host() { return *module->getOps<tile::HostOp>().begin(); }
+  /// Adds passes over kernels to a manager by `add`, and runs them.
+  template <typename F> void apply(F add) {
+    mlir::PassManager manager(&context);
+    add(manager.nest<tile::KernelOp>());
+    if (failed(manager.run(*module)))
+      throw std::runtime_error("the passes fail on the test program");
+  }
+  template <typename Op> unsigned count() {
+    unsigned found = 0;
+    module->walk([&](Op) { ++found; });
+    return found;
+  }
   void run(std::array<uint32_t, 3> grid, std::vector<uint64_t> args, const Options &options = {}) {
     runKernel(kernel(), grid, args, options);
   }

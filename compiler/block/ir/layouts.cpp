@@ -1,0 +1,98 @@
+#include "compiler/block/ir/layouts.h"
+
+using namespace mlir;
+using namespace tilery;
+using layout::Layout;
+
+namespace tilery::block {
+
+std::optional<Layout> resultLayout(Operation *op, const Layout &operand) {
+  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op))
+    return layout::expanded(operand, expand.getAxis());
+  if (auto permute = dyn_cast<tile::PermuteOp>(op))
+    return layout::permuted(operand, permute.getOrder());
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return layout::slice(operand, reduce.getAxis());
+  if (isa<tile::ScanOp>(op))
+    return operand;
+  return std::nullopt;
+}
+
+std::optional<Layout> operandLayout(Operation *op, const Layout &result) {
+  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op))
+    return layout::slice(result, expand.getAxis());
+  if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
+    Layout small = result;
+    ArrayRef<int64_t> from = tile::shapeOf(broadcast.getValue().getType()), to = tile::shapeOf(broadcast.getType());
+    for (unsigned d = 0; d < from.size(); ++d)
+      if (from[d] != to[d])
+        small = layout::expanded(layout::slice(small, d), d);
+    return small;
+  }
+  if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
+    SmallVector<int64_t> inverse(permute.getOrder().size());
+    for (auto [to, from] : llvm::enumerate(permute.getOrder()))
+      inverse[from] = to;
+    return layout::permuted(result, inverse);
+  }
+  if (isa<tile::ScanOp>(op))
+    return result;
+  return std::nullopt;
+}
+
+bool takesAnyLayout(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>() || op->hasTrait<OpTrait::IsTerminator>() || isa<BlockDialect>(op->getDialect()) ||
+         isa<scf::SCFDialect, ub::UBDialect>(op->getDialect()) ||
+         isa<tile::SplatOp, tile::RangeOp, tile::AccessOp, tile::PointerAccessOp, tile::ViewOp, tile::LoadOp, tile::StoreOp,
+             tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
+}
+
+static SmallVector<Type> tilesOf(TypeRange types) {
+  SmallVector<Type> tiles;
+  for (Type type : types)
+    if (isa<RankedTensorType>(type))
+      tiles.push_back(type);
+  return tiles;
+}
+
+static std::string textOf(LayoutAttr layout) { return layout ? layout.getLayout().print() : "no layout"; }
+
+/// All of `types` have the layout `wanted`.
+static LogicalResult expect(Operation *op, ArrayRef<Type> types, LayoutAttr wanted, const char *what) {
+  for (Type type : types)
+    if (layoutOf(type) != wanted)
+      return op->emitOpError() << "has " << what << " in " << textOf(layoutOf(type)) << " where " << textOf(wanted)
+                               << " is wanted: convert it";
+  return success();
+}
+
+static LogicalResult verifyOp(Operation *op) {
+  SmallVector<Type> operands = tilesOf(op->getOperandTypes()), results = tilesOf(op->getResultTypes());
+  auto hasLayout = [](Type type) { return bool(layoutOf(type)); };
+  if (takesAnyLayout(op) || (llvm::none_of(operands, hasLayout) && llvm::none_of(results, hasLayout)))
+    return success();
+  if (OpTrait::hasElementwiseMappableTraits(op)) {
+    LayoutAttr layout = layoutOf(results.empty() ? operands[0] : results[0]);
+    return failed(expect(op, results, layout, "a result")) ? failure() : expect(op, operands, layout, "an operand");
+  }
+  MLIRContext *context = op->getContext();
+  if (!operands.empty())
+    if (LayoutAttr layout = layoutOf(operands[0]))
+      if (std::optional<Layout> result = resultLayout(op, layout.getLayout()))
+        return failed(expect(op, operands, layout, "an operand"))
+                   ? failure()
+                   : expect(op, results, LayoutAttr::get(context, *result), "a result");
+  if (!results.empty())
+    if (LayoutAttr layout = layoutOf(results[0]))
+      if (std::optional<Layout> operand = operandLayout(op, layout.getLayout()))
+        return expect(op, operands, LayoutAttr::get(context, *operand), "an operand");
+  return op->emitOpError("has no rule for tiles with layouts");
+}
+
+LogicalResult verifyLayouts(Operation *root) {
+  WalkResult result =
+      root->walk([](Operation *op) { return failed(verifyOp(op)) ? WalkResult::interrupt() : WalkResult::advance(); });
+  return failure(result.wasInterrupted());
+}
+
+} // namespace tilery::block

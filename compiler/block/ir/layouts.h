@@ -1,0 +1,18 @@
+#pragma once
+// Which layouts the operands and results of an op may have.
+#include "compiler/block/ir/Block.h"
+
+namespace tilery::block {
+
+/// The result's layout where it follows from the operands': expand_dims, permute, reduce, scan. Nothing for other ops.
+std::optional<layout::Layout> resultLayout(mlir::Operation *op, const layout::Layout &operand);
+/// The operand's layout where it follows from the result's: expand_dims, broadcast, permute, scan. Nothing for other ops.
+std::optional<layout::Layout> operandLayout(mlir::Operation *op, const layout::Layout &result);
+/// True if `op` gives or takes tiles of any layouts: splats, ranges, constants, what moves tiles, control flow.
+bool takesAnyLayout(mlir::Operation *op);
+
+/// Elementwise ops have tiles of one layout; ops that add, repeat, exchange or drop dimensions have the layouts that follow. Errors name
+/// the op. A tile without a layout has another one than those with.
+mlir::LogicalResult verifyLayouts(mlir::Operation *root);
+
+} // namespace tilery::block

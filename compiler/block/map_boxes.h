@@ -1,0 +1,31 @@
+#pragma once
+// Boxes as the copy engine gets them: maps, coordinates, and how the tile lies in a slot.
+#include "compiler/block/find_boxes.h"
+#include "compiler/block/ir/Block.h"
+
+namespace tilery::block {
+
+/// A tile that the copy engine moves, in one box or several.
+struct MappedTile {
+  Box box;
+  mlir::Type element;
+  llvm::SmallVector<int64_t, 5> extents; // of a box, outermost dimension first
+  unsigned swizzle = 16;                 // bytes; 16: none
+  /// The tile's dimensions as they lie in shared memory, outermost first, and their extents.
+  llvm::SmallVector<int64_t, 2> order, shape;
+
+  MapType mapType() const;
+  SharedType sharedType() const;
+};
+
+/// The tile of this access as boxes; nothing if it is no box (`why`, as findBox says), or if boxes do not cover it.
+std::optional<MappedTile> mapTile(tile::AccessOp access, std::string &why, llvm::ArrayRef<mlir::Value> live = {});
+
+/// Gives an atom of the box's polynomials at the builder's place.
+using AtomValue = llvm::function_ref<mlir::Value(mlir::Value)>;
+mlir::Value placeMap(mlir::OpBuilder &builder, mlir::Location location, const MappedTile &tile, AtomValue valueOf);
+/// The coordinates of the tile's first lane, i32.
+llvm::SmallVector<mlir::Value> placeCoords(mlir::OpBuilder &builder, mlir::Location location, const MappedTile &tile,
+                                           AtomValue valueOf);
+
+} // namespace tilery::block

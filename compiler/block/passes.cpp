@@ -1,0 +1,46 @@
+#include "compiler/block/passes.h"
+#include "compiler/block/ir/layouts.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace tilery::block {
+
+namespace {
+struct VerifyLayouts : PassWrapper<VerifyLayouts, OperationPass<tile::KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyLayouts)
+  StringRef getArgument() const final { return "verify-layouts"; }
+  StringRef getDescription() const final { return "layouts of tiles that do not follow from each other are errors"; }
+  void runOnOperation() final {
+    markAllAnalysesPreserved();
+    if (failed(verifyLayouts(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayouts>(); }
+
+void buildBlockPipeline(OpPassManager &pm) {
+  OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  kernel.addPass(createPipeline());
+  kernel.addPass(createStageStores());
+  kernel.addPass(createSplitRoles());
+  kernel.addPass(createCanonicalizerPass());
+  kernel.addPass(createCSEPass());
+  kernel.addPass(createLoopInvariantCodeMotionPass());
+  kernel.addPass(createCanonicalizerPass()); // loops carry nothing that only the other role needs
+  kernel.addPass(createVerifyLayouts());
+}
+
+void registerBlockPasses() {
+  registerPass(createPipeline);
+  registerPass(createStageStores);
+  registerPass(createSplitRoles);
+  registerPass(createVerifyLayouts);
+  PassPipelineRegistration<>("block-pipeline", "tile IR to block IR, for GPUs", buildBlockPipeline);
+}
+
+} // namespace tilery::block

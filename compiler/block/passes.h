@@ -1,0 +1,28 @@
+#pragma once
+// Passes over kernels in block IR.
+#include "mlir/Pass/Pass.h"
+#include <memory>
+
+namespace mlir {
+class OpPassManager;
+}
+
+namespace tilery::block {
+
+/// Contractions of boxes become loops over a ring, in one thread of control.
+std::unique_ptr<mlir::Pass> createPipeline();
+/// Tiles that go to boxes are stored by the copy engine.
+std::unique_ptr<mlir::Pass> createStageStores();
+/// What fills rings becomes a role of its own.
+std::unique_ptr<mlir::Pass> createSplitRoles();
+/// Layouts of tiles that do not follow from each other are errors.
+std::unique_ptr<mlir::Pass> createVerifyLayouts();
+
+/// From tile IR, as it is after tilery::buildPipeline, to block IR, for a manager anchored on the module. What has no products of boxes
+/// stays tile IR.
+void buildBlockPipeline(mlir::OpPassManager &pm);
+
+/// Makes every pass known to tilery-opt by its name.
+void registerBlockPasses();
+
+} // namespace tilery::block
