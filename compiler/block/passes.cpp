@@ -1,5 +1,6 @@
 #include "compiler/block/passes.h"
 #include "compiler/block/ir/layouts.h"
+#include "compiler/passes/passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -33,6 +34,7 @@ void buildBlockPipeline(OpPassManager &pm) {
   kernel.addPass(createLoopInvariantCodeMotionPass());
   kernel.addPass(createCanonicalizerPass()); // loops carry nothing that only the other role needs
   kernel.addPass(createVerifyLayouts());
+  kernel.addPass(createCheckBarriers());
 }
 
 void registerBlockPasses() {

@@ -1,11 +1,12 @@
 // check-barriers: roles that use their barriers in a wrong phase, count or number of bytes are errors.
 //
 // Each role is run as far as its control flow, its barriers and its buffers do not depend on data or on the kernel's arguments; what does
-// leaves the roles unchecked (the oracle finds what goes wrong there).
-#include "compiler/barriers/model.h"
-#include "compiler/ir/Tile.h"
+// leaves the roles unchecked (the oracle finds what goes wrong there). Roles of block IR have loops whose ends hang on arguments: they are
+// run for several numbers of steps.
 #include "compiler/passes/passes.h"
+#include "compiler/passes/role_run.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include <numeric>
 
 using namespace mlir;
@@ -15,220 +16,6 @@ using namespace tilery::tile;
 namespace {
 using barriers::Agent;
 using barriers::Event;
-using barriers::SharedAddress;
-using Number = std::optional<int64_t>;
-
-struct Unknown {};
-
-int64_t bytesOf(BufferType type) {
-  Type element = type.getElementType();
-  unsigned bits = isa<PtrType>(element) ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
-  return ShapedType::getNumElements(type.getShape()) * bits / 8;
-}
-
-/// Where barriers and buffers lie in the model's memory.
-class Memory {
-public:
-  uint32_t of(Value allocation, int64_t bytes) {
-    auto [entry, isNew] = offsets.try_emplace(allocation, next);
-    if (isNew)
-      next += (bytes + 7) / 8 * 8;
-    return entry->second;
-  }
-
-private:
-  DenseMap<Value, uint32_t> offsets;
-  uint32_t next = 0;
-};
-
-/// One thread of a role.
-class RoleRun {
-public:
-  RoleRun(Memory &memory, DenseMap<Value, Number> &outside) : memory(memory), values(outside) {}
-  std::vector<Event> events;
-
-  void run(Block &block) {
-    for (Operation &op : block) {
-      if (++steps > 100000 || events.size() > 20000)
-        throw Unknown(); // too long to tell
-      run(op);
-    }
-  }
-  void set(Value value, Number number) { values[value] = number; }
-
-private:
-  uint64_t known(Value value) {
-    if (Number number = get(value))
-      return *number;
-    throw Unknown();
-  }
-
-  Number get(Value value) {
-    if (auto found = values.find(value); found != values.end())
-      return found->second;
-    Operation *op = value.getDefiningOp();
-    return op && op->getNumRegions() == 0 ? values[value] = compute(op) : std::nullopt; // of the code around the roles
-  }
-
-  Number compute(Operation *op) {
-    if (op->getNumResults() != 1 || !op->getResult(0).getType().isSignlessInteger())
-      return std::nullopt;
-    if (isa<ProgramIdOp>(op))
-      return 0;
-    SmallVector<Attribute> operands;
-    for (Value operand : op->getOperands()) {
-      Number number = get(operand);
-      operands.push_back(number && operand.getType().isSignlessInteger() ? IntegerAttr::get(operand.getType(), *number)
-                                                                         : Attribute());
-    }
-    bool all = llvm::all_of(operands, [](Attribute attribute) { return bool(attribute); });
-    if (isa<DivOp, RemOp>(op)) {
-      if (!all)
-        return std::nullopt;
-      APInt a = cast<IntegerAttr>(operands[0]).getValue(), b = cast<IntegerAttr>(operands[1]).getValue();
-      if (b.isZero() || a.isNegative() || b.isNegative())
-        return std::nullopt;
-      return (isa<DivOp>(op) ? a.udiv(b) : a.urem(b)).getSExtValue();
-    }
-    SmallVector<OpFoldResult> folded;
-    if (failed(op->fold(operands, folded)) || folded.size() != 1)
-      return std::nullopt;
-    if (auto same = dyn_cast<Value>(folded[0]))
-      return same == op->getResult(0) ? std::nullopt : get(same);
-    auto number = dyn_cast<IntegerAttr>(cast<Attribute>(folded[0]));
-    return number ? Number(number.getValue().getSExtValue()) : std::nullopt;
-  }
-
-  void run(Operation &op) {
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      return forLoop(loop);
-    if (auto loop = dyn_cast<scf::WhileOp>(op))
-      return whileLoop(loop);
-    if (auto choice = dyn_cast<scf::IfOp>(op)) {
-      if (!touchesBarriers(op))
-        return forget(op);
-      Block *taken = known(choice.getCondition()) & 1 ? choice.thenBlock() : choice.elseBlock();
-      if (taken) {
-        run(*taken);
-        assign(choice.getResults(), taken->getTerminator()->getOperands());
-      }
-      return;
-    }
-    if (auto arrive = dyn_cast<BarrierArriveOp>(op))
-      return add(Event::Arrive, barrierAt(arrive.getBarrier(), arrive.getIndex()), arrive.getBytes().value_or(0));
-    if (auto wait = dyn_cast<BarrierWaitOp>(op))
-      return add(Event::Wait, barrierAt(wait.getBarrier(), wait.getIndex()), known(wait.getParity()) & 1);
-    if (auto copy = dyn_cast<AsyncCopyOp>(op))
-      return add(Event::Copy, barrierAt(copy.getBarrier(), copy.getIndex()), bytesOf(copy.getBuffer().getType()),
-                 bufferAt(copy.getBuffer()));
-    if (auto load = dyn_cast<BufferLoadOp>(op))
-      return read(load.getBuffer());
-    if (touchesBarriers(op))
-      throw Unknown(); // threads of its own, or roles within roles
-    for (Value result : op.getResults())
-      values.erase(result);
-  }
-
-  static bool touchesBarriers(Operation &op) {
-    return op
-        .walk([](Operation *inner) {
-          return isa<BarrierArriveOp, BarrierWaitOp, AsyncCopyOp, RolesOp>(inner) ? WalkResult::interrupt()
-                                                                                  : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-  void forget(Operation &op) {
-    for (Value result : op.getResults())
-      values[result] = std::nullopt;
-  }
-
-  void assign(ValueRange to, ValueRange from) {
-    SmallVector<Number> numbers;
-    for (Value value : from)
-      numbers.push_back(get(value));
-    for (auto [value, number] : llvm::zip(to, numbers))
-      values[value] = number;
-  }
-
-  void forLoop(scf::ForOp loop) {
-    if (!touchesBarriers(*loop))
-      return forget(*loop);
-    int64_t low = known(loop.getLowerBound()), high = known(loop.getUpperBound()), step = known(loop.getStep());
-    Block &body = *loop.getBody();
-    assign(loop.getRegionIterArgs(), loop.getInitArgs());
-    for (int64_t i = low; i < high; i += step) {
-      values[loop.getInductionVar()] = i;
-      run(body);
-      assign(loop.getRegionIterArgs(), body.getTerminator()->getOperands());
-    }
-    assign(loop.getResults(), loop.getRegionIterArgs());
-  }
-
-  void whileLoop(scf::WhileOp loop) {
-    if (!touchesBarriers(*loop))
-      return forget(*loop);
-    Block &before = *loop.getBeforeBody(), &after = *loop.getAfterBody();
-    assign(before.getArguments(), loop.getInits());
-    for (;;) {
-      run(before);
-      auto condition = cast<scf::ConditionOp>(before.getTerminator());
-      bool again = known(condition.getCondition()) & 1;
-      assign(again ? ValueRange(after.getArguments()) : ValueRange(loop.getResults()), condition.getArgs());
-      if (!again)
-        return;
-      run(after);
-      assign(before.getArguments(), after.getTerminator()->getOperands());
-    }
-  }
-
-  SharedAddress barrierAt(Value ring, Value index) {
-    auto allocation = ring.getDefiningOp<BarrierAllocOp>();
-    uint64_t number = known(index);
-    if (!allocation || number >= allocation.getArrivals().size())
-      throw Unknown();
-    return {0, memory.of(ring, 8 * allocation.getArrivals().size()) + uint32_t(8 * number)};
-  }
-
-  SharedAddress bufferAt(Value buffer) {
-    auto type = cast<BufferType>(buffer.getType());
-    if (auto allocation = buffer.getDefiningOp<AllocOp>())
-      return {0, memory.of(buffer, bytesOf(type))};
-    if (auto same = buffer.getDefiningOp<ReinterpretOp>())
-      return bufferAt(same.getBuffer());
-    auto part = buffer.getDefiningOp<SubviewOp>();
-    if (!part)
-      throw Unknown();
-    // Of whole rows: then the part is one piece of memory.
-    BufferType whole = part.getBuffer().getType();
-    int64_t first = 0, elements = ShapedType::getNumElements(type.getShape()),
-            rest = ShapedType::getNumElements(whole.getShape());
-    for (auto [offset, extent] : llvm::zip(part.getOffsets(), whole.getShape()))
-      first = first * extent + int64_t(known(offset));
-    for (int64_t extent : whole.getShape()) {
-      if (rest <= elements)
-        break;
-      rest /= extent;
-    }
-    if (rest != elements || first % elements)
-      throw Unknown();
-    SharedAddress at = bufferAt(part.getBuffer());
-    at.offset += first * (bytesOf(type) / elements);
-    return at;
-  }
-
-  void read(Value buffer) {
-    add(Event::Read, bufferAt(buffer));
-    add(Event::CommitReads, {});
-    add(Event::WaitReads, {});
-  }
-  void add(Event::Kind kind, SharedAddress at, int64_t count = 0, SharedAddress data = {}) {
-    events.push_back({kind, at, uint32_t(count), data});
-  }
-
-  Memory &memory;
-  DenseMap<Value, Number> values;
-  uint64_t steps = 0;
-};
 
 struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckBarriers)
@@ -236,20 +23,74 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
   StringRef getDescription() const final { return "wrong phases, counts and bytes of barriers are errors"; }
 
   void runOnOperation() final {
-    getOperation().walk([&](RolesOp roles) {
+    getOperation().walk([&](Operation *op) {
       try {
-        if (std::optional<std::string> fault = faultOf(roles)) {
-          roles.emitError() << "the barriers of these roles are wrong: " << *fault;
+        std::optional<std::string> fault;
+        if (auto roles = dyn_cast<RolesOp>(op))
+          fault = faultOf(roles);
+        else if (auto roles = dyn_cast<block::RolesOp>(op))
+          fault = faultOf(roles);
+        if (fault) {
+          op->emitError() << "the barriers of these roles are wrong: " << *fault;
           signalPassFailure();
         }
-      } catch (const Unknown &) {
+      } catch (const UnknownRole &) {
       }
     });
   }
 
+  /// Loops whose ends hang on arguments are run for no step, for one, and for more steps than a ring has slots.
+  std::optional<std::string> faultOf(block::RolesOp roles) {
+    SetVector<Value> ends, rings;
+    roles.walk([&](Operation *op) {
+      if (auto loop = dyn_cast<scf::ForOp>(op); loop && !roles->isAncestor(loop.getUpperBound().getParentRegion()->getParentOp()))
+        ends.insert(loop.getUpperBound());
+      for (Value operand : op->getOperands())
+        if (isa<block::RingType>(operand.getType()))
+          rings.insert(operand);
+    });
+    int64_t most = 0;
+    for (Value ring : rings)
+      most = std::max(most, cast<block::RingType>(ring.getType()).getCount());
+    for (int64_t steps : {int64_t(0), int64_t(1), 2 * most + 1}) {
+      DenseMap<Value, RoleRun::Number> outside;
+      for (Value end : ends)
+        if (!matchPattern(end, m_Constant()))
+          outside[end] = steps;
+      if (auto fault = faultOf(roles, rings.getArrayRef(), outside))
+        return fault;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> faultOf(block::RolesOp roles, ArrayRef<Value> rings,
+                                     const DenseMap<Value, RoleRun::Number> &outside) {
+    BarrierMemory memory;
+    std::vector<Agent> agents;
+    for (auto role : roles.getBody().getOps<block::RoleOp>()) {
+      if (role.instanceCount() > 1)
+        throw UnknownRole();
+      Agent agent{"role @" + role.getSymName().str(), 0, {}, true};
+      if (agents.empty())
+        for (Value value : rings) {
+          auto ring = value.getDefiningOp<block::RingOp>();
+          for (int64_t slot = 0; slot < ring.getType().getCount(); ++slot) {
+            agent.events.push_back({Event::Init, memory.full(ring, slot), 1, {}});
+            agent.events.push_back({Event::Init, memory.empty(ring, slot), ring.getTakers(), {}});
+          }
+        }
+      agent.events.push_back({Event::Meet, {}, 0, {}});
+      RoleRun run(memory, outside);
+      run.run(role.getBody().front());
+      agent.events.insert(agent.events.end(), run.events.begin(), run.events.end());
+      agents.push_back(std::move(agent));
+    }
+    return barriers::faultOf(agents);
+  }
+
   std::optional<std::string> faultOf(RolesOp roles) {
-    Memory memory;
-    DenseMap<Value, Number> outside;
+    BarrierMemory memory;
+    DenseMap<Value, RoleRun::Number> outside;
     std::vector<Agent> agents;
     SetVector<Value> rings;
     roles.walk([&](Operation *op) {
@@ -261,7 +102,7 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
     for (Value ring : rings)
       if (!ring.getDefiningOp<BarrierAllocOp>() || ring.getParentBlock() != roles->getBlock() ||
           llvm::any_of(ring.getUsers(), [&](Operation *user) { return !roles->isProperAncestor(user); }))
-        throw Unknown();
+        throw UnknownRole();
     for (auto [number, body] : llvm::enumerate(roles.getBodies())) {
       Agent agent{"role " + std::to_string(number), 0, {}, true};
       if (number == 0)

@@ -1,0 +1,200 @@
+#include "compiler/passes/role_run.h"
+
+using namespace mlir;
+using namespace tilery;
+using namespace tilery::tile;
+using barriers::Event;
+using barriers::SharedAddress;
+
+static int64_t bytesOf(BufferType type) {
+  Type element = type.getElementType();
+  unsigned bits = isa<PtrType>(element) ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
+  return ShapedType::getNumElements(type.getShape()) * bits / 8;
+}
+
+uint32_t BarrierMemory::of(Value allocation, int64_t bytes) {
+  auto [entry, isNew] = offsets.try_emplace(allocation, next);
+  if (isNew)
+    next += (bytes + 7) / 8 * 8;
+  return entry->second;
+}
+
+void RoleRun::run(Block &block) {
+  for (Operation &op : block) {
+    if (++steps > 100000 || events.size() > 20000)
+      throw UnknownRole(); // too long to tell
+    run(op);
+  }
+}
+
+uint64_t RoleRun::known(Value value) {
+  if (Number number = get(value))
+    return *number;
+  throw UnknownRole();
+}
+
+RoleRun::Number RoleRun::get(Value value) {
+  if (auto found = values.find(value); found != values.end())
+    return found->second;
+  Operation *op = value.getDefiningOp();
+  return op && op->getNumRegions() == 0 ? values[value] = compute(op) : std::nullopt; // of the code around the roles
+}
+
+RoleRun::Number RoleRun::compute(Operation *op) {
+  if (op->getNumResults() != 1 || !op->getResult(0).getType().isSignlessInteger())
+    return std::nullopt;
+  if (isa<ProgramIdOp>(op))
+    return 0;
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    Number number = get(operand);
+    operands.push_back(number && operand.getType().isSignlessInteger() ? IntegerAttr::get(operand.getType(), *number)
+                                                                       : Attribute());
+  }
+  bool all = llvm::all_of(operands, [](Attribute attribute) { return bool(attribute); });
+  if (isa<DivOp, RemOp>(op)) {
+    if (!all)
+      return std::nullopt;
+    APInt a = cast<IntegerAttr>(operands[0]).getValue(), b = cast<IntegerAttr>(operands[1]).getValue();
+    if (b.isZero() || a.isNegative() || b.isNegative())
+      return std::nullopt;
+    return (isa<DivOp>(op) ? a.udiv(b) : a.urem(b)).getSExtValue();
+  }
+  SmallVector<OpFoldResult> folded;
+  if (failed(op->fold(operands, folded)) || folded.size() != 1)
+    return std::nullopt;
+  if (auto same = dyn_cast<Value>(folded[0]))
+    return same == op->getResult(0) ? std::nullopt : get(same);
+  auto number = dyn_cast<IntegerAttr>(cast<Attribute>(folded[0]));
+  return number ? Number(number.getValue().getSExtValue()) : std::nullopt;
+}
+
+void RoleRun::run(Operation &op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return forLoop(loop);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return whileLoop(loop);
+  if (auto choice = dyn_cast<scf::IfOp>(op)) {
+    if (!touchesBarriers(op))
+      return forget(op);
+    Block *taken = known(choice.getCondition()) & 1 ? choice.thenBlock() : choice.elseBlock();
+    if (taken) {
+      run(*taken);
+      assign(choice.getResults(), taken->getTerminator()->getOperands());
+    }
+    return;
+  }
+  if (auto arrive = dyn_cast<BarrierArriveOp>(op))
+    return add(Event::Arrive, barrierAt(arrive.getBarrier(), arrive.getIndex()), arrive.getBytes().value_or(0));
+  if (auto wait = dyn_cast<BarrierWaitOp>(op))
+    return add(Event::Wait, barrierAt(wait.getBarrier(), wait.getIndex()), known(wait.getParity()) & 1);
+  if (auto copy = dyn_cast<AsyncCopyOp>(op))
+    return add(Event::Copy, barrierAt(copy.getBarrier(), copy.getIndex()), bytesOf(copy.getBuffer().getType()),
+               bufferAt(copy.getBuffer()));
+  if (auto load = dyn_cast<BufferLoadOp>(op))
+    return read(load.getBuffer());
+  if (runBlockOp(op))
+    return;
+  if (touchesBarriers(op))
+    throw UnknownRole(); // threads of its own, or roles within roles
+  for (Value result : op.getResults())
+    values.erase(result);
+}
+
+bool tilery::touchesBarriers(Operation &op) {
+  return op
+      .walk([](Operation *inner) {
+        return isa<BarrierArriveOp, BarrierWaitOp, AsyncCopyOp, RolesOp>(inner) || isa<block::BlockDialect>(inner->getDialect())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void RoleRun::forget(Operation &op) {
+  for (Value result : op.getResults())
+    values[result] = std::nullopt;
+}
+
+void RoleRun::assign(ValueRange to, ValueRange from) {
+  SmallVector<Number> numbers;
+  for (Value value : from)
+    numbers.push_back(get(value));
+  for (auto [value, number] : llvm::zip(to, numbers))
+    values[value] = number;
+}
+
+void RoleRun::forLoop(scf::ForOp loop) {
+  if (!touchesBarriers(*loop))
+    return forget(*loop);
+  int64_t low = known(loop.getLowerBound()), high = known(loop.getUpperBound()), step = known(loop.getStep());
+  Block &body = *loop.getBody();
+  assign(loop.getRegionIterArgs(), loop.getInitArgs());
+  for (int64_t i = low; i < high; i += step) {
+    values[loop.getInductionVar()] = i;
+    run(body);
+    assign(loop.getRegionIterArgs(), body.getTerminator()->getOperands());
+  }
+  assign(loop.getResults(), loop.getRegionIterArgs());
+}
+
+void RoleRun::whileLoop(scf::WhileOp loop) {
+  if (!touchesBarriers(*loop))
+    return forget(*loop);
+  Block &before = *loop.getBeforeBody(), &after = *loop.getAfterBody();
+  assign(before.getArguments(), loop.getInits());
+  for (;;) {
+    run(before);
+    auto condition = cast<scf::ConditionOp>(before.getTerminator());
+    bool again = known(condition.getCondition()) & 1;
+    assign(again ? ValueRange(after.getArguments()) : ValueRange(loop.getResults()), condition.getArgs());
+    if (!again)
+      return;
+    run(after);
+    assign(before.getArguments(), after.getTerminator()->getOperands());
+  }
+}
+
+SharedAddress RoleRun::barrierAt(Value ring, Value index) {
+  auto allocation = ring.getDefiningOp<BarrierAllocOp>();
+  uint64_t number = known(index);
+  if (!allocation || number >= allocation.getArrivals().size())
+    throw UnknownRole();
+  return {0, memory.of(ring, 8 * allocation.getArrivals().size()) + uint32_t(8 * number)};
+}
+
+SharedAddress RoleRun::bufferAt(Value buffer) {
+  auto type = cast<BufferType>(buffer.getType());
+  if (auto allocation = buffer.getDefiningOp<AllocOp>())
+    return {0, memory.of(buffer, bytesOf(type))};
+  if (auto same = buffer.getDefiningOp<ReinterpretOp>())
+    return bufferAt(same.getBuffer());
+  auto part = buffer.getDefiningOp<SubviewOp>();
+  if (!part)
+    throw UnknownRole();
+  // Of whole rows: then the part is one piece of memory.
+  BufferType whole = part.getBuffer().getType();
+  int64_t first = 0, elements = ShapedType::getNumElements(type.getShape()), rest = ShapedType::getNumElements(whole.getShape());
+  for (auto [offset, extent] : llvm::zip(part.getOffsets(), whole.getShape()))
+    first = first * extent + int64_t(known(offset));
+  for (int64_t extent : whole.getShape()) {
+    if (rest <= elements)
+      break;
+    rest /= extent;
+  }
+  if (rest != elements || first % elements)
+    throw UnknownRole();
+  SharedAddress at = bufferAt(part.getBuffer());
+  at.offset += first * (bytesOf(type) / elements);
+  return at;
+}
+
+void RoleRun::read(Value buffer) {
+  add(Event::Read, bufferAt(buffer));
+  add(Event::CommitReads, {});
+  add(Event::WaitReads, {});
+}
+
+void RoleRun::add(Event::Kind kind, SharedAddress at, int64_t count, SharedAddress data) {
+  events.push_back({kind, at, uint32_t(count), data});
+}

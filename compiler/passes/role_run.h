@@ -1,0 +1,67 @@
+#pragma once
+// One role of a kernel, run for what it does with barriers.
+#include "compiler/barriers/model.h"
+#include "compiler/block/ir/Block.h"
+
+namespace tilery {
+
+/// What cannot be told: control flow, a barrier or a buffer that depends on data.
+struct UnknownRole {};
+
+/// Where barriers and buffers lie in the model's memory.
+class BarrierMemory {
+public:
+  /// An allocation's first byte; it is made here when it is first asked for.
+  uint32_t of(mlir::Value allocation, int64_t bytes);
+  /// The two barriers of a ring's slot, and a tile of it.
+  barriers::SharedAddress full(block::RingOp ring, int64_t position);
+  barriers::SharedAddress empty(block::RingOp ring, int64_t position);
+  barriers::SharedAddress tile(block::RingOp ring, int64_t position, unsigned index);
+
+private:
+  uint32_t ringAt(block::RingOp ring);
+  llvm::DenseMap<mlir::Value, uint32_t> offsets;
+  uint32_t next = 0;
+};
+
+/// Runs the integer code of a role and writes down its barrier operations, copies and reads. Throws UnknownRole.
+class RoleRun {
+public:
+  using Number = std::optional<int64_t>;
+  /// `outside`: numbers of values that are defined around the role.
+  RoleRun(BarrierMemory &memory, const llvm::DenseMap<mlir::Value, Number> &outside) : memory(memory), values(outside) {}
+  std::vector<barriers::Event> events;
+
+  void run(mlir::Block &block);
+
+private:
+  uint64_t known(mlir::Value value);
+  Number get(mlir::Value value);
+  Number compute(mlir::Operation *op);
+  void run(mlir::Operation &op);
+  void forget(mlir::Operation &op);
+  void assign(mlir::ValueRange to, mlir::ValueRange from);
+  void forLoop(mlir::scf::ForOp loop);
+  void whileLoop(mlir::scf::WhileOp loop);
+  barriers::SharedAddress barrierAt(mlir::Value ring, mlir::Value index);
+  barriers::SharedAddress bufferAt(mlir::Value buffer);
+  void read(mlir::Value buffer);
+  void add(barriers::Event::Kind kind, barriers::SharedAddress at, int64_t count = 0, barriers::SharedAddress data = {});
+
+  // Block IR. Slots are numbers: the position; products, too: their group of reads. None is -1.
+  bool runBlockOp(mlir::Operation &op);
+  block::RingOp ringOf(mlir::Value slot);
+  void readOperand(mlir::Value operand);
+  void waitForProduct(mlir::Value product);
+
+  BarrierMemory &memory;
+  llvm::DenseMap<mlir::Value, Number> values;
+  llvm::DenseMap<mlir::Operation *, int64_t> filled; // bytes that were copied into a ring's slot since it was acquired
+  int64_t groups = 0;
+  uint64_t steps = 0;
+};
+
+/// True if the op, or one inside it, is of those that RoleRun writes down.
+bool touchesBarriers(mlir::Operation &op);
+
+} // namespace tilery

@@ -1,0 +1,141 @@
+// What block ops are in the model of barriers: each slot of a ring has two of them, which say that it is full and that it is empty.
+#include "compiler/passes/role_run.h"
+
+using namespace mlir;
+using namespace tilery;
+using namespace tilery::block;
+using barriers::Event;
+using barriers::SharedAddress;
+
+constexpr int64_t barrierBytes = 8;
+
+static int64_t slotBytes(RingOp ring) {
+  int64_t bytes = 0;
+  for (SharedType tile : ring.getType().getTiles())
+    bytes += llvm::alignTo(tile.getBytes(), barrierBytes);
+  return bytes;
+}
+
+/// First the full barriers, then the empty ones, then the slots.
+uint32_t BarrierMemory::ringAt(RingOp ring) {
+  return of(ring.getResult(), ring.getType().getCount() * (2 * barrierBytes + slotBytes(ring)));
+}
+SharedAddress BarrierMemory::full(RingOp ring, int64_t position) {
+  return {0, ringAt(ring) + uint32_t(barrierBytes * (position % ring.getType().getCount()))};
+}
+SharedAddress BarrierMemory::empty(RingOp ring, int64_t position) {
+  SharedAddress at = full(ring, position);
+  at.offset += uint32_t(barrierBytes * ring.getType().getCount());
+  return at;
+}
+SharedAddress BarrierMemory::tile(RingOp ring, int64_t position, unsigned index) {
+  int64_t count = ring.getType().getCount(), at = ringAt(ring) + 2 * barrierBytes * count + slotBytes(ring) * (position % count);
+  for (unsigned i = 0; i < index; ++i)
+    at += llvm::alignTo(ring.getType().getTiles()[i].getBytes(), barrierBytes);
+  return {0, uint32_t(at)};
+}
+
+/// The ring of a slot that loops may carry.
+RingOp RoleRun::ringOf(Value slot) {
+  SmallVector<Value> from{slot};
+  for (size_t i = 0; i < from.size() && i < 64; ++i) {
+    Operation *op = from[i].getDefiningOp();
+    if (auto acquire = dyn_cast_or_null<AcquireOp>(op))
+      return acquire.getRing().getDefiningOp<RingOp>();
+    if (auto take = dyn_cast_or_null<TakeOp>(op))
+      return take.getRing().getDefiningOp<RingOp>();
+    auto argument = dyn_cast<BlockArgument>(from[i]);
+    auto loop = dyn_cast_or_null<scf::ForOp>(argument ? argument.getOwner()->getParentOp() : op);
+    if (loop) {
+      unsigned number = argument ? argument.getArgNumber() - 1 : cast<OpResult>(from[i]).getResultNumber();
+      from.push_back(loop.getYieldedValues()[number]);
+      from.push_back(loop.getInitArgs()[number]);
+    }
+  }
+  throw UnknownRole();
+}
+
+void RoleRun::readOperand(Value operand) {
+  if (auto view = operand.getDefiningOp<TransposeOp>())
+    return readOperand(view.getShared());
+  if (auto part = operand.getDefiningOp<PartOp>())
+    add(Event::Read, memory.tile(ringOf(part.getSlot()), known(part.getSlot()), part.getIndex()));
+}
+
+void RoleRun::waitForProduct(Value product) {
+  if (int64_t group = known(product); group >= 0)
+    add(Event::WaitReads, {}, groups - 1 - group);
+}
+
+bool RoleRun::runBlockOp(Operation &op) {
+  if (!isa<BlockDialect>(op.getDialect()))
+    return false;
+  auto fill = [&](Value to, int64_t bytes) {
+    auto part = to.getDefiningOp<PartOp>();
+    RingOp ring = ringOf(part.getSlot());
+    int64_t position = known(part.getSlot());
+    add(Event::Copy, memory.full(ring, position), bytes, memory.tile(ring, position, part.getIndex()));
+    filled[ring] += bytes;
+  };
+  if (auto acquire = dyn_cast<AcquireOp>(op)) {
+    auto ring = acquire.getRing().getDefiningOp<RingOp>();
+    int64_t position = known(acquire.getPosition());
+    add(Event::Wait, memory.empty(ring, position), (position / ring.getType().getCount() + 1) & 1);
+    values[acquire.getResult()] = position;
+    filled[ring] = 0;
+  } else if (auto take = dyn_cast<TakeOp>(op)) {
+    auto ring = take.getRing().getDefiningOp<RingOp>();
+    int64_t position = known(take.getPosition());
+    add(Event::Wait, memory.full(ring, position), position / ring.getType().getCount() & 1);
+    values[take.getResult()] = position;
+  } else if (auto copy = dyn_cast<CopyOp>(op)) {
+    fill(copy.getTo(), copy.getTo().getType().getBytes());
+  } else if (auto copy = dyn_cast<CopyFlatOp>(op)) {
+    fill(copy.getTo(), known(copy.getBytes()));
+  } else if (auto fetch = dyn_cast<FetchOp>(op)) {
+    fill(fetch.getTo(), fetch.getTo().getType().getBytes());
+  } else if (auto publish = dyn_cast<PublishOp>(op)) {
+    RingOp ring = ringOf(publish.getSlot());
+    add(Event::Arrive, memory.full(ring, known(publish.getSlot())), filled[ring]);
+  } else if (auto release = dyn_cast<ReleaseOp>(op)) {
+    int64_t position = known(release.getSlot());
+    if (position < 0)
+      return true;
+    RingOp ring = ringOf(release.getSlot());
+    for (unsigned i = arrivalsOf(release->getParentOfType<RoleOp>(), ring); i > 0; --i)
+      add(Event::Arrive, memory.empty(ring, position));
+  } else if (auto none = dyn_cast<NoneOp>(op)) {
+    values[none.getResult()] = -1;
+  } else if (auto product = dyn_cast<MmaStartOp>(op)) {
+    readOperand(product.getA());
+    readOperand(product.getB());
+    add(Event::CommitReads, {});
+    values[product.getResult()] = groups++;
+  } else if (auto settle = dyn_cast<MmaSettleOp>(op)) {
+    waitForProduct(settle.getProduct());
+  } else if (auto wait = dyn_cast<MmaWaitOp>(op)) {
+    waitForProduct(wait.getProduct());
+  } else if (isa<ReadOp, MmaOp>(op)) {
+    for (Value operand : op.getOperands())
+      if (isa<SharedType>(operand.getType()))
+        readOperand(operand);
+    add(Event::CommitReads, {});
+    ++groups;
+    add(Event::WaitReads, {});
+  } else if (auto turn = dyn_cast<TurnOp>(op)) {
+    run(turn.getBody().front());
+    assign(turn.getResults(), turn.getBody().front().getTerminator()->getOperands());
+  } else if (auto programs = dyn_cast<ProgramsOp>(op)) {
+    assign(programs.getCarried(), programs.getInits());
+    for (int program = 0; program < 3; ++program) {
+      for (unsigned d = 0; d < 3; ++d)
+        values[programs.getBody().getArgument(d)] = program;
+      run(programs.getBody().front());
+      assign(programs.getCarried(), programs.getBody().front().getTerminator()->getOperands());
+    }
+    assign(programs.getResults(), programs.getCarried());
+  } else if (isa<RolesOp, ClusterSyncOp, PeerOp>(op)) {
+    throw UnknownRole();
+  }
+  return true;
+}
