@@ -63,6 +63,8 @@ from .copy_op import copy as async_copy
 from ..tracing.memory import fill as fill
 from .fill_op import clear as clear
 from .customize import transpose as transpose
+from .im2col_op import im2col as im2col
+from .im2col_op import im2col as c2d_im2col
 from .gemm_op import gemm as gemm
 from .reduce_op import reduce as reduce
 from .reduce_op import reduce_sum as reduce_sum

@@ -49,6 +49,7 @@ ROWS = (
     _row("copy", "copy_op", "copy_region", "tensors, buffers, regions, elements", "copy async_copy"),
     *_rows("fill clear", "fill_op", "fill_region", "tensors, buffers, regions, elements"),
     _row("transpose", "customize", "permute", "buffers"),
+    _row("im2col", "im2col_op", "parallel", "a tensor and a buffer", "im2col c2d_im2col"),
     _row("gemm", "gemm_op", "gemm_region", "buffers, regions"),
     *_rows("reduce reduce_sum reduce_max reduce_min reduce_absmax reduce_abssum", "reduce_op", "reduce_region", "buffers"),
     *_rows("reduce_bitand reduce_bitor reduce_bitxor", "reduce_op", "reduce_region", "buffers of integers"),
@@ -145,6 +146,6 @@ REFUSED = {
     "memory is named by tensors, buffers and regions; T.make_tensor gives one at an address":
         "address_of access_ptr tvm_access_ptr decl_buffer match_buffer",
     "Tilery does not have it yet":
-        "gemm_sp wgmma_gemm_sp mma_gemm_blockscaled im2col c2d_im2col rng_init rng_rand rng_rand_float loop_break "
+        "gemm_sp wgmma_gemm_sp mma_gemm_blockscaled rng_init rng_rand rng_rand_float loop_break "
         "meta_class atan2 copysign hypot ldexp nextafter",
 }  # fmt: skip
