@@ -91,7 +91,7 @@ ROWS = (
     Row("asin", "x", "math asin", FUNCTION, FLOAT, "The arc sine.", "asin(x)", libdevice="asin", T="asin"),
     Row("acos", "x", "math acos", FUNCTION, FLOAT, "The arc cosine.", "acos(x)", libdevice="acos", T="acos"),
     Row("atan", "x", "math atan", FUNCTION, FLOAT, "The arc tangent.", "atan(x)", libdevice="atan", T="atan"),
-    Row("atan2", "y, x", "math atan2", FUNCTION, FLOAT, "The angle of the point (x, y).", "atan2(y, x)", libdevice="atan2"),
+    Row("atan2", "y, x", "math atan2", FUNCTION, FLOAT, "The angle of the point (x, y).", "atan2(y, x)", libdevice="atan2", T="atan2"),
     Row("sinh", "x", "math sinh", FUNCTION, FLOAT, "The hyperbolic sine.", "sinh(x)", libdevice="sinh", T="sinh"),
     Row("cosh", "x", "math cosh", FUNCTION, FLOAT, "The hyperbolic cosine.", "cosh(x)", libdevice="cosh", T="cosh"),
     Row("tanh", "x", "math tanh", FUNCTION, FLOAT, "The hyperbolic tangent.", "tanh(x)",
@@ -135,7 +135,7 @@ ROWS = (
     Row("isfinite", "x", "math isfinite", FUNCTION, BOOL, "Is x neither NaN nor an infinity?", "isfinite(x)",
         libdevice="isfinited finitef", T="isfinite"),
     Row("copysign", "x, y", "math copysign", FUNCTION, FLOAT, "x with the sign of y.", "copysign(x, y)",
-        ulps=0.5, libdevice="copysign"),
+        ulps=0.5, libdevice="copysign", T="copysign"),
 
     # Arithmetic.
     Row("abs", "x", "unary abs", Takes(tl=ALL, libdevice=ALL, T=ALL), SAME, "The absolute value.", "abs(x)",

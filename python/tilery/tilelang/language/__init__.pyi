@@ -225,6 +225,9 @@ def acos(x: Expr | builtins.float) -> Any:
 def atan(x: Expr | builtins.float) -> Any:
     """The arc tangent."""
 
+def atan2(y: Expr | builtins.float, x: Expr | builtins.float) -> Any:
+    """The angle of the point (x, y)."""
+
 def sinh(x: Expr | builtins.float) -> Any:
     """The hyperbolic sine."""
 
@@ -275,6 +278,9 @@ def isinf(x: Expr | builtins.float) -> Any:
 
 def isfinite(x: Expr | builtins.float) -> Any:
     """Is x neither NaN nor an infinity?"""
+
+def copysign(x: Expr | builtins.float, y: Expr | builtins.float) -> Any:
+    """x with the sign of y."""
 
 def abs(x: Expr | builtins.float) -> Any:
     """The absolute value."""

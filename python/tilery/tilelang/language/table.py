@@ -147,5 +147,5 @@ REFUSED = {
         "address_of access_ptr tvm_access_ptr decl_buffer match_buffer",
     "Tilery does not have it yet":
         "gemm_sp wgmma_gemm_sp mma_gemm_blockscaled rng_init rng_rand rng_rand_float loop_break "
-        "meta_class atan2 copysign hypot ldexp nextafter",
+        "meta_class hypot ldexp nextafter",
 }  # fmt: skip
