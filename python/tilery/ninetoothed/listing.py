@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import re
 import tempfile
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tilery import _native
 from tilery._native.arrange import Tensor
 
+from .naming import remove_prefixes
 from .utils import calculate_default_configs
 
 CACHE_DIR = Path(_native.cache_folder() or tempfile.gettempdir()) / "ninetoothed"
@@ -51,7 +53,10 @@ def listing(
         lines.append(f"# arrangement: {_described(arrangement)}")
     lines += [f"# application: {_described(application)}", ""]
     lines.append(f"{name}_with_auto_tuning(" if tuned else f"{name}(")
-    lines += [f"    {name},  # {_levels(tensor)}" for name, tensor in zip(names, tensors)]
+    known: dict[str, str] = {}
+    for argument, tensor in zip(names, tensors):
+        known.setdefault(tensor.source.name, argument)
+    lines += [f"    {argument},  # {_levels(tensor, known)}" for argument, tensor in zip(names, tensors)]
     lines += [f"    {s.label}=...,  # {_role(s)}" for s in sorted(symbols.values(), key=lambda s: s.label)]
     lines += [f"    {option}={value!r}," for option, value in chosen.items()]
     if options.get("max_num_configs") is not None:
@@ -70,15 +75,23 @@ def _role(symbol: Any) -> str:
     return f"meta, {symbol.lower_bound} to {symbol.upper_bound}" + (", a power of two" if symbol.power_of_two else "")
 
 
-def _levels(tensor: Tensor) -> str:
+def _levels(tensor: Tensor, arguments: Mapping[str, str]) -> str:
+    """:param arguments: the name of the argument that each source is first given for."""
     if tensor.constexpr:
         return "constexpr"
-    shapes = [tensor.shape]
+    shapes = [tensor.sizes]
     while isinstance(tensor.dtype, Tensor):
         tensor = tensor.dtype
-        shapes.append(tensor.shape)
+        shapes.append(tensor.sizes)
 
-    return " of ".join(str(tuple(shape)) for shape in shapes)
+    def named(match: re.Match[str]) -> str:
+        argument = arguments.get(match[1], match[1])
+        return f"{argument}.length" if match[2] == "seq_len" else f"{argument}.size({match[3]})"
+
+    def text(size: Any) -> str:
+        return re.sub(r"ninetoothed_(\w+?)_(seq_len|size_(\d+))", named, remove_prefixes(repr(size.simplified())))
+
+    return " of ".join("(" + ", ".join(map(text, shape)) + ("," if len(shape) == 1 else "") + ")" for shape in shapes)
 
 
 def _unwrapped(function: Any) -> Any:

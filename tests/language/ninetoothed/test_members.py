@@ -105,6 +105,7 @@ def test_listing():
     compile(text, "listing", "exec")
     assert "application_with_auto_tuning" not in text and "num_warps=4" in text and "num_stages=" in text
     assert "# arrangement: " in text and "Kernels.arrangement with BLOCK=64" in text and "Kernels.application" in text
+    assert "    x,  # ((x.size(0) - 1) // 64 + 1,) of (64,)" in text
     assert "return x.tile((BLOCK,)), y.tile((BLOCK,))" in text and "y = x" in text
     for tuned in (listing(), listing(64, num_warps=(4, 8)), listing(64, num_stages=[1, 2])):
         compile(tuned, "listing", "exec")
