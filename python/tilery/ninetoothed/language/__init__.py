@@ -15,7 +15,7 @@ from .programs import num_programs, program_id  # noqa: F401
 # Triton's other names for the same things.
 block_t, pointer_t, constexpr_t, tuple_t = block_type, pointer_type, constexpr_type, tuple_type
 tensor_descriptor_t = tensor_descriptor_type = tensor_descriptor
-tuple = tuple  # an application's tuples are Python's
+tuple, slice = tuple, slice  # an application's are Python's
 TRITON_MAX_TENSOR_NUMEL = 1048576
 
 _modules = ("core", "extra", "libdevice", "math", "random", "standard")

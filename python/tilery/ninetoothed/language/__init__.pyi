@@ -25,6 +25,7 @@ tuple_t = tuple_type
 tensor_descriptor_t = tensor_descriptor
 tensor_descriptor_type = tensor_descriptor
 tuple = tuple[Any, ...]
+slice = slice
 TRITON_MAX_TENSOR_NUMEL: int
 from ...core.tile.math import softmax as softmax
 from ...core.tile.math import cdiv as cdiv
