@@ -27,7 +27,7 @@ std::string Cluster::deadlock() const {
       who += to == from ? "thread " + std::to_string(from) : "threads " + std::to_string(from) + " to " + std::to_string(to);
       if (blocks.size() > 1)
         who += " of block " + std::to_string(block.rank);
-      text += "\n  " + who + (before.empty() ? " ended" : " waits for " + before);
+      text += "\n  " + who + (before.empty() ? " ended" : (to == from ? " waits for " : " wait for ") + before);
     };
     for (const Thread &thread : block.threads) {
       std::string now = fibers->waitsFor(fiber++);

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace tilery::fuzz {
 
 Generator::Generator(MLIRContext &context, uint64_t seed, Style style)
-    : random(seed), style(style), b(&context), loc(b.getUnknownLoc()) {}
+    : random(seed), style(style), product(seed % 17 == 5), b(&context), loc(b.getUnknownLoc()) {}
 
 // A boolean that depends on nothing rounded.
 Value Generator::condition() {
@@ -217,15 +217,21 @@ Program Generator::run() {
     pid = arith::AddIOp::create(b, loc, pid, arith::MulIOp::create(b, loc, y, n, arith::IntegerOverflowFlags::nsw),
                                 arith::IntegerOverflowFlags::nsw);
   }
-  for (int i = 0, n = 1 + int(random.below(3)); i < n; ++i)
-    add(load(anyShape(), anyType()));
-  someOps(3 + int(random.below(12)));
-  store(pool.back());
-  for (int i = 0, n = int(random.below(3)); i < n; ++i)
-    store(pick([](Value) { return true; }));
+  if (product) {
+    productKernel();
+  } else {
+    for (int i = 0, n = 1 + int(random.below(3)); i < n; ++i)
+      add(load(anyShape(), anyType()));
+    someOps(3 + int(random.below(12)));
+    store(pool.back());
+    for (int i = 0, n = int(random.below(3)); i < n; ++i)
+      store(pick([](Value) { return true; }));
+  }
   tile::ReturnOp::create(b, loc);
   SmallVector<Type> types(entry->getArgumentTypes());
   kernel.setFunctionType(b.getFunctionType(types, {}));
+  for (unsigned argument : aligned)
+    kernel.setArgAttr(argument, "tile.divisibility", b.getI64IntegerAttr(16));
   return std::move(program);
 }
 

@@ -56,6 +56,12 @@ private:
   Operand operand(llvm::ArrayRef<int64_t> tile, unsigned kDim, int64_t steps, mlir::Type element, bool cutRows);
   mlir::Value loadOperand(const Operand &operand, mlir::Value step, mlir::Type element);
   void contract();
+  /// One product of tiles that tensor cores take, elementwise work on it and a store: a kernel as libraries write it.
+  void productKernel();
+  /// An array of these extents and rows of a multiple of 16 bytes, at an aligned pointer that the compiler knows to be aligned.
+  Array alignedArray(llvm::ArrayRef<int64_t> extents, bool transposed, mlir::Type element, bool written);
+  mlir::Value alignedPlace(const Array &array, llvm::ArrayRef<int64_t> tile, llvm::ArrayRef<mlir::Value> starts,
+                           mlir::Type element);
 
   // control.cpp: regions.
   void loop();
@@ -78,6 +84,7 @@ private:
 
   Random random;
   Style style;
+  bool product; ///< the program is one product
   mlir::OpBuilder b;
   mlir::Location loc;
   Program program;
@@ -86,6 +93,7 @@ private:
   std::vector<mlir::Value> pool; ///< values in scope
   int depth = 0;                 ///< of regions
   int loads = 0;
+  llvm::SmallVector<unsigned> aligned; ///< arguments that the kernel knows to be multiples of 16
 };
 
 } // namespace tilery::fuzz

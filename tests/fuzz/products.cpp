@@ -116,4 +116,84 @@ void Generator::contract() {
   add(op.getResult());
 }
 
+Generator::Array Generator::alignedArray(ArrayRef<int64_t> extents, bool transposed, Type element, bool written) {
+  unsigned per16 = 16 / oracle::elementOf(element).bytes();
+  Shape storage(extents);
+  if (transposed)
+    std::swap(storage[0], storage[1]);
+  storage[1] = llvm::alignTo(storage[1], per16) + (random.chance(0.3) ? per16 : 0);
+  unsigned number = program.args.size();
+  Array array = makeArray(storage, element, written, true);
+  aligned.push_back(number);
+  array.extents.assign(extents.begin(), extents.end());
+  array.extentValues.clear();
+  for (int64_t extent : extents)
+    array.extentValues.push_back(random.chance(0.6) ? scalarArgument(b.getI64Type(), uint64_t(extent)) : integer(extent, 64));
+  if (transposed)
+    std::swap(array.strides[0], array.strides[1]);
+  return array;
+}
+
+Value Generator::alignedPlace(const Array &array, ArrayRef<int64_t> tile, ArrayRef<Value> starts, Type element) {
+  auto nsw = arith::IntegerOverflowFlags::nsw;
+  Value offset = integer(0, 64);
+  SmallVector<Value> steps, bounds;
+  for (unsigned d = 0; d < 2; ++d) {
+    steps.push_back(integer(array.strides[d], 64));
+    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, starts[d], steps[d], nsw), nsw);
+    bounds.push_back(integer(0, 64));
+    bounds.push_back(arith::SubIOp::create(b, loc, array.extentValues[d], starts[d], nsw));
+  }
+  return tile::AccessOp::create(b, loc, tile::AccessType::get(tile, element), array.pointer, offset, steps, bounds, Value(),
+                                SmallVector<int32_t>{1, 1});
+}
+
+void Generator::productKernel() {
+  auto nsw = arith::IntegerOverflowFlags::nsw;
+  Type element = random.of(std::vector<Type>{b.getF16Type(), b.getBF16Type(), b.getF16Type(), b.getBF16Type(), b.getI8Type(),
+                                             Float8E4M3FNType::get(b.getContext()), b.getF32Type()});
+  unsigned bytes = oracle::elementOf(element).bytes();
+  bool isInt = element.isInteger(8), across = bytes == 2;
+  int64_t m = random.chance(0.7) ? 64 : 128, n = random.of(std::vector<int64_t>{32, 64, 64, 96, 128}),
+          k = random.of(std::vector<int64_t>{32, 64, 128}) / bytes, steps = random.below(6);
+  int64_t rows = m * program.grid[1] - random.below(m), columns = n * program.grid[0] - random.below(n),
+          depth = std::max<int64_t>(steps * k - (random.chance(0.5) ? random.below(k) : 0), 1);
+  Array a = alignedArray({rows, depth}, across && random.chance(0.3), element, false);
+  Array w = alignedArray({depth, columns}, !across || random.chance(0.5), element, false);
+  auto start = [&](unsigned axis, int64_t size) -> Value {
+    Value id = tile::ProgramIdOp::create(b, loc, b.getI32IntegerAttr(axis));
+    return arith::MulIOp::create(b, loc, arith::ExtSIOp::create(b, loc, b.getI64Type(), id), integer(size, 64), nsw);
+  };
+  Value row = start(1, m), column = start(0, n);
+  auto type = RankedTensorType::get({m, n}, isInt ? Type(b.getI32Type()) : Type(b.getF32Type()));
+  Value zero = arith::ConstantOp::create(b, loc, type, b.getZeroAttr(type));
+  Value count = random.chance(0.5) ? scalarArgument(b.getI64Type(), uint64_t(steps)) : integer(steps, 64);
+  auto op = tile::ContractOp::create(b, loc, type, count, zero, tile::Precision::tf32, false, false,
+                                     random.chance(0.5) ? b.getI64IntegerAttr(1 + random.below(4)) : IntegerAttr(), StringAttr(),
+                                     ValueRange());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&op.getBody());
+    Value at = arith::MulIOp::create(b, loc, body->addArgument(b.getI64Type(), loc), integer(k, 64), nsw);
+    SmallVector<Value> factors;
+    for (auto [array, tile, starts] : {std::tuple(&a, Shape{m, k}, SmallVector<Value>{row, at}), {&w, Shape{k, n}, {at, column}}})
+      factors.push_back(tile::LoadOp::create(b, loc, RankedTensorType::get(tile, element),
+                                             alignedPlace(*array, tile, starts, element), Value(), false, StringAttr(),
+                                             StringAttr()));
+    tile::YieldOp::create(b, loc, factors);
+  }
+  Value result = op.getResult();
+  pool.assign({result});
+  if (random.chance(0.5)) {
+    Array bias = alignedArray({rows, columns}, false, type.getElementType(), false);
+    Value more = tile::LoadOp::create(b, loc, type, alignedPlace(bias, {m, n}, {row, column}, type.getElementType()), Value(),
+                                      false, StringAttr(), StringAttr());
+    result = isInt ? Value(arith::AddIOp::create(b, loc, result, more)) : Value(arith::AddFOp::create(b, loc, result, more));
+  }
+  Type output = isInt ? type.getElementType() : random.of(std::vector<Type>{b.getF16Type(), b.getBF16Type(), b.getF32Type()});
+  result = convert(result, output);
+  Array out = alignedArray({rows, columns}, random.chance(0.15), output, true);
+  tile::StoreOp::create(b, loc, alignedPlace(out, {m, n}, {row, column}, output), result, false, StringAttr(), StringAttr());
+}
+
 } // namespace tilery::fuzz

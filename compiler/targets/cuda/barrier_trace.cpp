@@ -108,6 +108,15 @@ private:
   llvm::DenseMap<const llvm::Value *, Decoded> known;
 };
 
+/// The arguments that say where a product's factors are in shared memory: A's (none: it is in registers) and B's.
+llvm::SmallVector<unsigned, 4> descriptorsOf(const llvm::CallInst &call) {
+  llvm::SmallVector<unsigned, 4> found;
+  for (unsigned i = 0; i < call.arg_size(); ++i)
+    if (call.getArgOperand(i)->getType()->isIntegerTy(64))
+      found.push_back(i);
+  return found;
+}
+
 /// The arguments of assembly that the model needs.
 llvm::SmallVector<unsigned, 4> wanted(const llvm::CallInst &call, const Decoded &decoded) {
   unsigned last = call.arg_size();
@@ -125,7 +134,7 @@ llvm::SmallVector<unsigned, 4> wanted(const llvm::CallInst &call, const Decoded 
   case Decoded::Copy:
     return {0, 1, 2};
   case Decoded::Multiply:
-    return {last - 3, last - 2};
+    return descriptorsOf(call);
   default:
     return {};
   }
@@ -413,13 +422,10 @@ private:
 
   // Of each operand in shared memory: where each of its blocks begins.
   void readOperands(const llvm::CallInst &call, unsigned n) {
-    unsigned last = call.arg_size();
-    for (unsigned operand = 0; operand < 2; ++operand) {
-      const llvm::Value *descriptor = call.getArgOperand(last - 3 + operand);
-      if (!descriptor->getType()->isIntegerTy(64))
-        continue; // from registers
-      uint64_t bits = known(descriptor, "an address depends on data");
-      uint32_t start = (bits & 0x3fff) << 4, leading = (bits >> 16 & 0x3fff) << 4, rows = operand ? n : 64;
+    llvm::SmallVector<unsigned, 4> descriptors = descriptorsOf(call);
+    for (unsigned argument : descriptors) {
+      uint64_t bits = known(call.getArgOperand(argument), "an address depends on data");
+      uint32_t start = (bits & 0x3fff) << 4, leading = (bits >> 16 & 0x3fff) << 4, rows = argument == descriptors.back() ? n : 64;
       // Along m or n the blocks (of a swizzled row: 128, 64 or 32 bytes) are `leading` bytes apart; along k everything from the start
       // on is one block.
       uint32_t side = 128u >> (bits >> 62);

@@ -4,26 +4,27 @@
 
 namespace tilery::cuda {
 namespace {
-/// "=f,=f,..,0,1,..": results tied to the operands of the same number.
-std::string tied(llvm::ArrayRef<llvm::Value *> values) {
+/// "=f,=f,..,0,1,..": results tied to the operands of the same number, but for the first `fresh` ones, which are results only.
+std::string tied(llvm::ArrayRef<llvm::Value *> values, size_t fresh) {
   std::string result, back;
   for (size_t i = 0; i < values.size(); ++i) {
     result += std::string(i ? "," : "") + (values[i]->getType()->isFloatTy() ? "=f" : "=r");
-    back += "," + std::to_string(i);
+    if (i >= fresh)
+      back += "," + std::to_string(i);
   }
   return result + back;
 }
 
-/// Runs the assembly, whose first operands are `values` on the way in and out.
-void through(llvm::IRBuilder<> &b, const std::string &text, llvm::MutableArrayRef<llvm::Value *> values,
+/// Runs the assembly, whose first operands are `values` on the way out, and, from number `fresh` on, in.
+void through(llvm::IRBuilder<> &b, const std::string &text, llvm::MutableArrayRef<llvm::Value *> values, size_t fresh = 0,
              const std::string &constraints = "", llvm::ArrayRef<llvm::Value *> others = {}) {
-  llvm::SmallVector<llvm::Value *> args(values.begin(), values.end());
+  llvm::SmallVector<llvm::Value *> args(values.begin() + fresh, values.end());
   args.append(others.begin(), others.end());
   llvm::SmallVector<llvm::Type *> types;
   for (llvm::Value *value : values)
     types.push_back(value->getType());
   llvm::Type *result = types.size() == 1 ? types[0] : llvm::StructType::get(b.getContext(), types);
-  llvm::Value *all = assembly(b, text, tied(values) + constraints, args, result);
+  llvm::Value *all = assembly(b, text, tied(values, fresh) + constraints, args, result);
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = types.size() == 1 ? all : b.CreateExtractValue(all, i);
 }
@@ -47,26 +48,32 @@ void PtxMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values) {
     through(e.b, text, values);
 }
 
-// The registers of A are tied, too: nothing else may take them while the tensor cores read.
+// The registers of A are tied, too: nothing else may take them while the tensor cores read. Sums that start from zero are no operands: the
+// zeros would be written behind the fence.
 void PtxMachine::wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Tied a, Value *b, Value *scale) {
   bool fromShared = a.size() == 1;
+  auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(scale);
+  size_t fresh = fixed && fixed->isZero() ? sums.size() : 0;
   llvm::SmallVector<llvm::Value *> values(sums.begin(), sums.end()), others;
   if (fromShared)
     others.push_back(a[0]);
   else
     values.append(a.begin(), a.end());
-  others.append({b, scale});
-  size_t next = 2 * values.size();
+  others.push_back(b);
+  if (!fresh)
+    others.push_back(scale);
+  size_t next = 2 * values.size() - fresh;
   auto operand = [&] { return "$" + std::to_string(next++); };
   std::string immediates = form.integer() ? "" : ", 1, 1";
   if (form.elementBytes() == 2)
     immediates += std::string(!fromShared ? "" : form.transA ? ", 1" : ", 0") + (form.transB ? ", 1" : ", 0");
   std::string operandA = fromShared ? operand() : list(sums.size(), a.size()), operandB = operand();
-  std::string text = "{ .reg .pred p; setp.ne.b32 p, " + operand() + ", 0; wgmma.mma_async.sync.aligned.m64n" +
-                     std::to_string(form.n) + "k" + std::to_string(form.k()) + (form.integer() ? ".s32." : ".f32.") +
-                     WgmmaForm::name(form.a) + "." + WgmmaForm::name(form.b) + " " + list(0, sums.size()) + ", " + operandA +
-                     ", " + operandB + ", p" + immediates + "; }";
-  through(e.b, text, values, fromShared ? ",l,l,r" : ",l,r", others);
+  std::string text = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(form.n) + "k" + std::to_string(form.k()) +
+                     (form.integer() ? ".s32." : ".f32.") + WgmmaForm::name(form.a) + "." + WgmmaForm::name(form.b) + " " +
+                     list(0, sums.size()) + ", " + operandA + ", " + operandB + (fresh ? ", 0" : ", p") + immediates + ";";
+  if (!fresh)
+    text = "{ .reg .pred p; setp.ne.b32 p, " + operand() + ", 0; " + text + " }";
+  through(e.b, text, values, fresh, std::string(fromShared ? ",l,l" : ",l") + (fresh ? "" : ",r"), others);
   std::copy(values.begin(), values.begin() + sums.size(), sums.begin());
   if (!fromShared)
     std::copy(values.begin() + sums.size(), values.end(), a.begin());

@@ -8,7 +8,7 @@ namespace tilery::cuda {
 struct WgmmaForm {
   enum Type : uint8_t { F16, BF16, TF32, E4M3, E5M2, S8, U8 };
   unsigned n;                          // columns: a multiple of 8 up to 256, of integers 8, 24 or a multiple of 16
-  Type a, b;                           // the same, but for E4M3 beside E5M2 and S8 beside U8
+  Type a, b;                           // the same, but for E4M3 beside E5M2 and (from PTX 8.4 on) S8 beside U8
   bool transA = false, transB = false; // the operand's m or n is contiguous in shared memory rather than k: of F16 and BF16 only
 
   bool integer() const { return a == S8 || a == U8; } // sums are i32; otherwise f32
