@@ -10,8 +10,9 @@ from tilery import _native
 from ...errors import error
 from ...frontend import position
 from .memory import Memory, TensorType, row_major
-from .trace import Trace, Work
+from .trace import Trace
 from .values import Expr, Node, Var, binary, sizes_in
+from .work import Work
 
 
 class CallStride:

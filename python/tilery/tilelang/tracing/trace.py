@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,6 +35,7 @@ from .values import (
     sizes_in,
     unary,
 )
+from .work import Work
 
 
 class Blocks:
@@ -80,19 +80,6 @@ class KernelState:
         self.variables: dict[int, Any] = {}
         self.safe_values: dict[int, Any] = {}
         self.kept: list[Memory] = []  # what roots are known by must live as long
-
-
-class Work:
-    """What a function's tile operations compute and move, all blocks and iterations together."""
-
-    def __init__(self) -> None:
-        self.flops, self.bytes = 0, 0
-        self.times: list[Any] = []  # how often what is being traced is done: the grid and the loops around
-
-    def repeated(self) -> int:
-        if not all(isinstance(n, int) for n in self.times):
-            raise error(ValueError, "the work of loops and grids of run-time extents cannot be counted")
-        return math.prod(self.times)
 
 
 class Trace(Language):
