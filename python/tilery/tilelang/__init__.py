@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
-from . import analysis, autotuner, cache, engine, env, language, layout, math, profiler, testing, transform, tvm, utils
-from .autotuner import autotune
-from .engine import lower
-from .engine.callback import (
-    register_c_postproc,
-    register_c_postproc_callback,
-    register_cuda_postproc,
-    register_cuda_postproc_callback,
-    register_hip_postproc,
-    register_hip_postproc_callback,
-)
+from . import env, language, layout, math, profiler, testing, transform, tvm, utils
 from .env import disable_cache, enable_cache, is_cache_enabled
 from .jit import JITKernel, compile, jit, par_compile
 from .language import dtypes
@@ -74,10 +65,15 @@ def set_log_level(level: int | str) -> None:
     """A switch of upstream's messages; Tilery's are governed by TILERY_DUMP."""
 
 
-def __getattr__(name: str) -> Any:
-    """Packages that few programs ask for are imported then."""
-    if name in ("backend", "carver", "contrib", "cpu", "cuda", "ir", "metal", "quantize", "rocm", "tools"):
-        import importlib
+_PACKAGES = "analysis autotuner backend cache carver contrib cpu cuda engine metal quantize rocm tools".split()
+_PLACES = {"autotune": "autotuner", "lower": "engine"}
+_PLACES |= {name: "engine.callback" for name in __all__ if name.startswith("register_")}
 
+
+def __getattr__(name: str) -> Any:
+    """What few programs ask for is imported then."""
+    if name in _PACKAGES:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _PLACES:
+        return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
