@@ -176,3 +176,15 @@ def test_reducers_opened_by_fill(engine):
     values = torch.randn(512)
     out = tilelang.compile(main, out_idx=-1)(values)
     torch.testing.assert_close(out, values.double().logsumexp(0, keepdim=True).float(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("batch, words", [(0, "batch must be >= 1"), (128, "exceeds total output"), (3, "must evenly divide")])
+def test_batches(batch, words):
+    def main(A: T.Tensor((64,), "float32")):
+        with T.Kernel(1):
+            acc = T.alloc_reducer((64,), "float32")
+            T.reducer_init(acc)
+            T.finalize_reducer(acc, A, batch=batch)
+
+    with pytest.raises(ValueError, match=words):
+        T.prim_func(main)

@@ -228,6 +228,10 @@ class JITKernel:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(self.get_kernel_source())
 
+    def run_once(self, func: Any = None) -> Any:
+        """One call with made-up inputs."""
+        return self.get_profiler().run_once(func)
+
     def get_profiler(self, tensor_supply_type: TensorSupplyType | None = None) -> Profiler:
         return Profiler(self, tensor_supply_type or TensorSupplyType.Auto)
 

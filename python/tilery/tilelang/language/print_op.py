@@ -9,9 +9,13 @@ from ..tracing.context import current, kernel
 from ..tracing.values import Node, Var, is_number
 
 
-def print_value(obj: Any, msg: str = "", warp_group_id: int = 0, warp_id: int = 0) -> None:
-    """T.print: a scalar or a buffer, once for each program."""
-    kernel("T.print").print(obj, msg)
+def print_value(obj: Any = None, msg: str = "", warp_group_id: int = 0, warp_id: int = 0) -> None:
+    """T.print: a scalar or a buffer, or a message alone, once for each program."""
+    trace = kernel("T.print")
+    if obj is None and msg:
+        trace.native.print(msg, [])
+    else:
+        trace.print(obj, msg)
 
 
 def device_assert(condition: Any, msg: str = "", no_stack_info: bool = False) -> None:

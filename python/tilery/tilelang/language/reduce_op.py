@@ -16,7 +16,7 @@ def _reduce(kind: str) -> Callable[..., None]:
     def function(buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, nan_propagate: bool = False) -> None:
         trace = tile_op(f"T.reduce_{kind}")
         if batch < 1:
-            raise error(ValueError, f"batch must be at least 1, got {batch}")
+            raise error(ValueError, f"batch must be >= 1, got {batch}")
         for side in (buffer, out):
             if getattr(side, "is_global", False):
                 raise error(

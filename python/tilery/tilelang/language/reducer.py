@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -152,7 +153,12 @@ def finalize_reducer(reducer: Any, dst: Any = None, batch: int = 1) -> None:
     trace.check_tile_op("T.finalize_reducer")
     memory = _reducer(reducer, "T.finalize_reducer")
     if batch < 1:
-        raise error(ValueError, f"batch must be at least 1, got {batch}")
+        raise error(ValueError, f"batch must be >= 1, got {batch}")
+    elements = math.prod(memory.shape)
+    if batch > elements:
+        raise error(ValueError, f"batch {batch} exceeds total output elements: `{memory.label()}` has {elements}")
+    if elements % batch:
+        raise error(ValueError, f"batch {batch} must evenly divide the {elements} elements of `{memory.label()}`")
     if not trace.dry:
         begun = memory.scope_of_init
         if begun is None:
