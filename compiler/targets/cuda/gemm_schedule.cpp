@@ -25,8 +25,8 @@ constexpr Field fields[] = {{"consumers", &GemmSchedule::consumers},
 
 unsigned stagesThatFit(const GemmProblem &problem, GemmSchedule schedule, unsigned bytes) {
   schedule.stages = 0;
-  unsigned fixed = sharedBytes(problem, schedule), stage = (problem.m + problem.n) * schedule.k * problem.elementBytes;
-  return fixed < bytes ? (bytes - fixed) / stage : 0;
+  unsigned fixed = sharedBytes(problem, schedule);
+  return fixed < bytes ? (bytes - fixed) / stagePitch(problem, schedule) : 0;
 }
 
 /// Overrides may ask for what the emitter has no code for.
@@ -71,8 +71,12 @@ unsigned outputPieces(const GemmProblem &p, const GemmSchedule &s) {
   return p.m / 64 / s.consumers * (p.n * p.outputBytes / 128);
 }
 
+unsigned stagePitch(const GemmProblem &p, const GemmSchedule &s) {
+  return ((p.m + p.n) * s.k * p.elementBytes + 1023) / 1024 * 1024;
+}
+
 unsigned sharedBytes(const GemmProblem &p, const GemmSchedule &s) {
-  return 1024 + s.stages * (p.m + p.n) * s.k * p.elementBytes + s.consumers * s.stageOutput * pieceBytes;
+  return 1024 + s.stages * stagePitch(p, s) + s.consumers * s.stageOutput * pieceBytes;
 }
 
 GemmSchedule chooseSchedule(const GemmProblem &problem, const CudaTarget &target) {

@@ -32,6 +32,8 @@ struct GemmSchedule {
 
 /// Pieces of the result that a consumer computes.
 unsigned outputPieces(const GemmProblem &problem, const GemmSchedule &schedule);
+/// Bytes from one stage of the ring to the next: a multiple of 1024, for swizzled operands begin there.
+unsigned stagePitch(const GemmProblem &problem, const GemmSchedule &schedule);
 /// Bytes of shared memory: barriers, ring, staged result.
 unsigned sharedBytes(const GemmProblem &problem, const GemmSchedule &schedule);
 /// The schedule of the model; TILERY_SCHEDULE overrides fields. Throws Error if nothing fits the target.

@@ -66,7 +66,8 @@ private:
   llvm::Value *stageAddress(llvm::Value *ring);
   llvm::Value *parity(llvm::Value *ring);
   llvm::Value *stageCount();
-  unsigned stageBytes() const { return layout[0].bytes() + layout[1].bytes(); }
+  unsigned stageBytes() const { return layout[0].bytes() + layout[1].bytes(); } // that arrive
+  unsigned pitch() const { return stagePitch(problemOf(gemm), schedule); }
   unsigned tilesOfConsumer() const { return gemm.m / 64 / schedule.consumers; }
 
   // -- the order of programs

@@ -108,7 +108,7 @@ void HopperGemm::stagePiece(lower::Evaluator &evaluator, unsigned tile, unsigned
 void HopperGemm::stageOutput(lower::Evaluator &evaluator) {
   unsigned perPiece = 128 / outputBytes(), perTile = gemm.n / perPiece, pieces = tilesOfConsumer() * perTile;
   unsigned held = schedule.stageOutput, turn = held == pieces ? pieces : held / 2;
-  unsigned ringEnd = barrierBytes + schedule.stages * stageBytes();
+  unsigned ringEnd = barrierBytes + schedule.stages * pitch();
   llvm::Value *buffer = b.CreateAdd(base, b.CreateAdd(b.CreateMul(me, i32(held * pieceBytes)), i32(ringEnd)));
   llvm::Value *row = b.CreateMul(me, i32(64 * tilesOfConsumer()));
   auto place = [&](unsigned piece) { return b.CreateAdd(buffer, i32(piece % held * pieceBytes)); };

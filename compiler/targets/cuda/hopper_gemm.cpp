@@ -60,7 +60,7 @@ llvm::Value *HopperGemm::barrier(llvm::Value *ring, unsigned offset) {
 
 llvm::Value *HopperGemm::stageAddress(llvm::Value *ring) {
   llvm::Value *stage = b.CreateURem(ring, i32(schedule.stages));
-  return b.CreateAdd(base, b.CreateAdd(b.CreateMul(stage, i32(stageBytes())), i32(barrierBytes)));
+  return b.CreateAdd(base, b.CreateAdd(b.CreateMul(stage, i32(pitch())), i32(barrierBytes)));
 }
 
 llvm::Value *HopperGemm::parity(llvm::Value *ring) { return b.CreateAnd(b.CreateUDiv(ring, i32(schedule.stages)), i32(1)); }

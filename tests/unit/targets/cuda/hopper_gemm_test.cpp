@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Product{"f16", "f16", 256, 64, 16, 256, 70, 50, true, true},
                     Product{"f8E4M3FN", "f16", 128, 64, 128, 128, 64, 256}, Product{"f8E5M2", "f32", 64, 40, 32, 64, 40, 96},
                     Product{"i8", "i32", 64, 64, 64, 70, 64, 160}, Product{"f32", "f32", 64, 32, 32, 64, 32, 64},
-                    Product{"f16", "f16", 64, 24, 64, 64, 24, 128},
+                    Product{"f16", "f16", 64, 48, 16, 64, 48, 80, true}, Product{"f16", "f16", 64, 24, 64, 64, 24, 128},
                     Product{"f16", "f16", 128, 256, 64, 128, 256, 128, false, true, "stages=2"},
                     Product{"f16", "f16", 64, 64, 64, 320, 320, 64, false, false, "group=2 stages=2"},
                     Product{"f16", "f32", 64, 64, 64, 64, 64, 512, false, true, "stage_output=0 stages=3"},
