@@ -46,6 +46,28 @@ def linear(
     tl.store(out + place, y.to(out.dtype.element_ty), mask=inside)
 
 
+@tileon.jit
+def scaled(
+    x, w, out, scale_x, scale_w, M, N, K, stride_x, stride_w, stride_out,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, ROWS: tl.constexpr
+):
+    """out = (x @ w.T) * scale_x * scale_w, as for 8-bit floats: scales of the tensors, which are loaded, or (ROWS) of their rows."""
+    columns = tl.cdiv(N, BLOCK_N)
+    m = tl.program_id(0) // columns * BLOCK_M + tl.arange(0, BLOCK_M)
+    n = tl.program_id(0) % columns * BLOCK_N + tl.arange(0, BLOCK_N)
+    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for i in range(0, tl.cdiv(K, BLOCK_K)):
+        k = i * BLOCK_K + tl.arange(0, BLOCK_K)
+        a = tl.load(x + m[:, None] * stride_x + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
+        b = tl.load(w + n[None, :] * stride_w + k[:, None], mask=(n[None, :] < N) & (k[:, None] < K), other=0.0)
+        acc = tl.dot(a, b, acc)
+    if ROWS:
+        acc *= tl.load(scale_x + m, mask=m < M)[:, None] * tl.load(scale_w + n, mask=n < N)[None, :]
+    else:
+        acc *= tl.load(scale_x) * tl.load(scale_w)
+    tl.store(out + m[:, None] * stride_out + n[None, :], acc.to(out.dtype.element_ty), mask=(m[:, None] < M) & (n[None, :] < N))
+
+
 @tilelang.jit
 def batched(B, M, N, K, block_M, block_N, block_K, dtype="bfloat16"):
     @T.prim_func

@@ -60,6 +60,23 @@ def test_grids_take_the_path(program):
     assert "hopper gemm" in hopper(kernel._latest().module).plan
 
 
+def scaled(m, n, k, rows, device):
+    """(module, result, x, w, scales) of hopper_programs.scaled in e4m3."""
+    x, w = values(m, k, F8[0], device), values(n, k, F8[0], device)
+    scales = [torch.rand(size if rows else 1, device=device) + 0.5 for size in (m, n)]
+    y = torch.full((m, n), 77, dtype=torch.float32, device=device)
+    names = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 128, "ROWS": rows}
+    compiled = PROGRAMS.scaled[(-(-m // 128) * -(-n // 128),)](x, w, y, *scales, m, n, k, k, k, n, **names)
+    return compiled.module, y, x, w, scales
+
+
+@pytest.mark.parametrize("rows", [False, True])
+def test_scaled_products_take_the_path(rows, assemble):
+    compiled = hopper(scaled(256, 256, 256, rows, "cpu")[0])
+    assert "hopper gemm" in compiled.plan, compiled.plan
+    assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")
+
+
 def bound(x, w, unit):
     """What summing in f32 and rounding operands to `unit` may cost: products of k terms, each sum off by 2^-23 of it at most."""
     return ((x.shape[1] + 2) * 2.0**-23 + 2 * unit) * (x.double().abs() @ w.double().abs().t())
@@ -79,6 +96,16 @@ def test_types(kind, shape):
         assert ((c.double() - exact).abs() <= lost * (x.double().abs() @ w.double().abs().t())).all()
     else:
         assert ((c.double() - exact).abs() <= bound(x, w, 2.0**-10 if kind == "tf32" else 0)).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("rows", [False, True])
+def test_scaled_products(rows):
+    _, y, x, w, (first, second) = scaled(300, 400, 272, rows, "cuda")
+    scale = first.double()[:, None] * second.double()[None, :]
+    lost = (272 / 32 + 2) * 2.0**-12  # as in test_types
+    exact = x.double() @ w.double().t() * scale
+    assert ((y.double() - exact).abs() <= scale * lost * (x.double().abs() @ w.double().abs().t()) + 2.0**-21 * exact.abs()).all()
 
 
 @pytest.mark.gpu

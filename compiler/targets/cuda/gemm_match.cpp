@@ -112,13 +112,13 @@ std::optional<int> onlyAxis(const IndexPolynomial &p) {
   return one && axis >= 0 ? std::optional(axis) : std::nullopt;
 }
 
-/// True if a scalar may differ from program to program.
-bool dependsOnProgram(Value value) {
+/// True if a scalar is computed from what one of these ops gives.
+bool dependsOn(Value value, llvm::function_ref<bool(Operation *)> isThis) {
   llvm::SetVector<Value> reached;
   reached.insert(value);
   for (size_t i = 0; i < reached.size(); ++i)
     if (Operation *op = reached[i].getDefiningOp()) {
-      if (isa<tile::ProgramIdOp>(op) || !isMemoryEffectFree(op))
+      if (isThis(op))
         return true;
       reached.insert(op->operand_begin(), op->operand_end());
     }
@@ -235,6 +235,8 @@ std::optional<GemmKernel> matchGemm(tile::KernelOp kernel, std::string &why) {
     return no(reason);
   if (const char *reason = refusedShape(gemm))
     return no(reason);
+  if (gemm.steps() && dependsOn(gemm.steps(), [](Operation *op) { return !isMemoryEffectFree(op); }))
+    return no("the number of its steps is loaded");
   std::string reason;
   auto boxA = operandBox(operands[0], 1, gemm.k, step, live.empty() ? Value() : live[0], reason);
   if (!boxA)
@@ -258,7 +260,7 @@ std::optional<GemmKernel> matchGemm(tile::KernelOp kernel, std::string &why) {
     return no("the result is stored to addresses of no order");
   gemm.c = resultBox(place, gemm, gemm.whyNotCopied);
   gemm.order = orderOf(gemm);
-  gemm.equalSteps = !gemm.steps() || !dependsOnProgram(gemm.steps());
+  gemm.equalSteps = !gemm.steps() || !dependsOn(gemm.steps(), [](Operation *op) { return isa<tile::ProgramIdOp>(op); });
   return gemm;
 }
 

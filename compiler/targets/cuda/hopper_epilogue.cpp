@@ -60,10 +60,17 @@ void HopperGemm::epilogue() {
   for (auto [value, emitted] : arguments)
     evaluator.scalars[value] = emitted;
   // Scalars that the stored value and its place are computed from.
-  for (Operation &op : *gemm.product->getBlock())
-    if (op.getNumResults() == 1 && !isa<RankedTensorType>(op.getResult(0).getType()) &&
-        (lower::isElementwise(&op) || isa<tile::ProgramIdOp, tile::NumProgramsOp>(op)))
+  for (Operation &op : *gemm.product->getBlock()) {
+    if (op.getNumResults() != 1 || isa<RankedTensorType>(op.getResult(0).getType()))
+      continue;
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      lower::Address where = evaluator.address(load.getPlace(), {});
+      llvm::Value *other = load.getOther() && where.exists ? evaluator.scalar(load.getOther()) : nullptr;
+      scalars[load] = evaluator.scalars[load] = evaluator.load(where, other);
+    } else if (lower::isElementwise(&op) || isa<tile::ProgramIdOp, tile::NumProgramsOp>(op)) {
       evaluator.scalars[op.getResult(0)] = scalar(op.getResult(0));
+    }
+  }
   lower::Evaluator::Vector pairs(evaluator, 2);
   schedule.stageOutput ? stageOutput(evaluator) : storeFromRegisters(evaluator);
 }
