@@ -60,6 +60,10 @@ def test_grids_take_the_path(program):
     assert "hopper gemm" in hopper(kernel._latest().module).plan
 
 
+ROWS_FAIL = "a masked load of a number for each row, beside pairs of a row's sums: the generated code does not verify"
+SCALES = [False, pytest.param(True, marks=pytest.mark.xfail(strict=True, raises=NotImplementedError, reason=ROWS_FAIL))]
+
+
 def scaled(m, n, k, rows, device):
     """(module, result, x, w, scales) of hopper_programs.scaled in e4m3."""
     x, w = values(m, k, F8[0], device), values(n, k, F8[0], device)
@@ -70,7 +74,7 @@ def scaled(m, n, k, rows, device):
     return compiled.module, y, x, w, scales
 
 
-@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("rows", SCALES)
 def test_scaled_products_take_the_path(rows, assemble):
     compiled = hopper(scaled(256, 256, 256, rows, "cpu")[0])
     assert "hopper gemm" in compiled.plan, compiled.plan
@@ -99,7 +103,7 @@ def test_types(kind, shape):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("rows", SCALES)
 def test_scaled_products(rows):
     _, y, x, w, (first, second) = scaled(300, 400, 272, rows, "cuda")
     scale = first.double()[:, None] * second.double()[None, :]
