@@ -48,7 +48,8 @@ def linear(
 
 @tileon.jit
 def scaled(
-    x, w, out, scale_x, scale_w, M, N, K, stride_x, stride_w, stride_out,
+    x, w, out, scale_x, scale_w, M, N, K,
+    stride_x, stride_w, stride_out,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, ROWS: tl.constexpr
 ):
     """out = (x @ w.T) * scale_x * scale_w, as for 8-bit floats: scales of the tensors, which are loaded, or (ROWS) of their rows."""
