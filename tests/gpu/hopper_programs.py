@@ -52,7 +52,7 @@ def scaled(
     stride_x, stride_w, stride_out,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, ROWS: tl.constexpr
 ):
-    """out = (x @ w.T) * scale_x * scale_w, as for 8-bit floats: scales of the tensors, which are loaded, or (ROWS) of their rows."""
+    """out = (x @ w.T) * scale_x * scale_w, as for 8-bit floats: scales of the tensors, or (ROWS) of their rows."""
     columns = tl.cdiv(N, BLOCK_N)
     m = tl.program_id(0) // columns * BLOCK_M + tl.arange(0, BLOCK_M)
     n = tl.program_id(0) % columns * BLOCK_N + tl.arange(0, BLOCK_N)
