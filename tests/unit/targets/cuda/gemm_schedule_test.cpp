@@ -75,12 +75,3 @@ TEST(GemmSchedule, SaysWhatDoesNotFit) {
   }
   unsetenv("TILERY_SCHEDULE");
 }
-
-TEST(GemmSchedule, OperandsBeginWhereSwizzlesDo) {
-  CudaTarget target = *targetNamed("sm_90a");
-  GemmProblem problem{64, 24, 32, 2, 2, true};
-  GemmSchedule schedule = chooseSchedule(problem, target);
-  EXPECT_EQ(operandPitch(64, 2, schedule), 4096u);
-  EXPECT_EQ(operandPitch(24, 2, schedule), 2048u); // 1536 bytes of it
-  EXPECT_EQ(sharedBytes(problem, schedule), 1024 + schedule.stages * 6144 + schedule.consumers * schedule.stageOutput * 8192);
-}
