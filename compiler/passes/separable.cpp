@@ -232,6 +232,36 @@ std::optional<Separable> SeparableAnalysis::increment(scf::ForOp loop, unsigned 
   return sum;
 }
 
+std::optional<Separable> SeparableAnalysis::dividedBy(const Separable &form, int64_t divisor) {
+  auto quotient = [&](Value value) -> std::optional<Value> {
+    if (!value)
+      return Value();
+    if (auto c = constantOf(value))
+      return *c % divisor ? std::nullopt : std::optional(*c ? constant(*c / divisor) : Value());
+    IntegerOp op = integerOpOf(value, Wrapping::address);
+    if (op.kind == Kind::extend)
+      op = integerOpOf(op.lhs, Wrapping::none); // a product in fewer bits counts if it does not wrap
+    if (op.kind != Kind::multiply)
+      return std::nullopt;
+    for (auto [factor, other] : {std::pair(op.lhs, op.rhs), std::pair(op.rhs, op.lhs)})
+      if (auto c = constantOf(factor); c && *c % divisor == 0)
+        return mul(scalar(other), constant(*c / divisor));
+    return std::nullopt;
+  };
+  Separable result = zero(form.shape);
+  auto offset = quotient(form.offset);
+  if (!offset || form.base)
+    return std::nullopt;
+  result.offset = *offset;
+  for (unsigned d = 0; d < form.shape.size(); ++d) {
+    auto step = quotient(form.steps[d]);
+    if (!step || form.vectors[d])
+      return std::nullopt;
+    result.steps[d] = *step;
+  }
+  return result;
+}
+
 std::optional<Separable> SeparableAnalysis::carried(BlockArgument argument) {
   auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
   if (!loop || argument.getArgNumber() == 0)
@@ -242,8 +272,12 @@ std::optional<Separable> SeparableAnalysis::carried(BlockArgument argument) {
   if (!init)
     return opaque(argument);
   Value count = sub(scalar(loop.getInductionVar()), scalar(loop.getLowerBound()));
-  if (auto c = constantOf(loop.getStep()); !c || *c != 1)
-    count = DivOp::create(b, loc, materialise(count), materialise(scalar(loop.getStep())), IntDivMode::trunc);
+  if (auto c = constantOf(loop.getStep()); !c || *c != 1) {
+    if (auto each = c ? dividedBy(*step, *c) : std::nullopt) // what one step of the counter by 1 would add
+      step = each;
+    else
+      count = DivOp::create(b, loc, materialise(count), materialise(scalar(loop.getStep())), IntDivMode::trunc);
+  }
   auto moved = scale(*step, count);
   return moved ? combine(*init, *moved, false) : std::nullopt;
 }

@@ -53,6 +53,8 @@ private:
   std::optional<Separable> opaque(mlir::Value value);
   /// What one iteration adds to a carried value; nullopt: not a loop-invariant separable amount.
   std::optional<Separable> increment(mlir::scf::ForOp loop, unsigned index);
+  /// The form with every part divided by a positive number; nullopt: some part is not known to divide by it.
+  std::optional<Separable> dividedBy(const Separable &form, int64_t divisor);
   Separable uniform(mlir::Value value);
   Separable zero(llvm::ArrayRef<int64_t> shape);
 
