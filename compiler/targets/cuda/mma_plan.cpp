@@ -18,7 +18,9 @@ MmaForm chooseForm(Type a, Type b, Type result, tile::Precision precision, bool 
       return form(MmaForm::F16);
     if (fits(a, a.isBF16()) && fits(b, b.isBF16()))
       return form(MmaForm::BF16);
-    return form(precision == tile::Precision::tf32 && result.isF32() ? MmaForm::TF32 : MmaForm::FusedF32);
+    bool rounds =
+        precision == tile::Precision::tf32 && result.isF32() && !a.isF64() && !b.isF64(); // f32 operands, as was asked for
+    return form(rounds ? MmaForm::TF32 : MmaForm::FusedF32);
   }
   unsigned bits = result.getIntOrFloatBitWidth();
   if (bits > 32)

@@ -45,6 +45,10 @@ CONFIGS = (
 )
 
 
+def here():
+    return torch.get_default_device().type
+
+
 def call(kernel, n, dtype, *config):
     x, y, z = torch.randn(n, dtype=dtype), torch.randn(n, dtype=dtype), torch.full((n,), float("nan"), dtype=dtype)
     kernel(x, y, 2.0, z, *config)
@@ -52,7 +56,7 @@ def call(kernel, n, dtype, *config):
 
 
 def test_configurations(tmp_path):
-    kernel = ninetoothed.build(premake, CONFIGS, caller="cpu", kernel_name="both", output_dir=tmp_path)
+    kernel = ninetoothed.build(premake, CONFIGS, caller=here(), kernel_name="both", output_dir=tmp_path)
     x, y, z = call(kernel, 1001, torch.float32, None, ninetoothed.float32, Kind.SUM, 64)
     torch.testing.assert_close(z, x + 2 * y, rtol=1e-6, atol=1e-6)
     x, y, z = call(kernel, 77, torch.float16, None, ninetoothed.float16, Kind.DIFFERENCE, 64)
@@ -86,7 +90,7 @@ def test_built_once(tmp_path, monkeypatch):
         return premake(size, dtype)
 
     def build(configs):
-        return ninetoothed.build(counted, configs, caller="cpu", kernel_name="k", output_dir=tmp_path, lazy=True)
+        return ninetoothed.build(counted, configs, caller=here(), kernel_name="k", output_dir=tmp_path, lazy=True)
 
     kernel = build((((), {}, {}),))
     assert not calls
@@ -106,7 +110,7 @@ def test_timing_chooses_meta_parameters(tmp_path):
         for block, warps in ((64, 4), (1024, 4), (1024, 8))
     )
     kernel = ninetoothed.build(
-        premake, configs, meta_parameters=("block",), caller="cpu", kernel_name="tuned", output_dir=tmp_path
+        premake, configs, meta_parameters=("block",), caller=here(), kernel_name="tuned", output_dir=tmp_path
     )
     for dtype, name in ((torch.float32, ninetoothed.float32), (torch.float64, ninetoothed.float64)):
         x, y, z = call(kernel, 1001, dtype, None, name, Kind.SUM)
@@ -122,7 +126,7 @@ def test_annotated_function_and_chosen_blocks(tmp_path):
         y = -x  # noqa: F841
 
     x, y = torch.arange(500, dtype=torch.int32), torch.zeros(500, dtype=torch.int32)
-    compile_ahead(negated, "cpu", output_dir=tmp_path)(x, y)
+    compile_ahead(negated, here(), output_dir=tmp_path)(x, y)
     assert torch.equal(y, -x) and (tmp_path / "negated.h").exists()
 
 
@@ -135,9 +139,9 @@ def test_constexpr_arguments(tmp_path):
 
     tensors = (Tensor(1, dtype="fp32"), Tensor(0, constexpr=True, value=1), Tensor(1, dtype="fp32"))
     arrange = lambda x, flag, y: (x.tile((32,)), flag, y.tile((32,)))  # noqa: E731
-    kernel = ninetoothed.make(arrange, application, tensors, caller="cpu", kernel_name="flagged", output_dir=tmp_path)
+    kernel = ninetoothed.make(arrange, application, tensors, caller=here(), kernel_name="flagged", output_dir=tmp_path)
     x, y = torch.randn(50), torch.zeros(50)
-    kernel(x, torch.tensor(True), y)
+    kernel(x, torch.tensor(True, device="cpu"), y)
     assert torch.equal(y, x * 2)
 
 
@@ -146,7 +150,7 @@ def test_what_ahead_of_time_needs(tmp_path):
         def application(x, y):
             y = x  # noqa: F841
 
-        return ninetoothed.make(arrange, application, tensors, caller="cpu", output_dir=tmp_path, **options)
+        return ninetoothed.make(arrange, application, tensors, caller=here(), output_dir=tmp_path, **options)
 
     with pytest.raises(Error, match="element type of `x` of `application` is not declared"):
         make((Tensor(1), Tensor(1, dtype="fp32")))

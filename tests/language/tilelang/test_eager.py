@@ -79,7 +79,7 @@ def ramp(n, step=1, dtype="int32"):
 def test_without_tensor_parameters():
     expected = torch.arange(5, device="cpu")  # no argument names another device
     for kernel, step in ((ramp(5), 1), (ramp(5, step=3), 3), (ramp(5, 3, "float32"), 3)):
-        assert torch.equal(kernel.long(), torch.stack((expected * step, -expected), 1))
+        assert torch.equal(kernel.long().cpu(), torch.stack((expected * step, -expected), 1))
     assert ramp(5, 3, "float32").dtype == torch.float32 and ramp(7).shape == (7, 2)
 
 
