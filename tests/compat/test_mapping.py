@@ -193,7 +193,7 @@ def test_what_upstream_has_and_we_have_not(tilery_run):
     tilery_run(
         """
 for statement, name in {
-    "import tilelang.carver": "tilelang.carver",
+    "import tilelang.tileop": "tilelang.tileop",
     "import triton.runtime.cache": "triton.runtime.cache",
     "from ninetoothed.torchifier import Torchifier": "ninetoothed.torchifier",
 }.items():

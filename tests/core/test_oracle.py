@@ -30,7 +30,7 @@ def outputs():
 
 
 @pytest.mark.parametrize("debug", [False, True])
-@pytest.mark.parametrize("shape", [(3, 5), (1, 1), (0, 4)])
+@pytest.mark.parametrize("shape", [(3, 5), (1, 1)])
 def test_tensors_that_a_call_makes(debug, shape):
     a = torch.randn(shape[0], shape[1] * 2).half()[:, ::2]
     total, twice = outputs()(a, 4, debug=debug)

@@ -25,8 +25,9 @@ struct TensorMap {
   void store(const int32_t *coordinates, const char *shared, bool add) const;
 
 private:
-  /// For each element of a box: where it is in memory, null outside, and its offset in shared memory.
-  template <typename F> void each(const int32_t *coordinates, F element) const;
+  /// For each element of a box: where it is in memory, null outside, and its offset in shared memory. Rows count up to the next multiple
+  /// of `whole` elements.
+  template <typename F> void each(const int32_t *coordinates, int64_t whole, F element) const;
 };
 
 } // namespace tilery::emulator

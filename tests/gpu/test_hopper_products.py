@@ -60,10 +60,6 @@ def test_grids_take_the_path(program):
     assert "hopper gemm" in hopper(kernel._latest().module).plan
 
 
-ROWS_FAIL = "a masked load of a number for each row, beside pairs of a row's sums: the generated code does not verify"
-SCALES = [False, pytest.param(True, marks=pytest.mark.xfail(strict=True, raises=NotImplementedError, reason=ROWS_FAIL))]
-
-
 def scaled(m, n, k, rows, device):
     """(module, result, x, w, scales) of hopper_programs.scaled in e4m3."""
     x, w = values(m, k, F8[0], device), values(n, k, F8[0], device)
@@ -74,7 +70,7 @@ def scaled(m, n, k, rows, device):
     return compiled.module, y, x, w, scales
 
 
-@pytest.mark.parametrize("rows", SCALES)
+@pytest.mark.parametrize("rows", [False, True])
 def test_scaled_products_take_the_path(rows, assemble):
     compiled = hopper(scaled(256, 256, 256, rows, "cpu")[0])
     assert "hopper gemm" in compiled.plan, compiled.plan
@@ -103,7 +99,7 @@ def test_types(kind, shape):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("rows", SCALES)
+@pytest.mark.parametrize("rows", [False, True])
 def test_scaled_products(rows):
     _, y, x, w, (first, second) = scaled(300, 400, 272, rows, "cuda")
     scale = first.double()[:, None] * second.double()[None, :]
@@ -154,3 +150,19 @@ def test_batches():
     for i in range(3):
         exact = x[i].double() @ w[i].double()
         assert ((y[i].double() - exact).abs() <= bound(x[i], w[i].t(), 0) * 1.01 + 2.0**-8 * exact.abs()).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("n", [139, 76, 330, 264])
+@pytest.mark.parametrize("out", [torch.float16, torch.float32], ids=str)
+def test_what_lies_behind_rows_stays(n, out):
+    """Rows of a wider tensor that end between multiples of 16 bytes."""
+    x, w = values(300, 128, torch.float16, "cuda"), values(n, 128, torch.float16, "cuda")
+    wide = torch.full((300, 512), 77, dtype=out, device="cuda")
+    names = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "ROWS": False}
+    one = torch.ones(1, device="cuda")
+    PROGRAMS.scaled[(3 * -(-n // 128),)](x, w, wide, one, one, 300, n, 128, 128, 128, 512, **names)
+    assert (wide[:, n:] == 77).all()
+    exact = x.double() @ w.double().t()
+    unit = 2.0**-11 if out == torch.float16 else 2.0**-23
+    assert ((wide[:, :n].double() - exact).abs() <= bound(x, w, 0) + 2 * unit * (exact.abs() + 1)).all()

@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/gemm_match.h"
+#include "compiler/analysis/divisor.h"
 #include "compiler/ir/zero.h"
 #include "compiler/targets/cuda/wgmma_form.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -189,6 +190,17 @@ std::optional<Box> resultBox(tile::AccessOp place, const GemmKernel &gemm, std::
     why = "the elements of its rows are no neighbours in memory";
     return std::nullopt;
   }
+  if (!box)
+    return box;
+  // The copy engine writes 16 bytes or none: what lies behind rows that end between would be overwritten (measured on an H200).
+  const analysis::IndexPolynomial &columns = box->dimensions[0].extent;
+  int64_t whole = 16 / bytes;
+  if (columns.constant().value_or(0) % whole) {
+    why = "its rows end between multiples of 16 bytes";
+    return std::nullopt;
+  }
+  if (analysis::divisorOf(columns) % whole)
+    box->conditions.push_back({columns, whole});
   return box;
 }
 } // namespace

@@ -114,6 +114,7 @@ private:
 
   llvm::Function *function = nullptr;
   llvm::SmallVector<llvm::Value *> maps; // of A, B, C
+  llvm::Value *shared = nullptr;         // where the block's shared memory begins
   llvm::Value *grid[3] = {}, *programs = nullptr;
   llvm::Value *base = nullptr, *thread = nullptr, *warpgroup = nullptr, *block = nullptr, *blocks = nullptr;
   llvm::DenseMap<mlir::Value, llvm::Value *> arguments;

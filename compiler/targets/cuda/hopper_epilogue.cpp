@@ -57,6 +57,7 @@ void HopperGemm::findOutput() {
 void HopperGemm::epilogue() {
   lower::Plan plan; // nothing is stored: every value is computed where it is used
   lower::Evaluator evaluator(e, plan);
+  evaluator.arena = shared; // read in place of elements that do not exist
   for (auto [value, emitted] : arguments)
     evaluator.scalars[value] = emitted;
   // Scalars that the stored value and its place are computed from.

@@ -22,6 +22,7 @@ void HopperGemm::makeFunction() {
   BlockEntry entry = machine.begin(e, gemm.kernel, needs);
   function = entry.function;
   maps = entry.maps;
+  shared = entry.shared;
   for (BlockArgument argument : gemm.kernel.getBody().getArguments())
     arguments[argument] = e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType());
   std::copy(std::begin(entry.grid), std::end(entry.grid), grid);
