@@ -17,7 +17,7 @@ public:
   virtual std::vector<std::string> names() const = 0;
   /// What code for the machine depends on besides IR and options. Throws Error where there is no such machine.
   virtual std::string key(const std::string &name) const = 0;
-  /// What programs of NineToothed cost on this device (a number; -1: the threads of this process), by which open block sizes are chosen.
+  /// What programs of NineToothed cost on this device (a number; -1: the threads of this process, a usual GPU), by which open block sizes are chosen.
   /// Throws Error where there is no such device.
   virtual arrange::Cost blockCost(int device) const = 0;
   /// Translates every tile.kernel of `module` (after the target-independent passes). Fails after an MLIR error at the op's location; throws

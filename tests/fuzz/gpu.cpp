@@ -35,20 +35,38 @@ private:
   std::vector<uint8_t> &host;
 };
 
-} // namespace
-
-void runOnGpu(const Program &program, ModuleOp module, bool disjoint, std::vector<std::vector<uint8_t>> &arrays,
-              std::string &unsupported) {
+std::vector<KernelPtr> compileForGpu(ModuleOp module, bool disjoint, bool boxes) {
   cuda::Options options;
   options.target = *cuda::targetNamed(gpuTarget(0));
   options.disjoint = disjoint;
   options.fpContract = false;
+  options.boxes = boxes;
   FailureOr<Translation> compiled = cuda::compileModule(module, options);
-  if (failed(compiled)) {
+  return failed(compiled) ? std::vector<KernelPtr>() : load(CodeImage{compiled->object, compiled->kernels, ""});
+}
+
+/// Code for a launch that the copy engine does not take, compiled when there is one.
+struct WithoutBoxes {
+  OwningOpRef<ModuleOp> module;
+  bool disjoint;
+  std::vector<KernelPtr> kernels;
+  static const Kernel &of(void *context, const Kernel &) {
+    auto &self = *static_cast<WithoutBoxes *>(context);
+    self.kernels = compileForGpu(*self.module, self.disjoint, false);
+    return *self.kernels.at(0);
+  }
+};
+
+} // namespace
+
+void runOnGpu(const Program &program, ModuleOp module, bool disjoint, std::vector<std::vector<uint8_t>> &arrays,
+              std::string &unsupported) {
+  WithoutBoxes second{module.clone(), disjoint, {}};
+  std::vector<KernelPtr> kernels = compileForGpu(module, disjoint, true);
+  if (kernels.empty()) {
     unsupported = "the GPU cannot run it";
     return;
   }
-  std::vector<KernelPtr> kernels = load(CodeImage{compiled->object, compiled->kernels, ""});
   cuda::DeviceScope device(0);
   std::vector<std::unique_ptr<DeviceArray>> copies;
   std::vector<uint64_t> slots;
@@ -59,6 +77,8 @@ void runOnGpu(const Program &program, ModuleOp module, bool disjoint, std::vecto
   const int64_t grid[3] = {program.grid[0], program.grid[1], program.grid[2]};
   LaunchOptions launchOptions;
   launchOptions.flags = disjoint ? TILERY_DISJOINT : 0;
+  launchOptions.context = &second;
+  launchOptions.withoutBoxes = WithoutBoxes::of;
   launch(*kernels[0], grid, slots.data(), launchOptions);
   for (auto &copy : copies)
     copy->read();

@@ -19,7 +19,10 @@ public:
   bool claims(std::string_view name) const override { return name.starts_with("sm_"); }
   std::vector<std::string> names() const override { return {"sm_80", "sm_89", "sm_90a", "..."}; }
   std::string key(const std::string &name) const override { return gpuNamed(name).key(); }
-  arrange::Cost blockCost(int device) const override { return cuda::blockCost(gpuProcessors(device)); }
+  arrange::Cost blockCost(int device) const override {
+    constexpr int64_t usual = 132; // multiprocessors of an H100 or H200: ahead of time no device is known
+    return cuda::blockCost(device < 0 ? usual : gpuProcessors(device));
+  }
   mlir::FailureOr<Translation> compile(mlir::ModuleOp module, const CompileOptions &options) const override {
     Options own;
     own.target = gpuNamed(options.target);
