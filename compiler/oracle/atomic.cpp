@@ -42,6 +42,15 @@ static uint64_t update(tile::RmwKind kind, Element e, uint64_t old, uint64_t val
   llvm_unreachable("kind");
 }
 
+/// What one more term makes of a sum that may have been rounded in any order.
+static Interval sumInAnyOrder(Element element, Interval old, Interval value) {
+  Interval sum = addRange(old, value);
+  double growth = std::max(std::fabs(old.lo), std::fabs(value.hi)) * ulpAt(element, 1.0);
+  if (!std::isfinite(growth) || !std::isfinite(sum.lo) || !std::isfinite(sum.hi)) // of infinities, no interval says anything
+    return unknown();
+  return widen(element, {sum.lo - growth, sum.hi + growth}, 2);
+}
+
 static void atomicRmw(Interpreter &in, tile::AtomicRmwOp op) {
   takeTurns(in);
   const auto &places = in.as<Places>(op.getPlace());
@@ -58,10 +67,7 @@ static void atomicRmw(Interpreter &in, tile::AtomicRmwOp op) {
     if (in.run.options.shadow) {
       // Programs come in any order: sums of floats are rounded, and what was there before is not determined at all.
       if (isAddition) {
-        Interval sum = addRange(result.range(i), value.range(i));
-        double growth = std::max(std::fabs(result.range(i).lo), std::fabs(value.range(i).hi));
-        now.setRange(i, widen(value.element,
-                              {sum.lo - growth * ulpAt(value.element, 1.0), sum.hi + growth * ulpAt(value.element, 1.0)}, 2));
+        now.setRange(i, sumInAnyOrder(value.element, result.range(i), value.range(i)));
       } else if (!value.range(i).isExact() || !result.range(i).isExact())
         now.setRange(i, unknown());
     }
@@ -87,10 +93,7 @@ static void elementUpdate(Interpreter &in, tile::ElementUpdateOp op) {
   if (in.run.options.shadow) {
     // Iterations come in any order: sums of floats are rounded, and what was there before is not determined at all.
     if (op.getKind() == tile::RmwKind::fadd) {
-      Interval sum = addRange(old.range(0), value.range(0));
-      double growth = std::max(std::fabs(old.range(0).lo), std::fabs(value.range(0).hi));
-      now.setRange(0, widen(buffer.element,
-                            {sum.lo - growth * ulpAt(buffer.element, 1.0), sum.hi + growth * ulpAt(buffer.element, 1.0)}, 2));
+      now.setRange(0, sumInAnyOrder(buffer.element, old.range(0), value.range(0)));
     } else if (!value.range(0).isExact() || !old.range(0).isExact())
       now.setRange(0, unknown());
     old.setRange(0, unknown());
