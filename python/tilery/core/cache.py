@@ -7,14 +7,13 @@ Keys hold the build of the compiler, these sources, and the target."""
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 from collections.abc import Callable
 from typing import Any
 
 from tilery import _native
 
-from ..frontend.fingerprint import fingerprint
+from ..frontend.fingerprint import fingerprint, sha256
 
 enabled = True  # a program may switch the disk cache off
 
@@ -27,7 +26,7 @@ def folder() -> str:
 @functools.lru_cache(maxsize=None)
 def _sources() -> str:
     """A digest of this package's own sources: they decide what a trace builds."""
-    state = hashlib.sha256()
+    state = sha256()
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if f != "__pycache__")
@@ -92,7 +91,7 @@ def image(
     if not folder():
         return _compile(module, device, options)
     text = module.text(locations=True, hints=hints)
-    key = hashlib.sha256((target + text).encode()).hexdigest()
+    key = sha256((target + text).encode()).hexdigest()
     code = _native.cache_get("code", key)
     if not code:
         code = _compile(module, device, options)

@@ -11,13 +11,22 @@ import dataclasses
 import dis
 import enum
 import functools
-import hashlib
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 _ATTRIBUTE = {"LOAD_ATTR", "LOAD_METHOD"}
 _OUTSIDE = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
 _MISSING = object()
+
+
+def sha256(data: bytes = b"") -> _Hash:
+    """hashlib's, which is imported at the first call: it loads OpenSSL, which takes 2 ms."""
+    import hashlib
+
+    return hashlib.sha256(data)
 
 
 class _Unknown(Exception):
@@ -46,7 +55,7 @@ def reads_of(code: types.CodeType) -> frozenset[tuple[str, ...]]:
 
 class _Digest:
     def __init__(self) -> None:
-        self.hash = hashlib.sha256()
+        self.hash = sha256()
         self.seen: dict[int, tuple[int, Any]] = {}
 
     def text(self, *parts: Any) -> None:

@@ -1,5 +1,8 @@
 """NineToothed: kernels as serial code over the tiles of arranged tensors."""
 
+import importlib
+from typing import Any
+
 from . import language
 from .build import build
 from .dtype import bfloat16, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
@@ -32,3 +35,10 @@ __all__ = [
     "uint64",
     "uint8",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs ask for is imported then."""
+    if name in ("aot", "auto_tuner", "debugging", "generation", "visualization"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

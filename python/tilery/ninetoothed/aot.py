@@ -18,10 +18,9 @@ from ..core.tile.types import dtype as element_type
 from ..errors import error
 from . import dtype as dtypes
 from .compile import Argument, CompiledKernel
-from .jit import Kernel, jit
+from .jit import CALLERS, Kernel, jit
 from .listing import CACHE_DIR
 
-CALLERS = ("cpu", "cuda")
 # What C callers name types by, and how configurations of `build` do: the position.
 DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64")
 _SHORT = {getattr(dtypes, name): name for name in DTYPES}

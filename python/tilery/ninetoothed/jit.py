@@ -18,10 +18,10 @@ from ..errors import error
 from ..frontend.fingerprint import fingerprint
 from . import jagged, tuning
 from .compile import DIFFERENT_GRIDS, Argument, CompiledKernel
-from .listing import cache_source, listing
 
 # Options that schedule a GPU or a tuning run: accepted and without effect here.
 _OPTIONS = ("num_warps", "num_stages", "max_num_configs")
+CALLERS = ("cpu", "cuda")  # that compile ahead of time; "torch" compiles when it calls
 _MISSING = object()
 
 
@@ -128,6 +128,8 @@ class Kernel:
     @functools.cached_property
     def _source(self) -> str:
         """The path of a listing: the arguments of a launch, their levels, the arrangement and the application."""
+        from .listing import cache_source, listing
+
         return cache_source(listing(self.application, self.arrangement, self.tensors, self._options, self._kernel_name))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilery._native.arrange import Tensor
 
 from ..errors import error
-from .aot import CALLERS, Launcher, aot
-from .jit import Kernel
+from .jit import CALLERS, Kernel
+
+if TYPE_CHECKING:
+    from .aot import Launcher
 
 
 def make(
@@ -47,6 +49,8 @@ def make(
         )
 
     if caller in CALLERS:
+        from .aot import aot
+
         kernel = Kernel(
             application, list(arranged), "torch", arrangement, kernel_name, {"num_warps": num_warps, "num_stages": num_stages}
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +11,7 @@ from tilery import _native
 
 from ..core.timing import measure
 from ..errors import error
+from ..frontend.fingerprint import sha256
 from .jagged import Rows
 
 MOST = 8  # configurations that are timed
@@ -32,7 +31,9 @@ def fastest(
     :param key: what the result depends on beside the candidates, to remember it on disk; None: it is not remembered.
     :raises RuntimeError: if every candidate does.
     """
-    digest = key and hashlib.sha256(repr((_native.build_id(), key, candidates)).encode()).hexdigest()
+    import json
+
+    digest = key and sha256(repr((_native.build_id(), key, candidates)).encode()).hexdigest()
     known = digest and _native.cache_get("tuned", digest)
     if known:
         return candidates[json.loads(known)["fastest"]]

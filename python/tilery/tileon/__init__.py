@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from ..core.tile.aggregate import aggregate
-from . import compiler, errors, language, runtime, testing, tools
+from . import compiler, errors, language, runtime, tools
 from .compiler import CompilationError, CompiledKernel
 from .errors import TritonError
 from .language import constexpr
@@ -39,6 +42,13 @@ __all__ = [
     "testing",
     "tools",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs ask for is imported then."""
+    if name == "testing":
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @constexpr_function

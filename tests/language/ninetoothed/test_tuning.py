@@ -1,14 +1,18 @@
 """Block sizes by timing, where a user asks for it: how many are timed, on what, and that the result is remembered."""
 
+import random
+
 import pytest
 import torch
 
 from tilery import ninetoothed
 from tilery.ninetoothed import Tensor, block_size, tuning
 
+FRESH = 256 * random.SystemRandom().randrange(1 << 16)  # what an earlier run of the tests has timed is remembered on disk
+
 
 @pytest.fixture
-def timed(monkeypatch, tmp_path):
+def timed(monkeypatch):
     """[seconds of each timing] to come: each pops one; records what was timed."""
     plan, done = [], []
 
@@ -37,14 +41,14 @@ def kernel(salt, max_num_configs=None, **options):
 def test_the_model_chooses_where_nobody_asks(timed, device, monkeypatch):
     monkeypatch.delenv("TILERY_TUNE", raising=False)
     x, y = torch.randn(5000, device=device), torch.empty(5000, device=device)
-    kernel(1, max_num_configs=4)(x, y)
-    assert torch.equal(y, x + 1) and timed[1] == []
+    kernel(FRESH, max_num_configs=4)(x, y)
+    assert torch.equal(y, x + FRESH) and timed[1] == []
 
 
 @pytest.mark.parametrize("limit, expected", [(None, 6), (4, 4), (100, 6), (2, 2)])
-def test_so_many_are_timed(timed, device, limit, expected, request):
+def test_so_many_are_timed(timed, device, limit, expected):
     x, y = torch.randn(5000, device=device), torch.empty(5000, device=device)
-    made = kernel(hash((limit, device)) % 1000, max_num_configs=limit)
+    made = kernel(FRESH + (limit or 0), max_num_configs=limit)
     chosen = made.tune(x, y)
     assert len(timed[1]) == expected and len(chosen) == 1  # 32 to 1024
 
@@ -53,13 +57,13 @@ def test_the_fastest_is_used_and_remembered(timed, device):
     plan, done = timed
     x, y = torch.randn(5000, device=device), torch.full((5000,), -1.0, device=device)
     plan += [5, 4, 1, 3]
-    made = kernel(11, max_num_configs=4)
+    made = kernel(FRESH + 11, max_num_configs=4)
     model = made._candidates((x, y), {}, 4)
     chosen = made.tune(x, y)
     assert chosen == {label: value for label, value in model[2].items() if not label.startswith("_")}
     assert (y == -1).all()  # only copies were written
     made(x, y)
-    assert torch.equal(y, x + 11) and len(done) == 4
+    assert torch.equal(y, x + (FRESH + 11)) and len(done) == 4
     (found,) = {tuple(v for k, v in c.items() if not k.startswith("_")) for c in made._choices.values()}
     assert found == tuple(chosen.values())
     made.tune(x, y)
@@ -69,13 +73,13 @@ def test_the_fastest_is_used_and_remembered(timed, device):
 def test_the_environment_asks(timed, device, monkeypatch):
     monkeypatch.setenv("TILERY_TUNE", "1")
     x, y = torch.randn(777, device=device), torch.empty(777, device=device)
-    without = kernel(21)
+    without = kernel(FRESH + 21)
     without(x, y)
     assert timed[1] == []  # names no max_num_configs
-    asked = kernel(22, max_num_configs=3)
+    asked = kernel(FRESH + 22, max_num_configs=3)
     asked(x, y)
     asked(x, y)
-    assert torch.equal(y, x + 22) and len(timed[1]) == 3
+    assert torch.equal(y, x + (FRESH + 22)) and len(timed[1]) == 3
 
 
 def test_in_place_kernels_are_timed_on_copies(timed, device):

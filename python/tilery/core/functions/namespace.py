@@ -22,7 +22,7 @@ class Namespace:
              has these functions already
     prefix   what users write before the names
     refused  {reason: names of upstream}: why those of them that have no row are not offered
-    modules  names of modules below it that belong to what it offers
+    modules  modules below it that belong to what it offers, imported when they are first asked for
     others   what else it has: the value of a name, or None"""
 
     def __init__(
@@ -46,6 +46,8 @@ class Namespace:
         space = vars(sys.modules[self.module])
         if name in space:  # asked through a module that hands this one's names on
             return space[name]
+        if name in self.modules:
+            return importlib.import_module(f"{self.module}.{name}")
         if name not in self.offered:
             if name.startswith("__"):
                 raise AttributeError(f"module {self.module!r} has no attribute {name!r}")

@@ -9,7 +9,6 @@ from ...core.tile.types import *  # noqa: F403
 from ...core.tile.types import block_type, constexpr_type, pointer_type, tuple_type
 from ...core.tile.value import tensor  # noqa: F401
 from ...core.tile.window import tensor_descriptor
-from . import core, extra, libdevice, math, random, standard  # noqa: F401
 from .programs import num_programs, program_id  # noqa: F401
 
 # Triton's other names for the same things.

@@ -6,7 +6,6 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ...errors import error
@@ -71,6 +70,7 @@ def par_compile(
 
 def prepare(kernels: Sequence[JITKernel], num_workers: int | None = None, ignore_error: bool = True) -> list[JITKernel]:
     """Makes machine code of several kernels side by side. Gives those that have some; a failure is raised, or left out."""
+    from concurrent.futures import ThreadPoolExecutor
 
     def one(kernel: JITKernel) -> JITKernel | None:
         try:

@@ -9,7 +9,7 @@ from ...core.tile.types import *  # noqa: F403
 from ...core.tile.types import block_type, constexpr_type, pointer_type, tuple_type
 from ...core.tile.value import tensor  # noqa: F401
 from ...core.tile.window import tensor_descriptor
-from . import core, extra, math, random, standard  # noqa: F401
+from . import core, math, random, standard  # noqa: F401
 
 # Tileon's names for the type classes.
 block_t, pointer_t, constexpr_t, tuple_t = block_type, pointer_type, constexpr_type, tuple_type

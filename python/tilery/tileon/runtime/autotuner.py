@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...errors import error
-from ..testing import do_bench
 
 
 class Config:
@@ -99,6 +98,8 @@ class Autotuner(_Wrapper):
 
     def time(self, config: Config, args: Sequence[Any], kwargs: dict[str, Any], grid: Any) -> Any:
         """Milliseconds of the configuration's kernel."""
+        from ..testing import do_bench
+
         named = self.named(args, kwargs)
         saved = {n: named[n].clone() for n in self.restore_value}
 

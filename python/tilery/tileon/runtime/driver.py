@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import platform
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from tilery import _native
-
-from ..testing import do_bench
 
 
 class Target(NamedTuple):
@@ -38,6 +35,8 @@ class Driver:
     @staticmethod
     def get_current_target() -> Target:
         if not _gpu():
+            import platform  # two milliseconds
+
             return Target("cpu", platform.machine(), 1)
         arch = _native.gpu_target(0).split(":")[0].strip("sm_a")
         return Target("cuda", int(arch), 32)
@@ -48,6 +47,8 @@ class Driver:
 
     @staticmethod
     def get_benchmarker() -> Any:
+        from ..testing import do_bench
+
         return do_bench
 
 
