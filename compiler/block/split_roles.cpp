@@ -16,7 +16,7 @@ bool fillsRings(Operation *op) { return isa<AcquireOp, PublishOp, CopyOp, CopyFl
 
 /// What both roles see: it stays in front of them.
 bool isShared(Operation *op, const llvm::DenseSet<Operation *> &moved) {
-  if (isa<MapOp, RingOp, AllocOp, BatonOp>(op))
+  if (isa<MapOp, RequireOp, RingOp, AllocOp, BatonOp>(op))
     return true;
   bool isScalar = llvm::none_of(op->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
   return isScalar && op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<BlockDialect>(op->getDialect()) &&

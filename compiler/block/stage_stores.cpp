@@ -36,7 +36,7 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
     auto same = [](Value atom) { return atom; };
     Value map = placeMap(builder, location, *tile, same);
     Value shared = AllocOp::create(builder, location, tile->sharedType());
-    WriteOp::create(builder, location, shared, store.getValue(), IntegerAttr());
+    WriteOp::create(builder, location, shared, store.getValue());
     StoreBoxOp::create(builder, location, shared, map, placeCoords(builder, location, *tile, same), false);
     store.erase();
   }

@@ -40,4 +40,27 @@ Layout permuted(const Layout &layout, llvm::ArrayRef<int64_t> order) {
   });
 }
 
+std::optional<Layout> piece(const Layout &layout, llvm::ArrayRef<int64_t> shape) {
+  llvm::SmallVector<Layout::Output, 2> outputs(layout.outputs());
+  for (unsigned d = 0; d < outputs.size(); ++d)
+    outputs[d].extent = shape[d];
+  Layout result((llvm::ArrayRef<Layout::Output>(outputs))), canonical = layout.canonical();
+  for (const Layout::Input &input : canonical.inputs())
+    for (Layout::Digit digit : input.digits) {
+      int64_t kept = digit.extent; // of its places, those that stay within a piece
+      for (unsigned d = 0; d < shape.size(); ++d) {
+        if (digit.flips[d] >= shape[d])
+          return std::nullopt;
+        if (digit.step[d] && digit.step[d] * (digit.extent - 1) >= shape[d])
+          kept = std::min(kept, std::max<int64_t>(1, shape[d] / digit.step[d]));
+      }
+      if (digit.extent % kept || (kept < digit.extent && input.axis != Register))
+        return std::nullopt;
+      digit.extent = kept;
+      if (kept > 1)
+        result.add(input.axis, digit);
+    }
+  return result.canonical();
+}
+
 } // namespace tilery::layout

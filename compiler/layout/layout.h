@@ -92,6 +92,9 @@ std::optional<Layout> parse(llvm::StringRef text);
 Layout slice(const Layout &layout, unsigned d);
 Layout expanded(const Layout &layout, unsigned d);
 Layout permuted(const Layout &layout, llvm::ArrayRef<int64_t> order);
+/// The layout of the pieces of `shape` that a tile is made of, where each lane of each warp holds as many elements of each: registers of the
+/// piece at 0. Nothing where some lanes hold nothing of a piece, or where coordinates are flipped across its borders.
+std::optional<Layout> piece(const Layout &layout, llvm::ArrayRef<int64_t> shape);
 llvm::hash_code hash_value(const Layout &layout);
 
 /// x -> outer(inner(x)); nothing if that is no layout (a digit would carry into another). Axes of `outer` that `inner` does not give are 0.

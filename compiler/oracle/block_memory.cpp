@@ -216,6 +216,24 @@ void finishStores(Interpreter &in) {
   in.role->stores.clear();
 }
 
+/// The piece of the value that goes to shared memory.
+static Tile pieceOf(const Tile &value, block::WriteOp op) {
+  if (!op.getAt())
+    return value;
+  ArrayRef<int64_t> at = *op.getAt(), shape = op.getShared().getType().getShape();
+  Tile piece(value.element, Shape(shape));
+  Shape place(shape.size(), 0);
+  for (int64_t i = 0, n = piece.size(); i < n; ++i) {
+    int64_t from = 0;
+    for (size_t d = 0; d < shape.size(); ++d)
+      from = from * value.shape[d] + at[d] + place[d];
+    copyLane(piece, i, value, from);
+    for (int d = int(shape.size()) - 1; d >= 0 && ++place[d] == shape[d]; --d)
+      place[d] = 0;
+  }
+  return piece;
+}
+
 static void peer(Interpreter &in, block::PeerOp op) {
   SharedTile shared = in.as<SharedTile>(op.getShared());
   int64_t rank = in.decide(op.getRank());
@@ -247,8 +265,10 @@ void addBlockMemoryHandlers(Handlers &table) {
   table.add<block::PeerOp>(peer);
   table.add<block::ReadOp>(
       [](Interpreter &in, block::ReadOp op) { in.set(op.getResult(), readShared(in, op, in.as<SharedTile>(op.getShared()))); });
-  table.add<block::WriteOp>(
-      [](Interpreter &in, block::WriteOp op) { writeShared(in, op, in.as<SharedTile>(op.getShared()), in.tile(op.getValue())); });
+  table.add<block::WriteOp>([](Interpreter &in, block::WriteOp op) {
+    writeShared(in, op, in.as<SharedTile>(op.getShared()), pieceOf(in.tile(op.getValue()), op));
+  });
+  table.add<block::RequireOp>([](Interpreter &, block::RequireOp) {}); // the launch's affair
   table.add<block::ConvertOp>([](Interpreter &in, block::ConvertOp op) { in.set(op.getResult(), Tile(in.tile(op.getValue()))); });
   table.add<block::CopyOp>(copy);
   table.add<block::CopyFlatOp>(copyFlat);

@@ -30,7 +30,8 @@ def Block_StoreBoxOp : Block_Op<"store_box", [MemoryEffects<[MemRead<BufferMemor
   let summary = "the copy engine moves a shared tile into a tensor, or adds it there";
   let description = [{
     The map's element at coords + i becomes shared[i...] (with `add`: plus that, each indivisibly). Shared memory may be written again after
-    `store_wait read`, the tensor has changed after `store_wait`; each op is one group of these.
+    `store_wait read`, the tensor has changed after `store_wait`; each op is one group of these. Of several warpgroups of a role, each stores
+    its part of the boxes along the tile's first dimension, where they can be dealt out so.
   }];
   let arguments = (ins Block_Shared:$shared, Block_Map:$map, Variadic<I32>:$coords, UnitAttr:$add);
   let assemblyFormat = "$shared `->` $map `[` $coords `]` (`add` $add^)? attr-dict `:` type($shared) `,` type($map)";

@@ -22,6 +22,13 @@ def Block_RemapOp : Block_Op<"remap", [AttrSizedOperandSegments, AllTypesMatch<[
   let assemblyFormat = "$map `,` $base `,` `[` $extents `]` `,` `[` $strides `]` attr-dict `:` type($map) `,` type($base)";
   let hasVerifier = 1;
 }
+def Block_RequireOp : Block_Op<"require", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>]>]> {
+  let summary = "what the kernel takes for granted of a launch: the number is not negative, or `divisor` divides it";
+  let description = "Asked by the host before the launch, of a polynomial of arguments and grid; launches that break it run other code.";
+  let arguments = (ins I64:$number, OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$divisor);
+  let assemblyFormat = "$number (`divides_by` $divisor^)? attr-dict";
+  let hasVerifier = 1;
+}
 def Block_AllocOp : Block_Op<"alloc", [MemoryEffects<[MemAlloc<BufferMemory>]>]> {
   let summary = "shared memory of the block; its contents start undefined";
   let description = "Lives as long as the block.";
@@ -61,9 +68,14 @@ def Block_ReadOp : Block_Op<"read", [MemoryEffects<[MemRead<BufferMemory>]>]> {
 }
 def Block_WriteOp : Block_Op<"write", [MemoryEffects<[MemWrite<BufferMemory>]>]> {
   let summary = "registers into a shared tile";
-  let description = "shared[i...] = value[i...]. `passes` as in `read`.";
-  let arguments = (ins Block_Shared:$shared, Tile_Tile:$value, OptionalAttr<I64Attr>:$passes);
-  let assemblyFormat = "$shared `,` $value (`passes` $passes^)? attr-dict `:` type($shared) `,` type($value)";
+  let description = [{
+    shared[i...] = value[i...], or with `at` a piece of a larger value: shared[i...] = value[at + i...], where `at` is a multiple of the
+    piece. `passes` as in `read`.
+  }];
+  let arguments = (ins Block_Shared:$shared, Tile_Tile:$value, OptionalAttr<DenseI64ArrayAttr>:$at, OptionalAttr<I64Attr>:$passes);
+  let assemblyFormat = "$shared `,` $value (`at` $at^)? (`passes` $passes^)? attr-dict `:` type($shared) `,` type($value)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$shared, "::mlir::Value":$value),
+                            [{ build($_builder, $_state, shared, value, ::mlir::DenseI64ArrayAttr(), ::mlir::IntegerAttr()); }]>];
   let hasVerifier = 1;
 }
 def Block_ConvertOp : Block_Op<"convert", [Pure]> {

@@ -43,9 +43,9 @@ LogicalResult TakeOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
                                        OpaqueProperties, RegionRange, Types &types) {
   return slotOfRing(context, operands, types);
 }
-LogicalResult ProgramsOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr,
-                                           OpaqueProperties, RegionRange, Types &types) {
-  llvm::append_range(types, operands.getTypes());
+LogicalResult ProgramsOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr attributes,
+                                           OpaqueProperties properties, RegionRange regions, Types &types) {
+  llvm::append_range(types, Adaptor(operands, attributes, properties, regions).getInits().getTypes());
   return success();
 }
 

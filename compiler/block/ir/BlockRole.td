@@ -28,16 +28,19 @@ def Block_RoleOp : Block_Op<"role", [RecursiveMemoryEffects, Symbol, HasParent<"
     unsigned allWarps() { return getWarps() * instanceCount(); }
   }];
 }
-def Block_ProgramsOp : Block_Op<"programs", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">, Block_Inferring]> {
+def Block_ProgramsOp : Block_Op<"programs", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments, Block_Inferring]> {
   let summary = "runs the region for each program of this block";
   let description = [{
     The region takes the program's coordinates (three i32) and the carried values, which it yields. All blocks together run each program once;
     `order` says how they are dealt: as the grid counts them, in groups of `group` rows, or those with most steps first. The order is the same in all roles.
+    `grouped` needs to know how numbers of programs run over tiles: each `plane` of them, `inner` by `inner`, which are neighbours along rows of
+    tiles (`by_rows`: they differ in the row) or along columns. Without it, as the first axis of the grid counts rows. Only speed depends on it.
   }];
-  let arguments = (ins Block_Order:$order, OptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>>:$group, Variadic<AnyType>:$inits);
+  let arguments = (ins Block_Order:$order, OptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>>:$group,
+                   Optional<I32>:$inner, Optional<I1>:$by_rows, Optional<I32>:$plane, Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$order (`by` $group^)? (`iter` `(` $inits^ `:` type($inits) `)`)? $body attr-dict";
+  let assemblyFormat = "$order (`by` $group^)? (`order` `(` $inner^ `,` $by_rows `,` $plane `)`)? (`iter` `(` $inits^ `:` type($inits) `)`)? $body attr-dict";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Block::BlockArgListType getCarried() { return getBody().getArguments().drop_front(3); }
@@ -60,8 +63,12 @@ def Block_TurnOp : Block_Op<"turn", [RecursiveMemoryEffects, SingleBlockImplicit
 }
 def Block_SyncOp : Block_Op<"sync", [Block_Meets]> {
   let summary = "the threads of a role (without roles: of the block) meet; effects before are visible after";
-  let description = "Placed where threads read shared memory that others have written. The oracle's roles are one thread each: nothing to wait for.";
-  let assemblyFormat = "attr-dict";
+  let description = [{
+    Placed where threads read shared memory that others have written. With `warps`: the threads of each so many neighbouring warps meet by
+    themselves. The oracle's roles are one thread each: nothing to wait for.
+  }];
+  let arguments = (ins OptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>>:$warps);
+  let assemblyFormat = "(`warps` $warps^)? attr-dict";
   let hasVerifier = 1;
 }
 def Block_FenceOp : Block_Op<"fence", [Block_Meets]> {

@@ -43,6 +43,12 @@ LogicalResult MapOp::verify() {
   return checkMap(*this, getType(), getBase().getType(), getExtents(), getStrides());
 }
 
+LogicalResult RequireOp::verify() {
+  if (isa<tile::KernelOp>((*this)->getParentOp()) && isHostPolynomial(getNumber()))
+    return success();
+  return emitOpError("stands in the kernel's entry block and asks for a polynomial of the kernel's arguments and grid");
+}
+
 LogicalResult RemapOp::verify() {
   auto role = (*this)->getParentOfType<RoleOp>();
   for (Value value : flowOf(getResult()))
@@ -121,7 +127,32 @@ static LogicalResult checkTransfer(Operation *op, SharedType shared, Type tile, 
 }
 
 LogicalResult ReadOp::verify() { return checkTransfer(*this, getShared().getType(), getType(), getPasses()); }
-LogicalResult WriteOp::verify() { return checkTransfer(*this, getShared().getType(), getValue().getType(), getPasses()); }
+
+/// The type of the piece that is written.
+static FailureOr<RankedTensorType> pieceOf(WriteOp op) {
+  auto whole = cast<RankedTensorType>(op.getValue().getType());
+  ArrayRef<int64_t> at = *op.getAt(), shape = op.getShared().getType().getShape();
+  bool fits = at.size() == size_t(whole.getRank()) && shape.size() == at.size();
+  for (size_t d = 0; fits && d < at.size(); ++d)
+    fits = at[d] >= 0 && at[d] % shape[d] == 0 && at[d] + shape[d] <= whole.getDimSize(d);
+  if (!fits)
+    return op.emitOpError() << "writes a piece of " << op.getShared().getType().getTileType() << " that does not lie in "
+                            << RankedTensorType::get(whole.getShape(), whole.getElementType()) << " at a multiple of its extents";
+  LayoutAttr layout = layoutOf(whole);
+  if (!layout)
+    return RankedTensorType::get(shape, whole.getElementType());
+  std::optional<layout::Layout> piece = layout::piece(layout.getLayout(), shape);
+  if (!piece)
+    return op.emitOpError() << "writes a piece of which some threads have nothing: " << layout;
+  return RankedTensorType::get(shape, whole.getElementType(), LayoutAttr::get(op.getContext(), *piece));
+}
+
+LogicalResult WriteOp::verify() {
+  if (!getAt())
+    return checkTransfer(*this, getShared().getType(), getValue().getType(), getPasses());
+  FailureOr<RankedTensorType> piece = pieceOf(*this);
+  return failed(piece) ? failure() : checkTransfer(*this, getShared().getType(), *piece, getPasses());
+}
 
 LogicalResult ConvertOp::verify() {
   auto from = cast<RankedTensorType>(getValue().getType()), to = cast<RankedTensorType>(getType());

@@ -26,8 +26,10 @@ LogicalResult RolesOp::verifyRegions() {
     WalkResult orders = role.walk([&](ProgramsOp programs) {
       if (!first)
         first = programs;
-      return programs.getOrder() == first.getOrder() && programs.getGroup() == first.getGroup() ? WalkResult::advance()
-                                                                                                : WalkResult::interrupt();
+      bool same = programs.getOrder() == first.getOrder() && programs.getGroup() == first.getGroup() &&
+                  programs.getInner() == first.getInner() && programs.getByRows() == first.getByRows() &&
+                  programs.getPlane() == first.getPlane();
+      return same ? WalkResult::advance() : WalkResult::interrupt();
     });
     if (orders.wasInterrupted())
       return role.emitOpError("runs the programs in another order than the roles before it");
@@ -63,6 +65,8 @@ LogicalResult ProgramsOp::verifyRegions() {
     return emitOpError("needs a region that yields the carried values");
   if ((getOrder() == Order::grouped) != getGroup().has_value())
     return emitOpError("needs the number of rows of a group for order `grouped`, and for no other");
+  if ((getInner() || getByRows() || getPlane()) && getOrder() != Order::grouped)
+    return emitOpError("is told how programs run over tiles, which only order `grouped` asks for");
   if ((*this)->getParentOfType<ProgramsOp>())
     return emitOpError("cannot stand inside another `programs`");
   return success();
@@ -85,6 +89,8 @@ LogicalResult TurnOp::verifyRegions() {
 }
 
 LogicalResult SyncOp::verify() {
+  if (auto role = (*this)->getParentOfType<RoleOp>(); getWarps() && (!role || role.getWarps() % *getWarps()))
+    return emitOpError("stands in a role that is made of so many warps, several times");
   auto kernel = (*this)->getParentOfType<tile::KernelOp>();
   if (!(*this)->getParentOfType<RoleOp>() && kernel && contains<RolesOp>(kernel))
     return emitOpError("stands in a role where the kernel has roles");

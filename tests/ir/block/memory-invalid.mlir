@@ -70,3 +70,24 @@ tile.kernel @k(%v: tensor<8xf32, #block.layout<offset: 8*(1) -> 8>>) {
 tile.kernel @k(%v: !block.shared<8xf32, #block.layout<lane: 8*(1) -> 8>>) {
   tile.return
 }
+// -----
+tile.kernel @k(%s: !block.shared<8x8xf32>, %v: tensor<8x32xf32>) {
+  // expected-error @+1 {{writes a piece of 'tensor<8x8xf32>' that does not lie in 'tensor<8x32xf32>' at a multiple of its extents}}
+  block.write %s, %v at [0, 4] : !block.shared<8x8xf32>, tensor<8x32xf32>
+  tile.return
+}
+// -----
+#rows = #block.layout<register: 8*(0,1); lane: 4*(0,8) 8*(1,0) -> 8x32>
+tile.kernel @k(%s: !block.shared<8x8xf32>, %v: tensor<8x32xf32, #rows>) {
+  // expected-error @+1 {{writes a piece of which some threads have nothing}}
+  block.write %s, %v at [0, 8] : !block.shared<8x8xf32>, tensor<8x32xf32, #rows>
+  tile.return
+}
+// -----
+tile.kernel @k(%n: i64) {
+  %x = tile.program_id 0
+  %y = arith.extsi %x : i32 to i64
+  // expected-error @+1 {{asks for a polynomial of the kernel's arguments and grid}}
+  block.require %y
+  tile.return
+}

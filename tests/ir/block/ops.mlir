@@ -1,5 +1,6 @@
 // RUN: tilery-opt %s | tilery-opt | FileCheck %s
 #rows = #block.layout<register: 4*(0,1); lane: 4*(0,4) 8*(1,0) -> 8x16>
+#wide = #block.layout<register: 4*(0,1) 2*(0,16); lane: 4*(0,4) 8*(1,0) -> 8x32>
 !slot = !block.slot<[8x16xf32]>
 !ring = !block.ring<3, [8x16xf32]>
 
@@ -7,12 +8,18 @@
 tile.kernel @others(%p: !tile.ptr<f32>, %n: i64, %x: i32) attributes {block.cluster = 2 : i64} {
   // CHECK: %[[m:.*]] = block.map %{{.*}}, [%{{.*}}, %{{.*}}], [%{{.*}}] : <f32> -> <8x16xf32, 16>
   %m = block.map %p, [%n, %n], [%n] : !tile.ptr<f32> -> !block.map<8x16xf32, 16>
+  // CHECK: block.require %{{.*}}
+  block.require %n
+  // CHECK: block.require %{{.*}} divides_by 8
+  block.require %n divides_by 8
   %ring = block.ring takers 4 : !ring
   %flat = block.ring takers 1 : !block.ring<1, [64xf32]>
   %out = block.alloc : !block.shared<8x16xf32>
   // CHECK: %[[baton:.*]] = block.baton
   %baton = block.baton
   %one = arith.constant 1 : i64
+  %piece = block.alloc : !block.shared<8x16xf32>
+  %wide0 = arith.constant dense<0.0> : tensor<8x32xf32>
   %bytes = arith.constant 128 : i32
   block.roles {
     block.role @load warps 4 {
@@ -53,6 +60,11 @@ tile.kernel @others(%p: !tile.ptr<f32>, %n: i64, %x: i32) attributes {block.clus
       // CHECK: block.convert %{{.*}} : tensor<8x16xf32, #registers> -> tensor<8x16xf32>
       %w = block.convert %v : tensor<8x16xf32, #rows> -> tensor<8x16xf32>
       block.write %out, %w : !block.shared<8x16xf32>, tensor<8x16xf32>
+      // CHECK: block.write %{{.*}}, %{{.*}} at [0, 16] : <8x16xf32>, tensor<8x32xf32, #registers{{[0-9]*}}>
+      %wide = block.convert %wide0 : tensor<8x32xf32> -> tensor<8x32xf32, #wide>
+      block.write %piece, %wide at [0, 16] : !block.shared<8x16xf32>, tensor<8x32xf32, #wide>
+      // CHECK: block.sync warps 2
+      block.sync warps 2
       // CHECK: block.store_box %{{.*}} -> %[[m]][%{{.*}}, %{{.*}}] add : <8x16xf32>, <8x16xf32, 16>
       block.store_box %out -> %m[%x, %x] add : !block.shared<8x16xf32>, !block.map<8x16xf32, 16>
       // CHECK: block.store_wait 0
@@ -69,6 +81,18 @@ tile.kernel @others(%p: !tile.ptr<f32>, %n: i64, %x: i32) attributes {block.clus
       // CHECK: block.mma %{{.*}}, %{{.*}}, %{{.*}} : tensor<8x8xf32>, tensor<8x16xf32>, !block.shared<16x8xf32>
       %r = block.mma %acc, %w, %turned : tensor<8x8xf32>, tensor<8x16xf32>, !block.shared<16x8xf32>
     }
+  }
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @ordered
+tile.kernel @ordered(%n: i32) {
+  %rows = arith.constant true
+  %x = tile.num_programs 0
+  // CHECK: block.programs grouped by 8 order(%{{.*}}, %{{.*}}, %{{.*}}) iter(%{{.*}} : i32) {
+  %end = block.programs grouped by 8 order(%x, %rows, %x) iter(%n : i32) {
+  ^bb0(%px: i32, %py: i32, %pz: i32, %p: i32):
+    block.yield %p : i32
   }
   tile.return
 }

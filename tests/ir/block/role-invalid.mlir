@@ -168,3 +168,22 @@ tile.kernel @k(%x: i32) {
   %r = block.cluster_rank
   tile.return
 }
+// -----
+tile.kernel @k(%n: i32, %rows: i1) {
+  // expected-error @+1 {{is told how programs run over tiles, which only order `grouped` asks for}}
+  block.programs grid order(%n, %rows, %n) {
+  ^bb0(%x: i32, %y: i32, %z: i32):
+    block.yield
+  }
+  tile.return
+}
+// -----
+tile.kernel @k() {
+  block.roles {
+    block.role @one warps 4 {
+      // expected-error @+1 {{stands in a role that is made of so many warps, several times}}
+      block.sync warps 3
+    }
+  }
+  tile.return
+}

@@ -222,3 +222,12 @@ TEST(Layout, DimensionsComeAndGo) {
   EXPECT_EQ(permuted(cube, {2, 0, 1}).print(), "register: 2*(1,0,0); lane: 4*(2,0,0) 8*(0,1,0) -> 8x8x1");
   EXPECT_EQ(slice(cube, 1), m);
 }
+
+TEST(Layout, PiecesAreWhatEachThreadHasOfThem) {
+  Layout sums = *parse("register: 2*(0,1) 2*(8,0) 32*(0,8); lane: 4*(0,2) 8*(1,0); warp: 8*(16,0) -> 128x256");
+  EXPECT_EQ(piece(sums, {128, 64})->print(),
+            "register: 2*(0,1) 2*(8,0) 8*(0,8); lane: 4*(0,2) 8*(1,0); warp: 8*(16,0) -> 128x64");
+  EXPECT_EQ(piece(sums, {128, 256}), sums);
+  EXPECT_FALSE(piece(sums, {64, 256})); // half of the warps
+  EXPECT_FALSE(piece(sums, {128, 4}));  // half of the lanes
+}
