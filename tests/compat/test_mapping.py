@@ -1,9 +1,9 @@
 """Who sees which package under an upstream name."""
 
-AS_TORCH = '''
-def as_torch(source):
-    """Runs source as a module of torch would."""
-    space = {"__name__": "torch._fake", "__package__": "torch"}
+AS_UPSTREAM = '''
+def as_upstream(source, package="tilelang"):
+    """Runs source as a module of this package would."""
+    space = {"__name__": package + "._fake", "__package__": package}
     exec(source, space)
     return space
 '''
@@ -32,22 +32,22 @@ else:
     )
 
 
-def test_torch_sees_upstream(tilery_run, upstream):
+def test_upstream_sees_itself(tilery_run, upstream):
     tilery_run(
-        AS_TORCH
+        AS_UPSTREAM
         + """
 import sys
 import tilelang
 ours = tilelang
 for _ in range(2):
     for statement in ("import tilelang", "import tilelang.extra", "from tilelang import extra"):
-        as_torch(statement)
-    assert as_torch("import tilelang")["tilelang"].UPSTREAM
-    assert as_torch("import importlib; tilelang = importlib.import_module('tilelang')")["tilelang"].UPSTREAM
-    assert as_torch("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"].origin.endswith("__init__.py")
+        as_upstream(statement)
+    assert as_upstream("import tilelang")["tilelang"].UPSTREAM
+    assert as_upstream("import importlib; tilelang = importlib.import_module('tilelang')")["tilelang"].UPSTREAM
+    assert as_upstream("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"].origin.endswith("__init__.py")
     assert sys.modules["tilelang"] is ours and "tilelang.extra" not in sys.modules
-assert as_torch("import tilelang")["tilelang"] is as_torch("import tilelang")["tilelang"]
-assert as_torch("import tilelang")["tilelang"].lazily().__name__ == "tilelang.extra"
+assert as_upstream("import tilelang")["tilelang"] is as_upstream("import tilelang")["tilelang"]
+assert as_upstream("import tilelang")["tilelang"].lazily().__name__ == "tilelang.extra"
 import tilelang
 assert tilelang is ours
 """,
@@ -55,35 +55,68 @@ assert tilelang is ours
     )
 
 
-def test_torch_sees_that_there_is_none(tilery_run):
+def test_torch_sees_ours(tilery_run, upstream):
     tilery_run(
-        AS_TORCH
+        AS_UPSTREAM
+        + """
+import triton, tilery.tileon
+for source in ("import triton", "import importlib; triton = importlib.import_module('triton')"):
+    assert as_upstream(source, "torch")["triton"] is triton is tilery.tileon
+assert as_upstream("import importlib.util; spec = importlib.util.find_spec('triton')", "torch")["spec"]
+import torch
+from torch.utils._triton import get_triton_version, has_triton, has_triton_package, triton_hash_with_backend
+assert has_triton_package() and has_triton() and get_triton_version() == (3, 6)
+assert len(triton_hash_with_backend()) == 64
+"""
+    )
+
+
+def test_what_torch_remembers_is_forgotten(python):
+    done = python(
+        "-c",
+        """
+import torch
+from torch.utils import _triton
+before = _triton.has_triton_package(), _triton.has_triton()
+import tilery.compat
+assert (_triton.has_triton_package(), _triton.has_triton()) == before
+tilery.compat.install()
+assert _triton.has_triton_package() and _triton.has_triton()
+""",
+        files={},
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_upstream_sees_that_there_is_none(tilery_run):
+    tilery_run(
+        AS_UPSTREAM
         + """
 import tilelang
 for source in ("import tilelang", "import importlib; importlib.import_module('tilelang')"):
     try:
-        as_torch(source)
+        as_upstream(source)
     except ModuleNotFoundError as error:
         assert error.name == "tilelang"
     else:
         raise SystemExit("no error")
-assert as_torch("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"] is None
+assert as_upstream("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"] is None
 """
     )
 
 
 def test_a_folder_of_the_name_is_no_package(tilery_run):
     tilery_run(
-        AS_TORCH
+        AS_UPSTREAM
         + """
 for statement in ("import tilelang", "import importlib; importlib.import_module('tilelang')"):
     try:
-        as_torch(statement)
+        as_upstream(statement)
     except ModuleNotFoundError as error:
         assert error.name == "tilelang"
     else:
         raise SystemExit(statement)
-assert as_torch("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"] is None
+assert as_upstream("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"] is None
 import tilelang
 assert tilelang.jit
 """,
@@ -194,7 +227,7 @@ def test_what_upstream_has_and_we_have_not(tilery_run):
         """
 for statement, name in {
     "import tilelang.tileop": "tilelang.tileop",
-    "import triton.runtime.cache": "triton.runtime.cache",
+    "import triton.runtime.build": "triton.runtime.build",
     "from ninetoothed.torchifier import Torchifier": "ninetoothed.torchifier",
 }.items():
     try:

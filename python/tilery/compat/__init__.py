@@ -28,6 +28,8 @@ def install() -> None:
     known = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path not in paths]
     os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *known])
     os.environ["TILERY_COMPAT"] = "1"
+    if _INHERIT not in sys.path:
+        sys.path.insert(1, _INHERIT)  # programs give their children their own path as PYTHONPATH (torch's compile workers get it so)
 
 
 def load(path: str | os.PathLike[str]) -> ModuleType:

@@ -1,7 +1,8 @@
 """The import names of upstream packages, mapped to ours for one process.
 
-Two parties share `sys.modules`: the program, whose `import triton` means ours, and torch, which looks for upstream's
-Triton and breaks on any other. So a meta-path finder alone is not enough: the import statement itself asks who imports.
+Two parties share `sys.modules`: the program and all its libraries, torch among them, whose `import triton` means ours, and real
+packages of the mapped names that were imported before and mean themselves. So a meta-path finder alone is not enough: the import
+statement itself asks who imports.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from ..core import alias
+from . import torch_triton
 
 NAMES = {
     "ninetoothed": "tilery.ninetoothed",
@@ -26,8 +28,6 @@ NAMES = {
     "triton": "tilery.tileon",
     "tvm": "tilery.tilelang.tvm",
 }
-# Packages whose imports see what they would see without us.
-TORCH = frozenset({"torch", "functorch", "torchgen"})
 # A module of this mark (compat.load) sees ours, whatever the process sees.
 MARK = "__tilery_compat__"
 
@@ -44,9 +44,8 @@ def importer(namespace: Mapping[str, Any]) -> str:
 
 
 def is_upstream(namespace: Mapping[str, Any]) -> bool:
-    """Whether this code belongs to torch, or to a real package whose name we map (ours are called `tilery.*`)."""
-    root = importer(namespace)
-    return root in TORCH or root in NAMES
+    """Whether this code belongs to a real package whose name we map (ours are called `tilery.*`)."""
+    return importer(namespace) in NAMES
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -178,3 +177,4 @@ def install() -> None:
     hook_statement()
     importlib.import_module = _as_caller(_import_module)
     importlib.util.find_spec = _as_caller(_find_spec)
+    torch_triton.forget()

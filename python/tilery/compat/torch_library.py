@@ -22,6 +22,8 @@ def apply(torch: Any) -> None:
         mapped = _CPU.get(key, key)
         name = (self.ns, str(getattr(op_name, "_name", op_name)).split("::")[-1], mapped)
         if mapped != key:
+            if getattr(fn, "__module__", "").startswith("torch._inductor."):
+                return None  # torch's own, registered for each kind of device
             taken[name] = self
         elif name in taken:
             return None

@@ -24,7 +24,7 @@ def folder() -> str:
 
 
 @functools.lru_cache(maxsize=None)
-def _sources() -> str:
+def sources() -> str:
     """A digest of this package's own sources: they decide what a trace builds."""
     state = sha256()
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -56,7 +56,7 @@ def _compile(module: _native.Module, device: int, options: dict[str, Any]) -> by
 def check_once(function: Callable[..., Any], specialisation: Any, check: Callable[[], None]) -> None:
     """check(), unless it has passed before, maybe in another process, for this function and specialisation (plain values)."""
     source = fingerprint(function, specialisation) if folder() else None
-    key = f"{_native.build_id()}\n{_sources()}\nchecked\n{source}"
+    key = f"{_native.build_id()}\n{sources()}\nchecked\n{source}"
     if source and _native.cache_get("manifest", key):
         return
     check()
@@ -80,7 +80,7 @@ def image(
     if target is not None:
         device = -1  # nothing here assembles it
     options["target"] = target or target_of(device)
-    target = f"{_native.build_id()}\n{_sources()}\n{_native.target_id(options['target'])}\n{sorted(options.items())}\n"
+    target = f"{_native.build_id()}\n{sources()}\n{_native.target_id(options['target'])}\n{sorted(options.items())}\n"
     source = fingerprint(function, specialisation) if function and folder() else None
     if source:
         found = _native.cache_get("manifest", target + source)

@@ -6,8 +6,8 @@ import importlib
 from typing import Any
 
 from ..core.tile.aggregate import aggregate
-from . import compiler, errors, language, runtime, tools
-from .compiler import CompilationError, CompiledKernel
+from . import backends, compiler, errors, language, runtime, tools
+from .compiler import CompilationError, CompiledKernel, compile
 from .errors import TritonError
 from .language import constexpr
 from .runtime import Config, InterpreterError, JITFunction, KernelInterface, OutOfResources, autotune, heuristics, reinterpret
@@ -28,7 +28,9 @@ __all__ = [
     "TritonError",
     "aggregate",
     "autotune",
+    "backends",
     "cdiv",
+    "compile",
     "compiler",
     "constexpr",
     "constexpr_function",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...errors import error
+from .errors import OutOfResources, PTXASError  # noqa: F401  # programs look for them here
 
 
 class Config:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -68,7 +69,8 @@ class Parameter:
 
     def __init__(self, index: int, parameter: inspect.Parameter, plain: bool) -> None:
         annotation = parameter.annotation
-        self.index, self.name, self.default = index, parameter.name, parameter.default
+        self.index = self.num = index
+        self.name, self.default = parameter.name, parameter.default
         self.has_default = parameter.default is not inspect.Parameter.empty
         self.is_constexpr = is_constexpr(annotation)
         self.plain = plain
@@ -83,19 +85,34 @@ class Parameter:
         return (self.name, kind, self.default) if self.has_default else (self.name, kind)
 
 
+def _called(name: str, specialisation: Any = None) -> str:
+    """What a kernel is called, whatever its specialisation."""
+    return name
+
+
 def _known(value: Any) -> Any:
     value = types.unwrap(value)
     return value.constant if isinstance(value, tensor) and value.constant is not None else value
 
 
-class KernelInterface(_native.Launcher):
-    """What can be launched: kernel[grid](...)."""
+class KernelInterface:
+    """What can be launched: kernel[grid](...) calls run(..., grid=grid)."""
+
+    def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        raise NotImplementedError("run not implemented")
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
 
 
-class JITFunction(KernelInterface):
-    """A function that is compiled when it is launched, and traced inline when a kernel calls it."""
+class JITFunction(_native.Launcher, KernelInterface):
+    """A function that is compiled when it is launched, and traced inline when a kernel calls it. It pickles as the name that it has
+    in its module; one whose function a program took away (`kernel.fn = None`) as what is known of it."""
 
     __tile_structure__ = True
+    # Programs that pickle kernels put these away.
+    used_global_vals: Any = None
+    _hash_lock: Any = None
 
     def __init__(
         self,
@@ -131,15 +148,29 @@ class JITFunction(KernelInterface):
         self.native_parameters = [p.native() for p in self.params] + options
         super().__init__(fn.__name__, self.native_parameters, functools.partial(plan, self))
         functools.update_wrapper(self, fn)
+        self.__globals__ = fn.__globals__
+        self.repr = repr or functools.partial(_called, fn.__name__)
 
     @functools.cached_property
     def launch_structured(self) -> Launches:
         """Launches with arguments that the native launcher does not take as they are."""
         return Launches(self, plan)
 
-    @property
+    @functools.cached_property
     def src(self) -> str:
-        return inspect.getsource(self.fn)
+        """The function's text, from its `def`."""
+        import textwrap
+
+        text = textwrap.dedent(inspect.getsource(self.fn))
+        start = re.search(r"^def\s+\w+\s*\(", text, re.MULTILINE)
+        assert start
+        return text[start.start() :]
+
+    def __reduce__(self) -> Any:
+        if self.fn is not None:
+            return self.__qualname__
+        left = {"launch_structured", "native_parameters", "__wrapped__"}
+        return _without_function, ({k: v for k, v in self.__dict__.items() if k not in left},)
 
     def __repr__(self) -> str:
         return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
@@ -166,6 +197,13 @@ class JITFunction(KernelInterface):
     def warmup(self, *args: Any, grid: Any = None, **kwargs: Any) -> Any:
         """Compiles for these arguments without running a program."""
         return self[(0,)](*args, **kwargs)
+
+
+def _without_function(state: dict[str, Any]) -> JITFunction:
+    """What was pickled of a kernel without its function. It cannot be launched."""
+    kernel = JITFunction.__new__(JITFunction)
+    kernel.__dict__.update(state)
+    return kernel
 
 
 def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
