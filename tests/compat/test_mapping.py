@@ -44,7 +44,8 @@ for _ in range(2):
         as_upstream(statement)
     assert as_upstream("import tilelang")["tilelang"].UPSTREAM
     assert as_upstream("import importlib; tilelang = importlib.import_module('tilelang')")["tilelang"].UPSTREAM
-    assert as_upstream("import importlib.util; spec = importlib.util.find_spec('tilelang')")["spec"].origin.endswith("__init__.py")
+    found = as_upstream("import importlib.util; spec = importlib.util.find_spec('tilelang')")
+    assert found["spec"].origin.endswith("__init__.py")
     assert sys.modules["tilelang"] is ours and "tilelang.extra" not in sys.modules
 assert as_upstream("import tilelang")["tilelang"] is as_upstream("import tilelang")["tilelang"]
 assert as_upstream("import tilelang")["tilelang"].lazily().__name__ == "tilelang.extra"

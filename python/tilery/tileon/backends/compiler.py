@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -68,6 +67,8 @@ class BaseBackend:
 
     def hash(self) -> str:
         """Changes with the compiler and with what decides about code for the target."""
+        import hashlib  # milliseconds
+
         return hashlib.sha256(f"{_native.build_id()} {_native.target_id(self.target.native)}".encode()).hexdigest()
 
     def parse_options(self, opts: Mapping[str, Any]) -> Options:

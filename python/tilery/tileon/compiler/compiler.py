@@ -4,7 +4,6 @@ ask that compile before they call."""
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
@@ -104,6 +103,8 @@ class CompiledKernel(core.CompiledKernel):
         self.code = self.image()
         self.text = module.text(locations=True, hints=target.backend != "cpu")
         self._module = None  # what is left can be pickled
+        import hashlib  # milliseconds
+
         self.hash = hashlib.sha256(f"{triton_key()} {target} {options} {self.text}".encode()).hexdigest()
         self.metadata = KernelMetadata(self.name, self.hash, target, 0, **vars(options))
 

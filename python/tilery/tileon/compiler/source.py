@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -47,6 +46,8 @@ class ASTSource:
 
     def hash(self) -> str:
         """Equal for equal sources of equal kinds of call."""
+        import hashlib  # milliseconds
+
         parts = [self.fn.src, sorted(self.signature.items()), sorted(self.constants.items(), key=lambda item: item[0]), self.attrs]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
