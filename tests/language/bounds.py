@@ -5,7 +5,7 @@ float32, in which programs compute, times 1.01 for the rest; a sum of n terms in
 sum of their sizes. Functions (exp, rsqrt, a GPU's quotient) are within 2 units in the last place, 4u."""
 
 import torch
-from language.products import factor
+from language.products import TF32_UNIT, factor
 
 UNITS = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 TINY = {torch.float64: 0.0, torch.float32: 2.0**-126, torch.float16: 2.0**-25, torch.bfloat16: 2.0**-126}  # below normal numbers
@@ -35,6 +35,20 @@ def product(a, b, dtype):
     unit = UNITS[torch.float64 if a.dtype == torch.float64 else torch.float32] * (4 if a.is_cuda else 1)
     a, b = factor(a), factor(b)
     return narrowed(a @ b, (a.shape[-1] + 2) * unit * (a.abs() @ b.abs()), dtype)
+
+
+def fused_mlp(x, w1, b1, w2):
+    """relu(x @ w1 + b1) @ w2 in float32; what stands between is rounded to the type of x.
+
+    What is off before the second product is multiplied by w2; a tensor core, which multiplies tf32, rounds it once more, and so
+    does a sum of products with the one over the blocks (one more for each of at most H blocks)."""
+    before, error = plus(product(x, w1, torch.float32), b1.double())
+    hidden, error = narrowed(before.clamp(min=0), error, x.dtype)
+    if x.is_cuda and x.dtype == torch.float32:
+        error = error + TF32_UNIT * (hidden + error)
+    size = factor(w2).abs()
+    unit = UNITS[torch.float32] * (4 if x.is_cuda else 1)
+    return hidden @ factor(w2), error @ size + 1.01 * (2 * w2.shape[0] + 2) * unit * ((hidden + error) @ size)
 
 
 def softmax(x, dtype=None):

@@ -171,6 +171,25 @@ def grouped_gemm(a_ptrs, b_ptrs, c_ptrs, sizes, GROUPS: tl.constexpr, PROGRAMS: 
         last = last + tiles
 
 
+@triton.jit
+def fused_mlp(x_ptr, w1_ptr, b1_ptr, w2_ptr, out_ptr, M, D, H, N,
+              BLOCK_M: tl.constexpr, BLOCK_D: tl.constexpr, BLOCK_H: tl.constexpr, BLOCK_N: tl.constexpr):
+    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    inner = tl.arange(0, BLOCK_D)
+    x = tl.load(x_ptr + rows[:, None] * D + inner[None, :], mask=(rows[:, None] < M) & (inner[None, :] < D), other=0.0)
+    acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for start in range(0, H, BLOCK_H):
+        hidden = start + tl.arange(0, BLOCK_H)
+        w1 = tl.load(w1_ptr + inner[:, None] * H + hidden[None, :],
+                     mask=(inner[:, None] < D) & (hidden[None, :] < H), other=0.0)
+        w2 = tl.load(w2_ptr + hidden[:, None] * N + cols[None, :],
+                     mask=(hidden[:, None] < H) & (cols[None, :] < N), other=0.0)
+        h = tl.dot(x, w1) + tl.load(b1_ptr + hidden, mask=hidden < H, other=0.0)[None, :]
+        acc += tl.dot(tl.maximum(h, 0.0).to(x_ptr.dtype.element_ty), w2)
+    tl.store(out_ptr + rows[:, None] * N + cols[None, :], acc, mask=(rows[:, None] < M) & (cols[None, :] < N))
+
+
 @triton.autotune(configs=[triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 128}, num_warps=8)], key=["n"],
                  reset_to_zero=["count_ptr"])
 @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
+from language import bounds
 from language.attention import attention_with_bound
-from language.products import factor
 from language.tileon import more_kernels as kernels
 
 from tilery import triton
@@ -100,7 +100,19 @@ def test_pointers_kept_in_tensors():
     pointers = [torch.tensor([t.data_ptr() for t in ts], dtype=torch.int64) for ts in (a, b, c)]
     kernels.grouped_gemm[(4,)](*pointers, torch.tensor(sizes, dtype=torch.int32), GROUPS=3, PROGRAMS=4, BLOCK=16)
     for x, y, z in zip(a, b, c):
-        torch.testing.assert_close(z, (factor(x) @ factor(y)).float(), rtol=1e-5, atol=1e-5)
+        bounds.within(z, bounds.product(x, y, torch.float32))
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("m, d, h, n", [(50, 40, 100, 70), (128, 64, 96, 32), (1, 3, 5, 2)])
+def test_fused_mlp(m, d, h, n, dtype):
+    x, w1, w2 = (torch.randn(shape).to(dtype) for shape in ((m, d), (d, h), (h, n)))
+    b1, out = torch.randn(h), torch.full((m + 1, n), float("nan"))
+    grid = (triton.cdiv(m, 32), triton.cdiv(n, 32))
+    fresh(kernels.fused_mlp)[grid](x, w1, b1, w2, out, m, d, h, n, BLOCK_M=32, BLOCK_D=64, BLOCK_H=32, BLOCK_N=32)
+    bounds.within(out[:m], bounds.fused_mlp(x, w1, b1, w2))
+    assert out[m:].isnan().all()
 
 
 @pytest.mark.parametrize("n", [256, 100])

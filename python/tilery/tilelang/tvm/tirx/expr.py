@@ -45,33 +45,15 @@ class _Operation(type):
         return isinstance(value, Node) and value.op == cls.operation
 
 
-class Add(metaclass=_Operation):
-    operation = "+"
+def _operation(name: str, operation: str) -> type:
+    return _Operation(name, (), {"operation": operation})
 
 
-class Sub(metaclass=_Operation):
-    operation = "-"
-
-
-class Mul(metaclass=_Operation):
-    operation = "*"
-
-
-class FloorDiv(metaclass=_Operation):
-    operation = "//"
-
-
-class FloorMod(metaclass=_Operation):
-    operation = "%"
-
-
-class And(metaclass=_Operation):
-    operation = "and"
-
-
-class Or(metaclass=_Operation):
-    operation = "or"
-
-
-class Not(metaclass=_Operation):
-    operation = "not"
+Add = _operation("Add", "+")
+Sub = _operation("Sub", "-")
+Mul = _operation("Mul", "*")
+FloorDiv = _operation("FloorDiv", "//")
+FloorMod = _operation("FloorMod", "%")
+And = _operation("And", "and")
+Or = _operation("Or", "or")
+Not = _operation("Not", "not")
