@@ -74,8 +74,11 @@ def wide_fits():
     yield "expm1", remez(taylor_safe(lambda r: (mp.expm1(r) - r) / r ** 2, lambda r: mp.mpf(1) / 2 + r / 6 + r * r / 24, mp.mpf("1e-10")),
                          lambda r: abs(r) + mp.mpf("1e-3"), -h, h, 6)
     lo, hi = mp.sqrt(mp.mpf(1) / 2) - 1, mp.sqrt(mp.mpf(2)) - 1
-    yield "log", remez(taylor_safe(lambda f: (mp.log(1 + f) - f + f * f / 2) / f ** 3, lambda f: mp.mpf(1) / 3 - f / 4 + f * f / 5, mp.mpf("1e-12")),
-                       lambda f: abs(f ** 3 / mp.log(1 + f)) if abs(f) > mp.mpf("1e-12") else mp.mpf("1e-14"), lo, hi, 11)
+    for name, degree in ("log", 8), ("log, precise", 11):
+        yield name, remez(taylor_safe(lambda f: (mp.log(1 + f) - f + f * f / 2) / f ** 3, lambda f: mp.mpf(1) / 3 - f / 4 + f * f / 5, mp.mpf("1e-12")),
+                          lambda f: abs(f ** 3 / mp.log(1 + f)) if abs(f) > mp.mpf("1e-12") else mp.mpf("1e-14"), lo, hi, degree)
+    yield "atanh", remez(taylor_safe(lambda s: (mp.atanh(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: mp.mpf(1) / 3 + s / 5, mp.mpf("1e-12")),
+                         lambda s: s * mp.sqrt(s) / mp.atanh(mp.sqrt(s)) if s else mp.mpf("1e-10"), mp.mpf(0), mp.mpf("0.2001") ** 2, 3)
     yield "atan", remez(taylor_safe(lambda s: (mp.atan(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: -mp.mpf(1) / 3 + s / 5 - s * s / 7, mp.mpf("1e-12")),
                         lambda s: s * mp.sqrt(s) / mp.atan(mp.sqrt(s)) if s else mp.mpf("1e-10"), mp.mpf(0), mp.mpf(1), 9)
     yield "asin", remez(taylor_safe(lambda s: (mp.asin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: mp.mpf(1) / 6 + s * 3 / 40 + s * s * 15 / 336, mp.mpf("1e-12")),

@@ -18,7 +18,8 @@ Lanes keepZero(F64 &m, Lanes x, Lanes y) { return select(m, m.e.b.CreateFCmpOEQ(
 Lanes floor(F64 &m, Lanes x) { return m.e.intrinsic(llvm::Intrinsic::floor, {x}, {m.type}); }
 Lanes isNegative(F64 &m, Lanes x) { return m.e.b.CreateICmpSLT(m.toBits(x), m.bits(0)); }
 
-// Divisions and roots of f64 take four times as long as those of f32: one step of Newton's after f32's leaves an error of 2^-46.
+// Divisions of f64 take four times as long as those of f32, which run beside other arithmetic: one step of Newton's after f32's leaves an
+// error of 2^-46.
 /// 1 / d for |d| below 2^126 or of f32's normal numbers: for larger ones (infinity included) 0 or NaN, for 0 NaN.
 Lanes reciprocal(F64 &m, Lanes d) {
   auto &b = m.e.b;
@@ -26,19 +27,18 @@ Lanes reciprocal(F64 &m, Lanes d) {
   Lanes r = b.CreateFPExt(narrow.div(narrow.number(1.0), b.CreateFPTrunc(d, narrow.type)), m.type);
   return m.mul(r, m.fma(b.CreateFNeg(d), r, m.number(2.0)));
 }
-/// sqrt(x) for x of 0 or [2^-100, 2^100]; NaN below 0. The step's slope, 1 / (2 sqrt x), does with the first places: a reciprocal from the
-/// bits of the exponent, and two steps of Newton's for that. The error is 2^-36.
+/// sqrt(x) for x of 0 or [2^-100, 2^100], NaN for NaN, and some number for others. The error is 2^-35: 1 / sqrt x from half the bits of the
+/// exponent, two steps of Newton's in f32, and one in f64 for the root (f32's own root and quotient took longer).
 Lanes root(F64 &m, Lanes x) {
   auto &b = m.e.b;
   F32 narrow(m.e, m.type->getWithNewType(b.getFloatTy()));
-  Lanes near = narrow.sqrt(b.CreateFPTrunc(x, narrow.type));
-  Lanes guess = narrow.fromBits(b.CreateSub(narrow.bits(0x7EF311C7), narrow.toBits(near)));
-  auto newton = [&](Lanes scaled) { return narrow.mul(scaled, narrow.fma(near, b.CreateFNeg(guess), narrow.number(2.0))); };
-  guess = newton(guess);
-  Lanes slope =
-      b.CreateFPExt(newton(narrow.mul(guess, narrow.number(0.5))), m.type); // halved before: it is nearly infinite for 0
-  near = b.CreateFPExt(near, m.type);
-  return m.fma(m.fma(b.CreateFNeg(near), near, x), slope, near);
+  Lanes near = b.CreateFPTrunc(x, narrow.type), minusHalf = narrow.mul(near, narrow.number(-0.5));
+  Lanes r = narrow.fromBits(b.CreateSub(narrow.bits(0x5F375A86), b.CreateLShr(narrow.toBits(near), narrow.bits(1))));
+  for (int step = 0; step < 2; ++step)
+    r = narrow.mul(r, narrow.fma(narrow.mul(minusHalf, r), r, narrow.number(1.5)));
+  r = b.CreateFPExt(r, m.type);
+  Lanes y = m.mul(x, r);
+  return m.fma(m.fma(b.CreateFNeg(y), y, x), m.mul(r, m.number(0.5)), y);
 }
 
 /// e^x = scale + scale * part, for x cut off at +-110: beyond, f32 has 0 and infinity either way. NaN stays.
@@ -65,21 +65,33 @@ Lanes expm1(F64 &m, Lanes x) {
   return m.fma(p.scale, p.part, m.sub(p.scale, m.number(1.0)));
 }
 
-/// log of positive normal numbers, + `correction`.
-Lanes logOfNormal(F64 &m, Lanes x, Lanes correction = nullptr) {
+/// x = 2^n mantissa with the mantissa from sqrt 1/2 to sqrt 2.
+struct Parts {
+  Lanes n, mantissa;
+};
+Parts split(F64 &m, Lanes x) {
   auto &b = m.e.b;
-  constexpr uint64_t root = 0x3FE6A09E667F3BCD; // sqrt 1/2: x = 2^n (1 + f) with 1 + f from there to sqrt 2
+  constexpr uint64_t root = 0x3FE6A09E667F3BCD; // sqrt 1/2
   Lanes shifted = b.CreateSub(m.toBits(x), m.bits(root));
   Lanes mantissa = b.CreateAdd(b.CreateAnd(shifted, m.bits(0x000FFFFFFFFFFFFF)), m.bits(root));
   // No AVX2 instruction converts 64-bit integers: n, made positive, becomes the low bits of 2^52.
   Lanes biased = b.CreateXor(b.CreateLShr(shifted, m.bits(52)), m.bits(0x4330000000000800));
-  Lanes n = m.sub(m.fromBits(biased), m.number(0x1p52 + 2048));
-  Lanes f = m.sub(m.fromBits(mantissa), m.number(1.0)), square = m.mul(f, f);
-  Lanes p = m.polynomial(f, {0.33333333399182546, -0.2500000112566799, 0.19999989260472859, -0.16666532462898515,
-                             0.1428617912919302, -0.12505713473548133, 0.11105470914602687, -0.09889385363939887,
-                             0.0904020019819694, -0.09286946516666768, 0.09115753439804232, -0.048226123986484494});
-  Lanes y = m.fma(square, m.fma(f, p, m.number(-0.5)), f);
-  return m.fma(n, m.number(std::numbers::ln2), correction ? m.add(y, correction) : y);
+  return {m.sub(m.fromBits(biased), m.number(0x1p52 + 2048)), m.fromBits(mantissa)};
+}
+/// log of positive normal numbers within 2^-30 of itself; `lessOne` is x - 1 where that has places which x rounds away. `precise`: within 2^-38,
+/// for what is multiplied and goes through exp.
+Lanes logOfNormal(F64 &m, Lanes x, Lanes lessOne = nullptr, bool precise = false) {
+  auto [n, mantissa] = split(m, x);
+  Lanes f = m.sub(mantissa, m.number(1.0));
+  if (lessOne)
+    f = select(m, m.e.b.CreateFCmpOEQ(n, m.number(0.0)), lessOne, f);
+  Lanes p = precise ? m.polynomial(f, {0.33333333399182546, -0.2500000112566799, 0.19999989260472859, -0.16666532462898515,
+                                       0.1428617912919302, -0.12505713473548133, 0.11105470914602687, -0.09889385363939887,
+                                       0.0904020019819694, -0.09286946516666768, 0.09115753439804232, -0.048226123986484494})
+                    : m.polynomial(f, {0.3333331260578512, -0.2500000960364543, 0.20002118536583535, -0.16667995504261154,
+                                       0.14219554584490146, -0.12405596506369755, 0.11888153609188212, -0.11675604223555507,
+                                       0.06746602804969207});
+  return m.fma(n, m.number(std::numbers::ln2), m.fma(m.mul(f, f), m.fma(f, p, m.number(-0.5)), f));
 }
 /// `y`, the logarithm of x, with IEEE's results for zero, infinity, NaN and negative numbers.
 Lanes logEdges(F64 &m, Lanes x, Lanes y) {
@@ -88,21 +100,16 @@ Lanes logEdges(F64 &m, Lanes x, Lanes y) {
   y = select(m, b.CreateFCmpOEQ(x, m.number(0.0)), m.number(-inf), y);
   return select(m, b.CreateFCmpULT(x, m.number(0.0)), m.number(nan), y);
 }
-Lanes log(F64 &m, Lanes x) { return logEdges(m, x, logOfNormal(m, x)); }
-/// What the sum 1 + y rounds away: it matters where the sum is small.
-Lanes lostBelowTwo(F64 &m, Lanes y, Lanes sum) {
-  Lanes lost = m.sub(y, m.sub(sum, m.number(1.0)));
-  return select(m, m.e.b.CreateFCmpOLT(sum, m.number(2.0)), lost, m.number(0.0));
-}
+Lanes log(F64 &m, Lanes x, bool precise = false) { return logEdges(m, x, logOfNormal(m, x, nullptr, precise)); }
 /// log(1 + y) for y from f32.
 Lanes log1p(F64 &m, Lanes y) {
   Lanes sum = m.add(m.number(1.0), y);
-  return logEdges(m, sum, logOfNormal(m, sum, lostBelowTwo(m, y, sum)));
+  return logEdges(m, sum, logOfNormal(m, sum, y));
 }
-/// log(1 + y) for y >= 0 and NaN.
+/// log(1 + y) for y >= 0 and NaN, below 2^130 or infinite.
 Lanes log1pOfPositive(F64 &m, Lanes y) {
-  Lanes sum = m.add(m.number(1.0), y), result = logOfNormal(m, sum, lostBelowTwo(m, y, sum));
-  return select(m, m.e.b.CreateFCmpOLT(sum, m.number(inf)), result, sum);
+  Lanes result = logOfNormal(m, m.add(m.number(1.0), y), y);
+  return m.fma(y, m.number(0x1p-300), result); // infinity and NaN pass, others add nothing
 }
 
 /// atan(q) for q of [0, 1]; pi/2 less that where `steep`.
@@ -141,7 +148,8 @@ struct ArcSine {
 ArcSine arcSine(F64 &m, Lanes a) {
   auto &b = m.e.b;
   Lanes above = b.CreateFCmpUGT(a, m.number(0.5));
-  Lanes half = m.fma(a, m.number(-0.5), m.number(0.5)); // NaN stays, and its root is NaN for a > 1
+  Lanes half = m.fma(a, m.number(-0.5), m.number(0.5));
+  half = select(m, b.CreateFCmpOLT(half, m.number(0.0)), m.number(nan), half);
   Lanes s = select(m, above, half, m.mul(a, a)), q = select(m, above, root(m, half), a);
   Lanes p = m.polynomial(s, {0.16666667180265682, 0.07499948897327363, 0.044659972208360744, 0.030112524973151436,
                              0.024604714117211844, 0.007509467720977488, 0.03464633479187837});
@@ -183,14 +191,23 @@ Lanes acosh(F64 &m, Lanes x) {
   Lanes y = log1pOfPositive(m, m.add(t, whereLarge(m, t, t, root(m, m.mul(t, m.add(t, m.number(2.0)))))));
   return select(m, m.e.b.CreateFCmpOLT(x, m.number(1.0)), m.number(nan), y);
 }
+/// Half the log of (1 + a) / (1 - a) = 2^n t: log t = 2 atanh((t - 1) / (t + 1)), and the same divisor serves both quotients. The difference
+/// of their bits is as good as 2^n itself, for t between 2/3 and 3/2.
 Lanes atanh(F64 &m, Lanes x) {
   auto &b = m.e.b;
-  Lanes a = m.abs(x), y = m.mul(m.add(a, a), reciprocal(m, m.sub(m.number(1.0), a))), sum = m.add(m.number(1.0), y);
-  y = m.mul(logOfNormal(m, sum, lostBelowTwo(m, y, sum)), m.number(0.5));
-  Lanes edge = select(m, b.CreateFCmpOEQ(a, m.number(1.0)), m.number(inf), m.number(nan));
-  return m.withSign(select(m, b.CreateFCmpOLT(a, m.number(1.0)), y, edge), x);
+  Lanes a = m.abs(x), one = m.number(1.0);
+  Lanes quotient = b.CreateAdd(b.CreateSub(m.toBits(m.add(one, a)), m.toBits(m.sub(one, a))), m.bits(0x3FF8000000000000));
+  Lanes power = m.fromBits(b.CreateAnd(quotient, m.bits(0x7FF0000000000000)));
+  Lanes n =
+      m.sub(m.fromBits(b.CreateOr(b.CreateLShr(quotient, m.bits(52)), m.bits(0x4330000000000000))), m.number(0x1p52 + 1023));
+  Lanes less = m.sub(one, power), more = m.add(one, power);
+  Lanes z = m.mul(m.fma(a, more, less), reciprocal(m, m.fma(a, less, more))), s = m.mul(z, z);
+  Lanes p = m.polynomial(s, {0.3333333154835868, 0.2000043055340132, 0.14253547573737407, 0.12049603144001347});
+  Lanes y = m.fma(n, m.number(std::numbers::ln2 / 2), m.fma(m.mul(z, s), p, z));
+  Lanes edge = select(m, b.CreateFCmpOEQ(a, one), m.number(inf), m.number(nan));
+  return m.withSign(select(m, b.CreateFCmpOLT(a, one), y, edge), x);
 }
-Lanes cbrt(F64 &m, Lanes x) { return keepZero(m, x, m.withSign(exp(m, m.mul(log(m, m.abs(x)), m.number(1.0 / 3.0))), x)); }
+Lanes cbrt(F64 &m, Lanes x) { return keepZero(m, x, m.withSign(exp(m, m.mul(log(m, m.abs(x), true), m.number(1.0 / 3.0))), x)); }
 
 /// erfc(a) = exp(-a^2) erfcx(a), and erfcx(a) (1 + 2a) is a polynomial in (a - 2) / (a + 2); from 10.06 on it is 0 in f32.
 Lanes erfc(F64 &m, Lanes x) {
@@ -212,7 +229,7 @@ Lanes erfc(F64 &m, Lanes x) {
 Lanes pow(F64 &m, Lanes x, Lanes y) {
   auto &b = m.e.b;
   Lanes a = m.abs(x), one = m.number(1.0), zero = m.number(0.0);
-  Lanes exponent = m.mul(y, log(m, a));
+  Lanes exponent = m.mul(y, log(m, a, true));
   exponent = select(m, b.CreateAnd(b.CreateFCmpOEQ(a, one), b.CreateFCmpORD(y, y)), zero, exponent); // (-1)^inf is 1
   Lanes result = exp(m, exponent), half = m.mul(y, m.number(0.5));
   Lanes fraction = b.CreateFCmpONE(floor(m, y), y),
