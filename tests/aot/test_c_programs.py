@@ -87,6 +87,35 @@ int main(void) {
     torch.testing.assert_close(y, x * 0.5 + 1)
 
 
+def doubled(x, y):
+    y = x * 2  # noqa: F841
+
+
+@needs_compiler
+def test_rows_of_different_lengths(tmp_path):
+    tensors = (Tensor(2, jagged_dim=1, dtype="fp32", other=-1), Tensor(2, dtype="fp32"))
+    tiles = lambda x, y: (x.tile((1, 4)), y.tile((1, 4)))  # noqa: E731
+    ninetoothed.make(tiles, doubled, tensors, caller="cpu", kernel_name="rows", output_dir=tmp_path)
+    text = run_c(
+        tmp_path,
+        "rows",
+        r"""
+#include "rows.h"
+#include <stdio.h>
+int main(void) {
+  float x[] = {1, 2, 3, 4, 5, 6}, y[15];
+  int64_t offsets[] = {0, 5, 5, 6}, longest = 5, one[] = {1}, strides[] = {5, 1};
+  uint64_t elements[] = {6}, ends[] = {4}, shape[] = {3, 5};
+  NineToothedTensor tx = {x, elements, one}, begins = {offsets, ends, one}, most = {&longest, 0, 0}, ty = {y, shape, strides};
+  printf("%d", launch_rows(0, tx, begins, most, ty));
+  for (int i = 0; i < 15; ++i) printf(" %g", y[i]);
+  return 0;
+}
+""",
+    )
+    assert text == "0 2 4 6 8 10 -2 -2 -2 -2 -2 12 -2 -2 -2 -2"
+
+
 @tileon.jit
 def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -22,6 +22,8 @@ class Parameter:
     :param rank: of a tensor; None: a number.
     :param only_chooses: an integer that says which variant is meant and that no program gets.
     :param ignored: C callers and Python callers give it, and nothing gets it.
+    :param jagged_dim: of what lies in memory of a tensor whose rows differ in length in this dimension. Where its rows begin and
+        the length of the longest are the two parameters behind it; a caller in Python gives one nested tensor for all three.
     :param in_c: the type that a C caller's pointer to a number points to, `dtype` if not given.
     """
 
@@ -31,6 +33,7 @@ class Parameter:
     only_chooses: bool = False
     in_c: str | None = None
     ignored: bool = False
+    jagged_dim: int | None = None
 
 
 @dataclass

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..aot.kernels import targets_of
 from ..core.tile.types import dtype as element_type
 from ..errors import error
 from . import dtype as dtypes
+from . import jagged
 from .compile import Argument, CompiledKernel
 from .jit import CALLERS, Kernel, jit
 from .listing import CACHE_DIR
@@ -48,24 +50,44 @@ class Launcher:
     def __init__(self, path: Path, name: str, parameters: Sequence[bundles.Parameter]) -> None:
         self.path, self.name = path, name
         self._library = bundles.Library.open(path)
-        self._ignored = [p.ignored for p in parameters]
-        self._parameters = tuple(parameters)
+        self._parameters = by_argument(parameters)
 
     def __call__(self, *args: Any) -> None:
-        if len(args) != len(self._ignored):
-            names = ", ".join(p.name for p in self._parameters)
-            raise error(TypeError, f"`{self.name}` takes {len(self._ignored)} arguments ({names}), got {len(args)}")
-        given = [
-            number(value) if parameter.only_chooses else value
-            for value, parameter in zip(args, self._parameters)
-            if not parameter.ignored
-        ]
+        if len(args) != len(self._parameters):
+            names = ", ".join(first.name for first, *_ in self._parameters)
+            raise error(TypeError, f"`{self.name}` takes {len(self._parameters)} arguments ({names}), got {len(args)}")
+        given: list[Any] = []
+        for value, (first, *_) in zip(args, self._parameters):
+            if first.jagged_dim is not None:
+                given += self._rows(first, value)
+            elif not first.ignored:
+                given.append(number(value) if first.only_chooses else value)
         try:
             self._library.call(self.name, *given)
         except RuntimeError as e:
             if "was not compiled for this kind of call" in str(e):
                 raise KernelLaunchError(1) from e
             raise
+
+    def _rows(self, parameter: bundles.Parameter, value: Any) -> tuple[Any, ...]:
+        rank = (parameter.rank or 0) + 1
+        values, offsets, lengths, longest = jagged.rows_of(self.name, parameter.name, rank, parameter.jagged_dim, value).parts
+        if lengths is not None:
+            raise error(
+                ValueError,
+                f"argument `{parameter.name}` of kernel `{self.name}` has rows that end before the next ones begin",
+                hint="ahead of time, kernels are compiled for rows that lie behind each other",
+            )
+        return values, offsets, longest
+
+
+def by_argument(parameters: Iterable[bundles.Parameter]) -> list[list[bundles.Parameter]]:
+    """The parameters that belong to each argument of an application: three of a jagged one."""
+    found, rest = [], iter(parameters)
+    for parameter in rest:
+        found.append([parameter] if parameter.jagged_dim is None else [parameter, *itertools.islice(rest, 2)])
+
+    return found
 
 
 class Style(bundles.Style):
@@ -160,7 +182,7 @@ def compiled(
 
     :param caller: "cpu", "cuda", or the name of a target.
     """
-    parameters = [_parameter(kernel, name, tensor) for name, tensor in zip(kernel.names, kernel.tensors)]
+    parameters = [_parameters(kernel, name, tensor) for name, tensor in zip(kernel.names, kernel.tensors)]
     targets = targets_of(caller)
     if caller == "cuda" and not _native.gpu_count():
         targets = ("host", *targets)
@@ -171,12 +193,10 @@ def compiled(
             code, facts = _compiled_as(kernel, parameters, values, form)
             variants.append(bundles.image_for(code, target, [*conditions, *facts]))
 
-    return parameters, variants
+    return [*itertools.chain(*parameters)], variants
 
 
-def _parameter(kernel: Kernel, name: str, tensor: Tensor) -> bundles.Parameter:
-    if tensor.jagged_dim is not None:
-        raise error(NotImplementedError, f"`{name}` is jagged: kernels with jagged arguments are not compiled ahead of time")
+def _parameters(kernel: Kernel, name: str, tensor: Tensor) -> list[bundles.Parameter]:
     declared = tensor.source.dtype
     if tensor.constexpr:
         if tensor.value is None:
@@ -185,7 +205,7 @@ def _parameter(kernel: Kernel, name: str, tensor: Tensor) -> bundles.Parameter:
                 f"the constexpr argument `{name}` of `{kernel.application.__name__}` has no value to compile for",
                 hint="Tensor(0, constexpr=True, value=...)",
             )
-        return bundles.Parameter(name, "int64", ignored=True)
+        return [bundles.Parameter(name, "int64", ignored=True)]
     if declared is None:
         raise error(
             TypeError,
@@ -194,9 +214,16 @@ def _parameter(kernel: Kernel, name: str, tensor: Tensor) -> bundles.Parameter:
         )
     dtype = _tile_dtype(declared)
     if tensor.source.ndim == 0:
-        return bundles.Parameter(name, dtype, in_c="float64" if dtype == "float32" else None)
+        return [bundles.Parameter(name, dtype, in_c="float64" if dtype == "float32" else None)]
+    if tensor.jagged_dim is None:
+        return [bundles.Parameter(name, dtype, tensor.source.ndim)]
+    _, offsets, _, longest = jagged.PARTS
 
-    return bundles.Parameter(name, dtype, tensor.source.ndim)
+    return [
+        bundles.Parameter(name, dtype, tensor.source.ndim - 1, jagged_dim=tensor.jagged_dim),
+        bundles.Parameter(name + offsets, "int64", 1),
+        bundles.Parameter(name + longest, "int64"),
+    ]
 
 
 def _tile_dtype(name: str) -> str:
@@ -208,7 +235,7 @@ def _tile_dtype(name: str) -> str:
         raise error(ValueError, f"there is no element type `{name}`", hint="ninetoothed.float32, ...") from None
 
 
-def _numbers(kernel: Kernel, parameters: Sequence[bundles.Parameter], target: str) -> dict[str, Symbol]:
+def _numbers(kernel: Kernel, parameters: Sequence[Sequence[bundles.Parameter]], target: str) -> dict[str, Symbol]:
     """Block sizes, by the target's model for sizes that are usual where none is known."""
     unset = [label for label, symbol in kernel.symbols.items() if not symbol.meta]
     if unset:
@@ -221,10 +248,10 @@ def _numbers(kernel: Kernel, parameters: Sequence[bundles.Parameter], target: st
     if not metas:
         return {}
     sizes, traffic = {}, []
-    for tensor, parameter in zip(kernel.tensors, parameters):
+    for tensor, (first, *_) in zip(kernel.tensors, parameters):
         sizes.update({repr(s): Symbol(_usual(s)) for s in tensor.source.sizes if s.constant is None})
         if tensor.source.ndim:
-            traffic.append((tensor, int(re.findall(r"\d+", parameter.dtype)[0]) // 8))  # float16, float8_e5m2
+            traffic.append((tensor, int(re.findall(r"\d+", first.dtype)[0]) // 8))  # float16, float8_e5m2
 
     return dict(arrange.rank_block_sizes(traffic, metas, sizes, target, -1)[0])
 
@@ -244,22 +271,23 @@ class _Signature:
 
 
 def _compiled_as(
-    kernel: Kernel, parameters: Sequence[bundles.Parameter], numbers: Mapping[str, Symbol], form: str
+    kernel: Kernel, parameters: Sequence[Sequence[bundles.Parameter]], numbers: Mapping[str, Symbol], form: str
 ) -> tuple[CompiledKernel, list[Any]]:
     """(the kernel for calls of a form, the conditions of that form)."""
     arguments: list[Argument] = []
     conditions: list[Any] = []
     position = 0
-    for name, tensor, parameter in zip(kernel.names, kernel.tensors, parameters):
-        if parameter.ignored:
+    for name, tensor, (first, *rows) in zip(kernel.names, kernel.tensors, parameters):
+        if first.ignored:
             known: tuple[Any, ...] = ("const", tensor.value)
-        elif parameter.rank is None:
-            known = ("tensor", parameter.dtype, 1, (), ())
+        elif first.rank is None:
+            known = ("tensor", first.dtype, 1, (), ())
         else:
-            known, facts = _known(tensor, parameter, position, form)
+            known, facts = _known(tensor, first, position, form)
             conditions += facts
-        position += not parameter.ignored
-        arguments.append(kernel._argument(name, tensor, (known,), dict(numbers)))
+        position += (not first.ignored) + len(rows)
+        of_rows = (("tensor", rows[0].dtype), ("const", None)) if rows else ()  # where they begin; they end at the next ones
+        arguments.append(kernel._argument(name, tensor, (known, *of_rows), dict(numbers)))
     signature = _Signature((), form)
 
     return CompiledKernel(kernel.application, arguments, kernel.hints, signature, form != "any"), conditions
@@ -267,10 +295,9 @@ def _compiled_as(
 
 def _known(tensor: Tensor, parameter: bundles.Parameter, position: int, form: str) -> tuple[tuple[Any, ...], list[Any]]:
     rank = parameter.rank or 0
-    conditions = [
-        ("extent is", position, d, size.constant) for d, size in enumerate(tensor.source.sizes) if size.constant is not None
-    ]
-    extents = tuple(16 if size.constant and size.constant % 16 == 0 else 0 for size in tensor.source.sizes)
+    sizes = tensor.source.sizes[parameter.jagged_dim is not None :]  # rows are no dimension in memory
+    conditions = [("extent is", position, d, size.constant) for d, size in enumerate(sizes) if size.constant is not None]
+    extents = tuple(16 if size.constant and size.constant % 16 == 0 else 0 for size in sizes)
     if form == "any":
         return ("tensor", parameter.dtype, 1, extents, (0,) * rank), conditions
     conditions.append(("stride is", position, rank - 1, 1))

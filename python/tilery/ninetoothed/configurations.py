@@ -17,7 +17,7 @@ from .. import aot as bundles
 from ..aot.bundle import packed
 from ..core.timing import measure
 from ..errors import error
-from .aot import Launcher, Style, compiled, number
+from .aot import Launcher, Style, by_argument, compiled, number
 from .jit import Kernel
 from .listing import CACHE_DIR
 
@@ -130,13 +130,19 @@ def _time(candidate: _Candidate) -> float:
     import torch
 
     device = "cuda" if _native.gpu_count() and torch.cuda.is_available() else "cpu"
-    arguments = []
-    for tensor, parameter in zip(candidate.kernel.tensors, candidate.parameters):
-        if parameter.ignored:
+    arguments: list[Any] = []
+    for tensor, (first, *rows) in zip(candidate.kernel.tensors, by_argument(candidate.parameters)):
+        if first.ignored:
             continue
         sizes = [size.constant or min(_USUAL_SIZE, size.upper_bound or _USUAL_SIZE) for size in tensor.source.sizes]
-        dtype = getattr(torch, parameter.dtype)
+        dtype, behind = getattr(torch, first.dtype), []
+        if rows:  # all of one length
+            count, *sizes = sizes
+            longest = sizes[first.jagged_dim - 1]
+            sizes[first.jagged_dim - 1] *= count
+            behind = [longest * torch.arange(count + 1, device=device), longest]
         arguments.append(torch.zeros(sizes, dtype=dtype, device=device) if sizes else torch.zeros((), dtype=dtype))
+        arguments += behind
     library = bundles.Library(packed([bundles.Entry("timed", candidate.parameters, candidate.variants)]))
 
     return float(measure(lambda: library.call("timed", *arguments), warmup=5, rep=30, mode="median"))  # type: ignore[arg-type]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from tilery import _native
-from tilery._native.arrange import Tensor
 
 from ..errors import error
 
@@ -33,13 +32,12 @@ class Rows:
         return (0, *self._values.stride())
 
 
-def rows_of(function: str, name: str, tensor: Tensor, value: Any) -> Rows:
-    """The rows of an argument of `function`.
+def rows_of(function: str, name: str, rank: int, jagged_dim: int, value: Any) -> Rows:
+    """The rows of an argument of `function`, whose arrangement starts from a tensor of `rank` dimensions.
 
     :raises TypeError: if the argument is no jagged nested tensor.
     :raises ValueError: if its rows differ in another dimension than the arrangement says.
     """
-    jagged_dim = tensor.jagged_dim
     values, offsets = getattr(value, "_values", None), getattr(value, "_offsets", None)
     if values is None or offsets is None or callable(values):
         raise error(
@@ -48,12 +46,12 @@ def rows_of(function: str, name: str, tensor: Tensor, value: Any) -> Rows:
             hint="make it with torch.nested.nested_tensor(rows, layout=torch.jagged)",
         )
     given = value._ragged_idx
-    if given != jagged_dim or values.ndim + 1 != tensor.source.ndim:
+    if given != jagged_dim or values.ndim + 1 != rank:
         raise error(
             ValueError,
             f"argument `{name}` of kernel `{function}` has {values.ndim + 1} dimensions "
             f"and rows that differ in dimension {given}",
-            hint=f"its arrangement starts from Tensor({tensor.source.ndim}, jagged_dim={jagged_dim})",
+            hint=f"its arrangement starts from Tensor({rank}, jagged_dim={jagged_dim})",
         )
 
     return Rows(values, offsets, value._lengths, _longest(value), jagged_dim)

@@ -175,7 +175,9 @@ class Kernel:
     def _rows(self, i: int, argument: Any) -> Any:
         if argument is None:
             return None
-        return jagged.rows_of(self.application.__name__, self.names[i], self.tensors[i], argument)
+        tensor = self.tensors[i]
+
+        return jagged.rows_of(self.application.__name__, self.names[i], tensor.source.ndim, tensor.jagged_dim, argument)
 
     def _call_otherwise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that names arguments, gives symbols by position (in the order of their names) or options of other back ends."""

@@ -145,6 +145,61 @@ def test_constexpr_arguments(tmp_path):
     assert torch.equal(y, x * 2)
 
 
+def nested(rows, jagged_dim):
+    offsets = torch.tensor([0] + [row.shape[jagged_dim - 1] for row in rows]).cumsum(0)
+    return torch.nested.nested_tensor_from_jagged(torch.cat(rows, jagged_dim - 1), offsets, jagged_dim=jagged_dim)
+
+
+@pytest.mark.parametrize("jagged_dim", [1, 2])
+@pytest.mark.parametrize("lengths", [(5, 1, 0, 13), (0, 0), (64,)])
+def test_jagged_rows(jagged_dim, lengths, tmp_path):
+    def application(x, y, z):
+        y = x * 2  # noqa: F841
+        z = x  # noqa: F841
+
+    def arrangement(*tensors):
+        return tuple(t.tile((1, 8, 8)) for t in tensors)
+
+    tensors = *(Tensor(3, jagged_dim=jagged_dim, other=other, dtype="fp32") for other in (-1, None)), Tensor(3, dtype="fp32")
+    kernel = ninetoothed.make(arrangement, application, tensors, caller=here(), kernel_name="rows", output_dir=tmp_path)
+    rows = [torch.randn((n, 6) if jagged_dim == 1 else (6, n)) for n in lengths]
+    longest = max(lengths)
+    y = nested([torch.zeros_like(row) for row in rows], jagged_dim)
+    z = torch.zeros(len(rows), *((longest, 6) if jagged_dim == 1 else (6, longest)))
+    kernel(nested(rows, jagged_dim), y, z)
+    for row, doubled, padded in zip(rows, y.unbind(), z):
+        assert torch.equal(doubled, row * 2)
+        padded = padded if jagged_dim == 1 else padded.T
+        row = row if jagged_dim == 1 else row.T
+        assert torch.equal(padded[: len(row)], row) and (padded[len(row) :] == -1).all()
+    with pytest.raises(Error, match="argument `x` of kernel `launch_rows` must be a jagged nested tensor, got Tensor"):
+        kernel(rows[0], y, z)
+    with pytest.raises(Error, match=f"rows that differ in dimension {3 - jagged_dim}"):
+        kernel(nested([torch.zeros(3, 4)], 3 - jagged_dim), y, z)
+    offsets, ends = torch.tensor([0, 3, 6]), torch.tensor([2, 3])
+    gaps = torch.nested.nested_tensor_from_jagged(torch.zeros(6, 6), offsets, lengths=ends, jagged_dim=jagged_dim)
+    with pytest.raises(Error, match="has rows that end before the next ones begin"):
+        kernel(gaps, y, z)
+
+
+def test_jagged_configurations_are_timed(tmp_path):
+    def premake(block):
+        def application(x, y):
+            y = x * 2  # noqa: F841
+
+        tensors = (Tensor(3, jagged_dim=1, dtype="fp32"), Tensor(3, jagged_dim=1, dtype="fp32"))
+        return lambda *ts: tuple(t.tile((1, block, 8)) for t in ts), application, tensors
+
+    configs = [((8,), {}, {}), ((32,), {}, {})]
+    kernel = ninetoothed.build(
+        premake, configs, meta_parameters=("block",), caller=here(), kernel_name="timed_rows", output_dir=tmp_path
+    )
+    rows = [torch.randn(n, 6) for n in (5, 1, 40)]
+    y = nested([torch.zeros_like(row) for row in rows], 1)
+    kernel(nested(rows, 1), y)
+    assert all(torch.equal(a, 2 * b) for a, b in zip(y.unbind(), rows))
+
+
 def test_what_ahead_of_time_needs(tmp_path):
     def make(tensors, arrange=lambda x, y: (x.tile((32,)), y.tile((32,))), **options):
         def application(x, y):
@@ -156,9 +211,6 @@ def test_what_ahead_of_time_needs(tmp_path):
         make((Tensor(1), Tensor(1, dtype="fp32")))
     with pytest.raises(Error, match="there is no element type `fp99`"):
         make((Tensor(1, dtype="fp99"), Tensor(1, dtype="fp32")))
-    with pytest.raises(Error, match="`x` is jagged"):
-        rows = lambda x, y: (x.tile((1, 32)), y.tile((32,)))  # noqa: E731
-        make((Tensor(2, jagged_dim=1, dtype="fp32"), Tensor(1, dtype="fp32")), rows)
     block = ninetoothed.Symbol("BLOCK", constexpr=True)
     with pytest.raises(Error, match="`BLOCK` of `application` has no value to compile for"):
         make((Tensor(1, dtype="fp32"), Tensor(1, dtype="fp32")), lambda x, y: (x.tile((block,)), y.tile((block,))))
