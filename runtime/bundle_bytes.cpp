@@ -42,31 +42,27 @@ BundleCondition readCondition(ByteReader &in, const std::vector<BundleParameter>
 std::string serialize(const std::vector<BundleEntry> &entries) {
   ByteWriter out;
   out.number(bundleVersion);
-  out.number<uint64_t>(entries.size());
-  for (const BundleEntry &entry : entries) {
+  out.list(entries, [&](const BundleEntry &entry) {
     out.text(entry.name);
-    out.number<uint64_t>(entry.parameters.size());
-    for (const BundleParameter &parameter : entry.parameters) {
+    out.list(entry.parameters, [&](const BundleParameter &parameter) {
       out.text(parameter.name);
       out.number(parameter.dtype);
       out.number(parameter.rank);
       out.number<uint8_t>(parameter.onlyChooses);
       out.number(parameter.memory);
-    }
+    });
     out.number<uint8_t>(entry.takesGrid);
-    out.number<uint64_t>(entry.variants.size());
-    for (const BundleVariant &variant : entry.variants) {
-      out.number<uint64_t>(variant.conditions.size());
-      for (const BundleCondition &condition : variant.conditions) {
+    out.list(entry.variants, [&](const BundleVariant &variant) {
+      out.list(variant.conditions, [&](const BundleCondition &condition) {
         out.number(condition.kind);
         out.number(condition.argument);
         out.number(condition.dim);
         out.number(condition.value);
-      }
+      });
       out.text(variant.image);
       out.text(variant.withoutBoxes);
-    }
-  }
+    });
+  });
   return out.bytes;
 }
 
@@ -77,11 +73,10 @@ std::vector<BundleEntry> parseBundle(std::string_view bytes) {
                  "these bytes are no bundle of compiled programs of this version",
                  "compile it again with the version that runs it",
                  {}});
-  std::vector<BundleEntry> entries(in.count());
-  for (BundleEntry &entry : entries) {
+  std::vector<BundleEntry> entries;
+  in.list(entries, [&](BundleEntry &entry) {
     entry.name = in.text();
-    entry.parameters.resize(in.count());
-    for (BundleParameter &parameter : entry.parameters) {
+    in.list(entry.parameters, [&](BundleParameter &parameter) {
       parameter.name = in.text();
       parameter.dtype = readType(in);
       parameter.rank = in.number<int32_t>();
@@ -89,17 +84,14 @@ std::vector<BundleEntry> parseBundle(std::string_view bytes) {
       parameter.memory = readType(in);
       if (parameter.rank < -1 || parameter.rank > 64 || (parameter.onlyChooses && parameter.rank >= 0))
         ByteReader::fail();
-    }
+    });
     entry.takesGrid = in.number<uint8_t>();
-    entry.variants.resize(in.count());
-    for (BundleVariant &variant : entry.variants) {
-      variant.conditions.resize(in.count());
-      for (BundleCondition &condition : variant.conditions)
-        condition = readCondition(in, entry.parameters);
+    in.list(entry.variants, [&](BundleVariant &variant) {
+      in.list(variant.conditions, [&](BundleCondition &condition) { condition = readCondition(in, entry.parameters); });
       variant.image = in.text();
       variant.withoutBoxes = in.text();
-    }
-  }
+    });
+  });
   if (!in.atEnd())
     ByteReader::fail();
   return entries;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace tilery {
 class ByteWriter {
@@ -17,6 +18,12 @@ public:
   void text(std::string_view value) {
     number<uint64_t>(value.size());
     bytes.append(value);
+  }
+  /// write(element) for each, behind their number.
+  template <typename Values, typename Write> void list(const Values &values, Write write) {
+    number<uint64_t>(values.size());
+    for (const auto &value : values)
+      write(value);
   }
   std::string bytes;
 };
@@ -31,12 +38,14 @@ public:
     return value;
   }
   std::string_view text() { return take(number<uint64_t>()); }
-  /// A count of things that take at least one byte each: cannot be more than what is left.
-  uint64_t count() {
-    auto value = number<uint64_t>();
-    if (value > rest.size())
+  /// What ByteWriter::list wrote: read(element) fills each in. Each takes at least one byte, so there are no more than what is left.
+  template <typename Value, typename Read> void list(std::vector<Value> &values, Read read) {
+    auto count = number<uint64_t>();
+    if (count > rest.size())
       fail();
-    return value;
+    values.resize(count);
+    for (Value &value : values)
+      read(value);
   }
   bool atEnd() const { return rest.empty(); }
   [[noreturn]] static void fail() { throw Error({Diagnostic::Kind::Runtime, "the compiled code is damaged", "", {}}); }

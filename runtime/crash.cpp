@@ -37,16 +37,19 @@ void report(const ElfCode *code, uint64_t address, const siginfo_t *info) {
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }
 
-void onCrash(int, siginfo_t *info, void *state) {
+void onCrash(int signal, siginfo_t *info, void *state) {
+  const bool sent = info->si_code <= 0; // by kill or raise, whatever runs
   uint64_t address = uint64_t(static_cast<ucontext_t *>(state)->uc_mcontext.gregs[REG_RIP]);
   static std::atomic<bool> reporting;
-  if (const ElfCode *code = codeAt(address)) {
+  if (const ElfCode *code = sent ? nullptr : codeAt(address)) {
     if (reporting.exchange(true))
       sleep(5); // another thread's report; the process ends with it
     else
       report(code, address, info);
   }
   handBack();
+  if (sent) // no fault that comes again: the handler before ours meets it when ours returns
+    raise(signal);
 }
 } // namespace
 

@@ -121,20 +121,15 @@ std::string HostProgram::serialize() const {
   ByteWriter out;
   out.number(hostVersion);
   out.text(name);
-  out.number<uint64_t>(parameters.size());
-  for (const HostParameter &parameter : parameters) {
+  out.list(parameters, [&](const HostParameter &parameter) {
     out.text(parameter.name);
     out.number(parameter.dtype);
     out.number(parameter.rank);
-  }
+  });
   out.number(registers);
   out.number(tensors);
-  out.number<uint64_t>(texts.size());
-  for (const std::string &text : texts)
-    out.text(text);
-  out.number<uint64_t>(code.size());
-  for (int64_t word : code)
-    out.number(word);
+  out.list(texts, [&](const std::string &text) { out.text(text); });
+  out.list(code, [&](int64_t word) { out.number(word); });
   return std::move(out.bytes);
 }
 
@@ -144,22 +139,17 @@ HostProgram HostProgram::parse(std::string_view bytes, size_t kernelCount) {
     ByteReader::fail();
   HostProgram program;
   program.name = in.text();
-  program.parameters.resize(in.count());
-  for (HostParameter &parameter : program.parameters) {
+  in.list(program.parameters, [&](HostParameter &parameter) {
     parameter.name = in.text();
     parameter.dtype = in.number<DType>();
     parameter.rank = in.number<int32_t>();
     if (parameter.dtype > DType::F64 || parameter.rank < -1 || parameter.rank > 64)
       ByteReader::fail();
-  }
+  });
   program.registers = in.number<uint32_t>();
   program.tensors = in.number<uint32_t>();
-  program.texts.resize(in.count());
-  for (std::string &text : program.texts)
-    text = in.text();
-  program.code.resize(in.count());
-  for (int64_t &word : program.code)
-    word = in.number<int64_t>();
+  in.list(program.texts, [&](std::string &text) { text = in.text(); });
+  in.list(program.code, [&](int64_t &word) { word = in.number<int64_t>(); });
   if (!in.atEnd())
     ByteReader::fail();
   Validator(program, kernelCount).run();

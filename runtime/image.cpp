@@ -7,26 +7,21 @@ namespace {
 constexpr uint64_t imageVersion = 0x0005'474d'4959'4c54; // "TLYIMG", version 5
 
 void write(ByteWriter &out, const PolynomialInfo &polynomial) {
-  out.number<uint64_t>(polynomial.terms.size());
-  for (const PolynomialInfo::Term &term : polynomial.terms) {
+  out.list(polynomial.terms, [&](const PolynomialInfo::Term &term) {
     out.number(term.coefficient);
-    out.number<uint64_t>(term.factors.size());
-    for (uint32_t factor : term.factors)
-      out.number(factor);
-  }
+    out.list(term.factors, [&](uint32_t factor) { out.number(factor); });
+  });
 }
 PolynomialInfo readPolynomial(ByteReader &in, size_t slots) {
   PolynomialInfo polynomial;
-  polynomial.terms.resize(in.count());
-  for (PolynomialInfo::Term &term : polynomial.terms) {
+  in.list(polynomial.terms, [&](PolynomialInfo::Term &term) {
     term.coefficient = in.number<int64_t>();
-    term.factors.resize(in.count());
-    for (uint32_t &factor : term.factors) {
+    in.list(term.factors, [&](uint32_t &factor) {
       factor = in.number<uint32_t>();
       if (factor >= slots && factor - PolynomialInfo::gridExtent >= 3)
         ByteReader::fail();
-    }
-  }
+    });
+  });
   return polynomial;
 }
 
@@ -34,12 +29,11 @@ void write(ByteWriter &out, const TensorMapInfo &map) {
   out.number(map.slot);
   out.number(map.dtype);
   write(out, map.offset);
-  out.number<uint64_t>(map.dimensions.size());
-  for (const TensorMapInfo::Dimension &dimension : map.dimensions) {
+  out.list(map.dimensions, [&](const TensorMapInfo::Dimension &dimension) {
     write(out, dimension.extent);
     write(out, dimension.stride);
     out.number(dimension.box);
-  }
+  });
   out.number(map.swizzle);
 }
 TensorMapInfo readMap(ByteReader &in, size_t slots) {
@@ -47,12 +41,11 @@ TensorMapInfo readMap(ByteReader &in, size_t slots) {
   map.slot = in.number<uint32_t>();
   map.dtype = in.number<DType>();
   map.offset = readPolynomial(in, slots);
-  map.dimensions.resize(in.count());
-  for (TensorMapInfo::Dimension &dimension : map.dimensions) {
+  in.list(map.dimensions, [&](TensorMapInfo::Dimension &dimension) {
     dimension.extent = readPolynomial(in, slots);
     dimension.stride = readPolynomial(in, slots);
     dimension.box = in.number<uint32_t>();
-  }
+  });
   map.swizzle = in.number<uint32_t>();
   if (map.slot >= slots || map.dtype > DType::F64 || map.dimensions.empty() || map.dimensions.size() > 5)
     ByteReader::fail();
@@ -66,13 +59,10 @@ void write(ByteWriter &out, const ReportSite &site) {
   out.number(site.line);
   out.number(site.column);
   out.number(site.hex);
-  out.number<uint64_t>(site.values.size());
-  for (const ReportSite::Value &value : site.values) {
-    out.number<uint64_t>(value.shape.size());
-    for (int64_t extent : value.shape)
-      out.number(extent);
+  out.list(site.values, [&](const ReportSite::Value &value) {
+    out.list(value.shape, [&](int64_t extent) { out.number(extent); });
     out.number(value.dtype);
-  }
+  });
 }
 ReportSite readSite(ByteReader &in) {
   ReportSite site;
@@ -82,13 +72,10 @@ ReportSite readSite(ByteReader &in) {
   site.line = in.number<uint32_t>();
   site.column = in.number<uint32_t>();
   site.hex = in.number<uint8_t>();
-  site.values.resize(in.count());
-  for (ReportSite::Value &value : site.values) {
-    value.shape.resize(in.count());
-    for (int64_t &extent : value.shape)
-      extent = in.number<int64_t>();
+  in.list(site.values, [&](ReportSite::Value &value) {
+    in.list(value.shape, [&](int64_t &extent) { extent = in.number<int64_t>(); });
     value.dtype = in.number<uint32_t>();
-  }
+  });
   return site;
 }
 
@@ -100,17 +87,12 @@ void write(ByteWriter &out, const GpuInfo &gpu) {
   out.number(gpu.programmatic);
   out.number(gpu.workspaceBytes);
   out.number(gpu.spillBytes);
-  out.number<uint64_t>(gpu.maps.size());
-  for (const TensorMapInfo &map : gpu.maps)
-    write(out, map);
-  out.number<uint64_t>(gpu.conditions.size());
-  for (const ConditionInfo &condition : gpu.conditions) {
+  out.list(gpu.maps, [&](const TensorMapInfo &map) { write(out, map); });
+  out.list(gpu.conditions, [&](const ConditionInfo &condition) {
     write(out, condition.value);
     out.number(condition.divisor);
-  }
-  out.number<uint64_t>(gpu.sites.size());
-  for (const ReportSite &site : gpu.sites)
-    write(out, site);
+  });
+  out.list(gpu.sites, [&](const ReportSite &site) { write(out, site); });
 }
 GpuInfo readGpu(ByteReader &in, size_t slots) {
   GpuInfo gpu;
@@ -123,19 +105,14 @@ GpuInfo readGpu(ByteReader &in, size_t slots) {
   gpu.programmatic = in.number<uint8_t>();
   gpu.workspaceBytes = in.number<uint64_t>();
   gpu.spillBytes = in.number<uint32_t>();
-  gpu.maps.resize(in.count());
-  for (TensorMapInfo &map : gpu.maps)
-    map = readMap(in, slots);
-  gpu.conditions.resize(in.count());
-  for (ConditionInfo &condition : gpu.conditions) {
+  in.list(gpu.maps, [&](TensorMapInfo &map) { map = readMap(in, slots); });
+  in.list(gpu.conditions, [&](ConditionInfo &condition) {
     condition.value = readPolynomial(in, slots);
     condition.divisor = in.number<uint64_t>();
     if (condition.divisor > INT64_MAX)
       ByteReader::fail();
-  }
-  gpu.sites.resize(in.count());
-  for (ReportSite &site : gpu.sites)
-    site = readSite(in);
+  });
+  in.list(gpu.sites, [&](ReportSite &site) { site = readSite(in); });
   return gpu;
 }
 } // namespace
@@ -144,19 +121,17 @@ std::string serialize(const CodeImage &image) {
   ByteWriter out;
   out.number(imageVersion);
   out.text(image.object);
-  out.number<uint64_t>(image.kernels.size());
-  for (const KernelInfo &kernel : image.kernels) {
+  out.list(image.kernels, [&](const KernelInfo &kernel) {
     out.text(kernel.name);
     out.number(kernel.scratchBytes);
-    out.number<uint64_t>(kernel.args.size());
-    for (const ArgInfo &arg : kernel.args) {
+    out.list(kernel.args, [&](const ArgInfo &arg) {
       out.text(arg.name);
       out.number(arg.dtype);
       out.number(arg.pointer);
       out.number(arg.written);
-    }
+    });
     write(out, kernel.gpu);
-  }
+  });
   out.text(image.host);
   return std::move(out.bytes);
 }
@@ -167,21 +142,19 @@ CodeImage deserialize(std::string_view bytes) {
     ByteReader::fail();
   CodeImage image;
   image.object = in.text();
-  image.kernels.resize(in.count());
-  for (KernelInfo &kernel : image.kernels) {
+  in.list(image.kernels, [&](KernelInfo &kernel) {
     kernel.name = in.text();
     kernel.scratchBytes = in.number<uint64_t>();
-    kernel.args.resize(in.count());
-    for (ArgInfo &arg : kernel.args) {
+    in.list(kernel.args, [&](ArgInfo &arg) {
       arg.name = in.text();
       arg.dtype = in.number<DType>();
       arg.pointer = in.number<uint8_t>();
       arg.written = in.number<uint8_t>();
       if (arg.dtype > DType::F64)
         ByteReader::fail();
-    }
+    });
     kernel.gpu = readGpu(in, kernel.args.size());
-  }
+  });
   image.host = in.text();
   if (!in.atEnd())
     ByteReader::fail();

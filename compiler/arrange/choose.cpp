@@ -2,7 +2,9 @@
 #include "compiler/arrange/choose.h"
 #include "compiler/arrange/view.h"
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
+#include <tuple>
 
 namespace tilery::arrange {
 namespace {
@@ -77,11 +79,14 @@ std::vector<Symbol::Values> ranked(const std::vector<Traffic> &arguments, const 
   }
   if (found.empty())
     throw std::invalid_argument("Failed to generate auto-tuning. Please check the upper and lower bounds of the symbols.");
-  // Of equal ones the first, as candidates are counted.
-  std::stable_sort(found.begin(), found.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+  // Of equal ones the first, as candidates are counted. (libstdc++'s stable_sort warns of a deprecated function of its own.)
+  std::vector<size_t> order(found.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return std::tie(found[a].first, a) < std::tie(found[b].first, b); });
   std::vector<Symbol::Values> best;
   for (size_t i = 0; i < std::min(count, found.size()); ++i)
-    best.push_back(std::move(found[i].second));
+    best.push_back(std::move(found[order[i]].second));
   return best;
 }
 

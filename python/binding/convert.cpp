@@ -66,33 +66,25 @@ Operand toOperand(nb::handle object) {
                          "",
                          {}});
 }
-std::optional<Operand> toOptionalOperand(nb::handle object) {
-  if (object.is_none())
-    return std::nullopt;
-  return toOperand(object);
+
+template <typename T> static std::optional<T> optional(T (*convert)(nb::handle), nb::handle object) {
+  return object.is_none() ? std::nullopt : std::optional<T>(convert(object));
 }
-std::vector<Operand> toOperands(nb::handle sequence) {
-  std::vector<Operand> result;
+template <typename T> static std::vector<T> each(T (*convert)(nb::handle), nb::handle sequence) {
+  std::vector<T> result;
   for (nb::handle item : sequence)
-    result.push_back(toOperand(item));
+    result.push_back(convert(item));
   return result;
 }
+std::optional<Operand> toOptionalOperand(nb::handle object) { return optional(toOperand, object); }
+std::vector<Operand> toOperands(nb::handle sequence) { return each(toOperand, sequence); }
 Value toValue(nb::handle object) {
   if (auto value = asValue(object))
     return *value;
   return currentBuilder().materialize(toOperand(object));
 }
-std::optional<Value> toOptionalValue(nb::handle object) {
-  if (object.is_none())
-    return std::nullopt;
-  return toValue(object);
-}
-std::vector<Value> toValues(nb::handle sequence) {
-  std::vector<Value> result;
-  for (nb::handle item : sequence)
-    result.push_back(toValue(item));
-  return result;
-}
+std::optional<Value> toOptionalValue(nb::handle object) { return optional(toValue, object); }
+std::vector<Value> toValues(nb::handle sequence) { return each(toValue, sequence); }
 
 static std::optional<Hint> toHint(nb::handle value) {
   if (PyBool_Check(value.ptr()))

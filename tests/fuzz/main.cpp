@@ -2,6 +2,7 @@
 // Worker processes, so that a crash of generated code is one more finding.
 #include "check.h"
 #include "compiler/passes/passes.h"
+#include "llvm/ADT/StringSwitch.h"
 #include <csignal>
 #include <cstring>
 #include <map>
@@ -21,7 +22,41 @@ struct Settings {
   uint64_t count = 2000, first = 1;
   unsigned jobs = 2;
   Against against = Against::Machine;
+  std::optional<uint64_t> printed; ///< show this program instead
 };
+
+/// What is wrong with the command line; empty if nothing is.
+std::string parse(llvm::ArrayRef<const char *> arguments, Settings &settings) {
+  for (size_t i = 0; i < arguments.size(); i += 2) {
+    StringRef option = arguments[i], value = i + 1 < arguments.size() ? arguments[i + 1] : "";
+    uint64_t number = 0;
+    const bool isNumber = llvm::to_integer(value, number, 10);
+    if (option == "--against") {
+      auto against = llvm::StringSwitch<std::optional<Against>>(value)
+                         .Case("passes", Against::Passes)
+                         .Case("machine", Against::Machine)
+                         .Case("blocks", Against::Blocks)
+                         .Case("gpu", Against::Gpu)
+                         .Default(std::nullopt);
+      if (!against)
+        return "--against takes passes, machine, blocks or gpu, not `" + value.str() + "`";
+      settings.against = *against;
+    } else if (!llvm::is_contained({"--count", "--first", "--jobs", "--print"}, option)) {
+      return "unknown option " + option.str();
+    } else if (!isNumber || (option == "--jobs" && number == 0)) {
+      return option.str() + " takes a number, not `" + value.str() + "`";
+    } else if (option == "--count") {
+      settings.count = number;
+    } else if (option == "--first") {
+      settings.first = number;
+    } else if (option == "--jobs") {
+      settings.jobs = unsigned(number);
+    } else {
+      settings.printed = number;
+    }
+  }
+  return "";
+}
 
 /// What a worker tells its parent.
 struct Progress {
@@ -145,29 +180,15 @@ int main(int argc, char **argv) {
   registerTransformsPasses();
   registerTilePasses();
   Settings settings;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    std::string option = argv[i], value = argv[i + 1];
-    if (option == "--count")
-      settings.count = std::stoull(value);
-    else if (option == "--first")
-      settings.first = std::stoull(value);
-    else if (option == "--jobs")
-      settings.jobs = unsigned(std::stoul(value));
-    else if (option == "--against")
-      settings.against = value == "passes"   ? Against::Passes
-                         : value == "blocks" ? Against::Blocks
-                         : value == "gpu"    ? Against::Gpu
-                                             : Against::Machine;
-    else if (option == "--print") {
-      auto context = makeContext();
-      uint64_t seed = std::stoull(value);
-      Program program = generate(*context, seed, styleOf(seed));
-      llvm::outs() << *program.module << "\n";
-      return 0;
-    } else {
-      llvm::errs() << "unknown option " << option << "\n";
-      return 2;
-    }
+  if (std::string wrong = parse({argv + 1, argv + argc}, settings); !wrong.empty()) {
+    llvm::errs() << "tilery-fuzz: " << wrong << "\n";
+    return 2;
+  }
+  if (settings.printed) {
+    auto context = makeContext();
+    Program program = generate(*context, *settings.printed, styleOf(*settings.printed));
+    llvm::outs() << *program.module << "\n";
+    return 0;
   }
   return runAll(settings);
 }

@@ -63,3 +63,14 @@ TEST(CrashDeathTest, OtherFaultsAreNotOurs) {
       },
       testing::KilledBySignal(SIGSEGV), "^$");
 }
+
+TEST(CrashDeathTest, SignalsOfOthersAreHandedOn) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        watchCrashes();
+        kill(getpid(), SIGSEGV);
+        std::exit(0);
+      },
+      testing::KilledBySignal(SIGSEGV), "^$");
+}
