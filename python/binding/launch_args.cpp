@@ -72,6 +72,8 @@ std::optional<DType> dtypeOf(dlpack::DataType type) {
   return {};
 }
 
+bool readTensor(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners);
+
 void readDlpack(const dlpack::Tensor &from, const char *name, Argument &argument, ArgumentOwners &owners) {
   auto dtype = dtypeOf(from.dtype);
   if (!dtype)
@@ -216,6 +218,57 @@ bool readDlpackObject(PyObject *object, const char *name, Argument &argument, Ar
   return true;
 }
 
+/// The type that an object's `dtype` names: one of tl's, or of a name that parseDType knows, after the last dot (torch.float32).
+std::optional<DType> dtypeNamed(PyObject *object) {
+  Reference dtype(PyObject_GetAttrString(object, "dtype"));
+  Reference own(dtype ? PyObject_GetAttrString(dtype.object, "__tile_dtype__") : nullptr);
+  PyErr_Clear();
+  Reference text(own && PyUnicode_Check(own.object) ? Py_NewRef(own.object) : dtype ? PyObject_Str(dtype.object) : nullptr);
+  PyErr_Clear();
+  if (!text)
+    return {};
+  std::string_view name = PyUnicode_AsUTF8(text.object);
+  return parseDType(std::string(name.substr(name.rfind('.') + 1)));
+}
+
+void setRow(Argument &argument, int64_t extent, ArgumentOwners &owners) {
+  int64_t *numbers = owners.numbers(2);
+  numbers[0] = extent;
+  numbers[1] = 1;
+  argument.tensor.rank = 1, argument.tensor.extents = numbers, argument.tensor.strides = numbers + 1;
+}
+
+/// Anything with `data_ptr()` and `dtype`. One with a tensor as `base` lies where that does; of others the shape is not known, so that
+/// they may overlap with whatever lies behind their address. Without a `base` they lie on the GPU, where there is one.
+bool readPointerObject(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
+  Reference address(PyObject_CallMethod(object, "data_ptr", nullptr));
+  PyErr_Clear();
+  if (!address || !PyLong_Check(address.object))
+    return false;
+  auto dtype = dtypeNamed(object);
+  if (!dtype)
+    failArgument(name, "has elements of a type that tile programs do not know");
+  Tensor &tensor = argument.tensor;
+  Reference base(PyObject_GetAttrString(object, "base"));
+  PyErr_Clear();
+  if (base && PyObject_HasAttrString(base.object, "__dlpack__")) {
+    PyObject *inner = base.release();
+    owners.adopt(inner);
+    if (!readTensor(inner, name, argument, owners))
+      return false;
+    if (byteWidth(tensor.dtype) != byteWidth(*dtype)) { // one row that covers the same bytes
+      Span bytes = byteSpan(tensor);
+      setRow(argument, int64_t((bytes.last - bytes.first) / byteWidth(*dtype)), owners);
+    }
+  } else {
+    setRow(argument, int64_t(1) << 40, owners);
+    tensor.device = {gpuCount() > 0 ? 2 : 1, 0};
+  }
+  tensor.data = PyLong_AsVoidPtr(address.object);
+  tensor.dtype = *dtype;
+  return true;
+}
+
 /// How tensors of a Python type are read; found once a type.
 struct TypeReader {
   const dlpack::ExchangeApi *exchange = nullptr;
@@ -263,7 +316,8 @@ bool readTensor(PyObject *object, const char *name, Argument &argument, Argument
   }
   if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && readBuffer(object, name, argument, owners))
     return true;
-  return readArrayInterface(object, name, argument, owners) || readDlpackObject(object, name, argument, owners);
+  return readArrayInterface(object, name, argument, owners) || readDlpackObject(object, name, argument, owners) ||
+         readPointerObject(object, name, argument, owners);
 }
 
 void readInteger(PyObject *object, const char *name, Argument &argument) {

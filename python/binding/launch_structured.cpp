@@ -6,16 +6,8 @@ namespace nb = nanobind;
 
 namespace tilery::python {
 
-PyObject *launchStructured(PyObject *launcher, const char *parameter, const StructuredCall &call) {
-  nb::object method = nb::steal(PyObject_GetAttrString(launcher, "launch_structured"));
-  if (!method.is_valid()) {
-    PyErr_Clear();
-    std::string type = Py_TYPE(call.argument)->tp_name;
-    throw Error({Diagnostic::Kind::Type,
-                 "argument '" + std::string(parameter) + "' is a " + type + "; a tensor, int, float, bool or None is expected",
-                 "",
-                 {}});
-  }
+namespace {
+PyObject *callMethod(nb::handle method, const PythonCall &call) {
   nb::list positional;
   for (size_t i = 0; i < call.count; ++i)
     positional.append(nb::handle(call.args[i]));
@@ -23,6 +15,30 @@ PyObject *launchStructured(PyObject *launcher, const char *parameter, const Stru
   for (Py_ssize_t i = 0; call.keywords && i < PyTuple_GET_SIZE(call.keywords); ++i)
     named[nb::handle(PyTuple_GET_ITEM(call.keywords, i))] = nb::handle(call.args[call.count + size_t(i)]);
   return method(nb::handle(call.grid ? call.grid : Py_None), positional, named).release().ptr();
+}
+} // namespace
+
+PyObject *launchStructured(PyObject *launcher, const char *parameter, PyObject *argument, const PythonCall &call) {
+  nb::object method = nb::steal(PyObject_GetAttrString(launcher, "launch_structured"));
+  if (!method.is_valid()) {
+    PyErr_Clear();
+    std::string type = Py_TYPE(argument)->tp_name;
+    throw Error({Diagnostic::Kind::Type,
+                 "argument '" + std::string(parameter) + "' is a " + type + "; a tensor, int, float, bool or None is expected",
+                 "",
+                 {}});
+  }
+  return callMethod(method, call);
+}
+
+bool launchObserved(PyObject *launcher, const PythonCall &call, PyObject *&result) {
+  nb::object method = nb::steal(PyObject_GetAttrString(launcher, "launch_observed"));
+  if (!method.is_valid()) {
+    PyErr_Clear();
+    return false;
+  }
+  result = callMethod(method, call);
+  return true;
 }
 
 } // namespace tilery::python

@@ -1,18 +1,21 @@
 #pragma once
-// Launches with arguments that the launcher does not take as they are: structures, and what is known at compile time.
+// Launches that a launcher's own Python methods take: those with arguments that are structures or known at compile time, and those
+// that somebody looks at.
 #include <Python.h>
 #include <cstddef>
 
 namespace tilery::python {
 
-struct StructuredCall {
-  PyObject *argument; ///< the first such argument
-  PyObject *grid;     ///< null: none
+struct PythonCall {
+  PyObject *grid; ///< null: none
   PyObject *const *args;
   size_t count; ///< of positional arguments; those that `keywords` names follow them
   PyObject *keywords;
 };
-/// Calls the launcher's method `launch_structured(grid, args, kwargs)`, which takes the arguments apart. Throws Error where it has none.
-PyObject *launchStructured(PyObject *launcher, const char *parameter, const StructuredCall &call);
+/// Calls the launcher's method `launch_structured(grid, args, kwargs)`, which takes the arguments apart; `argument` is the first that
+/// needs it. Throws Error where it has none.
+PyObject *launchStructured(PyObject *launcher, const char *parameter, PyObject *argument, const PythonCall &call);
+/// Calls its method `launch_observed(grid, args, kwargs)`, which calls functions around the launch. False: it has none.
+bool launchObserved(PyObject *launcher, const PythonCall &call, PyObject *&result);
 
 } // namespace tilery::python

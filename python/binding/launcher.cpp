@@ -34,6 +34,7 @@ struct State {
   size_t leading = 0;                  ///< parameters before the options
   nb::object compile, names, defaults; ///< names and defaults keep the objects alive that `parameters` borrows
   bool layout = false;
+  bool observed = false; ///< its calls go to the method launch_observed
   ConstantTable constants;
   std::unordered_map<std::string, std::shared_ptr<Entry>> entries;
   uint64_t uses = 0; ///< a clock for Entry::lastUse
@@ -75,6 +76,7 @@ struct BoundObject {
 };
 
 PyTypeObject *launcherType, *boundType;
+bool allObserved = false; ///< calls of all launchers with a method launch_observed go there
 
 [[noreturn]] void failCall(const State &state, const std::string &rest, std::string hint = "") {
   throw Error({Diagnostic::Kind::Type, state.name + "() " + rest, std::move(hint), {}});
@@ -351,7 +353,7 @@ PyObject *launchUnchecked(PyObject *launcher, State &state, PyObject *grid, PyOb
     if (state.parameters[i].compileTime())
       bound.set(i, objects[i]);
     else if (!readArgument(objects[i], state.parameters[i].text, arguments[i], owners))
-      return launchStructured(launcher, state.parameters[i].text, {objects[i], grid, args, count, keywords});
+      return launchStructured(launcher, state.parameters[i].text, objects[i], {grid, args, count, keywords});
 
   nb::object computed;
   if (grid && PyCallable_Check(grid)) {
@@ -379,13 +381,17 @@ PyObject *launchUnchecked(PyObject *launcher, State &state, PyObject *grid, PyOb
   return callPlan(*entry, call, bound);
 }
 
-PyObject *launchChecked(PyObject *launcher, PyObject *grid, PyObject *const *args, size_t count, PyObject *keywords) {
+PyObject *launchChecked(PyObject *launcher, PyObject *grid, PyObject *const *args, size_t count, PyObject *keywords,
+                        bool plainly = false) {
   State *state = reinterpret_cast<LauncherObject *>(launcher)->state;
   if (!state) {
     PyErr_SetString(PyExc_TypeError, "Launcher.__init__ was not called");
     return nullptr;
   }
   try {
+    PyObject *result = nullptr;
+    if ((allObserved || state->observed) && !plainly && launchObserved(launcher, {grid, args, count, keywords}, result))
+      return result;
     return launchUnchecked(launcher, *state, grid, args, count, keywords);
   } catch (const Error &error) {
     setPythonError(error);
@@ -521,6 +527,22 @@ PyObject *launcherForget(PyObject *self, PyObject *) {
   Py_RETURN_NONE;
 }
 
+PyObject *launcherObserve(PyObject *self, PyObject *on) {
+  if (State *state = reinterpret_cast<LauncherObject *>(self)->state)
+    state->observed = PyObject_IsTrue(on) == 1;
+  Py_RETURN_NONE;
+}
+
+/// launch_plainly(grid, *args, **kwargs): what launch_observed calls between its functions.
+PyObject *launcherLaunchPlainly(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+  if (count < 1) {
+    PyErr_SetString(PyExc_TypeError, "launch_plainly(grid, ...) needs a grid");
+    return nullptr;
+  }
+  PyObject *grid = args[0] == Py_None ? nullptr : args[0];
+  return launchChecked(self, grid, args + 1, size_t(count) - 1, keywords, /*plainly=*/true);
+}
+
 /// watch([(dict, key, value)]): replaces the list of globals whose change makes all specialisations stale.
 PyObject *launcherWatch(PyObject *self, PyObject *list) {
   State *state = reinterpret_cast<LauncherObject *>(self)->state;
@@ -563,6 +585,9 @@ PyMethodDef launcherMethods[] = {
     {"forget", launcherForget, METH_NOARGS, "Forgets all compiled specialisations."},
     {"watch", launcherWatch, METH_O,
      "watch([(dict, key, value)]): specialisations are forgotten once one of dict[key] is another object."},
+    {"observe", launcherObserve, METH_O, "observe(on): whether this launcher's calls go to its method launch_observed."},
+    {"launch_plainly", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launcherLaunchPlainly)),
+     METH_FASTCALL | METH_KEYWORDS, "launch_plainly(grid, *args, **kwargs): a call that does not go to launch_observed."},
     {}};
 PyType_Slot launcherSlots[] = {
     {Py_tp_doc,
@@ -596,5 +621,8 @@ void bindLauncher(nb::module_ &m) {
   if (!launcherType || !boundType)
     throw nb::python_error();
   m.attr("Launcher") = nb::handle(reinterpret_cast<PyObject *>(launcherType));
+  m.def(
+      "observe_launches", [](bool on) { allObserved = on; }, nb::arg("on"),
+      "Whether the calls of all launchers that have a method launch_observed go there.");
 }
 } // namespace tilery::python

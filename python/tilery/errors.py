@@ -41,6 +41,10 @@ class Error(Exception):
         return "\n".join(parts)
 
 
+class StaticAssertion(Error, AssertionError):
+    """A condition that a program states about what is known when it is compiled, and that does not hold."""
+
+
 class GpuError(Error, RuntimeError):
     """What a GPU or its driver refuses; the message names the kernel."""
 

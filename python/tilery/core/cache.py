@@ -42,15 +42,20 @@ def target_of(device: int) -> str:
     return "host" if device < 0 else _native.gpu_target(device)
 
 
-def stages(module: _native.Module, device: int, options: dict[str, Any]) -> dict[str, str]:
+def stages(module: _native.Module, device: int, options: dict[str, Any], target: str | None = None) -> dict[str, str]:
     """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}: what `image` compiles for these, as text."""
-    compiled = _native.compile(module, **options, target=target_of(device), texts=True)
+    compiled = _native.compile(module, **options, target=target or target_of(device), texts=True)
     return {"tile": module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
 
 
 def _compile(module: _native.Module, device: int, options: dict[str, Any]) -> bytes:
     image = _native.compile(module, **options).image
     return (image if device < 0 else _native.assembled(image, device)).to_bytes()
+
+
+def fresh_image(module: _native.Module, device: int, options: dict[str, Any]) -> bytes:
+    """What `image` would compile, whatever the cache holds."""
+    return _compile(module, device, {**options, "target": options.get("target") or target_of(device)})
 
 
 def check_once(function: Callable[..., Any], specialisation: Any, check: Callable[[], None]) -> None:

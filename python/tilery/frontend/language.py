@@ -359,6 +359,15 @@ class Language(Regions):
             raise
         return self.made(result) if isinstance(callee, type) and self.regions else result
 
+    def dropped(self, callee: Any, name: str) -> Any:
+        """The callee of a call whose result nobody uses."""
+        function = getattr(callee, "function", callee)
+        reason = getattr(function, "_must_use_result", False)
+        if reason:
+            why = f" {reason}" if isinstance(reason, str) else ""
+            raise error(ValueError, f"The result of {name} is not being used.{why}", hint=f"write `_ = {name}(...)` to drop it")
+        return callee
+
     def call_range(self, *args: Any) -> range | Range:
         if any(self.is_value(self.host(a)) for a in args):
             return Range(*(self.host(a) for a in args))

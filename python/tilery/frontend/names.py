@@ -66,3 +66,11 @@ def bound_in_comprehension(node: Comprehension) -> list[str]:
     for generator in node.generators:
         _targets(generator.target, out)
     return out
+
+
+def dotted(expression: ast.expr) -> str:
+    """`a.b.c` as text; empty: it is no such expression."""
+    if isinstance(expression, ast.Name):
+        return expression.id
+    owner = dotted(expression.value) if isinstance(expression, ast.Attribute) else ""
+    return f"{owner}.{expression.attr}" if owner and isinstance(expression, ast.Attribute) else ""

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar
 from ..errors import error
 from . import position
 from .jumps import RESULT, Guard, JumpLowering, mark, mark_of
-from .names import Comprehension, assigned, bound_in_comprehension, parameters
+from .names import Comprehension, assigned, bound_in_comprehension, dotted, parameters
 from .source import tree_of
 
 HOOKS = "__t_hooks__"
@@ -478,6 +478,13 @@ class _Function(ast.NodeTransformer):
         arguments = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         return self.hook("call", [self.visit(node.func), *arguments], node, keywords)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
+        name = dotted(node.value.func) if isinstance(node.value, ast.Call) else ""
+        node.value = value = self.visit(node.value)
+        if name and isinstance(value, ast.Call) and value.args:  # what the call returns is dropped
+            value.args[0] = self.hook("dropped", [value.args[0], ast.Constant(name)], value)
+        return node
 
 
 for _kind in _REFUSED:

@@ -11,10 +11,12 @@ from .compiler import CompilationError, CompiledKernel, compile
 from .errors import TritonError
 from .language import constexpr
 from .runtime import Config, InterpreterError, JITFunction, KernelInterface, OutOfResources, autotune, heuristics, reinterpret
-from .runtime.jit import constexpr_function, jit
+from .runtime._allocation import set_allocator
+from .runtime.jit import MockTensor, TensorWrapper, constexpr_function, jit, must_use_result
 
 TileonError = TritonError
 __version__ = "3.6.0"
+_LATER = ("_internal_testing", "knobs", "profiler", "testing")  # imported when they are asked for
 
 __all__ = [
     "CompilationError",
@@ -23,7 +25,9 @@ __all__ = [
     "InterpreterError",
     "JITFunction",
     "KernelInterface",
+    "MockTensor",
     "OutOfResources",
+    "TensorWrapper",
     "TileonError",
     "TritonError",
     "aggregate",
@@ -38,17 +42,18 @@ __all__ = [
     "heuristics",
     "jit",
     "language",
+    "must_use_result",
     "next_power_of_2",
     "reinterpret",
     "runtime",
+    "set_allocator",
     "testing",
     "tools",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs ask for is imported then."""
-    if name == "testing":
+    if name in _LATER:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

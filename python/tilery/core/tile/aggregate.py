@@ -60,7 +60,7 @@ def aggregate(cls: type) -> type:
         name: _Method(member) for name, member in vars(cls).items() if hasattr(type(member), "__tile_trace__")
     }
     initialise: Callable[..., None] = cls.__init__  # type: ignore[misc]
-    if hasattr(type(initialise), "__tile_trace__"):
+    if getattr(initialise, "launch_plainly", None):
         raise error(ValueError, f"{cls.__name__}.__init__ cannot be a @jit function", hint="it runs at compile time")
 
     if initialise is object.__init__:

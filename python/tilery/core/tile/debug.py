@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import error, kind
+from ...errors import StaticAssertion, error
 from .types import unwrap
 from .value import Operand, native, plain, tensor, to_tensor, tracer
 
@@ -21,7 +21,7 @@ def static_assert(cond: Any, msg: str = "") -> None:
     if isinstance(cond, tensor):
         raise error(ValueError, "static_assert needs a compile-time condition, got a run-time value", hint="use tl.device_assert")
     if not cond:
-        raise kind(AssertionError)(f"static_assert failed: {unwrap(msg)}" if unwrap(msg) else "static_assert failed")
+        raise StaticAssertion(f"static_assert failed: {unwrap(msg)}" if unwrap(msg) else "static_assert failed")
 
 
 def device_print(prefix: str, *args: Operand, hex: bool = False) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tilery import _native
 
+from ...errors import error
 
 class GPUTarget(NamedTuple):
     """A device as upstream names it: ("cuda", 90, 32), or ("cpu", "x86_64", 1)."""
@@ -27,19 +28,27 @@ DEFAULTS: dict[str, Any] = {
     "num_warps": 4,
     "num_stages": 3,
     "num_ctas": 1,
+    "warp_size": 32,
     "cluster_dims": (1, 1, 1),
     "maxnreg": None,
+    "ptx_version": None,
+    "ptx_options": None,
+    "ir_override": None,
     "debug": False,
     "sanitize_overflow": True,
     "enable_fp_fusion": True,
+    "enable_reflect_ftz": True,
     "launch_cooperative_grid": False,
     "launch_pdl": False,
     "supported_fp8_dtypes": ("fp8e5", "fp8e4nv"),
+    "deprecated_fp8_dot_operand_dtypes": (),
     "default_dot_input_precision": "tf32",
-    "allowed_dot_input_precisions": ("tf32", "tf32x3", "ieee"),
+    "allowed_dot_input_precisions": ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"),
+    "max_num_imprecise_acc_default": 0,
     "extern_libs": (),
     "backend_name": "",
     "arch": "",
+    "instrumentation_mode": "",
 }
 
 
@@ -48,6 +57,10 @@ class Options:
 
     def __init__(self, **values: Any) -> None:
         self.__dict__.update({**DEFAULTS, **values})
+
+    def hash(self) -> str:
+        """A digest of all of them."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()
 
     def __repr__(self) -> str:
         return f"Options({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
@@ -74,7 +87,46 @@ class BaseBackend:
     def parse_options(self, opts: Mapping[str, Any]) -> Options:
         """The options of these names; others, of other compilers, have no meaning here."""
         known = {name: value for name, value in opts.items() if name in DEFAULTS and value is not None}
-        return Options(**{"backend_name": self.target.backend, "arch": self.target.native, **known})
+        if isinstance(known.get("extern_libs"), dict):
+            known["extern_libs"] = tuple(known["extern_libs"].items())
+        own = {"backend_name": self.target.backend, "arch": self.target.native, "warp_size": self.target.warp_size}
+        return Options(**{**own, **known})
+
+    def add_stages(self, stages: dict[str, Any], options: Any, language: Any = None) -> None:
+        """The stages of the compiler are not functions from text to text.
+
+        :raises tilery.NotImplementedError: always."""
+        raise error(
+            NotImplementedError,
+            "a back end's stages cannot be taken out or replaced",
+            hint="kernel.asm has the text that each of them leaves",
+        )
+
+    def get_module_map(self) -> dict[str, Any]:
+        """{name of a module: the module that stands for it on this target}"""
+        from ..language.extra import libdevice
+
+        return {"triton.language.extra.libdevice": libdevice}
+
+    def get_codegen_implementation(self, options: Any) -> dict[str, Any]:
+        """Rules of the target: the smallest operands of a product."""
+        return {"min_dot_size": lambda lhs, rhs: (1, 1, 1)}
+
+    def load_dialects(self, context: Any) -> None:
+        """There are none beside the compiler's own."""
+
+    @staticmethod
+    def parse_attr(desc: str) -> list[list[Any]]:
+        """What the letters of a signature say of an argument."""
+        return [["tt.divisibility", 16]] if "D" in desc else []
+
+    @staticmethod
+    def get_int_specialization(arg: int, **kwargs: Any) -> str:
+        return "D" if kwargs.get("align", False) and arg % 16 == 0 else ""
+
+    @staticmethod
+    def get_tensor_specialization(arg: Any, **kwargs: Any) -> str:
+        return "D" if kwargs.get("align", False) and arg.data_ptr() % 16 == 0 else ""
 
 
 class CPUBackend(BaseBackend):
@@ -95,3 +147,16 @@ class CUDABackend(BaseBackend):
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:
         return target.backend == "cuda"
+
+
+class AttrsDescriptor:
+    """The form in which older programs write what is known of arguments: which positions divide by 16, and which are 1."""
+
+    def __init__(self, divisible_by_16: Any = (), equal_to_1: Any = (), **ignored: Any) -> None:
+        self.divisible_by_16, self.equal_to_1 = tuple(divisible_by_16 or ()), tuple(equal_to_1 or ())
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> AttrsDescriptor:
+        """Of {"arg_properties": {"tt.divisibility": positions, "tt.equal_to": positions}}."""
+        properties = data.get("arg_properties", {})
+        return AttrsDescriptor(properties.get("tt.divisibility", ()), properties.get("tt.equal_to", ()))

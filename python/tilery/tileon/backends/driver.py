@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 from typing import Any
 
@@ -18,15 +20,52 @@ class DriverBase:
         """Whether there is such a device, and programs mean it."""
         raise NotImplementedError
 
+    backend = ""
+
+    @functools.cached_property
+    def utils(self) -> Utils:
+        return Utils(self)
+
     @staticmethod
     def get_benchmarker() -> Any:
+        """How a call is timed here."""
         from ..testing import do_bench
 
         return do_bench
 
+    def get_device_capability(self, device: int = 0) -> tuple[int, int]:
+        """Of NVIDIA's GPUs; (0, 0): it is none."""
+        return 0, 0
+
+    def get_device_interface(self) -> Any:
+        """torch's module of the device."""
+        import torch
+
+        return torch.cpu if self.backend == "cpu" else torch.cuda
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        """A tensor larger than the device's caches."""
+        import torch
+
+        return torch.empty(1 << 26, dtype=torch.int32, device="cpu" if self.backend == "cpu" else "cuda")
+
+    def clear_cache(self, cache: Any) -> None:
+        """Writes such a tensor."""
+        cache.zero_()
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        """The C type of an argument of a signature."""
+        if ty.startswith("*"):
+            return "void *" if self.backend == "cpu" else "CUdeviceptr"
+        if ty in ("fp16", "bf16", "fp32", "f32", "fp64"):
+            return "double"
+        return {"i1": "int8_t", "u1": "uint8_t"}.get(ty) or f"{'u' if ty[0] == 'u' else ''}int{ty[1:]}_t"
+
 
 class CPUDriver(DriverBase):
     """This machine's processors."""
+
+    backend = "cpu"
 
     @classmethod
     def is_active(cls) -> bool:
@@ -56,8 +95,14 @@ class CPUDriver(DriverBase):
         return 0
 
 
-class CudaDriver(DriverBase):
+class GPUDriver(DriverBase):
+    """A kind of GPU."""
+
+
+class CudaDriver(GPUDriver):
     """NVIDIA's GPUs."""
+
+    backend = "cuda"
 
     @classmethod
     def is_active(cls) -> bool:
@@ -91,3 +136,75 @@ class CudaDriver(DriverBase):
     def get_current_target(self) -> GPUTarget:
         arch = _native.gpu_target(self.get_current_device()).split(":")[0].strip("sm_a")
         return GPUTarget("cuda", int(arch), 32)
+
+    def get_device_capability(self, device: int = 0) -> tuple[int, int]:
+        arch = int(_native.gpu_target(device).split(":")[0].strip("sm_a"))
+        return arch // 10, arch % 10
+
+
+class Utils:
+    """What a driver tells of its devices."""
+
+    def __init__(self, driver: DriverBase) -> None:
+        self.driver = driver
+
+    def get_device_properties(self, device: int = 0) -> dict[str, Any]:
+        """max_shared_mem (bytes a block; of a CPU its second cache), max_num_regs, multiprocessor_count, warpSize, and clocks
+        (kHz) and the width (bits) of the memory, where they are known."""
+        if self.driver.backend == "cpu":
+            return _of_cpu()
+        import torch
+
+        found = torch.cuda.get_device_properties(device)
+        return {
+            "max_shared_mem": getattr(found, "shared_memory_per_block_optin", 232448),
+            "max_num_regs": getattr(found, "regs_per_multiprocessor", 65536),
+            "multiprocessor_count": found.multi_processor_count,
+            "warpSize": found.warp_size,
+            "sm_clock_rate": getattr(found, "clock_rate", 0),
+            "mem_clock_rate": getattr(found, "memory_clock_rate", 0),
+            "mem_bus_width": getattr(found, "memory_bus_width", 0),
+        }
+
+    def load_binary(self, name: str, kernel: Any, shared: int, device: int) -> tuple[Any, Any, int, int, int]:
+        """(module, function, registers, spills, threads) of a compiled kernel's image, put into executable memory."""
+        function = next(k for k in _native.load(kernel) if k.name == name)
+        return function, function, 0, function.spill_bytes, function.threads
+
+    def unload_module(self, module: Any) -> None:
+        """A module is unloaded when nobody holds it."""
+
+
+def _of_cpu() -> dict[str, Any]:
+    return {
+        "max_shared_mem": _cache_bytes(2) or 1 << 20,
+        "max_num_regs": 32,
+        "multiprocessor_count": _native.num_threads(),
+        "warpSize": 1,
+        "sm_clock_rate": _clock_khz(),
+        "mem_clock_rate": 0,
+        "mem_bus_width": 0,
+    }
+
+
+def _cache_bytes(level: int) -> int:
+    """Of a cache of the first processor; 0: the system does not say."""
+    folder = "/sys/devices/system/cpu/cpu0/cache"
+    with contextlib.suppress(OSError):
+        for entry in os.listdir(folder):
+            with contextlib.suppress(OSError, ValueError):
+                with open(f"{folder}/{entry}/level", encoding="ascii") as file:
+                    if int(file.read()) != level:
+                        continue
+                with open(f"{folder}/{entry}/size", encoding="ascii") as file:
+                    text = file.read().strip()
+                return int(text[:-1]) << {"K": 10, "M": 20}[text[-1]]
+    return 0
+
+
+def _clock_khz() -> int:
+    with contextlib.suppress(OSError, ValueError), open("/proc/cpuinfo", encoding="ascii") as file:
+        for line in file:
+            if line.startswith("cpu MHz"):
+                return int(float(line.partition(":")[2]) * 1e3)
+    return 0

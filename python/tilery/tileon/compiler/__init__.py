@@ -1,6 +1,14 @@
 """What programs ask of upstream's compiler."""
 
-from .compiler import ASTSource, CompiledKernel, compile, make_backend
-from .errors import CompilationError
+from .compiler import ASTSource, CompiledKernel, IRSource, compile, make_backend
+from .errors import CompilationError, CompileTimeAssertionFailure
 
-__all__ = ["ASTSource", "CompilationError", "CompiledKernel", "compile", "make_backend"]
+__all__ = [
+    "ASTSource",
+    "CompilationError",
+    "CompileTimeAssertionFailure",
+    "CompiledKernel",
+    "IRSource",
+    "compile",
+    "make_backend",
+]

@@ -3,10 +3,12 @@ ask that compile before they call."""
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
 import os
-from collections import namedtuple
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tilery import _native
@@ -19,22 +21,29 @@ from ...errors import error
 from ...frontend.fingerprint import watched
 from ..backends import backends
 from ..backends.active import driver
-from ..backends.compiler import DEFAULTS, BaseBackend, GPUTarget, Options
-from .source import ASTSource
+from ..backends.compiler import DEFAULTS, AttrsDescriptor, BaseBackend, GPUTarget, Options
+from .kernel import KernelHandle, KernelMetadata
+from .source import ASTSource, IRSource
 
-__all__ = ["ASTSource", "CompiledKernel", "compile", "make_backend", "plan"]
+__all__ = ["ASTSource", "AttrsDescriptor", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan"]
 
 # Options of a launch that targets may heed: hints of the kernel.
 _HINTS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "launch_cooperative_grid", "launch_pdl")
 
 
-def _fields(*names: str) -> Any:
-    """A type of named fields."""
-    return namedtuple("KernelMetadata", names)
+# Switches of knobs that matter when something is compiled, beside the functions that a program sets there.
+_SWITCHES = ("TRITON_ALWAYS_COMPILE", "TRITON_KERNEL_DUMP")
+_warming: contextvars.ContextVar[bool] = contextvars.ContextVar("warming", default=False)
 
 
-KernelMetadata = _fields("name", "hash", "target", "shared", *DEFAULTS)
-
+@contextlib.contextmanager
+def warming() -> Iterator[None]:
+    """What is compiled within this is not compiled for a launch."""
+    token = _warming.set(True)
+    try:
+        yield
+    finally:
+        _warming.reset(token)
 
 
 def _debugs() -> bool:
@@ -42,35 +51,50 @@ def _debugs() -> bool:
     return any(os.environ.get(name, "0") not in ("", "0") for name in ("TRITON_DEBUG", "TILEON_DEBUG"))
 
 
-class CompiledKernel(core.CompiledKernel):
+def _wanted(values: Mapping[str, Any], kernel: Any) -> bool:
+    """Are launches to be checked? A launch's option decides over its kernel's; the environment over both."""
+    said = values.get("debug")
+    return _debugs() or bool(kernel.debug if said is None else said)
+
+
+def _fuses(values: Mapping[str, Any], kernel: Any) -> bool:
+    """May products and sums be fused? Unless a launch or the environment says no."""
+    if values.get("enable_fp_fusion") is False and "enable_fp_fusion" not in kernel.arg_names:
+        return False
+    return os.environ.get("TRITON_DEFAULT_FP_FUSION", "1").lower() not in ("0", "false", "off", "no", "n")
+
+
+class CompiledKernel(KernelHandle, core.CompiledKernel):
     """What a launch and `compile` return: the kernel for one kind of call, with its stages as text. What `compile` returned can
     be pickled."""
 
-    src: ASTSource
-    target: GPUTarget | None = None
-    text: str | None = None  # the module's IR, where the function may not be there
-    code: bytes | None = None
-    _run: Callable[..., None] | None = None
-
     def __init__(self, kernel: Any, signature: Any, values: Mapping[str, Any]) -> None:
-        self.debug = bool(values.get("debug") or kernel.debug or _debugs())
+        if kernel.refused:
+            raise error(ValueError, kernel.refused, hint="constexpr parameters are always specialised")
+        self.debug = _wanted(values, kernel)
         self.overflow = self.debug and values.get("sanitize_overflow") is not False
         self.hints = {option: values.get(option) for option in _HINTS if option not in kernel.arg_names}
         warps = self.hints.get("num_warps")
         if isinstance(warps, int) and (warps < 1 or warps & (warps - 1)):
             raise error(AssertionError, f"num_warps must be a power of 2, got {warps}")
+        self.given = {name: values[name] for name in DEFAULTS if name not in kernel.arg_names and values.get(name) is not None}
+        self.kernel, self.structure = kernel, getattr(kernel, "structure", None)
         # (name, constant), or (name, element type, whether it is a pointer, whether that is const, divisor)
         self.arguments: list[tuple[Any, ...]] = []
         for parameter, known in zip(kernel.params, signature.params):
             self.arguments.append((parameter.name, *_argument(parameter, known)))
         self.slots = [i for i, argument in enumerate(self.arguments) if len(argument) > 2]
-        annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
-        specialisation = ["tileon", signature.params, annotations, self.debug, self.overflow]
-        specialisation += [default_precision(kernel.fn), self.hints, getattr(kernel, "structure", None)]
+        self.annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
+        self.precision = default_precision(kernel.fn)
         self.assemble = getattr(kernel, "assemble", None)
-        fuses = values.get("enable_fp_fusion") is not False or "enable_fp_fusion" in kernel.arg_names
-        options = {} if fuses else {"fp_contract": False}
-        super().__init__(kernel.fn.__name__, kernel.fn, specialisation, signature, **options)
+        options = {} if _fuses(values, kernel) else {"fp_contract": False}
+        super().__init__(kernel.fn.__name__, kernel.fn, None, signature, **options)
+        self.specialisation = self._specialisation()
+
+    def _specialisation(self) -> list[Any]:
+        """What decides about the code beside the function."""
+        decided = [self.arguments, self.annotations, self.debug, self.overflow, self.precision, self.hints, self.structure]
+        return ["tileon", *decided]
 
     def trace(self) -> _native.Module:
         if self.text is not None:
@@ -83,10 +107,6 @@ class CompiledKernel(core.CompiledKernel):
                 element, pointer, const, divisor = known
                 parameters.append((name, _native.Type(element, (), pointer, const), divisor, None))
         return trace(self.function, self.name, parameters, self.debug, self.hints, self.overflow, self.assemble)
-
-    def image(self, **options: Any) -> bytes:
-        target = {} if self.target is None or self.target.backend == "cpu" else {"target": self.target.native}
-        return super().image(**target, **options)
 
     def load(self, image: bytes) -> _native.KernelPlan:
         return _native.KernelPlan(_native.load(image)[0], self.slots, self, self.without_boxes)
@@ -102,80 +122,24 @@ class CompiledKernel(core.CompiledKernel):
         module = self.module
         self.code = self.image()
         self.text = module.text(locations=True, hints=target.backend != "cpu")
-        self._module = None  # what is left can be pickled
+        self._module = self.kernel = self.assemble = None  # what is left can be pickled
         import hashlib  # milliseconds
 
         self.hash = hashlib.sha256(f"{triton_key()} {target} {options} {self.text}".encode()).hexdigest()
-        self.metadata = KernelMetadata(self.name, self.hash, target, 0, **vars(options))
-
-    def _init_handles(self) -> None:
-        """Makes `run`."""
-        if self._run is None:
-            kinds = ["plain" if len(argument) > 2 else "constexpr" for argument in self.arguments]
-            parameters = [(argument[0], kind) for argument, kind in zip(self.arguments, kinds)]
-            self._run = _Run(_native.Launcher(self.name, parameters, _Plans(self)))
-
-    @property
-    def run(self) -> Callable[..., None]:
-        """run(grid x, y, z, stream, function, metadata, launch metadata, hook before, hook after, *arguments): all the kernel's
-        arguments, those known at compile time too. GPUs: on torch's current stream."""
-        self._init_handles()
-        assert self._run
-        return self._run
-
-    def launch_metadata(self, grid: Sequence[int], stream: int, *args: Any) -> dict[str, Any]:
-        """What hooks of a launch are told."""
-        return {"name": self.name, "function": self.function, "stream": stream, "grid": tuple(grid)}
-
-
-class _Plans:
-    """The plans of a kernel that was compiled before: the launcher asks for one when it meets a new kind of call."""
-
-    def __init__(self, compiled: CompiledKernel) -> None:
-        self.compiled = compiled
-        self.known: dict[tuple[bool, int], Any] = {}
-
-    def __call__(self, signature: Any, values: Mapping[str, Any]) -> Any:
-        disjoint = not self._overlaps(signature.aliases)
-        key = disjoint, signature.device
-        if key not in self.known:
-            self.compiled.device = signature.device
-            self.compiled.options["disjoint"] = disjoint
-            self.known[key] = self.compiled.plan()
-        return self.known[key]
-
-    def _overlaps(self, aliases: Sequence[tuple[int, int, str]]) -> bool:
-        """Does an argument that the kernel writes share bytes with another one?"""
-        if not aliases:
-            return False
-        code = self.compiled.code
-        assert code
-        kernel = _native.load(code)[0]
-        written = {slot for slot, argument in zip(self.compiled.slots, kernel.args) if argument[3]}
-        return any(a in written or b in written for a, b, _ in aliases)
-
-
-class _Run:
-    """Launches, as upstream's launchers are called."""
-
-    def __init__(self, launcher: _native.Launcher) -> None:
-        self.launcher = launcher
-
-    def __call__(
-        self, x: int, y: int, z: int, stream: int, function: Any, metadata: Any, launch: Any, before: Any, after: Any, *args: Any
-    ) -> None:
-        if before is not None:
-            before(launch)
-        self.launcher[x, y, z](*args)
-        if after is not None:
-            after(launch)
+        self.metadata = KernelMetadata(**{**vars(options), **self._facts()})
 
 
 def plan(kernel: Any, signature: Any, values: dict[str, Any]) -> Any:
     """The native plan for a kind of call of a JITFunction."""
     kernel.watch(watched(kernel.fn))
     compiled = CompiledKernel(kernel, signature, values)
-    return compiled.plan(compiled.debug)
+    function = getattr(kernel, "kernel", None) or kernel
+    function._kernels[f"{signature} {sorted(compiled.given.items(), key=str)}"] = compiled
+    if "tilery.tileon.knobs" not in sys.modules and not any(name in os.environ for name in _SWITCHES):
+        return compiled.plan(compiled.debug)
+    from .hooks import observed_plan
+
+    return observed_plan(compiled, _warming.get())
 
 
 def make_backend(target: GPUTarget) -> BaseBackend:
@@ -186,13 +150,30 @@ def make_backend(target: GPUTarget) -> BaseBackend:
     raise error(RuntimeError, f"no compiler for {target}", hint="known are targets of 'cpu' and of 'cuda'")
 
 
-def compile(src: ASTSource, target: GPUTarget | None = None, options: Mapping[str, Any] | None = None) -> CompiledKernel:
-    """Compiles a kernel for one kind of call, for the active device if no target is named. Arguments that a launch gives are
-    taken to be of these types and divisors."""
+def compile(
+    src: ASTSource, target: GPUTarget | None = None, options: Mapping[str, Any] | None = None, _env_vars: Any = None
+) -> CompiledKernel:
+    """Compiles a kernel for one kind of call, for the active device if no target is named: compile(ASTSource(...))[grid](*args).
+    Arguments that a launch gives are taken to be of these types. Of a target that is not here there is the code (`asm`)."""
     target = target or driver.active.get_current_target()
-    compiled = CompiledKernel(src.fn, src.call(), options or {})
-    compiled.settle(src, target, make_backend(target).parse_options(options or {}))
+    if not isinstance(src, ASTSource):
+        IRSource(src)
+    kernel, call = src.call()
+    options = {**src.parse_options(), **(options or {})}
+    compiled = CompiledKernel(kernel, call, options)
+    compiled.settle(src, target, make_backend(target).parse_options(options))
+    if "tilery.tileon.knobs" in sys.modules:
+        from .hooks import listened
+
+        listened(compiled)
     return compiled
+
+
+def preload(kernel: Any, specialization_data: str) -> Any:
+    """See JITFunction.preload."""
+    from .hooks import preloaded
+
+    return preloaded(kernel, specialization_data)
 
 
 @functools.lru_cache(maxsize=None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,14 +13,29 @@ from ...errors import error
 _INTEGERS = {f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
 _ELEMENTS = {name: types.dtype(name).__tile_dtype__ for name in types.dtype.FP_TYPES}
 _ELEMENTS.update({"f32": "float32", "f64": "float64", "i1": "bool", "u1": "bool"}, **_INTEGERS)
+_DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([\d, ]+)\].*>")
+
+
+class IRSource:
+    """Upstream's IR as text, which only upstream's compiler reads.
+
+    :raises tilery.NotImplementedError: always."""
+
+    def __init__(self, path: Any, context: Any = None, backend: Any = None) -> None:
+        raise error(
+            NotImplementedError,
+            f"{path}: only kernels are compiled, not upstream's IR",
+            hint="compile(ASTSource(kernel, signature, constexprs))",
+        )
 
 
 class ASTSource:
     """A kernel for arguments of these types.
 
-    :param signature: {parameter: type}: "i32", "fp32", "*fp16" (a pointer), "*kfp16" (one that is only read), "constexpr".
-    :param constexprs: {parameter, its position, or a path of one position: value}.
-    :param attrs: {(position,): [["tt.divisibility", 16]]}: what is known of arguments.
+    :param signature: {parameter: type}: "i32", "fp32", "*fp16" (a pointer), "*kfp16" (one that is only read), "constexpr",
+        "tensordesc<fp16[64, 32]>", or a tuple of such.
+    :param constexprs: {parameter, its position, or a path of positions: value}; ``constants`` is the same by an older name.
+    :param attrs: {path of positions: [["tt.divisibility", 16]]}: what is known of arguments; or an AttrsDescriptor.
     """
 
     ext = "ttir"
@@ -29,13 +45,18 @@ class ASTSource:
         fn: Any,
         signature: Mapping[str | int, str],
         constexprs: Mapping[Any, Any] | None = None,
-        attrs: Mapping[Any, Sequence[Sequence[Any]]] | None = None,
+        attrs: Any = None,
+        constants: Mapping[Any, Any] | None = None,
     ) -> None:
         self.fn = fn
         self.name = fn.__name__
         self.signature = {fn.arg_names[k] if isinstance(k, int) else k: v for k, v in signature.items()}
-        self.constants = {self._path(k): v for k, v in (constexprs or {}).items()}
-        self.attrs = {self._path(k): v for k, v in (attrs or {}).items()}
+        for name in self.signature:
+            self._path(name)
+        self.constants = {self._path(k): types.unwrap(v) for k, v in {**(constants or {}), **(constexprs or {})}.items()}
+        if hasattr(attrs, "divisible_by_16"):
+            attrs = {position: [["tt.divisibility", 16]] for position in attrs.divisible_by_16}
+        self.attrs: dict[tuple[int, ...], Any] = {self._path(k): v for k, v in (attrs or {}).items()}
 
     def _path(self, key: Any) -> tuple[int, ...]:
         if isinstance(key, str):
@@ -51,16 +72,48 @@ class ASTSource:
         parts = [self.fn.src, sorted(self.signature.items()), sorted(self.constants.items(), key=lambda item: item[0]), self.attrs]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
-    def call(self) -> Any:
-        """The kind of call, as the native launcher describes those that it meets: arguments that do not overlap."""
-        return SimpleNamespace(params=tuple(self._argument(p) for p in self.fn.params), aliases=(), device=-1)
+    def parse_options(self) -> dict[str, Any]:
+        """Options that the source itself gives."""
+        return {}
 
-    def _argument(self, parameter: Any) -> tuple[Any, ...]:
-        path = (parameter.index,)
-        kind = self.signature.get(parameter.name, "constexpr")
+    def call(self) -> tuple[Any, Any]:
+        """(the kernel, or one whose parameters are the leaves of structured arguments; the kind of call, as the native launcher
+        describes those that it meets: arguments that do not overlap)"""
+        known: list[tuple[Any, ...]] = []
+        structure = tuple(
+            self._describe((p.index,), p, self.signature.get(p.name, "constexpr"), known) for p in self.fn.params
+        )
+        kernel = self.fn
+        if any(structure):
+            from ..runtime.structured import Flat
+            from .compiler import plan
+
+            kernel = Flat(self.fn, structure, plan)
+        return kernel, SimpleNamespace(params=tuple(known), aliases=(), device=-1)
+
+    def _describe(self, path: tuple[int, ...], parameter: Any, kind: Any, known: list[tuple[Any, ...]]) -> Any:
+        """As `take_apart` describes an argument of this type; appends what is known of its leaves."""
+        if path in self.constants and len(path) > 1:
+            return "constant", type(self.constants[path]), self.constants[path]
         if path in self.constants or kind == "constexpr":
-            default = parameter.default if parameter.has_default else None
-            return "const", types.unwrap(self.constants.get(path, default))
+            default = parameter.default if parameter.has_default and len(path) == 1 else None
+            known.append(("const", types.unwrap(self.constants.get(path, default))))
+            return None
+        if isinstance(kind, tuple):
+            made = type(kind) if hasattr(kind, "_fields") else tuple
+            return "tuple", made, *[self._describe((*path, i), parameter, k, known) for i, k in enumerate(kind)]
+        found = _DESCRIPTOR.fullmatch(kind)
+        if found is None:
+            known.append(self._leaf(path, parameter, kind))
+            return None
+        block = tuple(int(size) for size in found.group(2).split(","))
+        element = self._element(parameter, found.group(1))
+        width = types.dtype(found.group(1)).itemsize if types.dtype.is_dtype(found.group(1)) else 1
+        known += [("pointer", element, 16), *[("int", "int32", 1)] * len(block)]
+        known += [("int", "int64", 16 // width)] * (len(block) - 1)
+        return "descriptor", len(block), block, "zero"
+
+    def _leaf(self, path: tuple[int, ...], parameter: Any, kind: str) -> tuple[Any, ...]:
         divisor = max((int(value) for name, value in self.attrs.get(path, ()) if name == "tt.divisibility"), default=1)
         if kind.startswith("*"):
             return "pointer", self._element(parameter, kind[1:].removeprefix("k").strip()), divisor

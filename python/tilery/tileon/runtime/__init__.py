@@ -3,7 +3,7 @@
 from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
 from .driver import driver
 from .errors import InterpreterError, OutOfResources
-from .jit import JITFunction, KernelInterface, reinterpret
+from .jit import JITFunction, KernelInterface, MockTensor, TensorWrapper, reinterpret
 
 __all__ = [
     "Autotuner",
@@ -12,7 +12,9 @@ __all__ = [
     "InterpreterError",
     "JITFunction",
     "KernelInterface",
+    "MockTensor",
     "OutOfResources",
+    "TensorWrapper",
     "autotune",
     "driver",
     "heuristics",

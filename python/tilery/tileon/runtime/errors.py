@@ -1,4 +1,4 @@
-"""Names of upstream's error classes."""
+"""Errors of launches and tuning that programs catch."""
 
 from __future__ import annotations
 
@@ -22,10 +22,31 @@ class OutOfResources(Error):
 class PTXASError(Error):
     """An assembler that fails; a CPU has none."""
 
+    def __init__(self, error_message: str | None = None) -> None:
+        super().__init__(f"PTXAS error: {error_message or ''}")
+        self.error_message = error_message or ""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.error_message,)
+
 
 class AutotunerError(Error):
     """A tuner without configurations."""
 
+    def __init__(self, error_message: str | None = None) -> None:
+        super().__init__(f"Autotuner error: {error_message or ''}")
+        self.error_message = error_message or ""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.error_message,)
+
 
 class InterpreterError(Error):
     """Upstream's interpreter mode."""
+
+    def __init__(self, error_message: str | None = None) -> None:
+        super().__init__(error_message or "")
+        self.error_message = error_message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.error_message,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -14,8 +14,12 @@ from ...core.tile import types
 from ...core.tile.tracer import inline, is_constexpr
 from ...core.tile.value import constant_of, tensor
 from ...errors import error
+from ..compiler import compiler
 from ..compiler.compiler import plan
+from .callable import JITCallable
+from .observe import DeviceCaches, observed
 from .structured import Launches
+from .tensors import MockTensor, TensorWrapper, reinterpret
 
 # Options that schedule a GPU, or name a compiler's habits: without effect on a CPU (compiler.py makes hints of some).
 OPTIONS = (
@@ -62,22 +66,34 @@ _FLOATS = {
     "fp64": "float64",
     "float64": "float64",
 }
+# Names of element types as annotations have them, and the short ones.
+_LONG = {"u1": "int1", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "bool": "int1"}
+_LONG.update({f"{sign}{bits}": f"{long}{bits}" for sign, long in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)})
 
 
-class Parameter:
+class KernelParam:
     """A kernel's parameter."""
 
-    def __init__(self, index: int, parameter: inspect.Parameter, plain: bool) -> None:
+    def __init__(self, index: int, parameter: inspect.Parameter, plain: bool, any_alignment: bool) -> None:
         annotation = parameter.annotation
         self.index = self.num = index
         self.name, self.default = parameter.name, parameter.default
         self.has_default = parameter.default is not inspect.Parameter.empty
         self.is_constexpr = is_constexpr(annotation)
-        self.plain = plain
+        self.plain = self.do_not_specialize = plain
+        self.do_not_specialize_on_alignment = any_alignment
         text = annotation if isinstance(annotation, str) else annotation.name if isinstance(annotation, types.dtype) else ""
+        self.annotation = text if text or annotation is inspect.Parameter.empty else getattr(annotation, "__name__", str(annotation))
         text = text.rpartition(".")[2]
         self.float_type = _FLOATS.get(text, "float32")
         self.is_const = annotation is types.const or text == "const"
+
+    @property
+    def annotation_type(self) -> str:
+        """The element type that the annotation says, by its short name; "": none."""
+        text = self.annotation.rpartition(".")[2].removeprefix("*").removeprefix("k")
+        text = _LONG.get(text, text)
+        return text if types.dtype.is_dtype(text) else ""
 
     def native(self) -> tuple[Any, ...]:
         """As the launcher takes it."""
@@ -96,23 +112,26 @@ def _known(value: Any) -> Any:
 
 
 class KernelInterface:
-    """What can be launched: kernel[grid](...) calls run(..., grid=grid)."""
+    """What can be launched: kernel[grid](...) calls `run`, which a subclass has."""
 
     def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-        raise NotImplementedError("run not implemented")
+        raise NotImplementedError(f"{type(self).__name__} has no method `run`")
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
 
+    def warmup(self, *args: Any, grid: Any, **kwargs: Any) -> Any:
+        """Compiles for these arguments, of which element types of torch stand for tensors, without running a program."""
+        return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
 
-class JITFunction(_native.Launcher, KernelInterface):
-    """A function that is compiled when it is launched, and traced inline when a kernel calls it. It pickles as the name that it has
-    in its module; one whose function a program took away (`kernel.fn = None`) as what is known of it."""
+
+class JITFunction(_native.Launcher, JITCallable, KernelInterface):
+    """A function that is compiled when it is launched, and traced inline when a kernel calls it. Its subscript is native: `run`
+    is asked only where a subclass has one of its own. It pickles as the name that it has in its module; one whose function a program
+    took away (`kernel.fn = None`) as what is known of it."""
 
     __tile_structure__ = True
-    # Programs that pickle kernels put these away.
-    used_global_vals: Any = None
-    _hash_lock: Any = None
+    _hash_lock: Any = None  # programs that pickle kernels put it away
 
     def __init__(
         self,
@@ -127,18 +146,34 @@ class JITFunction(_native.Launcher, KernelInterface):
     ) -> None:
         if not inspect.isfunction(fn):
             raise error(TypeError, f"@jit takes a function, got {type(fn).__name__}")
-        self.fn, self.debug = fn, bool(debug)
-        unspecialised = do_not_specialize or ()
-        self.params = []
-        for index, p in enumerate(inspect.signature(fn).parameters.values()):
-            parameter = Parameter(index, p, index in unspecialised or p.name in unspecialised)
-            if parameter.is_constexpr and parameter.plain:
-                raise error(
-                    ValueError,
-                    f"{p.name} marked as constexpr and listed in do_not_specialize",
-                    hint="constexpr parameters are always specialised",
-                )
-            self.params.append(parameter)
+        self.fn, self.debug, self.noinline, self.version = fn, debug, noinline, version
+        self.module = fn.__module__
+        self.do_not_specialize = tuple(do_not_specialize or ())
+        self.do_not_specialize_on_alignment = tuple(do_not_specialize_on_alignment or ())
+        self.repr: Callable[[Any], str] = repr or functools.partial(_called, fn.__name__)
+        self.launch_metadata = launch_metadata
+        self.pre_run_hooks: list[Callable[..., Any]] = []
+        self.kernel = None
+        self._kernels: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+        self._read_parameters()
+        super().__init__(fn.__name__, self.native_parameters, functools.partial(plan, self))
+        functools.update_wrapper(self, fn)
+        self.__globals__ = fn.__globals__
+
+    def __init_subclass__(cls) -> None:
+        if "run" in cls.__dict__ and "__getitem__" not in cls.__dict__:
+            cls.__getitem__ = KernelInterface.__getitem__  # type: ignore[method-assign]
+
+    def _read_parameters(self) -> None:
+        plain, anywhere = self.do_not_specialize, self.do_not_specialize_on_alignment
+        self.refused = ""
+        self.params = [
+            KernelParam(i, p, i in plain or p.name in plain, i in anywhere or p.name in anywhere)
+            for i, p in enumerate(inspect.signature(self.fn).parameters.values())
+        ]
+        for p in self.params:
+            if p.is_constexpr and p.plain:
+                self.refused = f"{p.name} marked as constexpr and listed in do_not_specialize"
         self.arg_names = [p.name for p in self.params]
         self.constexprs = [p.index for p in self.params if p.is_constexpr]
         self.constexpr_names = {p.name for p in self.params if p.is_constexpr}
@@ -146,30 +181,30 @@ class JITFunction(_native.Launcher, KernelInterface):
         options = [(name, "option") for name in OPTIONS if name not in self.arg_names]
         self.option_defaults = {name: None for name, _ in options}
         self.native_parameters = [p.native() for p in self.params] + options
-        super().__init__(fn.__name__, self.native_parameters, functools.partial(plan, self))
-        functools.update_wrapper(self, fn)
-        self.__globals__ = fn.__globals__
-        self.repr = repr or functools.partial(_called, fn.__name__)
 
     @functools.cached_property
     def launch_structured(self) -> Launches:
         """Launches with arguments that the native launcher does not take as they are."""
         return Launches(self, plan)
 
-    @functools.cached_property
-    def src(self) -> str:
-        """The function's text, from its `def`."""
-        import textwrap
+    def is_gluon(self) -> bool:
+        return False
 
-        text = textwrap.dedent(inspect.getsource(self.fn))
-        start = re.search(r"^def\s+\w+\s*\(", text, re.MULTILINE)
-        assert start
-        return text[start.start() :]
+    @property
+    def device_caches(self) -> Any:
+        """{device: (compiled kernels by kind of call, keys, target, back end, binder)}."""
+        return DeviceCaches(self)
+
+    def _unsafe_update_src(self, new_src: str) -> None:
+        super()._unsafe_update_src(new_src)
+        self._read_parameters()
+        self.__dict__.pop("launch_structured", None)
+        _native.Launcher.__init__(self, self.fn.__name__, self.native_parameters, functools.partial(plan, self))
 
     def __reduce__(self) -> Any:
         if self.fn is not None:
             return self.__qualname__
-        left = {"launch_structured", "native_parameters", "__wrapped__"}
+        left = {"launch_structured", "native_parameters", "__wrapped__", "_kernels"}
         return _without_function, ({k: v for k, v in self.__dict__.items() if k not in left},)
 
     def __repr__(self) -> str:
@@ -191,12 +226,29 @@ class JITFunction(_native.Launcher, KernelInterface):
         return inline(tracer, self.fn, args, kwargs)
 
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
-        """kernel[grid](*args, **kwargs)."""
-        return self[(0,) if warmup else grid](*args, **kwargs)
+        """kernel[grid](*args, **kwargs); with `warmup` it is only compiled."""
+        launch = _native.Launcher.__getitem__(self, (0,) if warmup else grid)
+        if warmup:
+            args = tuple(a.real() if isinstance(a, MockTensor) else a for a in args)
+            kwargs = {name: a.real() if isinstance(a, MockTensor) else a for name, a in kwargs.items()}
+            with compiler.warming():
+                return launch(*args, **kwargs)
+        return launch(*args, **kwargs)
 
-    def warmup(self, *args: Any, grid: Any = None, **kwargs: Any) -> Any:
-        """Compiles for these arguments without running a program."""
-        return self[(0,)](*args, **kwargs)
+    def launch_observed(self, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """A launch with the functions that were set around it: this kernel's own, and those of knobs.runtime."""
+        return observed(self, grid, args, kwargs)
+
+    def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
+        """hook(*args, **kwargs) is called with the arguments of each launch before it."""
+        if not callable(hook):
+            raise error(AssertionError, f"a hook is a function, not {type(hook).__name__}")
+        self.pre_run_hooks.append(hook)
+        self.observe(True)
+
+    def preload(self, specialization_data: str) -> Any:
+        """Compiles the kernel for a kind of call that another process described (`specialization_data` of a hook)."""
+        return compiler.preload(self, specialization_data)
 
 
 def _without_function(state: dict[str, Any]) -> JITFunction:
@@ -213,7 +265,15 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     return fn if isinstance(fn, JITFunction) else JITFunction(fn, **options)
 
 
-class ConstexprFunction:
+def must_use_result(x: Any, s: Any = True) -> Any:
+    """Decorator: a kernel that calls the function and drops what it returns is wrong; a text given instead says why."""
+    if isinstance(x, str):
+        return lambda function: must_use_result(function, x)
+    x._must_use_result = s
+    return x
+
+
+class ConstexprFunction(JITCallable):
     """A host function that kernels call with compile-time values."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:
@@ -231,10 +291,3 @@ class ConstexprFunction:
 def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
     """Decorator: a function that runs at compile time."""
     return ConstexprFunction(fn)
-
-
-def reinterpret(tensor: Any, dtype: Any) -> Any:
-    """A torch tensor whose elements are seen as another type of the same width."""
-    import torch
-
-    return tensor.view(getattr(torch, types.unwrap(dtype).__tile_dtype__))

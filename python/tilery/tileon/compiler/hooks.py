@@ -1,0 +1,141 @@
+"""Functions that a program set around compilations: knobs.runtime and knobs.compilation say which."""
+
+from __future__ import annotations
+
+import json
+import time
+import weakref
+from collections import namedtuple
+from typing import Any
+
+from ...errors import error
+from .. import knobs
+from .._utils import canonicalize_dtype
+from .compiler import compile, make_backend
+from .source import ASTSource
+
+JitFunctionInfo = namedtuple("JitFunctionInfo", ["module", "name", "jit_function"])
+
+
+def observed_plan(compiled: Any, is_warmup: bool) -> Any:
+    """The plan of a kernel that a launch asked for, with the functions of knobs around compiling and loading."""
+    before, behind = knobs.runtime.jit_cache_hook, knobs.runtime.jit_post_compile_hook
+    if before is not None and before(**_description(compiled, is_warmup)):
+        return _Skipped(compiled)
+    start = time.perf_counter()
+    if not compiled.debug:
+        image = compiled.fresh_image() if knobs.compilation.always_compile else compiled.image()
+    listened(compiled, start)
+    if knobs.compilation.dump_ir:
+        _dump(compiled)
+    enter, leave = knobs.runtime.kernel_load_start_hook, knobs.runtime.kernel_load_end_hook
+    about = (compiled.name, {}, compiled.hash) if enter or leave else ()
+    if enter:
+        enter(None, None, *about)
+    plan = compiled.plan(compiled.debug) if compiled.debug else compiled.load(image)
+    if leave:
+        native = getattr(plan, "kernel", None)
+        leave(native, native, *about)
+    if knobs.runtime.kernel_unload_hook:
+        weakref.finalize(compiled, knobs.runtime.kernel_unload_hook, None, None, compiled.name, {}, compiled.hash)
+    if behind is not None:
+        behind(**_description(compiled, is_warmup))
+    return plan
+
+
+def listened(compiled: Any, start: float | None = None) -> None:
+    """Tells knobs.compilation.listener of a compilation that began at `start` (by time.perf_counter)."""
+    listener = knobs.compilation.listener
+    if listener is not None:
+        spent = 0 if start is None else int((time.perf_counter() - start) * 1e6)
+        hit = start is not None and compiled._module is None
+        times = knobs.CompileTimes(0, [("image", spent)], 0)
+        listener(src=compiled.src, metadata=compiled.metadata._asdict(), metadata_group={}, times=times, cache_hit=hit)
+
+
+def _dump(compiled: Any) -> None:
+    """Writes the text of each stage under knobs.cache.dump_dir."""
+    from ..runtime.cache import get_dump_manager
+
+    manager = get_dump_manager(compiled.hash)
+    for stage, text in compiled.asm.items():
+        manager.put(text, f"{compiled.name}.{stage}", binary=isinstance(text, bytes))
+
+
+class _Skipped:
+    """The plan of a launch whose compilation a function of the program refused: it does nothing, and the next one asks again."""
+
+    def __init__(self, compiled: Any) -> None:
+        self.compiled, self.asked = compiled, False
+
+    def __call__(self, grid: Any, arguments: dict[str, Any]) -> None:
+        kernel = self.compiled.kernel
+        if self.asked:
+            kernel.forget()
+            return kernel.launch_plainly(grid, **arguments)
+        self.asked = True
+        return None
+
+
+def _description(compiled: Any, is_warmup: bool) -> dict[str, Any]:
+    """What functions around compilations are given."""
+    function = compiled.jit_function
+    signature, constants = _types(compiled)
+    options = vars(make_backend(compiled._place()).parse_options(compiled.given))
+    key = f"{compiled.arguments}{sorted(options.items(), key=str)}"
+    data = {"name": f"{function.__module__}.{function.__qualname__}", "signature": signature, "options": options}
+    data |= {"constants": [[name, _plain(value)] for name, value in constants.items()]}
+    described = {
+        "key": key,
+        "signature": signature,
+        "device": max(compiled.device, 0),
+        "constants": constants,
+        "configs": [{}],
+        "specialization_data": json.dumps(data, default=str),
+        "is_warmup": is_warmup,
+        **options,
+    }
+    types = ", ".join(f"{name}: {kind}" for name, kind in signature.items())
+    return {
+        "key": key,
+        "repr": f"{function.__name__}[num_warps={options['num_warps']}, num_ctas={options['num_ctas']}, "
+        f"num_stages={options['num_stages']}]({types})",
+        "fn": JitFunctionInfo(function.__module__, function.__name__, function),
+        "compile": described,
+        "is_manual_warmup": is_warmup,
+        "already_compiled": False,
+    }
+
+
+def _types(compiled: Any) -> tuple[dict[str, str], dict[str, Any]]:
+    """({parameter: type of a signature}, {parameter: value known at compile time})"""
+    signature: dict[str, str] = {}
+    constants: dict[str, Any] = {}
+    for name, *known in compiled.arguments:
+        if len(known) == 1:
+            signature[name], constants[name] = "constexpr", known[0]
+        else:
+            element, pointer, const, _ = known
+            signature[name] = ("*k" if const else "*" if pointer else "") + canonicalize_dtype(element)
+    return signature, constants
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (tuple, list)):
+        return [_plain(v) for v in value]
+    return {"text": str(value)}
+
+
+def preloaded(kernel: Any, text: str) -> Any:
+    """See JITFunction.preload."""
+    data = json.loads(text)
+    name = f"{kernel.__module__}.{kernel.__qualname__}"
+    if data["name"] != name:
+        raise error(RuntimeError, f"the description is of {data['name']}, not of {name}")
+    constants = dict(data["constants"])
+    unknown = [n for n, value in constants.items() if isinstance(value, dict)]
+    if unknown:
+        raise error(RuntimeError, f"the value of `{unknown[0]}` cannot be read back from its text")
+    return compile(ASTSource(kernel, data["signature"], constants), None, data["options"])
