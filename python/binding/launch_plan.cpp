@@ -215,7 +215,8 @@ void bindPlans(nb::module_ &m) {
           "spill_bytes", [](const Kernel &kernel) { return kernel.info().gpu.spillBytes; },
           "On a GPU: bytes that a thread's code stores and loads for want of registers.")
       .def_prop_ro(
-          "shared_bytes", [](const Kernel &kernel) { return kernel.info().gpu.sharedBytes; }, "On a GPU: of shared memory, for a block.")
+          "shared_bytes", [](const Kernel &kernel) { return kernel.info().gpu.sharedBytes; },
+          "On a GPU: of shared memory, for a block.")
       .def_prop_ro(
           "threads", [](const Kernel &kernel) { return kernel.info().gpu.threads; }, "On a GPU: of a block; on a CPU 0.")
       .def_prop_ro("args", [](const Kernel &kernel) {

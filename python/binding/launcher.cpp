@@ -1,5 +1,6 @@
 // tilery._native.Launcher: from Python arguments to running programs. Written against the C API, because each launch pays for it.
 #include "binding.h"
+#include "launch_grid.h"
 #include "launch_plan.h"
 #include "launch_structured.h"
 #include "tilery/diagnostic.h"
@@ -144,51 +145,6 @@ PyObject *boundDictionary(Bound &bound) {
   if (!dictionary)
     throw PythonRaised{};
   return dictionary;
-}
-
-int64_t gridExtent(const State &state, PyObject *object, int axis) {
-  int64_t extent = PyLong_CheckExact(object) ? PyLong_AsLongLong(object) : -1;
-  if (!PyLong_CheckExact(object)) {
-    PyObject *index = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr;
-    if (!index) {
-      PyErr_Clear();
-      throw Error({Diagnostic::Kind::Type,
-                   "the grid of " + state.name + " has a " + Py_TYPE(object)->tp_name + " as extent of axis " +
-                       std::to_string(axis) + "; an int is expected",
-                   PyFloat_Check(object) ? "divide with // or cdiv" : "",
-                   {}});
-    }
-    extent = PyLong_AsLongLong(index);
-    Py_DECREF(index);
-  }
-  if (extent == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    extent = INT64_MAX; // refused by the launch
-  }
-  if (extent < 0)
-    throw Error(
-        {Diagnostic::Kind::Value,
-         "the grid of " + state.name + " has the negative extent " + std::to_string(extent) + " on axis " + std::to_string(axis),
-         "",
-         {}});
-  return extent;
-}
-
-void readGrid(const State &state, PyObject *grid, int64_t extents[3]) {
-  extents[0] = extents[1] = extents[2] = 1;
-  bool isTuple = PyTuple_Check(grid);
-  if (!isTuple && !PyList_Check(grid)) {
-    extents[0] = gridExtent(state, grid, 0);
-    return;
-  }
-  Py_ssize_t rank = Py_SIZE(grid);
-  if (rank < 1 || rank > 3)
-    throw Error({Diagnostic::Kind::Value,
-                 "the grid of " + state.name + " has " + std::to_string(rank) + " extents; one to three are expected",
-                 "",
-                 {}});
-  for (Py_ssize_t axis = 0; axis < rank; ++axis)
-    extents[axis] = gridExtent(state, isTuple ? PyTuple_GET_ITEM(grid, axis) : PyList_GET_ITEM(grid, axis), int(axis));
 }
 
 std::string deviceName(const Device &device) {
@@ -365,7 +321,7 @@ PyObject *launchUnchecked(PyObject *launcher, State &state, PyObject *grid, PyOb
   }
   int64_t extents[3];
   if (grid)
-    readGrid(state, grid, extents);
+    readGrid(state.name, grid, extents);
   uint32_t flags = 0;
   state.forgetIfChanged();
   std::shared_ptr<Entry> entry = findEntry(state, bound, flags);

@@ -17,10 +17,7 @@ class CompiledKernel:
     :param function: the Python function that is traced; with ``specialisation``, plain values, it decides what comes out.
     :param signature: the kind of call, as the native launcher describes it.
     :param options: for the compiler.
-    :param target: another one than the device's, by the compiler's name.
     """
-
-    target: str | None = None
 
     def __init__(
         self, name: str, function: Callable[..., Any] | None, specialisation: Any, signature: Any, **options: Any
@@ -53,12 +50,12 @@ class CompiledKernel:
 
     def image(self, **options: Any) -> bytes:
         """The machine code; `options` for the compiler beside the call's own."""
-        options = {"target": self.target, **self.options, **options}
+        options = {**self.options, **options}
         return cache.image(self.function, self.specialisation, lambda: self.module, device=self.device, **options)
 
     def fresh_image(self) -> bytes:
         """The machine code, compiled whatever the disk cache holds."""
-        return cache.fresh_image(self.module, self.device, {"target": self.target, **self.options})
+        return cache.fresh_image(self.module, self.device, self.options)
 
     def without_boxes(self) -> bytes:
         """The code for launches that break a condition of the other: a GPU's copy engine does not take every tensor."""
@@ -73,5 +70,5 @@ class CompiledKernel:
     def asm(self) -> dict[str, str]:
         """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}."""
         if self._texts is None:
-            self._texts = cache.stages(self.module, self.device, self.options, self.target)
+            self._texts = cache.stages(self.module, self.device, self.options)
         return self._texts

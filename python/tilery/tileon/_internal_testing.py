@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 from collections.abc import Callable
@@ -210,7 +209,8 @@ def _fresh_knobs_impl(skipped_attr: set[str] | None = None) -> tuple[Callable[[]
     groups = {name: value for name, value in vars(knobs).items() if isinstance(value, knobs.base_knobs)}
     groups = {name: value for name, value in groups.items() if name not in (skipped_attr or ())}
     keys = {d.key for group in groups.values() for d in group.knob_descriptors.values()}
-    keys |= {key for group in groups.values() for v in vars(type(group)).values() if isinstance(v, knobs.env_paths) for key in v.keys}
+    paths = [v for group in groups.values() for v in vars(type(group)).values() if isinstance(v, knobs.env_paths)]
+    keys |= {key for p in paths for key in p.keys}
     before: dict[str, str | None] = {}
     propagated = knobs.propagate_env
 
@@ -242,38 +242,32 @@ class ProcessResult:
         self.exc, self.driver_stderr_output = exc, driver_stderr_output
 
 
-def run_in_process(client_fn: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Any = None, env: Any = None) -> ProcessResult:
-    """Calls a function of a module in a process of its own, whose exceptions and stderr come back."""
+def run_in_process(
+    client_fn: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Any = None, env: dict[str, str] | None = None
+) -> ProcessResult:
+    """Calls a function in a process of its own, whose exceptions and stderr come back; with further environment variables."""
     import multiprocessing
     import tempfile
 
-    changed = {key: os.environ.get(key) for key in env or ()}
-    os.environ.update(env or {})
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "stderr")
-            context = multiprocessing.get_context("spawn")
-            receive, send = context.Pipe(duplex=False)
-            child = context.Process(target=_in_child, args=(client_fn, args, kwargs or {}, send, path))
-            child.start()
-            send.close()
-            try:
-                exception = receive.recv()
-            except EOFError:
-                exception = RuntimeError("the process died")
-            child.join()
-            with open(path, encoding="utf-8", errors="replace") as file:
-                text = file.read()
-            return ProcessResult(exception, text)
-    finally:
-        for key, old in changed.items():
-            if old is None:
-                os.environ.pop(key, None)
-            else:
-                os.environ[key] = old
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "stderr")
+        # A process that has used a GPU cannot be forked.
+        context = multiprocessing.get_context("spawn" if torch.cuda.is_initialized() and is_cuda() else "fork")
+        receive, send = context.Pipe(duplex=False)
+        child = context.Process(target=_in_child, args=(client_fn, args, kwargs or {}, env or {}, send, path))
+        child.start()
+        send.close()
+        try:
+            exception = receive.recv()
+        except EOFError:
+            exception = RuntimeError("the process died")
+        child.join()
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return ProcessResult(exception, file.read())
 
 
-def _in_child(function: Callable[..., Any], args: Any, kwargs: Any, send: Any, path: str) -> None:
+def _in_child(function: Callable[..., Any], args: Any, kwargs: Any, env: dict[str, str], send: Any, path: str) -> None:
+    os.environ.update(env)
     with open(path, "wb") as file:
         os.dup2(file.fileno(), 2)
         try:

@@ -125,7 +125,11 @@ def test_hooks_of_a_launch(target):
     compiled, told = compiled_scaled(target), []
     x, y = torch.randn(10), torch.zeros(10)
     about = compiled.launch_metadata((1, 1, 1), 0, x, y, 2.0, 10, 64)
-    hooks = [lambda m, when=when: told.append((when, m["name"], m["grid"], y.any().item())) for when in ("before", "after")]
+
+    def hook(when):
+        return lambda m: told.append((when, m.get()["name"], m.get()["grid"], y.any().item()))
+
+    hooks = [hook(when) for when in ("before", "after")]
     compiled.run(1, 1, 1, 0, None, None, about, *hooks, x, y, 2.0, 10, 64)
     assert told == [("before", "scaled", (1, 1, 1), False), ("after", "scaled", (1, 1, 1), True)]
 

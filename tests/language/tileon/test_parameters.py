@@ -84,11 +84,12 @@ def test_do_not_specialize():
 
 
 def test_constexpr_cannot_be_unspecialised():
-    with pytest.raises(Error, match="N marked as constexpr and listed in do_not_specialize"):
+    @tileon.jit(do_not_specialize=["N"])
+    def kernel(o_ptr, N: tl.constexpr):
+        pass
 
-        @tileon.jit(do_not_specialize=["N"])
-        def kernel(o_ptr, N: tl.constexpr):
-            pass
+    with pytest.raises(Error, match="N marked as constexpr and listed in do_not_specialize"):
+        kernel[(1,)](torch.zeros(1), 5)
 
 
 @tileon.jit

@@ -9,6 +9,7 @@ from tilery import _native
 
 from ...errors import error
 
+
 class GPUTarget(NamedTuple):
     """A device as upstream names it: ("cuda", 90, 32), or ("cpu", "x86_64", 1)."""
 
@@ -60,6 +61,8 @@ class Options:
 
     def hash(self) -> str:
         """A digest of all of them."""
+        import hashlib  # milliseconds
+
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
     def __repr__(self) -> str:

@@ -1,5 +1,5 @@
-"""From a kind of call to a compiled kernel: what the native launcher asks when it meets arguments of a new kind, and what programs
-ask that compile before they call."""
+"""From a kind of call to a compiled kernel: what the native launcher asks when it meets arguments of a new kind, and what
+programs ask that compile before they call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import contextvars
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tilery import _native

@@ -69,7 +69,8 @@ class ASTSource:
         """Equal for equal sources of equal kinds of call."""
         import hashlib  # milliseconds
 
-        parts = [self.fn.src, sorted(self.signature.items()), sorted(self.constants.items(), key=lambda item: item[0]), self.attrs]
+        constants = sorted(self.constants.items(), key=lambda item: item[0])
+        parts = [self.fn.src, sorted(self.signature.items()), constants, self.attrs]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def parse_options(self) -> dict[str, Any]:

@@ -21,6 +21,20 @@ from .observe import DeviceCaches, observed
 from .structured import Launches
 from .tensors import MockTensor, TensorWrapper, reinterpret
 
+__all__ = [
+    "ConstexprFunction",
+    "JITCallable",
+    "JITFunction",
+    "KernelInterface",
+    "KernelParam",
+    "MockTensor",
+    "TensorWrapper",
+    "constexpr_function",
+    "jit",
+    "must_use_result",
+    "reinterpret",
+]
+
 # Options that schedule a GPU, or name a compiler's habits: without effect on a CPU (compiler.py makes hints of some).
 OPTIONS = (
     "debug",
@@ -83,7 +97,8 @@ class KernelParam:
         self.plain = self.do_not_specialize = plain
         self.do_not_specialize_on_alignment = any_alignment
         text = annotation if isinstance(annotation, str) else annotation.name if isinstance(annotation, types.dtype) else ""
-        self.annotation = text if text or annotation is inspect.Parameter.empty else getattr(annotation, "__name__", str(annotation))
+        named = text or annotation is inspect.Parameter.empty
+        self.annotation = text if named else getattr(annotation, "__name__", str(annotation))
         text = text.rpartition(".")[2]
         self.float_type = _FLOATS.get(text, "float32")
         self.is_const = annotation is types.const or text == "const"
@@ -127,8 +142,8 @@ class KernelInterface:
 
 class JITFunction(_native.Launcher, JITCallable, KernelInterface):
     """A function that is compiled when it is launched, and traced inline when a kernel calls it. Its subscript is native: `run`
-    is asked only where a subclass has one of its own. It pickles as the name that it has in its module; one whose function a program
-    took away (`kernel.fn = None`) as what is known of it."""
+    is asked only where a subclass has one of its own. It pickles as the name that it has in its module; one whose function a
+    program took away (`kernel.fn = None`) as what is known of it."""
 
     __tile_structure__ = True
     _hash_lock: Any = None  # programs that pickle kernels put it away
@@ -223,7 +238,7 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
         names = self.constexpr_names
         args = [_known(v) if p.is_constexpr else v for p, v in zip(self.params, args)] + list(args[len(self.params) :])
         kwargs = {name: _known(v) if name in names else v for name, v in kwargs.items()}
-        return inline(tracer, self.fn, args, kwargs)
+        return inline(tracer, self.fn, args, kwargs)  # type: ignore[arg-type]  # __init__ took a function
 
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         """kernel[grid](*args, **kwargs); with `warmup` it is only compiled."""

@@ -47,9 +47,11 @@ def observed(kernel: Any, grid: Any, args: Sequence[Any], kwargs: Mapping[str, A
 
 def launch_metadata(compiled: Any, more: Callable[..., Any] | None, grid: Any, stream: Any, named: dict[str, Any]) -> LazyDict:
     """What functions around a launch are given."""
-    found = LazyDict({"name": compiled.name, "function": compiled.native, "stream": stream, "hash": compiled.hash})
+    extents = (*grid, 1, 1)[:3]
+    about = {"name": compiled.name, "function": compiled.native, "stream": stream, "hash": compiled.hash, "grid": extents}
+    found = LazyDict(about)
     if more is not None:
-        found.add(more, ((*grid, 1, 1)[:3], compiled.metadata, named))
+        found.add(more, (extents, compiled.metadata, named))
     return found
 
 

@@ -69,7 +69,7 @@ def reinterpret(tensor: Any, dtype: Any) -> Any:
 
 
 class MockTensor:
-    """Stands for a tensor of a type when a kernel is compiled without a launch: `kernel.warmup(MockTensor(torch.float32), ...)`."""
+    """Stands for a tensor of a type when a kernel is compiled without a launch: kernel.warmup(MockTensor(torch.float32), ...)."""
 
     def __init__(self, dtype: Any, shape: Sequence[int] | None = None) -> None:
         self.dtype, self.shape = dtype, [1] if shape is None else list(shape)
@@ -100,5 +100,6 @@ class MockTensor:
 
         from .driver import driver
 
-        dtype = getattr(self.dtype, "__tile_dtype__", None)
-        return torch.empty(0, dtype=getattr(torch, dtype) if dtype else self.dtype, device=driver.active.get_active_torch_device())
+        name = getattr(self.dtype, "__tile_dtype__", None)
+        dtype = getattr(torch, name) if name else self.dtype
+        return torch.empty(0, dtype=dtype, device=driver.active.get_active_torch_device())

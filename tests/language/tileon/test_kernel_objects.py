@@ -1,0 +1,276 @@
+"""Kernels as objects: launched again, compiled without a launch, observed, subclassed, given another source."""
+
+import pytest
+import torch
+
+import tilery.tileon as tileon
+import tilery.tileon.language as tl
+from tilery.tileon import knobs
+from tilery.tileon.runtime.jit import JITCallable, KernelInterface, MockTensor, TensorWrapper
+
+
+@tileon.jit
+def add(x, y, value, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i, mask=i < n) + value, mask=i < n)
+
+
+def test_a_compiled_kernel_is_launched_again():
+    x, y = torch.randn(100), torch.zeros(100)
+    compiled = add[(2,)](x, y, 1.0, 100, BLOCK=64)
+    for args in ((x, y, 3.0, 100), (x, y, 3.0, 100, 64)):
+        y.zero_()
+        compiled[(2,)](*args)
+        assert torch.equal(y, x + 3)
+    with pytest.raises(TypeError, match=r"add\(\) takes 5 arguments, or the 4 of run time; got 3"):
+        compiled[(2,)](x, y, 3.0)
+
+
+def test_a_compiled_kernel_takes_what_lies_elsewhere():
+    """Compiled for aligned arguments that do not overlap: others get code of their own."""
+    x, y = torch.randn(100), torch.zeros(100)
+    compiled = add[(2,)](x, y, 1.0, 100, BLOCK=64)
+    odd = torch.randn(101)[1:]
+    compiled[(2,)](odd, y, 2.0, 100)
+    assert torch.equal(y, odd + 2)
+    same = x.clone()
+    compiled[(2,)](same, same, 2.0, 100)
+    assert torch.equal(same, x + 2)
+
+
+def test_warmup_compiles_only():
+    @tileon.jit
+    def fill(x, N: tl.constexpr):
+        tl.store(x + tl.arange(0, N), 1.0)
+
+    compiled = fill.warmup(torch.float32, N=16, grid=(1,))
+    assert "tile.store" in compiled.asm["ttir"] and fill.warmup(MockTensor(torch.float32), N=16, grid=(1,)) is compiled
+    x = torch.zeros(16)
+    compiled[(1,)](x)
+    assert x.sum() == 16
+    assert fill.device_caches[0][0] and list(fill.device_caches[0][0].values()) == [compiled]
+    fill.device_caches.clear()
+    assert not fill.device_caches
+
+
+def test_what_a_compiled_kernel_says():
+    compiled = add.warmup(torch.float32, torch.float32, 1.0, 100, BLOCK=64, grid=(1,), num_warps=8)
+    about = compiled.metadata
+    assert (about.name, about.num_warps, about.num_ctas) == ("add", 8, 1)
+    assert about.target == tileon.runtime.driver.active.get_current_target()
+    assert about.hash == compiled.hash and len(bytes.fromhex(compiled.hash)) == 32
+    assert compiled.n_spills >= 0 and compiled.n_regs >= 0 and {"ttir", "llir"} <= set(compiled.asm)
+
+
+def test_functions_before_a_launch():
+    @tileon.jit
+    def double(x, N: tl.constexpr):
+        i = tl.arange(0, N)
+        tl.store(x + i, tl.load(x + i) * 2)
+
+    seen = []
+    double.add_pre_run_hook(lambda *args, **kwargs: (seen.append(kwargs), args[0].fill_(3)))
+    x = torch.ones(4)
+    double[(1,)](x, N=4)
+    double.run(x, grid=(1,), warmup=False, N=4)
+    assert seen == [{"N": 4}, {"N": 4}] and torch.equal(x, torch.full((4,), 6.0))
+
+
+def test_functions_around_launches():
+    told = []
+
+    def enter(metadata):
+        told.append(("enter", metadata.get()["name"], metadata.get()["grid"], metadata.get().get("twice")))
+
+    def leave(metadata):
+        told.append(("leave", metadata.get()["name"], metadata.get()["grid"], metadata.get().get("twice")))
+
+    @tileon.jit(launch_metadata=lambda grid, kernel, args: {"twice": 2 * args["n"]})
+    def kernel(x, n):
+        tl.store(x, n)
+
+    x = torch.zeros(1, dtype=torch.int32)
+    knobs.runtime.launch_enter_hook.add(enter)
+    knobs.runtime.launch_exit_hook.add(leave)
+    try:
+        kernel[lambda meta: (1, 3, meta["n"])](x, 2)
+    finally:
+        knobs.runtime.launch_enter_hook.remove(enter)
+        knobs.runtime.launch_exit_hook.remove(leave)
+    kernel[(1,)](x, 5)
+    assert told == [("enter", "kernel", (1, 3, 2), 4), ("leave", "kernel", (1, 3, 2), 4)] and x.item() == 5
+
+
+def test_functions_around_compilations():
+    seen = []
+
+    @tileon.jit
+    def kernel(x, N: tl.constexpr):
+        tl.store(x, N)
+
+    def note(key, repr, fn, compile, is_manual_warmup, already_compiled):
+        seen.append((fn.name, compile["constants"], compile["num_warps"], is_manual_warmup))
+
+    x = torch.zeros(1, dtype=torch.int32)
+    knobs.runtime.jit_cache_hook = knobs.runtime.jit_post_compile_hook = note
+    try:
+        kernel[(1,)](x, 3, num_warps=2)
+        kernel[(1,)](x, 3, num_warps=2)
+        kernel.warmup(torch.int32, 4, grid=(1,))
+    finally:
+        knobs.runtime.jit_cache_hook = knobs.runtime.jit_post_compile_hook = None
+    assert seen == 2 * [("kernel", {"N": 3}, 2, False)] + 2 * [("kernel", {"N": 4}, 4, True)]
+
+
+def test_a_function_may_refuse_a_compilation():
+    @tileon.jit
+    def kernel(x, N: tl.constexpr):
+        tl.store(x, N)
+
+    x = torch.zeros(1, dtype=torch.int32)
+    knobs.runtime.jit_cache_hook = lambda **kwargs: True
+    try:
+        assert kernel[(1,)](x, 3) is None and x.item() == 0
+    finally:
+        knobs.runtime.jit_cache_hook = None
+    assert kernel[(1,)](x, 3) is not None and x.item() == 3
+
+
+def test_a_description_compiles_elsewhere():
+    descriptions = []
+
+    @tileon.jit
+    def kernel(x, factor, N: tl.constexpr):
+        i = tl.arange(0, N)
+        tl.store(x + i, tl.load(x + i) * factor)
+
+    knobs.runtime.jit_cache_hook = lambda compile, **kwargs: descriptions.append(compile["specialization_data"])
+    try:
+        kernel.warmup(torch.float32, 2.0, N=8, grid=(1,))
+    finally:
+        knobs.runtime.jit_cache_hook = None
+    x = torch.ones(8)
+    kernel.preload(descriptions[0])[(1,)](x, 3.0)
+    assert torch.equal(x, torch.full((8,), 3.0))
+    with pytest.raises(RuntimeError, match="the description is of"):
+        add.preload(descriptions[0])
+
+
+def test_subclasses_that_run_themselves():
+    class Mine(tileon.JITFunction):
+        def run(self, *args, grid, warmup=False, **kwargs):
+            return super().run(*args, grid=(grid[0] + 1,), warmup=warmup, **kwargs)
+
+    kernel = Mine(add.fn)
+    x, y = torch.randn(100), torch.zeros(100)
+    kernel[(1,)](x, y, 1.0, 100, BLOCK=64)  # one program more: the whole tensor
+    assert torch.equal(y, x + 1)
+
+    class Wrapper(KernelInterface):
+        def __init__(self, fn):
+            self.fn = fn
+
+        def run(self, *args, grid, warmup, **kwargs):
+            return self.fn.run(*args, grid=grid, warmup=warmup, **kwargs)
+
+    y.zero_()
+    Wrapper(add)[(2,)](x, y, 1.0, 100, BLOCK=64)
+    assert torch.equal(y, x + 1) and isinstance(add, JITCallable)
+
+
+def test_another_source():
+    offset = 5
+
+    @tileon.jit
+    def kernel(x, N: tl.constexpr):
+        tl.store(x, N + offset)
+
+    x = torch.zeros(1, dtype=torch.int32)
+    kernel[(1,)](x, 1)
+    assert x.item() == 6
+    key = kernel.cache_key
+    kernel._unsafe_update_src(kernel.src.replace("N + offset", "N * offset + 1"))
+    kernel[(1,)](x, 2)
+    assert x.item() == 11 and kernel.cache_key != key and "N * offset + 1" in kernel.src
+
+
+def test_attributes():
+    assert add.arg_names == ["x", "y", "value", "n", "BLOCK"] and add.constexprs == [4]
+    assert [p.is_constexpr for p in add.params] == [False] * 4 + [True] and add.params[4].num == 4
+    assert add.src.startswith("def add(x, y") and add.fn is add.base_fn and add.__name__ == "add"
+    assert add.signature.parameters["BLOCK"].annotation is tl.constexpr and add.raw_src[0].startswith("@tileon.jit")
+    assert add.starting_line_number > 1 and not add.is_gluon() and not add.noinline and add.repr(None) == "add"
+
+
+class Pointer:
+    """Anything with `data_ptr()` and `dtype`."""
+
+    def __init__(self, tensor, dtype):
+        self.tensor, self.dtype = tensor, dtype
+
+    def data_ptr(self):
+        return self.tensor.data_ptr()
+
+
+@pytest.mark.parametrize("wrap", [TensorWrapper, Pointer])
+def test_arguments_with_an_address_and_a_type(wrap):
+    """uint32 behind int32's bits: a logical shift tells them apart; and types of torch."""
+
+    @tileon.jit
+    def shift(x, y, N: tl.constexpr):
+        i = tl.arange(0, N)
+        tl.store(y + i, tl.load(x + i) >> 1)
+
+    x, y = torch.tensor([-2, -8, 6, 7], dtype=torch.int32), torch.zeros(4, dtype=torch.int32)
+    shift[(1,)](wrap(x, tl.uint32), wrap(y, tl.uint32), 4)
+    assert y.tolist() == [v % 2**32 >> 1 for v in x.tolist()]
+    shift[(1,)](wrap(x, torch.int32), wrap(y, torch.int32), 4)
+    assert y.tolist() == [v >> 1 for v in x.tolist()]
+    shift[(1,)](wrap(x, tl.int32), wrap(x, tl.int32), 4)  # overlapping
+    assert x.tolist() == y.tolist()
+
+
+def test_reinterpret_wraps():
+    x = torch.zeros(4, dtype=torch.int32)
+    wrapped = tileon.reinterpret(x, tl.uint32)
+    assert isinstance(wrapped, TensorWrapper) and wrapped.dtype == tl.uint32
+    assert wrapped.stride(0) == 1 and wrapped.shape == x.shape
+    assert tileon.reinterpret(wrapped, torch.int32) is x and tileon.reinterpret(x, torch.float32).dtype == torch.float32
+    with pytest.raises(TypeError, match="reinterpret takes a tensor, got int"):
+        tileon.reinterpret(3, tl.int32)
+
+
+def test_results_that_must_be_used():
+    @tileon.must_use_result("It is new.")
+    @tileon.jit
+    def cube(x):
+        return x * x * x
+
+    @tileon.jit
+    def right(x):
+        tl.store(x, cube(tl.load(x)))
+
+    @tileon.jit
+    def wrong(x):
+        cube(tl.load(x))
+
+    x = torch.full((1,), 3.0)
+    right[(1,)](x)
+    assert x.item() == 27
+    with pytest.raises(tileon.CompilationError, match="The result of cube is not being used. It is new."):
+        wrong[(1,)](x)
+
+
+def test_allocators_are_kept():
+    from tilery.tileon.runtime import _allocation
+
+    def allocate(size, alignment, stream):
+        return torch.empty(size, dtype=torch.int8)
+
+    tileon.set_allocator(allocate)
+    try:
+        assert _allocation._allocator.get() is allocate and _allocation._allocator(4, 16, None).numel() == 4
+    finally:
+        tileon.set_allocator(_allocation.NullAllocator())
+    with pytest.raises(RuntimeError, match="no allocator was set"):
+        _allocation._allocator(4, 16, None)
