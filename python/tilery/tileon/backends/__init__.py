@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .compiler import BaseBackend, CPUBackend, CUDABackend
+from ...errors import error
+from .compiler import BaseBackend, CPUBackend, CUDABackend, GPUTarget
 from .driver import CPUDriver, CudaDriver, DriverBase
 
 
@@ -16,3 +17,11 @@ class Backend(NamedTuple):
 
 
 backends = {"nvidia": Backend(CUDABackend, CudaDriver), "cpu": Backend(CPUBackend, CPUDriver)}
+
+
+def make_backend(target: GPUTarget) -> BaseBackend:
+    """The compiler for a target."""
+    for backend in backends.values():
+        if backend.compiler.supports_target(target):
+            return backend.compiler(target)
+    raise error(RuntimeError, f"no compiler for {target}", hint="known are targets of 'cpu' and of 'cuda'")

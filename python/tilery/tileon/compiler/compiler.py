@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import functools
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,15 +13,15 @@ from typing import Any
 from tilery import _native
 
 from ...core import compile as core
-from ...core.cache import sources
 from ...core.oracle import OracleLaunch
 from ...core.tile.tracer import default_precision, trace
 from ...errors import error
 from ...frontend.fingerprint import watched
-from ..backends import backends
+from ..backends import make_backend
 from ..backends.active import driver
-from ..backends.compiler import DEFAULTS, AttrsDescriptor, BaseBackend, GPUTarget, Options
+from ..backends.compiler import DEFAULTS, AttrsDescriptor, GPUTarget, Options
 from .kernel import KernelHandle, KernelMetadata
+from .key import triton_key
 from .source import ASTSource, IRSource
 
 __all__ = ["ASTSource", "AttrsDescriptor", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan"]
@@ -142,14 +141,6 @@ def plan(kernel: Any, signature: Any, values: dict[str, Any]) -> Any:
     return observed_plan(compiled, _warming.get())
 
 
-def make_backend(target: GPUTarget) -> BaseBackend:
-    """The compiler for a target."""
-    for backend in backends.values():
-        if backend.compiler.supports_target(target):
-            return backend.compiler(target)
-    raise error(RuntimeError, f"no compiler for {target}", hint="known are targets of 'cpu' and of 'cuda'")
-
-
 def compile(
     src: ASTSource, target: GPUTarget | None = None, options: Mapping[str, Any] | None = None, _env_vars: Any = None
 ) -> CompiledKernel:
@@ -158,7 +149,7 @@ def compile(
     target = target or driver.active.get_current_target()
     if not isinstance(src, ASTSource):
         IRSource(src)
-    kernel, call = src.call()
+    kernel, call = src.call(plan)
     options = {**src.parse_options(), **(options or {})}
     compiled = CompiledKernel(kernel, call, options)
     compiled.settle(src, target, make_backend(target).parse_options(options))
@@ -169,17 +160,21 @@ def compile(
     return compiled
 
 
-def preload(kernel: Any, specialization_data: str) -> Any:
-    """See JITFunction.preload."""
-    from .hooks import preloaded
+def preload(kernel: Any, specialization_data: str) -> CompiledKernel:
+    """The kernel for a kind of call that a function of knobs was told of, maybe in another process.
 
-    return preloaded(kernel, specialization_data)
+    :raises tilery.RuntimeError: the description is another kernel's, or holds a value that has no text."""
+    import json
 
-
-@functools.lru_cache(maxsize=None)
-def triton_key() -> str:
-    """Changes with the compiler and with this package's sources."""
-    return f"{_native.build_id()}-{sources()}"
+    data = json.loads(specialization_data)
+    name = f"{kernel.__module__}.{kernel.__qualname__}"
+    if data["name"] != name:
+        raise error(RuntimeError, f"the description is of {data['name']}, not of {name}")
+    constants = dict(data["constants"])
+    unknown = [n for n, value in constants.items() if isinstance(value, dict)]
+    if unknown:
+        raise error(RuntimeError, f"the value of `{unknown[0]}` cannot be read back from its text")
+    return compile(ASTSource(kernel, data["signature"], constants), None, data["options"])
 
 
 def _argument(parameter: Any, known: tuple[Any, ...]) -> tuple[Any, ...]:

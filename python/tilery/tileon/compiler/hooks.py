@@ -8,11 +8,9 @@ import weakref
 from collections import namedtuple
 from typing import Any
 
-from ...errors import error
 from .. import knobs
 from .._utils import canonicalize_dtype
-from .compiler import compile, make_backend
-from .source import ASTSource
+from ..backends import make_backend
 
 JitFunctionInfo = namedtuple("JitFunctionInfo", ["module", "name", "jit_function"])
 
@@ -126,16 +124,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [_plain(v) for v in value]
     return {"text": str(value)}
-
-
-def preloaded(kernel: Any, text: str) -> Any:
-    """See JITFunction.preload."""
-    data = json.loads(text)
-    name = f"{kernel.__module__}.{kernel.__qualname__}"
-    if data["name"] != name:
-        raise error(RuntimeError, f"the description is of {data['name']}, not of {name}")
-    constants = dict(data["constants"])
-    unknown = [n for n, value in constants.items() if isinstance(value, dict)]
-    if unknown:
-        raise error(RuntimeError, f"the value of `{unknown[0]}` cannot be read back from its text")
-    return compile(ASTSource(kernel, data["signature"], constants), None, data["options"])

@@ -14,6 +14,7 @@ from tilery import _native
 from ...core import cache
 from ...core import compile as core
 from ...errors import error
+from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import DEFAULTS, GPUTarget
 
@@ -137,8 +138,6 @@ class KernelHandle(core.CompiledKernel):
     @functools.cached_property
     def metadata(self) -> Any:
         """A named tuple: name, hash, target, shared (bytes of a block's shared memory) and the options."""
-        from .compiler import make_backend
-
         options = make_backend(self._place()).parse_options(self.given)
         return KernelMetadata(**{**vars(options), **self._facts()})
 
@@ -209,6 +208,10 @@ class KernelHandle(core.CompiledKernel):
         return self._texts
 
 
+def _no_plan(*_: Any) -> None:
+    """Of a kernel that is never launched by itself."""
+
+
 class _Plans:
     """The plans of a kernel that was compiled before: the launcher asks for one when it meets a new kind of call."""
 
@@ -241,7 +244,7 @@ class _Plans:
         compiled.arguments, compiled.text, compiled.code, compiled._module = arguments, None, None, None
         compiled.specialisation = compiled._specialisation()
         if compiled.structure is not None and compiled.assemble is None:
-            compiled.assemble = compiled.src.call()[0].assemble
+            compiled.assemble = compiled.src.call(_no_plan)[0].assemble
         return compiled
 
     def _overlaps(self, aliases: Sequence[tuple[int, int, str]]) -> bool:

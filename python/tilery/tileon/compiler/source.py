@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -77,9 +77,9 @@ class ASTSource:
         """Options that the source itself gives."""
         return {}
 
-    def call(self) -> tuple[Any, Any]:
+    def call(self, plan: Callable[..., Any]) -> tuple[Any, Any]:
         """(the kernel, or one whose parameters are the leaves of structured arguments; the kind of call, as the native launcher
-        describes those that it meets: arguments that do not overlap)"""
+        describes those that it meets: arguments that do not overlap). plan: what a launcher of such a kernel asks."""
         known: list[tuple[Any, ...]] = []
         structure = tuple(
             self._describe((p.index,), p, self.signature.get(p.name, "constexpr"), known) for p in self.fn.params
@@ -87,7 +87,6 @@ class ASTSource:
         kernel = self.fn
         if any(structure):
             from ..runtime.structured import Flat
-            from .compiler import plan
 
             kernel = Flat(self.fn, structure, plan)
         return kernel, SimpleNamespace(params=tuple(known), aliases=(), device=-1)

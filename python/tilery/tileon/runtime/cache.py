@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import os
 import uuid
@@ -11,7 +10,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from .. import knobs
-from ..compiler.compiler import triton_key
+from ..compiler.key import triton_key
 
 
 class CacheManager(ABC):
@@ -192,5 +191,7 @@ def get_cache_key(src: Any, backend: Any, backend_options: Any, env_vars: Any = 
 
 def make_so_cache_key(version_hash: str, signature: Any, constants: Any, ids: Any, **kwargs: Any) -> str:
     """A digest for the name of a library made for a signature."""
+    import hashlib  # milliseconds
+
     text = f"{version_hash}-{sorted(map(str, signature.values()))}-{constants}-{ids}-{sorted(kwargs.items())}"
     return _base32(hashlib.sha256(text.encode()).hexdigest())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 import itertools
 import linecache
@@ -60,7 +59,11 @@ class JITCallable:
     def hash(self) -> str:
         """A digest of the function and of all it may read; of its source alone where that cannot be told."""
         found = fingerprint(self.fn)
-        return found or hashlib.sha256(self.src.encode()).hexdigest()
+        if found:
+            return found
+        import hashlib  # milliseconds
+
+        return hashlib.sha256(self.src.encode()).hexdigest()
 
     @property
     def cache_key(self) -> str:

@@ -62,7 +62,7 @@ class DeviceCaches(Mapping[int, tuple[Any, ...]]):
         self.function = function
 
     def __getitem__(self, device: int) -> tuple[Any, ...]:
-        from ..compiler.compiler import make_backend
+        from ..backends import make_backend
         from .driver import driver
 
         target = driver.active.get_current_target()
