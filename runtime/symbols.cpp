@@ -14,7 +14,7 @@ struct Entry {
   Entry { #name, reinterpret_cast<void *>(&name) }
 const Entry runtimeSymbols[] = {
     RUNTIME_SYMBOL(tilery_rt_print),       RUNTIME_SYMBOL(tilery_rt_assert),        RUNTIME_SYMBOL(tilery_rt_panel),
-    RUNTIME_SYMBOL(tilery_rt_panel_piece), RUNTIME_SYMBOL(tilery_rt_panel_release),
+    RUNTIME_SYMBOL(tilery_rt_panel_piece), RUNTIME_SYMBOL(tilery_rt_panel_release), RUNTIME_SYMBOL(tilery_rt_sort),
 };
 #undef RUNTIME_SYMBOL
 } // namespace

@@ -80,18 +80,22 @@ Value Builder::scan(ReduceKind kind, const Value &value, int64_t axis, bool reve
 Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &acc, const std::optional<Value> &clear,
                    DType accType, const DotOptions &options) {
   size_t rank = a.shape().size();
-  if (a.type.pointer || b.type.pointer || (rank != 2 && rank != 3) || b.shape().size() != rank)
+  if (a.type.pointer || b.type.pointer || rank < 2 || b.shape().size() != rank)
     fail(Diagnostic::Kind::Value,
-         "dot needs two tiles of rank 2, or two of rank 3, got " + a.type.str() + " and " + b.type.str());
+         "dot needs two tiles of one rank, which is 2 or more, got " + a.type.str() + " and " + b.type.str());
   int64_t k = a.shape()[rank - 1];
-  if (b.shape()[rank - 2] != k || (rank == 3 && a.shape()[0] != b.shape()[0]))
+  Shape batch(a.shape().begin(), a.shape().end() - 2);
+  if (!std::equal(batch.begin(), batch.end(), b.shape().begin()))
+    fail(Diagnostic::Kind::Value, "dot of " + shapeText(a.shape()) + " and " + shapeText(b.shape()) +
+                                      ": the dimensions before the last two must be equal");
+  if (b.shape()[rank - 2] != k)
     fail(Diagnostic::Kind::Value,
          "dot of " + shapeText(a.shape()) + " and " + shapeText(b.shape()) + ": the inner sizes " + std::to_string(k) + " and " +
              std::to_string(b.shape()[rank - 2]) + " must be equal",
          "transpose one operand, or make the block sizes along K equal");
-  bool floats = isFloat(a.dtype());
-  if (isFloat(b.dtype()) != floats ||
-      (a.dtype() != b.dtype() && !isFloat8(a.dtype()) && floats && impl->policy == Policy::Triton) || isBool(a.dtype()))
+  bool floats = isFloat(a.dtype()), mixed = a.dtype() != b.dtype() && !(isFloat8(a.dtype()) && isFloat8(b.dtype()));
+  if (isFloat(b.dtype()) != floats || (mixed && floats && impl->policy == Policy::Triton) || isBool(a.dtype()) ||
+      isBool(b.dtype()))
     fail(Diagnostic::Kind::Type, "dot needs operands of one type, got " + a.type.str() + " and " + b.type.str(),
          "cast one of them with .to(...)");
   if (floats != isFloat(accType))
@@ -101,6 +105,13 @@ Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &a
   Type type{accType, shape};
   if (acc && acc->type != type)
     fail(Diagnostic::Kind::Value, "the accumulator of this dot must be " + type.str() + ", got " + acc->type.str());
+  if (rank > 3) { // one dimension of batches
+    auto flat = [&](const Value &x, int64_t rows, int64_t columns) {
+      return reshape(x, {std::accumulate(batch.begin(), batch.end(), int64_t(1), std::multiplies<>()), rows, columns});
+    };
+    std::optional<Value> start = acc ? std::optional(flat(*acc, shape[rank - 2], shape.back())) : std::nullopt;
+    return reshape(dot(flat(a, shape[rank - 2], k), flat(b, k, shape.back()), start, clear, accType, options), shape);
+  }
   Value start = acc ? *acc : full(shape, Literal(int64_t(0)), accType);
   auto op = impl->create<tile::DotOp>(
       impl->lower(type), impl->raw(a), impl->raw(b), impl->raw(start), clear ? impl->raw(*clear) : nullptr,

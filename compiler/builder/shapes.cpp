@@ -181,11 +181,15 @@ Value Builder::extract(const Value &value, const std::vector<Value> &indices) {
   type.shape.clear();
   return impl->like(impl->create<tile::ExtractOp>(impl->lower(type), impl->raw(value), impl->raw(indices)), type);
 }
-Value Builder::sort(const Value &value, int64_t axis, bool descending) {
+Value Builder::sort(const Value &value, int64_t axis, bool descending, std::optional<int64_t> keep) {
   axis = axisOf(*this, axis, value.shape().size());
-  return impl->like(
-      impl->create<tile::SortOp>(impl->lower(value.type), impl->raw(value), axis, descending, !isSigned(value.dtype())),
-      value.type);
+  Type type = value.type;
+  if (keep && (*keep < 1 || *keep > type.shape[axis]))
+    fail(Diagnostic::Kind::Value,
+         "cannot take the first " + std::to_string(*keep) + " of " + std::to_string(type.shape[axis]) + " elements");
+  type.shape[axis] = keep.value_or(type.shape[axis]);
+  return impl->like(impl->create<tile::SortOp>(impl->lower(type), impl->raw(value), axis, descending, !isSigned(value.dtype())),
+                    type);
 }
 Value Builder::histogram(const Value &value, int64_t bins, const std::optional<Value> &mask) {
   if (value.shape().size() != 1 || !isInteger(value.dtype()))

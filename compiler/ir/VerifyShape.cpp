@@ -108,5 +108,9 @@ LogicalResult SortOp::verify() {
     return failure();
   if (isa<PtrType>(elementOf(getValue())))
     return emitOpError("sorts numbers, not pointers");
-  return expect(*this, getResult(), sizes(getValue()), elementOf(getValue()));
+  SmallVector<int64_t> shape(sizes(getValue()));
+  ArrayRef<int64_t> result = sizes(getResult());
+  if (result.size() == shape.size() && result[getAxis()] >= 1 && result[getAxis()] <= shape[getAxis()])
+    shape[getAxis()] = result[getAxis()];
+  return expect(*this, getResult(), shape, elementOf(getValue()));
 }

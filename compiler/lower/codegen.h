@@ -67,9 +67,9 @@ protected:
   void atomicCasOp(tile::AtomicCasOp op);
   /// kind(old, value) as memory holds them.
   llvm::Value *combined(tile::RmwKind kind, mlir::Type element, llvm::Value *old, llvm::Value *value);
-  /// One indivisible read-modify-write; gives the old value.
+  /// One indivisible read-modify-write, for the threads of `scope`; gives the old value.
   llvm::Value *readModifyWrite(tile::RmwKind kind, mlir::Type element, llvm::Value *pointer, llvm::Value *value,
-                               llvm::AtomicOrdering order);
+                               llvm::AtomicOrdering order, llvm::SyncScope::ID scope = llvm::SyncScope::System);
   Address elementAddress(mlir::Value buffer, mlir::OperandRange indices);
   Point elementPoint(mlir::OperandRange indices, llvm::ArrayRef<int64_t> shape, Lanes &inside);
 

@@ -178,8 +178,14 @@ llvm::Value *KernelEmitter::combined(tile::RmwKind kind, Type element, llvm::Val
   return small ? e.narrowFloat(r, element) : r;
 }
 
+/// The threads among which an atomic update is one step, as the target's instructions name them.
+static llvm::SyncScope::ID scopeOf(Emitter &e, tile::SyncScope scope) {
+  StringRef name = e.options.target.syncScope(scope);
+  return name.empty() ? llvm::SyncScope::System : e.context().getOrInsertSyncScopeID(name);
+}
+
 llvm::Value *KernelEmitter::readModifyWrite(tile::RmwKind rmw, Type element, llvm::Value *pointer, llvm::Value *value,
-                                            llvm::AtomicOrdering order) {
+                                            llvm::AtomicOrdering order, llvm::SyncScope::ID scope) {
   auto &b = e.b;
   using R = llvm::AtomicRMWInst;
   static constexpr R::BinOp kinds[] = {R::Add,  R::FAdd, R::Max, R::Min, R::UMax, R::UMin,
@@ -191,10 +197,10 @@ llvm::Value *KernelEmitter::readModifyWrite(tile::RmwKind rmw, Type element, llv
   llvm::MaybeAlign alignment(elementBytes(element));
   llvm::Type *bits = b.getIntNTy(elementBytes(element) * 8);
   if (addsFloats)
-    return b.CreateAtomicRMW(kind, pointer, value, alignment, order);
+    return b.CreateAtomicRMW(kind, pointer, value, alignment, order, scope);
   if (!compareAndSwap) {
     llvm::Value *operand = real ? b.CreateBitCast(value, bits) : value;
-    llvm::Value *old = b.CreateAtomicRMW(kind, pointer, operand, alignment, order);
+    llvm::Value *old = b.CreateAtomicRMW(kind, pointer, operand, alignment, order, scope);
     return real ? b.CreateBitCast(old, e.valueType(element)) : old;
   }
   // What there is no instruction for: compute, then store if nobody else did.
@@ -206,8 +212,8 @@ llvm::Value *KernelEmitter::readModifyWrite(tile::RmwKind rmw, Type element, llv
   loop.enter();
   llvm::PHINode *seen = loop.carry(first);
   llvm::Value *fresh = toBits(combined(rmw, element, fromBits(seen), value));
-  auto *swap =
-      b.CreateAtomicCmpXchg(pointer, seen, fresh, alignment, order, llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order));
+  auto *swap = b.CreateAtomicCmpXchg(pointer, seen, fresh, alignment, order,
+                                     llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order), scope);
   llvm::Value *current = b.CreateExtractValue(swap, 0);
   loop.repeatUnless(b.CreateExtractValue(swap, 1), current);
   loop.leave();
@@ -216,11 +222,31 @@ llvm::Value *KernelEmitter::readModifyWrite(tile::RmwKind rmw, Type element, llv
 
 void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
   Type element = elementOf(op.getValue());
+  llvm::AtomicOrdering order = orderOf(op.getOrder());
+  llvm::SyncScope::ID scope = scopeOf(e, op.getScope());
+  bool fenced = e.options.target.machine.relaxedAtomics, once = !isa<RankedTensorType>(op.getResult().getType());
+  auto release = [&] {
+    if (fenced && llvm::isReleaseOrStronger(order))
+      e.b.CreateFence(llvm::AtomicOrdering::Release, scope);
+  };
+  auto acquire = [&] {
+    if (fenced && llvm::isAcquireOrStronger(order))
+      e.b.CreateFence(llvm::AtomicOrdering::Acquire, scope);
+  };
+  if (!once) // all lanes of a tile behind one fence
+    release();
   atomically(
       op, [&](ArrayRef<Index> point) { return evaluator.address(op.getPlace(), point); },
       [&](llvm::Value *pointer, ArrayRef<Index> point) {
-        return readModifyWrite(op.getKind(), element, pointer, evaluator.value(op.getValue(), point), orderOf(op.getOrder()));
+        if (once)
+          release();
+        llvm::Value *old = readModifyWrite(op.getKind(), element, pointer, evaluator.value(op.getValue(), point), order, scope);
+        if (once)
+          acquire();
+        return old;
       });
+  if (!once)
+    acquire();
 }
 
 void KernelEmitter::atomicCasOp(tile::AtomicCasOp op) {
@@ -236,7 +262,7 @@ void KernelEmitter::atomicCasOp(tile::AtomicCasOp op) {
     };
     auto *swap =
         b.CreateAtomicCmpXchg(pointer, toBits(op.getExpected()), toBits(op.getDesired()), llvm::MaybeAlign(elementBytes(element)),
-                              order, llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order));
+                              order, llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order), scopeOf(e, op.getScope()));
     llvm::Value *old = b.CreateExtractValue(swap, 0);
     if (isa<tile::PtrType>(element))
       return b.CreateIntToPtr(old, b.getPtrTy());

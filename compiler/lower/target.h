@@ -14,6 +14,7 @@ struct Machine {
   unsigned vectorBits = 128;     ///< of the vectors that an inner loop computes
   unsigned vectorRegisters = 16; ///< that hold such vectors
   bool floatAtomics = false;     ///< f32 and f64 in memory are added to by one atomic instruction
+  bool relaxedAtomics = false;   ///< atomic updates other than compare-and-swap order nothing else: that takes fences
   bool unsignedVectors = false;  ///< vectors of u32 and f64 are converted by instructions
 };
 
@@ -35,6 +36,9 @@ public:
   }
   /// Tiles in scratch memory that the code of an op other than a product needs for itself (Plan::temporaries).
   virtual llvm::SmallVector<mlir::Type> temporaries(mlir::Operation * /*op*/) const { return {}; }
+
+  /// LLVM's name of a scope of atomic updates; empty: the whole system.
+  virtual llvm::StringRef syncScope(tile::SyncScope /*scope*/) const { return ""; }
 
   // -- arithmetic on lanes
   /// The libm function `name` ("exp") at the operands' type.

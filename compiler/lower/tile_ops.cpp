@@ -24,24 +24,32 @@ void KernelEmitter::scanOp(tile::ScanOp op) {
   SmallVector<int64_t> others(shape);
   others[axis] = 1;
   forEach(others, [&](ArrayRef<Index> outer) {
-    SmallVector<Lanes> start;
-    for (Value operand : op.getOperands())
-      start.push_back(llvm::Constant::getNullValue(e.valueType(elementOf(operand))));
-    nests.loop(e.i64(0), e.i64(shape[axis]), 1, false, start, [&](llvm::Value *i, ArrayRef<Lanes> before) {
+    auto pointAt = [&](llvm::Value *i) {
       Point point(outer);
       point[axis] = Index{op.getReverse() ? b.CreateSub(e.i64(shape[axis] - 1), i) : i, 0, nullptr, evaluator.level()};
-      SmallVector<Lanes> fresh, after;
+      return point;
+    };
+    auto operands = [&](const Point &point) {
+      SmallVector<Lanes> values;
       for (Value operand : op.getOperands())
-        fresh.push_back(evaluator.value(operand, point));
+        values.push_back(evaluator.value(operand, point));
+      return values;
+    };
+    auto write = [&](const Point &point, ArrayRef<Lanes> values) {
+      for (auto [value, result] : llvm::zip(values, op.getResults()))
+        evaluator.store(evaluator.scratchAddress(plan.storage.lookup(result), shape, point), value);
+    };
+    Point first = pointAt(e.i64(0));
+    SmallVector<Lanes> start = operands(first);
+    write(first, start);
+    nests.loop(e.i64(1), e.i64(shape[axis]), 1, false, start, [&](llvm::Value *i, ArrayRef<Lanes> before) {
+      Point point = pointAt(i);
+      SmallVector<Lanes> fresh = operands(point), after;
       if (!emitCombine(e, op.getCombine(), before, fresh, after, [&](Value v) { return evaluator.scalar(v); })) {
         evaluator.failed = true;
         return SmallVector<Lanes>(before);
       }
-      llvm::Value *first = b.CreateICmpEQ(i, e.i64(0));
-      for (auto [value, own, result] : llvm::zip(after, fresh, op.getResults())) {
-        value = b.CreateSelect(first, own, value);
-        evaluator.store(evaluator.scratchAddress(plan.storage.lookup(result), shape, point), value);
-      }
+      write(point, after);
       return after;
     });
   });
@@ -63,16 +71,17 @@ llvm::Value *KernelEmitter::sortsBefore(tile::SortOp op, Lanes x, Lanes y) {
   return b.CreateOr(less, b.CreateAnd(b.CreateFCmpORD(x, x), b.CreateFCmpUNO(y, y)));
 }
 
-// Insertion sort along the axis: stable, in place in the result's buffer.
+// Insertion sort along the axis: stable, in place in the result's buffer, which has room for those that are kept.
 void KernelEmitter::sortOp(tile::SortOp op) {
   auto &b = e.b;
   ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
   uint64_t axis = op.getAxis();
+  int64_t count = tile::shapeOf(op.getValue().getType())[axis], kept = shape[axis];
   int buffer = plan.storage.lookup(op.getResult());
   SmallVector<int64_t> others(shape);
   others[axis] = 1;
   forEach(others, [&](ArrayRef<Index> outer) {
-    nests.loop(e.i64(0), e.i64(shape[axis]), 1, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
+    nests.loop(e.i64(0), e.i64(count), 1, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
       Point point(outer);
       auto at = [&](llvm::Value *position) {
         point[axis] = Index{position, 0, nullptr, evaluator.level()};
@@ -80,10 +89,19 @@ void KernelEmitter::sortOp(tile::SortOp op) {
       };
       point[axis] = Index{i, 0, nullptr, evaluator.level()};
       Lanes fresh = evaluator.value(op.getValue(), point);
-      llvm::BasicBlock *head = newBlock(), *compare = newBlock(), *move = newBlock(), *place = newBlock();
+      llvm::BasicBlock *head = newBlock(), *compare = newBlock(), *move = newBlock(), *place = newBlock(), *done = newBlock();
+      llvm::Value *start = i;
+      if (kept < count) { // once all places are taken, the last one is freed by what comes before it
+        llvm::BasicBlock *full = newBlock(), *enters = newBlock();
+        b.CreateCondBr(b.CreateICmpSGE(i, e.i64(kept)), full, enters);
+        b.SetInsertPoint(full);
+        b.CreateCondBr(sortsBefore(op, fresh, evaluator.load(at(e.i64(kept - 1)))), enters, done);
+        b.SetInsertPoint(enters);
+        start = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, i, e.i64(kept - 1));
+      }
       Loop loop(b, head, place);
       loop.enter();
-      llvm::PHINode *hole = loop.carry(i);
+      llvm::PHINode *hole = loop.carry(start);
       b.CreateCondBr(b.CreateICmpSGT(hole, e.i64(0)), compare, place);
       b.SetInsertPoint(compare);
       llvm::Value *left = b.CreateSub(hole, e.i64(1));
@@ -94,6 +112,8 @@ void KernelEmitter::sortOp(tile::SortOp op) {
       loop.repeat(left);
       loop.leave();
       evaluator.store(at(hole), fresh);
+      b.CreateBr(done);
+      b.SetInsertPoint(done);
       return SmallVector<Lanes>();
     });
   });

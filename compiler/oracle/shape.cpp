@@ -125,7 +125,8 @@ static void sort(Interpreter &in, tile::SortOp op) {
   };
   if (!value.ranges.empty())
     in.requireDecided(value);
-  Tile result(e, value.shape);
+  Tile result(e, tile::shapeOf(op.getType()));
+  int64_t kept = result.shape[axis];
   for (int64_t first = 0; first < value.size(); ++first) {
     if (first / inner % n != 0)
       continue;
@@ -133,8 +134,8 @@ static void sort(Interpreter &in, tile::SortOp op) {
     for (int64_t i = 0; i < n; ++i)
       order.push_back(first + i * inner);
     llvm::sort(order, [&](int64_t a, int64_t b) { return before(a, b) || (!before(b, a) && a < b); });
-    for (int64_t i = 0; i < n; ++i)
-      copyLane(result, first + i * inner, value, order[i]);
+    for (int64_t i = 0; i < kept; ++i)
+      copyLane(result, first / (inner * n) * inner * kept + first % inner + i * inner, value, order[i]);
   }
   in.set(op.getResult(), std::move(result));
 }

@@ -42,6 +42,10 @@ void tilery_rt_print(const TileryLaunch *launch, int64_t pid, const char *prefix
 void tilery_rt_assert(const TileryLaunch *launch, int64_t pid, const char *message, const char *file, uint32_t line,
                       uint32_t column);
 
+/* The first `keep` of `count` elements of an element type's code in increasing (else decreasing) order come to the front of `values`; see
+   runtime/sort.h. `scratch` has room for `count` elements. */
+void tilery_rt_sort(void *values, void *scratch, int64_t count, int64_t keep, uint32_t dtype, uint32_t descending);
+
 /* What a GPU kernel tells the host: memory of TILERY_REPORT_BYTES bytes that begins with this and goes on with the records of prints. */
 #define TILERY_REPORT_BYTES (8u << 20)
 typedef struct TileryReports {

@@ -268,7 +268,8 @@ public:
   Value cat(const Value &lhs, const Value &rhs, int64_t axis);
   Value take(const Value &value, const Value &indices, int64_t axis);
   Value extract(const Value &value, const std::vector<Value> &indices);
-  Value sort(const Value &value, int64_t axis, bool descending);
+  /// Stable, NaNs last; `keep`: the first so many of the order only.
+  Value sort(const Value &value, int64_t axis, bool descending, std::optional<int64_t> keep = {});
   Value histogram(const Value &value, int64_t bins, const std::optional<Value> &mask);
 
   // Reductions of one tile; keepDims leaves a dimension of size 1. nullopt axis: all lanes.

@@ -193,7 +193,12 @@ static void bindValues(nb::class_<Builder> &c) {
       .def("cat", [](Builder &b, Any x, Any y, int64_t axis) { return b.cat(toValue(x), toValue(y), axis); })
       .def("take", [](Builder &b, Any v, Any i, int64_t axis) { return b.take(toValue(v), toValue(i), axis); })
       .def("extract", [](Builder &b, Any v, Any i) { return b.extract(toValue(v), toValues(i)); })
-      .def("sort", [](Builder &b, Any v, int64_t axis, bool descending) { return b.sort(toValue(v), axis, descending); })
+      .def(
+          "sort",
+          [](Builder &b, Any v, int64_t axis, bool descending, std::optional<int64_t> keep) {
+            return b.sort(toValue(v), axis, descending, keep);
+          },
+          "value"_a, "axis"_a, "descending"_a, "keep"_a.none() = nb::none())
       .def(
           "histogram",
           [](Builder &b, Any v, int64_t bins, Any mask) { return b.histogram(toValue(v), bins, toOptionalValue(mask)); },

@@ -28,4 +28,5 @@ def raised(call, function):
     """What `call` raises, in the same form."""
     with pytest.raises(Error) as caught:
         call()
-    return f"{type(caught.value).__mro__[2].__name__}\n{relative(str(caught.value), function)}\n"
+    builtin = next(t for t in type(caught.value).__mro__ if t.__module__ == "builtins")
+    return f"{builtin.__name__}\n{relative(str(caught.value), function)}\n"

@@ -87,3 +87,10 @@ tile.kernel @k(%p: !tile.ptr<i32>) {
   %1 = tile.sort %0 axis 0 : tensor<4x!tile.ptr<i32>> -> tensor<4x!tile.ptr<i32>>
   tile.return
 }
+// -----
+tile.kernel @k() {
+  %0 = arith.constant dense<0> : tensor<4x2xi32>
+  // expected-error @+1 {{gives 'tensor<4x2xi32>', not 'tensor<5x2xi32>'}}
+  %1 = tile.sort %0 axis 0 : tensor<4x2xi32> -> tensor<5x2xi32>
+  tile.return
+}

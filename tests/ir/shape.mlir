@@ -34,5 +34,7 @@ tile.kernel @shapes(%s: f32, %i: i32) {
   %lane = tile.extract %wide[%i, %i] : tensor<7x3xi32>, i32, i32 -> i32
   // CHECK: tile.sort %{{.*}} axis 1 {descending} : tensor<7x2xf32> -> tensor<7x2xf32>
   %sorted = tile.sort %splat axis 1 {descending} : tensor<7x2xf32> -> tensor<7x2xf32>
+  // CHECK: tile.sort %{{.*}} axis 0 : tensor<7x2xf32> -> tensor<3x2xf32>
+  %least = tile.sort %splat axis 0 : tensor<7x2xf32> -> tensor<3x2xf32>
   tile.return
 }

@@ -15,6 +15,8 @@ protected:
   void dotOp(mlir::Operation *op) override;
   void printOp(tile::PrintOp op) override;
   void assertOp(tile::AssertOp op) override;
+  /// Rows one after the other, by the runtime.
+  void sortOp(tile::SortOp op) override;
 
 private:
   /// The arguments, the loop over programs, and what ends the function.

@@ -22,6 +22,10 @@ std::unique_ptr<lower::ProductPlan> CpuLowering::planProduct(Operation *op, cons
 }
 
 SmallVector<Type> CpuLowering::temporaries(Operation *op) const {
+  if (auto sort = dyn_cast<tile::SortOp>(op)) { // the row, and as much for the runtime's use
+    auto type = cast<RankedTensorType>(sort.getValue().getType());
+    return SmallVector<Type>(2, RankedTensorType::get({type.getDimSize(sort.getAxis())}, type.getElementType()));
+  }
   return llvm::isa<tile::PrintOp>(op) ? SmallVector<Type>(op->getOperandTypes()) : SmallVector<Type>();
 }
 

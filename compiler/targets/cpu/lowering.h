@@ -10,7 +10,7 @@ public:
   explicit CpuLowering(const CpuTarget &isa);
   std::unique_ptr<lower::ProductPlan> planProduct(mlir::Operation *op, const lower::Options &options,
                                                   llvm::function_ref<bool(mlir::Value)> stored) const override;
-  /// Tiles that are printed: the runtime reads them from scratch memory.
+  /// Tiles that are printed and rows that are sorted: the runtime reads them from scratch memory.
   llvm::SmallVector<mlir::Type> temporaries(mlir::Operation *op) const override;
 
 private:

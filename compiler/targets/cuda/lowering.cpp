@@ -12,11 +12,29 @@ static lower::Machine machineOfThread() {
   machine.vectorBits = 128;
   machine.vectorRegisters = 64;
   machine.floatAtomics = true;
+  machine.relaxedAtomics = true;
   return machine;
 }
 
 GpuLowering::GpuLowering(const CudaTarget &gpu, bool instructions)
     : Target("the GPU target", machineOfThread()), approximates(instructions), narrowsBF16(instructions && gpu.sm >= 90) {}
+
+// Comparing all with all is the fastest as long as the threads are enough for it.
+SortSteps::SortSteps(int64_t count) : run(count <= 256 ? count : 64), merges(llvm::Log2_64_Ceil(llvm::divideCeil(count, run))) {}
+
+SmallVector<Type> GpuLowering::temporaries(Operation *op) const {
+  auto sort = dyn_cast<tile::SortOp>(op);
+  if (!sort)
+    return {};
+  Type type = sort.getValue().getType();
+  return SmallVector<Type>(std::min(2u, SortSteps(tile::shapeOf(type)[sort.getAxis()]).merges), type);
+}
+
+StringRef GpuLowering::syncScope(tile::SyncScope scope) const {
+  if (!approximates || scope == tile::SyncScope::sys)
+    return "";
+  return scope == tile::SyncScope::cta ? "block" : "device";
+}
 
 Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands) const {
   if (!approximates || !operands[0]->getType()->getScalarType()->isFloatTy())

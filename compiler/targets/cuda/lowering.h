@@ -5,14 +5,25 @@
 
 namespace tilery::cuda {
 
+/// How a block sorts rows of `count` elements: runs of so many elements are sorted at once, and merge in so many steps.
+struct SortSteps {
+  explicit SortSteps(int64_t count);
+  int64_t run;
+  unsigned merges;
+};
+
 class GpuLowering : public lower::Target {
 public:
   /// `instructions`: with those that only NVIDIA GPUs have. Without them it is code for any machine (the emulator of the tests).
   GpuLowering(const CudaTarget &gpu, bool instructions = true);
+  llvm::StringRef syncScope(tile::SyncScope scope) const override;
   lower::Lanes function(lower::Emitter &e, llvm::StringRef name, llvm::ArrayRef<lower::Lanes> operands) const override;
   lower::Lanes divide(lower::Emitter &e, lower::Lanes x, lower::Lanes y, bool approximately) const override;
   lower::Lanes widenBF16(lower::Emitter &e, lower::Lanes bits) const override;
   lower::Lanes narrowBF16(lower::Emitter &e, lower::Lanes value) const override;
+
+  /// The runs of a sort while they merge.
+  llvm::SmallVector<mlir::Type> temporaries(mlir::Operation *op) const override;
 
 private:
   const bool approximates; // ex2.approx, div.full, saturation

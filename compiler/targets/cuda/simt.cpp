@@ -290,31 +290,6 @@ void SimtEmitter::histogramOp(tile::HistogramOp op) {
   });
 }
 
-// Each element counts those that come before it: many comparisons, but all at once.
-void SimtEmitter::sortOp(tile::SortOp op) {
-  if (perThread)
-    return KernelEmitter::sortOp(op);
-  auto &b = e.b;
-  ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
-  uint64_t axis = op.getAxis();
-  int buffer = plan.storage.lookup(op.getResult());
-  forEach(shape, [&](Indices point) {
-    Lanes own = evaluator.value(op.getValue(), point);
-    SmallVector<Lanes> place =
-        nests.loop(e.i64(0), e.i64(shape[axis]), 1, false, {e.i64(0)}, [&](llvm::Value *i, ArrayRef<Lanes> count) {
-          lower::Point other(point);
-          other[axis] = Index{i, 0, nullptr, evaluator.level()};
-          Lanes value = evaluator.value(op.getValue(), other);
-          llvm::Value *equal = b.CreateAnd(b.CreateNot(sortsBefore(op, own, value)), b.CreateICmpSLT(i, point[axis].base));
-          llvm::Value *before = b.CreateOr(sortsBefore(op, value, own), equal);
-          return SmallVector<Lanes>{b.CreateAdd(count[0], b.CreateZExt(before, b.getInt64Ty()))};
-        });
-    lower::Point where(point);
-    where[axis] = Index{place[0], 0, nullptr, evaluator.level()};
-    evaluator.store(evaluator.scratchAddress(buffer, shape, where), own);
-  });
-}
-
 void SimtEmitter::dotOp(Operation *op) {
   if (perThread)
     return refuse(op, "multiply tiles in code that each thread runs for itself");

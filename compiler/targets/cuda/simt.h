@@ -43,6 +43,14 @@ private:
   bool mayBeWritten(mlir::Value place) const override;
   llvm::AllocaInst *variableOf(int buffer, llvm::ArrayRef<int64_t> shape, Indices point) const override;
 
+  // simt_sort.cpp
+  /// The first step of a sort: every element in its place among those of its run of `run` elements.
+  void sortRuns(tile::SortOp op, int64_t run, int to);
+  /// Neighbouring runs of `run` elements become one.
+  void mergeRuns(tile::SortOp op, int64_t run, int from, int to);
+  /// An element of the operand's row at `point` to its place in the order.
+  void storeSorted(tile::SortOp op, Indices point, llvm::Value *place, lower::Lanes value, int to);
+
   // simt_threads.cpp
   void threadsOp(tile::ThreadsOp op);
   void shuffleOp(tile::ShuffleOp op);

@@ -41,6 +41,15 @@ class Region:
         self.born: dict[int, Any] = {}  # id -> host object made inside
 
 
+def _from_a_program(exception: BaseException) -> bool:
+    """Was it raised in code of the user's or a library's, not by an operator of Python on values of ours?"""
+    traceback = exception.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    name = traceback.tb_frame.f_globals.get("__name__", "") if traceback else ""
+    return not name.startswith("tilery.") and traceback is not None and id(traceback.tb_frame.f_code) not in position.CODES
+
+
 class Trace:
     prepare: Callable[[ast.FunctionDef], ast.FunctionDef] | None = None  # changes a function's tree before it is rewritten
 
@@ -69,7 +78,8 @@ class Trace:
             chain = position.of_exception(e)
             if not chain:
                 raise
-            raise self.explain(e, chain) from e
+            wrong = self.explain(e, chain)
+            raise wrong from e if _from_a_program(e) else None
 
     def explain(self, exception: Exception, chain: list[Place]) -> Error:
         """The Error for an exception that Python or a host library raised."""

@@ -13,8 +13,6 @@ from tilery.core.functions.row import ALL, FLOAT8, FLOATS, INTEGERS
 M, N, K, BATCH = 16, 32, 64, 2
 ALL_FLOATS = (*FLOAT8, *FLOATS)
 TF32, SHORT = 2.0**-11, 2.0**-20  # what precisions below ieee may take off a factor of float32, relatively
-LAX = {dtype: "tl.dot takes an 8-bit float times any other float, not only times one of 8 bits" for dtype in FLOAT8}
-LAX |= {dtype: "tl.dot takes integers times bools" for dtype in INTEGERS}
 
 
 def numbers(dtype, seed, *shape):
@@ -115,9 +113,7 @@ def test_precisions_of_dot(device, precision, factors, tmp_path):
     run_dot(tmp_path, device, "float32", "float32", "float32", f', input_precision="{precision}"', factors=factors)
 
 
-@pytest.mark.parametrize(
-    "a", [pytest.param(a, marks=[pytest.mark.xfail(strict=True, reason=LAX[a])] if a in LAX else []) for a in ALL]
-)
+@pytest.mark.parametrize("a", ALL)
 def test_other_operands_of_dot_are_refused(a, tmp_path):
     for b in ALL:
         if result_of(a, b) is None:

@@ -115,7 +115,8 @@ def _combine(begin: Callable[[], Any], end: Callable[[Any], Any], inputs: list[t
     trace.regions.pop()
     results = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(results) != count:
-        raise error(TypeError, f"the combine function of {what} must return {count} values, it returned {len(results)}")
+        wanted = f"{count} values" if count > 1 else "one value"
+        raise error(TypeError, f"the combine function of {what} must return {wanted}, it returned {len(results)}")
     results = [native().convert(r.handle if isinstance(r, tensor) else r, _scalar(x)) for r, x in zip(results, inputs)]
     return [wrap(v) for v in end(results)]
 
@@ -187,11 +188,8 @@ def sort(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
 @member
 def topk(x: tensor, k: int, dim: int | None = None, descending: bool = True) -> tensor:
     """The k largest elements along a dimension (the last one), largest first; or the k smallest ones, smallest first."""
-    axis, k = _axis(x, -1 if unwrap(dim) is None else dim, "topk"), constant_of(k, "topk's k")
-    ordered, shape = sort(x, axis, descending), x.shape
-    lanes = [1] * len(shape)
-    shape[axis] = lanes[axis] = k
-    return shapes.gather(ordered, shapes.broadcast_to(shapes.reshape(creation.arange(0, k), lanes), shape), axis)
+    axis = _axis(x, -1 if unwrap(dim) is None else dim, "topk")
+    return wrap(native().sort(x, axis, bool(unwrap(descending)), constant_of(k, "topk's k")))
 
 
 @member
@@ -235,12 +233,14 @@ def dot(
         raise error(ValueError, "dot takes input_precision or allow_tf32, not both")
     if precision is None:
         precision = "tf32" if allow_tf32 or allow_tf32 is None and tracer().default_precision == "tf32" else "ieee"
-    name = input.dtype.name
-    result = {"fp64": "float64", "fp16": unwrap(out_dtype).__tile_dtype__}.get(
-        name, "int32" if input.dtype.is_int() else "float32"
-    )
-    if result == "bfloat16":
+    kind, wanted, imprecise = input.dtype, unwrap(out_dtype), unwrap(max_num_imprecise_acc)
+    if imprecise is not None and kind.is_fp8() and imprecise > input.shape[-1]:
+        raise error(ValueError, f"max_num_imprecise_acc ({imprecise}) must be <= K ({input.shape[-1]})")
+    if wanted.is_bf16():
         raise error(ValueError, "dot cannot return bfloat16", hint="use out_dtype=tl.float32 and convert the result")
+    half = wanted.is_fp16() or acc is not None and acc.dtype.is_fp16()
+    narrow = "float16" if half and (kind.is_fp16() or kind.is_fp8()) else "float32"
+    result = "float64" if kind.is_fp64() else "int32" if kind.is_int() else narrow
     if acc is not None and acc.dtype.__tile_dtype__ != result:
         raise error(TypeError, f"the accumulator of this dot must be {result}, got {acc.dtype.__tile_dtype__}")
     return wrap(native().dot(input, other, acc, None, result, precision))

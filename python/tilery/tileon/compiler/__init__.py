@@ -1,7 +1,7 @@
 """What programs ask of upstream's compiler."""
 
 from .compiler import ASTSource, CompiledKernel, IRSource, compile, make_backend
-from .errors import CompilationError, CompileTimeAssertionFailure
+from .errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 
 __all__ = [
     "ASTSource",
@@ -9,6 +9,7 @@ __all__ = [
     "CompileTimeAssertionFailure",
     "CompiledKernel",
     "IRSource",
+    "UnsupportedLanguageConstruct",
     "compile",
     "make_backend",
 ]

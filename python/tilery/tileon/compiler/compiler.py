@@ -15,11 +15,12 @@ from tilery import _native
 from ...core import compile as core
 from ...core.oracle import OracleLaunch
 from ...core.tile.tracer import default_precision, trace
-from ...errors import error
+from ...errors import Error, error
 from ...frontend.fingerprint import watched
 from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import DEFAULTS, AttrsDescriptor, GPUTarget, Options
+from .errors import compilation_error
 from .kernel import KernelHandle, KernelMetadata
 from .key import triton_key
 from .source import ASTSource, IRSource
@@ -105,7 +106,11 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
             else:
                 element, pointer, const, divisor = known
                 parameters.append((name, _native.Type(element, (), pointer, const), divisor, None))
-        return trace(self.function, self.name, parameters, self.debug, self.hints, self.overflow, self.assemble)
+        try:
+            return trace(self.function, self.name, parameters, self.debug, self.hints, self.overflow, self.assemble)
+        except Error as wrong:
+            made = compilation_error(wrong)
+            raise made from made.__cause__
 
     def load(self, image: bytes) -> _native.KernelPlan:
         return _native.KernelPlan(_native.load(image)[0], self.slots, self, self.without_boxes)
