@@ -106,6 +106,28 @@ def languages(threads):
 
 
 @row
+def ninetoothed(threads):
+    """NineToothed's addmm and rms norm in f32 against the same programs of Tileon."""
+    addmm, other = example("ninetoothed/addmm.py").addmm, example("tileon/addmm.py").addmm
+    rms_norm, others = example("ninetoothed/rows.py").rms_norm, example("tileon/rows.py").rms_norm
+    for n in (512, 1024, 2048):
+        (a, b, c), x, d = operands(n), torch.randn(n, n), torch.empty(n, n)
+        addmm(x, a, b, 0.5, 2.0, c)
+        same(c, torch.addmm(x, a, b, beta=0.5, alpha=2.0))
+        rivals = {"Tileon": lambda: other(x, a, b, 0.5, 2.0, d)}
+        yield compare(f"NineToothed addmm f32 {n}", lambda: addmm(x, a, b, 0.5, 2.0, c), rivals, 2 * n**3, "GFLOP/s", 0.97)
+    for m in (512, 1024, 2048):
+        n = 1024
+        x, w, y, z = torch.randn(m, n), torch.randn(n), torch.empty(m, n), torch.empty(m, n)
+        weight = w.expand_as(x)
+        rms_norm(x, weight, 1e-5, y, BLOCK_SIZE=n)
+        same(y, F.rms_norm(x, (n,), w, 1e-5))
+        ours = lambda: rms_norm(x, weight, 1e-5, y, BLOCK_SIZE=n)  # noqa: E731
+        rivals = {"Tileon": lambda: others(x, w, z)}
+        yield compare(f"NineToothed rms norm {m}x{n} f32", ours, rivals, 8 * m * n, "GB/s", 0.97)
+
+
+@row
 def vector_add(threads):
     """Vector add f32 against torch."""
     add = example("tileon/rows.py").add

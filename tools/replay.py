@@ -19,7 +19,8 @@ RETRIES = 2  # of what differs
 PTX = "// ---- PTX\n"  # tilery-replay writes it between a GPU's LLVM IR and its PTX
 
 HELP = """Compiles tile IR recorded from the tests for every target, with the build of this tree and with that of COMMIT,
-and compares LLVM IR and PTX. Local names, numbers, metadata, source positions and suffixes of symbols do not count.
+and compares LLVM IR and PTX. Local names, numbers, metadata, source positions, suffixes of symbols, the order
+of declarations and those that nobody calls do not count.
 
 COMMIT: any commit that has tools/tilery-replay.cpp. It is built once, in build/replay.
 The corpus is recorded once, too, by running the tests (minutes), into build/replay/corpus; --record adds what is new.
@@ -60,6 +61,7 @@ def _normal_llvm(text):
             return "@" + (symbols[symbol] if symbol in private else re.sub(r"\.\d+$", "", symbol))
         return attributes.get(group, "#") if group else "!"
 
+    declared = []
     for line in text.splitlines():
         if not line or _DROPPED.match(line):
             continue
@@ -67,7 +69,13 @@ def _normal_llvm(text):
             values = Names()
         line = _METADATA.sub("", line)
         line = _LABEL.sub(lambda label: values[label[1]] + ":", line)
-        yield _LLVM_NAME.sub(name, line)
+        if line.startswith("declare "):  # in any order, and those that nobody calls decide nothing
+            symbol = re.search(r'@("[^"]*"|[-\w.$]+)', line)[0]
+            if len(re.findall(re.escape(symbol) + r"(?![-\w.$])", text)) > 1:
+                declared.append(_LLVM_NAME.sub(name, line))
+        else:
+            yield _LLVM_NAME.sub(name, line)
+    yield from sorted(declared)
 
 
 def _normal_ptx(text):

@@ -97,7 +97,8 @@ def programs(count, first, *against):
 def fuzz(args, scratch):
     """Random programs, by the oracle and as machine code, and as the GPU's general code with fibers for threads: a test each.
     On a failure the reduced programs are printed."""
-    return fuzzed([args] if args else [programs(1000, 1), programs(600, 10001, "--against", "blocks")])
+    usual = [programs(1000, 1), programs(600, 10001, "--against", "blocks"), programs(600, 20001, "--against", "block-passes")]
+    return fuzzed([args] if args else usual)
 
 
 def fuzzed(runs):

@@ -26,21 +26,29 @@ std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayo
 
 void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  kernel.addPass(createChooseSchedule());
   kernel.addPass(createPipeline());
   kernel.addPass(createStageStores());
+  kernel.addPass(createOrderPrograms());
   kernel.addPass(createSplitRoles());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
   kernel.addPass(createCanonicalizerPass()); // loops carry nothing that only the other role needs
+  kernel.addPass(createAssignLayouts());
+  kernel.addPass(createPlaceSyncs());
   kernel.addPass(createVerifyLayouts());
   kernel.addPass(createCheckBarriers());
 }
 
 void registerBlockPasses() {
+  registerPass(createChooseSchedule);
   registerPass(createPipeline);
   registerPass(createStageStores);
+  registerPass(createOrderPrograms);
   registerPass(createSplitRoles);
+  registerPass(createAssignLayouts);
+  registerPass(createPlaceSyncs);
   registerPass(createVerifyLayouts);
   PassPipelineRegistration<>("block-pipeline", "tile IR to block IR, for GPUs", buildBlockPipeline);
 }

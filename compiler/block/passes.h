@@ -9,12 +9,21 @@ class OpPassManager;
 
 namespace tilery::block {
 
-/// Contractions of boxes become loops over a ring, in one thread of control.
+/// Kernels that the block level takes get the cheapest schedule of the model (schedule.h) as attribute `block.schedule`. The passes below
+/// leave others alone.
+std::unique_ptr<mlir::Pass> createChooseSchedule();
+/// Products of boxes become loops over a ring, in one thread of control.
 std::unique_ptr<mlir::Pass> createPipeline();
 /// Tiles that go to boxes are stored by the copy engine.
 std::unique_ptr<mlir::Pass> createStageStores();
+/// Blocks run program after program, in an order in which a wave shares operands.
+std::unique_ptr<mlir::Pass> createOrderPrograms();
 /// What fills rings becomes a role of its own.
 std::unique_ptr<mlir::Pass> createSplitRoles();
+/// Tiles in shared memory and in the registers of roles get layouts.
+std::unique_ptr<mlir::Pass> createAssignLayouts();
+/// Waits for stores, fences and meetings where threads hand shared memory on.
+std::unique_ptr<mlir::Pass> createPlaceSyncs();
 /// Layouts of tiles that do not follow from each other are errors.
 std::unique_ptr<mlir::Pass> createVerifyLayouts();
 

@@ -5,19 +5,25 @@ using namespace mlir;
 namespace tilery::block {
 
 Value placePolynomial(OpBuilder &builder, Location location, const analysis::IndexPolynomial &polynomial,
-                      function_ref<Value(Value)> valueOf) {
-  Type i64 = builder.getI64Type();
+                      function_ref<Value(Value)> valueOf, unsigned bits) {
+  Type type = builder.getIntegerType(bits);
   auto constant = [&](int64_t number) -> Value {
-    return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(number));
+    return arith::ConstantOp::create(builder, location, builder.getIntegerAttr(type, APInt(bits, number, true, true)));
   };
-  constexpr auto exact = arith::IntegerOverflowFlags::nsw;
+  auto inBits = [&](Value value) -> Value {
+    unsigned width = value.getType().getIntOrFloatBitWidth();
+    if (width == bits)
+      return value;
+    return width > bits ? Value(arith::TruncIOp::create(builder, location, type, value))
+                        : Value(arith::ExtSIOp::create(builder, location, type, value));
+  };
+  // Lower bits may be those of a sum that does not fit.
+  auto exact = bits == 64 ? arith::IntegerOverflowFlags::nsw : arith::IntegerOverflowFlags::none;
   Value sum;
   for (auto &[monomial, coefficient] : polynomial.terms()) {
     Value term;
     for (Value atom : monomial) {
-      Value factor = valueOf(atom);
-      if (factor.getType() != i64)
-        factor = arith::ExtSIOp::create(builder, location, i64, factor);
+      Value factor = inBits(valueOf(atom));
       term = term ? Value(arith::MulIOp::create(builder, location, term, factor, exact)) : factor;
     }
     if (!term)

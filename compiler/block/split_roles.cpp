@@ -1,8 +1,9 @@
 // split-roles: what fills rings becomes a role of its own, which runs ahead of the role that takes their slots.
 //
-// Both roles begin as copies of the kernel's code: one keeps acquire, copy and publish and what leads to them, the other all the rest.
+// Both roles begin as copies of the programs' code: one keeps acquire, copy and publish and what leads to them, the other all the rest.
 #include "compiler/block/ir/Block.h"
 #include "compiler/block/passes.h"
+#include "compiler/block/schedule.h"
 
 using namespace mlir;
 
@@ -10,18 +11,8 @@ namespace tilery::block {
 namespace {
 
 constexpr unsigned loadWarps = 4, warpgroup = 4;
-constexpr unsigned loadRegisters = 40, mathRegisters = 232; // of a block of three warpgroups
 
 bool fillsRings(Operation *op) { return isa<AcquireOp, PublishOp, CopyOp, CopyFlatOp, FetchOp, RemapOp>(op); }
-
-/// What both roles see: it stays in front of them.
-bool isShared(Operation *op, const llvm::DenseSet<Operation *> &moved) {
-  if (isa<MapOp, RequireOp, RingOp, AllocOp, BatonOp>(op))
-    return true;
-  bool isScalar = llvm::none_of(op->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
-  return isScalar && op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<BlockDialect>(op->getDialect()) &&
-         llvm::none_of(op->getOperands(), [&](Value operand) { return moved.contains(operand.getDefiningOp()); });
-}
 
 /// The op goes; who used its results gets nothing.
 void erase(Operation *op) {
@@ -60,34 +51,21 @@ struct SplitRoles : PassWrapper<SplitRoles, OperationPass<tile::KernelOp>> {
 
   void runOnOperation() final {
     Block &body = getOperation().getBody().front();
-    SmallVector<RingOp> rings(body.getOps<RingOp>());
-    unsigned warpgroups = 1;
-    getOperation().walk([&](MmaStartOp product) { warpgroups = product.getType().getTile().getDimSize(0) % 128 ? 1 : 2; });
-    if (rings.empty() || !body.getOps<RolesOp>().empty())
+    std::optional<Schedule> schedule = Schedule::of(getOperation());
+    SmallVector<ProgramsOp> loops(body.getOps<ProgramsOp>());
+    if (!schedule || loops.size() != 1)
       return;
-    llvm::DenseSet<Operation *> moved;
-    for (Operation &op : body.without_terminator())
-      if (!isShared(&op, moved))
-        moved.insert(&op);
-    OpBuilder builder(body.getTerminator());
+    ProgramsOp programs = loops[0];
+    OpBuilder builder(programs);
     auto roles = RolesOp::create(builder, getOperation().getLoc());
     builder.createBlock(&roles.getBody());
-    bool three = warpgroups == 2;
-    RoleOp load = makeRole(builder, "load", loadWarps, three ? loadRegisters : 0);
-    RoleOp math = makeRole(builder, "math", warpgroup * warpgroups, three ? mathRegisters : 0);
-    for (RoleOp role : {load, math}) {
-      IRMapping copies;
-      OpBuilder inside = OpBuilder::atBlockTerminator(&role.getBody().front());
-      for (Operation &op : body.without_terminator())
-        if (moved.contains(&op))
-          inside.clone(op, copies);
-    }
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-      if (moved.contains(&op))
-        op.erase();
+    RoleOp load = makeRole(builder, "load", loadWarps, schedule->loadRegisters);
+    RoleOp math = makeRole(builder, "math", warpgroup * schedule->consumers, schedule->mathRegisters);
+    OpBuilder::atBlockTerminator(&load.getBody().front()).clone(*programs);
+    programs->moveBefore(math.getBody().front().getTerminator());
     prune(load, true);
     prune(math, false);
-    for (RingOp ring : rings)
+    for (auto ring : body.getOps<RingOp>())
       ring.setTakers(arrivalsOf(math, ring));
   }
 

@@ -1,11 +1,66 @@
-// stage-stores: a tile in registers that goes to a box is written to shared memory, from where the copy engine stores it.
-#include "compiler/block/map_boxes.h"
+// stage-stores: a tile in registers that goes to a box is written to shared memory piece by piece, from where the copy engine stores it.
+//
+// A piece has 64 rows of each consumer and as many columns of 128 bytes as the schedule says: all of them, each piece with memory of its
+// own, or fewer, and two places by turns.
+#include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
+#include "compiler/block/schedule.h"
 
 using namespace mlir;
 
 namespace tilery::block {
 namespace {
+
+class Staged {
+public:
+  Staged(tile::StoreOp store, const MappedTile &tile, const Schedule &schedule)
+      : store(store), tile(tile), schedule(schedule), builder(store), location(store.getLoc()) {}
+
+  void write(unsigned m, unsigned n) {
+    auto same = [](Value atom) { return atom; };
+    placeConditions(builder, location, tile.box);
+    Value map = placeMap(builder, location, tile, same), value = store.getValue();
+    SmallVector<Value> corner = placeCoords(builder, location, tile, same);
+    if (SmallVector<int64_t> shape{m, n}; tile::shapeOf(value.getType()) != ArrayRef<int64_t>(shape))
+      value = tile::ReshapeOp::create(builder, location, RankedTensorType::get(shape, tile.element), value);
+    unsigned column = 128 / tile::elementBytes(tile.element), all = m / 64 / schedule.consumers * (n / column);
+    bool whole = schedule.stageOutput >= all;
+    unsigned rows = 64 * schedule.consumers, columns = whole ? n : schedule.stageOutput / 2 * column;
+    auto type = SharedType::get(builder.getContext(), {rows, columns}, tile.element, {});
+    SmallVector<AllocOp> places;
+    for (unsigned i = 0, count = whole ? m / rows : 2; i < count; ++i)
+      places.push_back(AllocOp::create(builder, location, type));
+    unsigned turn = 0;
+    for (unsigned row = 0; row < m; row += rows)
+      for (unsigned at = 0; at < n; at += columns, ++turn)
+        writePiece(places[turn % places.size()], value, map, moved(corner, row, at), {row, at});
+    store.erase();
+  }
+
+private:
+  void writePiece(AllocOp shared, Value value, Value map, ArrayRef<Value> coords, ArrayRef<int64_t> at) {
+    auto piece =
+        tile::shapeOf(value.getType()) == shared.getType().getShape() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(at);
+    WriteOp::create(builder, location, shared, value, piece, IntegerAttr());
+    StoreBoxOp::create(builder, location, shared, map, coords, false);
+  }
+
+  /// The coordinates of the piece at (row, column) of the tile.
+  SmallVector<Value> moved(ArrayRef<Value> corner, unsigned row, unsigned column) {
+    SmallVector<Value> coords(corner);
+    for (auto [coord, dimension] : llvm::zip(llvm::reverse(coords), tile.box.dimensions))
+      if (int32_t by = dimension.tile == 0 ? row : dimension.tile == 1 ? column : 0)
+        coord = arith::AddIOp::create(builder, location, coord,
+                                      arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(by)));
+    return coords;
+  }
+
+  tile::StoreOp store;
+  const MappedTile &tile;
+  const Schedule &schedule;
+  OpBuilder builder;
+  Location location;
+};
 
 struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StageStores)
@@ -16,29 +71,17 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
   }
 
   void runOnOperation() final {
-    Block &body = getOperation().getBody().front();
-    if (body.getOps<RingOp>().empty())
-      return; // memory is best left to the rings of what is loaded
-    for (auto store : llvm::make_early_inc_range(body.getOps<tile::StoreOp>()))
-      if (!store.getIsVolatile())
-        stage(store);
-  }
-
-  void stage(tile::StoreOp store) {
-    auto access = store.getPlace().getDefiningOp<tile::AccessOp>();
-    std::string why;
-    std::optional<MappedTile> tile = access ? mapTile(access, why) : std::nullopt;
-    if (!tile || !llvm::is_sorted(tile->order) ||
-        sharedBytes(getOperation()) + tile->sharedType().getBytes() + 1024 > sharedLimit)
+    std::optional<Schedule> schedule = Schedule::of(getOperation());
+    std::optional<RankedTensorType> sum;
+    for (auto wait : getOperation().getBody().getOps<MmaWaitOp>())
+      sum = cast<RankedTensorType>(wait.getType());
+    if (!schedule || !sum || !schedule->stageOutput)
       return;
-    OpBuilder builder(store);
-    Location location = store.getLoc();
-    auto same = [](Value atom) { return atom; };
-    Value map = placeMap(builder, location, *tile, same);
-    Value shared = AllocOp::create(builder, location, tile->sharedType());
-    WriteOp::create(builder, location, shared, store.getValue());
-    StoreBoxOp::create(builder, location, shared, map, placeCoords(builder, location, *tile, same), false);
-    store.erase();
+    unsigned m = sum->getDimSize(0), n = sum->getDimSize(1);
+    std::string why;
+    for (auto store : llvm::make_early_inc_range(getOperation().getBody().getOps<tile::StoreOp>()))
+      if (std::optional<MappedTile> tile = mapStored(store, m, n, why))
+        Staged(store, *tile, *schedule).write(m, n);
   }
 };
 } // namespace

@@ -1,4 +1,7 @@
 #include "check.h"
+#include "compiler/analysis/index_polynomial.h"
+#include "compiler/block/ir/Block.h"
+#include "compiler/block/passes.h"
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/oracle/element.h"
 #include "compiler/oracle/oracle.h"
@@ -29,8 +32,9 @@ struct Memory {
 
 tile::KernelOp kernelOf(ModuleOp module) { return *module.getOps<tile::KernelOp>().begin(); }
 
-void interpret(const Program &program, ModuleOp module, Memory &memory, oracle::Shadow *shadow) {
+void interpret(const Program &program, ModuleOp module, Memory &memory, oracle::Shadow *shadow, bool late = false) {
   oracle::Options options;
+  options.late = late;
   options.shadow = shadow;
   options.debug = shadow != nullptr; // a program that reads what nobody wrote, or races with itself, proves nothing
   for (auto [number, argument] : llvm::enumerate(program.args))
@@ -90,6 +94,46 @@ LogicalResult runPasses(ModuleOp module) {
   PassManager manager(module.getContext());
   buildPipeline(manager);
   return manager.run(module);
+}
+
+/// What the kernel takes for granted of a launch holds for the program's.
+bool keepsRequirements(const Program &program, ModuleOp module) {
+  auto holds = [&](block::RequireOp op) {
+    uint64_t number = 0;
+    analysis::IndexPolynomial polynomial = analysis::polynomialOf(op.getNumber(), analysis::Wrapping::address);
+    for (auto &[monomial, coefficient] : polynomial.terms()) {
+      uint64_t term = coefficient;
+      for (Value atom : monomial) {
+        auto argument = dyn_cast<BlockArgument>(atom);
+        uint64_t factor = argument ? program.args[argument.getArgNumber()].scalar
+                                   : program.grid[atom.getDefiningOp<tile::NumProgramsOp>().getAxis()];
+        term *= uint64_t(llvm::SignExtend64(factor, atom.getType().getIntOrFloatBitWidth()));
+      }
+      number += term;
+    }
+    return op.getDivisor() ? int64_t(number) % int64_t(*op.getDivisor()) == 0 : int64_t(number) >= 0;
+  };
+  return llvm::all_of(kernelOf(module).getBody().getOps<block::RequireOp>(), holds);
+}
+
+Outcome blockPasses(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow,
+                    const std::string &errors) {
+  PassManager manager(module.getContext());
+  block::buildBlockPipeline(manager);
+  if (failed(manager.run(module)) || failed(verify(module)))
+    return {Outcome::Differs, "the passes to block IR fail: " + errors};
+  bool taken = module.walk([](block::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (!taken)
+    return {Outcome::Skipped, "it stays tile IR"};
+  if (!keepsRequirements(program, module))
+    return {Outcome::Skipped, "the launch needs code without boxes"};
+  for (bool late : {false, true}) {
+    Memory memory(program);
+    interpret(program, module, memory, nullptr, late);
+    if (std::string difference = compare(program, wanted, memory, shadow); !difference.empty())
+      return {Outcome::Differs, std::string("in block IR, ") + (late ? "late, " : "") + difference};
+  }
+  return {};
 }
 
 Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow,
@@ -180,6 +224,8 @@ Outcome check(const Program &program, ModuleOp module, Against against) {
   if (failed(runPasses(*lowered)))
     return {Outcome::Differs, "the passes fail: " + errors};
   try {
+    if (against == Against::BlockPasses)
+      return blockPasses(program, *lowered, wanted, shadow, errors);
     if (against == Against::Blocks)
       return blocks(program, *lowered, wanted, shadow);
     if (against == Against::Gpu)
@@ -195,12 +241,14 @@ Outcome check(const Program &program, ModuleOp module, Against against) {
   }
 }
 
-std::string guiltyPass(const Program &program, ModuleOp module) {
+std::string guiltyPass(const Program &program, ModuleOp module, Against against) {
   oracle::Shadow shadow;
   Memory wanted(program);
   interpret(program, module, wanted, &shadow);
   PassManager all(module.getContext());
   buildPipeline(all);
+  if (against == Against::BlockPasses)
+    block::buildBlockPipeline(all);
   OwningOpRef<ModuleOp> current = module.clone();
   for (Pass &group : all.getPasses()) {
     // The pipeline is one adaptor over kernels; its text lists the passes.
@@ -214,10 +262,12 @@ std::string guiltyPass(const Program &program, ModuleOp module) {
       PassManager one(module.getContext());
       if (failed(parsePassPipeline(("tile.kernel(" + name + ")").str(), one)) || failed(one.run(*current)))
         return name.str();
-      Memory memory(program);
-      interpret(program, *current, memory, nullptr);
-      if (!compare(program, wanted, memory, shadow).empty())
-        return name.str();
+      for (bool late : {false, true}) {
+        Memory memory(program);
+        interpret(program, *current, memory, nullptr, late);
+        if (!compare(program, wanted, memory, shadow).empty())
+          return name.str();
+      }
     }
   }
   return {};

@@ -1,6 +1,8 @@
-// tilery-fuzz [--count N] [--first SEED] [--jobs J] [--against passes|machine|blocks|gpu] [--print SEED]
+// tilery-fuzz [--count N] [--first SEED] [--jobs J] [--against passes|block-passes|machine|blocks|gpu] [--print SEED]
 // Worker processes, so that a crash of generated code is one more finding.
 #include "check.h"
+#include "compiler/block/ir/Block.h"
+#include "compiler/block/passes.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <csignal>
@@ -34,12 +36,13 @@ std::string parse(llvm::ArrayRef<const char *> arguments, Settings &settings) {
     if (option == "--against") {
       auto against = llvm::StringSwitch<std::optional<Against>>(value)
                          .Case("passes", Against::Passes)
+                         .Case("block-passes", Against::BlockPasses)
                          .Case("machine", Against::Machine)
                          .Case("blocks", Against::Blocks)
                          .Case("gpu", Against::Gpu)
                          .Default(std::nullopt);
       if (!against)
-        return "--against takes passes, machine, blocks or gpu, not `" + value.str() + "`";
+        return "--against takes passes, block-passes, machine, blocks or gpu, not `" + value.str() + "`";
       settings.against = *against;
     } else if (!llvm::is_contained({"--count", "--first", "--jobs", "--print"}, option)) {
       return "unknown option " + option.str();
@@ -65,7 +68,8 @@ struct Progress {
 
 std::unique_ptr<MLIRContext> makeContext() {
   auto context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
-  context->loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, ub::UBDialect>();
+  context->loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, ub::UBDialect,
+                       block::BlockDialect>();
   return context;
 }
 
@@ -96,8 +100,8 @@ void printFailure(uint64_t seed, const std::string &message, Against against) {
     if (succeeded(verify(*program.module)))
       reduce(*program.module, [&](ModuleOp trial) { return succeeded(verify(trial)) && failsInChild(program, trial, against); });
   }
-  if (against == Against::Passes && succeeded(verify(*program.module)))
-    llvm::outs() << "first wrong after: " << guiltyPass(program, *program.module) << "\n";
+  if ((against == Against::Passes || against == Against::BlockPasses) && succeeded(verify(*program.module)))
+    llvm::outs() << "first wrong after: " << guiltyPass(program, *program.module, against) << "\n";
   llvm::outs().flush();
   failsInChild(program, *program.module, against, true);
   llvm::outs() << *program.module << "\n";
@@ -179,6 +183,7 @@ int runAll(const Settings &settings) {
 int main(int argc, char **argv) {
   registerTransformsPasses();
   registerTilePasses();
+  block::registerBlockPasses();
   Settings settings;
   if (std::string wrong = parse({argv + 1, argv + argc}, settings); !wrong.empty()) {
     llvm::errs() << "tilery-fuzz: " << wrong << "\n";

@@ -23,11 +23,16 @@ entry:
   br i1 true, label %exit, label %"the end"
 "the end":                                        ; preds = %entry
   call void @helper.3(ptr @anon.1)
+  %y = call double @other(double 0.0)
   ret void
 exit:
   ret void
 }
+declare void @helper.3(ptr) #1
+declare double @other(double) #1
+declare void @unused(ptr)
 attributes #0 = { nounwind "target-cpu"="znver4" }
+attributes #1 = { nounwind }
 !3 = !{}
 """
 # The same with other names, numbers, metadata and positions.
@@ -41,10 +46,14 @@ start:
   br i1 true, label %out, label %7
 7:
   call void @helper(ptr @strings.7)
+  %3 = call double @other(double 0.0)
   ret void
 out:
   ret void
 }
+declare double @other(double) #1
+declare void @helper(ptr) #1
+attributes #1 = { nounwind }
 attributes #2 = { nounwind "target-cpu"="znver4" }
 """
 PTX = """// ---- PTX
@@ -77,6 +86,8 @@ def test_names_numbers_and_metadata_do_not_count():
         ("label %exit, label", 'label %"the end", label'),
         ('c"ab"', 'c"ac"'),
         ("@helper", "@helpers"),
+        ("declare double", "declare float"),
+        ("#1 = { nounwind }", "#1 = { memory(none) }"),
         ("@kernel", "@kernel2"),
         ("ld.global", "ld.volatile.global"),
         ("[%rd2]", "[%rd2+4]"),

@@ -6,7 +6,23 @@ using layout::Layout;
 
 namespace tilery::block {
 
+/// A tile of shape `from` under shape `to`, where the two differ in dimensions of extent 1 only.
+static std::optional<Layout> reshaped(Layout layout, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  auto isOne = [](int64_t extent) { return extent == 1; };
+  if (!llvm::equal(llvm::make_filter_range(from, std::not_fn(isOne)), llvm::make_filter_range(to, std::not_fn(isOne))))
+    return std::nullopt;
+  for (unsigned d = from.size(); d-- > 0;)
+    if (from[d] == 1)
+      layout = layout::slice(layout, d);
+  for (unsigned d = 0; d < to.size(); ++d)
+    if (to[d] == 1)
+      layout = layout::expanded(layout, d);
+  return layout;
+}
+
 std::optional<Layout> resultLayout(Operation *op, const Layout &operand) {
+  if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
+    return reshaped(operand, tile::shapeOf(reshape.getValue().getType()), tile::shapeOf(reshape.getType()));
   if (auto expand = dyn_cast<tile::ExpandDimsOp>(op))
     return layout::expanded(operand, expand.getAxis());
   if (auto permute = dyn_cast<tile::PermuteOp>(op))
@@ -19,6 +35,8 @@ std::optional<Layout> resultLayout(Operation *op, const Layout &operand) {
 }
 
 std::optional<Layout> operandLayout(Operation *op, const Layout &result) {
+  if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
+    return reshaped(result, tile::shapeOf(reshape.getType()), tile::shapeOf(reshape.getValue().getType()));
   if (auto expand = dyn_cast<tile::ExpandDimsOp>(op))
     return layout::slice(result, expand.getAxis());
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {

@@ -29,7 +29,7 @@ def install() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *known])
     os.environ["TILERY_COMPAT"] = "1"
     if _INHERIT not in sys.path:
-        sys.path.insert(1, _INHERIT)  # programs give their children their own path as PYTHONPATH (torch's compile workers get it so)
+        sys.path.insert(1, _INHERIT)  # programs give their path to children as PYTHONPATH (torch's compile workers)
 
 
 def load(path: str | os.PathLike[str]) -> ModuleType:

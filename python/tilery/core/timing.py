@@ -48,9 +48,11 @@ def measure(
     quantiles: Sequence[float] | None = None,
     calls: tuple[int, int] = (0, 0),
     before: Callable[[], Any] = lambda: None,
+    share: int = 1,
 ) -> float | list[float]:
     """Milliseconds a call of fn takes, summed up by `mode` or as the given quantiles (one alone as a number). warmup and rep are
-    budgets in milliseconds; `calls` are numbers of calls instead of them, where not 0. before() runs ahead of each timed call."""
+    budgets in milliseconds; `calls` are numbers of calls instead of them, where not 0. before() runs ahead of each timed call.
+    A call of fn is `share` calls of what is timed."""
     if mode not in _SUMMARIES:
         raise error(ValueError, f"unknown return_mode {mode!r}", hint="known: " + ", ".join(_SUMMARIES))
     fn()
@@ -60,8 +62,18 @@ def measure(
     times = []
     for _ in range(calls[1] or max(1, int(rep / once))):
         before()
-        times.append(_call(fn))
+        times.append(_call(fn) / share)
     if quantiles is not None:
         found = [quantile(times, q) for q in quantiles]
         return found[0] if len(found) == 1 else found
     return _SUMMARIES[mode](times)
+
+
+def show_progress(name: str, done: int, count: int) -> None:
+    """Draws how many configurations of a kernel were timed, where standard error is a terminal."""
+    if not sys.stderr.isatty():
+        return
+    width = 24
+    filled = width * done // count
+    line = f"\rtuning {name} [{'#' * filled}{'.' * (width - filled)}] {done}/{count}"
+    print(line, end="\n" if done == count else "", file=sys.stderr, flush=True)

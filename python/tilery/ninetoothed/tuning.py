@@ -9,7 +9,7 @@ from typing import Any
 
 from tilery import _native
 
-from ..core.timing import measure
+from ..core.timing import measure, show_progress
 from ..errors import error
 from ..frontend.fingerprint import sha256
 from .jagged import Rows
@@ -39,12 +39,12 @@ def fastest(
         return candidates[json.loads(known)["fastest"]]
     times, failure = [], None
     for number, candidate in enumerate(candidates):
-        _show(name, number, len(candidates))
+        show_progress(name, number, len(candidates))
         try:
             times.append((measure(lambda c=candidate: run(c), warmup=5, rep=25, mode="median"), number))
         except RuntimeError as e:
             failure = e
-    _show(name, len(candidates), len(candidates))
+    show_progress(name, len(candidates), len(candidates))
     if not times:
         raise error(RuntimeError, f"no configuration of kernel `{name}` could be run") from failure
     best = min(times)[1]
@@ -52,15 +52,6 @@ def fastest(
         _native.cache_put("tuned", digest, json.dumps({"kernel": name, "fastest": best, "times": times}).encode())
 
     return candidates[best]
-
-
-def _show(name: str, done: int, count: int) -> None:
-    if not sys.stderr.isatty():
-        return
-    width = 24
-    filled = width * done // count
-    line = f"\rtuning {name} [{'#' * filled}{'.' * (width - filled)}] {done}/{count}"
-    print(line, end="\n" if done == count else "", file=sys.stderr, flush=True)
 
 
 def copies(arguments: Sequence[Any]) -> list[Any]:

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from tilery import ninetoothed
+from tilery.core import timing
 from tilery.ninetoothed import Tensor, block_size, tuning
 
 FRESH = 256 * random.SystemRandom().randrange(1 << 16)  # what an earlier run of the tests has timed is remembered on disk
@@ -109,8 +110,8 @@ def test_one_that_fails_is_not_chosen(monkeypatch):
 
 
 def test_progress(capsys, monkeypatch):
-    monkeypatch.setattr(tuning.sys.stderr, "isatty", lambda: True, raising=False)
-    tuning._show("k", 1, 4)
-    tuning._show("k", 4, 4)
+    monkeypatch.setattr(timing.sys.stderr, "isatty", lambda: True, raising=False)
+    timing.show_progress("k", 1, 4)
+    timing.show_progress("k", 4, 4)
     text = capsys.readouterr().err
     assert "tuning k [######..................] 1/4" in text and text.endswith("] 4/4\n")

@@ -1,4 +1,4 @@
-// pipeline, stage-stores and split-roles leave what a program computes as it was: the oracle before and after, with copies that are fast and slow.
+// The passes to block IR leave what a program computes as it was: the oracle before and after, with copies that are fast and slow.
 #include "../oracle/block_program.h"
 #include "compiler/block/passes.h"
 
@@ -79,13 +79,21 @@ TEST(BlockPasses, KeepWhatIsComputed) {
   for (uint64_t k : {16, 64, 208, 400}) {
     Product product(k);
     Program before(productText), loop(productText), roles(productText);
-    loop.apply([](mlir::OpPassManager &pm) { pm.addPass(block::createPipeline()); });
+    loop.apply([](mlir::OpPassManager &pm) {
+      pm.addPass(block::createChooseSchedule());
+      pm.addPass(block::createPipeline());
+    });
     roles.apply([](mlir::OpPassManager &pm) {
+      pm.addPass(block::createChooseSchedule());
       pm.addPass(block::createPipeline());
       pm.addPass(block::createStageStores());
+      pm.addPass(block::createOrderPrograms());
       pm.addPass(block::createSplitRoles());
       pm.addPass(mlir::createCanonicalizerPass());
       pm.addPass(mlir::createCSEPass());
+      pm.addPass(block::createAssignLayouts());
+      pm.addPass(block::createPlaceSyncs());
+      pm.addPass(block::createVerifyLayouts());
     });
     EXPECT_FALSE(loop.count<block::MmaStartOp>() == 0 || roles.count<block::RoleOp>() != 2);
     std::vector<float> wanted = product.run(before, false);

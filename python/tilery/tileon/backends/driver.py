@@ -29,7 +29,7 @@ class DriverBase:
     @staticmethod
     def get_benchmarker() -> Any:
         """How a call is timed here."""
-        from ..testing import do_bench
+        from .bench import do_bench
 
         return do_bench
 

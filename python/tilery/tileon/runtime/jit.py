@@ -70,6 +70,8 @@ OPTIONS = (
     "device_type",
     "stream",
     "num_cpu_threads",
+    "vec_lib",
+    "ukernels",
     "generate_native_code",
 )
 _FLOATS = {

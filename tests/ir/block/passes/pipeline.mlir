@@ -1,10 +1,10 @@
-// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(pipeline,canonicalize,cse))' | FileCheck %s
+// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,canonicalize,cse))' | FileCheck %s
 
 // A batch in the offsets, B transposed in memory: maps of rank 3, one slot of both operands a step.
 // CHECK-LABEL: tile.kernel @batched
 // CHECK-DAG: %[[MA:.*]] = block.map %arg0, [%{{.*}}, %arg3, %arg5], [%{{.*}}, %arg5] : <f16> -> <1x128x64xf16, 128>
 // CHECK-DAG: %[[MB:.*]] = block.map %arg1, [%arg4, %arg5], [%arg5] : <f16> -> <64x64xf16, 128>
-// CHECK: %[[RING:.*]] = block.ring takers 1 : <4, [128x64xf16, 64x64xf16]>
+// CHECK: %[[RING:.*]] = block.ring takers 1 : <8, [128x64xf16, 64x64xf16]>
 // CHECK: %[[R:.*]]:3 = scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[AT:.*]] = %{{.*}}, %[[BEFORE:.*]] = %{{.*}})
 // CHECK: %[[S:.*]] = block.acquire %[[RING]][%[[AT]]]
 // CHECK: block.copy %[[MA]][%{{.*}}, %{{.*}}, %{{.*}}] -> %{{.*}} : <1x128x64xf16, 128>, <128x64xf16>

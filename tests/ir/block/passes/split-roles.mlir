@@ -1,12 +1,12 @@
-// RUN: tilery-opt %S/pipeline.mlir -pass-pipeline='builtin.module(tile.kernel(pipeline,split-roles,canonicalize,cse,loop-invariant-code-motion,canonicalize))' | FileCheck %s
+// RUN: tilery-opt %S/pipeline.mlir -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,order-programs,split-roles,canonicalize,cse,loop-invariant-code-motion,canonicalize))' | FileCheck %s
 // The loop that pipeline leaves, in two roles: the first only copies, the second only multiplies. What is scalar stays in front of both.
 
 // CHECK-LABEL: tile.kernel @batched
 // CHECK: %[[MA:.*]] = block.map %arg0
 // CHECK: %[[MB:.*]] = block.map %arg1
-// CHECK: %[[RING:.*]] = block.ring takers 2 : <4,
+// CHECK: %[[RING:.*]] = block.ring takers 2 : <8,
 // CHECK: block.roles {
-// CHECK: block.role @load warps 4 registers 40 {
+// CHECK: block.role @load warps 4 {
 // CHECK-NOT: block.mma
 // CHECK-NOT: block.take
 // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[AT:.*]] = %{{.*}}) -> (i32)
@@ -16,7 +16,7 @@
 // CHECK: block.publish %[[S]]
 // CHECK-NOT: block.release
 // CHECK-NOT: tile.store
-// CHECK: block.role @math warps 8 registers 232 {
+// CHECK: block.role @math warps 8 {
 // CHECK-NOT: block.copy
 // CHECK-NOT: block.acquire
 // CHECK: scf.for

@@ -1,0 +1,390 @@
+// assign-layouts: tiles in shared memory lie as the copy engine's boxes do, tiles in registers as the products' sums that they are computed
+// from, or that they are computed with; others are dealt to the threads in wide vectors.
+//
+// A layout spreads from its anchors through the ops that give their operands' layout on (or ask for it). Where two meet, what is cheap
+// to compute is computed again, and anything else converted.
+#include "compiler/block/ir/layouts.h"
+#include "compiler/block/ir/uses.h"
+#include "compiler/block/passes.h"
+#include "compiler/layout/convert.h"
+#include "compiler/layout/fragments.h"
+#include "compiler/layout/memory.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <map>
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilery::block {
+namespace {
+using layout::Layout;
+
+constexpr unsigned warpgroup = 4, lanesOfWarp = 32, widestAccess = 16;
+
+// ---- shared memory
+
+/// Values that a loop carries start from `none` of the same type.
+void retype(Value value, Type type) {
+  for (Value each : flowOf(value)) {
+    each.setType(type);
+    auto argument = dyn_cast<BlockArgument>(each);
+    auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+    if (!loop)
+      continue;
+    OpOperand *init = loop.getTiedLoopInit(argument);
+    if (auto none = init->get().getDefiningOp<NoneOp>(); none && none.getType() != type) {
+      OpBuilder builder(loop);
+      init->set(NoneOp::create(builder, none.getLoc(), type));
+      if (none.use_empty())
+        none.erase();
+    }
+  }
+}
+
+/// The same shared memory, as its views show it.
+void retypeViews(Value shared, SharedType type) {
+  shared.setType(type);
+  for (Operation *user : shared.getUsers())
+    if (auto transpose = dyn_cast<TransposeOp>(user)) {
+      auto layout = LayoutAttr::get(type.getContext(), type.getLayout().getLayout().transposed());
+      SmallVector<int64_t> shape(llvm::reverse(type.getShape()));
+      retypeViews(transpose, SharedType::get(type.getContext(), shape, type.getElementType(), layout));
+    }
+}
+
+SharedType withLayout(SharedType tile, std::optional<unsigned> swizzle) {
+  if (tile.getRank() != 2 || !swizzle || tile.getLayout())
+    return tile;
+  Layout memory = layout::copyBoxes(tile.getShape()[0], tile.getShape()[1], tile::elementBytes(tile.getElementType()),
+                                    layout::Swizzle(*swizzle));
+  return SharedType::get(tile.getContext(), tile.getShape(), tile.getElementType(), LayoutAttr::get(tile.getContext(), memory));
+}
+
+/// Of the copies into tile `index` of the ring's slots.
+std::optional<unsigned> swizzleOf(RingOp ring, unsigned index) {
+  for (Operation *user : ring.getResult().getUsers())
+    if (auto acquire = dyn_cast<AcquireOp>(user))
+      for (Operation *part : acquire.getResult().getUsers())
+        if (isa<PartOp>(part) && cast<PartOp>(part).getIndex() == index)
+          for (Operation *filler : part->getUsers())
+            if (auto copy = dyn_cast<CopyOp>(filler))
+              return copy.getMap().getType().getSwizzle();
+  return std::nullopt;
+}
+
+void layOut(RingOp ring) {
+  RingType before = ring.getType();
+  SmallVector<SharedType> tiles;
+  for (auto [i, tile] : llvm::enumerate(before.getTiles()))
+    tiles.push_back(withLayout(tile, swizzleOf(ring, i)));
+  ring.getResult().setType(RingType::get(before.getContext(), before.getCount(), tiles));
+  auto slotType = SlotType::get(before.getContext(), tiles);
+  for (Operation *user : ring.getResult().getUsers()) {
+    retype(user->getResult(0), slotType);
+    for (Value slot : flowOf(user->getResult(0)))
+      for (Operation *each : slot.getUsers())
+        if (auto part = dyn_cast<PartOp>(each))
+          retypeViews(part, tiles[part.getIndex()]);
+  }
+}
+
+void layOut(AllocOp alloc) {
+  for (Operation *user : alloc.getResult().getUsers())
+    if (auto store = dyn_cast<StoreBoxOp>(user))
+      return retypeViews(alloc, withLayout(alloc.getType(), store.getMap().getType().getSwizzle()));
+}
+
+// ---- registers
+
+/// Sums of m x n in `warpgroups`: each has 64 rows, then the next 64 beyond the last one's.
+Layout sumLayout(int64_t m, int64_t n, int64_t warpgroups) {
+  Layout tiles({{layout::dim(0), m / 64}, {layout::dim(1), 1}});
+  tiles.add(layout::Register, m / 64 / warpgroups, {warpgroups, 0}).add(layout::Warp, warpgroups, {1, 0});
+  return product(layout::wgmmaAccumulator(n), tiles).canonical();
+}
+
+/// Vectors of neighbours, dealt to lanes and warps; what is more than the threads lies in further registers.
+Layout dealt(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned warps) {
+  SmallVector<Layout::Output, 2> outputs;
+  for (auto [d, extent] : llvm::enumerate(shape))
+    outputs.push_back({layout::dim(d), extent});
+  Layout result(outputs);
+  SmallVector<int64_t> taken(shape.size(), 1); // of each dimension
+  auto add = [&](layout::Axis axis, unsigned d, int64_t extent) {
+    Layout::Vector step(shape.size(), 0);
+    step[d] = taken[d];
+    taken[d] *= extent;
+    if (extent > 1)
+      result.add(axis, extent, step);
+  };
+  unsigned inner = shape.size() - 1;
+  add(layout::Register, inner, std::gcd(shape[inner], int64_t(widestAccess / std::min(elementBytes, widestAccess))));
+  for (auto [axis, count] : {std::pair(layout::Lane, int64_t(lanesOfWarp)), std::pair(layout::Warp, int64_t(warps))}) {
+    int64_t left = count;
+    for (unsigned d = shape.size(); d-- > 0;) {
+      int64_t extent = std::gcd(shape[d] / taken[d], left);
+      add(axis, d, extent);
+      left /= extent;
+    }
+    if (left > 1)
+      result.add(axis, left, Layout::Vector(shape.size(), 0)); // copies
+  }
+  for (unsigned d = shape.size(); d-- > 0;)
+    add(layout::Register, d, shape[d] / taken[d]);
+  return result.canonical();
+}
+
+bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+bool isPlain(Operation *op) { return OpTrait::hasElementwiseMappableTraits(op); }
+
+/// Tiles that each use may have in a layout of its own.
+bool isFree(Operation *op) { return op && (op->hasTrait<OpTrait::ConstantLike>() || isa<tile::SplatOp, tile::RangeOp>(op)); }
+
+/// The layout that a term or a bound of dimension `d` of an access has beside a tile in `whole`.
+Layout lineOf(Layout whole, unsigned rank, unsigned d) {
+  for (unsigned other = rank; other-- > 0;)
+    if (other != d)
+      whole = layout::slice(whole, other);
+  return whole;
+}
+
+class Registers {
+public:
+  explicit Registers(RoleOp role) : role(role), context(role.getContext()) {}
+
+  void assign() {
+    separate();
+    role.walk([&](MmaStartOp start) { anchor(start); });
+    spread();
+    std::multimap<int64_t, Value, std::greater<int64_t>> rest; // what has nothing to do with a product, the largest first
+    role.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        if (isTile(result))
+          rest.emplace(cast<RankedTensorType>(result.getType()).getNumElements(), result);
+    });
+    for (auto [count, value] : rest) {
+      auto type = cast<RankedTensorType>(value.getType());
+      unsigned bytes = tile::elementBytes(type.getElementType());
+      give(value, LayoutAttr::get(context, dealt(type.getShape(), bytes, role.getWarps())));
+      spread();
+    }
+    settle();
+    role.walk([&](Operation *op) { convertOperands(op); });
+    role.walk([&](WriteOp write) { statePasses(write); });
+  }
+
+private:
+  /// What is free is each use's own, and the role's.
+  void separate() {
+    SmallVector<OpOperand *> uses;
+    role.walk([&](Operation *op) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isTile(operand.get()) && isFree(operand.get().getDefiningOp()))
+          uses.push_back(&operand);
+    });
+    for (OpOperand *use : uses) {
+      Operation *op = use->get().getDefiningOp();
+      if (role->isProperAncestor(op) && op->hasOneUse())
+        continue;
+      OpBuilder builder(use->getOwner());
+      use->set(builder.clone(*op)->getResult(0));
+    }
+  }
+
+  void anchor(MmaStartOp start) {
+    RankedTensorType tile = start.getType().getTile();
+    LayoutAttr sums = LayoutAttr::get(context, sumLayout(tile.getDimSize(0), tile.getDimSize(1), role.getWarps() / warpgroup));
+    auto type = PendingType::get(context, RankedTensorType::get(tile.getShape(), tile.getElementType(), sums));
+    retype(start, type);
+    for (Value product : flowOf(start))
+      for (Operation *user : product.getUsers())
+        if (auto wait = dyn_cast<MmaWaitOp>(user))
+          give(wait, sums);
+    if (isTile(start.getC()))
+      give(start.getC(), sums);
+    if (auto none = start.getC().getDefiningOp<NoneOp>(); none && none.getType() != type) {
+      OpBuilder builder(start);
+      start.getCMutable().assign(NoneOp::create(builder, none.getLoc(), type));
+      if (none.use_empty())
+        none.erase();
+    }
+  }
+
+  /// The value gets the layout if it has none.
+  void give(Value value, LayoutAttr layout) {
+    if (isTile(value) && layouts.try_emplace(value, layout).second)
+      fresh.push_back(value);
+  }
+  void give(Value value, const std::optional<Layout> &layout) {
+    if (layout)
+      give(value, LayoutAttr::get(context, *layout));
+  }
+
+  void spread() {
+    while (!fresh.empty()) {
+      Value value = fresh.pop_back_val();
+      LayoutAttr layout = layouts.lookup(value);
+      for (Value same : flowOf(value))
+        give(same, layout);
+      if (auto argument = dyn_cast<BlockArgument>(value)) {
+        if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+          for (Value from : {loop.getTiedLoopInit(argument)->get(), loop.getTiedLoopYieldedValue(argument)->get()})
+            give(from, layout);
+      } else {
+        backward(value.getDefiningOp(), value, layout);
+      }
+      for (Operation *user : value.getUsers())
+        forward(user, layout);
+    }
+  }
+
+  void backward(Operation *op, Value result, LayoutAttr layout) {
+    if (isPlain(op) || isa<tile::LoadOp>(op))
+      for (Value operand : op->getOperands())
+        give(operand, layout);
+    else if (!isFree(op))
+      for (Value operand : op->getOperands())
+        if (isTile(operand))
+          give(operand, operandLayout(op, layout.getLayout()));
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      give(loop.getYieldedValues()[cast<OpResult>(result).getResultNumber()], layout);
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      for (Region *region : branch.getRegions())
+        give(region->front().getTerminator()->getOperand(cast<OpResult>(result).getResultNumber()), layout);
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      giveAccess(load.getPlace(), layout);
+    if (isPlain(op))
+      for (Value other : op->getResults())
+        give(other, layout);
+  }
+
+  void forward(Operation *user, LayoutAttr layout) {
+    if (isPlain(user)) {
+      for (Value other : user->getOperands())
+        give(other, layout);
+      for (Value result : user->getResults())
+        give(result, layout);
+    } else if (auto store = dyn_cast<tile::StoreOp>(user)) {
+      giveAccess(store.getPlace(), layout);
+    } else {
+      for (Value result : user->getResults())
+        give(result, resultLayout(user, layout.getLayout()));
+    }
+  }
+
+  void giveAccess(Value place, LayoutAttr layout) {
+    auto access = place.getDefiningOp<tile::AccessOp>();
+    if (!access)
+      return;
+    for (unsigned d = 0, rank = access.getType().getRank(); d < rank; ++d) {
+      give(access.getSteps()[d], lineOf(layout.getLayout(), rank, d));
+      for (Value bound : access.getBound(d))
+        give(bound, lineOf(layout.getLayout(), rank, d));
+    }
+    if (access.getResidual())
+      give(access.getResidual(), layout);
+  }
+
+  /// Writes the layouts into the types.
+  void settle() {
+    for (auto [value, layout] : layouts) {
+      auto type = cast<RankedTensorType>(value.getType());
+      value.setType(RankedTensorType::get(type.getShape(), type.getElementType(), layout));
+    }
+    role.walk([&](arith::ConstantOp constant) {
+      if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+        constant.setValueAttr(dense.reshape(cast<ShapedType>(constant.getType())));
+    });
+  }
+
+  /// The layout that the op asks of an operand; null: any.
+  LayoutAttr wanted(OpOperand &operand) {
+    Operation *op = operand.getOwner();
+    auto of = [](Value value) { return layoutOf(value.getType()); };
+    if (isPlain(op)) {
+      if (op->getNumResults() && isTile(op->getResult(0)))
+        return of(op->getResult(0));
+      return of(*llvm::find_if(op->getOperands(), isTile));
+    }
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      return of(load);
+    if (auto start = dyn_cast<MmaStartOp>(op))
+      return operand.get() == start.getC() ? layoutOf(start.getType().getTile()) : LayoutAttr();
+    if (isa<scf::YieldOp>(op))
+      return of(op->getParentOp()->getResult(operand.getOperandNumber()));
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return of(loop.getTiedLoopResult(&operand));
+    if (op->getNumResults() == 1 && isTile(op->getResult(0)))
+      if (auto asked = operandLayout(op, of(op->getResult(0)).getLayout()))
+        return LayoutAttr::get(context, *asked);
+    return {};
+  }
+
+  void convertOperands(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isTile(operand.get()))
+        continue;
+      LayoutAttr layout = wanted(operand);
+      if (!layout || layoutOf(operand.get().getType()) == layout)
+        continue;
+      OpBuilder builder(op);
+      operand.set(inLayout(builder, operand.get(), layout));
+    }
+  }
+
+  Value inLayout(OpBuilder &builder, Value value, LayoutAttr layout) {
+    auto type = cast<RankedTensorType>(value.getType());
+    type = RankedTensorType::get(type.getShape(), type.getElementType(), layout);
+    Operation *op = value.getDefiningOp();
+    if (!isFree(op))
+      return ConvertOp::create(builder, value.getLoc(), type, value);
+    Operation *again = builder.clone(*op);
+    again->getResult(0).setType(type);
+    if (auto constant = dyn_cast<arith::ConstantOp>(again))
+      constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).reshape(type));
+    return again->getResult(0);
+  }
+
+  void statePasses(WriteOp write) {
+    LayoutAttr registers = layoutOf(write.getValue().getType()), memory = write.getShared().getType().getLayout();
+    if (!registers || !memory)
+      return;
+    std::optional<Layout> held = registers.getLayout(), places = invert(memory.getLayout());
+    if (write.getAt())
+      held = layout::piece(*held, write.getShared().getType().getShape());
+    if (!held || !places)
+      return;
+    unsigned bytes = tile::elementBytes(write.getShared().getType().getElementType());
+    auto transfer = layout::cheapestTransfer(*held, *places, bytes);
+    if (transfer && transfer->passes > transfer->least)
+      write.setPasses(transfer->passes);
+  }
+
+  RoleOp role;
+  MLIRContext *context;
+  llvm::MapVector<Value, LayoutAttr> layouts;
+  SmallVector<Value> fresh;
+};
+
+struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<tile::KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AssignLayouts)
+  StringRef getArgument() const final { return "assign-layouts"; }
+  StringRef getDescription() const final { return "tiles in registers and in shared memory get layouts"; }
+  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<BlockDialect>(); }
+
+  void runOnOperation() final {
+    Block &body = getOperation().getBody().front();
+    for (auto ring : body.getOps<RingOp>())
+      layOut(ring);
+    for (auto alloc : body.getOps<AllocOp>())
+      layOut(alloc);
+    for (auto roles : body.getOps<RolesOp>())
+      for (auto role : roles.getBody().getOps<RoleOp>())
+        Registers(role).assign();
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> createAssignLayouts() { return std::make_unique<AssignLayouts>(); }
+
+} // namespace tilery::block

@@ -1,0 +1,204 @@
+#include "compiler/block/find_product.h"
+#include "compiler/ir/zero.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilery::block {
+
+Value BoxProduct::steps() const {
+  auto contract = dyn_cast<tile::ContractOp>(op);
+  return contract ? contract.getSteps() : Value();
+}
+tile::Precision BoxProduct::precision() const {
+  auto dot = dyn_cast<tile::DotOp>(op);
+  return dot ? dot.getPrecision() : cast<tile::ContractOp>(op).getPrecision();
+}
+bool BoxProduct::isUnsigned() const {
+  if (auto dot = dyn_cast<tile::DotOp>(op))
+    return dot.getAUnsigned() || dot.getBUnsigned();
+  auto contract = cast<tile::ContractOp>(op);
+  return contract.getAUnsigned() || contract.getBUnsigned();
+}
+unsigned BoxProduct::stagesHint() const {
+  auto contract = dyn_cast<tile::ContractOp>(op);
+  return contract ? contract.getNumStages().value_or(0) : 0;
+}
+
+SmallVector<int> sameButOnes(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  SmallVector<int> numbers(from.size(), -1);
+  size_t at = 0;
+  for (auto [d, size] : llvm::enumerate(from)) {
+    if (size == 1)
+      continue;
+    while (at < to.size() && to[at] == 1)
+      ++at;
+    if (at == to.size() || to[at] != size)
+      return {};
+    numbers[d] = int(at++);
+  }
+  return llvm::all_of(to.drop_front(at), [](int64_t size) { return size == 1; }) ? numbers : SmallVector<int>();
+}
+
+namespace {
+
+/// Where the dimensions of the op's operand are in its result, for ops that only name the elements otherwise; else empty.
+SmallVector<int> renumbering(Operation *op, ArrayRef<int64_t> shape) {
+  SmallVector<int> numbers;
+  if (auto permute = dyn_cast_or_null<tile::PermuteOp>(op)) {
+    numbers.resize(shape.size());
+    for (auto [d, from] : llvm::enumerate(permute.getOrder()))
+      numbers[from] = int(d);
+  } else if (isa_and_nonnull<tile::ReshapeOp, tile::ExpandDimsOp>(op)) {
+    numbers = sameButOnes(tile::shapeOf(op->getOperand(0).getType()), shape);
+  } else if (isa_and_nonnull<arith::BitcastOp>(op)) { // of elements of the same size
+    numbers.resize(shape.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+  }
+  return numbers;
+}
+
+/// The box that a factor is loaded from, its tile dimensions numbered as the factor's. `live` is of those, too.
+std::optional<Box> loadedBox(Value factor, ArrayRef<Value> live, std::string &why) {
+  Operation *op = factor.getDefiningOp();
+  if (SmallVector<int> numbers = renumbering(op, tile::shapeOf(factor.getType())); !numbers.empty()) {
+    SmallVector<Value> inner(numbers.size());
+    for (auto [d, number] : llvm::enumerate(numbers))
+      inner[d] = number < 0 ? Value() : live[number];
+    std::optional<Box> box = loadedBox(op->getOperand(0), inner, why);
+    if (box)
+      box->renumber(numbers);
+    return box;
+  }
+  auto no = [&](const char *reason) -> std::optional<Box> {
+    why = reason;
+    return std::nullopt;
+  };
+  auto load = factor.getDefiningOp<tile::LoadOp>();
+  if (!load)
+    return no("it is computed, not loaded");
+  if (load.getIsVolatile())
+    return no("its load is volatile");
+  if (load.getOther() && !tile::isPlusZero(load.getOther()))
+    return no("lanes that do not exist are not 0");
+  auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
+  return access ? findBox(access, why, live) : no("its addresses have no order");
+}
+
+/// The box of a loaded factor whose k coordinate is at `step` * k and whose other coordinates do not move. `step` is null if there is
+/// one step only; `live` is of the other dimension and may be null.
+std::optional<Box> factorBox(Value factor, unsigned kDim, int64_t k, Value step, Value live, std::string &why) {
+  SmallVector<Value> lives(2);
+  lives[1 - kDim] = live;
+  std::optional<Box> box = loadedBox(factor, lives, why);
+  if (!box || !step)
+    return box;
+  IndexPolynomial rest;
+  bool moves = box->along(kDim).start.coefficient(step, rest).constant() == k;
+  box->along(kDim).start = rest;
+  why = "its steps are no neighbours along k";
+  bool others = llvm::any_of(box->dimensions, [&](const BoxDimension &dimension) { return dimension.start.uses(step); });
+  return moves && !others ? box : std::nullopt;
+}
+
+/// What Hopper's tensor cores can multiply at all.
+const char *refusedTypes(const BoxProduct &product, Type b, Type result) {
+  Type a = product.element;
+  bool isFloat8 = isa<Float8E4M3FNType, Float8E5M2Type>(a);
+  if (a != b)
+    return "its operands are of two types";
+  if (a.isInteger(8))
+    return product.isUnsigned()   ? "its operands are unsigned"
+           : result.isInteger(32) ? nullptr
+                                  : "8-bit integers are not added in 32 bits";
+  if (a.isF32() && product.precision() == tile::Precision::ieee)
+    return "f32 operands keep all their bits (precision ieee)";
+  if (a.isF32() && product.precision() != tile::Precision::tf32)
+    return "f32 operands are split in parts";
+  if (!a.isF16() && !a.isBF16() && !a.isF32() && !isFloat8)
+    return "the tensor cores do not take the operands' type";
+  return result.isF32() ? nullptr : "the products are not added in f32";
+}
+
+const char *refusedShape(const BoxProduct &product) {
+  unsigned depth = product.k * product.elementBytes();
+  if (product.m % 64 || product.m > 256)
+    return "its rows are not 64, 128, 192 or 256";
+  if (product.n > 256 || product.n % (product.element.isInteger(8) ? 16 : 8))
+    return "its columns are not a multiple of 8 (8-bit integers: 16) up to 256";
+  if (product.m * product.n > 128 * 256)
+    return "its result does not fit the registers";
+  if (depth != 32 && depth != 64 && depth % 128)
+    return "its steps of k are not 32, 64 or a multiple of 128 bytes";
+  return nullptr;
+}
+
+/// True if a scalar is computed from what has effects.
+bool isLoaded(Value value) {
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i)
+    if (Operation *op = reached[i].getDefiningOp()) {
+      if (!isMemoryEffectFree(op))
+        return true;
+      reached.insert(op->operand_begin(), op->operand_end());
+    }
+  return false;
+}
+
+struct Parts {
+  Value a, b, acc, step; // step: of a contraction
+  OperandRange live;
+};
+
+Parts partsOf(Operation *op) {
+  if (auto dot = dyn_cast<tile::DotOp>(op))
+    return {dot.getA(), dot.getB(), dot.getAcc(), Value(), dot.getLive()};
+  auto contract = cast<tile::ContractOp>(op);
+  Block &body = contract.getBody().front();
+  Operation *yield = body.getTerminator();
+  return {yield->getOperand(0), yield->getOperand(1), contract.getAcc(), body.getArgument(0), contract.getLive()};
+}
+} // namespace
+
+std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
+  auto no = [&](std::string reason) -> std::optional<BoxProduct> {
+    why = std::move(reason);
+    return std::nullopt;
+  };
+  Parts parts = partsOf(op);
+  if (auto dot = dyn_cast<tile::DotOp>(op); dot && dot.getClear())
+    return no("the product may or may not be added");
+  if (!tile::isPlusZero(parts.acc))
+    return no("the sum does not start from zero");
+  auto a = cast<RankedTensorType>(parts.a.getType()), b = cast<RankedTensorType>(parts.b.getType());
+  if (a.getRank() != 2)
+    return no("it is a batch of products");
+  BoxProduct product{op, a.getElementType(), unsigned(a.getDimSize(0)), unsigned(b.getDimSize(1)), unsigned(a.getDimSize(1)), {},
+                     {}};
+  Type result = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+  if (const char *reason = refusedTypes(product, b.getElementType(), result))
+    return no(reason);
+  if (const char *reason = refusedShape(product))
+    return no(reason);
+  if (product.steps() && isLoaded(product.steps()))
+    return no("the number of its steps is loaded");
+  std::string reason;
+  auto live = [&](unsigned number) { return parts.live.empty() ? Value() : parts.live[number]; };
+  auto boxA = factorBox(parts.a, 1, product.k, parts.step, live(0), reason);
+  if (!boxA)
+    return no("the first operand is no box of a tensor in memory: " + reason);
+  auto boxB = factorBox(parts.b, 0, product.k, parts.step, live(1), reason);
+  if (!boxB)
+    return no("the second operand is no box of a tensor in memory: " + reason);
+  product.a = *boxA, product.b = *boxB;
+  if (product.elementBytes() != 2 && !(product.kMajorA() && product.kMajorB()))
+    return no("k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits");
+  if (!product.kMajorB() && product.n % 64)
+    return no("the second operand's rows are not a multiple of 64 long");
+  return product;
+}
+
+} // namespace tilery::block

@@ -1,0 +1,34 @@
+#pragma once
+// Products that Hopper's tensor cores can make of boxes.
+#include "compiler/block/find_boxes.h"
+#include "compiler/ir/Tile.h"
+
+namespace tilery::block {
+
+/// One dot, or a contraction, from zero, whose factors are boxes.
+struct BoxProduct {
+  mlir::Operation *op; // a tile.contract, or a tile.dot: one step
+  mlir::Type element;  // of both factors
+  unsigned m, n, k;    // k: of one step
+  /// a: m x k, b: k x n, of step 0; the steps are neighbours along k.
+  Box a, b;
+
+  /// True where k is contiguous.
+  bool kMajorA() const { return a.dimensions[0].tile == 1; }
+  bool kMajorB() const { return b.dimensions[0].tile == 0; }
+  unsigned elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
+  /// Number of steps; null: one.
+  mlir::Value steps() const;
+  tile::Precision precision() const;
+  bool isUnsigned() const;
+  unsigned stagesHint() const; // the user's num_stages, or 0
+};
+
+/// Nothing if `op` is no such product; `why` then says what stands in the way.
+std::optional<BoxProduct> findProduct(mlir::Operation *op, std::string &why);
+
+/// The dimensions of `to`, without those of extent 1, are those of `from`: number[d] in `to` of dimension d of `from` (-1: it has extent 1).
+/// Empty: they are not.
+llvm::SmallVector<int> sameButOnes(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
+
+} // namespace tilery::block

@@ -1,0 +1,264 @@
+// order-programs: a scheduled kernel's code becomes the body of `block.programs`, so that blocks run one program after the other and copies
+// of the next run under the end of the last. Rings' positions are carried on.
+//
+// What a wave of blocks shares in L2 depends on the order of programs: they are walked in groups of some rows of tiles. How the grid's
+// numbers run over tiles is read off the coordinates of the copies, or found out at run time by programs 0, 1, R - 1 and R, where R tiles
+// make a column (or a row). A wrong guess costs speed only.
+#include "compiler/block/passes.h"
+#include "compiler/block/schedule.h"
+#include "compiler/analysis/integer_op.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+#include <set>
+
+using namespace mlir;
+
+namespace tilery::block {
+namespace {
+
+/// One coordinate of a tile of the product, along rows or along columns.
+struct Side {
+  Value coord, extent; // of the first copy; of the map
+  int64_t tile = 0;    // how far the coordinate goes in a program
+};
+
+/// The copy that fills what this take's part shows, and the place of one of the tile's dimensions among its coordinates.
+std::optional<Side> sideOf(Value factor, unsigned dim) {
+  if (auto transpose = factor.getDefiningOp<TransposeOp>())
+    return sideOf(transpose.getShared(), 1 - dim);
+  auto part = factor.getDefiningOp<PartOp>();
+  auto take = part ? part.getSlot().getDefiningOp<TakeOp>() : TakeOp();
+  if (!take)
+    return std::nullopt;
+  for (Operation *user : take.getRing().getUsers())
+    if (auto acquire = dyn_cast<AcquireOp>(user))
+      for (Operation *each : acquire.getResult().getUsers())
+        if (auto filled = dyn_cast<PartOp>(each); filled && filled.getIndex() == part.getIndex())
+          for (Operation *filler : filled.getResult().getUsers())
+            if (auto copy = dyn_cast<CopyOp>(filler)) {
+              ArrayRef<int64_t> shape = copy.getTo().getType().getShape();
+              int at = (*walkedDimensions(copy.getMap().getType(), shape))[dim];
+              auto map = copy.getMap().getDefiningOp<MapOp>();
+              if (at < 0 || !map)
+                return std::nullopt;
+              return Side{copy.getCoords()[at], map.getExtents()[at], shape[dim]};
+            }
+  return std::nullopt;
+}
+
+/// What a scalar is computed from.
+struct Slice {
+  llvm::SetVector<Operation *> ops; // operands before users
+  std::set<unsigned> axes;          // of program ids
+  bool divides = false;             // a program id, or what comes of one
+  bool pure = true;
+
+  explicit Slice(Value value) { add(value); }
+
+private:
+  bool add(Value value) { // true if it depends on a program id
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return false;
+    if (auto found = known.find(op); found != known.end())
+      return found->second;
+    bool depends = false;
+    for (Value operand : op->getOperands())
+      depends |= add(operand);
+    if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
+      axes.insert(id.getAxis());
+      depends = true;
+    }
+    pure &= isMemoryEffectFree(op) && op->getNumRegions() == 0;
+    divides |= depends && isa<tile::DivOp, tile::RemOp>(op);
+    ops.insert(op);
+    return known[op] = depends;
+  }
+  llvm::DenseMap<Operation *, bool> known;
+};
+
+/// How numbers of programs run over tiles: operands of `block.programs`.
+struct Walk {
+  Value inner, byRows, plane;
+};
+
+class FindWalk {
+public:
+  FindWalk(const Side &row, const Side &column, OpBuilder &builder, Location location)
+      : row(row), column(column), b(builder), location(location) {}
+
+  std::optional<Walk> find() {
+    Slice rows(row.coord), columns(column.coord);
+    if (!rows.pure || !columns.pure)
+      return std::nullopt;
+    auto only = [](const Slice &slice) { return slice.axes.size() == 1 && !slice.divides ? int(*slice.axes.begin()) : -1; };
+    int rowAxis = only(rows), columnAxis = only(columns);
+    if (rowAxis + columnAxis == 1 && rowAxis >= 0 && columnAxis >= 0) {
+      Value gx = programs(0), plane = arith::MulIOp::create(b, location, gx, programs(1));
+      return Walk{gx, constant(b.getBoolAttr(rowAxis == 0)), plane};
+    }
+    auto first = [](const Slice &slice) { return llvm::all_of(slice.axes, [](unsigned axis) { return axis == 0; }); };
+    if ((rowAxis >= 0 && columnAxis >= 0) || !first(rows) || !first(columns) || !hostKnows(row.extent) ||
+        !hostKnows(column.extent))
+      return std::nullopt;
+    llvm::SetVector<Operation *> ops(rows.ops);
+    ops.insert(columns.ops.begin(), columns.ops.end());
+    return probe(ops.getArrayRef());
+  }
+
+private:
+  using Tile = std::pair<Value, Value>; // coordinates of its row and column
+
+  static bool hostKnows(Value extent) {
+    std::optional<int64_t> number = analysis::constantOf(extent);
+    return !number || (*number > 0 && *number < int64_t(1) << 31);
+  }
+  Value constant(TypedAttr value) { return arith::ConstantOp::create(b, location, value); }
+  Value number(int32_t value) { return constant(b.getI32IntegerAttr(value)); }
+  Value programs(unsigned axis) { return tile::NumProgramsOp::create(b, location, axis); }
+  Value add(Value x, int32_t y) { return arith::AddIOp::create(b, location, x, number(y)); }
+  Value divided(Value x, Value y) { return tile::DivOp::create(b, location, x, y, tile::IntDivMode::trunc); }
+  Value equal(Value x, Value y) { return arith::CmpIOp::create(b, location, arith::CmpIPredicate::eq, x, y); }
+  Value both(Value x, Value y) { return arith::AndIOp::create(b, location, x, y); }
+  Value choose(Value which, Value x, Value y) { return arith::SelectOp::create(b, location, which, x, y); }
+  Value far(Value from, Value steps, int32_t by) {
+    return arith::AddIOp::create(b, location, from, arith::MulIOp::create(b, location, steps, number(by)));
+  }
+  Value is(Tile tile, Value wantedRow, Value wantedColumn) {
+    return both(equal(tile.first, wantedRow), equal(tile.second, wantedColumn));
+  }
+
+  /// The tile of a program of the grid's first axis.
+  Tile at(ArrayRef<Operation *> ops, Value program) {
+    IRMapping copies;
+    for (Operation *op : ops)
+      if (isa<tile::ProgramIdOp>(op))
+        copies.map(op->getResult(0), program);
+      else
+        b.clone(*op, copies);
+    return {copies.lookupOrDefault(row.coord), copies.lookupOrDefault(column.coord)};
+  }
+
+  Value tiles(const Side &side) {
+    Value extent = arith::TruncIOp::create(b, location, b.getI32Type(), side.extent);
+    Value count = divided(add(extent, side.tile - 1), number(side.tile));
+    return arith::MaxSIOp::create(b, location, count, number(1));
+  }
+
+  Walk probe(ArrayRef<Operation *> ops) {
+    Value count = programs(0), last = add(count, -1);
+    auto clamped = [&](Value program) { return arith::MinSIOp::create(b, location, program, last); };
+    Tile first = at(ops, number(0)), second = at(ops, clamped(number(1)));
+    Value rowsFirst = equal(first.second, second.second);
+    Value length = choose(rowsFirst, tiles(row), tiles(column)), end = add(length, -1);
+    Tile far1 = at(ops, clamped(end)), next = at(ops, clamped(length));
+    Value byRows =
+        both(is(far1, far(first.first, end, row.tile), first.second), is(next, first.first, add(first.second, column.tile)));
+    Value byColumns =
+        both(is(far1, first.first, far(first.second, end, column.tile)), is(next, add(first.first, row.tile), first.second));
+    Value rest = tile::RemOp::create(b, location, count, length, tile::IntDivMode::trunc);
+    Value regular = both(choose(rowsFirst, byRows, byColumns), equal(rest, number(0)));
+    return {choose(regular, length, number(1)), rowsFirst, count};
+  }
+
+  Side row, column;
+  OpBuilder &b;
+  Location location;
+};
+
+/// Where a ring's positions begin and end in the kernel.
+struct Positions {
+  OpOperand *first = nullptr;
+  Value last;
+
+  explicit Positions(RingOp ring) {
+    Value at;
+    for (Operation *user : ring.getResult().getUsers())
+      if (auto acquire = dyn_cast<AcquireOp>(user))
+        at = acquire.getPosition();
+    while (auto argument = dyn_cast_or_null<BlockArgument>(at)) {
+      auto loop = cast<scf::ForOp>(argument.getOwner()->getParentOp());
+      first = loop.getTiedLoopInit(argument);
+      last = loop.getTiedLoopResult(argument);
+      at = first->get();
+    }
+    for (bool goesOn = bool(first); goesOn;) { // to the loops behind
+      goesOn = false;
+      for (OpOperand &use : last.getUses())
+        if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()); loop && use.getOperandNumber() >= loop.getNumControlOperands()) {
+          last = loop.getTiedLoopResult(&use);
+          goesOn = true;
+          break;
+        }
+    }
+  }
+};
+
+struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OrderPrograms)
+  StringRef getArgument() const final { return "order-programs"; }
+  StringRef getDescription() const final { return "blocks run program after program, in an order that shares operands"; }
+  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<BlockDialect, arith::ArithDialect>(); }
+
+  void runOnOperation() final {
+    Block &body = getOperation().getBody().front();
+    SmallVector<RingOp> rings(body.getOps<RingOp>());
+    std::optional<Schedule> schedule = Schedule::of(getOperation());
+    if (rings.empty() || !schedule || !body.getOps<ProgramsOp>().empty())
+      return;
+    SmallVector<Operation *> inside = insideOf(body);
+    OpBuilder builder(body.getTerminator());
+    std::optional<Walk> walk = schedule->group > 1 ? findWalk(builder) : std::nullopt;
+    SmallVector<Positions> positions(rings.begin(), rings.end());
+    SmallVector<Value> starts;
+    for (Positions &each : positions)
+      starts.push_back(each.first->get());
+    auto group = walk ? builder.getI32IntegerAttr(schedule->group) : IntegerAttr();
+    auto programs =
+        ProgramsOp::create(builder, getOperation().getLoc(), walk ? Order::grouped : Order::grid, group,
+                           walk ? walk->inner : Value(), walk ? walk->byRows : Value(), walk ? walk->plane : Value(), starts);
+    Block *loop = builder.createBlock(&programs.getBody());
+    for (unsigned d = 0; d < 3; ++d)
+      loop->addArgument(builder.getI32Type(), programs.getLoc());
+    for (Value start : starts)
+      loop->addArgument(start.getType(), programs.getLoc());
+    SmallVector<Value> ends = llvm::map_to_vector(positions, [](Positions &each) { return each.last; });
+    auto yield = YieldOp::create(builder, programs.getLoc(), ends);
+    for (Operation *op : inside)
+      op->moveBefore(yield);
+    for (auto [each, carried] : llvm::zip(positions, programs.getCarried()))
+      each.first->set(carried);
+    programs.walk([&](tile::ProgramIdOp id) {
+      id.replaceAllUsesWith(loop->getArgument(id.getAxis()));
+      id.erase();
+    });
+  }
+
+  /// All but what is made once: memory, maps, and numbers that no program changes.
+  SmallVector<Operation *> insideOf(Block &body) {
+    llvm::SetVector<Operation *> inside;
+    for (Operation &op : body.without_terminator()) {
+      bool isScalar = llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+      bool isNumber = isScalar && !isa<tile::ProgramIdOp>(op) && op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
+                      !isa<BlockDialect>(op.getDialect()) &&
+                      llvm::none_of(op.getOperands(), [&](Value operand) { return inside.contains(operand.getDefiningOp()); });
+      if (!isNumber && !isa<MapOp, RequireOp, RingOp, AllocOp, BatonOp>(op))
+        inside.insert(&op);
+    }
+    return SmallVector<Operation *>(inside.getArrayRef());
+  }
+
+  std::optional<Walk> findWalk(OpBuilder &builder) {
+    MmaStartOp product;
+    getOperation().walk([&](MmaStartOp op) { product = op; });
+    auto row = product ? sideOf(product.getA(), 0) : std::nullopt, column = product ? sideOf(product.getB(), 1) : std::nullopt;
+    if (!row || !column)
+      return std::nullopt;
+    return FindWalk(*row, *column, builder, product.getLoc()).find();
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> createOrderPrograms() { return std::make_unique<OrderPrograms>(); }
+
+} // namespace tilery::block

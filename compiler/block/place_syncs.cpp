@@ -1,0 +1,255 @@
+// place-syncs: where threads, the copy engine and the tensor cores hand shared memory to each other, they wait, fence and meet.
+//
+// A walk over each role, loops until nothing changes, knows of each allocation which stores may still read it, and what has been written or
+// read since the role's threads last met. Slots of rings need nothing here: their barriers order everything.
+#include "compiler/block/ir/Block.h"
+#include "compiler/block/passes.h"
+
+using namespace mlir;
+
+namespace tilery::block {
+namespace {
+using layout::Layout;
+
+constexpr unsigned warpgroup = 4;
+
+/// What may be going on with an allocation.
+struct Use {
+  std::optional<unsigned> stored; // stores that were started after the last one from here, which may still read; the fewest
+  bool written = false;           // since the threads met: others do not see it yet
+  bool fenced = true;             // the copy engine sees what was written
+  bool read = false;              // since the threads met: others may still do so
+
+  bool operator==(const Use &) const = default;
+  void join(const Use &other) {
+    if (other.stored)
+      stored = std::min(stored.value_or(~0u), *other.stored);
+    written |= other.written;
+    fenced &= other.fenced;
+    read |= other.read;
+  }
+};
+
+struct State {
+  llvm::MapVector<Value, Use> uses;
+
+  bool operator==(const State &other) const { return llvm::equal(uses, other.uses); }
+  void join(const State &other) {
+    for (auto &[memory, use] : other.uses)
+      uses[memory].join(use);
+  }
+};
+
+Value memoryOf(Value shared) {
+  while (auto transpose = shared.getDefiningOp<TransposeOp>())
+    shared = transpose.getShared();
+  return shared.getDefiningOp<AllocOp>() ? shared : Value();
+}
+
+/// The largest coordinate along the rows that one warpgroup's first four warps hold.
+int64_t lastRow(const Layout &layout) {
+  int64_t row = 0;
+  for (const Layout::Input &input : layout.inputs()) {
+    int64_t warps = 1;
+    for (const Layout::Digit &digit : input.digits) {
+      int64_t extent = digit.extent;
+      if (input.axis == layout::Warp) {
+        extent = std::min<int64_t>(extent, std::max<int64_t>(1, warpgroup / warps));
+        warps *= digit.extent;
+      }
+      row += (extent - 1) * (digit.step[0] + digit.flips[0]);
+    }
+  }
+  return row;
+}
+
+class Places {
+public:
+  explicit Places(RoleOp role) : role(role), warpgroups(role.getWarps() / warpgroup) {
+    role.walk([&](WriteOp write) {
+      if (Value memory = memoryOf(write.getShared()))
+        shared.insert(memory);
+    });
+  }
+
+  void place() {
+    State state;
+    for (Value memory : shared)
+      state.uses[memory];
+    run(role.getBody().front(), state, true);
+    bool stores = role.walk([](StoreBoxOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (stores) { // nobody else waits for them
+      OpBuilder builder(role.getBody().front().getTerminator());
+      StoreWaitOp::create(builder, role.getLoc(), /*read=*/false, 0);
+    }
+  }
+
+private:
+  void run(Block &block, State &state, bool write) {
+    for (Operation &op : llvm::make_early_inc_range(block))
+      run(op, state, write);
+  }
+
+  void run(Operation &op, State &state, bool write) {
+    if (isa<scf::ForOp, ProgramsOp, scf::WhileOp>(op)) {
+      auto round = [&](State &inside, bool write) {
+        for (Region &region : op.getRegions())
+          run(region.front(), inside, write);
+      };
+      for (State before = state;; before = state) {
+        State inside = state;
+        round(inside, false);
+        state.join(inside);
+        if (state == before)
+          break;
+      }
+      State inside = state;
+      round(inside, write);
+      return state.join(inside);
+    }
+    if (op.getNumRegions()) {
+      State before = state;
+      bool first = true, all = true;
+      for (Region &region : op.getRegions()) {
+        all &= !region.empty();
+        if (region.empty())
+          continue;
+        State inside = before;
+        run(region.front(), inside, write);
+        first ? void(state = inside) : state.join(inside);
+        first = false;
+      }
+      if (!all)
+        state.join(before);
+      return;
+    }
+    if (auto each = dyn_cast<WriteOp>(op))
+      return beforeWrite(each, state, write);
+    if (auto each = dyn_cast<ReadOp>(op))
+      return beforeRead(each, state, write);
+    if (auto each = dyn_cast<StoreBoxOp>(op))
+      return beforeStore(each, state, write);
+    if (auto each = dyn_cast<MmaStartOp>(op))
+      for (Value operand : {each.getA(), Value(each.getB())})
+        if (isa<SharedType>(operand.getType()))
+          show(memoryOf(operand), op, state, write);
+  }
+
+  void beforeWrite(WriteOp op, State &state, bool write) {
+    Value memory = memoryOf(op.getShared());
+    if (!memory)
+      return;
+    Use &use = state.uses[memory];
+    OpBuilder builder(op);
+    if (use.stored) {
+      unsigned groups = *use.stored;
+      if (write)
+        StoreWaitOp::create(builder, op.getLoc(), /*read=*/true, groups);
+      for (auto &[other, each] : state.uses)
+        if (each.stored && *each.stored >= groups)
+          each.stored.reset();
+      meet(memory, op, state, write);
+    } else if (use.read) {
+      meet(memory, op, state, write);
+    }
+    use.written = true;
+    use.fenced = false;
+  }
+
+  void beforeRead(ReadOp op, State &state, bool write) {
+    Value memory = memoryOf(op.getShared());
+    if (!memory)
+      return;
+    if (state.uses[memory].written)
+      meet(memory, op, state, write);
+    state.uses[memory].read = true;
+  }
+
+  void beforeStore(StoreBoxOp op, State &state, bool write) {
+    Value memory = memoryOf(op.getShared());
+    show(memory, op, state, write);
+    for (auto &[other, use] : state.uses)
+      if (use.stored)
+        ++*use.stored;
+    if (memory)
+      state.uses[memory].stored = 0;
+  }
+
+  /// What threads wrote becomes visible to the copy engine and the tensor cores.
+  void show(Value memory, Operation *op, State &state, bool write) { return show(memory, *op, state, write); }
+  void show(Value memory, Operation &op, State &state, bool write) {
+    if (!memory || !(state.uses[memory].written || !state.uses[memory].fenced))
+      return;
+    OpBuilder builder(&op);
+    if (!state.uses[memory].fenced) {
+      if (write)
+        FenceOp::create(builder, op.getLoc());
+      for (auto &[other, use] : state.uses)
+        use.fenced = true;
+    }
+    meet(memory, &op, state, write);
+  }
+
+  void meet(Value memory, Operation *op, State &state, bool write) {
+    bool apart = isEachsOwn(memory);
+    if (write) {
+      OpBuilder builder(op);
+      SyncOp::create(builder, op->getLoc(), apart ? builder.getI32IntegerAttr(warpgroup) : IntegerAttr());
+    }
+    for (auto &[other, use] : state.uses)
+      if (!apart || isEachsOwn(other))
+        use.written = use.read = false;
+  }
+
+  /// True if each warpgroup writes rows of its own and nobody but the copy engine reads them: it stores them in as many parts.
+  bool isEachsOwn(Value memory) {
+    int64_t rows = cast<SharedType>(memory.getType()).getShape()[0];
+    if (warpgroups < 2 || rows % warpgroups)
+      return false;
+    for (Operation *user : memory.getUsers()) {
+      if (auto store = dyn_cast<StoreBoxOp>(user)) {
+        auto walked = walkedDimensions(store.getMap().getType(), store.getShared().getType().getShape());
+        if (!walked || (*walked)[0] < 0 || rows / warpgroups % store.getMap().getType().getBox()[(*walked)[0]])
+          return false;
+        continue;
+      }
+      auto write = dyn_cast<WriteOp>(user);
+      LayoutAttr held = write ? layoutOf(write.getValue().getType()) : LayoutAttr();
+      if (!held || !isByRows(held.getLayout(), write))
+        return false;
+    }
+    return true;
+  }
+
+  bool isByRows(const Layout &held, WriteOp write) {
+    std::optional<Layout> piece = held;
+    if (write.getAt())
+      piece = layout::piece(held, write.getShared().getType().getShape());
+    if (!piece || piece->extent(layout::Warp) != int64_t(role.getWarps()))
+      return false;
+    int64_t rows = write.getShared().getType().getShape()[0] / warpgroups;
+    for (unsigned w = 0; w < warpgroups; ++w)
+      if (piece->at({{layout::Warp, int64_t(warpgroup) * w}})[0] != w * rows)
+        return false;
+    return lastRow(*piece) < rows;
+  }
+
+  RoleOp role;
+  unsigned warpgroups;
+  llvm::SetVector<Value> shared; // what threads write
+};
+
+struct PlaceSyncs : PassWrapper<PlaceSyncs, OperationPass<tile::KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlaceSyncs)
+  StringRef getArgument() const final { return "place-syncs"; }
+  StringRef getDescription() const final { return "threads wait, fence and meet where they hand shared memory on"; }
+
+  void runOnOperation() final {
+    getOperation().walk([](RoleOp role) { Places(role).place(); });
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> createPlaceSyncs() { return std::make_unique<PlaceSyncs>(); }
+
+} // namespace tilery::block

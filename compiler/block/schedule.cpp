@@ -1,0 +1,205 @@
+#include "compiler/block/schedule.h"
+#include "tilery/diagnostic.h"
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+using namespace mlir;
+
+namespace tilery::block {
+namespace {
+constexpr unsigned pieceBytes = 64 * 128, barrierBytes = 1024, slotAlignment = 1024;
+constexpr unsigned mostSlots = 8, wantedSlots = 4;
+
+struct Field {
+  const char *name;
+  unsigned Schedule::*value;
+};
+constexpr Field fields[] = {{"consumers", &Schedule::consumers},
+                            {"k", &Schedule::k},
+                            {"stages", &Schedule::stages},
+                            {"group", &Schedule::group},
+                            {"stage_output", &Schedule::stageOutput},
+                            {"load_registers", &Schedule::loadRegisters},
+                            {"math_registers", &Schedule::mathRegisters},
+                            {"general", &Schedule::general}};
+
+[[noreturn]] void refuse(std::string message, std::string hint) {
+  throw Error({tilery::Diagnostic::Kind::Value, std::move(message), std::move(hint), {}});
+}
+
+int64_t slotPitch(const ScheduleProblem &p, const Schedule &s) {
+  int64_t bytes = int64_t(s.k) * p.elementBytes;
+  return llvm::alignTo(p.m * bytes, slotAlignment) + llvm::alignTo(p.n * bytes, slotAlignment);
+}
+
+int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
+  schedule.stages = 0;
+  int64_t fixed = sharedBytes(problem, schedule);
+  return fixed < sharedLimit ? (sharedLimit - fixed) / slotPitch(problem, schedule) : 0;
+}
+
+/// Registers a thread that a launch gives a block of the schedule's size.
+unsigned registersOfLaunch(const Schedule &s) { return std::min(65536u / (128 * (s.consumers + 1)) / 8 * 8, 255u); }
+
+// Sums, and what addresses and the work on results take: 154 of 168 were used by 128 sums (measured).
+unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) { return p.m * p.n / (128 * s.consumers) + 40; }
+
+/// Overrides may ask for what there is no code for.
+void check(const ScheduleProblem &p, const Schedule &s) {
+  unsigned rows = p.m / 64;
+  if (s.consumers < 1 || s.consumers > 3 || rows % s.consumers)
+    refuse("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
+           "each takes a multiple of 64 rows");
+  if (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1)))
+    refuse("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
+  if (s.stages < 2)
+    refuse("a schedule needs two stages", "");
+  for (unsigned bytes : p.outputs) {
+    unsigned pieces = outputPieces(p, s, bytes), turn = s.stageOutput / 2, columns = p.n * bytes / 128;
+    bool halves = s.stageOutput % 2 == 0 && turn && columns % turn == 0;
+    if (s.stageOutput && s.stageOutput < pieces && !halves)
+      refuse("the result has " + std::to_string(pieces) + " pieces, which " + std::to_string(s.stageOutput) +
+                 " places cannot take",
+             "all of them, or an even number whose half divides the " + std::to_string(columns) + " across");
+  }
+}
+
+// ---- the model: cycles of one SM
+
+/// One slot's worth: the tensor cores' 4096 operations a cycle on 16 bits, 128 bytes a cycle of shared memory, 64 from L2.
+double slotCycles(const ScheduleProblem &p, const Schedule &s) {
+  double bytes = double(s.k) * p.elementBytes;
+  double product = 2. * p.m * p.n * s.k / (8192. / p.elementBytes), read = p.m / 64 * (64. + p.n) * bytes / 128;
+  double copied = (p.m + p.n) * bytes / 64;
+  double most = std::max({product, read, copied});
+  // 32 KB have to be under way; a copy that comes late shows where few slots are ahead.
+  double underWay = (s.stages - 1.) * slotPitch(p, s);
+  double late = 0.05 * (std::max(int(std::min(p.stagesHint > 1 ? p.stagesHint : wantedSlots, wantedSlots)) - int(s.stages), 0));
+  return most * std::max(1., 32768. / underWay) * (1 + late);
+}
+
+/// From the sums to memory, while that warpgroup's products rest.
+double outputCycles(const ScheduleProblem &p, const Schedule &s) {
+  constexpr double handOn = 100; // a wait for stores to have read, and two meetings
+  double lanes = double(p.m) * p.n / (32. * 4 * s.consumers), cycles = 0;
+  for (unsigned bytes : p.outputs) {
+    unsigned pieces = outputPieces(p, s, bytes);
+    unsigned turns = !s.stageOutput ? 0 : s.stageOutput >= pieces ? 1 : pieces / (s.stageOutput / 2);
+    cycles += 2 * lanes + (s.stageOutput ? turns * handOn : double(p.m) * p.n * bytes / 16);
+  }
+  return cycles + p.fromRegisters * 6 * lanes;
+}
+
+/// The results whole in shared memory, then by turns in ever smaller halves.
+SmallVector<unsigned> outputChoices(const ScheduleProblem &p, const Schedule &s) {
+  SmallVector<unsigned> choices;
+  if (p.outputs.empty())
+    return {0};
+  unsigned pieces = 0;
+  for (unsigned bytes : p.outputs)
+    pieces = std::max(pieces, outputPieces(p, s, bytes));
+  choices.push_back(pieces);
+  for (unsigned held = pieces / 2; held >= 2 && held % 2 == 0; held /= 2)
+    if (llvm::all_of(p.outputs,
+                     [&](unsigned bytes) { return held >= outputPieces(p, s, bytes) || p.n * bytes / 128 % (held / 2) == 0; }))
+      choices.push_back(held);
+  return choices;
+}
+} // namespace
+
+std::string Schedule::print() const {
+  std::ostringstream out;
+  for (const Field &field : fields)
+    if (this->*field.value || field.value == &Schedule::stageOutput)
+      out << (&field == fields ? "" : " ") << field.name << "=" << this->*field.value;
+  return out.str();
+}
+
+void Schedule::override(const std::string &text) {
+  std::istringstream in(text);
+  for (std::string word; in >> word;) {
+    size_t equals = word.find('=');
+    std::string name = word.substr(0, equals);
+    auto field = std::find_if(std::begin(fields), std::end(fields), [&](const Field &field) { return field.name == name; });
+    if (field == std::end(fields)) {
+      std::string names;
+      for (const Field &each : fields)
+        names += (names.empty() ? "" : ", ") + std::string(each.name);
+      refuse("a schedule has no field '" + name + "'", "fields: " + names);
+    }
+    this->*field->value = equals == std::string::npos ? 1 : unsigned(std::atoi(word.c_str() + equals + 1));
+  }
+}
+
+DictionaryAttr Schedule::attribute(MLIRContext *context) const {
+  Builder builder(context);
+  SmallVector<NamedAttribute> entries;
+  for (const Field &field : fields)
+    entries.push_back(builder.getNamedAttr(field.name, builder.getI64IntegerAttr(this->*field.value)));
+  return builder.getDictionaryAttr(entries);
+}
+
+std::optional<Schedule> Schedule::of(tile::KernelOp kernel) {
+  auto entries = kernel->getAttrOfType<DictionaryAttr>("block.schedule");
+  if (!entries)
+    return std::nullopt;
+  Schedule schedule;
+  for (const Field &field : fields)
+    if (auto value = entries.getAs<IntegerAttr>(field.name))
+      schedule.*field.value = unsigned(value.getInt());
+  return schedule;
+}
+
+unsigned outputPieces(const ScheduleProblem &p, const Schedule &s, unsigned outputBytes) {
+  return p.m / 64 / s.consumers * (p.n * outputBytes / 128);
+}
+
+int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
+  int64_t held = 0;
+  for (unsigned bytes : p.outputs)
+    held += std::min(s.stageOutput, outputPieces(p, s, bytes));
+  return barrierBytes + s.stages * slotPitch(p, s) + s.consumers * held * pieceBytes;
+}
+
+std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
+  std::vector<Candidate> candidates;
+  unsigned most = problem.stagesHint > 1 ? problem.stagesHint : mostSlots;
+  for (unsigned consumers : {2u, 3u, 1u}) {
+    Schedule schedule;
+    schedule.consumers = consumers;
+    schedule.k = std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
+    schedule.group = problem.reorder ? 8 : 1;
+    if (problem.m / 64 % consumers || registersOfMath(problem, schedule) > registersOfLaunch(schedule))
+      continue;
+    for (unsigned held : outputChoices(problem, schedule)) {
+      schedule.stageOutput = held;
+      schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), most));
+      if (schedule.stages >= 2)
+        candidates.push_back({schedule, 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule)});
+    }
+  }
+  for (size_t i = 0; i < candidates.size(); ++i)
+    candidates[i].number = i;
+  llvm::sort(candidates, [](auto &a, auto &b) { return std::pair(a.cycles, a.number) < std::pair(b.cycles, b.number); });
+  return candidates;
+}
+
+std::optional<Schedule> chooseSchedule(const ScheduleProblem &problem) {
+  std::vector<Candidate> candidates = priceSchedules(problem);
+  const char *text = std::getenv("TILERY_SCHEDULE");
+  if (candidates.empty() && !text)
+    return std::nullopt;
+  Schedule schedule = candidates.empty() ? Schedule() : candidates.front().schedule;
+  if (!text)
+    return schedule;
+  schedule.override(text);
+  check(problem, schedule);
+  if (int64_t bytes = sharedBytes(problem, schedule); bytes > sharedLimit)
+    refuse("a matrix product of tiles " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + " needs " +
+               std::to_string(bytes) + " bytes of shared memory, the device has " + std::to_string(sharedLimit),
+           "use a smaller tile or fewer stages");
+  return schedule;
+}
+
+} // namespace tilery::block

@@ -1,0 +1,54 @@
+#pragma once
+// How a kernel with a product of boxes runs on a block: a value, chosen by a model before any code is made, printed, overridden by name.
+#include "compiler/block/ir/Block.h"
+#include <string>
+#include <vector>
+
+namespace tilery::block {
+
+/// What the chooser knows of the kernel.
+struct ScheduleProblem {
+  unsigned m, n, k;                    // of the program's tile; k: one step of the product
+  unsigned elementBytes;               // of its factors
+  llvm::SmallVector<unsigned> outputs; // bytes of an element of each result that the copy engine can store
+  unsigned fromRegisters = 0;          // results that it cannot store
+  bool reorder = true;                 // the order of the grid's tiles is known, or can be found at run time
+  unsigned stagesHint = 0;             // the user's num_stages
+};
+
+struct Schedule {
+  unsigned consumers = 2; // warpgroups that multiply, each 64 rows of the tile at a time
+  unsigned k = 64;        // depth of a slot
+  unsigned stages = 4;    // slots of the ring
+  unsigned group = 8;     // tile rows that are walked together, so that a wave shares operands in L2; 1: the grid's own order
+  /// Pieces of 64 rows x 128 bytes of a result that a consumer's part of shared memory holds on the way to the copy engine: all of
+  /// them, or an even number that is used in halves by turns. 0: results are stored from registers.
+  unsigned stageOutput = 8;
+  unsigned loadRegisters = 0, mathRegisters = 0; // of a thread of each role; 0: what the launch gives
+  unsigned general = 0;                          // 1: not on this path at all, but as every other program
+
+  /// "consumers=2 k=64 ..."
+  std::string print() const;
+  /// Sets fields from "stages=3 group=1"; throws Error for a name there is not.
+  void override(const std::string &text);
+  /// The kernel's attribute `block.schedule`.
+  mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
+  static std::optional<Schedule> of(tile::KernelOp kernel);
+};
+
+/// Pieces of a result of `outputBytes` an element that a consumer computes.
+unsigned outputPieces(const ScheduleProblem &problem, const Schedule &schedule, unsigned outputBytes);
+/// Bytes of shared memory: barriers, ring, staged results.
+int64_t sharedBytes(const ScheduleProblem &problem, const Schedule &schedule);
+
+struct Candidate {
+  Schedule schedule;
+  double cycles;     // of a program of 64 steps
+  size_t number = 0; // in the order of being thought of
+};
+/// All that fit, cheapest first; of equal ones the first that was thought of.
+std::vector<Candidate> priceSchedules(const ScheduleProblem &problem);
+/// The cheapest, nothing if none fits; TILERY_SCHEDULE overrides fields. Throws Error if an override cannot be carried out.
+std::optional<Schedule> chooseSchedule(const ScheduleProblem &problem);
+
+} // namespace tilery::block

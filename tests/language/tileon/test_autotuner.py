@@ -1,0 +1,222 @@
+"""Choosing among configurations: which are timed, how often, what stands around a call, what is remembered."""
+
+import pytest
+import torch
+
+import tilery.tileon as tileon
+import tilery.tileon.language as tl
+from tilery.tileon import knobs
+from tilery.tileon.runtime import candidates
+from tilery.tileon.runtime.autotuner import Autotuner, Config
+
+
+def once(call, quantiles):
+    """A do_bench that calls once, and takes as long as the block is large."""
+    call()
+    return [1.0] * len(quantiles)
+
+
+def tuner(kernel, configs, **options):
+    return tileon.autotune(configs, key=["n"], do_bench=options.pop("do_bench", once), **options)(tileon.jit(kernel))
+
+
+def add_one(x, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i, mask=i < n) + 1, mask=i < n)
+
+
+def grid(meta):
+    return (tileon.cdiv(meta["n"], meta["BLOCK"]),)
+
+
+def blocks(*sizes):
+    return [Config({"BLOCK": size}) for size in sizes]
+
+
+def test_the_fastest_is_kept():
+    timed = []
+
+    def bench(call, quantiles):
+        call()
+        timed.append(1)
+        return [float(5 - len(timed))] * 3
+
+    kernel = tuner(add_one, blocks(16, 32, 64), do_bench=bench)
+    x = torch.zeros(100)
+    kernel[grid](x, 100)
+    assert kernel.best_config.kwargs == {"BLOCK": 64} and len(timed) == 3 and torch.equal(x, torch.full((100,), 4.0))
+    kernel[grid](x, 100)
+    assert len(timed) == 3 and list(kernel.cache) == [(100, "torch.float32")]
+    kernel[grid](x, n=99)
+    assert len(timed) == 6
+
+
+def test_configurations_that_the_target_does_not_tell_apart_are_timed_once():
+    if tileon.runtime.driver.active.get_current_target().backend != "cpu":
+        pytest.skip("needs a CPU as the active device: GPUs heed numbers of warps")
+    timed = []
+
+    def bench(call, quantiles):
+        timed.append(1)
+        return once(call, quantiles)
+
+    configs = [Config({"BLOCK": b}, num_warps=w, num_stages=s) for b in (16, 32) for w in (1, 2, 4) for s in (1, 2, 3)]
+    kernel = tuner(add_one, configs, do_bench=bench)
+    x = torch.zeros(64)
+    kernel[grid](x, 64)
+    assert len(timed) == 2 and len(kernel.configs_timings) == 18 and x[0] == 3
+
+    def counts_warps(x, n, BLOCK: tl.constexpr, num_warps: tl.constexpr):
+        tl.store(x, num_warps)
+
+    timed.clear()
+    tuner(counts_warps, [Config({"BLOCK": 16}, num_warps=w) for w in (1, 2, 4)], do_bench=bench)[grid](x, 64)
+    assert len(timed) == 3
+
+
+def test_what_cannot_be_compiled_is_skipped():
+    def kernel(x, n, BLOCK: tl.constexpr):
+        tl.static_assert(BLOCK <= 32, "too large")
+        tl.store(x + tl.arange(0, BLOCK), BLOCK)
+
+    tuned = tuner(kernel, blocks(64, 32, 128))
+    x = torch.zeros(128)
+    tuned[(1,)](x, 128)
+    assert tuned.best_config.kwargs == {"BLOCK": 32} and x[0] == 32 and x[32] == 0
+
+
+def test_a_model_leaves_out_what_is_far_behind():
+    if tileon.runtime.driver.active.get_current_target().backend != "cpu":
+        pytest.skip("needs a CPU as the active device")
+    configs = blocks(*(2**i for i in range(1, 21)))
+    kernel = tileon.jit(add_one)
+    x = torch.zeros(100_000)
+    chosen = candidates.promising(configs, kernel, lambda meta: (tileon.cdiv(100_000, meta["BLOCK"]),), (x, 100_000), {})
+    sizes = [c.kwargs["BLOCK"] for c in chosen]
+    assert candidates.FEW <= len(sizes) < 20 and 2 not in sizes and 2**20 not in sizes and 1024 in sizes
+    assert candidates.promising(configs[:4], kernel, (1,), (x, 100_000), {}) == configs[:4]
+    assert not x.any()  # nothing was run
+
+
+def test_tensors_are_cleared_and_restored():
+    configs = blocks(16, 32, 64)
+    x = torch.zeros(64)
+    tuner(add_one, configs, restore_value=["x"])[grid](x, 64)
+    assert torch.equal(x, torch.ones(64))
+    x = torch.full((64,), 7.0)
+    tuner(add_one, configs, reset_to_zero=["x"])[grid](x=x, n=64)
+    assert torch.equal(x, torch.ones(64))
+
+
+@pytest.mark.parametrize("option", ["reset_to_zero", "restore_value"])
+def test_names_of_tensors_that_are_not_given(option):
+    def kernel(x, y, n, BLOCK: tl.constexpr):
+        tl.store(x, 1 if y is None else 2)
+
+    x = torch.zeros(1)
+    tuner(kernel, blocks(16, 32), **{option: ["y"]})[(1,)](x, None, 1)
+    assert x.item() == 1
+
+
+def test_functions_around_calls():
+    told = []
+    configs = [Config({"BLOCK": 16}, pre_hook=lambda named: told.append(("config", named["BLOCK"]))), Config({"BLOCK": 32})]
+    kernel = tuner(
+        add_one,
+        configs,
+        pre_hook=lambda named, **_: told.append(("before", named["BLOCK"])),
+        post_hook=lambda named, exception: told.append(("behind", exception)),
+    )
+    kernel[grid](torch.zeros(64), 64)
+    timed = [("config", 16), ("before", 16), ("behind", None), ("before", 32), ("behind", None)]
+    assert told == [*timed, ("config", 16)]
+
+
+def test_functions_hear_of_exceptions():
+    told = []
+
+    def kernel(x, n, BLOCK: tl.constexpr):
+        tl.static_assert(BLOCK < 32)
+        tl.store(x, 1)
+
+    tuner(kernel, blocks(16, 32), post_hook=lambda named, exception: told.append(exception))[(1,)](torch.zeros(1), 1)
+    assert told[0] is None and isinstance(told[1], tileon.CompilationError)
+
+
+def test_programs_prune():
+    seen = {}
+
+    def prune(configs, named, **kwargs):
+        seen.update(named=set(named), kwargs=kwargs.get("n"))
+        return configs[1:]
+
+    kernel = tuner(add_one, blocks(16, 32), prune_configs_by={"early_config_prune": prune})
+    kernel[grid](torch.zeros(8), n=8)
+    assert seen == {"named": {"x"}, "kwargs": 8} and kernel.best_config.kwargs == {"BLOCK": 32}
+    by = {"perf_model": lambda BLOCK, **_: -BLOCK, "top_k": 0.5}
+    kernel = tuner(add_one, blocks(16, 32, 64, 128), prune_configs_by=by)
+    kernel[grid](torch.zeros(8), 8)
+    assert {c.kwargs["BLOCK"] for c in kernel.configs_timings} == {64, 128}
+    with pytest.raises(tileon.TritonError, match="No valid autotuner configs after pruning"):
+        tuner(add_one, blocks(16, 32), prune_configs_by={"early_config_prune": lambda *_, **__: []})[grid](torch.zeros(8), 8)
+
+
+def test_a_launch_gives_nothing_that_configurations_give():
+    with pytest.raises(ValueError, match="Conflicting meta-parameters: BLOCK"):
+        tuner(add_one, blocks(16, 32))[grid](torch.zeros(8), 8, BLOCK=4)
+
+
+def test_heuristics_see_what_the_tuner_chose():
+    @tileon.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+    @tileon.jit
+    def inner(x, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+        tl.store(x, BLOCK + (1 if EVEN else 0))
+
+    x = torch.zeros(1)
+    tileon.autotune(blocks(16, 32), key=["n"], do_bench=once)(inner)[(1,)](x, 48)
+    assert x.item() == 17
+
+
+def test_choices_are_remembered_on_disk(tmp_path):
+    told = []
+    with knobs.cache.scope(), knobs.autotuning.scope():
+        knobs.cache.dir = str(tmp_path)
+        knobs.autotuning.listener = lambda **about: told.append((about["cache_hit"], about["duration"] is None))
+        kernel = tuner(add_one, blocks(16, 32), cache_results=True)
+        kernel[grid](torch.zeros(8), 8)
+        kernel.cache.clear()
+        kernel[grid](torch.zeros(8), 8)
+        knobs.autotuning.listener = None
+    assert told == [(False, False), (True, True)] and kernel.best_config == Config({"BLOCK": 16})
+    assert len(list(tmp_path.rglob("*.autotune.json"))) == 1
+
+
+def test_the_choice_is_printed(capsys, monkeypatch):
+    monkeypatch.setenv("TRITON_PRINT_AUTOTUNING", "1")
+    tuner(add_one, blocks(16, 32))[grid](torch.zeros(8), 8)
+    assert "best config selected: BLOCK: 16, num_warps: 4" in capsys.readouterr().out
+
+
+def test_subclasses():
+    class Mine(Autotuner):
+        def prune_configs(self, kwargs):
+            return self.configs[-1:]
+
+        def _bench(self, *args, config, **meta):
+            asked.append(config.kwargs["BLOCK"])
+            return super()._bench(*args, config=config, **meta)
+
+    asked = []
+    inner = tileon.jit(add_one)
+    kernel = Mine(inner, inner.arg_names, blocks(16, 32), ["n"], None, None, do_bench=once)
+    x = torch.zeros(8)
+    kernel[grid](x, 8)
+    assert asked == [32] and torch.equal(x, torch.full((8,), 2.0)) and kernel.base_fn is add_one
+    assert [k.name for k in kernel.warmup(torch.float32, 8, grid=(1,))] == ["add_one"]
+
+
+def test_configurations_are_values():
+    config = Config({"BLOCK": 16}, num_warps=8)
+    assert config == Config({"BLOCK": 16}, num_warps=8) != Config({"BLOCK": 16}) and len({config, Config({"BLOCK": 16}, 8)}) == 1
+    assert config.all_kwargs() == {"BLOCK": 16, "num_warps": 8, "num_ctas": 1, "num_stages": 3}
+    assert str(config) == "BLOCK: 16, num_warps: 8, num_ctas: 1, num_stages: 3, maxnreg: None"

@@ -1,0 +1,66 @@
+#include "compiler/block/schedule.h"
+#include "tilery/diagnostic.h"
+#include <gtest/gtest.h>
+
+using namespace tilery;
+using namespace tilery::block;
+
+namespace {
+
+ScheduleProblem problem(unsigned m, unsigned n, unsigned k, unsigned elementBytes, llvm::SmallVector<unsigned> outputs = {2}) {
+  return {m, n, k, elementBytes, outputs};
+}
+
+TEST(Schedule, PrintsAndTakesWhatItPrints) {
+  Schedule schedule = *chooseSchedule(problem(128, 256, 64, 2));
+  EXPECT_EQ(schedule.print(), "consumers=2 k=64 stages=4 group=8 stage_output=2");
+  Schedule other;
+  other.override(schedule.print());
+  EXPECT_EQ(other.print(), schedule.print());
+  EXPECT_THROW(other.override("speed=3"), Error);
+}
+
+TEST(Schedule, FillsSharedMemory) {
+  struct {
+    ScheduleProblem problem;
+    const char *wanted;
+  } cases[] = {
+      {problem(128, 128, 64, 2), "consumers=2 k=64 stages=6 group=8 stage_output=2"},   // the result whole
+      {problem(64, 256, 64, 2), "consumers=1 k=64 stages=4 group=8 stage_output=4"},    // one warpgroup
+      {problem(192, 128, 64, 2), "consumers=3 k=64 stages=4 group=8 stage_output=2"},   // three
+      {problem(256, 128, 64, 2), "consumers=2 k=64 stages=4 group=8 stage_output=2"},   // two rows of 64 each
+      {problem(128, 128, 128, 1), "consumers=2 k=128 stages=6 group=8 stage_output=2"}, // of 8 bits
+      {problem(128, 64, 16, 2), "consumers=2 k=16 stages=8 group=8 stage_output=1"},    // short steps
+      {problem(128, 256, 64, 2, {}), "consumers=2 k=64 stages=4 group=8 stage_output=0"},
+      {problem(128, 256, 64, 2, {4}), "consumers=2 k=64 stages=4 group=8 stage_output=2"},
+  };
+  for (auto &each : cases) {
+    EXPECT_EQ(chooseSchedule(each.problem)->print(), each.wanted);
+    EXPECT_LE(block::sharedBytes(each.problem, *chooseSchedule(each.problem)), sharedLimit);
+  }
+}
+
+TEST(Schedule, KeepsToTheHint) {
+  ScheduleProblem asked = problem(128, 128, 64, 2);
+  asked.stagesHint = 3;
+  EXPECT_EQ(chooseSchedule(asked)->stages, 3u);
+  asked.stagesHint = 1; // no pipeline at all is nothing that this path has
+  EXPECT_EQ(chooseSchedule(asked)->stages, 6u);
+}
+
+TEST(Schedule, PricesWhatFits) {
+  std::vector<Candidate> candidates = priceSchedules(problem(128, 256, 64, 2));
+  ASSERT_GT(candidates.size(), 1u);
+  for (size_t i = 1; i < candidates.size(); ++i)
+    EXPECT_LE(candidates[i - 1].cycles, candidates[i].cycles);
+  EXPECT_NEAR(candidates[0].cycles, 64 * 1024, 64 * 1024 * 0.05); // 4096 operations a cycle
+  EXPECT_TRUE(priceSchedules(problem(256, 256, 64, 2)).empty());  // more sums than registers
+}
+
+TEST(Schedule, IsAnAttribute) {
+  mlir::MLIRContext context;
+  Schedule schedule = *chooseSchedule(problem(64, 64, 64, 2));
+  EXPECT_EQ(schedule.attribute(&context).getAs<mlir::IntegerAttr>("stages").getInt(), int64_t(schedule.stages));
+}
+
+} // namespace
