@@ -92,6 +92,7 @@ Compiled compileWith(Backends backends, Module &source, const CompileOptions &wa
   options.wantLLVM |= dumps("llvm");
   options.wantAsm |= dumps("asm");
   options.wantPlan |= dumps("plan");
+  options.wantBlock |= dumps("block");
   auto translation = backendFor(backends, options.target).compile(*module, options);
   if (failed(translation))
     errors.raise("the program could not be translated to machine code");
@@ -100,7 +101,9 @@ Compiled compileWith(Backends backends, Module &source, const CompileOptions &wa
   result.llvm = std::move(translation->llvm);
   result.assembly = std::move(translation->assembly);
   result.plan = std::move(translation->plan);
+  result.block = std::move(translation->block);
   dump("plan", result.plan);
+  dump("block", result.block);
   dump("llvm", result.llvm);
   dump("asm", result.assembly);
   auto host = compileHost(*module, result.image.kernels);

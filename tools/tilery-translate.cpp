@@ -8,7 +8,7 @@ using namespace tilery;
 namespace cl = llvm::cl;
 
 namespace {
-enum Stage { Tile, Plan, LLVM, Asm };
+enum Stage { Tile, Plan, Block, LLVM, Asm };
 cl::opt<std::string> file(cl::Positional, cl::desc("file.mlir"), cl::init("-"));
 cl::opt<std::string> target("target", cl::desc("host, avx2, avx512, sapphirerapids, sm_80, sm_90a, ..."), cl::init("host"));
 cl::opt<bool> disjoint("disjoint", cl::desc("no written argument overlaps another one"));
@@ -16,6 +16,7 @@ cl::opt<bool> exact("exact", cl::desc("a * b + c rounds twice"));
 cl::opt<Stage> stage("print", cl::desc("the stage to print"), cl::init(LLVM),
                      cl::values(clEnumValN(Tile, "tile", "tile IR after the passes"),
                                 clEnumValN(Plan, "plan", "the plan of loops and storage"),
+                                clEnumValN(Block, "block", "block IR of GPUs, of kernels that have some"),
                                 clEnumValN(LLVM, "llvm", "LLVM IR, optimised"),
                                 clEnumValN(Asm, "asm", "assembly; a GPU's: PTX")));
 } // namespace
@@ -32,14 +33,16 @@ int main(int argc, char **argv) {
   options.disjoint = disjoint;
   options.fpContract = !exact;
   options.wantPlan = true; // any wanted text brings the IR after the passes, too
+  options.wantBlock = stage == Block;
   options.wantLLVM = stage == LLVM;
   options.wantAsm = stage == Asm;
   try {
     Compiled compiled = compile(*Module::parse((*text)->getBuffer().str()), options);
-    llvm::outs() << (stage == Tile   ? compiled.tile
-                     : stage == Plan ? compiled.plan
-                     : stage == LLVM ? compiled.llvm
-                                     : compiled.assembly);
+    llvm::outs() << (stage == Tile    ? compiled.tile
+                     : stage == Plan  ? compiled.plan
+                     : stage == Block ? compiled.block
+                     : stage == LLVM  ? compiled.llvm
+                                      : compiled.assembly);
   } catch (const std::exception &error) {
     llvm::errs() << "tilery-translate: " << error.what() << "\n";
     return 1;

@@ -1,3 +1,4 @@
+#include "compiler/block/ir/Block.h"
 #include "compiler/builder/module_impl.h"
 #include "tilery/diagnostic.h"
 
@@ -6,6 +7,9 @@ namespace tilery {
 Module::Impl::Impl() {
   context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
                       mlir::ub::UBDialect>();
+  mlir::DialectRegistry others; // loaded where a text has them
+  others.insert<block::BlockDialect>();
+  context.appendDialectRegistry(others);
 }
 
 Module::Module(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}

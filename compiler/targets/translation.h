@@ -5,9 +5,9 @@
 namespace tilery {
 
 struct Translation {
-  std::string object;               ///< what the target's loader takes: CodeImage::object
-  std::vector<KernelInfo> kernels;  ///< one a tile.kernel
-  std::string llvm, assembly, plan; ///< texts, as wanted
+  std::string object;                      ///< what the target's loader takes: CodeImage::object
+  std::vector<KernelInfo> kernels;         ///< one a tile.kernel
+  std::string block, llvm, assembly, plan; ///< texts, as wanted
 };
 
 } // namespace tilery

@@ -15,7 +15,7 @@ struct CompileOptions {
   bool boxes = true;
   /// Run the target-independent passes; off only for tests that compare before and after.
   bool passes = true;
-  bool wantLLVM = false, wantAsm = false, wantPlan = false;
+  bool wantBlock = false, wantLLVM = false, wantAsm = false, wantPlan = false;
   /// "host", or a name of the target table ("avx2", "avx512", "sapphirerapids") to generate code for another machine, or a GPU
   /// ("sm_90a", gpuTarget(device)), for which the image holds PTX.
   std::string target = "host";
@@ -23,12 +23,13 @@ struct CompileOptions {
 
 struct Compiled {
   CodeImage image;
-  std::string tile; ///< the IR after the passes, when any text is wanted
+  std::string tile;  ///< the IR after the passes, when any text is wanted
+  std::string block; ///< GPUs: the kernels that go through block IR
   std::string llvm, assembly, plan;
 };
 
 /// Leaves `module` as it is. Throws Error with the user's position for what the target cannot run.
-/// TILERY_DUMP=tile,passes,plan,llvm,asm (any of them) prints the stages to stderr.
+/// TILERY_DUMP=tile,passes,plan,block,llvm,asm (any of them) prints the stages to stderr.
 Compiled compile(Module &module, const CompileOptions &options = {});
 
 /// Names the generated code depends on besides IR and options: build of the compiler, processor and its features.

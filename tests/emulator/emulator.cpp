@@ -1,6 +1,8 @@
 #include "emulator.h"
 #include "compiler/lower/kernel_info.h"
 #include "compiler/targets/cpu/emit_object.h"
+#include "compiler/targets/cuda/block/emit.h"
+#include "compiler/targets/cuda/block/lower.h"
 #include "compiler/targets/cuda/hopper_gemm.h"
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/simt.h"
@@ -76,6 +78,14 @@ std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjo
       return cuda::SimtEmitter(e, kernel, plan, gpu, machine).emitBlock();
     };
     return emit(kernel, code, disjoint);
+  }
+  if (path == Path::Block) {
+    FailureOr<OwningOpRef<ModuleOp>> lowered = cuda::lowerToBlocks(kernel);
+    if (failed(lowered) || !*lowered)
+      return nullptr;
+    tile::KernelOp blocks = *(*lowered)->getOps<tile::KernelOp>().begin();
+    return emit(
+        blocks, [&](lower::Emitter &e, cuda::BlockMachine &machine) { return cuda::emitBlock(e, blocks, machine); }, disjoint);
   }
   std::string why;
   std::optional<cuda::GemmKernel> gemm = cuda::matchGemm(kernel, why);

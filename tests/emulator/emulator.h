@@ -12,6 +12,7 @@ namespace tilery::emulator {
 enum class Path {
   General, // that of any program
   Hopper,  // that of matrix products, where the kernel is one
+  Block,   // that of block IR, which the kernel is, or which the passes make of it
 };
 
 class Kernel {

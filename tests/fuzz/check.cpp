@@ -162,23 +162,33 @@ Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, c
   return difference.empty() ? Outcome() : Outcome{Outcome::Differs, difference};
 }
 
-Outcome blocks(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow) {
-  bool disjoint = program.args.size() % 2;
-  std::unique_ptr<emulator::Kernel> hopper = emulator::Kernel::translate(module, emulator::Path::Hopper, disjoint, 0);
+/// Wrong results, or what the emulator reports, of the path's code, if the kernel takes it; copies come early and late.
+std::string runPath(emulator::Path path, const Program &program, ModuleOp module, bool disjoint, const Memory &wanted,
+                    const oracle::Shadow &shadow, bool &taken) {
+  std::unique_ptr<emulator::Kernel> kernel = emulator::Kernel::translate(module, path, disjoint, 0);
+  taken |= bool(kernel);
   for (emulator::Timing timing : {emulator::Timing::CopiesAtOnce, emulator::Timing::CopiesLate}) {
     Memory memory(program);
-    if (!hopper || !hopper->allows(program.grid.data(), memory.slots.data()))
+    if (!kernel || !kernel->allows(program.grid.data(), memory.slots.data()))
       break;
-    std::string wrong = hopper->run(program.grid.data(), memory.slots.data(), timing);
+    std::string wrong = kernel->run(program.grid.data(), memory.slots.data(), timing);
     if (wrong.empty())
       wrong = compare(program, wanted, memory, shadow);
     if (!wrong.empty())
-      return {Outcome::Differs, (timing == emulator::Timing::CopiesLate ? "hopper, copies late: " : "hopper: ") + wrong};
+      return (timing == emulator::Timing::CopiesLate ? "copies late: " : "") + wrong;
   }
+  return "";
+}
+
+Outcome blocks(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow) {
+  bool disjoint = program.args.size() % 2, taken = false;
+  for (auto [path, name] : {std::pair(emulator::Path::Hopper, "hopper: "), std::pair(emulator::Path::Block, "block IR: ")})
+    if (std::string wrong = runPath(path, program, module, disjoint, wanted, shadow, taken); !wrong.empty())
+      return {Outcome::Differs, name + wrong};
   Memory memory(program);
   std::string unsupported;
   std::string wrong = emulator::runBlocks(module, disjoint, program.grid.data(), memory.slots.data(), unsupported);
-  if (!unsupported.empty() && !hopper)
+  if (!unsupported.empty() && !taken)
     return {Outcome::Skipped, unsupported};
   if (wrong.empty() && unsupported.empty())
     wrong = compare(program, wanted, memory, shadow);

@@ -8,8 +8,10 @@ namespace tilery::cuda {
 namespace {
 
 CudaTarget gpuNamed(const std::string &name) {
-  if (std::optional<CudaTarget> target = targetNamed(name))
+  if (std::optional<CudaTarget> target = targetNamed(name)) {
+    target->blocks = wantsBlocks();
     return *target;
+  }
   throw Error(
       Diagnostic{Diagnostic::Kind::Value, "there is no GPU target named '" + name + "'", "write sm_80, sm_89, sm_90a, ...", {}});
 }
@@ -31,6 +33,7 @@ public:
     own.boxes = options.boxes;
     own.wantLLVM = options.wantLLVM;
     own.wantPlan = options.wantPlan;
+    own.wantBlock = options.wantBlock;
     return compileModule(module, own);
   }
 };

@@ -1,5 +1,8 @@
 #include "compiler/targets/cuda/cuda.h"
 #include "compiler/targets/cuda/barrier_trace.h"
+#include "compiler/targets/cuda/block/emit.h"
+#include "compiler/targets/cuda/block/lower.h"
+#include "compiler/targets/cuda/block/plan.h"
 #include "compiler/targets/cuda/hopper_gemm.h"
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/math_library.h"
@@ -58,6 +61,26 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
     FailureOr<GpuInfo> gpu = failure();
     std::string why;
     PtxMachine machine;
+    OwningOpRef<ModuleOp> blocks;
+    if (hasRoles(kernel) || (options.target.blocks && options.boxes && options.target.hopper())) {
+      FailureOr<OwningOpRef<ModuleOp>> lowered = lowerToBlocks(kernel);
+      if (failed(lowered))
+        return failure();
+      blocks = std::move(*lowered);
+    }
+    if (blocks) {
+      auto lowered = *blocks->getOps<tile::KernelOp>().begin();
+      if (options.wantPlan)
+        result.plan += printPlan(kernel, lowered);
+      if (options.wantBlock)
+        llvm::raw_string_ostream(result.block) << *blocks;
+      gpu = emitBlock(e, lowered, machine);
+      if (failed(gpu))
+        return failure();
+      info->gpu = *gpu;
+      result.kernels.push_back(std::move(*info));
+      continue;
+    }
     std::optional<GemmKernel> gemm = options.boxes && options.target.hopper() ? matchGemm(kernel, why) : std::nullopt;
     GemmSchedule schedule;
     if (gemm)

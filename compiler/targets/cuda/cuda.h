@@ -16,7 +16,7 @@ struct Options {
   bool disjoint = false;
   bool fpContract = true;
   bool boxes = true; ///< as in CompileOptions
-  bool wantLLVM = false, wantPlan = false;
+  bool wantLLVM = false, wantPlan = false, wantBlock = false;
 };
 
 /// Compiles every tile.kernel of `module` (after the target-independent passes) to PTX. Programs that the GPU cannot run are reported

@@ -135,12 +135,11 @@ struct Array {
 
 class HopperGemm : public testing::TestWithParam<Product> {};
 
-TEST_P(HopperGemm, IsExactOnIntegers) {
-  Product p = GetParam();
+void checkOnIntegers(const Product &p, emulator::Path path) {
   setenv("TILERY_SCHEDULE", p.schedule, 1);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(program(p), &context());
   ASSERT_TRUE(module) << program(p);
-  auto kernel = emulator::Kernel::translate(*module, emulator::Path::Hopper, true, 0);
+  auto kernel = emulator::Kernel::translate(*module, path, true, 0);
   unsetenv("TILERY_SCHEDULE");
   ASSERT_TRUE(kernel);
   std::mt19937 random(7);
@@ -181,6 +180,9 @@ TEST_P(HopperGemm, IsExactOnIntegers) {
       EXPECT_EQ(*out.at(0, j), 0x55);
   }
 }
+
+TEST_P(HopperGemm, IsExactOnIntegers) { checkOnIntegers(GetParam(), emulator::Path::Hopper); }
+TEST_P(HopperGemm, IsExactThroughBlocks) { checkOnIntegers(GetParam(), emulator::Path::Block); }
 
 INSTANTIATE_TEST_SUITE_P(
     Programs, HopperGemm,

@@ -1,0 +1,213 @@
+#include "compiler/targets/cuda/block/emitter.h"
+#include "compiler/targets/cuda/box_maps.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+constexpr unsigned barrierBytes = 16; // of a slot: full, empty
+constexpr unsigned alignment = 1024;  // of what the copy engine swizzles
+
+template <typename... Ops> bool contains(Operation *op) {
+  return op->walk([](Operation *inner) { return isa<Ops...>(inner) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
+/// All of its work is numbers: one thread does it.
+bool isOneThreads(block::RoleOp role) {
+  auto isTile = [](Type type) { return isa<RankedTensorType, block::PendingType>(type); };
+  return !role.walk([&](Operation *op) {
+                return llvm::any_of(op->getOperandTypes(), isTile) || llvm::any_of(op->getResultTypes(), isTile)
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+} // namespace
+
+SharedPlan::SharedPlan(tile::KernelOp kernel) {
+  kernel.walk([&](block::RingOp op) {
+    rings[op].barriers = bytes;
+    bytes += op.getType().getCount() * barrierBytes;
+  });
+  bytes = llvm::alignTo(bytes, alignment);
+  kernel.walk([&](Operation *op) {
+    if (auto alloc = dyn_cast<block::AllocOp>(op)) {
+      allocations[op] = bytes;
+      bytes += llvm::alignTo(alloc.getType().getBytes(), alignment);
+    } else if (auto made = dyn_cast<block::RingOp>(op)) {
+      Ring &ring = rings[op];
+      ring.slots = bytes;
+      for (block::SharedType tile : made.getType().getTiles()) {
+        ring.parts.push_back(ring.pitch);
+        ring.pitch += llvm::alignTo(tile.getBytes(), alignment);
+      }
+      bytes += made.getType().getCount() * ring.pitch;
+    }
+  });
+}
+
+BlockEmitter::BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachine &machine)
+    : e(e), b(e.b), kernel(kernel), machine(machine), plan(kernel), evaluator(e, noPlan) {
+  for (auto [number, map] : llvm::enumerate(kernel.getBody().getOps<block::MapOp>()))
+    maps[map] = number;
+  kernel.walk([&](block::ProgramsOp programs) { order = programs; });
+  findRoles();
+}
+
+void BlockEmitter::findRoles() {
+  unsigned warp = 0, barrier = 1;
+  for (auto all : kernel.getBody().getOps<block::RolesOp>())
+    for (auto op : all.getBody().getOps<block::RoleOp>()) {
+      Role &role = roles.emplace_back();
+      role.op = op;
+      role.firstWarp = warp;
+      role.warps = op.getWarps();
+      role.barrier = barrier;
+      role.oneThread = isOneThreads(op);
+      role.storesBoxes = contains<block::StoreBoxOp>(op);
+      warp += role.warps;
+      barrier += role.warps % 4 ? 1 : 1 + role.warps / 4;
+      if (role.warps % 4)
+        warpsOfGroup = 1;
+      if (op.instanceCount() > 1)
+        fail(op, "has instances, for which there is no code yet");
+      auto programs = op.getBody().getOps<block::ProgramsOp>();
+      if (role.oneThread && llvm::hasSingleElement(programs))
+        findAhead(role);
+    }
+}
+
+void BlockEmitter::makeFunction() {
+  BlockNeeds needs;
+  needs.threads = 32 * (roles.back().firstWarp + roles.back().warps);
+  needs.residentBlocks = 1;
+  needs.maps = maps.size();
+  needs.sharedAlignment = alignment;
+  needs.cluster = block::clusterSize(&kernel.getBody().front().front());
+  entry = machine.begin(e, kernel, needs);
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    remember(argument, {e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType())});
+  evaluator.arena = entry.shared; // read in place of elements that do not exist
+  base = entry.sharedAddress;
+  thread = b.CreateTrunc(entry.thread, b.getInt32Ty());
+  // The group's number from lane 0: the compiler then knows that it is the same in the whole warp.
+  group = machine.shuffleFrom(e, b.CreateLShr(thread, warpsOfGroup == 4 ? 7 : 5), i32(0), i32(-1));
+  number = entry.number;
+}
+
+void BlockEmitter::initBarriers() {
+  when(b.CreateICmpEQ(thread, i32(32 * roles.back().firstWarp)), [&] {
+    kernel.walk([&](block::RingOp ring) {
+      for (unsigned s = 0; s < ring.getType().getCount(); ++s) {
+        llvm::Value *full = b.CreateAdd(base, i32(plan.rings[ring].barriers + barrierBytes * s));
+        machine.initBarrier(e, full, 1);
+        machine.initBarrier(e, b.CreateAdd(full, i32(8)), ring.getTakers());
+      }
+    });
+    machine.fenceBarrierInit(e);
+  });
+}
+
+llvm::Value *BlockEmitter::isIn(const Role &role) {
+  unsigned first = role.firstWarp / warpsOfGroup, end = (role.firstWarp + role.warps) / warpsOfGroup;
+  if (end - first == 1)
+    return b.CreateICmpEQ(group, i32(first));
+  llvm::Value *below = b.CreateICmpULT(group, i32(end));
+  return first ? b.CreateAnd(below, b.CreateICmpUGE(group, i32(first))) : below;
+}
+
+// A role of one thread finds out where its first program lies, which takes several divisions, while others set up the barriers.
+void BlockEmitter::begin() {
+  Role *ahead = &roles.front();
+  if (roles.size() < 2 || !ahead->programs) {
+    initBarriers();
+    return machine.barrier(e);
+  }
+  llvm::BasicBlock *first = newBlock("first"), *set = newBlock("set"), *begun = newBlock("begun");
+  b.CreateCondBr(isIn(*ahead), first, set);
+  b.SetInsertPoint(first);
+  when(b.CreateICmpEQ(thread, i32(0)), [&] {
+    for (llvm::Value *map : entry.maps)
+      machine.prefetchMap(e, map);
+  });
+  latencyBound = true;
+  ahead->first = aheadOf(*ahead, entry.number);
+  latencyBound = false;
+  first = b.GetInsertBlock();
+  b.CreateBr(begun);
+  b.SetInsertPoint(set);
+  initBarriers();
+  set = b.GetInsertBlock();
+  b.CreateBr(begun);
+  b.SetInsertPoint(begun);
+  for (llvm::Value *&value : ahead->first) {
+    llvm::PHINode *phi = b.CreatePHI(value->getType(), 2);
+    phi->addIncoming(value, first);
+    phi->addIncoming(llvm::Constant::getNullValue(value->getType()), set);
+    value = phi;
+  }
+  machine.barrier(e);
+}
+
+void BlockEmitter::runRole(Role &one) {
+  role = &one;
+  Scope scope(*this);
+  machine.role(e, one.op.getSymName());
+  if (auto registers = one.op.getRegisters()) {
+    unsigned given = 65536 / (32 * (roles.back().firstWarp + roles.back().warps)) / 8 * 8;
+    machine.setRegisters(e, *registers, *registers > given);
+  }
+  auto body = [&] { emitBlock(one.op.getBody().front()); };
+  if (one.oneThread)
+    return when(b.CreateICmpEQ(thread, i32(32 * one.firstWarp)), body);
+  warpgroup = b.CreateSub(group, i32(one.firstWarp / warpsOfGroup));
+  locate(thread);
+  body();
+}
+
+FailureOr<GpuInfo> BlockEmitter::emit() {
+  makeFunction();
+  for (Operation &op : kernel.getBody().front())
+    if (!isa<block::RolesOp>(op))
+      emitOp(op);
+  findOrder();
+  begin();
+  llvm::BasicBlock *exit = newBlock("exit");
+  for (Role &one : roles) {
+    bool last = &one == &roles.back();
+    llvm::BasicBlock *other = nullptr;
+    if (!last) {
+      llvm::BasicBlock *own = newBlock(one.op.getSymName().str().c_str());
+      other = newBlock("others");
+      b.CreateCondBr(isIn(one), own, other);
+      b.SetInsertPoint(own);
+    }
+    runRole(one);
+    b.CreateBr(exit);
+    b.SetInsertPoint(last ? exit : other);
+  }
+  b.CreateRetVoid();
+  if (failed || evaluator.failed)
+    return failure();
+
+  GpuInfo info;
+  info.threads = 32 * (roles.back().firstWarp + roles.back().warps);
+  info.sharedBytes = plan.bytes;
+  info.persistent = bool(order);
+  info.cluster = block::clusterSize(&kernel.getBody().front().front());
+  for (Operation &op : kernel.getBody().front())
+    if (auto map = dyn_cast<block::MapOp>(op))
+      describeMap(map, info);
+    else if (auto require = dyn_cast<block::RequireOp>(op))
+      describeCondition(require, info);
+  return info;
+}
+
+bool hasRoles(tile::KernelOp kernel) { return !kernel.getBody().getOps<block::RolesOp>().empty(); }
+
+FailureOr<GpuInfo> emitBlock(lower::Emitter &e, tile::KernelOp kernel, BlockMachine &machine) {
+  return BlockEmitter(e, kernel, machine).emit();
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,184 @@
+#pragma once
+// The emission of one kernel in block IR. emitter.cpp: the kernel, its shared memory and its roles; scalars.cpp: numbers, loops, branches;
+// programs.cpp: which program is next; rings.cpp: slots, the copy engine, meetings; products.cpp: the tensor cores; tiles.cpp: registers.
+#include "compiler/lower/evaluator.h"
+#include "compiler/targets/cuda/block/emit.h"
+#include "compiler/layout/layout.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <deque>
+#include <map>
+
+namespace tilery::cuda {
+
+/// Where rings and allocations lie in shared memory.
+struct SharedPlan {
+  struct Ring {
+    unsigned barriers = 0, slots = 0, pitch = 0; // bytes: of the first barrier and of the first slot, from slot to slot
+    llvm::SmallVector<unsigned> parts;           // bytes from the slot's beginning
+  };
+  llvm::DenseMap<mlir::Operation *, Ring> rings;
+  llvm::DenseMap<mlir::Operation *, unsigned> allocations;
+  unsigned bytes = 0;
+
+  explicit SharedPlan(tile::KernelOp kernel);
+};
+
+/// How many products of its role have been started since the one that `wait` waits for, at least.
+unsigned startedSince(mlir::Operation *wait, mlir::Value product);
+
+class BlockEmitter {
+public:
+  using Parts = llvm::SmallVector<llvm::Value *>; // what a thread holds of a value
+
+  BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachine &machine);
+  mlir::FailureOr<GpuInfo> emit();
+
+private:
+  // -- the kernel
+  struct Role {
+    block::RoleOp op;
+    unsigned firstWarp = 0, warps = 0;
+    unsigned barrier = 0;       // its named barrier; those of its warpgroups follow
+    bool oneThread = false;     // it has no tiles
+    bool storesBoxes = false;   // one or each warpgroup
+    block::ProgramsOp programs; // of a role of one thread that computes each program's scalars ahead; null: of none
+    llvm::SmallVector<mlir::Value> ahead;
+    Parts first;
+  };
+  void findRoles();
+  void makeFunction();
+  void initBarriers();
+  /// All before the roles: barriers, and what roles of one thread begin with.
+  void begin();
+  void runRole(Role &role);
+  llvm::Value *isIn(const Role &role);
+
+  struct Where {
+    llvm::Value *warpgroup, *lane, *warp, *inWarpgroup; // i32; warps and warpgroups of the role
+  };
+
+  // -- numbers (scalars.cpp)
+  /// Values computed inside are known inside only.
+  class Scope {
+  public:
+    explicit Scope(BlockEmitter &emitter) : emitter(emitter), before(emitter.known.size()), where(emitter.where) {}
+    ~Scope() {
+      emitter.forget(before);
+      emitter.where = where;
+    }
+    Scope(const Scope &) = delete;
+
+  private:
+    BlockEmitter &emitter;
+    size_t before;
+    std::optional<Where> where;
+  };
+  friend class Scope;
+  void forget(size_t before);
+  void remember(mlir::Value value, Parts parts);
+  /// A number of rank 0, computed here if it is not known yet.
+  llvm::Value *scalar(mlir::Value value);
+  /// It and all it is computed from.
+  void ensure(mlir::Value value);
+  /// What a thread holds of any value: tiles are computed here.
+  Parts partsOf(mlir::Value value);
+  llvm::SmallVector<llvm::Type *> typesOf(mlir::Value value);
+  /// Numbers from outside that the op's regions use are known from here on.
+  void prepare(mlir::Operation *op);
+  void emitBlock(mlir::Block &block);
+  void emitOp(mlir::Operation &op);
+  void emitLoop(mlir::scf::ForOp loop);
+  void emitBranch(mlir::scf::IfOp branch);
+  void emitLoadOfScalar(tile::LoadOp load);
+  void when(llvm::Value *condition, llvm::function_ref<void()> then);
+
+  // -- programs (programs.cpp)
+  void findOrder();
+  void emitPrograms(block::ProgramsOp programs);
+  /// Runs body(number, carried) for each program of this block.
+  Parts overPrograms(Parts start, llvm::function_ref<Parts(llvm::Value *number, llvm::ArrayRef<llvm::Value *> carried)> body);
+  /// The numbers that a role computes ahead, of program `number`.
+  Parts aheadOf(Role &role, llvm::Value *number);
+  void findAhead(Role &role);
+  llvm::Value *programId(unsigned axis);
+  void place(llvm::Value *number);
+  llvm::Value *ordered(llvm::Value *number);
+  std::pair<llvm::Value *, llvm::Value *> divide(llvm::Value *dividend, llvm::Value *divisor);
+
+  // -- rings, the copy engine, meetings (rings.cpp)
+  block::RingOp ringOf(mlir::Value slot);
+  llvm::Value *barrierOf(block::RingOp ring, llvm::Value *position, bool empty);
+  llvm::Value *parityOf(block::RingOp ring, llvm::Value *position);
+  void emitAcquire(block::AcquireOp acquire);
+  void emitTake(block::TakeOp take);
+  void emitRelease(block::ReleaseOp release);
+  void emitPart(block::PartOp part);
+  void emitCopy(block::CopyOp copy);
+  void emitStoreBox(block::StoreBoxOp store);
+  void emitSync(block::SyncOp sync);
+  /// Holds in the thread that speaks for the warpgroup (of roles that do not consist of warpgroups: for the role).
+  llvm::Value *speaker();
+
+  // -- products (products.cpp)
+  void emitStart(block::MmaStartOp start);
+  void emitWait(block::MmaWaitOp wait);
+  /// Numbers that the ops after it use are computed while the product runs.
+  void computeMeanwhile(mlir::Operation *wait);
+
+  // -- tiles in registers (tiles.cpp)
+  /// This thread's place, computed anew where it would otherwise live through a product.
+  const Where &here();
+  void locate(llvm::Value *thread);
+  /// Neighbouring registers along one dimension; their common place.
+  struct Vectors {
+    layout::Layout layout;
+    unsigned width = 1;
+    int along = -1;
+  };
+  Vectors vectorsOf(const layout::Layout &layout, unsigned most);
+  using Coordinates = std::map<std::pair<unsigned, int64_t>, llvm::Value *>; // by dimension and constant
+  /// The place of the vector that begins with this register; `fixed`: of lane 0 in warp 0.
+  std::pair<lower::Point, lower::Point> pointsOf(const Vectors &vectors, unsigned number, Coordinates &coordinates);
+  void provide(mlir::Value tile, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Index> fixed);
+  void prepareTile(mlir::Value tile, mlir::Value place = {});
+  /// The vector of `tile` that begins with this register.
+  llvm::Value *valueAt(mlir::Value tile, const Vectors &vectors, unsigned number, Coordinates &coordinates);
+  Parts materialize(mlir::Value tile);
+  void emitWrite(block::WriteOp write);
+  void emitStore(tile::StoreOp store);
+
+  // -- helpers
+  llvm::ConstantInt *i32(int64_t value) { return b.getInt32(value); }
+  llvm::BasicBlock *newBlock(const char *name = "") { return llvm::BasicBlock::Create(b.getContext(), name, entry.function); }
+  void fail(mlir::Operation *op, const llvm::Twine &what) {
+    op->emitOpError(what);
+    failed = true;
+  }
+
+  lower::Emitter &e;
+  llvm::IRBuilder<> &b;
+  tile::KernelOp kernel;
+  BlockMachine &machine;
+  SharedPlan plan;
+  lower::Plan noPlan; // no tile is stored: each is computed where it is used
+  lower::Evaluator evaluator;
+  std::deque<Role> roles;
+  llvm::DenseMap<mlir::Value, unsigned> maps;
+  BlockEntry entry;
+  bool failed = false;
+
+  llvm::DenseMap<mlir::Value, Parts> values; // of more than one part, or of none; those of rank 0 are the evaluator's
+  llvm::SmallVector<mlir::Value> known;      // all of both, in the order in which they became so
+  Role *role = nullptr;                      // that is emitted
+  llvm::Value *base = nullptr, *thread = nullptr, *group = nullptr, *warpgroup = nullptr;
+  unsigned warpsOfGroup = 4;
+  std::optional<Where> where;
+  // programs
+  llvm::Value *number = nullptr; // of the current one, as blocks count them
+  block::ProgramsOp current;
+  block::ProgramsOp order; // any of the kernel's
+  llvm::Value *inner = nullptr, *byRows = nullptr, *plane = nullptr, *outer = nullptr;
+  bool latencyBound = false; // branches around divisions are worth it: nothing else happens meanwhile
+};
+
+} // namespace tilery::cuda

@@ -1,0 +1,15 @@
+#pragma once
+// What a person is told of a kernel in block IR.
+#include "compiler/block/ir/Block.h"
+#include <string>
+
+namespace tilery::cuda {
+
+/// "matmul: blocks consumers=2 k=64 ...", a line for each tensor that is copied in boxes (or why it is not), and what a launch must keep
+/// for that. `kernel`: before the passes; `lowered`: after them.
+std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered);
+
+/// "matmul: no blocks, for its rows are 3 elements apart\n" of a kernel that the passes leave; nothing where it has no product.
+std::string printRefusal(tile::KernelOp kernel);
+
+} // namespace tilery::cuda

@@ -1,0 +1,184 @@
+// Products of warpgroups: each multiplies its rows (or columns) of the sum.
+#include "compiler/layout/fragments.h"
+#include "compiler/layout/memory.h"
+#include "compiler/targets/cuda/block/emitter.h"
+#include "compiler/targets/cuda/emit_layout.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+
+/// How an operand lies in shared memory, (m or n) x k, as the tensor cores are told of it.
+struct OperandPlan {
+  layout::MatrixDescriptor descriptor;
+  unsigned elementBytes;
+  int64_t rows; // of m or n
+
+  /// Bytes from row 0 to a row that is a multiple of 8 (of a swizzle's row of elements, where m or n is contiguous).
+  unsigned rowOffset(int64_t row) const {
+    unsigned width = unsigned(descriptor.swizzle);
+    return descriptor.kMajor ? row * width : row / (width / elementBytes) * descriptor.leading;
+  }
+  /// Bytes from the first instruction's k to that of instruction `step`, each of which takes 32 bytes (16 rows) of k.
+  unsigned stepOffset(unsigned step) const {
+    if (!descriptor.kMajor)
+      return step * descriptor.kStep;
+    unsigned perRow = unsigned(descriptor.swizzle) / 32; // boxes of a swizzle's row of k lie one after the other
+    return step / perRow * rows * unsigned(descriptor.swizzle) + step % perRow * descriptor.kStep;
+  }
+};
+
+std::optional<OperandPlan> planOf(block::SharedType type, bool isB) {
+  if (!type.getLayout())
+    return std::nullopt;
+  layout::Layout memory = type.getLayout().getLayout();
+  if (isB)
+    memory = memory.transposed();
+  unsigned bytes = tile::elementBytes(type.getElementType());
+  int64_t rows = memory.outputs()[0].extent;
+  if (auto swizzle = layout::swizzleOf(memory, bytes); swizzle && *swizzle != layout::Swizzle::None)
+    memory = layout::copyBox(rows, int64_t(*swizzle) / bytes, bytes, *swizzle); // of several along k, the first
+  std::optional<layout::MatrixDescriptor> descriptor = layout::matrixDescriptor(memory, bytes);
+  if (!descriptor)
+    return std::nullopt;
+  return OperandPlan{*descriptor, bytes, rows};
+}
+
+/// How the warps of a role share a sum: tiles of 64 x n, in units of which `outer` counts (Register: those of a warpgroup).
+struct SumPlan {
+  unsigned n;
+  layout::Layout outer;
+};
+
+std::optional<SumPlan> shareOf(const layout::Layout &sums) {
+  int64_t columns = sums.outputs()[1].extent;
+  for (int64_t n = std::min<int64_t>(columns, 256) / 8 * 8; n > 0; n -= 8) {
+    if (columns % n)
+      continue;
+    if (std::optional<layout::Layout> outer = layout::divide(sums, layout::wgmmaAccumulator(n)))
+      if (outer->extent(layout::Lane) == 1)
+        return SumPlan{unsigned(n), *outer};
+  }
+  return std::nullopt;
+}
+} // namespace
+
+namespace {
+constexpr unsigned never = ~0u; // of no product: there is nothing to wait for
+
+/// Products that `block` starts between two of its ops, at least: loops may run no step.
+unsigned startsBetween(Block *block, Operation *from, Operation *to) {
+  unsigned count = 0;
+  for (Operation &op : *block) {
+    if (&op == to)
+      break;
+    if (!from || from->isBeforeInBlock(&op))
+      count += isa<block::MmaStartOp>(op);
+  }
+  return count;
+}
+
+unsigned since(Operation *at, Value product, unsigned depth);
+
+/// Of what a loop carries: it was there before, or the step before has left it.
+unsigned sinceCarried(scf::ForOp loop, unsigned number, unsigned depth) {
+  Operation *yield = loop.getBody()->getTerminator();
+  Value carried = yield->getOperand(number);
+  unsigned entered = since(loop, loop.getInitArgs()[number], depth + 1);
+  return carried == loop.getRegionIterArg(number) ? entered : std::min(entered, since(yield, carried, depth + 1));
+}
+
+unsigned since(Operation *at, Value product, unsigned depth) {
+  if (depth > 8)
+    return 0;
+  unsigned before;
+  Operation *from = nullptr;
+  Block *block = product.getParentBlock();
+  if (auto argument = dyn_cast<BlockArgument>(product)) {
+    auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+    before = loop ? sinceCarried(loop, argument.getArgNumber() - 1, depth) : 0;
+  } else {
+    from = product.getDefiningOp();
+    auto loop = dyn_cast<scf::ForOp>(from);
+    bool isNone = isa<block::NoneOp>(from);
+    before = loop ? sinceCarried(loop, cast<OpResult>(product).getResultNumber(), depth) : isNone ? never : 0;
+  }
+  Operation *holder = block->findAncestorOpInBlock(*at);
+  return before == never || !holder ? before : before + startsBetween(block, from, holder);
+}
+} // namespace
+
+unsigned startedSince(Operation *wait, Value product) {
+  unsigned count = since(wait, product, 0);
+  return count == never ? 0 : count;
+}
+
+void BlockEmitter::emitStart(block::MmaStartOp start) {
+  RankedTensorType tile = start.getType().getTile();
+  auto sharedA = dyn_cast<block::SharedType>(start.getA().getType());
+  block::LayoutAttr sumLayout = block::layoutOf(tile);
+  std::optional<SumPlan> share = sumLayout ? shareOf(sumLayout.getLayout()) : std::nullopt;
+  std::optional<OperandPlan> inA = sharedA ? planOf(sharedA, false) : std::nullopt, inB = planOf(start.getB().getType(), true);
+  auto typeA = WgmmaForm::typeOf(getElementTypeOrSelf(start.getA().getType()), start.getAUnsigned());
+  if (sharedA)
+    typeA = WgmmaForm::typeOf(sharedA.getElementType(), start.getAUnsigned());
+  auto typeB = WgmmaForm::typeOf(start.getB().getType().getElementType(), start.getBUnsigned());
+  if (!share || !inA || !inB || !typeA || !typeB || tile.getElementType().isF16())
+    return fail(start, "has no code in a block yet: of operands in shared memory, with sums of 32 bits");
+  WgmmaForm form{share->n, *typeA, *typeB, !inA->descriptor.kMajor, !inB->descriptor.kMajor};
+
+  bool fresh = bool(start.getC().getDefiningOp<block::NoneOp>());
+  Parts sums = partsOf(start.getC());
+  llvm::Value *scale = i32(fresh ? 0 : 1);
+  if (start.getClear() && !fresh)
+    scale = b.CreateZExt(b.CreateNot(scalar(start.getClear())), b.getInt32Ty());
+  // A descriptor takes 18 bits of the address; in clusters, more are set.
+  auto descriptor = [&](llvm::Value *address, uint64_t rest) {
+    llvm::Value *units = b.CreateAnd(b.CreateLShr(address, 4), i32(0x3fff));
+    return b.CreateOr(b.CreateZExt(units, b.getInt64Ty()), b.getInt64(rest));
+  };
+  auto own = emitLayout(b, share->outer, {{layout::Warp, warpgroup}}); // of the warpgroup, in tiles
+  llvm::Value *addressA = b.CreateAdd(partsOf(start.getA())[0], b.CreateMul(own[0], i32(inA->rowOffset(64))));
+  llvm::Value *addressB = b.CreateAdd(partsOf(start.getB())[0], b.CreateMul(own[1], i32(inB->rowOffset(share->n))));
+  unsigned tiles = share->outer.extent(layout::Register), each = form.sums();
+  int64_t k = start.getB().getType().getShape()[0];
+  machine.wgmmaFence(e);
+  for (unsigned step = 0; step < k / form.k(); ++step)
+    for (unsigned t = 0; t < tiles; ++t) {
+      auto at = share->outer.at({{layout::Register, t}});
+      auto part = MutableArrayRef<llvm::Value *>(sums).slice(t * each, each);
+      llvm::Value *a = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
+      llvm::Value *bb = descriptor(b.CreateAdd(addressB, i32(inB->rowOffset(share->n * at[1]))), inB->descriptor.bits());
+      a = b.CreateAdd(a, b.getInt64(inA->stepOffset(step) / 16));
+      bb = b.CreateAdd(bb, b.getInt64(inB->stepOffset(step) / 16));
+      machine.wgmma(e, form, part, a, bb, step == 0 ? scale : i32(1));
+    }
+  machine.wgmmaCommit(e);
+  remember(start, std::move(sums));
+}
+
+// Divisions by the grid's extents are many cycles: here, not where stores wait for them.
+void BlockEmitter::computeMeanwhile(Operation *wait) {
+  for (Operation *op = wait->getNextNode(); op; op = op->getNextNode())
+    if (auto store = dyn_cast<block::StoreBoxOp>(op))
+      for (Value coordinate : store.getCoords()) {
+        auto sum = coordinate.getDefiningOp<arith::AddIOp>();
+        Value start = sum && sum.getRhs().getDefiningOp<arith::ConstantOp>() ? sum.getLhs() : coordinate;
+        if (!start.getType().isInteger(32) || evaluator.scalars.contains(start))
+          continue;
+        llvm::Value *early = scalar(start);
+        if (!isa<llvm::Constant>(early))
+          evaluator.scalars[start] = machine.here(e, early);
+      }
+}
+
+void BlockEmitter::emitWait(block::MmaWaitOp wait) {
+  if (!wait->getParentOfType<scf::ForOp>())
+    computeMeanwhile(wait);
+  Parts sums = partsOf(wait.getProduct());
+  machine.wgmmaWait(e, startedSince(wait, wait.getProduct()), sums);
+  remember(wait, std::move(sums));
+}
+
+} // namespace tilery::cuda

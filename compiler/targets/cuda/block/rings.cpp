@@ -1,0 +1,219 @@
+// Slots of rings and their barriers, boxes on their way in and out, threads that meet.
+#include "compiler/block/ir/uses.h"
+#include "compiler/targets/cuda/block/emitter.h"
+#include "compiler/targets/cuda/emit_layout.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+constexpr unsigned barrierBytes = 16; // of a slot: full, empty
+
+/// The boxes of a map that cover a shared tile.
+class Boxes {
+public:
+  struct Box {
+    unsigned offset;                 // bytes from the tile's beginning
+    SmallVector<int64_t, 5> element; // its first, in the map's dimensions, outermost first
+    int64_t row;                     // number along the tile's first dimension
+  };
+  Boxes(block::MapType map, block::SharedType shared) : bytes(tile::elementBytes(shared.getElementType())) {
+    memory = layout::invert(shared.getLayout().getLayout());
+    ArrayRef<int64_t> shape = shared.getShape();
+    auto dims = *block::walkedDimensions(map, shape);
+    SmallVector<int64_t> box;
+    for (auto [d, dim] : llvm::enumerate(dims))
+      box.push_back(dim < 0 ? shape[d] : map.getBox()[dim]);
+    rows = shape[0] / box[0];
+    SmallVector<int64_t> at(shape.size(), 0);
+    for (bool more = true; more;) {
+      Box &one = all.emplace_back(Box{offsetOf(at), SmallVector<int64_t, 5>(map.getRank(), 0), at[0] / box[0]});
+      for (auto [d, dim] : llvm::enumerate(dims))
+        if (dim >= 0)
+          one.element[dim] = at[d];
+      more = false;
+      for (int d = int(at.size()) - 1; d >= 0 && !more; --d) {
+        at[d] += box[d];
+        more = at[d] < shape[d];
+        if (!more)
+          at[d] = 0;
+      }
+    }
+  }
+  unsigned offsetOf(ArrayRef<int64_t> element) const {
+    SmallVector<layout::Layout::Place> place;
+    for (auto [d, x] : llvm::enumerate(element))
+      place.push_back({layout::dim(d), x});
+    return memory->at(place)[0] * bytes;
+  }
+
+  SmallVector<Box> all;
+  int64_t rows; // boxes along the tile's first dimension
+
+private:
+  unsigned bytes;
+  std::optional<layout::Layout> memory;
+};
+} // namespace
+
+block::RingOp BlockEmitter::ringOf(Value slot) {
+  SmallVector<Value> from{slot};
+  llvm::DenseSet<Value> seen;
+  while (!from.empty()) {
+    Value value = from.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<block::AcquireOp, block::TakeOp>(op))
+      return op->getOperand(0).getDefiningOp<block::RingOp>();
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      Operation *parent = argument.getOwner()->getParentOp();
+      unsigned number = argument.getArgNumber();
+      if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+        from.push_back(loop.getInitArgs()[number - 1]);
+        from.push_back(loop.getBody()->getTerminator()->getOperand(number - 1));
+      } else if (auto loop = dyn_cast<block::ProgramsOp>(parent)) {
+        from.push_back(loop.getInits()[number - 3]);
+        from.push_back(loop.getBody().front().getTerminator()->getOperand(number - 3));
+      }
+      continue;
+    }
+    for (Region &region : op->getRegions())
+      if (!region.empty())
+        from.push_back(region.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+  }
+  return {};
+}
+
+llvm::Value *BlockEmitter::barrierOf(block::RingOp ring, llvm::Value *position, bool empty) {
+  const SharedPlan::Ring &where = plan.rings[ring];
+  llvm::Value *slot = b.CreateURem(position, i32(ring.getType().getCount()));
+  return b.CreateAdd(b.CreateAdd(base, b.CreateMul(slot, i32(barrierBytes))), i32(where.barriers + (empty ? 8 : 0)));
+}
+
+llvm::Value *BlockEmitter::parityOf(block::RingOp ring, llvm::Value *position) {
+  return b.CreateAnd(b.CreateUDiv(position, i32(ring.getType().getCount())), i32(1));
+}
+
+// The slot's bytes are announced before anything fills it, so that copies need not wait for `publish`.
+void BlockEmitter::emitAcquire(block::AcquireOp acquire) {
+  auto ring = acquire.getRing().getDefiningOp<block::RingOp>();
+  llvm::Value *position = scalar(acquire.getPosition());
+  unsigned bytes = 0;
+  SmallVector<Operation *> users(acquire.getResult().getUsers());
+  for (size_t i = 0; i < users.size(); ++i) {
+    if (isa<block::PartOp>(users[i]))
+      llvm::append_range(users, users[i]->getResult(0).getUsers());
+    else if (auto copy = dyn_cast<block::CopyOp>(users[i]))
+      bytes += copy.getTo().getType().getBytes();
+    if (users[i]->getBlock() != acquire->getBlock() || !isa<block::PartOp, block::PublishOp, block::CopyOp>(users[i]))
+      return fail(acquire, "is filled in a way for which there is no code yet");
+  }
+  machine.waitBarrier(e, barrierOf(ring, position, true), b.CreateXor(parityOf(ring, position), i32(1)));
+  machine.arriveExpect(e, barrierOf(ring, position, false), i32(bytes));
+  remember(acquire, {position, b.getTrue()});
+}
+
+void BlockEmitter::emitTake(block::TakeOp take) {
+  auto ring = take.getRing().getDefiningOp<block::RingOp>();
+  llvm::Value *position = scalar(take.getPosition());
+  machine.waitBarrier(e, barrierOf(ring, position, false), parityOf(ring, position));
+  remember(take, {position, b.getTrue()});
+}
+
+void BlockEmitter::emitRelease(block::ReleaseOp release) {
+  block::RingOp ring = ringOf(release.getSlot());
+  if (!ring)
+    return; // of none
+  Parts slot = partsOf(release.getSlot());
+  unsigned arrivals = block::arrivalsOf(release->getParentOfType<block::RoleOp>(), ring);
+  llvm::Value *mine = role->oneThread ? nullptr : arrivals == role->warps ? b.CreateICmpEQ(here().lane, i32(0)) : speaker();
+  when(mine ? b.CreateAnd(slot[1], mine) : slot[1], [&] { machine.arrive(e, barrierOf(ring, slot[0], true)); });
+}
+
+void BlockEmitter::emitPart(block::PartOp part) {
+  block::RingOp ring = ringOf(part.getSlot());
+  const SharedPlan::Ring &where = plan.rings[ring];
+  llvm::Value *slot = b.CreateURem(partsOf(part.getSlot())[0], i32(ring.getType().getCount()));
+  unsigned offset = where.slots + where.parts[part.getIndex()];
+  remember(part, {b.CreateAdd(b.CreateAdd(base, b.CreateMul(slot, i32(where.pitch))), i32(offset))});
+}
+
+void BlockEmitter::emitCopy(block::CopyOp copy) {
+  auto acquire = copy.getTo().getDefiningOp<block::PartOp>().getSlot().getDefiningOp<block::AcquireOp>();
+  auto ring = acquire.getRing().getDefiningOp<block::RingOp>();
+  if (!copy.getTo().getType().getLayout() || !maps.count(copy.getMap()))
+    return fail(copy, "needs a map of the launch, and a layout");
+  llvm::Value *to = partsOf(copy.getTo())[0], *full = barrierOf(ring, partsOf(acquire)[0], false);
+  for (const Boxes::Box &box : Boxes(copy.getMap().getType(), copy.getTo().getType()).all) {
+    SmallVector<llvm::Value *, 5> coordinates;
+    for (auto [start, element] : llvm::zip_equal(copy.getCoords(), box.element))
+      coordinates.push_back(b.CreateAdd(scalar(start), i32(element)));
+    std::reverse(coordinates.begin(), coordinates.end());
+    machine.loadBox(e, b.CreateAdd(to, i32(box.offset)), entry.maps[maps.lookup(copy.getMap())], coordinates, full);
+  }
+}
+
+llvm::Value *BlockEmitter::speaker() {
+  if (role->oneThread)
+    return nullptr;
+  if (role->warps % 4)
+    return b.CreateICmpEQ(thread, i32(32 * role->firstWarp));
+  return b.CreateICmpEQ(here().inWarpgroup, i32(0));
+}
+
+// Each warpgroup stores the boxes of its part of the rows, where they can be dealt out so; else the first one stores all.
+void BlockEmitter::emitStoreBox(block::StoreBoxOp store) {
+  block::SharedType shared = store.getShared().getType();
+  if (!shared.getLayout() || !maps.count(store.getMap()))
+    return fail(store, "needs a map of the launch, and a layout");
+  Boxes boxes(store.getMap().getType(), shared);
+  int64_t warpgroups = role->warps / 4, each = boxes.rows / std::max<int64_t>(warpgroups, 1);
+  SmallVector<int64_t> start(shared.getRank(), 0);
+  unsigned apart = 0; // bytes between the parts of two warpgroups
+  bool dealt = warpgroups > 1 && boxes.rows % warpgroups == 0;
+  for (int64_t w = 1; dealt && w < warpgroups; ++w) {
+    start[0] = shared.getShape()[0] / warpgroups * w;
+    unsigned offset = boxes.offsetOf(start);
+    apart = w == 1 ? offset : apart;
+    dealt = offset == w * apart;
+  }
+  llvm::Value *from = partsOf(store.getShared())[0], *mine = speaker();
+  auto dims = *block::walkedDimensions(store.getMap().getType(), shared.getShape());
+  SmallVector<llvm::Value *, 5> first;
+  for (Value coordinate : store.getCoords())
+    first.push_back(scalar(coordinate));
+  if (dealt) {
+    from = b.CreateAdd(from, b.CreateMul(here().warpgroup, i32(apart)));
+    llvm::Value *&row = first[dims[0]];
+    row = b.CreateAdd(row, b.CreateMul(here().warpgroup, i32(shared.getShape()[0] / warpgroups)));
+  } else if (warpgroups > 1) {
+    mine = b.CreateAnd(mine, b.CreateICmpEQ(here().warpgroup, i32(0)));
+  }
+  when(mine, [&] {
+    for (const Boxes::Box &box : boxes.all) {
+      if (dealt && box.row >= each)
+        continue;
+      SmallVector<llvm::Value *, 5> coordinates;
+      for (auto [at, element] : llvm::zip_equal(first, box.element))
+        coordinates.push_back(b.CreateAdd(at, i32(element)));
+      std::reverse(coordinates.begin(), coordinates.end());
+      llvm::Value *map = entry.maps[maps.lookup(store.getMap())];
+      machine.storeBox(e, map, coordinates, b.CreateAdd(from, i32(box.offset)), store.getAdd());
+    }
+    machine.commitStores(e);
+  });
+}
+
+void BlockEmitter::emitSync(block::SyncOp sync) {
+  if (role->oneThread)
+    return;
+  unsigned warps = sync.getWarps().value_or(role->warps);
+  if (warps == role->warps)
+    return machine.namedBarrier(e, i32(role->barrier), 32 * warps);
+  if (warps != 4 || role->warps % 4)
+    return fail(sync, "lets other threads meet than those of a warpgroup, or of the role");
+  machine.namedBarrier(e, b.CreateAdd(here().warpgroup, i32(role->barrier + 1)), 128);
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,272 @@
+// Numbers are computed where they are first needed; loops and branches carry whatever a thread holds of their values.
+#include "compiler/targets/cuda/block/emitter.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+bool isNumber(Type type) { return isa<IntegerType, FloatType, IndexType, tile::PtrType>(type); }
+
+bool yieldsNumbers(Operation *op) { return op->getNumResults() && llvm::all_of(op->getResultTypes(), isNumber); }
+
+/// Whether its result is computed where it is needed rather than where the op stands.
+bool isLazy(Operation *op) {
+  if (!yieldsNumbers(op))
+    return false;
+  if (isa<scf::IfOp>(op))
+    return isMemoryEffectFree(op);
+  return op->hasTrait<OpTrait::ConstantLike>() || lower::isElementwise(op) ||
+         isa<tile::ProgramIdOp, tile::NumProgramsOp, block::ClusterRankOp, ub::PoisonOp>(op);
+}
+
+/// A step of a pipeline is a loop's worth of instructions already.
+void neverUnroll(llvm::Instruction *again) {
+  llvm::LLVMContext &context = again->getContext();
+  auto *disable = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")});
+  auto *loop = llvm::MDNode::getDistinct(context, {nullptr, disable});
+  loop->replaceOperandWith(0, loop);
+  again->setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+} // namespace
+
+void BlockEmitter::forget(size_t before) {
+  for (Value value : llvm::drop_begin(known, before)) {
+    evaluator.scalars.erase(value);
+    values.erase(value);
+  }
+  known.truncate(before);
+}
+
+void BlockEmitter::remember(Value value, Parts parts) {
+  known.push_back(value);
+  if (isNumber(value.getType()))
+    evaluator.scalars[value] = parts.front();
+  else
+    values[value] = std::move(parts);
+}
+
+llvm::Value *BlockEmitter::scalar(Value value) {
+  if (auto found = evaluator.scalars.find(value); found != evaluator.scalars.end())
+    return found->second;
+  Operation *op = value.getDefiningOp();
+  if (!op) { // a coordinate of the program
+    place(number);
+    return evaluator.scalars.lookup(value);
+  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return e.constant(constant.getValue(), value.getType());
+  if (isa<ub::PoisonOp>(op))
+    return llvm::Constant::getNullValue(e.valueType(value.getType()));
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    emitBranch(branch);
+    return evaluator.scalars.lookup(value);
+  }
+  llvm::Value *result = nullptr;
+  if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
+    result = programId(id.getAxis());
+  } else if (auto count = dyn_cast<tile::NumProgramsOp>(op)) {
+    result = entry.grid[count.getAxis()];
+  } else if (isa<block::ClusterRankOp>(op)) {
+    result = machine.clusterRank(e);
+  } else if (lower::isElementwise(op)) {
+    SmallVector<lower::Lanes> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(scalar(operand));
+    result = lower::emitElementwise(e, op, operands);
+  }
+  if (!result) {
+    fail(op, "has no code in a block");
+    result = llvm::Constant::getNullValue(e.valueType(value.getType()));
+  }
+  remember(value, {result});
+  return result;
+}
+
+void BlockEmitter::ensure(Value value) {
+  llvm::SetVector<Value> all;
+  all.insert(value);
+  for (size_t i = 0; i < all.size(); ++i) {
+    scalar(all[i]);
+    if (Operation *op = all[i].getDefiningOp(); op && lower::isElementwise(op))
+      all.insert(op->operand_begin(), op->operand_end());
+  }
+}
+
+void BlockEmitter::prepare(Operation *op) {
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (isNumber(operand.getType()) && !op->isProperAncestor(operand.getParentBlock()->getParentOp()) &&
+          operand.getParentBlock()->getParentOp() != op)
+        scalar(operand);
+  });
+}
+
+BlockEmitter::Parts BlockEmitter::partsOf(Value value) {
+  if (isNumber(value.getType()))
+    return {scalar(value)};
+  if (auto found = values.find(value); found != values.end())
+    return found->second;
+  if (isa<RankedTensorType>(value.getType()))
+    return materialize(value);
+  if (auto none = value.getDefiningOp<block::NoneOp>()) {
+    if (isa<block::SlotType>(none.getType()))
+      return {i32(0), b.getFalse()};
+    RankedTensorType tile = cast<block::PendingType>(none.getType()).getTile();
+    return Parts(block::layoutOf(tile).getLayout().extent(layout::Register),
+                 llvm::Constant::getNullValue(e.valueType(tile.getElementType())));
+  }
+  if (Operation *op = value.getDefiningOp())
+    fail(op, "is used where there is nothing of it");
+  failed = true;
+  return {};
+}
+
+void BlockEmitter::when(llvm::Value *condition, llvm::function_ref<void()> then) {
+  if (!condition)
+    return then();
+  Scope scope(*this);
+  llvm::BasicBlock *yes = newBlock(), *after = newBlock();
+  b.CreateCondBr(condition, yes, after);
+  b.SetInsertPoint(yes);
+  then();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
+void BlockEmitter::emitLoop(scf::ForOp loop) {
+  prepare(loop);
+  llvm::Value *lower = scalar(loop.getLowerBound()), *upper = scalar(loop.getUpperBound()), *step = scalar(loop.getStep());
+  SmallVector<Parts> inits;
+  for (Value init : loop.getInitArgs())
+    inits.push_back(partsOf(init));
+  llvm::BasicBlock *before = b.GetInsertBlock(), *body = newBlock("loop"), *after = newBlock();
+  b.CreateCondBr(b.CreateICmpSLT(lower, upper), body, after);
+  b.SetInsertPoint(body);
+  llvm::PHINode *counter = b.CreatePHI(lower->getType(), 2);
+  counter->addIncoming(lower, before);
+  SmallVector<SmallVector<llvm::PHINode *>> phis;
+  SmallVector<Parts> results;
+  {
+    Scope scope(*this);
+    remember(loop.getInductionVar(), {counter});
+    for (auto [argument, init] : llvm::zip_equal(loop.getRegionIterArgs(), inits)) {
+      Parts parts;
+      auto &list = phis.emplace_back();
+      for (llvm::Value *part : init) {
+        list.push_back(b.CreatePHI(part->getType(), 2));
+        list.back()->addIncoming(part, before);
+        parts.push_back(list.back());
+      }
+      remember(argument, std::move(parts));
+    }
+    emitBlock(*loop.getBody());
+    for (Value operand : loop.getBody()->getTerminator()->getOperands())
+      results.push_back(partsOf(operand));
+  }
+  llvm::Value *next = b.CreateAdd(counter, step);
+  llvm::BasicBlock *last = b.GetInsertBlock();
+  counter->addIncoming(next, last);
+  llvm::Instruction *again = b.CreateCondBr(b.CreateICmpSLT(next, upper), body, after);
+  bool multiplies = loop.walk([](block::MmaStartOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (multiplies) {
+    neverUnroll(again);
+    where.reset(); // what is derived from the thread's place would take registers from the sums if it were kept
+  }
+  b.SetInsertPoint(after);
+  for (auto [i, result] : llvm::enumerate(loop.getResults())) {
+    Parts parts;
+    for (auto [p, phi] : llvm::enumerate(phis[i])) {
+      phi->addIncoming(results[i][p], last);
+      llvm::PHINode *end = b.CreatePHI(phi->getType(), 2);
+      end->addIncoming(inits[i][p], before);
+      end->addIncoming(results[i][p], last);
+      parts.push_back(end);
+    }
+    remember(result, std::move(parts));
+  }
+}
+
+void BlockEmitter::emitBranch(scf::IfOp branch) {
+  prepare(branch);
+  llvm::BasicBlock *after = newBlock(), *blocks[2] = {newBlock(), newBlock()};
+  SmallVector<Parts> results[2];
+  b.CreateCondBr(scalar(branch.getCondition()), blocks[0], blocks[1]);
+  for (unsigned side = 0; side < 2; ++side) {
+    b.SetInsertPoint(blocks[side]);
+    Scope scope(*this);
+    Region &region = side ? branch.getElseRegion() : branch.getThenRegion();
+    if (!region.empty()) {
+      emitBlock(region.front());
+      for (Value operand : region.front().getTerminator()->getOperands())
+        results[side].push_back(partsOf(operand));
+    }
+    blocks[side] = b.GetInsertBlock();
+    b.CreateBr(after);
+  }
+  b.SetInsertPoint(after);
+  for (auto [i, result] : llvm::enumerate(branch.getResults())) {
+    Parts parts;
+    for (auto [yes, no] : llvm::zip_equal(results[0][i], results[1][i])) {
+      llvm::PHINode *phi = b.CreatePHI(yes->getType(), 2);
+      phi->addIncoming(yes, blocks[0]);
+      phi->addIncoming(no, blocks[1]);
+      parts.push_back(phi);
+    }
+    remember(result, std::move(parts));
+  }
+}
+
+void BlockEmitter::emitLoadOfScalar(tile::LoadOp load) {
+  prepareTile({}, load.getPlace());
+  lower::Evaluator::Region region(evaluator);
+  lower::Address where = evaluator.address(load.getPlace(), {});
+  llvm::Value *other = load.getOther() && where.exists ? scalar(load.getOther()) : nullptr;
+  remember(load, {evaluator.load(where, other)});
+}
+
+void BlockEmitter::emitBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    emitOp(op);
+}
+
+void BlockEmitter::emitOp(Operation &op) {
+  e.at(op.getLoc());
+  if (isLazy(&op))
+    return;
+  llvm::TypeSwitch<Operation *>(&op)
+      .Case([&](scf::ForOp op) { emitLoop(op); })
+      .Case([&](scf::IfOp op) { emitBranch(op); })
+      .Case([&](block::ProgramsOp op) { emitPrograms(op); })
+      .Case([&](block::AcquireOp op) { emitAcquire(op); })
+      .Case([&](block::TakeOp op) { emitTake(op); })
+      .Case([&](block::ReleaseOp op) { emitRelease(op); })
+      .Case([&](block::PartOp op) { emitPart(op); })
+      .Case([&](block::TransposeOp op) { remember(op, partsOf(op.getShared())); })
+      .Case([&](block::CopyOp op) { emitCopy(op); })
+      .Case([&](block::StoreBoxOp op) { emitStoreBox(op); })
+      .Case([&](block::StoreWaitOp op) { when(speaker(), [&] { machine.waitStores(e, op.getRead(), op.getGroups()); }); })
+      .Case([&](block::SyncOp op) { emitSync(op); })
+      .Case([&](block::FenceOp) { machine.fenceProxy(e); })
+      .Case([&](block::MmaStartOp op) { emitStart(op); })
+      .Case([&](block::MmaSettleOp op) { machine.wgmmaWait(e, startedSince(op, op.getProduct()), {}); })
+      .Case([&](block::MmaWaitOp op) { emitWait(op); })
+      .Case([&](block::WriteOp op) { emitWrite(op); })
+      .Case([&](block::AllocOp op) { remember(op, {b.CreateAdd(base, i32(plan.allocations.lookup(op)))}); })
+      .Case([&](tile::StoreOp op) { emitStore(op); })
+      .Case([&](tile::LoadOp op) {
+        if (!isa<RankedTensorType>(op.getType()))
+          emitLoadOfScalar(op);
+        else if (op.getIsVolatile())
+          remember(op, materialize(op));
+      })
+      .Case<block::MapOp, block::RequireOp, block::RingOp, block::PublishOp, block::NoneOp, tile::ReturnOp, tile::AccessOp,
+            tile::PointerAccessOp>([](Operation *) {}) // told to the launch, done at the acquire, or looked at where it is used
+      .Default([&](Operation *op) {
+        bool isValue = op->getNumResults() && isMemoryEffectFree(op) && isa<RankedTensorType>(op->getResult(0).getType());
+        if (!isValue)
+          fail(op, "has no code in a block");
+      });
+}
+
+} // namespace tilery::cuda

@@ -1,0 +1,221 @@
+// Tiles in registers: elementwise work is computed where something takes its result, vector of registers by vector.
+#include "compiler/layout/fragments.h"
+#include "compiler/layout/memory.h"
+#include "compiler/lower/pull.h"
+#include "compiler/targets/cuda/block/emitter.h"
+#include "compiler/targets/cuda/emit_layout.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+const layout::Layout &layoutOf(Value tile) { return block::layoutOf(tile.getType()).getLayout(); }
+
+/// Coordinates of a register in lane 0 of warp 0.
+SmallVector<int64_t, 4> coordinatesOf(const layout::Layout &layout, unsigned number) {
+  auto at = layout.at({{layout::Register, number}});
+  return SmallVector<int64_t, 4>(at.begin(), at.end());
+}
+} // namespace
+
+void BlockEmitter::locate(llvm::Value *now) {
+  llvm::Value *own = b.CreateSub(now, i32(32 * role->firstWarp));
+  where = Where{b.CreateLShr(own, 7), b.CreateAnd(now, i32(31)), b.CreateLShr(own, 5), b.CreateAnd(own, i32(127))};
+}
+
+const BlockEmitter::Where &BlockEmitter::here() {
+  if (!where)
+    locate(machine.threadNow(e));
+  return *where;
+}
+
+BlockEmitter::Vectors BlockEmitter::vectorsOf(const layout::Layout &layout, unsigned most) {
+  Vectors result{layout, 1, -1};
+  layout::Layout canonical = layout.canonical();
+  auto digits = canonical.digits(layout::Register);
+  if (digits.empty() || digits[0].hasFlips())
+    return result;
+  for (auto [d, step] : llvm::enumerate(digits[0].step))
+    if (step)
+      result.along = step == 1 && result.along < 0 ? int(d) : -2;
+  for (unsigned width = most; result.along >= 0 && width > 1 && result.width == 1; width /= 2)
+    if (digits[0].extent % width == 0)
+      result.width = width;
+  if (result.width == 1)
+    result.along = -1;
+  return result;
+}
+
+std::pair<lower::Point, lower::Point> BlockEmitter::pointsOf(const Vectors &vectors, unsigned number, Coordinates &coordinates) {
+  const layout::Layout &layout = vectors.layout;
+  SmallVector<int64_t, 4> fixed = coordinatesOf(layout, number);
+  std::pair<lower::Point, lower::Point> result;
+  for (unsigned d = 0; d < fixed.size(); ++d) {
+    lower::Index index;
+    llvm::Value *&known = coordinates[{d, fixed[d]}];
+    if (!known) {
+      auto at =
+          emitLayout(b, layout, {{layout::Register, i32(number)}, {layout::Lane, here().lane}, {layout::Warp, here().warp}});
+      known = b.CreateZExt(at[d], b.getInt64Ty());
+    }
+    index.base = known;
+    index.step = int(d) == vectors.along ? 1 : 0;
+    index.multiple = index.step ? vectors.width : 1;
+    result.first.push_back(index);
+    index.base = b.getInt64(fixed[d]);
+    result.second.push_back(index);
+  }
+  return result;
+}
+
+void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lower::Index> fixed) {
+  if (!isa<RankedTensorType>(tile.getType()))
+    return;
+  if (auto found = values.find(tile); found != values.end()) {
+    const layout::Layout &layout = layoutOf(tile);
+    SmallVector<int64_t, 4> wanted;
+    bool uniform = true;
+    for (const lower::Index &index : fixed) {
+      wanted.push_back(cast<llvm::ConstantInt>(index.base)->getSExtValue());
+      uniform &= index.step == 0;
+    }
+    for (unsigned number = 0; number < found->second.size(); ++number)
+      if (coordinatesOf(layout, number) == wanted) {
+        llvm::Value *part = found->second[number];
+        if (!uniform) {
+          unsigned width = evaluator.width();
+          llvm::Value *vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(part->getType(), width));
+          for (unsigned i = 0; i < width; ++i)
+            vector = b.CreateInsertElement(vector, found->second[number + i], uint64_t(i));
+          part = vector;
+        }
+        return evaluator.provide(tile, point, part);
+      }
+    return fail(tile.getDefiningOp(), "is used at elements that other threads hold");
+  }
+  Operation *op = tile.getDefiningOp();
+  if (auto convert = dyn_cast<block::ConvertOp>(op)) { // of what this thread computes itself, wherever it is
+    provide(convert.getValue(), point, fixed);
+    return evaluator.provide(tile, point, evaluator.value(convert.getValue(), point));
+  }
+  if (isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp>(op))
+    return provide(op->getOperand(0), evaluator.operandPoint(op, point), evaluator.operandPoint(op, fixed));
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()))
+      provide(operand, point, fixed);
+}
+
+void BlockEmitter::prepareTile(Value tile, Value place) {
+  lower::Pull pull;
+  auto isKnown = [&](Value value) { return values.contains(value); };
+  if (tile)
+    pull.add(tile, isKnown);
+  if (place)
+    pull.addPlace(place, isKnown, true);
+  for (Value scalar : pull.scalars)
+    ensure(scalar);
+}
+
+llvm::Value *BlockEmitter::valueAt(Value tile, const Vectors &vectors, unsigned number, Coordinates &coordinates) {
+  auto [point, fixed] = pointsOf(vectors, number, coordinates);
+  provide(tile, point, fixed);
+  return e.splat(evaluator.value(tile, point), vectors.width);
+}
+
+BlockEmitter::Parts BlockEmitter::materialize(Value tile) {
+  if (!block::layoutOf(tile.getType())) {
+    if (Operation *op = tile.getDefiningOp())
+      fail(op, "gives a tile without a layout");
+    failed = true;
+    return {};
+  }
+  prepareTile(tile);
+  lower::Evaluator::Region region(evaluator);
+  Vectors vectors = vectorsOf(layoutOf(tile), 2);
+  lower::Evaluator::Vector lanes(evaluator, vectors.width);
+  Coordinates coordinates;
+  Parts parts;
+  for (unsigned number = 0; number < vectors.layout.extent(layout::Register); number += vectors.width) {
+    llvm::Value *value = valueAt(tile, vectors, number, coordinates);
+    for (unsigned i = 0; i < vectors.width; ++i)
+      parts.push_back(vectors.width > 1 ? b.CreateExtractElement(value, uint64_t(i)) : value);
+  }
+  return parts;
+}
+
+// 16-bit elements go matrix by matrix; others in vectors.
+void BlockEmitter::emitWrite(block::WriteOp write) {
+  block::SharedType shared = write.getShared().getType();
+  Value value = write.getValue();
+  if (!shared.getLayout() || !block::layoutOf(value.getType()))
+    return fail(write, "needs layouts");
+  const layout::Layout &whole = layoutOf(value);
+  layout::Layout piece = write.getAt() ? *layout::piece(whole, shared.getShape()) : whole;
+  SmallVector<unsigned> numbers; // registers of the piece
+  for (unsigned number = 0; number < whole.extent(layout::Register); ++number) {
+    SmallVector<int64_t, 4> at = coordinatesOf(whole, number);
+    bool inside = true;
+    for (unsigned d = 0; d < at.size() && write.getAt(); ++d)
+      inside &= at[d] >= (*write.getAt())[d] && at[d] < (*write.getAt())[d] + shared.getShape()[d];
+    if (inside)
+      numbers.push_back(number);
+  }
+  layout::Layout memory = *layout::invert(shared.getLayout().getLayout());
+  unsigned bytes = tile::elementBytes(shared.getElementType());
+  llvm::Value *address = partsOf(write.getShared())[0];
+  auto emitAddress = [&](const layout::Layout &places, unsigned number) {
+    llvm::Value *element =
+        emitLayout(b, places, {{layout::Register, i32(number)}, {layout::Lane, here().lane}, {layout::Warp, here().warp}})[0];
+    return b.CreateAdd(address, b.CreateMul(element, i32(bytes)));
+  };
+  prepareTile(value);
+  lower::Evaluator::Region region(evaluator);
+  Coordinates coordinates;
+  auto move = bytes == 2 ? layout::matrixMove(piece, memory) : std::nullopt;
+  auto places = layout::compose(memory, move ? move->addresses : piece);
+  if (!places)
+    return fail(write, "has no way between its layouts");
+  unsigned most = move ? 2 : layout::widestVector(*places, bytes);
+  Vectors vectors = vectorsOf(whole, most);
+  lower::Evaluator::Vector lanes(evaluator, vectors.width);
+  if (move && vectors.width == 2) {
+    unsigned each = 2 * move->matrices;
+    for (unsigned first = 0; first < numbers.size(); first += each) {
+      SmallVector<llvm::Value *> matrices;
+      for (unsigned i = 0; i < each; i += 2)
+        matrices.push_back(b.CreateBitCast(valueAt(value, vectors, numbers[first + i], coordinates), b.getInt32Ty()));
+      machine.storeMatrices(e, emitAddress(*places, first / each), matrices, move->transposed);
+    }
+    return;
+  }
+  if (move)
+    places = layout::compose(memory, piece);
+  for (unsigned first = 0; first < numbers.size(); first += vectors.width) {
+    llvm::Value *bits = valueAt(value, vectors, numbers[first], coordinates);
+    machine.storeShared(e, emitAddress(*places, first), e.toMemory(bits, shared.getElementType()), /*peer=*/false);
+  }
+}
+
+void BlockEmitter::emitStore(tile::StoreOp store) {
+  auto tile = dyn_cast<RankedTensorType>(store.getValue().getType());
+  if (tile && !block::layoutOf(tile))
+    return fail(store, "stores a tile without a layout");
+  prepareTile(store.getValue(), store.getPlace());
+  lower::Evaluator::Region region(evaluator);
+  if (!tile)
+    return when(speaker(), [&] { evaluator.store(evaluator.address(store.getPlace(), {}), scalar(store.getValue())); });
+  unsigned bytes = tile::elementBytes(tile.getElementType());
+  Vectors vectors = vectorsOf(layoutOf(store.getValue()), std::max(1u, 16 / bytes));
+  lower::Evaluator::Vector lanes(evaluator, vectors.width);
+  Coordinates coordinates;
+  for (unsigned number = 0; number < vectors.layout.extent(layout::Register); number += vectors.width) {
+    llvm::Value *value = valueAt(store.getValue(), vectors, number, coordinates);
+    auto [point, fixed] = pointsOf(vectors, number, coordinates);
+    if (auto pointers = store.getPlace().getDefiningOp<tile::PointerAccessOp>())
+      for (Value operand : pointers->getOperands())
+        provide(operand, point, fixed);
+    evaluator.store(evaluator.address(store.getPlace(), point), value);
+  }
+}
+
+} // namespace tilery::cuda
