@@ -159,6 +159,12 @@ struct Frame {
 };
 } // namespace
 
+/// Bytes that are taken for one another.
+static bool areAlike(DType a, DType b) {
+  auto isByte = [](DType type) { return type == DType::Bool || type == DType::I8 || type == DType::U8; };
+  return a == b || (isByte(a) && isByte(b));
+}
+
 void HostProgram::checkArguments(std::span<const HostArgument> args) const {
   if (args.size() != parameters.size())
     refuse(name + " takes " + std::to_string(parameters.size()) + " arguments, got " + std::to_string(args.size()),
@@ -172,7 +178,7 @@ void HostProgram::checkArguments(std::span<const HostArgument> args) const {
       return "argument '" + parameter.name + "' of " + name + " is a " + dtypeName(tensor.dtype) + " tensor of shape " +
              shapeText(tensor);
     };
-    if (tensor.dtype != parameter.dtype)
+    if (!areAlike(tensor.dtype, parameter.dtype))
       refuse(found() + "; expected " + dtypeName(parameter.dtype), Diagnostic::Kind::Type);
     if (tensor.rank != parameter.rank)
       refuse(found() + "; expected " + std::to_string(parameter.rank) + (parameter.rank == 1 ? " dimension" : " dimensions"));

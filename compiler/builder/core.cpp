@@ -98,6 +98,19 @@ Value Builder::Impl::wrapPointer(mlir::Value value, DType pointee, bool isConst)
   return result;
 }
 
+bool Builder::dependsOn(const Value &value, const Value &other) const {
+  llvm::SmallVector<mlir::Value> work{toMlir(value.handle)};
+  llvm::DenseSet<mlir::Value> seen;
+  while (!work.empty()) {
+    mlir::Value next = work.pop_back_val();
+    if (next == toMlir(other.handle))
+      return true;
+    if (mlir::Operation *op = next.getDefiningOp(); op && seen.insert(next).second && mlir::isPure(op))
+      work.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
 bool Builder::visible(const Value &value) const {
   mlir::Block *home = toMlir(value.handle).getParentBlock();
   for (mlir::Block *block = impl->b.getInsertionBlock(); block;) {

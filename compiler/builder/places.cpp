@@ -52,6 +52,11 @@ Buffer Builder::alloc(const Shape &shape, DType dtype, Space space) {
   for (int64_t size : shape)
     if (size < 1)
       fail(Diagnostic::Kind::Value, "every dimension of a buffer must be at least 1, got " + shapeText(shape));
+  mlir::OpBuilder::InsertionGuard guard(impl->b);
+  auto role =
+      llvm::find_if(impl->frames, [](const Impl::Frame &frame) { return frame.op && mlir::isa<tile::RolesOp>(frame.op); });
+  if (role != impl->frames.end()) // what follows the role may use it, too
+    impl->b.setInsertionPoint(role->op);
   return wrapBuffer(impl->create<tile::AllocOp>(bufferType(*impl, shape, dtype, space)), dtype, shape, space);
 }
 Buffer Builder::subview(const Buffer &buffer, const std::vector<Operand> &offsets, const Shape &shape,

@@ -64,10 +64,11 @@ def Tile_BarrierAllocOp : Tile_Op<"barrier_alloc", [MemoryEffects<[MemAlloc<Sync
   let hasVerifier = 1;
 }
 def Tile_BarrierArriveOp : Tile_Op<"barrier_arrive", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>]>]> {
-  let summary = "one arrival; with `bytes`, the phase also waits for that many bytes of asynchronous copies";
-  let description = "Does not wait. `bytes` adds to the bytes that the current phase expects.";
-  let arguments = (ins Tile_Barrier:$barrier, AnySignlessInteger:$index, OptionalAttr<I64Attr>:$bytes);
+  let summary = "`count` arrivals; with `bytes`, the phase also waits for that many bytes of asynchronous copies";
+  let description = "Does not wait. `bytes` adds to the bytes that the current phase expects. The arrivals of one op belong to one phase: more than it lacks are an error.";
+  let arguments = (ins Tile_Barrier:$barrier, AnySignlessInteger:$index, OptionalAttr<I64Attr>:$bytes, DefaultValuedAttr<I64Attr, "1">:$count);
   let assemblyFormat = "$barrier `[` $index `]` attr-dict `:` type($barrier) `,` type($index)";
+  let hasVerifier = 1;
 }
 def Tile_BarrierWaitOp : Tile_Op<"barrier_wait", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>, MemWrite<BufferMemory>]>]> {
   let summary = "waits until the phase of parity `parity` has completed";

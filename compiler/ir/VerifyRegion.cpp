@@ -71,6 +71,11 @@ LogicalResult BarrierAllocOp::verify() {
     return emitOpError("needs at least one arrival a barrier");
   return success();
 }
+LogicalResult BarrierArriveOp::verify() {
+  if (getCount() < 1)
+    return emitOpError("needs at least one arrival");
+  return success();
+}
 LogicalResult AsyncCopyOp::verify() {
   if (getView().getType().getTileType() != getBuffer().getType().getTileType())
     return emitOpError() << "copies " << getView().getType().getTileType() << " to a buffer for "

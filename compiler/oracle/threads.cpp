@@ -54,6 +54,8 @@ static void runSideBySide(Interpreter &in, Operation *op, size_t count, const st
   try {
     in.run.scheduler.waitUntil([&] { return running == 0; });
   } catch (Scheduler::Deadlock) {
+    if (!in.run.waiting.empty())
+      in.fail(in.run.waiting.front().op, in.run.waiting.front().text);
     in.fail(op, "threads of program " + in.programText() + " wait for each other for ever");
   }
 }
@@ -183,16 +185,20 @@ void addThreadHandlers(Handlers &table) {
   table.add<tile::BarrierArriveOp>([](Interpreter &in, tile::BarrierArriveOp op) {
     BarrierState &barrier = barrierAt(in, op, op.getBarrier(), op.getIndex());
     barrier.bytes += op.getBytes().value_or(0);
-    --barrier.pending;
+    barrier.pending -= int64_t(op.getCount());
+    if (barrier.pending < 0)
+      in.fail(op, "a barrier of " + std::to_string(barrier.arrivals) + " arrivals gets more than it lacks in program " +
+                      in.programText());
     barrier.completeIfDue();
   });
   table.add<tile::BarrierWaitOp>([](Interpreter &in, tile::BarrierWaitOp op) {
     BarrierState &barrier = barrierAt(in, op, op.getBarrier(), op.getIndex());
     int64_t parity = in.decide(op.getParity()) & 1;
+    std::string what = "program " + in.programText() + " waits for ever for a barrier that nobody completes";
     try {
-      in.run.scheduler.waitUntil([&] { return (barrier.phase & 1) != parity; });
+      in.await(op, what, [&] { return (barrier.phase & 1) != parity; });
     } catch (Scheduler::Deadlock) {
-      in.fail(op, "program " + in.programText() + " waits for ever for a barrier that nobody completes");
+      in.fail(op, what);
     }
   });
   table.add<tile::AsyncCopyOp>(asyncCopy);

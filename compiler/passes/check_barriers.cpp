@@ -109,7 +109,7 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
         for (Value ring : rings)
           for (auto [i, arrivals] : llvm::enumerate(ring.getDefiningOp<BarrierAllocOp>().getArrivals())) {
             uint32_t at = memory.of(ring, 8 * cast<BarrierType>(ring.getType()).getCount()) + 8 * i;
-            agent.events.push_back({Event::Init, {0, at}, uint32_t(arrivals), {}});
+            agent.events.push_back({Event::Init, {0, at}, uint32_t(arrivals / memory.arrivalsAnEvent(ring)), {}});
           }
       agent.events.push_back({Event::Meet, {}, 0, {}});
       RoleRun run(memory, outside);

@@ -8,6 +8,7 @@ using namespace mlir;
 
 void tilery::registerTilePasses() {
   registerPass(createCheckBarriers);
+  registerPass(createOrderRoles);
   registerPass(createParallelToTiles);
   registerPass(createPromoteBuffers);
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", buildPipeline);
@@ -20,6 +21,7 @@ void tilery::registerTilePasses() {
 void tilery::buildPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createCheckBarriers());
+  kernel.addPass(createOrderRoles());
   kernel.addPass(createParallelToTiles());
   kernel.addPass(createPromoteBuffers());
   kernel.addPass(createCanonicalizerPass());

@@ -11,6 +11,8 @@ namespace tilery {
 
 /// Roles that use their barriers in a wrong phase, count or number of bytes are errors.
 std::unique_ptr<mlir::Pass> createCheckBarriers();
+/// Roles become one thread of control, their barriers numbers in memory or nothing.
+std::unique_ptr<mlir::Pass> createOrderRoles();
 /// Scalar code over boxes of static extents becomes tile ops.
 std::unique_ptr<mlir::Pass> createParallelToTiles();
 /// Buffers that are read and written as a whole become tile values.

@@ -1,4 +1,5 @@
 #include "compiler/passes/role_run.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace tilery;
@@ -16,6 +17,18 @@ uint32_t BarrierMemory::of(Value allocation, int64_t bytes) {
   auto [entry, isNew] = offsets.try_emplace(allocation, next);
   if (isNew)
     next += (bytes + 7) / 8 * 8;
+  return entry->second;
+}
+
+int64_t BarrierMemory::arrivalsAnEvent(Value ring) {
+  auto [entry, isNew] = units.try_emplace(ring, 0);
+  if (isNew) {
+    for (int64_t arrivals : ring.getDefiningOp<BarrierAllocOp>().getArrivals())
+      entry->second = std::gcd(entry->second, arrivals);
+    for (Operation *user : ring.getUsers())
+      if (auto arrive = dyn_cast<BarrierArriveOp>(user))
+        entry->second = std::gcd(entry->second, int64_t(arrive.getCount()));
+  }
   return entry->second;
 }
 
@@ -84,15 +97,29 @@ void RoleRun::run(Operation &op) {
     }
     return;
   }
-  if (auto arrive = dyn_cast<BarrierArriveOp>(op))
-    return add(Event::Arrive, barrierAt(arrive.getBarrier(), arrive.getIndex()), arrive.getBytes().value_or(0));
+  if (auto arrive = dyn_cast<BarrierArriveOp>(op)) {
+    SharedAddress at = barrierAt(arrive.getBarrier(), arrive.getIndex());
+    add(Event::Arrive, at, arrive.getBytes().value_or(0));
+    for (int64_t more = arrive.getCount() / memory.arrivalsAnEvent(arrive.getBarrier()); more > 1; --more)
+      add(Event::Arrive, at);
+    return;
+  }
   if (auto wait = dyn_cast<BarrierWaitOp>(op))
     return add(Event::Wait, barrierAt(wait.getBarrier(), wait.getIndex()), known(wait.getParity()) & 1);
   if (auto copy = dyn_cast<AsyncCopyOp>(op))
     return add(Event::Copy, barrierAt(copy.getBarrier(), copy.getIndex()), bytesOf(copy.getBuffer().getType()),
                bufferAt(copy.getBuffer()));
-  if (auto load = dyn_cast<BufferLoadOp>(op))
+  if (onlyBarriers) {
+    if (auto ring = dyn_cast<BarrierAllocOp>(op)) {
+      int64_t unit = memory.arrivalsAnEvent(ring);
+      uint32_t at = memory.of(ring, 8 * ring.getArrivals().size());
+      for (auto [i, arrivals] : llvm::enumerate(ring.getArrivals()))
+        events.push_back({Event::Init, {0, at + uint32_t(8 * i)}, uint32_t(arrivals / unit), {}});
+      return;
+    }
+  } else if (auto load = dyn_cast<BufferLoadOp>(op)) {
     return read(load.getBuffer());
+  }
   if (runBlockOp(op))
     return;
   if (touchesBarriers(op))

@@ -13,6 +13,8 @@ class BarrierMemory {
 public:
   /// An allocation's first byte; it is made here when it is first asked for.
   uint32_t of(mlir::Value allocation, int64_t bytes);
+  /// How many arrivals at these barriers are one event: what all their counts are multiples of.
+  int64_t arrivalsAnEvent(mlir::Value ring);
   /// The two barriers of a ring's slot, and a tile of it.
   barriers::SharedAddress full(block::RingOp ring, int64_t position);
   barriers::SharedAddress empty(block::RingOp ring, int64_t position);
@@ -21,6 +23,7 @@ public:
 private:
   uint32_t ringAt(block::RingOp ring);
   llvm::DenseMap<mlir::Value, uint32_t> offsets;
+  llvm::DenseMap<mlir::Value, int64_t> units;
   uint32_t next = 0;
 };
 
@@ -31,6 +34,8 @@ public:
   /// `outside`: numbers of values that are defined around the role.
   RoleRun(BarrierMemory &memory, const llvm::DenseMap<mlir::Value, Number> &outside) : memory(memory), values(outside) {}
   std::vector<barriers::Event> events;
+  /// Writes down barriers alone, and that they are made; reads and copies are not looked at.
+  bool onlyBarriers = false;
 
   void run(mlir::Block &block);
 

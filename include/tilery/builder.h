@@ -221,6 +221,8 @@ public:
   Value placeholder(const Value &value);
   /// True if `value` may be used at the current position.
   bool visible(const Value &value) const;
+  /// True if `value` is computed from `other`, through values alone.
+  bool dependsOn(const Value &value, const Value &other) const;
   /// Where the value was made.
   std::vector<SourceLocation> whereDefined(const Value &value) const;
   std::vector<Value> beginReduce(const std::vector<Value> &tiles, int64_t axis);
@@ -231,6 +233,16 @@ public:
   void endParallel();
   Value beginThreads(int64_t count);
   void endThreads();
+  /// What `threads` threads do beside the others. Roles that follow each other, with nothing between them but values and allocations, run
+  /// side by side and meet at the end of the last.
+  void beginRole(int64_t threads);
+  void endRole();
+
+  // Barriers of a program: a phase completes after its arrivals.
+  Barrier barriers(const std::vector<int64_t> &arrivals);
+  void arrive(const Barrier &barrier, const Operand &index, int64_t count);
+  /// Waits until the phase of parity `parity` has completed.
+  void wait(const Barrier &barrier, const Operand &index, const Operand &parity);
 
   // Values.
   Value constant(const Literal &value, DType dtype);
@@ -239,6 +251,8 @@ public:
   Value full(const Shape &shape, const Operand &value, DType dtype);
   Value programId(int axis);
   Value numPrograms(int axis);
+  /// What `value`, computed from program ids and kernel arguments alone, is in the program with the ids `ids` (one an axis).
+  Value elsewhere(const Value &value, const std::vector<Value> &ids);
   Value arange(int64_t start, int64_t end);
   Value binary(BinaryOp op, const Operand &lhs, const Operand &rhs);
   Value unary(UnaryOp op, const Value &value);

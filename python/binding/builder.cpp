@@ -104,6 +104,7 @@ static void bindHandles(nb::module_ &m) {
       .def_prop_ro("shape", [](const Buffer &b) { return shapeTuple(b.shape); })
       .def_prop_ro("dtype", [](const Buffer &b) { return dtypeName(b.dtype); })
       .def_prop_ro("space", [](const Buffer &b) { return spaceName(b.space); });
+  nb::class_<Barrier>(m, "Barrier").def_ro("count", &Barrier::count);
   nb::class_<TensorArg>(m, "TensorArg").def_ro("rank", &TensorArg::rank).def_prop_ro("dtype", [](const TensorArg &t) {
     return dtypeName(t.dtype);
   });
@@ -119,6 +120,7 @@ static void bindRegions(nb::class_<Builder> &c) {
       .def("scratch_discard", &Builder::discardScratch)
       .def("placeholder", [](Builder &b, Any v) { return b.placeholder(toValue(v)); })
       .def("type_of", [](Builder &, Any v) { return toValue(v).type; })
+      .def("depends_on", [](Builder &b, Any value, Any other) { return b.dependsOn(toValue(value), toValue(other)); })
       .def("visible", [](Builder &b, Any v) { return b.visible(toValue(v)); })
       .def("if_begin", [](Builder &b, Any condition) { b.beginIf(toValue(condition)); })
       .def("if_else", &Builder::beginElse)
@@ -153,7 +155,15 @@ static void bindRegions(nb::class_<Builder> &c) {
       .def("effects", &Builder::effects)
       .def("parallel_end", &Builder::endParallel)
       .def("threads_begin", &Builder::beginThreads)
-      .def("threads_end", &Builder::endThreads);
+      .def("threads_end", &Builder::endThreads)
+      .def("role_begin", &Builder::beginRole)
+      .def("role_end", &Builder::endRole)
+      .def("barriers", &Builder::barriers)
+      .def("arrive",
+           [](Builder &b, const Barrier &barrier, Any index, int64_t count) { b.arrive(barrier, toOperand(index), count); })
+      .def("wait", [](Builder &b, const Barrier &barrier, Any index, Any parity) {
+        b.wait(barrier, toOperand(index), toOperand(parity));
+      });
 }
 
 static void bindValues(nb::class_<Builder> &c) {
@@ -162,6 +172,7 @@ static void bindValues(nb::class_<Builder> &c) {
       .def("full", [](Builder &b, Shape shape, Any value, Any dtype) { return b.full(shape, toOperand(value), toDType(dtype)); })
       .def("program_id", &Builder::programId)
       .def("num_programs", &Builder::numPrograms)
+      .def("elsewhere", [](Builder &b, Any value, Any ids) { return b.elsewhere(toValue(value), toValues(ids)); })
       .def("arange", &Builder::arange)
       .def("binary",
            [](Builder &b, const std::string &op, Any x, Any y) { return b.binary(binaryOp(op), toOperand(x), toOperand(y)); })

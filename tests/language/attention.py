@@ -7,7 +7,7 @@ from language.bounds import UNITS
 from language.products import TF32_UNIT
 
 
-def attention_with_bound(q, k, v, block, scale=1.0, causal=False):
+def attention_with_bound(q, k, v, block, scale=1.0, causal=False, mask=None):
     """softmax(scale q k^T) v in float64, and a bound of the error of online softmax over blocks of keys: computed in float32 with
     base 2, weights and result rounded to the type of q, k and v.
 
@@ -36,6 +36,8 @@ def attention_with_bound(q, k, v, block, scale=1.0, causal=False):
     largest = math.log2(math.e) * scores.abs().amax(-1, keepdim=True)
     if causal:
         scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), float("-inf"))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
     weights = scores.softmax(-1)
     result, size = weights @ v, weights @ v.abs()
     eta = math.log(2) * (u * ((d + 4) * sizes + 8 * largest) + 2 * tensor_cores * sizes) + 4 * u + 5 * blocks * u

@@ -28,6 +28,8 @@ NAMES = {
     "triton": "tilery.tileon",
     "tvm": "tilery.tilelang.tvm",
 }
+# What programs of these packages import beside them, where nobody else has it.
+BESIDE = {"examples": "tilery.tilelang.examples", "tvm_ffi": "tilery.tilelang.tvm.ffi"}
 # A module of this mark (compat.load) sees ours, whatever the process sees.
 MARK = "__tilery_compat__"
 
@@ -68,6 +70,28 @@ class _Finder(importlib.abc.MetaPathFinder):
             if found is not None:
                 return found.loader is None or found.origin is None
         return False
+
+
+class _Last(importlib.abc.MetaPathFinder):
+    """Asked when no other finder knows a name of BESIDE."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        root, dot, rest = fullname.partition(".")
+        return alias.spec(fullname, BESIDE[root] + dot + rest) if root in BESIDE else None
+
+
+class _Below(importlib.abc.MetaPathFinder):
+    """Modules below one that `_Last` has found: Python would load them a second time from its folder."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        root, dot, rest = fullname.partition(".")
+        if not dot or root not in BESIDE or getattr(sys.modules.get(root), "__name__", "") != BESIDE[root]:
+            return None
+        return alias.spec(fullname, f"{BESIDE[root]}.{rest}")
 
 
 class _Upstream(threading.local):
@@ -174,6 +198,8 @@ def install() -> None:
         return
     _upstream.modules.update(_take())
     sys.meta_path.insert(0, _finder)
+    sys.meta_path.insert(1, _Below())
+    sys.meta_path.append(_Last())
     hook_statement()
     importlib.import_module = _as_caller(_import_module)
     importlib.util.find_spec = _as_caller(_find_spec)

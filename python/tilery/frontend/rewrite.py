@@ -66,9 +66,10 @@ _OPERATORS: dict[type[ast.AST], str] = {
 
 @dataclass
 class Rewritten:
-    """One function's rewritten code; `bind` makes it callable under a set of hooks."""
+    """One function's rewritten code; `bind` makes it callable under a set of hooks. `tree`: the code as Python's."""
 
     code: types.CodeType
+    tree: ast.FunctionDef
 
     def bind(self, function: types.FunctionType, hooks: Any) -> types.FunctionType:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
@@ -118,7 +119,7 @@ def _rewrite(function: types.FunctionType, prepare: Prepare | None) -> Rewritten
         co_name=definition.name
     )
     position.register(code, definition.name)
-    return Rewritten(code)
+    return Rewritten(code, new)
 
 
 def _place(new: Node, old: Placed) -> Node:

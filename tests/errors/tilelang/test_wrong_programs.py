@@ -5,6 +5,7 @@ from errors import messages
 from errors.tilelang import wrong_updates  # noqa: F401 more of them
 from errors.tilelang.wrong_programs import PROGRAMS
 
+from tilery import tilelang
 from tilery.tilelang import language as T
 
 MESSAGES = messages.expected(__file__)
@@ -13,7 +14,7 @@ MESSAGES = messages.expected(__file__)
 @pytest.mark.parametrize("name", MESSAGES)
 def test_message(name):
     program = PROGRAMS[name]
-    assert messages.raised(lambda: T.prim_func(program), program) == MESSAGES[name]
+    assert messages.raised(lambda: tilelang.compile(T.prim_func(program)), program) == MESSAGES[name]
 
 
 def test_every_program_has_a_message():

@@ -109,12 +109,95 @@ def test_what_is_not_offered_says_why():
             for i in T.Parallel(16):
                 A[i] = 1
 
-    def product(A: T.Tensor((16, 16), "float4_e2m1fn")):
+    def total(A: T.Tensor((16, 16), "float4_e2m1fn")):
         with T.Kernel(1):
-            acc = T.alloc_fragment((16, 16), "float32")
-            T.gemm(A, A, acc)
+            tile, row = T.alloc_fragment((16, 16), "float4_e2m1fn"), T.alloc_fragment((16,), "float32")
+            T.copy(A, tile)
+            T.reduce_sum(tile, row)
 
     with pytest.raises(NotImplementedError, match="has two elements a byte, which iterations side by side cannot write"):
         T.prim_func(sum_side_by_side)
-    with pytest.raises(NotImplementedError, match="T.gemm does not take `A`, whose type float4_e2m1fn is computed with element"):
-        T.prim_func(product)
+    with pytest.raises(NotImplementedError, match="T.reduce does not take `tile`, whose type float4_e2m1fn is computed"):
+        T.prim_func(total)
+
+
+VALUES = ("int4", "uint4", *FLOATS)
+
+
+def random_elements(kind, shape):
+    rng = np.random.default_rng(9)
+    low, high = {"int4": (-8, 8), "uint4": (0, 16), "float8_e8m0fnu": (125, 130)}.get(kind, (-6, 7))
+    numbers = rng.integers(low, high, shape)
+    numbers = 2.0 ** (numbers - 127) if kind == "float8_e8m0fnu" else numbers
+    return numbers.astype(getattr(ml_dtypes, kind))
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_products_of_coded_operands(kind, engine):
+    acc = "int32" if "int" in kind else "float32"
+
+    @T.prim_func
+    def main(A: T.Tensor((32, 64), kind), B: T.Tensor((16, 64), kind), C: T.Tensor((32, 16), acc)):
+        with T.Kernel(1, threads=128):
+            a, b = T.alloc_shared((32, 64), kind), T.alloc_shared((16, 64), kind)
+            c = T.alloc_fragment((32, 16), acc)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.gemm(a, b, c, transpose_B=True, clear_accum=True)
+            T.copy(c, C)
+
+    a, b = random_elements(kind, (32, 64)), random_elements(kind, (16, 64))[::-1]
+    c = torch.zeros(32, 16, dtype=getattr(torch, acc))
+    tilelang.compile(main)(torch.tensor(bytes_of(kind, a)), torch.tensor(bytes_of(kind, np.ascontiguousarray(b))), c)
+    np.testing.assert_array_equal(c.cpu().numpy(), a.astype(np.float64) @ b.astype(np.float64).T)  # sums are exact
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_copies_convert(kind, engine):
+    plain = "int8" if "int" in kind else "float32"
+
+    @T.prim_func
+    def main(A: T.Tensor((8, 32), kind), B: T.Tensor((8, 32), plain), C: T.Tensor((8, 32), kind)):
+        with T.Kernel(2, threads=128) as bx:
+            a, b = T.alloc_shared((4, 32), kind), T.alloc_fragment((4, 32), plain)
+            T.copy(A[bx * 4, 0], a)
+            T.copy(a, b)
+            T.copy(b, B[bx * 4, 0])
+            T.copy(b, C[bx * 4, 0])
+
+    a = random_elements(kind, (8, 32))
+    codes = torch.tensor(bytes_of(kind, a))
+    b, c = torch.zeros(8, 32, dtype=getattr(torch, plain)), torch.zeros_like(codes)
+    tilelang.compile(main)(codes, b, c)
+    np.testing.assert_array_equal(b.cpu().numpy(), a.astype(b.cpu().numpy().dtype))
+    assert torch.equal(c, codes)
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_fills(kind, engine):
+    @T.prim_func
+    def main(A: T.Tensor((4, 32), kind)):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((4, 32), kind)
+            T.fill(a, 2)
+            T.fill(a[0:2, 0:16], 4)
+            T.copy(a, A)
+
+    right = np.full((4, 32), 2).astype(getattr(ml_dtypes, kind))
+    right[0:2, 0:16] = 4
+    codes = torch.zeros(bytes_of(kind, right).shape, dtype=torch.uint8)
+    tilelang.compile(main)(codes)
+    np.testing.assert_array_equal(codes.cpu().numpy(), bytes_of(kind, right))
+
+
+def test_bytes_are_taken_for_one_another():
+    @T.prim_func
+    def main(A: T.Tensor((4, 32), "float4_e2m1fn"), B: T.Tensor((4, 32), "float32")):
+        with T.Kernel(1):
+            for i, j in T.Parallel(4, 32):
+                B[i, j] = A[i, j]
+
+    values = random_elements("float4_e2m1fn", (4, 32))
+    out = torch.zeros(4, 32)
+    tilelang.compile(main)(torch.tensor(bytes_of("float4_e2m1fn", values)).view(torch.int8), out)
+    np.testing.assert_array_equal(out.numpy(), values.astype(np.float32))

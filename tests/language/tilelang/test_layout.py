@@ -63,3 +63,56 @@ def test_results_do_not_depend_on_layouts(engine):
     a, b, c = torch.randint(-3, 4, (32, 64)).half(), torch.randint(-3, 4, (64, 32)).half(), torch.zeros(32, 32)
     tilelang.compile(main)(a, b, c)
     assert torch.equal(c, a.float() @ b.float())
+
+
+def permuted(layout, rows, columns):
+    """A matrix as the layout has it in memory: by Python's integers."""
+    places = [layout.map_forward_index((i, j)) for i in range(rows) for j in range(columns)]
+    width = 1 + max(place[-1] for place in places)
+    return [place[0] * width + place[1] if len(place) == 2 else place[0] for place in places]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: T.Layout((16, 64), lambda i, j: [i, (j // 8 ^ i % 8) * 8 + j % 8]),
+        lambda: T.Layout((16, 64), lambda i, j: [j, i]),
+        lambda: T.Layout((16, 64), lambda i, j: i // 8 * 512 + j * 8 + i % 8),
+    ],
+    ids=["swizzle", "transposed", "blocks"],
+)
+def test_a_parameter_lies_as_its_layout_says(make, engine):
+    layout = make()
+
+    @T.prim_func
+    def main(A: T.Tensor((16, 64), "float32"), B: T.Tensor((16, 64), "float32"), C: T.Tensor((16, 64), "float32")):
+        with T.Kernel(3, threads=128) as bx:
+            T.annotate_layout({A: layout, C: layout})
+            tile = T.alloc_shared((16, 24), "float32")
+            T.copy(A[0, bx * 24], tile)  # the last block reads beyond the end
+            for i, j in T.Parallel(16, 24):
+                if bx * 24 + j < 64:
+                    B[i, bx * 24 + j] = A[i, bx * 24 + j] * 2
+            T.copy(tile, C[0, bx * 24])
+
+    order = permuted(layout, 16, 64)
+    a, b, c = torch.arange(1024.0).reshape(16, 64), torch.zeros(16, 64), torch.zeros(16, 64)
+    tilelang.compile(main)(a, b, c)
+    assert torch.equal(c, a)
+    assert (b.flatten() / 2).tolist() == [float(place) for place in order]
+
+
+def test_two_elements_in_one_place_are_refused():
+    @T.macro
+    def body(layout):
+        tile = T.alloc_shared((16,), "float32")
+        T.annotate_layout({tile: layout})
+
+    layout = T.Layout((16,), lambda i: i % 8)
+
+    def main(A: T.Tensor((16,), "float32")):
+        with T.Kernel(1):
+            body(layout)
+
+    with pytest.raises(ValueError, match=r"shared buffer `tile` must be injective: elements \(0,\) and \(8,\) both map"):
+        T.prim_func(main)

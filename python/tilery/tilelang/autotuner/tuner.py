@@ -1,4 +1,4 @@
-"""The fastest configuration of a kernel, found by timing."""
+"""The fastest configuration of a kernel, found by a model and by timing what it finds best."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from ..tracing.memory import TensorType
 from ..utils.progress import Progress
 from ..utils.tensor import TensorSupplyType, torch_assert_close
 from .capture import get_autotune_inputs
+from .model import worth_timing
 from .param import AutotuneResult, CompileArgs, ProfileArgs
 
 Configs = Sequence[dict[str, Any]] | Callable[..., Sequence[dict[str, Any]]]
@@ -113,7 +114,7 @@ class AutoTuner:
         return self
 
     def run(self, warmup: float = 25, rep: float = 100, timeout: float = 30, **options: Any) -> AutotuneResult:
-        """Compiles all configurations side by side, then times them one after the other."""
+        """Traces all configurations, compiles the best by the model side by side, then times these one after the other."""
         profile = ProfileArgs(**{**vars(self.profile_args), "warmup": warmup, "rep": rep, "timeout": timeout, **options})
         build = self.fn.function if isinstance(self.fn, JITImpl) else self.fn
         configs = [dict(c) for c in (self.configs() if callable(self.configs) else self.configs)]
@@ -131,6 +132,7 @@ class AutoTuner:
         if not made:
             raise error(RuntimeError, f"no configuration could be compiled: {failure}") from failure
         inputs = _inputs(made[0][1], profile)
+        made = [made[position] for position in worth_timing([kernel.prim_func for _, kernel in made])]
         prepare([kernel for _, kernel in made])
         position, latency = fastest(made, lambda kernel: self._call(kernel, inputs, profile), profile)
         config, kernel = made[position]
@@ -233,6 +235,7 @@ class AutoTuneImpl:
                 failure = failure or refused
         if not candidates:
             raise failure or error(ValueError, f"`{self.jit_impl.__name__}` was given no configurations to choose from")
+        candidates = [candidates[position] for position in worth_timing([made[0].prim_func for _, made in candidates])]
         if not run or not self.jit_impl.eager:
             prepare([kernel for _, (kernel, _) in candidates])
         inputs = self._shared_inputs(candidates)

@@ -28,6 +28,7 @@ def lower(
     if not isinstance(function, PrimFunc):
         raise error(TypeError, f"tilelang.lower takes a function decorated with @T.prim_func, got {type(function).__name__}")
     check_target(target)
+    function.check()
     layouts = program.usual_layouts(function.params)
     module = function.traced[1] if function.traced else program.build(function, [], dict(layouts))
     params = [KernelParam.of(kind) for _, kind in function.params]

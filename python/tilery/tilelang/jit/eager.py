@@ -15,7 +15,7 @@ from ..language.eager.survey import survey as take_survey
 from ..tracing.dtypes import dtype
 from ..tracing.memory import TensorType, row_major
 from ..tracing.values import Var, substitute
-from .kernel import JITKernel
+from .kernel import JITKernel, as_bytes
 
 
 def freeze(function: str, name: str, value: Any) -> tuple[type, Any]:
@@ -135,8 +135,8 @@ class EagerFunction:
         self, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> tuple[Any, Callable[[], Specialised], list[Any]]:
         """(what tells kernels apart, makes the function for these arguments, its tensors in order)."""
-        own = {name: value for name, value in kwargs.items() if name in self.signature.parameters}
-        bound = self.signature.bind_partial(*args, **own)
+        own = {name: as_bytes(value) for name, value in kwargs.items() if name in self.signature.parameters}
+        bound = self.signature.bind_partial(*map(as_bytes, args), **own)
         bound.apply_defaults()
         values = bound.arguments
         scalars = {name for name, kind in self.declared.items() if isinstance(kind, dtype)}

@@ -18,7 +18,9 @@ from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
 from ..tracing.memory import TensorType
 from ..tracing.program import build, host_name, host_parameters, usual_layouts
+from ..tvm.target import Target
 from ..utils.device import get_current_device
+from .adapter import KernelAdapter
 
 Layouts = tuple[tuple[str, tuple[int, tuple[int, ...]]], ...]  # (tensor's name, (factor of its address, classes of its strides))
 # Element types that share their storage and are taken for one another.
@@ -58,6 +60,26 @@ def _address(argument: Any) -> Any:
     return argument.data_ptr() if hasattr(argument, "data_ptr") else argument
 
 
+def _backend(name: str, target: Any) -> str:
+    """Upstream's choice of a way to call kernels; there is one here."""
+    if name != "auto":
+        return name
+    entered = Target.current() if target in (None, "auto") else Target(target)
+    return "cython" if entered is not None and entered.kind.name == "c" else "tvm_ffi"
+
+
+def _is_coded(kind: Any) -> bool:
+    return isinstance(kind, TensorType) and kind.dtype.stored_in_bytes
+
+
+def as_bytes(argument: Any) -> Any:
+    """A tensor of torch's pairs of 4-bit floats as the bytes they are."""
+    return argument.view(sys.modules["torch"].uint8) if str(getattr(argument, "dtype", "")) == _PAIRS else argument
+
+
+_PAIRS = "torch.float4_e2m1fn_x2"
+
+
 class CompiledKernel(compile.CompiledKernel):
     """A PrimFunc for one kind of call: tensors of these layouts."""
 
@@ -92,8 +114,10 @@ class JITKernel:
         pass_configs: dict[Any, Any] | None = None,
         execution_backend: str = "auto",
     ) -> None:
+        prim_func.check()
         self.prim_func, self.target, self.pass_configs = prim_func, target, pass_configs or {}
-        self.execution_backend, self.verbose = execution_backend, False
+        self.execution_backend, self.verbose = _backend(execution_backend, target), False
+        self._refuse_for(target)
         self.out_idx = _positions(prim_func, out_idx)
         if self.out_idx and "tilelang_out_idx" in (prim_func.notes or {}):
             raise error(
@@ -107,6 +131,7 @@ class JITKernel:
         if not self.out_idx and prim_func.traced:
             layouts, module = prim_func.traced
             self._modules[layouts, ()] = module
+        self._outputs: list[Any] | None = None  # torch's types of outputs that lie in bytes, else None
         self._plans: dict[tuple[Any, ...], tuple[CompiledKernel, Any]] = {}  # by kind of call
         self._last: CompiledKernel | None = None
         inputs = [
@@ -119,6 +144,7 @@ class JITKernel:
         self._placed = any(kind == "runtime" for _, kind in inputs)
         if not self._placed:
             inputs.append(("_place", "runtime"))
+        self._coded = [i for i, (name, _) in enumerate(inputs) if _is_coded(dict(prim_func.params).get(name))]
         self._launch = _native.Launcher(prim_func.__name__, [*inputs, ("_debug", "option", False)], self._plan, layout=True)
 
     def __call__(self, *args: Any, debug: bool = False) -> Any:
@@ -130,12 +156,39 @@ class JITKernel:
                 hint=f"the parameters of `{self.prim_func.__name__}` are " + ", ".join(self._names()),
             )
         place = None
+        if self._coded:
+            args = tuple(as_bytes(arg) if i in self._coded else arg for i, arg in enumerate(args))
         if self._addresses:
             place = next((args[i] for i in self._addresses if on_gpu(args[i])), None)
             args = tuple(_address(arg) if i in self._addresses else arg for i, arg in enumerate(args))
         if not self._placed:
             args = (*args, _place() if place is None else place)
-        return self._launch(*args, _debug=True) if debug else self._launch(*args)
+        result = self._launch(*args, _debug=True) if debug else self._launch(*args)
+        return result if result is None else self._as_declared(result)
+
+    def _as_declared(self, result: Any) -> Any:
+        """Outputs whose elements lie in bytes, in the type that torch has for them."""
+        if self._outputs is None:
+            made = result if isinstance(result, (list, tuple)) else [result]
+            if not any(str(getattr(tensor, "dtype", "")) == "torch.uint8" for tensor in made):
+                self._outputs = []
+                return result
+            self.prim_func.script()  # which notes what it returns
+            kinds = [self.params[i].dtype for i in self.out_idx] or (self.prim_func.notes or {}).get("output_types", [])
+            self._outputs = [kind.as_torch() if kind.stored_in_bytes else None for kind in kinds]
+        if not any(self._outputs):
+            return result
+        if not isinstance(result, (list, tuple)):
+            return result.view(self._outputs[0])
+        return type(result)(tensor if kind is None else tensor.view(kind) for tensor, kind in zip(result, self._outputs))
+
+    def _refuse_for(self, target: Any) -> None:
+        """What upstream's CPU targets do not have, and programs for them expect to be refused."""
+        if target in (None, "auto", "cuda") or Target(target).kind.name not in ("c", "llvm", "cpu"):
+            return
+        self.prim_func.script()
+        for what in (self.prim_func.notes or {}).get("gpu_only", ()):
+            raise error(NotImplementedError, f"`{self.prim_func.__name__}`: {what} is not supported by the target {target!r}")
 
     def _names(self) -> list[str]:
         return [name for i, (name, _) in enumerate(self.prim_func.params) if i not in self.out_idx]
@@ -197,6 +250,11 @@ class JITKernel:
         if key not in self._plans and not oracle.wanted(False):
             compiled = CompiledKernel(self, layouts, SimpleNamespace(device=device, aliases=()))
             self._plans[key] = compiled, compiled.plan()
+
+    @property
+    def adapter(self) -> KernelAdapter:
+        """What programs ask upstream's adapter for."""
+        return KernelAdapter(self)
 
     # -- what is inside ----------------------------------------------------------------------------------------------
     def _latest(self) -> CompiledKernel:

@@ -13,6 +13,7 @@ from .dtypes import vector_type as _vector_type
 from .eager import Macro, PrimFunc, Ref  # noqa: F401
 from .gemm_op import GemmWarpPolicy  # noqa: F401
 from .proxy import Buffer, Tensor  # noqa: F401
+from .schedule_id import WSID  # noqa: F401
 from .table import REFUSED as _REFUSED
 from .table import ROWS as _ROWS
 

@@ -17,6 +17,7 @@ from .eager import Ref as Ref
 from .gemm_op import GemmWarpPolicy as GemmWarpPolicy
 from .proxy import Buffer as Buffer
 from .proxy import Tensor as Tensor
+from .schedule_id import WSID as WSID
 FragmentBuffer = Tensor
 SharedBuffer = Tensor
 LocalBuffer = Tensor
@@ -66,6 +67,8 @@ from .customize import transpose as transpose
 from .im2col_op import im2col as im2col
 from .im2col_op import im2col as c2d_im2col
 from .gemm_op import gemm as gemm
+from .gemm_sp_op import gemm_sp as gemm_sp
+from .gemm_sp_op import wgmma_gemm_sp as wgmma_gemm_sp
 from .reduce_op import reduce as reduce
 from .reduce_op import reduce_sum as reduce_sum
 from .reduce_op import reduce_max as reduce_max
@@ -130,6 +133,10 @@ from .ieee import ieee_fdiv as ieee_fdiv
 from .ieee import ieee_frcp as ieee_frcp
 from .ieee import ieee_fsqrt as ieee_fsqrt
 from .ieee import ieee_frsqrt as ieee_frsqrt
+from .rng import rng_init as rng_init
+from .rng import rng_rand as rng_rand
+from .rng import rng_rand_float as rng_rand_float
+from .dot_op import dp4a as dp4a
 from .print_op import print_value as print
 from .print_op import device_assert as device_assert
 from .print_op import assume as assume
@@ -141,6 +148,10 @@ from .annotations import annotate_safe_value as annotate_safe_value
 from .annotations import annotate_l2_hit_ratio as annotate_l2_hit_ratio
 from .annotations import annotate_layout as annotate_layout
 from .annotations import annotate_restrict_buffers as annotate_restrict_buffers
+from .annotations import sblock as sblock
+from .annotations import sblock as block
+from .annotations import reads as reads
+from .annotations import writes as writes
 from .annotations import annotate_pass_configs as annotate_pass_configs
 from .annotations import func_attr as func_attr
 from .annotations import annotate_compile_flags as annotate_compile_flags
@@ -155,6 +166,48 @@ from .builtin import sync_threads as sync_threads
 from .builtin import inc_max_nreg as inc_max_nreg
 from .builtin import dec_max_nreg as dec_max_nreg
 from .builtin import sync_warp as sync_warp
+from .warpgroup import ws as ws
+from .warpgroup import ws as WarpSpecialize
+from .barrier import alloc_barrier as alloc_barrier
+from .barrier import alloc_cluster_barrier as alloc_cluster_barrier
+from .barrier import mbarrier_arrive as mbarrier_arrive
+from .barrier import barrier_arrive as barrier_arrive
+from .barrier import ptx_arrive_barrier as ptx_arrive_barrier
+from .barrier import cp_async_barrier_noinc as cp_async_barrier_noinc
+from .barrier import mbarrier_wait_parity as mbarrier_wait_parity
+from .barrier import barrier_wait as barrier_wait
+from .barrier import ptx_wait_barrier as ptx_wait_barrier
+from .barrier import mbarrier_expect_tx as mbarrier_expect_tx
+from .barrier import mbarrier_arrive_expect_tx as mbarrier_arrive_expect_tx
+from .async_op import tma_copy as tma_copy
+from .async_op import tma_store_arrive as tma_store_arrive
+from .async_op import ptx_commit_group as ptx_commit_group
+from .async_op import pdl_trigger as pdl_trigger
+from .async_op import pdl_sync as pdl_sync
+from .async_op import tma_store_wait as tma_store_wait
+from .async_op import ptx_wait_group as ptx_wait_group
+from .warpgroup import wgmma_gemm as wgmma_gemm
+from .warpgroup import wait_wgmma as wait_wgmma
+from .warpgroup import warpgroup_wait as warpgroup_wait
+from .warpgroup import warpgroup_arrive as warpgroup_arrive
+from .warpgroup import warpgroup_commit_batch as warpgroup_commit_batch
+from .warpgroup import warpgroup_fence_operand as warpgroup_fence_operand
+from .warpgroup import shuffle_elect as shuffle_elect
+from .schedule import PersistentTileScheduler as PersistentTileScheduler
+from .schedule import WSSchedule as WSSchedule
+from .schedule import WSRole as WSRole
+from .schedule import WSPipeline as WSPipeline
+from .schedule import WSScope as WSScope
+from .schedule import WSSync as WSSync
+from .schedule import WSInstr as WSInstr
+from .schedule import ws_op as ws_op
+from .schedule import annotate_ws_schedule as annotate_ws_schedule
+from .cluster import ClusterKernel as ClusterKernel
+from .cluster import block_rank_in_cluster as block_rank_in_cluster
+from .cluster import cluster_arrive as cluster_arrive
+from .cluster import cluster_wait as cluster_wait
+from .cluster import cluster_sync as cluster_sync
+from .cluster import copy_cluster as copy_cluster
 
 def exp(x: Expr | builtins.float) -> Any:
     """e to the power of x."""

@@ -28,6 +28,8 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
             )
     memory = Memory(sizes, element, scope)
     memory.native = trace.native.alloc(memory.in_bytes(sizes), memory.dtype.storage, space)
+    if trace.work and space == "shared":
+        trace.work.launches[-1].shared += math.prod(sizes) * memory.dtype.bits // 8
     return memory
 
 
@@ -67,6 +69,8 @@ def alloc_var(dtype: str = "float32", *args: Any, scope: str = "local.var", init
 def empty(*shape: Any, dtype: Any = None) -> Memory:
     """A tensor that the function allocates and returns: T.empty((m, n), "float16") or T.empty(m, n, dtype="float16")."""
     trace = current()
+    if trace is not None:
+        trace.end_plain()
     if trace is None or trace.in_kernel:
         raise error(RuntimeError, "T.empty belongs in the function's body, before `with T.Kernel(...)`")
     *sizes, last = shape or ((),)
@@ -82,6 +86,8 @@ def empty(*shape: Any, dtype: Any = None) -> Memory:
 def alloc_global(shape: Sequence[Any] | Any, dtype: str = "float32", scope: str = "global") -> Memory:
     """A workspace that lives during the call."""
     trace = current()
+    if trace is not None:
+        trace.end_plain()
     if trace is None or trace.in_kernel:
         raise error(RuntimeError, "T.alloc_global belongs in the function's body, before `with T.Kernel(...)`")
     return trace.add_tensor(Memory(shape_of(shape), dtype, "global"), "workspace")

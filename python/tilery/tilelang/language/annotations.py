@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import error
+from ..layout.fragment import Fragment
+from ..layout.layout import Layout
 from ..tracing.context import current, kernel
+from ..tracing.layouts import check_injective, lay_out
 from ..tracing.memory import Memory
 from ..tracing.values import Var
 
@@ -23,7 +26,25 @@ def annotate_min_blocks_per_sm(count: int) -> None:
 
 
 def annotate_layout(layout_map: Mapping[Any, Any]) -> None:
-    """How buffers lie in GPU memory; a hint."""
+    """Where elements lie, {buffer: layout or function of the indices}: of a buffer of the kernel a hint; of a tensor the
+    elements are found at these places of its memory. No two elements may share a place."""
+    trace = kernel("T.annotate_layout")
+    for buffer, layout in layout_map.items():
+        if not isinstance(buffer, Memory):
+            raise error(TypeError, f"T.annotate_layout takes buffers and tensors, got {buffer!r}")
+        if trace.roles or trace.parallel:
+            raise error(ValueError, "T.annotate_layout stands at the beginning of a kernel, not in a loop or role")
+        if not isinstance(layout, Layout):
+            if not callable(layout):
+                raise error(TypeError, f"the layout of `{buffer.label()}` is {layout!r}", hint="give a T.Layout or a function")
+            layout = Layout(buffer.shape, layout)
+        if buffer.scope_name == "local.fragment" and not isinstance(layout, Fragment):
+            raise error(AssertionError, f"the layout of the fragment `{buffer.label()}` must be a T.Fragment")
+        if isinstance(layout, Fragment):
+            continue
+        check_injective(buffer, layout)
+        if buffer.is_global:
+            lay_out(buffer, layout)
 
 
 def annotate_l2_hit_ratio(l2_hit_ratio_map: Mapping[Any, float]) -> None:
@@ -74,3 +95,24 @@ def let(var: Any, value: Any) -> None:
 
 def func_attr(attrs: Mapping[str, Any]) -> None:
     """Attributes of upstream's IR; a hint."""
+
+
+class sblock:
+    """`with T.sblock("name"):` a part of a program; what T.annotate_safe_value says in it ends with it."""
+
+    def __init__(self, name: str = "", no_realize: bool = False) -> None:
+        self.state = kernel("T.sblock").open
+
+    def __enter__(self) -> None:
+        self.safe_values = dict(self.state.safe_values)
+
+    def __exit__(self, *failure: object) -> None:
+        self.state.safe_values = self.safe_values
+
+
+def reads(*regions: Any) -> None:
+    """What a part of a program reads, which is seen from its statements."""
+
+
+def writes(*regions: Any) -> None:
+    """What a part of a program writes, which is seen from its statements."""

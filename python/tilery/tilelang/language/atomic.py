@@ -56,6 +56,8 @@ def _atomic(kind: str) -> Callable[..., Val | None]:
         dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False, use_tma: bool = False
     ) -> Val | None:
         trace = kernel(f"T.atomic_{kind}")
+        if use_tma:
+            trace.notes.setdefault("gpu_only", []).append(f"T.atomic_{kind}(use_tma=True)")
         order = _order(memory_order)
         if isinstance(dst, LocalVar):
             dst = Element(dst.memory, [0])
@@ -112,7 +114,9 @@ def _elements(place: Any, count: int, what: str) -> list[Any]:
 def _vector(count: int) -> Callable[..., Vector | None]:
     def function(dst: Any, value: Any, return_prev: bool = False) -> Vector | None:
         what = f"T.atomic_addx{count}"
-        kernel(what)
+        trace = kernel(what)
+        if return_prev:
+            trace.notes.setdefault("gpu_only", []).append(f"{what}(return_prev=True)")
         values = [read(v) for v in _elements(value, count, what)]
         places = _elements(dst, count, what)
         old = Vector([update("add", place, v, "relaxed") for place, v in zip(places, values)])

@@ -31,6 +31,9 @@ def transpose(src: Any, dst: Any) -> None:
             raise error(ValueError, f"T.transpose of {labels[0]} does not fit {labels[1]}")
         sides[1] = Region(sides[1].memory, sides[1].starts, wanted)
     native = trace.native
+    for side in sides:
+        if side.memory.is_global:  # elements outside a tensor read 0, and are not written
+            side.starts = [native.constant(start, "int64") if isinstance(start, int) else start for start in side.starts]
     tile = _native.load_region(native, native_region(trace, sides[0], "T.transpose", reads=True))
     kept = [dim for dim, extent in enumerate(sides[0].extents) if extent != 1]
     last = len(sides[0].extents) - 1

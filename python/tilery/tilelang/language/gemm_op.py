@@ -7,7 +7,8 @@ from typing import Any
 
 from tilery import _native
 
-from ..tracing.memory import LocalVar, native_region, tile_op
+from ..tracing.coded_regions import decoded
+from ..tracing.memory import LocalVar, Memory, native_region, tile_op
 
 
 class GemmWarpPolicy(enum.IntEnum):
@@ -42,12 +43,18 @@ def gemm(
 ) -> None:
     """C += op(A) @ op(B) in C's type; with clear_accum, C = op(A) @ op(B)."""
     trace = tile_op("T.gemm")
+    A, B = (decoded(side, None, "T.gemm") if _is_coded(side) else side for side in (A, B))
     regions = [native_region(trace, side, "T.gemm") for side in (A, B, _whole(C))]
     if trace.work:
         (m, n), depth = C.shape[-2:], A.shape[-2 if transpose_A else -1]
         trace.work.flops += 2 * m * n * depth * trace.work.repeated()
     clear = None if clear_accum is False else clear_accum
     _native.gemm_region(trace.native, *regions, bool(transpose_A), bool(transpose_B), clear, GemmWarpPolicy(policy).name)
+
+
+def _is_coded(side: Any) -> bool:
+    memory = side if isinstance(side, Memory) else getattr(side, "memory", None)
+    return memory is not None and memory.coded
 
 
 def _whole(value: Any) -> Any:

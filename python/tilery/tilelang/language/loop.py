@@ -9,6 +9,7 @@ from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.loops import Iteration, Serial
 from ..tracing.values import Val, binary, same_type
+from .rng import after_loop
 
 
 class Grid(Iteration):
@@ -50,12 +51,17 @@ class Parallel(Iteration):
         if trace.parallel:
             return self._run_inside(trace, body, line)
         indices = [Val(v) for v in trace.native.parallel_begin(same_type(trace.native, *self.extents))]
+        self.lanes = [(indices, self.extents)]
         trace.parallel.append([i.uid for i in indices])
+        trace.lanes = self.lanes
         with trace.region("T.Parallel", line), trace.ranging(self._ranges(indices)):
             body(tuple(indices) if len(indices) > 1 else indices[0])
             self._check_merged(trace)
         trace.parallel.pop()
+        trace.lanes = []
         trace.native.parallel_end()
+        if trace.draws:
+            after_loop(trace, self.lanes)
 
     def _ranges(self, indices: list[Val]) -> list[tuple[Val, int, Any, int]]:
         return [(index, 0, extent, 1) for index, extent in zip(indices, self.extents)]
@@ -65,6 +71,7 @@ class Parallel(Iteration):
         if trace.regions[-1].kind != "T.Parallel" or trace.native.effects():
             raise _nested()
         indices = [Val(v) for v in trace.native.parallel_extend(list(self.extents))]
+        trace.lanes.append((indices, self.extents))
         trace.parallel.append([i.uid for i in indices])
         with trace.region("T.Parallel", line), trace.ranging(self._ranges(indices)):
             body(tuple(indices) if len(indices) > 1 else indices[0])

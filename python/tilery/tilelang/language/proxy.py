@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.context import current
-from ..tracing.memory import Memory, TensorType, row_major
+from ..tracing.memory import Data, Memory, TensorType, row_major, shape_of
 from ..tracing.values import read
 
 
@@ -16,7 +16,11 @@ class _TensorFactory:
 
     def __call__(
         self, shape: Any, dtype: str = "float32", data: Any = None, strides: Sequence[Any] | None = None, scope: str = "global"
-    ) -> TensorType:
+    ) -> TensorType | Memory:
+        if isinstance(data, Data):
+            from .customize import view
+
+            return view(data.memory, shape_of(shape), dtype)
         return TensorType(shape, dtype, strides)
 
     def __getitem__(self, item: Any) -> TensorType:

@@ -51,6 +51,7 @@ ROWS = (
     _row("transpose", "customize", "permute", "buffers"),
     _row("im2col", "im2col_op", "parallel", "a tensor and a buffer", "im2col c2d_im2col"),
     _row("gemm", "gemm_op", "gemm_region", "buffers, regions"),
+    *_rows("gemm_sp wgmma_gemm_sp", "gemm_sp_op", "parallel, gemm_region", "buffers, regions"),
     *_rows("reduce reduce_sum reduce_max reduce_min reduce_absmax reduce_abssum", "reduce_op", "reduce_region", "buffers"),
     *_rows("reduce_bitand reduce_bitor reduce_bitxor", "reduce_op", "reduce_region", "buffers of integers"),
     *_rows("cumsum cummax", "reduce_op", "scan_region", "buffers"),
@@ -100,6 +101,10 @@ ROWS = (
     _row("ieee_fsqrt", "ieee", "sqrt", "floats"),
     _row("ieee_frsqrt", "ieee", "sqrt, div_rn", "floats but float64"),
 
+    _row("rng_init", "rng", "", "integers"),
+    *_rows("rng_rand rng_rand_float", "rng", "mulhi * ^", ""),
+    _row("dp4a", "dot_op", "+ *", "vectors of four int8"),
+
     # Debugging.
     _row("print", "print_op:print_value", "print", "a number or a buffer"),
     _row("device_assert", "print_op", "assert_true", "a condition"),
@@ -112,12 +117,36 @@ ROWS = (
     *_rows("annotate_safe_value annotate_l2_hit_ratio", "annotations", "", "{tensor: number}"),
     _row("annotate_layout", "annotations", "", "{buffer: layout}"),
     _row("annotate_restrict_buffers", "annotations", "", "tensors"),
+    *_rows("sblock block", "annotations:sblock", "", "a name"),
+    *_rows("reads writes", "annotations", "", "regions"),
     *_rows("annotate_pass_configs func_attr", "annotations", "", "a dict"),
     _row("annotate_compile_flags", "annotations", "", "strings"),
     *_rows("annotate_producer_reg_dealloc annotate_consumer_reg_alloc", "annotations", "", "an int"),
     *_rows("disable_warp_group_reg_alloc no_set_max_nreg sync_global fence_proxy_async", "builtin", "", ""),
     *_rows("set_max_nreg sync_threads", "builtin", "", "ints"),
     *_rows("inc_max_nreg dec_max_nreg sync_warp", "builtin", "", "an int"),
+
+    # Roles of warp groups, barriers, clusters.
+    _row("ws", "warpgroup", "roles", "numbers of warp groups", "ws WarpSpecialize"),
+    *_rows("alloc_barrier alloc_cluster_barrier", "barrier", "barrier_alloc", "numbers of arrivals"),
+    *_rows("mbarrier_arrive barrier_arrive ptx_arrive_barrier cp_async_barrier_noinc", "barrier", "barrier_arrive", "a barrier"),
+    *_rows("mbarrier_wait_parity barrier_wait ptx_wait_barrier", "barrier", "barrier_wait", "a barrier and a parity"),
+    _row("mbarrier_expect_tx", "barrier", "", "a barrier and a number of bytes"),
+    _row("mbarrier_arrive_expect_tx", "barrier", "barrier_arrive", "a barrier and a number of bytes"),
+    _row("tma_copy", "async_op", "copy_region", "a tensor and a buffer"),
+    *_rows("tma_store_arrive ptx_commit_group pdl_trigger pdl_sync", "async_op", "", ""),
+    *_rows("tma_store_wait ptx_wait_group", "async_op", "", "an int"),
+    _row("wgmma_gemm", "warpgroup", "gemm_region", "buffers, regions"),
+    *_rows("wait_wgmma warpgroup_wait", "warpgroup", "", "an int"),
+    *_rows("warpgroup_arrive warpgroup_commit_batch warpgroup_fence_operand", "warpgroup", "", ""),
+    _row("shuffle_elect", "warpgroup", "", "a number of threads"),
+    _row("PersistentTileScheduler", "schedule", "", "numbers of tiles"),
+    *_rows("WSSchedule WSRole WSPipeline WSScope WSSync WSInstr ws_op", "schedule", "", "parts of a schedule"),
+    _row("annotate_ws_schedule", "schedule", "", "a schedule"),
+    _row("ClusterKernel", "cluster", "program_id", "extents: ints or sizes"),
+    _row("block_rank_in_cluster", "cluster", "program_id", ""),
+    *_rows("cluster_arrive cluster_wait cluster_sync", "cluster", "", ""),
+    _row("copy_cluster", "cluster", "copy_region", "a tensor and a buffer"),
 )
 # fmt: on
 
@@ -126,19 +155,13 @@ REFUSED = {
     "threads of a block are not programmed one by one here; tile code is written with T.copy, T.gemm, T.Parallel and T.reduce_*":
         "shfl_sync shfl_up shfl_down shfl_xor any_sync all_sync ballot ballot_sync activemask match_any_sync match_all_sync "
         "syncthreads_count syncthreads_and syncthreads_or warp_reduce_sum warp_reduce_max warp_reduce_min warp_reduce_bitand "
-        "warp_reduce_bitor get_lane_idx get_warp_idx get_warp_idx_sync get_warp_group_idx shuffle_elect thread_binding "
+        "warp_reduce_bitor get_lane_idx get_warp_idx get_warp_idx_sync get_warp_group_idx thread_binding "
         "launch_thread tvm_thread_allreduce comm_reducer tvm_warp_shuffle tvm_storage_sync sync_grid",
-    "barriers, copies and roles of warps are chosen by the compiler: T.Pipelined, T.copy and T.gemm say what may overlap":
-        "alloc_barrier alloc_cluster_barrier mbarrier_wait_parity mbarrier_arrive mbarrier_expect_tx mbarrier_init barrier_wait "
-        "barrier_arrive ptx_arrive_barrier ptx_wait_barrier ptx_init_barrier_thread_count create_list_of_mbarrier get_mbarrier "
-        "ws ws_op WSRole WSSync WSPipeline WSSchedule annotate_ws_schedule tma_copy tma_load tma_store tma_store_wait "
-        "tma_store_arrive wgmma_gemm wait_wgmma warpgroup_arrive warpgroup_commit_batch warpgroup_wait ptx_wait_group "
-        "ptx_commit_group ptx_cp_async cp_async_barrier_noinc pdl_trigger pdl_sync PersistentTileScheduler",
-    "clusters of blocks are not programmed here; T.Kernel takes cluster_dims as a hint":
-        "ClusterKernel copy_cluster cluster_sync cluster_arrive cluster_wait block_rank_in_cluster",
+    "barriers are made by T.alloc_barrier; copies are T.copy, T.tma_copy and T.async_copy":
+        "mbarrier_init ptx_init_barrier_thread_count create_list_of_mbarrier get_mbarrier tma_load tma_store ptx_cp_async",
     "text of another language and its instructions cannot be compiled for every target":
         "CUDASourceCodeKernel import_source call_extern call_intrin ptx_mma ptx_ldmatrix ptx_stmatrix ptx_wgmma_ss ptx_wgmma_rs "
-        "ptx_tma dp4a",
+        "ptx_tma ",
     "tensor memory and its instructions exist on GPUs of sm_100 only, which are no target":
         "alloc_tmem tcgen05_gemm tcgen05_gemm_blockscaled tcgen05_mma_arrive tcgen05_cp_warpx4 tma_gather4 tma_scatter4",
     "where elements lie in memory is the compiler's choice; results do not depend on it":
@@ -146,6 +169,6 @@ REFUSED = {
     "memory is named by tensors, buffers and regions; T.make_tensor gives one at an address":
         "address_of access_ptr tvm_access_ptr decl_buffer match_buffer",
     "Tilery does not have it yet":
-        "gemm_sp wgmma_gemm_sp mma_gemm_blockscaled rng_init rng_rand rng_rand_float loop_break "
+        "mma_gemm_blockscaled loop_break "
         "meta_class hypot ldexp nextafter",
 }  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 from ...errors import error
 from ..tracing.dtypes import dtype
 from ..tracing.memory import shape_of
-from ..tracing.values import Var, substitute
+from ..tracing.values import Var, evaluate, substitute
 
 
 class Layout:
@@ -31,6 +31,20 @@ class Layout:
         known = {var.uid: index for var, index in zip(self.variables, indices)}
         return [substitute(place, known) for place in self.index]
 
+    def places(self, indices: Sequence[Any]) -> list[Any]:
+        """The places of many elements: arrays of indices give arrays."""
+        known = {var.uid: column for var, column in zip(self.variables, indices)}
+        return [evaluate(place, known) for place in self.index]
+
+    def is_identity(self) -> bool:
+        """Does every element lie where it would without a layout? The shape must be known."""
+        import numpy as np
+
+        indices = np.indices(self.input_shape)
+        return len(self.index) == len(indices) and all(
+            np.array_equal(np.broadcast_to(place, own.shape), own) for place, own in zip(self.places(list(indices)), indices)
+        )
+
     def is_equal(self, other: Layout) -> bool:
         """Do both put every element at the same place? Shapes must be known."""
         if self.input_shape != other.input_shape:
@@ -43,8 +57,9 @@ class Layout:
 
     def get_output_shape(self) -> tuple[int, ...]:
         """One more than the greatest place in each dimension; the shape must be known."""
-        places = [self.map_forward_index(element) for element in self.elements()]
-        return tuple(1 + max(column) for column in zip(*places))
+        import numpy as np
+
+        return tuple(1 + int(np.max(place)) for place in self.places(list(np.indices(self.input_shape))))
 
     def get_forward_index(self) -> list[Any]:
         return self.index

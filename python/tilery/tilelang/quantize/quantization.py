@@ -68,3 +68,21 @@ def _tir_u8_to_f4_to_bf16(nbit: int, val: Any, pos: Any, scale: Any, dtype: Any)
 def _tir_u8_to_f8_e4m3_to_f16(nbit: int, val: Any, dtype: Any) -> Any:
     """The float e4m3 that a byte holds."""
     return cast(T.reinterpret(cast(val, "uint8"), "float8_e4m3fn"), dtype)
+
+
+def _tir_u32_to_int_to_float(nbit: int, val: Any, pos: Any, dtype: Any) -> Any:
+    """The field at a position of a uint32, in two's complement, as a float."""
+    return _tir_packed_int_to_int_convert("uint", 32)(nbit, val, pos, dtype)
+
+
+def _tir_f32x2_to_bf16x2_to_u32(v0: Any, v1: Any, round_to_even: bool = True) -> Any:
+    """Two floats as bfloat16 (rounded to nearest even, or towards zero), the first in the lower half."""
+    halves = [cast(v, "bfloat16", "" if round_to_even else "rz") for v in (v0, v1)]
+    low, high = (cast(T.reinterpret(half, "uint16"), "uint32") for half in halves)
+    return binary("|", low, binary("<<", high, 16))
+
+
+def _tir_u32_to_bf16x2_to_f32x2(x: Any) -> tuple[Any, Any]:
+    """The two bfloat16 of a uint32 as float32, the lower half first."""
+    low, high = binary("<<", x, 16), binary("<<", binary(">>", x, 16), 16)
+    return T.reinterpret(cast(low, "uint32"), "float32"), T.reinterpret(cast(high, "uint32"), "float32")

@@ -22,10 +22,10 @@ def set_current(trace: Any) -> Any:
 
 
 def kernel(what: str) -> Any:
-    """The trace in progress, which must be inside `with T.Kernel(...)` to use `what`."""
+    """The trace in progress, in a function that may use `what`. Outside of `with T.Kernel(...)` its statements are one block."""
     trace = current()
     if trace is None:
         raise error(RuntimeError, f"{what} is used outside of a kernel", hint="call it in a function decorated with @T.prim_func")
     if not trace.in_kernel:
-        raise error(RuntimeError, f"{what} is used outside of `with T.Kernel(...)`")
+        trace.begin_plain()
     return trace

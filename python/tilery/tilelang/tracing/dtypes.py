@@ -108,12 +108,17 @@ class dtype(str):
     @property
     def pack(self) -> int:
         """Elements of a byte, of types of 4 bits; else 1."""
-        return 2 if self.bits == 4 else 1
+        return 2 if self.bits == 4 and self.lanes == 1 else 1
+
+    @property
+    def stored_in_bytes(self) -> bool:
+        """Is its memory of bytes that torch has another type for?"""
+        return self in CODED or (self.bits == 4 and self.lanes == 2)
 
     @property
     def storage(self) -> Any:
         """The type that memory of this one has for the compiler."""
-        if self in CODED:
+        if self.stored_in_bytes:
             return "uint8"
         if self not in STORED:
             raise error(
@@ -127,6 +132,8 @@ class dtype(str):
         """What torch stores this type in; types of 4 bits come in pairs."""
         import torch
 
+        if self.bits == 4 and self.lanes == 2:
+            return self.element.as_torch()
         if self.lanes > 1 or self == "handle":
             raise error(ValueError, f"torch has no type for {self}")
         other = {"tfloat32": "float32", "int4": "int8", "uint4": "uint8", "float4_e2m1_unpacked": "uint8"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...errors import error
@@ -27,7 +27,6 @@ class Serial(Iteration):
     """`for i in T.serial(start, stop, step)`; the hints of the other sequential loops are attributes."""
 
     def __init__(self, start: Any, stop: Any = None, step: Any = 1, attributes: dict[str, Any] | None = None) -> None:
-        kernel("a loop")
         if stop is None:
             start, stop = 0, start
         for bound in (start, stop, step):
@@ -40,7 +39,14 @@ class Serial(Iteration):
     def bounds(self) -> tuple[Any, Any, Any]:
         return self.start, self.stop, self.step
 
+    def __iter__(self) -> Iterator[int]:
+        """In a comprehension, which runs while the kernel is traced, the numbers themselves."""
+        if not all(isinstance(bound, int) for bound in self.bounds()):
+            raise error(TypeError, "a comprehension needs a range whose bounds are known at compile time")
+        return iter(range(*self.bounds()))
+
     def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
+        kernel("a loop")
         if trace.parallel and "num_stages" in self.attributes:
             raise error(ValueError, "[Tilelang Semantic Check] Pipelined loop cannot be nested inside a parallel loop.")
         if isinstance(self.step, int) and self.step < 0:  # mirrored: the counter goes up
@@ -54,6 +60,7 @@ class Serial(Iteration):
         with trace.region("for", line), trace.ranging([(counter, lo, hi, step)]):
             if trace.work:
                 known = all(isinstance(bound, int) for bound in (lo, hi, step))
+                trace.work.launches[-1].stages = max(trace.work.launches[-1].stages, self.attributes.get("num_stages", 1))
                 trace.work.times.append(len(range(lo, hi, step)) if known else None)
             body(counter)
             if trace.work:

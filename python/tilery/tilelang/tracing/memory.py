@@ -10,10 +10,11 @@ from typing import Any, NoReturn
 from tilery import _native
 
 from ...errors import error
+from . import rounding as _rounding  # noqa: F401  (registers itself)
 from .coded import decode, encode
 from .context import kernel
 from .dtypes import CODED, dtype
-from .values import Expr, Val, binary, cast, difference, give_operators, read, select
+from .values import Expr, Val, binary, cast, difference, give_operators, is_number, read, select
 from .vectors import MOST_LANES, Ramp, Vector, is_plain, lanes_of
 
 
@@ -85,6 +86,11 @@ class Memory:
     @property
     def is_global(self) -> bool:
         return self.scope_name == "global"
+
+    @property
+    def data(self) -> Data:
+        """Its address, over which another tensor may be laid: T.Tensor(shape, dtype, A.data)."""
+        return Data(self)
 
     def label(self) -> str:
         return self.name or "buffer"
@@ -161,6 +167,13 @@ class Memory:
         stop = self.shape[dim] if item.stop is None else item.stop
         extent = difference(stop, start)
         return start, Unknown(stop, start) if extent is None else extent
+
+
+class Data:
+    """Where a memory's elements begin."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
 
 
 class Unknown:
@@ -295,6 +308,8 @@ class Element(Expr):
 
     def read(self) -> Val:
         trace = kernel(f"an element of `{self.memory.label()}`")
+        if id(self.memory) in trace.open.layouts:
+            return _placed(trace, self).read()
         trace.check_private(self)
         self.memory.check_access("read of")
         if self.memory.coded:
@@ -309,6 +324,8 @@ class Element(Expr):
         trace = kernel(f"an element of `{self.memory.label()}`")
         if isinstance(value, Pending):
             return value.finish(self)
+        if id(self.memory) in trace.open.layouts:
+            return _placed(trace, self).store(value)
         trace.check_private(self)
         self.memory.check_access("store to")
         if not is_plain(value):
@@ -363,6 +380,12 @@ class Element(Expr):
         return f"{self.memory.label()}[...]"
 
 
+def _placed(trace: Any, element: Element) -> Element:
+    from .layouts import placed
+
+    return placed(trace, element)
+
+
 def as_stored(value: Any, memory: Memory) -> Any:
     """A value as memory of a type holds it."""
     return kernel("a store").native.cast_finite(value, memory.dtype.storage)
@@ -413,6 +436,12 @@ def native_region(trace: Any, value: Any, what: str, reads: Any = False, as_byte
     if memory is None or memory.native is None and not memory.is_global:
         raise error(TypeError, f"{what} takes buffers, regions or elements, got {value!r}")
     memory.check_access("read of" if reads else "store to")
+    if id(memory) in trace.open.layouts:
+        raise error(
+            NotImplementedError,
+            f"{what} does not take `{memory.label()}`, whose elements lie as T.annotate_layout says",
+            hint="copy it to a buffer, or loop over its elements",
+        )
     if memory.coded and not as_bytes:
         raise error(
             NotImplementedError,
@@ -480,7 +509,25 @@ def fill(region: Any, value: Any, what: str = "T.fill") -> Any:
         return begin(trace, value)
     if isinstance(region, Region) and any(isinstance(n, Unknown) for n in region.extents):
         return _fill_unknown(trace, region, value)
+    if region_memory(region).coded:
+        return _fill_coded(trace, region, value, what)
     return _native.fill_region(trace.native, native_region(trace, region, what), value)
+
+
+def region_memory(side: Any) -> Memory:
+    """The memory that a buffer, region or element is part of."""
+    memory: Memory = side if isinstance(side, Memory) else side.memory
+    return memory
+
+
+def _fill_coded(trace: Any, region: Any, value: Any, what: str) -> None:
+    """Every byte of a region gets the code of a value, or two of them."""
+    kind = region_memory(region).dtype
+    code = encode(kind, cast(value, "float32" if "float" in kind else "int32") if is_number(value) else read(value))
+    if kind.pack == 2:
+        wide = cast(code, "int32")
+        code = cast(binary("|", wide, binary("<<", wide, 4)), "uint8")
+    _native.fill_region(trace.native, native_region(trace, region, what, as_bytes=True), code)
 
 
 def _fill_unknown(trace: Any, region: Region, value: Any) -> None:

@@ -57,6 +57,7 @@ def build(
         prim_func.notes = dict(trace.notes)
         if result is not None:
             prim_func.notes["tilelang_out_idx"] = list(range(-len(outputs), 0))
+            prim_func.notes["output_types"] = [memory.dtype for memory in outputs]
         _host(trace, prim_func, host_parameters(prim_func, output_positions, absent), scalars, outputs)
         return native.finish()
 

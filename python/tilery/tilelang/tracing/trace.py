@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,10 +12,11 @@ from typing import Any, NoReturn
 from tilery import _native
 
 from ...errors import Error, error
-from ...frontend import Language, Loop, position
+from ...frontend import Language, Loop
 from ...frontend.jumps import RESULT
 from ...frontend.regions import Getter, Names, Putter
 from ...frontend.structure import Number, Undefined
+from .checks import Checks
 from .context import kernel, set_current
 from .dtypes import dtype
 from .loops import Iteration, Serial
@@ -29,13 +31,14 @@ from .values import (
     cast,
     is_number,
     is_operand,
+    is_size,
     read,
     same_type,
     select,
     sizes_in,
     unary,
 )
-from .work import Work
+from .work import Launch, Work
 
 
 class Blocks:
@@ -74,6 +77,10 @@ class KernelState:
 
     def __init__(self, name: str, grid: Sequence[Any], threads: Any) -> None:
         self.name, self.grid, self.threads = name, grid, threads
+        self.cluster_dims: Any = None
+        self.layouts: dict[int, Any] = {}  # id of a tensor whose elements lie as a layout says: (layout, its memory by places)
+        self.plain = False  # not opened by T.Kernel
+        self.random: Any = None  # the state of random numbers
         self.slots: list[tuple[Any, ...]] = []
         self.roots: dict[int, Any] = {}
         self.pointers: dict[int, Any] = {}
@@ -82,7 +89,7 @@ class KernelState:
         self.kept: list[Memory] = []  # what roots are known by must live as long
 
 
-class Trace(Language):
+class Trace(Checks, Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
 
     prepare = staticmethod(prepare)
@@ -111,6 +118,10 @@ class Trace(Language):
         self.guests: Any = None  # the trace of functions of other languages
         self.foreign: Any = ()  # the class of their values
         self.parallel: list[list[int]] = []  # ids of the loop variables of each open T.Parallel
+        self.lanes: list[Any] = []  # [(variables, extents)] of the open T.Parallel and those in it
+        self.draws = 0  # random numbers that an iteration of it draws
+        self.roles: list[int] = []  # threads of each open role
+        self.actors: list[int] = []  # of what only some threads do: how many
 
     def __enter__(self) -> Trace:
         self.outer = set_current(self)
@@ -187,6 +198,7 @@ class Trace(Language):
     def begin_kernel(self, grid: Sequence[Any], threads: Any) -> None:
         if self.eager:
             self.eager.reached_kernel()
+        self.end_plain()
         if self.in_kernel:
             raise error(RuntimeError, "`T.Kernel` inside `T.Kernel`", hint="open one after the other: each is a launch")
         self.check_bound(grid)
@@ -194,6 +206,7 @@ class Trace(Language):
         state = KernelState(self.name + suffix, grid, threads)
         if self.work:
             self.work.times = [*grid]
+            self.work.launches.append(Launch(grid, math.prod(threads)))
         params, slots = [], state.slots
         for memory, _ in self.tensors:
             slots.append(("pointer", memory))
@@ -220,6 +233,21 @@ class Trace(Language):
             state.pointers[id(memory)] = values["pointer", id(memory)]
         for memory, address in self.pointed:
             self.point(memory, address)
+
+    def begin_plain(self) -> None:
+        """Statements outside of `with T.Kernel(...)`: a launch of one block of one thread."""
+        self.begin_kernel((1,), [1])
+        self.open.plain = True
+
+    def end_plain(self) -> None:
+        """Ends such a launch."""
+        if self.in_kernel and self.open.plain and not self.regions:
+            self.end_kernel()
+
+    def run(self, *arguments: Any) -> Any:
+        result = super().run(*arguments)
+        self.end_plain()
+        return result
 
     def lay_over(self, view: Memory, tensor: Memory) -> None:
         """Gives the open kernel a tensor over the memory of another, whose elements must lie without gaps."""
@@ -252,76 +280,28 @@ class Trace(Language):
         self.launches.append(self.open)
         self.open = None
 
-    def check_private(self, element: Element) -> None:
-        """A per-thread array cannot be indexed by what is spread over threads."""
-        if element.memory.scope_name != "local" or not self.parallel:
-            return
-        for index in element.indices:
-            if isinstance(index, Expr) and any(uid in index.affine()[0] for loop in self.parallel for uid in loop):
-                raise error(
-                    ValueError,
-                    f"[Tilelang Semantic Check] Local buffer `{element.memory.label()}` is indexed by T.Parallel loop variable",
-                    hint="use T.alloc_fragment, or a T.serial, T.unroll or T.vectorized loop",
-                )
+    @property
+    def acting(self) -> int:
+        """How many threads of the block do what is being traced."""
+        return self.actors[-1] if self.actors else math.prod(self.open.threads)
 
     @contextlib.contextmanager
-    def ranging(self, loops: Sequence[Any]) -> Iterator[None]:
-        """A loop's body, with what its variables run over: [(variable, start, stop, step)]."""
-        known = all(isinstance(bound, int) for _, *bounds in loops for bound in bounds)
-        known = known and all(step > 0 and start < stop for _, start, stop, step in loops)
-        outer = self.ranges
-        inside = {var.uid: (lo, lo + (hi - 1 - lo) // step * step) for var, lo, hi, step in loops} if known else {}
-        # A store is certain where every region around it is a loop that is known to run.
-        self.ranges = {**outer, **inside} if known and len(self.regions) == self.certain + 1 else {}
-        before, self.certain = self.certain, self.certain + bool(self.ranges)
+    def acted_by(self, threads: int) -> Iterator[None]:
+        """What so many of the threads do."""
+        self.actors.append(threads)
         yield
-        self.ranges, self.certain = outer, before
+        self.actors.pop()
 
-    def range_error(self, memory: Memory, indices: Sequence[Any]) -> Any:
-        """(dimension, least and greatest index) of what some iteration certainly does outside a buffer of the kernel; None: it
-        does not, or nobody knows."""
-        if not self.ranges or len(self.regions) != self.certain:
-            return None
-        for dim, index in enumerate(indices):
-            form, least = index.affine() if isinstance(index, Expr) else ({}, index)
-            if not form or not all(uid in self.ranges for uid in form):
-                continue
-            greatest = least
-            for uid, factor in form.items():
-                ends = sorted(factor * end for end in self.ranges[uid])
-                least, greatest = least + ends[0], greatest + ends[1]
-            if least < 0 or greatest >= memory.shape[dim]:
-                return dim, least, greatest
-        return None
+    def begin_role(self, threads: int) -> None:
+        """What so many threads do beside the others, until end_role."""
+        self.native.role_begin(threads)
+        self.roles.append(threads)
+        self.actors.append(threads)
 
-    def check_range(self, memory: Memory, indices: Sequence[Any]) -> None:
-        """Refuses a store to a buffer of the kernel that some iteration makes outside of it."""
-        found = self.range_error(memory, indices)
-        if found:
-            raise _outside(memory, *found)
-
-    def check_load(self, memory: Memory, indices: Sequence[Any], value: Any) -> None:
-        """The same for a load, once it is known that what it gives is used, and not only where a condition holds."""
-        found = self.range_error(memory, indices)
-        if found:
-            dim, least, greatest = found
-            self.doubtful.append((value.value, _outside(memory, dim, least, greatest, position.current())))
-
-    def check_doubtful(self) -> None:
-        """Raises what check_load has found, at the end of the kernel."""
-        for value, failure in self.doubtful:
-            if self.native.is_used(value):
-                raise failure
-        self.doubtful = []
-
-    def check_tile_op(self, what: str) -> None:
-        if self.parallel:
-            raise error(
-                ValueError,
-                "[Tilelang Semantic Check] Only elementwise operations are allowed inside a parallel loop. "
-                f'Got a tile-op "{what}".',
-                hint="move it before or after the T.Parallel loop",
-            )
+    def end_role(self) -> None:
+        self.actors.pop()
+        self.roles.pop()
+        self.native.role_end()
 
     def print(self, value: Any, message: str) -> None:
         """Prints a scalar or a buffer, once for each program."""
@@ -384,6 +364,8 @@ class Trace(Language):
         return None  # plain Python functions run as they are; macros trace themselves
 
     def run_time_assert(self, condition: Any, message: str) -> None:
+        if is_size(condition) and not self.in_kernel:  # each call checks it
+            return None if getattr(self.eager, "surveys", False) else self.assume(condition)
         self.native.assert_true(condition, message or "assertion failed", None)
 
     # -- names -------------------------------------------------------------------------------------------------------
@@ -439,7 +421,7 @@ class Trace(Language):
         raise error(NotImplementedError, f"attribute `{name}` is assigned in a kernel", hint="use a local name or T.alloc_var")
 
     def return_(self, value: Any) -> Any:
-        if self.regions:
+        if len(self.regions) > self.active[-1][1]:
             raise error(
                 NotImplementedError, "`return` inside run-time control flow", hint="return once, at the end of the function"
             )
@@ -486,8 +468,10 @@ class Trace(Language):
         if isinstance(test, Memory):
             bool(test)
         if isinstance(test, OneThread):  # what one thread does and what the others do, each once
-            then()
-            return other()
+            with self.acted_by(test.threads):
+                then()
+            with self.acted_by(max(self.acting - test.threads, 1)):
+                return other()
         if not self.is_value(test):
             return super().if_(test, then, other, names, get, put, at_end)
         before = get()
@@ -578,15 +562,6 @@ class Trace(Language):
         if isinstance(callee, types.MethodType) and isinstance(callee.__self__, Memory):
             return callee(*args, **kwargs)
         return super().call(callee, *args, **kwargs)
-
-
-def _outside(memory: Memory, dim: Any, least: Any, greatest: Any, chain: Any = ()) -> Any:
-    return error(
-        IndexError,
-        f"index {least} to {greatest} is out of range for dimension {dim} of `{memory.label()}`",
-        hint=f"its shape is {memory.shape}",
-        chain=chain,
-    )
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -181,7 +181,10 @@ class Val(Expr):
 
 
 class OneThread:
-    """`tx == 0`: true in one thread of a block. A tile program is executed once, whoever does it."""
+    """`tx == 0`: true in one thread of a block, or in `threads`. A tile program is executed once, whoever does it."""
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
 
     def __bool__(self) -> bool:
         raise error(TypeError, "a condition on the thread index has no truth value at compile time", hint="use it in an `if`")
@@ -191,6 +194,14 @@ _lanewise: list[Callable[..., Any]] = []
 
 
 _coded: list[Callable[[Any, Any], Any]] = []
+
+
+_rounded: list[Callable[..., Any]] = []
+
+
+def register_rounding(rounded: Callable[..., Any]) -> None:
+    """rounding.py hands over roundings up, down and by random bits: rounded(value, type, mode, sat, rbits)."""
+    _rounded.append(rounded)
 
 
 def register_codes(converted: Callable[[Any, Any], Any]) -> None:
@@ -241,9 +252,17 @@ def difference(a: Any, b: Any) -> Any:
     return None if combined is None or combined[0] else combined[1]
 
 
+def _least(a: Any, b: Any) -> Any:
+    return min(a, b) if is_number(a) and is_number(b) else sys.modules["numpy"].minimum(a, b)
+
+
+def _greatest(a: Any, b: Any) -> Any:
+    return max(a, b) if is_number(a) and is_number(b) else sys.modules["numpy"].maximum(a, b)
+
+
 FOLD = BINARY | {
-    "min": min,
-    "max": max,
+    "min": _least,
+    "max": _greatest,
     "and": lambda a, b: bool(a and b),
     "or": lambda a, b: bool(a or b),
 }
@@ -270,7 +289,7 @@ def evaluate(value: Any, sizes: Mapping[int, Any]) -> Any:
         return sizes.get(value.uid)
     if isinstance(value, Node):
         operands = [evaluate(operand, sizes) for operand in value.operands]
-        if None in operands:
+        if any(operand is None for operand in operands):
             return None
         return -operands[0] if len(operands) == 1 and value.op == "-" else FOLD[value.op](*operands)
     return value
@@ -353,7 +372,8 @@ def _check_rounding(round: str, sat: Any, rbits: Any) -> None:
 
 
 def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any = None) -> Any:
-    """The value converted to an element type, rounded to nearest even ("" or "rn") or towards zero ("rz"). Floats of 8 bits
+    """The value converted to an element type, rounded to nearest even ("" or "rn"), towards zero ("rz"), up ("rp"), down
+    ("rm"), or up or down by the random bits rbits ("rs"). Floats of 8 bits
     take the nearest finite value for what is too large; NaN or infinity with `sat=False`."""
     _check_rounding(round, sat, rbits)
     to = _dtype(dtype)
@@ -371,10 +391,10 @@ def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any =
     elif isinstance(value, (Var, Node)):
         if to in ("int32", "int64"):
             return value
+    if round in ("rp", "rm", "rs"):
+        value = _rounded[0](read(value), to, round, sat, rbits)
     if to in CODED:
         return _coded[0](to, value)
-    if round in ("rp", "rm", "rs"):
-        raise error(NotImplementedError, f"T.cast of a run-time value does not support round={round!r}", hint="use '' or 'rz'")
     builder = current_builder()
     result = (builder.cast_finite if sat else builder.cast)(value, to.storage, round == "rz")
     same = isinstance(value, Expr) and to in ("int32", "int64") and "int" in value.dtype

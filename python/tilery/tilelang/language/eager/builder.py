@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ....core import cache
-from ....errors import error
+from ....errors import Error, error
 from ...tracing import program
 from ...tracing.context import current
 from ...tracing.dtypes import dtype
 from ...tracing.memory import Element, LocalVar, Memory, TensorType
 from ...tracing.values import Var, read
 from .survey import Declared, survey
+
+# How messages of checks begin that upstream makes when a function is compiled, not where it is defined.
+SEMANTIC_CHECK = "[Tilelang Semantic Check]"
 
 
 class Ref:
@@ -36,7 +39,12 @@ class PrimFunc:
             self.params.append((parameter.name, annotation))
         self._declare()
         self.params = [(name, self._kind(name, annotation)) for name, annotation in self.params]
-        cache.check_once(function, ["tilelang", self.__name__, list(self.params)], self._trace)
+        try:
+            cache.check_once(function, ["tilelang", self.__name__, list(self.params)], self._trace)
+        except Error as failure:
+            if not failure.message.startswith(SEMANTIC_CHECK):
+                raise
+            self.failure = failure
 
     def _declare(self) -> None:
         """Parameters without an annotation are declared in the body: `A: T.Tensor(...)`."""
@@ -48,6 +56,13 @@ class PrimFunc:
             (name, found.tensors.get(name, kind) if kind is inspect.Parameter.empty else kind) for name, kind in self.params
         ]
         self.eager = Declared(found.dynamics, {})
+
+    failure: Error | None = None  # of a check that comes when the function is compiled
+
+    def check(self) -> None:
+        """Raises what makes the function impossible to compile."""
+        if self.failure is not None:
+            raise self.failure
 
     def _trace(self) -> None:
         """Errors of the function come where it is defined. What is made is kept for the first call."""
@@ -84,6 +99,7 @@ class PrimFunc:
         return self._module().text()
 
     def _module(self) -> Any:
+        self.check()
         if not self.traced:
             self._trace()
         assert self.traced
@@ -95,7 +111,8 @@ class PrimFunc:
     def attrs(self) -> dict[str, Any]:
         """The function's name, the hints of its body, and `tilelang_out_idx` where it returns tensors."""
         self._module()
-        return {"global_symbol": self.__name__, **self.notes}
+        own = {name: value for name, value in self.notes.items() if name not in ("gpu_only", "output_types")}
+        return {"global_symbol": self.__name__, **own}
 
     def with_attr(self, attr_key_or_dict: Any, attr_value: Any = None) -> Any:
         """The function itself: attributes of upstream's IR have no meaning here."""

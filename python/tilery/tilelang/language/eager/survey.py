@@ -21,6 +21,8 @@ class Reached(BaseException):
 class Survey:
     """Which parameters are tensors or run-time scalars, and of what shapes in terms of the constants."""
 
+    surveys = True  # sizes have no values yet
+
     def __init__(self) -> None:
         self.tensors: dict[str, Any] = {}  # name -> TensorType, or dtype of a scalar
         self.constants: dict[str, Var] = {}

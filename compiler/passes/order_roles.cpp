@@ -1,0 +1,231 @@
+// order-roles: roles become one thread of control, and barriers numbers in its memory, or nothing.
+//
+// Roles that can be executed one after the other, or turn by turn where they loop over the same range, are put in that order; a run of the
+// kernel's integer code shows that each wait is over when it is reached, and barriers are dropped. Where that cannot be told (extents that
+// are known at run time only), or where there is no such order, roles take turns at run time (role_steps.h) and barriers count.
+#include "compiler/passes/passes.h"
+#include "compiler/passes/role_run.h"
+#include "compiler/passes/role_steps.h"
+#include "mlir/IR/IRMapping.h"
+#include <map>
+
+using namespace mlir;
+using namespace tilery;
+using namespace tilery::tile;
+using barriers::Event;
+
+namespace {
+
+template <typename Op> SmallVector<Op> allOf(Operation *root) {
+  SmallVector<Op> found;
+  root->walk([&](Op op) { found.push_back(op); });
+  return found;
+}
+
+bool usesBarriers(KernelOp kernel) {
+  return kernel
+      ->walk([](Operation *op) { return isa<RolesOp, BarrierAllocOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
+/// A copy that has ended when the next op begins.
+void endCopiesAtOnce(KernelOp kernel) {
+  for (AsyncCopyOp copy : allOf<AsyncCopyOp>(kernel)) {
+    OpBuilder b(copy);
+    Value tile = LoadOp::create(b, copy.getLoc(), copy.getView().getType().getTileType(), copy.getView(), Value(), false,
+                                StringAttr(), StringAttr());
+    BufferStoreOp::create(b, copy.getLoc(), copy.getBuffer(), tile, Value());
+    copy.erase();
+  }
+}
+
+/// True if one thread of control passes all waits of the kernel. False as well if that cannot be told.
+bool passesAllWaits(KernelOp kernel) {
+  struct State {
+    uint32_t arrivals = 0, pending = 0, phase = 0;
+  };
+  std::map<barriers::SharedAddress, State> states;
+  BarrierMemory memory;
+  RoleRun run(memory, DenseMap<Value, RoleRun::Number>());
+  run.onlyBarriers = true;
+  try {
+    run.run(kernel.getBody().front());
+  } catch (const UnknownRole &) {
+    return false;
+  }
+  for (const Event &event : run.events) {
+    State &state = states[event.at];
+    if (event.kind == Event::Init) {
+      state = {event.count, event.count, 0};
+    } else if (event.kind == Event::Arrive && --state.pending == 0) {
+      state.pending = state.arrivals;
+      ++state.phase;
+    } else if (event.kind == Event::Wait && (state.phase & 1) == event.count) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool holdsWait(Operation &op) {
+  return op.walk([](BarrierWaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// The loops of a block that wait in their turns.
+SmallVector<scf::ForOp> waitingLoops(Block &block) {
+  SmallVector<scf::ForOp> loops;
+  for (auto loop : block.getOps<scf::ForOp>())
+    if (holdsWait(*loop))
+      loops.push_back(loop);
+  return loops;
+}
+
+bool isSame(Value a, Value b) {
+  if (a == b)
+    return true;
+  APInt x, y;
+  return matchPattern(a, m_ConstantInt(&x)) && matchPattern(b, m_ConstantInt(&y)) && x == y;
+}
+
+/// Loops that can be executed turn by turn.
+bool runAlike(ArrayRef<scf::ForOp> loops) {
+  return llvm::all_of(loops, [&](scf::ForOp loop) {
+    scf::ForOp first = loops.front();
+    return loop.getInitArgs().empty() && isSame(loop.getLowerBound(), first.getLowerBound()) &&
+           isSame(loop.getUpperBound(), first.getUpperBound()) && isSame(loop.getStep(), first.getStep()) &&
+           loop.getInductionVar().getType() == first.getInductionVar().getType();
+  });
+}
+
+/// Moves the ops of some blocks before `end`, in the order of the blocks; loops that wait are merged where all blocks have as many, alike.
+void merge(ArrayRef<Block *> blocks, Operation *end) {
+  SmallVector<SmallVector<scf::ForOp>> loops;
+  for (Block *block : blocks)
+    loops.push_back(waitingLoops(*block));
+  size_t count = loops.front().size();
+  bool alike = llvm::all_of(loops, [&](auto &list) { return list.size() == count; });
+  for (size_t i = 0; alike && i < count; ++i)
+    alike = runAlike(llvm::map_to_vector(loops, [&](auto &list) { return list[i]; }));
+  auto moveUpTo = [&](Block *block, Operation *stop) {
+    for (Operation &op : llvm::make_early_inc_range(*block)) {
+      if (&op == stop)
+        return;
+      if (!op.hasTrait<OpTrait::IsTerminator>())
+        op.moveBefore(end);
+    }
+  };
+  if (alike)
+    for (size_t i = 0; i < count; ++i) {
+      for (auto [block, list] : llvm::zip(blocks, loops))
+        moveUpTo(block, list[i]);
+      scf::ForOp first = loops.front()[i];
+      OpBuilder b(end);
+      auto whole = scf::ForOp::create(b, first.getLoc(), first.getLowerBound(), first.getUpperBound(), first.getStep());
+      whole->setDiscardableAttrs(first->getDiscardableAttrDictionary());
+      SmallVector<Block *> bodies;
+      for (auto &list : loops) {
+        list[i].getInductionVar().replaceAllUsesWith(whole.getInductionVar());
+        bodies.push_back(list[i].getBody());
+      }
+      merge(bodies, whole.getBody()->getTerminator());
+      for (auto &list : loops)
+        list[i].erase();
+    }
+  for (Block *block : blocks)
+    moveUpTo(block, nullptr);
+}
+
+/// Puts roles in order: those of one op in the order of `order`.
+void putInOrder(KernelOp kernel, ArrayRef<unsigned> order) {
+  for (RolesOp roles : allOf<RolesOp>(kernel)) {
+    SmallVector<Block *> blocks;
+    for (unsigned place : order)
+      if (place < roles.getBodies().size())
+        blocks.push_back(&roles.getBodies()[place].front());
+    merge(blocks, roles);
+    roles.erase();
+  }
+}
+
+void dropBarriers(KernelOp kernel) {
+  for (BarrierArriveOp op : allOf<BarrierArriveOp>(kernel))
+    op.erase();
+  for (BarrierWaitOp op : allOf<BarrierWaitOp>(kernel))
+    op.erase();
+  for (BarrierAllocOp op : allOf<BarrierAllocOp>(kernel))
+    op.erase();
+}
+
+struct OrderRoles : PassWrapper<OrderRoles, OperationPass<KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OrderRoles)
+  StringRef getArgument() const final { return "order-roles"; }
+  StringRef getDescription() const final { return "roles become one thread of control, their barriers numbers or nothing"; }
+
+  void runOnOperation() final {
+    KernelOp kernel = getOperation();
+    if (!usesBarriers(kernel))
+      return;
+    endCopiesAtOnce(kernel);
+    if (!orderAtOnce(kernel))
+      orderAtRunTime(kernel);
+  }
+
+private:
+  /// Tries the orders of the roles.
+  static bool orderAtOnce(KernelOp kernel) {
+    unsigned most = 1;
+    for (RolesOp roles : allOf<RolesOp>(kernel))
+      most = std::max<unsigned>(most, roles.getBodies().size());
+    if (most > 4)
+      return false;
+    SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, most));
+    do {
+      OwningOpRef<KernelOp> trial = kernel.clone();
+      putInOrder(*trial, order);
+      if (passesAllWaits(*trial)) {
+        dropBarriers(*trial);
+        kernel.getBody().takeBody(trial->getBody());
+        return true;
+      }
+    } while (std::next_permutation(order.begin(), order.end()));
+    return false;
+  }
+
+  void orderAtRunTime(KernelOp kernel) {
+    BarrierCounts counts;
+    for (BarrierAllocOp ring : allOf<BarrierAllocOp>(kernel)) {
+      for (auto roles = ring->getParentOfType<RolesOp>(); roles; roles = roles->getParentOfType<RolesOp>())
+        ring->moveBefore(roles);
+      counts.allocate(ring);
+    }
+    for (RolesOp roles : allOf<RolesOp>(kernel)) {
+      if (!holdsWait(*roles)) {
+        merge(llvm::map_to_vector(roles.getBodies(), [](Region &body) { return &body.front(); }), roles);
+        roles.erase();
+        continue;
+      }
+      if (Operation *bad = notInterleavable(roles)) {
+        bad->emitError("roles with a barrier in here have no order in which one thread of control executes them");
+        return signalPassFailure();
+      }
+      interleaveRoles(roles, counts);
+    }
+    IRMapping same;
+    for (BarrierArriveOp op : allOf<BarrierArriveOp>(kernel)) {
+      OpBuilder b(op);
+      counts.arrive(b, op, same);
+      op.erase();
+    }
+    for (BarrierWaitOp op : allOf<BarrierWaitOp>(kernel)) {
+      OpBuilder b(op);
+      AssertOp::create(b, op.getLoc(), counts.isOver(b, op, same), Value(), "waits for ever for a barrier that nobody completes");
+      op.erase();
+    }
+    for (BarrierAllocOp op : allOf<BarrierAllocOp>(kernel))
+      op.erase();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tilery::createOrderRoles() { return std::make_unique<OrderRoles>(); }

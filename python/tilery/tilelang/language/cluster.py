@@ -1,0 +1,122 @@
+"""Clusters: neighbouring blocks of a grid. Blocks run in any order, so that they share nothing but what copies bring to each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import error
+from ..tracing.context import kernel
+from ..tracing.memory import Element, Memory, Region
+from ..tracing.values import Val, binary, select
+from .copy_op import copy
+from .kernel import Kernel
+
+
+def ClusterKernel(*blocks: Any, cluster_dims: Any = None, **options: Any) -> Kernel:
+    """T.Kernel whose blocks form clusters of cluster_dims."""
+    if cluster_dims is None:
+        raise error(ValueError, "T.ClusterKernel needs cluster_dims", hint="T.ClusterKernel(gx, gy, cluster_dims=(2, 1, 1))")
+    dims = _dims(cluster_dims)
+    for extent, size in zip(blocks, dims):
+        if isinstance(extent, int) and extent % size:
+            raise error(ValueError, f"a grid extent of {extent} is no whole number of clusters of {size} blocks")
+    return Kernel(*blocks, cluster_dims=dims, **options)
+
+
+def _dims(given: Any) -> list[int]:
+    dims = [given] if isinstance(given, int) else list(given)
+    if not 1 <= len(dims) <= 3 or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in dims):
+        raise error(ValueError, f"cluster_dims are one to three positive integers, got {given!r}")
+    return dims + [1] * (3 - len(dims))
+
+
+def _cluster(what: str) -> list[int]:
+    return _dims(kernel(what).open.cluster_dims or 1)
+
+
+def _places(trace: Any, dims: Sequence[int]) -> list[Any]:
+    """Where this block stands in its cluster."""
+    return [binary("%", Val(trace.native.program_id(axis)), size) if size > 1 else 0 for axis, size in enumerate(dims)]
+
+
+def block_rank_in_cluster() -> Any:
+    """The number of this block in its cluster, x fastest."""
+    dims = _cluster("T.block_rank_in_cluster")
+    rank: Any = 0
+    for place, size in reversed(list(zip(_places(kernel("T.block_rank_in_cluster"), dims), dims))):
+        rank = rank * size + place
+    return rank
+
+
+def _meet(what: str) -> None:
+    trace = kernel(what)
+    if trace.parallel or trace.roles:
+        raise error(ValueError, f"{what} must be reached by all threads of a block", hint="move it out of the loop or role")
+
+
+def cluster_arrive() -> None:
+    """Says that this block is here; blocks share no memory of their own."""
+    _meet("T.cluster_arrive")
+
+
+def cluster_wait() -> None:
+    """Waits for the blocks of the cluster; they share no memory of their own."""
+    _meet("T.cluster_wait")
+
+
+def cluster_sync() -> None:
+    """The blocks of the cluster meet; they share no memory of their own."""
+    _meet("T.cluster_sync")
+
+
+def copy_cluster(
+    src: Any,
+    dst: Any,
+    *,
+    dst_block: Any = None,
+    cluster_mask: int | None = None,
+    remote_barrier: Any = None,
+    eviction_policy: str | None = None,
+    coalesced_width: int | None = None,
+    loop_layout: Any = None,
+) -> None:
+    """T.copy in which the blocks that cluster_mask names get what the first of them reads."""
+    trace = kernel("T.copy_cluster")
+    if dst_block is not None or remote_barrier is not None:
+        raise error(
+            NotImplementedError,
+            "T.copy_cluster into the memory of another block is not supported",
+            hint="blocks run in any order; use cluster_mask, or pass the data through a tensor",
+        )
+    if cluster_mask is None:
+        raise error(ValueError, "T.copy_cluster needs cluster_mask or dst_block")
+    dims = _cluster("T.copy_cluster")
+    if not isinstance(cluster_mask, int) or not 0 < cluster_mask < 1 << math.prod(dims):
+        raise error(ValueError, f"cluster_mask {cluster_mask!r} does not name blocks of a cluster of {math.prod(dims)}")
+    copy(_seen_by_first(trace, src, dims, cluster_mask), dst)
+
+
+def _seen_by_first(trace: Any, src: Any, dims: list[int], mask: int) -> Any:
+    """The region that the first block of the mask names, in the blocks of the mask; the own one in the others."""
+    if isinstance(src, Memory) or not isinstance(src, (Region, Element)):
+        return src
+    first = (mask & -mask).bit_length() - 1
+    rank = block_rank_in_cluster()
+    included: Any = False
+    for block in range(math.prod(dims)):
+        if mask >> block & 1:
+            included = binary("or", included, binary("==", rank, block)) if included is not False else binary("==", rank, block)
+    ids = []
+    for axis, place in enumerate(_places(trace, dims)):
+        own = Val(trace.native.program_id(axis))
+        first_place = first // math.prod(dims[:axis]) % dims[axis]
+        ids.append(select(included, own - place + first_place, own) if dims[axis] > 1 else own)
+
+    def moved(start: Any) -> Any:
+        return Val(trace.native.elsewhere(start, ids)) if isinstance(start, Val) else start
+
+    if isinstance(src, Element):
+        return Element(src.memory, [moved(index) for index in src.indices])
+    return Region(src.memory, [moved(start) for start in src.starts], src.extents)

@@ -1,0 +1,106 @@
+"""Roles of warp groups, and what they say to Hopper's matrix unit. Statements take effect in the order that barriers ask for."""
+
+from __future__ import annotations
+
+import math
+from types import TracebackType
+from typing import Any
+
+from ...errors import error
+from ..tracing.context import kernel
+from ..tracing.values import OneThread
+from ..tvm.error import InternalError
+from .gemm_op import GemmWarpPolicy, gemm
+
+_GROUP = 128
+
+
+class ws:
+    """`with T.ws(0):` the body is what warp group 0 does: threads 0 to 127; of several groups, what they do together."""
+
+    def __init__(self, *warp_group_idx: int) -> None:
+        trace = kernel("T.ws")
+        groups = -(-math.prod(trace.open.threads) // _GROUP)
+        for index in warp_group_idx:
+            if isinstance(index, bool) or not isinstance(index, int):
+                raise error(TypeError, f"T.ws takes numbers of warp groups, got {index!r}")
+            if not 0 <= index < groups:
+                raise error(
+                    ValueError,
+                    f"T.ws({index}) names a warp group that a block of {math.prod(trace.open.threads)} threads does not have",
+                    hint=f"a warp group is {_GROUP} threads; this block has {groups}",
+                )
+        if not warp_group_idx:
+            raise error(ValueError, "T.ws takes the number of a warp group, or several")
+        if trace.parallel:
+            raise error(ValueError, "T.ws inside a T.Parallel loop", hint="put the loop into the role")
+        self.threads = sum(min(_GROUP, math.prod(trace.open.threads) - index * _GROUP) for index in set(warp_group_idx))
+
+    def __enter__(self) -> None:
+        self.trace = kernel("T.ws")
+        self.trace.begin_role(self.threads)
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
+        if kind is None:
+            self.trace.end_role()
+
+
+WarpSpecialize = ws
+
+
+def shuffle_elect(thread_extent: int = 0) -> Any:
+    """True in one of each `thread_extent` threads; 0: of all threads that are here."""
+    trace = kernel("T.shuffle_elect")
+    if isinstance(thread_extent, bool) or not isinstance(thread_extent, int) or thread_extent < 0:
+        raise error(ValueError, f"T.shuffle_elect takes a number of threads, got {thread_extent!r}")
+    return OneThread(max(trace.acting // thread_extent, 1) if thread_extent else 1)
+
+
+def wgmma_gemm(
+    A: Any,
+    B: Any,
+    C: Any,
+    transpose_A: bool = False,
+    transpose_B: bool = False,
+    policy: GemmWarpPolicy = GemmWarpPolicy.Square,
+    clear_accum: Any = False,
+    **options: Any,
+) -> None:
+    """T.gemm by Hopper's matrix unit; T.wait_wgmma stands before C is read."""
+    trace = kernel("T.wgmma_gemm")
+    rows = [n for n in getattr(C, "shape", ()) if isinstance(n, int)][-2:-1]
+    if rows and rows[0] % 64 or trace.acting % _GROUP:
+        raise error(
+            InternalError,
+            "T.wgmma_gemm() requires Hopper WGMMA lowering, but constraints were not satisfied: "
+            f"C has {rows[0] if rows else '?'} rows and {trace.acting} threads compute it",
+            hint="C has a multiple of 64 rows, and warp groups of 128 threads compute it; or use T.gemm",
+        )
+    gemm(A, B, C, transpose_A, transpose_B, policy, clear_accum, **options)
+
+
+def wait_wgmma(num_mma: int = 0) -> None:
+    """Products before the last `num_mma` have ended; all have when the next statement begins."""
+    kernel("T.wait_wgmma")
+    if not isinstance(num_mma, int) or num_mma < 0:
+        raise error(ValueError, f"T.wait_wgmma takes a number of products, got {num_mma!r}")
+
+
+def warpgroup_arrive() -> None:
+    """A fence before products; statements take effect in order anyway."""
+    kernel("T.warpgroup_arrive")
+
+
+def warpgroup_commit_batch() -> None:
+    """Ends a batch of products; statements take effect in order anyway."""
+    kernel("T.warpgroup_commit_batch")
+
+
+def warpgroup_wait(num_mma: int = 0) -> None:
+    """Waits for batches of products; statements take effect in order anyway."""
+    wait_wgmma(num_mma)
+
+
+def warpgroup_fence_operand(*operands: Any, **options: Any) -> None:
+    """A fence of registers; statements take effect in order anyway."""
+    kernel("T.warpgroup_fence_operand")

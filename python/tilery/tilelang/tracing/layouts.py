@@ -1,0 +1,137 @@
+"""Tensors whose elements lie where a layout says: T.annotate_layout of a parameter. Buffers of a kernel may lie anywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import error
+from .context import kernel
+from .memory import Element, Memory, Region, region_memory, row_major
+from .values import Expr, Val, binary, read, select
+
+
+def check_injective(buffer: Memory, layout: Any) -> None:
+    """Two elements must not share a place."""
+    import numpy as np
+
+    shape = layout.get_input_shape()
+    if not all(isinstance(n, int) for n in shape) or math.prod(shape) == 0:
+        return
+    indices = np.indices(shape).reshape(len(shape), -1)
+    places = np.stack([np.broadcast_to(place, indices[0].shape) for place in layout.places(list(indices))])
+    _, first, of = np.unique(places, axis=1, return_index=True, return_inverse=True)
+    if len(first) == indices.shape[1]:
+        return
+    of = of.reshape(-1)
+    clash = next(number for number in range(len(of)) if first[of[number]] != number)
+    a, b = (tuple(int(n) for n in indices[:, number]) for number in (first[of[clash]], clash))
+    kind = "tensor" if buffer.is_global else "shared buffer" if "shared" in buffer.scope_name else "buffer"
+    raise error(
+        ValueError,
+        f"the layout of {kind} `{buffer.label()}` must be injective: elements {a} and {b} both map to physical coordinates "
+        f"{tuple(int(n) for n in places[:, clash])}",
+    )
+
+
+def lay_out(memory: Memory, layout: Any) -> None:
+    """From here on the elements of a tensor lie where the layout says, within the tensor's own memory, row by row of its
+    places."""
+    trace = kernel("T.annotate_layout")
+    if tuple(layout.get_input_shape()) != tuple(memory.shape):
+        raise error(
+            ValueError,
+            f"the layout of `{memory.label()}` is for {tuple(layout.get_input_shape())}, its shape is {tuple(memory.shape)}",
+        )
+    if not all(isinstance(n, int) for n in memory.shape):
+        raise error(NotImplementedError, f"a layout of `{memory.label()}`, whose shape is known at run time only")
+    places = layout.get_output_shape()
+    if math.prod(places) > math.prod(memory.shape):
+        raise error(
+            ValueError,
+            f"the layout of `{memory.label()}` has places up to {tuple(places)}, which its {math.prod(memory.shape)} elements "
+            "do not fill",
+        )
+    if all(layout.map_forward_index(corner) == list(corner) for corner in _corners(memory.shape)) and layout.is_identity():
+        return
+    physical = Memory(places, memory.dtype, "global", memory.name, strides=row_major(places))
+    trace.lay_over(physical, memory)
+    trace.open.layouts[id(memory)] = layout, physical
+
+
+def _corners(shape: Sequence[int]) -> list[tuple[int, ...]]:
+    return [tuple(0 for _ in shape), tuple(n - 1 for n in shape)]
+
+
+def is_laid_out(trace: Any, side: Any) -> bool:
+    """Does a side of a copy lie as a layout says?"""
+    memory = side if isinstance(side, Memory) else getattr(side, "memory", None)
+    return trace.open is not None and id(memory) in trace.open.layouts
+
+
+def placed(trace: Any, element: Element) -> Element:
+    """The element of memory that holds an element of a tensor with a layout."""
+    layout, physical = trace.open.layouts[id(element.memory)]
+    return Element(physical, [read(place) for place in layout.map_forward_index([read(i) for i in element.indices])])
+
+
+def inside(element: Element) -> Any:
+    """Does an element of a tensor exist?"""
+    condition: Any = True
+    for index, size in zip(element.indices, element.memory.shape):
+        if isinstance(index, Expr):
+            here = binary("and", binary(">=", index, 0), binary("<", index, size))
+            condition = here if condition is True else binary("and", condition, here)
+        elif not 0 <= index < size:
+            return False
+    return condition
+
+
+def copy_laid_out(src: Any, dst: Any, what: str) -> None:
+    """dst = src element by element, where one of them lies as a layout says. Elements outside read 0 and are not written."""
+    trace = kernel(what)
+    box = src if not isinstance(src, Element) else dst
+    extents = [n for n in _extents(box, what) if n != 1]
+    sides = [_starts(side, len(extents), extents, what) for side in (src, dst)]
+    native = trace.native
+    indices = [Val(index) for index in native.parallel_begin([native.constant(n, "int32") for n in extents or [1]])]
+    source, target = (_element(memory, starts, dims, indices) for memory, starts, dims in sides)
+    value = source.read()
+    if source.memory.is_global and (known := inside(source)) is not True:
+        value = select(known, value, 0)
+    condition = inside(target) if target.memory.is_global else True
+    if condition is True:
+        target.store(value)
+    elif condition is not False:
+        native.if_begin(trace.condition(condition))
+        target.store(value)
+        native.if_else()
+        native.if_end([], [])
+    native.parallel_end()
+
+
+def _extents(side: Any, what: str) -> list[int]:
+    extents = list(side.shape)
+    if not all(isinstance(n, int) for n in extents):
+        raise error(ValueError, f"{what} of `{region_memory(side).label()}` needs extents known at compile time")
+    return extents
+
+
+def _starts(side: Any, rank: int, extents: Sequence[int], what: str) -> tuple[Memory, list[Any], list[int]]:
+    """(memory, where the side begins, which of its dimensions are walked)."""
+    memory = region_memory(side)
+    if isinstance(side, Element):
+        return memory, list(side.indices), list(range(memory.ndim - rank, memory.ndim))
+    starts = list(side.starts) if isinstance(side, Region) else [0] * memory.ndim
+    long = [dim for dim, n in enumerate(_extents(side, what)) if n != 1]
+    if [n for n in _extents(side, what) if n != 1] != list(extents):
+        raise error(ValueError, f"{what}: `{memory.label()}` {tuple(_extents(side, what))} does not fit {tuple(extents)}")
+    return memory, starts, long
+
+
+def _element(memory: Memory, starts: Sequence[Any], dims: Sequence[int], indices: Sequence[Any]) -> Element:
+    place = list(starts)
+    for dim, index in zip(dims, indices):
+        place[dim] = index if isinstance(place[dim], int) and place[dim] == 0 else binary("+", place[dim], index)
+    return Element(memory, place)

@@ -1,0 +1,138 @@
+// RUN: tilery-opt %s --order-roles --canonicalize --cse --split-input-file | FileCheck %s
+
+// Loops over the same range are executed turn by turn; every wait is over when it is reached, so that barriers go.
+// CHECK-LABEL: tile.kernel @turn_by_turn
+// CHECK-NOT:     tile.roles
+// CHECK-NOT:     tile.barrier
+// CHECK:         scf.for
+// CHECK:           %[[IN:.*]] = tile.load
+// CHECK:           tile.buffer_store %{{.*}}, %[[IN]]
+// CHECK:           %[[OUT:.*]] = tile.buffer_load
+// CHECK:           tile.store %{{.*}}, %[[OUT]]
+// CHECK-NOT:     scf.for
+// CHECK:         tile.return
+tile.kernel @turn_by_turn(%in: !tile.ptr<f32>, %out: !tile.ptr<f32>) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %eight = arith.constant 8 : i32
+  %step = arith.constant 1 : i64
+  %n = arith.constant 32 : i64
+  %c4 = arith.constant 4 : i32
+  %buffer = tile.alloc : !tile.buffer<4xf32, shared>
+  %full = tile.barrier_alloc [128] : !tile.barrier<1>
+  %empty = tile.barrier_alloc [128] : !tile.barrier<1>
+  %from = tile.root %in[%n] strides [%step] : !tile.ptr<f32> -> !tile.root<1xf32>
+  %to = tile.root %out[%n] strides [%step] : !tile.ptr<f32> -> !tile.root<1xf32>
+  tile.roles [128, 128] {
+    scf.for %k = %zero to %eight step %one : i32 {
+      %next = arith.addi %k, %one : i32
+      %parity = tile.rem floor %next, %two : i32
+      tile.barrier_wait %empty[%zero], %parity : !tile.barrier<1>, i32, i32
+      %at = arith.muli %k, %c4 : i32
+      %wide = arith.extsi %at : i32 to i64
+      %v = tile.view %from[%wide] dims [0] dilations [%step] limits [] : !tile.root<1xf32> -> !tile.view<4xf32>
+      %t = tile.load %v : !tile.view<4xf32> -> tensor<4xf32>
+      tile.buffer_store %buffer, %t : !tile.buffer<4xf32, shared>, tensor<4xf32>
+      tile.barrier_arrive %full[%zero] {count = 128} : !tile.barrier<1>, i32
+    }
+  }, {
+    scf.for %k = %zero to %eight step %one : i32 {
+      %parity = tile.rem floor %k, %two : i32
+      tile.barrier_wait %full[%zero], %parity : !tile.barrier<1>, i32, i32
+      %t = tile.buffer_load %buffer : !tile.buffer<4xf32, shared> -> tensor<4xf32>
+      %at = arith.muli %k, %c4 : i32
+      %wide = arith.extsi %at : i32 to i64
+      %v = tile.view %to[%wide] dims [0] dilations [%step] limits [] : !tile.root<1xf32> -> !tile.view<4xf32>
+      tile.store %v, %t : !tile.view<4xf32>, tensor<4xf32>
+      tile.barrier_arrive %empty[%zero] {count = 128} : !tile.barrier<1>, i32
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// The second role is first.
+// CHECK-LABEL: tile.kernel @other_order
+// CHECK-NOT:     tile.roles
+// CHECK:         tile.buffer_store
+// CHECK:         tile.buffer_load
+// CHECK-NOT:     tile.barrier
+tile.kernel @other_order(%out: !tile.access<4xf32>, %x: tensor<4xf32>) {
+  %zero = arith.constant 0 : i32
+  %buffer = tile.alloc : !tile.buffer<4xf32, shared>
+  %full = tile.barrier_alloc [1] : !tile.barrier<1>
+  tile.roles [128, 128] {
+    tile.barrier_wait %full[%zero], %zero : !tile.barrier<1>, i32, i32
+    %t = tile.buffer_load %buffer : !tile.buffer<4xf32, shared> -> tensor<4xf32>
+    tile.store %out, %t : !tile.access<4xf32>, tensor<4xf32>
+  }, {
+    tile.buffer_store %buffer, %x : !tile.buffer<4xf32, shared>, tensor<4xf32>
+    tile.barrier_arrive %full[%zero] : !tile.barrier<1>, i32
+  }
+  tile.return
+}
+
+// -----
+
+// Known at run time only: roles take turns, barriers count, and roles that all wait stop the launch.
+// CHECK-LABEL: tile.kernel @at_run_time
+// CHECK-NOT:     tile.roles
+// CHECK:         scf.while
+// CHECK:           tile.assert %{{.*}}, "a barrier gets more arrivals than its phase lacks"
+// CHECK:           tile.assert %{{.*}}, "role 0 waits for ever for a barrier that nobody completes"
+// CHECK:           tile.assert %{{.*}}, "role 1 waits for ever for a barrier that nobody completes"
+// CHECK-NOT:     tile.barrier
+tile.kernel @at_run_time(%out: !tile.access<4xf32>, %x: tensor<4xf32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %buffer = tile.alloc : !tile.buffer<4xf32, shared>
+  %full = tile.barrier_alloc [1] : !tile.barrier<1>
+  %empty = tile.barrier_alloc [1] : !tile.barrier<1>
+  tile.roles [128, 128] {
+    scf.for %k = %zero to %n step %one : i32 {
+      %next = arith.addi %k, %one : i32
+      %parity = tile.rem floor %next, %two : i32
+      tile.barrier_wait %empty[%zero], %parity : !tile.barrier<1>, i32, i32
+      tile.buffer_store %buffer, %x : !tile.buffer<4xf32, shared>, tensor<4xf32>
+      tile.barrier_arrive %full[%zero] : !tile.barrier<1>, i32
+    }
+  }, {
+    scf.for %k = %zero to %n step %one : i32 {
+      %parity = tile.rem floor %k, %two : i32
+      tile.barrier_wait %full[%zero], %parity : !tile.barrier<1>, i32, i32
+      %t = tile.buffer_load %buffer : !tile.buffer<4xf32, shared> -> tensor<4xf32>
+      tile.store %out, %t : !tile.access<4xf32>, tensor<4xf32>
+      tile.barrier_arrive %empty[%zero] : !tile.barrier<1>, i32
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// Without roles there is one thread of control: what it waits for must have come.
+// CHECK-LABEL: tile.kernel @alone
+// CHECK-NOT:     tile.barrier
+// CHECK-NOT:     tile.assert
+// CHECK:         tile.return
+tile.kernel @alone() {
+  %zero = arith.constant 0 : i32
+  %b = tile.barrier_alloc [128, 128] : !tile.barrier<2>
+  tile.barrier_arrive %b[%zero] {count = 128} : !tile.barrier<2>, i32
+  tile.barrier_wait %b[%zero], %zero : !tile.barrier<2>, i32, i32
+  tile.return
+}
+
+// -----
+
+// CHECK-LABEL: tile.kernel @waits_for_ever
+// CHECK:         tile.assert %{{.*}}, "waits for ever for a barrier that nobody completes"
+tile.kernel @waits_for_ever() {
+  %zero = arith.constant 0 : i32
+  %b = tile.barrier_alloc [128] : !tile.barrier<1>
+  tile.barrier_wait %b[%zero], %zero : !tile.barrier<1>, i32, i32
+  tile.return
+}
