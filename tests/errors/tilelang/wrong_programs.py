@@ -24,7 +24,7 @@ def undefined_name(X: Vector):
 @wrong
 def unsupported_function(X: Vector):
     with T.Kernel(1):
-        T.mbarrier_wait_parity(X, 0)
+        T.tcgen05_gemm(X, X, X)
 
 
 @wrong
@@ -92,9 +92,9 @@ def copy_extents(X: Matrix):
 
 
 @wrong
-def copy_unknown_extents(X: T.Tensor((N, 4), "float32"), Y: T.Tensor((N, 4), "float32")):
+def scan_unknown_extents(X: T.Tensor((N, 4), "float32")):
     with T.Kernel(1):
-        T.copy(X, Y)
+        T.cumsum(X)
 
 
 @wrong
@@ -233,7 +233,7 @@ def whole_buffer_update(X: Vector):
 @wrong
 def dynamic_buffer(X: T.Tensor((N,), "float32")):
     with T.Kernel(1):
-        T.alloc_shared((N,), "float32")
+        T.alloc_fragment((N,), "float32")
 
 
 @wrong
@@ -243,8 +243,9 @@ def unbound_size(X: Vector):
 
 
 @wrong
-def outside_kernel(X: Vector):
-    T.clear(X)
+def tensor_after_kernel(X: Vector):
+    with T.Kernel(1):
+        T.empty((4,), "float32")
 
 
 @wrong

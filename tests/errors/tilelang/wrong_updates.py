@@ -133,7 +133,7 @@ def cast_saturation(X: Vector):
 @wrong
 def cast_directed(X: Vector):
     with T.Kernel(1):
-        X[0] = T.cast(X[1], "float16", round="rp")
+        X[0] = T.cast(X[1], "int32", round="rp")
 
 
 @wrong
@@ -194,10 +194,10 @@ def packed_in_parallel(X: T.Tensor((16,), "int4")):
 
 
 @wrong
-def packed_product(X: T.Tensor((16, 16), "float4_e2m1fn")):
+def packed_sum(X: T.Tensor((16, 16), "float4_e2m1fn")):
     with T.Kernel(1):
-        acc = T.alloc_fragment((16, 16), "float32")
-        T.gemm(X, X, acc)
+        tile, row = T.alloc_fragment((16, 16), "float4_e2m1fn"), T.alloc_fragment((16,), "float32")
+        T.reduce_sum(tile, row)
 
 
 @wrong

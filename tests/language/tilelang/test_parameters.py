@@ -163,3 +163,25 @@ def test_regions_of_run_time_extents_and_names_of_slices(engine):
     a, b = torch.zeros(64, dtype=torch.int64), torch.zeros(4, 4)
     tilelang.compile(main)(a, b, 4)
     assert a.nonzero().flatten().tolist() == list(range(4, 12)) and not b[:2, :2].any() and b.sum() == 12
+
+
+def test_buffers_of_run_time_extents(engine):
+    """Memory of a block that each call sizes, and copies of as many elements."""
+    n, m = T.dynamic("n"), T.dynamic("m")
+
+    @T.prim_func
+    def main(A: T.Tensor((m, n), "float32"), B: T.Tensor((m, n), "float32"), C: T.Tensor((m, n), "float32")):
+        with T.Kernel(m, threads=128) as bx:
+            row, turned = T.alloc_shared((n,), "float32"), T.alloc_shared((n + 2,), "float32")
+            T.copy(A[bx, 0:n], row)
+            for i in T.Parallel(n):
+                turned[i + 2] = row[n - 1 - i] + bx
+            for i in T.Parallel(n):
+                B[bx, i] = turned[i + 2]
+            T.copy(row, C[bx, 0:n])
+
+    kernel = tilelang.compile(main)
+    for rows, columns in ((3, 5), (4, 200), (1, 1)):
+        a, b, c = torch.randn(rows, columns), torch.zeros(rows, columns), torch.zeros(rows, columns)
+        kernel(a, b, c)
+        assert torch.equal(b, a.flip(1) + torch.arange(rows)[:, None]) and torch.equal(c, a)

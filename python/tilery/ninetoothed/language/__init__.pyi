@@ -10,12 +10,6 @@ from ...core.tile.types import pointer_type as pointer_type
 from ...core.tile.types import tuple_type as tuple_type
 from ...core.tile.value import tensor as tensor
 from ...core.tile.window import tensor_descriptor as tensor_descriptor
-from . import core as core
-from . import extra as extra
-from . import libdevice as libdevice
-from . import math as math
-from . import random as random
-from . import standard as standard
 from .programs import num_programs as num_programs
 from .programs import program_id as program_id
 block_t = block_type

@@ -11,7 +11,7 @@ from ..tracing.context import current, kernel
 from ..tracing.dtypes import CODED
 from ..tracing.dtypes import dtype as element_type
 from ..tracing.memory import LocalVar, Memory, shape_of
-from ..tracing.values import Expr, is_number
+from ..tracing.values import Expr, is_number, is_size
 from .tir.op import max_value, min_value
 
 
@@ -19,12 +19,14 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
     """A buffer of this program, in the space that the IR knows."""
     trace = kernel(f"T.alloc_{space}")
     sizes = shape_of(shape)
+    if space == "shared" and any(not isinstance(size, int) for size in sizes) and all(map(is_size, sizes)):
+        return trace.sized_at_run_time(sizes, element)
     for size in sizes:
         if not isinstance(size, int):
             raise error(
                 ValueError,
                 f"the shape of a buffer must be known at compile time, got {size!r}",
-                hint="T.dynamic sizes cannot size a buffer",
+                hint="only T.alloc_shared takes T.dynamic sizes",
             )
     memory = Memory(sizes, element, scope)
     memory.native = trace.native.alloc(memory.in_bytes(sizes), memory.dtype.storage, space)

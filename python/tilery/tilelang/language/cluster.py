@@ -14,7 +14,9 @@ from .copy_op import copy
 from .kernel import Kernel
 
 
-def ClusterKernel(*blocks: Any, cluster_dims: Any = None, **options: Any) -> Kernel:
+def ClusterKernel(
+    *blocks: Any, threads: int | Sequence[int] = 128, cluster_dims: Any = None, prelude: str | None = None
+) -> Kernel:
     """T.Kernel whose blocks form clusters of cluster_dims."""
     if cluster_dims is None:
         raise error(ValueError, "T.ClusterKernel needs cluster_dims", hint="T.ClusterKernel(gx, gy, cluster_dims=(2, 1, 1))")
@@ -22,7 +24,7 @@ def ClusterKernel(*blocks: Any, cluster_dims: Any = None, **options: Any) -> Ker
     for extent, size in zip(blocks, dims):
         if isinstance(extent, int) and extent % size:
             raise error(ValueError, f"a grid extent of {extent} is no whole number of clusters of {size} blocks")
-    return Kernel(*blocks, cluster_dims=dims, **options)
+    return Kernel(*blocks, threads=threads, prelude=prelude, cluster_dims=dims)
 
 
 def _dims(given: Any) -> list[int]:

@@ -8,8 +8,8 @@ from typing import Any
 from tilery import _native
 
 from ..tracing.coded_regions import copy_coded
-from ..tracing.layouts import copy_laid_out, is_laid_out
-from ..tracing.memory import Element, LocalVar, Memory, Region, copied_regions, region_memory, tile_op
+from ..tracing.layouts import are_known, copy_elements, is_laid_out
+from ..tracing.memory import Element, LocalVar, Memory, Region, copied_regions, tile_op
 from ..tracing.values import is_number
 
 
@@ -30,11 +30,11 @@ def copy(
     trace = tile_op("T.copy")
     if trace.work:
         _count(trace.work, src, dst)
-    sides = region_memory(src), region_memory(dst)
-    if any(side.coded for side in sides) and sides[0].dtype != sides[1].dtype:
+    sides: list[Any] = [side if isinstance(side, Memory) else getattr(side, "memory", None) for side in (src, dst)]
+    if None not in sides and any(side.coded for side in sides) and sides[0].dtype != sides[1].dtype:
         return copy_coded(src, dst, "T.copy")
-    if is_laid_out(trace, src) or is_laid_out(trace, dst):
-        return copy_laid_out(src, dst, "T.copy")
+    if is_laid_out(trace, src) or is_laid_out(trace, dst) or not (are_known(src) or are_known(dst)):
+        return copy_elements(src, dst, "T.copy")
     safe = trace.safe_value(sides[0])
     _native.copy_region(trace.native, *copied_regions(trace, src, dst, "T.copy"), safe)
 

@@ -84,6 +84,16 @@ def _at(region: Region, row: Any, column: Any, transposed: bool) -> Val:
     return Element(region.memory, [*outer, binary("+", y, place[0]), binary("+", x, place[1])]).read()
 
 
-def wgmma_gemm_sp(*arguments: Any, **options: Any) -> None:
+def wgmma_gemm_sp(
+    A_sparse: Any,
+    E: Any,
+    B: Any,
+    C: Any,
+    transpose_A: bool = False,
+    transpose_E: bool = False,
+    transpose_B: bool = False,
+    policy: GemmWarpPolicy = GemmWarpPolicy.Square,
+    clear_accum: Any = False,
+) -> None:
     """T.gemm_sp by Hopper's matrix unit; T.wait_wgmma stands before C is read."""
-    gemm_sp(*arguments, **options)
+    gemm_sp(A_sparse, E, B, C, transpose_A, transpose_E, transpose_B, policy, clear_accum)

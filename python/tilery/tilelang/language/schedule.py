@@ -133,8 +133,8 @@ class WSSync:
 class WSInstr:
     """A step of a role of a schedule: the statement of a name."""
 
-    def __init__(self, op: str, **options: Any) -> None:
-        self.op, self.options = op, options
+    def __init__(self, op: str, annotations: Mapping[str, Any] | None = None) -> None:
+        self.op, self.annotations = op, dict(annotations or {})
 
 
 class WSRole:
@@ -149,10 +149,10 @@ class WSRole:
 class WSPipeline:
     """Buffers that a schedule keeps in `depth` versions."""
 
-    def __init__(self, name: str, buffers: Sequence[Memory], depth: int = 1, **options: Any) -> None:
+    def __init__(self, name: str, buffers: Sequence[Memory], depth: int = 1) -> None:
         if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
             raise error(ValueError, f"pipeline `{name}` has a positive depth, got {depth!r}")
-        self.name, self.buffers, self.depth, self.options = name, list(buffers), depth, options
+        self.name, self.buffers, self.depth = name, list(buffers), depth
 
 
 class WSScope:
@@ -173,10 +173,8 @@ class WSSchedule:
         roles: Sequence[WSRole],
         pipelines: Sequence[WSPipeline] = (),
         scopes: Sequence[WSScope] = (),
-        **options: Any,
     ) -> None:
         self.num_warps, self.roles, self.pipelines, self.scopes = num_warps, list(roles), list(pipelines), list(scopes)
-        self.options = options
         self._check()
 
     def _check(self) -> None:

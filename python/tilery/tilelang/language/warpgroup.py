@@ -64,7 +64,9 @@ def wgmma_gemm(
     transpose_B: bool = False,
     policy: GemmWarpPolicy = GemmWarpPolicy.Square,
     clear_accum: Any = False,
-    **options: Any,
+    k_pack: int = 1,
+    mbar: Any = None,
+    annotations: dict[str, Any] | None = None,
 ) -> None:
     """T.gemm by Hopper's matrix unit; T.wait_wgmma stands before C is read."""
     trace = kernel("T.wgmma_gemm")
@@ -76,7 +78,7 @@ def wgmma_gemm(
             f"C has {rows[0] if rows else '?'} rows and {trace.acting} threads compute it",
             hint="C has a multiple of 64 rows, and warp groups of 128 threads compute it; or use T.gemm",
         )
-    gemm(A, B, C, transpose_A, transpose_B, policy, clear_accum, **options)
+    gemm(A, B, C, transpose_A, transpose_B, policy, clear_accum)
 
 
 def wait_wgmma(num_mma: int = 0) -> None:
@@ -101,6 +103,6 @@ def warpgroup_wait(num_mma: int = 0) -> None:
     wait_wgmma(num_mma)
 
 
-def warpgroup_fence_operand(*operands: Any, **options: Any) -> None:
+def warpgroup_fence_operand(*operands: Any, num_regs: int = 0, offset: int = 0) -> None:
     """A fence of registers; statements take effect in order anyway."""
     kernel("T.warpgroup_fence_operand")

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...errors import error
 from .context import kernel
-from .memory import Element, Memory, Region, region_memory, row_major
-from .values import Expr, Val, binary, read, select
+from .memory import Element, Memory, Region, Unknown, region_memory, row_major
+from .values import Expr, Val, binary, read, same_type, select
 
 
 def check_injective(buffer: Memory, layout: Any) -> None:
@@ -57,7 +57,9 @@ def lay_out(memory: Memory, layout: Any) -> None:
         return
     physical = Memory(places, memory.dtype, "global", memory.name, strides=row_major(places))
     trace.lay_over(physical, memory)
-    trace.open.layouts[id(memory)] = layout, physical
+    trace.open.layouts[id(memory)] = lambda element: Element(
+        physical, [read(place) for place in layout.map_forward_index([read(index) for index in element.indices])]
+    )
 
 
 def _corners(shape: Sequence[int]) -> list[tuple[int, ...]]:
@@ -68,12 +70,6 @@ def is_laid_out(trace: Any, side: Any) -> bool:
     """Does a side of a copy lie as a layout says?"""
     memory = side if isinstance(side, Memory) else getattr(side, "memory", None)
     return trace.open is not None and id(memory) in trace.open.layouts
-
-
-def placed(trace: Any, element: Element) -> Element:
-    """The element of memory that holds an element of a tensor with a layout."""
-    layout, physical = trace.open.layouts[id(element.memory)]
-    return Element(physical, [read(place) for place in layout.map_forward_index([read(i) for i in element.indices])])
 
 
 def inside(element: Element) -> Any:
@@ -88,14 +84,16 @@ def inside(element: Element) -> Any:
     return condition
 
 
-def copy_laid_out(src: Any, dst: Any, what: str) -> None:
-    """dst = src element by element, where one of them lies as a layout says. Elements outside read 0 and are not written."""
+def copy_elements(src: Any, dst: Any, what: str) -> None:
+    """dst = src element by element, where one of them lies as a layout says, or extents are known at run time only. Elements
+    outside read 0 and are not written."""
     trace = kernel(what)
     box = src if not isinstance(src, Element) else dst
-    extents = [n for n in _extents(box, what) if n != 1]
-    sides = [_starts(side, len(extents), extents, what) for side in (src, dst)]
+    extents = [n for n in _extents(box) if not _is_one(n)]
+    sides = [_starts(side, extents, what) for side in (src, dst)]
     native = trace.native
-    indices = [Val(index) for index in native.parallel_begin([native.constant(n, "int32") for n in extents or [1]])]
+    counts = same_type(native, *extents) if extents else [native.constant(1, "int32")]
+    indices = [Val(index) for index in native.parallel_begin(counts)]
     source, target = (_element(memory, starts, dims, indices) for memory, starts, dims in sides)
     value = source.read()
     if source.memory.is_global and (known := inside(source)) is not True:
@@ -111,22 +109,30 @@ def copy_laid_out(src: Any, dst: Any, what: str) -> None:
     native.parallel_end()
 
 
-def _extents(side: Any, what: str) -> list[int]:
-    extents = list(side.shape)
-    if not all(isinstance(n, int) for n in extents):
-        raise error(ValueError, f"{what} of `{region_memory(side).label()}` needs extents known at compile time")
-    return extents
+def _is_one(extent: Any) -> bool:
+    return isinstance(extent, int) and extent == 1
 
 
-def _starts(side: Any, rank: int, extents: Sequence[int], what: str) -> tuple[Memory, list[Any], list[int]]:
+def _extents(side: Any) -> list[Any]:
+    return [binary("-", n.stop, n.start) if isinstance(n, Unknown) else n for n in side.shape]
+
+
+def are_known(side: Any) -> bool:
+    """Does a side of a copy have extents, all known at compile time?"""
+    return isinstance(side, (Memory, Region)) and all(isinstance(n, int) for n in side.shape)
+
+
+def _starts(side: Any, extents: Sequence[Any], what: str) -> tuple[Memory, list[Any], list[int]]:
     """(memory, where the side begins, which of its dimensions are walked)."""
     memory = region_memory(side)
     if isinstance(side, Element):
-        return memory, list(side.indices), list(range(memory.ndim - rank, memory.ndim))
+        return memory, list(side.indices), list(range(memory.ndim - len(extents), memory.ndim))
     starts = list(side.starts) if isinstance(side, Region) else [0] * memory.ndim
-    long = [dim for dim, n in enumerate(_extents(side, what)) if n != 1]
-    if [n for n in _extents(side, what) if n != 1] != list(extents):
-        raise error(ValueError, f"{what}: `{memory.label()}` {tuple(_extents(side, what))} does not fit {tuple(extents)}")
+    own = _extents(side)
+    long = [dim for dim, n in enumerate(own) if not _is_one(n)]
+    pairs = list(zip((own[dim] for dim in long), extents))
+    if len(long) != len(extents) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
+        raise error(ValueError, f"{what}: `{memory.label()}` {tuple(own)} does not fit {tuple(extents)}")
     return memory, starts, long
 
 

@@ -308,8 +308,8 @@ class Element(Expr):
 
     def read(self) -> Val:
         trace = kernel(f"an element of `{self.memory.label()}`")
-        if id(self.memory) in trace.open.layouts:
-            return _placed(trace, self).read()
+        if place := trace.open.layouts.get(id(self.memory)):
+            return place(self).read()
         trace.check_private(self)
         self.memory.check_access("read of")
         if self.memory.coded:
@@ -324,8 +324,8 @@ class Element(Expr):
         trace = kernel(f"an element of `{self.memory.label()}`")
         if isinstance(value, Pending):
             return value.finish(self)
-        if id(self.memory) in trace.open.layouts:
-            return _placed(trace, self).store(value)
+        if place := trace.open.layouts.get(id(self.memory)):
+            return place(self).store(value)
         trace.check_private(self)
         self.memory.check_access("store to")
         if not is_plain(value):
@@ -378,12 +378,6 @@ class Element(Expr):
 
     def __repr__(self) -> str:
         return f"{self.memory.label()}[...]"
-
-
-def _placed(trace: Any, element: Element) -> Element:
-    from .layouts import placed
-
-    return placed(trace, element)
 
 
 def as_stored(value: Any, memory: Memory) -> Any:

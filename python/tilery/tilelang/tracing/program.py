@@ -10,7 +10,7 @@ from tilery import _native
 from ...errors import error
 from ...frontend import position
 from .memory import Memory, TensorType, row_major
-from .trace import Trace
+from .trace import NeedsWorkspace, Trace
 from .values import Expr, Node, Var, binary, sizes_in
 from .work import Work
 
@@ -32,6 +32,22 @@ def build(
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call; one named in `absent` is None."""
+    needed: list[NeedsWorkspace] = []
+    while True:
+        try:
+            return _build(prim_func, output_positions, layouts, absent, work, needed)
+        except NeedsWorkspace as need:
+            needed.append(need)
+
+
+def _build(
+    prim_func: Any,
+    output_positions: Sequence[int],
+    layouts: Mapping[str, Any],
+    absent: Sequence[str],
+    work: Work | None,
+    needed: Sequence[NeedsWorkspace],
+) -> Any:
     native = _native.Builder("tir")
     native.set_position(position.current)
     with Trace(native, prim_func.__name__) as trace:
@@ -51,6 +67,8 @@ def build(
             for size in sizes_in((*memory.shape, *(memory.strides or ()))):
                 trace.add_size(size)
         _bind_absent(trace, arguments)
+        for need in needed:
+            trace.workspaces[need.key] = trace.add_tensor(Memory(need.shape, need.element, "global"), "workspace")
         trace.eager, trace.work = prim_func.eager, work
         result = trace.run(prim_func.function, *prim_func.bind(arguments))
         outputs = _outputs(prim_func, trace, result, output_positions)

@@ -72,13 +72,22 @@ class Blocks:
         return list(map(Val, self.native.while_end(yields)))
 
 
+class NeedsWorkspace(BaseException):
+    """A block's memory of run-time extents needs a workspace, which must be there before the kernel. No Exception: those
+    become the user's errors."""
+
+    def __init__(self, key: tuple[int, int], shape: list[Any], element: Any) -> None:
+        super().__init__()
+        self.key, self.shape, self.element = key, shape, element
+
+
 class KernelState:
     """The kernel being built: its roots and variables, and what its launch passes for each argument."""
 
     def __init__(self, name: str, grid: Sequence[Any], threads: Any) -> None:
         self.name, self.grid, self.threads = name, grid, threads
         self.cluster_dims: Any = None
-        self.layouts: dict[int, Any] = {}  # id of a tensor whose elements lie as a layout says: (layout, its memory by places)
+        self.layouts: dict[int, Any] = {}  # id of a tensor with a layout: what gives an element's place
         self.plain = False  # not opened by T.Kernel
         self.random: Any = None  # the state of random numbers
         self.slots: list[tuple[Any, ...]] = []
@@ -86,6 +95,7 @@ class KernelState:
         self.pointers: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.safe_values: dict[int, Any] = {}
+        self.sized: list[Memory] = []  # buffers of run-time extents
         self.kept: list[Memory] = []  # what roots are known by must live as long
 
 
@@ -102,6 +112,7 @@ class Trace(Checks, Language):
         self.launches: list[KernelState] = []
         self.open: Any = None  # the KernelState of the kernel being built
         self.host_values: dict[int, Any] = {}
+        self.workspaces: dict[tuple[int, int], Memory] = {}  # of buffers of run-time extents, by kernel and number
         self.gapless: dict[int, Memory] = {}  # tensors that others are laid over
         self.work: Work | None = None  # counted where somebody asks
         self.notes: dict[str, Any] = {}  # attributes of the function
@@ -248,6 +259,19 @@ class Trace(Checks, Language):
         result = super().run(*arguments)
         self.end_plain()
         return result
+
+    def sized_at_run_time(self, sizes: Sequence[Any], element: Any) -> Memory:
+        """Memory of each block whose extents a call binds: a part of a workspace, made when the function is traced again."""
+        at = len(self.open.sized)
+        key = len(self.launches), at
+        if key not in self.workspaces:
+            raise NeedsWorkspace(key, [*self.open.grid, *sizes], element)
+        workspace = self.workspaces[key]
+        ids = [Val(self.native.program_id(axis)) for axis in range(len(self.open.grid))]
+        memory = Memory(sizes, element, "global")
+        self.open.layouts[id(memory)] = lambda part: Element(workspace, [*ids, *part.indices])
+        self.open.sized.append(memory)
+        return memory
 
     def lay_over(self, view: Memory, tensor: Memory) -> None:
         """Gives the open kernel a tensor over the memory of another, whose elements must lie without gaps."""

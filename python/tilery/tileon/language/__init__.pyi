@@ -11,7 +11,6 @@ from ...core.tile.types import tuple_type as tuple_type
 from ...core.tile.value import tensor as tensor
 from ...core.tile.window import tensor_descriptor as tensor_descriptor
 from . import core as core
-from . import extra as extra
 from . import math as math
 from . import random as random
 from . import standard as standard
