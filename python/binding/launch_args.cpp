@@ -2,6 +2,7 @@
 #include "dlpack.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
+#include <nanobind/nanobind.h>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +14,16 @@ namespace {
 
 [[noreturn]] void failArgument(const char *name, const std::string &rest, std::string hint = "") {
   throw Error({Diagnostic::Kind::Type, "argument '" + std::string(name) + "' " + rest, std::move(hint), {}});
+}
+
+/// Python programs catch an OverflowError there.
+[[noreturn]] void failOverflow(const char *name) {
+  std::string message = "argument '" + std::string(name) + "' is an int that does not fit into 64 bits";
+  nanobind::module_ errors = nanobind::module_::import_("tilery.errors");
+  nanobind::object kind = errors.attr("kind")(nanobind::handle(PyExc_OverflowError), nanobind::handle(PyExc_TypeError));
+  nanobind::object error = kind(message.c_str());
+  PyErr_SetObject(kind.ptr(), error.ptr());
+  throw PythonRaised{};
 }
 
 struct Reference {
@@ -332,7 +343,7 @@ void readInteger(PyObject *object, const char *name, Argument &argument) {
     PyErr_Clear();
   }
   if (overflow)
-    failArgument(name, "is an int that does not fit into 64 bits");
+    failOverflow(name);
 }
 
 void readScalarLike(PyObject *object, const char *name, Argument &argument) {

@@ -73,6 +73,8 @@ uint32_t ConstantTable::number(PyObject *value, const char *name) {
     uint64_t bits;
     std::memcpy(&bits, &number, sizeof bits);
     identity = PyLong_FromUnsignedLongLong(bits);
+  } else if (isChangeable(value)) {
+    identity = PyObject_Repr(value); // it has no hash: what it holds now, as text
   } else {
     Py_INCREF(identity);
   }
@@ -89,7 +91,7 @@ uint32_t ConstantTable::number(PyObject *value, const char *name) {
     throw Error({Diagnostic::Kind::Type,
                  "compile-time argument '" + std::string(name) + "' is a " + Py_TYPE(value)->tp_name +
                      ", which cannot be compared with later values (it has no hash)",
-                 "pass a tuple instead of a list, or an object with __hash__ and __eq__",
+                 "pass an object with __hash__ and __eq__",
                  {}});
   }
   return uint32_t(PyLong_AsUnsignedLong(id));

@@ -26,6 +26,9 @@ struct AliasPair {
 std::vector<AliasPair> aliasPairs(const Argument *arguments, size_t count);
 
 /// Numbers compile-time values by equality and type, so that a key can name them.
+/// A list, dict or set: another value another time, though it is the same object.
+inline bool isChangeable(PyObject *value) { return PyList_Check(value) || PyDict_Check(value) || PyAnySet_Check(value); }
+
 class ConstantTable {
 public:
   ConstantTable();

@@ -100,6 +100,7 @@ struct Bound {
   PyObject **objects; ///< borrowed
   Argument *arguments;
   size_t count; ///< parameters bound so far: all, or those before the options
+  static inline uint64_t unlike = uint64_t(1) << 63; ///< a fact that no launch before had
 
   void set(size_t i, PyObject *constant) {
     objects[i] = constant;
@@ -234,6 +235,8 @@ void collectFacts(const Bound &bound, std::vector<uint64_t> &facts) {
   for (size_t i = 0; i < bound.count; ++i)
     if (!parameters[i].compileTime())
       appendFacts(bound.arguments[i], facts);
+    else if (isChangeable(bound.objects[i]))
+      facts.push_back(++bound.unlike); // what it holds is looked at for each launch
     else if (bound.objects[i] != parameters[i].defaultValue)
       facts.insert(facts.end(), {uint64_t(Argument::Constant) | uint64_t(i) << 8, reinterpret_cast<uint64_t>(bound.objects[i])});
 }

@@ -274,3 +274,109 @@ def test_allocators_are_kept():
         tileon.set_allocator(_allocation.NullAllocator())
     with pytest.raises(RuntimeError, match="no allocator was set"):
         _allocation._allocator(4, 16, None)
+
+
+def test_the_interpreter_runs_kernels(monkeypatch):
+    from tilery.tileon.runtime.interpreter import InterpretedFunction, _implicit_cvt
+
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    kernel = tileon.jit(add.fn)
+    monkeypatch.delenv("TRITON_INTERPRET")
+    assert isinstance(kernel, InterpretedFunction) and not isinstance(tileon.jit(add.fn), InterpretedFunction)
+    x, y = torch.randn(100), torch.zeros(100)
+    kernel[(2,)](x, y, 1.0, 100, BLOCK=64)
+    assert torch.equal(y, x + 1)
+    kinds = [(v.dtype, v.handle.data.dtype.name) for v in map(_implicit_cvt, (True, 3, 2**40, 2**63, 0.5))]
+    names = ["bool", "int32", "int64", "uint64", "float32"]
+    assert kinds == list(zip((tl.int1, tl.int32, tl.int64, tl.uint64, tl.float32), names)) and _implicit_cvt("a") == "a"
+
+
+def test_names_by_the_kind_of_call():
+    def called(specialization):
+        ones = [name for name, value in specialization.constants.items() if value == 1]
+        return "_".join(["kernel", specialization.signature["value"], *ones])
+
+    @tileon.jit(repr=called)
+    def kernel(value, one, x):
+        tl.store(x, value + one)
+
+    x = torch.zeros(1)
+    assert [kernel[(1,)](v, 1, x).name for v in (5, 2**40, 0.5)] == [f"kernel_{kind}_one" for kind in ("i32", "i64", "fp32")]
+    assert x.item() == 1.5
+
+
+def test_options_and_constants_that_can_change():
+    @tileon.jit
+    def kernel(x, values: tl.constexpr):
+        tl.store(x, values[0])
+
+    x, values = torch.zeros(1), [3]
+    kernel[(1,)](x, values, extern_libs={"libdevice": "there"})
+    assert x.item() == 3
+    values[0] = 4
+    kernel[(1,)](x, values, extern_libs={})
+    assert x.item() == 4
+
+
+def test_descriptions_of_structured_arguments():
+    data = []
+
+    @tileon.jit
+    def kernel(x, pair):
+        tl.store(x, pair[0] + pair[1])
+
+    knobs.runtime.jit_cache_hook = lambda compile, **kwargs: data.append(compile["specialization_data"])
+    try:
+        first = kernel.warmup(torch.int32, (5, tl.constexpr(2)), grid=(1,))
+    finally:
+        knobs.runtime.jit_cache_hook = None
+    x = torch.zeros(1, dtype=torch.int32)
+    kernel.preload(data[0])[(1,)](x, (7, tl.constexpr(2)))
+    assert x.item() == 9 and first.name == "kernel"
+
+
+def test_errors_of_compilations():
+    import pickle
+
+    @tileon.jit
+    def helper(x):
+        return x + tl.arange(0, 3 - 5)
+
+    @tileon.jit
+    def calls(x):
+        tl.store(x, 1)
+        helper(1)
+
+    @tileon.jit
+    def operator(x):
+        tl.store(x, 1.0 << 1)
+
+    @tileon.jit
+    def asserts(x):
+        tl.static_assert(False, "no")
+
+    caught = {}
+    for kernel in (calls, operator, asserts):
+        with pytest.raises(tileon.CompilationError) as info:
+            kernel[(1,)](torch.zeros(1))
+        caught[kernel] = info.value
+        again = pickle.loads(pickle.dumps(info.value))
+        assert type(again) is type(info.value) and str(again) == str(info.value)
+    assert caught[calls].__notes__ == ["at 3:4: of `calls`"] and caught[calls].__cause__.__notes__ == ["at 2:15: of `helper`"]
+    assert isinstance(caught[calls], ValueError) and caught[calls].node.lineno == 3
+    assert caught[operator].__cause__ is None and isinstance(caught[operator], TypeError)
+    assert isinstance(caught[asserts], tileon.compiler.errors.CompileTimeAssertionFailure) and caught[asserts].__cause__ is None
+    assert isinstance(caught[asserts], AssertionError) and caught[asserts].error_message == "static_assert failed: no"
+
+
+def test_failed_assertions_are_run_time_errors():
+    @tileon.jit(debug=True)
+    def kernel(x):
+        tl.device_assert(tl.load(x) > 0, "not positive")
+
+    with pytest.raises(RuntimeError, match="not positive"):
+        kernel[(1,)](torch.zeros(1))
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+            kernel[(1,)](torch.ones(1))
+    kernel[(1,)](torch.zeros(1), debug=False)

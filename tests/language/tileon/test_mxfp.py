@@ -16,6 +16,11 @@ def test_elements_agree_with_ml_dtypes():
     assert numpy.array_equal(coded.data.numpy(), want.view(numpy.uint8) & 15)
 
 
+def test_integers_are_numbers():
+    assert MXFP4Tensor(torch.tensor([4, -3, 0])).to(torch.float32).tolist() == [4, -3, 0]
+    assert MXScaleTensor(torch.tensor([4, 5])).to(torch.float32).tolist() == [4, 4]
+
+
 def test_elements_saturate():
     values = torch.tensor([7.0, -100.0, float("inf"), float("-inf")])
     assert MXFP4Tensor(values).to(torch.float32).tolist() == [6, -6, 6, -6]
@@ -56,7 +61,7 @@ def test_random_scales_lie_between():
 def test_wrong_use():
     with pytest.raises(ValueError, match="needs data or a size"):
         MXFP4Tensor()
-    with pytest.raises(AssertionError, match="takes a tensor of floats"):
-        MXScaleTensor(torch.tensor([1]))
+    with pytest.raises(AssertionError, match="takes a tensor, got list"):
+        MXScaleTensor([1])
     with pytest.raises(AssertionError, match="only float32"):
         MXFP4Tensor(torch.ones(2)).to(torch.float16)

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from tilery import _native
 
 from ...core import compile as core
+from ...core import oracle
 from ...core.oracle import OracleLaunch
 from ...core.tile.tracer import default_precision, trace
 from ...errors import Error, error
@@ -20,9 +23,9 @@ from ...frontend.fingerprint import watched
 from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import DEFAULTS, AttrsDescriptor, GPUTarget, Options
+from .describe import described, read_description
 from .errors import compilation_error
 from .kernel import KernelHandle, KernelMetadata
-from .key import triton_key
 from .source import ASTSource, IRSource
 
 __all__ = ["ASTSource", "AttrsDescriptor", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan"]
@@ -70,7 +73,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
 
     def __init__(self, kernel: Any, signature: Any, values: Mapping[str, Any]) -> None:
         if kernel.refused:
-            raise error(ValueError, kernel.refused, hint="constexpr parameters are always specialised")
+            raise compilation_error(error(ValueError, kernel.refused, hint="constexpr parameters are always specialised"))
         self.debug = _wanted(values, kernel)
         self.overflow = self.debug and values.get("sanitize_overflow") is not False
         self.hints = {option: values.get(option) for option in _HINTS if option not in kernel.arg_names}
@@ -88,12 +91,21 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         self.precision = default_precision(kernel.fn)
         self.assemble = getattr(kernel, "assemble", None)
         options = {} if _fuses(values, kernel) else {"fp_contract": False}
-        super().__init__(kernel.fn.__name__, kernel.fn, None, signature, **options)
+        super().__init__(self._called(), kernel.fn, None, signature, **options)
         self.specialisation = self._specialisation()
+
+    def _called(self) -> str:
+        """The kernel's name, by its `repr` where that is the program's own."""
+        function = self.jit_function
+        if isinstance(function.repr, functools.partial):
+            return function.__name__
+        signature, constants = described(self)
+        named = {self.arguments[path[0]][0] if len(path) == 1 else path: value for path, value in constants.items()}
+        return function.repr(SimpleNamespace(fn=function, signature=signature, constants=named, attrs={}))
 
     def _specialisation(self) -> list[Any]:
         """What decides about the code beside the function."""
-        decided = [self.arguments, self.annotations, self.debug, self.overflow, self.precision, self.hints, self.structure]
+        decided = [self.name, self.arguments, self.annotations, self.debug, self.overflow, self.precision, self.hints, self.structure]
         return ["tileon", *decided]
 
     def trace(self) -> _native.Module:
@@ -115,6 +127,11 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
     def load(self, image: bytes) -> _native.KernelPlan:
         return _native.KernelPlan(_native.load(image)[0], self.slots, self, self.without_boxes)
 
+    def plan(self, debug: bool = False) -> Any:
+        if debug or not getattr(self.kernel, "interpreted", False):
+            return super().plan(debug)
+        return oracle.plan(self.interpret(False), self.device)
+
     def interpret(self, debug: bool) -> OracleLaunch:
         types = [(name, *known[:2]) for name, *known in self.arguments if len(known) > 1]
         return OracleLaunch(self.module, self.name, types, debug, self)
@@ -127,9 +144,6 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         self.code = self.image()
         self.text = module.text(locations=True, hints=target.backend != "cpu")
         self._module = self.kernel = self.assemble = None  # what is left can be pickled
-        import hashlib  # milliseconds
-
-        self.hash = hashlib.sha256(f"{triton_key()} {target} {options} {self.text}".encode()).hexdigest()
         self.metadata = KernelMetadata(**{**vars(options), **self._facts()})
 
 
@@ -175,11 +189,8 @@ def preload(kernel: Any, specialization_data: str) -> CompiledKernel:
     name = f"{kernel.__module__}.{kernel.__qualname__}"
     if data["name"] != name:
         raise error(RuntimeError, f"the description is of {data['name']}, not of {name}")
-    constants = dict(data["constants"])
-    unknown = [n for n, value in constants.items() if isinstance(value, dict)]
-    if unknown:
-        raise error(RuntimeError, f"the value of `{unknown[0]}` cannot be read back from its text")
-    return compile(ASTSource(kernel, data["signature"], constants), None, data["options"])
+    source = ASTSource(kernel, *read_description(kernel, data))
+    return compile(source, None, data["options"])
 
 
 def _argument(parameter: Any, known: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -9,8 +9,8 @@ from collections import namedtuple
 from typing import Any
 
 from .. import knobs
-from .._utils import canonicalize_dtype
 from ..backends import make_backend
+from .describe import described, write_description
 
 JitFunctionInfo = namedtuple("JitFunctionInfo", ["module", "name", "jit_function"])
 
@@ -78,12 +78,12 @@ class _Skipped:
 def _description(compiled: Any, is_warmup: bool) -> dict[str, Any]:
     """What functions around compilations are given."""
     function = compiled.jit_function
-    signature, constants = _types(compiled)
+    signature, known = described(compiled)
+    constants = {function.arg_names[path[0]] if len(path) == 1 else path: value for path, value in known.items()}
     options = vars(make_backend(compiled._place()).parse_options(compiled.given))
     key = f"{compiled.arguments}{sorted(options.items(), key=str)}"
-    data = {"name": f"{function.__module__}.{function.__qualname__}", "signature": signature, "options": options}
-    data |= {"constants": [[name, _plain(value)] for name, value in constants.items()]}
-    described = {
+    data = {"name": f"{function.__module__}.{function.__qualname__}", "options": options, **write_description(compiled)}
+    about = {
         "key": key,
         "signature": signature,
         "device": max(compiled.device, 0),
@@ -99,28 +99,7 @@ def _description(compiled: Any, is_warmup: bool) -> dict[str, Any]:
         "repr": f"{function.__name__}[num_warps={options['num_warps']}, num_ctas={options['num_ctas']}, "
         f"num_stages={options['num_stages']}]({types})",
         "fn": JitFunctionInfo(function.__module__, function.__name__, function),
-        "compile": described,
+        "compile": about,
         "is_manual_warmup": is_warmup,
         "already_compiled": False,
     }
-
-
-def _types(compiled: Any) -> tuple[dict[str, str], dict[str, Any]]:
-    """({parameter: type of a signature}, {parameter: value known at compile time})"""
-    signature: dict[str, str] = {}
-    constants: dict[str, Any] = {}
-    for name, *known in compiled.arguments:
-        if len(known) == 1:
-            signature[name], constants[name] = "constexpr", known[0]
-        else:
-            element, pointer, const, _ = known
-            signature[name] = ("*k" if const else "*" if pointer else "") + canonicalize_dtype(element)
-    return signature, constants
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, (tuple, list)):
-        return [_plain(v) for v in value]
-    return {"text": str(value)}

@@ -17,6 +17,7 @@ from ...errors import error
 from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import DEFAULTS, GPUTarget
+from .key import triton_key
 
 
 def _fields(*names: str) -> Any:
@@ -131,8 +132,8 @@ class KernelHandle(core.CompiledKernel):
         """A digest of all that decided what it is."""
         import hashlib  # milliseconds
 
-        target = _native.target_id(self._elsewhere or cache.target_of(self.device))
-        parts = [self.jit_function.cache_key, self.specialisation, sorted(self.options.items()), target]
+        parts = [triton_key(), self.jit_function.cache_key, self.specialisation, sorted(self.options.items())]
+        parts += [make_backend(self._place()).parse_options(self.given), self._place()]
         return hashlib.sha256(str(parts).encode()).hexdigest()
 
     @functools.cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
@@ -149,6 +150,7 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
 
     __tile_structure__ = True
     _hash_lock: Any = None  # programs that pickle kernels put it away
+    interpreted = False  # do launches run the reference interpreter?
 
     def __init__(
         self,
@@ -276,10 +278,17 @@ def _without_function(state: dict[str, Any]) -> JITFunction:
 
 
 def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Decorator: makes a function a kernel (launched with kernel[grid](...)) or a helper of kernels (called by them)."""
+    """Decorator: makes a function a kernel (launched with kernel[grid](...)) or a helper of kernels (called by them). With
+    TRITON_INTERPRET=1 launches run the reference interpreter."""
     if fn is None:
         return lambda f: jit(f, **options)
-    return fn if isinstance(fn, JITFunction) else JITFunction(fn, **options)
+    if isinstance(fn, JITFunction):
+        return fn
+    if os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes", "y"):
+        from .interpreter import InterpretedFunction
+
+        return InterpretedFunction(fn, **options)
+    return JITFunction(fn, **options)
 
 
 def must_use_result(x: Any, s: Any = True) -> Any:

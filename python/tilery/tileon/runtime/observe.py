@@ -80,6 +80,7 @@ class DeviceCaches(Mapping[int, tuple[Any, ...]]):
     def clear(self) -> None:
         """Forgets all compiled kernels."""
         self.function.forget()
+        self.function.__dict__.pop("launch_structured", None)
         self.function._kernels.clear()
 
 

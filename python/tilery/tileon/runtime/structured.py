@@ -84,6 +84,7 @@ class Flat:
     def __init__(self, kernel: Any, structure: tuple[Description, ...], compile: Callable[..., Any]) -> None:
         self.kernel, self.structure = kernel, structure
         self.fn, self.debug, self.arg_names, self.refused = kernel.fn, kernel.debug, kernel.arg_names, kernel.refused
+        self.interpreted = kernel.interpreted
         self.params: list[Any] = []
         for parameter, description in zip(kernel.params, structure):
             for number in range(_count(description)):

@@ -23,8 +23,8 @@ class _Coded:
         self.device, self.size = device, None if size is None else tuple(size)
         self.data: Any = None
         if data is not None:
-            if not hasattr(data, "is_floating_point") or not data.is_floating_point():
-                raise error(AssertionError, f"{type(self).__name__} takes a tensor of floats")
+            if not hasattr(data, "data_ptr"):
+                raise error(AssertionError, f"{type(self).__name__} takes a tensor, got {type(data).__name__}")
             self.device, self.size = data.device, tuple(data.shape)
             self.data = self.encoded(data)
 
@@ -47,7 +47,7 @@ class _Coded:
 class MXFP4Tensor(_Coded):
     """Elements of e2m1: a sign, two bits of exponent, one of mantissa; 0, 0.5, 1, 1.5, 2, 3, 4, 6. `data`: one a byte (uint8).
 
-    :param data: floats to encode, rounded to nearest, ties to even; what lies beyond 6 becomes 6. None: `size` and `device` of a
+    :param data: numbers to encode, rounded to nearest, ties to even; what lies beyond 6 becomes 6. None: `size` and `device` of a
         tensor that `random()` fills.
     """
 
@@ -72,7 +72,7 @@ class MXFP4Tensor(_Coded):
         for number in range(1, 8):
             middle = (_E2M1[number - 1] + _E2M1[number]) / 2
             code += (size >= middle if number % 2 == 0 else size > middle).to(torch.uint8)  # ties go to even codes
-        return code | (torch.signbit(values).to(torch.uint8) << 3)
+        return code | (torch.signbit(values.to(torch.float64)).to(torch.uint8) << 3)
 
     def to_packed_tensor(self, dim: int) -> torch.Tensor:
         """Two elements a byte along `dim`, the first of them in the low half; an odd number is filled up with zeros."""
@@ -99,7 +99,7 @@ class MXFP4Tensor(_Coded):
 class MXScaleTensor(_Coded):
     """Scales of e8m0: a byte e is 2 ** (e - 127), 255 is NaN.
 
-    :param data: floats to encode: the power of two below each; what is not positive and finite becomes NaN. None: as in
+    :param data: numbers to encode: the power of two below each; what is not positive and finite becomes NaN. None: as in
         MXFP4Tensor.
     """
 
