@@ -54,11 +54,10 @@ void setPythonError(const Error &error) {
   const auto *gpu = dynamic_cast<const GpuError *>(&error);
   nb::object exception =
       gpu ? errors.attr(className(gpu->fault()))(nb::str(diagnostic.message.c_str()), hint, chain)
-      : diagnostic.kind == Diagnostic::Kind::Error
-          ? errors.attr("Error")(nb::str(diagnostic.message.c_str()), hint, chain)
+      : diagnostic.kind == Diagnostic::Kind::Error ? errors.attr("Error")(nb::str(diagnostic.message.c_str()), hint, chain)
       : diagnostic.kind == Diagnostic::Kind::Assertion // which is a RuntimeError to programs of torch
-          ? errors.attr("kind")(nb::handle(PyExc_AssertionError), nb::handle(PyExc_RuntimeError))(
-                nb::str(diagnostic.message.c_str()), hint, chain)
+          ? errors.attr("kind")(nb::handle(PyExc_AssertionError),
+                                nb::handle(PyExc_RuntimeError))(nb::str(diagnostic.message.c_str()), hint, chain)
           : errors.attr("error")(nb::handle(builtinOf(diagnostic.kind)), nb::str(diagnostic.message.c_str()), hint, chain);
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
 }

@@ -99,7 +99,7 @@ struct Bound {
   const State &state;
   PyObject **objects; ///< borrowed
   Argument *arguments;
-  size_t count; ///< parameters bound so far: all, or those before the options
+  size_t count;                                      ///< parameters bound so far: all, or those before the options
   static inline uint64_t unlike = uint64_t(1) << 63; ///< a fact that no launch before had
 
   void set(size_t i, PyObject *constant) {

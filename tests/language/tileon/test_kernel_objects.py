@@ -335,40 +335,6 @@ def test_descriptions_of_structured_arguments():
     assert x.item() == 9 and first.name == "kernel"
 
 
-def test_errors_of_compilations():
-    import pickle
-
-    @tileon.jit
-    def helper(x):
-        return x + tl.arange(0, 3 - 5)
-
-    @tileon.jit
-    def calls(x):
-        tl.store(x, 1)
-        helper(1)
-
-    @tileon.jit
-    def operator(x):
-        tl.store(x, 1.0 << 1)
-
-    @tileon.jit
-    def asserts(x):
-        tl.static_assert(False, "no")
-
-    caught = {}
-    for kernel in (calls, operator, asserts):
-        with pytest.raises(tileon.CompilationError) as info:
-            kernel[(1,)](torch.zeros(1))
-        caught[kernel] = info.value
-        again = pickle.loads(pickle.dumps(info.value))
-        assert type(again) is type(info.value) and str(again) == str(info.value)
-    assert caught[calls].__notes__ == ["at 3:4: of `calls`"] and caught[calls].__cause__.__notes__ == ["at 2:15: of `helper`"]
-    assert isinstance(caught[calls], ValueError) and caught[calls].node.lineno == 3
-    assert caught[operator].__cause__ is None and isinstance(caught[operator], TypeError)
-    assert isinstance(caught[asserts], tileon.compiler.errors.CompileTimeAssertionFailure) and caught[asserts].__cause__ is None
-    assert isinstance(caught[asserts], AssertionError) and caught[asserts].error_message == "static_assert failed: no"
-
-
 def test_failed_assertions_are_run_time_errors():
     @tileon.jit(debug=True)
     def kernel(x):

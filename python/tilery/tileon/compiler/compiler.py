@@ -26,9 +26,10 @@ from ..backends.compiler import DEFAULTS, AttrsDescriptor, GPUTarget, Options
 from .describe import described, read_description
 from .errors import compilation_error
 from .kernel import KernelHandle, KernelMetadata
+from .key import triton_key
 from .source import ASTSource, IRSource
 
-__all__ = ["ASTSource", "AttrsDescriptor", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan"]
+__all__ = ["ASTSource", "AttrsDescriptor", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan", "triton_key"]
 
 # Options of a launch that targets may heed: hints of the kernel.
 _HINTS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "launch_cooperative_grid", "launch_pdl")
@@ -189,8 +190,8 @@ def preload(kernel: Any, specialization_data: str) -> CompiledKernel:
     name = f"{kernel.__module__}.{kernel.__qualname__}"
     if data["name"] != name:
         raise error(RuntimeError, f"the description is of {data['name']}, not of {name}")
-    source = ASTSource(kernel, *read_description(kernel, data))
-    return compile(source, None, data["options"])
+    signature, constants, attrs = read_description(kernel, data)
+    return compile(ASTSource(kernel, signature, constants, attrs), None, data["options"])
 
 
 def _argument(parameter: Any, known: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -43,7 +43,7 @@ class ASTSource:
     def __init__(
         self,
         fn: Any,
-        signature: Mapping[str | int, str],
+        signature: Mapping[Any, Any],
         constexprs: Mapping[Any, Any] | None = None,
         attrs: Any = None,
         constants: Mapping[Any, Any] | None = None,

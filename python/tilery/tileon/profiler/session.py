@@ -75,7 +75,8 @@ class Session:
         if self.kind == "trace":
             times = {"ts": (began - self.first) / 1e3, "dur": (ended - began) / 1e3}
             scopes = [n.name for n in self.stack[1:]]
-            self.events.append({"name": name, "cat": "kernel", "ph": "X", "pid": 0, "tid": threading.get_ident(), **times, "args": {"scopes": scopes}})
+            event = {"name": name, "cat": "kernel", "ph": "X", "pid": 0, "tid": threading.get_ident(), **times}
+            self.events.append({**event, "args": {"scopes": scopes}})
 
     def write(self, output_format: str) -> None:
         formats = {"hatchet": ".hatchet", "chrome_trace": ".chrome_trace"}

@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tile import types
-from .jit import JITFunction
+from .jit import InterpretedFunction
 
-
-class InterpretedFunction(JITFunction):
-    """A kernel that is interpreted: slowly, program by program, in a fixed order."""
-
-    interpreted = True
+__all__ = ["HostValue", "InterpretedFunction", "TensorHandle"]
 
 
 class TensorHandle:

@@ -24,6 +24,7 @@ from .tensors import MockTensor, TensorWrapper, reinterpret
 
 __all__ = [
     "ConstexprFunction",
+    "InterpretedFunction",
     "JITCallable",
     "JITFunction",
     "KernelInterface",
@@ -270,6 +271,12 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
         return compiler.preload(self, specialization_data)
 
 
+class InterpretedFunction(JITFunction):
+    """A kernel that is interpreted: slowly, program by program, in a fixed order."""
+
+    interpreted = True
+
+
 def _without_function(state: dict[str, Any]) -> JITFunction:
     """What was pickled of a kernel without its function. It cannot be launched."""
     kernel = JITFunction.__new__(JITFunction)
@@ -285,8 +292,6 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     if isinstance(fn, JITFunction):
         return fn
     if os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes", "y"):
-        from .interpreter import InterpretedFunction
-
         return InterpretedFunction(fn, **options)
     return JITFunction(fn, **options)
 
