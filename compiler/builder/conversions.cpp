@@ -16,6 +16,26 @@ static Value saturated(Builder &self, const Value &x, DType to) {
   return self.select(self.binary(BinaryOp::Lt, x, literal(-greatest)), literal(-greatest), cut);
 }
 
+/// An integer as a float, what does not fit cut off. Integers of up to 32 bits are exact in f64. Of others the nearest f64 of the
+/// magnitude is one step too large, or right; cut off once more where `to` is narrower it stays cut off.
+static Value integerTowardsZero(Builder &self, const Value &x, DType to) {
+  if (bitWidth(x.dtype()) <= 32)
+    return self.cast(self.cast(x, DType::F64), to, true);
+  Value size = x, negative = x;
+  if (isSigned(x.dtype())) {
+    negative = self.binary(BinaryOp::Lt, x, Literal(int64_t(0)));
+    size = self.cast(self.select(negative, self.unary(UnaryOp::Neg, x), x), DType::U64);
+  }
+  Value nearest = self.cast(size, DType::F64);
+  Value beyond = self.binary(BinaryOp::Ge, nearest, Literal(18446744073709551616.0)); // 2^64: no integer of 64 bits
+  Value above = self.binary(BinaryOp::LogicalOr, beyond, self.binary(BinaryOp::Gt, self.cast(nearest, DType::U64), size));
+  Value before = self.bitcast(self.binary(BinaryOp::Sub, self.bitcast(nearest, DType::U64), Literal(uint64_t(1))), DType::F64);
+  Value cut = self.select(above, before, nearest);
+  if (isSigned(x.dtype()))
+    cut = self.select(negative, self.unary(UnaryOp::Neg, cut), cut);
+  return self.cast(cut, to, true);
+}
+
 static mlir::Value convertNumber(Builder::Impl &impl, mlir::Value x, const Type &from, DType to, bool towardsZero) {
   mlir::Type result = impl.lower(Type{to, from.shape});
   DType source = from.element;
@@ -72,6 +92,8 @@ Value Builder::cast(const Operand &operand, DType dtype, bool towardsZero) {
   }
   if (value.dtype() == dtype)
     return value;
+  if (towardsZero && isFloat(dtype) && !isFloat(value.dtype()))
+    return integerTowardsZero(*this, value, dtype);
   Value number = isFloat8(dtype) && impl->policy == Policy::Triton ? saturated(*this, value, dtype) : value;
   return impl->like(convertNumber(*impl, impl->raw(number), value.type, dtype, towardsZero), Type{dtype, value.shape()});
 }

@@ -222,13 +222,10 @@ def same(got, want):
     return got == want
 
 
-NEAREST = pytest.mark.xfail(strict=True, reason='defect: T.cast(round="rz") of integers rounds to the nearest number')
-
-
 def conversions():
     for expression in CONVERSIONS:
         for source in SOURCES:
-            marks = [NEAREST] if "rz" in expression and source in INTEGERS else []
+            marks = []
             if list(CONVERSIONS).index(expression) in (1, 2) and source not in ("float32", "int32"):
                 marks = [pytest.mark.long]  # the first one in other words
             yield pytest.param(expression, source, marks=marks)

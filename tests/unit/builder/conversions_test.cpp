@@ -48,6 +48,14 @@ TEST(Conversions, BetweenFloatsAndIntegers) {
   EXPECT_EQ(opsOf(DType::I32, DType::Bool), "cmpi");
 }
 
+TEST(Conversions, IntegersTowardsZeroGoThroughF64) {
+  auto cut = [](DType to) { return [to](Builder &b, const Value &x) { return b.cast(x, to, true); }; };
+  EXPECT_EQ(opsOf(DType::I32, DType::F16, cut(DType::F16)), "sitofp truncf");
+  EXPECT_EQ(opsOf(DType::I32, DType::F64, cut(DType::F64)), "sitofp") << "exact";
+  const std::string one = "uitofp cmpf tile.fp_to_int cmpi ori bitcast subi bitcast select";
+  EXPECT_EQ(opsOf(DType::U64, DType::F32, cut(DType::F32)), one + " truncf");
+}
+
 TEST(Conversions, BitsAreKeptWhereWidthsAgree) {
   auto bits = [](DType to) { return [to](Builder &b, const Value &x) { return b.bitcast(x, to); }; };
   EXPECT_EQ(opsOf(DType::F32, DType::I32, bits(DType::I32)), "bitcast");
