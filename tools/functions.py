@@ -98,6 +98,7 @@ def stub(module):
     if module in ALIASES:
         return f"{HEAD}from {relative(module, ALIASES[module])} import *\n"
     space, own = space_of(module), list(kept(module))
+    own += [f"from . import {name} as {name}\n" for name in space.modules]
     taken = {line.split()[-1] for line in own}  # a module's own function stands before a row's
     imports, functions = [], []
     for name, (row, parameters) in space.offered.items():

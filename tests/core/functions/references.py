@@ -155,7 +155,7 @@ def rounded(dtype, value):
         return float(np.float64(float(value)).astype(numpy_type(dtype)))
 
 
-def wrong(dtype, got, want, ulps, scale=None):
+def wrong(dtype, got, want, ulps):
     """Why `got` is not `want` of a float type within `ulps`, or None."""
     got, nearest = float(got), rounded(dtype, want)
     if math.isnan(nearest) or math.isnan(got):
@@ -169,5 +169,5 @@ def wrong(dtype, got, want, ulps, scale=None):
         got = math.copysign(greatest, got) + math.copysign(float(unit(dtype, greatest)), got) if greatest < 1e300 else got
     if math.isinf(got):
         return f"{got} for {mpmath.nstr(want, 20)}"
-    error = abs(mpmath.mpf(got) - want) / unit(dtype, want if scale is None else max(abs(want), abs(scale)))
+    error = abs(mpmath.mpf(got) - want) / unit(dtype, want)
     return None if error <= ulps else f"{got!r} for {mpmath.nstr(want, 20)}: {mpmath.nstr(error, 4)} ULP, at most {ulps}"

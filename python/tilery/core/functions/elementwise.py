@@ -168,10 +168,10 @@ ROWS = (
         where="b != 0", T="truncdiv"),
     Row("truncmod", "a, b", "binary truncmod", ANY, SAME, "The remainder with the sign of a, as in C.", "truncmod(a, b)",
         ulps=0.5, where="b != 0", T="truncmod fmod"),
-    Row("floordiv", "a, b", "binary //", ANY, NUMBER, "The quotient rounded down, as in Python.", "a // b",
+    Row("floordiv", "a, b", "binary //", INTEGRAL, NUMBER, "The quotient rounded down, as in Python.", "a // b",
         where="b != 0", T="floordiv"),
-    Row("floormod", "a, b", "binary %", ANY, NUMBER, "The remainder with the sign of b, as in Python.", "a % b",
-        scale="a", where="b != 0", T="floormod"),
+    Row("floormod", "a, b", "binary %", INTEGRAL, NUMBER, "The remainder with the sign of b, as in Python.", "a % b",
+        where="b != 0", T="floormod"),
 
     # Bits.
     Row("shift_left", "a, b", "binary <<", Takes(T=INTEGERS), SAME, "The bits of a moved up by b places.", "a << b",

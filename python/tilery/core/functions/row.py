@@ -58,7 +58,6 @@ class Row:
     value      the exact result as an expression over the operands, for numbers: Python's, and the references of the tests
     options    {name: default} of compile-time parameters behind the operands; a tuple of words: one of them, usually the first
     ulps       the greatest error of a float32 or float64 result in units of the last place; 0.5: correctly rounded
-    scale      the number whose last place that is, as an expression, where it is not the result
     where      the condition under which the value is defined, as an expression over the operands and the `bits` of their type
     method     tiles have it as a method, too
     targets    what it runs on
@@ -76,7 +75,6 @@ class Row:
         *,
         options: Mapping[str, Any] | None = None,
         ulps: float = 2,
-        scale: str | None = None,
         where: str = "True",
         method: bool = False,
         targets: Sequence[str] = ("cpu", "cuda"),
@@ -84,7 +82,7 @@ class Row:
     ) -> None:
         self.name, self.operation, self.takes, self.result = name, operation, takes, result
         self.meaning, self.value, self.options, self.ulps, self.method = meaning, value, options or {}, ulps, method
-        self.scale, self.where, self.targets, self.names = scale, where, targets, names
+        self.where, self.targets, self.names = where, targets, names
         self.parameters = _words(operands)
         self.defaults = tuple(v[0] if isinstance(v, tuple) else v for v in self.options.values())
 

@@ -21,6 +21,12 @@ tensor_descriptor_type = tensor_descriptor
 tuple = tuple[Any, ...]
 slice = slice
 TRITON_MAX_TENSOR_NUMEL: int
+from . import core as core
+from . import extra as extra
+from . import libdevice as libdevice
+from . import math as math
+from . import random as random
+from . import standard as standard
 from ...core.tile.math import softmax as softmax
 from ...core.tile.math import cdiv as cdiv
 from ...core.tile.math import swizzle2d as swizzle2d

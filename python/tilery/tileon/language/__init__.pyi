@@ -23,6 +23,7 @@ tensor_descriptor_type = tensor_descriptor
 tuple = tuple[Any, ...]
 slice = slice
 TRITON_MAX_TENSOR_NUMEL: int
+from . import extra as extra
 from ...core.tile.math import softmax as softmax
 from ...core.tile.math import cdiv as cdiv
 from ...core.tile.math import swizzle2d as swizzle2d
