@@ -359,3 +359,50 @@ def test_cast_to_floats_of_8_bits_saturates(engine, source, target):
     wild = elementwise(lambda v: T.cast(T.cast(v, target, sat=False), "float32"), source, "float32")(x)
     assert not wild[6].isfinite()
     torch.testing.assert_close(wild[:5], expected[:5], rtol=0, atol=0)
+
+
+def test_breaks_by_name(engine):
+    @T.prim_func
+    def main(A: T.Tensor((16,), "int32"), B: T.Tensor((1,), "int32")):
+        with T.Kernel(1):
+            found = T.alloc_var("int32", init=-1)
+            for i in T.serial(16):
+                if A[i] > 5:
+                    found = i
+                    T.loop_break()
+            B[0] = found
+
+    b = torch.zeros(1, dtype=torch.int32)
+    tilelang.compile(main)(torch.arange(16, dtype=torch.int32), b)
+    assert b.item() == 6
+
+
+def test_classes_of_helpers(engine):
+    @T.meta_class
+    class Sum:
+        def __init__(self, name):
+            self.name = name
+            self.total = T.alloc_local((1,), "int32")
+            self.count = T.alloc_var("int32", init=0)
+            T.clear(self.total)
+
+        def add(self, value):
+            if value > 0:
+                self.total[0] += value
+                self.count[0] += 1
+
+        def mean(self):
+            return self.total[0] // self.count[0]
+
+    @T.prim_func
+    def main(A: T.Tensor((16,), "int32"), B: T.Tensor((2,), "int32")):
+        with T.Kernel(1):
+            some = Sum("some")
+            for i in T.serial(16):
+                some.add(A[i])
+            B[0] = some.mean()
+            B[1] = some.count[0]
+
+    b = torch.zeros(2, dtype=torch.int32)
+    tilelang.compile(main)(torch.arange(-8, 8, dtype=torch.int32), b)
+    assert b.tolist() == [4, 7]

@@ -41,8 +41,6 @@ def rounded(exact, kind, mode):
 @pytest.mark.parametrize("mode", ("rn", "rz", "ru", "rd"))
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
 def test_roundings(name, mode, dtype, engine):
-    if name == "ieee_fmaf" and dtype == "float64" and mode != "rn":
-        pytest.skip("refused")
     function, count, size = getattr(T, name), EXACT[name].__code__.co_argcount, 200
 
     @T.prim_func

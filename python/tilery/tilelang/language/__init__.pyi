@@ -22,6 +22,7 @@ FragmentBuffer = Tensor
 SharedBuffer = Tensor
 LocalBuffer = Tensor
 from .eager.builder import prim_func as prim_func
+from .eager.builder import meta_class as meta_class
 from .eager.builder import macro as macro
 from .eager.builder import macro as inline
 from .symbolics import dynamic as dynamic
@@ -45,6 +46,7 @@ from .loop import vectorized as vectorized
 from .loop import vectorized as Vectorized
 from .loop import Grid as grid
 from .loop import While as While
+from .loop import loop_break as loop_break
 from .loop import Parallel as Parallel
 from .loop import Pipelined as Pipelined
 from .loop import Persistent as Persistent

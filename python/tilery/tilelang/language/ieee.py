@@ -55,6 +55,17 @@ def _sum_of_three(x: Any, y: Any, z: Any) -> tuple[Any, Any]:
     return _add(x * y, z)
 
 
+def _fused(x: Any, y: Any, z: Any) -> tuple[Any, Any]:
+    """x * y + z of float64, rounded once. Product and sum are split into what is rounded and the rest: of the three numbers
+    that the exact result is then, less the rounded one, the first that is not 0 has the sign of what was rounded away."""
+    rounded = _fma(x, y, z)
+    product, below_product = _mul(x, y)
+    total, below_total = _add(product, z)
+    middle, low = _add(below_total, below_product)
+    first, second = _add(total - rounded, middle)
+    return rounded, select(binary("==", first, 0.0), second + low, first)
+
+
 def _stepped(value: Any, up: Any, kind: str) -> Any:
     """The next float above (or below) `value`."""
     bits = _BITS[kind]
@@ -111,9 +122,7 @@ def _operation(
                 hint='use "rn", or float32',
             )
         if kind == "float64":
-            if name == "ieee_fmaf":
-                raise error(NotImplementedError, f'T.ieee_fmaf of float64 with rounding "{mode}"', hint='use "rn"')
-            rounded, rest = exactly(*values)
+            rounded, rest = (_fused if name == "ieee_fmaf" else exactly)(*values)
             return _directed(rounded, rest, mode, kind, _finite(*values))
         wide, rest = (_sum_of_three if name == "ieee_fmaf" else exactly)(*[cast(value, "float64") for value in values])
         rounded = cast(wide, "float32")

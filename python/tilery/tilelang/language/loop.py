@@ -100,6 +100,11 @@ def While(condition: Any) -> Any:
     return condition
 
 
+def loop_break() -> NoReturn:
+    """`T.loop_break()` as a statement is `break`."""
+    raise error(RuntimeError, "T.loop_break() is a statement of a kernel's loop", hint="write `break`")
+
+
 def serial(start: Any, stop: Any = None, step: Any = 1, *, annotations: dict[str, Any] | None = None) -> Serial:
     """A sequential loop."""
     return Serial(start, stop, step)

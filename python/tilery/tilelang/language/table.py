@@ -16,6 +16,7 @@ def _rows(names: str, *columns: str) -> list[Written]:
 ROWS = (
     # Programs and their parameters.
     _row("prim_func", "eager.builder", "", "a function"),
+    _row("meta_class", "eager.builder", "", "a class"),
     _row("macro", "eager.builder", "", "a function", "macro inline"),
     _row("dynamic", "symbolics", "", "names of sizes", "dynamic symbolic"),
     _row("const", "eager.builder", "", "names of sizes"),
@@ -33,6 +34,7 @@ ROWS = (
     _row("vectorized", "loop", "for", "integers", "vectorized Vectorized"),
     _row("grid", "loop:Grid", "for", "integers"),
     _row("While", "loop", "while", "a condition"),
+    _row("loop_break", "loop", "while", ""),
     _row("Parallel", "loop", "parallel", "integers"),
     *_rows("Pipelined Persistent", "loop", "for", "integers"),
 
@@ -169,6 +171,5 @@ REFUSED = {
     "memory is named by tensors, buffers and regions; T.make_tensor gives one at an address":
         "address_of access_ptr tvm_access_ptr decl_buffer match_buffer",
     "Tilery does not have it yet":
-        "mma_gemm_blockscaled loop_break "
-        "meta_class hypot ldexp nextafter",
+        "mma_gemm_blockscaled hypot ldexp nextafter",
 }  # fmt: skip

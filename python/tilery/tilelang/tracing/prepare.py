@@ -6,7 +6,7 @@ import ast
 
 
 def prepare(definition: ast.FunctionDef) -> ast.FunctionDef:
-    """`with T.While(condition): ...` is a `while` loop: its condition is computed each time."""
+    """`with T.While(condition): ...` is a `while` loop: its condition is computed each time. `T.loop_break()` is `break`."""
     return _Whiles().visit(definition)
 
 
@@ -16,5 +16,12 @@ class _Whiles(ast.NodeTransformer):
         call = node.items[0].context_expr
         if len(node.items) > 1 or node.items[0].optional_vars is not None or not isinstance(call, ast.Call):
             return node
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
-        return ast.copy_location(ast.While(call, node.body, []), node) if name == "While" else node
+        return ast.copy_location(ast.While(call, node.body, []), node) if _name(call) == "While" else node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        is_break = isinstance(node.value, ast.Call) and _name(node.value) == "loop_break"
+        return ast.copy_location(ast.Break(), node) if is_break else node
+
+
+def _name(call: ast.Call) -> str | None:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)

@@ -1,13 +1,16 @@
 """@T.prim_func and @T.macro: functions whose source is traced."""
 
+import ast
 import functools
 import inspect
 import sys
+import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ....core import cache
 from ....errors import Error, error
+from ....frontend.source import tree_of
 from ...tracing import program
 from ...tracing.context import current
 from ...tracing.dtypes import dtype
@@ -15,7 +18,7 @@ from ...tracing.memory import Element, LocalVar, Memory, TensorType
 from ...tracing.values import Var, read
 from .survey import Declared, survey
 
-# How messages of checks begin that upstream makes when a function is compiled, not where it is defined.
+# How messages of checks begin that upstream makes when a function is compiled, not where it is defined; so are InternalErrors.
 SEMANTIC_CHECK = "[Tilelang Semantic Check]"
 
 
@@ -42,7 +45,7 @@ class PrimFunc:
         try:
             cache.check_once(function, ["tilelang", self.__name__, list(self.params)], self._trace)
         except Error as failure:
-            if not failure.message.startswith(SEMANTIC_CHECK):
+            if not failure.message.startswith(SEMANTIC_CHECK) and type(failure).__name__ != "InternalError":
                 raise
             self.failure = failure
 
@@ -181,6 +184,38 @@ class Macro:
 def macro(func: Any = None) -> Any:
     """Decorator: a helper of kernels, traced inline at each call."""
     return Macro(func) if func is not None else Macro
+
+
+def meta_class(cls: type) -> type:
+    """Decorator: a class of helpers of kernels. Methods that store to elements are traced inline; buffers that `__init__` makes
+    are called after their attributes."""
+    for name, function in list(vars(cls).items()):
+        if isinstance(function, types.FunctionType) and not name.startswith("__") and _stores(function):
+            setattr(cls, name, Macro(function))
+    begin: Callable[..., None] = getattr(cls, "__init__")
+
+    @functools.wraps(begin)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        begin(self, *args, **kwargs)
+        prefix = getattr(self, "name", None) or cls.__name__
+        for attribute, value in vars(self).items():
+            if isinstance(value, LocalVar) and not value.bound:
+                value.bound, value.memory.name = True, f"{prefix}_{attribute}"
+                setattr(value, "name", value.memory.name)
+            elif isinstance(value, Memory) and value.name is None:
+                value.name = f"{prefix}_{attribute}"
+
+    setattr(cls, "__init__", init)
+    return cls
+
+
+def _stores(function: types.FunctionType) -> bool:
+    """Does a function assign to elements, or have control flow of its own?"""
+    kinds = (ast.For, ast.While, ast.If, ast.With)
+    return any(
+        isinstance(node, kinds) or (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
+        for node in ast.walk(tree_of(function))
+    )
 
 
 def const(names: str) -> Any:
