@@ -1,5 +1,5 @@
-"""Under `tilery run`: the Triton that torch.compile's Inductor writes, compiled by us, against the C++ that it writes, compiled by
-g++. Prints the Results as JSON."""
+"""Under `tilery run`: the Triton that torch.compile's Inductor writes, compiled by us, against the C++ that it writes, compiled
+by g++. Prints the Results as JSON."""
 
 import dataclasses
 import json

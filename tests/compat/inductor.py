@@ -200,6 +200,22 @@ def flex():
     torch.testing.assert_close(found, expected, rtol=2e-3, atol=2e-3)
 
 
+def kernels():
+    """Kernels of the program itself within what is compiled: plain, tuned, in an autograd function, as operators."""
+    import written
+
+    x, y = randn(300), randn(300)
+    for function in (written.plain, written.tuned, written.operator):
+        same(function, x, y)
+    accesses = written.accesses(x, y)
+    assert [d.name for d in accesses.writes] == ["out"] and {"x", "y"} <= {d.name for d in accesses.reads}
+    x.requires_grad_()
+    (expected,) = torch.autograd.grad(written.Squared.apply(x).sin().sum(), x)
+    (found,) = torch.autograd.grad(torch.compile(lambda x: written.Squared.apply(x).sin().sum(), fullgraph=True)(x), x)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(found, 2 * x * (x * x).cos())
+
+
 def caches():
     """The perceptron again, and what Inductor found of it in its caches and gave to its workers."""
     from torch._dynamo.utils import counters
@@ -208,7 +224,7 @@ def caches():
     print(counters["inductor"]["fxgraph_cache_hit"], counters["inductor"]["fxgraph_cache_miss"])
 
 
-GROUPS = {function.__name__: function for function in (assembled, kinds, shapes, templates, flex, caches)}
+GROUPS = {function.__name__: function for function in (assembled, kinds, shapes, templates, flex, kernels, caches)}
 
 if __name__ == "__main__":  # torch's compile workers may import the main module, too
     for name in sys.argv[2:]:

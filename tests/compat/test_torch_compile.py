@@ -25,6 +25,10 @@ def test_kinds_of_kernels(inductor):
     assert inductor("kinds", "shapes") == ["kinds", "shapes"]
 
 
+def test_kernels_of_the_program(inductor):
+    assert inductor("kernels") == ["kernels"]
+
+
 def test_models(inductor):
     assert inductor("block", "recurrence") == ["block", "recurrence"]
 

@@ -11,7 +11,7 @@ PROGRAM = Path(__file__).resolve().parent.parent / "compat" / "inductor.py"
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("groups", ["kinds shapes", "perceptron block convolutions recurrence", "templates", "flex"])
+@pytest.mark.parametrize("groups", ["kinds shapes kernels", "perceptron block convolutions recurrence", "templates", "flex"])
 def test_agrees_with_eager(groups, tmp_path):
     environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "tilery", "run", str(PROGRAM), "cuda", *groups.split()]
