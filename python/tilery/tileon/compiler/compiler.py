@@ -107,8 +107,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
 
     def _specialisation(self) -> list[Any]:
         """What decides about the code beside the function."""
-        decided = [self.name, self.arguments, self.annotations, self.debug, self.overflow, self.precision, self.hints, self.structure]
-        return ["tileon", *decided]
+        given = [self.name, self.arguments, self.annotations, self.structure]
+        return ["tileon", *given, self.debug, self.overflow, self.precision, self.hints]
 
     def trace(self) -> _native.Module:
         if self.text is not None:
