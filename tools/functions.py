@@ -34,6 +34,7 @@ ALIASES = {
     "tileon.language.extra.libdevice": "core.tile.libdevice",
     "tileon.language.extra.cuda.libdevice": "core.tile.libdevice",
     "tileon.language.extra.cpu.libdevice": "core.tile.libdevice",
+    "tileon.language.extra.hip.libdevice": "core.tile.libdevice",
     "ninetoothed.language.libdevice": "core.tile.libdevice",
 }
 TYPES = {SINGLE: "float32, float64", FLOATS: "floats", INTEGERS: "integers", NUMBERS: "floats, integers, bool"}
@@ -143,7 +144,7 @@ def values_stub():
         if inspect.isfunction(value):
             text += f"\ndef {name}{untyped(value)} -> {result_of(value)}: ...\n"
             continue
-        text += f"\nclass {name}:\n    handle: Any\n    constant: Any\n" if name == "tensor" else f"\nclass {name}:\n"
+        text += f"\nclass {name}:\n    handle: Any\n    constant: Any\n    coding: Any\n" if name == "tensor" else f"\nclass {name}:\n"
         for attribute, item in sorted(vars(value).items()):
             if isinstance(item, property):
                 text += f"    @property\n    def {attribute}(self) -> Any: ...\n"

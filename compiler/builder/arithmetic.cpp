@@ -40,7 +40,7 @@ static arith::CmpFPredicate floatPredicate(BinaryOp op) {
 }
 
 static void unsupported(Builder &self, BinaryOp op, DType type) {
-  self.fail(Diagnostic::Kind::Type, std::string("operator ") + symbolOf(op) + " does not take " + dtypeName(type));
+  self.fail(Diagnostic::Kind::Type, std::string("invalid operands of type ") + dtypeName(type) + " for operator " + symbolOf(op));
 }
 
 static mlir::Value floatOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir::Value x, mlir::Value y, DType type) {

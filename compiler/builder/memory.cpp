@@ -88,7 +88,7 @@ Value Builder::load(const Value &pointer, const std::optional<Operand> &mask, co
 
 static void requireWritable(Builder &self, const Value &pointer) {
   if (pointer.type.isConst)
-    self.fail(Diagnostic::Kind::Value, "cannot store to a constant pointer");
+    self.fail(Diagnostic::Kind::Value, "Cannot store to a constant pointer");
 }
 void Builder::store(const Value &pointer, const Operand &value, const std::optional<Operand> &mask, const LoadOptions &options) {
   requirePointer(*this, pointer, "store");

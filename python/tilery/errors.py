@@ -11,6 +11,8 @@ Place = tuple[str, int, int, str]  # file, line, column, function
 class Error(Exception):
     """A wrong program or launch. `chain` is [(file, line, column, function)], innermost first; columns count from 1."""
 
+    by_python = False  # Python itself, or its scopes, found it, no function of a language
+
     def __init__(self, message: str, hint: str | None = None, chain: Iterable[Place] = ()) -> None:
         super().__init__(message)
         self.message, self.hint, self.chain = message, hint, list(chain)

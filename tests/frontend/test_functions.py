@@ -100,7 +100,7 @@ def test_use_before_assignment():
         return c
 
     e, line, text = failing(f)
-    assert line == 1 and text.startswith("`d` is used before it has a value")
+    assert line == 1 and text.startswith("`d` is not defined: it is used before it has a value")
 
 
 def test_defined_in_one_branch():

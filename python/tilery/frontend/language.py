@@ -119,7 +119,7 @@ class Language(Regions):
         if isinstance(value, Undefined):
             if value.reason:
                 raise error(NameError, f"{value.reason}, and used in line {self.line()}", hint=value.hint)
-            raise error(NameError, f"`{name}` is used before it has a value")
+            raise error(NameError, f"`{name}` is not defined: it is used before it has a value")
         return value
 
     def assign(self, name: str, value: Any, old: Any) -> Any:

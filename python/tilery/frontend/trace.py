@@ -79,6 +79,7 @@ class Trace:
             if not chain:
                 raise
             wrong = self.explain(e, chain)
+            wrong.by_python = True
             raise wrong from e if _from_a_program(e) else None
 
     def explain(self, exception: Exception, chain: list[Place]) -> Error:

@@ -225,12 +225,12 @@ def unknown_function(x_ptr, BLOCK: tl.constexpr):
 
 @tileon.jit
 def refused_function(x_ptr, BLOCK: tl.constexpr):
-    tl.store(x_ptr, tl.extern_elementwise("", "", [], {}, True))
+    tl.store(x_ptr, tl.dispatch(None, "", "", [], {}, True))
 
 
 @tileon.jit
 def refused_library_function(x_ptr, BLOCK: tl.constexpr):
-    tl.store(x_ptr, tl.extra.libdevice.y0(tl.load(x_ptr)))
+    tl.store(x_ptr, tl.extra.libdevice.yn(tl.load(x_ptr)))
 
 
 @tileon.jit

@@ -40,6 +40,8 @@ def full(shape: Any, value: Operand, dtype: types.dtype) -> tensor:
     """A tile of one value, a number or a scalar."""
     value = plain(value)
     shape = shape_of(shape)
+    if isinstance(unwrap(dtype), types.dtype) and unwrap(dtype).name in types.CODED:
+        return cast(full(shape, value, types.float32), dtype)
     if isinstance(value, tensor):
         if value.handle.shape:
             raise error(ValueError, f"full takes a scalar, got a tile of shape {value.shape}")
@@ -63,6 +65,10 @@ def cast(input: Operand, dtype: types.dtype, fp_downcast_rounding: str | None = 
     input, dtype, rounding = to_tensor(input), unwrap(dtype), unwrap(fp_downcast_rounding)
     if rounding not in (None, "rtne", "rtz"):
         raise error(ValueError, f"fp_downcast_rounding must be 'rtne' or 'rtz', got {rounding!r}")
+    if input.coding is not None or isinstance(dtype, types.dtype) and dtype.name in types.CODED:
+        from .coded import convert
+
+        return convert(input, dtype, rounding == "rtz", bool(unwrap(bitcast)))
     if isinstance(dtype, types.pointer_type):
         if input.handle.is_pointer:
             return wrap(native().pointer_cast(input, dtype.element_ty))

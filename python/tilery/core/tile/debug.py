@@ -36,3 +36,12 @@ def device_assert(cond: Operand, msg: str = "", mask: Operand | None = None) -> 
     """Stops the launch if a condition is false; only with debug=True or TRITON_DEBUG=1."""
     if tracer().debug:
         native().assert_true(plain(cond), unwrap(msg) or "device_assert failed", unwrap(mask))
+
+
+def expect_zero(x: Operand, cond: Operand) -> tensor:
+    """The tile, of which the program says that it is 0 where a condition holds; checked with debug=True or TRITON_DEBUG=1."""
+    x = to_tensor(x)
+    if tracer().debug:
+        zero = native().binary("or", native().binary("==", x, 0), native().unary("not", plain(cond)))
+        native().assert_true(zero, "expect_zero: an element is not 0")
+    return x

@@ -291,6 +291,18 @@ def cyl_bessel_i0(arg0: tensor | constexpr | float) -> tensor:
 def cyl_bessel_i1(arg0: tensor | constexpr | float) -> tensor:
     """The modified Bessel function of order 1."""
 
+def j0(arg0: tensor | constexpr | float) -> tensor:
+    """The Bessel function of the first kind of order 0."""
+
+def j1(arg0: tensor | constexpr | float) -> tensor:
+    """The Bessel function of the first kind of order 1."""
+
+def y0(arg0: tensor | constexpr | float) -> tensor:
+    """The Bessel function of the second kind of order 0."""
+
+def y1(arg0: tensor | constexpr | float) -> tensor:
+    """The Bessel function of the second kind of order 1."""
+
 def add_rn(arg0: tensor | constexpr | float, arg1: tensor | constexpr | float) -> tensor:
     """Rounded to nearest."""
 

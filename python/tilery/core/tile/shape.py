@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from ...errors import error
 from . import creation
 from .types import unwrap
-from .value import Operand, constant_of, member, native, plain, shape_of, tensor, to_tensor, wrap
+from .value import Operand, constant_of, member, native, plain, shape_of, tensor, to_tensor, tracer, wrap
 
 
 def _spread(values: Any) -> Any:
@@ -135,7 +136,7 @@ def interleave(a: Operand, b: Operand) -> tensor:
     """The elements of both tiles in turn along the last dimension."""
     both = join(a, b)
     shape = both.shape
-    return reshape(both, [2 * shape[0]] if len(shape) == 2 else shape[:-2] + [2 * shape[-2]])
+    return both if len(shape) == 1 else reshape(both, [*shape[:-2], 2 * shape[-2]])
 
 
 def cat(input: tensor, other: tensor, can_reorder: Any = False, dim: int = 0) -> tensor:
@@ -155,4 +156,9 @@ def gather(src: tensor, index: tensor, axis: int) -> tensor:
 
 def where(condition: Operand, x: Operand, y: Operand) -> tensor:
     """x where the condition holds, y elsewhere; both are computed."""
-    return wrap(native().select(plain(condition), plain(x), plain(y)))
+    condition = unwrap(condition)
+    if isinstance(condition, tensor) and not condition.dtype.is_bool() and not tracer().dry:
+        warnings.warn(
+            f"tl.where takes a condition of type int1, this one is {condition.dtype}: not 0 counts as true", stacklevel=2
+        )
+    return wrap(native().select(condition, plain(x), plain(y)))

@@ -88,6 +88,8 @@ ROWS = (
     _row("dot", "reduction", "dot", "fp8, fp16, bf16, fp32, fp64, int8"),
     _row("dot_scaled", "scaled", "dot", "uint8, fp8, fp16, bf16"),
     _row("inline_asm_elementwise", "ptx", "what the instructions are", "any tiles, PTX"),
+    _row("extern_elementwise", "extern", "libdevice", "any tiles, a table of symbols"),
+    *_rows("extern builtin", "extern", "", "a function"),
     _row("map_elementwise", "per_lane", "select", "a function and any tiles"),
     # Loops, hints, checks.
     _row("range", "control", "for", "integers"),
@@ -99,12 +101,13 @@ ROWS = (
     _row("static_print", "debug", "", "anything"),
     _row("static_assert", "debug", "", "a constant condition"),
     _row("device_print", "debug", "print", "any tiles"),
+    _row("expect_zero", "debug", "assert_true", "any tile, conditions"),
     _row("device_assert", "debug", "assert_true", "conditions"),
 )
 # fmt: on
 
 # Names of upstream, by the reason why those without a row are not offered.
 REFUSED = {
-    "Tilery does not have it yet": "target_info expect_zero semantic",
-    "text of another language and its instructions cannot be compiled for every target": "extern_elementwise dispatch extern",
+    "Tilery does not have it yet": "target_info semantic",
+    "text of another language and its instructions cannot be compiled for every target": "dispatch",
 }

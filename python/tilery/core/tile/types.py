@@ -32,6 +32,7 @@ _TYPES: dict[str, tuple[str | None, int]] = {
     "fp8e4b15": (None, 8),
     "fp8e5b16": (None, 8),
 }
+CODED = frozenset(("fp8e4b8", "fp8e4b15", "fp8e5b16"))  # tiles of these are bytes with a meaning (coded.py)
 _BY_NATIVE: dict[str | None, dtype] = {}
 # Short name -> (bits of the mantissa that are stored, bias of the exponent)
 _FLOATS: dict[str, tuple[int, int]] = {
@@ -159,6 +160,7 @@ class dtype:
         return False
 
     def __eq__(self, other: object) -> bool:
+        other = unwrap(other)
         return isinstance(other, dtype) and type(self) is type(other) and self.name == other.name
 
     def __hash__(self) -> int:
@@ -391,6 +393,8 @@ class tuple_type(dtype):
         return self.types[index]
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, constexpr_type) and isinstance(other.value, tuple):
+            other = tuple_type(other.value)
         return isinstance(other, tuple_type) and self.types == other.types
 
     __hash__ = dtype.__hash__

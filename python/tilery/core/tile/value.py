@@ -90,6 +90,7 @@ class tensor:
     """A tile (or scalar) of numbers or pointers."""
 
     __slots__ = ("handle", "constant")
+    coding: Any = None  # the type of elements that are computed with as their values (coded.py)
 
     def __init__(self, handle: Any, constant: Any = None) -> None:
         self.handle = handle
@@ -251,4 +252,7 @@ def to_tensor(value: Any) -> tensor:
     value = own(unwrap(value))
     if isinstance(value, tensor):
         return value
+    if not isinstance(value, (bool, int, float)):
+        got = "None" if value is None else f"a value of type {type(value).__name__}"
+        raise error(TypeError, f"expected a tile or a number, got {got}")
     return tensor(native().materialize(value), value)

@@ -51,12 +51,14 @@ def _make(bases: tuple[type, ...], message: str, hint: str | None, chain: Sequen
 
 
 def _place(place: Place) -> str:
-    """`at LINE:COLUMN:` as upstream counts: lines from `def` on, columns from 0."""
+    """`at LINE:COLUMN:` as upstream counts: lines from `def` on, columns from 0 where that begins."""
     file, line, column, function = place
     first = line
     while first > 1 and not linecache.getline(file, first).lstrip().startswith(f"def {function}"):
         first -= 1
-    return f"at {line - first + 1}:{column - 1}: in `{function}`"
+    text = linecache.getline(file, first)
+    indent = len(text) - len(text.lstrip())
+    return f"at {line - first + 1}:{column - 1 - indent}: in `{function}`"
 
 
 def compilation_error(wrong: Error) -> CompilationError:
@@ -72,7 +74,7 @@ def compilation_error(wrong: Error) -> CompilationError:
         ours = UnsupportedLanguageConstruct
     host = wrong.__cause__
     cause: BaseException | None = host
-    if host is None and ours is CompilationError and builtin is not None and builtin is not NameError:
+    if host is None and ours is CompilationError and builtin not in (None, NameError) and not wrong.by_python:
         cause = builtin(wrong.message)
     made = None
     for depth in range(1, max(len(wrong.chain), 1) + 1):

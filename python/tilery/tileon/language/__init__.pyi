@@ -96,6 +96,9 @@ from ...core.tile.reduction import histogram as histogram
 from ...core.tile.reduction import dot as dot
 from ...core.tile.scaled import dot_scaled as dot_scaled
 from ...core.tile.ptx import inline_asm_elementwise as inline_asm_elementwise
+from ...core.tile.extern import extern_elementwise as extern_elementwise
+from ...core.tile.extern import extern as extern
+from ...core.tile.extern import builtin as builtin
 from ...core.tile.per_lane import map_elementwise as map_elementwise
 from ...core.tile.control import range as range
 from ...core.tile.control import static_range as static_range
@@ -108,6 +111,7 @@ from ...core.tile.control import debug_barrier as debug_barrier
 from ...core.tile.debug import static_print as static_print
 from ...core.tile.debug import static_assert as static_assert
 from ...core.tile.debug import device_print as device_print
+from ...core.tile.debug import expect_zero as expect_zero
 from ...core.tile.debug import device_assert as device_assert
 from ...core.tile.elementwise import exp as exp
 from ...core.tile.elementwise import exp2 as exp2

@@ -21,6 +21,7 @@ Description = tuple[Any, ...] | None
 _CONSTANT, _TUPLE, _DESCRIPTOR = "constant", "tuple", "descriptor"
 
 
+_FLAT = [(_TUPLE, tuple, *[None] * n) for n in range(16)]  # of tuples of so many leaves
 _LEAVES: set[type] = {int, float, bool, type(None)}  # types of which values are leaves; more are added as they come
 
 
@@ -31,10 +32,17 @@ def take_apart(value: Any, leaves: list[Any]) -> Description:
         leaves.append(value)
         return None
     if kind is tuple:
+        if _LEAVES.issuperset(map(type, value)):
+            leaves += value
+            return _FLAT[len(value)] if len(value) < len(_FLAT) else (_TUPLE, tuple, *[None] * len(value))
         return (_TUPLE, tuple, *[take_apart(v, leaves) for v in value])
     if kind is TensorDescriptor:
-        leaves += (value.base, *value.shape, *value.strides[:-1])
-        return _DESCRIPTOR, len(value.shape), tuple(value.block_shape), value.padding
+        shape = value.shape
+        leaves.append(value.base)
+        leaves += shape
+        leaves += value.strides
+        leaves.pop()  # the last stride is 1
+        return _DESCRIPTOR, len(shape), value.padding, *value.block_shape
     if isinstance(value, tuple):
         fields = getattr(kind, "_fields", None)
         if fields is None:
@@ -65,7 +73,7 @@ def put_together(description: Description, leaves: Iterator[Any]) -> Any:
     if kind == _TUPLE:
         parts = [put_together(d, leaves) for d in rest[1:]]
         return tuple(parts) if rest[0] is tuple else rest[0](*parts)
-    rank, block, padding = rest
+    rank, padding, *block = rest
     base, *numbers = [next(leaves) for _ in range(2 * rank)]
     return tensor_descriptor(base, numbers[:rank], [*numbers[rank:], 1], Block(block), padding)
 
@@ -116,7 +124,7 @@ class Launches:
         leaves: list[Any] = []
         structure: list[Description] = []
         for value, known in zip(values, self.known):
-            if known:
+            if known or type(value) in _LEAVES:
                 leaves.append(value)
                 structure.append(None)
             else:
@@ -125,9 +133,10 @@ class Launches:
         flat = self.flats.get(key)
         if flat is None:
             flat = self.flats[key] = Flat(self.kernel, key, self.compile)
-        if callable(grid):
+        if type(grid) is not tuple and callable(grid):
             grid = grid({**self.kernel.option_defaults, **options, **dict(zip(self.kernel.arg_names, values))})
-        return flat.launcher[grid](*leaves, **options)
+        launch = flat.launcher[grid]
+        return launch(*leaves, **options) if options else launch(*leaves)
 
     def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """(a value for each parameter, options)"""

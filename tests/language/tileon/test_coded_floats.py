@@ -1,0 +1,90 @@
+"""8-bit floats that no arithmetic is made for: every code, and conversions at every number of float16, against ml_dtypes and
+fractions."""
+
+from fractions import Fraction
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+
+from tilery import tileon
+from tilery.tileon import language as tl
+
+OURS = {"e4b8": tl.float8e4b8, "e5b16": tl.float8e5b16, "e4b15": tl.float8e4b15}
+THEIRS = {"e4b8": ml_dtypes.float8_e4m3fnuz, "e5b16": ml_dtypes.float8_e5m2fnuz}
+
+
+def values(name):
+    """What each code means."""
+    codes = np.arange(256, dtype=np.uint8)
+    if name in THEIRS:
+        return codes.view(THEIRS[name]).astype(np.float64)
+    size, sign = codes & 0x7F, np.where(codes & 0x80, -1.0, 1.0)
+    exponent, mantissa = (size >> 3).astype(int), (size & 7) / 8
+    return sign * np.where(exponent, (1 + mantissa) * 2.0 ** (exponent - 15), mantissa * 2.0**-14)
+
+
+@tileon.jit
+def decode(codes_ptr, values_ptr, again_ptr, sums_ptr, N: tl.constexpr, KIND: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(codes_ptr + at).to(KIND, bitcast=True)
+    tl.static_assert(x.dtype == KIND)
+    tl.store(values_ptr + at, x.to(tl.float32))
+    tl.store(again_ptr + at, x.to(tl.uint8, bitcast=True))
+    tl.store(sums_ptr + at, x.to(tl.float32) + x)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_codes(engine, device, name):
+    codes = torch.arange(256, dtype=torch.int32).to(torch.uint8)
+    got, again, sums = torch.empty(256), torch.empty(256, dtype=torch.uint8), torch.empty(256)
+    decode[(1,)](codes, got, again, sums, 256, OURS[name])
+    np.testing.assert_array_equal(got.cpu().double().numpy(), values(name))
+    np.testing.assert_array_equal(sums.cpu().double().numpy(), 2 * values(name))
+    assert torch.equal(again, codes)
+
+
+@tileon.jit
+def encode(x_ptr, codes_ptr, N: tl.constexpr, KIND: tl.constexpr, ROUNDING: tl.constexpr):
+    at = tl.program_id(0) * N + tl.arange(0, N)
+    x = tl.load(x_ptr + at).to(KIND, fp_downcast_rounding=ROUNDING)
+    tl.store(codes_ptr + at, x.to(tl.uint8, bitcast=True))
+
+
+@pytest.mark.parametrize("rounding", ["rtne", "rtz"])
+@pytest.mark.parametrize("name", OURS)
+def test_conversions(engine, device, name, rounding):
+    x = torch.arange(65536, dtype=torch.int32).to(torch.int16).view(torch.float16)
+    codes = torch.empty(65536, dtype=torch.uint8)
+    encode[(64,)](x, codes, 1024, OURS[name], rounding)
+    meaning, given = values(name), x.cpu().double().numpy()
+    got = meaning[codes.cpu().numpy()]
+    largest = np.nanmax(meaning)
+    bounded = np.clip(given, -largest, largest)
+    assert (np.isnan(got) == (np.isnan(given) & (name in THEIRS))).all()
+    numbers = np.unique(meaning[np.isfinite(meaning)])
+    for k in np.flatnonzero(np.isfinite(bounded)):
+        below = numbers[np.searchsorted(numbers, bounded[k], "right") - 1]
+        above = numbers[np.searchsorted(numbers, bounded[k], "left")]
+        if rounding == "rtz":
+            assert got[k] == (below if bounded[k] >= 0 else above), (given[k], got[k])
+        else:
+            low, high = Fraction(bounded[k]) - Fraction(below), Fraction(above) - Fraction(bounded[k])
+            assert got[k] in ((below, above) if low == high else (below,) if low < high else (above,)), (given[k], got[k])
+    if name in THEIRS and rounding == "rtne":  # ties
+        np.testing.assert_array_equal(got, bounded.astype(np.float32).astype(THEIRS[name]).astype(np.float64))
+
+
+@tileon.jit
+def zeros(o_ptr, KIND: tl.constexpr):
+    a = tl.full((16, 16), 0.5, KIND)
+    at = tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16)[None, :]
+    tl.store(o_ptr + at, tl.dot(a, a))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_products_take_them_as_their_values(device, name):
+    got = torch.empty(16, 16)
+    zeros[(1,)](got, OURS[name])
+    assert (got == 4.0).all()
