@@ -227,3 +227,12 @@ def launch(threads):
     times = rounds({"ours": lambda: kernel(x, y, out, 16, BLOCK=16), "torch": lambda: torch.add(x, y, out=out)}, budget=2.0)
     beside = statistics.median(times["torch"]) * 1e6
     yield _limit(f"launch, 4 arguments (torch.add {beside:.1f} us)", [t * 1e6 for t in times["ours"]], 5, "us")
+
+
+@row
+def inductor(threads):
+    """Elementwise chain, softmax and layer norm 4096x1024 written by torch.compile's Inductor in Triton against its C++."""
+    command = [sys.executable, "-m", "tilery", "run", str(Path(__file__).with_name("inductor.py")), str(threads)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for result in json.loads(done.stdout.splitlines()[-1]):
+        yield Result(**result)

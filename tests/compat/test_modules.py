@@ -56,11 +56,11 @@ PLACES = {
     "tileon.language.extra.cuda.libdevice": "tanh pow",
     "tileon.runtime": "driver Autotuner Config Heuristics JITFunction OutOfResources autotune heuristics",
     "tileon.runtime.autotuner": "Autotuner Config autotune",
-    "tileon.runtime.cache": "triton_key",
     "tileon.runtime.driver": "driver",
     "tileon.runtime.errors": "OutOfResources PTXASError",
     "tileon.runtime.jit": "JITFunction KernelInterface jit reinterpret",
-    "tileon.testing": "do_bench do_bench_cudagraph perf_report Benchmark Mark assert_close get_dram_gbps get_max_simd_tflops nvsmi",
+    "tileon.testing": "do_bench do_bench_cudagraph perf_report Benchmark Mark assert_close get_dram_gbps nvsmi"
+    " get_max_simd_tflops",
     "tileon.knobs": "runtime compilation cache autotuning language nvidia amd proton base_knobs HookChain refresh_knobs env_bool",
     "tileon.profiler": "start finalize activate deactivate scope enter_scope exit_scope cpu_timed_scope profile",
     "tileon.runtime.cache": "FileCacheManager RemoteCacheManager get_cache_manager triton_key",

@@ -22,8 +22,9 @@ def apply(torch: Any) -> None:
         mapped = _CPU.get(key, key)
         name = (self.ns, str(getattr(op_name, "_name", op_name)).split("::")[-1], mapped)
         if mapped != key:
-            if getattr(fn, "__module__", "").startswith("torch._inductor."):
-                return None  # torch's own, registered for each kind of device
+            module = getattr(fn, "__module__", None) or ""
+            if module.startswith("torch.") and not module.startswith("torch._library."):
+                return None  # torch's own, registered for each kind of device (_library wraps what programs define)
             taken[name] = self
         elif name in taken:
             return None

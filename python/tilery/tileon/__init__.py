@@ -16,7 +16,7 @@ from .runtime.jit import MockTensor, TensorWrapper, constexpr_function, jit, mus
 
 TileonError = TritonError
 __version__ = "3.6.0"
-_LATER = ("_internal_testing", "knobs", "profiler", "testing")  # imported when they are asked for
+_LATER = ("_C", "_internal_testing", "knobs", "profiler", "testing")  # imported when they are asked for
 
 __all__ = [
     "CompilationError",

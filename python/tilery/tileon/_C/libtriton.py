@@ -20,8 +20,22 @@ class _Absent:
         )
 
 
-ir, passes, llvm, nvidia, amd, proton, gluon_ir, linear_layout = (
-    _Absent(name) for name in ("ir", "passes", "llvm", "nvidia", "amd", "proton", "gluon_ir", "linear_layout")
+class _IR(_Absent):
+    """The part in which upstream's IR is made and read: as far as ASTSource.make_ir is called with it."""
+
+    @staticmethod
+    def context() -> object:
+        """What operations would belong to."""
+        return object()
+
+    @staticmethod
+    def load_dialects(context: object) -> None:
+        """There are none to load."""
+
+
+ir = _IR("ir")
+passes, llvm, nvidia, amd, proton, gluon_ir, linear_layout = (
+    _Absent(name) for name in ("passes", "llvm", "nvidia", "amd", "proton", "gluon_ir", "linear_layout")
 )
 
 

@@ -150,16 +150,3 @@ class CUDABackend(BaseBackend):
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:
         return target.backend == "cuda"
-
-
-class AttrsDescriptor:
-    """The form in which older programs write what is known of arguments: which positions divide by 16, and which are 1."""
-
-    def __init__(self, divisible_by_16: Any = (), equal_to_1: Any = (), **ignored: Any) -> None:
-        self.divisible_by_16, self.equal_to_1 = tuple(divisible_by_16 or ()), tuple(equal_to_1 or ())
-
-    @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> AttrsDescriptor:
-        """Of {"arg_properties": {"tt.divisibility": positions, "tt.equal_to": positions}}."""
-        properties = data.get("arg_properties", {})
-        return AttrsDescriptor(properties.get("tt.divisibility", ()), properties.get("tt.equal_to", ()))

@@ -22,14 +22,15 @@ from ...errors import Error, error
 from ...frontend.fingerprint import watched
 from ..backends import make_backend
 from ..backends.active import driver
-from ..backends.compiler import DEFAULTS, AttrsDescriptor, GPUTarget, Options
+from ..backends.compiler import DEFAULTS, GPUTarget, Options
+from . import source
 from .describe import described, read_description
 from .errors import compilation_error
 from .kernel import KernelHandle, KernelMetadata
 from .key import triton_key
-from .source import ASTSource, IRSource
+from .source import IRSource
 
-__all__ = ["ASTSource", "AttrsDescriptor", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan", "triton_key"]
+__all__ = ["ASTSource", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan", "triton_key"]
 
 # Options of a launch that targets may heed: hints of the kernel.
 _HINTS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "launch_cooperative_grid", "launch_pdl")
@@ -106,8 +107,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
 
     def _specialisation(self) -> list[Any]:
         """What decides about the code beside the function."""
-        decided = [self.name, self.arguments, self.annotations, self.debug, self.overflow, self.precision, self.hints, self.structure]
-        return ["tileon", *decided]
+        given = [self.name, self.arguments, self.annotations, self.structure]
+        return ["tileon", *given, self.debug, self.overflow, self.precision, self.hints]
 
     def trace(self) -> _native.Module:
         if self.text is not None:
@@ -146,6 +147,16 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         self.text = module.text(locations=True, hints=target.backend != "cpu")
         self._module = self.kernel = self.assemble = None  # what is left can be pickled
         self.metadata = KernelMetadata(**{**vars(options), **self._facts()})
+
+
+class ASTSource(source.ASTSource):
+    __doc__ = source.ASTSource.__doc__
+
+    def make_ir(self, target: GPUTarget, options: Any, codegen_fns: Any, module_map: Any, context: Any) -> Any:
+        """Which arguments the kernel reads and writes, as a module to walk over."""
+        from .accesses import Accesses  # few programs ask
+
+        return Accesses(compile(self, target))
 
 
 def plan(kernel: Any, signature: Any, values: dict[str, Any]) -> Any:

@@ -70,7 +70,7 @@ class KernelHandle(core.CompiledKernel):
     @property
     def _elsewhere(self) -> str | None:
         """The compiler's name of the target, where that is not the device that tensors lie on."""
-        if self.target is None or self.target.backend == "cpu" or (self._is_here and self.device >= 0):
+        if self.target is None or self.target.backend == "cpu" or (self.device >= 0 and self._is_here):
             return None
         return self.target.native
 
@@ -167,8 +167,8 @@ class KernelHandle(core.CompiledKernel):
 
     @property
     def native(self) -> Any:
-        """The kernel in executable memory; None: it is for another machine."""
-        if self._elsewhere is not None or self.debug:
+        """The kernel in executable memory; None: it is for another machine, or the oracle's."""
+        if self._elsewhere is not None or self.debug and self.code is None:
             return None
         return _native.load(self.code or self.image())[0]
 
@@ -180,7 +180,9 @@ class KernelHandle(core.CompiledKernel):
     @property
     def n_regs(self) -> int:
         """Of a GPU's kernel: registers of a thread; of a CPU's 0."""
-        return _registers(self.asm["cubin"]) if "cubin" in self.asm else 0
+        if self.device < 0 or self._elsewhere is not None:
+            return 0
+        return _registers(_native.CodeImage(self.image()).object)
 
     @property
     def n_max_threads(self) -> int:
@@ -221,6 +223,7 @@ class _Plans:
         self.known: dict[Any, Any] = {}
 
     def __call__(self, signature: Any, values: Mapping[str, Any]) -> Any:
+        """Machine code, whatever the switch `debug` of the compilation says: that makes its assertions."""
         disjoint = not self._overlaps(signature.aliases)
         divisors = tuple(p[2] for p in signature.params if p[0] == "pointer")
         key = disjoint, signature.device, divisors
@@ -228,7 +231,7 @@ class _Plans:
             compiled = self._of_alignment(signature.params)
             compiled.device = signature.device
             compiled.options = {**compiled.options, "disjoint": disjoint}
-            self.known[key] = compiled.plan(compiled.debug)
+            self.known[key] = compiled.plan()
         return self.known[key]
 
     def _of_alignment(self, params: Sequence[tuple[Any, ...]]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,7 +35,7 @@ class ASTSource:
     :param signature: {parameter: type}: "i32", "fp32", "*fp16" (a pointer), "*kfp16" (one that is only read), "constexpr",
         "tensordesc<fp16[64, 32]>", or a tuple of such.
     :param constexprs: {parameter, its position, or a path of positions: value}; ``constants`` is the same by an older name.
-    :param attrs: {path of positions: [["tt.divisibility", 16]]}: what is known of arguments; or an AttrsDescriptor.
+    :param attrs: {path of positions: [["tt.divisibility", 16]]}: what is known of arguments.
     """
 
     ext = "ttir"
@@ -45,7 +45,7 @@ class ASTSource:
         fn: Any,
         signature: Mapping[Any, Any],
         constexprs: Mapping[Any, Any] | None = None,
-        attrs: Any = None,
+        attrs: Mapping[Any, Sequence[Sequence[Any]]] | None = None,
         constants: Mapping[Any, Any] | None = None,
     ) -> None:
         self.fn = fn
@@ -54,8 +54,6 @@ class ASTSource:
         for name in self.signature:
             self._path(name)
         self.constants = {self._path(k): types.unwrap(v) for k, v in {**(constants or {}), **(constexprs or {})}.items()}
-        if hasattr(attrs, "divisible_by_16"):
-            attrs = {position: [["tt.divisibility", 16]] for position in attrs.divisible_by_16}
         self.attrs: dict[tuple[int, ...], Any] = {self._path(k): v for k, v in (attrs or {}).items()}
 
     def _path(self, key: Any) -> tuple[int, ...]:

@@ -15,10 +15,12 @@ from ...core.tile import types
 from ...core.tile.tracer import inline, is_constexpr
 from ...core.tile.value import constant_of, tensor
 from ...errors import error
+from .._C.libtriton import native_specialize_impl
 from ..compiler import compiler
 from ..compiler.compiler import plan
 from .callable import JITCallable
 from .observe import DeviceCaches, observed
+from .specialize import mangle_type
 from .structured import Launches
 from .tensors import MockTensor, TensorWrapper, reinterpret
 
@@ -33,7 +35,9 @@ __all__ = [
     "TensorWrapper",
     "constexpr_function",
     "jit",
+    "mangle_type",
     "must_use_result",
+    "native_specialize_impl",
     "reinterpret",
 ]
 

@@ -1,0 +1,54 @@
+"""torch.compile with our Triton: generated kernels agree with eager. The programs are in inductor.py."""
+
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("inductor.py")
+
+
+@pytest.fixture
+def inductor(python, tmp_path):
+    """Runs groups of inductor.py with caches of their own and gives what they print."""
+
+    def run(*groups, workers=1):
+        environment = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": str(workers)}
+        done = python("-m", "tilery", "run", str(PROGRAM), "cpu", *groups, files={}, environment=environment.items())
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr and "Warning" not in done.stderr, done.stderr
+        return done.stdout.split()
+
+    return run
+
+
+def test_kinds_of_kernels(inductor):
+    assert inductor("kinds", "shapes") == ["kinds", "shapes"]
+
+
+def test_kernels_of_the_program(inductor):
+    assert inductor("kernels") == ["kernels"]
+
+
+def test_models(inductor):
+    assert inductor("block", "recurrence") == ["block", "recurrence"]
+
+
+@pytest.mark.long
+def test_convolutions(inductor):
+    assert inductor("convolutions") == ["convolutions"]
+
+
+@pytest.mark.long
+def test_templates_of_products(inductor):
+    assert inductor("templates") == ["templates"]
+
+
+@pytest.mark.long
+def test_generated_kernels_are_code_for_gpus(inductor):
+    assert inductor("assembled", "kinds", "perceptron") == ["assembled", "kinds", "perceptron"]
+
+
+def test_workers_compile_and_caches_remember(inductor):
+    """The first process compiles in workers, which send kernels pickled; the second finds both graphs."""
+    assert inductor("caches", workers=2) == ["0", "2", "caches"]
+    assert inductor("caches") == ["2", "0", "caches"]
