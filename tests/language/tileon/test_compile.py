@@ -92,15 +92,32 @@ def test_types_are_those_of_the_source(target):
     assert out.item() == 1.5 + 2**40 + 200 + 0.1 + 1
 
 
+def without_function(compiled):
+    """The same in another process, where the function is not."""
+    state = {**compiled.__dict__, "function": None, "src": None}
+    other = triton.CompiledKernel.__new__(triton.CompiledKernel)
+    other.__dict__.update(pickle.loads(pickle.dumps(state)))
+    return other
+
+
+@pytest.mark.parametrize("pickled", [False, True])
+def test_pointers_that_lie_worse_get_code_for_them(target, pickled):
+    """Vectors of 16 bytes, of a pointer that does not divide by 16, are another kernel's."""
+    aligned = [["tt.divisibility", 16]]
+    compiled = triton.compile(ASTSource(scaled, SIGNATURE, {"BLOCK": 64}, {(0,): aligned, (1,): aligned}), target=target)
+    compiled = without_function(compiled) if pickled else compiled
+    x, y = torch.randn(101), torch.zeros(101)
+    for shift in (0, 1):
+        run(compiled, (2, 1, 1), x[shift:], y[shift:], 2.0, 100, 64)
+        assert torch.equal(y[shift : shift + 100], x[shift : shift + 100] * 2)
+
+
 @pytest.mark.parametrize("pickled", [False, True])
 def test_overlapping_arguments_get_code_for_them(target, pickled):
-    """What is stored is seen by the loads that follow, in another process, too, where there is no function."""
+    """What is stored is seen by the loads that follow."""
     source = ASTSource(shifted, {"x": "*fp32", "y": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 64})
     compiled = triton.compile(source, target=target)
-    if pickled:
-        state = {**compiled.__dict__, "function": None, "src": None}
-        compiled = triton.CompiledKernel.__new__(triton.CompiledKernel)
-        compiled.__dict__.update(pickle.loads(pickle.dumps(state)))
+    compiled = without_function(compiled) if pickled else compiled
     x, y = torch.randn(64), torch.zeros(64)
     run(compiled, (1, 1, 1), x, y, 64)
     assert torch.equal(y, x + 1)

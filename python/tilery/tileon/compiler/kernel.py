@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import re
 import struct
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
@@ -72,7 +73,9 @@ class KernelHandle(core.CompiledKernel):
         """The compiler's name of the target, where that is not the device that tensors lie on."""
         if self.target is None or self.target.backend == "cpu" or (self.device >= 0 and self._is_here):
             return None
-        return self.target.native
+        name = self.target.native
+        here = _native.gpu_target(0) if _native.gpu_count() else ""
+        return here if here.split(":")[0] == name else name
 
     # -- launches ----------------------------------------------------------------------------------------------------
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
@@ -182,7 +185,7 @@ class KernelHandle(core.CompiledKernel):
         """Of a GPU's kernel: registers of a thread; of a CPU's 0."""
         if self.device < 0 or self._elsewhere is not None:
             return 0
-        return _registers(_native.CodeImage(self.image()).object)
+        return _registers(_native.CodeImage(super().image()).object)
 
     @property
     def n_max_threads(self) -> int:
@@ -190,6 +193,8 @@ class KernelHandle(core.CompiledKernel):
         return max(self.native.threads, 1) if self.native else 1
 
     def image(self, **options: Any) -> bytes:
+        if self.code is not None and self.options["disjoint"] and not options:
+            return self.code  # made by `compile`, maybe in another process
         elsewhere = self._elsewhere
         return super().image(**({"target": elsewhere} if elsewhere else {}), **options)
 
@@ -204,7 +209,7 @@ class KernelHandle(core.CompiledKernel):
             if (elsewhere or cache.target_of(self.device)).startswith("sm_"):
                 texts |= {"ttgir": texts["passes"], "ptx": texts["asm"]}
                 if elsewhere is None:
-                    texts["cubin"] = _native.CodeImage(self.image()).object
+                    texts["cubin"] = _native.CodeImage(super().image()).object
             else:
                 texts["tttcir"] = texts["passes"]
             self._texts = texts
@@ -243,9 +248,15 @@ class _Plans:
                 arguments[i] = (*argument[:4], known[2])
         if arguments == compiled.arguments:
             return compiled
+        text = None
         if compiled.function is None:
-            raise error(ValueError, f"{compiled.name} was compiled for pointers that divide by 16, and its function is gone")
-        compiled.arguments, compiled.text, compiled.code, compiled._module = arguments, None, None, None
+            text = compiled.text
+            assert text is not None
+            for name, *known in arguments:
+                if len(known) > 1:
+                    named = rf'(?<=tile\.divisibility = )\d+(?= : i64, tile\.name = "{re.escape(name)}")'
+                    text = re.sub(named, str(known[3]), text)
+        compiled.arguments, compiled.text, compiled.code, compiled._module = arguments, text, None, None
         compiled.specialisation = compiled._specialisation()
         if compiled.structure is not None and compiled.assemble is None:
             compiled.assemble = compiled.src.call(_no_plan)[0].assemble
