@@ -4,39 +4,123 @@
 
 namespace tilery {
 
+/// The threads of each role: an attribute of the op while it is built, and a hint afterwards.
+static constexpr const char *who = "tile.who";
+
+static llvm::ArrayRef<int64_t> threadsOf(tile::RolesOp roles, unsigned role) {
+  return mlir::cast<mlir::DenseI64ArrayAttr>(mlir::cast<mlir::ArrayAttr>(roles->getAttr(who))[role]).asArrayRef();
+}
+static bool overlap(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) {
+  for (size_t i = 0; i < a.size(); i += 2)
+    for (size_t j = 0; j < b.size(); j += 2)
+      if (a[i] < b[j + 1] && b[j] < a[i + 1])
+        return true;
+  return false;
+}
+static int64_t countOf(llvm::ArrayRef<int64_t> ranges) {
+  int64_t count = 0;
+  for (size_t i = 0; i < ranges.size(); i += 2)
+    count += ranges[i + 1] - ranges[i];
+  return count;
+}
+
+/// An op that may stand before roles that it follows.
+static bool isMovable(mlir::Operation &op) { return mlir::isPure(&op) || mlir::isa<tile::AllocOp, tile::BarrierAllocOp>(op); }
+
 /// The roles that the next one joins: right before the current place, or behind ops that need nothing of what they do.
 static tile::RolesOp rolesBefore(mlir::Block &block) {
   for (mlir::Operation &op : llvm::reverse(block)) {
     if (auto roles = mlir::dyn_cast<tile::RolesOp>(op))
       return roles;
-    if (!mlir::isPure(&op) && !mlir::isa<tile::AllocOp, tile::BarrierAllocOp>(op))
+    if (!isMovable(op))
       return {};
   }
   return {};
 }
 
-void Builder::beginRole(int64_t threads) {
-  mlir::Block &block = *impl->b.getInsertionBlock();
-  tile::RolesOp before = rolesBefore(block);
+/// Roles with the bodies of others, in the place of `old`.
+static tile::RolesOp rebuilt(Builder::Impl &impl, tile::RolesOp old, llvm::ArrayRef<mlir::Region *> bodies,
+                             llvm::ArrayRef<mlir::Attribute> threads) {
+  mlir::OpBuilder b(old);
   llvm::SmallVector<int64_t> counts;
-  if (before)
-    counts.append(before.getThreads().begin(), before.getThreads().end());
-  counts.push_back(threads);
-  auto roles = impl->create<tile::RolesOp>(impl->b.getDenseI64ArrayAttr(counts), unsigned(counts.size()));
-  if (before) {
-    for (auto [from, to] : llvm::zip(before.getBodies(), roles.getBodies()))
-      to.takeBody(from);
-    roles->setLoc(before.getLoc());
-    before.erase();
+  for (mlir::Attribute ranges : threads)
+    counts.push_back(countOf(mlir::cast<mlir::DenseI64ArrayAttr>(ranges).asArrayRef()));
+  auto roles = tile::RolesOp::create(b, old.getLoc(), b.getDenseI64ArrayAttr(counts), unsigned(counts.size()));
+  roles->setAttr(who, b.getArrayAttr(threads));
+  for (auto [from, to] : llvm::zip(bodies, roles.getBodies()))
+    to.takeBody(*from);
+  for (auto &frame : impl.frames)
+    if (frame.op == old)
+      frame.op = roles;
+  old.erase();
+  return roles;
+}
+
+void Builder::beginRole(const std::vector<int64_t> &threads) {
+  mlir::Block &block = *impl->b.getInsertionBlock();
+  tile::RolesOp roles = rolesBefore(block);
+  mlir::Attribute ranges = impl->b.getDenseI64ArrayAttr(threads);
+  if (roles)
+    for (mlir::Operation &op : llvm::make_early_inc_range(llvm::make_range(std::next(roles->getIterator()), block.end())))
+      op.moveBefore(roles); // values that the new role may use
+  for (unsigned role = 0; roles && role < roles.getBodies().size(); ++role) {
+    if (threadsOf(roles, role) == llvm::ArrayRef(threads)) {
+      impl->b.setInsertionPointAfter(roles);
+      return impl->openRegion(roles, roles.getBodies()[role]);
+    }
+    if (overlap(threadsOf(roles, role), threads))
+      roles = {};
+  }
+  if (!roles) {
+    roles = impl->create<tile::RolesOp>(impl->b.getDenseI64ArrayAttr({countOf(threads)}), 1u);
+    roles->setAttr(who, impl->b.getArrayAttr({ranges}));
+  } else {
+    llvm::SmallVector<mlir::Region *> bodies = llvm::map_to_vector(roles.getBodies(), [](mlir::Region &body) { return &body; });
+    llvm::SmallVector<mlir::Attribute> all = llvm::to_vector(mlir::cast<mlir::ArrayAttr>(roles->getAttr(who)));
+    all.push_back(ranges);
+    roles = rebuilt(*impl, roles, bodies, all);
+    impl->b.setInsertionPointAfter(roles);
   }
   roles.getBodies().back().emplaceBlock();
   impl->openRegion(roles, roles.getBodies().back());
 }
 
+/// A role that is nothing but roles of fewer threads becomes these; one that does nothing goes.
+static void flatten(Builder::Impl &impl, tile::RolesOp roles, mlir::Region &role) {
+  mlir::Block &block = role.front();
+  tile::RolesOp inner = block.empty() ? tile::RolesOp() : mlir::dyn_cast<tile::RolesOp>(block.back());
+  if (llvm::any_of(block, [&](mlir::Operation &op) { return &op != inner.getOperation() && !isMovable(op); }))
+    return;
+  for (mlir::Operation &op : llvm::make_early_inc_range(block))
+    if (&op != inner.getOperation())
+      op.moveBefore(roles);
+  llvm::SmallVector<mlir::Region *> bodies;
+  llvm::SmallVector<mlir::Attribute> threads;
+  for (auto [body, ranges] : llvm::zip(roles.getBodies(), mlir::cast<mlir::ArrayAttr>(roles->getAttr(who)))) {
+    if (&body != &role) {
+      bodies.push_back(&body);
+      threads.push_back(ranges);
+      continue;
+    }
+    if (!inner)
+      continue;
+    for (mlir::Region &part : inner.getBodies())
+      bodies.push_back(&part);
+    llvm::append_range(threads, mlir::cast<mlir::ArrayAttr>(inner->getAttr(who)));
+  }
+  if (bodies.empty())
+    roles.erase();
+  else
+    rebuilt(impl, roles, bodies, threads);
+}
+
 void Builder::endRole() {
-  impl->top("role");
-  impl->b.restoreInsertionPoint(impl->frames.back().after);
+  auto roles = mlir::cast<tile::RolesOp>(impl->top("role").op);
+  mlir::Region &role = *impl->b.getInsertionBlock()->getParent();
+  mlir::Block *outer = roles->getBlock();
   impl->frames.pop_back();
+  flatten(*impl, roles, role);
+  impl->b.setInsertionPointToEnd(outer);
 }
 
 Barrier Builder::barriers(const std::vector<int64_t> &arrivals) {

@@ -9,6 +9,7 @@ using namespace mlir;
 void tilery::registerTilePasses() {
   registerPass(createCheckBarriers);
   registerPass(createOrderRoles);
+  registerPass(createForwardStores);
   registerPass(createParallelToTiles);
   registerPass(createPromoteBuffers);
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", buildPipeline);
@@ -23,6 +24,7 @@ void tilery::buildPipeline(OpPassManager &pm) {
   kernel.addPass(createCheckBarriers());
   kernel.addPass(createOrderRoles());
   kernel.addPass(createParallelToTiles());
+  kernel.addPass(createForwardStores());
   kernel.addPass(createPromoteBuffers());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());

@@ -15,6 +15,8 @@ std::unique_ptr<mlir::Pass> createCheckBarriers();
 std::unique_ptr<mlir::Pass> createOrderRoles();
 /// Scalar code over boxes of static extents becomes tile ops.
 std::unique_ptr<mlir::Pass> createParallelToTiles();
+/// Parts of buffers that were just written are not read again.
+std::unique_ptr<mlir::Pass> createForwardStores();
 /// Buffers that are read and written as a whole become tile values.
 std::unique_ptr<mlir::Pass> createPromoteBuffers();
 

@@ -233,9 +233,9 @@ public:
   void endParallel();
   Value beginThreads(int64_t count);
   void endThreads();
-  /// What `threads` threads do beside the others. Roles that follow each other, with nothing between them but values and allocations, run
-  /// side by side and meet at the end of the last.
-  void beginRole(int64_t threads);
+  /// What the threads in some ranges, {first, end, first, end, ...}, do beside the others. Roles that follow each other, with nothing
+  /// between them but values and allocations, run side by side and meet at the end of the last; those of the same threads are one.
+  void beginRole(const std::vector<int64_t> &threads);
   void endRole();
 
   // Barriers of a program: a phase completes after its arrivals.

@@ -185,3 +185,23 @@ def test_buffers_of_run_time_extents(engine):
         a, b, c = torch.randn(rows, columns), torch.zeros(rows, columns), torch.zeros(rows, columns)
         kernel(a, b, c)
         assert torch.equal(b, a.flip(1) + torch.arange(rows)[:, None]) and torch.equal(c, a)
+
+
+def test_addresses_of_elements(engine):
+    @T.prim_func
+    def main(A: T.Tensor((6, 16), "float32"), B: T.Tensor((4, 8), "float32"), C: T.Tensor((16,), "float32")):
+        with T.Kernel(1):
+            part = T.make_tensor(T.address_of(A[1, 4]), (4, 8), "float32", (16, 1))
+            tile = T.alloc_shared((16,), "float32")
+            for i, j in T.Parallel(4, 8):
+                B[i, j] = part[i, j]
+            for k in T.serial(4):
+                T.ptx_cp_async(T.access_ptr(tile[k * 4], "w", 4), T.access_ptr(A[2, k * 4], "r", 4), 16, k != 1)
+            T.ptx_commit_group()
+            T.ptx_wait_group(0)
+            T.copy(tile, C)
+
+    a, b, c = torch.randn(6, 16), torch.zeros(4, 8), torch.ones(16)
+    tilelang.compile(main)(a, b, c)
+    assert torch.equal(b, a[1:5, 4:12])
+    assert torch.equal(c, torch.cat([a[2, :4], torch.zeros(4), a[2, 8:]]))

@@ -281,3 +281,31 @@ def test_persistent_scheduler(swizzle, column_major):
                 number += 1
     assert {(m, n): order[m, n].item() for m, n in place} == place
     assert torch.equal(turns, order // workers)
+
+
+def test_a_role_that_goes_on():
+    """What the same threads do in two places is one after the other, also where they wait between."""
+
+    @T.prim_func
+    def main(X: T.Tensor((8,), "int32"), Y: T.Tensor((8,), "int32")):
+        with T.Kernel(1, threads=256):
+            a, b = T.alloc_shared((8,), "int32"), T.alloc_shared((8,), "int32")
+            first, second = T.alloc_barrier(128), T.alloc_barrier(128)
+            with T.ws(0):
+                T.barrier_wait(first, 0)
+                for i in T.Parallel(8):
+                    b[i] = a[i] * 2
+            with T.ws(1):
+                T.copy(X, a)
+                T.barrier_arrive(first)
+            with T.ws(0):
+                for i in T.Parallel(8):
+                    b[i] += 1
+                T.barrier_arrive(second)
+            with T.ws(1):
+                T.barrier_wait(second, 0)
+                T.copy(b, Y)
+
+    x, y = torch.arange(8, dtype=torch.int32), torch.zeros(8, dtype=torch.int32)
+    tilelang.compile(main)(x, y)
+    assert y.tolist() == [2 * n + 1 for n in range(8)]

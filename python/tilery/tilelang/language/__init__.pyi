@@ -57,6 +57,8 @@ from .allocate import alloc_var as alloc_var
 from .allocate import alloc_global as alloc_global
 from .allocate import empty as empty
 from .proxy import StridedTensor as StridedTensor
+from .pointer import address_of as address_of
+from .pointer import access_ptr as access_ptr
 from .proxy import make_tensor as make_tensor
 from .allocate import alloc_buffer as alloc_buffer
 from .customize import reshape as reshape
@@ -186,6 +188,7 @@ from .async_op import tma_store_arrive as tma_store_arrive
 from .async_op import ptx_commit_group as ptx_commit_group
 from .async_op import pdl_trigger as pdl_trigger
 from .async_op import pdl_sync as pdl_sync
+from .pointer import ptx_cp_async as ptx_cp_async
 from .async_op import tma_store_wait as tma_store_wait
 from .async_op import ptx_wait_group as ptx_wait_group
 from .warpgroup import wgmma_gemm as wgmma_gemm

@@ -43,6 +43,7 @@ ROWS = (
     _row("alloc_var", "allocate", "alloc", "a type"),
     *_rows("alloc_global empty", "allocate", "host_empty", "a shape and a type"),
     _row("StridedTensor", "proxy", "root", "a shape, strides and a type"),
+    *_rows("address_of access_ptr", "pointer", "ptr_to_int", "elements"),
     _row("make_tensor", "proxy", "root", "an address, a shape and a type"),
     _row("alloc_buffer", "allocate", "alloc", "a shape, a type and a scope"),
     *_rows("reshape view", "customize", "reinterpret", "a buffer"),
@@ -137,6 +138,7 @@ ROWS = (
     _row("mbarrier_arrive_expect_tx", "barrier", "barrier_arrive", "a barrier and a number of bytes"),
     _row("tma_copy", "async_op", "copy_region", "a tensor and a buffer"),
     *_rows("tma_store_arrive ptx_commit_group pdl_trigger pdl_sync", "async_op", "", ""),
+    _row("ptx_cp_async", "pointer", "load", "two addresses and a number of bytes"),
     *_rows("tma_store_wait ptx_wait_group", "async_op", "", "an int"),
     _row("wgmma_gemm", "warpgroup", "gemm_region", "buffers, regions"),
     *_rows("wait_wgmma warpgroup_wait", "warpgroup", "", "an int"),
@@ -160,7 +162,7 @@ REFUSED = {
         "warp_reduce_bitor get_lane_idx get_warp_idx get_warp_idx_sync get_warp_group_idx thread_binding "
         "launch_thread tvm_thread_allreduce comm_reducer tvm_warp_shuffle tvm_storage_sync sync_grid",
     "barriers are made by T.alloc_barrier; copies are T.copy, T.tma_copy and T.async_copy":
-        "mbarrier_init ptx_init_barrier_thread_count create_list_of_mbarrier get_mbarrier tma_load tma_store ptx_cp_async",
+        "mbarrier_init ptx_init_barrier_thread_count create_list_of_mbarrier get_mbarrier tma_load tma_store",
     "text of another language and its instructions cannot be compiled for every target":
         "CUDASourceCodeKernel import_source call_extern call_intrin ptx_mma ptx_ldmatrix ptx_stmatrix ptx_wgmma_ss ptx_wgmma_rs "
         "ptx_tma ",
@@ -169,7 +171,7 @@ REFUSED = {
     "where elements lie in memory is the compiler's choice; results do not depend on it":
         "alloc_descriptor",
     "memory is named by tensors, buffers and regions; T.make_tensor gives one at an address":
-        "address_of access_ptr tvm_access_ptr decl_buffer match_buffer",
+        "tvm_access_ptr decl_buffer match_buffer",
     "Tilery does not have it yet":
         "mma_gemm_blockscaled hypot ldexp nextafter",
 }  # fmt: skip

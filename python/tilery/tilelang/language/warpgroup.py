@@ -34,11 +34,12 @@ class ws:
             raise error(ValueError, "T.ws takes the number of a warp group, or several")
         if trace.parallel:
             raise error(ValueError, "T.ws inside a T.Parallel loop", hint="put the loop into the role")
-        self.threads = sum(min(_GROUP, math.prod(trace.open.threads) - index * _GROUP) for index in set(warp_group_idx))
+        count = math.prod(trace.open.threads)
+        self.ranges = [(index * _GROUP, min((index + 1) * _GROUP, count)) for index in sorted(set(warp_group_idx))]
 
     def __enter__(self) -> None:
         self.trace = kernel("T.ws")
-        self.trace.begin_role(self.threads)
+        self.trace.begin_role(self.ranges)
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
         if kind is None:

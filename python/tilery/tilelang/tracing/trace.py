@@ -93,6 +93,7 @@ class KernelState:
         self.slots: list[tuple[Any, ...]] = []
         self.roots: dict[int, Any] = {}
         self.pointers: dict[int, Any] = {}
+        self.strides: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.safe_values: dict[int, Any] = {}
         self.sized: list[Memory] = []  # buffers of run-time extents
@@ -241,7 +242,7 @@ class Trace(Checks, Language):
             ]
             extents, steps = memory.in_bytes(memory.shape), byte_strides(memory, strides)
             state.roots[id(memory)] = self.native.root(values["pointer", id(memory)], extents, steps)
-            state.pointers[id(memory)] = values["pointer", id(memory)]
+            state.pointers[id(memory)], state.strides[id(memory)] = values["pointer", id(memory)], strides
         for memory, address in self.pointed:
             self.point(memory, address)
 
@@ -316,11 +317,12 @@ class Trace(Checks, Language):
         yield
         self.actors.pop()
 
-    def begin_role(self, threads: int) -> None:
-        """What so many threads do beside the others, until end_role."""
-        self.native.role_begin(threads)
-        self.roles.append(threads)
-        self.actors.append(threads)
+    def begin_role(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """What the threads in some ranges (first, end) do beside the others, until end_role."""
+        count = sum(end - first for first, end in ranges)
+        self.native.role_begin([bound for part in ranges for bound in part])
+        self.roles.append(count)
+        self.actors.append(count)
 
     def end_role(self) -> None:
         self.actors.pop()

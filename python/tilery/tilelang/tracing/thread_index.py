@@ -1,0 +1,113 @@
+"""The index of a thread, as far as a program only asks to which warps it belongs: then it is a program of roles, and its tile operations
+are what the threads of a role do together. Any other use makes it a program of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .dtypes import dtype
+from .values import Expr, binary, unary
+
+Ranges = list[tuple[int, int]]
+_WARP = 32
+
+
+def intersection(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Ranges:
+    """The threads that are in both."""
+    parts = [(max(x, u), min(y, v)) for x, y in a for u, v in b]
+    return sorted((first, end) for first, end in parts if first < end)
+
+
+def rest(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Ranges:
+    """The threads of `a` that are not in `b`."""
+    left = list(a)
+    for u, v in b:
+        left = [part for x, y in left for part in ((x, min(y, u)), (max(x, v), y)) if part[0] < part[1]]
+    return sorted(left)
+
+
+class ThreadIndex(Expr):
+    """The number of a thread, divided by `divisor`. number: makes the value, of a kernel that runs in each thread."""
+
+    __slots__ = ("extent", "divisor", "number")
+    __hash__ = Expr.__hash__
+    dtype = dtype("int32")
+
+    def __init__(self, extent: int, number: Callable[[], Any], divisor: int = 1) -> None:
+        super().__init__()
+        self.extent, self.number, self.divisor = extent, number, divisor
+
+    @property
+    def __tile_value__(self) -> Any:
+        return self.number().__tile_value__
+
+    def __floordiv__(self, other: Any) -> Any:
+        if isinstance(other, int) and not isinstance(other, bool) and other > 0:
+            return ThreadIndex(self.extent, lambda: binary("//", self.number(), other), self.divisor * other)
+        return binary("//", self, other)
+
+    def _compared(self, op: str, other: Any) -> Any:
+        if not isinstance(other, int) or isinstance(other, bool):
+            return binary(op, self, other)
+        first, end = other * self.divisor, (other + 1) * self.divisor
+        here = {
+            "<": [(0, first)],
+            "<=": [(0, end)],
+            ">": [(end, self.extent)],
+            ">=": [(first, self.extent)],
+            "==": [(first, end)],
+            "!=": [(0, first), (end, self.extent)],
+        }[op]
+        ranges = intersection(here, [(0, self.extent)])
+        if not ranges or ranges == [(0, self.extent)]:
+            return bool(ranges)
+        return RoleCondition(self.extent, ranges, lambda: binary(op, self.number(), other))
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared("<", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared("<=", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(">", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(">=", other)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared("==", other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared("!=", other)
+
+
+class RoleCondition(Expr):
+    """True in the threads of some ranges."""
+
+    __slots__ = ("extent", "ranges", "number")
+    dtype = dtype("bool")
+
+    def __init__(self, extent: int, ranges: Ranges, number: Callable[[], Any]) -> None:
+        super().__init__()
+        self.extent, self.ranges, self.number = extent, ranges, number
+
+    @property
+    def __tile_value__(self) -> Any:
+        return self.number().__tile_value__
+
+    def is_role(self) -> bool:
+        """Whole warps, or one thread."""
+        bounds = [bound for part in self.ranges for bound in part if bound != self.extent]
+        return all(bound % _WARP == 0 for bound in bounds) or sum(end - first for first, end in self.ranges) == 1
+
+    def negated(self) -> RoleCondition:
+        return RoleCondition(self.extent, rest([(0, self.extent)], self.ranges), lambda: unary("not", self.number()))
+
+    def both(self, other: RoleCondition) -> Any:
+        ranges = intersection(self.ranges, other.ranges)
+        return RoleCondition(self.extent, ranges, lambda: binary("and", self.number(), other.number())) if ranges else False
+
+    def either(self, other: RoleCondition) -> Any:
+        return self.negated().both(other.negated()).negated() if rest(self.negated().ranges, other.ranges) else True
