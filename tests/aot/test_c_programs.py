@@ -216,3 +216,62 @@ def test_code_for_other_machines(target, tmp_path):
     if target.startswith("sm_"):
         with pytest.raises(RuntimeError, match="not compiled for this kind of call or machine"):
             library.call("scaled", torch.zeros(4, 4), 1.0, torch.zeros(4, 4))
+
+
+def test_kernels_of_a_file_in_one_function(tmp_path, capsys):
+    """tools.compile and tools.link, as on a command line: two algorithms, one of them for aligned arguments and for any."""
+    from tilery.tileon.tools import compile as ahead
+    from tilery.tileon.tools import link
+
+    (tmp_path / "kernels.py").write_text(
+        "from tilery import tileon\nfrom tilery.tileon import language as tl\n\n\n@tileon.jit\n"
+        "def shift(x, y, n, step, BLOCK: tl.constexpr):\n"
+        "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+        "    tl.store(y + i * step, tl.load(x + i * step, mask=i < n, other=0) + BLOCK)\n"
+    )
+    common = [str(tmp_path / "kernels.py"), "-n", "shift", "-o", str(tmp_path)]
+    general = "*fp32, *fp32, i32, i32"
+    for signature, block in (("*fp32:16, *fp32:16, i32:16, i32:1", 64), (general, 64), (general, 32)):
+        ahead.main([*common, "-s", f"{signature}, {block}", "-g", f"(n + {block - 1}) / {block}, 1, 1"])
+    headers = [str(tmp_path / f"{name}.h") for name in capsys.readouterr().out.split()]
+    assert len(headers) == 3
+    link.main([*headers, "-o", str(tmp_path / "shift")])
+    text = (tmp_path / "shift.c").read_text()
+    assert "step == 1" in text and "(uintptr_t)x % 16 == 0" in text
+    with pytest.raises(ValueError, match="the signature has 2 parts"):
+        ahead.main([*common, "-s", "*fp32, 4", "-g", "1, 1, 1"])
+    with pytest.raises(ValueError, match="no header declares a kernel"):
+        link.link([], tmp_path / "none")
+    if not (COMPILER and LINKER and RUNTIME.exists()):
+        pytest.skip("needs a C compiler and the runtime library")
+    assert run_linked(tmp_path, headers) == "2 0 0 0 0 64 64 128 1\n"
+
+
+def run_linked(folder, headers):
+    """Each of the C files is one object; the program calls the linked function."""
+    (folder / "main.c").write_text(
+        r"""
+#include "shift.h"
+#include <stdio.h>
+static _Alignas(64) float x[256], y[257];
+int main(void) {
+  int same = shift_default(0, x, y, 64, 1);
+  float first = y[3];
+  int odd = shift(0, x + 1, y + 1, 63, 2, 1), wrong = shift(0, x, y, 64, 1, 7);
+  float second = y[3] + y[1];
+  int overlap = shift(0, y, y + 1, 1, 1, 0);
+  printf("%d %d %d %d ", shift_get_num_algos(), same, odd, overlap);
+  printf("%d %g %g %g %d\n", (int)y[0] - 64, first, second, y[3] + 64, wrong);
+  return 0;
+}
+"""
+    )
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(ROOT / "include"), "-I", str(folder), "-c"]
+    objects = []
+    for file in [*(Path(h).stem for h in headers), "shift", "main"]:
+        subprocess.run([COMPILER, *flags, f"{file}.c", "-o", f"{file}.o"], cwd=folder, check=True)
+        objects.append(f"{file}.o")
+    subprocess.run([LINKER, *objects, str(RUNTIME), "-lpthread", "-ldl", "-o", "program"], cwd=folder, check=True)
+    done = subprocess.run(["./program"], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

@@ -9,8 +9,8 @@ from tilery.core import cache
 def test_keys_hold_every_source_of_the_package(monkeypatch):
     seen, stat = set(), cache.os.stat
     monkeypatch.setattr(cache.os, "stat", lambda path, **options: (seen.add(Path(path)), stat(path, **options))[1])
-    before = cache._sources.__wrapped__()
+    before = cache.sources.__wrapped__()
     package = Path(tilery.__file__).parent
     assert seen >= set(package.rglob("*.py")) and package / "core" / "tile" / "types.py" in seen
     monkeypatch.setattr(cache.os, "stat", lambda path: stat(__file__ if path.endswith("types.py") else path))
-    assert cache._sources.__wrapped__() != before
+    assert cache.sources.__wrapped__() != before

@@ -72,7 +72,7 @@ def test_a_call_is_planned(language, planned, memory):
         CALLS[language](x, y)
         torch.testing.assert_close(y, x * 2)
     assert [traced for _, traced, _ in planned] == [True, False], "code from the disk cache needs no trace"
-    assert set(planned[0][0].asm) == {"tile", "passes", "llvm", "asm"}
+    assert set(planned[0][0].asm) >= {"tile", "passes", "llvm", "asm"}
 
 
 @pytest.mark.parametrize("language", CALLS)

@@ -32,6 +32,8 @@ class Style:
     result = "int"
     stream = "void *"
     tensor = "TileryArgument"
+    # Of entries that take a grid: C expressions of their arguments. None: the caller gives it.
+    grid: tuple[str, str, str] | None = None
 
     def declared(self, parameter: Parameter) -> str:
         if parameter.only_chooses:
@@ -46,13 +48,17 @@ class Style:
             return f"{{(void *)&{parameter.name}, 0, 0}}"
         return parameter.name
 
+    def beside(self, entry: Entry) -> str:
+        """What the header says beside an entry's function."""
+        return ""
+
     def files(self) -> dict[str, str]:
         """Further files beside the bundle: {name: text}."""
         return {}
 
 
 def signature(entry: Entry, style: Style) -> str:
-    grid = ["uint32_t grid_x, uint32_t grid_y, uint32_t grid_z"] if entry.takes_grid else []
+    grid = ["uint32_t grid_x, uint32_t grid_y, uint32_t grid_z"] if entry.takes_grid and style.grid is None else []
     parameters = [f"{style.stream}stream" if style.stream.endswith("*") else f"{style.stream} stream", *grid]
 
     return f"{style.result} {entry.name}({', '.join(parameters + [style.declared(p) for p in entry.parameters])})"
@@ -70,7 +76,7 @@ def functions_of(entries: Sequence[Entry]) -> list[list[tuple[int, Entry]]]:
 def header(name: str, entries: Sequence[Entry], style: Style) -> str:
     guard = f"{name.upper()}_H"
     includes = "".join(f'#include "{h}"\n' for h in ("tilery/aot.h", *style.headers))
-    functions = "".join(f"{signature(same[0][1], style)};\n" for same in functions_of(entries))
+    functions = "".join(f"{signature(e, style)};\n{style.beside(e)}" for (_, e), *_ in functions_of(entries))
 
     return (
         f"/* Compiled ahead of time by Tilery. 0: done; otherwise see tilery_aot_error(). Links libtilery_rt. */\n"
@@ -92,7 +98,7 @@ def source(name: str, entries: Sequence[Entry], device: str, style: Style) -> st
         arguments = ", ".join(style.argument(p) for p in entry.taken) or "{0, 0, 0}"
         lines += [f"{signature(entry, style)} {{", f"  const TileryArgument arguments[] = {{{arguments}}};"]
         if entry.takes_grid:
-            lines.append("  const int64_t grid[] = {grid_x, grid_y, grid_z};")
+            lines.append(f"  const int64_t grid[] = {{{', '.join(style.grid or ('grid_x', 'grid_y', 'grid_z'))}}};")
         grid = "grid" if entry.takes_grid else "0"
         lines.append("  int result = TILERY_NO_VARIANT;")
         for number, one in same:

@@ -108,6 +108,5 @@ ROWS = (
 
 # Names of upstream, by the reason why those without a row are not offered.
 REFUSED = {
-    "Tilery does not have it yet": "target_info semantic",
     "text of another language and its instructions cannot be compiled for every target": "dispatch",
 }

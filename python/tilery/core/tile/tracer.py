@@ -170,6 +170,8 @@ class Tracer(Language):
     def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:
         if isinstance(callee, constexpr):
             callee = callee.value
+        if "_semantic" in kwargs and not getattr(callee, "__triton_builtin__", False):
+            kwargs.pop("_semantic")  # what upstream's functions pass on among themselves
         trace = getattr(type(callee), "__tile_trace__", None)
         if trace is not None:
             return own(trace(callee, self, args, kwargs))

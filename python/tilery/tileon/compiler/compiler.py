@@ -219,3 +219,18 @@ def _argument(parameter: Any, known: tuple[Any, ...]) -> tuple[Any, ...]:
     if kind == "bool":
         return "bool", False, False, 1
     raise error(TypeError, f"argument `{parameter.name}` must be a tensor or a number")
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs ask for."""
+    if name == "LazyDict":
+        from ..runtime.observe import LazyDict
+
+        return LazyDict
+    if name == "max_shared_mem":
+        return lambda device: driver.active.utils.get_device_properties(device)["max_shared_mem"]
+    if name == "get_cache_key":
+        from ..runtime.cache import get_cache_key
+
+        return get_cache_key
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,16 +21,15 @@ def observed_plan(compiled: Any, is_warmup: bool) -> Any:
     if before is not None and before(**_description(compiled, is_warmup)):
         return _Skipped(compiled)
     start = time.perf_counter()
-    if not compiled.debug:
-        image = compiled.fresh_image() if knobs.compilation.always_compile else compiled.image()
-    listened(compiled, start)
-    if knobs.compilation.dump_ir:
-        _dump(compiled)
     enter, leave = knobs.runtime.kernel_load_start_hook, knobs.runtime.kernel_load_end_hook
     about = (compiled.name, {}, compiled.hash) if enter or leave else ()
     if enter:
         enter(None, None, *about)
-    plan = compiled.plan(compiled.debug) if compiled.debug else compiled.load(image)
+    fresh = knobs.compilation.always_compile and not compiled.debug
+    plan = compiled.load(compiled.fresh_image()) if fresh else compiled.plan(compiled.debug)
+    listened(compiled, start)
+    if knobs.compilation.dump_ir:
+        _dump(compiled)
     if leave:
         native = getattr(plan, "kernel", None)
         leave(native, native, *about)

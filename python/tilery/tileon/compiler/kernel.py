@@ -209,11 +209,23 @@ class KernelHandle(core.CompiledKernel):
             if (elsewhere or cache.target_of(self.device)).startswith("sm_"):
                 texts |= {"ttgir": texts["passes"], "ptx": texts["asm"]}
                 if elsewhere is None:
-                    texts["cubin"] = _native.CodeImage(super().image()).object
+                    texts = _WithSass(texts, cubin=_native.CodeImage(super().image()).object)
             else:
                 texts["tttcir"] = texts["passes"]
             self._texts = texts
         return self._texts
+
+
+class _WithSass(dict[str, Any]):
+    """Stages whose "sass" is made by NVIDIA's disassembler when it is asked for."""
+
+    def __missing__(self, key: str) -> Any:
+        if key != "sass":
+            raise KeyError(key)
+        from ..tools.disasm import get_sass
+
+        self[key] = get_sass(self["cubin"])
+        return self[key]
 
 
 def _no_plan(*_: Any) -> None:

@@ -17,6 +17,6 @@ tensor_descriptor_t = tensor_descriptor_type = tensor_descriptor
 tuple, slice = tuple, slice  # a kernel's are Python's
 TRITON_MAX_TENSOR_NUMEL = 1048576
 
-_modules = ("extra", "math", "random")
+_modules = ("extra", "math", "random", "semantic", "target_info")
 _rows = (*_ROWS, *_ELEMENTWISE)
 __getattr__, __dir__, __all__ = _Namespace(__name__, "tl", _rows, "core.tile.elementwise", "tl", _REFUSED, _modules).hooks()

@@ -1,5 +1,7 @@
 """The functions of tl that upstream writes in the language itself."""
 
+from typing import Any as _Any
+
 from ...core.functions import ROWS as _ELEMENTWISE
 from ...core.functions import Namespace as _Namespace
 from ...core.tile.table import ROWS as _ROWS
@@ -10,7 +12,17 @@ _NAMES = set(
     "unsqueeze xor_sum zeros zeros_like".split()
 )
 _rows = [row for row in (*_ROWS, *_ELEMENTWISE) if any(name in _NAMES for name, _ in row.spelled("tl"))]
-__getattr__, __dir__, __all__ = _Namespace(__name__, "tl", _rows, "core.tile.elementwise", "tl.standard").hooks()
+
+
+def _others(name: str) -> _Any:
+    from . import combine
+
+    return combine.find(name)
+
+
+__getattr__, __dir__, __all__ = _Namespace(
+    __name__, "tl", _rows, "core.tile.elementwise", "tl.standard", others=_others
+).hooks()
 
 
 def _log2(i: int) -> int:

@@ -1,5 +1,8 @@
 """What programs ask of upstream's runtime."""
 
+from typing import Any
+
+from ._allocation import set_allocator
 from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
 from .driver import driver
 from .errors import InterpreterError, OutOfResources
@@ -19,4 +22,13 @@ __all__ = [
     "driver",
     "heuristics",
     "reinterpret",
+    "set_allocator",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "RedisRemoteCacheBackend":
+        from .cache import RedisRemoteCacheBackend
+
+        return RedisRemoteCacheBackend
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -328,3 +328,17 @@ class ConstexprFunction(JITCallable):
 def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
     """Decorator: a function that runs at compile time."""
     return ConstexprFunction(fn)
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs ask for."""
+    if name in ("specialize_impl", "native_specialize_impl", "mangle_type"):
+        from . import specialize
+
+        return getattr(specialize, name.removeprefix("native_"))
+    if name == "get_device_key":
+        from ..backends.active import driver
+
+        target = driver.active.get_current_target()
+        return lambda: f"{target.backend}:{driver.active.get_current_device()}"
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,94 @@
+"""Names of upstream's `core` beside functions and types: decorators of functions that are written in terms of the language's own,
+and what such functions ask."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...core.tile import types
+from ...core.tile.aggregate import aggregate as aggregate
+from ...core.tile.tracer import inline
+from ...core.tile.types import unwrap
+from ...core.tile.value import tensor
+from ...core.tile.window import tensor_descriptor as tensor_descriptor
+from ..runtime.jit import constexpr_function as constexpr_function
+from ..runtime.jit import must_use_result as must_use_result
+from .semantic import TritonSemantic
+
+TRITON_MAX_TENSOR_NUMEL = 1048576
+TRITON_BUILTIN = "__triton_builtin__"
+tuple_, slice_ = tuple, slice
+tensor_descriptor_base = tensor_descriptor
+base_value, base_type = tensor, types.dtype
+const_type = types.pointer_type
+
+
+class _Builtin:
+    """A function of the language that is written in it: kernels call it as a helper, with `_semantic` where it wants that."""
+
+    __triton_builtin__ = True
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn = fn
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.fn(*args, **kwargs)
+
+    def __tile_trace__(self, tracer: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        wanted = {name for name in ("_semantic", "_builder", "_generator") if name in self.fn.__code__.co_varnames}
+        return inline(tracer, self.fn, args, {**kwargs, **{name: TritonSemantic() for name in wanted}})  # type: ignore[arg-type]
+
+
+def builtin(fn: Callable[..., Any]) -> Any:
+    """Decorator: a function in terms of the language's own, which kernels call."""
+    return _Builtin(fn)
+
+
+extern = builtin
+
+
+def is_builtin(fn: Any) -> bool:
+    """Is this a function of the language?"""
+    module = getattr(fn, "__module__", "") or ""
+    return getattr(fn, TRITON_BUILTIN, False) is True or module.startswith("tilery.")
+
+
+def _unwrap_if_constexpr(o: Any) -> Any:
+    """The value of a constexpr; lists and tuples with the values of theirs; anything else as it is."""
+    if isinstance(o, (list, tuple)) and not hasattr(o, "_fields"):
+        return type(o)(_unwrap_if_constexpr(x) for x in o)
+    return unwrap(o)
+
+
+def _unwrap_shape(shape: Any) -> list[Any]:
+    return [unwrap(size) for size in unwrap(shape)]
+
+
+def _unwrap_iterable(x: Any) -> Any:
+    """f(1, 2) and f((1, 2)) mean the same: the one tuple that was given, or all that was given."""
+    return x[0] if len(x) == 1 and isinstance(unwrap(x[0]), (list, tuple)) else x
+
+
+def str_to_ty(name: str, c: Any = None) -> Any:
+    """The type of tl that a signature's text names: "*fp32", "i32", "constexpr"."""
+    if name.startswith("*"):
+        return types.pointer_type(str_to_ty(name.lstrip("*k")), const=name.startswith("*k"))
+    if name == "constexpr":
+        return types.constexpr_type(c)
+    long = {"i1": "int1", "u1": "int1", "B": "int1"}
+    long |= {f"{s}{bits}": f"{word}{bits}" for s, word in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
+    return types.dtype(long.get(name, name))
+
+
+def get_int_dtype(bitwidth: int, signed: bool) -> types.dtype:
+    """The integer type of so many bits."""
+    bitwidth, signed = unwrap(bitwidth), unwrap(signed)
+    return types.dtype("int1" if bitwidth == 1 else f"{'' if signed else 'u'}int{bitwidth}")
+
+
+def find(name: str) -> Any:
+    """What `core` offers of these names; None: nothing."""
+    return globals().get({"tuple": "tuple_", "slice": "slice_"}.get(name, name))

@@ -1,0 +1,181 @@
+"""Kernels compiled ahead of time, for programs in C that link the runtime library alone:
+
+    python -m tilery.tileon.tools.compile add.py --kernel-name add --signature "*fp32:16, *fp32:16, i32, 1024" \\
+        --grid "(n + 1023) / 1024, 1, 1" --out-name add
+
+writes NAME.h, NAME.c and the bundle NAME.tilery, with `int NAME(void *stream, void *x, void *y, int32_t n)`. `tools.link`
+makes one function of several of them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from ... import aot
+from ...aot.kernels import image_for, targets_of
+from ...errors import error
+from ...frontend.fingerprint import sha256
+from ..compiler import ASTSource
+from ..compiler import compile as compile_source
+
+LINE = "tilery-linker"  # begins what `link` reads of a header
+
+
+class Hints:
+    """A signature's parts: a type, `:16` where the value divides by 16, `:1` where it is 1, or a number that is known."""
+
+    def __init__(self, kernel: Any, text: str) -> None:
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) != len(kernel.arg_names):
+            raise error(
+                ValueError,
+                f"the signature has {len(parts)} parts, {kernel.__name__}() has the parameters {', '.join(kernel.arg_names)}",
+            )
+        self.types: dict[str, str] = {}
+        self.constants: dict[str, Any] = {}
+        self.attrs: dict[tuple[int, ...], Any] = {}
+        self.line: list[str] = []  # NAME=TYPE:HINT of what a C caller gives
+        for position, (name, part) in enumerate(zip(kernel.arg_names, parts)):
+            kind, _, hint = part.partition(":")
+            known = _number(kind)
+            if known is not None:
+                self.types[name], self.constants[name] = "constexpr", known
+                continue
+            if hint not in ("", "1", "16"):
+                raise error(ValueError, f"`{part}`: an argument divides by 16 (`:16`), or is 1 (`:1`)")
+            self.line.append(f"{name}={kind}:{hint}")
+            self.types[name] = "constexpr" if hint == "1" else kind
+            if hint == "1":
+                self.constants[name] = 1
+            elif hint:
+                self.attrs[(position,)] = [["tt.divisibility", 16]]
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return {"True": True, "False": False, "None": None}.get(text)
+
+
+class _Style(aot.Style):
+    """Pointers are C's, the grid is computed, and there is a line for the linker."""
+
+    tensor = "void *"
+
+    def __init__(self, grid: tuple[str, str, str], line: str) -> None:
+        self.grid, self.line = grid, line
+
+    def argument(self, parameter: aot.Parameter) -> str:
+        if parameter.rank is None:
+            return super().argument(parameter)
+        return f"{{{parameter.name}, 0, 0}}"
+
+    def beside(self, entry: aot.Entry) -> str:
+        loads = "".join(f"static inline void {verb}_{entry.name}(void) {{}}\n" for verb in ("load", "unload"))
+        return f"/* {LINE}: {self.line} */\n{loads}"
+
+
+def compile_kernel(
+    kernel: Any,
+    signature: str,
+    grid: str,
+    out_name: str | None = None,
+    out_path: str | Path = ".",
+    device: str = "cpu",
+    num_warps: int = 4,
+    num_stages: int = 3,
+) -> str:
+    """Writes the files of one kind of call and returns the C function's name, under which they are.
+
+    :param signature: one part a parameter: "*fp32:16, i32, 1024".
+    :param grid: three C expressions of the arguments.
+    :param device: "cpu", "cuda" (code for every GPU that is known), or a target of the compiler.
+    """
+    while not hasattr(kernel, "launch_plainly"):
+        kernel = kernel.fn
+    hints = Hints(kernel, signature)
+    extents = tuple(part.strip() for part in grid.split(","))
+    if len(extents) != 3:
+        raise error(ValueError, f"the grid {grid!r} has {len(extents)} expressions; three are expected")
+    options = {"num_warps": num_warps, "num_stages": num_stages}
+    source = ASTSource(kernel, hints.types, hints.constants, hints.attrs)
+    compiled = compile_source(source, options=options)
+    chosen = [value for name, value in hints.constants.items() if not any(part.startswith(f"{name}=") for part in hints.line)]
+    algorithm = f"warps{num_warps}xstages{num_stages}" + "".join(f"x{value}" for value in chosen)
+    digest = sha256(f"{kernel.cache_key} {signature} {algorithm} {grid}".encode()).hexdigest()[:8]
+    base = out_name or kernel.__name__
+    name = f"{base}_{digest}"
+    style = _Style(extents, f"{base}|{name}|{_words(algorithm)}|{','.join(hints.line)}")
+    entry = _entry(name, compiled, source, device)
+    aot.write(Path(out_path), name, [entry], "cpu" if device == "cpu" else "cuda", style)
+    return name
+
+
+def _words(text: str) -> str:
+    return re.sub(r"\W", "_", text)
+
+
+def _entry(name: str, compiled: Any, source: ASTSource, device: str) -> aot.Entry:
+    """Code for tensors that lie apart and, behind it, for those that may overlap."""
+    pointers = [i for i, slot in enumerate(compiled.slots) if compiled.arguments[slot][2]]
+    aligned = [i for i in pointers if compiled.arguments[compiled.slots[i]][4] >= 16]
+    conditions = [("address divisible", i, 0, 16) for i in aligned]
+    variants = []
+    for target in targets_of(device):
+        for disjoint in (True, False):
+            compiled.options["disjoint"] = disjoint
+            variants.append(image_for(compiled, target, conditions))
+    parameters = aot.entry_of(name, variants[0].image).parameters
+    return aot.Entry(name, parameters, variants, takes_grid=True)
+
+
+def load_kernel(path: str | Path, name: str) -> Any:
+    """The kernel of that name in a file."""
+    path = Path(path).resolve()
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    if not hasattr(module, name):
+        raise error(AttributeError, f"{path.name} has no kernel `{name}`")
+    return getattr(module, name)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line, with upstream's options."""
+    parser = argparse.ArgumentParser(description="Compiles a kernel ahead of time for programs in C.")
+    parser.add_argument("path", help="the file that defines the kernel")
+    parser.add_argument("--kernel-name", "-n", required=True)
+    parser.add_argument("--num-warps", "-w", type=int, default=4)
+    parser.add_argument("--num-stages", "-ns", type=int, default=3)
+    parser.add_argument("--out-name", "-on", help="of the C function; the kernel's by default")
+    parser.add_argument("--out-path", "-o", type=Path, default=Path("."), help="an existing folder")
+    parser.add_argument("--signature", "-s", required=True, help='types and known values: "*fp32:16, i32, 1024"')
+    parser.add_argument("--grid", "-g", required=True, help='C expressions of the arguments: "(n + 255) / 256, 1, 1"')
+    parser.add_argument("--target", "-t", default="cpu", help='"cpu", "cuda", or cuda:90:32')
+    found = parser.parse_args(arguments)
+    target = found.target
+    if re.fullmatch(r"cuda:\d+(:\d+)?", target):
+        arch = target.split(":")[1]
+        target = f"sm_{arch}{'a' if arch == '90' else ''}"
+    kernel = load_kernel(found.path, found.kernel_name)
+    print(
+        compile_kernel(
+            kernel, found.signature, found.grid, found.out_name, found.out_path, target, found.num_warps, found.num_stages
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
