@@ -92,7 +92,7 @@ def test_wrong_arguments_are_refused():
     "name, wrong, message, hint",
     [
         ("tl", "expp", "there is no tl.expp", "did you mean tl.exp?"),
-        ("tl", "expect_zero", "tl.expect_zero is not supported", "Tilery does not have it yet"),
+        ("tl", "dispatch", "tl.dispatch is not supported", "text of another language"),
         ("tl.math", "sigmod", "there is no tl.math.sigmod", "did you mean tl.math.sigmoid?"),
         ("ntl", "zzz", "there is no ntl.zzz", None),
         ("ntl.libdevice", "jn", "libdevice.jn is not supported", "Tilery does not have it yet"),

@@ -3,6 +3,7 @@ of float32."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -12,17 +13,46 @@ from . import shape as shapes
 from .types import unwrap
 from .value import tensor, to_tensor
 
+TRITON_BUILTIN = "__triton_builtin__"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Semantic:
+    """The compiler's state of upstream, as far as functions ask it: semantic.add(x, y) is tl.add(x, y)."""
+
+    @staticmethod
+    def to_tensor(x: Any, check_type: bool = True) -> tensor:
+        return to_tensor(x)
+
+    def __getattr__(self, name: str) -> Any:
+        from ..functions import ROWS
+        from .table import ROWS as WRITTEN
+
+        for row in (*WRITTEN, *ROWS):
+            if any(name == spelled for spelled, _ in row.spelled("tl")):
+                module, _, attribute = getattr(row, "place", "core.tile.elementwise").partition(":")
+                return getattr(importlib.import_module("tilery." + module), attribute or name)
+        raise AttributeError(name)
+
+
+def builtin(fn: _Function) -> _Function:
+    """Decorator of upstream: a function that is called with the compiler's state, as `_semantic`. It is traced like any other."""
+    setattr(fn, TRITON_BUILTIN, True)
+    return fn
 
 
 def extern(fn: _Function) -> _Function:
     """Decorator of upstream: a function that a library declares. It is traced like any other."""
-    return fn
+    return builtin(fn)
 
 
-def builtin(fn: _Function) -> _Function:
-    """Decorator of upstream: a function that is called with the compiler's state. It is traced like any other."""
-    return fn
+def with_state(fn: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """What a function gets beside its arguments: what upstream's pass on among themselves, where it is decorated; else nothing."""
+    names = ("_semantic", "_builder", "_generator")
+    plain = {name: value for name, value in kwargs.items() if name not in names}
+    if not getattr(fn, TRITON_BUILTIN, False):
+        return plain
+    return plain | {name: Semantic() for name in names if name in fn.__code__.co_varnames}
 
 
 def _function(symbol: str) -> Callable[..., Any]:

@@ -170,8 +170,10 @@ class Tracer(Language):
     def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:
         if isinstance(callee, constexpr):
             callee = callee.value
-        if "_semantic" in kwargs and not getattr(callee, "__triton_builtin__", False):
-            kwargs.pop("_semantic")  # what upstream's functions pass on among themselves
+        if "_semantic" in kwargs or hasattr(callee, "__triton_builtin__"):
+            from .extern import with_state
+
+            kwargs = with_state(callee, kwargs)
         trace = getattr(type(callee), "__tile_trace__", None)
         if trace is not None:
             return own(trace(callee, self, args, kwargs))

@@ -24,6 +24,8 @@ tuple = tuple[Any, ...]
 slice = slice
 TRITON_MAX_TENSOR_NUMEL: int
 from . import extra as extra
+from . import semantic as semantic
+from . import target_info as target_info
 from ...core.tile.math import softmax as softmax
 from ...core.tile.math import cdiv as cdiv
 from ...core.tile.math import swizzle2d as swizzle2d

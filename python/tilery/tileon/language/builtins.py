@@ -1,53 +1,23 @@
-"""Names of upstream's `core` beside functions and types: decorators of functions that are written in terms of the language's own,
-and what such functions ask."""
+"""Names of upstream's `core` beside functions and types: what functions ask that are written in terms of the language's own."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...core.tile import types
 from ...core.tile.aggregate import aggregate as aggregate
-from ...core.tile.tracer import inline
+from ...core.tile.extern import TRITON_BUILTIN
 from ...core.tile.types import unwrap
 from ...core.tile.value import tensor
 from ...core.tile.window import tensor_descriptor as tensor_descriptor
 from ..runtime.jit import constexpr_function as constexpr_function
 from ..runtime.jit import must_use_result as must_use_result
-from .semantic import TritonSemantic
 
 TRITON_MAX_TENSOR_NUMEL = 1048576
-TRITON_BUILTIN = "__triton_builtin__"
 tuple_, slice_ = tuple, slice
 tensor_descriptor_base = tensor_descriptor
 base_value, base_type = tensor, types.dtype
 const_type = types.pointer_type
-
-
-class _Builtin:
-    """A function of the language that is written in it: kernels call it as a helper, with `_semantic` where it wants that."""
-
-    __triton_builtin__ = True
-
-    def __init__(self, fn: Callable[..., Any]) -> None:
-        self.fn = fn
-        functools.update_wrapper(self, fn)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.fn(*args, **kwargs)
-
-    def __tile_trace__(self, tracer: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        wanted = {name for name in ("_semantic", "_builder", "_generator") if name in self.fn.__code__.co_varnames}
-        return inline(tracer, self.fn, args, {**kwargs, **{name: TritonSemantic() for name in wanted}})  # type: ignore[arg-type]
-
-
-def builtin(fn: Callable[..., Any]) -> Any:
-    """Decorator: a function in terms of the language's own, which kernels call."""
-    return _Builtin(fn)
-
-
-extern = builtin
 
 
 def is_builtin(fn: Any) -> bool:
