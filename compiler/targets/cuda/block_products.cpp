@@ -1,7 +1,7 @@
 // Products of warpgroups: each multiplies its rows (or columns) of the sum.
 #include "compiler/layout/fragments.h"
 #include "compiler/layout/memory.h"
-#include "compiler/targets/cuda/block/emitter.h"
+#include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/emit_layout.h"
 
 using namespace mlir;

@@ -1,8 +1,9 @@
 #pragma once
-// The emission of one kernel in block IR. emitter.cpp: the kernel, its shared memory and its roles; scalars.cpp: numbers, loops, branches;
-// programs.cpp: which program is next; rings.cpp: slots, the copy engine, meetings; products.cpp: the tensor cores; tiles.cpp: registers.
+// The emission of one kernel in block IR. block_emitter.cpp: the kernel, its shared memory and its roles; block_scalars.cpp: numbers, loops,
+// branches; block_programs.cpp: which program is next; block_rings.cpp: slots, the copy engine, meetings; block_products.cpp: the tensor
+// cores; block_tiles.cpp: registers.
 #include "compiler/lower/evaluator.h"
-#include "compiler/targets/cuda/block/emit.h"
+#include "compiler/targets/cuda/emit_block.h"
 #include "compiler/layout/layout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <deque>

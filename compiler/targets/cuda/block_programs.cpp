@@ -1,5 +1,5 @@
 // Which program a block runs next. Programs are independent, so any order is allowed: it decides what a wave of blocks shares in L2.
-#include "compiler/targets/cuda/block/emitter.h"
+#include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/branch.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-#include "compiler/targets/cuda/block/emitter.h"
+#include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/box_maps.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-#include "compiler/targets/cuda/block/plan.h"
+#include "compiler/targets/cuda/print_blocks.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/schedule.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,5 +1,5 @@
 // Numbers are computed where they are first needed; loops and branches carry whatever a thread holds of their values.
-#include "compiler/targets/cuda/block/emitter.h"
+#include "compiler/targets/cuda/block_emitter.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;

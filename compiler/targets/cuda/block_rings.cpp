@@ -1,6 +1,6 @@
 // Slots of rings and their barriers, boxes on their way in and out, threads that meet.
 #include "compiler/block/ir/uses.h"
-#include "compiler/targets/cuda/block/emitter.h"
+#include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/emit_layout.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 // Lowered block IR on the CPU: the lit test's own program, roles as fibers, boxes early or late.
-#include "../../cpu/run_kernel.h"
-#include "compiler/targets/cuda/block/emitter.h"
+#include "../cpu/run_kernel.h"
+#include "compiler/targets/cuda/block_emitter.h"
 #include "tests/emulator/emulator.h"
 #include "llvm/Support/MemoryBuffer.h"
 

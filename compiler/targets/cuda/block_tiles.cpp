@@ -2,7 +2,7 @@
 #include "compiler/layout/fragments.h"
 #include "compiler/layout/memory.h"
 #include "compiler/lower/pull.h"
-#include "compiler/targets/cuda/block/emitter.h"
+#include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/emit_layout.h"
 
 using namespace mlir;

@@ -1,8 +1,8 @@
-#include "compiler/targets/cuda/block/lower.h"
+#include "compiler/targets/cuda/lower_to_blocks.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
 #include "compiler/lower/verify_code.h"
-#include "compiler/targets/cuda/block/emit.h"
+#include "compiler/targets/cuda/emit_block.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
