@@ -53,6 +53,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("AsyncCompileMode", "FutureKernel"):
+        return getattr(importlib.import_module(f"{__name__}.runtime._async_compile"), name)
     if name in _LATER:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -346,3 +346,36 @@ def test_failed_assertions_are_run_time_errors():
             torch.cuda.synchronize()
             kernel[(1,)](torch.ones(1))
     kernel[(1,)](torch.zeros(1), debug=False)
+
+
+def test_kernels_are_compiled_in_other_threads():
+    from concurrent.futures import ThreadPoolExecutor
+
+    @tileon.jit
+    def kernel(x, N: tl.constexpr):
+        tl.static_assert(N < 100)
+        tl.store(x, N)
+
+    x = torch.zeros(1, dtype=torch.int32)
+    with ThreadPoolExecutor(4) as executor:
+        with tileon.AsyncCompileMode(executor):
+            futures = [kernel.warmup(torch.int32, N=n, grid=(1,)) for n in range(8)]
+        assert len({f.result() for f in futures}) == 8 and futures[3].name == "kernel"
+        for number, future in enumerate(futures):
+            future[(1,)](x)
+            assert x.item() == number and kernel[(1,)](x, N=number) is future.result()
+        with pytest.raises(tileon.CompilationError), tileon.AsyncCompileMode(executor):
+            kernel.warmup(torch.int32, N=200, grid=(1,))
+        with tileon.AsyncCompileMode(executor, ignore_errors=True):
+            kernel.warmup(torch.int32, N=300, grid=(1,))
+
+
+def test_compiling_calls_no_function_of_launches():
+    @tileon.jit
+    def kernel(x):
+        tl.store(x, 1)
+
+    called = []
+    kernel.add_pre_run_hook(lambda *args: called.append(args))
+    kernel.warmup(torch.float32, grid=(1,))
+    assert not called

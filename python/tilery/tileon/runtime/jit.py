@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
@@ -253,13 +254,17 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
 
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         """kernel[grid](*args, **kwargs); with `warmup` it is only compiled."""
-        launch = _native.Launcher.__getitem__(self, (0,) if warmup else grid)
-        if warmup:
-            args = tuple(a.real() if isinstance(a, MockTensor) else a for a in args)
-            kwargs = {name: a.real() if isinstance(a, MockTensor) else a for name, a in kwargs.items()}
-            with compiler.warming():
-                return launch(*args, **kwargs)
-        return launch(*args, **kwargs)
+        if not warmup:
+            return _native.Launcher.__getitem__(self, grid)(*args, **kwargs)
+        args = tuple(a.real() if isinstance(a, MockTensor) else a for a in args)
+        kwargs = {name: a.real() if isinstance(a, MockTensor) else a for name, a in kwargs.items()}
+        module = sys.modules.get(f"{__package__}._async_compile")
+        mode = module.active_mode.get() if module else None
+        return mode.submit(lambda: self._compiled(args, kwargs)) if mode else self._compiled(args, kwargs)
+
+    def _compiled(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        with compiler.warming():
+            return self.launch_plainly((0,), *args, **kwargs)
 
     def launch_observed(self, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """A launch with the functions that were set around it: this kernel's own, and those of knobs.runtime."""
