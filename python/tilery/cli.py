@@ -60,7 +60,7 @@ def _run_file(path: str) -> None:
     setattr(main_module, "__builtins__", __builtins__)
     sys.modules["__main__"] = main_module
     with open(path, "rb") as file:
-        code = compile(file.read(), path, "exec")
+        code = compile(file.read(), path, "exec", dont_inherit=True)  # not this file's `from __future__`
     exec(code, main_module.__dict__)
 
 

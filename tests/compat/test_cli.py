@@ -10,6 +10,8 @@ assert __name__ == "__main__" and sys.modules["__main__"].__dict__ is globals()
 assert __file__ == "program.py" and sys.argv == ["program.py"]
 def f(): pass
 import inspect
+def annotated(x: int): pass
+assert annotated.__annotations__ == {"x": int}
 assert inspect.getsource(f) == "def f(): pass\\n"
 print(helper.VALUE)
 """,

@@ -626,3 +626,25 @@ def test_conditions_that_are_numbers_are_warned_of(run):
     with pytest.warns(UserWarning, match="tl.where takes a condition of type int1"):
         got = run("tl.store(o0 + i, tl.where(i % 3, 1.0, 2.0))", [out()])
     assert torch.equal(got, torch.where(torch.arange(N) % 3 != 0, 1.0, 2.0))
+
+
+@tileon.jit
+def extras(o_ptr):
+    tl.extra.cuda.gdc_wait()
+    tl.store(o_ptr, tl.extra.cuda.num_threads())
+    x = tl.extra.cuda.convert_custom_float8_sm80(tl.full((1,), 1.3, tl.float32), tl.float8e4b15)
+    tl.store(o_ptr + 1 + tl.arange(0, 1), x.to(tl.float32))
+    tl.extra.cuda.gdc_launch_dependents()
+
+
+@tileon.jit
+def clock(o_ptr):
+    tl.store(o_ptr, tl.extra.cuda.globaltimer())
+
+
+def test_what_upstream_keeps_for_cuda(device):
+    out = torch.empty(2)
+    extras[(1,)](out, num_warps=2)
+    assert out.tolist() == [64, 1.25]
+    with pytest.raises(NotImplementedError, match="globaltimer reads a clock"):
+        clock[(1,)](out)

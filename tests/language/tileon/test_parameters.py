@@ -163,3 +163,46 @@ def test_tuples_are_carried(n):
     x, o = torch.rand(16), torch.zeros(2)
     tuples[(1,)](x, o, n)
     assert o.tolist() == ([x.max(), x.min()] if n % 2 else [x.min(), x.max()])
+
+
+@tileon.jit
+def far(x_ptr, o_ptr, stride: tl.int64, short: "tl.int16", plain, N: "tl.constexpr"):
+    tl.static_assert(stride.dtype == tl.int64)
+    tl.static_assert(short.dtype == tl.int16)
+    tl.static_assert(plain.dtype == tl.int32)
+    tl.store(o_ptr, stride * 1000000000)
+    tl.store(o_ptr + 1, short.to(tl.int64) + plain)
+    tl.store(o_ptr + 2 + tl.arange(0, N), tl.load(x_ptr + tl.arange(0, N) * stride))
+
+
+def test_annotated_integers_have_that_type(engine, device):
+    x, out = torch.arange(32), torch.empty(10, dtype=torch.int64)
+    far[(1,)](x, out, 4, -3, 40000, 8)
+    assert out.tolist() == [4000000000, 39997, *range(0, 32, 4)]
+
+
+@tileon.jit
+def by_keyword_only(x_ptr, *, scale=2.0, N: tl.constexpr = 8):
+    at = tl.arange(0, N)
+    tl.store(x_ptr + at, tl.load(x_ptr + at) * scale)
+
+
+def test_keyword_only_parameters(device):
+    x = torch.ones(8)
+    by_keyword_only[(1,)](x)
+    by_keyword_only[(1,)](x, scale=3.0, N=4)
+    assert x.tolist() == [6.0] * 4 + [2.0] * 4
+
+
+@tileon.jit
+def smallest_pair(x_ptr, o_ptr, N: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, N))
+    bits = x.to(tl.core.get_int_dtype(bitwidth=x.dtype.primitive_bitwidth, signed=True), bitcast=True)
+    tl.static_assert(bits.dtype == tl.int32 and tl.core.get_int_dtype(8, False) == tl.uint8)
+    tl.store(o_ptr + tl.arange(0, N), bits)
+
+
+def test_integer_types_by_width(device):
+    x, out = torch.randn(8), torch.empty(8, dtype=torch.int32)
+    smallest_pair[(1,)](x, out, 8)
+    assert torch.equal(out, x.view(torch.int32))

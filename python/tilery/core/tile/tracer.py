@@ -74,6 +74,7 @@ class Tracer(Language):
         self.native = native
         self.debug = debug
         self.default_precision = default_precision  # of a dot of fp32 tiles
+        self.hints: Mapping[str, Any] = {}  # what the launch says beside the arguments
 
     @contextlib.contextmanager
     def wrapping(self) -> Iterator[None]:
@@ -227,7 +228,7 @@ def inline(tracer: Any, function: types.FunctionType, args: Sequence[Any], kwarg
 def is_constexpr(annotation: Any) -> bool:
     """Is this annotation tl.constexpr (also as text, under `from __future__ import annotations`)?"""
     if isinstance(annotation, str):
-        return annotation.replace(" ", "").rpartition(".")[2] == "constexpr"
+        return annotation.strip("\"' ").rpartition(".")[2] == "constexpr"
     return annotation is constexpr or isinstance(annotation, constexpr)
 
 
@@ -255,10 +256,13 @@ def trace(
         arguments = [(n, t, d) for n, t, d, _ in parameters if t is not None]
         handles = iter(native.begin_kernel(name, arguments))
         native.kernel_hints(hints)
+        tracer.hints = hints or {}
         bound = [wrap(next(handles)) if t is not None else v for _, t, _, v in parameters]
-        result = tracer.run(function, assemble(bound) if assemble else bound)
+        values = list(assemble(bound) if assemble else bound)
+        code = function.__code__
+        positional, names = code.co_argcount, code.co_varnames
+        result = tracer.run(function, values[:positional], dict(zip(names[positional:], values[positional:])))
         if result is not None:
-            code = function.__code__
             raise error(
                 TypeError,
                 f"kernel `{name}` returns a value",

@@ -268,6 +268,14 @@ _BY_NATIVE.update(
 )
 
 
+def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
+    """The integer type of so many bits; of one bit int1."""
+    bits, kind = unwrap(bitwidth), "int" if unwrap(signed) or unwrap(bitwidth) == 1 else "uint"
+    if bits not in (1, 8, 16, 32, 64):
+        raise ValueError(f"Unsupported bitwidth {bits} and signedness {signed}")
+    return dtype(f"{kind}{bits}")
+
+
 def of_native(type_: _native.Type) -> dtype:
     """The element type of a native type (a pointer type for addresses)."""
     element = _BY_NATIVE[type_.dtype]
@@ -426,6 +434,7 @@ __all__ = [
     "float8e4nv",
     "float8e5",
     "float8e5b16",
+    "get_int_dtype",
     "int1",
     "int16",
     "int32",

@@ -89,7 +89,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         for parameter, known in zip(kernel.params, signature.params):
             self.arguments.append((parameter.name, *_argument(parameter, known)))
         self.slots = [i for i, argument in enumerate(self.arguments) if len(argument) > 2]
-        self.annotations = [(p.name, p.float_type, p.is_const) for p in kernel.params]
+        self.annotations = [(p.name, p.float_type, p.int_type, p.is_const) for p in kernel.params]
         self.precision = default_precision(kernel.fn)
         self.assemble = getattr(kernel, "assemble", None)
         options = {} if _fuses(values, kernel) else {"fp_contract": False}
@@ -213,7 +213,7 @@ def _argument(parameter: Any, known: tuple[Any, ...]) -> tuple[Any, ...]:
     if kind == "pointer":
         return known[1], True, parameter.is_const, known[2]
     if kind == "int":
-        return known[1], False, False, known[2]
+        return parameter.int_type or known[1], False, False, known[2]
     if kind == "float":
         return known[1] if len(known) > 1 else parameter.float_type, False, False, 1
     if kind == "bool":

@@ -91,6 +91,7 @@ _FLOATS = {
     "fp64": "float64",
     "float64": "float64",
 }
+_INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 # Names of element types as annotations have them, and the short ones.
 _LONG = {"u1": "int1", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "bool": "int1"}
 _LONG.update({f"{sign}{bits}": f"{long}{bits}" for sign, long in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)})
@@ -107,11 +108,13 @@ class KernelParam:
         self.is_constexpr = is_constexpr(annotation)
         self.plain = self.do_not_specialize = plain
         self.do_not_specialize_on_alignment = any_alignment
+        annotation = annotation.strip("\"' ") if isinstance(annotation, str) else annotation  # text of text
         text = annotation if isinstance(annotation, str) else annotation.name if isinstance(annotation, types.dtype) else ""
         named = text or annotation is inspect.Parameter.empty
         self.annotation = text if named else getattr(annotation, "__name__", str(annotation))
         text = text.rpartition(".")[2]
         self.float_type = _FLOATS.get(text, "float32")
+        self.int_type = text if text in _INTEGERS else ""  # of an int, whatever its value: a stride may be tl.int64
         self.is_const = annotation is types.const or text == "const"
 
     @property
