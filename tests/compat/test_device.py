@@ -254,3 +254,20 @@ assert torch.device("cuda").type == "cuda" and torch.ones(2).is_cuda is False
 """,
         environment={"TILERY_DEVICE": "cuda"},
     )
+
+
+def test_compiled_functions(tilery_run):
+    """torch.compile takes what the rule changes into its graphs, also where a default device is set."""
+    tilery_run(
+        TORCH
+        + """
+x = torch.ones(3, device="cuda")
+functions = [lambda x: x.cuda() + 1, lambda x: torch.zeros(3, device="cuda") + x, lambda x: x.to("cuda") + 1,
+             lambda x: x.cpu() + 1, lambda x: x.new_zeros(3, device="cuda") + x, lambda x: x.to(torch.float64) + 1]
+for device in (None, "cuda", "cpu"):
+    torch.set_default_device(device)
+    for function in functions:
+        torch._dynamo.reset()
+        assert torch.equal(torch.compile(function, fullgraph=True, backend="eager")(x), function(x))
+"""
+    )

@@ -58,9 +58,11 @@ class Squared(torch.autograd.Function):
         return grad * twice
 
 
-def accesses(x, y):
-    """What torch finds that add_kernel reads and writes."""
-    from torch._higher_order_ops.triton_kernel_wrap import identify_accessed_tensors
+def mutated(x, y):
+    """What torch finds that add_kernel writes."""
+    from torch._higher_order_ops import triton_kernel_wrap
 
     arguments = {"x": x, "y": y, "out": torch.empty_like(x), "n": x.numel(), "BLOCK": 64}
-    return identify_accessed_tensors(add_kernel, arguments, {}).read_writes
+    if hasattr(triton_kernel_wrap, "identify_mutated_tensors"):  # until torch 2.12
+        return triton_kernel_wrap.identify_mutated_tensors(add_kernel, arguments, {})
+    return [write.name for write in triton_kernel_wrap.identify_accessed_tensors(add_kernel, arguments, {}).read_writes.writes]

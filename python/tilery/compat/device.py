@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.abc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -36,10 +36,7 @@ def install() -> None:
     if os.environ.get("TILERY_COMPAT") != "1":  # children of a process that has said it stay silent
         reason = "TILERY_DEVICE=cpu" if choice else "no GPU here"
         print(f'tilery: {reason}: the device "cuda" means the CPU in this process', file=sys.stderr, flush=True)
-    if "torch" in sys.modules:
-        _apply(sys.modules["torch"])
-    else:
-        sys.meta_path.insert(1, _AfterTorch())
+    _after("torch", _apply)
 
 
 def _apply(torch: ModuleType) -> None:
@@ -48,13 +45,25 @@ def _apply(torch: ModuleType) -> None:
     torch_device.apply(torch)
     torch_cuda.apply(torch)
     torch_library.apply(torch)
+    _after("torch._dynamo", torch_device.allow_in_graphs)
 
 
-class _AfterTorch(importlib.abc.MetaPathFinder):
-    """Finds torch as the others would, and applies the rule when its module has been executed."""
+def _after(name: str, change: Callable[[ModuleType], None]) -> None:
+    """Changes a module, now or when, and only when, the program imports it."""
+    if name in sys.modules:
+        change(sys.modules[name])
+    else:
+        sys.meta_path.insert(1, _After(name, change))
+
+
+class _After(importlib.abc.MetaPathFinder):
+    """Finds one module as the others would, and changes it when it has been executed."""
+
+    def __init__(self, name: str, change: Callable[[ModuleType], None]) -> None:
+        self.name, self.change = name, change
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if fullname != "torch":
+        if fullname != self.name:
             return None
         spec = None
         for finder in sys.meta_path:
@@ -65,7 +74,7 @@ class _AfterTorch(importlib.abc.MetaPathFinder):
 
             def exec_module(module: ModuleType) -> None:
                 execute(module)
-                _apply(module)
+                self.change(module)
                 sys.meta_path.remove(self)
 
             setattr(spec.loader, "exec_module", exec_module)  # on this object: its type and other methods stay as they are

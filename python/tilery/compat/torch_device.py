@@ -20,6 +20,9 @@ from .torch_places import Places, caller_is_torch
 
 Function = Callable[..., Any]
 _CUDA = re.compile(r"cuda(:\d+)?\Z")
+# Methods of tensors that are changed, by their kind.
+_CHANGED = ("to", "cpu", "cuda", "type", "pin_memory", "new_tensor")
+_NEW = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros")
 _IMMUTABLE = 1 << 8
 _NEW_SLOT, _FLAGS_SLOT = 312, 168  # byte offsets in PyTypeObject, unchanged since CPython 3.8
 
@@ -88,6 +91,13 @@ def apply(torch: Any) -> None:
     torch.load = load_to_cpu
 
 
+def allow_in_graphs(dynamo: Any) -> None:
+    """torch.compile puts calls of the changed methods into its graphs as they are, and does not look into them."""
+    Tensor = sys.modules["torch"].Tensor
+    for name in (*_CHANGED, *_NEW):
+        dynamo.allow_in_graph(getattr(Tensor, name))
+
+
 def _with_device(torch: Any, names: Iterable[str]) -> Iterator[str]:
     """The functions whose operator schema has a `device`."""
     for name in names:
@@ -135,7 +145,7 @@ def _change_tensor(torch: Any, cpu: Function, takes_device: Function, places: Pl
     Tensor.pin_memory = functools.wraps(Tensor.pin_memory)(lambda self, device=None: self)
     Tensor.record_stream = functools.wraps(Tensor.record_stream)(lambda self, stream: None)
     Tensor.new_tensor = takes_device(new_tensor)
-    for name in ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros"):
+    for name in _NEW:
         setattr(Tensor, name, takes_device(getattr(Tensor, name)))
 
 
