@@ -173,11 +173,12 @@ def test_buffers_of_run_time_extents(engine):
     def main(A: T.Tensor((m, n), "float32"), B: T.Tensor((m, n), "float32"), C: T.Tensor((m, n), "float32")):
         with T.Kernel(m, threads=128) as bx:
             row, turned = T.alloc_shared((n,), "float32"), T.alloc_shared((n + 2,), "float32")
+            T.fill(turned, 7)
             T.copy(A[bx, 0:n], row)
             for i in T.Parallel(n):
                 turned[i + 2] = row[n - 1 - i] + bx
             for i in T.Parallel(n):
-                B[bx, i] = turned[i + 2]
+                B[bx, i] = turned[i + 2] * (turned[1] - 6)
             T.copy(row, C[bx, 0:n])
 
     kernel = tilelang.compile(main)

@@ -74,7 +74,7 @@ def access_ptr(place: Any, access_type: str = "rw", *extents: Any, offset: Any =
 
 
 def ptx_cp_async(dst: Any, src: Any, bytes: int, predicate: Any = None) -> None:
-    """Copies 4, 8 or 16 bytes from a tensor to a buffer; zeros where the predicate is false. They are there at the next statement."""
+    """Copies 4, 8 or 16 bytes from a tensor to a buffer, which are there at the next statement; zeros without the predicate."""
     kernel("T.ptx_cp_async")
     if not isinstance(dst, Pointer) or not isinstance(src, Pointer):
         raise error(TypeError, f"T.ptx_cp_async takes two addresses, got {dst!r} and {src!r}", hint="T.access_ptr gives them")

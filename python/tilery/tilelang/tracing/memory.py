@@ -501,9 +501,11 @@ def fill(region: Any, value: Any, what: str = "T.fill") -> Any:
     begin = getattr(region, "begin_by_fill", None)  # a reducer
     if begin is not None:
         return begin(trace, value)
-    if isinstance(region, Region) and any(isinstance(n, Unknown) for n in region.extents):
-        return _fill_unknown(trace, region, value)
-    if region_memory(region).coded:
+    memory = region_memory(region)
+    extents = region.extents if isinstance(region, Region) else memory.shape
+    if id(memory) in trace.open.layouts or not all(isinstance(n, int) for n in extents):
+        return _fill_elements(trace, region if isinstance(region, Region) else memory[(slice(None),) * memory.ndim], value)
+    if memory.coded:
         return _fill_coded(trace, region, value, what)
     return _native.fill_region(trace.native, native_region(trace, region, what), value)
 
@@ -524,8 +526,8 @@ def _fill_coded(trace: Any, region: Any, value: Any, what: str) -> None:
     _native.fill_region(trace.native, native_region(trace, region, what, as_bytes=True), code)
 
 
-def _fill_unknown(trace: Any, region: Region, value: Any) -> None:
-    """A loop over a region whose extents are known at run time only."""
+def _fill_elements(trace: Any, region: Region, value: Any) -> None:
+    """A loop over a region whose extents are known at run time only, or whose elements lie as a layout says."""
     native, extents = trace.native, []
     for extent in region.extents:
         count = binary("-", extent.stop, extent.start) if isinstance(extent, Unknown) else extent
