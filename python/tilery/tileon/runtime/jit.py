@@ -77,7 +77,6 @@ OPTIONS = (
     "device_type",
     "stream",
     "num_cpu_threads",
-    "vec_lib",
     "ukernels",
     "generate_native_code",
     "vec_lib",
