@@ -29,7 +29,7 @@ tma_dtypes = sorted({*dtypes_with_bfloat16} - {"int64", "uint64", "float64"})
 
 def is_interpreter() -> bool:
     """Was upstream's interpreter asked for? It stands for the reference interpreter here (TILERY_ORACLE=1)."""
-    return os.environ.get("TRITON_INTERPRET", "0") == "1"
+    return knobs.runtime.interpret
 
 
 def get_current_target() -> Any:

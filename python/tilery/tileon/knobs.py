@@ -15,6 +15,8 @@ from typing import Any
 
 from tilery import _native
 
+from ..core.switches import is_on
+
 
 class Env:
     """Assigned to a switch: read the environment again."""
@@ -89,7 +91,7 @@ class env_bool(env_base):
         super().__init__(key, default)
 
     def parse(self, text: str) -> bool:
-        return text.lower() in ("1", "true", "on", "yes", "y")
+        return is_on(text)
 
     def text(self, value: Any) -> str | None:
         return None if value is None else "1" if value else "0"

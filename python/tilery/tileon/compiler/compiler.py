@@ -17,6 +17,7 @@ from tilery import _native
 from ...core import compile as core
 from ...core import oracle
 from ...core.oracle import OracleLaunch
+from ...core.switches import switch
 from ...core.tile.tracer import default_precision, trace
 from ...errors import Error, error
 from ...frontend.fingerprint import watched
@@ -53,7 +54,7 @@ def warming() -> Iterator[None]:
 
 def _debugs() -> bool:
     """Do the environment's switches ask for debug=True at every launch?"""
-    return any(os.environ.get(name, "0") not in ("", "0") for name in ("TRITON_DEBUG", "TILEON_DEBUG"))
+    return switch("TRITON_DEBUG") or switch("TILEON_DEBUG")
 
 
 def _wanted(values: Mapping[str, Any], kernel: Any) -> bool:
@@ -66,7 +67,7 @@ def _fuses(values: Mapping[str, Any], kernel: Any) -> bool:
     """May products and sums be fused? Unless a launch or the environment says no."""
     if values.get("enable_fp_fusion") is False and "enable_fp_fusion" not in kernel.arg_names:
         return False
-    return os.environ.get("TRITON_DEFAULT_FP_FUSION", "1").lower() not in ("0", "false", "off", "no", "n")
+    return switch("TRITON_DEFAULT_FP_FUSION", default=True)
 
 
 class CompiledKernel(KernelHandle, core.CompiledKernel):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...core.switches import switch
 from ...core.timing import show_progress
 from ...errors import StaticAssertion, error
 from .candidates import distinct, promising
@@ -195,7 +195,7 @@ class Autotuner(_Wrapper):
         try:
             return self.do_bench(call, quantiles=_QUANTILES)
         except (OutOfResources, StaticAssertion, PTXASError) as e:
-            if os.environ.get("TRITON_PRINT_AUTOTUNING") == "1":
+            if switch("TRITON_PRINT_AUTOTUNING"):
                 print(f"Autotuning failed with {e}")
             return _IMPOSSIBLE
 
@@ -283,12 +283,12 @@ class Autotuner(_Wrapper):
                 self._prepare(named, reset_only=True)
 
         knobs = sys.modules.get("tilery.tileon.knobs")
-        remembered = self.cache_results or os.environ.get("TRITON_CACHE_AUTOTUNING", "0") not in ("", "0")
+        remembered = self.cache_results or switch("TRITON_CACHE_AUTOTUNING")
         cached = remembered and self.check_disk_cache(key, configs, bench)
         if not remembered:
             bench()
         config = self.cache[key]
-        if os.environ.get("TRITON_PRINT_AUTOTUNING") == "1" and not cached:
+        if switch("TRITON_PRINT_AUTOTUNING") and not cached:
             print(
                 f"Triton autotuning for function {self.base_fn.__name__},\nwith key as {key},\n"
                 f"finished after {self.bench_time:.2f}s,\nbest config selected: {config};"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -12,6 +11,7 @@ from typing import Any, NoReturn
 
 from tilery import _native
 
+from ...core.switches import switch
 from ...core.tile import types
 from ...core.tile.tracer import inline, is_constexpr
 from ...core.tile.value import constant_of, tensor
@@ -304,7 +304,7 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
         return lambda f: jit(f, **options)
     if isinstance(fn, JITFunction):
         return fn
-    if os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes", "y"):
+    if switch("TRITON_INTERPRET"):
         return InterpretedFunction(fn, **options)
     return JITFunction(fn, **options)
 
