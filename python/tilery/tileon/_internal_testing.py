@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -270,11 +271,13 @@ def _in_child(function: Callable[..., Any], args: Any, kwargs: Any, env: dict[st
     os.environ.update(env)
     with open(path, "wb") as file:
         os.dup2(file.fileno(), 2)
+        sys.stderr = open(2, "w", closefd=False)  # of a forked process it may be a test's
         try:
             function(*args, **kwargs)
             send.send(None)
         except BaseException as e:
             send.send(e)
+        sys.stderr.flush()
 
 
 __all__ = [n for n in dir() if not n.startswith("__") and n not in ("annotations", "functools", "Callable", "Any")]
