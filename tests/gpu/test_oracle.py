@@ -35,6 +35,21 @@ def test_tensors_of_one_storage_stay_together():
 
 
 @pytest.mark.gpu
+def test_tensors_that_are_seen_as_another_type():
+    from tilery import tileon
+    from tilery.tileon import language as tl
+
+    @tileon.jit
+    def double(x_ptr, pair, n: tl.constexpr):
+        i = tl.arange(0, n)
+        tl.store(x_ptr + i, tl.load(pair[0] + i) * 2)
+
+    bits = torch.arange(16, dtype=torch.int16, device="cuda")
+    double[(1,)](tileon.reinterpret(bits, tl.uint16), (tileon.reinterpret(bits, tl.uint16),), 16, debug=True)
+    assert torch.equal(bits, 2 * torch.arange(16, dtype=torch.int16, device="cuda"))
+
+
+@pytest.mark.gpu
 def test_an_error_leaves_the_tensors_as_they_were():
     from tilery import tileon
     from tilery.tileon import language as tl
@@ -49,11 +64,20 @@ def test_an_error_leaves_the_tensors_as_they_were():
     assert not memory.any()
 
 
-def test_arrays_of_another_library_on_a_gpu_are_refused():
-    class Array:
-        def __dlpack_device__(self):
-            return (2, 0)
+class Array:
+    def __dlpack_device__(self):
+        return (2, 0)
 
+
+class Pointer:
+    dtype = "float32"
+
+    def data_ptr(self):
+        return 16
+
+
+@pytest.mark.parametrize("kind", [Array, Pointer])
+def test_other_things_on_a_gpu_are_refused(kind):
     plan = oracle.plan(lambda grid, arguments: pytest.fail("it ran"), device=0)
-    with pytest.raises(NotImplementedError, match="argument `x` .Array. lies on a GPU"):
-        plan((1, 1, 1), {"x": Array()})
+    with pytest.raises(NotImplementedError, match=f"argument `x` .{kind.__name__}. lies on a GPU"):
+        plan((1, 1, 1), {"x": kind()})

@@ -3,6 +3,7 @@ launch is one."""
 
 from __future__ import annotations
 
+import copy
 import os
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -40,19 +41,31 @@ class LaunchOfCopies:
         import torch
 
         storages: dict[int, tuple[Any, Any]] = {}
-        here, device = dict(arguments), None
-        for name, value in arguments.items():
-            if not isinstance(value, torch.Tensor) and on_gpu(value):
+
+        def copied(name: str, value: Any) -> Any:
+            """The value with elements in the CPU's memory."""
+            nonlocal device
+            if isinstance(value, torch.Tensor):
+                if not value.is_cuda:
+                    return value
+                device, storage = value.device, value.untyped_storage()
+                _, here = storages.setdefault(storage.data_ptr(), (storage, storage.cpu()))
+                empty = torch.empty(0, dtype=value.dtype, device="cpu")
+                return empty.set_(here, value.storage_offset(), value.shape, value.stride())
+            if isinstance(getattr(value, "base", None), torch.Tensor):  # a tensor that is seen as another type
+                view = copy.copy(value)
+                view.base = copied(name, value.base)
+                return view
+            if hasattr(value, "data_ptr") or on_gpu(value):
                 raise error(
                     NotImplementedError,
                     f"argument `{name}` ({type(value).__name__}) lies on a GPU, where the reference interpreter cannot read it",
                     hint="pass a torch tensor, or one in the CPU's memory",
                 )
-            if isinstance(value, torch.Tensor) and value.is_cuda:
-                device, storage = value.device, value.untyped_storage()
-                _, copy = storages.setdefault(storage.data_ptr(), (storage, storage.cpu()))
-                empty = torch.empty(0, dtype=value.dtype, device="cpu")
-                here[name] = empty.set_(copy, value.storage_offset(), value.shape, value.stride())
+            return value
+
+        device = None
+        here = {name: copied(name, value) for name, value in arguments.items()}
 
         def moved(result: Any) -> Any:
             if isinstance(result, (tuple, list)):
@@ -60,8 +73,8 @@ class LaunchOfCopies:
             return result.to(device) if isinstance(result, torch.Tensor) else result
 
         result = self.launch(grid, here)
-        for storage, copy in storages.values():
-            storage.copy_(copy)
+        for storage, changed in storages.values():
+            storage.copy_(changed)
         return moved(result)
 
 

@@ -10,10 +10,10 @@ from tilery.tileon.tools.mxfp import MXFP4Tensor, MXScaleTensor
 
 def test_elements_agree_with_ml_dtypes():
     values = torch.cat([torch.linspace(-6, 6, 4801), torch.tensor([0.0, -0.0, 1e-9, -1e-9])])
-    want = values.numpy().astype(ml_dtypes.float4_e2m1fn)
+    want = values.cpu().numpy().astype(ml_dtypes.float4_e2m1fn)
     coded = MXFP4Tensor(values)
-    assert numpy.array_equal(coded.to(torch.float32).numpy(), want.astype(numpy.float32))
-    assert numpy.array_equal(coded.data.numpy(), want.view(numpy.uint8) & 15)
+    assert numpy.array_equal(coded.to(torch.float32).cpu().numpy(), want.astype(numpy.float32))
+    assert numpy.array_equal(coded.data.cpu().numpy(), want.view(numpy.uint8) & 15)
 
 
 def test_integers_are_numbers():
@@ -41,7 +41,7 @@ def test_scales_agree_with_ml_dtypes():
     codes = numpy.arange(256, dtype=numpy.uint8)
     scale = MXScaleTensor(size=(256,))
     scale.data = torch.from_numpy(codes)
-    got = scale.to(torch.float32).numpy()
+    got = scale.to(torch.float32).cpu().numpy()
     numpy.testing.assert_array_equal(got, codes.view(ml_dtypes.float8_e8m0fnu).astype(numpy.float32))
     assert torch.equal(MXScaleTensor(torch.from_numpy(got[:255].copy())).data, scale.data[:255])
 
