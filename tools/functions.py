@@ -144,7 +144,9 @@ def values_stub():
         if inspect.isfunction(value):
             text += f"\ndef {name}{untyped(value)} -> {result_of(value)}: ...\n"
             continue
-        text += f"\nclass {name}:\n    handle: Any\n    constant: Any\n    coding: Any\n" if name == "tensor" else f"\nclass {name}:\n"
+        text += f"\nclass {name}:\n"
+        if name == "tensor":
+            text += "    handle: Any\n    constant: Any\n    coding: Any\n"
         for attribute, item in sorted(vars(value).items()):
             if isinstance(item, property):
                 text += f"    @property\n    def {attribute}(self) -> Any: ...\n"
