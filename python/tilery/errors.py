@@ -63,8 +63,17 @@ class GpuUnsupportedError(GpuError, NotImplementedError):
     """The GPU, or its driver, cannot run the code."""
 
 
-_kinds: dict[tuple[type[BaseException], ...], type[Error]] = {}
-_BUILTINS: dict[type[Error], tuple[type[BaseException], ...]] = {}  # the other way round
+class FailedAssertion(Error, AssertionError, RuntimeError):
+    """A condition that a kernel states about its values, and that did not hold when it ran. Programs of torch look for a
+    RuntimeError that speaks of a device-side assert."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n  (a device-side assert)"
+
+
+_kinds: dict[tuple[type[BaseException], ...], type[Error]] = {(AssertionError, RuntimeError): FailedAssertion}
+# The other way round:
+_BUILTINS: dict[type[Error], tuple[type[BaseException], ...]] = {FailedAssertion: (AssertionError, RuntimeError)}
 
 
 def kind(*builtins: type[BaseException]) -> type[Error]:

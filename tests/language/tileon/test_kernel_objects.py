@@ -379,3 +379,18 @@ def test_compiling_calls_no_function_of_launches():
     kernel.add_pre_run_hook(lambda *args: called.append(args))
     kernel.warmup(torch.float32, grid=(1,))
     assert not called
+
+
+def test_descriptions_give_the_same_kernel():
+    data = []
+
+    @tileon.jit
+    def kernel(x, pair):
+        tl.store(x, pair[0][0] + pair[1])
+
+    knobs.runtime.jit_cache_hook = lambda compile, **kwargs: data.append(compile["specialization_data"])
+    try:
+        first = kernel.warmup(torch.int32, ((1,), tl.constexpr(2)), grid=(1,), num_warps=2)
+    finally:
+        knobs.runtime.jit_cache_hook = None
+    assert kernel.preload(data[0]).hash == first.hash

@@ -25,7 +25,7 @@ from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import DEFAULTS, GPUTarget, Options
 from . import source
-from .describe import described, read_description
+from .describe import as_tuples, described, read_description
 from .errors import compilation_error
 from .kernel import KernelHandle, KernelMetadata
 from .key import triton_key
@@ -203,7 +203,7 @@ def preload(kernel: Any, specialization_data: str) -> CompiledKernel:
     if data["name"] != name:
         raise error(RuntimeError, f"the description is of {data['name']}, not of {name}")
     signature, constants, attrs = read_description(kernel, data)
-    return compile(ASTSource(kernel, signature, constants, attrs), None, data["options"])
+    return compile(ASTSource(kernel, signature, constants, attrs), None, {name: as_tuples(value) for name, value in data["options"].items()})
 
 
 def _argument(parameter: Any, known: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -11,24 +11,30 @@ from .._utils import canonicalize_dtype
 Path = tuple[int, ...]
 
 
-def described(compiled: Any) -> tuple[dict[str, Any], dict[Path, Any]]:
-    """({parameter: its type, or a tuple of types}, {path: value known at compile time}) of a compiled kernel."""
+KNOWN = "known"  # in a description: a number inside a structure that is 1, or None, and so known
+
+
+def described(compiled: Any, inside: str = "constexpr") -> tuple[dict[str, Any], dict[Path, Any]]:
+    """({parameter: its type, or a tuple of types}, {path: value known at compile time}) of a compiled kernel. inside: what stands
+    for numbers inside structures that are known because of their value."""
     constants: dict[Path, Any] = {}
     leaves = iter(compiled.arguments)
     structure = compiled.structure or (None,) * len(compiled.arguments)
     names = compiled.jit_function.arg_names
-    return {name: _type((i,), d, leaves, constants) for i, (name, d) in enumerate(zip(names, structure))}, constants
+    pairs = enumerate(zip(names, structure))
+    return {name: _type((i,), d, leaves, constants, inside) for i, (name, d) in pairs}, constants
 
 
-def _type(path: Path, description: Any, leaves: Iterator[tuple[Any, ...]], constants: dict[Path, Any]) -> Any:
+def _type(path: Path, description: Any, leaves: Iterator[Any], constants: dict[Path, Any], inside: str) -> Any:
     if description is None:
-        return _leaf(path, next(leaves), constants)
+        found = _leaf(path, next(leaves), constants)
+        return inside if found == "constexpr" and len(path) > 1 else found
     kind, *rest = description
     if kind == "constant":
         constants[path] = rest[1]
         return "constexpr"
     if kind == "tuple":
-        parts = [_type((*path, i), d, leaves, constants) for i, d in enumerate(rest[1:])]
+        parts = [_type((*path, i), d, leaves, constants, inside) for i, d in enumerate(rest[1:])]
         return tuple(parts) if rest[0] is tuple else rest[0](*parts)
     rank, block, _ = rest
     element = next(leaves)[1]
@@ -56,9 +62,10 @@ def divisors(compiled: Any) -> dict[Path, list[list[Any]]]:
 
 def write_description(compiled: Any) -> dict[str, Any]:
     """What `read_description` reads, as JSON has it."""
-    signature, constants = described(compiled)
+    signature, constants = described(compiled, KNOWN)
     return {
         "signature": signature,
+        "options": {name: _plain(value) for name, value in compiled.given.items()},
         "constants": [[list(path), _plain(value)] for path, value in constants.items()],
         "attrs": [[list(path), value] for path, value in divisors(compiled).items()],
     }
@@ -73,12 +80,13 @@ def read_description(kernel: Any, data: dict[str, Any]) -> tuple[dict[str, Any],
         if isinstance(value, dict):
             name = kernel.arg_names[path[0]]
             raise error(RuntimeError, f"the value of `{name}` cannot be read back from its text")
-    signature = {name: _tuples(kind) for name, kind in data["signature"].items()}
-    return signature, {path: _tuples(v) for path, v in constants.items()}, {tuple(path): v for path, v in data["attrs"]}
+    signature = {name: as_tuples(kind) for name, kind in data["signature"].items()}
+    return signature, {path: as_tuples(v) for path, v in constants.items()}, {tuple(path): v for path, v in data["attrs"]}
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+def as_tuples(value: Any) -> Any:
+    """JSON's lists as the tuples that they were."""
+    return tuple(map(as_tuples, value)) if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> Any:

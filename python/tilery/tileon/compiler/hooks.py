@@ -81,7 +81,7 @@ def _description(compiled: Any, is_warmup: bool) -> dict[str, Any]:
     constants = {function.arg_names[path[0]] if len(path) == 1 else path: value for path, value in known.items()}
     options = vars(make_backend(compiled._place()).parse_options(compiled.given))
     key = f"{compiled.arguments}{sorted(options.items(), key=str)}"
-    data = {"name": f"{function.__module__}.{function.__qualname__}", "options": options, **write_description(compiled)}
+    data = {"name": f"{function.__module__}.{function.__qualname__}", **write_description(compiled)}
     about = {
         "key": key,
         "signature": signature,

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core.tile import types
 from ...errors import error
+from .describe import KNOWN
 
 _INTEGERS = {f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
 _ELEMENTS = {name: types.dtype(name).__tile_dtype__ for name in types.dtype.FP_TYPES}
@@ -91,7 +92,7 @@ class ASTSource:
 
     def _describe(self, path: tuple[int, ...], parameter: Any, kind: Any, known: list[tuple[Any, ...]]) -> Any:
         """As `take_apart` describes an argument of this type; appends what is known of its leaves."""
-        if path in self.constants and len(path) > 1:
+        if path in self.constants and len(path) > 1 and kind != KNOWN:
             return "constant", type(self.constants[path]), self.constants[path]
         if path in self.constants or kind == "constexpr":
             default = parameter.default if parameter.has_default and len(path) == 1 else None
