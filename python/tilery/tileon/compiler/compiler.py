@@ -203,7 +203,8 @@ def preload(kernel: Any, specialization_data: str) -> CompiledKernel:
     if data["name"] != name:
         raise error(RuntimeError, f"the description is of {data['name']}, not of {name}")
     signature, constants, attrs = read_description(kernel, data)
-    return compile(ASTSource(kernel, signature, constants, attrs), None, {name: as_tuples(value) for name, value in data["options"].items()})
+    options = {name: as_tuples(value) for name, value in data["options"].items()}
+    return compile(ASTSource(kernel, signature, constants, attrs), None, options)
 
 
 def _argument(parameter: Any, known: tuple[Any, ...]) -> tuple[Any, ...]:

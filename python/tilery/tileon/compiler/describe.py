@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from ...errors import error
@@ -14,60 +13,60 @@ Path = tuple[int, ...]
 KNOWN = "known"  # in a description: a number inside a structure that is 1, or None, and so known
 
 
-def described(compiled: Any, inside: str = "constexpr") -> tuple[dict[str, Any], dict[Path, Any]]:
-    """({parameter: its type, or a tuple of types}, {path: value known at compile time}) of a compiled kernel. inside: what stands
-    for numbers inside structures that are known because of their value."""
-    constants: dict[Path, Any] = {}
-    leaves = iter(compiled.arguments)
-    structure = compiled.structure or (None,) * len(compiled.arguments)
-    names = compiled.jit_function.arg_names
-    pairs = enumerate(zip(names, structure))
-    return {name: _type((i,), d, leaves, constants, inside) for i, (name, d) in pairs}, constants
+def described(compiled: Any) -> tuple[dict[str, Any], dict[Path, Any]]:
+    """({parameter: its type, or a tuple of types}, {path: value known at compile time}) of a compiled kernel."""
+    walk = _Walk(compiled, "constexpr")
+    return walk.signature, walk.constants
 
 
-def _type(path: Path, description: Any, leaves: Iterator[Any], constants: dict[Path, Any], inside: str) -> Any:
-    if description is None:
-        found = _leaf(path, next(leaves), constants)
-        return inside if found == "constexpr" and len(path) > 1 else found
-    kind, *rest = description
-    if kind == "constant":
-        constants[path] = rest[1]
-        return "constexpr"
-    if kind == "tuple":
-        parts = [_type((*path, i), d, leaves, constants, inside) for i, d in enumerate(rest[1:])]
-        return tuple(parts) if rest[0] is tuple else rest[0](*parts)
-    rank, block, _ = rest
-    element = next(leaves)[1]
-    for _ in range(2 * rank - 1):
-        next(leaves)
-    return f"tensordesc<{canonicalize_dtype(element)}{list(block)}>"
+class _Walk:
+    """A look at all arguments of a compiled kernel. inside: what stands for numbers inside structures that are known because of
+    their value."""
 
+    def __init__(self, compiled: Any, inside: str) -> None:
+        self.inside = inside
+        self.constants: dict[Path, Any] = {}
+        self.divisors: dict[Path, list[list[Any]]] = {}
+        self.leaves = iter(compiled.arguments)
+        structure = compiled.structure or (None,) * len(compiled.arguments)
+        names = compiled.jit_function.arg_names
+        self.signature = {name: self._type((i,), d) for i, (name, d) in enumerate(zip(names, structure))}
 
-def _leaf(path: Path, argument: tuple[Any, ...], constants: dict[Path, Any]) -> str:
-    _, *known = argument
-    if len(known) == 1:
-        constants[path] = known[0]
-        return "constexpr"
-    element, pointer, const, _ = known
-    return ("*k" if const else "*" if pointer else "") + canonicalize_dtype(element)
+    def _type(self, path: Path, description: Any) -> Any:
+        if description is None:
+            return self._leaf(path, next(self.leaves))
+        kind, *rest = description
+        if kind == "constant":
+            self.constants[path] = rest[1]
+            return "constexpr"
+        if kind == "tuple":
+            parts = [self._type((*path, i), d) for i, d in enumerate(rest[1:])]
+            return tuple(parts) if rest[0] is tuple else rest[0](*parts)
+        rank, block, _ = rest
+        element = next(self.leaves)[1]
+        for _ in range(2 * rank - 1):
+            next(self.leaves)
+        return f"tensordesc<{canonicalize_dtype(element)}{list(block)}>"
 
-
-def divisors(compiled: Any) -> dict[Path, list[list[Any]]]:
-    """{path: [["tt.divisibility", 16]]} of a compiled kernel's arguments; none of those inside structures."""
-    if compiled.structure is not None:
-        return {}
-    pairs = enumerate(compiled.arguments)
-    return {(i,): [["tt.divisibility", a[4]]] for i, a in pairs if len(a) > 2 and a[4] > 1}
+    def _leaf(self, path: Path, argument: tuple[Any, ...]) -> str:
+        _, *known = argument
+        if len(known) == 1:
+            self.constants[path] = known[0]
+            return self.inside if len(path) > 1 else "constexpr"
+        element, pointer, const, divisor = known
+        if divisor > 1:
+            self.divisors[path] = [["tt.divisibility", divisor]]
+        return ("*k" if const else "*" if pointer else "") + canonicalize_dtype(element)
 
 
 def write_description(compiled: Any) -> dict[str, Any]:
     """What `read_description` reads, as JSON has it."""
-    signature, constants = described(compiled, KNOWN)
+    walk = _Walk(compiled, KNOWN)
     return {
-        "signature": signature,
+        "signature": walk.signature,
         "options": {name: _plain(value) for name, value in compiled.given.items()},
-        "constants": [[list(path), _plain(value)] for path, value in constants.items()],
-        "attrs": [[list(path), value] for path, value in divisors(compiled).items()],
+        "constants": [[list(path), _plain(value)] for path, value in walk.constants.items()],
+        "attrs": [[list(path), value] for path, value in walk.divisors.items()],
     }
 
 
