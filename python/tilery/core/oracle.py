@@ -41,6 +41,7 @@ class LaunchOfCopies:
         import torch
 
         storages: dict[int, tuple[Any, Any]] = {}
+        device = None
 
         def copied(name: str, value: Any) -> Any:
             """The value with elements in the CPU's memory."""
@@ -64,7 +65,6 @@ class LaunchOfCopies:
                 )
             return value
 
-        device = None
         here = {name: copied(name, value) for name, value in arguments.items()}
 
         def moved(result: Any) -> Any:

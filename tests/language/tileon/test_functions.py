@@ -575,76 +575,7 @@ def test_four_random_tiles(run):
     assert all(((0 <= t) & (t < 1)).all() and len(t.unique()) > 60 for t in (first, last))
 
 
-@tileon.jit
-def bessel(x_ptr, o_ptr, n, N: tl.constexpr):
-    at = tl.program_id(0) * N + tl.arange(0, N)
-    x = tl.load(x_ptr + at)
-    tl.store(o_ptr + at, tl.extra.cuda.libdevice.j0(x))
-    tl.store(o_ptr + n + at, tl.extra.hip.libdevice.j1(x))
-    tl.store(o_ptr + 2 * n + at, tl.extra.cpu.libdevice.y0(x))
-    tl.store(o_ptr + 3 * n + at, tl.extra.libdevice.y1(x))
-
-
-def test_bessel_functions(device):
-    import mpmath
-
-    x = torch.cat([torch.linspace(0.01, 60, 192, dtype=torch.float64), torch.logspace(-8, 4, 64, dtype=torch.float64)])
-    got = torch.empty(4, 256, dtype=torch.float64)
-    bessel[(4,)](x, got, 256, 64)
-    functions = [(mpmath.besselj, 0), (mpmath.besselj, 1), (mpmath.bessely, 0), (mpmath.bessely, 1)]
-    for (function, order), values in zip(functions, got.cpu().numpy()):
-        exact = np.array([float(function(order, mpmath.mpf(float(v)))) for v in x])
-        size = np.maximum(np.abs(exact), 1 / np.sqrt(1 + x.cpu().numpy()))  # of the oscillation that has zeros
-        assert (np.abs(values - exact) <= 16 * 2.0**-52 * size).all()
-
-
-@tl.core.extern
-def power(x, y, _semantic=None):
-    return tl.core.extern_elementwise(
-        "libdevice", "", [x, y],
-        {(tl.float32, tl.float32): ("__nv_powf", tl.float32), (tl.float64, tl.float64): ("__nv_pow", tl.float64)},
-        is_pure=True, _semantic=_semantic,
-    )  # fmt: skip
-
-
-@tileon.jit
-def declared(x_ptr, y_ptr, o_ptr, N: tl.constexpr):
-    at = tl.arange(0, N)
-    x, y = tl.load(x_ptr + at), tl.load(y_ptr + at)
-    tl.store(o_ptr + at[:, None] * N + at[None, :], power(x[:, None], y[None, :]))
-
-
-def test_functions_by_their_symbols(device):
-    x, y, got = torch.rand(N) + 0.5, torch.rand(N, dtype=torch.float64), torch.empty(N, N, dtype=torch.float64)
-    declared[(1,)](x, y, got, N)
-    torch.testing.assert_close(got, x.double()[:, None] ** y[None, :])
-    with pytest.raises(ValueError, match="input arg type does not match"):
-        declared[(1,)](x.half(), y.half(), got, N)
-
-
 def test_conditions_that_are_numbers_are_warned_of(run):
     with pytest.warns(UserWarning, match="tl.where takes a condition of type int1"):
         got = run("tl.store(o0 + i, tl.where(i % 3, 1.0, 2.0))", [out()])
     assert torch.equal(got, torch.where(torch.arange(N) % 3 != 0, 1.0, 2.0))
-
-
-@tileon.jit
-def extras(o_ptr):
-    tl.extra.cuda.gdc_wait()
-    tl.store(o_ptr, tl.extra.cuda.num_threads())
-    x = tl.extra.cuda.convert_custom_float8_sm80(tl.full((1,), 1.3, tl.float32), tl.float8e4b15)
-    tl.store(o_ptr + 1 + tl.arange(0, 1), x.to(tl.float32))
-    tl.extra.cuda.gdc_launch_dependents()
-
-
-@tileon.jit
-def clock(o_ptr):
-    tl.store(o_ptr, tl.extra.cuda.globaltimer())
-
-
-def test_what_upstream_keeps_for_cuda(device):
-    out = torch.empty(2)
-    extras[(1,)](out, num_warps=2)
-    assert out.tolist() == [64, 1.25]
-    with pytest.raises(NotImplementedError, match="globaltimer reads a clock"):
-        clock[(1,)](out)

@@ -47,7 +47,7 @@ def extern(fn: _Function) -> _Function:
 
 
 def with_state(fn: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """What a function gets beside its arguments: what upstream's pass on among themselves, where it is decorated; else nothing."""
+    """What a function gets beside its arguments: what upstream's pass on among themselves; nothing where it is not decorated."""
     names = ("_semantic", "_builder", "_generator")
     plain = {name: value for name, value in kwargs.items() if name not in names}
     if not getattr(fn, TRITON_BUILTIN, False):

@@ -1,5 +1,5 @@
-"""The index of a thread, as far as a program only asks to which warps it belongs: then it is a program of roles, and its tile operations
-are what the threads of a role do together. Any other use makes it a program of threads."""
+"""The index of a thread, as far as a program only asks to which warps it belongs: then it is a program of roles, and its tile
+operations are what the threads of a role do together. Any other use makes it a program of threads."""
 
 from __future__ import annotations
 
