@@ -3,7 +3,6 @@
 #include "compiler/targets/cpu/emit_object.h"
 #include "compiler/targets/cuda/emit_block.h"
 #include "compiler/targets/cuda/lower_to_blocks.h"
-#include "compiler/targets/cuda/hopper_gemm.h"
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/simt.h"
 #include "machine.h"
@@ -79,25 +78,12 @@ std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjo
     };
     return emit(kernel, code, disjoint);
   }
-  if (path == Path::Block) {
-    FailureOr<OwningOpRef<ModuleOp>> lowered = cuda::lowerToBlocks(kernel);
-    if (failed(lowered) || !*lowered)
-      return nullptr;
-    tile::KernelOp blocks = *(*lowered)->getOps<tile::KernelOp>().begin();
-    return emit(
-        blocks, [&](lower::Emitter &e, cuda::BlockMachine &machine) { return cuda::emitBlock(e, blocks, machine); }, disjoint);
-  }
-  std::string why;
-  std::optional<cuda::GemmKernel> gemm = cuda::matchGemm(kernel, why);
-  if (!gemm)
+  FailureOr<OwningOpRef<ModuleOp>> lowered = cuda::lowerToBlocks(kernel);
+  if (failed(lowered) || !*lowered)
     return nullptr;
-  cuda::GemmSchedule schedule = cuda::chooseSchedule(cuda::problemOf(*gemm), gpu);
-  if (schedule.general)
-    return nullptr;
-  auto code = [&](lower::Emitter &e, cuda::BlockMachine &machine) -> FailureOr<GpuInfo> {
-    return cuda::emitHopperGemm(e, *gemm, schedule, machine);
-  };
-  return emit(kernel, code, disjoint);
+  tile::KernelOp blocks = *(*lowered)->getOps<tile::KernelOp>().begin();
+  auto code = [&](lower::Emitter &e, cuda::BlockMachine &machine) { return cuda::emitBlock(e, blocks, machine); };
+  return emit(blocks, code, disjoint);
 }
 
 bool Kernel::allows(const uint32_t grid[3], const uint64_t *slots) const {

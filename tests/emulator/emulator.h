@@ -11,14 +11,13 @@ namespace tilery::emulator {
 /// Which code of a kernel.
 enum class Path {
   General, // that of any program
-  Hopper,  // that of matrix products, where the kernel is one
   Block,   // that of block IR, which the kernel is, or which the passes make of it
 };
 
 class Kernel {
 public:
-  /// Translates the module's first kernel as for a GPU, but into code of this processor. Null: it cannot be translated, or it is no matrix
-  /// product; an error was reported for the first.
+  /// Translates the module's first kernel as for a GPU, but into code of this processor. Null: it cannot be translated, or block
+  /// IR does not take it; an error was reported for the first.
   static std::unique_ptr<Kernel> translate(mlir::ModuleOp module, Path path, bool disjoint, uint64_t tileBytes);
   /// A kernel written by hand: `kernel` gives name and arguments, `emit` the code, and how it is launched.
   using Emit = std::function<mlir::FailureOr<GpuInfo>(lower::Emitter &, cuda::BlockMachine &)>;

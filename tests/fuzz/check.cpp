@@ -162,11 +162,9 @@ Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, c
   return difference.empty() ? Outcome() : Outcome{Outcome::Differs, difference};
 }
 
-/// Wrong results, or what the emulator reports, of the path's code, if the kernel takes it; copies come early and late.
-std::string runPath(emulator::Path path, const Program &program, ModuleOp module, bool disjoint, const Memory &wanted,
-                    const oracle::Shadow &shadow, bool &taken) {
-  std::unique_ptr<emulator::Kernel> kernel = emulator::Kernel::translate(module, path, disjoint, 0);
-  taken |= bool(kernel);
+Outcome blocks(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow) {
+  bool disjoint = program.args.size() % 2;
+  std::unique_ptr<emulator::Kernel> kernel = emulator::Kernel::translate(module, emulator::Path::Block, disjoint, 0);
   for (emulator::Timing timing : {emulator::Timing::CopiesAtOnce, emulator::Timing::CopiesLate}) {
     Memory memory(program);
     if (!kernel || !kernel->allows(program.grid.data(), memory.slots.data()))
@@ -175,20 +173,12 @@ std::string runPath(emulator::Path path, const Program &program, ModuleOp module
     if (wrong.empty())
       wrong = compare(program, wanted, memory, shadow);
     if (!wrong.empty())
-      return (timing == emulator::Timing::CopiesLate ? "copies late: " : "") + wrong;
+      return {Outcome::Differs, (timing == emulator::Timing::CopiesLate ? "block IR, copies late: " : "block IR: ") + wrong};
   }
-  return "";
-}
-
-Outcome blocks(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow) {
-  bool disjoint = program.args.size() % 2, taken = false;
-  for (auto [path, name] : {std::pair(emulator::Path::Hopper, "hopper: "), std::pair(emulator::Path::Block, "block IR: ")})
-    if (std::string wrong = runPath(path, program, module, disjoint, wanted, shadow, taken); !wrong.empty())
-      return {Outcome::Differs, name + wrong};
   Memory memory(program);
   std::string unsupported;
   std::string wrong = emulator::runBlocks(module, disjoint, program.grid.data(), memory.slots.data(), unsupported);
-  if (!unsupported.empty() && !taken)
+  if (!unsupported.empty() && !kernel)
     return {Outcome::Skipped, unsupported};
   if (wrong.empty() && unsupported.empty())
     wrong = compare(program, wanted, memory, shadow);

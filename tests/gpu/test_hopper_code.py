@@ -14,7 +14,7 @@ def compiled(request):
 
 
 def test_instructions(compiled):
-    assert "hopper gemm consumers=2" in compiled.plan
+    assert ": blocks consumers=2" in compiled.plan
     assert compiled.asm.count("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16") == 4  # a stage of 64
     assert "cp.async.bulk.tensor.2d.shared::cluster" in compiled.asm
     assert "mbarrier.try_wait.parity" in compiled.asm
@@ -37,7 +37,7 @@ def test_stages_of_the_schedule(monkeypatch):
     module = LANGUAGES["tilelang"](256, 256, 128, torch.bfloat16, "cpu", (128, 128, 64))[0]
     monkeypatch.setenv("TILERY_SCHEDULE", "stages=3 group=1")
     plan = _native.compile(module, disjoint=True, texts=True, target="sm_90a").plan
-    assert plan.startswith("matmul_logic: hopper gemm consumers=2 k=64 stages=3 group=1 stage_output=2 general=0\n")
+    assert plan.startswith("matmul_logic: blocks consumers=2 k=64 stages=3 group=1 stage_output=2\n")
 
 
 def test_unknown_target():

@@ -8,10 +8,8 @@ namespace tilery::cuda {
 namespace {
 
 CudaTarget gpuNamed(const std::string &name) {
-  if (std::optional<CudaTarget> target = targetNamed(name)) {
-    target->blocks = wantsBlocks();
+  if (std::optional<CudaTarget> target = targetNamed(name))
     return *target;
-  }
   throw Error(
       Diagnostic{Diagnostic::Kind::Value, "there is no GPU target named '" + name + "'", "write sm_80, sm_89, sm_90a, ...", {}});
 }

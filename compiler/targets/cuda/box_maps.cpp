@@ -5,6 +5,7 @@
 using namespace mlir;
 
 namespace tilery::cuda {
+using analysis::IndexPolynomial;
 namespace {
 /// The polynomial as the host computes it.
 PolynomialInfo hostPolynomial(const IndexPolynomial &p) {
@@ -18,43 +19,20 @@ PolynomialInfo hostPolynomial(const IndexPolynomial &p) {
   }
   return result;
 }
+
+PolynomialInfo hostNumber(Value value) { return hostPolynomial(analysis::polynomialOf(value, analysis::Wrapping::address)); }
 } // namespace
-
-void describeBox(const Box &box, ArrayRef<unsigned> sizes, DType dtype, GpuInfo &kernel) {
-  TensorMapInfo &info = kernel.maps.emplace_back();
-  info.slot = cast<BlockArgument>(box.base).getArgNumber();
-  info.dtype = dtype;
-  info.offset = hostPolynomial(box.offset);
-  for (auto [d, dimension] : llvm::enumerate(box.dimensions))
-    info.dimensions.push_back(
-        {hostPolynomial(dimension.extent), hostPolynomial(dimension.stride), d < sizes.size() ? sizes[d] : 1});
-  info.swizzle = sizes[0] * byteWidth(dtype);
-  for (const block::BoxCondition &condition : box.conditions) {
-    ConditionInfo needed{hostPolynomial(condition.value), uint64_t(condition.divisor)};
-    if (!llvm::is_contained(kernel.conditions, needed))
-      kernel.conditions.push_back(std::move(needed));
-  }
-}
-
-static PolynomialInfo hostNumber(Value value) {
-  return hostPolynomial(analysis::polynomialOf(value, analysis::Wrapping::address));
-}
 
 void describeMap(block::MapOp map, GpuInfo &kernel) {
   TensorMapInfo &info = kernel.maps.emplace_back();
   block::MapType type = map.getType();
-  // The base's polynomial: the pointer, and what is added to it.
-  Value pointer = map.getBase();
-  while (auto cast = pointer.getDefiningOp<tile::PtrCastOp>()) // to elements of the same size
-    pointer = cast.getPtr();
-  IndexPolynomial base = analysis::polynomialOf(pointer, analysis::Wrapping::address), offset;
-  for (auto &[monomial, coefficient] : base.terms()) {
-    bool isPointer = monomial.size() == 1 && isa<tile::PtrType>(monomial.front().getType());
-    if (isPointer)
-      info.slot = cast<BlockArgument>(monomial.front()).getArgNumber();
-  }
-  offset = base.where([](auto &monomial) { return monomial.size() != 1 || !isa<tile::PtrType>(monomial.front().getType()); });
-  info.offset = hostPolynomial(offset);
+  Value base = map.getBase();
+  while (auto cast = base.getDefiningOp<tile::PtrCastOp>()) // to elements of the same size
+    base = cast.getPtr();
+  auto isPointer = [](auto &monomial) { return monomial.size() == 1 && isa<tile::PtrType>(monomial.front().getType()); };
+  IndexPolynomial place = analysis::polynomialOf(base, analysis::Wrapping::address), pointer = place.where(isPointer);
+  info.slot = cast<BlockArgument>(pointer.terms().begin()->first.front()).getArgNumber();
+  info.offset = hostPolynomial(place - pointer);
   info.dtype = *dtypeOf(type.getElementType());
   for (int d = int(type.getRank()) - 1; d >= 0; --d) {
     PolynomialInfo stride = d + 1 == type.getRank() ? PolynomialInfo(1) : hostNumber(map.getStrides()[d]);

@@ -1,13 +1,10 @@
 #include "compiler/targets/cuda/target.h"
-#include "tilery/diagnostic.h"
 #include <charconv>
-#include <cstdlib>
 
 namespace tilery::cuda {
 
 std::string CudaTarget::key() const {
-  return arch() + ";ptx" + std::to_string(ptx) + ";" + std::to_string(multiprocessors) + ";" + std::to_string(sharedBytes) +
-         (blocks ? ";blocks" : "");
+  return arch() + ";ptx" + std::to_string(ptx) + ";" + std::to_string(multiprocessors) + ";" + std::to_string(sharedBytes);
 }
 
 std::optional<CudaTarget> targetNamed(std::string_view name) {
@@ -39,14 +36,6 @@ std::optional<CudaTarget> targetNamed(std::string_view name) {
     break;
   }
   return target;
-}
-
-bool wantsBlocks() {
-  const char *path = std::getenv("TILERY_GPU_PATH");
-  std::string_view word = path ? path : "";
-  if (word != "" && word != "old" && word != "block")
-    throw Error({Diagnostic::Kind::Value, "TILERY_GPU_PATH is old or block, not '" + std::string(word) + "'", "", {}});
-  return word == "block";
 }
 
 unsigned ptxVersion(int driverVersion) {

@@ -13,7 +13,6 @@ struct CudaTarget {
   unsigned multiprocessors = 132;
   unsigned sharedBytes = 227 * 1024; // a block may use, opted in
   unsigned registers = 65536;        // of a multiprocessor
-  bool blocks = false;               // Hopper's products go through block IR (TILERY_GPU_PATH=block)
 
   /// LLVM's and PTX's name: "sm_90a".
   std::string arch() const { return "sm_" + std::to_string(sm) + (specific ? "a" : ""); }
@@ -25,8 +24,6 @@ struct CudaTarget {
 /// "sm_80", "sm_89", "sm_90a", ... with the properties of the usual card of that kind; ":cuda13000" after it is the driver's version.
 /// Nothing for other names.
 std::optional<CudaTarget> targetNamed(std::string_view name);
-/// Whether TILERY_GPU_PATH asks for block IR ("block"; "old" or nothing: not). Throws Error for other words.
-bool wantsBlocks();
 /// The PTX version that a driver of this CUDA version (cuDriverGetVersion: 12080 is 12.8) and our LLVM both know.
 unsigned ptxVersion(int driverVersion);
 

@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/box_maps.h"
+#include "compiler/block/map_boxes.h"
 #include "tests/unit/block/access_kernel.h"
 #include <gtest/gtest.h>
 
@@ -16,11 +17,22 @@ TEST(BoxMaps, TellTheHostOfATensorAndItsConditions) {
     %a = tile.access %p, %offset steps(%s, %c1) bounds [1, 0](%c0, %rows) : <bf16>, (i64, i64), (i64, i64) -> <128x64xbf16>)");
   ASSERT_TRUE(kernel.module);
   std::string why;
-  std::optional<Box> box = block::findBox(kernel.access(), why);
-  ASSERT_TRUE(box) << why;
+  std::optional<block::MappedTile> tile = block::mapTile(kernel.access(), why);
+  ASSERT_TRUE(tile) << why;
+  kernel.module->getContext()->loadDialect<block::BlockDialect>();
   GpuInfo info;
-  describeBox(*box, {64, 128}, DType::BF16, info);
-  describeBox(*box, {64, 64}, DType::BF16, info);
+  mlir::OpBuilder builder(kernel.access());
+  auto same = [](mlir::Value atom) { return atom; };
+  for (int64_t rows : {128, 64}) {
+    tile->extents[1] = rows;
+    block::placeConditions(builder, builder.getUnknownLoc(), tile->box);
+    placeMap(builder, builder.getUnknownLoc(), *tile, same);
+  }
+  for (mlir::Operation &op : *builder.getBlock())
+    if (auto map = llvm::dyn_cast<block::MapOp>(op))
+      describeMap(map, info);
+    else if (auto require = llvm::dyn_cast<block::RequireOp>(op))
+      describeCondition(require, info);
   ASSERT_EQ(info.maps.size(), 2u);
   const TensorMapInfo &map = info.maps[0];
   EXPECT_EQ(map.slot, 0u);
