@@ -1,7 +1,7 @@
 #pragma once
 // The emission of one kernel in block IR. block_emitter.cpp: the kernel, its shared memory and its roles; block_scalars.cpp: numbers, loops,
 // branches; block_programs.cpp: which program is next; block_rings.cpp: slots, the copy engine, meetings; block_products.cpp: the tensor
-// cores; block_tiles.cpp: registers.
+// cores; block_tiles.cpp, block_reduces.cpp: registers.
 #include "compiler/lower/evaluator.h"
 #include "compiler/targets/cuda/emit_block.h"
 #include "compiler/layout/layout.h"
@@ -123,6 +123,9 @@ private:
   // -- products (products.cpp)
   void emitStart(block::MmaStartOp start);
   void emitWait(block::MmaWaitOp wait);
+  void emitSettle(block::MmaSettleOp settle);
+  /// The registers of a tile, as words of 32 bits.
+  Parts packed(mlir::Value tile);
   /// Numbers that the ops after it use are computed while the product runs.
   void computeMeanwhile(mlir::Operation *wait);
 
@@ -141,12 +144,19 @@ private:
   /// The place of the vector that begins with this register; `fixed`: of lane 0 in warp 0.
   std::pair<lower::Point, lower::Point> pointsOf(const Vectors &vectors, unsigned number, Coordinates &coordinates);
   void provide(mlir::Value tile, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Index> fixed);
+  void provideAddresses(mlir::Value place, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Index> fixed);
   void prepareTile(mlir::Value tile, mlir::Value place = {});
   /// The vector of `tile` that begins with this register.
   llvm::Value *valueAt(mlir::Value tile, const Vectors &vectors, unsigned number, Coordinates &coordinates);
   Parts materialize(mlir::Value tile);
+  void emitRead(block::ReadOp read);
   void emitWrite(block::WriteOp write);
   void emitStore(tile::StoreOp store);
+
+  // -- reductions (reduces.cpp)
+  void emitReduce(tile::ReduceOp reduce);
+  /// The value of the lane whose number differs in this bit.
+  llvm::Value *fromLane(llvm::Value *value, unsigned distance);
 
   // -- helpers
   llvm::ConstantInt *i32(int64_t value) { return b.getInt32(value); }
@@ -168,9 +178,10 @@ private:
   BlockEntry entry;
   bool failed = false;
 
-  llvm::DenseMap<mlir::Value, Parts> values; // of more than one part, or of none; those of rank 0 are the evaluator's
-  llvm::SmallVector<mlir::Value> known;      // all of both, in the order in which they became so
-  Role *role = nullptr;                      // that is emitted
+  llvm::DenseMap<mlir::Value, Parts> values;  // of more than one part, or of none; those of rank 0 are the evaluator's
+  llvm::SmallVector<mlir::Value> known;       // all of both, in the order in which they became so
+  llvm::DenseMap<mlir::Value, Parts> reading; // registers that a product under way, or one before it, reads
+  Role *role = nullptr;                       // that is emitted
   llvm::Value *base = nullptr, *thread = nullptr, *group = nullptr, *warpgroup = nullptr;
   unsigned warpsOfGroup = 4;
   std::optional<Where> where;

@@ -51,6 +51,30 @@ struct SumPlan {
   layout::Layout outer;
 };
 
+/// The registers of a factor a that each product takes: those at (64 rows, 32 bytes of k).
+struct RegisterPlan {
+  layout::Layout outer; // in units of a product's factor
+  unsigned each, elementBits;
+
+  /// The first of them; nothing if this thread's warpgroup does not hold those rows.
+  std::optional<unsigned> first(int64_t rows, int64_t step) const {
+    for (unsigned number = 0; number < outer.extent(layout::Register); ++number)
+      if (auto at = outer.at({{layout::Register, number}}); at[0] == rows && at[1] == step)
+        return number * each;
+    return std::nullopt;
+  }
+};
+
+std::optional<RegisterPlan> registersOf(Value factor) {
+  block::LayoutAttr layout = block::layoutOf(factor.getType());
+  if (!layout)
+    return std::nullopt;
+  unsigned bits = getElementTypeOrSelf(factor.getType()).getIntOrFloatBitWidth();
+  layout::Layout inner = layout::wgmmaOperandA(bits);
+  std::optional<layout::Layout> outer = layout::divide(layout.getLayout(), inner);
+  return outer ? std::optional(RegisterPlan{*outer, unsigned(inner.extent(layout::Register)), bits}) : std::nullopt;
+}
+
 std::optional<SumPlan> shareOf(const layout::Layout &sums) {
   int64_t columns = sums.outputs()[1].extent;
   for (int64_t n = std::min<int64_t>(columns, 256) / 8 * 8; n > 0; n -= 8) {
@@ -114,22 +138,26 @@ unsigned startedSince(Operation *wait, Value product) {
   return count == never ? 0 : count;
 }
 
+// Factors of a product: shared memory by descriptors, or registers that belong to the tensor cores until the product is waited for.
 void BlockEmitter::emitStart(block::MmaStartOp start) {
   RankedTensorType tile = start.getType().getTile();
   auto sharedA = dyn_cast<block::SharedType>(start.getA().getType());
   block::LayoutAttr sumLayout = block::layoutOf(tile);
   std::optional<SumPlan> share = sumLayout ? shareOf(sumLayout.getLayout()) : std::nullopt;
   std::optional<OperandPlan> inA = sharedA ? planOf(sharedA, false) : std::nullopt, inB = planOf(start.getB().getType(), true);
-  auto typeA = WgmmaForm::typeOf(getElementTypeOrSelf(start.getA().getType()), start.getAUnsigned());
-  if (sharedA)
-    typeA = WgmmaForm::typeOf(sharedA.getElementType(), start.getAUnsigned());
+  std::optional<RegisterPlan> held = sharedA ? std::nullopt : registersOf(start.getA());
+  auto typeA =
+      WgmmaForm::typeOf(sharedA ? sharedA.getElementType() : getElementTypeOrSelf(start.getA().getType()), start.getAUnsigned());
   auto typeB = WgmmaForm::typeOf(start.getB().getType().getElementType(), start.getBUnsigned());
-  if (!share || !inA || !inB || !typeA || !typeB || tile.getElementType().isF16())
-    return fail(start, "has no code in a block yet: of operands in shared memory, with sums of 32 bits");
-  WgmmaForm form{share->n, *typeA, *typeB, !inA->descriptor.kMajor, !inB->descriptor.kMajor};
+  if (!share || !(inA || held) || !inB || !typeA || !typeB || tile.getElementType().isF16())
+    return fail(start, "has no code in a block: its factors or sums lie otherwise than the tensor cores take them");
+  WgmmaForm form{share->n, *typeA, *typeB, inA && !inA->descriptor.kMajor, !inB->descriptor.kMajor};
 
   bool fresh = bool(start.getC().getDefiningOp<block::NoneOp>());
-  Parts sums = partsOf(start.getC());
+  Parts sums = partsOf(start.getC()), factor = reading.lookup(start.getC());
+  size_t before = factor.size();
+  if (held)
+    llvm::append_range(factor, packed(start.getA()));
   llvm::Value *scale = i32(fresh ? 0 : 1);
   if (start.getClear() && !fresh)
     scale = b.CreateZExt(b.CreateNot(scalar(start.getClear())), b.getInt32Ty());
@@ -139,8 +167,10 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
     return b.CreateOr(b.CreateZExt(units, b.getInt64Ty()), b.getInt64(rest));
   };
   auto own = emitLayout(b, share->outer, {{layout::Warp, warpgroup}}); // of the warpgroup, in tiles
-  llvm::Value *addressA = b.CreateAdd(partsOf(start.getA())[0], b.CreateMul(own[0], i32(inA->rowOffset(64))));
-  llvm::Value *addressB = b.CreateAdd(partsOf(start.getB())[0], b.CreateMul(own[1], i32(inB->rowOffset(share->n))));
+  llvm::Value *addressA = nullptr, *addressB = partsOf(start.getB())[0];
+  if (inA)
+    addressA = b.CreateAdd(partsOf(start.getA())[0], b.CreateMul(own[0], i32(inA->rowOffset(64))));
+  addressB = b.CreateAdd(addressB, b.CreateMul(own[1], i32(inB->rowOffset(share->n))));
   unsigned tiles = share->outer.extent(layout::Register), each = form.sums();
   int64_t k = start.getB().getType().getShape()[0];
   machine.wgmmaFence(e);
@@ -148,14 +178,42 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
     for (unsigned t = 0; t < tiles; ++t) {
       auto at = share->outer.at({{layout::Register, t}});
       auto part = MutableArrayRef<llvm::Value *>(sums).slice(t * each, each);
-      llvm::Value *a = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
-      llvm::Value *bb = descriptor(b.CreateAdd(addressB, i32(inB->rowOffset(share->n * at[1]))), inB->descriptor.bits());
-      a = b.CreateAdd(a, b.getInt64(inA->stepOffset(step) / 16));
-      bb = b.CreateAdd(bb, b.getInt64(inB->stepOffset(step) / 16));
-      machine.wgmma(e, form, part, a, bb, step == 0 ? scale : i32(1));
+      llvm::Value *inShared = nullptr;
+      MutableArrayRef<llvm::Value *> a(inShared);
+      if (held) {
+        std::optional<unsigned> first = held->first(at[0], step);
+        if (!first)
+          return fail(start, "takes rows of its first factor that other warpgroups hold");
+        a = MutableArrayRef<llvm::Value *>(factor).slice(before + *first * held->elementBits / 32, 4);
+      } else {
+        inShared = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
+        inShared = b.CreateAdd(inShared, b.getInt64(inA->stepOffset(step) / 16));
+      }
+      llvm::Value *inB64 = descriptor(b.CreateAdd(addressB, i32(inB->rowOffset(share->n * at[1]))), inB->descriptor.bits());
+      machine.wgmma(e, form, part, a, b.CreateAdd(inB64, b.getInt64(inB->stepOffset(step) / 16)), step == 0 ? scale : i32(1));
     }
   machine.wgmmaCommit(e);
   remember(start, std::move(sums));
+  if (!factor.empty())
+    reading[start] = std::move(factor);
+}
+
+BlockEmitter::Parts BlockEmitter::packed(Value tile) {
+  Parts elements = partsOf(tile), words;
+  unsigned each = 32 / getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth();
+  for (unsigned first = 0; first < elements.size(); first += each) {
+    llvm::Value *vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(elements[first]->getType(), each));
+    for (unsigned i = 0; i < each; ++i)
+      vector = b.CreateInsertElement(vector, elements[first + i], uint64_t(i));
+    words.push_back(b.CreateBitCast(vector, b.getInt32Ty()));
+  }
+  return words;
+}
+
+void BlockEmitter::emitSettle(block::MmaSettleOp settle) {
+  Parts factor = reading.lookup(settle.getProduct());
+  machine.wgmmaWait(e, startedSince(settle, settle.getProduct()), factor);
+  reading.erase(settle.getProduct());
 }
 
 // Divisions by the grid's extents are many cycles: here, not where stores wait for them.
@@ -176,9 +234,12 @@ void BlockEmitter::computeMeanwhile(Operation *wait) {
 void BlockEmitter::emitWait(block::MmaWaitOp wait) {
   if (!wait->getParentOfType<scf::ForOp>())
     computeMeanwhile(wait);
-  Parts sums = partsOf(wait.getProduct());
-  machine.wgmmaWait(e, startedSince(wait, wait.getProduct()), sums);
-  remember(wait, std::move(sums));
+  Parts all = partsOf(wait.getProduct()), factor = reading.lookup(wait.getProduct());
+  size_t sums = all.size();
+  llvm::append_range(all, factor);
+  machine.wgmmaWait(e, startedSince(wait, wait.getProduct()), all);
+  all.truncate(sums);
+  remember(wait, std::move(all));
 }
 
 } // namespace tilery::cuda

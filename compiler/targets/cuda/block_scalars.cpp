@@ -107,8 +107,12 @@ BlockEmitter::Parts BlockEmitter::partsOf(Value value) {
     return {scalar(value)};
   if (auto found = values.find(value); found != values.end())
     return found->second;
-  if (isa<RankedTensorType>(value.getType()))
-    return materialize(value);
+  if (isa<RankedTensorType>(value.getType())) {
+    Parts parts = materialize(value);
+    if (Operation *op = value.getDefiningOp(); op && !op->hasTrait<OpTrait::ConstantLike>())
+      remember(value, parts); // what comes next takes it from there
+    return parts;
+  }
   if (auto none = value.getDefiningOp<block::NoneOp>()) {
     if (isa<block::SlotType>(none.getType()))
       return {i32(0), b.getFalse()};
@@ -161,8 +165,11 @@ void BlockEmitter::emitLoop(scf::ForOp loop) {
       remember(argument, std::move(parts));
     }
     emitBlock(*loop.getBody());
-    for (Value operand : loop.getBody()->getTerminator()->getOperands())
+    for (Value operand : loop.getBody()->getTerminator()->getOperands()) {
+      if (reading.contains(operand))
+        fail(loop, "carries a product that still reads registers");
       results.push_back(partsOf(operand));
+    }
   }
   llvm::Value *next = b.CreateAdd(counter, step);
   llvm::BasicBlock *last = b.GetInsertBlock();
@@ -249,9 +256,11 @@ void BlockEmitter::emitOp(Operation &op) {
       .Case([&](block::SyncOp op) { emitSync(op); })
       .Case([&](block::FenceOp) { machine.fenceProxy(e); })
       .Case([&](block::MmaStartOp op) { emitStart(op); })
-      .Case([&](block::MmaSettleOp op) { machine.wgmmaWait(e, startedSince(op, op.getProduct()), {}); })
+      .Case([&](block::MmaSettleOp op) { emitSettle(op); })
       .Case([&](block::MmaWaitOp op) { emitWait(op); })
       .Case([&](block::WriteOp op) { emitWrite(op); })
+      .Case([&](block::ReadOp op) { emitRead(op); })
+      .Case([&](tile::ReduceOp op) { emitReduce(op); })
       .Case([&](block::AllocOp op) { remember(op, {b.CreateAdd(base, i32(plan.allocations.lookup(op)))}); })
       .Case([&](tile::StoreOp op) { emitStore(op); })
       .Case([&](tile::LoadOp op) {

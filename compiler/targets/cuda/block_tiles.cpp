@@ -98,10 +98,18 @@ void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lo
     provide(convert.getValue(), point, fixed);
     return evaluator.provide(tile, point, evaluator.value(convert.getValue(), point));
   }
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    provideAddresses(load.getPlace(), point, fixed);
   if (isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp>(op))
     return provide(op->getOperand(0), evaluator.operandPoint(op, point), evaluator.operandPoint(op, fixed));
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType()))
+      provide(operand, point, fixed);
+}
+
+void BlockEmitter::provideAddresses(Value place, ArrayRef<lower::Index> point, ArrayRef<lower::Index> fixed) {
+  if (auto pointers = place.getDefiningOp<tile::PointerAccessOp>())
+    for (Value operand : pointers->getOperands())
       provide(operand, point, fixed);
 }
 
@@ -196,6 +204,30 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
   }
 }
 
+void BlockEmitter::emitRead(block::ReadOp read) {
+  block::SharedType shared = read.getShared().getType();
+  if (!shared.getLayout() || !block::layoutOf(read.getType()))
+    return fail(read, "needs layouts");
+  const layout::Layout &registers = layoutOf(read);
+  unsigned bytes = tile::elementBytes(shared.getElementType());
+  auto places = layout::compose(*layout::invert(shared.getLayout().getLayout()), registers);
+  if (!places)
+    return fail(read, "has no way between its layouts");
+  Vectors vectors = vectorsOf(registers, layout::widestVector(*places, bytes));
+  llvm::Type *type = e.vectorOf(e.memoryType(shared.getElementType()), vectors.width);
+  llvm::Value *address = partsOf(read.getShared())[0];
+  Parts parts;
+  for (unsigned number = 0; number < registers.extent(layout::Register); number += vectors.width) {
+    llvm::Value *element =
+        emitLayout(b, *places, {{layout::Register, i32(number)}, {layout::Lane, here().lane}, {layout::Warp, here().warp}})[0];
+    llvm::Value *bits = machine.loadShared(e, type, b.CreateAdd(address, b.CreateMul(element, i32(bytes))), /*peer=*/false);
+    bits = e.fromMemory(bits, shared.getElementType());
+    for (unsigned i = 0; i < vectors.width; ++i)
+      parts.push_back(vectors.width > 1 ? b.CreateExtractElement(bits, uint64_t(i)) : bits);
+  }
+  remember(read, std::move(parts));
+}
+
 void BlockEmitter::emitStore(tile::StoreOp store) {
   auto tile = dyn_cast<RankedTensorType>(store.getValue().getType());
   if (tile && !block::layoutOf(tile))
@@ -211,9 +243,7 @@ void BlockEmitter::emitStore(tile::StoreOp store) {
   for (unsigned number = 0; number < vectors.layout.extent(layout::Register); number += vectors.width) {
     llvm::Value *value = valueAt(store.getValue(), vectors, number, coordinates);
     auto [point, fixed] = pointsOf(vectors, number, coordinates);
-    if (auto pointers = store.getPlace().getDefiningOp<tile::PointerAccessOp>())
-      for (Value operand : pointers->getOperands())
-        provide(operand, point, fixed);
+    provideAddresses(store.getPlace(), point, fixed);
     evaluator.store(evaluator.address(store.getPlace(), point), value);
   }
 }

@@ -3,16 +3,18 @@
 #include "compiler/targets/cuda/block_emitter.h"
 #include "tests/emulator/emulator.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <cmath>
 
 using namespace tilery;
 using namespace tilery::test;
 using emulator::Timing;
 
 namespace {
-mlir::OwningOpRef<mlir::ModuleOp> loweredProduct() {
+/// A program of the lit tests.
+mlir::OwningOpRef<mlir::ModuleOp> lowered(const char *file) {
   context().loadDialect<block::BlockDialect>();
   std::string here = __FILE__, up = here.substr(0, here.find("tests/unit"));
-  auto text = llvm::MemoryBuffer::getFile(up + "tests/ir/block/gemm_lowered.mlir");
+  auto text = llvm::MemoryBuffer::getFile(up + "tests/ir/block/" + file);
   return text ? mlir::parseSourceString<mlir::ModuleOp>((*text)->getBuffer(), &context()) : nullptr;
 }
 
@@ -29,7 +31,7 @@ float number(uint16_t bits) {
 }
 
 TEST(EmitBlock, RunsTheLoweredProduct) {
-  auto module = loweredProduct();
+  auto module = lowered("gemm_lowered.mlir");
   ASSERT_TRUE(module);
   auto kernel = emulator::Kernel::translate(*module, emulator::Path::Block, true, 0);
   ASSERT_TRUE(kernel);
@@ -62,9 +64,54 @@ TEST(EmitBlock, RunsTheLoweredProduct) {
   }
 }
 
+TEST(EmitBlock, RunsAttentionFromRegisters) {
+  auto module = lowered("attention_lowered.mlir");
+  ASSERT_TRUE(module);
+  auto kernel = emulator::Kernel::translate(*module, emulator::Path::Block, true, 0);
+  ASSERT_TRUE(kernel);
+  constexpr int64_t rows = 192, keys = 320, width = 64;
+  constexpr float scale = 0.18f;
+  std::vector<uint16_t> memory(2 * rows * width + 2 * keys * width + 64);
+  uint16_t *q = reinterpret_cast<uint16_t *>((reinterpret_cast<uintptr_t>(memory.data()) + 15) / 16 * 16);
+  uint16_t *k = q + rows * width, *v = k + keys * width, *o = v + keys * width;
+  for (int64_t i = 0; i < rows * width; ++i)
+    q[i] = bf16(float((i * 37 + i / 64 * 11) % 17 - 8) / 8);
+  for (int64_t i = 0; i < keys * width; ++i) {
+    k[i] = bf16(float((i * 29 + i / 64 * 7) % 19 - 9) / 8);
+    v[i] = bf16(float((i * 23 + i / 64 * 5) % 13 - 6) / 4);
+  }
+  uint32_t grid[] = {rows / 64, 1, 1};
+  for (Timing timing : {Timing::CopiesAtOnce, Timing::CopiesLate}) {
+    std::fill(o, o + rows * width, uint16_t(0x5555));
+    std::vector<uint64_t> slots = {slot(q), slot(k), slot(v), slot(o), slot(rows), slot(keys), slot(scale)};
+    ASSERT_EQ(kernel->run(grid, slots.data(), timing), "");
+    for (int64_t i = 0; i < rows; i += 5) {
+      std::vector<double> weights(keys);
+      double most = -1e30, sum = 0;
+      for (int64_t j = 0; j < keys; ++j) {
+        for (int64_t d = 0; d < width; ++d)
+          weights[j] += double(number(q[i * width + d])) * number(k[j * width + d]);
+        most = std::max(most, weights[j] * scale);
+      }
+      for (double &weight : weights)
+        sum += weight = std::exp2(weight * scale - most);
+      for (int64_t d = 0; d < width; d += 3) {
+        double expected = 0, absolute = 0;
+        for (int64_t j = 0; j < keys; ++j) {
+          expected += weights[j] * number(v[j * width + d]) / sum;
+          absolute += weights[j] * std::abs(number(v[j * width + d])) / sum;
+        }
+        // Probabilities are rounded to bf16, and so is the result; all else to f32.
+        double bound = absolute * 0x1p-8 + std::abs(expected) * 0x1p-8 + absolute * keys * 0x1p-22;
+        ASSERT_NEAR(number(o[i * width + d]), expected, bound) << i << ", " << d;
+      }
+    }
+  }
+}
+
 // The step before is awaited while this one runs; behind the loop, nothing else does.
 TEST(EmitBlock, CountsWhatWasStartedSince) {
-  auto module = loweredProduct();
+  auto module = lowered("gemm_lowered.mlir");
   ASSERT_TRUE(module);
   unsigned waits = 0;
   module->walk([&](block::MmaSettleOp settle) {
