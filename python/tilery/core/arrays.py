@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from ..errors import error
+
 _GPU = 2  # DLPack's device type
 
 
@@ -17,6 +19,12 @@ def _array(tensor: Any) -> Any:
 def layout(tensor: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """(extents, strides in elements)."""
     if hasattr(tensor, "data_ptr"):
+        if not hasattr(tensor, "shape"):
+            raise error(
+                TypeError,
+                f"a {type(tensor).__name__} has an address and no shape, which the reference interpreter asks for",
+                hint="pass a tensor, or launch without debug=True",
+            )
         return tuple(tensor.shape), tuple(tensor.stride())
     array = _array(tensor)
     return tuple(array.shape), tuple(stride // array.itemsize for stride in array.strides)

@@ -228,6 +228,13 @@ def test_arguments_with_an_address_and_a_type(wrap):
     assert y.tolist() == [v >> 1 for v in x.tolist()]
     shift[(1,)](wrap(x, tl.int32), wrap(x, tl.int32), 4)  # overlapping
     assert x.tolist() == y.tolist()
+    if wrap is Pointer:
+        why = "lies on a GPU" if x.is_cuda else "a Pointer has an address and no shape"
+        with pytest.raises((TypeError, NotImplementedError), match=why):
+            shift[(1,)](wrap(x, tl.int32), wrap(y, tl.int32), 4, debug=True)
+    else:
+        shift[(1,)](wrap(x, tl.int32), wrap(y, tl.int32), 4, debug=True)
+        assert y.tolist() == [v >> 1 for v in x.tolist()]
 
 
 def test_reinterpret_wraps():
