@@ -11,7 +11,6 @@ from .compiler import CompilationError, CompiledKernel, compile
 from .errors import TritonError
 from .language import constexpr
 from .runtime import Config, InterpreterError, JITFunction, KernelInterface, OutOfResources, autotune, heuristics, reinterpret
-from .runtime._allocation import set_allocator
 from .runtime.jit import MockTensor, TensorWrapper, constexpr_function, jit, must_use_result
 
 TileonError = TritonError
@@ -55,6 +54,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in ("AsyncCompileMode", "FutureKernel"):
         return getattr(importlib.import_module(f"{__name__}.runtime._async_compile"), name)
+    if name == "set_allocator":
+        return importlib.import_module(f"{__name__}.runtime._allocation").set_allocator
     if name in _LATER:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,7 +25,6 @@ from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import DEFAULTS, GPUTarget, Options
 from . import source
-from .describe import as_tuples, described, read_description
 from .errors import compilation_error
 from .kernel import KernelHandle, KernelMetadata
 from .key import triton_key
@@ -102,6 +101,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         function = self.jit_function
         if isinstance(function.repr, functools.partial):
             return function.__name__
+        from .describe import described
+
         signature, constants = described(self)
         named = {self.arguments[path[0]][0] if len(path) == 1 else path: value for path, value in constants.items()}
         return function.repr(SimpleNamespace(fn=function, signature=signature, constants=named, attrs={}))
@@ -197,6 +198,8 @@ def preload(kernel: Any, specialization_data: str) -> CompiledKernel:
 
     :raises tilery.RuntimeError: the description is another kernel's, or holds a value that has no text."""
     import json
+
+    from .describe import as_tuples, read_description
 
     data = json.loads(specialization_data)
     name = f"{kernel.__module__}.{kernel.__qualname__}"

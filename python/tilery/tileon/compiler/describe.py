@@ -6,11 +6,9 @@ from typing import Any
 
 from ...errors import error
 from .._utils import canonicalize_dtype
+from .source import KNOWN
 
 Path = tuple[int, ...]
-
-
-KNOWN = "known"  # in a description: a number inside a structure that is 1, or None, and so known
 
 
 def described(compiled: Any) -> tuple[dict[str, Any], dict[Path, Any]]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from ...core.tile import types
 from ...errors import error
-from .describe import KNOWN
 
 _INTEGERS = {f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
 _ELEMENTS = {name: types.dtype(name).__tile_dtype__ for name in types.dtype.FP_TYPES}
 _ELEMENTS.update({"f32": "float32", "f64": "float64", "i1": "bool", "u1": "bool"}, **_INTEGERS)
+KNOWN = "known"  # in a description: a number inside a structure that is 1, or None, and so known
 _DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([\d, ]+)\].*>")
 
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ._allocation import set_allocator
 from .autotuner import Autotuner, Config, Heuristics, autotune, heuristics
 from .driver import driver
 from .errors import InterpreterError, OutOfResources
@@ -27,6 +26,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "set_allocator":
+        from ._allocation import set_allocator
+
+        return set_allocator
     if name == "RedisRemoteCacheBackend":
         from .cache import RedisRemoteCacheBackend
 

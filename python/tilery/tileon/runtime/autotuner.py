@@ -12,7 +12,6 @@ from typing import Any
 from ...core.switches import switch
 from ...core.timing import show_progress
 from ...errors import StaticAssertion, error
-from .candidates import distinct, promising
 from .errors import AutotunerError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
 
@@ -220,6 +219,8 @@ class Autotuner(_Wrapper):
 
     def _timed(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[Config, Any]:
         """{configuration: milliseconds}. Those that mean the same to the target are timed once."""
+        from .candidates import distinct, promising
+
         groups = distinct(configs, self.arg_names)
         inner = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
         chosen = list(groups)

@@ -20,7 +20,6 @@ from .._C.libtriton import native_specialize_impl
 from ..compiler import compiler
 from ..compiler.compiler import plan
 from .callable import JITCallable
-from .observe import DeviceCaches, observed
 from .specialize import mangle_type
 from .structured import Launches
 from .tensors import MockTensor, TensorWrapper, reinterpret
@@ -222,6 +221,8 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
     @property
     def device_caches(self) -> Any:
         """{device: (compiled kernels by kind of call, keys, target, back end, binder)}."""
+        from .observe import DeviceCaches
+
         return DeviceCaches(self)
 
     def _unsafe_update_src(self, new_src: str) -> None:
@@ -270,6 +271,8 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
 
     def launch_observed(self, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """A launch with the functions that were set around it: this kernel's own, and those of knobs.runtime."""
+        from .observe import observed
+
         return observed(self, grid, args, kwargs)
 
     def add_pre_run_hook(self, hook: Callable[..., Any]) -> None:
