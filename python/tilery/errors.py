@@ -65,10 +65,11 @@ class GpuUnsupportedError(GpuError, NotImplementedError):
 
 class FailedAssertion(Error, AssertionError, RuntimeError):
     """A condition that a kernel states about its values, and that did not hold when it ran. Programs of torch look for a
-    RuntimeError that speaks of a device-side assert."""
+    RuntimeError that speaks of a device-side assert. Assertions of the compiler about a program name no program of a launch."""
 
     def __str__(self) -> str:
-        return f"{super().__str__()}\n  (a device-side assert)"
+        text = super().__str__()
+        return f"{text}\n  (a device-side assert)" if " (program " in self.message else text
 
 
 _kinds: dict[tuple[type[BaseException], ...], type[Error]] = {(AssertionError, RuntimeError): FailedAssertion}
