@@ -80,7 +80,7 @@ Compiled compileWith(Backends backends, Module &source, const CompileOptions &wa
   if (options.passes) {
     mlir::PassManager manager(&impl.context);
     manager.enableVerifier(lower::verifies());
-    buildPipeline(manager);
+    buildPipeline(manager, backendFor(backends, options.target).hasThreads());
     if (failed(manager.run(*module)))
       errors.raise("the program could not be optimised");
   }

@@ -23,6 +23,7 @@ struct Builder::Impl {
     std::vector<Type> types;            ///< of the values a while loop carries
   };
   std::vector<Frame> frames;
+  mlir::Operation *parallelTogether = nullptr; ///< what the open parallel region of threads stands in
 
   mlir::Location loc();
   mlir::Type elementType(DType dtype);
@@ -48,10 +49,23 @@ struct Builder::Impl {
   void addHint(mlir::Operation *op, const std::string &name, const Hint &hint);
   void openRegion(mlir::Operation *op, mlir::Region &region);
   Frame &top(llvm::StringRef what);
+  void endBody(const char *what, mlir::ValueRange yields = {});
+  /// The innermost open region of that kind; null: none is open.
+  template <typename Op> Op open() const {
+    for (const Frame &frame : llvm::reverse(frames))
+      if (auto op = llvm::dyn_cast_if_present<Op>(frame.op))
+        return op;
+    return {};
+  }
+  /// What is built now runs once in each thread.
+  bool runsThreads() const { return open<tile::ThreadsOp>() && !open<tile::TogetherOp>(); }
 };
 
 /// Rewrites the arithmetic that feeds addresses and access masks to be marked as not wrapping; see docs/reference/ir.md, "Index arithmetic".
 void markIndexArithmetic(tile::KernelOp kernel);
+
+/// Threads wait for each other between conflicting accesses to a buffer that they share, where the body has no such wait yet.
+void placeSyncs(tile::ThreadsOp threads);
 
 inline mlir::Value toMlir(void *handle) { return mlir::Value::getFromOpaquePointer(handle); }
 /// The promotion tables (promotion.cpp). Null kind of failure: throws through `self`.

@@ -57,6 +57,8 @@ Buffer Builder::alloc(const Shape &shape, DType dtype, Space space) {
       llvm::find_if(impl->frames, [](const Impl::Frame &frame) { return frame.op && mlir::isa<tile::RolesOp>(frame.op); });
   if (role != impl->frames.end()) // what follows the role may use it, too
     impl->b.setInsertionPoint(role->op);
+  else if (auto threads = impl->open<tile::ThreadsOp>(); threads && space != Space::Local)
+    impl->b.setInsertionPoint(threads); // which all of them see
   return wrapBuffer(impl->create<tile::AllocOp>(bufferType(*impl, shape, dtype, space)), dtype, shape, space);
 }
 Buffer Builder::subview(const Buffer &buffer, const std::vector<Operand> &offsets, const Shape &shape,
@@ -103,8 +105,14 @@ Value Builder::elementLoad(const Buffer &buffer, const std::vector<Operand> &ind
 }
 void Builder::elementStore(const Buffer &buffer, const std::vector<Operand> &indices, const Operand &value) {
   checkIndices(*this, buffer, indices);
-  impl->create<tile::ElementStoreOp>(toMlir(buffer.handle), impl->indices(indices),
-                                     impl->toMemory(convert(value, Type{buffer.dtype, {}})));
+  auto at = impl->indices(indices);
+  mlir::Value given = impl->toMemory(convert(value, Type{buffer.dtype, {}}));
+  bool once = impl->runsThreads() && buffer.space == Space::Fragment; // of the block: what all threads say alike
+  if (once)
+    beginTogether();
+  impl->create<tile::ElementStoreOp>(toMlir(buffer.handle), at, given);
+  if (once)
+    endTogether({});
 }
 
 bool Builder::isUsed(const Value &value) const {

@@ -7,12 +7,21 @@ namespace tilery {
 using Kind = Diagnostic::Kind;
 
 void copy(Builder &b, const Region &src, const Region &dst, const std::optional<Operand> &outside) {
-  auto [from, to] = copyExtents(b, src, dst, "T.copy");
+  auto extents = copyExtents(b, src, dst, "T.copy");
+  auto &[from, to] = extents;
+  if (isThreadsOwn(b, {&src, &dst}))
+    return forEachElement(b, to, [&](const std::vector<Operand> &at) {
+      storeElement(b, dst, extents.second, at, loadElement(b, src, extents.first, at));
+    });
+  Together together(b);
   storeRegion(b, dst, to, loadRegion(b, src, from, "T.copy", outside), "T.copy");
 }
 
 void fill(Builder &b, const Region &region, const Operand &value) {
   const Shape &extents = knownExtents(b, region, "T.fill");
+  if (isThreadsOwn(b, {&region}))
+    return forEachElement(b, extents, [&](const std::vector<Operand> &at) { storeElement(b, region, extents, at, value); });
+  Together together(b);
   storeRegion(b, region, extents, b.full(longExtents(extents), b.castFinite(value, region.dtype()), region.dtype()), "T.fill");
 }
 
@@ -50,6 +59,10 @@ void gemm(Builder &b, const Region &A, const Region &B, const Region &C, const G
   check("M", "M_A", m, "M_C", c[0], shapes(A, a, C, c));
   check("N", "N_B", n, "N_C", c[1], shapes(B, bShape, C, c));
   check("K", "K_A", ka, "K_B", kb, shapes(A, a, B, bShape));
+  if (isThreadsOwn(b, {&A, &B, &C}))
+    b.fail(Kind::Value, "T.gemm takes tiles of the block, but not arrays that each thread has for itself",
+           "use T.alloc_fragment for C and T.alloc_shared for A and B");
+  Together together(b);
   Value x = loadMatrix(b, A, a), y = loadMatrix(b, B, bShape), acc = loadMatrix(b, C, c);
   if (options.transposeA)
     x = b.permute(x, {1, 0});
@@ -60,6 +73,39 @@ void gemm(Builder &b, const Region &A, const Region &B, const Region &C, const G
     clear = b.cast(*options.clear, DType::Bool);
   Value result = b.dot(x, y, acc, clear, C.dtype(), options.dot);
   storeRegion(b, C, C.extents, b.reshape(result, longExtents(C.extents)), "T.gemm");
+}
+
+/// How an element joins what has been reduced so far.
+static BinaryOp combineOf(RegionReduce kind, bool propagateNan) {
+  static constexpr BinaryOp ops[] = {BinaryOp::Add, BinaryOp::Add, BinaryOp::Max, BinaryOp::Min,
+                                     BinaryOp::Max, BinaryOp::And, BinaryOp::Or,  BinaryOp::Xor};
+  BinaryOp op = ops[size_t(kind)];
+  if (propagateNan)
+    op = op == BinaryOp::Max ? BinaryOp::MaxNan : op == BinaryOp::Min ? BinaryOp::MinNan : op;
+  return op;
+}
+static bool takesAbs(RegionReduce kind) { return kind == RegionReduce::AbsSum || kind == RegionReduce::AbsMax; }
+
+/// Each thread for itself, in increasing index.
+static void reduceElements(Builder &b, RegionReduce kind, const Region &src, const Region &dst, size_t axis, bool clear,
+                           bool propagateNan) {
+  Shape rest = src.extents, out = dst.extents;
+  rest[axis] = 1;
+  auto element = [&](std::vector<Operand> at, const Operand &k) {
+    if (src.extents[axis] != 1)
+      at.insert(at.begin() + std::count_if(src.extents.begin(), src.extents.begin() + axis, [](int64_t n) { return n != 1; }), k);
+    Value value = b.cast(loadElement(b, src, src.extents, at), dst.dtype());
+    return takesAbs(kind) ? b.unary(UnaryOp::Abs, value) : value;
+  };
+  forEachElement(b, rest, [&](const std::vector<Operand> &at) {
+    if (clear)
+      storeElement(b, dst, out, at, element(at, Literal(int64_t(0))));
+    auto bound = [&](int64_t n) { return b.constant(Literal(n), DType::I32); };
+    auto loop = b.beginFor(bound(clear), bound(src.extents[axis]), bound(1), {});
+    Value value = element(at, loop.iv);
+    storeElement(b, dst, out, at, b.binary(combineOf(kind, propagateNan), loadElement(b, dst, out, at), value));
+    b.endFor({});
+  });
 }
 
 void reduce(Builder &b, RegionReduce kind, const Region &src, const Region &dst, int64_t dim, bool clear, bool propagateNan) {
@@ -82,9 +128,12 @@ void reduce(Builder &b, RegionReduce kind, const Region &src, const Region &dst,
   if (!isInteger(dst.dtype()) && !isBool(dst.dtype()) && kind >= R::BitAnd)
     b.fail(Kind::Value,
            std::string("a bitwise reduction needs an integer or bool output, `") + dst.name + "` is " + dtypeName(dst.dtype()));
+  if (isThreadsOwn(b, {&src, &dst}))
+    return reduceElements(b, kind, src, dst, axis, clear, propagateNan);
+  Together together(b);
   Value value = b.reshape(loadRegion(b, src, extents, "T.reduce"), extents);
   value = b.cast(value, dst.dtype());
-  if (kind == R::AbsSum || kind == R::AbsMax)
+  if (takesAbs(kind))
     value = b.unary(UnaryOp::Abs, value);
   bool isMax = kind == R::Max || kind == R::AbsMax;
   ReduceKind combine = kind == R::Sum || kind == R::AbsSum ? ReduceKind::Sum
@@ -97,12 +146,7 @@ void reduce(Builder &b, RegionReduce kind, const Region &src, const Region &dst,
   Shape tile = longExtents(out);
   result = b.reshape(result, tile);
   if (!clear) {
-    static constexpr BinaryOp ops[] = {BinaryOp::Add, BinaryOp::Add, BinaryOp::Max, BinaryOp::Min,
-                                       BinaryOp::Max, BinaryOp::And, BinaryOp::Or,  BinaryOp::Xor};
-    BinaryOp op = ops[size_t(kind)];
-    if (propagateNan)
-      op = op == BinaryOp::Max ? BinaryOp::MaxNan : op == BinaryOp::Min ? BinaryOp::MinNan : op;
-    result = b.binary(op, loadRegion(b, dst, out, "T.reduce"), result);
+    result = b.binary(combineOf(kind, propagateNan), loadRegion(b, dst, out, "T.reduce"), result);
   }
   storeRegion(b, dst, out, result, "T.reduce");
 }
@@ -116,12 +160,24 @@ void scan(Builder &b, ReduceKind kind, const Region &src, const Region &dst, int
   if (knownExtents(b, dst, "a scan") != extents)
     b.fail(Kind::Value, "a scan of `" + src.name + "` " + regionShapeText(extents) + " cannot be written to `" + dst.name + "` " +
                             regionShapeText(dst.extents));
+  if (isThreadsOwn(b, {&src, &dst}))
+    b.fail(Kind::Value, "a scan takes tiles of the block, but not arrays that each thread has for itself",
+           "use T.alloc_fragment or T.alloc_shared, or a T.serial loop");
+  Together together(b);
   Value value = b.reshape(loadRegion(b, src, extents, "a scan"), extents);
   storeRegion(b, dst, extents, b.reshape(b.scan(kind, value, axis, reverse), longExtents(extents)), "a scan");
 }
 
 void atomic(Builder &b, RmwKind kind, const Region &dst, const std::variant<Region, Operand> &src, MemoryOrder order) {
   Shape to = dst.extents.empty() ? Shape(dst.shape.size(), 1) : dst.extents;
+  auto *source = std::get_if<Region>(&src);
+  if (source && isThreadsOwn(b, {source})) {
+    auto extents = copyExtents(b, *source, dst, "an atomic update");
+    return forEachElement(b, extents.second, [&](const std::vector<Operand> &at) {
+      updateElement(b, kind, dst, extents.second, at, loadElement(b, *source, extents.first, at), order);
+    });
+  }
+  Together together(b);
   Value value;
   if (auto *region = std::get_if<Region>(&src)) {
     Shape from;

@@ -228,6 +228,10 @@ std::vector<Value> Builder::beginScan(const std::vector<Value> &tiles, int64_t a
 std::vector<Value> Builder::endScan(const std::vector<Value> &yields) { return endCombine(*this, *impl, yields); }
 
 std::vector<Value> Builder::beginParallel(const std::vector<Value> &extents) {
+  if (impl->runsThreads()) { // they share its iterations
+    beginTogether();
+    impl->parallelTogether = impl->frames.back().op;
+  }
   auto op = impl->create<tile::ParallelOp>(impl->raw(extents));
   mlir::Block &block = op.getBody().emplaceBlock();
   std::vector<Value> ivs;
@@ -257,19 +261,11 @@ std::vector<Value> Builder::extendParallel(const std::vector<Operand> &extents) 
 int64_t Builder::effects() const {
   return llvm::count_if(*impl->b.getInsertionBlock(), [](mlir::Operation &op) { return !mlir::isPure(&op); });
 }
-static void endBody(Builder::Impl &impl, const char *what) {
-  impl.top(what);
-  impl.create<tile::YieldOp>();
-  impl.b.restoreInsertionPoint(impl.frames.back().after);
-  impl.frames.pop_back();
+void Builder::Impl::endBody(const char *what, mlir::ValueRange yields) {
+  top(what);
+  create<tile::YieldOp>(yields);
+  b.restoreInsertionPoint(frames.back().after);
+  frames.pop_back();
 }
-void Builder::endParallel() { endBody(*impl, "parallel region"); }
-Value Builder::beginThreads(int64_t count) {
-  auto op = impl->create<tile::ThreadsOp>(count);
-  mlir::Value thread = op.getBody().emplaceBlock().addArgument(impl->b.getI32Type(), op.getLoc());
-  impl->openRegion(op, op.getBody());
-  return impl->wrap(thread, DType::I32);
-}
-void Builder::endThreads() { endBody(*impl, "threads region"); }
 
 } // namespace tilery

@@ -12,10 +12,24 @@ def Tile_ParallelOp : Tile_Op<"parallel", [RecursiveMemoryEffects, SingleBlockIm
 }
 def Tile_ThreadsOp : Tile_Op<"threads", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "the body runs once for each of `count` threads side by side; the region's argument is the thread id (i32)";
-  let description = "Threads share buffers and global memory; a value from outside is the same in all. The op ends when all threads have ended. Between two `sync` nothing orders the effects of different threads.";
+  let description = [{
+    Threads share global memory and the buffers from outside; a buffer that the body allocates is the thread's own. A value from outside is
+    the same in all. The op ends when all threads have ended. Between two `sync` or `together` nothing orders the effects of different threads.
+  }];
   let arguments = (ins I64Attr:$count);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$count $body attr-dict";
+  let hasVerifier = 1;
+}
+def Tile_TogetherOp : Tile_Op<"together", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "inside `threads`: all threads meet, the body is carried out once, all go on with what it yields";
+  let description = [{
+    Every thread reaches it (divergence is an error), and what the body takes from outside is the same in all: values are, and of a buffer that
+    each thread has for itself the body touches thread 0's. Memory effects of all threads before are visible in the body, its own after it.
+  }];
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict (`->` type($results)^)?";
   let hasVerifier = 1;
 }
 def Tile_RolesOp : Tile_Op<"roles", [RecursiveMemoryEffects, NoTerminator]> {
@@ -28,7 +42,10 @@ def Tile_RolesOp : Tile_Op<"roles", [RecursiveMemoryEffects, NoTerminator]> {
 }
 def Tile_SyncOp : Tile_Op<"sync", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>, MemWrite<BufferMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "all threads of the enclosing `threads` (or of one role) meet; memory effects before are visible after";
-  let description = "Outside `threads` there is one thread of control, and nothing to wait for. Threads that have ended are not waited for.";
+  let description = [{
+    Outside `threads` there is one thread of control, and nothing to wait for. All wait at one place: threads that meet at different ones are an
+    error of the program. Threads that have ended are not waited for.
+  }];
   let assemblyFormat = "attr-dict";
 }
 def Tile_ShuffleMode : I32EnumAttr<"ShuffleMode", "source lane", [

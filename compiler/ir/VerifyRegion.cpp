@@ -34,6 +34,23 @@ LogicalResult ThreadsOp::verify() {
   return success();
 }
 
+LogicalResult TogetherOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 0)
+    return emitOpError("needs a region without arguments");
+  if (body.getTerminator()->getOperandTypes() != getResultTypes())
+    return emitOpError("gives what its region yields");
+  if (!(*this)->getParentOfType<ThreadsOp>())
+    return emitOpError("stands inside `threads`");
+  if ((*this)->getParentOfType<TogetherOp>() || (*this)->getParentOfType<ParallelOp>())
+    return emitOpError("is reached by whole threads: it cannot stand inside `together` or `parallel`");
+  WalkResult single = body.walk(
+      [](Operation *op) { return isa<SyncOp, ShuffleOp, VoteOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); });
+  if (single.wasInterrupted())
+    return emitOpError("is one thread of control: nothing in it can wait for others");
+  return success();
+}
+
 LogicalResult RolesOp::verify() {
   if (getThreads().size() != getBodies().size() || getBodies().empty())
     return emitOpError("needs one thread count a region");

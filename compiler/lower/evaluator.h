@@ -69,6 +69,8 @@ public:
   virtual bool mayBeWritten(mlir::Value place) const = 0;
   /// The variable of this thread that holds a stored tile's elements at the point; null: they lie in scratch memory.
   virtual llvm::AllocaInst *variableOf(int buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> point) const = 0;
+  /// Where a buffer lies that this thread has for itself (isThreadsOwn).
+  virtual llvm::Value *privateBuffer(mlir::Operation *alloc) const = 0;
 };
 
 class Evaluator {

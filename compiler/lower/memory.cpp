@@ -1,6 +1,8 @@
 // Where the lanes of accesses, buffers and stored tiles are, and how they are read and written.
 #include "compiler/analysis/divisor.h"
+#include "compiler/analysis/interval.h"
 #include "compiler/lower/evaluator.h"
+#include "compiler/lower/read_behind.h"
 #include "llvm/IR/Constants.h"
 
 using namespace mlir;
@@ -273,8 +275,9 @@ Address Evaluator::bufferAddress(Value buffer, ArrayRef<Index> point) {
         index = plus(index, point[d]);
       }
       parent.push_back(index);
+      auto offset = analysis::intervalOf(view.getOffsets()[k]);
       bool inside = fixed && fixed->getSExtValue() >= 0 && fixed->getSExtValue() + width <= size;
-      if (inside)
+      if (inside || (offset && offset->least >= 0 && offset->greatest + width <= size))
         continue;
       // Outside the buffer nothing exists; the comparison is unsigned, so that one covers both sides.
       llvm::Value *position = vectorOf(index);
@@ -289,9 +292,8 @@ Address Evaluator::bufferAddress(Value buffer, ArrayRef<Index> point) {
     Point start(mlir::cast<tile::BufferType>(cast.getBuffer().getType()).getRank(), constant(0));
     where = bufferAddress(cast.getBuffer(), start); // of whole buffers and leading windows: contiguous
   } else {
-    auto temporary = op ? plan.temporaries.find(op) : plan.temporaries.end();
-    assert(temporary != plan.temporaries.end() && "buffers come from allocations of their kernel");
-    where.pointer = scratchPointer(temporary->second[0]);
+    assert(op && "buffers come from allocations of their kernel");
+    where.pointer = isThreadsOwn(op) ? threads->privateBuffer(op) : scratchPointer(plan.temporaries.find(op)->second[0]);
     if (auto found = aliasScopes.find(nullptr); found != aliasScopes.end())
       std::tie(where.scope, where.noalias) = found->second;
   }
@@ -381,6 +383,9 @@ void Evaluator::storeThroughPort(const Address &address, llvm::Value *bits) {
   }
 }
 
+/// Lanes that far apart in scratch memory are read with what lies between them.
+constexpr int64_t mostStep = readBehind / 8;
+
 Lanes Evaluator::load(const Address &address, Lanes other) {
   if (threads && address.global)
     return loadThroughPort(address, other);
@@ -411,6 +416,15 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
   if (!address.offsets && address.step == 1) {
     read = exists ? (llvm::Instruction *)b.CreateMaskedLoad(type, address.pointer, align, exists, passthru)
                   : b.CreateAlignedLoad(type, address.pointer, align);
+  } else if (!threads && !address.offsets && !exists && !address.global && llvm::isPowerOf2_64(address.step) &&
+             address.step <= mostStep) {
+    // All that lies between, then every step-th: vector loads take what single ones would. Behind the arena there is room for it.
+    SmallVector<int> places;
+    for (unsigned lane = 0; lane < state.lanes; ++lane)
+      places.push_back(int(lane * address.step));
+    auto *all = b.CreateAlignedLoad(e.vectorOf(element, state.lanes * address.step), address.pointer, align);
+    annotate(all, address);
+    return e.fromMemory(b.CreateShuffleVector(all, places), address.element);
   } else {
     if (!exists)
       exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));

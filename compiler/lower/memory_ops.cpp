@@ -1,4 +1,5 @@
 // Scalar and volatile accesses, elements of buffers, atomics: one element at a time.
+#include "compiler/analysis/interval.h"
 #include "compiler/lower/codegen.h"
 #include "compiler/lower/loop.h"
 
@@ -51,7 +52,8 @@ Point KernelEmitter::elementPoint(OperandRange indices, ArrayRef<int64_t> shape,
     llvm::Value *index = evaluator.wide(value);
     point.push_back(Index{index});
     auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(index);
-    if (fixed && fixed->getValue().ult(size))
+    auto known = analysis::intervalOf(value);
+    if ((fixed && fixed->getValue().ult(size)) || (known && known->least >= 0 && known->greatest < size))
       continue;
     inside = e.band(inside, b.CreateICmpULT(index, e.i64(size)));
   }

@@ -64,5 +64,9 @@ void placeBuffers(Plan &plan, uint64_t arenaLimit);
 
 /// True if elements of the op's results can be recomputed wherever they are used (loads included, where memory allows).
 bool canBeVirtual(mlir::Operation *op);
+/// Whether single threads run this op, each for itself (in `threads` or `parallel`, not in what threads carry out together).
+bool runsInThreads(mlir::Operation *op);
+/// Whether each thread has the buffer of this allocation for itself.
+bool isThreadsOwn(mlir::Operation *alloc);
 
 } // namespace tilery::lower

@@ -189,7 +189,7 @@ void Planner::finishSteps(Plan &plan) {
 
 void Planner::addTemporaries(Plan &plan) {
   kernel.walk([&](Operation *op) {
-    if (isa<tile::AllocOp>(op))
+    if (isa<tile::AllocOp>(op) && !isThreadsOwn(op))
       plan.temporaries[op].push_back(newBuffer(op->getResult(0).getType(), 0, std::numeric_limits<int64_t>::max()));
     for (Type type : options.target.temporaries(op))
       plan.temporaries[op].push_back(newBuffer(type, begin[op], end[op]));

@@ -380,8 +380,9 @@ bool Planner::refine() {
 Plan Planner::run() {
   number();
   kernel.walk([&](Operation *op) {
-    if (auto take = dyn_cast<tile::TakeOp>(op); take && canBeVirtual(take))
-      scratch.insert(take.getValue()); // read at computed places
+    if (auto take = dyn_cast<tile::TakeOp>(op);
+        take && canBeVirtual(take) && !take.getValue().getDefiningOp<tile::BufferLoadOp>()) // which lies somewhere
+      scratch.insert(take.getValue());                                                      // read at computed places
     if (isProduct(op))
       for (Value indices : dividingIndices(op))
         scratch.insert(indices);

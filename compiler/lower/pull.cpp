@@ -6,6 +6,20 @@ using namespace mlir;
 
 namespace tilery::lower {
 
+bool runsInThreads(Operation *op) {
+  for (; op && !isa<tile::TogetherOp>(op); op = op->getParentOp())
+    if (isa<tile::ParallelOp, tile::ThreadsOp>(op))
+      return true;
+  return false;
+}
+
+bool isThreadsOwn(Operation *alloc) {
+  for (Operation *op = alloc->getParentOp(); op && !isa<tile::TogetherOp>(op); op = op->getParentOp())
+    if (isa<tile::ThreadsOp>(op))
+      return true;
+  return false;
+}
+
 bool canBeVirtual(Operation *op) {
   if (op->getNumResults() == 0)
     return false;

@@ -51,12 +51,15 @@ void addBlockRoleHandlers(Handlers &);
 struct Meeting {
   unsigned live = 0, arrived = 0;
   uint64_t round = 0;
+  mlir::Operation *where = nullptr; ///< of the first that has come
 };
 struct ThreadGroup {
   unsigned count;
   std::vector<bool> alive;
   std::vector<Tile> exchange;                                ///< one value a thread, for shuffles and votes
   std::map<std::pair<unsigned, unsigned>, Meeting> meetings; ///< by width (0: all) and number of the sub-group
+  std::vector<Interpreter *> members;
+  std::vector<RuntimeValue> results; ///< of what they carry out together
 };
 
 struct BlockState;

@@ -1,6 +1,8 @@
 // tile.threads, tile.roles and what their threads say to each other. Threads are fibers.
 #include "compiler/oracle/access.h"
 #include "compiler/oracle/buffer.h"
+#include "compiler/source_chain.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
@@ -16,6 +18,11 @@ static Meeting &meetingOf(ThreadGroup &group, unsigned width, unsigned thread) {
   return entry->second;
 }
 
+static std::string placeOf(Operation *op) {
+  auto chain = sourceChain(op->getLoc());
+  return chain.empty() ? "another place" : chain.front().file + ":" + std::to_string(chain.front().line);
+}
+
 static void endRoundIfDue(Meeting &meeting) {
   if (meeting.arrived < meeting.live)
     return;
@@ -23,11 +30,17 @@ static void endRoundIfDue(Meeting &meeting) {
   ++meeting.round;
 }
 
-static void meet(Interpreter &in, unsigned width) {
+static void meet(Interpreter &in, Operation *op, unsigned width) {
   if (!in.threads)
     return; // one thread of control has nobody to wait for
   Meeting &meeting = meetingOf(*in.threads, width, in.thread);
   uint64_t round = meeting.round;
+  if (meeting.arrived && meeting.where != op)
+    in.fail(op,
+            "threads of program " + in.programText() + " diverge: thread " + std::to_string(in.thread) +
+                " waits here for others that wait at " + placeOf(meeting.where),
+            "all threads must reach the same barrier; move it out of the branch or loop that only some of them take");
+  meeting.where = op;
   ++meeting.arrived;
   endRoundIfDue(meeting);
   in.run.scheduler.waitUntil([&meeting, round] { return meeting.round != round; });
@@ -61,10 +74,11 @@ static void runSideBySide(Interpreter &in, Operation *op, size_t count, const st
 }
 
 static void threads(Interpreter &in, tile::ThreadsOp op) {
-  ThreadGroup group{unsigned(op.getCount()), std::vector<bool>(op.getCount(), true), std::vector<Tile>(op.getCount()), {}};
+  ThreadGroup group{
+      unsigned(op.getCount()), std::vector<bool>(op.getCount(), true), std::vector<Tile>(op.getCount()), {}, {}, {}};
   std::deque<Interpreter> interpreters;
   for (unsigned t = 0; t < group.count; ++t)
-    interpreters.emplace_back(in, t, &group);
+    group.members.push_back(&interpreters.emplace_back(in, t, &group));
   runSideBySide(in, op, group.count, [&](size_t t) {
     Tile id({Format::Int, 32}, {});
     id.lanes[0] = t;
@@ -72,6 +86,42 @@ static void threads(Interpreter &in, tile::ThreadsOp op) {
     interpreters[t].runBlock(op.getBody().front());
     leave(group, t);
   });
+}
+
+/// What the body takes from its thread must be what every other thread has, too.
+static void checkAlike(Interpreter &in, tile::TogetherOp op) {
+  ThreadGroup &group = *in.threads;
+  if (llvm::is_contained(group.alive, false))
+    in.fail(op, "threads of program " + in.programText() + " diverge: all must reach this together, but some have ended");
+  SetVector<Value> taken;
+  getUsedValuesDefinedAbove(op.getBody(), taken);
+  for (Value value : taken) {
+    if (!op->getParentOfType<tile::ThreadsOp>()->isAncestor(value.getParentBlock()->getParentOp()) ||
+        !std::holds_alternative<Tile>(in.get(value)))
+      continue;
+    for (Interpreter *other : group.members)
+      if (other->tile(value).lanes != in.tile(value).lanes)
+        in.fail(op,
+                "threads of program " + in.programText() + " carry this out together, but thread " +
+                    std::to_string(other->thread) + " brings another value than thread " + std::to_string(in.thread),
+                "what a tile operation takes must not depend on the thread");
+  }
+}
+
+static void together(Interpreter &in, tile::TogetherOp op) {
+  meet(in, op, 0);
+  if (in.thread == 0) {
+    checkAlike(in, op);
+    ThreadGroup *group = std::exchange(in.threads, nullptr); // one thread of control
+    Operation *yield = in.runBlock(op.getBody().front());
+    in.threads = group;
+    group->results.clear();
+    for (Value value : yield->getOperands())
+      group->results.push_back(in.get(value));
+  }
+  meet(in, op, 0);
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), in.threads->results))
+    in.set(result, value);
 }
 
 static void roles(Interpreter &in, tile::RolesOp op) {
@@ -101,10 +151,10 @@ static void shuffle(Interpreter &in, tile::ShuffleOp op) {
       break;
     }
     in.threads->exchange[in.thread] = value;
-    meet(in, width);
+    meet(in, op, width);
     if (source >= 0 && source < int64_t(width) && first + source < in.threads->count && in.threads->alive[first + source])
       value = in.threads->exchange[first + source];
-    meet(in, width); // nobody offers the next value before all have read
+    meet(in, op, width); // nobody offers the next value before all have read
   }
   in.set(op.getResult(), std::move(value));
 }
@@ -116,7 +166,7 @@ static void vote(Interpreter &in, tile::VoteOp op) {
   if (in.threads) {
     unsigned width = op.getWidth() ? op.getWidth() : in.threads->count, first = in.thread / width * width;
     in.threads->exchange[in.thread] = mine;
-    meet(in, op.getWidth());
+    meet(in, op, op.getWidth());
     ballot = voters = yes = 0;
     for (unsigned t = first; t < std::min(first + width, in.threads->count); ++t)
       if (in.threads->alive[t]) {
@@ -126,7 +176,7 @@ static void vote(Interpreter &in, tile::VoteOp op) {
         if (t - first < 32)
           ballot |= uint32_t(vote) << (t - first);
       }
-    meet(in, op.getWidth());
+    meet(in, op, op.getWidth());
   }
   Tile result(elementOf(op.getType()), {});
   switch (op.getMode()) {
@@ -172,8 +222,9 @@ static void asyncCopy(Interpreter &in, tile::AsyncCopyOp op) {
 
 void addThreadHandlers(Handlers &table) {
   table.add<tile::ThreadsOp>(threads);
+  table.add<tile::TogetherOp>(together);
   table.add<tile::RolesOp>(roles);
-  table.add<tile::SyncOp>([](Interpreter &in, tile::SyncOp) { meet(in, 0); });
+  table.add<tile::SyncOp>([](Interpreter &in, tile::SyncOp op) { meet(in, op, 0); });
   table.add<tile::ShuffleOp>(shuffle);
   table.add<tile::VoteOp>(vote);
   table.add<tile::BarrierAllocOp>([](Interpreter &in, tile::BarrierAllocOp op) {

@@ -33,14 +33,29 @@ Value Affine::start(OpBuilder &b, Location loc) const {
   return arith::AddIOp::create(b, loc, base, constantI64(b, loc, constant), arith::IntegerOverflowFlags::nsw);
 }
 
+Affine AffineReader::position(unsigned d) const {
+  Affine result;
+  result.coefficients.assign(extents.size(), 0);
+  result.coefficients[d] = 1;
+  return withFixed(result);
+}
+
+Affine AffineReader::withFixed(Affine value) const {
+  for (auto [d, position] : fixed) {
+    value.constant += value.coefficients[d] * position;
+    value.coefficients[d] = 0;
+  }
+  return value;
+}
+
 std::optional<Affine> AffineReader::read(Value value) {
   Affine result;
-  result.coefficients.assign(loopVars.size(), 0);
-  for (auto [d, var] : llvm::enumerate(loopVars))
-    if (value == var) {
-      result.coefficients[d] = 1;
-      return result;
-    }
+  if (auto found = known.find(value); found != known.end()) {
+    result = found->second;
+    result.coefficients.resize(extents.size(), 0);
+    return withFixed(result);
+  }
+  result.coefficients.assign(extents.size(), 0);
   if (auto number = analysis::constantOf(value)) {
     result.constant = *number;
     return result;
@@ -68,7 +83,44 @@ bool AffineReader::fits(const Affine &value, Type type) const {
   return llvm::isIntN(width, low) && llvm::isIntN(width, high);
 }
 
+/// Quotient and remainder by a constant of what is never negative, where each dimension is part of one of them only.
+std::optional<Affine> AffineReader::divide(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumOperands() != 2)
+    return std::nullopt;
+  auto by = analysis::constantOf(op->getOperand(1));
+  bool quotient = isa<tile::DivOp>(op);
+  if (auto shift = dyn_cast<tile::ShiftOp>(op); shift && by && shift.getMode() != tile::ShiftMode::left && *by >= 0 && *by < 31)
+    quotient = true, by = int64_t(1) << *by;
+  else if (auto bits = dyn_cast<arith::AndIOp>(op); bits && by && *by > 0 && llvm::isPowerOf2_64(*by + 1))
+    by = *by + 1;
+  else if (!isa<tile::DivOp, tile::RemOp>(op))
+    return std::nullopt;
+  if (!by || *by <= 0)
+    return std::nullopt;
+  auto whole = read(op->getOperand(0));
+  if (!whole || whole->base || whole->constant < 0 || llvm::any_of(whole->coefficients, [](int64_t c) { return c < 0; }))
+    return std::nullopt;
+  Affine high = *whole, low = *whole;
+  int64_t rest = low.constant = whole->constant % *by;
+  high.constant = whole->constant / *by;
+  for (auto [h, l, n] : llvm::zip(high.coefficients, low.coefficients, extents)) {
+    if (h % *by == 0) {
+      h /= *by, l = 0;
+      continue;
+    }
+    h = 0;
+    if (llvm::MulOverflow(l, n - 1, n) || llvm::AddOverflow(rest, n, rest))
+      return std::nullopt;
+  }
+  if (rest >= *by)
+    return std::nullopt;
+  return quotient ? high : low;
+}
+
 std::optional<Affine> AffineReader::combine(Value value) {
+  if (auto divided = divide(value))
+    return divided;
   analysis::IntegerOp op = analysis::integerOpOf(value, analysis::Wrapping::any);
   if (op.kind == Kind::extend)
     return read(op.lhs);

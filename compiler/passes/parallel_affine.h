@@ -1,6 +1,7 @@
 // Where a scalar value of a parallel body sits in the loop box: a sum of constant multiples of the loop variables.
 #pragma once
 #include "compiler/ir/Tile.h"
+#include <map>
 
 namespace tilery {
 
@@ -17,24 +18,43 @@ struct Affine {
   mlir::Value start(mlir::OpBuilder &b, mlir::Location loc) const;
 };
 
-/// Decomposes integers of a body whose loop variables are `loopVars`, which run over 0 <= i_d < extents[d].
-/// `uniform` gives the value outside the body for one that is the same in all iterations, else null.
+/// Decomposes integers of a body that runs over the box 0 <= i_d < extents[d].
+/// `uniform` gives the value outside the body for one that is the same at all points, else null.
 class AffineReader {
 public:
-  AffineReader(mlir::OpBuilder &b, mlir::ValueRange loopVars, llvm::ArrayRef<int64_t> extents,
-               std::function<mlir::Value(mlir::Value)> uniform)
-      : b(b), loopVars(loopVars), extents(extents), uniform(std::move(uniform)) {}
+  AffineReader(mlir::OpBuilder &b, llvm::ArrayRef<int64_t> extents, std::function<mlir::Value(mlir::Value)> uniform)
+      : b(b), extents(extents), uniform(std::move(uniform)) {}
+
+  /// Says what a value of the body is.
+  void know(mlir::Value value, Affine form) { known[value] = std::move(form); }
+  void forget(mlir::Value value) { known.erase(value); }
+  /// The position along a dimension.
+  Affine position(unsigned d) const;
+  /// Only points with this position along a dimension are meant, until `release`.
+  void fix(unsigned d, int64_t position) { fixed[d] = position; }
+  void release(unsigned d) { fixed.erase(d); }
+  std::optional<int64_t> fixedAt(unsigned d) const {
+    auto found = fixed.find(d);
+    return found == fixed.end() ? std::nullopt : std::optional(found->second);
+  }
+  bool hasFixed() const { return !fixed.empty(); }
+  /// One dimension more, and less.
+  void grow(int64_t extent) { extents.push_back(extent); }
+  void shrink() { extents.pop_back(); }
 
   std::optional<Affine> read(mlir::Value value);
 
 private:
   std::optional<Affine> combine(mlir::Value value);
+  std::optional<Affine> divide(mlir::Value value);
   bool fits(const Affine &value, mlir::Type type) const;
+  Affine withFixed(Affine value) const;
 
   mlir::OpBuilder &b;
-  mlir::ValueRange loopVars;
-  llvm::ArrayRef<int64_t> extents;
+  llvm::SmallVector<int64_t> extents;
   std::function<mlir::Value(mlir::Value)> uniform;
+  llvm::DenseMap<mlir::Value, Affine> known;
+  std::map<unsigned, int64_t> fixed;
 };
 
 } // namespace tilery

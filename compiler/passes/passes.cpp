@@ -12,17 +12,20 @@ void tilery::registerTilePasses() {
   registerPass(createForwardStores);
   registerPass(createParallelToTiles);
   registerPass(createPromoteBuffers);
-  PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", buildPipeline);
+  registerPass(createThreadsToTiles);
+  PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", [](OpPassManager &pm) { buildPipeline(pm); });
   registerPass(createRaiseAccesses);
   registerPass(createLowerViews);
   registerPass(createContractLoops);
   registerPass(createDeadLanes);
 }
 
-void tilery::buildPipeline(OpPassManager &pm) {
+void tilery::buildPipeline(OpPassManager &pm, bool keepThreads) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createCheckBarriers());
   kernel.addPass(createOrderRoles());
+  if (!keepThreads)
+    kernel.addPass(createThreadsToTiles());
   kernel.addPass(createParallelToTiles());
   kernel.addPass(createForwardStores());
   kernel.addPass(createPromoteBuffers());

@@ -17,14 +17,17 @@ std::unique_ptr<mlir::Pass> createOrderRoles();
 std::unique_ptr<mlir::Pass> createParallelToTiles();
 /// Parts of buffers that were just written are not read again.
 std::unique_ptr<mlir::Pass> createForwardStores();
+/// What the threads of a block do becomes tile code, one lane a thread.
+std::unique_ptr<mlir::Pass> createThreadsToTiles();
 /// Buffers that are read and written as a whole become tile values.
 std::unique_ptr<mlir::Pass> createPromoteBuffers();
 
 /// Makes every pass known to tilery-opt by its name (its `getArgument()`).
 void registerTilePasses();
 
-/// Appends the passes that run before any target, to a manager anchored on the module.
-void buildPipeline(mlir::OpPassManager &pm);
+/// Appends the passes that run before any target, to a manager anchored on the module. keepThreads: the target has threads that
+/// tile.threads can be.
+void buildPipeline(mlir::OpPassManager &pm, bool keepThreads = false);
 
 /// Pointer tiles with masks become separable accesses.
 std::unique_ptr<mlir::Pass> createRaiseAccesses();

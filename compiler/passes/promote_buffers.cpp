@@ -36,9 +36,18 @@ bool isPromotable(AllocOp alloc) {
   });
 }
 
+/// A single number of a thread's own: it stays one.
+bool isVariable(AllocOp alloc) {
+  return alloc->getParentOfType<ThreadsOp>() && !alloc->getParentOfType<TogetherOp>() &&
+         llvm::all_of(alloc->getUsers(), [](Operation *user) { return isa<ElementLoadOp, ElementStoreOp>(user); }) &&
+         llvm::all_of(alloc.getType().getShape(), [](int64_t n) { return n == 1; });
+}
+
 class Promotion {
 public:
-  explicit Promotion(AllocOp alloc) : buffer(alloc.getResult()), type(buffer.getType().getTileType()), builder(alloc) {
+  explicit Promotion(AllocOp alloc)
+      : buffer(alloc.getResult()), type(isVariable(alloc) ? buffer.getType().getElementType() : buffer.getType().getTileType()),
+        builder(alloc) {
     for (Operation *user : buffer.getUsers())
       for (Operation *op = user; op->getBlock() != alloc->getBlock(); op = op->getParentOp())
         (isa<BufferStoreOp, ElementStoreOp>(user) ? writers : readers).insert(op->getParentOp());
@@ -89,7 +98,7 @@ private:
         op.erase();
       } else if (auto load = dyn_cast<ElementLoadOp>(op); load && load.getBuffer() == buffer) {
         Value whole = defined(value, op.getLoc());
-        load.replaceAllUsesWith(load.getIndices().empty()
+        load.replaceAllUsesWith(!isa<RankedTensorType>(type)
                                     ? whole
                                     : ExtractOp::create(builder, op.getLoc(), load.getType(), whole, load.getIndices()));
         op.erase();

@@ -15,6 +15,8 @@ public:
   virtual bool claims(std::string_view name) const = 0;
   /// The names that it knows, for users' errors.
   virtual std::vector<std::string> names() const = 0;
+  /// Whether it runs `tile.threads` by threads of the machine; else they come as tile code.
+  virtual bool hasThreads() const = 0;
   /// What code for the machine depends on besides IR and options. Throws Error where there is no such machine.
   virtual std::string key(const std::string &name) const = 0;
   /// What programs of NineToothed cost on this device (a number; -1: the threads of this process, a usual GPU), by which open block sizes are chosen.

@@ -148,6 +148,8 @@ enum class MathOp {
   Fmod
 };
 enum class ReduceKind { Sum, Product, Max, Min, MaxNan, MinNan, And, Or, Xor };
+enum class ShuffleMode { Idx, Up, Down, Xor };
+enum class VoteMode { Any, All, Ballot, Count };
 enum class RmwKind { Add, Max, Min, And, Or, Xor, Exchange };
 enum class MemoryOrder { Relaxed, Acquire, Release, AcqRel, SeqCst };
 enum class SyncScope { Cta, Gpu, Sys };
@@ -231,6 +233,8 @@ public:
   std::vector<Value> endScan(const std::vector<Value> &yields);
   std::vector<Value> beginParallel(const std::vector<Value> &extents);
   void endParallel();
+  /// What is built until endThreads runs once in each of `count` threads (tile.threads); the thread's number, int32. Parallel regions and
+  /// functions on regions are carried out by all of them together, but those on buffers of Space::Local, which each thread has for itself.
   Value beginThreads(int64_t count);
   void endThreads();
   /// What the threads in some ranges, {first, end, first, end, ...}, do beside the others. Roles that follow each other, with nothing
@@ -243,6 +247,17 @@ public:
   void arrive(const Barrier &barrier, const Operand &index, int64_t count);
   /// Waits until the phase of parity `parity` has completed.
   void wait(const Barrier &barrier, const Operand &index, const Operand &parity);
+  /// True where code that is built runs once in each thread.
+  bool inThreads() const;
+  /// What is built until endTogether is carried out once by all threads together; gives what the region yields.
+  void beginTogether();
+  std::vector<Value> endTogether(const std::vector<Value> &yields);
+  /// All threads of the block wait for each other. Outside threads nothing is built: there is nobody to wait for.
+  void sync();
+  /// Value of another thread of the same `width` threads; see tile.shuffle.
+  Value shuffle(ShuffleMode mode, const Value &value, const Operand &lane, int64_t width = 32);
+  /// Any and All give a Bool, Ballot a uint32, Count an int32; width 0: all threads of the block.
+  Value vote(VoteMode mode, const Operand &predicate, int64_t width = 32);
 
   // Values.
   Value constant(const Literal &value, DType dtype);

@@ -163,6 +163,15 @@ static void bindRegions(nb::class_<Builder> &c) {
            [](Builder &b, const Barrier &barrier, Any index, int64_t count) { b.arrive(barrier, toOperand(index), count); })
       .def("wait", [](Builder &b, const Barrier &barrier, Any index, Any parity) {
         b.wait(barrier, toOperand(index), toOperand(parity));
+      })
+      .def("in_threads", &Builder::inThreads)
+      .def("together_begin", &Builder::beginTogether)
+      .def("together_end", [](Builder &b, Any yields) { return b.endTogether(toValues(yields)); })
+      .def("sync", &Builder::sync)
+      .def("shuffle", [](Builder &b, const std::string &mode, Any value, Any lane,
+                         int64_t width) { return b.shuffle(shuffleMode(mode), toValue(value), toOperand(lane), width); })
+      .def("vote", [](Builder &b, const std::string &mode, Any predicate, int64_t width) {
+        return b.vote(voteMode(mode), toOperand(predicate), width);
       });
 }
 

@@ -121,6 +121,16 @@ SyncScope syncScope(const std::string &name) {
   static constexpr std::pair<const char *, SyncScope> table[] = {{"cta", Cta}, {"gpu", Gpu}, {"sys", Sys}};
   return find(table, name, "scope");
 }
+ShuffleMode shuffleMode(const std::string &name) {
+  using enum ShuffleMode;
+  static constexpr std::pair<const char *, ShuffleMode> table[] = {{"idx", Idx}, {"up", Up}, {"down", Down}, {"xor", Xor}};
+  return find(table, name, "shuffle");
+}
+VoteMode voteMode(const std::string &name) {
+  using enum VoteMode;
+  static constexpr std::pair<const char *, VoteMode> table[] = {{"any", Any}, {"all", All}, {"ballot", Ballot}, {"count", Count}};
+  return find(table, name, "vote");
+}
 Precision precision(const std::string &name) {
   using enum Precision;
   static constexpr std::pair<const char *, Precision> table[] = {

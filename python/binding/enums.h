@@ -13,6 +13,8 @@ ReduceKind reduceKind(const std::string &name);   ///< "sum", "prod", "max", "mi
 RmwKind rmwKind(const std::string &name);         ///< "add", "max", "min", "and", "or", "xor", "exchange"
 MemoryOrder memoryOrder(const std::string &name); ///< "relaxed", "acquire", "release", "acq_rel", "seq_cst"
 SyncScope syncScope(const std::string &name);     ///< "cta", "gpu", "sys"
+ShuffleMode shuffleMode(const std::string &name); ///< "idx", "up", "down", "xor"
+VoteMode voteMode(const std::string &name);       ///< "any", "all", "ballot", "count"
 Precision precision(const std::string &name);     ///< "ieee", "tf32", "tf32x3", "bf16x3", "bf16x6"
 Space space(const std::string &name);             ///< "shared", "fragment", "local", "global"
 const char *spaceName(Space space);

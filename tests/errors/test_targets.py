@@ -19,9 +19,13 @@ def refused(body, target):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("op", REGIONS)
-def test_explicit_threads_on_a_cpu(op):
-    assert refused(REGIONS[op], "host").endswith(f"the CPU target cannot run {op} yet")
+def test_roles_on_a_cpu():
+    assert refused(REGIONS["tile.roles"], "host").endswith("the CPU target cannot run tile.roles yet")
+
+
+def test_threads_that_part_on_a_cpu():
+    inside = "%c = arith.constant 4 : i32\n %low = arith.cmpi slt, %t, %c : i32\n scf.if %low {\n tile.together {\n }\n }"
+    assert "only some threads of the block come" in refused(REGIONS["tile.threads"].replace("tile.sync", inside), "host")
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a"])

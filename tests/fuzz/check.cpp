@@ -90,9 +90,9 @@ std::string compare(const Program &program, const Memory &wanted, const Memory &
   return {};
 }
 
-LogicalResult runPasses(ModuleOp module) {
+LogicalResult runPasses(ModuleOp module, bool keepThreads) {
   PassManager manager(module.getContext());
-  buildPipeline(manager);
+  buildPipeline(manager, keepThreads);
   return manager.run(module);
 }
 
@@ -221,7 +221,7 @@ Outcome check(const Program &program, ModuleOp module, Against against) {
     return {Outcome::Skipped, "a decision hangs on a rounded value"};
   record(module, {program.args.size() % 2 != 0, /*fpContract=*/false});
   OwningOpRef<ModuleOp> lowered = module.clone();
-  if (failed(runPasses(*lowered)))
+  if (failed(runPasses(*lowered, against == Against::Blocks || against == Against::Gpu)))
     return {Outcome::Differs, "the passes fail: " + errors};
   try {
     if (against == Against::BlockPasses)

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace tilery::fuzz {
 
 Generator::Generator(MLIRContext &context, uint64_t seed, Style style)
-    : random(seed), style(style), product(seed % 17 == 5), b(&context), loc(b.getUnknownLoc()) {}
+    : random(seed), style(style), product(seed % 17 == 5), threaded(seed % 11 == 3), b(&context), loc(b.getUnknownLoc()) {}
 
 // A boolean that depends on nothing rounded.
 Value Generator::condition() {
@@ -222,7 +222,9 @@ Program Generator::run() {
   } else {
     for (int i = 0, n = 1 + int(random.below(3)); i < n; ++i)
       add(load(anyShape(), anyType()));
-    someOps(3 + int(random.below(12)));
+    if (threaded)
+      threads();
+    someOps(threaded ? int(random.below(4)) : 3 + int(random.below(12)));
     store(pool.back());
     for (int i = 0, n = int(random.below(3)); i < n; ++i)
       store(pick([](Value) { return true; }));

@@ -74,6 +74,14 @@ private:
   void someOps(int count);
   void step();
 
+  // threads.cpp
+  void threads();
+  mlir::Value otherThread(mlir::Value thread, int64_t count);
+  void exchange(mlir::Value thread, int64_t count, mlir::Value shared);
+  void shuffleOrVote(int64_t count);
+  void ownArray(mlir::Value thread);
+  void threadFlow(mlir::Value thread, int64_t count);
+
   mlir::Type floatType();
   mlir::Type intType();
   mlir::Type anyType() { return random.chance(0.6) ? floatType() : intType(); }
@@ -84,7 +92,8 @@ private:
 
   Random random;
   Style style;
-  bool product; ///< the program is one product
+  bool product;  ///< the program is one product
+  bool threaded; ///< it has code for the threads of a block
   mlir::OpBuilder b;
   mlir::Location loc;
   Program program;

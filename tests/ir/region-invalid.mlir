@@ -67,3 +67,22 @@ tile.kernel @k(%p: !tile.ptr<f32>, %m: i64) {
   tile.async_copy %view, %buffer, %ring[%m] : !tile.view<16xf32>, !tile.buffer<8xf32, shared>, !tile.barrier<1>, i64
   tile.return
 }
+// -----
+tile.kernel @k() {
+  // expected-error @+1 {{stands inside `threads`}}
+  tile.together {
+  }
+  tile.return
+}
+// -----
+tile.kernel @k() {
+  tile.threads 32 {
+  ^bb0(%t: i32):
+    // expected-error @+1 {{nothing in it can wait for others}}
+    tile.together {
+      tile.sync
+    }
+    tile.yield
+  }
+  tile.return
+}

@@ -22,6 +22,20 @@ tile.kernel @regions(%p: !tile.ptr<f32>, %n: i32, %m: i64) {
     %any = tile.vote any %b -> i1
     // CHECK: tile.vote ballot %{{.*}} -> i32
     %ballot = tile.vote ballot %b -> i32
+    // CHECK: tile.together {
+    tile.together {
+      tile.parallel(%n) {
+      ^bb0(%i: i32):
+        tile.yield
+      } : i32
+    }
+    // CHECK: %{{.*}} = tile.together {
+    // CHECK: tile.yield %{{.*}} : i32
+    // CHECK: } -> i32
+    %both = tile.together {
+      %twice = arith.addi %n, %n : i32
+      tile.yield %twice : i32
+    } -> i32
     tile.yield
   }
   %c16 = arith.constant 16 : i64

@@ -9,6 +9,7 @@ namespace {
 class CpuBackend : public Backend {
 public:
   bool claims(std::string_view name) const override { return findTarget(name); }
+  bool hasThreads() const override { return false; }
   std::vector<std::string> names() const override {
     std::vector<std::string> names = targetNames();
     names.insert(names.begin(), "host");

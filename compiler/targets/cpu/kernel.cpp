@@ -1,4 +1,5 @@
 #include "compiler/targets/cpu/kernel.h"
+#include "compiler/lower/read_behind.h"
 #include "compiler/ir/dtype_of.h"
 #include "compiler/lower/debug_info.h"
 #include "compiler/lower/kernel_info.h"
@@ -57,7 +58,7 @@ FailureOr<KernelInfo> CpuKernel::emit() {
   if (failed(described))
     return failure();
   KernelInfo info = std::move(*described);
-  info.scratchBytes = plan.arenaBytes;
+  info.scratchBytes = plan.arenaBytes + lower::readBehind;
   llvm::Type *i64 = b.getInt64Ty(), *ptr = b.getPtrTy();
   function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, i64, ptr}, false),
                                     llvm::GlobalValue::ExternalLinkage, info.name, e.module);

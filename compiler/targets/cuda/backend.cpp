@@ -17,6 +17,7 @@ CudaTarget gpuNamed(const std::string &name) {
 class CudaBackend : public Backend {
 public:
   bool claims(std::string_view name) const override { return name.starts_with("sm_"); }
+  bool hasThreads() const override { return true; }
   std::vector<std::string> names() const override { return {"sm_80", "sm_89", "sm_90a", "..."}; }
   std::string key(const std::string &name) const override { return gpuNamed(name).key(); }
   arrange::Cost blockCost(int device) const override {

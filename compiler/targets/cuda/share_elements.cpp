@@ -46,8 +46,7 @@ private:
   /// Every step with whether each thread runs it for itself.
   void forSteps(llvm::function_ref<void(const lower::Step &, bool perThread)> visit) {
     auto all = [&](const std::vector<lower::Step> &steps, Operation *parent) {
-      bool perThread = isa<tile::ParallelOp, tile::ThreadsOp>(parent) || parent->getParentOfType<tile::ParallelOp>() ||
-                       parent->getParentOfType<tile::ThreadsOp>();
+      bool perThread = lower::runsInThreads(parent);
       for (const lower::Step &step : steps)
         visit(step, perThread);
     };

@@ -42,6 +42,7 @@ private:
   lower::MemoryPort &memory() override { return machine; }
   bool mayBeWritten(mlir::Value place) const override;
   llvm::AllocaInst *variableOf(int buffer, llvm::ArrayRef<int64_t> shape, Indices point) const override;
+  llvm::Value *privateBuffer(mlir::Operation *alloc) const override { return privateBuffers.lookup(alloc); }
 
   // simt_sort.cpp
   /// The first step of a sort: every element in its place among those of its run of `run` elements.
@@ -53,6 +54,8 @@ private:
 
   // simt_threads.cpp
   void threadsOp(tile::ThreadsOp op);
+  void togetherOp(tile::TogetherOp op);
+  void makePrivateBuffer(tile::AllocOp alloc);
   void shuffleOp(tile::ShuffleOp op);
   void voteOp(tile::VoteOp op);
 
@@ -148,7 +151,8 @@ private:
   llvm::Instruction *entryEnd = nullptr;
   Footprint everything; // that the kernel touches
   std::map<const ThreadMap *, Points> points;
-  llvm::DenseMap<int, RegisterTile> registerTiles; // by buffer
+  llvm::DenseMap<int, RegisterTile> registerTiles;                 // by buffer
+  llvm::DenseMap<mlir::Operation *, llvm::Value *> privateBuffers; // of each thread, by allocation
 };
 
 } // namespace tilery::cuda

@@ -25,6 +25,7 @@ bool SimtEmitter::targetOp(Operation *op) {
           machine.barrier(e);
         return true;
       })
+      .Case([&](tile::TogetherOp op) { return togetherOp(op), true; })
       .Case([&](tile::ShuffleOp op) { return shuffleOp(op), true; })
       .Case([&](tile::VoteOp op) { return voteOp(op), true; })
       .Default([](Operation *) { return false; });
@@ -40,12 +41,14 @@ void SimtEmitter::threadsOp(tile::ThreadsOp op) {
   bool all = op.getCount() == threads;
   if (op.getCount() > threads)
     return (void)fail(op, "run " + Twine(op.getCount()) + " threads: a block has at most 1024");
-  WalkResult checked = op.getBody().walk([&](Operation *inner) {
-    if (!all && isa<tile::SyncOp, tile::ShuffleOp, tile::VoteOp>(inner))
+  WalkResult checked = op.getBody().walk<WalkOrder::PreOrder>([&](Operation *inner) {
+    if (!all && isa<tile::SyncOp, tile::ShuffleOp, tile::VoteOp, tile::TogetherOp>(inner))
       return fail(inner, "let " + Twine(op.getCount()) + " of a block's " + Twine(threads) + " threads wait for each other");
     if (llvm::any_of(inner->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); }))
       return fail(inner, "make tiles in single threads");
-    return WalkResult::advance();
+    if (auto alloc = dyn_cast<tile::AllocOp>(inner))
+      makePrivateBuffer(alloc);
+    return isa<tile::TogetherOp>(inner) ? WalkResult::skip() : WalkResult::advance();
   });
   if (checked.wasInterrupted())
     return;
@@ -57,6 +60,26 @@ void SimtEmitter::threadsOp(tile::ThreadsOp op) {
   });
   perThread = outer;
   barrier();
+}
+
+void SimtEmitter::makePrivateBuffer(tile::AllocOp alloc) {
+  llvm::IRBuilderBase::InsertPointGuard guard(e.b);
+  e.b.SetInsertPoint(entryEnd);
+  uint64_t bytes = ShapedType::getNumElements(alloc.getType().getShape()) * lower::elementBytes(alloc.getType().getElementType());
+  llvm::AllocaInst *variable = e.b.CreateAlloca(llvm::ArrayType::get(e.b.getInt8Ty(), bytes));
+  variable->setAlignment(llvm::Align(16));
+  privateBuffers[alloc] = variable;
+}
+
+void SimtEmitter::togetherOp(tile::TogetherOp op) {
+  perThread = false;
+  barrier();
+  Block &body = op.getBody().front();
+  evaluator.failed |= !block(body);
+  for (auto [result, value] : llvm::zip(op.getResults(), body.getTerminator()->getOperands()))
+    evaluator.scalars[result] = evaluator.scalar(value);
+  barrier();
+  perThread = true;
 }
 
 void SimtEmitter::shuffleOp(tile::ShuffleOp op) {

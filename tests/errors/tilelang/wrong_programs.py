@@ -270,8 +270,55 @@ def negative_threads(X: Vector):
 @wrong
 def thread_index(X: Vector):
     with T.Kernel(1, threads=64):
+        for i in T.Parallel(64):
+            X[i] = T.get_thread_binding()
+
+
+@wrong
+def shuffle_width(X: Vector):
+    with T.Kernel(1, threads=64):
+        tx = T.get_thread_binding()
+        X[tx] = T.shfl_down(X[tx], 1, 12)
+
+
+@wrong
+def vote_of_float(X: Vector):
+    with T.Kernel(1, threads=64):
+        X[T.get_thread_binding()] = T.any_sync(0.5)
+
+
+@wrong
+def product_of_a_thread(X: Vector):
+    with T.Kernel(1, threads=64):
+        tx = T.get_thread_binding()
+        a, b = T.alloc_shared((16, 16)), T.alloc_shared((16, 16))
+        c = T.alloc_local((16, 16))
+        T.gemm(a, b, c)
+        X[tx] = c[0, 0]
+
+
+@wrong
+def too_many_threads_in_a_loop(X: Vector):
+    with T.Kernel(1, threads=64):
+        for tx in T.thread_binding(128, "threadIdx.x"):
+            X[tx] = 0
+
+
+@wrong
+def roles_beside_threads(X: Vector):
+    with T.Kernel(1, threads=256):
         tx = T.get_thread_binding()
         X[tx] = tx
+        with T.ws(0):
+            X[0] = 1
+
+
+@wrong
+def allreduce_without_reducer(X: Vector):
+    with T.Kernel(1, threads=64):
+        tx = T.get_thread_binding()
+        a = T.alloc_local((1,))
+        T.tvm_thread_allreduce(1, X[tx], True, a[0], tx)
 
 
 @wrong

@@ -16,8 +16,14 @@ struct Body : Kernel {
                text + "  tile.return\n}\n"),
         b(body().getTerminator()), loopVars{argument(0), argument(1)} {}
   std::optional<Affine> read(unsigned number) {
-    return AffineReader(b, loopVars, {100, 10}, [&](Value v) { return v == argument(2) || v == argument(3) ? v : Value(); })
-        .read(result(number + 2));
+    AffineReader reader = makeReader();
+    return reader.read(result(number + 2));
+  }
+  AffineReader makeReader() {
+    AffineReader reader(b, {100, 10}, [&](Value v) { return v == argument(2) || v == argument(3) ? v : Value(); });
+    for (unsigned d : {0, 1})
+      reader.know(loopVars[d], reader.position(d));
+    return reader;
   }
   OpBuilder b;
   SmallVector<Value> loopVars;
@@ -112,4 +118,39 @@ TEST(ParallelAffine, StartsAreIn64Bits) {
   EXPECT_EQ(form->start(body.b, body.b.getUnknownLoc()), form->base);
   form->base = {};
   EXPECT_EQ(analysis::constantOf(form->start(body.b, body.b.getUnknownLoc())), 0);
+}
+
+TEST(ParallelAffine, TakesQuotientsApart) {
+  Body body(R"(
+    %0 = arith.muli %i, %five overflow<nsw> : i64
+    %1 = tile.div floor %0, %five : i64
+    %2 = tile.rem floor %1, %five : i64
+    %3 = tile.div floor %j, %five : i64
+    %4 = arith.addi %0, %two overflow<nsw> : i64
+    %5 = tile.rem trunc %4, %five : i64
+    %6 = arith.subi %0, %five overflow<nsw> : i64
+    %7 = tile.div floor %6, %five : i64
+  )");
+  ASSERT_TRUE(body.module);
+  EXPECT_EQ(body.read(1).value().coefficients, (Coefficients{1, 0})); // 5 i / 5
+  EXPECT_FALSE(body.read(2));                                         // i % 5: i is part of both
+  EXPECT_FALSE(body.read(3));
+  auto rest = body.read(5); // (5 i + 2) % 5
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->coefficients, (Coefficients{0, 0}));
+  EXPECT_EQ(rest->constant, 2);
+  EXPECT_FALSE(body.read(7)); // may be negative
+}
+
+TEST(ParallelAffine, MeansFixedPlacesOnly) {
+  Body body("    %0 = arith.muli %i, %five overflow<nsw> : i64\n    %1 = arith.addi %0, %j overflow<nsw> : i64\n");
+  ASSERT_TRUE(body.module);
+  AffineReader reader = body.makeReader();
+  reader.fix(0, 7);
+  auto form = reader.read(body.result(3));
+  ASSERT_TRUE(form);
+  EXPECT_EQ(form->coefficients, (Coefficients{0, 1}));
+  EXPECT_EQ(form->constant, 35);
+  reader.release(0);
+  EXPECT_EQ(reader.read(body.result(3)).value().coefficients, (Coefficients{5, 1}));
 }

@@ -37,13 +37,14 @@ def _order(memory_order: str | None) -> str:
 def update(kind: str, dst: Element, value: Any, order: str) -> Val:
     """Updates one element; what was there. Iterations of a parallel loop share the buffers of a program."""
     trace, memory = kernel(f"T.atomic_{kind}"), dst.memory
+    trace.ask_for_threads()
     memory.check_access("store to")
     if isinstance(value, Element):
         value = value.read()
     native = trace.native
     if memory.is_global:
         return Val(native.atomic_place(kind, dst.place(trace), native.cast(value, memory.dtype.storage), order, "gpu"))
-    if trace.parallel:
+    if trace.parallel or (native.in_threads() and memory.scope_name.startswith("shared")):
         trace.check_private(dst)
         return Val(native.element_update(kind, memory.native, dst.indices, native.cast(value, memory.dtype.storage)))
     old = dst.read()

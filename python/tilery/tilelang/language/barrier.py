@@ -12,6 +12,7 @@ from ..tracing.context import kernel
 
 def _alloc(what: str, arrive_count: int | Sequence[int], scope: str) -> Barriers:
     trace = kernel(what)
+    trace.check_no_threads("a barrier")
     arrivals = [arrive_count] if isinstance(arrive_count, int) else list(arrive_count)
     if not arrivals:
         raise error(ValueError, f"{what} makes at least one barrier")

@@ -1,4 +1,4 @@
-"""What threads of a block say to each other and to the machine: without effect, a tile program is one thread."""
+"""Waits of threads for each other, and hints to the machine."""
 
 from __future__ import annotations
 
@@ -48,18 +48,30 @@ def dec_max_nreg(reg_count: int) -> None:
 
 
 def sync_threads(barrier_id: int | None = None, arrive_count: int | None = None) -> None:
-    """Waits for the threads of a block; statements of a tile program take effect in order anyway."""
+    """Waits for the threads of the block. Statements of a body that asks for no thread take effect in order anyway."""
     _outside_parallel("T.sync_threads")
+    kernel("T.sync_threads").native.sync()
 
 
 def sync_warp(mask: int | None = None) -> None:
-    """Waits for the threads of a warp; statements of a tile program take effect in order anyway."""
+    """Waits for the threads of the warp. Statements of a body that asks for no thread take effect in order anyway."""
     _outside_parallel("T.sync_warp")
+    native = kernel("T.sync_warp").native
+    if native.in_threads():
+        native.vote("any", True, 32)
 
 
 def sync_global() -> None:
-    """Waits for writes to tensors; statements of a tile program take effect in order anyway."""
+    """Waits for the threads of the block and their writes to tensors."""
     _outside_parallel("T.sync_global")
+    kernel("T.sync_global").native.sync()
+
+
+def tvm_storage_sync(scope: str) -> None:
+    """Waits for the threads of the block ("shared", "shared.dyn", "global") or of the warp ("warp")."""
+    if scope not in ("shared", "shared.dyn", "global", "warp"):
+        raise error(ValueError, f"T.tvm_storage_sync has no scope {scope!r}", hint="known: shared, shared.dyn, global, warp")
+    (sync_warp if scope == "warp" else sync_threads)()
 
 
 def fence_proxy_async(*buffers: Any) -> None:

@@ -30,6 +30,11 @@ def transpose(src: Any, dst: Any) -> None:
             labels = [f"`{side.memory.label()}` {tuple(side.extents)}" for side in sides]
             raise error(ValueError, f"T.transpose of {labels[0]} does not fit {labels[1]}")
         sides[1] = Region(sides[1].memory, sides[1].starts, wanted)
+    with trace.together():
+        _transpose(trace, sides)
+
+
+def _transpose(trace: Any, sides: Sequence[Any]) -> None:
     native = trace.native
     for side in sides:
         if side.memory.is_global:  # elements outside a tensor read 0, and are not written

@@ -8,13 +8,13 @@ from types import TracebackType
 from typing import Any
 
 from ...errors import error
-from ..tracing.context import current, kernel
+from ..tracing.context import NeedsThreads, current, kernel, threads
 from ..tracing.values import Expr, OneThread, Val, binary
 
 
 class Kernel:
-    """`with T.Kernel(gx, gy, threads=128) as (bx, by)`; one block without extents. Programs run in any order; threads are the
-    target's business."""
+    """`with T.Kernel(gx, gy, threads=128) as (bx, by)`; one block without extents. Programs run in any order. Tile operations are
+    the block's; a body that asks for its thread (T.get_thread_binding) runs in each thread."""
 
     def __init__(
         self,
@@ -51,6 +51,7 @@ class Kernel:
         trace.native.kernel_hints({"threads": self.threads, "cluster_dims": self.cluster_dims})
         self.trace = trace
         ids = [Val(trace.native.program_id(axis), single=len(self.blocks) == 1) for axis in range(len(self.blocks))]
+        trace.begin_threads()
         return ids[0] if len(ids) == 1 else tuple(ids)
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
@@ -59,7 +60,8 @@ class Kernel:
 
 
 class ThreadIndex(Expr):
-    """The index of one of many threads: code that depends on it is no tile program, but for `if tx == 0:`."""
+    """The index of one of many threads. Where nothing but `if tx == 0:` or `if tx < 128:` asks for it, a kernel is no code for
+    single threads."""
 
     dtype = "int32"
     __hash__ = Expr.__hash__
@@ -73,23 +75,42 @@ class ThreadIndex(Expr):
         super().__init__()
         self.count = count
 
+    def _where(self, op: str, other: Any, holds: range) -> Any:
+        """The condition that an index lies in `holds`: tile operations under it are what these threads do together."""
+        if not isinstance(other, int) or isinstance(other, bool):
+            return binary(op, self, other)
+        count = len(range(max(holds.start, 0), min(holds.stop, self.count)))
+        return OneThread(count, several=True) if 0 < count < self.count else count > 0
+
+    def __lt__(self, other: Any) -> Any:
+        return self._where("<", other, range(0, other if isinstance(other, int) else 0))
+
+    def __le__(self, other: Any) -> Any:
+        return self._where("<=", other, range(0, other + 1 if isinstance(other, int) else 0))
+
+    def __gt__(self, other: Any) -> Any:
+        return self._where(">", other, range(other + 1 if isinstance(other, int) else 0, self.count))
+
+    def __ge__(self, other: Any) -> Any:
+        return self._where(">=", other, range(other if isinstance(other, int) else 0, self.count))
+
     @property
     def __tile_value__(self) -> Any:
-        raise error(
-            NotImplementedError,
-            f"code that depends on the thread index (T.get_thread_binding with {self.count} threads) is not supported",
-            hint="write it with T.Parallel, T.copy and T.reduce_*; or launch with threads=1",
-        )
+        raise NeedsThreads(len(current().launches))
 
 
-def get_thread_binding(dim: int = 0) -> int | ThreadIndex:
-    """The index of this thread in its block; 0 if the block has one thread."""
-    threads = kernel("T.get_thread_binding").open.threads
-    count = threads[dim] if dim < len(threads) else 1
-    return 0 if count == 1 else ThreadIndex(count)
+def get_thread_binding(dim: int = 0) -> int | Val | ThreadIndex:
+    """The index of this thread in its block, along an axis; 0 if the block has one thread there."""
+    trace = kernel("T.get_thread_binding")
+    extents = trace.open.threads
+    if dim >= len(extents) or extents[dim] == 1:
+        return 0
+    if trace.open.thread is None:
+        return ThreadIndex(extents[dim])
+    return threads("T.get_thread_binding").open.thread_indices[dim]
 
 
-def get_thread_bindings() -> list[int | ThreadIndex]:
+def get_thread_bindings() -> list[int | Val | ThreadIndex]:
     """The indices of this thread in its block."""
     return [get_thread_binding(dim) for dim in range(3)]
 
@@ -108,6 +129,22 @@ def get_thread_extents() -> list[int]:
 def get_num_threads() -> int:
     """The number of threads of a block."""
     return math.prod(kernel("T.get_num_threads").open.threads)
+
+
+def launch_thread(tag: str, extent: Any) -> Any:
+    """The index of this thread or block along an axis, by upstream's old name of it."""
+    dims, index, size = {
+        "threadIdx": (("x", "y", "z"), get_thread_binding, get_thread_extent),
+        "blockIdx": (("x", "y", "z"), get_block_binding, get_block_extent),
+    }.get(str(tag).partition(".")[0], ((), None, None))
+    axis = str(tag).partition(".")[2]
+    if axis not in dims or index is None or size is None:
+        raise error(ValueError, f"T.launch_thread has no axis {tag!r}", hint="known: threadIdx.x to z, blockIdx.x to z")
+    dim = dims.index(axis)
+    have = size(dim)
+    if isinstance(have, int) and isinstance(extent, int) and have != extent:
+        raise error(ValueError, f"T.launch_thread of {extent} along {tag}: T.Kernel has {have} there")
+    return index(dim)
 
 
 def get_block_binding(dim: int = 0) -> Val:

@@ -9,6 +9,7 @@ from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.loops import Iteration, Serial
 from ..tracing.values import Val, binary, same_type
+from .kernel import get_block_binding, get_thread_binding, get_thread_extent
 from .rng import after_loop
 
 
@@ -141,6 +142,42 @@ def Pipelined(
     """A sequential loop whose copies may run ahead; results are those of T.serial."""
     hints = {"num_stages": int(num_stages), "pipeline_order": order, "pipeline_stage": stage}
     return Serial(start, stop, 1, {name: value for name, value in hints.items() if value})
+
+
+class thread_binding(Iteration):
+    """`for tx in T.thread_binding(128, "threadIdx.x")`: each thread takes the iteration of its own index."""
+
+    def __init__(self, start: Any, stop: Any = None, thread: Any = None, *, annotations: Any = None) -> None:
+        if isinstance(stop, str):
+            stop, thread = None, stop
+        if stop is None:
+            start, stop = 0, start
+        kernel("T.thread_binding")
+        if not isinstance(start, int) or not isinstance(stop, int):
+            raise error(TypeError, f"T.thread_binding takes extents known at compile time, got {start!r}, {stop!r}")
+        self.start, self.count = start, stop - start
+        kind, _, axis = str(thread).partition(".")
+        if kind not in ("threadIdx", "blockIdx") or axis not in ("x", "y", "z"):
+            raise error(ValueError, f"T.thread_binding has no axis {thread!r}", hint="known: threadIdx.x to z, blockIdx.x to z")
+        self.of_thread, self.dim = kind == "threadIdx", "xyz".index(axis)
+
+    def bounds(self) -> NoReturn:
+        raise error(NotImplementedError, "`break` out of T.thread_binding", hint="its iterations run side by side")
+
+    def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
+        index: Any = get_thread_binding(self.dim) if self.of_thread else get_block_binding(self.dim)
+        extent = get_thread_extent(self.dim) if self.of_thread else None
+        if extent is not None and self.count > extent:
+            raise error(ValueError, f"T.thread_binding of {self.count} threads: the block has {extent} along this axis")
+        place = index + self.start if self.start else index
+        if extent == self.count:
+            body(place)
+            return
+        trace.native.if_begin(trace.condition(binary("<", index, self.count)))
+        with trace.region("T.thread_binding", line):
+            body(place)
+        trace.native.if_else()
+        trace.native.if_end([], [])
 
 
 def Persistent(domain: Iterable[Any], wave_size: Any, index: Any, group_size: int = 8) -> _Persistent:

@@ -12,6 +12,7 @@ from ..tracing.values import Node, Var, is_number
 def print_value(obj: Any = None, msg: str = "", warp_group_id: int = 0, warp_id: int = 0) -> None:
     """T.print: a scalar or a buffer, or a message alone, once for each program."""
     trace = kernel("T.print")
+    trace.ask_for_threads()
     if obj is None and msg:
         trace.native.print(msg, [])
     else:

@@ -9,7 +9,6 @@ from tilery import _native
 
 from ...errors import error
 from ..tracing.memory import native_region, tile_op
-from ..tracing.values import Val
 
 
 def _reduce(kind: str) -> Callable[..., None]:
@@ -76,8 +75,12 @@ def _vote(name: str, kind: str) -> Callable[[Any], Any]:
     def function(buffer: Any) -> Any:
         trace = tile_op(f"T.{name}")
         native = trace.native
-        tile = _native.load_region(native, native_region(trace, buffer, f"T.{name}", reads=True))
-        return Val(native.reduce(kind, native.cast(tile, "bool"), None))
+
+        def compute() -> Any:
+            tile = _native.load_region(native, native_region(trace, buffer, f"T.{name}", reads=True))
+            return native.reduce(kind, native.cast(tile, "bool"), None)
+
+        return trace.together_value(compute)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{'Is any' if kind == 'or' else 'Are all'} of a buffer's or region's elements other than 0?"

@@ -26,12 +26,29 @@ ROWS = (
     _row("get_block_extent", "kernel", "num_programs", "an axis"),
     _row("get_block_extents", "kernel", "num_programs", ""),
     *_rows("get_thread_binding get_thread_extent", "kernel", "", "an axis"),
+    _row("launch_thread", "kernel", "", "an axis and an extent"),
     *_rows("get_thread_bindings get_thread_extents get_num_threads", "kernel", "", ""),
+
+    *_rows("get_lane_idx get_warp_idx get_warp_idx_sync get_warp_group_idx", "warp", "", "a number of threads"),
+    *_rows("shfl_sync shfl_up shfl_down shfl_xor", "warp", "shuffle", "a number and a lane"),
+    *_rows("tvm_warp_shuffle tvm_warp_shuffle_up tvm_warp_shuffle_down", "warp", "shuffle", "a mask, a number and a lane"),
+    *_rows("any_sync all_sync ballot ballot_sync", "warp", "vote", "a condition"),
+    *_rows("syncthreads_count syncthreads_and syncthreads_or", "warp", "vote", "a condition"),
+    *_rows("ldg32 ldg64 ldg128 ldg256 lds32 lds64 lds128", "ldst", "load", "a slice or an element"),
+    *_rows("stg32 stg64 stg128 stg256 sts32 sts64 sts128", "ldst", "store", "a slice or an element, and numbers"),
+    _row("comm_reducer", "allreduce", "", "a function and numbers"),
+    _row("attr", "allreduce", "", "a reducer and a key"),
+    _row("tvm_thread_allreduce", "allreduce", "reduce", "numbers and an element"),
+    _row("activemask", "warp", "vote", ""),
+    *_rows("match_any_sync match_all_sync", "warp", "shuffle", "a number"),
+    *_rows("warp_reduce_sum warp_reduce_max warp_reduce_min", "warp", "shuffle", "a number"),
+    *_rows("warp_reduce_bitand warp_reduce_bitor", "warp", "shuffle", "an integer"),
 
     # Loops.
     _row("serial", "loop", "for", "integers", "serial Serial"),
     _row("unroll", "loop", "for", "integers", "unroll Unroll"),
     _row("vectorized", "loop", "for", "integers", "vectorized Vectorized"),
+    _row("thread_binding", "loop", "if", "a count and an axis"),
     _row("grid", "loop:Grid", "for", "integers"),
     _row("While", "loop", "while", "a condition"),
     _row("loop_break", "loop", "while", ""),
@@ -128,6 +145,7 @@ ROWS = (
     *_rows("disable_warp_group_reg_alloc no_set_max_nreg sync_global fence_proxy_async", "builtin", "", ""),
     *_rows("set_max_nreg sync_threads", "builtin", "", "ints"),
     *_rows("inc_max_nreg dec_max_nreg sync_warp", "builtin", "", "an int"),
+    _row("tvm_storage_sync", "builtin", "", "a scope"),
 
     # Roles of warp groups, barriers, clusters.
     _row("ws", "warpgroup", "roles", "numbers of warp groups", "ws WarpSpecialize"),
@@ -156,16 +174,13 @@ ROWS = (
 
 # Names of upstream, by the reason why those without a row are not offered.
 REFUSED = {
-    "threads of a block are not programmed one by one here; tile code is written with T.copy, T.gemm, T.Parallel and T.reduce_*":
-        "shfl_sync shfl_up shfl_down shfl_xor any_sync all_sync ballot ballot_sync activemask match_any_sync match_all_sync "
-        "syncthreads_count syncthreads_and syncthreads_or warp_reduce_sum warp_reduce_max warp_reduce_min warp_reduce_bitand "
-        "warp_reduce_bitor get_lane_idx get_warp_idx get_warp_idx_sync get_warp_group_idx thread_binding "
-        "launch_thread tvm_thread_allreduce comm_reducer tvm_warp_shuffle tvm_storage_sync sync_grid",
+    "blocks of a launch run in any order, and cannot wait for each other":
+        "sync_grid",
     "barriers are made by T.alloc_barrier; copies are T.copy, T.tma_copy and T.async_copy":
         "mbarrier_init ptx_init_barrier_thread_count create_list_of_mbarrier get_mbarrier tma_load tma_store",
     "text of another language and its instructions cannot be compiled for every target":
         "CUDASourceCodeKernel import_source call_extern call_intrin ptx_mma ptx_ldmatrix ptx_stmatrix ptx_wgmma_ss ptx_wgmma_rs "
-        "ptx_tma ",
+        "ptx_tma",
     "tensor memory and its instructions exist on GPUs of sm_100 only, which are no target":
         "alloc_tmem tcgen05_gemm tcgen05_gemm_blockscaled tcgen05_mma_arrive tcgen05_cp_warpx4 tma_gather4 tma_scatter4",
     "where elements lie in memory is the compiler's choice; results do not depend on it":

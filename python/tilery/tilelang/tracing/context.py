@@ -29,3 +29,25 @@ def kernel(what: str) -> Any:
     if not trace.in_kernel:
         trace.begin_plain()
     return trace
+
+
+class NeedsThreads(BaseException):
+    """Raised where a kernel's body first asks which thread runs it: `launch` is traced again, for threads."""
+
+    def __init__(self, launch: int) -> None:
+        super().__init__()
+        self.launch = launch
+
+
+def threads(what: str) -> Any:
+    """The trace in progress, in a kernel that is traced for the threads of its block."""
+    trace = kernel(what)
+    if trace.open.thread is None:
+        raise NeedsThreads(len(trace.launches))
+    if trace.parallel:
+        raise error(
+            ValueError,
+            f"{what} inside a T.Parallel loop: its iterations belong to no thread",
+            hint="use it before or after the loop, or a T.serial loop in each thread",
+        )
+    return trace

@@ -327,6 +327,8 @@ class Element(Expr):
         if place := trace.open.layouts.get(id(self.memory)):
             return place(self).store(value)
         trace.check_private(self)
+        if self.memory.scope_name == "local":
+            trace.ask_for_threads()
         self.memory.check_access("store to")
         if not is_plain(value):
             raise error(TypeError, f"cannot store a {type(value).__name__} in an element of `{self.memory.label()}`")
@@ -402,6 +404,7 @@ class LocalVar(Expr):
         return Val(kernel("a variable").native.element_load(self.memory.native, [0]))
 
     def store(self, value: Any) -> None:
+        kernel("a variable").ask_for_threads()
         kernel("a variable").native.element_store(self.memory.native, [0], as_stored(value, self.memory))
 
     @property

@@ -9,6 +9,7 @@ from tilery import _native
 
 from ...errors import error
 from ...frontend import position
+from .context import NeedsThreads
 from .memory import Memory, TensorType, row_major
 from .trace import NeedsWorkspace, Trace
 from .values import Expr, Node, Var, binary, sizes_in
@@ -26,38 +27,43 @@ def build(
     prim_func: Any,
     output_positions: Sequence[int],
     layouts: Mapping[str, Any],
-    absent: Sequence[str] = (),
+    left_out: Sequence[str] = (),
     work: Work | None = None,
 ) -> Any:
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
-    A parameter whose position is in output_positions is allocated by the call; one named in `absent` is None."""
+    A parameter whose position is in output_positions is allocated by the call; one named in `left_out` is None."""
     needed: list[NeedsWorkspace] = []
+    threaded: set[int] = set()  # launches whose kernel is programmed for threads
     while True:
         try:
-            return _build(prim_func, output_positions, layouts, absent, work, needed)
+            return _build(prim_func, output_positions, layouts, left_out, work, needed, threaded)
         except NeedsWorkspace as need:
             needed.append(need)
+        except NeedsThreads as needs:
+            threaded.add(needs.launch)
 
 
 def _build(
     prim_func: Any,
     output_positions: Sequence[int],
     layouts: Mapping[str, Any],
-    absent: Sequence[str],
+    left_out: Sequence[str],
     work: Work | None,
     needed: Sequence[NeedsWorkspace],
+    threaded: set[int],
 ) -> Any:
     native = _native.Builder("tir")
     native.set_position(position.current)
     with Trace(native, prim_func.__name__) as trace:
+        trace.threaded = threaded
         arguments: list[Any] = []
         scalars: dict[str, Var] = {}
         for index, (name, kind) in enumerate(prim_func.params):
             if isinstance(kind, TensorType):
                 is_output = index in output_positions
                 arguments.append(
-                    _absent(trace, name, kind) if name in absent else _tensor(trace, name, kind, is_output, layouts.get(name))
+                    absent(trace, name, kind) if name in left_out else _tensor(trace, name, kind, is_output, layouts.get(name))
                 )
             else:
                 scalars[name] = var = Var(name, kind)
@@ -73,10 +79,11 @@ def _build(
         result = trace.run(prim_func.function, *prim_func.bind(arguments))
         outputs = _outputs(prim_func, trace, result, output_positions)
         prim_func.notes = dict(trace.notes)
+        prim_func.used = [name for (name, _), value in zip(prim_func.params, arguments) if id(value) in trace.used]
         if result is not None:
             prim_func.notes["tilelang_out_idx"] = list(range(-len(outputs), 0))
             prim_func.notes["output_types"] = [memory.dtype for memory in outputs]
-        _host(trace, prim_func, host_parameters(prim_func, output_positions, absent), scalars, outputs)
+        _host(trace, prim_func, host_parameters(prim_func, output_positions, left_out), scalars, outputs)
         return native.finish()
 
 
@@ -137,7 +144,7 @@ def host_name(prim_func: Any) -> str:
     return f"{prim_func.__name__}_host"
 
 
-def _absent(trace: Trace, name: str, kind: TensorType) -> Memory:
+def absent(trace: Trace, name: str, kind: TensorType) -> Memory:
     """A tensor that the call leaves out."""
     memory = Memory(kind.shape, kind.dtype, "global", name, strides=row_major(kind.shape))
     trace.absent[id(memory)] = name
@@ -154,9 +161,7 @@ def _bind_absent(trace: Trace, arguments: Sequence[Any]) -> None:
                     trace.unknown[size.uid] = size
 
 
-def host_parameters(
-    prim_func: Any, output_positions: Sequence[int], absent: Sequence[str] = ()
-) -> list[tuple[str, str, int]]:
+def host_parameters(prim_func: Any, output_positions: Sequence[int], absent: Sequence[str] = ()) -> list[tuple[str, str, int]]:
     """[(name, element type, rank, or -1 for a scalar)] of what the host function takes."""
     return [
         (name, kind.dtype.storage, len(kind.shape)) if isinstance(kind, TensorType) else (name, kind.storage, -1)
@@ -230,9 +235,7 @@ def _bind(trace: Trace, tensors: Iterable[Memory], handles: Mapping[int, Any]) -
         last = memory.ndim - 1
         two = memory.dtype.pack == 2  # elements a byte, along the last dimension
         extent, stride = (_doubled(native, ask) for ask in (native.host_extent, native.host_stride))
-        entries = [
-            ("shape", d, size, extent if two and d == last else native.host_extent) for d, size in enumerate(memory.shape)
-        ]
+        entries = [("shape", d, size, extent if two and d == last else native.host_extent) for d, size in enumerate(memory.shape)]
         entries += [
             ("strides", d, s, stride if two and d != last else native.host_stride)
             for d, s in enumerate(memory.strides or ())

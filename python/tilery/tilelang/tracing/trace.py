@@ -17,7 +17,7 @@ from ...frontend.jumps import RESULT
 from ...frontend.regions import Getter, Names, Putter
 from ...frontend.structure import Number, Undefined
 from .checks import Checks
-from .context import kernel, set_current
+from .context import NeedsThreads, kernel, set_current
 from .dtypes import dtype
 from .loops import Iteration, Serial
 from .memory import Element, Lanes, LocalVar, Memory, Pending, Region, byte_strides, row_major
@@ -97,6 +97,8 @@ class KernelState:
         self.variables: dict[int, Any] = {}
         self.safe_values: dict[int, Any] = {}
         self.sized: list[Memory] = []  # buffers of run-time extents
+        self.thread: Val | None = None  # the thread's number; None: not programmed for threads
+        self.thread_indices: dict[int, Val] = {}  # along each axis, as far as asked for
         self.kept: list[Memory] = []  # what roots are known by must live as long
 
 
@@ -118,6 +120,7 @@ class Trace(Checks, Language):
         self.work: Work | None = None  # counted where somebody asks
         self.notes: dict[str, Any] = {}  # attributes of the function
         self.pointed: list[tuple[Memory, Any]] = []  # tensors at addresses, made outside kernels
+        self.used: set[int] = set()  # ids of tensors that a kernel reads or writes
         self.absent: dict[int, str] = {}  # id of a tensor that a call leaves out: its name
         self.unknown: dict[int, Var] = {}  # sizes that only such tensors have
         self.assumptions: list[Any] = []  # conditions on sizes that each call must fulfil
@@ -129,6 +132,9 @@ class Trace(Checks, Language):
         self.reducers: list[Any] = []  # of the open kernel
         self.guests: Any = None  # the trace of functions of other languages
         self.foreign: Any = ()  # the class of their values
+        self.several = 0  # conditions around that several threads fulfil
+        self.reduction: Any = None  # T.comm_reducer of the scope around
+        self.threaded: set[int] = set()  # launches whose kernel is programmed for threads
         self.parallel: list[list[int]] = []  # ids of the loop variables of each open T.Parallel
         self.lanes: list[Any] = []  # [(variables, extents)] of the open T.Parallel and those in it
         self.draws = 0  # random numbers that an iteration of it draws
@@ -200,6 +206,7 @@ class Trace(Checks, Language):
                 f"{self.name}.{self.absent[id(memory)]} is expected to be a tensor, since the kernel uses it, but got None",
                 hint="None is for tensors that the kernel does not read or write",
             )
+        self.used.add(id(memory))
         if root is None:
             raise error(RuntimeError, f"tensor `{memory.label()}` does not belong to this kernel")
         return root
@@ -276,6 +283,7 @@ class Trace(Checks, Language):
 
     def lay_over(self, view: Memory, tensor: Memory) -> None:
         """Gives the open kernel a tensor over the memory of another, whose elements must lie without gaps."""
+        self.used.add(id(tensor))
         pointer = self.open.pointers.get(id(tensor))
         if pointer is None:
             raise error(NotImplementedError, f"a view of `{tensor.label()}`, which is no parameter and no T.empty")
@@ -294,6 +302,36 @@ class Trace(Checks, Language):
         self.open.roots[id(memory)] = self.native.root(pointer, extents, strides)
         self.open.kept.append(memory)
 
+    def begin_threads(self) -> None:
+        """The body of the open kernel runs in each thread of the block, where the program has asked for that."""
+        if len(self.launches) in self.threaded:
+            extents = self.open.threads
+            self.open.thread = Val(self.native.threads_begin(math.prod(extents)))
+            for dim, extent in enumerate(extents):
+                index, inner = self.open.thread, math.prod(extents[:dim])
+                if inner > 1:
+                    index = binary("//", index, inner)
+                if math.prod(extents[dim + 1 :]) > 1:
+                    index = binary("%", index, extent)
+                self.open.thread_indices[dim] = index if extent > 1 else 0
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """What all threads do once together; where there are no threads, as it stands."""
+        inside = self.native.in_threads()
+        if inside:
+            self.native.together_begin()
+        yield
+        if inside:
+            self.native.together_end([])
+
+    def together_value(self, compute: Callable[[], Any]) -> Val:
+        """What all threads compute once together."""
+        if not self.native.in_threads():
+            return Val(compute())
+        self.native.together_begin()
+        return Val(self.native.together_end([compute()])[0])
+
     def end_kernel(self) -> None:
         self.check_doubtful()
         for reducer in self.reducers:
@@ -301,6 +339,8 @@ class Trace(Checks, Language):
                 name = reducer.label()
                 raise error(ValueError, f"reducer `{name}` is never finalized", hint="call T.finalize_reducer after the updates")
         self.reducers = []
+        if self.open.thread is not None:
+            self.native.threads_end()
         self.native.end_kernel()
         self.launches.append(self.open)
         self.open = None
@@ -311,18 +351,35 @@ class Trace(Checks, Language):
         return self.actors[-1] if self.actors else math.prod(self.open.threads)
 
     @contextlib.contextmanager
-    def acted_by(self, threads: int) -> Iterator[None]:
-        """What so many of the threads do."""
+    def acted_by(self, threads: int, several: bool) -> Iterator[None]:
+        """What so many of the threads do; `several`: each for itself, where it is not done together."""
         self.actors.append(threads)
+        self.several += several
         yield
+        self.several -= several
         self.actors.pop()
+
+    def ask_for_threads(self) -> None:
+        """What only each thread can do for itself stands under a condition that several threads fulfil."""
+        if self.several and self.open.thread is None:
+            raise NeedsThreads(len(self.launches))
 
     def begin_role(self, ranges: Sequence[tuple[int, int]]) -> None:
         """What the threads in some ranges (first, end) do beside the others, until end_role."""
+        self.check_no_threads("a role of warp groups")
         count = sum(end - first for first, end in ranges)
         self.native.role_begin([bound for part in ranges for bound in part])
         self.roles.append(count)
         self.actors.append(count)
+
+    def check_no_threads(self, what: str) -> None:
+        """Roles and single threads are two ways to say who does what; a kernel has one."""
+        if self.open.thread is not None:
+            raise error(
+                NotImplementedError,
+                f"{what} in a kernel whose statements depend on the thread",
+                hint="use T.sync_threads between threads; or write the kernel without thread indices, but for `if tx == 0:`",
+            )
 
     def end_role(self) -> None:
         self.actors.pop()
@@ -332,7 +389,8 @@ class Trace(Checks, Language):
     def print(self, value: Any, message: str) -> None:
         """Prints a scalar or a buffer, once for each program."""
         if isinstance(value, Memory) and not value.is_global:
-            self.native.print(message or f"buffer<{value.label()}, {value.dtype}>", [self.native.buffer_load(value.native)])
+            with self.together():
+                self.native.print(message or f"buffer<{value.label()}, {value.dtype}>", [self.native.buffer_load(value.native)])
         elif isinstance(value, Expr) or is_number(value):
             self.native.print(message or f"expr<{value!r}>", [value])
         else:
@@ -494,9 +552,9 @@ class Trace(Checks, Language):
         if isinstance(test, Memory):
             bool(test)
         if isinstance(test, OneThread):  # what one thread does and what the others do, each once
-            with self.acted_by(test.threads):
+            with self.acted_by(test.threads, test.several):
                 then()
-            with self.acted_by(max(self.acting - test.threads, 1)):
+            with self.acted_by(max(self.acting - test.threads, 1), test.several):
                 return other()
         if not self.is_value(test):
             return super().if_(test, then, other, names, get, put, at_end)

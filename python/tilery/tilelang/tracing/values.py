@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 from ...errors import error
 from ...frontend.language import BINARY
-from .context import current
+from .context import NeedsThreads, current
 from .dtypes import CODED, is_float
 from .dtypes import dtype as _dtype
 
@@ -180,14 +180,22 @@ class Val(Expr):
         return f"<run-time {self.value.dtype}>"
 
 
-class OneThread:
-    """`tx == 0`: true in one thread of a block, or in `threads`. A tile program is executed once, whoever does it."""
+class OneThread(Expr):
+    """`tx == 0`: true in one thread of a block, or in `threads`. What stands under it is done once, whoever does it; where its
+    value is asked for, the kernel is traced again, for each thread."""
 
-    def __init__(self, threads: int = 1) -> None:
-        self.threads = threads
+    dtype = "bool"
+
+    def __init__(self, threads: int = 1, several: bool = False) -> None:
+        super().__init__()
+        self.threads, self.several = threads, several
 
     def __bool__(self) -> bool:
         raise error(TypeError, "a condition on the thread index has no truth value at compile time", hint="use it in an `if`")
+
+    @property
+    def __tile_value__(self) -> Any:
+        raise NeedsThreads(len(current().launches))
 
 
 _lanewise: list[Callable[..., Any]] = []

@@ -90,6 +90,7 @@ protected:
 class ToyBackend : public Backend {
 public:
   bool claims(std::string_view name) const override { return name == "toy"; }
+  bool hasThreads() const override { return false; }
   std::vector<std::string> names() const override { return {"toy"}; }
   std::string key(const std::string &name) const override { return name; }
   /// Its programs run one after the other, and cost what they move.

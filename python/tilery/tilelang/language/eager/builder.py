@@ -117,6 +117,14 @@ class PrimFunc:
         own = {name: value for name, value in self.notes.items() if name not in ("gpu_only", "output_types")}
         return {"global_symbol": self.__name__, **own}
 
+    used: Any = None  # names of the tensors that the last trace has read or written
+
+    def unused(self) -> list[str]:
+        """The tensors that no kernel reads or writes."""
+        if self.used is None:
+            self._trace()
+        return [name for name, kind in self.params if isinstance(kind, TensorType) and name not in self.used]
+
     def with_attr(self, attr_key_or_dict: Any, attr_value: Any = None) -> Any:
         """The function itself: attributes of upstream's IR have no meaning here."""
         return self

@@ -84,10 +84,12 @@ def min_value(dtype: str, span: Any = None) -> int | float:
     return 0 if dtype == "bool" or dtype.startswith("u") else -(1 << (dtype.bits - 1))
 
 
-def reinterpret(value: Any, dtype: Any, span: Any = None) -> Val:
+def reinterpret(value: Any, dtype: Any, span: Any = None) -> Val | None:
     """The bits of value as another type."""
     if isinstance(value, str):  # upstream's old order of arguments
         value, dtype = dtype, value
+    if dtype == "handle":
+        return None  # names no value here: upstream's reductions take such a one
     return Val(current_builder().bitcast(value, dtypes.dtype(dtype)))
 
 

@@ -1,0 +1,66 @@
+#include "compiler/analysis/interval.h"
+#include "compiler/analysis/integer_op.h"
+
+using namespace mlir;
+
+namespace tilery::analysis {
+
+static std::optional<Interval> ofCounter(BlockArgument argument) {
+  if (auto threads = dyn_cast<tile::ThreadsOp>(argument.getOwner()->getParentOp()))
+    return Interval{0, int64_t(threads.getCount()) - 1};
+  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  if (!loop || argument != loop.getInductionVar() || loop.getUnsignedCmp())
+    return std::nullopt;
+  auto from = intervalOf(loop.getLowerBound()), to = intervalOf(loop.getUpperBound());
+  if (!from || !to || to->greatest <= from->least)
+    return std::nullopt;
+  return Interval{from->least, to->greatest - 1};
+}
+
+/// Quotient or remainder by a constant of what is not negative.
+static std::optional<Interval> ofQuotient(Operation *op) {
+  auto by = constantOf(op->getOperand(1));
+  auto of = intervalOf(op->getOperand(0));
+  if (!by || *by <= 0 || !of || of->least < 0)
+    return std::nullopt;
+  if (isa<tile::DivOp>(op))
+    return Interval{of->least / *by, of->greatest / *by};
+  return Interval{0, std::min(*by - 1, of->greatest)};
+}
+
+std::optional<Interval> intervalOf(Value value) {
+  if (Operation *op = value.getDefiningOp(); op && isa<tile::DivOp, tile::RemOp>(op))
+    return ofQuotient(op);
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return ofCounter(argument);
+  IntegerOp op = integerOpOf(value, Wrapping::address);
+  switch (op.kind) {
+  case IntegerOp::Kind::constant:
+    return Interval{op.number, op.number};
+  case IntegerOp::Kind::extend:
+    return intervalOf(op.lhs);
+  case IntegerOp::Kind::add:
+  case IntegerOp::Kind::subtract:
+  case IntegerOp::Kind::multiply: {
+    auto x = intervalOf(op.lhs), y = intervalOf(op.rhs);
+    if (!x || !y)
+      return std::nullopt;
+    Interval result{INT64_MAX, INT64_MIN};
+    for (int64_t a : {x->least, x->greatest})
+      for (int64_t b : {y->least, y->greatest}) {
+        int64_t r;
+        bool wraps = op.kind == IntegerOp::Kind::add        ? llvm::AddOverflow(a, b, r)
+                     : op.kind == IntegerOp::Kind::subtract ? llvm::SubOverflow(a, b, r)
+                                                            : llvm::MulOverflow(a, b, r);
+        if (wraps)
+          return std::nullopt;
+        result = {std::min(result.least, r), std::max(result.greatest, r)};
+      }
+    return result;
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace tilery::analysis

@@ -1,0 +1,170 @@
+// Waits between accesses of different threads to one buffer, where a program has left them to the compiler.
+#include "compiler/analysis/divergence.h"
+#include "compiler/builder/impl.h"
+
+using namespace mlir;
+using tilery::analysis::Divergence;
+
+namespace tilery {
+namespace {
+
+struct Access {
+  Operation *op;
+  mlir::Value buffer;
+  ValueRange indices;
+  bool writes, updates;
+  bool earlier = false; // in a turn of a loop before the current one
+};
+using Accesses = SmallVector<Access>;
+
+/// Two values that are computed alike.
+bool sameValue(mlir::Value a, mlir::Value b) {
+  if (a == b)
+    return true;
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  return x && y && x->getName() == y->getName() && x->getNumRegions() == 0 && isPure(x) && a.getType() == b.getType() &&
+         x->getAttrDictionary() == y->getAttrDictionary() && x->getNumOperands() == y->getNumOperands() &&
+         llvm::all_of(llvm::zip(x->getOperands(), y->getOperands()),
+                      [](auto pair) { return sameValue(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+class Placement {
+public:
+  explicit Placement(tile::ThreadsOp threads) : threads(threads), body(threads.getBody().front()), divergence(threads, true) {
+    divergence.run();
+  }
+
+  void run() { walk(body, since); }
+
+private:
+  mlir::Value rootOf(mlir::Value buffer) const {
+    while (Operation *op = buffer.getDefiningOp()) {
+      if (!isa<tile::SubviewOp, tile::ReinterpretOp>(op))
+        break;
+      buffer = op->getOperand(0);
+    }
+    return buffer;
+  }
+
+  std::optional<Access> accessOf(Operation *op) const {
+    std::optional<Access> access;
+    if (auto load = dyn_cast<tile::ElementLoadOp>(op))
+      access = Access{op, load.getBuffer(), load.getIndices(), false, false};
+    else if (auto store = dyn_cast<tile::ElementStoreOp>(op))
+      access = Access{op, store.getBuffer(), store.getIndices(), true, false};
+    else if (auto update = dyn_cast<tile::ElementUpdateOp>(op))
+      access = Access{op, update.getBuffer(), update.getIndices(), true, true};
+    if (access && divergence.isOwn(access->buffer))
+      return std::nullopt;
+    return access;
+  }
+
+  /// Whether the indices are those of one thread only.
+  bool belongsToThread(ValueRange indices) const {
+    mlir::Value thread = body.getArgument(0);
+    SmallVector<Attribute> quotients, remainders;
+    for (mlir::Value index : indices) {
+      while (Operation *op = index.getDefiningOp()) {
+        if (!isa<arith::ExtSIOp, arith::ExtUIOp>(op))
+          break;
+        index = op->getOperand(0);
+      }
+      if (index == thread)
+        return true;
+      Operation *op = index.getDefiningOp();
+      Attribute by;
+      if (!op || !isa<tile::DivOp, tile::RemOp>(op) || op->getOperand(0) != thread ||
+          !matchPattern(op->getOperand(1), m_Constant(&by)))
+        continue;
+      (isa<tile::DivOp>(op) ? quotients : remainders).push_back(by);
+    }
+    return llvm::any_of(quotients, [&](Attribute by) { return llvm::is_contained(remainders, by); });
+  }
+  bool hangsOnLoop(mlir::Value value) const {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return cast<BlockArgument>(value).getOwner() != &body;
+    return threads->isProperAncestor(op) &&
+           (!isPure(op) || llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return hangsOnLoop(operand); }));
+  }
+  bool conflict(const Access &before, const Access &now) const {
+    if (rootOf(before.buffer) != rootOf(now.buffer) || (!before.writes && !now.writes) || (before.updates && now.updates))
+      return false;
+    bool sameElement = before.buffer == now.buffer && llvm::all_of(llvm::zip(before.indices, now.indices), [](auto pair) {
+                         return sameValue(std::get<0>(pair), std::get<1>(pair));
+                       });
+    if (before.earlier && llvm::any_of(now.indices, [&](mlir::Value index) { return hangsOnLoop(index); }))
+      sameElement = false;
+    return !sameElement || !belongsToThread(now.indices);
+  }
+  bool conflicts(const Accesses &before, const Access &now) const {
+    return llvm::any_of(before, [&](const Access &access) { return conflict(access, now); });
+  }
+  void waitBefore(Operation *op, Accesses &accesses) {
+    OpBuilder b(op);
+    tile::SyncOp::create(b, op->getLoc());
+    accesses.clear();
+  }
+
+  void walk(Block &block, Accesses &accesses) {
+    for (Operation &op : llvm::make_early_inc_range(block))
+      step(op, accesses);
+  }
+
+  void step(Operation &op, Accesses &accesses) {
+    auto vote = dyn_cast<tile::VoteOp>(op);
+    if (isa<tile::SyncOp, tile::TogetherOp>(op) || (vote && vote.getWidth() == 0))
+      return accesses.clear();
+    if (auto access = accessOf(&op)) {
+      if (conflicts(accesses, *access))
+        waitBefore(&op, accesses);
+      accesses.push_back(*access);
+      return;
+    }
+    if (op.getNumRegions() == 0)
+      return;
+    if (divergence.splits(&op))
+      return stepOver(op, accesses);
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      Accesses other = accesses;
+      walk(*branch.thenBlock(), accesses);
+      if (branch.elseBlock())
+        walk(*branch.elseBlock(), other);
+      accesses.append(other);
+      return;
+    }
+    Accesses skipped = accesses;
+    for (bool again : {false, true}) {
+      for (Access &access : accesses)
+        access.earlier |= again;
+      for (Region &region : op.getRegions())
+        walk(region.front(), accesses);
+    }
+    accesses.append(skipped);
+  }
+
+  /// Threads may part in the op: they can wait in front of it only.
+  void stepOver(Operation &op, Accesses &accesses) {
+    Accesses inside;
+    op.walk([&](Operation *inner) {
+      if (isa<tile::SyncOp>(inner))
+        inside.clear();
+      if (auto access = accessOf(inner))
+        inside.push_back(*access);
+    });
+    if (llvm::any_of(inside, [&](const Access &access) { return conflicts(accesses, access); }))
+      waitBefore(&op, accesses);
+    accesses.append(inside);
+  }
+
+  tile::ThreadsOp threads;
+  Block &body;
+  Divergence divergence;
+  Accesses since;
+};
+
+} // namespace
+
+void placeSyncs(tile::ThreadsOp threads) { Placement(threads).run(); }
+
+} // namespace tilery

@@ -1,0 +1,78 @@
+// Threads of a block: their region, what they carry out together, what they say to each other.
+#include "compiler/builder/impl.h"
+
+namespace tilery {
+
+Value Builder::beginThreads(int64_t count) {
+  auto op = impl->create<tile::ThreadsOp>(count);
+  mlir::Value thread = op.getBody().emplaceBlock().addArgument(impl->b.getI32Type(), op.getLoc());
+  impl->openRegion(op, op.getBody());
+  return impl->wrap(thread, DType::I32);
+}
+void Builder::endThreads() {
+  auto threads = mlir::cast<tile::ThreadsOp>(impl->top("threads region").op);
+  impl->endBody("threads region");
+  placeSyncs(threads);
+}
+bool Builder::inThreads() const { return impl->runsThreads(); }
+
+void Builder::beginTogether() {
+  auto op = impl->create<tile::TogetherOp>(mlir::TypeRange());
+  op.getBody().emplaceBlock();
+  impl->openRegion(op, op.getBody());
+}
+
+std::vector<Value> Builder::endTogether(const std::vector<Value> &yields) {
+  auto bare = mlir::cast<tile::TogetherOp>(impl->top("together region").op);
+  auto values = impl->raw(yields);
+  impl->endBody("together region", values);
+  if (yields.empty())
+    return {};
+  auto op = impl->create<tile::TogetherOp>(mlir::ValueRange(values).getTypes());
+  op.getBody().takeBody(bare.getBody());
+  bare.erase();
+  std::vector<Value> results;
+  for (auto [value, result] : llvm::zip(yields, op.getResults()))
+    results.push_back(impl->like(result, value.type));
+  return results;
+}
+
+void Builder::endParallel() {
+  impl->endBody("parallel region");
+  if (impl->parallelTogether && impl->frames.back().op == impl->parallelTogether) {
+    impl->parallelTogether = nullptr;
+    endTogether({});
+  }
+}
+
+void Builder::sync() {
+  if (impl->runsThreads())
+    impl->create<tile::SyncOp>();
+}
+
+static void requireThreads(Builder &self, const Builder::Impl &impl, const char *what) {
+  if (!impl.runsThreads())
+    self.fail(Diagnostic::Kind::Value,
+              std::string(what) + " is between the threads of a block: it cannot stand in a T.Parallel loop");
+}
+
+Value Builder::shuffle(ShuffleMode mode, const Value &value, const Operand &lane, int64_t width) {
+  requireThreads(*this, *impl, "a shuffle");
+  auto kind = static_cast<tile::ShuffleMode>(mode);
+  mlir::Value own = impl->raw(value);
+  return impl->like(impl->create<tile::ShuffleOp>(own.getType(), kind, own, impl->raw(cast(lane, DType::I32)), width),
+                    value.type);
+}
+
+Value Builder::vote(VoteMode mode, const Operand &predicate, int64_t width) {
+  requireThreads(*this, *impl, "a vote");
+  bool answers = mode == VoteMode::Any || mode == VoteMode::All;
+  mlir::Type type = impl->elementType(answers ? DType::Bool : DType::I32);
+  mlir::Value holds = impl->raw(cast(predicate, DType::Bool));
+  return impl->wrap(impl->create<tile::VoteOp>(type, static_cast<tile::VoteMode>(mode), holds, width), answers ? DType::Bool
+                                                                                                       : mode == VoteMode::Ballot
+                                                                                                           ? DType::U32
+                                                                                                           : DType::I32);
+}
+
+} // namespace tilery

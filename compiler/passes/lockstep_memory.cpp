@@ -1,0 +1,272 @@
+// Accesses to memory by all points of a box at once.
+#include "compiler/passes/lockstep.h"
+
+using namespace mlir;
+using namespace tilery;
+using namespace tilery::tile;
+
+/// The same lanes under another shape.
+static Value reshaped(OpBuilder &builder, Value tile, ArrayRef<int64_t> shape) {
+  Type type = tileOf(shape, getElementTypeOrSelf(tile));
+  return tile.getType() == type ? tile : ReshapeOp::create(builder, tile.getLoc(), type, tile).getResult();
+}
+
+static ArrayRef<int64_t> shapeOfPlace(Value place) {
+  auto view = dyn_cast<ViewType>(place.getType());
+  return view ? view.getShape() : cast<AccessType>(place.getType()).getShape();
+}
+
+Value Lockstep::tilePlace(Value place, SmallVectorImpl<int64_t> &dims, bool load) {
+  if (auto view = place.getDefiningOp<ViewOp>(); view && view.getType().getRank() == 0) {
+    if (Value found = tileView(view, dims, load))
+      return found;
+    dims.clear();
+    return scatteredPlace(view, dims, load);
+  }
+  auto access = place.getDefiningOp<PointerAccessOp>();
+  if (!access || access.getType().getRank() != 0)
+    return {};
+  Value ptrs = lookup(access.getPtrs()), exists = mask;
+  if (access.getMask())
+    exists = both(mask, lookup(access.getMask()));
+  SmallVector<int64_t> shape = thin();
+  cover(shape, ptrs);
+  if (exists)
+    cover(shape, exists);
+  if (!load)
+    shape.assign(box.begin(), box.end());
+  dims.assign(llvm::seq<int64_t>(0, box.size()).begin(), llvm::seq<int64_t>(0, box.size()).end());
+  auto type = AccessType::get(shape, access.getType().getElementType());
+  return PointerAccessOp::create(builder, access.getLoc(), type, spread(ptrs, shape), exists ? spread(exists, shape) : Value());
+}
+
+Value Lockstep::tileView(ViewOp view, SmallVectorImpl<int64_t> &dims, bool load) {
+  // Lanes outside a view do not exist, so that a load needs no mask of the branch it stands in.
+  Value exists = view.getResidual() ? lookup(view.getResidual()) : Value();
+  if (!load)
+    exists = both(mask, exists);
+  SmallVector<int64_t> covered = thin();
+  if (exists)
+    cover(covered, exists);
+  SmallVector<int64_t> rootDim(box.size(), -1), dilation(box.size(), 1);
+  SmallVector<Value> starts;
+  for (auto [k, start] : llvm::enumerate(view.getStarts())) {
+    auto position = affine.read(start);
+    if (!position)
+      return {};
+    starts.push_back(position->start(builder, view.getLoc()));
+    for (unsigned d = 0; d < box.size(); ++d)
+      if (int64_t c = position->coefficients[d]) {
+        if (rootDim[d] >= 0)
+          return {};
+        rootDim[d] = k, dilation[d] = c;
+      }
+  }
+  SmallVector<int64_t> shape, roots, steps;
+  for (unsigned d = 0; d < box.size(); ++d) {
+    if (load && rootDim[d] < 0 && covered[d] <= 1)
+      continue;
+    dims.push_back(d);
+    // Digits of one coordinate are one dimension: 8 a + b, b < 8.
+    if (!roots.empty() && rootDim[d] >= 0 && roots.back() == rootDim[d] && steps.back() == dilation[d] * box[d]) {
+      shape.back() *= box[d];
+      steps.back() = dilation[d];
+      continue;
+    }
+    shape.push_back(box[d]), roots.push_back(rootDim[d]), steps.push_back(dilation[d]);
+  }
+  SmallVector<Value> dilations;
+  for (int64_t step : steps)
+    dilations.push_back(arith::ConstantOp::create(builder, view.getLoc(), builder.getI64IntegerAttr(step)));
+  if (exists && isa<RankedTensorType>(exists.getType())) {
+    SmallVector<int64_t> kept = thin();
+    for (int64_t d : dims)
+      kept[d] = box[d];
+    exists = reshaped(builder, spread(exists, kept), shape);
+  }
+  auto type = ViewType::get(shape, view.getType().getElementType());
+  return ViewOp::create(builder, view.getLoc(), type, lookup(view.getRoot()), starts, dilations, ValueRange(), exists, roots);
+}
+
+bool Lockstep::convertLoad(LoadOp load) {
+  SmallVector<int64_t> dims;
+  Value place = tilePlace(load.getPlace(), dims, true);
+  if (!place)
+    return false;
+  ArrayRef<int64_t> shape = shapeOfPlace(place);
+  Value other = load.getOther() ? lookup(load.getOther()) : Value();
+  if (other && isa<RankedTensorType>(other.getType()) && dims.size() != box.size())
+    return false;
+  if (other && !shape.empty())
+    other = isa<RankedTensorType>(other.getType()) ? reshaped(builder, spread(other, box), shape) : spread(other, shape);
+  auto next = LoadOp::create(builder, load.getLoc(), tileOf(shape, load.getType()), place, other, load.getIsVolatile(),
+                             load.getCacheAttr(), load.getEvictionAttr());
+  if (shape.empty()) {
+    map.map(load.getResult(), spread(next, thin()));
+    return true;
+  }
+  SmallVector<int64_t> apart;
+  for (int64_t d : dims)
+    apart.push_back(isa<ViewType>(place.getType()) ? box[d] : shape[d]);
+  Value tile = reshaped(builder, next, apart);
+  map.map(load.getResult(), dims.size() == box.size() ? tile : stretch(tile, dims));
+  return true;
+}
+
+bool Lockstep::cloneLoad(LoadOp load) {
+  if (Operation *place = load.getPlace().getDefiningOp(); place && op->isProperAncestor(place))
+    builder.clone(*place, map);
+  builder.clone(*load, map);
+  return true;
+}
+
+bool Lockstep::convertStore(StoreOp store) {
+  SmallVector<int64_t> dims;
+  Value place = tilePlace(store.getPlace(), dims, false);
+  if (!place || repeats(place))
+    return false;
+  Value value = reshaped(builder, spread(lookup(store.getValue()), box), shapeOfPlace(place));
+  StoreOp::create(builder, store.getLoc(), place, value, store.getIsVolatile(), store.getCacheAttr(), store.getEvictionAttr());
+  return true;
+}
+
+bool Lockstep::repeats(Value place) const {
+  auto view = place.getDefiningOp<ViewOp>();
+  return view && llvm::any_of(llvm::zip(view.getDims(), view.getType().getShape()), [](auto pair) {
+           auto [dim, size] = pair;
+           return dim < 0 && size > 1;
+         });
+}
+
+bool Lockstep::convertAtomic(Operation &inner) {
+  SmallVector<int64_t> dims;
+  Value place = tilePlace(inner.getOperand(0), dims, false);
+  if (!place)
+    return false;
+  OperationState state(inner.getLoc(), inner.getName());
+  state.addOperands(place);
+  for (Value operand : llvm::drop_begin(inner.getOperands()))
+    state.addOperands(reshaped(builder, spread(lookup(operand), box), shapeOfPlace(place)));
+  state.addTypes(RankedTensorType::get(shapeOfPlace(place), inner.getResult(0).getType()));
+  state.addAttributes(inner.getAttrs());
+  map.map(inner.getResult(0), reshaped(builder, builder.create(state)->getResult(0), box));
+  return true;
+}
+
+std::optional<Lockstep::Position> Lockstep::position(TypedValue<BufferType> buffer, ValueRange indices, Location) {
+  Position result{lookup(buffer), {}};
+  for (Value index : indices) {
+    auto form = affine.read(index);
+    if (!form)
+      return {};
+    result.indices.push_back(std::move(*form));
+  }
+  return result;
+}
+
+Value Lockstep::window(TypedValue<BufferType> buffer, ValueRange indices, Location loc, SmallVectorImpl<int64_t> &order) {
+  auto where = position(buffer, indices, loc);
+  if (!where)
+    return {};
+  auto whole = cast<BufferType>(where->buffer.getType());
+  SmallVector<Value> offsets;
+  SmallVector<int64_t> dims, shape;
+  bool isWhole = true;
+  for (auto [k, index] : llvm::enumerate(where->indices)) {
+    int64_t size = whole.getShape()[k];
+    if (!index.isUniform()) {
+      auto d = index.walks();
+      if (!d || llvm::is_contained(order, *d) || box[*d] > size)
+        return {};
+      order.push_back(*d), dims.push_back(k), shape.push_back(box[*d]);
+      isWhole &= !index.base && index.constant == 0 && box[*d] == size;
+    } else {
+      isWhole &= size == 1 && !index.base && index.constant == 0;
+    }
+    offsets.push_back(index.start(builder, loc));
+  }
+  if (isWhole)
+    return where->buffer;
+  auto type = BufferType::get(shape, whole.getElementType(), whole.getSpace());
+  return SubviewOp::create(builder, loc, type, where->buffer, offsets, dims);
+}
+
+bool Lockstep::convertElementLoad(ElementLoadOp load) {
+  SmallVector<int64_t> order;
+  Value from = window(load.getBuffer(), load.getIndices(), load.getLoc(), order);
+  if (!from || order.empty())
+    return false;
+  Value tile = BufferLoadOp::create(builder, load.getLoc(), cast<BufferType>(from.getType()).getTileType(), from);
+  SmallVector<int64_t> dims(order), permutation, shape;
+  for (int64_t d : order)
+    shape.push_back(box[d]);
+  tile = reshaped(builder, tile, shape);
+  shape.clear();
+  llvm::sort(dims);
+  for (int64_t d : dims) {
+    permutation.push_back(llvm::find(order, d) - order.begin());
+    shape.push_back(box[d]);
+  }
+  if (!llvm::is_sorted(order))
+    tile = PermuteOp::create(builder, load.getLoc(), tileOf(shape, load.getType()), tile, permutation);
+  map.map(load.getResult(), stretch(tile, dims));
+  return true;
+}
+
+bool Lockstep::convertElementStore(ElementStoreOp store) {
+  SmallVector<int64_t> order;
+  Value to = window(store.getBuffer(), store.getIndices(), store.getLoc(), order);
+  if (!to || order.empty())
+    return false;
+  for (unsigned d = 0; d < box.size(); ++d)
+    if (box[d] > 1 && !llvm::is_contained(order, d))
+      return false; // two iterations write one element
+  auto arrange = [&](Value value) {
+    Value tile = spread(value, box);
+    SmallVector<int64_t> permutation, shape;
+    for (unsigned d = 0; d < box.size(); ++d)
+      if (!llvm::is_contained(order, d))
+        permutation.push_back(d);
+    permutation.append(order);
+    for (int64_t d : permutation)
+      shape.push_back(box[d]);
+    Type element = getElementTypeOrSelf(tile);
+    if (!llvm::is_sorted(permutation))
+      tile = PermuteOp::create(builder, store.getLoc(), tileOf(shape, element), tile, permutation);
+    if (order.size() != box.size())
+      tile = ReshapeOp::create(builder, store.getLoc(), tileOf(ArrayRef(shape).take_back(order.size()), element), tile);
+    return reshaped(builder, tile, cast<BufferType>(to.getType()).getShape());
+  };
+  Value exists = mask ? arrange(mask) : Value();
+  BufferStoreOp::create(builder, store.getLoc(), to, arrange(lookup(store.getValue())), exists);
+  return true;
+}
+
+bool Lockstep::convertUpdate(ElementUpdateOp update) {
+  Location loc = update.getLoc();
+  RmwKind kind = update.getKind();
+  SmallVector<int64_t> order;
+  Value to = kind == RmwKind::exchange ? Value() : window(update.getBuffer(), update.getIndices(), loc, order);
+  if (!to)
+    return false;
+  Value value = spread(lookup(update.getValue()), box);
+  if (mask) {
+    Value rest = arith::ConstantOp::create(builder, loc, neutral(kind, update.getValue().getType()));
+    value = arith::SelectOp::create(builder, loc, spread(mask, box), value, spread(rest, box));
+  }
+  SmallVector<int64_t> dims(order), permutation;
+  llvm::sort(dims);
+  for (int64_t d = int64_t(box.size()); d-- > 0;)
+    if (!llvm::is_contained(dims, d))
+      value = reduced(kind, loc, value, d);
+  SmallVector<int64_t> permuted;
+  for (int64_t d : order)
+    permutation.push_back(llvm::find(dims, d) - dims.begin()), permuted.push_back(box[d]);
+  Type tile = cast<BufferType>(to.getType()).getTileType();
+  if (!llvm::is_sorted(permutation))
+    value = PermuteOp::create(builder, loc, tileOf(permuted, getElementTypeOrSelf(tile)), value, permutation);
+  value = reshaped(builder, value, shapeOf(tile));
+  Value old = BufferLoadOp::create(builder, loc, tile, to);
+  BufferStoreOp::create(builder, loc, to, combine(kind, loc, old, value), Value());
+  return true;
+}

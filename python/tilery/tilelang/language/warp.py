@@ -1,0 +1,169 @@
+"""What the threads of a block say to each other: shuffles, votes, reductions of warps, and where a thread stands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ...errors import error
+from ..tracing.context import threads
+from ..tracing.values import Expr, Val, binary, cast, is_number, read, select
+
+WARP = 32
+GROUP = 4  # warps
+
+
+def _count(trace: Any) -> int:
+    return math.prod(trace.open.threads)
+
+
+def _place(what: str, divisor: int, remainder: bool) -> Any:
+    if not isinstance(divisor, int) or divisor <= 0:
+        raise error(ValueError, f"{what} takes a positive number of threads, got {divisor!r}")
+    thread = threads(what).open.thread
+    return thread % divisor if remainder else thread // divisor
+
+
+def get_lane_idx(warp_size: int | None = None) -> Any:
+    """The thread's place in its warp."""
+    return _place("T.get_lane_idx", WARP if warp_size is None else warp_size, True)
+
+
+def get_warp_idx(warp_size: int | None = None) -> Any:
+    """The number of the thread's warp."""
+    return _place("T.get_warp_idx", WARP if warp_size is None else warp_size, False)
+
+
+def get_warp_idx_sync(warp_size: int | None = None) -> Any:
+    """The number of the thread's warp, the same in all of its threads."""
+    return _place("T.get_warp_idx_sync", WARP if warp_size is None else warp_size, False)
+
+
+def get_warp_group_idx(warp_size: int | None = None, warps_per_group: int | None = None) -> Any:
+    """The number of the thread's group of warps."""
+    warp = WARP if warp_size is None else warp_size
+    group = GROUP if warps_per_group is None else warps_per_group
+    return _place("T.get_warp_group_idx", warp * group, False)
+
+
+def _operand(trace: Any, value: Any, what: str) -> Any:
+    value = read(value)
+    if not isinstance(value, Expr) and not is_number(value):
+        raise error(TypeError, f"{what} takes a number, got {value!r}")
+    return trace.native.materialize(value)
+
+
+def _shuffle(name: str, mode: str, text: str) -> Callable[..., Val]:
+    what = f"T.{name}"
+
+    def function(value: Any, lane: Any, width: int = WARP, mask: Any = None) -> Val:
+        trace = threads(what)
+        if not isinstance(width, int) or width not in (1, 2, 4, 8, 16, 32):
+            raise error(ValueError, f"{what} takes a width of 1, 2, 4, 8, 16 or 32 threads, got {width!r}")
+        return Val(trace.native.shuffle(mode, _operand(trace, value, what), read(lane), width))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
+
+
+shfl_sync = _shuffle("shfl_sync", "idx", "The value of the thread at a place of the group.")
+shfl_up = _shuffle("shfl_up", "up", "The value of the thread that many places before; the own one where there is none.")
+shfl_down = _shuffle("shfl_down", "down", "The value of the thread that many places after; the own one where there is none.")
+shfl_xor = _shuffle("shfl_xor", "xor", "The value of the thread whose place differs in these bits.")
+
+
+def tvm_warp_shuffle(mask: Any, value: Any, lane: Any, width: int = WARP, warp_size: int = WARP) -> Val:
+    """The value of the thread at a place of the group."""
+    return shfl_sync(value, lane, width)
+
+
+def tvm_warp_shuffle_up(mask: Any, value: Any, offset: Any, width: int = WARP, warp_size: int = WARP) -> Val:
+    """The value of the thread that many places before."""
+    return shfl_up(value, offset, width)
+
+
+def tvm_warp_shuffle_down(mask: Any, value: Any, offset: Any, width: int = WARP, warp_size: int = WARP) -> Val:
+    """The value of the thread that many places after."""
+    return shfl_down(value, offset, width)
+
+
+def _predicate(what: str, predicate: Any) -> Any:
+    predicate = read(predicate)
+    kind = "float" if isinstance(predicate, float) else getattr(predicate, "dtype", "int32")
+    if "int" not in kind and kind != "bool":
+        raise error(TypeError, f"{what} requires an integer or boolean predicate, got {kind}")
+    return predicate
+
+
+def _vote(name: str, mode: str, width: int, result: str, text: str) -> Callable[..., Any]:
+    what = f"T.{name}"
+
+    def function(predicate: Any, mask: Any = None) -> Any:
+        predicate = _predicate(what, predicate)
+        trace = threads(what)
+        return cast(Val(trace.native.vote(mode, trace.native.cast(predicate, "bool"), width)), result)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
+
+
+any_sync = _vote("any_sync", "any", WARP, "int32", "1 if the predicate holds in some thread of the warp, else 0.")
+all_sync = _vote("all_sync", "all", WARP, "int32", "1 if the predicate holds in all threads of the warp, else 0.")
+ballot = _vote("ballot", "ballot", WARP, "uint64", "Bit l: the predicate of place l of the warp.")
+ballot_sync = _vote("ballot_sync", "ballot", WARP, "uint64", "Bit l: the predicate of place l of the warp.")
+syncthreads_count = _vote("syncthreads_count", "count", 0, "int32", "In how many threads of the block the predicate holds.")
+syncthreads_and = _vote("syncthreads_and", "all", 0, "int32", "1 if the predicate holds in all threads of the block, else 0.")
+syncthreads_or = _vote("syncthreads_or", "any", 0, "int32", "1 if the predicate holds in some thread of the block, else 0.")
+
+
+def activemask() -> Any:
+    """Bit l: place l of the warp runs this."""
+    return ballot(True)
+
+
+def match_any_sync(value: Any, mask: Any = None) -> Any:
+    """Bit l: place l of the warp has the same value."""
+    trace = threads("T.match_any_sync")
+    own = Val(_operand(trace, value, "T.match_any_sync"))
+    same = cast(0, "uint32")
+    for lane in range(WARP):
+        there = shfl_sync(own, lane) == own
+        same = same | select(there, cast(1 << lane, "uint32"), cast(0, "uint32"))
+    return cast(same, "uint64")
+
+
+def match_all_sync(value: Any, mask: Any = None) -> Any:
+    """All bits where every thread of the warp has the same value, else 0."""
+    trace = threads("T.match_all_sync")
+    own = Val(_operand(trace, value, "T.match_all_sync"))
+    alike = all_sync(shfl_sync(own, 0) == own)
+    return select(alike != 0, cast(0xFFFFFFFF, "uint64"), cast(0, "uint64"))
+
+
+def _warp_reduce(name: str, combine: Callable[[Any, Any], Any], text: str) -> Callable[[Any], Any]:
+    def function(value: Any) -> Any:
+        trace = threads(f"T.warp_reduce_{name}")
+        value = Val(_operand(trace, value, f"T.warp_reduce_{name}"))
+        distance = WARP // 2
+        while distance:
+            value = combine(value, shfl_xor(value, distance))
+            distance //= 2
+        return value
+
+    function.__name__ = function.__qualname__ = f"warp_reduce_{name}"
+    function.__doc__ = text
+    return function
+
+
+def _fold(op: str) -> Callable[[Any, Any], Any]:
+    return lambda x, y: binary(op, x, y)
+
+
+warp_reduce_sum = _warp_reduce("sum", _fold("+"), "The sum over the warp, in all of its threads.")
+warp_reduce_max = _warp_reduce("max", _fold("max"), "The greatest value of the warp, in all of its threads.")
+warp_reduce_min = _warp_reduce("min", _fold("min"), "The least value of the warp, in all of its threads.")
+warp_reduce_bitand = _warp_reduce("bitand", _fold("&"), "The bits that all threads of the warp have.")
+warp_reduce_bitor = _warp_reduce("bitor", _fold("|"), "The bits that some thread of the warp has.")

@@ -1,0 +1,83 @@
+// RUN: tilery-opt %s --threads-to-tiles --canonicalize --cse | FileCheck %s
+// Threads in lockstep: one lane a thread.
+
+// A thread's own values are lanes, its own array a buffer of all threads'; waits are gone.
+// CHECK-LABEL: tile.kernel @lanes
+// CHECK-NOT: tile.threads
+// CHECK: tile.load {{.*}} -> tensor<64xf32>
+// CHECK-NOT: tile.sync
+// CHECK: tile.buffer_store {{.*}}: <64xf32, shared>, tensor<64xf32>
+// CHECK: tile.buffer_load {{.*}} -> tensor<64xf32>
+// CHECK: tile.store {{.*}} tensor<64xf32>
+tile.kernel @lanes(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %n: i64) {
+  %c1 = arith.constant 1 : i64
+  %a = tile.root %p[%n] strides [%c1] : !tile.ptr<f32> -> !tile.root<1xf32>
+  %b = tile.root %q[%n] strides [%c1] : !tile.ptr<f32> -> !tile.root<1xf32>
+  %s = tile.alloc : !tile.buffer<64xf32, shared>
+  tile.threads 64 {
+  ^bb0(%t: i32):
+    %w = arith.extsi %t : i32 to i64
+    %from = tile.view %a[%w] dims [] dilations [] limits [] : !tile.root<1xf32> -> !tile.view<f32>
+    %x = tile.load %from : !tile.view<f32> -> f32
+    tile.element_store %s[%t], %x : !tile.buffer<64xf32, shared>, (i32), f32
+    tile.sync
+    %y = tile.element_load %s[%t] : !tile.buffer<64xf32, shared>, i32 -> f32
+    %to = tile.view %b[%w] dims [] dilations [] limits [] : !tile.root<1xf32> -> !tile.view<f32>
+    tile.store %to, %y : !tile.view<f32>, f32
+    tile.yield
+  }
+  tile.return
+}
+
+// The number of a thread is taken apart as the code divides it, and a sum over a warp is one of neighbouring lanes.
+// CHECK-LABEL: tile.kernel @warps
+// CHECK: tile.take {{.*}} tensor<2x32xi32>
+// CHECK: tile.reduce
+// CHECK: tensor<2x32xi1> -> tensor<2xi1>
+tile.kernel @warps(%q: !tile.ptr<i32>, %n: i64) {
+  %c1 = arith.constant 1 : i64
+  %b = tile.root %q[%n] strides [%c1] : !tile.ptr<i32> -> !tile.root<1xi32>
+  tile.threads 64 {
+  ^bb0(%t: i32):
+    %c32 = arith.constant 32 : i32
+    %one = arith.constant 1 : i32
+    %lane = tile.rem floor %t, %c32 : i32
+    %x = tile.shuffle xor %lane, %one : i32 -> i32
+    %low = arith.cmpi slt, %x, %one : i32
+    %any = tile.vote any %low -> i1
+    %y = arith.extui %any : i1 to i32
+    %w = arith.extsi %t : i32 to i64
+    %to = tile.view %b[%w] dims [] dilations [] limits [] : !tile.root<1xi32> -> !tile.view<i32>
+    tile.store %to, %y : !tile.view<i32>, i32
+    tile.yield
+  }
+  tile.return
+}
+
+// What all do together stands as it is; of a loop whose length differs the longest decides.
+// CHECK-LABEL: tile.kernel @flow
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (tensor<16xi32>)
+// CHECK: arith.select
+// CHECK: tile.parallel
+tile.kernel @flow(%q: !tile.ptr<i32>, %n: i32) {
+  %s = tile.alloc : !tile.buffer<16xi32, shared>
+  tile.threads 16 {
+  ^bb0(%t: i32):
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %sum = scf.for %i = %zero to %t step %one iter_args(%acc = %zero) -> (i32) : i32 {
+      %next = arith.addi %acc, %i : i32
+      scf.yield %next : i32
+    }
+    tile.element_store %s[%t], %sum : !tile.buffer<16xi32, shared>, (i32), i32
+    tile.together {
+      tile.parallel(%n) {
+      ^bb0(%i: i32):
+        %v = tile.element_load %s[%i] : !tile.buffer<16xi32, shared>, i32 -> i32
+        tile.element_store %s[%i], %v : !tile.buffer<16xi32, shared>, (i32), i32
+      } : i32
+    }
+    tile.yield
+  }
+  tile.return
+}
