@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/lower_to_blocks.h"
+#include "compiler/analysis/integer_op.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
 #include "compiler/lower/verify_code.h"
@@ -9,9 +10,15 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
-FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel) {
+/// The kernel is a product, of more steps than none.
+static bool multiplies(tile::KernelOp kernel) {
   std::string why;
-  if (!hasRoles(kernel) && !block::findKernel(kernel, why))
+  std::optional<block::ProductKernel> found = block::findKernel(kernel, why);
+  return found && (!found->product.steps() || analysis::constantOf(found->product.steps()).value_or(1) > 0);
+}
+
+FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel) {
+  if (!hasRoles(kernel) && !multiplies(kernel))
     return OwningOpRef<ModuleOp>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   module->getBody()->push_back(kernel->clone());
