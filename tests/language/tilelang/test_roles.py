@@ -309,3 +309,55 @@ def test_a_role_that_goes_on():
     x, y = torch.arange(8, dtype=torch.int32), torch.zeros(8, dtype=torch.int32)
     tilelang.compile(main)(x, y)
     assert y.tolist() == [2 * n + 1 for n in range(8)]
+
+
+def thread_roles(seq, dim, B, stages):
+    """A producer and two consumers by the index of the thread, as upstream's hand-written kernels have them."""
+    steps = seq // B
+
+    @T.prim_func
+    def main(Q: T.Tensor((seq, dim), "float16"), K: T.Tensor((seq, dim), "float16"), S: T.Tensor((seq, seq), "float32")):
+        with T.Kernel(seq // (2 * B), threads=384) as bx:
+            tx = T.get_thread_binding()
+            q, k = T.alloc_shared((2, B, dim), "float16"), T.alloc_shared((stages, B, dim), "float16")
+            full, empty = T.alloc_barrier([1] * stages), T.alloc_barrier([256] * stages)
+            q_full = T.alloc_barrier(128)
+            if tx < 128:
+                T.set_max_nreg(240, 1)
+                s = T.alloc_fragment((B, B), "float32")
+                T.barrier_wait(q_full, 0)
+                for n in T.serial(steps):
+                    T.barrier_wait(full[n % stages], (n // stages) & 1)
+                    T.gemm(q[0, :, :], k[n % stages, :, :], s, transpose_B=True, clear_accum=True)
+                    T.barrier_arrive(empty[n % stages])
+                    T.copy(s, S[bx * 2 * B, n * B])
+            elif tx >= 128 and tx < 256:
+                T.set_max_nreg(240, 1)
+                s = T.alloc_fragment((B, B), "float32")
+                T.barrier_wait(q_full, 0)
+                for n in T.serial(steps):
+                    T.barrier_wait(full[n % stages], (n // stages) & 1)
+                    T.gemm(q[1, :, :], k[n % stages, :, :], s, transpose_B=True, clear_accum=True)
+                    T.barrier_arrive(empty[n % stages])
+                    T.copy(s, S[bx * 2 * B + B, n * B])
+            else:
+                T.set_max_nreg(24, 0)
+                for half in T.serial(2):
+                    T.copy(Q[(bx * 2 + half) * B, 0], q[half, :, :])
+                T.barrier_arrive(q_full)
+                for n in T.serial(steps):
+                    T.barrier_wait(empty[n % stages], ((n // stages) & 1) ^ 1)
+                    if tx == 256:
+                        T.tma_copy(K[n * B, 0], k[n % stages, :, :], barrier=full[n % stages])
+                        T.mbarrier_arrive(full[n % stages])
+
+    return main
+
+
+@pytest.mark.parametrize("stages", [1, 2])
+def test_roles_by_the_index_of_the_thread(stages):
+    seq, dim = 128, 32
+    q, k = torch.randint(-4, 5, (seq, dim)).half(), torch.randint(-4, 5, (seq, dim)).half()
+    s = torch.zeros(seq, seq)
+    tilelang.compile(thread_roles(seq, dim, 32, stages))(q, k, s)
+    assert torch.equal(s, q.float() @ k.float().T)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from ...errors import error
 from ..tracing.context import NeedsThreads, current, kernel, threads
-from ..tracing.values import Expr, OneThread, Val, binary
+from ..tracing.thread_index import ThreadIndex
+from ..tracing.values import Expr, Val
 
 
 class Kernel:
@@ -59,58 +60,23 @@ class Kernel:
             self.trace.end_kernel()
 
 
-class ThreadIndex(Expr):
-    """The index of one of many threads. Where nothing but `if tx == 0:` or `if tx < 128:` asks for it, a kernel is no code for
-    single threads."""
-
-    dtype = "int32"
-    __hash__ = Expr.__hash__
-
-    def __eq__(self, other: object) -> Any:
-        if isinstance(other, int) and not isinstance(other, bool):
-            return OneThread() if 0 <= other < self.count else False
-        return binary("==", self, other)
-
-    def __init__(self, count: int) -> None:
-        super().__init__()
-        self.count = count
-
-    def _where(self, op: str, other: Any, holds: range) -> Any:
-        """The condition that an index lies in `holds`: tile operations under it are what these threads do together."""
-        if not isinstance(other, int) or isinstance(other, bool):
-            return binary(op, self, other)
-        count = len(range(max(holds.start, 0), min(holds.stop, self.count)))
-        return OneThread(count, several=True) if 0 < count < self.count else count > 0
-
-    def __lt__(self, other: Any) -> Any:
-        return self._where("<", other, range(0, other if isinstance(other, int) else 0))
-
-    def __le__(self, other: Any) -> Any:
-        return self._where("<=", other, range(0, other + 1 if isinstance(other, int) else 0))
-
-    def __gt__(self, other: Any) -> Any:
-        return self._where(">", other, range(other + 1 if isinstance(other, int) else 0, self.count))
-
-    def __ge__(self, other: Any) -> Any:
-        return self._where(">=", other, range(other if isinstance(other, int) else 0, self.count))
-
-    @property
-    def __tile_value__(self) -> Any:
-        raise NeedsThreads(len(current().launches))
-
-
-def get_thread_binding(dim: int = 0) -> int | Val | ThreadIndex:
-    """The index of this thread in its block, along an axis; 0 if the block has one thread there."""
+def get_thread_binding(dim: int = 0) -> int | Expr:
+    """The index of this thread in its block, along an axis; 0 if the block has one thread there. Where it only tells warps
+    apart, or one thread from the others, a kernel is no code for single threads."""
     trace = kernel("T.get_thread_binding")
     extents = trace.open.threads
     if dim >= len(extents) or extents[dim] == 1:
         return 0
     if trace.open.thread is None:
-        return ThreadIndex(extents[dim])
+        return ThreadIndex(extents[dim], _ask, math.prod(extents) // extents[dim])
     return threads("T.get_thread_binding").open.thread_indices[dim]
 
 
-def get_thread_bindings() -> list[int | Val | ThreadIndex]:
+def _ask() -> NoReturn:
+    raise NeedsThreads(len(current().launches))
+
+
+def get_thread_bindings() -> list[int | Expr]:
     """The indices of this thread in its block."""
     return [get_thread_binding(dim) for dim in range(3)]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .dtypes import dtype
-from .values import Expr, binary, unary
+from .values import Expr, OneThread, binary, unary
 
 Ranges = list[tuple[int, int]]
 _WARP = 32
@@ -28,15 +28,16 @@ def rest(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Ranges:
 
 
 class ThreadIndex(Expr):
-    """The number of a thread, divided by `divisor`. number: makes the value, of a kernel that runs in each thread."""
+    """The number of a thread along an axis, divided by `divisor`; `rows`: how many threads have each. number: makes the value,
+    of a kernel that runs in each thread."""
 
-    __slots__ = ("extent", "divisor", "number")
+    __slots__ = ("extent", "divisor", "number", "rows")
     __hash__ = Expr.__hash__
     dtype = dtype("int32")
 
-    def __init__(self, extent: int, number: Callable[[], Any], divisor: int = 1) -> None:
+    def __init__(self, extent: int, number: Callable[[], Any], rows: int = 1, divisor: int = 1) -> None:
         super().__init__()
-        self.extent, self.number, self.divisor = extent, number, divisor
+        self.extent, self.number, self.rows, self.divisor = extent, number, rows, divisor
 
     @property
     def __tile_value__(self) -> Any:
@@ -44,7 +45,7 @@ class ThreadIndex(Expr):
 
     def __floordiv__(self, other: Any) -> Any:
         if isinstance(other, int) and not isinstance(other, bool) and other > 0:
-            return ThreadIndex(self.extent, lambda: binary("//", self.number(), other), self.divisor * other)
+            return ThreadIndex(self.extent, lambda: binary("//", self.number(), other), self.rows, self.divisor * other)
         return binary("//", self, other)
 
     def _compared(self, op: str, other: Any) -> Any:
@@ -62,6 +63,9 @@ class ThreadIndex(Expr):
         ranges = intersection(here, [(0, self.extent)])
         if not ranges or ranges == [(0, self.extent)]:
             return bool(ranges)
+        if self.rows > 1:
+            count = self.rows * sum(end - first for first, end in ranges)
+            return OneThread(count, several=count > 1)
         return RoleCondition(self.extent, ranges, lambda: binary(op, self.number(), other))
 
     def __lt__(self, other: Any) -> Any:

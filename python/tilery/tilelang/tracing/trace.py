@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from tilery import _native
@@ -17,11 +16,13 @@ from ...frontend.jumps import RESULT
 from ...frontend.regions import Getter, Names, Putter
 from ...frontend.structure import Number, Undefined
 from .checks import Checks
-from .context import NeedsThreads, kernel, set_current
+from .context import kernel, set_current
 from .dtypes import dtype
 from .loops import Iteration, Serial
 from .memory import Element, Lanes, LocalVar, Memory, Pending, Region, byte_strides, row_major
 from .prepare import prepare
+from .roles import Roles
+from .thread_index import Ranges, RoleCondition
 from .values import (
     Expr,
     OneThread,
@@ -102,7 +103,7 @@ class KernelState:
         self.kept: list[Memory] = []  # what roots are known by must live as long
 
 
-class Trace(Checks, Language):
+class Trace(Checks, Roles, Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
 
     prepare = staticmethod(prepare)
@@ -139,6 +140,7 @@ class Trace(Checks, Language):
         self.lanes: list[Any] = []  # [(variables, extents)] of the open T.Parallel and those in it
         self.draws = 0  # random numbers that an iteration of it draws
         self.roles: list[int] = []  # threads of each open role
+        self.spans: list[Ranges] = []  # which they are
         self.actors: list[int] = []  # of what only some threads do: how many
 
     def __enter__(self) -> Trace:
@@ -302,36 +304,6 @@ class Trace(Checks, Language):
         self.open.roots[id(memory)] = self.native.root(pointer, extents, strides)
         self.open.kept.append(memory)
 
-    def begin_threads(self) -> None:
-        """The body of the open kernel runs in each thread of the block, where the program has asked for that."""
-        if len(self.launches) in self.threaded:
-            extents = self.open.threads
-            self.open.thread = Val(self.native.threads_begin(math.prod(extents)))
-            for dim, extent in enumerate(extents):
-                index, inner = self.open.thread, math.prod(extents[:dim])
-                if inner > 1:
-                    index = binary("//", index, inner)
-                if math.prod(extents[dim + 1 :]) > 1:
-                    index = binary("%", index, extent)
-                self.open.thread_indices[dim] = index if extent > 1 else 0
-
-    @contextlib.contextmanager
-    def together(self) -> Iterator[None]:
-        """What all threads do once together; where there are no threads, as it stands."""
-        inside = self.native.in_threads()
-        if inside:
-            self.native.together_begin()
-        yield
-        if inside:
-            self.native.together_end([])
-
-    def together_value(self, compute: Callable[[], Any]) -> Val:
-        """What all threads compute once together."""
-        if not self.native.in_threads():
-            return Val(compute())
-        self.native.together_begin()
-        return Val(self.native.together_end([compute()])[0])
-
     def end_kernel(self) -> None:
         self.check_doubtful()
         for reducer in self.reducers:
@@ -344,47 +316,6 @@ class Trace(Checks, Language):
         self.native.end_kernel()
         self.launches.append(self.open)
         self.open = None
-
-    @property
-    def acting(self) -> int:
-        """How many threads of the block do what is being traced."""
-        return self.actors[-1] if self.actors else math.prod(self.open.threads)
-
-    @contextlib.contextmanager
-    def acted_by(self, threads: int, several: bool) -> Iterator[None]:
-        """What so many of the threads do; `several`: each for itself, where it is not done together."""
-        self.actors.append(threads)
-        self.several += several
-        yield
-        self.several -= several
-        self.actors.pop()
-
-    def ask_for_threads(self) -> None:
-        """What only each thread can do for itself stands under a condition that several threads fulfil."""
-        if self.several and self.open.thread is None:
-            raise NeedsThreads(len(self.launches))
-
-    def begin_role(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """What the threads in some ranges (first, end) do beside the others, until end_role."""
-        self.check_no_threads("a role of warp groups")
-        count = sum(end - first for first, end in ranges)
-        self.native.role_begin([bound for part in ranges for bound in part])
-        self.roles.append(count)
-        self.actors.append(count)
-
-    def check_no_threads(self, what: str) -> None:
-        """Roles and single threads are two ways to say who does what; a kernel has one."""
-        if self.open.thread is not None:
-            raise error(
-                NotImplementedError,
-                f"{what} in a kernel whose statements depend on the thread",
-                hint="use T.sync_threads between threads; or write the kernel without thread indices, but for `if tx == 0:`",
-            )
-
-    def end_role(self) -> None:
-        self.actors.pop()
-        self.roles.pop()
-        self.native.role_end()
 
     def print(self, value: Any, message: str) -> None:
         """Prints a scalar or a buffer, once for each program."""
@@ -410,13 +341,13 @@ class Trace(Checks, Language):
         return Val(self.native.cast(value, "bool"))
 
     def logical_not(self, value: Any) -> Any:
-        return unary("not", value)
+        return value.negated() if isinstance(value, RoleCondition) else unary("not", value)
 
     def logical_and(self, a: Any, b: Any) -> Any:
-        return binary("and", a, b)
+        return a.both(b) if isinstance(a, RoleCondition) and isinstance(b, RoleCondition) else binary("and", a, b)
 
     def logical_or(self, a: Any, b: Any) -> Any:
-        return binary("or", a, b)
+        return a.either(b) if isinstance(a, RoleCondition) and isinstance(b, RoleCondition) else binary("or", a, b)
 
     def minimum(self, a: Any, b: Any) -> Any:
         return binary("min", a, b)
@@ -556,6 +487,8 @@ class Trace(Checks, Language):
                 then()
             with self.acted_by(max(self.acting - test.threads, 1), test.several):
                 return other()
+        if isinstance(test, RoleCondition) and test.is_role():
+            return self.run_roles(test, (then, other), names, get, put)
         if not self.is_value(test):
             return super().if_(test, then, other, names, get, put, at_end)
         before = get()
