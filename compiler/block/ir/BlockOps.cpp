@@ -54,3 +54,24 @@ OpFoldResult ConvertOp::fold(FoldAdaptor) {
     return getValue();
   return {};
 }
+
+// ---- what is done with nothing
+
+LogicalResult MmaSettleOp::canonicalize(MmaSettleOp op, PatternRewriter &rewriter) {
+  if (!op.getProduct().getDefiningOp<NoneOp>())
+    return failure();
+  rewriter.eraseOp(op);
+  return success();
+}
+LogicalResult MmaWaitOp::canonicalize(MmaWaitOp op, PatternRewriter &rewriter) {
+  if (!op.getProduct().getDefiningOp<NoneOp>())
+    return failure();
+  rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, op.getType(), cast<TypedAttr>(rewriter.getZeroAttr(op.getType())));
+  return success();
+}
+LogicalResult ReleaseOp::canonicalize(ReleaseOp op, PatternRewriter &rewriter) {
+  if (!op.getSlot().getDefiningOp<NoneOp>())
+    return failure();
+  rewriter.eraseOp(op);
+  return success();
+}

@@ -19,6 +19,7 @@ def Block_MmaSettleOp : Block_Op<"mma_settle", [MemoryEffects<[MemRead<Synchroni
   let description = "The product goes on to be one; of none: nothing.";
   let arguments = (ins Block_Pending:$product);
   let assemblyFormat = "$product attr-dict `:` type($product)";
+  let hasCanonicalizeMethod = 1;
 }
 def Block_MmaWaitOp : Block_Op<"mma_wait", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>, MemWrite<BufferMemory>]>]> {
   let summary = "the result of a product";
@@ -27,6 +28,7 @@ def Block_MmaWaitOp : Block_Op<"mma_wait", [MemoryEffects<[MemRead<Synchronisati
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$product attr-dict `:` type($product) `->` type($result)";
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 def Block_MmaOp : Block_Op<"mma", [AllTypesMatch<["c", "result"]>, MemoryEffects<[MemRead<BufferMemory>]>]> {
   let summary = "c + a * b at once; with `clear` true, a * b";

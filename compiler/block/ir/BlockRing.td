@@ -44,6 +44,7 @@ def Block_ReleaseOp : Block_Op<"release", [Block_Waits]> {
   let arguments = (ins Block_Slot:$slot);
   let assemblyFormat = "$slot attr-dict `:` type($slot)";
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 def Block_NoneOp : Block_Op<"none", [Pure]> {
   let summary = "no slot, or no product";
