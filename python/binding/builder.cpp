@@ -161,9 +161,8 @@ static void bindRegions(nb::class_<Builder> &c) {
       .def("barriers", &Builder::barriers)
       .def("arrive",
            [](Builder &b, const Barrier &barrier, Any index, int64_t count) { b.arrive(barrier, toOperand(index), count); })
-      .def("wait", [](Builder &b, const Barrier &barrier, Any index, Any parity) {
-        b.wait(barrier, toOperand(index), toOperand(parity));
-      })
+      .def("wait", [](Builder &b, const Barrier &barrier, Any index,
+                      Any parity) { b.wait(barrier, toOperand(index), toOperand(parity)); })
       .def("in_threads", &Builder::inThreads)
       .def("together_begin", &Builder::beginTogether)
       .def("together_end", [](Builder &b, Any yields) { return b.endTogether(toValues(yields)); })

@@ -58,7 +58,7 @@ FailureOr<KernelInfo> CpuKernel::emit() {
   if (failed(described))
     return failure();
   KernelInfo info = std::move(*described);
-  info.scratchBytes = plan.arenaBytes + lower::readBehind;
+  info.scratchBytes = plan.arenaBytes ? plan.arenaBytes + lower::readBehind : 0;
   llvm::Type *i64 = b.getInt64Ty(), *ptr = b.getPtrTy();
   function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, i64, ptr}, false),
                                     llvm::GlobalValue::ExternalLinkage, info.name, e.module);
