@@ -37,9 +37,13 @@ static bool isHostPolynomial(Value value) {
 LogicalResult MapOp::verify() {
   if (!isa<tile::KernelOp>((*this)->getParentOp()))
     return emitOpError("stands in the kernel's entry block: the host makes it");
-  for (Value operand : getOperands())
-    if (!isHostPolynomial(operand))
+  for (Value operand : getOperands()) {
+    Value number = operand;
+    while (auto cast = number.getDefiningOp<tile::PtrCastOp>()) // the same address
+      number = cast.getPtr();
+    if (!isHostPolynomial(number))
       return emitOpError("is made of polynomials of the kernel's arguments and grid: the host cannot compute ") << operand;
+  }
   return checkMap(*this, getType(), getBase().getType(), getExtents(), getStrides());
 }
 

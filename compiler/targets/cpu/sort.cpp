@@ -31,6 +31,7 @@ void CpuKernel::sortOp(tile::SortOp op) {
   auto sort = e.module.getOrInsertFunction("tilery_rt_sort",
                                            llvm::FunctionType::get(b.getVoidTy(), {ptr, ptr, i64, i64, i32, i32}, false));
   uint32_t dtype = uint32_t(*dtypeOf(element, !op.getIsUnsigned()));
+  bool descending = op.getDescending() != (element.isInteger(1) && !op.getIsUnsigned()); // a bit with a sign is 0 or -1
   SmallVector<int64_t> others(shape);
   others[axis] = 1;
   forEach(others, [&](ArrayRef<Index> outer) {
@@ -40,7 +41,7 @@ void CpuKernel::sortOp(tile::SortOp op) {
       evaluator.store(evaluator.scratchAddress(row, {count}, {i}), evaluator.value(op.getValue(), point));
     });
     b.CreateCall(sort, {evaluator.scratchPointer(row), evaluator.scratchPointer(spare), e.i64(count), e.i64(kept),
-                        b.getInt32(dtype), b.getInt32(op.getDescending())});
+                        b.getInt32(dtype), b.getInt32(descending)});
     each(kept, [&](Index i) {
       point[axis] = i;
       evaluator.store(evaluator.scratchAddress(result, shape, point),

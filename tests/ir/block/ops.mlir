@@ -8,6 +8,9 @@
 tile.kernel @others(%p: !tile.ptr<f32>, %n: i64, %x: i32) attributes {block.cluster = 2 : i64} {
   // CHECK: %[[m:.*]] = block.map %{{.*}}, [%{{.*}}, %{{.*}}], [%{{.*}}] : <f32> -> <8x16xf32, 16>
   %m = block.map %p, [%n, %n], [%n] : !tile.ptr<f32> -> !block.map<8x16xf32, 16>
+  // CHECK: block.map %{{.*}}, [%{{.*}}, %{{.*}}], [%{{.*}}] : <i32> -> <8x16xi32, 16>
+  %bits = tile.ptr_cast %p : !tile.ptr<f32> -> !tile.ptr<i32>
+  %seen = block.map %bits, [%n, %n], [%n] : !tile.ptr<i32> -> !block.map<8x16xi32, 16>
   // CHECK: block.require %{{.*}}
   block.require %n
   // CHECK: block.require %{{.*}} divides_by 8

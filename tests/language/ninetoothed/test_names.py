@@ -1,5 +1,7 @@
 """ntl has every name that tl has: an application is written in the same language."""
 
+from types import ModuleType
+
 import torch
 
 from tilery import ninetoothed
@@ -9,8 +11,9 @@ from tilery.tileon import language as tl
 
 
 def test_every_name_of_tl():
-    missing = [name for name in dir(tl) if not name.startswith("_") and not hasattr(ntl, name)]
-    assert not missing
+    names = [name for name in dir(tl) if not name.startswith("_")]
+    missing = [name for name in names if not hasattr(ntl, name) and not isinstance(getattr(tl, name), ModuleType)]
+    assert not missing  # tl has more modules below it once somebody has imported them
     for path in ("extra.libdevice.tanh", "extra.cuda.libdevice.pow", "core.load", "standard.cdiv", "math.exp", "random.rand"):
         value = ntl
         for part in path.split("."):
