@@ -46,24 +46,36 @@ template <typename T> Tile floatDot(const Sizes &sizes, const Tile &a, const Til
   return result;
 }
 
-// Relative error of a product's factors under the declared precision.
-double inputError(tile::Precision precision, Element input) {
+// Relative error of a product's factors under the declared precision. wgmma reads f32 from memory and leaves out the bits that tf32 lacks.
+double inputError(tile::Precision precision, Element input, bool tensorCores) {
   if (input.format != Format::F32 && input.format != Format::F64)
     return 0;
   switch (precision) {
   case tile::Precision::ieee:
     return 0;
   case tile::Precision::tf32:
-    return 0x1p-11;
+    return tensorCores ? 0x1p-10 : 0x1p-11;
   default: // three or more passes of a short format
     return 0x1p-20;
   }
 }
 
+/// |result - exact| / (|acc| + sum |a||b|), of the additions alone, whatever their order and with or without fma.
+double additionError(int64_t k, const Tile &a, const Tile &acc, bool tensorCores) {
+  constexpr double f64 = 0x1p-53, f32 = 0x1p-24;
+  if (acc.element.format == Format::F64) // the centre itself has the same error as any other order of addition
+    return 2 * double(k + 2) * f64;
+  if (!tensorCores || a.element.bytes() != 1)
+    return double(k + 2) * f32;
+  // An instruction shifts its 32 products and the sum to the exponent of the largest, cuts each and the result behind 13 bits.
+  int64_t instructions = (k + 31) / 32;
+  return double(k + 2 * instructions) * 0x1p-13;
+}
+
 // |result - exact| <= (k + 2) u (|acc| + sum |a||b|) + what the rounded inputs bring, whatever the order and with or without fma.
 // Instructions that multiply bf16 take denormal factors for zero, and give zero for denormal sums.
 void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bool clear, tile::Precision precision,
-               Tile &result) {
+               bool tensorCores, Tile &result) {
   auto middle = [](const Tile &tile, std::vector<double> &radius) {
     std::vector<double> values(tile.size());
     radius.assign(tile.size(), 0);
@@ -88,7 +100,7 @@ void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bo
       value = std::fabs(value);
     return values;
   };
-  double extra = inputError(precision, a.element);
+  double extra = inputError(precision, a.element, tensorCores);
   constexpr double smallestNormal = 0x1p-126;
   bool flushes = a.element.format == Format::BF16 && b.element.format == Format::BF16;
   auto inputRadius = [&](double magnitude) { return flushes && magnitude < smallestNormal ? magnitude : extra * magnitude; };
@@ -104,12 +116,10 @@ void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bo
   multiply(s, radiusA.data(), outerB.data(), spread.data());
   multiply(s, absA.data(), radiusB.data(), spread.data());
   Element compute = acc.element.format == Format::F64 ? acc.element : Element{Format::F32, 32, &llvm::APFloat::IEEEsingle()};
-  double unit = ulpAt(compute, 1.0) / 2, tiny = flushes ? 2 * smallestNormal : ulpAt(compute, 0.0);
+  double added = additionError(s.k, a, acc, tensorCores), tiny = flushes ? 2 * smallestNormal : ulpAt(compute, 0.0);
   for (int64_t i = 0; i < result.size(); ++i) {
     double value = decode(result.element, result.lanes[i]);
-    // In f64 the centre itself has the same error as any other order of addition.
-    double error =
-        double(s.k + 2) * (unit * magnitude[i] * (acc.element.format == Format::F64 ? 2 : 1) + tiny) + spread[i] * (1 + 0x1p-20);
+    double error = added * magnitude[i] + double(s.k + 2) * tiny + spread[i] * (1 + 0x1p-20);
     if (!std::isfinite(c[i]) || !std::isfinite(error)) {
       bool exactNan = std::isnan(value) && spread[i] == 0;
       result.setRange(i, exactNan ? exactly(value) : unknown());
@@ -140,7 +150,7 @@ Tile dot(Interpreter &in, const Tile &a, const Tile &b, const Tile &acc, bool cl
     result =
         acc.element.format == Format::F64 ? floatDot<double>(sizes, a, b, acc, clear) : floatDot<float>(sizes, a, b, acc, clear);
     if (in.run.options.shadow)
-      shadowDot(sizes, a, b, acc, clear, precision, result);
+      shadowDot(sizes, a, b, acc, clear, precision, in.run.options.tensorCores, result);
   }
   // An element is undefined if its row, its column or its accumulator is.
   for (int64_t i = 0; i < result.size(); ++i) {

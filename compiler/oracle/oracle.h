@@ -47,6 +47,8 @@ struct Options {
   std::vector<Allocation> allocations;
   /// Where to keep the bounds of rounded values (dot, reductions, math functions and what follows from them); null: not computed.
   Shadow *shadow = nullptr;
+  /// The bounds are those of Hopper's tensor cores: tf32 factors are cut, sums of products of 8-bit floats keep 13 bits.
+  bool tensorCores = false;
   /// Block IR: copies land, products read and stores write as late as their waits allow; else all do so at once.
   bool late = false;
   /// Ops to execute before the run is given up as endless; 0: no limit.

@@ -11,7 +11,6 @@
 #include "tests/emulator/emulator.h"
 #include <cmath>
 #include <cstring>
-#include <unistd.h>
 
 using namespace mlir;
 
@@ -32,10 +31,12 @@ struct Memory {
 
 tile::KernelOp kernelOf(ModuleOp module) { return *module.getOps<tile::KernelOp>().begin(); }
 
-void interpret(const Program &program, ModuleOp module, Memory &memory, oracle::Shadow *shadow, bool late = false) {
+void interpret(const Program &program, ModuleOp module, Memory &memory, oracle::Shadow *shadow, bool late = false,
+               bool tensorCores = false) {
   oracle::Options options;
   options.late = late;
   options.shadow = shadow;
+  options.tensorCores = tensorCores;
   options.debug = shadow != nullptr; // a program that reads what nobody wrote, or races with itself, proves nothing
   for (auto [number, argument] : llvm::enumerate(program.args))
     if (!argument.data.empty())
@@ -188,12 +189,7 @@ Outcome blocks(const Program &program, ModuleOp module, const Memory &wanted, co
 Outcome gpu(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow, std::string &errors) {
   Memory memory(program);
   std::string unsupported;
-  try {
-    runOnGpu(program, module, program.args.size() % 2, memory.arrays, unsupported);
-  } catch (const Error &error) { // a fault takes the context with it: a new process goes on
-    llvm::errs() << error.what() << "\n";
-    _exit(1);
-  }
+  runOnGpu(program, module, program.args.size() % 2, memory.arrays, unsupported);
   if (!unsupported.empty())
     return {Outcome::Skipped, errors.empty() ? unsupported : errors.substr(0, errors.find('\n'))};
   std::string difference = compare(program, wanted, memory, shadow);
@@ -213,7 +209,7 @@ Outcome check(const Program &program, ModuleOp module, Against against) {
   oracle::Shadow shadow;
   Memory wanted(program);
   try {
-    interpret(program, module, wanted, &shadow);
+    interpret(program, module, wanted, &shadow, /*late=*/false, /*tensorCores=*/against == Against::Gpu);
   } catch (const Error &error) {
     return {Outcome::Skipped, std::string("the oracle stops: ") + error.what()};
   }

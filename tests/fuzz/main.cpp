@@ -64,6 +64,7 @@ std::string parse(llvm::ArrayRef<const char *> arguments, Settings &settings) {
 /// What a worker tells its parent.
 struct Progress {
   uint64_t seed, agreed, skipped, failed;
+  char difference[400]; ///< why it ended on this seed; empty: it did not mean to
 };
 
 std::unique_ptr<MLIRContext> makeContext() {
@@ -123,10 +124,9 @@ void work(const Settings &settings, uint64_t from, Progress &progress) {
       ++progress.skipped;
       ++reasons[outcome.message];
     } else {
-      if (settings.against == Against::Gpu) { // reducing forks, which a process that uses a GPU must not: the parent does it
-        llvm::outs() << "seed " << seed << ": " << outcome.message << "\n";
-        llvm::outs().flush();
-        _exit(1);
+      if (settings.against == Against::Gpu) { // reducing forks, which a process that uses a GPU must not: the parent does it,
+        std::snprintf(progress.difference, sizeof progress.difference, "%s", outcome.message.c_str());
+        _exit(1); // and a fault takes the context with it: a new process goes on
       }
       ++progress.failed;
       printFailure(seed, outcome.message, settings.against);
@@ -161,9 +161,12 @@ int runAll(const Settings &settings) {
       continue;
     ++crashed;
     uint64_t seed = progress[worker].seed;
-    std::string how = WIFSIGNALED(status) ? (WTERMSIG(status) == SIGALRM ? "does not end"
-                                                                         : std::string("crashes: ") + strsignal(WTERMSIG(status)))
-                                          : "exits";
+    std::string how = progress[worker].difference;
+    progress[worker].difference[0] = '\0';
+    if (WIFSIGNALED(status))
+      how = WTERMSIG(status) == SIGALRM ? "does not end" : std::string("crashes: ") + strsignal(WTERMSIG(status));
+    else if (how.empty())
+      how = "ends the process with status " + std::to_string(WEXITSTATUS(status));
     printFailure(seed, how, settings.against);
     start(worker, seed + settings.jobs);
   }

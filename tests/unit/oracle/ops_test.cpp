@@ -388,6 +388,48 @@ tile.kernel @k(%input: !tile.ptr<f32>, %sum: !tile.ptr<f32>, %copy: !tile.ptr<f3
   EXPECT_FALSE(range.contains(exact + 1)); // and it is narrow
 }
 
+/// What a product of `row` with itself may be, in a program for tensor cores or for anything.
+Interval squareRange(const std::string &type, std::vector<uint8_t> row, int64_t k, const std::string &precision, bool tensorCores) {
+  std::string depth = std::to_string(k), a = "1x" + depth + "x" + type, b = depth + "x1x" + type;
+  auto load = [&](const std::string &name, const std::string &steps, const std::string &tile) {
+    return "  %" + name + "x = tile.access %p, %zero steps(" + steps + ") bounds [0, 0]() : <" + type + ">, (i64, i64), () -> <" +
+           tile + ">\n  %" + name + " = tile.load %" + name + "x : !tile.access<" + tile + "> -> tensor<" + tile + ">\n";
+  };
+  Program program("tile.kernel @k(%p: !tile.ptr<" + type + R"(>, %r: !tile.ptr<f32>) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %c = arith.constant dense<0.0> : tensor<1x1xf32>
+)" + load("a", "%zero, %one", a) +
+                  load("b", "%one, %zero", b) + "  %d = tile.dot %a, %b, %c {precision = " + precision + " : i32} : tensor<" + a +
+                  ">, tensor<" + b + R"(> -> tensor<1x1xf32>
+  %x = tile.access %r, %zero steps(%one, %one) bounds [0, 0]() : <f32>, (i64, i64), () -> <1x1xf32>
+  tile.store %x, %d : !tile.access<1x1xf32>, tensor<1x1xf32>
+  tile.return
+})");
+  F32 result(1);
+  Shadow shadow;
+  Options options;
+  options.shadow = &shadow;
+  options.tensorCores = tensorCores;
+  program.run({1, 1, 1}, {slot(row), slot(result)}, options);
+  return shadow.memory.at(slot(result));
+}
+
+TEST(OracleOps, TensorCoresCutWhatOthersRound) {
+  // 1 + 2^-10 - 2^-23, whose square is 1 where both are cut to 10 bits.
+  std::vector<uint8_t> factor{0xff, 0x1f, 0x80, 0x3f};
+  EXPECT_FALSE(squareRange("f32", factor, 1, "1", false).contains(1));
+  EXPECT_TRUE(squareRange("f32", factor, 1, "1", true).contains(1));
+  EXPECT_FALSE(squareRange("f32", factor, 1, "1", true).contains(1 - 0x1p-10));
+  EXPECT_FALSE(squareRange("f32", factor, 1, "0", true).contains(1)) << "precision ieee";
+  // 16 * 16, and 31 times 2^-3 * 2^-3, each less than 2^-13 of that.
+  std::vector<uint8_t> row(32, 0x20);
+  row[0] = 0x58;
+  EXPECT_FALSE(squareRange("f8E4M3FN", row, 32, "0", false).contains(256));
+  EXPECT_TRUE(squareRange("f8E4M3FN", row, 32, "0", true).contains(256));
+  EXPECT_FALSE(squareRange("f8E4M3FN", row, 32, "0", true).contains(255));
+}
+
 } // namespace
 
 // In one order the sum is 0, in another a partial sum overflows.
