@@ -105,7 +105,7 @@ Code::~Code() {
   const Driver *driver = Driver::find();
   for (ModuleHandle module : modules)
     if (module && driver)
-      driver->cuModuleUnload(module); // fails at the end of the process, when the context is gone: nothing is lost
+      driver->cuModuleUnload(module); // fails where the context is gone: at the end of the process, or in a forked one
 }
 
 LoadedKernel Code::find(const KernelInfo &info, int device) const {
@@ -160,7 +160,7 @@ std::string gpuTarget(int device) {
                         std::to_string(properties.sm % 10) + "; GPU code needs 8.0",
                     "run on tensors of the CPU",
                     {}});
-  return cuda::archOf(properties) + ":cuda" + std::to_string(cuda::Driver::get().version);
+  return cuda::archOf(properties) + ":cuda" + std::to_string(cuda::Driver::find()->version);
 }
 
 CodeImage assembled(CodeImage image, int device) {

@@ -1,12 +1,22 @@
 #include "runtime/cuda/driver.h"
 #include <algorithm>
+#include <atomic>
 #include <dlfcn.h>
 #include <mutex>
+#include <pthread.h>
 #include <vector>
 
 namespace tilery::cuda {
 namespace {
-std::string missing; // why there is no driver
+enum { NotInitialized = 3 };
+const char forkedText[] =
+    "this process was forked from one that had started the NVIDIA driver: it can compile, but cannot use a GPU";
+const char forkedHint[] =
+    "start processes with multiprocessing's method \"spawn\", or use a GPU only in the processes that are forked";
+
+std::string missing;               // why there is no driver
+std::atomic<bool> started = false; // by this library
+std::atomic<bool> forked = false;  // since then
 
 const Driver *open() {
   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -35,6 +45,8 @@ const Driver *open() {
     const char *name = nullptr;
     driver.cuGetErrorName(result, &name);
     missing = std::string("the NVIDIA driver does not start: ") + (name ? name : "unknown error");
+    if (result == NotInitialized) // a parent had, and this library was not there
+      missing += std::string("; maybe ") + forkedText;
     return nullptr;
   }
   driver.cuDriverGetVersion(&driver.version);
@@ -42,6 +54,7 @@ const Driver *open() {
     missing = "the NVIDIA driver sees no GPU";
     return nullptr;
   }
+  started = true;
   return &driver;
 }
 } // namespace
@@ -51,44 +64,80 @@ const Driver *Driver::find() {
   return driver;
 }
 
-const Driver &Driver::get() {
-  if (const Driver *driver = find())
+namespace {
+const Driver &found() {
+  if (const Driver *driver = Driver::find())
     return *driver;
   throw Error(
       {Diagnostic::Kind::Runtime, missing, "run on tensors of the CPU, or on a machine with an NVIDIA GPU and its driver", {}});
 }
 
-int deviceCount() {
+std::vector<DeviceProperties> askDevices(const Driver &driver) {
   int count = 0;
-  if (const Driver *driver = Driver::find())
-    check(driver->cuDeviceGetCount(&count), "counting GPUs");
-  return count;
+  check(driver.cuDeviceGetCount(&count), "counting GPUs");
+  std::vector<DeviceProperties> devices;
+  for (int i = 0; i < count; ++i) {
+    Device device;
+    check(driver.cuDeviceGet(&device, i), "asking for a GPU");
+    char name[128] = "";
+    check(driver.cuDeviceGetName(name, sizeof name, device), "asking for a GPU's name");
+    auto attribute = [&](int which) {
+      int value = 0;
+      check(driver.cuDeviceGetAttribute(&value, which, device), "asking for a GPU's properties");
+      return unsigned(value);
+    };
+    devices.push_back({name, attribute(75) * 10 + attribute(76), attribute(16), attribute(97)});
+  }
+  return devices;
+}
+
+/// Asked once: a forked process knows what its parent has asked, and cannot ask itself.
+const std::vector<DeviceProperties> &devices(const Driver &driver) {
+  static const std::vector<DeviceProperties> known = askDevices(driver);
+  return known;
+}
+
+bool isStarted() {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (!library)
+    return false;
+  int count = 0;
+  auto ask = reinterpret_cast<int (*)(int *)>(dlsym(library, "cuDeviceGetCount"));
+  bool answers = ask && ask(&count) == 0;
+  dlclose(library);
+  return answers;
+}
+
+/// Whoever has started the driver: what compilation asks of the devices goes along.
+void prepareFork() {
+  try {
+    if (!forked && isStarted())
+      if (const Driver *driver = Driver::find())
+        devices(*driver);
+  } catch (const Error &) { // whoever needs it is told
+  }
+}
+void childAfterFork() { forked = started.load(); }
+const int registered = pthread_atfork(prepareFork, nullptr, childAfterFork);
+} // namespace
+
+const Driver &Driver::get() {
+  const Driver &driver = found();
+  if (forked.load(std::memory_order_relaxed)) [[unlikely]]
+    throw Error({Diagnostic::Kind::Runtime, forkedText, forkedHint, {}});
+  return driver;
+}
+
+int deviceCount() {
+  const Driver *driver = Driver::find();
+  return driver ? int(devices(*driver).size()) : 0;
 }
 
 const DeviceProperties &deviceProperties(int index) {
-  static std::mutex mutex;
-  static std::vector<DeviceProperties> known;
-  const Driver &driver = Driver::get();
-  std::lock_guard lock(mutex);
-  if (known.empty()) {
-    std::vector<DeviceProperties> found(deviceCount());
-    for (int i = 0; i < int(found.size()); ++i) {
-      Device device;
-      check(driver.cuDeviceGet(&device, i), "asking for a GPU");
-      char name[128] = "";
-      check(driver.cuDeviceGetName(name, sizeof name, device), "asking for a GPU's name");
-      auto attribute = [&](int which) {
-        int value = 0;
-        check(driver.cuDeviceGetAttribute(&value, which, device), "asking for a GPU's properties");
-        return unsigned(value);
-      };
-      found[i] = {name, attribute(75) * 10 + attribute(76), attribute(16), attribute(97)};
-    }
-    known = std::move(found);
-  }
+  const std::vector<DeviceProperties> &known = devices(found());
   if (index < 0 || index >= int(known.size()))
     throw Error({Diagnostic::Kind::Value, "there is no GPU number " + std::to_string(index), "", {}});
-  return known[index];
+  return known[size_t(index)];
 }
 
 namespace {
@@ -136,7 +185,7 @@ CaptureScope::CaptureScope() { Driver::get().cuThreadExchangeStreamCaptureMode(&
 CaptureScope::~CaptureScope() { Driver::get().cuThreadExchangeStreamCaptureMode(&mode); }
 
 void fail(int result, const std::string &what) {
-  const Driver &driver = Driver::get();
+  const Driver &driver = found();
   const char *name = nullptr, *text = nullptr;
   driver.cuGetErrorName(result, &name);
   driver.cuGetErrorString(result, &text);

@@ -75,11 +75,11 @@ struct Driver {
 
   /// The driver of this machine, initialised; null if there is none or it has no device.
   static const Driver *find();
-  /// The same; throws Error that says what is missing.
+  /// The same, to use its devices; throws Error that says what is missing, also in a process that was forked since it was started.
   static const Driver &get();
 };
 
-/// What a device is, asked once.
+/// What a device is, asked once: processes that are forked later know it, too.
 struct DeviceProperties {
   std::string name;
   unsigned sm = 0; ///< major * 10 + minor

@@ -4,7 +4,11 @@ usage: programs.py FAKE_DRIVER FAKE_PTX_COMPILER PROGRAM
 """
 
 import ctypes
+import gc
+import os
+import signal
 import sys
+import traceback
 from pathlib import Path
 
 fake = ctypes.CDLL(sys.argv[1])
@@ -16,6 +20,9 @@ from gpu.bare_tensor import Vector  # noqa: E402
 import tilery.tileon as tileon  # noqa: E402
 import tilery.tileon.language as tl  # noqa: E402
 from tilery import _native, compat, errors  # noqa: E402
+from tilery.tileon.backends.compiler import GPUTarget  # noqa: E402
+from tilery.tileon.backends.driver import CudaDriver  # noqa: E402
+from tilery.tileon.compiler import ASTSource  # noqa: E402
 
 
 class Launch(ctypes.Structure):
@@ -196,6 +203,55 @@ def serialised_in_the_driver():
     compiler.fake_refuse(7, b"")
     fake.fake_log(SERIALISED)
     refused(RuntimeError, "C7510", "defect of Tilery's code generator")
+
+
+def in_a_fork(run):
+    """Runs it in a forked process; the line that it ends with is this one's."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        try:
+            run()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def _use_gpu_of_parent():
+    assert _native.gpu_count() == 2 and _native.gpu_target(1) == "sm_90a:cuda13000"
+    assert CudaDriver.is_active()
+    compiled = tileon.compile(SOURCE, GPUTarget("cuda", 90, 32))
+    assert ".entry add_kernel" in compiled.asm["ptx"] and compiled.hash
+    assert _native.assembled(_native.compile(compiled.module, target="sm_90a").image, 0).object[:4] == b"\x7fELF"
+    refused(RuntimeError, "forked from one that had started the NVIDIA driver", '"spawn"')
+    refused(RuntimeError, "forked from one that had started the NVIDIA driver", run=lambda: add(device=1))
+    gc.collect()
+
+
+TYPES = {"x_ptr": "*fp32", "y_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+SOURCE = ASTSource(add_kernel, TYPES, {"BLOCK": 64})
+
+
+def forked():
+    """Processes that are forked after the driver was started compile as before, and say what they cannot do."""
+    add()
+    in_a_fork(_use_gpu_of_parent)
+    in_a_fork(lambda: in_a_fork(_use_gpu_of_parent))
+    add()
+
+
+def forked_by_who_started_the_driver():
+    """So do those of a program that was the first to start it."""
+    fake.cuInit(0)
+    in_a_fork(_use_gpu_of_parent)
+
+
+def forked_before():
+    """Who starts the driver itself uses it."""
+    in_a_fork(launches)
+    launches()
 
 
 def no_start():

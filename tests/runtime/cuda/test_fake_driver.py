@@ -46,6 +46,9 @@ PROGRAMS = [
     "spills",
     "serialised",
     "serialised_in_the_driver",
+    "forked",
+    "forked_by_who_started_the_driver",
+    "forked_before",
     "no_start",
 ]
 
