@@ -14,7 +14,7 @@ ScheduleProblem problemOf(const ProductKernel &found) {
   problem.stagesHint = product.stagesHint();
   std::string why;
   for (tile::StoreOp store : found.stores)
-    if (std::optional<MappedTile> tile = mapStored(store, product.m, product.n, why))
+    if (std::optional<MappedTile> tile = mapStored(store, product, why))
       problem.outputs.push_back(tile->element.getIntOrFloatBitWidth() / 8);
     else
       ++problem.fromRegisters;

@@ -108,6 +108,13 @@ std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why)
   return found;
 }
 
+std::optional<MappedTile> mapStored(tile::StoreOp store, const BoxProduct &product, std::string &why) {
+  if (!product.swapped)
+    return mapStored(store, product.m, product.n, why);
+  why = "its columns lie in registers where other products' rows do";
+  return std::nullopt;
+}
+
 std::optional<MappedTile> mapStored(tile::StoreOp store, unsigned m, unsigned n, std::string &why) {
   auto no = [&](const char *reason) -> std::optional<MappedTile> {
     why = reason;

@@ -125,7 +125,7 @@ const char *refusedTypes(const BoxProduct &product, Type b, Type result) {
 const char *refusedShape(const BoxProduct &product) {
   unsigned depth = product.k * product.elementBytes();
   if (product.m % 64 || product.m > 256)
-    return "its rows are not 64, 128, 192 or 256";
+    return "neither its rows nor its columns are 64, 128, 192 or 256";
   if (product.n > 256 || product.n % (product.element.isInteger(8) ? 16 : 8))
     return "its columns are not a multiple of 8 (8-bit integers: 16) up to 256";
   if (product.m * product.n > 128 * 256)
@@ -181,8 +181,12 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   Type result = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   if (const char *reason = refusedTypes(product, b.getElementType(), result))
     return no(reason);
-  if (const char *reason = refusedShape(product))
-    return no(reason);
+  if (const char *reason = refusedShape(product)) {
+    std::swap(product.m, product.n);
+    product.swapped = true;
+    if (refusedShape(product))
+      return no(reason);
+  }
   if (product.steps() && isLoaded(product.steps()))
     return no("the number of its steps is loaded");
   std::string reason;
@@ -194,10 +198,15 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   if (!boxB)
     return no("the second operand is no box of a tensor in memory: " + reason);
   product.a = *boxA, product.b = *boxB;
+  if (product.swapped) {
+    std::swap(product.a, product.b);
+    product.a.renumber({1, 0}), product.b.renumber({1, 0});
+  }
   if (product.elementBytes() != 2 && !(product.kMajorA() && product.kMajorB()))
     return no("k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits");
   if (!product.kMajorB() && product.n % 64)
-    return no("the second operand's rows are not a multiple of 64 long");
+    return no(product.swapped ? "the first operand's columns are not a multiple of 64 long"
+                              : "the second operand's rows are not a multiple of 64 long");
   return product;
 }
 

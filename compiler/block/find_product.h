@@ -12,6 +12,8 @@ struct BoxProduct {
   unsigned m, n, k;    // k: of one step
   /// a: m x k, b: k x n, of step 0; the steps are neighbours along k.
   Box a, b;
+  /// The op's result is the product's transpose, and its second factor our first: so products of few rows take the tensor cores' 64.
+  bool swapped = false;
 
   /// True where k is contiguous.
   bool kMajorA() const { return a.dimensions[0].tile == 1; }

@@ -40,7 +40,8 @@ public:
       tiles.push_back(factor.tile.sharedType());
     }
     ring = RingOp::create(builder, location, RingType::get(context, schedule.stages, tiles), 1);
-    auto sumType = PendingType::get(context, cast<RankedTensorType>(product.op->getResult(0).getType()));
+    auto type = cast<RankedTensorType>(product.op->getResult(0).getType());
+    auto sumType = PendingType::get(context, RankedTensorType::get({product.m, product.n}, type.getElementType()));
     Value sum = NoneOp::create(builder, location, sumType),
           slot = NoneOp::create(builder, location, SlotType::get(context, tiles));
     auto loop = scf::ForOp::create(builder, location, number(0), slots(), number(1), ValueRange{sum, number(0), slot});
@@ -49,6 +50,8 @@ public:
     builder.setInsertionPointAfter(loop);
     Value result = MmaWaitOp::create(builder, location, sumType.getTile(), loop.getResult(0));
     ReleaseOp::create(builder, location, loop.getResult(2));
+    if (product.swapped)
+      result = tile::PermuteOp::create(builder, location, type, result, ArrayRef<int64_t>{1, 0});
     product.op->getResult(0).replaceAllUsesWith(result);
     product.op->erase();
   }

@@ -10,6 +10,7 @@ namespace tilery::block {
 namespace {
 constexpr unsigned pieceBytes = 64 * 128, barrierBytes = 1024, slotAlignment = 1024;
 constexpr unsigned mostSlots = 8, wantedSlots = 4;
+constexpr unsigned skinny = 64, skinnySlots = 24;
 
 struct Field {
   const char *name;
@@ -165,6 +166,8 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   std::vector<Candidate> candidates;
   unsigned most = problem.stagesHint > 1 ? problem.stagesHint : mostSlots;
+  if (std::min(problem.m, problem.n) < skinny) // slots are small, and memory is what such products wait for
+    most = skinnySlots;
   for (unsigned consumers : {2u, 3u, 1u}) {
     Schedule schedule;
     schedule.consumers = consumers;

@@ -154,7 +154,11 @@ void Generator::productKernel() {
                                              Float8E4M3FNType::get(b.getContext()), b.getF32Type()});
   unsigned bytes = oracle::elementOf(element).bytes();
   bool isInt = element.isInteger(8), across = bytes == 2;
-  int64_t m = random.chance(0.7) ? 64 : 128, n = random.of(std::vector<int64_t>{16, 32, 48, 64, 64, 128}),
+  bool isFlat = random.chance(0.3); // its rows are the tensor cores' columns
+  int64_t m = isFlat               ? random.of(std::vector<int64_t>{16, 32, 48, 96})
+              : random.chance(0.7) ? 64
+                                   : 128,
+          n = random.of(isFlat ? std::vector<int64_t>{64, 64, 128} : std::vector<int64_t>{16, 32, 48, 64, 64, 128}),
           k = random.of(std::vector<int64_t>{32, 64, 128}) / bytes, steps = random.below(6);
   int64_t rows = m * program.grid[1] - random.below(m), columns = n * program.grid[0] - random.below(n),
           depth = std::max<int64_t>(steps * k - (random.chance(0.5) ? random.below(k) : 0), 1);

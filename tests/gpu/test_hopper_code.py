@@ -26,11 +26,23 @@ def test_assembles_without_spills(compiled, assemble):
     assert "0 bytes spill stores, 0 bytes spill loads" in said, said
 
 
-@pytest.mark.parametrize("blocks", [(64, 64, 32), (64, 128, 64), (128, 128, 64), (256, 128, 64), (128, 192, 128), (128, 64, 16)])
+TILES = [(64, 64, 32), (64, 128, 64), (128, 128, 64), (256, 128, 64), (128, 192, 128), (128, 64, 16)]
+FLAT = [(16, 64, 64), (16, 128, 128), (32, 64, 64), (48, 192, 64), (96, 128, 64)]
+
+
+@pytest.mark.parametrize("blocks", TILES + FLAT)
 def test_other_tiles_assemble(blocks, assemble):
     module = LANGUAGES["tilelang"](256, 384, 128, torch.bfloat16, "cpu", blocks)[0]
     said = assemble(_native.compile(module, disjoint=True, target="sm_90a", texts=True).asm, "sm_90a")
     assert "0 bytes spill stores, 0 bytes spill loads" in said, said
+
+
+def test_few_rows_are_the_tensor_cores_columns():
+    module = LANGUAGES["tilelang"](16, 256, 512, torch.bfloat16, "cpu", (16, 64, 64))[0]
+    compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
+    assert compiled.plan.startswith("matmul_logic: blocks consumers=1 k=64 stages=22")
+    assert "swapped: B^T A^T" in compiled.plan
+    assert compiled.asm.count("wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16") == 4
 
 
 def test_stages_of_the_schedule(monkeypatch):

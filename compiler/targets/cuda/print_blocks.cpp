@@ -28,10 +28,13 @@ std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered) {
         conditions.push_back(each);
     }
   };
-  line("a", found->product.a);
-  line("b", found->product.b);
+  const block::BoxProduct &product = found->product;
+  line("a", product.swapped ? product.b : product.a);
+  line("b", product.swapped ? product.a : product.b);
+  if (product.swapped)
+    stream << "  swapped: B^T A^T\n";
   for (tile::StoreOp store : found->stores) {
-    std::optional<block::MappedTile> tile = block::mapStored(store, found->product.m, found->product.n, why);
+    std::optional<block::MappedTile> tile = block::mapStored(store, product, why);
     if (tile && schedule->stageOutput)
       line("c", tile->box);
     else

@@ -389,7 +389,8 @@ tile.kernel @k(%input: !tile.ptr<f32>, %sum: !tile.ptr<f32>, %copy: !tile.ptr<f3
 }
 
 /// What a product of `row` with itself may be, in a program for tensor cores or for anything.
-Interval squareRange(const std::string &type, std::vector<uint8_t> row, int64_t k, const std::string &precision, bool tensorCores) {
+Interval squareRange(const std::string &type, std::vector<uint8_t> row, int64_t k, const std::string &precision,
+                     bool tensorCores) {
   std::string depth = std::to_string(k), a = "1x" + depth + "x" + type, b = depth + "x1x" + type;
   auto load = [&](const std::string &name, const std::string &steps, const std::string &tile) {
     return "  %" + name + "x = tile.access %p, %zero steps(" + steps + ") bounds [0, 0]() : <" + type + ">, (i64, i64), () -> <" +
