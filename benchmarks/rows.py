@@ -107,7 +107,7 @@ def languages(threads):
 
 @row
 def ninetoothed(threads):
-    """NineToothed's addmm and rms norm in f32 against the same programs of Tileon."""
+    """NineToothed's addmm and rms norm in f32 against the same programs of Tileon, its convolution against torch's."""
     addmm, other = example("ninetoothed/addmm.py").addmm, example("tileon/addmm.py").addmm
     rms_norm, others = example("ninetoothed/rows.py").rms_norm, example("tileon/rows.py").rms_norm
     for n in (512, 1024, 2048):
@@ -125,6 +125,16 @@ def ninetoothed(threads):
         ours = lambda: rms_norm(x, weight, 1e-5, y, BLOCK_SIZE=n)  # noqa: E731
         rivals = {"Tileon": lambda: others(x, w, z)}
         yield compare(f"NineToothed rms norm {m}x{n} f32", ours, rivals, 8 * m * n, "GB/s", 0.97)
+    conv2d = example("ninetoothed/conv2d.py").conv2d
+    for images, channels, size, filters in ((4, 64, 16, 512), (4, 512, 14, 512), (4, 64, 56, 64)):
+        x, w = torch.randn(images, channels, size, size), torch.randn(filters, channels, 3, 3)
+        expected = F.conv2d(x, w)
+        y = torch.empty_like(expected)
+        conv2d(x, w, y)
+        same(y, expected)
+        flops = 2 * y.numel() * w[0].numel()
+        work = f"NineToothed conv2d {images}x{channels}x{size}x{size}, {filters} filters 3x3, f32"
+        yield compare(work, lambda: conv2d(x, w, y), {"torch": lambda: F.conv2d(x, w)}, flops, "GFLOP/s", 0.8)
 
 
 @row

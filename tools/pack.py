@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ["TILERY_BUILD_DIR"])
 OF_THE_SOURCES = ("tests/test_structure.py", "tests/tools")  # tests that read what is not packed
 LIMIT = 20 << 20  # bytes
-CONTENTS = ("python/tilery", "examples", "benchmarks", "tests", "docs", "pyproject.toml", "README.md", "LICENSE")
+CONTENTS = ("python/tilery", "include", "examples", "benchmarks", "tests", "docs", "pyproject.toml", "README.md", "LICENSE")
 
 
 def arguments():
@@ -63,6 +63,8 @@ def stage(folder, module):
         subprocess.run(["rm", "-r", folder / name], check=True)
     shutil.copy(module, folder / "python" / "tilery")
     subprocess.run(["strip", folder / "python" / "tilery" / module.name], check=True)
+    (folder / "build").mkdir()
+    shutil.copy(BUILD / "libtilery_rt.a", folder / "build")
     for script in ("check", "sanitize"):
         shutil.copy(ROOT / "tools" / f"{script}_gpu.sh", folder / script)
 

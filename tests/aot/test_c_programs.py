@@ -1,41 +1,17 @@
 """Bundles called from C, by programs that link the runtime library alone."""
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from c_programs import IS_HERE, MISSING, needs_compiler, run_c
 
 from tilery import aot, ninetoothed, tilelang, tileon
 from tilery.ninetoothed import Tensor
 from tilery.ninetoothed.aot import aot as compile_ahead
 from tilery.tilelang import language as T
 from tilery.tileon import language as tl
-
-ROOT = Path(__file__).resolve().parents[2]
-RUNTIME = Path(os.environ.get("TILERY_BUILD_DIR", ROOT / "build")) / "libtilery_rt.a"
-COMPILERS = [shutil.which(name) for name in ("clang-22", "cc")]
-COMPILER = next((c for c in COMPILERS if c), None)
-LINKER = next((c for c in map(shutil.which, ("clang++-22", "c++")) if c), None)
-needs_compiler = pytest.mark.skipif(
-    not (COMPILER and LINKER and RUNTIME.exists()), reason="needs a C compiler and the runtime library"
-)
-
-
-def run_c(folder, name, main):
-    """Compiles NAME.c of the folder with this main program, runs it, and returns what it prints."""
-    (folder / "main.c").write_text(main)
-    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(ROOT / "include"), "-I", str(folder), "-c"]
-    for file in (name, "main"):
-        subprocess.run([COMPILER, *flags, f"{file}.c", "-o", f"{file}.o"], cwd=folder, check=True)
-    link = [LINKER, f"{name}.o", "main.o", str(RUNTIME), "-lpthread", "-ldl", "-o", "program"]
-    subprocess.run(link, cwd=folder, check=True)
-    done = subprocess.run(["./program"], cwd=folder, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def arrangement(x, scale, y):
@@ -58,7 +34,7 @@ def test_ninetoothed(tmp_path):
     kernel = ninetoothed.make(arrangement, scaled, TENSORS, caller="cpu", kernel_name="scaled", output_dir=tmp_path)
     text = run_c(
         tmp_path,
-        "scaled",
+        ["scaled"],
         r"""
 #include "scaled.h"
 #include <stdio.h>
@@ -98,7 +74,7 @@ def test_rows_of_different_lengths(tmp_path):
     ninetoothed.make(tiles, doubled, tensors, caller="cpu", kernel_name="rows", output_dir=tmp_path)
     text = run_c(
         tmp_path,
-        "rows",
+        ["rows"],
         r"""
 #include "rows.h"
 #include <stdio.h>
@@ -151,7 +127,7 @@ def test_tileon_and_tilelang_in_one_bundle(tmp_path):
     aot.write(tmp_path, "both", entries)
     text = run_c(
         tmp_path,
-        "both",
+        ["both"],
         r"""
 #include "both.h"
 #include <stdio.h>
@@ -242,15 +218,14 @@ def test_kernels_of_a_file_in_one_function(tmp_path, capsys):
         ahead.main([*common, "-s", "*fp32, 4", "-g", "1, 1, 1"])
     with pytest.raises(ValueError, match="no header declares a kernel"):
         link.link([], tmp_path / "none")
-    if not (COMPILER and LINKER and RUNTIME.exists()):
-        pytest.skip("needs a C compiler and the runtime library")
+    if not IS_HERE:
+        pytest.skip(MISSING)
     assert run_linked(tmp_path, headers) == "2 0 0 0 0 64 64 128 1\n"
 
 
 def run_linked(folder, headers):
     """Each of the C files is one object; the program calls the linked function."""
-    (folder / "main.c").write_text(
-        r"""
+    main = r"""
 #include "shift.h"
 #include <stdio.h>
 static _Alignas(64) float x[256], y[257];
@@ -265,13 +240,4 @@ int main(void) {
   return 0;
 }
 """
-    )
-    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(ROOT / "include"), "-I", str(folder), "-c"]
-    objects = []
-    for file in [*(Path(h).stem for h in headers), "shift", "main"]:
-        subprocess.run([COMPILER, *flags, f"{file}.c", "-o", f"{file}.o"], cwd=folder, check=True)
-        objects.append(f"{file}.o")
-    subprocess.run([LINKER, *objects, str(RUNTIME), "-lpthread", "-ldl", "-o", "program"], cwd=folder, check=True)
-    done = subprocess.run(["./program"], cwd=folder, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return run_c(folder, [*(Path(h).stem for h in headers), "shift"], main)

@@ -26,11 +26,8 @@ env = Env()
 propagate_env = True
 
 
-class env_base:
-    """A switch that reads the environment variable `key`; as long as nothing else was assigned."""
-
-    def __init__(self, key: str, default: Any = None) -> None:
-        self.key, self.default = key, default
+class _Switch:
+    """An attribute of a group, whose own `__dict__` holds what was assigned to it."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -38,7 +35,21 @@ class env_base:
     def __get__(self, knobs: Any, owner: type | None = None) -> Any:
         if knobs is None:
             return self
-        return knobs.__dict__[self.name] if self.name in knobs.__dict__ else self.get()
+        return knobs.__dict__[self.name] if self.name in knobs.__dict__ else self.unassigned(knobs)
+
+    def unassigned(self, knobs: Any) -> Any:
+        """Its value as long as none was assigned."""
+        raise NotImplementedError
+
+
+class env_base(_Switch):
+    """A switch that reads the environment variable `key`; as long as nothing else was assigned."""
+
+    def __init__(self, key: str, default: Any = None) -> None:
+        self.key, self.default = key, default
+
+    def unassigned(self, knobs: Any) -> Any:
+        return self.get()
 
     def __set__(self, knobs: Any, value: Any) -> None:
         if isinstance(value, Env):
@@ -214,25 +225,21 @@ class HookChain:
             call(*args, **kwargs)
 
 
-class hook:
+class hook(_Switch):
     """A chain of functions; assigning a function makes it the only one, assigning None removes all."""
 
     def __init__(self, reversed: bool = False, of_launches: bool = False) -> None:
         self.reversed, self.of_launches = reversed, of_launches
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+    def _chain(self) -> HookChain:
+        return HookChain(self.reversed, observe_launches if self.of_launches else lambda: None)
 
-    def __get__(self, knobs: Any, owner: type | None = None) -> Any:
-        if knobs is None:
-            return self
-        if self.name not in knobs.__dict__:
-            knobs.__dict__[self.name] = HookChain(self.reversed, observe_launches if self.of_launches else lambda: None)
-        return knobs.__dict__[self.name]
+    def unassigned(self, knobs: Any) -> HookChain:
+        return knobs.__dict__.setdefault(self.name, self._chain())  # type: ignore[no-any-return]
 
     def __set__(self, knobs: Any, value: Any) -> None:
         if not isinstance(value, HookChain):
-            chain = HookChain(self.reversed, observe_launches if self.of_launches else lambda: None)
+            chain = self._chain()
             chain.calls = [] if value is None else [value]
             value = chain
         knobs.__dict__[self.name] = value
