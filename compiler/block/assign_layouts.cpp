@@ -156,6 +156,11 @@ public:
     separate();
     role.walk([&](MmaStartOp start) { anchor(start); });
     spread();
+    role.walk([&](MmaStartOp start) {
+      if (isTile(start.getA()))
+        give(start.getA(), factorLayout(cast<RankedTensorType>(start.getA().getType())));
+    });
+    spread();
     std::multimap<int64_t, Value, std::greater<int64_t>> rest; // what has nothing to do with a product, the largest first
     role.walk([&](Operation *op) {
       for (Value result : op->getResults())
@@ -208,6 +213,16 @@ private:
       if (none.use_empty())
         none.erase();
     }
+  }
+
+  /// How a first factor lies in registers.
+  LayoutAttr factorLayout(RankedTensorType type) {
+    int64_t bits = 8 * tile::elementBytes(type.getElementType()), depth = 256 / bits, warpgroups = role.getWarps() / warpgroup;
+    int64_t rows = type.getDimSize(0) / 64, steps = type.getDimSize(1) / depth;
+    Layout tiles({{layout::dim(0), rows}, {layout::dim(1), steps}});
+    tiles.add(layout::Register, steps, {0, 1}).add(layout::Register, rows / warpgroups, {warpgroups, 0});
+    tiles.add(layout::Warp, warpgroups, {1, 0});
+    return LayoutAttr::get(context, product(layout::wgmmaOperandA(bits), tiles).canonical());
   }
 
   /// The value gets the layout if it has none.
@@ -309,7 +324,8 @@ private:
     if (auto load = dyn_cast<tile::LoadOp>(op))
       return of(load);
     if (auto start = dyn_cast<MmaStartOp>(op))
-      return operand.get() == start.getC() ? layoutOf(start.getType().getTile()) : LayoutAttr();
+      return operand.getOperandNumber() == 0 ? layoutOf(start.getType().getTile())
+                                             : factorLayout(cast<RankedTensorType>(operand.get().getType()));
     if (isa<scf::YieldOp>(op))
       return of(op->getParentOp()->getResult(operand.getOperandNumber()));
     if (auto loop = dyn_cast<scf::ForOp>(op))

@@ -2,13 +2,15 @@
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/schedule.h"
+#include "compiler/source_chain.h"
 #include "tilery/diagnostic.h"
+#include <cstdlib>
 
 using namespace mlir;
 
 namespace tilery::block {
 
-ScheduleProblem problemOf(const ProductKernel &found) {
+static ScheduleProblem problemOf(const ProductKernel &found) {
   const BoxProduct &product = found.product;
   ScheduleProblem problem{product.m, product.n, product.k, product.elementBytes(), {}};
   problem.stagesHint = product.stagesHint();
@@ -21,20 +23,74 @@ ScheduleProblem problemOf(const ProductKernel &found) {
   return problem;
 }
 
+/// Bytes of a slot's part for what is loaded.
+static int64_t slotBytes(tile::LoadOp load) {
+  auto tile = cast<RankedTensorType>(load.getType());
+  return llvm::alignTo(tile.getNumElements() * tile::elementBytes(tile.getElementType()), 1024);
+}
+
+/// Elements of the tiles that are computed, exponentials eight times: their unit gives 16 a cycle, others 128.
+static double lanesOf(Block &block) {
+  double lanes = 0;
+  for (Operation &op : block)
+    if (op.getNumResults() == 1 && !isa<tile::DotOp, tile::LoadOp>(op))
+      if (auto tile = dyn_cast<RankedTensorType>(op.getResult(0).getType()))
+        lanes += double(tile.getNumElements()) * (isa<math::Exp2Op, math::ExpOp>(op) ? 8 : 1);
+  return lanes;
+}
+
+static ScheduleProblem problemOf(const LoopKernel &found) {
+  const BoxProduct &first = found.dots[0];
+  ScheduleProblem problem{first.m, first.n, first.k, first.elementBytes(), {}};
+  LoopWork work;
+  SmallVector<std::pair<unsigned, unsigned>> results;
+  for (const BoxProduct &dot : found.dots) {
+    results.push_back({dot.m, dot.n});
+    work.words += dot.m * dot.n + (dot.loadedA ? 0 : dot.m * dot.k * dot.elementBytes() / 4);
+    work.operations += found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
+  }
+  for (tile::LoadOp load : found.loads())
+    (found.isInLoop(load) ? work.slotBytes : work.heldBytes) += slotBytes(load);
+  work.lanes = lanesOf(*scf::ForOp(found.loop).getBody());
+  problem.loop = work;
+  problem.reorder = false;
+  std::string why;
+  for (tile::StoreOp store : found.stores) {
+    auto sums = storedSums(store, results);
+    std::optional<MappedTile> tile = sums ? mapStored(store, sums->first, sums->second, why) : std::nullopt;
+    if (tile && (problem.outputs.empty() || problem.n == sums->second)) {
+      problem.n = sums->second;
+      problem.outputs.push_back(tile->element.getIntOrFloatBitWidth() / 8);
+    } else {
+      ++problem.fromRegisters;
+    }
+  }
+  return problem;
+}
+
 namespace {
 struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChooseSchedule)
+  explicit ChooseSchedule(bool withLoops) { loops = withLoops; }
+  ChooseSchedule(const ChooseSchedule &other) : PassWrapper(other) { loops = other.loops.getValue(); }
+  Option<bool> loops{*this, "loops", llvm::cl::desc("also of loops with several products"), llvm::cl::init(false)};
+
   StringRef getArgument() const final { return "choose-schedule"; }
   StringRef getDescription() const final { return "the cheapest schedule by the model becomes the kernel's `block.schedule`"; }
 
   void runOnOperation() final {
     markAllAnalysesPreserved();
     std::string why;
-    std::optional<ProductKernel> found = findKernel(getOperation(), why);
-    if (!found)
-      return;
+    std::optional<ScheduleProblem> problem;
+    if (std::optional<ProductKernel> found = findKernel(getOperation(), why))
+      problem = problemOf(*found);
+    else if (std::optional<LoopKernel> found = loops.getValue() ? findLoopKernel(getOperation(), why) : std::nullopt)
+      problem = problemOf(*found);
+    if (!problem || (problem->loop && !problem->loop->slotBytes))
+      return say("no blocks, for " + why, !why.empty());
     try {
-      std::optional<Schedule> schedule = chooseSchedule(problemOf(*found));
+      std::optional<Schedule> schedule = chooseSchedule(*problem);
+      say(schedule ? explain(*problem, *schedule) : "no blocks, for no schedule fits shared memory and registers");
       if (schedule && !schedule->general)
         getOperation()->setAttr("block.schedule", schedule->attribute(&getContext()));
     } catch (const tilery::Error &error) {
@@ -43,9 +99,24 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
       signalPassFailure();
     }
   }
+
+  /// Of the kernel's first product, where the user asks.
+  void say(const std::string &text, bool isSaid = true) {
+    if (!isSaid || !std::getenv("TILERY_EXPLAIN"))
+      return;
+    std::string place;
+    getOperation().walk([&](Operation *op) {
+      if (!isa<tile::DotOp, tile::ContractOp>(op))
+        return WalkResult::advance();
+      if (auto chain = sourceChain(op->getLoc()); !chain.empty())
+        place = " (" + chain[0].file + ":" + std::to_string(chain[0].line) + ")";
+      return WalkResult::interrupt();
+    });
+    llvm::errs() << getOperation().getSymName().str() + place + ": " + text + "\n"; // a line in one piece
+  }
 };
 } // namespace
 
-std::unique_ptr<Pass> createChooseSchedule() { return std::make_unique<ChooseSchedule>(); }
+std::unique_ptr<Pass> createChooseSchedule(bool loops) { return std::make_unique<ChooseSchedule>(loops); }
 
 } // namespace tilery::block

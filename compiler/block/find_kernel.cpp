@@ -2,14 +2,15 @@
 #include "compiler/analysis/divisor.h"
 #include "compiler/block/ir/layouts.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace tilery::block {
 namespace {
 
-/// True if the op can be done on tiles that lie as a product's sums do.
-bool followsSums(Operation *op) {
+/// True if the op can be done on tiles that lie as a product's sums do; `byRows`: or on whole rows of them.
+bool followsSums(Operation *op, bool byRows) {
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   if (llvm::none_of(op->getResultTypes(), isTile) && llvm::none_of(op->getOperandTypes(), isTile))
     return true;
@@ -17,6 +18,9 @@ bool followsSums(Operation *op) {
     return !isa<tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
   if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
     return !sameButOnes(tile::shapeOf(reshape.getValue().getType()), tile::shapeOf(reshape.getType())).empty();
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op)) // rows lie in four lanes
+    return byRows && reduce->getNumResults() == 1 && reduce.getAxis() == 1 &&
+           cast<RankedTensorType>(reduce->getOperand(0).getType()).getRank() == 2;
   return isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op);
 }
 
@@ -37,15 +41,28 @@ bool mayClash(tile::LoadOp load, tile::StoreOp store) {
   return rootOf(from) == rootOf(to) && !same;
 }
 
-/// True if only the product, a dot, reads what is loaded.
-bool isFactor(tile::LoadOp load, Operation *product) {
-  SmallVector<Operation *> users(load->user_begin(), load->user_end());
-  for (size_t i = 0; i < users.size(); ++i)
-    if (isa<tile::PermuteOp, tile::ReshapeOp, tile::ExpandDimsOp, arith::BitcastOp>(users[i]))
-      users.append(users[i]->user_begin(), users[i]->user_end());
-    else if (users[i] != product)
+/// True if only products, dots, read what is loaded, as factors.
+bool isFactor(tile::LoadOp load) {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : load->getUses())
+    uses.push_back(&use);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    Operation *user = uses[i]->getOwner();
+    if (isa<tile::PermuteOp, tile::ReshapeOp, tile::ExpandDimsOp, arith::BitcastOp>(user))
+      for (OpOperand &use : user->getUses())
+        uses.push_back(&use);
+    else if (!isa<tile::DotOp>(user) || uses[i]->getOperandNumber() > 1)
       return false;
+  }
   return true;
+}
+
+const char *anyClash(ArrayRef<tile::LoadOp> loads, ArrayRef<tile::StoreOp> stores) {
+  for (tile::LoadOp load : loads)
+    for (tile::StoreOp store : stores)
+      if (mayClash(load, store))
+        return "it loads other elements of what it stores";
+  return nullptr;
 }
 
 /// What the kernel does besides loading, computing and storing; null: nothing.
@@ -66,23 +83,114 @@ const char *otherWork(ProductKernel &found) {
     } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
       if (!found.stores.empty())
         return "it loads after it has stored";
-      if (!isFactor(load, found.product.op))
+      if (!isFactor(load))
         loads.push_back(load);
     } else if (!isa<tile::ReturnOp>(op) && !isMemoryEffectFree(&op)) {
       return "it has effects besides its loads and its stores";
-    } else if (!followsSums(&op)) {
+    } else if (!followsSums(&op, false)) {
       return "its work on the result is not elementwise";
     }
   }
   if (found.stores.empty())
     return "it stores nothing";
-  for (tile::LoadOp load : loads)
-    for (tile::StoreOp store : found.stores)
-      if (mayClash(load, store))
-        return "it loads other elements of what it stores";
-  return nullptr;
+  return anyClash(loads, found.stores);
+}
+
+/// The same of a kernel with a loop, whose stores it finds.
+const char *otherWork(LoopKernel &found) {
+  bool behind = false; // the loop
+  SmallVector<tile::LoadOp> loads;
+  for (Operation &op : found.kernel.getBody().front()) {
+    if (&op == found.loop.getOperation()) {
+      behind = true;
+    } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
+      if (store.getIsVolatile() || !behind)
+        return store.getIsVolatile() ? "its store is volatile" : "it stores before its loop";
+      found.stores.push_back(store);
+    } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      if (!found.stores.empty())
+        return "it loads after it has stored";
+      if (!isFactor(load))
+        loads.push_back(load);
+    } else if (!isa<tile::ReturnOp>(op) && !isMemoryEffectFree(&op)) {
+      return "it has effects besides its loads and its stores";
+    } else if (!isa<tile::DotOp>(op) && !followsSums(&op, true)) {
+      return "its work on the result is not elementwise, nor by rows";
+    }
+  }
+  for (Operation &op : *found.loop.getBody())
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      if (!isFactor(load))
+        loads.push_back(load);
+    } else if (!isMemoryEffectFree(&op)) {
+      return "its loop does more than load and compute";
+    } else if (op.getNumRegions() && !isa<tile::ReduceOp>(op)) {
+      return "it has control flow in its loop";
+    } else if (!isa<tile::DotOp>(op) && !followsSums(&op, true)) {
+      return "its work between products is not elementwise, nor by rows";
+    }
+  if (found.stores.empty())
+    return "it stores nothing";
+  return anyClash(loads, found.stores);
 }
 } // namespace
+
+SmallVector<tile::LoadOp> LoopKernel::loads() const {
+  llvm::SetVector<Operation *> loads;
+  for (const BoxProduct &dot : dots) {
+    auto op = cast<tile::DotOp>(dot.op);
+    if (dot.loadedA)
+      loads.insert(loadOf(op.getA()));
+    loads.insert(loadOf(op.getB()));
+  }
+  return llvm::map_to_vector(loads, [](Operation *op) { return cast<tile::LoadOp>(op); });
+}
+
+std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why) {
+  auto no = [&](const char *reason) -> std::optional<LoopKernel> {
+    why = reason;
+    return std::nullopt;
+  };
+  why.clear();
+  LoopKernel found{kernel, {}, {}, {}};
+  SmallVector<tile::DotOp> dots;
+  bool contracts = false;
+  kernel.walk([&](Operation *op) {
+    contracts |= isa<tile::ContractOp>(op);
+    if (auto dot = dyn_cast<tile::DotOp>(op))
+      dots.push_back(dot);
+  });
+  if (dots.empty())
+    return std::nullopt; // nothing to explain
+  SmallVector<scf::ForOp> loops(kernel.getBody().getOps<scf::ForOp>());
+  if (contracts || loops.size() != 1)
+    return no("its products stand in no loop, or in several");
+  found.loop = loops[0];
+  for (tile::DotOp dot : dots) {
+    if (dot->getParentOp() != found.loop && dot->getParentOp() != kernel)
+      return no("it has control flow around its products");
+    std::optional<BoxProduct> product = findDot(dot, why);
+    if (!product)
+      return std::nullopt;
+    if (!found.dots.empty() && product->m != found.dots[0].m)
+      return no("its products have different numbers of rows");
+    found.dots.push_back(*product);
+  }
+  if (const char *reason = otherWork(found))
+    return no(reason);
+  for (tile::LoadOp load : found.loads()) // each use of a slot is one load
+    if (!isFactor(load))
+      return no("it computes with a tile that it multiplies");
+  return found;
+}
+
+std::optional<std::pair<unsigned, unsigned>> storedSums(tile::StoreOp store, ArrayRef<std::pair<unsigned, unsigned>> results) {
+  for (auto [m, n] : results)
+    if (auto stored = dyn_cast<RankedTensorType>(store.getValue().getType()))
+      if (!sameButOnes(stored.getShape(), {m, n}).empty())
+        return std::pair(m, n);
+  return std::nullopt;
+}
 
 std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why) {
   why.clear();

@@ -161,18 +161,15 @@ Parts partsOf(Operation *op) {
   Operation *yield = body.getTerminator();
   return {yield->getOperand(0), yield->getOperand(1), contract.getAcc(), body.getArgument(0), contract.getLive()};
 }
-} // namespace
 
-std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
-  auto no = [&](std::string reason) -> std::optional<BoxProduct> {
-    why = std::move(reason);
+/// The product but for its boxes, if the tensor cores can make it; `mayTurn`: or its transpose.
+std::optional<BoxProduct> productOf(Operation *op, const Parts &parts, bool mayTurn, std::string &why) {
+  auto no = [&](const char *reason) -> std::optional<BoxProduct> {
+    why = reason;
     return std::nullopt;
   };
-  Parts parts = partsOf(op);
   if (auto dot = dyn_cast<tile::DotOp>(op); dot && dot.getClear())
     return no("the product may or may not be added");
-  if (!tile::isPlusZero(parts.acc))
-    return no("the sum does not start from zero");
   auto a = cast<RankedTensorType>(parts.a.getType()), b = cast<RankedTensorType>(parts.b.getType());
   if (a.getRank() != 2)
     return no("it is a batch of products");
@@ -181,12 +178,40 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   Type result = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   if (const char *reason = refusedTypes(product, b.getElementType(), result))
     return no(reason);
-  if (const char *reason = refusedShape(product)) {
+  const char *reason = refusedShape(product);
+  if (reason && mayTurn) {
     std::swap(product.m, product.n);
     product.swapped = true;
-    if (refusedShape(product))
-      return no(reason);
+    mayTurn = !refusedShape(product);
   }
+  if (reason && !mayTurn)
+    return no(reason);
+  return product;
+}
+
+/// Majors that the tensor cores do not take.
+const char *refusedMajors(const BoxProduct &product) {
+  if (product.elementBytes() != 2 && !((!product.loadedA || product.kMajorA()) && product.kMajorB()))
+    return "k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits";
+  if (!product.kMajorB() && product.n % 64)
+    return product.swapped ? "the first operand's columns are not a multiple of 64 long"
+                           : "the second operand's rows are not a multiple of 64 long";
+  return nullptr;
+}
+} // namespace
+
+std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
+  auto no = [&](std::string reason) -> std::optional<BoxProduct> {
+    why = std::move(reason);
+    return std::nullopt;
+  };
+  Parts parts = partsOf(op);
+  if (!tile::isPlusZero(parts.acc))
+    return no("the sum does not start from zero");
+  std::optional<BoxProduct> found = productOf(op, parts, /*mayTurn=*/true, why);
+  if (!found)
+    return found;
+  BoxProduct &product = *found;
   if (product.steps() && isLoaded(product.steps()))
     return no("the number of its steps is loaded");
   std::string reason;
@@ -202,11 +227,41 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
     std::swap(product.a, product.b);
     product.a.renumber({1, 0}), product.b.renumber({1, 0});
   }
-  if (product.elementBytes() != 2 && !(product.kMajorA() && product.kMajorB()))
-    return no("k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits");
-  if (!product.kMajorB() && product.n % 64)
-    return no(product.swapped ? "the first operand's columns are not a multiple of 64 long"
-                              : "the second operand's rows are not a multiple of 64 long");
+  if (const char *reason = refusedMajors(product))
+    return no(reason);
+  return product;
+}
+
+tile::LoadOp loadOf(Value factor) {
+  while (isa_and_nonnull<tile::PermuteOp, tile::ReshapeOp, tile::ExpandDimsOp, arith::BitcastOp>(factor.getDefiningOp()))
+    factor = factor.getDefiningOp()->getOperand(0);
+  return factor.getDefiningOp<tile::LoadOp>();
+}
+
+std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
+  auto no = [&](std::string reason) -> std::optional<BoxProduct> {
+    why = std::move(reason);
+    return std::nullopt;
+  };
+  Parts parts = partsOf(dot);
+  std::optional<BoxProduct> product = productOf(dot, parts, /*mayTurn=*/false, why);
+  if (!product)
+    return product;
+  std::string reason;
+  auto live = [&](unsigned number) { return parts.live.empty() ? Value() : parts.live[number]; };
+  auto boxB = loadedBox(parts.b, {Value(), live(1)}, reason);
+  if (!boxB)
+    return no("the second operand is no box of a tensor in memory: " + reason);
+  product->b = *boxB;
+  product->loadedA = bool(loadOf(parts.a));
+  if (product->loadedA) {
+    auto boxA = loadedBox(parts.a, {live(0), Value()}, reason);
+    if (!boxA)
+      return no("the first operand is no box of a tensor in memory: " + reason);
+    product->a = *boxA;
+  }
+  if (const char *majors = refusedMajors(*product))
+    return no(majors);
   return product;
 }
 

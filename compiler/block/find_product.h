@@ -12,6 +12,7 @@ struct BoxProduct {
   unsigned m, n, k;    // k: of one step
   /// a: m x k, b: k x n, of step 0; the steps are neighbours along k.
   Box a, b;
+  bool loadedA = true; // else a is computed, in registers
   /// The op's result is the product's transpose, and its second factor our first: so products of few rows take the tensor cores' 64.
   bool swapped = false;
 
@@ -28,6 +29,10 @@ struct BoxProduct {
 
 /// Nothing if `op` is no such product; `why` then says what stands in the way.
 std::optional<BoxProduct> findProduct(mlir::Operation *op, std::string &why);
+/// A dot among others: its sums may start from anything, and its first factor may be computed.
+std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why);
+/// The load that a factor shows, with its dimensions exchanged or elements named otherwise; null: it is computed.
+tile::LoadOp loadOf(mlir::Value factor);
 
 /// The dimensions of `to`, without those of extent 1, are those of `from`: number[d] in `to` of dimension d of `from` (-1: it has extent 1).
 /// Empty: they are not.

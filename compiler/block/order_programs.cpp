@@ -168,28 +168,23 @@ private:
 
 /// Where a ring's positions begin and end in the kernel.
 struct Positions {
-  OpOperand *first = nullptr;
-  Value last;
+  SmallVector<OpOperand *> first;
+  Value last; // null: the one behind the first
 
   explicit Positions(RingOp ring) {
     Value at;
-    for (Operation *user : ring.getResult().getUsers())
-      if (auto acquire = dyn_cast<AcquireOp>(user))
-        at = acquire.getPosition();
+    for (Operation *user : ring.getResult().getUsers()) {
+      OpOperand &position = user->getOpOperand(1);
+      if (isa<AcquireOp>(user))
+        at = position.get();
+      if (!isa<BlockArgument>(position.get()))
+        first.push_back(&position);
+    }
     while (auto argument = dyn_cast_or_null<BlockArgument>(at)) {
       auto loop = cast<scf::ForOp>(argument.getOwner()->getParentOp());
-      first = loop.getTiedLoopInit(argument);
+      first = {loop.getTiedLoopInit(argument)};
       last = loop.getTiedLoopResult(argument);
-      at = first->get();
-    }
-    for (bool goesOn = bool(first); goesOn;) { // to the loops behind
-      goesOn = false;
-      for (OpOperand &use : last.getUses())
-        if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()); loop && use.getOperandNumber() >= loop.getNumControlOperands()) {
-          last = loop.getTiedLoopResult(&use);
-          goesOn = true;
-          break;
-        }
+      at = first[0]->get();
     }
   }
 };
@@ -209,10 +204,18 @@ struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>>
     SmallVector<Operation *> inside = insideOf(body);
     OpBuilder builder(body.getTerminator());
     std::optional<Walk> walk = schedule->group > 1 ? findWalk(builder) : std::nullopt;
-    SmallVector<Positions> positions(rings.begin(), rings.end());
+    SmallVector<Positions> positions; // of rings that go on together, once
     SmallVector<Value> starts;
-    for (Positions &each : positions)
-      starts.push_back(each.first->get());
+    for (RingOp ring : rings) {
+      Positions each(ring);
+      auto same = llvm::find_if(positions, [&](Positions &other) { return other.last == each.last; });
+      if (same != positions.end()) {
+        same->first.append(each.first);
+        continue;
+      }
+      starts.push_back(each.first[0]->get());
+      positions.push_back(each);
+    }
     auto group = walk ? builder.getI32IntegerAttr(schedule->group) : IntegerAttr();
     auto programs =
         ProgramsOp::create(builder, getOperation().getLoc(), walk ? Order::grouped : Order::grid, group,
@@ -222,12 +225,17 @@ struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>>
       loop->addArgument(builder.getI32Type(), programs.getLoc());
     for (Value start : starts)
       loop->addArgument(start.getType(), programs.getLoc());
-    SmallVector<Value> ends = llvm::map_to_vector(positions, [](Positions &each) { return each.last; });
+    SmallVector<Value> ends;
+    for (auto [each, carried] : llvm::zip(positions, programs.getCarried())) {
+      Value one = arith::ConstantOp::create(builder, programs.getLoc(), builder.getI32IntegerAttr(1));
+      ends.push_back(each.last ? each.last : arith::AddIOp::create(builder, programs.getLoc(), carried, one));
+    }
     auto yield = YieldOp::create(builder, programs.getLoc(), ends);
     for (Operation *op : inside)
       op->moveBefore(yield);
     for (auto [each, carried] : llvm::zip(positions, programs.getCarried()))
-      each.first->set(carried);
+      for (OpOperand *first : each.first)
+        first->set(carried);
     programs.walk([&](tile::ProgramIdOp id) {
       id.replaceAllUsesWith(loop->getArgument(id.getAxis()));
       id.erase();

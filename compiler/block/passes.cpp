@@ -24,9 +24,9 @@ struct VerifyLayouts : PassWrapper<VerifyLayouts, OperationPass<tile::KernelOp>>
 
 std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayouts>(); }
 
-void buildBlockPipeline(OpPassManager &pm) {
+void buildBlockPipeline(OpPassManager &pm, bool loops) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
-  kernel.addPass(createChooseSchedule());
+  kernel.addPass(createChooseSchedule(loops));
   kernel.addPass(createPipeline());
   kernel.addPass(createStageStores());
   kernel.addPass(createOrderPrograms());
@@ -42,7 +42,7 @@ void buildBlockPipeline(OpPassManager &pm) {
 }
 
 void registerBlockPasses() {
-  registerPass(createChooseSchedule);
+  registerPass([] { return createChooseSchedule(); });
   registerPass(createPipeline);
   registerPass(createStageStores);
   registerPass(createOrderPrograms);
@@ -50,7 +50,8 @@ void registerBlockPasses() {
   registerPass(createAssignLayouts);
   registerPass(createPlaceSyncs);
   registerPass(createVerifyLayouts);
-  PassPipelineRegistration<>("block-pipeline", "tile IR to block IR, for GPUs", buildBlockPipeline);
+  PassPipelineRegistration<>("block-pipeline", "tile IR to block IR, for GPUs",
+                             [](OpPassManager &pm) { buildBlockPipeline(pm, /*loops=*/true); });
 }
 
 } // namespace tilery::block

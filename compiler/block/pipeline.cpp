@@ -5,7 +5,7 @@
 // then lets copies run ahead.
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
-#include "compiler/block/schedule.h"
+#include "compiler/block/pipeline_loop.h"
 
 using namespace mlir;
 
@@ -124,8 +124,12 @@ struct Pipeline : PassWrapper<Pipeline, OperationPass<tile::KernelOp>> {
   void runOnOperation() final {
     std::optional<Schedule> schedule = Schedule::of(getOperation());
     std::string why;
-    if (std::optional<ProductKernel> found = schedule ? findKernel(getOperation(), why) : std::nullopt)
+    if (!schedule)
+      return;
+    if (std::optional<ProductKernel> found = findKernel(getOperation(), why))
       Loop(found->product, *schedule).write();
+    else if (std::optional<LoopKernel> found = findLoopKernel(getOperation(), why))
+      pipelineLoop(*found, *schedule);
   }
 };
 } // namespace

@@ -30,6 +30,8 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
 }
 
 int64_t slotPitch(const ScheduleProblem &p, const Schedule &s) {
+  if (p.loop)
+    return p.loop->slotBytes;
   int64_t bytes = int64_t(s.k) * p.elementBytes;
   return llvm::alignTo(p.m * bytes, slotAlignment) + llvm::alignTo(p.n * bytes, slotAlignment);
 }
@@ -44,7 +46,21 @@ int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
 unsigned registersOfLaunch(const Schedule &s) { return std::min(65536u / (128 * (s.consumers + 1)) / 8 * 8, 255u); }
 
 // Sums, and what addresses and the work on results take: 154 of 168 were used by 128 sums (measured).
-unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) { return p.m * p.n / (128 * s.consumers) + 40; }
+unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
+  return (p.loop ? p.loop->words : p.m * p.n) / (128 * s.consumers) + 40;
+}
+
+/// Roles deal registers anew where a launch's equal shares are too few. False: there are not enough.
+bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
+  unsigned needed = registersOfMath(p, s);
+  if (needed <= registersOfLaunch(s))
+    return true;
+  if (!p.loop || s.consumers < 2)
+    return false;
+  s.loadRegisters = s.consumers == 2 ? 40 : 32; // 24 spill
+  s.mathRegisters = s.consumers == 2 ? 232 : 160;
+  return needed <= s.mathRegisters;
+}
 
 /// Overrides may ask for what there is no code for.
 void check(const ScheduleProblem &p, const Schedule &s) {
@@ -52,7 +68,7 @@ void check(const ScheduleProblem &p, const Schedule &s) {
   if (s.consumers < 1 || s.consumers > 3 || rows % s.consumers)
     refuse("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
            "each takes a multiple of 64 rows");
-  if (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1)))
+  if (!p.loop && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
     refuse("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
   if (s.stages < 2)
     refuse("a schedule needs two stages", "");
@@ -68,16 +84,39 @@ void check(const ScheduleProblem &p, const Schedule &s) {
 
 // ---- the model: cycles of one SM
 
-/// One slot's worth: the tensor cores' 4096 operations a cycle on 16 bits, 128 bytes a cycle of shared memory, 64 from L2.
-double slotCycles(const ScheduleProblem &p, const Schedule &s) {
+/// What a step waits for, in cycles.
+struct StepCycles {
+  double tensorCores, sharedMemory, copies, lanes;
+  const char *bound() const {
+    double most = std::max({tensorCores, sharedMemory, copies, lanes});
+    return most == tensorCores    ? "the tensor cores"
+           : most == sharedMemory ? "shared memory"
+           : most == copies       ? "copies from L2"
+                                  : "the lanes between products";
+  }
+};
+
+/// The tensor cores' 4096 operations a cycle on 16 bits, 128 bytes a cycle of shared memory, 64 from L2, 128 lanes.
+StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
+  double rate = 8192. / p.elementBytes;
+  if (p.loop)
+    return {p.loop->operations / rate, 0, double(p.loop->slotBytes) / 64, p.loop->lanes / 128};
   double bytes = double(s.k) * p.elementBytes;
-  double product = 2. * p.m * p.n * s.k / (8192. / p.elementBytes), read = p.m / 64 * (64. + p.n) * bytes / 128;
-  double copied = (p.m + p.n) * bytes / 64;
-  double most = std::max({product, read, copied});
+  return {2. * p.m * p.n * s.k / rate, p.m / 64 * (64. + p.n) * bytes / 128, (p.m + p.n) * bytes / 64, 0};
+}
+
+double slotCycles(const ScheduleProblem &p, const Schedule &s) {
+  StepCycles step = stepCycles(p, s);
+  if (p.loop) { // the tensor cores work under the lanes of another warpgroup
+    double together = std::max(step.tensorCores, step.lanes) + std::min(step.tensorCores, step.lanes) / 2;
+    return std::max(s.consumers == 1 ? step.tensorCores + step.lanes : together, step.copies);
+  }
+  double most = std::max({step.tensorCores, step.sharedMemory, step.copies});
   // 32 KB have to be under way; a copy that comes late shows where few slots are ahead.
   double underWay = (s.stages - 1.) * slotPitch(p, s);
   double late = 0.05 * (std::max(int(std::min(p.stagesHint > 1 ? p.stagesHint : wantedSlots, wantedSlots)) - int(s.stages), 0));
-  return most * std::max(1., 32768. / underWay) * (1 + late);
+  double lone = s.consumers == 1 ? 1.1 : 1; // nobody multiplies while a lone warpgroup waits or writes results
+  return most * std::max(1., 32768. / underWay) * (1 + late) * lone;
 }
 
 /// From the sums to memory, while that warpgroup's products rest.
@@ -160,7 +199,7 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
   int64_t held = 0;
   for (unsigned bytes : p.outputs)
     held += std::min(s.stageOutput, outputPieces(p, s, bytes));
-  return barrierBytes + s.stages * slotPitch(p, s) + s.consumers * held * pieceBytes;
+  return barrierBytes + (p.loop ? p.loop->heldBytes : 0) + s.stages * slotPitch(p, s) + s.consumers * held * pieceBytes;
 }
 
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
@@ -173,7 +212,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     schedule.consumers = consumers;
     schedule.k = std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
     schedule.group = problem.reorder ? 8 : 1;
-    if (problem.m / 64 % consumers || registersOfMath(problem, schedule) > registersOfLaunch(schedule))
+    if (problem.m / 64 % consumers || !dealRegisters(problem, schedule))
       continue;
     for (unsigned held : outputChoices(problem, schedule)) {
       schedule.stageOutput = held;
@@ -186,6 +225,18 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     candidates[i].number = i;
   llvm::sort(candidates, [](auto &a, auto &b) { return std::pair(a.cycles, a.number) < std::pair(b.cycles, b.number); });
   return candidates;
+}
+
+std::string explain(const ScheduleProblem &problem, const Schedule &chosen) {
+  auto text = [&](const Schedule &schedule) {
+    double cycles = 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule);
+    return schedule.print() + ": " + std::to_string(int64_t(cycles)) + " cycles";
+  };
+  std::string result = text(chosen) + " of 64 steps, bound by " + stepCycles(problem, chosen).bound();
+  for (const Candidate &candidate : priceSchedules(problem))
+    if (candidate.schedule.print() != chosen.print())
+      return result + "; next " + text(candidate.schedule);
+  return result;
 }
 
 std::optional<Schedule> chooseSchedule(const ScheduleProblem &problem) {

@@ -6,6 +6,14 @@
 
 namespace tilery::block {
 
+/// A loop with several products and work between them, in place of the steps of one.
+struct LoopWork {
+  int64_t slotBytes = 0, heldBytes = 0; // shared memory of what a step loads; of what all steps read
+  double operations = 0;                // of the tensor cores, in a step
+  double lanes = 0;                     // elements that a step computes between products
+  unsigned words = 0;                   // of 32 bits that sums and factors take in registers
+};
+
 /// What the chooser knows of the kernel.
 struct ScheduleProblem {
   unsigned m, n, k;                    // of the program's tile; k: one step of the product
@@ -13,7 +21,8 @@ struct ScheduleProblem {
   llvm::SmallVector<unsigned> outputs; // bytes of an element of each result that the copy engine can store
   unsigned fromRegisters = 0;          // results that it cannot store
   bool reorder = true;                 // the order of the grid's tiles is known, or can be found at run time
-  unsigned stagesHint = 0;             // the user's num_stages
+  std::optional<LoopWork> loop = {};
+  unsigned stagesHint = 0; // the user's num_stages
 };
 
 struct Schedule {
@@ -48,6 +57,8 @@ struct Candidate {
 };
 /// All that fit, cheapest first; of equal ones the first that was thought of.
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem);
+/// Why the kernel is as fast as it is: "consumers=2 ..: 66336 cycles of 64 steps, bound by the tensor cores; next consumers=2 ..: 69408".
+std::string explain(const ScheduleProblem &problem, const Schedule &chosen);
 /// The cheapest, nothing if none fits; TILERY_SCHEDULE overrides fields. Throws Error if an override cannot be carried out.
 std::optional<Schedule> chooseSchedule(const ScheduleProblem &problem);
 

@@ -27,8 +27,25 @@ void erase(Operation *op) {
   op->erase();
 }
 
+/// Tiles that loops carry are nothing to a role that fills rings: without their loops around themselves they are found to be unused.
+void dropTiles(RoleOp role) {
+  role.walk([](scf::ForOp loop) {
+    OpBuilder builder(loop);
+    for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
+      if (argument.getType().isInteger() || isa<SlotType, PendingType>(argument.getType()))
+        continue;
+      Value nothing = ub::PoisonOp::create(builder, loop.getLoc(), argument.getType());
+      argument.replaceAllUsesWith(nothing);
+      loop.getResult(i).replaceAllUsesWith(nothing);
+      loop.getBody()->getTerminator()->setOperand(i, nothing);
+    }
+  });
+}
+
 /// Leaves in `role` what fills rings, or everything else. Reads of memory stay where something uses them.
 void prune(RoleOp role, bool filling) {
+  if (filling)
+    dropTiles(role);
   SmallVector<Operation *> ops;
   role.getBody().walk([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : llvm::reverse(ops)) {

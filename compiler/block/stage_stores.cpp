@@ -72,16 +72,18 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
 
   void runOnOperation() final {
     std::optional<Schedule> schedule = Schedule::of(getOperation());
-    std::optional<RankedTensorType> sum;
-    for (auto wait : getOperation().getBody().getOps<MmaWaitOp>())
-      sum = cast<RankedTensorType>(wait.getType());
-    if (!schedule || !sum || !schedule->stageOutput)
+    SmallVector<std::pair<unsigned, unsigned>> results;
+    getOperation().walk([&](MmaWaitOp wait) {
+      ArrayRef<int64_t> shape = tile::shapeOf(wait.getType());
+      results.push_back({unsigned(shape[0]), unsigned(shape[1])});
+    });
+    if (!schedule || !schedule->stageOutput)
       return;
-    unsigned m = sum->getDimSize(0), n = sum->getDimSize(1);
     std::string why;
     for (auto store : llvm::make_early_inc_range(getOperation().getBody().getOps<tile::StoreOp>()))
-      if (std::optional<MappedTile> tile = mapStored(store, m, n, why))
-        Staged(store, *tile, *schedule).write(m, n);
+      if (auto sums = storedSums(store, results))
+        if (std::optional<MappedTile> tile = mapStored(store, sums->first, sums->second, why))
+          Staged(store, *tile, *schedule).write(sums->first, sums->second);
   }
 };
 } // namespace

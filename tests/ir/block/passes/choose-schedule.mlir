@@ -2,6 +2,10 @@
 // RUN: env TILERY_SCHEDULE="stages=3 group=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' | FileCheck %s --check-prefix=ASKED
 // RUN: env TILERY_SCHEDULE="consumers=3" not tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' 2>&1 | FileCheck %s --check-prefix=WRONG
 // RUN: env TILERY_SCHEDULE="depth=3" not tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: env TILERY_EXPLAIN=1 tilery-opt %s -mlir-disable-threading -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// WHY: wide ({{.*}}choose-schedule.mlir:{{[0-9]+}}): consumers=2 k=64 stages=4 group=8 stage_output=2: {{[0-9]+}} cycles of 64 steps, bound by the tensor cores; next consumers=2 k=64 stages=3
+// WHY: deep ({{.*}}bound by copies from L2
+// WHY: exact ({{.*}}: no blocks, for f32 operands keep all their bits (precision ieee)
 // WRONG: error: a tile of 128 rows cannot be shared by 3 consumers: each takes a multiple of 64 rows
 // FIELD: error: a schedule has no field 'depth': fields: consumers, k, stages,
 
