@@ -57,6 +57,7 @@ def measure(names, rows, show):
 
 def main():
     options = arguments()
+    import attention
     import batches
     import host
     import matmuls
@@ -64,7 +65,7 @@ def main():
     import table
     import torch
 
-    rows = {**matmuls.ROWS, **batches.ROWS, **memory.ROWS, **host.ROWS}
+    rows = {**matmuls.ROWS, **batches.ROWS, **attention.ROWS, **memory.ROWS, **host.ROWS}
     if options.list:
         print("\n".join(rows))
         return

@@ -46,10 +46,18 @@ bool SignAnalysis::notNegative(Value scalar) { return notNegative(polynomialOf(s
 bool SignAnalysis::atom(Value value) {
   if (isKernelArgument(value))
     return assume(IndexPolynomial::of(value));
-  if (auto argument = dyn_cast<BlockArgument>(value)) // the number of a step
-    return isa<tile::ContractOp>(argument.getOwner()->getParentOp());
   if (depth >= deepest)
     return false;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (loop && argument == loop.getInductionVar()) { // steps are positive
+      ++depth;
+      bool result = notNegative(loop.getLowerBound());
+      --depth;
+      return result;
+    }
+    return isa<tile::ContractOp>(argument.getOwner()->getParentOp()); // the number of a step
+  }
   ++depth;
   auto of = [&](Value operand) { return notNegative(operand); };
   auto both = [&](Operation *op) { return of(op->getOperand(0)) && of(op->getOperand(1)); };

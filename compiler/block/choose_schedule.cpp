@@ -43,9 +43,7 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
   const BoxProduct &first = found.dots[0];
   ScheduleProblem problem{first.m, first.n, first.k, first.elementBytes(), {}};
   LoopWork work;
-  SmallVector<std::pair<unsigned, unsigned>> results;
   for (const BoxProduct &dot : found.dots) {
-    results.push_back({dot.m, dot.n});
     work.words += dot.m * dot.n + (dot.loadedA ? 0 : dot.m * dot.k * dot.elementBytes() / 4);
     work.operations += found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
   }
@@ -56,7 +54,7 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
   problem.reorder = false;
   std::string why;
   for (tile::StoreOp store : found.stores) {
-    auto sums = storedSums(store, results);
+    auto sums = storedSums(store, found.results());
     std::optional<MappedTile> tile = sums ? mapStored(store, sums->first, sums->second, why) : std::nullopt;
     if (tile && (problem.outputs.empty() || problem.n == sums->second)) {
       problem.n = sums->second;
@@ -71,26 +69,19 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
 namespace {
 struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChooseSchedule)
-  explicit ChooseSchedule(bool withLoops) { loops = withLoops; }
-  ChooseSchedule(const ChooseSchedule &other) : PassWrapper(other) { loops = other.loops.getValue(); }
-  Option<bool> loops{*this, "loops", llvm::cl::desc("also of loops with several products"), llvm::cl::init(false)};
-
   StringRef getArgument() const final { return "choose-schedule"; }
   StringRef getDescription() const final { return "the cheapest schedule by the model becomes the kernel's `block.schedule`"; }
 
   void runOnOperation() final {
     markAllAnalysesPreserved();
     std::string why;
-    std::optional<ScheduleProblem> problem;
-    if (std::optional<ProductKernel> found = findKernel(getOperation(), why))
-      problem = problemOf(*found);
-    else if (std::optional<LoopKernel> found = loops.getValue() ? findLoopKernel(getOperation(), why) : std::nullopt)
-      problem = problemOf(*found);
-    if (!problem || (problem->loop && !problem->loop->slotBytes))
+    std::optional<FoundKernel> found = findAnyKernel(getOperation(), why);
+    if (!found)
       return say("no blocks, for " + why, !why.empty());
+    ScheduleProblem problem = std::visit([](auto &kernel) { return problemOf(kernel); }, *found);
     try {
-      std::optional<Schedule> schedule = chooseSchedule(*problem);
-      say(schedule ? explain(*problem, *schedule) : "no blocks, for no schedule fits shared memory and registers");
+      std::optional<Schedule> schedule = chooseSchedule(problem);
+      say(schedule ? explain(problem, *schedule) : "no blocks, for no schedule fits shared memory and registers");
       if (schedule && !schedule->general)
         getOperation()->setAttr("block.schedule", schedule->attribute(&getContext()));
     } catch (const tilery::Error &error) {
@@ -117,6 +108,6 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
 };
 } // namespace
 
-std::unique_ptr<Pass> createChooseSchedule(bool loops) { return std::make_unique<ChooseSchedule>(loops); }
+std::unique_ptr<Pass> createChooseSchedule() { return std::make_unique<ChooseSchedule>(); }
 
 } // namespace tilery::block

@@ -135,6 +135,13 @@ const char *otherWork(LoopKernel &found) {
 }
 } // namespace
 
+SmallVector<std::pair<unsigned, unsigned>> LoopKernel::results() const {
+  SmallVector<std::pair<unsigned, unsigned>> results;
+  for (const BoxProduct &dot : dots)
+    results.push_back({dot.m, dot.n});
+  return results;
+}
+
 SmallVector<tile::LoadOp> LoopKernel::loads() const {
   llvm::SetVector<Operation *> loads;
   for (const BoxProduct &dot : dots) {
@@ -151,20 +158,21 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     why = reason;
     return std::nullopt;
   };
-  why.clear();
   LoopKernel found{kernel, {}, {}, {}};
   SmallVector<tile::DotOp> dots;
-  bool contracts = false;
+  bool contracts = false, loop = false;
   kernel.walk([&](Operation *op) {
     contracts |= isa<tile::ContractOp>(op);
-    if (auto dot = dyn_cast<tile::DotOp>(op))
+    if (auto dot = dyn_cast<tile::DotOp>(op)) {
       dots.push_back(dot);
+      loop |= bool(dot->getParentOfType<scf::ForOp>());
+    }
   });
-  if (dots.empty())
-    return std::nullopt; // nothing to explain
+  if (!loop)
+    return std::nullopt;
   SmallVector<scf::ForOp> loops(kernel.getBody().getOps<scf::ForOp>());
   if (contracts || loops.size() != 1)
-    return no("its products stand in no loop, or in several");
+    return no("its products stand in several loops");
   found.loop = loops[0];
   for (tile::DotOp dot : dots) {
     if (dot->getParentOp() != found.loop && dot->getParentOp() != kernel)
@@ -181,7 +189,17 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   for (tile::LoadOp load : found.loads()) // each use of a slot is one load
     if (!isFactor(load))
       return no("it computes with a tile that it multiplies");
+  if (llvm::none_of(found.loads(), [&](tile::LoadOp load) { return found.isInLoop(load); }))
+    return no("its loop loads no factor");
   return found;
+}
+
+std::optional<FoundKernel> findAnyKernel(tile::KernelOp kernel, std::string &why) {
+  if (std::optional<ProductKernel> found = findKernel(kernel, why))
+    return found;
+  if (std::optional<LoopKernel> found = findLoopKernel(kernel, why))
+    return found;
+  return std::nullopt;
 }
 
 std::optional<std::pair<unsigned, unsigned>> storedSums(tile::StoreOp store, ArrayRef<std::pair<unsigned, unsigned>> results) {

@@ -2,6 +2,7 @@
 // Kernels that the block level takes: so far one product of boxes, elementwise work, stores; or a loop with such products among other work.
 #include "compiler/block/find_product.h"
 #include "compiler/block/map_boxes.h"
+#include <variant>
 
 namespace tilery::block {
 
@@ -22,10 +23,16 @@ struct LoopKernel {
   llvm::SmallVector<tile::StoreOp> stores;
 
   bool isInLoop(mlir::Operation *op) const { return loop->isProperAncestor(op); }
+  /// Shapes of the products' sums.
+  llvm::SmallVector<std::pair<unsigned, unsigned>> results() const;
   /// The loads of factors, in order.
   llvm::SmallVector<tile::LoadOp> loads() const;
 };
+/// Leaves `why` alone where no loop has products.
 std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why);
+
+using FoundKernel = std::variant<ProductKernel, LoopKernel>;
+std::optional<FoundKernel> findAnyKernel(tile::KernelOp kernel, std::string &why);
 
 /// The two dimensions of what is stored that are not of one lane, if a product has such a result.
 std::optional<std::pair<unsigned, unsigned>> storedSums(tile::StoreOp store,

@@ -24,9 +24,9 @@ struct VerifyLayouts : PassWrapper<VerifyLayouts, OperationPass<tile::KernelOp>>
 
 std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayouts>(); }
 
-void buildBlockPipeline(OpPassManager &pm, bool loops) {
+void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
-  kernel.addPass(createChooseSchedule(loops));
+  kernel.addPass(createChooseSchedule());
   kernel.addPass(createPipeline());
   kernel.addPass(createStageStores());
   kernel.addPass(createOrderPrograms());
@@ -42,7 +42,7 @@ void buildBlockPipeline(OpPassManager &pm, bool loops) {
 }
 
 void registerBlockPasses() {
-  registerPass([] { return createChooseSchedule(); });
+  registerPass(createChooseSchedule);
   registerPass(createPipeline);
   registerPass(createStageStores);
   registerPass(createOrderPrograms);
@@ -50,8 +50,7 @@ void registerBlockPasses() {
   registerPass(createAssignLayouts);
   registerPass(createPlaceSyncs);
   registerPass(createVerifyLayouts);
-  PassPipelineRegistration<>("block-pipeline", "tile IR to block IR, for GPUs",
-                             [](OpPassManager &pm) { buildBlockPipeline(pm, /*loops=*/true); });
+  PassPipelineRegistration<>("block-pipeline", "tile IR to block IR, for GPUs", buildBlockPipeline);
 }
 
 } // namespace tilery::block

@@ -9,10 +9,9 @@ class OpPassManager;
 
 namespace tilery::block {
 
-/// Kernels that the block level takes get the cheapest schedule of the model (schedule.h) as attribute `block.schedule`;
-/// `loops`: also loops with several products, for which there is no code yet. The passes below
+/// Kernels that the block level takes get the cheapest schedule of the model (schedule.h) as attribute `block.schedule`. The passes below
 /// leave others alone.
-std::unique_ptr<mlir::Pass> createChooseSchedule(bool loops = false);
+std::unique_ptr<mlir::Pass> createChooseSchedule();
 /// Products of boxes become loops over a ring, in one thread of control.
 std::unique_ptr<mlir::Pass> createPipeline();
 /// Tiles that go to boxes are stored by the copy engine.
@@ -29,8 +28,8 @@ std::unique_ptr<mlir::Pass> createPlaceSyncs();
 std::unique_ptr<mlir::Pass> createVerifyLayouts();
 
 /// From tile IR, as it is after tilery::buildPipeline, to block IR, for a manager anchored on the module. What has no products of boxes
-/// stays tile IR. `loops`: as of createChooseSchedule.
-void buildBlockPipeline(mlir::OpPassManager &pm, bool loops = false);
+/// stays tile IR.
+void buildBlockPipeline(mlir::OpPassManager &pm);
 
 /// Makes every pass known to tilery-opt by its name.
 void registerBlockPasses();

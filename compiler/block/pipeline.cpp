@@ -124,12 +124,13 @@ struct Pipeline : PassWrapper<Pipeline, OperationPass<tile::KernelOp>> {
   void runOnOperation() final {
     std::optional<Schedule> schedule = Schedule::of(getOperation());
     std::string why;
-    if (!schedule)
+    std::optional<FoundKernel> found = schedule ? findAnyKernel(getOperation(), why) : std::nullopt;
+    if (!found)
       return;
-    if (std::optional<ProductKernel> found = findKernel(getOperation(), why))
-      Loop(found->product, *schedule).write();
-    else if (std::optional<LoopKernel> found = findLoopKernel(getOperation(), why))
-      pipelineLoop(*found, *schedule);
+    if (auto *product = std::get_if<ProductKernel>(&*found))
+      Loop(product->product, *schedule).write();
+    else
+      pipelineLoop(std::get<LoopKernel>(*found), *schedule);
   }
 };
 } // namespace

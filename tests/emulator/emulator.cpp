@@ -78,7 +78,8 @@ std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjo
     };
     return emit(kernel, code, disjoint);
   }
-  FailureOr<OwningOpRef<ModuleOp>> lowered = cuda::lowerToBlocks(kernel);
+  std::string why;
+  FailureOr<OwningOpRef<ModuleOp>> lowered = cuda::lowerToBlocks(kernel, why);
   if (failed(lowered) || !*lowered)
     return nullptr;
   tile::KernelOp blocks = *(*lowered)->getOps<tile::KernelOp>().begin();

@@ -120,7 +120,7 @@ bool keepsRequirements(const Program &program, ModuleOp module) {
 Outcome blockPasses(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow,
                     const std::string &errors) {
   PassManager manager(module.getContext());
-  block::buildBlockPipeline(manager, /*loops=*/true);
+  block::buildBlockPipeline(manager);
   if (failed(manager.run(module)) || failed(verify(module)))
     return {Outcome::Differs, "the passes to block IR fail: " + errors};
   bool taken = module.walk([](block::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -244,7 +244,7 @@ std::string guiltyPass(const Program &program, ModuleOp module, Against against)
   PassManager all(module.getContext());
   buildPipeline(all);
   if (against == Against::BlockPasses)
-    block::buildBlockPipeline(all, /*loops=*/true);
+    block::buildBlockPipeline(all);
   OwningOpRef<ModuleOp> current = module.clone();
   for (Pass &group : all.getPasses()) {
     // The pipeline is one adaptor over kernels; its text lists the passes.

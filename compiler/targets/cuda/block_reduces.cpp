@@ -26,6 +26,11 @@ static std::optional<SmallVector<unsigned>> distancesAlong(const layout::Layout 
   return distances;
 }
 
+bool isReducedInWarps(tile::ReduceOp reduce) {
+  block::LayoutAttr layout = block::layoutOf(reduce.getOperand(0).getType());
+  return layout && distancesAlong(layout.getLayout(), reduce.getAxis());
+}
+
 llvm::Value *BlockEmitter::fromLane(llvm::Value *value, unsigned distance) {
   llvm::Type *type = value->getType();
   unsigned bits = e.module.getDataLayout().getTypeSizeInBits(type);

@@ -27,8 +27,9 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
     if (failed(info))
       return failure();
     OwningOpRef<ModuleOp> blocks;
+    std::string why;
     if (hasRoles(kernel) || (options.boxes && options.target.hopper())) {
-      FailureOr<OwningOpRef<ModuleOp>> lowered = lowerToBlocks(kernel);
+      FailureOr<OwningOpRef<ModuleOp>> lowered = lowerToBlocks(kernel, why);
       if (failed(lowered))
         return failure();
       blocks = std::move(*lowered);
@@ -46,8 +47,8 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
       BlockPlan plan = planBlock(kernel, lanes, tileBytes(options.target));
       if (options.wantPlan) {
         llvm::raw_string_ostream stream(result.plan);
-        if (options.boxes && options.target.hopper())
-          stream << printRefusal(kernel);
+        if (!why.empty())
+          stream << kernel.getSymName() << ": no blocks, for " << why << "\n";
         plan.print(stream, kernel);
       }
       gpu = SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();

@@ -9,30 +9,62 @@
 using namespace mlir;
 
 namespace tilery::cuda {
-
-/// The kernel is a product, of more steps than none.
-static bool multiplies(tile::KernelOp kernel) {
-  std::string why;
-  std::optional<block::ProductKernel> found = block::findKernel(kernel, why);
-  return found && (!found->product.steps() || analysis::constantOf(found->product.steps()).value_or(1) > 0);
+namespace {
+/// The kernel is a product, of more steps than none, or a loop with products.
+bool multiplies(tile::KernelOp kernel, std::string &why) {
+  std::optional<block::FoundKernel> found = block::findAnyKernel(kernel, why);
+  auto *product = found ? std::get_if<block::ProductKernel>(&*found) : nullptr;
+  return found && !(product && product->product.steps() && analysis::constantOf(product->product.steps()).value_or(1) <= 0);
 }
 
-FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel) {
-  if (!hasRoles(kernel) && !multiplies(kernel))
+/// Computed from what is stored nowhere by ops that any thread can do again.
+bool canBeComputedAnywhere(Value tile) {
+  SmallVector<Value> values{tile};
+  llvm::DenseSet<Value> seen;
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getNumRegions() || isa<block::MmaWaitOp, block::ReadOp>(op))
+      return false;
+    values.append(op->operand_begin(), op->operand_end());
+  }
+  return true;
+}
+
+/// What code cannot be made for, of what passes over loops may leave.
+const char *withoutCode(tile::KernelOp lowered) {
+  const char *why = nullptr;
+  lowered.walk([&](Operation *op) {
+    if (auto convert = dyn_cast<block::ConvertOp>(op); convert && !canBeComputedAnywhere(convert.getValue()))
+      why = "a tile would have to go from threads to others";
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op); reduce && !isReducedInWarps(reduce))
+      why = "rows would have to be combined over several warps";
+  });
+  return why;
+}
+} // namespace
+
+FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why) {
+  why.clear();
+  if (!hasRoles(kernel) && !multiplies(kernel, why))
     return OwningOpRef<ModuleOp>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   module->getBody()->push_back(kernel->clone());
   auto made = [&] { return *module->getOps<tile::KernelOp>().begin(); };
-  if (!hasRoles(made())) {
-    PassManager manager(kernel.getContext());
-    manager.enableVerifier(lower::verifies());
-    block::buildBlockPipeline(manager);
-    if (failed(manager.run(*module)))
-      return failure();
-  }
+  if (hasRoles(made()))
+    return module;
+  PassManager manager(kernel.getContext());
+  manager.enableVerifier(lower::verifies());
+  block::buildBlockPipeline(manager);
+  if (failed(manager.run(*module)))
+    return failure();
   if (!hasRoles(made()))
-    return OwningOpRef<ModuleOp>();
-  return module;
+    why = "no schedule fits shared memory and registers";
+  else if (const char *missing = withoutCode(made()))
+    why = missing;
+  return why.empty() ? std::move(module) : OwningOpRef<ModuleOp>();
 }
 
 } // namespace tilery::cuda

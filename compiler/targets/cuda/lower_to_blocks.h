@@ -2,11 +2,12 @@
 // From tile IR to lowered block IR.
 #include "compiler/block/ir/Block.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <string>
 
 namespace tilery::cuda {
 
-/// A module with the kernel in block IR, with roles; the kernel itself, if that is what it is. Null where no pass takes it. Failure, after an
-/// error was reported, where what the passes make is wrong.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToBlocks(tile::KernelOp kernel);
+/// A module with the kernel in block IR, with roles; the kernel itself, if that is what it is. Null where no pass takes it: `why` then says
+/// what stands in the way (empty: it has no product). Failure, after an error was reported, where what the passes make is wrong.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why);
 
 } // namespace tilery::cuda

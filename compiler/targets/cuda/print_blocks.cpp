@@ -7,16 +7,14 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
-std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered) {
-  std::string text, why;
-  llvm::raw_string_ostream stream(text);
-  std::optional<block::Schedule> schedule = block::Schedule::of(lowered);
-  stream << kernel.getSymName() << ": blocks" << (schedule ? " " + schedule->print() : "") << "\n";
-  std::optional<block::ProductKernel> found = schedule ? block::findKernel(kernel, why) : std::nullopt;
-  if (!found)
-    return text;
-  SmallVector<std::string> conditions;
-  auto line = [&](const char *what, const block::Box &box) {
+namespace {
+class PlanText {
+public:
+  explicit PlanText(std::string &text) : stream(text) {}
+
+  llvm::raw_string_ostream stream;
+
+  void line(const char *what, const block::Box &box) {
     stream << "  " << what << ": box of ";
     box.print(stream);
     stream << "\n";
@@ -27,28 +25,57 @@ std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered) {
       if (!llvm::is_contained(conditions, each))
         conditions.push_back(each);
     }
-  };
-  const block::BoxProduct &product = found->product;
-  line("a", product.swapped ? product.b : product.a);
-  line("b", product.swapped ? product.a : product.b);
-  if (product.swapped)
-    stream << "  swapped: B^T A^T\n";
-  for (tile::StoreOp store : found->stores) {
-    std::optional<block::MappedTile> tile = block::mapStored(store, product, why);
-    if (tile && schedule->stageOutput)
+  }
+  void stored(const std::optional<block::MappedTile> &tile, const block::Schedule &schedule, const std::string &why) {
+    if (tile && schedule.stageOutput)
       line("c", tile->box);
     else
       stream << "  c: stored from registers, for " << (tile ? "the schedule says so" : why) << "\n";
   }
-  if (!conditions.empty())
-    stream << "  for launches with " << llvm::join(conditions, ", ") << "\n";
-  return text;
+  void close() {
+    if (!conditions.empty())
+      stream << "  for launches with " << llvm::join(conditions, ", ") << "\n";
+  }
+
+private:
+  SmallVector<std::string> conditions;
+};
+
+void print(PlanText &text, const block::ProductKernel &found, const block::Schedule &schedule) {
+  const block::BoxProduct &product = found.product;
+  text.line("a", product.swapped ? product.b : product.a);
+  text.line("b", product.swapped ? product.a : product.b);
+  if (product.swapped)
+    text.stream << "  swapped: B^T A^T\n";
+  for (tile::StoreOp store : found.stores) {
+    std::string why;
+    text.stored(block::mapStored(store, product, why), schedule, why);
+  }
 }
 
-std::string printRefusal(tile::KernelOp kernel) {
-  std::string why;
-  block::findKernel(kernel, why);
-  return why.empty() ? "" : kernel.getSymName().str() + ": no blocks, for " + why + "\n";
+void print(PlanText &text, const block::LoopKernel &found, const block::Schedule &schedule) {
+  for (const block::BoxProduct &dot : found.dots) {
+    if (dot.loadedA)
+      text.line("a", dot.a);
+    text.line("b", dot.b);
+  }
+  for (tile::StoreOp store : found.stores) {
+    std::string why = "it has not the product's shape";
+    auto sums = block::storedSums(store, found.results());
+    text.stored(sums ? block::mapStored(store, sums->first, sums->second, why) : std::nullopt, schedule, why);
+  }
+}
+} // namespace
+
+std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered) {
+  std::string result, why;
+  PlanText text(result);
+  std::optional<block::Schedule> schedule = block::Schedule::of(lowered);
+  text.stream << kernel.getSymName() << ": blocks" << (schedule ? " " + schedule->print() : "") << "\n";
+  if (std::optional<block::FoundKernel> found = schedule ? block::findAnyKernel(kernel, why) : std::nullopt)
+    std::visit([&](auto &each) { print(text, each, *schedule); }, *found);
+  text.close();
+  return result;
 }
 
 } // namespace tilery::cuda

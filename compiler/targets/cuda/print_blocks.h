@@ -9,7 +9,4 @@ namespace tilery::cuda {
 /// for that. `kernel`: before the passes; `lowered`: after them.
 std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered);
 
-/// "matmul: no blocks, for its rows are 3 elements apart\n" of a kernel that the passes leave; nothing where it has no product.
-std::string printRefusal(tile::KernelOp kernel);
-
 } // namespace tilery::cuda

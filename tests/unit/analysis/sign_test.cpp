@@ -63,3 +63,26 @@ TEST(Sign, KnowsWhatTheHostKnows) {
   EXPECT_FALSE(hostKnows(n * id));
   EXPECT_FALSE(hostKnows(IndexPolynomial::of(kernel.argument(1)))); // a condition is no number
 }
+
+TEST(Sign, CountersAreNotBelowTheirFirstValue) {
+  Kernel kernel(R"(
+  tile.kernel @k(%n: i32) {
+    %c0 = arith.constant 0 : i32
+    %minus = arith.constant -4 : i32
+    scf.for %up = %c0 to %n step %n : i32 {
+    }
+    scf.for %below = %minus to %n step %n : i32 {
+    }
+    scf.for %first = %n to %n step %n : i32 {
+    }
+    tile.return
+  })");
+  ASSERT_TRUE(kernel.module);
+  llvm::SmallVector<Value> counters;
+  kernel.module->walk([&](scf::ForOp loop) { counters.push_back(loop.getInductionVar()); });
+  EXPECT_TRUE(SignAnalysis().notNegative(counters[0]));
+  EXPECT_FALSE(SignAnalysis().notNegative(counters[1]));
+  SignAnalysis signs;
+  EXPECT_TRUE(signs.notNegative(counters[2]));
+  EXPECT_EQ(signs.assumptions(), llvm::SmallVector<IndexPolynomial>{IndexPolynomial::of(kernel.argument(0))});
+}

@@ -132,7 +132,7 @@ struct Attention {
 TEST(PipelineLoop, KeepsAttention) {
   Program before(attentionText), blocks(attentionText);
   blocks.apply([](mlir::OpPassManager &pm) {
-    pm.addPass(block::createChooseSchedule(/*loops=*/true));
+    pm.addPass(block::createChooseSchedule());
     pm.addPass(block::createPipeline());
     pm.addPass(block::createStageStores());
     pm.addPass(block::createOrderPrograms());
