@@ -32,6 +32,8 @@ struct Address {
   bool isVolatile = false, global = false; // global: a kernel argument's memory
   bool constant = false;                   // nothing in the kernel writes it
   llvm::MDNode *scope = nullptr, *noalias = nullptr;
+  llvm::Value *row = nullptr; // of buffers, where all lanes are at one place `place` of rows: the row of lane 0
+  int64_t place = 0;
 };
 
 /// An integer tile (or scalar) at a point, in i64: base + step * l, or base + lanes[l]. For chains that do not wrap.

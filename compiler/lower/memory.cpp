@@ -307,9 +307,16 @@ Address Evaluator::bufferAddress(Value buffer, ArrayRef<Index> point) {
   }
   llvm::sort(terms,
              [&](auto x, auto y) { return std::pair(point[x.first].level, y.first) < std::pair(point[y.first].level, x.first); });
+  unsigned last = type.getRank() - 1;
+  auto *place = threads || !point[last].uniform() ? nullptr : llvm::dyn_cast<llvm::ConstantInt>(point[last].base);
   for (auto [d, step] : terms)
-    if (type.getShape()[d] != 1)
+    if (type.getShape()[d] != 1 && !(place && d == last))
       addTerm(where, point[d], e.i64(step));
+  if (place && type.getShape()[last] != 1) {
+    where.row = where.pointer;
+    where.place = place->getSExtValue();
+    addTerm(where, point[last], e.i64(1));
+  }
   where.exists = e.band(where.exists, limitAt(point));
   return where;
 }
@@ -418,11 +425,14 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
                   : b.CreateAlignedLoad(type, address.pointer, align);
   } else if (!threads && !address.offsets && !exists && !address.global && llvm::isPowerOf2_64(address.step) &&
              address.step <= mostStep) {
-    // All that lies between, then every step-th: vector loads take what single ones would. Behind the arena there is room for it.
+    // All that lies between, then every step-th: vector loads take what single ones would, and other places of the same rows take the
+    // same vectors. Behind the arena there is room for it.
+    bool rows = address.row && address.place >= 0 && address.place < address.step;
     SmallVector<int> places;
     for (unsigned lane = 0; lane < state.lanes; ++lane)
-      places.push_back(int(lane * address.step));
-    auto *all = b.CreateAlignedLoad(e.vectorOf(element, state.lanes * address.step), address.pointer, align);
+      places.push_back(int(lane * address.step + (rows ? address.place : 0)));
+    llvm::Value *from = rows ? address.row : address.pointer;
+    auto *all = b.CreateAlignedLoad(e.vectorOf(element, state.lanes * address.step), from, align);
     annotate(all, address);
     return e.fromMemory(b.CreateShuffleVector(all, places), address.element);
   } else {

@@ -9,6 +9,7 @@ using namespace mlir;
 void tilery::registerTilePasses() {
   registerPass(createCheckBarriers);
   registerPass(createOrderRoles);
+  registerPass(createFlattenStores);
   registerPass(createForwardStores);
   registerPass(createParallelToTiles);
   registerPass(createPromoteBuffers);
@@ -29,6 +30,8 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads) {
   kernel.addPass(createParallelToTiles());
   kernel.addPass(createForwardStores());
   kernel.addPass(createPromoteBuffers());
+  if (!keepThreads)
+    kernel.addPass(createFlattenStores());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());

@@ -21,6 +21,8 @@ std::unique_ptr<mlir::Pass> createForwardStores();
 std::unique_ptr<mlir::Pass> createThreadsToTiles();
 /// Buffers that are read and written as a whole become tile values.
 std::unique_ptr<mlir::Pass> createPromoteBuffers();
+/// Buffers take tiles whose rows were cut as they were before.
+std::unique_ptr<mlir::Pass> createFlattenStores();
 
 /// Makes every pass known to tilery-opt by its name (its `getArgument()`).
 void registerTilePasses();

@@ -40,6 +40,9 @@ private:
   /// Iterations of a loop that touch different elements become one more dimension of the box.
   bool convertBox(mlir::scf::ForOp loop, int64_t extent);
   bool isIndependent(mlir::scf::ForOp loop);
+  /// Short loops over elements of a thread's own, one iteration after another without a loop.
+  bool unrolls(mlir::scf::ForOp loop, int64_t trips);
+  bool convertUnrolled(mlir::scf::ForOp loop, int64_t from, int64_t trips, int64_t step);
   mlir::Value largest(mlir::Value tile, tile::RmwKind kind);
 
   // thread_exchange.cpp

@@ -131,7 +131,47 @@ bool ThreadConversion::convertLoop(scf::ForOp loop) {
   int64_t points = ShapedType::getNumElements(box);
   if (from && to && step && *from == 0 && *step == 1 && *to > 1 && *to * points <= mostPoints && isIndependent(loop))
     return convertBox(loop, *to);
-  return convertFor(loop);
+  int64_t trips = from && to && step && *step > 0 ? std::max<int64_t>(*to - *from + *step - 1, 0) / *step : 0;
+  return unrolls(loop, trips) ? convertUnrolled(loop, *from, trips, *step) : convertFor(loop);
+}
+
+// What such a loop carries then stays in vector registers, as one chain of a nest.
+bool ThreadConversion::unrolls(scf::ForOp loop, int64_t trips) {
+  constexpr int64_t mostTrips = 16, mostOps = 256;
+  int64_t ops = 0;
+  bool ofOwn = false;
+  for (Operation &inner : loop.getBody()->without_terminator()) {
+    if (inner.getNumRegions())
+      return false;
+    ++ops;
+    auto load = dyn_cast<ElementLoadOp>(inner);
+    ofOwn |= load && own.contains(load.getBuffer()) && !llvm::all_of(load.getIndices(), analysis::constantOf);
+  }
+  return ofOwn && trips > 1 && trips <= mostTrips && ops * trips <= mostOps;
+}
+
+bool ThreadConversion::convertUnrolled(scf::ForOp loop, int64_t from, int64_t trips, int64_t step) {
+  Value counter = loop.getInductionVar();
+  SmallVector<Value> carried(loop.getInitArgs());
+  for (Value &value : carried)
+    value = lookup(value);
+  for (int64_t n = from; trips-- > 0; n += step) {
+    Affine form;
+    form.coefficients.resize(box.size());
+    form.constant = n;
+    affine.know(counter, form);
+    map.map(counter, arith::ConstantOp::create(builder, loop.getLoc(), builder.getIntegerAttr(counter.getType(), n)));
+    for (auto [arg, value] : llvm::zip(loop.getRegionIterArgs(), carried))
+      map.map(arg, varying.contains(arg) ? spread(value, box) : value);
+    if (!convert(*loop.getBody()))
+      return false;
+    for (auto [value, yielded] : llvm::zip(carried, loop.getYieldedValues()))
+      value = lookup(yielded);
+  }
+  affine.forget(counter);
+  for (auto [result, value] : llvm::zip(loop.getResults(), carried))
+    map.map(result, varying.contains(result) ? spread(value, box) : value);
+  return true;
 }
 
 // Every thread's counter starts at its own place; the loop runs as often as the thread with most iterations needs.

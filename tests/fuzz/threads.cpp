@@ -112,7 +112,7 @@ void Generator::threadFlow(Value thread, int64_t count) {
 }
 
 void Generator::threads() {
-  std::vector<int64_t> counts{8, 24, 32, 64, 96};
+  std::vector<int64_t> counts{8, 20, 24, 32, 40, 64, 96};
   int64_t count = random.of(counts);
   auto shared = [&](Type element, Value value) {
     auto type = tile::BufferType::get({count}, element, tile::Space::shared);

@@ -188,6 +188,9 @@ bool SimtEmitter::block(Block &block) {
 }
 
 bool SimtEmitter::op(Operation *op) {
+  if (counted && isa<tile::StoreOp, tile::ElementStoreOp, tile::ElementUpdateOp, tile::AtomicRmwOp, tile::AtomicCasOp,
+                     tile::PrintOp, tile::AssertOp>(op))
+    return countedOp(op);
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   bool scalarLoad = isa<tile::LoadOp>(op) && !isTile(op->getResult(0).getType()) && !cast<tile::LoadOp>(op).getIsVolatile();
   bool arithmetic = op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::none_of(op->getOperandTypes(), isTile) &&

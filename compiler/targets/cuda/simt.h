@@ -58,6 +58,8 @@ private:
   void makePrivateBuffer(tile::AllocOp alloc);
   void shuffleOp(tile::ShuffleOp op);
   void voteOp(tile::VoteOp op);
+  /// What the op leaves behind, of the counted threads only.
+  bool countedOp(mlir::Operation *op);
 
   // simt_reports.cpp
   /// The offset of a new record behind the reports' head, the same in all threads that run this code together.
@@ -143,6 +145,10 @@ private:
   Hazards hazards;
   unsigned threads;
   bool perThread = false; // inside code that each thread runs for itself
+  /// Inside `threads` of fewer threads than the block's, if they wait for each other: whether this is one of them. The others do as the
+  /// last one does, but for what it leaves behind.
+  llvm::Value *counted = nullptr;
+  unsigned count = 0; // of those threads
   llvm::Value *thread = nullptr, *reports = nullptr;
   std::vector<ReportSite> sites;
   uint64_t exchangeOffset = 0; // shared memory in which threads of a block hand values to each other

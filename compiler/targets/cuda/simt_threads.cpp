@@ -38,12 +38,11 @@ void SimtEmitter::threadsOp(tile::ThreadsOp op) {
     evaluator.failed = true;
     return WalkResult::interrupt();
   };
-  bool all = op.getCount() == threads;
+  bool waits = false;
   if (op.getCount() > threads)
     return (void)fail(op, "run " + Twine(op.getCount()) + " threads: a block has at most 1024");
   WalkResult checked = op.getBody().walk<WalkOrder::PreOrder>([&](Operation *inner) {
-    if (!all && isa<tile::SyncOp, tile::ShuffleOp, tile::VoteOp, tile::TogetherOp>(inner))
-      return fail(inner, "let " + Twine(op.getCount()) + " of a block's " + Twine(threads) + " threads wait for each other");
+    waits |= isa<tile::SyncOp, tile::ShuffleOp, tile::VoteOp, tile::TogetherOp>(inner);
     if (llvm::any_of(inner->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); }))
       return fail(inner, "make tiles in single threads");
     if (auto alloc = dyn_cast<tile::AllocOp>(inner))
@@ -54,10 +53,17 @@ void SimtEmitter::threadsOp(tile::ThreadsOp op) {
     return;
   barrier();
   bool outer = std::exchange(perThread, true);
-  when(all ? nullptr : b.CreateICmpSLT(thread, e.i64(op.getCount())), [&] {
-    evaluator.scalars[op.getBody().getArgument(0)] = b.CreateTrunc(thread, b.getInt32Ty());
+  count = op.getCount();
+  llvm::Value *exists = count == threads ? nullptr : b.CreateICmpULT(thread, e.i64(count)), *number = thread;
+  if (waits && exists) {
+    counted = std::exchange(exists, nullptr);
+    number = b.CreateSelect(counted, thread, e.i64(count - 1));
+  }
+  when(exists, [&] {
+    evaluator.scalars[op.getBody().getArgument(0)] = b.CreateTrunc(number, b.getInt32Ty());
     evaluator.failed |= !block(op.getBody().front());
   });
+  counted = nullptr;
   perThread = outer;
   barrier();
 }
@@ -71,7 +77,33 @@ void SimtEmitter::makePrivateBuffer(tile::AllocOp alloc) {
   privateBuffers[alloc] = variable;
 }
 
+bool SimtEmitter::countedOp(Operation *op) {
+  auto &b = e.b;
+  if (isa<tile::ElementStoreOp>(op)) {
+    Operation *buffer = op->getOperand(0).getDefiningOp();
+    while (isa_and_present<tile::SubviewOp, tile::ReinterpretOp>(buffer))
+      buffer = buffer->getOperand(0).getDefiningOp();
+    if (privateBuffers.contains(buffer))
+      return KernelEmitter::op(op);
+  }
+  bool ok = true;
+  llvm::BasicBlock *before = b.GetInsertBlock(), *last = nullptr;
+  when(counted, [&] {
+    ok = KernelEmitter::op(op);
+    last = b.GetInsertBlock();
+  });
+  for (Value result : op->getResults()) {
+    llvm::Value *there = evaluator.scalar(result);
+    llvm::PHINode *merged = b.CreatePHI(there->getType(), 2);
+    merged->addIncoming(there, last);
+    merged->addIncoming(llvm::Constant::getNullValue(there->getType()), before);
+    evaluator.scalars[result] = merged;
+  }
+  return ok;
+}
+
 void SimtEmitter::togetherOp(tile::TogetherOp op) {
+  llvm::Value *some = std::exchange(counted, nullptr);
   perThread = false;
   barrier();
   Block &body = op.getBody().front();
@@ -80,6 +112,7 @@ void SimtEmitter::togetherOp(tile::TogetherOp op) {
     evaluator.scalars[result] = evaluator.scalar(value);
   barrier();
   perThread = true;
+  counted = some;
 }
 
 void SimtEmitter::shuffleOp(tile::ShuffleOp op) {
@@ -103,7 +136,12 @@ void SimtEmitter::shuffleOp(tile::ShuffleOp op) {
     place = b.CreateXor(group.place, by);
     break;
   }
-  place = b.CreateSelect(b.CreateICmpULT(place, b.getInt32(width)), place, group.place);
+  llvm::Value *exists = b.CreateICmpULT(place, b.getInt32(width));
+  if (counted) {
+    llvm::Value *first = b.CreateSub(b.CreateTrunc(thread, b.getInt32Ty()), group.place);
+    exists = b.CreateAnd(exists, b.CreateICmpULT(b.CreateAdd(first, place), b.getInt32(count)));
+  }
+  place = b.CreateSelect(exists, place, group.place);
   llvm::Value *lane = b.CreateAdd(group.first, place);
   evaluator.scalars[op] = movedBetweenThreads(evaluator.scalar(op.getValue()),
                                               [&](llvm::Value *part) { return machine.shuffleFrom(e, part, lane, group.mask); });
@@ -111,13 +149,20 @@ void SimtEmitter::shuffleOp(tile::ShuffleOp op) {
 
 void SimtEmitter::voteOp(tile::VoteOp op) {
   auto &b = e.b;
-  unsigned width = op.getWidth() ? op.getWidth() : threads;
+  unsigned width = op.getWidth() ? op.getWidth() : count;
   bool ballot = op.getMode() == tile::VoteMode::ballot;
+  llvm::Value *voters = b.getInt32(width);
   llvm::Value *holds = b.CreateZExt(evaluator.scalar(op.getPredicate()), b.getInt32Ty()), *result = nullptr;
   if (op.getWidth() && (width > 32 || !llvm::isPowerOf2_64(width)))
     return refuse(op, "vote in groups that are no power of two up to 32");
+  if (counted)
+    holds = b.CreateSelect(counted, holds, b.getInt32(0));
   if (op.getWidth()) { // the sum over the group: xor walks reach every member
     Group group = groupOf(b, thread, width);
+    if (counted) {
+      llvm::Value *first = b.CreateSub(b.CreateTrunc(thread, b.getInt32Ty()), group.place);
+      voters = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, voters, b.CreateSub(b.getInt32(count), first));
+    }
     result = ballot ? b.CreateShl(holds, group.place) : holds;
     for (unsigned distance = 1; distance < width; distance *= 2)
       result = b.CreateAdd(
@@ -139,7 +184,7 @@ void SimtEmitter::voteOp(tile::VoteOp op) {
   if (op.getMode() == tile::VoteMode::any)
     result = b.CreateICmpNE(result, b.getInt32(0));
   else if (op.getMode() == tile::VoteMode::all)
-    result = b.CreateICmpEQ(result, b.getInt32(width));
+    result = b.CreateICmpEQ(result, voters);
   evaluator.scalars[op] = result;
 }
 

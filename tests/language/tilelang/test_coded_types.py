@@ -200,4 +200,4 @@ def test_bytes_are_taken_for_one_another():
     values = random_elements("float4_e2m1fn", (4, 32))
     out = torch.zeros(4, 32)
     tilelang.compile(main)(torch.tensor(bytes_of("float4_e2m1fn", values)).view(torch.int8), out)
-    np.testing.assert_array_equal(out.numpy(), values.astype(np.float32))
+    np.testing.assert_array_equal(out.cpu().numpy(), values.astype(np.float32))

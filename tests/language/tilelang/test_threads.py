@@ -114,7 +114,7 @@ def test_shuffles(engine):
         source(t % 8 + 1, 8),
         source(t % 4, 16),
     ]
-    assert torch.equal(out, torch.stack([p * p for p in places]).int())
+    assert torch.equal(out, torch.stack([p * p for p in places]).int().cpu())
 
 
 def test_votes(engine):
@@ -147,7 +147,7 @@ def test_votes(engine):
         0xFF << (t % 32 // 8 * 8),
         torch.full_like(t, 0xFFFFFFFF),
     ]
-    assert torch.equal(out, torch.stack(expected))
+    assert torch.equal(out, torch.stack(expected).cpu())
 
 
 def test_places(engine):
@@ -167,7 +167,7 @@ def test_places(engine):
     out = tilelang.compile(main, out_idx=-1)().cpu()
     t = torch.arange(240)
     expected = [t % 6, t // 6 % 10, t // 60, t % 32, t // 20, t // 128, (t % 16 == 0).long()]
-    assert torch.equal(out, torch.stack(expected).int())
+    assert torch.equal(out, torch.stack(expected).int().cpu())
 
 
 def test_loops_of_different_lengths(engine):
@@ -359,7 +359,7 @@ def test_warp_reductions(engine):
             B[4, tx] = T.warp_reduce_bitor(x)
 
     a = torch.randint(0, 1 << 20, (64,), dtype=torch.int32)
-    out = tilelang.compile(main, out_idx=-1)(a).cpu()
+    out = tilelang.compile(main, out_idx=-1)(a)
     for warp in range(2):
         part = a[32 * warp : 32 * warp + 32].tolist()
         all_bits, some_bits = part[0], 0

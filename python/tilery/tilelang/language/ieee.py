@@ -59,7 +59,8 @@ def _fused(x: Any, y: Any, z: Any) -> tuple[Any, Any]:
     """x * y + z of float64, rounded once. Product and sum are split into what is rounded and the rest: of the three numbers
     that the exact result is then, less the rounded one, the first that is not 0 has the sign of what was rounded away."""
     rounded = _fma(x, y, z)
-    product, below_product = _mul(x, y)
+    product = _fma(x, y, 0.0)  # not x * y, which a GPU may fuse with the sum below
+    below_product = _fma(x, y, unary("-", product))
     total, below_total = _add(product, z)
     middle, low = _add(below_total, below_product)
     first, second = _add(total - rounded, middle)

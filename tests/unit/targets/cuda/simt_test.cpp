@@ -15,12 +15,13 @@ void run(const std::string &text, std::array<uint32_t, 3> grid, std::vector<uint
   EXPECT_EQ(unsupported, "");
 }
 
-std::string threads(const std::string &body) {
-  return R"(
+std::string threads(const std::string &body, int count) {
+  std::string text = R"(
 tile.kernel @k(%out: !tile.ptr<i32>) {
   %buffer = tile.alloc : !tile.buffer<64xi32, shared>
   tile.threads 64 {
   ^bb0(%t: i32):
+    %yes = arith.constant true
     %c1 = arith.constant 1 : i32
     %c3 = arith.constant 3 : i32
     %c10 = arith.constant 10 : i32
@@ -31,7 +32,7 @@ tile.kernel @k(%out: !tile.ptr<i32>) {
     %x = tile.element_load %buffer[%mirror] : !tile.buffer<64xi32, shared>, i32 -> i32
     %low = arith.cmpi slt, %t, %c10 : i32
 )" + body +
-         R"(
+                     R"(
     %p = tile.add_ptr %out, %t : !tile.ptr<i32>, i32
     %a = tile.pointer_access %p : !tile.ptr<i32> -> !tile.access<i32>
     tile.store %a, %r : !tile.access<i32>, i32
@@ -39,13 +40,21 @@ tile.kernel @k(%out: !tile.ptr<i32>) {
   }
   tile.return
 })";
+  auto replace = [&](std::string_view what, const std::string &by) {
+    for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size()))
+      text.replace(at, what.size(), by);
+  };
+  replace("threads 64", "threads " + std::to_string(count));
+  replace("<64xi32", "<" + std::to_string(count) + "xi32"); // buffers and tiles
+  replace("constant 63", "constant " + std::to_string(count - 1));
+  return text;
 }
 
-void expectOfThreads(const std::string &body, llvm::function_ref<int(int)> expected) {
+void expectOfThreads(const std::string &body, llvm::function_ref<int(int)> expected, int count = 64) {
   std::vector<int32_t> out(64, -7);
-  run(threads(body), {1, 1, 1}, {slot(out.data())});
+  run(threads(body, count), {1, 1, 1}, {slot(out.data())});
   for (int t = 0; t < 64; ++t)
-    EXPECT_EQ(out[t], expected(t)) << body << " thread " << t;
+    EXPECT_EQ(out[t], t < count ? expected(t) : -7) << body << " thread " << t;
 }
 } // namespace
 
@@ -122,6 +131,38 @@ TEST(Simt, VotesOfThreads) {
   expectOfThreads("%r = tile.vote ballot %low {width = 8} -> i32", [](int t) { return t < 8 ? 255 : t < 16 ? 3 : 0; });
   expectOfThreads("%v = tile.vote any %low -> i1\n%r = arith.extui %v : i1 to i32", [](int t) { return t < 32; });
   expectOfThreads("%v = tile.vote all %low {width = 2} -> i1\n%r = arith.extui %v : i1 to i32", [](int t) { return t < 10; });
+}
+
+// A block has whole warps: threads that fill the last one do nothing that is seen.
+TEST(Simt, FewerThreadsThanTheBlock) {
+  auto expect = [](const std::string &body, llvm::function_ref<int(int)> expected) { expectOfThreads(body, expected, 40); };
+  expect("%r = arith.addi %x, %c1 : i32", [](int t) { return 40 - t; });
+  expect("%r = tile.shuffle down %x, %c1 : i32 -> i32", [](int t) { return t == 31 || t == 39 ? 39 - t : 38 - t; });
+  expect("%r = tile.shuffle xor %x, %c10 : i32 -> i32", [](int t) { return t < 32 ? 39 - (t ^ 10) : 39 - t; });
+  expect("%r = tile.vote count %yes {width = 0} -> i32", [](int) { return 40; });
+  expect("%r = tile.vote ballot %yes {width = 32} -> i32", [](int t) { return t < 32 ? -1 : 255; });
+  expect("%v = tile.vote all %yes {width = 0} -> i1\n%r = arith.extui %v : i1 to i32", [](int) { return 1; });
+  expect("%v = tile.vote all %yes {width = 32} -> i1\n%r = arith.extui %v : i1 to i32", [](int) { return 1; });
+  expect("%v = tile.vote any %low {width = 32} -> i1\n%r = arith.extui %v : i1 to i32", [](int t) { return t < 32; });
+  expect(R"(tile.sync
+    %zero = arith.constant 0 : i32
+    tile.element_store %buffer[%t], %zero : !tile.buffer<64xi32, shared>, (i32), i32
+    tile.sync
+    %old = tile.element_update add %buffer[%zero], %c1 : !tile.buffer<64xi32, shared>, (i32), i32
+    tile.sync
+    %r = tile.element_load %buffer[%zero] : !tile.buffer<64xi32, shared>, i32 -> i32)",
+         [](int) { return 40; });
+  expect(R"(%n = tile.together {
+      %all = tile.buffer_load %buffer : !tile.buffer<64xi32, shared> -> tensor<64xi32>
+      %sum = tile.reduce %all axis 0 {
+      ^bb0(%p0: i32, %q0: i32):
+        %s0 = arith.addi %p0, %q0 : i32
+        tile.yield %s0 : i32
+      } : tensor<64xi32> -> i32
+      tile.yield %sum : i32
+    } -> i32
+    %r = arith.addi %n, %t : i32)",
+         [](int t) { return 780 + t; });
 }
 
 TEST(Simt, PrintsAndAssertions) {
