@@ -127,6 +127,11 @@ Barrier Builder::barriers(const std::vector<int64_t> &arrivals) {
   for (int64_t count : arrivals)
     if (count < 1)
       fail(Diagnostic::Kind::Value, "a barrier needs at least one arrival, got " + std::to_string(count));
+  mlir::OpBuilder::InsertionGuard guard(impl->b);
+  auto shared = llvm::find_if(
+      impl->frames, [](const Impl::Frame &frame) { return frame.op && mlir::isa<tile::RolesOp, tile::ThreadsOp>(frame.op); });
+  if (shared != impl->frames.end()) // roles and threads have them together
+    impl->b.setInsertionPoint(shared->op);
   auto type = tile::BarrierType::get(impl->b.getContext(), int64_t(arrivals.size()));
   auto op = impl->create<tile::BarrierAllocOp>(type, impl->b.getDenseI64ArrayAttr(arrivals));
   return {op.getResult().getAsOpaquePointer(), int64_t(arrivals.size())};

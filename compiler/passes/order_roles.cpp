@@ -150,8 +150,13 @@ void putInOrder(KernelOp kernel, ArrayRef<unsigned> order) {
 void dropBarriers(KernelOp kernel) {
   for (BarrierArriveOp op : allOf<BarrierArriveOp>(kernel))
     op.erase();
-  for (BarrierWaitOp op : allOf<BarrierWaitOp>(kernel))
+  for (BarrierWaitOp op : allOf<BarrierWaitOp>(kernel)) {
+    if (op->getParentOfType<ThreadsOp>()) { // all arrive and wait: they meet
+      OpBuilder b(op);
+      SyncOp::create(b, op.getLoc());
+    }
     op.erase();
+  }
   for (BarrierAllocOp op : allOf<BarrierAllocOp>(kernel))
     op.erase();
 }
@@ -192,6 +197,12 @@ private:
   }
 
   void orderAtRunTime(KernelOp kernel) {
+    for (ThreadsOp threads : allOf<ThreadsOp>(kernel))
+      if (touchesBarriers(*threads)) {
+        threads.emitError(
+            "barriers in a kernel written for its threads must be reached by all of them, in phases known at compile time");
+        return signalPassFailure();
+      }
     BarrierCounts counts;
     for (BarrierAllocOp ring : allOf<BarrierAllocOp>(kernel)) {
       for (auto roles = ring->getParentOfType<RolesOp>(); roles; roles = roles->getParentOfType<RolesOp>())

@@ -100,7 +100,7 @@ void RoleRun::run(Operation &op) {
   if (auto arrive = dyn_cast<BarrierArriveOp>(op)) {
     SharedAddress at = barrierAt(arrive.getBarrier(), arrive.getIndex());
     add(Event::Arrive, at, arrive.getBytes().value_or(0));
-    for (int64_t more = arrive.getCount() / memory.arrivalsAnEvent(arrive.getBarrier()); more > 1; --more)
+    for (int64_t more = threads * arrive.getCount() / memory.arrivalsAnEvent(arrive.getBarrier()); more > 1; --more)
       add(Event::Arrive, at);
     return;
   }
@@ -110,6 +110,12 @@ void RoleRun::run(Operation &op) {
     return add(Event::Copy, barrierAt(copy.getBarrier(), copy.getIndex()), bytesOf(copy.getBuffer().getType()),
                bufferAt(copy.getBuffer()));
   if (onlyBarriers) {
+    if (auto all = dyn_cast<ThreadsOp>(op); all && touchesBarriers(op)) {
+      threads = all.getCount();
+      run(all.getBody().front());
+      threads = 1;
+      return;
+    }
     if (auto ring = dyn_cast<BarrierAllocOp>(op)) {
       int64_t unit = memory.arrivalsAnEvent(ring);
       uint32_t at = memory.of(ring, 8 * ring.getArrivals().size());

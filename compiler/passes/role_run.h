@@ -34,7 +34,7 @@ public:
   /// `outside`: numbers of values that are defined around the role.
   RoleRun(BarrierMemory &memory, const llvm::DenseMap<mlir::Value, Number> &outside) : memory(memory), values(outside) {}
   std::vector<barriers::Event> events;
-  /// Writes down barriers alone, and that they are made; reads and copies are not looked at.
+  /// Writes down barriers alone, and that they are made; reads and copies are not looked at. The threads of `tile.threads` arrive together.
   bool onlyBarriers = false;
 
   void run(mlir::Block &block);
@@ -63,6 +63,7 @@ private:
   llvm::DenseMap<mlir::Value, Number> values;
   llvm::DenseMap<mlir::Operation *, int64_t> filled; // bytes that were copied into a ring's slot since it was acquired
   int64_t groups = 0;
+  int64_t threads = 1; // that execute what is run
   uint64_t steps = 0;
 };
 

@@ -136,3 +136,23 @@ tile.kernel @waits_for_ever() {
   tile.barrier_wait %b[%zero], %zero : !tile.barrier<1>, i32, i32
   tile.return
 }
+
+// -----
+
+// Threads that all arrive and all wait meet.
+// CHECK-LABEL: tile.kernel @threads
+// CHECK:         tile.threads 64
+// CHECK-NOT:     tile.barrier
+// CHECK:           tile.sync
+// CHECK-NOT:     tile.barrier
+tile.kernel @threads(%out: !tile.access<i32>) {
+  %zero = arith.constant 0 : i32
+  %b = tile.barrier_alloc [64] : !tile.barrier<1>
+  tile.threads 64 {
+  ^bb0(%t: i32):
+    tile.barrier_arrive %b[%zero] : !tile.barrier<1>, i32
+    tile.barrier_wait %b[%zero], %zero : !tile.barrier<1>, i32, i32
+    tile.store %out, %t : !tile.access<i32>, i32
+  }
+  tile.return
+}
