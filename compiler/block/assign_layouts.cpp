@@ -45,7 +45,9 @@ void retype(Value value, Type type) {
 void retypeViews(Value shared, SharedType type) {
   shared.setType(type);
   for (Operation *user : shared.getUsers())
-    if (auto transpose = dyn_cast<TransposeOp>(user)) {
+    if (auto peer = dyn_cast<PeerOp>(user)) {
+      retypeViews(peer, type);
+    } else if (auto transpose = dyn_cast<TransposeOp>(user)) {
       auto layout = LayoutAttr::get(type.getContext(), type.getLayout().getLayout().transposed());
       SmallVector<int64_t> shape(llvm::reverse(type.getShape()));
       retypeViews(transpose, SharedType::get(type.getContext(), shape, type.getElementType(), layout));
@@ -80,12 +82,45 @@ void layOut(RingOp ring) {
   ring.getResult().setType(RingType::get(before.getContext(), before.getCount(), tiles));
   auto slotType = SlotType::get(before.getContext(), tiles);
   for (Operation *user : ring.getResult().getUsers()) {
+    if (isa<AllocOp>(user))
+      continue;
     retype(user->getResult(0), slotType);
     for (Value slot : flowOf(user->getResult(0)))
       for (Operation *each : slot.getUsers())
         if (auto part = dyn_cast<PartOp>(each))
           retypeViews(part, tiles[part.getIndex()]);
   }
+}
+
+bool isPeers(ReadOp read) { return bool(read.getShared().getDefiningOp<PeerOp>()); }
+
+/// What one block of a cluster writes and others read, as the layouts in registers like it best.
+void layOutShown(AllocOp alloc) {
+  LayoutAttr written, taken;
+  for (Operation *user : alloc.getResult().getUsers()) {
+    if (auto write = dyn_cast<WriteOp>(user))
+      written = layoutOf(write.getValue().getType());
+    else if (isa<PeerOp>(user))
+      for (Operation *reader : user->getUsers())
+        if (auto read = dyn_cast<ReadOp>(reader))
+          taken = layoutOf(read.getType());
+  }
+  if (alloc.getType().getLayout() || !written || !taken)
+    return;
+  unsigned bytes = tile::elementBytes(alloc.getType().getElementType()), least = 0;
+  SharedType best;
+  for (unsigned swizzle : {128, 64, 32, 16}) {
+    if (alloc.getType().getShape().back() * bytes % swizzle)
+      continue;
+    SharedType laid = withLayout(alloc.getType(), swizzle);
+    std::optional<Layout> places = laid.getLayout() ? invert(laid.getLayout().getLayout()) : std::nullopt;
+    auto in = places ? layout::cheapestTransfer(written.getLayout(), *places, bytes) : std::nullopt;
+    auto out = places ? layout::cheapestTransfer(taken.getLayout(), *places, bytes) : std::nullopt;
+    if (in && out && (!best || in->passes + out->passes < least))
+      best = laid, least = in->passes + out->passes;
+  }
+  if (best)
+    retypeViews(alloc, best);
 }
 
 void layOut(AllocOp alloc) {
@@ -134,6 +169,28 @@ Layout dealt(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned warps) {
   return result.canonical();
 }
 
+/// The same for the warps of `blocks` blocks: each has a part of the tile.
+Layout dealtToBlocks(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned warps, unsigned blocks) {
+  Layout together = dealt(shape, elementBytes, warps * blocks), result(together.outputs());
+  for (const Layout::Input &input : together.inputs()) {
+    int64_t left = warps; // of the digits that are a block's own
+    for (Layout::Digit digit : input.digits) {
+      int64_t own = input.axis == layout::Warp ? std::gcd(digit.extent, left) : digit.extent;
+      Layout::Digit rest = digit;
+      digit.extent = own, rest.extent /= own;
+      for (int64_t &step : rest.step)
+        step *= own;
+      if (own > 1)
+        result.add(input.axis, digit);
+      if (rest.extent > 1)
+        result.add(layout::Block, rest);
+      if (input.axis == layout::Warp)
+        left /= own;
+    }
+  }
+  return result.canonical();
+}
+
 bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 bool isPlain(Operation *op) { return OpTrait::hasElementwiseMappableTraits(op); }
 
@@ -160,6 +217,12 @@ public:
       if (isTile(start.getA()))
         give(start.getA(), factorLayout(cast<RankedTensorType>(start.getA().getType())));
     });
+    role.walk([&](ReadOp read) {
+      if (isPeers(read))
+        give(read, LayoutAttr::get(context, dealtToBlocks(tile::shapeOf(read.getType()),
+                                                          tile::elementBytes(getElementTypeOrSelf(read.getType())),
+                                                          role.getWarps(), unsigned(clusterSize(read)))));
+    });
     spread();
     std::multimap<int64_t, Value, std::greater<int64_t>> rest; // what has nothing to do with a product, the largest first
     role.walk([&](Operation *op) {
@@ -175,7 +238,10 @@ public:
     }
     settle();
     role.walk([&](Operation *op) { convertOperands(op); });
-    role.walk([&](WriteOp write) { statePasses(write); });
+    for (auto alloc : role->getParentOfType<tile::KernelOp>().getBody().getOps<AllocOp>())
+      layOutShown(alloc);
+    role.walk([&](WriteOp write) { statePasses(write, write.getValue()); });
+    role.walk([&](ReadOp read) { statePasses(read, read.getResult()); });
   }
 
 private:
@@ -361,19 +427,20 @@ private:
     return again->getResult(0);
   }
 
-  void statePasses(WriteOp write) {
-    LayoutAttr registers = layoutOf(write.getValue().getType()), memory = write.getShared().getType().getLayout();
+  /// Of a read or a write of shared memory.
+  template <typename Move> void statePasses(Move move, Value value) {
+    LayoutAttr registers = layoutOf(value.getType()), memory = move.getShared().getType().getLayout();
     if (!registers || !memory)
       return;
     std::optional<Layout> held = registers.getLayout(), places = invert(memory.getLayout());
-    if (write.getAt())
-      held = layout::piece(*held, write.getShared().getType().getShape());
+    if (auto write = dyn_cast<WriteOp>(move.getOperation()); write && write.getAt())
+      held = layout::piece(*held, move.getShared().getType().getShape());
     if (!held || !places)
       return;
-    unsigned bytes = tile::elementBytes(write.getShared().getType().getElementType());
+    unsigned bytes = tile::elementBytes(move.getShared().getType().getElementType());
     auto transfer = layout::cheapestTransfer(*held, *places, bytes);
     if (transfer && transfer->passes > transfer->least)
-      write.setPasses(transfer->passes);
+      move.setPasses(transfer->passes);
   }
 
   RoleOp role;

@@ -28,6 +28,7 @@ void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createChooseSchedule());
   kernel.addPass(createPipeline());
+  kernel.addPass(createSplitSteps());
   kernel.addPass(createStageStores());
   kernel.addPass(createOrderPrograms());
   kernel.addPass(createSplitRoles());
@@ -44,6 +45,7 @@ void buildBlockPipeline(OpPassManager &pm) {
 void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createPipeline);
+  registerPass(createSplitSteps);
   registerPass(createStageStores);
   registerPass(createOrderPrograms);
   registerPass(createSplitRoles);

@@ -14,6 +14,8 @@ namespace tilery::block {
 std::unique_ptr<mlir::Pass> createChooseSchedule();
 /// Products of boxes become loops over a ring, in one thread of control.
 std::unique_ptr<mlir::Pass> createPipeline();
+/// Where the schedule says so, the blocks of a cluster share the steps of a product and add their sums up, always in the same order.
+std::unique_ptr<mlir::Pass> createSplitSteps();
 /// Tiles that go to boxes are stored by the copy engine.
 std::unique_ptr<mlir::Pass> createStageStores();
 /// Blocks run program after program, in an order in which a wave shares operands.

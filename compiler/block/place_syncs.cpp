@@ -41,8 +41,8 @@ struct State {
 };
 
 Value memoryOf(Value shared) {
-  while (auto transpose = shared.getDefiningOp<TransposeOp>())
-    shared = transpose.getShared();
+  while (isa_and_nonnull<TransposeOp, PeerOp>(shared.getDefiningOp()))
+    shared = shared.getDefiningOp()->getOperand(0);
   return shared.getDefiningOp<AllocOp>() ? shared : Value();
 }
 
@@ -75,7 +75,7 @@ public:
   void place() {
     State state;
     for (Value memory : shared)
-      state.uses[memory];
+      state.uses[memory].read = bool(memory.getDefiningOp<AllocOp>().getOver()); // by other warpgroups' products
     run(role.getBody().front(), state, true);
     bool stores = role.walk([](StoreBoxOp) { return WalkResult::interrupt(); }).wasInterrupted();
     if (stores) { // nobody else waits for them
@@ -123,6 +123,9 @@ private:
         state.join(before);
       return;
     }
+    if (isa<ClusterSyncOp>(op))
+      for (auto &[memory, use] : state.uses)
+        use.written = use.read = false;
     if (auto each = dyn_cast<WriteOp>(op))
       return beforeWrite(each, state, write);
     if (auto each = dyn_cast<ReadOp>(op))

@@ -10,6 +10,7 @@ namespace tilery::block {
 namespace {
 constexpr unsigned pieceBytes = 64 * 128, barrierBytes = 1024, slotAlignment = 1024;
 constexpr unsigned mostSlots = 8, wantedSlots = 4;
+constexpr unsigned mostCluster = 8;
 constexpr unsigned skinny = 64, skinnySlots = 24;
 
 struct Field {
@@ -23,6 +24,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"stage_output", &Schedule::stageOutput},
                             {"load_registers", &Schedule::loadRegisters},
                             {"math_registers", &Schedule::mathRegisters},
+                            {"cluster", &Schedule::cluster},
                             {"general", &Schedule::general}};
 
 [[noreturn]] void refuse(std::string message, std::string hint) {
@@ -35,6 +37,9 @@ int64_t slotPitch(const ScheduleProblem &p, const Schedule &s) {
   int64_t bytes = int64_t(s.k) * p.elementBytes;
   return llvm::alignTo(p.m * bytes, slotAlignment) + llvm::alignTo(p.n * bytes, slotAlignment);
 }
+
+/// Of the sums that blocks of a cluster show each other where the slots were.
+int64_t sumBytes(const ScheduleProblem &p) { return int64_t(p.m) * p.n * 4; }
 
 int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
   schedule.stages = 0;
@@ -72,6 +77,10 @@ void check(const ScheduleProblem &p, const Schedule &s) {
     refuse("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
   if (s.stages < 2)
     refuse("a schedule needs two stages", "");
+  if (s.cluster > 1 && p.loop)
+    refuse("several products have no steps that blocks of a cluster could share", "");
+  if (s.cluster > mostCluster || s.cluster & (s.cluster - 1))
+    refuse("a cluster has 2, 4 or 8 blocks, not " + std::to_string(s.cluster), "");
   for (unsigned bytes : p.outputs) {
     unsigned pieces = outputPieces(p, s, bytes), turn = s.stageOutput / 2, columns = p.n * bytes / 128;
     bool halves = s.stageOutput % 2 == 0 && turn && columns % turn == 0;
@@ -205,19 +214,20 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   std::vector<Candidate> candidates;
   unsigned most = problem.stagesHint > 1 ? problem.stagesHint : mostSlots;
-  if (std::min(problem.m, problem.n) < skinny) // slots are small, and memory is what such products wait for
+  if (!problem.loop && std::min(problem.m, problem.n) < skinny) // slots are small, and memory is what such products wait for
     most = skinnySlots;
   for (unsigned consumers : {2u, 3u, 1u}) {
     Schedule schedule;
     schedule.consumers = consumers;
     schedule.k = std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
-    schedule.group = problem.reorder ? 8 : 1;
+    schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1; // clusters run in one wave
+    schedule.cluster = problem.cluster;
     if (problem.m / 64 % consumers || !dealRegisters(problem, schedule))
       continue;
     for (unsigned held : outputChoices(problem, schedule)) {
       schedule.stageOutput = held;
       schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), most));
-      if (schedule.stages >= 2)
+      if (schedule.stages >= 2 && (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))
         candidates.push_back({schedule, 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule)});
     }
   }
@@ -239,11 +249,20 @@ std::string explain(const ScheduleProblem &problem, const Schedule &chosen) {
   return result;
 }
 
-std::optional<Schedule> chooseSchedule(const ScheduleProblem &problem) {
-  std::vector<Candidate> candidates = priceSchedules(problem);
+std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
+  ScheduleProblem problem = given;
   const char *text = std::getenv("TILERY_SCHEDULE");
+  if (Schedule asked; text) {
+    asked.override(text);
+    problem.cluster = asked.cluster && !problem.loop ? asked.cluster : problem.cluster;
+  }
+  if (problem.cluster > 1)
+    problem.outputs.clear(); // what a block stores of a tile is stored from registers
+  std::vector<Candidate> candidates = priceSchedules(problem);
   if (candidates.empty() && !text)
     return std::nullopt;
+  if (candidates.empty() && problem.cluster > 1)
+    refuse("the sums of a cluster's blocks do not fit where the slots were", "");
   Schedule schedule = candidates.empty() ? Schedule() : candidates.front().schedule;
   if (!text)
     return schedule;

@@ -23,6 +23,7 @@ struct ScheduleProblem {
   bool reorder = true;                 // the order of the grid's tiles is known, or can be found at run time
   std::optional<LoopWork> loop = {};
   unsigned stagesHint = 0; // the user's num_stages
+  unsigned cluster = 0;    // blocks that share a program's steps; 0: one
 };
 
 struct Schedule {
@@ -34,7 +35,10 @@ struct Schedule {
   /// them, or an even number that is used in halves by turns. 0: results are stored from registers.
   unsigned stageOutput = 8;
   unsigned loadRegisters = 0, mathRegisters = 0; // of a thread of each role; 0: what the launch gives
-  unsigned general = 0;                          // 1: not on this path at all, but as every other program
+  /// Blocks of a cluster, each of which multiplies a part of the steps; they add their sums up, each a part of the tile, and store that
+  /// from registers. 0: one block a program.
+  unsigned cluster = 0;
+  unsigned general = 0; // 1: not on this path at all, but as every other program
 
   /// "consumers=2 k=64 ..."
   std::string print() const;
@@ -59,7 +63,8 @@ struct Candidate {
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem);
 /// Why the kernel is as fast as it is: "consumers=2 ..: 66336 cycles of 64 steps, bound by the tensor cores; next consumers=2 ..: 69408".
 std::string explain(const ScheduleProblem &problem, const Schedule &chosen);
-/// The cheapest, nothing if none fits; TILERY_SCHEDULE overrides fields. Throws Error if an override cannot be carried out.
+/// The cheapest, nothing if none fits; TILERY_SCHEDULE overrides fields. Throws Error if an override cannot be carried out, or if the sums
+/// of a cluster's blocks do not fit where the slots were.
 std::optional<Schedule> chooseSchedule(const ScheduleProblem &problem);
 
 } // namespace tilery::block

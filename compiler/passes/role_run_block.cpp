@@ -134,7 +134,9 @@ bool RoleRun::runBlockOp(Operation &op) {
       assign(programs.getCarried(), programs.getBody().front().getTerminator()->getOperands());
     }
     assign(programs.getResults(), programs.getCarried());
-  } else if (isa<RolesOp, ClusterSyncOp, PeerOp>(op)) {
+  } else if (auto rank = dyn_cast<ClusterRankOp>(op)) {
+    values[rank.getResult()] = clusterSize(rank) - 1;
+  } else if (isa<RolesOp>(op)) {
     throw UnknownRole();
   }
   return true;

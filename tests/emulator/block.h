@@ -81,6 +81,7 @@ struct Cluster {
   std::vector<Block> blocks;
   std::vector<Arrival> arrivals;
   NamedBarrier all;
+  unsigned ended = 0; // threads
   Fibers *fibers = nullptr;
 
   void wait(std::function<bool()> over, std::function<std::string()> what) { fibers->wait(std::move(over), std::move(what)); }

@@ -134,6 +134,7 @@ void finish(Thread &thread) {
         cluster.fail(thread, "ends while its stores still read shared memory");
       store.write();
     }
+  ++cluster.ended;
 }
 
 void fenceProxy(Thread *thread) {

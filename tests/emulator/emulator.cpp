@@ -110,9 +110,8 @@ std::string Kernel::run(const uint32_t grid[3], const uint64_t *slots, Timing ti
   like.workspace = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
   like.reports = reports.data();
   like.maps = maps.data();
-  like.blocks = gpu.persistent ? (programs + 1) / 2 : programs; // persistent ones run two programs, most of them
-  like.blocks = (like.blocks + gpu.cluster - 1) / gpu.cluster * gpu.cluster;
-  for (uint32_t block = like.blocks; block > 0; block -= gpu.cluster) { // they come in any order
+  like.blocks = gpu.cluster * (gpu.persistent ? (programs + 1) / 2 : programs); // persistent ones run two programs, most of them
+  for (uint32_t block = like.blocks; block > 0; block -= gpu.cluster) {         // they come in any order
     std::memset(workspace.data(), undefinedByte, workspace.size());
     Cluster cluster;
     cluster.timing = timing;

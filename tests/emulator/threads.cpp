@@ -84,7 +84,19 @@ void arriveNamed(Thread *thread, uint32_t id, uint32_t threads) {
 }
 void clusterBarrier(Thread *thread) {
   Cluster &cluster = *thread->home->cluster;
-  meet(*thread, cluster.all, cluster.blocks.size() * thread->home->threads.size(), true, "the cluster's barrier");
+  NamedBarrier &all = cluster.all;
+  unsigned threads = cluster.blocks.size() * thread->home->threads.size();
+  uint64_t times = all.times;
+  ++all.come;
+  auto isOver = [&cluster, &all, threads, times] { // nobody waits for threads that have ended
+    if (all.times == times && all.come + cluster.ended == threads)
+      all.come = 0, ++all.times;
+    return all.times != times;
+  };
+  if (!isOver())
+    cluster.wait(isOver, [&all, threads] {
+      return "the cluster's barrier (" + std::to_string(all.come) + " of " + std::to_string(threads) + " threads have come)";
+    });
 }
 
 void together(Thread &thread, Meeting &meeting, unsigned index, unsigned expected, const char *what, void *operand,

@@ -45,6 +45,17 @@ def test_few_rows_are_the_tensor_cores_columns():
     assert compiled.asm.count("wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16") == 4
 
 
+@pytest.mark.parametrize("blocks", [(128, 256, 64), (16, 128, 64), (64, 256, 64)])
+def test_blocks_of_a_cluster_share_the_steps(blocks, monkeypatch, assemble):
+    module = LANGUAGES["tilelang"](blocks[0], 256, 4096, torch.bfloat16, "cpu", blocks)[0]
+    monkeypatch.setenv("TILERY_SCHEDULE", "cluster=4")
+    compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
+    assert " cluster=4\n" in compiled.plan
+    assert compiled.asm.count("barrier.cluster.arrive.aligned") == 2
+    assert "ld.shared::cluster.v4" in compiled.asm
+    assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")
+
+
 def test_stages_of_the_schedule(monkeypatch):
     module = LANGUAGES["tilelang"](256, 256, 128, torch.bfloat16, "cpu", (128, 128, 64))[0]
     monkeypatch.setenv("TILERY_SCHEDULE", "stages=3 group=1")

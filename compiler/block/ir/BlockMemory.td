@@ -31,9 +31,14 @@ def Block_RequireOp : Block_Op<"require", [MemoryEffects<[MemRead<Synchronisatio
 }
 def Block_AllocOp : Block_Op<"alloc", [MemoryEffects<[MemAlloc<BufferMemory>]>]> {
   let summary = "shared memory of the block; its contents start undefined";
-  let description = "Lives as long as the block.";
+  let description = [{
+    Lives as long as the block. `over` a ring: in the memory of its slots, once all of them have been taken and none is acquired any more;
+    the blocks that run such a kernel run one program each.
+  }];
+  let arguments = (ins Optional<Block_Ring>:$over);
   let results = (outs Block_Shared:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "(`over` $over^ `:` type($over))? attr-dict `:` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$type), [{ build($_builder, $_state, type, ::mlir::Value()); }]>];
   let hasVerifier = 1;
 }
 def Block_PartOp : Block_Op<"part", [Pure, Block_Inferring]> {

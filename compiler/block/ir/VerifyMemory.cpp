@@ -69,7 +69,7 @@ LogicalResult RemapOp::verify() {
 static int64_t rounded(int64_t bytes) { return llvm::alignTo(bytes, 1024); }
 static int64_t bytesOf(Operation *op) {
   if (auto alloc = dyn_cast<AllocOp>(op))
-    return rounded(alloc.getType().getBytes());
+    return alloc.getOver() ? 0 : rounded(alloc.getType().getBytes());
   int64_t slot = 0;
   if (auto ring = dyn_cast<RingOp>(op))
     for (SharedType tile : ring.getType().getTiles())
@@ -86,6 +86,8 @@ int64_t block::sharedBytes(tile::KernelOp kernel, Operation *last) {
 }
 
 LogicalResult AllocOp::verify() {
+  if (auto ring = getOver() ? getOver().getDefiningOp<RingOp>() : RingOp(); ring && bytesOf(ring) < getType().getBytes())
+    return emitOpError() << "needs " << getType().getBytes() << " bytes, the slots of its ring have " << bytesOf(ring);
   auto kernel = (*this)->getParentOfType<tile::KernelOp>();
   int64_t bytes = kernel ? sharedBytes(kernel, *this) : 0;
   if (bytes > sharedLimit)

@@ -52,7 +52,7 @@ LogicalResult RingOp::verify() {
     return emitOpError() << "asks for more shared memory than a block has: " << bytes << " bytes so far, of " << sharedLimit;
   Operation *filling = nullptr;
   for (Operation *user : getResult().getUsers()) {
-    if (!isa<AcquireOp, TakeOp>(user))
+    if (!isa<AcquireOp, TakeOp, AllocOp>(user))
       return emitOpError("is acquired and taken where it was made, and given to nothing else");
     if (!isa<AcquireOp>(user))
       continue;

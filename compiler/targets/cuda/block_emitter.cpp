@@ -32,7 +32,9 @@ SharedPlan::SharedPlan(tile::KernelOp kernel) {
   });
   bytes = llvm::alignTo(bytes, alignment);
   kernel.walk([&](Operation *op) {
-    if (auto alloc = dyn_cast<block::AllocOp>(op)) {
+    if (auto alloc = dyn_cast<block::AllocOp>(op); alloc && alloc.getOver()) {
+      allocations[op] = rings.lookup(alloc.getOver().getDefiningOp()).slots;
+    } else if (alloc) {
       allocations[op] = bytes;
       bytes += llvm::alignTo(alloc.getType().getBytes(), alignment);
     } else if (auto made = dyn_cast<block::RingOp>(op)) {
@@ -84,7 +86,7 @@ void BlockEmitter::makeFunction() {
   needs.residentBlocks = 1;
   needs.maps = maps.size();
   needs.sharedAlignment = alignment;
-  needs.cluster = block::clusterSize(&kernel.getBody().front().front());
+  needs.cluster = cluster = block::clusterSize(&kernel.getBody().front().front());
   entry = machine.begin(e, kernel, needs);
   for (BlockArgument argument : kernel.getBody().getArguments())
     remember(argument, {e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType())});
@@ -93,6 +95,10 @@ void BlockEmitter::makeFunction() {
   thread = b.CreateTrunc(entry.thread, b.getInt32Ty());
   // The group's number from lane 0: the compiler then knows that it is the same in the whole warp.
   group = machine.shuffleFrom(e, b.CreateLShr(thread, warpsOfGroup == 4 ? 7 : 5), i32(0), i32(-1));
+  if (cluster > 1) { // its blocks run a program together
+    entry.number = b.CreateUDiv(entry.number, i32(cluster));
+    entry.blocks = b.CreateUDiv(entry.blocks, i32(cluster));
+  }
   number = entry.number;
 }
 
@@ -194,8 +200,9 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
   GpuInfo info;
   info.threads = 32 * (roles.back().firstWarp + roles.back().warps);
   info.sharedBytes = plan.bytes;
-  info.persistent = bool(order);
-  info.cluster = block::clusterSize(&kernel.getBody().front().front());
+  auto isOver = [](block::AllocOp alloc) { return bool(alloc.getOver()); }; // a ring, for good
+  info.persistent = order && llvm::none_of(kernel.getBody().getOps<block::AllocOp>(), isOver);
+  info.cluster = cluster;
   for (Operation &op : kernel.getBody().front())
     if (auto map = dyn_cast<block::MapOp>(op))
       describeMap(map, info);

@@ -6,6 +6,7 @@
 #include "compiler/targets/cuda/emit_block.h"
 #include "compiler/layout/layout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <array>
 #include <deque>
 #include <map>
 
@@ -56,7 +57,10 @@ private:
 
   struct Where {
     llvm::Value *warpgroup, *lane, *warp, *inWarpgroup; // i32; warps and warpgroups of the role
+    llvm::Value *block;                                 // of its cluster
   };
+  /// A register of this thread among the places of a layout.
+  std::array<std::pair<layout::Axis, llvm::Value *>, 4> placeOf(unsigned number);
 
   // -- numbers (scalars.cpp)
   /// Values computed inside are known inside only.
@@ -183,7 +187,7 @@ private:
   llvm::DenseMap<mlir::Value, Parts> reading; // registers that a product under way, or one before it, reads
   Role *role = nullptr;                       // that is emitted
   llvm::Value *base = nullptr, *thread = nullptr, *group = nullptr, *warpgroup = nullptr;
-  unsigned warpsOfGroup = 4;
+  unsigned warpsOfGroup = 4, cluster = 1;
   std::optional<Where> where;
   // programs
   llvm::Value *number = nullptr; // of the current one, as blocks count them

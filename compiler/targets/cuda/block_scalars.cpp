@@ -255,6 +255,8 @@ void BlockEmitter::emitOp(Operation &op) {
       .Case([&](block::StoreWaitOp op) { when(speaker(), [&] { machine.waitStores(e, op.getRead(), op.getGroups()); }); })
       .Case([&](block::SyncOp op) { emitSync(op); })
       .Case([&](block::FenceOp) { machine.fenceProxy(e); })
+      .Case([&](block::ClusterSyncOp) { machine.clusterBarrier(e); })
+      .Case([&](block::PeerOp op) { remember(op, {machine.peerAddress(e, partsOf(op.getShared())[0], scalar(op.getRank()))}); })
       .Case([&](block::MmaStartOp op) { emitStart(op); })
       .Case([&](block::MmaSettleOp op) { emitSettle(op); })
       .Case([&](block::MmaWaitOp op) { emitWait(op); })

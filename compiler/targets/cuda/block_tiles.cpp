@@ -20,7 +20,13 @@ SmallVector<int64_t, 4> coordinatesOf(const layout::Layout &layout, unsigned num
 
 void BlockEmitter::locate(llvm::Value *now) {
   llvm::Value *own = b.CreateSub(now, i32(32 * role->firstWarp));
-  where = Where{b.CreateLShr(own, 7), b.CreateAnd(now, i32(31)), b.CreateLShr(own, 5), b.CreateAnd(own, i32(127))};
+  llvm::Value *block = cluster > 1 ? machine.clusterRank(e) : i32(0);
+  where = Where{b.CreateLShr(own, 7), b.CreateAnd(now, i32(31)), b.CreateLShr(own, 5), b.CreateAnd(own, i32(127)), block};
+}
+
+std::array<std::pair<layout::Axis, llvm::Value *>, 4> BlockEmitter::placeOf(unsigned number) {
+  const Where &at = here();
+  return {{{layout::Register, i32(number)}, {layout::Lane, at.lane}, {layout::Warp, at.warp}, {layout::Block, at.block}}};
 }
 
 const BlockEmitter::Where &BlockEmitter::here() {
@@ -54,8 +60,7 @@ std::pair<lower::Point, lower::Point> BlockEmitter::pointsOf(const Vectors &vect
     lower::Index index;
     llvm::Value *&known = coordinates[{d, fixed[d]}];
     if (!known) {
-      auto at =
-          emitLayout(b, layout, {{layout::Register, i32(number)}, {layout::Lane, here().lane}, {layout::Warp, here().warp}});
+      auto at = emitLayout(b, layout, placeOf(number));
       known = b.CreateZExt(at[d], b.getInt64Ty());
     }
     index.base = known;
@@ -172,8 +177,7 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
   unsigned bytes = tile::elementBytes(shared.getElementType());
   llvm::Value *address = partsOf(write.getShared())[0];
   auto emitAddress = [&](const layout::Layout &places, unsigned number) {
-    llvm::Value *element =
-        emitLayout(b, places, {{layout::Register, i32(number)}, {layout::Lane, here().lane}, {layout::Warp, here().warp}})[0];
+    llvm::Value *element = emitLayout(b, places, placeOf(number))[0];
     return b.CreateAdd(address, b.CreateMul(element, i32(bytes)));
   };
   prepareTile(value);
@@ -216,11 +220,11 @@ void BlockEmitter::emitRead(block::ReadOp read) {
   Vectors vectors = vectorsOf(registers, layout::widestVector(*places, bytes));
   llvm::Type *type = e.vectorOf(e.memoryType(shared.getElementType()), vectors.width);
   llvm::Value *address = partsOf(read.getShared())[0];
+  bool ofPeer = bool(read.getShared().getDefiningOp<block::PeerOp>());
   Parts parts;
   for (unsigned number = 0; number < registers.extent(layout::Register); number += vectors.width) {
-    llvm::Value *element =
-        emitLayout(b, *places, {{layout::Register, i32(number)}, {layout::Lane, here().lane}, {layout::Warp, here().warp}})[0];
-    llvm::Value *bits = machine.loadShared(e, type, b.CreateAdd(address, b.CreateMul(element, i32(bytes))), /*peer=*/false);
+    llvm::Value *element = emitLayout(b, *places, placeOf(number))[0];
+    llvm::Value *bits = machine.loadShared(e, type, b.CreateAdd(address, b.CreateMul(element, i32(bytes))), ofPeer);
     bits = e.fromMemory(bits, shared.getElementType());
     for (unsigned i = 0; i < vectors.width; ++i)
       parts.push_back(vectors.width > 1 ? b.CreateExtractElement(bits, uint64_t(i)) : bits);

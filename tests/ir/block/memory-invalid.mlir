@@ -5,6 +5,13 @@ tile.kernel @k(%x: i32) {
   tile.return
 }
 // -----
+tile.kernel @k(%x: i32) {
+  %ring = block.ring takers 1 : !block.ring<2, [8x64xf16]>
+  // expected-error @+1 {{needs 4096 bytes, the slots of its ring have 2048}}
+  %r = block.alloc over %ring : !block.ring<2, [8x64xf16]> : !block.shared<16x64xf32>
+  tile.return
+}
+// -----
 tile.kernel @k(%a: !block.shared<8x8xf32>, %x: i32) {
   // expected-error @+1 {{needs a kernel with `block.cluster` of 2 or more}}
   %r = block.peer %a[%x] : !block.shared<8x8xf32>

@@ -194,5 +194,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Product{"f16", "f16", 128, 256, 64, 128, 256, 128, false, true, "stages=2"},
                     Product{"f16", "f16", 64, 64, 64, 320, 320, 64, false, false, "group=2 stages=2"},
                     Product{"f16", "f32", 64, 64, 64, 64, 64, 512, false, true, "stage_output=0 stages=3"},
-                    Product{"f16", "f16", 64, 64, 64, 128, 128, 64, false, true, "", false}));
+                    Product{"f16", "f16", 64, 64, 64, 128, 128, 64, false, true, "", false},
+                    Product{"bf16", "bf16", 16, 128, 64, 13, 200, 200, false, true}, // multiplied the other way round
+                    Product{"f16", "f32", 96, 64, 32, 100, 130, 70}, Product{"i8", "i32", 32, 64, 64, 30, 64, 192},
+                    Product{"f16", "f32", 64, 64, 64, 64, 64, 320, false, true, "cluster=2"}, // steps shared by blocks
+                    Product{"bf16", "bf16", 128, 128, 64, 140, 130, 500, false, true, "cluster=4"},
+                    Product{"f16", "f16", 16, 64, 64, 9, 64, 1000, false, true, "cluster=8"},
+                    Product{"i8", "i32", 64, 32, 64, 70, 40, 64, false, false, "cluster=4"})); // most have no step
 } // namespace

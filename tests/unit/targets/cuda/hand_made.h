@@ -102,7 +102,7 @@ struct HandMade {
         emulator::Kernel::emit(kernel, [&](lower::Emitter &e, cuda::BlockMachine &machine) { return write(kernel, e, machine); });
     if (!code)
       return "it is not translated";
-    uint32_t grid[] = {cluster, 1, 1};
+    uint32_t grid[] = {1, 1, 1};
     uint64_t slots[] = {slot(a), slot(b), slot(n)};
     return code->run(grid, slots, timing);
   }
