@@ -174,6 +174,8 @@ struct Positions {
   explicit Positions(RingOp ring) {
     Value at;
     for (Operation *user : ring.getResult().getUsers()) {
+      if (isa<AllocOp>(user))
+        continue;
       OpOperand &position = user->getOpOperand(1);
       if (isa<AcquireOp>(user))
         at = position.get();
