@@ -33,6 +33,7 @@ static void print(Interpreter &in, tile::PrintOp op) {
   std::string head = "pid " + in.programText();
   if (op.getValues().empty())
     emit(head + " " + op.getPrefix().str());
+  std::string behind = (op.getPrefix().starts_with(":") || op.getPrefix().empty() ? "" : " ") + op.getPrefix().str();
   for (auto [number, value] : llvm::enumerate(op.getValues())) {
     const Tile &tile = in.tile(value);
     bool isSigned = number >= op.getIsSigned().size() || op.getIsSigned()[number];
@@ -41,7 +42,7 @@ static void print(Interpreter &in, tile::PrintOp op) {
       int64_t rest = lane;
       for (int d = int(tile.shape.size()) - 1; d >= 0; rest /= tile.shape[d--])
         index = std::to_string(rest % tile.shape[d]) + (index.empty() ? "" : ", ") + index;
-      emit(head + " idx (" + index + ") " + op.getPrefix().str() + laneText(tile, lane, op.getHex(), isSigned));
+      emit(head + " idx (" + index + ")" + behind + laneText(tile, lane, op.getHex(), isSigned));
     }
   }
 }

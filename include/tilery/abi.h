@@ -33,7 +33,7 @@ typedef struct TileryPrinted {
   uint32_t dtype;
 } TileryPrinted;
 
-/* Prints "pid (x, y, z) idx (i, j) prefix value" lines for `count` values of program `pid`, one call's lines together. */
+/* Prints `count` values of program `pid` as whole tiles, "(x, y, z) prefix [1, 2]", one call's lines together. */
 void tilery_rt_print(const TileryLaunch *launch, int64_t pid, const char *prefix, uint32_t hex, uint32_t count,
                      const TileryPrinted *values);
 

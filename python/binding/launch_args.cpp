@@ -445,6 +445,12 @@ void *currentStream(PyObject *tensor, int device) {
   return torchStream(device);
 }
 
+std::string deviceName(const Device &device) {
+  return device.kind == 2                       ? "cuda:" + std::to_string(device.index)
+         : device.kind == 1 || device.kind == 3 ? "the CPU"
+                                                : "a device of DLPack kind " + std::to_string(device.kind);
+}
+
 std::string describe(const Argument &argument) {
   switch (argument.kind) {
   case Argument::Tensor: {

@@ -46,4 +46,7 @@ void *currentStream(PyObject *tensor, int device);
 /// How messages call an argument's value: "a float32 tensor of shape (3, 4)", "the int 3", "a str".
 std::string describe(const Argument &argument);
 
+/// How they call a device: "cuda:0", "the CPU".
+std::string deviceName(const Device &device);
+
 } // namespace tilery::python

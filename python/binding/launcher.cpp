@@ -1,5 +1,6 @@
 // tilery._native.Launcher: from Python arguments to running programs. Written against the C API, because each launch pays for it.
 #include "binding.h"
+#include "launch_apart.h"
 #include "launch_grid.h"
 #include "launch_plan.h"
 #include "launch_structured.h"
@@ -148,12 +149,6 @@ PyObject *boundDictionary(Bound &bound) {
   return dictionary;
 }
 
-std::string deviceName(const Device &device) {
-  return device.kind == 2                       ? "cuda:" + std::to_string(device.index)
-         : device.kind == 1 || device.kind == 3 ? "the CPU"
-                                                : "a device of DLPack kind " + std::to_string(device.kind);
-}
-
 /// Where the launch runs: the number of the GPU that all its tensors are on, -1 if they are on the CPU. Those of no dimensions on the CPU
 /// do not count: they may be numbers to the kernel. Throws Error if tensors are apart.
 int launchDevice(const State &state, const Argument *arguments) {
@@ -299,6 +294,29 @@ PyObject *firstGpuTensor(const Argument *arguments, size_t count) {
   return found == arguments + count ? nullptr : found->object;
 }
 
+/// The grid, where it is a function what that returns, which `computed` keeps alive.
+PyObject *readyGrid(Bound &bound, PyObject *grid, nb::object &computed) {
+  if (!grid || !PyCallable_Check(grid))
+    return grid;
+  nb::object named = nb::steal(boundDictionary(bound));
+  computed = nb::steal(PyObject_CallOneArg(grid, named.ptr()));
+  if (!computed.is_valid())
+    throw PythonRaised{};
+  return computed.ptr();
+}
+
+/// A launch whose argument `which` is a structure or known at compile time.
+PyObject *launchParts(PyObject *launcher, Bound &bound, size_t which, const PythonCall &call) {
+  const State &state = bound.state;
+  nb::object computed;
+  PyObject *result = nullptr;
+  if (call.grid && launchApart(
+                       launcher, {state.parameters, bound.objects, state.leading, bound.count},
+                       [&] { return readyGrid(bound, call.grid, computed); }, result))
+    return result;
+  return launchStructured(launcher, state.parameters[which].text, bound.objects[which], call);
+}
+
 PyObject *launchUnchecked(PyObject *launcher, State &state, PyObject *grid, PyObject *const *args, size_t count,
                           PyObject *keywords) {
   size_t total = state.parameters.size();
@@ -312,16 +330,10 @@ PyObject *launchUnchecked(PyObject *launcher, State &state, PyObject *grid, PyOb
     if (state.parameters[i].compileTime())
       bound.set(i, objects[i]);
     else if (!readArgument(objects[i], state.parameters[i].text, arguments[i], owners))
-      return launchStructured(launcher, state.parameters[i].text, objects[i], {grid, args, count, keywords});
+      return launchParts(launcher, bound, i, {grid, args, count, keywords});
 
   nb::object computed;
-  if (grid && PyCallable_Check(grid)) {
-    nb::object named = nb::steal(boundDictionary(bound));
-    computed = nb::steal(PyObject_CallOneArg(grid, named.ptr()));
-    if (!computed.is_valid())
-      return nullptr;
-    grid = computed.ptr();
-  }
+  grid = readyGrid(bound, grid, computed);
   int64_t extents[3];
   if (grid)
     readGrid(state.name, grid, extents);

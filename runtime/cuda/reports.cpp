@@ -1,5 +1,6 @@
 #include "runtime/cuda/reports.h"
 #include "runtime/callbacks.h"
+#include "runtime/print.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -18,7 +19,7 @@ void print(const ReportSite &site, const TileryLaunch &launch, const TileryRepor
       bytes *= size_t(extent);
     at += (bytes + 7) / 8 * 8;
   }
-  tilery_rt_print(&launch, int64_t(head.program), site.text.c_str(), site.hex, uint32_t(printed.size()), printed.data());
+  writePrinted(printedLines(launch, int64_t(head.program), site.text, site.hex, printed));
 }
 
 } // namespace

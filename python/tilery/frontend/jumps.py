@@ -77,13 +77,13 @@ class Guard(ast.expr):
         self.flags = flags
 
 
-def mark(node: ast.stmt, name: str, value: object = True) -> None:
-    """Says something of a statement to the rewriter: "is_flag" of an assignment to a flag (its name), "is_return" of one to the
-    result, "stops": the flags that end a loop, "hook": what assigns."""
+def mark(node: ast.AST, name: str, value: object = True) -> None:
+    """Says something of a node to the rewriter: "is_flag" of an assignment to a flag (its name), "is_return" of one to the
+    result, "stops": the flags that end a loop, "hook": what assigns, "owner" of a name that is called or has a member."""
     setattr(node, name, value)
 
 
-def mark_of(node: ast.stmt, name: str, default: Any = None) -> Any:
+def mark_of(node: ast.AST, name: str, default: Any = None) -> Any:
     return getattr(node, name, default)
 
 

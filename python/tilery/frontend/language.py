@@ -41,6 +41,8 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "not in": lambda a, b: a not in b,
 }
 
+CONDITIONAL = "the conditional expression"  # the name of its value
+
 
 def _usage(function: Callable[..., Any]) -> str:
     import inspect
@@ -120,6 +122,10 @@ class Language(Regions):
             if value.reason:
                 raise error(NameError, f"{value.reason}, and used in line {self.line()}", hint=value.hint)
             raise error(NameError, f"`{name}` is not defined: it is used before it has a value")
+        return value
+
+    def outside(self, name: str, value: Any) -> Any:
+        """A name from outside the function, in a language that reads little of what is there (`narrow`)."""
         return value
 
     def assign(self, name: str, value: Any, old: Any) -> Any:
@@ -313,7 +319,7 @@ class Language(Regions):
         test = self.host(test)
         if not self.is_value(test):
             return then() if test else other()
-        cell = [Undefined("the conditional expression")]
+        cell = [Undefined(CONDITIONAL)]
 
         def put(values: Sequence[Any]) -> None:
             cell[:] = values
@@ -325,12 +331,12 @@ class Language(Regions):
             self.condition(test),
             lambda: run(then),
             lambda: run(other),
-            ("the conditional expression",),
+            (CONDITIONAL,),
             lambda: tuple(cell),
             put,
             self.line(),
         )
-        return self.load("the conditional expression", cell[0])
+        return self.load(CONDITIONAL, cell[0])
 
     # -- calls -------------------------------------------------------------------------------------------------------
     def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:

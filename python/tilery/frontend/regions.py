@@ -193,9 +193,10 @@ class Regions(Trace):
             del leaves[mark:]
             if name != RESULT and "return" in (left, right) and left != right:  # only the other branch's value is seen again
                 return self._against_nothing(b if left == "return" else a, left == "return", leaves)
-            return Undefined(name, self._difference(name, a, b, e.args[0], line), line, "give both branches the same type")
+            return Undefined(name, self.difference(name, a, b, e.args[0], line), line, "give both branches the same type")
 
-    def _difference(self, name: str, a: Any, b: Any, reason: str | None, line: int) -> str:
+    def difference(self, name: str, a: Any, b: Any, reason: str | None, line: int) -> str:
+        """Why the values that a name has after the two branches of an `if` cannot be one."""
         if name == RESULT and (a is None or b is None):
             return f"a value is returned in only one branch of the `if` in line {line}"
         what = "the result" if name == RESULT else f"`{name}`"

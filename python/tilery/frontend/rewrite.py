@@ -80,25 +80,25 @@ class Rewritten:
         return bound
 
 
-_cache: dict[tuple[types.CodeType, str, Prepare | None], Rewritten] = {}  # (code object, preparation) -> Rewritten
+_cache: dict[tuple[types.CodeType, str, Prepare | None, bool], Rewritten] = {}
 
 
-def rewrite(function: types.FunctionType, prepare: Prepare | None = None) -> Rewritten:
+def rewrite(function: types.FunctionType, prepare: Prepare | None = None, narrow: bool = False) -> Rewritten:
     """Rewrites a function once; later calls return the same code. `prepare` changes the function's tree before, as a language
-    needs it."""
-    key = function.__code__, function.__code__.co_filename, prepare
+    needs it. `narrow`: values of names from outside go through a hook, and functions inside the function are refused."""
+    key = function.__code__, function.__code__.co_filename, prepare, narrow
     found = _cache.get(key)
     if found is None:
-        found = _cache[key] = _rewrite(function, prepare)
+        found = _cache[key] = _rewrite(function, prepare, narrow)
     return found
 
 
-def _rewrite(function: types.FunctionType, prepare: Prepare | None) -> Rewritten:
+def _rewrite(function: types.FunctionType, prepare: Prepare | None, narrow: bool) -> Rewritten:
     definition = tree_of(function)
     if prepare is not None:
         definition = prepare(definition)
     file = function.__code__.co_filename
-    new = _Function(definition, file, set()).definition()
+    new = (_NarrowFunction if narrow else _Function)(definition, file, set()).definition()
     new.decorator_list = []
     new.name = "__t_function"  # so that a recursive function still finds itself where it did
     # A factory around the function makes the hooks and the closure's names free variables, so that its own cells can be put in.
@@ -180,7 +180,9 @@ class _Function(ast.NodeTransformer):
         declared = [s for s in statements if isinstance(s, ast.Nonlocal)]
         body = [*declared, *body] + self.block([s for s in statements if not isinstance(s, ast.Nonlocal)], tail=True)
         if RESULT in self.locals:
-            body.append(self.at(ast.Return(self.hook("returned", [ast.Name(RESULT, ast.Load())], start)), statements[-1]))
+            place = {"lineno": node.lineno, "col_offset": node.col_offset, "end_lineno": node.lineno}
+            word = ast.Pass(**place, end_col_offset=node.col_offset + len("def"))  # calls over several lines begin in the last
+            body.append(self.at(ast.Return(self.hook("returned", [ast.Name(RESULT, ast.Load())], word)), statements[-1]))
         new = ast.FunctionDef(node.name, node.args, body or [ast.Pass()], node.decorator_list, node.returns, node.type_comment)
         return self.at(new, node)
 
@@ -486,6 +488,35 @@ class _Function(ast.NodeTransformer):
         if name and isinstance(value, ast.Call) and value.args:  # what the call returns is dropped
             value.args[0] = self.hook("dropped", [value.args[0], ast.Constant(name)], value)
         return node
+
+
+class _NarrowFunction(_Function):
+    """A function of a language that reads little of what is around it."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        new = super().visit_Name(node)
+        if new is not node or not isinstance(node.ctx, ast.Load) or mark_of(node, "owner"):
+            return new
+        return node if node.id in self.parameters or node.id in self.shadowed else self.outside(node)
+
+    def outside(self, node: ast.Name) -> ast.Call:
+        return self.hook("outside", [ast.Constant(node.id), node], node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        mark(node.value, "owner")  # a module or a class; its members may be read
+        return super().visit_Attribute(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        mark(node.func, "owner")
+        return super().visit_Call(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        raise error(
+            SyntaxError,
+            "nested function definition is not supported",
+            hint="define it beside the kernel, decorated with @jit",
+            chain=[(self.file, node.lineno, node.col_offset + 1, self.node.name)],
+        )
 
 
 for _kind in _REFUSED:

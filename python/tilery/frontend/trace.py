@@ -52,6 +52,7 @@ def _from_a_program(exception: BaseException) -> bool:
 
 class Trace:
     prepare: Callable[[ast.FunctionDef], ast.FunctionDef] | None = None  # changes a function's tree before it is rewritten
+    narrow = False  # does the language read little of what is around a function, and take no functions inside it?
 
     def __init__(self, builder: Any) -> None:
         self.b = builder
@@ -102,7 +103,7 @@ class Trace:
                 )
         bound = self.functions.get(function)
         if bound is None:
-            bound = self.functions[function] = rewrite(function, type(self).prepare).bind(function, self)
+            bound = self.functions[function] = rewrite(function, type(self).prepare, self.narrow).bind(function, self)
         if len(self.active) > 100:
             raise error(RecursionError, f"`{function.__name__}` calls itself without end", chain=position.current()[:3])
         self.active.append((function, len(self.regions)))

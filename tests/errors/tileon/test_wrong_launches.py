@@ -78,7 +78,8 @@ WRONG = {
         lambda: add[(1,)](3, X, X, 32, 32),
         TypeError,
         "line +6:9: load needs a pointer or a tile of pointers, got int32[32]\n"
-        "    x = tl.load(x_ptr + offsets, mask=mask)\n        ^\n  hint: add the offsets to a pointer argument of the kernel",
+        "    x = tl.load(x_ptr + offsets, mask=mask)\n        ^\n  hint: add the offsets to a pointer argument of the kernel\n"
+        "at 6:8: in `add`",
     ),
     "number too large": (
         lambda: add[(1,)](X, X, X, 1 << 70, 32),

@@ -156,3 +156,21 @@ def control(x_ptr, steps_ptr, kinds_ptr, n, limit):
                 break
             total += i
         tl.store(steps_ptr + pid, -total)
+
+
+WIDTH = 3
+
+
+@tileon.jit(noinline=True)
+def wide(tile, other):
+    return tile + tl.sum(tl.full((other,), 6, tl.int32))
+
+
+@tileon.jit
+def of_any_size(o):
+    """o[:5] = 18 + index, by what Tileon takes and Triton does not."""
+
+    def offsets():
+        return tl.arange(0, 5)
+
+    tl.store(o + offsets(), wide(offsets(), WIDTH))

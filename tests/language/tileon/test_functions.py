@@ -533,7 +533,23 @@ def test_print_and_assert(run, capfd):
         SIZE=3,
     )
     text = capfd.readouterr().out
-    assert "compiling 3" in text and "x" in text and "2016" in text
+    assert "compiling 3" in text and "x: 2016" in text
+
+
+def test_texts_of_prints(run, capfd):
+    run(
+        "tl.static_print(i)\ntl.static_print(tl.sum(i, 0))\nprint('three', tl.arange(0, 3) * 10)\nprint('', tl.program_id(0))\n"
+        "tl.device_print('no value')\ntl.device_print('h', tl.arange(9, 11), hex=True)",
+        [out()],
+    )
+    assert capfd.readouterr().out.splitlines() == [
+        f"int32[constexpr[{N}]]",
+        "int32[]",
+        "(0, 0, 0) three: [ 0, 10, 20]",
+        "(0, 0, 0): 0",
+        "(0, 0, 0) no value",
+        "(0, 0, 0) h: [0x00000009, 0x0000000a]",
+    ]
 
 
 def test_batched_dot(run):

@@ -168,6 +168,54 @@ def test_descriptors_of_the_host(engine, padding):
     torch.testing.assert_close(out[:2], x[1:3] * 3)
 
 
+@tileon.jit
+def scaled(pair, sizes, plus, N: tl.constexpr = 8):
+    x, factor = pair
+    offsets = tl.program_id(0) * N + tl.arange(0, N)
+    tl.store(x + offsets, offsets * factor + plus, mask=offsets < sizes[0] * sizes[1])
+
+
+def test_launches_again_take_every_form():
+    """What the native launcher takes apart itself, from the second call of a kind on."""
+    x, pids = torch.zeros(12), []
+
+    def grid(meta):
+        pids.append((meta["N"], meta["sizes"]))
+        return (-(-12 // meta["N"]),)
+
+    for again in range(3):
+        shape, plus = torch.zeros(2, 3 + again).shape, float(again)
+        want = torch.arange(12.0) * 2 + plus
+        want[6 + 2 * again :] = 0
+        calls = [
+            lambda: scaled[(2,)]((x, 2), shape, plus),
+            lambda: scaled[grid]((x, 2), tuple(shape), plus, N=4),
+            lambda: scaled[(3,)](plus=plus, sizes=shape, pair=(x, 2), N=4, num_warps=8),
+            lambda: scaled[(2,)]((x, 2.0), shape, plus),
+        ]
+        for call in calls:
+            x.zero_()
+            call()
+            assert torch.equal(x, want)
+    assert pids == [(4, (2, 3)), (4, (2, 4)), (4, (2, 5))]
+    for bad, error in (((0.5,), TypeError), (lambda meta: meta["none"], KeyError), ((1, 1, 1, 1), ValueError)):
+        with pytest.raises(error):
+            scaled[bad]((x, 2), (2, 3), 1.0)
+    with pytest.raises(TypeError, match="nothing"):
+        scaled[(1,)]((x, 2), (2, 3), 1.0, nothing=3)
+
+
+def test_descriptors_whose_sizes_change_in_place():
+    x, out = torch.randn(6, 24), torch.zeros(4, 24)
+    source, target = TensorDescriptor.from_tensor(x, [4, 8]), TensorDescriptor.from_tensor(out, [4, 8])
+    for block, at in (([4, 8], 0), ([4, 8], 1), ([2, 24], 3), ([2, 24], 4), ([4, 8], 2)):
+        for descriptor in (source, target):
+            descriptor.block_shape[:] = block
+        out.zero_()
+        doubles[(1,)](source, (target, 3), at, N=block[1])
+        assert torch.equal(out[: block[0]], x[at : at + block[0]] * 3) and not out[block[0] :].any()
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [

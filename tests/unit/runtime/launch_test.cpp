@@ -254,25 +254,3 @@ fail:
   }
   EXPECT_EQ(run(*kernel, {2, 3, 1}, {0}), LaunchResult::Done);
 }
-
-TEST(Print, OneLineAnElement) {
-  KernelPtr kernel = kernelOf(programLoop(incrementBody));
-  TileryLaunch launch{nullptr, {2, 3, 4}, 0, nullptr, nullptr};
-  int64_t shape[] = {2, 11};
-  std::vector<int32_t> ints(22);
-  std::iota(ints.begin(), ints.end(), -1);
-  float number = 1.5f;
-  uint16_t half = 0xc100; // -2.5
-  testing::internal::CaptureStdout();
-  TileryPrinted matrix{ints.data(), shape, 2, uint32_t(DType::I32)};
-  tilery_rt_print(&launch, 9, "x: ", 0, 1, &matrix);
-  TileryPrinted scalars[] = {{&number, nullptr, 0, uint32_t(DType::F32)}, {&half, nullptr, 0, uint32_t(DType::F16)}};
-  tilery_rt_print(&launch, 0, "y: ", 0, 2, scalars);
-  tilery_rt_print(&launch, 0, "z: ", 1, 1, scalars);
-  std::string text = testing::internal::GetCapturedStdout();
-  EXPECT_EQ(text.substr(0, text.find('\n')), "pid (1, 1, 1) idx (0,  0) x: -1");
-  EXPECT_NE(text.find("pid (1, 1, 1) idx (1, 10) x: 20\n"), std::string::npos);
-  EXPECT_NE(text.find("pid (0, 0, 0) idx () y: (operand 0) 1.500000\npid (0, 0, 0) idx () y: (operand 1) -2.500000\n"),
-            std::string::npos);
-  EXPECT_NE(text.find("pid (0, 0, 0) idx () z: 0x3fc00000\n"), std::string::npos);
-}

@@ -7,7 +7,19 @@ from typing import Any
 from ...errors import error
 from . import types
 from .types import unwrap
-from .value import Operand, constant_of, member, native, plain, shape_of, tensor, to_tensor, wrap
+from .value import Operand, constant_of, member, native, plain, shape_of, tensor, to_tensor, tracer, wrap
+
+_ANY_SIZE = "round it up and mask what is too much; kernels that `import tileon` have tiles of any size"
+
+
+def sizes_of(shape: Any) -> list[int]:
+    """The shape of a new tile as a list of ints. Under the name triton they are powers of 2."""
+    sizes = shape_of(shape)
+    if tracer().narrow:
+        for i, size in enumerate(sizes):
+            if size < 1 or size & (size - 1):
+                raise error(ValueError, f"Shape element {i} must be a power of 2", hint=_ANY_SIZE)
+    return sizes
 
 
 def _axis(axis: Any, what: str) -> int:
@@ -28,18 +40,20 @@ def num_programs(axis: int) -> tensor:
 
 
 def arange(start: int, end: int) -> tensor:
-    """The int32 tile [start, start + 1, ..., end - 1]. Any length works here; upstream takes powers of two."""
+    """The int32 tile [start, start + 1, ..., end - 1]. Any length works, under the name triton powers of 2."""
     start, end = constant_of(start, "arange's start"), constant_of(end, "arange's end")
     for bound in (start, end):
         if isinstance(bound, bool) or not isinstance(bound, int):
             raise error(TypeError, f"arange takes ints, got {bound!r}")
+    if tracer().narrow and end > start and (end - start) & (end - start - 1):
+        raise error(ValueError, "arange's range must be a power of 2", hint=_ANY_SIZE)
     return wrap(native().arange(start, end))
 
 
 def full(shape: Any, value: Operand, dtype: types.dtype) -> tensor:
     """A tile of one value, a number or a scalar."""
     value = plain(value)
-    shape = shape_of(shape)
+    shape = sizes_of(shape)
     if isinstance(unwrap(dtype), types.dtype) and unwrap(dtype).name in types.CODED:
         return cast(full(shape, value, types.float32), dtype)
     if isinstance(value, tensor):

@@ -25,9 +25,9 @@ def static_assert(cond: Any, msg: str = "") -> None:
 
 
 def device_print(prefix: str, *args: Operand, hex: bool = False) -> None:
-    """Prints values when the kernel runs, one line an element; the prefix ends with a colon."""
+    """Prints values when the kernel runs, whole tiles on CPUs, a line an element on GPUs; the prefix ends with a colon."""
     prefix = unwrap(prefix)
-    if prefix and args:
+    if args:
         prefix = prefix.rstrip(" ").rstrip(":") + ": "
     native().print(prefix, [to_tensor(a) for a in args], bool(unwrap(hex)))
 

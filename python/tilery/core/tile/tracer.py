@@ -1,6 +1,7 @@
 """What a kernel's Python means in Tileon and Triton, on top of the shared front end."""
 
 import contextlib
+import numbers
 import os
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,11 +11,17 @@ from tilery import _native
 
 from ...errors import error
 from ...frontend import Language, Range, position
+from ...frontend.jumps import RESULT
+from ...frontend.language import CONDITIONAL
 from ...frontend.structure import Number, is_number
+from ..switches import switch
 from .debug import device_print
 from .per_lane import Choices
-from .types import constexpr, constexpr_type, is_constant, tuple_type, unwrap
+from .types import constexpr, constexpr_type, is_constant, pointer_type, tuple_type, unwrap
 from .value import activate, constant_of, own, tensor, to_tensor, wrap
+
+# What a program may keep in a global variable and does not read there under the name triton.
+_DATA = (numbers.Number, str, list, dict, set)
 
 
 class Blocks:
@@ -66,9 +73,15 @@ class Tracer(Language):
     """One kernel being traced."""
 
     def __init__(
-        self, native: _native.Builder, debug: bool = False, default_precision: str = "ieee", overflow: bool = False
+        self,
+        native: _native.Builder,
+        debug: bool = False,
+        default_precision: str = "ieee",
+        overflow: bool = False,
+        narrow: bool = False,
     ) -> None:
         super().__init__(Blocks(native))
+        self.narrow = narrow  # are programs refused that Triton refuses and Tileon takes?
         native.check_overflow(overflow)
         self.overflow = overflow  # does integer arithmetic assert that it does not overflow?
         self.native = native
@@ -116,6 +129,15 @@ class Tracer(Language):
     def takes(self, type_: Any, number: Number) -> bool:
         return not type_.pointer and not type_.shape and self.native.materialize(number).type == type_
 
+    def outside(self, name: str, value: Any) -> Any:
+        if type(value) is not tuple and not isinstance(value, _DATA) or switch("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"):
+            return value
+        raise error(
+            NameError,
+            f"Cannot access global variable {name} from within a kernel: it is no tl.constexpr",
+            hint=f"pass it as an argument, write `{name} = tl.constexpr(...)`, or set TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1",
+        )
+
     def assign(self, name: str, value: Any, old: Any) -> Any:
         value = unwrap(value)
         return to_tensor(value) if is_number(value) else value
@@ -151,6 +173,18 @@ class Tracer(Language):
     def _truth(self, value: Any) -> Any:
         """Is it not 0, or, of a pointer, not null?"""
         return wrap(self.native.cast(value, "bool"))
+
+    def describe(self, value: Any) -> str:
+        const = isinstance(value, tensor) and isinstance(value.dtype, pointer_type) and value.dtype.const
+        return ("const " if const else "") + super().describe(value)
+
+    def difference(self, name: str, a: Any, b: Any, reason: str | None, line: int) -> str:
+        text = super().difference(name, a, b, reason, line).removeprefix(f"`{name}` is ")
+        if name == RESULT:
+            return f"Return type mismatch: {text}"
+        if name == CONDITIONAL:
+            return f"Ternary expression with dynamic condition has inconsistent types: {text}"
+        return f"Mismatched type for {name}: {text}"
 
     def logical_not(self, value: Any) -> Any:
         return wrap(self.native.unary("not", self._truth(value)))
@@ -232,9 +266,16 @@ def is_constexpr(annotation: Any) -> bool:
     return annotation is constexpr or isinstance(annotation, constexpr)
 
 
+def called_triton(function: Any) -> bool:
+    """Does the function's module know the language as `triton`? The two names differ in a default, the precision of a dot of
+    fp32 tiles, and in that Triton refuses what Tileon takes: tiles whose sizes are no powers of 2, global variables that are no
+    constexpr, functions inside functions, tiles as arguments of a `noinline` function."""
+    return "triton" in function.__globals__
+
+
 def default_precision(function: Any) -> str:
-    """Of a dot of fp32 tiles. It is the one default in which the two names of the language differ."""
-    return os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if "triton" in function.__globals__ else "ieee")
+    """Of a dot of fp32 tiles."""
+    return os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if called_triton(function) else "ieee")
 
 
 def trace(
@@ -251,7 +292,7 @@ def trace(
     assemble: makes the function's arguments of the parameters' values. Returns the module."""
     native = _native.Builder("triton")
     native.set_position(position.current)
-    tracer = Tracer(native, debug, default_precision(function), overflow)
+    tracer = Tracer(native, debug, default_precision(function), overflow, called_triton(function))
     with native, activate(tracer):
         arguments = [(n, t, d) for n, t, d, _ in parameters if t is not None]
         handles = iter(native.begin_kernel(name, arguments))

@@ -178,6 +178,9 @@ class tensor:
     def __repr__(self) -> str:
         return f"<{self.handle.type}>"
 
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(f'constexpr[{size}]' for size in self.shape)}]"
+
     __hash__ = object.__hash__
 
     def item(self) -> tensor:

@@ -18,7 +18,7 @@ from ...core import compile as core
 from ...core import oracle
 from ...core.oracle import OracleLaunch
 from ...core.switches import switch
-from ...core.tile.tracer import default_precision, trace
+from ...core.tile.tracer import called_triton, default_precision, trace
 from ...errors import Error, error
 from ...frontend.fingerprint import watched
 from ..backends import make_backend
@@ -91,6 +91,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         self.slots = [i for i, argument in enumerate(self.arguments) if len(argument) > 2]
         self.annotations = [(p.name, p.float_type, p.int_type, p.is_const) for p in kernel.params]
         self.precision = default_precision(kernel.fn)
+        self.narrow = called_triton(kernel.fn) and [switch("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")]
         self.assemble = getattr(kernel, "assemble", None)
         options = {} if _fuses(values, kernel) else {"fp_contract": False}
         super().__init__(self._called(), kernel.fn, None, signature, **options)
@@ -110,7 +111,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
     def _specialisation(self) -> list[Any]:
         """What decides about the code beside the function."""
         given = [self.name, self.arguments, self.annotations, self.structure]
-        return ["tileon", *given, self.debug, self.overflow, self.precision, self.hints]
+        return ["tileon", *given, self.debug, self.overflow, self.precision, self.narrow, self.hints]
 
     def trace(self) -> _native.Module:
         if self.text is not None:

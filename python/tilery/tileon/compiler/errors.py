@@ -18,6 +18,9 @@ class CompilationError(TritonError):
         super().__init__(error_message or "")
         self.src, self.node = src, node
 
+    def __str__(self) -> str:
+        return "\n".join((super().__str__(), *map(_place, self.chain)))
+
     @property
     def error_message(self) -> str:
         return self.message
@@ -79,8 +82,6 @@ def compilation_error(wrong: Error) -> CompilationError:
     made = None
     for depth in range(1, max(len(wrong.chain), 1) + 1):
         made = _make((ours, builtin) if builtin else (ours,), wrong.message, wrong.hint, wrong.chain[:depth])
-        for place in wrong.chain[:depth]:
-            made.add_note(_place(place))
         made.__cause__, cause = cause, made
     assert made is not None
     return made

@@ -253,7 +253,19 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
         names = self.constexpr_names
         args = [_known(v) if p.is_constexpr else v for p, v in zip(self.params, args)] + list(args[len(self.params) :])
         kwargs = {name: _known(v) if name in names else v for name, v in kwargs.items()}
+        if self.noinline and getattr(tracer, "narrow", False):
+            self._refuse_tiles(zip(self.arg_names, args))
+            self._refuse_tiles(kwargs.items())
         return inline(tracer, self.fn, args, kwargs)  # type: ignore[arg-type]  # __init__ took a function
+
+    def _refuse_tiles(self, arguments: Iterable[tuple[str, Any]]) -> None:
+        for name, value in arguments:
+            if isinstance(value, tensor) and value.handle.shape:
+                raise error(
+                    NotImplementedError,
+                    f"`{self.fn.__name__}` is noinline and gets a tile as argument `{name}`",
+                    hint="pass pointers and scalars, or drop noinline=True",
+                )
 
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         """kernel[grid](*args, **kwargs); with `warmup` it is only compiled."""

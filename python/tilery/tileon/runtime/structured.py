@@ -118,6 +118,8 @@ class Launches:
         self.kernel, self.compile = kernel, compile
         self.known = [p.is_constexpr for p in kernel.params]
         self.flats: dict[tuple[Description, ...], Flat] = {}
+        # What the native launcher reads, to take arguments of a kind that there has been apart itself.
+        self.met: tuple[dict[tuple[Description, ...], Any], set[type], type] = {}, _LEAVES, TensorDescriptor
 
     def __call__(self, grid: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         values, options = self._bound(args, kwargs) if kwargs or len(args) != len(self.known) else (args, kwargs)
@@ -133,6 +135,7 @@ class Launches:
         flat = self.flats.get(key)
         if flat is None:
             flat = self.flats[key] = Flat(self.kernel, key, self.compile)
+            self.met[0][key] = flat.launcher
         if type(grid) is not tuple and callable(grid):
             grid = grid({**self.kernel.option_defaults, **options, **dict(zip(self.kernel.arg_names, values))})
         launch = flat.launcher[grid]
