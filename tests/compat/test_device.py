@@ -127,6 +127,8 @@ for y in (x.cpu(), x.to("cpu"), x.to(torch.device("cpu")), x.to(device="cpu"), t
     assert (y.device.type, y.device.index, str(y.device), y.get_device(), y.is_cuda) == ("cpu", None, "cpu", -1, False)
     y.zero_()  # a tensor of another device is a copy
     assert x.sum() == 4 and y.cpu() is y and y.to("cpu") is y
+    alike = (torch.empty_like(y), torch.randn_like(y), y.new_zeros(3), y.new_tensor([1.0]), torch.zeros_like(y, dtype=torch.int8))
+    assert [t.device.type for t in alike] == ["cpu"] * 5 and torch.zeros_like(y, device="cuda").is_cuda
     z = y.cuda()
     z.fill_(7)
     assert z.is_cuda and y.sum() == 0 and y.to("cuda").is_cuda

@@ -57,13 +57,18 @@ def apply(torch: Any) -> None:
     with mutable(torch.device):
         places.change_device(torch.device)
 
-    def takes_device(function: Function) -> Function:
+    def takes_device(function: Function, like_first: bool = False) -> Function:
+        """`like_first`: without a device the result lies where the first argument does."""
+
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             if kwargs.get("pin_memory"):
                 kwargs["pin_memory"] = False
             if "device" not in kwargs:
-                return function(*args, **kwargs)
+                result = function(*args, **kwargs)
+                if like_first and args and not caller_is_torch(sys._getframe(1)):
+                    places.beside(args[0], result)
+                return result
             device = kwargs["device"]
             kwargs["device"] = cpu(device)
             result = function(*args, **kwargs)
@@ -74,7 +79,7 @@ def apply(torch: Any) -> None:
         return wrapped
 
     for name in _with_device(torch, dir(torch._C._VariableFunctions)):
-        setattr(torch, name, takes_device(getattr(torch, name)))
+        setattr(torch, name, takes_device(getattr(torch, name), name.endswith("_like")))
     torch.asarray = takes_device(torch.asarray)
     for name in ("fftfreq", "rfftfreq"):
         setattr(torch.fft, name, takes_device(getattr(torch.fft, name)))
@@ -144,9 +149,9 @@ def _change_tensor(torch: Any, cpu: Function, takes_device: Function, places: Pl
     Tensor.type = functools.wraps(kind)(cpu_type)
     Tensor.pin_memory = functools.wraps(Tensor.pin_memory)(lambda self, device=None: self)
     Tensor.record_stream = functools.wraps(Tensor.record_stream)(lambda self, stream: None)
-    Tensor.new_tensor = takes_device(new_tensor)
+    Tensor.new_tensor = takes_device(new_tensor, True)
     for name in _NEW:
-        setattr(Tensor, name, takes_device(getattr(Tensor, name)))
+        setattr(Tensor, name, takes_device(getattr(Tensor, name), True))
 
 
 def _change_mixed_precision(torch: Any, cpu: Function) -> None:

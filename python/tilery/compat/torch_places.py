@@ -36,6 +36,11 @@ class Places:
             setattr(value, _MARK, True)
         return value
 
+    def beside(self, source: Any, result: Any) -> None:
+        """`result` was made like `source`, and lies where that does."""
+        if _MARK in getattr(source, "__dict__", ()) and type(result) is self.torch.Tensor:
+            self.mark(result)
+
     def brought_to_host(self, source: Any, result: Any) -> Any:
         """What `source.to("cpu")` is, of `result`, what torch gave: a copy where it was on the other device."""
         if _MARK in source.__dict__:

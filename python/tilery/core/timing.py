@@ -27,7 +27,7 @@ def quantile(times: Iterable[float], q: float) -> float:
     return times[low] + (times[high] - times[low]) * (position - low)
 
 
-def _call(fn: Callable[[], Any]) -> float:
+def time_call(fn: Callable[[], Any]) -> float:
     """Milliseconds of one call and of the work it started on a GPU, whose launches return before that is done."""
     torch = sys.modules.get("torch")
     wait = torch.cuda.synchronize if torch is not None and torch.cuda.is_initialized() else None
@@ -49,20 +49,23 @@ def measure(
     calls: tuple[int, int] = (0, 0),
     before: Callable[[], Any] = lambda: None,
     share: int = 1,
+    clock: Callable[[Callable[[], Any]], float] | None = None,
 ) -> float | list[float]:
     """Milliseconds a call of fn takes, summed up by `mode` or as the given quantiles (one alone as a number). warmup and rep are
     budgets in milliseconds; `calls` are numbers of calls instead of them, where not 0. before() runs ahead of each timed call.
-    A call of fn is `share` calls of what is timed."""
+    A call of fn is `share` calls of what is timed. clock(fn) calls it and gives milliseconds, other than those of the whole
+    call."""
+    clock = clock or time_call
     if mode not in _SUMMARIES:
         raise error(ValueError, f"unknown return_mode {mode!r}", hint="known: " + ", ".join(_SUMMARIES))
     fn()
-    once = max(_call(fn), 1e-4)
+    once = max(time_call(fn), 1e-4)
     for _ in range(calls[0] or max(1, int(warmup / once))):
         fn()
     times = []
     for _ in range(calls[1] or max(1, int(rep / once))):
         before()
-        times.append(_call(fn) / share)
+        times.append(clock(fn) / share)
     if quantiles is not None:
         found = [quantile(times, q) for q in quantiles]
         return found[0] if len(found) == 1 else found

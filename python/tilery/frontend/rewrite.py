@@ -497,9 +497,8 @@ class _NarrowFunction(_Function):
         new = super().visit_Name(node)
         if new is not node or not isinstance(node.ctx, ast.Load) or mark_of(node, "owner"):
             return new
-        return node if node.id in self.parameters or node.id in self.shadowed else self.outside(node)
-
-    def outside(self, node: ast.Name) -> ast.Call:
+        if node.id in self.parameters or node.id in self.shadowed or node.id.startswith("__t_"):  # the last: the rewriter's own
+            return node
         return self.hook("outside", [ast.Constant(node.id), node], node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:

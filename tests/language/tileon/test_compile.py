@@ -200,3 +200,23 @@ def test_kernels_pickle():
 
 def test_source_begins_at_def():
     assert scaled.src.startswith("def scaled(x, y") and scaled.src.rstrip().endswith("mask=i < n)")
+
+
+def test_kinds_of_devices():
+    try:
+        driver.set_active_to_cpu()
+        assert driver.active.get_current_target().backend == "cpu"
+        if driver.get_active_gpus():
+            driver.set_active_to_gpu()
+            assert driver.active.get_current_target().backend == "cuda"
+        else:
+            with pytest.raises(RuntimeError, match="no GPU here"):
+                driver.set_active_to_gpu()
+    finally:
+        driver.reset_active()
+
+
+def test_threads_of_configurations():
+    config = triton.Config({"BLOCK": 4}, num_cpu_threads=1)
+    assert config.all_kwargs()["num_cpu_threads"] == 1 and "num_cpu_threads" not in triton.Config({}).all_kwargs()
+    assert pickle.loads(pickle.dumps(config)) == config != triton.Config({"BLOCK": 4})

@@ -77,3 +77,21 @@ def test_what_upstream_keeps_for_cuda(device):
     assert out.tolist() == [64, 1.25]
     with pytest.raises(NotImplementedError, match="globaltimer reads a clock"):
         clock[(1,)](out)
+
+
+@tileon.jit
+def vnni_product(a, b, o, N: tl.constexpr, K: tl.constexpr, GROUP: tl.constexpr):
+    rows, columns = tl.arange(0, K // GROUP), tl.arange(0, N * GROUP)
+    packed = tl.load(b + rows[:, None] * (N * GROUP) + columns[None, :])
+    i, k, j = tl.arange(0, 16), tl.arange(0, K), tl.arange(0, N)
+    product = tl.dot(tl.load(a + i[:, None] * K + k[None, :]), tl.extra.cpu.vnni_decode(packed))
+    tl.store(o + i[:, None] * N + j[None, :], product)
+
+
+@pytest.mark.parametrize("dtype, group", [(torch.bfloat16, 2), (torch.int8, 4)])
+def test_rows_that_stand_in_turn(dtype, group):
+    a, b = torch.randint(-4, 5, (16, 32)).to(dtype), torch.randint(-4, 5, (32, 16)).to(dtype)
+    packed = b.reshape(32 // group, group, 16).permute(0, 2, 1).contiguous()
+    o = torch.zeros(16, 16, dtype=torch.float32 if dtype.is_floating_point else torch.int32)
+    vnni_product[(1,)](a, packed, o, 16, 32, group)
+    assert torch.equal(o.double(), a.double() @ b.double())

@@ -36,7 +36,9 @@ def tuple_outside(o):
 
 @triton.jit
 def number_never_read(o, WANTED: tl.constexpr = False):
-    value = KNOWN + 1
+    value = KNOWN - 2
+    for step in tl.static_range(1, 3):
+        value += step
     if WANTED:
         value += NUMBER
     tl.store(o, value.to(ELEMENT) if WANTED else value)

@@ -3,11 +3,20 @@
 import contextlib
 import csv
 import importlib.util
+import time
 
 import pytest
+import torch
 
 import tilery.tileon.language as tl
+from tilery import tileon
 from tilery.tileon import testing
+
+
+@tileon.jit
+def fill(x, N: tl.constexpr):
+    tl.store(x + tl.program_id(0) * N + tl.arange(0, N), 1.0)
+
 
 
 def report(**options):
@@ -46,6 +55,19 @@ def test_timing_without_graphs():
     calls = []
     took = testing.do_bench_cudagraph(lambda: calls.append(1), rep=1, quantiles=[0.5, 0.2])
     assert len(took) == 2 and took[0] >= 0 and len(calls) > 2
+
+
+def test_time_within_launches(device):
+    if device == "cuda":
+        pytest.skip("launches on a GPU return before they end")
+    x = torch.zeros(1 << 20)
+
+    def call():
+        fill[(16,)](x, 1 << 16)
+        time.sleep(0.02)
+
+    whole, within = (testing.do_bench(call, 1, 1, return_mode="min", measure_time_with_hooks=hooks) for hooks in (False, True))
+    assert 0 < within < 20 <= whole
 
 
 def test_what_the_machine_could_do():

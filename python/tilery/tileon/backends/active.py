@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import error
 from . import backends
 
 
@@ -27,6 +28,23 @@ class DriverConfig:
     def set_active(self, driver: Any) -> None:
         """Programs mean this driver's devices from now on."""
         self._active = driver
+
+    def set_active_to_cpu(self) -> None:
+        """Programs mean the CPU from now on."""
+        self._active = backends["cpu"].driver()
+
+    def get_active_gpus(self) -> list[Any]:
+        """The kinds of GPUs that are there, as drivers' classes."""
+        return [b.driver for name, b in backends.items() if name != "cpu" and b.driver.is_active()]
+
+    def set_active_to_gpu(self) -> None:
+        """Programs mean the GPU from now on.
+
+        :raises tilery.RuntimeError: there is none."""
+        found = self.get_active_gpus()
+        if not found:
+            raise error(RuntimeError, "there is no GPU here, or TILERY_DEVICE=cpu")
+        self._active = found[0]()
 
     def reset_active(self) -> None:
         """Programs mean the default again."""

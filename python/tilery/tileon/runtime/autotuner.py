@@ -19,6 +19,9 @@ _QUANTILES = (0.5, 0.2, 0.8)
 _IMPOSSIBLE = [math.inf] * len(_QUANTILES)
 
 
+_OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override", "num_cpu_threads")
+
+
 class Config:
     """Values for a kernel's meta-parameters.
 
@@ -35,18 +38,18 @@ class Config:
         maxnreg: int | None = None,
         pre_hook: Callable[..., Any] | None = None,
         ir_override: str | None = None,
+        num_cpu_threads: int | None = None,
     ) -> None:
-        self.kwargs = kwargs
+        self.kwargs, self.num_cpu_threads = kwargs, num_cpu_threads
         self.num_warps, self.num_stages, self.num_ctas, self.maxnreg = num_warps, num_stages, num_ctas, maxnreg
         self.pre_hook, self.ir_override = pre_hook, ir_override
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        defaults = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None, "pre_hook": None, "ir_override": None}
-        self.__dict__.update({**defaults, **state})
+        self.__dict__.update({**vars(Config({})), **state})
 
     def all_kwargs(self) -> dict[str, Any]:
         """Everything the kernel is called with."""
-        options = {name: getattr(self, name) for name in ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")}
+        options = {name: getattr(self, name) for name in _OPTIONS}
         return {**self.kwargs, **{name: value for name, value in options.items() if value is not None}}
 
     def __repr__(self) -> str:

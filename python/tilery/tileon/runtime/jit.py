@@ -76,6 +76,8 @@ OPTIONS = (
     "device_type",
     "stream",
     "num_cpu_threads",
+    "num_threads",
+    "assume_in_bounds",
     "ukernels",
     "generate_native_code",
     "vec_lib",
