@@ -48,8 +48,9 @@ class Program:
         self.lines, self.names, self.inputs, self.outputs = [], {}, [], []
         for _ in range(3):
             self.load()
+        steps = [self.load, self.shift, self.shift, self.convert, self.convert, self.combine, self.choose, self.pair]
         for _ in range(self.random.randint(4, 10)):
-            self.random.choice([self.load, self.shift, self.shift, self.convert, self.convert, self.combine, self.choose, self.pair])()
+            self.random.choice(steps)()
         for name in self.names:
             self.store(name)
 
@@ -125,7 +126,8 @@ class Program:
         if dtype not in exact.INTEGERS or not known:
             return
         b, limit = self.names[y][1], self.random.choice(known)
-        self.lines.append(f"{self.new(dtype, each(lambda u, v: u if u < limit else v, a, b))} = tl.where({x} < {limit}, {x}, {y})")
+        name = self.new(dtype, each(lambda u, v: u if u < limit else v, a, b))
+        self.lines.append(f"{name} = tl.where({x} < {limit}, {x}, {y})")
 
     def pair(self):
         """Two tiles of one type change places in a loop, in a helper under a condition of run time, or in a choice of tuples."""

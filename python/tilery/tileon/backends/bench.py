@@ -26,7 +26,8 @@ def do_bench(
         for x in grad_to_none or ():
             x.grad = None
 
-    return measure(fn, warmup, rep, mode or return_mode, quantiles, before=clear, clock=_in_launches if measure_time_with_hooks else None)
+    clock = _in_launches if measure_time_with_hooks else None
+    return measure(fn, warmup, rep, mode or return_mode, quantiles, before=clear, clock=clock)
 
 
 def _in_launches(fn: Callable[[], Any]) -> float:
