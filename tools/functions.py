@@ -7,8 +7,8 @@ import inspect
 import sys
 from pathlib import Path
 
-from tilery.core.functions import ROWS
 from tilery.core.functions.row import ALL, FLOATS, INTEGERS, NUMBERS, SINGLE, Written
+from tilery.core.functions.table import ROWS
 from tilery.core.tile.device import ROWS as DEVICE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,6 +100,9 @@ def stub(module):
         return f"{HEAD}from {relative(module, ALIASES[module])} import *\n"
     space, own = space_of(module), list(kept(module))
     own += [f"from . import {name} as {name}\n" for name in space.modules]
+    for name, place in space.later.items():
+        value = space.get(name)
+        own.append(f"from {relative(module, value.__module__.removeprefix('tilery.'))} import {value.__name__} as {name}\n")
     taken = {line.split()[-1] for line in own}  # a module's own function stands before a row's
     imports, functions = [], []
     for name, (row, parameters) in space.offered.items():
@@ -135,7 +138,7 @@ def without_types(signature):
 def values_stub():
     """core/tile/value.pyi: what is set on the class of tiles by rows, operators and `member` stands in no source."""
     module = importlib.import_module("tilery.core.tile.value")
-    importlib.import_module("tilery.core.tile")  # gives tiles their methods
+    importlib.import_module("tilery.core.tile.methods")  # gives tiles their methods
     text = f"{HEAD}from collections.abc import Callable\nfrom typing import Any, TypeVar\n\nfrom .types import constexpr\n"
     text += '\n_Function = TypeVar("_Function", bound=Callable[..., Any])\n'
     for name, value in vars(module).items():

@@ -4,8 +4,8 @@ import sys
 from dataclasses import dataclass, field
 
 from tilery.errors import error
-from tilery.frontend import Language
-from tilery.frontend.language import BINARY
+from tilery.frontend.language import Language
+from tilery.frontend.operators import BINARY
 
 
 class Value:

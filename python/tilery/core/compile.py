@@ -3,12 +3,21 @@ compiled."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
-from . import cache, oracle
+from . import cache
+
+if TYPE_CHECKING:
+    from . import oracle
+
+
+def interpreted(debug: bool) -> bool:
+    """Is this launch the oracle's?"""
+    return debug or os.environ.get("TILERY_ORACLE", "") not in ("", "0")
 
 
 class CompiledKernel:
@@ -44,7 +53,9 @@ class CompiledKernel:
     # -- what follows ------------------------------------------------------------------------------------------------
     def plan(self, debug: bool = False) -> Any:
         """What runs calls of this kind."""
-        if oracle.wanted(debug):
+        if interpreted(debug):
+            from . import oracle
+
             return oracle.plan(self.interpret(debug), self.device)
         return self.load(self.image())
 

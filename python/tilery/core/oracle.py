@@ -4,7 +4,6 @@ launch is one."""
 from __future__ import annotations
 
 import copy
-import os
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,11 +17,6 @@ Grid = tuple[int, int, int]
 Launch = Callable[[Any, Mapping[str, Any]], Any]  # (grid, arguments) -> what the launch returns
 _MASK = (1 << 64) - 1
 _FLOATS = {"float64": "<d", "float32": "<f", "float16": "<e"}
-
-
-def wanted(debug: bool) -> bool:
-    """Is this launch the oracle's?"""
-    return debug or os.environ.get("TILERY_ORACLE", "") not in ("", "0")
 
 
 def plan(launch: Launch, device: int) -> Launch:

@@ -1,5 +1,1 @@
 """Shared front end: rewrite a function's control flow into hook calls, then run it with symbolic values."""
-
-from .language import Language, Loop, Range
-
-__all__ = ["Language", "Loop", "Range"]

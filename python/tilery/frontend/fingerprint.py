@@ -90,9 +90,9 @@ class _Digest:
                 value = cells[path[0]].cell_contents if path[0] in cells else function.__globals__.get(path[0], _MISSING)
             except ValueError:
                 value = _MISSING
-            for index, name in enumerate(path[1:]):
-                if not isinstance(value, types.ModuleType):
-                    break
+            for name in path[1:]:
+                if not isinstance(value, types.ModuleType) or value.__name__.startswith("tilery."):
+                    break  # what a module of ours offers is known by our sources, and made when it is asked for
                 value = getattr(value, name, _MISSING)
             if value is not _MISSING:
                 self.text(".".join(path))

@@ -4,7 +4,6 @@ what it means otherwise."""
 from __future__ import annotations
 
 import builtins
-import operator
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -12,34 +11,9 @@ from typing import Any
 
 from ..errors import error
 from . import position
+from .operators import BINARY
 from .regions import Getter, Loop, Names, Putter, Regions
 from .structure import Mismatch, Undefined
-
-BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "@": operator.matmul,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "is": operator.is_,
-    "is not": operator.is_not,
-    "in": lambda a, b: a in b,
-    "not in": lambda a, b: a not in b,
-}
 
 CONDITIONAL = "the conditional expression"  # the name of its value
 

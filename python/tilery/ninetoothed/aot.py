@@ -19,7 +19,8 @@ from ..core.tile.types import dtype as element_type
 from ..errors import error
 from . import dtype as dtypes
 from . import jagged
-from .compile import Argument, CompiledKernel
+from .arguments import Argument
+from .compile import CompiledKernel
 from .jit import CALLERS, Kernel, jit
 from .listing import CACHE_DIR
 

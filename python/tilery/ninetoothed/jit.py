@@ -17,7 +17,8 @@ from ..core.cache import target_of
 from ..errors import error
 from ..frontend.fingerprint import fingerprint
 from . import jagged, tuning
-from .compile import DIFFERENT_GRIDS, Argument, CompiledKernel
+from .arguments import DIFFERENT_GRIDS, Argument
+from .compile import CompiledKernel
 
 # Options that schedule a GPU or a tuning run: accepted and without effect here.
 _OPTIONS = ("num_warps", "num_stages", "max_num_configs")

@@ -9,8 +9,8 @@ import torch
 from core.functions import references
 
 from tilery import tilelang, tileon
-from tilery.core.functions import ROWS
 from tilery.core.functions.row import NUMBERS
+from tilery.core.functions.table import ROWS
 from tilery.tilelang import language as T
 from tilery.tileon import language as tl
 

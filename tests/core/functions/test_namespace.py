@@ -51,7 +51,7 @@ def test_functions_say_what_they_are(name):
 
 def test_no_name_has_two_rows():
     for space in spaces():
-        names = [name for row in space.rows for name, _ in row.spelled(space.language)]
+        names = [name for place in space.places for name in space.rows_at(place)]
         assert len(names) == len(set(names)), space.module
 
 

@@ -1,9 +1,6 @@
-"""The table of functions: rows, and what is made of them."""
+"""The table of functions: rows, and what is made of them. The rows themselves are read when a function is first asked for."""
 
-from . import bessel, device, elementwise, special
-from .elementwise import PropagateNan
 from .namespace import Namespace
+from .nan import PropagateNan
 
-ROWS = (*elementwise.ROWS, *device.ROWS, *special.ROWS, *bessel.ROWS)
-
-__all__ = ["ROWS", "Namespace", "PropagateNan"]
+__all__ = ["Namespace", "PropagateNan"]

@@ -1,18 +1,10 @@
 """The elementwise functions of all languages, one row each. To add a function, add a row: the function itself, its stubs, its
 line in docs/reference/functions.md and its tests come from here (`./run python tools/functions.py` writes the two texts)."""
 
-import enum
 from typing import Any
 
+from .nan import PropagateNan
 from .row import ALL, BOOL, FLOAT, FLOATS, INTEGERS, NUMBER, NUMBERS, QUOTIENT, SAME, SINGLE, Row, Takes
-
-
-class PropagateNan(enum.Enum):
-    """Whether a NaN wins or loses against a number."""
-
-    NONE = 0
-    ALL = 0xFFFF
-
 
 # exp and its kin: Triton's own take no narrow floats and no integers.
 FUNCTION = Takes(tl=SINGLE, libdevice=ALL, T=ALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from ...frontend import Range
+from ...frontend.language import Range
 from .types import unwrap
 from .value import Operand, constant_of, tensor
 

@@ -1,8 +1,9 @@
 """The elementwise functions of tiles under Triton's names, made from the table of functions."""
 
 from ...errors import error
-from ..functions import ROWS, Namespace
+from ..functions import Namespace
 from ..functions.row import FLOATS, INTEGERS, SINGLE
+from ..functions.table import ROWS
 from .types import unwrap
 from .value import member, native, own, tensor, to_tensor, wrap
 
@@ -71,7 +72,7 @@ def call(language, row, name, *arguments):
     return row.call(Operations, *arguments)
 
 
-__getattr__, __dir__, __all__ = Namespace(__name__, "tl", ROWS, call, "tl").hooks()
+__getattr__, __dir__ = Namespace(__name__, "tl", ["core.functions.table:ROWS"], "core.tile.elementwise:call", "tl").hooks()
 
 for _row in ROWS:
     if _row.method:

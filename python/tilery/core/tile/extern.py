@@ -25,7 +25,7 @@ class Semantic:
         return to_tensor(x)
 
     def __getattr__(self, name: str) -> Any:
-        from ..functions import ROWS
+        from ..functions.table import ROWS
         from .table import ROWS as WRITTEN
 
         for row in (*WRITTEN, *ROWS):

@@ -2,7 +2,6 @@
 
 import contextlib
 import numbers
-import os
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,15 +9,16 @@ from typing import Any
 from tilery import _native
 
 from ...errors import error
-from ...frontend import Language, Range, position
+from ...frontend import position
 from ...frontend.jumps import RESULT
-from ...frontend.language import CONDITIONAL
+from ...frontend.language import CONDITIONAL, Language, Range
 from ...frontend.structure import Number, is_number
 from ..switches import switch
 from .debug import device_print
+from .methods import tensor
 from .per_lane import Choices
-from .types import constexpr, constexpr_type, is_constant, pointer_type, tuple_type, unwrap
-from .value import activate, constant_of, own, tensor, to_tensor, wrap
+from .types import constexpr, constexpr_type, is_constant, is_constexpr, pointer_type, tuple_type, unwrap
+from .value import activate, constant_of, own, to_tensor, wrap
 
 # What a program may keep in a global variable and does not read there under the name triton.
 _DATA = (numbers.Number, str, list, dict, set)
@@ -259,40 +259,25 @@ def inline(tracer: Any, function: types.FunctionType, args: Sequence[Any], kwarg
         return tracer.adopt(guest.inline(function, [own(a) for a in args], {k: own(v) for k, v in kwargs.items()}))
 
 
-def is_constexpr(annotation: Any) -> bool:
-    """Is this annotation tl.constexpr (also as text, under `from __future__ import annotations`)?"""
-    if isinstance(annotation, str):
-        return annotation.strip("\"' ").rpartition(".")[2] == "constexpr"
-    return annotation is constexpr or isinstance(annotation, constexpr)
-
-
-def called_triton(function: Any) -> bool:
-    """Does the function's module know the language as `triton`? The two names differ in a default, the precision of a dot of
-    fp32 tiles, and in that Triton refuses what Tileon takes: tiles whose sizes are no powers of 2, global variables that are no
-    constexpr, functions inside functions, tiles as arguments of a `noinline` function."""
-    return "triton" in function.__globals__
-
-
-def default_precision(function: Any) -> str:
-    """Of a dot of fp32 tiles."""
-    return os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if called_triton(function) else "ieee")
-
-
 def trace(
     function: Any,
     name: str,
     parameters: Sequence[tuple[str, Any, int, Any]],
+    precision: str,
     debug: bool = False,
     hints: Mapping[str, Any] | None = None,
     overflow: bool = False,
     assemble: Callable[[list[Any]], Any] | None = None,
+    narrow: bool = False,
 ) -> Any:
     """Traces a kernel. parameters: [(name, native Type or None, divisibility, compile-time value)]; a Type makes an argument.
+    precision: of products of fp32 tiles that name none.
     hints: {name: value or None} for targets. overflow: integer arithmetic asserts that it fits its type.
-    assemble: makes the function's arguments of the parameters' values. Returns the module."""
+    assemble: makes the function's arguments of the parameters' values. narrow: what Triton refuses is refused.
+    Returns the module."""
     native = _native.Builder("triton")
     native.set_position(position.current)
-    tracer = Tracer(native, debug, default_precision(function), overflow, called_triton(function))
+    tracer = Tracer(native, debug, precision, overflow, narrow)
     with native, activate(tracer):
         arguments = [(n, t, d) for n, t, d, _ in parameters if t is not None]
         handles = iter(native.begin_kernel(name, arguments))

@@ -449,3 +449,10 @@ __all__ = [
     "uint8",
     "void",
 ]
+
+
+def is_constexpr(annotation: Any) -> bool:
+    """Is this annotation tl.constexpr (also as text, under `from __future__ import annotations`)?"""
+    if isinstance(annotation, str):
+        return annotation.strip("\"' ").rpartition(".")[2] == "constexpr"
+    return annotation is constexpr or isinstance(annotation, constexpr)

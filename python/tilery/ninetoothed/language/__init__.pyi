@@ -8,16 +8,10 @@ from ...core.tile.types import block_type as block_type
 from ...core.tile.types import constexpr_type as constexpr_type
 from ...core.tile.types import pointer_type as pointer_type
 from ...core.tile.types import tuple_type as tuple_type
-from ...core.tile.value import tensor as tensor
-from ...core.tile.window import tensor_descriptor as tensor_descriptor
-from .programs import num_programs as num_programs
-from .programs import program_id as program_id
 block_t = block_type
 pointer_t = pointer_type
 constexpr_t = constexpr_type
 tuple_t = tuple_type
-tensor_descriptor_t = tensor_descriptor
-tensor_descriptor_type = tensor_descriptor
 tuple = tuple[Any, ...]
 slice = slice
 TRITON_MAX_TENSOR_NUMEL: int
@@ -27,6 +21,12 @@ from . import libdevice as libdevice
 from . import math as math
 from . import random as random
 from . import standard as standard
+from .programs import program_id as program_id
+from .programs import num_programs as num_programs
+from ...core.tile.value import tensor as tensor
+from ...core.tile.window import tensor_descriptor as tensor_descriptor
+from ...core.tile.window import tensor_descriptor as tensor_descriptor_t
+from ...core.tile.window import tensor_descriptor as tensor_descriptor_type
 from ...core.tile.math import softmax as softmax
 from ...core.tile.math import cdiv as cdiv
 from ...core.tile.math import swizzle2d as swizzle2d

@@ -6,13 +6,12 @@ import functools
 import sys
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
-from ...core import compile, oracle
+from ...core import compile
 from ...core.arrays import on_gpu
-from ...core.oracle import OracleHostLaunch
 from ...errors import error
 from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
@@ -21,6 +20,9 @@ from ..tracing.program import build, host_name, host_parameters, usual_layouts
 from ..tvm.target import Target
 from ..utils.device import get_current_device
 from .adapter import KernelAdapter
+
+if TYPE_CHECKING:
+    from ...core.oracle import OracleHostLaunch
 
 Layouts = tuple[tuple[str, tuple[int, tuple[int, ...]]], ...]  # (tensor's name, (factor of its address, classes of its strides))
 # Element types that share their storage and are taken for one another.
@@ -98,6 +100,8 @@ class CompiledKernel(compile.CompiledKernel):
         return _native.HostPlan(image, allocate, self.without_boxes)
 
     def interpret(self, debug: bool) -> OracleHostLaunch:
+        from ...core.oracle import OracleHostLaunch
+
         function = self.kernel.prim_func
         parameters = host_parameters(function, self.kernel.out_idx, self.absent)
         return OracleHostLaunch(self.module, host_name(function), parameters, debug, allocate)
@@ -247,7 +251,7 @@ class JITKernel:
         device = 0 if _native.gpu_count() else -1
         layouts = usual_layouts(self.prim_func.params, self.out_idx)
         key = (layouts, (), True, device, False)
-        if key not in self._plans and not oracle.wanted(False):
+        if key not in self._plans and not compile.interpreted(False):
             compiled = CompiledKernel(self, layouts, SimpleNamespace(device=device, aliases=()))
             self._plans[key] = compiled, compiled.plan()
 

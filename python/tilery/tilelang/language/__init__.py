@@ -1,11 +1,9 @@
 """The functions of TileLang kernels: `import tilelang.language as T`. They come from the tables of functions."""
 
-from ...core.functions import ROWS as _ELEMENTWISE
 from ...core.functions import Namespace as _Namespace
 from ..layout.fragment import Fragment  # noqa: F401
 from ..layout.layout import Layout  # noqa: F401
 from ..tracing.dtypes import dtype  # noqa: F401
-from ..tracing.operations import call as _call
 from ..tracing.values import Expr as PrimExpr  # noqa: F401
 from ..tracing.values import Var  # noqa: F401
 from .dtypes import *  # noqa: F403
@@ -14,10 +12,16 @@ from .eager import Macro, PrimFunc, Ref  # noqa: F401
 from .gemm_op import GemmWarpPolicy  # noqa: F401
 from .proxy import Buffer, Tensor  # noqa: F401
 from .schedule_id import WSID  # noqa: F401
-from .table import REFUSED as _REFUSED
-from .table import ROWS as _ROWS
 
 FragmentBuffer = SharedBuffer = LocalBuffer = Tensor
 
-_names = _Namespace(__name__, "T", (*_ROWS, *_ELEMENTWISE), _call, "T", _REFUSED, others=_vector_type)
-__getattr__, __dir__, __all__ = _names.hooks()
+_names = _Namespace(
+    __name__,
+    "T",
+    ["tilelang.language.table:ROWS", "core.functions.table:ROWS"],
+    "tilelang.tracing.operations:call",
+    "T",
+    "tilelang.language.table:REFUSED",
+    others=_vector_type,
+)
+__getattr__, __dir__ = _names.hooks()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
@@ -11,9 +11,11 @@ from ...errors import error
 from ...frontend import position
 from .context import NeedsThreads
 from .memory import Memory, TensorType, row_major
-from .trace import NeedsWorkspace, Trace
 from .values import Expr, Node, Var, binary, sizes_in
 from .work import Work
+
+if TYPE_CHECKING:
+    from .trace import NeedsWorkspace, Trace
 
 
 class CallStride:
@@ -33,6 +35,8 @@ def build(
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call; one named in `left_out` is None."""
+    from .trace import NeedsWorkspace  # what the disk cache has is not traced
+
     needed: list[NeedsWorkspace] = []
     threaded: set[int] = set()  # launches whose kernel is programmed for threads
     while True:
@@ -53,6 +57,8 @@ def _build(
     needed: Sequence[NeedsWorkspace],
     threaded: set[int],
 ) -> Any:
+    from .trace import Trace
+
     native = _native.Builder("tir")
     native.set_position(position.current)
     with Trace(native, prim_func.__name__) as trace:

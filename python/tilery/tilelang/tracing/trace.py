@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 from tilery import _native
 
 from ...errors import Error, error
-from ...frontend import Language, Loop
 from ...frontend.jumps import RESULT
+from ...frontend.language import Language, Loop
 from ...frontend.regions import Getter, Names, Putter
 from ...frontend.structure import Number, Undefined
 from .checks import Checks

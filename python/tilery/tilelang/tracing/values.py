@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from ...errors import error
-from ...frontend.language import BINARY
+from ...frontend.operators import BINARY
 from .context import NeedsThreads, current
 from .dtypes import CODED, is_float
 from .dtypes import dtype as _dtype

@@ -10,15 +10,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
 from ...core import compile as core
-from ...core import oracle
-from ...core.oracle import OracleLaunch
 from ...core.switches import switch
-from ...core.tile.tracer import called_triton, default_precision, trace
 from ...errors import Error, error
 from ...frontend.fingerprint import watched
 from ..backends import make_backend
@@ -29,6 +26,9 @@ from .errors import compilation_error
 from .kernel import KernelHandle, KernelMetadata
 from .key import triton_key
 from .source import IRSource
+
+if TYPE_CHECKING:
+    from ...core.oracle import OracleLaunch
 
 __all__ = ["ASTSource", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan", "triton_key"]
 
@@ -62,6 +62,18 @@ def _wanted(values: Mapping[str, Any], kernel: Any) -> bool:
     return _debugs() or bool(kernel.debug if said is None else said)
 
 
+def _called_triton(function: Any) -> bool:
+    """Does the function's module know the language as `triton`? The two names differ in a default, the precision of a dot of
+    fp32 tiles, and in that Triton refuses what Tileon takes: tiles whose sizes are no powers of 2, global variables that are no
+    constexpr, functions inside functions, tiles as arguments of a `noinline` function."""
+    return "triton" in function.__globals__
+
+
+def _precision(function: Any) -> str:
+    """Of a dot of fp32 tiles."""
+    return os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if _called_triton(function) else "ieee")
+
+
 def _fuses(values: Mapping[str, Any], kernel: Any) -> bool:
     """May products and sums be fused? Unless a launch or the environment says no."""
     if values.get("enable_fp_fusion") is False and "enable_fp_fusion" not in kernel.arg_names:
@@ -90,8 +102,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
             self.arguments.append((parameter.name, *_argument(parameter, known)))
         self.slots = [i for i, argument in enumerate(self.arguments) if len(argument) > 2]
         self.annotations = [(p.name, p.float_type, p.int_type, p.is_const) for p in kernel.params]
-        self.precision = default_precision(kernel.fn)
-        self.narrow = called_triton(kernel.fn) and [switch("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")]
+        self.precision = _precision(kernel.fn)
+        self.narrow = _called_triton(kernel.fn) and [switch("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")]
         self.assemble = getattr(kernel, "assemble", None)
         options = {} if _fuses(values, kernel) else {"fp_contract": False}
         super().__init__(self._called(), kernel.fn, None, signature, **options)
@@ -116,6 +128,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
     def trace(self) -> _native.Module:
         if self.text is not None:
             return _native.Module.parse(self.text)
+        from ...core.tile.tracer import trace  # a kernel that the disk cache has is not traced
+
         parameters: list[tuple[str, Any, int, Any]] = []
         for name, *known in self.arguments:
             if len(known) == 1:
@@ -124,7 +138,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
                 element, pointer, const, divisor = known
                 parameters.append((name, _native.Type(element, (), pointer, const), divisor, None))
         try:
-            return trace(self.function, self.name, parameters, self.debug, self.hints, self.overflow, self.assemble)
+            options = self.debug, self.hints, self.overflow, self.assemble, bool(self.narrow)
+            return trace(self.function, self.name, parameters, self.precision, *options)
         except Error as wrong:
             made = compilation_error(wrong)
             raise made from made.__cause__
@@ -135,9 +150,13 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
     def plan(self, debug: bool = False) -> Any:
         if debug or not getattr(self.kernel, "interpreted", False):
             return super().plan(debug)
+        from ...core import oracle
+
         return oracle.plan(self.interpret(False), self.device)
 
     def interpret(self, debug: bool) -> OracleLaunch:
+        from ...core.oracle import OracleLaunch
+
         types = [(name, *known[:2]) for name, *known in self.arguments if len(known) > 1]
         return OracleLaunch(self.module, self.name, types, debug, self)
 

@@ -8,8 +8,6 @@ from ...core.tile.types import block_type as block_type
 from ...core.tile.types import constexpr_type as constexpr_type
 from ...core.tile.types import pointer_type as pointer_type
 from ...core.tile.types import tuple_type as tuple_type
-from ...core.tile.value import tensor as tensor
-from ...core.tile.window import tensor_descriptor as tensor_descriptor
 from . import core as core
 from . import math as math
 from . import random as random
@@ -18,14 +16,16 @@ block_t = block_type
 pointer_t = pointer_type
 constexpr_t = constexpr_type
 tuple_t = tuple_type
-tensor_descriptor_t = tensor_descriptor
-tensor_descriptor_type = tensor_descriptor
 tuple = tuple[Any, ...]
 slice = slice
 TRITON_MAX_TENSOR_NUMEL: int
 from . import extra as extra
 from . import semantic as semantic
 from . import target_info as target_info
+from ...core.tile.value import tensor as tensor
+from ...core.tile.window import tensor_descriptor as tensor_descriptor
+from ...core.tile.window import tensor_descriptor as tensor_descriptor_t
+from ...core.tile.window import tensor_descriptor as tensor_descriptor_type
 from ...core.tile.math import softmax as softmax
 from ...core.tile.math import cdiv as cdiv
 from ...core.tile.math import swizzle2d as swizzle2d

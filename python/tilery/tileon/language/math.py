@@ -1,10 +1,8 @@
 """tl.math: the elementwise functions of tl, and softmax."""
 
-from ...core.functions import ROWS as _ELEMENTWISE
 from ...core.functions import Namespace as _Namespace
 from ...core.functions import PropagateNan  # noqa: F401
-from ...core.tile.table import MATH as _MATH
 
-__getattr__, __dir__, __all__ = _Namespace(
-    __name__, "tl", (*_MATH, *_ELEMENTWISE), "core.tile.elementwise", "tl.math"
+__getattr__, __dir__ = _Namespace(
+    __name__, "tl", ["core.tile.table:MATH", "core.functions.table:ROWS"], "core.tile.elementwise", "tl.math"
 ).hooks()

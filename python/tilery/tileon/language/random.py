@@ -1,6 +1,5 @@
 """tl.random."""
 
 from ...core.functions import Namespace as _Namespace
-from ...core.tile.table import RANDOM as _RANDOM
 
-__getattr__, __dir__, __all__ = _Namespace(__name__, "tl", _RANDOM, None, "tl.random").hooks()
+__getattr__, __dir__ = _Namespace(__name__, "tl", ["core.tile.table:RANDOM"], "", "tl.random").hooks()

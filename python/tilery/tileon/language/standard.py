@@ -2,16 +2,17 @@
 
 from typing import Any as _Any
 
-from ...core.functions import ROWS as _ELEMENTWISE
 from ...core.functions import Namespace as _Namespace
-from ...core.tile.table import ROWS as _ROWS
 from ...core.tile.types import unwrap as _unwrap
 
 _NAMES = set(
     "argmax argmin cdiv cumprod cumsum flip interleave max min ravel reduce_or sigmoid softmax sort squeeze sum swizzle2d topk "
     "unsqueeze xor_sum zeros zeros_like".split()
 )
-_rows = [row for row in (*_ROWS, *_ELEMENTWISE) if any(name in _NAMES for name, _ in row.spelled("tl"))]
+
+
+def _only(row: _Any) -> bool:
+    return any(name in _NAMES for name, _ in row.spelled("tl"))
 
 
 def _others(name: str) -> _Any:
@@ -20,9 +21,16 @@ def _others(name: str) -> _Any:
     return combine.find(name)
 
 
-__getattr__, __dir__, __all__ = _Namespace(
-    __name__, "tl", _rows, "core.tile.elementwise", "tl.standard", others=_others
-).hooks()
+_names = _Namespace(
+    __name__,
+    "tl",
+    ["core.tile.table:ROWS", "core.functions.table:ROWS"],
+    "core.tile.elementwise",
+    "tl.standard",
+    only=_only,
+    others=_others,
+)
+__getattr__, __dir__ = _names.hooks()
 
 
 def _log2(i: int) -> int:

@@ -7,13 +7,12 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tilery import _native
 
 from ...core.switches import switch
 from ...core.tile import types
-from ...core.tile.tracer import inline, is_constexpr
 from ...core.tile.value import constant_of, tensor
 from ...errors import error
 from .._C.libtriton import native_specialize_impl
@@ -21,8 +20,10 @@ from ..compiler import compiler
 from ..compiler.compiler import plan
 from .callable import JITCallable
 from .specialize import mangle_type
-from .structured import Launches
 from .tensors import MockTensor, TensorWrapper, reinterpret
+
+if TYPE_CHECKING:
+    from .structured import Launches
 
 __all__ = [
     "ConstexprFunction",
@@ -105,7 +106,7 @@ class KernelParam:
         self.index = self.num = index
         self.name, self.default = parameter.name, parameter.default
         self.has_default = parameter.default is not inspect.Parameter.empty
-        self.is_constexpr = is_constexpr(annotation)
+        self.is_constexpr = types.is_constexpr(annotation)
         self.plain = self.do_not_specialize = plain
         self.do_not_specialize_on_alignment = any_alignment
         annotation = annotation.strip("\"' ") if isinstance(annotation, str) else annotation  # text of text
@@ -215,6 +216,8 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
     @functools.cached_property
     def launch_structured(self) -> Launches:
         """Launches with arguments that the native launcher does not take as they are."""
+        from .structured import Launches  # few programs have them
+
         return Launches(self, plan)
 
     def is_gluon(self) -> bool:
@@ -252,6 +255,8 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
     def __tile_trace__(self, tracer: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """A call from a kernel: traced inline. A number that the program writes is known to parameters annotated constexpr; a
         value of run time passes through them."""
+        from ...core.tile.tracer import inline  # what a trace needs comes with the first one
+
         names = self.constexpr_names
         args = [_known(v) if p.is_constexpr else v for p, v in zip(self.params, args)] + list(args[len(self.params) :])
         kwargs = {name: _known(v) if name in names else v for name, v in kwargs.items()}

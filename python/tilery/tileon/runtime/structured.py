@@ -11,7 +11,6 @@ from typing import Any
 from tilery import _native
 
 from ...core.tile import types
-from ...core.tile.tracer import is_constexpr
 from ...core.tile.window import Block, tensor_descriptor
 from ...errors import error
 from ..tools.tensor_descriptor import TensorDescriptor
@@ -57,7 +56,7 @@ def take_apart(value: Any, leaves: list[Any]) -> Description:
 
 
 def _field(kind: type, name: str, value: Any, leaves: list[Any]) -> Description:
-    if is_constexpr(kind.__annotations__.get(name)):
+    if types.is_constexpr(kind.__annotations__.get(name)):
         value = types.unwrap(value)
         return _CONSTANT, type(value), value
     return take_apart(value, leaves)

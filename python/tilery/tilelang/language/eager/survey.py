@@ -10,7 +10,6 @@ from tilery import _native
 
 from ...tracing.dtypes import dtype
 from ...tracing.memory import Memory, TensorType, row_major
-from ...tracing.trace import Trace
 from ...tracing.values import Var
 
 
@@ -62,6 +61,8 @@ class Declared:
 
 def survey(function: Callable[..., Any], values: Mapping[str, Any], signature: Mapping[str, Any]) -> Survey:
     """What the body of `function` declares, called with `values`; signature: what its annotations say already."""
+    from ...tracing.trace import Trace  # what the disk cache has is not traced
+
     found = Survey()
     with Trace(_native.Builder("tir"), function.__name__) as trace:
         trace.eager = found

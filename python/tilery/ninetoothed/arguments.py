@@ -1,0 +1,99 @@
+"""What is known of an application's arguments when it is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tilery._native.arrange import Symbol
+
+from . import jagged
+
+DIFFERENT_GRIDS = "are arranged for different grids"
+
+
+class Argument:
+    """What is known of one argument when a kernel is compiled.
+
+    :param tensor: its arrangement, with numbers for block sizes.
+    :param dtype: the element type (of a scalar: its own type).
+    :param strides: one entry per dimension: 1 if the stride is 1, 16 if it is divisible by 16, else 0.
+    :param extents: the same of the tensor's extents.
+    :param value: of a compile-time scalar.
+    :param offsets: of a jagged tensor, whose `strides` and `extents` are those of what lies in memory: the type of where its
+        rows begin; `lengths`: of how long they are, None where each ends where the next begins.
+
+    ``merged``: (arrangement, start, end) if dimensions [start, end) are to be seen as one, as ``Tensor.merged`` gives it.
+    """
+
+    merged = None
+
+    def __init__(
+        self,
+        name: str,
+        tensor: Any,
+        dtype: str | None = None,
+        strides: Sequence[int] = (),
+        divisibility: int = 1,
+        value: Any = None,
+        extents: Sequence[int] = (),
+        offsets: str | None = None,
+        lengths: str | None = None,
+    ) -> None:
+        self.name, self.tensor, self.dtype, self.strides, self.extents = name, tensor, dtype, strides, extents
+        self.divisibility, self.value = divisibility, value
+        self.rank = tensor.source.ndim
+        self.is_scalar = self.rank == 0 and tensor.levels == 1
+        self.is_constant = dtype is None
+        self.is_jagged = tensor.jagged_dim is not None
+        self.offsets, self.lengths = offsets, lengths
+
+    @property
+    def first_dim(self) -> int:
+        """Of those that lie in memory: the rows of a jagged tensor have no dimension of their own there."""
+        return int(self.is_jagged)
+
+    def size_name(self, d: int) -> str:
+        return f"ninetoothed_{self.tensor.name}_" + ("seq_len" if d == self.tensor.jagged_dim else f"size_{d}")
+
+    @property
+    def longest_name(self) -> str:
+        return f"ninetoothed_{self.tensor.name}_max_seq_len"
+
+
+def describe(arguments: Sequence[Argument]) -> Any:
+    """Plain values that, with the application, decide what a trace builds. Tensors go by their argument's name, not their own."""
+    names = {a.size_name(d): Symbol(f"{a.name}_size_{d}") for a in arguments for d in range(a.rank)}
+
+    return [
+        (
+            a.name,
+            a.tensor.substitute(names).describe(),
+            a.dtype,
+            a.strides,
+            a.extents,
+            a.divisibility,
+            a.value,
+            bool(a.merged),
+            a.tensor.other,
+            a.offsets,
+            a.lengths,
+        )
+        for a in arguments
+    ]
+
+
+def host_name(application: Callable[..., Any]) -> str:
+    return f"{application.__name__}_host"
+
+
+def host_parameters(arguments: Sequence[Argument]) -> list[tuple[str, str, int]]:
+    """[(name, element type, rank, or -1 for a scalar)] of what the host function takes."""
+    found: list[tuple[str, str, int]] = []
+    for a in arguments:
+        if a.is_jagged and not a.is_constant:
+            found += jagged.host_parameters(a)
+        elif not a.is_constant:
+            found.append((a.name, str(a.dtype), -1 if a.is_scalar else a.rank))
+
+    return found
