@@ -130,7 +130,7 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
       .Case([&](tile::CatOp op) { return concatenated(op, point); })
       .Case([&](tile::TakeOp op) { return taken(op, point); })
       .Case([&](tile::LoadOp op) {
-        Address where = address(op.getPlace(), point);
+        Address where = addressOf(op, point);
         Lanes other = op.getOther() && where.exists ? value(op.getOther(), point) : nullptr;
         e.at(op.getLoc());
         return load(where, other);

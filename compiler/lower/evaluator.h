@@ -31,6 +31,7 @@ struct Address {
   unsigned alignment = 1;
   bool isVolatile = false, global = false; // global: a kernel argument's memory
   bool constant = false;                   // nothing in the kernel writes it
+  llvm::StringRef cache, eviction;         // what the program asks of caches (".cg", "evict_last"), for targets that can be asked
   llvm::MDNode *scope = nullptr, *noalias = nullptr;
   llvm::Value *row = nullptr; // of buffers, where all lanes are at one place `place` of rows: the row of lane 0
   int64_t place = 0;
@@ -133,6 +134,14 @@ public:
 
   // -- memory
   Address address(mlir::Value place, llvm::ArrayRef<Index> point);
+  /// That of a tile.load's or tile.store's place, with what the op says of the access.
+  template <typename Access> Address addressOf(Access op, llvm::ArrayRef<Index> point) {
+    Address where = address(op.getPlace(), point);
+    where.isVolatile = op.getIsVolatile();
+    where.cache = op.getCache().value_or("");
+    where.eviction = op.getEviction().value_or("");
+    return where;
+  }
   Address bufferAddress(mlir::Value buffer, llvm::ArrayRef<Index> point);
   Address scratchAddress(int buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> point);
   llvm::Value *scratchPointer(int buffer);

@@ -9,8 +9,7 @@ namespace tilery::lower {
 
 void KernelEmitter::loadOp(tile::LoadOp op) {
   auto read = [&](ArrayRef<Index> point) {
-    Address where = evaluator.address(op.getPlace(), point);
-    where.isVolatile = op.getIsVolatile();
+    Address where = evaluator.addressOf(op, point);
     Lanes other = op.getOther() && where.exists ? evaluator.value(op.getOther(), point) : nullptr;
     return evaluator.load(where, other);
   };
@@ -28,8 +27,7 @@ void KernelEmitter::loadOp(tile::LoadOp op) {
 void KernelEmitter::storeOp(tile::StoreOp op) {
   forEach(tile::shapeOf(op.getValue().getType()), [&](ArrayRef<Index> point) {
     Lanes value = evaluator.value(op.getValue(), point);
-    Address where = evaluator.address(op.getPlace(), point);
-    where.isVolatile = op.getIsVolatile();
+    Address where = evaluator.addressOf(op, point);
     when(std::exchange(where.exists, nullptr), [&] { evaluator.store(where, value); });
   });
 }

@@ -275,7 +275,7 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
 void NestEmitter::commit(const Sink &sink, Lanes value) {
   e.at(sink.op->getLoc());
   if (sink.kind == Sink::Store)
-    return evaluator.store(evaluator.address(cast<tile::StoreOp>(sink.op).getPlace(), point), value, bypass);
+    return evaluator.store(evaluator.addressOf(cast<tile::StoreOp>(sink.op), point), value, bypass);
   if (sink.kind == Sink::BufferStore) {
     auto store = cast<tile::BufferStoreOp>(sink.op);
     Address where = evaluator.bufferAddress(store.getBuffer(), point);

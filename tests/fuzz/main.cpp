@@ -1,4 +1,5 @@
-// tilery-fuzz [--count N] [--first SEED] [--jobs J] [--against passes|block-passes|machine|blocks|gpu] [--print SEED]
+// tilery-fuzz [--count N] [--first SEED] [--step S] [--jobs J] [--against passes|block-passes|machine|blocks|gpu] [--print SEED]
+// N programs of seeds S (1) apart: `--first 3 --step 11` are those written for threads, `--first 5 --step 17` products.
 // Worker processes, so that a crash of generated code is one more finding.
 #include "check.h"
 #include "compiler/block/ir/Block.h"
@@ -21,7 +22,8 @@ namespace {
 constexpr unsigned secondsPerProgram = 60; // a hang, on a busy machine
 
 struct Settings {
-  uint64_t count = 2000, first = 1;
+  uint64_t count = 2000, first = 1, step = 1;
+  uint64_t end() const { return first + count * step; }
   unsigned jobs = 2;
   Against against = Against::Machine;
   std::optional<uint64_t> printed; ///< show this program instead
@@ -44,14 +46,16 @@ std::string parse(llvm::ArrayRef<const char *> arguments, Settings &settings) {
       if (!against)
         return "--against takes passes, block-passes, machine, blocks or gpu, not `" + value.str() + "`";
       settings.against = *against;
-    } else if (!llvm::is_contained({"--count", "--first", "--jobs", "--print"}, option)) {
+    } else if (!llvm::is_contained({"--count", "--first", "--step", "--jobs", "--print"}, option)) {
       return "unknown option " + option.str();
-    } else if (!isNumber || (option == "--jobs" && number == 0)) {
+    } else if (!isNumber || (llvm::is_contained({"--jobs", "--step"}, option) && number == 0)) {
       return option.str() + " takes a number, not `" + value.str() + "`";
     } else if (option == "--count") {
       settings.count = number;
     } else if (option == "--first") {
       settings.first = number;
+    } else if (option == "--step") {
+      settings.step = number;
     } else if (option == "--jobs") {
       settings.jobs = unsigned(number);
     } else {
@@ -111,7 +115,7 @@ void printFailure(uint64_t seed, const std::string &message, Against against) {
 
 void work(const Settings &settings, uint64_t from, Progress &progress) {
   std::map<std::string, unsigned> reasons;
-  for (uint64_t seed = from; seed < settings.first + settings.count; seed += settings.jobs) {
+  for (uint64_t seed = from; seed < settings.end(); seed += settings.jobs * settings.step) {
     progress.seed = seed;
     alarm(secondsPerProgram);
     auto context = makeContext();
@@ -150,7 +154,7 @@ int runAll(const Settings &settings) {
     workers[child] = worker;
   };
   for (unsigned worker = 0; worker < settings.jobs; ++worker)
-    start(worker, settings.first + worker);
+    start(worker, settings.first + worker * settings.step);
   uint64_t crashed = 0;
   while (!workers.empty()) {
     int status = 0;
@@ -168,7 +172,7 @@ int runAll(const Settings &settings) {
     else if (how.empty())
       how = "ends the process with status " + std::to_string(WEXITSTATUS(status));
     printFailure(seed, how, settings.against);
-    start(worker, seed + settings.jobs);
+    start(worker, seed + settings.jobs * settings.step);
   }
   uint64_t agreed = 0, skipped = 0, failed = crashed;
   for (unsigned worker = 0; worker < settings.jobs; ++worker) {
@@ -177,7 +181,7 @@ int runAll(const Settings &settings) {
     failed += progress[worker].failed;
   }
   llvm::outs() << agreed << " programs agree, " << failed << " failed, " << skipped << " skipped (seeds " << settings.first
-               << " to " << settings.first + settings.count - 1 << ")\n";
+               << " to " << settings.end() - settings.step << ")\n";
   return failed != 0;
 }
 

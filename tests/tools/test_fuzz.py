@@ -16,6 +16,7 @@ FUZZ = Path(os.environ["TILERY_BUILD_DIR"]) / "tests" / "fuzz" / "tilery-fuzz"
         ("--count 1 verbose", "unknown option verbose"),
         ("--count", "--count takes a number, not ``"),
         ("--first x1", "--first takes a number, not `x1`"),
+        ("--step 0", "--step takes a number, not `0`"),
         ("--jobs 0", "--jobs takes a number, not `0`"),
         ("--against oracle", "--against takes passes, block-passes, machine, blocks or gpu, not `oracle`"),
     ],
@@ -31,3 +32,4 @@ def test_options():
 
     assert run("--print", "7").startswith("module")
     assert "(seeds 5 to 6)" in run("--count", "2", "--first", "5", "--jobs", "1", "--against", "passes")
+    assert "2 programs" in (text := run("--count", "2", "--first", "3", "--step", "11", "--against", "passes")) and "(seeds 3 to 14)" in text

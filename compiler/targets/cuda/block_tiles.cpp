@@ -239,7 +239,7 @@ void BlockEmitter::emitStore(tile::StoreOp store) {
   prepareTile(store.getValue(), store.getPlace());
   lower::Evaluator::Region region(evaluator);
   if (!tile)
-    return when(speaker(), [&] { evaluator.store(evaluator.address(store.getPlace(), {}), scalar(store.getValue())); });
+    return when(speaker(), [&] { evaluator.store(evaluator.addressOf(store, {}), scalar(store.getValue())); });
   unsigned bytes = tile::elementBytes(tile.getElementType());
   Vectors vectors = vectorsOf(layoutOf(store.getValue()), std::max(1u, 16 / bytes));
   lower::Evaluator::Vector lanes(evaluator, vectors.width);
@@ -248,7 +248,7 @@ void BlockEmitter::emitStore(tile::StoreOp store) {
     llvm::Value *value = valueAt(store.getValue(), vectors, number, coordinates);
     auto [point, fixed] = pointsOf(vectors, number, coordinates);
     provideAddresses(store.getPlace(), point, fixed);
-    evaluator.store(evaluator.address(store.getPlace(), point), value);
+    evaluator.store(evaluator.addressOf(store, point), value);
   }
 }
 

@@ -79,6 +79,15 @@ llvm::Value *PtxMachine::shuffleFrom(lower::Emitter &e, llvm::Value *value, llvm
 }
 
 namespace {
+/// What stands behind `.global`. PTX takes no operation of caches beside a priority of eviction, and none for volatile accesses.
+std::string cacheHint(const lower::Address &where) {
+  if (where.isVolatile)
+    return "";
+  if (where.eviction.empty() || where.eviction == "evict_normal")
+    return where.cache.str();
+  return ".L1::" + where.eviction.str();
+}
+
 /// An access of some neighbouring bytes with one predicated instruction.
 struct Piece {
   unsigned bytes, words; // words of 32 bits; 0: fewer bits
@@ -86,8 +95,8 @@ struct Piece {
   unsigned registers() const { return std::max(words, 1u); }
   const char *registerKind() const { return words ? "r" : "h"; }
   llvm::Type *type(llvm::IRBuilder<> &b) const { return words ? b.getInt32Ty() : b.getInt16Ty(); }
-  std::string instruction(const char *name, bool isVolatile) const {
-    std::string text = std::string(name) + (isVolatile ? ".volatile" : "") + ".global";
+  std::string instruction(const char *name, const lower::Address &where) const {
+    std::string text = std::string(name) + (where.isVolatile ? ".volatile" : "") + ".global" + cacheHint(where);
     if (words > 1)
       text += ".v" + std::to_string(words);
     return text + (words ? ".b32" : bytes == 2 ? ".b16" : ".b8");
@@ -138,8 +147,8 @@ llvm::Value *PtxMachine::load(lower::Emitter &e, const lower::Address &where, ll
                               llvm::Value *other) {
   auto &b = e.b;
   llvm::Value *pointer = globalPointer(b, where.pointer);
-  bool constant = where.constant && !where.isVolatile;
-  if (!exists) {
+  bool constant = where.constant && !where.isVolatile && where.cache != ".cv";
+  if (!exists && cacheHint(where).empty()) {
     auto *read = b.CreateAlignedLoad(type, pointer, llvm::Align(where.alignment), where.isVolatile);
     if (constant)
       read->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(e.context(), {}));
@@ -147,21 +156,26 @@ llvm::Value *PtxMachine::load(lower::Emitter &e, const lower::Address &where, ll
   }
   unsigned total = bytesOf(type, e);
   Piece piece(std::min({total, where.alignment, 16u}));
-  llvm::Value *before = inUnits(b, other, piece, total), *units = llvm::PoisonValue::get(before->getType());
+  llvm::Value *before = exists ? inUnits(b, other, piece, total) : nullptr;
+  llvm::Value *units = llvm::PoisonValue::get(llvm::FixedVectorType::get(piece.type(b), total / std::min(piece.bytes, 4u)));
   std::string constraints;
   for (unsigned i = 0; i < piece.registers(); ++i)
     constraints += std::string("=") + piece.registerKind() + ",";
-  constraints += "l,b";
-  for (unsigned i = 0; i < piece.registers(); ++i)
+  constraints += "l";
+  if (exists)
+    constraints += ",b";
+  for (unsigned i = 0; exists && i < piece.registers(); ++i)
     constraints += "," + std::to_string(i);
   unsigned n = piece.registers();
-  std::string text = "@$" + std::to_string(n + 1) + " " + piece.instruction("ld", where.isVolatile) + " " + piece.list(0) +
+  std::string text = (exists ? "@$" + std::to_string(n + 1) + " " : "") + piece.instruction("ld", where) + " " + piece.list(0) +
                      ", [$" + std::to_string(n) + "];";
   llvm::Type *result =
       n == 1 ? piece.type(b) : llvm::StructType::get(e.context(), llvm::SmallVector<llvm::Type *>(n, piece.type(b)));
   for (unsigned at = 0, unit = 0; at < total; at += piece.bytes, unit += n) {
-    llvm::SmallVector<llvm::Value *> args{b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), pointer, at), exists};
-    for (unsigned i = 0; i < n; ++i)
+    llvm::SmallVector<llvm::Value *> args{b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), pointer, at)};
+    if (exists)
+      args.push_back(exists);
+    for (unsigned i = 0; exists && i < n; ++i)
       args.push_back(b.CreateExtractElement(before, uint64_t(unit + i)));
     llvm::Value *read = predicated(b, text, constraints, constant, args, result);
     for (unsigned i = 0; i < n; ++i)
@@ -178,22 +192,25 @@ llvm::Value *PtxMachine::load(lower::Emitter &e, const lower::Address &where, ll
 void PtxMachine::store(lower::Emitter &e, const lower::Address &where, llvm::Value *bits, llvm::Value *exists) {
   auto &b = e.b;
   llvm::Value *pointer = globalPointer(b, where.pointer);
-  if (!exists) {
+  if (!exists && cacheHint(where).empty()) {
     b.CreateAlignedStore(bits, pointer, llvm::Align(where.alignment), where.isVolatile);
     return;
   }
   unsigned total = bytesOf(bits->getType(), e);
   Piece piece(std::min({total, where.alignment, 16u}));
   unsigned n = piece.registers();
-  std::string constraints = "l,b";
+  std::string constraints = exists ? "l,b" : "l", guard = exists ? "@$1 " : "";
   for (unsigned i = 0; i < n; ++i)
     constraints += std::string(",") + piece.registerKind();
   llvm::Value *units = inUnits(b, bits, piece, total);
   for (unsigned at = 0, unit = 0; at < total; at += piece.bytes, unit += n) {
-    llvm::SmallVector<llvm::Value *> args{b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), pointer, at), exists};
+    llvm::SmallVector<llvm::Value *> args{b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), pointer, at)};
+    if (exists)
+      args.push_back(exists);
+    unsigned first = args.size();
     for (unsigned i = 0; i < n; ++i)
       args.push_back(b.CreateExtractElement(units, uint64_t(unit + i)));
-    predicated(b, "@$1 " + piece.instruction("st", where.isVolatile) + " [$0], " + piece.list(2) + ";", constraints, false, args,
+    predicated(b, guard + piece.instruction("st", where) + " [$0], " + piece.list(first) + ";", constraints, false, args,
                b.getVoidTy());
   }
 }

@@ -81,7 +81,7 @@ void SimtEmitter::commit(const Nest &nest, const Sink &sink, const Point &point,
   e.at(sink.op->getLoc());
   lower::Address where;
   if (sink.kind == Sink::Store) {
-    where = evaluator.address(cast<tile::StoreOp>(sink.op).getPlace(), point);
+    where = evaluator.addressOf(cast<tile::StoreOp>(sink.op), point);
   } else if (sink.kind == Sink::BufferStore) {
     auto store = cast<tile::BufferStoreOp>(sink.op);
     where = evaluator.bufferAddress(store.getBuffer(), point);
