@@ -1,5 +1,6 @@
 // Waits between accesses of different threads to one buffer, where a program has left them to the compiler.
 #include "compiler/analysis/divergence.h"
+#include "compiler/analysis/thread_set.h"
 #include "compiler/builder/impl.h"
 
 using namespace mlir;
@@ -15,7 +16,34 @@ struct Access {
   bool writes, updates;
   bool earlier = false; // in a turn of a loop before the current one
 };
-using Accesses = SmallVector<Access>;
+
+/// Since all threads last waited. A loop or branch leaves those from before it and its own: each counts once.
+class Accesses {
+public:
+  void add(const Access &access) {
+    if (known.insert({access.op, access.earlier}).second)
+      list.push_back(access);
+  }
+  void add(const Accesses &others) {
+    for (const Access &access : others.list)
+      add(access);
+  }
+  /// What follows is a later turn of a loop.
+  void endTurn() {
+    for (Access access : std::exchange(list, {})) {
+      known.erase({access.op, access.earlier});
+      access.earlier = true;
+      add(access);
+    }
+  }
+  void clear() { *this = {}; }
+  auto begin() const { return list.begin(); }
+  auto end() const { return list.end(); }
+
+private:
+  SmallVector<Access> list;
+  DenseSet<llvm::PointerIntPair<Operation *, 1, bool>> known;
+};
 
 /// Two values that are computed alike.
 bool sameValue(mlir::Value a, mlir::Value b) {
@@ -113,48 +141,67 @@ private:
 
   void step(Operation &op, Accesses &accesses) {
     auto vote = dyn_cast<tile::VoteOp>(op);
-    if (isa<tile::SyncOp, tile::TogetherOp>(op) || (vote && vote.getWidth() == 0))
+    auto wait = dyn_cast<tile::SyncOp>(op);
+    if ((wait && !wait.getWidth()) || isa<tile::TogetherOp>(op) || (vote && vote.getWidth() == 0))
       return accesses.clear();
     if (auto access = accessOf(&op)) {
       if (conflicts(accesses, *access))
         waitBefore(&op, accesses);
-      accesses.push_back(*access);
+      accesses.add(*access);
       return;
     }
     if (op.getNumRegions() == 0)
       return;
-    if (divergence.splits(&op))
+    if (divergence.splits(&op)) {
+      placeInParts(op);
       return stepOver(op, accesses);
+    }
     if (auto branch = dyn_cast<scf::IfOp>(op)) {
       Accesses other = accesses;
       walk(*branch.thenBlock(), accesses);
       if (branch.elseBlock())
         walk(*branch.elseBlock(), other);
-      accesses.append(other);
+      accesses.add(other);
       return;
     }
     Accesses skipped = accesses;
     for (bool again : {false, true}) {
-      for (Access &access : accesses)
-        access.earlier |= again;
+      if (again)
+        accesses.endTurn();
       for (Region &region : op.getRegions())
         walk(region.front(), accesses);
     }
-    accesses.append(skipped);
+    accesses.add(skipped);
   }
 
-  /// Threads may part in the op: they can wait in front of it only.
+  /// Those who take a side of a branch wait for each other, where that is known and hardware can.
+  void placeInParts(Operation &op) {
+    auto branch = dyn_cast<scf::IfOp>(op);
+    if (!branch)
+      return;
+    for (Block *side : {branch.thenBlock(), branch.elseBlock()}) {
+      auto threads = side ? analysis::threadsAt(side->getTerminator()) : std::nullopt;
+      if (!threads)
+        continue;
+      Accesses inside;
+      if (analysis::canMeet(*threads))
+        walk(*side, inside);
+      else // parts of it may
+        for (Operation &inner : *side)
+          placeInParts(inner);
+    }
+  }
+
+  /// Threads may part in the op: all of them can wait in front of it only.
   void stepOver(Operation &op, Accesses &accesses) {
     Accesses inside;
     op.walk([&](Operation *inner) {
-      if (isa<tile::SyncOp>(inner))
-        inside.clear();
       if (auto access = accessOf(inner))
-        inside.push_back(*access);
+        inside.add(*access);
     });
     if (llvm::any_of(inside, [&](const Access &access) { return conflicts(accesses, access); }))
       waitBefore(&op, accesses);
-    accesses.append(inside);
+    accesses.add(inside);
   }
 
   tile::ThreadsOp threads;

@@ -45,9 +45,9 @@ void Builder::endParallel() {
   }
 }
 
-void Builder::sync() {
+void Builder::sync(int64_t width) {
   if (impl->runsThreads())
-    impl->create<tile::SyncOp>();
+    impl->create<tile::SyncOp>(width);
 }
 
 static void requireThreads(Builder &self, const Builder::Impl &impl, const char *what) {

@@ -41,12 +41,15 @@ def Tile_RolesOp : Tile_Op<"roles", [RecursiveMemoryEffects, NoTerminator]> {
   let hasVerifier = 1;
 }
 def Tile_SyncOp : Tile_Op<"sync", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>, MemWrite<BufferMemory>, MemWrite<GlobalMemory>]>]> {
-  let summary = "all threads of the enclosing `threads` (or of one role) meet; memory effects before are visible after";
+  let summary = "the threads of the enclosing `threads` that come here meet; memory effects before are visible after";
   let description = [{
-    Outside `threads` there is one thread of control, and nothing to wait for. All wait at one place: threads that meet at different ones are an
-    error of the program. Threads that have ended are not waited for.
+    With `width`, those of one group of `width` threads. Who comes is decided by the branches around it, as far as the numbers of threads
+    alone decide those: all wait for all of these. Where data decides, all threads wait at one place: meeting at different ones is an
+    error of the program. Threads that have ended are not waited for. Outside `threads` there is nothing to wait for.
   }];
+  let arguments = (ins DefaultValuedAttr<I64Attr, "0">:$width);
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 def Tile_ShuffleMode : I32EnumAttr<"ShuffleMode", "source lane", [
     I32EnumAttrCase<"idx", 0>, I32EnumAttrCase<"up", 1>, I32EnumAttrCase<"down", 2>, I32EnumAttrCase<"xor_", 3, "xor">]> {

@@ -69,6 +69,11 @@ static LogicalResult checkInThreads(Operation *op, int64_t width, bool mayBeAll)
     return op->emitOpError() << "has no groups of " << width << " threads";
   return success();
 }
+LogicalResult SyncOp::verify() {
+  if (int64_t(getWidth()) < 0)
+    return emitOpError() << "has no groups of " << int64_t(getWidth()) << " threads";
+  return success();
+}
 LogicalResult ShuffleOp::verify() {
   if (getType() != getValue().getType())
     return emitOpError("gives the type of its value");

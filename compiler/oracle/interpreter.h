@@ -53,11 +53,17 @@ struct Meeting {
   uint64_t round = 0;
   mlir::Operation *where = nullptr; ///< of the first that has come
 };
+/// Threads that meet beside the others; of none: all do.
+struct Part {
+  llvm::BitVector threads;
+  Meeting meeting;
+};
 struct ThreadGroup {
   unsigned count;
   std::vector<bool> alive;
-  std::vector<Tile> exchange;                                ///< one value a thread, for shuffles and votes
-  std::map<std::pair<unsigned, unsigned>, Meeting> meetings; ///< by width (0: all) and number of the sub-group
+  std::vector<Tile> exchange;                                   ///< one value a thread, for shuffles and votes
+  std::map<std::pair<unsigned, unsigned>, Meeting> meetings;    ///< by width (0: all) and number of the sub-group
+  std::map<std::pair<mlir::Operation *, unsigned>, Part> parts; ///< by the place where they wait and number of the sub-group
   std::vector<Interpreter *> members;
   std::vector<RuntimeValue> results; ///< of what they carry out together
 };

@@ -1,4 +1,5 @@
 // tile.threads, tile.roles and what their threads say to each other. Threads are fibers.
+#include "compiler/analysis/thread_set.h"
 #include "compiler/oracle/access.h"
 #include "compiler/oracle/buffer.h"
 #include "compiler/source_chain.h"
@@ -46,6 +47,29 @@ static void meet(Interpreter &in, Operation *op, unsigned width) {
   in.run.scheduler.waitUntil([&meeting, round] { return meeting.round != round; });
 }
 
+static void sync(Interpreter &in, tile::SyncOp op) {
+  if (!in.threads)
+    return;
+  unsigned width = op.getWidth(), group = width ? in.thread / width : 0;
+  auto [entry, isNew] = in.threads->parts.try_emplace({op, group});
+  Part &part = entry->second;
+  if (isNew)
+    if (auto here = analysis::threadsAt(op); here && !here->all()) {
+      part.threads.resize(in.threads->count);
+      for (unsigned t : here->set_bits())
+        if (!width || t / width == group) {
+          part.threads.set(t);
+          part.meeting.live += in.threads->alive[t];
+        }
+    }
+  if (part.threads.empty())
+    return meet(in, op, width);
+  uint64_t round = part.meeting.round;
+  ++part.meeting.arrived;
+  endRoundIfDue(part.meeting);
+  in.run.scheduler.waitUntil([&part, round] { return part.meeting.round != round; });
+}
+
 static void leave(ThreadGroup &group, unsigned thread) {
   group.alive[thread] = false;
   for (auto &[key, meeting] : group.meetings)
@@ -53,6 +77,12 @@ static void leave(ThreadGroup &group, unsigned thread) {
       --meeting.live;
       if (meeting.arrived)
         endRoundIfDue(meeting);
+    }
+  for (auto &[place, part] : group.parts)
+    if (!part.threads.empty() && part.threads.test(thread)) {
+      --part.meeting.live;
+      if (part.meeting.arrived)
+        endRoundIfDue(part.meeting);
     }
 }
 
@@ -75,7 +105,7 @@ static void runSideBySide(Interpreter &in, Operation *op, size_t count, const st
 
 static void threads(Interpreter &in, tile::ThreadsOp op) {
   ThreadGroup group{
-      unsigned(op.getCount()), std::vector<bool>(op.getCount(), true), std::vector<Tile>(op.getCount()), {}, {}, {}};
+      unsigned(op.getCount()), std::vector<bool>(op.getCount(), true), std::vector<Tile>(op.getCount()), {}, {}, {}, {}};
   std::deque<Interpreter> interpreters;
   for (unsigned t = 0; t < group.count; ++t)
     group.members.push_back(&interpreters.emplace_back(in, t, &group));
@@ -224,7 +254,7 @@ void addThreadHandlers(Handlers &table) {
   table.add<tile::ThreadsOp>(threads);
   table.add<tile::TogetherOp>(together);
   table.add<tile::RolesOp>(roles);
-  table.add<tile::SyncOp>([](Interpreter &in, tile::SyncOp op) { meet(in, op, 0); });
+  table.add<tile::SyncOp>(sync);
   table.add<tile::ShuffleOp>(shuffle);
   table.add<tile::VoteOp>(vote);
   table.add<tile::BarrierAllocOp>([](Interpreter &in, tile::BarrierAllocOp op) {

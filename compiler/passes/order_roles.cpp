@@ -3,6 +3,7 @@
 // Roles that can be executed one after the other, or turn by turn where they loop over the same range, are put in that order; a run of the
 // kernel's integer code shows that each wait is over when it is reached, and barriers are dropped. Where that cannot be told (extents that
 // are known at run time only), or where there is no such order, roles take turns at run time (role_steps.h) and barriers count.
+#include "compiler/analysis/divergence.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/role_run.h"
 #include "compiler/passes/role_steps.h"
@@ -161,6 +162,34 @@ void dropBarriers(KernelOp kernel) {
     op.erase();
 }
 
+/// What all threads do at barriers they do together: so many arrivals, one wait.
+LogicalResult meetAtBarriers(ThreadsOp threads) {
+  if (!touchesBarriers(*threads))
+    return success();
+  analysis::Divergence divergence(threads, true);
+  divergence.run();
+  SmallVector<Operation *> ops;
+  threads.walk([&](Operation *op) {
+    if (isa<BarrierArriveOp, BarrierWaitOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    if (divergence.isUnderSplit(op) || divergence.anyVaries(op->getOperands()))
+      return op->emitError()
+             << "only some of a block's threads come to this barrier: in a kernel written for its threads all wait "
+                "together, and who arrives is known at compile time; use T.ws, or a branch on the thread's warp";
+    if (auto arrive = dyn_cast<BarrierArriveOp>(op))
+      arrive.setCount(arrive.getCount() * threads.getCount());
+    OpBuilder b(op);
+    auto together = TogetherOp::create(b, op->getLoc(), TypeRange());
+    Block &body = together.getBody().emplaceBlock();
+    op->moveBefore(&body, body.end());
+    b.setInsertionPointToEnd(&body);
+    YieldOp::create(b, op->getLoc(), ValueRange());
+  }
+  return success();
+}
+
 struct OrderRoles : PassWrapper<OrderRoles, OperationPass<KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OrderRoles)
   StringRef getArgument() const final { return "order-roles"; }
@@ -198,11 +227,8 @@ private:
 
   void orderAtRunTime(KernelOp kernel) {
     for (ThreadsOp threads : allOf<ThreadsOp>(kernel))
-      if (touchesBarriers(*threads)) {
-        threads.emitError(
-            "barriers in a kernel written for its threads must be reached by all of them, in phases known at compile time");
+      if (failed(meetAtBarriers(threads)))
         return signalPassFailure();
-      }
     BarrierCounts counts;
     for (BarrierAllocOp ring : allOf<BarrierAllocOp>(kernel)) {
       for (auto roles = ring->getParentOfType<RolesOp>(); roles; roles = roles->getParentOfType<RolesOp>())

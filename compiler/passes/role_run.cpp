@@ -1,4 +1,5 @@
 #include "compiler/passes/role_run.h"
+#include "compiler/analysis/thread_set.h"
 #include <numeric>
 
 using namespace mlir;
@@ -58,28 +59,7 @@ RoleRun::Number RoleRun::compute(Operation *op) {
     return std::nullopt;
   if (isa<ProgramIdOp>(op))
     return 0;
-  SmallVector<Attribute> operands;
-  for (Value operand : op->getOperands()) {
-    Number number = get(operand);
-    operands.push_back(number && operand.getType().isSignlessInteger() ? IntegerAttr::get(operand.getType(), *number)
-                                                                       : Attribute());
-  }
-  bool all = llvm::all_of(operands, [](Attribute attribute) { return bool(attribute); });
-  if (isa<DivOp, RemOp>(op)) {
-    if (!all)
-      return std::nullopt;
-    APInt a = cast<IntegerAttr>(operands[0]).getValue(), b = cast<IntegerAttr>(operands[1]).getValue();
-    if (b.isZero() || a.isNegative() || b.isNegative())
-      return std::nullopt;
-    return (isa<DivOp>(op) ? a.udiv(b) : a.urem(b)).getSExtValue();
-  }
-  SmallVector<OpFoldResult> folded;
-  if (failed(op->fold(operands, folded)) || folded.size() != 1)
-    return std::nullopt;
-  if (auto same = dyn_cast<Value>(folded[0]))
-    return same == op->getResult(0) ? std::nullopt : get(same);
-  auto number = dyn_cast<IntegerAttr>(cast<Attribute>(folded[0]));
-  return number ? Number(number.getValue().getSExtValue()) : std::nullopt;
+  return analysis::folded(op, llvm::map_to_vector(op->getOperands(), [&](Value operand) { return get(operand); }));
 }
 
 void RoleRun::run(Operation &op) {
@@ -90,6 +70,8 @@ void RoleRun::run(Operation &op) {
   if (auto choice = dyn_cast<scf::IfOp>(op)) {
     if (!touchesBarriers(op))
       return forget(op);
+    if (thread && !get(choice.getCondition()))
+      return split(choice);
     Block *taken = known(choice.getCondition()) & 1 ? choice.thenBlock() : choice.elseBlock();
     if (taken) {
       run(*taken);
@@ -100,10 +82,12 @@ void RoleRun::run(Operation &op) {
   if (auto arrive = dyn_cast<BarrierArriveOp>(op)) {
     SharedAddress at = barrierAt(arrive.getBarrier(), arrive.getIndex());
     add(Event::Arrive, at, arrive.getBytes().value_or(0));
-    for (int64_t more = threads * arrive.getCount() / memory.arrivalsAnEvent(arrive.getBarrier()); more > 1; --more)
+    for (int64_t more = active.size() * arrive.getCount() / memory.arrivalsAnEvent(arrive.getBarrier()); more > 1; --more)
       add(Event::Arrive, at);
     return;
   }
+  if (isa<BarrierWaitOp>(op) && parted)
+    throw UnknownRole(); // what the others do is not over when it begins
   if (auto wait = dyn_cast<BarrierWaitOp>(op))
     return add(Event::Wait, barrierAt(wait.getBarrier(), wait.getIndex()), known(wait.getParity()) & 1);
   if (auto copy = dyn_cast<AsyncCopyOp>(op))
@@ -111,9 +95,11 @@ void RoleRun::run(Operation &op) {
                bufferAt(copy.getBuffer()));
   if (onlyBarriers) {
     if (auto all = dyn_cast<ThreadsOp>(op); all && touchesBarriers(op)) {
-      threads = all.getCount();
+      thread = all.getBody().getArgument(0);
+      active = llvm::to_vector(llvm::seq<int64_t>(0, all.getCount()));
       run(all.getBody().front());
-      threads = 1;
+      thread = {};
+      active = {0};
       return;
     }
     if (auto ring = dyn_cast<BarrierAllocOp>(op)) {
@@ -132,6 +118,29 @@ void RoleRun::run(Operation &op) {
     throw UnknownRole(); // threads of its own, or roles within roles
   for (Value result : op.getResults())
     values.erase(result);
+}
+
+void RoleRun::split(scf::IfOp branch) {
+  SmallVector<int64_t> all = active, sides[2];
+  DenseMap<Value, Number> alike;
+  for (auto [value, number] : values)
+    if (number)
+      alike[value] = number;
+  for (int64_t number : all) {
+    values = alike;
+    values[thread] = number;
+    sides[known(branch.getCondition()) & 1].push_back(number);
+  }
+  values = std::move(alike);
+  bool outer = std::exchange(parted, true);
+  for (Block *side : {branch.thenBlock(), branch.elseBlock()}) {
+    active = sides[side == branch.thenBlock()];
+    if (side && !active.empty())
+      run(*side);
+  }
+  parted = outer;
+  active = std::move(all);
+  forget(*branch);
 }
 
 bool tilery::touchesBarriers(Operation &op) {

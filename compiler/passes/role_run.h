@@ -34,7 +34,7 @@ public:
   /// `outside`: numbers of values that are defined around the role.
   RoleRun(BarrierMemory &memory, const llvm::DenseMap<mlir::Value, Number> &outside) : memory(memory), values(outside) {}
   std::vector<barriers::Event> events;
-  /// Writes down barriers alone, and that they are made; reads and copies are not looked at. The threads of `tile.threads` arrive together.
+  /// Writes down barriers alone, and that they are made; reads and copies are not looked at. The threads of `tile.threads` run in lockstep.
   bool onlyBarriers = false;
 
   void run(mlir::Block &block);
@@ -44,6 +44,8 @@ private:
   Number get(mlir::Value value);
   Number compute(mlir::Operation *op);
   void run(mlir::Operation &op);
+  /// A branch that some of the threads take.
+  void split(mlir::scf::IfOp branch);
   void forget(mlir::Operation &op);
   void assign(mlir::ValueRange to, mlir::ValueRange from);
   void forLoop(mlir::scf::ForOp loop);
@@ -63,7 +65,9 @@ private:
   llvm::DenseMap<mlir::Value, Number> values;
   llvm::DenseMap<mlir::Operation *, int64_t> filled; // bytes that were copied into a ring's slot since it was acquired
   int64_t groups = 0;
-  int64_t threads = 1; // that execute what is run
+  mlir::Value thread;                   // the number of each of those that execute what is run; null: there is one
+  llvm::SmallVector<int64_t> active{0}; // those
+  bool parted = false;                  // the others do something else
   uint64_t steps = 0;
 };
 

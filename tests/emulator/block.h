@@ -106,6 +106,7 @@ void finish(Thread &thread);
 void barrier(Thread *thread);
 void namedBarrier(Thread *thread, uint32_t id, uint32_t threads);
 void arriveNamed(Thread *thread, uint32_t id, uint32_t threads);
+void warpBarrier(Thread *thread, uint32_t mask);
 uint32_t shuffle(Thread *thread, uint32_t value, uint32_t lane, uint32_t mask); // lane from 32 on: the own value
 void setRegisters(Thread *thread, uint32_t count, uint32_t more);
 void setRole(Thread *thread, const char *role);

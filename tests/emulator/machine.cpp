@@ -91,6 +91,7 @@ void EmulatedMachine::namedBarrier(lower::Emitter &e, Value *id, unsigned thread
 void EmulatedMachine::arriveNamed(lower::Emitter &e, Value *id, unsigned threads) {
   callOf(e, emulator::arriveNamed, {self, id, e.b.getInt32(threads)});
 }
+void EmulatedMachine::warpBarrier(lower::Emitter &e, Value *mask) { callOf(e, emulator::warpBarrier, {self, mask}); }
 llvm::Value *EmulatedMachine::shuffleDown(lower::Emitter &e, Value *value, unsigned distance) {
   auto &b = e.b;
   return shuffleFrom(e, value, b.CreateAdd(b.CreateAnd(threadNow(e), b.getInt32(31)), b.getInt32(distance)), b.getInt32(-1));

@@ -10,6 +10,7 @@ public:
   void barrier(lower::Emitter &e) override;
   void namedBarrier(lower::Emitter &e, Value *id, unsigned threads) override;
   void arriveNamed(lower::Emitter &e, Value *id, unsigned threads) override;
+  void warpBarrier(lower::Emitter &e, Value *mask) override;
   Value *shuffleDown(lower::Emitter &e, Value *value, unsigned distance) override;
   Value *shuffleFrom(lower::Emitter &e, Value *value, Value *lane, Value *mask) override;
   Value *elect(lower::Emitter &e) override;

@@ -120,6 +120,14 @@ void together(Thread &thread, Meeting &meeting, unsigned index, unsigned expecte
                });
 }
 
+void warpBarrier(Thread *thread, uint32_t mask) {
+  unsigned warp = thread->number / 32, self = thread->number % 32;
+  if (!(mask >> self & 1))
+    thread->home->cluster->fail(*thread, "waits with threads that it is not one of");
+  together(*thread, thread->home->warps[{warp, mask}], self, __builtin_popcount(mask), "a warp's barrier", nullptr,
+           [](void **) {});
+}
+
 uint32_t shuffle(Thread *thread, uint32_t value, uint32_t lane, uint32_t mask) {
   struct Offer {
     uint32_t value, lane, result;

@@ -6,7 +6,8 @@ using namespace mlir;
 namespace tilery::fuzz {
 
 Generator::Generator(MLIRContext &context, uint64_t seed, Style style)
-    : random(seed), style(style), product(seed % 17 == 5), threaded(seed % 11 == 3), b(&context), loc(b.getUnknownLoc()) {}
+    : random(seed), style(style), product(seed % 17 == 5), threaded(seed % 11 == 3), roled(seed % 13 == 7),
+      laidOut(seed % 7 == 4), b(&context), loc(b.getUnknownLoc()) {}
 
 // A boolean that depends on nothing rounded.
 Value Generator::condition() {
@@ -224,7 +225,11 @@ Program Generator::run() {
       add(load(anyShape(), anyType()));
     if (threaded)
       threads();
-    someOps(threaded ? int(random.below(4)) : 3 + int(random.below(12)));
+    if (roled)
+      roles();
+    if (laidOut)
+      layout();
+    someOps(threaded || roled ? int(random.below(4)) : 3 + int(random.below(12)));
     store(pool.back());
     for (int i = 0, n = int(random.below(3)); i < n; ++i)
       store(pick([](Value) { return true; }));

@@ -74,6 +74,12 @@ private:
   void someOps(int count);
   void step();
 
+  // roles.cpp
+  /// A ring of tiles that one role fills and others read, by barriers.
+  void roles();
+  /// A buffer whose elements lie in another order than they are written and read.
+  void layout();
+
   // threads.cpp
   void threads();
   mlir::Value otherThread(mlir::Value thread, int64_t count);
@@ -94,6 +100,8 @@ private:
   Style style;
   bool product;  ///< the program is one product
   bool threaded; ///< it has code for the threads of a block
+  bool roled;    ///< it has roles and barriers
+  bool laidOut;  ///< it has a buffer with a layout
   mlir::OpBuilder b;
   mlir::Location loc;
   Program program;

@@ -53,6 +53,15 @@ tile.kernel @k() {
 }
 // -----
 tile.kernel @k() {
+  tile.threads 32 {
+  ^bb0(%t: i32):
+    // expected-error @+1 {{has no groups of -1 threads}}
+    tile.sync {width = -1 : i64}
+  }
+  tile.return
+}
+// -----
+tile.kernel @k() {
   // expected-error @+1 {{one arrival count a barrier}}
   %ring = tile.barrier_alloc [1] : !tile.barrier<2>
   tile.return

@@ -15,6 +15,8 @@ tile.kernel @regions(%p: !tile.ptr<f32>, %n: i32, %m: i64) {
   ^bb0(%t: i32):
     // CHECK: tile.sync
     tile.sync
+    // CHECK: tile.sync {width = 32 : i64}
+    tile.sync {width = 32 : i64}
     // CHECK: tile.shuffle xor %{{.*}}, %{{.*}} {width = 16 : i64} : i32 -> i32
     %s = tile.shuffle xor %t, %n {width = 16 : i64} : i32 -> i32
     %b = arith.cmpi slt, %t, %n : i32

@@ -49,6 +49,8 @@ public:
   virtual void barrier(lower::Emitter &e) = 0;
   /// The same for `threads` threads (whole warps) that meet at barrier `id` (i32, 1 to 15).
   virtual void namedBarrier(lower::Emitter &e, Value *id, unsigned threads) = 0;
+  /// The same for the lanes of a warp that `mask` (i32) names; this thread is one of them.
+  virtual void warpBarrier(lower::Emitter &e, Value *mask) = 0;
   /// Counts as one of those threads without waiting.
   virtual void arriveNamed(lower::Emitter &e, Value *id, unsigned threads) = 0;
   /// The i32 of the thread `distance` further on in the warp of 32 (the own one past its end). All threads of the warp take part.

@@ -25,6 +25,7 @@ void PtxMachine::barrier(lower::Emitter &e) { assembly(e.b, "bar.sync 0;", "", {
 void PtxMachine::namedBarrier(lower::Emitter &e, Value *id, unsigned threads) {
   assembly(e.b, "bar.sync $0, " + std::to_string(threads) + ";", "r", {id});
 }
+void PtxMachine::warpBarrier(lower::Emitter &e, Value *mask) { assembly(e.b, "bar.warp.sync $0;", "r", {mask}); }
 void PtxMachine::arriveNamed(lower::Emitter &e, Value *id, unsigned threads) {
   assembly(e.b, "bar.arrive $0, " + std::to_string(threads) + ";", "r", {id});
 }

@@ -12,6 +12,7 @@ public:
   BlockEntry begin(lower::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) override;
   void barrier(lower::Emitter &e) override;
   void namedBarrier(lower::Emitter &e, Value *id, unsigned threads) override;
+  void warpBarrier(lower::Emitter &e, Value *mask) override;
   void arriveNamed(lower::Emitter &e, Value *id, unsigned threads) override;
   Value *shuffleDown(lower::Emitter &e, Value *value, unsigned distance) override;
   Value *shuffleFrom(lower::Emitter &e, Value *value, Value *lane, Value *mask) override;

@@ -58,6 +58,7 @@ private:
   void makePrivateBuffer(tile::AllocOp alloc);
   void shuffleOp(tile::ShuffleOp op);
   void voteOp(tile::VoteOp op);
+  void syncOp(tile::SyncOp op);
   /// What the op leaves behind, of the counted threads only.
   bool countedOp(mlir::Operation *op);
 
@@ -148,7 +149,8 @@ private:
   /// Inside `threads` of fewer threads than the block's, if they wait for each other: whether this is one of them. The others do as the
   /// last one does, but for what it leaves behind.
   llvm::Value *counted = nullptr;
-  unsigned count = 0; // of those threads
+  unsigned count = 0;                    // of those threads
+  std::vector<llvm::BitVector> meetings; // of some threads: barrier i + 1 is of meetings[i]
   llvm::Value *thread = nullptr, *reports = nullptr;
   std::vector<ReportSite> sites;
   uint64_t exchangeOffset = 0; // shared memory in which threads of a block hand values to each other

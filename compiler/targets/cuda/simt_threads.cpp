@@ -1,4 +1,5 @@
 // Explicit threads: the block's own.
+#include "compiler/analysis/thread_set.h"
 #include "compiler/targets/cuda/simt.h"
 
 using namespace mlir;
@@ -20,11 +21,7 @@ Group groupOf(llvm::IRBuilder<> &b, llvm::Value *thread, unsigned width) {
 bool SimtEmitter::targetOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](tile::ThreadsOp op) { return threadsOp(op), true; })
-      .Case([&](tile::SyncOp op) {
-        if (op->getParentOfType<tile::ThreadsOp>())
-          machine.barrier(e);
-        return true;
-      })
+      .Case([&](tile::SyncOp op) { return syncOp(op), true; })
       .Case([&](tile::TogetherOp op) { return togetherOp(op), true; })
       .Case([&](tile::ShuffleOp op) { return shuffleOp(op), true; })
       .Case([&](tile::VoteOp op) { return voteOp(op), true; })
@@ -113,6 +110,40 @@ void SimtEmitter::togetherOp(tile::TogetherOp op) {
   barrier();
   perThread = true;
   counted = some;
+}
+
+void SimtEmitter::syncOp(tile::SyncOp op) {
+  auto &b = e.b;
+  if (!op->getParentOfType<tile::ThreadsOp>())
+    return;
+  auto here = analysis::threadsAt(op);
+  if (!here || !analysis::canMeet(*here))
+    return refuse(op, here ? "let some threads of several warps wait for each other"
+                           : "let threads wait for each other where data decides which ones come");
+  unsigned first = here->find_first(), size = here->count();
+  if (op.getWidth() && (op.getWidth() > 32 || !llvm::isPowerOf2_64(op.getWidth())))
+    return refuse(op, "let groups of threads wait that are no power of two up to 32");
+  if (here->none() || size == 1)
+    return;
+  if (here->all() && !op.getWidth())
+    return machine.barrier(e);
+  // Threads that fill the last warp do as the last one does.
+  here->resize(threads, here->test(count - 1));
+  if (op.getWidth() || size < 32) {
+    Group group = groupOf(b, thread, op.getWidth() ? op.getWidth() : 32);
+    uint32_t lanes = 0;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      lanes |= uint32_t(here->test(first / 32 * 32 + lane)) << lane;
+    return machine.warpBarrier(e, size < 32 ? b.CreateAnd(group.mask, b.getInt32(lanes)) : group.mask);
+  }
+  auto found = llvm::find(meetings, *here);
+  if (found == meetings.end())
+    found = meetings.insert(meetings.end(), *here);
+  constexpr unsigned mostMeetings = 15;
+  unsigned id = found - meetings.begin() + 1;
+  if (id > mostMeetings)
+    return refuse(op, "let more than 15 different parts of a block wait");
+  machine.namedBarrier(e, b.getInt32(id), here->count());
 }
 
 void SimtEmitter::shuffleOp(tile::ShuffleOp op) {

@@ -412,22 +412,6 @@ def test_what_some_threads_do_together(engine):
     assert c.tolist() == [40] and d.tolist() == [1] * 40 + [0] * 60 + [2] * 28
 
 
-def test_threads_that_part_are_reported():
-    @T.prim_func
-    def main(A: T.Tensor((64,), "int32")):
-        with T.Kernel(1, threads=64):
-            tx = T.get_thread_binding()
-            if tx < 32:
-                T.sync_threads()
-                A[tx] = 1
-            else:
-                T.sync_threads()
-                A[tx] = 2
-
-    with pytest.raises(RuntimeError, match="diverge"):
-        tilelang.compile(main)(torch.zeros(64, dtype=torch.int32), debug=True)
-
-
 def test_words(engine):
     """Several elements as one: loads, stores, four products at once."""
 

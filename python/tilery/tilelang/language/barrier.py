@@ -12,7 +12,6 @@ from ..tracing.context import kernel
 
 def _alloc(what: str, arrive_count: int | Sequence[int], scope: str) -> Barriers:
     trace = kernel(what)
-    trace.check_no_threads("a barrier")
     arrivals = [arrive_count] if isinstance(arrive_count, int) else list(arrive_count)
     if not arrivals:
         raise error(ValueError, f"{what} makes at least one barrier")
@@ -35,7 +34,7 @@ def alloc_cluster_barrier(arrive_count: int | Sequence[int]) -> Barriers:
 def _arrive(barrier: Any, what: str) -> None:
     trace = kernel(what)
     _outside_parallel(trace, what)
-    barrier_of(barrier, what).arrive(trace.acting)
+    barrier_of(barrier, what).arrive(trace.acting if trace.open.thread is None else 1)
 
 
 def _outside_parallel(trace: Any, what: str) -> None:

@@ -56,9 +56,7 @@ def sync_threads(barrier_id: int | None = None, arrive_count: int | None = None)
 def sync_warp(mask: int | None = None) -> None:
     """Waits for the threads of the warp. Statements of a body that asks for no thread take effect in order anyway."""
     _outside_parallel("T.sync_warp")
-    native = kernel("T.sync_warp").native
-    if native.in_threads():
-        native.vote("any", True, 32)
+    kernel("T.sync_warp").native.sync(32)
 
 
 def sync_global() -> None:
