@@ -219,7 +219,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   for (unsigned consumers : {2u, 3u, 1u}) {
     Schedule schedule;
     schedule.consumers = consumers;
-    schedule.k = std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
+    schedule.k = std::min(problem.k, 128 / problem.elementBytes);    // a swizzled row of shared memory
     schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1; // clusters run in one wave
     schedule.cluster = problem.cluster;
     if (problem.m / 64 % consumers || !dealRegisters(problem, schedule))

@@ -1,5 +1,7 @@
 // Threads of a block: their region, what they carry out together, what they say to each other.
+#include "compiler/analysis/thread_set.h"
 #include "compiler/builder/impl.h"
+#include "compiler/source_chain.h"
 
 namespace tilery {
 
@@ -9,9 +11,23 @@ Value Builder::beginThreads(int64_t count) {
   impl->openRegion(op, op.getBody());
   return impl->wrap(thread, DType::I32);
 }
+// Threads that come elsewhere, too, would be waited for at several places.
+static void checkArrivals(tile::SyncOp op, int64_t arrivals) {
+  auto here = analysis::threadsAt(op);
+  constexpr int64_t warp = 32;
+  if (!here || int64_t(here->count()) == arrivals || int64_t(here->count() + warp - 1) / warp * warp == arrivals)
+    return;
+  throw Error({Diagnostic::Kind::Value,
+               "a wait of " + std::to_string(arrivals) + " threads stands where " + std::to_string(here->count()) + " come",
+               "all threads that wait for each other do so at one place; between places, use T.alloc_barrier",
+               sourceChain(op.getLoc())});
+}
+
 void Builder::endThreads() {
   auto threads = mlir::cast<tile::ThreadsOp>(impl->top("threads region").op);
   impl->endBody("threads region");
+  for (auto [op, arrivals] : std::exchange(impl->waits, {}))
+    checkArrivals(mlir::cast<tile::SyncOp>(op), arrivals);
   placeSyncs(threads);
 }
 bool Builder::inThreads() const { return impl->runsThreads(); }
@@ -45,9 +61,12 @@ void Builder::endParallel() {
   }
 }
 
-void Builder::sync(int64_t width) {
-  if (impl->runsThreads())
-    impl->create<tile::SyncOp>(width);
+void Builder::sync(int64_t width, int64_t arrivals) {
+  if (!impl->runsThreads())
+    return;
+  auto op = impl->create<tile::SyncOp>(width);
+  if (arrivals)
+    impl->waits.push_back({op, arrivals});
 }
 
 static void requireThreads(Builder &self, const Builder::Impl &impl, const char *what) {

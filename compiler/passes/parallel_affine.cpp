@@ -110,7 +110,8 @@ std::optional<Affine> AffineReader::divide(Value value) {
       continue;
     }
     h = 0;
-    if (llvm::MulOverflow(l, n - 1, n) || llvm::AddOverflow(rest, n, rest))
+    int64_t most; // of this dimension's part
+    if (llvm::MulOverflow(l, n - 1, most) || llvm::AddOverflow(rest, most, rest))
       return std::nullopt;
   }
   if (rest >= *by)

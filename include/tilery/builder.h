@@ -253,7 +253,8 @@ public:
   void beginTogether();
   std::vector<Value> endTogether(const std::vector<Value> &yields);
   /// All threads of the block wait for each other. Outside threads nothing is built: there is nobody to wait for.
-  void sync(int64_t width = 0);
+  /// arrivals: how many threads the program says come (0: it does not say).
+  void sync(int64_t width = 0, int64_t arrivals = 0);
   /// Value of another thread of the same `width` threads; see tile.shuffle.
   Value shuffle(ShuffleMode mode, const Value &value, const Operand &lane, int64_t width = 32);
   /// Any and All give a Bool, Ballot a uint32, Count an int32; width 0: all threads of the block.

@@ -166,7 +166,7 @@ static void bindRegions(nb::class_<Builder> &c) {
       .def("in_threads", &Builder::inThreads)
       .def("together_begin", &Builder::beginTogether)
       .def("together_end", [](Builder &b, Any yields) { return b.endTogether(toValues(yields)); })
-      .def("sync", &Builder::sync, "width"_a = 0)
+      .def("sync", &Builder::sync, "width"_a = 0, "arrivals"_a = 0)
       .def("shuffle", [](Builder &b, const std::string &mode, Any value, Any lane,
                          int64_t width) { return b.shuffle(shuffleMode(mode), toValue(value), toOperand(lane), width); })
       .def("vote", [](Builder &b, const std::string &mode, Any predicate, int64_t width) {

@@ -120,3 +120,31 @@ tile.kernel @own_elements(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %n: i64) {
   }
   tile.return
 }
+
+// Places that are asked for again and again stay what they are: 8 threads do not count to 5.
+// CHECK-LABEL: tile.kernel @rests
+// CHECK: tile.rem floor {{.*}} : tensor<8xi32>
+// CHECK: tile.store
+tile.kernel @rests(%q: !tile.ptr<i32>, %n: i64) {
+  %c1 = arith.constant 1 : i64
+  %b = tile.root %q[%n] strides [%c1] : !tile.ptr<i32> -> !tile.root<1xi32>
+  tile.threads 8 {
+  ^bb0(%t: i32):
+    %c5 = arith.constant 5 : i32
+    %c8 = arith.constant 8 : i32
+    %c9 = arith.constant 9 : i32
+    %c10 = arith.constant 10 : i32
+    %x = tile.rem floor %t, %c8 : i32
+    %y = tile.rem floor %t, %c9 : i32
+    %z = tile.rem floor %t, %c10 : i32
+    %u = tile.rem floor %t, %c5 : i32
+    %v = arith.muli %x, %y : i32
+    %w = arith.muli %z, %v : i32
+    %r = arith.muli %u, %w : i32
+    %at = arith.extsi %t : i32 to i64
+    %to = tile.view %b[%at] dims [] dilations [] limits [] : !tile.root<1xi32> -> !tile.view<i32>
+    tile.store %to, %r : !tile.view<i32>, i32
+    tile.yield
+  }
+  tile.return
+}

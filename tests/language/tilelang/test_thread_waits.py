@@ -25,6 +25,18 @@ def test_threads_that_part_are_reported():
         tilelang.compile(main)(torch.arange(64, dtype=torch.int32), debug=True)
 
 
+def test_threads_that_wait_at_two_places_are_refused():
+    def main(A: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=64):
+            tx = T.get_thread_binding()
+            A[tx] = tx
+            if tx < 32:
+                T.sync_threads(1, 64)
+
+    with pytest.raises(ValueError, match="a wait of 64 threads stands where 32 come"):
+        T.prim_func(main)
+
+
 @pytest.mark.parametrize("waits", [True, False])
 def test_waits_of_some_threads(waits, engine):
     """Each side of a branch on the thread's index waits for its own, with a wait stated or placed by the compiler."""

@@ -48,9 +48,19 @@ def dec_max_nreg(reg_count: int) -> None:
 
 
 def sync_threads(barrier_id: int | None = None, arrive_count: int | None = None) -> None:
-    """Waits for the threads of the block. Statements of a body that asks for no thread take effect in order anyway."""
+    """Waits for the threads of the block, or of the branch that it stands in. Statements of a body that asks for no thread take
+    effect in order anyway."""
     _outside_parallel("T.sync_threads")
-    kernel("T.sync_threads").native.sync()
+    trace = kernel("T.sync_threads")
+    if arrive_count is not None and (not isinstance(arrive_count, int) or arrive_count < 1):
+        raise error(ValueError, f"T.sync_threads takes a number of threads, got {arrive_count!r}")
+    if arrive_count and trace.open.thread is None and arrive_count > -(-trace.acting // 32) * 32:
+        raise error(
+            ValueError,
+            f"a wait of {arrive_count} threads stands where {trace.acting} come",
+            hint="all threads that wait for each other do so at one place; between roles, use T.alloc_barrier",
+        )
+    trace.native.sync(0, arrive_count or 0)
 
 
 def sync_warp(mask: int | None = None) -> None:
