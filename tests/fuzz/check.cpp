@@ -209,7 +209,8 @@ Outcome check(const Program &program, ModuleOp module, Against against) {
   oracle::Shadow shadow;
   Memory wanted(program);
   try {
-    interpret(program, module, wanted, &shadow, /*late=*/false, /*tensorCores=*/against == Against::Gpu);
+    interpret(program, module, wanted, &shadow, /*late=*/false,
+              /*tensorCores=*/against == Against::Gpu || against == Against::Blocks);
   } catch (const Error &error) {
     return {Outcome::Skipped, std::string("the oracle stops: ") + error.what()};
   }
