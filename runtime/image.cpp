@@ -4,7 +4,7 @@
 
 namespace tilery {
 namespace {
-constexpr uint64_t imageVersion = 0x0005'474d'4959'4c54; // "TLYIMG", version 5
+constexpr uint64_t imageVersion = 0x0006'474d'4959'4c54; // "TLYIMG", version 6
 
 void write(ByteWriter &out, const PolynomialInfo &polynomial) {
   out.list(polynomial.terms, [&](const PolynomialInfo::Term &term) {
@@ -92,6 +92,9 @@ void write(ByteWriter &out, const GpuInfo &gpu) {
     write(out, condition.value);
     out.number(condition.divisor);
   });
+  out.number(gpu.split.map);
+  out.number(gpu.split.dimension);
+  out.number(gpu.split.depth);
   out.list(gpu.sites, [&](const ReportSite &site) { write(out, site); });
 }
 GpuInfo readGpu(ByteReader &in, size_t slots) {
@@ -112,6 +115,11 @@ GpuInfo readGpu(ByteReader &in, size_t slots) {
     if (condition.divisor > INT64_MAX)
       ByteReader::fail();
   });
+  gpu.split.map = in.number<uint32_t>();
+  gpu.split.dimension = in.number<uint32_t>();
+  gpu.split.depth = in.number<uint32_t>();
+  if (gpu.split.depth && (gpu.split.map >= gpu.maps.size() || gpu.split.dimension >= gpu.maps[gpu.split.map].dimensions.size()))
+    ByteReader::fail();
   in.list(gpu.sites, [&](ReportSite &site) { site = readSite(in); });
   return gpu;
 }

@@ -144,12 +144,33 @@ void runShared(Job &job, unsigned threads, Asker &asker) {
     asker.ask(job);
 }
 
+/// How many blocks should share a program's steps: all programs run at once, and there are many steps.
+unsigned blocksOfProgram(const Kernel &kernel, const LaunchValues &launch, int device) {
+  constexpr int64_t leastSteps = 16; // of a block
+  const SplitInfo &split = kernel.info().gpu.split;
+  int64_t programs = launch.grid[0] * launch.grid[1] * launch.grid[2];
+  if (programs > gpuProcessors(device) / 2)
+    return 1;
+  std::optional<int64_t> extent = evaluate(kernel.info().gpu.maps[split.map].dimensions[split.dimension].extent, launch);
+  int64_t steps = extent.value_or(0) / split.depth;
+  std::array<unsigned, 3> clusters = cuda::clustersAtOnce(kernel.info(), *kernel.gpuCode(), device);
+  unsigned blocks = 1;
+  for (unsigned i = 0; i < clusters.size(); ++i)
+    if (programs <= clusters[i] && (leastSteps << (i + 1)) <= steps)
+      blocks = 2u << i;
+  return blocks;
+}
+
 /// The GPU kernel whose conditions this launch keeps.
 const Kernel &fittingKernel(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options) {
   const std::vector<ConditionInfo> &conditions = kernel.info().gpu.conditions;
   LaunchValues launch{kernel.info(), args, grid};
-  if (std::all_of(conditions.begin(), conditions.end(), [&](const ConditionInfo &c) { return holds(c, launch); }))
+  if (std::all_of(conditions.begin(), conditions.end(), [&](const ConditionInfo &c) { return holds(c, launch); })) {
+    if (options.clustered && kernel.info().gpu.split.depth)
+      if (unsigned blocks = blocksOfProgram(kernel, launch, options.device); blocks > 1)
+        return options.clustered(options.context, kernel, blocks);
     return kernel;
+  }
   if (!options.withoutBoxes)
     throw Error({Diagnostic::Kind::Value,
                  "the arguments of this launch break a condition of " + kernel.info().name + ", which copies tensors in boxes",

@@ -62,10 +62,11 @@ def main():
     import host
     import matmuls
     import memory
+    import shapes
     import table
     import torch
 
-    rows = {**matmuls.ROWS, **batches.ROWS, **attention.ROWS, **memory.ROWS, **host.ROWS}
+    rows = {**matmuls.ROWS, **batches.ROWS, **shapes.ROWS, **attention.ROWS, **memory.ROWS, **host.ROWS}
     if options.list:
         print("\n".join(rows))
         return

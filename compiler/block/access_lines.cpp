@@ -18,6 +18,14 @@ Value splatted(Value value) {
   return {};
 }
 
+/// The same of integers, constants too; nothing: there is none.
+std::optional<IndexPolynomial> numberOfAll(Value value) {
+  if (DenseElementsAttr constant; matchPattern(value, m_Constant(&constant)) && constant.isSplat())
+    return IndexPolynomial(constant.getSplatValue<APInt>().getSExtValue());
+  Value scalar = splatted(value);
+  return scalar ? std::optional(polynomialOf(scalar)) : std::nullopt;
+}
+
 Value throughExtensions(Value value) {
   while (auto extend = value.getDefiningOp<arith::ExtSIOp>())
     value = extend.getIn();
@@ -101,10 +109,9 @@ bool wrap(AccessLine &line, Value lanes, Value live) {
     lanes = throughExtensions(rest);
   }
   auto rem = lanes.getDefiningOp<tile::RemOp>();
-  Value rows = rem ? splatted(rem.getRhs()) : Value();
-  if (!rows)
+  line.rows = rem ? numberOfAll(rem.getRhs()) : std::nullopt;
+  if (!line.rows)
     return false;
-  line.rows = polynomialOf(rows);
   line.wrapped = IndexPolynomial();
   Value numbers = rem.getLhs();
   if (auto add = numbers.getDefiningOp<arith::AddIOp>()) {

@@ -66,6 +66,20 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
   return problem;
 }
 
+/// The dimension of the first factor's tensor along which the steps go, the innermost is 0, and how many elements of it a slot has:
+/// nothing if blocks of a cluster cannot share them.
+static std::optional<std::array<int64_t, 2>> stepsOf(const FoundKernel &found, ScheduleProblem problem,
+                                                     const Schedule &schedule) {
+  auto *kernel = std::get_if<ProductKernel>(&found);
+  problem.cluster = 2;
+  problem.outputs.clear();
+  if (!kernel || !kernel->product.steps() || priceSchedules(problem).empty())
+    return std::nullopt;
+  ArrayRef<BoxDimension> dimensions = kernel->product.a.dimensions;
+  auto along = llvm::find_if(dimensions, [](const BoxDimension &dimension) { return dimension.tile == 1; });
+  return std::array<int64_t, 2>{along - dimensions.begin(), schedule.k};
+}
+
 namespace {
 struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChooseSchedule)
@@ -79,11 +93,16 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
     if (!found)
       return say("no blocks, for " + why, !why.empty());
     ScheduleProblem problem = std::visit([](auto &kernel) { return problemOf(kernel); }, *found);
+    if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.shared_by"); cluster && !problem.loop)
+      problem.cluster = unsigned(cluster.getInt());
     try {
       std::optional<Schedule> schedule = chooseSchedule(problem);
       say(schedule ? explain(problem, *schedule) : "no blocks, for no schedule fits shared memory and registers");
-      if (schedule && !schedule->general)
-        getOperation()->setAttr("block.schedule", schedule->attribute(&getContext()));
+      if (!schedule || schedule->general)
+        return;
+      getOperation()->setAttr("block.schedule", schedule->attribute(&getContext()));
+      if (auto steps = stepsOf(*found, problem, *schedule); steps && !schedule->cluster)
+        getOperation()->setAttr("block.steps", DenseI64ArrayAttr::get(&getContext(), *steps));
     } catch (const tilery::Error &error) {
       getOperation().emitError() << error.diagnostic().message
                                  << (error.diagnostic().hint.empty() ? "" : ": " + error.diagnostic().hint);

@@ -149,10 +149,15 @@ SmallVector<unsigned> outputChoices(const ScheduleProblem &p, const Schedule &s)
   for (unsigned bytes : p.outputs)
     pieces = std::max(pieces, outputPieces(p, s, bytes));
   choices.push_back(pieces);
+  auto isTaken = [&](unsigned held) {
+    return llvm::all_of(p.outputs,
+                        [&](unsigned bytes) { return held >= outputPieces(p, s, bytes) || p.n * bytes / 128 % (held / 2) == 0; });
+  };
   for (unsigned held = pieces / 2; held >= 2 && held % 2 == 0; held /= 2)
-    if (llvm::all_of(p.outputs,
-                     [&](unsigned bytes) { return held >= outputPieces(p, s, bytes) || p.n * bytes / 128 % (held / 2) == 0; }))
+    if (isTaken(held))
       choices.push_back(held);
+  if (pieces > 2 && choices.back() != 2) // of an odd number, one by one
+    choices.push_back(2);
   return choices;
 }
 } // namespace
@@ -259,9 +264,14 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   if (problem.cluster > 1)
     problem.outputs.clear(); // what a block stores of a tile is stored from registers
   std::vector<Candidate> candidates = priceSchedules(problem);
+  if (candidates.empty() && given.cluster > 1) { // then without
+    problem = given;
+    problem.cluster = 0;
+    candidates = priceSchedules(problem);
+  }
   if (candidates.empty() && !text)
     return std::nullopt;
-  if (candidates.empty() && problem.cluster > 1)
+  if (candidates.empty() && problem.cluster > given.cluster)
     refuse("the sums of a cluster's blocks do not fit where the slots were", "");
   Schedule schedule = candidates.empty() ? Schedule() : candidates.front().schedule;
   if (!text)

@@ -36,7 +36,7 @@ struct Schedule {
   unsigned stageOutput = 8;
   unsigned loadRegisters = 0, mathRegisters = 0; // of a thread of each role; 0: what the launch gives
   /// Blocks of a cluster, each of which multiplies a part of the steps; they add their sums up, each a part of the tile, and store that
-  /// from registers. 0: one block a program.
+  /// from registers. 0: one block a program, unless a launch has few programs; 1: in any case.
   unsigned cluster = 0;
   unsigned general = 0; // 1: not on this path at all, but as every other program
 

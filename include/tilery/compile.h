@@ -13,6 +13,8 @@ struct CompileOptions {
   bool fpContract = true;
   /// GPUs: tensors may be copied in boxes, on conditions that a launch must keep (GpuInfo::conditions). Without, code takes any launch.
   bool boxes = true;
+  /// GPUs: blocks (2, 4 or 8, a cluster) that share the steps of each program, where a kernel lets them (GpuInfo::split).
+  unsigned cluster = 1;
   /// Run the target-independent passes; off only for tests that compare before and after.
   bool passes = true;
   bool wantBlock = false, wantLLVM = false, wantAsm = false, wantPlan = false;

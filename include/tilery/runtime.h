@@ -103,6 +103,13 @@ struct ReportSite {
   bool operator==(const ReportSite &) const = default;
 };
 
+/// Steps of a program that the blocks of a cluster may share (CompileOptions::cluster): they go along a dimension of a tensor.
+struct SplitInfo {
+  uint32_t map = 0, dimension = 0; ///< of GpuInfo::maps, and of that tensor
+  uint32_t depth = 0;              ///< elements of it that a step takes; 0: there is nothing to share
+  bool operator==(const SplitInfo &) const = default;
+};
+
 /// How a kernel is launched on a GPU. Its parameters are the tensor maps, the argument slots, the grid's three extents, and addresses of
 /// the workspace and of TileryReports where it needs them.
 struct GpuInfo {
@@ -118,6 +125,7 @@ struct GpuInfo {
   uint32_t spillBytes = 0;     ///< that a thread's code stores and loads for want of registers; known once assembled
   std::vector<TensorMapInfo> maps;
   std::vector<ConditionInfo> conditions; ///< launches that break one need code without boxes: LaunchOptions::withoutBoxes
+  SplitInfo split;                       ///< launches of few programs ask for LaunchOptions::clustered
   std::vector<ReportSite> sites;         ///< launches of kernels that have some are waited for
   bool operator==(const GpuInfo &) const = default;
 };
@@ -196,6 +204,9 @@ struct LaunchOptions {
   /// GPU kernels: the same kernel compiled with CompileOptions::boxes off, asked for by a launch that breaks a condition of `kernel`. It
   /// stays as it is until the launch is over. None: such a launch is an error.
   const Kernel &(*withoutBoxes)(void *context, const Kernel &kernel) = nullptr;
+  /// GPU kernels: the same, compiled with CompileOptions::cluster, asked for by a launch whose programs would leave most of the device idle
+  /// (GpuInfo::split). None: not asked for.
+  const Kernel &(*clustered)(void *context, const Kernel &kernel, unsigned blocks) = nullptr;
 };
 enum class LaunchResult { Done, Interrupted };
 /// Runs the programs of the grid (three extents; one < 1 runs nothing) and waits for them. `args`: one slot an argument, see

@@ -18,7 +18,8 @@ void bindCompile(nb::module_ &m) {
       .def_ro("plan", &Compiled::plan);
   m.def(
       "compile",
-      [](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target, bool boxes) {
+      [](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target, bool boxes,
+         unsigned cluster) {
         CompileOptions options;
         options.disjoint = disjoint;
         options.fpContract = fpContract;
@@ -26,11 +27,12 @@ void bindCompile(nb::module_ &m) {
         options.wantLLVM = options.wantAsm = options.wantPlan = texts;
         options.target = target;
         options.boxes = boxes;
+        options.cluster = cluster;
         nb::gil_scoped_release others; // of several kernels, each in a thread
         return compile(module, options);
       },
       "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host",
-      "boxes"_a = true);
+      "boxes"_a = true, "cluster"_a = 1);
   m.def("target_id", &targetId, "target"_a = "host");
 }
 

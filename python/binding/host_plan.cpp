@@ -62,7 +62,7 @@ public:
                        "argument '" + name + "' is a read-only array, and " + plan.program.name + " writes to it",
                        "pass a copy of it",
                        {}});
-    return launchReleased(kernel, grid, args, flags, gpu, plan.second);
+    return launchReleased(kernel, grid, args, flags, gpu, plan.others);
   }
 
   std::vector<nb::object> outputs;                        ///< by number of allocation; workspaces are null
@@ -140,13 +140,13 @@ static int traversePlan(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(self));
   if (nb::inst_ready(self)) {
     Py_VISIT(nb::inst_ptr<HostPlan>(self)->allocate.ptr());
-    Py_VISIT(nb::inst_ptr<HostPlan>(self)->second.compile.ptr());
+    Py_VISIT(nb::inst_ptr<HostPlan>(self)->others.compile.ptr());
   }
   return 0;
 }
 static int clearPlan(PyObject *self) {
   nb::inst_ptr<HostPlan>(self)->allocate = nb::none();
-  nb::inst_ptr<HostPlan>(self)->second.compile = nb::none();
+  nb::inst_ptr<HostPlan>(self)->others.compile = nb::none();
   return 0;
 }
 static PyType_Slot planSlots[] = {
@@ -155,17 +155,17 @@ static PyType_Slot planSlots[] = {
 void bindHostPlan(nb::module_ &m) {
   nb::class_<HostPlan>(
       m, "HostPlan", nb::type_slots(planSlots),
-      "The image's host program; allocate(extents, dtype, like) -> tensor makes its outputs; without_boxes() -> CodeImage: "
+      "The image's host program; allocate(extents, dtype, like) -> tensor makes its outputs; other_image() -> CodeImage: "
       "for launches that break a condition of a kernel.")
       .def(
           "__init__",
-          [](HostPlan *self, const CodeImage &image, nb::object allocate, nb::object withoutBoxes) {
+          [](HostPlan *self, const CodeImage &image, nb::object allocate, nb::object otherImages) {
             if (image.host.empty())
               throw nb::value_error("the image has no host program");
             auto kernels = load(image);
             auto program = HostProgram::parse(image.host, kernels.size());
-            new (self) HostPlan{std::move(program), std::move(kernels), std::move(allocate), {std::move(withoutBoxes), {}}};
+            new (self) HostPlan{std::move(program), std::move(kernels), std::move(allocate), {std::move(otherImages), {}}};
           },
-          nb::arg("image"), nb::arg("allocate").none() = nb::none(), nb::arg("without_boxes").none() = nb::none());
+          nb::arg("image"), nb::arg("allocate").none() = nb::none(), nb::arg("other_image").none() = nb::none());
 }
 } // namespace tilery::python

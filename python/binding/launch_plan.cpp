@@ -111,34 +111,36 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
   failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype));
 }
 
-const Kernel &SecondImage::kernel(const std::string &name) {
-  if (kernels.empty()) {
-    nb::object image = nb::steal(PyObject_CallNoArgs(compile.ptr()));
+const Kernel &OtherImages::kernel(const std::string &name, unsigned blocks) {
+  auto found = kernels.find(blocks);
+  if (found == kernels.end()) {
+    nb::object image = nb::steal(blocks ? PyObject_CallFunction(compile.ptr(), "I", blocks) : PyObject_CallNoArgs(compile.ptr()));
     if (!image.is_valid())
       throw PythonRaised{};
     CodeImage code;
     if (!nb::try_cast(image, code))
-      throw Error({Diagnostic::Kind::Type, "without_boxes() must return a CodeImage or its bytes", "", {}});
-    std::vector<KernelPtr> loaded = load(code);
-    if (kernels.empty()) // another thread may have been here while Python ran; kernels in use stay
-      kernels = std::move(loaded);
+      throw Error({Diagnostic::Kind::Type, "other_image() must return a CodeImage or its bytes", "", {}});
+    found = kernels.try_emplace(blocks, load(code)).first; // another thread may have been here while Python ran
   }
-  for (const KernelPtr &kernel : kernels)
+  for (const KernelPtr &kernel : found->second)
     if (kernel->info().name == name)
       return *kernel;
-  throw Error({Diagnostic::Kind::Runtime, "the code without boxes has no kernel " + name, "", {}});
+  throw Error({Diagnostic::Kind::Runtime, "the other image has no kernel " + name, "", {}});
 }
 
 bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags, GpuPlace gpu,
-                    SecondImage &second) {
+                    OtherImages &others) {
   if (kernel.gpuCode()) { // only puts the launch on a stream: the GIL is not worth releasing
     LaunchOptions options;
     options.device = gpu.device;
     options.stream = gpu.stream;
-    if (second.compile.is_valid() && !second.compile.is_none()) {
-      options.context = &second;
+    if (others.compile.is_valid() && !others.compile.is_none()) {
+      options.context = &others;
       options.withoutBoxes = [](void *context, const Kernel &kernel) -> const Kernel & {
-        return static_cast<SecondImage *>(context)->kernel(kernel.info().name);
+        return static_cast<OtherImages *>(context)->kernel(kernel.info().name, 0);
+      };
+      options.clustered = [](void *context, const Kernel &kernel, unsigned blocks) -> const Kernel & {
+        return static_cast<OtherImages *>(context)->kernel(kernel.info().name, blocks);
       };
     }
     launch(kernel, grid, args, options);
@@ -187,7 +189,7 @@ PyObject *KernelPlan::run(const Call &call, uint32_t flags) const {
     args[i] =
         slotBits(call.arguments[slots[i]], kernel->info().args[i], call.parameters[slots[i]].text, call.kernelName, call.gpu);
   nb::object returned = result;
-  return launchReleased(*kernel, call.grid, args, flags, call.gpu, second) ? returned.release().ptr() : nullptr;
+  return launchReleased(*kernel, call.grid, args, flags, call.gpu, others) ? returned.release().ptr() : nullptr;
 }
 
 // A plan's result is often the kernel object that owns the plan.
@@ -195,13 +197,13 @@ static int traversePlan(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(self));
   if (nb::inst_ready(self)) {
     Py_VISIT(nb::inst_ptr<KernelPlan>(self)->result.ptr());
-    Py_VISIT(nb::inst_ptr<KernelPlan>(self)->second.compile.ptr());
+    Py_VISIT(nb::inst_ptr<KernelPlan>(self)->others.compile.ptr());
   }
   return 0;
 }
 static int clearPlan(PyObject *self) {
   nb::inst_ptr<KernelPlan>(self)->result.reset();
-  nb::inst_ptr<KernelPlan>(self)->second.compile.reset();
+  nb::inst_ptr<KernelPlan>(self)->others.compile.reset();
   return 0;
 }
 static PyType_Slot planSlots[] = {
@@ -227,18 +229,17 @@ void bindPlans(nb::module_ &m) {
       });
   nb::class_<KernelPlan>(
       m, "KernelPlan", nb::type_slots(planSlots),
-      "One kernel over the caller's grid; slots: the parameter position of each kernel argument; without_boxes() -> "
-      "CodeImage: for launches that break a condition of the kernel.")
+      "One kernel over the caller's grid; slots: the parameter position of each kernel argument; other_image() -> "
+      "CodeImage: for launches that break a condition of the kernel; other_image(blocks): for clusters of so many blocks.")
       .def(
           "__init__",
           [](KernelPlan *self, std::shared_ptr<Kernel> kernel, std::vector<uint32_t> slots, nb::object result,
-             nb::object withoutBoxes) {
+             nb::object otherImages) {
             if (slots.size() != kernel->info().args.size())
               throw nb::value_error("one slot for each kernel argument");
-            new (self) KernelPlan{std::move(kernel), std::move(slots), std::move(result), {std::move(withoutBoxes), {}}};
+            new (self) KernelPlan{std::move(kernel), std::move(slots), std::move(result), {std::move(otherImages), {}}};
           },
-          nb::arg("kernel"), nb::arg("slots"), nb::arg("result").none() = nb::none(),
-          nb::arg("without_boxes").none() = nb::none())
+          nb::arg("kernel"), nb::arg("slots"), nb::arg("result").none() = nb::none(), nb::arg("other_image").none() = nb::none())
       .def_prop_ro("kernel", [](const KernelPlan &plan) { return std::const_pointer_cast<Kernel>(plan.kernel); });
   bindHostPlan(m);
 }

@@ -3,6 +3,7 @@
 #include "launch_key.h"
 #include "tilery/host.h"
 #include <nanobind/nanobind.h>
+#include <map>
 #include <vector>
 
 namespace tilery::python {
@@ -22,13 +23,14 @@ struct Call {
   GpuPlace gpu;
 };
 
-/// The code for launches that break a condition of a plan's kernels (GpuInfo::conditions), compiled when the first one does.
-struct SecondImage {
-  nanobind::object compile; ///< () -> CodeImage without boxes; None: such launches are errors
-  std::vector<KernelPtr> kernels;
+/// Other code for a plan's kernels, compiled when the first launch needs it: one that breaks a condition (GpuInfo::conditions), or has so few
+/// programs that the blocks of a cluster share each (GpuInfo::split).
+struct OtherImages {
+  nanobind::object compile; ///< () -> CodeImage without boxes, (blocks) -> one for clusters of so many; None: there are no others
+  std::map<unsigned, std::vector<KernelPtr>> kernels; ///< by blocks; 0: without boxes
 
   /// The kernel of the same name. Throws Error, or PythonRaised when a Python exception is set.
-  const Kernel &kernel(const std::string &name);
+  const Kernel &kernel(const std::string &name, unsigned blocks);
 };
 
 /// Launches one kernel over the caller's grid.
@@ -36,7 +38,7 @@ struct KernelPlan {
   KernelPtr kernel;
   std::vector<uint32_t> slots; ///< parameter position of each kernel argument
   nanobind::object result;     ///< what the launch returns
-  mutable SecondImage second;
+  mutable OtherImages others;
 
   /// TILERY_DISJOINT and TILERY_STREAM for these arguments.
   uint32_t flags(const Argument *arguments) const;
@@ -49,7 +51,7 @@ struct HostPlan {
   HostProgram program;
   std::vector<KernelPtr> kernels;
   nanobind::object allocate; ///< allocate(extents, dtype, like) -> tensor; None: programs that make no tensors
-  mutable SecondImage second;
+  mutable OtherImages others;
 
   /// Parameter position of each argument of the program, by name. Throws Error.
   std::vector<uint32_t> bind(const std::vector<Parameter> &parameters) const;
@@ -61,7 +63,7 @@ void bindHostPlan(nanobind::module_ &m);
 
 /// Runs a kernel, on a CPU with the GIL released; Ctrl-C stops it. False: a Python exception is set.
 bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags, GpuPlace gpu,
-                    SecondImage &second);
+                    OtherImages &others);
 /// The argument as the bits of a kernel slot; a tensor of no dimensions counts as the number it holds now. Throws Error if it is of
 /// another kind.
 uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *parameterName, const char *kernelName, GpuPlace gpu);

@@ -75,25 +75,29 @@ void checkNeeds(const KernelInfo &info, const DeviceProperties &properties) {
                  {}});
 }
 
+/// Clusters of so many blocks that run at once: groups of multiprocessors need not be multiples of a cluster.
+unsigned residentClusters(const GpuInfo &gpu, unsigned blocks, Function function, const std::string &what) {
+  LaunchAttribute cluster;
+  cluster.id = LaunchAttribute::ClusterDimension;
+  cluster.cluster[0] = blocks, cluster.cluster[1] = cluster.cluster[2] = 1;
+  LaunchConfig config;
+  config.grid[0] = blocks;
+  config.block[0] = gpu.threads;
+  config.sharedBytes = gpu.sharedBytes;
+  config.attributes = &cluster;
+  config.attributeCount = 1;
+  int clusters = 0;
+  check(Driver::get().cuOccupancyMaxActiveClusters(&clusters, function, &config), what);
+  return unsigned(std::max(clusters, 0));
+}
+
 /// Programs that run at once.
 unsigned residentPrograms(const KernelInfo &info, Function function, const DeviceProperties &properties,
                           const std::string &what) {
   const Driver &driver = Driver::get();
   const GpuInfo &gpu = info.gpu;
-  if (gpu.cluster > 1 && gpu.persistent) { // groups of multiprocessors need not be multiples of a cluster
-    LaunchAttribute cluster;
-    cluster.id = LaunchAttribute::ClusterDimension;
-    cluster.cluster[0] = gpu.cluster, cluster.cluster[1] = cluster.cluster[2] = 1;
-    LaunchConfig config;
-    config.grid[0] = gpu.cluster;
-    config.block[0] = gpu.threads;
-    config.sharedBytes = gpu.sharedBytes;
-    config.attributes = &cluster;
-    config.attributeCount = 1;
-    int clusters = 0;
-    check(driver.cuOccupancyMaxActiveClusters(&clusters, function, &config), what);
-    return unsigned(std::max(clusters, 1));
-  }
+  if (gpu.cluster > 1 && gpu.persistent)
+    return std::max(residentClusters(gpu, gpu.cluster, function, what), 1u);
   int each = 1;
   if (gpu.workspaceBytes) // others that are persistent fill a multiprocessor
     check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, function, int(gpu.threads), gpu.sharedBytes), what);
@@ -140,6 +144,8 @@ LoadedKernel Code::load(const KernelInfo &info, int device) const {
                  "use a smaller tile or fewer warps",
                  {}});
   kernel.resident = residentPrograms(info, kernel.function, properties, what);
+  for (unsigned i = 0; info.gpu.split.depth && i < 3; ++i)
+    kernel.clusters[i] = residentClusters(info.gpu, 2u << i, kernel.function, what);
   return kernel;
 }
 

@@ -2,6 +2,7 @@
 // GPU code in memory: its kernels in every context they run in.
 #include "runtime/cuda/driver.h"
 #include "tilery/runtime.h"
+#include <array>
 #include <atomic>
 #include <forward_list>
 #include <mutex>
@@ -14,6 +15,8 @@ namespace tilery::cuda {
 struct LoadedKernel {
   Function function = nullptr;
   unsigned resident = 0; ///< programs of a persistent launch: as many blocks, or clusters, as run at once
+  /// Clusters of 2, 4 and 8 such blocks that run at once; of kernels whose steps clusters may share.
+  std::array<unsigned, 3> clusters{};
 };
 
 /// The bytes of parameters that every driver takes.

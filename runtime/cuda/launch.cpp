@@ -39,6 +39,11 @@ int launchWithAttributes(const GpuInfo &gpu, Function function, unsigned blocks,
 }
 } // namespace
 
+std::array<unsigned, 3> clustersAtOnce(const KernelInfo &info, const Code &code, int device) {
+  DeviceScope scope(device);
+  return code.kernel(info, device).clusters;
+}
+
 void launch(const KernelInfo &info, const Code &code, const int64_t grid[3], const uint64_t *args, int device, void *stream) {
   DeviceScope scope(device);
   LoadedKernel kernel = code.kernel(info, device);

@@ -144,6 +144,20 @@ def test_uncommon_tiles(blocks):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("m, n, blocks", [(128, 512, (128, 128, 64)), (64, 5120, (64, 128, 64)), (16, 2048, (16, 128, 64))])
+def test_launches_of_few_programs_share_their_steps(m, n, blocks):
+    x, w = torch.randn(m, 4096).bfloat16().cuda(), torch.randn(4096, n).bfloat16().cuda()
+    y = torch.full((m, n), 77).bfloat16().cuda()
+    kernel = PROGRAMS.swapped_axes(m, n, 4096, *blocks)
+    kernel(x, w, y)
+    exact, first = x.double() @ w.double(), y.clone()
+    assert ((y.double() - exact).abs() <= bound(x, w.t(), 0) * 1.01 + 2.0**-8 * exact.abs()).all()
+    for _ in range(20):  # in the same order each time
+        kernel(x, w, y.fill_(77))
+        assert (y == first).all()
+
+
+@pytest.mark.gpu
 def test_batches():
     x, w = torch.randn(3, 200, 144).bfloat16().cuda(), torch.randn(3, 144, 336).bfloat16().cuda()
     y = torch.full((3, 200, 336), 77).bfloat16().cuda()

@@ -30,6 +30,7 @@ public:
     own.disjoint = options.disjoint;
     own.fpContract = options.fpContract;
     own.boxes = options.boxes;
+    own.cluster = options.cluster;
     own.wantLLVM = options.wantLLVM;
     own.wantPlan = options.wantPlan;
     own.wantBlock = options.wantBlock;

@@ -208,6 +208,8 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
       describeMap(map, info);
     else if (auto require = dyn_cast<block::RequireOp>(op))
       describeCondition(require, info);
+  if (auto steps = kernel->getAttrOfType<DenseI64ArrayAttr>("block.steps"); steps && !info.maps.empty())
+    info.split = {0, uint32_t(steps[0]), uint32_t(steps[1])};
   return info;
 }
 

@@ -11,8 +11,9 @@ using arrange::Tiles, arrange::Work;
 // Other programs run side by side.
 std::optional<double> expected(const Work &work, int64_t multiprocessors) {
   constexpr double bytesPerCycle = 32, visitCost = 10, blockCost = 500, rowCost = 0.1;
-  constexpr double line = 128;               // bytes that are fetched together
-  constexpr double least = 64, widest = 256; // rows and columns of a product: that tensor cores take, that registers hold
+  constexpr double line = 128;              // bytes that are fetched together
+  constexpr double least = 64, fewest = 16; // rows and columns of a product that tensor cores take, in either order
+  constexpr double widest = 256;            // that registers hold
   constexpr int64_t sideBySide = 8;
   bool isProduct = std::any_of(work.tiles.begin(), work.tiles.end(), [](const Tiles &t) { return t.many; });
   double program = blockCost, first = 0, visits = 0, waste = 1;
@@ -21,7 +22,8 @@ std::optional<double> expected(const Work &work, int64_t multiprocessors) {
     if (isProduct && !t.many) {
       if (std::max(t.rows(), columns) > widest)
         return std::nullopt;
-      waste = std::max(waste, std::max(least / t.rows(), 1.0) * std::max(least / columns, 1.0));
+      double more = std::max(t.rows(), columns), fewer = std::min(t.rows(), columns);
+      waste = std::max(waste, std::max(least / more, 1.0) * std::max(fewest / fewer, 1.0));
     }
     program += t.visits * cycles + rowCost * t.rows();
     if (t.many)

@@ -29,7 +29,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
     OwningOpRef<ModuleOp> blocks;
     std::string why;
     if (hasRoles(kernel) || (options.boxes && options.target.hopper())) {
-      FailureOr<OwningOpRef<ModuleOp>> lowered = lowerToBlocks(kernel, why);
+      FailureOr<OwningOpRef<ModuleOp>> lowered = lowerToBlocks(kernel, why, options.cluster);
       if (failed(lowered))
         return failure();
       blocks = std::move(*lowered);

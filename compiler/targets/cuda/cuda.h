@@ -16,6 +16,7 @@ struct Options {
   bool disjoint = false;
   bool fpContract = true;
   bool boxes = true; ///< as in CompileOptions
+  unsigned cluster = 1;
   bool wantLLVM = false, wantPlan = false, wantBlock = false;
 };
 

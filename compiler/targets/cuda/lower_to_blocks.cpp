@@ -46,7 +46,7 @@ const char *withoutCode(tile::KernelOp lowered) {
 }
 } // namespace
 
-FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why) {
+FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why, unsigned cluster) {
   why.clear();
   if (!hasRoles(kernel) && !multiplies(kernel, why))
     return OwningOpRef<ModuleOp>();
@@ -55,6 +55,8 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   auto made = [&] { return *module->getOps<tile::KernelOp>().begin(); };
   if (hasRoles(made()))
     return module;
+  if (cluster > 1)
+    made()->setAttr("block.shared_by", OpBuilder(kernel.getContext()).getI64IntegerAttr(cluster));
   PassManager manager(kernel.getContext());
   manager.enableVerifier(lower::verifies());
   block::buildBlockPipeline(manager);

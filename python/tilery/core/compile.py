@@ -68,9 +68,10 @@ class CompiledKernel:
         """The machine code, compiled whatever the disk cache holds."""
         return cache.fresh_image(self.module, self.device, self.options)
 
-    def without_boxes(self) -> bytes:
-        """The code for launches that break a condition of the other: a GPU's copy engine does not take every tensor."""
-        return self.image(boxes=False)
+    def other_image(self, blocks: int = 0) -> bytes:
+        """The code for launches that break a condition of the usual one: a GPU's copy engine does not take every tensor. With
+        `blocks`: for launches of so few programs that the blocks of a cluster share each."""
+        return self.image(cluster=blocks) if blocks else self.image(boxes=False)
 
     @property
     def module(self) -> _native.Module:

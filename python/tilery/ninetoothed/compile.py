@@ -33,7 +33,7 @@ class CompiledKernel(compile.CompiledKernel):
         return compile_application(self.application, self.arguments, self.hints, self.masked)
 
     def load(self, image: bytes) -> Any:
-        return _native.HostPlan(image, without_boxes=self.without_boxes)
+        return _native.HostPlan(image, other_image=self.other_image)
 
     def interpret(self, debug: bool) -> Any:
         from ..core.oracle import OracleHostLaunch

@@ -230,6 +230,43 @@ void conditions() {
   EXPECT_EQUAL(lastLaunch().threads, 128);
 }
 
+/// A launch of few programs with many steps asks for code in which the blocks of a cluster share each.
+void shared_steps() {
+  KernelInfo info = kernelInfo();
+  TensorMapInfo map = mapOf(2);
+  map.dimensions[0].extent = PolynomialInfo{};
+  map.dimensions[0].extent.terms = {{1, {1}}};
+  info.gpu.maps = {map};
+  info.gpu.split = {0, 0, 64};
+  KernelPtr kernel = load({".version 8.0", {info}, ""})[0];
+  struct Context {
+    unsigned asked = 1;
+    KernelPtr kernel;
+  } context{1, kernel};
+  LaunchOptions options;
+  options.context = &context;
+  options.clustered = [](void *pointer, const Kernel &, unsigned blocks) -> const Kernel & {
+    auto &context = *static_cast<Context *>(pointer);
+    context.asked = blocks;
+    return *context.kernel;
+  };
+  auto asked = [&](int64_t programs, uint64_t extent) {
+    context.asked = 1;
+    const uint64_t args[] = {1 << 20, extent, 256};
+    const int64_t grid[] = {programs, 1, 1};
+    launch(*kernel, grid, args, options);
+    return context.asked;
+  };
+  EXPECT_EQUAL(asked(60, 1 << 20), 2); // of which 60 run at once, 30 of 4 blocks, 15 of 8
+  EXPECT_EQUAL(asked(61, 1 << 20), 1);
+  EXPECT_EQUAL(asked(30, 1 << 20), 4);
+  EXPECT_EQUAL(asked(31, 1 << 20), 2);
+  EXPECT_EQUAL(asked(15, 1 << 20), 8);
+  EXPECT_EQUAL(asked(1, 64 * 16 * 2 - 1), 1); // too few steps
+  EXPECT_EQUAL(asked(1, 64 * 16 * 2), 2);
+  EXPECT_EQUAL(asked(1, 64 * 16 * 8), 8);
+}
+
 /// Memory that blocks work in: a stream keeps what it has, and what it outgrew may still be in a graph.
 void workspaces() {
   KernelInfo info = kernelInfo();
@@ -278,6 +315,7 @@ int main(int, char **arguments) {
                                                       {"known_tensor_maps", known_tensor_maps},
                                                       {"many_tensor_maps", many_tensor_maps},
                                                       {"conditions", conditions},
+                                                      {"shared_steps", shared_steps},
                                                       {"workspaces", workspaces}};
   programs.at(arguments[3])();
 }

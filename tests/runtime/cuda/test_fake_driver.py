@@ -62,6 +62,7 @@ LAUNCHES = [
     "known_tensor_maps",
     "many_tensor_maps",
     "conditions",
+    "shared_steps",
     "workspaces",
 ]
 

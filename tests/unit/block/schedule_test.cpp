@@ -32,7 +32,8 @@ TEST(Schedule, FillsSharedMemory) {
       {problem(128, 128, 128, 1), "consumers=2 k=128 stages=6 group=8 stage_output=2"}, // of 8 bits
       {problem(128, 64, 16, 2), "consumers=2 k=16 stages=8 group=8 stage_output=1"},    // short steps
       {problem(128, 256, 64, 2, {}), "consumers=2 k=64 stages=4 group=8 stage_output=0"},
-      {problem(64, 16, 64, 2, {}), "consumers=1 k=64 stages=22 group=8 stage_output=0"}, // small slots, many
+      {problem(128, 224, 64, 2, {4}), "consumers=2 k=64 stages=4 group=8 stage_output=2"}, // seven pieces, one by one
+      {problem(64, 16, 64, 2, {}), "consumers=1 k=64 stages=22 group=8 stage_output=0"},   // small slots, many
       {problem(128, 256, 64, 2, {4}), "consumers=2 k=64 stages=4 group=8 stage_output=2"},
   };
   for (auto &each : cases) {

@@ -35,6 +35,7 @@ KernelInfo gpuKernel() {
   map.swizzle = 128;
   kernel.gpu.maps = {map};
   kernel.gpu.conditions = {{rows, 0}, {rows, 16}};
+  kernel.gpu.split = {0, 2, 64};
   kernel.gpu.sites = {{true, "n > 0", "file.py", 3, 4, false, {}}};
   return kernel;
 }
@@ -58,6 +59,8 @@ TEST(Image, RefusesWhatNoLaunchCanUse) {
   refused([](GpuInfo &gpu) { gpu.maps[0].slot = 3; });
   refused([](GpuInfo &gpu) { gpu.conditions[0].divisor = uint64_t(1) << 63; });
   refused([](GpuInfo &gpu) { gpu.maps[0].dimensions.clear(); });
+  refused([](GpuInfo &gpu) { gpu.split.map = 1; });
+  refused([](GpuInfo &gpu) { gpu.split.dimension = 3; });
   refused([](GpuInfo &gpu) { gpu.maps[0].dimensions.resize(6); });
   refused([](GpuInfo &gpu) { gpu.maps[0].offset.terms[1].factors[0] = 3; });
   refused([](GpuInfo &gpu) { gpu.maps[0].dimensions[1].stride.terms = {{1, {PolynomialInfo::gridExtent + 3}}}; });

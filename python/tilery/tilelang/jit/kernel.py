@@ -97,7 +97,7 @@ class CompiledKernel(compile.CompiledKernel):
         return self.kernel.module(self.layouts, self.absent)
 
     def load(self, image: bytes) -> _native.HostPlan:
-        return _native.HostPlan(image, allocate, self.without_boxes)
+        return _native.HostPlan(image, allocate, self.other_image)
 
     def interpret(self, debug: bool) -> OracleHostLaunch:
         from ...core.oracle import OracleHostLaunch

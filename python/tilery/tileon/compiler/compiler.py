@@ -145,7 +145,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
             raise made from made.__cause__
 
     def load(self, image: bytes) -> _native.KernelPlan:
-        return _native.KernelPlan(_native.load(image)[0], self.slots, self, self.without_boxes)
+        return _native.KernelPlan(_native.load(image)[0], self.slots, self, self.other_image)
 
     def plan(self, debug: bool = False) -> Any:
         if debug or not getattr(self.kernel, "interpreted", False):
