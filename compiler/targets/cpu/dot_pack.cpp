@@ -53,6 +53,16 @@ static void store(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::Value *value,
                        llvm::Align(compute->getScalarSizeInBits() / 8));
 }
 
+/// Stores the first `used` lanes.
+static void storeLanes(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::Value *value, unsigned used, llvm::Value *row) {
+  chunks(used, llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements(), [&](unsigned offset, unsigned n) {
+    llvm::SmallVector<int> lanes;
+    for (unsigned lane = 0; lane < n; ++lane)
+      lanes.push_back(int(offset + lane));
+    store(b, compute, n == 1 ? b.CreateExtractElement(value, offset) : b.CreateShuffleVector(value, lanes), row, offset);
+  });
+}
+
 static void packAlong(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
                       const PackSource &source) {
   // Positions are made before the loop: what depends on them alone is evaluated there.
@@ -91,6 +101,47 @@ static void transpose(llvm::IRBuilder<> &b, llvm::MutableArrayRef<llvm::Value *>
   }
 }
 
+/// Transposes a square of vectors and stores the first `used` lanes of each, `padded` elements apart.
+static void storeTransposed(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::MutableArrayRef<llvm::Value *> rows, unsigned used,
+                            llvm::Value *to, unsigned padded) {
+  transpose(b, rows);
+  for (auto [d, row] : llvm::enumerate(rows))
+    storeLanes(b, compute, row, used, b.CreateConstInBoundsGEP1_64(compute, to, d * padded));
+}
+
+/// The same, large squares by a function that all packing of one kind in a kernel calls, with the rows in registers: LLVM spends more
+/// time on these shuffles than on all the rest of a kernel with several products.
+static void callStoreTransposed(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::MutableArrayRef<llvm::Value *> rows,
+                                unsigned used, llvm::Value *to, unsigned padded) {
+  llvm::Type *type = rows[0]->getType();
+  unsigned size = rows.size(), bits = type->getPrimitiveSizeInBits();
+  if (size < 8 || size > 16 || (bits != 256 && bits != 512))
+    return storeTransposed(b, compute, rows, used, to, padded);
+  llvm::Module &module = *b.GetInsertBlock()->getModule();
+  std::string name;
+  llvm::raw_string_ostream(name) << "tilery.pack." << *compute << "." << size << "x" << used << "." << padded;
+  llvm::Function *function = module.getFunction(name);
+  if (!function) {
+    llvm::SmallVector<llvm::Type *> types(size, type);
+    types.push_back(b.getPtrTy());
+    auto *signature = llvm::FunctionType::get(b.getVoidTy(), types, false);
+    function = llvm::Function::Create(signature, llvm::GlobalValue::InternalLinkage, name, module);
+    function->setCallingConv(llvm::CallingConv::X86_RegCall);
+    for (auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn})
+      function->addFnAttr(attribute);
+    function->setMemoryEffects(llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));
+    llvm::IRBuilder<> inside(llvm::BasicBlock::Create(b.getContext(), "entry", function));
+    llvm::SmallVector<llvm::Value *> values;
+    for (unsigned i = 0; i < size; ++i)
+      values.push_back(function->getArg(i));
+    storeTransposed(inside, compute, values, used, function->getArg(size), padded);
+    inside.CreateRetVoid();
+  }
+  llvm::SmallVector<llvm::Value *> given(rows.begin(), rows.end());
+  given.push_back(to);
+  b.CreateCall(function, given)->setCallingConv(llvm::CallingConv::X86_RegCall);
+}
+
 static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
                        const PackSource &source) {
   llvm::SmallVector<llvm::Value *> positions;
@@ -109,15 +160,7 @@ static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes
         continue;
       }
       rows.resize(depth, llvm::PoisonValue::get(llvm::FixedVectorType::get(compute, depth)));
-      transpose(b, rows);
-      for (unsigned d = 0; d < depth; ++d)
-        chunks(used, depth, [&](unsigned offset, unsigned n) {
-          llvm::SmallVector<int> lanesOfChunk;
-          for (unsigned lane = 0; lane < n; ++lane)
-            lanesOfChunk.push_back(offset + lane);
-          llvm::Value *part = n == 1 ? b.CreateExtractElement(rows[d], offset) : b.CreateShuffleVector(rows[d], lanesOfChunk);
-          store(b, compute, part, rowAt(d), first + offset);
-        });
+      callStoreTransposed(b, compute, rows, used, b.CreateConstInBoundsGEP1_64(compute, base, first), sliver.padded);
     }
     for (unsigned d = 0; d < depth; ++d)
       for (unsigned pad = sliver.width; pad < sliver.padded; ++pad)

@@ -164,3 +164,19 @@ def test_types_are_printed_as_upstream_prints_them():
         f"triton.language.{name}" for name in ("int1", "uint8", "float16", "bfloat16", "float8e4nv")
     ]
     assert str(tl.float32) == "fp32" and str(tl.pointer_type(tl.int8)) == "pointer<int8>"
+
+
+@tileon.jit
+def addresses(x, y, table):
+    i = tl.arange(0, 4)
+    tl.store(table + i, tl.where(i % 2 == 0, x + i, y + i))
+    tl.store(table + 4, x.to(tl.pointer_type(tl.int8)))
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint64])
+def test_pointers_are_stored_as_addresses(engine, dtype):
+    x, y, table = torch.zeros(4), torch.zeros(4), torch.zeros(5, dtype=dtype)
+    addresses[(1,)](x, y, table)
+    assert table.tolist() == [x.data_ptr(), y.data_ptr() + 4, x.data_ptr() + 8, y.data_ptr() + 12, x.data_ptr()]
+    with pytest.raises(TypeError, match="a pointer cannot be stored as int32"):
+        addresses[(1,)](x, y, torch.zeros(5, dtype=torch.int32))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import error
+from .creation import cast
 from .types import unwrap
 from .value import Operand, member, native, plain, tensor, tracer, wrap
 from .window import block_pointer
@@ -89,7 +90,12 @@ def store(
         return pointer.write(plain(value), boundary_check, cache, eviction)
     if _names_dimensions(boundary_check):
         raise error(ValueError, "boundary_check is for block pointers, this is a pointer or a tile of pointers", hint="use mask")
-    native().store(_pointer(pointer, "store"), plain(value), mask, False, cache, eviction)
+    value = plain(value)
+    if isinstance(value, tensor) and value.handle.is_pointer:
+        element = _pointer(pointer, "store").dtype.element_ty
+        if element.is_int() and element.primitive_bitwidth == 64:  # tables of addresses
+            value = cast(value, element)
+    native().store(_pointer(pointer, "store"), value, mask, False, cache, eviction)
     return None
 
 
