@@ -24,7 +24,7 @@ static void printStep(llvm::raw_ostream &stream, const Step &step, const Plan &p
       }
       product->second->print(stream << ": ");
     }
-    stream << "\n";
+    stream << (plan.straight.contains(step.op) ? " straight to memory\n" : "\n");
     return;
   }
   stream << "nest";

@@ -48,6 +48,7 @@ struct Plan {
   llvm::DenseMap<mlir::Value, int> storage;                   // buffer of every tile value that is not virtual
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>> temporaries; // buffers an op needs for itself (Target::temporaries)
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<ProductPlan>> products;
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> straight; // a scan whose elements go straight to memory: by this store
   std::vector<ScratchBuffer> buffers;
   uint64_t arenaBytes = 0, workspaceBytes = 0;
 

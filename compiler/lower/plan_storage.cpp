@@ -205,7 +205,7 @@ void Planner::addTemporaries(Plan &plan) {
 void Planner::assignBuffers(Plan &plan) {
   shareBuffers();
   auto assign = [&](Value value) {
-    if (isa<RankedTensorType>(value.getType()) && stored(value))
+    if (isa<RankedTensorType>(value.getType()) && stored(value) && !plan.straight.contains(value.getDefiningOp()))
       plan.storage[value] = bufferOf(value);
   };
   kernel.walk([&](Operation *op) {

@@ -377,6 +377,41 @@ bool Planner::refine() {
   return changed;
 }
 
+// A scan along rows; the store is all that reads it, is the next step, and what it writes is read by neither.
+bool Planner::mayStoreStraight(const Info &info, const Info &next) const {
+  auto scan = dyn_cast_if_present<tile::ScanOp>(info.step.op);
+  if (!scan || scan.getNumResults() != 1 || next.step.op || next.block != info.block || next.initOf ||
+      next.step.nest.sinks.size() != 1 || next.step.nest.sinks[0].kind != Sink::Store)
+    return false;
+  auto store = cast<tile::StoreOp>(next.step.nest.sinks[0].op);
+  Value result = scan.getResult(0);
+  if (scan.getAxis() + 1 != tile::shapeOf(result.getType()).size())
+    return false;
+  MemoryClass written;
+  if (store.getValue() != result || !result.hasOneUse() || !classOfWrite(store, written))
+    return false;
+  for (const Pull *pull : {&info.pull, &next.pull})
+    for (const auto &[value, reach] : pull->tiles)
+      if (Operation *load = value.getDefiningOp();
+          isLoad(load) && !stored(value) && mayAlias(classOfLoad(load), written, options.disjoint))
+        return false;
+  return true;
+}
+
+void Planner::storeScans(Plan &plan) {
+  for (size_t i = 0; i + 1 < infos.size(); ++i) {
+    Info &scan = *infos[i], &next = *infos[i + 1];
+    if (!mayStoreStraight(scan, next))
+      continue;
+    plan.straight[scan.step.op] = next.step.nest.sinks[0].op;
+    for (const auto &[value, reach] : next.pull.tiles)
+      if (value != scan.step.op->getResult(0))
+        scan.pull.tiles.try_emplace(value, reach);
+    scan.pull.scalars.insert(next.pull.scalars.begin(), next.pull.scalars.end());
+    infos.erase(infos.begin() + ptrdiff_t(i) + 1);
+  }
+}
+
 Plan Planner::run() {
   number();
   kernel.walk([&](Operation *op) {
@@ -393,8 +428,10 @@ Plan Planner::run() {
     for (Block &block : kernel.getBody())
       buildBlock(block);
   } while (refine());
-  collectSites();
   Plan plan;
+  if (options.target.storesScans())
+    storeScans(plan);
+  collectSites();
   assignBuffers(plan);
   return plan;
 }

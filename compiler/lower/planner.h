@@ -40,6 +40,8 @@ private:
   bool doubleCarried();
   int64_t lastPosition(mlir::Value value, const PullSite &site) const;
   void collectSites();
+  void storeScans(Plan &plan);
+  bool mayStoreStraight(const Info &info, const Info &next) const;
 
   // plan_storage.cpp
   void assignBuffers(Plan &plan);

@@ -37,6 +37,10 @@ public:
   /// Tiles in scratch memory that the code of an op other than a product needs for itself (Plan::temporaries).
   virtual llvm::SmallVector<mlir::Type> temporaries(mlir::Operation * /*op*/) const { return {}; }
 
+  /// Whether a scan writes its elements straight to memory where a store is all that reads them. What waits for the sum before gains by
+  /// it; threads that write rows side by side lose.
+  virtual bool storesScans() const { return false; }
+
   /// LLVM's name of a scope of atomic updates; empty: the whole system.
   virtual llvm::StringRef syncScope(tile::SyncScope /*scope*/) const { return ""; }
 

@@ -12,6 +12,7 @@ public:
                                                   llvm::function_ref<bool(mlir::Value)> stored) const override;
   /// Tiles that are printed and rows that are sorted: the runtime reads them from scratch memory.
   llvm::SmallVector<mlir::Type> temporaries(mlir::Operation *op) const override;
+  bool storesScans() const override { return true; }
 
 private:
   const CpuTarget isa;

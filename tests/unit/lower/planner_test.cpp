@@ -25,6 +25,22 @@ TEST(Planner, StoresShareANestWhereTheyTouchNoCommonMemory) {
       << "two stores to one argument stay in order";
 }
 
+TEST(Planner, AScanGoesStraightToMemoryWhereAStoreIsAllThatReadsIt) {
+  auto scan = [](const std::string &result, const std::string &value) {
+    return "  %" + result + " = tile.scan %" + value +
+           " axis 0 {\n  ^bb0(%l: f32, %r: f32):\n    %s = arith.addf %l, %r : f32\n    tile.yield %s : f32\n  } : "
+           "tensor<64xf32> "
+           "-> tensor<64xf32>\n";
+  };
+  std::string begin = load("a", "ax") + scan("s", "a");
+  EXPECT_EQ(stepsOf(overRows(begin + store("ao", "s")), disjoint), "tile.scan straight to memory");
+  EXPECT_EQ(stepsOf(overRows(begin + store("ao", "s"))), "tile.scan\nnest 64: store") << "the result may lie over the operand";
+  EXPECT_EQ(stepsOf(overRows(begin + store("ax", "s")), disjoint), "tile.scan\nnest 64: store");
+  EXPECT_EQ(stepsOf(overRows(begin + store("ao", "s") + store("aq", "s")), disjoint), "tile.scan\nnest 64: store, store");
+  EXPECT_EQ(stepsOf(overRows(begin + apply("t", "arith.addf", "%s, %s") + store("ao", "t")), disjoint),
+            "tile.scan\nnest 64: store");
+}
+
 TEST(Planner, ALoadIsKeptFromWhatOverwritesIt) {
   // t = sum(y); x = y; q = t times the x from before
   auto later = [](const std::string &overwrite) {
