@@ -47,10 +47,9 @@ static void meet(Interpreter &in, Operation *op, unsigned width) {
   in.run.scheduler.waitUntil([&meeting, round] { return meeting.round != round; });
 }
 
-static void sync(Interpreter &in, tile::SyncOp op) {
-  if (!in.threads)
-    return;
-  unsigned width = op.getWidth(), group = width ? in.thread / width : 0;
+/// Those of the thread's group of `width` who come to the op, where branches on their numbers decide; none: everybody must.
+static Part &partOf(Interpreter &in, Operation *op, unsigned width) {
+  unsigned group = width ? in.thread / width : 0;
   auto [entry, isNew] = in.threads->parts.try_emplace({op, group});
   Part &part = entry->second;
   if (isNew)
@@ -62,12 +61,26 @@ static void sync(Interpreter &in, tile::SyncOp op) {
           part.meeting.live += in.threads->alive[t];
         }
     }
+  return part;
+}
+
+/// True if the thread is one of those who do this together with it.
+static bool comes(const ThreadGroup &group, const Part &part, unsigned thread) {
+  return group.alive[thread] && (part.threads.empty() || part.threads.test(thread));
+}
+
+static void meetThere(Interpreter &in, Operation *op, unsigned width, Part &part) {
   if (part.threads.empty())
     return meet(in, op, width);
   uint64_t round = part.meeting.round;
   ++part.meeting.arrived;
   endRoundIfDue(part.meeting);
   in.run.scheduler.waitUntil([&part, round] { return part.meeting.round != round; });
+}
+
+static void sync(Interpreter &in, tile::SyncOp op) {
+  if (in.threads)
+    meetThere(in, op, op.getWidth(), partOf(in, op, op.getWidth()));
 }
 
 static void leave(ThreadGroup &group, unsigned thread) {
@@ -180,11 +193,12 @@ static void shuffle(Interpreter &in, tile::ShuffleOp op) {
       source = int64_t(lane) ^ operand;
       break;
     }
+    Part &part = partOf(in, op, width);
     in.threads->exchange[in.thread] = value;
-    meet(in, op, width);
-    if (source >= 0 && source < int64_t(width) && first + source < in.threads->count && in.threads->alive[first + source])
+    meetThere(in, op, width, part);
+    if (source >= 0 && source < int64_t(width) && first + source < in.threads->count && comes(*in.threads, part, first + source))
       value = in.threads->exchange[first + source];
-    meet(in, op, width); // nobody offers the next value before all have read
+    meetThere(in, op, width, part); // nobody offers the next value before all have read
   }
   in.set(op.getResult(), std::move(value));
 }
@@ -195,18 +209,19 @@ static void vote(Interpreter &in, tile::VoteOp op) {
   uint32_t ballot = mine.lanes[0] & 1, voters = 1, yes = ballot;
   if (in.threads) {
     unsigned width = op.getWidth() ? op.getWidth() : in.threads->count, first = in.thread / width * width;
+    Part &part = partOf(in, op, op.getWidth());
     in.threads->exchange[in.thread] = mine;
-    meet(in, op, op.getWidth());
+    meetThere(in, op, op.getWidth(), part);
     ballot = voters = yes = 0;
     for (unsigned t = first; t < std::min(first + width, in.threads->count); ++t)
-      if (in.threads->alive[t]) {
+      if (comes(*in.threads, part, t)) {
         bool vote = in.threads->exchange[t].lanes[0] & 1;
         ++voters;
         yes += vote;
         if (t - first < 32)
           ballot |= uint32_t(vote) << (t - first);
       }
-    meet(in, op, op.getWidth());
+    meetThere(in, op, op.getWidth(), part);
   }
   Tile result(elementOf(op.getType()), {});
   switch (op.getMode()) {

@@ -59,6 +59,8 @@ private:
   void shuffleOp(tile::ShuffleOp op);
   void voteOp(tile::VoteOp op);
   void syncOp(tile::SyncOp op);
+  /// The lanes of each warp that come to the op, where that is the same for all warps that do; all where data decides. Refuses others.
+  uint32_t lanesAt(mlir::Operation *op);
   /// What the op leaves behind, of the counted threads only.
   bool countedOp(mlir::Operation *op);
 

@@ -146,12 +146,32 @@ void SimtEmitter::syncOp(tile::SyncOp op) {
   machine.namedBarrier(e, b.getInt32(id), here->count());
 }
 
+uint32_t SimtEmitter::lanesAt(Operation *op) {
+  auto here = analysis::threadsAt(op);
+  if (!here || here->none() || here->all())
+    return ~0u;
+  constexpr unsigned warp = 32;
+  here->resize((here->size() + warp - 1) / warp * warp, here->test(count - 1));
+  uint32_t lanes = 0;
+  for (unsigned first = 0; first < here->size(); first += warp) {
+    uint32_t own = 0;
+    for (unsigned lane = 0; lane < warp; ++lane)
+      own |= uint32_t(here->test(first + lane)) << lane;
+    if (own && lanes && own != lanes)
+      refuse(op, "let other lanes of one warp than of another exchange values");
+    lanes |= own;
+  }
+  return lanes;
+}
+
 void SimtEmitter::shuffleOp(tile::ShuffleOp op) {
   auto &b = e.b;
   unsigned width = op.getWidth();
   if (width > 32 || !llvm::isPowerOf2_64(width))
     return refuse(op, "shuffle in groups that are no power of two up to 32");
   Group group = groupOf(b, thread, width);
+  uint32_t lanes = lanesAt(op);
+  group.mask = b.CreateAnd(group.mask, b.getInt32(lanes));
   llvm::Value *by = evaluator.scalar(op.getLane()), *place = nullptr;
   switch (op.getMode()) {
   case tile::ShuffleMode::idx:
@@ -171,6 +191,10 @@ void SimtEmitter::shuffleOp(tile::ShuffleOp op) {
   if (counted) {
     llvm::Value *first = b.CreateSub(b.CreateTrunc(thread, b.getInt32Ty()), group.place);
     exists = b.CreateAnd(exists, b.CreateICmpULT(b.CreateAdd(first, place), b.getInt32(count)));
+  }
+  if (lanes != ~0u) {
+    llvm::Value *lane = b.CreateAnd(b.CreateAdd(group.first, place), b.getInt32(31));
+    exists = b.CreateAnd(exists, b.CreateTrunc(b.CreateLShr(b.getInt32(lanes), lane), b.getInt1Ty()));
   }
   place = b.CreateSelect(exists, place, group.place);
   llvm::Value *lane = b.CreateAdd(group.first, place);
@@ -195,6 +219,24 @@ void SimtEmitter::voteOp(tile::VoteOp op) {
       voters = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, voters, b.CreateSub(b.getInt32(count), first));
     }
     result = ballot ? b.CreateShl(holds, group.place) : holds;
+    if (uint32_t lanes = lanesAt(op); lanes != ~0u) { // the others take no part in a walk
+      group.mask = b.CreateAnd(group.mask, b.getInt32(lanes));
+      llvm::Value *own = result;
+      result = voters = b.getInt32(0);
+      for (unsigned place = 0; place < width; ++place) {
+        llvm::Value *lane = b.CreateAdd(group.first, b.getInt32(place));
+        llvm::Value *comes = b.CreateAnd(b.CreateLShr(b.getInt32(lanes), lane), b.getInt32(1));
+        if (counted) {
+          llvm::Value *first = b.CreateSub(b.CreateTrunc(thread, b.getInt32Ty()), group.place);
+          llvm::Value *exists = b.CreateICmpULT(b.CreateAdd(first, b.getInt32(place)), b.getInt32(count));
+          comes = b.CreateAnd(comes, b.CreateZExt(exists, b.getInt32Ty()));
+        }
+        llvm::Value *from = b.CreateSelect(b.CreateIsNotNull(comes), lane, b.CreateAdd(group.first, group.place));
+        result = b.CreateAdd(result, b.CreateMul(comes, machine.shuffleFrom(e, own, from, group.mask)));
+        voters = b.CreateAdd(voters, comes);
+      }
+      width = 1;
+    }
     for (unsigned distance = 1; distance < width; distance *= 2)
       result = b.CreateAdd(
           result,

@@ -73,6 +73,24 @@ def test_waits_of_some_threads(waits, engine):
     assert torch.equal(b, expected)
 
 
+def test_some_threads_exchange_values(engine):
+    @T.prim_func
+    def main(A: T.Tensor((3, 64), "int32")):
+        with T.Kernel(1, threads=64):
+            tx = T.get_thread_binding()
+            if tx % 32 < 7:
+                A[0, tx] = T.cast(T.activemask(), "int32")
+                A[1, tx] = T.all_sync(tx % 32 < 7) + 2 * T.any_sync(tx % 32 > 7)
+                A[2, tx] = T.shfl_sync(tx * tx, 3)
+            T.sync_threads()
+
+    a = torch.zeros(3, 64, dtype=torch.int32)
+    tilelang.compile(main)(a)
+    t = torch.arange(64)
+    expected = torch.stack([torch.full_like(t, 127), torch.ones_like(t), (t // 32 * 32 + 3) ** 2])
+    assert torch.equal(a, torch.where(t % 32 < 7, expected, 0).int())
+
+
 @pytest.mark.parametrize("count", [5, 40, 100])
 def test_threads_that_fill_no_warp(count, engine):
     @T.prim_func

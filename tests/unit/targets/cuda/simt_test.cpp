@@ -133,6 +133,22 @@ TEST(Simt, VotesOfThreads) {
   expectOfThreads("%v = tile.vote all %low {width = 2} -> i1\n%r = arith.extui %v : i1 to i32", [](int t) { return t < 10; });
 }
 
+// Those who take a branch vote among themselves.
+TEST(Simt, ThreadsOfABranch) {
+  auto inBranch = [](const std::string &op) {
+    return "%none = arith.constant 0 : i32\n%r = scf.if %low -> (i32) {\n" + op +
+           "\nscf.yield %v : i32\n} else {\nscf.yield %none : i32\n}";
+  };
+  expectOfThreads(inBranch("%v = tile.vote ballot %yes {width = 32} -> i32"), [](int t) { return t < 10 ? 1023 : 0; });
+  expectOfThreads(inBranch("%w = tile.vote all %low -> i1\n%v = arith.extui %w : i1 to i32"), [](int t) { return t < 10; });
+  expectOfThreads(inBranch("%v = tile.vote count %yes {width = 8} -> i32"), [](int t) { return t < 8 ? 8 : t < 10 ? 2 : 0; });
+  expectOfThreads(inBranch("%v = tile.shuffle down %x, %c1 : i32 -> i32"), [](int t) {
+    return t < 9 ? 62 - t : t == 9 ? 54 : 0;
+  });
+  expectOfThreads(inBranch("tile.sync {width = 32 : i64}\n%v = arith.addi %x, %c1 : i32"),
+                  [](int t) { return t < 10 ? 64 - t : 0; });
+}
+
 // A block has whole warps: threads that fill the last one do nothing that is seen.
 TEST(Simt, FewerThreadsThanTheBlock) {
   auto expect = [](const std::string &body, llvm::function_ref<int(int)> expected) { expectOfThreads(body, expected, 40); };
