@@ -5,6 +5,7 @@
 #include "compiler/source_chain.h"
 #include "tilery/diagnostic.h"
 #include <cstdlib>
+#include <map>
 
 using namespace mlir;
 
@@ -23,12 +24,6 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
   return problem;
 }
 
-/// Bytes of a slot's part for what is loaded.
-static int64_t slotBytes(tile::LoadOp load) {
-  auto tile = cast<RankedTensorType>(load.getType());
-  return llvm::alignTo(tile.getNumElements() * tile::elementBytes(tile.getElementType()), 1024);
-}
-
 /// Elements of the tiles that are computed, exponentials eight times: their unit gives 16 a cycle, others 128.
 static double lanesOf(Block &block) {
   double lanes = 0;
@@ -43,13 +38,20 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
   const BoxProduct &first = found.dots[0];
   ScheduleProblem problem{first.m, first.n, first.k, first.elementBytes(), {}};
   LoopWork work;
+  std::map<unsigned, std::pair<unsigned, double>> stretches; // registers' words, operations
   for (const BoxProduct &dot : found.dots) {
-    work.words += dot.m * dot.n + (dot.loadedA ? 0 : dot.m * dot.k * dot.elementBytes() / 4);
-    work.operations += found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
+    auto &[words, operations] = stretches[found.stretchOf(dot.op)];
+    words += dot.m * dot.n + (dot.loadedA ? 0 : dot.m * dot.k * dot.elementBytes() / 4);
+    operations += found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
   }
-  for (tile::LoadOp load : found.loads())
-    (found.isInLoop(load) ? work.slotBytes : work.heldBytes) += slotBytes(load);
-  work.lanes = lanesOf(*scf::ForOp(found.loop).getBody());
+  for (auto &[stretch, amount] : stretches) {
+    work.words = std::max(work.words, amount.first);
+    work.operations = std::max(work.operations, amount.second);
+  }
+  for (const LoopRing &ring : found.rings())
+    (ring.held ? work.heldBytes : work.slotBytes) += llvm::alignTo(ShapedType::getNumElements(ring.tile.shape) * tile::elementBytes(ring.tile.element), 1024);
+  for (scf::ForOp loop : found.loops)
+    work.lanes = std::max(work.lanes, lanesOf(*loop.getBody()));
   problem.loop = work;
   problem.reorder = false;
   std::string why;

@@ -2,7 +2,7 @@
 #include "compiler/analysis/divisor.h"
 #include "compiler/block/ir/layouts.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
+#include <set>
 
 using namespace mlir;
 
@@ -96,16 +96,34 @@ const char *otherWork(ProductKernel &found) {
   return anyClash(loads, found.stores);
 }
 
-/// The same of a kernel with a loop, whose stores it finds.
+/// What a loop does besides loading factors, multiplying and computing; its other loads join `loads`.
+const char *otherWork(scf::ForOp loop, SmallVectorImpl<tile::LoadOp> &loads) {
+  for (Operation &op : *loop.getBody())
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      if (!isFactor(load))
+        loads.push_back(load);
+    } else if (!isMemoryEffectFree(&op)) {
+      return "its loop does more than load and compute";
+    } else if (op.getNumRegions() && !isa<tile::ReduceOp>(op)) {
+      return "it has control flow in its loop";
+    } else if (!isa<tile::DotOp>(op) && !followsSums(&op, true)) {
+      return "its work between products is not elementwise, nor by rows";
+    }
+  return nullptr;
+}
+
+/// The same of a kernel with loops, whose stores it finds.
 const char *otherWork(LoopKernel &found) {
-  bool behind = false; // the loop
   SmallVector<tile::LoadOp> loads;
   for (Operation &op : found.kernel.getBody().front()) {
-    if (&op == found.loop.getOperation()) {
-      behind = true;
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (!found.stores.empty())
+        return "it stores before its loop";
+      if (const char *reason = otherWork(loop, loads))
+        return reason;
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
-      if (store.getIsVolatile() || !behind)
-        return store.getIsVolatile() ? "its store is volatile" : "it stores before its loop";
+      if (store.getIsVolatile())
+        return "its store is volatile";
       found.stores.push_back(store);
     } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
       if (!found.stores.empty())
@@ -118,39 +136,71 @@ const char *otherWork(LoopKernel &found) {
       return "its work on the result is not elementwise, nor by rows";
     }
   }
-  for (Operation &op : *found.loop.getBody())
-    if (auto load = dyn_cast<tile::LoadOp>(op)) {
-      if (!isFactor(load))
-        loads.push_back(load);
-    } else if (!isMemoryEffectFree(&op)) {
-      return "its loop does more than load and compute";
-    } else if (op.getNumRegions() && !isa<tile::ReduceOp>(op)) {
-      return "it has control flow in its loop";
-    } else if (!isa<tile::DotOp>(op) && !followsSums(&op, true)) {
-      return "its work between products is not elementwise, nor by rows";
-    }
   if (found.stores.empty())
     return "it stores nothing";
   return anyClash(loads, found.stores);
 }
+
+/// The tensor and how boxes of it lie in shared memory; where they begin does not count.
+bool haveOneTensor(const MappedTile &x, const MappedTile &y) {
+  auto same = [](const BoxDimension &a, const BoxDimension &b) {
+    return a.stride == b.stride && a.extent == b.extent && a.tile == b.tile;
+  };
+  return x.box.base == y.box.base && x.box.offset == y.box.offset && x.element == y.element && x.extents == y.extents &&
+         x.swizzle == y.swizzle && x.order == y.order && x.shape == y.shape &&
+         llvm::equal(x.box.dimensions, y.box.dimensions, same);
+}
 } // namespace
+
+unsigned LoopKernel::stretchOf(Operation *op) const {
+  Operation *top = tile::KernelOp(kernel).getBody().front().findAncestorOpInBlock(*op);
+  unsigned before = llvm::count_if(loops, [&](scf::ForOp loop) { return loop->isBeforeInBlock(top); });
+  return 2 * before + llvm::is_contained(loops, top);
+}
+
+MappedTile factorTile(const BoxProduct &product, bool second) {
+  SmallVector<int64_t, 2> shape =
+      second ? SmallVector<int64_t, 2>{product.k, product.n} : SmallVector<int64_t, 2>{product.m, product.k};
+  return *coverBox(second ? product.b : product.a, shape, product.element);
+}
+
+std::vector<LoopRing> LoopKernel::rings() const {
+  llvm::MapVector<Operation *, std::pair<MappedTile, std::set<unsigned>>> tiles; // with the stretches that multiply them
+  for (const BoxProduct &dot : dots) {
+    auto op = cast<tile::DotOp>(dot.op);
+    for (bool second : {false, true})
+      if (second || dot.loadedA) {
+        Operation *load = loadOf(second ? op.getB() : op.getA());
+        if (!tiles.contains(load))
+          tiles.insert({load, {factorTile(dot, second), {}}});
+        tiles.find(load)->second.second.insert(stretchOf(op));
+      }
+  }
+  std::vector<LoopRing> rings;
+  for (auto &[op, entry] : tiles) {
+    auto load = cast<tile::LoadOp>(op);
+    auto &[tile, stretches] = entry;
+    unsigned own = stretchOf(load);
+    bool held = stretches.size() > 1 || !stretches.contains(own);
+    auto takes = [&](const LoopRing &ring) {
+      return !held && !ring.held && haveOneTensor(ring.tile, tile) &&
+             llvm::none_of(ring.loads, [&](tile::LoadOp other) { return stretchOf(other) == own; });
+    };
+    if (auto ring = llvm::find_if(rings, takes); ring != rings.end())
+      ring->loads.push_back(load);
+    else
+      rings.push_back({tile, {load}, held});
+  }
+  for (LoopRing &ring : rings)
+    ring.held |= ring.loads.size() == 1 && !isInLoop(ring.loads[0]);
+  return rings;
+}
 
 SmallVector<std::pair<unsigned, unsigned>> LoopKernel::results() const {
   SmallVector<std::pair<unsigned, unsigned>> results;
   for (const BoxProduct &dot : dots)
     results.push_back({dot.m, dot.n});
   return results;
-}
-
-SmallVector<tile::LoadOp> LoopKernel::loads() const {
-  llvm::SetVector<Operation *> loads;
-  for (const BoxProduct &dot : dots) {
-    auto op = cast<tile::DotOp>(dot.op);
-    if (dot.loadedA)
-      loads.insert(loadOf(op.getA()));
-    loads.insert(loadOf(op.getB()));
-  }
-  return llvm::map_to_vector(loads, [](Operation *op) { return cast<tile::LoadOp>(op); });
 }
 
 std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why) {
@@ -170,12 +220,11 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   });
   if (!loop)
     return std::nullopt;
-  SmallVector<scf::ForOp> loops(kernel.getBody().getOps<scf::ForOp>());
-  if (contracts || loops.size() != 1)
-    return no("its products stand in several loops");
-  found.loop = loops[0];
+  if (contracts)
+    return no("one of its products goes over steps of its own");
+  llvm::append_range(found.loops, kernel.getBody().getOps<scf::ForOp>());
   for (tile::DotOp dot : dots) {
-    if (dot->getParentOp() != found.loop && dot->getParentOp() != kernel)
+    if (dot->getParentOp() != kernel && !llvm::is_contained(found.loops, dot->getParentOp()))
       return no("it has control flow around its products");
     std::optional<BoxProduct> product = findDot(dot, why);
     if (!product)
@@ -186,19 +235,24 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   }
   if (const char *reason = otherWork(found))
     return no(reason);
-  for (tile::LoadOp load : found.loads()) // each use of a slot is one load
-    if (!isFactor(load))
+  bool streams = false;
+  for (const LoopRing &ring : found.rings()) {
+    if (!llvm::all_of(ring.loads, isFactor)) // each use of a slot is one load
       return no("it computes with a tile that it multiplies");
-  if (llvm::none_of(found.loads(), [&](tile::LoadOp load) { return found.isInLoop(load); }))
-    return no("its loop loads no factor");
+    streams |= !ring.held;
+  }
+  if (!streams)
+    return no("its loops load no factor");
   return found;
 }
 
 std::optional<FoundKernel> findAnyKernel(tile::KernelOp kernel, std::string &why) {
   if (std::optional<ProductKernel> found = findKernel(kernel, why))
     return found;
-  if (std::optional<LoopKernel> found = findLoopKernel(kernel, why))
+  if (std::optional<LoopKernel> found = findLoopKernel(kernel, why)) {
+    why.clear();
     return found;
+  }
   return std::nullopt;
 }
 

@@ -15,21 +15,33 @@ struct ProductKernel {
 /// Nothing if the kernel is anything else; `why` then says what stands in the way of its product (empty: it has none).
 std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why);
 
-/// A loop with products among other work, as attention has it. All products have as many rows.
+/// What one ring brings: tiles of one tensor, each by a load.
+struct LoopRing {
+  MappedTile tile;
+  llvm::SmallVector<tile::LoadOp> loads; // at most one of a stretch
+  bool held = false;                     // one tile stays for products of other stretches
+};
+
+/// Loops with products among other work, as attention has them. All products have as many rows.
 struct LoopKernel {
   tile::KernelOp kernel;
-  mlir::scf::ForOp loop;
-  std::vector<BoxProduct> dots; // of the loop, and before and behind it
+  llvm::SmallVector<mlir::scf::ForOp> loops; // one after the other
+  std::vector<BoxProduct> dots;              // of the loops, and of the code around them
   llvm::SmallVector<tile::StoreOp> stores;
 
-  bool isInLoop(mlir::Operation *op) const { return loop->isProperAncestor(op); }
+  /// The kernel's code is 2n + 1 stretches: what is before, between and behind its n loops (even), and the loops (odd).
+  unsigned stretchOf(mlir::Operation *op) const;
+  bool isInLoop(mlir::Operation *op) const { return stretchOf(op) % 2; }
+  /// In the order of their first loads. Loads of equal tensors share a ring where each has its products in its own stretch.
+  std::vector<LoopRing> rings() const;
   /// Shapes of the products' sums.
   llvm::SmallVector<std::pair<unsigned, unsigned>> results() const;
-  /// The loads of factors, in order.
-  llvm::SmallVector<tile::LoadOp> loads() const;
 };
 /// Leaves `why` alone where no loop has products.
 std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why);
+
+/// The product's first or second factor, in boxes.
+MappedTile factorTile(const BoxProduct &product, bool second);
 
 using FoundKernel = std::variant<ProductKernel, LoopKernel>;
 std::optional<FoundKernel> findAnyKernel(tile::KernelOp kernel, std::string &why);

@@ -166,29 +166,142 @@ private:
   Location location;
 };
 
-/// Where a ring's positions begin and end in the kernel.
-struct Positions {
-  SmallVector<OpOperand *> first;
-  Value last; // null: the one behind the first
+/// The scalar is larger in programs with a larger first coordinate; false also where that is not seen.
+bool growsAlong(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  auto grows = [&](unsigned operand) { return growsAlong(op->getOperand(operand)); };
+  if (auto id = dyn_cast<tile::ProgramIdOp>(op))
+    return id.getAxis() == 0;
+  if (isa<arith::MulIOp>(op))
+    return grows(0) && analysis::constantOf(op->getOperand(1)).value_or(0) > 0;
+  if (isa<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp>(op))
+    return grows(0) || grows(1);
+  return isa<arith::ExtSIOp, arith::TruncIOp>(op) && grows(0);
+}
+
+/// Programs that do not all have as many steps: as operands of order `longest`.
+std::optional<Walk> findLengths(tile::KernelOp kernel, OpBuilder &b) {
+  constexpr int64_t kept = 25 << 20; // bytes of L2 for what the programs of a section read again
+  scf::ForOp longer;
+  kernel.walk([&](scf::ForOp loop) {
+    if (growsAlong(loop.getUpperBound()) && !growsAlong(loop.getLowerBound()))
+      longer = loop;
+  });
+  if (!longer)
+    return std::nullopt;
+  Location location = longer.getLoc();
+  Slice slice(longer.getUpperBound());
+  if (!slice.pure || slice.axes != std::set<unsigned>{0})
+    return std::nullopt;
+  int64_t bytes = 0;
+  longer.walk([&](CopyOp copy) { bytes += copy.getTo().getType().getBytes(); });
+  std::optional<int64_t> step = analysis::constantOf(longer.getStep());
+  if (!bytes || !step || !longer.getUpperBound().getType().isInteger(32))
+    return std::nullopt;
+  auto number = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, location, b.getI32IntegerAttr(value)); };
+  auto programs = [&](unsigned axis) -> Value { return tile::NumProgramsOp::create(b, location, axis); };
+  IRMapping copies;
+  Value last = arith::SubIOp::create(b, location, programs(0), number(1));
+  for (Operation *op : slice.ops)
+    if (isa<tile::ProgramIdOp>(op))
+      copies.map(op->getResult(0), last);
+    else
+      b.clone(*op, copies);
+  // No longer than what an i32 counts: sections are as large as L2 keeps, or one row of the grid.
+  Value end = arith::MaxSIOp::create(b, location, copies.lookup(longer.getUpperBound()), number(1));
+  Value rows = tile::DivOp::create(b, location, number(std::max<int64_t>(kept / bytes * *step, 1)), end, tile::IntDivMode::trunc);
+  rows = arith::MaxSIOp::create(b, location, rows, number(1));
+  rows = arith::MinSIOp::create(b, location, rows, arith::MulIOp::create(b, location, programs(1), programs(2)));
+  Value grows = arith::ConstantOp::create(b, location, b.getBoolAttr(true));
+  return Walk{rows, grows, arith::MulIOp::create(b, location, rows, programs(0))};
+}
+
+/// Where a ring's positions begin and end in the kernel. Loops and branches carry them, and each slot that is acquired makes them one more.
+class Positions {
+public:
+  llvm::SetVector<OpOperand *> first; // uses of the number that they begin with
+  Value last, lastUsed;               // one of them: the next one behind the kernel, or the one before that
 
   explicit Positions(RingOp ring) {
-    Value at;
+    Operation *end = nullptr; // the last op of the kernel's body that acquires slots
     for (Operation *user : ring.getResult().getUsers()) {
       if (isa<AllocOp>(user))
         continue;
-      OpOperand &position = user->getOpOperand(1);
-      if (isa<AcquireOp>(user))
-        at = position.get();
-      if (!isa<BlockArgument>(position.get()))
-        first.push_back(&position);
-    }
-    while (auto argument = dyn_cast_or_null<BlockArgument>(at)) {
-      auto loop = cast<scf::ForOp>(argument.getOwner()->getParentOp());
-      first = {loop.getTiedLoopInit(argument)};
-      last = loop.getTiedLoopResult(argument);
-      at = first[0]->get();
+      follow(user->getOpOperand(1));
+      Operation *top = user->getParentOfType<tile::KernelOp>().getBody().front().findAncestorOpInBlock(*user);
+      if (isa<AcquireOp>(user) && (!end || end->isBeforeInBlock(top))) {
+        end = top;
+        last = leaving(cast<AcquireOp>(user), top);
+        lastUsed = last ? Value() : user->getOperand(1);
+      }
     }
   }
+
+  /// It is taken once a program.
+  bool isOnce() const { return lastUsed && lastUsed.getDefiningOp<arith::ConstantOp>(); }
+  bool goOnWith(const Positions &other) const {
+    return (isOnce() && other.isOnce()) || (last == other.last && lastUsed == other.lastUsed);
+  }
+
+private:
+  static unsigned numberOf(Value result) { return cast<OpResult>(result).getResultNumber(); }
+
+  /// Up to the constants that the position begins with.
+  void follow(OpOperand &use) {
+    if (!seen.insert(&use).second)
+      return;
+    Value value = use.get();
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+        follow(*loop.getTiedLoopInit(argument));
+    } else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
+      follow(loop.getInitArgsMutable()[numberOf(value)]);
+    } else if (auto branch = value.getDefiningOp<scf::IfOp>()) {
+      for (Region &region : branch->getRegions())
+        follow(region.front().getTerminator()->getOpOperand(numberOf(value)));
+    } else if (isa<arith::AddIOp, arith::SubIOp>(value.getDefiningOp())) {
+      follow(value.getDefiningOp()->getOpOperand(0));
+    } else if (value.getDefiningOp<arith::ConstantOp>()) {
+      first.insert(&use);
+    }
+  }
+
+  /// What the position was when it came into the block.
+  static Value entering(Value position, Block *block) {
+    while (Operation *op = position.getDefiningOp()) {
+      if (op->getBlock() != block)
+        break;
+      if (auto loop = dyn_cast<scf::ForOp>(op))
+        position = loop.getInitArgs()[numberOf(position)];
+      else if (isa<arith::AddIOp, arith::SubIOp>(op))
+        position = op->getOperand(0);
+      else
+        break;
+    }
+    return position;
+  }
+
+  /// The position behind `top`, which holds the acquire; null: one more than the acquire's.
+  Value leaving(AcquireOp acquire, Operation *top) {
+    Value position = acquire.getPosition(), after;
+    for (Operation *at = acquire; at != top; at = at->getParentOp()) {
+      Value before = entering(position, at->getBlock());
+      if (auto loop = dyn_cast<scf::ForOp>(at->getParentOp()))
+        after = loop.getTiedLoopResult(cast<BlockArgument>(before));
+      else if (auto branch = dyn_cast<scf::IfOp>(at->getParentOp()))
+        for (OpOperand &same : branch.elseYield()->getOpOperands())
+          if (same.get() == before) {
+            after = branch.getResult(same.getOperandNumber());
+            follow(same);
+          }
+      position = after;
+    }
+    return after;
+  }
+
+  llvm::DenseSet<OpOperand *> seen;
 };
 
 struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>> {
@@ -203,38 +316,42 @@ struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>>
     std::optional<Schedule> schedule = Schedule::of(getOperation());
     if (rings.empty() || !schedule || !body.getOps<ProgramsOp>().empty())
       return;
-    SmallVector<Operation *> inside = insideOf(body);
-    OpBuilder builder(body.getTerminator());
-    std::optional<Walk> walk = schedule->group > 1 ? findWalk(builder) : std::nullopt;
     SmallVector<Positions> positions; // of rings that go on together, once
     SmallVector<Value> starts;
     for (RingOp ring : rings) {
       Positions each(ring);
-      auto same = llvm::find_if(positions, [&](Positions &other) { return other.last == each.last; });
+      auto same = llvm::find_if(positions, [&](Positions &other) { return other.goOnWith(each); });
       if (same != positions.end()) {
-        same->first.append(each.first);
+        same->first.insert(each.first.begin(), each.first.end());
         continue;
       }
       starts.push_back(each.first[0]->get());
       positions.push_back(each);
     }
-    auto group = walk ? builder.getI32IntegerAttr(schedule->group) : IntegerAttr();
+    SmallVector<Operation *> inside = insideOf(body, positions);
+    OpBuilder builder(body.getTerminator());
+    std::optional<Walk> walk = schedule->group > 1 ? findWalk(builder) : std::nullopt, lengths;
+    if (schedule->longest)
+      walk = lengths = findLengths(getOperation(), builder);
+    Order order = lengths ? Order::longest : walk ? Order::grouped : Order::grid;
+    auto group = order == Order::grouped ? builder.getI32IntegerAttr(schedule->group) : IntegerAttr();
     auto programs =
-        ProgramsOp::create(builder, getOperation().getLoc(), walk ? Order::grouped : Order::grid, group,
+        ProgramsOp::create(builder, getOperation().getLoc(), order, group,
                            walk ? walk->inner : Value(), walk ? walk->byRows : Value(), walk ? walk->plane : Value(), starts);
     Block *loop = builder.createBlock(&programs.getBody());
     for (unsigned d = 0; d < 3; ++d)
       loop->addArgument(builder.getI32Type(), programs.getLoc());
     for (Value start : starts)
       loop->addArgument(start.getType(), programs.getLoc());
+    for (Operation *op : inside)
+      op->moveBefore(loop, loop->end());
     SmallVector<Value> ends;
     for (auto [each, carried] : llvm::zip(positions, programs.getCarried())) {
       Value one = arith::ConstantOp::create(builder, programs.getLoc(), builder.getI32IntegerAttr(1));
-      ends.push_back(each.last ? each.last : arith::AddIOp::create(builder, programs.getLoc(), carried, one));
+      Value used = each.isOnce() ? Value(carried) : each.lastUsed;
+      ends.push_back(each.last ? each.last : arith::AddIOp::create(builder, programs.getLoc(), used, one));
     }
-    auto yield = YieldOp::create(builder, programs.getLoc(), ends);
-    for (Operation *op : inside)
-      op->moveBefore(yield);
+    YieldOp::create(builder, programs.getLoc(), ends);
     for (auto [each, carried] : llvm::zip(positions, programs.getCarried()))
       for (OpOperand *first : each.first)
         first->set(carried);
@@ -245,14 +362,18 @@ struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>>
   }
 
   /// All but what is made once: memory, maps, and numbers that no program changes.
-  SmallVector<Operation *> insideOf(Block &body) {
+  SmallVector<Operation *> insideOf(Block &body, ArrayRef<Positions> positions) {
     llvm::SetVector<Operation *> inside;
+    llvm::DenseSet<Operation *> counting;
+    for (const Positions &each : positions)
+      for (OpOperand *first : each.first)
+        counting.insert(first->getOwner());
     for (Operation &op : body.without_terminator()) {
       bool isScalar = llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
       bool isNumber = isScalar && !isa<tile::ProgramIdOp>(op) && op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
                       !isa<BlockDialect>(op.getDialect()) &&
                       llvm::none_of(op.getOperands(), [&](Value operand) { return inside.contains(operand.getDefiningOp()); });
-      if (!isNumber && !isa<MapOp, RequireOp, RingOp, AllocOp, BatonOp>(op))
+      if ((!isNumber || counting.contains(&op)) && !isa<MapOp, RequireOp, RingOp, AllocOp, BatonOp>(op))
         inside.insert(&op);
     }
     return SmallVector<Operation *>(inside.getArrayRef());

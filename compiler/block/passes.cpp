@@ -28,6 +28,8 @@ void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createChooseSchedule());
   kernel.addPass(createPipeline());
+  kernel.addPass(createBranchMasks());
+  kernel.addPass(createOverlapProducts());
   kernel.addPass(createSplitSteps());
   kernel.addPass(createStageStores());
   kernel.addPass(createOrderPrograms());
@@ -45,6 +47,8 @@ void buildBlockPipeline(OpPassManager &pm) {
 void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createPipeline);
+  registerPass(createBranchMasks);
+  registerPass(createOverlapProducts);
   registerPass(createSplitSteps);
   registerPass(createStageStores);
   registerPass(createOrderPrograms);

@@ -14,6 +14,10 @@ namespace tilery::block {
 std::unique_ptr<mlir::Pass> createChooseSchedule();
 /// Products of boxes become loops over a ring, in one thread of control.
 std::unique_ptr<mlir::Pass> createPipeline();
+/// Loops with products select lanes in the steps that need it only.
+std::unique_ptr<mlir::Pass> createBranchMasks();
+/// Products with a computed factor run under the next step's work.
+std::unique_ptr<mlir::Pass> createOverlapProducts();
 /// Where the schedule says so, the blocks of a cluster share the steps of a product and add their sums up, always in the same order.
 std::unique_ptr<mlir::Pass> createSplitSteps();
 /// Tiles that go to boxes are stored by the copy engine.

@@ -1,93 +1,180 @@
 #include "compiler/block/pipeline_loop.h"
 #include "compiler/ir/zero.h"
+#include <map>
+#include <set>
 
 using namespace mlir;
 
 namespace tilery::block {
 namespace {
 
+Value number(OpBuilder &b, Location location, int32_t value) {
+  return arith::ConstantOp::create(b, location, b.getI32IntegerAttr(value));
+}
+
+/// How far rings are that are filled once in each of the same stretches.
+struct Counter {
+  std::set<unsigned> stretches;
+  std::map<unsigned, Value> positions; // of each
+  Value now;
+};
+
+/// The kernel with i32s that its loops carry, which count how often rings have been filled.
+class Counting {
+public:
+  explicit Counting(const LoopKernel &found) : found(found) {
+    for (const LoopRing &ring : found.rings()) {
+      std::set<unsigned> stretches;
+      if (!ring.held)
+        for (tile::LoadOp load : ring.loads)
+          stretches.insert(found.stretchOf(load));
+      auto same = llvm::find_if(counters, [&](const Counter &counter) { return counter.stretches == stretches; });
+      counterOf.push_back(same - counters.begin());
+      if (same == counters.end())
+        counters.push_back({stretches, {}, {}});
+    }
+  }
+
+  void write() {
+    OpBuilder begin(&found.kernel.getBody().front().front());
+    for (Counter &counter : counters)
+      counter.now = number(begin, found.kernel.getLoc(), 0);
+    for (unsigned stretch = 0; stretch <= 2 * found.loops.size(); ++stretch)
+      stretch % 2 ? countLoop(stretch) : countOnce(stretch);
+  }
+
+  /// Of the ring in the stretch.
+  Value position(size_t ring, unsigned stretch) const {
+    const Counter &counter = counters[counterOf[ring]];
+    auto at = counter.positions.find(stretch);
+    return at == counter.positions.end() ? counter.now : at->second;
+  }
+
+private:
+  void countOnce(unsigned stretch) {
+    for (Counter &counter : counters)
+      if (counter.stretches.count(stretch)) {
+        counter.positions[stretch] = counter.now;
+        OpBuilder b(stretch / 2 < found.loops.size() ? found.loops[stretch / 2]
+                                                     : found.kernel.getBody().front().getTerminator());
+        Location location = found.kernel.getLoc();
+        counter.now = arith::AddIOp::create(b, location, counter.now, number(b, location, 1));
+      }
+  }
+
+  void countLoop(unsigned stretch) {
+    scf::ForOp loop = found.loops[stretch / 2];
+    SmallVector<Value> starts;
+    for (Counter &counter : counters)
+      if (counter.stretches.count(stretch))
+        starts.push_back(counter.now);
+    if (starts.empty())
+      return;
+    IRRewriter rewriter(loop.getContext());
+    rewriter.setInsertionPoint(loop);
+    auto next = [&](OpBuilder &b, Location location, ArrayRef<BlockArgument> added) {
+      SmallVector<Value> ends;
+      for (BlockArgument each : added)
+        ends.push_back(arith::AddIOp::create(b, location, each, number(b, location, 1)));
+      return ends;
+    };
+    auto counted = cast<scf::ForOp>(
+        *loop.replaceWithAdditionalYields(rewriter, starts, /*replaceInitOperandUsesInLoop=*/false, next));
+    found.loops[stretch / 2] = counted;
+    size_t last = counted.getNumResults() - starts.size();
+    for (Counter &counter : counters)
+      if (counter.stretches.count(stretch)) {
+        counter.positions[stretch] = counted.getRegionIterArg(last);
+        counter.now = counted.getResult(last++);
+      }
+  }
+
+  LoopKernel found;
+  std::vector<Counter> counters;
+  SmallVector<size_t> counterOf; // each ring
+};
+
 /// What one load brings.
 struct Stream {
-  tile::LoadOp load;
-  MappedTile tile;
-  bool inLoop;
+  size_t ring;
   Operation *first = nullptr, *last = nullptr; // products that read it
   Value slot = {};                             // as it was taken
 };
 
-/// The kernel with an i32 more that its loop carries: the position of all rings that the loop fills.
-LoopKernel withPosition(const LoopKernel &found) {
-  tile::KernelOp kernel = found.kernel;
-  IRRewriter rewriter(kernel.getContext());
-  rewriter.setInsertionPoint(found.loop);
-  auto number = [](OpBuilder &b, Location location, int32_t value) -> Value {
-    return arith::ConstantOp::create(b, location, b.getI32IntegerAttr(value));
-  };
-  scf::ForOp loop = found.loop;
-  Value zero = number(rewriter, loop.getLoc(), 0);
-  auto next = [&](OpBuilder &b, Location location, ArrayRef<BlockArgument> added) {
-    return SmallVector<Value>{arith::AddIOp::create(b, location, added[0], number(b, location, 1))};
-  };
-  (void)loop.replaceWithAdditionalYields(rewriter, zero, /*replaceInitOperandUsesInLoop=*/false, next);
-  std::string why;
-  return *findLoopKernel(kernel, why);
-}
-
 class Streams {
 public:
-  Streams(const LoopKernel &before, const Schedule &schedule)
-      : found(withPosition(before)), schedule(schedule), builder(found.loop), location(found.loop.getLoc()) {}
+  Streams(LoopKernel &found, const Counting &counting, const Schedule &schedule)
+      : found(found), rings(found.rings()), counting(counting), schedule(schedule), builder(found.kernel),
+        location(found.kernel.getLoc()) {}
 
   void write() {
+    for (auto [i, ring] : llvm::enumerate(rings))
+      for (tile::LoadOp load : ring.loads)
+        streams.insert({load, Stream{i}});
     for (const BoxProduct &dot : found.dots) {
       auto op = cast<tile::DotOp>(dot.op);
       if (dot.loadedA)
-        read(op, loadOf(op.getA()), tileOf(dot, false));
-      read(op, loadOf(op.getB()), tileOf(dot, true));
+        read(op, loadOf(op.getA()));
+      read(op, loadOf(op.getB()));
     }
-    for (auto &[load, stream] : streams)
-      bring(stream);
+    for (auto [i, ring] : llvm::enumerate(rings))
+      bring(i, ring);
     for (const BoxProduct &dot : found.dots)
       multiply(dot);
   }
 
 private:
-  Value number(int32_t value) { return arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(value)); }
-
-  static MappedTile tileOf(const BoxProduct &dot, bool second) {
-    SmallVector<int64_t, 2> shape = second ? SmallVector<int64_t, 2>{dot.k, dot.n} : SmallVector<int64_t, 2>{dot.m, dot.k};
-    return *coverBox(second ? dot.b : dot.a, shape, dot.element);
-  }
-
-  void read(Operation *product, tile::LoadOp load, const MappedTile &tile) {
-    auto [entry, isNew] = streams.try_emplace(load, Stream{load, tile, found.isInLoop(load)});
-    Stream &stream = entry->second;
-    if (isNew)
+  void read(Operation *product, tile::LoadOp load) {
+    Stream &stream = streams.find(load)->second;
+    if (!stream.first)
       stream.first = product;
     stream.last = product;
   }
 
   /// In the block of the load, what holds the product.
-  Operation *holder(const Stream &stream, Operation *product) {
-    return stream.inLoop || !found.isInLoop(product) ? product : found.loop.getOperation();
+  static Operation *holder(tile::LoadOp load, Operation *product) { return load->getBlock()->findAncestorOpInBlock(*product); }
+
+  /// Fills the ring where each of its loads stood, and takes it in front of the load's first product.
+  void bring(size_t number, LoopRing &ring) {
+    auto same = [](Value atom) { return atom; };
+    Operation *first = found.kernel.getBody().front().findAncestorOpInBlock(*ring.loads[0].getOperation());
+    location = ring.loads[0].getLoc();
+    builder.setInsertionPoint(first);
+    placeConditions(builder, location, ring.tile.box);
+    Value map = placeMap(builder, location, ring.tile, same);
+    auto type = RingType::get(builder.getContext(), ring.held ? 1 : schedule.stages, {ring.tile.sharedType()});
+    Value made = RingOp::create(builder, location, type, 1);
+    for (tile::LoadOp load : ring.loads) {
+      Stream &stream = streams.find(load)->second;
+      location = load.getLoc();
+      builder.setInsertionPoint(load);
+      MappedTile tile = tileOf(load);
+      placeOtherConditions(first, tile);
+      Value position = counting.position(number, found.stretchOf(load));
+      SmallVector<Value> coords = placeCoords(builder, location, tile, same);
+      Value filled = AcquireOp::create(builder, location, made, position);
+      CopyOp::create(builder, location, map, coords, PartOp::create(builder, location, filled, 0));
+      PublishOp::create(builder, location, filled);
+      builder.setInsertionPoint(holder(load, stream.first));
+      stream.slot = TakeOp::create(builder, location, made, position);
+    }
   }
 
-  /// Fills the ring where the load stood, and takes it in front of the first product.
-  void bring(Stream &stream) {
-    auto same = [](Value atom) { return atom; };
-    builder.setInsertionPoint(stream.inLoop ? found.loop.getOperation() : stream.load.getOperation());
-    placeConditions(builder, location, stream.tile.box);
-    Value map = placeMap(builder, location, stream.tile, same);
-    auto type = RingType::get(builder.getContext(), stream.inLoop ? schedule.stages : 1, {stream.tile.sharedType()});
-    Value ring = RingOp::create(builder, location, type, 1);
-    builder.setInsertionPoint(stream.load);
-    Value position = stream.inLoop ? Value(found.loop.getRegionIterArgs().back()) : number(0);
-    SmallVector<Value> coords = placeCoords(builder, location, stream.tile, same);
-    Value filled = AcquireOp::create(builder, location, ring, position);
-    CopyOp::create(builder, location, map, coords, PartOp::create(builder, location, filled, 0));
-    PublishOp::create(builder, location, filled);
-    builder.setInsertionPoint(holder(stream, stream.first));
-    stream.slot = TakeOp::create(builder, location, ring, position);
+  /// What the place of a later load asks of a launch.
+  void placeOtherConditions(Operation *first, const MappedTile &tile) {
+    OpBuilder b(first);
+    placeConditions(b, location, tile.box);
+  }
+
+  MappedTile tileOf(tile::LoadOp load) {
+    for (const BoxProduct &dot : found.dots)
+      if (auto op = dyn_cast<tile::DotOp>(dot.op)) {
+        if (dot.loadedA && loadOf(op.getA()) == load)
+          return factorTile(dot, false);
+        if (loadOf(op.getB()) == load)
+          return factorTile(dot, true);
+      }
+    llvm_unreachable("a load of a ring is a factor");
   }
 
   Value shown(tile::LoadOp load, const MappedTile &tile) {
@@ -100,8 +187,8 @@ private:
     location = op.getLoc();
     builder.setInsertionPoint(op);
     auto sum = PendingType::get(builder.getContext(), cast<RankedTensorType>(op.getType()));
-    Value a = dot.loadedA ? shown(loadOf(op.getA()), tileOf(dot, false)) : op.getA(),
-          b = shown(loadOf(op.getB()), tileOf(dot, true));
+    Value a = dot.loadedA ? shown(loadOf(op.getA()), factorTile(dot, false)) : op.getA(),
+          b = shown(loadOf(op.getB()), factorTile(dot, true));
     bool fresh = tile::isPlusZero(op.getAcc());
     Value c = fresh ? Value(NoneOp::create(builder, location, sum)) : op.getAcc();
     Value clear = fresh ? Value(arith::ConstantOp::create(builder, location, builder.getBoolAttr(true))) : Value();
@@ -111,15 +198,17 @@ private:
     for (auto &[load, stream] : streams)
       if (stream.last == op) {
         OpBuilder behind(op);
-        if (holder(stream, op) != op)
-          behind.setInsertionPointAfter(found.loop);
+        if (Operation *held = holder(cast<tile::LoadOp>(load), op); held != op)
+          behind.setInsertionPointAfter(held);
         ReleaseOp::create(behind, location, stream.slot);
       }
     op.getResult().replaceAllUsesWith(result);
     op.erase();
   }
 
-  LoopKernel found;
+  LoopKernel &found;
+  std::vector<LoopRing> rings;
+  const Counting &counting;
   const Schedule &schedule;
   OpBuilder builder;
   Location location;
@@ -127,6 +216,15 @@ private:
 };
 } // namespace
 
-void pipelineLoop(const LoopKernel &found, const Schedule &schedule) { Streams(found, schedule).write(); }
+void pipelineLoop(const LoopKernel &found, const Schedule &schedule) {
+  Counting counting(found);
+  counting.write();
+  std::string why;
+  LoopKernel counted = *findLoopKernel(found.kernel, why);
+  Streams(counted, counting, schedule).write();
+  // The tensor cores wait for what lanes compute between products: weights of 2^-22 beside factors of 2^-11 or 2^-8.
+  for (scf::ForOp loop : counted.loops)
+    loop.walk([](math::Exp2Op op) { op.setFastmath(op.getFastmath() | arith::FastMathFlags::afn); });
+}
 
 } // namespace tilery::block

@@ -22,6 +22,9 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"stages", &Schedule::stages},
                             {"group", &Schedule::group},
                             {"stage_output", &Schedule::stageOutput},
+                            {"overlap", &Schedule::overlap},
+                            {"branch", &Schedule::branch},
+                            {"longest", &Schedule::longest},
                             {"load_registers", &Schedule::loadRegisters},
                             {"math_registers", &Schedule::mathRegisters},
                             {"cluster", &Schedule::cluster},
@@ -50,9 +53,9 @@ int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
 /// Registers a thread that a launch gives a block of the schedule's size.
 unsigned registersOfLaunch(const Schedule &s) { return std::min(65536u / (128 * (s.consumers + 1)) / 8 * 8, 255u); }
 
-// Sums, and what addresses and the work on results take: 154 of 168 were used by 128 sums (measured).
+// Sums, and what addresses and the work on results take: 154 of 168 were used by 128 sums; loops with several products spill with 40 (measured).
 unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
-  return (p.loop ? p.loop->words : p.m * p.n) / (128 * s.consumers) + 40;
+  return (p.loop ? p.loop->words : p.m * p.n) / (128 * s.consumers) + (p.loop ? 56 : 40);
 }
 
 /// Roles deal registers anew where a launch's equal shares are too few. False: there are not enough.
@@ -227,6 +230,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     schedule.k = std::min(problem.k, 128 / problem.elementBytes);    // a swizzled row of shared memory
     schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1; // clusters run in one wave
     schedule.cluster = problem.cluster;
+    schedule.overlap = schedule.branch = schedule.longest = problem.loop.has_value();
     if (problem.m / 64 % consumers || !dealRegisters(problem, schedule))
       continue;
     for (unsigned held : outputChoices(problem, schedule)) {

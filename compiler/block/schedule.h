@@ -34,6 +34,9 @@ struct Schedule {
   /// Pieces of 64 rows x 128 bytes of a result that a consumer's part of shared memory holds on the way to the copy engine: all of
   /// them, or an even number that is used in halves by turns. 0: results are stored from registers.
   unsigned stageOutput = 8;
+  unsigned overlap = 0; // 1: a product with a computed factor runs under the next step's work
+  unsigned branch = 0;  // 1: masks cost the steps only in which some lanes do not exist
+  unsigned longest = 0; // 1: programs with most steps first, one a block, where their lengths differ in a way that is seen
   unsigned loadRegisters = 0, mathRegisters = 0; // of a thread of each role; 0: what the launch gives
   /// Blocks of a cluster, each of which multiplies a part of the steps; they add their sums up, each a part of the tile, and store that
   /// from registers. 0: one block a program, unless a launch has few programs; 1: in any case.

@@ -27,12 +27,25 @@ void erase(Operation *op) {
   op->erase();
 }
 
-/// Tiles that loops carry are nothing to a role that fills rings: without their loops around themselves they are found to be unused.
+/// Tiles that loops carry and branches give are nothing to a role that fills rings: without their loops around themselves they are found to
+/// be unused.
 void dropTiles(RoleOp role) {
-  role.walk([](scf::ForOp loop) {
+  auto isKept = [](Value value) { return value.getType().isInteger() || isa<SlotType, PendingType>(value.getType()); };
+  role.walk([&](scf::IfOp branch) {
+    OpBuilder builder(branch);
+    for (auto [i, result] : llvm::enumerate(branch.getResults())) {
+      if (isKept(result))
+        continue;
+      Value nothing = ub::PoisonOp::create(builder, branch.getLoc(), result.getType());
+      result.replaceAllUsesWith(nothing);
+      for (Region &region : branch->getRegions())
+        region.front().getTerminator()->setOperand(i, nothing);
+    }
+  });
+  role.walk([&](scf::ForOp loop) {
     OpBuilder builder(loop);
     for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
-      if (argument.getType().isInteger() || isa<SlotType, PendingType>(argument.getType()))
+      if (isKept(argument))
         continue;
       Value nothing = ub::PoisonOp::create(builder, loop.getLoc(), argument.getType());
       argument.replaceAllUsesWith(nothing);

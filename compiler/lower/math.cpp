@@ -93,6 +93,9 @@ Lanes emitMath(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
     return e.intrinsic(llvm::Intrinsic::is_fpclass, {v[0], b.getInt32(mask)}, {type});
   };
   if (const char *name = libmName(op)) {
+    if (auto exp2 = dyn_cast<math::Exp2Op>(op); exp2 && bitEnumContainsAll(exp2.getFastmath(), arith::FastMathFlags::afn))
+      if (Lanes nearly = e.options.target.function(e, "exp2 nearly", v))
+        return nearly;
     if (Lanes own = emitOwnMath(e, name, v))
       return own;
     return callLibm(e, name, v);

@@ -21,9 +21,9 @@ def tensors(batches, heads, n, d, dtype, device):
 
 
 def module_of_forward(dtype, d, causal):
-    q, k, v, out = tensors(1, 1, 256, d, dtype, "cpu")
-    compiled = EXAMPLE.attention_kernel[(2, 1)](
-        q, k, v, out, torch.empty(256), d**-0.5, 1, *q.stride()[:3], 256,
+    q, k, v, out = tensors(1, 2, 256, d, dtype, "cpu")
+    compiled = EXAMPLE.attention_kernel[(2, 2)](
+        q, k, v, out, torch.empty(512), d**-0.5, 2, *q.stride()[:3], 256,
         CAUSAL=causal, BLOCK_M=128, BLOCK_N=128, D=d, num_warps=8,
     )
     return compiled.module

@@ -65,8 +65,8 @@ LogicalResult ProgramsOp::verifyRegions() {
     return emitOpError("needs a region that yields the carried values");
   if ((getOrder() == Order::grouped) != getGroup().has_value())
     return emitOpError("needs the number of rows of a group for order `grouped`, and for no other");
-  if ((getInner() || getByRows() || getPlane()) && getOrder() != Order::grouped)
-    return emitOpError("is told how programs run over tiles, which only order `grouped` asks for");
+  if ((getInner() || getByRows() || getPlane()) && getOrder() == Order::grid)
+    return emitOpError("is told how programs run over tiles, which order `grid` does not ask for");
   if ((*this)->getParentOfType<ProgramsOp>())
     return emitOpError("cannot stand inside another `programs`");
   return success();

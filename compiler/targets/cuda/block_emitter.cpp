@@ -201,7 +201,9 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
   info.threads = 32 * (roles.back().firstWarp + roles.back().warps);
   info.sharedBytes = plan.bytes;
   auto isOver = [](block::AllocOp alloc) { return bool(alloc.getOver()); }; // a ring, for good
-  info.persistent = order && llvm::none_of(kernel.getBody().getOps<block::AllocOp>(), isOver);
+  bool once = order && order.getOrder() == block::Order::longest;
+  once |= llvm::any_of(kernel.getBody().getOps<block::AllocOp>(), isOver);
+  info.persistent = order && !once;
   info.cluster = cluster;
   for (Operation &op : kernel.getBody().front())
     if (auto map = dyn_cast<block::MapOp>(op))

@@ -92,6 +92,9 @@ private:
   void prepare(mlir::Operation *op);
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation &op);
+  /// As loops and branches carry them.
+  Parts carriedParts(mlir::Value value);
+  void rememberCarried(mlir::Value value, Parts parts);
   void emitLoop(mlir::scf::ForOp loop);
   void emitBranch(mlir::scf::IfOp branch);
   void emitLoadOfScalar(tile::LoadOp load);
@@ -108,6 +111,7 @@ private:
   llvm::Value *programId(unsigned axis);
   void place(llvm::Value *number);
   llvm::Value *ordered(llvm::Value *number);
+  llvm::Value *longestFirst(llvm::Value *number);
   std::pair<llvm::Value *, llvm::Value *> divide(llvm::Value *dividend, llvm::Value *divisor);
 
   // -- rings, the copy engine, meetings (rings.cpp)

@@ -8,8 +8,16 @@ namespace tilery::cuda {
 
 // What tells how programs run over tiles may take divisions: a single wave shares operands in any order, and does without.
 void BlockEmitter::findOrder() {
-  if (!order || order.getOrder() != block::Order::grouped)
+  if (!order || order.getOrder() == block::Order::grid)
     return;
+  if (order.getOrder() == block::Order::longest) {
+    if (!order.getInner())
+      return;
+    inner = scalar(order.getInner());
+    byRows = scalar(order.getByRows());
+    plane = scalar(order.getPlane());
+    return;
+  }
   auto isGrid = [](Value value) {
     auto count = value.getDefiningOp<tile::NumProgramsOp>();
     return count && count.getAxis() == 0;
@@ -61,6 +69,17 @@ std::pair<llvm::Value *, llvm::Value *> BlockEmitter::divide(llvm::Value *divide
   return {results[0], results[1]};
 }
 
+// Sections of rows of the grid, in each those programs first that have most steps.
+llvm::Value *BlockEmitter::longestFirst(llvm::Value *at) {
+  llvm::Value *lengths = entry.grid[0], *rows = b.CreateMul(entry.grid[1], entry.grid[2]);
+  auto [section, inSection] = divide(at, plane);
+  llvm::Value *first = b.CreateMul(section, inner);
+  llvm::Value *height = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b.CreateSub(rows, first), inner);
+  auto [length, row] = divide(inSection, height);
+  llvm::Value *x = b.CreateSelect(byRows, b.CreateSub(b.CreateSub(lengths, i32(1)), length), length);
+  return b.CreateAdd(b.CreateMul(b.CreateAdd(first, row), lengths), x);
+}
+
 // Tiles in groups of so many rows of tiles: a wave then shares both operands in L2.
 llvm::Value *BlockEmitter::ordered(llvm::Value *at) {
   unsigned rows = *order.getGroup();
@@ -78,7 +97,9 @@ llvm::Value *BlockEmitter::ordered(llvm::Value *at) {
 }
 
 void BlockEmitter::place(llvm::Value *at) {
-  if (inner) {
+  if (inner && order.getOrder() == block::Order::longest) {
+    at = longestFirst(at);
+  } else if (inner) {
     llvm::Value *several = b.CreateICmpUGT(entry.programs, entry.blocks);
     if (!latencyBound) {
       at = b.CreateSelect(several, ordered(at), at);

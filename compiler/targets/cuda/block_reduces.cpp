@@ -66,15 +66,22 @@ void BlockEmitter::emitReduce(tile::ReduceOp reduce) {
   std::map<layout::Layout::Vector, unsigned> numbers;
   for (unsigned number = 0; number < rest.extent(layout::Register); ++number)
     numbers[rest.at({{layout::Register, number}})] = number;
-  SmallVector<SmallVector<llvm::Value *>> rows(numbers.size());
+  std::vector<SmallVector<SmallVector<llvm::Value *>>> elements(numbers.size()); // of each row
   for (unsigned number = 0; number < operands[0].size(); ++number) {
     layout::Layout::Vector at = layout.getLayout().at({{layout::Register, number}});
     at.erase(at.begin() + axis);
     SmallVector<llvm::Value *> own;
     for (const Parts &parts : operands)
       own.push_back(parts[number]);
-    SmallVector<llvm::Value *> &row = rows[numbers.at(at)];
-    row.empty() ? row.assign(own) : combine(row, own);
+    elements[numbers.at(at)].push_back(std::move(own));
+  }
+  // By pairs of neighbours: long chains would wait for each result.
+  std::vector<SmallVector<llvm::Value *>> rows;
+  for (auto &row : elements) {
+    for (size_t apart = 1; apart < row.size(); apart *= 2)
+      for (size_t i = 0; i + apart < row.size(); i += 2 * apart)
+        combine(row[i], row[i + apart]);
+    rows.push_back(row[0]);
   }
   for (SmallVector<llvm::Value *> &row : rows)
     for (unsigned distance : *distances) {

@@ -138,19 +138,38 @@ void BlockEmitter::when(llvm::Value *condition, llvm::function_ref<void()> then)
   b.SetInsertPoint(after);
 }
 
+// Pairs of 16 bits share a register where they are carried.
+BlockEmitter::Parts BlockEmitter::carriedParts(Value value) {
+  auto tile = dyn_cast<RankedTensorType>(value.getType());
+  bool halves = tile && tile.getElementType().isIntOrFloat() && tile.getElementType().getIntOrFloatBitWidth() == 16;
+  return halves && partsOf(value).size() % 2 == 0 ? packed(value) : partsOf(value);
+}
+
+void BlockEmitter::rememberCarried(Value value, Parts parts) {
+  auto tile = dyn_cast<RankedTensorType>(value.getType());
+  llvm::Type *element = tile ? e.valueType(tile.getElementType()) : nullptr;
+  if (!tile || parts.empty() || parts[0]->getType() == element)
+    return remember(value, std::move(parts));
+  Parts elements;
+  for (llvm::Value *pair : parts)
+    for (uint64_t i : {0, 1})
+      elements.push_back(b.CreateExtractElement(b.CreateBitCast(pair, llvm::FixedVectorType::get(element, 2)), i));
+  remember(value, std::move(elements));
+}
+
 void BlockEmitter::emitLoop(scf::ForOp loop) {
   prepare(loop);
   llvm::Value *lower = scalar(loop.getLowerBound()), *upper = scalar(loop.getUpperBound()), *step = scalar(loop.getStep());
   SmallVector<Parts> inits;
   for (Value init : loop.getInitArgs())
-    inits.push_back(partsOf(init));
+    inits.push_back(carriedParts(init));
   llvm::BasicBlock *before = b.GetInsertBlock(), *body = newBlock("loop"), *after = newBlock();
   b.CreateCondBr(b.CreateICmpSLT(lower, upper), body, after);
   b.SetInsertPoint(body);
   llvm::PHINode *counter = b.CreatePHI(lower->getType(), 2);
   counter->addIncoming(lower, before);
   SmallVector<SmallVector<llvm::PHINode *>> phis;
-  SmallVector<Parts> results;
+  SmallVector<Parts> results, arguments;
   {
     Scope scope(*this);
     remember(loop.getInductionVar(), {counter});
@@ -162,13 +181,15 @@ void BlockEmitter::emitLoop(scf::ForOp loop) {
         list.back()->addIncoming(part, before);
         parts.push_back(list.back());
       }
-      remember(argument, std::move(parts));
+      arguments.push_back(std::move(parts));
     }
+    for (auto [argument, parts] : llvm::zip_equal(loop.getRegionIterArgs(), arguments)) // behind all phis
+      rememberCarried(argument, std::move(parts));
     emitBlock(*loop.getBody());
     for (Value operand : loop.getBody()->getTerminator()->getOperands()) {
       if (reading.contains(operand))
         fail(loop, "carries a product that still reads registers");
-      results.push_back(partsOf(operand));
+      results.push_back(carriedParts(operand));
     }
   }
   llvm::Value *next = b.CreateAdd(counter, step);
@@ -181,17 +202,17 @@ void BlockEmitter::emitLoop(scf::ForOp loop) {
     where.reset(); // what is derived from the thread's place would take registers from the sums if it were kept
   }
   b.SetInsertPoint(after);
-  for (auto [i, result] : llvm::enumerate(loop.getResults())) {
-    Parts parts;
+  SmallVector<Parts> ends(results.size());
+  for (size_t i = 0; i < results.size(); ++i)
     for (auto [p, phi] : llvm::enumerate(phis[i])) {
       phi->addIncoming(results[i][p], last);
       llvm::PHINode *end = b.CreatePHI(phi->getType(), 2);
       end->addIncoming(inits[i][p], before);
       end->addIncoming(results[i][p], last);
-      parts.push_back(end);
+      ends[i].push_back(end);
     }
-    remember(result, std::move(parts));
-  }
+  for (auto [result, parts] : llvm::zip_equal(loop.getResults(), ends))
+    rememberCarried(result, std::move(parts));
 }
 
 void BlockEmitter::emitBranch(scf::IfOp branch) {
@@ -206,22 +227,22 @@ void BlockEmitter::emitBranch(scf::IfOp branch) {
     if (!region.empty()) {
       emitBlock(region.front());
       for (Value operand : region.front().getTerminator()->getOperands())
-        results[side].push_back(partsOf(operand));
+        results[side].push_back(carriedParts(operand));
     }
     blocks[side] = b.GetInsertBlock();
     b.CreateBr(after);
   }
   b.SetInsertPoint(after);
-  for (auto [i, result] : llvm::enumerate(branch.getResults())) {
-    Parts parts;
+  SmallVector<Parts> ends(branch.getNumResults());
+  for (size_t i = 0; i < ends.size(); ++i)
     for (auto [yes, no] : llvm::zip_equal(results[0][i], results[1][i])) {
       llvm::PHINode *phi = b.CreatePHI(yes->getType(), 2);
       phi->addIncoming(yes, blocks[0]);
       phi->addIncoming(no, blocks[1]);
-      parts.push_back(phi);
+      ends[i].push_back(phi);
     }
-    remember(result, std::move(parts));
-  }
+  for (auto [result, parts] : llvm::zip_equal(branch.getResults(), ends))
+    rememberCarried(result, std::move(parts));
 }
 
 void BlockEmitter::emitLoadOfScalar(tile::LoadOp load) {

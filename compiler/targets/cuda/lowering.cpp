@@ -43,6 +43,8 @@ Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands
     return approximateExp(e, operands[0]);
   if (name == "exp2")
     return approximateExp2(e, operands[0]);
+  if (name == "exp2 nearly")
+    return nearExp2(e, operands[0]);
   return nullptr;
 }
 

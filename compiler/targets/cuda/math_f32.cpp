@@ -151,6 +151,11 @@ Lanes approximateExp2(Emitter &e, Lanes x) {
   return unitExp2(m, x);
 }
 
+Lanes nearExp2(Emitter &e, Lanes x) {
+  F32 m(e, x->getType());
+  return eachLane(m, {x}, llvm::Intrinsic::nvvm_ex2_approx_ftz, {e.b.getFloatTy()});
+}
+
 Lanes approximateQuotient(Emitter &e, Lanes x, Lanes y) {
   F32 m(e, x->getType());
   return eachLane(m, {x, y}, llvm::Intrinsic::nvvm_div_full);

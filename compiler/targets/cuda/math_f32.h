@@ -8,6 +8,8 @@ namespace tilery::cuda {
 lower::Lanes approximateExp(lower::Emitter &e, lower::Lanes x);
 /// 2.1 ULP.
 lower::Lanes approximateExp2(lower::Emitter &e, lower::Lanes x);
+/// One instruction: within 2^-22 of it, 0 below 2^-126.
+lower::Lanes nearExp2(lower::Emitter &e, lower::Lanes x);
 /// x / y within 2 ULP of equally many lanes: div.full.
 lower::Lanes approximateQuotient(lower::Emitter &e, lower::Lanes x, lower::Lanes y);
 
