@@ -101,9 +101,7 @@ struct BranchMasks : PassWrapper<BranchMasks, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BranchMasks)
   StringRef getArgument() const final { return "branch-masks"; }
   StringRef getDescription() const final { return "loops with products select lanes in steps that need it only"; }
-  void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<arith::ArithDialect, scf::SCFDialect>();
-  }
+  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
 
   void runOnOperation() final {
     std::optional<Schedule> schedule = Schedule::of(getOperation());

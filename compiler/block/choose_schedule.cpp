@@ -49,7 +49,8 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
     work.operations = std::max(work.operations, amount.second);
   }
   for (const LoopRing &ring : found.rings())
-    (ring.held ? work.heldBytes : work.slotBytes) += llvm::alignTo(ShapedType::getNumElements(ring.tile.shape) * tile::elementBytes(ring.tile.element), 1024);
+    (ring.held ? work.heldBytes : work.slotBytes) +=
+        llvm::alignTo(ShapedType::getNumElements(ring.tile.shape) * tile::elementBytes(ring.tile.element), 1024);
   for (scf::ForOp loop : found.loops)
     work.lanes = std::max(work.lanes, lanesOf(*loop.getBody()));
   problem.loop = work;

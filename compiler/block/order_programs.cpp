@@ -335,9 +335,8 @@ struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>>
       walk = lengths = findLengths(getOperation(), builder);
     Order order = lengths ? Order::longest : walk ? Order::grouped : Order::grid;
     auto group = order == Order::grouped ? builder.getI32IntegerAttr(schedule->group) : IntegerAttr();
-    auto programs =
-        ProgramsOp::create(builder, getOperation().getLoc(), order, group,
-                           walk ? walk->inner : Value(), walk ? walk->byRows : Value(), walk ? walk->plane : Value(), starts);
+    auto programs = ProgramsOp::create(builder, getOperation().getLoc(), order, group, walk ? walk->inner : Value(),
+                                       walk ? walk->byRows : Value(), walk ? walk->plane : Value(), starts);
     Block *loop = builder.createBlock(&programs.getBody());
     for (unsigned d = 0; d < 3; ++d)
       loop->addArgument(builder.getI32Type(), programs.getLoc());

@@ -88,7 +88,8 @@ private:
     Late late;
     late.start = start;
     late.wait = start->hasOneUse() ? dyn_cast<MmaWaitOp>(*start->user_begin()) : MmaWaitOp();
-    if (!late.wait || !late.wait->hasOneUse() || *late.wait->user_begin() != yield.getOperation() || !isa<RankedTensorType>(start.getC().getType()))
+    if (!late.wait || !late.wait->hasOneUse() || *late.wait->user_begin() != yield.getOperation() ||
+        !isa<RankedTensorType>(start.getC().getType()))
       return std::nullopt;
     late.number = late.wait->use_begin()->getOperandNumber();
     return findRescale(late) && findSlot(late) ? std::optional(std::move(late)) : std::nullopt;
@@ -113,7 +114,8 @@ private:
   /// Its second factor is in a slot at a position that each step makes one more.
   bool findSlot(Late &late) {
     Value shared = late.start.getB();
-    for (Operation *op = shared.getDefiningOp(); isa_and_nonnull<TransposeOp, PartOp>(op); op = op->getOperand(0).getDefiningOp()) {
+    for (Operation *op = shared.getDefiningOp(); isa_and_nonnull<TransposeOp, PartOp>(op);
+         op = op->getOperand(0).getDefiningOp()) {
       if (!op->hasOneUse())
         return false;
       late.moved.insert(op);

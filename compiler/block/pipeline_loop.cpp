@@ -55,8 +55,7 @@ private:
     for (Counter &counter : counters)
       if (counter.stretches.count(stretch)) {
         counter.positions[stretch] = counter.now;
-        OpBuilder b(stretch / 2 < found.loops.size() ? found.loops[stretch / 2]
-                                                     : found.kernel.getBody().front().getTerminator());
+        OpBuilder b(stretch / 2 < found.loops.size() ? found.loops[stretch / 2] : found.kernel.getBody().front().getTerminator());
         Location location = found.kernel.getLoc();
         counter.now = arith::AddIOp::create(b, location, counter.now, number(b, location, 1));
       }
@@ -78,8 +77,8 @@ private:
         ends.push_back(arith::AddIOp::create(b, location, each, number(b, location, 1)));
       return ends;
     };
-    auto counted = cast<scf::ForOp>(
-        *loop.replaceWithAdditionalYields(rewriter, starts, /*replaceInitOperandUsesInLoop=*/false, next));
+    auto counted =
+        cast<scf::ForOp>(*loop.replaceWithAdditionalYields(rewriter, starts, /*replaceInitOperandUsesInLoop=*/false, next));
     found.loops[stretch / 2] = counted;
     size_t last = counted.getNumResults() - starts.size();
     for (Counter &counter : counters)

@@ -170,7 +170,7 @@ tile.kernel @k(%x: i32) {
 }
 // -----
 tile.kernel @k(%n: i32, %rows: i1) {
-  // expected-error @+1 {{is told how programs run over tiles, which only order `grouped` asks for}}
+  // expected-error @+1 {{is told how programs run over tiles, which order `grid` does not ask for}}
   block.programs grid order(%n, %rows, %n) {
   ^bb0(%x: i32, %y: i32, %z: i32):
     block.yield
