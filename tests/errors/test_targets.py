@@ -32,7 +32,13 @@ def test_threads_that_part_on_a_cpu():
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
 def test_explicit_threads_on_a_gpu(target):
-    some = REGIONS["tile.threads"].replace("threads 32", "threads 48")
-    assert refused(some, target).endswith("the GPU target cannot let 48 of a block's 64 threads wait for each other")
+    some = (
+        "%p = tile.program_id 0\n %c = arith.constant 40 : i32\n tile.threads 64 {\n ^bb0(%t: i32):\n"
+        " %low = arith.cmpi slt, %t, {limit} : i32\n scf.if %low {\n tile.sync\n }\n }"
+    )
+    parts = refused(some.replace("{limit}", "%c"), target)
+    assert parts.endswith("the GPU target cannot let some threads of several warps wait for each other yet")
+    data = refused(some.replace("{limit}", "%p"), target)
+    assert data.endswith("the GPU target cannot let threads wait for each other where data decides which ones come yet")
     many = REGIONS["tile.threads"].replace("threads 32", "threads 2048")
     assert refused(many, target).endswith("the GPU target cannot run 2048 threads: a block has at most 1024")
