@@ -32,6 +32,11 @@ def kernels():
             found[f"short loop, {kind}, {size}"] = k.loop(kind, size, count=2)
         for kind in k.EXPRESSIONS:
             found[f"two uses, {kind}, {size}"] = k.two_uses(kind, size)
+        for stride in (2, 8, 64):
+            found[f"loop, stride {stride}, {size}"] = k.strided_loop(stride, size, 64)
+            found[f"short loop, stride {stride}, {size}"] = k.strided_loop(stride, size, 2)
+            found[f"two uses, stride {stride}, {size}"] = k.strided_twice(stride, size)
+        found[f"two uses, gathered, {size}"] = k.gathered_twice(size)
     for kind in k.EXPRESSIONS:
         found[f"broadcast, {kind}"] = k.broadcast(kind)
     for kind in k.INDICES:

@@ -77,6 +77,46 @@ def two_uses(kind, size, rows=64):
 
 
 @tileon.jit
+def strided_loop_kernel(x, w, out, count, stride: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    t = tl.load(x + i * stride)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for k in range(count):
+        total += t * tl.load(w + k * BLOCK + i)
+    tl.store(out + i, total)
+
+
+def strided_loop(stride, size, count):
+    x, w, out = torch.rand(size * stride), torch.rand(count * size), torch.empty(size)
+    return lambda: strided_loop_kernel[(1,)](x, w, out, count, stride, BLOCK=size)
+
+
+@tileon.jit
+def strided_twice_kernel(x, out, stride: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    t = tl.load(x + tl.program_id(0) * BLOCK * stride + i * stride)
+    tl.store(out + tl.program_id(0) * BLOCK + i, t * (1.0 / tl.sum(t, axis=0)))
+
+
+def strided_twice(stride, size, rows=64):
+    x, out = torch.rand(rows * size * stride), torch.empty(rows * size)
+    return lambda: strided_twice_kernel[(rows,)](x, out, stride, BLOCK=size)
+
+
+@tileon.jit
+def gathered_twice_kernel(x, index, out, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    t = tl.load(x + tl.load(index + i))
+    tl.store(out + i, t * (1.0 / tl.sum(t, axis=0)))
+
+
+def gathered_twice(size, rows=64):
+    x, out = torch.rand(rows * size), torch.empty(rows * size)
+    index = torch.randperm(rows * size)
+    return lambda: gathered_twice_kernel[(rows,)](x, index, out, BLOCK=size)
+
+
+@tileon.jit
 def broadcast_kernel(x, y, out, a, b, KIND: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     rows, columns = tl.arange(0, ROWS), tl.arange(0, COLUMNS)
     t = value(x, columns, a, b, KIND)

@@ -316,7 +316,7 @@ bool Planner::illegalLoad(Value value, const PullSite &site) const {
 
 bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
   bool loads = false;
-  unsigned cost = costOf(value, [&](Value v) { return stored(v); }, loads);
+  unsigned cost = costOf(value, [&](Value v) { return stored(v); }, loads, options.target.machine.stridedLoad);
   bool index = !isa<FloatType>(getElementTypeOrSelf(value.getType())) && !loads;
   if (index)
     cost = cost >= worthStoringIndices ? cost : 0;

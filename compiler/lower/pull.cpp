@@ -227,7 +227,25 @@ static unsigned ownCost(Operation *op) {
   return 0;
 }
 
-unsigned costOf(Value value, llvm::function_ref<bool(Value)> stored, bool &loads) {
+/// Do the lanes of a load lie apart, whichever dimension they run along?
+static bool liesApart(tile::LoadOp load) {
+  auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
+  if (!access || access.getResidual())
+    return access || load.getPlace().getDefiningOp<tile::PointerAccessOp>();
+  bool apart = false;
+  for (auto [dim, extent] : llvm::enumerate(cast<tile::AccessType>(access.getType()).getShape())) {
+    APInt step;
+    bool known = access.isStrided(dim) && matchPattern(access.getSteps()[dim], m_ConstantInt(&step));
+    if (extent == 1 || (known && step == 0))
+      continue;
+    if (known && step == 1)
+      return false;
+    apart = true;
+  }
+  return apart;
+}
+
+unsigned costOf(Value value, llvm::function_ref<bool(Value)> stored, bool &loads, unsigned stridedLoad) {
   llvm::SmallPtrSet<Operation *, 32> seen;
   unsigned cost = 0;
   SmallVector<Value> work{value};
@@ -242,7 +260,7 @@ unsigned costOf(Value value, llvm::function_ref<bool(Value)> stored, bool &loads
       loads = true;
       auto load = dyn_cast<tile::LoadOp>(op);
       Operation *place = load ? load.getPlace().getDefiningOp() : nullptr;
-      cost += 2;
+      cost += load && liesApart(load) ? stridedLoad : costOfLoad;
       if (place) // addresses of pointer tiles and masks are part of the load
         for (Value operand : place->getOperands())
           work.push_back(operand);

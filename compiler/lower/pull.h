@@ -38,9 +38,11 @@ Pull pullOf(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> stored);
 
 /// Of a function with a polynomial (exp: 15 dependent instructions), and of an integer division (a call of the divider a lane).
 constexpr unsigned costOfFunction = 12, costOfDivision = 20;
+/// Of a load of consecutive elements, its address included.
+constexpr unsigned costOfLoad = 2;
 /// Rough work of one element of `value`'s expression, in vector instructions; stored tiles and scalars cost nothing.
-/// `loads`: set if it reads memory.
-unsigned costOf(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool &loads);
+/// `loads`: set if it reads memory. `stridedLoad`: what one costs whose lanes lie apart.
+unsigned costOf(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool &loads, unsigned stridedLoad = costOfLoad);
 
 /// True if two accesses surely put each element at the same address, and no two elements at one address.
 bool samePattern(mlir::Value place, mlir::Value other);

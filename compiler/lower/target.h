@@ -16,6 +16,7 @@ struct Machine {
   bool floatAtomics = false;     ///< f32 and f64 in memory are added to by one atomic instruction
   bool relaxedAtomics = false;   ///< atomic updates other than compare-and-swap order nothing else: that takes fences
   bool unsignedVectors = false;  ///< vectors of u32 and f64 are converted by instructions
+  unsigned stridedLoad = 2;      ///< costOf of a load whose lanes lie apart
 };
 
 /// One object serves one compilation and is not changed by it. What a hook has no answer for (null, nothing) is done in the shared way.

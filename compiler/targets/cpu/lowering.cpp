@@ -10,6 +10,7 @@ lower::Machine machineOf(const CpuTarget &isa) {
   machine.vectorBits = isa.vectorBits;
   machine.vectorRegisters = isa.vectorRegisters;
   machine.unsignedVectors = isa.avx512;
+  machine.stridedLoad = 8; // a gather, or a load and an insertion a lane: docs/notebook.md, "Thresholds of the planner"
   return machine;
 }
 } // namespace

@@ -28,6 +28,18 @@ tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %n: i64, %pp: !tile.ptr<i
   %row = tile.expand_dims %exp axis 0 : tensor<64xf32> -> tensor<1x64xf32>
   %wide = tile.broadcast %row : tensor<1x64xf32> -> tensor<4x64xf32>
   %turned = tile.permute %wide [1, 0] : tensor<4x64xf32> -> tensor<64x4xf32>
+  %apart = tile.access %x, %zero steps(%c64) bounds [1] (%zero, %n) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<64xf32>
+  %columns = tile.access %x, %zero steps(%one, %c64) bounds [0, 1] (%zero, %n) : !tile.ptr<f32>, (i64, i64), (i64, i64) -> !tile.access<4x64xf32>
+  %one_for_all = tile.access %x, %zero steps(%zero) bounds [1] (%zero, %n) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<64xf32>
+  %i = tile.range 0 to 64 : tensor<64xi32>
+  %pointers = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %chosen = tile.add_ptr %pointers, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+  %ap = tile.pointer_access %chosen : tensor<64x!tile.ptr<f32>> -> <64xf32>
+  %ra = tile.load %rows : !tile.access<4x64xf32> -> tensor<4x64xf32>
+  %ca = tile.load %columns : !tile.access<4x64xf32> -> tensor<4x64xf32>
+  %oa = tile.load %one_for_all : !tile.access<64xf32> -> tensor<64xf32>
+  %sa = tile.load %apart : !tile.access<64xf32> -> tensor<64xf32>
+  %pa = tile.load %ap : !tile.access<64xf32> -> tensor<64xf32>
   tile.return
 })";
 
@@ -121,6 +133,14 @@ TEST_F(PullTest, CostsGrowWithTheExpression) {
   Value stored = result("arith.addf");
   EXPECT_EQ(lower::costOf(result("math.exp"), [&](Value value) { return value == stored; }, loads), exp - sum);
   EXPECT_FALSE(loads);
+}
+
+TEST_F(PullTest, LoadsOfLanesThatLieApartCostMore) {
+  bool loads = false;
+  for (unsigned i = 0; i < 5; ++i) // a, b, rows, columns, one element for all
+    EXPECT_EQ(lower::costOf(result("tile.load", i), nothing, loads, 9), 2u) << i;
+  EXPECT_EQ(lower::costOf(result("tile.load", 5), nothing, loads, 9), 9u) << "strided";
+  EXPECT_GE(lower::costOf(result("tile.load", 6), nothing, loads, 9), 9u) << "by pointers";
 }
 
 TEST_F(PullTest, WhatCanBeComputedAgain) {
