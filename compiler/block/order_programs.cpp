@@ -337,8 +337,6 @@ struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>>
     auto group = order == Order::grouped ? builder.getI32IntegerAttr(schedule->group) : IntegerAttr();
     auto programs = ProgramsOp::create(builder, getOperation().getLoc(), order, group, walk ? walk->inner : Value(),
                                        walk ? walk->byRows : Value(), walk ? walk->plane : Value(), starts);
-    if (lengths && schedule->longest == 2)
-      programs->setAttr("block.turns", builder.getUnitAttr());
     Block *loop = builder.createBlock(&programs.getBody());
     for (unsigned d = 0; d < 3; ++d)
       loop->addArgument(builder.getI32Type(), programs.getLoc());

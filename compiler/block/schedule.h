@@ -36,9 +36,7 @@ struct Schedule {
   unsigned stageOutput = 8;
   unsigned overlap = 0; // 1: a product with a computed factor runs under the next step's work
   unsigned branch = 0;  // 1: masks cost the steps only in which some lanes do not exist
-  /// 1: programs with most steps first, one a block, where their lengths differ in a way that is seen; 2: blocks run several, forth and back
-  /// through that order.
-  unsigned longest = 0;
+  unsigned longest = 0; // 1: programs with most steps first, one a block, where their lengths differ in a way that is seen
   unsigned loadRegisters = 0, mathRegisters = 0; // of a thread of each role; 0: what the launch gives
   /// Blocks of a cluster, each of which multiplies a part of the steps; they add their sums up, each a part of the tile, and store that
   /// from registers. 0: one block a program, unless a launch has few programs; 1: in any case.

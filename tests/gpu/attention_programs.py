@@ -1,5 +1,7 @@
 """Attention forward in other spellings than the example's."""
 
+import tilelang
+import tilelang.language as T
 import tileon
 import tileon.language as tl
 
@@ -39,3 +41,118 @@ def masked(
         top = new_top
     acc = acc / total[:, None]
     tl.store(out_ptr + place, acc.to(out_ptr.dtype.element_ty), mask=offs_m[:, None] < N)
+
+
+@tileon.jit
+def block_pointers(
+    q_ptr, k_ptr, v_ptr, out_ptr, sm_scale, stride_h, stride_n, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr
+):
+    """Block pointers that advance; keys transposed by their strides."""
+    base = tl.program_id(1).to(tl.int64) * stride_h
+    first = tl.program_id(0) * BLOCK_M
+    q_block = tl.make_block_ptr(q_ptr + base, (N, D), (stride_n, 1), (first, 0), (BLOCK_M, D), (1, 0))
+    k_block = tl.make_block_ptr(k_ptr + base, (D, N), (1, stride_n), (0, 0), (D, BLOCK_N), (0, 1))
+    v_block = tl.make_block_ptr(v_ptr + base, (N, D), (stride_n, 1), (0, 0), (BLOCK_N, D), (1, 0))
+    out_block = tl.make_block_ptr(out_ptr + base, (N, D), (stride_n, 1), (first, 0), (BLOCK_M, D), (1, 0))
+    top = tl.full([BLOCK_M], float("-inf"), dtype=tl.float32)
+    total = tl.zeros([BLOCK_M], dtype=tl.float32)
+    acc = tl.zeros([BLOCK_M, D], dtype=tl.float32)
+    scale = sm_scale * 1.44269504
+    q = tl.load(q_block)
+    for _ in range(0, N, BLOCK_N):
+        scores = tl.dot(q, tl.load(k_block))
+        new_top = tl.maximum(top, tl.max(scores, 1) * scale)
+        weights = tl.math.exp2(scores * scale - new_top[:, None])
+        old = tl.math.exp2(top - new_top)
+        total = total * old + tl.sum(weights, 1)
+        acc = acc * old[:, None]
+        acc += tl.dot(weights.to(v_ptr.dtype.element_ty), tl.load(v_block))
+        top = new_top
+        k_block = tl.advance(k_block, (0, BLOCK_N))
+        v_block = tl.advance(v_block, (BLOCK_N, 0))
+    tl.store(out_block, (acc / total[:, None]).to(out_ptr.dtype.element_ty))
+
+
+@tileon.jit
+def descriptors(
+    q_ptr, k_ptr, v_ptr, out_ptr, sm_scale, heads, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr
+):
+    """Device descriptors of all heads' rows."""
+    rows = heads * N
+    q_tensor = tl.make_tensor_descriptor(q_ptr, [rows, D], [D, 1], [BLOCK_M, D])
+    k_tensor = tl.make_tensor_descriptor(k_ptr, [rows, D], [D, 1], [BLOCK_N, D])
+    v_tensor = tl.make_tensor_descriptor(v_ptr, [rows, D], [D, 1], [BLOCK_N, D])
+    out_tensor = tl.make_tensor_descriptor(out_ptr, [rows, D], [D, 1], [BLOCK_M, D])
+    base = tl.program_id(1) * N
+    first = base + tl.program_id(0) * BLOCK_M
+    top = tl.full([BLOCK_M], float("-inf"), dtype=tl.float32)
+    total = tl.zeros([BLOCK_M], dtype=tl.float32)
+    acc = tl.zeros([BLOCK_M, D], dtype=tl.float32)
+    scale = sm_scale * 1.44269504
+    q = q_tensor.load([first, 0])
+    at = base
+    for _ in tl.range(0, N, BLOCK_N):
+        scores = tl.dot(q, k_tensor.load([at, 0]).T)
+        new_top = tl.maximum(top, tl.max(scores, 1) * scale)
+        weights = tl.math.exp2(scores * scale - new_top[:, None])
+        old = tl.math.exp2(top - new_top)
+        total = total * old + tl.sum(weights, 1)
+        acc = acc * old[:, None]
+        acc = tl.dot(weights.to(v_ptr.dtype.element_ty), v_tensor.load([at, 0]), acc)
+        top = new_top
+        at += BLOCK_N
+    out_tensor.store([first, 0], (acc / total[:, None]).to(out_ptr.dtype.element_ty))
+
+
+@tilelang.jit
+def multi_head(heads, n, d, block_M, block_N, causal):
+    scale = d**-0.5 * 1.44269504
+
+    @T.prim_func
+    def main(
+        Q: T.Tensor((heads, n, d), "float16"),
+        K: T.Tensor((heads, n, d), "float16"),
+        V: T.Tensor((heads, n, d), "float16"),
+        Out: T.Tensor((heads, n, d), "float16"),
+    ):
+        with T.Kernel(T.ceildiv(n, block_M), heads, threads=256) as (bx, by):
+            q, k, v = (T.alloc_shared((rows, d), "float16") for rows in (block_M, block_N, block_N))
+            out = T.alloc_shared((block_M, d), "float16")
+            scores, weights = T.alloc_fragment((block_M, block_N), "float32"), T.alloc_fragment((block_M, block_N), "float16")
+            acc = T.alloc_fragment((block_M, d), "float32")
+            top, before, old, part, total = (T.alloc_fragment((block_M,), "float32") for _ in range(5))
+            T.copy(Q[by, bx * block_M : (bx + 1) * block_M, :], q)
+            T.fill(acc, 0)
+            T.fill(total, 0)
+            T.fill(top, -T.infinity("float32"))
+            steps = T.ceildiv((bx + 1) * block_M, block_N) if causal else T.ceildiv(n, block_N)
+            for step in T.Pipelined(steps, num_stages=2):
+                T.copy(K[by, step * block_N : (step + 1) * block_N, :], k)
+                if causal:
+                    for i, j in T.Parallel(block_M, block_N):
+                        scores[i, j] = T.if_then_else(bx * block_M + i >= step * block_N + j, 0, -T.infinity("float32"))
+                else:
+                    T.clear(scores)
+                T.gemm(q, k, scores, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+                T.copy(top, before)
+                T.reduce_max(scores, top, dim=1, clear=False)
+                for i in T.Parallel(block_M):
+                    old[i] = T.exp2(before[i] * scale - top[i] * scale)
+                for i, j in T.Parallel(block_M, block_N):
+                    scores[i, j] = T.exp2(scores[i, j] * scale - top[i] * scale)
+                T.reduce_sum(scores, part, dim=1)
+                for i in T.Parallel(block_M):
+                    total[i] = total[i] * old[i] + part[i]
+                T.copy(scores, weights)
+                for i, j in T.Parallel(block_M, d):
+                    acc[i, j] *= old[i]
+                T.copy(V[by, step * block_N : (step + 1) * block_N, :], v)
+                T.gemm(weights, v, acc, policy=T.GemmWarpPolicy.FullRow)
+            for i, j in T.Parallel(block_M, d):
+                acc[i, j] /= total[i]
+            T.copy(acc, out)
+            T.copy(out, Out[by, bx * block_M : (bx + 1) * block_M, :])
+
+    return main

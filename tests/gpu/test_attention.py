@@ -38,6 +38,21 @@ def masked(q, k, v, out, causal, blocks=(128, 64)):
     ).module  # fmt: skip
 
 
+def other_spelling(name, q, k, v, out):
+    """A launch of one head's rows after the other's; its module."""
+    heads, n, d = q.shape[1:]
+    if name.startswith("multi_head"):
+        kernel = PROGRAMS.multi_head(heads, n, d, 128, 128, name.endswith("causal"))
+        kernel(q[0], k[0], v[0], out[0])
+        return kernel._latest().module
+    rest = (q.stride(1), q.stride(2), n) if name == "block_pointers" else (heads, n)
+    blocks = {"BLOCK_M": 128, "BLOCK_N": 64, "D": d, "num_warps": 8}
+    return getattr(PROGRAMS, name)[(n // 128, heads)](q, k, v, out, d**-0.5, *rest, **blocks).module
+
+
+SPELLINGS = ("block_pointers", "descriptors", "multi_head", "multi_head_causal")
+
+
 def takes_the_path(module, assemble):
     compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
     assert ": blocks consumers=" in compiled.plan, compiled.plan
@@ -63,6 +78,20 @@ def test_forward_takes_the_path(dtype, d, assemble):
 @pytest.mark.parametrize("d", [64, 128])
 def test_masks_take_the_path(d, causal, assemble):
     takes_the_path(masked(*tensors(1, 2, 100, d, torch.bfloat16, "cpu"), causal), assemble)
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_other_spellings_take_the_path(name, assemble):
+    takes_the_path(other_spelling(name, *tensors(1, 2, 256, 64, torch.float16, "cpu")), assemble)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("d", [64, 128])
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_other_spellings(name, d):
+    q, k, v, out = tensors(1, 3, 512, d, torch.float16, "cuda")
+    other_spelling(name, q, k, v, out)
+    check(q, k, v, out, 128 if name.startswith("multi_head") else 64, name.endswith("causal"))
 
 
 @pytest.mark.gpu

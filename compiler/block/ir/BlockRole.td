@@ -36,8 +36,7 @@ def Block_ProgramsOp : Block_Op<"programs", [RecursiveMemoryEffects, SingleBlock
     `grouped` needs to know how numbers of programs run over tiles: each `plane` of them, `inner` by `inner`, which are neighbours along rows of
     tiles (`by_rows`: they differ in the row) or along columns. Without it, as the first axis of the grid counts rows. Only speed depends on it.
     `longest` may be told that steps follow from the first coordinate alone, more the larger it is (`by_rows`) or the smaller, and in sections of
-    how many rows of the grid (`inner`; `plane` programs) programs are ordered, so that what a section reads stays in L2. Blocks then run one program each; with the discardable attribute `block.turns`, several, forth and back through
-    that order.
+    how many rows of the grid (`inner`; `plane` programs) programs are ordered, so that what a section reads stays in L2. Blocks then run one program each.
   }];
   let arguments = (ins Block_Order:$order, OptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>>:$group,
                    Optional<I32>:$inner, Optional<I1>:$by_rows, Optional<I32>:$plane, Variadic<AnyType>:$inits);

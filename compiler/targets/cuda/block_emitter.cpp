@@ -201,7 +201,7 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
   info.threads = 32 * (roles.back().firstWarp + roles.back().warps);
   info.sharedBytes = plan.bytes;
   auto isOver = [](block::AllocOp alloc) { return bool(alloc.getOver()); }; // a ring, for good
-  bool once = order && order.getOrder() == block::Order::longest && !order->hasAttr("block.turns");
+  bool once = order && order.getOrder() == block::Order::longest;
   once |= llvm::any_of(kernel.getBody().getOps<block::AllocOp>(), isOver);
   info.persistent = order && !once;
   info.cluster = cluster;

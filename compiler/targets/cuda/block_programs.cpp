@@ -72,12 +72,6 @@ std::pair<llvm::Value *, llvm::Value *> BlockEmitter::divide(llvm::Value *divide
 // Sections of rows of the grid, in each those programs first that have most steps.
 llvm::Value *BlockEmitter::longestFirst(llvm::Value *at) {
   llvm::Value *lengths = entry.grid[0], *rows = b.CreateMul(entry.grid[1], entry.grid[2]);
-  if (order->hasAttr("block.turns")) {
-    llvm::Value *round = b.CreateUDiv(at, entry.blocks), *start = b.CreateMul(round, entry.blocks), *own = b.CreateSub(at, start);
-    llvm::Value *size = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b.CreateSub(entry.programs, start), entry.blocks);
-    llvm::Value *back = b.CreateTrunc(round, b.getInt1Ty());
-    at = b.CreateAdd(start, b.CreateSelect(back, b.CreateSub(b.CreateSub(size, i32(1)), own), own));
-  }
   auto [section, inSection] = divide(at, plane);
   llvm::Value *first = b.CreateMul(section, inner);
   llvm::Value *height = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b.CreateSub(rows, first), inner);
