@@ -107,8 +107,11 @@ unsigned residentPrograms(const KernelInfo &info, Function function, const Devic
 
 Code::~Code() {
   const Driver *driver = Driver::find();
+  if (!driver)
+    return;
+  CaptureScope capture; // kernels are let go at any time, in the midst of a capture, too
   for (ModuleHandle module : modules)
-    if (module && driver)
+    if (module)
       driver->cuModuleUnload(module); // fails where the context is gone: at the end of the process, or in a forked one
 }
 

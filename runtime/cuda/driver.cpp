@@ -181,8 +181,8 @@ DeviceScope::~DeviceScope() {
     Driver::get().cuCtxSetCurrent(before);
 }
 
-CaptureScope::CaptureScope() { Driver::get().cuThreadExchangeStreamCaptureMode(&mode); }
-CaptureScope::~CaptureScope() { Driver::get().cuThreadExchangeStreamCaptureMode(&mode); }
+CaptureScope::CaptureScope() { found().cuThreadExchangeStreamCaptureMode(&mode); }
+CaptureScope::~CaptureScope() { found().cuThreadExchangeStreamCaptureMode(&mode); }
 
 void fail(int result, const std::string &what) {
   const Driver &driver = found();

@@ -102,7 +102,7 @@ private:
   Context before = nullptr; ///< to go back to
 };
 
-/// While it lives, this thread may load code although some stream is being captured into a graph.
+/// While it lives, this thread may load and unload code although some stream is being captured into a graph.
 class CaptureScope {
 public:
   CaptureScope();

@@ -48,7 +48,8 @@ int main(void) {
   for (int i = 0; i < Rows; ++i)
     for (int j = 0; j < Columns; ++j) wrong += y[i * Columns + j] != 2 * x[i * Wide + j] + 1;
   printf("%d ", wrong);
-  printf("%d\n%s\n", launch_scaled(stream, tx, ts, small), tilery_aot_error());
+  printf("%d\n", launch_scaled(stream, tx, ts, small));
+  printf("%s\n", tilery_aot_error());
   return 0;
 }
 """

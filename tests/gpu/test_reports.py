@@ -61,16 +61,20 @@ def test_assembles(arch, assemble):
 
 
 @pytest.mark.gpu
-def test_prints_like_the_cpu(capfd):
-    for device in ("cpu", "cuda"):
-        noisy[(300,)](torch.arange(1200, device=device) / 4, 1190, B=4)
-        text = capfd.readouterr().out
-        assert len(text.splitlines()) == 300 * 17
-        if device == "cpu":
-            expected = text
-    assert sorted(text.splitlines()) == sorted(expected.splitlines())
-    programs = [line.split(")")[0] for line in text.splitlines()]
-    assert programs == [f"pid ({p}, 0, 0" for p in range(300) for _ in range(17)]
+def test_prints_a_line_an_element(capfd):
+    noisy[(300,)](torch.arange(1200, device="cuda") / 4, 1190, B=4)
+    expected = []
+    for p in range(300):
+        x = [i / 4 if i < 1190 else 0.0 for i in range(4 * p, 4 * p + 4)]
+        head = f"pid ({p}, 0, 0) idx"
+        expected += [f"{head} ({i}) x: (operand 0) {value:.6f}" for i, value in enumerate(x)]
+        expected += [f"{head} ({i}) x: (operand 1) {4 * p + i}" for i in range(4)]
+        expected += [f"{head} ({i}) halves: (operand 0) {value:.6f}" for i, value in enumerate(x)]
+        expected += [f"{head} ({i}) halves: (operand 1) {value > 0.5}" for i, value in enumerate(x)]
+        expected += [f"{head} () sum: {sum(x):.6f}"]
+    lines = capfd.readouterr().out.splitlines()
+    assert sorted(lines) == sorted(expected)
+    assert [line.split(" idx")[0] for line in lines] == [line.split(" idx")[0] for line in expected]  # program after program
 
 
 @pytest.mark.gpu

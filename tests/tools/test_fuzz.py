@@ -32,4 +32,4 @@ def test_options():
 
     assert run("--print", "7").startswith("module")
     assert "(seeds 5 to 6)" in run("--count", "2", "--first", "5", "--jobs", "1", "--against", "passes")
-    assert "2 programs" in (text := run("--count", "2", "--first", "3", "--step", "11", "--against", "passes")) and "(seeds 3 to 14)" in text
+    assert "(seeds 3 to 14)" in run("--count", "2", "--first", "3", "--step", "11", "--against", "passes")

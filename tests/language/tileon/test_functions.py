@@ -542,14 +542,13 @@ def test_texts_of_prints(run, capfd):
         "tl.device_print('no value')\ntl.device_print('h', tl.arange(9, 11), hex=True)",
         [out()],
     )
-    assert capfd.readouterr().out.splitlines() == [
-        f"int32[constexpr[{N}]]",
-        "int32[]",
-        "(0, 0, 0) three: [ 0, 10, 20]",
-        "(0, 0, 0): 0",
-        "(0, 0, 0) no value",
-        "(0, 0, 0) h: [0x00000009, 0x0000000a]",
-    ]
+    whole_tiles = ["three: [ 0, 10, 20]", ": 0", "no value", "h: [0x00000009, 0x0000000a]"]
+    elements = ["idx (0) three: 0", "idx (1) three: 10", "idx (2) three: 20", "idx (): 0", "no value"]
+    elements += ["idx (0) h: 0x00000009", "idx (1) h: 0x0000000a"]
+    lines = [f"pid (0, 0, 0) {text}" for text in elements]
+    if not out().is_cuda:
+        lines = [f"(0, 0, 0) {text}".replace(") :", "):") for text in whole_tiles]
+    assert capfd.readouterr().out.splitlines() == [f"int32[constexpr[{N}]]", "int32[]", *lines]
 
 
 def test_batched_dot(run):

@@ -90,6 +90,21 @@ def nothing_waits():
     assert not any(map(calls, ("cuStreamSynchronize", "cuMemAlloc_v2", "cuMemcpyDtoHAsync_v2")))
 
 
+def unloading():
+    """Nor is unloading forbidden then: kernels are let go whenever Python collects them."""
+
+    @tileon.jit
+    def short_lived(x_ptr):
+        tl.store(x_ptr, 1.0)
+
+    short_lived[(1,)](Vector(1 << 20, 64, 0))
+    before = calls("cuThreadExchangeStreamCaptureMode")
+    del short_lived
+    gc.collect()
+    assert calls("cuModuleUnload") == 1
+    assert calls("cuThreadExchangeStreamCaptureMode") == before + 2
+
+
 def matmul(out=None, depth=256):
     """Launches a matrix product by Hopper's instructions; how many tensors were described until then."""
     example = compat.load(Path(__file__).parents[3] / "examples" / "tileon" / "matmul.py")

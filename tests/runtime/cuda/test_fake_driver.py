@@ -32,6 +32,7 @@ PROGRAMS = [
     "launches",
     "devices",
     "nothing_waits",
+    "unloading",
     "tensor_maps",
     "empty_operands",
     "illegal_address",
