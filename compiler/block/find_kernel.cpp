@@ -264,6 +264,15 @@ std::optional<std::pair<unsigned, unsigned>> storedSums(tile::StoreOp store, Arr
   return std::nullopt;
 }
 
+/// Conversions of single sums to 16 bits make ptxas serialise the products before them (C7514); those that are stored go in pairs.
+static bool computesWithRounded(tile::KernelOp kernel) {
+  return llvm::any_of(kernel.getBody().getOps<arith::TruncFOp>(), [](arith::TruncFOp op) {
+    return llvm::any_of(op->getUsers(), [](Operation *user) {
+      return !isa<tile::StoreOp, tile::PermuteOp, tile::ReshapeOp, tile::ExpandDimsOp>(user);
+    });
+  });
+}
+
 std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why) {
   why.clear();
   Operation *product = nullptr;
@@ -283,6 +292,10 @@ std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why)
   ProductKernel found{kernel, *boxes, {}};
   if (const char *reason = otherWork(found)) {
     why = reason;
+    return std::nullopt;
+  }
+  if (found.product.swapped && computesWithRounded(kernel)) {
+    why = "its few rows are rounded to 16 bits and computed with, which the assembler would not wait for";
     return std::nullopt;
   }
   return found;

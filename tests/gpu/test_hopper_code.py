@@ -4,7 +4,8 @@ import pytest
 import torch
 from gpu.programs import EXAMPLES, LANGUAGES
 
-from tilery import _native, compat
+from tilery import _native, compat, tileon
+from tilery.tileon import language as tl
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
@@ -43,6 +44,28 @@ def test_few_rows_are_the_tensor_cores_columns():
     assert compiled.plan.startswith("matmul_logic: blocks consumers=1 k=64 stages=22")
     assert "swapped: B^T A^T" in compiled.plan
     assert compiled.asm.count("wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16") == 4
+
+
+@pytest.mark.parametrize("rows", [16, 64, 128])
+def test_products_rounded_and_computed_with(rows, assemble):
+    """Of few rows, they go the general way: the assembler would serialise the products."""
+
+    @tileon.jit
+    def kernel(a_ptr, b_ptr, c_ptr, K, alpha, M: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr):
+        m, n, k = tl.arange(0, M), tl.program_id(0) * N + tl.arange(0, N), tl.arange(0, STEP)
+        total = tl.zeros((M, N), tl.float32)
+        for step in range(0, K, STEP):
+            a = tl.load(a_ptr + m[:, None] * K + step + k[None, :])
+            total += tl.dot(a, tl.load(b_ptr + n[None, :] * K + step + k[:, None]))
+        tl.store(c_ptr + m[:, None] * 256 + n[None, :], (total.to(tl.float16) * alpha).to(tl.float16))
+
+    a, b, c = torch.randn(rows, 512).half(), torch.randn(256, 512).half(), torch.empty(rows, 256).half()
+    module = kernel[(4,)](a, b, c, 512, 0.7, rows, 64, 64).module
+    torch.testing.assert_close(c.double(), 0.7 * (a.double() @ b.double().T).half().double(), rtol=2**-9, atol=1e-4)
+    compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
+    assert ("wgmma" in compiled.asm) == (rows > 16), compiled.plan
+    assert ("rounded to 16 bits and computed with" in compiled.plan) == (rows == 16)
+    assemble(compiled.asm, "sm_90a")
 
 
 @pytest.mark.parametrize("blocks", [(128, 256, 64), (16, 128, 64), (64, 256, 64)])
