@@ -72,6 +72,7 @@ const Backend &backendFor(Backends backends, const std::string &target) {
 Compiled compileWith(Backends backends, Module &source, const CompileOptions &wanted) {
   CompileOptions options = wanted;
   Module::Impl &impl = source.get();
+  std::lock_guard lock(impl.mutex);
   mlir::OwningOpRef<mlir::ModuleOp> module(impl.module->clone());
   FirstError errors(&impl.context);
   record(*module, {options.disjoint, options.fpContract, options.passes});

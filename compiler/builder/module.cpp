@@ -24,6 +24,7 @@ static void removeHints(mlir::ModuleOp module) {
 }
 
 std::string Module::text(bool locations, bool hints) const {
+  std::lock_guard lock(impl->mutex);
   std::string text;
   llvm::raw_string_ostream stream(text);
   mlir::OpPrintingFlags flags;
@@ -53,6 +54,7 @@ std::shared_ptr<Module> Module::parse(const std::string &text) {
 }
 
 std::vector<std::string> Module::kernelNames() const {
+  std::lock_guard lock(impl->mutex);
   std::vector<std::string> names;
   for (auto kernel : impl->module->getOps<tile::KernelOp>())
     names.push_back(kernel.getSymName().str());

@@ -1,5 +1,6 @@
 #pragma once
-// A module of tile IR outside of MLIR: text, hash, and what compilers and the oracle take.
+// A module of tile IR outside of MLIR: text, hash, and what compilers and the oracle take. Threads may share one: each call on it
+// waits for the others.
 #include <memory>
 #include <string>
 #include <vector>

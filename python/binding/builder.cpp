@@ -109,9 +109,9 @@ static void bindHandles(nb::module_ &m) {
     return dtypeName(t.dtype);
   });
   nb::class_<Module>(m, "Module")
-      .def("text", &Module::text, "locations"_a = false, "hints"_a = true)
+      .def("text", &Module::text, "locations"_a = false, "hints"_a = true, nb::call_guard<nb::gil_scoped_release>())
       .def_static("parse", &Module::parse)
-      .def("kernel_names", &Module::kernelNames);
+      .def("kernel_names", &Module::kernelNames, nb::call_guard<nb::gil_scoped_release>());
 }
 
 static void bindRegions(nb::class_<Builder> &c) {

@@ -11,6 +11,12 @@ using namespace nb::literals;
 
 namespace tilery::python {
 
+/// Held while the oracle reads the module. Who waits for it lets other threads of Python run: who holds it may need them.
+static std::unique_lock<std::mutex> locked(Module &module) {
+  nb::gil_scoped_release others;
+  return std::unique_lock(module.get().mutex);
+}
+
 static oracle::Allocation allocation(nb::handle item) {
   nb::tuple t = nb::cast<nb::tuple>(item);
   oracle::Allocation result;
@@ -24,6 +30,7 @@ static oracle::Allocation allocation(nb::handle item) {
 /// slots: 64-bit patterns as in TileryLaunch; allocations: (address, bytes, name, bytes of an element) each.
 static void interpret(Module &module, const std::string &kernel, nb::handle grid, nb::handle slots, nb::handle allocations,
                       bool debug) {
+  auto lock = locked(module);
   auto op = module.get().module->lookupSymbol<tile::KernelOp>(kernel);
   if (!op)
     throw Error(Diagnostic{Diagnostic::Kind::Name, "the module has no kernel '" + kernel + "'", "", {}});
@@ -45,6 +52,7 @@ static void interpret(Module &module, const std::string &kernel, nb::handle grid
 /// row-major tensor and gives its address; the result says which of those, counted from 0, the host function returns.
 static std::vector<int64_t> interpretHost(Module &module, const std::string &host, nb::handle args, nb::handle allocations,
                                           nb::object allocate, bool debug) {
+  auto lock = locked(module);
   auto op = module.get().module->lookupSymbol<tile::HostOp>(host);
   if (!op)
     throw Error(Diagnostic{Diagnostic::Kind::Name, "the module has no host function '" + host + "'", "", {}});

@@ -1,8 +1,11 @@
 // From a module to an image: which texts are made, what is refused and how.
+#include "compiler/builder/module_impl.h"
 #include "tilery/compile.h"
 #include "tilery/diagnostic.h"
 #include "tilery/module.h"
+#include <atomic>
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace tilery;
 
@@ -55,6 +58,31 @@ TEST(Driver, EveryTargetHasItsCode) {
   options.target = "sm_80";
   Compiled gpu = compile(*module, options);
   EXPECT_NE(gpu.image.object.find(".target sm_80"), std::string::npos);
+}
+
+TEST(Driver, ThreadsThatShareAModuleWaitForEachOther) {
+  auto module = Module::parse(copy);
+  const std::string text = module->text(), object = compile(*module).image.object;
+  std::vector<std::thread> threads;
+  std::atomic<int> done = 0;
+  {
+    std::lock_guard reading(module->get().mutex);
+    for (int i = 0; i < 8; ++i)
+      threads.emplace_back([&, i] {
+        CompileOptions options;
+        options.target = i % 2 ? "sm_90a" : "host";
+        if (i < 4)
+          EXPECT_EQ(module->text(), text);
+        Compiled compiled = compile(*module, options);
+        ++done;
+        EXPECT_EQ(compiled.image.object == object, options.target == "host");
+      });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200)); // each takes 10
+    EXPECT_EQ(done, 0);
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(done, 8);
 }
 
 TEST(Driver, UnknownTargetsAreNamed) {

@@ -1,14 +1,19 @@
 """Autotuning, hints from the model, pictures of layouts, counted work, and packages that programs import."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 
 import tilery.tilelang as tilelang
+from tilery import _native
 from tilery.tilelang import autotuner, carver, tools
 from tilery.tilelang import language as T
+from tilery.tilelang.jit import prepare
+from tilery.tilelang.jit.kernel import JITKernel
 from tilery.tilelang.layout import make_gemm_fragment_8x8, make_linear_layout
+from tilery.tilelang.tracing.program import usual_layouts
 
 
 def matmul(M, N, K, block_M=32, block_N=32, block_K=16):
@@ -83,6 +88,22 @@ def test_par_compile_in_order():
     for n, kernel in zip((16, 32, 48), kernels):
         a = torch.eye(n).half()
         assert (kernel(a, a) == torch.eye(n)).all()
+
+
+def test_threads_compile_one_kernel_and_others_for_a_gpu():
+    kernels = [tilelang.compile(matmul(n, n, n), out_idx=-1) for n in (64, 128)]
+    modules = [kernel.module(usual_layouts(kernel.prim_func.params, kernel.out_idx)) for kernel in kernels] * 8
+    with ThreadPoolExecutor(len(modules)) as pool:
+        images = list(pool.map(lambda module: _native.compile(module, target="sm_90a").image.to_bytes(), modules))
+    assert len(set(images)) == 2
+
+
+def test_a_kernel_of_several_configurations_is_prepared_once(monkeypatch):
+    prepared = []
+    monkeypatch.setattr(JITKernel, "prepare", lambda self: prepared.append(self))
+    made = tilelang.jit(matmul, out_idx=-1)
+    kernels = [made.compile(16, n, 16) for n in (16, 32, 16)]
+    assert prepare(kernels) == prepared == kernels[:2]
 
 
 def test_hints_of_the_model():

@@ -69,8 +69,11 @@ def par_compile(
 
 
 def prepare(kernels: Sequence[JITKernel], num_workers: int | None = None, ignore_error: bool = True) -> list[JITKernel]:
-    """Makes machine code of several kernels side by side. Gives those that have some; a failure is raised, or left out."""
+    """Makes machine code of several kernels side by side. Gives those that have some, each once; a failure is raised, or left
+    out."""
     from concurrent.futures import ThreadPoolExecutor
+
+    kernels = list(dict.fromkeys(kernels))  # configurations that differ in hints alone have one
 
     def one(kernel: JITKernel) -> JITKernel | None:
         try:
