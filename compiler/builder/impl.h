@@ -23,7 +23,6 @@ struct Builder::Impl {
     std::vector<Type> types;            ///< of the values a while loop carries
   };
   std::vector<Frame> frames;
-  std::vector<std::pair<mlir::Operation *, int64_t>> waits; ///< of the open threads, and how many of them each is said to be of
   mlir::Operation *parallelTogether = nullptr;              ///< what the open parallel region of threads stands in
 
   mlir::Location loc();

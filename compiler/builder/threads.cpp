@@ -11,8 +11,15 @@ Value Builder::beginThreads(int64_t count) {
   impl->openRegion(op, op.getBody());
   return impl->wrap(thread, DType::I32);
 }
+// How many threads a wait is said to be of. It stands at the op, since a loop that is traced again erases what it held.
+constexpr llvm::StringLiteral arrivalsName = "tile.arrivals";
+
 // Threads that come elsewhere, too, would be waited for at several places.
-static void checkArrivals(tile::SyncOp op, int64_t arrivals) {
+static void checkArrivals(tile::SyncOp op) {
+  auto stated = mlir::dyn_cast_or_null<mlir::IntegerAttr>(op->removeDiscardableAttr(arrivalsName));
+  if (!stated)
+    return;
+  int64_t arrivals = stated.getInt();
   auto here = analysis::threadsAt(op);
   constexpr int64_t warp = 32;
   if (!here || int64_t(here->count()) == arrivals || int64_t(here->count() + warp - 1) / warp * warp == arrivals)
@@ -26,8 +33,7 @@ static void checkArrivals(tile::SyncOp op, int64_t arrivals) {
 void Builder::endThreads() {
   auto threads = mlir::cast<tile::ThreadsOp>(impl->top("threads region").op);
   impl->endBody("threads region");
-  for (auto [op, arrivals] : std::exchange(impl->waits, {}))
-    checkArrivals(mlir::cast<tile::SyncOp>(op), arrivals);
+  threads.walk(checkArrivals);
   placeSyncs(threads);
 }
 bool Builder::inThreads() const { return impl->runsThreads(); }
@@ -66,7 +72,7 @@ void Builder::sync(int64_t width, int64_t arrivals) {
     return;
   auto op = impl->create<tile::SyncOp>(width);
   if (arrivals)
-    impl->waits.push_back({op, arrivals});
+    op->setDiscardableAttr(arrivalsName, impl->b.getI64IntegerAttr(arrivals));
 }
 
 static void requireThreads(Builder &self, const Builder::Impl &impl, const char *what) {

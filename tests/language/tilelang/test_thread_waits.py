@@ -177,3 +177,34 @@ def test_waits_are_placed_among_many_branches():
 
     out = tilelang.compile(main, out_idx=-1)()
     assert (out == 39).all()
+
+
+def test_waits_of_a_branch_in_a_loop_that_ends_early(engine):
+    @T.prim_func
+    def main(A: T.Tensor((32,), "int32"), B: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=64):
+            tx = T.get_thread_binding()
+            sums, value, left = T.alloc_shared((32,), "int32"), T.alloc_var("int32"), T.alloc_var("int32", init=2)
+            if tx < 32:
+                sums[tx] = A[tx]
+            for _ in T.serial(4):
+                if left <= 0:
+                    T.loop_break()
+                if tx < 32:  # sums from each place to the end
+                    for step in T.serial(5):
+                        T.sync_threads(3, 32)
+                        if tx + (1 << step) < 32:
+                            value = sums[tx] + sums[tx + (1 << step)]
+                        T.sync_threads(3, 32)
+                        if tx + (1 << step) < 32:
+                            sums[tx] = value
+                left -= 1
+                T.sync_threads()
+            B[tx] = sums[tx % 32]
+
+    a, b = torch.randint(-50, 50, (32,), dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    tilelang.compile(main)(a, b)
+    expected = a
+    for _ in range(2):
+        expected = expected.flip(0).cumsum(0).flip(0)
+    assert torch.equal(b, torch.cat([expected, expected]).int())
