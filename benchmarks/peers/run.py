@@ -62,11 +62,12 @@ def main():
     import host
     import matmuls
     import memory
+    import over_rows
     import shapes
     import table
     import torch
 
-    rows = {**matmuls.ROWS, **batches.ROWS, **shapes.ROWS, **attention.ROWS, **memory.ROWS, **host.ROWS}
+    rows = {**matmuls.ROWS, **batches.ROWS, **shapes.ROWS, **attention.ROWS, **over_rows.ROWS, **memory.ROWS, **host.ROWS}
     if options.list:
         print("\n".join(rows))
         return

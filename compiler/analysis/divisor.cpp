@@ -10,17 +10,37 @@ constexpr unsigned deepest = 16; // of an expression that is looked through
 
 int64_t powerIn(uint64_t number) { return number ? std::min<uint64_t>(number & -number, most) : most; }
 
+int64_t divisor(Value value, unsigned depth);
+
+/// Of a loop's number: what divides its start and each step. Of what it carries: its start and what each turn adds.
+int64_t divisorInLoop(scf::ForOp loop, BlockArgument argument, unsigned depth) {
+  if (argument == loop.getInductionVar())
+    return std::min(divisor(loop.getLowerBound(), depth), divisor(loop.getStep(), depth));
+  Operation *next = loop.getTiedLoopYieldedValue(argument)->get().getDefiningOp();
+  bool sums = isa_and_nonnull<arith::AddIOp, arith::SubIOp, tile::AddPtrOp>(next) && next->getOperand(0) == argument;
+  if (!sums)
+    return 1;
+  int64_t added = divisor(next->getOperand(1), depth);
+  if (auto pointer = dyn_cast<tile::PtrType>(argument.getType()))
+    added = std::min(added * tile::elementBytes(pointer.getPointee()), most);
+  return std::min(divisor(loop.getTiedLoopInit(argument)->get(), depth), added);
+}
+
 int64_t divisor(Value value, unsigned depth) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
     return powerIn(constant.getSExtValue());
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto kernel = dyn_cast<tile::KernelOp>(argument.getOwner()->getParentOp());
-    auto attr = kernel ? kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tile.divisibility") : IntegerAttr();
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (auto kernel = argument ? dyn_cast<tile::KernelOp>(argument.getOwner()->getParentOp()) : tile::KernelOp()) {
+    auto attr = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tile.divisibility");
     return attr ? powerIn(attr.getInt()) : 1;
   }
   if (!depth)
     return 1;
+  if (argument) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop ? divisorInLoop(loop, argument, depth - 1) : 1;
+  }
   auto of = [&](Value operand) { return divisor(operand, depth - 1); };
   return llvm::TypeSwitch<Operation *, int64_t>(value.getDefiningOp())
       .Case<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(

@@ -175,8 +175,10 @@ void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indic
 // What a thread knows of its own elements dominates the rest of its block and the blocks in it.
 bool SimtEmitter::block(Block &block) {
   lower::Evaluator::OwnedScope scope(evaluator);
-  if (!isa<tile::KernelOp>(block.getParentOp()))
+  if (!isa<tile::KernelOp>(block.getParentOp())) { // it may be entered from its own end
     hazards.lose();
+    exchangeRead[0] = exchangeRead[1] = true;
+  }
   bool ok = KernelEmitter::block(block);
   auto steps = plan.steps.find(&block);
   if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() &&

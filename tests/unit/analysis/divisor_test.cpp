@@ -28,6 +28,35 @@ TEST(Divisor, FollowsArithmetic) {
   EXPECT_EQ(divisorOf(kernel.argument(2)), 1);
 }
 
+TEST(Divisor, InLoops) {
+  const char *text = R"(
+    tile.kernel @k(%n: i32 {tile.divisibility = 16 : i64}, %m: i32, %p: !tile.ptr<bf16> {tile.divisibility = 16 : i64}) {
+      %c0 = arith.constant 0 : i32
+      %c4 = arith.constant 4 : i32
+      %c64 = arith.constant 64 : i32
+      scf.for %i = %c0 to %m step %c64 iter_args(%from = %n, %at = %p, %odd = %n, %product = %n)
+          -> (i32, !tile.ptr<bf16>, i32, i32) : i32 {
+        %next = arith.addi %from, %c64 : i32
+        %further = tile.add_ptr %at, %c4 : !tile.ptr<bf16>, i32
+        %any = arith.addi %odd, %m : i32
+        %times = arith.muli %product, %c64 : i32
+        scf.yield %next, %further, %any, %times : i32, !tile.ptr<bf16>, i32, i32
+      }
+      scf.for %i = %m to %n step %c64 : i32 {
+      }
+      tile.return
+    })";
+  Kernel kernel(text);
+  ASSERT_TRUE(kernel.module);
+  std::vector<std::vector<int64_t>> found;
+  for (auto loop : kernel.body().getOps<mlir::scf::ForOp>()) {
+    found.emplace_back();
+    for (mlir::Value argument : loop.getBody()->getArguments())
+      found.back().push_back(divisorOf(argument));
+  }
+  EXPECT_EQ(found, (std::vector<std::vector<int64_t>>{{64, 16, 8, 1, 1}, {1}}));
+}
+
 TEST(Divisor, OfPolynomials) {
   Kernel kernel("tile.kernel @k(%n: i32 {tile.divisibility = 16 : i64}, %m: i32) {\n tile.return\n}");
   ASSERT_TRUE(kernel.module);
