@@ -23,7 +23,7 @@ struct Builder::Impl {
     std::vector<Type> types;            ///< of the values a while loop carries
   };
   std::vector<Frame> frames;
-  mlir::Operation *parallelTogether = nullptr;              ///< what the open parallel region of threads stands in
+  mlir::Operation *parallelTogether = nullptr; ///< what the open parallel region of threads stands in
 
   mlir::Location loc();
   mlir::Type elementType(DType dtype);

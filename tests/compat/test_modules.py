@@ -26,6 +26,8 @@ PLACES = {
     "tilelang.language.tir.op": "ceildiv if_then_else reinterpret",
     "tilelang.jit": "JITImpl jit compile",
     "tilelang.jit.kernel": "JITKernel",
+    "tilelang.cuda.intrinsics": "get_swizzle_layout make_mma_swizzle_layout",
+    "tilelang.intrinsics": "get_swizzle_layout make_mma_swizzle_layout",
     "tilelang.layout": "Layout make_linear_layout make_swizzled_layout make_wgmma_swizzled_layout",
     "tilelang.layout.swizzle": "make_full_bank_swizzled_layout make_half_bank_swizzled_layout",
     "tilelang.math": "cdiv next_power_of_2",

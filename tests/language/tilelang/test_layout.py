@@ -34,6 +34,18 @@ def test_swizzles(shape, dtype, group):
     assert not made.is_equal(layout.make_linear_layout(tile(shape, dtype)))
 
 
+def test_the_layout_of_products_operands():
+    from tilery.tilelang.cuda.intrinsics import get_swizzle_layout, make_mma_swizzle_layout
+
+    made = make_mma_swizzle_layout(tile((16, 64), "float16"))
+    known = layout.make_swizzled_layout(tile((16, 64), "float16"))
+    for row, column in itertools.product(range(16), range(64)):
+        place = tuple(made.map_forward_index([row, column]))
+        assert place == tuple(known.map_forward_index([row, column])) == get_swizzle_layout(row, column, 64, "float16")
+    smooth = make_mma_swizzle_layout(tile((16, 64), "float16"), is_smooth=True)
+    assert tuple(smooth.map_forward_index([5, 17])) == (5, 17)
+
+
 def test_rows_without_a_swizzle():
     odd = tile((8, 24), "float16")  # three units
     assert layout.make_swizzled_layout(odd).is_equal(layout.make_linear_layout(odd))
