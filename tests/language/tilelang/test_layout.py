@@ -114,6 +114,47 @@ def test_a_parameter_lies_as_its_layout_says(make, engine):
     assert (b.flatten() / 2).tolist() == [float(place) for place in order]
 
 
+@pytest.mark.parametrize("update", ["elements", "region", "number", "vectors", "parts of a region"])
+def test_updates_of_a_parameter_with_a_layout(update, engine):
+    """As attention's backward adds to dQ: each program its part, in the order of the fragments that hold it."""
+    shape = (2, 16, 2, 16)
+
+    def places(tensor):
+        return T.Layout(tensor.shape, lambda b, n, h, d: [b, n // 8, h, d // 8, d % 2, 4 * (n % 8) + d % 8 // 2])
+
+    @T.prim_func
+    def add(X: T.Tensor(shape, "float32"), Y: T.Tensor(shape, "float32")):
+        with T.Kernel(2, 2, 3, threads=128) as (h, b, _):
+            T.annotate_layout({Y: places(Y)})
+            tile = T.alloc_fragment((16, 16), "float32")
+            T.copy(X[b, 0:16, h, :], tile)
+            if update == "elements":
+                for i, j in T.Parallel(16, 16):
+                    T.atomic_add(Y[b, i, h, j], tile[i, j])
+            elif update == "region":
+                T.atomic_add(Y[b, 0:16, h, :], tile)
+            elif update == "number":
+                T.atomic_add(Y[b, 0:16, h, 3:7], 2.0)
+            elif update == "vectors":
+                for i, j in T.Parallel(16, 4):
+                    T.atomic_addx4(Y[b, i, h, j * 4], X[b, i, h, j * 4])
+            else:
+                T.atomic_add(Y[b, 4:12, h, 0:8], tile[8:16, 8:16])
+
+    x, y = torch.randint(-9, 10, shape).float(), torch.zeros(shape)
+    tilelang.compile(add)(x, y)
+    b, n, h, d = torch.meshgrid(*map(torch.arange, shape), indexing="ij")
+    where = ((((b * 2 + n // 8) * 2 + h) * 2 + d // 8) * 2 + d % 2) * 32 + 4 * (n % 8) + d % 8 // 2
+    expected = torch.zeros(shape)
+    if update == "number":
+        expected[..., 3:7] = 6
+    elif update == "parts of a region":
+        expected[:, 4:12, :, :8] = 3 * x[:, 8:, :, 8:]
+    else:
+        expected = 3 * x
+    assert torch.equal(y.flatten()[where], expected)
+
+
 def test_two_elements_in_one_place_are_refused():
     @T.macro
     def body(layout):

@@ -9,6 +9,7 @@ from tilery import _native
 
 from ...errors import error
 from ..tracing.context import kernel
+from ..tracing.layouts import each_element, is_laid_out
 from ..tracing.memory import Element, Lanes, LocalVar, Memory, Region, as_stored, native_region
 from ..tracing.values import Expr, Val, binary, is_number, read
 from ..tracing.vectors import Vector
@@ -36,7 +37,9 @@ def _order(memory_order: str | None) -> str:
 
 def update(kind: str, dst: Element, value: Any, order: str) -> Val:
     """Updates one element; what was there. Iterations of a parallel loop share the buffers of a program."""
-    trace, memory = kernel(f"T.atomic_{kind}"), dst.memory
+    trace = kernel(f"T.atomic_{kind}")
+    dst = dst.located(trace)
+    memory = dst.memory
     trace.ask_for_threads()
     memory.check_access("store to")
     if isinstance(value, Element):
@@ -68,6 +71,9 @@ def _atomic(kind: str) -> Callable[..., Val | None]:
         if return_prev:
             raise error(NotImplementedError, "return_prev needs a single element as destination")
         trace.check_tile_op(f"T.atomic_{kind}")
+        if is_laid_out(trace, dst) or is_laid_out(trace, value):
+            each_element(value, dst, "an atomic update", lambda place, given: update(kind, place, given, order))
+            return None
         source = (
             value
             if isinstance(value, Expr) and not isinstance(value, Element) or is_number(value)
@@ -139,9 +145,10 @@ def atomic_load(src: Any, memory_order: str = "seq_cst") -> Val:
         )
     if not isinstance(src, Element):
         raise error(TypeError, f"T.atomic_load takes an element, got {src!r}")
+    trace = kernel("T.atomic_load")
+    src = src.located(trace)
     if not src.memory.is_global:
         return src.read()
-    trace = kernel("T.atomic_load")
     return Val(trace.native.load_place(src.place(trace), None, True))
 
 

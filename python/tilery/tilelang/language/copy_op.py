@@ -8,7 +8,7 @@ from typing import Any
 from tilery import _native
 
 from ..tracing.coded_regions import copy_coded
-from ..tracing.layouts import are_known, copy_elements, is_laid_out
+from ..tracing.layouts import are_known, each_element, is_laid_out
 from ..tracing.memory import Element, LocalVar, Memory, Region, copied_regions, tile_op
 from ..tracing.values import is_number
 
@@ -34,7 +34,7 @@ def copy(
     if None not in sides and any(side.coded for side in sides) and sides[0].dtype != sides[1].dtype:
         return copy_coded(src, dst, "T.copy")
     if is_laid_out(trace, src) or is_laid_out(trace, dst) or not (are_known(src) or are_known(dst)):
-        return copy_elements(src, dst, "T.copy")
+        return each_element(src, dst, "T.copy")
     safe = trace.safe_value(sides[0])
     _native.copy_region(trace.native, *copied_regions(trace, src, dst, "T.copy"), safe)
 

@@ -32,7 +32,9 @@ class Pointer(Expr):
 
 
 def _address(element: Element) -> Val:
-    trace, memory = kernel("an address"), element.memory
+    trace = kernel("an address")
+    element = element.located(trace)
+    memory = element.memory
     pointer = trace.open.pointers.get(id(memory))
     if pointer is None or memory.coded:
         raise error(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import error
 from .context import kernel
 from .memory import Element, Memory, Region, Unknown, region_memory, row_major
-from .values import Expr, Val, binary, read, same_type, select
+from .values import Expr, Val, binary, is_number, read, same_type, select
 
 
 def check_injective(buffer: Memory, layout: Any) -> None:
@@ -84,26 +84,28 @@ def inside(element: Element) -> Any:
     return condition
 
 
-def copy_elements(src: Any, dst: Any, what: str) -> None:
-    """dst = src element by element, where one of them lies as a layout says, or extents are known at run time only. Elements
-    outside read 0 and are not written."""
+def each_element(src: Any, dst: Any, what: str, put: Callable[[Element, Any], Any] = Element.store) -> None:
+    """dst = src (or what `put` does to an element of dst with one of src) element by element, where one of them lies as a layout
+    says, or extents are known at run time only. src may be a number. Elements outside read 0 and are not written."""
     trace = kernel(what)
-    box = src if not isinstance(src, Element) else dst
-    extents = [n for n in _extents(box) if not _is_one(n)]
-    sides = [_starts(side, extents, what) for side in (src, dst)]
+    one = is_number(src) or isinstance(src, Expr)
+    extents = [n for n in _extents(dst if one else src) if not _is_one(n)]
     native = trace.native
     counts = same_type(native, *extents) if extents else [native.constant(1, "int32")]
     indices = [Val(index) for index in native.parallel_begin(counts)]
-    source, target = (_element(memory, starts, dims, indices) for memory, starts, dims in sides)
-    value = source.read()
-    if source.memory.is_global and (known := inside(source)) is not True:
-        value = select(known, value, 0)
+    target = _element(*_starts(dst, extents, what), indices)
+    value = src
+    if isinstance(src, Element) or not one:
+        source = _element(*_starts(src, extents, what), indices)
+        value = source.read()
+        if source.memory.is_global and (known := inside(source)) is not True:
+            value = select(known, value, 0)
     condition = inside(target) if target.memory.is_global else True
     if condition is True:
-        target.store(value)
+        put(target, value)
     elif condition is not False:
         native.if_begin(trace.condition(condition))
-        target.store(value)
+        put(target, value)
         native.if_else()
         native.if_end([], [])
     native.parallel_end()

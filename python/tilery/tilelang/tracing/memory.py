@@ -308,8 +308,8 @@ class Element(Expr):
 
     def read(self) -> Val:
         trace = kernel(f"an element of `{self.memory.label()}`")
-        if place := trace.open.layouts.get(id(self.memory)):
-            return place(self).read()
+        if (there := self.located(trace)) is not self:
+            return there.read()
         trace.check_private(self)
         self.memory.check_access("read of")
         if self.memory.coded:
@@ -324,8 +324,8 @@ class Element(Expr):
         trace = kernel(f"an element of `{self.memory.label()}`")
         if isinstance(value, Pending):
             return value.finish(self)
-        if place := trace.open.layouts.get(id(self.memory)):
-            return place(self).store(value)
+        if (there := self.located(trace)) is not self:
+            return there.store(value)
         trace.check_private(self)
         if self.memory.scope_name == "local":
             trace.ask_for_threads()
@@ -340,6 +340,11 @@ class Element(Expr):
         else:
             trace.check_range(self.memory, self.indices)
             trace.native.element_store(self.memory.native, self.indices, value)
+
+    def located(self, trace: Any) -> Element:
+        """The element of the memory that this one lies in: of a tensor with a layout, that of its places."""
+        place = trace.open.layouts.get(id(self.memory))
+        return place(self) if place else self
 
     def _raw(self, trace: Any) -> Val:
         """The byte that the element's code lies in."""

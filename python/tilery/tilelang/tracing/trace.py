@@ -293,7 +293,7 @@ class Trace(Checks, Roles, Language):
         extents = [self.native.cast(size, "int64") for size in view.shape]
         strides = [self.native.cast(stride, "int64") for stride in view.strides or ()]
         self.open.roots[id(view)] = self.native.root(self.native.pointer_cast(pointer, view.dtype.storage), extents, strides)
-        self.open.pointers[id(view)] = pointer
+        self.open.pointers[id(view)], self.open.strides[id(view)] = pointer, strides
         self.open.kept.append(view)
 
     def point(self, memory: Memory, address: Any) -> None:
