@@ -381,6 +381,33 @@ def test_thread_loops(engine):
     assert torch.equal(out, a + torch.arange(40, dtype=torch.int32))
 
 
+def test_a_name_for_the_index_of_a_loop_over_threads(engine):
+    @T.prim_func
+    def main(A: T.Tensor((4, 64), "int32"), B: T.Tensor((4, 64), "int32")):
+        with T.Kernel(4, threads=64):
+            tx = T.thread_binding(0, 64, thread="threadIdx.x")
+            bx = T.thread_binding(4, "blockIdx.x")
+            if tx % 3 == 1:
+                B[bx, tx] = A[bx, 63 - tx] + tx
+            else:
+                B[bx, tx] = -tx
+
+    a = torch.randint(0, 100, (4, 64), dtype=torch.int32)
+    thread = torch.arange(64, dtype=torch.int32)
+    out = tilelang.compile(main, out_idx=-1)(a)
+    assert torch.equal(out, torch.where(thread % 3 == 1, a.flip(1) + thread, -thread))
+
+
+def test_a_name_for_the_index_of_fewer_threads_than_the_block_has():
+    def main(A: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=64):
+            tx = T.thread_binding(40, "threadIdx.x")
+            A[tx] = 1
+
+    with pytest.raises(ValueError, match="of 40 threads: the block has 64 along this axis"):
+        T.prim_func(main)
+
+
 def test_what_some_threads_do_together(engine):
     """A copy under `if tx < 64` is a whole copy; an atomic update is each thread's."""
 

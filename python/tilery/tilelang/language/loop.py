@@ -145,7 +145,8 @@ def Pipelined(
 
 
 class thread_binding(Iteration):
-    """`for tx in T.thread_binding(128, "threadIdx.x")`: each thread takes the iteration of its own index."""
+    """`for tx in T.thread_binding(128, "threadIdx.x")`: each thread takes the iteration of its own index. A name that is given it
+    is that index from there on."""
 
     def __init__(self, start: Any, stop: Any = None, thread: Any = None, *, annotations: Any = None) -> None:
         if isinstance(stop, str):
@@ -161,19 +162,31 @@ class thread_binding(Iteration):
             raise error(ValueError, f"T.thread_binding has no axis {thread!r}", hint="known: threadIdx.x to z, blockIdx.x to z")
         self.of_thread, self.dim = kind == "threadIdx", "xyz".index(axis)
 
+    def named(self) -> Any:
+        if self.of_thread and self.count != get_thread_extent(self.dim):
+            raise error(
+                ValueError,
+                f"T.thread_binding of {self.count} threads: the block has {get_thread_extent(self.dim)} along this axis",
+                hint="write it as a loop, whose body only those threads run",
+            )
+        return self._index()
+
+    def _index(self) -> Any:
+        index: Any = get_thread_binding(self.dim) if self.of_thread else get_block_binding(self.dim)
+        return index + self.start if self.start else index
+
     def bounds(self) -> NoReturn:
         raise error(NotImplementedError, "`break` out of T.thread_binding", hint="its iterations run side by side")
 
     def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
-        index: Any = get_thread_binding(self.dim) if self.of_thread else get_block_binding(self.dim)
         extent = get_thread_extent(self.dim) if self.of_thread else None
         if extent is not None and self.count > extent:
             raise error(ValueError, f"T.thread_binding of {self.count} threads: the block has {extent} along this axis")
-        place = index + self.start if self.start else index
+        place = self._index()
         if extent == self.count:
             body(place)
             return
-        trace.native.if_begin(trace.condition(binary("<", index, self.count)))
+        trace.native.if_begin(trace.condition(binary("<", place, self.start + self.count)))
         with trace.region("T.thread_binding", line):
             body(place)
         trace.native.if_else()

@@ -22,6 +22,10 @@ class Iteration:
     def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         raise NotImplementedError
 
+    def named(self) -> Any:
+        """What a name that is given the loop stands for."""
+        return self
+
 
 class Serial(Iteration):
     """`for i in T.serial(start, stop, step)`; the hints of the other sequential loops are attributes."""

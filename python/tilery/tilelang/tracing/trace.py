@@ -390,6 +390,8 @@ class Trace(Checks, Roles, Language):
         return super().load(name, value)
 
     def assign(self, name: str, value: Any, old: Any) -> Any:
+        if isinstance(value, Iteration):
+            value = value.named()
         fresh = isinstance(value, LocalVar) and not value.bound
         if isinstance(old, LocalVar) and old.bound and not fresh and is_operand(value):
             old.store(value)
