@@ -377,6 +377,40 @@ def test_breaks_by_name(engine):
     assert b.item() == 6
 
 
+def test_branches_by_name(engine):
+    @T.prim_func
+    def main(A: T.Tensor((16, 16), "int32"), B: T.Tensor((16, 16), "int32"), C: T.Tensor((16,), "int32")):
+        with T.Kernel(1):
+            for i, j in T.Parallel(16, 16):
+                with T.If(A[i, j] > 5 and i > j):
+                    with T.Then():
+                        B[i, j] = A[i, j] * 2
+                    with T.Else():
+                        B[i, j] = -1
+            for i in T.serial(16):
+                with T.If(A[i, 0] < 0):
+                    with T.Then():
+                        C[i] = i
+
+    a, b, c = torch.randint(-20, 20, (16, 16), dtype=torch.int32), torch.zeros(16, 16).int(), torch.full((16,), -7).int()
+    tilelang.compile(main)(a, b, c)
+    lower = torch.ones(16, 16).tril(-1).bool()
+    assert torch.equal(b, torch.where((a > 5) & lower, a * 2, -1))
+    assert torch.equal(c, torch.where(a[:, 0] < 0, torch.arange(16).int(), -7))
+
+
+def test_a_branch_by_name_holds_its_two_sides():
+    def main(A: T.Tensor((16,), "int32")):
+        with T.Kernel(1):
+            with T.If(A[0] > 5):
+                A[1] = 1
+                with T.Then():
+                    A[0] = 1
+
+    with pytest.raises(RuntimeError, match="holds a `with T.Then"):
+        T.prim_func(main)
+
+
 def test_classes_of_helpers(engine):
     @T.meta_class
     class Sum:

@@ -91,6 +91,9 @@ from .loop import vectorized as Vectorized
 from .loop import thread_binding as thread_binding
 from .loop import Grid as grid
 from .loop import While as While
+from .loop import If as If
+from .loop import Then as Then
+from .loop import Else as Else
 from .loop import loop_break as loop_break
 from .loop import Parallel as Parallel
 from .loop import Pipelined as Pipelined

@@ -101,6 +101,21 @@ def While(condition: Any) -> Any:
     return condition
 
 
+def If(condition: Any) -> NoReturn:
+    """`with T.If(condition):` around `with T.Then():` and `with T.Else():` is `if condition: ... else: ...`."""
+    raise error(RuntimeError, "`with T.If(condition):` holds a `with T.Then():` or that and a `with T.Else():`")
+
+
+def Then() -> NoReturn:
+    """`with T.Then():` in a `with T.If(condition):` is what happens if the condition holds."""
+    raise error(RuntimeError, "`with T.Then():` stands in a `with T.If(condition):`")
+
+
+def Else() -> NoReturn:
+    """`with T.Else():` in a `with T.If(condition):` is what happens if the condition does not hold."""
+    raise error(RuntimeError, "`with T.Else():` stands in a `with T.If(condition):`, behind its `with T.Then():`")
+
+
 def loop_break() -> NoReturn:
     """`T.loop_break()` as a statement is `break`."""
     raise error(RuntimeError, "T.loop_break() is a statement of a kernel's loop", hint="write `break`")

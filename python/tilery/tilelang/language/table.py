@@ -51,6 +51,8 @@ ROWS = (
     _row("thread_binding", "loop", "if", "a count and an axis"),
     _row("grid", "loop:Grid", "for", "integers"),
     _row("While", "loop", "while", "a condition"),
+    _row("If", "loop", "if", "a condition"),
+    *_rows("Then Else", "loop", "if", ""),
     _row("loop_break", "loop", "while", ""),
     _row("Parallel", "loop", "parallel", "integers"),
     *_rows("Pipelined Persistent", "loop", "for", "integers"),

@@ -6,21 +6,37 @@ import ast
 
 
 def prepare(definition: ast.FunctionDef) -> ast.FunctionDef:
-    """`with T.While(condition): ...` is a `while` loop: its condition is computed each time. `T.loop_break()` is `break`."""
-    return _Whiles().visit(definition)
+    """`with T.While(condition): ...` is a `while` loop: its condition is computed each time; `with T.If(condition): ...` with its
+    `with T.Then(): ...` and `with T.Else(): ...` is an `if`. `T.loop_break()` is `break`."""
+    return _Statements().visit(definition)
 
 
-class _Whiles(ast.NodeTransformer):
+class _Statements(ast.NodeTransformer):
     def visit_With(self, node: ast.With) -> ast.AST:
         self.generic_visit(node)
         call = node.items[0].context_expr
         if len(node.items) > 1 or node.items[0].optional_vars is not None or not isinstance(call, ast.Call):
             return node
-        return ast.copy_location(ast.While(call, node.body, []), node) if _name(call) == "While" else node
+        if _name(call) == "While":
+            return ast.copy_location(ast.While(call, node.body, []), node)
+        if _name(call) == "If" and len(call.args) == 1 and (sides := _sides(node.body)):
+            return ast.copy_location(ast.If(call.args[0], sides["Then"], sides.get("Else", [])), node)
+        return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         is_break = isinstance(node.value, ast.Call) and _name(node.value) == "loop_break"
         return ast.copy_location(ast.Break(), node) if is_break else node
+
+
+def _sides(body: list[ast.stmt]) -> dict[str, list[ast.stmt]] | None:
+    """The statements under T.Then and T.Else; None where something else stands there."""
+    sides = {}
+    for part in body:
+        call = part.items[0].context_expr if isinstance(part, ast.With) else None
+        if not isinstance(part, ast.With) or not isinstance(call, ast.Call) or _name(call) not in ("Then", "Else"):
+            return None
+        sides[str(_name(call))] = part.body
+    return sides if "Then" in sides else None
 
 
 def _name(call: ast.Call) -> str | None:
