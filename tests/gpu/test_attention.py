@@ -106,8 +106,8 @@ def test_forward(dtype, d, causal):
     scores = (q.double() @ k.double().mT) * d**-0.5
     if causal:
         scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), float("-inf"))
-    # A score is a sum of d products, each of which tensor cores may cut off at 2^-23; a logarithm of sums moves by at most as much as
-    # its scores. exp2, the sum over a row and log2 are f32: some 2^-22 of values of at most 64, and n roundings of 2^-24.
+    # A score is a sum of d products, each of which tensor cores may cut off at 2^-23; a logarithm of sums moves by at most as
+    # much as its scores. exp2, the sum over a row and log2 are f32: some 2^-22 of values of at most 64, n roundings of 2^-24.
     products = (q.double().abs() @ k.double().abs().mT).amax(-1) * d**-0.5 * math.log2(math.e)
     bound = d * 2.0**-23 * products + 64 * 2.0**-21 + scores.shape[-1] * 2.0**-24
     assert ((logs.double() - scores.logsumexp(-1) * math.log2(math.e)).abs() <= bound).all()
