@@ -5,7 +5,13 @@ using namespace mlir;
 
 namespace tilery::analysis {
 
+constexpr int64_t mostSteps = int64_t(1) << 40, mostPrograms = INT32_MAX;
+
 static std::optional<Interval> ofCounter(BlockArgument argument) {
+  if (auto contract = dyn_cast<tile::ContractOp>(argument.getOwner()->getParentOp())) {
+    auto steps = intervalOf(contract.getSteps());
+    return Interval{0, std::max<int64_t>(steps ? steps->greatest : mostSteps, 1) - 1};
+  }
   if (auto threads = dyn_cast<tile::ThreadsOp>(argument.getOwner()->getParentOp()))
     return Interval{0, int64_t(threads.getCount()) - 1};
   auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
@@ -19,18 +25,20 @@ static std::optional<Interval> ofCounter(BlockArgument argument) {
 
 /// Quotient or remainder by a constant of what is not negative.
 static std::optional<Interval> ofQuotient(Operation *op) {
-  auto by = constantOf(op->getOperand(1));
-  auto of = intervalOf(op->getOperand(0));
-  if (!by || *by <= 0 || !of || of->least < 0)
+  auto divisor = intervalOf(op->getOperand(1)), of = intervalOf(op->getOperand(0));
+  if (!divisor || divisor->least != divisor->greatest || divisor->least <= 0 || !of || of->least < 0)
     return std::nullopt;
+  int64_t by = divisor->least;
   if (isa<tile::DivOp>(op))
-    return Interval{of->least / *by, of->greatest / *by};
-  return Interval{0, std::min(*by - 1, of->greatest)};
+    return Interval{of->least / by, of->greatest / by};
+  return Interval{0, std::min(by - 1, of->greatest)};
 }
 
 std::optional<Interval> intervalOf(Value value) {
   if (Operation *op = value.getDefiningOp(); op && isa<tile::DivOp, tile::RemOp>(op))
     return ofQuotient(op);
+  else if (isa_and_nonnull<tile::ProgramIdOp>(op))
+    return Interval{0, mostPrograms - 1};
   if (auto argument = dyn_cast<BlockArgument>(value))
     return ofCounter(argument);
   IntegerOp op = integerOpOf(value, Wrapping::address);
@@ -38,7 +46,11 @@ std::optional<Interval> intervalOf(Value value) {
   case IntegerOp::Kind::constant:
     return Interval{op.number, op.number};
   case IntegerOp::Kind::extend:
+  case IntegerOp::Kind::splat:
+  case IntegerOp::Kind::reindex:
     return intervalOf(op.lhs);
+  case IntegerOp::Kind::range:
+    return Interval{op.number, op.number + tile::shapeOf(value.getType())[0] - 1};
   case IntegerOp::Kind::add:
   case IntegerOp::Kind::subtract:
   case IntegerOp::Kind::multiply: {

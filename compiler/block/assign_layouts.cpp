@@ -3,6 +3,7 @@
 //
 // A layout spreads from its anchors through the ops that give their operands' layout on (or ask for it). Where two meet, what is cheap
 // to compute is computed again, and anything else converted.
+#include "compiler/block/find_fetch.h"
 #include "compiler/block/ir/layouts.h"
 #include "compiler/block/ir/uses.h"
 #include "compiler/block/passes.h"
@@ -62,7 +63,13 @@ SharedType withLayout(SharedType tile, std::optional<unsigned> swizzle) {
   return SharedType::get(tile.getContext(), tile.getShape(), tile.getElementType(), LayoutAttr::get(tile.getContext(), memory));
 }
 
-/// Of the copies into tile `index` of the ring's slots.
+/// Of a tile that threads write: its rows are as wide.
+unsigned swizzleOf(SharedType tile) {
+  int64_t bytes = tile.getShape().back() * tile::elementBytes(tile.getElementType());
+  return bytes % 128 == 0 ? 128 : bytes == 64 || bytes == 32 ? bytes : 16;
+}
+
+/// Of what fills tile `index` of the ring's slots.
 std::optional<unsigned> swizzleOf(RingOp ring, unsigned index) {
   for (Operation *user : ring.getResult().getUsers())
     if (auto acquire = dyn_cast<AcquireOp>(user))
@@ -71,6 +78,8 @@ std::optional<unsigned> swizzleOf(RingOp ring, unsigned index) {
           for (Operation *filler : part->getUsers())
             if (auto copy = dyn_cast<CopyOp>(filler))
               return copy.getMap().getType().getSwizzle();
+            else if (isa<WriteOp>(filler))
+              return swizzleOf(cast<PartOp>(part).getType());
   return std::nullopt;
 }
 
@@ -138,8 +147,8 @@ Layout sumLayout(int64_t m, int64_t n, int64_t warpgroups) {
   return product(layout::wgmmaAccumulator(n), tiles).canonical();
 }
 
-/// Vectors of neighbours, dealt to lanes and warps; what is more than the threads lies in further registers.
-Layout dealt(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned warps) {
+/// Vectors of neighbours, dealt to lanes and warps; what is more than the threads lies in further registers. `width`: of a vector.
+Layout dealt(ArrayRef<int64_t> shape, int64_t width, unsigned warps) {
   SmallVector<Layout::Output, 2> outputs;
   for (auto [d, extent] : llvm::enumerate(shape))
     outputs.push_back({layout::dim(d), extent});
@@ -153,7 +162,7 @@ Layout dealt(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned warps) {
       result.add(axis, extent, step);
   };
   unsigned inner = shape.size() - 1;
-  add(layout::Register, inner, std::gcd(shape[inner], int64_t(widestAccess / std::min(elementBytes, widestAccess))));
+  add(layout::Register, inner, std::gcd(shape[inner], width));
   for (auto [axis, count] : {std::pair(layout::Lane, int64_t(lanesOfWarp)), std::pair(layout::Warp, int64_t(warps))}) {
     int64_t left = count;
     for (unsigned d = shape.size(); d-- > 0;) {
@@ -169,9 +178,12 @@ Layout dealt(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned warps) {
   return result.canonical();
 }
 
+/// Elements of the widest vector.
+int64_t widestOf(unsigned elementBytes) { return widestAccess / std::min(elementBytes, widestAccess); }
+
 /// The same for the warps of `blocks` blocks: each has a part of the tile.
 Layout dealtToBlocks(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned warps, unsigned blocks) {
-  Layout together = dealt(shape, elementBytes, warps * blocks), result(together.outputs());
+  Layout together = dealt(shape, widestOf(elementBytes), warps * blocks), result(together.outputs());
   for (const Layout::Input &input : together.inputs()) {
     int64_t left = warps; // of the digits that are a block's own
     for (Layout::Digit digit : input.digits) {
@@ -223,6 +235,12 @@ public:
                                                           tile::elementBytes(getElementTypeOrSelf(read.getType())),
                                                           role.getWarps(), unsigned(clusterSize(read)))));
     });
+    role.walk([&](WriteOp write) {
+      auto type = cast<RankedTensorType>(write.getValue().getType());
+      if (write.getShared().getDefiningOp<PartOp>()) // fetched into a slot
+        give(write.getValue(),
+             LayoutAttr::get(context, dealt(type.getShape(), widthOf(write.getValue(), type.getRank() - 1), role.getWarps())));
+    });
     spread();
     std::multimap<int64_t, Value, std::greater<int64_t>> rest; // what has nothing to do with a product, the largest first
     role.walk([&](Operation *op) {
@@ -233,7 +251,7 @@ public:
     for (auto [count, value] : rest) {
       auto type = cast<RankedTensorType>(value.getType());
       unsigned bytes = tile::elementBytes(type.getElementType());
-      give(value, LayoutAttr::get(context, dealt(type.getShape(), bytes, role.getWarps())));
+      give(value, LayoutAttr::get(context, dealt(type.getShape(), widestOf(bytes), role.getWarps())));
       spread();
     }
     settle();
@@ -354,6 +372,9 @@ private:
   }
 
   void giveAccess(Value place, LayoutAttr layout) {
+    if (auto pointers = place.getDefiningOp<tile::PointerAccessOp>())
+      for (Value operand : pointers->getOperands())
+        give(operand, layout);
     auto access = place.getDefiningOp<tile::AccessOp>();
     if (!access)
       return;

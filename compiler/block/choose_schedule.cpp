@@ -11,10 +11,26 @@ using namespace mlir;
 
 namespace tilery::block {
 
+/// Nothing where both factors are boxes.
+static std::optional<FetchWork> fetchWork(const BoxProduct &product) {
+  std::optional<FetchWork> work;
+  for (bool second : {false, true})
+    if (const std::optional<FetchedFactor> &factor = second ? product.fetchedB : product.fetchedA) {
+      FetchAccesses each = accessesOf(*factor);
+      work = work.value_or(FetchWork());
+      work->accesses += each.loads + each.stores;
+      work->lanes += each.lanes;
+    }
+  return work;
+}
+
 static ScheduleProblem problemOf(const ProductKernel &found) {
   const BoxProduct &product = found.product;
   ScheduleProblem problem{product.m, product.n, product.k, product.elementBytes(), {}};
   problem.stagesHint = product.stagesHint();
+  problem.fetch = fetchWork(product);
+  if (problem.fetch) // nothing is known of where fetched tiles lie
+    problem.reorder = false;
   std::string why;
   for (tile::StoreOp store : found.stores)
     if (std::optional<MappedTile> tile = mapStored(store, product, why))
@@ -76,7 +92,7 @@ static std::optional<std::array<int64_t, 2>> stepsOf(const FoundKernel &found, S
   auto *kernel = std::get_if<ProductKernel>(&found);
   problem.cluster = 2;
   problem.outputs.clear();
-  if (!kernel || !kernel->product.steps() || priceSchedules(problem).empty())
+  if (!kernel || !kernel->product.steps() || kernel->product.fetches() || priceSchedules(problem).empty())
     return std::nullopt;
   ArrayRef<BoxDimension> dimensions = kernel->product.a.dimensions;
   auto along = llvm::find_if(dimensions, [](const BoxDimension &dimension) { return dimension.tile == 1; });
@@ -96,7 +112,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
     if (!found)
       return say("no blocks, for " + why, !why.empty());
     ScheduleProblem problem = std::visit([](auto &kernel) { return problemOf(kernel); }, *found);
-    if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.shared_by"); cluster && !problem.loop)
+    if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.shared_by"); cluster && !problem.loop && !problem.fetch)
       problem.cluster = unsigned(cluster.getInt());
     try {
       std::optional<Schedule> schedule = chooseSchedule(problem);

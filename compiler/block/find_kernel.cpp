@@ -65,10 +65,24 @@ const char *anyClash(ArrayRef<tile::LoadOp> loads, ArrayRef<tile::StoreOp> store
   return nullptr;
 }
 
+/// What fetched factors are computed from.
+llvm::DenseSet<Operation *> fetchedOps(const BoxProduct &product) {
+  llvm::DenseSet<Operation *> ops;
+  SmallVector<Value> values;
+  for (const std::optional<FetchedFactor> *fetched : {&product.fetchedA, &product.fetchedB})
+    if (*fetched)
+      values.push_back((*fetched)->tile);
+  while (!values.empty())
+    if (Operation *op = values.pop_back_val().getDefiningOp(); op && ops.insert(op).second)
+      values.append(op->operand_begin(), op->operand_end());
+  return ops;
+}
+
 /// What the kernel does besides loading, computing and storing; null: nothing.
 const char *otherWork(ProductKernel &found) {
   bool before = true; // the product
   SmallVector<tile::LoadOp> loads;
+  llvm::DenseSet<Operation *> fetched = fetchedOps(found.product);
   for (Operation &op : found.kernel.getBody().front()) {
     if (&op == found.product.op) {
       before = false;
@@ -87,7 +101,7 @@ const char *otherWork(ProductKernel &found) {
         loads.push_back(load);
     } else if (!isa<tile::ReturnOp>(op) && !isMemoryEffectFree(&op)) {
       return "it has effects besides its loads and its stores";
-    } else if (!followsSums(&op, false)) {
+    } else if (!fetched.contains(&op) && !followsSums(&op, false)) {
       return "its work on the result is not elementwise";
     }
   }
@@ -220,6 +234,8 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   });
   if (!loop)
     return std::nullopt;
+  if (kernel->hasAttr("block.no_boxes"))
+    return no("a launch broke the conditions of its boxes");
   if (contracts)
     return no("one of its products goes over steps of its own");
   llvm::append_range(found.loops, kernel.getBody().getOps<scf::ForOp>());
@@ -323,6 +339,8 @@ std::optional<MappedTile> mapStored(tile::StoreOp store, unsigned m, unsigned n,
   unsigned bytes = stored.getElementType().isIntOrFloat() ? stored.getElementType().getIntOrFloatBitWidth() / 8 : 0;
   if (!(bytes == 2 || bytes == 4) || n % (128 / bytes))
     return no("its rows are no multiples of 128 bytes of 2 or 4 an element");
+  if (store->getParentOfType<tile::KernelOp>()->hasAttr("block.no_boxes"))
+    return no("a launch broke the conditions of its box");
   std::optional<Box> box = findBox(place, why);
   if (!box)
     return std::nullopt;

@@ -1,4 +1,5 @@
 #include "compiler/block/find_product.h"
+#include "compiler/block/map_boxes.h"
 #include "compiler/ir/zero.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -198,6 +199,30 @@ const char *refusedMajors(const BoxProduct &product) {
                            : "the second operand's rows are not a multiple of 64 long";
   return nullptr;
 }
+
+/// The dimension of a fetched factor along which its rows lie in shared memory: as in global memory, where the tensor cores take that.
+unsigned lineOfFactor(const BoxProduct &product, Value factor, bool second) {
+  unsigned k = second ? 0 : 1, line = lineOf(factor);
+  int64_t size = tile::shapeOf(factor.getType())[line];
+  bool taken = product.elementBytes() == 2 && size % 64 == 0; // whole rows of a swizzle
+  return taken ? line : k;
+}
+
+/// The product's transpose in its place.
+void turn(BoxProduct &product) {
+  std::swap(product.a, product.b);
+  std::swap(product.fetchedA, product.fetchedB);
+  if (!product.fetchedA)
+    product.a.renumber({1, 0});
+  if (!product.fetchedB)
+    product.b.renumber({1, 0});
+  for (std::optional<FetchedFactor> *fetched : {&product.fetchedA, &product.fetchedB})
+    if (*fetched)
+      (*fetched)->turned = true, (*fetched)->line = 1 - (*fetched)->line;
+}
+
+/// A launch has come that its boxes cannot be made for.
+bool hasNoBoxes(Operation *op) { return op->getParentOfType<tile::KernelOp>()->hasAttr("block.no_boxes"); }
 } // namespace
 
 std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
@@ -214,19 +239,30 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   BoxProduct &product = *found;
   if (product.steps() && isLoaded(product.steps()))
     return no("the number of its steps is loaded");
-  std::string reason;
   auto live = [&](unsigned number) { return parts.live.empty() ? Value() : parts.live[number]; };
-  auto boxA = factorBox(parts.a, 1, product.k, parts.step, live(0), reason);
-  if (!boxA)
-    return no("the first operand is no box of a tensor in memory: " + reason);
-  auto boxB = factorBox(parts.b, 0, product.k, parts.step, live(1), reason);
-  if (!boxB)
-    return no("the second operand is no box of a tensor in memory: " + reason);
-  product.a = *boxA, product.b = *boxB;
-  if (product.swapped) {
-    std::swap(product.a, product.b);
-    product.a.renumber({1, 0}), product.b.renumber({1, 0});
-  }
+  auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
+    Value factor = second ? parts.b : parts.a;
+    std::string noBox = "a launch broke its conditions", noFetch;
+    std::optional<Box> found;
+    if (!hasNoBoxes(op))
+      found = factorBox(factor, second ? 0 : 1, product.k, parts.step, live(second), noBox);
+    if (found && !coverBox(*found, tile::shapeOf(factor.getType()), product.element)) {
+      noBox = "boxes of the copy engine do not cover it";
+      found.reset();
+    }
+    if (found)
+      box = *found;
+    else if (canBeFetched(factor, noFetch))
+      fetched = FetchedFactor{factor, false, lineOfFactor(product, factor, second), noBox};
+    else
+      why = std::string("the ") + (second ? "second" : "first") + " operand is no box of a tensor in memory: " + noBox +
+            (noFetch.empty() || noFetch == noBox ? "" : "; nor can threads fetch it: " + noFetch);
+    return found || fetched;
+  };
+  if (!bring(false, product.a, product.fetchedA) || !bring(true, product.b, product.fetchedB))
+    return std::nullopt;
+  if (product.swapped)
+    turn(product);
   if (const char *reason = refusedMajors(product))
     return no(reason);
   return product;

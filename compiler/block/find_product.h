@@ -1,11 +1,12 @@
 #pragma once
-// Products that Hopper's tensor cores can make of boxes.
+// Products that Hopper's tensor cores can make of boxes, and of what threads fetch.
 #include "compiler/block/find_boxes.h"
+#include "compiler/block/find_fetch.h"
 #include "compiler/ir/Tile.h"
 
 namespace tilery::block {
 
-/// One dot, or a contraction, from zero, whose factors are boxes.
+/// One dot, or a contraction, from zero, whose factors are boxes or fetched.
 struct BoxProduct {
   mlir::Operation *op; // a tile.contract, or a tile.dot: one step
   mlir::Type element;  // of both factors
@@ -16,9 +17,13 @@ struct BoxProduct {
   /// The op's result is the product's transpose, and its second factor our first: so products of few rows take the tensor cores' 64.
   bool swapped = false;
 
+  /// Factors that are no boxes: `a` or `b` then says nothing.
+  std::optional<FetchedFactor> fetchedA, fetchedB;
+
+  bool fetches() const { return fetchedA || fetchedB; }
   /// True where k is contiguous.
-  bool kMajorA() const { return a.dimensions[0].tile == 1; }
-  bool kMajorB() const { return b.dimensions[0].tile == 0; }
+  bool kMajorA() const { return fetchedA ? fetchedA->line == 1 : a.dimensions[0].tile == 1; }
+  bool kMajorB() const { return fetchedB ? fetchedB->line == 0 : b.dimensions[0].tile == 0; }
   unsigned elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
   /// Number of steps; null: one.
   mlir::Value steps() const;

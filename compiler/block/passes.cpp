@@ -27,6 +27,7 @@ std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayo
 void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createChooseSchedule());
+  kernel.addPass(createDecideMasks());
   kernel.addPass(createPipeline());
   kernel.addPass(createBranchMasks());
   kernel.addPass(createOverlapProducts());
@@ -46,6 +47,7 @@ void buildBlockPipeline(OpPassManager &pm) {
 
 void registerBlockPasses() {
   registerPass(createChooseSchedule);
+  registerPass(createDecideMasks);
   registerPass(createPipeline);
   registerPass(createBranchMasks);
   registerPass(createOverlapProducts);

@@ -12,6 +12,8 @@ namespace tilery::block {
 /// Kernels that the block level takes get the cheapest schedule of the model (schedule.h) as attribute `block.schedule`. The passes below
 /// leave others alone.
 std::unique_ptr<mlir::Pass> createChooseSchedule();
+/// Masks of what threads fetch lose comparisons whose results follow from the ranges of their operands.
+std::unique_ptr<mlir::Pass> createDecideMasks();
 /// Products of boxes become loops over a ring, in one thread of control.
 std::unique_ptr<mlir::Pass> createPipeline();
 /// Loops with products select lanes in the steps that need it only.

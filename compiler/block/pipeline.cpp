@@ -1,11 +1,13 @@
-// pipeline: the product of a scheduled kernel becomes a loop over a ring that copies fill and products read.
+// pipeline: the product of a scheduled kernel becomes a loop over a ring that copies and threads fill and products read.
 //
-// All is still one thread of control: each step acquires a slot, starts its copies and publishes it, takes it again and starts the product.
+// All is still one thread of control: each step acquires a slot, starts its copies, writes what threads fetch and publishes it, takes it
+// again and starts the product.
 // A slot is released one product late, so that one product runs while the next one starts; so a ring has two slots at least. split-roles
 // then lets copies run ahead.
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/pipeline_loop.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -13,10 +15,18 @@ namespace tilery::block {
 namespace {
 
 struct Factor {
+  std::optional<FetchedFactor> fetched; // else a box:
   MappedTile tile;
-  unsigned kDim;   // of the factor's two dimensions
-  bool transposed; // of how it lies in shared memory
+  unsigned kDim;                 // of the factor's two dimensions
+  bool transposed;               // of how it lies in shared memory
+  Value map = {};                // of a box
+  SmallVector<Value> start = {}; // coordinates of the first slot
 };
+
+/// How a fetched factor lies in shared memory: its lines are rows.
+SharedType sharedType(const FetchedFactor &factor, ArrayRef<int64_t> shape, Type element) {
+  return SharedType::get(element.getContext(), {shape[1 - factor.line], shape[factor.line]}, element, {});
+}
 
 class Loop {
 public:
@@ -26,17 +36,21 @@ public:
   void write() {
     MLIRContext *context = builder.getContext();
     int64_t k = schedule.k;
-    for (auto [box, shape, kDim] : {std::tuple(&product.a, std::array<int64_t, 2>{product.m, k}, 1u),
-                                    std::tuple(&product.b, std::array<int64_t, 2>{k, product.n}, 0u)}) {
-      MappedTile tile = *coverBox(*box, shape, product.element);
-      factors.push_back({tile, kDim, tile.order[0] == 1});
-    }
     auto same = [](Value atom) { return atom; };
     SmallVector<SharedType> tiles;
-    for (const Factor &factor : factors) {
+    for (bool second : {false, true}) {
+      const std::optional<FetchedFactor> &fetched = second ? product.fetchedB : product.fetchedA;
+      SmallVector<int64_t, 2> shape = second ? SmallVector<int64_t, 2>{k, product.n} : SmallVector<int64_t, 2>{product.m, k};
+      Factor &factor = factors.emplace_back(Factor{fetched, {}, second ? 0u : 1u, fetched && fetched->line == 0});
+      if (fetched) {
+        tiles.push_back(sharedType(*fetched, shape, product.element));
+        continue;
+      }
+      factor.tile = *coverBox(second ? product.b : product.a, shape, product.element);
+      factor.transposed = factor.tile.order[0] == 1;
       placeConditions(builder, location, factor.tile.box);
-      maps.push_back(placeMap(builder, location, factor.tile, same));
-      starts.push_back(placeCoords(builder, location, factor.tile, same));
+      factor.map = placeMap(builder, location, factor.tile, same);
+      factor.start = placeCoords(builder, location, factor.tile, same);
       tiles.push_back(factor.tile.sharedType());
     }
     ring = RingOp::create(builder, location, RingType::get(context, schedule.stages, tiles), 1);
@@ -70,7 +84,7 @@ private:
 
   /// Where the factor's box begins in slot number `i` of the product.
   SmallVector<Value> coords(unsigned which, Value i) {
-    SmallVector<Value> coords = starts[which];
+    SmallVector<Value> coords = factors[which].start;
     for (auto [coord, dimension] : llvm::zip(llvm::reverse(coords), factors[which].tile.box.dimensions))
       if (dimension.tile == int(factors[which].kDim)) {
         Value depth = arith::MulIOp::create(builder, location, i, number(schedule.k));
@@ -79,14 +93,49 @@ private:
     return coords;
   }
 
+  /// The fetched tile of step `i`, as it lies in shared memory.
+  Value fetch(const FetchedFactor &factor, Value i, IRMapping &step) {
+    Value tile = factor.tile;
+    if (auto contract = dyn_cast<tile::ContractOp>(product.op)) {
+      Block &body = contract.getBody().front();
+      if (!step.contains(body.getArgument(0)))
+        step.map(body.getArgument(0), arith::ExtSIOp::create(builder, location, builder.getI64Type(), i));
+      copyInto(tile, body, step);
+      tile = step.lookupOrDefault(tile);
+    }
+    bool exchanged = (factor.line == 0) != factor.turned;
+    ArrayRef<int64_t> shape = tile::shapeOf(tile.getType());
+    if (!exchanged)
+      return tile;
+    auto type = RankedTensorType::get({shape[1], shape[0]}, product.element);
+    return tile::PermuteOp::create(builder, location, type, tile, ArrayRef<int64_t>{1, 0});
+  }
+
+  /// What the value is computed from in `body`, again at the builder's place.
+  void copyInto(Value value, Block &body, IRMapping &copies) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != &body || copies.contains(value))
+      return;
+    for (Value operand : op->getOperands())
+      copyInto(operand, body, copies);
+    builder.clone(*op, copies);
+  }
+
   void writeStep(scf::ForOp loop) {
     Value i = loop.getInductionVar(), sum = loop.getRegionIterArg(0), position = loop.getRegionIterArg(1),
           before = loop.getRegionIterArg(2);
     Value filled = AcquireOp::create(builder, location, ring, position);
-    for (unsigned which : {0, 1}) {
-      Value part = PartOp::create(builder, location, filled, which);
-      CopyOp::create(builder, location, maps[which], coords(which, i), part);
-    }
+    for (unsigned which : {0, 1})
+      if (!factors[which].fetched) {
+        Value part = PartOp::create(builder, location, filled, which);
+        CopyOp::create(builder, location, factors[which].map, coords(which, i), part);
+      }
+    IRMapping step; // what the op's region computes, for this step
+    for (unsigned which : {0, 1})
+      if (factors[which].fetched) {
+        Value part = PartOp::create(builder, location, filled, which);
+        WriteOp::create(builder, location, part, fetch(*factors[which].fetched, i, step));
+      }
     PublishOp::create(builder, location, filled);
     Value taken = TakeOp::create(builder, location, ring, position);
     SmallVector<Value, 2> tiles;
@@ -108,8 +157,6 @@ private:
   OpBuilder builder;
   Location location;
   SmallVector<Factor, 2> factors;
-  SmallVector<Value, 2> maps;
-  SmallVector<SmallVector<Value>, 2> starts; // coordinates of the first slot
   RingOp ring;
 };
 

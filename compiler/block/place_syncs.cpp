@@ -1,7 +1,8 @@
 // place-syncs: where threads, the copy engine and the tensor cores hand shared memory to each other, they wait, fence and meet.
 //
 // A walk over each role, loops until nothing changes, knows of each allocation which stores may still read it, and what has been written or
-// read since the role's threads last met. Slots of rings need nothing here: their barriers order everything.
+// read since the role's threads last met. Slots of rings have barriers that order everything; what threads have written there is shown to
+// the tensor cores before it is published.
 #include "compiler/block/ir/Block.h"
 #include "compiler/block/passes.h"
 
@@ -242,6 +243,13 @@ private:
   llvm::SetVector<Value> shared; // what threads write
 };
 
+/// True if threads write into a part of the slot.
+bool isWritten(Value slot) {
+  return llvm::any_of(slot.getUsers(), [](Operation *part) {
+    return isa<PartOp>(part) && llvm::any_of(part->getUsers(), [](Operation *user) { return isa<WriteOp>(user); });
+  });
+}
+
 struct PlaceSyncs : PassWrapper<PlaceSyncs, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlaceSyncs)
   StringRef getArgument() const final { return "place-syncs"; }
@@ -249,6 +257,11 @@ struct PlaceSyncs : PassWrapper<PlaceSyncs, OperationPass<tile::KernelOp>> {
 
   void runOnOperation() final {
     getOperation().walk([](RoleOp role) { Places(role).place(); });
+    getOperation().walk([](PublishOp publish) {
+      OpBuilder builder(publish);
+      if (isWritten(publish.getSlot()))
+        FenceOp::create(builder, publish.getLoc());
+    });
   }
 };
 } // namespace

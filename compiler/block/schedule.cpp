@@ -76,10 +76,14 @@ void check(const ScheduleProblem &p, const Schedule &s) {
   if (s.consumers < 1 || s.consumers > 3 || rows % s.consumers)
     refuse("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
            "each takes a multiple of 64 rows");
-  if (!p.loop && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
+  if (p.fetch && s.k != p.k)
+    refuse("slots are as deep as a step, " + std::to_string(p.k) + ", where threads fetch factors", "");
+  if (!p.loop && !p.fetch && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
     refuse("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
   if (s.stages < 2)
     refuse("a schedule needs two stages", "");
+  if (s.cluster > 1 && p.fetch)
+    refuse("blocks of a cluster cannot share steps in which threads fetch factors", "");
   if (s.cluster > 1 && p.loop)
     refuse("several products have no steps that blocks of a cluster could share", "");
   if (s.cluster > mostCluster || s.cluster & (s.cluster - 1))
@@ -98,15 +102,19 @@ void check(const ScheduleProblem &p, const Schedule &s) {
 
 /// What a step waits for, in cycles.
 struct StepCycles {
-  double tensorCores, sharedMemory, copies, lanes;
+  double tensorCores, sharedMemory, copies, lanes, fetches = 0;
   const char *bound() const {
-    double most = std::max({tensorCores, sharedMemory, copies, lanes});
-    return most == tensorCores    ? "the tensor cores"
+    double most = std::max({tensorCores, sharedMemory, copies, lanes, fetches});
+    return most == fetches        ? "the threads that fetch factors"
+           : most == tensorCores  ? "the tensor cores"
            : most == sharedMemory ? "shared memory"
            : most == copies       ? "copies from L2"
                                   : "the lanes between products";
   }
 };
+
+/// From the first load of a step to the arrival at its slot's barrier, which one warpgroup does not hide.
+constexpr double fetchLatency = 600;
 
 /// The tensor cores' 4096 operations a cycle on 16 bits, 128 bytes a cycle of shared memory, 64 from L2, 128 lanes.
 StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
@@ -114,7 +122,8 @@ StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
   if (p.loop)
     return {p.loop->operations / rate, 0, double(p.loop->slotBytes) / 64, p.loop->lanes / 128};
   double bytes = double(s.k) * p.elementBytes;
-  return {2. * p.m * p.n * s.k / rate, p.m / 64 * (64. + p.n) * bytes / 128, (p.m + p.n) * bytes / 64, 0};
+  double fetches = p.fetch ? fetchLatency + p.fetch->accesses + p.fetch->lanes / 128 : 0;
+  return {2. * p.m * p.n * s.k / rate, p.m / 64 * (64. + p.n) * bytes / 128, (p.m + p.n) * bytes / 64, 0, fetches};
 }
 
 double slotCycles(const ScheduleProblem &p, const Schedule &s) {
@@ -123,7 +132,7 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
     double together = std::max(step.tensorCores, step.lanes) + std::min(step.tensorCores, step.lanes) / 2;
     return std::max(s.consumers == 1 ? step.tensorCores + step.lanes : together, step.copies);
   }
-  double most = std::max({step.tensorCores, step.sharedMemory, step.copies});
+  double most = std::max({step.tensorCores, step.sharedMemory, step.copies, step.fetches});
   // 32 KB have to be under way; a copy that comes late shows where few slots are ahead.
   double underWay = (s.stages - 1.) * slotPitch(p, s);
   double late = 0.05 * (std::max(int(std::min(p.stagesHint > 1 ? p.stagesHint : wantedSlots, wantedSlots)) - int(s.stages), 0));
@@ -227,8 +236,8 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   for (unsigned consumers : {2u, 3u, 1u}) {
     Schedule schedule;
     schedule.consumers = consumers;
-    schedule.k = std::min(problem.k, 128 / problem.elementBytes);    // a swizzled row of shared memory
-    schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1; // clusters run in one wave
+    schedule.k = problem.fetch ? problem.k : std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
+    schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1;                          // clusters run in one wave
     schedule.cluster = problem.cluster;
     schedule.overlap = schedule.branch = schedule.longest = problem.loop.has_value();
     if (problem.m / 64 % consumers || !dealRegisters(problem, schedule))
@@ -263,7 +272,7 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   const char *text = std::getenv("TILERY_SCHEDULE");
   if (Schedule asked; text) {
     asked.override(text);
-    problem.cluster = asked.cluster && !problem.loop ? asked.cluster : problem.cluster;
+    problem.cluster = asked.cluster && !problem.loop && !problem.fetch ? asked.cluster : problem.cluster;
   }
   if (problem.cluster > 1)
     problem.outputs.clear(); // what a block stores of a tile is stored from registers

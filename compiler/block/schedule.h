@@ -14,6 +14,12 @@ struct LoopWork {
   unsigned words = 0;                   // of 32 bits that sums and factors take in registers
 };
 
+/// What threads do in a step to bring factors that are no boxes.
+struct FetchWork {
+  double accesses = 0; // of a warp to memory, and to shared memory
+  double lanes = 0;    // elements that are computed on the way
+};
+
 /// What the chooser knows of the kernel.
 struct ScheduleProblem {
   unsigned m, n, k;                    // of the program's tile; k: one step of the product
@@ -22,6 +28,7 @@ struct ScheduleProblem {
   unsigned fromRegisters = 0;          // results that it cannot store
   bool reorder = true;                 // the order of the grid's tiles is known, or can be found at run time
   std::optional<LoopWork> loop = {};
+  std::optional<FetchWork> fetch = {};
   unsigned stagesHint = 0; // the user's num_stages
   unsigned cluster = 0;    // blocks that share a program's steps; 0: one
 };

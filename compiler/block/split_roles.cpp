@@ -12,7 +12,17 @@ namespace {
 
 constexpr unsigned loadWarps = 4, warpgroup = 4;
 
-bool fillsRings(Operation *op) { return isa<AcquireOp, PublishOp, CopyOp, CopyFlatOp, FetchOp, RemapOp>(op); }
+/// A write into a slot that its role has acquired.
+bool isFetched(WriteOp write) {
+  auto part = write.getShared().getDefiningOp<PartOp>();
+  return part && part.getSlot().getDefiningOp<AcquireOp>();
+}
+
+bool fillsRings(Operation *op) {
+  if (auto write = dyn_cast<WriteOp>(op))
+    return isFetched(write);
+  return isa<AcquireOp, PublishOp, CopyOp, CopyFlatOp, FetchOp, RemapOp>(op);
+}
 
 /// The op goes; who used its results gets nothing.
 void erase(Operation *op) {

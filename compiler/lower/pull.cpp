@@ -30,7 +30,7 @@ bool canBeVirtual(Operation *op) {
              tile::ReshapeOp, tile::PermuteOp, tile::JoinOp, tile::SplitOp, tile::CatOp, tile::TakeOp, tile::BufferLoadOp>(op);
 }
 
-static MemoryClass classOfPointer(Value pointer) {
+MemoryClass classOfPointer(Value pointer) {
   while (Operation *op = pointer.getDefiningOp()) {
     if (isa<tile::AddPtrOp, tile::PtrCastOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp,
             tile::PermuteOp>(op)) {

@@ -9,7 +9,8 @@ struct MemoryClass {
   enum Kind { Argument, Unknown, Buffer } kind;
   const void *which = nullptr; // kernel argument or tile.alloc
 };
-MemoryClass classOfPlace(mlir::Value place);   // of a load's or store's access
+MemoryClass classOfPlace(mlir::Value place); // of a load's or store's access
+MemoryClass classOfPointer(mlir::Value pointer);
 MemoryClass classOfBuffer(mlir::Value buffer); // of a buffer value
 bool mayAlias(MemoryClass a, MemoryClass b, bool disjoint);
 

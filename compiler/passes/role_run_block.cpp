@@ -94,6 +94,8 @@ bool RoleRun::runBlockOp(Operation &op) {
     fill(copy.getTo(), known(copy.getBytes()));
   } else if (auto fetch = dyn_cast<FetchOp>(op)) {
     fill(fetch.getTo(), fetch.getTo().getType().getBytes());
+  } else if (auto write = dyn_cast<WriteOp>(op); write && write.getShared().getDefiningOp<PartOp>()) {
+    fill(write.getShared(), write.getShared().getType().getBytes());
   } else if (auto publish = dyn_cast<PublishOp>(op)) {
     RingOp ring = ringOf(publish.getSlot());
     add(Event::Arrive, memory.full(ring, known(publish.getSlot())), filled[ring]);

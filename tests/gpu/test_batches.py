@@ -64,7 +64,8 @@ def test_columns_in_one_piece_take_the_path():
 @pytest.mark.parametrize("name", REFUSED)
 def test_others_are_explained(name):
     plan = hopper(launch(name, *operands(2, 128, 128, 64, "cpu"))).plan
-    assert f"no blocks, for the first operand is no box of a tensor in memory: {REFUSED[name][1]}\n" in plan
+    assert "\n  a: fetched by threads, " in plan, plan
+    assert f"along dimension 1, for {REFUSED[name][1]}\n" in plan, plan
 
 
 def test_a_pointer_between_multiples_of_16_bytes_is_explained():

@@ -50,11 +50,22 @@ SharedPlan::SharedPlan(tile::KernelOp kernel) {
 }
 
 BlockEmitter::BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachine &machine)
-    : e(e), b(e.b), kernel(kernel), machine(machine), plan(kernel), evaluator(e, noPlan) {
+    : e(e), b(e.b), kernel(kernel), machine(machine), plan(kernel), evaluator(e, noPlan, this) {
   for (auto [number, map] : llvm::enumerate(kernel.getBody().getOps<block::MapOp>()))
     maps[map] = number;
   kernel.walk([&](block::ProgramsOp programs) { order = programs; });
+  kernel.walk([&](Operation *op) {
+    if (auto store = dyn_cast<tile::StoreOp>(op))
+      written.push_back(lower::classOfPlace(store.getPlace()));
+    else if (auto store = dyn_cast<block::StoreBoxOp>(op))
+      written.push_back(lower::classOfPointer(store.getMap().getDefiningOp<block::MapOp>().getBase()));
+  });
   findRoles();
+}
+
+bool BlockEmitter::mayBeWritten(Value place) const {
+  return llvm::any_of(
+      written, [&](lower::MemoryClass each) { return lower::mayAlias(lower::classOfPlace(place), each, e.options.disjoint); });
 }
 
 void BlockEmitter::findRoles() {
@@ -90,7 +101,6 @@ void BlockEmitter::makeFunction() {
   entry = machine.begin(e, kernel, needs);
   for (BlockArgument argument : kernel.getBody().getArguments())
     remember(argument, {e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType())});
-  evaluator.arena = entry.shared; // read in place of elements that do not exist
   base = entry.sharedAddress;
   thread = b.CreateTrunc(entry.thread, b.getInt32Ty());
   // The group's number from lane 0: the compiler then knows that it is the same in the whole warp.
@@ -107,7 +117,7 @@ void BlockEmitter::initBarriers() {
     kernel.walk([&](block::RingOp ring) {
       for (unsigned s = 0; s < ring.getType().getCount(); ++s) {
         llvm::Value *full = b.CreateAdd(base, i32(plan.rings[ring].barriers + barrierBytes * s));
-        machine.initBarrier(e, full, 1);
+        machine.initBarrier(e, full, arrivalsToFill(ring));
         machine.initBarrier(e, b.CreateAdd(full, i32(8)), ring.getTakers());
       }
     });

@@ -3,6 +3,7 @@
 // branches; block_programs.cpp: which program is next; block_rings.cpp: slots, the copy engine, meetings; block_products.cpp: the tensor
 // cores; block_tiles.cpp, block_reduces.cpp: registers.
 #include "compiler/lower/evaluator.h"
+#include "compiler/lower/pull.h"
 #include "compiler/targets/cuda/emit_block.h"
 #include "compiler/layout/layout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -28,7 +29,7 @@ struct SharedPlan {
 /// How many products of its role have been started since the one that `wait` waits for, at least.
 unsigned startedSince(mlir::Operation *wait, mlir::Value product);
 
-class BlockEmitter {
+class BlockEmitter : lower::ThreadModel {
 public:
   using Parts = llvm::SmallVector<llvm::Value *>; // what a thread holds of a value
 
@@ -36,6 +37,12 @@ public:
   mlir::FailureOr<GpuInfo> emit();
 
 private:
+  // -- global memory, for the evaluator
+  lower::MemoryPort &memory() override { return machine; }
+  bool mayBeWritten(mlir::Value place) const override;
+  llvm::AllocaInst *variableOf(int, llvm::ArrayRef<int64_t>, llvm::ArrayRef<lower::Index>) const override { return nullptr; }
+  llvm::Value *privateBuffer(mlir::Operation *) const override { return nullptr; }
+
   // -- the kernel
   struct Role {
     block::RoleOp op;
@@ -119,6 +126,11 @@ private:
   llvm::Value *barrierOf(block::RingOp ring, llvm::Value *position, bool empty);
   llvm::Value *parityOf(block::RingOp ring, llvm::Value *position);
   void emitAcquire(block::AcquireOp acquire);
+  void emitPublish(block::PublishOp publish);
+  /// How often threads arrive at a slot's full barrier: once where all its bytes come by copies.
+  unsigned arrivalsToFill(block::RingOp ring);
+  /// Holds in the one thread of a role that starts copies; null: there is no other.
+  llvm::Value *copier();
   void emitTake(block::TakeOp take);
   void emitRelease(block::ReleaseOp release);
   void emitPart(block::PartOp part);
@@ -159,6 +171,8 @@ private:
   Parts materialize(mlir::Value tile);
   void emitRead(block::ReadOp read);
   void emitWrite(block::WriteOp write);
+  /// Computes what the op's region reads of tiles from outside, where all of it fits a few registers.
+  void computeBefore(mlir::scf::ForOp loop);
   void emitStore(tile::StoreOp store);
 
   // -- reductions (reduces.cpp)
@@ -192,6 +206,7 @@ private:
   Role *role = nullptr;                       // that is emitted
   llvm::Value *base = nullptr, *thread = nullptr, *group = nullptr, *warpgroup = nullptr;
   unsigned warpsOfGroup = 4, cluster = 1;
+  llvm::SmallVector<lower::MemoryClass> written; // what the kernel stores to
   std::optional<Where> where;
   // programs
   llvm::Value *number = nullptr; // of the current one, as blocks count them

@@ -95,6 +95,34 @@ llvm::Value *BlockEmitter::parityOf(block::RingOp ring, llvm::Value *position) {
   return b.CreateAnd(b.CreateUDiv(position, i32(ring.getType().getCount())), i32(1));
 }
 
+namespace {
+/// What fills the slots of a ring, in the one role that does.
+struct Filling {
+  block::RoleOp role;
+  bool copies = false, writes = false;
+};
+Filling fillingOf(block::RingOp ring) {
+  Filling result;
+  for (Operation *user : ring.getResult().getUsers())
+    if (auto acquire = dyn_cast<block::AcquireOp>(user)) {
+      result.role = acquire->getParentOfType<block::RoleOp>();
+      for (Operation *part : acquire.getResult().getUsers())
+        for (Operation *filler : part->getUsers()) {
+          result.copies |= isa<block::CopyOp>(filler);
+          result.writes |= isa<block::WriteOp>(filler);
+        }
+    }
+  return result;
+}
+} // namespace
+
+unsigned BlockEmitter::arrivalsToFill(block::RingOp ring) {
+  Filling filling = fillingOf(ring);
+  return filling.writes ? filling.copies + filling.role.getWarps() : 1;
+}
+
+llvm::Value *BlockEmitter::copier() { return role->oneThread ? nullptr : b.CreateICmpEQ(thread, i32(32 * role->firstWarp)); }
+
 // The slot's bytes are announced before anything fills it, so that copies need not wait for `publish`.
 void BlockEmitter::emitAcquire(block::AcquireOp acquire) {
   auto ring = acquire.getRing().getDefiningOp<block::RingOp>();
@@ -106,12 +134,24 @@ void BlockEmitter::emitAcquire(block::AcquireOp acquire) {
       llvm::append_range(users, users[i]->getResult(0).getUsers());
     else if (auto copy = dyn_cast<block::CopyOp>(users[i]))
       bytes += copy.getTo().getType().getBytes();
-    if (users[i]->getBlock() != acquire->getBlock() || !isa<block::PartOp, block::PublishOp, block::CopyOp>(users[i]))
+    if (users[i]->getBlock() != acquire->getBlock() ||
+        !isa<block::PartOp, block::PublishOp, block::CopyOp, block::WriteOp>(users[i]))
       return fail(acquire, "is filled in a way for which there is no code yet");
   }
   machine.waitBarrier(e, barrierOf(ring, position, true), b.CreateXor(parityOf(ring, position), i32(1)));
-  machine.arriveExpect(e, barrierOf(ring, position, false), i32(bytes));
+  if (bytes || !fillingOf(ring).writes)
+    when(copier(), [&] { machine.arriveExpect(e, barrierOf(ring, position, false), i32(bytes)); });
   remember(acquire, {position, b.getTrue()});
+}
+
+// What threads have written is fenced; each warp arrives once all its lanes have come here.
+void BlockEmitter::emitPublish(block::PublishOp publish) {
+  block::RingOp ring = ringOf(publish.getSlot());
+  if (!fillingOf(ring).writes)
+    return; // told at the acquire
+  llvm::Value *position = partsOf(publish.getSlot())[0];
+  machine.warpBarrier(e, i32(-1));
+  when(b.CreateICmpEQ(here().lane, i32(0)), [&] { machine.arrive(e, barrierOf(ring, position, false)); });
 }
 
 void BlockEmitter::emitTake(block::TakeOp take) {
@@ -145,13 +185,15 @@ void BlockEmitter::emitCopy(block::CopyOp copy) {
   if (!copy.getTo().getType().getLayout() || !maps.count(copy.getMap()))
     return fail(copy, "needs a map of the launch, and a layout");
   llvm::Value *to = partsOf(copy.getTo())[0], *full = barrierOf(ring, partsOf(acquire)[0], false);
-  for (const Boxes::Box &box : Boxes(copy.getMap().getType(), copy.getTo().getType()).all) {
-    SmallVector<llvm::Value *, 5> coordinates;
-    for (auto [start, element] : llvm::zip_equal(copy.getCoords(), box.element))
-      coordinates.push_back(b.CreateAdd(scalar(start), i32(element)));
-    std::reverse(coordinates.begin(), coordinates.end());
-    machine.loadBox(e, b.CreateAdd(to, i32(box.offset)), entry.maps[maps.lookup(copy.getMap())], coordinates, full);
-  }
+  when(copier(), [&] {
+    for (const Boxes::Box &box : Boxes(copy.getMap().getType(), copy.getTo().getType()).all) {
+      SmallVector<llvm::Value *, 5> coordinates;
+      for (auto [start, element] : llvm::zip_equal(copy.getCoords(), box.element))
+        coordinates.push_back(b.CreateAdd(scalar(start), i32(element)));
+      std::reverse(coordinates.begin(), coordinates.end());
+      machine.loadBox(e, b.CreateAdd(to, i32(box.offset)), entry.maps[maps.lookup(copy.getMap())], coordinates, full);
+    }
+  });
 }
 
 llvm::Value *BlockEmitter::speaker() {

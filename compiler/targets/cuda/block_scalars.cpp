@@ -20,6 +20,14 @@ bool isLazy(Operation *op) {
          isa<tile::ProgramIdOp, tile::NumProgramsOp, block::ClusterRankOp, ub::PoisonOp>(op);
 }
 
+/// Threads fill slots in it.
+bool fetches(scf::ForOp loop) {
+  auto isFetched = [](block::WriteOp write) {
+    return write.getShared().getDefiningOp<block::PartOp>() ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return loop.walk(isFetched).wasInterrupted();
+}
+
 /// A step of a pipeline is a loop's worth of instructions already.
 void neverUnroll(llvm::Instruction *again) {
   llvm::LLVMContext &context = again->getContext();
@@ -157,8 +165,30 @@ void BlockEmitter::rememberCarried(Value value, Parts parts) {
   remember(value, std::move(elements));
 }
 
+// Divisions that tell rows of windows apart are not for every step.
+void BlockEmitter::computeBefore(scf::ForOp loop) {
+  constexpr unsigned few = 16; // registers
+  if (!fetches(loop))
+    return;
+  auto isOutside = [&](Value value) { return !loop->isAncestor(value.getParentRegion()->getParentOp()); };
+  llvm::SetVector<Value> tiles;
+  loop.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) && isOutside(operand))
+        tiles.insert(operand);
+  });
+  for (Value tile : tiles) {
+    Operation *op = tile.getDefiningOp();
+    block::LayoutAttr layout = block::layoutOf(tile.getType());
+    if (op && layout && !op->hasTrait<OpTrait::ConstantLike>() && !isa<tile::SplatOp, tile::RangeOp>(op) &&
+        layout.getLayout().extent(layout::Register) <= few)
+      partsOf(tile);
+  }
+}
+
 void BlockEmitter::emitLoop(scf::ForOp loop) {
   prepare(loop);
+  computeBefore(loop);
   llvm::Value *lower = scalar(loop.getLowerBound()), *upper = scalar(loop.getUpperBound()), *step = scalar(loop.getStep());
   SmallVector<Parts> inits;
   for (Value init : loop.getInitArgs())
@@ -197,8 +227,9 @@ void BlockEmitter::emitLoop(scf::ForOp loop) {
   counter->addIncoming(next, last);
   llvm::Instruction *again = b.CreateCondBr(b.CreateICmpSLT(next, upper), body, after);
   bool multiplies = loop.walk([](block::MmaStartOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (multiplies) {
+  if (multiplies || fetches(loop))
     neverUnroll(again);
+  if (multiplies) {
     where.reset(); // what is derived from the thread's place would take registers from the sums if it were kept
   }
   b.SetInsertPoint(after);
@@ -272,6 +303,7 @@ void BlockEmitter::emitOp(Operation &op) {
       .Case([&](block::PartOp op) { emitPart(op); })
       .Case([&](block::TransposeOp op) { remember(op, partsOf(op.getShared())); })
       .Case([&](block::CopyOp op) { emitCopy(op); })
+      .Case([&](block::PublishOp op) { emitPublish(op); })
       .Case([&](block::StoreBoxOp op) { emitStoreBox(op); })
       .Case([&](block::StoreWaitOp op) { when(speaker(), [&] { machine.waitStores(e, op.getRead(), op.getGroups()); }); })
       .Case([&](block::SyncOp op) { emitSync(op); })
@@ -292,8 +324,8 @@ void BlockEmitter::emitOp(Operation &op) {
         else if (op.getIsVolatile())
           remember(op, materialize(op));
       })
-      .Case<block::MapOp, block::RequireOp, block::RingOp, block::PublishOp, block::NoneOp, tile::ReturnOp, tile::AccessOp,
-            tile::PointerAccessOp>([](Operation *) {}) // told to the launch, done at the acquire, or looked at where it is used
+      .Case<block::MapOp, block::RequireOp, block::RingOp, block::NoneOp, tile::ReturnOp, tile::AccessOp, tile::PointerAccessOp>(
+          [](Operation *) {}) // told to the launch, done at the acquire, or looked at where it is used
       .Default([&](Operation *op) {
         bool isValue = op->getNumResults() && isMemoryEffectFree(op) && isa<RankedTensorType>(op->getResult(0).getType());
         if (!isValue)

@@ -18,6 +18,12 @@ SmallVector<int64_t, 4> coordinatesOf(const layout::Layout &layout, unsigned num
 }
 } // namespace
 
+/// Any thread can, from loads, numbers and what such ops give.
+static bool canBeComputedAgain(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  return op && !op->getNumRegions() && !isa<block::MmaWaitOp, block::ReadOp>(op);
+}
+
 void BlockEmitter::locate(llvm::Value *now) {
   llvm::Value *own = b.CreateSub(now, i32(32 * role->firstWarp));
   llvm::Value *block = cluster > 1 ? machine.clusterRank(e) : i32(0);
@@ -96,7 +102,8 @@ void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lo
         }
         return evaluator.provide(tile, point, part);
       }
-    return fail(tile.getDefiningOp(), "is used at elements that other threads hold");
+    if (!canBeComputedAgain(tile))
+      return fail(tile.getDefiningOp(), "is used at elements that other threads hold");
   }
   Operation *op = tile.getDefiningOp();
   if (auto convert = dyn_cast<block::ConvertOp>(op)) { // of what this thread computes itself, wherever it is
@@ -116,11 +123,21 @@ void BlockEmitter::provideAddresses(Value place, ArrayRef<lower::Index> point, A
   if (auto pointers = place.getDefiningOp<tile::PointerAccessOp>())
     for (Value operand : pointers->getOperands())
       provide(operand, point, fixed);
+  auto access = place.getDefiningOp<tile::AccessOp>();
+  if (!access)
+    return;
+  for (unsigned d = 0; d < point.size(); ++d) {
+    provide(access.getSteps()[d], point[d], fixed[d]);
+    for (Value bound : access.getBound(d))
+      provide(bound, point[d], fixed[d]);
+  }
+  if (access.getResidual())
+    provide(access.getResidual(), point, fixed);
 }
 
 void BlockEmitter::prepareTile(Value tile, Value place) {
   lower::Pull pull;
-  auto isKnown = [&](Value value) { return values.contains(value); };
+  auto isKnown = [&](Value value) { return values.contains(value) && !canBeComputedAgain(value); };
   if (tile)
     pull.add(tile, isKnown);
   if (place)
@@ -202,9 +219,16 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
   }
   if (move)
     places = layout::compose(memory, piece);
-  for (unsigned first = 0; first < numbers.size(); first += vectors.width) {
-    llvm::Value *bits = valueAt(value, vectors, numbers[first], coordinates);
-    machine.storeShared(e, emitAddress(*places, first), e.toMemory(bits, shared.getElementType()), /*peer=*/false);
+  // Loads run together: what they bring is written behind all of them.
+  constexpr unsigned mostWords = 32;
+  unsigned atOnce = std::max(1u, 4 * mostWords / (vectors.width * bytes)) * vectors.width;
+  for (unsigned first = 0; first < numbers.size(); first += atOnce) {
+    SmallVector<llvm::Value *> values;
+    unsigned end = std::min<size_t>(first + atOnce, numbers.size());
+    for (unsigned i = first; i < end; i += vectors.width)
+      values.push_back(e.toMemory(valueAt(value, vectors, numbers[i], coordinates), shared.getElementType()));
+    for (unsigned i = first; i < end; i += vectors.width)
+      machine.storeShared(e, emitAddress(*places, i), values[(i - first) / vectors.width], /*peer=*/false);
   }
 }
 

@@ -28,8 +28,8 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
       return failure();
     OwningOpRef<ModuleOp> blocks;
     std::string why;
-    if (hasRoles(kernel) || (options.boxes && options.target.hopper())) {
-      FailureOr<OwningOpRef<ModuleOp>> lowered = lowerToBlocks(kernel, why, options.cluster);
+    if (hasRoles(kernel) || options.target.hopper()) {
+      FailureOr<OwningOpRef<ModuleOp>> lowered = lowerToBlocks(kernel, why, options.boxes, options.cluster);
       if (failed(lowered))
         return failure();
       blocks = std::move(*lowered);

@@ -46,8 +46,10 @@ const char *withoutCode(tile::KernelOp lowered) {
 }
 } // namespace
 
-FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why, unsigned cluster) {
+FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why, bool boxes, unsigned cluster) {
   why.clear();
+  if (!boxes)
+    kernel->setAttr("block.no_boxes", UnitAttr::get(kernel.getContext()));
   if (!hasRoles(kernel) && !multiplies(kernel, why))
     return OwningOpRef<ModuleOp>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());

@@ -26,6 +26,13 @@ public:
         conditions.push_back(each);
     }
   }
+  void factor(const char *what, const block::Box &box, const std::optional<block::FetchedFactor> &fetched) {
+    if (!fetched)
+      return line(what, box);
+    unsigned own = fetched->turned ? 1 - fetched->line : fetched->line;
+    stream << "  " << what << ": fetched by threads, " << block::widthOf(fetched->tile, own) << " at a time along dimension "
+           << own << ", for " << fetched->noBox << "\n";
+  }
   void stored(const std::optional<block::MappedTile> &tile, const block::Schedule &schedule, const std::string &why) {
     if (tile && schedule.stageOutput)
       line("c", tile->box);
@@ -43,8 +50,9 @@ private:
 
 void print(PlanText &text, const block::ProductKernel &found, const block::Schedule &schedule) {
   const block::BoxProduct &product = found.product;
-  text.line("a", product.swapped ? product.b : product.a);
-  text.line("b", product.swapped ? product.a : product.b);
+  bool swapped = product.swapped;
+  text.factor("a", swapped ? product.b : product.a, swapped ? product.fetchedB : product.fetchedA);
+  text.factor("b", swapped ? product.a : product.b, swapped ? product.fetchedA : product.fetchedB);
   if (product.swapped)
     text.stream << "  swapped: B^T A^T\n";
   for (tile::StoreOp store : found.stores) {

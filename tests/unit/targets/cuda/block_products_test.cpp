@@ -16,8 +16,10 @@ struct Product {
   int rows, columns, depth;              // of the whole
   bool acrossA = false, acrossB = false; // m (n) is contiguous rather than k
   const char *schedule = "";
-  bool ragged = true; // bounds are given
+  bool ragged = true;       // bounds are given
+  std::string fetched = ""; // of "a" and "b" nobody knows how they are aligned
 
+  bool isFetched(char which) const { return fetched.find(which) != std::string::npos; }
   int bytes(const char *of) const {
     return std::string(of).find("32") != std::string::npos ? 4 : std::string(of).find("16") != std::string::npos ? 2 : 1;
   }
@@ -26,7 +28,8 @@ struct Product {
 };
 std::ostream &operator<<(std::ostream &out, const Product &p) {
   return out << p.type << " to " << p.output << ", " << p.m << "x" << p.n << "x" << p.k << " of " << p.rows << "x" << p.columns
-             << "x" << p.depth << (p.acrossA ? ", a across" : "") << (p.acrossB ? ", b across " : " ") << p.schedule;
+             << "x" << p.depth << (p.acrossA ? ", a across" : "") << (p.acrossB ? ", b across " : " ") << p.schedule
+             << (p.fetched.empty() ? "" : ", fetched: " + p.fetched);
 }
 
 /// A row of the array, in elements: as long as the copy engine wants it.
@@ -55,10 +58,11 @@ std::string program(const Product &p) {
   auto tile = [](int d0, int d1, std::string type) { return std::to_string(d0) + "x" + std::to_string(d1) + "x" + type; };
   std::string a = tile(p.m, p.k, p.type), b = tile(p.k, p.n, p.type), sum = tile(p.m, p.n, p.sums()),
               out = tile(p.m, p.n, p.output);
-  std::string aligned = " {tile.divisibility = 16 : i64}";
-  std::string text = "tile.kernel @k(%a: !tile.ptr<" + std::string(p.type) + ">" + aligned + ", %b: !tile.ptr<" + p.type + ">" +
-                     aligned + ", %c: !tile.ptr<" + p.output + ">" + aligned + ", %m: i64, %n: i64, %k: i64, %sa: i64" + aligned +
-                     ", %sb: i64" + aligned + ", %sc: i64" + aligned +
+  std::string aligned = " {tile.divisibility = 16 : i64}", alignedA = p.isFetched('a') ? "" : aligned,
+              alignedB = p.isFetched('b') ? "" : aligned;
+  std::string text = "tile.kernel @k(%a: !tile.ptr<" + std::string(p.type) + ">" + alignedA + ", %b: !tile.ptr<" + p.type + ">" +
+                     alignedB + ", %c: !tile.ptr<" + p.output + ">" + aligned + ", %m: i64, %n: i64, %k: i64, %sa: i64" +
+                     alignedA + ", %sb: i64" + alignedB + ", %sc: i64" + aligned +
                      ", %steps: i64) {\n  %c0 = arith.constant 0 : i64\n  %c1 = arith.constant 1 : i64\n";
   text += "  %bm = arith.constant " + std::to_string(p.m) + " : i64\n  %bn = arith.constant " + std::to_string(p.n) +
           " : i64\n  %bk = arith.constant " + std::to_string(p.k) + " : i64\n  %zero = arith.constant dense<" +
@@ -127,8 +131,8 @@ struct Array {
   int64_t stride;
   int bytes;
   std::vector<char> memory;
-  Array(int slow, int fast, int bytes)
-      : stride(pitch(fast, bytes)), bytes(bytes), memory(slow * stride * bytes + 256, char(0x55)) {}
+  Array(int slow, int fast, int bytes, bool isLoose = false)
+      : stride(isLoose ? fast : pitch(fast, bytes)), bytes(bytes), memory(slow * stride * bytes + 256, char(0x55)) {}
   char *start() { return reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(memory.data()) + 127) / 128 * 128); }
   char *at(int64_t slow, int64_t fast) { return start() + (slow * stride + fast) * bytes; }
 };
@@ -145,8 +149,8 @@ TEST_P(BlockProduct, IsExactOnIntegers) {
   ASSERT_TRUE(kernel);
   std::mt19937 random(7);
   std::vector<int> a(p.rows * p.depth), b(p.depth * p.columns);
-  Array inA(p.acrossA ? p.depth : p.rows, p.acrossA ? p.rows : p.depth, p.bytes(p.type));
-  Array inB(p.acrossB ? p.depth : p.columns, p.acrossB ? p.columns : p.depth, p.bytes(p.type));
+  Array inA(p.acrossA ? p.depth : p.rows, p.acrossA ? p.rows : p.depth, p.bytes(p.type), p.isFetched('a'));
+  Array inB(p.acrossB ? p.depth : p.columns, p.acrossB ? p.columns : p.depth, p.bytes(p.type), p.isFetched('b'));
   auto fill = [&](Array &to, bool swapped, int slow, int fast, int value) {
     uint32_t bits = bitsOf(p.type, value);
     std::memcpy(swapped ? to.at(fast, slow) : to.at(slow, fast), &bits, to.bytes);
@@ -201,4 +205,18 @@ INSTANTIATE_TEST_SUITE_P(
                     Product{"bf16", "bf16", 128, 128, 64, 140, 130, 500, false, true, "cluster=4"},
                     Product{"f16", "f16", 16, 64, 64, 9, 64, 1000, false, true, "cluster=8"},
                     Product{"i8", "i32", 64, 32, 64, 70, 40, 64, false, false, "cluster=4"})); // most have no step
+
+// Factors that are no boxes: threads write them into the slots.
+INSTANTIATE_TEST_SUITE_P(Fetched, BlockProduct,
+                         testing::Values(Product{"f16", "f16", 128, 128, 64, 250, 200, 301, false, false, "", true, "a"},
+                                         Product{"bf16", "f32", 64, 128, 64, 101, 132, 75, true, true, "", true, "ab"},
+                                         Product{"f16", "f16", 128, 64, 64, 131, 72, 200, false, true, "", true, "b"},
+                                         Product{"i8", "i32", 64, 64, 64, 70, 64, 161, false, false, "", true, "a"},
+                                         Product{"f8E4M3FN", "f16", 64, 64, 128, 64, 72, 130, false, false, "", true, "ab"},
+                                         Product{"f32", "f32", 64, 32, 32, 64, 32, 67, false, false, "", true, "a"},
+                                         Product{"bf16", "bf16", 16, 128, 64, 13, 200, 201, false, true, "", true, "b"},
+                                         Product{"f16", "f32", 32, 64, 64, 31, 64, 65, true, false, "", true, "ab"},
+                                         Product{"f16", "f16", 64, 64, 128, 64, 64, 300, false, true, "stages=2", true, "ab"},
+                                         Product{"f16", "f16", 64, 64, 16, 64, 64, 48, true, false, "", false, "ab"},
+                                         Product{"f16", "f16", 64, 64, 64, 1, 8, 1, false, false, "", true, "ab"}));
 } // namespace

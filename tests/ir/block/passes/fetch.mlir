@@ -1,0 +1,87 @@
+// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,decide-masks,pipeline,canonicalize,cse))' | FileCheck %s
+// RUN: tilery-opt %s --block-pipeline | FileCheck %s --check-prefix=ROLES
+// RUN: env TILERY_EXPLAIN=1 tilery-opt %s -mlir-disable-threading -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: env TILERY_SCHEDULE="cluster=2" not tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' 2>&1 | FileCheck %s --check-prefix=ALONE
+// A factor that is no box is computed in the loop and written into its slot by the role that starts the other one's copies.
+
+// WHY: bound by the threads that fetch factors
+// ALONE: error: blocks of a cluster cannot share steps in which threads fetch factors
+
+// Rows of an odd number of elements: two at a time. Windows that always lie inside ask nothing.
+// CHECK-LABEL: tile.kernel @windows
+// CHECK: %[[RING:.*]] = block.ring takers 1 : <{{[0-9]+}}, [128x64xf16, 64x64xf16]>
+// CHECK: scf.for
+// CHECK: %[[S:.*]] = block.acquire %[[RING]]
+// CHECK: block.copy %{{.*}} -> %{{.*}} : <64x64xf16, 128>
+// CHECK: %[[A:.*]] = block.part %[[S]][0]
+// CHECK: %[[PLACE:.*]] = tile.access %arg0, %{{.*}} steps(%{{.*}}, %{{.*}}) bounds [0, 1](
+// CHECK-NOT: residual
+// CHECK: %[[T:.*]] = tile.load %[[PLACE]]
+// CHECK: %[[DOUBLE:.*]] = arith.addf %[[T]], %[[T]]
+// CHECK: block.write %[[A]], %[[DOUBLE]] : <128x64xf16>, tensor<128x64xf16>
+// CHECK: block.publish %[[S]]
+// CHECK: block.take %[[RING]]
+
+// ROLES-LABEL: tile.kernel @windows
+// ROLES: block.role @load warps 4
+// ROLES: %[[S:.*]] = block.acquire
+// ROLES: block.copy
+// ROLES: tile.load {{.*}} -> tensor<128x64xf16, #{{.*}}>
+// ROLES: block.write
+// ROLES: block.fence
+// ROLES-NEXT: block.publish %[[S]]
+// ROLES: block.role @math
+// ROLES-NOT: tile.load
+// ROLES: block.mma_start
+tile.kernel @windows(%a: !tile.ptr<f16>, %b: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %c: !tile.ptr<f32>, %K: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c64 = arith.constant 64 : i64
+  %c1023 = arith.constant 1023 : i64
+  %c1024 = arith.constant 1024 : i64
+  %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+  %rows = tile.range 0 to 128 : tensor<128xi32>
+  %limit = arith.constant dense<128> : tensor<128xi32>
+  %inside = arith.cmpi slt, %rows, %limit : tensor<128xi32>
+  %sum = tile.contract %K, %zero {
+  ^bb0(%step: i64):
+    %at = arith.muli %step, %c64 overflow<nsw> : i64
+    %left = arith.subi %c1023, %at overflow<nsw> : i64
+    %place = tile.access %a, %at steps(%c1023, %c1) bounds [2, 1](%inside, %c0, %left) : <f16>, (i64, i64), (tensor<128xi1>, i64, i64) -> <128x64xf16>
+    %once = tile.load %place : !tile.access<128x64xf16> -> tensor<128x64xf16>
+    %twice = arith.addf %once, %once : tensor<128x64xf16>
+    %b_at = arith.muli %at, %c64 overflow<nsw> : i64
+    %b_place = tile.access %b, %b_at steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
+    %tb = tile.load %b_place : !tile.access<64x64xf16> -> tensor<64x64xf16>
+    tile.yield %twice, %tb : tensor<128x64xf16>, tensor<64x64xf16>
+  } : tensor<128x64xf32>
+  %c_place = tile.access %c, %c0 steps(%c64, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <128x64xf32>
+  tile.store %c_place, %sum : !tile.access<128x64xf32>, tensor<128x64xf32>
+  tile.return
+}
+
+// What threads cannot compute element by element stays tile IR.
+// WHY: sums ({{.*}}): no blocks, for the first operand is no box of a tensor in memory: it is computed, not loaded; nor can threads fetch it: it is computed by tile.reduce, not element by element
+// ROLES-LABEL: tile.kernel @sums
+// ROLES-NOT: block.roles
+// ROLES: tile.return
+tile.kernel @sums(%a: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %c: !tile.ptr<f32>) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c64 = arith.constant 64 : i64
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %place = tile.access %a, %c0 steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
+  %tile = tile.load %place : !tile.access<64x64xf16> -> tensor<64x64xf16>
+  %most = tile.reduce %tile axis 1 {
+  ^bb0(%x: f16, %y: f16):
+    %z = arith.maximumf %x, %y : f16
+    tile.yield %z : f16
+  } : tensor<64x64xf16> -> tensor<64xf16>
+  %column = tile.expand_dims %most axis 1 : tensor<64xf16> -> tensor<64x1xf16>
+  %wide = tile.broadcast %column : tensor<64x1xf16> -> tensor<64x64xf16>
+  %less = arith.subf %tile, %wide : tensor<64x64xf16>
+  %sum = tile.dot %less, %tile, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  %c_place = tile.access %c, %c0 steps(%c64, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <64x64xf32>
+  tile.store %c_place, %sum : !tile.access<64x64xf32>, tensor<64x64xf32>
+  tile.return
+}
