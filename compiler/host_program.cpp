@@ -216,7 +216,8 @@ private:
         })
         .Case([&](tile::HostCheckOp op) {
           program.texts.push_back(op.getMessage().str());
-          return emit(HostOp::Check, {use(op.getLhs()), use(op.getRhs()), int64_t(program.texts.size()) - 1}), success();
+          return emit(HostOp::Check, {use(op.getLhs()), use(op.getRhs()), int64_t(program.texts.size()) - 1, op.getAssumption()}),
+                 success();
         })
         .Case([&](tile::HostEmptyOp op) { return empty(op); })
         .Case([&](tile::LaunchOp op) { return launch(op); })

@@ -220,8 +220,8 @@ std::optional<std::vector<uint32_t>> HostProgram::run(std::span<const HostArgume
       break;
     case HostOp::Check:
       if (r[at[0]] != r[at[1]])
-        refuse(filled(texts[at[2]], r[at[0]], r[at[1]]));
-      at += 3;
+        refuse(filled(texts[at[2]], r[at[0]], r[at[1]]), at[3] ? Diagnostic::Kind::Runtime : Diagnostic::Kind::Value);
+      at += 4;
       break;
     case HostOp::Empty:
       if (!frame.empty(at))

@@ -73,7 +73,7 @@ private:
         ByteReader::fail();
       break;
     case HostOp::Check:
-      registers(2), below(program.texts.size());
+      registers(2), below(program.texts.size()), below(2);
       break;
     case HostOp::Empty: {
       int64_t made = below(ranks.size());

@@ -41,8 +41,8 @@ Value Builder::hostPointer(const TensorArg &tensor) {
   Type type{tensor.dtype, {}, true};
   return impl->like(impl->create<tile::HostPointerOp>(impl->lower(type), toMlir(tensor.handle)), type);
 }
-void Builder::hostCheck(const Value &lhs, const Value &rhs, const std::string &message) {
-  impl->create<tile::HostCheckOp>(impl->index(lhs), impl->index(rhs), message);
+void Builder::hostCheck(const Value &lhs, const Value &rhs, const std::string &message, bool assumption) {
+  impl->create<tile::HostCheckOp>(impl->index(lhs), impl->index(rhs), message, assumption);
 }
 TensorArg Builder::hostEmpty(const std::vector<Value> &extents, DType dtype, bool workspace) {
   auto type = tile::TensorArgType::get(impl->b.getContext(), extents.size(), impl->memoryType(dtype));

@@ -55,9 +55,11 @@ Buffer Builder::alloc(const Shape &shape, DType dtype, Space space) {
   mlir::OpBuilder::InsertionGuard guard(impl->b);
   auto role =
       llvm::find_if(impl->frames, [](const Impl::Frame &frame) { return frame.op && mlir::isa<tile::RolesOp>(frame.op); });
-  if (role != impl->frames.end()) // what follows the role may use it, too
+  auto threads = impl->open<tile::ThreadsOp>();
+  bool own = threads && space == Space::Local;
+  if (!own && role != impl->frames.end()) // what follows the role may use it, too
     impl->b.setInsertionPoint(role->op);
-  else if (auto threads = impl->open<tile::ThreadsOp>(); threads && space != Space::Local)
+  else if (!own && threads)
     impl->b.setInsertionPoint(threads); // which all of them see
   return wrapBuffer(impl->create<tile::AllocOp>(bufferType(*impl, shape, dtype, space)), dtype, shape, space);
 }

@@ -43,8 +43,8 @@ def Tile_HostPointerOp : Tile_Op<"host_pointer", [Pure]> {
 }
 def Tile_HostCheckOp : Tile_Op<"host_check", [MemoryEffects<[MemWrite<InputOutput>]>]> {
   let summary = "refuses the call unless lhs == rhs; `{0}` and `{1}` in the message stand for their values";
-  let description = "The message is the user's: it names the argument, what was expected and what came.";
-  let arguments = (ins I64:$lhs, I64:$rhs, StrAttr:$message);
+  let description = "The message is the user's: it names the argument, what was expected and what came. `assumption`: what the program assumes about them, whose breach is an error of the run, not of a value.";
+  let arguments = (ins I64:$lhs, I64:$rhs, StrAttr:$message, UnitAttr:$assumption);
   let assemblyFormat = "$lhs `equals` $rhs `,` $message attr-dict";
 }
 def Tile_HostEmptyOp : Tile_Op<"host_empty", [MemoryEffects<[MemAlloc<GlobalMemory>]>]> {

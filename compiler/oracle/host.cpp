@@ -20,7 +20,7 @@ static void check(Interpreter &in, tile::HostCheckOp op) {
   for (auto [mark, value] : {std::pair("{0}", lhs), std::pair("{1}", rhs)})
     for (size_t at; (at = message.find(mark)) != std::string::npos;)
       message.replace(at, 3, std::to_string(value));
-  in.fail(op, message, {}, Diagnostic::Kind::Value);
+  in.fail(op, message, {}, op.getAssumption() ? Diagnostic::Kind::Runtime : Diagnostic::Kind::Value);
 }
 
 static void empty(Interpreter &in, tile::HostEmptyOp op) {

@@ -57,6 +57,7 @@ struct Meeting {
 struct Part {
   llvm::BitVector threads;
   Meeting meeting;
+  std::vector<RuntimeValue> results; ///< of what they carry out together
 };
 struct ThreadGroup {
   unsigned count;
@@ -65,7 +66,6 @@ struct ThreadGroup {
   std::map<std::pair<unsigned, unsigned>, Meeting> meetings;    ///< by width (0: all) and number of the sub-group
   std::map<std::pair<mlir::Operation *, unsigned>, Part> parts; ///< by the place where they wait and number of the sub-group
   std::vector<Interpreter *> members;
-  std::vector<RuntimeValue> results; ///< of what they carry out together
 };
 
 struct BlockState;

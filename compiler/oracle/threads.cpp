@@ -118,7 +118,7 @@ static void runSideBySide(Interpreter &in, Operation *op, size_t count, const st
 
 static void threads(Interpreter &in, tile::ThreadsOp op) {
   ThreadGroup group{
-      unsigned(op.getCount()), std::vector<bool>(op.getCount(), true), std::vector<Tile>(op.getCount()), {}, {}, {}, {}};
+      unsigned(op.getCount()), std::vector<bool>(op.getCount(), true), std::vector<Tile>(op.getCount()), {}, {}, {}};
   std::deque<Interpreter> interpreters;
   for (unsigned t = 0; t < group.count; ++t)
     group.members.push_back(&interpreters.emplace_back(in, t, &group));
@@ -131,10 +131,15 @@ static void threads(Interpreter &in, tile::ThreadsOp op) {
   });
 }
 
+/// Who carries out a tile operation: all threads; in a role, whose threads others wait for at barriers only, those that come.
+static Part &carriers(Interpreter &in, tile::TogetherOp op) {
+  return op->getParentOfType<tile::RolesOp>() ? partOf(in, op, 0) : in.threads->parts.try_emplace({op, 0}).first->second;
+}
+
 /// What the body takes from its thread must be what every other thread has, too.
-static void checkAlike(Interpreter &in, tile::TogetherOp op) {
+static void checkAlike(Interpreter &in, tile::TogetherOp op, const Part &part) {
   ThreadGroup &group = *in.threads;
-  if (llvm::is_contained(group.alive, false))
+  if (part.threads.empty() && llvm::is_contained(group.alive, false))
     in.fail(op, "threads of program " + in.programText() + " diverge: all must reach this together, but some have ended");
   SetVector<Value> taken;
   getUsedValuesDefinedAbove(op.getBody(), taken);
@@ -143,7 +148,7 @@ static void checkAlike(Interpreter &in, tile::TogetherOp op) {
         !std::holds_alternative<Tile>(in.get(value)))
       continue;
     for (Interpreter *other : group.members)
-      if (other->tile(value).lanes != in.tile(value).lanes)
+      if (comes(group, part, other->thread) && other->tile(value).lanes != in.tile(value).lanes)
         in.fail(op,
                 "threads of program " + in.programText() + " carry this out together, but thread " +
                     std::to_string(other->thread) + " brings another value than thread " + std::to_string(in.thread),
@@ -152,18 +157,22 @@ static void checkAlike(Interpreter &in, tile::TogetherOp op) {
 }
 
 static void together(Interpreter &in, tile::TogetherOp op) {
-  meet(in, op, 0);
-  if (in.thread == 0) {
-    checkAlike(in, op);
+  Part &part = carriers(in, op);
+  meetThere(in, op, 0, part);
+  unsigned first = 0;
+  while (!comes(*in.threads, part, first))
+    ++first;
+  if (in.thread == first) {
+    checkAlike(in, op, part);
     ThreadGroup *group = std::exchange(in.threads, nullptr); // one thread of control
     Operation *yield = in.runBlock(op.getBody().front());
     in.threads = group;
-    group->results.clear();
+    part.results.clear();
     for (Value value : yield->getOperands())
-      group->results.push_back(in.get(value));
+      part.results.push_back(in.get(value));
   }
-  meet(in, op, 0);
-  for (auto [result, value] : llvm::zip_equal(op.getResults(), in.threads->results))
+  meetThere(in, op, 0, part);
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), part.results))
     in.set(result, value);
 }
 

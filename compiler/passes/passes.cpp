@@ -14,6 +14,7 @@ void tilery::registerTilePasses() {
   registerPass(createParallelToTiles);
   registerPass(createPromoteBuffers);
   registerPass(createThreadsToTiles);
+  registerPass(createRoleThreadsToTiles);
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", [](OpPassManager &pm) { buildPipeline(pm); });
   registerPass(createRaiseAccesses);
   registerPass(createLowerViews);
@@ -23,6 +24,7 @@ void tilery::registerTilePasses() {
 
 void tilery::buildPipeline(OpPassManager &pm, bool keepThreads) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  kernel.addPass(createRoleThreadsToTiles());
   kernel.addPass(createCheckBarriers());
   kernel.addPass(createOrderRoles());
   if (!keepThreads)

@@ -19,6 +19,8 @@ std::unique_ptr<mlir::Pass> createParallelToTiles();
 std::unique_ptr<mlir::Pass> createForwardStores();
 /// What the threads of a block do becomes tile code, one lane a thread.
 std::unique_ptr<mlir::Pass> createThreadsToTiles();
+/// So does what the threads of a role do, on every target: roles become one thread of control.
+std::unique_ptr<mlir::Pass> createRoleThreadsToTiles();
 /// Buffers that are read and written as a whole become tile values.
 std::unique_ptr<mlir::Pass> createPromoteBuffers();
 /// Buffers take tiles whose rows were cut as they were before.

@@ -8,7 +8,8 @@ class ThreadConversion : public Lockstep {
 public:
   /// strides[d]: how many threads further the next place along box[d] is; the last dimension is 1.
   ThreadConversion(tile::ThreadsOp op, llvm::ArrayRef<int64_t> box, llvm::ArrayRef<int64_t> strides);
-  /// Puts the tile form in place of the op. Fails after an error at what has none.
+  /// Puts the tile form in place of the op. Fails after an error at what has none. In a role, others wait for its threads at barriers
+  /// only, so that some of them may begin a tile operation for all.
   mlir::LogicalResult run();
 
 private:
@@ -34,6 +35,9 @@ private:
   bool convertNarrowIf(mlir::scf::IfOp branch, llvm::ArrayRef<std::pair<unsigned, int64_t>> places);
   /// The places along dimensions at which a condition holds: `t % 32 == 0`. Empty: it says something else.
   llvm::SmallVector<std::pair<unsigned, int64_t>> placesOf(mlir::Value condition);
+  /// All that come arrive, or wait, once together.
+  bool convertArrive(tile::BarrierArriveOp arrive);
+  bool convertWait(tile::BarrierWaitOp wait);
   bool convertLoop(mlir::scf::ForOp loop);
   bool convertUnequalFor(mlir::scf::ForOp loop);
   bool convertWhile(mlir::scf::WhileOp loop);

@@ -8,7 +8,7 @@ using namespace tilery;
 using namespace tilery::tile;
 
 bool ThreadConversion::convertTogether(TogetherOp together) {
-  if (mask || affine.hasFixed())
+  if (mask || (affine.hasFixed() && !op->getParentOfType<RolesOp>()))
     return refuse(together,
                   "a tile operation stands where only some threads of the block come: move it out of the branch or loop that "
                   "depends on the thread");
@@ -30,6 +30,36 @@ bool ThreadConversion::convertTogether(TogetherOp together) {
     builder.clone(inner, inside);
   for (auto [result, yielded] : llvm::zip(together.getResults(), block.getTerminator()->getOperands()))
     map.map(result, inside.lookupOrDefault(yielded));
+  return true;
+}
+
+bool ThreadConversion::convertArrive(BarrierArriveOp arrive) {
+  if (anyVaries(arrive->getOperands()))
+    return refuse(arrive, "which barrier is meant depends on the thread that arrives");
+  Location loc = arrive.getLoc();
+  int64_t each = arrive.getCount();
+  if (!mask) {
+    for (int64_t size : ArrayRef(box).take_front(threadDims))
+      each *= size;
+    cast<BarrierArriveOp>(builder.clone(*arrive, map)).setCount(each);
+    return true;
+  }
+  Value come = arith::ExtUIOp::create(builder, loc, RankedTensorType::get(box, builder.getI32Type()), spread(mask, box));
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+  Value one = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(1));
+  auto loop = scf::ForOp::create(builder, loc, zero, largest(come, RmwKind::add), one);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  builder.clone(*arrive, map);
+  return true;
+}
+
+bool ThreadConversion::convertWait(BarrierWaitOp wait) {
+  if (mask || anyVaries(wait->getOperands()))
+    return refuse(wait,
+                  "only some of a role's threads wait here, or for different phases: let all of them wait, or those that one "
+                  "number tells apart (`if tx % 32 == 0`)");
+  builder.clone(*wait, map);
   return true;
 }
 

@@ -103,6 +103,10 @@ bool ThreadConversion::convert(Operation &inner) {
     return convertShuffle(shuffle);
   if (auto vote = dyn_cast<VoteOp>(inner))
     return convertVote(vote);
+  if (auto arrive = dyn_cast<BarrierArriveOp>(inner))
+    return convertArrive(arrive);
+  if (auto wait = dyn_cast<BarrierWaitOp>(inner))
+    return convertWait(wait);
   if (auto branch = dyn_cast<scf::IfOp>(inner); branch && !varying.contains(branch.getCondition()))
     return convertUniformIf(branch);
   if (auto loop = dyn_cast<scf::ForOp>(inner))
@@ -131,12 +135,14 @@ namespace {
 /// How the threads' number is taken apart: what the code divides it by, as far as the divisors divide each other.
 SmallVector<int64_t> stridesOf(ThreadsOp op) {
   std::set<int64_t> divisors;
+  analysis::Divergence divergence(op, false);
+  divergence.run();
   op.walk([&](Operation *inner) {
     if (auto shuffle = dyn_cast<ShuffleOp>(inner))
       divisors.insert(shuffle.getWidth());
     if (auto vote = dyn_cast<VoteOp>(inner); vote && vote.getWidth())
       divisors.insert(vote.getWidth());
-    if (inner->getNumOperands() != 2)
+    if (inner->getNumOperands() != 2 || !divergence.varying.contains(inner->getOperand(0)))
       return;
     auto by = analysis::constantOf(inner->getOperand(1));
     if (!by || *by <= 0)
@@ -159,13 +165,12 @@ SmallVector<int64_t> stridesOf(ThreadsOp op) {
 
 struct ThreadsToTiles : PassWrapper<ThreadsToTiles, OperationPass<KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ThreadsToTiles)
-  StringRef getArgument() const final { return "threads-to-tiles"; }
+  explicit ThreadsToTiles(bool inRoles) : inRoles(inRoles) {}
+  StringRef getArgument() const final { return inRoles ? "role-threads-to-tiles" : "threads-to-tiles"; }
   StringRef getDescription() const final { return "turn what threads do into tile code, one lane a thread"; }
 
   void runOnOperation() final {
-    SmallVector<ThreadsOp> ops;
-    getOperation().walk([&](ThreadsOp op) { ops.push_back(op); });
-    if (ops.empty())
+    if (found().empty())
       return;
     OpPassManager values(KernelOp::getOperationName()); // variables that all threads change alike are the same in all
     values.addPass(createPromoteBuffers());
@@ -173,9 +178,7 @@ struct ThreadsToTiles : PassWrapper<ThreadsToTiles, OperationPass<KernelOp>> {
     values.addPass(createCSEPass());
     if (failed(runPipeline(values, getOperation())))
       return signalPassFailure();
-    ops.clear();
-    getOperation().walk([&](ThreadsOp op) { ops.push_back(op); });
-    for (ThreadsOp op : ops) {
+    for (ThreadsOp op : found()) {
       SmallVector<int64_t> strides = stridesOf(op), box;
       int64_t outer = op.getCount();
       for (int64_t stride : strides) {
@@ -186,8 +189,21 @@ struct ThreadsToTiles : PassWrapper<ThreadsToTiles, OperationPass<KernelOp>> {
         return signalPassFailure();
     }
   }
+
+private:
+  SmallVector<ThreadsOp> found() {
+    SmallVector<ThreadsOp> ops;
+    getOperation().walk([&](ThreadsOp op) {
+      if (!inRoles || op->getParentOfType<RolesOp>())
+        ops.push_back(op);
+    });
+    return ops;
+  }
+
+  bool inRoles; ///< those of roles only
 };
 
 } // namespace
 
-std::unique_ptr<Pass> tilery::createThreadsToTiles() { return std::make_unique<ThreadsToTiles>(); }
+std::unique_ptr<Pass> tilery::createThreadsToTiles() { return std::make_unique<ThreadsToTiles>(false); }
+std::unique_ptr<Pass> tilery::createRoleThreadsToTiles() { return std::make_unique<ThreadsToTiles>(true); }

@@ -366,7 +366,8 @@ public:
   Value hostExtent(const TensorArg &tensor, int64_t dim);
   Value hostStride(const TensorArg &tensor, int64_t dim);
   Value hostPointer(const TensorArg &tensor);
-  void hostCheck(const Value &lhs, const Value &rhs, const std::string &message);
+  /// `assumption`: a breach is an error of the run, not of a value.
+  void hostCheck(const Value &lhs, const Value &rhs, const std::string &message, bool assumption = false);
   TensorArg hostEmpty(const std::vector<Value> &extents, DType dtype, bool workspace);
   void launch(const std::string &kernel, const std::vector<Value> &grid, const std::vector<Value> &args);
   void endHost(const std::vector<TensorArg> &outputs);

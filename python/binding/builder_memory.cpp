@@ -118,8 +118,12 @@ static void bindHost(nb::class_<Builder> &c) {
       .def("host_extent", &Builder::hostExtent)
       .def("host_stride", &Builder::hostStride)
       .def("host_pointer", &Builder::hostPointer)
-      .def("host_check",
-           [](Builder &b, Any x, Any y, const std::string &message) { b.hostCheck(toValue(x), toValue(y), message); })
+      .def(
+          "host_check",
+          [](Builder &b, Any x, Any y, const std::string &message, bool assumption) {
+            b.hostCheck(toValue(x), toValue(y), message, assumption);
+          },
+          "lhs"_a, "rhs"_a, "message"_a, "assumption"_a = false)
       .def(
           "host_empty",
           [](Builder &b, Any extents, Any dtype, bool workspace) {

@@ -5,6 +5,31 @@ using namespace mlir;
 
 namespace tilery::fuzz {
 
+/// What single threads do who fill a slot of a ring: each copies every so many-th element from one of two buffers, by turns.
+static void fillByThreads(OpBuilder &b, Location loc, int64_t threads, Value thread, Value turn, Value slot,
+                          ArrayRef<Value> sources, Value ring) {
+  auto type = cast<tile::BufferType>(sources[0].getType());
+  auto number = [&](int64_t n) -> Value { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(n))); };
+  Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, turn, number(1)), number(0));
+  int64_t elements = 1;
+  for (int64_t size : type.getShape())
+    elements *= size;
+  auto loop = scf::ForOp::create(b, loc, thread, number(elements), number(threads));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> indices, at{slot};
+  int64_t inner = elements;
+  for (int64_t size : type.getShape()) {
+    inner /= size;
+    Value index = tile::DivOp::create(b, loc, loop.getInductionVar(), number(inner), tile::IntDivMode::floor);
+    indices.push_back(tile::RemOp::create(b, loc, index, number(size), tile::IntDivMode::floor));
+  }
+  at.append(indices);
+  Value x = tile::ElementLoadOp::create(b, loc, type.getElementType(), sources[0], indices);
+  Value y = tile::ElementLoadOp::create(b, loc, type.getElementType(), sources[1], indices);
+  tile::ElementStoreOp::create(b, loc, ring, at, arith::SelectOp::create(b, loc, odd, x, y));
+}
+
 void Generator::roles() {
   Type i32 = b.getI32Type(), element = anyType();
   int64_t slots = 1 + random.below(3), readers = 1 + random.below(2), turns = 1 + random.below(6);
@@ -28,6 +53,13 @@ void Generator::roles() {
     sums.push_back(tile::AllocOp::create(b, loc, type));
     tile::BufferStoreOp::create(b, loc, sums.back(), pickLike(tileType), Value());
   }
+  bool single = random.chance(0.4); // the ring is filled by code of single threads
+  SmallVector<Value> sources;
+  for (int i = 0; single && i < 2; ++i) {
+    auto type = tile::BufferType::get(shape, element, tile::Space::shared);
+    sources.push_back(tile::AllocOp::create(b, loc, type));
+    tile::BufferStoreOp::create(b, loc, sources.back(), pickLike(tileType), Value());
+  }
   // With a number of turns that is known at run time only, roles take turns at run time.
   Value count = random.chance(0.6) ? integer(turns, 32) : scalarArgument(i32, uint64_t(turns));
   int64_t filler = random.below(readers + 1);
@@ -40,6 +72,14 @@ void Generator::roles() {
     bool fills = int64_t(number) == filler;
     size_t scope = pool.size();
     b.setInsertionPointToStart(&region.emplaceBlock());
+    Value thread;
+    if (fills && single) {
+      auto all = tile::ThreadsOp::create(b, loc, filling);
+      Block &body = all.getBody().emplaceBlock();
+      thread = body.addArgument(i32, loc);
+      b.setInsertionPointToStart(&body);
+      b.setInsertionPoint(tile::YieldOp::create(b, loc, ValueRange()));
+    }
     auto loop = scf::ForOp::create(b, loc, integer(0, 32), count, integer(1, 32));
     b.setInsertionPointToStart(loop.getBody());
     Value turn = loop.getInductionVar(), size = integer(slots, 32), one = integer(1, 32);
@@ -51,9 +91,13 @@ void Generator::roles() {
     SmallVector<int64_t> dims;
     for (size_t d = 0; d < shape.size(); ++d)
       at.push_back(integer(0, 32)), dims.push_back(int64_t(d) + 1);
-    Value part = tile::SubviewOp::create(b, loc, tile::BufferType::get(shape, element, tile::Space::shared), ring, at, dims);
+    Value part;
+    if (!thread)
+      part = tile::SubviewOp::create(b, loc, tile::BufferType::get(shape, element, tile::Space::shared), ring, at, dims);
     add(turn);
-    if (fills) {
+    if (thread) {
+      fillByThreads(b, loc, filling, thread, turn, slot, sources, ring);
+    } else if (fills) {
       elementwise();
       Value value = pickLike(tileType);
       tile::BufferStoreOp::create(b, loc, part, binary(value, pickLike(tileType)), Value());
@@ -65,7 +109,10 @@ void Generator::roles() {
       Value before = tile::BufferLoadOp::create(b, loc, tileType, sum);
       tile::BufferStoreOp::create(b, loc, sum, binary(before, random.chance(0.5) ? taken : pickLike(tileType)), Value());
     }
-    tile::BarrierArriveOp::create(b, loc, fills ? full : empty, slot, IntegerAttr(), uint64_t(fills ? filling : reading));
+    tile::BarrierArriveOp::create(b, loc, fills ? full : empty, slot, IntegerAttr(),
+                                  uint64_t(thread  ? 1
+                                           : fills ? filling
+                                                   : reading));
     pool.resize(scope);
   }
   --depth;

@@ -200,6 +200,6 @@ def test_assumptions_about_sizes_are_checked(size, n, message):
         tilelang.compile(assumes)(a, n)
         assert a[0] == n
         return
-    with pytest.raises(ValueError, match=f"`assumes` assumes .*{message}.*, which does not hold") as caught:
+    with pytest.raises(RuntimeError, match=f"Assume: .*{message}.* does not hold in this call of `assumes`") as caught:
         tilelang.compile(assumes)(a, n)
     assert isinstance(caught.value, Error) and (a == 0).all()

@@ -1,5 +1,6 @@
 """Random programs with roles and barriers: the oracle, machine code and Python's integers agree. A chain of roles hands numbers
-on through rings of buffers; how far one may run ahead, how often they meet, branches and who is written first vary."""
+on through rings of buffers; how far one may run ahead, how often they meet, branches, who is written first and whose code is of
+single threads vary."""
 
 import random
 
@@ -25,6 +26,7 @@ class Chain:
         self.in_loop = rng.random() < 0.3  # one loop around all roles, if their order allows it
         if self.in_loop:
             self.order.sort()
+        self.single = [rng.random() < 0.4 for _ in range(self.roles)]  # by code of single threads
 
     def right(self, x):
         """[step][element] of the result, in Python's integers."""
@@ -40,7 +42,31 @@ class Chain:
     def program(self):
         steps, roles, order, width = self.steps, self.roles, tuple(self.order), 8
         stages, factors, skips = tuple(self.stages), tuple(self.factors), tuple(self.skips)
-        most = max(stages)
+        most, single = max(stages), tuple(self.single)
+
+        @T.macro
+        def work_of_threads(role, k, t, mine, x, tiles, full, empty, result):
+            if role == 0:
+                mine[0] = x[t % width] + k
+            else:
+                place = k % stages[role - 1]
+                T.mbarrier_wait_parity(full[(role - 1) * most + place], (k // stages[role - 1]) & 1)
+                mine[0] = tiles[role - 1, place, t % width]
+                T.mbarrier_arrive(empty[(role - 1) * most + place])
+            if skips[role]:
+                if k % 2 == 0:
+                    mine[0] = mine[0] * factors[role] + role
+            else:
+                mine[0] = mine[0] * factors[role] + role
+            if role == roles - 1:
+                if t < width:
+                    result[k, t] = mine[0]
+            else:
+                place = k % stages[role]
+                T.mbarrier_wait_parity(empty[role * most + place], ((k // stages[role]) & 1) ^ 1)
+                if t < width:
+                    tiles[role, place, t] = mine[0]
+                T.mbarrier_arrive(full[role * most + place])
 
         @T.macro
         def work(role, k, x, tiles, full, empty, result):
@@ -75,16 +101,23 @@ class Chain:
             with T.Kernel(1, threads=128 * roles):
                 tiles = T.alloc_shared((roles - 1, most, width), "int32")
                 full, empty = T.alloc_barrier([128] * ((roles - 1) * most)), T.alloc_barrier([128] * ((roles - 1) * most))
+                mine, tx = T.alloc_local([1], "int32"), T.get_thread_binding()
                 if in_loop:
                     for k in T.serial(steps if known else count[0]):
                         for role in order:
                             with T.ws(role):
-                                work(role, k, x, tiles, full, empty, result)
+                                if single[role]:
+                                    work_of_threads(role, k, tx - 128 * role, mine, x, tiles, full, empty, result)
+                                else:
+                                    work(role, k, x, tiles, full, empty, result)
                 else:
                     for role in order:
                         with T.ws(role):
                             for k in T.serial(steps if known else count[0]):
-                                work(role, k, x, tiles, full, empty, result)
+                                if single[role]:
+                                    work_of_threads(role, k, tx - 128 * role, mine, x, tiles, full, empty, result)
+                                else:
+                                    work(role, k, x, tiles, full, empty, result)
 
         return main
 

@@ -29,7 +29,14 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
                 hint="only T.alloc_shared takes T.dynamic sizes",
             )
     memory = Memory(sizes, element, scope)
-    memory.native = trace.native.alloc(memory.in_bytes(sizes), memory.dtype.storage, space)
+
+    def native(shape: Sequence[int]) -> Any:
+        return trace.native.alloc(memory.in_bytes(shape), memory.dtype.storage, space if shape == memory.shape else "shared")
+
+    if space == "local" and trace.open.thread is None and not trace.open.plain:
+        trace.give_rows(memory, native)
+    else:
+        memory.native = native(sizes)
     if trace.work and space == "shared":
         trace.work.launches[-1].shared += math.prod(sizes) * memory.dtype.bits // 8
     return memory

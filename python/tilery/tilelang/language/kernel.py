@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
 from ...errors import error
-from ..tracing.context import NeedsThreads, current, kernel, threads
+from ..tracing.context import current, kernel, threads
 from ..tracing.thread_index import ThreadIndex
 from ..tracing.values import Expr, Val
 
@@ -68,12 +68,8 @@ def get_thread_binding(dim: int = 0) -> int | Expr:
     if dim >= len(extents) or extents[dim] == 1:
         return 0
     if trace.open.thread is None:
-        return ThreadIndex(extents[dim], _ask, math.prod(extents) // extents[dim])
+        return ThreadIndex(extents[dim], lambda: current().thread_index(dim), math.prod(extents) // extents[dim])
     return threads("T.get_thread_binding").open.thread_indices[dim]
-
-
-def _ask() -> NoReturn:
-    raise NeedsThreads(len(current().launches))
 
 
 def get_thread_bindings() -> list[int | Expr]:

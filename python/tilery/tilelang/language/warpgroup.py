@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from ...errors import error
-from ..tracing.context import kernel, threads
+from ..tracing.context import current, kernel, threads
 from ..tracing.values import OneThread
 from ..tvm.error import InternalError
 from .gemm_op import GemmWarpPolicy, gemm
@@ -54,10 +54,14 @@ def shuffle_elect(thread_extent: int = 0) -> Any:
     trace = kernel("T.shuffle_elect")
     if isinstance(thread_extent, bool) or not isinstance(thread_extent, int) or thread_extent < 0:
         raise error(ValueError, f"T.shuffle_elect takes a number of threads, got {thread_extent!r}")
+
+    def elected() -> Any:
+        thread, (first, _) = threads("T.shuffle_elect").open.thread, current().acting_threads[0]
+        return thread % thread_extent == first % thread_extent if thread_extent else thread == first
+
     if trace.open.thread is not None:
-        thread = threads("T.shuffle_elect").open.thread
-        return (thread % thread_extent if thread_extent else thread) == 0
-    return OneThread(max(trace.acting // thread_extent, 1) if thread_extent else 1)
+        return elected()
+    return OneThread(max(trace.acting // thread_extent, 1) if thread_extent else 1, False, elected)
 
 
 def wgmma_gemm(

@@ -32,18 +32,28 @@ def kernel(what: str) -> Any:
 
 
 class NeedsThreads(BaseException):
-    """Raised where a kernel's body first asks which thread runs it: `launch` is traced again, for threads."""
+    """Raised where the body of a kernel, or of a role in it, first asks which thread runs it: it is traced again, for threads.
+    place: the launch, and which role of which role it is, () outside of all."""
 
-    def __init__(self, launch: int) -> None:
+    def __init__(self, place: tuple[int, tuple[int, ...]]) -> None:
         super().__init__()
-        self.launch = launch
+        self.place = place
+
+
+class NeedsRows(BaseException):
+    """Raised where single threads of a role use what was allocated for each thread outside of it: it is traced again, with a row
+    of memory for each thread. place: the launch, and the number of the allocation."""
+
+    def __init__(self, place: tuple[int, int]) -> None:
+        super().__init__()
+        self.place = place
 
 
 def threads(what: str) -> Any:
     """The trace in progress, in a kernel that is traced for the threads of its block."""
     trace = kernel(what)
     if trace.open.thread is None:
-        raise NeedsThreads(len(trace.launches))
+        raise trace.needs_threads()
     if trace.parallel:
         raise error(
             ValueError,

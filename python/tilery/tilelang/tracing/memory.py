@@ -63,6 +63,7 @@ class Memory:
     Tensors have `strides` and the `divisibility` of their address in bytes."""
 
     divisibility = 1
+    rows_at: tuple[int, int] | None = None  # what each thread has, kept as one for all (Roles.give_rows)
 
     def __init__(
         self,
@@ -342,9 +343,12 @@ class Element(Expr):
             trace.native.element_store(self.memory.native, self.indices, value)
 
     def located(self, trace: Any) -> Element:
-        """The element of the memory that this one lies in: of a tensor with a layout, that of its places."""
-        place = trace.open.layouts.get(id(self.memory))
-        return place(self) if place else self
+        """The element of the memory that this one lies in: of a tensor with a layout, that of its places; of what each thread
+        has, that of the threads which are here."""
+        if place := trace.open.layouts.get(id(self.memory)):
+            return place(self)
+        trace.check_rows(self.memory)
+        return self
 
     def _raw(self, trace: Any) -> Val:
         """The byte that the element's code lies in."""
@@ -406,11 +410,17 @@ class LocalVar(Expr):
         return self.memory.dtype
 
     def read(self) -> Val:
-        return Val(kernel("a variable").native.element_load(self.memory.native, [0]))
+        trace = kernel("a variable")
+        if (there := self[0].located(trace)).memory is not self.memory:
+            return there.read()
+        return Val(trace.native.element_load(self.memory.native, [0]))
 
     def store(self, value: Any) -> None:
-        kernel("a variable").ask_for_threads()
-        kernel("a variable").native.element_store(self.memory.native, [0], as_stored(value, self.memory))
+        trace = kernel("a variable")
+        if (there := self[0].located(trace)).memory is not self.memory:
+            return there.store(value)
+        trace.ask_for_threads()
+        trace.native.element_store(self.memory.native, [0], as_stored(value, self.memory))
 
     @property
     def __tile_value__(self) -> Any:
@@ -435,8 +445,14 @@ def native_region(trace: Any, value: Any, what: str, reads: Any = False, as_byte
     if isinstance(value, LocalVar):
         value = value.memory
     memory = value if isinstance(value, Memory) else getattr(value, "memory", None)
-    if memory is None or memory.native is None and not memory.is_global:
+    if memory is None or memory.native is None and not memory.is_global and id(memory) not in trace.open.layouts:
         raise error(TypeError, f"{what} takes buffers, regions or elements, got {value!r}")
+    if memory.native is None and not memory.is_global:
+        raise error(
+            NotImplementedError,
+            f"{what} does not take `{memory.label()}`, which each thread of a role has for itself and others name, too",
+            hint="loop over its elements, or allocate it in the role",
+        )
     memory.check_access("read of" if reads else "store to")
     if id(memory) in trace.open.layouts:
         raise error(
@@ -450,6 +466,7 @@ def native_region(trace: Any, value: Any, what: str, reads: Any = False, as_byte
             f"{what} does not take `{memory.label()}`, whose type {memory.dtype} is computed with element by element",
             hint="loop over its elements, and convert them",
         )
+    trace.check_rows(memory)
     handle = trace.root(memory) if memory.is_global else memory.native
     shape = _sizes(memory.in_bytes(memory.shape))
     if isinstance(value, Memory):
@@ -537,6 +554,10 @@ def _fill_coded(trace: Any, region: Any, value: Any, what: str) -> None:
 def _fill_elements(trace: Any, region: Region, value: Any) -> None:
     """A loop over a region whose extents are known at run time only, or whose elements lie as a layout says."""
     native, extents = trace.native, []
+    if region.memory.native is None and not region.memory.is_global:  # each thread's own
+        for place in itertools.product(*map(range, region.extents)):
+            Element(region.memory, [binary("+", start, step) for start, step in zip(region.starts, place)]).store(value)
+        return
     for extent in region.extents:
         count = binary("-", extent.stop, extent.start) if isinstance(extent, Unknown) else extent
         extents.append(native.cast(count, "int32"))

@@ -9,9 +9,9 @@ from tilery import _native
 
 from ...errors import error
 from ...frontend import position
-from .context import NeedsThreads
+from .context import NeedsRows, NeedsThreads
 from .memory import Memory, TensorType, row_major
-from .values import Expr, Node, Var, binary, sizes_in
+from .values import Expr, Node, Var, binary, sizes_in, written
 from .work import Work
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ def build(
     from .trace import NeedsWorkspace  # what the disk cache has is not traced
 
     needed: list[NeedsWorkspace] = []
-    threaded: set[int] = set()  # launches whose kernel is programmed for threads
+    threaded: set[tuple[int, Any]] = set()  # what is programmed for threads, and allocations that have a row for each thread
     while True:
         try:
             return _build(prim_func, output_positions, layouts, left_out, work, needed, threaded)
         except NeedsWorkspace as need:
             needed.append(need)
-        except NeedsThreads as needs:
-            threaded.add(needs.launch)
+        except (NeedsThreads, NeedsRows) as needs:
+            threaded.add(needs.place)
 
 
 def _build(
@@ -55,7 +55,7 @@ def _build(
     left_out: Sequence[str],
     work: Work | None,
     needed: Sequence[NeedsWorkspace],
-    threaded: set[int],
+    threaded: set[tuple[int, Any]],
 ) -> Any:
     from .trace import Trace
 
@@ -201,7 +201,7 @@ def _host(
                 native.host_check(actual, step, gaps)
     for condition in trace.assumptions:
         holds = _i64(native, trace.condition(condition).value)
-        native.host_check(holds, 1, f"`{name}` assumes {condition!r}, which does not hold")
+        native.host_check(holds, 1, f"Assume: {written(condition)} does not hold in this call of `{name}`", assumption=True)
     for memory, role in trace.tensors:
         if role != "argument":
             handles[id(memory)] = native.host_empty(

@@ -9,9 +9,10 @@ from typing import Any
 
 from ...errors import error
 from ...frontend.regions import Getter, Names, Putter
-from .context import NeedsThreads
+from .context import NeedsRows, NeedsThreads
+from .memory import Element, Memory
 from .thread_index import Ranges, RoleCondition, intersection, rest
-from .values import Val, binary
+from .values import Val, binary, read, select
 
 
 class Roles:
@@ -24,7 +25,9 @@ class Roles:
     _leave: Any
     several: int
     launches: Any
-    threaded: set[int]
+    threaded: set[tuple[int, Any]]
+    path: list[int]  # which role of which role is open
+    begun: list[int]  # how many roles have been there: outside of all, in the open one, ...
     roles: list[int]  # threads of each open role
     spans: list[Ranges]  # which they are
     actors: list[int]  # of what only some threads do: how many
@@ -51,16 +54,62 @@ class Roles:
     def ask_for_threads(self) -> None:
         """What only each thread can do for itself stands under a condition that several threads fulfil."""
         if self.several and self.open.thread is None:
-            raise NeedsThreads(len(self.launches))
+            raise self.needs_threads()
+
+    def needs_threads(self) -> NeedsThreads:
+        """To be raised where code of single threads begins."""
+        return NeedsThreads((len(self.launches), tuple(self.path)))
+
+    def thread_index(self, dim: int) -> Any:
+        """The index of a thread along an axis, in code of single threads."""
+        if self.open.thread is None:
+            raise self.needs_threads()
+        return self.open.thread_indices[dim]
+
+    def give_rows(self, memory: Memory, native: Callable[[Sequence[int]], Any]) -> None:
+        """Memory that each thread has for itself, allocated outside of code of single threads. Where some role uses it in such
+        code, it has a row for each thread of the block."""
+        place = len(self.launches), len(self.open.kept_by_threads)
+        self.open.kept_by_threads.append(memory)
+        if place not in self.threaded:
+            memory.rows_at = place
+            memory.native = native(memory.shape)
+            return
+        shape = (math.prod(self.open.threads), *memory.shape)
+        rows = Memory(shape, memory.dtype, "shared", memory.name)
+        rows.native = native(shape)
+        self.open.layouts[id(memory)] = lambda part: self._row(rows, part.indices)
+
+    def check_rows(self, memory: Memory) -> None:
+        """Refuses single threads what all of them have as one."""
+        if memory.rows_at is not None and self.open.thread is not None:
+            raise NeedsRows(memory.rows_at)
+
+    def _row(self, rows: Memory, indices: Sequence[Any]) -> Any:
+        """An element of what each thread has, that of the threads which are here."""
+        if self.open.thread is not None:
+            return Element(rows, [self.open.thread, *indices])
+        return Rows(self, rows, indices)
 
     def begin_role(self, ranges: Sequence[tuple[int, int]]) -> None:
         """What the threads in some ranges (first, end) do beside the others, until end_role."""
         self.check_no_threads("a role of warp groups")
         count = sum(end - first for first, end in ranges)
+        self.path.append(self.begun[-1])
+        self.begun[-1] += 1
+        self.begun.append(0)
         self.spans.append(list(ranges))
         self.native.role_begin([bound for part in ranges for bound in part])
         self.roles.append(count)
         self.actors.append(count)
+        if (len(self.launches), tuple(self.path)) in self.threaded:
+            index = thread = Val(self.native.threads_begin(count))
+            before = 0  # threads of the ranges so far
+            for first, end in ranges:
+                here = binary("+", thread, first - before) if first != before else thread
+                index = select(binary(">=", thread, before), here, index) if before else here
+                before += end - first
+            self._know_thread(index)
 
     def check_no_threads(self, what: str) -> None:
         """Roles and single threads are two ways to say who does what; a kernel has one."""
@@ -72,6 +121,11 @@ class Roles:
             )
 
     def end_role(self) -> None:
+        if self.open.thread is not None:
+            self.native.threads_end()
+            self.open.thread = None
+        self.begun.pop()
+        self.path.pop()
         self.actors.pop()
         self.roles.pop()
         self.spans.pop()
@@ -95,18 +149,30 @@ class Roles:
             self.end_role()
         self._leave(names, get, put, before, *ends)
 
+    def of_these_threads(self, test: Any) -> Any:
+        """A condition in code of single threads: True or False where it is for all that are here."""
+        if not isinstance(test, RoleCondition):
+            return test
+        chosen = intersection(self.acting_threads, test.ranges)
+        return bool(chosen) if not chosen or not rest(self.acting_threads, chosen) else test
+
     def begin_threads(self) -> None:
         """The body of the open kernel runs in each thread of the block, where the program has asked for that."""
-        if len(self.launches) in self.threaded:
-            extents = self.open.threads
-            self.open.thread = Val(self.native.threads_begin(math.prod(extents)))
-            for dim, extent in enumerate(extents):
-                index, inner = self.open.thread, math.prod(extents[:dim])
-                if inner > 1:
-                    index = binary("//", index, inner)
-                if math.prod(extents[dim + 1 :]) > 1:
-                    index = binary("%", index, extent)
-                self.open.thread_indices[dim] = index if extent > 1 else 0
+        self.path, self.begun = [], [0]
+        if (len(self.launches), ()) in self.threaded:
+            self._know_thread(Val(self.native.threads_begin(math.prod(self.open.threads))))
+
+    def _know_thread(self, thread: Val) -> None:
+        """What follows runs in each thread, whose number in the block this is."""
+        extents = self.open.threads
+        self.open.thread = thread
+        for dim, extent in enumerate(extents):
+            index, inner = thread, math.prod(extents[:dim])
+            if inner > 1:
+                index = binary("//", index, inner)
+            if math.prod(extents[dim + 1 :]) > 1:
+                index = binary("%", index, extent)
+            self.open.thread_indices[dim] = index if extent > 1 else 0
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
@@ -124,3 +190,21 @@ class Roles:
             return Val(compute())
         self.native.together_begin()
         return Val(self.native.together_end([compute()])[0])
+
+
+class Rows(Element):
+    """An element of what each thread of the block has, where the threads that are here act as one: they have the same."""
+
+    __slots__ = ("trace",)
+
+    def __init__(self, trace: Roles, memory: Memory, indices: Sequence[Any]) -> None:
+        super().__init__(memory, [trace.acting_threads[0][0], *indices])
+        self.trace = trace
+
+    def store(self, value: Any) -> None:
+        self.trace.ask_for_threads()
+        value = read(value)
+        for first, end in self.trace.acting_threads:
+            (row,) = self.trace.native.parallel_begin([end - first])
+            Element(self.memory, [binary("+", Val(row), first), *self.indices[1:]]).store(value)
+            self.trace.native.parallel_end()

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .context import current
 from .dtypes import dtype
-from .values import Expr, OneThread, binary, unary
+from .values import Expr, Form, OneThread, binary, combined, read, unary
 
 Ranges = list[tuple[int, int]]
 _WARP = 32
+_INTEGER_OPS = {"+", "-", "*", "//", "%", "<<", ">>", "&", "|", "^", "min", "max", "<", "<=", ">", ">=", "==", "!="}
 
 
 def intersection(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Ranges:
@@ -27,21 +29,50 @@ def rest(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Ranges:
     return sorted(left)
 
 
-class ThreadIndex(Expr):
-    """The number of a thread along an axis, divided by `divisor`; `rows`: how many threads have each. number: makes the value,
-    of a kernel that runs in each thread."""
+class ThreadNumber(Expr):
+    """A number that depends on the thread. number: makes the value, of code that runs in each thread; what is computed from it
+    elsewhere is another such number."""
 
-    __slots__ = ("extent", "divisor", "number", "rows")
-    __hash__ = Expr.__hash__
-    dtype = dtype("int32")
+    __slots__ = ("number", "form", "dtype")
 
-    def __init__(self, extent: int, number: Callable[[], Any], rows: int = 1, divisor: int = 1) -> None:
+    def __init__(self, number: Callable[[], Any], form: Form | None = None, kind: str = "int32") -> None:
         super().__init__()
-        self.extent, self.number, self.rows, self.divisor = extent, number, rows, divisor
+        self.number, self.form, self.dtype = number, form, dtype(kind)
 
     @property
     def __tile_value__(self) -> Any:
         return self.number().__tile_value__
+
+    def affine(self) -> Form:
+        return self.form or ({self.uid: 1}, 0)
+
+    def later(self, op: str, a: Any, b: Any) -> Any:
+        """a op b, of which this is one; None: it can be computed now, or is no integer."""
+        trace = current()
+        if trace is None or not trace.in_kernel or trace.open.thread is not None or op not in _INTEGER_OPS:
+            return None
+        a, b = read(a), read(b)
+        if not all(isinstance(x, int) or (isinstance(x, Expr) and "int" in str(x.dtype)) for x in (a, b)):
+            return None
+        compares = op in ("<", "<=", ">", ">=", "==", "!=")
+        return ThreadNumber(
+            lambda: binary(op, _now(a), _now(b)), None if compares else combined(op, a, b), "bool" if compares else "int32"
+        )
+
+
+def _now(value: Any) -> Any:
+    return value.number() if isinstance(value, ThreadNumber) else value
+
+
+class ThreadIndex(ThreadNumber):
+    """The number of a thread along an axis, divided by `divisor`; `rows`: how many threads have each."""
+
+    __slots__ = ("extent", "divisor", "rows")
+    __hash__ = Expr.__hash__
+
+    def __init__(self, extent: int, number: Callable[[], Any], rows: int = 1, divisor: int = 1) -> None:
+        super().__init__(number)
+        self.extent, self.rows, self.divisor = extent, rows, divisor
 
     def __floordiv__(self, other: Any) -> Any:
         if isinstance(other, int) and not isinstance(other, bool) and other > 0:
@@ -65,7 +96,7 @@ class ThreadIndex(Expr):
             return bool(ranges)
         if self.rows > 1:
             count = self.rows * sum(end - first for first, end in ranges)
-            return OneThread(count, several=count > 1)
+            return OneThread(count, count > 1, lambda: binary(op, self.number(), other))
         return RoleCondition(self.extent, ranges, lambda: binary(op, self.number(), other))
 
     def __lt__(self, other: Any) -> Any:

@@ -101,6 +101,7 @@ class KernelState:
         self.thread: Val | None = None  # the thread's number; None: not programmed for threads
         self.thread_indices: dict[int, Val] = {}  # along each axis, as far as asked for
         self.kept: list[Memory] = []  # what roots are known by must live as long
+        self.kept_by_threads: list[Memory] = []  # what each thread has, allocated outside of code of single threads
 
 
 class Trace(Checks, Roles, Language):
@@ -135,7 +136,9 @@ class Trace(Checks, Roles, Language):
         self.foreign: Any = ()  # the class of their values
         self.several = 0  # conditions around that several threads fulfil
         self.reduction: Any = None  # T.comm_reducer of the scope around
-        self.threaded: set[int] = set()  # launches whose kernel is programmed for threads
+        self.threaded: set[tuple[int, Any]] = set()  # what is programmed for threads (see NeedsThreads, NeedsRows)
+        self.path: list[int] = []  # which role of which role is open
+        self.begun: list[int] = [0]  # how many roles have been there: outside of all, in the open one, ...
         self.parallel: list[list[int]] = []  # ids of the loop variables of each open T.Parallel
         self.lanes: list[Any] = []  # [(variables, extents)] of the open T.Parallel and those in it
         self.draws = 0  # random numbers that an iteration of it draws
@@ -484,12 +487,14 @@ class Trace(Checks, Roles, Language):
     ) -> Any:
         if isinstance(test, Memory):
             bool(test)
-        if isinstance(test, OneThread):  # what one thread does and what the others do, each once
+        if self.in_kernel and self.open.thread is not None:
+            test = self.of_these_threads(test)
+        elif isinstance(test, OneThread):  # what one thread does and what the others do, each once
             with self.acted_by(test.threads, test.several):
                 then()
             with self.acted_by(max(self.acting - test.threads, 1), test.several):
                 return other()
-        if isinstance(test, RoleCondition) and test.is_role():
+        elif isinstance(test, RoleCondition) and test.is_role():
             return self.run_roles(test, (then, other), names, get, put)
         if not self.is_value(test):
             return super().if_(test, then, other, names, get, put, at_end)

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 from ...errors import error
 from ...frontend.operators import BINARY
-from .context import NeedsThreads, current
+from .context import current
 from .dtypes import CODED, is_float
 from .dtypes import dtype as _dtype
 
@@ -146,7 +146,7 @@ class Node(Expr):
         return b.binary(self.op, *self.operands)
 
     def affine(self) -> Form:
-        form = _combine(self.op, *self.operands) if len(self.operands) == 2 else None
+        form = combined(self.op, *self.operands) if len(self.operands) == 2 else None
         return form or ({self._key(): 1}, 0)
 
     def _key(self) -> Any:
@@ -182,20 +182,20 @@ class Val(Expr):
 
 class OneThread(Expr):
     """`tx == 0`: true in one thread of a block, or in `threads`. What stands under it is done once, whoever does it; where its
-    value is asked for, the kernel is traced again, for each thread."""
+    value is asked for, the kernel is traced again, for each thread, for which `number` makes it."""
 
     dtype = "bool"
 
-    def __init__(self, threads: int = 1, several: bool = False) -> None:
+    def __init__(self, threads: int, several: bool, number: Callable[[], Any]) -> None:
         super().__init__()
-        self.threads, self.several = threads, several
+        self.threads, self.several, self.number = threads, several, number
 
     def __bool__(self) -> bool:
         raise error(TypeError, "a condition on the thread index has no truth value at compile time", hint="use it in an `if`")
 
     @property
     def __tile_value__(self) -> Any:
-        raise NeedsThreads(len(current().launches))
+        return self.number().__tile_value__
 
 
 _lanewise: list[Callable[..., Any]] = []
@@ -238,7 +238,7 @@ def _affine(value: Any) -> Form:
     return value.affine() if isinstance(value, Expr) else ({}, value)
 
 
-def _combine(op: str, a: Any, b: Any) -> Form | None:
+def combined(op: str, a: Any, b: Any) -> Form | None:
     if op in "+-":
         (left, x), (right, y) = _affine(a), _affine(b)
         sign = 1 if op == "+" else -1
@@ -256,8 +256,8 @@ def difference(a: Any, b: Any) -> Any:
     """a - b if it is known at compile time, else None."""
     if not all(isinstance(x, (int, Expr)) for x in (a, b)):
         return None
-    combined = _combine("-", a, b)
-    return None if combined is None or combined[0] else combined[1]
+    left = combined("-", a, b)
+    return None if left is None or left[0] else left[1]
 
 
 def _least(a: Any, b: Any) -> Any:
@@ -303,6 +303,18 @@ def evaluate(value: Any, sizes: Mapping[int, Any]) -> Any:
     return value
 
 
+_BINDS = {"or": 0, "and": 1, "|": 3, "^": 4, "&": 5, "<<": 6, ">>": 6, "+": 7, "-": 7, "*": 8, "//": 8, "%": 8, "/": 8}
+
+
+def written(value: Any, around: int = 0) -> str:
+    """An expression of sizes as a program writes it; around: how closely what stands beside it binds."""
+    if not isinstance(value, Node) or len(value.operands) != 2 or value.op in ("min", "max"):
+        return repr(value)
+    own = _BINDS.get(value.op, 2)
+    text = f"{written(value.operands[0], own)} {value.op} {written(value.operands[1], own + 1)}"
+    return f"({text})" if own < around else text
+
+
 def substitute(value: Any, sizes: Mapping[int, Any]) -> Any:
     """The expression with the numbers of some sizes put in."""
     if isinstance(value, Var):
@@ -323,6 +335,9 @@ def binary(op: str, a: Any, b: Any) -> Any:
         accumulate = getattr(left, "accumulate", None)  # an element of a reducer
         if accumulate is not None and (pending := accumulate(op, right)) is not None:
             return pending
+        later = getattr(left, "later", None)  # what depends on the thread, where no code is for single threads
+        if later is not None and (number := later(op, a, b)) is not None:
+            return number
     if is_number(a) and is_number(b) and op in FOLD:
         return FOLD[op](a, b)
     if is_size(a) and is_size(b):
@@ -337,7 +352,7 @@ def binary(op: str, a: Any, b: Any) -> Any:
             chosen = binary(op, cast(a, "float32"), cast(b, "float32"))
             return cast(chosen, narrow[0]) if len(set(narrow)) == 1 else chosen
     value = current_builder().binary(op, a, b)
-    form = _combine(op, a, b) if not is_float(value.dtype) and isinstance(a, (Expr, int)) and isinstance(b, (Expr, int)) else None
+    form = combined(op, a, b) if not is_float(value.dtype) and isinstance(a, (Expr, int)) and isinstance(b, (Expr, int)) else None
     return Val(value, form)
 
 
