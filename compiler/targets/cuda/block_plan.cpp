@@ -32,11 +32,58 @@ BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, uint64_t 
       result.stagingBytes = std::max<uint64_t>(result.stagingBytes, own.stages * own.stageBytes());
   return result;
 }
+
+// What a thread has loaded is taken by several nests, or by the turns of a loop.
+bool isHeld(tile::LoadOp load, const BlockPlan &block) {
+  auto isStored = [&](Value value) { return !block.plan.isVirtual(value); };
+  unsigned nests = 0;
+  for (auto [nest, map] : block.mapped)
+    nests += llvm::any_of(nest->sinks, [&](const lower::Sink &sink) {
+      return (sink.kind != lower::Sink::Copy || sink.value) && lower::pullOf(sink, isStored).tiles.count(load.getResult());
+    });
+  auto inLoop = [&](Operation *user) {
+    auto loop = user->getParentOfType<scf::ForOp>();
+    return loop && !loop->isAncestor(load);
+  };
+  return nests > 1 || llvm::any_of(load->getUsers(), inLoop);
+}
+
+// The assembler knows no occupancy: it takes registers for a load or two more and leaves a multiprocessor with one block, whose threads
+// load, then all compute, then all store.
+unsigned residentBlocks(tile::KernelOp kernel, const BlockPlan &block) {
+  if (!block.plan.products.empty() || block.mapped.empty())
+    return 1;
+  int64_t elements = 0;
+  for (auto [nest, map] : block.mapped)
+    elements = std::max(elements, map->chunks * map->width);
+  // Registers of a thread: those of the largest tile, or of all that it holds from nest to nest or turn to turn, half as many of each other
+  // tile, addresses, and what it computes with. With too few it waits for each result before the next.
+  int64_t others = std::max<int64_t>(block.inRegisters.size(), 1) - 1, held = 0, loads = 0;
+  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  kernel.walk([&](scf::ForOp loop) { held += llvm::count_if(loop.getResultTypes(), isTile); });
+  llvm::DenseMap<Block *, int64_t> inBlock;
+  kernel.walk([&](tile::LoadOp load) {
+    if (!isTile(load.getType()))
+      return;
+    loads = std::max(loads, ++inBlock[load->getBlock()]);
+    held += isHeld(load, block);
+  });
+  held = std::max<int64_t>(held, 1);
+  int64_t registers = std::max<int64_t>(held * elements + elements / 4 + 16, 48) + others * elements / 2;
+  registers += 16 * std::clamp<int64_t>(loads - held, 0, 2);
+  constexpr unsigned mostBlocks = 32, mostThreads = 2048, mostRegisters = 65536; // of a multiprocessor
+  return std::min<unsigned>(std::min<unsigned>(mostThreads, mostRegisters / registers) / block.threads, mostBlocks);
+}
 } // namespace
 
 BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes) {
   for (unsigned stages = 8; stages; --stages) {
     BlockPlan result = planWith(kernel, lanes, tileBytes, stages, true);
+    if (result.plan.products.empty()) {
+      result.residentBlocks = residentBlocks(kernel, result);
+      uint64_t used = result.stagingOffset() + 2 * result.exchangeBytes;
+      planFetches(kernel, result, lanes.disjoint, tileBytes - std::min(tileBytes, used));
+    }
     if (result.plan.products.empty() || !result.plan.workspaceBytes)
       return result;
   }
@@ -55,6 +102,9 @@ void BlockPlan::print(llvm::raw_ostream &stream, Operation *kernel) const {
     if (inRegisters.contains(buffer))
       stream << std::exchange(separator, " ") << "#" << buffer;
   stream << "\n";
+  for (const FetchLoop &fetch : fetches)
+    stream << "  fetches " << fetch.slots << (fetch.slots == 1 ? " turn of " : " turns of ") << fetch.slotBytes
+           << " bytes ahead\n";
   for (const auto &[sizes, map] : maps) {
     stream << "  tiles of";
     for (int64_t size : sizes)

@@ -2,6 +2,7 @@
 // The plan of a kernel of the general path: the CPU's, how the block multiplies, which nests are written out element by element for each
 // thread, and which stored tiles therefore stay in registers.
 #include "compiler/lower/pull.h"
+#include "compiler/targets/cuda/fetch_ahead.h"
 #include "compiler/targets/cuda/mma_plan.h"
 #include "compiler/targets/cuda/thread_map.h"
 #include <map>
@@ -18,7 +19,10 @@ struct BlockPlan {
   std::map<llvm::SmallVector<int64_t, 2>, ThreadMap> maps;
   llvm::DenseMap<const lower::Nest *, const ThreadMap *> mapped; // nests of `plan`; the others are loops that all threads walk
   llvm::DenseMap<int, const ThreadMap *> inRegisters;            // buffers that lie there, each thread's own elements in its own
-  uint64_t exchangeBytes = 0; // shared memory through which a mapped nest's reductions need to go
+  uint64_t exchangeBytes = 0;  // shared memory through which a mapped nest's reductions need to go
+  unsigned residentBlocks = 1; // that a multiprocessor should have room for
+  std::vector<FetchLoop> fetches;
+  uint64_t fetchBytes = 0; // shared memory of these, behind everything else
 
   BlockPlan() = default;
   BlockPlan(BlockPlan &&) = default; // `mapped` points into `plan`

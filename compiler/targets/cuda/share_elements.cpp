@@ -29,7 +29,11 @@ public:
       if (step.op)
         return;
       largest = std::max(largest, ShapedType::getNumElements(step.nest.shape));
-      reduces |= llvm::any_of(step.nest.sinks, [](const lower::Sink &sink) { return sink.kind == lower::Sink::Reduce; });
+      for (const Sink &sink : step.nest.sinks)
+        if (sink.kind == Sink::Reduce) {
+          reduces = true;
+          inLoop |= bool(sink.op->getParentOfType<scf::ForOp>());
+        }
     });
     chooseThreads();
     for (auto &[op, plan] : block.plan.products)
@@ -59,7 +63,8 @@ private:
   }
 
   // What products want, those of explicit threads, the user's num_warps, else some 16 elements of the largest tile a thread, 32 where
-  // threads reduce what they have before they meet; more where a thread could not hold its share.
+  // threads reduce what they have before they meet; more where a thread could not hold its share. A program with a loop over reductions
+  // is one of few, and each turn holds what the turns before have left, too.
   void chooseThreads() {
     if (unsigned wanted = mmaThreads(kernel)) {
       block.threads = wanted;
@@ -72,11 +77,28 @@ private:
       return;
     }
     auto warps = kernel->getAttrOfType<IntegerAttr>("tile.num_warps");
-    int64_t wanted = reduces ? std::clamp<int64_t>(largest / 32, 32, 512) : std::clamp<int64_t>(largest / 16, 128, 512);
+    int64_t wanted = std::clamp<int64_t>(largest / 16, 128, 512);
+    if (inLoop)
+      wanted =
+          std::max(std::clamp<int64_t>(largest / (tilesOfLoops() > 2 ? 8 : 16), 128, 512), std::min<int64_t>(largest / 32, 1024));
+    else if (reduces)
+      wanted = std::clamp<int64_t>(largest / 32, 32, 512);
     if (warps)
       wanted = std::clamp<int64_t>(warps.getInt(), 1, 32) * 32;
     int64_t least = std::min<int64_t>(largest / mostElements, 1024);
     block.threads = llvm::PowerOf2Ceil(std::max(wanted, least));
+  }
+
+  /// Tiles that the turns of loops carry or load.
+  int64_t tilesOfLoops() {
+    int64_t count = 0;
+    auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+    kernel.walk([&](scf::ForOp loop) { count += llvm::count_if(loop.getResultTypes(), isTile); });
+    kernel.walk([&](tile::LoadOp load) {
+      auto inLoop = [](Operation *user) { return bool(user->getParentOfType<scf::ForOp>()); };
+      count += isTile(load.getType()) && llvm::any_of(load->getUsers(), inLoop);
+    });
+    return count;
   }
 
   /// Neighbours that one access can move: its alignment, at most 16 bytes. 0: no access of these extents.
@@ -229,7 +251,7 @@ private:
   tile::KernelOp kernel;
   BlockPlan &block;
   int64_t largest = 1;
-  bool reduces = false;
+  bool reduces = false, inLoop = false; // rows; in turns of a loop
 };
 } // namespace
 

@@ -59,31 +59,14 @@ void SimtEmitter::numberProgram(llvm::Value *program) {
   }
 }
 
-// The assembler knows no occupancy: it takes registers for a load or two more and leaves a multiprocessor with one block, whose threads
-// load, then all compute, then all store.
-unsigned SimtEmitter::residentBlocks() {
-  if (!plan.products.empty() || blockPlan.mapped.empty())
-    return 1;
-  int64_t elements = 0;
-  for (auto [nest, map] : blockPlan.mapped)
-    elements = std::max(elements, map->chunks * map->width);
-  // Registers of a thread: those of the largest tile, half as many of each other tile that it holds, addresses, and what it computes
-  // with. With too few it waits for each result before the next.
-  int64_t others = std::max<int64_t>(blockPlan.inRegisters.size(), 1) - 1, loads = 0;
-  kernel.walk([&](tile::LoadOp) { ++loads; });
-  int64_t registers = std::max<int64_t>(elements + elements / 4 + 16, 48) + others * elements / 2;
-  registers += 16 * std::clamp<int64_t>(loads - 1, 0, 2);
-  constexpr unsigned mostBlocks = 32, mostThreads = 2048; // of a multiprocessor
-  return std::min<unsigned>(std::min<unsigned>(mostThreads, target.registers / registers) / threads, mostBlocks);
-}
-
 FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   auto &b = e.b;
   exchangeOffset = blockPlan.stagingOffset() + (blockPlan.stagingBytes + 63) / 64 * 64;
   GpuInfo info;
   info.threads = threads;
   sumsOffset = exchangeOffset + exchangeSlots * exchangeBytes;
-  info.sharedBytes = sumsOffset + 2 * blockPlan.exchangeBytes;
+  fetchOffset = llvm::alignTo(sumsOffset + 2 * blockPlan.exchangeBytes, 16);
+  info.sharedBytes = fetchOffset + blockPlan.fetchBytes;
   if (info.sharedBytes > target.sharedBytes) {
     kernel.emitError() << "a program needs " << info.sharedBytes << " bytes of shared memory, the device has "
                        << target.sharedBytes << "; use smaller tiles";
@@ -96,7 +79,7 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
                        .wasInterrupted();
   info.workspaceBytes = plan.workspaceBytes;
   info.persistent = info.workspaceBytes != 0; // as many workspaces as run at once
-  unsigned resident = residentBlocks();
+  unsigned resident = blockPlan.residentBlocks;
   BlockEntry entry = machine.begin(e, kernel, {threads, resident > 1 ? resident : 0, info.workspaceBytes, reporting});
   function = entry.function;
   makeScopes();
@@ -179,6 +162,8 @@ bool SimtEmitter::block(Block &block) {
     hazards.lose();
     exchangeRead[0] = exchangeRead[1] = true;
   }
+  if (const FetchLoop *fetch = fetchOf(block.getParentOp()))
+    takeFetched(*fetch);
   bool ok = KernelEmitter::block(block);
   auto steps = plan.steps.find(&block);
   if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() &&
@@ -193,12 +178,20 @@ bool SimtEmitter::op(Operation *op) {
   if (counted && isa<tile::StoreOp, tile::ElementStoreOp, tile::ElementUpdateOp, tile::AtomicRmwOp, tile::AtomicCasOp,
                      tile::PrintOp, tile::AssertOp>(op))
     return countedOp(op);
+  if (const FetchLoop *fetch = fetchOf(op)) {
+    startFetching(*fetch);
+    bool ok = KernelEmitter::op(op);
+    machine.waitCopies(e, 0); // others may use its shared memory
+    return ok;
+  }
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   bool scalarLoad = isa<tile::LoadOp>(op) && !isTile(op->getResult(0).getType()) && !cast<tile::LoadOp>(op).getIsVolatile();
   bool arithmetic = op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::none_of(op->getOperandTypes(), isTile) &&
                     llvm::none_of(op->getResultTypes(), isTile);
   if (perThread || arithmetic || isa<tile::AllocOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
     return KernelEmitter::op(op);
+  if (fetchedNumbers.contains(op))
+    return true;
   if (scalarLoad) {
     prepare({{lower::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}});
     return KernelEmitter::op(op);

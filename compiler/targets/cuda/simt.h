@@ -118,9 +118,31 @@ private:
   void finishRows(const lower::Nest &nest, const ThreadMap &map, RowSums &sums);
   void combineAlways(tile::ReduceOp reduce, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::ArrayRef<lower::Lanes> others);
 
+  // simt_fetch.cpp
+  /// The plan of a loop whose loads run ahead; null: this is none.
+  const FetchLoop *fetchOf(mlir::Operation *loop) const;
+  /// Copies for the first turns, in front of the loop.
+  void startFetching(const FetchLoop &fetch);
+  /// At the beginning of a turn: its vectors into registers, and copies for a later turn.
+  void takeFetched(const FetchLoop &fetch);
+  void inTurn(const FetchLoop &fetch, llvm::Value *counter, llvm::ArrayRef<llvm::Value *> carried, unsigned distance,
+              llvm::function_ref<void(llvm::Value *runs)> body);
+  /// Where the thread's vectors lie in a slot (i32, bytes from the first).
+  llvm::Value *fetchSlot(const FetchLoop &fetch, llvm::Value *slot);
+  struct FetchedVector {
+    unsigned number;
+    mlir::Operation *op;
+    lower::Point point;
+    llvm::Value *shared;
+    tile::LoadOp load() const { return mlir::cast<tile::LoadOp>(op); }
+  };
+  void forFetched(const FetchLoop &fetch, llvm::Value *slot, llvm::function_ref<void(const FetchedVector &)> visit);
+  /// The copy of one vector of a turn, if there is that turn.
+  void fetch(const FetchedVector &vector, lower::Address where, llvm::Value *runs);
+  lower::Lanes fetched(const FetchedVector &vector);
+  void loadNumbers(const FetchLoop &fetch, llvm::Value *runs);
+
   void numberProgram(llvm::Value *program);
-  /// How many blocks of this kernel a multiprocessor should have room for.
-  unsigned residentBlocks();
 
   /// What a nest reads and writes of memory that threads share.
   Footprint footprintOf(const lower::Nest &nest) const;
@@ -157,12 +179,15 @@ private:
   std::vector<ReportSite> sites;
   uint64_t exchangeOffset = 0; // shared memory in which threads of a block hand values to each other
   uint64_t sumsOffset = 0;     // two areas more, for the reductions of mapped nests
+  uint64_t fetchOffset = 0;    // of what loops fetch ahead
   bool exchangeRead[2] = {};   // of those areas: some thread may still read it
   llvm::Instruction *entryEnd = nullptr;
   Footprint everything; // that the kernel touches
   std::map<const ThreadMap *, Points> points;
-  llvm::DenseMap<int, RegisterTile> registerTiles;                 // by buffer
-  llvm::DenseMap<mlir::Operation *, llvm::Value *> privateBuffers; // of each thread, by allocation
+  llvm::DenseMap<int, RegisterTile> registerTiles;                      // by buffer
+  llvm::DenseMap<mlir::Operation *, llvm::Value *> privateBuffers;      // of each thread, by allocation
+  llvm::DenseMap<mlir::Operation *, llvm::AllocaInst *> fetchSlots;     // by loop: the slot of its turn, where there are several
+  llvm::DenseMap<mlir::Operation *, llvm::AllocaInst *> fetchedNumbers; // of a loop's next turn, by load
 };
 
 } // namespace tilery::cuda

@@ -1,18 +1,26 @@
 // RUN: tilery-translate --disjoint --target=sm_90a --print=plan %s | FileCheck %s --check-prefix=PLAN
 // RUN: tilery-translate --disjoint --target=sm_90a --print=asm %s | FileCheck %s --check-prefix=PTX
-// A row's largest element in pieces: what the loop counts is a multiple of the piece, so that accesses are of 16 bytes.
+// A row's largest element in pieces: what the loop counts is a multiple of the piece, so that accesses are of 16 bytes, and a turn's are
+// copied while the turn before computes.
 
-// PLAN: tiles of 4096: 4 vectors of 8 a thread
+// PLAN: threads 256
+// PLAN-NEXT: fetches 3 turns of 8192 bytes ahead
+// PLAN-NEXT: tiles of 4096: 2 vectors of 8 a thread
 
-// Each turn's maximum goes through shared memory that slower threads may still read from the turn before.
+// Each thread reads what it copied: the only meetings are those of the maximum, one of them because slower threads may still read the
+// maximum of the turn before.
 // PTX: .entry largest
-// PTX: bar.sync
-// PTX: ld.shared
-// PTX-COUNT-4: ld.global{{.*}}.v4
 // PTX-NOT: ld.global
-// PTX: shfl.sync
-// PTX: bar.sync
-// PTX: st.shared
+// PTX-COUNT-6: cp.async.cg.shared.global
+// PTX: cp.async.commit_group
+// PTX: cp.async.wait_group{{.*}} 5;
+// PTX: ld.shared.v4
+// PTX: cp.async.cg.shared.global
+// PTX: cp.async.commit_group
+// PTX: cp.async.wait_group{{.*}} 5;
+// PTX: ld.shared.v4
+// PTX: cp.async.cg.shared.global
+// PTX-NOT: ld.global
 module {
   tile.kernel @largest(%x: !tile.ptr<bf16> {tile.divisibility = 16 : i64}, %out: !tile.ptr<f32>, %n: i32 {tile.divisibility = 16 : i64}) {
     %c0 = arith.constant 0 : i32

@@ -1,0 +1,221 @@
+#include "compiler/targets/cuda/fetch_ahead.h"
+#include "compiler/analysis/divisor.h"
+#include "compiler/analysis/index_polynomial.h"
+#include "compiler/lower/emitter.h"
+#include "compiler/targets/cuda/block_plan.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+constexpr uint64_t vectorBytes = 16;
+constexpr unsigned mostSlots = 8;
+/// What a multiprocessor must have under way for memory to be busy is 27 KB (4.5 TB/s by 800 ns by 132); more, as blocks compute meanwhile.
+constexpr uint64_t underWay = 96 << 10;
+/// Programs that deal rows out by loops are launched so many a multiprocessor.
+constexpr unsigned usualBlocks = 4;
+
+bool isFixed(Value value, scf::ForOp loop) { return !loop.getRegion().isAncestor(value.getParentRegion()); }
+
+bool hasOnly(int64_t constant, Value value) {
+  APInt found;
+  return matchPattern(value, m_ConstantInt(&found)) && found == constant;
+}
+
+class Finder {
+public:
+  Finder(scf::ForOp loop, const BlockPlan &block, bool disjoint) : loop(loop), block(block), disjoint(disjoint) {}
+
+  std::optional<FetchLoop> run() {
+    APInt step;
+    bool narrow = loop.getInductionVar().getType().isInteger(32);
+    if (!narrow && (!matchPattern(loop.getStep(), m_ConstantInt(&step)) || step.getActiveBits() > 32))
+      return std::nullopt;
+    if (!effectsAreKnown())
+      return std::nullopt;
+    FetchLoop found;
+    found.loop = loop;
+    for (auto load : loop.getBody()->getOps<tile::LoadOp>()) {
+      if (!isa<RankedTensorType>(load.getType())) {
+        if (isPlacedAhead(load) && !mayChange(load))
+          found.numbers.push_back(load);
+        continue;
+      }
+      const ThreadMap *map = mapOf(load);
+      if (!map || !isVectors(load, *map) || !isPlacedAhead(load) || mayChange(load))
+        continue;
+      found.loads.push_back({load, map, found.slotBytes});
+      found.slotBytes += map->chunks * map->threads * vectorBytes;
+    }
+    if (found.loads.empty())
+      return std::nullopt;
+    for (Operation &op : *loop.getBody())
+      if (places.contains(&op))
+        found.places.push_back(&op);
+    return found;
+  }
+
+private:
+  // Nothing that tells threads or other blocks of each other: then only the loop's own stores may change what it loads.
+  bool effectsAreKnown() {
+    return !loop.walk([](Operation *op) {
+                  auto load = dyn_cast<tile::LoadOp>(op);
+                  auto store = dyn_cast<tile::StoreOp>(op);
+                  bool plain = (load && !load.getIsVolatile()) || (store && !store.getIsVolatile()) ||
+                               isa<tile::BufferLoadOp, tile::BufferStoreOp, tile::AllocOp, scf::ForOp, scf::IfOp>(op);
+                  return plain || op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op) ? WalkResult::advance()
+                                                                                                  : WalkResult::interrupt();
+                })
+                .wasInterrupted();
+  }
+
+  /// That of a load which some nest takes element by element; null if there is none, or if the load is stored first.
+  const ThreadMap *mapOf(tile::LoadOp load) {
+    Value value = load.getResult();
+    if (!isa<RankedTensorType>(value.getType()) || !block.plan.isVirtual(value))
+      return nullptr;
+    auto isStored = [&](Value other) { return !block.plan.isVirtual(other); };
+    for (auto [nest, map] : block.mapped) {
+      SmallVector<int64_t, 2> sizes;
+      for (int64_t size : tile::shapeOf(value.getType()))
+        if (size != 1)
+          sizes.push_back(size);
+      if (ArrayRef<int64_t>(sizes) != ArrayRef<int64_t>(map->sizes))
+        continue;
+      for (const lower::Sink &sink : nest->sinks)
+        if (sink.kind != lower::Sink::Copy || sink.value) {
+          lower::Pull pull = lower::pullOf(sink, isStored);
+          if (auto found = pull.tiles.find(value); found != pull.tiles.end() && found->second.sameElement)
+            return map;
+        }
+    }
+    return nullptr;
+  }
+
+  // A thread's vectors are 16 bytes that exist or not as one.
+  bool isVectors(tile::LoadOp load, const ThreadMap &map) {
+    auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
+    if (!access || access.getResidual() || map.copies() || map.ofProduct())
+      return false;
+    auto type = cast<tile::AccessType>(access.getType());
+    int64_t bytes = lower::elementBytes(type.getElementType());
+    if (map.width * bytes != vectorBytes || isa<tile::PtrType>(type.getElementType()))
+      return false;
+    int64_t divisor = std::min(analysis::divisorOf(access.getBase()), bytes * analysis::divisorOf(access.getOffset()));
+    bool inner = true;
+    for (int64_t d = type.getRank(); d-- > 0;) {
+      if (!access.isStrided(d) || access.getBound(d).size() == 1)
+        return false;
+      if (type.getShape()[d] == 1)
+        continue;
+      bool isInner = std::exchange(inner, false);
+      if (isInner && !hasOnly(1, access.getSteps()[d]))
+        return false;
+      if (!isInner)
+        divisor = std::min(divisor, bytes * analysis::divisorOf(access.getSteps()[d]));
+      for (Value bound : access.getBound(d))
+        if (isInner && analysis::divisorOf(bound) % map.width)
+          return false;
+    }
+    return divisor >= int64_t(vectorBytes);
+  }
+
+  // Where it lies hangs on the loop's number, what it counts along and what is fixed.
+  bool isPlacedAhead(tile::LoadOp load) {
+    llvm::SmallPtrSet<Operation *, 16> needed;
+    std::function<bool(Value)> known = [&](Value value) {
+      if (isFixed(value, loop))
+        return true;
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        return argument.getOwner() == loop.getBody() && (argument == loop.getInductionVar() || stepOfCarried(loop, argument));
+      Operation *op = value.getDefiningOp();
+      if (op->getBlock() != loop.getBody() || op->getNumRegions() || !isMemoryEffectFree(op) ||
+          isa<RankedTensorType>(value.getType()) || !(lower::isElementwise(op) || isa<arith::ConstantOp>(op)))
+        return false;
+      needed.insert(op);
+      return llvm::all_of(op->getOperands(), known);
+    };
+    if (!llvm::all_of(load.getPlace().getDefiningOp()->getOperands(), known))
+      return false;
+    places.insert(needed.begin(), needed.end());
+    return true;
+  }
+
+  // A store in the loop may write what a later turn loads, unless it writes what its own turn has loaded and turns are apart.
+  bool mayChange(tile::LoadOp load) {
+    lower::MemoryClass own = lower::classOfPlace(load.getPlace());
+    return loop
+        .walk([&](tile::StoreOp store) {
+          bool apart = !lower::mayAlias(own, lower::classOfPlace(store.getPlace()), disjoint) ||
+                       (lower::samePattern(load.getPlace(), store.getPlace()) && turnsAreApart(load));
+          return apart ? WalkResult::advance() : WalkResult::interrupt();
+        })
+        .wasInterrupted();
+  }
+
+  bool turnsAreApart(tile::LoadOp load) {
+    auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
+    APInt step;
+    if (!matchPattern(loop.getStep(), m_ConstantInt(&step)))
+      return false;
+    int64_t perTurn = 0;
+    analysis::IndexPolynomial offset = analysis::polynomialOf(access.getOffset());
+    for (auto &[monomial, coefficient] : offset.terms()) {
+      if (llvm::all_of(monomial, [&](Value atom) { return isFixed(atom, loop); }))
+        continue;
+      if (monomial.size() != 1 || monomial[0] != loop.getInductionVar())
+        return false;
+      perTurn = coefficient * step.getSExtValue();
+    }
+    int64_t span = 1;
+    for (auto [size, along] : llvm::zip(cast<tile::AccessType>(access.getType()).getShape(), access.getSteps())) {
+      APInt distance;
+      if (size == 1)
+        continue;
+      if (!matchPattern(along, m_ConstantInt(&distance)))
+        return false;
+      span += (size - 1) * std::abs(distance.getSExtValue());
+    }
+    return std::abs(perTurn) >= span;
+  }
+
+  scf::ForOp loop;
+  const BlockPlan &block;
+  bool disjoint;
+  llvm::SmallPtrSet<Operation *, 16> places;
+};
+} // namespace
+
+Operation *stepOfCarried(scf::ForOp loop, BlockArgument carried) {
+  Operation *step = loop.getTiedLoopYieldedValue(carried)->get().getDefiningOp();
+  bool adds = isa_and_nonnull<arith::AddIOp, arith::SubIOp, tile::AddPtrOp>(step) && step->getOperand(0) == carried &&
+              isFixed(step->getOperand(1), loop) && !isa<RankedTensorType>(carried.getType());
+  return adds ? step : nullptr;
+}
+
+void planFetches(tile::KernelOp kernel, BlockPlan &block, bool disjoint, uint64_t freeBytes) {
+  kernel.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    if (lower::runsInThreads(loop))
+      return;
+    std::optional<FetchLoop> found = Finder(loop, block, disjoint).run();
+    if (!found)
+      return;
+    for (const FetchLoop &other : block.fetches) // its slots are in use meanwhile
+      if (other.loop->isProperAncestor(loop))
+        found->offset = std::max(found->offset, other.offset + other.bytes());
+    // Fewer blocks side by side, where there is no room for one turn of each.
+    unsigned blocks = std::max(block.residentBlocks, 1u);
+    auto room = [&] { return freeBytes / blocks - std::min(freeBytes / blocks, found->offset); };
+    while (blocks > 1 && room() < found->slotBytes)
+      --blocks;
+    uint64_t wanted = std::max<uint64_t>(1, underWay / std::min(blocks, usualBlocks) / found->slotBytes);
+    found->slots = std::min<uint64_t>({wanted, mostSlots, room() / found->slotBytes});
+    if (!found->slots)
+      return;
+    block.fetchBytes = std::max(block.fetchBytes, found->offset + found->bytes());
+    block.fetches.push_back(std::move(*found));
+  });
+}
+
+} // namespace tilery::cuda

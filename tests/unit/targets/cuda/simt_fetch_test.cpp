@@ -1,0 +1,128 @@
+// Loops whose loads run ahead, on the emulator: copies land when they are waited for, no sooner.
+#include "../cpu/run_kernel.h"
+#include "tests/emulator/emulator.h"
+
+using namespace tilery;
+using namespace tilery::test;
+
+namespace {
+void run(const std::string &text, uint32_t programs, std::vector<uint64_t> slots) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
+  ASSERT_TRUE(module);
+  std::string unsupported;
+  std::array<uint32_t, 3> grid{programs, 1, 1};
+  EXPECT_EQ(emulator::runBlocks(*module, true, grid.data(), slots.data(), unsupported), "");
+  EXPECT_EQ(unsupported, "");
+}
+
+/// Each program's row of n numbers in pieces of 512: their sum; then each number less the sum, in place.
+const char *pieces = R"(
+tile.kernel @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %out: !tile.ptr<f32>, %n: i32 {tile.divisibility = 4 : i64}) {
+  %c0 = arith.constant 0 : i32
+  %piece = arith.constant 512 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %missing = arith.constant dense<OTHER> : tensor<512xf32>
+  %none = arith.constant 0.0 : f32
+  %program = tile.program_id 0
+  %row = arith.extsi %program : i32 to i64
+  %columns = arith.extsi %n : i32 to i64
+  %begin = arith.muli %row, %columns overflow<nsw> : i64
+  %sum = scf.for %start = %c0 to %n step %piece iter_args(%before = %none) -> (f32) : i32 {
+    %wide = arith.extsi %start : i32 to i64
+    %at = arith.addi %begin, %wide overflow<nsw> : i64
+    %left = arith.subi %columns, %wide overflow<nsw> : i64
+    %place = tile.access %x, %at steps(%one) bounds [1](%zero, %left) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<512xf32>
+    %values = tile.load %place other %missing : tensor<512xf32> : !tile.access<512xf32> -> tensor<512xf32>
+    %part = tile.reduce %values axis 0 {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      tile.yield %s : f32
+    } : tensor<512xf32> -> f32
+    %now = arith.addf %before, %part : f32
+    scf.yield %now : f32
+  }
+  %each = tile.splat %sum : f32 -> tensor<512xf32>
+  scf.for %start = %c0 to %n step %piece : i32 {
+    %wide = arith.extsi %start : i32 to i64
+    %at = arith.addi %begin, %wide overflow<nsw> : i64
+    %left = arith.subi %columns, %wide overflow<nsw> : i64
+    %place = tile.access %x, %at steps(%one) bounds [1](%zero, %left) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<512xf32>
+    %values = tile.load %place other %missing : tensor<512xf32> : !tile.access<512xf32> -> tensor<512xf32>
+    %less = arith.subf %values, %each : tensor<512xf32>
+    tile.store %place, %less : !tile.access<512xf32>, tensor<512xf32>
+  }
+  %to = tile.access %out, %row steps() bounds []() : !tile.ptr<f32>, (), () -> !tile.access<f32>
+  tile.store %to, %sum : !tile.access<f32>, f32
+  tile.return
+})";
+
+/// Rows of 256 numbers, dealt to the programs by turns; what is carried is where the next one begins. Sums of rows into `out`.
+const char *rows = R"(
+tile.kernel @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %out: !tile.ptr<f32>, %count: i32) {
+  %c256 = arith.constant 256 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %width = arith.constant 256 : i64
+  %program = tile.program_id 0
+  %programs = tile.num_programs 0
+  %first = arith.muli %program, %c256 overflow<nsw> : i32
+  %stride = arith.muli %programs, %c256 overflow<nsw> : i32
+  %last = scf.for %row = %program to %count step %programs iter_args(%begin = %first) -> (i32) : i32 {
+    %at = arith.extsi %begin : i32 to i64
+    %place = tile.access %x, %at steps(%one) bounds [1](%zero, %width) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<256xf32>
+    %values = tile.load %place : !tile.access<256xf32> -> tensor<256xf32>
+    %sum = tile.reduce %values axis 0 {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      tile.yield %s : f32
+    } : tensor<256xf32> -> f32
+    %wide = arith.extsi %row : i32 to i64
+    %to = tile.access %out, %wide steps() bounds []() : !tile.ptr<f32>, (), () -> !tile.access<f32>
+    tile.store %to, %sum : !tile.access<f32>, f32
+    %next = arith.addi %begin, %stride overflow<nsw> : i32
+    scf.yield %next : i32
+  }
+  tile.return
+})";
+} // namespace
+
+TEST(SimtFetch, PiecesOfRows) {
+  for (float other : {0.f, 1.f})
+    for (int n : {0, 4, 508, 512, 516, 1024, 3076}) {
+      std::string text = pieces;
+      text.replace(text.find("OTHER"), 5, std::to_string(other));
+      std::vector<float> x(3 * n + 4), out(3, -1), expected;
+      for (size_t i = 0; i < x.size(); ++i)
+        x[i] = float(i % 17) - 8;
+      std::vector<float> before = x;
+      run(text, 3, {slot(x.data()), slot(out.data()), uint64_t(n)});
+      int missing = (512 - n % 512) % 512;
+      for (int row = 0; row < 3; ++row) {
+        float sum = other * float(missing);
+        for (int i = 0; i < n; ++i)
+          sum += before[row * n + i];
+        EXPECT_EQ(out[row], sum) << n;
+        for (int i = 0; i < n; ++i)
+          ASSERT_EQ(x[row * n + i], before[row * n + i] - sum) << n << " " << row << " " << i;
+      }
+      for (int i = 3 * n; i < 3 * n + 4; ++i)
+        EXPECT_EQ(x[i], before[i]);
+    }
+}
+
+TEST(SimtFetch, RowsByTurns) {
+  for (int count : {0, 1, 3, 8, 29}) {
+    std::vector<float> x(256 * std::max(count, 1)), out(size_t(count) + 1, -1);
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = float(i % 13);
+    run(rows, 3, {slot(x.data()), slot(out.data()), uint64_t(count)});
+    for (int row = 0; row < count; ++row) {
+      float sum = 0;
+      for (int i = 0; i < 256; ++i)
+        sum += x[row * 256 + i];
+      EXPECT_EQ(out[row], sum) << count << " " << row;
+    }
+    EXPECT_EQ(out[count], -1);
+  }
+}
