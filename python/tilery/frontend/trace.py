@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import Error, Place, error, kind
 from . import position
 from .rewrite import rewrite
+from .wording import in_words
 
 _MUTATORS: dict[type, set[str]] = {
     list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
@@ -52,6 +53,7 @@ def _from_a_program(exception: BaseException) -> bool:
 
 class Trace:
     prepare: Callable[[ast.FunctionDef], ast.FunctionDef] | None = None  # changes a function's tree before it is rewritten
+    words: Mapping[str, str] = {}  # what the language calls the classes of its values, for messages
     narrow = False  # does the language read little of what is around a function, and take no functions inside it?
 
     def __init__(self, builder: Any) -> None:
@@ -90,7 +92,7 @@ class Trace:
             return error(NameError, f"`{exception.name}` is not defined", chain=chain)
         if builtin is Exception or issubclass(builtin, SyntaxError):
             return kind()(f"{type(exception).__name__}: {exception}", chain=chain)
-        return error(builtin, str(exception) or type(exception).__name__, chain=chain)
+        return error(builtin, in_words(str(exception), self.words) or type(exception).__name__, chain=chain)
 
     def inline(self, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Traces a function's body here."""

@@ -295,3 +295,23 @@ def after_nested_parallel(X: Vector):
             for j in T.Parallel(8):
                 X[i * 8 + j] = 0
             X[i] = 1
+
+
+@wrong
+def buffer_and_number(X: Vector):
+    with T.Kernel(1):
+        s = T.alloc_shared((4,), "float32")
+        X[0] = s + 1
+
+
+@wrong
+def element_of_an_element(X: Vector):
+    with T.Kernel(1):
+        X[0] = X[1][2]
+
+
+@wrong
+def slice_as_a_bound(X: Vector):
+    with T.Kernel(1):
+        for _ in T.serial(X[0:4]):
+            X[0] = 1

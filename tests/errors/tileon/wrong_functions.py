@@ -379,3 +379,9 @@ def asm_constraints(x_ptr, BLOCK: tl.constexpr):
 @tileon.jit
 def philox_of_floats(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + tl.arange(0, BLOCK), tl.rand(1.5, tl.arange(0, BLOCK)))
+
+
+@tileon.jit
+def nothing_selected(x_ptr, BLOCK: tl.constexpr):
+    x = tl.arange(0, BLOCK)
+    tl.store(x_ptr + x, tl.where(x > 0, None, 1.0))

@@ -201,6 +201,12 @@ class Region:
     def shape(self) -> Any:
         return self.extents
 
+    def __repr__(self) -> str:
+        def part(start: Any, extent: Any) -> str:
+            return f"{start}:{start + extent}" if isinstance(start, int) and isinstance(extent, int) else "..."
+
+        return f"{self.memory.label()}[{', '.join(map(part, self.starts, self.extents))}]"
+
     def elements(self) -> Any:
         """The elements, row by row."""
         if not all(isinstance(n, int) for n in self.extents) or math.prod(self.extents) > MOST_LANES:

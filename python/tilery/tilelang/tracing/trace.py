@@ -40,6 +40,7 @@ from .values import (
     unary,
 )
 from .work import Launch, Work
+from .words import WORDS
 
 
 class Blocks:
@@ -108,6 +109,7 @@ class Trace(Checks, Roles, Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
 
     prepare = staticmethod(prepare)
+    words = WORDS
 
     def __init__(self, native: _native.Builder, name: str) -> None:
         super().__init__(Blocks(native))

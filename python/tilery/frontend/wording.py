@@ -1,0 +1,19 @@
+"""Messages of Python and of the binding in the words of a language: a program's author knows no class of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_REFUSED = re.compile(r"\w+\(\): incompatible function arguments\..*?Invoked with types: (?P<types>.*)", re.DOTALL)
+_NAMED = re.compile(r"'(?P<name>\w+)'(?P<object> object)?")
+
+
+def in_words(message: str, words: Mapping[str, str]) -> str:
+    """The message with the names of classes replaced by `words`; of a call that the binding refused, the types it was given."""
+    refused = _REFUSED.match(message)
+    if refused:
+        given = [name.strip().rsplit(".", 1)[-1] for name in refused["types"].split(",")]
+        known = [words.get(name, "None" if name == "NoneType" else name) for name in given if name != "Builder"]
+        return f"this takes no arguments of such types: {', '.join(known)}"
+    return _NAMED.sub(lambda found: words.get(found["name"], found[0]), message)
