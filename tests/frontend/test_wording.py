@@ -23,5 +23,5 @@ def test_classes(message, expected):
 
 def test_what_the_binding_refuses():
     with pytest.raises(TypeError) as refused:
-        _native.Builder().select(None, "a", 1.0)
+        _native.Builder("triton").select(None, "a", 1.0)
     assert in_words(str(refused.value), WORDS) == "this takes no arguments of such types: None, str, float"

@@ -39,8 +39,8 @@ from .values import (
     sizes_in,
     unary,
 )
-from .work import Launch, Work
 from .words import WORDS
+from .work import Launch, Work
 
 
 class Blocks:
