@@ -58,6 +58,7 @@ def measure(names, rows, show):
 def main():
     options = arguments()
     import attention
+    import attention_backward
     import batches
     import host
     import matmuls
@@ -67,7 +68,8 @@ def main():
     import table
     import torch
 
-    rows = {**matmuls.ROWS, **batches.ROWS, **shapes.ROWS, **attention.ROWS, **over_rows.ROWS, **memory.ROWS, **host.ROWS}
+    modules = (matmuls, batches, shapes, attention, attention_backward, over_rows, memory, host)
+    rows = {name: row for module in modules for name, row in module.ROWS.items()}
     if options.list:
         print("\n".join(rows))
         return

@@ -56,8 +56,13 @@ void retypeViews(Value shared, SharedType type) {
 }
 
 SharedType withLayout(SharedType tile, std::optional<unsigned> swizzle) {
-  if (tile.getRank() != 2 || !swizzle || tile.getLayout())
+  if (tile.getRank() > 2 || !swizzle || tile.getLayout())
     return tile;
+  if (tile.getRank() == 1) {
+    Layout line({{layout::dim(0), tile.getShape()[0]}});
+    line.add(layout::Offset, tile.getShape()[0], {1});
+    return SharedType::get(tile.getContext(), tile.getShape(), tile.getElementType(), LayoutAttr::get(tile.getContext(), line));
+  }
   Layout memory = layout::copyBoxes(tile.getShape()[0], tile.getShape()[1], tile::elementBytes(tile.getElementType()),
                                     layout::Swizzle(*swizzle));
   return SharedType::get(tile.getContext(), tile.getShape(), tile.getElementType(), LayoutAttr::get(tile.getContext(), memory));

@@ -54,21 +54,34 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
   const BoxProduct &first = found.dots[0];
   ScheduleProblem problem{first.m, first.n, first.k, first.elementBytes(), {}};
   LoopWork work;
-  std::map<unsigned, std::pair<unsigned, double>> stretches; // registers' words, operations
+  struct Stretch {
+    unsigned products = 0, sums = 0, factors = 0, largest = 0; // words of registers
+    double operations = 0;
+  };
+  std::map<unsigned, Stretch> stretches;
   for (const BoxProduct &dot : found.dots) {
-    auto &[words, operations] = stretches[found.stretchOf(dot.op)];
-    words += dot.m * dot.n + (dot.loadedA ? 0 : dot.m * dot.k * dot.elementBytes() / 4);
-    operations += found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
+    Stretch &stretch = stretches[found.stretchOf(dot.op)];
+    unsigned factor = dot.loadedA ? 0 : dot.m * dot.k * dot.elementBytes() / 4;
+    ++stretch.products;
+    stretch.sums += dot.m * dot.n;
+    stretch.factors += factor;
+    stretch.largest = std::max(stretch.largest, factor);
+    stretch.operations += found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
   }
-  for (auto &[stretch, amount] : stretches) {
-    work.words = std::max(work.words, amount.first);
-    work.operations = std::max(work.operations, amount.second);
+  for (auto &[number, stretch] : stretches) {
+    work.products = std::max(work.products, stretch.operations > 0 ? stretch.products : 0);
+    work.words = std::max(work.words, stretch.sums + stretch.factors);
+    work.fewerWords = std::max(work.fewerWords, stretch.sums + stretch.largest);
+    work.operations = std::max(work.operations, stretch.operations);
   }
   for (const LoopRing &ring : found.rings())
     (ring.held ? work.heldBytes : work.slotBytes) +=
         llvm::alignTo(ShapedType::getNumElements(ring.tile.shape) * tile::elementBytes(ring.tile.element), 1024);
-  for (scf::ForOp loop : found.loops)
+  for (scf::ForOp loop : found.loops) {
     work.lanes = std::max(work.lanes, lanesOf(*loop.getBody()));
+    work.masked |= llvm::any_of(loop.getBody()->getOps<arith::SelectOp>(),
+                                [](arith::SelectOp select) { return isa<RankedTensorType>(select.getType()); });
+  }
   problem.loop = work;
   problem.reorder = false;
   std::string why;

@@ -1,6 +1,7 @@
 #include "compiler/block/find_kernel.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/block/ir/layouts.h"
+#include "compiler/ir/zero.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <set>
 
@@ -166,6 +167,17 @@ bool haveOneTensor(const MappedTile &x, const MappedTile &y) {
 }
 } // namespace
 
+/// The line that a loop loads, if the copy engine can bring it.
+static std::optional<LoadedLine> lineOf(tile::LoadOp load) {
+  auto tile = dyn_cast<RankedTensorType>(load.getType());
+  auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
+  if (!tile || tile.getRank() != 1 || !access || load.getIsVolatile() || (load.getOther() && !tile::isPlusZero(load.getOther())))
+    return std::nullopt;
+  std::string why;
+  std::optional<MappedTile> mapped = mapTile(access, why);
+  return mapped && mapped->extents.back() == tile.getDimSize(0) ? std::optional(LoadedLine{load, *mapped}) : std::nullopt;
+}
+
 unsigned LoopKernel::stretchOf(Operation *op) const {
   Operation *top = tile::KernelOp(kernel).getBody().front().findAncestorOpInBlock(*op);
   unsigned before = llvm::count_if(loops, [&](scf::ForOp loop) { return loop->isBeforeInBlock(top); });
@@ -191,20 +203,23 @@ std::vector<LoopRing> LoopKernel::rings() const {
       }
   }
   std::vector<LoopRing> rings;
-  for (auto &[op, entry] : tiles) {
-    auto load = cast<tile::LoadOp>(op);
-    auto &[tile, stretches] = entry;
+  auto add = [&](tile::LoadOp load, const MappedTile &tile, bool held, bool isRead) {
     unsigned own = stretchOf(load);
-    bool held = stretches.size() > 1 || !stretches.contains(own);
     auto takes = [&](const LoopRing &ring) {
-      return !held && !ring.held && haveOneTensor(ring.tile, tile) &&
+      return !held && !ring.held && isRead == ring.isRead && haveOneTensor(ring.tile, tile) &&
              llvm::none_of(ring.loads, [&](tile::LoadOp other) { return stretchOf(other) == own; });
     };
     if (auto ring = llvm::find_if(rings, takes); ring != rings.end())
       ring->loads.push_back(load);
     else
-      rings.push_back({tile, {load}, held});
+      rings.push_back({tile, {load}, held, isRead});
+  };
+  for (auto &[op, entry] : tiles) {
+    auto &[tile, stretches] = entry;
+    add(cast<tile::LoadOp>(op), tile, stretches.size() > 1 || !stretches.contains(stretchOf(op)), false);
   }
+  for (const LoadedLine &line : lines)
+    add(line.load, line.tile, false, true);
   for (LoopRing &ring : rings)
     ring.held |= ring.loads.size() == 1 && !isInLoop(ring.loads[0]);
   return rings;
@@ -222,7 +237,7 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     why = reason;
     return std::nullopt;
   };
-  LoopKernel found{kernel, {}, {}, {}};
+  LoopKernel found{kernel, {}, {}, {}, {}};
   SmallVector<tile::DotOp> dots;
   bool contracts = false, loop = false;
   kernel.walk([&](Operation *op) {
@@ -251,11 +266,15 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   }
   if (const char *reason = otherWork(found))
     return no(reason);
+  for (scf::ForOp loop : found.loops)
+    for (auto load : loop.getBody()->getOps<tile::LoadOp>())
+      if (std::optional<LoadedLine> line = lineOf(load))
+        found.lines.push_back(*line);
   bool streams = false;
   for (const LoopRing &ring : found.rings()) {
-    if (!llvm::all_of(ring.loads, isFactor)) // each use of a slot is one load
+    if (!ring.isRead && !llvm::all_of(ring.loads, isFactor)) // each use of a slot is one load
       return no("it computes with a tile that it multiplies");
-    streams |= !ring.held;
+    streams |= !ring.held && !ring.isRead;
   }
   if (!streams)
     return no("its loops load no factor");

@@ -20,6 +20,13 @@ struct LoopRing {
   MappedTile tile;
   llvm::SmallVector<tile::LoadOp> loads; // at most one of a stretch
   bool held = false;                     // one tile stays for products of other stretches
+  bool isRead = false;                   // threads read it; else products do
+};
+
+/// A row or a column that a loop computes with, beside its factors.
+struct LoadedLine {
+  tile::LoadOp load;
+  MappedTile tile;
 };
 
 /// Loops with products among other work, as attention has them. All products have as many rows.
@@ -27,6 +34,7 @@ struct LoopKernel {
   tile::KernelOp kernel;
   llvm::SmallVector<mlir::scf::ForOp> loops; // one after the other
   std::vector<BoxProduct> dots;              // of the loops, and of the code around them
+  std::vector<LoadedLine> lines;             // of the loops, those that are boxes
   llvm::SmallVector<tile::StoreOp> stores;
 
   /// The kernel's code is 2n + 1 stretches: what is before, between and behind its n loops (even), and the loops (odd).

@@ -13,10 +13,12 @@ SharedType MappedTile::sharedType() const { return SharedType::get(element.getCo
 /// Boxes whose rows are as wide as a swizzle, if there is one that fits.
 static bool chooseBoxes(MappedTile &tile) {
   int64_t bytes = tile::elementBytes(tile.element), &inner = tile.extents.back();
-  if (inner * bytes % widestRow == 0)
-    inner = widestRow / bytes;
-  if (llvm::is_contained({32, 64, 128}, inner * bytes))
-    tile.swizzle = inner * bytes;
+  if (tile.shape.size() > 1) { // lines lie as they are
+    if (inner * bytes % widestRow == 0)
+      inner = widestRow / bytes;
+    if (llvm::is_contained({32, 64, 128}, inner * bytes))
+      tile.swizzle = inner * bytes;
+  }
   for (int64_t &extent : tile.extents)
     if (extent % mostExtent == 0)
       extent = mostExtent;

@@ -33,16 +33,14 @@ class Loop {
 public:
   explicit Loop(scf::ForOp loop) : loop(loop), yield(cast<scf::YieldOp>(loop.getBody()->getTerminator())) {}
 
-  /// The loop's product that has a computed factor, if it can be late.
+  /// The last of the loop's products that have a computed factor, if it can be late.
   std::optional<Late> find() {
-    unsigned others = 0;
-    std::optional<Late> found;
-    for (auto start : loop.getBody()->getOps<MmaStartOp>())
-      if (std::optional<Late> late = !found && isa<RankedTensorType>(start.getA().getType()) ? lateOf(start) : std::nullopt)
-        found = late;
-      else
-        ++others;
-    return others ? found : std::nullopt;
+    SmallVector<MmaStartOp> starts(loop.getBody()->getOps<MmaStartOp>());
+    if (starts.size() > 1)
+      for (MmaStartOp start : llvm::reverse(starts))
+        if (std::optional<Late> late = isa<RankedTensorType>(start.getA().getType()) ? lateOf(start) : std::nullopt)
+          return late;
+    return std::nullopt;
   }
 
   void write(Late &late) {
@@ -172,10 +170,10 @@ private:
     for (Operation &op : loop.getBody()->without_terminator()) {
       if (isLate(late, &op) || late.rescale.contains(&op))
         continue;
-      b.clone(op, mapping);
-      if (isa<MmaStartOp>(op) && !started.first)
+      if (isa<MmaWaitOp>(op) && !started.first)
         started = start(b, late, rest.getRegionIterArg(late.number), rest.getRegionIterArgs().back(),
                         rest.getRegionIterArg(late.counter));
+      b.clone(op, mapping);
     }
     mapping.map(loop.getRegionIterArg(late.number), finish(b, late, started.first, started.second));
     for (Operation &op : loop.getBody()->without_terminator())

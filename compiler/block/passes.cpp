@@ -29,6 +29,7 @@ void buildBlockPipeline(OpPassManager &pm) {
   kernel.addPass(createChooseSchedule());
   kernel.addPass(createDecideMasks());
   kernel.addPass(createPipeline());
+  kernel.addPass(createSpreadProducts());
   kernel.addPass(createBranchMasks());
   kernel.addPass(createOverlapProducts());
   kernel.addPass(createSplitSteps());
@@ -49,6 +50,7 @@ void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createDecideMasks);
   registerPass(createPipeline);
+  registerPass(createSpreadProducts);
   registerPass(createBranchMasks);
   registerPass(createOverlapProducts);
   registerPass(createSplitSteps);

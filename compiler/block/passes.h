@@ -16,6 +16,8 @@ std::unique_ptr<mlir::Pass> createChooseSchedule();
 std::unique_ptr<mlir::Pass> createDecideMasks();
 /// Products of boxes become loops over a ring, in one thread of control.
 std::unique_ptr<mlir::Pass> createPipeline();
+/// Products whose factors are loaded start where a step begins, and each is waited for where its result is first used.
+std::unique_ptr<mlir::Pass> createSpreadProducts();
 /// Loops with products select lanes in the steps that need it only.
 std::unique_ptr<mlir::Pass> createBranchMasks();
 /// Products with a computed factor run under the next step's work.

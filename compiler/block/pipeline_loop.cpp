@@ -147,22 +147,36 @@ private:
       Stream &stream = streams.find(load)->second;
       location = load.getLoc();
       builder.setInsertionPoint(load);
-      MappedTile tile = tileOf(load);
+      MappedTile tile = ring.isRead ? lineOf(load) : tileOf(load);
       placeOtherConditions(first, tile);
       Value position = counting.position(number, found.stretchOf(load));
       SmallVector<Value> coords = placeCoords(builder, location, tile, same);
       Value filled = AcquireOp::create(builder, location, made, position);
       CopyOp::create(builder, location, map, coords, PartOp::create(builder, location, filled, 0));
       PublishOp::create(builder, location, filled);
-      builder.setInsertionPoint(holder(load, stream.first));
+      if (!ring.isRead)
+        builder.setInsertionPoint(holder(load, stream.first));
       stream.slot = TakeOp::create(builder, location, made, position);
+      if (ring.isRead)
+        readLine(load, stream.slot);
     }
+  }
+
+  void readLine(tile::LoadOp load, Value slot) {
+    auto type = cast<RankedTensorType>(load.getType());
+    load.replaceAllUsesWith(
+        ReadOp::create(builder, location, type, PartOp::create(builder, location, slot, 0), IntegerAttr()).getResult());
+    ReleaseOp::create(builder, location, slot);
   }
 
   /// What the place of a later load asks of a launch.
   void placeOtherConditions(Operation *first, const MappedTile &tile) {
     OpBuilder b(first);
     placeConditions(b, location, tile.box);
+  }
+
+  MappedTile lineOf(tile::LoadOp load) {
+    return llvm::find_if(found.lines, [&](const LoadedLine &line) { return line.load == load; })->tile;
   }
 
   MappedTile tileOf(tile::LoadOp load) {

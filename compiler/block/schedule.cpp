@@ -22,6 +22,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"stages", &Schedule::stages},
                             {"group", &Schedule::group},
                             {"stage_output", &Schedule::stageOutput},
+                            {"spread", &Schedule::spread},
                             {"overlap", &Schedule::overlap},
                             {"branch", &Schedule::branch},
                             {"longest", &Schedule::longest},
@@ -53,9 +54,12 @@ int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
 /// Registers a thread that a launch gives a block of the schedule's size.
 unsigned registersOfLaunch(const Schedule &s) { return std::min(65536u / (128 * (s.consumers + 1)) / 8 * 8, 255u); }
 
-// Sums, and what addresses and the work on results take: 154 of 168 were used by 128 sums; loops with several products spill with 40 (measured).
+// Sums, and what addresses and the work on results take: 154 of 168 were used by 128 sums; loops with several products spill with 40, those
+// without a late one do with 24 (measured).
 unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
-  return (p.loop ? p.loop->words : p.m * p.n) / (128 * s.consumers) + (p.loop ? 56 : 40);
+  bool late = p.loop && s.overlap;
+  unsigned words = late ? p.loop->words : p.loop ? p.loop->fewerWords : p.m * p.n;
+  return words / (128 * s.consumers) + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
 }
 
 /// Roles deal registers anew where a launch's equal shares are too few. False: there are not enough.
@@ -129,7 +133,7 @@ StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
 double slotCycles(const ScheduleProblem &p, const Schedule &s) {
   StepCycles step = stepCycles(p, s);
   if (p.loop) { // the tensor cores work under the lanes of another warpgroup
-    double together = std::max(step.tensorCores, step.lanes) + std::min(step.tensorCores, step.lanes) / 2;
+    double together = std::max(step.tensorCores, step.lanes) + std::min(step.tensorCores, step.lanes) * (s.overlap ? 0.5 : 0.75);
     return std::max(s.consumers == 1 ? step.tensorCores + step.lanes : together, step.copies);
   }
   double most = std::max({step.tensorCores, step.sharedMemory, step.copies, step.fetches});
@@ -233,13 +237,19 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   unsigned most = problem.stagesHint > 1 ? problem.stagesHint : mostSlots;
   if (!problem.loop && std::min(problem.m, problem.n) < skinny) // slots are small, and memory is what such products wait for
     most = skinnySlots;
-  for (unsigned consumers : {2u, 3u, 1u}) {
+  constexpr unsigned many = 3; // of two products, one needs the other's result
+  bool spreads = problem.loop && problem.loop->products >= many;
+  for (auto [consumers, late] : {std::pair(2u, true), {2u, false}, {3u, true}, {3u, false}, {1u, true}, {1u, false}}) {
     Schedule schedule;
+    if (!late && !spreads)
+      continue;
     schedule.consumers = consumers;
     schedule.k = problem.fetch ? problem.k : std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
     schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1;                          // clusters run in one wave
     schedule.cluster = problem.cluster;
-    schedule.overlap = schedule.branch = schedule.longest = problem.loop.has_value();
+    schedule.branch = schedule.longest = problem.loop.has_value();
+    schedule.overlap = late && problem.loop;
+    schedule.spread = spreads;
     if (problem.m / 64 % consumers || !dealRegisters(problem, schedule))
       continue;
     for (unsigned held : outputChoices(problem, schedule)) {

@@ -11,7 +11,10 @@ struct LoopWork {
   int64_t slotBytes = 0, heldBytes = 0; // shared memory of what a step loads; of what all steps read
   double operations = 0;                // of the tensor cores, in a step
   double lanes = 0;                     // elements that a step computes between products
+  unsigned products = 0;                // of a step
   unsigned words = 0;                   // of 32 bits that sums and factors take in registers
+  unsigned fewerWords = 0;              // where one factor at a time is there
+  bool masked = false;                  // it selects lanes
 };
 
 /// What threads do in a step to bring factors that are no boxes.
@@ -41,6 +44,7 @@ struct Schedule {
   /// Pieces of 64 rows x 128 bytes of a result that a consumer's part of shared memory holds on the way to the copy engine: all of
   /// them, or an even number that is used in halves by turns. 0: results are stored from registers.
   unsigned stageOutput = 8;
+  unsigned spread = 0;  // 1: products with loaded factors start together, results are waited for where they are used
   unsigned overlap = 0; // 1: a product with a computed factor runs under the next step's work
   unsigned branch = 0;  // 1: masks cost the steps only in which some lanes do not exist
   unsigned longest = 0; // 1: programs with most steps first, one a block, where their lengths differ in a way that is seen

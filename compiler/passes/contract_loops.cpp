@@ -41,6 +41,22 @@ bool onlyLoads(scf::ForOp loop) {
   return !result.wasInterrupted();
 }
 
+/// What the dot's factors are computed from in the loop. The accumulators themselves are read by nothing that they need.
+SetVector<Operation *> neededOf(DotOp dot, scf::ForOp loop) {
+  SetVector<Operation *> needed;
+  SmallVector<Value> work = {dot.getA(), dot.getB()};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (!op || !loop->isProperAncestor(op))
+      continue;
+    while (op->getParentOp() != loop)
+      op = op->getParentOp();
+    if (needed.insert(op))
+      op->walk([&](Operation *each) { work.append(each->operand_begin(), each->operand_end()); });
+  }
+  return needed;
+}
+
 struct ContractLoops : PassWrapper<ContractLoops, OperationPass<KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ContractLoops)
   StringRef getArgument() const final { return "contract-loops"; }
@@ -61,6 +77,13 @@ struct ContractLoops : PassWrapper<ContractLoops, OperationPass<KernelOp>> {
     for (unsigned i = 0; i < loop.getNumResults(); ++i) {
       dots.push_back(accumulation(loop.getRegionIterArg(i), loop.getYieldedValues()[i]));
       if (!dots.back() || dots.back()->getParentOp() != loop)
+        return;
+    }
+    SmallVector<SetVector<Operation *>> needs;
+    for (DotOp dot : dots) {
+      needs.push_back(neededOf(dot, loop));
+      // A product of products is no sum over all of K: its loop computes both, and what products share once.
+      if (llvm::any_of(needs.back(), [](Operation *op) { return isa<DotOp>(op); }))
         return;
     }
     OpBuilder b(loop);
@@ -88,23 +111,11 @@ struct ContractLoops : PassWrapper<ContractLoops, OperationPass<KernelOp>> {
       if (!loop.getInductionVar().getType().isInteger(64))
         iv = arith::TruncIOp::create(b, loop.getLoc(), loop.getInductionVar().getType(), iv, arith::IntegerOverflowFlags::nsw);
       map.map(loop.getInductionVar(), iv);
-      // The accumulators themselves are read by nothing that a or b needs.
-      SetVector<Operation *> needed;
-      SmallVector<Value> work = {dot.getA(), dot.getB()};
-      while (!work.empty()) {
-        Operation *op = work.pop_back_val().getDefiningOp();
-        if (!op || !loop->isProperAncestor(op))
-          continue;
-        while (op->getParentOp() != loop)
-          op = op->getParentOp();
-        if (needed.insert(op))
-          op->walk([&](Operation *each) { work.append(each->operand_begin(), each->operand_end()); });
-      }
       for (Operation &op : loop.getBody()->without_terminator())
         if (auto extend = dyn_cast<arith::ExtSIOp>(op);
             extend && extend.getIn() == loop.getInductionVar() && extend.getType().isInteger(64))
           map.map(extend.getResult(), wide);
-        else if (needed.contains(&op))
+        else if (needs[i].contains(&op))
           b.clone(op, map);
       YieldOp::create(b, dot.getLoc(), ValueRange{map.lookupOrDefault(dot.getA()), map.lookupOrDefault(dot.getB())});
       loop.getResult(i).replaceAllUsesWith(contract.getResult());

@@ -86,7 +86,10 @@ bool RoleRun::runBlockOp(Operation &op) {
   } else if (auto take = dyn_cast<TakeOp>(op)) {
     auto ring = take.getRing().getDefiningOp<RingOp>();
     int64_t position = known(take.getPosition());
-    add(Event::Wait, memory.full(ring, position), position / ring.getType().getCount() & 1);
+    auto [last, isFirst] = taken.try_emplace(ring, position);
+    if (isFirst || position > last->second) // else it is taken again, and there is nothing new to wait for
+      add(Event::Wait, memory.full(ring, position), position / ring.getType().getCount() & 1);
+    last->second = std::max(last->second, position);
     values[take.getResult()] = position;
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
     fill(copy.getTo(), copy.getTo().getType().getBytes());

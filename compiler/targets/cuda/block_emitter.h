@@ -146,6 +146,7 @@ private:
   void emitSettle(block::MmaSettleOp settle);
   /// The registers of a tile, as words of 32 bits.
   Parts packed(mlir::Value tile);
+  void computeBefore(block::MmaWaitOp wait);
   /// Numbers that the ops after it use are computed while the product runs.
   void computeMeanwhile(mlir::Operation *wait);
 

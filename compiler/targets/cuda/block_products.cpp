@@ -231,8 +231,45 @@ void BlockEmitter::computeMeanwhile(Operation *wait) {
       }
 }
 
+namespace {
+/// Ops that are computed where something takes their results, and cost nothing before.
+bool isNamed(Operation *op) {
+  return isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp, arith::TruncFOp>(op);
+}
+
+/// True if something behind `wait`, in its block, takes the result.
+bool isTakenBehind(Operation *op, Operation *wait) {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    Operation *holder = wait->getBlock()->findAncestorOpInBlock(*user);
+    return holder && (wait->isBeforeInBlock(holder) || (holder == user && isNamed(user) && isTakenBehind(user, wait)));
+  });
+}
+
+/// True if the op is computed from a product's result that its block has waited for.
+bool comesOfProduct(Operation *op, Block *block, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  if (!op || op->getBlock() != block || !seen.insert(op).second)
+    return false;
+  return isa<block::MmaWaitOp>(op) ||
+         llvm::any_of(op->getOperands(), [&](Value operand) { return comesOfProduct(operand.getDefiningOp(), block, seen); });
+}
+} // namespace
+
+// What a step has got of earlier products is computed while this one runs: elementwise work that is taken behind it, not only then.
+void BlockEmitter::computeBefore(block::MmaWaitOp wait) {
+  for (Operation &op : *wait->getBlock()) {
+    if (&op == wait)
+      return;
+    bool isElementwise = OpTrait::hasElementwiseMappableTraits(&op) && !isNamed(&op) && op.getNumResults() == 1;
+    if (llvm::SmallPtrSet<Operation *, 32> seen; isElementwise && isa<RankedTensorType>(op.getResult(0).getType()) &&
+                                                 isTakenBehind(&op, wait) && comesOfProduct(&op, wait->getBlock(), seen))
+      partsOf(op.getResult(0));
+  }
+}
+
 void BlockEmitter::emitWait(block::MmaWaitOp wait) {
-  if (!wait->getParentOfType<scf::ForOp>())
+  if (wait->getParentOfType<scf::ForOp>())
+    computeBefore(wait);
+  else
     computeMeanwhile(wait);
   Parts all = partsOf(wait.getProduct()), factor = reading.lookup(wait.getProduct());
   size_t sums = all.size();

@@ -62,3 +62,25 @@ tile.kernel @reads_accumulator(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %n: i64) 
   tile.store %place, %r : !tile.access<8x8xf32>, tensor<8x8xf32>
   tile.return
 }
+
+// A factor that the loop computes from another product: one loop for all.
+// CHECK-LABEL: tile.kernel @chain
+// CHECK-NOT: tile.contract
+// CHECK: scf.for
+// CHECK-COUNT-2: tile.dot
+tile.kernel @chain(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %n: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c8 = arith.constant 8 : i64
+  %zero = arith.constant dense<0.0> : tensor<8x8xf32>
+  %place = tile.access %y, %c0 steps(%c8, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <8x8xf32>
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<8x8xf32>) : i64 {
+    %at = tile.access %x, %k steps(%c8, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <8x8xf32>
+    %a = tile.load %at : !tile.access<8x8xf32> -> tensor<8x8xf32>
+    %s = tile.dot %a, %a, %zero : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+    %d = tile.dot %s, %a, %acc : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+    scf.yield %d : tensor<8x8xf32>
+  }
+  tile.store %place, %r : !tile.access<8x8xf32>, tensor<8x8xf32>
+  tile.return
+}
