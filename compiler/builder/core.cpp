@@ -200,6 +200,7 @@ void Builder::endKernel() {
   impl->b.restoreInsertionPoint(impl->frames.back().after);
   impl->frames.pop_back();
   markIndexArithmetic(kernel);
+  splitIntoPhases(kernel);
 }
 
 std::shared_ptr<Module> Builder::finish() {

@@ -63,6 +63,8 @@ struct Builder::Impl {
 
 /// Rewrites the arithmetic that feeds addresses and access masks to be marked as not wrapping; see docs/reference/ir.md, "Index arithmetic".
 void markIndexArithmetic(tile::KernelOp kernel);
+/// A kernel whose blocks meet becomes several.
+void splitIntoPhases(tile::KernelOp kernel);
 
 /// Threads wait for each other between conflicting accesses to a buffer that they share, where the body has no such wait yet.
 void placeSyncs(tile::ThreadsOp threads);

@@ -196,6 +196,11 @@ public:
   std::vector<Value> beginKernel(const std::string &name, const std::vector<Param> &params);
   /// Adds a hint to the open kernel; the last one of a name counts.
   void hintKernel(const std::string &name, const Hint &value);
+  /// All blocks meet: what follows is a kernel of its own, `name_phase1`, `name_phase2`, ..., of the same parameters, launched after
+  /// what precedes. Buffers keep nothing. It stands in no region but the threads of a block.
+  void meet();
+  /// Has anything named the buffer so far?
+  bool isUsed(const Buffer &buffer) const;
   void endKernel();
   /// Ends building; the builder is empty afterwards. Verifies the module.
   std::shared_ptr<Module> finish();

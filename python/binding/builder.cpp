@@ -290,6 +290,8 @@ void bindBuilder(nb::module_ &m) {
               b.hintKernel(name, value);
           },
           "hints"_a)
+      .def("meet", &Builder::meet)
+      .def("buffer_used", [](const Builder &b, const Buffer &buffer) { return b.isUsed(buffer); })
       .def("end_kernel", &Builder::endKernel)
       .def("finish", &Builder::finish);
   bindRegions(c);

@@ -213,6 +213,7 @@ from .builtin import disable_warp_group_reg_alloc as disable_warp_group_reg_allo
 from .builtin import no_set_max_nreg as no_set_max_nreg
 from .builtin import sync_global as sync_global
 from .builtin import fence_proxy_async as fence_proxy_async
+from .builtin import sync_grid as sync_grid
 from .builtin import set_max_nreg as set_max_nreg
 from .builtin import sync_threads as sync_threads
 from .builtin import inc_max_nreg as inc_max_nreg

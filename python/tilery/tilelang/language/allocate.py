@@ -37,6 +37,7 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
         trace.give_rows(memory, native)
     else:
         memory.native = native(sizes)
+        trace.keep_in_phases(memory)
     if trace.work and space == "shared":
         trace.work.launches[-1].shared += math.prod(sizes) * memory.dtype.bits // 8
     return memory

@@ -75,6 +75,16 @@ def sync_global() -> None:
     kernel("T.sync_global").native.sync()
 
 
+def sync_grid() -> None:
+    """All blocks of the launch meet, and see what each has written to tensors. What follows is a launch of its own, before which
+    buffers are saved; a loop around it has a number of turns that is known at compile time."""
+    _outside_parallel("T.sync_grid")
+    trace = kernel("T.sync_grid")
+    if trace.roles:
+        raise error(ValueError, "T.sync_grid in a role of warp groups", hint="all threads of a block reach it: move it out")
+    trace.meet()
+
+
 def tvm_storage_sync(scope: str) -> None:
     """Waits for the threads of the block ("shared", "shared.dyn", "global") or of the warp ("warp")."""
     if scope not in ("shared", "shared.dyn", "global", "warp"):

@@ -145,6 +145,7 @@ ROWS = (
     _row("annotate_compile_flags", "annotations", "", "strings"),
     *_rows("annotate_producer_reg_dealloc annotate_consumer_reg_alloc", "annotations", "", "an int"),
     *_rows("disable_warp_group_reg_alloc no_set_max_nreg sync_global fence_proxy_async", "builtin", "", ""),
+    _row("sync_grid", "builtin", "launch", ""),
     *_rows("set_max_nreg sync_threads", "builtin", "", "ints"),
     *_rows("inc_max_nreg dec_max_nreg sync_warp", "builtin", "", "an int"),
     _row("tvm_storage_sync", "builtin", "", "a scope"),
@@ -176,8 +177,6 @@ ROWS = (
 
 # Names of upstream, by the reason why those without a row are not offered.
 REFUSED = {
-    "blocks of a launch run in any order, and cannot wait for each other":
-        "sync_grid",
     "barriers are made by T.alloc_barrier; copies are T.copy, T.tma_copy and T.async_copy":
         "mbarrier_init ptx_init_barrier_thread_count create_list_of_mbarrier get_mbarrier tma_load tma_store",
     "text of another language and its instructions cannot be compiled for every target":

@@ -49,6 +49,14 @@ class NeedsRows(BaseException):
         self.place = place
 
 
+class NeedsTurns(BaseException):
+    """Raised where all blocks meet in a loop: it is traced again, turn by turn. place: the launch, and the loop's line."""
+
+    def __init__(self, place: tuple[int, str]) -> None:
+        super().__init__()
+        self.place = place
+
+
 def threads(what: str) -> Any:
     """The trace in progress, in a kernel that is traced for the threads of its block."""
     trace = kernel(what)

@@ -397,6 +397,12 @@ class Element(Expr):
         return f"{self.memory.label()}[...]"
 
 
+class Reference(Element):
+    """An element that a macro was given by reference: what is assigned to its name there is stored."""
+
+    __slots__ = ()
+
+
 def as_stored(value: Any, memory: Memory) -> Any:
     """A value as memory of a type holds it."""
     return kernel("a store").native.cast_finite(value, memory.dtype.storage)

@@ -9,13 +9,14 @@ from tilery import _native
 
 from ...errors import error
 from ...frontend import position
-from .context import NeedsRows, NeedsThreads
+from .context import NeedsRows, NeedsThreads, NeedsTurns
 from .memory import Memory, TensorType, row_major
 from .values import Expr, Node, Var, binary, sizes_in, written
 from .work import Work
 
 if TYPE_CHECKING:
-    from .trace import NeedsWorkspace, Trace
+    from .phases import NeedsWorkspace
+    from .trace import Trace
 
 
 class CallStride:
@@ -35,16 +36,16 @@ def build(
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call; one named in `left_out` is None."""
-    from .trace import NeedsWorkspace  # what the disk cache has is not traced
+    from .phases import NeedsWorkspace  # what the disk cache has is not traced
 
     needed: list[NeedsWorkspace] = []
-    threaded: set[tuple[int, Any]] = set()  # what is programmed for threads, and allocations that have a row for each thread
+    threaded: set[tuple[int, Any]] = set()  # what is programmed for threads, allocations that have a row for each thread, loops
     while True:
         try:
             return _build(prim_func, output_positions, layouts, left_out, work, needed, threaded)
         except NeedsWorkspace as need:
             needed.append(need)
-        except (NeedsThreads, NeedsRows) as needs:
+        except (NeedsThreads, NeedsRows, NeedsTurns) as needs:
             threaded.add(needs.place)
 
 
@@ -224,7 +225,9 @@ def _host(
                 args.append(native.cast(trace.host_values[owner.uid], owner.dtype.storage))
             else:
                 args.append(native.host_stride(handles[id(owner)], *dims))
-        native.launch(state.name, [_i64(native, extent) for extent in state.grid], args)
+        for phase in range(state.phases):
+            name_of_phase = f"{state.name}_phase{phase}" if phase else state.name
+            native.launch(name_of_phase, [_i64(native, extent) for extent in state.grid], args)
     native.end_host([handles[id(memory)] for memory in outputs])
 
 

@@ -23,6 +23,7 @@ class Roles:
     region: Any
     line: Any
     _leave: Any
+    keep_in_phases: Any
     several: int
     launches: Any
     threaded: set[tuple[int, Any]]
@@ -74,10 +75,11 @@ class Roles:
         if place not in self.threaded:
             memory.rows_at = place
             memory.native = native(memory.shape)
-            return
+            return self.keep_in_phases(memory)
         shape = (math.prod(self.open.threads), *memory.shape)
         rows = Memory(shape, memory.dtype, "shared", memory.name)
         rows.native = native(shape)
+        self.keep_in_phases(rows)
         self.open.layouts[id(memory)] = lambda part: self._row(rows, part.indices)
 
     def check_rows(self, memory: Memory) -> None:

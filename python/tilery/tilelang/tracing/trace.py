@@ -19,7 +19,8 @@ from .checks import Checks
 from .context import kernel, set_current
 from .dtypes import dtype
 from .loops import Iteration, Serial
-from .memory import Element, Lanes, LocalVar, Memory, Pending, Region, byte_strides, row_major
+from .memory import Element, Lanes, LocalVar, Memory, Pending, Reference, Region, byte_strides, row_major
+from .phases import NeedsWorkspace, Phases
 from .prepare import prepare
 from .roles import Roles
 from .thread_index import Ranges, RoleCondition
@@ -74,15 +75,6 @@ class Blocks:
         return list(map(Val, self.native.while_end(yields)))
 
 
-class NeedsWorkspace(BaseException):
-    """A block's memory of run-time extents needs a workspace, which must be there before the kernel. No Exception: those
-    become the user's errors."""
-
-    def __init__(self, key: tuple[int, int], shape: list[Any], element: Any) -> None:
-        super().__init__()
-        self.key, self.shape, self.element = key, shape, element
-
-
 class KernelState:
     """The kernel being built: its roots and variables, and what its launch passes for each argument."""
 
@@ -102,10 +94,12 @@ class KernelState:
         self.thread: Val | None = None  # the thread's number; None: not programmed for threads
         self.thread_indices: dict[int, Val] = {}  # along each axis, as far as asked for
         self.kept: list[Memory] = []  # what roots are known by must live as long
+        self.buffers: list[Memory] = []  # allocated where they last for the kernel
+        self.phases = 1  # parts between which all blocks meet
         self.kept_by_threads: list[Memory] = []  # what each thread has, allocated outside of code of single threads
 
 
-class Trace(Checks, Roles, Language):
+class Trace(Checks, Roles, Phases, Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
 
     prepare = staticmethod(prepare)
@@ -397,6 +391,9 @@ class Trace(Checks, Roles, Language):
     def assign(self, name: str, value: Any, old: Any) -> Any:
         if isinstance(value, Iteration):
             value = value.named()
+        if isinstance(old, Reference) and is_operand(value):
+            old.store(value)
+            return old
         fresh = isinstance(value, LocalVar) and not value.bound
         if isinstance(old, LocalVar) and old.bound and not fresh and is_operand(value):
             old.store(value)
@@ -540,6 +537,8 @@ class Trace(Checks, Roles, Language):
                     hint="loop over T.serial, T.Parallel, T.Pipelined, T.unroll, T.grid, range or a list of constants",
                 )
             return super().for_(iterable, body, names, get, put, stopped, own)
+        if (taken_apart := self.taken_apart(iterable)) is not None:
+            return super().for_(taken_apart, body, names, get, put, stopped, own)
         before = get()
         if stopped is None:
             iterable.run(self, body, self.line())

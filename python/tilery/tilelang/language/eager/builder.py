@@ -14,7 +14,7 @@ from ....frontend.source import tree_of
 from ...tracing import program
 from ...tracing.context import current
 from ...tracing.dtypes import dtype
-from ...tracing.memory import Element, LocalVar, Memory, TensorType
+from ...tracing.memory import Element, LocalVar, Memory, Reference, TensorType
 from ...tracing.values import Var, read
 from .survey import Declared, survey
 
@@ -184,6 +184,8 @@ class Macro:
                         f"argument `{name}` of macro `{self.__name__}` is passed by reference",
                         hint="give it a T.alloc_var, an element or a region",
                     )
+                if isinstance(value, Element):
+                    bound.arguments[name] = Reference(value.memory, value.indices)
             elif isinstance(value, (LocalVar, Element)):
                 bound.arguments[name] = read(value)
         return trace.inline(self.function, bound.args, bound.kwargs)
