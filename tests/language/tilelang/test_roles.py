@@ -4,9 +4,10 @@ the oracle, which runs roles side by side, and by machine code."""
 import pytest
 import torch
 
-from tilery import tilelang
+from tilery import _native, tilelang
 from tilery.errors import Error
 from tilery.tilelang import language as T
+from tilery.tilelang.tracing.program import usual_layouts
 
 pytestmark = pytest.mark.usefixtures("engine")
 M, N, K, BM, BN, BK = 64, 64, 96, 32, 32, 16
@@ -361,3 +362,67 @@ def test_roles_by_the_index_of_the_thread(stages):
     s = torch.zeros(seq, seq)
     tilelang.compile(thread_roles(seq, dim, 32, stages))(q, k, s)
     assert torch.equal(s, q.float() @ k.float().T)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_barriers_with_numbers(steps):
+    @T.prim_func
+    def main(X: T.Tensor((steps, 64), "int32"), Y: T.Tensor((steps, 64), "int32"), Z: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=384):
+            tile, total = T.alloc_shared((64,), "int32"), T.alloc_fragment((64,), "int32")
+            with T.ws(0):
+                for k in T.serial(steps):
+                    T.sync_threads(2, 384)  # both have read the one before
+                    T.copy(X[k, :], tile)
+                    T.named_barrier_arrive(1, 384)
+            with T.ws(1):
+                T.named_barrier_arrive(2, 384)
+                for k in T.serial(steps):
+                    T.sync_threads(1, 384)
+                    T.copy(tile, Y[k, :])
+                    if k < steps - 1:
+                        T.named_barrier_arrive(2, 384)
+            with T.ws(2):
+                T.clear(total)
+                T.named_barrier_arrive(2, 384)
+                for k in T.serial(steps):
+                    T.sync_threads(1, 384)
+                    for i in T.Parallel(64):
+                        total[i] += tile[i] * (k + 1)
+                    if k < steps - 1:
+                        T.named_barrier_arrive(2, 384)
+                T.copy(total, Z)
+
+    x = torch.randint(-9, 9, (steps, 64), dtype=torch.int32)
+    y, z = torch.empty_like(x), torch.empty(64, dtype=torch.int32)
+    tilelang.compile(main)(x, y, z)
+    assert (y == x).all() and (z == (x * torch.arange(1, steps + 1)[:, None]).sum(0)).all()
+    module = tilelang.compile(main).module(usual_layouts(main.params))
+    assert all(_native.compile(module, target=target, texts=True).asm for target in ("sm_80", "sm_90a"))
+
+
+def test_barriers_with_numbers_that_are_wrong():
+    def counts():
+        with T.Kernel(1, threads=256):
+            with T.ws(0):
+                T.named_barrier_arrive(1, 256)
+            with T.ws(1):
+                T.named_barrier_arrive(1, 128)
+
+    def number():
+        with T.Kernel(1, threads=256):
+            with T.ws(0):
+                T.named_barrier_arrive(16, 256)
+
+    def outside():
+        with T.Kernel(1, threads=256):
+            T.named_barrier_arrive(1, 256)
+
+    for function, kind, message in (
+        (counts, ValueError, "of 128 threads at barrier 1, which is one of 256 elsewhere"),
+        (number, ValueError, "takes the number of a barrier, 0 to 15, got 16"),
+        (outside, NotImplementedError, "outside of a role of warp groups"),
+    ):
+        with pytest.raises(kind, match=message) as caught:
+            T.prim_func(function)
+        assert isinstance(caught.value, Error)

@@ -216,6 +216,7 @@ from .builtin import fence_proxy_async as fence_proxy_async
 from .builtin import sync_grid as sync_grid
 from .builtin import set_max_nreg as set_max_nreg
 from .builtin import sync_threads as sync_threads
+from .builtin import named_barrier_arrive as named_barrier_arrive
 from .builtin import inc_max_nreg as inc_max_nreg
 from .builtin import dec_max_nreg as dec_max_nreg
 from .builtin import sync_warp as sync_warp

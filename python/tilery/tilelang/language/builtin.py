@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...errors import error
+from ..tracing.barriers import meet_at, numbered
 from ..tracing.context import kernel
 
 
@@ -55,12 +57,28 @@ def sync_threads(barrier_id: int | None = None, arrive_count: int | None = None)
     if arrive_count is not None and (not isinstance(arrive_count, int) or arrive_count < 1):
         raise error(ValueError, f"T.sync_threads takes a number of threads, got {arrive_count!r}")
     if arrive_count and trace.open.thread is None and arrive_count > -(-trace.acting // 32) * 32:
+        if trace.roles and barrier_id is not None and arrive_count <= -(-math.prod(trace.open.threads) // 32) * 32:
+            return meet_at(barrier_id, arrive_count, "T.sync_threads")
         raise error(
             ValueError,
             f"a wait of {arrive_count} threads stands where {trace.acting} come",
             hint="all threads that wait for each other do so at one place; between roles, use T.alloc_barrier",
         )
     trace.native.sync(0, arrive_count or 0)
+
+
+def named_barrier_arrive(barrier_id: int, arrive_count: int) -> None:
+    """The threads of a role arrive at the barrier of this number, at which so many threads arrive in all; others wait there by
+    T.sync_threads(barrier_id, arrive_count)."""
+    _outside_parallel("T.named_barrier_arrive")
+    trace = kernel("T.named_barrier_arrive")
+    if not trace.roles:
+        raise error(
+            NotImplementedError,
+            "T.named_barrier_arrive outside of a role of warp groups",
+            hint="it stands in T.ws, or in a branch that tells warps apart; between single threads, use T.alloc_barrier",
+        )
+    numbered(barrier_id, arrive_count, "T.named_barrier_arrive").arrive(trace.acting if trace.open.thread is None else 1)
 
 
 def sync_warp(mask: int | None = None) -> None:

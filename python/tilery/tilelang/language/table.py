@@ -147,6 +147,7 @@ ROWS = (
     *_rows("disable_warp_group_reg_alloc no_set_max_nreg sync_global fence_proxy_async", "builtin", "", ""),
     _row("sync_grid", "builtin", "launch", ""),
     *_rows("set_max_nreg sync_threads", "builtin", "", "ints"),
+    _row("named_barrier_arrive", "builtin", "barrier_arrive", "ints"),
     *_rows("inc_max_nreg dec_max_nreg sync_warp", "builtin", "", "an int"),
     _row("tvm_storage_sync", "builtin", "", "a scope"),
 

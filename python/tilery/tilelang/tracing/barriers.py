@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import error
-from .context import kernel
+from .context import NeedsRounds, kernel
 from .dtypes import dtype
-from .values import Expr, is_number
+from .memory import Element
+from .values import Expr, binary, is_number
 
 
 class Barriers:
@@ -75,3 +76,34 @@ def parity_of(value: Any, what: str) -> Any:
     if not (is_number(value) and isinstance(value, int)) and not isinstance(value, Expr):
         raise error(TypeError, f"{what} takes the parity of a phase, 0 or 1, got {value!r}")
     return value
+
+
+def numbered(number: int, arrivals: int, what: str) -> Barrier:
+    """The barrier of a block that programs name by a number, whose phases end after so many arrivals of threads."""
+    trace = kernel(what)
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 16:
+        raise error(ValueError, f"{what} takes the number of a barrier, 0 to 15, got {number!r}")
+    if isinstance(arrivals, bool) or not isinstance(arrivals, int) or arrivals < 1:
+        raise error(ValueError, f"{what} takes a number of threads, got {arrivals!r}")
+    ring = trace.open.numbered.get(number)
+    if ring is None:
+        ring = trace.open.numbered[number] = Barriers(trace.native.barriers([arrivals]), [arrivals], "shared.barrier")
+    if ring.arrivals != (arrivals,):
+        raise error(
+            ValueError, f"{what} of {arrivals} threads at barrier {number}, which is one of {ring.arrivals[0]} elsewhere"
+        )
+    return Barrier(ring, 0)
+
+
+def meet_at(number: int, arrivals: int, what: str) -> None:
+    """The threads of a role arrive at a barrier with a number, and wait for the end of its phase."""
+    trace = kernel(what)
+    barrier = numbered(number, arrivals, what)
+    place = "rounds", number, tuple(trace.acting_threads)
+    if place not in trace.open.rounds:
+        raise NeedsRounds((len(trace.launches), place))
+    rounds = Element(trace.open.rounds[place], [0])
+    count = rounds.read()
+    barrier.arrive(trace.acting)
+    barrier.wait(binary("&", count, 1))
+    rounds.store(binary("+", count, 1))

@@ -49,6 +49,15 @@ class NeedsRows(BaseException):
         self.place = place
 
 
+class NeedsRounds(BaseException):
+    """Raised where a role waits at a barrier with a number: it is traced again, with a counter of such waits. place: the launch,
+    and which waits are counted."""
+
+    def __init__(self, place: tuple[int, tuple[Any, ...]]) -> None:
+        super().__init__()
+        self.place = place
+
+
 class NeedsTurns(BaseException):
     """Raised where all blocks meet in a loop: it is traced again, turn by turn. place: the launch, and the loop's line."""
 

@@ -159,8 +159,14 @@ class Roles:
         return bool(chosen) if not chosen or not rest(self.acting_threads, chosen) else test
 
     def begin_threads(self) -> None:
-        """The body of the open kernel runs in each thread of the block, where the program has asked for that."""
+        """The body of the open kernel runs in each thread of the block, where the program has asked for that. Counters begin of
+        waits at barriers with numbers."""
         self.path, self.begun = [], [0]
+        for launch, what in sorted(self.threaded, key=repr):
+            if launch == len(self.launches) and what and what[0] == "rounds":
+                counter = self.open.rounds[what] = Memory((1,), "int32", "shared")
+                counter.native = self.native.alloc((1,), "int32", "shared")
+                Element(counter, [0]).store(0)
         if (len(self.launches), ()) in self.threaded:
             self._know_thread(Val(self.native.threads_begin(math.prod(self.open.threads))))
 

@@ -96,6 +96,8 @@ class KernelState:
         self.kept: list[Memory] = []  # what roots are known by must live as long
         self.buffers: list[Memory] = []  # allocated where they last for the kernel
         self.phases = 1  # parts between which all blocks meet
+        self.numbered: dict[int, Any] = {}  # barriers that programs name by numbers
+        self.rounds: dict[tuple[Any, ...], Any] = {}  # how often the threads of some ranges have waited at one
         self.kept_by_threads: list[Memory] = []  # what each thread has, allocated outside of code of single threads
 
 
