@@ -35,6 +35,9 @@ int64_t divisor(Value value, unsigned depth) {
     auto attr = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tile.divisibility");
     return attr ? powerIn(attr.getInt()) : 1;
   }
+  auto promised = argument ? IntegerAttr() : value.getDefiningOp()->getAttrOfType<IntegerAttr>("tile.divisibility");
+  if (promised)
+    return powerIn(promised.getInt());
   if (!depth)
     return 1;
   if (argument) {

@@ -60,11 +60,8 @@ void Builder::beginElse() {
   auto branch = cast<mlir::scf::IfOp>(impl->top("if").op);
   impl->b.setInsertionPointToEnd(&branch.getElseRegion().front());
 }
-static mlir::Value zeroOf(Builder::Impl &impl, const Type &type) {
-  if (!type.pointer)
-    return toMlir(impl.constant(Literal(int64_t(0)), type).handle);
-  mlir::Value address = toMlir(impl.constant(Literal(int64_t(0)), Type{DType::I64, type.shape}).handle);
-  return impl.create<tile::IntToPtrOp>(impl.lower(type), address);
+static mlir::Value anything(Builder::Impl &impl, const Type &type) {
+  return impl.create<mlir::ub::PoisonOp>(impl.lower(type));
 }
 std::vector<Value> Builder::endIf(const std::vector<Value> &thenYields, const std::vector<Value> &elseYields) {
   auto branch = cast<mlir::scf::IfOp>(impl->top("if").op);
@@ -81,7 +78,7 @@ std::vector<Value> Builder::endIf(const std::vector<Value> &thenYields, const st
     impl->b.setInsertionPointToEnd(&region.front());
     std::vector<mlir::Value> raw;
     for (auto [value, type] : llvm::zip(values, types))
-      raw.push_back(value ? impl->raw(value) : zeroOf(*impl, type));
+      raw.push_back(value ? impl->raw(value) : anything(*impl, type));
     return raw;
   };
   auto thens = yield(branch.getThenRegion(), thenYields), elses = yield(branch.getElseRegion(), elseYields);
@@ -160,7 +157,7 @@ void Builder::discardScratch() {
   impl->b.setInsertionPointToEnd(block);
 }
 Value Builder::placeholder(const Value &value) {
-  return impl->like(impl->create<mlir::ub::PoisonOp>(impl->lower(value.type)), value.type);
+  return impl->like(anything(*impl, value.type), value.type);
 }
 
 template <typename Op> static std::vector<Value> beginCombine(Builder::Impl &impl, const std::vector<Value> &tiles, Op op) {

@@ -39,6 +39,8 @@ unsigned Evaluator::levelOf(ArrayRef<Index> point) {
   return level;
 }
 
+llvm::Value *Evaluator::anything(Type type) { return e.b.CreateFreeze(llvm::PoisonValue::get(e.valueType(type))); }
+
 llvm::Value *Evaluator::scalar(Value value) {
   auto found = scalars.find(value);
   if (found != scalars.end())
@@ -46,7 +48,7 @@ llvm::Value *Evaluator::scalar(Value value) {
   if (auto constant = value.getDefiningOp<arith::ConstantOp>())
     return e.constant(constant.getValue(), value.getType());
   if (value.getDefiningOp<ub::PoisonOp>())
-    return llvm::Constant::getNullValue(e.valueType(value.getType()));
+    return anything(value.getType());
   llvm_unreachable("a scalar is used before it was emitted");
 }
 
@@ -116,7 +118,7 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
   Operation *op = tile.getDefiningOp();
   return llvm::TypeSwitch<Operation *, Lanes>(op)
       .Case([&](arith::ConstantOp op) { return constantTile(cast<DenseElementsAttr>(op.getValue()), point); })
-      .Case([&](ub::PoisonOp) { return llvm::Constant::getNullValue(e.valueType(elementOf(tile))); })
+      .Case([&](ub::PoisonOp) { return anything(elementOf(tile)); })
       .Case([&](tile::RangeOp op) { return rangeLanes(op, point[0]); })
       .Case([&](tile::SplatOp op) { return scalar(op.getValue()); })
       .Case<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp>(

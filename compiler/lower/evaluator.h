@@ -122,6 +122,8 @@ public:
 
   // -- values
   llvm::Value *scalar(mlir::Value value);
+  /// Some value of that element type, the same wherever it is used.
+  llvm::Value *anything(mlir::Type type);
   /// A scalar integer in i64, with index arithmetic (nsw) redone in i64.
   llvm::Value *wide(mlir::Value value);
   /// Lanes of a tile: vector of `lanes`, or a scalar when all lanes are equal.

@@ -178,69 +178,90 @@ llvm::Value *KernelEmitter::combined(tile::RmwKind kind, Type element, llvm::Val
   return small ? e.narrowFloat(r, element) : r;
 }
 
-/// The threads among which an atomic update is one step, as the target's instructions name them.
-static llvm::SyncScope::ID scopeOf(Emitter &e, tile::SyncScope scope) {
-  StringRef name = e.options.target.syncScope(scope);
-  return name.empty() ? llvm::SyncScope::System : e.context().getOrInsertSyncScopeID(name);
+/// LLVM's words for it.
+static std::pair<llvm::AtomicOrdering, llvm::SyncScope::ID> orderOf(Emitter &e, std::optional<AtomicOrder> as) {
+  if (!as)
+    return {llvm::AtomicOrdering::Monotonic, llvm::SyncScope::System};
+  StringRef name = e.options.target.syncScope(as->scope);
+  return {as->order, name.empty() ? llvm::SyncScope::System : e.context().getOrInsertSyncScopeID(name)};
+}
+
+std::pair<llvm::Value *, llvm::Value *> KernelEmitter::compareAndSwap(llvm::Value *pointer, llvm::Value *expected,
+                                                                      llvm::Value *desired, std::optional<AtomicOrder> as) {
+  auto &b = e.b;
+  if (as)
+    if (llvm::Value *old = e.options.target.compareAndSwap(e, pointer, expected, desired, *as))
+      return {old, b.CreateICmpEQ(old, expected)};
+  auto [order, scope] = orderOf(e, as);
+  auto *swap = b.CreateAtomicCmpXchg(pointer, expected, desired, llvm::MaybeAlign(expected->getType()->getIntegerBitWidth() / 8),
+                                     order, llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order), scope);
+  return {b.CreateExtractValue(swap, 0), b.CreateExtractValue(swap, 1)};
 }
 
 llvm::Value *KernelEmitter::readModifyWrite(tile::RmwKind rmw, Type element, llvm::Value *pointer, llvm::Value *value,
-                                            llvm::AtomicOrdering order, llvm::SyncScope::ID scope) {
+                                            std::optional<AtomicOrder> as) {
   auto &b = e.b;
   using R = llvm::AtomicRMWInst;
   static constexpr R::BinOp kinds[] = {R::Add,  R::FAdd, R::Max, R::Min, R::UMax, R::UMin,
                                        R::FMax, R::FMin, R::And, R::Or,  R::Xor,  R::Xchg};
   R::BinOp kind = kinds[unsigned(rmw)];
-  bool real = isa<FloatType>(element);
+  unsigned bytes = elementBytes(element);
+  llvm::Type *bits = b.getIntNTy(bytes * 8);
+  bool pointers = isa<tile::PtrType>(element), real = isa<FloatType>(element);
+  auto toBits = [&](llvm::Value *v) {
+    return pointers ? b.CreatePtrToInt(v, bits) : b.CreateBitCast(e.toMemory(v, element), bits);
+  };
+  auto fromBits = [&](llvm::Value *v) -> llvm::Value * {
+    return pointers ? b.CreateIntToPtr(v, b.getPtrTy()) : e.fromMemory(b.CreateBitCast(v, e.memoryType(element)), element);
+  };
+  bool ordered = as && e.options.target.ordersAtomics(bytes * 8, as->order);
+  if (ordered)
+    if (llvm::Value *old = e.options.target.update(e, rmw, element, pointer, toBits(value), *as))
+      return fromBits(old);
   bool addsFloats = kind == R::FAdd && e.options.target.machine.floatAtomics && (element.isF32() || element.isF64());
-  bool compareAndSwap = element.isInteger(1) || (real && kind != R::Xchg && !addsFloats);
-  llvm::MaybeAlign alignment(elementBytes(element));
-  llvm::Type *bits = b.getIntNTy(elementBytes(element) * 8);
-  if (addsFloats)
-    return b.CreateAtomicRMW(kind, pointer, value, alignment, order, scope);
-  if (!compareAndSwap) {
-    llvm::Value *operand = real ? b.CreateBitCast(value, bits) : value;
-    llvm::Value *old = b.CreateAtomicRMW(kind, pointer, operand, alignment, order, scope);
-    return real ? b.CreateBitCast(old, e.valueType(element)) : old;
+  if (!ordered && !element.isInteger(1) && (!real || kind == R::Xchg || addsFloats)) {
+    llvm::Value *operand = real && !addsFloats ? b.CreateBitCast(value, bits) : value;
+    auto [order, scope] = orderOf(e, as);
+    llvm::Value *old = b.CreateAtomicRMW(kind, pointer, operand, llvm::MaybeAlign(bytes), order, scope);
+    return real && !addsFloats ? b.CreateBitCast(old, e.valueType(element)) : old;
   }
   // What there is no instruction for: compute, then store if nobody else did.
-  auto toBits = [&](llvm::Value *v) { return b.CreateBitCast(e.toMemory(v, element), bits); };
-  auto fromBits = [&](llvm::Value *v) { return e.fromMemory(b.CreateBitCast(v, e.memoryType(element)), element); };
   llvm::Value *first = b.CreateLoad(bits, pointer);
   llvm::BasicBlock *retry = newBlock(), *done = newBlock();
   Loop loop(b, retry, done);
   loop.enter();
   llvm::PHINode *seen = loop.carry(first);
-  llvm::Value *fresh = toBits(combined(rmw, element, fromBits(seen), value));
-  auto *swap = b.CreateAtomicCmpXchg(pointer, seen, fresh, alignment, order,
-                                     llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order), scope);
-  llvm::Value *current = b.CreateExtractValue(swap, 0);
-  loop.repeatUnless(b.CreateExtractValue(swap, 1), current);
+  auto [current, swapped] = compareAndSwap(pointer, seen, toBits(combined(rmw, element, fromBits(seen), value)), as);
+  loop.repeatUnless(swapped, current);
   loop.leave();
   return fromBits(seen);
 }
 
 void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
   Type element = elementOf(op.getValue());
-  llvm::AtomicOrdering order = orderOf(op.getOrder());
-  llvm::SyncScope::ID scope = scopeOf(e, op.getScope());
-  bool fenced = e.options.target.machine.relaxedAtomics, once = !isa<RankedTensorType>(op.getResult().getType());
+  AtomicOrder as{orderOf(op.getOrder()), op.getScope()};
+  bool once = !isa<RankedTensorType>(op.getResult().getType());
+  // All lanes of a tile are behind one fence, a scalar's instruction may know the order itself.
+  bool fenced = e.options.target.machine.relaxedAtomics &&
+                !(once && e.options.target.ordersAtomics(elementBytes(element) * 8, as.order));
+  AtomicOrder each = fenced ? AtomicOrder{llvm::AtomicOrdering::Monotonic, as.scope} : as;
   auto release = [&] {
-    if (fenced && llvm::isReleaseOrStronger(order))
-      e.b.CreateFence(llvm::AtomicOrdering::Release, scope);
+    if (fenced && llvm::isReleaseOrStronger(as.order))
+      e.b.CreateFence(as.order == llvm::AtomicOrdering::SequentiallyConsistent ? as.order : llvm::AtomicOrdering::Release,
+                      orderOf(e, as).second);
   };
   auto acquire = [&] {
-    if (fenced && llvm::isAcquireOrStronger(order))
-      e.b.CreateFence(llvm::AtomicOrdering::Acquire, scope);
+    if (fenced && llvm::isAcquireOrStronger(as.order))
+      e.b.CreateFence(llvm::AtomicOrdering::Acquire, orderOf(e, as).second);
   };
-  if (!once) // all lanes of a tile behind one fence
+  if (!once)
     release();
   atomically(
       op, [&](ArrayRef<Index> point) { return evaluator.address(op.getPlace(), point); },
       [&](llvm::Value *pointer, ArrayRef<Index> point) {
         if (once)
           release();
-        llvm::Value *old = readModifyWrite(op.getKind(), element, pointer, evaluator.value(op.getValue(), point), order, scope);
+        llvm::Value *old = readModifyWrite(op.getKind(), element, pointer, evaluator.value(op.getValue(), point), each);
         if (once)
           acquire();
         return old;
@@ -253,17 +274,15 @@ void KernelEmitter::atomicCasOp(tile::AtomicCasOp op) {
   auto &b = e.b;
   Type element = elementOf(op.getExpected());
   llvm::Type *bits = b.getIntNTy(elementBytes(element) * 8);
-  llvm::AtomicOrdering order = orderOf(op.getOrder());
   auto where = [&](ArrayRef<Index> point) { return evaluator.address(op.getPlace(), point); };
   atomically(op, where, [&](llvm::Value *pointer, ArrayRef<Index> point) -> llvm::Value * {
     auto toBits = [&](Value v) -> llvm::Value * {
       llvm::Value *value = e.toMemory(evaluator.value(v, point), element);
       return value->getType()->isPointerTy() ? b.CreatePtrToInt(value, bits) : b.CreateBitCast(value, bits);
     };
-    auto *swap =
-        b.CreateAtomicCmpXchg(pointer, toBits(op.getExpected()), toBits(op.getDesired()), llvm::MaybeAlign(elementBytes(element)),
-                              order, llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order), scopeOf(e, op.getScope()));
-    llvm::Value *old = b.CreateExtractValue(swap, 0);
+    llvm::Value *old = compareAndSwap(pointer, toBits(op.getExpected()), toBits(op.getDesired()),
+                                      AtomicOrder{orderOf(op.getOrder()), op.getScope()})
+                           .first;
     if (isa<tile::PtrType>(element))
       return b.CreateIntToPtr(old, b.getPtrTy());
     return e.fromMemory(b.CreateBitCast(old, e.memoryType(element)), element);

@@ -19,6 +19,12 @@ struct Machine {
   unsigned stridedLoad = 2;      ///< costOf of a load whose lanes lie apart
 };
 
+/// What an atomic update orders, and for whom.
+struct AtomicOrder {
+  llvm::AtomicOrdering order;
+  tile::SyncScope scope = tile::SyncScope::sys;
+};
+
 /// One object serves one compilation and is not changed by it. What a hook has no answer for (null, nothing) is done in the shared way.
 class Target {
 public:
@@ -42,8 +48,21 @@ public:
   /// it; threads that write rows side by side lose.
   virtual bool storesScans() const { return false; }
 
+  // -- atomic updates
   /// LLVM's name of a scope of atomic updates; empty: the whole system.
   virtual llvm::StringRef syncScope(tile::SyncScope /*scope*/) const { return ""; }
+  /// Whether the two functions below keep that order, so that no fence is needed.
+  virtual bool ordersAtomics(unsigned /*bits*/, llvm::AtomicOrdering /*order*/) const { return false; }
+  /// memory = kind(memory, bits) of global memory in one step; gives the bits before.
+  virtual llvm::Value *update(Emitter & /*e*/, tile::RmwKind /*kind*/, mlir::Type /*element*/, llvm::Value * /*pointer*/,
+                              llvm::Value * /*bits*/, const AtomicOrder & /*as*/) const {
+    return nullptr;
+  }
+  /// If global memory holds `expected`, it becomes `desired`; gives the bits before.
+  virtual llvm::Value *compareAndSwap(Emitter & /*e*/, llvm::Value * /*pointer*/, llvm::Value * /*expected*/,
+                                      llvm::Value * /*desired*/, const AtomicOrder & /*as*/) const {
+    return nullptr;
+  }
 
   // -- arithmetic on lanes
   /// The libm function `name` ("exp") at the operands' type; "exp2 nearly": within 2^-22 of it, 0 for results below 2^-126.

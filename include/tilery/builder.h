@@ -201,6 +201,9 @@ public:
   void meet();
   /// Has anything named the buffer so far?
   bool isUsed(const Buffer &buffer) const;
+  /// A scalar integer, or the first lane of a tile of them, is a multiple of `divisor` wherever the program comes by here; of an address:
+  /// in bytes. A hint for accesses, used as far as powers of two go.
+  void promiseMultiple(const Value &value, int64_t divisor);
   void endKernel();
   /// Ends building; the builder is empty afterwards. Verifies the module.
   std::shared_ptr<Module> finish();
@@ -215,7 +218,7 @@ public:
   std::vector<Value> endFor(const std::vector<Value> &yields);
   void beginIf(Value condition);
   void beginElse();
-  /// Pairs of results, one from each branch and of one type. A null Value: that branch does not care (it yields zeros).
+  /// Pairs of results, one from each branch and of one type. A null Value: that branch does not care.
   std::vector<Value> endIf(const std::vector<Value> &thenYields, const std::vector<Value> &elseYields);
   /// The condition is built between beginWhile and whileBody, which pass the carried values to either region.
   std::vector<Value> beginWhile(const std::vector<Value> &init);

@@ -8,6 +8,15 @@ from collections.abc import Iterable
 Place = tuple[str, int, int, str]  # file, line, column, function
 
 
+def source(place: Place, caret: bool = False) -> list[str]:
+    """The line of a place, indented, and below it a caret; nothing where its file cannot be read."""
+    text = linecache.getline(place[0], place[1]).rstrip()
+    if not text:
+        return []
+    indent = len(text) - len(text.lstrip())
+    return ["    " + text.strip(), *(["    " + " " * max(place[2] - 1 - indent, 0) + "^"] if caret else [])]
+
+
 class Error(Exception):
     """A wrong program or launch. `chain` is [(file, line, column, function)], innermost first; columns count from 1."""
 
@@ -27,17 +36,10 @@ class Error(Exception):
         if not self.chain:
             return self.message if not self.hint else f"{self.message}\n  hint: {self.hint}"
         file, line, column, _ = self.chain[0]
-        parts = [f"{file}:{line}:{column}: {self.message}"]
-        text = linecache.getline(file, line).rstrip()
-        if text:
-            indent = len(text) - len(text.lstrip())
-            parts.append("    " + text.strip())
-            parts.append("    " + " " * max(column - 1 - indent, 0) + "^")
-        for file, line, column, function in self.chain[1:]:
-            parts.append(f"  called from {file}:{line}:{column} in `{function}`")
-            text = linecache.getline(file, line).strip()
-            if text:
-                parts.append("    " + text)
+        parts = [f"{file}:{line}:{column}: {self.message}", *source(self.chain[0], caret=True)]
+        for place in self.chain[1:]:
+            file, line, column, function = place
+            parts += [f"  called from {file}:{line}:{column} in `{function}`", *source(place)]
         if self.hint:
             parts.append(f"  hint: {self.hint}")
         return "\n".join(parts)

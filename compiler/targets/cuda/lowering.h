@@ -17,6 +17,11 @@ public:
   /// `instructions`: with those that only NVIDIA GPUs have. Without them it is code for any machine (the emulator of the tests).
   GpuLowering(const CudaTarget &gpu, bool instructions = true);
   llvm::StringRef syncScope(tile::SyncScope scope) const override;
+  bool ordersAtomics(unsigned bits, llvm::AtomicOrdering order) const override;
+  llvm::Value *update(lower::Emitter &e, tile::RmwKind kind, mlir::Type element, llvm::Value *pointer, llvm::Value *bits,
+                      const lower::AtomicOrder &as) const override;
+  llvm::Value *compareAndSwap(lower::Emitter &e, llvm::Value *pointer, llvm::Value *expected, llvm::Value *desired,
+                              const lower::AtomicOrder &as) const override;
   lower::Lanes function(lower::Emitter &e, llvm::StringRef name, llvm::ArrayRef<lower::Lanes> operands) const override;
   lower::Lanes divide(lower::Emitter &e, lower::Lanes x, lower::Lanes y, bool approximately) const override;
   lower::Lanes widenBF16(lower::Emitter &e, lower::Lanes bits) const override;
@@ -26,7 +31,8 @@ public:
   llvm::SmallVector<mlir::Type> temporaries(mlir::Operation *op) const override;
 
 private:
-  const bool approximates; // ex2.approx, div.full, saturation
+  const unsigned sm;
+  const bool approximates; // ex2.approx, div.full, saturation, atom
   const bool narrowsBF16;  // by one instruction that rounds to nearest even and keeps denormals
 };
 

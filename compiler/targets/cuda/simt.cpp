@@ -245,8 +245,7 @@ void SimtEmitter::elementUpdateOp(tile::ElementUpdateOp op) {
   atomically(
       op, [&](Indices) { return elementAddress(op.getBuffer(), op.getIndices()); },
       [&](llvm::Value *pointer, Indices) {
-        return readModifyWrite(op.getKind(), op.getValue().getType(), pointer, evaluator.scalar(op.getValue()),
-                               llvm::AtomicOrdering::Monotonic);
+        return readModifyWrite(op.getKind(), op.getValue().getType(), pointer, evaluator.scalar(op.getValue()));
       });
 }
 
@@ -254,14 +253,18 @@ void SimtEmitter::atomically(Operation *op, llvm::function_ref<lower::Address(In
   if (perThread || isa<RankedTensorType>(op->getResult(0).getType()))
     return KernelEmitter::atomically(op, where, update);
   barrier(); // what the program wrote before comes first
-  llvm::Value *slot = exchange(0, e.i64(0));
+  bool used = !op->getResult(0).use_empty();
+  llvm::Value *slot = used ? exchange(0, e.i64(0)) : nullptr;
   when(e.b.CreateICmpEQ(thread, e.i64(0)), [&] {
     perThread = true;
     KernelEmitter::atomically(op, where, update);
     perThread = false;
-    e.b.CreateStore(e.toMemory(evaluator.scalars[op->getResult(0)], op->getResult(0).getType()), slot);
+    if (used)
+      e.b.CreateStore(e.toMemory(evaluator.scalars[op->getResult(0)], op->getResult(0).getType()), slot);
   });
-  barrier();
+  barrier(); // what it does then comes later
+  if (!used)
+    return;
   Type type = op->getResult(0).getType();
   evaluator.scalars[op->getResult(0)] = e.fromMemory(e.b.CreateLoad(e.memoryType(type), slot), type);
   barrier();

@@ -79,7 +79,7 @@ class Guard(ast.expr):
 
 def mark(node: ast.AST, name: str, value: object = True) -> None:
     """Says something of a node to the rewriter: "is_flag" of an assignment to a flag (its name), "is_return" of one to the
-    result, "stops": the flags that end a loop, "hook": what assigns, "owner" of a name that is called or has a member."""
+    result ("is_end": of one where the function's end is reached), "stops": the flags that end a loop, "hook": what assigns, "owner" of a name that is called or has a member."""
     setattr(node, name, value)
 
 
@@ -97,8 +97,9 @@ class JumpLowering:
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
         values = [s.value for s in _returns(body) if s.value is not None]
         gives = any(not isinstance(v, ast.Constant) or v.value is not None for v in values)
-        if gives and not _always_jumps(body):  # where the end is reached, the result is None
+        if gives and not _always_jumps(body):
             body = [*body, ast.copy_location(ast.Return(None), body[-1])]
+            mark(body[-1], "is_end")
         lowered = self._block(body, None)
         if DONE in self.tested:
             lowered.insert(0, self._set(DONE, False, body[0]))
@@ -127,6 +128,7 @@ class JumpLowering:
                 value = s.value or ast.copy_location(ast.Constant(None), s)
                 result = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(RESULT, ast.Store()), s)], value), s)
                 mark(result, "is_return")
+                mark(result, "is_end", mark_of(s, "is_end", False))
                 return [*out, result, self._set(DONE, True, s)]
             if isinstance(s, (ast.Break, ast.Continue)):
                 return [*out, self._set(next(iter(self._flags({type(s)}, loop))), True, s)]

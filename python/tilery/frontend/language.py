@@ -212,6 +212,10 @@ class Language(Regions):
     def return_(self, value: Any) -> Any:
         return value
 
+    def end_reached(self) -> Any:
+        """The result where a function that returns values elsewhere comes to its end."""
+        return None
+
     def returned(self, value: Any) -> Any:
         """The function's result, on its way out."""
         if isinstance(value, Undefined):
@@ -344,8 +348,8 @@ class Language(Regions):
         function = getattr(callee, "function", callee)
         reason = getattr(function, "_must_use_result", False)
         if reason:
-            why = f" {reason}" if isinstance(reason, str) else ""
-            raise error(ValueError, f"The result of {name} is not being used.{why}", hint=f"write `_ = {name}(...)` to drop it")
+            why, hint = (f" {reason}", None) if isinstance(reason, str) else ("", f"write `_ = {name}(...)` to drop it")
+            raise error(ValueError, f"The result of {name} is not being used.{why}", hint)
         return callee
 
     def call_range(self, *args: Any) -> range | Range:

@@ -77,9 +77,9 @@ WRONG = {
     "number for a pointer": (
         lambda: add[(1,)](3, X, X, 32, 32),
         TypeError,
-        "line +6:9: load needs a pointer or a tile of pointers, got int32[32]\n"
-        "    x = tl.load(x_ptr + offsets, mask=mask)\n        ^\n  hint: add the offsets to a pointer argument of the kernel\n"
-        "at 6:8: in `add`",
+        "line +6:9: at 6:8: in `add`\n    x = tl.load(x_ptr + offsets, mask=mask)\n        ^\n"
+        "load needs a pointer or a tile of pointers, got int32[32]\n"
+        "  hint: add the offsets to a pointer argument of the kernel",
     ),
     "number too large": (
         lambda: add[(1,)](X, X, X, 1 << 70, 32),

@@ -1,6 +1,7 @@
 """The classes and causes of errors, as programs written for upstream catch them."""
 
 import pickle
+import re
 
 import pytest
 import torch
@@ -60,7 +61,8 @@ def test_functions_of_tl_are_causes(device):
     assert isinstance(wrong, ValueError) and isinstance(wrong, tileon.TritonError)
     assert type(wrong.__cause__) is ValueError and "invalid axis 3" in str(wrong.__cause__)
     assert wrong.error_message == str(wrong.__cause__)
-    assert str(wrong).splitlines()[-1:] == ["at 2:27: in `bad_axis`"]
+    first, *_, last = str(wrong).splitlines()
+    assert first.endswith(": at 2:27: in `bad_axis`") and last == wrong.error_message
 
 
 def test_calls_are_a_chain(device):
@@ -68,7 +70,7 @@ def test_calls_are_a_chain(device):
     inner = outer.__cause__
     assert isinstance(inner, CompilationError) and type(inner.__cause__) is ValueError
     places = ["at 2:27: in `bad_axis`", "at 3:4: in `calls_bad_axis`"]
-    assert str(inner).splitlines()[-1] == places[0] and str(outer).splitlines()[-2:] == places
+    assert re.findall(r"at \d+:\d+: .*", str(inner)) == places[:1] and re.findall(r"at \d+:\d+: .*", str(outer)) == places
 
 
 @pytest.mark.parametrize("kernel, kind", [(undefined, NameError), (negated_tuple, TypeError)])

@@ -8,6 +8,7 @@ import torch
 from tilery import _native, tileon
 from tilery.errors import Error
 from tilery.tileon import language as tl
+from tilery.tileon.backends.compiler import GPUTarget
 
 
 @tileon.jit
@@ -74,3 +75,59 @@ def test_of_a_wrong_type():
         launch(num_warps=4.0)
     assert isinstance(caught.value, TypeError)
     assert "`num_warps` must be an int, a bool, a string or a tuple of ints, got 4.0" in str(caught.value)
+
+
+@tileon.jit
+def copies(x_ptr, o_ptr, start_ptr, n, HINT: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK) + tl.load(start_ptr)
+    if HINT == "tile":
+        tl.max_contiguous(tl.multiple_of(offsets, BLOCK), BLOCK)
+    tl.store(o_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+
+
+@tileon.jit
+def copies_rows(x_ptr, o_ptr, stride, HINT: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0) + 1
+    if HINT:
+        stride = tl.multiple_of(stride, 4)
+    i = tl.arange(0, BLOCK)
+    tl.store(o_ptr + row * stride + i, tl.load(x_ptr + row * stride + i))
+
+
+@tileon.jit
+def copies_some(x_ptr, o_ptr, start, aligned, BLOCK: tl.constexpr):
+    if aligned > 0:
+        start = tl.multiple_of(start, 16)
+    i = start + tl.arange(0, BLOCK)
+    tl.store(o_ptr + i, tl.load(x_ptr + i))
+
+
+def _ptx(kernel, signature, constants, aligned):
+    attributes = {(i,): [["tt.divisibility", 16]] for i in aligned}
+    source = tileon.compiler.ASTSource(kernel, signature, constants, attributes)
+    return tileon.compile(source, GPUTarget("cuda", 90, 32)).asm["ptx"]
+
+
+@pytest.mark.parametrize("hint", ["", "tile"])
+def test_promised_multiples_make_vectors(hint):
+    signature = {"x_ptr": "*fp32", "o_ptr": "*fp32", "start_ptr": "*i32", "n": "i32", "HINT": "constexpr", "BLOCK": "constexpr"}
+    text = _ptx(copies, signature, {"HINT": hint, "BLOCK": 1024}, (0, 1, 2, 3))
+    assert ("ld.global.v4.b32" in text) == ("st.global.v4.b32" in text) == bool(hint)
+    x, out = torch.rand(2048), torch.zeros(2048)
+    copies[(1,)](x, out, torch.tensor([1024], dtype=torch.int32), 2000, hint, 1024)
+    assert torch.equal(out[1024:2000], x[1024:2000]) and not out[:1024].any() and not out[2000:].any()
+
+
+@pytest.mark.parametrize("hint", [False, True])
+def test_promised_multiples_of_arguments(hint):
+    signature = {"x_ptr": "*fp32", "o_ptr": "*fp32", "stride": "i32", "HINT": "constexpr", "BLOCK": "constexpr"}
+    text = _ptx(copies_rows, signature, {"HINT": hint, "BLOCK": 512}, (0, 1))
+    assert ("st.global.v4.b32" in text) == hint
+
+
+def test_what_a_branch_promises_holds_there_alone(device):
+    signature = {"x_ptr": "*fp32", "o_ptr": "*fp32", "start": "i32", "aligned": "i32", "BLOCK": "constexpr"}
+    assert ".v4" not in _ptx(copies_some, signature, {"BLOCK": 512}, (0, 1))
+    x, out = torch.rand(1024, device=device), torch.zeros(1024, device=device)
+    copies_some[(1,)](x, out, 3, 0, 512)
+    assert torch.equal(out[3:515], x[3:515])

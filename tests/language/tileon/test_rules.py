@@ -6,6 +6,7 @@ import torch
 from tilery import tileon
 from tilery.errors import Error
 from tilery.tileon import language as tl
+from tilery.tileon.backends.compiler import GPUTarget
 
 
 @tileon.jit
@@ -159,6 +160,13 @@ def test_refused_arguments():
         draws[(1,)](out, 5, num_warps=3)
 
 
+def test_more_threads_than_a_block_has():
+    source = tileon.compiler.ASTSource(draws, {"o_ptr": "*fp32", "seed": "i32"})
+    with pytest.raises(tileon.OutOfResources, match="out of resource: threads, Required: 4096, Hardware limit: 1024"):
+        tileon.compile(source, GPUTarget("cuda", 90, 32), {"num_warps": 128})
+    tileon.compile(source, GPUTarget("cpu", "x86", 1), {"num_warps": 128})
+
+
 def test_types_are_printed_as_upstream_prints_them():
     assert [repr(t) for t in (tl.int1, tl.uint8, tl.float16, tl.bfloat16, tl.float8e4nv)] == [
         f"triton.language.{name}" for name in ("int1", "uint8", "float16", "bfloat16", "float8e4nv")
@@ -180,3 +188,23 @@ def test_pointers_are_stored_as_addresses(engine, dtype):
     assert table.tolist() == [x.data_ptr(), y.data_ptr() + 4, x.data_ptr() + 8, y.data_ptr() + 12, x.data_ptr()]
     with pytest.raises(TypeError, match="a pointer cannot be stored as int32"):
         addresses[(1,)](x, y, torch.zeros(5, dtype=torch.int32))
+
+
+@tileon.jit
+def halves(x, wanted):
+    if wanted > 0:
+        return x / 2
+
+
+@tileon.jit
+def calls_halves(x_ptr, o_ptr, wanted):
+    half = halves(tl.load(x_ptr), wanted)
+    if wanted > 0:
+        tl.store(o_ptr, half)
+
+
+def test_a_result_that_only_some_calls_have(engine):
+    x, out = torch.tensor([3.0]), torch.zeros(2)
+    calls_halves[(1,)](x, out, 1)
+    calls_halves[(1,)](x, out[1:], 0)
+    assert out.tolist() == [1.5, 0.0]

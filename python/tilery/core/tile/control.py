@@ -7,7 +7,7 @@ from typing import Any
 
 from ...frontend.language import Range
 from .types import unwrap
-from .value import Operand, constant_of, tensor
+from .value import Operand, constant_of, native, tensor
 
 
 def range(
@@ -49,7 +49,11 @@ class condition:
 
 
 def multiple_of(input: tensor, values: Any) -> tensor:
-    """Promises that values are multiples; a hint."""
+    """Promises that a scalar, or the first value of each contiguous run of a tile, is a multiple; a hint for accesses."""
+    values = unwrap(values)
+    factors = [constant_of(v, "a number of multiple_of") for v in (values if isinstance(values, (tuple, list)) else [values])]
+    if isinstance(input, tensor):
+        native().promise_multiple(input, max(factors))
     return input
 
 

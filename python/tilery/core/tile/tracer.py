@@ -12,7 +12,7 @@ from ...errors import error
 from ...frontend import position
 from ...frontend.jumps import RESULT
 from ...frontend.language import CONDITIONAL, Language, Range
-from ...frontend.structure import Number, is_number
+from ...frontend.structure import Number, Undefined, is_number
 from ..switches import switch
 from .debug import device_print
 from .methods import tensor
@@ -185,6 +185,10 @@ class Tracer(Language):
         if name == CONDITIONAL:
             return f"Ternary expression with dynamic condition has inconsistent types: {text}"
         return f"Mismatched type for {name}: {text}"
+
+    def end_reached(self) -> Any:
+        """Nothing is promised of the result: a branch that returns a value gives the type."""
+        return Undefined(RESULT)
 
     def logical_not(self, value: Any) -> Any:
         return wrap(self.native.unary("not", self._truth(value)))

@@ -7,7 +7,7 @@ import linecache
 from collections.abc import Sequence
 from typing import Any
 
-from ...errors import Error, Place, StaticAssertion
+from ...errors import Error, Place, StaticAssertion, source
 from ..errors import TritonError
 
 
@@ -19,7 +19,13 @@ class CompilationError(TritonError):
         self.src, self.node = src, node
 
     def __str__(self) -> str:
-        return "\n".join((super().__str__(), *map(_place, self.chain)))
+        """The places, innermost first, then what is wrong: programs look for the message in the last line."""
+        parts = []
+        for place in self.chain:
+            file, line, column, function = place
+            begin = "  called from " if parts else ""
+            parts += [f"{begin}{file}:{line}:{column}: {_within(place)}: in `{function}`", *source(place, caret=not parts)]
+        return "\n".join((*parts, self.message, *([f"  hint: {self.hint}"] if self.hint else [])))
 
     @property
     def error_message(self) -> str:
@@ -53,15 +59,15 @@ def _make(bases: tuple[type, ...], message: str, hint: str | None, chain: Sequen
     return made
 
 
-def _place(place: Place) -> str:
-    """`at LINE:COLUMN:` as upstream counts: lines from `def` on, columns from 0 where that begins."""
+def _within(place: Place) -> str:
+    """`at LINE:COLUMN` as upstream counts: lines from `def` on, columns from 0 where that begins."""
     file, line, column, function = place
     first = line
     while first > 1 and not linecache.getline(file, first).lstrip().startswith(f"def {function}"):
         first -= 1
     text = linecache.getline(file, first)
     indent = len(text) - len(text.lstrip())
-    return f"at {line - first + 1}:{column - 1 - indent}: in `{function}`"
+    return f"at {line - first + 1}:{column - 1 - indent}"
 
 
 def compilation_error(wrong: Error) -> CompilationError:

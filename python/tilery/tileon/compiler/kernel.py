@@ -21,6 +21,9 @@ from ..backends.compiler import DEFAULTS, GPUTarget
 from .key import triton_key
 
 
+_MOST_THREADS = 1024  # of a block, on every NVIDIA GPU
+
+
 def _fields(*names: str) -> Any:
     """A type of named fields."""
     return namedtuple("KernelMetadata", names)
@@ -195,7 +198,11 @@ class KernelHandle(core.CompiledKernel):
     def image(self, **options: Any) -> bytes:
         if self.code is not None and self.options["disjoint"] and not options:
             return self.code  # made by `compile`, maybe in another process
-        elsewhere = self._elsewhere
+        elsewhere, threads = self._elsewhere, 32 * (self.hints.get("num_warps") or 0)
+        if threads > _MOST_THREADS and (elsewhere or cache.target_of(self.device)).startswith("sm_"):
+            from ..runtime.errors import OutOfResources
+
+            raise OutOfResources(threads, _MOST_THREADS, "threads")
         return super().image(**({"target": elsewhere} if elsewhere else {}), **options)
 
     @property
