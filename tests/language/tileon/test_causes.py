@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import traceback
 
 import pytest
 import torch
@@ -61,6 +62,7 @@ def test_functions_of_tl_are_causes(device):
     assert isinstance(wrong, ValueError) and isinstance(wrong, tileon.TritonError)
     assert type(wrong.__cause__) is ValueError and "invalid axis 3" in str(wrong.__cause__)
     assert wrong.error_message == str(wrong.__cause__)
+    assert traceback.extract_tb(wrong.__cause__.__traceback__)[-1].filename == tl.core.__file__
     first, *_, last = str(wrong).splitlines()
     assert first.endswith(": at 2:27: in `bad_axis`") and last == wrong.error_message
 

@@ -70,6 +70,16 @@ def _within(place: Place) -> str:
     return f"at {line - first + 1}:{column - 1 - indent}"
 
 
+def _of_function(kind: type[Exception], message: str) -> Exception:
+    """What a function of tl raised, with a traceback that ends where those functions are."""
+    from ..language import core
+
+    try:
+        core._refuse(kind, message)
+    except kind as raised:
+        return raised
+
+
 def compilation_error(wrong: Error) -> CompilationError:
     """The error of a trace as upstream raises it: of the outermost call, with the inner ones and what began it as its causes."""
     if isinstance(wrong, CompilationError):
@@ -84,7 +94,7 @@ def compilation_error(wrong: Error) -> CompilationError:
     host = wrong.__cause__
     cause: BaseException | None = host
     if host is None and ours is CompilationError and builtin not in (None, NameError) and not wrong.by_python:
-        cause = builtin(wrong.message)
+        cause = _of_function(builtin, wrong.message)
     made = None
     for depth in range(1, max(len(wrong.chain), 1) + 1):
         made = _make((ours, builtin) if builtin else (ours,), wrong.message, wrong.hint, wrong.chain[:depth])

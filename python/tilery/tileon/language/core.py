@@ -1,6 +1,7 @@
 """Types, values, and the functions of tl that are neither in `standard` nor in `math` nor in `random`."""
 
 from typing import Any as _Any
+from typing import NoReturn as _NoReturn
 
 from ...core.functions import Namespace as _Namespace
 from ...core.functions import PropagateNan  # noqa: F401
@@ -35,3 +36,8 @@ _names = _Namespace(
     later={"tensor": "core.tile.methods:tensor"},
 )
 __getattr__, __dir__ = _names.hooks()
+
+
+def _refuse(kind: type[Exception], message: str) -> _NoReturn:
+    """Raises what a function of the language says on its own, without the kernel's lines: as upstream's, out of this file."""
+    raise kind(message)
