@@ -60,9 +60,7 @@ void Builder::beginElse() {
   auto branch = cast<mlir::scf::IfOp>(impl->top("if").op);
   impl->b.setInsertionPointToEnd(&branch.getElseRegion().front());
 }
-static mlir::Value anything(Builder::Impl &impl, const Type &type) {
-  return impl.create<mlir::ub::PoisonOp>(impl.lower(type));
-}
+static mlir::Value anything(Builder::Impl &impl, const Type &type) { return impl.create<mlir::ub::PoisonOp>(impl.lower(type)); }
 std::vector<Value> Builder::endIf(const std::vector<Value> &thenYields, const std::vector<Value> &elseYields) {
   auto branch = cast<mlir::scf::IfOp>(impl->top("if").op);
   if (thenYields.size() != elseYields.size())
@@ -156,9 +154,7 @@ void Builder::discardScratch() {
   }
   impl->b.setInsertionPointToEnd(block);
 }
-Value Builder::placeholder(const Value &value) {
-  return impl->like(anything(*impl, value.type), value.type);
-}
+Value Builder::placeholder(const Value &value) { return impl->like(anything(*impl, value.type), value.type); }
 
 template <typename Op> static std::vector<Value> beginCombine(Builder::Impl &impl, const std::vector<Value> &tiles, Op op) {
   mlir::Block &block = op.getCombine().emplaceBlock();

@@ -242,8 +242,8 @@ void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
   AtomicOrder as{orderOf(op.getOrder()), op.getScope()};
   bool once = !isa<RankedTensorType>(op.getResult().getType());
   // All lanes of a tile are behind one fence, a scalar's instruction may know the order itself.
-  bool fenced = e.options.target.machine.relaxedAtomics &&
-                !(once && e.options.target.ordersAtomics(elementBytes(element) * 8, as.order));
+  bool fenced =
+      e.options.target.machine.relaxedAtomics && !(once && e.options.target.ordersAtomics(elementBytes(element) * 8, as.order));
   AtomicOrder each = fenced ? AtomicOrder{llvm::AtomicOrdering::Monotonic, as.scope} : as;
   auto release = [&] {
     if (fenced && llvm::isReleaseOrStronger(as.order))

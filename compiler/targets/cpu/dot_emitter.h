@@ -36,6 +36,11 @@ private:
                  llvm::Value *to);
   void enterStep(llvm::Value *step);
   void packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch);
+  Point pointOf(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
+                bool lanesAlongK);
+  /// Where n lanes along K lie and those of the next positions, if the operand is nothing but elements in memory, all of them there.
+  std::optional<PackRows> rowsInMemory(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k,
+                                       unsigned n);
   llvm::Value *fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
                      bool lanesAlongK);
   llvm::Value *fetchPairs(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *pair, unsigned n,
@@ -55,8 +60,10 @@ private:
   tile::ContractOp contract;
   llvm::Type *compute;
   int64_t bytes;
-  llvm::Value *ldc = nullptr; // elements a row of where the products go
-  llvm::Value *live[2] = {};  // slivers of columns and of rows that hold something used, at least 1; null: all
+  llvm::Value *square = nullptr; // memory for rows of vectors that are computed to be packed
+  bool rowMoves = false;         // the innermost loop goes over positions along a sliver, the next one over k
+  llvm::Value *ldc = nullptr;    // elements a row of where the products go
+  llvm::Value *live[2] = {};     // slivers of columns and of rows that hold something used, at least 1; null: all
 };
 
 } // namespace tilery::cpu

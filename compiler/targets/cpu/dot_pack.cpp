@@ -109,37 +109,43 @@ static void storeTransposed(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::Mut
     storeLanes(b, compute, row, used, b.CreateConstInBoundsGEP1_64(compute, to, d * padded));
 }
 
-/// The same, large squares by a function that all packing of one kind in a kernel calls, with the rows in registers: LLVM spends more
-/// time on these shuffles than on all the rest of a kernel with several products.
-static void callStoreTransposed(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::MutableArrayRef<llvm::Value *> rows,
-                                unsigned used, llvm::Value *to, unsigned padded) {
-  llvm::Type *type = rows[0]->getType();
-  unsigned size = rows.size(), bits = type->getPrimitiveSizeInBits();
-  if (size < 8 || size > 16 || (bits != 256 && bits != 512))
-    return storeTransposed(b, compute, rows, used, to, padded);
+/// Large squares are packed by functions that all packing of one kind in a kernel calls: LLVM spends more time on these shuffles than on
+/// all the rest of a kernel with several products.
+static bool isLarge(unsigned size, llvm::Type *compute) {
+  unsigned bits = size * compute->getScalarSizeInBits();
+  return size >= 8 && size <= 16 && (bits == 256 || bits == 512);
+}
+
+/// The function that packs `used` such rows of `size` elements.
+static llvm::Function *packing(llvm::IRBuilder<> &b, llvm::Type *compute, const PackRows &rows, unsigned size, unsigned used,
+                               unsigned padded) {
   llvm::Module &module = *b.GetInsertBlock()->getModule();
   std::string name;
-  llvm::raw_string_ostream(name) << "tilery.pack." << *compute << "." << size << "x" << used << "." << padded;
-  llvm::Function *function = module.getFunction(name);
-  if (!function) {
-    llvm::SmallVector<llvm::Type *> types(size, type);
-    types.push_back(b.getPtrTy());
-    auto *signature = llvm::FunctionType::get(b.getVoidTy(), types, false);
-    function = llvm::Function::Create(signature, llvm::GlobalValue::InternalLinkage, name, module);
-    function->setCallingConv(llvm::CallingConv::X86_RegCall);
-    for (auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn})
-      function->addFnAttr(attribute);
-    function->setMemoryEffects(llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));
-    llvm::IRBuilder<> inside(llvm::BasicBlock::Create(b.getContext(), "entry", function));
-    llvm::SmallVector<llvm::Value *> values;
-    for (unsigned i = 0; i < size; ++i)
-      values.push_back(function->getArg(i));
-    storeTransposed(inside, compute, values, used, function->getArg(size), padded);
-    inside.CreateRetVoid();
-  }
-  llvm::SmallVector<llvm::Value *> given(rows.begin(), rows.end());
-  given.push_back(to);
-  b.CreateCall(function, given)->setCallingConv(llvm::CallingConv::X86_RegCall);
+  llvm::raw_string_ostream(name) << "tilery.pack." << *compute << "." << rows.elements << "." << size << "x" << used << "."
+                                 << padded;
+  if (llvm::Function *function = module.getFunction(name))
+    return function;
+  auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()}, false);
+  auto *function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  for (auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn})
+    function->addFnAttr(attribute);
+  function->setMemoryEffects(llvm::MemoryEffects::argMemOnly());
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
+  b.SetCurrentDebugLocation(llvm::DebugLoc());
+  b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", function));
+  llvm::SmallVector<llvm::Value *> values;
+  for (unsigned i = 0; i < used; ++i)
+    values.push_back(
+        rows.load(b.CreateGEP(b.getInt8Ty(), function->getArg(0), b.CreateMul(function->getArg(1), b.getInt64(i))), size));
+  values.resize(size, llvm::PoisonValue::get(llvm::FixedVectorType::get(compute, size)));
+  storeTransposed(b, compute, values, used, function->getArg(2), padded);
+  b.CreateRetVoid();
+  return function;
+}
+
+static void callPackRows(llvm::IRBuilder<> &b, llvm::Type *compute, const PackRows &rows, unsigned size, unsigned used,
+                         llvm::Value *to, unsigned padded) {
+  b.CreateCall(packing(b, compute, rows, size, used, padded), {rows.first, rows.bytes, to});
 }
 
 static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
@@ -147,20 +153,39 @@ static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes
   llvm::SmallVector<llvm::Value *> positions;
   for (unsigned i = 0; i < sliver.width; ++i)
     positions.push_back(b.CreateAdd(sliver.first, b.getInt64(i)));
+  auto computed = [&](llvm::Value *position, llvm::Value *k, unsigned depth, unsigned used) {
+    auto *row = llvm::FixedVectorType::get(compute, depth);
+    llvm::Value *square = source.square();
+    emitLoop(
+        b, b.getInt64(0), b.getInt64(used), 1,
+        [&](llvm::Value *i) {
+          b.CreateStore(source.alongK(b.CreateAdd(position, i), k, depth, true), b.CreateInBoundsGEP(row, square, i));
+        },
+        source.enterLoop);
+    source.leaveLoop();
+    auto load = [&b, row](llvm::Value *at, unsigned) { return b.CreateLoad(row, at); };
+    return PackRows{square, b.getInt64(depth * compute->getScalarSizeInBits() / 8), "rows", load};
+  };
   auto block = [&](llvm::Value *k, unsigned depth) {
     llvm::Value *base = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
     auto rowAt = [&](unsigned d) { return b.CreateConstInBoundsGEP1_64(compute, base, d * sliver.padded); };
     for (unsigned first = 0; first < sliver.width; first += depth) {
       unsigned used = std::min(depth, sliver.width - first);
+      llvm::Value *to = b.CreateConstInBoundsGEP1_64(compute, base, first);
+      if (isLarge(depth, compute)) {
+        auto rows = source.rows(positions[first], k, depth);
+        callPackRows(b, compute, rows ? *rows : computed(positions[first], k, depth, used), depth, used, to, sliver.padded);
+        continue;
+      }
       llvm::SmallVector<llvm::Value *> rows;
       for (unsigned i = 0; i < used; ++i)
-        rows.push_back(source.alongK(positions[first + i], k, depth));
+        rows.push_back(source.alongK(positions[first + i], k, depth, false));
       if (depth == 1) {
         store(b, compute, rows[0], rowAt(0), first);
         continue;
       }
       rows.resize(depth, llvm::PoisonValue::get(llvm::FixedVectorType::get(compute, depth)));
-      callStoreTransposed(b, compute, rows, used, b.CreateConstInBoundsGEP1_64(compute, base, first), sliver.padded);
+      storeTransposed(b, compute, rows, used, to, sliver.padded);
     }
     for (unsigned d = 0; d < depth; ++d)
       for (unsigned pad = sliver.width; pad < sliver.padded; ++pad)

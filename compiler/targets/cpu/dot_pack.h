@@ -4,13 +4,25 @@
 
 namespace tilery::cpu {
 
+/// Rows that lie in memory as they are.
+struct PackRows {
+  llvm::Value *first, *bytes; // the row at one position, and how far it is to the next position's (i64)
+  std::string elements;       // a name for what they are
+  /// n elements from a pointer on, in the compute type: emitted into the function that packs such rows.
+  std::function<llvm::Value *(llvm::Value *row, unsigned n)> load;
+};
+
 /// Where packed elements come from. `position` is along the sliver's dimension, `k` along the contracted one; both i64.
 struct PackSource {
   /// Lanes [position, position + n) at k, in the compute type (n == 1: a scalar).
   std::function<llvm::Value *(llvm::Value *position, llvm::Value *k, unsigned n)> alongSliver;
-  /// Lanes [k, k + n) at position.
-  std::function<llvm::Value *(llvm::Value *position, llvm::Value *k, unsigned n)> alongK;
-  /// Around the loop over k: called with the end of its preheader, and after its body.
+  /// Lanes [k, k + n) at position. `moves`: the innermost loop entered moves the position, the next one k.
+  std::function<llvm::Value *(llvm::Value *position, llvm::Value *k, unsigned n, bool moves)> alongK;
+  /// Where the lanes [k, k + n) at `position` and the next ones lie, if that is all there is to them.
+  std::function<std::optional<PackRows>(llvm::Value *position, llvm::Value *k, unsigned n)> rows;
+  /// Memory for a square of `lanes` vectors, while it is packed.
+  std::function<llvm::Value *()> square;
+  /// Around a loop: called with the end of its preheader, and after its body.
   std::function<void(llvm::Instruction *)> enterLoop;
   std::function<void()> leaveLoop;
 };

@@ -1,6 +1,7 @@
 // The operands of a product into panels: by the program, or once a launch by whoever comes first.
 #include "compiler/lower/loop.h"
 #include "compiler/targets/cpu/dot_emitter.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -21,21 +22,66 @@ llvm::Value *DotEmitter::toCompute(llvm::Value *value, const DotOperand &operand
   return e.splat(value, n);
 }
 
-llvm::Value *DotEmitter::fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
-                               bool lanesAlongK) {
-  Evaluator::Vector vector(ev, n);
+Point DotEmitter::pointOf(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
+                          bool lanesAlongK) {
   Point point;
   unsigned rank = tile::shapeOf(operand.tile.getType()).size();
   if (rank == 3)
     point.push_back({batch, 0, nullptr, 0, 1, 0});
-  // Positions along the sliver are fixed while k runs.
-  Index other{position, !lanesAlongK && n > 1, nullptr, 0, 1, int(operand.isA ? rank - 2 : rank - 1)};
-  Index contracted{k, lanesAlongK && n > 1, nullptr, ev.level(), 1, int(operand.isA ? rank - 1 : rank - 2)};
+  // Positions along the sliver are fixed while k runs, or the other way round.
+  unsigned level = ev.level();
+  Index other{position, !lanesAlongK && n > 1, nullptr, rowMoves ? level : 0, 1, int(operand.isA ? rank - 2 : rank - 1)};
+  Index contracted{k, lanesAlongK && n > 1, nullptr, level - rowMoves, 1, int(operand.isA ? rank - 1 : rank - 2)};
   if (operand.isA)
     point.append({other, contracted});
   else
     point.append({contracted, other});
-  return ev.value(operand.tile, point);
+  return point;
+}
+
+llvm::Value *DotEmitter::fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
+                               bool lanesAlongK) {
+  Evaluator::Vector vector(ev, n);
+  return ev.value(operand.tile, pointOf(operand, batch, position, k, n, lanesAlongK));
+}
+
+std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm::Value *batch, llvm::Value *position,
+                                                 llvm::Value *k, unsigned n) {
+  if (plan.pack != 1)
+    return std::nullopt;
+  Evaluator::Vector vector(ev, n);
+  Point point = pointOf(operand, batch, position, k, n, true);
+  Value tile = operand.tile;
+  for (; ev.plan.isVirtual(tile) && isa_and_present<tile::PermuteOp>(tile.getDefiningOp());
+       tile = tile.getDefiningOp()->getOperand(0))
+    point = ev.operandPoint(tile.getDefiningOp(), point);
+  auto *dim = llvm::find_if(point, [&](const Index &index) { return index.base == position && !index.step; });
+  if (dim == point.end())
+    return std::nullopt;
+  unsigned d = dim - point.begin();
+  ArrayRef<int64_t> shape = tile::shapeOf(tile.getType());
+  Address where;
+  llvm::Value *elements;
+  auto load = tile.getDefiningOp<tile::LoadOp>();
+  auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+  if (auto stored = ev.plan.storage.find(tile); stored != ev.plan.storage.end()) {
+    where = ev.scratchAddress(stored->second, shape, point);
+    elements = i64(mlir::ShapedType::getNumElements(shape.drop_front(d + 1)));
+  } else if (access && access.isStrided(d)) {
+    where = ev.addressOf(load, point);
+    elements = ev.wide(access.getSteps()[d]);
+  } else {
+    return std::nullopt;
+  }
+  if (where.exists || where.offsets || where.step != 1 || where.isVolatile)
+    return std::nullopt;
+  std::string name;
+  llvm::raw_string_ostream(name) << where.element << (operand.isUnsigned ? ".u" : "");
+  auto read = [this, &operand, element = where.element](llvm::Value *row, unsigned n) {
+    llvm::Type *type = e.vectorOf(e.memoryType(element), n);
+    return toCompute(e.fromMemory(b.CreateAlignedLoad(type, row, llvm::Align(elementBytes(element))), element), operand, n);
+  };
+  return PackRows{where.pointer, b.CreateMul(elements, i64(elementBytes(where.element))), name, read};
 }
 
 // vdpbf16ps adds the product of the high halves first: they hold the earlier of two values, so that products are added in increasing K.
@@ -116,16 +162,30 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
 void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch) {
   auto part = [&](const Sliver &sliver, int64_t first, int64_t count, bool half) {
     PackSource source;
-    auto at = [&](bool alongK) {
-      return [&, alongK](llvm::Value *position, llvm::Value *k, unsigned n) {
-        if (first)
-          k = b.CreateAdd(k, i64(first));
-        return plan.pack == 2 ? fetchPairs(operand, batch, position, k, n, alongK, half)
-                              : toCompute(fetch(operand, batch, position, k, n, alongK), operand, n);
-      };
+    auto at = [&](llvm::Value *position, llvm::Value *k, unsigned n, bool alongK) {
+      if (first)
+        k = b.CreateAdd(k, i64(first));
+      return plan.pack == 2 ? fetchPairs(operand, batch, position, k, n, alongK, half)
+                            : toCompute(fetch(operand, batch, position, k, n, alongK), operand, n);
     };
-    source.alongSliver = at(false);
-    source.alongK = at(true);
+    source.alongSliver = [&](llvm::Value *position, llvm::Value *k, unsigned n) { return at(position, k, n, false); };
+    source.alongK = [&](llvm::Value *position, llvm::Value *k, unsigned n, bool moves) {
+      llvm::SaveAndRestore row(rowMoves, moves);
+      return at(position, k, n, true);
+    };
+    source.square = [&] {
+      if (!square) {
+        llvm::IRBuilder<>::InsertPointGuard guard(b);
+        llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
+        b.SetInsertPoint(&entry, entry.begin());
+        unsigned lanes = plan.blocking.lanes;
+        square = b.CreateAlloca(llvm::ArrayType::get(llvm::FixedVectorType::get(compute, lanes), lanes));
+      }
+      return square;
+    };
+    source.rows = [&](llvm::Value *position, llvm::Value *k, unsigned n) {
+      return rowsInMemory(operand, batch, position, first ? b.CreateAdd(k, i64(first)) : k, n);
+    };
     source.enterLoop = [&](llvm::Instruction *end) { ev.enterLoop(end); };
     source.leaveLoop = [&] { ev.leaveLoop(); };
     Evaluator::Region region(ev);

@@ -77,9 +77,10 @@ static llvm::Value *atomic(Emitter &e, const std::string &text, llvm::Value *poi
   SmallVector<llvm::Type *> types;
   for (llvm::Value *arg : args)
     types.push_back(arg->getType());
-  auto *call = b.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(type, types, false), line + ";", constraints + ",~{memory}",
-                                                 /*hasSideEffects=*/true),
-                            args);
+  auto *call =
+      b.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(type, types, false), line + ";", constraints + ",~{memory}",
+                                        /*hasSideEffects=*/true),
+                   args);
   call->setDoesNotThrow();
   return call;
 }
@@ -102,7 +103,8 @@ llvm::Value *GpuLowering::compareAndSwap(Emitter &e, llvm::Value *pointer, llvm:
   unsigned width = expected->getType()->getIntegerBitWidth();
   if (!ordersAtomics(width, as.order))
     return nullptr;
-  return atomic(e, ("." + nameOf(as.order) + "." + nameOf(as.scope) + ".cas.b" + Twine(width)).str(), pointer, {expected, desired});
+  return atomic(e, ("." + nameOf(as.order) + "." + nameOf(as.scope) + ".cas.b" + Twine(width)).str(), pointer,
+                {expected, desired});
 }
 
 } // namespace tilery::cuda

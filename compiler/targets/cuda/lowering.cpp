@@ -17,7 +17,8 @@ static lower::Machine machineOfThread() {
 }
 
 GpuLowering::GpuLowering(const CudaTarget &gpu, bool instructions)
-    : Target("the GPU target", machineOfThread()), sm(gpu.sm), approximates(instructions), narrowsBF16(instructions && gpu.sm >= 90) {}
+    : Target("the GPU target", machineOfThread()), sm(gpu.sm), approximates(instructions),
+      narrowsBF16(instructions && gpu.sm >= 90) {}
 
 // Comparing all with all is the fastest as long as the threads are enough for it.
 SortSteps::SortSteps(int64_t count) : run(count <= 256 ? count : 64), merges(llvm::Log2_64_Ceil(llvm::divideCeil(count, run))) {}

@@ -79,7 +79,8 @@ class Guard(ast.expr):
 
 def mark(node: ast.AST, name: str, value: object = True) -> None:
     """Says something of a node to the rewriter: "is_flag" of an assignment to a flag (its name), "is_return" of one to the
-    result ("is_end": of one where the function's end is reached), "stops": the flags that end a loop, "hook": what assigns, "owner" of a name that is called or has a member."""
+    result ("is_end": of one where the function's end is reached), "stops": the flags that end a loop, "hook": what assigns,
+    "owner" of a name that is called or has a member."""
     setattr(node, name, value)
 
 

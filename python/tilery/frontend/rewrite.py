@@ -305,7 +305,8 @@ class _Function(ast.NodeTransformer):
         if mark_of(node, "is_flag"):
             return node
         if mark_of(node, "is_return"):
-            given = self.hook("end_reached", [], node) if mark_of(node, "is_end") else self.hook("return_", [self.visit(node.value)], node)
+            is_end = mark_of(node, "is_end")
+            given = self.hook("end_reached", [], node) if is_end else self.hook("return_", [self.visit(node.value)], node)
             return self.at(ast.Assign([node.targets[0]], given), node)
         value = self.visit(node.value)
         if len(node.targets) == 1:

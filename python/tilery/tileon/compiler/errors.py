@@ -20,7 +20,7 @@ class CompilationError(TritonError):
 
     def __str__(self) -> str:
         """The places, innermost first, then what is wrong: programs look for the message in the last line."""
-        parts = []
+        parts: list[str] = []
         for place in self.chain:
             file, line, column, function = place
             begin = "  called from " if parts else ""
@@ -75,7 +75,7 @@ def _of_function(kind: type[Exception], message: str) -> Exception:
     from ..language import core
 
     try:
-        core._refuse(kind, message)
+        return core._refuse(kind, message)  # type: ignore[attr-defined]  # not in the stub
     except kind as raised:
         return raised
 

@@ -20,7 +20,6 @@ from ..backends.active import driver
 from ..backends.compiler import DEFAULTS, GPUTarget
 from .key import triton_key
 
-
 _MOST_THREADS = 1024  # of a block, on every NVIDIA GPU
 
 
