@@ -4,6 +4,7 @@
 #include "compiler/targets/cuda/print_blocks.h"
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/math_library.h"
+#include "compiler/targets/cuda/order_sums.h"
 #include "compiler/targets/cuda/ptx.h"
 #include "compiler/targets/cuda/ptx_machine.h"
 #include "compiler/targets/cuda/simt.h"
@@ -26,6 +27,8 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
     FailureOr<KernelInfo> info = lower::describe(kernel);
     if (failed(info))
       return failure();
+    if (options.fpContract)
+      orderSums(kernel);
     OwningOpRef<ModuleOp> blocks;
     std::string why;
     if (hasRoles(kernel) || options.target.hopper()) {

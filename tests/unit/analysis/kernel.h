@@ -4,7 +4,7 @@
 
 struct Kernel {
   explicit Kernel(llvm::StringRef text) {
-    context.loadDialect<tilery::tile::TileDialect, mlir::arith::ArithDialect, mlir::scf::SCFDialect>();
+    context.loadDialect<tilery::tile::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   }
   mlir::Block &body() { return (*module->getOps<tilery::tile::KernelOp>().begin()).getBody().front(); }
