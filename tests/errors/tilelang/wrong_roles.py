@@ -110,6 +110,13 @@ def mask_beyond_cluster(X: Vector):
 def memory_of_another_block(X: Vector):
     with T.ClusterKernel(4, cluster_dims=(2, 1, 1)):
         tile = T.alloc_shared((16,), "float32")
+        T.copy_cluster(tile, tile, dst_block=2)
+
+
+@wrong
+def fragment_of_another_block(X: Vector):
+    with T.ClusterKernel(4, cluster_dims=(2, 1, 1)):
+        tile = T.alloc_fragment((16,), "float32")
         T.copy_cluster(tile, tile, dst_block=1)
 
 

@@ -139,7 +139,7 @@ def test_what_cannot_meet():
     for function, message, kind in (
         (value, "what is computed here is used after all blocks have met", NotImplementedError),
         (branch, "T.sync_grid under a condition of the run", NotImplementedError),
-        (loop, "number of turns is known at run time only", NotImplementedError),
+        (loop, "all blocks meet in a loop whose number of turns is known at run time only", NotImplementedError),
         (role, "T.sync_grid in a role of warp groups", ValueError),
         (parallel, "T.sync_grid inside a T.Parallel loop", ValueError),
     ):

@@ -11,7 +11,7 @@
 | vectors, types of 8 bits | test_vectors, test_floats_of_eight_bits |
 | reductions, scans | test_reductions, test_reducer |
 | tuning, measuring | test_tuning, test_profiler |
-| clusters | test_cluster_multicast |
+| clusters | test_cluster_multicast, test_clusters |
 | threads, barriers, roles | test_threads, test_thread_programs, test_roles, test_role_threads |
 | blocks that meet | test_grid_sync |
 | layouts, swizzles | test_layout |

@@ -34,7 +34,14 @@ def alloc_cluster_barrier(arrive_count: int | Sequence[int]) -> Barriers:
 def _arrive(barrier: Any, what: str) -> None:
     trace = kernel(what)
     _outside_parallel(trace, what)
+    if _of_cluster(trace, barrier, what):
+        return trace.arrived_elsewhere()
     barrier_of(barrier, what).arrive(trace.acting if trace.open.thread is None else 1)
+
+
+def _of_cluster(trace: Any, barrier: Any, what: str) -> bool:
+    """Is it a barrier at which other blocks arrive?"""
+    return trace.remote and barrier_of(barrier, what).ring.scope_name == "shared.cluster_barrier"
 
 
 def _outside_parallel(trace: Any, what: str) -> None:
@@ -43,13 +50,14 @@ def _outside_parallel(trace: Any, what: str) -> None:
 
 
 def mbarrier_arrive(mbarrier: Any, cta_id: Any = None) -> None:
-    """The threads that are here arrive at a barrier."""
+    """The threads that are here arrive at a barrier; with cta_id, at that of a block of the cluster."""
     if cta_id is not None:
-        raise error(
-            NotImplementedError,
-            "T.mbarrier_arrive at a barrier of another block is not supported",
-            hint="blocks are run in any order; leave cta_id out",
-        )
+        barrier = barrier_of(mbarrier, "T.mbarrier_arrive")
+        if barrier.ring.scope_name != "shared.cluster_barrier":
+            raise error(
+                ValueError, "T.mbarrier_arrive at a barrier of another block", hint="T.alloc_cluster_barrier makes such barriers"
+            )
+        return kernel("T.mbarrier_arrive").arrived_elsewhere()
     _arrive(mbarrier, "T.mbarrier_arrive")
 
 
@@ -61,6 +69,8 @@ def barrier_arrive(barrier: Any) -> None:
 def _wait(barrier: Any, parity: Any, what: str) -> None:
     trace = kernel(what)
     _outside_parallel(trace, what)
+    if _of_cluster(trace, barrier, what):
+        return trace.wait_for_cluster(what, parity_of(parity, what) != 1 if isinstance(parity, int) else True)
     barrier_of(barrier, what).wait(parity_of(parity, what))
 
 

@@ -1,4 +1,4 @@
-"""Clusters: neighbouring blocks of a grid. Blocks run in any order, so that they share nothing but what copies bring to each."""
+"""Clusters: neighbouring blocks of a grid, which send each other what they compute."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import error
+from ..tracing.clusters import rank_places
 from ..tracing.context import kernel
 from ..tracing.memory import Element, Memory, Region
 from ..tracing.values import Val, binary, select
@@ -56,20 +57,22 @@ def _meet(what: str) -> None:
     trace = kernel(what)
     if trace.parallel or trace.roles:
         raise error(ValueError, f"{what} must be reached by all threads of a block", hint="move it out of the loop or role")
+    if trace.remote and what != "T.cluster_arrive":
+        trace.wait_for_cluster(what, False)
 
 
 def cluster_arrive() -> None:
-    """Says that this block is here; blocks share no memory of their own."""
+    """Says that this block is here."""
     _meet("T.cluster_arrive")
 
 
 def cluster_wait() -> None:
-    """Waits for the blocks of the cluster; they share no memory of their own."""
+    """Waits for the blocks of the cluster."""
     _meet("T.cluster_wait")
 
 
 def cluster_sync() -> None:
-    """The blocks of the cluster meet; they share no memory of their own."""
+    """The blocks of the cluster meet."""
     _meet("T.cluster_sync")
 
 
@@ -84,20 +87,37 @@ def copy_cluster(
     coalesced_width: int | None = None,
     loop_layout: Any = None,
 ) -> None:
-    """T.copy in which the blocks that cluster_mask names get what the first of them reads."""
+    """T.copy in which the blocks that cluster_mask names get what the first of them reads; or a shared buffer goes to that of the
+    block dst_block, whose remote_barrier is told."""
     trace = kernel("T.copy_cluster")
-    if dst_block is not None or remote_barrier is not None:
-        raise error(
-            NotImplementedError,
-            "T.copy_cluster into the memory of another block is not supported",
-            hint="blocks run in any order; use cluster_mask, or pass the data through a tensor",
-        )
+    dims = _cluster("T.copy_cluster")
+    if dst_block is not None:
+        return _send(trace, src, dst, dst_block, dims)
+    if remote_barrier is not None:
+        raise error(ValueError, "T.copy_cluster has a remote_barrier but no dst_block")
     if cluster_mask is None:
         raise error(ValueError, "T.copy_cluster needs cluster_mask or dst_block")
-    dims = _cluster("T.copy_cluster")
     if not isinstance(cluster_mask, int) or not 0 < cluster_mask < 1 << math.prod(dims):
         raise error(ValueError, f"cluster_mask {cluster_mask!r} does not name blocks of a cluster of {math.prod(dims)}")
     copy(_seen_by_first(trace, src, dims, cluster_mask), dst)
+
+
+def _send(trace: Any, src: Any, dst: Any, rank: Any, dims: list[int]) -> None:
+    """Copies a shared buffer, or a region of it, to that of another block."""
+    if isinstance(rank, int) and not 0 <= rank < math.prod(dims):
+        raise error(ValueError, f"dst_block {rank} is no block of a cluster of {math.prod(dims)}")
+    if isinstance(dst, Memory):
+        memory, starts, extents = dst, [0] * dst.ndim, list(dst.shape)
+    elif isinstance(dst, Region):
+        memory, starts, extents = dst.memory, list(dst.starts), list(dst.extents)
+    elif isinstance(dst, Element) and isinstance(src, (Memory, Region)):
+        sizes = list(src.shape)[-dst.memory.ndim :]
+        memory, starts, extents = dst.memory, list(dst.indices), [1] * (dst.memory.ndim - len(sizes)) + sizes
+    else:
+        raise error(TypeError, f"T.copy_cluster copies buffers and regions, got {dst!r}")
+    places = zip(trace.block(), _places(trace, dims), rank_places(rank, dims), dims)
+    target = [own - here + there if size > 1 else own for own, here, there, size in places]
+    trace.send(src, Region(memory, starts, extents), target, copy)
 
 
 def _seen_by_first(trace: Any, src: Any, dims: list[int], mask: int) -> Any:

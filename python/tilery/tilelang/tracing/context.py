@@ -58,6 +58,15 @@ class NeedsRounds(BaseException):
         self.place = place
 
 
+class NeedsInbox(BaseException):
+    """Raised where a block sends something to another one of its cluster: it is traced again, ready for that. place: the launch,
+    and "remote" or which buffer gets something."""
+
+    def __init__(self, place: tuple[int, str]) -> None:
+        super().__init__()
+        self.place = place
+
+
 class NeedsTurns(BaseException):
     """Raised where all blocks meet in a loop: it is traced again, turn by turn. place: the launch, and the loop's line."""
 

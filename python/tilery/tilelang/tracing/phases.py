@@ -35,11 +35,13 @@ class Phases:
     line: Any
     threaded: Any
     workspaces: Any
+    add_inbox: Any
 
     def keep_in_phases(self, memory: Memory) -> None:
         """A buffer of the kernel, which lasts where it is allocated outside of loops and branches."""
         if not self.regions:
             self.open.buffers.append(memory)
+            self.add_inbox(memory, len(self.open.buffers) - 1)
 
     def taken_apart(self, loop: Any) -> range | None:
         """The numbers that a loop counts in which all blocks meet; None: it is another loop."""
@@ -49,17 +51,17 @@ class Phases:
         if not bounds or not all(isinstance(bound, int) for bound in bounds):
             raise error(
                 NotImplementedError,
-                "T.sync_grid in a loop whose number of turns is known at run time only",
+                "all blocks meet in a loop whose number of turns is known at run time only",
                 hint="give it constant bounds, or launch a kernel for each turn",
             )
         return range(*bounds)
 
-    def meet(self) -> None:
+    def meet(self, what: str = "T.sync_grid") -> None:
         """All blocks of the launch meet."""
         for region in self.regions:
             if region.kind != "for":
                 raise error(
-                    NotImplementedError, "T.sync_grid under a condition of the run", hint="all blocks reach it: move it out"
+                    NotImplementedError, f"{what} under a condition of the run", hint="all blocks reach it: move it out"
                 )
             raise NeedsTurns((len(self.launches), f"loop {region.place}"))
         used = [entry for entry in enumerate(self.open.buffers) if self.native.buffer_used(entry[1].native)]
@@ -73,17 +75,25 @@ class Phases:
 
     def _saved(self, number: int, memory: Memory) -> tuple[Memory, Memory]:
         """A buffer, and the workspace that keeps it for all blocks."""
-        key = len(self.launches), "phase", number
+        own = [math.prod(self.open.threads)] if self._of_threads(memory) else []
+        return memory, self.workspace(("phase", number), [*self.open.grid, *own, *memory.shape], memory.dtype)
+
+    def workspace(self, name: tuple[Any, ...], shape: list[Any], element: Any) -> Memory:
+        """Memory of the open kernel's launch."""
+        key = len(self.launches), *name
         if key not in self.workspaces:
-            own = [math.prod(self.open.threads)] if self._of_threads(memory) else []
-            raise NeedsWorkspace(key, [*self.open.grid, *own, *memory.shape], memory.dtype)
-        return memory, self.workspaces[key]
+            raise NeedsWorkspace(key, shape, element)
+        return self.workspaces[key]
+
+    def block(self) -> list[Any]:
+        """The coordinates of the block."""
+        return [Val(self.native.program_id(axis)) for axis in range(len(self.open.grid))]
 
     def _of_threads(self, memory: Memory) -> bool:
         return self.open.thread is not None and memory.scope_name.startswith("local") and memory.scope_name != "local.fragment"
 
     def _move(self, memory: Memory, workspace: Memory, saves: bool) -> None:
-        place: list[Any] = [Val(self.native.program_id(axis)) for axis in range(len(self.open.grid))]
+        place = self.block()
         if self._of_threads(memory):
             for indices in itertools.product(*map(range, memory.shape)):
                 own, kept = Element(memory, indices), Element(workspace, [*place, self.open.thread, *indices])

@@ -9,7 +9,7 @@ from tilery import _native
 
 from ...errors import error
 from ...frontend import position
-from .context import NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
+from .context import NeedsInbox, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
 from .memory import Memory, TensorType, row_major
 from .values import Expr, Node, Var, binary, sizes_in, written
 from .work import Work
@@ -45,7 +45,7 @@ def build(
             return _build(prim_func, output_positions, layouts, left_out, work, needed, threaded)
         except NeedsWorkspace as need:
             needed.append(need)
-        except (NeedsThreads, NeedsRows, NeedsTurns, NeedsRounds) as needs:
+        except (NeedsThreads, NeedsRows, NeedsTurns, NeedsRounds, NeedsInbox) as needs:
             threaded.add(needs.place)
 
 

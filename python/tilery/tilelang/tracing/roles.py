@@ -163,7 +163,7 @@ class Roles:
         waits at barriers with numbers."""
         self.path, self.begun = [], [0]
         for launch, what in sorted(self.threaded, key=repr):
-            if launch == len(self.launches) and what and what[0] == "rounds":
+            if launch == len(self.launches) and isinstance(what, tuple) and what[:1] == ("rounds",):
                 counter = self.open.rounds[what] = Memory((1,), "int32", "shared")
                 counter.native = self.native.alloc((1,), "int32", "shared")
                 Element(counter, [0]).store(0)

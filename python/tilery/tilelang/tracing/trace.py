@@ -16,8 +16,10 @@ from ...frontend.language import Language, Loop
 from ...frontend.regions import Getter, Names, Putter
 from ...frontend.structure import Number, Undefined
 from .checks import Checks
+from .clusters import Clusters
 from .context import kernel, set_current
 from .dtypes import dtype
+from .kernel_state import KernelState
 from .loops import Iteration, Serial
 from .memory import Element, Lanes, LocalVar, Memory, Pending, Reference, Region, byte_strides, row_major
 from .phases import NeedsWorkspace, Phases
@@ -75,33 +77,7 @@ class Blocks:
         return list(map(Val, self.native.while_end(yields)))
 
 
-class KernelState:
-    """The kernel being built: its roots and variables, and what its launch passes for each argument."""
-
-    def __init__(self, name: str, grid: Sequence[Any], threads: Any) -> None:
-        self.name, self.grid, self.threads = name, grid, threads
-        self.cluster_dims: Any = None
-        self.layouts: dict[int, Any] = {}  # id of a tensor with a layout: what gives an element's place
-        self.plain = False  # not opened by T.Kernel
-        self.random: Any = None  # the state of random numbers
-        self.slots: list[tuple[Any, ...]] = []
-        self.roots: dict[int, Any] = {}
-        self.pointers: dict[int, Any] = {}
-        self.strides: dict[int, Any] = {}
-        self.variables: dict[int, Any] = {}
-        self.safe_values: dict[int, Any] = {}
-        self.sized: list[Memory] = []  # buffers of run-time extents
-        self.thread: Val | None = None  # the thread's number; None: not programmed for threads
-        self.thread_indices: dict[int, Val] = {}  # along each axis, as far as asked for
-        self.kept: list[Memory] = []  # what roots are known by must live as long
-        self.buffers: list[Memory] = []  # allocated where they last for the kernel
-        self.phases = 1  # parts between which all blocks meet
-        self.numbered: dict[int, Any] = {}  # barriers that programs name by numbers
-        self.rounds: dict[tuple[Any, ...], Any] = {}  # how often the threads of some ranges have waited at one
-        self.kept_by_threads: list[Memory] = []  # what each thread has, allocated outside of code of single threads
-
-
-class Trace(Checks, Roles, Phases, Language):
+class Trace(Checks, Roles, Phases, Clusters, Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
 
     prepare = staticmethod(prepare)
@@ -143,6 +119,7 @@ class Trace(Checks, Roles, Phases, Language):
         self.roles: list[int] = []  # threads of each open role
         self.spans: list[Ranges] = []  # which they are
         self.actors: list[int] = []  # of what only some threads do: how many
+        self.sides: list[tuple[Any, bool, bool]] = []  # (condition, is it the other side, is nothing carried) of each open branch
 
     def __enter__(self) -> Trace:
         self.outer = set_current(self)
@@ -312,6 +289,7 @@ class Trace(Checks, Roles, Phases, Language):
                 name = reducer.label()
                 raise error(ValueError, f"reducer `{name}` is never finalized", hint="call T.finalize_reducer after the updates")
         self.reducers = []
+        self.check_sent()
         if self.open.thread is not None:
             self.native.threads_end()
         self.native.end_kernel()
@@ -502,16 +480,21 @@ class Trace(Checks, Roles, Phases, Language):
         before = get()
         ends = []
 
-        def branch(run: Callable[[], Any]) -> Callable[[], None]:
+        flags = self._flags(names, get, put)
+        condition = self.condition(test)
+
+        def branch(run: Callable[[], Any], second: bool) -> Callable[[], None]:
             def body() -> None:
+                self.sides.append((condition, second, not flags[0]))
                 run()
+                self.sides.pop()
                 ends.append(get())
                 kept = dict(zip(names, get()))
                 put([kept[n] if self.is_flag(n) or n == RESULT else old for n, old in zip(names, before)])
 
             return body
 
-        self.run_if(self.condition(test), branch(then), branch(other), *self._flags(names, get, put), self.line())
+        self.run_if(condition, branch(then, False), branch(other, True), *flags, self.line())
         self._leave(names, get, put, before, *ends)
 
     def if_exp(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
