@@ -166,6 +166,32 @@ def test_one_thread_of_a_role_of_threads_copies_a_tile():
     for_gpus(main)
 
 
+@pytest.mark.parametrize("of_group", [True, False])
+def test_roles_by_the_number_of_a_warp_or_group(of_group):
+    @T.prim_func
+    def main(X: T.Tensor((4, 128), "float32"), Y: T.Tensor((4, 128), "float32")):
+        with T.Kernel(1, threads=256):
+            tile = T.alloc_shared((128,), "float32")
+            full, empty = T.alloc_barrier(128), T.alloc_barrier(128)
+            number = T.get_warp_group_idx() if of_group else T.get_warp_idx_sync() // 4
+            lane, tx = T.get_lane_idx(), T.get_thread_binding()
+            if number == 0:
+                for k in T.serial(4):
+                    T.barrier_wait(empty, (k & 1) ^ 1)
+                    T.copy(X[k, :], tile)
+                    T.barrier_arrive(full)
+            else:
+                for k in T.serial(4):
+                    T.barrier_wait(full, k & 1)
+                    Y[k, tx - 128] = tile[tx - 128] + lane
+                    T.barrier_arrive(empty)
+
+    x, out = torch.randint(-50, 50, (4, 128)).float(), torch.empty(4, 128)
+    run(main, x, out)
+    assert (out == x + torch.arange(128) % 32).all()
+    for_gpus(main)
+
+
 def test_groups_apart_are_one_role_and_indices_of_two_axes():
     @T.prim_func
     def main(Y: T.Tensor((384,), "int32"), P: T.Tensor((128,), "int32")):

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import error
-from ..tracing.context import threads
+from ..tracing.context import kernel, threads
+from ..tracing.thread_index import ThreadIndex
 from ..tracing.values import Expr, Val, binary, cast, is_number, read, select
 
 WARP = 32
@@ -21,7 +22,10 @@ def _count(trace: Any) -> int:
 def _place(what: str, divisor: int, remainder: bool) -> Any:
     if not isinstance(divisor, int) or divisor <= 0:
         raise error(ValueError, f"{what} takes a positive number of threads, got {divisor!r}")
-    thread = threads(what).open.thread
+    trace = kernel(what)
+    thread = threads(what).open.thread if trace.parallel or trace.open.thread is not None else None
+    if thread is None:  # where it only tells warps apart, the kernel is one of roles
+        thread = ThreadIndex(_count(trace), lambda: threads(what).open.thread)
     return thread % divisor if remainder else thread // divisor
 
 
