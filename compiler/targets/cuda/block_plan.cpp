@@ -56,8 +56,8 @@ unsigned residentBlocks(tile::KernelOp kernel, const BlockPlan &block) {
   int64_t elements = 0;
   for (auto [nest, map] : block.mapped)
     elements = std::max(elements, map->chunks * map->width);
-  // Registers of a thread: those of the largest tile, or of all that it holds from nest to nest or turn to turn, half as many of each other
-  // tile, addresses, and what it computes with. With too few it waits for each result before the next.
+  // Registers of a thread: those of the largest tile, most of those of others that it holds from nest to nest or turn to turn, half as many
+  // of each other tile, addresses, and what it computes with. With too few it waits for each result before the next.
   int64_t others = std::max<int64_t>(block.inRegisters.size(), 1) - 1, held = 0, loads = 0;
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   kernel.walk([&](scf::ForOp loop) { held += llvm::count_if(loop.getResultTypes(), isTile); });
@@ -69,7 +69,8 @@ unsigned residentBlocks(tile::KernelOp kernel, const BlockPlan &block) {
     held += isHeld(load, block);
   });
   held = std::max<int64_t>(held, 1);
-  int64_t registers = std::max<int64_t>(held * elements + elements / 4 + 16, 48) + others * elements / 2;
+  int64_t registers = std::max<int64_t>(elements + elements / 4 + 16, 48) + others * elements / 2;
+  registers += 11 * (held - 1) * elements / 16; // they need not all be there at once
   registers += 16 * std::clamp<int64_t>(loads - held, 0, 2);
   constexpr unsigned mostBlocks = 32, mostThreads = 2048, mostRegisters = 65536; // of a multiprocessor
   return std::min<unsigned>(std::min<unsigned>(mostThreads, mostRegisters / registers) / block.threads, mostBlocks);

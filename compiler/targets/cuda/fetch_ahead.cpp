@@ -12,11 +12,16 @@ namespace {
 constexpr uint64_t vectorBytes = 16;
 constexpr unsigned mostSlots = 8;
 /// What a multiprocessor must have under way for memory to be busy is 27 KB (4.5 TB/s by 800 ns by 132); more, as blocks compute meanwhile.
-constexpr uint64_t underWay = 96 << 10;
+constexpr uint64_t underWay = 48 << 10;
+/// What blocks side by side, or a block's several tiles, load at once without being ahead is enough from here on.
+constexpr uint64_t enough = 112 << 10;
+/// Bytes an element from which a program waits longer for memory than it computes, so that one block a multiprocessor can do it all.
+constexpr int64_t heavyTraffic = 12;
 /// Programs that deal rows out by loops are launched so many a multiprocessor.
 constexpr unsigned usualBlocks = 4;
 
 bool isFixed(Value value, scf::ForOp loop) { return !loop.getRegion().isAncestor(value.getParentRegion()); }
+bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 bool hasOnly(int64_t constant, Value value) {
   APInt found;
@@ -25,20 +30,21 @@ bool hasOnly(int64_t constant, Value value) {
 
 class Finder {
 public:
-  Finder(scf::ForOp loop, const BlockPlan &block, bool disjoint) : loop(loop), block(block), disjoint(disjoint) {}
+  Finder(Operation *home, const BlockPlan &block, bool disjoint)
+      : home(home), loop(dyn_cast<scf::ForOp>(home)), block(block), disjoint(disjoint) {}
 
   std::optional<FetchLoop> run() {
     APInt step;
-    bool narrow = loop.getInductionVar().getType().isInteger(32);
-    if (!narrow && (!matchPattern(loop.getStep(), m_ConstantInt(&step)) || step.getActiveBits() > 32))
+    if (loop && !loop.getInductionVar().getType().isInteger(32) &&
+        (!matchPattern(loop.getStep(), m_ConstantInt(&step)) || step.getActiveBits() > 32))
       return std::nullopt;
     if (!effectsAreKnown())
       return std::nullopt;
     FetchLoop found;
-    found.loop = loop;
-    for (auto load : loop.getBody()->getOps<tile::LoadOp>()) {
-      if (!isa<RankedTensorType>(load.getType())) {
-        if (isPlacedAhead(load) && !mayChange(load))
+    found.home = home;
+    for (auto load : body().getOps<tile::LoadOp>()) {
+      if (!isTile(load)) {
+        if (!load.getIsVolatile() && isPlacedAhead(load) && !mayChange(load))
           found.numbers.push_back(load);
         continue;
       }
@@ -50,7 +56,7 @@ public:
     }
     if (found.loads.empty())
       return std::nullopt;
-    for (Operation &op : *loop.getBody())
+    for (Operation &op : body())
       if (places.contains(&op))
         found.places.push_back(&op);
     return found;
@@ -59,22 +65,23 @@ public:
 private:
   // Nothing that tells threads or other blocks of each other: then only the loop's own stores may change what it loads.
   bool effectsAreKnown() {
-    return !loop.walk([](Operation *op) {
+    return !home->walk([](Operation *op) {
                   auto load = dyn_cast<tile::LoadOp>(op);
                   auto store = dyn_cast<tile::StoreOp>(op);
-                  bool plain = (load && !load.getIsVolatile()) || (store && !store.getIsVolatile()) ||
-                               isa<tile::BufferLoadOp, tile::BufferStoreOp, tile::AllocOp, scf::ForOp, scf::IfOp>(op);
+                  bool plain =
+                      (load && !load.getIsVolatile()) || (store && !store.getIsVolatile()) ||
+                      isa<tile::BufferLoadOp, tile::BufferStoreOp, tile::AllocOp, scf::ForOp, scf::IfOp, tile::KernelOp>(op);
                   return plain || op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op) ? WalkResult::advance()
                                                                                                   : WalkResult::interrupt();
                 })
                 .wasInterrupted();
   }
 
-  /// That of a load which some nest takes element by element; null if there is none, or if the load is stored first.
+  Block &body() { return home->getRegion(0).front(); }
+
+  /// That of a load which some nest takes, or stores first, element by element; null if there is none.
   const ThreadMap *mapOf(tile::LoadOp load) {
     Value value = load.getResult();
-    if (!isa<RankedTensorType>(value.getType()) || !block.plan.isVirtual(value))
-      return nullptr;
     auto isStored = [&](Value other) { return !block.plan.isVirtual(other); };
     for (auto [nest, map] : block.mapped) {
       SmallVector<int64_t, 2> sizes;
@@ -86,6 +93,8 @@ private:
       for (const lower::Sink &sink : nest->sinks)
         if (sink.kind != lower::Sink::Copy || sink.value) {
           lower::Pull pull = lower::pullOf(sink, isStored);
+          if (sink.kind == lower::Sink::Define && sink.value == value)
+            return map;
           if (auto found = pull.tiles.find(value); found != pull.tiles.end() && found->second.sameElement)
             return map;
         }
@@ -121,22 +130,32 @@ private:
     return divisor >= int64_t(vectorBytes);
   }
 
-  // Where it lies hangs on the loop's number, what it counts along and what is fixed.
+  // Where it lies hangs on the turn's number, what the loop counts along and what is fixed.
   bool isPlacedAhead(tile::LoadOp load) {
+    Operation *place = load.getPlace().getDefiningOp();
     llvm::SmallPtrSet<Operation *, 16> needed;
+    auto isOfTurn = [&](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      return argument && argument.getOwner() == &body();
+    };
     std::function<bool(Value)> known = [&](Value value) {
-      if (isFixed(value, loop))
+      if (loop && isFixed(value, loop))
         return true;
       if (auto argument = dyn_cast<BlockArgument>(value))
-        return argument.getOwner() == loop.getBody() && (argument == loop.getInductionVar() || stepOfCarried(loop, argument));
+        return argument.getOwner() == &body() && (!loop || argument == loop.getInductionVar() || stepOfCarried(loop, argument));
       Operation *op = value.getDefiningOp();
-      if (op->getBlock() != loop.getBody() || op->getNumRegions() || !isMemoryEffectFree(op) ||
-          isa<RankedTensorType>(value.getType()) || !(lower::isElementwise(op) || isa<arith::ConstantOp>(op)))
+      if (op->getBlock() != &body() || op->getNumRegions() || !isMemoryEffectFree(op) || isTile(value) ||
+          !(lower::isElementwise(op) || isa<arith::ConstantOp, tile::ProgramIdOp, tile::NumProgramsOp>(op)))
         return false;
       needed.insert(op);
       return llvm::all_of(op->getOperands(), known);
     };
-    if (!llvm::all_of(load.getPlace().getDefiningOp()->getOperands(), known))
+    bool moves = false; // from turn to turn; what stays is not worth the room
+    if (!place || !llvm::all_of(place->getOperands(), known))
+      return false;
+    for (Operation *op : needed)
+      moves |= isa<tile::ProgramIdOp>(op) || (loop && llvm::any_of(op->getOperands(), isOfTurn));
+    if (!moves && !(loop && llvm::any_of(place->getOperands(), isOfTurn)))
       return false;
     places.insert(needed.begin(), needed.end());
     return true;
@@ -145,8 +164,8 @@ private:
   // A store in the loop may write what a later turn loads, unless it writes what its own turn has loaded and turns are apart.
   bool mayChange(tile::LoadOp load) {
     lower::MemoryClass own = lower::classOfPlace(load.getPlace());
-    return loop
-        .walk([&](tile::StoreOp store) {
+    return home
+        ->walk([&](tile::StoreOp store) {
           bool apart = !lower::mayAlias(own, lower::classOfPlace(store.getPlace()), disjoint) ||
                        (lower::samePattern(load.getPlace(), store.getPlace()) && turnsAreApart(load));
           return apart ? WalkResult::advance() : WalkResult::interrupt();
@@ -157,7 +176,7 @@ private:
   bool turnsAreApart(tile::LoadOp load) {
     auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
     APInt step;
-    if (!matchPattern(loop.getStep(), m_ConstantInt(&step)))
+    if (!loop || !matchPattern(loop.getStep(), m_ConstantInt(&step)))
       return false;
     int64_t perTurn = 0;
     analysis::IndexPolynomial offset = analysis::polynomialOf(access.getOffset());
@@ -180,6 +199,7 @@ private:
     return std::abs(perTurn) >= span;
   }
 
+  Operation *home;
   scf::ForOp loop;
   const BlockPlan &block;
   bool disjoint;
@@ -194,21 +214,52 @@ Operation *stepOfCarried(scf::ForOp loop, BlockArgument carried) {
   return adds ? step : nullptr;
 }
 
+namespace {
+/// A block's programs one after the other, where memory is what they wait for.
+void planPrograms(tile::KernelOp kernel, BlockPlan &block, bool disjoint, uint64_t freeBytes) {
+  bool reduces = false;
+  for (auto [nest, map] : block.mapped)
+    reduces |= llvm::any_of(nest->sinks, [](const lower::Sink &sink) { return sink.kind == lower::Sink::Reduce; });
+  if (!reduces || block.residentBlocks > 1 || block.plan.workspaceBytes)
+    return;
+  std::optional<FetchLoop> found = Finder(kernel, block, disjoint).run();
+  if (!found || found->slotBytes > freeBytes)
+    return;
+  int64_t traffic = 0; // an element
+  for (FetchLoop::Load load : found->loads)
+    traffic += lower::elementBytes(lower::elementOf(load.op.getResult()));
+  kernel.walk([&](tile::StoreOp store) {
+    if (isTile(store.getValue()))
+      traffic += lower::elementBytes(lower::elementOf(store.getValue()));
+  });
+  const ThreadMap *map = found->loads[0].map;
+  if (traffic < heavyTraffic || !llvm::all_of(found->loads, [&](const FetchLoop::Load &load) { return load.map == map; }))
+    return;
+  found->slots = 1;
+  block.fetchBytes = found->bytes();
+  block.fetches.push_back(std::move(*found));
+}
+} // namespace
+
 void planFetches(tile::KernelOp kernel, BlockPlan &block, bool disjoint, uint64_t freeBytes) {
+  bool loops = false;
   kernel.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    loops = true;
     if (lower::runsInThreads(loop))
       return;
     std::optional<FetchLoop> found = Finder(loop, block, disjoint).run();
     if (!found)
       return;
     for (const FetchLoop &other : block.fetches) // its slots are in use meanwhile
-      if (other.loop->isProperAncestor(loop))
+      if (other.home->isProperAncestor(loop))
         found->offset = std::max(found->offset, other.offset + other.bytes());
     // Fewer blocks side by side, where there is no room for one turn of each.
     unsigned blocks = std::max(block.residentBlocks, 1u);
     auto room = [&] { return freeBytes / blocks - std::min(freeBytes / blocks, found->offset); };
     while (blocks > 1 && room() < found->slotBytes)
       --blocks;
+    if ((blocks > 1 || found->loads.size() > 1) && blocks * found->slotBytes >= enough)
+      return;
     uint64_t wanted = std::max<uint64_t>(1, underWay / std::min(blocks, usualBlocks) / found->slotBytes);
     found->slots = std::min<uint64_t>({wanted, mostSlots, room() / found->slotBytes});
     if (!found->slots)
@@ -216,6 +267,8 @@ void planFetches(tile::KernelOp kernel, BlockPlan &block, bool disjoint, uint64_
     block.fetchBytes = std::max(block.fetchBytes, found->offset + found->bytes());
     block.fetches.push_back(std::move(*found));
   });
+  if (!loops)
+    planPrograms(kernel, block, disjoint, freeBytes);
 }
 
 } // namespace tilery::cuda

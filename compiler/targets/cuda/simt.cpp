@@ -78,7 +78,8 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
                        })
                        .wasInterrupted();
   info.workspaceBytes = plan.workspaceBytes;
-  info.persistent = info.workspaceBytes != 0; // as many workspaces as run at once
+  const FetchLoop *fetch = fetchOf(kernel);
+  info.persistent = info.workspaceBytes != 0 || fetch; // as many workspaces as run at once
   unsigned resident = blockPlan.residentBlocks;
   BlockEntry entry = machine.begin(e, kernel, {threads, resident > 1 ? resident : 0, info.workspaceBytes, reporting});
   function = entry.function;
@@ -90,10 +91,18 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   evaluator.workspace = entry.workspace;
   reports = entry.reports;
   thread = entry.thread;
-  llvm::BasicBlock *before = b.GetInsertBlock(), *start = newBlock(), *body = newBlock();
-  entryEnd = b.CreateBr(start);
+  programs = entry.programs, blocks = entry.blocks;
+  llvm::BasicBlock *first = newBlock(), *start = newBlock(), *body = newBlock();
+  entryEnd = b.CreateBr(first);
+  b.SetInsertPoint(first);
+  everything = footprintOfKernel();
+  hazards.begin(everything, e.options.disjoint);
+  if (fetch)
+    startFetching(*fetch, {entry.number, {}});
+  llvm::BasicBlock *before = b.GetInsertBlock();
+  b.CreateBr(start);
   b.SetInsertPoint(start);
-  llvm::Value *program = entry.number;
+  program = entry.number;
   llvm::PHINode *next = nullptr;
   if (info.persistent) {
     program = next = b.CreatePHI(b.getInt32Ty(), 2);
@@ -103,8 +112,6 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   numberProgram(program);
   b.CreateBr(body);
   b.SetInsertPoint(body);
-  everything = footprintOfKernel();
-  hazards.begin(everything, e.options.disjoint);
   makeRegisterTiles();
   if (!block(kernel.getBody().front()) || evaluator.failed)
     return failure();
@@ -113,7 +120,6 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
     llvm::Value *following = b.CreateAdd(program, entry.blocks);
     next->addIncoming(following, b.GetInsertBlock());
     llvm::BasicBlock *done = newBlock();
-    llvm::Value *programs = b.CreateMul(b.CreateMul(grid[0], grid[1]), grid[2]);
     b.CreateCondBr(b.CreateICmpULT(following, programs), start, done);
     b.SetInsertPoint(done);
   }
@@ -158,13 +164,18 @@ void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indic
 // What a thread knows of its own elements dominates the rest of its block and the blocks in it.
 bool SimtEmitter::block(Block &block) {
   lower::Evaluator::OwnedScope scope(evaluator);
-  if (!isa<tile::KernelOp>(block.getParentOp())) { // it may be entered from its own end
+  // A loop's body may be entered from its own end. There, threads may still read the second area of exchanges, if they can before.
+  bool loops = isa<scf::ForOp>(block.getParentOp()) && !exchangeRead[0];
+  if (!isa<tile::KernelOp>(block.getParentOp())) {
     hazards.lose();
-    exchangeRead[0] = exchangeRead[1] = true;
+    exchangeRead[0] = !loops;
+    exchangeRead[1] = true;
   }
   if (const FetchLoop *fetch = fetchOf(block.getParentOp()))
     takeFetched(*fetch);
   bool ok = KernelEmitter::block(block);
+  if (loops && exchangeRead[0])
+    barrier();
   auto steps = plan.steps.find(&block);
   if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() &&
       llvm::any_of(steps->second, [](const lower::Step &step) { return !step.op; }))
@@ -179,7 +190,7 @@ bool SimtEmitter::op(Operation *op) {
                      tile::PrintOp, tile::AssertOp>(op))
     return countedOp(op);
   if (const FetchLoop *fetch = fetchOf(op)) {
-    startFetching(*fetch);
+    startFetching(*fetch, turnBefore(cast<scf::ForOp>(op)));
     bool ok = KernelEmitter::op(op);
     machine.waitCopies(e, 0); // others may use its shared memory
     return ok;

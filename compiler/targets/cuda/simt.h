@@ -119,14 +119,20 @@ private:
   void combineAlways(tile::ReduceOp reduce, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::ArrayRef<lower::Lanes> others);
 
   // simt_fetch.cpp
-  /// The plan of a loop whose loads run ahead; null: this is none.
-  const FetchLoop *fetchOf(mlir::Operation *loop) const;
+  /// The plan of a loop (or the kernel) whose loads run ahead; null: this is none.
+  const FetchLoop *fetchOf(mlir::Operation *home) const;
+  /// What a loop counts and carries in a turn (null: tiles); the number of a program.
+  struct Turn {
+    llvm::Value *number;
+    llvm::SmallVector<llvm::Value *> carried;
+  };
+  Turn turnBefore(mlir::scf::ForOp loop);
   /// Copies for the first turns, in front of the loop.
-  void startFetching(const FetchLoop &fetch);
+  void startFetching(const FetchLoop &fetch, const Turn &first);
   /// At the beginning of a turn: its vectors into registers, and copies for a later turn.
   void takeFetched(const FetchLoop &fetch);
-  void inTurn(const FetchLoop &fetch, llvm::Value *counter, llvm::ArrayRef<llvm::Value *> carried, unsigned distance,
-              llvm::function_ref<void(llvm::Value *runs)> body);
+  std::pair<llvm::Value *, llvm::Value *> laterTurn(const FetchLoop &fetch, const Turn &turn, unsigned distance);
+  void inTurn(const FetchLoop &fetch, const Turn &turn, unsigned distance, llvm::function_ref<void(llvm::Value *runs)> body);
   /// Where the thread's vectors lie in a slot (i32, bytes from the first).
   llvm::Value *fetchSlot(const FetchLoop &fetch, llvm::Value *slot);
   struct FetchedVector {
@@ -176,6 +182,8 @@ private:
   unsigned count = 0;                    // of those threads
   std::vector<llvm::BitVector> meetings; // of some threads: barrier i + 1 is of meetings[i]
   llvm::Value *thread = nullptr, *reports = nullptr;
+  llvm::Value *program = nullptr, *programs = nullptr,
+              *blocks = nullptr; // i32: the program's number; how many there are, and blocks
   std::vector<ReportSite> sites;
   uint64_t exchangeOffset = 0; // shared memory in which threads of a block hand values to each other
   uint64_t sumsOffset = 0;     // two areas more, for the reductions of mapped nests

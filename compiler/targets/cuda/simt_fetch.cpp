@@ -9,41 +9,54 @@ using lower::Address;
 using lower::Lanes;
 using lower::Point;
 
-const FetchLoop *SimtEmitter::fetchOf(Operation *loop) const {
-  auto found = llvm::find_if(blockPlan.fetches, [&](const FetchLoop &fetch) { return fetch.loop == loop; });
+const FetchLoop *SimtEmitter::fetchOf(Operation *home) const {
+  auto found = llvm::find_if(blockPlan.fetches, [&](const FetchLoop &fetch) { return fetch.home == home; });
   return found == blockPlan.fetches.end() ? nullptr : &*found;
 }
 
-// The scalars of the places as they are `distance` turns after the one whose number and carried values are given.
-void SimtEmitter::inTurn(const FetchLoop &fetch, llvm::Value *counter, ArrayRef<llvm::Value *> carried, unsigned distance,
+// Whether there is a turn so much later, and its number.
+std::pair<llvm::Value *, llvm::Value *> SimtEmitter::laterTurn(const FetchLoop &fetch, const Turn &turn, unsigned distance) {
+  auto &b = e.b;
+  scf::ForOp loop = fetch.loop();
+  if (!loop) {
+    llvm::Value *far = b.CreateAdd(turn.number, b.CreateMul(blocks, b.getInt32(distance)));
+    return {b.CreateICmpULT(far, programs), far};
+  }
+  bool isUnsigned = loop.getUnsignedCmp();
+  auto wide = [&](llvm::Value *n) { return b.CreateIntCast(n, b.getInt64Ty(), !isUnsigned); };
+  llvm::Value *far = wide(turn.number), *end = wide(evaluator.scalar(loop.getUpperBound()));
+  if (distance)
+    far = b.CreateAdd(far, b.CreateMul(wide(evaluator.scalar(loop.getStep())), e.i64(distance)));
+  llvm::Value *exists = isUnsigned ? b.CreateICmpULT(far, end) : b.CreateICmpSLT(far, end);
+  return {b.CreateAnd(exists, b.CreateICmpSGE(far, wide(turn.number))), b.CreateTrunc(far, turn.number->getType())};
+}
+
+// The scalars that places need, as they are `distance` turns later.
+void SimtEmitter::inTurn(const FetchLoop &fetch, const Turn &turn, unsigned distance,
                          llvm::function_ref<void(llvm::Value *runs)> body) {
   auto &b = e.b;
-  scf::ForOp loop = fetch.loop;
+  scf::ForOp loop = fetch.loop();
   llvm::DenseMap<Value, llvm::Value *> before = evaluator.scalars;
-  auto wide = [&](llvm::Value *number) {
-    return loop.getUnsignedCmp() ? b.CreateZExt(number, b.getInt64Ty()) : b.CreateSExt(number, b.getInt64Ty());
-  };
-  llvm::Value *step = evaluator.scalar(loop.getStep()), *runs = nullptr, *at = counter;
-  if (distance) {
-    llvm::Value *far = b.CreateAdd(wide(counter), b.CreateMul(wide(step), e.i64(distance)));
-    runs = b.CreateICmpSLT(far, wide(evaluator.scalar(loop.getUpperBound())));
-    runs = b.CreateAnd(runs, b.CreateICmpSGE(far, wide(counter)));
-    at = b.CreateTrunc(far, counter->getType());
-  }
-  evaluator.scalars[loop.getInductionVar()] = at;
-  for (auto [argument, now] : llvm::zip(loop.getRegionIterArgs(), carried)) {
-    Operation *added = now && distance ? stepOfCarried(loop, argument) : nullptr;
-    if (!added) {
-      if (now)
-        evaluator.scalars[argument] = now;
+  SmallVector<llvm::Value *, 3> coordinates = pid;
+  auto [runs, number] = laterTurn(fetch, turn, distance);
+  if (loop)
+    evaluator.scalars[loop.getInductionVar()] = number;
+  else if (distance || pid.empty())
+    numberProgram(number);
+  for (auto [argument, now] : llvm::zip(loop ? loop.getRegionIterArgs() : Block::BlockArgListType(), turn.carried)) {
+    if (!now)
       continue;
-    }
+    evaluator.scalars[argument] = now;
+    Operation *added = distance ? stepOfCarried(loop, argument) : nullptr;
+    if (!added)
+      continue;
     llvm::Value *much = evaluator.scalar(added->getOperand(1));
     much = b.CreateMul(much, llvm::ConstantInt::get(much->getType(), distance));
+    llvm::Value *&value = evaluator.scalars[argument];
     if (auto pointer = dyn_cast<tile::PtrType>(argument.getType()))
-      evaluator.scalars[argument] = b.CreateGEP(e.memoryType(pointer.getPointee()), now, b.CreateSExt(much, b.getInt64Ty()));
+      value = b.CreateGEP(e.memoryType(pointer.getPointee()), now, b.CreateSExt(much, b.getInt64Ty()));
     else
-      evaluator.scalars[argument] = isa<arith::SubIOp>(added) ? b.CreateSub(now, much) : b.CreateAdd(now, much);
+      value = isa<arith::SubIOp>(added) ? b.CreateSub(now, much) : b.CreateAdd(now, much);
   }
   for (Operation *op : fetch.places)
     evaluator.failed |= !KernelEmitter::op(op);
@@ -52,6 +65,7 @@ void SimtEmitter::inTurn(const FetchLoop &fetch, llvm::Value *counter, ArrayRef<
     body(runs);
   }
   evaluator.scalars = std::move(before);
+  pid = coordinates;
 }
 
 llvm::Value *SimtEmitter::fetchSlot(const FetchLoop &fetch, llvm::Value *slot) {
@@ -113,61 +127,59 @@ Lanes SimtEmitter::fetched(const FetchedVector &vector) {
   return b.CreateBitCast(chosen, lanes->getType());
 }
 
-void SimtEmitter::startFetching(const FetchLoop &fetch) {
-  scf::ForOp loop = fetch.loop;
-  for (tile::LoadOp load : fetch.numbers) {
+// From where it is called on; `entryEnd` must stand.
+void SimtEmitter::startFetching(const FetchLoop &fetch, const Turn &first) {
+  llvm::AllocaInst *slot = nullptr;
+  {
     llvm::IRBuilderBase::InsertPointGuard guard(e.b);
     e.b.SetInsertPoint(entryEnd);
-    fetchedNumbers[load] = e.b.CreateAlloca(e.valueType(load.getType()));
+    for (tile::LoadOp load : fetch.numbers)
+      fetchedNumbers[load] = e.b.CreateAlloca(e.valueType(load.getType()));
+    if (fetch.slots > 1)
+      slot = fetchSlots[fetch.home] = e.b.CreateAlloca(e.b.getInt32Ty());
   }
+  if (slot)
+    e.b.CreateStore(e.b.getInt32(0), slot);
   Footprint reads;
   for (tile::LoadOp load : fetch.numbers)
     reads.reads.push_back(lower::classOfPlace(load.getPlace()));
   for (FetchLoop::Load load : fetch.loads)
     reads.reads.push_back(lower::classOfPlace(load.op.getPlace()));
   prepare(reads);
-  SmallVector<llvm::Value *> carried;
-  for (Value init : loop.getInitArgs())
-    carried.push_back(isa<RankedTensorType>(init.getType()) ? nullptr : evaluator.scalar(init));
-  llvm::Value *from = evaluator.scalar(loop.getLowerBound());
   for (unsigned turn = 0; turn < fetch.slots; ++turn)
-    inTurn(fetch, from, carried, turn, [&](llvm::Value *runs) {
-      if (!turn) // a loop may have no turn at all
-        runs = loop.getUnsignedCmp() ? e.b.CreateICmpULT(from, evaluator.scalar(loop.getUpperBound()))
-                                     : e.b.CreateICmpSLT(from, evaluator.scalar(loop.getUpperBound()));
+    inTurn(fetch, first, turn, [&](llvm::Value *runs) {
       forFetched(fetch, e.b.getInt32(turn * fetch.slotBytes), [&](const FetchedVector &vector) {
         this->fetch(vector, evaluator.addressOf(vector.load(), vector.point), runs);
       });
       if (!turn)
         loadNumbers(fetch, runs);
     });
-  if (fetch.slots == 1)
-    return;
-  llvm::AllocaInst *&slot = fetchSlots[fetch.loop];
-  {
-    llvm::IRBuilderBase::InsertPointGuard guard(e.b);
-    e.b.SetInsertPoint(entryEnd);
-    slot = e.b.CreateAlloca(e.b.getInt32Ty());
-  }
-  e.b.CreateStore(e.b.getInt32(0), slot);
+}
+
+SimtEmitter::Turn SimtEmitter::turnBefore(scf::ForOp loop) {
+  Turn turn{evaluator.scalar(loop.getLowerBound()), {}};
+  for (Value init : loop.getInitArgs())
+    turn.carried.push_back(isa<RankedTensorType>(init.getType()) ? nullptr : evaluator.scalar(init));
+  return turn;
 }
 
 // A place is empty once its vector is in registers: the thread that reads it is the one that fills it again.
 void SimtEmitter::takeFetched(const FetchLoop &fetch) {
   auto &b = e.b;
-  scf::ForOp loop = fetch.loop;
-  llvm::AllocaInst *variable = fetchSlots.lookup(fetch.loop);
+  llvm::AllocaInst *variable = fetchSlots.lookup(fetch.home);
   llvm::Value *slot = variable ? b.CreateLoad(b.getInt32Ty(), variable) : (llvm::Value *)b.getInt32(0);
-  llvm::Value *counter = evaluator.scalars[loop.getInductionVar()];
-  SmallVector<llvm::Value *> carried;
-  for (BlockArgument argument : loop.getRegionIterArgs())
-    carried.push_back(evaluator.scalars.lookup(argument));
+  Turn turn{program, {}};
+  if (scf::ForOp loop = fetch.loop()) {
+    turn.number = evaluator.scalars[loop.getInductionVar()];
+    for (BlockArgument argument : loop.getRegionIterArgs())
+      turn.carried.push_back(evaluator.scalars.lookup(argument));
+  }
   SmallVector<std::pair<Address, llvm::Value *>> later;
-  inTurn(fetch, counter, carried, fetch.slots, [&](llvm::Value *runs) {
+  inTurn(fetch, turn, fetch.slots, [&](llvm::Value *runs) {
     forFetched(fetch, slot,
                [&](const FetchedVector &vector) { later.push_back({evaluator.addressOf(vector.load(), vector.point), runs}); });
   });
-  inTurn(fetch, counter, carried, 0, [&](llvm::Value *) {
+  inTurn(fetch, turn, 0, [&](llvm::Value *) {
     forFetched(fetch, slot, [&](const FetchedVector &vector) {
       machine.waitCopies(e, unsigned(fetch.slots * later.size()) - 1);
       evaluator.provide(vector.load().getResult(), vector.point, fetched(vector));
@@ -177,7 +189,7 @@ void SimtEmitter::takeFetched(const FetchLoop &fetch) {
   for (tile::LoadOp load : fetch.numbers)
     evaluator.scalars[load] = b.CreateLoad(e.valueType(load.getType()), fetchedNumbers.find(load)->second);
   if (!fetch.numbers.empty())
-    inTurn(fetch, counter, carried, 1, [&](llvm::Value *runs) { loadNumbers(fetch, runs); });
+    inTurn(fetch, turn, 1, [&](llvm::Value *runs) { loadNumbers(fetch, runs); });
   if (!variable)
     return;
   llvm::Value *next = b.CreateAdd(slot, b.getInt32(fetch.slotBytes));

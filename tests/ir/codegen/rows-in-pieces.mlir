@@ -4,20 +4,20 @@
 // copied while the turn before computes.
 
 // PLAN: threads 256
-// PLAN-NEXT: fetches 3 turns of 8192 bytes ahead
+// PLAN-NEXT: fetches 1 turn of 8192 bytes ahead
 // PLAN-NEXT: tiles of 4096: 2 vectors of 8 a thread
 
 // Each thread reads what it copied: the only meetings are those of the maximum, one of them because slower threads may still read the
 // maximum of the turn before.
 // PTX: .entry largest
 // PTX-NOT: ld.global
-// PTX-COUNT-6: cp.async.cg.shared.global
+// PTX-COUNT-2: cp.async.cg.shared.global
 // PTX: cp.async.commit_group
-// PTX: cp.async.wait_group{{.*}} 5;
+// PTX: cp.async.wait_group{{.*}} 1;
 // PTX: ld.shared.v4
 // PTX: cp.async.cg.shared.global
 // PTX: cp.async.commit_group
-// PTX: cp.async.wait_group{{.*}} 5;
+// PTX: cp.async.wait_group{{.*}} 1;
 // PTX: ld.shared.v4
 // PTX: cp.async.cg.shared.global
 // PTX-NOT: ld.global

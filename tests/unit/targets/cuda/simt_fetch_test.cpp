@@ -6,11 +6,10 @@ using namespace tilery;
 using namespace tilery::test;
 
 namespace {
-void run(const std::string &text, uint32_t programs, std::vector<uint64_t> slots) {
+void run(const std::string &text, std::array<uint32_t, 3> grid, std::vector<uint64_t> slots) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
   ASSERT_TRUE(module);
   std::string unsupported;
-  std::array<uint32_t, 3> grid{programs, 1, 1};
   EXPECT_EQ(emulator::runBlocks(*module, true, grid.data(), slots.data(), unsupported), "");
   EXPECT_EQ(unsupported, "");
 }
@@ -85,6 +84,41 @@ tile.kernel @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %out: !tile.pt
   }
   tile.return
 })";
+/// Rows of n numbers of x and y a program, held whole: x - y and a number of the row less their product.
+const char *whole = R"(
+tile.kernel @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %more: !tile.ptr<f32>,
+               %out: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32 {tile.divisibility = 4 : i64}) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %missing = arith.constant dense<0.0> : tensor<16384xf32>
+  %px = tile.program_id 0
+  %py = tile.program_id 1
+  %width = tile.num_programs 0
+  %above = arith.muli %py, %width overflow<nsw> : i32
+  %program = arith.addi %above, %px overflow<nsw> : i32
+  %row = arith.extsi %program : i32 to i64
+  %columns = arith.extsi %n : i32 to i64
+  %begin = arith.muli %row, %columns overflow<nsw> : i64
+  %from = tile.access %x, %begin steps(%one) bounds [1](%zero, %columns) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<16384xf32>
+  %values = tile.load %from other %missing : tensor<16384xf32> : !tile.access<16384xf32> -> tensor<16384xf32>
+  %beside = tile.access %y, %begin steps(%one) bounds [1](%zero, %columns) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<16384xf32>
+  %others = tile.load %beside other %missing : tensor<16384xf32> : !tile.access<16384xf32> -> tensor<16384xf32>
+  %at = tile.access %more, %row steps() bounds []() : !tile.ptr<f32>, (), () -> !tile.access<f32>
+  %number = tile.load %at : !tile.access<f32> -> f32
+  %products = arith.mulf %values, %others : tensor<16384xf32>
+  %sum = tile.reduce %products axis 0 {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    tile.yield %s : f32
+  } : tensor<16384xf32> -> f32
+  %less = arith.subf %number, %sum : f32
+  %each = tile.splat %less : f32 -> tensor<16384xf32>
+  %both = arith.subf %values, %others : tensor<16384xf32>
+  %result = arith.addf %both, %each : tensor<16384xf32>
+  %to = tile.access %out, %begin steps(%one) bounds [1](%zero, %columns) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<16384xf32>
+  tile.store %to, %result : !tile.access<16384xf32>, tensor<16384xf32>
+  tile.return
+})";
 } // namespace
 
 TEST(SimtFetch, PiecesOfRows) {
@@ -96,7 +130,7 @@ TEST(SimtFetch, PiecesOfRows) {
       for (size_t i = 0; i < x.size(); ++i)
         x[i] = float(i % 17) - 8;
       std::vector<float> before = x;
-      run(text, 3, {slot(x.data()), slot(out.data()), uint64_t(n)});
+      run(text, {3, 1, 1}, {slot(x.data()), slot(out.data()), uint64_t(n)});
       int missing = (512 - n % 512) % 512;
       for (int row = 0; row < 3; ++row) {
         float sum = other * float(missing);
@@ -116,7 +150,7 @@ TEST(SimtFetch, RowsByTurns) {
     std::vector<float> x(256 * std::max(count, 1)), out(size_t(count) + 1, -1);
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = float(i % 13);
-    run(rows, 3, {slot(x.data()), slot(out.data()), uint64_t(count)});
+    run(rows, {3, 1, 1}, {slot(x.data()), slot(out.data()), uint64_t(count)});
     for (int row = 0; row < count; ++row) {
       float sum = 0;
       for (int i = 0; i < 256; ++i)
@@ -124,5 +158,28 @@ TEST(SimtFetch, RowsByTurns) {
       EXPECT_EQ(out[row], sum) << count << " " << row;
     }
     EXPECT_EQ(out[count], -1);
+  }
+}
+
+// Blocks run several programs, and have the next one's rows under way.
+TEST(SimtFetch, Programs) {
+  for (std::array<uint32_t, 3> grid : {std::array<uint32_t, 3>{1, 1, 1}, {5, 1, 1}, {3, 2, 1}}) {
+    int rows = int(grid[0] * grid[1]), n = 3000;
+    std::vector<float> x(size_t(rows) * n), y(x.size()), more(rows), out(x.size() + 1, -1);
+    for (size_t i = 0; i < x.size(); ++i) {
+      x[i] = float(i % 11) - 5;
+      y[i] = float(i % 7) - 2;
+    }
+    for (int row = 0; row < rows; ++row)
+      more[row] = float(100 * row);
+    run(whole, grid, {slot(x.data()), slot(y.data()), slot(more.data()), slot(out.data()), uint64_t(n)});
+    for (int row = 0; row < rows; ++row) {
+      float sum = 0;
+      for (int i = row * n; i < (row + 1) * n; ++i)
+        sum += x[i] * y[i];
+      for (int i = row * n; i < (row + 1) * n; ++i)
+        ASSERT_EQ(out[i], x[i] - y[i] + (more[row] - sum)) << row << " " << i;
+    }
+    EXPECT_EQ(out.back(), -1);
   }
 }
