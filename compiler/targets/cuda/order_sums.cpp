@@ -64,7 +64,7 @@ private:
     if (isa<arith::DivFOp, tile::DivOp, tile::RemOp>(op))
       return ++now;
     if (isa<math::ExpOp>(op))
-      return operands + 2; // exp2 of a product
+      return operands + 2;                            // exp2 of a product
     bool root = isa<math::SqrtOp, math::RsqrtOp>(op); // may not be computed elsewhere
     if ((lower::isElementwise(op) && !root) || isa<tile::ProgramIdOp, tile::RangeOp, tile::AccessOp, tile::PointerAccessOp>(op))
       return operands + 1;
