@@ -1,6 +1,6 @@
 // Keys are unsigned integers in the wanted order. Many elements: a radix sort by bytes of the key, which is computed from the element
 // wherever it is needed, so that only elements move. Few that are kept: the best ones so far, and blocks of elements that have none better
-// are passed by. Few at all: insertion.
+// are passed by; some that are kept: with those that may be among them. Few at all: insertion.
 #include "runtime/sort.h"
 #include "tilery/abi.h"
 #include <algorithm>
@@ -98,6 +98,32 @@ template <typename U, typename K> void select(const U *values, U *best, int64_t 
     offer(values[i]);
 }
 
+/// The same for more of them: what is better than the last one kept is put aside, and sorted with those when there is no room. `best` holds
+/// `room` elements, more than `keep`; the first ones of `values` are lost.
+template <typename U, typename K> void selectMany(U *values, U *best, int64_t count, int64_t keep, int64_t room, K key) {
+  int64_t size = room;
+  U worst = 0;
+  auto settle = [&] {
+    radixSort(best, values, size, key);
+    size = std::min(size, keep);
+    worst = key(best[size - 1]);
+  };
+  std::copy(values, values + room, best);
+  settle();
+  for (int64_t i = room, next; i < count; i = next) {
+    next = std::min(i + block, count);
+    if (next - i == block && leastKey(values + i, key) >= worst)
+      continue;
+    for (int64_t j = i; j < next; ++j)
+      if (U value = values[j]; key(value) < worst) {
+        best[size++] = value;
+        if (size == room)
+          settle();
+      }
+  }
+  settle();
+}
+
 template <typename U, Order order>
 void sortAs(void *data, void *spare, int64_t count, int64_t keep, U lastNumber, bool descending) {
   U *values = static_cast<U *>(data), *scratch = static_cast<U *>(spare);
@@ -106,6 +132,11 @@ void sortAs(void *data, void *spare, int64_t count, int64_t keep, U lastNumber, 
     return insertionSort(values, count, key);
   if (keep <= 32 && keep * 4 <= count) {
     select(values, scratch, count, keep, key);
+    std::memcpy(values, scratch, keep * sizeof(U));
+    return;
+  }
+  if (int64_t room = std::max<int64_t>(4 * keep, 256); room * 4 <= count) {
+    selectMany(values, scratch, count, keep, room, key);
     std::memcpy(values, scratch, keep * sizeof(U));
     return;
   }

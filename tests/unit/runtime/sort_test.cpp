@@ -17,13 +17,14 @@ template <typename T> bool before(T x, T y, bool descending) {
   return descending ? x > y : x < y;
 }
 
-/// Sizes of every way to sort, and as many kept; elements that are often equal, and all bit patterns.
+/// Sizes of every way to sort, and as many kept; all bit patterns, in any order and in both orders, and elements that are often equal.
 template <typename T> void checkAll(DType dtype) {
   std::mt19937_64 random(3);
-  for (int64_t count : {1, 2, 31, 32, 33, 100, 256, 1000, 5000})
-    for (int64_t keep : {int64_t(1), int64_t(8), int64_t(32), count / 2, count})
+  for (int64_t count : {1, 2, 31, 32, 33, 100, 256, 1000, 1100, 9000})
+    for (int64_t keep : {int64_t(1), int64_t(8), int64_t(32), int64_t(40), count / 17, count / 2, count})
       for (bool descending : {false, true})
-        for (bool few : {false, true}) {
+        for (const char *how : {"any", "few", "rising", "falling"}) {
+          bool few = *how == 'f' && how[1] == 'e';
           if (keep < 1 || keep > count)
             continue;
           std::vector<T> values(count), scratch(count);
@@ -33,11 +34,13 @@ template <typename T> void checkAll(DType dtype) {
             if (few)
               value = T(int(bits % 7) - 3) * (bits & 64 ? T(1) : T(-1)); // -0.0, too
           }
+          if (*how == 'r' || how[1] == 'a')
+            std::stable_sort(values.begin(), values.end(), [&](T x, T y) { return before(x, y, *how == 'f'); });
           std::vector<T> wanted(values);
           std::stable_sort(wanted.begin(), wanted.end(), [&](T x, T y) { return before(x, y, descending); });
           sortValues(values.data(), scratch.data(), count, keep, dtype, descending);
           ASSERT_EQ(0, std::memcmp(values.data(), wanted.data(), keep * sizeof(T)))
-              << dtypeName(dtype) << " " << count << " " << keep << " " << descending << few;
+              << dtypeName(dtype) << " " << count << " " << keep << " " << descending << how;
         }
 }
 } // namespace
