@@ -6,8 +6,8 @@ using namespace mlir;
 namespace tilery::fuzz {
 
 Generator::Generator(MLIRContext &context, uint64_t seed, Style style)
-    : random(seed), style(style), product(seed % 17 == 5), threaded(seed % 11 == 3), roled(seed % 13 == 7),
-      laidOut(seed % 7 == 4), b(&context), loc(b.getUnknownLoc()) {}
+    : random(seed), style(style), product(seed % 17 == 5), rowwise(seed % 19 == 6), threaded(seed % 11 == 3),
+      roled(seed % 13 == 7), laidOut(seed % 7 == 4), b(&context), loc(b.getUnknownLoc()) {}
 
 // A boolean that depends on nothing rounded.
 Value Generator::condition() {
@@ -220,6 +220,10 @@ Program Generator::run() {
   }
   if (product) {
     productKernel();
+  } else if (rowwise) {
+    rowKernel();
+    for (int i = 0, n = 1 + int(random.below(2)); i < n; ++i)
+      store(pick([](Value) { return true; }));
   } else {
     for (int i = 0, n = 1 + int(random.below(3)); i < n; ++i)
       add(load(anyShape(), anyType()));

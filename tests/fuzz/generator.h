@@ -63,6 +63,13 @@ private:
   mlir::Value alignedPlace(const Array &array, llvm::ArrayRef<int64_t> tile, llvm::ArrayRef<mlir::Value> starts,
                            mlir::Type element);
 
+  // rows.cpp
+  /// Loops over rows or pieces of rows, which load, compute, reduce and store: a kernel as libraries write it.
+  void rowKernel();
+  Array arrayOfRows(llvm::ArrayRef<int64_t> extents, mlir::Type element, bool written);
+  /// A loop that carries some values of the pool.
+  void turns(mlir::Value from, mlir::Value to, mlir::Value step, llvm::function_ref<void(mlir::Value)> body);
+
   // control.cpp: regions.
   void loop();
   void branch();
@@ -99,6 +106,7 @@ private:
   Random random;
   Style style;
   bool product;  ///< the program is one product
+  bool rowwise;  ///< it is loops over rows
   bool threaded; ///< it has code for the threads of a block
   bool roled;    ///< it has roles and barriers
   bool laidOut;  ///< it has a buffer with a layout

@@ -1,0 +1,80 @@
+// Loops over rows, or over pieces of rows, whose accesses the compiler knows to be aligned.
+#include "generator.h"
+
+using namespace mlir;
+
+namespace tilery::fuzz {
+
+Generator::Array Generator::arrayOfRows(ArrayRef<int64_t> extents, Type element, bool written) {
+  Array array = alignedArray(extents, false, element, written);
+  if (auto argument = dyn_cast<BlockArgument>(array.extentValues[1]))
+    aligned.push_back(argument.getArgNumber());
+  return array;
+}
+
+void Generator::turns(Value from, Value to, Value step, llvm::function_ref<void(Value)> body) {
+  SmallVector<Value> inits;
+  for (int i = 0, n = int(random.below(3)); i < n; ++i)
+    if (Value value = pick([](Value) { return true; }))
+      inits.push_back(value);
+  size_t scope = pool.size();
+  auto op = scf::ForOp::create(b, loc, from, to, step, inits);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  ++depth;
+  for (Value value : op.getRegionIterArgs())
+    add(value);
+  body(op.getInductionVar());
+  SmallVector<Value> yields;
+  for (Value value : op.getRegionIterArgs())
+    yields.push_back(binary(value, pickLike(value.getType())));
+  if (!inits.empty())
+    scf::YieldOp::create(b, loc, yields);
+  --depth;
+  pool.resize(scope);
+  for (Value value : op.getResults())
+    add(value);
+}
+
+void Generator::rowKernel() {
+  auto nsw = arith::IntegerOverflowFlags::nsw;
+  bool dealt = random.chance(0.4); // whole rows, by turns
+  Type element = random.of(
+      std::vector<Type>{b.getF32Type(), b.getF32Type(), b.getF16Type(), b.getBF16Type(), b.getI32Type(), b.getIntegerType(8)});
+  int64_t programs = int64_t(program.grid[0]) * program.grid[1], block = random.of(std::vector<int64_t>{128, 256, 512, 1024}),
+          height = random.of(std::vector<int64_t>{1, 1, 1, 2, 4});
+  int64_t rows = std::max<int64_t>(height * programs * (dealt ? random.below(4) : 1) - random.below(height), 1);
+  int64_t columns = std::max<int64_t>(block * (dealt ? 1 : random.below(5)) - 16 * random.below(block / 16), 16);
+  std::vector<Array> inputs;
+  for (int i = 0, n = 1 + int(random.below(2)); i < n; ++i)
+    inputs.push_back(arrayOfRows({rows, columns}, element, false));
+  auto wide = [&](Value number) -> Value { return arith::ExtSIOp::create(b, loc, b.getI64Type(), number); };
+  auto type = RankedTensorType::get({height, block}, element);
+  auto load = [&](const Array &array, Value row, Value column) {
+    Value other = random.chance(0.6) ? constant(type) : Value();
+    add(tile::LoadOp::create(b, loc, type, alignedPlace(array, type.getShape(), {row, column}, element), other, false,
+                             StringAttr(), StringAttr()));
+  };
+  auto work = [&](Value row, Value column, const Array *out) {
+    for (const Array &input : inputs)
+      load(input, row, column);
+    Value own = pool.back();
+    for (int i = 0, n = int(random.below(4)); i < n; ++i)
+      random.chance(0.6) ? elementwise() : reduction();
+    if (out)
+      tile::StoreOp::create(b, loc, alignedPlace(*out, type.getShape(), {row, column}, element), binary(own, pickLike(type)),
+                            false, StringAttr(), StringAttr());
+  };
+  pool.assign({constant(b.getF32Type()), constant(b.getI32Type()), constant(tile::tileOf({height}, b.getF32Type()))});
+  Array out = arrayOfRows({rows, columns}, element, true);
+  Value first = arith::MulIOp::create(b, loc, pid, integer(height, 32), nsw), count = scalarArgument(b.getI32Type(), rows);
+  if (dealt) {
+    turns(first, count, integer(height * programs, 32), [&](Value row) { work(wide(row), integer(0, 64), &out); });
+  } else {
+    Value end = scalarArgument(b.getI32Type(), uint64_t(columns)), start = integer(0, 32), step = integer(block, 32);
+    for (int i = 0, n = 1 + int(random.below(3)); i < n; ++i)
+      turns(start, end, step, [&](Value at) { work(wide(first), wide(at), i + 1 == n ? &out : nullptr); });
+  }
+}
+
+} // namespace tilery::fuzz
