@@ -7,6 +7,7 @@ from ...core.functions import Namespace as _Namespace
 from ...core.functions import PropagateNan  # noqa: F401
 from ...core.tile.aggregate import aggregate as _aggregate  # noqa: F401
 from ...core.tile.types import *  # noqa: F403
+from ..compiler import errors as _errors
 from . import math as _math
 from . import random as _random
 from . import standard as _standard
@@ -41,3 +42,6 @@ __getattr__, __dir__ = _names.hooks()
 def _refuse(kind: type[Exception], message: str) -> _NoReturn:
     """Raises what a function of the language says on its own, without the kernel's lines: as upstream's, out of this file."""
     raise kind(message)
+
+
+_errors.raise_of_function = _refuse
