@@ -383,3 +383,36 @@ def test_attention_over_chosen_keys_by_three_roles():
     # Weights are rounded to f16: half a unit of 2^-11 each, times values of a few.
     torch.testing.assert_close(out.double(), weights @ kept[:, :64], rtol=2e-3, atol=2e-3)
     for_gpus(attention(heads, tail, keys, chosen))
+
+
+def test_code_of_single_threads_before_between_and_after_roles():
+    @T.prim_func
+    def main(X: T.Tensor((3, 256), "float32"), Y: T.Tensor((3, 128), "float32"), Z: T.Tensor((256,), "float32")):
+        with T.Kernel(1, threads=256):
+            tile, done = T.alloc_shared((256,), "float32"), T.alloc_barrier(128)
+            tx = T.get_thread_binding()
+            mine = T.alloc_local((1,), "float32")
+            mine[0] = X[0, 255 - tx]
+            for k in T.serial(3):
+                tile[tx] = X[k, tx] * 2
+                T.sync_threads()
+                with T.ws(0):
+                    tile[tx] += 1
+                    T.barrier_arrive(done)
+                with T.ws(1):
+                    T.barrier_wait(done, k & 1)
+                    for i in T.Parallel(128):
+                        Y[k, i] = tile[i] + tile[i + 128]
+                T.sync_threads()
+            if tx % 2 == 0:
+                Z[tx] = mine[0] + tile[tx]
+            else:
+                Z[tx] = mine[0]
+
+    x = torch.randint(-9, 9, (3, 256)).float()
+    out, last = torch.empty(3, 128), torch.empty(256)
+    run(main, x, out, last)
+    threads = torch.arange(256)
+    assert (out == 2 * x[:, :128] + 1 + 2 * x[:, 128:]).all()
+    assert (last == x[0].flip(0) + torch.where(threads % 2 == 0, 2 * x[2] + (threads < 128), 0.0)).all()
+    for_gpus(main)

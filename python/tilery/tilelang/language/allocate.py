@@ -33,6 +33,8 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
     def native(shape: Sequence[int]) -> Any:
         return trace.native.alloc(memory.in_bytes(shape), memory.dtype.storage, space if shape == memory.shape else "shared")
 
+    if space == "local":
+        trace.end_single()  # it lasts longer
     if space == "local" and trace.open.thread is None and not trace.open.plain:
         trace.give_rows(memory, native)
     else:

@@ -33,9 +33,9 @@ def kernel(what: str) -> Any:
 
 class NeedsThreads(BaseException):
     """Raised where the body of a kernel, or of a role in it, first asks which thread runs it: it is traced again, for threads.
-    place: the launch, and which role of which role it is, () outside of all."""
+    place: the launch, and which role of which role it is, () outside of all, "parts" where roles stand between such code."""
 
-    def __init__(self, place: tuple[int, tuple[int, ...]]) -> None:
+    def __init__(self, place: tuple[int, tuple[int, ...] | str]) -> None:
         super().__init__()
         self.place = place
 
@@ -79,7 +79,7 @@ def threads(what: str) -> Any:
     """The trace in progress, in a kernel that is traced for the threads of its block."""
     trace = kernel(what)
     if trace.open.thread is None:
-        raise trace.needs_threads()
+        trace.begin_single()
     if trace.parallel:
         raise error(
             ValueError,

@@ -331,6 +331,7 @@ class Element(Expr):
         trace = kernel(f"an element of `{self.memory.label()}`")
         if isinstance(value, Pending):
             return value.finish(self)
+        value = trace.settled(value, self.indices)
         if (there := self.located(trace)) is not self:
             return there.store(value)
         trace.check_private(self)
@@ -429,6 +430,7 @@ class LocalVar(Expr):
 
     def store(self, value: Any) -> None:
         trace = kernel("a variable")
+        value = trace.settled(value)
         if (there := self[0].located(trace)).memory is not self.memory:
             return there.store(value)
         trace.ask_for_threads()

@@ -11,7 +11,7 @@ from ...errors import error
 from ...frontend.regions import Getter, Names, Putter
 from .context import NeedsRows, NeedsThreads
 from .memory import Element, Memory
-from .thread_index import Ranges, RoleCondition, intersection, rest
+from .thread_index import Ranges, RoleCondition, ThreadNumber, intersection, rest
 from .values import Val, binary, read, select
 
 
@@ -20,13 +20,15 @@ class Roles:
 
     native: Any
     open: Any
-    region: Any
+    regions: Any
+    parallel: Any
     line: Any
     _leave: Any
     keep_in_phases: Any
     several: int
     launches: Any
     threaded: set[tuple[int, Any]]
+    part: int | None  # regions around code of single threads between roles
     path: list[int]  # which role of which role is open
     begun: list[int]  # how many roles have been there: outside of all, in the open one, ...
     roles: list[int]  # threads of each open role
@@ -55,16 +57,41 @@ class Roles:
     def ask_for_threads(self) -> None:
         """What only each thread can do for itself stands under a condition that several threads fulfil."""
         if self.several and self.open.thread is None:
-            raise self.needs_threads()
+            self.begin_single()
 
-    def needs_threads(self) -> NeedsThreads:
-        """To be raised where code of single threads begins."""
-        return NeedsThreads((len(self.launches), tuple(self.path)))
+    def begin_single(self) -> None:
+        """Code of single threads begins: here, between the roles of a kernel; else the kernel or the role is traced again."""
+        if self.path or (len(self.launches), "parts") not in self.threaded:
+            raise NeedsThreads((len(self.launches), tuple(self.path)))
+        if self.parallel:
+            raise error(ValueError, "the index of a thread in a T.Parallel loop, whose iterations belong to no thread")
+        self.part = len(self.regions)
+        self._know_thread(Val(self.native.threads_begin(math.prod(self.open.threads))))
+
+    def settled(self, value: Any, indices: Sequence[Any] = ()) -> Any:
+        """A value that is to be stored, computed before it is decided who stores it: it may be one of single threads."""
+        if self.open.thread is None and not self.path and (len(self.launches), "parts") in self.threaded:
+            value = value.number() if isinstance(value, ThreadNumber) else read(value)
+            if any(isinstance(index, ThreadNumber) for index in indices):
+                self.begin_single()
+        return value
+
+    def end_single(self) -> None:
+        """Ends such code of single threads, if it began in the region that is open."""
+        if self.part == len(self.regions):
+            self.native.threads_end()
+            self.open.thread = self.part = None
+
+    @contextlib.contextmanager
+    def region(self, kind: str, line: int) -> Iterator[None]:
+        with super().region(kind, line):  # type: ignore[misc]
+            yield
+            self.end_single()
 
     def thread_index(self, dim: int) -> Any:
         """The index of a thread along an axis, in code of single threads."""
         if self.open.thread is None:
-            raise self.needs_threads()
+            self.begin_single()
         return self.open.thread_indices[dim]
 
     def give_rows(self, memory: Memory, native: Callable[[Sequence[int]], Any]) -> None:
@@ -95,6 +122,7 @@ class Roles:
 
     def begin_role(self, ranges: Sequence[tuple[int, int]]) -> None:
         """What the threads in some ranges (first, end) do beside the others, until end_role."""
+        self.end_single()
         self.check_no_threads("a role of warp groups")
         count = sum(end - first for first, end in ranges)
         self.path.append(self.begun[-1])
@@ -114,12 +142,14 @@ class Roles:
             self._know_thread(index)
 
     def check_no_threads(self, what: str) -> None:
-        """Roles and single threads are two ways to say who does what; a kernel has one."""
+        """Roles are of a whole block, or of another role."""
+        if self.open.thread is not None and not self.path and self.part is None:
+            raise NeedsThreads((len(self.launches), "parts"))
         if self.open.thread is not None:
             raise error(
                 NotImplementedError,
-                f"{what} in a kernel whose statements depend on the thread",
-                hint="use T.sync_threads between threads; or write the kernel without thread indices, but for `if tx == 0:`",
+                f"{what} in a branch, loop or role whose statements depend on the thread",
+                hint="move it out, or put what depends on the thread into roles",
             )
 
     def end_role(self) -> None:
@@ -167,7 +197,8 @@ class Roles:
                 counter = self.open.rounds[what] = Memory((1,), "int32", "shared")
                 counter.native = self.native.alloc((1,), "int32", "shared")
                 Element(counter, [0]).store(0)
-        if (len(self.launches), ()) in self.threaded:
+        self.part = None
+        if (len(self.launches), ()) in self.threaded and (len(self.launches), "parts") not in self.threaded:
             self._know_thread(Val(self.native.threads_begin(math.prod(self.open.threads))))
 
     def _know_thread(self, thread: Val) -> None:

@@ -111,6 +111,7 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
         self.several = 0  # conditions around that several threads fulfil
         self.reduction: Any = None  # T.comm_reducer of the scope around
         self.threaded: set[tuple[int, Any]] = set()  # what is programmed for threads (see NeedsThreads, NeedsRows)
+        self.part: int | None = None  # regions around code of single threads between roles
         self.path: list[int] = []  # which role of which role is open
         self.begun: list[int] = [0]  # how many roles have been there: outside of all, in the open one, ...
         self.parallel: list[list[int]] = []  # ids of the loop variables of each open T.Parallel
@@ -522,6 +523,8 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
                     hint="loop over T.serial, T.Parallel, T.Pipelined, T.unroll, T.grid, range or a list of constants",
                 )
             return super().for_(iterable, body, names, get, put, stopped, own)
+        if isinstance(iterable, Serial) and all(map(is_size, iterable.bounds())):
+            self.end_single()  # roles may stand in it
         if (taken_apart := self.taken_apart(iterable)) is not None:
             return super().for_(taken_apart, body, names, get, put, stopped, own)
         before = get()
