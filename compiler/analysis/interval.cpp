@@ -39,6 +39,18 @@ std::optional<Interval> intervalOf(Value value) {
     return ofQuotient(op);
   else if (isa_and_nonnull<tile::ProgramIdOp>(op))
     return Interval{0, mostPrograms - 1};
+  else if (auto truncate = dyn_cast_or_null<arith::TruncIOp>(op)) { // of what fits
+    bool fits = bitEnumContainsAny(truncate.getOverflowFlags(), arith::IntegerOverflowFlags::nsw);
+    auto of = fits ? intervalOf(truncate.getIn()) : std::nullopt;
+    int64_t greatest = INT64_MAX >> (64 - std::min(63u, getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth()));
+    return of && of->least >= 0 ? std::optional(Interval{std::min(of->least, greatest), std::min(of->greatest, greatest)})
+                                : std::nullopt;
+  } else if (isa_and_nonnull<arith::AndIOp>(op)) { // bits of a number
+    for (Value mask : op->getOperands())
+      if (auto bits = intervalOf(mask); bits && bits->least == bits->greatest && bits->least >= 0)
+        return Interval{0, bits->least};
+    return std::nullopt;
+  }
   if (auto argument = dyn_cast<BlockArgument>(value))
     return ofCounter(argument);
   IntegerOp op = integerOpOf(value, Wrapping::address);

@@ -80,11 +80,12 @@ std::optional<unsigned> swizzleOf(RingOp ring, unsigned index) {
     if (auto acquire = dyn_cast<AcquireOp>(user))
       for (Operation *part : acquire.getResult().getUsers())
         if (isa<PartOp>(part) && cast<PartOp>(part).getIndex() == index)
-          for (Operation *filler : part->getUsers())
+          for (Operation *filler : part->getUsers()) {
             if (auto copy = dyn_cast<CopyOp>(filler))
               return copy.getMap().getType().getSwizzle();
-            else if (isa<WriteOp>(filler))
+            if (isa<WriteOp, FetchOp>(filler))
               return swizzleOf(cast<PartOp>(part).getType());
+          }
   return std::nullopt;
 }
 
@@ -208,6 +209,54 @@ Layout dealtToBlocks(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned wa
   return result.canonical();
 }
 
+/// Rows of a fetched tile: vectors, `lanes` of them side by side in each row; the other lanes have rows that are `spread` apart, and warps
+/// those between them and the ones behind.
+Layout dealtLines(ArrayRef<int64_t> shape, const FetchShape &fetch, int64_t spread, int64_t warps) {
+  Layout result({{layout::dim(0), shape[0]}, {layout::dim(1), shape[1]}});
+  int64_t taken[2] = {1, 1}, left[2] = {lanesOfWarp, warps}; // of each dimension; lanes, warps
+  auto add = [&](layout::Axis axis, unsigned d, int64_t most) {
+    int64_t extent = std::gcd(most, shape[d] / taken[d]);
+    Layout::Vector step{0, 0};
+    step[d] = taken[d];
+    taken[d] *= extent;
+    if (extent > 1)
+      result.add(axis, extent, step);
+    return extent;
+  };
+  add(layout::Register, 1, fetch.width);
+  left[0] /= add(layout::Lane, 1, fetch.lanes);
+  left[1] /= add(layout::Warp, 0, std::gcd(spread, warps));
+  for (unsigned which : {0, 1}) {
+    layout::Axis axis = which ? layout::Warp : layout::Lane;
+    left[which] /= add(axis, 0, left[which]);
+    left[which] /= add(axis, 1, left[which]);
+    if (left[which] > 1)
+      result.add(axis, left[which], {0, 0}); // copies
+  }
+  for (unsigned d : {1, 0})
+    add(layout::Register, d, shape[d] / taken[d]);
+  return result.canonical();
+}
+
+/// The one of these that goes through the banks of shared memory in the fewest passes.
+Layout fetchLayout(SharedType shared, const FetchShape &fetch, int64_t warps) {
+  std::optional<Layout> places = invert(shared.getLayout().getLayout()), best;
+  unsigned least = ~0u;
+  for (int64_t spread : {1, 2, 4}) {
+    Layout each = dealtLines(shared.getShape(), fetch, spread, warps);
+    auto transfer = layout::cheapestTransfer(each, *places, tile::elementBytes(shared.getElementType()));
+    if (transfer && transfer->passes < least)
+      best = each, least = transfer->passes;
+  }
+  return best ? *best : dealt(shared.getShape(), fetch.width, warps);
+}
+
+/// 16 bytes at a time, as many lanes in a row as it has of them.
+FetchShape shapeOfCopies(SharedType shared) {
+  unsigned width = widestAccess / tile::elementBytes(shared.getElementType());
+  return {1, width, std::min<unsigned>(lanesOfWarp, unsigned(shared.getShape()[1]) / width)};
+}
+
 bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 bool isPlain(Operation *op) { return OpTrait::hasElementwiseMappableTraits(op); }
 
@@ -241,10 +290,15 @@ public:
                                                           role.getWarps(), unsigned(clusterSize(read)))));
     });
     role.walk([&](WriteOp write) {
-      auto type = cast<RankedTensorType>(write.getValue().getType());
       if (write.getShared().getDefiningOp<PartOp>()) // fetched into a slot
         give(write.getValue(),
-             LayoutAttr::get(context, dealt(type.getShape(), widthOf(write.getValue(), type.getRank() - 1), role.getWarps())));
+             LayoutAttr::get(context, fetchLayout(write.getShared().getType(), shapeOf(write.getValue(), 1), role.getWarps())));
+    });
+    role.walk([&](FetchOp fetch) {
+      SharedType to = fetch.getTo().getType();
+      auto layout = LayoutAttr::get(context, fetchLayout(to, shapeOfCopies(to), role.getWarps()));
+      fetch.setLayoutAttr(layout);
+      giveAccess(fetch.getPlace(), layout);
     });
     spread();
     std::multimap<int64_t, Value, std::greater<int64_t>> rest; // what has nothing to do with a product, the largest first

@@ -11,17 +11,17 @@ using namespace mlir;
 
 namespace tilery::block {
 
-/// Nothing where both factors are boxes.
+/// Of a step; nothing where both factors are boxes.
 static std::optional<FetchWork> fetchWork(const BoxProduct &product) {
-  std::optional<FetchWork> work;
-  for (bool second : {false, true})
-    if (const std::optional<FetchedFactor> &factor = second ? product.fetchedB : product.fetchedA) {
-      FetchAccesses each = accessesOf(*factor);
-      work = work.value_or(FetchWork());
-      work->accesses += each.loads + each.stores;
-      work->lanes += each.lanes;
+  FetchWork work;
+  for (const std::optional<FetchedFactor> *factor : {&product.fetchedA, &product.fetchedB})
+    if (*factor) {
+      unsigned line = (*factor)->turned ? 1 - (*factor)->line : (*factor)->line;
+      bool isCopied = copiedLine((*factor)->tile) == line;
+      (isCopied ? work.copied : work.computed) += shapeOf((*factor)->tile, line).cycles;
+      work.work += workOf((*factor)->tile);
     }
-  return work;
+  return product.fetches() ? std::optional(work) : std::nullopt;
 }
 
 static ScheduleProblem problemOf(const ProductKernel &found) {
@@ -132,6 +132,10 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
       say(schedule ? explain(problem, *schedule) : "no blocks, for no schedule fits shared memory and registers");
       if (!schedule || schedule->general)
         return;
+      if (std::string reason = cheaperElsewhere(problem, *schedule); !reason.empty()) {
+        getOperation()->setAttr("block.general", StringAttr::get(&getContext(), reason));
+        return say("no blocks, for " + reason);
+      }
       getOperation()->setAttr("block.schedule", schedule->attribute(&getContext()));
       if (auto steps = stepsOf(*found, problem, *schedule); steps && !schedule->cluster)
         getOperation()->setAttr("block.steps", DenseI64ArrayAttr::get(&getContext(), *steps));
@@ -140,6 +144,15 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
                                  << (error.diagnostic().hint.empty() ? "" : ": " + error.diagnostic().hint);
       signalPassFailure();
     }
+  }
+
+  /// Why the general path is cheaper, unless somebody asked for a schedule; empty: it is not.
+  static std::string cheaperElsewhere(const ScheduleProblem &problem, const Schedule &schedule) {
+    double here = cyclesOfStep(problem, schedule), general = generalCycles(problem);
+    if (!problem.fetch || here <= general || std::getenv("TILERY_SCHEDULE"))
+      return "";
+    return "fetching its operands would take " + std::to_string(int64_t(here)) + " cycles a step where the general path takes " +
+           std::to_string(int64_t(general));
   }
 
   /// Of the kernel's first product, where the user asks.

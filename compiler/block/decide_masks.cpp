@@ -1,10 +1,11 @@
-// decide-masks: comparisons that come out the same for every element that threads fetch are no part of their masks.
+// decide-masks: comparisons that come out the same for every element that threads fetch are no part of their masks, and a choice between
+// what is loaded and zero is part of the load's.
 //
 // A window of an image that begins before the last row minus the window's height lies inside: no lane needs to ask.
 #include "compiler/analysis/interval.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
-#include "compiler/block/schedule.h"
+#include "compiler/ir/zero.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -24,6 +25,8 @@ std::optional<bool> decided(arith::CmpIOp compare) {
   };
   auto opposite = [](std::optional<bool> value) { return value ? std::optional(!*value) : value; };
   switch (compare.getPredicate()) {
+  case arith::CmpIPredicate::ult:
+    return x->least >= 0 && y->least >= 0 ? below(*x, *y) : std::nullopt;
   case arith::CmpIPredicate::slt:
     return below(*x, *y);
   case arith::CmpIPredicate::sgt:
@@ -73,6 +76,25 @@ void simplify(tile::AccessOp access) {
   access.getBoundsMutable().assign(bounds);
 }
 
+/// `condition ? load : 0` as a load of the lanes for which it holds; null: it is anything else.
+Value maskedLoad(arith::SelectOp choice, OpBuilder &builder) {
+  auto load = choice.getTrueValue().getDefiningOp<tile::LoadOp>();
+  auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+  bool isZero = tile::isPlusZero(choice.getFalseValue());
+  auto type = dyn_cast<RankedTensorType>(choice.getType());
+  if (!access || !type || !isZero || load.getIsVolatile() || !load->hasOneUse() ||
+      !isa<RankedTensorType>(choice.getCondition().getType()) || (load.getOther() && !tile::isPlusZero(load.getOther())))
+    return {};
+  Value mask = choice.getCondition(), before = access.getResidual();
+  if (before && !isa<RankedTensorType>(before.getType()))
+    before = tile::SplatOp::create(builder, choice.getLoc(), mask.getType(), before);
+  if (before)
+    mask = arith::AndIOp::create(builder, choice.getLoc(), before, mask);
+  auto place = cast<tile::AccessOp>(builder.clone(*access));
+  place.getResidualMutable().assign(mask);
+  return tile::LoadOp::create(builder, load.getLoc(), type, place, Value(), false, load.getCacheAttr(), load.getEvictionAttr());
+}
+
 struct DecideMasks : PassWrapper<DecideMasks, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DecideMasks)
   StringRef getArgument() const final { return "decide-masks"; }
@@ -80,7 +102,7 @@ struct DecideMasks : PassWrapper<DecideMasks, OperationPass<tile::KernelOp>> {
 
   void runOnOperation() final {
     std::string why;
-    std::optional<FoundKernel> found = Schedule::of(getOperation()) ? findAnyKernel(getOperation(), why) : std::nullopt;
+    std::optional<FoundKernel> found = findAnyKernel(getOperation(), why);
     auto *kernel = found ? std::get_if<ProductKernel>(&*found) : nullptr;
     if (!kernel)
       return;
@@ -98,6 +120,9 @@ struct DecideMasks : PassWrapper<DecideMasks, OperationPass<tile::KernelOp>> {
             arith::ConstantOp::create(builder, op->getLoc(), constantOf(op->getResult(0).getType(), true)).getResult());
       } else if (auto access = dyn_cast<tile::AccessOp>(op)) {
         simplify(access);
+      } else if (auto choice = dyn_cast<arith::SelectOp>(op)) {
+        if (Value load = maskedLoad(choice, builder))
+          choice.replaceAllUsesWith(load);
       }
     }
   }

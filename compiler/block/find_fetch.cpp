@@ -1,7 +1,11 @@
 #include "compiler/block/find_fetch.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/analysis/integer_op.h"
+#include "compiler/analysis/lane_groups.h"
 #include "compiler/block/find_product.h"
+#include "compiler/ir/zero.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -68,15 +72,6 @@ private:
   bool known = true;
 };
 
-/// How many of a hundred lanes are neighbours in memory of the lane before them.
-int64_t neighboursOf(Value terms) {
-  SmallVector<int64_t> numbers = Sample().of(terms);
-  int64_t count = 0;
-  for (size_t i = 1; i < numbers.size(); ++i)
-    count += numbers[i] == numbers[i - 1] + 1;
-  return numbers.size() > 1 ? 100 * count / int64_t(numbers.size() - 1) : 0;
-}
-
 /// Ops that give the elements of their operands, each at a place that follows from its own.
 bool namesElements(Operation *op) {
   if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
@@ -133,24 +128,134 @@ SmallVector<Load, 4> loadsOf(Value tile) {
   return loads;
 }
 
+/// Whether groups of `width` lanes along a dimension of the load lie side by side, aligned, and exist or not as one. `ends`: whether lanes
+/// of a group may end at a bound, too.
+bool areWhole(tile::AccessOp access, unsigned dim, int64_t width, bool mayEnd) {
+  int64_t bytes = tile::elementBytes(access.getType().getElementType());
+  int64_t base = analysis::divisorOf(access.getBase()) / std::max<int64_t>(bytes, 1);
+  auto isWhole = [&](int64_t divisor) { return divisor > 0 && divisor % width == 0; };
+  if (!isWhole(base) || !isWhole(analysis::divisorOf(access.getOffset())))
+    return false;
+  for (int d = 0; d < access.getType().getRank(); ++d) {
+    Value step = access.getSteps()[d];
+    if (d != int(dim)) {
+      if (!isWhole(isTile(step) ? analysis::laneGroups(step, 0, 1).divisor : analysis::divisorOf(step)))
+        return false;
+    } else if (isTile(step)) {
+      analysis::LaneGroups groups = analysis::laneGroups(step, 0, width);
+      if (!groups.follow || !isWhole(groups.divisor))
+        return false;
+    } else if (!matchPattern(step, m_One())) {
+      return false;
+    }
+  }
+  OperandRange bound = access.getBound(dim);
+  if (bound.size() == 1 && !analysis::laneGroups(bound[0], 0, width).equal)
+    return false;
+  if (bound.size() == 2 && !(isWhole(analysis::divisorOf(bound[0])) && (mayEnd || isWhole(analysis::divisorOf(bound[1])))))
+    return false;
+  return !access.getResidual() || analysis::laneGroups(access.getResidual(), dim, width).equal;
+}
+
 /// Elements that a load has side by side in memory, in one piece that is aligned and exists or not as a whole. 0: lanes lie apart.
 int64_t piecesOf(const Load &load, unsigned along) {
   int dim = load.dims[along];
   auto access = load.op.getPlace().getDefiningOp<tile::AccessOp>();
   if (!access || dim < 0)
     return 0;
-  if (!access.isStrided(dim) || !matchPattern(access.getSteps()[dim], m_One()))
-    return 0;
-  int64_t bytes = tile::elementBytes(access.getType().getElementType());
-  int64_t whole = std::min(analysis::divisorOf(access.getBase()) / bytes, analysis::divisorOf(access.getOffset()));
-  for (int d = 0; d < access.getType().getRank(); ++d)
-    if (d != dim)
-      whole = std::min(whole, access.isStrided(d) ? analysis::divisorOf(access.getSteps()[d]) : 1);
-  for (Value bound : access.getBound(dim))
-    whole = std::min(whole, isTile(bound) ? 1 : analysis::divisorOf(bound));
-  if (access.getResidual() && isTile(access.getResidual()))
-    whole = 1;
-  return std::clamp<int64_t>(whole, 1, widest / bytes);
+  bool follows = !isTile(access.getSteps()[dim]) && matchPattern(access.getSteps()[dim], m_One());
+  int64_t most = follows ? widest / tile::elementBytes(access.getType().getElementType()) : 1; // of computed places: one by one
+  for (; most > 1; most /= 2)
+    if (areWhole(access, dim, most, false))
+      return most;
+  return follows;
+}
+
+constexpr int64_t warpLanes = 32, loadWarps = 4;
+
+/// Where a load's elements lie along each of the fetched tile's dimensions, in elements. Empty: nobody knows.
+struct Terms {
+  SmallVector<int64_t> at[2];
+  bool isComputed[2] = {false, false}; // by numbers that each step computes one by one
+};
+
+/// True if the value is another one in each step.
+bool moves(Value value) {
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (Operation *op = values[i].getDefiningOp())
+      values.insert(op->operand_begin(), op->operand_end());
+    else if (isa<tile::ContractOp, scf::ForOp>(cast<BlockArgument>(values[i]).getOwner()->getParentOp()))
+      return true;
+  return false;
+}
+
+Terms termsOf(const Load &load, ArrayRef<int64_t> shape) {
+  Terms terms;
+  auto access = load.op.getPlace().getDefiningOp<tile::AccessOp>();
+  for (unsigned d : {0u, 1u}) {
+    if (load.dims[d] < 0) {
+      terms.at[d].assign(shape[d], 0);
+    } else if (access && access.isStrided(load.dims[d])) {
+      int64_t step = analysis::constantOf(access.getSteps()[load.dims[d]]).value_or(4096);
+      for (int64_t i = 0; i < shape[d]; ++i)
+        terms.at[d].push_back(i * step);
+    } else {
+      terms.isComputed[d] = !access || moves(access.getSteps()[load.dims[d]]);
+      if (access)
+        terms.at[d] = Sample().of(access.getSteps()[load.dims[d]]);
+    }
+  }
+  return terms;
+}
+
+/// Different places of groups of `width` neighbours, on an average.
+double placesIn(ArrayRef<int64_t> at, int64_t width) {
+  if (at.empty())
+    return double(width);
+  int64_t places = 0;
+  for (size_t i = 0; i < at.size(); ++i)
+    places += int64_t(i) % width == 0 || at[i] != at[i - 1];
+  return double(places) * double(width) / double(at.size());
+}
+
+/// Lines of 128 bytes that lanes `apart` from each other touch together.
+double linesOf(ArrayRef<int64_t> at, int64_t lanes, int64_t apart, int64_t bytes) {
+  if (at.empty())
+    return double(lanes);
+  double lines = 1;
+  for (int64_t lane = 1; lane < lanes && lane * apart < int64_t(at.size()); ++lane) {
+    int64_t distance = std::abs(at[lane * apart] - at[(lane - 1) * apart]) * bytes;
+    lines += std::min(1., double(distance) / 128);
+  }
+  return lines;
+}
+
+// Each warp's access takes a cycle for each line of memory, or 128 bytes of shared memory; the rest are instructions, of which an SM does
+// four a cycle.
+double cyclesOf(const FetchShape &fetch, bool copied, ArrayRef<int64_t> shape, int64_t bytes, ArrayRef<Load> loads,
+                ArrayRef<Terms> terms) {
+  constexpr double instructions = 4, placeCost = 30,
+                   elementCost = 5; // instructions: of a number that tells places, of an element
+  unsigned line = fetch.line, other = 1 - line;
+  double elements = double(shape[0] * shape[1]), vectors = elements / warpLanes / fetch.width;
+  int64_t lanesOther = std::min<int64_t>(warpLanes / fetch.lanes, shape[other]);
+  double cycles = vectors * std::max(2., double(fetch.width * bytes) / 4); // written
+  double ownOther = std::max(1., double(shape[other]) / double(lanesOther * loadWarps));
+  double ownLine = double(shape[line]) / double(fetch.lanes);
+  for (auto [load, where] : llvm::zip_equal(loads, terms)) {
+    int64_t own = tile::elementBytes(cast<RankedTensorType>(load.op.getType()).getElementType());
+    int64_t pieces = copied ? fetch.width : piecesOf(load, line);
+    double places = placesIn(where.at[line], fetch.width),
+           accesses = places / double(std::clamp<int64_t>(pieces, 1, fetch.width));
+    double lines = linesOf(where.at[line], fetch.lanes, fetch.width, own) * linesOf(where.at[other], lanesOther, 1, own);
+    double alone = load.dims[0] < 0 || load.dims[1] < 0 ? 1. / 8 : 1; // what is the same for many is loaded once, more or less
+    cycles += vectors * accesses * lines * alone;
+    double computed = (where.isComputed[line] ? ownLine * places / fetch.width : 0) + (where.isComputed[other] ? ownOther : 0);
+    cycles += loadWarps / instructions * placeCost * computed;
+  }
+  return cycles + (copied ? vectors : elements / warpLanes) * elementCost / instructions;
 }
 } // namespace
 
@@ -181,52 +286,66 @@ bool canBeFetched(Value tile, std::string &why) {
   return true;
 }
 
-unsigned lineOf(Value tile) {
-  int64_t most = 0;
-  unsigned line = 1;
-  for (const Load &load : loadsOf(tile))
-    for (unsigned d : {1u, 0u}) {
-      if (load.dims[0] < 0 || load.dims[1] < 0) // what is the same along a dimension is loaded seldom
-        continue;
-      auto access = load.op.getPlace().getDefiningOp<tile::AccessOp>();
-      int64_t neighbours = 100 * piecesOf(load, d);
-      if (access && !access.isStrided(load.dims[d]))
-        neighbours = neighboursOf(access.getSteps()[load.dims[d]]);
-      if (neighbours > most)
-        most = neighbours, line = d;
-    }
-  return line;
-}
-
-unsigned widthOf(Value tile, unsigned line) {
-  auto type = cast<RankedTensorType>(tile.getType());
-  int64_t bytes = tile::elementBytes(type.getElementType()), width = widest / bytes;
-  for (const Load &load : loadsOf(tile))
-    if (load.dims[line] >= 0)
-      width = std::min(width, std::max(piecesOf(load, line), std::max<int64_t>(4 / bytes, 1)));
-  return unsigned(width);
-}
-
-FetchAccesses accessesOf(const FetchedFactor &factor) {
-  unsigned line = factor.turned ? 1 - factor.line : factor.line;
-  double warps = double(cast<RankedTensorType>(factor.tile.getType()).getNumElements()) / 32;
-  FetchAccesses result;
-  result.stores = warps / widthOf(factor.tile, line);
-  for (const Load &load : loadsOf(factor.tile)) {
-    double all = 1; // those of what is the same along a dimension are as many as it has elements
-    for (auto [d, size] : llvm::enumerate(tile::shapeOf(factor.tile.getType())))
-      all *= load.dims[d] < 0 ? 1. / double(size) : 1;
-    result.loads += warps * all / double(std::max<int64_t>(load.dims[line] < 0 ? 1 : piecesOf(load, line), 1));
-  }
+double workOf(Value tile) {
+  constexpr double lanesOfSm = 128, function = 6, division = 8; // instructions
+  int64_t elements = cast<RankedTensorType>(tile.getType()).getNumElements();
+  double work = 0;
   llvm::SetVector<Value> values;
-  values.insert(factor.tile);
-  for (size_t i = 0; i < values.size(); ++i)
-    if (Operation *op = values[i].getDefiningOp()) {
-      if (OpTrait::hasElementwiseMappableTraits(op) && isTile(values[i]))
-        result.lanes += double(cast<RankedTensorType>(values[i].getType()).getNumElements());
+  values.insert(tile);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    auto type = dyn_cast<RankedTensorType>(values[i].getType());
+    if (!op)
+      continue;
+    if (type && type.getNumElements() == elements && OpTrait::hasElementwiseMappableTraits(op) &&
+        !op->hasTrait<OpTrait::ConstantLike>())
+      work += isa<arith::DivFOp, tile::DivOp, tile::RemOp>(op)                    ? division
+              : isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp>(op) ? function
+                                                                                  : 1;
+    if (!isa<tile::LoadOp>(op)) // places are another matter
       values.insert(op->operand_begin(), op->operand_end());
-    }
-  return result;
+  }
+  return work * double(elements) / lanesOfSm;
+}
+
+std::optional<unsigned> copiedLine(Value tile) {
+  auto load = tile.getDefiningOp<tile::LoadOp>();
+  auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+  auto type = dyn_cast<RankedTensorType>(tile.getType());
+  if (!access || !type || type.getRank() != 2 || load.getIsVolatile() || (load.getOther() && !tile::isPlusZero(load.getOther())))
+    return std::nullopt;
+  int64_t width = widest / tile::elementBytes(type.getElementType());
+  for (unsigned line : {1u, 0u})
+    if (type.getDimSize(line) % width == 0 && areWhole(access, line, width, true))
+      return line;
+  return std::nullopt;
+}
+
+FetchShape shapeOf(Value tile, std::optional<unsigned> line) {
+  ArrayRef<int64_t> shape = tile::shapeOf(tile.getType());
+  int64_t bytes = tile::elementBytes(cast<RankedTensorType>(tile.getType()).getElementType());
+  SmallVector<Load, 4> loads = loadsOf(tile);
+  FetchShape best;
+  std::optional<unsigned> copied = copiedLine(tile);
+  for (unsigned along : {1u, 0u}) {
+    if (line.value_or(along) != along || (!line && copied.value_or(along) != along))
+      continue;
+    SmallVector<Terms, 4> terms;
+    for (const Load &load : loads)
+      terms.push_back(termsOf(load, shape));
+    for (int64_t width = std::max<int64_t>(widest / bytes, 1); width >= 1; width /= 2)
+      for (int64_t lanes = warpLanes; lanes >= 1; lanes /= 2) {
+        bool isCopied = copied == along;
+        if (shape[along] % (width * lanes) || (isCopied && width * bytes != widest))
+          continue;
+        FetchShape each{along, unsigned(width), unsigned(lanes), 0};
+        each.cycles = cyclesOf(each, isCopied, shape, bytes, loads, terms);
+        if (!best.cycles || each.cycles < best.cycles)
+          best = each;
+      }
+  }
+  best.line = best.cycles ? best.line : line.value_or(1);
+  return best;
 }
 
 } // namespace tilery::block

@@ -14,15 +14,21 @@ struct FetchedFactor {
 /// True if any thread can compute any element of the tile: elementwise work on loads, numbers and what shape ops show of them. Else `why`
 /// says what it is.
 bool canBeFetched(mlir::Value tile, std::string &why);
-/// The dimension of a tile of rank 2 along which most of what it is loaded from has neighbours in memory; 1 where there is no such.
-unsigned lineOf(mlir::Value tile);
-/// Neighbours along a dimension that a thread best computes at a time, so that it loads and writes them at once.
-unsigned widthOf(mlir::Value tile, unsigned line);
-
-/// What fetching the tile once takes: accesses of a warp to memory and to shared memory, elements that are computed.
-struct FetchAccesses {
-  double loads = 0, stores = 0, lanes = 0;
+/// How the threads of a role share a fetched tile of rank 2.
+struct FetchShape {
+  unsigned line = 1;  // the dimension along which
+  unsigned width = 1; // a thread has so many neighbours at a time,
+  unsigned lanes = 1; // and so many lanes lie side by side
+  double cycles = 0;  // of an SM, by the model
 };
-FetchAccesses accessesOf(const FetchedFactor &factor);
+/// The cheapest, by where its loads' elements lie (as far as constants say), how many accesses they take and what places cost to compute.
+/// `line`: it is given.
+FetchShape shapeOf(mlir::Value tile, std::optional<unsigned> line = {});
+
+/// Cycles of an SM that elementwise work on the tile's elements takes at least, one instruction an op (functions and divisions: some).
+double workOf(mlir::Value tile);
+/// The dimension along which 16 bytes of a tile of rank 2 are a piece of memory that threads copy at once, but for what lies behind a bound:
+/// the tile is loaded, and lanes that do not exist are 0. Nothing: it is otherwise.
+std::optional<unsigned> copiedLine(mlir::Value tile);
 
 } // namespace tilery::block

@@ -174,8 +174,9 @@ std::optional<BoxProduct> productOf(Operation *op, const Parts &parts, bool mayT
   auto a = cast<RankedTensorType>(parts.a.getType()), b = cast<RankedTensorType>(parts.b.getType());
   if (a.getRank() != 2)
     return no("it is a batch of products");
-  BoxProduct product{op, a.getElementType(), unsigned(a.getDimSize(0)), unsigned(b.getDimSize(1)), unsigned(a.getDimSize(1)), {},
-                     {}};
+  BoxProduct product;
+  product.op = op, product.element = a.getElementType();
+  product.m = a.getDimSize(0), product.n = b.getDimSize(1), product.k = a.getDimSize(1);
   Type result = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   if (const char *reason = refusedTypes(product, b.getElementType(), result))
     return no(reason);
@@ -200,9 +201,9 @@ const char *refusedMajors(const BoxProduct &product) {
   return nullptr;
 }
 
-/// The dimension of a fetched factor along which its rows lie in shared memory: as in global memory, where the tensor cores take that.
+/// The dimension of a fetched factor along which its rows lie in shared memory: the cheapest that the tensor cores take.
 unsigned lineOfFactor(const BoxProduct &product, Value factor, bool second) {
-  unsigned k = second ? 0 : 1, line = lineOf(factor);
+  unsigned k = second ? 0 : 1, line = shapeOf(factor).line;
   int64_t size = tile::shapeOf(factor.getType())[line];
   bool taken = product.elementBytes() == 2 && size % 64 == 0; // whole rows of a swizzle
   return taken ? line : k;

@@ -8,9 +8,9 @@ namespace tilery::block {
 
 /// One dot, or a contraction, from zero, whose factors are boxes or fetched.
 struct BoxProduct {
-  mlir::Operation *op; // a tile.contract, or a tile.dot: one step
-  mlir::Type element;  // of both factors
-  unsigned m, n, k;    // k: of one step
+  mlir::Operation *op = nullptr; // a tile.contract, or a tile.dot: one step
+  mlir::Type element;            // of both factors
+  unsigned m = 0, n = 0, k = 0;  // k: of one step
   /// a: m x k, b: k x n, of step 0; the steps are neighbours along k.
   Box a, b;
   bool loadedA = true; // else a is computed, in registers

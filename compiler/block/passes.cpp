@@ -26,8 +26,8 @@ std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayo
 
 void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
-  kernel.addPass(createChooseSchedule());
   kernel.addPass(createDecideMasks());
+  kernel.addPass(createChooseSchedule());
   kernel.addPass(createPipeline());
   kernel.addPass(createSpreadProducts());
   kernel.addPass(createBranchMasks());

@@ -93,9 +93,11 @@ private:
     return coords;
   }
 
-  /// The fetched tile of step `i`, as it lies in shared memory.
-  Value fetch(const FetchedFactor &factor, Value i, IRMapping &step) {
+  /// Brings the tile of step `i` to the slot, as it lies there.
+  void fetch(const FetchedFactor &factor, Value i, IRMapping &step, Value part) {
     Value tile = factor.tile;
+    bool exchanged = (factor.line == 0) != factor.turned;
+    bool copied = copiedLine(tile) == std::optional(exchanged ? 0u : 1u);
     if (auto contract = dyn_cast<tile::ContractOp>(product.op)) {
       Block &body = contract.getBody().front();
       if (!step.contains(body.getArgument(0)))
@@ -103,12 +105,32 @@ private:
       copyInto(tile, body, step);
       tile = step.lookupOrDefault(tile);
     }
-    bool exchanged = (factor.line == 0) != factor.turned;
+    if (copied) {
+      auto access = tile.getDefiningOp<tile::LoadOp>().getPlace().getDefiningOp<tile::AccessOp>();
+      FetchOp::create(builder, location, exchanged ? turned(access) : access, part);
+      return;
+    }
     ArrayRef<int64_t> shape = tile::shapeOf(tile.getType());
-    if (!exchanged)
-      return tile;
-    auto type = RankedTensorType::get({shape[1], shape[0]}, product.element);
-    return tile::PermuteOp::create(builder, location, type, tile, ArrayRef<int64_t>{1, 0});
+    if (exchanged) {
+      auto type = RankedTensorType::get({shape[1], shape[0]}, product.element);
+      tile = tile::PermuteOp::create(builder, location, type, tile, ArrayRef<int64_t>{1, 0});
+    }
+    WriteOp::create(builder, location, part, tile);
+  }
+
+  /// The access with its two dimensions exchanged.
+  tile::AccessOp turned(tile::AccessOp access) {
+    SmallVector<Value> steps(llvm::reverse(access.getSteps())), bounds;
+    SmallVector<int32_t> kinds(llvm::reverse(access.getBoundKinds()));
+    for (unsigned d : {1, 0})
+      llvm::append_range(bounds, access.getBound(d));
+    Value residual = access.getResidual();
+    ArrayRef<int64_t> shape = access.getType().getShape();
+    if (residual && isa<RankedTensorType>(residual.getType()))
+      residual = tile::PermuteOp::create(builder, location, RankedTensorType::get({shape[1], shape[0]}, builder.getI1Type()),
+                                         residual, ArrayRef<int64_t>{1, 0});
+    auto type = tile::AccessType::get(builder.getContext(), {shape[1], shape[0]}, access.getType().getElementType());
+    return tile::AccessOp::create(builder, location, type, access.getBase(), access.getOffset(), steps, bounds, residual, kinds);
   }
 
   /// What the value is computed from in `body`, again at the builder's place.
@@ -134,7 +156,7 @@ private:
     for (unsigned which : {0, 1})
       if (factors[which].fetched) {
         Value part = PartOp::create(builder, location, filled, which);
-        WriteOp::create(builder, location, part, fetch(*factors[which].fetched, i, step));
+        fetch(*factors[which].fetched, i, step, part);
       }
     PublishOp::create(builder, location, filled);
     Value taken = TakeOp::create(builder, location, ring, position);

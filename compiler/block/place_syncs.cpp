@@ -2,7 +2,7 @@
 //
 // A walk over each role, loops until nothing changes, knows of each allocation which stores may still read it, and what has been written or
 // read since the role's threads last met. Slots of rings have barriers that order everything; what threads have written there is shown to
-// the tensor cores before it is published.
+// the tensor cores before it is published, what they have copied once the slot is taken.
 #include "compiler/block/ir/Block.h"
 #include "compiler/block/passes.h"
 
@@ -243,10 +243,10 @@ private:
   llvm::SetVector<Value> shared; // what threads write
 };
 
-/// True if threads write into a part of the slot.
-bool isWritten(Value slot) {
+/// True if such an op fills a part of the slot.
+template <typename Filler> bool isFilledBy(Value slot) {
   return llvm::any_of(slot.getUsers(), [](Operation *part) {
-    return isa<PartOp>(part) && llvm::any_of(part->getUsers(), [](Operation *user) { return isa<WriteOp>(user); });
+    return isa<PartOp>(part) && llvm::any_of(part->getUsers(), [](Operation *user) { return isa<Filler>(user); });
   });
 }
 
@@ -259,8 +259,14 @@ struct PlaceSyncs : PassWrapper<PlaceSyncs, OperationPass<tile::KernelOp>> {
     getOperation().walk([](RoleOp role) { Places(role).place(); });
     getOperation().walk([](PublishOp publish) {
       OpBuilder builder(publish);
-      if (isWritten(publish.getSlot()))
+      if (isFilledBy<WriteOp>(publish.getSlot()))
         FenceOp::create(builder, publish.getLoc());
+    });
+    getOperation().walk([](TakeOp take) { // copies by threads are done when the slot is full, no sooner
+      OpBuilder builder(take->getBlock(), std::next(take->getIterator()));
+      if (llvm::any_of(take.getRing().getUsers(),
+                       [](Operation *user) { return isa<AcquireOp>(user) && isFilledBy<FetchOp>(user->getResult(0)); }))
+        FenceOp::create(builder, take.getLoc());
     });
   }
 };

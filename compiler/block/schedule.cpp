@@ -29,6 +29,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"load_registers", &Schedule::loadRegisters},
                             {"math_registers", &Schedule::mathRegisters},
                             {"cluster", &Schedule::cluster},
+                            {"fetchers", &Schedule::fetchers},
                             {"general", &Schedule::general}};
 
 [[noreturn]] void refuse(std::string message, std::string hint) {
@@ -52,7 +53,9 @@ int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
 }
 
 /// Registers a thread that a launch gives a block of the schedule's size.
-unsigned registersOfLaunch(const Schedule &s) { return std::min(65536u / (128 * (s.consumers + 1)) / 8 * 8, 255u); }
+unsigned registersOfLaunch(const Schedule &s) {
+  return std::min(65536u / (128 * (s.consumers + std::max(s.fetchers, 1u))) / 8 * 8, 255u);
+}
 
 // Sums, and what addresses and the work on results take: 154 of 168 were used by 128 sums; loops with several products spill with 40, those
 // without a late one do with 24 (measured).
@@ -67,6 +70,7 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   unsigned needed = registersOfMath(p, s);
   if (needed <= registersOfLaunch(s))
     return true;
+  // (Products of 256 columns in a block of four warpgroups: the assembler takes what the launch gives for all there is, C7602.)
   if (!p.loop || s.consumers < 2)
     return false;
   s.loadRegisters = s.consumers == 2 ? 40 : 32; // 24 spill
@@ -80,6 +84,8 @@ void check(const ScheduleProblem &p, const Schedule &s) {
   if (s.consumers < 1 || s.consumers > 3 || rows % s.consumers)
     refuse("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
            "each takes a multiple of 64 rows");
+  if (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2)
+    refuse("one or two warpgroups fetch factors, where any are fetched", "");
   if (p.fetch && s.k != p.k)
     refuse("slots are as deep as a step, " + std::to_string(p.k) + ", where threads fetch factors", "");
   if (!p.loop && !p.fetch && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
@@ -120,13 +126,18 @@ struct StepCycles {
 /// From the first load of a step to the arrival at its slot's barrier, which one warpgroup does not hide.
 constexpr double fetchLatency = 600;
 
+/// A scheduler with one warp waits for most results of its instructions (measured: int4 weights, silu).
+constexpr double loneWarp = 6;
+
 /// The tensor cores' 4096 operations a cycle on 16 bits, 128 bytes a cycle of shared memory, 64 from L2, 128 lanes.
 StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
   double rate = 8192. / p.elementBytes;
   if (p.loop)
     return {p.loop->operations / rate, 0, double(p.loop->slotBytes) / 64, p.loop->lanes / 128};
   double bytes = double(s.k) * p.elementBytes;
-  double fetches = p.fetch ? fetchLatency + p.fetch->accesses + p.fetch->lanes / 128 : 0;
+  double fetches = p.fetch ? p.fetch->copied : 0;
+  if (p.fetch && p.fetch->computed > 0) // two warps of a scheduler wait for each other's operands
+    fetches += (fetchLatency + p.fetch->computed + loneWarp * p.fetch->work) * (s.fetchers > 1 ? 0.6 : 1);
   return {2. * p.m * p.n * s.k / rate, p.m / 64 * (64. + p.n) * bytes / 128, (p.m + p.n) * bytes / 64, 0, fetches};
 }
 
@@ -239,11 +250,24 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     most = skinnySlots;
   constexpr unsigned many = 3; // of two products, one needs the other's result
   bool spreads = problem.loop && problem.loop->products >= many;
-  for (auto [consumers, late] : {std::pair(2u, true), {2u, false}, {3u, true}, {3u, false}, {1u, true}, {1u, false}}) {
+  struct Warpgroups {
+    unsigned consumers;
+    bool late;
+    unsigned fetchers;
+  };
+  std::vector<Warpgroups> choices;
+  for (unsigned consumers : {2u, 3u, 1u})
+    for (bool late : {true, false}) {
+      choices.push_back({consumers, late, problem.fetch ? 1u : 0u});
+      if (problem.fetch && problem.fetch->computed > 0)
+        choices.push_back({consumers, late, 2});
+    }
+  for (auto [consumers, late, fetchers] : choices) {
     Schedule schedule;
     if (!late && !spreads)
       continue;
     schedule.consumers = consumers;
+    schedule.fetchers = fetchers;
     schedule.k = problem.fetch ? problem.k : std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
     schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1;                          // clusters run in one wave
     schedule.cluster = problem.cluster;
@@ -263,6 +287,15 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     candidates[i].number = i;
   llvm::sort(candidates, [](auto &a, auto &b) { return std::pair(a.cycles, a.number) < std::pair(b.cycles, b.number); });
   return candidates;
+}
+
+double cyclesOfStep(const ScheduleProblem &problem, const Schedule &schedule) { return slotCycles(problem, schedule); }
+
+// mma.sync has 0.63 of the rate; two warps of a scheduler do the rest one after the other (measured beside the products that fetch).
+double generalCycles(const ScheduleProblem &p) {
+  constexpr double meetings = 300;
+  FetchWork work = p.fetch.value_or(FetchWork());
+  return 2. * p.m * p.n * p.k / (8192. / p.elementBytes) / 0.63 + meetings + 2 * (work.computed + work.copied + work.work);
 }
 
 std::string explain(const ScheduleProblem &problem, const Schedule &chosen) {

@@ -17,10 +17,10 @@ struct LoopWork {
   bool masked = false;                  // it selects lanes
 };
 
-/// What threads do in a step to bring factors that are no boxes.
+/// Cycles of an SM in which threads bring a step's factors that are no boxes.
 struct FetchWork {
-  double accesses = 0; // of a warp to memory, and to shared memory
-  double lanes = 0;    // elements that are computed on the way
+  double computed = 0, copied = 0; // written by threads; copied by them 16 bytes at a time
+  double work = 0;                 // on the elements that are written
 };
 
 /// What the chooser knows of the kernel.
@@ -52,7 +52,8 @@ struct Schedule {
   /// Blocks of a cluster, each of which multiplies a part of the steps; they add their sums up, each a part of the tile, and store that
   /// from registers. 0: one block a program, unless a launch has few programs; 1: in any case.
   unsigned cluster = 0;
-  unsigned general = 0; // 1: not on this path at all, but as every other program
+  unsigned fetchers = 0; // warpgroups that fetch factors; 0: none do, and one thread starts the copies
+  unsigned general = 0;  // 1: not on this path at all, but as every other program
 
   /// "consumers=2 k=64 ..."
   std::string print() const;
@@ -77,6 +78,10 @@ struct Candidate {
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem);
 /// Why the kernel is as fast as it is: "consumers=2 ..: 66336 cycles of 64 steps, bound by the tensor cores; next consumers=2 ..: 69408".
 std::string explain(const ScheduleProblem &problem, const Schedule &chosen);
+/// Cycles of a step on the general path, as far as its fetches tell.
+double generalCycles(const ScheduleProblem &problem);
+/// Of a step with the schedule, how the model has it.
+double cyclesOfStep(const ScheduleProblem &problem, const Schedule &schedule);
 /// The cheapest, nothing if none fits; TILERY_SCHEDULE overrides fields. Throws Error if an override cannot be carried out, or if the sums
 /// of a cluster's blocks do not fit where the slots were.
 std::optional<Schedule> chooseSchedule(const ScheduleProblem &problem);

@@ -99,7 +99,7 @@ struct SplitRoles : PassWrapper<SplitRoles, OperationPass<tile::KernelOp>> {
     OpBuilder builder(programs);
     auto roles = RolesOp::create(builder, getOperation().getLoc());
     builder.createBlock(&roles.getBody());
-    RoleOp load = makeRole(builder, "load", loadWarps, schedule->loadRegisters);
+    RoleOp load = makeRole(builder, "load", loadWarps * std::max(schedule->fetchers, 1u), schedule->loadRegisters);
     RoleOp math = makeRole(builder, "math", warpgroup * schedule->consumers, schedule->mathRegisters);
     OpBuilder::atBlockTerminator(&load.getBody().front()).clone(*programs);
     programs->moveBefore(math.getBody().front().getTerminator());

@@ -1,4 +1,5 @@
 // Elementwise ops on LLVM scalars and vectors: arith, tile arithmetic, pointers. Every op is total.
+#include "compiler/analysis/interval.h"
 #include "compiler/lower/math.h"
 
 using namespace mlir;
@@ -50,11 +51,20 @@ Lanes towardZero(Emitter &e, Lanes value, Lanes nearest, Type from, Type to) {
   return b.CreateBitCast(less, nearest->getType());
 }
 
-Lanes intToFloat(Emitter &e, Lanes value, Type to, bool isSigned) {
+/// Whether f32 has all these numbers.
+bool fitsF32(Value integers, bool isSigned) {
+  constexpr int64_t most = 1 << 24;
+  if (getElementTypeOrSelf(integers.getType()).getIntOrFloatBitWidth() <= 24)
+    return true;
+  auto range = isSigned ? analysis::intervalOf(integers) : std::nullopt;
+  return range && range->least >= -most && range->greatest <= most;
+}
+
+Lanes intToFloat(Emitter &e, Lanes value, Value integers, Type to, bool isSigned) {
   auto &b = e.b;
   Type compute = to;
   if (isSmallFloat(to)) // through f64, exact for 32-bit integers, so that only one rounding is left
-    compute = Float64Type::get(to.getContext());
+    compute = fitsF32(integers, isSigned) ? Type(Float32Type::get(to.getContext())) : Type(Float64Type::get(to.getContext()));
   llvm::Type *type = e.vectorOf(e.valueType(compute), e.lanesOf(value));
   Lanes result = isSigned ? b.CreateSIToFP(value, type) : b.CreateUIToFP(value, type);
   return convertFloat(e, result, compute, to);
@@ -237,8 +247,8 @@ Lanes emitCast(Emitter &e, Operation *op, Lanes value, Type from, Type to) {
         bool chops = op.getRoundingmode() == arith::RoundingMode::toward_zero;
         return chops ? towardZero(e, value, nearest, from, to) : nearest;
       })
-      .Case<arith::SIToFPOp>([&](auto) { return intToFloat(e, value, to, true); })
-      .Case<arith::UIToFPOp>([&](auto) { return intToFloat(e, value, to, false); })
+      .Case<arith::SIToFPOp>([&](auto op) { return intToFloat(e, value, op.getIn(), to, true); })
+      .Case<arith::UIToFPOp>([&](auto op) { return intToFloat(e, value, op.getIn(), to, false); })
       .Case<arith::FPToSIOp>([&](auto) { return floatToInt(e, value, from, to, false); })
       .Case<arith::FPToUIOp>([&](auto) { return floatToInt(e, value, from, to, true); })
       .Case<tile::FpToIntOp>([&](tile::FpToIntOp op) { return floatToInt(e, value, from, to, op.getIsUnsigned()); })

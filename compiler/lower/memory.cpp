@@ -1,5 +1,6 @@
 // Where the lanes of accesses, buffers and stored tiles are, and how they are read and written.
 #include "compiler/analysis/divisor.h"
+#include "compiler/analysis/lane_groups.h"
 #include "compiler/analysis/interval.h"
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/read_behind.h"
@@ -169,7 +170,9 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
       divisor = std::min(analysis::divisorOf(separable.getBase()), where.alignment * analysis::divisorOf(separable.getOffset()));
     for (unsigned d : byLevel) {
       auto divides = [&](int64_t elements) { divisor = std::min(divisor, elements * where.alignment); };
-      if (!threads || point[d].lanes || !separable.isStrided(d))
+      if (threads && !separable.isStrided(d) && point[d].uniform())
+        divides(analysis::laneGroups(separable.getSteps()[d], 0, 1).divisor);
+      else if (!threads || point[d].lanes || !separable.isStrided(d))
         divides(1);
       else if (point[d].multiple) // the index is not 0
         divides((point[d].multiple & -point[d].multiple) * analysis::divisorOf(separable.getSteps()[d]));

@@ -55,7 +55,9 @@ protected:
   /// `place` as a tile place over `dims` of the box: all of them, or for a load those it depends on. Null: none exists.
   mlir::Value tilePlace(mlir::Value place, llvm::SmallVectorImpl<int64_t> &dims, bool load);
   /// What tilePlace does with a view that is no box.
-  virtual mlir::Value scatteredPlace(tile::ViewOp, llvm::SmallVectorImpl<int64_t> &, bool) { return {}; }
+  mlir::Value scatteredPlace(tile::ViewOp view, llvm::SmallVectorImpl<int64_t> &dims, bool load);
+  /// Whether lanes may lie at places that are computed one by one.
+  virtual bool scatters(bool) const { return false; }
   mlir::Value tileView(tile::ViewOp view, llvm::SmallVectorImpl<int64_t> &dims, bool load);
   bool convertLoad(tile::LoadOp load);
   bool cloneLoad(tile::LoadOp load);

@@ -88,6 +88,47 @@ Value Lockstep::tileView(ViewOp view, SmallVectorImpl<int64_t> &dims, bool load)
   return ViewOp::create(builder, view.getLoc(), type, lookup(view.getRoot()), starts, dilations, ValueRange(), exists, roots);
 }
 
+// One address a lane.
+Value Lockstep::scatteredPlace(ViewOp view, SmallVectorImpl<int64_t> &dims, bool load) {
+  auto root = view.getRoot().getDefiningOp<RootOp>();
+  if (!root || !scatters(load))
+    return {};
+  Location loc = view.getLoc();
+  constexpr auto nsw = arith::IntegerOverflowFlags::nsw;
+  SmallVector<int64_t> shape(box);
+  if (load) {
+    shape = thin();
+    for (Value start : view.getStarts())
+      cover(shape, lookup(start));
+    if (mask)
+      cover(shape, mask);
+  }
+  auto wide = [&](Value value) {
+    Value found = lookup(value);
+    Type to = builder.getI64Type();
+    if (auto tensor = dyn_cast<RankedTensorType>(found.getType()))
+      to = RankedTensorType::get(tensor.getShape(), to);
+    return spread(found.getType() == to ? found : arith::ExtSIOp::create(builder, loc, to, found).getResult(), shape);
+  };
+  Value offset, exists = mask ? spread(mask, shape) : Value();
+  if (view.getResidual())
+    exists = both(exists, spread(lookup(view.getResidual()), shape));
+  for (auto [start, extent, stride] : llvm::zip(view.getStarts(), root.getExtents(), root.getStrides())) {
+    Value at = wide(start);
+    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, wide(extent));
+    exists = exists ? arith::AndIOp::create(builder, loc, exists, inside).getResult() : inside;
+    Value term = arith::MulIOp::create(builder, loc, at, wide(stride), nsw);
+    offset = offset ? arith::AddIOp::create(builder, loc, offset, term, nsw).getResult() : term;
+  }
+  if (!offset)
+    offset = spread(arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0)), shape);
+  Value pointers = AddPtrOp::create(builder, loc, spread(lookup(root.getBase()), shape), offset);
+  for (unsigned d = 0; d < box.size(); ++d)
+    dims.push_back(d);
+  auto type = AccessType::get(shape, view.getType().getElementType());
+  return PointerAccessOp::create(builder, loc, type, pointers, exists);
+}
+
 bool Lockstep::convertLoad(LoadOp load) {
   SmallVector<int64_t> dims;
   Value place = tilePlace(load.getPlace(), dims, true);

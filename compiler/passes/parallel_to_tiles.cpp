@@ -13,7 +13,8 @@ namespace {
 
 class Conversion : public Lockstep {
 public:
-  Conversion(ParallelOp op, ArrayRef<int64_t> box) : Lockstep(op, box), body(op.getBody().front()) {}
+  Conversion(ParallelOp op, ArrayRef<int64_t> box, bool gathers)
+      : Lockstep(op, box), body(op.getBody().front()), gathers(gathers) {}
 
   bool run() {
     Block scratch;
@@ -28,10 +29,22 @@ public:
   }
 
 private:
+  bool scatters(bool load) const override { return load && gathers; }
+
   Block &body;
+  bool gathers; // loads whose places are computed, too
 };
 
+/// True if a product follows, whose factor it may be: windows of images, gathered rows.
+bool leadsToProduct(ParallelOp op) {
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+    if (isa<DotOp>(next))
+      return true;
+  return false;
+}
+
 struct ParallelToTiles : PassWrapper<ParallelToTiles, OperationPass<KernelOp>> {
+  explicit ParallelToTiles(bool gathers = false) : gathers(gathers) {}
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ParallelToTiles)
   StringRef getArgument() const final { return "parallel-to-tiles"; }
   StringRef getDescription() const final { return "turn scalar code over static boxes into tile ops"; }
@@ -46,11 +59,13 @@ struct ParallelToTiles : PassWrapper<ParallelToTiles, OperationPass<KernelOp>> {
           box.push_back(n.getSExtValue());
       bool inThread = op->getParentOfType<ThreadsOp>() && !op->getParentOfType<TogetherOp>();
       if (box.size() == op.getExtents().size() && !inThread)
-        Conversion(op, box).run();
+        Conversion(op, box, gathers && leadsToProduct(op)).run();
     }
   }
+
+  bool gathers;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> tilery::createParallelToTiles() { return std::make_unique<ParallelToTiles>(); }
+std::unique_ptr<Pass> tilery::createParallelToTiles(bool gathers) { return std::make_unique<ParallelToTiles>(gathers); }

@@ -11,7 +11,7 @@ void tilery::registerTilePasses() {
   registerPass(createOrderRoles);
   registerPass(createFlattenStores);
   registerPass(createForwardStores);
-  registerPass(createParallelToTiles);
+  registerPass([] { return createParallelToTiles(); });
   registerPass(createPromoteBuffers);
   registerPass(createThreadsToTiles);
   registerPass(createRoleThreadsToTiles);
@@ -29,7 +29,7 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads) {
   kernel.addPass(createOrderRoles());
   if (!keepThreads)
     kernel.addPass(createThreadsToTiles());
-  kernel.addPass(createParallelToTiles());
+  kernel.addPass(createParallelToTiles(/*gathers=*/keepThreads));
   kernel.addPass(createForwardStores());
   kernel.addPass(createPromoteBuffers());
   if (!keepThreads)

@@ -13,8 +13,9 @@ namespace tilery {
 std::unique_ptr<mlir::Pass> createCheckBarriers();
 /// Roles become one thread of control, their barriers numbers in memory or nothing.
 std::unique_ptr<mlir::Pass> createOrderRoles();
-/// Scalar code over boxes of static extents becomes tile ops.
-std::unique_ptr<mlir::Pass> createParallelToTiles();
+/// Scalar code over boxes of static extents becomes tile ops. `gathers`: so do loads from places that are computed one by one, where a
+/// product follows.
+std::unique_ptr<mlir::Pass> createParallelToTiles(bool gathers = false);
 /// Parts of buffers that were just written are not read again.
 std::unique_ptr<mlir::Pass> createForwardStores();
 /// What the threads of a block do becomes tile code, one lane a thread.

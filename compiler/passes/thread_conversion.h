@@ -19,7 +19,7 @@ private:
   std::optional<Position> position(mlir::TypedValue<tile::BufferType> buffer, mlir::ValueRange indices,
                                    mlir::Location loc) override;
   /// An address for each thread.
-  mlir::Value scatteredPlace(tile::ViewOp view, llvm::SmallVectorImpl<int64_t> &dims, bool load) override;
+  bool scatters(bool) const override { return true; }
   bool storeOnce(mlir::Operation &store);
   bool refuse(mlir::Operation *at, const llvm::Twine &what);
 

@@ -65,6 +65,8 @@ void arriveExpect(Thread *thread, uint32_t address, uint32_t bytes) {
   arriveAt(*thread, barrier, place);
 }
 
+void arriveLate(Thread &thread, Block &block, uint32_t place) { arriveAt(thread, block.shared.barriers.at(place), place); }
+
 void credit(Block &block, uint32_t place, uint32_t bytes) {
   CountingBarrier &barrier = block.shared.barriers.at(place);
   barrier.bytes -= bytes;

@@ -33,7 +33,13 @@ struct Thread {
   Block *home = nullptr;
   const char *role = "thread";
   unsigned registers = 0;
-  std::deque<std::vector<std::function<void()>>> copies{1}; // groups of cp.async, the last one not yet committed
+  struct Copy {
+    char *to;
+    const char *from;
+    uint32_t bytes; // of 16; the others become zero
+    void make() const;
+  };
+  std::deque<std::vector<Copy>> copies{1}; // groups of cp.async, the last one not yet committed
   struct Store {
     uint32_t address, bytes;
     std::function<void()> read, write;
@@ -66,6 +72,7 @@ struct Block {
   std::map<std::pair<unsigned, uint32_t>, Meeting> warps; // by warp and its threads that take part
   std::vector<Warpgroup> warpgroups;
   NamedBarrier named[16];
+  std::vector<uint32_t> copied; // pieces of shared memory that cp.async wrote and nobody has fenced
   int64_t freeRegisters = 0;
 };
 
@@ -74,6 +81,7 @@ struct Arrival {
   Block *block;
   uint32_t address, bytes, barrier;
   std::function<void(char *to)> bring;
+  Thread *copier = nullptr; // whose cp.async arrive at the barrier; null: its bytes are counted
 };
 
 struct Cluster {
@@ -123,6 +131,8 @@ void arrive(Thread *thread, uint32_t barrier, uint32_t peer);
 void arriveExpect(Thread *thread, uint32_t barrier, uint32_t bytes);
 void expectBytes(Thread *thread, uint32_t barrier, uint32_t bytes);
 void waitBarrier(Thread *thread, uint32_t barrier, uint32_t parity);
+/// Something that `thread` began has ended, and arrives.
+void arriveLate(Thread &thread, Block &block, uint32_t barrier);
 /// Bytes have come; `who` started them.
 void credit(Block &block, uint32_t barrier, uint32_t bytes);
 
@@ -136,6 +146,7 @@ void waitStores(Thread *thread, uint32_t read, uint32_t pending);
 void fenceProxy(Thread *thread);
 void copyAsync(Thread *thread, char *to, const char *from, uint32_t bytes);
 void commitCopies(Thread *thread);
+void arriveCopies(Thread *thread, uint32_t barrier);
 void waitCopies(Thread *thread, uint32_t pending);
 
 // -- products of a warpgroup (warpgroup.cpp)

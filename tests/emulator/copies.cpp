@@ -80,6 +80,10 @@ bool Cluster::land() {
   Arrival arrival = std::move(arrivals.back());
   arrivals.pop_back();
   arrival.bring(arrival.block->shared.at(arrival.address));
+  if (arrival.copier) {
+    arriveLate(*arrival.copier, *arrival.block, arrival.barrier);
+    return true;
+  }
   arrival.block->shared.each(arrival.address, arrival.bytes, [](uint32_t, SharedMemory::Piece &piece) { --piece.arriving; });
   credit(*arrival.block, arrival.barrier, arrival.bytes);
   return true;
@@ -142,19 +146,52 @@ void fenceProxy(Thread *thread) {
     if (SharedMemory::Piece &piece = thread->home->shared.piece(place); piece.writer == thread->number + 1)
       piece.writer = 0;
   thread->unfenced.clear();
+  for (uint32_t place : thread->home->copied) // copies that the thread knows of are done
+    thread->home->shared.piece(place).writer = 0;
+  thread->home->copied.clear();
 }
 
-void copyAsync(Thread *thread, char *to, const char *from, uint32_t bytes) {
-  thread->copies.back().push_back([=] {
-    std::memset(to, 0, 16);
-    std::memcpy(to, from, bytes);
-  });
+void Thread::Copy::make() const {
+  std::memset(to, 0, 16);
+  std::memcpy(to, from, bytes);
+}
+
+void copyAsync(Thread *thread, char *to, const char *from, uint32_t bytes) { thread->copies.back().push_back({to, from, bytes}); }
+
+// What they write belongs to nobody until the barrier has them; who gives it to the tensor cores fences it.
+void arriveCopies(Thread *thread, uint32_t address) {
+  auto [block, barrier] = placeOf(*thread, address, 8);
+  Block &home = *block;
+  std::vector<Thread::Copy> copies;
+  for (auto &group : thread->copies) {
+    copies.insert(copies.end(), group.begin(), group.end());
+    group.clear();
+  }
+  auto pieceOf = [&home](const Thread::Copy &copy) -> SharedMemory::Piece & {
+    return home.shared.piece(uint32_t(copy.to - home.shared.at(0)));
+  };
+  for (const Thread::Copy &copy : copies) {
+    if (pieceOf(copy).reading)
+      home.cluster->fail(*thread, "copies to bytes that a product or a store still reads");
+    ++pieceOf(copy).arriving;
+  }
+  auto bring = [copies, pieceOf, &home, number = thread->number](char *) {
+    for (const Thread::Copy &copy : copies) {
+      copy.make();
+      --pieceOf(copy).arriving;
+      pieceOf(copy).writer = number + 1;
+      home.copied.push_back(uint32_t(copy.to - home.shared.at(0)));
+    }
+  };
+  home.cluster->arrivals.push_back({block, 0, 0, barrier, bring, thread});
+  if (home.cluster->timing == Timing::CopiesAtOnce)
+    home.cluster->land();
 }
 void commitCopies(Thread *thread) { thread->copies.emplace_back(); }
 void waitCopies(Thread *thread, uint32_t pending) {
   while (thread->copies.size() > pending + 1) {
-    for (const auto &copy : thread->copies.front())
-      copy();
+    for (const Thread::Copy &copy : thread->copies.front())
+      copy.make();
     thread->copies.pop_front();
   }
 }

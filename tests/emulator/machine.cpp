@@ -251,6 +251,7 @@ void EmulatedMachine::copyAsync(lower::Emitter &e, Value *to, Value *from, Value
   callOf(e, emulator::copyAsync, {self, to, from, bytes});
 }
 void EmulatedMachine::commitCopies(lower::Emitter &e) { callOf(e, emulator::commitCopies, {self}); }
+void EmulatedMachine::arriveCopies(lower::Emitter &e, Value *barrier) { callOf(e, emulator::arriveCopies, {self, barrier}); }
 void EmulatedMachine::waitCopies(lower::Emitter &e, unsigned pending) {
   callOf(e, emulator::waitCopies, {self, e.b.getInt32(pending)});
 }

@@ -21,9 +21,14 @@ def Block_CopyFlatOp : Block_Op<"copy_flat", [MemoryEffects<[MemRead<GlobalMemor
 }
 def Block_FetchOp : Block_Op<"fetch", [MemoryEffects<[MemRead<GlobalMemory>, MemWrite<BufferMemory>]>]> {
   let summary = "threads move the lanes of an access into a slot";
-  let description = "to[i...] = memory at the place of lane i... where it exists, else 0. Done as `copy` is.";
-  let arguments = (ins Tile_Place:$place, Block_Shared:$to);
-  let assemblyFormat = "$place `->` $to attr-dict `:` type($place) `,` type($to)";
+  let description = [{
+    to[i...] = memory at the place of lane i... where it exists, else 0. Done as `copy` is. `layout`: which lanes each thread of the role
+    moves; absent until one is assigned.
+  }];
+  let arguments = (ins Tile_Place:$place, Block_Shared:$to, OptionalAttr<Block_Layout>:$layout);
+  let assemblyFormat = "$place `->` $to (`by` $layout^)? attr-dict `:` type($place) `,` type($to)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$place, "::mlir::Value":$to),
+                            [{ build($_builder, $_state, place, to, ::tilery::block::LayoutAttr()); }]>];
   let hasVerifier = 1;
 }
 def Block_StoreBoxOp : Block_Op<"store_box", [MemoryEffects<[MemRead<BufferMemory>, MemWrite<GlobalMemory>]>]> {

@@ -17,7 +17,8 @@ template <typename... Ops> bool contains(Operation *op) {
 bool isOneThreads(block::RoleOp role) {
   auto isTile = [](Type type) { return isa<RankedTensorType, block::PendingType>(type); };
   return !role.walk([&](Operation *op) {
-                return llvm::any_of(op->getOperandTypes(), isTile) || llvm::any_of(op->getResultTypes(), isTile)
+                return isa<block::FetchOp>(op) || llvm::any_of(op->getOperandTypes(), isTile) ||
+                               llvm::any_of(op->getResultTypes(), isTile)
                            ? WalkResult::interrupt()
                            : WalkResult::advance();
               })

@@ -144,6 +144,8 @@ public:
   /// waited for.
   virtual void copyAsync(lower::Emitter &e, Value *to, Value *from, Value *bytes) = 0;
   virtual void commitCopies(lower::Emitter &e) = 0;
+  /// This thread's copies so far arrive at a barrier, once, when they are done: one of the arrivals that it was made for.
+  virtual void arriveCopies(lower::Emitter &e, Value *barrier) = 0;
   /// Waits for all copies of this thread but the last `pending` groups committed.
   virtual void waitCopies(lower::Emitter &e, unsigned pending) = 0;
 };

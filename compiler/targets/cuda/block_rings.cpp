@@ -99,7 +99,7 @@ namespace {
 /// What fills the slots of a ring, in the one role that does.
 struct Filling {
   block::RoleOp role;
-  bool copies = false, writes = false;
+  bool copies = false, writes = false, fetches = false;
 };
 Filling fillingOf(block::RingOp ring) {
   Filling result;
@@ -110,6 +110,7 @@ Filling fillingOf(block::RingOp ring) {
         for (Operation *filler : part->getUsers()) {
           result.copies |= isa<block::CopyOp>(filler);
           result.writes |= isa<block::WriteOp>(filler);
+          result.fetches |= isa<block::FetchOp>(filler);
         }
     }
   return result;
@@ -118,7 +119,10 @@ Filling fillingOf(block::RingOp ring) {
 
 unsigned BlockEmitter::arrivalsToFill(block::RingOp ring) {
   Filling filling = fillingOf(ring);
-  return filling.writes ? filling.copies + filling.role.getWarps() : 1;
+  if (!filling.writes && !filling.fetches)
+    return 1;
+  unsigned warps = filling.role.getWarps();
+  return filling.copies + (filling.writes ? warps : 0) + (filling.fetches ? 32 * warps : 0);
 }
 
 llvm::Value *BlockEmitter::copier() { return role->oneThread ? nullptr : b.CreateICmpEQ(thread, i32(32 * role->firstWarp)); }
@@ -135,23 +139,28 @@ void BlockEmitter::emitAcquire(block::AcquireOp acquire) {
     else if (auto copy = dyn_cast<block::CopyOp>(users[i]))
       bytes += copy.getTo().getType().getBytes();
     if (users[i]->getBlock() != acquire->getBlock() ||
-        !isa<block::PartOp, block::PublishOp, block::CopyOp, block::WriteOp>(users[i]))
+        !isa<block::PartOp, block::PublishOp, block::CopyOp, block::WriteOp, block::FetchOp>(users[i]))
       return fail(acquire, "is filled in a way for which there is no code yet");
   }
   machine.waitBarrier(e, barrierOf(ring, position, true), b.CreateXor(parityOf(ring, position), i32(1)));
-  if (bytes || !fillingOf(ring).writes)
+  if (bytes || arrivalsToFill(ring) == 1)
     when(copier(), [&] { machine.arriveExpect(e, barrierOf(ring, position, false), i32(bytes)); });
   remember(acquire, {position, b.getTrue()});
 }
 
-// What threads have written is fenced; each warp arrives once all its lanes have come here.
+// What threads have written is fenced; each warp arrives once all its lanes have come here. Of copies each thread's own arrive.
 void BlockEmitter::emitPublish(block::PublishOp publish) {
   block::RingOp ring = ringOf(publish.getSlot());
-  if (!fillingOf(ring).writes)
+  Filling filling = fillingOf(ring);
+  if (!filling.writes && !filling.fetches)
     return; // told at the acquire
-  llvm::Value *position = partsOf(publish.getSlot())[0];
+  llvm::Value *full = barrierOf(ring, partsOf(publish.getSlot())[0], false);
+  if (filling.fetches)
+    machine.arriveCopies(e, full);
+  if (!filling.writes)
+    return;
   machine.warpBarrier(e, i32(-1));
-  when(b.CreateICmpEQ(here().lane, i32(0)), [&] { machine.arrive(e, barrierOf(ring, position, false)); });
+  when(b.CreateICmpEQ(here().lane, i32(0)), [&] { machine.arrive(e, full); });
 }
 
 void BlockEmitter::emitTake(block::TakeOp take) {

@@ -22,8 +22,10 @@ bool isLazy(Operation *op) {
 
 /// Threads fill slots in it.
 bool fetches(scf::ForOp loop) {
-  auto isFetched = [](block::WriteOp write) {
-    return write.getShared().getDefiningOp<block::PartOp>() ? WalkResult::interrupt() : WalkResult::advance();
+  auto isFetched = [](Operation *op) {
+    auto write = dyn_cast<block::WriteOp>(op);
+    bool fills = isa<block::FetchOp>(op) || (write && write.getShared().getDefiningOp<block::PartOp>());
+    return fills ? WalkResult::interrupt() : WalkResult::advance();
   };
   return loop.walk(isFetched).wasInterrupted();
 }
@@ -304,6 +306,7 @@ void BlockEmitter::emitOp(Operation &op) {
       .Case([&](block::TransposeOp op) { remember(op, partsOf(op.getShared())); })
       .Case([&](block::CopyOp op) { emitCopy(op); })
       .Case([&](block::PublishOp op) { emitPublish(op); })
+      .Case([&](block::FetchOp op) { emitFetch(op); })
       .Case([&](block::StoreBoxOp op) { emitStoreBox(op); })
       .Case([&](block::StoreWaitOp op) { when(speaker(), [&] { machine.waitStores(e, op.getRead(), op.getGroups()); }); })
       .Case([&](block::SyncOp op) { emitSync(op); })

@@ -220,7 +220,7 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
   if (move)
     places = layout::compose(memory, piece);
   // Loads run together: what they bring is written behind all of them.
-  constexpr unsigned mostWords = 32;
+  unsigned mostWords = role->op.getRegisters().value_or(128) < 128 ? 16 : 32;
   unsigned atOnce = std::max(1u, 4 * mostWords / (vectors.width * bytes)) * vectors.width;
   for (unsigned first = 0; first < numbers.size(); first += atOnce) {
     SmallVector<llvm::Value *> values;

@@ -50,6 +50,12 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   why.clear();
   if (!boxes)
     kernel->setAttr("block.no_boxes", UnitAttr::get(kernel.getContext()));
+  if (!hasRoles(kernel)) { // here, so that the plan is of what is compiled
+    PassManager masks(kernel.getContext(), tile::KernelOp::getOperationName());
+    masks.addPass(block::createDecideMasks());
+    if (failed(masks.run(kernel)))
+      return failure();
+  }
   if (!hasRoles(kernel) && !multiplies(kernel, why))
     return OwningOpRef<ModuleOp>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
@@ -64,9 +70,10 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   block::buildBlockPipeline(manager);
   if (failed(manager.run(*module)))
     return failure();
-  if (!hasRoles(made()))
-    why = "no schedule fits shared memory and registers";
-  else if (const char *missing = withoutCode(made()))
+  if (!hasRoles(made())) {
+    auto left = made()->getAttrOfType<StringAttr>("block.general");
+    why = left ? left.str() : "no schedule fits shared memory and registers";
+  } else if (const char *missing = withoutCode(made()))
     why = missing;
   return why.empty() ? std::move(module) : OwningOpRef<ModuleOp>();
 }

@@ -30,8 +30,10 @@ public:
     if (!fetched)
       return line(what, box);
     unsigned own = fetched->turned ? 1 - fetched->line : fetched->line;
-    stream << "  " << what << ": fetched by threads, " << block::widthOf(fetched->tile, own) << " at a time along dimension "
-           << own << ", for " << fetched->noBox << "\n";
+    std::string how = block::copiedLine(fetched->tile) == own
+                          ? "copied by threads, 16 bytes"
+                          : "fetched by threads, " + std::to_string(block::shapeOf(fetched->tile, own).width);
+    stream << "  " << what << ": " << how << " at a time along dimension " << own << ", for " << fetched->noBox << "\n";
   }
   void stored(const std::optional<block::MappedTile> &tile, const block::Schedule &schedule, const std::string &why) {
     if (tile && schedule.stageOutput)

@@ -37,6 +37,9 @@ void PtxMachine::fenceBarrierInit(lower::Emitter &e) { assembly(e.b, "fence.mbar
 void PtxMachine::arrive(lower::Emitter &e, Value *barrier) {
   assembly(e.b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r", {barrier});
 }
+void PtxMachine::arriveCopies(lower::Emitter &e, Value *barrier) {
+  assembly(e.b, "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r", {barrier});
+}
 void PtxMachine::arrivePeer(lower::Emitter &e, Value *barrier) {
   assembly(e.b, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];", "r", {barrier});
 }

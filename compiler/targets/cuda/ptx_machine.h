@@ -59,6 +59,7 @@ public:
 
   void copyAsync(lower::Emitter &e, Value *to, Value *from, Value *bytes) override;
   void commitCopies(lower::Emitter &e) override;
+  void arriveCopies(lower::Emitter &e, Value *barrier) override;
   void waitCopies(lower::Emitter &e, unsigned pending) override;
   Value *load(lower::Emitter &e, const lower::Address &where, llvm::Type *type, Value *exists, Value *other) override;
   void store(lower::Emitter &e, const lower::Address &where, Value *bits, Value *exists) override;

@@ -67,8 +67,8 @@ tile.kernel @batched(%a: !tile.ptr<f16> {tile.divisibility = 16 : i64, tile.name
 
 // A coordinate that may be negative reads before the tensor, where the copy engine would read zeros.
 // PLAN: backwards: blocks
-// PLAN-NEXT: a: fetched by threads, 8 at a time along dimension 1, for a coordinate may be negative
-// PLAN-NEXT: b: fetched by threads, 8 at a time along dimension 1, for a coordinate may be negative
+// PLAN-NEXT: a: copied by threads, 16 bytes at a time along dimension 1, for a coordinate may be negative
+// PLAN-NEXT: b: copied by threads, 16 bytes at a time along dimension 1, for a coordinate may be negative
 tile.kernel @backwards(%a: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %c: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %K: i64 {tile.divisibility = 16 : i64}) {
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 1 : i64

@@ -45,3 +45,26 @@ TEST(Interval, FollowsCountersAndThreads) {
   });
   EXPECT_EQ(found, (std::vector<std::string>{"0..7", "0..7", "?", "0..21", "-7..21", "?", "?", "?"}));
 }
+
+TEST(Interval, FollowsTilesProgramsAndBits) {
+  Kernel kernel(R"(
+    tile.kernel @k(%n: i32) {
+      %range = tile.range 3 to 67 : tensor<64xi32>
+      %nine = arith.constant dense<9> : tensor<64xi32>
+      %a = tile.rem floor %range, %nine : tensor<64xi32>
+      %program = tile.program_id 0
+      %four = arith.constant 4 : i32
+      %b = arith.muli %program, %four overflow<nsw> : i32
+      %bits = arith.constant 15 : i32
+      %c = arith.andi %n, %bits : i32
+      %all = tile.splat %c : i32 -> tensor<64xi32>
+      %d = arith.addi %all, %a overflow<nsw> : tensor<64xi32>
+      tile.return
+    })");
+  ASSERT_TRUE(kernel.module);
+  EXPECT_EQ(text(kernel.result(0)), "3..66");
+  EXPECT_EQ(text(kernel.result(2)), "0..8");
+  EXPECT_EQ(text(kernel.result(5)), "0..8589934584");
+  EXPECT_EQ(text(kernel.result(7)), "0..15");
+  EXPECT_EQ(text(kernel.result(9)), "0..23");
+}

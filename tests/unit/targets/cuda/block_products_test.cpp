@@ -17,7 +17,7 @@ struct Product {
   bool acrossA = false, acrossB = false; // m (n) is contiguous rather than k
   const char *schedule = "";
   bool ragged = true;       // bounds are given
-  std::string fetched = ""; // of "a" and "b" nobody knows how they are aligned
+  std::string fetched = ""; // of "a" and "b" nobody knows how they are aligned; "!": there are no boxes at all
 
   bool isFetched(char which) const { return fetched.find(which) != std::string::npos; }
   int bytes(const char *of) const {
@@ -62,8 +62,9 @@ std::string program(const Product &p) {
               alignedB = p.isFetched('b') ? "" : aligned;
   std::string text = "tile.kernel @k(%a: !tile.ptr<" + std::string(p.type) + ">" + alignedA + ", %b: !tile.ptr<" + p.type + ">" +
                      alignedB + ", %c: !tile.ptr<" + p.output + ">" + aligned + ", %m: i64, %n: i64, %k: i64, %sa: i64" +
-                     alignedA + ", %sb: i64" + alignedB + ", %sc: i64" + aligned +
-                     ", %steps: i64) {\n  %c0 = arith.constant 0 : i64\n  %c1 = arith.constant 1 : i64\n";
+                     alignedA + ", %sb: i64" + alignedB + ", %sc: i64" + aligned + ", %steps: i64) " +
+                     (p.isFetched('!') ? "attributes {block.no_boxes} " : "") +
+                     "{\n  %c0 = arith.constant 0 : i64\n  %c1 = arith.constant 1 : i64\n";
   text += "  %bm = arith.constant " + std::to_string(p.m) + " : i64\n  %bn = arith.constant " + std::to_string(p.n) +
           " : i64\n  %bk = arith.constant " + std::to_string(p.k) + " : i64\n  %zero = arith.constant dense<" +
           (p.integer() ? "0" : "0.0") + "> : tensor<" + sum + ">\n";
@@ -218,5 +219,12 @@ INSTANTIATE_TEST_SUITE_P(Fetched, BlockProduct,
                                          Product{"f16", "f32", 32, 64, 64, 31, 64, 65, true, false, "", true, "ab"},
                                          Product{"f16", "f16", 64, 64, 128, 64, 64, 300, false, true, "stages=2", true, "ab"},
                                          Product{"f16", "f16", 64, 64, 16, 64, 64, 48, true, false, "", false, "ab"},
-                                         Product{"f16", "f16", 64, 64, 64, 1, 8, 1, false, false, "", true, "ab"}));
+                                         Product{"f16", "f16", 64, 64, 64, 1, 8, 1, false, false, "", true, "ab"},
+                                         Product{"f16", "f16", 128, 128, 64, 250, 200, 300, false, false, "", true,
+                                                 "!"}, // copied 16 bytes at a time
+                                         Product{"bf16", "f32", 64, 64, 64, 100, 72, 90, true, true, "", true, "!"},
+                                         Product{"i8", "i32", 64, 64, 64, 70, 64, 161, false, false, "stages=2", true, "!"},
+                                         Product{"f16", "f16", 128, 64, 128, 131, 70, 600, false, true, "", true, "!a"},
+                                         Product{"bf16", "bf16", 16, 128, 64, 13, 200, 200, false, true, "", true, "!"},
+                                         Product{"f16", "f16", 64, 64, 64, 128, 128, 64, false, true, "", false, "!"}));
 } // namespace
