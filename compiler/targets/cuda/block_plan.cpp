@@ -33,19 +33,29 @@ BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, uint64_t 
   return result;
 }
 
-// What a thread has loaded is taken by several nests, or by the turns of a loop.
-bool isHeld(tile::LoadOp load, const BlockPlan &block) {
+// By tile: the nests that take it.
+llvm::DenseMap<Value, unsigned> takersOf(const BlockPlan &block) {
   auto isStored = [&](Value value) { return !block.plan.isVirtual(value); };
-  unsigned nests = 0;
-  for (auto [nest, map] : block.mapped)
-    nests += llvm::any_of(nest->sinks, [&](const lower::Sink &sink) {
-      return (sink.kind != lower::Sink::Copy || sink.value) && lower::pullOf(sink, isStored).tiles.count(load.getResult());
-    });
+  llvm::DenseMap<Value, unsigned> takers;
+  for (auto [nest, map] : block.mapped) {
+    llvm::SmallDenseSet<Value> taken;
+    for (const lower::Sink &sink : nest->sinks)
+      if (sink.kind != lower::Sink::Copy || sink.value)
+        for (const auto &[value, reach] : lower::pullOf(sink, isStored).tiles)
+          taken.insert(value);
+    for (Value value : taken)
+      ++takers[value];
+  }
+  return takers;
+}
+
+// What a thread has loaded is taken by several nests, or by the turns of a loop.
+bool isHeld(tile::LoadOp load, unsigned takers) {
   auto inLoop = [&](Operation *user) {
     auto loop = user->getParentOfType<scf::ForOp>();
     return loop && !loop->isAncestor(load);
   };
-  return nests > 1 || llvm::any_of(load->getUsers(), inLoop);
+  return takers > 1 || llvm::any_of(load->getUsers(), inLoop);
 }
 
 // The assembler knows no occupancy: it takes registers for a load or two more and leaves a multiprocessor with one block, whose threads
@@ -62,11 +72,12 @@ unsigned residentBlocks(tile::KernelOp kernel, const BlockPlan &block) {
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   kernel.walk([&](scf::ForOp loop) { held += llvm::count_if(loop.getResultTypes(), isTile); });
   llvm::DenseMap<Block *, int64_t> inBlock;
+  llvm::DenseMap<Value, unsigned> takers = takersOf(block);
   kernel.walk([&](tile::LoadOp load) {
     if (!isTile(load.getType()))
       return;
     loads = std::max(loads, ++inBlock[load->getBlock()]);
-    held += isHeld(load, block);
+    held += isHeld(load, takers.lookup(load.getResult()));
   });
   held = std::max<int64_t>(held, 1);
   int64_t registers = std::max<int64_t>(elements + elements / 4 + 16, 48) + others * elements / 2;

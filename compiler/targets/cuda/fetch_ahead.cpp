@@ -28,10 +28,34 @@ bool hasOnly(int64_t constant, Value value) {
   return matchPattern(value, m_ConstantInt(&found)) && found == constant;
 }
 
+/// By load that some nest takes, or stores first, element by element: how its elements are dealt.
+using Loads = llvm::DenseMap<Value, const ThreadMap *>;
+
+Loads loadsOf(const BlockPlan &block) {
+  auto isStored = [&](Value value) { return !block.plan.isVirtual(value); };
+  Loads loads;
+  for (auto [nest, map] : block.mapped) {
+    auto take = [&, map = map](Value value) {
+      auto sizes = llvm::make_filter_range(tile::shapeOf(value.getType()), [](int64_t size) { return size != 1; });
+      if (value.getDefiningOp<tile::LoadOp>() && llvm::equal(sizes, map->sizes))
+        loads[value] = map;
+    };
+    for (const lower::Sink &sink : nest->sinks) {
+      if (sink.kind == lower::Sink::Define)
+        take(sink.value);
+      if (sink.kind != lower::Sink::Copy || sink.value)
+        for (const auto &[value, reach] : lower::pullOf(sink, isStored).tiles)
+          if (reach.sameElement)
+            take(value);
+    }
+  }
+  return loads;
+}
+
 class Finder {
 public:
-  Finder(Operation *home, const BlockPlan &block, bool disjoint)
-      : home(home), loop(dyn_cast<scf::ForOp>(home)), block(block), disjoint(disjoint) {}
+  Finder(Operation *home, const Loads &loads, bool disjoint)
+      : home(home), loop(dyn_cast<scf::ForOp>(home)), loads(loads), disjoint(disjoint) {}
 
   std::optional<FetchLoop> run() {
     APInt step;
@@ -48,7 +72,7 @@ public:
           found.numbers.push_back(load);
         continue;
       }
-      const ThreadMap *map = mapOf(load);
+      const ThreadMap *map = loads.lookup(load.getResult());
       if (!map || !isVectors(load, *map) || !isPlacedAhead(load) || mayChange(load))
         continue;
       found.loads.push_back({load, map, found.slotBytes});
@@ -78,29 +102,6 @@ private:
   }
 
   Block &body() { return home->getRegion(0).front(); }
-
-  /// That of a load which some nest takes, or stores first, element by element; null if there is none.
-  const ThreadMap *mapOf(tile::LoadOp load) {
-    Value value = load.getResult();
-    auto isStored = [&](Value other) { return !block.plan.isVirtual(other); };
-    for (auto [nest, map] : block.mapped) {
-      SmallVector<int64_t, 2> sizes;
-      for (int64_t size : tile::shapeOf(value.getType()))
-        if (size != 1)
-          sizes.push_back(size);
-      if (ArrayRef<int64_t>(sizes) != ArrayRef<int64_t>(map->sizes))
-        continue;
-      for (const lower::Sink &sink : nest->sinks)
-        if (sink.kind != lower::Sink::Copy || sink.value) {
-          lower::Pull pull = lower::pullOf(sink, isStored);
-          if (sink.kind == lower::Sink::Define && sink.value == value)
-            return map;
-          if (auto found = pull.tiles.find(value); found != pull.tiles.end() && found->second.sameElement)
-            return map;
-        }
-    }
-    return nullptr;
-  }
 
   // A thread's vectors are 16 bytes that exist or not as one.
   bool isVectors(tile::LoadOp load, const ThreadMap &map) {
@@ -201,7 +202,7 @@ private:
 
   Operation *home;
   scf::ForOp loop;
-  const BlockPlan &block;
+  const Loads &loads;
   bool disjoint;
   llvm::SmallPtrSet<Operation *, 16> places;
 };
@@ -216,13 +217,13 @@ Operation *stepOfCarried(scf::ForOp loop, BlockArgument carried) {
 
 namespace {
 /// A block's programs one after the other, where memory is what they wait for.
-void planPrograms(tile::KernelOp kernel, BlockPlan &block, bool disjoint, uint64_t freeBytes) {
+void planPrograms(tile::KernelOp kernel, BlockPlan &block, const Loads &loads, bool disjoint, uint64_t freeBytes) {
   bool reduces = false;
   for (auto [nest, map] : block.mapped)
     reduces |= llvm::any_of(nest->sinks, [](const lower::Sink &sink) { return sink.kind == lower::Sink::Reduce; });
   if (!reduces || block.residentBlocks > 1 || block.plan.workspaceBytes)
     return;
-  std::optional<FetchLoop> found = Finder(kernel, block, disjoint).run();
+  std::optional<FetchLoop> found = Finder(kernel, loads, disjoint).run();
   if (!found || found->slotBytes > freeBytes)
     return;
   int64_t traffic = 0; // an element
@@ -243,11 +244,12 @@ void planPrograms(tile::KernelOp kernel, BlockPlan &block, bool disjoint, uint64
 
 void planFetches(tile::KernelOp kernel, BlockPlan &block, bool disjoint, uint64_t freeBytes) {
   bool loops = false;
+  Loads loads = loadsOf(block);
   kernel.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
     loops = true;
     if (lower::runsInThreads(loop))
       return;
-    std::optional<FetchLoop> found = Finder(loop, block, disjoint).run();
+    std::optional<FetchLoop> found = Finder(loop, loads, disjoint).run();
     if (!found)
       return;
     for (const FetchLoop &other : block.fetches) // its slots are in use meanwhile
@@ -268,7 +270,7 @@ void planFetches(tile::KernelOp kernel, BlockPlan &block, bool disjoint, uint64_
     block.fetches.push_back(std::move(*found));
   });
   if (!loops)
-    planPrograms(kernel, block, disjoint, freeBytes);
+    planPrograms(kernel, block, loads, disjoint, freeBytes);
 }
 
 } // namespace tilery::cuda
