@@ -167,10 +167,11 @@ void BlockEmitter::rememberCarried(Value value, Parts parts) {
   remember(value, std::move(elements));
 }
 
-// Divisions that tell rows of windows apart are not for every step.
+// Divisions that tell rows of windows apart are not for every step. What a tile in another layout is computed from must not be in registers:
+// then all of it is computed where it is used.
 void BlockEmitter::computeBefore(scf::ForOp loop) {
   constexpr unsigned few = 16; // registers
-  if (!fetches(loop))
+  if (!fetches(loop) || role->op.walk([](block::ConvertOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return;
   auto isOutside = [&](Value value) { return !loop->isAncestor(value.getParentRegion()->getParentOp()); };
   llvm::SetVector<Value> tiles;
