@@ -127,13 +127,34 @@ const char *otherWork(scf::ForOp loop, SmallVectorImpl<tile::LoadOp> &loads) {
   return nullptr;
 }
 
+/// True if a load of the op may be of what the kernel has stored: if both are of one argument.
+bool mayReread(Operation *op, ArrayRef<tile::StoreOp> stores) {
+  auto rootOfPlace = [](Value place) {
+    auto access = place.getDefiningOp<tile::AccessOp>();
+    return access ? rootOf(access) : Value();
+  };
+  return op
+      ->walk([&](tile::LoadOp load) {
+        Value from = rootOfPlace(load.getPlace());
+        bool apart = from && llvm::all_of(stores, [&](tile::StoreOp store) {
+                       Value to = rootOfPlace(store.getPlace());
+                       return to && to != from;
+                     });
+        return apart ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 /// The same of a kernel with loops, whose stores it finds.
 const char *otherWork(LoopKernel &found) {
   SmallVector<tile::LoadOp> loads;
   for (Operation &op : found.kernel.getBody().front()) {
+    if (!found.stores.empty() && isa<scf::ForOp, tile::LoadOp>(op)) {
+      if (mayReread(&op, found.stores))
+        return "it loads what it may have stored";
+      found.loadsBehindStores = true;
+    }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      if (!found.stores.empty())
-        return "it stores before its loop";
       if (const char *reason = otherWork(loop, loads))
         return reason;
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
@@ -141,8 +162,6 @@ const char *otherWork(LoopKernel &found) {
         return "its store is volatile";
       found.stores.push_back(store);
     } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
-      if (!found.stores.empty())
-        return "it loads after it has stored";
       if (!isFactor(load))
         loads.push_back(load);
     } else if (!isa<tile::ReturnOp>(op) && !isMemoryEffectFree(&op)) {

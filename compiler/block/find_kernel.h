@@ -36,6 +36,7 @@ struct LoopKernel {
   std::vector<BoxProduct> dots;              // of the loops, and of the code around them
   std::vector<LoadedLine> lines;             // of the loops, those that are boxes
   llvm::SmallVector<tile::StoreOp> stores;
+  bool loadsBehindStores = false; // of other arguments, which must not overlap those that are stored
 
   /// The kernel's code is 2n + 1 stretches: what is before, between and behind its n loops (even), and the loops (odd).
   unsigned stretchOf(mlir::Operation *op) const;

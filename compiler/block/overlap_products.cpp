@@ -9,6 +9,7 @@
 #include "compiler/block/ir/Block.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/schedule.h"
+#include "compiler/analysis/integer_op.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -35,6 +36,9 @@ public:
 
   /// The last of the loop's products that have a computed factor, if it can be late.
   std::optional<Late> find() {
+    constexpr int64_t few = 2; // steps, of which one would stand in front of the loop
+    if (std::optional<int64_t> steps = stepsOf(loop); steps && *steps <= few)
+      return std::nullopt;
     SmallVector<MmaStartOp> starts(loop.getBody()->getOps<MmaStartOp>());
     if (starts.size() > 1)
       for (MmaStartOp start : llvm::reverse(starts))
@@ -78,6 +82,20 @@ public:
   }
 
 private:
+  /// Where it is known, as of a diagonal: from a number up to that and a constant.
+  static std::optional<int64_t> stepsOf(scf::ForOp loop) {
+    auto end = loop.getUpperBound().getDefiningOp<arith::AddIOp>();
+    std::optional<int64_t> span = analysis::constantOf(loop.getUpperBound()), first = analysis::constantOf(loop.getLowerBound()),
+                           step = analysis::constantOf(loop.getStep());
+    if (span && first)
+      span = *span - *first;
+    else if (end && end.getLhs() == loop.getLowerBound())
+      span = analysis::constantOf(end.getRhs());
+    else
+      return std::nullopt;
+    return span && step ? std::optional(llvm::divideCeil(std::max<int64_t>(*span, 0), *step)) : std::nullopt;
+  }
+
   static bool isLate(Late &late, Operation *op) {
     return op == late.start || op == late.wait || late.moved.contains(op) || llvm::is_contained(late.releases, op);
   }

@@ -98,6 +98,7 @@ struct Stream {
   size_t ring;
   Operation *first = nullptr, *last = nullptr; // products that read it
   Value slot = {};                             // as it was taken
+  Value inRegisters = {};                      // the tile, where threads hold it for all products
 };
 
 class Streams {
@@ -158,15 +159,37 @@ private:
         builder.setInsertionPoint(holder(load, stream.first));
       stream.slot = TakeOp::create(builder, location, made, position);
       if (ring.isRead)
-        readLine(load, stream.slot);
+        load.replaceAllUsesWith(readTile(stream.slot));
+      else if (ring.held && schedule.held && isFirstFactor(load))
+        stream.inRegisters = readTile(stream.slot);
     }
   }
 
-  void readLine(tile::LoadOp load, Value slot) {
-    auto type = cast<RankedTensorType>(load.getType());
-    load.replaceAllUsesWith(
-        ReadOp::create(builder, location, type, PartOp::create(builder, location, slot, 0), IntegerAttr()).getResult());
+  /// What alone takes the product, which starts from zero, and adds it to sums that are there before it: those may go on in it.
+  static Operation *additionOf(tile::DotOp op) {
+    auto sum = op->hasOneUse() ? dyn_cast<arith::AddFOp>(*op->user_begin()) : arith::AddFOp();
+    if (!sum || sum->getBlock() != op->getBlock() || !tile::isPlusZero(op.getAcc()))
+      return nullptr;
+    Value before = sum->getOperand(sum.getLhs() == op.getResult());
+    Operation *made = before.getDefiningOp();
+    return made && made->getBlock() == op->getBlock() && !made->isBeforeInBlock(op) ? nullptr : sum.getOperation();
+  }
+
+  /// All of the slot, which is then free.
+  Value readTile(Value slot) {
+    auto part = PartOp::create(builder, location, slot, 0);
+    Value tile = ReadOp::create(builder, location, cast<RankedTensorType>(part.getType().getTileType()), part, IntegerAttr());
     ReleaseOp::create(builder, location, slot);
+    return tile;
+  }
+
+  /// Of all its products, as it lies in memory.
+  bool isFirstFactor(tile::LoadOp load) {
+    return llvm::all_of(found.dots, [&](const BoxProduct &dot) {
+      auto op = cast<tile::DotOp>(dot.op);
+      bool isA = dot.loadedA && loadOf(op.getA()) == load;
+      return loadOf(op.getB()) != load && (!isA || (dot.elementBytes() == 2 && factorTile(dot, false).order[0] == 0));
+    });
   }
 
   /// What the place of a later load asks of a launch.
@@ -200,21 +223,27 @@ private:
     location = op.getLoc();
     builder.setInsertionPoint(op);
     auto sum = PendingType::get(builder.getContext(), cast<RankedTensorType>(op.getType()));
-    Value a = dot.loadedA ? shown(loadOf(op.getA()), factorTile(dot, false)) : op.getA(),
-          b = shown(loadOf(op.getB()), factorTile(dot, true));
-    bool fresh = tile::isPlusZero(op.getAcc());
-    Value c = fresh ? Value(NoneOp::create(builder, location, sum)) : op.getAcc();
+    Value held = dot.loadedA ? streams.find(loadOf(op.getA()))->second.inRegisters : op.getA();
+    Value a = held ? held : shown(loadOf(op.getA()), factorTile(dot, false)), b = shown(loadOf(op.getB()), factorTile(dot, true));
+    Operation *addition = additionOf(op);
+    Value start = addition ? addition->getOperand(addition->getOperand(0) == op.getResult()) : op.getAcc();
+    bool fresh = tile::isPlusZero(start);
+    Value c = fresh ? Value(NoneOp::create(builder, location, sum)) : start;
     Value clear = fresh ? Value(arith::ConstantOp::create(builder, location, builder.getBoolAttr(true))) : Value();
     Value started =
         MmaStartOp::create(builder, location, sum, c, a, b, clear, dot.precision(), dot.isUnsigned(), dot.isUnsigned());
     Value result = MmaWaitOp::create(builder, location, sum.getTile(), started);
     for (auto &[load, stream] : streams)
-      if (stream.last == op) {
+      if (stream.last == op && !stream.inRegisters) {
         OpBuilder behind(op);
         if (Operation *held = holder(cast<tile::LoadOp>(load), op); held != op)
           behind.setInsertionPointAfter(held);
         ReleaseOp::create(behind, location, stream.slot);
       }
+    if (addition) {
+      addition->getResult(0).replaceAllUsesWith(result);
+      addition->erase();
+    }
     op.getResult().replaceAllUsesWith(result);
     op.erase();
   }

@@ -23,6 +23,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"group", &Schedule::group},
                             {"stage_output", &Schedule::stageOutput},
                             {"spread", &Schedule::spread},
+                            {"held", &Schedule::held},
                             {"overlap", &Schedule::overlap},
                             {"branch", &Schedule::branch},
                             {"longest", &Schedule::longest},
@@ -185,6 +186,8 @@ SmallVector<unsigned> outputChoices(const ScheduleProblem &p, const Schedule &s)
       choices.push_back(held);
   if (pieces > 2 && choices.back() != 2) // of an odd number, one by one
     choices.push_back(2);
+  if (p.loop) // from registers, where shared memory is full of factors
+    choices.push_back(0);
   return choices;
 }
 } // namespace
@@ -273,7 +276,8 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     schedule.cluster = problem.cluster;
     schedule.branch = schedule.longest = problem.loop.has_value();
     schedule.overlap = late && problem.loop;
-    schedule.spread = spreads;
+    // Where lanes are what takes time, warpgroups that start one product at a time get in each other's way less (measured).
+    schedule.spread = spreads && stepCycles(problem, schedule).lanes < stepCycles(problem, schedule).tensorCores;
     if (problem.m / 64 % consumers || !dealRegisters(problem, schedule))
       continue;
     for (unsigned held : outputChoices(problem, schedule)) {

@@ -44,7 +44,9 @@ struct Schedule {
   /// Pieces of 64 rows x 128 bytes of a result that a consumer's part of shared memory holds on the way to the copy engine: all of
   /// them, or an even number that is used in halves by turns. 0: results are stored from registers.
   unsigned stageOutput = 8;
-  unsigned spread = 0;  // 1: products with loaded factors start together, results are waited for where they are used
+  unsigned spread = 0; // 1: products with loaded factors start together, results are waited for where they are used
+  /// 1: first factors that stay for all steps are read into registers, and shared memory has more to give. Chosen by nobody yet.
+  unsigned held = 0;
   unsigned overlap = 0; // 1: a product with a computed factor runs under the next step's work
   unsigned branch = 0;  // 1: masks cost the steps only in which some lanes do not exist
   unsigned longest = 0; // 1: programs with most steps first, one a block, where their lengths differ in a way that is seen

@@ -96,7 +96,9 @@ private:
     return first;
   }
 
-  static bool hasComputedFactor(MmaStartOp start) { return isa<RankedTensorType>(start.getA().getType()); }
+  bool hasComputedFactor(MmaStartOp start) {
+    return isa<RankedTensorType>(start.getA().getType()) && start.getA().getParentBlock() == &body;
+  }
 
   /// Threads read a line where they compute with it: until then it takes no registers.
   void readLate(ReadOp read) {

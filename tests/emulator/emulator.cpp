@@ -79,7 +79,7 @@ std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjo
     return emit(kernel, code, disjoint);
   }
   std::string why;
-  FailureOr<OwningOpRef<ModuleOp>> lowered = cuda::lowerToBlocks(kernel, why);
+  FailureOr<OwningOpRef<ModuleOp>> lowered = cuda::lowerToBlocks(kernel, why, disjoint);
   if (failed(lowered) || !*lowered)
     return nullptr;
   tile::KernelOp blocks = *(*lowered)->getOps<tile::KernelOp>().begin();

@@ -219,7 +219,7 @@ Program Generator::run() {
                                 arith::IntegerOverflowFlags::nsw);
   }
   if (product) {
-    productKernel();
+    random.chance(0.3) ? chainKernel() : productKernel();
   } else if (rowwise) {
     rowKernel();
     for (int i = 0, n = 1 + int(random.below(2)); i < n; ++i)

@@ -70,6 +70,14 @@ private:
   /// A loop that carries some values of the pool.
   void turns(mlir::Value from, mlir::Value to, mlir::Value step, llvm::function_ref<void(mlir::Value)> body);
 
+  // chains.cpp
+  struct Chain;
+  mlir::Value chainTile(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Value row, mlir::Type element);
+  mlir::Value chainLine(const Chain &chain, mlir::Value at);
+  llvm::SmallVector<mlir::Value> chainLoop(const Chain &chain, unsigned sums);
+  /// One or two loops of products that need each other's results, with stores between them.
+  void chainKernel();
+
   // control.cpp: regions.
   void loop();
   void branch();
@@ -105,7 +113,7 @@ private:
 
   Random random;
   Style style;
-  bool product;  ///< the program is one product
+  bool product;  ///< the program is one product, or loops of several
   bool rowwise;  ///< it is loops over rows
   bool threaded; ///< it has code for the threads of a block
   bool roled;    ///< it has roles and barriers

@@ -1,5 +1,7 @@
 """Attention backward on Hopper: its loops of three and four products go through block IR, and its gradients are right."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from gpu.programs import EXAMPLES
@@ -8,6 +10,7 @@ from tilery import _native, compat
 
 EXAMPLE = compat.load(EXAMPLES / "tileon" / "attention_backward.py")
 FORWARD = compat.load(EXAMPLES / "tileon" / "attention.py")
+PROGRAMS = compat.load(Path(__file__).parent / "attention_backward_programs.py")
 HALVES = (torch.float16, torch.bfloat16)
 
 
@@ -32,6 +35,39 @@ def test_both_kernels_take_the_path(d, step, causal, assemble):
         log = assemble(compiled.asm, "sm_90a")
         if (d, step, causal) != (128, 64, True):  # dK and dV leave no register for the mask of their diagonal
             assert "0 bytes spill stores, 0 bytes spill loads" in log
+
+
+def one_kernel(q, k, v, dout, logs, dots, dq, dk, dv, step=32, block=128):
+    n, d = q.shape[2:]
+    launch = PROGRAMS.one_kernel[(n // block, q.shape[1])]
+    return launch(
+        q, k, v, dout, logs, dots, dq, dk, dv, d**-0.5, q.stride(1), q.stride(2), n,
+        BLOCK=block, STEP=step, D=d, num_warps=4,
+    ).module  # fmt: skip
+
+
+@pytest.mark.parametrize("d", [64, 128])
+def test_one_kernel_takes_the_path(d, assemble):
+    tensors = [torch.randn(1, 2, 256, d).half() for _ in range(7)]
+    module = one_kernel(*tensors[:4], torch.randn(1, 2, 256), torch.randn(1, 2, 256), *tensors[4:])
+    compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
+    assert ": blocks consumers=2" in compiled.plan, compiled.plan
+    assert "C75" not in assemble(compiled.asm, "sm_90a")
+    # It loads after it has stored: of arguments that may overlap, that may be what it has stored.
+    plan = _native.compile(module, disjoint=False, texts=True, target="sm_90a").plan
+    assert ": no blocks, for it loads after it has stored" in plan
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("d", [64, 128])
+def test_one_kernel(d):
+    q, k, v, dout, out = (torch.randn(1, 3, 512, d, device="cuda").half() for _ in range(5))
+    logs = FORWARD.attention(q, k, v, out)
+    split, whole = ([torch.full_like(q, float("nan")) for _ in range(3)] for _ in range(2))
+    EXAMPLE.attention_backward(q, k, v, out, dout, logs, *split)
+    one_kernel(q, k, v, dout, logs, (out.float() * dout.float()).sum(-1), *whole)
+    for ours, other in zip(whole, split, strict=True):
+        assert (ours.double() - other.double()).abs().amax() <= 2.0**-9 * other.double().abs().amax()
 
 
 @pytest.mark.gpu

@@ -153,6 +153,10 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
     return fail(start, "has no code in a block: its factors or sums lie otherwise than the tensor cores take them");
   WgmmaForm form{share->n, *typeA, *typeB, inA && !inA->descriptor.kMajor, !inB->descriptor.kMajor};
 
+  // Registers that others take, too: other products, or this one in the loop's next step.
+  auto loop = start->getParentOfType<scf::ForOp>();
+  bool isFromOutside = loop && !loop->isAncestor(start.getA().getParentBlock()->getParentOp());
+  form.keepsA = held && (isFromOutside || !start.getA().hasOneUse());
   bool fresh = bool(start.getC().getDefiningOp<block::NoneOp>());
   Parts sums = partsOf(start.getC()), factor = reading.lookup(start.getC());
   size_t before = factor.size();
@@ -194,6 +198,8 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
     }
   machine.wgmmaCommit(e);
   remember(start, std::move(sums));
+  if (form.keepsA)
+    factor.truncate(before);
   if (!factor.empty())
     reading[start] = std::move(factor);
 }

@@ -32,7 +32,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
     OwningOpRef<ModuleOp> blocks;
     std::string why;
     if (hasRoles(kernel) || options.target.hopper()) {
-      FailureOr<OwningOpRef<ModuleOp>> lowered = lowerToBlocks(kernel, why, options.boxes, options.cluster);
+      FailureOr<OwningOpRef<ModuleOp>> lowered = lowerToBlocks(kernel, why, options.disjoint, options.boxes, options.cluster);
       if (failed(lowered))
         return failure();
       blocks = std::move(*lowered);

@@ -10,9 +10,13 @@ using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
-/// The kernel is a product, of more steps than none, or a loop with products.
-bool multiplies(tile::KernelOp kernel, std::string &why) {
+/// The kernel is a product, of more steps than none, or loops with products.
+bool multiplies(tile::KernelOp kernel, bool disjoint, std::string &why) {
   std::optional<block::FoundKernel> found = block::findAnyKernel(kernel, why);
+  if (auto *loops = found ? std::get_if<block::LoopKernel>(&*found) : nullptr; loops && loops->loadsBehindStores && !disjoint) {
+    why = "it loads after it has stored, from arguments that may overlap";
+    return false;
+  }
   auto *product = found ? std::get_if<block::ProductKernel>(&*found) : nullptr;
   return found && !(product && product->product.steps() && analysis::constantOf(product->product.steps()).value_or(1) <= 0);
 }
@@ -46,7 +50,8 @@ const char *withoutCode(tile::KernelOp lowered) {
 }
 } // namespace
 
-FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why, bool boxes, unsigned cluster) {
+FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why, bool disjoint, bool boxes,
+                                               unsigned cluster) {
   why.clear();
   if (!boxes)
     kernel->setAttr("block.no_boxes", UnitAttr::get(kernel.getContext()));
@@ -56,7 +61,7 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
     if (failed(masks.run(kernel)))
       return failure();
   }
-  if (!hasRoles(kernel) && !multiplies(kernel, why))
+  if (!hasRoles(kernel) && !multiplies(kernel, disjoint, why))
     return OwningOpRef<ModuleOp>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   module->getBody()->push_back(kernel->clone());

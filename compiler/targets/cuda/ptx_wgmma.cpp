@@ -48,17 +48,16 @@ void PtxMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values) {
     through(e.b, text, values);
 }
 
-// The registers of A are tied, too: nothing else may take them while the tensor cores read. Sums that start from zero are no operands: the
+// The registers of A are tied, too: nothing else may take them while the tensor cores read. But for those that later products take again:
+// tied, they would be copied, behind the fence. Sums that start from zero are no operands: the
 // zeros would be written behind the fence.
 void PtxMachine::wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Tied a, Value *b, Value *scale) {
   bool fromShared = a.size() == 1;
   auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(scale);
   size_t fresh = fixed && fixed->isZero() ? sums.size() : 0;
   llvm::SmallVector<llvm::Value *> values(sums.begin(), sums.end()), others;
-  if (fromShared)
-    others.push_back(a[0]);
-  else
-    values.append(a.begin(), a.end());
+  bool isTied = !fromShared && !form.keepsA;
+  (isTied ? values : others).append(a.begin(), a.end());
   others.push_back(b);
   if (!fresh)
     others.push_back(scale);
@@ -67,15 +66,18 @@ void PtxMachine::wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Tied
   std::string immediates = form.integer() ? "" : ", 1, 1";
   if (form.elementBytes() == 2)
     immediates += std::string(!fromShared ? "" : form.transA ? ", 1" : ", 0") + (form.transB ? ", 1" : ", 0");
-  std::string operandA = fromShared ? operand() : list(sums.size(), a.size()), operandB = operand();
+  std::string operandA = fromShared ? operand() : list(isTied ? sums.size() : next, a.size());
+  next += !fromShared && form.keepsA ? a.size() : 0;
+  std::string operandB = operand();
   std::string text = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(form.n) + "k" + std::to_string(form.k()) +
                      (form.integer() ? ".s32." : ".f32.") + WgmmaForm::name(form.a) + "." + WgmmaForm::name(form.b) + " " +
                      list(0, sums.size()) + ", " + operandA + ", " + operandB + (fresh ? ", 0" : ", p") + immediates + ";";
   if (!fresh)
     text = "{ .reg .pred p; setp.ne.b32 p, " + operand() + ", 0; " + text + " }";
-  through(e.b, text, values, fresh, std::string(fromShared ? ",l,l" : ",l") + (fresh ? "" : ",r"), others);
+  std::string factors = fromShared ? ",l,l" : isTied ? ",l" : ",r,r,r,r,l";
+  through(e.b, text, values, fresh, factors + (fresh ? "" : ",r"), others);
   std::copy(values.begin(), values.begin() + sums.size(), sums.begin());
-  if (!fromShared)
+  if (isTied)
     std::copy(values.begin() + sums.size(), values.end(), a.begin());
 }
 

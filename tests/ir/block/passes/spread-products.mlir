@@ -1,13 +1,15 @@
-// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,canonicalize,cse))' | FileCheck %s
-// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,overlap-products,canonicalize,cse))' | FileCheck %s --check-prefix=LATE
+// RUN: env TILERY_SCHEDULE="held=0 spread=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,canonicalize,cse))' | FileCheck %s
+// RUN: env TILERY_SCHEDULE="held=0 spread=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,overlap-products,canonicalize,cse))' | FileCheck %s --check-prefix=LATE
 // RUN: env TILERY_SCHEDULE="spread=0" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,canonicalize,cse))' | FileCheck %s --check-prefix=LEFT
+// RUN: env TILERY_SCHEDULE="held=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,canonicalize,cse))' | FileCheck %s --check-prefix=HELD
 
 // The gradients of keys and values: both products of loaded factors start where the step begins, with the copies that they need; results
 // are waited for where they are used, or where the next computed factor wants registers, and slots are released behind the last of their
 // products. The row comes through a ring, and is read where it is computed with.
+// Sums that a product from zero is added to go on in it.
 // CHECK-LABEL: tile.kernel @gradients
 // CHECK: %[[ROWS:.*]] = block.ring takers 1 : <{{.*}}, [64xf32]>
-// CHECK: scf.for
+// CHECK: scf.for {{.*}} iter_args(%[[SV:[^ ]*]] =
 // CHECK: block.take %[[Q:.*]][
 // CHECK: %[[S:.*]] = block.mma_start
 // CHECK: block.take %[[D:.*]][
@@ -17,7 +19,7 @@
 // CHECK: block.part %[[ROW]]
 // CHECK: block.read
 // CHECK: math.exp2
-// CHECK: %[[DV:.*]] = block.mma_start
+// CHECK: %[[DV:.*]] = block.mma_start %[[SV]],
 // CHECK: block.release %[[ROW]]
 // CHECK: block.mma_wait %[[DP]]
 // CHECK: arith.mulf
@@ -45,6 +47,12 @@
 // LATE: block.mma_start
 // LATE: block.mma_wait
 // LATE: } else {
+
+// First factors that stay are read into registers, and free their slots.
+// HELD-LABEL: tile.kernel @gradients
+// HELD-COUNT-2: block.read %{{.*}} : <64x64xf16> -> tensor<64x64xf16>
+// HELD: scf.for
+// HELD: block.mma_start %{{.*}}, %{{.*}}, %{{.*}} clear %true : {{.*}}, tensor<64x64xf16>, <64x64xf16>
 
 // LEFT-LABEL: tile.kernel @gradients
 // LEFT: scf.for
@@ -77,7 +85,8 @@ tile.kernel @gradients(%q: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %k: !t
     %p16 = arith.truncf %p : tensor<64x64xf32> to tensor<64x64xf16>
     %ad = tile.access %do, %at steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
     %td = tile.load %ad : !tile.access<64x64xf16> -> tensor<64x64xf16>
-    %nv = tile.dot %p16, %td, %sv : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    %pd = tile.dot %p16, %td, %zeros : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    %nv = arith.addf %sv, %pd : tensor<64x64xf32>
     %dt = tile.permute %td [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>
     %dp = tile.dot %tv, %dt, %zeros : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
     %ds = arith.mulf %p, %dp : tensor<64x64xf32>
