@@ -1,9 +1,9 @@
-// Sorts of the runtime beside std::stable_sort.
+// Sorts of the runtime beside the standard library's stable one.
 #include "runtime/sort.h"
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <list>
 #include <random>
 #include <vector>
 
@@ -15,6 +15,13 @@ template <typename T> bool before(T x, T y, bool descending) {
     if (std::isnan(x) || std::isnan(y))
       return !std::isnan(x) && std::isnan(y);
   return descending ? x > y : x < y;
+}
+
+// std::stable_sort warns of a deprecated function of libstdc++'s own.
+template <typename T, typename Before> void sortStably(std::vector<T> &values, Before before) {
+  std::list<T> list(values.begin(), values.end());
+  list.sort(before);
+  values.assign(list.begin(), list.end());
 }
 
 /// Sizes of every way to sort, and as many kept; all bit patterns, in any order and in both orders, and elements that are often equal.
@@ -35,9 +42,9 @@ template <typename T> void checkAll(DType dtype) {
               value = T(int(bits % 7) - 3) * (bits & 64 ? T(1) : T(-1)); // -0.0, too
           }
           if (*how == 'r' || how[1] == 'a')
-            std::stable_sort(values.begin(), values.end(), [&](T x, T y) { return before(x, y, *how == 'f'); });
+            sortStably(values, [&](T x, T y) { return before(x, y, *how == 'f'); });
           std::vector<T> wanted(values);
-          std::stable_sort(wanted.begin(), wanted.end(), [&](T x, T y) { return before(x, y, descending); });
+          sortStably(wanted, [&](T x, T y) { return before(x, y, descending); });
           sortValues(values.data(), scratch.data(), count, keep, dtype, descending);
           ASSERT_EQ(0, std::memcmp(values.data(), wanted.data(), keep * sizeof(T)))
               << dtypeName(dtype) << " " << count << " " << keep << " " << descending << how;
@@ -76,7 +83,7 @@ TEST(Sort, NarrowFloatsAsTheirValues) {
       for (int i = 0; i < 256; ++i)
         values[i] = uint8_t(i * 91);
       std::vector<uint8_t> wanted(values);
-      std::stable_sort(wanted.begin(), wanted.end(), [&, bits = mantissaBits](uint8_t x, uint8_t y) {
+      sortStably(wanted, [&, bits = mantissaBits](uint8_t x, uint8_t y) {
         return before(valueOf(x, bits), valueOf(y, bits), descending);
       });
       sortValues(values.data(), scratch.data(), 256, 256, dtype, descending);
