@@ -124,6 +124,8 @@ private:
         state.join(before);
       return;
     }
+    if (auto release = dyn_cast<ReleaseOp>(op); release && write)
+      meetBefore(release);
     if (isa<ClusterSyncOp>(op))
       for (auto &[memory, use] : state.uses)
         use.written = use.read = false;
@@ -192,6 +194,19 @@ private:
         use.fenced = true;
     }
     meet(memory, &op, state, write);
+  }
+
+  /// One thread gives a slot back for its warpgroup: by then all of them must have seen it full, or the next filling passes some by. A
+  /// product that was waited for shows that they have; a loop may have had no turns.
+  void meetBefore(ReleaseOp release) {
+    auto take = release.getSlot().getDefiningOp<TakeOp>();
+    if (!take || take->getBlock() != release->getBlock())
+      return;
+    for (Operation *op = take->getNextNode(); op != release; op = op->getNextNode())
+      if (isa<MmaWaitOp, MmaSettleOp, SyncOp>(op))
+        return;
+    OpBuilder builder(release);
+    SyncOp::create(builder, release.getLoc(), warpgroups > 1 ? builder.getI32IntegerAttr(warpgroup) : IntegerAttr());
   }
 
   void meet(Value memory, Operation *op, State &state, bool write) {

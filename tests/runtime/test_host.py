@@ -23,6 +23,7 @@ CODE = [
     0,
     1,
     0,
+    0,
     EMPTY,
     2,
     F32,
@@ -132,7 +133,7 @@ def test_exceptions_of_allocate():
 
 def test_workspace_and_several_results():
     workspace = list(CODE)
-    workspace[15] = 1  # z is a workspace: the program returns its arguments instead
+    workspace[16] = 1  # z is a workspace: the program returns its arguments instead
     workspace[-2:] = [2, 0, 1]
     x, y = torch.zeros(100), np.zeros(100, "f")
     result = launcher(None, workspace)(x, y)

@@ -61,7 +61,8 @@ private:
   llvm::Type *compute;
   int64_t bytes;
   llvm::Value *square = nullptr; // memory for rows of vectors that are computed to be packed
-  bool rowMoves = false;         // the innermost loop goes over positions along a sliver, the next one over k
+  bool rowMoves = false;         // the innermost loop goes over positions along a sliver
+  bool kIsOutside = false;       // and k is of the next one
   llvm::Value *ldc = nullptr;    // elements a row of where the products go
   llvm::Value *live[2] = {};     // slivers of columns and of rows that hold something used, at least 1; null: all
 };

@@ -31,7 +31,7 @@ Point DotEmitter::pointOf(const DotOperand &operand, llvm::Value *batch, llvm::V
   // Positions along the sliver are fixed while k runs, or the other way round.
   unsigned level = ev.level();
   Index other{position, !lanesAlongK && n > 1, nullptr, rowMoves ? level : 0, 1, int(operand.isA ? rank - 2 : rank - 1)};
-  Index contracted{k, lanesAlongK && n > 1, nullptr, level - rowMoves, 1, int(operand.isA ? rank - 1 : rank - 2)};
+  Index contracted{k, lanesAlongK && n > 1, nullptr, level - kIsOutside, 1, int(operand.isA ? rank - 1 : rank - 2)};
   if (operand.isA)
     point.append({other, contracted});
   else
@@ -170,7 +170,8 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
     };
     source.alongSliver = [&](llvm::Value *position, llvm::Value *k, unsigned n) { return at(position, k, n, false); };
     source.alongK = [&](llvm::Value *position, llvm::Value *k, unsigned n, bool moves) {
-      llvm::SaveAndRestore row(rowMoves, moves);
+      // Where the lanes begin is computed from k in the innermost loop where the pieces do not begin at k itself.
+      llvm::SaveAndRestore row(rowMoves, moves), outside(kIsOutside, moves && !first && plan.pack == 1);
       return at(position, k, n, true);
     };
     source.square = [&] {

@@ -127,13 +127,13 @@ def tensor_maps():
 def empty_operands():
     """The copy engine knows no empty tensor: such a launch gets code without boxes, compiled once."""
     described = matmul(depth=100)
-    boxes = fake.fake_launch().contents.threads
+    boxes = fake.fake_launch().contents.shared
     assert compiler.fake_compiled() == 1
     for _ in range(2):
         assert matmul(depth=0) == described
-        assert fake.fake_launch().contents.threads != boxes and compiler.fake_compiled() == 2
+        assert fake.fake_launch().contents.shared != boxes and compiler.fake_compiled() == 2
     assert matmul(depth=100) == described
-    assert fake.fake_launch().contents.threads == boxes and calls("cuLaunchKernel") == 4
+    assert fake.fake_launch().contents.shared == boxes and calls("cuLaunchKernel") == 4
 
 
 def illegal_address():

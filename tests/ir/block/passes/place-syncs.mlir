@@ -47,3 +47,34 @@ tile.kernel @exchange(%x: tensor<8x32xf32>, %n: i32) {
   }
   tile.return
 }
+
+// One thread gives the slot back: by then all have seen it full, also where a loop, whose products would show that, has no turns.
+// READ-LABEL: tile.kernel @turns
+// READ: block.take
+// READ: scf.for
+// READ: block.sync
+// READ-NEXT: block.release
+tile.kernel @turns(%q: !tile.ptr<bf16, const>, %rows: i64, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %wide = arith.constant 64 : i64
+  %map = block.map %q, [%rows, %wide], [%wide] : !tile.ptr<bf16, const> -> !block.map<64x64xbf16, 128>
+  %ring = block.ring takers 1 : !block.ring<1, [64x64xbf16]>
+  block.roles {
+    block.role @load warps 1 {
+      %slot = block.acquire %ring[%c0] : !block.ring<1, [64x64xbf16]>
+      %part = block.part %slot[0] : !block.slot<[64x64xbf16]>
+      block.copy %map[%c0, %c0] -> %part : !block.map<64x64xbf16, 128>, !block.shared<64x64xbf16>
+      block.publish %slot : !block.slot<[64x64xbf16]>
+    }
+    block.role @math warps 4 {
+      %slot = block.take %ring[%c0] : !block.ring<1, [64x64xbf16]>
+      %turns = scf.for %i = %c0 to %n step %c1 iter_args(%at = %c0) -> (i32) : i32 {
+        %more = arith.addi %at, %c1 : i32
+        scf.yield %more : i32
+      }
+      block.release %slot : !block.slot<[64x64xbf16]>
+    }
+  }
+  tile.return
+}
