@@ -20,24 +20,23 @@ void Generator::someOps(int count) {
     step();
 }
 
-void Generator::loop() {
-  SmallVector<Value> inits;
-  for (int i = 0, n = 1 + int(random.below(2)); i < n; ++i)
+SmallVector<Value> Generator::carried(int count) {
+  SmallVector<Value> values;
+  while (count-- > 0)
     if (Value value = pick([](Value) { return true; }))
-      inits.push_back(value);
-  unsigned width = random.chance(0.5) ? 32 : 64;
-  Value lo = integer(random.below(3) - 1, width), step = integer(1 + random.below(3), width);
-  uint64_t trips = uint64_t(random.below(6));
-  Value hi = random.chance(0.5) ? scalarArgument(b.getIntegerType(width), trips) : integer(int64_t(trips), width);
+      values.push_back(value);
+  return values;
+}
+
+void Generator::repeat(ValueRange inits, Value from, Value to, Value step, llvm::function_ref<void(Value)> body) {
   size_t scope = pool.size();
-  auto op = scf::ForOp::create(b, loc, lo, hi, step, inits);
+  auto op = scf::ForOp::create(b, loc, from, to, step, inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   ++depth;
-  add(op.getInductionVar());
   for (Value value : op.getRegionIterArgs())
     add(value);
-  someOps(1 + int(random.below(4)));
+  body(op.getInductionVar());
   SmallVector<Value> yields;
   for (Value value : op.getRegionIterArgs())
     yields.push_back(binary(value, pickLike(value.getType())));
@@ -47,6 +46,18 @@ void Generator::loop() {
   pool.resize(scope);
   for (Value value : op.getResults())
     add(value);
+}
+
+void Generator::loop() {
+  SmallVector<Value> inits = carried(1 + int(random.below(2)));
+  unsigned width = random.chance(0.5) ? 32 : 64;
+  Value lo = integer(random.below(3) - 1, width), step = integer(1 + random.below(3), width);
+  uint64_t trips = uint64_t(random.below(6));
+  Value hi = random.chance(0.5) ? scalarArgument(b.getIntegerType(width), trips) : integer(int64_t(trips), width);
+  repeat(inits, lo, hi, step, [&](Value at) {
+    add(at);
+    someOps(1 + int(random.below(4)));
+  });
 }
 
 void Generator::branch() {

@@ -67,8 +67,6 @@ private:
   /// Loops over rows or pieces of rows, which load, compute, reduce and store: a kernel as libraries write it.
   void rowKernel();
   Array arrayOfRows(llvm::ArrayRef<int64_t> extents, mlir::Type element, bool written);
-  /// A loop that carries some values of the pool.
-  void turns(mlir::Value from, mlir::Value to, mlir::Value step, llvm::function_ref<void(mlir::Value)> body);
 
   // chains.cpp
   struct Chain;
@@ -79,6 +77,10 @@ private:
   void chainKernel();
 
   // control.cpp: regions.
+  /// At most `count` values of the pool, for a loop to carry.
+  llvm::SmallVector<mlir::Value> carried(int count);
+  void repeat(mlir::ValueRange inits, mlir::Value from, mlir::Value to, mlir::Value step,
+              llvm::function_ref<void(mlir::Value)> body);
   void loop();
   void branch();
   void whileLoop();

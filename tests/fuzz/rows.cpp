@@ -12,30 +12,6 @@ Generator::Array Generator::arrayOfRows(ArrayRef<int64_t> extents, Type element,
   return array;
 }
 
-void Generator::turns(Value from, Value to, Value step, llvm::function_ref<void(Value)> body) {
-  SmallVector<Value> inits;
-  for (int i = 0, n = int(random.below(3)); i < n; ++i)
-    if (Value value = pick([](Value) { return true; }))
-      inits.push_back(value);
-  size_t scope = pool.size();
-  auto op = scf::ForOp::create(b, loc, from, to, step, inits);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(op.getBody());
-  ++depth;
-  for (Value value : op.getRegionIterArgs())
-    add(value);
-  body(op.getInductionVar());
-  SmallVector<Value> yields;
-  for (Value value : op.getRegionIterArgs())
-    yields.push_back(binary(value, pickLike(value.getType())));
-  if (!inits.empty())
-    scf::YieldOp::create(b, loc, yields);
-  --depth;
-  pool.resize(scope);
-  for (Value value : op.getResults())
-    add(value);
-}
-
 void Generator::rowKernel() {
   auto nsw = arith::IntegerOverflowFlags::nsw;
   bool dealt = random.chance(0.4); // whole rows, by turns
@@ -69,11 +45,13 @@ void Generator::rowKernel() {
   Array out = arrayOfRows({rows, columns}, element, true);
   Value first = arith::MulIOp::create(b, loc, pid, integer(height, 32), nsw), count = scalarArgument(b.getI32Type(), rows);
   if (dealt) {
-    turns(first, count, integer(height * programs, 32), [&](Value row) { work(wide(row), integer(0, 64), &out); });
+    repeat(carried(random.below(3)), first, count, integer(height * programs, 32),
+           [&](Value row) { work(wide(row), integer(0, 64), &out); });
   } else {
     Value end = scalarArgument(b.getI32Type(), uint64_t(columns)), start = integer(0, 32), step = integer(block, 32);
     for (int i = 0, n = 1 + int(random.below(3)); i < n; ++i)
-      turns(start, end, step, [&](Value at) { work(wide(first), wide(at), i + 1 == n ? &out : nullptr); });
+      repeat(carried(random.below(3)), start, end, step,
+             [&](Value at) { work(wide(first), wide(at), i + 1 == n ? &out : nullptr); });
   }
 }
 

@@ -1,9 +1,8 @@
 // Products whose factor is another product's result, as in attention: from registers to registers, its threads as fibers.
-#include "../cpu/run_kernel.h"
 #include "compiler/targets/cuda/block_plan.h"
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/simt.h"
-#include "tests/emulator/emulator.h"
+#include "on_emulator.h"
 #include <random>
 
 using namespace tilery;
@@ -101,14 +100,8 @@ TEST_P(ProductsInAChain, AreExactOnIntegers) {
           expected[row * 16 + column] += p[key] * v.values[i * block + key * 16 + column];
       }
     }
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(program(m, keys), &context());
-  ASSERT_TRUE(module);
-  std::string unsupported;
-  uint32_t grid[] = {1, 1, 1};
-  std::vector<uint64_t> slots = {slot(q.bits.data()), slot(k.bits.data()), slot(v.bits.data()), slot(out.data()),
-                                 uint64_t(blocks)};
-  EXPECT_EQ(emulator::runBlocks(*module, false, grid, slots.data(), unsupported), "");
-  EXPECT_EQ(unsupported, "");
+  onEmulator(program(m, keys), false, {1, 1, 1},
+             {slot(q.bits.data()), slot(k.bits.data()), slot(v.bits.data()), slot(out.data()), uint64_t(blocks)});
   EXPECT_EQ(out, expected);
 }
 

@@ -1,19 +1,10 @@
 // Loops whose loads run ahead, on the emulator: copies land when they are waited for, no sooner.
-#include "../cpu/run_kernel.h"
-#include "tests/emulator/emulator.h"
+#include "on_emulator.h"
 
 using namespace tilery;
 using namespace tilery::test;
 
 namespace {
-void run(const std::string &text, std::array<uint32_t, 3> grid, std::vector<uint64_t> slots) {
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
-  ASSERT_TRUE(module);
-  std::string unsupported;
-  EXPECT_EQ(emulator::runBlocks(*module, true, grid.data(), slots.data(), unsupported), "");
-  EXPECT_EQ(unsupported, "");
-}
-
 /// Each program's row of n numbers in pieces of 512: their sum; then each number less the sum, in place.
 const char *pieces = R"(
 tile.kernel @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %out: !tile.ptr<f32>, %n: i32 {tile.divisibility = 4 : i64}) {
@@ -130,7 +121,7 @@ TEST(SimtFetch, PiecesOfRows) {
       for (size_t i = 0; i < x.size(); ++i)
         x[i] = float(i % 17) - 8;
       std::vector<float> before = x;
-      run(text, {3, 1, 1}, {slot(x.data()), slot(out.data()), uint64_t(n)});
+      onEmulator(text, true, {3, 1, 1}, {slot(x.data()), slot(out.data()), uint64_t(n)});
       int missing = (512 - n % 512) % 512;
       for (int row = 0; row < 3; ++row) {
         float sum = other * float(missing);
@@ -150,7 +141,7 @@ TEST(SimtFetch, RowsByTurns) {
     std::vector<float> x(256 * std::max(count, 1)), out(size_t(count) + 1, -1);
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = float(i % 13);
-    run(rows, {3, 1, 1}, {slot(x.data()), slot(out.data()), uint64_t(count)});
+    onEmulator(rows, true, {3, 1, 1}, {slot(x.data()), slot(out.data()), uint64_t(count)});
     for (int row = 0; row < count; ++row) {
       float sum = 0;
       for (int i = 0; i < 256; ++i)
@@ -172,7 +163,7 @@ TEST(SimtFetch, Programs) {
     }
     for (int row = 0; row < rows; ++row)
       more[row] = float(100 * row);
-    run(whole, grid, {slot(x.data()), slot(y.data()), slot(more.data()), slot(out.data()), uint64_t(n)});
+    onEmulator(whole, true, grid, {slot(x.data()), slot(y.data()), slot(more.data()), slot(out.data()), uint64_t(n)});
     for (int row = 0; row < rows; ++row) {
       float sum = 0;
       for (int i = row * n; i < (row + 1) * n; ++i)

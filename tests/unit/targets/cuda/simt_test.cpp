@@ -1,20 +1,11 @@
 // The GPU's general code, its threads as fibers.
-#include "../cpu/run_kernel.h"
-#include "tests/emulator/emulator.h"
+#include "on_emulator.h"
 #include "tilery/diagnostic.h"
 
 using namespace tilery;
 using namespace tilery::test;
 
 namespace {
-void run(const std::string &text, std::array<uint32_t, 3> grid, std::vector<uint64_t> slots) {
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
-  ASSERT_TRUE(module);
-  std::string unsupported;
-  EXPECT_EQ(emulator::runBlocks(*module, false, grid.data(), slots.data(), unsupported), "");
-  EXPECT_EQ(unsupported, "");
-}
-
 std::string threads(const std::string &body, int count) {
   std::string text = R"(
 tile.kernel @k(%out: !tile.ptr<i32>) {
@@ -52,7 +43,7 @@ tile.kernel @k(%out: !tile.ptr<i32>) {
 
 void expectOfThreads(const std::string &body, llvm::function_ref<int(int)> expected, int count = 64) {
   std::vector<int32_t> out(64, -7);
-  run(threads(body, count), {1, 1, 1}, {slot(out.data())});
+  onEmulator(threads(body, count), false, {1, 1, 1}, {slot(out.data())});
   for (int t = 0; t < 64; ++t)
     EXPECT_EQ(out[t], t < count ? expected(t) : -7) << body << " thread " << t;
 }
@@ -87,7 +78,7 @@ tile.kernel @k(%in: !tile.ptr<i32>, %out: !tile.ptr<i32>) {
   tile.return
 })";
   std::vector<int32_t> in = {3, -5, 7, 11}, out(4, -7);
-  run(text, {1, 1, 1}, {slot(in.data()), slot(out.data())});
+  onEmulator(text, false, {1, 1, 1}, {slot(in.data()), slot(out.data())});
   EXPECT_EQ(out, (std::vector<int32_t>{18, 50, 98, 242}));
 }
 
@@ -112,7 +103,7 @@ tile.kernel @k(%in: !tile.ptr<i32>, %out: !tile.ptr<i32>, %n: i64) {
 })";
   std::vector<int32_t> in(48, 3), out(48, -7), expected(48, 0);
   std::fill_n(expected.begin(), 38, 6);
-  run(text, {1, 1, 1}, {slot(in.data()), slot(out.data()), 38});
+  onEmulator(text, false, {1, 1, 1}, {slot(in.data()), slot(out.data()), 38});
   EXPECT_EQ(out, expected);
 }
 
@@ -201,7 +192,7 @@ tile.kernel @k(%out: !tile.ptr<i32>) {
   testing::internal::CaptureStdout();
   std::string message;
   try {
-    run(text, {7, 1, 1}, {slot(out.data())});
+    onEmulator(text, false, {7, 1, 1}, {slot(out.data())});
   } catch (const Error &error) {
     message = error.what();
   }
@@ -242,7 +233,7 @@ tile.kernel @k(%b: !tile.ptr<bf16>, %n: i64, %out: !tile.ptr<f32>) {
   for (int i = 0; i < 57; ++i)
     b[i] = uint16_t(std::bit_cast<uint32_t>(float(i)) >> 16);
   std::vector<float> out(24 * 40, -7);
-  run(text, {1, 1, 1}, {slot(b.data()), 33, slot(out.data())});
+  onEmulator(text, false, {1, 1, 1}, {slot(b.data()), 33, slot(out.data())});
   float expected = 0;
   for (int k = 0; k < 33; ++k)
     expected += 2 * (17 + k);
