@@ -24,7 +24,7 @@ def test_program_runs_unchanged(program):
 def test_demo():
     done = subprocess.run([sys.executable, EXAMPLES / "demo.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "cuBLAS" in done.stdout and "all results agree with float64" in done.stdout
+    assert "cuBLAS" in done.stdout and "cuDNN" in done.stdout and "all results agree with float64" in done.stdout
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
