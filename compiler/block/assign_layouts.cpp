@@ -142,6 +142,8 @@ void layOut(AllocOp alloc) {
   for (Operation *user : alloc.getResult().getUsers())
     if (auto store = dyn_cast<StoreBoxOp>(user))
       return retypeViews(alloc, withLayout(alloc.getType(), store.getMap().getType().getSwizzle()));
+    else if (isa<MmaStartOp>(user))
+      return retypeViews(alloc, withLayout(alloc.getType(), swizzleOf(alloc.getType())));
 }
 
 // ---- registers

@@ -61,7 +61,7 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
   std::map<unsigned, Stretch> stretches;
   for (const BoxProduct &dot : found.dots) {
     Stretch &stretch = stretches[found.stretchOf(dot.op)];
-    unsigned factor = dot.loadedA ? 0 : dot.m * dot.k * dot.elementBytes() / 4;
+    unsigned factor = dot.loadedA || dot.writtenA ? 0 : dot.m * dot.k * dot.elementBytes() / 4;
     ++stretch.products;
     stretch.sums += dot.m * dot.n;
     stretch.factors += factor;
@@ -74,9 +74,19 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
     work.fewerWords = std::max(work.fewerWords, stretch.sums + stretch.largest);
     work.operations = std::max(work.operations, stretch.operations);
   }
-  for (const LoopRing &ring : found.rings())
-    (ring.held ? work.heldBytes : work.slotBytes) +=
-        llvm::alignTo(ShapedType::getNumElements(ring.tile.shape) * tile::elementBytes(ring.tile.element), 1024);
+  FetchWork fetch;
+  for (const LoopRing &ring : found.rings()) {
+    (ring.held ? work.heldBytes : work.slotBytes) += llvm::alignTo(ring.bytes(), 1024);
+    fetch.copied += ring.fetched ? shapeOf(tile::LoadOp(ring.loads[0]).getResult()).cycles : 0;
+  }
+  llvm::DenseMap<Value, int64_t> written;
+  for (const BoxProduct &dot : found.dots)
+    if (dot.writtenA)
+      written[cast<tile::DotOp>(dot.op).getA()] = llvm::alignTo(int64_t(dot.m) * dot.k * dot.elementBytes(), 1024);
+  for (auto [tile, bytes] : written)
+    work.heldBytes += bytes;
+  if (fetch.copied > 0)
+    problem.fetch = fetch;
   for (scf::ForOp loop : found.loops) {
     work.lanes = std::max(work.lanes, lanesOf(*loop.getBody()));
     work.masked |= llvm::any_of(loop.getBody()->getOps<arith::SelectOp>(),
@@ -149,7 +159,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
   /// Why the general path is cheaper, unless somebody asked for a schedule; empty: it is not.
   static std::string cheaperElsewhere(const ScheduleProblem &problem, const Schedule &schedule) {
     double here = cyclesOfStep(problem, schedule), general = generalCycles(problem);
-    if (!problem.fetch || here <= general || std::getenv("TILERY_SCHEDULE"))
+    if (!problem.fetch || problem.loop || here <= general || std::getenv("TILERY_SCHEDULE"))
       return "";
     return "fetching its operands would take " + std::to_string(int64_t(here)) + " cycles a step where the general path takes " +
            std::to_string(int64_t(general));

@@ -197,6 +197,20 @@ static std::optional<LoadedLine> lineOf(tile::LoadOp load) {
   return mapped && mapped->extents.back() == tile.getDimSize(0) ? std::optional(LoadedLine{load, *mapped}) : std::nullopt;
 }
 
+/// What tells the role that fetches where to find factors.
+static llvm::DenseSet<Operation *> opsOfPlaces(ArrayRef<BoxProduct> dots) {
+  llvm::DenseSet<Operation *> ops;
+  SmallVector<Value> values;
+  for (const BoxProduct &dot : dots)
+    for (const std::optional<FetchedFactor> *factor : {&dot.fetchedA, &dot.fetchedB})
+      if (*factor)
+        values.push_back((*factor)->tile.getDefiningOp<tile::LoadOp>().getPlace());
+  while (!values.empty())
+    if (Operation *op = values.pop_back_val().getDefiningOp(); op && ops.insert(op).second)
+      values.append(op->operand_begin(), op->operand_end());
+  return ops;
+}
+
 unsigned LoopKernel::stretchOf(Operation *op) const {
   Operation *top = tile::KernelOp(kernel).getBody().front().findAncestorOpInBlock(*op);
   unsigned before = llvm::count_if(loops, [&](scf::ForOp loop) { return loop->isBeforeInBlock(top); });
@@ -209,36 +223,51 @@ MappedTile factorTile(const BoxProduct &product, bool second) {
   return *coverBox(second ? product.b : product.a, shape, product.element);
 }
 
+std::optional<FetchedTile> fetchedTile(const BoxProduct &product, bool second) {
+  const std::optional<FetchedFactor> &factor = second ? product.fetchedB : product.fetchedA;
+  if (!factor)
+    return std::nullopt;
+  int64_t shape[] = {second ? product.k : product.m, second ? product.n : product.k};
+  return FetchedTile{{shape[1 - factor->line], shape[factor->line]}, product.element};
+}
+
+int64_t LoopRing::bytes() const {
+  ArrayRef<int64_t> shape = fetched ? ArrayRef<int64_t>(fetched->shape) : ArrayRef<int64_t>(this->tile.shape);
+  return ShapedType::getNumElements(shape) * tile::elementBytes(fetched ? fetched->element : this->tile.element);
+}
+
 std::vector<LoopRing> LoopKernel::rings() const {
-  llvm::MapVector<Operation *, std::pair<MappedTile, std::set<unsigned>>> tiles; // with the stretches that multiply them
+  llvm::MapVector<Operation *, std::pair<LoopRing, std::set<unsigned>>> tiles; // with the stretches that multiply them
   for (const BoxProduct &dot : dots) {
     auto op = cast<tile::DotOp>(dot.op);
     for (bool second : {false, true})
       if (second || dot.loadedA) {
         Operation *load = loadOf(second ? op.getB() : op.getA());
+        std::optional<FetchedTile> fetched = fetchedTile(dot, second);
         if (!tiles.contains(load))
-          tiles.insert({load, {factorTile(dot, second), {}}});
+          tiles.insert({load, {{fetched ? MappedTile() : factorTile(dot, second), fetched, {}}, {}}});
         tiles.find(load)->second.second.insert(stretchOf(op));
       }
   }
   std::vector<LoopRing> rings;
-  auto add = [&](tile::LoadOp load, const MappedTile &tile, bool held, bool isRead) {
+  auto add = [&](tile::LoadOp load, const LoopRing &made, bool held, bool isRead) {
     unsigned own = stretchOf(load);
     auto takes = [&](const LoopRing &ring) {
-      return !held && !ring.held && isRead == ring.isRead && haveOneTensor(ring.tile, tile) &&
+      bool same = ring.fetched ? ring.fetched == made.fetched : !made.fetched && haveOneTensor(ring.tile, made.tile);
+      return !held && !ring.held && isRead == ring.isRead && same &&
              llvm::none_of(ring.loads, [&](tile::LoadOp other) { return stretchOf(other) == own; });
     };
     if (auto ring = llvm::find_if(rings, takes); ring != rings.end())
       ring->loads.push_back(load);
     else
-      rings.push_back({tile, {load}, held, isRead});
+      rings.push_back({made.tile, made.fetched, {load}, held, isRead});
   };
   for (auto &[op, entry] : tiles) {
-    auto &[tile, stretches] = entry;
-    add(cast<tile::LoadOp>(op), tile, stretches.size() > 1 || !stretches.contains(stretchOf(op)), false);
+    auto &[made, stretches] = entry;
+    add(cast<tile::LoadOp>(op), made, stretches.size() > 1 || !stretches.contains(stretchOf(op)), false);
   }
   for (const LoadedLine &line : lines)
-    add(line.load, line.tile, false, true);
+    add(line.load, {line.tile, {}, {}}, false, true);
   for (LoopRing &ring : rings)
     ring.held |= ring.loads.size() == 1 && !isInLoop(ring.loads[0]);
   return rings;
@@ -285,9 +314,10 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   }
   if (const char *reason = otherWork(found))
     return no(reason);
+  llvm::DenseSet<Operation *> places = opsOfPlaces(found.dots);
   for (scf::ForOp loop : found.loops)
     for (auto load : loop.getBody()->getOps<tile::LoadOp>())
-      if (std::optional<LoadedLine> line = lineOf(load))
+      if (std::optional<LoadedLine> line = lineOf(load); line && !places.contains(load))
         found.lines.push_back(*line);
   bool streams = false;
   for (const LoopRing &ring : found.rings()) {

@@ -15,12 +15,27 @@ struct ProductKernel {
 /// Nothing if the kernel is anything else; `why` then says what stands in the way of its product (empty: it has none).
 std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why);
 
+/// How threads leave a factor in shared memory: its lines are rows.
+struct FetchedTile {
+  int64_t shape[2];
+  mlir::Type element;
+
+  SharedType sharedType() const { return SharedType::get(element.getContext(), shape, element, {}); }
+  bool operator==(const FetchedTile &other) const {
+    return shape[0] == other.shape[0] && shape[1] == other.shape[1] && element == other.element;
+  }
+};
+
 /// What one ring brings: tiles of one tensor, each by a load.
 struct LoopRing {
   MappedTile tile;
-  llvm::SmallVector<tile::LoadOp> loads; // at most one of a stretch
-  bool held = false;                     // one tile stays for products of other stretches
-  bool isRead = false;                   // threads read it; else products do
+  std::optional<FetchedTile> fetched = {}; // where threads copy it, in place of `tile`
+  llvm::SmallVector<tile::LoadOp> loads;   // at most one of a stretch
+  bool held = false;                       // one tile stays for products of other stretches
+  bool isRead = false;                     // threads read it; else products do
+
+  SharedType sharedType() const { return fetched ? fetched->sharedType() : tile.sharedType(); }
+  int64_t bytes() const; // of a slot
 };
 
 /// A row or a column that a loop computes with, beside its factors.
@@ -49,6 +64,8 @@ struct LoopKernel {
 /// Leaves `why` alone where no loop has products.
 std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why);
 
+/// The product's first or second factor as threads bring it; nothing: it is a box.
+std::optional<FetchedTile> fetchedTile(const BoxProduct &product, bool second);
 /// The product's first or second factor, in boxes.
 MappedTile factorTile(const BoxProduct &product, bool second);
 

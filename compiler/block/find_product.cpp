@@ -1,4 +1,5 @@
 #include "compiler/block/find_product.h"
+#include "compiler/analysis/integer_op.h"
 #include "compiler/block/map_boxes.h"
 #include "compiler/ir/zero.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -169,7 +170,7 @@ std::optional<BoxProduct> productOf(Operation *op, const Parts &parts, bool mayT
     why = reason;
     return std::nullopt;
   };
-  if (auto dot = dyn_cast<tile::DotOp>(op); dot && dot.getClear())
+  if (auto dot = dyn_cast<tile::DotOp>(op); dot && dot.getClear() && !analysis::constantOf(dot.getClear()))
     return no("the product may or may not be added");
   auto a = cast<RankedTensorType>(parts.a.getType()), b = cast<RankedTensorType>(parts.b.getType());
   if (a.getRank() != 2)
@@ -275,6 +276,45 @@ tile::LoadOp loadOf(Value factor) {
   return factor.getDefiningOp<tile::LoadOp>();
 }
 
+bool startsFresh(tile::DotOp dot) {
+  return tile::isPlusZero(dot.getAcc()) || (dot.getClear() && analysis::constantOf(dot.getClear()).value_or(0) != 0);
+}
+
+/// Threads that run ahead can compute the value: it comes of numbers that loops carry or count, and of loads of such places.
+static bool isKnownAhead(Value value) {
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (!op && isa<RankedTensorType>(values[i].getType()))
+      return false;
+    if (!op)
+      continue;
+    auto load = dyn_cast<tile::LoadOp>(op);
+    if (op->getNumRegions() || isa<tile::DotOp>(op) || !(load ? !load.getIsVolatile() : isMemoryEffectFree(op)))
+      return false;
+    values.insert(op->operand_begin(), op->operand_end());
+  }
+  return true;
+}
+
+/// A factor that a loop loads at places which are no box, 16 bytes at a time.
+static std::optional<FetchedFactor> copiedFactor(Value factor, std::string &why) {
+  unsigned line = 0;
+  bool exchanged = false;
+  Value tile = factor;
+  while (isa_and_nonnull<tile::PermuteOp, arith::BitcastOp>(tile.getDefiningOp())) {
+    exchanged ^= isa<tile::PermuteOp>(tile.getDefiningOp());
+    tile = tile.getDefiningOp()->getOperand(0);
+  }
+  auto load = tile.getDefiningOp<tile::LoadOp>();
+  std::optional<unsigned> copied = load ? copiedLine(tile) : std::nullopt;
+  if (!copied || !isa<scf::ForOp>(load->getParentOp()) || !isKnownAhead(load.getPlace()))
+    return std::nullopt;
+  line = exchanged ? 1 - *copied : *copied;
+  return FetchedFactor{tile, exchanged, line, why};
+}
+
 std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
   auto no = [&](std::string reason) -> std::optional<BoxProduct> {
     why = std::move(reason);
@@ -286,16 +326,29 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
     return product;
   std::string reason;
   auto live = [&](unsigned number) { return parts.live.empty() ? Value() : parts.live[number]; };
-  auto boxB = loadedBox(parts.b, {Value(), live(1)}, reason);
-  if (!boxB)
+  auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
+    Value factor = second ? parts.b : parts.a;
+    SmallVector<Value, 2> lives{second ? Value() : live(0), second ? live(1) : Value()};
+    std::optional<Box> found = loadedBox(factor, lives, reason);
+    if (found && !coverBox(*found, tile::shapeOf(factor.getType()), product->element)) {
+      reason = "boxes of the copy engine do not cover it";
+      found.reset();
+    }
+    if (found)
+      box = *found;
+    else
+      fetched = copiedFactor(factor, reason);
+    return found || fetched;
+  };
+  if (!bring(true, product->b, product->fetchedB))
     return no("the second operand is no box of a tensor in memory: " + reason);
-  product->b = *boxB;
-  product->loadedA = bool(loadOf(parts.a));
-  if (product->loadedA) {
-    auto boxA = loadedBox(parts.a, {live(0), Value()}, reason);
-    if (!boxA)
+  tile::LoadOp load = loadOf(parts.a);
+  product->loadedA = bool(load);
+  if (load && !bring(false, product->a, product->fetchedA)) {
+    if (!isa<tile::KernelOp>(parts.a.getDefiningOp()->getParentOp()) || load.getIsVolatile())
       return no("the first operand is no box of a tensor in memory: " + reason);
-    product->a = *boxA;
+    product->loadedA = false;
+    product->writtenA = true;
   }
   if (const char *majors = refusedMajors(*product))
     return no(majors);

@@ -19,6 +19,8 @@ struct BoxProduct {
 
   /// Factors that are no boxes: `a` or `b` then says nothing.
   std::optional<FetchedFactor> fetchedA, fetchedB;
+  /// The first factor is no box and stays for all steps of a loop: the threads that multiply load it and write it to shared memory.
+  bool writtenA = false;
 
   bool fetches() const { return fetchedA || fetchedB; }
   /// True where k is contiguous.
@@ -34,8 +36,10 @@ struct BoxProduct {
 
 /// Nothing if `op` is no such product; `why` then says what stands in the way.
 std::optional<BoxProduct> findProduct(mlir::Operation *op, std::string &why);
-/// A dot among others: its sums may start from anything, and its first factor may be computed.
+/// A dot among others: its sums may start from anything, its first factor may be computed, and threads may copy what is no box.
 std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why);
+/// True if the dot's sums are of its own products alone.
+bool startsFresh(tile::DotOp dot);
 /// The load that a factor shows, with its dimensions exchanged or elements named otherwise; null: it is computed.
 tile::LoadOp loadOf(mlir::Value factor);
 

@@ -27,6 +27,7 @@ std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayo
 void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createDecideMasks());
+  kernel.addPass(createPadRows());
   kernel.addPass(createChooseSchedule());
   kernel.addPass(createPipeline());
   kernel.addPass(createSpreadProducts());
@@ -49,6 +50,7 @@ void buildBlockPipeline(OpPassManager &pm) {
 void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createDecideMasks);
+  registerPass(createPadRows);
   registerPass(createPipeline);
   registerPass(createSpreadProducts);
   registerPass(createBranchMasks);

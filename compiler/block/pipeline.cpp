@@ -4,6 +4,7 @@
 // again and starts the product.
 // A slot is released one product late, so that one product runs while the next one starts; so a ring has two slots at least. split-roles
 // then lets copies run ahead.
+#include "compiler/block/exchange_access.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/pipeline_loop.h"
@@ -107,7 +108,7 @@ private:
     }
     if (copied) {
       auto access = tile.getDefiningOp<tile::LoadOp>().getPlace().getDefiningOp<tile::AccessOp>();
-      FetchOp::create(builder, location, exchanged ? turned(access) : access, part);
+      FetchOp::create(builder, location, exchanged ? block::exchanged(builder, access) : access, part);
       return;
     }
     ArrayRef<int64_t> shape = tile::shapeOf(tile.getType());
@@ -116,21 +117,6 @@ private:
       tile = tile::PermuteOp::create(builder, location, type, tile, ArrayRef<int64_t>{1, 0});
     }
     WriteOp::create(builder, location, part, tile);
-  }
-
-  /// The access with its two dimensions exchanged.
-  tile::AccessOp turned(tile::AccessOp access) {
-    SmallVector<Value> steps(llvm::reverse(access.getSteps())), bounds;
-    SmallVector<int32_t> kinds(llvm::reverse(access.getBoundKinds()));
-    for (unsigned d : {1, 0})
-      llvm::append_range(bounds, access.getBound(d));
-    Value residual = access.getResidual();
-    ArrayRef<int64_t> shape = access.getType().getShape();
-    if (residual && isa<RankedTensorType>(residual.getType()))
-      residual = tile::PermuteOp::create(builder, location, RankedTensorType::get({shape[1], shape[0]}, builder.getI1Type()),
-                                         residual, ArrayRef<int64_t>{1, 0});
-    auto type = tile::AccessType::get(builder.getContext(), {shape[1], shape[0]}, access.getType().getElementType());
-    return tile::AccessOp::create(builder, location, type, access.getBase(), access.getOffset(), steps, bounds, residual, kinds);
   }
 
   /// What the value is computed from in `body`, again at the builder's place.

@@ -1,4 +1,5 @@
 #include "compiler/block/pipeline_loop.h"
+#include "compiler/block/exchange_access.h"
 #include "compiler/ir/zero.h"
 #include <map>
 #include <set>
@@ -140,21 +141,32 @@ private:
     Operation *first = found.kernel.getBody().front().findAncestorOpInBlock(*ring.loads[0].getOperation());
     location = ring.loads[0].getLoc();
     builder.setInsertionPoint(first);
-    placeConditions(builder, location, ring.tile.box);
-    Value map = placeMap(builder, location, ring.tile, same);
-    auto type = RingType::get(builder.getContext(), ring.held ? 1 : schedule.stages, {ring.tile.sharedType()});
+    Value map;
+    if (!ring.fetched) {
+      placeConditions(builder, location, ring.tile.box);
+      map = placeMap(builder, location, ring.tile, same);
+    }
+    auto type = RingType::get(builder.getContext(), ring.held ? 1 : schedule.stages, {ring.sharedType()});
     Value made = RingOp::create(builder, location, type, 1);
     for (tile::LoadOp load : ring.loads) {
       Stream &stream = streams.find(load)->second;
       location = load.getLoc();
       builder.setInsertionPoint(load);
-      MappedTile tile = ring.isRead ? lineOf(load) : tileOf(load);
-      placeOtherConditions(first, tile);
       Value position = counting.position(number, found.stretchOf(load));
-      SmallVector<Value> coords = placeCoords(builder, location, tile, same);
-      Value filled = AcquireOp::create(builder, location, made, position);
-      CopyOp::create(builder, location, map, coords, PartOp::create(builder, location, filled, 0));
-      PublishOp::create(builder, location, filled);
+      if (ring.fetched) {
+        auto place = load.getPlace().getDefiningOp<tile::AccessOp>();
+        tile::AccessOp lines = copiedLine(load.getResult()) == 1u ? place : exchanged(builder, place);
+        Value filled = AcquireOp::create(builder, location, made, position);
+        FetchOp::create(builder, location, lines, PartOp::create(builder, location, filled, 0));
+        PublishOp::create(builder, location, filled);
+      } else {
+        MappedTile tile = ring.isRead ? lineOf(load) : tileOf(load);
+        placeOtherConditions(first, tile);
+        SmallVector<Value> coords = placeCoords(builder, location, tile, same);
+        Value filled = AcquireOp::create(builder, location, made, position);
+        CopyOp::create(builder, location, map, coords, PartOp::create(builder, location, filled, 0));
+        PublishOp::create(builder, location, filled);
+      }
       if (!ring.isRead)
         builder.setInsertionPoint(holder(load, stream.first));
       stream.slot = TakeOp::create(builder, location, made, position);
@@ -168,7 +180,7 @@ private:
   /// What alone takes the product, which starts from zero, and adds it to sums that are there before it: those may go on in it.
   static Operation *additionOf(tile::DotOp op) {
     auto sum = op->hasOneUse() ? dyn_cast<arith::AddFOp>(*op->user_begin()) : arith::AddFOp();
-    if (!sum || sum->getBlock() != op->getBlock() || !tile::isPlusZero(op.getAcc()))
+    if (!sum || sum->getBlock() != op->getBlock() || !startsFresh(op))
       return nullptr;
     Value before = sum->getOperand(sum.getLhs() == op.getResult());
     Operation *made = before.getDefiningOp();
@@ -188,7 +200,8 @@ private:
     return llvm::all_of(found.dots, [&](const BoxProduct &dot) {
       auto op = cast<tile::DotOp>(dot.op);
       bool isA = dot.loadedA && loadOf(op.getA()) == load;
-      return loadOf(op.getB()) != load && (!isA || (dot.elementBytes() == 2 && factorTile(dot, false).order[0] == 0));
+      return loadOf(op.getB()) != load &&
+             (!isA || (dot.elementBytes() == 2 && !dot.fetchedA && factorTile(dot, false).order[0] == 0));
     });
   }
 
@@ -213,9 +226,24 @@ private:
     llvm_unreachable("a load of a ring is a factor");
   }
 
-  Value shown(tile::LoadOp load, const MappedTile &tile) {
+  Value shown(tile::LoadOp load, const BoxProduct &dot, bool second) {
+    const std::optional<FetchedFactor> &fetched = second ? dot.fetchedB : dot.fetchedA;
+    bool transposed = fetched ? fetched->line == 0 : factorTile(dot, second).order[0] == 1;
     Value part = PartOp::create(builder, location, streams.find(load)->second.slot, 0);
-    return tile.order[0] == 1 ? Value(TransposeOp::create(builder, location, part)) : part;
+    return transposed ? Value(TransposeOp::create(builder, location, part)) : part;
+  }
+
+  /// The tile in shared memory, where it was loaded: once for all products.
+  Value written(Value tile) {
+    Value &memory = writtenTiles[tile];
+    if (!memory) {
+      OpBuilder behind(builder.getContext());
+      behind.setInsertionPointAfterValue(tile);
+      auto type = cast<RankedTensorType>(tile.getType());
+      memory = AllocOp::create(behind, location, SharedType::get(type.getContext(), type.getShape(), type.getElementType(), {}));
+      WriteOp::create(behind, location, memory, tile);
+    }
+    return memory;
   }
 
   void multiply(const BoxProduct &dot) {
@@ -224,10 +252,11 @@ private:
     builder.setInsertionPoint(op);
     auto sum = PendingType::get(builder.getContext(), cast<RankedTensorType>(op.getType()));
     Value held = dot.loadedA ? streams.find(loadOf(op.getA()))->second.inRegisters : op.getA();
-    Value a = held ? held : shown(loadOf(op.getA()), factorTile(dot, false)), b = shown(loadOf(op.getB()), factorTile(dot, true));
+    Value a = held ? held : dot.writtenA ? written(op.getA()) : shown(loadOf(op.getA()), dot, false);
+    Value b = shown(loadOf(op.getB()), dot, true);
     Operation *addition = additionOf(op);
     Value start = addition ? addition->getOperand(addition->getOperand(0) == op.getResult()) : op.getAcc();
-    bool fresh = tile::isPlusZero(start);
+    bool fresh = addition ? tile::isPlusZero(start) : startsFresh(op);
     Value c = fresh ? Value(NoneOp::create(builder, location, sum)) : start;
     Value clear = fresh ? Value(arith::ConstantOp::create(builder, location, builder.getBoolAttr(true))) : Value();
     Value started =
@@ -255,6 +284,7 @@ private:
   OpBuilder builder;
   Location location;
   llvm::MapVector<Operation *, Stream> streams; // by load
+  llvm::DenseMap<Value, Value> writtenTiles;
 };
 } // namespace
 

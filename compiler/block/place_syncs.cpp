@@ -137,8 +137,10 @@ private:
       return beforeStore(each, state, write);
     if (auto each = dyn_cast<MmaStartOp>(op))
       for (Value operand : {each.getA(), Value(each.getB())})
-        if (isa<SharedType>(operand.getType()))
-          show(memoryOf(operand), op, state, write);
+        if (Value memory = isa<SharedType>(operand.getType()) ? memoryOf(operand) : Value()) {
+          show(memory, op, state, write);
+          state.uses[memory].read = true; // by its warpgroup, which waits for the product before it writes
+        }
   }
 
   void beforeWrite(WriteOp op, State &state, bool write) {

@@ -74,8 +74,8 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   // (Products of 256 columns in a block of four warpgroups: the assembler takes what the launch gives for all there is, C7602.)
   if (!p.loop || s.consumers < 2)
     return false;
-  s.loadRegisters = s.consumers == 2 ? 40 : 32; // 24 spill
-  s.mathRegisters = s.consumers == 2 ? 232 : 160;
+  s.loadRegisters = s.fetchers ? 88 : s.consumers == 2 ? 40 : 32; // 24 spill
+  s.mathRegisters = s.consumers == 2 ? (s.fetchers ? 208 : 232) : (s.fetchers ? 136 : 160);
   return needed <= s.mathRegisters;
 }
 
@@ -87,7 +87,7 @@ void check(const ScheduleProblem &p, const Schedule &s) {
            "each takes a multiple of 64 rows");
   if (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2)
     refuse("one or two warpgroups fetch factors, where any are fetched", "");
-  if (p.fetch && s.k != p.k)
+  if (p.fetch && !p.loop && s.k != p.k)
     refuse("slots are as deep as a step, " + std::to_string(p.k) + ", where threads fetch factors", "");
   if (!p.loop && !p.fetch && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
     refuse("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
@@ -134,7 +134,7 @@ constexpr double loneWarp = 6;
 StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
   double rate = 8192. / p.elementBytes;
   if (p.loop)
-    return {p.loop->operations / rate, 0, double(p.loop->slotBytes) / 64, p.loop->lanes / 128};
+    return {p.loop->operations / rate, 0, double(p.loop->slotBytes) / 64, p.loop->lanes / 128, p.fetch ? p.fetch->copied : 0};
   double bytes = double(s.k) * p.elementBytes;
   double fetches = p.fetch ? p.fetch->copied : 0;
   if (p.fetch && p.fetch->computed > 0) // two warps of a scheduler wait for each other's operands
@@ -146,7 +146,7 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
   StepCycles step = stepCycles(p, s);
   if (p.loop) { // the tensor cores work under the lanes of another warpgroup
     double together = std::max(step.tensorCores, step.lanes) + std::min(step.tensorCores, step.lanes) * (s.overlap ? 0.5 : 0.75);
-    return std::max(s.consumers == 1 ? step.tensorCores + step.lanes : together, step.copies);
+    return std::max({s.consumers == 1 ? step.tensorCores + step.lanes : together, step.copies, step.fetches});
   }
   double most = std::max({step.tensorCores, step.sharedMemory, step.copies, step.fetches});
   // 32 KB have to be under way; a copy that comes late shows where few slots are ahead.

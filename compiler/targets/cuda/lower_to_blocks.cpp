@@ -1,6 +1,7 @@
 #include "compiler/targets/cuda/lower_to_blocks.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/pad_rows.h"
 #include "compiler/block/passes.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/targets/cuda/emit_block.h"
@@ -61,13 +62,14 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
     if (failed(masks.run(kernel)))
       return failure();
   }
-  if (!hasRoles(kernel) && !multiplies(kernel, disjoint, why))
-    return OwningOpRef<ModuleOp>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   module->getBody()->push_back(kernel->clone());
   auto made = [&] { return *module->getOps<tile::KernelOp>().begin(); };
   if (hasRoles(made()))
     return module;
+  block::padRows(made());
+  if (!multiplies(made(), disjoint, why))
+    return OwningOpRef<ModuleOp>();
   if (cluster > 1)
     made()->setAttr("block.shared_by", OpBuilder(kernel.getContext()).getI64IntegerAttr(cluster));
   PassManager manager(kernel.getContext());

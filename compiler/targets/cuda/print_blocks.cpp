@@ -1,5 +1,6 @@
 #include "compiler/targets/cuda/print_blocks.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/pad_rows.h"
 #include "compiler/block/schedule.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -66,8 +67,8 @@ void print(PlanText &text, const block::ProductKernel &found, const block::Sched
 void print(PlanText &text, const block::LoopKernel &found, const block::Schedule &schedule) {
   for (const block::BoxProduct &dot : found.dots) {
     if (dot.loadedA)
-      text.line("a", dot.a);
-    text.line("b", dot.b);
+      text.factor("a", dot.a, dot.fetchedA);
+    text.factor("b", dot.b, dot.fetchedB);
   }
   for (tile::StoreOp store : found.stores) {
     std::string why = "it has not the product's shape";
@@ -82,7 +83,9 @@ std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered) {
   PlanText text(result);
   std::optional<block::Schedule> schedule = block::Schedule::of(lowered);
   text.stream << kernel.getSymName() << ": blocks" << (schedule ? " " + schedule->print() : "") << "\n";
-  if (std::optional<block::FoundKernel> found = schedule ? block::findAnyKernel(kernel, why) : std::nullopt)
+  OwningOpRef<tile::KernelOp> padded = kernel.clone(); // as its loops were found
+  block::padRows(*padded);
+  if (std::optional<block::FoundKernel> found = schedule ? block::findAnyKernel(*padded, why) : std::nullopt)
     std::visit([&](auto &each) { print(text, each, *schedule); }, *found);
   text.close();
   return result;

@@ -1,0 +1,82 @@
+// RUN: tilery-opt %s --pad-rows | FileCheck %s
+// Rows that are added are loaded as nothing and stored nowhere; tiles that other rows use, too, are each one's own.
+// CHECK-LABEL: tile.kernel @few
+// CHECK: %[[FOUR:.*]] = arith.constant 4 : i64
+// CHECK: %[[AQ:.*]] = tile.access %arg0, %{{.*}} steps(%{{.*}}, %{{.*}}) bounds [1, 0](%{{.*}}, %[[END:.*]]) : {{.*}} -> <64x64xf16>
+// CHECK: tile.load %[[AQ]] : !tile.access<64x64xf16> -> tensor<64x64xf16>
+// CHECK: scf.for {{.*}} -> (tensor<64x64xf32>, tensor<64xf32>)
+// CHECK: tile.access %arg1, {{.*}} -> <64x16xf16>
+// CHECK: %[[S:.*]] = tile.dot {{.*}} : tensor<64x64xf16>, tensor<64x16xf16> -> tensor<64x16xf32>
+// CHECK: tile.reduce %[[S]] axis 1
+// CHECK: } : tensor<64x16xf32> -> tensor<64xf32>
+// CHECK: tile.dot {{.*}} : tensor<64x16xf16>, tensor<16x64xf16> -> tensor<64x64xf32>
+// CHECK: %[[SIXTEEN:.*]] = arith.constant 16 : i64
+// CHECK: tile.access %arg3, {{.*}} bounds [1, 0](%{{.*}}, %[[SIXTEEN]]) : {{.*}} -> <64x64xf32>
+// CHECK: tile.store {{.*}} : !tile.access<64x64xf32>, tensor<64x64xf32>
+tile.kernel @few(%q: !tile.ptr<f16>, %k: !tile.ptr<f16>, %v: !tile.ptr<f16>, %o: !tile.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c4 = arith.constant 4 : i64
+  %c64 = arith.constant 64 : i64
+  %i0 = arith.constant 0 : i32
+  %i16 = arith.constant 16 : i32
+  %scores = arith.constant dense<0.0> : tensor<16x16xf32>
+  %zeros = arith.constant dense<0.0> : tensor<16x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<16xf32>
+  %aq = tile.access %q, %c0 steps(%c64, %c1) bounds [1, 0](%c0, %c4) : <f16>, (i64, i64), (i64, i64) -> <16x64xf16>
+  %tq = tile.load %aq : !tile.access<16x64xf16> -> tensor<16x64xf16>
+  %sum, %total = scf.for %i = %i0 to %n step %i16 iter_args(%acc = %zeros, %old = %zero) -> (tensor<16x64xf32>, tensor<16xf32>) : i32 {
+    %w = arith.extsi %i : i32 to i64
+    %at = arith.muli %w, %c64 : i64
+    %ak = tile.access %k, %at steps(%c1, %c64) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x16xf16>
+    %tk = tile.load %ak : !tile.access<64x16xf16> -> tensor<64x16xf16>
+    %s = tile.dot %tq, %tk, %scores : tensor<16x64xf16>, tensor<64x16xf16> -> tensor<16x16xf32>
+    %part = tile.reduce %s axis 1 {
+    ^bb0(%a: f32, %b: f32):
+      %x = arith.addf %a, %b : f32
+      tile.yield %x : f32
+    } : tensor<16x16xf32> -> tensor<16xf32>
+    %more = arith.addf %old, %part : tensor<16xf32>
+    %h = arith.truncf %s : tensor<16x16xf32> to tensor<16x16xf16>
+    %av = tile.access %v, %at steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <16x64xf16>
+    %tv = tile.load %av : !tile.access<16x64xf16> -> tensor<16x64xf16>
+    %next = tile.dot %h, %tv, %acc : tensor<16x16xf16>, tensor<16x64xf16> -> tensor<16x64xf32>
+    scf.yield %next, %more : tensor<16x64xf32>, tensor<16xf32>
+  }
+  %column = tile.expand_dims %total axis 1 : tensor<16xf32> -> tensor<16x1xf32>
+  %all = tile.broadcast %column : tensor<16x1xf32> -> tensor<16x64xf32>
+  %result = arith.divf %sum, %all : tensor<16x64xf32>
+  %ao = tile.access %o, %c0 steps(%c64, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <16x64xf32>
+  tile.store %ao, %result : !tile.access<16x64xf32>, tensor<16x64xf32>
+  tile.return
+}
+
+// A sum over rows would take those that are added, too.
+// CHECK-LABEL: tile.kernel @summed
+// CHECK: tile.dot {{.*}} -> tensor<16x64xf32>
+tile.kernel @summed(%q: !tile.ptr<f16>, %v: !tile.ptr<f16>, %o: !tile.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c64 = arith.constant 64 : i64
+  %i0 = arith.constant 0 : i32
+  %i64 = arith.constant 64 : i32
+  %zeros = arith.constant dense<0.0> : tensor<16x64xf32>
+  %aq = tile.access %q, %c0 steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <16x64xf16>
+  %tq = tile.load %aq : !tile.access<16x64xf16> -> tensor<16x64xf16>
+  %sum = scf.for %i = %i0 to %n step %i64 iter_args(%acc = %zeros) -> (tensor<16x64xf32>) : i32 {
+    %w = arith.extsi %i : i32 to i64
+    %at = arith.muli %w, %c64 : i64
+    %av = tile.access %v, %at steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
+    %tv = tile.load %av : !tile.access<64x64xf16> -> tensor<64x64xf16>
+    %next = tile.dot %tq, %tv, %acc : tensor<16x64xf16>, tensor<64x64xf16> -> tensor<16x64xf32>
+    scf.yield %next : tensor<16x64xf32>
+  }
+  %line = tile.reduce %sum axis 0 {
+  ^bb0(%a: f32, %b: f32):
+    %x = arith.addf %a, %b : f32
+    tile.yield %x : f32
+  } : tensor<16x64xf32> -> tensor<64xf32>
+  %ao = tile.access %o, %c0 steps(%c1) bounds [0]() : <f32>, (i64), () -> <64xf32>
+  tile.store %ao, %line : !tile.access<64xf32>, tensor<64xf32>
+  tile.return
+}

@@ -1,0 +1,246 @@
+// Attention of a few heads' queries to many keys, from tile IR through block IR to code, on the CPU: fewer rows than the tensor cores take,
+// lengths that are loaded, keys that threads copy from where tables say.
+#include "../cpu/run_kernel.h"
+#include "tests/emulator/emulator.h"
+#include <random>
+
+using namespace tilery;
+using namespace tilery::test;
+using emulator::Timing;
+
+namespace {
+enum class Keys { InOrder, Pages, Table };
+struct Decode {
+  Keys keys;
+  int rows, heads; // of a program's tile; of these, what exists
+  bool keysFirst;  // the tile of keys is loaded with its rows first, then exchanged
+};
+std::ostream &operator<<(std::ostream &out, const Decode &d) {
+  return out << (d.keys == Keys::InOrder ? "keys in order"
+                 : d.keys == Keys::Pages ? "pages"
+                                         : "a table")
+             << ", " << d.heads << " heads of " << d.rows << (d.keysFirst ? ", keys first" : "");
+}
+
+constexpr int n = 256, page = 64, d = 64, batches = 3, groups = 2; // 2 groups of heads share a sequence's rows of keys
+
+// A program: a sequence's group of heads. MxN scores, MxD sums.
+constexpr const char *text = R"(
+tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile.ptr<f16> ALIGNED, %o: !tile.ptr<f32> ALIGNED,
+               %logs: !tile.ptr<f32> ALIGNED, %lengths: !tile.ptr<i32> ALIGNED, %table: !tile.ptr<i32> ALIGNED, %scale: f32) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c64 = arith.constant 64 : i64
+  %two = arith.constant 2 : i64
+  %wide = arith.constant 128 : i64
+  %n = arith.constant 256 : i64
+  %heads = arith.constant HEADS : i64
+  %i0 = arith.constant 0 : i32
+  %keys = arith.constant 64 : i32
+  %zeros = arith.constant dense<0.0> : tensor<Mx64xf32>
+  %zero = arith.constant dense<0.0> : tensor<Mxf32>
+  %least = arith.constant dense<0xFF800000> : tensor<Mxf32>
+  %nothing = arith.constant dense<0xFF800000> : tensor<Mx64xf32>
+  %scales = tile.splat %scale : f32 -> tensor<Mx64xf32>
+  %batch32 = tile.program_id 0
+  %group32 = tile.program_id 1
+  %batch = arith.extsi %batch32 : i32 to i64
+  %group = arith.extsi %group32 : i32 to i64
+  %b2 = arith.muli %batch, %two overflow<nsw> : i64
+  %bg = arith.addi %b2, %group overflow<nsw> : i64
+  %head = arith.muli %bg, %heads overflow<nsw> : i64
+  %qAt = arith.muli %head, %c64 overflow<nsw> : i64
+  %aq = tile.access %q, %qAt steps(%c64, %c1) bounds [1, 0](%c0, %heads) : <f16>, (i64, i64), (i64, i64) -> <Mx64xf16>
+  %tq = tile.load %aq : !tile.access<Mx64xf16> -> tensor<Mx64xf16>
+  %al = tile.access %lengths, %batch steps() bounds []() : <i32>, (), () -> <i32>
+  %length = tile.load %al : !tile.access<i32> -> i32
+  %lengthWide = arith.extsi %length : i32 to i64
+  %first = arith.muli %batch, %n overflow<nsw> : i64
+  %column = arith.muli %group, %c64 overflow<nsw> : i64
+  %offsets = tile.range 0 to 64 : tensor<64xi32>
+  %sum, %total, %top = scf.for %i = %i0 to %length step %keys iter_args(%acc = %zeros, %old = %zero, %most = %least) -> (tensor<Mx64xf32>, tensor<Mxf32>, tensor<Mxf32>) : i32 {
+    %w = arith.extsi %i : i32 to i64
+    %left = arith.subi %lengthWide, %w overflow<nsw> : i64
+    PLACE
+    KEYS
+    %s = tile.dot %tq, %kt, %zeros : tensor<Mx64xf16>, tensor<64x64xf16> -> tensor<Mx64xf32>
+    %scaled = arith.mulf %s, %scales : tensor<Mx64xf32>
+    %is = tile.splat %i : i32 -> tensor<64xi32>
+    %number = arith.addi %is, %offsets : tensor<64xi32>
+    %line = tile.expand_dims %number axis 0 : tensor<64xi32> -> tensor<1x64xi32>
+    %end = tile.splat %length : i32 -> tensor<1x64xi32>
+    %inside = arith.cmpi slt, %line, %end : tensor<1x64xi32>
+    %exists = tile.broadcast %inside : tensor<1x64xi1> -> tensor<Mx64xi1>
+    %seen = arith.select %exists, %scaled, %nothing : tensor<Mx64xi1>, tensor<Mx64xf32>
+    %rows = tile.reduce %seen axis 1 {
+    ^bb0(%a: f32, %b: f32):
+      %x = arith.maxnumf %a, %b : f32
+      tile.yield %x : f32
+    } : tensor<Mx64xf32> -> tensor<Mxf32>
+    %new = arith.maxnumf %most, %rows : tensor<Mxf32>
+    %newColumn = tile.expand_dims %new axis 1 : tensor<Mxf32> -> tensor<Mx1xf32>
+    %tops = tile.broadcast %newColumn : tensor<Mx1xf32> -> tensor<Mx64xf32>
+    %below = arith.subf %seen, %tops : tensor<Mx64xf32>
+    %p = math.exp2 %below : tensor<Mx64xf32>
+    %less = arith.subf %most, %new : tensor<Mxf32>
+    %keep = math.exp2 %less : tensor<Mxf32>
+    %kc = tile.expand_dims %keep axis 1 : tensor<Mxf32> -> tensor<Mx1xf32>
+    %kb = tile.broadcast %kc : tensor<Mx1xf32> -> tensor<Mx64xf32>
+    %kept = arith.mulf %acc, %kb : tensor<Mx64xf32>
+    %h = arith.truncf %p : tensor<Mx64xf32> to tensor<Mx64xf16>
+    %av = tile.access %v, OFFSET steps(STEP, %c1) bounds [1, 0](%c0, %left) : <f16>, (TYPE, i64), (i64, i64) -> <64x64xf16>
+    %tv = tile.load %av : !tile.access<64x64xf16> -> tensor<64x64xf16>
+    %product = tile.dot %h, %tv, %zeros : tensor<Mx64xf16>, tensor<64x64xf16> -> tensor<Mx64xf32>
+    %next = arith.addf %kept, %product : tensor<Mx64xf32>
+    %part = tile.reduce %p axis 1 {
+    ^bb0(%a: f32, %b: f32):
+      %x = arith.addf %a, %b : f32
+      tile.yield %x : f32
+    } : tensor<Mx64xf32> -> tensor<Mxf32>
+    %before = arith.mulf %old, %keep : tensor<Mxf32>
+    %all = arith.addf %before, %part : tensor<Mxf32>
+    scf.yield %next, %all, %new : tensor<Mx64xf32>, tensor<Mxf32>, tensor<Mxf32>
+  }
+  %totals = tile.expand_dims %total axis 1 : tensor<Mxf32> -> tensor<Mx1xf32>
+  %divisors = tile.broadcast %totals : tensor<Mx1xf32> -> tensor<Mx64xf32>
+  %quotient = arith.divf %sum, %divisors : tensor<Mx64xf32>
+  %ao = tile.access %o, %qAt steps(%c64, %c1) bounds [1, 0](%c0, %heads) : <f32>, (i64, i64), (i64, i64) -> <Mx64xf32>
+  tile.store %ao, %quotient : !tile.access<Mx64xf32>, tensor<Mx64xf32>
+  %log = math.log2 %total : tensor<Mxf32>
+  %logSum = arith.addf %log, %top : tensor<Mxf32>
+  %as = tile.access %logs, %head steps(%c1) bounds [1](%c0, %heads) : <f32>, (i64), (i64, i64) -> <Mxf32>
+  tile.store %as, %logSum : !tile.access<Mxf32>, tensor<Mxf32>
+  tile.return
+})";
+constexpr const char *inOrder = R"(%row = arith.addi %first, %w overflow<nsw> : i64
+    %rowAt = arith.muli %row, %wide overflow<nsw> : i64
+    %at = arith.addi %rowAt, %column overflow<nsw> : i64)";
+constexpr const char *pages = R"(%perPage = arith.constant 4 : i64
+    %bp = arith.muli %batch, %perPage overflow<nsw> : i64
+    %which = arith.divsi %w, %c64 : i64
+    %entry = arith.addi %bp, %which overflow<nsw> : i64
+    %ap = tile.access %table, %entry steps() bounds []() : <i32>, (), () -> <i32>
+    %number32 = tile.load %ap : !tile.access<i32> -> i32
+    %pageNumber = arith.extsi %number32 : i32 to i64
+    %row = arith.muli %pageNumber, %c64 overflow<nsw> : i64
+    %rowAt = arith.muli %row, %wide overflow<nsw> : i64
+    %at = arith.addi %rowAt, %column overflow<nsw> : i64)";
+constexpr const char *tabled = R"(%entry = arith.addi %first, %w overflow<nsw> : i64
+    %ap = tile.access %table, %entry steps(%c1) bounds [1](%c0, %left) : <i32>, (i64), (i64, i64) -> <64xi32>
+    %numbers = tile.load %ap : !tile.access<64xi32> -> tensor<64xi32>
+    %numbersWide = arith.extsi %numbers : tensor<64xi32> to tensor<64xi64>
+    %wides = tile.splat %wide : i64 -> tensor<64xi64>
+    %steps = arith.muli %numbersWide, %wides overflow<nsw> : tensor<64xi64>)";
+
+std::string with(std::string text, const std::string &mark, const std::string &value) {
+  for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size())
+    text.replace(at, mark.size(), value);
+  return text;
+}
+
+std::string program(const Decode &one) {
+  bool table = one.keys == Keys::Table;
+  std::string keys =
+      one.keysFirst
+          ? R"(%ak = tile.access %k, OFFSET steps(STEP, %c1) bounds [1, 0](%c0, %left) : <f16>, (TYPE, i64), (i64, i64) -> <64x64xf16>
+    %tk = tile.load %ak : !tile.access<64x64xf16> -> tensor<64x64xf16>
+    %kt = tile.permute %tk [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>)"
+          : R"(%ak = tile.access %k, OFFSET steps(%c1, STEP) bounds [0, 1](%c0, %left) : <f16>, (i64, TYPE), (i64, i64) -> <64x64xf16>
+    %kt = tile.load %ak : !tile.access<64x64xf16> -> tensor<64x64xf16>)";
+  std::string result = with(text, "KEYS", keys);
+  result = with(result, "PLACE", table ? tabled : one.keys == Keys::Pages ? pages : inOrder);
+  result = with(with(with(result, "OFFSET", table ? "%column" : "%at"), "STEP", table ? "%steps" : "%wide"), "TYPE",
+                table ? "tensor<64xi64>" : "i64");
+  result = with(with(result, "HEADS", std::to_string(one.heads)), "ALIGNED", "{tile.divisibility = 16 : i64}");
+  return with(result, "<Mx", "<" + std::to_string(one.rows) + "x");
+}
+
+/// Numbers from -2 to 2 as f16, and their values.
+struct Numbers {
+  std::vector<uint16_t> memory;
+  std::vector<float> values;
+  uint16_t *bits; // at a multiple of 128 bytes
+  Numbers(size_t count, unsigned seed) : memory(count + 64), values(count) {
+    static constexpr uint16_t halves[] = {0xc000, 0xbe00, 0xbc00, 0xb800, 0x0000, 0x3800, 0x3c00, 0x3e00, 0x4000};
+    bits = reinterpret_cast<uint16_t *>((reinterpret_cast<uintptr_t>(memory.data()) + 127) / 128 * 128);
+    std::mt19937 random(seed);
+    for (size_t i = 0; i < count; ++i) {
+      unsigned which = random() % 9;
+      bits[i] = halves[which];
+      values[i] = (float(which) - 4) / 2;
+    }
+  }
+};
+
+class BlockDecode : public testing::TestWithParam<Decode> {
+protected:
+  static constexpr int lengths[batches] = {256, 100, 1};
+  std::vector<int> table; // of each key's row
+
+  /// What the kernel's table holds.
+  std::vector<int32_t> makeTable(const Decode &one) {
+    int each = one.keys == Keys::Pages ? page : 1;
+    std::vector<int32_t> numbers(batches * n / each);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    if (one.keys != Keys::InOrder)
+      std::shuffle(numbers.begin(), numbers.end(), std::mt19937(5));
+    for (int row = 0; row < batches * n; ++row)
+      table.push_back(numbers[row / each] * each + row % each);
+    return numbers;
+  }
+
+  /// Exact results of one head, and the logarithm of its sum behind them.
+  std::vector<double> expected(const Decode &one, int head, const Numbers &q, const Numbers &k, const Numbers &v) {
+    int batch = head / (groups * one.heads), group = head / one.heads % groups;
+    std::vector<double> result(d + 1);
+    for (int key = 0; key < lengths[batch]; ++key) {
+      int at = table[batch * n + key] * groups * d + group * d;
+      double score = 0;
+      for (int x = 0; x < d; ++x)
+        score += double(q.values[head * d + x]) * k.values[at + x];
+      double weight = std::exp2(score / 8);
+      for (int x = 0; x < d; ++x)
+        result[x] += weight * v.values[at + x];
+      result[d] += weight;
+    }
+    for (int x = 0; x < d; ++x)
+      result[x] /= result[d];
+    result[d] = std::log2(result[d]);
+    return result;
+  }
+};
+
+TEST_P(BlockDecode, IsRight) {
+  Decode one = GetParam();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(program(one), &context());
+  ASSERT_TRUE(module) << program(one);
+  auto kernel = emulator::Kernel::translate(*module, emulator::Path::Block, true, 0);
+  ASSERT_TRUE(kernel);
+  int heads = batches * groups * one.heads;
+  Numbers q(size_t(heads) * d, 1), k(size_t(batches) * n * groups * d, 2), v(size_t(batches) * n * groups * d, 3);
+  std::vector<int32_t> numbers = makeTable(one);
+  uint32_t grid[] = {batches, groups, 1};
+  for (Timing timing : {Timing::CopiesAtOnce, Timing::CopiesLate}) {
+    std::vector<float> memory(size_t(heads) * d + 32, NAN), logs(heads + 1, NAN);
+    float *out = reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(memory.data()) + 127) / 128 * 128);
+    std::vector<uint64_t> slots = {slot(q.bits),   slot(k.bits),  slot(v.bits),         slot(out),
+                                   slot(&logs[0]), slot(lengths), slot(numbers.data()), slot(0.125f)};
+    ASSERT_EQ(kernel->run(grid, slots.data(), timing), "");
+    double worst = 0, worstLog = 0;
+    for (int head = 0; head < heads; ++head) {
+      std::vector<double> exact = expected(one, head, q, k, v);
+      for (int x = 0; x < d; ++x)
+        worst = std::max(worst, std::abs(out[head * d + x] - exact[x]));
+      worstLog = std::max(worstLog, std::abs(logs[head] - exact[d]));
+    }
+    // Weights are rounded to f16, values are at most 2: 2^-11 of that, and f32's errors, a thousandth of it.
+    EXPECT_LE(worst, 2 * 2.0 / 2048);
+    EXPECT_LE(worstLog, 1e-4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, BlockDecode,
+                         testing::Values(Decode{Keys::InOrder, 16, 4, false}, Decode{Keys::InOrder, 64, 64, true},
+                                         Decode{Keys::Pages, 16, 16, true}, Decode{Keys::Table, 16, 5, false},
+                                         Decode{Keys::Table, 32, 20, true}));
+} // namespace
