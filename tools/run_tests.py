@@ -8,6 +8,7 @@ usage: ./run test [lint|unit|ir|fuzz|python] [arguments of that runner]
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,9 +96,11 @@ def programs(count, first, *against):
 
 
 def fuzz(args, scratch):
-    """Random programs, by the oracle and as machine code, and as the GPU's general code with fibers for threads: a test each.
-    On a failure the reduced programs are printed."""
+    """Random programs, by the oracle and as machine code, as a GPU's code with fibers for threads, and products as Hopper's code
+    for ptxas, where it is on the path: a test each. On a failure the reduced programs are printed."""
     usual = [programs(1000, 1), programs(600, 10001, "--against", "blocks"), programs(600, 20001, "--against", "block-passes")]
+    if shutil.which("ptxas"):
+        usual.append(programs(200, 110_007, "--step", "17", "--against", "assembler"))
     return fuzzed([args] if args else usual)
 
 

@@ -177,7 +177,9 @@ private:
     return result;
   }
 
-  /// The next step's other products start first; what needs the late one's sums comes last.
+  /// Of the next step's other products, those that take the late one's factor start when it is over (ptxas serialises products
+  /// whose factor is written while the one of the step before may still read its own, C7513), the rest start first; what needs the late
+  /// one's sums comes last.
   void writeStep(Late &late, scf::ForOp rest) {
     OpBuilder b = OpBuilder::atBlockBegin(rest.getBody());
     IRMapping mapping;
@@ -185,15 +187,18 @@ private:
     for (auto [argument, own] : llvm::zip(loop.getRegionIterArgs(), rest.getRegionIterArgs()))
       mapping.map(argument, own);
     std::pair<Value, Value> started;
+    Value sums;
     for (Operation &op : loop.getBody()->without_terminator()) {
       if (isLate(late, &op) || late.rescale.contains(&op))
         continue;
       if (isa<MmaWaitOp>(op) && !started.first)
         started = start(b, late, rest.getRegionIterArg(late.number), rest.getRegionIterArgs().back(),
                         rest.getRegionIterArg(late.counter));
+      if (auto other = dyn_cast<MmaStartOp>(op); other && other.getA() == late.start.getA() && started.first && !sums)
+        sums = finish(b, late, started.first, started.second);
       b.clone(op, mapping);
     }
-    mapping.map(loop.getRegionIterArg(late.number), finish(b, late, started.first, started.second));
+    mapping.map(loop.getRegionIterArg(late.number), sums ? sums : finish(b, late, started.first, started.second));
     for (Operation &op : loop.getBody()->without_terminator())
       if (late.rescale.contains(&op))
         b.clone(op, mapping);

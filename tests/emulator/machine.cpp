@@ -223,9 +223,9 @@ llvm::Value *EmulatedMachine::roundTF32(lower::Emitter &e, Value *bits) {
 
 // -- products of a warpgroup
 
-void EmulatedMachine::wgmmaFence(lower::Emitter &e) { callOf(e, emulator::wgmmaFence, {self}); }
+void EmulatedMachine::wgmmaFence(lower::Emitter &e, Tied, Values) { callOf(e, emulator::wgmmaFence, {self}); }
 void EmulatedMachine::wgmmaCommit(lower::Emitter &e) { callOf(e, emulator::wgmmaCommit, {self}); }
-void EmulatedMachine::wgmma(lower::Emitter &e, const cuda::WgmmaForm &form, Tied sums, Tied a, Value *b, Value *scale) {
+void EmulatedMachine::wgmma(lower::Emitter &e, const cuda::WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) {
   assert(sums.size() == form.sums());
   bool registers = a.size() > 1;
   put(e, offsetof(WarpgroupOperation, form), e.b.getInt32(packForm(form, registers)));
@@ -239,7 +239,7 @@ void EmulatedMachine::wgmma(lower::Emitter &e, const cuda::WgmmaForm &form, Tied
   for (auto [i, value] : llvm::enumerate(sums))
     value = get(e, offsetof(WarpgroupOperation, sums) + 4 * i, value->getType());
 }
-void EmulatedMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values) {
+void EmulatedMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values, Values) {
   callOf(e, emulator::wgmmaWait, {self, e.b.getInt32(pending), words(e, values), e.b.getInt32(values.size())});
   for (auto [i, value] : llvm::enumerate(values))
     value = get(e, 4 * i, value->getType());

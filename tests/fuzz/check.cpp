@@ -1,4 +1,5 @@
 #include "check.h"
+#include "assembler.h"
 #include "compiler/analysis/index_polynomial.h"
 #include "compiler/block/ir/Block.h"
 #include "compiler/block/passes.h"
@@ -196,6 +197,17 @@ Outcome gpu(const Program &program, ModuleOp module, const Memory &wanted, const
   return difference.empty() ? Outcome() : Outcome{Outcome::Differs, difference};
 }
 
+/// Nothing is run, here or by the oracle.
+Outcome assembler(const Program &program, ModuleOp module, std::string &errors) {
+  OwningOpRef<ModuleOp> lowered = module.clone();
+  if (failed(runPasses(*lowered, /*keepThreads=*/true)))
+    return {Outcome::Differs, "the passes fail: " + errors};
+  std::string unsupported, complaint = assemblersComplaint(*lowered, program.args.size() % 2, unsupported);
+  if (!unsupported.empty())
+    return {Outcome::Skipped, errors.empty() ? unsupported : errors.substr(0, errors.find('\n'))};
+  return complaint.empty() ? Outcome() : Outcome{Outcome::Differs, complaint};
+}
+
 } // namespace
 
 Outcome check(const Program &program, ModuleOp module, Against against) {
@@ -206,6 +218,12 @@ Outcome check(const Program &program, ModuleOp module, Against against) {
   });
   if (failed(verify(module)))
     return {Outcome::Differs, "the program does not verify: " + errors};
+  if (against == Against::Assembler)
+    try {
+      return assembler(program, module, errors);
+    } catch (const std::exception &error) {
+      return {Outcome::Differs, error.what()};
+    }
   oracle::Shadow shadow;
   Memory wanted(program);
   try {

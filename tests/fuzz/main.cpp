@@ -1,4 +1,4 @@
-// tilery-fuzz [--count N] [--first SEED] [--step S] [--jobs J] [--against passes|block-passes|machine|blocks|gpu] [--print SEED]
+// tilery-fuzz [--count N] [--first SEED] [--step S] [--jobs J] [--against passes|block-passes|machine|blocks|assembler|gpu] [--print SEED]
 // N programs of seeds S (1) apart: `--first 3 --step 11` are those written for threads, `--first 5 --step 17` products.
 // Worker processes, so that a crash of generated code is one more finding.
 #include "check.h"
@@ -41,10 +41,11 @@ std::string parse(llvm::ArrayRef<const char *> arguments, Settings &settings) {
                          .Case("block-passes", Against::BlockPasses)
                          .Case("machine", Against::Machine)
                          .Case("blocks", Against::Blocks)
+                         .Case("assembler", Against::Assembler)
                          .Case("gpu", Against::Gpu)
                          .Default(std::nullopt);
       if (!against)
-        return "--against takes passes, block-passes, machine, blocks or gpu, not `" + value.str() + "`";
+        return "--against takes passes, block-passes, machine, blocks, assembler or gpu, not `" + value.str() + "`";
       settings.against = *against;
     } else if (!llvm::is_contained({"--count", "--first", "--step", "--jobs", "--print"}, option)) {
       return "unknown option " + option.str();

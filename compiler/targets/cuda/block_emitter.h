@@ -172,6 +172,7 @@ private:
   Parts materialize(mlir::Value tile);
   void emitRead(block::ReadOp read);
   void emitWrite(block::WriteOp write);
+  llvm::Value *roundedTF32(llvm::Value *elements);
   void emitFetch(block::FetchOp fetch);
   /// Computes what the op's region reads of tiles from outside, where all of it fits a few registers.
   void computeBefore(mlir::scf::ForOp loop);

@@ -128,16 +128,18 @@ public:
   virtual Value *roundTF32(lower::Emitter &e, Value *bits) = 0;
 
   // -- products of a warpgroup, all of whose threads take part
-  /// Before the first product, and whenever registers were written that the next one takes.
-  virtual void wgmmaFence(lower::Emitter &e) = 0;
+  /// Before the first product, and whenever registers were written that the next one takes: its sums and the registers of its factor are there
+  /// when the fence is passed, so that nothing is moved between it and the product.
+  virtual void wgmmaFence(lower::Emitter &e, Tied sums, Values a) = 0;
   /// sums (form.sums()) = [scale (i32) ? sums : 0] + A * B for 64 x n x k; layout::wgmmaAccumulator says who has which. a: one i64, the
   /// descriptor of shared memory (layout::MatrixDescriptor with the address / 16 in its low 14 bits), or four i32 (layout::wgmmaOperandA);
-  /// b: a descriptor. Sums and registers of A belong to the tensor cores until a wait has delivered them.
-  virtual void wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Tied a, Value *b, Value *scale) = 0;
+  /// b: a descriptor. Sums and registers of A belong to the tensor cores until a wait has named them.
+  virtual void wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) = 0;
   /// The products since the last commit are a group.
   virtual void wgmmaCommit(lower::Emitter &e) = 0;
-  /// Waits until at most `pending` groups run and delivers `values` (sums and factors of products that are done).
-  virtual void wgmmaWait(lower::Emitter &e, unsigned pending, Tied values) = 0;
+  /// Waits until at most `pending` groups run and delivers `sums` of products that are done; nothing takes the registers of their factors `a`
+  /// before.
+  virtual void wgmmaWait(lower::Emitter &e, unsigned pending, Tied sums, Values a) = 0;
 
   // -- copies by threads (cp.async)
   /// Copies 16 bytes from global to shared memory (generic pointers, aligned): the first `bytes` (i32), zeros after them. Done when

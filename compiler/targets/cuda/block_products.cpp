@@ -153,15 +153,11 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
     return fail(start, "has no code in a block: its factors or sums lie otherwise than the tensor cores take them");
   WgmmaForm form{share->n, *typeA, *typeB, inA && !inA->descriptor.kMajor, !inB->descriptor.kMajor};
 
-  // Registers that others take, too: other products, or this one in the loop's next step.
-  auto loop = start->getParentOfType<scf::ForOp>();
-  bool isFromOutside = loop && !loop->isAncestor(start.getA().getParentBlock()->getParentOp());
-  form.keepsA = held && (isFromOutside || !start.getA().hasOneUse());
-  bool fresh = bool(start.getC().getDefiningOp<block::NoneOp>());
-  Parts sums = partsOf(start.getC()), factor = reading.lookup(start.getC());
-  size_t before = factor.size();
-  if (held)
-    llvm::append_range(factor, packed(start.getA()));
+  Parts sums = partsOf(start.getC());
+  Parts factors = reading.lookup(start.getC());
+  auto isZero = [](llvm::Value *sum) { return isa<llvm::Constant>(sum) && cast<llvm::Constant>(sum)->isNullValue(); };
+  bool fresh = llvm::all_of(sums, isZero);
+  Parts factor = held ? packed(start.getA()) : Parts(); // of this product
   llvm::Value *scale = i32(fresh ? 0 : 1);
   if (start.getClear() && !fresh)
     scale = b.CreateZExt(b.CreateNot(scalar(start.getClear())), b.getInt32Ty());
@@ -177,18 +173,21 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
   addressB = b.CreateAdd(addressB, b.CreateMul(own[1], i32(inB->rowOffset(share->n))));
   unsigned tiles = share->outer.extent(layout::Register), each = form.sums();
   int64_t k = start.getB().getType().getShape()[0];
-  machine.wgmmaFence(e);
+  if (fresh)
+    machine.wgmmaFence(e, {}, factor);
+  else
+    machine.wgmmaFence(e, sums, factor);
   for (unsigned step = 0; step < k / form.k(); ++step)
     for (unsigned t = 0; t < tiles; ++t) {
       auto at = share->outer.at({{layout::Register, t}});
       auto part = MutableArrayRef<llvm::Value *>(sums).slice(t * each, each);
       llvm::Value *inShared = nullptr;
-      MutableArrayRef<llvm::Value *> a(inShared);
+      ArrayRef<llvm::Value *> a(inShared);
       if (held) {
         std::optional<unsigned> first = held->first(at[0], step);
         if (!first)
           return fail(start, "takes rows of its first factor that other warpgroups hold");
-        a = MutableArrayRef<llvm::Value *>(factor).slice(before + *first * held->elementBits / 32, 4);
+        a = ArrayRef(factor).slice(*first * held->elementBits / 32, 4);
       } else {
         inShared = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
         inShared = b.CreateAdd(inShared, b.getInt64(inA->stepOffset(step) / 16));
@@ -198,10 +197,9 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
     }
   machine.wgmmaCommit(e);
   remember(start, std::move(sums));
-  if (form.keepsA)
-    factor.truncate(before);
-  if (!factor.empty())
-    reading[start] = std::move(factor);
+  llvm::append_range(factors, factor);
+  if (!factors.empty())
+    reading[start] = std::move(factors);
 }
 
 BlockEmitter::Parts BlockEmitter::packed(Value tile) {
@@ -217,8 +215,7 @@ BlockEmitter::Parts BlockEmitter::packed(Value tile) {
 }
 
 void BlockEmitter::emitSettle(block::MmaSettleOp settle) {
-  Parts factor = reading.lookup(settle.getProduct());
-  machine.wgmmaWait(e, startedSince(settle, settle.getProduct()), factor);
+  machine.wgmmaWait(e, startedSince(settle, settle.getProduct()), {}, reading.lookup(settle.getProduct()));
   reading.erase(settle.getProduct());
 }
 
@@ -277,12 +274,9 @@ void BlockEmitter::emitWait(block::MmaWaitOp wait) {
     computeBefore(wait);
   else
     computeMeanwhile(wait);
-  Parts all = partsOf(wait.getProduct()), factor = reading.lookup(wait.getProduct());
-  size_t sums = all.size();
-  llvm::append_range(all, factor);
-  machine.wgmmaWait(e, startedSince(wait, wait.getProduct()), all);
-  all.truncate(sums);
-  remember(wait, std::move(all));
+  Parts sums = partsOf(wait.getProduct());
+  machine.wgmmaWait(e, startedSince(wait, wait.getProduct()), sums, reading.lookup(wait.getProduct()));
+  remember(wait, std::move(sums));
 }
 
 } // namespace tilery::cuda

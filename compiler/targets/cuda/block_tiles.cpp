@@ -173,6 +173,17 @@ BlockEmitter::Parts BlockEmitter::materialize(Value tile) {
   return parts;
 }
 
+// The tensor cores would cut what tf32 lacks.
+llvm::Value *BlockEmitter::roundedTF32(llvm::Value *elements) {
+  auto round = [&](llvm::Value *element) {
+    return b.CreateBitCast(machine.roundTF32(e, b.CreateBitCast(element, b.getInt32Ty())), b.getFloatTy());
+  };
+  auto type = dyn_cast<llvm::FixedVectorType>(elements->getType());
+  for (unsigned i = 0; type && i < type->getNumElements(); ++i)
+    elements = b.CreateInsertElement(elements, round(b.CreateExtractElement(elements, uint64_t(i))), uint64_t(i));
+  return type ? elements : round(elements);
+}
+
 // 16-bit elements go matrix by matrix; others in vectors.
 void BlockEmitter::emitWrite(block::WriteOp write) {
   block::SharedType shared = write.getShared().getType();
@@ -222,11 +233,14 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
   // Loads run together: what they bring is written behind all of them.
   unsigned mostWords = role->op.getRegisters().value_or(128) < 128 ? 16 : 32;
   unsigned atOnce = std::max(1u, 4 * mostWords / (vectors.width * bytes)) * vectors.width;
+  bool isFactor = shared.getElementType().isF32() && write.getShared().getDefiningOp<block::PartOp>();
   for (unsigned first = 0; first < numbers.size(); first += atOnce) {
     SmallVector<llvm::Value *> values;
     unsigned end = std::min<size_t>(first + atOnce, numbers.size());
-    for (unsigned i = first; i < end; i += vectors.width)
-      values.push_back(e.toMemory(valueAt(value, vectors, numbers[i], coordinates), shared.getElementType()));
+    for (unsigned i = first; i < end; i += vectors.width) {
+      llvm::Value *elements = e.toMemory(valueAt(value, vectors, numbers[i], coordinates), shared.getElementType());
+      values.push_back(isFactor ? roundedTF32(elements) : elements);
+    }
     for (unsigned i = first; i < end; i += vectors.width)
       machine.storeShared(e, emitAddress(*places, i), values[(i - first) / vectors.width], /*peer=*/false);
   }

@@ -52,10 +52,10 @@ public:
 
   void multiply(lower::Emitter &e, const MmaForm &form, Tied accumulators, Values a, Values b) override;
   Value *roundTF32(lower::Emitter &e, Value *bits) override;
-  void wgmmaFence(lower::Emitter &e) override;
-  void wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Tied a, Value *b, Value *scale) override;
+  void wgmmaFence(lower::Emitter &e, Tied sums, Values kept) override;
+  void wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) override;
   void wgmmaCommit(lower::Emitter &e) override;
-  void wgmmaWait(lower::Emitter &e, unsigned pending, Tied values) override;
+  void wgmmaWait(lower::Emitter &e, unsigned pending, Tied values, Values kept) override;
 
   void copyAsync(lower::Emitter &e, Value *to, Value *from, Value *bytes) override;
   void commitCopies(lower::Emitter &e) override;

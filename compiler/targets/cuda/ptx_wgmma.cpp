@@ -37,48 +37,51 @@ std::string list(size_t from, size_t count) {
 }
 } // namespace
 
-void PtxMachine::wgmmaFence(lower::Emitter &e) { assembly(e.b, "wgmma.fence.sync.aligned;", "", {}); }
-void PtxMachine::wgmmaCommit(lower::Emitter &e) { assembly(e.b, "wgmma.commit_group.sync.aligned;", "", {}); }
-
-void PtxMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values) {
-  std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";";
+/// Runs an instruction that `values` are tied through and that takes `kept`.
+static void meet(llvm::IRBuilder<> &b, const std::string &text, llvm::MutableArrayRef<llvm::Value *> values,
+                 llvm::ArrayRef<llvm::Value *> kept) {
+  std::string named;
+  for (size_t i = 0; i < kept.size(); ++i)
+    named += values.empty() && i == 0 ? "r" : ",r";
   if (values.empty())
-    assembly(e.b, text, "", {});
+    assembly(b, text, named, kept);
   else
-    through(e.b, text, values);
+    through(b, text, values, 0, named, kept);
 }
 
-// The registers of A are tied, too: nothing else may take them while the tensor cores read. But for those that later products take again:
-// tied, they would be copied, behind the fence. Sums that start from zero are no operands: the
-// zeros would be written behind the fence.
-void PtxMachine::wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Tied a, Value *b, Value *scale) {
+// What LLVM makes or copies where it is used (zeros, sums that something else takes as well) would else be written behind the fence, and the
+// assembler serialise the products (C7513).
+void PtxMachine::wgmmaFence(lower::Emitter &e, Tied sums, Values kept) { meet(e.b, "wgmma.fence.sync.aligned;", sums, kept); }
+void PtxMachine::wgmmaCommit(lower::Emitter &e) { assembly(e.b, "wgmma.commit_group.sync.aligned;", "", {}); }
+
+void PtxMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values, Values kept) {
+  meet(e.b, "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", values, kept);
+}
+
+// Sums that start from zero are no operands: the zeros would be written behind the fence. The registers of A are operands only: tied, they
+// would be copied there where something else goes on in them.
+void PtxMachine::wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) {
   bool fromShared = a.size() == 1;
   auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(scale);
   size_t fresh = fixed && fixed->isZero() ? sums.size() : 0;
-  llvm::SmallVector<llvm::Value *> values(sums.begin(), sums.end()), others;
-  bool isTied = !fromShared && !form.keepsA;
-  (isTied ? values : others).append(a.begin(), a.end());
+  llvm::SmallVector<llvm::Value *> others(a.begin(), a.end());
   others.push_back(b);
   if (!fresh)
     others.push_back(scale);
-  size_t next = 2 * values.size() - fresh;
+  size_t next = 2 * sums.size() - fresh;
   auto operand = [&] { return "$" + std::to_string(next++); };
   std::string immediates = form.integer() ? "" : ", 1, 1";
   if (form.elementBytes() == 2)
     immediates += std::string(!fromShared ? "" : form.transA ? ", 1" : ", 0") + (form.transB ? ", 1" : ", 0");
-  std::string operandA = fromShared ? operand() : list(isTied ? sums.size() : next, a.size());
-  next += !fromShared && form.keepsA ? a.size() : 0;
+  std::string operandA = fromShared ? operand() : list(next, a.size());
+  next += fromShared ? 0 : a.size();
   std::string operandB = operand();
   std::string text = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(form.n) + "k" + std::to_string(form.k()) +
                      (form.integer() ? ".s32." : ".f32.") + WgmmaForm::name(form.a) + "." + WgmmaForm::name(form.b) + " " +
                      list(0, sums.size()) + ", " + operandA + ", " + operandB + (fresh ? ", 0" : ", p") + immediates + ";";
   if (!fresh)
     text = "{ .reg .pred p; setp.ne.b32 p, " + operand() + ", 0; " + text + " }";
-  std::string factors = fromShared ? ",l,l" : isTied ? ",l" : ",r,r,r,r,l";
-  through(e.b, text, values, fresh, factors + (fresh ? "" : ",r"), others);
-  std::copy(values.begin(), values.begin() + sums.size(), sums.begin());
-  if (isTied)
-    std::copy(values.begin() + sums.size(), values.end(), a.begin());
+  through(e.b, text, sums, fresh, std::string(fromShared ? ",l,l" : ",r,r,r,r,l") + (fresh ? "" : ",r"), others);
 }
 
 } // namespace tilery::cuda

@@ -10,8 +10,6 @@ struct WgmmaForm {
   unsigned n;                          // columns: a multiple of 8 up to 256, of integers 8, 24 or a multiple of 16
   Type a, b;                           // the same, but for E4M3 beside E5M2 and (from PTX 8.4 on) S8 beside U8
   bool transA = false, transB = false; // the operand's m or n is contiguous in shared memory rather than k: of F16 and BF16 only
-  bool keepsA =
-      false; // registers of A stay as they are, for later products: nobody may write them until this one has been waited for
 
   bool integer() const { return a == S8 || a == U8; } // sums are i32; otherwise f32
   unsigned elementBytes() const { return a == TF32 ? 4 : a == F16 || a == BF16 ? 2 : 1; }

@@ -127,3 +127,47 @@ tile.kernel @read(%k: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %o: !tile.p
   tile.store %ao, %h : !tile.access<64x64xf16>, tensor<64x64xf16>
   tile.return
 }
+
+// A factor that two products take: the late one is over before the other one's registers are written.
+// CHECK-LABEL: tile.kernel @twice
+// CHECK: scf.for
+// CHECK: %[[S2:.*]] = block.mma_start
+// CHECK: %[[LATE:.*]] = block.mma_start
+// CHECK: block.mma_wait %[[S2]]
+// CHECK: arith.truncf
+// CHECK: block.mma_wait %[[LATE]]
+// CHECK: block.mma_start
+// CHECK: scf.yield
+tile.kernel @twice(%q: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %k: !tile.ptr<f16> {tile.divisibility = 16 : i64},
+                   %v: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %o: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %n: i32) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c64 = arith.constant 64 : i64
+  %c4096 = arith.constant 4096 : i64
+  %i0 = arith.constant 0 : i32
+  %i64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %aq = tile.access %q, %c0 steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
+  %tq = tile.load %aq : !tile.access<64x64xf16> -> tensor<64x64xf16>
+  %r:2 = scf.for %i = %i0 to %n step %i64 iter_args(%acc = %zero, %other = %zero) -> (tensor<64x64xf32>, tensor<64x64xf32>) : i32 {
+    %w = arith.extsi %i : i32 to i64
+    %first = arith.muli %w, %c64 overflow<nsw> : i64
+    %ak = tile.access %k, %first steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
+    %tk = tile.load %ak : !tile.access<64x64xf16> -> tensor<64x64xf16>
+    %turned = tile.permute %tk [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>
+    %s = tile.dot %tq, %turned, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    %p = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
+    %av = tile.access %v, %first steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
+    %tv = tile.load %av : !tile.access<64x64xf16> -> tensor<64x64xf16>
+    %x = tile.dot %p, %tk, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    %y = tile.dot %p, %tv, %other : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    scf.yield %x, %y : tensor<64x64xf32>, tensor<64x64xf32>
+  }
+  %ao = tile.access %o, %c0 steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
+  %h = arith.truncf %r#0 : tensor<64x64xf32> to tensor<64x64xf16>
+  tile.store %ao, %h : !tile.access<64x64xf16>, tensor<64x64xf16>
+  %ap = tile.access %o, %c4096 steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
+  %g = arith.truncf %r#1 : tensor<64x64xf32> to tensor<64x64xf16>
+  tile.store %ap, %g : !tile.access<64x64xf16>, tensor<64x64xf16>
+  tile.return
+}

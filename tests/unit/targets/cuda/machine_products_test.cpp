@@ -68,29 +68,26 @@ private:
     llvm::SmallVector<llvm::SmallVector<llvm::Value *>> registers;
     for (unsigned k = 0; registersA && k < depth() / form.k(); ++k)
       registers.push_back(fragment(c, k));
+    for (const auto &words : registers)
+      given.append(words.begin(), words.end());
     if (mistake != NoFence)
-      m.wgmmaFence(c.e);
+      m.wgmmaFence(c.e, {}, given);
     for (unsigned k = 0; k < depth() / form.k(); ++k) {
       llvm::SmallVector<llvm::Value *> a =
           registersA ? registers[k] : llvm::SmallVector<llvm::Value *>{descriptor(placeA, inA, k)};
       m.wgmma(c.e, form, sums, a, descriptor(placeB, inB, k), c.i32(k > 0));
-      if (registersA)
-        given.append(a.begin(), a.end());
       if (mistake == Mixed)
         sums[3] = llvm::Constant::getNullValue(type);
     }
     m.wgmmaCommit(c.e);
     if (mistake == Overwrite)
       m.storeShared(c.e, c.shared(placeB), c.i32(7), false);
-    if (mistake != NoWait) {
-      given.insert(given.begin(), sums.begin(), sums.end());
-      m.wgmmaWait(c.e, mistake == ReadPending ? 1 : 0, given);
-      std::copy(given.begin(), given.begin() + sums.size(), sums.begin());
-    }
+    if (mistake != NoWait)
+      m.wgmmaWait(c.e, mistake == ReadPending ? 1 : 0, sums, given);
     for (unsigned r = 0; r < sums.size(); ++r)
       c.put(c.b.CreateAdd(c.times(c.thread, form.sums()), c.i32(r)), sums[r]);
     if (mistake == NoWait)
-      m.wgmmaWait(c.e, 0, {});
+      m.wgmmaWait(c.e, 0, {}, {});
   }
 
   /// A thread's part of A, read from shared memory.
