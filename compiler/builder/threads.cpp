@@ -89,6 +89,17 @@ Value Builder::shuffle(ShuffleMode mode, const Value &value, const Operand &lane
                     value.type);
 }
 
+std::vector<Value> Builder::warpDot(const std::vector<Value> &a, const std::vector<Value> &b, const std::vector<Value> &c) {
+  requireThreads(*this, *impl, "a product of a warp");
+  auto sums = impl->raw(c);
+  auto op = impl->create<tile::WarpDotOp>(mlir::ValueRange(sums).getTypes(), impl->raw(a), impl->raw(b), sums,
+                                          isUnsigned(a.front().dtype()), isUnsigned(b.front().dtype()));
+  std::vector<Value> results;
+  for (mlir::Value result : op.getResult())
+    results.push_back(impl->like(result, c.front().type));
+  return results;
+}
+
 Value Builder::vote(VoteMode mode, const Operand &predicate, int64_t width) {
   requireThreads(*this, *impl, "a vote");
   bool answers = mode == VoteMode::Any || mode == VoteMode::All;

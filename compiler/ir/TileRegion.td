@@ -75,6 +75,24 @@ def Tile_VoteOp : Tile_Op<"vote", [MemoryEffects<[MemRead<Synchronisation>, MemW
   let assemblyFormat = "$mode $predicate attr-dict `->` type($result)";
   let hasVerifier = 1;
 }
+def Tile_WarpDotOp : Tile_Op<"warp_dot", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>]>, AttrSizedOperandSegments]> {
+  let summary = "c + a * b of 16 x K and K x 8 elements that the 32 threads of a warp hold in parts";
+  let description = [{
+    K is 32 bytes of elements, 4 for f64. With l the own place in the warp, g = l / 4, t = l % 4, and w the elements in 32 bits (at least 1), a thread holds
+    a[i] = A[g + 8 * (i / w % 2), w * t + i % w + 4 * w * (i / (2 * w))], b[i] = B[w * t + i % w + 4 * w * (i / w), g],
+    c[i] = C[g + 8 * (i / 2), 2 * t + i % 2], and gets the same elements of the result as it has of c. The sums are those of `dot`; f32
+    factors may be rounded to tf32. All threads of a warp execute it together.
+  }];
+  let arguments = (ins Variadic<Tile_Scalar>:$a, Variadic<Tile_Scalar>:$b, Variadic<Tile_Scalar>:$c, UnitAttr:$a_unsigned, UnitAttr:$b_unsigned);
+  let results = (outs Variadic<Tile_Scalar>:$result);
+  let assemblyFormat = "`[` $a `]` `,` `[` $b `]` `,` `[` $c `]` attr-dict `:` `[` type($a) `]` `,` `[` type($b) `]` `,` `[` type($c) `]` `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getDepth() { return 4 * getB().size(); }
+    /// Elements in 32 bits.
+    int64_t getPerWord() { return std::max<int64_t>(1, 32 / getA()[0].getType().getIntOrFloatBitWidth()); }
+  }];
+}
 def Tile_BarrierAllocOp : Tile_Op<"barrier_alloc", [MemoryEffects<[MemAlloc<Synchronisation>]>]> {
   let summary = "a ring of barriers, each completing a phase after arrivals[i] arrivals and its expected bytes";
   let description = "Each barrier starts in phase 0. When its arrivals are in and the expected bytes have come, the phase completes and the next begins with the same arrivals.";
@@ -90,7 +108,7 @@ def Tile_BarrierArriveOp : Tile_Op<"barrier_arrive", [MemoryEffects<[MemRead<Syn
   let assemblyFormat = "$barrier `[` $index `]` attr-dict `:` type($barrier) `,` type($index)";
   let hasVerifier = 1;
 }
-def Tile_BarrierWaitOp : Tile_Op<"barrier_wait", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>, MemWrite<BufferMemory>]>]> {
+def Tile_BarrierWaitOp : Tile_Op<"barrier_wait", [MemoryEffects<[MemRead<Synchronisation>, MemWrite<Synchronisation>, MemWrite<BufferMemory>, MemWrite<GlobalMemory>]>]> {
   let summary = "waits until the phase of parity `parity` has completed";
   let description = "The phases count 0, 1, 2, ...; returns once the current phase's parity differs from `parity`: waiting for parity 1 on a new barrier returns at once.";
   let arguments = (ins Tile_Barrier:$barrier, AnySignlessInteger:$index, AnySignlessInteger:$parity);

@@ -45,7 +45,7 @@ LogicalResult TogetherOp::verify() {
   if ((*this)->getParentOfType<TogetherOp>() || (*this)->getParentOfType<ParallelOp>())
     return emitOpError("is reached by whole threads: it cannot stand inside `together` or `parallel`");
   WalkResult single = body.walk(
-      [](Operation *op) { return isa<SyncOp, ShuffleOp, VoteOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); });
+      [](Operation *op) { return isa<SyncOp, ShuffleOp, VoteOp, WarpDotOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); });
   if (single.wasInterrupted())
     return emitOpError("is one thread of control: nothing in it can wait for others");
   return success();
@@ -84,6 +84,28 @@ LogicalResult VoteOp::verify() {
   if (!getType().isInteger(isBool ? 1 : 32))
     return emitOpError() << "`" << stringifyVoteMode(getMode()) << "` gives " << (isBool ? "i1" : "i32");
   return checkInThreads(*this, getWidth(), true);
+}
+
+LogicalResult WarpDotOp::verify() {
+  if (failed(checkInThreads(*this, 32, false)))
+    return failure();
+  if ((*this)->getParentOfType<ThreadsOp>().getCount() % 32)
+    return emitOpError("is of whole warps: `threads` needs a multiple of 32");
+  if (getA().empty() || getB().empty() || getC().empty())
+    return emitOpError("needs factors and sums");
+  Type factor = getA()[0].getType(), sum = getC()[0].getType();
+  bool known = (factor.isF16() || factor.isBF16() || factor.isF32()) ? sum.isF32()
+               : factor.isF64()                                        ? sum.isF64()
+                                                                       : factor.isInteger(8) && sum.isInteger(32);
+  if (!known)
+    return emitOpError() << "of " << factor << " with sums of " << sum << " is none of f16, bf16, f32 (f32), f64 (f64), i8 (i32)";
+  int64_t parts = factor.isF64() ? 1 : 2 * getPerWord();
+  if (getB().size() != size_t(parts) || getA().size() != size_t(2 * parts) || getC().size() != 4 || getResult().size() != 4)
+    return emitOpError() << "of " << factor << " takes " << 2 * parts << " and " << parts << " elements and 4 sums a thread";
+  auto all = [](ValueRange values, Type type) { return llvm::all_of(values, [&](Value v) { return v.getType() == type; }); };
+  if (!all(getA(), factor) || !all(getB(), factor) || !all(getC(), sum) || !all(getResult(), sum))
+    return emitOpError("has factors of one type, and sums and results of one type");
+  return success();
 }
 
 LogicalResult BarrierAllocOp::verify() {

@@ -2,6 +2,7 @@
 #include "compiler/analysis/thread_set.h"
 #include "compiler/oracle/access.h"
 #include "compiler/oracle/buffer.h"
+#include "compiler/oracle/dot.h"
 #include "compiler/source_chain.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -250,6 +251,47 @@ static void vote(Interpreter &in, tile::VoteOp op) {
   in.set(op.getResult(), std::move(result));
 }
 
+static void warpDot(Interpreter &in, tile::WarpDotOp op) {
+  Part &part = partOf(in, op, 32);
+  unsigned lane = in.thread % 32, first = in.thread - lane;
+  int64_t w = op.getPerWord(), depth = op.getDepth(), g = lane / 4, t = lane % 4;
+  if (!part.threads.empty() && part.threads.count() % 32)
+    in.fail(op, "only some threads of a warp come to a product of all of them", "move it out of the branch");
+  // What every lane of the warp holds: [lane, i].
+  auto offered = [&](ValueRange values) {
+    Tile mine(in.tile(values[0]).element, {int64_t(values.size())});
+    for (auto [i, value] : llvm::enumerate(values))
+      copyLane(mine, i, in.tile(value), 0);
+    in.threads->exchange[in.thread] = mine;
+    meetThere(in, op, 32, part);
+    Tile all(mine.element, {32, mine.size()});
+    for (int64_t l = 0; l < 32; ++l)
+      for (int64_t i = 0; i < mine.size(); ++i)
+        copyLane(all, l * mine.size() + i, in.threads->exchange[first + l], i);
+    meetThere(in, op, 32, part); // nobody offers the next values before all have read
+    return all;
+  };
+  Tile parts = offered(op.getA()), others = offered(op.getB());
+  // The two rows and two columns that meet in the own elements.
+  Tile a(parts.element, {2, depth}), b(others.element, {depth, 2}), c(in.tile(op.getC()[0]).element, {2, 2});
+  for (int64_t k = 0; k < depth; ++k) {
+    int64_t holder = k / w % 4, i = k % w + k / (4 * w) * w; // as b has it
+    for (int64_t half = 0; half < 2; ++half) {
+      int64_t mine = k % w + w * (half + 2 * (k / (4 * w)));
+      copyLane(a, half * depth + k, parts, (4 * g + holder) * int64_t(op.getA().size()) + mine);
+      copyLane(b, 2 * k + half, others, (4 * (2 * t + half) + holder) * int64_t(op.getB().size()) + i);
+    }
+  }
+  for (int64_t i = 0; i < 4; ++i)
+    copyLane(c, i, in.tile(op.getC()[i]), 0);
+  Tile sums = dot(in, a, b, c, false, tile::Precision::tf32, op.getAUnsigned(), op.getBUnsigned());
+  for (int64_t i = 0; i < 4; ++i) {
+    Tile sum(sums.element, {});
+    copyLane(sum, 0, sums, i);
+    in.set(op.getResult()[i], std::move(sum));
+  }
+}
+
 void BarrierState::completeIfDue() {
   if (pending > 0 || bytes != 0)
     return;
@@ -281,6 +323,7 @@ void addThreadHandlers(Handlers &table) {
   table.add<tile::SyncOp>(sync);
   table.add<tile::ShuffleOp>(shuffle);
   table.add<tile::VoteOp>(vote);
+  table.add<tile::WarpDotOp>(warpDot);
   table.add<tile::BarrierAllocOp>([](Interpreter &in, tile::BarrierAllocOp op) {
     auto ring = std::make_shared<std::vector<BarrierState>>();
     for (int64_t arrivals : op.getArrivals())

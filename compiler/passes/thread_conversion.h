@@ -55,6 +55,7 @@ private:
   bool convertFold(mlir::Operation &last);
   bool convertShuffle(tile::ShuffleOp shuffle);
   bool convertVote(tile::VoteOp vote);
+  bool convertWarpDot(tile::WarpDotOp op);
   /// Elements anywhere in a buffer.
   bool gatherElements(tile::ElementLoadOp load);
   /// A value of all threads as groups of `width`: [groups, width], and back.

@@ -103,6 +103,8 @@ bool ThreadConversion::convert(Operation &inner) {
     return convertShuffle(shuffle);
   if (auto vote = dyn_cast<VoteOp>(inner))
     return convertVote(vote);
+  if (auto dot = dyn_cast<WarpDotOp>(inner))
+    return convertWarpDot(dot);
   if (auto arrive = dyn_cast<BarrierArriveOp>(inner))
     return convertArrive(arrive);
   if (auto wait = dyn_cast<BarrierWaitOp>(inner))
@@ -142,6 +144,8 @@ SmallVector<int64_t> stridesOf(ThreadsOp op) {
       divisors.insert(shuffle.getWidth());
     if (auto vote = dyn_cast<VoteOp>(inner); vote && vote.getWidth())
       divisors.insert(vote.getWidth());
+    if (isa<WarpDotOp>(inner))
+      divisors.insert(32);
     if (inner->getNumOperands() != 2 || !divergence.varying.contains(inner->getOperand(0)))
       return;
     auto by = analysis::constantOf(inner->getOperand(1));

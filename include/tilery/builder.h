@@ -265,6 +265,8 @@ public:
   void sync(int64_t width = 0, int64_t arrivals = 0);
   /// Value of another thread of the same `width` threads; see tile.shuffle.
   Value shuffle(ShuffleMode mode, const Value &value, const Operand &lane, int64_t width = 32);
+  /// c + a * b over the threads of a warp, which hold the elements in parts (see tile.warp_dot).
+  std::vector<Value> warpDot(const std::vector<Value> &a, const std::vector<Value> &b, const std::vector<Value> &c);
   /// Any and All give a Bool, Ballot a uint32, Count an int32; width 0: all threads of the block.
   Value vote(VoteMode mode, const Operand &predicate, int64_t width = 32);
 

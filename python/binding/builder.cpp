@@ -170,6 +170,7 @@ static void bindRegions(nb::class_<Builder> &c) {
       .def("sync", &Builder::sync, "width"_a = 0, "arrivals"_a = 0)
       .def("shuffle", [](Builder &b, const std::string &mode, Any value, Any lane,
                          int64_t width) { return b.shuffle(shuffleMode(mode), toValue(value), toOperand(lane), width); })
+      .def("warp_dot", [](Builder &x, Any a, Any b, Any c) { return x.warpDot(toValues(a), toValues(b), toValues(c)); })
       .def("vote", [](Builder &b, const std::string &mode, Any predicate, int64_t width) {
         return b.vote(voteMode(mode), toOperand(predicate), width);
       });

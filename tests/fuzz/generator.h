@@ -102,6 +102,7 @@ private:
   mlir::Value otherThread(mlir::Value thread, int64_t count);
   void exchange(mlir::Value thread, int64_t count, mlir::Value shared);
   void shuffleOrVote(int64_t count);
+  void warpDot(int64_t count);
   void ownArray(mlir::Value thread);
   void threadFlow(mlir::Value thread, int64_t count);
 

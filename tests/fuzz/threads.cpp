@@ -57,6 +57,30 @@ void Generator::shuffleOrVote(int64_t count) {
   add(tile::VoteOp::create(b, loc, answers ? b.getI1Type() : b.getI32Type(), mode, holds, all ? 0 : width));
 }
 
+// A product whose factors and sums lie in the threads of a warp.
+void Generator::warpDot(int64_t count) {
+  if (count % 32)
+    return;
+  struct Kind {
+    Type factor, sum;
+    int parts;
+  };
+  std::vector<Kind> kinds{{b.getF16Type(), b.getF32Type(), 4}, {b.getBF16Type(), b.getF32Type(), 4}, {b.getF32Type(), b.getF32Type(), 2},
+                          {b.getF64Type(), b.getF64Type(), 1}, {b.getIntegerType(8), b.getI32Type(), 8}};
+  Kind kind = random.of(kinds);
+  auto values = [&](Type type, int n) {
+    SmallVector<Value> result;
+    for (int i = 0; i < n; ++i)
+      result.push_back(pickLike(type));
+    return result;
+  };
+  bool bytes = kind.factor.isInteger(8);
+  auto a = values(kind.factor, 2 * kind.parts), other = values(kind.factor, kind.parts), c = values(kind.sum, 4);
+  auto op = tile::WarpDotOp::create(b, loc, SmallVector<Type>(4, kind.sum), a, other, c, bytes && random.chance(0.5),
+                                    bytes && random.chance(0.5));
+  add(op.getResult()[random.below(4)]);
+}
+
 // An array that each thread has for itself: some elements are written, one is read.
 void Generator::ownArray(Value thread) {
   int64_t size = 1 + random.below(5);
@@ -132,9 +156,10 @@ void Generator::threads() {
     add(tile::ElementLoadOp::create(b, loc, element, input, ValueRange(thread)));
     for (int i = 0, n = 2 + int(random.below(5)); i < n; ++i) {
       elementwise();
-      int kind = int(random.below(5));
+      int kind = int(random.below(6));
       kind == 0   ? exchange(thread, count, handed)
       : kind == 1 ? shuffleOrVote(count)
+      : kind == 5 ? warpDot(count)
       : kind == 2 ? ownArray(thread)
       : kind == 3 ? threadFlow(thread, count)
                   : elementwise();

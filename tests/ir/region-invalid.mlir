@@ -95,3 +95,33 @@ tile.kernel @k() {
   }
   tile.return
 }
+// -----
+tile.kernel @k(%x: f32) {
+  tile.threads 32 {
+  ^bb0(%t: i32):
+    // expected-error @+1 {{'tile.warp_dot' op of f32 takes 4 and 2 elements and 4 sums a thread}}
+    %d:4 = tile.warp_dot [%x, %x], [%x], [%x, %x, %x, %x] : [f32, f32], [f32], [f32, f32, f32, f32] -> f32, f32, f32, f32
+    tile.yield
+  }
+  tile.return
+}
+// -----
+tile.kernel @k(%x: f64, %y: f32) {
+  tile.threads 32 {
+  ^bb0(%t: i32):
+    // expected-error @+1 {{of f64 with sums of f32 is none of}}
+    %d:4 = tile.warp_dot [%x, %x], [%x], [%y, %y, %y, %y] : [f64, f64], [f64], [f32, f32, f32, f32] -> f32, f32, f32, f32
+    tile.yield
+  }
+  tile.return
+}
+// -----
+tile.kernel @k(%x: f64) {
+  tile.threads 48 {
+  ^bb0(%t: i32):
+    // expected-error @+1 {{needs a multiple of 32}}
+    %d:4 = tile.warp_dot [%x, %x], [%x], [%x, %x, %x, %x] : [f64, f64], [f64], [f64, f64, f64, f64] -> f64, f64, f64, f64
+    tile.yield
+  }
+  tile.return
+}

@@ -58,6 +58,7 @@ private:
   void makePrivateBuffer(tile::AllocOp alloc);
   void shuffleOp(tile::ShuffleOp op);
   void voteOp(tile::VoteOp op);
+  void warpDotOp(tile::WarpDotOp op);
   void syncOp(tile::SyncOp op);
   /// The lanes of each warp that come to the op, where that is the same for all warps that do; all where data decides. Refuses others.
   uint32_t lanesAt(mlir::Operation *op);

@@ -25,6 +25,7 @@ bool SimtEmitter::targetOp(Operation *op) {
       .Case([&](tile::TogetherOp op) { return togetherOp(op), true; })
       .Case([&](tile::ShuffleOp op) { return shuffleOp(op), true; })
       .Case([&](tile::VoteOp op) { return voteOp(op), true; })
+      .Case([&](tile::WarpDotOp op) { return warpDotOp(op), true; })
       .Default([](Operation *) { return false; });
 }
 
@@ -39,7 +40,7 @@ void SimtEmitter::threadsOp(tile::ThreadsOp op) {
   if (op.getCount() > threads)
     return (void)fail(op, "run " + Twine(op.getCount()) + " threads: a block has at most 1024");
   WalkResult checked = op.getBody().walk<WalkOrder::PreOrder>([&](Operation *inner) {
-    waits |= isa<tile::SyncOp, tile::ShuffleOp, tile::VoteOp, tile::TogetherOp>(inner);
+    waits |= isa<tile::SyncOp, tile::ShuffleOp, tile::VoteOp, tile::WarpDotOp, tile::TogetherOp>(inner);
     if (llvm::any_of(inner->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); }))
       return fail(inner, "make tiles in single threads");
     if (auto alloc = dyn_cast<tile::AllocOp>(inner))
@@ -259,6 +260,45 @@ void SimtEmitter::voteOp(tile::VoteOp op) {
   else if (op.getMode() == tile::VoteMode::all)
     result = b.CreateICmpEQ(result, voters);
   evaluator.scalars[op] = result;
+}
+
+void SimtEmitter::warpDotOp(tile::WarpDotOp op) {
+  auto &b = e.b;
+  auto here = analysis::threadsAt(op);
+  if (!here)
+    return refuse(op, "multiply in a warp where data decides which threads come");
+  for (unsigned first = 0; first < here->size(); first += 32)
+    for (unsigned lane = 1; lane < 32; ++lane)
+      if (here->test(first + lane) != here->test(first))
+        return refuse(op, "multiply with some threads of a warp only");
+  Type factor = op.getA()[0].getType();
+  MmaForm form{factor.isF16()    ? MmaForm::F16
+               : factor.isBF16() ? MmaForm::BF16
+               : factor.isF32()  ? MmaForm::TF32
+               : factor.isF64()  ? MmaForm::F64
+                                 : MmaForm::I8,
+               op.getAUnsigned(), op.getBUnsigned()};
+  auto words = [&](OperandRange values) { // as the instruction takes them: neighbours in 32 bits
+    SmallVector<llvm::Value *, 16> result;
+    for (Value value : values)
+      result.push_back(evaluator.scalar(value));
+    if (factor.isF64())
+      return result;
+    size_t w = op.getPerWord(), bits = 32 / w;
+    for (size_t i = 0; i < result.size(); ++i) {
+      llvm::Value *raw = b.CreateZExt(b.CreateBitCast(result[i], b.getIntNTy(bits)), b.getInt32Ty());
+      raw = factor.isF32() ? machine.roundTF32(e, raw) : b.CreateShl(raw, i % w * bits);
+      result[i / w] = i % w ? b.CreateOr(result[i / w], raw) : raw;
+    }
+    result.resize(result.size() / w);
+    return result;
+  };
+  SmallVector<llvm::Value *, 4> sums;
+  for (Value value : op.getC())
+    sums.push_back(evaluator.scalar(value));
+  machine.multiply(e, form, sums, words(op.getA()), words(op.getB()));
+  for (auto [result, sum] : llvm::zip(op.getResult(), sums))
+    evaluator.scalars[result] = sum;
 }
 
 } // namespace tilery::cuda

@@ -148,3 +148,22 @@ tile.kernel @rests(%q: !tile.ptr<i32>, %n: i64) {
   }
   tile.return
 }
+
+// A product of a warp is one of the tiles that its threads' parts make: 16 x 4 and 4 x 8 elements of each of two warps.
+// CHECK-LABEL: tile.kernel @products
+// CHECK: tile.dot {{.*}} : tensor<2x16x4xf64>, tensor<2x4x8xf64> -> tensor<2x16x8xf64>
+// CHECK-NOT: tile.warp_dot
+tile.kernel @products(%q: !tile.ptr<f64>, %n: i64, %x: f64) {
+  %c1 = arith.constant 1 : i64
+  %b = tile.root %q[%n] strides [%c1] : !tile.ptr<f64> -> !tile.root<1xf64>
+  tile.threads 64 {
+  ^bb0(%t: i32):
+    %w = arith.extsi %t : i32 to i64
+    %y = arith.sitofp %t : i32 to f64
+    %d:4 = tile.warp_dot [%y, %x], [%y], [%x, %x, %x, %x] : [f64, f64], [f64], [f64, f64, f64, f64] -> f64, f64, f64, f64
+    %to = tile.view %b[%w] dims [] dilations [] limits [] : !tile.root<1xf64> -> !tile.view<f64>
+    tile.store %to, %d#1 : !tile.view<f64>, f64
+    tile.yield
+  }
+  tile.return
+}

@@ -43,6 +43,11 @@ ROWS = (
     *_rows("match_any_sync match_all_sync", "warp", "shuffle", "a number"),
     *_rows("warp_reduce_sum warp_reduce_max warp_reduce_min", "warp", "shuffle", "a number"),
     *_rows("warp_reduce_bitand warp_reduce_bitor", "warp", "shuffle", "an integer"),
+    _row("ptx_mma", "mma_op", "warp_dot", "a shape, layouts, types and addresses"),
+    _row("ptx_ldmatrix", "mma_op", "shuffle", "a number of matrices and addresses"),
+    _row("ptx_stmatrix", "mma_op", "shuffle", "a number of matrices, an address and words"),
+    _row("mma_fill", "mma_op", "", "a count and an address"),
+    _row("mma_store", "mma_op", "element_store", "a shape, addresses and a stride"),
 
     # Loops.
     _row("serial", "loop", "for", "integers", "serial Serial"),
@@ -181,7 +186,7 @@ REFUSED = {
     "barriers are made by T.alloc_barrier; copies are T.copy, T.tma_copy and T.async_copy":
         "mbarrier_init ptx_init_barrier_thread_count create_list_of_mbarrier get_mbarrier tma_load tma_store",
     "text of another language and its instructions cannot be compiled for every target":
-        "CUDASourceCodeKernel import_source call_extern call_intrin ptx_mma ptx_ldmatrix ptx_stmatrix ptx_wgmma_ss ptx_wgmma_rs "
+        "CUDASourceCodeKernel import_source call_extern call_intrin ptx_wgmma_ss ptx_wgmma_rs "
         "ptx_tma",
     "tensor memory and its instructions exist on GPUs of sm_100 only, which are no target":
         "alloc_tmem tcgen05_gemm tcgen05_gemm_blockscaled tcgen05_mma_arrive tcgen05_cp_warpx4 tma_gather4 tma_scatter4",

@@ -406,11 +406,13 @@ def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any =
     if is_number(value):
         if to == "int32" and not isinstance(value, float):
             return int(value)
+        if to == "bool":
+            return bool(value)
         if is_float(to) and math.isinf(value):
             return Val(current_builder().constant(value, to))
         trace = current()
         if trace is None or not trace.in_kernel:
-            return float(value) if is_float(to) else bool(value) if to == "bool" else int(value)
+            return float(value) if is_float(to) else int(value)
     elif isinstance(value, (Var, Node)):
         if to in ("int32", "int64"):
             return value

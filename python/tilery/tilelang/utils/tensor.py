@@ -18,6 +18,11 @@ class TensorSupplyType(enum.Enum):
     Integer, Uniform, Normal, Randn, Zero, One, Auto = range(1, 8)
 
 
+def map_torch_type(intype: Any) -> Any:
+    """torch's type of a name of an element type."""
+    return dtype(intype).as_torch()
+
+
 def fill(torch: ModuleType, shape: Sequence[int], kind: dtype, supply: TensorSupplyType, device: Any) -> Any:
     """A tensor of that shape and element type. Auto: floats in [-1, 1), integers -2 to 2, unsigned ones 0 to 2."""
     kinds, shape = TensorSupplyType, tuple(shape)
