@@ -57,7 +57,8 @@ void Divergence::visit(Operation *op) {
   bool own = load && isOwn(load.getBuffer()) && !ownAlike;
   auto read = dyn_cast<LoadOp>(op);
   bool guarded = read && read.getPlace().getDefiningOp<PointerAccessOp>() && op->getParentOfType<scf::IfOp>();
-  if (own || guarded || isa<VoteOp, ShuffleOp, WarpDotOp, AtomicRmwOp, AtomicCasOp, ElementUpdateOp>(op) || anyVaries(op->getOperands()))
+  if (own || guarded || isa<VoteOp, ShuffleOp, WarpDotOp, AtomicRmwOp, AtomicCasOp, ElementUpdateOp>(op) ||
+      anyVaries(op->getOperands()))
     markAll(op->getResults());
   if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.getNumResults())
     for (unsigned i = 0; i < branch.getNumResults(); ++i)

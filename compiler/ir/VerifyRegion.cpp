@@ -44,8 +44,9 @@ LogicalResult TogetherOp::verify() {
     return emitOpError("stands inside `threads`");
   if ((*this)->getParentOfType<TogetherOp>() || (*this)->getParentOfType<ParallelOp>())
     return emitOpError("is reached by whole threads: it cannot stand inside `together` or `parallel`");
-  WalkResult single = body.walk(
-      [](Operation *op) { return isa<SyncOp, ShuffleOp, VoteOp, WarpDotOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); });
+  WalkResult single = body.walk([](Operation *op) {
+    return isa<SyncOp, ShuffleOp, VoteOp, WarpDotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
   if (single.wasInterrupted())
     return emitOpError("is one thread of control: nothing in it can wait for others");
   return success();
@@ -95,8 +96,8 @@ LogicalResult WarpDotOp::verify() {
     return emitOpError("needs factors and sums");
   Type factor = getA()[0].getType(), sum = getC()[0].getType();
   bool known = (factor.isF16() || factor.isBF16() || factor.isF32()) ? sum.isF32()
-               : factor.isF64()                                        ? sum.isF64()
-                                                                       : factor.isInteger(8) && sum.isInteger(32);
+               : factor.isF64()                                      ? sum.isF64()
+                                                                     : factor.isInteger(8) && sum.isInteger(32);
   if (!known)
     return emitOpError() << "of " << factor << " with sums of " << sum << " is none of f16, bf16, f32 (f32), f64 (f64), i8 (i32)";
   int64_t parts = factor.isF64() ? 1 : 2 * getPerWord();

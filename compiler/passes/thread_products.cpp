@@ -20,14 +20,16 @@ bool ThreadConversion::convertWarpDot(WarpDotOp op) {
       auto type = cast<RankedTensorType>(parts[i].getType());
       SmallVector<int64_t> shape(type.getShape());
       shape.push_back(2);
-      pairs.push_back(JoinOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), parts[i], parts[i + half]));
+      pairs.push_back(
+          JoinOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), parts[i], parts[i + half]));
     }
     return self(self, pairs);
   };
   auto gathered = [&](ValueRange values) {
     SmallVector<Value> parts;
     for (Value value : values)
-      parts.push_back(ReshapeOp::create(builder, loc, RankedTensorType::get({warps, 8, 4}, value.getType()), grouped(lookup(value), 32)));
+      parts.push_back(
+          ReshapeOp::create(builder, loc, RankedTensorType::get({warps, 8, 4}, value.getType()), grouped(lookup(value), 32)));
     return joined(joined, parts);
   };
   auto arranged = [&](Value tile, ArrayRef<int64_t> order, ArrayRef<int64_t> shape) -> Value {

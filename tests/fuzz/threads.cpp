@@ -65,8 +65,11 @@ void Generator::warpDot(int64_t count) {
     Type factor, sum;
     int parts;
   };
-  std::vector<Kind> kinds{{b.getF16Type(), b.getF32Type(), 4}, {b.getBF16Type(), b.getF32Type(), 4}, {b.getF32Type(), b.getF32Type(), 2},
-                          {b.getF64Type(), b.getF64Type(), 1}, {b.getIntegerType(8), b.getI32Type(), 8}};
+  std::vector<Kind> kinds{{b.getF16Type(), b.getF32Type(), 4},
+                          {b.getBF16Type(), b.getF32Type(), 4},
+                          {b.getF32Type(), b.getF32Type(), 2},
+                          {b.getF64Type(), b.getF64Type(), 1},
+                          {b.getIntegerType(8), b.getI32Type(), 8}};
   Kind kind = random.of(kinds);
   auto values = [&](Type type, int n) {
     SmallVector<Value> result;

@@ -99,7 +99,7 @@ tile.kernel @k() {
 tile.kernel @k(%x: f32) {
   tile.threads 32 {
   ^bb0(%t: i32):
-    // expected-error @+1 {{'tile.warp_dot' op of f32 takes 4 and 2 elements and 4 sums a thread}}
+    // expected-error @+1 {{of 'f32' takes 4 and 2 elements and 4 sums a thread}}
     %d:4 = tile.warp_dot [%x, %x], [%x], [%x, %x, %x, %x] : [f32, f32], [f32], [f32, f32, f32, f32] -> f32, f32, f32, f32
     tile.yield
   }
@@ -109,7 +109,7 @@ tile.kernel @k(%x: f32) {
 tile.kernel @k(%x: f64, %y: f32) {
   tile.threads 32 {
   ^bb0(%t: i32):
-    // expected-error @+1 {{of f64 with sums of f32 is none of}}
+    // expected-error @+1 {{of 'f64' with sums of 'f32' is none of}}
     %d:4 = tile.warp_dot [%x, %x], [%x], [%y, %y, %y, %y] : [f64, f64], [f64], [f32, f32, f32, f32] -> f32, f32, f32, f32
     tile.yield
   }

@@ -25,7 +25,7 @@ tile.kernel @regions(%p: !tile.ptr<f32>, %n: i32, %m: i64) {
     // CHECK: tile.vote ballot %{{.*}} -> i32
     %ballot = tile.vote ballot %b -> i32
     %h = arith.constant 1.0 : f64
-    // CHECK: tile.warp_dot [%{{.*}}, %{{.*}}], [%{{.*}}], [%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] : [f64, f64], [f64], [f64, f64, f64, f64] -> f64, f64, f64, f64
+    // CHECK: tile.warp_dot[%{{.*}}, %{{.*}}], [%{{.*}}], [%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] : [f64, f64], [f64], [f64, f64, f64, f64] -> f64, f64, f64, f64
     %d:4 = tile.warp_dot [%h, %h], [%h], [%h, %h, %h, %h] : [f64, f64], [f64], [f64, f64, f64, f64] -> f64, f64, f64, f64
     // CHECK: tile.together {
     tile.together {

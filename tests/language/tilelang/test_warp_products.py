@@ -62,7 +62,7 @@ def test_instruction(name, dtype, k, sums, engine):
 
 @pytest.mark.parametrize("transposed", [False, True])
 def test_matrices_from_and_to_shared_memory(transposed, engine):
-    """ldmatrix and stmatrix: thread 8 i + r names row r of matrix i; a thread gets elements of row lane // 4, or of that column."""
+    """Thread 8 i + r names row r of matrix i; a thread gets elements of row lane // 4, or of that column."""
 
     @T.prim_func
     def main(A: T.Tensor((16, 16), "float16"), B: T.Tensor((16, 16), "float16"), C: T.Tensor((16, 16), "float16")):

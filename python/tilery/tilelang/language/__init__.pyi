@@ -82,6 +82,11 @@ from .warp import warp_reduce_max as warp_reduce_max
 from .warp import warp_reduce_min as warp_reduce_min
 from .warp import warp_reduce_bitand as warp_reduce_bitand
 from .warp import warp_reduce_bitor as warp_reduce_bitor
+from .mma_op import ptx_mma as ptx_mma
+from .mma_op import ptx_ldmatrix as ptx_ldmatrix
+from .mma_op import ptx_stmatrix as ptx_stmatrix
+from .mma_op import mma_fill as mma_fill
+from .mma_op import mma_store as mma_store
 from .loop import serial as serial
 from .loop import serial as Serial
 from .loop import unroll as unroll

@@ -1,5 +1,5 @@
-"""Products of 16-row tiles that the threads of a warp hold in parts, by upstream's names of the instructions. Which thread has which
-element is tile.warp_dot's: PTX's layout of mma."""
+"""Products of 16-row tiles that the threads of a warp hold in parts, by upstream's names of the instructions. Which thread has
+which element is tile.warp_dot's: PTX's layout of mma."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def ptx_mma(
     threads(what)
     sizes = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", shape)
     if sizes is None or (A_layout, B_layout) != ("row", "col"):
-        raise error(ValueError, f"{what} takes a shape such as m16n8k16 and factors row, col; got {shape}, {A_layout}, {B_layout}")
+        raise error(ValueError, f"{what} takes shapes such as m16n8k16, and row, col; got {shape}, {A_layout}, {B_layout}")
     m, n, k = map(int, sizes.groups())
     if m not in (8, 16) or n != 8 or (m == 8 and k != 4):
         raise error(ValueError, f"{what} does not know {shape}", hint="it has m16n8k.., and m8n8k4 of float64")
@@ -185,7 +185,7 @@ def _matrices(what: str, num: int, where: Any, offset: Any) -> tuple[Any, Memory
 def ptx_ldmatrix(
     dtype: Any, trans: Any, num: int, type: str, local_ptr: Any, local_offset: Any, smem_ptr: Any, smem_offset: Any
 ) -> None:
-    """8 x 8 matrices of 16-bit elements from shared memory to memory of the threads of a warp, transposed or not; thread 8 * i + r
+    """8 x 8 matrices of 16-bit elements from shared memory to memory of a warp's threads, transposed or not; thread 8 * i + r
     brings the address of row r of matrix i."""
     what = "T.ptx_ldmatrix"
     _, memory, first, lane = _matrices(what, num, smem_ptr, smem_offset)

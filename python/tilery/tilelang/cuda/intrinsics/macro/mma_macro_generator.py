@@ -1,5 +1,5 @@
-"""Warps' parts of a matrix product as a kernel spells it out: factors from shared memory into memory of each thread's own, products
-of 16-row tiles, sums to where they belong. Which thread has which element is PTX's layout of mma."""
+"""Warps' parts of a matrix product as a kernel spells it out: factors from shared memory into memory of each thread's own,
+products of 16-row tiles, sums to where they belong. Which thread has which element is PTX's layout of mma."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _own(buffer: Any, number: Any) -> Element:
 
 
 class TensorCoreIntrinEmitter:
-    """block_row_warps x block_col_warps warps, of which each computes warp_row_tiles x warp_col_tiles elements; chunk: the depth of the
-    tiles in shared memory. Tiles of A are 16 x micro_size_k, those of B micro_size_k x micro_size_y, 8 or 16."""
+    """block_row_warps x block_col_warps warps, of which each computes warp_row_tiles x warp_col_tiles elements; chunk: the depth
+    of the tiles in shared memory. Tiles of A are 16 x micro_size_k, those of B micro_size_k x micro_size_y, 8 or 16."""
 
     M_DIM, WARP_SIZE = 16, 32
 
@@ -71,7 +71,7 @@ class TensorCoreIntrinEmitter:
         if warp_row_tiles % 16 or warp_col_tiles % self.n_dim:
             raise error(
                 ValueError,
-                f"a warp computes tiles of 16 rows and 8 columns, which {warp_row_tiles} x {warp_col_tiles} elements are no multiple of",
+                f"a warp computes tiles of 16 rows and 8 columns: {warp_row_tiles} x {warp_col_tiles} elements are no multiple",
             )
         self.warp_rows = self.mma_num_inst_m = warp_row_tiles // 16
         self.warp_cols = self.mma_num_inst_n = warp_col_tiles // self.n_dim
@@ -173,7 +173,8 @@ class TensorCoreIntrinEmitter:
             for j in range(self.warp_cols):
                 for number in range(self.local_size_out):
                     row, column = places(lane, number)
-                    tile, own = (binary("+", top, i), binary("+", left, j)), (i * self.warp_cols + j) * self.local_size_out
+                    tile = binary("+", top, i), binary("+", left, j)
+                    own = (i * self.warp_cols + j) * self.local_size_out
                     if tiled:
                         to = Element(C_buf, [*tile, row, column])
                     else:
@@ -182,5 +183,5 @@ class TensorCoreIntrinEmitter:
 
 
 __getattr__ = hook(
-    "tilelang.cuda.intrinsics.macro.mma_macro_generator", "instructions are chosen by the compiler: T.gemm says what is multiplied"
+    "tilelang.cuda.intrinsics.macro.mma_macro_generator", "other emitters are not here: T.gemm says what is multiplied"
 )
