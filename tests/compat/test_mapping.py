@@ -245,3 +245,25 @@ else:
     raise SystemExit("no error")
 """
     )
+
+
+def test_versions_are_looked_up(tilery_run):
+    tilery_run(
+        """
+import importlib.metadata
+import sys
+names = [d.name for d in importlib.metadata.distributions()]
+assert {"triton", "tilelang"} <= set(names) and "tilery.tilelang" not in sys.modules  # listing imports nothing
+import triton
+assert importlib.metadata.version("triton") == triton.__version__
+assert importlib.metadata.metadata("tilelang")["Name"] == "tilelang"
+assert importlib.metadata.distribution("triton").locate_file("triton").name == "triton"
+assert "triton" in importlib.metadata.packages_distributions()["triton"]
+try:
+    importlib.metadata.version("no-such-package")
+except importlib.metadata.PackageNotFoundError:
+    pass
+else:
+    raise SystemExit("no error")
+"""
+    )

@@ -14,7 +14,7 @@ import importlib.abc
 import importlib.util
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -62,6 +62,12 @@ class _Finder(importlib.abc.MetaPathFinder):
                 raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
             return None
         return alias.spec(fullname, ours)
+
+    def find_distributions(self, context: Any = None) -> Iterable[Any]:
+        """What importlib.metadata asks for: programs look up the version of `triton` there."""
+        from .metadata import distributions  # few programs ask
+
+        return distributions(NAMES, getattr(context, "name", None))
 
     def _is_only_a_folder(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None) -> bool:
         """A folder of this name on the path, which is a namespace package to Python, is not upstream's package."""

@@ -6,7 +6,9 @@ import torch
 import tilery.tileon as tileon
 import tilery.tileon.language as tl
 from tilery.tileon import knobs
+from tilery.tileon.compiler import ASTSource, compile
 from tilery.tileon.runtime.jit import JITCallable, KernelInterface, MockTensor, TensorWrapper
+from tilery.tileon.tools.tensor_descriptor import TensorDescriptor
 
 
 @tileon.jit
@@ -340,6 +342,37 @@ def test_descriptions_of_structured_arguments():
     x = torch.zeros(1, dtype=torch.int32)
     kernel.preload(data[0])[(1,)](x, (7, tl.constexpr(2)))
     assert x.item() == 9 and first.name == "kernel"
+
+
+def test_descriptions_of_descriptors():
+    """In a kernel's name, in what functions of knobs are told, in another process, and where a program compiles by a signature."""
+    data = []
+
+    def called(specialization):
+        return "rows_" + "".join(c for c in specialization.signature["rows"] if c.isalnum())
+
+    @tileon.jit(repr=called)
+    def kernel(rows, factors, out, N: tl.constexpr):
+        tl.store(out + tl.arange(0, 4)[:, None] * N + tl.arange(0, N)[None, :], rows.load([4, 0]) * factors[1])
+
+    x, out = torch.arange(128.0).reshape(8, 16), torch.zeros(4, 16)
+    rows = TensorDescriptor.from_tensor(x, [4, 16])
+    knobs.runtime.jit_cache_hook = lambda compile, **kwargs: data.append(compile["specialization_data"])
+    try:
+        assert kernel[(1,)](rows, (1, 2), out, 16).name == "rows_tensordescfp32416"
+    finally:
+        knobs.runtime.jit_cache_hook = None
+    assert torch.equal(out, 2 * x[4:])
+    kernel.preload(data[0])[(1,)](rows, (1, 3), out.zero_(), 16)
+    assert torch.equal(out, 3 * x[4:])
+    signature = {"rows": "tensordesc<fp32[4, 16]>", "factors": ("i32", "i32"), "out": "*fp32", "N": "constexpr"}
+    compiled = compile(ASTSource(kernel, signature, {"N": 16}))
+    for arguments in ((rows, (1, 5), out), (rows, (1, 5), out, 16)):
+        compiled[(1, 1, 1)](*arguments)
+        assert torch.equal(out, 5 * x[4:])
+        out.zero_()
+    with pytest.raises(TypeError, match=r"takes 4 arguments, got 2"):
+        compiled[(1, 1, 1)](rows, out)
 
 
 def test_failed_assertions_are_run_time_errors():

@@ -40,11 +40,11 @@ class _Walk:
         if kind == "tuple":
             parts = [self._type((*path, i), d) for i, d in enumerate(rest[1:])]
             return tuple(parts) if rest[0] is tuple else rest[0](*parts)
-        rank, block, _ = rest
+        rank, _, *block = rest
         element = next(self.leaves)[1]
         for _ in range(2 * rank - 1):
             next(self.leaves)
-        return f"tensordesc<{canonicalize_dtype(element)}{list(block)}>"
+        return f"tensordesc<{canonicalize_dtype(element)}{block}>"
 
     def _leaf(self, path: Path, argument: tuple[Any, ...]) -> str:
         _, *known = argument

@@ -107,10 +107,9 @@ class KernelHandle(core.CompiledKernel):
     def in_order(self, args: Sequence[Any]) -> Sequence[Any]:
         """The arguments as the launcher takes them: leaves of structures, one for each of `arguments`."""
         if self.structure is not None:
-            if len(args) != len(self.structure):
-                raise error(TypeError, f"{self.name}() takes {len(self.structure)} arguments, got {len(args)}")
             from ..runtime.structured import take_apart
 
+            args = args if len(args) == len(self.structure) else self._with_known(args)
             leaves: list[Any] = []
             for value, description in zip(args, self.structure):
                 take_apart(value, leaves) if description else leaves.append(value)
@@ -122,6 +121,19 @@ class KernelHandle(core.CompiledKernel):
             return [next(given) if len(argument) > 2 else argument[1] for argument in self.arguments]
         run_time = f", or the {len(self.slots)} of run time" if len(self.slots) != len(self.arguments) else ""
         raise error(TypeError, f"{self.name}() takes {len(self.arguments)} arguments{run_time}; got {len(args)}")
+
+    def _with_known(self, args: Sequence[Any]) -> list[Any]:
+        """All arguments of a kernel that takes structures, of those of run time alone."""
+        from ..runtime.structured import count
+
+        parts, known = iter(self.arguments), []
+        for description in self.structure:
+            argument = [next(parts) for _ in range(count(description))]
+            known.append(argument[0][1:] if description is None and len(argument[0]) == 2 else None)
+        if len(args) != known.count(None):
+            raise error(TypeError, f"{self.name}() takes {len(known)} arguments, got {len(args)}")
+        given = iter(args)
+        return [next(given) if value is None else value[0] for value in known]
 
     def launch_metadata(self, grid: Sequence[int], stream: int, *args: Any) -> Any:
         """What hooks of a launch are told."""

@@ -110,7 +110,7 @@ class ASTSource:
         width = types.dtype(found.group(1)).itemsize if types.dtype.is_dtype(found.group(1)) else 1
         known += [("pointer", element, 16), *[("int", "int32", 1)] * len(block)]
         known += [("int", "int64", 16 // width)] * (len(block) - 1)
-        return "descriptor", len(block), block, "zero"
+        return "descriptor", len(block), "zero", *block
 
     def _leaf(self, path: tuple[int, ...], parameter: Any, kind: str) -> tuple[Any, ...]:
         divisor = max((int(value) for name, value in self.attrs.get(path, ()) if name == "tt.divisibility"), default=1)

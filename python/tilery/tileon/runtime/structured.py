@@ -77,11 +77,12 @@ def put_together(description: Description, leaves: Iterator[Any]) -> Any:
     return tensor_descriptor(base, numbers[:rank], [*numbers[rank:], 1], Block(block), padding)
 
 
-def _count(description: Description) -> int:
+def count(description: Description) -> int:
+    """The leaves of an argument."""
     if description is None:
         return 1
     if description[0] == _TUPLE:
-        return sum(_count(d) for d in description[2:])
+        return sum(count(d) for d in description[2:])
     return 2 * description[1] if description[0] == _DESCRIPTOR else 0
 
 
@@ -94,7 +95,7 @@ class Flat:
         self.interpreted = kernel.interpreted
         self.params: list[Any] = []
         for parameter, description in zip(kernel.params, structure):
-            for number in range(_count(description)):
+            for number in range(count(description)):
                 leaf = copy(parameter)
                 leaf.name = parameter.name if description is None else f"{parameter.name}.{number}"
                 leaf.index, leaf.has_default = len(self.params), False
