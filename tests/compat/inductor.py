@@ -205,7 +205,7 @@ def kernels():
     import written
 
     x, y = randn(300), randn(300)
-    for function in (written.plain, written.tuned, written.operator):
+    for function in (written.plain, written.tuned, written.operator, written.windows):
         same(function, x, y)
     assert written.mutated(x, y) == ["out"]
     x.requires_grad_()

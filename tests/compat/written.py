@@ -4,6 +4,7 @@ import torch
 import triton
 import triton.language as tl
 from torch.library import triton_op, wrap_triton
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -17,6 +18,21 @@ def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
 def tuned_kernel(x, y, out, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + i, tl.load(x + i, mask=i < n) * tl.load(y + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def windows_kernel(x, y, out, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+    at = [tl.program_id(0) * BLOCK_M, tl.program_id(1) * BLOCK_N]
+    out.store(at, x.load(at) + 2 * y.load(at))
+
+
+def windows(x, y):
+    """With descriptors that the function makes."""
+    x, y = x.view(15, 20), y.view(15, 20)
+    out = torch.empty_like(x)
+    blocks = [TensorDescriptor.from_tensor(t, [8, 16]) for t in (x, y, out)]
+    windows_kernel[triton.cdiv(15, 8), triton.cdiv(20, 16)](*blocks, 8, 16)
+    return out.cos()
 
 
 def plain(x, y):

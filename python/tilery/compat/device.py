@@ -40,12 +40,13 @@ def install() -> None:
 
 
 def _apply(torch: ModuleType) -> None:
-    from . import torch_cuda, torch_device, torch_library
+    from . import torch_cuda, torch_device, torch_library, torch_triton
 
     torch_device.apply(torch)
     torch_cuda.apply(torch)
     torch_library.apply(torch)
     _after("torch._dynamo", torch_device.allow_in_graphs)
+    _after("torch.utils._triton", torch_triton.allow_descriptors)
 
 
 def _after(name: str, change: Callable[[ModuleType], None]) -> None:

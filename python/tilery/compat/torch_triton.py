@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from types import ModuleType
 
 _ANSWERS = "torch.utils._triton"
 _BOUND = "torch._inductor.runtime.triton_compat"  # the modules of torch's compiler take what this one found when it was imported
@@ -19,3 +20,8 @@ def forget() -> None:
             "torch's compiler was imported before the name triton meant Tilery's: it goes on without",
             stacklevel=3,
         )
+
+
+def allow_descriptors(answers: ModuleType) -> None:
+    """Programs that make TensorDescriptors are compiled on CPUs, too: torch looks for a Hopper before it looks for the class."""
+    setattr(answers, "has_triton_tensor_descriptor_host_tma", answers.has_triton_package)

@@ -40,6 +40,25 @@ def test_functions_of_reductions(name):
     assert out.item() == want
 
 
+@pytest.mark.parametrize("name, want", [("max", 3), ("min", 1)])
+@pytest.mark.parametrize("tie", ["left", "fast"])
+def test_reductions_with_places(name, want, tie):
+    """By functions of pairs: a number and its place. Of equal numbers the first one's place, where that is asked for."""
+    combine = getattr(standard, f"_arg{name}_combine_tie_break_{tie}")
+
+    @tileon.jit
+    def kernel(x, out, f: tl.constexpr, left: tl.constexpr = core.CONSTEXPR_0):
+        at = tl.arange(0, 8)
+        value, place = tl.reduce((tl.load(x + at), at), 0, f)
+        tl.store(out, value)
+        tl.store(out + 1, place)
+        tl.static_assert(left == 0)
+
+    x, out = torch.tensor([5, -7, 0, 9, -7, 9, 9, -7], dtype=torch.int32), torch.zeros(2, dtype=torch.int32)
+    kernel[(1,)](x, out, combine)
+    assert out[0] == getattr(x, name)() and x[out[1]] == out[0] and (tie == "fast" or out[1] == want)
+
+
 def test_compile_time_functions():
     @tileon.jit
     def kernel(x, N: tl.constexpr):
@@ -57,5 +76,7 @@ def test_types_by_name():
     assert core.str_to_ty("i1") == tl.int1 and core.get_int_dtype(16, False) == tl.uint16
     assert core._unwrap_if_constexpr([tl.constexpr(3), 4]) == [3, 4] and core.TRITON_MAX_TENSOR_NUMEL == 1048576
     assert core._unwrap_shape(tl.constexpr((tl.constexpr(2), 4))) == [2, 4] and core.tuple is tuple
+    assert core.tensor_descriptor_type is core.tensor_descriptor is tl.tensor_descriptor
+    assert tl.random.N_ROUNDS_DEFAULT == 10 and standard.bitonic_merge is tl.bitonic_merge
     with pytest.raises(AttributeError, match="there is no tl.core.nothing_like_it"):
         _ = core.nothing_like_it

@@ -345,7 +345,7 @@ def test_descriptions_of_structured_arguments():
 
 
 def test_descriptions_of_descriptors():
-    """In a kernel's name, in what functions of knobs are told, in another process, and where a program compiles by a signature."""
+    """In a kernel's name, in what functions of knobs are told, in another process, and in signatures to compile by."""
     data = []
 
     def called(specialization):

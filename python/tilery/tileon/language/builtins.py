@@ -15,7 +15,7 @@ from ..runtime.jit import must_use_result as must_use_result
 
 TRITON_MAX_TENSOR_NUMEL = 1048576
 tuple_, slice_ = tuple, slice
-tensor_descriptor_base = tensor_descriptor
+tensor_descriptor_base = tensor_descriptor_type = tensor_descriptor
 base_value, base_type = tensor, types.dtype
 const_type = types.pointer_type
 

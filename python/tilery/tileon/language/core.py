@@ -12,6 +12,8 @@ from . import math as _math
 from . import random as _random
 from . import standard as _standard
 
+CONSTEXPR_0 = constexpr(0)  # noqa: F405
+
 _OWN = set("add sub mul minimum maximum clamp".split())
 
 

@@ -6,8 +6,8 @@ from ...core.functions import Namespace as _Namespace
 from ...core.tile.types import unwrap as _unwrap
 
 _NAMES = set(
-    "argmax argmin cdiv cumprod cumsum flip interleave max min ravel reduce_or sigmoid softmax sort squeeze sum swizzle2d topk "
-    "unsqueeze xor_sum zeros zeros_like".split()
+    "argmax argmin bitonic_merge cdiv cumprod cumsum flip interleave max min ravel reduce_or sigmoid softmax sort squeeze "
+    "sum swizzle2d topk unsqueeze xor_sum zeros zeros_like".split()
 )
 
 
