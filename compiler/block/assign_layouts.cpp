@@ -227,7 +227,9 @@ Layout dealtLines(ArrayRef<int64_t> shape, const FetchShape &fetch, int64_t spre
   };
   add(layout::Register, 1, fetch.width);
   left[0] /= add(layout::Lane, 1, fetch.lanes);
-  left[1] /= add(layout::Warp, 0, std::gcd(spread, warps));
+  if (fetch.lanes == 1) // what tells places along the rows is the same for a warp: the less of it the better
+    left[1] /= add(layout::Warp, 1, warps);
+  left[1] /= add(layout::Warp, 0, std::gcd(spread, left[1]));
   for (unsigned which : {0, 1}) {
     layout::Axis axis = which ? layout::Warp : layout::Lane;
     left[which] /= add(axis, 0, left[which]);

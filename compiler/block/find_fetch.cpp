@@ -236,14 +236,17 @@ double linesOf(ArrayRef<int64_t> at, int64_t lanes, int64_t apart, int64_t bytes
 // four a cycle.
 double cyclesOf(const FetchShape &fetch, bool copied, ArrayRef<int64_t> shape, int64_t bytes, ArrayRef<Load> loads,
                 ArrayRef<Terms> terms) {
-  constexpr double instructions = 4, placeCost = 30,
-                   elementCost = 5; // instructions: of a number that tells places, of an element
+  constexpr double instructions = 4, placeCost = 30, handCost = 4,
+                   elementCost = 5; // instructions: of a number that tells places, to get it from another lane, of an element
   unsigned line = fetch.line, other = 1 - line;
   double elements = double(shape[0] * shape[1]), vectors = elements / warpLanes / fetch.width;
   int64_t lanesOther = std::min<int64_t>(warpLanes / fetch.lanes, shape[other]);
   double cycles = vectors * std::max(2., double(fetch.width * bytes) / 4); // written
-  double ownOther = std::max(1., double(shape[other]) / double(lanesOther * loadWarps));
-  double ownLine = double(shape[line]) / double(fetch.lanes);
+  // Where lanes lie behind each other, all need the same numbers along the line: they share the work, and warps share the line.
+  int64_t warpsLine = fetch.lanes == 1 ? std::gcd(loadWarps, shape[line] / fetch.width) : 1, alike = shape[line] / warpsLine;
+  double ownOther = std::max(1., double(shape[other]) / double(lanesOther * (loadWarps / warpsLine)));
+  double ownLine = fetch.lanes > 1 ? double(shape[line]) / double(fetch.lanes)
+                                   : double(llvm::divideCeil(alike, warpLanes)) + handCost / placeCost * double(alike);
   for (auto [load, where] : llvm::zip_equal(loads, terms)) {
     int64_t own = tile::elementBytes(cast<RankedTensorType>(load.op.getType()).getElementType());
     int64_t pieces = copied ? fetch.width : piecesOf(load, line);

@@ -177,9 +177,18 @@ private:
     return result;
   }
 
-  /// Of the next step's other products, those that take the late one's factor start when it is over (ptxas serialises products
-  /// whose factor is written while the one of the step before may still read its own, C7513), the rest start first; what needs the late
-  /// one's sums comes last.
+  /// ptxas serialises products if registers are written that the late one's factor may still be in (C7513), or sums are computed with that a
+  /// product goes on in (C7514), while the late one is under way.
+  bool waitsForLate(Late &late, Operation *op) {
+    auto other = dyn_cast<MmaStartOp>(op);
+    if (!other)
+      return false;
+    Operation *sums = other.getC().getDefiningOp();
+    bool computes = sums && sums->getBlock() == loop.getBody() && !isa<NoneOp>(sums) && !sums->hasTrait<OpTrait::ConstantLike>();
+    return computes || other.getA() == late.start.getA();
+  }
+
+  /// The next step's other products start first, but for those; what needs the late one's sums comes last.
   void writeStep(Late &late, scf::ForOp rest) {
     OpBuilder b = OpBuilder::atBlockBegin(rest.getBody());
     IRMapping mapping;
@@ -194,7 +203,7 @@ private:
       if (isa<MmaWaitOp>(op) && !started.first)
         started = start(b, late, rest.getRegionIterArg(late.number), rest.getRegionIterArgs().back(),
                         rest.getRegionIterArg(late.counter));
-      if (auto other = dyn_cast<MmaStartOp>(op); other && other.getA() == late.start.getA() && started.first && !sums)
+      if (started.first && !sums && waitsForLate(late, &op))
         sums = finish(b, late, started.first, started.second);
       b.clone(op, mapping);
     }

@@ -117,5 +117,5 @@ def test_windows_of_arrangements_take_the_path(assemble):
     patches = torch.nn.functional.unfold(x.double(), 3).transpose(1, 2)  # (N, places, C * 9)
     check(y.permute(0, 2, 3, 1).reshape(-1, 64), patches.reshape(-1, 64 * 9), w.double().reshape(64, -1).T)
     compiled = _native.compile(list(kernel.compiled.values())[-1].module, disjoint=True, texts=True, target="sm_90a")
-    assert "\n  a: fetched by threads, 2 at a time along dimension 0" in compiled.plan, compiled.plan
+    assert "\n  a: fetched by threads, 8 at a time along dimension 1" in compiled.plan, compiled.plan
     assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")

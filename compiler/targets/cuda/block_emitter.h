@@ -174,6 +174,12 @@ private:
   void emitWrite(block::WriteOp write);
   llvm::Value *roundedTF32(llvm::Value *elements);
   void emitFetch(block::FetchOp fetch);
+
+  // -- numbers that the lanes of a warp share (numbers.cpp)
+  /// Those that the tile is computed from, where all lanes need the same and they are dear. All threads of the role are here.
+  void shareNumbers(mlir::Value tile);
+  void shareTile(mlir::Value tile, const layout::Layout &layout);
+  llvm::Value *fromLaneOf(llvm::Value *value, unsigned lane);
   /// Computes what the op's region reads of tiles from outside, where all of it fits a few registers.
   void computeBefore(mlir::scf::ForOp loop);
   void emitStore(tile::StoreOp store);
@@ -196,7 +202,7 @@ private:
   tile::KernelOp kernel;
   BlockMachine &machine;
   SharedPlan plan;
-  lower::Plan noPlan; // no tile is stored: each is computed where it is used
+  lower::Plan noPlan; // no tile is stored: each is computed where it is used, but for numbers that lanes share
   lower::Evaluator evaluator;
   std::deque<Role> roles;
   llvm::DenseMap<mlir::Value, unsigned> maps;

@@ -44,6 +44,7 @@ void BlockEmitter::forget(size_t before) {
   for (Value value : llvm::drop_begin(known, before)) {
     evaluator.scalars.erase(value);
     values.erase(value);
+    noPlan.storage.erase(value);
   }
   known.truncate(before);
 }

@@ -209,6 +209,8 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
     return b.CreateAdd(address, b.CreateMul(element, i32(bytes)));
   };
   prepareTile(value);
+  if (write.getShared().getDefiningOp<block::PartOp>())
+    shareNumbers(value);
   lower::Evaluator::Region region(evaluator);
   Coordinates coordinates;
   auto move = bytes == 2 ? layout::matrixMove(piece, memory) : std::nullopt;
