@@ -258,7 +258,7 @@ def test_persistent(engine):
 def test_atomics(engine):
     @T.prim_func
     def main(A: T.Tensor((4,), "int32"), P: T.Tensor((8,), "int32"), S: T.Tensor((2, 3), "float32")):
-        with T.Kernel(8) as bx:
+        with T.Kernel(8, threads=1) as bx:
             P[bx] = T.atomic_add(A[0], 1, return_prev=True)
             T.atomic_max(A[1], bx)
             T.atomic_min(A[2], bx - 3, memory_order="relaxed")
@@ -268,6 +268,43 @@ def test_atomics(engine):
     a, p, s = torch.zeros(4, dtype=torch.int32), torch.zeros(8, dtype=torch.int32), torch.zeros(2, 3)
     tilelang.compile(main)(a, p, s)
     assert a.tolist() == [8, 7, -3, 255] and sorted(p.tolist()) == list(range(8)) and (s == 4).all()
+
+
+@pytest.mark.parametrize("target, threads", [("auto", 64), ("c", 1)])
+def test_updates_by_each_thread(target, threads, engine):
+    """An update of one element is made by every thread; targets of upstream's for CPUs have one."""
+
+    @T.prim_func
+    def main(C: T.Tensor((5,), "int32"), F: T.Tensor((1,), "float32")):
+        with T.Kernel(3, threads=64) as bx:
+            own = T.alloc_shared((1,), "int32")
+            own[0] = 0
+            T.atomic_add(own[0], 1)
+            T.atomic_add(C[0], 3)
+            T.atomic_max(C[1], bx)
+            for _ in T.serial(2):
+                T.atomic_add(F[0], 0.5)
+            if T.get_thread_binding() == 0:
+                T.atomic_add(C[2], own[0])
+            for _ in T.Parallel(5):
+                T.atomic_add(C[3], 1)
+            T.atomic_add(C[4:5], 1)
+
+    c, f = torch.zeros(5, dtype=torch.int32), torch.zeros(1)
+    tilelang.compile(main, target=target)(c, f)
+    assert c.tolist() == [9 * threads, 2, 3 * threads, 15, 3] and f.item() == 3 * threads
+
+
+def test_numbers_that_threads_draw(engine):
+    @T.prim_func
+    def main(C: T.Tensor((1,), "int32"), P: T.Tensor((3, 64), "int32")):
+        with T.Kernel(3, threads=64) as bx:
+            number = T.atomic_add(C[0], 2, return_prev=True)
+            P[bx, T.get_thread_binding()] = number
+
+    c, p = torch.zeros(1, dtype=torch.int32), torch.zeros(3, 64, dtype=torch.int32)
+    tilelang.compile(main)(c, p)
+    assert c.item() == 384 and sorted(p.flatten().tolist()) == list(range(0, 384, 2))
 
 
 def test_a_grid_without_blocks(engine):

@@ -64,10 +64,13 @@ def _address(argument: Any) -> Any:
 
 def _backend(name: str, target: Any) -> str:
     """Upstream's choice of a way to call kernels; there is one here."""
-    if name != "auto":
-        return name
+    return name if name != "auto" else "cython" if _kind_of(target) == "c" else "tvm_ffi"
+
+
+def _kind_of(target: Any) -> str:
+    """The kind of a target, of the one that is entered, or none."""
     entered = Target.current() if target in (None, "auto") else Target(target)
-    return "cython" if entered is not None and entered.kind.name == "c" else "tvm_ffi"
+    return "" if entered is None else str(entered.kind.name)
 
 
 def _is_coded(kind: Any) -> bool:
@@ -89,6 +92,7 @@ class CompiledKernel(compile.CompiledKernel):
         self.kernel, self.layouts, self.absent = kernel, layouts, absent
         function = kernel.prim_func
         specialisation = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts, function.compile_time]
+        specialisation.append(kernel.lone)
         # What lies at an address may be part of a tensor.
         options = {"disjoint": False} if kernel.has_addresses else {}
         super().__init__(function.__name__, function.function, [*specialisation, absent], signature, **options)
@@ -121,6 +125,7 @@ class JITKernel:
         prim_func.check()
         self.prim_func, self.target, self.pass_configs = prim_func, target, pass_configs or {}
         self.execution_backend, self.verbose = _backend(execution_backend, target), False
+        self.lone = _kind_of(target) in ("c", "llvm", "cpu")  # a block is one thread there
         self._refuse_for(target)
         self.out_idx = _positions(prim_func, out_idx)
         if self.out_idx and "tilelang_out_idx" in (prim_func.notes or {}):
@@ -132,7 +137,7 @@ class JITKernel:
         kinds = [kind.dtype if isinstance(kind, TensorType) else kind for kind in self.params]
         self.has_addresses = "handle" in kinds
         self._modules: dict[tuple[Layouts, tuple[str, ...]], _native.Module] = {}
-        if not self.out_idx and prim_func.traced:
+        if not self.out_idx and prim_func.traced and not self.lone:
             layouts, module = prim_func.traced
             self._modules[layouts, ()] = module
         self._outputs: list[Any] | None = None  # torch's types of outputs that lie in bytes, else None
@@ -188,7 +193,7 @@ class JITKernel:
 
     def _refuse_for(self, target: Any) -> None:
         """What upstream's CPU targets do not have, and programs for them expect to be refused."""
-        if target in (None, "auto", "cuda") or Target(target).kind.name not in ("c", "llvm", "cpu"):
+        if target in (None, "auto") or not self.lone:
             return
         self.prim_func.script()
         for what in (self.prim_func.notes or {}).get("gpu_only", ()):
@@ -219,7 +224,7 @@ class JITKernel:
         """What is traced for tensors of these layouts, ((name, layout), ...), for all devices; the absent ones are None."""
         key = layouts, absent
         if key not in self._modules:
-            self._modules[key] = build(self.prim_func, self.out_idx, dict(layouts), absent)
+            self._modules[key] = build(self.prim_func, self.out_idx, dict(layouts), absent, lone=self.lone)
         return self._modules[key]
 
     def _check(self, position: int, name: str, kind: Any, known: tuple[Any, ...]) -> tuple[int, tuple[int, ...]] | None:

@@ -11,7 +11,7 @@ from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.layouts import each_element, is_laid_out
 from ..tracing.memory import Element, Lanes, LocalVar, Memory, Region, as_stored, native_region
-from ..tracing.values import Expr, Val, binary, is_number, read
+from ..tracing.values import Expr, Val, binary, cast, is_number, read
 from ..tracing.vectors import Vector
 
 _ORDERS = {
@@ -55,6 +55,19 @@ def update(kind: str, dst: Element, value: Any, order: str) -> Val:
     return old
 
 
+def update_by_all(kind: str, dst: Element, value: Any, order: str, asks: bool) -> Val:
+    """Updates one element, each thread that is here for itself; what was there, where the program asks for it: each thread sees
+    another old value. Other updates than additions change nothing when they are done again."""
+    trace = kernel(f"T.atomic_{kind}")
+    memory, count = dst.memory, trace.repeated()
+    if count > 1 and (memory.is_global or memory.scope_name.startswith("shared")):
+        if asks:
+            trace.begin_single()
+        elif kind == "add" and memory.dtype.bits >= 16:  # update() refuses narrower ones
+            value = binary("*", cast(read(value), memory.dtype), count)
+    return update(kind, dst, value, order)
+
+
 def _atomic(kind: str) -> Callable[..., Val | None]:
     def function(
         dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False, use_tma: bool = False
@@ -66,7 +79,7 @@ def _atomic(kind: str) -> Callable[..., Val | None]:
         if isinstance(dst, LocalVar):
             dst = Element(dst.memory, [0])
         if isinstance(dst, Element) and (isinstance(value, Expr) or is_number(value)):
-            old = update(kind, dst, value, order)
+            old = update_by_all(kind, dst, value, order, return_prev)
             return old if return_prev else None
         if return_prev:
             raise error(NotImplementedError, "return_prev needs a single element as destination")
@@ -96,7 +109,8 @@ def atomic_or(dst: Any, value: Any, memory_order: str | None = None, return_prev
         raise error(NotImplementedError, "T.atomic_or takes one element", hint="use a T.Parallel loop over a region")
     if "int" not in dst.dtype:
         raise error(NotImplementedError, f"T.atomic_or takes integers, not {dst.dtype}")
-    old = update("or", dst if isinstance(dst, Element) else Element(dst.memory, [0]), value, _order(memory_order))
+    place = dst if isinstance(dst, Element) else Element(dst.memory, [0])
+    old = update_by_all("or", place, value, _order(memory_order), return_prev)
     return old if return_prev else None
 
 
@@ -126,7 +140,7 @@ def _vector(count: int) -> Callable[..., Vector | None]:
             trace.notes.setdefault("gpu_only", []).append(f"{what}(return_prev=True)")
         values = [read(v) for v in _elements(value, count, what)]
         places = _elements(dst, count, what)
-        old = Vector([update("add", place, v, "relaxed") for place, v in zip(places, values)])
+        old = Vector([update_by_all("add", place, v, "relaxed", return_prev) for place, v in zip(places, values)])
         return old if return_prev else None
 
     function.__name__ = function.__qualname__ = f"atomic_addx{count}"

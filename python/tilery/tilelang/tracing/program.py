@@ -32,17 +32,19 @@ def build(
     layouts: Mapping[str, Any],
     left_out: Sequence[str] = (),
     work: Work | None = None,
+    lone: bool = False,
 ) -> Any:
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
-    A parameter whose position is in output_positions is allocated by the call; one named in `left_out` is None."""
+    A parameter whose position is in output_positions is allocated by the call; one named in `left_out` is None.
+    lone: for a target whose blocks are one thread."""
     from .phases import NeedsWorkspace  # what the disk cache has is not traced
 
     needed: list[NeedsWorkspace] = []
     threaded: set[tuple[int, Any]] = set()  # what is programmed for threads, allocations that have a row for each thread, loops
     while True:
         try:
-            return _build(prim_func, output_positions, layouts, left_out, work, needed, threaded)
+            return _build(prim_func, output_positions, layouts, left_out, work, lone, needed, threaded)
         except NeedsWorkspace as need:
             needed.append(need)
         except (NeedsThreads, NeedsRows, NeedsTurns, NeedsRounds, NeedsInbox) as needs:
@@ -55,6 +57,7 @@ def _build(
     layouts: Mapping[str, Any],
     left_out: Sequence[str],
     work: Work | None,
+    lone: bool,
     needed: Sequence[NeedsWorkspace],
     threaded: set[tuple[int, Any]],
 ) -> Any:
@@ -63,7 +66,7 @@ def _build(
     native = _native.Builder("tir")
     native.set_position(position.current)
     with Trace(native, prim_func.__name__) as trace:
-        trace.threaded = threaded
+        trace.threaded, trace.lone = threaded, lone
         arguments: list[Any] = []
         scalars: dict[str, Var] = {}
         for index, (name, kind) in enumerate(prim_func.params):

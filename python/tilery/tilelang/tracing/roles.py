@@ -26,6 +26,7 @@ class Roles:
     _leave: Any
     keep_in_phases: Any
     several: int
+    lone: bool
     launches: Any
     threaded: set[tuple[int, Any]]
     part: int | None  # regions around code of single threads between roles
@@ -53,6 +54,12 @@ class Roles:
         yield
         self.several -= several
         self.actors.pop()
+
+    def repeated(self) -> int:
+        """How often what is being traced is done: by each of the threads that are here, unless they share the iterations of a
+        parallel loop."""
+        alone = self.lone or self.open.plain or self.open.thread is not None or self.parallel
+        return 1 if alone else self.acting
 
     def ask_for_threads(self) -> None:
         """What only each thread can do for itself stands under a condition that several threads fulfil."""

@@ -108,6 +108,7 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
         self.reducers: list[Any] = []  # of the open kernel
         self.guests: Any = None  # the trace of functions of other languages
         self.foreign: Any = ()  # the class of their values
+        self.lone = False  # whether a block is one thread for the target
         self.several = 0  # conditions around that several threads fulfil
         self.reduction: Any = None  # T.comm_reducer of the scope around
         self.threaded: set[tuple[int, Any]] = set()  # what is programmed for threads (see NeedsThreads, NeedsRows)
