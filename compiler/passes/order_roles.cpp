@@ -162,22 +162,28 @@ void dropBarriers(KernelOp kernel) {
     op.erase();
 }
 
-/// What all threads do at barriers they do together: so many arrivals, one wait.
-LogicalResult meetAtBarriers(ThreadsOp threads) {
-  if (!touchesBarriers(*threads))
-    return success();
-  analysis::Divergence divergence(threads, true);
-  divergence.run();
+SmallVector<Operation *> barrierOps(ThreadsOp threads) {
   SmallVector<Operation *> ops;
   threads.walk([&](Operation *op) {
     if (isa<BarrierArriveOp, BarrierWaitOp>(op))
       ops.push_back(op);
   });
-  for (Operation *op : ops) {
-    if (divergence.isUnderSplit(op) || divergence.anyVaries(op->getOperands()))
-      return op->emitError()
-             << "only some of a block's threads come to this barrier: in a kernel written for its threads all wait "
-                "together, and who arrives is known at compile time; use T.ws, or a branch on the thread's warp";
+  return ops;
+}
+
+/// Do all threads of the block do the same at barriers?
+bool meetAlike(ThreadsOp threads) {
+  SmallVector<Operation *> ops = barrierOps(threads);
+  if (ops.empty())
+    return true;
+  analysis::Divergence divergence(threads, true);
+  divergence.run();
+  return llvm::none_of(ops, [&](Operation *op) { return divergence.isUnderSplit(op) || divergence.anyVaries(op->getOperands()); });
+}
+
+/// What all threads do at barriers they do together: so many arrivals, one wait.
+void meetAtBarriers(ThreadsOp threads) {
+  for (Operation *op : barrierOps(threads)) {
     if (auto arrive = dyn_cast<BarrierArriveOp>(op))
       arrive.setCount(arrive.getCount() * threads.getCount());
     OpBuilder b(op);
@@ -187,7 +193,6 @@ LogicalResult meetAtBarriers(ThreadsOp threads) {
     b.setInsertionPointToEnd(&body);
     YieldOp::create(b, op->getLoc(), ValueRange());
   }
-  return success();
 }
 
 struct OrderRoles : PassWrapper<OrderRoles, OperationPass<KernelOp>> {
@@ -200,8 +205,15 @@ struct OrderRoles : PassWrapper<OrderRoles, OperationPass<KernelOp>> {
     if (!usesBarriers(kernel))
       return;
     endCopiesAtOnce(kernel);
-    if (!orderAtOnce(kernel))
-      orderAtRunTime(kernel);
+    if (orderAtOnce(kernel))
+      return;
+    if (!llvm::all_of(allOf<ThreadsOp>(kernel), meetAlike)) { // threads in lockstep say who comes
+      OpPassManager lanes(KernelOp::getOperationName());
+      lanes.addPass(createThreadsToTiles());
+      if (failed(runPipeline(lanes, kernel)))
+        return signalPassFailure();
+    }
+    orderAtRunTime(kernel);
   }
 
 private:
@@ -227,8 +239,7 @@ private:
 
   void orderAtRunTime(KernelOp kernel) {
     for (ThreadsOp threads : allOf<ThreadsOp>(kernel))
-      if (failed(meetAtBarriers(threads)))
-        return signalPassFailure();
+      meetAtBarriers(threads);
     BarrierCounts counts;
     for (BarrierAllocOp ring : allOf<BarrierAllocOp>(kernel)) {
       for (auto roles = ring->getParentOfType<RolesOp>(); roles; roles = roles->getParentOfType<RolesOp>())

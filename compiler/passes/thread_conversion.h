@@ -38,6 +38,8 @@ private:
   /// All that come arrive, or wait, once together.
   bool convertArrive(tile::BarrierArriveOp arrive);
   bool convertWait(tile::BarrierWaitOp wait);
+  /// Thread after thread, those that come: what it is done to differs.
+  bool convertForEach(mlir::Operation &inner);
   bool convertLoop(mlir::scf::ForOp loop);
   bool convertUnequalFor(mlir::scf::ForOp loop);
   bool convertWhile(mlir::scf::WhileOp loop);

@@ -33,9 +33,37 @@ bool ThreadConversion::convertTogether(TogetherOp together) {
   return true;
 }
 
+bool ThreadConversion::convertForEach(Operation &inner) {
+  Location loc = inner.getLoc();
+  int64_t count = ShapedType::getNumElements(box);
+  auto line = [&](Value value) -> Value {
+    Type type = RankedTensorType::get(count, getElementTypeOrSelf(value));
+    return ReshapeOp::create(builder, loc, type, spread(value, box));
+  };
+  Value comes = mask ? line(mask) : Value();
+  SmallVector<Value> lanes;
+  for (Value operand : inner.getOperands()) {
+    Value found = lookup(operand);
+    lanes.push_back(isa<RankedTensorType>(found.getType()) ? line(found) : found);
+  }
+  auto number = [&](int64_t n) { return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(n)); };
+  auto loop = scf::ForOp::create(builder, loc, number(0), number(count), number(1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  auto own = [&](Value value) -> Value {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type ? ExtractOp::create(builder, loc, type.getElementType(), value, ValueRange(loop.getInductionVar())).getResult() : value;
+  };
+  if (comes)
+    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, own(comes), false).thenBlock());
+  SmallVector<Value> operands = llvm::map_to_vector(lanes, own);
+  builder.clone(inner)->setOperands(operands);
+  return true;
+}
+
 bool ThreadConversion::convertArrive(BarrierArriveOp arrive) {
   if (anyVaries(arrive->getOperands()))
-    return refuse(arrive, "which barrier is meant depends on the thread that arrives");
+    return convertForEach(*arrive);
   Location loc = arrive.getLoc();
   int64_t each = arrive.getCount();
   if (!mask) {
@@ -55,10 +83,11 @@ bool ThreadConversion::convertArrive(BarrierArriveOp arrive) {
 }
 
 bool ThreadConversion::convertWait(BarrierWaitOp wait) {
-  if (mask || anyVaries(wait->getOperands()))
-    return refuse(wait,
-                  "only some of a role's threads wait here, or for different phases: let all of them wait, or those that one "
-                  "number tells apart (`if tx % 32 == 0`)");
+  if (anyVaries(wait->getOperands()))
+    return convertForEach(*wait);
+  OpBuilder::InsertionGuard guard(builder);
+  if (mask) // the others are ahead of nobody: they wait, too, where somebody does
+    builder.setInsertionPointToStart(scf::IfOp::create(builder, wait.getLoc(), largest(mask, RmwKind::or_), false).thenBlock());
   builder.clone(*wait, map);
   return true;
 }

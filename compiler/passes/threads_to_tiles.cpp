@@ -173,6 +173,8 @@ struct ThreadsToTiles : PassWrapper<ThreadsToTiles, OperationPass<KernelOp>> {
   StringRef getArgument() const final { return inRoles ? "role-threads-to-tiles" : "threads-to-tiles"; }
   StringRef getDescription() const final { return "turn what threads do into tile code, one lane a thread"; }
 
+  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
+
   void runOnOperation() final {
     if (found().empty())
       return;

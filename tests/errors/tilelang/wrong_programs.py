@@ -305,15 +305,6 @@ def too_many_threads_in_a_loop(X: Vector):
 
 
 @wrong
-def roles_beside_threads(X: Vector):
-    with T.Kernel(1, threads=256):
-        tx = T.get_thread_binding()
-        if tx % 3 == 0:
-            with T.ws(0):
-                X[0] = 1
-
-
-@wrong
 def allreduce_without_reducer(X: Vector):
     with T.Kernel(1, threads=64):
         tx = T.get_thread_binding()

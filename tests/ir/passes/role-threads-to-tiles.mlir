@@ -91,6 +91,12 @@ tile.kernel @some(%s: i32) {
 
 // -----
 
+// Where some threads wait, all of the role do: none is ahead of them.
+// CHECK-LABEL: tile.kernel @wait
+// CHECK: %[[COME:.*]] = tile.reduce
+// CHECK: %[[SOME:.*]] = tile.reduce %{{.*}}
+// CHECK: scf.if %[[SOME]] {
+// CHECK-NEXT: tile.barrier_wait
 tile.kernel @wait(%s: i32) {
   %zero = arith.constant 0 : i32
   %full = tile.barrier_alloc [2] : !tile.barrier<1>
@@ -99,7 +105,6 @@ tile.kernel @wait(%s: i32) {
     ^bb0(%t: i32):
       %chosen = arith.cmpi slt, %t, %s : i32
       scf.if %chosen {
-        // expected-error@+1 {{only some of a role's threads wait here, or for different phases}}
         tile.barrier_wait %full[%zero], %zero : !tile.barrier<1>, i32, i32
       }
       tile.yield
@@ -110,13 +115,19 @@ tile.kernel @wait(%s: i32) {
 
 // -----
 
+// Barriers of each thread's own are arrived at thread after thread.
+// CHECK-LABEL: tile.kernel @which
+// CHECK: scf.for %[[LANE:.*]] =
+// CHECK: %[[AT:.*]] = tile.extract %{{.*}}[%[[LANE]]]
+// CHECK: tile.barrier_arrive %{{.*}}[%[[AT]]]
 tile.kernel @which(%s: i32) {
   %full = tile.barrier_alloc [2, 2] : !tile.barrier<2>
+  %one = arith.constant 1 : i32
   tile.roles [64] {
     tile.threads 64 {
     ^bb0(%t: i32):
-      // expected-error@+1 {{which barrier is meant depends on the thread that arrives}}
-      tile.barrier_arrive %full[%t] : !tile.barrier<2>, i32
+      %at = arith.andi %t, %one : i32
+      tile.barrier_arrive %full[%at] : !tile.barrier<2>, i32
       tile.yield
     }
   }

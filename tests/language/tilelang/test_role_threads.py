@@ -242,21 +242,111 @@ def test_threads_that_a_number_of_the_call_chooses_arrive(most):
     assert (out == torch.where(torch.arange(128) < most, x, 0.0)).all()
 
 
-def test_waits_of_some_threads_of_a_role_are_refused():
+@pytest.mark.parametrize("waiting", ["a warp", "data", "one thread"])
+def test_some_threads_of_a_role_wait(waiting):
     @T.prim_func
-    def main(X: T.Tensor((128,), "float32")):
+    def main(X: T.Tensor((128,), "int32"), Y: T.Tensor((128,), "int32")):
         with T.Kernel(1, threads=256):
+            own = T.alloc_shared((128,), "int32")
             full = T.alloc_barrier(128)
             tx = T.get_thread_binding()
             with T.ws(0):
-                T.barrier_arrive(full)
+                own[tx] = X[tx] * 2
+                T.mbarrier_arrive(full)
             with T.ws(1):
-                if X[tx - 128] > 0:
-                    T.barrier_wait(full, 0)
-                X[tx - 128] = 1.0
+                if waiting == "a warp":
+                    if tx < 160:
+                        T.mbarrier_wait_parity(full, 0)
+                        Y[tx - 128] = own[tx - 128]
+                elif waiting == "data":
+                    if X[tx - 128] > 60:
+                        T.mbarrier_wait_parity(full, 0)
+                        Y[tx - 128] = own[tx - 128]
+                elif T.shuffle_elect(128):
+                    T.mbarrier_wait_parity(full, 0)
+                    for i in T.serial(128):
+                        Y[i] = own[i]
 
-    with pytest.raises(Error, match="only some of a role's threads wait here"):
-        _native.compile(tilelang.compile(main).module(usual_layouts(main.params)), target="avx2")
+    x, out = torch.arange(128, dtype=torch.int32), torch.zeros(128, dtype=torch.int32)
+    run(main, x, out)
+    there = {"a warp": x < 32, "data": x > 60, "one thread": x >= 0}[waiting]
+    assert torch.equal(out, torch.where(there, 2 * x, 0))
+    for_gpus(main)
+
+
+def test_barriers_of_warps():
+    """Each warp arrives at a barrier of its own, and waits at the next one's; some threads wait once more."""
+
+    @T.prim_func
+    def main(X: T.Tensor((128,), "int32"), Y: T.Tensor((128,), "int32")):
+        with T.Kernel(1, threads=128):
+            own = T.alloc_shared((128,), "int32")
+            full = T.alloc_barrier([32] * 4)
+            tx = T.get_thread_binding()
+            own[tx] = X[tx] * 5
+            T.mbarrier_arrive(full[tx // 32])
+            T.mbarrier_wait_parity(full[(tx // 32 + 1) % 4], 0)
+            Y[tx] = own[(tx + 32) % 128]
+            if tx % 3 == 0:
+                T.mbarrier_wait_parity(full[0], 0)
+                Y[tx] = Y[tx] + own[0] + own[tx % 32]
+
+    x, out = torch.arange(1, 129, dtype=torch.int32), torch.zeros(128, dtype=torch.int32)
+    run(main, x, out)
+    lane = torch.arange(128)
+    more = torch.where(lane % 3 == 0, 5 + 5 * x[lane % 32], 0)
+    assert torch.equal(out, torch.roll(5 * x, -32) + more)
+    for_gpus(main)
+
+
+def test_a_wait_that_nobody_ends_is_reported():
+    @T.prim_func
+    def main(X: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=64):
+            full = T.alloc_barrier(64)
+            tx = T.get_thread_binding()
+            if X[tx] > 0:
+                T.mbarrier_arrive(full)
+            T.mbarrier_wait_parity(full, 0)
+            X[tx] = 7
+
+    kernel = tilelang.compile(main)
+    x = torch.ones(64, dtype=torch.int32)
+    kernel(x)
+    assert (x == 7).all()
+    if x.device.type == "cpu":
+        with pytest.raises(Error, match="waits for ever for a barrier|wait for ever|deadlock"):
+            kernel(torch.zeros(64, dtype=torch.int32))
+
+
+@pytest.mark.parametrize("flow", ["branch", "loop"])
+def test_roles_in_flow_of_single_threads(flow):
+    """There a role is a branch on the number of the thread."""
+
+    @T.prim_func
+    def main(X: T.Tensor((256,), "int32"), Y: T.Tensor((256,), "int32")):
+        with T.Kernel(1, threads=256):
+            tx = T.get_thread_binding()
+            own = T.alloc_local((1,), "int32")
+            own[0] = tx
+            if flow == "branch":
+                if tx % 2 == 0:
+                    with T.ws(0):
+                        Y[tx] = X[tx] + own[0]
+                with T.ws(1):
+                    Y[tx] = X[tx] * 3
+            else:
+                for _ in T.serial(tx % 3):
+                    with T.ws(0):
+                        Y[tx] = Y[tx] + 1
+                    with T.ws(1):
+                        Y[tx] = Y[tx] + X[tx]
+
+    x, out = torch.arange(256, dtype=torch.int32), torch.zeros(256, dtype=torch.int32)
+    run(main, x, out)
+    first = torch.where(x % 2 == 0, 2 * x, 0) if flow == "branch" else x % 3
+    second = 3 * x if flow == "branch" else x % 3 * x
+    assert torch.equal(out, torch.where(x < 128, first, second))
 
 
 def attention(heads, tail, keys, chosen):

@@ -38,12 +38,12 @@ class ws:
         self.ranges = [(index * _GROUP, min((index + 1) * _GROUP, count)) for index in sorted(set(warp_group_idx))]
 
     def __enter__(self) -> None:
-        self.trace = kernel("T.ws")
-        self.trace.begin_role(self.ranges)
+        self.role = kernel("T.ws").role(self.ranges)
+        self.role.__enter__()
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
         if kind is None:
-            self.trace.end_role()
+            self.role.__exit__(None, None, None)
 
 
 WarpSpecialize = ws

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -127,10 +128,31 @@ class Roles:
             return Element(rows, [self.open.thread, *indices])
         return Rows(self, rows, indices)
 
+    @contextlib.contextmanager
+    def role(self, ranges: Sequence[tuple[int, int]]) -> Iterator[None]:
+        """What the threads in some ranges do: beside the others; in code of single threads under a branch on their number."""
+        if not self._begins_role():
+            index = self.open.thread
+            here = [binary("and", binary(">=", index, first), binary("<", index, end)) for first, end in ranges]
+            self.native.if_begin(self.condition(functools.reduce(lambda a, b: binary("or", a, b), here)))
+            with self.region("if", self.line()):
+                yield
+            self.native.if_else()
+            self.native.if_end([], [])
+            return
+        self.begin_role(ranges)
+        yield
+        self.end_role()
+
+    def _begins_role(self) -> bool:
+        """Roles are of a whole block, or of another role."""
+        self.end_single()
+        if self.open.thread is not None and not self.path and self.part is None:
+            raise NeedsThreads((len(self.launches), "parts"))
+        return self.open.thread is None
+
     def begin_role(self, ranges: Sequence[tuple[int, int]]) -> None:
         """What the threads in some ranges (first, end) do beside the others, until end_role."""
-        self.end_single()
-        self.check_no_threads("a role of warp groups")
         count = sum(end - first for first, end in ranges)
         self.path.append(self.begun[-1])
         self.begun[-1] += 1
@@ -147,17 +169,6 @@ class Roles:
                 index = select(binary(">=", thread, before), here, index) if before else here
                 before += end - first
             self._know_thread(index)
-
-    def check_no_threads(self, what: str) -> None:
-        """Roles are of a whole block, or of another role."""
-        if self.open.thread is not None and not self.path and self.part is None:
-            raise NeedsThreads((len(self.launches), "parts"))
-        if self.open.thread is not None:
-            raise error(
-                NotImplementedError,
-                f"{what} in a branch, loop or role whose statements depend on the thread",
-                hint="move it out, or put what depends on the thread into roles",
-            )
 
     def end_role(self) -> None:
         if self.open.thread is not None:
