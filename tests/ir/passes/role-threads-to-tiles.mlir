@@ -93,7 +93,6 @@ tile.kernel @some(%s: i32) {
 
 // Where some threads wait, all of the role do: none is ahead of them.
 // CHECK-LABEL: tile.kernel @wait
-// CHECK: %[[COME:.*]] = tile.reduce
 // CHECK: %[[SOME:.*]] = tile.reduce %{{.*}}
 // CHECK: scf.if %[[SOME]] {
 // CHECK-NEXT: tile.barrier_wait
