@@ -178,7 +178,8 @@ bool meetAlike(ThreadsOp threads) {
     return true;
   analysis::Divergence divergence(threads, true);
   divergence.run();
-  return llvm::none_of(ops, [&](Operation *op) { return divergence.isUnderSplit(op) || divergence.anyVaries(op->getOperands()); });
+  return llvm::none_of(ops,
+                       [&](Operation *op) { return divergence.isUnderSplit(op) || divergence.anyVaries(op->getOperands()); });
 }
 
 /// What all threads do at barriers they do together: so many arrivals, one wait.

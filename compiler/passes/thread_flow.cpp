@@ -52,7 +52,8 @@ bool ThreadConversion::convertForEach(Operation &inner) {
   builder.setInsertionPointToStart(loop.getBody());
   auto own = [&](Value value) -> Value {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type ? ExtractOp::create(builder, loc, type.getElementType(), value, ValueRange(loop.getInductionVar())).getResult() : value;
+    return type ? ExtractOp::create(builder, loc, type.getElementType(), value, ValueRange(loop.getInductionVar())).getResult()
+                : value;
   };
   if (comes)
     builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, own(comes), false).thenBlock());

@@ -91,8 +91,8 @@ class CompiledKernel(compile.CompiledKernel):
     def __init__(self, kernel: JITKernel, layouts: Layouts, signature: Any, absent: tuple[str, ...] = ()) -> None:
         self.kernel, self.layouts, self.absent = kernel, layouts, absent
         function = kernel.prim_func
-        specialisation = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts, function.compile_time]
-        specialisation.append(kernel.lone)
+        specialisation: list[Any] = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts]
+        specialisation += [function.compile_time, kernel.lone]
         # What lies at an address may be part of a tensor.
         options = {"disjoint": False} if kernel.has_addresses else {}
         super().__init__(function.__name__, function.function, [*specialisation, absent], signature, **options)
