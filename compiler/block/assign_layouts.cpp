@@ -148,6 +148,13 @@ void layOut(AllocOp alloc) {
 
 // ---- registers
 
+/// Sums of 64 x n in `warpgroups`: each has a part of the columns, or (`copied`) all of them.
+Layout sumLayoutAcross(int64_t n, int64_t warpgroups, bool copied) {
+  Layout tiles({{layout::dim(0), 1}, {layout::dim(1), copied ? 1 : warpgroups}});
+  tiles.add(layout::Warp, warpgroups, {0, copied ? 0 : 1});
+  return product(layout::wgmmaAccumulator(copied ? n : n / warpgroups), tiles).canonical();
+}
+
 /// Sums of m x n in `warpgroups`: each has 64 rows, then the next 64 beyond the last one's.
 Layout sumLayout(int64_t m, int64_t n, int64_t warpgroups) {
   Layout tiles({{layout::dim(0), m / 64}, {layout::dim(1), 1}});
@@ -345,7 +352,9 @@ private:
 
   void anchor(MmaStartOp start) {
     RankedTensorType tile = start.getType().getTile();
-    LayoutAttr sums = LayoutAttr::get(context, sumLayout(tile.getDimSize(0), tile.getDimSize(1), role.getWarps() / warpgroup));
+    int64_t m = tile.getDimSize(0), n = tile.getDimSize(1), warpgroups = role.getWarps() / warpgroup;
+    Layout lies = m / 64 % warpgroups ? sumLayoutAcross(n, warpgroups, isNeededWhole(start)) : sumLayout(m, n, warpgroups);
+    LayoutAttr sums = LayoutAttr::get(context, lies);
     auto type = PendingType::get(context, RankedTensorType::get(tile.getShape(), tile.getElementType(), sums));
     retype(start, type);
     for (Value product : flowOf(start))
@@ -362,13 +371,37 @@ private:
     }
   }
 
+  /// True if whole rows of the product's sums are combined, or go into another product.
+  static bool isNeededWhole(MmaStartOp start) {
+    SmallVector<Value> values{start.getResult()};
+    llvm::DenseSet<Value> seen;
+    while (!values.empty()) {
+      Value value = values.pop_back_val();
+      if (!seen.insert(value).second)
+        continue;
+      values.append(flowOf(value));
+      for (Operation *user : value.getUsers()) {
+        auto reduce = dyn_cast<tile::ReduceOp>(user);
+        auto next = dyn_cast<MmaStartOp>(user);
+        if ((reduce && reduce.getAxis() == 1) || (next && next.getA() == value))
+          return true;
+        if (isPlain(user) || isa<MmaWaitOp, tile::ReshapeOp>(user) || (next && next.getC() == value))
+          values.append(user->result_begin(), user->result_end());
+      }
+    }
+    return false;
+  }
+
   /// How a first factor lies in registers.
   LayoutAttr factorLayout(RankedTensorType type) {
     int64_t bits = 8 * tile::elementBytes(type.getElementType()), depth = 256 / bits, warpgroups = role.getWarps() / warpgroup;
     int64_t rows = type.getDimSize(0) / 64, steps = type.getDimSize(1) / depth;
     Layout tiles({{layout::dim(0), rows}, {layout::dim(1), steps}});
-    tiles.add(layout::Register, steps, {0, 1}).add(layout::Register, rows / warpgroups, {warpgroups, 0});
-    tiles.add(layout::Warp, warpgroups, {1, 0});
+    tiles.add(layout::Register, steps, {0, 1});
+    if (rows % warpgroups == 0)
+      tiles.add(layout::Register, rows / warpgroups, {warpgroups, 0}).add(layout::Warp, warpgroups, {1, 0});
+    else
+      tiles.add(layout::Warp, warpgroups, {0, 0});
     return LayoutAttr::get(context, product(layout::wgmmaOperandA(bits), tiles).canonical());
   }
 

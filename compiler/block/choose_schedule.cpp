@@ -50,29 +50,44 @@ static double lanesOf(Block &block) {
   return lanes;
 }
 
+/// The product goes on in another one's sums.
+static bool goesOn(tile::DotOp dot) {
+  if (dot.getAcc().getDefiningOp<tile::DotOp>())
+    return true;
+  auto sum = dot->hasOneUse() ? dyn_cast<arith::AddFOp>(*dot->user_begin()) : arith::AddFOp();
+  return sum && sum.getOperand(sum.getLhs() == dot.getResult()).getDefiningOp<tile::DotOp>() && startsFresh(dot);
+}
+
 static ScheduleProblem problemOf(const LoopKernel &found) {
+  constexpr unsigned mostColumns = 256; // of one product of a warpgroup
   const BoxProduct &first = found.dots[0];
   ScheduleProblem problem{first.m, first.n, first.k, first.elementBytes(), {}};
   LoopWork work;
   struct Stretch {
-    unsigned products = 0, sums = 0, factors = 0, largest = 0; // words of registers
-    double operations = 0;
+    unsigned products = 0, sums = 0, wide = 0, factors = 0, largest = 0; // words of registers
+    double operations = 0, narrow = 0;
   };
   std::map<unsigned, Stretch> stretches;
   for (const BoxProduct &dot : found.dots) {
     Stretch &stretch = stretches[found.stretchOf(dot.op)];
     unsigned factor = dot.loadedA || dot.writtenA ? 0 : dot.m * dot.k * dot.elementBytes() / 4;
     ++stretch.products;
-    stretch.sums += dot.m * dot.n;
+    unsigned sums = goesOn(cast<tile::DotOp>(dot.op)) ? 0 : dot.m * dot.n;
+    stretch.sums += sums;
     stretch.factors += factor;
     stretch.largest = std::max(stretch.largest, factor);
-    stretch.operations += found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
+    double operations = found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
+    stretch.operations += operations;
+    stretch.wide += dot.n > mostColumns ? sums : 0;
+    stretch.narrow += dot.n > mostColumns ? 0 : operations;
   }
   for (auto &[number, stretch] : stretches) {
     work.products = std::max(work.products, stretch.operations > 0 ? stretch.products : 0);
     work.words = std::max(work.words, stretch.sums + stretch.factors);
     work.fewerWords = std::max(work.fewerWords, stretch.sums + stretch.largest);
+    work.wideWords = std::max(work.wideWords, stretch.wide);
     work.operations = std::max(work.operations, stretch.operations);
+    work.repeated = std::max(work.repeated, stretch.narrow);
   }
   FetchWork fetch;
   for (const LoopRing &ring : found.rings()) {

@@ -124,11 +124,11 @@ const char *refusedTypes(const BoxProduct &product, Type b, Type result) {
   return result.isF32() ? nullptr : "the products are not added in f32";
 }
 
-const char *refusedShape(const BoxProduct &product) {
+const char *refusedShape(const BoxProduct &product, unsigned mostColumns = 256) {
   unsigned depth = product.k * product.elementBytes();
   if (product.m % 64 || product.m > 256)
     return "neither its rows nor its columns are 64, 128, 192 or 256";
-  if (product.n > 256 || product.n % (product.element.isInteger(8) ? 16 : 8))
+  if (product.n > mostColumns || product.n % (product.element.isInteger(8) ? 16 : 8))
     return "its columns are not a multiple of 8 (8-bit integers: 16) up to 256";
   if (product.m * product.n > 128 * 256)
     return "its result does not fit the registers";
@@ -164,7 +164,7 @@ Parts partsOf(Operation *op) {
   return {yield->getOperand(0), yield->getOperand(1), contract.getAcc(), body.getArgument(0), contract.getLive()};
 }
 
-/// The product but for its boxes, if the tensor cores can make it; `mayTurn`: or its transpose.
+/// The product but for its boxes, if the tensor cores can make it; `mayTurn`: or its transpose; else two warpgroups may share its columns.
 std::optional<BoxProduct> productOf(Operation *op, const Parts &parts, bool mayTurn, std::string &why) {
   auto no = [&](const char *reason) -> std::optional<BoxProduct> {
     why = reason;
@@ -181,7 +181,7 @@ std::optional<BoxProduct> productOf(Operation *op, const Parts &parts, bool mayT
   Type result = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   if (const char *reason = refusedTypes(product, b.getElementType(), result))
     return no(reason);
-  const char *reason = refusedShape(product);
+  const char *reason = refusedShape(product, mayTurn || product.m != 64 ? 256 : 512);
   if (reason && mayTurn) {
     std::swap(product.m, product.n);
     product.swapped = true;

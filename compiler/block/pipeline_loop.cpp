@@ -246,18 +246,33 @@ private:
     return memory;
   }
 
+  /// The next product, at `next`, adds to sums that this one is still adding to: nobody waits between them, and slots stay.
+  static void goOnIn(MmaWaitOp wait, Operation *next, Operation *firstBehind) {
+    for (Operation *op = wait->getNextNode(), *behind = nullptr; op != next; op = behind) {
+      behind = op->getNextNode();
+      if (isa<ReleaseOp>(op))
+        op->moveBefore(next);
+    }
+    OpBuilder builder(next);
+    builder.setInsertionPoint(firstBehind);
+    MmaSettleOp::create(builder, wait.getLoc(), wait.getProduct());
+  }
+
   void multiply(const BoxProduct &dot) {
     auto op = cast<tile::DotOp>(dot.op);
     location = op.getLoc();
     builder.setInsertionPoint(op);
     auto sum = PendingType::get(builder.getContext(), cast<RankedTensorType>(op.getType()));
-    Value held = dot.loadedA ? streams.find(loadOf(op.getA()))->second.inRegisters : op.getA();
+    Value held = dot.loadedA ? streams.find(loadOf(op.getA()))->second.inRegisters : dot.writtenA ? Value() : op.getA();
     Value a = held ? held : dot.writtenA ? written(op.getA()) : shown(loadOf(op.getA()), dot, false);
     Value b = shown(loadOf(op.getB()), dot, true);
     Operation *addition = additionOf(op);
     Value start = addition ? addition->getOperand(addition->getOperand(0) == op.getResult()) : op.getAcc();
     bool fresh = addition ? tile::isPlusZero(start) : startsFresh(op);
-    Value c = fresh ? Value(NoneOp::create(builder, location, sum)) : start;
+    auto before = fresh ? MmaWaitOp() : start.getDefiningOp<MmaWaitOp>();
+    if (before && (!before->hasOneUse() || before->getBlock() != op->getBlock()))
+      before = {};
+    Value c = fresh ? Value(NoneOp::create(builder, location, sum)) : before ? before.getProduct() : start;
     Value clear = fresh ? Value(arith::ConstantOp::create(builder, location, builder.getBoolAttr(true))) : Value();
     Value started =
         MmaStartOp::create(builder, location, sum, c, a, b, clear, dot.precision(), dot.isUnsigned(), dot.isUnsigned());
@@ -274,7 +289,11 @@ private:
       addition->erase();
     }
     op.getResult().replaceAllUsesWith(result);
+    if (before)
+      goOnIn(before, op, result.getDefiningOp()->getNextNode());
     op.erase();
+    if (before)
+      before.erase();
   }
 
   LoopKernel &found;

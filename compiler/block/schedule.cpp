@@ -24,6 +24,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"stage_output", &Schedule::stageOutput},
                             {"spread", &Schedule::spread},
                             {"held", &Schedule::held},
+                            {"across", &Schedule::across},
                             {"overlap", &Schedule::overlap},
                             {"branch", &Schedule::branch},
                             {"longest", &Schedule::longest},
@@ -63,7 +64,9 @@ unsigned registersOfLaunch(const Schedule &s) {
 unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
   bool late = p.loop && s.overlap;
   unsigned words = late ? p.loop->words : p.loop ? p.loop->fewerWords : p.m * p.n;
-  return words / (128 * s.consumers) + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
+  unsigned each =
+      s.across ? (words - p.loop->wideWords) / 128 + p.loop->wideWords / (128 * s.consumers) : words / (128 * s.consumers);
+  return each + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
 }
 
 /// Roles deal registers anew where a launch's equal shares are too few. False: there are not enough.
@@ -82,7 +85,9 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
 /// Overrides may ask for what there is no code for.
 void check(const ScheduleProblem &p, const Schedule &s) {
   unsigned rows = p.m / 64;
-  if (s.consumers < 1 || s.consumers > 3 || rows % s.consumers)
+  if (s.across && (!p.loop || rows != 1 || s.stageOutput))
+    refuse("consumers share columns only in loops with products of 64 rows, and store them from registers", "");
+  if (s.consumers < 1 || s.consumers > 3 || (!s.across && rows % s.consumers))
     refuse("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
            "each takes a multiple of 64 rows");
   if (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2)
@@ -133,8 +138,11 @@ constexpr double loneWarp = 6;
 /// The tensor cores' 4096 operations a cycle on 16 bits, 128 bytes a cycle of shared memory, 64 from L2, 128 lanes.
 StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
   double rate = 8192. / p.elementBytes;
-  if (p.loop)
-    return {p.loop->operations / rate, 0, double(p.loop->slotBytes) / 64, p.loop->lanes / 128, p.fetch ? p.fetch->copied : 0};
+  if (p.loop) {
+    double operations = p.loop->operations + (s.across ? (s.consumers - 1) * p.loop->repeated : 0);
+    double lanes = p.loop->lanes * (s.across ? s.consumers : 1);
+    return {operations / rate, 0, double(p.loop->slotBytes) / 64, lanes / 128, p.fetch ? p.fetch->copied : 0};
+  }
   double bytes = double(s.k) * p.elementBytes;
   double fetches = p.fetch ? p.fetch->copied : 0;
   if (p.fetch && p.fetch->computed > 0) // two warps of a scheduler wait for each other's operands
@@ -146,6 +154,9 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
   StepCycles step = stepCycles(p, s);
   if (p.loop) { // the tensor cores work under the lanes of another warpgroup
     double together = std::max(step.tensorCores, step.lanes) + std::min(step.tensorCores, step.lanes) * (s.overlap ? 0.5 : 0.75);
+    // A slot that a late product still reads is not filled under it.
+    if (s.across && s.overlap && s.stages < 3)
+      together = step.tensorCores + step.lanes;
     return std::max({s.consumers == 1 ? step.tensorCores + step.lanes : together, step.copies, step.fetches});
   }
   double most = std::max({step.tensorCores, step.sharedMemory, step.copies, step.fetches});
@@ -171,7 +182,7 @@ double outputCycles(const ScheduleProblem &p, const Schedule &s) {
 /// The results whole in shared memory, then by turns in ever smaller halves.
 SmallVector<unsigned> outputChoices(const ScheduleProblem &p, const Schedule &s) {
   SmallVector<unsigned> choices;
-  if (p.outputs.empty())
+  if (p.outputs.empty() || s.across)
     return {0};
   unsigned pieces = 0;
   for (unsigned bytes : p.outputs)
@@ -267,7 +278,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     }
   for (auto [consumers, late, fetchers] : choices) {
     Schedule schedule;
-    if (!late && !spreads)
+    if (!late && !spreads && !candidates.empty()) // else only where a late product finds no registers
       continue;
     schedule.consumers = consumers;
     schedule.fetchers = fetchers;
@@ -278,7 +289,8 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     schedule.overlap = late && problem.loop;
     // Where lanes are what takes time, warpgroups that start one product at a time get in each other's way less (measured).
     schedule.spread = spreads && stepCycles(problem, schedule).lanes < stepCycles(problem, schedule).tensorCores;
-    if (problem.m / 64 % consumers || !dealRegisters(problem, schedule))
+    schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wideWords;
+    if ((problem.m / 64 % consumers && !schedule.across) || !dealRegisters(problem, schedule))
       continue;
     for (unsigned held : outputChoices(problem, schedule)) {
       schedule.stageOutput = held;

@@ -14,6 +14,8 @@ struct LoopWork {
   unsigned products = 0;                // of a step
   unsigned words = 0;                   // of 32 bits that sums and factors take in registers
   unsigned fewerWords = 0;              // where one factor at a time is there
+  unsigned wideWords = 0;               // of these, sums of more columns than one product of a warpgroup has
+  double repeated = 0;                  // of the operations, those of other products
   bool masked = false;                  // it selects lanes
 };
 
@@ -47,6 +49,9 @@ struct Schedule {
   unsigned spread = 0; // 1: products with loaded factors start together, results are waited for where they are used
   /// 1: first factors that stay for all steps are read into registers, and shared memory has more to give. Chosen by nobody yet.
   unsigned held = 0;
+  /// 1: all consumers have the same 64 rows, and each its part of the columns of sums that no other product is computed from; the other
+  /// products they make all.
+  unsigned across = 0;
   unsigned overlap = 0; // 1: a product with a computed factor runs under the next step's work
   unsigned branch = 0;  // 1: masks cost the steps only in which some lanes do not exist
   unsigned longest = 0; // 1: programs with most steps first, one a block, where their lengths differ in a way that is seen

@@ -98,3 +98,73 @@ def test_grouped_split_takes_the_path(assemble):
 @pytest.mark.gpu
 def test_grouped_split():
     grouped_split("cuda")
+
+
+def latent_heads(device, page, block_n):
+    """TileLang's latent attention, checked; its module."""
+    batch, heads, keys, d, rope = 2, 64, 128, 512, 64
+    q, q_rope = torch.randn(batch, heads, d, device=device).half(), torch.randn(batch, heads, rope, device=device).half()
+    kv, k_rope = torch.randn(batch * keys, d, device=device).half(), torch.randn(batch * keys, rope, device=device).half()
+    each = page or keys
+    table = torch.randperm(batch * keys // each, device=device, dtype=torch.int32) if page else torch.arange(batch, device=device)
+    out = torch.full_like(q, float("nan"))
+    kernel = PROGRAMS.latent_heads(batch, heads, keys, d, rope, block_n, 64, page)
+    kernel(q, q_rope, kv, k_rope, table.int().view(batch, -1), out)
+    rows = (table.long()[:, None] * each + torch.arange(each, device=device)).view(batch, keys)
+    check_latent(torch.cat([q, q_rope], -1), torch.cat([kv, k_rope], -1)[rows], out, block_n)
+    return kernel._latest().module
+
+
+def check_latent(q, rows, out, block):
+    d = q.shape[-1]
+    k = rows[:, None].expand(-1, q.shape[1], -1, -1)
+    exact, bound = attention_with_bound(q[:, :, None], k, k[..., : out.shape[-1]], block=block, scale=d**-0.5)
+    # Sums may be cut off, which is twice that.
+    assert ((out[:, :, None].double() - exact).abs() <= 2 * bound).all()
+
+
+def latent(device, block_h):
+    """Tileon's, keys by a table; its module."""
+    batch, heads, keys, d, rope = 2, 32, 128, 512, 64
+    q = torch.randn(batch, heads, d + rope, device=device).half()
+    kv = torch.randn(batch * keys, d + rope, device=device).half()
+    table = torch.randperm(batch * keys, device=device, dtype=torch.int32).view(batch, keys)
+    parts = torch.full((batch, heads, 2, d), float("nan"), device=device)
+    logs = torch.full((batch, heads, 2), float("nan"), device=device)
+    lengths = torch.tensor([keys, keys - 56], dtype=torch.int32, device=device)
+    kernel = PROGRAMS.latent[(batch, heads // block_h, 2)](
+        q, kv, parts, logs, table, lengths, (d + rope) ** -0.5, keys,
+        HEADS=heads, SPLITS=2, BLOCK_H=block_h, BLOCK_N=32, D=d, DR=rope, num_warps=8,
+    )  # fmt: skip
+    out = torch.empty(batch, heads, d, device=device).half()
+    PROGRAMS.combine[(batch * heads,)](parts, logs, out, SPLITS=2, D=d)
+    for i in range(batch):
+        check_latent(q[i, None], kv[table[i, : lengths[i]].long()][None], out[i, None], 32)
+    return kernel.module
+
+
+def takes_it(module):
+    """The path; a few registers may spill beside 128 sums of the values and 32 of the scores."""
+    assert ": blocks consumers=2" in _native.compile(module, disjoint=True, texts=True, target="sm_90a").plan
+
+
+@pytest.mark.parametrize("page, block_n", [(0, 64), (64, 64), (64, 32)])
+def test_latent_heads_take_the_path(page, block_n):
+    takes_it(latent_heads("cpu", page, block_n))
+
+
+@pytest.mark.parametrize("block_h", [16, 32])
+def test_latent_takes_the_path(block_h):
+    takes_it(latent("cpu", block_h))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("page, block_n", [(0, 64), (64, 64), (0, 32), (64, 32)])
+def test_latent_heads(page, block_n):
+    latent_heads("cuda", page, block_n)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("block_h", [16, 32])
+def test_latent(block_h):
+    latent("cuda", block_h)

@@ -215,7 +215,13 @@ BlockEmitter::Parts BlockEmitter::packed(Value tile) {
 }
 
 void BlockEmitter::emitSettle(block::MmaSettleOp settle) {
-  machine.wgmmaWait(e, startedSince(settle, settle.getProduct()), {}, reading.lookup(settle.getProduct()));
+  unsigned later = startedSince(settle, settle.getProduct());
+  for (Operation *op = settle->getPrevNode(); op && !isa<block::MmaStartOp>(op); op = op->getPrevNode())
+    if (auto wait = dyn_cast<block::MmaWaitOp>(op); wait && startedSince(wait, wait.getProduct()) <= later) {
+      reading.erase(settle.getProduct()); // a later one was waited for: to say less again would serialise products (C7514)
+      return;
+    }
+  machine.wgmmaWait(e, later, {}, reading.lookup(settle.getProduct()));
   reading.erase(settle.getProduct());
 }
 

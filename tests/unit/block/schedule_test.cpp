@@ -59,6 +59,26 @@ TEST(Schedule, PricesWhatFits) {
   EXPECT_TRUE(priceSchedules(problem(256, 256, 64, 2)).empty());  // more sums than registers
 }
 
+TEST(Schedule, SharesColumnsThatAreTooManyForAWarpgroup) {
+  ScheduleProblem latent = problem(64, 512, 64, 2);
+  latent.outputs.clear();
+  LoopWork work;
+  work.slotBytes = 72 << 10, work.heldBytes = 72 << 10;
+  work.products = 3;
+  work.wideWords = 64 * 512;
+  work.words = work.fewerWords = 64 * (512 + 64 + 32); // scores, and weights in pairs
+  work.operations = 2. * 64 * 64 * (576 + 512), work.repeated = 2. * 64 * 64 * 576;
+  work.lanes = 64 * 64 * 16;
+  latent.loop = work;
+  std::optional<Schedule> schedule = chooseSchedule(latent);
+  ASSERT_TRUE(schedule);
+  EXPECT_EQ(schedule->across, 1u);
+  EXPECT_EQ(schedule->consumers, 2u);
+  EXPECT_EQ(schedule->overlap, 0u); // both slots would be held
+  latent.loop->wideWords = 0;       // sums that nobody can share
+  EXPECT_FALSE(chooseSchedule(latent));
+}
+
 TEST(Schedule, IsAnAttribute) {
   mlir::MLIRContext context;
   Schedule schedule = *chooseSchedule(problem(64, 64, 64, 2));

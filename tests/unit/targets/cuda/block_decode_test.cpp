@@ -14,15 +14,19 @@ struct Decode {
   Keys keys;
   int rows, heads; // of a program's tile; of these, what exists
   bool keysFirst;  // the tile of keys is loaded with its rows first, then exchanged
+  int d = 64;
+  bool latent = false; // the values are the keys
+  bool twice = false;  // scores are the sum of two products
 };
 std::ostream &operator<<(std::ostream &out, const Decode &d) {
   return out << (d.keys == Keys::InOrder ? "keys in order"
                  : d.keys == Keys::Pages ? "pages"
                                          : "a table")
-             << ", " << d.heads << " heads of " << d.rows << (d.keysFirst ? ", keys first" : "");
+             << ", " << d.heads << " heads of " << d.rows << (d.keysFirst ? ", keys first" : "")
+             << (d.latent ? ", latent, " : ", ") << (d.twice ? "two products, " : "") << d.d << " wide";
 }
 
-constexpr int n = 256, page = 64, d = 64, batches = 3, groups = 2; // 2 groups of heads share a sequence's rows of keys
+constexpr int n = 256, page = 64, batches = 3, groups = 2; // 2 groups of heads share a sequence's rows of keys
 
 // A program: a sequence's group of heads. MxN scores, MxD sums.
 constexpr const char *text = R"(
@@ -32,12 +36,14 @@ tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile
   %c1 = arith.constant 1 : i64
   %c64 = arith.constant 64 : i64
   %two = arith.constant 2 : i64
-  %wide = arith.constant 128 : i64
+  %d = arith.constant WIDTH : i64
+  %wide = arith.constant WIDE : i64
   %n = arith.constant 256 : i64
   %heads = arith.constant HEADS : i64
   %i0 = arith.constant 0 : i32
   %keys = arith.constant 64 : i32
-  %zeros = arith.constant dense<0.0> : tensor<Mx64xf32>
+  %zeros = arith.constant dense<0.0> : tensor<MxDxf32>
+  %noScores = arith.constant dense<0.0> : tensor<Mx64xf32>
   %zero = arith.constant dense<0.0> : tensor<Mxf32>
   %least = arith.constant dense<0xFF800000> : tensor<Mxf32>
   %nothing = arith.constant dense<0xFF800000> : tensor<Mx64xf32>
@@ -49,21 +55,21 @@ tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile
   %b2 = arith.muli %batch, %two overflow<nsw> : i64
   %bg = arith.addi %b2, %group overflow<nsw> : i64
   %head = arith.muli %bg, %heads overflow<nsw> : i64
-  %qAt = arith.muli %head, %c64 overflow<nsw> : i64
-  %aq = tile.access %q, %qAt steps(%c64, %c1) bounds [1, 0](%c0, %heads) : <f16>, (i64, i64), (i64, i64) -> <Mx64xf16>
-  %tq = tile.load %aq : !tile.access<Mx64xf16> -> tensor<Mx64xf16>
+  %qAt = arith.muli %head, %d overflow<nsw> : i64
+  %aq = tile.access %q, %qAt steps(%d, %c1) bounds [1, 0](%c0, %heads) : <f16>, (i64, i64), (i64, i64) -> <MxDxf16>
+  %tq = tile.load %aq : !tile.access<MxDxf16> -> tensor<MxDxf16>
   %al = tile.access %lengths, %batch steps() bounds []() : <i32>, (), () -> <i32>
   %length = tile.load %al : !tile.access<i32> -> i32
   %lengthWide = arith.extsi %length : i32 to i64
   %first = arith.muli %batch, %n overflow<nsw> : i64
-  %column = arith.muli %group, %c64 overflow<nsw> : i64
+  %column = arith.muli %group, %d overflow<nsw> : i64
   %offsets = tile.range 0 to 64 : tensor<64xi32>
-  %sum, %total, %top = scf.for %i = %i0 to %length step %keys iter_args(%acc = %zeros, %old = %zero, %most = %least) -> (tensor<Mx64xf32>, tensor<Mxf32>, tensor<Mxf32>) : i32 {
+  %sum, %total, %top = scf.for %i = %i0 to %length step %keys iter_args(%acc = %zeros, %old = %zero, %most = %least) -> (tensor<MxDxf32>, tensor<Mxf32>, tensor<Mxf32>) : i32 {
     %w = arith.extsi %i : i32 to i64
     %left = arith.subi %lengthWide, %w overflow<nsw> : i64
     PLACE
     KEYS
-    %s = tile.dot %tq, %kt, %zeros : tensor<Mx64xf16>, tensor<64x64xf16> -> tensor<Mx64xf32>
+    FIRST%s = tile.dot %tq, %kt, SUMS : tensor<MxDxf16>, tensor<Dx64xf16> -> tensor<Mx64xf32>
     %scaled = arith.mulf %s, %scales : tensor<Mx64xf32>
     %is = tile.splat %i : i32 -> tensor<64xi32>
     %number = arith.addi %is, %offsets : tensor<64xi32>
@@ -85,13 +91,12 @@ tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile
     %less = arith.subf %most, %new : tensor<Mxf32>
     %keep = math.exp2 %less : tensor<Mxf32>
     %kc = tile.expand_dims %keep axis 1 : tensor<Mxf32> -> tensor<Mx1xf32>
-    %kb = tile.broadcast %kc : tensor<Mx1xf32> -> tensor<Mx64xf32>
-    %kept = arith.mulf %acc, %kb : tensor<Mx64xf32>
+    %kb = tile.broadcast %kc : tensor<Mx1xf32> -> tensor<MxDxf32>
+    %kept = arith.mulf %acc, %kb : tensor<MxDxf32>
     %h = arith.truncf %p : tensor<Mx64xf32> to tensor<Mx64xf16>
-    %av = tile.access %v, OFFSET steps(STEP, %c1) bounds [1, 0](%c0, %left) : <f16>, (TYPE, i64), (i64, i64) -> <64x64xf16>
-    %tv = tile.load %av : !tile.access<64x64xf16> -> tensor<64x64xf16>
-    %product = tile.dot %h, %tv, %zeros : tensor<Mx64xf16>, tensor<64x64xf16> -> tensor<Mx64xf32>
-    %next = arith.addf %kept, %product : tensor<Mx64xf32>
+    VALUES
+    %product = tile.dot %h, %tv, %zeros : tensor<Mx64xf16>, tensor<64xDxf16> -> tensor<MxDxf32>
+    %next = arith.addf %kept, %product : tensor<MxDxf32>
     %part = tile.reduce %p axis 1 {
     ^bb0(%a: f32, %b: f32):
       %x = arith.addf %a, %b : f32
@@ -99,13 +104,13 @@ tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile
     } : tensor<Mx64xf32> -> tensor<Mxf32>
     %before = arith.mulf %old, %keep : tensor<Mxf32>
     %all = arith.addf %before, %part : tensor<Mxf32>
-    scf.yield %next, %all, %new : tensor<Mx64xf32>, tensor<Mxf32>, tensor<Mxf32>
+    scf.yield %next, %all, %new : tensor<MxDxf32>, tensor<Mxf32>, tensor<Mxf32>
   }
   %totals = tile.expand_dims %total axis 1 : tensor<Mxf32> -> tensor<Mx1xf32>
-  %divisors = tile.broadcast %totals : tensor<Mx1xf32> -> tensor<Mx64xf32>
-  %quotient = arith.divf %sum, %divisors : tensor<Mx64xf32>
-  %ao = tile.access %o, %qAt steps(%c64, %c1) bounds [1, 0](%c0, %heads) : <f32>, (i64, i64), (i64, i64) -> <Mx64xf32>
-  tile.store %ao, %quotient : !tile.access<Mx64xf32>, tensor<Mx64xf32>
+  %divisors = tile.broadcast %totals : tensor<Mx1xf32> -> tensor<MxDxf32>
+  %quotient = arith.divf %sum, %divisors : tensor<MxDxf32>
+  %ao = tile.access %o, %qAt steps(%d, %c1) bounds [1, 0](%c0, %heads) : <f32>, (i64, i64), (i64, i64) -> <MxDxf32>
+  tile.store %ao, %quotient : !tile.access<MxDxf32>, tensor<MxDxf32>
   %log = math.log2 %total : tensor<Mxf32>
   %logSum = arith.addf %log, %top : tensor<Mxf32>
   %as = tile.access %logs, %head steps(%c1) bounds [1](%c0, %heads) : <f32>, (i64), (i64, i64) -> <Mxf32>
@@ -142,16 +147,25 @@ std::string program(const Decode &one) {
   bool table = one.keys == Keys::Table;
   std::string keys =
       one.keysFirst
-          ? R"(%ak = tile.access %k, OFFSET steps(STEP, %c1) bounds [1, 0](%c0, %left) : <f16>, (TYPE, i64), (i64, i64) -> <64x64xf16>
-    %tk = tile.load %ak : !tile.access<64x64xf16> -> tensor<64x64xf16>
-    %kt = tile.permute %tk [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>)"
-          : R"(%ak = tile.access %k, OFFSET steps(%c1, STEP) bounds [0, 1](%c0, %left) : <f16>, (i64, TYPE), (i64, i64) -> <64x64xf16>
-    %kt = tile.load %ak : !tile.access<64x64xf16> -> tensor<64x64xf16>)";
-  std::string result = with(text, "KEYS", keys);
+          ? R"(%ak = tile.access %k, OFFSET steps(STEP, %c1) bounds [1, 0](%c0, %left) : <f16>, (TYPE, i64), (i64, i64) -> <64xDxf16>
+    %tk = tile.load %ak : !tile.access<64xDxf16> -> tensor<64xDxf16>
+    %kt = tile.permute %tk [1, 0] : tensor<64xDxf16> -> tensor<Dx64xf16>)"
+          : R"(%ak = tile.access %k, OFFSET steps(%c1, STEP) bounds [0, 1](%c0, %left) : <f16>, (i64, TYPE), (i64, i64) -> <Dx64xf16>
+    %kt = tile.load %ak : !tile.access<Dx64xf16> -> tensor<Dx64xf16>)";
+  std::string values =
+      one.latent
+          ? "%tv = tile.permute %kt [1, 0] : tensor<Dx64xf16> -> tensor<64xDxf16>"
+          : R"(%av = tile.access %v, OFFSET steps(STEP, %c1) bounds [1, 0](%c0, %left) : <f16>, (TYPE, i64), (i64, i64) -> <64xDxf16>
+    %tv = tile.load %av : !tile.access<64xDxf16> -> tensor<64xDxf16>)";
+  std::string result = with(with(text, "KEYS", keys), "VALUES", values);
   result = with(result, "PLACE", table ? tabled : one.keys == Keys::Pages ? pages : inOrder);
   result = with(with(with(result, "OFFSET", table ? "%column" : "%at"), "STEP", table ? "%steps" : "%wide"), "TYPE",
                 table ? "tensor<64xi64>" : "i64");
   result = with(with(result, "HEADS", std::to_string(one.heads)), "ALIGNED", "{tile.divisibility = 16 : i64}");
+  std::string first = "%half = tile.dot %tq, %kt, %noScores : tensor<MxDxf16>, tensor<Dx64xf16> -> tensor<Mx64xf32>\n    ";
+  result = with(with(result, "FIRST", one.twice ? first : ""), "SUMS", one.twice ? "%half" : "%noScores");
+  result = with(with(result, "WIDTH", std::to_string(one.d)), "WIDE", std::to_string(groups * one.d));
+  result = with(with(result, "xDx", "x" + std::to_string(one.d) + "x"), "<Dx", "<" + std::to_string(one.d) + "x");
   return with(result, "<Mx", "<" + std::to_string(one.rows) + "x");
 }
 
@@ -191,7 +205,8 @@ protected:
 
   /// Exact results of one head, and the logarithm of its sum behind them.
   std::vector<double> expected(const Decode &one, int head, const Numbers &q, const Numbers &k, const Numbers &v) {
-    int batch = head / (groups * one.heads), group = head / one.heads % groups;
+    int batch = head / (groups * one.heads), group = head / one.heads % groups, d = one.d;
+    const Numbers &values = one.latent ? k : v;
     std::vector<double> result(d + 1);
     for (int key = 0; key < lengths[batch]; ++key) {
       int at = table[batch * n + key] * groups * d + group * d;
@@ -200,7 +215,7 @@ protected:
         score += double(q.values[head * d + x]) * k.values[at + x];
       double weight = std::exp2(score / 8);
       for (int x = 0; x < d; ++x)
-        result[x] += weight * v.values[at + x];
+        result[x] += weight * values.values[at + x];
       result[d] += weight;
     }
     for (int x = 0; x < d; ++x)
@@ -216,7 +231,7 @@ TEST_P(BlockDecode, IsRight) {
   ASSERT_TRUE(module) << program(one);
   auto kernel = emulator::Kernel::translate(*module, emulator::Path::Block, true, 0);
   ASSERT_TRUE(kernel);
-  int heads = batches * groups * one.heads;
+  int heads = batches * groups * one.heads, d = one.d;
   Numbers q(size_t(heads) * d, 1), k(size_t(batches) * n * groups * d, 2), v(size_t(batches) * n * groups * d, 3);
   std::vector<int32_t> numbers = makeTable(one);
   uint32_t grid[] = {batches, groups, 1};
@@ -224,7 +239,7 @@ TEST_P(BlockDecode, IsRight) {
     std::vector<float> memory(size_t(heads) * d + 32, NAN), logs(heads + 1, NAN);
     float *out = reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(memory.data()) + 127) / 128 * 128);
     std::vector<uint64_t> slots = {slot(q.bits),   slot(k.bits),  slot(v.bits),         slot(out),
-                                   slot(&logs[0]), slot(lengths), slot(numbers.data()), slot(0.125f)};
+                                   slot(&logs[0]), slot(lengths), slot(numbers.data()), slot(one.twice ? 0.0625f : 0.125f)};
     ASSERT_EQ(kernel->run(grid, slots.data(), timing), "");
     double worst = 0, worstLog = 0;
     for (int head = 0; head < heads; ++head) {
@@ -242,5 +257,8 @@ TEST_P(BlockDecode, IsRight) {
 INSTANTIATE_TEST_SUITE_P(Programs, BlockDecode,
                          testing::Values(Decode{Keys::InOrder, 16, 4, false}, Decode{Keys::InOrder, 64, 64, true},
                                          Decode{Keys::Pages, 16, 16, true}, Decode{Keys::Table, 16, 5, false},
-                                         Decode{Keys::Table, 32, 20, true}));
+                                         Decode{Keys::Table, 32, 20, true}, Decode{Keys::Table, 64, 20, false, 512, true},
+                                         Decode{Keys::InOrder, 16, 16, true, 512, true},
+                                         Decode{Keys::Pages, 16, 8, true, 64, false, true},
+                                         Decode{Keys::Table, 64, 64, false, 512, true, true}));
 } // namespace
