@@ -6,9 +6,17 @@ import torch
 import tilery.tileon as tileon
 import tilery.tileon.language as tl
 from tilery.tileon import knobs
+from tilery.tileon.backends.compiler import GPUTarget
 from tilery.tileon.compiler import ASTSource, compile
 from tilery.tileon.runtime.jit import JITCallable, KernelInterface, MockTensor, TensorWrapper
 from tilery.tileon.tools.tensor_descriptor import TensorDescriptor
+
+
+@pytest.fixture
+def placed(device):
+    """Kernels that no tensor places run on the GPU where there is one."""
+    if device == "cpu" and tileon.runtime.driver.active.get_current_target().backend != "cpu":
+        pytest.skip("tensors on the CPU beside kernels that run on the GPU here")
 
 
 @tileon.jit
@@ -138,6 +146,7 @@ def test_a_function_may_refuse_a_compilation():
     assert kernel[(1,)](x, 3) is not None and x.item() == 3
 
 
+@pytest.mark.usefixtures("placed")
 def test_a_description_compiles_elsewhere():
     descriptions = []
 
@@ -214,6 +223,7 @@ class Pointer:
         return self.tensor.data_ptr()
 
 
+@pytest.mark.usefixtures("placed")
 @pytest.mark.parametrize("wrap", [TensorWrapper, Pointer])
 def test_arguments_with_an_address_and_a_type(wrap):
     """uint32 behind int32's bits: a logical shift tells them apart; and types of torch."""
@@ -327,6 +337,7 @@ def test_options_and_constants_that_can_change():
     assert x.item() == 4
 
 
+@pytest.mark.usefixtures("placed")
 def test_descriptions_of_structured_arguments():
     data = []
 
@@ -344,6 +355,17 @@ def test_descriptions_of_structured_arguments():
     assert x.item() == 9 and first.name == "kernel"
 
 
+def test_tensors_that_lie_elsewhere(device, monkeypatch):
+    """Code for one kind of device does not run with tensors of the other."""
+    there = GPUTarget("cuda", 90, 32) if device == "cpu" else GPUTarget("cpu", "", 1)
+    signature = {"x": "*fp32", "y": "*fp32", "value": "fp32", "n": "i32", "BLOCK": "constexpr"}
+    compiled = compile(ASTSource(add, signature, {"BLOCK": 64}), target=there)
+    monkeypatch.setattr(type(compiled), "_is_here", True)
+    with pytest.raises(ValueError, match=r"Pointer argument \(at 0\) cannot be accessed from Triton"):
+        compiled[(1,)](torch.ones(64), torch.zeros(64), 1.0, 64)
+
+
+@pytest.mark.usefixtures("placed")
 def test_descriptions_of_descriptors():
     """In a kernel's name, in what functions of knobs are told, in another process, and in signatures to compile by."""
     data = []
@@ -388,6 +410,7 @@ def test_failed_assertions_are_run_time_errors():
     kernel[(1,)](torch.zeros(1), debug=False)
 
 
+@pytest.mark.usefixtures("placed")
 def test_kernels_are_compiled_in_other_threads():
     from concurrent.futures import ThreadPoolExecutor
 

@@ -258,7 +258,10 @@ class _Plans:
         self.known: dict[Any, Any] = {}
 
     def __call__(self, signature: Any, values: Mapping[str, Any]) -> Any:
-        """Machine code, whatever the switch `debug` of the compilation says: that makes its assertions."""
+        """Machine code, whatever the switch `debug` of the compilation says: that makes its assertions.
+
+        :raises tilery.ValueError: a tensor lies where the code does not run."""
+        self._reaches(signature)
         disjoint = not self._overlaps(signature.aliases)
         divisors = tuple(p[2] for p in signature.params if p[0] == "pointer")
         key = disjoint, signature.device, divisors
@@ -268,6 +271,18 @@ class _Plans:
             compiled.options = {**compiled.options, "disjoint": disjoint}
             self.known[key] = compiled.plan()
         return self.known[key]
+
+    def _reaches(self, signature: Any) -> None:
+        target = self.compiled.target
+        if target is None or (target.backend == "cpu") == (signature.device < 0):
+            return
+        for i, known in enumerate(signature.params):
+            if known[0] == "pointer":
+                raise error(
+                    ValueError,
+                    f"Pointer argument (at {i}) cannot be accessed from Triton ({'cpu' if signature.device < 0 else 'GPU'} tensor?)",
+                    hint=f"{self.compiled.name} was compiled for {target.backend}",
+                )
 
     def _of_alignment(self, params: Sequence[tuple[Any, ...]]) -> Any:
         """The kernel, or one like it for pointers that lie worse than it takes for granted."""
