@@ -60,6 +60,11 @@ void Builder::beginElse() {
   auto branch = cast<mlir::scf::IfOp>(impl->top("if").op);
   impl->b.setInsertionPointToEnd(&branch.getElseRegion().front());
 }
+/// Whether these are signed integers of one shape, the second wider: where branches yield both, the result is the wider one.
+static bool isNarrower(const Type &type, const Type &other) {
+  return !type.pointer && !other.pointer && type.shape == other.shape && isSigned(type.element) && isSigned(other.element) &&
+         type.element < other.element;
+}
 static mlir::Value anything(Builder::Impl &impl, const Type &type) { return impl.create<mlir::ub::PoisonOp>(impl.lower(type)); }
 std::vector<Value> Builder::endIf(const std::vector<Value> &thenYields, const std::vector<Value> &elseYields) {
   auto branch = cast<mlir::scf::IfOp>(impl->top("if").op);
@@ -67,16 +72,17 @@ std::vector<Value> Builder::endIf(const std::vector<Value> &thenYields, const st
     fail(Diagnostic::Kind::Runtime, "the branches of an if yield different numbers of values");
   std::vector<Type> types;
   for (auto [x, y] : llvm::zip(thenYields, elseYields)) {
-    if (x && y && toMlir(x.handle).getType() != toMlir(y.handle).getType())
+    bool widens = x && y && (isNarrower(x.type, y.type) || isNarrower(y.type, x.type));
+    if (x && y && !widens && toMlir(x.handle).getType() != toMlir(y.handle).getType())
       fail(Diagnostic::Kind::Type,
            "a variable has type " + x.type.str() + " in one branch and " + y.type.str() + " in the other");
-    types.push_back(x ? x.type : y.type);
+    types.push_back(!x || (y && isNarrower(x.type, y.type)) ? y.type : x.type);
   }
   auto yield = [&](mlir::Region &region, const std::vector<Value> &values) {
     impl->b.setInsertionPointToEnd(&region.front());
     std::vector<mlir::Value> raw;
     for (auto [value, type] : llvm::zip(values, types))
-      raw.push_back(value ? impl->raw(value) : anything(*impl, type));
+      raw.push_back(!value ? anything(*impl, type) : impl->raw(isNarrower(value.type, type) ? convert(value, type) : value));
     return raw;
   };
   auto thens = yield(branch.getThenRegion(), thenYields), elses = yield(branch.getElseRegion(), elseYields);

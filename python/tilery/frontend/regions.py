@@ -62,13 +62,18 @@ class Regions(Trace):
         """Is this a symbolic (run-time) value?"""
         raise NotImplementedError
 
-    def to_value(self, number: Number, like: Any = None) -> Any:
-        """A host number as a value; of the type of `like` (a type as `b.type_of` gives it) if that is given."""
+    def to_value(self, number: Any, like: Any = None) -> Any:
+        """A host number as a value; of the type `like` (as `b.type_of` gives it) if that is given, to which a value that widens
+        to it is converted, too."""
         raise NotImplementedError
 
     def takes(self, type_: Any, number: Number) -> bool:
         """May a host number become a value of this type when a branch or an iteration merges the two?"""
         raise NotImplementedError
+
+    def widens(self, type_: Any, wider: Any) -> bool:
+        """Does a value of one type become one of another where a branch or an iteration merges the two?"""
+        return False
 
     def cells(self) -> Iterable[Any]:
         """Run-time variables that are not local names: objects with a `name` and a `value` that regions must carry too."""
@@ -76,6 +81,8 @@ class Regions(Trace):
 
     def carried_type(self, name: str, before: Any, after_type: Any) -> Any:
         """A loop changes a variable's type: returns `before` converted to `after_type`, or raises."""
+        if self.widens(self.b.type_of(before), after_type):
+            return self.to_value(before, after_type)
         raise error(
             TypeError,
             f"the loop changes the type of `{name}` from {self.b.type_of(before)} to {after_type}",
@@ -209,7 +216,12 @@ class Regions(Trace):
         if is_number(x) or is_number(y):
             number, other = (x, y) if is_number(x) else (y, x)
             return type(number) is type(other) if is_number(other) else self.takes(self.b.type_of(other), number)
-        return self.b.type_of(x) == self.b.type_of(y)
+        one, other = self.b.type_of(x), self.b.type_of(y)
+        return one == other or self.widens(one, other) or self.widens(other, one)
+
+    def _stays(self, type_: Any, after_type: Any) -> bool:
+        """Does a variable of a loop keep its type where a value of another one is assigned to it?"""
+        return type_ == after_type or self.widens(after_type, type_)
 
     def describe(self, value: Any) -> str:
         return (
@@ -292,7 +304,7 @@ class Regions(Trace):
                         after_type = self.b.type_of(y) if self.is_value(y) else None
                         if is_number(x):
                             fixes.setdefault(i, ("numbers", [], None))[1].append((x, after_type))
-                        elif after_type is not None and after_type != self.b.type_of(x):
+                        elif after_type is not None and not self._stays(self.b.type_of(x), after_type):
                             fixes.setdefault(i, ("types", [], None))[1].append((origin[id(x)][0], after_type))
                 if not fixes:
                     carried = [origin[id(x)][0] for x, _ in leaves]
@@ -411,7 +423,8 @@ class Regions(Trace):
         self._finish(names, plans, local, before, results, put, "for", line)
 
     def _as_carried(self, value: Any, like: Any) -> Any:
-        return self.to_value(value, self.b.type_of(like)) if is_number(value) else value
+        type_ = self.b.type_of(like)
+        return self.to_value(value, type_) if is_number(value) or self.b.type_of(value) != type_ else value
 
     def run_while(
         self, test: Any, body: Callable[..., Any], names: Names, get: Getter, put: Putter, may_stop: bool, line: int

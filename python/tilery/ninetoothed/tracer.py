@@ -13,7 +13,7 @@ from tilery import _native
 from ..core.tile.creation import arange
 from ..core.tile.tracer import Tracer as TileTracer
 from ..core.tile.value import constant_of, tensor
-from ..frontend.structure import Undefined
+from ..frontend.structure import Number, Undefined
 from .arranged import Arranged, SourceView
 from .outputs import prepare
 
@@ -69,6 +69,16 @@ class Tracer(TileTracer):
 
     def return_(self, value: Any) -> Any:
         return tuple(self.read(v) for v in value) if isinstance(value, tuple) else self.read(value)
+
+    # -- integers ----------------------------------------------------------------------------------------------------
+    def widens(self, type_: Any, wider: Any) -> bool:
+        # Sizes, strides and offsets have 64 bits here, upstream 32 where they fit: programs let them meet 32-bit integers.
+        plain = not type_.pointer and not wider.pointer and type_.shape == wider.shape
+        return plain and (type_.dtype, wider.dtype) == ("int32", "int64")
+
+    def takes(self, type_: Any, number: Number) -> bool:
+        own = not type_.shape and not type_.pointer and type_.dtype == "int64" and type(number) is int
+        return own or super().takes(type_, number)
 
     # -- calls -------------------------------------------------------------------------------------------------------
     def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -47,6 +47,20 @@ TEST_F(BuilderTest, BranchesMustAgree) {
             "a variable has type int32 in one branch and float32 in the other");
 }
 
+TEST_F(BuilderTest, BranchesOfTwoWidthsGiveTheWider) {
+  for (bool first : {false, true}) {
+    b.beginIf(b.binary(BinaryOp::Gt, n, Literal(int64_t(0))));
+    b.beginElse();
+    Value wide = b.constant(Literal(int64_t(1) << 40), DType::I64);
+    Value result = b.endIf({first ? n : wide}, {first ? wide : n})[0];
+    EXPECT_EQ(result.dtype(), DType::I64);
+  }
+  b.beginIf(b.binary(BinaryOp::Gt, n, Literal(int64_t(0))));
+  b.beginElse();
+  EXPECT_EQ(errorOf([&] { b.endIf({n}, {b.constant(Literal(int64_t(1)), DType::U64)}); }),
+            "a variable has type int32 in one branch and uint64 in the other");
+}
+
 TEST_F(BuilderTest, HintsAreAttributesThatTextLeavesOutOnRequest) {
   b.hintKernel("num_warps", int64_t(4));
   b.hintKernel("num_warps", int64_t(8));
