@@ -162,10 +162,14 @@ private:
   };
   Vectors vectorsOf(const layout::Layout &layout, unsigned most);
   using Coordinates = std::map<std::pair<unsigned, int64_t>, llvm::Value *>; // by dimension and constant
-  /// The place of the vector that begins with this register; `fixed`: of lane 0 in warp 0.
-  std::pair<lower::Point, lower::Point> pointsOf(const Vectors &vectors, unsigned number, Coordinates &coordinates);
-  void provide(mlir::Value tile, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Index> fixed);
-  void provideAddresses(mlir::Value place, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Index> fixed);
+  /// The place of a vector: of this thread, and as numbers of some threads, by which layouts are told apart.
+  struct Places {
+    lower::Point point;
+    llvm::SmallVector<lower::Point> fixed;
+  };
+  Places pointsOf(const Vectors &vectors, unsigned number, Coordinates &coordinates); // of that which begins with this register
+  void provide(mlir::Value tile, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Point> fixed);
+  void provideAddresses(mlir::Value place, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Point> fixed);
   void prepareTile(mlir::Value tile, mlir::Value place = {});
   /// The vector of `tile` that begins with this register.
   llvm::Value *valueAt(mlir::Value tile, const Vectors &vectors, unsigned number, Coordinates &coordinates);

@@ -11,10 +11,20 @@ namespace tilery::cuda {
 namespace {
 const layout::Layout &layoutOf(Value tile) { return block::layoutOf(tile.getType()).getLayout(); }
 
-/// Coordinates of a register in lane 0 of warp 0.
-SmallVector<int64_t, 4> coordinatesOf(const layout::Layout &layout, unsigned number) {
-  auto at = layout.at({{layout::Register, number}});
+/// Coordinates of a register of a thread.
+SmallVector<int64_t, 4> coordinatesOf(const layout::Layout &layout, unsigned number, int64_t lane, int64_t warp) {
+  auto at = layout.at({{layout::Register, number},
+                       {layout::Lane, lane % layout.extent(layout::Lane)},
+                       {layout::Warp, warp % layout.extent(layout::Warp)}});
   return SmallVector<int64_t, 4>(at.begin(), at.end());
+}
+/// Lane and warp of threads that tell layouts apart: coordinates are sums over the lane's bits and the warp's digits. The first
+/// is lane 0 of warp 0.
+SmallVector<std::pair<int64_t, int64_t>> someThreads(const layout::Layout &layout) {
+  SmallVector<std::pair<int64_t, int64_t>> result{{0, 0}, {1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}};
+  for (int64_t warp = 1; warp < layout.extent(layout::Warp); ++warp)
+    result.push_back({0, warp});
+  return result;
 }
 } // namespace
 
@@ -58,13 +68,13 @@ BlockEmitter::Vectors BlockEmitter::vectorsOf(const layout::Layout &layout, unsi
   return result;
 }
 
-std::pair<lower::Point, lower::Point> BlockEmitter::pointsOf(const Vectors &vectors, unsigned number, Coordinates &coordinates) {
+BlockEmitter::Places BlockEmitter::pointsOf(const Vectors &vectors, unsigned number, Coordinates &coordinates) {
   const layout::Layout &layout = vectors.layout;
-  SmallVector<int64_t, 4> fixed = coordinatesOf(layout, number);
-  std::pair<lower::Point, lower::Point> result;
-  for (unsigned d = 0; d < fixed.size(); ++d) {
+  SmallVector<int64_t, 4> first = coordinatesOf(layout, number, 0, 0);
+  Places result;
+  for (unsigned d = 0; d < first.size(); ++d) {
     lower::Index index;
-    llvm::Value *&known = coordinates[{d, fixed[d]}];
+    llvm::Value *&known = coordinates[{d, first[d]}];
     if (!known) {
       auto at = emitLayout(b, layout, placeOf(number));
       known = b.CreateZExt(at[d], b.getInt64Ty());
@@ -72,36 +82,58 @@ std::pair<lower::Point, lower::Point> BlockEmitter::pointsOf(const Vectors &vect
     index.base = known;
     index.step = int(d) == vectors.along ? 1 : 0;
     index.multiple = index.step ? vectors.width : 1;
-    result.first.push_back(index);
-    index.base = b.getInt64(fixed[d]);
-    result.second.push_back(index);
+    result.point.push_back(index);
+  }
+  for (auto [lane, warp] : someThreads(layout)) {
+    lower::Point fixed = result.point;
+    for (auto [index, at] : llvm::zip(fixed, coordinatesOf(layout, number, lane, warp)))
+      index.base = b.getInt64(at);
+    result.fixed.push_back(std::move(fixed));
   }
   return result;
 }
 
-void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lower::Index> fixed) {
+/// Where all of these threads (`someThreads`) hold what is wanted in the same registers: an element, or a vector where a dimension
+/// steps; else null.
+static llvm::Value *heldAt(llvm::IRBuilder<> &b, const layout::Layout &layout, ArrayRef<llvm::Value *> parts,
+                           ArrayRef<lower::Point> fixed, unsigned width) {
+  auto threads = someThreads(layout);
+  auto wanted = [&](const lower::Point &point, unsigned element) {
+    SmallVector<int64_t, 4> result;
+    for (const lower::Index &index : point)
+      result.push_back(cast<llvm::ConstantInt>(index.base)->getSExtValue() + index.step * element);
+    return result;
+  };
+  for (const lower::Point &point : fixed)
+    if (llvm::any_of(point, [](const lower::Index &index) { return index.lanes || !isa<llvm::ConstantInt>(index.base); }))
+      return nullptr;
+  bool uniform = llvm::all_of(fixed[0], [](const lower::Index &index) { return index.uniform(); });
+  SmallVector<llvm::Value *, 8> elements;
+  for (unsigned element = 0; element < (uniform ? 1 : width); ++element) {
+    unsigned number = 0;
+    while (number < parts.size() && coordinatesOf(layout, number, 0, 0) != wanted(fixed[0], element))
+      ++number;
+    if (number == parts.size())
+      return nullptr;
+    for (auto [thread, point] : llvm::zip(threads, fixed))
+      if (coordinatesOf(layout, number, thread.first, thread.second) != wanted(point, element))
+        return nullptr;
+    elements.push_back(parts[number]);
+  }
+  if (uniform)
+    return elements.front();
+  llvm::Value *vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(elements.front()->getType(), width));
+  for (auto [element, value] : llvm::enumerate(elements))
+    vector = b.CreateInsertElement(vector, value, uint64_t(element));
+  return vector;
+}
+
+void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lower::Point> fixed) {
   if (!isa<RankedTensorType>(tile.getType()))
     return;
   if (auto found = values.find(tile); found != values.end()) {
-    const layout::Layout &layout = layoutOf(tile);
-    SmallVector<int64_t, 4> wanted;
-    bool uniform = true;
-    for (const lower::Index &index : fixed) {
-      wanted.push_back(cast<llvm::ConstantInt>(index.base)->getSExtValue());
-      uniform &= index.step == 0;
-    }
-    for (unsigned number = 0; number < found->second.size(); ++number)
-      if (coordinatesOf(layout, number) == wanted) {
-        llvm::Value *part = found->second[number];
-        if (!uniform) {
-          unsigned width = evaluator.width();
-          llvm::Value *vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(part->getType(), width));
-          for (unsigned i = 0; i < width; ++i)
-            vector = b.CreateInsertElement(vector, found->second[number + i], uint64_t(i));
-          part = vector;
-        }
-        return evaluator.provide(tile, point, part);
-      }
+    if (llvm::Value *part = heldAt(b, layoutOf(tile), found->second, fixed, evaluator.width()))
+      return evaluator.provide(tile, point, part);
     if (!canBeComputedAgain(tile))
       return fail(tile.getDefiningOp(), "is used at elements that other threads hold");
   }
@@ -112,14 +144,18 @@ void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lo
   }
   if (auto load = dyn_cast<tile::LoadOp>(op))
     provideAddresses(load.getPlace(), point, fixed);
-  if (isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp>(op))
-    return provide(op->getOperand(0), evaluator.operandPoint(op, point), evaluator.operandPoint(op, fixed));
+  if (isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp>(op)) {
+    SmallVector<lower::Point> operands;
+    for (const lower::Point &each : fixed)
+      operands.push_back(evaluator.operandPoint(op, each));
+    return provide(op->getOperand(0), evaluator.operandPoint(op, point), operands);
+  }
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType()))
       provide(operand, point, fixed);
 }
 
-void BlockEmitter::provideAddresses(Value place, ArrayRef<lower::Index> point, ArrayRef<lower::Index> fixed) {
+void BlockEmitter::provideAddresses(Value place, ArrayRef<lower::Index> point, ArrayRef<lower::Point> fixed) {
   if (auto pointers = place.getDefiningOp<tile::PointerAccessOp>())
     for (Value operand : pointers->getOperands())
       provide(operand, point, fixed);
@@ -127,9 +163,12 @@ void BlockEmitter::provideAddresses(Value place, ArrayRef<lower::Index> point, A
   if (!access)
     return;
   for (unsigned d = 0; d < point.size(); ++d) {
-    provide(access.getSteps()[d], point[d], fixed[d]);
+    SmallVector<lower::Point> along;
+    for (const lower::Point &each : fixed)
+      along.push_back({each[d]});
+    provide(access.getSteps()[d], point[d], along);
     for (Value bound : access.getBound(d))
-      provide(bound, point[d], fixed[d]);
+      provide(bound, point[d], along);
   }
   if (access.getResidual())
     provide(access.getResidual(), point, fixed);
@@ -194,7 +233,7 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
   layout::Layout piece = write.getAt() ? *layout::piece(whole, shared.getShape()) : whole;
   SmallVector<unsigned> numbers; // registers of the piece
   for (unsigned number = 0; number < whole.extent(layout::Register); ++number) {
-    SmallVector<int64_t, 4> at = coordinatesOf(whole, number);
+    SmallVector<int64_t, 4> at = coordinatesOf(whole, number, 0, 0);
     bool inside = true;
     for (unsigned d = 0; d < at.size() && write.getAt(); ++d)
       inside &= at[d] >= (*write.getAt())[d] && at[d] < (*write.getAt())[d] + shared.getShape()[d];

@@ -5,6 +5,8 @@ import functools
 
 import pytest
 import torch
+from language.ninetoothed.operators.arrangements import matmul
+from language.ninetoothed.operators.test_windows_and_products import product
 
 from tilery import ninetoothed
 from tilery.errors import Error
@@ -216,3 +218,25 @@ def test_what_ahead_of_time_needs(tmp_path):
         make((Tensor(1, dtype="fp32"), Tensor(1, dtype="fp32")), lambda x, y: (x.tile((block,)), y.tile((block,))))
     with pytest.raises(Error, match="Unsupported caller: `opencl`"):
         compile_ahead(lambda x: None, "opencl")
+
+
+def convolution(x, weight, y, block):
+    x = x.tile((1, *weight.shape[1:]), strides=(-1, -1, 1, 1)).squeeze(1)
+    x.dtype = x.dtype.squeeze(0)
+    x = x.ravel().flatten(end_dim=3).flatten(start_dim=1)
+    weight = weight.flatten(start_dim=1).permute((1, 0))
+
+    return matmul(x, weight, y.permute((0, 2, 3, 1)).flatten(end_dim=3), block)
+
+
+@pytest.mark.parametrize("block", [(64, 64, 64), (128, 32, 64)])
+def test_convolution_of_one_size(block, tmp_path):
+    """Both factors are gathered, and share what is known of k: each deals it to a GPU's threads in its own way."""
+    sizes = ((2, 16, 8, 8), (40, 16, 3, 3), (2, 40, 6, 6))
+    tensors = tuple(Tensor(shape=size, dtype="fp16") for size in sizes)
+    arrange = functools.partial(convolution, block=block)
+    kernel = ninetoothed.make(arrange, product, tensors, caller="cuda", kernel_name="convolution", output_dir=tmp_path)
+    x, weight, y = (torch.randn(size).half() for size in sizes)
+    kernel(x, weight, y)
+    exact = torch.nn.functional.conv2d(x.double(), weight.double())
+    torch.testing.assert_close(y.double(), exact, rtol=2e-3, atol=2e-2)

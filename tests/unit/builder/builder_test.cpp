@@ -48,10 +48,10 @@ TEST_F(BuilderTest, BranchesMustAgree) {
 }
 
 TEST_F(BuilderTest, BranchesOfTwoWidthsGiveTheWider) {
+  Value wide = b.constant(Literal(int64_t(1) << 40), DType::I64);
   for (bool first : {false, true}) {
     b.beginIf(b.binary(BinaryOp::Gt, n, Literal(int64_t(0))));
     b.beginElse();
-    Value wide = b.constant(Literal(int64_t(1) << 40), DType::I64);
     Value result = b.endIf({first ? n : wide}, {first ? wide : n})[0];
     EXPECT_EQ(result.dtype(), DType::I64);
   }
