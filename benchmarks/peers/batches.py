@@ -3,7 +3,7 @@
 import torch
 from gpu_rounds import Contest
 from matmuls import checker, pointer_call
-from programs import EXAMPLES, HERE, as_triton, ours
+from programs import EXAMPLES, HERE, as_triton, ours, rivals
 
 WIDE, SQUARE = (128, 256, 64), (128, 128, 64)
 
@@ -35,16 +35,17 @@ def batched(batches, size, goal):
         yield from contest.result(work, "ours", rival, amount, "TFLOP/s", goal)
 
 
-def float8(size):
-    """e4m3, both operands with k in one piece, results in f16."""
+def float8(size, transposed=True, goal=1.0):
+    """e4m3, results in f16; both operands with k in one piece, or B with its rows in one, of which cuBLASLt has the transpose."""
     a = torch.randn(size, size, device="cuda").to(torch.float8_e4m3fn)
-    b = torch.randn(size, size, device="cuda").to(torch.float8_e4m3fn).t()
+    columns = torch.randn(size, size, device="cuda").to(torch.float8_e4m3fn).t()
+    b = columns if transposed else columns.contiguous()
     c = torch.empty(size, size, device="cuda", dtype=torch.float16)
     one = torch.ones((), device="cuda")
     # The tensor cores keep 13 bits behind the leading one of the largest of 32 products and the sum: each step may lose one.
     check = checker(a, b, c, lost=(size / 32 + 2) * 2.0**-12)
     contest = Contest()
-    scaled = lambda: torch._scaled_mm(a, b, one, one, out_dtype=torch.float16, use_fast_accum=True, out=c)
+    scaled = lambda: torch._scaled_mm(a, columns, one, one, out_dtype=torch.float16, use_fast_accum=True, out=c)
     contest.enter("cuBLASLt", lambda: scaled, check)
     blocks = (128, 256, 128)
     for stages in (3, 4):
@@ -52,9 +53,20 @@ def float8(size):
             kernel = load(EXAMPLES / "tileon" / "matmul.py").matmul_kernel
             prepare = lambda kernel=kernel, n=stages: pointer_call(kernel, a, b, c, n, blocks)
             contest.enter(f"{name}, {stages} stages", prepare, check)
+        for name, load in (("our TileLang", ours), ("TileLang", rivals)):
+            prepare = lambda load=load, n=stages: float8_tilelang(load, a, b, c, n, transposed, blocks)
+            contest.enter(f"{name}, {stages} stages", prepare, check)
     contest.run()
-    for rival in ("cuBLASLt", "Triton"):
-        yield from contest.result(f"matmul e4m3 {size}, pointers", "ours", rival, 2 * size**3 / 1e12, "TFLOP/s", 1.0)
+    work = f"matmul e4m3 {size}, B {'column' if transposed else 'row'}-major"
+    for source, name, rival, least in (("pointers", "ours", "cuBLASLt", goal), ("TileLang", "our TileLang", "cuBLASLt", goal),
+                                       ("pointers", "ours", "Triton", 1.0), ("TileLang", "our TileLang", "TileLang", 1.0)):  # fmt: skip
+        yield from contest.result(f"{work}, {source}", name, rival, 2 * size**3 / 1e12, "TFLOP/s", least)
+
+
+def float8_tilelang(load, a, b, c, stages, transposed, blocks):
+    matmul = load(HERE / "tilelang_matmul.py").matmul
+    kernel = matmul(*c.shape, a.shape[1], transposed, stages, *blocks, dtype="float8_e4m3", out="float16")
+    return lambda: kernel(a, b.t() if transposed else b, c)
 
 
 ROWS = {
@@ -63,4 +75,6 @@ ROWS = {
     "batch-2x4096": lambda: batched(2, 4096, 1.0),
     "float8-4096": lambda: float8(4096),
     "float8-8192": lambda: float8(8192),
+    "float8-4096-row": lambda: float8(4096, False, 0.85),
+    "float8-8192-row": lambda: float8(8192, False, 0.85),
 }

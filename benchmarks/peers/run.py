@@ -64,11 +64,13 @@ def main():
     import matmuls
     import memory
     import over_rows
+    import products
     import shapes
+    import spellings
     import table
     import torch
 
-    modules = (matmuls, batches, shapes, attention, attention_backward, over_rows, memory, host)
+    modules = (matmuls, spellings, batches, shapes, products, attention, attention_backward, over_rows, memory, host)
     rows = {name: row for module in modules for name, row in module.ROWS.items()}
     if options.list:
         print("\n".join(rows))

@@ -5,17 +5,17 @@ import tilelang.language as T
 
 
 @tilelang.jit
-def matmul(M, N, K, transposed, num_stages, block_M=128, block_N=256, block_K=64, dtype="bfloat16"):
+def matmul(M, N, K, transposed, num_stages, block_M=128, block_N=256, block_K=64, dtype="bfloat16", out="bfloat16"):
     @T.prim_func
     def main(
         A: T.Tensor((M, K), dtype),
         B: T.Tensor((N, K) if transposed else (K, N), dtype),
-        C: T.Tensor((M, N), dtype),
+        C: T.Tensor((M, N), out),
     ):
         with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=256) as (bx, by):
             A_shared = T.alloc_shared((block_M, block_K), dtype)
             B_shared = T.alloc_shared((block_N, block_K) if transposed else (block_K, block_N), dtype)
-            C_shared = T.alloc_shared((block_M, block_N), dtype)
+            C_shared = T.alloc_shared((block_M, block_N), out)
             C_local = T.alloc_fragment((block_M, block_N), "float32")
             T.use_swizzle(panel_size=10, enable=True)
             T.clear(C_local)

@@ -461,6 +461,9 @@ private:
         give(result, layout);
     } else if (auto store = dyn_cast<tile::StoreOp>(user)) {
       giveAccess(store.getPlace(), layout);
+    } else if (auto update = dyn_cast<tile::AtomicRmwOp>(user)) {
+      giveAccess(update.getPlace(), layout);
+      give(update.getResult(), layout); // which nobody takes
     } else {
       for (Value result : user->getResults())
         give(result, resultLayout(user, layout.getLayout()));

@@ -29,14 +29,19 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
   ScheduleProblem problem{product.m, product.n, product.k, product.elementBytes(), {}};
   problem.stagesHint = product.stagesHint();
   problem.fetch = fetchWork(product);
-  if (problem.fetch) // nothing is known of where fetched tiles lie
+  // Nobody knows where fetched tiles lie; loops over tiles, and programs that wait for others, have an order of their own.
+  if (problem.fetch || found.isNested() || found.polls || product.movesAcross())
     problem.reorder = false;
   std::string why;
-  for (tile::StoreOp store : found.stores)
-    if (std::optional<MappedTile> tile = mapStored(store, product, why))
+  bool inOrder = found.meets || (found.showsStores && !found.rereads.empty()); // the copy engine's stores come some time later
+  for (Operation *op : found.outputs()) {
+    std::optional<StoredTile> stored = storedTile(op);
+    std::optional<MappedTile> tile = stored && !inOrder ? mapStored(*stored, product, why) : std::nullopt;
+    if (tile)
       problem.outputs.push_back(tile->element.getIntOrFloatBitWidth() / 8);
     else
       ++problem.fromRegisters;
+  }
   return problem;
 }
 
@@ -111,8 +116,9 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
   problem.reorder = false;
   std::string why;
   for (tile::StoreOp store : found.stores) {
-    auto sums = storedSums(store, found.results());
-    std::optional<MappedTile> tile = sums ? mapStored(store, sums->first, sums->second, why) : std::nullopt;
+    std::optional<StoredTile> stored = storedTile(store);
+    auto sums = stored ? storedSums(*stored, found.results()) : std::nullopt;
+    std::optional<MappedTile> tile = sums ? mapStored(*stored, sums->first, sums->second, why) : std::nullopt;
     if (tile && (problem.outputs.empty() || problem.n == sums->second)) {
       problem.n = sums->second;
       problem.outputs.push_back(tile->element.getIntOrFloatBitWidth() / 8);
@@ -130,7 +136,8 @@ static std::optional<std::array<int64_t, 2>> stepsOf(const FoundKernel &found, S
   auto *kernel = std::get_if<ProductKernel>(&found);
   problem.cluster = 2;
   problem.outputs.clear();
-  if (!kernel || !kernel->product.steps() || kernel->product.fetches() || priceSchedules(problem).empty())
+  if (!kernel || kernel->isNested() || kernel->meets || !kernel->sums.empty() || !kernel->product.steps() ||
+      kernel->product.steppedA || kernel->product.steppedB || kernel->product.fetches() || priceSchedules(problem).empty())
     return std::nullopt;
   ArrayRef<BoxDimension> dimensions = kernel->product.a.dimensions;
   auto along = llvm::find_if(dimensions, [](const BoxDimension &dimension) { return dimension.tile == 1; });

@@ -1,6 +1,7 @@
 #include "compiler/block/find_kernel.h"
 #include "compiler/analysis/divisor.h"
-#include "compiler/block/ir/layouts.h"
+#include "compiler/block/around_product.h"
+#include "compiler/block/kernel_work.h"
 #include "compiler/ir/zero.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <set>
@@ -9,107 +10,6 @@ using namespace mlir;
 
 namespace tilery::block {
 namespace {
-
-/// True if the op can be done on tiles that lie as a product's sums do; `byRows`: or on whole rows of them.
-bool followsSums(Operation *op, bool byRows) {
-  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
-  if (llvm::none_of(op->getResultTypes(), isTile) && llvm::none_of(op->getOperandTypes(), isTile))
-    return true;
-  if (OpTrait::hasElementwiseMappableTraits(op) || takesAnyLayout(op))
-    return !isa<tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
-  if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
-    return !sameButOnes(tile::shapeOf(reshape.getValue().getType()), tile::shapeOf(reshape.getType())).empty();
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op)) // rows lie in four lanes
-    return byRows && reduce->getNumResults() == 1 && reduce.getAxis() == 1 &&
-           cast<RankedTensorType>(reduce->getOperand(0).getType()).getRank() == 2;
-  return isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op);
-}
-
-/// The argument that an access reads or writes.
-Value rootOf(tile::AccessOp access) {
-  Value base = access.getBase();
-  while (isa_and_nonnull<tile::AddPtrOp, tile::PtrCastOp>(base.getDefiningOp()))
-    base = base.getDefiningOp()->getOperand(0);
-  return base;
-}
-
-/// True if the store may change what the load still reads: threads load what they need piece by piece, between stores of others.
-bool mayClash(tile::LoadOp load, tile::StoreOp store) {
-  auto from = load.getPlace().getDefiningOp<tile::AccessOp>(), to = store.getPlace().getDefiningOp<tile::AccessOp>();
-  if (!from || !to || from == to)
-    return !from || !to;
-  bool same = OperationEquivalence::isEquivalentTo(from, to, OperationEquivalence::IgnoreLocations);
-  return rootOf(from) == rootOf(to) && !same;
-}
-
-/// True if only products, dots, read what is loaded, as factors.
-bool isFactor(tile::LoadOp load) {
-  SmallVector<OpOperand *> uses;
-  for (OpOperand &use : load->getUses())
-    uses.push_back(&use);
-  for (size_t i = 0; i < uses.size(); ++i) {
-    Operation *user = uses[i]->getOwner();
-    if (isa<tile::PermuteOp, tile::ReshapeOp, tile::ExpandDimsOp, arith::BitcastOp>(user))
-      for (OpOperand &use : user->getUses())
-        uses.push_back(&use);
-    else if (!isa<tile::DotOp>(user) || uses[i]->getOperandNumber() > 1)
-      return false;
-  }
-  return true;
-}
-
-const char *anyClash(ArrayRef<tile::LoadOp> loads, ArrayRef<tile::StoreOp> stores) {
-  for (tile::LoadOp load : loads)
-    for (tile::StoreOp store : stores)
-      if (mayClash(load, store))
-        return "it loads other elements of what it stores";
-  return nullptr;
-}
-
-/// What fetched factors are computed from.
-llvm::DenseSet<Operation *> fetchedOps(const BoxProduct &product) {
-  llvm::DenseSet<Operation *> ops;
-  SmallVector<Value> values;
-  for (const std::optional<FetchedFactor> *fetched : {&product.fetchedA, &product.fetchedB})
-    if (*fetched)
-      values.push_back((*fetched)->tile);
-  while (!values.empty())
-    if (Operation *op = values.pop_back_val().getDefiningOp(); op && ops.insert(op).second)
-      values.append(op->operand_begin(), op->operand_end());
-  return ops;
-}
-
-/// What the kernel does besides loading, computing and storing; null: nothing.
-const char *otherWork(ProductKernel &found) {
-  bool before = true; // the product
-  SmallVector<tile::LoadOp> loads;
-  llvm::DenseSet<Operation *> fetched = fetchedOps(found.product);
-  for (Operation &op : found.kernel.getBody().front()) {
-    if (&op == found.product.op) {
-      before = false;
-    } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
-      if (store.getIsVolatile())
-        return "its store is volatile";
-      if (before)
-        return "it stores before it multiplies";
-      found.stores.push_back(store);
-    } else if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op)) {
-      return "it has control flow around its product";
-    } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
-      if (!found.stores.empty())
-        return "it loads after it has stored";
-      if (!isFactor(load))
-        loads.push_back(load);
-    } else if (!isa<tile::ReturnOp>(op) && !isMemoryEffectFree(&op)) {
-      return "it has effects besides its loads and its stores";
-    } else if (!fetched.contains(&op) && !followsSums(&op, false)) {
-      return "its work on the result is not elementwise";
-    }
-  }
-  if (found.stores.empty())
-    return "it stores nothing";
-  return anyClash(loads, found.stores);
-}
 
 /// What a loop does besides loading factors, multiplying and computing; its other loads join `loads`.
 const char *otherWork(scf::ForOp loop, SmallVectorImpl<tile::LoadOp> &loads) {
@@ -127,30 +27,12 @@ const char *otherWork(scf::ForOp loop, SmallVectorImpl<tile::LoadOp> &loads) {
   return nullptr;
 }
 
-/// True if a load of the op may be of what the kernel has stored: if both are of one argument.
-bool mayReread(Operation *op, ArrayRef<tile::StoreOp> stores) {
-  auto rootOfPlace = [](Value place) {
-    auto access = place.getDefiningOp<tile::AccessOp>();
-    return access ? rootOf(access) : Value();
-  };
-  return op
-      ->walk([&](tile::LoadOp load) {
-        Value from = rootOfPlace(load.getPlace());
-        bool apart = from && llvm::all_of(stores, [&](tile::StoreOp store) {
-                       Value to = rootOfPlace(store.getPlace());
-                       return to && to != from;
-                     });
-        return apart ? WalkResult::advance() : WalkResult::interrupt();
-      })
-      .wasInterrupted();
-}
-
-/// The same of a kernel with loops, whose stores it finds.
+/// What a kernel with loops does besides, whose stores it finds.
 const char *otherWork(LoopKernel &found) {
   SmallVector<tile::LoadOp> loads;
   for (Operation &op : found.kernel.getBody().front()) {
     if (!found.stores.empty() && isa<scf::ForOp, tile::LoadOp>(op)) {
-      if (mayReread(&op, found.stores))
+      if (mayReread(&op, placesOf(found.stores)))
         return "it loads what it may have stored";
       found.loadsBehindStores = true;
     }
@@ -172,7 +54,7 @@ const char *otherWork(LoopKernel &found) {
   }
   if (found.stores.empty())
     return "it stores nothing";
-  return anyClash(loads, found.stores);
+  return anyClash(loads, placesOf(found.stores));
 }
 
 /// The tensor and how boxes of it lie in shared memory; where they begin does not count.
@@ -340,10 +222,26 @@ std::optional<FoundKernel> findAnyKernel(tile::KernelOp kernel, std::string &why
   return std::nullopt;
 }
 
-std::optional<std::pair<unsigned, unsigned>> storedSums(tile::StoreOp store, ArrayRef<std::pair<unsigned, unsigned>> results) {
+SmallVector<Operation *> ProductKernel::outputs() const {
+  SmallVector<Operation *> ops(stores.begin(), stores.end());
+  ops.append(sums.begin(), sums.end());
+  return ops;
+}
+
+std::optional<StoredTile> storedTile(Operation *op) {
+  StoredTile stored;
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    stored = {store.getValue(), store.getPlace()};
+  else if (auto sum = dyn_cast<tile::AtomicRmwOp>(op))
+    stored = {sum.getValue(), sum.getPlace(), true};
+  return stored.value && isa<RankedTensorType>(stored.value.getType()) ? std::optional(stored) : std::nullopt;
+}
+
+std::optional<std::pair<unsigned, unsigned>> storedSums(const StoredTile &stored,
+                                                        ArrayRef<std::pair<unsigned, unsigned>> results) {
   for (auto [m, n] : results)
-    if (auto stored = dyn_cast<RankedTensorType>(store.getValue().getType()))
-      if (!sameButOnes(stored.getShape(), {m, n}).empty())
+    if (auto tile = dyn_cast<RankedTensorType>(stored.value.getType()))
+      if (!sameButOnes(tile.getShape(), {m, n}).empty())
         return std::pair(m, n);
   return std::nullopt;
 }
@@ -359,21 +257,21 @@ static bool computesWithRounded(tile::KernelOp kernel) {
 
 std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why) {
   why.clear();
-  Operation *product = nullptr;
-  for (Operation &op : kernel.getBody().front())
-    if (isa<tile::ContractOp, tile::DotOp>(op)) {
-      if (product) {
-        why = "it has two products";
-        return std::nullopt;
-      }
-      product = &op;
-    }
-  if (!product)
-    return std::nullopt; // nothing to explain
+  SmallVector<Operation *> products;
+  kernel.walk([&](Operation *op) {
+    if (isa<tile::ContractOp, tile::DotOp>(op) && !op->getParentOfType<tile::ContractOp>())
+      products.push_back(op);
+  });
+  if (products.size() != 1) {
+    auto isOnTop = [&](Operation *op) { return op->getParentOp() == kernel; };
+    why = llvm::count_if(products, isOnTop) > 1 ? "it has two products" : "";
+    return std::nullopt;
+  }
+  Operation *product = products[0];
   std::optional<BoxProduct> boxes = findProduct(product, why);
   if (!boxes)
     return std::nullopt;
-  ProductKernel found{kernel, *boxes, {}};
+  ProductKernel found{kernel, *boxes, {}, {}, {}};
   if (const char *reason = otherWork(found)) {
     why = reason;
     return std::nullopt;
@@ -385,29 +283,31 @@ std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why)
   return found;
 }
 
-std::optional<MappedTile> mapStored(tile::StoreOp store, const BoxProduct &product, std::string &why) {
+std::optional<MappedTile> mapStored(const StoredTile &stored, const BoxProduct &product, std::string &why) {
   if (!product.swapped)
-    return mapStored(store, product.m, product.n, why);
+    return mapStored(stored, product.m, product.n, why);
   why = "its columns lie in registers where other products' rows do";
   return std::nullopt;
 }
 
-std::optional<MappedTile> mapStored(tile::StoreOp store, unsigned m, unsigned n, std::string &why) {
+std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigned m, unsigned n, std::string &why) {
   auto no = [&](const char *reason) -> std::optional<MappedTile> {
     why = reason;
     return std::nullopt;
   };
-  auto stored = dyn_cast<RankedTensorType>(store.getValue().getType());
+  auto stored = dyn_cast<RankedTensorType>(tileStored.value.getType());
   SmallVector<int> numbers = stored ? sameButOnes(stored.getShape(), {m, n}) : SmallVector<int>();
   if (numbers.empty())
     return no("it has not the product's shape");
-  auto place = store.getPlace().getDefiningOp<tile::AccessOp>();
+  auto place = tileStored.place.getDefiningOp<tile::AccessOp>();
   if (!place)
     return no("its addresses have no order");
   unsigned bytes = stored.getElementType().isIntOrFloat() ? stored.getElementType().getIntOrFloatBitWidth() / 8 : 0;
   if (!(bytes == 2 || bytes == 4) || n % (128 / bytes))
     return no("its rows are no multiples of 128 bytes of 2 or 4 an element");
-  if (store->getParentOfType<tile::KernelOp>()->hasAttr("block.no_boxes"))
+  if (tileStored.adds && !stored.getElementType().isF32())
+    return no("the copy engine adds f32 alone, here");
+  if (place->getParentOfType<tile::KernelOp>()->hasAttr("block.no_boxes"))
     return no("a launch broke the conditions of its box");
   std::optional<Box> box = findBox(place, why);
   if (!box)

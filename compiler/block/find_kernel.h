@@ -8,9 +8,27 @@ namespace tilery::block {
 
 struct ProductKernel {
   tile::KernelOp kernel;
-  BoxProduct product;
+  BoxProduct product; // in loops over tiles and branches, it may be
   llvm::SmallVector<tile::StoreOp> stores;
+  llvm::SmallVector<tile::AtomicRmwOp> sums; // tiles that memory is updated with; nobody takes what was there before
+  llvm::SmallVector<tile::LoadOp> rereads;   // loads of arguments that it stores to, too
+  bool showsStores = false;                  // a load may come behind what this program or another one has stored
+  bool loadsBehindStores = false;            // of other arguments, which must not overlap those that are stored
+  bool meets = false;                        // programs wait for each other, or show each other what they have stored
+  bool polls = false;                        // in a loop
+
+  /// All that it stores and adds.
+  llvm::SmallVector<mlir::Operation *> outputs() const;
+  bool isNested() const { return product.op->getParentOp() != tile::KernelOp(kernel); }
 };
+
+/// What an op puts into memory, and where.
+struct StoredTile {
+  mlir::Value value, place;
+  bool adds = false; // to what is there
+};
+/// Nothing for ops that store no tile.
+std::optional<StoredTile> storedTile(mlir::Operation *op);
 
 /// Nothing if the kernel is anything else; `why` then says what stands in the way of its product (empty: it has none).
 std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why);
@@ -73,13 +91,13 @@ using FoundKernel = std::variant<ProductKernel, LoopKernel>;
 std::optional<FoundKernel> findAnyKernel(tile::KernelOp kernel, std::string &why);
 
 /// The two dimensions of what is stored that are not of one lane, if a product has such a result.
-std::optional<std::pair<unsigned, unsigned>> storedSums(tile::StoreOp store,
+std::optional<std::pair<unsigned, unsigned>> storedSums(const StoredTile &stored,
                                                         llvm::ArrayRef<std::pair<unsigned, unsigned>> results);
 
 /// A stored tile of the product's shape (beside dimensions of one lane) in boxes that the copy engine may write. Nothing if threads have to
 /// store it; `why`.
-std::optional<MappedTile> mapStored(tile::StoreOp store, const BoxProduct &product, std::string &why);
+std::optional<MappedTile> mapStored(const StoredTile &stored, const BoxProduct &product, std::string &why);
 /// A stored m x n tile (beside dimensions of one lane) in boxes that the copy engine may write. Nothing if threads have to store it; `why`.
-std::optional<MappedTile> mapStored(tile::StoreOp store, unsigned m, unsigned n, std::string &why);
+std::optional<MappedTile> mapStored(const StoredTile &stored, unsigned m, unsigned n, std::string &why);
 
 } // namespace tilery::block

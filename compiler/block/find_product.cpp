@@ -14,6 +14,18 @@ Value BoxProduct::steps() const {
   auto contract = dyn_cast<tile::ContractOp>(op);
   return contract ? contract.getSteps() : Value();
 }
+Value BoxProduct::step() const {
+  auto contract = dyn_cast<tile::ContractOp>(op);
+  return contract ? Value(contract.getBody().getArgument(0)) : Value();
+}
+bool BoxProduct::movesAcross() const {
+  auto moves = [&](const Box &box, unsigned dim) {
+    return llvm::any_of(box.dimensions, [&](const BoxDimension &dimension) {
+      return dimension.tile == int(dim) && dimension.start.uses(step());
+    });
+  };
+  return (steppedA && moves(a, 0)) || (steppedB && moves(b, 1));
+}
 tile::Precision BoxProduct::precision() const {
   auto dot = dyn_cast<tile::DotOp>(op);
   return dot ? dot.getPrecision() : cast<tile::ContractOp>(op).getPrecision();
@@ -89,9 +101,9 @@ std::optional<Box> loadedBox(Value factor, ArrayRef<Value> live, std::string &wh
   return access ? findBox(access, why, live) : no("its addresses have no order");
 }
 
-/// The box of a loaded factor whose k coordinate is at `step` * k and whose other coordinates do not move. `step` is null if there is
-/// one step only; `live` is of the other dimension and may be null.
-std::optional<Box> factorBox(Value factor, unsigned kDim, int64_t k, Value step, Value live, std::string &why) {
+/// The box of a loaded factor: where its k coordinate is at `step` * k and its other coordinates do not move, of step 0; else `stepped`.
+/// `step` is null if there is one step only; `live` is of the other dimension and may be null.
+std::optional<Box> factorBox(Value factor, unsigned kDim, int64_t k, Value step, Value live, bool &stepped, std::string &why) {
   SmallVector<Value> lives(2);
   lives[1 - kDim] = live;
   std::optional<Box> box = loadedBox(factor, lives, why);
@@ -99,10 +111,12 @@ std::optional<Box> factorBox(Value factor, unsigned kDim, int64_t k, Value step,
     return box;
   IndexPolynomial rest;
   bool moves = box->along(kDim).start.coefficient(step, rest).constant() == k;
-  box->along(kDim).start = rest;
-  why = "its steps are no neighbours along k";
-  bool others = llvm::any_of(box->dimensions, [&](const BoxDimension &dimension) { return dimension.start.uses(step); });
-  return moves && !others ? box : std::nullopt;
+  stepped = !moves || llvm::any_of(box->dimensions, [&](const BoxDimension &dimension) {
+    return dimension.tile != int(kDim) && dimension.start.uses(step);
+  });
+  if (!stepped)
+    box->along(kDim).start = rest;
+  return box;
 }
 
 /// What Hopper's tensor cores can multiply at all.
@@ -214,6 +228,7 @@ unsigned lineOfFactor(const BoxProduct &product, Value factor, bool second) {
 void turn(BoxProduct &product) {
   std::swap(product.a, product.b);
   std::swap(product.fetchedA, product.fetchedB);
+  std::swap(product.steppedA, product.steppedB);
   if (!product.fetchedA)
     product.a.renumber({1, 0});
   if (!product.fetchedB)
@@ -247,7 +262,8 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
     std::string noBox = "a launch broke its conditions", noFetch;
     std::optional<Box> found;
     if (!hasNoBoxes(op))
-      found = factorBox(factor, second ? 0 : 1, product.k, parts.step, live(second), noBox);
+      found = factorBox(factor, second ? 0 : 1, product.k, parts.step, live(second), second ? product.steppedB : product.steppedA,
+                        noBox);
     if (found && !coverBox(*found, tile::shapeOf(factor.getType()), product.element)) {
       noBox = "boxes of the copy engine do not cover it";
       found.reset();

@@ -11,8 +11,9 @@ struct BoxProduct {
   mlir::Operation *op = nullptr; // a tile.contract, or a tile.dot: one step
   mlir::Type element;            // of both factors
   unsigned m = 0, n = 0, k = 0;  // k: of one step
-  /// a: m x k, b: k x n, of step 0; the steps are neighbours along k.
+  /// a: m x k, b: k x n, of step 0, and the steps are neighbours along k; or (`stepped`) of any step, by its number.
   Box a, b;
+  bool steppedA = false, steppedB = false;
   bool loadedA = true; // else a is computed, in registers
   /// The op's result is the product's transpose, and its second factor our first: so products of few rows take the tensor cores' 64.
   bool swapped = false;
@@ -29,6 +30,10 @@ struct BoxProduct {
   unsigned elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
   /// Number of steps; null: one.
   mlir::Value steps() const;
+  /// The number of a step, in the op; null: there is one.
+  mlir::Value step() const;
+  /// The rows or columns of a program's tile are others in other steps.
+  bool movesAcross() const;
   tile::Precision precision() const;
   bool isUnsigned() const;
   unsigned stagesHint() const; // the user's num_stages, or 0

@@ -256,8 +256,13 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
         follow(*loop.getTiedLoopInit(argument));
+      else if (auto loop = dyn_cast<scf::WhileOp>(argument.getOwner()->getParentOp())) // from before its condition to behind it
+        follow(argument.getOwner() == loop.getBeforeBody() ? loop.getInitsMutable()[argument.getArgNumber()]
+                                                           : loop.getConditionOp().getArgsMutable()[argument.getArgNumber()]);
     } else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
       follow(loop.getInitArgsMutable()[numberOf(value)]);
+    } else if (auto loop = value.getDefiningOp<scf::WhileOp>()) {
+      follow(loop.getConditionOp().getArgsMutable()[numberOf(value)]);
     } else if (auto branch = value.getDefiningOp<scf::IfOp>()) {
       for (Region &region : branch->getRegions())
         follow(region.front().getTerminator()->getOpOperand(numberOf(value)));
@@ -290,6 +295,8 @@ private:
       Value before = entering(position, at->getBlock());
       if (auto loop = dyn_cast<scf::ForOp>(at->getParentOp()))
         after = loop.getTiedLoopResult(cast<BlockArgument>(before));
+      else if (auto loop = dyn_cast<scf::WhileOp>(at->getParentOp()))
+        after = loop.getResult(cast<BlockArgument>(before).getArgNumber());
       else if (auto branch = dyn_cast<scf::IfOp>(at->getParentOp()))
         for (OpOperand &same : branch.elseYield()->getOpOperands())
           if (same.get() == before) {

@@ -7,8 +7,10 @@
 #include "compiler/block/exchange_access.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
+#include "compiler/block/carry_count.h"
 #include "compiler/block/pipeline_loop.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -20,6 +22,7 @@ struct Factor {
   MappedTile tile;
   unsigned kDim;                 // of the factor's two dimensions
   bool transposed;               // of how it lies in shared memory
+  bool stepped = false;          // of a box: its place follows from the number of the step
   Value map = {};                // of a box
   SmallVector<Value> start = {}; // coordinates of the first slot
 };
@@ -32,7 +35,9 @@ SharedType sharedType(const FetchedFactor &factor, ArrayRef<int64_t> shape, Type
 class Loop {
 public:
   Loop(const BoxProduct &product, const Schedule &schedule)
-      : product(product), schedule(schedule), builder(product.op), location(product.op->getLoc()) {}
+      : product(product), schedule(schedule), builder(product.op),
+        outside(product.op->getParentOfType<tile::KernelOp>().getBody().front().findAncestorOpInBlock(*product.op)),
+        location(product.op->getLoc()) {}
 
   void write() {
     MLIRContext *context = builder.getContext();
@@ -49,17 +54,20 @@ public:
       }
       factor.tile = *coverBox(second ? product.b : product.a, shape, product.element);
       factor.transposed = factor.tile.order[0] == 1;
-      placeConditions(builder, location, factor.tile.box);
-      factor.map = placeMap(builder, location, factor.tile, same);
-      factor.start = placeCoords(builder, location, factor.tile, same);
+      placeConditions(outside, location, factor.tile.box);
+      factor.map = placeMap(outside, location, factor.tile, same);
+      factor.stepped = second ? product.steppedB : product.steppedA;
+      if (!factor.stepped)
+        factor.start = placeCoords(builder, location, factor.tile, same);
       tiles.push_back(factor.tile.sharedType());
     }
-    ring = RingOp::create(builder, location, RingType::get(context, schedule.stages, tiles), 1);
+    ring = RingOp::create(outside, location, RingType::get(context, schedule.stages, tiles), 1);
     auto type = cast<RankedTensorType>(product.op->getResult(0).getType());
     auto sumType = PendingType::get(context, RankedTensorType::get({product.m, product.n}, type.getElementType()));
     Value sum = NoneOp::create(builder, location, sumType),
           slot = NoneOp::create(builder, location, SlotType::get(context, tiles));
-    auto loop = scf::ForOp::create(builder, location, number(0), slots(), number(1), ValueRange{sum, number(0), slot});
+    Value first = arith::ConstantOp::create(outside, location, builder.getI32IntegerAttr(0));
+    auto loop = scf::ForOp::create(builder, location, number(0), slots(), number(1), ValueRange{sum, first, slot});
     builder.setInsertionPointToStart(loop.getBody());
     writeStep(loop);
     builder.setInsertionPointAfter(loop);
@@ -69,6 +77,7 @@ public:
       result = tile::PermuteOp::create(builder, location, type, result, ArrayRef<int64_t>{1, 0});
     product.op->getResult(0).replaceAllUsesWith(result);
     product.op->erase();
+    carryOn(loop, 1);
   }
 
 private:
@@ -85,7 +94,20 @@ private:
 
   /// Where the factor's box begins in slot number `i` of the product.
   SmallVector<Value> coords(unsigned which, Value i) {
+    int32_t each = product.k / schedule.k; // slots of a step
     SmallVector<Value> coords = factors[which].start;
+    if (factors[which].stepped) {
+      Value step = i;
+      if (each > 1) {
+        step = tile::DivOp::create(builder, location, i, number(each), tile::IntDivMode::trunc);
+        i = tile::RemOp::create(builder, location, i, number(each), tile::IntDivMode::trunc);
+      }
+      step = arith::ExtSIOp::create(builder, location, builder.getI64Type(), step);
+      auto ofStep = [&](Value atom) { return atom == product.step() ? step : atom; };
+      coords = placeCoords(builder, location, factors[which].tile, ofStep);
+      if (each == 1)
+        return coords;
+    }
     for (auto [coord, dimension] : llvm::zip(llvm::reverse(coords), factors[which].tile.box.dimensions))
       if (dimension.tile == int(factors[which].kDim)) {
         Value depth = arith::MulIOp::create(builder, location, i, number(schedule.k));
@@ -162,11 +184,34 @@ private:
 
   BoxProduct product;
   const Schedule &schedule;
-  OpBuilder builder;
+  OpBuilder builder, outside; // outside: in front of the loops and branches around it
   Location location;
   SmallVector<Factor, 2> factors;
   RingOp ring;
 };
+
+/// Everything that is computed from the load goes into the first op behind it that has effects, or out of its block.
+bool isTakenAtOnce(tile::LoadOp load) {
+  Operation *first = load->getNextNode();
+  while (!first->hasTrait<OpTrait::IsTerminator>() && (isMemoryEffectFree(first) || isa<tile::LoadOp>(first)))
+    first = first->getNextNode();
+  SmallVector<Operation *> users(load->getUsers());
+  for (size_t i = 0; i < users.size(); ++i)
+    if (users[i]->getBlock() != load->getBlock() || !(users[i] == first || isMemoryEffectFree(users[i])))
+      return false;
+    else if (users[i] != first)
+      users.append(users[i]->user_begin(), users[i]->user_end());
+  return true;
+}
+
+/// Threads load where the result is taken; of what is stored, too, that must not be later.
+void reread(tile::LoadOp load, bool showsStores) {
+  OpBuilder builder(load);
+  if (showsStores) // of all threads
+    SyncOp::create(builder, load.getLoc(), IntegerAttr());
+  if (!isTakenAtOnce(load))
+    load.setIsVolatile(true);
+}
 
 struct Pipeline : PassWrapper<Pipeline, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Pipeline)
@@ -182,10 +227,13 @@ struct Pipeline : PassWrapper<Pipeline, OperationPass<tile::KernelOp>> {
     std::optional<FoundKernel> found = schedule ? findAnyKernel(getOperation(), why) : std::nullopt;
     if (!found)
       return;
-    if (auto *product = std::get_if<ProductKernel>(&*found))
+    if (auto *product = std::get_if<ProductKernel>(&*found)) {
+      for (tile::LoadOp load : product->rereads)
+        reread(load, product->showsStores);
       Loop(product->product, *schedule).write();
-    else
+    } else {
       pipelineLoop(std::get<LoopKernel>(*found), *schedule);
+    }
   }
 };
 } // namespace

@@ -65,10 +65,29 @@ void dropTiles(RoleOp role) {
   });
 }
 
+/// Loops and branches that neither fill rings nor say what does: they store, or wait for other programs.
+void dropOtherWork(RoleOp role) {
+  SmallVector<Operation *> ops;
+  role.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    bool fills = false, stores = false;
+    op->walk([&](Operation *inner) {
+      fills |= fillsRings(inner);
+      stores |= isa<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp, StoreBoxOp>(inner);
+    });
+    if (!isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op) || fills || !stores)
+      return WalkResult::advance();
+    ops.push_back(op);
+    return WalkResult::skip();
+  });
+  llvm::for_each(ops, erase);
+}
+
 /// Leaves in `role` what fills rings, or everything else. Reads of memory stay where something uses them.
 void prune(RoleOp role, bool filling) {
-  if (filling)
+  if (filling) {
+    dropOtherWork(role);
     dropTiles(role);
+  }
   SmallVector<Operation *> ops;
   role.getBody().walk([&](Operation *op) { ops.push_back(op); });
   for (Operation *op : llvm::reverse(ops)) {

@@ -13,13 +13,14 @@ namespace {
 
 class Staged {
 public:
-  Staged(tile::StoreOp store, const MappedTile &tile, const Schedule &schedule)
-      : store(store), tile(tile), schedule(schedule), builder(store), location(store.getLoc()) {}
+  Staged(Operation *store, const StoredTile &stored, const MappedTile &tile, const Schedule &schedule)
+      : store(store), stored(stored), tile(tile), schedule(schedule), builder(store), location(store->getLoc()) {}
 
   void write(unsigned m, unsigned n) {
     auto same = [](Value atom) { return atom; };
-    placeConditions(builder, location, tile.box);
-    Value map = placeMap(builder, location, tile, same), value = store.getValue();
+    OpBuilder outside(store->getParentOfType<tile::KernelOp>().getBody().front().findAncestorOpInBlock(*store));
+    placeConditions(outside, location, tile.box);
+    Value map = placeMap(outside, location, tile, same), value = stored.value;
     SmallVector<Value> corner = placeCoords(builder, location, tile, same);
     if (SmallVector<int64_t> shape{m, n}; tile::shapeOf(value.getType()) != ArrayRef<int64_t>(shape))
       value = tile::ReshapeOp::create(builder, location, RankedTensorType::get(shape, tile.element), value);
@@ -29,12 +30,12 @@ public:
     auto type = SharedType::get(builder.getContext(), {rows, columns}, tile.element, {});
     SmallVector<AllocOp> places;
     for (unsigned i = 0, count = whole ? m / rows : 2; i < count; ++i)
-      places.push_back(AllocOp::create(builder, location, type));
+      places.push_back(AllocOp::create(outside, location, type));
     unsigned turn = 0;
     for (unsigned row = 0; row < m; row += rows)
       for (unsigned at = 0; at < n; at += columns, ++turn)
         writePiece(places[turn % places.size()], value, map, moved(corner, row, at), {row, at});
-    store.erase();
+    store->erase();
   }
 
 private:
@@ -42,7 +43,7 @@ private:
     auto piece =
         tile::shapeOf(value.getType()) == shared.getType().getShape() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(at);
     WriteOp::create(builder, location, shared, value, piece, IntegerAttr());
-    StoreBoxOp::create(builder, location, shared, map, coords, false);
+    StoreBoxOp::create(builder, location, shared, map, coords, stored.adds);
   }
 
   /// The coordinates of the piece at (row, column) of the tile.
@@ -55,7 +56,8 @@ private:
     return coords;
   }
 
-  tile::StoreOp store;
+  Operation *store;
+  StoredTile stored;
   const MappedTile &tile;
   const Schedule &schedule;
   OpBuilder builder;
@@ -80,10 +82,17 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
     if (!schedule || !schedule->stageOutput)
       return;
     std::string why;
-    for (auto store : llvm::make_early_inc_range(getOperation().getBody().getOps<tile::StoreOp>()))
-      if (auto sums = storedSums(store, results))
-        if (std::optional<MappedTile> tile = mapStored(store, sums->first, sums->second, why))
-          Staged(store, *tile, *schedule).write(sums->first, sums->second);
+    SmallVector<Operation *> stores;
+    getOperation().walk([&](Operation *op) {
+      if (storedTile(op))
+        stores.push_back(op);
+    });
+    for (Operation *store : stores) {
+      StoredTile stored = *storedTile(store);
+      if (auto sums = storedSums(stored, results))
+        if (std::optional<MappedTile> tile = mapStored(stored, sums->first, sums->second, why))
+          Staged(store, stored, *tile, *schedule).write(sums->first, sums->second);
+    }
   }
 };
 } // namespace

@@ -65,14 +65,6 @@ protected:
   void elementStoreOp(tile::ElementStoreOp op);
   void atomicRmwOp(tile::AtomicRmwOp op);
   void atomicCasOp(tile::AtomicCasOp op);
-  /// kind(old, value) as memory holds them.
-  llvm::Value *combined(tile::RmwKind kind, mlir::Type element, llvm::Value *old, llvm::Value *value);
-  /// One indivisible read-modify-write; gives the old value. `as`: nothing where memory is not global, which orders nothing.
-  llvm::Value *readModifyWrite(tile::RmwKind kind, mlir::Type element, llvm::Value *pointer, llvm::Value *value,
-                               std::optional<AtomicOrder> as = std::nullopt);
-  /// Compares bits with those in memory and stores `desired` where they are equal; {the bits before, whether they were equal}.
-  std::pair<llvm::Value *, llvm::Value *> compareAndSwap(llvm::Value *pointer, llvm::Value *expected, llvm::Value *desired,
-                                                         std::optional<AtomicOrder> as);
   Address elementAddress(mlir::Value buffer, mlir::OperandRange indices);
   Point elementPoint(mlir::OperandRange indices, llvm::ArrayRef<int64_t> shape, Lanes &inside);
 

@@ -58,6 +58,8 @@ private:
   void contract();
   /// One product of tiles that tensor cores take, elementwise work on it and a store: a kernel as libraries write it.
   void productKernel();
+  /// body(number of a tile), for the program's number along the axis (no turns), or in a loop or a branch.
+  void overTiles(unsigned axis, int64_t turns, llvm::function_ref<void(mlir::Value)> body);
   /// An array of these extents and rows of a multiple of 16 bytes, at an aligned pointer that the compiler knows to be aligned.
   Array alignedArray(llvm::ArrayRef<int64_t> extents, bool transposed, mlir::Type element, bool written);
   mlir::Value alignedPlace(const Array &array, llvm::ArrayRef<int64_t> tile, llvm::ArrayRef<mlir::Value> starts,

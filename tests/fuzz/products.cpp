@@ -148,6 +148,33 @@ Value Generator::alignedPlace(const Array &array, ArrayRef<int64_t> tile, ArrayR
                                 SmallVector<int32_t>{1, 1});
 }
 
+// Tiles of the rows: the program's own, or several that it takes by turns, or those that a branch lets it have.
+void Generator::overTiles(unsigned axis, int64_t turns, llvm::function_ref<void(Value)> body) {
+  Type i32 = b.getI32Type();
+  Value id = tile::ProgramIdOp::create(b, loc, b.getI32IntegerAttr(axis)), count = tile::NumProgramsOp::create(b, loc, axis);
+  if (turns == 0)
+    return body(id);
+  Value tiles = scalarArgument(i32, uint64_t(turns));
+  OpBuilder::InsertionGuard guard(b);
+  if (random.chance(0.5)) {
+    auto loop = scf::ForOp::create(b, loc, id, tiles, count);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  } else if (random.chance(0.6)) {
+    auto loop = scf::WhileOp::create(b, loc, TypeRange{i32}, ValueRange{id});
+    Block *before = b.createBlock(&loop.getBefore(), {}, {i32}, {loc});
+    Value at = before->getArgument(0);
+    scf::ConditionOp::create(b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at, tiles), at);
+    Block *after = b.createBlock(&loop.getAfter(), {}, {i32}, {loc});
+    body(after->getArgument(0));
+    scf::YieldOp::create(b, loc, ValueRange{arith::AddIOp::create(b, loc, after->getArgument(0), count)});
+  } else {
+    auto branch = scf::IfOp::create(b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, id, tiles), false);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+    body(id);
+  }
+}
+
 void Generator::productKernel() {
   auto nsw = arith::IntegerOverflowFlags::nsw;
   Type element = random.of(std::vector<Type>{b.getF16Type(), b.getBF16Type(), b.getF16Type(), b.getBF16Type(), b.getI8Type(),
@@ -160,44 +187,58 @@ void Generator::productKernel() {
                                    : 128,
           n = random.of(isFlat ? std::vector<int64_t>{64, 64, 128} : std::vector<int64_t>{16, 32, 48, 64, 64, 128}),
           k = random.of(std::vector<int64_t>{32, 64, 128}) / bytes, steps = random.below(6);
-  int64_t rows = m * program.grid[1] - random.below(m), columns = n * program.grid[0] - random.below(n),
-          depth = std::max<int64_t>(steps * k - (random.chance(0.5) ? random.below(k) : 0), 1);
+  int64_t apart = k * (random.chance(0.15) ? 2 : 1); // steps, along k
+  int64_t turns = random.chance(0.4) ? 1 + random.below(5) : 0;
+  int64_t rows = m * std::max<int64_t>(program.grid[1], turns) - random.below(m), columns = n * program.grid[0] - random.below(n),
+          depth = std::max<int64_t>(steps * apart - (random.chance(0.5) ? random.below(k) : 0), 1);
   Array a = alignedArray({rows, depth}, across && random.chance(0.3), element, false);
   Array w = alignedArray({depth, columns}, !across || random.chance(0.5), element, false);
-  auto start = [&](unsigned axis, int64_t size) -> Value {
-    Value id = tile::ProgramIdOp::create(b, loc, b.getI32IntegerAttr(axis));
-    return arith::MulIOp::create(b, loc, arith::ExtSIOp::create(b, loc, b.getI64Type(), id), integer(size, 64), nsw);
+  auto start = [&](Value number, int64_t size) -> Value {
+    return arith::MulIOp::create(b, loc, arith::ExtSIOp::create(b, loc, b.getI64Type(), number), integer(size, 64), nsw);
   };
-  Value row = start(1, m), column = start(0, n);
+  Value column = start(tile::ProgramIdOp::create(b, loc, b.getI32IntegerAttr(0)), n);
   auto type = RankedTensorType::get({m, n}, isInt ? Type(b.getI32Type()) : Type(b.getF32Type()));
   Value zero = arith::ConstantOp::create(b, loc, type, b.getZeroAttr(type));
   Value count = random.chance(0.5) ? scalarArgument(b.getI64Type(), uint64_t(steps)) : integer(steps, 64);
-  auto op = tile::ContractOp::create(b, loc, type, count, zero, tile::Precision::tf32, false, false,
-                                     random.chance(0.5) ? b.getI64IntegerAttr(1 + random.below(4)) : IntegerAttr(), StringAttr(),
-                                     ValueRange());
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *body = b.createBlock(&op.getBody());
-    Value at = arith::MulIOp::create(b, loc, body->addArgument(b.getI64Type(), loc), integer(k, 64), nsw);
-    SmallVector<Value> factors;
-    for (auto [array, tile, starts] : {std::tuple(&a, Shape{m, k}, SmallVector<Value>{row, at}), {&w, Shape{k, n}, {at, column}}})
-      factors.push_back(tile::LoadOp::create(b, loc, RankedTensorType::get(tile, element),
-                                             alignedPlace(*array, tile, starts, element), Value(), false, StringAttr(),
-                                             StringAttr()));
-    tile::YieldOp::create(b, loc, factors);
-  }
-  Value result = op.getResult();
-  pool.assign({result});
-  if (random.chance(0.5)) {
-    Array bias = alignedArray({rows, columns}, false, type.getElementType(), false);
-    Value more = tile::LoadOp::create(b, loc, type, alignedPlace(bias, {m, n}, {row, column}, type.getElementType()), Value(),
-                                      false, StringAttr(), StringAttr());
-    result = isInt ? Value(arith::AddIOp::create(b, loc, result, more)) : Value(arith::AddFOp::create(b, loc, result, more));
-  }
-  Type output = isInt ? type.getElementType() : random.of(std::vector<Type>{b.getF16Type(), b.getBF16Type(), b.getF32Type()});
-  result = convert(result, output);
-  Array out = alignedArray({rows, columns}, random.chance(0.15), output, true);
-  tile::StoreOp::create(b, loc, alignedPlace(out, {m, n}, {row, column}, output), result, false, StringAttr(), StringAttr());
+  bool hasBias = random.chance(0.5), adds = random.chance(0.2);
+  Type output =
+      isInt || adds ? type.getElementType() : random.of(std::vector<Type>{b.getF16Type(), b.getBF16Type(), b.getF32Type()});
+  Array bias, out = alignedArray({rows, columns}, random.chance(0.15), output, true);
+  if (hasBias)
+    bias = alignedArray({rows, columns}, false, type.getElementType(), false);
+  overTiles(1, turns, [&](Value number) {
+    Value row = start(number, m);
+    auto op = tile::ContractOp::create(b, loc, type, count, zero, tile::Precision::tf32, false, false,
+                                       random.chance(0.5) ? b.getI64IntegerAttr(1 + random.below(4)) : IntegerAttr(),
+                                       StringAttr(), ValueRange());
+    {
+      OpBuilder::InsertionGuard guard(b);
+      Block *body = b.createBlock(&op.getBody());
+      Value at = arith::MulIOp::create(b, loc, body->addArgument(b.getI64Type(), loc), integer(apart, 64), nsw);
+      SmallVector<Value> factors;
+      for (auto [array, tile, starts] :
+           {std::tuple(&a, Shape{m, k}, SmallVector<Value>{row, at}), {&w, Shape{k, n}, {at, column}}})
+        factors.push_back(tile::LoadOp::create(b, loc, RankedTensorType::get(tile, element),
+                                               alignedPlace(*array, tile, starts, element), Value(), false, StringAttr(),
+                                               StringAttr()));
+      tile::YieldOp::create(b, loc, factors);
+    }
+    Value result = op.getResult();
+    pool.assign({result});
+    if (hasBias) {
+      Value more = tile::LoadOp::create(b, loc, type, alignedPlace(bias, {m, n}, {row, column}, type.getElementType()), Value(),
+                                        false, StringAttr(), StringAttr());
+      result = isInt ? Value(arith::AddIOp::create(b, loc, result, more)) : Value(arith::AddFOp::create(b, loc, result, more));
+    }
+    Value to = alignedPlace(out, {m, n}, {row, column}, output);
+    result = convert(result, output);
+    if (!adds)
+      tile::StoreOp::create(b, loc, to, result, false, StringAttr(), StringAttr());
+    else
+      tile::AtomicRmwOp::create(b, loc, type, isInt ? tile::RmwKind::add : tile::RmwKind::fadd, to, result,
+                                random.chance(0.5) ? tile::MemoryOrder::relaxed : tile::MemoryOrder::acq_rel,
+                                tile::SyncScope::gpu);
+  });
 }
 
 } // namespace tilery::fuzz

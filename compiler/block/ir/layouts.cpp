@@ -62,7 +62,7 @@ bool takesAnyLayout(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() || op->hasTrait<OpTrait::IsTerminator>() || isa<BlockDialect>(op->getDialect()) ||
          isa<scf::SCFDialect, ub::UBDialect>(op->getDialect()) ||
          isa<tile::SplatOp, tile::RangeOp, tile::AccessOp, tile::PointerAccessOp, tile::ViewOp, tile::LoadOp, tile::StoreOp,
-             tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
+             tile::AtomicRmwOp, tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
 }
 
 static SmallVector<Type> tilesOf(TypeRange types) {

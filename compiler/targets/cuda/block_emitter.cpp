@@ -31,6 +31,10 @@ SharedPlan::SharedPlan(tile::KernelOp kernel) {
     rings[op].barriers = bytes;
     bytes += op.getType().getCount() * barrierBytes;
   });
+  if (contains<tile::AtomicRmwOp, tile::AtomicCasOp>(kernel)) {
+    exchange = bytes;
+    bytes += barrierBytes;
+  }
   bytes = llvm::alignTo(bytes, alignment);
   kernel.walk([&](Operation *op) {
     if (auto alloc = dyn_cast<block::AllocOp>(op); alloc && alloc.getOver()) {
@@ -60,6 +64,11 @@ BlockEmitter::BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachin
       written.push_back(lower::classOfPlace(store.getPlace()));
     else if (auto store = dyn_cast<block::StoreBoxOp>(op))
       written.push_back(lower::classOfPointer(store.getMap().getDefiningOp<block::MapOp>().getBase()));
+    else if (auto update = dyn_cast<tile::AtomicRmwOp>(op))
+      written.push_back(lower::classOfPlace(update.getPlace()));
+    else if (auto swap = dyn_cast<tile::AtomicCasOp>(op))
+      written.push_back(lower::classOfPlace(swap.getPlace()));
+    meets |= isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType());
   });
   findRoles();
 }
@@ -213,6 +222,7 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
   info.sharedBytes = plan.bytes;
   auto isOver = [](block::AllocOp alloc) { return bool(alloc.getOver()); }; // a ring, for good
   bool once = order && order.getOrder() == block::Order::longest;
+  kernel.walk([&](scf::WhileOp loop) { once |= contains<tile::AtomicRmwOp, tile::AtomicCasOp>(loop); }); // for others to come
   once |= llvm::any_of(kernel.getBody().getOps<block::AllocOp>(), isOver);
   info.persistent = order && !once;
   info.cluster = cluster;

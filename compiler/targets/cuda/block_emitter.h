@@ -1,7 +1,7 @@
 #pragma once
 // The emission of one kernel in block IR. block_emitter.cpp: the kernel, its shared memory and its roles; block_scalars.cpp: numbers, loops,
 // branches; block_programs.cpp: which program is next; block_rings.cpp: slots, the copy engine, meetings; block_products.cpp: the tensor
-// cores; block_tiles.cpp, block_reduces.cpp: registers.
+// cores; block_tiles.cpp, block_reduces.cpp: registers; block_atomics.cpp: updates of memory.
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/pull.h"
 #include "compiler/targets/cuda/emit_block.h"
@@ -21,6 +21,7 @@ struct SharedPlan {
   };
   llvm::DenseMap<mlir::Operation *, Ring> rings;
   llvm::DenseMap<mlir::Operation *, unsigned> allocations;
+  unsigned exchange = 0; // where one thread shows the others of its role what an update has given
   unsigned bytes = 0;
 
   explicit SharedPlan(tile::KernelOp kernel);
@@ -103,6 +104,7 @@ private:
   Parts carriedParts(mlir::Value value);
   void rememberCarried(mlir::Value value, Parts parts);
   void emitLoop(mlir::scf::ForOp loop);
+  void emitWhile(mlir::scf::WhileOp loop);
   void emitBranch(mlir::scf::IfOp branch);
   void emitLoadOfScalar(tile::LoadOp load);
   void when(llvm::Value *condition, llvm::function_ref<void()> then);
@@ -188,6 +190,14 @@ private:
   void computeBefore(mlir::scf::ForOp loop);
   void emitStore(tile::StoreOp store);
 
+  // -- updates of memory (atomics.cpp)
+  void emitUpdate(tile::AtomicRmwOp update);
+  void emitSwap(tile::AtomicCasOp swap);
+  void emitUpdateOfTile(tile::AtomicRmwOp update);
+  /// One thread of the role does it, behind all that the role has stored; the others go on with what it gives.
+  void once(mlir::Operation *op, mlir::Value place, llvm::function_ref<llvm::Value *(llvm::Value *pointer)> update);
+  void meetRole();
+
   // -- reductions (reduces.cpp)
   void emitReduce(tile::ReduceOp reduce);
   /// The value of the lane whose number differs in this bit.
@@ -212,6 +222,7 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> maps;
   BlockEntry entry;
   bool failed = false;
+  bool meets = false; // programs wait for each other, or show each other what they have stored
 
   llvm::DenseMap<mlir::Value, Parts> values;  // of more than one part, or of none; those of rank 0 are the evaluator's
   llvm::SmallVector<mlir::Value> known;       // all of both, in the order in which they became so

@@ -276,7 +276,9 @@ void BlockEmitter::computeBefore(block::MmaWaitOp wait) {
 }
 
 void BlockEmitter::emitWait(block::MmaWaitOp wait) {
-  if (wait->getParentOfType<scf::ForOp>())
+  bool isOfSteps =
+      bool(wait.getProduct().getDefiningOp<scf::ForOp>()); // that are over: a loop around it goes over programs' tiles
+  if (wait->getParentOfType<scf::ForOp>() && !isOfSteps)
     computeBefore(wait);
   else
     computeMeanwhile(wait);

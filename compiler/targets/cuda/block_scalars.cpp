@@ -250,6 +250,43 @@ void BlockEmitter::emitLoop(scf::ForOp loop) {
     rememberCarried(result, std::move(parts));
 }
 
+// It carries numbers only.
+void BlockEmitter::emitWhile(scf::WhileOp loop) {
+  prepare(loop);
+  Parts inits, passed, results;
+  for (Value init : loop.getInits())
+    inits.push_back(scalar(init));
+  llvm::BasicBlock *before = b.GetInsertBlock(), *head = newBlock("while"), *body = newBlock(), *after = newBlock();
+  b.CreateBr(head);
+  b.SetInsertPoint(head);
+  SmallVector<llvm::PHINode *> phis;
+  for (llvm::Value *init : inits) {
+    phis.push_back(b.CreatePHI(init->getType(), 2));
+    phis.back()->addIncoming(init, before);
+  }
+  {
+    Scope scope(*this);
+    for (auto [argument, phi] : llvm::zip_equal(loop.getBeforeArguments(), phis))
+      remember(argument, {phi});
+    emitBlock(*loop.getBeforeBody());
+    for (Value operand : loop.getConditionOp().getArgs())
+      passed.push_back(scalar(operand));
+    b.CreateCondBr(scalar(loop.getConditionOp().getCondition()), body, after);
+    b.SetInsertPoint(body);
+    for (auto [argument, value] : llvm::zip_equal(loop.getAfterArguments(), passed))
+      remember(argument, {value});
+    emitBlock(*loop.getAfterBody());
+    for (Value operand : loop.getYieldOp().getResults())
+      results.push_back(scalar(operand));
+  }
+  for (auto [phi, result] : llvm::zip_equal(phis, results))
+    phi->addIncoming(result, b.GetInsertBlock());
+  neverUnroll(b.CreateBr(head));
+  b.SetInsertPoint(after);
+  for (auto [result, value] : llvm::zip_equal(loop.getResults(), passed))
+    remember(result, {value});
+}
+
 void BlockEmitter::emitBranch(scf::IfOp branch) {
   prepare(branch);
   llvm::BasicBlock *after = newBlock(), *blocks[2] = {newBlock(), newBlock()};
@@ -299,7 +336,10 @@ void BlockEmitter::emitOp(Operation &op) {
     return;
   llvm::TypeSwitch<Operation *>(&op)
       .Case([&](scf::ForOp op) { emitLoop(op); })
+      .Case([&](scf::WhileOp op) { emitWhile(op); })
       .Case([&](scf::IfOp op) { emitBranch(op); })
+      .Case([&](tile::AtomicRmwOp op) { emitUpdate(op); })
+      .Case([&](tile::AtomicCasOp op) { emitSwap(op); })
       .Case([&](block::ProgramsOp op) { emitPrograms(op); })
       .Case([&](block::AcquireOp op) { emitAcquire(op); })
       .Case([&](block::TakeOp op) { emitTake(op); })

@@ -14,7 +14,7 @@ namespace {
 /// The kernel is a product, of more steps than none, or loops with products.
 bool multiplies(tile::KernelOp kernel, bool disjoint, std::string &why) {
   std::optional<block::FoundKernel> found = block::findAnyKernel(kernel, why);
-  if (auto *loops = found ? std::get_if<block::LoopKernel>(&*found) : nullptr; loops && loops->loadsBehindStores && !disjoint) {
+  if (found && !disjoint && std::visit([](auto &each) { return each.loadsBehindStores; }, *found)) {
     why = "it loads after it has stored, from arguments that may overlap";
     return false;
   }

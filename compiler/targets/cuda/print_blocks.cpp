@@ -58,9 +58,10 @@ void print(PlanText &text, const block::ProductKernel &found, const block::Sched
   text.factor("b", swapped ? product.a : product.b, swapped ? product.fetchedA : product.fetchedB);
   if (product.swapped)
     text.stream << "  swapped: B^T A^T\n";
-  for (tile::StoreOp store : found.stores) {
-    std::string why;
-    text.stored(block::mapStored(store, product, why), schedule, why);
+  for (Operation *op : found.outputs()) {
+    std::string why = "it has not the product's shape";
+    std::optional<block::StoredTile> stored = block::storedTile(op);
+    text.stored(stored ? block::mapStored(*stored, product, why) : std::nullopt, schedule, why);
   }
 }
 
@@ -72,8 +73,9 @@ void print(PlanText &text, const block::LoopKernel &found, const block::Schedule
   }
   for (tile::StoreOp store : found.stores) {
     std::string why = "it has not the product's shape";
-    auto sums = block::storedSums(store, found.results());
-    text.stored(sums ? block::mapStored(store, sums->first, sums->second, why) : std::nullopt, schedule, why);
+    std::optional<block::StoredTile> stored = block::storedTile(store);
+    auto sums = stored ? block::storedSums(*stored, found.results()) : std::nullopt;
+    text.stored(sums ? block::mapStored(*stored, sums->first, sums->second, why) : std::nullopt, schedule, why);
   }
 }
 } // namespace

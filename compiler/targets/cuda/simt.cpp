@@ -1,6 +1,7 @@
 #include "compiler/targets/cuda/simt.h"
 #include "compiler/targets/cuda/mma.h"
 #include "compiler/targets/cuda/branch.h"
+#include "compiler/lower/atomics.h"
 #include "compiler/lower/kernel_info.h"
 #include "compiler/lower/loop.h"
 
@@ -256,7 +257,7 @@ void SimtEmitter::elementUpdateOp(tile::ElementUpdateOp op) {
   atomically(
       op, [&](Indices) { return elementAddress(op.getBuffer(), op.getIndices()); },
       [&](llvm::Value *pointer, Indices) {
-        return readModifyWrite(op.getKind(), op.getValue().getType(), pointer, evaluator.scalar(op.getValue()));
+        return lower::readModifyWrite(e, op.getKind(), op.getValue().getType(), pointer, evaluator.scalar(op.getValue()));
       });
 }
 

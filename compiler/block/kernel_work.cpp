@@ -1,0 +1,93 @@
+#include "compiler/block/kernel_work.h"
+#include "compiler/block/find_product.h"
+#include "compiler/block/ir/layouts.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace tilery::block {
+
+bool followsSums(Operation *op, bool byRows) {
+  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  if (llvm::none_of(op->getResultTypes(), isTile) && llvm::none_of(op->getOperandTypes(), isTile))
+    return true;
+  if (OpTrait::hasElementwiseMappableTraits(op) || takesAnyLayout(op))
+    return !isa<tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
+  if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
+    return !sameButOnes(tile::shapeOf(reshape.getValue().getType()), tile::shapeOf(reshape.getType())).empty();
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op)) // rows lie in four lanes
+    return byRows && reduce->getNumResults() == 1 && reduce.getAxis() == 1 &&
+           cast<RankedTensorType>(reduce->getOperand(0).getType()).getRank() == 2;
+  return isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op);
+}
+
+Value rootOf(tile::AccessOp access) {
+  Value base = access.getBase();
+  while (isa_and_nonnull<tile::AddPtrOp, tile::PtrCastOp>(base.getDefiningOp()))
+    base = base.getDefiningOp()->getOperand(0);
+  return base;
+}
+
+/// The same number in each program, computed twice.
+static bool areSame(Value x, Value y, unsigned depth = 0) {
+  Operation *a = x.getDefiningOp(), *b = y.getDefiningOp();
+  if (x == y)
+    return true;
+  if (!a || !b || depth > 8 || a->getNumRegions() || !isMemoryEffectFree(a) ||
+      cast<OpResult>(x).getResultNumber() != cast<OpResult>(y).getResultNumber())
+    return false;
+  auto same = [&](Value left, Value right) { return success(areSame(left, right, depth + 1)); };
+  return OperationEquivalence::isEquivalentTo(a, b, same, nullptr, OperationEquivalence::IgnoreLocations);
+}
+
+/// True if a store there may change what the load still reads: threads load what they need piece by piece, between stores of others.
+static bool mayClash(tile::LoadOp load, Value place) {
+  auto from = load.getPlace().getDefiningOp<tile::AccessOp>(), to = place.getDefiningOp<tile::AccessOp>();
+  if (!from || !to)
+    return true;
+  return rootOf(from) == rootOf(to) && !areSame(from, to);
+}
+
+bool isFactor(tile::LoadOp load) {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : load->getUses())
+    uses.push_back(&use);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    Operation *user = uses[i]->getOwner();
+    if (isa<tile::PermuteOp, tile::ReshapeOp, tile::ExpandDimsOp, arith::BitcastOp>(user))
+      for (OpOperand &use : user->getUses())
+        uses.push_back(&use);
+    else if (!isa<tile::DotOp>(user) || uses[i]->getOperandNumber() > 1)
+      return false;
+  }
+  return true;
+}
+
+const char *anyClash(ArrayRef<tile::LoadOp> loads, ArrayRef<Value> places) {
+  for (tile::LoadOp load : loads)
+    for (Value place : places)
+      if (mayClash(load, place))
+        return "it loads other elements of what it stores";
+  return nullptr;
+}
+
+bool isApart(tile::LoadOp load, ArrayRef<Value> places) {
+  auto rootOfPlace = [](Value place) {
+    auto access = place.getDefiningOp<tile::AccessOp>();
+    Value root = access ? rootOf(access) : Value();
+    return isa_and_nonnull<BlockArgument>(root) ? root : Value();
+  };
+  Value from = rootOfPlace(load.getPlace());
+  return from && llvm::all_of(places, [&](Value place) {
+           Value to = rootOfPlace(place);
+           return to && to != from;
+         });
+}
+
+bool mayReread(Operation *op, ArrayRef<Value> places) {
+  return op->walk([&](tile::LoadOp load) { return isApart(load, places) ? WalkResult::advance() : WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+} // namespace tilery::block

@@ -1,0 +1,25 @@
+#pragma once
+// What a kernel does around its products: which of it can be done where their sums lie, and which loads and stores may meet.
+#include "compiler/ir/Tile.h"
+
+namespace tilery::block {
+
+/// True if the op can be done on tiles that lie as a product's sums do; `byRows`: or on whole rows of them.
+bool followsSums(mlir::Operation *op, bool byRows);
+/// True if only products, dots, read what is loaded, as factors.
+bool isFactor(tile::LoadOp load);
+
+/// The argument that an access reads or writes.
+mlir::Value rootOf(tile::AccessOp access);
+/// Where each op writes.
+template <typename Ops> llvm::SmallVector<mlir::Value> placesOf(const Ops &ops) {
+  return llvm::map_to_vector(ops, [](auto op) -> mlir::Value { return op.getPlace(); });
+}
+/// What is wrong where a load may read other elements of what is written at one of `places`; null: nothing.
+const char *anyClash(llvm::ArrayRef<tile::LoadOp> loads, llvm::ArrayRef<mlir::Value> places);
+/// True if the load is of an argument that none of the places is of.
+bool isApart(tile::LoadOp load, llvm::ArrayRef<mlir::Value> places);
+/// True if a load of the op may be of what is written at one of `places`: if both are of one argument.
+bool mayReread(mlir::Operation *op, llvm::ArrayRef<mlir::Value> places);
+
+} // namespace tilery::block

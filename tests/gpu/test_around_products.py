@@ -1,0 +1,57 @@
+"""Products in loops over tiles, in parts that memory adds up or programs hand on: they take Hopper's path, and are right."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tilery import _native, compat
+
+PEERS = Path(__file__).resolve().parents[2] / "benchmarks" / "peers"
+PROGRAMS = compat.load(PEERS / "product_programs.py")
+SPELLINGS = compat.load(PEERS / "matmul_spellings.py")
+TILES = {"BM": 128, "BN": 128, "BK": 64}
+KINDS = ("split_k_atomics", "split_k_semaphores", "stream_k", "persistent", "residual", "plain")
+CHANGES = {"split_k_atomics": "c: box", "split_k_semaphores": "c: stored from registers", "persistent": "c: box"}
+
+
+def launched(kind, device, m=300, n=400, k=1040):
+    """(module, result in f32, what it should be, sum of the products' absolute values)."""
+    dtype = torch.float16
+    a, b = (torch.randn(*shape, device=device).to(dtype) for shape in ((m, k), (k, n)))
+    exact, most = a.double() @ b.double(), a.double().abs() @ b.double().abs()
+    c = torch.zeros(m, n, device=device)
+    tiles = -(-m // 128) * -(-n // 128)
+    if kind == "stream_k":
+        compiled = PROGRAMS.stream_k[(5,)](a, b, c, m, n, k, **TILES)
+    elif kind == "split_k_semaphores":
+        locks = torch.zeros(tiles, dtype=torch.int32, device=device)
+        compiled = PROGRAMS.split_k_semaphores[(tiles, 3)](a, b, c, locks, m, n, k, SPLIT=3, **TILES)
+    elif kind == "split_k_atomics":
+        compiled = PROGRAMS.split_k_atomics[(tiles, 3)](a, b, c, m, n, k, SPLIT=3, **TILES)
+    else:
+        if kind == "residual":
+            c += 3
+            exact += 3
+        strides = (*a.stride(), *b.stride(), *c.stride())
+        grid = (4,) if kind == "persistent" else (tiles,)
+        compiled = getattr(SPELLINGS, kind)[grid](a, b, c, c, m, n, k, *strides, GROUP=8, **TILES)
+    return compiled.module, c, exact, most
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_takes_the_path(kind, assemble):
+    compiled = _native.compile(launched(kind, "cpu", 256, 256, 1024)[0], disjoint=True, texts=True, target="sm_90a")
+    assert ": blocks consumers=" in compiled.plan, compiled.plan
+    assert CHANGES.get(kind, "") in compiled.plan
+    text = assemble(compiled.asm, "sm_90a")
+    assert "0 bytes spill stores, 0 bytes spill loads" in text
+    assert "C75" not in text
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", [(300, 400, 1040), (256, 256, 1024), (1000, 520, 64), (64, 2048, 4096)], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_is_right(kind, shape):
+    _, c, exact, most = launched(kind, "cuda", *shape)
+    assert ((c.double() - exact).abs() <= (shape[2] + 8) * 2.0**-23 * most + 2.0**-22 * exact.abs()).all()
