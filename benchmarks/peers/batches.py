@@ -58,8 +58,12 @@ def float8(size, transposed=True, goal=1.0):
             contest.enter(f"{name}, {stages} stages", prepare, check)
     contest.run()
     work = f"matmul e4m3 {size}, B {'column' if transposed else 'row'}-major"
-    for source, name, rival, least in (("pointers", "ours", "cuBLASLt", goal), ("TileLang", "our TileLang", "cuBLASLt", goal),
-                                       ("pointers", "ours", "Triton", 1.0), ("TileLang", "our TileLang", "TileLang", 1.0)):  # fmt: skip
+    for source, name, rival, least in (
+        ("pointers", "ours", "cuBLASLt", goal),
+        ("TileLang", "our TileLang", "cuBLASLt", goal),
+        ("pointers", "ours", "Triton", 1.0),
+        ("TileLang", "our TileLang", "TileLang", 1.0),
+    ):
         yield from contest.result(f"{work}, {source}", name, rival, 2 * size**3 / 1e12, "TFLOP/s", least)
 
 

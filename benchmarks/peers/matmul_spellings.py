@@ -179,7 +179,8 @@ def other_order(
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr
 ):
     """Groups of rows by tl.swizzle2d."""
-    i, j = tl.swizzle2d(tl.program_id(0) // tl.cdiv(N, BN), tl.program_id(0) % tl.cdiv(N, BN), tl.cdiv(M, BM), tl.cdiv(N, BN), GROUP)
+    pid, columns = tl.program_id(0), tl.cdiv(N, BN)
+    i, j = tl.swizzle2d(pid // columns, pid % columns, tl.cdiv(M, BM), columns, GROUP)
     m, n = i * BM + tl.arange(0, BM), j * BN + tl.arange(0, BN)
     acc = product(a, b, m % M, n % N, K, am, ak, bk, bn, BM, BN, BK)
     store(c, acc, m, n, M, N, cm, cn)

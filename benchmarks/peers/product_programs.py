@@ -1,4 +1,4 @@
-"""Programs around a product that are no plain matmul: split and streamed steps, groups of problems, packed weights, two products, one row."""
+"""Programs around a product: split and streamed steps, groups of problems, packed weights, two products, one row."""
 
 import tileon
 import tileon.language as tl
