@@ -276,11 +276,12 @@ class _Plans:
         target = self.compiled.target
         if target is None or (target.backend == "cpu") == (signature.device < 0):
             return
+        place = "cpu" if signature.device < 0 else "GPU"
         for i, known in enumerate(signature.params):
             if known[0] == "pointer":
                 raise error(
                     ValueError,
-                    f"Pointer argument (at {i}) cannot be accessed from Triton ({'cpu' if signature.device < 0 else 'GPU'} tensor?)",
+                    f"Pointer argument (at {i}) cannot be accessed from Triton ({place} tensor?)",
                     hint=f"{self.compiled.name} was compiled for {target.backend}",
                 )
 
