@@ -249,6 +249,8 @@ def page():
     yield from elementwise()
     yield "\n## Functions of tl and ntl\n"
     yield from written("tileon.language", "tl")
+    yield "\n## Functions of libdevice\n"
+    yield from written("core.tile.libdevice", "libdevice")
     yield "\n## Functions of T\n"
     yield from written("tilelang.language", "T")
     yield "\n## Names of upstream that are refused\n"

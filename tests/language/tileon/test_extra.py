@@ -33,6 +33,46 @@ def test_bessel_functions(device):
         assert (np.abs(values - exact) <= 16 * 2.0**-52 * size).all()
 
 
+@tileon.jit
+def of_orders(n_ptr, x_ptr, j_ptr, y_ptr, N: tl.constexpr):
+    at = tl.program_id(0) * N + tl.arange(0, N)
+    n, x = tl.load(n_ptr + at), tl.load(x_ptr + at)
+    tl.store(j_ptr + at, tl.extra.libdevice.jn(n, x))
+    tl.store(y_ptr + at, tl.extra.libdevice.yn(n, x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_bessel_functions_of_any_order(device, dtype):
+    import mpmath
+
+    random = np.random.default_rng(1)
+    n, x = random.integers(-40, 41, 128), np.concatenate([random.uniform(0, 60, 96), random.uniform(0.5, 3, 32)])
+    x[:16] *= -1
+    n, x = torch.tensor(n, dtype=torch.int32), torch.tensor(x).to(dtype)
+    j, y = torch.empty_like(x), torch.empty_like(x)
+    of_orders[(2,)](n, x, j, y, 64)
+    for order, at, first, second in zip(n.tolist(), x.tolist(), j.tolist(), y.tolist()):
+        # Up to 64 steps that round twice, of numbers below 1 near a zero; the tails' numbers shrink with their errors.
+        bound, least = (2.0**-22, 1e-37) if dtype == torch.float32 else (2.0**-44, 1e-300)
+        exact = float(mpmath.besselj(order, mpmath.mpf(at)))
+        assert abs(first - exact) <= bound * abs(exact) + (2.0**-46 if abs(exact) > 1e-3 else least), (order, at)
+        if at < 0:
+            assert second != second
+        else:
+            exact = float(mpmath.bessely(order, mpmath.mpf(at)))
+            exact = float(torch.tensor(exact, dtype=torch.float64).to(dtype))  # beyond float32's numbers: infinite
+            assert second == exact or abs(second - exact) <= bound * abs(exact) + 2.0**-46, (order, at)
+
+
+def test_bessel_functions_at_the_edges(device):
+    x = torch.tensor([0.0, float("inf"), float("nan"), -2.0], dtype=torch.float64)
+    for order in (0, 1, 5, -5):
+        j, y = torch.empty_like(x), torch.empty_like(x)
+        of_orders[(1,)](torch.full((4,), order, dtype=torch.int32), x, j, y, 4)
+        assert j[0] == (order == 0) and j[1] == 0 and j[2].isnan() and y[2].isnan() and y[3].isnan() and y[1] == 0
+        assert y[0] == (float("inf") if order == -5 else -float("inf"))
+
+
 @tl.core.extern
 def power(x, y, _semantic=None):
     return tl.core.extern_elementwise(

@@ -4,6 +4,8 @@ from typing import Any
 
 from .types import constexpr
 from .value import tensor
+from .bessel import jn as jn
+from .bessel import yn as yn
 
 def exp(arg0: tensor | constexpr | float) -> tensor:
     """e to the power of x."""

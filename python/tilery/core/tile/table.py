@@ -106,6 +106,8 @@ ROWS = (
 )
 # fmt: on
 
+LIBDEVICE = [Written(name, "core.tile.bessel", "for", "integers, fp32 or fp64", libdevice=name) for name in ("jn", "yn")]
+
 # Names of upstream, by the reason why those without a row are not offered.
 REFUSED = {
     "text of another language and its instructions cannot be compiled for every target": "dispatch",

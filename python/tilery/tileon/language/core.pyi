@@ -2,6 +2,7 @@
 # ruff: noqa
 from ...core.functions import PropagateNan as PropagateNan
 from ...core.tile.types import *
+CONSTEXPR_0: constexpr
 from ...core.tile.value import tensor as tensor
 from ...core.tile.creation import program_id as program_id
 from ...core.tile.creation import num_programs as num_programs
@@ -39,7 +40,6 @@ from ...core.tile.shape import gather as gather
 from ...core.tile.shape import where as where
 from ...core.tile.reduction import reduce as reduce
 from ...core.tile.reduction import associative_scan as associative_scan
-from ...core.tile.reduction import bitonic_merge as bitonic_merge
 from ...core.tile.reduction import histogram as histogram
 from ...core.tile.reduction import dot as dot
 from ...core.tile.scaled import dot_scaled as dot_scaled

@@ -1,7 +1,7 @@
 """tl.random."""
 
 from ...core.functions import Namespace as _Namespace
-from ...core.tile.types import constexpr as _constexpr
+from ...core.tile.types import constexpr
 
-N_ROUNDS_DEFAULT = _constexpr(10)
+N_ROUNDS_DEFAULT = constexpr(10)
 __getattr__, __dir__ = _Namespace(__name__, "tl", ["core.tile.table:RANDOM"], "", "tl.random").hooks()

@@ -1,5 +1,7 @@
 # Made by tools/functions.py from the tables of functions.
 # ruff: noqa
+from ...core.tile.types import constexpr as constexpr
+N_ROUNDS_DEFAULT: constexpr
 from ...core.tile.random import philox as philox
 from ...core.tile.random import rand as rand
 from ...core.tile.random import rand4x as rand4x

@@ -21,4 +21,5 @@ from ...core.tile.reduction import cumsum as cumsum
 from ...core.tile.reduction import cumprod as cumprod
 from ...core.tile.reduction import sort as sort
 from ...core.tile.reduction import topk as topk
+from ...core.tile.reduction import bitonic_merge as bitonic_merge
 from ...core.tile.elementwise import sigmoid as sigmoid
