@@ -20,14 +20,25 @@ struct Index {
 };
 using Point = llvm::SmallVector<Index, 4>;
 
+/// Lanes whose places follow each other: those of `mask` are at `pointer + offset + lane`.
+struct LaneRun {
+  llvm::Value *mask, *offset;
+};
+
+/// The runs of each vector of `lanes` along a dimension, in memory: three masks (integers of as many bits) and three offsets each.
+struct RunTable {
+  llvm::Value *masks = nullptr, *offsets = nullptr;
+};
+
 /// Where the lanes of an access are.
 struct Address {
   mlir::Type element;
-  llvm::Value *pointer = nullptr; // of lane 0
-  unsigned level = 0;             // the innermost loop that moves `pointer`
-  int64_t step = 0;               // elements from lane to lane, if `offsets` is null
-  llvm::Value *offsets = nullptr; // <L x i64> elements from `pointer`
-  Lanes exists = nullptr;         // null: all lanes
+  llvm::Value *pointer = nullptr;     // of lane 0
+  unsigned level = 0;                 // the innermost loop that moves `pointer`
+  int64_t step = 0;                   // elements from lane to lane, if `offsets` is null
+  llvm::Value *offsets = nullptr;     // <L x i64> elements from `pointer`
+  llvm::SmallVector<LaneRun, 3> runs; // all that `offsets` says; empty: lanes may lie anywhere
+  Lanes exists = nullptr;             // null: all lanes
   unsigned alignment = 1;
   bool isVolatile = false, global = false; // global: a kernel argument's memory
   bool constant = false;                   // nothing in the kernel writes it
@@ -111,6 +122,15 @@ public:
   unsigned width() const { return state.lanes; }
   /// For the rest of the body: lane i of a stored index tile of rank 1 is i + `first` (i64), for every i.
   void assumeConsecutive(mlir::Value indices, llvm::Value *first) { state.consecutive[indices] = first; }
+  /// For the rest of the body: accesses with these steps (of a dimension along which lanes go) have their lanes in few runs, in every vector.
+  /// `table`: where those are, lanes without that do not exist.
+  void assumeRuns(mlir::Value steps, RunTable table = {}) { state.inRuns[steps] = table; }
+  /// Whether they do in the vector at `index` (i1).
+  llvm::Value *inRuns(mlir::Value steps, const Index &index);
+  /// The same for the steps along `dim` of an access; fills the table's row.
+  llvm::Value *inRuns(tile::AccessOp access, unsigned dim, const Index &index, const RunTable &table);
+  /// Whether it is worth asking: lanes count up in runs, by the looks of it, and the target moves elements of a type in such.
+  bool mayRun(mlir::Value steps, mlir::Type element, unsigned lanes) const;
   /// The body defines stored tiles and has not written them yet, until allWritten. What else it computes reads only the same element of them.
   void defined(mlir::Value tile, Lanes value) { state.unwritten[tile] = value; }
   void allWritten() { state.unwritten.clear(); }
@@ -176,6 +196,7 @@ private:
     Lanes limit = nullptr;
     llvm::SmallVector<KnownBound> known;
     llvm::DenseMap<mlir::Value, llvm::Value *> consecutive;
+    llvm::SmallDenseMap<mlir::Value, RunTable, 2> inRuns;
     llvm::SmallDenseMap<mlir::Value, Lanes> unwritten;
   };
   /// Forgets the values of this level.
@@ -219,6 +240,11 @@ private:
   void addLinear(Address &address, const Linear &linear);
   void setScope(Address &address, mlir::Value pointer);
   llvm::Value *lanePointers(const Address &address);
+  Lanes everyStepth(const Address &address);
+  /// The lanes as few runs, and those that are in none of them.
+  llvm::SmallVector<LaneRun, 3> runsOf(llvm::Value *offsets, llvm::Value *&rest);
+  /// Pointers to the masks and offsets of the vector at `index`.
+  std::pair<llvm::Value *, llvm::Value *> rowOf(const RunTable &table, const Index &index);
 
   ThreadModel *threads;
   State state;

@@ -1,7 +1,7 @@
 // Where the lanes of accesses, buffers and stored tiles are, and how they are read and written.
 #include "compiler/analysis/divisor.h"
-#include "compiler/analysis/lane_groups.h"
 #include "compiler/analysis/interval.h"
+#include "compiler/analysis/lane_groups.h"
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/read_behind.h"
 #include "llvm/IR/Constants.h"
@@ -151,6 +151,8 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
   for (unsigned d = 0; d < point.size(); ++d)
     byLevel.push_back(d);
   llvm::sort(byLevel, [&](unsigned x, unsigned y) { return std::pair(point[x].level, x) < std::pair(point[y].level, y); });
+  llvm::Value *running = nullptr; // the offsets that where.runs are made of
+  int tabled = -1;                // the dimension whose runs lie in a table
 
   auto restrict = [&](Value mask) {
     if (mask)
@@ -184,11 +186,33 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
         }
         addTerm(where, point[d], step);
       } else {
-        addLinear(where, linear(separable.getSteps()[d], point[d]));
+        auto known = state.inRuns.find(separable.getSteps()[d]);
+        if (known != state.inRuns.end() && known->second.masks) {
+          tabled = int(d);
+          auto [masks, offsets] = rowOf(known->second, point[d]);
+          llvm::Type *bits = b.getIntNTy(state.lanes);
+          for (unsigned i = 0; i < 3; ++i)
+            where.runs.push_back({b.CreateBitCast(b.CreateLoad(bits, b.CreateConstGEP1_64(bits, masks, i)),
+                                                  e.vectorOf(b.getInt1Ty(), state.lanes)),
+                                  b.CreateLoad(b.getInt64Ty(), b.CreateConstGEP1_64(b.getInt64Ty(), offsets, i))});
+          continue;
+        }
+        Linear l = linear(separable.getSteps()[d], point[d]);
+        addLinear(where, l);
+        if (l.lanes && known != state.inRuns.end()) {
+          AtLevel at(*this, l.level);
+          llvm::Value *rest;
+          where.runs = runsOf(running = l.lanes, rest);
+        }
       }
     }
+    assert((tabled < 0 || (!where.offsets && !where.step)) && "lanes go along the table's dimension alone");
+    if (where.offsets != running || where.step)
+      where.runs.clear();
     for (unsigned d = 0; d < point.size(); ++d) {
       OperandRange bound = separable.getBound(d);
+      if (int(d) == tabled)
+        continue;
       if (bound.size() == 1)
         where.exists = e.band(where.exists, value(bound[0], point[d]));
       if (bound.size() != 2)
@@ -396,6 +420,40 @@ void Evaluator::storeThroughPort(const Address &address, llvm::Value *bits) {
 /// Lanes that far apart in scratch memory are read with what lies between them.
 constexpr int64_t mostStep = readBehind / 8;
 
+// All that lies between, then every second of it, and again: vector loads take what single ones would, and other places of the same rows
+// take the same vectors and halves. Behind the arena there is room for it.
+Lanes Evaluator::everyStepth(const Address &address) {
+  auto &b = e.b;
+  bool rows = address.row && address.place >= 0 && address.place < address.step;
+  int64_t place = rows ? address.place : 0;
+  llvm::Type *element = e.memoryType(address.element);
+  llvm::Value *from = rows ? address.row : address.pointer;
+  auto read = [&](int64_t first, unsigned lanes) {
+    auto *part = b.CreateAlignedLoad(e.vectorOf(element, lanes), b.CreateConstInBoundsGEP1_64(element, from, first),
+                                     llvm::Align(address.alignment));
+    annotate(part, address);
+    return part;
+  };
+  auto every = [&](int64_t step, unsigned first) {
+    SmallVector<int> places;
+    for (unsigned lane = 0; lane < state.lanes; ++lane)
+      places.push_back(int(lane * step + first));
+    return places;
+  };
+  if (elementBytes(address.element) < 4) // permutations of both inputs are several instructions each: fewer of them
+    return b.CreateShuffleVector(read(0, state.lanes * address.step), every(address.step, place));
+  SmallVector<llvm::Value *> parts;
+  for (int64_t i = 0; i < address.step; ++i)
+    parts.push_back(read(i * state.lanes, state.lanes));
+  for (; parts.size() > 1; place /= 2) {
+    SmallVector<int> half = every(2, place % 2);
+    for (size_t i = 0; i < parts.size(); i += 2)
+      parts[i / 2] = b.CreateShuffleVector(parts[i], parts[i + 1], half);
+    parts.resize(parts.size() / 2);
+  }
+  return parts[0];
+}
+
 Lanes Evaluator::load(const Address &address, Lanes other) {
   if (threads && address.global)
     return loadThroughPort(address, other);
@@ -423,21 +481,21 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
     passthru = e.toMemory(e.splat(other, state.lanes), address.element);
   llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
   llvm::Instruction *read;
+  if (!address.runs.empty()) {
+    for (auto [mask, offset] : address.runs) {
+      llvm::Value *from = b.CreateGEP(element, address.pointer, offset);
+      passthru = b.CreateMaskedLoad(type, from, llvm::Align(elementBytes(address.element)),
+                                    exists ? b.CreateAnd(mask, exists) : mask, passthru);
+      annotate(llvm::cast<llvm::Instruction>(passthru), address);
+    }
+    return e.fromMemory(passthru, address.element);
+  }
   if (!address.offsets && address.step == 1) {
     read = exists ? (llvm::Instruction *)b.CreateMaskedLoad(type, address.pointer, align, exists, passthru)
                   : b.CreateAlignedLoad(type, address.pointer, align);
   } else if (!threads && !address.offsets && !exists && !address.global && llvm::isPowerOf2_64(address.step) &&
              address.step <= mostStep) {
-    // All that lies between, then every step-th: vector loads take what single ones would, and other places of the same rows take the
-    // same vectors. Behind the arena there is room for it.
-    bool rows = address.row && address.place >= 0 && address.place < address.step;
-    SmallVector<int> places;
-    for (unsigned lane = 0; lane < state.lanes; ++lane)
-      places.push_back(int(lane * address.step + (rows ? address.place : 0)));
-    llvm::Value *from = rows ? address.row : address.pointer;
-    auto *all = b.CreateAlignedLoad(e.vectorOf(element, state.lanes * address.step), from, align);
-    annotate(all, address);
-    return e.fromMemory(b.CreateShuffleVector(all, places), address.element);
+    return e.fromMemory(everyStepth(address), address.element);
   } else {
     if (!exists)
       exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));
@@ -465,6 +523,13 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
     }
   } else {
     llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
+    if (!address.runs.empty()) {
+      for (auto [mask, offset] : address.runs)
+        annotate(b.CreateMaskedStore(bits, b.CreateGEP(e.memoryType(address.element), address.pointer, offset),
+                                     llvm::Align(elementBytes(address.element)), exists ? b.CreateAnd(mask, exists) : mask),
+                 address);
+      return;
+    }
     if (!address.offsets && address.step == 1) {
       if (exists) {
         write = b.CreateMaskedStore(bits, address.pointer, align, exists);

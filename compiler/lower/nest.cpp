@@ -133,8 +133,62 @@ bool NestEmitter::emit(const Nest &n) {
     if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op);
         sink.kind == Sink::Reduce && int64_t(reduce.getAxis()) == int64_t(innerDim))
       reductions.emplace_back(evaluator, reduce, lanes);
-  outer(0);
+  if (tile::AccessOp access = storedInRuns())
+    withRuns(access);
+  else
+    outer(0);
   return !evaluator.failed;
+}
+
+// The place of the nest's store, if lanes may run there and every vector is whole: what is stored has been computed before.
+tile::AccessOp NestEmitter::storedInRuns() const {
+  constexpr int64_t mostVectors = 256;
+  if (nest->shape[innerDim] > mostVectors * lanes || nest->sinks.size() != 1 || nest->sinks[0].kind != Sink::Store || lanes < 2 ||
+      nest->shape[innerDim] % lanes)
+    return {};
+  auto store = cast<tile::StoreOp>(nest->sinks[0].op);
+  Value value = store.getValue();
+  while (evaluator.plan.isVirtual(value) && isElementwise(value.getDefiningOp()) && value.getDefiningOp()->getNumOperands() == 1)
+    value = value.getDefiningOp()->getOperand(0);
+  auto access = store.getPlace().getDefiningOp<tile::AccessOp>();
+  if (evaluator.plan.isVirtual(value) || !access || access.isStrided(innerDim) || access.getBound(innerDim).size() == 2)
+    return {};
+  bool mayRun = evaluator.mayRun(access.getSteps()[innerDim], elementOf(store.getValue()), lanes);
+  return mayRun ? access : tile::AccessOp();
+}
+
+// Twice: for lanes in few runs, which are found once for all rows, and for lanes anywhere.
+void NestEmitter::withRuns(tile::AccessOp access) {
+  auto &b = e.b;
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  RunTable table;
+  {
+    llvm::IRBuilderBase::InsertPointGuard guard(b);
+    llvm::BasicBlock &entry = function->getEntryBlock();
+    b.SetInsertPoint(&entry, entry.begin());
+    uint64_t rows = 3 * nest->shape[innerDim] / lanes;
+    table = {b.CreateAlloca(llvm::ArrayType::get(b.getIntNTy(lanes), rows)),
+             b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), rows))};
+  }
+  Lanes all = loop(e.i64(0), e.i64(nest->shape[innerDim]), lanes, false, {b.getTrue()}, [&](llvm::Value *j, ArrayRef<Lanes> so) {
+    Evaluator::Vector vector(evaluator, lanes);
+    Index index{j, 1, nullptr, evaluator.level(), lanes};
+    return SmallVector<Lanes>{b.CreateAnd(so[0], evaluator.inRuns(access, innerDim, index, table))};
+  })[0];
+  auto block = [&] { return llvm::BasicBlock::Create(e.context(), "", function); };
+  llvm::BasicBlock *few = block(), *anywhere = block(), *after = block();
+  b.CreateCondBr(all, few, anywhere);
+  auto side = [&](llvm::BasicBlock *start, bool runs) {
+    Evaluator::Region region(evaluator);
+    b.SetInsertPoint(start);
+    if (runs)
+      evaluator.assumeRuns(access.getSteps()[innerDim], table);
+    outer(0);
+    b.CreateBr(after);
+  };
+  side(anywhere, false);
+  side(few, true);
+  b.SetInsertPoint(after);
 }
 
 void NestEmitter::outer(unsigned dim) {

@@ -58,6 +58,8 @@ private:
     llvm::Value *distance;
     bool write;
   };
+  tile::AccessOp storedInRuns() const;
+  void withRuns(tile::AccessOp access);
   void outer(unsigned dim);
   void inner();
   void bodies(llvm::Value *j, int64_t multiple);

@@ -419,7 +419,7 @@ Plan Planner::run() {
         take && canBeVirtual(take) && !take.getValue().getDefiningOp<tile::BufferLoadOp>()) // which lies somewhere
       scratch.insert(take.getValue());                                                      // read at computed places
     if (isProduct(op))
-      for (Value indices : dividingIndices(op))
+      for (Value indices : dividingIndices(op, options.target.machine.storesDivisions))
         scratch.insert(indices);
   });
   do {

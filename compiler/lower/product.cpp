@@ -38,7 +38,7 @@ tile::LoadOp sourceLoad(Value factor, llvm::function_ref<bool(Value)> stored) {
   return {};
 }
 
-SmallVector<Value> dividingIndices(Operation *product) {
+SmallVector<Value> dividingIndices(Operation *product, bool throughShapes) {
   SmallVector<Value> found;
   auto [a, b] = factorsOf(product);
   for (Value factor : {a, b}) {
@@ -57,7 +57,7 @@ SmallVector<Value> dividingIndices(Operation *product) {
         continue;
       if (isa<tile::DivOp, tile::RemOp>(def))
         found.push_back(value);
-      else if (isElementwise(def))
+      else if (isElementwise(def) || (throughShapes && isa<tile::ReshapeOp, tile::BroadcastOp, tile::ExpandDimsOp>(def)))
         llvm::append_range(work, def->getOperands());
     }
   }

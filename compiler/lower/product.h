@@ -30,6 +30,6 @@ llvm::SmallVector<mlir::Value> liveExtents(mlir::Operation *product);
 /// The load that a factor is computed from element by element, if there is one.
 tile::LoadOp sourceLoad(mlir::Value factor, llvm::function_ref<bool(mlir::Value)> stored);
 /// Index tiles below the factors that are worth computing once: those that divide.
-llvm::SmallVector<mlir::Value> dividingIndices(mlir::Operation *product);
+llvm::SmallVector<mlir::Value> dividingIndices(mlir::Operation *product, bool throughShapes);
 
 } // namespace tilery::lower

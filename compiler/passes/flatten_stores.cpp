@@ -17,6 +17,39 @@ SmallVector<int64_t> mergedShape(ArrayRef<int64_t> shape) {
   return merged;
 }
 
+constexpr int64_t shortRow = 16; // elements: fewer are no vector
+
+Value merged(OpBuilder &b, Value tile);
+
+/// What is computed from such tiles, or lies in a buffer, with its last two dimensions as one.
+Value mergedShort(OpBuilder &b, Operation *op, RankedTensorType target) {
+  Location loc = op->getLoc();
+  if (auto load = dyn_cast<BufferLoadOp>(op); load && load.getBuffer().getDefiningOp<AllocOp>()) {
+    OpBuilder there(op);
+    BufferType from = load.getBuffer().getType();
+    auto flat = BufferType::get(target.getShape(), from.getElementType(), from.getSpace());
+    return BufferLoadOp::create(there, loc, target, ReinterpretOp::create(there, loc, flat, load.getBuffer()));
+  }
+  if (auto splat = dyn_cast<SplatOp>(op))
+    return SplatOp::create(b, loc, target, splat.getValue());
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto values = dyn_cast<DenseElementsAttr>(constant.getValue());
+    return values && values.isSplat() ? arith::ConstantOp::create(b, loc, values.reshape(target)).getResult() : Value();
+  }
+  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
+    return {};
+  OperationState state(loc, op->getName());
+  for (Value operand : op->getOperands()) {
+    Value longer = isa<RankedTensorType>(operand.getType()) ? merged(b, operand) : operand;
+    if (!longer)
+      return {};
+    state.addOperands(longer);
+  }
+  state.addTypes(target);
+  state.addAttributes(op->getAttrs());
+  return b.create(state)->getResult(0);
+}
+
 /// The tile with its last two dimensions as one. Null: it was not made from one.
 Value merged(OpBuilder &b, Value tile) {
   Operation *op = tile.getDefiningOp();
@@ -24,6 +57,9 @@ Value merged(OpBuilder &b, Value tile) {
   if (!op || type.getRank() < 2)
     return {};
   auto target = RankedTensorType::get(mergedShape(type.getShape()), type.getElementType());
+  if (type.getShape().back() < shortRow)
+    if (Value computed = mergedShort(b, op, target))
+      return computed;
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return reshape.getValue().getType() == target ? reshape.getValue() : Value();
   if (!isa<BroadcastOp, ExpandDimsOp>(op))

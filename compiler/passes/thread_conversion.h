@@ -1,5 +1,6 @@
 #pragma once
-// The body of tile.threads for all threads at once; its parts are in thread_flow.cpp, thread_exchange.cpp, thread_scalars.cpp.
+// The body of tile.threads for all threads at once; its parts are in thread_flow.cpp, thread_elements.cpp,
+// thread_exchange.cpp, thread_scalars.cpp.
 #include "compiler/passes/lockstep.h"
 
 namespace tilery {
@@ -45,11 +46,21 @@ private:
   bool convertWhile(mlir::scf::WhileOp loop);
   /// Iterations of a loop that touch different elements become one more dimension of the box.
   bool convertBox(mlir::scf::ForOp loop, int64_t extent);
+  mlir::Value largest(mlir::Value tile, tile::RmwKind kind);
+
+  // thread_elements.cpp
   bool isIndependent(mlir::scf::ForOp loop);
+  /// The box's last dimension walks memory in steps of one, where it moves these indices (of a buffer; of a tensor).
+  bool isPlain(mlir::ValueRange indices, bool global);
   /// Short loops over elements of a thread's own, one iteration after another without a loop.
   bool unrolls(mlir::scf::ForOp loop, int64_t trips);
   bool convertUnrolled(mlir::scf::ForOp loop, int64_t from, int64_t trips, int64_t step);
-  mlir::Value largest(mlir::Value tile, tile::RmwKind kind);
+  /// Values of the body that all iterations compute at once, before the chain of what they carry: into these buffers.
+  bool convertAhead(mlir::scf::ForOp loop, int64_t trips, llvm::MapVector<mlir::Value, mlir::Value> &buffers);
+  /// Those that are worth it; `ofThreads`: values that differ between threads, the counter being the same.
+  llvm::SmallVector<mlir::Value> computedAhead(mlir::scf::ForOp loop, const llvm::DenseSet<mlir::Value> &ofThreads);
+  /// The threads' n-th elements of such a buffer.
+  mlir::Value elementsAt(mlir::Value buffer, int64_t n);
 
   // thread_exchange.cpp
   /// Finds the chains x = x op shuffle(xor n/2) x, ..., x = x op shuffle(xor 1) x: sums of n neighbours, in each of them.

@@ -121,9 +121,11 @@ void DotEmitter::emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *s
     emitTiles(a, bPanel, depth, depthInUse(to, depth), tile, accumulate);
     auto release = e.module.getOrInsertFunction("tilery_rt_panel_release",
                                                 llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false));
-    for (llvm::Value *handle : {handleA, handleB})
+    for (auto [isA, handle] : {std::pair(true, handleA), std::pair(false, handleB)}) {
+      auto give = [&, handle = handle] { b.CreateCall(release, {around.launch, handle}); };
       if (handle)
-        b.CreateCall(release, {around.launch, handle});
+        alone[isA] ? emitIf(b, b.CreateNot(alone[isA]), give) : give();
+    }
   };
   if (!contract) {
     llvm::Value *accumulate = b.getInt1(!plan.startsAtZero);
@@ -131,8 +133,14 @@ void DotEmitter::emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *s
       accumulate = b.CreateNot(ev.scalar(clear));
     return block(i64(0), i64(1), accumulate);
   }
-  emitLoop(b, i64(0), steps, plan.stepsPerBlock, [&](llvm::Value *from) {
-    llvm::Value *to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(from, i64(plan.stepsPerBlock)), steps);
+  llvm::Value *each = i64(plan.stepsPerBlock);
+  for (llvm::Value *ownPanel : alone)
+    if (ownPanel)
+      each = b.CreateSelect(ownPanel, i64(std::min(plan.stepsPerBlock, plan.privateSteps)), each);
+  llvm::Value *blocks = b.CreateSDiv(b.CreateAdd(steps, b.CreateSub(each, i64(1))), each);
+  emitLoop(b, i64(0), blocks, 1, [&](llvm::Value *index) {
+    llvm::Value *from = b.CreateMul(index, each);
+    llvm::Value *to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(from, each), steps);
     block(from, to, plan.startsAtZero ? b.CreateICmpSGT(from, i64(0)) : b.getTrue());
   });
   if (plan.startsAtZero)
@@ -187,8 +195,10 @@ void DotEmitter::run() {
   }
   llvm::Value *steps = contract ? ev.wide(contract.getSteps()) : i64(1);
   ldc = i64(plan.n);
-  for (bool ofRows : {false, true})
+  for (bool ofRows : {false, true}) {
     live[ofRows] = liveSlivers(ofRows);
+    alone[ofRows] = isAlone(plan.operand(ofRows));
+  }
   if (plan.directStore) {
     llvm::Value *place, *stride;
     if (llvm::Value *direct = placeOfStore(steps, place, stride)) {

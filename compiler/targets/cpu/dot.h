@@ -9,6 +9,7 @@ using namespace lower;
 /// What a dot needs from the kernel around it.
 struct DotSurroundings {
   llvm::Value *launch;                          // const TileryLaunch *
+  llvm::ArrayRef<llvm::Value *> grid;           // i32, by axis
   std::function<void(mlir::Block &)> emitBlock; // the ops of a contraction's region at the current position (scalars of one step)
   std::function<void(mlir::Operation *store, llvm::Value *where)>
       written; // the store has nothing left to do where this i1 is true

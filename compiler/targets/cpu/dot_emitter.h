@@ -32,6 +32,7 @@ private:
 
   /// One operand's panel for steps [from, to): its memory, complete.
   llvm::Value *panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to, llvm::Value *&handle);
+  llvm::Value *findPanel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to, llvm::Value *pieces);
   void packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch, llvm::Value *from,
                  llvm::Value *to);
   void enterStep(llvm::Value *step);
@@ -48,7 +49,11 @@ private:
   llvm::Value *toCompute(llvm::Value *value, const DotOperand &operand, unsigned n);
   llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, llvm::SmallVectorImpl<KnownBound> &known);
   llvm::Value *consecutive(mlir::Value indices, const Sliver &sliver);
+  llvm::Value *inRuns(tile::LoadOp load, mlir::Value steps, const Sliver &sliver);
   int64_t number();
+  llvm::Value *isAlone(const DotOperand &operand);
+  void choose(llvm::Value *condition, llvm::function_ref<llvm::SmallVector<llvm::Value *>()> yes,
+              llvm::function_ref<llvm::SmallVector<llvm::Value *>()> no, llvm::SmallVectorImpl<llvm::Value *> &results);
   void convertTile(mlir::Type from, llvm::Value *source, mlir::Type to, llvm::Value *target);
 
   Evaluator &ev;
@@ -64,6 +69,7 @@ private:
   bool rowMoves = false;         // the innermost loop goes over positions along a sliver
   bool kIsOutside = false;       // and k is of the next one
   llvm::Value *ldc = nullptr;    // elements a row of where the products go
+  llvm::Value *alone[2] = {};    // no other program wants the panels of B, of A (i1); null: others may
   llvm::Value *live[2] = {};     // slivers of columns and of rows that hold something used, at least 1; null: all
 };
 

@@ -37,8 +37,7 @@ void emitIf(llvm::IRBuilder<> &b, llvm::Value *condition, llvm::function_ref<voi
   b.SetInsertPoint(join);
 }
 
-/// Calls `emit(offset, n)` for powers of two n <= lanes that add up to `width`.
-static void chunks(unsigned width, unsigned lanes, llvm::function_ref<void(unsigned, unsigned)> emit) {
+void forChunks(unsigned width, unsigned lanes, llvm::function_ref<void(unsigned, unsigned)> emit) {
   for (unsigned offset = 0; offset < width;) {
     unsigned n = lanes;
     while (n > width - offset)
@@ -55,7 +54,7 @@ static void store(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::Value *value,
 
 /// Stores the first `used` lanes.
 static void storeLanes(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::Value *value, unsigned used, llvm::Value *row) {
-  chunks(used, llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements(), [&](unsigned offset, unsigned n) {
+  forChunks(used, llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements(), [&](unsigned offset, unsigned n) {
     llvm::SmallVector<int> lanes;
     for (unsigned lane = 0; lane < n; ++lane)
       lanes.push_back(int(offset + lane));
@@ -67,14 +66,15 @@ static void packAlong(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes,
                       const PackSource &source) {
   // Positions are made before the loop: what depends on them alone is evaluated there.
   llvm::DenseMap<unsigned, llvm::Value *> positions;
-  chunks(sliver.width, lanes,
-         [&](unsigned offset, unsigned) { positions[offset] = b.CreateAdd(sliver.first, b.getInt64(offset)); });
+  forChunks(sliver.width, lanes,
+            [&](unsigned offset, unsigned) { positions[offset] = b.CreateAdd(sliver.first, b.getInt64(offset)); });
   emitLoop(
       b, b.getInt64(0), b.getInt64(count), 1,
       [&](llvm::Value *k) {
         llvm::Value *row = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
-        chunks(sliver.width, lanes,
-               [&](unsigned offset, unsigned n) { store(b, compute, source.alongSliver(positions[offset], k, n), row, offset); });
+        forChunks(sliver.width, lanes, [&](unsigned offset, unsigned n) {
+          store(b, compute, source.alongSliver(positions[offset], k, n), row, offset);
+        });
         for (unsigned pad = sliver.width; pad < sliver.padded; ++pad)
           store(b, compute, llvm::Constant::getNullValue(compute), row, pad);
       },
@@ -196,7 +196,7 @@ static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes
     emitLoop(b, b.getInt64(0), b.getInt64(whole), lanes, [&](llvm::Value *k) { block(k, lanes); }, source.enterLoop);
     source.leaveLoop();
   }
-  chunks(count - whole, lanes, [&](unsigned offset, unsigned depth) { block(b.getInt64(whole + offset), depth); });
+  forChunks(count - whole, lanes, [&](unsigned offset, unsigned depth) { block(b.getInt64(whole + offset), depth); });
 }
 
 void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool kMajor,

@@ -38,6 +38,9 @@ struct Sliver {
 void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool kMajor,
                 const PackSource &source);
 
+/// Calls `emit(offset, n)` for powers of two n <= lanes that add up to `width`: the vectors of a sliver.
+void forChunks(unsigned width, unsigned lanes, llvm::function_ref<void(unsigned offset, unsigned n)> emit);
+
 using LoopBody = llvm::function_ref<void(llvm::Value *)>;
 /// for (i = from; i < to; i += step) body(i), one check before and one at the bottom. `enter` gets the end of the preheader, which runs
 /// only if the body does.

@@ -126,6 +126,21 @@ llvm::Value *DotEmitter::consecutive(Value indices, const Sliver &sliver) {
   return b.CreateAndReduce(b.CreateICmpEQ(values, expected));
 }
 
+/// True (at run time) if the elements along the sliver lie in few runs, vector by vector; the evaluator is told so.
+llvm::Value *DotEmitter::inRuns(tile::LoadOp load, Value steps, const Sliver &sliver) {
+  if (!ev.mayRun(steps, elementOf(load.getResult()), std::min(sliver.width, plan.blocking.lanes)))
+    return nullptr;
+  llvm::Value *all = nullptr;
+  forChunks(sliver.width, plan.blocking.lanes, [&](unsigned offset, unsigned n) {
+    Evaluator::Vector vector(ev, n);
+    if (n > 1)
+      all = e.band(all, ev.inRuns(steps, Index{b.CreateAdd(sliver.first, i64(offset)), 1, nullptr, 0}));
+  });
+  if (all)
+    ev.assumeRuns(steps);
+  return all;
+}
+
 /// True (at run time) if every interval of the operand's own accesses covers the whole tile and the sliver's elements lie side by side;
 /// `known` lists the intervals. Null: nothing to ask.
 llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver, SmallVectorImpl<KnownBound> &known) {
@@ -144,8 +159,11 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
     auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
     if (!access)
       continue;
-    if (!operand.kMajor && !access.isStrided(sliverDim))
-      all = e.band(all, consecutive(access.getSteps()[sliverDim], sliver));
+    if (!operand.kMajor && !access.isStrided(sliverDim)) {
+      Value steps = access.getSteps()[sliverDim];
+      llvm::Value *follow = consecutive(steps, sliver);
+      all = e.band(all, follow ? follow : inRuns(load, steps, sliver));
+    }
     for (auto [d, size] : llvm::enumerate(tile::shapeOf(tile.getType()))) {
       OperandRange bound = access.getBound(d);
       if (bound.size() != 2)
@@ -257,17 +275,41 @@ void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm:
   });
 }
 
-llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to,
-                               llvm::Value *&handle) {
-  llvm::Value *pieces = piecesOf(operand, from, to);
+/// True (at run time) if no other program wants what this one packs. Null: others may.
+llvm::Value *DotEmitter::isAlone(const DotOperand &operand) {
+  if (!operand.shared || !operand.mayBeOwn())
+    return nullptr;
+  llvm::Value *all = b.getTrue();
+  for (unsigned axis : operand.sharers)
+    all = b.CreateAnd(all, b.CreateICmpEQ(around.grid[axis], b.getInt32(1)));
+  return all;
+}
+
+/// What one of the two gives; without a condition the second.
+void DotEmitter::choose(llvm::Value *condition, llvm::function_ref<SmallVector<llvm::Value *>()> yes,
+                        llvm::function_ref<SmallVector<llvm::Value *>()> no, SmallVectorImpl<llvm::Value *> &results) {
+  if (!condition)
+    return void(results = no());
+  SmallVector<llvm::Value *> values[2];
+  llvm::BasicBlock *ends[2];
+  auto side = [&](bool first) {
+    values[first] = first ? yes() : no();
+    ends[first] = b.GetInsertBlock();
+  };
+  emitIf(b, condition, [&] { side(true); }, [&] { side(false); });
+  for (auto [x, y] : llvm::zip(values[1], values[0])) {
+    llvm::PHINode *phi = b.CreatePHI(x->getType(), 2);
+    phi->addIncoming(x, ends[1]);
+    phi->addIncoming(y, ends[0]);
+    results.push_back(phi);
+  }
+}
+
+/// The launch's panel, complete or not: a TileryPanel.
+llvm::Value *DotEmitter::findPanel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to,
+                                   llvm::Value *pieces) {
   auto *ptr = b.getPtrTy();
   auto *i64Type = b.getInt64Ty();
-  handle = nullptr;
-  if (!operand.shared) {
-    llvm::Value *memory = ev.scratchPointer(operand.panel.buffer);
-    emitLoop(b, i64(0), pieces, 1, [&](llvm::Value *piece) { packPiece(operand, memory, piece, batch, from, to); });
-    return memory;
-  }
   // The key: which operand of the kernel, which part of K, where in the batch, and the scalars its elements depend on.
   SmallVector<llvm::Value *> words{i64(number() * 2 + operand.isA), from, to, batch};
   if (live[operand.isA])
@@ -291,25 +333,55 @@ llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, ll
     b.CreateStore(word, b.CreateConstInBoundsGEP1_64(i64Type, key, i));
   llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.packedK()));
   llvm::Value *size = b.CreateMul(depth, i64(int64_t(cut(operand).start(cut(operand).slivers)) * bytes));
-  auto runtime = [&](const char *name, llvm::Type *result, llvm::ArrayRef<llvm::Type *> types) {
-    return e.module.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
-  };
-  handle = b.CreateCall(runtime("tilery_rt_panel", ptr, {ptr, ptr, i64Type, i64Type, i64Type}),
-                        {around.launch, key, i64(words.size()), size, pieces});
-  llvm::Value *memory = b.CreateLoad(ptr, handle);
-  llvm::FunctionCallee next = runtime("tilery_rt_panel_piece", i64Type, {ptr, i64Type});
-  llvm::Value *first = b.CreateCall(next, {handle, i64(-1)});
+  auto function =
+      e.module.getOrInsertFunction("tilery_rt_panel", llvm::FunctionType::get(ptr, {ptr, ptr, i64Type, i64Type, i64Type}, false));
+  return b.CreateCall(function, {around.launch, key, i64(words.size()), size, pieces});
+}
+
+llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to,
+                               llvm::Value *&handle) {
+  llvm::Value *pieces = piecesOf(operand, from, to);
+  auto *ptr = b.getPtrTy();
+  auto *i64Type = b.getInt64Ty();
+  handle = nullptr;
+  if (!operand.shared) {
+    llvm::Value *memory = ev.scratchPointer(operand.panel.buffer);
+    emitLoop(b, i64(0), pieces, 1, [&](llvm::Value *piece) { packPiece(operand, memory, piece, batch, from, to); });
+    return memory;
+  }
+  llvm::FunctionCallee next =
+      e.module.getOrInsertFunction("tilery_rt_panel_piece", llvm::FunctionType::get(i64Type, {ptr, i64Type}, false));
+  SmallVector<llvm::Value *> begin;
+  choose(
+      alone[operand.isA],
+      [&] {
+        llvm::Value *own = ev.scratchPointer(operand.panel.buffer);
+        return SmallVector<llvm::Value *>{llvm::ConstantPointerNull::get(ptr), own, i64(0)};
+      },
+      [&] {
+        llvm::Value *found = findPanel(operand, batch, from, to, pieces);
+        return SmallVector<llvm::Value *>{found, b.CreateLoad(ptr, found), b.CreateCall(next, {found, i64(-1)})};
+      },
+      begin);
+  handle = begin[0];
   llvm::Function *function = b.GetInsertBlock()->getParent();
   auto *pack = llvm::BasicBlock::Create(b.getContext(), "pack", function),
        *packed = llvm::BasicBlock::Create(b.getContext(), "packed", function);
   Loop loop(b, pack, packed);
-  loop.enter(b.CreateICmpSGE(first, i64(0)));
-  llvm::PHINode *piece = loop.carry(first);
-  packPiece(operand, memory, piece, batch, from, to);
-  llvm::Value *following = b.CreateCall(next, {handle, piece});
-  loop.repeat(following, b.CreateICmpSGE(following, i64(0)));
+  loop.enter(b.CreateICmpSGE(begin[2], i64(0)));
+  llvm::PHINode *piece = loop.carry(begin[2]);
+  packPiece(operand, begin[1], piece, batch, from, to);
+  SmallVector<llvm::Value *> following;
+  choose(
+      alone[operand.isA],
+      [&] {
+        llvm::Value *one = b.CreateAdd(piece, i64(1));
+        return SmallVector<llvm::Value *>{b.CreateSelect(b.CreateICmpSLT(one, pieces), one, i64(-1))};
+      },
+      [&] { return SmallVector<llvm::Value *>{b.CreateCall(next, {handle, piece})}; }, following);
+  loop.repeat(following, b.CreateICmpSGE(following[0], i64(0)));
   loop.leave();
-  return memory;
+  return begin[1];
 }
 
 /// Which dot of its kernel this is.

@@ -1,4 +1,6 @@
 #include "compiler/targets/cpu/dot_plan.h"
+#include "compiler/analysis/integer_op.h"
+#include "compiler/analysis/lane_runs.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/pull.h"
 
@@ -12,13 +14,18 @@ constexpr int64_t sharedDepth = 1024;
 constexpr int64_t privateDepth = 256;
 
 int64_t DotPlan::panelElements(bool isA) const {
-  int64_t depth = stepsPerBlock * packedK();
+  int64_t depth = privateSteps * packedK();
   return isA ? blocking.panelA(depth) : blocking.panelB(depth);
 }
 
 static bool contiguousAlong(tile::AccessOp access, unsigned dim) {
   APInt step;
   return access.isStrided(dim) && matchPattern(access.getSteps()[dim], m_ConstantInt(&step)) && step == 1;
+}
+
+/// Pieces of rows along `dim`: what is loaded under masks, and needs no transposing, where k has no neighbours either.
+static bool runsAlong(tile::AccessOp access, unsigned dim, unsigned lanes) {
+  return !access.isStrided(dim) && analysis::laneRun(access.getSteps()[dim]) >= lanes / 2;
 }
 
 /// The scalars outside `op` that an operand depends on, beyond kernel arguments and constants; nullopt if other programs may see other values.
@@ -68,6 +75,32 @@ static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, bool d
     llvm::append_range(work, def->getOperands());
   }
   return key.takeVector();
+}
+
+/// The program id of which a number is another one for each: id * c + d. Null: it is no such number.
+static tile::ProgramIdOp programOf(Value number) {
+  analysis::IntegerOp op = analysis::integerOpOf(number);
+  using Kind = analysis::IntegerOp::Kind;
+  switch (op.kind) {
+  case Kind::extend:
+    return programOf(op.lhs);
+  case Kind::multiply:
+    return analysis::constantOf(op.rhs).value_or(0) ? programOf(op.lhs) : tile::ProgramIdOp();
+  case Kind::add:
+  case Kind::subtract:
+    return analysis::constantOf(op.rhs) ? programOf(op.lhs) : tile::ProgramIdOp();
+  default:
+    return number.getDefiningOp<tile::ProgramIdOp>();
+  }
+}
+
+/// The axes of the grid along which programs may have the same key.
+static SmallVector<unsigned> sharersOf(ArrayRef<Value> key) {
+  SmallVector<unsigned> axes{0, 1, 2};
+  for (Value scalar : key)
+    if (tile::ProgramIdOp id = programOf(scalar))
+      llvm::erase(axes, unsigned(id.getAxis()));
+  return axes;
 }
 
 static bool inLoop(Operation *op) {
@@ -145,7 +178,7 @@ SmallVector<Temporary *> DotPlan::temporaries() {
   if (sums.type)
     needed.push_back(&sums);
   for (DotOperand *operand : {&a, &b})
-    if (!operand->shared)
+    if (operand->mayBeOwn())
       needed.push_back(&operand->panel);
   return needed;
 }
@@ -182,18 +215,21 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
     operand->kMajor = storedKMajor;
     if (auto load = sourceLoad(operand->tile, stored))
       if (auto access = load.getPlace().getDefiningOp<tile::AccessOp>())
-        operand->kMajor = storedKMajor ? !contiguousAlong(access, along) || contiguousAlong(access, contracted)
+        operand->kMajor = storedKMajor ? contiguousAlong(access, contracted) ||
+                                             !(contiguousAlong(access, along) || runsAlong(access, along, plan.blocking.lanes))
                                        : contiguousAlong(access, contracted) && !contiguousAlong(access, along);
     if (disjoint && (contract || !inLoop(op)))
       if (auto key = keyOf(op, operand->tile, disjoint)) {
         operand->shared = true;
         operand->key = std::move(*key);
+        operand->sharers = sharersOf(operand->key);
       }
   }
   plan.directStore = directStore(op, plan, disjoint);
   if (contract) {
     int64_t depth = plan.a.shared && plan.b.shared ? sharedDepth : privateDepth;
     plan.stepsPerBlock = std::max<int64_t>(1, depth * plan.pack / plan.k); // the same bytes, paired or not
+    plan.privateSteps = std::max<int64_t>(1, privateDepth * plan.pack / plan.k);
   }
   for (DotOperand *operand : {&plan.a, &plan.b})
     operand->panel.type = RankedTensorType::get({plan.panelElements(operand->isA)}, plan.compute);

@@ -9,15 +9,18 @@ using namespace lower;
 struct DotOperand {
   mlir::Value tile; // (B x) M x K or (B x) K x N
   bool isA = true, isUnsigned = false;
-  bool kMajor = false;                // contiguous along K: packing transposes
-  bool shared = false;                // packed once per launch, in the panel table
-  llvm::SmallVector<mlir::Value> key; // shared: the scalars that tell one panel from another
-  lower::Temporary panel;             // not shared: where the program packs it
+  bool kMajor = false;                 // contiguous along K: packing transposes
+  bool shared = false;                 // packed once per launch, in the panel table
+  llvm::SmallVector<mlir::Value> key;  // shared: the scalars that tell one panel from another
+  llvm::SmallVector<unsigned> sharers; // shared: the axes of the grid along which programs may want the same panels
+  lower::Temporary panel;              // where the program packs it: not shared, or the grid is 1 along all sharers
+  bool mayBeOwn() const { return !shared || sharers.size() < 3; }
 };
 
 struct DotPlan : lower::ProductPlan {
   int64_t batch = 1, m = 0, n = 0, k = 0; // k: of one step
   int64_t stepsPerBlock = 1;              // K block, in steps: what one panel holds
+  int64_t privateSteps = 1;               // and where a panel is the program's own
   mlir::Type compute;                     // f32, f64 or an integer
   int64_t pack = 1;                       // values of K in one element of a panel: 2 for pairs of bf16
   bool startsAtZero = false;              // acc is zero: not read, the result buffer need not be initialised

@@ -78,7 +78,7 @@ FailureOr<KernelInfo> CpuKernel::emit() {
 void CpuKernel::dotOp(Operation *op) {
   const auto &product = static_cast<const DotPlan &>(*plan.products.find(op)->second);
   emitDot(evaluator, op, product,
-          {launch, [&](Block &body) { evaluator.failed |= !block(body); },
+          {launch, grid, [&](Block &body) { evaluator.failed |= !block(body); },
            [&](Operation *store, llvm::Value *where) { written[store] = where; }});
 }
 

@@ -11,6 +11,8 @@ lower::Machine machineOf(const CpuTarget &isa) {
   machine.vectorRegisters = isa.vectorRegisters;
   machine.unsignedVectors = isa.avx512;
   machine.stridedLoad = 8; // a gather, or a load and an insertion a lane: docs/notebook.md, "Thresholds of the planner"
+  machine.maskedBits = isa.avx512 ? 8 : 32;
+  machine.storesDivisions = true;
   return machine;
 }
 } // namespace

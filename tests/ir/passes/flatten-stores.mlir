@@ -38,3 +38,29 @@ tile.kernel @others(%a: !tile.access<32x8xf16>, %b: !tile.access<8x32xf16>, %out
   tile.store %out, %read : !tile.access<32x8xf16>, tensor<32x8xf16>
   tile.return
 }
+
+// -----
+
+// So does what is computed from such tiles, and from buffers of such rows.
+// CHECK-LABEL: tile.kernel @products
+// CHECK:         %[[ROWS:.*]] = tile.load %{{.*}} : !tile.access<256xf16>
+// CHECK:         tile.buffer_load %{{.*}} : <256xf16, local> -> tensor<256xf16>
+// CHECK:         %[[WIDE:.*]] = arith.extf %[[ROWS]] : tensor<256xf16> to tensor<256xf32>
+// CHECK:         %[[PRODUCT:.*]] = arith.mulf %[[WIDE]], %{{.*}} : tensor<256xf32>
+// CHECK:         tile.buffer_store %{{.*}}, %[[PRODUCT]] : <256xf32, local>, tensor<256xf32>
+tile.kernel @products(%a: !tile.access<256xf16>, %b: !tile.access<32x8xf16>, %out: !tile.access<32x8xf32>) {
+  %factor = tile.alloc : <32x8xf16, local>
+  %plain = tile.load %b : !tile.access<32x8xf16> -> tensor<32x8xf16>
+  tile.buffer_store %factor, %plain : <32x8xf16, local>, tensor<32x8xf16>
+  %buffer = tile.alloc : <32x8xf32, local>
+  %loaded = tile.load %a : !tile.access<256xf16> -> tensor<256xf16>
+  %cut = tile.reshape %loaded : tensor<256xf16> -> tensor<32x8xf16>
+  %x = arith.extf %cut : tensor<32x8xf16> to tensor<32x8xf32>
+  %other = tile.buffer_load %factor : <32x8xf16, local> -> tensor<32x8xf16>
+  %y = arith.extf %other : tensor<32x8xf16> to tensor<32x8xf32>
+  %product = arith.mulf %x, %y : tensor<32x8xf32>
+  tile.buffer_store %buffer, %product : <32x8xf32, local>, tensor<32x8xf32>
+  %read = tile.buffer_load %buffer : <32x8xf32, local> -> tensor<32x8xf32>
+  tile.store %out, %read : !tile.access<32x8xf32>, tensor<32x8xf32>
+  tile.return
+}

@@ -121,6 +121,47 @@ tile.kernel @own_elements(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %n: i64) {
   tile.return
 }
 
+// Products of such elements are computed as they lie, in front of their chain.
+// CHECK-LABEL: tile.kernel @own_products
+// CHECK: arith.mulf {{.*}} : tensor<32x4xf32>
+// CHECK: tile.buffer_store %[[P:.*]], %{{.*}} : <32x4xf32, local>, tensor<32x4xf32>
+// CHECK-NOT: arith.mulf
+// CHECK-COUNT-4: arith.addf {{.*}} : tensor<32xf32>
+// CHECK-NOT: arith.mulf
+// CHECK: tile.store
+tile.kernel @own_products(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %n: i64) {
+  %c1 = arith.constant 1 : i64
+  %a = tile.root %p[%n] strides [%c1] : !tile.ptr<f32> -> !tile.root<1xf32>
+  %b = tile.root %q[%n] strides [%c1] : !tile.ptr<f32> -> !tile.root<1xf32>
+  tile.threads 32 {
+  ^bb0(%t: i32):
+    %own = tile.alloc : <4xf32, local>
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %four = arith.constant 4 : i32
+    %none = arith.constant 0.0 : f32
+    scf.for %i = %zero to %four step %one : i32 {
+      %row = arith.muli %t, %four overflow<nsw> : i32
+      %at = arith.addi %row, %i overflow<nsw> : i32
+      %w = arith.extsi %at : i32 to i64
+      %from = tile.view %a[%w] dims [] dilations [] limits [] : !tile.root<1xf32> -> !tile.view<f32>
+      %x = tile.load %from : !tile.view<f32> -> f32
+      tile.element_store %own[%i], %x : <4xf32, local>, (i32), f32
+    } {tile.vectorize = true}
+    %sum = scf.for %i = %zero to %four step %one iter_args(%s = %none) -> (f32) : i32 {
+      %x = tile.element_load %own[%i] : <4xf32, local>, i32 -> f32
+      %square = arith.mulf %x, %x : f32
+      %y = arith.addf %s, %square : f32
+      scf.yield %y : f32
+    }
+    %w = arith.extsi %t : i32 to i64
+    %to = tile.view %b[%w] dims [] dilations [] limits [] : !tile.root<1xf32> -> !tile.view<f32>
+    tile.store %to, %sum : !tile.view<f32>, f32
+    tile.yield
+  }
+  tile.return
+}
+
 // Places that are asked for again and again stay what they are: 8 threads do not count to 5.
 // CHECK-LABEL: tile.kernel @rests
 // CHECK: tile.rem floor {{.*}} : tensor<8xi32>

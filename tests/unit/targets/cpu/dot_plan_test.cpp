@@ -57,7 +57,9 @@ TEST_F(DotPlanTest, PanelsAreSharedWhereEveryProgramSeesTheSameMemory) {
   EXPECT_TRUE(p->a.shared && p->b.shared);
   EXPECT_EQ(p->a.key.size(), 1u) << "the first factor depends on the program";
   EXPECT_EQ(p->b.key.size(), 0u);
-  EXPECT_EQ(p->temporaries().size(), 0u);
+  EXPECT_EQ(p->a.sharers, (SmallVector<unsigned>{1, 2})) << "programs of one row of the grid have panels of their own";
+  EXPECT_EQ(p->b.sharers, (SmallVector<unsigned>{0, 1, 2}));
+  EXPECT_EQ(p->temporaries().size(), 1u) << "for the first factor, where the grid is one column";
   auto overlapping = plan(product("f32"), false); // another program's result may lie in a factor
   EXPECT_FALSE(overlapping->a.shared || overlapping->b.shared);
   EXPECT_EQ(overlapping->temporaries().size(), 2u);

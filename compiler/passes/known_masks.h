@@ -1,0 +1,11 @@
+#pragma once
+// Comparisons whose results index arithmetic knows, taken out of masks.
+#include "compiler/ir/Tile.h"
+
+namespace tilery::passes {
+
+/// A comparison that comes out the same in every lane becomes a constant, and so does what is computed from it; an access loses bounds that
+/// always hold. For ops in the order in which they are computed.
+void decideMask(mlir::Operation *op);
+
+} // namespace tilery::passes
