@@ -419,12 +419,15 @@ void Evaluator::storeThroughPort(const Address &address, llvm::Value *bits) {
 
 /// Lanes that far apart in scratch memory are read with what lies between them.
 constexpr int64_t mostStep = readBehind / 8;
+/// And where the elements are one of each row: nothing behind the rows is read.
+constexpr int64_t mostPlaces = 16;
+static bool inRows(const Address &address) { return address.row && address.place >= 0 && address.place < address.step; }
 
 // All that lies between, then every second of it, and again: vector loads take what single ones would, and other places of the same rows
 // take the same vectors and halves. Behind the arena there is room for it.
 Lanes Evaluator::everyStepth(const Address &address) {
   auto &b = e.b;
-  bool rows = address.row && address.place >= 0 && address.place < address.step;
+  bool rows = inRows(address);
   int64_t place = rows ? address.place : 0;
   llvm::Type *element = e.memoryType(address.element);
   llvm::Value *from = rows ? address.row : address.pointer;
@@ -494,7 +497,7 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
     read = exists ? (llvm::Instruction *)b.CreateMaskedLoad(type, address.pointer, align, exists, passthru)
                   : b.CreateAlignedLoad(type, address.pointer, align);
   } else if (!threads && !address.offsets && !exists && !address.global && llvm::isPowerOf2_64(address.step) &&
-             address.step <= mostStep) {
+             address.step <= (inRows(address) ? mostPlaces : mostStep)) {
     return e.fromMemory(everyStepth(address), address.element);
   } else {
     if (!exists)

@@ -17,18 +17,23 @@ SmallVector<int64_t> mergedShape(ArrayRef<int64_t> shape) {
   return merged;
 }
 
-constexpr int64_t shortRow = 16; // elements: fewer are no vector
+constexpr int64_t shortRow = 32; // elements: with fewer a row is hardly a vector, and asks for its bounds by itself
 
 Value merged(OpBuilder &b, Value tile);
 
 /// What is computed from such tiles, or lies in a buffer, with its last two dimensions as one.
 Value mergedShort(OpBuilder &b, Operation *op, RankedTensorType target) {
   Location loc = op->getLoc();
-  if (auto load = dyn_cast<BufferLoadOp>(op); load && load.getBuffer().getDefiningOp<AllocOp>()) {
+  if (auto load = dyn_cast<BufferLoadOp>(op)) {
+    TypedValue<BufferType> whole = load.getBuffer();
+    BufferType type = whole.getType();
+    if (auto rows = whole.getDefiningOp<ReinterpretOp>())
+      whole = rows.getBuffer();
+    if (!whole.getDefiningOp<AllocOp>())
+      return {};
     OpBuilder there(op);
-    BufferType from = load.getBuffer().getType();
-    auto flat = BufferType::get(target.getShape(), from.getElementType(), from.getSpace());
-    return BufferLoadOp::create(there, loc, target, ReinterpretOp::create(there, loc, flat, load.getBuffer()));
+    auto flat = BufferType::get(target.getShape(), type.getElementType(), type.getSpace());
+    return BufferLoadOp::create(there, loc, target, ReinterpretOp::create(there, loc, flat, whole));
   }
   if (auto splat = dyn_cast<SplatOp>(op))
     return SplatOp::create(b, loc, target, splat.getValue());

@@ -73,6 +73,10 @@ protected:
   };
   virtual std::optional<Position> position(mlir::TypedValue<tile::BufferType> buffer, mlir::ValueRange indices,
                                            mlir::Location loc);
+  /// Whether windows may be lines of a buffer that the box numbers with several dimensions.
+  virtual bool takesLines() const { return false; }
+  /// The dimensions of the box that number the elements of a line of `size`, the slowest first: `8 * t + i` of 32 x 8. Empty: none do.
+  llvm::SmallVector<unsigned> digits(const Affine &index, int64_t size) const;
   /// The window of a buffer that the box walks; order[n] is the dimension of the box of window dimension n. Null: none exists.
   mlir::Value window(mlir::TypedValue<tile::BufferType> buffer, mlir::ValueRange indices, mlir::Location loc,
                      llvm::SmallVectorImpl<int64_t> &order);

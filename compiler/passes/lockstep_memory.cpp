@@ -205,11 +205,37 @@ std::optional<Lockstep::Position> Lockstep::position(TypedValue<BufferType> buff
   return result;
 }
 
+SmallVector<unsigned> Lockstep::digits(const Affine &index, int64_t size) const {
+  SmallVector<std::pair<int64_t, unsigned>> terms;
+  for (auto [d, c] : llvm::enumerate(index.coefficients))
+    if (c)
+      terms.push_back({c, d});
+  llvm::sort(terms);
+  int64_t below = 1;
+  SmallVector<unsigned> dims;
+  for (auto [c, d] : terms) {
+    if (c != below)
+      return {};
+    below *= box[d];
+    dims.insert(dims.begin(), d);
+  }
+  bool isLine = dims.size() > 1 && below == size && !index.base && index.constant == 0;
+  return isLine ? dims : SmallVector<unsigned>();
+}
+
 Value Lockstep::window(TypedValue<BufferType> buffer, ValueRange indices, Location loc, SmallVectorImpl<int64_t> &order) {
   auto where = position(buffer, indices, loc);
   if (!where)
     return {};
   auto whole = cast<BufferType>(where->buffer.getType());
+  if (takesLines() && whole.getRank() == 1 && where->buffer.getDefiningOp<AllocOp>())
+    if (auto line = digits(where->indices[0], whole.getShape()[0]); !line.empty()) {
+      SmallVector<int64_t> extents;
+      for (unsigned d : line)
+        order.push_back(d), extents.push_back(box[d]);
+      return ReinterpretOp::create(builder, loc, BufferType::get(extents, whole.getElementType(), whole.getSpace()),
+                                   where->buffer);
+    }
   SmallVector<Value> offsets;
   SmallVector<int64_t> dims, shape;
   bool isWhole = true;

@@ -21,6 +21,7 @@ private:
                                    mlir::Location loc) override;
   /// An address for each thread.
   bool scatters(bool) const override { return true; }
+  bool takesLines() const override { return true; }
   bool storeOnce(mlir::Operation &store);
   bool refuse(mlir::Operation *at, const llvm::Twine &what);
 
@@ -51,14 +52,18 @@ private:
   // thread_elements.cpp
   bool isIndependent(mlir::scf::ForOp loop);
   /// The box's last dimension walks memory in steps of one, where it moves these indices (of a buffer; of a tensor).
-  bool isPlain(mlir::ValueRange indices, bool global);
-  /// Short loops over elements of a thread's own, one iteration after another without a loop.
-  bool unrolls(mlir::scf::ForOp loop, int64_t trips);
-  bool convertUnrolled(mlir::scf::ForOp loop, int64_t from, int64_t trips, int64_t step);
-  /// Values of the body that all iterations compute at once, before the chain of what they carry: into these buffers.
-  bool convertAhead(mlir::scf::ForOp loop, int64_t trips, llvm::MapVector<mlir::Value, mlir::Value> &buffers);
-  /// Those that are worth it; `ofThreads`: values that differ between threads, the counter being the same.
-  llvm::SmallVector<mlir::Value> computedAhead(mlir::scf::ForOp loop, const llvm::DenseSet<mlir::Value> &ofThreads);
+  /// `line`: the elements of a buffer of one dimension, else 0.
+  bool isPlain(mlir::ValueRange indices, bool global, int64_t line = 0);
+  /// Short loops over elements of a thread's own, or that others follow, one iteration after another without a loop. `ahead`: values that
+  /// are computed for all of them before.
+  bool isShort(mlir::scf::ForOp loop, int64_t trips);
+  bool readsOwn(mlir::scf::ForOp loop);
+  bool convertUnrolled(mlir::scf::ForOp loop, int64_t from, int64_t trips, int64_t step, llvm::ArrayRef<mlir::Value> ahead);
+  /// Values of the body that all iterations compute at once, before the chain of what they carry.
+  llvm::SmallVector<mlir::Value> computedAhead(mlir::scf::ForOp loop, int64_t trips);
+  using ValueMap = llvm::MapVector<mlir::Value, mlir::Value>;
+  bool convertAhead(mlir::scf::ForOp loop, int64_t trips, llvm::ArrayRef<mlir::Value> ahead, ValueMap &buffers);
+  struct Turns;
   /// The threads' n-th elements of such a buffer.
   mlir::Value elementsAt(mlir::Value buffer, int64_t n);
 

@@ -19,15 +19,16 @@ bool hangsOnInner(Value value, scf::ForOp loop) {
 } // namespace
 
 // Worth it where neighbours in memory become neighbours in tiles: the counter alone walks a dimension of each buffer, the last one of
-// each tensor. Beside threads in one coordinate it would be no window.
-bool ThreadConversion::isPlain(ValueRange indices, bool global) {
+// each tensor. Beside threads in one coordinate it would be no window, but where both number all elements of a line.
+bool ThreadConversion::isPlain(ValueRange indices, bool global, int64_t line) {
   for (auto [k, index] : llvm::enumerate(indices)) {
     auto form = affine.read(index);
     if (!form)
       return false;
     if (form->coefficients.back() == 0)
       continue;
-    if (global ? k + 1 != indices.size() || form->coefficients.back() != 1 : !form->walks())
+    bool walks = form->walks() || (line && form->coefficients.back() == 1 && !digits(*form, line).empty());
+    if (global ? k + 1 != indices.size() || form->coefficients.back() != 1 : !walks)
       return false;
   }
   return true;
@@ -104,6 +105,32 @@ bool ThreadConversion::convertBox(scf::ForOp loop, int64_t extent) {
   return ok;
 }
 
+/// The elements of a buffer of one dimension; else 0.
+static int64_t lineOf(TypedValue<BufferType> buffer) {
+  return buffer.getType().getRank() == 1 && buffer.getDefiningOp<AllocOp>() ? buffer.getType().getShape()[0] : 0;
+}
+
+/// While it lives, the turns of a loop are one more dimension of the box.
+struct ThreadConversion::Turns {
+  Turns(ThreadConversion &conversion, scf::ForOp loop, int64_t trips)
+      : c(conversion), counter(loop.getInductionVar()), before(c.varying) {
+    c.varying.insert(counter);
+    c.findVarying();
+    c.affine.grow(trips);
+    c.box.push_back(trips);
+    c.affine.know(counter, c.affine.position(c.box.size() - 1));
+  }
+  ~Turns() {
+    c.box.pop_back();
+    c.affine.shrink();
+    c.affine.forget(counter);
+    c.varying = std::move(before);
+  }
+  ThreadConversion &c;
+  Value counter;
+  DenseSet<Value> before;
+};
+
 namespace {
 /// Ops of a loop's body that `values` are computed from, in their order; none from what the loop carries, none below `known`.
 bool collectBelow(Value value, scf::ForOp loop, const DenseSet<Value> &known, SetVector<Operation *> &ops) {
@@ -124,7 +151,9 @@ bool collectBelow(Value value, scf::ForOp loop, const DenseSet<Value> &known, Se
 
 // A sum of products of elements in pieces: the products are computed as they lie, and only they are turned round for the chain, which
 // wants the same element of all threads side by side.
-SmallVector<Value> ThreadConversion::computedAhead(scf::ForOp loop, const DenseSet<Value> &ofThreads) {
+SmallVector<Value> ThreadConversion::computedAhead(scf::ForOp loop, int64_t trips) {
+  DenseSet<Value> ofThreads = varying;
+  Turns turns(*this, loop, trips);
   Block &body = *loop.getBody();
   bool reads = llvm::all_of(body.without_terminator(), [](Operation &inner) {
     auto load = dyn_cast<LoadOp>(inner);
@@ -151,7 +180,7 @@ SmallVector<Value> ThreadConversion::computedAhead(scf::ForOp loop, const DenseS
         continue;
       }
       ValueRange indices = load ? ValueRange(load.getIndices()) : ValueRange(view.getStarts());
-      if (!isPlain(indices, bool(view)))
+      if (!isPlain(indices, bool(view), load && !own.contains(load.getBuffer()) ? lineOf(load.getBuffer()) : 0))
         return false;
       moving += llvm::any_of(indices, [&](Value index) { return affine.read(index)->coefficients.back() != 0; });
     }
@@ -170,19 +199,11 @@ SmallVector<Value> ThreadConversion::computedAhead(scf::ForOp loop, const DenseS
   return found;
 }
 
-bool ThreadConversion::convertAhead(scf::ForOp loop, int64_t trips, llvm::MapVector<Value, Value> &buffers) {
-  Value counter = loop.getInductionVar();
-  DenseSet<Value> before = varying;
-  varying.insert(counter);
-  findVarying();
-  affine.grow(trips);
-  box.push_back(trips);
-  affine.know(counter, affine.position(box.size() - 1));
-  SmallVector<Value> ahead = computedAhead(loop, before);
-  if (!ahead.empty())
-    map.map(counter, positions(box.size() - 1, counter.getType(), loop.getLoc()));
+bool ThreadConversion::convertAhead(scf::ForOp loop, int64_t trips, ArrayRef<Value> ahead, ValueMap &buffers) {
+  Turns turns(*this, loop, trips);
+  map.map(loop.getInductionVar(), positions(box.size() - 1, loop.getInductionVar().getType(), loop.getLoc()));
   Value outer = mask;
-  if (mask && !ahead.empty())
+  if (mask)
     mask = padded(mask);
   SetVector<Operation *> ops;
   for (Value value : ahead)
@@ -197,26 +218,23 @@ bool ThreadConversion::convertAhead(scf::ForOp loop, int64_t trips, llvm::MapVec
     buffers[value] = buffer;
   }
   mask = outer;
-  box.pop_back();
-  affine.shrink();
-  affine.forget(counter);
-  varying = std::move(before);
   return ok;
 }
 
 // What such a loop carries then stays in vector registers, as one chain of a nest.
-bool ThreadConversion::unrolls(scf::ForOp loop, int64_t trips) {
+bool ThreadConversion::isShort(scf::ForOp loop, int64_t trips) {
   constexpr int64_t mostTrips = 16, mostOps = 256;
   int64_t ops = 0;
-  bool ofOwn = false;
-  for (Operation &inner : loop.getBody()->without_terminator()) {
-    if (inner.getNumRegions())
+  for (Operation &inner : loop.getBody()->without_terminator())
+    if (inner.getNumRegions() || ++ops * trips > mostOps)
       return false;
-    ++ops;
-    auto load = dyn_cast<ElementLoadOp>(inner);
-    ofOwn |= load && own.contains(load.getBuffer()) && !llvm::all_of(load.getIndices(), analysis::constantOf);
-  }
-  return ofOwn && trips > 1 && trips <= mostTrips && ops * trips <= mostOps;
+  return trips > 1 && trips <= mostTrips;
+}
+
+bool ThreadConversion::readsOwn(scf::ForOp loop) {
+  return llvm::any_of(loop.getBody()->getOps<ElementLoadOp>(), [&](ElementLoadOp load) {
+    return own.contains(load.getBuffer()) && !llvm::all_of(load.getIndices(), analysis::constantOf);
+  });
 }
 
 Value ThreadConversion::elementsAt(Value buffer, int64_t n) {
@@ -230,10 +248,10 @@ Value ThreadConversion::elementsAt(Value buffer, int64_t n) {
   return BufferLoadOp::create(builder, loc, type.getTileType(), view);
 }
 
-bool ThreadConversion::convertUnrolled(scf::ForOp loop, int64_t from, int64_t trips, int64_t step) {
+bool ThreadConversion::convertUnrolled(scf::ForOp loop, int64_t from, int64_t trips, int64_t step, ArrayRef<Value> early) {
   Value counter = loop.getInductionVar();
-  llvm::MapVector<Value, Value> ahead;
-  if (from == 0 && step == 1 && !convertAhead(loop, trips, ahead))
+  ValueMap ahead;
+  if (!early.empty() && !convertAhead(loop, trips, early, ahead))
     return false;
   DenseSet<Value> known;
   for (auto &[value, buffer] : ahead)

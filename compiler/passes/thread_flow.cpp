@@ -192,7 +192,10 @@ bool ThreadConversion::convertLoop(scf::ForOp loop) {
   if (from && to && step && *from == 0 && *step == 1 && *to > 1 && *to * points <= mostPoints && isIndependent(loop))
     return convertBox(loop, *to);
   int64_t trips = from && to && step && *step > 0 ? std::max<int64_t>(*to - *from + *step - 1, 0) / *step : 0;
-  return unrolls(loop, trips) ? convertUnrolled(loop, *from, trips, *step) : convertFor(loop);
+  bool isShort = this->isShort(loop, trips);
+  SmallVector<Value> ahead = isShort && *from == 0 && *step == 1 ? computedAhead(loop, trips) : SmallVector<Value>();
+  bool unrolls = isShort && (readsOwn(loop) || !ahead.empty());
+  return unrolls ? convertUnrolled(loop, *from, trips, *step, ahead) : convertFor(loop);
 }
 
 // Every thread's counter starts at its own place; the loop runs as often as the thread with most iterations needs.

@@ -162,6 +162,44 @@ tile.kernel @own_products(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %n: i64) {
   tile.return
 }
 
+// So are products of what threads read from a line of shared memory and straight from a tensor.
+// CHECK-LABEL: tile.kernel @shared_products
+// CHECK: %[[ROWS:.*]] = tile.reinterpret %{{.*}} : <128xf32, shared> -> <32x4xf32, shared>
+// CHECK-NOT: scf.for
+// CHECK: %[[X:.*]] = tile.buffer_load %[[ROWS]] : <32x4xf32, shared> -> tensor<32x4xf32>
+// CHECK: tile.load {{.*}} -> tensor<128xf32>
+// CHECK: arith.mulf {{.*}} : tensor<32x4xf32>
+// CHECK-COUNT-4: arith.addf {{.*}} : tensor<32xf32>
+tile.kernel @shared_products(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %n: i64) {
+  %c1 = arith.constant 1 : i64
+  %a = tile.root %p[%n] strides [%c1] : !tile.ptr<f32> -> !tile.root<1xf32>
+  %b = tile.root %q[%n] strides [%c1] : !tile.ptr<f32> -> !tile.root<1xf32>
+  %line = tile.alloc : <128xf32, shared>
+  tile.threads 32 {
+  ^bb0(%t: i32):
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %four = arith.constant 4 : i32
+    %none = arith.constant 0.0 : f32
+    %sum = scf.for %i = %zero to %four step %one iter_args(%s = %none) -> (f32) : i32 {
+      %row = arith.muli %t, %four overflow<nsw> : i32
+      %at = arith.addi %row, %i overflow<nsw> : i32
+      %w = arith.extsi %at : i32 to i64
+      %x = tile.element_load %line[%at] : <128xf32, shared>, i32 -> f32
+      %from = tile.view %a[%w] dims [] dilations [] limits [] : !tile.root<1xf32> -> !tile.view<f32>
+      %z = tile.load %from : !tile.view<f32> -> f32
+      %product = arith.mulf %x, %z : f32
+      %y = arith.addf %s, %product : f32
+      scf.yield %y : f32
+    }
+    %w = arith.extsi %t : i32 to i64
+    %to = tile.view %b[%w] dims [] dilations [] limits [] : !tile.root<1xf32> -> !tile.view<f32>
+    tile.store %to, %sum : !tile.view<f32>, f32
+    tile.yield
+  }
+  tile.return
+}
+
 // Places that are asked for again and again stay what they are: 8 threads do not count to 5.
 // CHECK-LABEL: tile.kernel @rests
 // CHECK: tile.rem floor {{.*}} : tensor<8xi32>
