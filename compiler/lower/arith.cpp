@@ -118,6 +118,20 @@ Lanes divide(Emitter &e, Lanes x, Lanes y, tile::IntDivMode mode, bool remainder
   return b.CreateSelect(byZero, zero, remainder ? rest : quotient);
 }
 
+// Vectors of 32-bit integers are divided by constants with a multiplication; of 64-bit ones LLVM takes a lane after the other.
+Lanes divided(Emitter &e, Operation *op, ArrayRef<Lanes> v, tile::IntDivMode mode, bool remainder) {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(v[0]);
+  if (lanes == 1 || v[0]->getType()->getScalarSizeInBits() <= 32 || !llvm::isa<llvm::Constant>(v[1]))
+    return divide(e, v[0], v[1], mode, remainder);
+  auto x = analysis::intervalOf(op->getOperand(0)), y = analysis::intervalOf(op->getOperand(1));
+  if (!x || !y || x->least < 0 || x->greatest > INT32_MAX || y->least < 1 || y->greatest > INT32_MAX)
+    return divide(e, v[0], v[1], mode, remainder);
+  llvm::Type *narrow = e.vectorOf(b.getInt32Ty(), lanes);
+  llvm::Value *of = b.CreateTrunc(v[0], narrow), *by = b.CreateTrunc(v[1], narrow);
+  return b.CreateZExt(remainder ? b.CreateURem(of, by) : b.CreateUDiv(of, by), v[0]->getType());
+}
+
 Lanes shift(Emitter &e, Lanes x, Lanes amount, tile::ShiftMode mode) {
   auto &b = e.b;
   llvm::Type *type = x->getType();
@@ -189,8 +203,8 @@ Lanes integerOp(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
       .Case([&](arith::FloorDivSIOp) { return divide(e, v[0], v[1], tile::IntDivMode::floor, false); })
       .Case([&](arith::RemSIOp) { return divide(e, v[0], v[1], tile::IntDivMode::trunc, true); })
       .Case([&](arith::RemUIOp) { return divide(e, v[0], v[1], tile::IntDivMode::unsigned_, true); })
-      .Case([&](tile::DivOp op) { return divide(e, v[0], v[1], op.getMode(), false); })
-      .Case([&](tile::RemOp op) { return divide(e, v[0], v[1], op.getMode(), true); })
+      .Case([&](tile::DivOp op) { return divided(e, op, v, op.getMode(), false); })
+      .Case([&](tile::RemOp op) { return divided(e, op, v, op.getMode(), true); })
       .Case([&](tile::ShiftOp op) { return shift(e, v[0], v[1], op.getMode()); })
       .Case([&](tile::MulHighOp op) { return mulHigh(e, v[0], v[1], op.getIsUnsigned()); })
       .Default([&](Operation *) { return emitMath(e, op, v); });

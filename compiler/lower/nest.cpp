@@ -147,11 +147,13 @@ tile::AccessOp NestEmitter::storedInRuns() const {
       nest->shape[innerDim] % lanes)
     return {};
   auto store = cast<tile::StoreOp>(nest->sinks[0].op);
-  Value value = store.getValue();
-  while (evaluator.plan.isVirtual(value) && isElementwise(value.getDefiningOp()) && value.getDefiningOp()->getNumOperands() == 1)
-    value = value.getDefiningOp()->getOperand(0);
+  std::function<bool(Value)> isComputed = [&](Value value) { // from what has no bounds of its own
+    Operation *def = value.getDefiningOp();
+    return !isa<RankedTensorType>(value.getType()) || !evaluator.plan.isVirtual(value) || isa<arith::ConstantOp>(def) ||
+           (isElementwise(def) && llvm::all_of(def->getOperands(), isComputed));
+  };
   auto access = store.getPlace().getDefiningOp<tile::AccessOp>();
-  if (evaluator.plan.isVirtual(value) || !access || access.isStrided(innerDim) || access.getBound(innerDim).size() == 2)
+  if (!isComputed(store.getValue()) || !access || access.isStrided(innerDim) || access.getBound(innerDim).size() == 2)
     return {};
   bool mayRun = evaluator.mayRun(access.getSteps()[innerDim], elementOf(store.getValue()), lanes);
   return mayRun ? access : tile::AccessOp();

@@ -3,6 +3,7 @@
 #include "compiler/analysis/lane_runs.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/passes/known_masks.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -54,6 +55,14 @@ Value turnedFactor(OpBuilder &b, Value factor) {
                               load.getCacheAttr(), load.getEvictionAttr());
 }
 
+/// What a result is combined with.
+Value turnedOperand(OpBuilder &b, Value tile) {
+  DenseElementsAttr values;
+  if (matchPattern(tile, m_Constant(&values)) && values.isSplat())
+    return arith::ConstantOp::create(b, tile.getLoc(), values.resizeSplat(turned(tile.getType())));
+  return turnedTile(b, tile);
+}
+
 bool isLoaded(Value factor) {
   auto load = factor.getDefiningOp<tile::LoadOp>();
   return load && !load.getIsVolatile() && accessOf(load.getPlace());
@@ -61,7 +70,7 @@ bool isLoaded(Value factor) {
 
 struct Turning {
   Operation *product;
-  SmallVector<Operation *> between; // from the result to what is stored: one operand each
+  SmallVector<Operation *> between; // from the result to what is stored, element by element
   tile::StoreOp store;
 };
 
@@ -72,7 +81,7 @@ std::optional<Turning> turningOf(Operation *product) {
   auto [a, b] = lower::factorsOf(product);
   if (!type || type.getRank() != 2 || !lower::startsAtZero(product) || !isLoaded(a) || !isLoaded(b))
     return std::nullopt;
-  while (value.hasOneUse() && lower::isElementwise(*value.user_begin()) && (*value.user_begin())->getNumOperands() == 1) {
+  while (value.hasOneUse() && lower::isElementwise(*value.user_begin()) && (*value.user_begin())->getNumResults() == 1) {
     found.between.push_back(*value.user_begin());
     value = found.between.back()->getResult(0);
   }
@@ -110,9 +119,15 @@ void turn(Turning &turning) {
     result = contract.getResult();
   }
   result.setType(type);
-  Value value = result;
+  Value value = result, before = op->getResult(0);
   for (Operation *each : turning.between) {
-    each->setOperands(value);
+    b.setInsertionPoint(each);
+    for (OpOperand &operand : each->getOpOperands())
+      if (operand.get() == before)
+        operand.set(value);
+      else if (isa<RankedTensorType>(operand.get().getType()))
+        operand.set(turnedOperand(b, operand.get()));
+    before = each->getResult(0);
     each->getResult(0).setType(turned(each->getResult(0).getType()));
     value = each->getResult(0);
   }

@@ -14,7 +14,9 @@ std::string windows(int width, const std::string &type, int exist, bool turned) 
   std::string t = type, w = std::to_string(width);
   auto tile = [&](const std::string &shape, const std::string &element) { return "tensor<" + shape + "x" + element + ">"; };
   std::string rows = tile("64", "i64"), mask = tile("64", "i1"),
-              narrow = t == "f32" ? "" : "  %r = arith.truncf %c : tensor<64x16xf32> to tensor<64x16x" + t + ">\n";
+              last = t == "f32" ? "  %half = arith.constant dense<0.5> : tensor<64x16xf32>\n"
+                                  "  %r = arith.addf %half, %c : tensor<64x16xf32>\n"
+                                : "  %r = arith.truncf %c : tensor<64x16xf32> to tensor<64x16x" + t + ">\n";
   return "tile.kernel @k(%x: !tile.ptr<" + t + ">, %y: !tile.ptr<" + t + ">, %o: !tile.ptr<" + t +
          ">) {\n"
          "  %zero = arith.constant 0 : i64\n  %one = arith.constant 1 : i64\n  %eight = arith.constant 8 : i64\n"
@@ -55,7 +57,7 @@ std::string windows(int width, const std::string &type, int exist, bool turned) 
          ">\n"
          "  %none = arith.constant dense<0.0> : tensor<64x16xf32>\n"
          "  %c = tile.dot %a, %b, %none : tensor<64x8x" +
-         t + ">, tensor<8x16x" + t + "> -> tensor<64x16xf32>\n" + narrow + "  %stretch = arith.constant dense<1040> : " + rows +
+         t + ">, tensor<8x16x" + t + "> -> tensor<64x16xf32>\n" + last + "  %stretch = arith.constant dense<1040> : " + rows +
          "\n  %far = arith.muli %i, %stretch overflow<nsw> : " + rows +
          "\n"
          "  %ao = tile.access %o, %zero steps(" +
@@ -63,7 +65,7 @@ std::string windows(int width, const std::string &type, int exist, bool turned) 
          ", i64), (" + mask + ") -> !tile.access<64x16x" + t +
          ">\n"
          "  tile.store %ao, " +
-         std::string(t == "f32" ? "%c" : "%r") + " : !tile.access<64x16x" + t + ">, tensor<64x16x" + t + ">\n  tile.return\n}\n";
+         std::string("%r") + " : !tile.access<64x16x" + t + ">, tensor<64x16x" + t + ">\n  tile.return\n}\n";
 }
 
 Operation *prepared(OwningOpRef<ModuleOp> &module) {
