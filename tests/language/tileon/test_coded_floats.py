@@ -10,6 +10,8 @@ import torch
 
 from tilery import tileon
 from tilery.tileon import language as tl
+from tilery.tileon.backends.compiler import GPUTarget
+from tilery.tileon.compiler import ASTSource, compile
 
 OURS = {"e4b8": tl.float8e4b8, "e5b16": tl.float8e5b16, "e4b15": tl.float8e4b15}
 THEIRS = {"e4b8": ml_dtypes.float8_e4m3fnuz, "e5b16": ml_dtypes.float8_e5m2fnuz}
@@ -88,3 +90,64 @@ def test_products_take_them_as_their_values(device, name):
     got = torch.empty(16, 16)
     zeros[(1,)](got, OURS[name])
     assert (got == 4.0).all()
+
+
+@tileon.jit
+def half_of(p, at, mask):
+    return tl.load(p + at, mask=mask, other=1.5).to(tl.float32) / 2
+
+
+@tileon.jit
+def through_pointers(x_ptr, o_ptr, half_ptr, n, N: tl.constexpr):
+    tl.static_assert(x_ptr.dtype.element_ty == o_ptr.type.element_ty)
+    at = tl.arange(0, N)
+    tl.store(half_ptr + at, half_of(x_ptr, at, at < n - 1))
+    source, target = x_ptr + at[None, :], o_ptr + at[None, :]
+    for _ in range(0, n, N):
+        tl.store(target, tl.load(source, mask=at[None, :] < n).to(tl.float32))
+        source += N
+        target = target + N
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_pointers(device, name):
+    """Arguments that are seen as such a type: read and written by its values, in loops and helpers."""
+    codes = torch.arange(256, dtype=torch.int32).to(torch.uint8)
+    if name in THEIRS:
+        codes[128] = 0  # its one NaN
+    again, half = torch.zeros(256, dtype=torch.uint8), torch.empty(64)
+    x, o = (tileon.reinterpret(t, OURS[name]) for t in (codes, again))
+    through_pointers[(1,)](x, o, half, 256, 64)
+    assert torch.equal(again, codes)
+    meaning = torch.tensor(values(name))[codes.cpu().long()]
+    np.testing.assert_array_equal(half.cpu().double().numpy(), meaning[:64].numpy() / 2)
+    through_pointers[(1,)](x, o, half, 33, 64)
+    np.testing.assert_array_equal(half.cpu().double().numpy(), np.where(np.arange(64) < 32, meaning[:64].numpy() / 2, 0.75))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_addresses_of_bytes_as_pointers(device, name):
+    @tileon.jit
+    def kernel(p, o, KIND: tl.constexpr):
+        q = p.to(tl.pointer_type(KIND))
+        at = tl.arange(0, 16)
+        tl.store(o + at, tl.load(q + at).to(tl.float32))
+        tl.store(q, 1.5)
+
+    codes, got = torch.arange(16, dtype=torch.uint8), torch.empty(16)
+    kernel[(1,)](codes, got, OURS[name])
+    np.testing.assert_array_equal(got.cpu().double().numpy(), values(name)[:16])
+    assert values(name)[codes[0].item()] == 1.5
+
+
+def test_kinds_of_calls_with_such_pointers(device):
+    @tileon.jit
+    def kernel(x, o):
+        tl.store(o, tl.load(x).to(tl.float32))
+
+    source = ASTSource(kernel, {"x": "*fp8e4b8", "o": "*fp32"})
+    target = GPUTarget("cpu", "", 1) if device == "cpu" else tileon.runtime.driver.active.get_current_target()
+    got, codes = torch.zeros(1), torch.full((1,), 0x41, dtype=torch.uint8)
+    compile(source, target)[(1,)](tileon.reinterpret(codes, tl.float8e4b8), got)
+    assert got.item() == values("e4b8")[0x41]
+    assert kernel[(1,)](tileon.reinterpret(codes, torch.float8_e4m3fnuz), got).name == "kernel"

@@ -28,6 +28,55 @@ class coded(tensor):
         return self.coding
 
 
+class coded_pointer:
+    """An address, or a tile of them, of codes: `base` points to bytes. Loads give tiles of `coding`, stores encode."""
+
+    __tile_fields__ = ("base", "coding")
+
+    def __init__(self, base: tensor, coding: types.dtype) -> None:
+        self.base, self.coding = base, coding
+
+    @property
+    def dtype(self) -> types.pointer_type:
+        return types.pointer_type(self.coding)
+
+    @property
+    def type(self) -> types.dtype:
+        return types.block_type(self.dtype, self.shape) if self.shape else self.dtype
+
+    @property
+    def shape(self) -> list[int]:
+        return self.base.shape
+
+    def _moved(self, base: tensor) -> coded_pointer:
+        return coded_pointer(base, self.coding)
+
+    def __add__(self, offset: Any) -> coded_pointer:
+        return self._moved(self.base + offset)
+
+    __radd__ = __add__
+
+    def __sub__(self, offset: Any) -> coded_pointer:
+        return self._moved(self.base - offset)
+
+    def __getitem__(self, index: Any) -> coded_pointer:
+        return self._moved(self.base[index])
+
+    def to(self, dtype: types.dtype, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> Any:
+        """The same address as one of other elements, or as an integer."""
+        from .creation import cast
+
+        return cast(self.base, dtype)
+
+    def encode(self, value: Any) -> tensor:
+        """The codes of what is stored."""
+        from .creation import cast
+
+        found = cast(value, self.coding)
+        assert isinstance(found, coded)
+        return found.codes
+
+
 def _cast(value: Any, kind: types.dtype) -> tensor:
     return wrap(native().cast(value, kind, False))
 

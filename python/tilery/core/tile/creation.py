@@ -84,6 +84,10 @@ def cast(input: Operand, dtype: types.dtype, fp_downcast_rounding: str | None = 
 
         return convert(input, dtype, rounding == "rtz", bool(unwrap(bitcast)))
     if isinstance(dtype, types.pointer_type):
+        if dtype.element_ty.name in types.CODED:
+            from .coded import coded_pointer
+
+            return coded_pointer(cast(input, types.pointer_type(types.uint8)), dtype.element_ty)  # type: ignore[return-value]
         if input.handle.is_pointer:
             return wrap(native().pointer_cast(input, dtype.element_ty))
         return wrap(native().int_to_pointer(input, dtype.element_ty))

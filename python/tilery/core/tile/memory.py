@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import error
+from .coded import coded, coded_pointer
 from .creation import cast
 from .types import unwrap
 from .value import Operand, member, native, plain, tensor, tracer, wrap
@@ -56,6 +57,9 @@ def load(
             "padding_option and boundary_check are for block pointers, this is a pointer or a tile of pointers",
             hint="use mask and other",
         )
+    if isinstance(pointer, coded_pointer):
+        codes = None if other is None else pointer.encode(other)
+        return coded(load(pointer.base, mask, codes, (), "", cache, eviction, volatile), pointer.coding)
     return wrap(native().load(_pointer(pointer, "load"), mask, other, bool(unwrap(volatile)), cache, eviction))
 
 
@@ -91,6 +95,8 @@ def store(
     if _names_dimensions(boundary_check):
         raise error(ValueError, "boundary_check is for block pointers, this is a pointer or a tile of pointers", hint="use mask")
     value = plain(value)
+    if isinstance(pointer, coded_pointer):
+        pointer, value = pointer.base, pointer.encode(value)
     if isinstance(value, tensor) and value.handle.is_pointer:
         element = _pointer(pointer, "store").dtype.element_ty
         if element.is_int() and element.primitive_bitwidth == 64:  # tables of addresses

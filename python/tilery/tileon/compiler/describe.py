@@ -40,6 +40,9 @@ class _Walk:
         if kind == "tuple":
             parts = [self._type((*path, i), d) for i, d in enumerate(rest[1:])]
             return tuple(parts) if rest[0] is tuple else rest[0](*parts)
+        if kind == "coded":
+            self._leaf(path, next(self.leaves))
+            return f"*{rest[0]}"
         rank, _, *block = rest
         element = next(self.leaves)[1]
         for _ in range(2 * rank - 1):

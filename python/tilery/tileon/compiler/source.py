@@ -101,6 +101,9 @@ class ASTSource:
         if isinstance(kind, tuple):
             made = type(kind) if hasattr(kind, "_fields") else tuple
             return "tuple", made, *[self._describe((*path, i), parameter, k, known) for i, k in enumerate(kind)]
+        if kind[:1] == "*" and kind[1:] in types.CODED:
+            known.append(self._leaf(path, parameter, "*u8"))
+            return "coded", kind[1:]
         found = _DESCRIPTOR.fullmatch(kind)
         if found is None:
             known.append(self._leaf(path, parameter, kind))

@@ -11,13 +11,15 @@ from typing import Any
 from tilery import _native
 
 from ...core.tile import types
+from ...core.tile.coded import coded_pointer
 from ...core.tile.window import Block, tensor_descriptor
 from ...errors import error
 from ..tools.tensor_descriptor import TensorDescriptor
+from .tensors import CodedWrapper
 
 # What describes an argument: None (a leaf, which the native launcher takes), or a tuple whose first element is its kind.
 Description = tuple[Any, ...] | None
-_CONSTANT, _TUPLE, _DESCRIPTOR = "constant", "tuple", "descriptor"
+_CONSTANT, _TUPLE, _DESCRIPTOR, _CODED = "constant", "tuple", "descriptor", "coded"
 
 
 _FLAT = [(_TUPLE, tuple, *[None] * n) for n in range(16)]  # of tuples of so many leaves
@@ -42,6 +44,9 @@ def take_apart(value: Any, leaves: list[Any]) -> Description:
         leaves += value.strides
         leaves.pop()  # the last stride is 1
         return _DESCRIPTOR, len(shape), value.padding, *value.block_shape
+    if kind is CodedWrapper:
+        leaves.append(value.codes)
+        return _CODED, value.coding
     if isinstance(value, tuple):
         fields = getattr(kind, "_fields", None)
         if fields is None:
@@ -72,6 +77,8 @@ def put_together(description: Description, leaves: Iterator[Any]) -> Any:
     if kind == _TUPLE:
         parts = [put_together(d, leaves) for d in rest[1:]]
         return tuple(parts) if rest[0] is tuple else rest[0](*parts)
+    if kind == _CODED:
+        return coded_pointer(next(leaves), types.dtype(rest[0]))
     rank, padding, *block = rest
     base, *numbers = [next(leaves) for _ in range(2 * rank)]
     return tensor_descriptor(base, numbers[:rank], [*numbers[rank:], 1], Block(block), padding)
@@ -83,6 +90,8 @@ def count(description: Description) -> int:
         return 1
     if description[0] == _TUPLE:
         return sum(count(d) for d in description[2:])
+    if description[0] == _CODED:
+        return 1
     return 2 * description[1] if description[0] == _DESCRIPTOR else 0
 
 

@@ -34,26 +34,47 @@ class TensorWrapper:
         return self.base.numel()
 
     def cpu(self) -> TensorWrapper:
-        return TensorWrapper(self.base.cpu(), self.dtype)
+        return type(self)(self.base.cpu(), self.dtype)
 
     def to(self, device: Any) -> TensorWrapper:
-        return TensorWrapper(self.base.to(device), self.dtype)
+        return type(self)(self.base.to(device), self.dtype)
 
     def clone(self) -> TensorWrapper:
-        return TensorWrapper(self.base.clone(), self.dtype)
+        return type(self)(self.base.clone(), self.dtype)
 
     def copy_(self, other: TensorWrapper) -> TensorWrapper:
         self.base.copy_(other.base)
         return self
 
     def new_empty(self, sizes: Sequence[int]) -> TensorWrapper:
-        return TensorWrapper(self.base.new_empty(sizes), self.dtype)
+        return type(self)(self.base.new_empty(sizes), self.dtype)
 
     def new_empty_strided(self, sizes: Sequence[int], strides: Sequence[int]) -> TensorWrapper:
-        return TensorWrapper(self.base.new_empty_strided(sizes, strides), self.dtype)
+        return type(self)(self.base.new_empty_strided(sizes, strides), self.dtype)
 
     def __repr__(self) -> str:
         return f"TensorWrapper[{self.dtype}]({self.base})"
+
+
+_CODINGS = {name: name for name in types.CODED} | {"torch.float8_e4m3fnuz": "fp8e4b8", "torch.float8_e5m2fnuz": "fp8e5b16"}
+
+
+class CodedWrapper(TensorWrapper):
+    """A tensor seen as 8-bit floats that are bytes with a meaning in kernels (tl.float8e4b8, float8e4b15, float8e5b16)."""
+
+    __tile_structure__ = True
+
+    @property
+    def coding(self) -> str:
+        return _CODINGS[str(self.dtype)]
+
+    @property
+    def codes(self) -> TensorWrapper:
+        return TensorWrapper(self.base, types.uint8)
+
+
+def _wrapped(tensor: Any, dtype: Any) -> TensorWrapper:
+    return (CodedWrapper if str(dtype) in _CODINGS else TensorWrapper)(tensor, dtype)
 
 
 def reinterpret(tensor: Any, dtype: Any) -> Any:
@@ -62,9 +83,9 @@ def reinterpret(tensor: Any, dtype: Any) -> Any:
     :raises TypeError: it is not a tensor."""
     dtype = types.unwrap(dtype)
     if isinstance(tensor, TensorWrapper):
-        return tensor.base if dtype == tensor.base.dtype else TensorWrapper(tensor.base, dtype)
+        return tensor.base if dtype == tensor.base.dtype else _wrapped(tensor.base, dtype)
     if hasattr(tensor, "data_ptr"):
-        return TensorWrapper(tensor, dtype)
+        return _wrapped(tensor, dtype)
     raise error(TypeError, f"reinterpret takes a tensor, got {type(tensor).__name__}")
 
 
