@@ -142,7 +142,7 @@ void layOut(AllocOp alloc) {
   for (Operation *user : alloc.getResult().getUsers())
     if (auto store = dyn_cast<StoreBoxOp>(user))
       return retypeViews(alloc, withLayout(alloc.getType(), store.getMap().getType().getSwizzle()));
-    else if (isa<MmaStartOp>(user))
+    else if (isa<MmaStartOp, TransposeOp>(user))
       return retypeViews(alloc, withLayout(alloc.getType(), swizzleOf(alloc.getType())));
 }
 

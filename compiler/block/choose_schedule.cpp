@@ -66,19 +66,25 @@ static bool goesOn(tile::DotOp dot) {
 static ScheduleProblem problemOf(const LoopKernel &found) {
   constexpr unsigned mostColumns = 256; // of one product of a warpgroup
   const BoxProduct &first = found.dots[0];
-  ScheduleProblem problem{first.m, first.n, first.k, first.elementBytes(), {}};
+  ScheduleProblem problem{found.rows(), first.n, first.k, first.elementBytes(), {}};
   LoopWork work;
   struct Stretch {
     unsigned products = 0, sums = 0, wide = 0, factors = 0, largest = 0; // words of registers
+    unsigned behind = 0;                                                 // of sums that come of factors in shared memory
+    unsigned before = 0;                                                 // of sums that such factors come of, and nothing else
     double operations = 0, narrow = 0;
   };
   std::map<unsigned, Stretch> stretches;
   for (const BoxProduct &dot : found.dots) {
     Stretch &stretch = stretches[found.stretchOf(dot.op)];
-    unsigned factor = dot.loadedA || dot.writtenA ? 0 : dot.m * dot.k * dot.elementBytes() / 4;
+    bool isShown = found.isShown(dot);
+    unsigned factor = dot.loadedA || dot.writtenA || isShown ? 0 : dot.m * dot.k * dot.elementBytes() / 4;
     ++stretch.products;
     unsigned sums = goesOn(cast<tile::DotOp>(dot.op)) ? 0 : dot.m * dot.n;
-    stretch.sums += sums;
+    bool isFresh = startsFresh(cast<tile::DotOp>(dot.op));
+    (isShown && isFresh ? stretch.behind : isFresh && factor == 0 ? stretch.before : stretch.sums) += sums;
+    if (dot.m < problem.m)
+      work.low.push_back({dot.m, dot.n});
     stretch.factors += factor;
     stretch.largest = std::max(stretch.largest, factor);
     double operations = found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
@@ -88,8 +94,10 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
   }
   for (auto &[number, stretch] : stretches) {
     work.products = std::max(work.products, stretch.operations > 0 ? stretch.products : 0);
-    work.words = std::max(work.words, stretch.sums + stretch.factors);
-    work.fewerWords = std::max(work.fewerWords, stretch.sums + stretch.largest);
+    auto words = [&](unsigned factors) { return stretch.sums + std::max(stretch.before, stretch.behind) + factors; };
+    work.words = std::max(work.words, words(stretch.factors));
+    work.fewerWords = std::max(work.fewerWords, words(stretch.largest));
+    work.allWords = std::max(work.allWords, stretch.sums + stretch.before + stretch.behind + stretch.largest);
     work.wideWords = std::max(work.wideWords, stretch.wide);
     work.operations = std::max(work.operations, stretch.operations);
     work.repeated = std::max(work.repeated, stretch.narrow);
@@ -112,6 +120,15 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
     work.masked |= llvm::any_of(loop.getBody()->getOps<arith::SelectOp>(),
                                 [](arith::SelectOp select) { return isa<RankedTensorType>(select.getType()); });
   }
+  llvm::DenseSet<Operation *> held;
+  for (const LoopRing &ring : found.rings())
+    if (ring.held)
+      held.insert(ring.loads[0]);
+  for (const BoxProduct &dot : found.dots)
+    if (auto load = loadOf(cast<tile::DotOp>(dot.op).getA()); dot.loadedA && !dot.fetchedA && held.erase(load))
+      work.heldWords += dot.m * dot.k * dot.elementBytes() / 4;
+  for (const Parking &parking : found.parkings())
+    (isa<tile::DotOp>(parking.users[0]) ? work.shownBytes : work.heldBytes) += llvm::alignTo(parking.type.getBytes(), 1024);
   problem.loop = work;
   problem.reorder = false;
   std::string why;

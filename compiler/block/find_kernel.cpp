@@ -12,11 +12,13 @@ namespace tilery::block {
 namespace {
 
 /// What a loop does besides loading factors, multiplying and computing; its other loads join `loads`.
-const char *otherWork(scf::ForOp loop, SmallVectorImpl<tile::LoadOp> &loads) {
+const char *otherWork(LoopKernel &found, scf::ForOp loop, SmallVectorImpl<tile::LoadOp> &loads) {
   for (Operation &op : *loop.getBody())
     if (auto load = dyn_cast<tile::LoadOp>(op)) {
       if (!isFactor(load))
         loads.push_back(load);
+    } else if (auto addition = dyn_cast<tile::AtomicRmwOp>(op)) {
+      found.additions.push_back(addition);
     } else if (!isMemoryEffectFree(&op)) {
       return "its loop does more than load and compute";
     } else if (op.getNumRegions() && !isa<tile::ReduceOp>(op)) {
@@ -25,6 +27,22 @@ const char *otherWork(scf::ForOp loop, SmallVectorImpl<tile::LoadOp> &loads) {
       return "its work between products is not elementwise, nor by rows";
     }
   return nullptr;
+}
+
+/// What the loops add to memory by boxes, which other blocks may do, too, is nothing that the kernel loads or stores.
+const char *otherAdditions(LoopKernel &found) {
+  if (found.additions.empty())
+    return nullptr;
+  auto rootOfPlace = [](Value place) {
+    auto access = place.getDefiningOp<tile::AccessOp>();
+    return access ? rootOf(access) : Value();
+  };
+  bool isElsewhere = mayReread(found.kernel, placesOf(found.additions));
+  for (tile::AtomicRmwOp addition : found.additions)
+    for (tile::StoreOp store : found.stores)
+      isElsewhere |= rootOfPlace(store.getPlace()) == rootOfPlace(addition.getPlace());
+  found.loadsBehindStores = true; // a step's loads come behind what the last one has added
+  return isElsewhere ? "it loads or stores what it adds to" : nullptr;
 }
 
 /// What a kernel with loops does besides, whose stores it finds.
@@ -37,8 +55,10 @@ const char *otherWork(LoopKernel &found) {
       found.loadsBehindStores = true;
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      if (const char *reason = otherWork(loop, loads))
+      if (const char *reason = otherWork(found, loop, loads))
         return reason;
+      if (!found.additions.empty() && !found.stores.empty())
+        return "it adds to memory behind its stores";
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
       if (store.getIsVolatile())
         return "its store is volatile";
@@ -52,8 +72,10 @@ const char *otherWork(LoopKernel &found) {
       return "its work on the result is not elementwise, nor by rows";
     }
   }
-  if (found.stores.empty())
+  if (found.stores.empty() && found.additions.empty())
     return "it stores nothing";
+  if (const char *reason = otherAdditions(found))
+    return reason;
   return anyClash(loads, placesOf(found.stores));
 }
 
@@ -67,6 +89,21 @@ bool haveOneTensor(const MappedTile &x, const MappedTile &y) {
          llvm::equal(x.box.dimensions, y.box.dimensions, same);
 }
 } // namespace
+
+static std::optional<std::pair<unsigned, unsigned>> sumsIn(Type stored, ArrayRef<std::pair<unsigned, unsigned>> results) {
+  if (auto tile = dyn_cast<RankedTensorType>(stored))
+    for (auto [m, n] : results)
+      if (!sameButOnes(tile.getShape(), {m, n}).empty())
+        return std::pair(m, n);
+  return std::nullopt;
+}
+
+/// What is added, with the shape that the product gave it.
+static RankedTensorType tileOfSums(tile::AtomicRmwOp addition, ArrayRef<std::pair<unsigned, unsigned>> results) {
+  Type value = addition.getValue().getType();
+  auto [m, n] = *sumsIn(value, results);
+  return RankedTensorType::get({m, n}, getElementTypeOrSelf(value));
+}
 
 /// The line that a loop loads, if the copy engine can bring it.
 static std::optional<LoadedLine> lineOf(tile::LoadOp load) {
@@ -155,6 +192,34 @@ std::vector<LoopRing> LoopKernel::rings() const {
   return rings;
 }
 
+unsigned LoopKernel::rows() const {
+  unsigned rows = 0;
+  for (const BoxProduct &dot : dots)
+    rows = std::max(rows, dot.m);
+  return rows;
+}
+
+std::vector<Parking> LoopKernel::parkings() const {
+  std::vector<Parking> parkings;
+  auto add = [&](Operation *user, Type tile) {
+    auto type = SharedType::get(user->getContext(), tile::shapeOf(tile), getElementTypeOrSelf(tile), {});
+    auto fits = [&](const Parking &parking) {
+      return parking.type == type && parking.users[0]->getName() == user->getName() &&
+             llvm::none_of(parking.users, [&](Operation *other) { return stretchOf(other) == stretchOf(user); });
+    };
+    if (auto same = llvm::find_if(parkings, fits); same != parkings.end())
+      same->users.push_back(user);
+    else
+      parkings.push_back({type, {user}});
+  };
+  for (const BoxProduct &dot : dots)
+    if (isShown(dot))
+      add(dot.op, computedFactor(dot).getType());
+  for (tile::AtomicRmwOp addition : additions)
+    add(addition, tileOfSums(addition, results()));
+  return parkings;
+}
+
 SmallVector<std::pair<unsigned, unsigned>> LoopKernel::results() const {
   SmallVector<std::pair<unsigned, unsigned>> results;
   for (const BoxProduct &dot : dots)
@@ -167,7 +232,7 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     why = reason;
     return std::nullopt;
   };
-  LoopKernel found{kernel, {}, {}, {}, {}};
+  LoopKernel found{kernel, {}, {}, {}, {}, {}};
   SmallVector<tile::DotOp> dots;
   bool contracts = false, loop = false;
   kernel.walk([&](Operation *op) {
@@ -190,12 +255,13 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     std::optional<BoxProduct> product = findDot(dot, why);
     if (!product)
       return std::nullopt;
-    if (!found.dots.empty() && product->m != found.dots[0].m)
-      return no("its products have different numbers of rows");
     found.dots.push_back(*product);
   }
   if (const char *reason = otherWork(found))
     return no(reason);
+  for (tile::AtomicRmwOp addition : found.additions)
+    if (!mapAdded(addition, found.results(), why))
+      return std::nullopt;
   llvm::DenseSet<Operation *> places = opsOfPlaces(found.dots);
   for (scf::ForOp loop : found.loops)
     for (auto load : loop.getBody()->getOps<tile::LoadOp>())
@@ -239,11 +305,27 @@ std::optional<StoredTile> storedTile(Operation *op) {
 
 std::optional<std::pair<unsigned, unsigned>> storedSums(const StoredTile &stored,
                                                         ArrayRef<std::pair<unsigned, unsigned>> results) {
-  for (auto [m, n] : results)
-    if (auto tile = dyn_cast<RankedTensorType>(stored.value.getType()))
-      if (!sameButOnes(tile.getShape(), {m, n}).empty())
-        return std::pair(m, n);
-  return std::nullopt;
+  return sumsIn(stored.value.getType(), results);
+}
+
+std::optional<MappedTile> mapAdded(tile::AtomicRmwOp addition, ArrayRef<std::pair<unsigned, unsigned>> results,
+                                   std::string &why) {
+  auto no = [&](const std::string &reason) -> std::optional<MappedTile> {
+    why = "what its loop adds to memory is no box: " + reason;
+    return std::nullopt;
+  };
+  auto sums = sumsIn(addition.getValue().getType(), results);
+  if (!sums)
+    return no("it has not a product's shape");
+  if (addition.getKind() != tile::RmwKind::fadd)
+    return no("the copy engine adds f32 alone, here");
+  if (!addition.getResult().use_empty())
+    return no("the values before it are used");
+  if (addition.getScope() == tile::SyncScope::sys)
+    return no("other devices see its order");
+  std::string reason;
+  std::optional<MappedTile> tile = mapStored(*storedTile(addition), sums->first, sums->second, reason);
+  return tile ? tile : no(reason);
 }
 
 /// Conversions of single sums to 16 bits make ptxas serialise the products before them (C7514); those that are stored go in pairs.

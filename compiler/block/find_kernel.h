@@ -62,23 +62,38 @@ struct LoadedLine {
   MappedTile tile;
 };
 
-/// Loops with products among other work, as attention has them. All products have as many rows.
+/// Shared memory in which threads hand a tile on: a computed factor to the tensor cores, sums that are added to memory to the copy engine.
+struct Parking {
+  SharedType type;
+  llvm::SmallVector<mlir::Operation *> users; // products and additions, at most one of a stretch
+};
+
+/// Loops with products among other work, as attention has them.
 struct LoopKernel {
   tile::KernelOp kernel;
   llvm::SmallVector<mlir::scf::ForOp> loops; // one after the other
   std::vector<BoxProduct> dots;              // of the loops, and of the code around them
   std::vector<LoadedLine> lines;             // of the loops, those that are boxes
   llvm::SmallVector<tile::StoreOp> stores;
-  bool loadsBehindStores = false; // of other arguments, which must not overlap those that are stored
+  llvm::SmallVector<tile::AtomicRmwOp> additions; // of the loops: products' sums that are added to memory, in boxes
+  bool loadsBehindStores = false;                 // of other arguments, which must not overlap those that are stored
 
   /// The kernel's code is 2n + 1 stretches: what is before, between and behind its n loops (even), and the loops (odd).
   unsigned stretchOf(mlir::Operation *op) const;
   bool isInLoop(mlir::Operation *op) const { return stretchOf(op) % 2; }
   /// In the order of their first loads. Loads of equal tensors share a ring where each has its products in its own stretch.
   std::vector<LoopRing> rings() const;
+  /// The most rows that a product has, which are what consumers share.
+  unsigned rows() const;
+  /// The product's first factor is computed, and other threads hold what a warpgroup multiplies of it.
+  bool isShown(const BoxProduct &dot) const { return !dot.loadedA && !dot.writtenA && (dot.turnedA || dot.m < rows()); }
+  std::vector<Parking> parkings() const;
   /// Shapes of the products' sums.
   llvm::SmallVector<std::pair<unsigned, unsigned>> results() const;
 };
+/// How an addition to memory is one of boxes; nothing (`why`) if threads have to make it.
+std::optional<MappedTile> mapAdded(tile::AtomicRmwOp addition, llvm::ArrayRef<std::pair<unsigned, unsigned>> results,
+                                   std::string &why);
 /// Leaves `why` alone where no loop has products.
 std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why);
 

@@ -331,6 +331,11 @@ static std::optional<FetchedFactor> copiedFactor(Value factor, std::string &why)
   return FetchedFactor{tile, exchanged, line, why};
 }
 
+Value computedFactor(const BoxProduct &product) {
+  Value factor = cast<tile::DotOp>(product.op).getA();
+  return product.turnedA ? factor.getDefiningOp<tile::PermuteOp>().getValue() : factor;
+}
+
 std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
   auto no = [&](std::string reason) -> std::optional<BoxProduct> {
     why = std::move(reason);
@@ -360,6 +365,9 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
     return no("the second operand is no box of a tensor in memory: " + reason);
   tile::LoadOp load = loadOf(parts.a);
   product->loadedA = bool(load);
+  product->turnedA = !load && parts.a.getDefiningOp<tile::PermuteOp>();
+  if (product->turnedA && product->elementBytes() != 2)
+    return no("its first operand is computed, and turned");
   if (load && !bring(false, product->a, product->fetchedA)) {
     if (!isa<tile::KernelOp>(parts.a.getDefiningOp()->getParentOp()) || load.getIsVolatile())
       return no("the first operand is no box of a tensor in memory: " + reason);

@@ -14,7 +14,8 @@ struct BoxProduct {
   /// a: m x k, b: k x n, of step 0, and the steps are neighbours along k; or (`stepped`) of any step, by its number.
   Box a, b;
   bool steppedA = false, steppedB = false;
-  bool loadedA = true; // else a is computed, in registers
+  bool loadedA = true;  // else a is computed, in registers
+  bool turnedA = false; // and then its dimensions are exchanged: threads show it to the tensor cores in shared memory
   /// The op's result is the product's transpose, and its second factor our first: so products of few rows take the tensor cores' 64.
   bool swapped = false;
 
@@ -45,6 +46,8 @@ std::optional<BoxProduct> findProduct(mlir::Operation *op, std::string &why);
 std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why);
 /// True if the dot's sums are of its own products alone.
 bool startsFresh(tile::DotOp dot);
+/// What is computed of a first factor: the tile, as threads hold it.
+mlir::Value computedFactor(const BoxProduct &product);
 /// The load that a factor shows, with its dimensions exchanged or elements named otherwise; null: it is computed.
 tile::LoadOp loadOf(mlir::Value factor);
 

@@ -185,15 +185,17 @@ bool growsAlong(Value value) {
 std::optional<Walk> findLengths(tile::KernelOp kernel, OpBuilder &b) {
   constexpr int64_t kept = 25 << 20; // bytes of L2 for what the programs of a section read again
   scf::ForOp longer;
+  bool growing = true; // else programs with the least first coordinate have most steps
   kernel.walk([&](scf::ForOp loop) {
-    if (growsAlong(loop.getUpperBound()) && !growsAlong(loop.getLowerBound()))
-      longer = loop;
+    bool low = growsAlong(loop.getLowerBound()), high = growsAlong(loop.getUpperBound());
+    if (low != high)
+      longer = loop, growing = high;
   });
   if (!longer)
     return std::nullopt;
   Location location = longer.getLoc();
   Slice slice(longer.getUpperBound());
-  if (!slice.pure || slice.axes != std::set<unsigned>{0})
+  if (!slice.pure || slice.axes != (growing ? std::set<unsigned>{0} : std::set<unsigned>{}))
     return std::nullopt;
   int64_t bytes = 0;
   longer.walk([&](CopyOp copy) { bytes += copy.getTo().getType().getBytes(); });
@@ -210,11 +212,11 @@ std::optional<Walk> findLengths(tile::KernelOp kernel, OpBuilder &b) {
     else
       b.clone(*op, copies);
   // No longer than what an i32 counts: sections are as large as L2 keeps, or one row of the grid.
-  Value end = arith::MaxSIOp::create(b, location, copies.lookup(longer.getUpperBound()), number(1));
+  Value end = arith::MaxSIOp::create(b, location, copies.lookupOrDefault(longer.getUpperBound()), number(1));
   Value rows = tile::DivOp::create(b, location, number(std::max<int64_t>(kept / bytes * *step, 1)), end, tile::IntDivMode::trunc);
   rows = arith::MaxSIOp::create(b, location, rows, number(1));
   rows = arith::MinSIOp::create(b, location, rows, arith::MulIOp::create(b, location, programs(1), programs(2)));
-  Value grows = arith::ConstantOp::create(b, location, b.getBoolAttr(true));
+  Value grows = arith::ConstantOp::create(b, location, b.getBoolAttr(growing));
   return Walk{rows, grows, arith::MulIOp::create(b, location, rows, programs(0))};
 }
 

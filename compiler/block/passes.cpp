@@ -33,6 +33,7 @@ void buildBlockPipeline(OpPassManager &pm) {
   kernel.addPass(createSpreadProducts());
   kernel.addPass(createBranchMasks());
   kernel.addPass(createOverlapProducts());
+  kernel.addPass(createDelayAdditions());
   kernel.addPass(createSplitSteps());
   kernel.addPass(createStageStores());
   kernel.addPass(createOrderPrograms());
@@ -55,6 +56,7 @@ void registerBlockPasses() {
   registerPass(createSpreadProducts);
   registerPass(createBranchMasks);
   registerPass(createOverlapProducts);
+  registerPass(createDelayAdditions);
   registerPass(createSplitSteps);
   registerPass(createStageStores);
   registerPass(createOrderPrograms);

@@ -18,6 +18,11 @@ struct Counter {
   std::set<unsigned> stretches;
   std::map<unsigned, Value> positions; // of each
   Value now;
+
+  Value at(unsigned stretch) const {
+    auto found = positions.find(stretch);
+    return found == positions.end() ? now : found->second;
+  }
 };
 
 /// The kernel with i32s that its loops carry, which count how often rings have been filled.
@@ -34,6 +39,13 @@ public:
       if (same == counters.end())
         counters.push_back({stretches, {}, {}});
     }
+    for (const Parking &parking : found.parkings()) {
+      std::set<unsigned> stretches;
+      for (Operation *user : parking.users)
+        stretches.insert(found.stretchOf(user));
+      if (llvm::none_of(counters, [&](const Counter &counter) { return counter.stretches == stretches; }))
+        counters.push_back({stretches, {}, {}});
+    }
   }
 
   void write() {
@@ -45,10 +57,10 @@ public:
   }
 
   /// Of the ring in the stretch.
-  Value position(size_t ring, unsigned stretch) const {
-    const Counter &counter = counters[counterOf[ring]];
-    auto at = counter.positions.find(stretch);
-    return at == counter.positions.end() ? counter.now : at->second;
+  Value position(size_t ring, unsigned stretch) const { return counters[counterOf[ring]].at(stretch); }
+  /// Of a ring that is filled once in each of these stretches.
+  Value position(const std::set<unsigned> &stretches, unsigned stretch) const {
+    return llvm::find_if(counters, [&](const Counter &counter) { return counter.stretches == stretches; })->at(stretch);
   }
 
 private:
@@ -99,7 +111,8 @@ struct Stream {
   size_t ring;
   Operation *first = nullptr, *last = nullptr; // products that read it
   Value slot = {};                             // as it was taken
-  Value inRegisters = {};                      // the tile, where threads hold it for all products
+  Value inRegisters = {};                      // the tile, where threads hold it for all products whose first factor it is
+  bool isShared = true;                        // others read it in its slot
 };
 
 class Streams {
@@ -120,8 +133,11 @@ public:
     }
     for (auto [i, ring] : llvm::enumerate(rings))
       bring(i, ring);
+    park();
     for (const BoxProduct &dot : found.dots)
       multiply(dot);
+    for (tile::AtomicRmwOp addition : found.additions)
+      add(addition);
   }
 
 private:
@@ -171,9 +187,11 @@ private:
         builder.setInsertionPoint(holder(load, stream.first));
       stream.slot = TakeOp::create(builder, location, made, position);
       if (ring.isRead)
-        load.replaceAllUsesWith(readTile(stream.slot));
-      else if (ring.held && schedule.held && isFirstFactor(load))
-        stream.inRegisters = readTile(stream.slot);
+        load.replaceAllUsesWith(readTile(stream.slot, true));
+      else if (ring.held && schedule.held && isFirstFactor(load)) {
+        stream.isShared = isSecondFactor(load);
+        stream.inRegisters = readTile(stream.slot, !stream.isShared);
+      }
     }
   }
 
@@ -187,22 +205,27 @@ private:
     return made && made->getBlock() == op->getBlock() && !made->isBeforeInBlock(op) ? nullptr : sum.getOperation();
   }
 
-  /// All of the slot, which is then free.
-  Value readTile(Value slot) {
+  /// All of the slot, which may then be free.
+  Value readTile(Value slot, bool isLast) {
     auto part = PartOp::create(builder, location, slot, 0);
     Value tile = ReadOp::create(builder, location, cast<RankedTensorType>(part.getType().getTileType()), part, IntegerAttr());
-    ReleaseOp::create(builder, location, slot);
+    if (isLast)
+      ReleaseOp::create(builder, location, slot);
     return tile;
   }
 
-  /// Of all its products, as it lies in memory.
+  bool isFirst(const BoxProduct &dot, tile::LoadOp load) {
+    return dot.loadedA && loadOf(cast<tile::DotOp>(dot.op).getA()) == load;
+  }
+  /// Of products, as it lies in memory.
   bool isFirstFactor(tile::LoadOp load) {
-    return llvm::all_of(found.dots, [&](const BoxProduct &dot) {
-      auto op = cast<tile::DotOp>(dot.op);
-      bool isA = dot.loadedA && loadOf(op.getA()) == load;
-      return loadOf(op.getB()) != load &&
-             (!isA || (dot.elementBytes() == 2 && !dot.fetchedA && factorTile(dot, false).order[0] == 0));
-    });
+    bool any = llvm::any_of(found.dots, [&](const BoxProduct &dot) { return isFirst(dot, load); });
+    return any && llvm::all_of(found.dots, [&](const BoxProduct &dot) {
+             return !isFirst(dot, load) || (dot.elementBytes() == 2 && !dot.fetchedA && factorTile(dot, false).order[0] == 0);
+           });
+  }
+  bool isSecondFactor(tile::LoadOp load) {
+    return llvm::any_of(found.dots, [&](const BoxProduct &dot) { return loadOf(cast<tile::DotOp>(dot.op).getB()) == load; });
   }
 
   /// What the place of a later load asks of a launch.
@@ -258,27 +281,106 @@ private:
     MmaSettleOp::create(builder, wait.getLoc(), wait.getProduct());
   }
 
+  /// Makes the shared memory through which tiles go (of factors a ring, so that warpgroups need not go in step), and the maps of what is
+  /// added to memory.
+  void park() {
+    auto same = [](Value atom) { return atom; };
+    std::string why;
+    for (const Parking &parking : found.parkings()) {
+      Operation *first = found.kernel.getBody().front().findAncestorOpInBlock(*parking.users[0]);
+      builder.setInsertionPoint(first);
+      location = found.kernel.getLoc();
+      bool isRing = isa<tile::DotOp>(parking.users[0]);
+      auto ring = isRing ? RingType::get(builder.getContext(), std::max(schedule.shown, 1u), {parking.type}) : RingType();
+      Value memory =
+          isRing ? Value(RingOp::create(builder, location, ring, 1)) : AllocOp::create(builder, location, parking.type);
+      std::set<unsigned> stretches;
+      for (Operation *user : parking.users)
+        stretches.insert(found.stretchOf(user));
+      for (Operation *user : parking.users) {
+        parked[user] = memory;
+        if (isRing)
+          positions[user] = counting.position(stretches, found.stretchOf(user));
+        auto addition = dyn_cast<tile::AtomicRmwOp>(user);
+        if (!addition)
+          continue;
+        location = addition.getLoc();
+        added.insert({user, *mapAdded(addition, found.results(), why)});
+        placeConditions(builder, location, added.find(user)->second.box);
+        maps[user] = placeMap(builder, location, added.find(user)->second, same);
+      }
+    }
+  }
+
+  /// Sums go to shared memory, from where the copy engine adds them to what memory holds.
+  void add(tile::AtomicRmwOp addition) {
+    auto same = [](Value atom) { return atom; };
+    location = addition.getLoc();
+    builder.setInsertionPoint(addition);
+    Value memory = parked.lookup(addition), sums = addition.getValue();
+    RankedTensorType type = cast<SharedType>(memory.getType()).getTileType();
+    if (sums.getType() != type)
+      sums = tile::ReshapeOp::create(builder, location, type, sums);
+    SmallVector<Value> coords = placeCoords(builder, location, added.find(addition)->second, same);
+    WriteOp::create(builder, location, memory, sums);
+    StoreBoxOp::create(builder, location, memory, maps.lookup(addition), coords, /*add=*/true);
+    addition.erase();
+  }
+
+  /// A computed factor as the tensor cores find it in shared memory, and its slot.
+  Value showComputed(const BoxProduct &dot, Value &slot) {
+    Value tile = computedFactor(dot), ring = parked.lookup(dot.op), position = positions.lookup(dot.op);
+    Value filled = AcquireOp::create(builder, location, ring, position);
+    WriteOp::create(builder, location, PartOp::create(builder, location, filled, 0), tile);
+    PublishOp::create(builder, location, filled);
+    slot = TakeOp::create(builder, location, ring, position);
+    Value part = PartOp::create(builder, location, slot, 0);
+    return dot.turnedA ? Value(TransposeOp::create(builder, location, part)) : part;
+  }
+
+  /// A product before this one that has the same first factor in registers, if this one can start in front of it: what becomes of its
+  /// result can then be done while the other one runs.
+  Operation *otherProductOf(const BoxProduct &dot) {
+    auto op = cast<tile::DotOp>(dot.op);
+    Operation *slot = streams.find(loadOf(op.getB()))->second.slot.getDefiningOp();
+    for (Operation *user : computedFactor(dot).getUsers()) {
+      bool isBefore = isa<MmaStartOp>(user) && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
+      if (isBefore && (slot->getBlock() != user->getBlock() || slot->isBeforeInBlock(user)))
+        return user;
+    }
+    return nullptr;
+  }
+
   void multiply(const BoxProduct &dot) {
     auto op = cast<tile::DotOp>(dot.op);
     location = op.getLoc();
     builder.setInsertionPoint(op);
     auto sum = PendingType::get(builder.getContext(), cast<RankedTensorType>(op.getType()));
     Value held = dot.loadedA ? streams.find(loadOf(op.getA()))->second.inRegisters : dot.writtenA ? Value() : op.getA();
-    Value a = held ? held : dot.writtenA ? written(op.getA()) : shown(loadOf(op.getA()), dot, false);
-    Value b = shown(loadOf(op.getB()), dot, true);
     Operation *addition = additionOf(op);
     Value start = addition ? addition->getOperand(addition->getOperand(0) == op.getResult()) : op.getAcc();
-    bool fresh = addition ? tile::isPlusZero(start) : startsFresh(op);
+    bool fresh = addition ? tile::isPlusZero(start) : startsFresh(op), isShown = found.isShown(dot);
     auto before = fresh ? MmaWaitOp() : start.getDefiningOp<MmaWaitOp>();
     if (before && (!before->hasOneUse() || before->getBlock() != op->getBlock()))
       before = {};
+    if (Operation *other = isShown && fresh ? otherProductOf(dot) : nullptr)
+      builder.setInsertionPoint(other);
+    Value own;
+    Value a = isShown        ? showComputed(dot, own)
+              : held         ? held
+              : dot.writtenA ? written(op.getA())
+                             : shown(loadOf(op.getA()), dot, false);
+    Value b = shown(loadOf(op.getB()), dot, true);
     Value c = fresh ? Value(NoneOp::create(builder, location, sum)) : before ? before.getProduct() : start;
     Value clear = fresh ? Value(arith::ConstantOp::create(builder, location, builder.getBoolAttr(true))) : Value();
     Value started =
         MmaStartOp::create(builder, location, sum, c, a, b, clear, dot.precision(), dot.isUnsigned(), dot.isUnsigned());
+    builder.setInsertionPoint(op);
     Value result = MmaWaitOp::create(builder, location, sum.getTile(), started);
+    if (own)
+      ReleaseOp::create(builder, location, own);
     for (auto &[load, stream] : streams)
-      if (stream.last == op && !stream.inRegisters) {
+      if (stream.last == op && stream.isShared) {
         OpBuilder behind(op);
         if (Operation *held = holder(cast<tile::LoadOp>(load), op); held != op)
           behind.setInsertionPointAfter(held);
@@ -302,7 +404,9 @@ private:
   const Schedule &schedule;
   OpBuilder builder;
   Location location;
-  llvm::MapVector<Operation *, Stream> streams; // by load
+  llvm::MapVector<Operation *, Stream> streams;               // by load
+  llvm::DenseMap<Operation *, Value> parked, positions, maps; // by product or addition; by product; by addition
+  std::map<Operation *, MappedTile> added;
   llvm::DenseMap<Value, Value> writtenTiles;
 };
 } // namespace

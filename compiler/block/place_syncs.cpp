@@ -3,7 +3,7 @@
 // A walk over each role, loops until nothing changes, knows of each allocation which stores may still read it, and what has been written or
 // read since the role's threads last met. Slots of rings have barriers that order everything; what threads have written there is shown to
 // the tensor cores before it is published, what they have copied once the slot is taken.
-#include "compiler/block/ir/Block.h"
+#include "compiler/block/ir/layouts.h"
 #include "compiler/block/passes.h"
 
 using namespace mlir;
@@ -47,8 +47,8 @@ Value memoryOf(Value shared) {
   return shared.getDefiningOp<AllocOp>() ? shared : Value();
 }
 
-/// The largest coordinate along the rows that one warpgroup's first four warps hold.
-int64_t lastRow(const Layout &layout) {
+/// The largest coordinate along a dimension that one warpgroup's first four warps hold.
+int64_t lastOf(const Layout &layout, unsigned along) {
   int64_t row = 0;
   for (const Layout::Input &input : layout.inputs()) {
     int64_t warps = 1;
@@ -58,7 +58,7 @@ int64_t lastRow(const Layout &layout) {
         extent = std::min<int64_t>(extent, std::max<int64_t>(1, warpgroup / warps));
         warps *= digit.extent;
       }
-      row += (extent - 1) * (digit.step[0] + digit.flips[0]);
+      row += (extent - 1) * (digit.step[along] + digit.flips[along]);
     }
   }
   return row;
@@ -139,7 +139,7 @@ private:
       for (Value operand : {each.getA(), Value(each.getB())})
         if (Value memory = isa<SharedType>(operand.getType()) ? memoryOf(operand) : Value()) {
           show(memory, op, state, write);
-          state.uses[memory].read = true; // by its warpgroup, which waits for the product before it writes
+          state.uses[memory].read = true; // until all warpgroups have waited for it
         }
   }
 
@@ -148,20 +148,31 @@ private:
     if (!memory)
       return;
     Use &use = state.uses[memory];
-    OpBuilder builder(op);
     if (use.stored) {
-      unsigned groups = *use.stored;
-      if (write)
-        StoreWaitOp::create(builder, op.getLoc(), /*read=*/true, groups);
-      for (auto &[other, each] : state.uses)
-        if (each.stored && *each.stored >= groups)
-          each.stored.reset();
+      waitForStores(*use.stored, op, state, write);
       meet(memory, op, state, write);
     } else if (use.read) {
+      waitForStores(op, state, write); // those behind it then need not meet once more
       meet(memory, op, state, write);
     }
     use.written = true;
     use.fenced = false;
+  }
+
+  void waitForStores(unsigned groups, WriteOp op, State &state, bool write) {
+    OpBuilder builder(op);
+    if (write)
+      StoreWaitOp::create(builder, op.getLoc(), /*read=*/true, groups);
+    for (auto &[other, each] : state.uses)
+      if (each.stored && *each.stored >= groups)
+        each.stored.reset();
+  }
+
+  /// All that a step before has started, which is long ago.
+  void waitForStores(WriteOp op, State &state, bool write) {
+    bool any = llvm::any_of(state.uses, [](auto &use) { return use.second.stored.has_value(); });
+    if (any && op->getParentOfType<scf::ForOp>())
+      waitForStores(0, op, state, write);
   }
 
   void beforeRead(ReadOp op, State &state, bool write) {
@@ -222,37 +233,36 @@ private:
         use.written = use.read = false;
   }
 
-  /// True if each warpgroup writes rows of its own and nobody but the copy engine reads them: it stores them in as many parts.
+  /// True if each warpgroup writes rows, or columns, of its own and nobody but the copy engine reads them: it stores them in as many parts.
   bool isEachsOwn(Value memory) {
-    int64_t rows = cast<SharedType>(memory.getType()).getShape()[0];
-    if (warpgroups < 2 || rows % warpgroups)
-      return false;
-    for (Operation *user : memory.getUsers()) {
-      if (auto store = dyn_cast<StoreBoxOp>(user)) {
-        auto walked = walkedDimensions(store.getMap().getType(), store.getShared().getType().getShape());
-        if (!walked || (*walked)[0] < 0 || rows / warpgroups % store.getMap().getType().getBox()[(*walked)[0]])
+    auto shared = cast<SharedType>(memory.getType());
+    std::optional<unsigned> along;
+    for (Operation *user : memory.getUsers())
+      if (auto store = dyn_cast<StoreBoxOp>(user); store && store.getShared() == memory) {
+        unsigned own = storedAlong(shared, store.getMap().getType(), warpgroups);
+        if (own >= shared.getShape().size() || along.value_or(own) != own)
           return false;
-        continue;
+        along = own;
       }
-      auto write = dyn_cast<WriteOp>(user);
-      LayoutAttr held = write ? layoutOf(write.getValue().getType()) : LayoutAttr();
-      if (!held || !isByRows(held.getLayout(), write))
-        return false;
-    }
-    return true;
+    return warpgroups > 1 && along && llvm::all_of(memory.getUsers(), [&](Operation *user) {
+             auto write = dyn_cast<WriteOp>(user);
+             LayoutAttr held = write ? layoutOf(write.getValue().getType()) : LayoutAttr();
+             return isa<StoreBoxOp>(user) || (held && isApart(held.getLayout(), write, *along));
+           });
   }
 
-  bool isByRows(const Layout &held, WriteOp write) {
+  /// Warpgroups hold one part after the other along the dimension.
+  bool isApart(const Layout &held, WriteOp write, unsigned along) {
     std::optional<Layout> piece = held;
     if (write.getAt())
       piece = layout::piece(held, write.getShared().getType().getShape());
     if (!piece || piece->extent(layout::Warp) != int64_t(role.getWarps()))
       return false;
-    int64_t rows = write.getShared().getType().getShape()[0] / warpgroups;
+    int64_t each = write.getShared().getType().getShape()[along] / warpgroups;
     for (unsigned w = 0; w < warpgroups; ++w)
-      if (piece->at({{layout::Warp, int64_t(warpgroup) * w}})[0] != w * rows)
+      if (piece->at({{layout::Warp, int64_t(warpgroup) * w}})[along] != w * each)
         return false;
-    return lastRow(*piece) < rows;
+    return lastOf(*piece, along) < each;
   }
 
   RoleOp role;

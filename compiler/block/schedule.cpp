@@ -22,6 +22,8 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"stages", &Schedule::stages},
                             {"group", &Schedule::group},
                             {"stage_output", &Schedule::stageOutput},
+                            {"shown", &Schedule::shown},
+                            {"delay", &Schedule::delay},
                             {"spread", &Schedule::spread},
                             {"held", &Schedule::held},
                             {"across", &Schedule::across},
@@ -71,8 +73,8 @@ unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
 
 /// Roles deal registers anew where a launch's equal shares are too few. False: there are not enough.
 bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
-  unsigned needed = registersOfMath(p, s);
-  if (needed <= registersOfLaunch(s))
+  unsigned needed = registersOfMath(p, s), places = p.loop && p.loop->shownBytes ? 16 : 0; // of what goes through shared memory
+  if (needed + places <= registersOfLaunch(s))
     return true;
   // (Products of 256 columns in a block of four warpgroups: the assembler takes what the launch gives for all there is, C7602.)
   if (!p.loop || s.consumers < 2)
@@ -82,12 +84,19 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   return needed <= s.mathRegisters;
 }
 
+/// All products of the loop can be shared by so many.
+bool canShare(const ScheduleProblem &p, unsigned consumers) {
+  if (p.m / 64 % consumers)
+    return false;
+  return !p.loop || llvm::all_of(p.loop->low, [&](auto &shape) { return consumersAcross(shape[0], shape[1], consumers) != 0; });
+}
+
 /// Overrides may ask for what there is no code for.
 void check(const ScheduleProblem &p, const Schedule &s) {
   unsigned rows = p.m / 64;
   if (s.across && (!p.loop || rows != 1 || s.stageOutput))
     refuse("consumers share columns only in loops with products of 64 rows, and store them from registers", "");
-  if (s.consumers < 1 || s.consumers > 3 || (!s.across && rows % s.consumers))
+  if (s.consumers < 1 || s.consumers > 3 || (!s.across && !canShare(p, s.consumers)))
     refuse("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
            "each takes a multiple of 64 rows");
   if (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2)
@@ -98,6 +107,8 @@ void check(const ScheduleProblem &p, const Schedule &s) {
     refuse("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
   if (s.stages < 2)
     refuse("a schedule needs two stages", "");
+  if (p.loop && p.loop->shownBytes && !s.shown)
+    refuse("computed factors that go through shared memory need a slot", "");
   if (s.cluster > 1 && p.fetch)
     refuse("blocks of a cluster cannot share steps in which threads fetch factors", "");
   if (s.cluster > 1 && p.loop)
@@ -203,6 +214,13 @@ SmallVector<unsigned> outputChoices(const ScheduleProblem &p, const Schedule &s)
 }
 } // namespace
 
+unsigned consumersAcross(unsigned m, unsigned n, unsigned consumers) {
+  if (m / 64 % consumers == 0)
+    return 1;
+  unsigned across = consumers / (m / 64);
+  return consumers % (m / 64) == 0 && n % (8 * across) == 0 ? across : 0;
+}
+
 std::string Schedule::print() const {
   std::ostringstream out;
   for (const Field &field : fields)
@@ -254,7 +272,8 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
   int64_t held = 0;
   for (unsigned bytes : p.outputs)
     held += std::min(s.stageOutput, outputPieces(p, s, bytes));
-  return barrierBytes + (p.loop ? p.loop->heldBytes : 0) + s.stages * slotPitch(p, s) + s.consumers * held * pieceBytes;
+  return barrierBytes + (p.loop ? p.loop->heldBytes + s.shown * p.loop->shownBytes : 0) + s.stages * slotPitch(p, s) +
+         s.consumers * held * pieceBytes;
 }
 
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
@@ -278,7 +297,10 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     }
   for (auto [consumers, late, fetchers] : choices) {
     Schedule schedule;
-    if (!late && !spreads && !candidates.empty()) // else only where a late product finds no registers
+    bool shown = problem.loop && problem.loop->shownBytes;
+    if (late && shown) // serialised: C7513
+      continue;
+    if (!late && !spreads && !shown && !candidates.empty()) // else only where a late product finds no registers
       continue;
     schedule.consumers = consumers;
     schedule.fetchers = fetchers;
@@ -287,11 +309,20 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     schedule.cluster = problem.cluster;
     schedule.branch = schedule.longest = problem.loop.has_value();
     schedule.overlap = late && problem.loop;
+    schedule.shown = shown ? 2 : 0; // consumers then wait for each other a step late
     // Where lanes are what takes time, warpgroups that start one product at a time get in each other's way less (measured).
-    schedule.spread = spreads && stepCycles(problem, schedule).lanes < stepCycles(problem, schedule).tensorCores;
+    StepCycles step = stepCycles(problem, schedule);
+    schedule.spread = (spreads || shown) && (shown || step.lanes < step.tensorCores);
     schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wideWords;
-    if ((problem.m / 64 % consumers && !schedule.across) || !dealRegisters(problem, schedule))
+    if ((!canShare(problem, consumers) && !schedule.across) || !dealRegisters(problem, schedule))
       continue;
+    if (schedule.shown) {
+      auto fit = [&](unsigned words) {
+        return words / (128 * consumers) + 24 <= std::max(schedule.mathRegisters, registersOfLaunch(schedule));
+      };
+      schedule.delay = fit(problem.loop->allWords); // with fewer registers it is slower (measured)
+      schedule.held = schedule.delay && fit(problem.loop->allWords + problem.loop->heldWords);
+    }
     for (unsigned held : outputChoices(problem, schedule)) {
       schedule.stageOutput = held;
       schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), most));

@@ -1,6 +1,7 @@
 #pragma once
 // How a kernel with a product of boxes runs on a block: a value, chosen by a model before any code is made, printed, overridden by name.
 #include "compiler/block/ir/Block.h"
+#include <array>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,16 @@ struct LoopWork {
   unsigned fewerWords = 0;              // where one factor at a time is there
   unsigned wideWords = 0;               // of these, sums of more columns than one product of a warpgroup has
   double repeated = 0;                  // of the operations, those of other products
+  unsigned heldWords = 0;               // of first factors that stay for all steps
+  unsigned allWords = 0;                // where sums that come of others' factors are there with all others
   bool masked = false;                  // it selects lanes
+  int64_t shownBytes = 0;               // of computed factors that go through shared memory; 0: none do
+  /// Products of fewer rows than others: their m and n.
+  llvm::SmallVector<std::array<unsigned, 2>> low = {};
 };
+
+/// How many consumers stand side by side in a product of m x n, each with all rows that fall to it of n / that many columns; 0: they cannot.
+unsigned consumersAcross(unsigned m, unsigned n, unsigned consumers);
 
 /// Cycles of an SM in which threads bring a step's factors that are no boxes.
 struct FetchWork {
@@ -46,8 +55,10 @@ struct Schedule {
   /// Pieces of 64 rows x 128 bytes of a result that a consumer's part of shared memory holds on the way to the copy engine: all of
   /// them, or an even number that is used in halves by turns. 0: results are stored from registers.
   unsigned stageOutput = 8;
+  unsigned shown = 0;  // slots of the rings through which computed factors go; 0: there are none
+  unsigned delay = 0;  // 1: what comes of them and is added to memory is multiplied a step late
   unsigned spread = 0; // 1: products with loaded factors start together, results are waited for where they are used
-  /// 1: first factors that stay for all steps are read into registers, and shared memory has more to give. Chosen by nobody yet.
+  /// 1: first factors that stay for all steps are read into registers, and shared memory has more to give.
   unsigned held = 0;
   /// 1: all consumers have the same 64 rows, and each its part of the columns of sums that no other product is computed from; the other
   /// products they make all.

@@ -12,16 +12,45 @@ namespace {
 
 constexpr unsigned loadWarps = 4, warpgroup = 4;
 
+/// The tile comes of a product.
+bool isMultiplied(Value tile) {
+  SetVector<Value> reached;
+  reached.insert(tile);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    Operation *op = reached[i].getDefiningOp();
+    if (isa_and_nonnull<MmaWaitOp>(op))
+      return true;
+    if (op)
+      reached.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+/// The slot is filled with what the role that takes it computes.
+bool isOwn(AcquireOp acquire) {
+  return acquire && llvm::any_of(acquire.getResult().getUsers(), [](Operation *part) {
+           return isa<PartOp>(part) && llvm::any_of(part->getUsers(), [](Operation *user) {
+                    auto write = dyn_cast<WriteOp>(user);
+                    return write && isMultiplied(write.getValue());
+                  });
+         });
+}
+
 /// A write into a slot that its role has acquired.
 bool isFetched(WriteOp write) {
   auto part = write.getShared().getDefiningOp<PartOp>();
-  return part && part.getSlot().getDefiningOp<AcquireOp>();
+  auto acquire = part ? part.getSlot().getDefiningOp<AcquireOp>() : AcquireOp();
+  return acquire && !isOwn(acquire);
 }
 
 bool fillsRings(Operation *op) {
   if (auto write = dyn_cast<WriteOp>(op))
     return isFetched(write);
-  return isa<AcquireOp, PublishOp, CopyOp, CopyFlatOp, FetchOp, RemapOp>(op);
+  if (auto acquire = dyn_cast<AcquireOp>(op))
+    return !isOwn(acquire);
+  if (auto publish = dyn_cast<PublishOp>(op))
+    return !isOwn(publish.getSlot().getDefiningOp<AcquireOp>());
+  return isa<CopyOp, CopyFlatOp, FetchOp, RemapOp>(op);
 }
 
 /// The op goes; who used its results gets nothing.
@@ -84,20 +113,20 @@ void dropOtherWork(RoleOp role) {
 
 /// Leaves in `role` what fills rings, or everything else. Reads of memory stay where something uses them.
 void prune(RoleOp role, bool filling) {
-  if (filling) {
+  if (filling)
     dropOtherWork(role);
+  SmallVector<std::pair<Operation *, bool>> ops; // with whether they fill, as long as all is there
+  role.getBody().walk([&](Operation *op) { ops.push_back({op, fillsRings(op)}); });
+  if (filling)
     dropTiles(role);
-  }
-  SmallVector<Operation *> ops;
-  role.getBody().walk([&](Operation *op) { ops.push_back(op); });
-  for (Operation *op : llvm::reverse(ops)) {
+  for (auto [op, fills] : llvm::reverse(ops)) {
     bool isView = isa<PartOp, TransposeOp>(op);
     if (isView && op->use_empty())
       op->erase();
     else if (isView || op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() || isMemoryEffectFree(op) ||
              isa<tile::LoadOp>(op))
       continue;
-    else if (fillsRings(op) != filling)
+    else if (fills != filling)
       erase(op);
   }
 }

@@ -38,6 +38,8 @@ private:
   bool needs(Operation *op, Ops &needed) {
     if (!op || op->getBlock() != &body || needed.contains(op))
       return true;
+    if (auto start = dyn_cast<MmaStartOp>(op); start && isWrittenHere(start.getA()))
+      return false;
     bool isScalar = llvm::none_of(op->getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
     bool isNumber = isScalar && !op->getNumRegions() && (isMemoryEffectFree(op) || isa<tile::LoadOp>(op));
     if (!isNumber && !isa<MmaStartOp, TakeOp, AcquireOp, PartOp, CopyOp, PublishOp>(op))
@@ -51,6 +53,13 @@ private:
       if (acquire.getRing() == take.getRing() && acquire.getPosition() == take.getPosition() && !needsFilled(acquire, needed))
         return false;
     return true;
+  }
+
+  /// A factor that the step's threads put into shared memory.
+  static bool isWrittenHere(Value factor) {
+    while (auto view = factor.getDefiningOp<TransposeOp>())
+      factor = view.getShared();
+    return bool(factor.getDefiningOp<AllocOp>());
   }
 
   bool needsFilled(AcquireOp acquire, Ops &needed) {
@@ -115,9 +124,13 @@ private:
     for (Operation *op : ops)
       if (op->isBeforeInBlock(where))
         op->moveBefore(where);
+    Operation *behind = where; // if possible a wait: threads need not meet then
+    for (auto wait : body.getOps<MmaWaitOp>())
+      if (behind == where && where->isBeforeInBlock(wait))
+        behind = wait;
     for (Operation *user : take->getUsers())
       if (isa<ReleaseOp>(user))
-        where->hasTrait<OpTrait::IsTerminator>() ? user->moveBefore(where) : user->moveAfter(where);
+        behind->hasTrait<OpTrait::IsTerminator>() ? user->moveBefore(behind) : user->moveAfter(behind);
   }
 
   /// The first op for which the tile, or what is computed from it element by element, has to be there.

@@ -49,3 +49,15 @@ def one_kernel(
         k_ptrs += STEP * stride_n
         v_ptrs += STEP * stride_n
     tl.store(dq_ptr + head * stride_h + place, (dq * sm_scale).to(dq_ptr.dtype.element_ty))
+
+
+@tileon.jit
+def adds_to_what_it_loads(a_ptr, b_ptr, sums_ptr, BLOCK: tl.constexpr):
+    rows, columns = tl.arange(0, BLOCK), tl.arange(0, BLOCK)
+    b = tl.load(b_ptr + rows[:, None] * BLOCK + columns[None, :])
+    for start in range(0, 128, BLOCK):
+        a = tl.load(a_ptr + (start + rows[:, None]) * BLOCK + columns[None, :])
+        place = sums_ptr + rows[:, None] * BLOCK + columns[None, :]
+        sums = tl.load(place) * 0.5
+        weights = tl.dot(a, b) + sums
+        tl.atomic_add(place, tl.dot(weights.to(a.dtype).T, b), sem="relaxed")

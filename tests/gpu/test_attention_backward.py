@@ -9,6 +9,7 @@ from gpu.programs import EXAMPLES
 from tilery import _native, compat
 
 EXAMPLE = compat.load(EXAMPLES / "tileon" / "attention_backward.py")
+ONCE = compat.load(EXAMPLES / "tileon" / "attention_backward_once.py")
 FORWARD = compat.load(EXAMPLES / "tileon" / "attention.py")
 PROGRAMS = compat.load(Path(__file__).parent / "attention_backward_programs.py")
 HALVES = (torch.float16, torch.bfloat16)
@@ -35,6 +36,34 @@ def test_both_kernels_take_the_path(d, step, causal, assemble):
         log = assemble(compiled.asm, "sm_90a")
         if (d, step, causal) != (128, 64, True):  # dK and dV leave no register for the mask of their diagonal
             assert "0 bytes spill stores, 0 bytes spill loads" in log
+
+
+def once(dtype, d, causal, step, block=128, n=256):
+    """Of the kernel that adds dQ up in memory."""
+    q, k, v, dout, dk, dv = (torch.randn(1, 2, n, d).to(dtype) for _ in range(6))
+    logs, dots, sums = torch.randn(1, 2, n), torch.randn(1, 2, n), torch.zeros(1, 2, n, d)
+    launch = ONCE.keys_kernel[(n // block, 2)]
+    return launch(
+        q, k, v, dout, logs, dots, sums, dk, dv, d**-0.5, 2, *q.stride()[:3], n,
+        CAUSAL=causal, BLOCK_M=step, BLOCK_N=block, D=d, num_warps=8,
+    ).module  # fmt: skip
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("d", [64, 128])
+def test_sums_of_all_programs_take_the_path(d, causal, assemble):
+    compiled = _native.compile(once(torch.bfloat16, d, causal, 64), disjoint=True, texts=True, target="sm_90a")
+    assert ": blocks consumers=2" in compiled.plan, compiled.plan
+    assert "cp.reduce.async.bulk.tensor" in compiled.asm
+    assert "C75" not in assemble(compiled.asm, "sm_90a")
+
+
+def test_sums_of_what_it_loads_do_not(assemble):
+    """What a step adds to memory, the next one may load: by a box, it might not be there yet."""
+    tensors = [torch.randn(1, 1, 128, 64) for _ in range(2)]
+    module = PROGRAMS.adds_to_what_it_loads[(1,)](*[x.half() for x in tensors], torch.zeros(64, 64), BLOCK=64).module
+    plan = _native.compile(module, disjoint=True, texts=True, target="sm_90a").plan
+    assert ": no blocks, for it loads or stores what it adds to" in plan, plan
 
 
 def one_kernel(q, k, v, dout, logs, dots, dq, dk, dv, step=32, block=128):
@@ -75,12 +104,13 @@ def test_one_kernel(d):
 @pytest.mark.parametrize("step", [32, 64])
 @pytest.mark.parametrize("d", [64, 128])
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
-def test_gradients(dtype, d, step, causal):
+@pytest.mark.parametrize("example", [EXAMPLE, ONCE], ids=["two", "once"])
+def test_gradients(example, dtype, d, step, causal):
     q, k, v, dout = (torch.randn(2, 3, 512, d, device="cuda").to(dtype) for _ in range(4))
     out = torch.empty_like(q)
     logs = FORWARD.attention(q, k, v, out, causal)
     gradients = [torch.full_like(q, float("nan")) for _ in range(3)]
-    EXAMPLE.attention_backward(q, k, v, out, dout, logs, *gradients, causal, 128, step)
+    example.attention_backward(q, k, v, out, dout, logs, *gradients, causal, 128, step)
     x, y, z = (tensor.double().requires_grad_() for tensor in (q, k, v))
     scores = x @ y.mT * d**-0.5
     if causal:

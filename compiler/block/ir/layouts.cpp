@@ -113,4 +113,15 @@ LogicalResult verifyLayouts(Operation *root) {
   return failure(result.wasInterrupted());
 }
 
+unsigned storedAlong(SharedType shared, MapType map, unsigned warpgroups) {
+  ArrayRef<int64_t> shape = shared.getShape();
+  auto walked = walkedDimensions(map, shape);
+  for (unsigned d = 0; walked && warpgroups && d < shape.size(); ++d) {
+    int64_t box = (*walked)[d] < 0 ? 1 : map.getBox()[(*walked)[d]];
+    if (shape[d] % warpgroups == 0 && shape[d] / warpgroups % box == 0)
+      return d;
+  }
+  return shape.size();
+}
+
 } // namespace tilery::block

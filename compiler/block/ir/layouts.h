@@ -12,6 +12,10 @@ std::optional<layout::Layout> operandLayout(mlir::Operation *op, const layout::L
 /// True if `op` gives or takes tiles of any layouts: splats, ranges, constants, what moves tiles, control flow.
 bool takesAnyLayout(mlir::Operation *op);
 
+/// The dimension of a stored tile along which a role's warpgroups deal its boxes out, each a part as large: the first that can be divided so;
+/// the tile's rank if none can, and one warpgroup stores all.
+unsigned storedAlong(SharedType shared, MapType map, unsigned warpgroups);
+
 /// Elementwise ops have tiles of one layout; ops that add, repeat, exchange or drop dimensions have the layouts that follow. Errors name
 /// the op. A tile without a layout has another one than those with.
 mlir::LogicalResult verifyLayouts(mlir::Operation *root);

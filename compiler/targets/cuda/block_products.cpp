@@ -15,10 +15,11 @@ struct OperandPlan {
   unsigned elementBytes;
   int64_t rows; // of m or n
 
-  /// Bytes from row 0 to a row that is a multiple of 8 (of a swizzle's row of elements, where m or n is contiguous).
+  /// Bytes from row 0 to a row that is a multiple of 8. (The tensor cores swizzle addresses: where m or n is contiguous, rows may begin
+  /// within a swizzle's row of elements.)
   unsigned rowOffset(int64_t row) const {
-    unsigned width = unsigned(descriptor.swizzle);
-    return descriptor.kMajor ? row * width : row / (width / elementBytes) * descriptor.leading;
+    unsigned width = unsigned(descriptor.swizzle), perLine = width / elementBytes;
+    return descriptor.kMajor ? row * width : row / perLine * descriptor.leading + row % perLine * elementBytes;
   }
   /// Bytes from the first instruction's k to that of instruction `step`, each of which takes 32 bytes (16 rows) of k.
   unsigned stepOffset(unsigned step) const {
@@ -171,6 +172,15 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
   if (inA)
     addressA = b.CreateAdd(partsOf(start.getA())[0], b.CreateMul(own[0], i32(inA->rowOffset(64))));
   addressB = b.CreateAdd(addressB, b.CreateMul(own[1], i32(inB->rowOffset(share->n))));
+  // Of several products that fill the registers, descriptors of what stays in shared memory for the loop would take more of them.
+  constexpr int64_t many = 3;
+  auto loop = start->getParentOfType<scf::ForOp>();
+  bool isFull = loop && llvm::range_size(loop.getBody()->getOps<block::MmaStartOp>()) >= many;
+  auto staysFor = [&](Value factor) { return isFull && !loop->isAncestor(factor.getParentBlock()->getParentOp()); };
+  if (inA && staysFor(start.getA()))
+    addressA = machine.here(e, addressA);
+  if (staysFor(start.getB()))
+    addressB = machine.here(e, addressB);
   unsigned tiles = share->outer.extent(layout::Register), each = form.sums();
   int64_t k = start.getB().getType().getShape()[0];
   if (fresh)

@@ -1,4 +1,5 @@
 // Slots of rings and their barriers, boxes on their way in and out, threads that meet.
+#include "compiler/block/ir/layouts.h"
 #include "compiler/block/ir/uses.h"
 #include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/emit_layout.h"
@@ -15,7 +16,7 @@ public:
   struct Box {
     unsigned offset;                 // bytes from the tile's beginning
     SmallVector<int64_t, 5> element; // its first, in the map's dimensions, outermost first
-    int64_t row;                     // number along the tile's first dimension
+    SmallVector<int64_t, 2> number;  // along each of the tile's dimensions
   };
   Boxes(block::MapType map, block::SharedType shared) : bytes(tile::elementBytes(shared.getElementType())) {
     memory = layout::invert(shared.getLayout().getLayout());
@@ -24,10 +25,13 @@ public:
     SmallVector<int64_t> box;
     for (auto [d, dim] : llvm::enumerate(dims))
       box.push_back(dim < 0 ? shape[d] : map.getBox()[dim]);
-    rows = shape[0] / box[0];
+    for (auto [d, extent] : llvm::enumerate(box))
+      counts.push_back(shape[d] / extent);
     SmallVector<int64_t> at(shape.size(), 0);
     for (bool more = true; more;) {
-      Box &one = all.emplace_back(Box{offsetOf(at), SmallVector<int64_t, 5>(map.getRank(), 0), at[0] / box[0]});
+      Box &one = all.emplace_back(Box{offsetOf(at), SmallVector<int64_t, 5>(map.getRank(), 0), {}});
+      for (auto [d, extent] : llvm::enumerate(box))
+        one.number.push_back(at[d] / extent);
       for (auto [d, dim] : llvm::enumerate(dims))
         if (dim >= 0)
           one.element[dim] = at[d];
@@ -48,7 +52,7 @@ public:
   }
 
   SmallVector<Box> all;
-  int64_t rows; // boxes along the tile's first dimension
+  SmallVector<int64_t, 2> counts; // of boxes along the tile's dimensions
 
 private:
   unsigned bytes;
@@ -213,18 +217,20 @@ llvm::Value *BlockEmitter::speaker() {
   return b.CreateICmpEQ(here().inWarpgroup, i32(0));
 }
 
-// Each warpgroup stores the boxes of its part of the rows, where they can be dealt out so; else the first one stores all.
+// Each warpgroup stores the boxes of its part of the rows, where they can be dealt out so, else of the columns; else the first one stores all.
 void BlockEmitter::emitStoreBox(block::StoreBoxOp store) {
   block::SharedType shared = store.getShared().getType();
   if (!shared.getLayout() || !maps.count(store.getMap()))
     return fail(store, "needs a map of the launch, and a layout");
   Boxes boxes(store.getMap().getType(), shared);
-  int64_t warpgroups = role->warps / 4, each = boxes.rows / std::max<int64_t>(warpgroups, 1);
+  int64_t warpgroups = role->warps / 4;
+  unsigned along = block::storedAlong(shared, store.getMap().getType(), unsigned(warpgroups));
+  bool dealt = warpgroups > 1 && along < boxes.counts.size();
+  int64_t each = dealt ? boxes.counts[along] / warpgroups : 0;
   SmallVector<int64_t> start(shared.getRank(), 0);
   unsigned apart = 0; // bytes between the parts of two warpgroups
-  bool dealt = warpgroups > 1 && boxes.rows % warpgroups == 0;
   for (int64_t w = 1; dealt && w < warpgroups; ++w) {
-    start[0] = shared.getShape()[0] / warpgroups * w;
+    start[along] = shared.getShape()[along] / warpgroups * w;
     unsigned offset = boxes.offsetOf(start);
     apart = w == 1 ? offset : apart;
     dealt = offset == w * apart;
@@ -236,14 +242,14 @@ void BlockEmitter::emitStoreBox(block::StoreBoxOp store) {
     first.push_back(scalar(coordinate));
   if (dealt) {
     from = b.CreateAdd(from, b.CreateMul(here().warpgroup, i32(apart)));
-    llvm::Value *&row = first[dims[0]];
-    row = b.CreateAdd(row, b.CreateMul(here().warpgroup, i32(shared.getShape()[0] / warpgroups)));
+    llvm::Value *&own = first[dims[along]];
+    own = b.CreateAdd(own, b.CreateMul(here().warpgroup, i32(shared.getShape()[along] / warpgroups)));
   } else if (warpgroups > 1) {
     mine = b.CreateAnd(mine, b.CreateICmpEQ(here().warpgroup, i32(0)));
   }
   when(mine, [&] {
     for (const Boxes::Box &box : boxes.all) {
-      if (dealt && box.row >= each)
+      if (dealt && box.number[along] >= each)
         continue;
       SmallVector<llvm::Value *, 5> coordinates;
       for (auto [at, element] : llvm::zip_equal(first, box.element))

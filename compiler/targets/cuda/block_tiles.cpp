@@ -243,6 +243,8 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
   layout::Layout memory = *layout::invert(shared.getLayout().getLayout());
   unsigned bytes = tile::elementBytes(shared.getElementType());
   llvm::Value *address = partsOf(write.getShared())[0];
+  if (auto loop = write->getParentOfType<scf::ForOp>(); loop && !loop.getBody()->getOps<block::MmaStartOp>().empty())
+    where.reset(); // its places would take registers from the sums of the loop's products
   auto emitAddress = [&](const layout::Layout &places, unsigned number) {
     llvm::Value *element = emitLayout(b, places, placeOf(number))[0];
     return b.CreateAdd(address, b.CreateMul(element, i32(bytes)));

@@ -5,7 +5,8 @@
 
 // The gradients of keys and values: both products of loaded factors start where the step begins, with the copies that they need; results
 // are waited for where they are used, or where the next computed factor wants registers, and slots are released behind the last of their
-// products. The row comes through a ring, and is read where it is computed with.
+// products. The row comes through a ring, and is read where it is computed with; its slot is released behind a wait, where threads need not
+// meet for that.
 // Sums that a product from zero is added to go on in it.
 // CHECK-LABEL: tile.kernel @gradients
 // CHECK: %[[ROWS:.*]] = block.ring takers 1 : <{{.*}}, [64xf32]>
@@ -20,8 +21,8 @@
 // CHECK: block.read
 // CHECK: math.exp2
 // CHECK: %[[DV:.*]] = block.mma_start %[[SV]],
-// CHECK: block.release %[[ROW]]
 // CHECK: block.mma_wait %[[DP]]
+// CHECK: block.release %[[ROW]]
 // CHECK: arith.mulf
 // CHECK: block.mma_wait %[[DV]]
 // CHECK: block.release

@@ -14,10 +14,11 @@ struct Backward {
   int n, heads;   // rows of a head, a multiple of both
   bool causal;
   const char *schedule = "";
+  bool once = false; // dK, dV and, added up in memory, dQ
 };
 std::ostream &operator<<(std::ostream &out, const Backward &a) {
   return out << (a.keys ? "dK and dV, " : "dQ, ") << a.m << " rows in steps of " << a.step << ", " << a.d << " wide, " << a.heads
-             << " heads of " << a.n << (a.causal ? ", causal " : " ") << a.schedule;
+             << " heads of " << a.n << (a.causal ? ", causal " : " ") << (a.once ? "once " : "") << a.schedule;
 }
 
 std::string with(std::string text, const std::string &mark, const std::string &value) {
@@ -51,6 +52,7 @@ constexpr const char *loopText = R"(
     %ds = arith.mulf %p, %apart : tensor<MxNxf32>
     %ds16 = arith.truncf %ds : tensor<MxNxf32> to tensor<MxNxf16>
     %next = tile.dot %ds16, %ty, %sum : tensor<MxNxf16>, tensor<NxDxf16> -> tensor<MxDxf32>
+    ADD
     scf.yield %next, %nextOther : tensor<MxDxf32>, tensor<MxDxf32>
   }
 )";
@@ -72,6 +74,11 @@ constexpr const char *columnsText = R"(
   %dl = tile.load %ad : !tile.access<Mxf32> -> tensor<Mxf32>
   %dc = tile.expand_dims %dl axis 1 : tensor<Mxf32> -> tensor<Mx1xf32>
   %dotRows = tile.broadcast %dc : tensor<Mx1xf32> -> tensor<MxNxf32>)";
+constexpr const char *addText = R"(
+    %turned = tile.permute %ds16 [1, 0] : tensor<MxNxf16> -> tensor<NxMxf16>
+    %part = tile.dot %turned, %tx, %parts : tensor<NxMxf16>, tensor<MxDxf16> -> tensor<NxDxf32>
+    %aq = tile.access %sums, %start steps(%wide, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <NxDxf32>
+    %before = tile.atomic_rmw fadd %aq, %part {order = 0 : i32} : !tile.access<NxDxf32>, tensor<NxDxf32> -> tensor<NxDxf32>)";
 constexpr const char *maskText = R"(
     %offsets = tile.range 0 to N : tensor<Nxi32>
     %is = tile.splat %i : i32 -> tensor<Nxi32>
@@ -87,6 +94,7 @@ std::string program(const Backward &a) {
     %nextOther = tile.dot %p16, %ty2, %other : tensor<MxNxf16>, tensor<NxDxf16> -> tensor<MxDxf32>)"
                                  : "");
   loop = with(with(loop, "LOGS", a.keys ? linesText : ""), a.keys ? "@none" : "%nextOther", "%other");
+  loop = with(loop, "ADD", a.once ? addText : "");
   auto number = [&](const std::string &text, const char *mark, bool masked) {
     std::string one = with(with(text, "@", mark), "MASK", masked ? maskText : "");
     return masked ? with(one, "ORDER", a.keys ? "sge" : "sle") : with(one, "%p,", "%weights,");
@@ -106,7 +114,7 @@ std::string program(const Backward &a) {
   std::string text = R"(
 tile.kernel @k(%x: !tile.ptr<f16> ALIGNED, %x2: !tile.ptr<f16> ALIGNED, %y: !tile.ptr<f16> ALIGNED, %y2: !tile.ptr<f16> ALIGNED,
                %logs: !tile.ptr<f32> ALIGNED, %dots: !tile.ptr<f32> ALIGNED, %o: !tile.ptr<f16> ALIGNED, %o2: !tile.ptr<f16> ALIGNED,
-               %length: i32 ALIGNED, %scale: f32) {
+               %length: i32 ALIGNED, %scale: f32, %sums: !tile.ptr<f32> ALIGNED) {
   %c1 = arith.constant 1 : i64
   %i0 = arith.constant 0 : i32
   %wide = arith.constant D : i64
@@ -115,6 +123,7 @@ tile.kernel @k(%x: !tile.ptr<f16> ALIGNED, %x2: !tile.ptr<f16> ALIGNED, %y: !til
   %zeros = arith.constant dense<0.0> : tensor<MxNxf32>
   %sum1 = arith.constant dense<0.0> : tensor<MxDxf32>
   %other1 = arith.constant dense<0.0> : tensor<MxDxf32>
+  %parts = arith.constant dense<0.0> : tensor<NxDxf32>
   %scales = tile.splat %scale : f32 -> tensor<MxNxf32>
   %id = tile.program_id 0
   %head = tile.program_id 1
@@ -198,9 +207,12 @@ struct Expected {
     errors[at] += std::abs(weight * value) / 2000;
   }
   void check(const Memory<uint16_t> &out) const {
+    check([&](size_t i) { return half(out.data[i]); });
+  }
+  void check(llvm::function_ref<double(size_t)> out) const {
     double worst = -1;
     for (size_t i = 0; i < sums.size(); ++i)
-      worst = std::max(worst, std::abs(half(out.data[i]) - sums[i]) - errors[i] - std::abs(sums[i]) / 2000);
+      worst = std::max(worst, std::abs(out(i) - sums[i]) - errors[i] - std::abs(sums[i]) / 2000);
     EXPECT_LE(worst, 0);
   }
 };
@@ -218,7 +230,7 @@ TEST_P(BlockAttentionBackward, IsRight) {
   size_t count = size_t(a.heads) * a.n * a.d;
   Halves q(count, 1), k(count, 2), v(count, 3), dout(count, 4);
   Quarters logs(size_t(a.heads) * a.n, 5), dots(size_t(a.heads) * a.n, 6);
-  Expected first(count), second(count); // dK and dV, or dQ
+  Expected first(count), second(count), third(count); // dK and dV, or dQ; dQ of all programs
   constexpr float scale = 1.0f / 32;
   for (int h = 0; h < a.heads; ++h)
     for (int i = 0; i < a.n; ++i)
@@ -234,6 +246,7 @@ TEST_P(BlockAttentionBackward, IsRight) {
           if (a.keys) {
             first.add(key * a.d + x, ds, q.values[query * a.d + x]);
             second.add(key * a.d + x, p, dout.values[query * a.d + x]);
+            third.add(query * a.d + x, ds, k.values[key * a.d + x]);
           } else {
             first.add(query * a.d + x, ds, k.values[key * a.d + x]);
           }
@@ -243,12 +256,17 @@ TEST_P(BlockAttentionBackward, IsRight) {
     Halves out(count, 7), out2(count, 8);
     auto slots = a.keys ? std::vector<uint64_t>{slot(k.data), slot(v.data), slot(q.data), slot(dout.data)}
                         : std::vector<uint64_t>{slot(q.data), slot(dout.data), slot(k.data), slot(v.data)};
-    for (uint64_t each : {slot(logs.data), slot(dots.data), slot(out.data), slot(out2.data), slot(a.n), slot(scale)})
+    Memory<float> sums(count);
+    std::fill(sums.data, sums.data + count, 0.f);
+    for (uint64_t each :
+         {slot(logs.data), slot(dots.data), slot(out.data), slot(out2.data), slot(a.n), slot(scale), slot(sums.data)})
       slots.push_back(each);
     ASSERT_EQ(kernel->run(grid, slots.data(), timing), "");
     first.check(out);
     if (a.keys)
       second.check(out2);
+    if (a.once)
+      third.check([&](size_t i) { return sums.data[i]; });
   }
 }
 
@@ -263,5 +281,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Backward{true, 64, 64, 64, 192, 1, false, "overlap=0 spread=0"}, Backward{true, 128, 32, 128, 256, 1, true},
                     Backward{true, 128, 64, 64, 384, 2, true}, Backward{false, 128, 64, 64, 256, 2, false},
                     Backward{false, 64, 32, 64, 192, 1, false, "overlap=0"}, Backward{false, 128, 64, 128, 256, 1, true},
-                    Backward{false, 128, 32, 64, 384, 1, true, "spread=0"}));
+                    Backward{false, 128, 32, 64, 384, 1, true, "spread=0"}, Backward{true, 128, 64, 128, 256, 2, false, "", true},
+                    Backward{true, 128, 64, 64, 256, 2, false, "", true}, Backward{true, 128, 64, 64, 384, 2, true, "", true},
+                    Backward{true, 64, 64, 64, 192, 1, true, "", true}, Backward{true, 128, 64, 128, 384, 1, true, "", true},
+                    Backward{true, 128, 64, 64, 256, 1, false, "spread=0", true},
+                    Backward{true, 128, 64, 128, 512, 1, false, "stages=2", true}));
 } // namespace
