@@ -128,13 +128,17 @@ def test_a_listener_of_compilations():
     import tilery.tileon.language as tl
 
     @tileon.jit
-    def kernel(x):
-        tl.store(x, 7)
+    def kernel(x, pair, N: tl.constexpr):
+        tl.store(x, pair[0] + N)
 
-    told = []
+    told, x = [], torch.zeros(1)
     knobs.compilation.listener = lambda **kwargs: told.append(kwargs)
     try:
-        kernel[(1,)](torch.zeros(1))
+        kernel[(1,)](x, (5, 2.5), 2)
     finally:
         knobs.compilation.listener = None
     assert told[0]["metadata"]["name"] == "kernel" and told[0]["times"].total >= 0
+    source = told[0]["src"]
+    assert source.name == "kernel" and source.signature == {"x": "*fp32", "pair": ("i32", "fp32"), "N": "constexpr"}
+    tileon.compile(source)[(1,)](x, (6, 0.5), 2)  # the same kind of call
+    assert x.item() == 8
