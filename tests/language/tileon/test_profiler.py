@@ -9,6 +9,7 @@ import tilery.tileon as tileon
 import tilery.tileon.language as tl
 from tilery.tileon import knobs
 from tilery.tileon import profiler as proton
+from tilery.tileon.profiler import viewer
 
 
 @tileon.jit(launch_metadata=lambda grid, kernel, args: {"flops32": args["n"], "bytes": 8 * args["n"]})
@@ -91,3 +92,34 @@ def test_wrong_use(here):
     with pytest.raises(RuntimeError, match="a scope was left that was not entered"):
         proton.exit_scope()
     proton.finalize()
+
+
+def test_profiles_are_read_back(here, capsys):
+    def node(name, metrics, *children):
+        return {"frame": {"name": name, "type": "function"}, "metrics": metrics, "children": list(children)}
+
+    def kernel(name, count, time, **work):
+        return node(name, {"count": count, "time (ns)": time, "device_id": "0", **work})
+
+    slow, fast = kernel("slow", 2, 3_000_000, flops16=6e9, bytes=3e6), kernel("fast", 1, 1_000_000, flops32=4e9)
+    root = node("ROOT", {"count": 0, "time (ns)": 0}, node("outer", {"batch": 3}, fast, slow), kernel("alone", 1, 500_000))
+    (here / "mine.hatchet").write_text(json.dumps([root, {}]))
+    tree, names = viewer.parse(["time/ms", "tflop16/s", "gflop/s", "gbyte/s", "avg_time/us", "batch"], "mine.hatchet")
+    viewer.print_tree(tree, names, print_sorted=True)
+    assert capsys.readouterr().out.splitlines() == [
+        "4.500 1.333 2222.222 0.667 1125.000 3.000 ROOT",
+        "├─ 4.000 1.500 2500.000 0.750 1333.333 3.000 outer",
+        "│  ├─ 3.000 2.000 2000.000 1.000 1500.000 0.000 slow",
+        "│  └─ 1.000 0.000 4000.000 0.000 1000.000 0.000 fast",
+        "└─ 0.500 0.000 0.000 0.000 500.000 0.000 alone",
+    ]
+    for choice, kept in ({"include": "slow"}, ["outer", "slow"]), ({"exclude": "fast"}, ["outer", "slow", "alone"]):
+        assert [n.strip("│├└─ ").split()[-1] for n in lines(capsys, "time/s", **choice)[1:]] == kept
+    assert len(lines(capsys, "time/s", threshold=0.5)) == 3 and len(lines(capsys, "count", depth=1)) == 3
+    with pytest.raises(ValueError, match="the profile has no metric 'cycles'"):
+        viewer.parse(["cycles"], "mine.hatchet")
+
+
+def lines(capsys, metric, depth=100, **choice):
+    viewer.print_tree(*viewer.parse([metric], "mine.hatchet", **choice), depth=depth)
+    return capsys.readouterr().out.splitlines()
