@@ -34,7 +34,7 @@ def _sums(node: dict[str, Any], keep: Callable[[str], bool]) -> Tree:
 
 
 def _value(metrics: dict[str, float], metric: str) -> float:
-    """A metric by the name that a viewer is asked for: time/ms, avg_time/us, tflop16/s, gbyte/s, count, or one of the program's."""
+    """A metric by the name that it is asked for by: time/ms, avg_time/us, tflop16/s, gbyte/s, count, or one of the program's."""
     what, _, unit = metric.partition("/")
     spent = metrics.get("time (ns)", 0)
     if what in ("time", "avg_time") and unit in _NANOSECONDS:
@@ -77,7 +77,9 @@ def parse(
     return Tree(tree.name, tree.metrics, children), list(metrics)
 
 
-def print_tree(tree: Tree, metrics: Sequence[str], depth: int = 100, format: str | None = None, print_sorted: bool = False) -> None:
+def print_tree(
+    tree: Tree, metrics: Sequence[str], depth: int = 100, format: str | None = None, print_sorted: bool = False
+) -> None:
     """Prints a line for each scope and kernel: its metrics and its name. print_sorted: the greatest first."""
 
     def show(node: Tree, head: str, tail: str, level: int) -> None:
