@@ -1,11 +1,13 @@
-"""Attention backward beside cuDNN, and beside Triton on the same source."""
+"""Attention backward beside cuDNN, and beside Triton on the same sources: dQ by a kernel of its own, or added up in memory."""
+
+import itertools
 
 import torch
 from gpu_rounds import Contest
 from programs import EXAMPLES, as_triton, ours
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-SOURCE = EXAMPLES / "tileon" / "attention_backward.py"
+SOURCES = {"dQ apart": "attention_backward.py", "once": "attention_backward_once.py"}
 STEPS, WARPS = (64, 32), (8, 4)  # of the programs; Triton wants some 4, some 8 warps, ours follow the tile
 GOALS = (0.9, 1.1)  # of cuDNN, of Triton
 
@@ -59,13 +61,13 @@ def backward(batches, heads, n, d, causal):
     check = checker(gradients, exact(q, k, v, dout, causal))
     contest = Contest()
     contest.enter("cuDNN", lambda: lambda: torch.autograd.grad(result, leaves, dout, retain_graph=True))
-    for step in STEPS:
+    tensors = (q, k, v, out, dout, logs, *gradients, causal)
+    for step, (how, file) in itertools.product(STEPS, SOURCES.items()):
         for name, load, warps in (("ours", ours, WARPS[:1]), ("Triton", as_triton, WARPS)):
-            for each in warps:
-                call = load(SOURCE).attention_backward
-                tensors = (q, k, v, out, dout, logs, *gradients, causal)
-                prepare = lambda call=call, tensors=tensors, step=step, each=each: lambda: call(*tensors, 128, step, each)
-                contest.enter(f"{name}, 128x{step}, {each} warps", prepare, check)
+            for each in warps if (step, how) != (32, "once") else ():  # 32 rows of dQ are no tile of the tensor cores
+                call = load(EXAMPLES / "tileon" / file).attention_backward
+                prepare = lambda call=call, step=step, each=each: lambda: call(*tensors, 128, step, each)
+                contest.enter(f"{name}, {how}, 128x{step}, {each} warps", prepare, check)
     contest.run()
     work = f"attention backward {batches}x{heads}x{n}, d={d}, {'causal' if causal else 'full'}"
     amount = 10 * batches * heads * n * n * d * (0.5 if causal else 1) / 1e12
