@@ -113,6 +113,8 @@ class Kernel:
         parameters += [("debug", "option", False)]
         self._launcher = _native.Launcher(application.__name__, parameters, self._compile, layout=True)
         self._choices: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._differing: set[tuple[Any, ...]] = set()  # shapes of arguments that are arranged for different grids
+        self._without_elements: list[int] = []  # arguments that were meta tensors in some call: they are looked at first
         functools.update_wrapper(self, application, updated=())
 
     def __repr__(self) -> str:
@@ -153,25 +155,34 @@ class Kernel:
         """What a choice depends on."""
         strides = [_strides(args[i]) for i, _, _ in self._flattened]
 
-        return (tuple([getattr(a, "shape", None) for a in args]), _device(args), *strides, *kwargs.items())
+        return (_shapes(args), _device(args), *strides, *kwargs.items())
 
     def _launch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Tries the code of the usual call first: all arguments have elements, and one grid."""
+        for i in self._without_elements:
+            if getattr(args[i], "is_meta", False):
+                args = (*args[:i], None, *args[i + 1 :])
         given = args
         if self._jagged:
             absent = (None,) * (len(jagged.PARTS) - 1) + (0,)
             for i in reversed(self._jagged):
                 given = (*given[:i], *(absent if given[i] is None else given[i].parts), *given[i + 1 :])
+        if self._differing and _shapes(args) in self._differing and not kwargs.get("debug"):
+            return self._launcher(*given, **kwargs, _masked=True)
         try:
             return self._launcher(*given, **kwargs)
         except TypeError:
-            if not any(getattr(a, "is_meta", False) for a in args):
+            found = [i for i, a in enumerate(args) if getattr(a, "is_meta", False)]
+            if not found:
                 raise
+            self._without_elements = sorted({*self._without_elements, *found})
         except ValueError as e:
             if DIFFERENT_GRIDS not in str(e) or kwargs.get("debug"):
                 raise
+            if len(self._differing) < 4096:
+                self._differing.add(_shapes(args))
             return self._launcher(*given, **kwargs, _masked=True)
-        return self._launch(tuple([None if getattr(a, "is_meta", False) else a for a in args]), kwargs)
+        return self._launch(args, kwargs)
 
     def _rows(self, i: int, argument: Any) -> Any:
         if argument is None:
@@ -399,6 +410,10 @@ def _is_one(shape: Sequence[int], strides: Sequence[int] | None, start: int, end
         expected *= size
 
     return True
+
+
+def _shapes(args: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([getattr(a, "shape", None) for a in args])
 
 
 def _is_size(symbol: Symbol) -> bool:

@@ -119,3 +119,33 @@ def test_tensors_left_over_are_ignored(device):
     x, y = torch.randn(9, device=device), torch.zeros(9, device=device)
     kernel(x, y)
     assert torch.equal(x, y)
+
+
+def either(x, y, with_y, z):
+    if with_y:
+        z = x + y
+    else:
+        z = x  # noqa: F841
+
+
+def test_arguments_that_are_missing_by_turns(device):
+    def arrange(x, y, with_y, z):
+        return *vectors(x, y), with_y, *vectors(z)
+
+    kernel = ninetoothed.make(arrange, either, (Tensor(1), Tensor(1), Tensor(0, constexpr=True), Tensor(1)))
+    x, y = torch.randn(10, device=device), torch.randn(10, device=device)
+    for given in (torch.empty(10, device="meta"), y, torch.empty(7, device="meta"), None, y):
+        z, is_given = torch.zeros(10, device=device), given is y
+        kernel(x, given, is_given, z)
+        assert torch.equal(z, x + y if is_given else x)
+
+
+def test_grids_that_differ_by_turns(device):
+    kernel = ninetoothed.make(vectors, copy, (Tensor(1), Tensor(1)))
+    for _ in range(2):
+        for n, m in ((8, 8), (8, 20), (20, 8), (20, 20)):
+            x, y = torch.randn(n, device=device), torch.zeros(m, device=device)
+            kernel(x, y)
+            assert torch.equal(y[:n], x[:m]) and not y[n:].any()
+    with pytest.raises(Error, match="arranged for different grids"):
+        kernel(torch.ones(8, device="cpu"), torch.ones(20, device="cpu"), debug=True)
