@@ -90,7 +90,8 @@ static mlir::Value floatOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir
   return {};
 }
 
-/// `sign`: of what is divided, compared or shifted. Of a shift to the right that is the left operand's, whatever the common type.
+/// `sign`: of what is divided, compared or shifted. Of a shift to the right that is the left operand's, whatever the common type, but in
+/// TileLang, where operands are converted first.
 static mlir::Value integerOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir::Value x, mlir::Value y, DType type,
                              bool sign) {
   bool floors = self.policy() == Policy::Tir && op != BinaryOp::TruncDiv && op != BinaryOp::TruncMod;
@@ -189,8 +190,6 @@ Value Builder::binary(BinaryOp op, const Operand &lhs, const Operand &rhs) {
   if ((op == BinaryOp::TrueDiv || op == BinaryOp::RoundDiv) && !isFloat(type))
     type = DType::F32;
   bool shifts = op == BinaryOp::Shl || op == BinaryOp::Shr;
-  if (shifts && impl->policy == Policy::Tir && left)
-    type = left->dtype();
   if (isFloat(type) && (shifts || op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor || op == BinaryOp::MulHigh))
     unsupported(*this, op, type);
   if (isBool(type) && (op == BinaryOp::FloorDiv || op == BinaryOp::Mod || op == BinaryOp::Pow ||
@@ -223,7 +222,7 @@ Value Builder::binary(BinaryOp op, const Operand &lhs, const Operand &rhs) {
     unsupported(*this, op, type);
   if (impl->checksOverflow && op <= BinaryOp::Mul && isInteger(type) && bitWidth(type) < 64)
     assertFits(*this, *impl, op, both);
-  bool sign = isSigned(op == BinaryOp::Shr && left ? left->dtype() : type);
+  bool sign = isSigned(op == BinaryOp::Shr && left && impl->policy != Policy::Tir ? left->dtype() : type);
   return impl->wrap(integerOp(*this, *impl, op, x, y, type, sign), type);
 }
 

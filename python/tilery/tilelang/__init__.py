@@ -37,6 +37,7 @@ __all__ = [
     "enable_cache",
     "engine",
     "env",
+    "ir",
     "is_cache_enabled",
     "jit",
     "language",
@@ -65,7 +66,7 @@ def set_log_level(level: int | str) -> None:
     """A switch of upstream's messages; Tilery's are governed by TILERY_DUMP."""
 
 
-_PACKAGES = "analysis autotuner backend cache carver contrib cpu cuda engine metal quantize rocm tools".split()
+_PACKAGES = "analysis autotuner backend cache carver contrib cpu cuda engine ir metal quantize rocm tools".split()
 _PLACES = {"autotune": "autotuner", "lower": "engine"}
 _PLACES |= {name: "engine.callback" for name in __all__ if name.startswith("register_")}
 

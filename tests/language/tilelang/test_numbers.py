@@ -10,6 +10,7 @@ import torch
 
 from tilery import tilelang
 from tilery.tilelang import language as T
+from tilery.tilelang import tvm
 
 EXACT = {
     "ieee_add": lambda x, y: x + y,
@@ -215,3 +216,22 @@ def test_extremes_of_fp8(name, engine):
     tilelang.compile(main)(a, b, c)
     wide = torch.stack([torch.maximum(a.float(), b.float()), torch.minimum(a.float(), b.float()), a.float().clamp(-1, 1)])
     assert (c.float() == wide).all()
+
+
+def test_types_of_shifts(engine):
+    """Both sides are converted to one type first, as upstream does: bits of a byte that a wider number shifts are not lost."""
+
+    @T.prim_func
+    def main(V: T.Tensor((256,), "uint8"), R: T.Tensor((4, 256), "int32")):
+        with T.Kernel(1, threads=64):
+            for i in T.Parallel(256):
+                code = (V[i] >> (i % 2).astype(T.uint16) * tvm.tirx.const(4, T.uint16)) & tvm.tirx.const(15, T.uint16)
+                R[0, i] = code << 7
+                R[1, i] = (V[i] << 4) >> 4
+                R[2, i] = ((V[i] >> (i % 2 * 4)) & 15) - 8
+                R[3, i] = 1 << (V[i] & 15).astype("int32")
+
+    values = torch.arange(256)
+    out = tilelang.compile(main, out_idx=1)(values.to(torch.uint8))
+    nibbles = torch.where(values % 2 == 0, values & 15, values >> 4)
+    assert torch.equal(out, torch.stack([nibbles << 7, values & 15, nibbles - 8, 1 << (values & 15)]).int())

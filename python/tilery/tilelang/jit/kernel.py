@@ -23,6 +23,7 @@ from .adapter import KernelAdapter
 
 if TYPE_CHECKING:
     from ...core.oracle import OracleHostLaunch
+    from ..engine.param import CompiledArtifact
 
 Layouts = tuple[tuple[str, tuple[int, tuple[int, ...]]], ...]  # (tensor's name, (factor of its address, classes of its strides))
 # Element types that share their storage and are taken for one another.
@@ -264,6 +265,13 @@ class JITKernel:
     def adapter(self) -> KernelAdapter:
         """What programs ask upstream's adapter for."""
         return KernelAdapter(self)
+
+    @property
+    def artifact(self) -> CompiledArtifact:
+        """The function as tilelang.lower gives it."""
+        from ..engine.lower import lower
+
+        return lower(self.prim_func)
 
     # -- what is inside ----------------------------------------------------------------------------------------------
     def _latest(self) -> CompiledKernel:

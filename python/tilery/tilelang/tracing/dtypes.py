@@ -153,6 +153,8 @@ def _canonical(name: Any) -> str:
         return str(name)
     if isinstance(name, type) and name in _PYTHON:
         return _PYTHON[name]
+    if isinstance(name, type):
+        name = name.__name__  # numpy's classes of numbers
     text = name if isinstance(name, str) else getattr(name, "name", None) or str(name)  # numpy's dtype has a name, torch's a str
     text = text.rpartition(".")[2]
     text = _OTHER_NAMES.get(text, text)

@@ -6,12 +6,11 @@ from typing import Any
 
 from ... import language
 from ...language.eager import PrimFunc
-from ...tracing import dtypes
 from ...tracing.memory import Element as BufferLoad
 from ...tracing.memory import Memory as Buffer
 from ...tracing.memory import Region as BufferRegion
 from ...tracing.values import Expr as PrimExpr
-from ...tracing.values import Var
+from ...tracing.values import Var, cast
 from ..refused import hook
 from . import expr
 from .expr import FloatImm, IntImm
@@ -23,11 +22,8 @@ _missing = hook("tvm.tirx")
 
 
 def const(value: Any, dtype: Any = None, span: Any = None) -> Any:
-    """A number of a type; integers and floats of a kernel are Python's."""
-    if dtype is None:
-        return value
-    kind = dtypes.dtype(dtype)
-    return float(value) if dtypes.is_float(kind) else bool(value) if kind == "bool" else int(value)
+    """A number of a type; outside of kernels, and of type int32, Python's."""
+    return value if dtype is None else cast(value, dtype)
 
 
 def __getattr__(name: str) -> Any:
