@@ -56,19 +56,22 @@ PLACES = {
     "tileon.language.random": "rand randn philox",
     "tileon.language.extra.libdevice": "tanh pow",
     "tileon.language.extra.cuda.libdevice": "tanh pow",
+    "tileon.language.extra.cuda.gdc": "gdc_wait gdc_launch_dependents",
+    "tileon.language.extra.cuda.utils": "num_warps num_threads convert_custom_float8_sm80",
     "tileon.runtime": "driver Autotuner Config Heuristics JITFunction OutOfResources autotune heuristics",
     "tileon.runtime.autotuner": "Autotuner Config autotune",
     "tileon.runtime.driver": "driver",
     "tileon.runtime.errors": "OutOfResources PTXASError",
-    "tileon.runtime.jit": "JITFunction KernelInterface jit reinterpret",
+    "tileon.runtime.jit": "JITFunction KernelInterface jit reinterpret type_canonicalisation_dict",
     "tileon.testing": "do_bench do_bench_cudagraph perf_report Benchmark Mark assert_close get_dram_gbps nvsmi"
     " get_max_simd_tflops",
     "tileon.knobs": "runtime compilation cache autotuning language nvidia amd proton base_knobs HookChain refresh_knobs env_bool",
+    "tileon.profiler.viewer": "parse print_tree",
     "tileon.profiler": "start finalize activate deactivate scope enter_scope exit_scope cpu_timed_scope profile",
     "tileon.runtime.cache": "FileCacheManager RemoteCacheManager get_cache_manager triton_key",
     "tileon.runtime.interpreter": "InterpretedFunction _implicit_cvt",
     "tileon._internal_testing": "numpy_random to_triton to_numpy is_cuda is_hip_cdna3 run_in_process default_alloc_fn",
-    "tileon._utils": "canonicalize_dtype find_paths_if get_iterable_path",
+    "tileon._utils": "canonicalize_dtype find_paths_if get_iterable_path type_canonicalisation_dict",
     "tileon._C.libtriton": "ir nvidia native_specialize_impl",
     "tileon.tools.mxfp": "MXFP4Tensor MXScaleTensor",
     "ninetoothed": "Tensor Symbol block_size jit make eval language",
@@ -99,3 +102,10 @@ def test_functions_of_tl_are_the_same_everywhere(path):
     part = importlib.import_module("tilery.tileon.language." + path)
     for name in PLACES["tileon.language." + path].split():
         assert getattr(part, name) is getattr(tl, name)
+
+
+def test_short_names_of_types():
+    from tilery.tileon._utils import canonicalize_dtype, type_canonicalisation_dict
+
+    for name, short in (("float16", "fp16"), ("fp16", "fp16"), ("int1", "i1"), ("uint8", "u8"), ("float8e5b16", "fp8e5b16")):
+        assert type_canonicalisation_dict[name] == canonicalize_dtype(name) == short

@@ -27,6 +27,8 @@ _LONG = {
     "void": "void",
 }
 _LONG |= {f"{long}{bits}": f"{short}{bits}" for long, short in (("int", "i"), ("uint", "u")) for bits in (8, 16, 32, 64)}
+# The short name of each element type, by long and short names.
+type_canonicalisation_dict = _LONG | {short: short for short in _LONG.values()}
 
 
 def canonicalize_dtype(dtype: Any) -> str:
@@ -34,7 +36,7 @@ def canonicalize_dtype(dtype: Any) -> str:
 
     :raises KeyError: there is none."""
     text = str(dtype).rpartition(".")[2]
-    return text if text in _LONG.values() else _LONG[text]
+    return type_canonicalisation_dict[text]
 
 
 def canonicalize_ptr_dtype(dtype: Any, is_const: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import error
 from . import types
-from .value import native, tensor, tracer, wrap
+from .value import native, tensor, to_tensor, tracer, wrap
 
 TYPES = {t.name: t for t in (types.float8e4b8, types.float8e4b15, types.float8e5b16)}
 
@@ -64,17 +64,13 @@ class coded_pointer:
 
     def to(self, dtype: types.dtype, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> Any:
         """The same address as one of other elements, or as an integer."""
-        from .creation import cast
-
-        return cast(self.base, dtype)
+        return getattr(self.base, "to")(dtype)
 
     def encode(self, value: Any) -> tensor:
         """The codes of what is stored."""
-        from .creation import cast
-
-        found = cast(value, self.coding)
-        assert isinstance(found, coded)
-        return found.codes
+        value = to_tensor(value)
+        same = isinstance(value, coded) and value.coding == self.coding
+        return (value if same else encoded(value, self.coding, False)).codes
 
 
 def _cast(value: Any, kind: types.dtype) -> tensor:

@@ -160,6 +160,14 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         types = [(name, *known[:2]) for name, *known in self.arguments if len(known) > 1]
         return OracleLaunch(self.module, self.name, types, debug, self)
 
+    def source(self) -> ASTSource:
+        """What was compiled, as `compile` is given it."""
+        if self.src is not None:
+            return self.src
+        from .describe import described
+
+        return ASTSource(self.jit_function, *described(self))
+
     # -- compiled before it is launched ------------------------------------------------------------------------------
     def settle(self, src: ASTSource, target: GPUTarget, options: Options) -> None:
         """Compiles, and keeps what launches need when the function is gone."""

@@ -16,6 +16,7 @@ from ...core.tile import types
 from ...core.tile.value import constant_of, tensor
 from ...errors import error
 from .._C.libtriton import native_specialize_impl
+from .._utils import type_canonicalisation_dict
 from ..compiler import compiler
 from ..compiler.compiler import plan
 from .callable import JITCallable
@@ -40,6 +41,7 @@ __all__ = [
     "must_use_result",
     "native_specialize_impl",
     "reinterpret",
+    "type_canonicalisation_dict",
 ]
 
 # Options that schedule a GPU, or name a compiler's habits: without effect on a CPU (compiler.py makes hints of some).

@@ -1,42 +1,26 @@
 """What upstream keeps for the back end `cuda`."""
 
-from typing import Any, NoReturn
+from . import libdevice
+from .gdc import gdc_launch_dependents, gdc_wait
+from .utils import (
+    convert_custom_float8,
+    convert_custom_float8_sm70,
+    convert_custom_float8_sm80,
+    globaltimer,
+    num_threads,
+    num_warps,
+    smid,
+)
 
-from .....core.tile import creation
-from .....core.tile.value import tensor, tracer
-from .....errors import error
-from . import libdevice  # noqa: F401
-
-
-def num_warps() -> int:
-    """The warps of a block that the launch asks for: 4 where it says nothing."""
-    return int(tracer().hints.get("num_warps") or 4)
-
-
-def num_threads() -> int:
-    """The threads of those warps."""
-    return 32 * num_warps()
-
-
-def gdc_wait() -> None:
-    """Waits for the launch before this one, which has ended."""
-
-
-def gdc_launch_dependents() -> None:
-    """Lets the next launch begin; it does when this one has ended."""
-
-
-def convert_custom_float8_sm80(arg: Any, dst_ty: Any, fp_downcast_rounding: Any = None) -> tensor:
-    """A cast from or to float8e4b15."""
-    return creation.cast(arg, dst_ty, fp_downcast_rounding)
-
-
-convert_custom_float8_sm70 = convert_custom_float8 = convert_custom_float8_sm80
-
-
-def globaltimer() -> NoReturn:
-    raise error(NotImplementedError, "globaltimer reads a clock of NVIDIA's GPUs, which programs of tiles cannot see")
-
-
-def smid() -> NoReturn:
-    raise error(NotImplementedError, "smid names a multiprocessor; which one runs a program is not known here")
+__all__ = [
+    "convert_custom_float8",
+    "convert_custom_float8_sm70",
+    "convert_custom_float8_sm80",
+    "gdc_launch_dependents",
+    "gdc_wait",
+    "globaltimer",
+    "libdevice",
+    "num_threads",
+    "num_warps",
+    "smid",
+]
