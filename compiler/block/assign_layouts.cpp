@@ -233,6 +233,7 @@ Layout dealtLines(ArrayRef<int64_t> shape, const FetchShape &fetch, int64_t spre
     return extent;
   };
   add(layout::Register, 1, fetch.width);
+  add(layout::Register, 0, fetch.across);
   left[0] /= add(layout::Lane, 1, fetch.lanes);
   if (fetch.lanes == 1) // what tells places along the rows is the same for a warp: the less of it the better
     left[1] /= add(layout::Warp, 1, warps);
@@ -265,7 +266,7 @@ Layout fetchLayout(SharedType shared, const FetchShape &fetch, int64_t warps) {
 /// 16 bytes at a time, as many lanes in a row as it has of them.
 FetchShape shapeOfCopies(SharedType shared) {
   unsigned width = widestAccess / tile::elementBytes(shared.getElementType());
-  return {1, width, std::min<unsigned>(lanesOfWarp, unsigned(shared.getShape()[1]) / width)};
+  return {1, width, std::min<unsigned>(lanesOfWarp, unsigned(shared.getShape()[1]) / width), 1};
 }
 
 bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }

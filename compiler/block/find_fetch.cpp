@@ -240,7 +240,7 @@ double cyclesOf(const FetchShape &fetch, bool copied, ArrayRef<int64_t> shape, i
                    elementCost = 5; // instructions: of a number that tells places, to get it from another lane, of an element
   unsigned line = fetch.line, other = 1 - line;
   double elements = double(shape[0] * shape[1]), vectors = elements / warpLanes / fetch.width;
-  int64_t lanesOther = std::min<int64_t>(warpLanes / fetch.lanes, shape[other]);
+  int64_t lanesOther = std::min<int64_t>(warpLanes / fetch.lanes, shape[other] / fetch.across);
   double cycles = vectors * std::max(2., double(fetch.width * bytes) / 4); // written
   // Where lanes lie behind each other, all need the same numbers along the line: they share the work, and warps share the line.
   int64_t warpsLine = fetch.lanes == 1 ? std::gcd(loadWarps, shape[line] / fetch.width) : 1, alike = shape[line] / warpsLine;
@@ -252,13 +252,28 @@ double cyclesOf(const FetchShape &fetch, bool copied, ArrayRef<int64_t> shape, i
     int64_t pieces = copied ? fetch.width : piecesOf(load, line);
     double places = placesIn(where.at[line], fetch.width),
            accesses = places / double(std::clamp<int64_t>(pieces, 1, fetch.width));
-    double lines = linesOf(where.at[line], fetch.lanes, fetch.width, own) * linesOf(where.at[other], lanesOther, 1, own);
+    accesses /= fetch.across;
+    double lines =
+        linesOf(where.at[line], fetch.lanes, fetch.width, own) * linesOf(where.at[other], lanesOther, fetch.across, own);
     double alone = load.dims[0] < 0 || load.dims[1] < 0 ? 1. / 8 : 1; // what is the same for many is loaded once, more or less
     cycles += vectors * accesses * lines * alone;
     double computed = (where.isComputed[line] ? ownLine * places / fetch.width : 0) + (where.isComputed[other] ? ownOther : 0);
     cycles += loadWarps / instructions * placeCost * computed;
   }
-  return cycles + (copied ? vectors : elements / warpLanes) * elementCost / instructions;
+  constexpr double turnCost = 2; // of an element that is turned
+  return cycles + (copied ? vectors : elements / warpLanes) * (fetch.across > 1 ? turnCost : elementCost) / instructions;
+}
+/// Neighbours along the other dimension that one access brings, where the tile is nothing but loaded.
+int64_t acrossOf(Value tile, ArrayRef<Load> loads, unsigned other, int64_t bytes) {
+  while (isa_and_nonnull<tile::PermuteOp>(tile.getDefiningOp()))
+    tile = tile.getDefiningOp()->getOperand(0);
+  if (loads.size() != 1 || !tile.getDefiningOp<tile::LoadOp>() || loads[0].dims[other] < 0)
+    return 1;
+  auto access = loads[0].op.getPlace().getDefiningOp<tile::AccessOp>();
+  for (int64_t most = bytes == 1 || bytes == 4 ? 4 : 1; access && most > 1; most /= 2) // 16 bits need no turning
+    if (areWhole(access, loads[0].dims[other], most, false))
+      return most;
+  return 1;
 }
 } // namespace
 
@@ -336,12 +351,14 @@ FetchShape shapeOf(Value tile, std::optional<unsigned> line) {
     SmallVector<Terms, 4> terms;
     for (const Load &load : loads)
       terms.push_back(termsOf(load, shape));
+    int64_t across = copied == along ? 1 : acrossOf(tile, loads, 1 - along, bytes);
     for (int64_t width = std::max<int64_t>(widest / bytes, 1); width >= 1; width /= 2)
       for (int64_t lanes = warpLanes; lanes >= 1; lanes /= 2) {
         bool isCopied = copied == along;
         if (shape[along] % (width * lanes) || (isCopied && width * bytes != widest))
           continue;
-        FetchShape each{along, unsigned(width), unsigned(lanes), 0};
+        bool turns = width % 4 == 0 && shape[1 - along] % across == 0;
+        FetchShape each{along, unsigned(width), unsigned(lanes), turns ? unsigned(across) : 1};
         each.cycles = cyclesOf(each, isCopied, shape, bytes, loads, terms);
         if (!best.cycles || each.cycles < best.cycles)
           best = each;

@@ -330,11 +330,13 @@ std::optional<MappedTile> mapAdded(tile::AtomicRmwOp addition, ArrayRef<std::pai
 
 /// Conversions of single sums to 16 bits make ptxas serialise the products before them (C7514); those that are stored go in pairs.
 static bool computesWithRounded(tile::KernelOp kernel) {
-  return llvm::any_of(kernel.getBody().getOps<arith::TruncFOp>(), [](arith::TruncFOp op) {
-    return llvm::any_of(op->getUsers(), [](Operation *user) {
-      return !isa<tile::StoreOp, tile::PermuteOp, tile::ReshapeOp, tile::ExpandDimsOp>(user);
+  auto isComputedWith = [](arith::TruncFOp op) {
+    bool isStored = llvm::all_of(op->getUsers(), [](Operation *user) {
+      return isa<tile::StoreOp, tile::PermuteOp, tile::ReshapeOp, tile::ExpandDimsOp>(user);
     });
-  });
+    return isStored ? WalkResult::advance() : WalkResult::interrupt();
+  };
+  return kernel.walk(isComputedWith).wasInterrupted();
 }
 
 std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why) {

@@ -268,6 +268,10 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
       noBox = "boxes of the copy engine do not cover it";
       found.reset();
     }
+    if (found && product.elementBytes() != 2 && found->dimensions[0].tile != (second ? 0 : 1)) {
+      noBox = "k is not contiguous, as the tensor cores want it for types that are not of 16 bits";
+      found.reset(); // threads turn it
+    }
     if (found)
       box = *found;
     else if (canBeFetched(factor, noFetch))

@@ -341,8 +341,10 @@ double cyclesOfStep(const ScheduleProblem &problem, const Schedule &schedule) { 
 // mma.sync has 0.63 of the rate; two warps of a scheduler do the rest one after the other (measured beside the products that fetch).
 double generalCycles(const ScheduleProblem &p) {
   constexpr double meetings = 300;
+  constexpr double operationsOfThreads = 256; // of multiplications and additions, a cycle
   FetchWork work = p.fetch.value_or(FetchWork());
-  return 2. * p.m * p.n * p.k / (8192. / p.elementBytes) / 0.63 + meetings + 2 * (work.computed + work.copied + work.work);
+  double rate = p.generalByThreads ? operationsOfThreads : 8192. / p.elementBytes * 0.63;
+  return 2. * p.m * p.n * p.k / rate + meetings + 2 * (work.computed + work.copied + work.work);
 }
 
 std::string explain(const ScheduleProblem &problem, const Schedule &chosen) {

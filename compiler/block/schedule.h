@@ -40,6 +40,7 @@ struct ScheduleProblem {
   unsigned elementBytes;               // of its factors
   llvm::SmallVector<unsigned> outputs; // bytes of an element of each result that the copy engine can store
   unsigned fromRegisters = 0;          // results that it cannot store
+  bool generalByThreads = false;       // the general path's tensor cores do not have the type
   bool reorder = true;                 // the order of the grid's tiles is known, or can be found at run time
   std::optional<LoopWork> loop = {};
   std::optional<FetchWork> fetch = {};

@@ -178,6 +178,11 @@ private:
   Parts materialize(mlir::Value tile);
   void emitRead(block::ReadOp read);
   void emitWrite(block::WriteOp write);
+  /// Of elements that lie in memory across the rows of the slot: each access brings some, which are turned in registers.
+  unsigned acrossOf(block::WriteOp write, const Vectors &vectors);
+  llvm::Value *rowOf(llvm::ArrayRef<llvm::Value *> columns, unsigned row);
+  void emitTurned(block::WriteOp write, const Vectors &vectors, unsigned across,
+                  llvm::function_ref<llvm::Value *(unsigned number)> addressOf);
   llvm::Value *roundedTF32(llvm::Value *elements);
   void emitFetch(block::FetchOp fetch);
 

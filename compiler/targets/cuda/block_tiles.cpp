@@ -1,4 +1,5 @@
 // Tiles in registers: elementwise work is computed where something takes its result, vector of registers by vector.
+#include "compiler/block/find_fetch.h"
 #include "compiler/layout/fragments.h"
 #include "compiler/layout/memory.h"
 #include "compiler/lower/pull.h"
@@ -223,6 +224,65 @@ llvm::Value *BlockEmitter::roundedTF32(llvm::Value *elements) {
   return type ? elements : round(elements);
 }
 
+// Registers are vectors of the slot's rows, so many of them side by side in memory.
+unsigned BlockEmitter::acrossOf(block::WriteOp write, const Vectors &vectors) {
+  if (!write.getShared().getDefiningOp<block::PartOp>() || write.getAt() || vectors.width % 4 || vectors.along != 1)
+    return 1;
+  unsigned across = block::shapeOf(write.getValue(), 1).across;
+  layout::Layout canonical = vectors.layout.canonical();
+  auto digits = canonical.digits(layout::Register);
+  bool dealt = across > 1 && digits.size() > 1 && digits[0].extent == vectors.width && digits[1].step[0] == 1 &&
+               digits[1].step[1] == 0 && digits[1].extent % across == 0 && !digits[1].hasFlips();
+  return dealt ? across : 1;
+}
+
+void BlockEmitter::emitTurned(block::WriteOp write, const Vectors &vectors, unsigned across,
+                              llvm::function_ref<llvm::Value *(unsigned number)> addressOf) {
+  constexpr unsigned words = 32; // that are loaded before the first is written
+  Type element = write.getShared().getType().getElementType();
+  unsigned bytes = tile::elementBytes(element), width = vectors.width, each = width * across;
+  unsigned atOnce = std::max(1u, 4 * words / (each * bytes)) * each, count = vectors.layout.extent(layout::Register);
+  Vectors side = vectors;
+  side.width = across, side.along = 0;
+  lower::Evaluator::Vector lanes(evaluator, across);
+  Coordinates coordinates;
+  for (unsigned first = 0; first < count; first += atOnce) {
+    unsigned end = std::min(first + atOnce, count);
+    SmallVector<llvm::Value *> loaded;
+    for (unsigned group = first; group < end; group += each)
+      for (unsigned i = 0; i < width; ++i) {
+        llvm::Value *elements = e.toMemory(valueAt(write.getValue(), side, group + i, coordinates), element);
+        loaded.push_back(element.isF32() ? roundedTF32(elements) : elements);
+      }
+    for (unsigned group = first; group < end; group += each)
+      for (unsigned row = 0; row < across; ++row)
+        machine.storeShared(e, addressOf(group + width * row),
+                            rowOf(ArrayRef(loaded).slice((group - first) / across, width), row),
+                            /*peer=*/false);
+  }
+}
+
+// Four vectors of four bytes are turned by two permutations a word.
+llvm::Value *BlockEmitter::rowOf(ArrayRef<llvm::Value *> columns, unsigned row) {
+  auto type = llvm::cast<llvm::FixedVectorType>(columns[0]->getType());
+  llvm::Value *result = llvm::PoisonValue::get(llvm::FixedVectorType::get(type->getElementType(), columns.size()));
+  if (type->getNumElements() != 4 || type->getScalarSizeInBits() != 8) {
+    for (auto [i, column] : llvm::enumerate(columns))
+      result = b.CreateInsertElement(result, b.CreateExtractElement(column, uint64_t(row)), uint64_t(i));
+    return result;
+  }
+  int low = row / 2 * 2, own = row % 2 * 2;
+  llvm::Value *words = llvm::PoisonValue::get(llvm::FixedVectorType::get(b.getInt32Ty(), columns.size() / 4));
+  for (unsigned i = 0; i < columns.size(); i += 4) {
+    llvm::Value *pairs[2];
+    for (unsigned j : {0, 1})
+      pairs[j] = b.CreateShuffleVector(columns[i + 2 * j], columns[i + 2 * j + 1], {low, low + 4, low + 1, low + 5});
+    llvm::Value *word = b.CreateShuffleVector(pairs[0], pairs[1], {own, own + 1, own + 4, own + 5});
+    words = b.CreateInsertElement(words, b.CreateBitCast(word, b.getInt32Ty()), uint64_t(i / 4));
+  }
+  return b.CreateBitCast(words, result->getType());
+}
+
 // 16-bit elements go matrix by matrix; others in vectors.
 void BlockEmitter::emitWrite(block::WriteOp write) {
   block::SharedType shared = write.getShared().getType();
@@ -273,6 +333,8 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
   }
   if (move)
     places = layout::compose(memory, piece);
+  if (unsigned across = acrossOf(write, vectors); across > 1)
+    return emitTurned(write, vectors, across, [&](unsigned number) { return emitAddress(*places, number); });
   // Loads run together: what they bring is written behind all of them.
   unsigned mostWords = role->op.getRegisters().value_or(128) < 128 ? 16 : 32;
   unsigned atOnce = std::max(1u, 4 * mostWords / (vectors.width * bytes)) * vectors.width;
