@@ -21,7 +21,7 @@ struct FetchShape {
   unsigned lanes = 1; // and so many lanes lie side by side
   /// Along the other dimension a thread has so many neighbours, which it loads at once and turns in its registers.
   unsigned across = 1;
-  double cycles = 0;  // of an SM, by the model
+  double cycles = 0; // of an SM, by the model
 };
 /// The cheapest, by where its loads' elements lie (as far as constants say), how many accesses they take and what places cost to compute.
 /// `line`: it is given.
