@@ -60,6 +60,7 @@ def main():
     import attention
     import attention_backward
     import batches
+    import decode
     import host
     import matmuls
     import memory
@@ -70,7 +71,7 @@ def main():
     import table
     import torch
 
-    modules = (matmuls, spellings, batches, shapes, products, attention, attention_backward, over_rows, memory, host)
+    modules = (matmuls, spellings, batches, shapes, products, attention, attention_backward, decode, over_rows, memory, host)
     rows = {name: row for module in modules for name, row in module.ROWS.items()}
     if options.list:
         print("\n".join(rows))

@@ -61,7 +61,8 @@ static bool goesOn(tile::DotOp dot) {
   if (dot.getAcc().getDefiningOp<tile::DotOp>())
     return true;
   auto sum = dot->hasOneUse() ? dyn_cast<arith::AddFOp>(*dot->user_begin()) : arith::AddFOp();
-  return sum && sum.getOperand(sum.getLhs() == dot.getResult()).getDefiningOp<tile::DotOp>() && startsFresh(dot);
+  auto before = sum ? sum.getOperand(sum.getLhs() == dot.getResult()).getDefiningOp<tile::DotOp>() : tile::DotOp();
+  return before && before->getBlock() == dot->getBlock() && before->isBeforeInBlock(dot) && startsFresh(dot);
 }
 
 static ScheduleProblem problemOf(const LoopKernel &found) {

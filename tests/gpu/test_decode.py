@@ -8,7 +8,8 @@ from language.attention import attention_with_bound
 
 from tilery import _native, compat
 
-PROGRAMS = compat.load(Path(__file__).parent / "decode_programs.py")
+PEERS = Path(__file__).resolve().parents[2] / "benchmarks" / "peers"
+TILEON, TILELANG = (compat.load(PEERS / f"{language}_decode.py") for language in ("tileon", "tilelang"))
 TABLES = {"in order": 0, "pages of 64": 64, "a page a key": 1}
 
 
@@ -32,13 +33,13 @@ class Grouped:
         d = self.q.shape[-1]
         parts = torch.full((self.batch, self.heads, splits, d), float("nan"), device=self.q.device)
         logs = torch.full((self.batch, self.heads, splits), float("nan"), device=self.q.device)
-        kernel = PROGRAMS.grouped[(self.batch, self.groups, splits)](
+        kernel = TILEON.grouped[(self.batch, self.groups, splits)](
             self.q, self.k, self.v, parts, logs, self.lengths, self.table, d**-0.5, self.keys,
             HEADS=self.heads, KV_HEADS=self.groups, SPLITS=splits, PAGE=self.page,
             BLOCK_H=block_h, BLOCK_N=block_n, D=d, VARIES=varies, num_warps=4,
         )  # fmt: skip
         out = torch.empty_like(self.q)
-        PROGRAMS.combine[(self.batch * self.heads,)](parts, logs, out, SPLITS=splits, D=d)
+        TILEON.combine[(self.batch * self.heads,)](parts, logs, out, SPLITS=splits, D=d)
         return kernel, out
 
     def check(self, out, varies, block_n=64):
@@ -81,7 +82,7 @@ def grouped_split(device):
     q = torch.randn(batch, heads, d, device=device).half()
     k, v = (torch.randn(batch, keys, groups, d, device=device).half() for _ in range(2))
     logs, parts = torch.empty(batch, heads, splits, device=device), torch.empty(batch, heads, splits, d, device=device)
-    kernel = PROGRAMS.grouped_split(batch, heads, groups, keys, d, 128, 64, splits)
+    kernel = TILELANG.grouped_split(batch, heads, groups, keys, d, 128, 64, splits)
     kernel(q, k, v, logs, parts)
     weights = (logs - logs.amax(-1, keepdim=True)).exp2()[..., None]
     out = (parts * weights).sum(2) / weights.sum(2)
@@ -108,7 +109,7 @@ def latent_heads(device, page, block_n):
     each = page or keys
     table = torch.randperm(batch * keys // each, device=device, dtype=torch.int32) if page else torch.arange(batch, device=device)
     out = torch.full_like(q, float("nan"))
-    kernel = PROGRAMS.latent_heads(batch, heads, keys, d, rope, block_n, 64, page)
+    kernel = TILELANG.latent_heads(batch, heads, keys, d, rope, block_n, 64, page)
     kernel(q, q_rope, kv, k_rope, table.int().view(batch, -1), out)
     rows = (table.long()[:, None] * each + torch.arange(each, device=device)).view(batch, keys)
     check_latent(torch.cat([q, q_rope], -1), torch.cat([kv, k_rope], -1)[rows], out, block_n)
@@ -132,12 +133,12 @@ def latent(device, block_h):
     parts = torch.full((batch, heads, 2, d), float("nan"), device=device)
     logs = torch.full((batch, heads, 2), float("nan"), device=device)
     lengths = torch.tensor([keys, keys - 56], dtype=torch.int32, device=device)
-    kernel = PROGRAMS.latent[(batch, heads // block_h, 2)](
+    kernel = TILEON.latent[(batch, heads // block_h, 2)](
         q, kv, parts, logs, table, lengths, (d + rope) ** -0.5, keys,
         HEADS=heads, SPLITS=2, BLOCK_H=block_h, BLOCK_N=32, D=d, DR=rope, num_warps=8,
     )  # fmt: skip
     out = torch.empty(batch, heads, d, device=device).half()
-    PROGRAMS.combine[(batch * heads,)](parts, logs, out, SPLITS=2, D=d)
+    TILEON.combine[(batch * heads,)](parts, logs, out, SPLITS=2, D=d)
     for i in range(batch):
         check_latent(q[i, None], kv[table[i, : lengths[i]].long()][None], out[i, None], 32)
     return kernel.module
