@@ -289,8 +289,8 @@ void Planner::collectSites() {
 // Where the reads of `value` by a step end: inside a nested region they may repeat until that region's op ends.
 int64_t Planner::lastPosition(Value value, const PullSite &site) const {
   Block *home = value.getParentBlock();
-  if (site.info->block == home)
-    return site.info->position;
+  if (site.info->block == home) // a contraction's steps read what lies outside until its end
+    return isa_and_present<tile::ContractOp>(site.info->step.op) ? end.lookup(site.info->step.op) : site.info->position;
   if (Operation *op = site.info->step.op; op && op->isAncestor(home->getParentOp()))
     return end.lookup(op); // a contraction reads what its own region yields
   Operation *ancestor = home->findAncestorOpInBlock(*site.info->block->getParentOp());

@@ -110,3 +110,38 @@ TEST(CpuDifferential, WindowsInRows) {
           return;
       }
 }
+
+// Places that divide lie in scratch: those of the windows while the steps compute theirs.
+TEST(CpuDifferential, WindowsOfSeveralSteps) {
+  auto places = [](const std::string &of, const std::string &to, int size, int divisor, int apart) {
+    std::string type = "tensor<" + std::to_string(size) + "xi64>", d = std::to_string(divisor), a = std::to_string(apart);
+    return "  %" + to + "d = arith.constant dense<" + d + "> : " + type + "\n  %" + to + "a = arith.constant dense<" + a +
+           "> : " + type + "\n  %" + to + "q = tile.div trunc %" + of + ", %" + to + "d : " + type + "\n  %" + to +
+           "r = tile.rem trunc %" + of + ", %" + to + "d : " + type + "\n  %" + to + "m = arith.muli %" + to + "q, %" + to +
+           "a overflow<nsw> : " + type + "\n  %" + to + " = arith.addi %" + to + "m, %" + to + "r overflow<nsw> : " + type + "\n";
+  };
+  std::string text =
+      "tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %o: !tile.ptr<f32>) {\n"
+      "  %zero = arith.constant 0 : i64\n  %one = arith.constant 1 : i64\n  %eight = arith.constant 8 : i64\n"
+      "  %sixteen = arith.constant 16 : i64\n  %steps = arith.constant 3 : i64\n"
+      "  %i32 = tile.range 0 to 32 : tensor<32xi32>\n  %i = arith.extsi %i32 : tensor<32xi32> to tensor<32xi64>\n"
+      "  %k32 = tile.range 0 to 8 : tensor<8xi32>\n  %j = arith.extsi %k32 : tensor<8xi32> to tensor<8xi64>\n" +
+      places("i", "at", 32, 5, 9) +
+      "  %none = arith.constant dense<0.0> : tensor<32x16xf32>\n"
+      "  %c = tile.contract %steps, %none {\n  ^bb0(%s: i64):\n"
+      "  %first = arith.muli %s, %eight overflow<nsw> : i64\n  %firsts = tile.splat %first : i64 -> tensor<8xi64>\n"
+      "  %k = arith.addi %firsts, %j overflow<nsw> : tensor<8xi64>\n" +
+      places("k", "deep", 8, 3, 7) +
+      "  %ax = tile.access %x, %zero steps(%at, %deep) bounds [0, 0] () : !tile.ptr<f32>, (tensor<32xi64>, tensor<8xi64>), () -> "
+      "!tile.access<32x8xf32>\n"
+      "  %from = arith.muli %first, %sixteen overflow<nsw> : i64\n"
+      "  %ay = tile.access %y, %from steps(%sixteen, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> "
+      "!tile.access<8x16xf32>\n"
+      "  %a = tile.load %ax : !tile.access<32x8xf32> -> tensor<32x8xf32>\n"
+      "  %b = tile.load %ay : !tile.access<8x16xf32> -> tensor<8x16xf32>\n"
+      "  tile.yield %a, %b : tensor<32x8xf32>, tensor<8x16xf32>\n  } : tensor<32x16xf32>\n"
+      "  %ao = tile.access %o, %zero steps(%sixteen, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> "
+      "!tile.access<32x16xf32>\n"
+      "  tile.store %ao, %c : !tile.access<32x16xf32>, tensor<32x16xf32>\n  tile.return\n}\n";
+  differential(text, 1, {{"f32", 200}, {"f32", 24 * 16}, {"f32", 32 * 16}});
+}
