@@ -6,6 +6,7 @@
 // then lets copies run ahead.
 #include "compiler/block/exchange_access.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/narrow_numbers.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/carry_count.h"
 #include "compiler/block/pipeline_loop.h"
@@ -40,6 +41,7 @@ public:
         location(product.op->getLoc()) {}
 
   void write() {
+    narrowNumbers(product);
     MLIRContext *context = builder.getContext();
     int64_t k = schedule.k;
     auto same = [](Value atom) { return atom; };

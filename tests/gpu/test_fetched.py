@@ -118,4 +118,6 @@ def test_windows_of_arrangements_take_the_path(assemble):
     check(y.permute(0, 2, 3, 1).reshape(-1, 64), patches.reshape(-1, 64 * 9), w.double().reshape(64, -1).T)
     compiled = _native.compile(list(kernel.compiled.values())[-1].module, disjoint=True, texts=True, target="sm_90a")
     assert "\n  a: fetched by threads, 8 at a time along dimension 1" in compiled.plan, compiled.plan
+    assert "shfl.sync.idx" in compiled.asm  # numbers of k, from lane to lane
+    assert "mul.wide.s32" in compiled.asm or "mad.wide.s32" in compiled.asm  # which are of 32 bits
     assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")

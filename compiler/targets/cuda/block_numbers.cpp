@@ -58,7 +58,7 @@ void BlockEmitter::shareNumbers(Value tile) {
     if (!op || values.contains(value))
       continue;
     unsigned registers = layout ? layout.getLayout().extent(layout::Register) : 0;
-    if (registers >= few && registers <= many && getElementTypeOrSelf(value.getType()).isInteger() &&
+    if (registers >= few && !isa<arith::ExtSIOp>(op) && registers <= many && getElementTypeOrSelf(value.getType()).isInteger() &&
         lanesAgree(layout.getLayout()) && isDear(value))
       shareTile(value, layout.getLayout());
     else
