@@ -27,6 +27,7 @@ std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayo
 void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createDecideMasks());
+  kernel.addPass(createTurnFactors());
   kernel.addPass(createPadRows());
   kernel.addPass(createChooseSchedule());
   kernel.addPass(createPipeline());
@@ -51,6 +52,7 @@ void buildBlockPipeline(OpPassManager &pm) {
 void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createDecideMasks);
+  registerPass(createTurnFactors);
   registerPass(createPadRows);
   registerPass(createPipeline);
   registerPass(createSpreadProducts);

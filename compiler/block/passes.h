@@ -24,6 +24,8 @@ std::unique_ptr<mlir::Pass> createSpreadProducts();
 std::unique_ptr<mlir::Pass> createBranchMasks();
 /// Products with a computed factor run under the next step's work.
 std::unique_ptr<mlir::Pass> createOverlapProducts();
+/// Computed factors are converted before their dimensions are exchanged.
+std::unique_ptr<mlir::Pass> createTurnFactors();
 /// Products that are added to memory, of factors that all consumers have a part in, start a step late.
 std::unique_ptr<mlir::Pass> createDelayAdditions();
 /// Where the schedule says so, the blocks of a cluster share the steps of a product and add their sums up, always in the same order.
