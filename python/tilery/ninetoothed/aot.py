@@ -62,6 +62,7 @@ class Launcher:
             if first.jagged_dim is not None:
                 given += self._rows(first, value)
             elif not first.ignored:
+                value = standing_in(value, args) if getattr(value, "is_meta", False) else value
                 given.append(number(value) if first.only_chooses else value)
         try:
             self._library.call(self.name, *given)
@@ -80,6 +81,16 @@ class Launcher:
                 hint="ahead of time, kernels are compiled for rows that lie behind each other",
             )
         return values, offsets, longest
+
+
+def standing_in(missing: Any, args: Sequence[Any]) -> Any:
+    """A tensor of one element, on the device of the others, for a meta tensor that a kernel does not use."""
+    import torch  # whoever has a meta tensor has it
+
+    tensors = [a for a in args if isinstance(a, torch.Tensor) and a.ndim and not a.is_meta]
+    element = torch.empty(1, dtype=missing.dtype, device=tensors[0].device if tensors else "cpu")
+
+    return element.as_strided((1,) * missing.ndim, missing.stride())
 
 
 def by_argument(parameters: Iterable[bundles.Parameter]) -> list[list[bundles.Parameter]]:

@@ -240,3 +240,23 @@ def test_convolution_of_one_size(block, tmp_path):
     kernel(x, weight, y)
     exact = torch.nn.functional.conv2d(x.double(), weight.double())
     torch.testing.assert_close(y.double(), exact, rtol=2e-3, atol=2e-2)
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_an_unused_argument_may_be_a_meta_tensor(flag, tmp_path):
+    def arrange(x, y, flag, z):
+        return x.tile((16,)), y.tile((16,)), flag, z.tile((16,))
+
+    def application(x, y, flag, z):
+        if flag:
+            z = x + y
+        else:
+            z = 2 * x  # noqa: F841
+
+    one = functools.partial(Tensor, 1, dtype=ninetoothed.float32)
+    tensors = (one(), one(), Tensor(0, constexpr=True, value=flag), one())
+    kernel = ninetoothed.make(arrange, application, tensors, caller=here(), kernel_name="unused", output_dir=tmp_path)
+    x, y = torch.randn(40), torch.randn(40) if flag else torch.empty(40, device="meta")
+    z = torch.full((40,), float("nan"))
+    kernel(x, y, flag, z)
+    assert torch.equal(z, x + y if flag else 2 * x)
