@@ -29,7 +29,7 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads) {
   kernel.addPass(createOrderRoles());
   if (!keepThreads)
     kernel.addPass(createThreadsToTiles());
-  kernel.addPass(createParallelToTiles(/*gathers=*/keepThreads));
+  kernel.addPass(createParallelToTiles(/*gathers=*/true));
   kernel.addPass(createForwardStores());
   kernel.addPass(createPromoteBuffers());
   if (!keepThreads)

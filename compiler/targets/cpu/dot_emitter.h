@@ -49,7 +49,7 @@ private:
   llvm::Value *toCompute(llvm::Value *value, const DotOperand &operand, unsigned n);
   llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, llvm::SmallVectorImpl<KnownBound> &known);
   llvm::Value *consecutive(mlir::Value indices, const Sliver &sliver);
-  llvm::Value *inRuns(tile::LoadOp load, mlir::Value steps, const Sliver &sliver);
+  llvm::Value *inRuns(tile::LoadOp load, mlir::Value steps, llvm::Value *first, unsigned count);
   int64_t number();
   llvm::Value *isAlone(const DotOperand &operand);
   void choose(llvm::Value *condition, llvm::function_ref<llvm::SmallVector<llvm::Value *>()> yes,

@@ -126,15 +126,17 @@ llvm::Value *DotEmitter::consecutive(Value indices, const Sliver &sliver) {
   return b.CreateAndReduce(b.CreateICmpEQ(values, expected));
 }
 
-/// True (at run time) if the elements along the sliver lie in few runs, vector by vector; the evaluator is told so.
-llvm::Value *DotEmitter::inRuns(tile::LoadOp load, Value steps, const Sliver &sliver) {
-  if (!ev.mayRun(steps, elementOf(load.getResult()), std::min(sliver.width, plan.blocking.lanes)))
+/// True (at run time) if `count` elements from `first` on, with these steps, lie in few runs, vector by vector; the evaluator is told so.
+llvm::Value *DotEmitter::inRuns(tile::LoadOp load, Value steps, llvm::Value *first, unsigned count) {
+  constexpr unsigned mostVectors = 8;
+  unsigned lanes = plan.blocking.lanes;
+  if (count > mostVectors * lanes || !ev.mayRun(steps, elementOf(load.getResult()), std::min(count, lanes)))
     return nullptr;
   llvm::Value *all = nullptr;
-  forChunks(sliver.width, plan.blocking.lanes, [&](unsigned offset, unsigned n) {
+  forChunks(count, lanes, [&](unsigned offset, unsigned n) {
     Evaluator::Vector vector(ev, n);
     if (n > 1)
-      all = e.band(all, ev.inRuns(steps, Index{b.CreateAdd(sliver.first, i64(offset)), 1, nullptr, 0}));
+      all = e.band(all, ev.inRuns(steps, Index{b.CreateAdd(first, i64(offset)), 1, nullptr, 0}));
   });
   if (all)
     ev.assumeRuns(steps);
@@ -145,7 +147,8 @@ llvm::Value *DotEmitter::inRuns(tile::LoadOp load, Value steps, const Sliver &sl
 /// `known` lists the intervals. Null: nothing to ask.
 llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver, SmallVectorImpl<KnownBound> &known) {
   llvm::Value *all = nullptr;
-  unsigned sliverDim = tile::shapeOf(operand.tile.getType()).size() - (operand.isA ? 2 : 1);
+  unsigned rank = tile::shapeOf(operand.tile.getType()).size(), sliverDim = rank - (operand.isA ? 2 : 1),
+           depthDim = rank - (operand.isA ? 1 : 2);
   SmallVector<Value> work{operand.tile};
   llvm::DenseSet<Value> seen;
   while (!work.empty()) {
@@ -162,8 +165,10 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
     if (!operand.kMajor && !access.isStrided(sliverDim)) {
       Value steps = access.getSteps()[sliverDim];
       llvm::Value *follow = consecutive(steps, sliver);
-      all = e.band(all, follow ? follow : inRuns(load, steps, sliver));
+      all = e.band(all, follow ? follow : inRuns(load, steps, sliver.first, sliver.width));
     }
+    if (operand.kMajor && plan.pack == 1 && !access.isStrided(depthDim))
+      all = e.band(all, inRuns(load, access.getSteps()[depthDim], i64(0), plan.k));
     for (auto [d, size] : llvm::enumerate(tile::shapeOf(tile.getType()))) {
       OperandRange bound = access.getBound(d);
       if (bound.size() != 2)
