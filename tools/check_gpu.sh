@@ -9,7 +9,7 @@ python="${PYTHON:-python3}"
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 export PYTHONPATH="$PWD/python${PYTHONPATH:+:$PYTHONPATH}" TILERY_BUILD_DIR="$scratch" TILERY_CACHE_DIR="$scratch/cache"
-"$python" -m pytest -q -m "gpu and not long" tests
+TILERY_VERIFY=1 "$python" -m pytest -q -m "gpu and not long" tests
 tests=$?
 "$python" benchmarks/peers/run.py "$@"
 rows=$?

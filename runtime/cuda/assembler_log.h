@@ -14,8 +14,9 @@ struct Spill {
   bool operator==(const Spill &) const = default;
 };
 
-/// Throws Error with the first line of the log that carries a code of the C75xx family, "(C7510) ...": the assembler has serialised matrix
-/// instructions or ignored one of ours. The result would be right and slow: a defect of the code generator.
+/// Throws Error, where TILERY_VERIFY=1, with the first line of the log that carries a code of the C75xx family, "(C7510) ...": the assembler
+/// has serialised matrix instructions or ignored one of ours, a defect of the code generator. Elsewhere such code runs: it is right, and
+/// slower than it should be.
 void checkAssemblerLog(std::string_view log);
 /// The kernels of a verbose log that spill.
 std::vector<Spill> spillsOf(std::string_view log);

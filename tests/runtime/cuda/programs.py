@@ -209,14 +209,24 @@ def spills():
     assert kernel.spill_bytes == 58
 
 
+def serialised_runs():
+    """What the assembler serialised is right."""
+    compiler.fake_info(SERIALISED)
+    os.environ["TILERY_VERIFY"] = "0"
+    add()
+    assert calls("cuLaunchKernel") == 1
+
+
 def serialised():
     compiler.fake_info(SERIALISED)
+    os.environ["TILERY_VERIFY"] = "1"
     refused(RuntimeError, "C7510", "defect of Tilery's code generator")
 
 
 def serialised_in_the_driver():
     compiler.fake_refuse(7, b"")
     fake.fake_log(SERIALISED)
+    os.environ["TILERY_VERIFY"] = "1"
     refused(RuntimeError, "C7510", "defect of Tilery's code generator")
 
 

@@ -45,6 +45,7 @@ PROGRAMS = [
     "assembles_in_the_driver",
     "wrong_code",
     "spills",
+    "serialised_runs",
     "serialised",
     "serialised_in_the_driver",
     "forked",
