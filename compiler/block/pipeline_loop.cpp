@@ -269,13 +269,18 @@ private:
     return memory;
   }
 
+  static SmallVector<ReleaseOp> releasesBetween(Operation *first, Operation *next) {
+    SmallVector<ReleaseOp> found;
+    for (Operation *op = first->getNextNode(); op != next; op = op->getNextNode())
+      if (auto release = dyn_cast<ReleaseOp>(op))
+        found.push_back(release);
+    return found;
+  }
+
   /// The next product, at `next`, adds to sums that this one is still adding to: nobody waits between them, and slots stay.
   static void goOnIn(MmaWaitOp wait, Operation *next, Operation *firstBehind) {
-    for (Operation *op = wait->getNextNode(), *behind = nullptr; op != next; op = behind) {
-      behind = op->getNextNode();
-      if (isa<ReleaseOp>(op))
-        op->moveBefore(next);
-    }
+    for (ReleaseOp release : releasesBetween(wait, next))
+      release->moveBefore(next);
     OpBuilder builder(next);
     builder.setInsertionPoint(firstBehind);
     MmaSettleOp::create(builder, wait.getLoc(), wait.getProduct());
@@ -361,7 +366,8 @@ private:
     Value start = addition ? addition->getOperand(addition->getOperand(0) == op.getResult()) : op.getAcc();
     bool fresh = addition ? tile::isPlusZero(start) : startsFresh(op), isShown = found.isShown(dot);
     auto before = fresh ? MmaWaitOp() : start.getDefiningOp<MmaWaitOp>();
-    if (before && (!before->hasOneUse() || before->getBlock() != op->getBlock()))
+    // Several slots given back between them may be those of another product that is still under way.
+    if (before && (!before->hasOneUse() || before->getBlock() != op->getBlock() || releasesBetween(before, op).size() > 1))
       before = {};
     if (Operation *other = isShown && fresh ? otherProductOf(dot) : nullptr)
       builder.setInsertionPoint(other);
