@@ -314,3 +314,31 @@ def test_two_products_in_one_kernel():
     x, w1, w2 = integers(M, K, most=2), integers(K, H, most=2), integers(H, N, most=2)
     right = (x.float() @ w1.float()).clamp(min=0) @ w2.float()  # the middle is at most 128: exact in float16
     check(tilelang.compile(main), x, w1, w2, shape=(M, N), right=right)
+
+
+def test_two_tiles_of_columns_in_two_stages():
+    """Each loop turn multiplies two pairs of tiles twice: four products, of which two share a factor."""
+    M = N = K = 128
+    BM, BN, BK = 64, 64, 32
+
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float16")):
+        with T.Kernel(N // BN, M // BM, threads=128) as (bx, by):
+            a, c = T.alloc_shared((2, BM, BK), "float16"), T.alloc_fragment((BM, BN // 2), "float32")
+            left, right = T.alloc_shared((2, BK, BN // 2), "float16"), T.alloc_shared((2, BK, BN // 2), "float16")
+            d = T.alloc_fragment((BM, BN // 2), "float32")
+            T.clear(c)
+            T.clear(d)
+            for k in T.serial(K // BK // 2):
+                for stage in T.unroll(2):
+                    T.copy(A[by * BM, (2 * k + stage) * BK], a[stage, :, :])
+                    T.copy(B[(2 * k + stage) * BK, bx * BN], left[stage, :, :])
+                    T.copy(B[(2 * k + stage) * BK, bx * BN + BN // 2], right[stage, :, :])
+                    T.gemm(a[stage, :, :], left[stage, :, :], c)
+                    T.gemm(a[stage, :, :], right[stage, :, :], d)
+            T.copy(c, C[by * BM, bx * BN])
+            T.copy(d, C[by * BM, bx * BN + BN // 2])
+
+    a, b = torch.randn(M, K).half(), torch.randn(K, N).half()
+    out = tilelang.compile(main, out_idx=-1)(a, b)
+    torch.testing.assert_close(out.double(), a.double() @ b.double(), rtol=2**-10, atol=1e-3)
