@@ -5,7 +5,9 @@ import tilelang.language as T
 
 
 @tilelang.jit
-def matmul(M, N, K, transposed, num_stages, block_M=128, block_N=256, block_K=64, dtype="bfloat16", out="bfloat16"):
+def matmul(M, N, K, transposed, num_stages, block_M=128, block_N=256, block_K=64, dtype="bfloat16", out=None):
+    out = out or dtype
+
     @T.prim_func
     def main(
         A: T.Tensor((M, K), dtype),

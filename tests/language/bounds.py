@@ -5,7 +5,7 @@ float32, in which programs compute, times 1.01 for the rest; a sum of n terms in
 sum of their sizes. Functions (exp, rsqrt, a GPU's quotient) are within 2 units in the last place, 4u."""
 
 import torch
-from language.products import TF32_UNIT, factor
+from language.products import TF32_UNIT
 
 UNITS = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 TINY = {torch.float64: 0.0, torch.float32: 2.0**-126, torch.float16: 2.0**-25, torch.bfloat16: 2.0**-126}  # below normal numbers
@@ -33,22 +33,28 @@ def product(a, b, dtype):
     of parts: K + 2 units. A GPU's tensor cores align up to 17 terms to the largest one and cut what is below: an error of 2u
     times the sizes of these terms each, with the sum so far among them: 4u a term in place of u."""
     unit = UNITS[torch.float64 if a.dtype == torch.float64 else torch.float32] * (4 if a.is_cuda else 1)
-    a, b = factor(a), factor(b)
-    return narrowed(a @ b, (a.shape[-1] + 2) * unit * (a.abs() @ b.abs()), dtype)
+    cut = factor_error(a)
+    a, b = a.double(), b.double()
+    return narrowed(a @ b, ((a.shape[-1] + 2) * unit + 2 * cut + cut**2) * (a.abs() @ b.abs()), dtype)
+
+
+def factor_error(x):
+    """Of f32 a GPU's tensor cores take 10 bits of mantissa: factors that the copy engine brings are cut, the others rounded."""
+    return 2 * TF32_UNIT if x.is_cuda and x.dtype == torch.float32 else 0
 
 
 def fused_mlp(x, w1, b1, w2):
     """relu(x @ w1 + b1) @ w2 in float32; what stands between is rounded to the type of x.
 
-    What is off before the second product is multiplied by w2; a tensor core, which multiplies tf32, rounds it once more, and so
-    does a sum of products with the one over the blocks (one more for each of at most H blocks)."""
+    What is off before the second product is multiplied by w2; a sum of products is rounded once more with the one over the blocks
+    (one more for each of at most H blocks)."""
     before, error = plus(product(x, w1, torch.float32), b1.double())
     hidden, error = narrowed(before.clamp(min=0), error, x.dtype)
-    if x.is_cuda and x.dtype == torch.float32:
-        error = error + TF32_UNIT * (hidden + error)
-    size = factor(w2).abs()
+    cut = factor_error(x)
+    error = error + cut * (hidden + error)
+    size = w2.double().abs()
     unit = UNITS[torch.float32] * (4 if x.is_cuda else 1)
-    return hidden @ factor(w2), error @ size + 1.01 * (2 * w2.shape[0] + 2) * unit * ((hidden + error) @ size)
+    return hidden @ w2.double(), error @ size + (1.01 * (2 * w2.shape[0] + 2) * unit + cut) * ((hidden + error) @ size)
 
 
 def softmax(x, dtype=None):

@@ -119,7 +119,7 @@ def test_pointers(device, name):
     x, o = (tileon.reinterpret(t, OURS[name]) for t in (codes, again))
     through_pointers[(1,)](x, o, half, 256, 64)
     assert torch.equal(again, codes)
-    meaning = torch.tensor(values(name))[codes.cpu().long()]
+    meaning = torch.tensor(values(name), device="cpu")[codes.cpu().long()]
     np.testing.assert_array_equal(half.cpu().double().numpy(), meaning[:64].numpy() / 2)
     through_pointers[(1,)](x, o, half, 33, 64)
     np.testing.assert_array_equal(half.cpu().double().numpy(), np.where(np.arange(64) < 32, meaning[:64].numpy() / 2, 0.75))
