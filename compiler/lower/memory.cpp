@@ -318,6 +318,7 @@ Address Evaluator::bufferAddress(Value buffer, ArrayRef<Index> point) {
   if (auto cast = dyn_cast_or_null<tile::ReinterpretOp>(op)) {
     Point start(mlir::cast<tile::BufferType>(cast.getBuffer().getType()).getRank(), constant(0));
     where = bufferAddress(cast.getBuffer(), start); // of whole buffers and leading windows: contiguous
+    where.row = nullptr;                            // the rows are others
   } else {
     assert(op && "buffers come from allocations of their kernel");
     where.pointer = isThreadsOwn(op) ? threads->privateBuffer(op) : scratchPointer(plan.temporaries.find(op)->second[0]);

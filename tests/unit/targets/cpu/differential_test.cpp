@@ -295,6 +295,31 @@ TEST(CpuDifferential, Dot) {
   }
 }
 
+// The rows of a buffer seen in another shape are others than its own.
+TEST(CpuDifferential, TurnedReinterpretedBuffers) {
+  for (const char *type : {"i32", "i16", "i64"}) {
+    std::string body = R"(
+  %ids = tile.range 0 to 32 : tensor<32xi32>
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %ax = tile.access %x, %zero steps(%one) bounds [0]() : !tile.ptr<TYPE>, (i64), () -> !tile.access<32xTYPE>
+  %v = tile.load %ax : !tile.access<32xTYPE> -> tensor<32xTYPE>
+  %line = tile.alloc : !tile.buffer<32xTYPE, shared>
+  tile.buffer_store %line, %v : !tile.buffer<32xTYPE, shared>, tensor<32xTYPE>
+  %rows = tile.reinterpret %line : !tile.buffer<32xTYPE, shared> -> !tile.buffer<8x2x2xTYPE, shared>
+  %t = tile.buffer_load %rows : !tile.buffer<8x2x2xTYPE, shared> -> tensor<8x2x2xTYPE>
+  %turned = tile.permute %t [1, 2, 0] : tensor<8x2x2xTYPE> -> tensor<2x2x8xTYPE>
+  %result = tile.reshape %turned : tensor<2x2x8xTYPE> -> tensor<32xTYPE>
+  %ao = tile.access %o, %zero steps(%one) bounds [0]() : !tile.ptr<TYPE>, (i64), () -> !tile.access<32xTYPE>
+  tile.store %ao, %result : !tile.access<32xTYPE>, tensor<32xTYPE>
+)";
+    for (size_t at; (at = body.find("TYPE")) != body.npos;)
+      body.replace(at, 4, type);
+    differential(kernel("%x: !tile.ptr<" + std::string(type) + ">, %o: !tile.ptr<" + type + ">", body), 1,
+                 {{type, 32}, {type, 32}});
+  }
+}
+
 TEST(CpuDifferential, AtomicsAndBuffers) {
   std::string body = R"(
   %old = tile.atomic_rmw fadd %oa, %v : !tile.access<40xf32>, tensor<40xf32> -> tensor<40xf32>
