@@ -18,7 +18,7 @@ FUZZ = Path(os.environ["TILERY_BUILD_DIR"]) / "tests" / "fuzz" / "tilery-fuzz"
         ("--first x1", "--first takes a number, not `x1`"),
         ("--step 0", "--step takes a number, not `0`"),
         ("--jobs 0", "--jobs takes a number, not `0`"),
-        ("--against oracle", "--against takes passes, block-passes, machine, blocks or gpu, not `oracle`"),
+        ("--against oracle", "--against takes passes, block-passes, machine, blocks, assembler or gpu, not `oracle`"),
     ],
 )
 def test_wrong_options_are_refused(arguments, message):

@@ -229,11 +229,6 @@ def refused_function(x_ptr, BLOCK: tl.constexpr):
 
 
 @tileon.jit
-def refused_library_function(x_ptr, BLOCK: tl.constexpr):
-    tl.store(x_ptr, tl.extra.libdevice.yn(tl.load(x_ptr)))
-
-
-@tileon.jit
 def too_many_arguments(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr, tl.exp(tl.load(x_ptr), 2))
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import error
-from ..jit import check_target
 from ..language.eager.builder import PrimFunc
 from ..tracing import program
 from ..tvm.module import IRModule
+from ..tvm.target import check_target
 from .param import CompiledArtifact, KernelParam
 
 

@@ -10,18 +10,12 @@ from typing import Any
 
 from ...errors import error
 from ..language.eager.builder import PrimFunc
-from ..tvm.target import Target
+from ..tvm.target import check_target
 from ..utils.progress import Progress
 from .eager import EagerFunction, freeze, is_eager
 from .kernel import JITKernel
 
-__all__ = ["JITImpl", "JITKernel", "check_target", "compile", "jit", "par_compile"]
-
-
-def check_target(target: str | dict[str, Any] | Target | None) -> None:
-    """Refuses a target nobody knows; a launch runs where its tensors are, so a known one changes nothing."""
-    if target is not None:
-        Target(target)
+__all__ = ["JITImpl", "JITKernel", "compile", "jit", "par_compile"]
 
 
 BACKENDS = ("auto", "tvm_ffi", "cython", "nvrtc", "torch", "cutedsl", "dlpack", "ctypes")

@@ -60,3 +60,9 @@ class Target:
         return " ".join([self.kind.name, *(f"-{key}={value}" for key, value in sorted(self.attrs.items()))])
 
     __repr__ = __str__
+
+
+def check_target(target: str | dict[str, Any] | Target | None) -> None:
+    """Refuses a target nobody knows; a launch runs where its tensors are, so a known one changes nothing."""
+    if target is not None:
+        Target(target)
