@@ -63,7 +63,7 @@ def test_a_tuner_times_the_best_alone(monkeypatch):
         return real(candidates, call, profile)
 
     monkeypatch.setattr(tuner, "fastest", spy)
-    monkeypatch.setenv("TILERY_CACHE_DIR", "")
+    monkeypatch.setattr(tuner.cache, "folder", lambda: "")  # an earlier process may have timed them
     kernel = tuned()
     assert timed and min(timed) >= 32 and kernel.config["block"] in timed
     a, b = torch.randint(-2, 3, (512, 512)).half(), torch.randint(-2, 3, (512, 512)).half()
