@@ -152,12 +152,11 @@ void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indic
     total *= size;
   barrier();
   lower::Evaluator::Body scope(evaluator);
-  nests.loop(thread, e.i64(total), threads, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
+  deal(total, [&](llvm::Value *i) {
     Point point = pointOf(shape, i);
     for (Index &index : point)
       index.loop = -1;
     body(point);
-    return SmallVector<Lanes>();
   });
   barrier();
 }

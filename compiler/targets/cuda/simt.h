@@ -72,6 +72,8 @@ private:
 
   // simt_nest.cpp
   void mapNest(const lower::Nest &nest);
+  /// body(number) for the numbers below `total`, each in one thread.
+  void deal(int64_t total, llvm::function_ref<void(llvm::Value *number)> body);
   void reduceNest(const lower::Nest &nest, uint64_t axis);
   unsigned lanesOf(const lower::Nest &nest, unsigned dim) const;
   llvm::SmallVector<lower::KnownBound> boundsOf(const lower::Nest &nest) const;
