@@ -328,17 +328,6 @@ std::optional<MappedTile> mapAdded(tile::AtomicRmwOp addition, ArrayRef<std::pai
   return tile ? tile : no(reason);
 }
 
-/// Conversions of single sums to 16 bits make ptxas serialise the products before them (C7514); those that are stored go in pairs.
-static bool computesWithRounded(tile::KernelOp kernel) {
-  auto isComputedWith = [](arith::TruncFOp op) {
-    bool isStored = llvm::all_of(op->getUsers(), [](Operation *user) {
-      return isa<tile::StoreOp, tile::PermuteOp, tile::ReshapeOp, tile::ExpandDimsOp>(user);
-    });
-    return isStored ? WalkResult::advance() : WalkResult::interrupt();
-  };
-  return kernel.walk(isComputedWith).wasInterrupted();
-}
-
 std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why) {
   why.clear();
   SmallVector<Operation *> products;
@@ -358,10 +347,6 @@ std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why)
   ProductKernel found{kernel, *boxes, {}, {}, {}};
   if (const char *reason = otherWork(found)) {
     why = reason;
-    return std::nullopt;
-  }
-  if (found.product.swapped && computesWithRounded(kernel)) {
-    why = "its few rows are rounded to 16 bits and computed with, which the assembler would not wait for";
     return std::nullopt;
   }
   return found;

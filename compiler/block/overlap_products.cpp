@@ -177,15 +177,11 @@ private:
     return result;
   }
 
-  /// ptxas serialises products if registers are written that the late one's factor may still be in (C7513), or sums are computed with that a
-  /// product goes on in (C7514), while the late one is under way.
-  bool waitsForLate(Late &late, Operation *op) {
+  /// ptxas serialises products if sums are computed with that one goes on in while the late one is under way (C7514).
+  bool waitsForLate(Operation *op) {
     auto other = dyn_cast<MmaStartOp>(op);
-    if (!other)
-      return false;
-    Operation *sums = other.getC().getDefiningOp();
-    bool computes = sums && sums->getBlock() == loop.getBody() && !isa<NoneOp>(sums) && !sums->hasTrait<OpTrait::ConstantLike>();
-    return computes || other.getA() == late.start.getA();
+    Operation *sums = other ? other.getC().getDefiningOp() : nullptr;
+    return sums && sums->getBlock() == loop.getBody() && !isa<NoneOp>(sums) && !sums->hasTrait<OpTrait::ConstantLike>();
   }
 
   /// The next step's other products start first, but for those; what needs the late one's sums comes last.
@@ -203,7 +199,7 @@ private:
       if (isa<MmaWaitOp>(op) && !started.first)
         started = start(b, late, rest.getRegionIterArg(late.number), rest.getRegionIterArgs().back(),
                         rest.getRegionIterArg(late.counter));
-      if (started.first && !sums && waitsForLate(late, &op))
+      if (started.first && !sums && waitsForLate(&op))
         sums = finish(b, late, started.first, started.second);
       b.clone(op, mapping);
     }

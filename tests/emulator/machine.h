@@ -16,6 +16,7 @@ public:
   Value *elect(lower::Emitter &e) override;
   Value *threadNow(lower::Emitter &e) override;
   Value *here(lower::Emitter &, Value *value) override { return value; }
+  void copyRegisters(lower::Emitter &, Tied) override {}
   void setRegisters(lower::Emitter &e, unsigned count, bool more) override;
   void role(lower::Emitter &e, llvm::StringRef name) override;
 

@@ -46,9 +46,9 @@ def test_few_rows_are_the_tensor_cores_columns():
     assert compiled.asm.count("wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16") == 4
 
 
-@pytest.mark.parametrize("rows", [16, 64, 128])
+@pytest.mark.parametrize("rows", [16, 32, 64, 128])
 def test_products_rounded_and_computed_with(rows, assemble):
-    """Of few rows, they go the general way: the assembler would serialise the products."""
+    """Sums are converted in pairs, before which the assembler serialises nothing."""
 
     @tileon.jit
     def kernel(a_ptr, b_ptr, c_ptr, K, alpha, M: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr):
@@ -65,8 +65,40 @@ def test_products_rounded_and_computed_with(rows, assemble):
     # error of a sum of 512 products that counts.
     torch.testing.assert_close(c.double(), 0.7 * (a.double() @ b.double().T).half().double(), rtol=2**-9, atol=1e-4)
     compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
-    assert ("wgmma" in compiled.asm) == (rows > 16), compiled.plan
-    assert ("rounded to 16 bits and computed with" in compiled.plan) == (rows == 16)
+    assert "wgmma" in compiled.asm and "cvt.rn.f16.f32" not in compiled.asm, compiled.plan
+    assemble(compiled.asm, "sm_90a")
+
+
+@pytest.mark.parametrize("rounding", ["rtne", "rtz"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_factors_made_ahead_of_a_late_product(dtype, rounding, assemble):
+    """Two products of a step take the same weights, in one rounding or in two; the second one runs under the next step."""
+
+    @tileon.jit
+    def kernel(
+        q_ptr, k_ptr, v_ptr, x_ptr, y_ptr, N, ROUNDING: tl.constexpr, M: tl.constexpr, D: tl.constexpr, STEP: tl.constexpr
+    ):
+        m, n, d = tl.program_id(0) * M + tl.arange(0, M), tl.arange(0, STEP), tl.arange(0, D)
+        q = tl.load(q_ptr + m[:, None] * D + d[None, :])
+        x, y = tl.zeros((M, D), tl.float32), tl.zeros((M, D), tl.float32)
+        for start in range(0, N, STEP):
+            place = (start + n[:, None]) * D + d[None, :]
+            k = tl.load(k_ptr + place)
+            weights = tl.dot(q, k.T)
+            x = tl.dot(weights.to(q.dtype, fp_downcast_rounding=ROUNDING), k, x)
+            y = tl.dot(weights.to(q.dtype), tl.load(v_ptr + place), y)
+        tl.store(x_ptr + m[:, None] * D + d[None, :], x.to(q.dtype))
+        tl.store(y_ptr + m[:, None] * D + d[None, :], y.to(q.dtype))
+
+    q, k, v = ((torch.randn(rows, 64) / 8).to(dtype) for rows in (128, 256, 256))
+    x, y = torch.empty_like(q), torch.empty_like(q)
+    module = kernel[(2,)](q, k, v, x, y, 256, rounding, 64, 64, 64).module
+    weights, unit = (q.double() @ k.double().T).abs(), torch.finfo(dtype).eps
+    for sums, other in ((x, k), (y, v)):
+        exact, size = (q.double() @ k.double().T) @ other.double(), weights @ other.double().abs()
+        assert ((sums.double() - exact).abs() <= 2 * unit * size).all()
+    compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
+    assert "overlap=1" in compiled.plan, compiled.plan
     assemble(compiled.asm, "sm_90a")
 
 

@@ -103,6 +103,7 @@ private:
   /// As loops and branches carry them.
   Parts carriedParts(mlir::Value value);
   void rememberCarried(mlir::Value value, Parts parts);
+  bool isFactorMadeAhead(mlir::scf::ForOp loop, mlir::BlockArgument argument, mlir::Value next);
   void emitLoop(mlir::scf::ForOp loop);
   void emitWhile(mlir::scf::WhileOp loop);
   void emitBranch(mlir::scf::IfOp branch);

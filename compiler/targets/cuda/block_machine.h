@@ -141,6 +141,9 @@ public:
   /// before.
   virtual void wgmmaWait(lower::Emitter &e, unsigned pending, Tied sums, Values a) = 0;
 
+  /// Copies i32 values: none lies in the register of what it comes of, nor is one made before this.
+  virtual void copyRegisters(lower::Emitter &e, Tied values) = 0;
+
   // -- copies by threads (cp.async)
   /// Copies 16 bytes from global to shared memory (generic pointers, aligned): the first `bytes` (i32), zeros after them. Done when
   /// waited for.

@@ -149,11 +149,25 @@ void BlockEmitter::when(llvm::Value *condition, llvm::function_ref<void()> then)
   b.SetInsertPoint(after);
 }
 
-// Pairs of 16 bits share a register where they are carried.
+// What is smaller than a register shares one where it is carried.
 BlockEmitter::Parts BlockEmitter::carriedParts(Value value) {
   auto tile = dyn_cast<RankedTensorType>(value.getType());
-  bool halves = tile && tile.getElementType().isIntOrFloat() && tile.getElementType().getIntOrFloatBitWidth() == 16;
-  return halves && partsOf(value).size() % 2 == 0 ? packed(value) : partsOf(value);
+  unsigned bits = tile && tile.getElementType().isIntOrFloat() ? tile.getElementType().getIntOrFloatBitWidth() : 0;
+  return (bits == 8 || bits == 16) && partsOf(value).size() % (32 / bits) == 0 ? packed(value) : partsOf(value);
+}
+
+// A factor that the next step's product takes is written while this step's still reads its own, in the same registers as the assembler sees
+// it (C7513), where it is not made just here: something else needs it or what it is rounded from, rounded.
+bool BlockEmitter::isFactorMadeAhead(scf::ForOp loop, BlockArgument argument, Value next) {
+  auto isFactor = [&](Operation *user) {
+    auto start = dyn_cast<block::MmaStartOp>(user);
+    return start && start.getA() == argument && start->getBlock() == loop.getBody();
+  };
+  auto isRounded = [](Operation *user) { return isa<arith::TruncFOp>(user); };
+  if (!isa<RankedTensorType>(next.getType()) || llvm::none_of(argument.getUsers(), isFactor))
+    return false;
+  auto rounded = next.getDefiningOp<arith::TruncFOp>();
+  return values.contains(next) || !next.hasOneUse() || (rounded && llvm::count_if(rounded.getIn().getUsers(), isRounded) > 1);
 }
 
 void BlockEmitter::rememberCarried(Value value, Parts parts) {
@@ -162,9 +176,10 @@ void BlockEmitter::rememberCarried(Value value, Parts parts) {
   if (!tile || parts.empty() || parts[0]->getType() == element)
     return remember(value, std::move(parts));
   Parts elements;
-  for (llvm::Value *pair : parts)
-    for (uint64_t i : {0, 1})
-      elements.push_back(b.CreateExtractElement(b.CreateBitCast(pair, llvm::FixedVectorType::get(element, 2)), i));
+  unsigned each = 32 / element->getPrimitiveSizeInBits();
+  for (llvm::Value *word : parts)
+    for (unsigned i = 0; i < each; ++i)
+      elements.push_back(b.CreateExtractElement(b.CreateBitCast(word, llvm::FixedVectorType::get(element, each)), uint64_t(i)));
   remember(value, std::move(elements));
 }
 
@@ -223,7 +238,11 @@ void BlockEmitter::emitLoop(scf::ForOp loop) {
     for (Value operand : loop.getBody()->getTerminator()->getOperands()) {
       if (reading.contains(operand))
         fail(loop, "carries a product that still reads registers");
-      results.push_back(carriedParts(operand));
+      bool ahead = isFactorMadeAhead(loop, loop.getRegionIterArgs()[results.size()], operand);
+      Parts parts = carriedParts(operand);
+      if (ahead)
+        machine.copyRegisters(e, parts);
+      results.push_back(std::move(parts));
     }
   }
   llvm::Value *next = b.CreateAdd(counter, step);

@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/ptx.h"
+#include "compiler/targets/cuda/pair_conversions.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -89,6 +90,7 @@ void prepareModule(llvm::Module &module, const CudaTarget &target) {
 
 std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContract, std::string *llvmText) {
   std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target, fpContract);
+  pairConversions(module);
   {
     llvm::LoopAnalysisManager lam;
     llvm::FunctionAnalysisManager fam;

@@ -56,6 +56,7 @@ public:
   void wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) override;
   void wgmmaCommit(lower::Emitter &e) override;
   void wgmmaWait(lower::Emitter &e, unsigned pending, Tied values, Values kept) override;
+  void copyRegisters(lower::Emitter &e, Tied values) override;
 
   void copyAsync(lower::Emitter &e, Value *to, Value *from, Value *bytes) override;
   void commitCopies(lower::Emitter &e) override;

@@ -58,6 +58,14 @@ void PtxMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values, Val
   meet(e.b, "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", values, kept);
 }
 
+// The assembler knows no move that it would not undo: all lanes are there, which it does not know, either.
+void PtxMachine::copyRegisters(lower::Emitter &e, Tied values) {
+  std::string text = "{ .reg .b32 all; activemask.b32 all;";
+  for (size_t i = 0; i < values.size(); ++i)
+    text += " and.b32 $" + std::to_string(i) + ", $" + std::to_string(values.size() + i) + ", all;";
+  through(e.b, text + " }", values);
+}
+
 // Sums that start from zero are no operands: the zeros would be written behind the fence. The registers of A are operands only: tied, they
 // would be copied there where something else goes on in them.
 void PtxMachine::wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) {

@@ -128,15 +128,15 @@ tile.kernel @read(%k: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %o: !tile.p
   tile.return
 }
 
-// A factor that two products take: the late one is over before the other one's registers are written.
+// A factor that two products take: the other one starts while the late one is under way.
 // CHECK-LABEL: tile.kernel @twice
 // CHECK: scf.for
 // CHECK: %[[S2:.*]] = block.mma_start
 // CHECK: %[[LATE:.*]] = block.mma_start
 // CHECK: block.mma_wait %[[S2]]
 // CHECK: arith.truncf
-// CHECK: block.mma_wait %[[LATE]]
 // CHECK: block.mma_start
+// CHECK: block.mma_wait %[[LATE]]
 // CHECK: scf.yield
 tile.kernel @twice(%q: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %k: !tile.ptr<f16> {tile.divisibility = 16 : i64},
                    %v: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %o: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %n: i32) {
