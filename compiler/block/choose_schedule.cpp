@@ -38,6 +38,8 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
   for (Operation *op : found.outputs()) {
     std::optional<StoredTile> stored = storedTile(op);
     std::optional<MappedTile> tile = stored && !inOrder ? mapStored(*stored, product, why) : std::nullopt;
+    if (tile && tile->box.made)
+      op->setAttr("block.made", UnitAttr::get(op->getContext()));
     if (tile)
       problem.outputs.push_back(tile->element.getIntOrFloatBitWidth() / 8);
     else
@@ -156,7 +158,8 @@ static std::optional<std::array<int64_t, 2>> stepsOf(const FoundKernel &found, S
   problem.cluster = 2;
   problem.outputs.clear();
   if (!kernel || kernel->isNested() || kernel->meets || !kernel->sums.empty() || !kernel->product.steps() ||
-      kernel->product.steppedA || kernel->product.steppedB || kernel->product.fetches() || priceSchedules(problem).empty())
+      kernel->product.steppedA || kernel->product.steppedB || kernel->product.fetches() || kernel->product.a.made ||
+      kernel->product.b.made || priceSchedules(problem).empty())
     return std::nullopt;
   ArrayRef<BoxDimension> dimensions = kernel->product.a.dimensions;
   auto along = llvm::find_if(dimensions, [](const BoxDimension &dimension) { return dimension.tile == 1; });

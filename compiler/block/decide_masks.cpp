@@ -45,7 +45,10 @@ Value maskedLoad(arith::SelectOp choice, OpBuilder &builder) {
     mask = arith::AndIOp::create(builder, choice.getLoc(), before, mask);
   auto place = cast<tile::AccessOp>(builder.clone(*access));
   place.getResidualMutable().assign(mask);
-  return tile::LoadOp::create(builder, load.getLoc(), type, place, Value(), false, load.getCacheAttr(), load.getEvictionAttr());
+  auto masked = tile::LoadOp::create(builder, load.getLoc(), type, place, Value(), false, load.getCacheAttr(),
+                                     load.getEvictionAttr());
+  masked->setDiscardableAttrs(load->getDiscardableAttrDictionary());
+  return masked;
 }
 
 struct DecideMasks : PassWrapper<DecideMasks, OperationPass<tile::KernelOp>> {

@@ -13,45 +13,50 @@ constexpr unsigned maxRank = 5;
 /// An extent where all lanes exist: coordinates have 32 bits.
 IndexPolynomial everything() { return IndexPolynomial(int64_t(1) << 31); }
 
-IndexPolynomial hostPart(const IndexPolynomial &p) {
-  return p.where([](const Monomial &m) { return analysis::hostKnows(m); });
-}
-IndexPolynomial devicePart(const IndexPolynomial &p) {
-  return p.where([](const Monomial &m) { return !analysis::hostKnows(m); });
-}
-
-/// A term of the device's as coefficient * host * device.
+/// A term of the device's as coefficient * host * device, where "host" is who makes the map.
 struct Split {
   int64_t coefficient;
   Monomial host, device;
 };
-SmallVector<Split> splitTerms(const IndexPolynomial &p) {
-  SmallVector<Split> result;
-  for (auto &[monomial, coefficient] : p.terms()) {
-    Split &split = result.emplace_back(Split{coefficient, {}, {}});
-    for (Value atom : monomial)
-      (analysis::hostKnows(Monomial{atom}) ? split.host : split.device).push_back(atom);
-  }
-  return result;
+
+/// True if the value is outside the op's regions.
+bool isOutside(Value value, Operation *op) { return !op->isAncestor(value.getParentRegion()->getParentOp()); }
+
+/// Computed from what the kernel has loaded outside the op, from arguments and constants: one number for all coordinates of a tensor.
+bool isLoadedNumber(Value value, Operation *op, unsigned depth = 8) {
+  if (analysis::hostKnows(Monomial{value}))
+    return true;
+  Operation *made = value.getDefiningOp();
+  if (!made || !depth || isa<RankedTensorType>(value.getType()) || !isOutside(value, op))
+    return false;
+  if (auto load = dyn_cast<tile::LoadOp>(made))
+    return !load.getIsVolatile();
+  bool computes = made->hasTrait<OpTrait::ConstantLike>() ||
+                  (made->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(made) && made->getNumOperands());
+  return computes && llvm::all_of(made->getOperands(), [&](Value each) { return isLoadedNumber(each, op, depth - 1); });
 }
 
-/// True if code for a block can compute the value before it loads anything.
-bool isScalarCode(Value value, llvm::DenseSet<Value> &known) {
+/// True if code for a block can compute the value, before it loads anything (or of what it loads outside `loads`).
+bool isScalarCode(Value value, Operation *loads, llvm::DenseSet<Value> &known) {
   if (isa<BlockArgument>(value) || !known.insert(value).second)
     return true;
   Operation *op = value.getDefiningOp();
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && loads && isOutside(value, loads))
+    return !load.getIsVolatile() && !isa<RankedTensorType>(value.getType());
   bool computes = isa<tile::ProgramIdOp, tile::NumProgramsOp, arith::ConstantOp>(op) ||
                   (op->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(op));
   return computes && !isa<RankedTensorType>(value.getType()) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) { return isScalarCode(operand, known); });
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isScalarCode(operand, loads, known); });
 }
 
 class BoxFinder {
 public:
-  BoxFinder(tile::AccessOp access, std::string &why) : access(access), why(why) {}
+  BoxFinder(tile::AccessOp access, std::string &why, const MadeMaps &made) : access(access), why(why), made(made) {
+    box.made = made.before;
+  }
 
   std::optional<Box> find(ArrayRef<Value> live) {
-    if (!findBase())
+    if (!findBase() || (box.made && !findStem()))
       return std::nullopt;
     std::optional<AccessLines> found = linesOf(access, live, why);
     if (!found)
@@ -62,6 +67,31 @@ public:
   }
 
 private:
+  /// Whether who makes the map knows it.
+  bool knows(const Monomial &monomial) const {
+    return llvm::all_of(monomial, [&](Value atom) {
+      return box.made ? isLoadedNumber(atom, made.before) : analysis::hostKnows(Monomial{atom});
+    });
+  }
+  bool knows(const IndexPolynomial &p) const {
+    return llvm::all_of(p.terms(), [&](auto &term) { return knows(term.first); });
+  }
+  IndexPolynomial hostPart(const IndexPolynomial &p) const {
+    return p.where([&](const Monomial &m) { return knows(m); });
+  }
+  IndexPolynomial devicePart(const IndexPolynomial &p) const {
+    return p.where([&](const Monomial &m) { return !knows(m); });
+  }
+  SmallVector<Split> splitTerms(const IndexPolynomial &p) const {
+    SmallVector<Split> result;
+    for (auto &[monomial, coefficient] : p.terms()) {
+      Split &split = result.emplace_back(Split{coefficient, {}, {}});
+      for (Value atom : monomial)
+        (knows(Monomial{atom}) ? split.host : split.device).push_back(atom);
+    }
+    return result;
+  }
+
   bool no(const std::string &reason) {
     why = reason;
     return false;
@@ -77,17 +107,34 @@ private:
     bytes = sizeOf(box.base);
     offset = analysis::polynomialOf(access.getOffset());
     while (Operation *op = box.base.getDefiningOp()) {
+      if (box.made && !isa<tile::AddPtrOp, tile::PtrCastOp>(op))
+        break;
       if (auto add = dyn_cast<tile::AddPtrOp>(op))
         offset = offset + analysis::polynomialOf(add.getOffset());
       else if (!isa<tile::PtrCastOp>(op) || sizeOf(op->getOperand(0)) != bytes)
         return no("its pointer is no argument of the kernel");
       box.base = op->getOperand(0);
     }
+    if (box.made) {
+      if (!isOutside(box.base, made.before))
+        return no("its pointer is another one in each step");
+      return bytes || no("its elements are less than a byte");
+    }
     if (!isa<tile::KernelOp>(cast<BlockArgument>(box.base).getOwner()->getParentOp()))
       return no("its pointer is no argument of the kernel");
     if (analysis::divisorOf(box.base) % copied)
       return no("its pointer is not known to be a multiple of 16 bytes");
     return bytes || no("its elements are less than a byte");
+  }
+
+  /// The argument over which the host makes a map of such boxes, for the device to change.
+  bool findStem() {
+    for (BlockArgument argument : access->getParentOfType<tile::KernelOp>().getBody().getArguments())
+      if (isa<tile::PtrType>(argument.getType()) && analysis::divisorOf(argument) % copied == 0) {
+        box.stem = argument;
+        return true;
+      }
+    return no("no pointer is known to be a multiple of 16 bytes");
   }
 
   /// Makes the tile's dimensions, the one with neighbours in memory first.
@@ -97,7 +144,7 @@ private:
       return no("no dimension's elements are neighbours in memory");
     std::rotate(lines.begin(), std::prev(inner.base()), inner.base());
     for (const AccessLine &line : lines) {
-      if (!analysis::hostKnows(line.step))
+      if (!knows(line.step))
         return no("a stride is not known at the launch");
       BoxDimension &dimension = box.dimensions.emplace_back();
       dimension.stride = line.step;
@@ -132,7 +179,7 @@ private:
     moveBase(hostPart(rest));
     for (auto [line, dimension] : llvm::zip(lines, box.dimensions)) {
       dimension.extent = line.rows ? *line.rows : line.upper ? *line.upper + dimension.start : everything();
-      if (!analysis::hostKnows(dimension.extent))
+      if (!knows(dimension.extent))
         return no("where its lanes end is not known at the launch");
     }
     return true;
@@ -203,7 +250,7 @@ private:
     bool mayMove = !lines[0].rows && !lines[0].lower;
     for (auto &[monomial, coefficient] : terms.terms()) {
       IndexPolynomial term = IndexPolynomial::term(monomial, coefficient);
-      bool aligned = analysis::divisorOf(term) * bytes % copied == 0 ||
+      bool aligned = box.made || analysis::divisorOf(term) * bytes % copied == 0 ||
                      llvm::any_of(ArrayRef(box.dimensions).drop_front(), [&](const BoxDimension &dimension) {
                        IndexPolynomial rest;
                        return !dimension.stride.constant() && (term.divided(dimension.stride, rest), rest.isZero());
@@ -221,7 +268,7 @@ private:
       auto coordinates = MutableArrayRef(box.dimensions).drop_front(lines.size());
       auto begins = llvm::find_if(coordinates, [&](const BoxDimension &dimension) { return value == dimension.start; });
       auto ends = llvm::find_if(coordinates, [&](const BoxDimension &dimension) {
-        return dimension.extent == everything() && analysis::hostKnows(value + dimension.start);
+        return dimension.extent == everything() && knows(value + dimension.start);
       });
       if (begins != coordinates.end()) {
         begun.insert(begins - box.dimensions.begin());
@@ -236,41 +283,85 @@ private:
     return true;
   }
 
+  /// The promise holds for each row's first lane: of the base where the start is a multiple as well.
+  bool isPromised() const {
+    return box.made && made.promised >= copied && analysis::divisorOf(box.dimensions[0].start) * bytes % copied == 0;
+  }
+
+  /// The base of a map that the device makes.
+  bool checkBase() {
+    box.guardsBase = !isPromised() && !(analysis::divisorOf(box.base) % copied == 0 && offsetDivides());
+    return !box.guardsBase || made.guarded || no("its pointer is not known to be a multiple of 16 bytes");
+  }
+
+  /// By what the launch keeps of the arguments in each of its terms.
+  bool offsetDivides() {
+    int64_t unit = copied / std::gcd(copied, bytes);
+    SmallVector<BoxCondition> needed;
+    for (auto &[monomial, coefficient] : box.offset.terms()) {
+      if (analysis::divisorOf(IndexPolynomial::term(monomial, coefficient)) % unit == 0)
+        continue;
+      Monomial host;
+      llvm::copy_if(monomial, std::back_inserter(host), [](Value atom) { return analysis::hostKnows(Monomial{atom}); });
+      if (host.empty())
+        return false;
+      needed.push_back({IndexPolynomial::term(host, coefficient), unit});
+    }
+    for (const BoxCondition &condition : needed)
+      if (!llvm::any_of(box.conditions, [&](const BoxCondition &other) {
+            return other.divisor == condition.divisor && other.value == condition.value;
+          }))
+        box.conditions.push_back(condition);
+    return true;
+  }
+
   /// Strides and the offset: multiples of 16 bytes, and strides not negative.
   bool checkStrides() {
+    if (box.made && !checkBase())
+      return false;
     auto aligned = [&](const IndexPolynomial &elements) {
       int64_t divisor = copied / std::gcd(copied, bytes);
-      if (analysis::divisorOf(elements) % divisor == 0)
+      if (analysis::divisorOf(elements) % divisor == 0 || isPromised())
         return true;
-      if (elements.constant())
+      if (elements.constant() || !(analysis::hostKnows(elements) || made.guarded))
         return false;
-      box.conditions.push_back({elements, divisor});
+      (analysis::hostKnows(elements) ? box.conditions : box.guards).push_back({elements, divisor});
       return true;
     };
     for (const BoxDimension &dimension : ArrayRef(box.dimensions).drop_front()) {
       if (!aligned(dimension.stride))
-        return no("a stride of " + std::to_string(*dimension.stride.constant() * bytes) + " bytes is no multiple of 16");
-      if (!signs.notNegative(dimension.mayRepeat ? dimension.stride : dimension.stride - IndexPolynomial(1)))
+        return no(dimension.stride.constant()
+                      ? "a stride of " + std::to_string(*dimension.stride.constant() * bytes) + " bytes is no multiple of 16"
+                      : "a stride that is loaded is not known to be a multiple of 16 bytes");
+      IndexPolynomial least = dimension.mayRepeat ? dimension.stride : dimension.stride - IndexPolynomial(1);
+      bool isLoaded = !analysis::hostKnows(least); // rows that a promise holds for follow each other
+      if (isLoaded && made.guarded)
+        box.guards.push_back({least, 0});
+      else if (!isLoaded && !signs.notNegative(least))
         return no("its elements lie backwards, or in one place");
     }
-    return aligned(box.offset) || no("it begins between multiples of 16 bytes");
+    return box.made || aligned(box.offset) || no("it begins between multiples of 16 bytes");
   }
 
   /// Where the tensor begins bounds nothing, coordinates must not be negative.
   bool checkStarts() {
     llvm::DenseSet<Value> known;
     for (auto [d, dimension] : llvm::enumerate(box.dimensions)) {
-      if (!dimension.start.all([&](Value atom) { return isScalarCode(atom, known); }))
+      if (!dimension.start.all([&](Value atom) { return isScalarCode(atom, made.before, known); }))
         return no("its place depends on what is loaded");
       bool begins = d < lines.size() ? lines[d].lower.has_value() : begun.contains(d);
-      if (!begins && !signs.notNegative(dimension.start))
+      if (begins || signs.notNegative(dimension.start))
+        continue;
+      // The base moves by multiples of 16 bytes alone.
+      if (!box.made || (d == 0 && analysis::divisorOf(dimension.start) * bytes % copied))
         return no("a coordinate may be negative");
+      dimension.shifts = true;
     }
     for (const BoxDimension &dimension : box.dimensions)
-      if (!dimension.extent.constant()) // the copy engine knows no empty tensor
-        need(dimension.extent - IndexPolynomial(1));
-      else if (*dimension.extent.constant() < 1)
+      if (dimension.extent.constant().value_or(1) < 1)
         return no("it has no lanes");
+      else if (!dimension.extent.constant() && analysis::hostKnows(dimension.extent)) // the copy engine knows no empty tensor
+        need(dimension.extent - IndexPolynomial(1));
     llvm::for_each(signs.assumptions(), [&](const IndexPolynomial &value) { need(value); });
     return true;
   }
@@ -286,6 +377,7 @@ private:
 
   tile::AccessOp access;
   std::string &why;
+  const MadeMaps &made;
   Box box;
   SmallVector<AccessLine, 4> lines; // of box.dimensions, as many as there are
   int64_t bytes = 0;                // of an element
@@ -305,8 +397,26 @@ void Box::renumber(ArrayRef<int> numbers) {
       dimension.tile = numbers[dimension.tile];
 }
 
-std::optional<Box> findBox(tile::AccessOp access, std::string &why, ArrayRef<Value> live) {
-  return BoxFinder(access, why).find(live);
+std::optional<Box> findBox(tile::AccessOp access, std::string &why, ArrayRef<Value> live, const MadeMaps &made) {
+  std::optional<Box> box = BoxFinder(access, why, {}).find(live);
+  if (box || !made.before)
+    return box;
+  std::string other;
+  box = BoxFinder(access, other, made).find(live);
+  auto isLoaded = [](const IndexPolynomial &p) { return !analysis::hostKnows(p); };
+  bool needs = box && (!isa<BlockArgument>(box->base) || isLoaded(box->offset) ||
+                       !isa<tile::KernelOp>(cast<BlockArgument>(box->base).getOwner()->getParentOp()) ||
+                       llvm::any_of(box->dimensions, [&](const BoxDimension &dimension) {
+                         return isLoaded(dimension.stride) || isLoaded(dimension.extent);
+                       }));
+  if (!needs) // the host would know all of it: it is no box for another reason
+    return std::nullopt;
+  return box;
+}
+
+int64_t promisedOf(Operation *op) {
+  auto promised = op->getAttrOfType<IntegerAttr>("tile.aligned");
+  return promised ? promised.getInt() : 1;
 }
 
 } // namespace tilery::block

@@ -13,6 +13,8 @@ struct BoxDimension {
   int tile = -1;          // the tile dimension that runs along it; -1: the whole tile lies at one coordinate
   /// Of one coordinate: where the stride is 0 at a launch, all coordinates mean the first.
   bool mayRepeat = false;
+  /// Of a map made on the device: the start may be negative. The base then moves there, and the coordinate is 0.
+  bool shifts = false;
 };
 
 /// What a launch must keep for a box to be the access.
@@ -28,6 +30,11 @@ struct Box {
   IndexPolynomial offset;                        // elements, a multiple of 16 bytes; the host knows it
   llvm::SmallVector<BoxDimension, 5> dimensions; // innermost first, which has stride 1
   llvm::SmallVector<BoxCondition> conditions;
+  /// The kernel makes the map, of what it has loaded: `base` is any pointer, offset, extents and strides may hold such numbers, too.
+  bool made = false;
+  mlir::Value stem;                          // then: the argument over which the host makes a map of the same boxes
+  llvm::SmallVector<BoxCondition> guards;    // then: what the device must find kept, or the access is no box
+  bool guardsBase = false;                   // and base + offset must be a multiple of 16 bytes
 
   /// The dimension along which a tile dimension runs.
   BoxDimension &along(unsigned tile);
@@ -38,10 +45,20 @@ struct Box {
   void print(llvm::raw_ostream &stream) const;
 };
 
+/// A box's map may be made on the device in front of an op, of numbers that are computed outside it.
+struct MadeMaps {
+  mlir::Operation *before = nullptr; // null: it may not
+  int64_t promised = 1;              // bytes: of what the address of each row's first lane is a multiple
+  bool guarded = false;              // what nobody promises may be asked on the device
+};
+
 /// The box that the access is. Nothing if there is none: `why` then says what stands in the way ("its rows are 3 elements apart, ...").
 /// live[d], if given: lanes from there on may hold anything, so that rows numbered `(start + i) % rows` are those from start on, with zeros
 /// behind the last.
-std::optional<Box> findBox(tile::AccessOp access, std::string &why, llvm::ArrayRef<mlir::Value> live = {});
+std::optional<Box> findBox(tile::AccessOp access, std::string &why, llvm::ArrayRef<mlir::Value> live = {},
+                           const MadeMaps &made = {});
+/// What programs promise of the addresses of a load's or a store's rows, in bytes.
+int64_t promisedOf(mlir::Operation *op);
 
 /// As a person writes it: arguments by their names, "program 0", "(program 0 / N)".
 void print(const IndexPolynomial &polynomial, llvm::raw_ostream &stream);

@@ -297,9 +297,9 @@ SmallVector<Operation *> ProductKernel::outputs() const {
 std::optional<StoredTile> storedTile(Operation *op) {
   StoredTile stored;
   if (auto store = dyn_cast<tile::StoreOp>(op))
-    stored = {store.getValue(), store.getPlace()};
+    stored = {store.getValue(), store.getPlace(), false, op};
   else if (auto sum = dyn_cast<tile::AtomicRmwOp>(op))
-    stored = {sum.getValue(), sum.getPlace(), true};
+    stored = {sum.getValue(), sum.getPlace(), true, op};
   return stored.value && isa<RankedTensorType>(stored.value.getType()) ? std::optional(stored) : std::nullopt;
 }
 
@@ -352,14 +352,20 @@ std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why)
   return found;
 }
 
+static std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigned m, unsigned n, bool mayMake, std::string &why);
+
+std::optional<MappedTile> mapStored(const StoredTile &stored, unsigned m, unsigned n, std::string &why) {
+  return mapStored(stored, m, n, stored.op->hasAttr("block.made"), why);
+}
+
 std::optional<MappedTile> mapStored(const StoredTile &stored, const BoxProduct &product, std::string &why) {
   if (!product.swapped)
-    return mapStored(stored, product.m, product.n, why);
+    return mapStored(stored, product.m, product.n, !stored.adds, why);
   why = "its columns lie in registers where other products' rows do";
   return std::nullopt;
 }
 
-std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigned m, unsigned n, std::string &why) {
+static std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigned m, unsigned n, bool mayMake, std::string &why) {
   auto no = [&](const char *reason) -> std::optional<MappedTile> {
     why = reason;
     return std::nullopt;
@@ -378,7 +384,7 @@ std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigned m, un
     return no("the copy engine adds f32 alone, here");
   if (place->getParentOfType<tile::KernelOp>()->hasAttr("block.no_boxes"))
     return no("a launch broke the conditions of its box");
-  std::optional<Box> box = findBox(place, why);
+  std::optional<Box> box = findBox(place, why, {}, {mayMake ? tileStored.op : nullptr, promisedOf(tileStored.op), true});
   if (!box)
     return std::nullopt;
   box->renumber(numbers);
@@ -390,7 +396,7 @@ std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigned m, un
   if (columns.constant().value_or(0) % whole)
     return no("its rows end between multiples of 16 bytes");
   if (analysis::divisorOf(columns) % whole)
-    box->conditions.push_back({columns, whole});
+    (analysis::hostKnows(columns) ? box->conditions : box->guards).push_back({columns, whole});
   std::optional<MappedTile> tile = coverBox(*box, {64, 128 / bytes}, stored.getElementType());
   return tile ? tile : no("boxes of the copy engine do not cover it");
 }

@@ -26,6 +26,7 @@ struct ProductKernel {
 struct StoredTile {
   mlir::Value value, place;
   bool adds = false; // to what is there
+  mlir::Operation *op = nullptr;
 };
 /// Nothing for ops that store no tile.
 std::optional<StoredTile> storedTile(mlir::Operation *op);
@@ -113,6 +114,7 @@ std::optional<std::pair<unsigned, unsigned>> storedSums(const StoredTile &stored
 /// store it; `why`.
 std::optional<MappedTile> mapStored(const StoredTile &stored, const BoxProduct &product, std::string &why);
 /// A stored m x n tile (beside dimensions of one lane) in boxes that the copy engine may write. Nothing if threads have to store it; `why`.
+/// Of ops with `block.made` the device may make the map, where it finds kept what the box needs: threads store it otherwise.
 std::optional<MappedTile> mapStored(const StoredTile &stored, unsigned m, unsigned n, std::string &why);
 
 } // namespace tilery::block

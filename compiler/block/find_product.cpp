@@ -75,13 +75,14 @@ SmallVector<int> renumbering(Operation *op, ArrayRef<int64_t> shape) {
 }
 
 /// The box that a factor is loaded from, its tile dimensions numbered as the factor's. `live` is of those, too.
-std::optional<Box> loadedBox(Value factor, ArrayRef<Value> live, std::string &why) {
+/// `before`: its map may be made on the device, in front of that op.
+std::optional<Box> loadedBox(Value factor, ArrayRef<Value> live, std::string &why, Operation *before = nullptr) {
   Operation *op = factor.getDefiningOp();
   if (SmallVector<int> numbers = renumbering(op, tile::shapeOf(factor.getType())); !numbers.empty()) {
     SmallVector<Value> inner(numbers.size());
     for (auto [d, number] : llvm::enumerate(numbers))
       inner[d] = number < 0 ? Value() : live[number];
-    std::optional<Box> box = loadedBox(op->getOperand(0), inner, why);
+    std::optional<Box> box = loadedBox(op->getOperand(0), inner, why, before);
     if (box)
       box->renumber(numbers);
     return box;
@@ -98,15 +99,16 @@ std::optional<Box> loadedBox(Value factor, ArrayRef<Value> live, std::string &wh
   if (load.getOther() && !tile::isPlusZero(load.getOther()))
     return no("lanes that do not exist are not 0");
   auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
-  return access ? findBox(access, why, live) : no("its addresses have no order");
+  return access ? findBox(access, why, live, {before, promisedOf(load), false}) : no("its addresses have no order");
 }
 
 /// The box of a loaded factor: where its k coordinate is at `step` * k and its other coordinates do not move, of step 0; else `stepped`.
 /// `step` is null if there is one step only; `live` is of the other dimension and may be null.
-std::optional<Box> factorBox(Value factor, unsigned kDim, int64_t k, Value step, Value live, bool &stepped, std::string &why) {
+std::optional<Box> factorBox(Operation *product, Value factor, unsigned kDim, int64_t k, Value step, Value live, bool &stepped,
+                             std::string &why) {
   SmallVector<Value> lives(2);
   lives[1 - kDim] = live;
-  std::optional<Box> box = loadedBox(factor, lives, why);
+  std::optional<Box> box = loadedBox(factor, lives, why, product);
   if (!box || !step)
     return box;
   IndexPolynomial rest;
@@ -116,6 +118,10 @@ std::optional<Box> factorBox(Value factor, unsigned kDim, int64_t k, Value step,
   });
   if (!stepped)
     box->along(kDim).start = rest;
+  if (stepped && box->made) {
+    why = "steps do not follow each other along k in a tensor that is known in the kernel only";
+    return std::nullopt;
+  }
   return box;
 }
 
@@ -254,16 +260,14 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   if (!found)
     return found;
   BoxProduct &product = *found;
-  if (product.steps() && isLoaded(product.steps()))
-    return no("the number of its steps is loaded");
   auto live = [&](unsigned number) { return parts.live.empty() ? Value() : parts.live[number]; };
   auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
     Value factor = second ? parts.b : parts.a;
     std::string noBox = "a launch broke its conditions", noFetch;
     std::optional<Box> found;
     if (!hasNoBoxes(op))
-      found = factorBox(factor, second ? 0 : 1, product.k, parts.step, live(second), second ? product.steppedB : product.steppedA,
-                        noBox);
+      found = factorBox(op, factor, second ? 0 : 1, product.k, parts.step, live(second),
+                        second ? product.steppedB : product.steppedA, noBox);
     if (found && !coverBox(*found, tile::shapeOf(factor.getType()), product.element)) {
       noBox = "boxes of the copy engine do not cover it";
       found.reset();
@@ -283,6 +287,8 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   };
   if (!bring(false, product.a, product.fetchedA) || !bring(true, product.b, product.fetchedB))
     return std::nullopt;
+  if (product.fetches() && product.steps() && isLoaded(product.steps()))
+    return no("the number of its steps is loaded");
   if (product.swapped)
     turn(product);
   if (const char *reason = refusedMajors(product))

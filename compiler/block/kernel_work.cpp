@@ -72,11 +72,15 @@ const char *anyClash(ArrayRef<tile::LoadOp> loads, ArrayRef<Value> places) {
   return nullptr;
 }
 
+// Pointers that the kernel has loaded: a program that reads through one what it has stored through another waits in between for its threads,
+// as its language asks for.
 bool isApart(tile::LoadOp load, ArrayRef<Value> places) {
-  auto rootOfPlace = [](Value place) {
+  bool waits = load->getParentOfType<tile::KernelOp>()->hasAttr("tile.waits");
+  auto rootOfPlace = [&](Value place) {
     auto access = place.getDefiningOp<tile::AccessOp>();
     Value root = access ? rootOf(access) : Value();
-    return isa_and_nonnull<BlockArgument>(root) ? root : Value();
+    bool isTold = isa_and_nonnull<BlockArgument>(root) || (!waits && root && root.getDefiningOp<tile::IntToPtrOp>());
+    return isTold ? root : Value();
   };
   Value from = rootOfPlace(load.getPlace());
   return from && llvm::all_of(places, [&](Value place) {

@@ -49,14 +49,85 @@ std::optional<MappedTile> mapTile(tile::AccessOp access, std::string &why, Array
   return tile;
 }
 
+namespace {
+/// The tensor's element `offset` behind the pointer, as elements of the tile's type.
+Value pointerTo(OpBuilder &builder, Location location, Value base, Value offset, Type element) {
+  if (offset)
+    base = tile::AddPtrOp::create(builder, location, base, offset);
+  if (auto pointer = cast<tile::PtrType>(base.getType()); pointer.getPointee() != element)
+    base = tile::PtrCastOp::create(builder, location, tile::PtrType::get(builder.getContext(), element, pointer.getIsConst()),
+                                   base);
+  return base;
+}
+
+/// What a map on the device is made of.
+class MadeMap {
+public:
+  MadeMap(OpBuilder &outside, OpBuilder &builder, Location location, const MappedTile &tile, AtomValue valueOf)
+      : outside(outside), builder(builder), location(location), tile(tile), valueOf(valueOf) {}
+
+  Value place() {
+    Value offset = at(tile.box.offset);
+    SmallVector<Value> extents, strides;
+    for (const BoxDimension &dimension : llvm::reverse(tile.box.dimensions)) {
+      Value below = dimension.shifts ? lowest(at(dimension.start)) : Value(); // 0 or negative
+      Value stride = at(dimension.stride);
+      if (below)
+        offset = add(offset, arith::MulIOp::create(builder, location, below, stride));
+      extents.push_back(extentOf(dimension, below));
+      if (&dimension != &tile.box.dimensions.front()) // the innermost one's is 1
+        strides.push_back(stride);
+    }
+    Value base = pointerTo(builder, location, valueOf(tile.box.base), offset, tile.element);
+    return RemapOp::create(builder, location, tile.mapType(), stem(), base, extents, strides);
+  }
+
+private:
+  Value at(const IndexPolynomial &polynomial) { return placePolynomial(builder, location, polynomial, valueOf); }
+  Value number(OpBuilder &b, int64_t value) { return arith::ConstantOp::create(b, location, b.getI64IntegerAttr(value)); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(builder, location, x, y); }
+  Value lowest(Value x) { return arith::MinSIOp::create(builder, location, x, number(builder, 0)); }
+
+  /// At least 1: of an empty tensor the coordinates lie outside.
+  Value extentOf(const BoxDimension &dimension, Value below) {
+    Value extent = at(dimension.extent);
+    if (dimension.extent.constant())
+      return extent;
+    if (below)
+      extent = arith::SubIOp::create(builder, location, extent, below);
+    return arith::MaxSIOp::create(builder, location, extent, number(builder, 1));
+  }
+
+  /// A map of one box.
+  Value stem() {
+    int64_t pitch = 1, line = 16 / tile::elementBytes(tile.element);
+    SmallVector<Value> extents, strides;
+    for (int64_t extent : llvm::reverse(tile.extents)) {
+      extents.insert(extents.begin(), number(outside, extent));
+      if (extents.size() > 1)
+        strides.insert(strides.begin(), number(outside, pitch));
+      pitch = llvm::alignTo(pitch * extent, line);
+    }
+    Value base = pointerTo(outside, location, tile.box.stem, {}, tile.element);
+    return MapOp::create(outside, location, tile.mapType(), base, extents, strides);
+  }
+
+  OpBuilder &outside, &builder;
+  Location location;
+  const MappedTile &tile;
+  AtomValue valueOf;
+};
+} // namespace
+
+Value placeMap(OpBuilder &outside, OpBuilder &builder, Location location, const MappedTile &tile, AtomValue valueOf) {
+  return tile.box.made ? MadeMap(outside, builder, location, tile, valueOf).place()
+                       : placeMap(outside, location, tile, valueOf);
+}
+
 Value placeMap(OpBuilder &builder, Location location, const MappedTile &tile, AtomValue valueOf) {
   auto place = [&](const IndexPolynomial &polynomial) { return placePolynomial(builder, location, polynomial, valueOf); };
-  Value base = valueOf(tile.box.base);
-  if (!tile.box.offset.isZero())
-    base = tile::AddPtrOp::create(builder, location, base, place(tile.box.offset));
-  if (auto pointer = cast<tile::PtrType>(base.getType()); pointer.getPointee() != tile.element)
-    base = tile::PtrCastOp::create(builder, location,
-                                   tile::PtrType::get(builder.getContext(), tile.element, pointer.getIsConst()), base);
+  Value offset = tile.box.offset.isZero() ? Value() : place(tile.box.offset);
+  Value base = pointerTo(builder, location, valueOf(tile.box.base), offset, tile.element);
   SmallVector<Value> extents, strides;
   for (const BoxDimension &dimension : llvm::reverse(tile.box.dimensions)) {
     extents.push_back(place(dimension.extent));
@@ -64,6 +135,29 @@ Value placeMap(OpBuilder &builder, Location location, const MappedTile &tile, At
       strides.push_back(place(dimension.stride));
   }
   return MapOp::create(builder, location, tile.mapType(), base, extents, strides);
+}
+
+Value placeGuards(OpBuilder &builder, Location location, const Box &box, AtomValue valueOf) {
+  Value all;
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value));
+  };
+  auto ask = [&](Value value, int64_t divisor) {
+    if (divisor) // a power of two
+      value = arith::AndIOp::create(builder, location, value, number(divisor - 1));
+    auto predicate = divisor ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge;
+    Value kept = arith::CmpIOp::create(builder, location, predicate, value, number(0));
+    all = all ? Value(arith::AndIOp::create(builder, location, all, kept)) : kept;
+  };
+  for (const BoxCondition &guard : box.guards)
+    ask(placePolynomial(builder, location, guard.value, valueOf), guard.divisor);
+  if (box.guardsBase) {
+    Value base = valueOf(box.base);
+    if (!box.offset.isZero())
+      base = tile::AddPtrOp::create(builder, location, base, placePolynomial(builder, location, box.offset, valueOf));
+    ask(tile::PtrToIntOp::create(builder, location, builder.getI64Type(), base), 16);
+  }
+  return all;
 }
 
 /// True if the kernel asks for it already.
@@ -97,11 +191,24 @@ static Value unlessRepeated(OpBuilder &builder, Location location, const BoxDime
   return arith::SelectOp::create(builder, location, repeats, number(builder.getI32IntegerAttr(0)), start);
 }
 
+/// Of a map made on the device: not negative where the base has moved, and outside of a tensor without elements.
+static Value withinMade(OpBuilder &builder, Location location, const BoxDimension &dimension, Value start, AtomValue valueOf) {
+  auto number = [&](int32_t value) { return arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(value)); };
+  if (dimension.shifts)
+    start = arith::MaxSIOp::create(builder, location, start, number(0));
+  if (dimension.extent.constant() || analysis::hostKnows(dimension.extent))
+    return start;
+  Value extent = placePolynomial(builder, location, dimension.extent, valueOf);
+  Value none = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(0));
+  Value empty = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sle, extent, none);
+  return arith::SelectOp::create(builder, location, empty, number(1 << 30), start);
+}
+
 SmallVector<Value> placeCoords(OpBuilder &builder, Location location, const MappedTile &tile, AtomValue valueOf) {
   SmallVector<Value> coords;
   for (const BoxDimension &dimension : llvm::reverse(tile.box.dimensions)) {
     Value start = placePolynomial(builder, location, dimension.start, valueOf, 32);
-    coords.push_back(unlessRepeated(builder, location, dimension, start, valueOf));
+    coords.push_back(unlessRepeated(builder, location, dimension, withinMade(builder, location, dimension, start, valueOf), valueOf));
   }
   return coords;
 }

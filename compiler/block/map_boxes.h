@@ -27,6 +27,11 @@ std::optional<MappedTile> mapTile(tile::AccessOp access, std::string &why, llvm:
 /// Gives an atom of the box's polynomials at the builder's place.
 using AtomValue = llvm::function_ref<mlir::Value(mlir::Value)>;
 mlir::Value placeMap(mlir::OpBuilder &builder, mlir::Location location, const MappedTile &tile, AtomValue valueOf);
+/// Of a box whose map the device makes: at `builder`, over one of the host's, which is made at `outside`.
+mlir::Value placeMap(mlir::OpBuilder &outside, mlir::OpBuilder &builder, mlir::Location location, const MappedTile &tile,
+                     AtomValue valueOf);
+/// Whether the device finds kept what the box needs, an i1; null: nothing is asked.
+mlir::Value placeGuards(mlir::OpBuilder &builder, mlir::Location location, const Box &box, AtomValue valueOf);
 /// What a launch must keep for the box, in front of its map.
 void placeConditions(mlir::OpBuilder &builder, mlir::Location location, const Box &box);
 /// The coordinates of the tile's first lane, i32.

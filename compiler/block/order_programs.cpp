@@ -275,6 +275,12 @@ private:
     }
   }
 
+  /// What a result of the loop was before it.
+  static Value entering(scf::WhileOp loop, unsigned result) {
+    Value passed = entering(loop.getConditionOp().getArgs()[result], loop.getBeforeBody());
+    return loop.getInits()[cast<BlockArgument>(passed).getArgNumber()];
+  }
+
   /// What the position was when it came into the block.
   static Value entering(Value position, Block *block) {
     while (Operation *op = position.getDefiningOp()) {
@@ -282,6 +288,10 @@ private:
         break;
       if (auto loop = dyn_cast<scf::ForOp>(op))
         position = loop.getInitArgs()[numberOf(position)];
+      else if (auto loop = dyn_cast<scf::WhileOp>(op))
+        position = entering(loop, numberOf(position));
+      else if (auto branch = dyn_cast<scf::IfOp>(op)) // one side leaves it as it was
+        position = branch.elseYield().getOperand(numberOf(position));
       else if (isa<arith::AddIOp, arith::SubIOp>(op))
         position = op->getOperand(0);
       else

@@ -57,7 +57,7 @@ public:
       factor.tile = *coverBox(second ? product.b : product.a, shape, product.element);
       factor.transposed = factor.tile.order[0] == 1;
       placeConditions(outside, location, factor.tile.box);
-      factor.map = placeMap(outside, location, factor.tile, same);
+      factor.map = placeMap(outside, builder, location, factor.tile, same);
       factor.stepped = second ? product.steppedB : product.steppedA;
       if (!factor.stepped)
         factor.start = placeCoords(builder, location, factor.tile, same);

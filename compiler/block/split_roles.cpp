@@ -50,7 +50,9 @@ bool fillsRings(Operation *op) {
     return !isOwn(acquire);
   if (auto publish = dyn_cast<PublishOp>(op))
     return !isOwn(publish.getSlot().getDefiningOp<AcquireOp>());
-  return isa<CopyOp, CopyFlatOp, FetchOp, RemapOp>(op);
+  if (auto remap = dyn_cast<RemapOp>(op))
+    return llvm::any_of(remap->getUsers(), [](Operation *user) { return isa<CopyOp>(user); });
+  return isa<CopyOp, CopyFlatOp, FetchOp>(op);
 }
 
 /// The op goes; who used its results gets nothing.

@@ -18,9 +18,15 @@ public:
 
   void write(unsigned m, unsigned n) {
     auto same = [](Value atom) { return atom; };
-    OpBuilder outside(store->getParentOfType<tile::KernelOp>().getBody().front().findAncestorOpInBlock(*store));
+    if (Value kept = placeGuards(builder, location, tile.box, same)) { // else threads store it
+      auto branch = scf::IfOp::create(builder, location, kept, /*withElseRegion=*/true);
+      store->moveBefore(branch.elseBlock()->getTerminator());
+      builder.setInsertionPointToStart(branch.thenBlock());
+    }
+    Operation *inside = builder.getInsertionBlock() == store->getBlock() ? store : builder.getInsertionBlock()->getParentOp();
+    OpBuilder outside(store->getParentOfType<tile::KernelOp>().getBody().front().findAncestorOpInBlock(*inside));
     placeConditions(outside, location, tile.box);
-    Value map = placeMap(outside, location, tile, same), value = stored.value;
+    Value map = placeMap(outside, builder, location, tile, same), value = stored.value;
     SmallVector<Value> corner = placeCoords(builder, location, tile, same);
     if (SmallVector<int64_t> shape{m, n}; tile::shapeOf(value.getType()) != ArrayRef<int64_t>(shape))
       value = tile::ReshapeOp::create(builder, location, RankedTensorType::get(shape, tile.element), value);
@@ -35,7 +41,8 @@ public:
     for (unsigned row = 0; row < m; row += rows)
       for (unsigned at = 0; at < n; at += columns, ++turn)
         writePiece(places[turn % places.size()], value, map, moved(corner, row, at), {row, at});
-    store->erase();
+    if (builder.getInsertionBlock() == store->getBlock())
+      store->erase();
   }
 
 private:

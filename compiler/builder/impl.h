@@ -69,6 +69,9 @@ void splitIntoPhases(tile::KernelOp kernel);
 /// Threads wait for each other between conflicting accesses to a buffer that they share, where the body has no such wait yet.
 void placeSyncs(tile::ThreadsOp threads);
 
+/// What a program has promised of the rows of a place or of a tile of pointers (bytes); null: nothing.
+mlir::Attribute promiseOfRows(mlir::Value addresses);
+
 inline mlir::Value toMlir(void *handle) { return mlir::Value::getFromOpaquePointer(handle); }
 /// The promotion tables (promotion.cpp). Null kind of failure: throws through `self`.
 DType promote(Builder &self, Policy policy, const Operand &lhs, const Operand &rhs, BinaryOp op);

@@ -37,8 +37,10 @@ static void requirePointer(Builder &self, const Value &pointer, const char *what
 Place Builder::pointerPlace(const Value &pointers, const std::optional<Operand> &mask) {
   requirePointer(*this, pointers, "a memory access");
   auto type = tile::AccessType::get(pointers.shape(), impl->memoryType(pointers.dtype()));
-  mlir::Value access = impl->create<tile::PointerAccessOp>(type, impl->raw(pointers), impl->mask(mask, pointers.shape()));
-  return {access.getAsOpaquePointer(), pointers.dtype(), pointers.shape()};
+  auto access = impl->create<tile::PointerAccessOp>(type, impl->raw(pointers), impl->mask(mask, pointers.shape()));
+  if (mlir::Attribute promised = pointers.shape().empty() ? nullptr : promiseOfRows(impl->raw(pointers)))
+    access->setDiscardableAttr("tile.aligned0", promised);
+  return {mlir::Value(access).getAsOpaquePointer(), pointers.dtype(), pointers.shape()};
 }
 
 Value Builder::load(const Place &place, const std::optional<Operand> &other, const LoadOptions &options) {
@@ -53,6 +55,8 @@ Value Builder::load(const Place &place, const std::optional<Operand> &other, con
   auto text = [&](const std::string &s) { return s.empty() ? mlir::StringAttr() : impl->b.getStringAttr(s); };
   auto op = impl->create<tile::LoadOp>(impl->lower(memory), toMlir(place.handle), fill, options.isVolatile, text(options.cache),
                                        text(options.eviction));
+  if (mlir::Attribute promised = promiseOfRows(toMlir(place.handle)))
+    op->setDiscardableAttr("tile.aligned", promised);
   return impl->fromMemory(op, place.dtype);
 }
 
@@ -74,8 +78,10 @@ void Builder::store(const Place &place, const Operand &value, const LoadOptions 
            "make the block of pointers and the value the same shape");
   }
   auto text = [&](const std::string &s) { return s.empty() ? mlir::StringAttr() : impl->b.getStringAttr(s); };
-  impl->create<tile::StoreOp>(toMlir(place.handle), impl->toMemory(convert(value, type)), options.isVolatile, text(options.cache),
-                              text(options.eviction));
+  auto op = impl->create<tile::StoreOp>(toMlir(place.handle), impl->toMemory(convert(value, type)), options.isVolatile,
+                                        text(options.cache), text(options.eviction));
+  if (mlir::Attribute promised = promiseOfRows(toMlir(place.handle)))
+    op->setDiscardableAttr("tile.aligned", promised);
 }
 
 Value Builder::load(const Value &pointer, const std::optional<Operand> &mask, const std::optional<Operand> &other,

@@ -32,8 +32,29 @@ static std::optional<IndexPolynomial> firstLane(mlir::Value value) {
   }
 }
 
+/// Where a promise of all rows of addresses is kept for the accesses that follow: with what gives the tile of pointers, or the place.
+static std::pair<mlir::Operation *, std::string> rowsPromise(mlir::Value addresses) {
+  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(addresses))
+    return {argument.getOwner()->getParentOp(), "tile.aligned_argument" + std::to_string(argument.getArgNumber())};
+  auto result = llvm::cast<mlir::OpResult>(addresses);
+  return {result.getOwner(), "tile.aligned" + std::to_string(result.getResultNumber())};
+}
+
+mlir::Attribute promiseOfRows(mlir::Value addresses) {
+  auto [op, name] = rowsPromise(addresses);
+  return op->getDiscardableAttr(name);
+}
+
 void Builder::promiseMultiple(const Value &value, int64_t divisor) {
   divisor = std::min<int64_t>(divisor & -divisor, 256);
+  mlir::Value rows = impl->raw(value);
+  bool isTile = llvm::isa<mlir::RankedTensorType>(rows.getType());
+  if (rows.getDefiningOp<tile::ViewOp>() || (isTile && llvm::isa<tile::PtrType>(mlir::getElementTypeOrSelf(rows.getType())))) {
+    auto [op, name] = rowsPromise(rows);
+    if (rows.getParentBlock() == impl->b.getInsertionBlock()) // what holds in a branch holds nowhere else
+      op->setDiscardableAttr(name, impl->b.getI64IntegerAttr(divisor));
+    return;
+  }
   auto sum = divisor > 1 ? firstLane(impl->raw(value)) : std::nullopt;
   if (!sum)
     return;

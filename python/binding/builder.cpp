@@ -121,7 +121,14 @@ static void bindRegions(nb::class_<Builder> &c) {
       .def("placeholder", [](Builder &b, Any v) { return b.placeholder(toValue(v)); })
       .def("type_of", [](Builder &, Any v) { return toValue(v).type; })
       .def("depends_on", [](Builder &b, Any value, Any other) { return b.dependsOn(toValue(value), toValue(other)); })
-      .def("promise_multiple", [](Builder &b, Any v, int64_t divisor) { b.promiseMultiple(toValue(v), divisor); })
+      .def("promise_multiple",
+           [](Builder &b, Any v, int64_t divisor) {
+             if (nb::isinstance<Place>(v)) { // of its rows
+               auto &place = nb::cast<Place &>(v);
+               return b.promiseMultiple(Value{place.handle, Type{place.dtype, place.shape}}, divisor);
+             }
+             b.promiseMultiple(toValue(v), divisor);
+           })
       .def("visible", [](Builder &b, Any v) { return b.visible(toValue(v)); })
       .def("if_begin", [](Builder &b, Any condition) { b.beginIf(toValue(condition)); })
       .def("if_else", &Builder::beginElse)

@@ -88,6 +88,7 @@ struct Cluster {
   Timing timing = Timing::CopiesAtOnce;
   std::vector<Block> blocks;
   std::vector<Arrival> arrivals;
+  std::map<const char *, TensorMap> maps; // that threads have made, by their place
   NamedBarrier all;
   unsigned ended = 0; // threads
   Fibers *fibers = nullptr;
@@ -137,6 +138,8 @@ void arriveLate(Thread &thread, Block &block, uint32_t barrier);
 void credit(Block &block, uint32_t barrier, uint32_t bytes);
 
 // -- the copy engine (copies.cpp)
+/// `numbers`: so many extents, then strides in bytes of all dimensions but the innermost.
+void makeMap(Thread *thread, char *place, const TensorMap *map, char *base, const int64_t *numbers, uint32_t rank);
 void loadBox(Thread *thread, uint32_t shared, const TensorMap *map, const int32_t *coordinates, uint32_t count, uint32_t barrier);
 void loadBytes(Thread *thread, uint32_t shared, const char *global, uint32_t bytes, uint32_t barrier);
 void storeBox(Thread *thread, const TensorMap *map, const int32_t *coordinates, uint32_t count, uint32_t shared, uint32_t add);

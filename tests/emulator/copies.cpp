@@ -89,8 +89,37 @@ bool Cluster::land() {
   return true;
 }
 
+// In place: copies that have not landed yet find what is there when they do.
+void makeMap(Thread *thread, char *place, const TensorMap *map, char *base, const int64_t *numbers, uint32_t rank) {
+  Cluster &cluster = *thread->home->cluster;
+  if (rank != map->rank)
+    cluster.fail(*thread, "makes a map of rank " + std::to_string(rank) + " of one of rank " + std::to_string(map->rank));
+  bool aligned = reinterpret_cast<uintptr_t>(base) % 16 == 0;
+  for (unsigned d = 0; d + 1 < rank; ++d)
+    aligned &= numbers[rank + d] % 16 == 0 && numbers[rank + d] >= 0;
+  if (!aligned)
+    cluster.fail(*thread, "makes a map of a tensor whose rows are no multiples of 16 bytes");
+  TensorMap &made = cluster.maps.insert_or_assign(place, *map).first->second;
+  made.base = base;
+  for (unsigned d = 0; d < rank; ++d) {
+    if (numbers[d] < 1)
+      cluster.fail(*thread, "makes a map of a tensor without elements");
+    made.extent[d] = numbers[d];
+    if (d)
+      made.stride[d] = numbers[rank + d - 1];
+  }
+}
+
+/// That of the launch, or one that was made in its place.
+static const TensorMap *mapAt(Thread &thread, const TensorMap *map) {
+  auto &maps = thread.home->cluster->maps;
+  auto made = maps.find(reinterpret_cast<const char *>(map));
+  return made == maps.end() ? map : &made->second;
+}
+
 void loadBox(Thread *thread, uint32_t shared, const TensorMap *map, const int32_t *coordinates, uint32_t count,
              uint32_t barrier) {
+  map = mapAt(*thread, map);
   checkBox(*thread, *map, count, shared);
   std::vector<int32_t> from(coordinates, coordinates + count);
   startArrival(*thread, shared, map->boxBytes(), barrier, [map, from](char *to) { map->load(from.data(), to); });
@@ -107,6 +136,7 @@ void loadBytes(Thread *thread, uint32_t shared, const char *global, uint32_t byt
 }
 
 void storeBox(Thread *thread, const TensorMap *map, const int32_t *coordinates, uint32_t count, uint32_t shared, uint32_t add) {
+  map = mapAt(*thread, map);
   checkBox(*thread, *map, count, shared);
   if (add && map->dtype != DType::F32)
     thread->home->cluster->fail(*thread, "adds a box that is not of f32");

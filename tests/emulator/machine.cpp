@@ -143,6 +143,17 @@ void EmulatedMachine::waitBarrier(lower::Emitter &e, Value *barrier, Value *pari
 
 // -- the copy engine
 
+void EmulatedMachine::makeMap(lower::Emitter &e, Value *place, Value *map, Value *base, Values extents, Values strides) {
+  auto &b = e.b;
+  llvm::BasicBlock &first = b.GetInsertBlock()->getParent()->getEntryBlock(); // once, not in each turn of a loop
+  llvm::AllocaInst *numbers =
+      llvm::IRBuilder<>(&first, first.begin()).CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), 10));
+  llvm::SmallVector<Value *> all(extents.begin(), extents.end());
+  all.append(strides.begin(), strides.end());
+  for (auto [i, number] : llvm::enumerate(all))
+    b.CreateStore(number, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), numbers, i));
+  callOf(e, emulator::makeMap, {self, place, map, base, numbers, b.getInt32(extents.size())});
+}
 void EmulatedMachine::loadBox(lower::Emitter &e, Value *shared, Value *map, Values coordinates, Value *barrier) {
   callOf(e, emulator::loadBox, {self, shared, map, words(e, coordinates), e.b.getInt32(coordinates.size()), barrier});
 }

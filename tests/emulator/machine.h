@@ -35,6 +35,7 @@ public:
   void waitBarrier(lower::Emitter &e, Value *barrier, Value *parity) override;
 
   void prefetchMap(lower::Emitter &, Value *) override {}
+  void makeMap(lower::Emitter &e, Value *place, Value *map, Value *base, Values extents, Values strides) override;
   void loadBox(lower::Emitter &e, Value *shared, Value *map, Values coordinates, Value *barrier) override;
   void loadBytes(lower::Emitter &e, Value *shared, Value *global, Value *bytes, Value *barrier) override;
   void storeBox(lower::Emitter &e, Value *map, Values coordinates, Value *shared, bool add) override;

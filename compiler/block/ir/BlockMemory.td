@@ -16,7 +16,10 @@ def Block_MapOp : Block_Op<"map", [Pure, AttrSizedOperandSegments]> {
 }
 def Block_RemapOp : Block_Op<"remap", [AttrSizedOperandSegments, AllTypesMatch<["map", "result"]>, MemoryEffects<[MemWrite<GlobalMemory>]>]> {
   let summary = "the map of another tensor, made on the device";
-  let description = "Box and swizzle of `map` over the given base, extents and strides, which are those of `block.map`. For copies of the same role.";
+  let description = [{
+    Box and swizzle of `map` over the given base, extents and strides, which are those of `block.map` but that any scalar may be one. For
+    copies, or for stores, of the same role. Base and strides are multiples of 16 bytes, strides not negative.
+  }];
   let arguments = (ins Block_Map:$map, Tile_Ptr:$base, Variadic<I64>:$extents, Variadic<I64>:$strides);
   let results = (outs Block_Map:$result);
   let assemblyFormat = "$map `,` $base `,` `[` $extents `]` `,` `[` $strides `]` attr-dict `:` type($map) `,` type($base)";

@@ -58,8 +58,9 @@ LogicalResult RemapOp::verify() {
   for (Value value : flowOf(getResult()))
     for (Operation *user : value.getUsers()) {
       bool isCarried = isa<scf::ForOp, scf::YieldOp, ProgramsOp, YieldOp>(user);
-      if ((!isCarried && !isa<CopyOp, RemapOp>(user)) || user->getParentOfType<RoleOp>() != role)
-        return emitOpError("makes a map for copies of the same role, not for ") << user->getName();
+      bool isUse = isCarried || isa<RemapOp, CopyOp, StoreBoxOp>(user);
+      if (!isUse || user->getParentOfType<RoleOp>() != role)
+        return emitOpError("makes a map for copies and stores of the same role, not for ") << user->getName();
     }
   return checkMap(*this, getType(), getBase().getType(), getExtents(), getStrides());
 }

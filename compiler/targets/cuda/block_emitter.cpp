@@ -13,6 +13,12 @@ template <typename... Ops> bool contains(Operation *op) {
       .wasInterrupted();
 }
 
+Value baseOf(Value map) {
+  if (auto remap = map.getDefiningOp<block::RemapOp>())
+    return remap.getBase();
+  return map.getDefiningOp<block::MapOp>().getBase();
+}
+
 /// All of its work is numbers: one thread does it.
 bool isOneThreads(block::RoleOp role) {
   auto isTile = [](Type type) { return isa<RankedTensorType, block::PendingType>(type); };
@@ -26,6 +32,14 @@ bool isOneThreads(block::RoleOp role) {
 }
 } // namespace
 
+bool storesBoxes(block::RemapOp remap) {
+  return llvm::any_of(remap.getResult().getUsers(), [](Operation *user) { return isa<block::StoreBoxOp>(user); });
+}
+
+unsigned copiesOf(block::RemapOp remap) {
+  return storesBoxes(remap) ? std::max(remap->getParentOfType<block::RoleOp>().getWarps() / 4, 1u) : 1;
+}
+
 SharedPlan::SharedPlan(tile::KernelOp kernel) {
   kernel.walk([&](block::RingOp op) {
     rings[op].barriers = bytes;
@@ -35,6 +49,12 @@ SharedPlan::SharedPlan(tile::KernelOp kernel) {
     exchange = bytes;
     bytes += barrierBytes;
   }
+  kernel.walk([&](block::RemapOp remap) {
+    unsigned copies = copiesOf(remap);
+    made[remap] = bytes;
+    bytes += copies * 8 * (remap->getNumOperands() - 1);
+    madeMaps += storesBoxes(remap) ? copies : 2;
+  });
   bytes = llvm::alignTo(bytes, alignment);
   kernel.walk([&](Operation *op) {
     if (auto alloc = dyn_cast<block::AllocOp>(op); alloc && alloc.getOver()) {
@@ -63,7 +83,7 @@ BlockEmitter::BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachin
     if (auto store = dyn_cast<tile::StoreOp>(op))
       written.push_back(lower::classOfPlace(store.getPlace()));
     else if (auto store = dyn_cast<block::StoreBoxOp>(op))
-      written.push_back(lower::classOfPointer(store.getMap().getDefiningOp<block::MapOp>().getBase()));
+      written.push_back(lower::classOfPointer(baseOf(store.getMap())));
     else if (auto update = dyn_cast<tile::AtomicRmwOp>(op))
       written.push_back(lower::classOfPlace(update.getPlace()));
     else if (auto swap = dyn_cast<tile::AtomicCasOp>(op))
@@ -106,6 +126,7 @@ void BlockEmitter::makeFunction() {
   needs.threads = 32 * (roles.back().firstWarp + roles.back().warps);
   needs.residentBlocks = 1;
   needs.maps = maps.size();
+  needs.workspaceBytes = plan.madeMaps * mapBytes;
   needs.sharedAlignment = alignment;
   needs.cluster = cluster = block::clusterSize(&kernel.getBody().front().front());
   entry = machine.begin(e, kernel, needs);
@@ -120,6 +141,7 @@ void BlockEmitter::makeFunction() {
     entry.blocks = b.CreateUDiv(entry.blocks, i32(cluster));
   }
   number = entry.number;
+  prepareMaps();
 }
 
 void BlockEmitter::initBarriers() {
@@ -220,6 +242,7 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
   GpuInfo info;
   info.threads = 32 * (roles.back().firstWarp + roles.back().warps);
   info.sharedBytes = plan.bytes;
+  info.workspaceBytes = plan.madeMaps * mapBytes;
   auto isOver = [](block::AllocOp alloc) { return bool(alloc.getOver()); }; // a ring, for good
   bool once = order && order.getOrder() == block::Order::longest;
   kernel.walk([&](scf::WhileOp loop) { once |= contains<tile::AtomicRmwOp, tile::AtomicCasOp>(loop); }); // for others to come

@@ -21,11 +21,19 @@ struct SharedPlan {
   };
   llvm::DenseMap<mlir::Operation *, Ring> rings;
   llvm::DenseMap<mlir::Operation *, unsigned> allocations;
+  llvm::MapVector<mlir::Operation *, unsigned> made; // of maps that are made on the device: what the last one was made of
+  unsigned madeMaps = 0;                             // places for such maps, in the block's part of the workspace
   unsigned exchange = 0; // where one thread shows the others of its role what an update has given
   unsigned bytes = 0;
 
   explicit SharedPlan(tile::KernelOp kernel);
 };
+
+constexpr unsigned mapBytes = 128; // of a map that the copy engine reads
+/// The map is for boxes that are stored, by a thread of each warpgroup of its role; else it is for copies.
+bool storesBoxes(block::RemapOp remap);
+/// Threads of the role that make it, each for itself.
+unsigned copiesOf(block::RemapOp remap);
 
 /// How many products of its role have been started since the one that `wait` waits for, at least.
 unsigned startedSince(mlir::Operation *wait, mlir::Value product);
@@ -138,10 +146,27 @@ private:
   void emitRelease(block::ReleaseOp release);
   void emitPart(block::PartOp part);
   void emitCopy(block::CopyOp copy);
+  /// The copy engine's map, a generic pointer; null: there is no code for it.
+  llvm::Value *mapOf(mlir::Value map);
   void emitStoreBox(block::StoreBoxOp store);
   void emitSync(block::SyncOp sync);
   /// Holds in the thread that speaks for the warpgroup (of roles that do not consist of warpgroups: for the role).
   llvm::Value *speaker();
+
+  // -- maps made on the device (maps.cpp)
+  /// How far rings were filled, for roles that make maps for their copies.
+  struct Filled {
+    llvm::AllocaInst *now = nullptr, *before = nullptr; // positions: the next one; the next one when the last map was made
+  };
+  struct MadeMap {
+    unsigned place = 0;              // in the workspace
+    llvm::AllocaInst *count = nullptr; // how often it has been made
+    llvm::MapVector<mlir::Operation *, Filled> rings;
+  };
+  void prepareMaps();
+  void emitRemap(block::RemapOp remap);
+  void waitForCopies(MadeMap &made);
+  llvm::AllocaInst *variable();
 
   // -- products (products.cpp)
   void emitStart(block::MmaStartOp start);
@@ -226,6 +251,7 @@ private:
   lower::Evaluator evaluator;
   std::deque<Role> roles;
   llvm::DenseMap<mlir::Value, unsigned> maps;
+  llvm::DenseMap<mlir::Operation *, MadeMap> made;
   BlockEntry entry;
   bool failed = false;
   bool meets = false; // programs wait for each other, or show each other what they have stored

@@ -94,6 +94,9 @@ public:
 
   // -- the copy engine. Addresses of shared memory are multiples of 128, those of swizzled boxes of eight of their rows.
   virtual void prefetchMap(lower::Emitter &e, Value *map) = 0;
+  /// Makes a map in 128 bytes of global memory (a multiple of 128): that of the launch, over another tensor. `base`: a generic pointer, a
+  /// multiple of 16; extents (i64, the innermost first) and strides (i64, bytes, those of all others). This thread's copies may use it at once.
+  virtual void makeMap(lower::Emitter &e, Value *place, Value *map, Value *base, Values extents, Values strides) = 0;
   /// Copies the box at these coordinates (i32, the innermost dimension first) into shared memory; `barrier` counts the bytes.
   virtual void loadBox(lower::Emitter &e, Value *shared, Value *map, Values coordinates, Value *barrier) = 0;
   /// Copies `bytes` (i32, a multiple of 16) from a generic pointer to global memory (a multiple of 16).

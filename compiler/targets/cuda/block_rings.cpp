@@ -146,6 +146,9 @@ void BlockEmitter::emitAcquire(block::AcquireOp acquire) {
         !isa<block::PartOp, block::PublishOp, block::CopyOp, block::WriteOp, block::FetchOp>(users[i]))
       return fail(acquire, "is filled in a way for which there is no code yet");
   }
+  for (auto &[remap, map] : made)
+    if (auto found = map.rings.find(ring); found != map.rings.end())
+      b.CreateStore(b.CreateAdd(position, i32(1)), found->second.now);
   machine.waitBarrier(e, barrierOf(ring, position, true), b.CreateXor(parityOf(ring, position), i32(1)));
   if (bytes || arrivalsToFill(ring) == 1)
     when(copier(), [&] { machine.arriveExpect(e, barrierOf(ring, position, false), i32(bytes)); });
@@ -195,8 +198,9 @@ void BlockEmitter::emitPart(block::PartOp part) {
 void BlockEmitter::emitCopy(block::CopyOp copy) {
   auto acquire = copy.getTo().getDefiningOp<block::PartOp>().getSlot().getDefiningOp<block::AcquireOp>();
   auto ring = acquire.getRing().getDefiningOp<block::RingOp>();
-  if (!copy.getTo().getType().getLayout() || !maps.count(copy.getMap()))
-    return fail(copy, "needs a map of the launch, and a layout");
+  llvm::Value *map = mapOf(copy.getMap());
+  if (!copy.getTo().getType().getLayout() || !map)
+    return fail(copy, "needs a map, and a layout");
   llvm::Value *to = partsOf(copy.getTo())[0], *full = barrierOf(ring, partsOf(acquire)[0], false);
   when(copier(), [&] {
     for (const Boxes::Box &box : Boxes(copy.getMap().getType(), copy.getTo().getType()).all) {
@@ -204,7 +208,7 @@ void BlockEmitter::emitCopy(block::CopyOp copy) {
       for (auto [start, element] : llvm::zip_equal(copy.getCoords(), box.element))
         coordinates.push_back(b.CreateAdd(scalar(start), i32(element)));
       std::reverse(coordinates.begin(), coordinates.end());
-      machine.loadBox(e, b.CreateAdd(to, i32(box.offset)), entry.maps[maps.lookup(copy.getMap())], coordinates, full);
+      machine.loadBox(e, b.CreateAdd(to, i32(box.offset)), map, coordinates, full);
     }
   });
 }
@@ -220,8 +224,9 @@ llvm::Value *BlockEmitter::speaker() {
 // Each warpgroup stores the boxes of its part of the rows, where they can be dealt out so, else of the columns; else the first one stores all.
 void BlockEmitter::emitStoreBox(block::StoreBoxOp store) {
   block::SharedType shared = store.getShared().getType();
-  if (!shared.getLayout() || !maps.count(store.getMap()))
-    return fail(store, "needs a map of the launch, and a layout");
+  llvm::Value *map = mapOf(store.getMap());
+  if (!shared.getLayout() || !map)
+    return fail(store, "needs a map, and a layout");
   Boxes boxes(store.getMap().getType(), shared);
   int64_t warpgroups = role->warps / 4;
   unsigned along = block::storedAlong(shared, store.getMap().getType(), unsigned(warpgroups));
@@ -255,7 +260,6 @@ void BlockEmitter::emitStoreBox(block::StoreBoxOp store) {
       for (auto [at, element] : llvm::zip_equal(first, box.element))
         coordinates.push_back(b.CreateAdd(at, i32(element)));
       std::reverse(coordinates.begin(), coordinates.end());
-      llvm::Value *map = entry.maps[maps.lookup(store.getMap())];
       machine.storeBox(e, map, coordinates, b.CreateAdd(from, i32(box.offset)), store.getAdd());
     }
     machine.commitStores(e);

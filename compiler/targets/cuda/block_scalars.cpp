@@ -366,6 +366,7 @@ void BlockEmitter::emitOp(Operation &op) {
       .Case([&](block::PartOp op) { emitPart(op); })
       .Case([&](block::TransposeOp op) { remember(op, partsOf(op.getShared())); })
       .Case([&](block::CopyOp op) { emitCopy(op); })
+      .Case([&](block::RemapOp op) { emitRemap(op); })
       .Case([&](block::PublishOp op) { emitPublish(op); })
       .Case([&](block::FetchOp op) { emitFetch(op); })
       .Case([&](block::StoreBoxOp op) { emitStoreBox(op); })

@@ -84,6 +84,30 @@ static std::pair<std::string, std::string> coordinateList(size_t count, unsigned
 }
 
 void PtxMachine::prefetchMap(lower::Emitter &e, Value *map) { assembly(e.b, "prefetch.tensormap [$0];", "l", {map}); }
+// The map is changed by ordinary writes; fences let the copy engine see them, and forget what it knows of the map that was there.
+void PtxMachine::makeMap(lower::Emitter &e, Value *place, Value *map, Value *base, Values extents, Values strides) {
+  constexpr unsigned mapBytes = 128, piece = 16;
+  auto &b = e.b;
+  llvm::Type *words = llvm::FixedVectorType::get(b.getInt64Ty(), piece / 8);
+  llvm::Value *global = b.CreateAddrSpaceCast(place, b.getPtrTy(Global));
+  for (unsigned at = 0; at < mapBytes; at += piece) {
+    llvm::Value *from = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), map, at);
+    b.CreateAlignedStore(b.CreateAlignedLoad(words, from, llvm::Align(piece)),
+                         b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), global, at), llvm::Align(piece));
+  }
+  auto replace = [&](const std::string &field, const char *type, const char *kind, Value *value) {
+    assembly(b, "tensormap.replace.tile." + field.substr(0, field.find(',')) + ".global.b1024." + type + " [$0]" +
+                    (field.find(',') == std::string::npos ? "" : field.substr(field.find(','))) + ", $1;",
+             std::string("l,") + kind, {global, value});
+  };
+  replace("global_address", "b64", "l", base);
+  for (auto [d, extent] : llvm::enumerate(extents))
+    replace("global_dim, " + std::to_string(d), "b32", "r", b.CreateTrunc(extent, b.getInt32Ty()));
+  for (auto [d, stride] : llvm::enumerate(strides))
+    replace("global_stride, " + std::to_string(d), "b64", "l", stride);
+  assembly(b, "fence.proxy.tensormap::generic.release.gpu;", "", {});
+  assembly(b, "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;", "l", {place});
+}
 void PtxMachine::loadBox(lower::Emitter &e, Value *shared, Value *map, Values coordinates, Value *barrier) {
   auto [list, constraints] = coordinateList(coordinates.size(), 3);
   llvm::SmallVector<Value *> args{shared, map, barrier};

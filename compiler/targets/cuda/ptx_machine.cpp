@@ -10,7 +10,7 @@ llvm::Value *special(llvm::IRBuilder<> &b, llvm::Intrinsic::ID id) {
 }
 
 /// A parameter that the copy engine reads where the launch put it.
-void makeMap(llvm::Function &function, unsigned parameter) {
+void passMap(llvm::Function &function, unsigned parameter) {
   llvm::LLVMContext &context = function.getContext();
   llvm::AttrBuilder attributes(context);
   attributes.addByValAttr(llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 16));
@@ -41,7 +41,7 @@ BlockEntry PtxMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const Blo
   b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "entry", function));
   unsigned next = 0;
   for (; next < needs.maps; ++next) {
-    makeMap(*function, next);
+    passMap(*function, next);
     entry.maps.push_back(function->getArg(next));
   }
   for (unsigned i = 0; i < kernel.getBody().getNumArguments(); ++i)

@@ -75,10 +75,10 @@ tile.kernel @k(%m: !block.map<8x8x!tile.ptr<f32>, 16>) {
 tile.kernel @k(%p: !tile.ptr<f32>, %n: i64, %x: i32) {
   %m = block.map %p, [%n], [] : !tile.ptr<f32> -> !block.map<64xf32, 16>
   %out = block.alloc : !block.shared<64xf32>
+  // expected-error @+1 {{makes a map for copies and stores of the same role, not for block.store_box}}
+  %r = block.remap %m, %p, [%n], [] : !block.map<64xf32, 16>, !tile.ptr<f32>
   block.roles {
     block.role @store warps 1 {
-      // expected-error @+1 {{makes a map for copies of the same role, not for block.store_box}}
-      %r = block.remap %m, %p, [%n], [] : !block.map<64xf32, 16>, !tile.ptr<f32>
       %t = arith.constant dense<0.0> : tensor<64xf32>
       block.write %out, %t : !block.shared<64xf32>, tensor<64xf32>
       block.store_box %out -> %r[%x] : !block.shared<64xf32>, !block.map<64xf32, 16>

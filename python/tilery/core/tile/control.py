@@ -53,7 +53,7 @@ def multiple_of(input: tensor, values: Any) -> tensor:
     values = unwrap(values)
     factors = [constant_of(v, "a number of multiple_of") for v in (values if isinstance(values, (tuple, list)) else [values])]
     if isinstance(input, tensor):
-        native().promise_multiple(input, max(factors))
+        native().promise_multiple(input, (min if input.handle.is_pointer else max)(factors))
     return input
 
 
@@ -72,4 +72,5 @@ def assume(cond: Operand) -> None:
 
 
 def debug_barrier() -> None:
-    """Waits for the threads of a program; a program here is one thread."""
+    """Waits for the threads of a program; a program here is one thread, whose loads come behind its stores."""
+    native().hint_kernel("waits", True)

@@ -146,12 +146,17 @@ class tensor_descriptor(_Window):
 
     def load(self, offsets: Iterable[Any]) -> tensor:
         """The block at these offsets; elements outside the tensor read as the padding."""
-        place = self.place(parts(offsets), range(len(self.block.sizes)))
-        return wrap(native().load_place(place, _fill(self.padding)))
+        return wrap(native().load_place(self._aligned(offsets), _fill(self.padding)))
 
     def store(self, offsets: Iterable[Any], value: Operand) -> None:
         """Writes a block; what lies outside the tensor is dropped."""
-        native().store_place(self.place(parts(offsets), range(len(self.block.sizes))), plain(value))
+        native().store_place(self._aligned(offsets), plain(value))
+
+    def _aligned(self, offsets: Iterable[Any]) -> Any:
+        """The place of a block. Descriptors are of tensors whose rows begin at multiples of 16 bytes."""
+        place = self.place(parts(offsets), range(len(self.block.sizes)))
+        native().promise_multiple(place, 16)
+        return place
 
     atomic_add, atomic_min, atomic_max = _atomic("add"), _atomic("min"), _atomic("max")
     atomic_and, atomic_or, atomic_xor = _atomic("and"), _atomic("or"), _atomic("xor")
