@@ -73,4 +73,4 @@ def assume(cond: Operand) -> None:
 
 def debug_barrier() -> None:
     """Waits for the threads of a program; a program here is one thread, whose loads come behind its stores."""
-    native().hint_kernel("waits", True)
+    native().kernel_hints({"waits": True})

@@ -97,7 +97,7 @@ ROWS = (
     _row("condition", "control", "", "a scalar condition"),
     *_rows("multiple_of max_contiguous max_constancy", "control", "", "any tile"),
     _row("assume", "control", "", "a scalar condition"),
-    _row("debug_barrier", "control", "", ""),
+    _row("debug_barrier", "control", "kernel_hints", ""),
     _row("static_print", "debug", "", "anything"),
     _row("static_assert", "debug", "", "a constant condition"),
     _row("device_print", "debug", "print", "any tiles"),
