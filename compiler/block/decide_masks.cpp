@@ -45,8 +45,8 @@ Value maskedLoad(arith::SelectOp choice, OpBuilder &builder) {
     mask = arith::AndIOp::create(builder, choice.getLoc(), before, mask);
   auto place = cast<tile::AccessOp>(builder.clone(*access));
   place.getResidualMutable().assign(mask);
-  auto masked = tile::LoadOp::create(builder, load.getLoc(), type, place, Value(), false, load.getCacheAttr(),
-                                     load.getEvictionAttr());
+  auto masked =
+      tile::LoadOp::create(builder, load.getLoc(), type, place, Value(), false, load.getCacheAttr(), load.getEvictionAttr());
   masked->setDiscardableAttrs(load->getDiscardableAttrDictionary());
   return masked;
 }

@@ -69,9 +69,8 @@ public:
 private:
   /// Whether who makes the map knows it.
   bool knows(const Monomial &monomial) const {
-    return llvm::all_of(monomial, [&](Value atom) {
-      return box.made ? isLoadedNumber(atom, made.before) : analysis::hostKnows(Monomial{atom});
-    });
+    return llvm::all_of(
+        monomial, [&](Value atom) { return box.made ? isLoadedNumber(atom, made.before) : analysis::hostKnows(Monomial{atom}); });
   }
   bool knows(const IndexPolynomial &p) const {
     return llvm::all_of(p.terms(), [&](auto &term) { return knows(term.first); });

@@ -32,9 +32,9 @@ struct Box {
   llvm::SmallVector<BoxCondition> conditions;
   /// The kernel makes the map, of what it has loaded: `base` is any pointer, offset, extents and strides may hold such numbers, too.
   bool made = false;
-  mlir::Value stem;                          // then: the argument over which the host makes a map of the same boxes
-  llvm::SmallVector<BoxCondition> guards;    // then: what the device must find kept, or the access is no box
-  bool guardsBase = false;                   // and base + offset must be a multiple of 16 bytes
+  mlir::Value stem;                       // then: the argument over which the host makes a map of the same boxes
+  llvm::SmallVector<BoxCondition> guards; // then: what the device must find kept, or the access is no box
+  bool guardsBase = false;                // and base + offset must be a multiple of 16 bytes
 
   /// The dimension along which a tile dimension runs.
   BoxDimension &along(unsigned tile);

@@ -55,8 +55,8 @@ Value pointerTo(OpBuilder &builder, Location location, Value base, Value offset,
   if (offset)
     base = tile::AddPtrOp::create(builder, location, base, offset);
   if (auto pointer = cast<tile::PtrType>(base.getType()); pointer.getPointee() != element)
-    base = tile::PtrCastOp::create(builder, location, tile::PtrType::get(builder.getContext(), element, pointer.getIsConst()),
-                                   base);
+    base =
+        tile::PtrCastOp::create(builder, location, tile::PtrType::get(builder.getContext(), element, pointer.getIsConst()), base);
   return base;
 }
 
@@ -120,8 +120,7 @@ private:
 } // namespace
 
 Value placeMap(OpBuilder &outside, OpBuilder &builder, Location location, const MappedTile &tile, AtomValue valueOf) {
-  return tile.box.made ? MadeMap(outside, builder, location, tile, valueOf).place()
-                       : placeMap(outside, location, tile, valueOf);
+  return tile.box.made ? MadeMap(outside, builder, location, tile, valueOf).place() : placeMap(outside, location, tile, valueOf);
 }
 
 Value placeMap(OpBuilder &builder, Location location, const MappedTile &tile, AtomValue valueOf) {
@@ -208,7 +207,8 @@ SmallVector<Value> placeCoords(OpBuilder &builder, Location location, const Mapp
   SmallVector<Value> coords;
   for (const BoxDimension &dimension : llvm::reverse(tile.box.dimensions)) {
     Value start = placePolynomial(builder, location, dimension.start, valueOf, 32);
-    coords.push_back(unlessRepeated(builder, location, dimension, withinMade(builder, location, dimension, start, valueOf), valueOf));
+    coords.push_back(
+        unlessRepeated(builder, location, dimension, withinMade(builder, location, dimension, start, valueOf), valueOf));
   }
   return coords;
 }

@@ -146,8 +146,7 @@ void EmulatedMachine::waitBarrier(lower::Emitter &e, Value *barrier, Value *pari
 void EmulatedMachine::makeMap(lower::Emitter &e, Value *place, Value *map, Value *base, Values extents, Values strides) {
   auto &b = e.b;
   llvm::BasicBlock &first = b.GetInsertBlock()->getParent()->getEntryBlock(); // once, not in each turn of a loop
-  llvm::AllocaInst *numbers =
-      llvm::IRBuilder<>(&first, first.begin()).CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), 10));
+  llvm::AllocaInst *numbers = llvm::IRBuilder<>(&first, first.begin()).CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), 10));
   llvm::SmallVector<Value *> all(extents.begin(), extents.end());
   all.append(strides.begin(), strides.end());
   for (auto [i, number] : llvm::enumerate(all))

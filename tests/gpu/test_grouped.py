@@ -60,7 +60,7 @@ def test_is_right_on_the_cpu(kind):
 @pytest.mark.gpu
 @pytest.mark.parametrize("programs", [1, 3, 132, 400])
 @pytest.mark.parametrize("kind", KINDS)
-def test_is_right(kind, programs, device):
+def test_is_right(kind, programs):
     problems = KINDS[kind] + ((640, 1024, 512), (128, 128, 64), (1024, 256, 2048))
     for c, exact, most, (_, _, k) in zip(*launched(kind, "cuda", problems, programs)[1:], problems):
         assert within(c, exact, most, k)
@@ -87,6 +87,6 @@ def test_rows_of_experts_take_the_path(assemble):
 
 
 @pytest.mark.gpu
-def test_rows_of_experts_are_right(device):
+def test_rows_of_experts_are_right():
     _, c, exact, most = routed("cuda")
     assert within(c, exact, most, 136)

@@ -23,7 +23,7 @@ struct SharedPlan {
   llvm::DenseMap<mlir::Operation *, unsigned> allocations;
   llvm::MapVector<mlir::Operation *, unsigned> made; // of maps that are made on the device: what the last one was made of
   unsigned madeMaps = 0;                             // places for such maps, in the block's part of the workspace
-  unsigned exchange = 0; // where one thread shows the others of its role what an update has given
+  unsigned exchange = 0;                             // where one thread shows the others of its role what an update has given
   unsigned bytes = 0;
 
   explicit SharedPlan(tile::KernelOp kernel);
@@ -159,7 +159,7 @@ private:
     llvm::AllocaInst *now = nullptr, *before = nullptr; // positions: the next one; the next one when the last map was made
   };
   struct MadeMap {
-    unsigned place = 0;              // in the workspace
+    unsigned place = 0;                // in the workspace
     llvm::AllocaInst *count = nullptr; // how often it has been made
     llvm::MapVector<mlir::Operation *, Filled> rings;
   };

@@ -44,8 +44,7 @@ void BlockEmitter::waitForCopies(MadeMap &map) {
   for (auto &[op, filled] : map.rings) {
     auto ring = cast<block::RingOp>(op);
     llvm::Value *now = b.CreateLoad(b.getInt32Ty(), filled.now), *end = b.CreateLoad(b.getInt32Ty(), filled.before);
-    llvm::Value *start =
-        b.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, now, i32(ring.getType().getCount()));
+    llvm::Value *start = b.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, now, i32(ring.getType().getCount()));
     llvm::BasicBlock *before = b.GetInsertBlock(), *loop = newBlock("landing"), *after = newBlock("landed");
     b.CreateCondBr(b.CreateICmpULT(start, end), loop, after);
     b.SetInsertPoint(loop);

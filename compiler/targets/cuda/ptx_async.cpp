@@ -96,8 +96,9 @@ void PtxMachine::makeMap(lower::Emitter &e, Value *place, Value *map, Value *bas
                          b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), global, at), llvm::Align(piece));
   }
   auto replace = [&](const std::string &field, const char *type, const char *kind, Value *value) {
-    assembly(b, "tensormap.replace.tile." + field.substr(0, field.find(',')) + ".global.b1024." + type + " [$0]" +
-                    (field.find(',') == std::string::npos ? "" : field.substr(field.find(','))) + ", $1;",
+    assembly(b,
+             "tensormap.replace.tile." + field.substr(0, field.find(',')) + ".global.b1024." + type + " [$0]" +
+                 (field.find(',') == std::string::npos ? "" : field.substr(field.find(','))) + ", $1;",
              std::string("l,") + kind, {global, value});
   };
   replace("global_address", "b64", "l", base);

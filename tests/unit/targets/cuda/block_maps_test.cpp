@@ -25,9 +25,7 @@ struct Matrix {
       for (int64_t j = 0; j < columns; ++j)
         at(i, j) = _Float16(float((i * 7 + j * 3 + seed) % 5 - 2));
   }
-  _Float16 *first() {
-    return reinterpret_cast<_Float16 *>((reinterpret_cast<uintptr_t>(memory.data()) + 15) / 16 * 16) + shift;
-  }
+  _Float16 *first() { return reinterpret_cast<_Float16 *>((reinterpret_cast<uintptr_t>(memory.data()) + 15) / 16 * 16) + shift; }
   _Float16 &at(int64_t i, int64_t j) { return first()[i * pitch + j]; }
 };
 
@@ -70,7 +68,8 @@ void expectProblems(const std::vector<Problem> &problems, uint32_t programs) {
 }
 
 TEST(MadeMaps, ProblemsOfManySizes) {
-  expectProblems({{128, 64, 64, 64, 0}, {200, 136, 72, 136, 0}, {0, 64, 64, 64, 0}, {64, 64, 0, 72, 0}, {130, 64, 300, 64, 0}}, 2);
+  expectProblems({{128, 64, 64, 64, 0}, {200, 136, 72, 136, 0}, {0, 64, 64, 64, 0}, {64, 64, 0, 72, 0}, {130, 64, 300, 64, 0}},
+                 2);
 }
 TEST(MadeMaps, AProgramForEachTile) { expectProblems({{256, 128, 64, 128, 0}, {128, 64, 128, 64, 0}}, 5); }
 TEST(MadeMaps, ManyProblemsOfOneStep) {
