@@ -66,7 +66,7 @@ const char *otherWork(LoopKernel &found) {
     } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
       if (!isFactor(load))
         loads.push_back(load);
-    } else if (!isa<tile::ReturnOp>(op) && !isMemoryEffectFree(&op)) {
+    } else if (!isa<tile::ReturnOp, ReturnIfOp>(op) && !isMemoryEffectFree(&op)) {
       return "it has effects besides its loads and its stores";
     } else if (!isa<tile::DotOp>(op) && !followsSums(&op, true)) {
       return "its work on the result is not elementwise, nor by rows";

@@ -327,7 +327,9 @@ struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>>
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OrderPrograms)
   StringRef getArgument() const final { return "order-programs"; }
   StringRef getDescription() const final { return "blocks run program after program, in an order that shares operands"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<BlockDialect, arith::ArithDialect>(); }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<BlockDialect, arith::ArithDialect, scf::SCFDialect>();
+  }
 
   void runOnOperation() final {
     Block &body = getOperation().getBody().front();
@@ -377,6 +379,23 @@ struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>>
       id.replaceAllUsesWith(loop->getArgument(id.getAxis()));
       id.erase();
     });
+    for (auto returns : llvm::to_vector(loop->getOps<ReturnIfOp>()))
+      branchAround(returns, programs);
+  }
+
+  /// What stands behind it in the programs' code, in a branch: positions stay as they were in programs that end there.
+  static void branchAround(ReturnIfOp returns, ProgramsOp programs) {
+    Operation *yield = returns->getBlock()->getTerminator();
+    OpBuilder b(returns);
+    auto branch = scf::IfOp::create(b, returns.getLoc(), yield->getOperandTypes(), returns.getCondition(), /*withElse=*/true);
+    scf::YieldOp::create(b = branch.getThenBodyBuilder(), returns.getLoc(), programs.getCarried());
+    Block &rest = branch.getElseRegion().front();
+    rest.getOperations().splice(rest.end(), yield->getBlock()->getOperations(), std::next(branch->getIterator()),
+                                yield->getIterator());
+    b.setInsertionPointToEnd(&rest);
+    scf::YieldOp::create(b, returns.getLoc(), yield->getOperands());
+    yield->setOperands(branch.getResults());
+    returns->erase();
   }
 
   /// All but what is made once: memory, maps, and numbers that no program changes.

@@ -27,6 +27,7 @@ std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayo
 void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createDecideMasks());
+  kernel.addPass(createOpenReturns());
   kernel.addPass(createTurnFactors());
   kernel.addPass(createPadRows());
   kernel.addPass(createChooseSchedule());
@@ -53,6 +54,7 @@ void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createDecideMasks);
   registerPass(createTurnFactors);
+  registerPass(createOpenReturns);
   registerPass(createPadRows);
   registerPass(createPipeline);
   registerPass(createSpreadProducts);

@@ -14,6 +14,8 @@ namespace tilery::block {
 std::unique_ptr<mlir::Pass> createChooseSchedule();
 /// Masks of what threads fetch lose comparisons whose results follow from the ranges of their operands.
 std::unique_ptr<mlir::Pass> createDecideMasks();
+/// Branches around all products, as early returns leave them, become ops that end programs.
+std::unique_ptr<mlir::Pass> createOpenReturns();
 /// Loops whose products have fewer rows than the tensor cores take at once get 64, of which those before exist.
 std::unique_ptr<mlir::Pass> createPadRows();
 /// Products of boxes become loops over a ring, in one thread of control.

@@ -73,7 +73,9 @@ unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
 
 /// Roles deal registers anew where a launch's equal shares are too few. False: there are not enough.
 bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
-  unsigned needed = registersOfMath(p, s), places = p.loop && p.loop->shownBytes ? 16 : 0; // of what goes through shared memory
+  unsigned needed = registersOfMath(p, s);
+  // More is better, where places of what goes through shared memory and columns' numbers, by which lanes are selected, take some.
+  unsigned places = !p.loop ? 0 : p.loop->shownBytes ? 16 : p.loop->masked && s.overlap ? 32 : 0;
   if (needed + places <= registersOfLaunch(s))
     return true;
   // (Products of 256 columns in a block of four warpgroups: the assembler takes what the launch gives for all there is, C7602.)

@@ -94,6 +94,7 @@ static void clusterSync(Interpreter &in, block::ClusterSyncOp op) {
 void addBlockRoleHandlers(Handlers &table) {
   table.add<block::RolesOp>(roles);
   table.add<block::ProgramsOp>(programs);
+  table.add<block::ReturnIfOp>([](Interpreter &in, block::ReturnIfOp op) { in.returns = in.decide(op.getCondition()); });
   table.add<block::TurnOp>(turn);
   table.add<block::BatonOp>(
       [](Interpreter &in, block::BatonOp op) { in.set(op.getResult(), Baton{std::make_shared<uint64_t>(0)}); });

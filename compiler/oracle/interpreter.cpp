@@ -61,6 +61,10 @@ Operation *Interpreter::runBlock(Block &block) {
     if (&op == terminator)
       break;
     execute(&op);
+    if (returns) {
+      returns = false;
+      break;
+    }
   }
   return terminator;
 }

@@ -102,6 +102,7 @@ public:
   unsigned thread = 0;
   BlockState *block = nullptr; ///< of kernels in block IR
   RoleState *role = nullptr;
+  bool returns = false; ///< the program ends here (`block.return_if`)
 
   explicit Interpreter(Run &run) : run(run), slots(run.number.size()) {}
   /// A thread beside `parent`: sees its values, defines its own.

@@ -48,6 +48,15 @@ def Block_ProgramsOp : Block_Op<"programs", [RecursiveMemoryEffects, SingleBlock
     ::mlir::Block::BlockArgListType getCarried() { return getBody().getArguments().drop_front(3); }
   }];
 }
+def Block_ReturnIfOp : Block_Op<"return_if", [Block_Meets, HasParent<"tile::KernelOp">]> {
+  let summary = "programs for which it holds end here";
+  let description = [{
+    Stands in the kernel's body, for a branch around all the rest: passes then find loops and stores where they are in other programs. `order-programs`
+    makes the branch of it again.
+  }];
+  let arguments = (ins I1:$condition);
+  let assemblyFormat = "$condition attr-dict";
+}
 def Block_BatonOp : Block_Op<"baton", [MemoryEffects<[MemAlloc<Synchronisation>]>]> {
   let summary = "starts with instance 0";
   let description = "See `turn`.";

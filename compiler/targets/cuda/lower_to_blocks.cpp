@@ -1,6 +1,7 @@
 #include "compiler/targets/cuda/lower_to_blocks.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/open_returns.h"
 #include "compiler/block/pad_rows.h"
 #include "compiler/block/passes.h"
 #include "compiler/lower/verify_code.h"
@@ -67,6 +68,7 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   auto made = [&] { return *module->getOps<tile::KernelOp>().begin(); };
   if (hasRoles(made()))
     return module;
+  block::openReturns(made());
   block::padRows(made());
   if (!multiplies(made(), disjoint, why))
     return OwningOpRef<ModuleOp>();

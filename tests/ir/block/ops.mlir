@@ -88,6 +88,13 @@ tile.kernel @others(%p: !tile.ptr<f32>, %n: i64, %x: i32) attributes {block.clus
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @returns
+tile.kernel @returns(%some: i1) {
+  // CHECK: block.return_if %{{.*}}
+  block.return_if %some
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @ordered
 tile.kernel @ordered(%n: i32) {
   %rows = arith.constant true

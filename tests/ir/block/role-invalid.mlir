@@ -187,3 +187,13 @@ tile.kernel @k() {
   }
   tile.return
 }
+// -----
+tile.kernel @k(%some: i1, %n: i32) {
+  block.programs grid {
+  ^bb0(%x: i32, %y: i32, %z: i32):
+    // expected-error @+1 {{expects parent op 'tile.kernel'}}
+    block.return_if %some
+    block.yield
+  }
+  tile.return
+}

@@ -15,15 +15,17 @@ struct Decode {
   int rows, heads; // of a program's tile; of these, what exists
   bool keysFirst;  // the tile of keys is loaded with its rows first, then exchanged
   int d = 64;
-  bool latent = false; // the values are the keys
-  bool twice = false;  // scores are the sum of two products
+  bool latent = false;  // the values are the keys
+  bool twice = false;   // scores are the sum of two products
+  bool returns = false; // programs of sequences without keys return early
 };
 std::ostream &operator<<(std::ostream &out, const Decode &d) {
   return out << (d.keys == Keys::InOrder ? "keys in order"
                  : d.keys == Keys::Pages ? "pages"
                                          : "a table")
              << ", " << d.heads << " heads of " << d.rows << (d.keysFirst ? ", keys first" : "")
-             << (d.latent ? ", latent, " : ", ") << (d.twice ? "two products, " : "") << d.d << " wide";
+             << (d.latent ? ", latent, " : ", ") << (d.twice ? "two products, " : "") << (d.returns ? "early returns, " : "")
+             << d.d << " wide";
 }
 
 constexpr int n = 256, page = 64, batches = 3, groups = 2; // 2 groups of heads share a sequence's rows of keys
@@ -56,10 +58,11 @@ tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile
   %bg = arith.addi %b2, %group overflow<nsw> : i64
   %head = arith.muli %bg, %heads overflow<nsw> : i64
   %qAt = arith.muli %head, %d overflow<nsw> : i64
-  %aq = tile.access %q, %qAt steps(%d, %c1) bounds [1, 0](%c0, %heads) : <f16>, (i64, i64), (i64, i64) -> <MxDxf16>
-  %tq = tile.load %aq : !tile.access<MxDxf16> -> tensor<MxDxf16>
   %al = tile.access %lengths, %batch steps() bounds []() : <i32>, (), () -> <i32>
   %length = tile.load %al : !tile.access<i32> -> i32
+  BRANCH
+  %aq = tile.access %q, %qAt steps(%d, %c1) bounds [1, 0](%c0, %heads) : <f16>, (i64, i64), (i64, i64) -> <MxDxf16>
+  %tq = tile.load %aq : !tile.access<MxDxf16> -> tensor<MxDxf16>
   %lengthWide = arith.extsi %length : i32 to i64
   %first = arith.muli %batch, %n overflow<nsw> : i64
   %column = arith.muli %group, %d overflow<nsw> : i64
@@ -115,6 +118,7 @@ tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile
   %logSum = arith.addf %log, %top : tensor<Mxf32>
   %as = tile.access %logs, %head steps(%c1) bounds [1](%c0, %heads) : <f32>, (i64), (i64, i64) -> <Mxf32>
   tile.store %as, %logSum : !tile.access<Mxf32>, tensor<Mxf32>
+  REST
   tile.return
 })";
 constexpr const char *inOrder = R"(%row = arith.addi %first, %w overflow<nsw> : i64
@@ -164,6 +168,8 @@ std::string program(const Decode &one) {
   result = with(with(result, "HEADS", std::to_string(one.heads)), "ALIGNED", "{tile.divisibility = 16 : i64}");
   std::string first = "%half = tile.dot %tq, %kt, %noScores : tensor<MxDxf16>, tensor<Dx64xf16> -> tensor<Mx64xf32>\n    ";
   result = with(with(result, "FIRST", one.twice ? first : ""), "SUMS", one.twice ? "%half" : "%noScores");
+  result = with(result, "BRANCH", one.returns ? "%none = arith.cmpi sle, %length, %i0 : i32\n  scf.if %none { } else {" : "");
+  result = with(result, "REST", one.returns ? "}" : "");
   result = with(with(result, "WIDTH", std::to_string(one.d)), "WIDE", std::to_string(groups * one.d));
   result = with(with(result, "xDx", "x" + std::to_string(one.d) + "x"), "<Dx", "<" + std::to_string(one.d) + "x");
   return with(result, "<Mx", "<" + std::to_string(one.rows) + "x");
@@ -188,7 +194,7 @@ struct Numbers {
 
 class BlockDecode : public testing::TestWithParam<Decode> {
 protected:
-  static constexpr int lengths[batches] = {256, 100, 1};
+  int lengths[batches] = {256, 100, 1};
   std::vector<int> table; // of each key's row
 
   /// What the kernel's table holds.
@@ -234,6 +240,8 @@ TEST_P(BlockDecode, IsRight) {
   int heads = batches * groups * one.heads, d = one.d;
   Numbers q(size_t(heads) * d, 1), k(size_t(batches) * n * groups * d, 2), v(size_t(batches) * n * groups * d, 3);
   std::vector<int32_t> numbers = makeTable(one);
+  if (one.returns)
+    lengths[1] = 0;
   uint32_t grid[] = {batches, groups, 1};
   for (Timing timing : {Timing::CopiesAtOnce, Timing::CopiesLate}) {
     std::vector<float> memory(size_t(heads) * d + 32, NAN), logs(heads + 1, NAN);
@@ -243,6 +251,10 @@ TEST_P(BlockDecode, IsRight) {
     ASSERT_EQ(kernel->run(grid, slots.data(), timing), "");
     double worst = 0, worstLog = 0;
     for (int head = 0; head < heads; ++head) {
+      if (lengths[head / (groups * one.heads)] == 0) {
+        EXPECT_TRUE(std::isnan(out[head * d]) && std::isnan(out[head * d + d - 1]) && std::isnan(logs[head]));
+        continue;
+      }
       std::vector<double> exact = expected(one, head, q, k, v);
       for (int x = 0; x < d; ++x)
         worst = std::max(worst, std::abs(out[head * d + x] - exact[x]));
@@ -260,5 +272,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, BlockDecode,
                                          Decode{Keys::Table, 32, 20, true}, Decode{Keys::Table, 64, 20, false, 512, true},
                                          Decode{Keys::InOrder, 16, 16, true, 512, true},
                                          Decode{Keys::Pages, 16, 8, true, 64, false, true},
+                                         Decode{Keys::InOrder, 64, 64, true, 64, false, false, true},
+                                         Decode{Keys::Pages, 16, 8, false, 64, false, false, true},
                                          Decode{Keys::Table, 64, 64, false, 512, true, true}));
 } // namespace
