@@ -230,6 +230,7 @@ private:
   bool surelyBelow(mlir::Value tile, mlir::Value bound, llvm::ArrayRef<Index> point);
   Point reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<Index> point);
   void split(const Index &linear, llvm::ArrayRef<int64_t> sizes, llvm::MutableArrayRef<Index> result);
+  Index exchanged(const Exchange &exchange, llvm::ArrayRef<Index> point);
   /// `limit` at points that this body moves, else null.
   Lanes limitAt(llvm::ArrayRef<Index> point) const;
   Lanes within(const Index &index, mlir::Value low, mlir::Value high, unsigned elementBits);

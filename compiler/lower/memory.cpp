@@ -236,7 +236,38 @@ llvm::Value *Evaluator::scratchPointer(int buffer) {
                                         plan.buffers[buffer].offset);
 }
 
-Address Evaluator::scratchAddress(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {
+// The index along the last dimension of a buffer with an exchange.
+Index Evaluator::exchanged(const Exchange &exchange, ArrayRef<Index> point) {
+  auto &b = e.b;
+  const Index &row = point[exchange.dim], &last = point.back();
+  auto inUnit = [&](const Index &index) { // all lanes are in one unit
+    return index.uniform() || (index.step == 1 && !index.lanes && llvm::isPowerOf2_32(state.lanes) &&
+                               state.lanes <= exchange.unit && index.multiple % state.lanes == 0);
+  };
+  Index result = last;
+  result.level = std::max(row.level, last.level);
+  AtLevel at(*this, result.level);
+  bool rowInUnit = inUnit(row);
+  auto number = [&](int64_t n, llvm::Type *type) { return llvm::ConstantInt::get(type, n); };
+  llvm::Value *key = rowInUnit ? row.base : vectorOf(row);
+  key = b.CreateMul(b.CreateAnd(b.CreateLShr(key, number(llvm::Log2_64(exchange.unit), key->getType())),
+                                number(exchange.units - 1, key->getType())),
+                    number(exchange.unit, key->getType()));
+  if (rowInUnit && inUnit(last)) {
+    result.base = b.CreateXor(last.base, key);
+    result.multiple = std::min(last.multiple ? last.multiple & -last.multiple : exchange.unit, exchange.unit);
+    return result;
+  }
+  result.lanes = b.CreateXor(e.splat(vectorOf(last), state.lanes), e.splat(key, state.lanes));
+  result.base = nullptr;
+  result.step = 0;
+  return result;
+}
+
+Address Evaluator::scratchAddress(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> indices) {
+  Point point(indices);
+  if (const Exchange &exchange = plan.buffers[buffer].exchange; exchange.units > 1)
+    point.back() = exchanged(exchange, indices);
   Address where;
   where.element = plan.buffers[buffer].element;
   where.alignment = elementBytes(where.element);
@@ -263,7 +294,7 @@ Address Evaluator::scratchAddress(int buffer, ArrayRef<int64_t> shape, ArrayRef<
   }
   if (threads)
     where.alignment *= elements;
-  where.exists = limitAt(point);
+  where.exists = limitAt(indices);
   return where;
 }
 

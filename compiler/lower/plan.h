@@ -32,13 +32,21 @@ struct Step {
   Nest nest;
 };
 
-/// A piece of the scratch arena, row-major; booleans one byte an element.
+/// A tile that is written along one dimension and read along another keeps vectors of both apart in shared memory's banks: at row i along
+/// `dim`, pieces of `unit` elements of the last dimension are exchanged, piece p with p xor (i / unit mod units).
+struct Exchange {
+  unsigned dim = 0;
+  int64_t unit = 1, units = 1; // powers of two; units 1: elements lie in order
+};
+
+/// A piece of the scratch arena, row-major but for its exchange; booleans one byte an element.
 struct ScratchBuffer {
   mlir::Type element;
   int64_t elements = 0;
   uint64_t bytes = 0, offset = 0;
   int64_t first = 0, last = 0; // positions between which it holds something
   bool outside = false;        // in the workspace rather than in the arena
+  Exchange exchange;
 };
 
 struct Plan {

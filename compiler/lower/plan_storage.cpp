@@ -1,6 +1,7 @@
 // Tiles into buffers of the scratch arena: which share one, where each lies.
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/planner.h"
+#include "compiler/lower/turned.h"
 
 using namespace mlir;
 
@@ -202,6 +203,30 @@ void Planner::addTemporaries(Plan &plan) {
   });
 }
 
+// Neighbours in scratch memory are those of the last dimension. Where vectors are written along that and read along another (or the other
+// way round), threads side by side would meet in one bank.
+void Planner::exchangeTurned() {
+  constexpr int64_t vectorBytes = 16, mostUnits = 8; // of the 32 banks
+  llvm::DenseMap<int, unsigned> tiles;
+  for (auto [value, buffer] : buffers)
+    ++tiles[buffer];
+  for (auto [value, following] : leaders)
+    ++tiles[buffers.lookup(leader(value))];
+  for (auto [load, along] : turned) {
+    auto found = buffers.find(load);
+    if (found == buffers.end() || tiles[found->second] != 1)
+      continue;
+    ArrayRef<int64_t> shape = tile::shapeOf(load.getType());
+    unsigned neighbours = *neighbourDim(load.getDefiningOp<tile::LoadOp>().getPlace()), last = shape.size() - 1;
+    int64_t unit = vectorBytes / elementBytes(getElementTypeOrSelf(load.getType())),
+            pieces = shape[last] / std::max<int64_t>(unit, 1);
+    if ((along != last && neighbours != last) || unit < 2 || shape[last] % unit)
+      continue;
+    unsigned other = along == last ? neighbours : along;
+    scratchBuffers[found->second].exchange = {other, unit, std::min(mostUnits, pieces & -pieces)};
+  }
+}
+
 void Planner::assignBuffers(Plan &plan) {
   shareBuffers();
   auto assign = [&](Value value) {
@@ -218,6 +243,7 @@ void Planner::assignBuffers(Plan &plan) {
         for (Value argument : block.getArguments())
           assign(argument);
   });
+  exchangeTurned();
   finishSteps(plan);
   addTemporaries(plan);
   plan.buffers = scratchBuffers;

@@ -1,5 +1,6 @@
 // Ops into steps: which tiles are virtual, which sinks share a nest.
 #include "compiler/lower/planner.h"
+#include "compiler/lower/turned.h"
 
 using namespace mlir;
 
@@ -113,8 +114,26 @@ void Planner::close() {
     infos.push_back(std::move(open));
 }
 
+// A load that is stored to be turned is a nest of its own, or one with others that lie like it; so are stores along different dimensions.
+bool Planner::lieAlike(const Info &nest, const Sink &sink, ArrayRef<int64_t> shape) const {
+  if (!options.target.machine.turnedBytes)
+    return true;
+  auto isTurned = [&](const Sink &s) { return s.kind == Sink::Define && turned.contains(s.value); };
+  auto storedAlong = [&](const Sink &s) {
+    return s.kind == Sink::Store ? neighbourDim(cast<tile::StoreOp>(s.op).getPlace()) : std::nullopt;
+  };
+  Nest own{SmallVector<int64_t>(shape), {sink}};
+  for (const Sink &other : nest.step.nest.sinks) {
+    if (isTurned(other) != isTurned(sink) || (isTurned(sink) && vectorDim(own) != vectorDim(nest.step.nest)))
+      return false;
+    if (auto mine = storedAlong(sink), theirs = storedAlong(other); mine && theirs && mine != theirs)
+      return false;
+  }
+  return true;
+}
+
 bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shape, const Pull &pull) const {
-  if (ArrayRef<int64_t>(nest.step.nest.shape) != shape)
+  if (ArrayRef<int64_t>(nest.step.nest.shape) != shape || !lieAlike(nest, sink, shape))
     return false;
   auto isHeavy = [&](const Sink &s) {
     bool loads = false;
@@ -358,6 +377,36 @@ bool Planner::doubleCarried() {
   return changed;
 }
 
+bool Planner::storeTurned() {
+  constexpr uint64_t worthTurning = 1024; // bytes, and of each dimension
+  constexpr uint64_t worthAlong = 16;
+  uint64_t room = options.target.machine.turnedBytes;
+  if (!room)
+    return false;
+  auto bytesOf = [](Value load) {
+    return uint64_t(cast<RankedTensorType>(load.getType()).getNumElements()) *
+           tile::elementBytes(getElementTypeOrSelf(load.getType()));
+  };
+  for (auto [load, dim] : turned)
+    room -= bytesOf(load);
+  bool changed = false;
+  auto isStored = [&](Value value) { return stored(value); };
+  for (auto &info : infos)
+    if (!info->step.op)
+      forTurnedLoads(info->step.nest, isStored, [&](tile::LoadOp load, unsigned along) {
+        ArrayRef<int64_t> shape = tile::shapeOf(load.getType());
+        uint64_t element = tile::elementBytes(getElementTypeOrSelf(load.getType())), bytes = bytesOf(load);
+        bool worth = bytes >= worthTurning && shape[along] * element >= worthAlong &&
+                     shape[*neighbourDim(load.getPlace())] * element >= worthAlong;
+        if (!worth || bytes > room || turned.contains(load))
+          return;
+        room -= bytes;
+        turned[load] = along;
+        changed |= scratch.insert(load).second;
+      });
+  return changed;
+}
+
 bool Planner::refine() {
   collectSites();
   bool changed = doubleCarried();
@@ -373,8 +422,8 @@ bool Planner::refine() {
     if (!stored(value) && worthStoring(value, where) && (!best || begin[best.getDefiningOp()] < begin[value.getDefiningOp()]))
       best = value;
   if (best)
-    changed |= scratch.insert(best).second;
-  return changed;
+    return scratch.insert(best).second;
+  return storeTurned();
 }
 
 // A scan along rows; the store is all that reads it, is the next step, and what it writes is read by neither.

@@ -38,6 +38,8 @@ private:
   bool illegalLoad(mlir::Value load, const PullSite &site) const;
   bool worthStoring(mlir::Value value, llvm::ArrayRef<PullSite> sites) const;
   bool doubleCarried();
+  bool storeTurned();
+  bool lieAlike(const Info &nest, const Sink &sink, llvm::ArrayRef<int64_t> shape) const;
   int64_t lastPosition(mlir::Value value, const PullSite &site) const;
   void collectSites();
   void storeScans(Plan &plan);
@@ -46,6 +48,7 @@ private:
   // plan_storage.cpp
   void assignBuffers(Plan &plan);
   void shareBuffers();
+  void exchangeTurned();
   void shareWithYield(mlir::Value value, mlir::Value target);
   void shareWithInit(mlir::Operation *op, mlir::Value value, mlir::Value target);
   int bufferOf(mlir::Value value);
@@ -59,6 +62,8 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> begin, end;
   std::vector<mlir::Operation *> writers;
   llvm::DenseSet<mlir::Value> scratch; // chosen, beyond those that must be stored
+  llvm::DenseMap<mlir::Value, unsigned>
+      turned;                          // loads stored because steps take them along this dimension, not along their neighbours
   llvm::DenseSet<mlir::Value> doubled; // carried arguments whose new value goes through a temporary
   std::vector<std::unique_ptr<Info>> infos;
   std::unique_ptr<Info> open;

@@ -17,7 +17,9 @@ struct Machine {
   bool relaxedAtomics = false;   ///< atomic updates other than compare-and-swap order nothing else: that takes fences
   bool unsignedVectors = false;  ///< vectors of u32 and f64 are converted by instructions
   unsigned stridedLoad = 2;      ///< costOf of a load whose lanes lie apart
-  unsigned maskedBits = 0;       ///< elements so wide or wider are moved under a mask by one instruction (0: none are)
+  uint64_t turnedBytes =
+      0; ///< of scratch memory for loads whose neighbours lie along another dimension than those of what takes them
+  unsigned maskedBits = 0; ///< elements so wide or wider are moved under a mask by one instruction (0: none are)
   bool storesDivisions =
       false; ///< products read index tiles that take a division from memory, whatever shape they are brought into
 };

@@ -117,12 +117,19 @@ void BlockPlan::print(llvm::raw_ostream &stream, Operation *kernel) const {
   for (const FetchLoop &fetch : fetches)
     stream << "  fetches " << fetch.slots << (fetch.slots == 1 ? " turn of " : " turns of ") << fetch.slotBytes
            << " bytes ahead\n";
-  for (const auto &[sizes, map] : maps) {
+  auto printMap = [&](const ThreadMap &map) {
     stream << "  tiles of";
-    for (int64_t size : sizes)
+    for (int64_t size : map.sizes)
       stream << " " << size;
-    stream << ": " << map.chunks << " vectors of " << map.width << " a thread\n";
-  }
+    stream << ": " << map.chunks << " vectors of " << map.width << " a thread";
+    if (map.crosses())
+      stream << " along dimension " << map.inner;
+    stream << "\n";
+  };
+  for (const auto &[sizes, map] : maps)
+    printMap(map);
+  for (const auto &[sizes, map] : crossMaps)
+    printMap(map);
 }
 
 } // namespace tilery::cuda

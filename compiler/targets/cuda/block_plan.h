@@ -17,6 +17,9 @@ struct BlockPlan {
   unsigned threads = 128;
   /// By the extents other than 1: all nests over such tiles share their elements in the same way.
   std::map<llvm::SmallVector<int64_t, 2>, ThreadMap> maps;
+  /// But for nests along another dimension than the last (extents, and which of them it is): what goes from one to the other lies in shared
+  /// memory.
+  std::map<std::pair<llvm::SmallVector<int64_t, 2>, unsigned>, ThreadMap> crossMaps;
   llvm::DenseMap<const lower::Nest *, const ThreadMap *> mapped; // nests of `plan`; the others are loops that all threads walk
   llvm::DenseMap<int, const ThreadMap *> inRegisters;            // buffers that lie there, each thread's own elements in its own
   uint64_t exchangeBytes = 0;  // shared memory through which a mapped nest's reductions need to go

@@ -106,7 +106,7 @@ private:
   // A thread's vectors are 16 bytes that exist or not as one.
   bool isVectors(tile::LoadOp load, const ThreadMap &map) {
     auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
-    if (!access || access.getResidual() || map.copies() || map.ofProduct())
+    if (!access || access.getResidual() || map.copies() || map.crosses() || map.ofProduct())
       return false;
     auto type = cast<tile::AccessType>(access.getType());
     int64_t bytes = lower::elementBytes(type.getElementType());

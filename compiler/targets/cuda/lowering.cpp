@@ -7,17 +7,18 @@ namespace tilery::cuda {
 using lower::Emitter;
 using lower::Lanes;
 
-static lower::Machine machineOfThread() {
+static lower::Machine machineOfThread(const CudaTarget &gpu) {
   lower::Machine machine;
   machine.vectorBits = 128;
   machine.vectorRegisters = 64;
   machine.floatAtomics = true;
   machine.relaxedAtomics = true;
+  machine.turnedBytes = gpu.sharedBytes / 8 * 5; // room for stored tiles beside them
   return machine;
 }
 
 GpuLowering::GpuLowering(const CudaTarget &gpu, bool instructions)
-    : Target("the GPU target", machineOfThread()), sm(gpu.sm), approximates(instructions),
+    : Target("the GPU target", machineOfThread(gpu)), sm(gpu.sm), approximates(instructions),
       narrowsBF16(instructions && gpu.sm >= 90) {}
 
 // Comparing all with all is the fastest as long as the threads are enough for it.

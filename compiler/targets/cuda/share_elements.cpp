@@ -2,6 +2,7 @@
 #include "compiler/targets/cuda/block_plan.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/lower/emitter.h"
+#include "compiler/lower/turned.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -23,7 +24,8 @@ SmallVector<int64_t, 2> squeezed(ArrayRef<int64_t> shape) {
 
 class Decisions {
 public:
-  Decisions(tile::KernelOp kernel, BlockPlan &block) : kernel(kernel), block(block) {}
+  /// `crossing`: nests may lie along other dimensions than the last.
+  Decisions(tile::KernelOp kernel, BlockPlan &block, bool crossing) : kernel(kernel), block(block), crossing(crossing) {}
   void run() {
     forSteps([&](const lower::Step &step, bool) {
       if (step.op)
@@ -101,8 +103,8 @@ private:
     return count;
   }
 
-  /// Neighbours that one access can move: its alignment, at most 16 bytes. 0: no access of these extents.
-  unsigned accessWidth(ArrayRef<int64_t> sizes) {
+  /// Neighbours along dimension `inner` of `sizes` that one access can move: its alignment, at most 16 bytes. 0: no access of these extents.
+  unsigned accessWidth(ArrayRef<int64_t> sizes, unsigned inner) {
     unsigned width = 0;
     kernel.walk([&](Operation *op) {
       Value place;
@@ -113,23 +115,23 @@ private:
       auto type = place ? dyn_cast<tile::AccessType>(place.getType()) : tile::AccessType();
       if (!type || squeezed(type.getShape()) != sizes)
         return;
-      width = std::max(width, neighbours(place.getDefiningOp<tile::AccessOp>(), type));
+      width = std::max(width, neighbours(place.getDefiningOp<tile::AccessOp>(), type, sizes.size() - 1 - inner));
     });
     return width;
   }
 
-  unsigned neighbours(tile::AccessOp access, tile::AccessType type) {
+  /// Along a dimension of more than one element behind which there are so many others.
+  unsigned neighbours(tile::AccessOp access, tile::AccessType type, unsigned behind) {
     if (!access)
       return 1;
     unsigned bytes = lower::elementBytes(type.getElementType());
     int64_t divisor =
         std::min<int64_t>(16, std::min(analysis::divisorOf(access.getBase()), bytes * analysis::divisorOf(access.getOffset())));
-    bool inner = true;
     for (int64_t d = type.getRank(); d-- > 0;) {
       if (type.getShape()[d] == 1)
         continue;
       APInt step;
-      bool isInner = std::exchange(inner, false);
+      bool isInner = behind-- == 0;
       if (!access.isStrided(d) || (isInner && (!matchPattern(access.getSteps()[d], m_ConstantInt(&step)) || step != 1)))
         return 1;
       if (!isInner)
@@ -138,24 +140,34 @@ private:
     return std::max<int64_t>(1, divisor / bytes);
   }
 
-  const ThreadMap *mapOf(ArrayRef<int64_t> shape) {
-    SmallVector<int64_t, 2> sizes = squeezed(shape);
+  const ThreadMap *mapOf(const Nest &nest) {
+    SmallVector<int64_t, 2> sizes = squeezed(nest.shape);
     if (!llvm::isPowerOf2_32(block.threads))
       return nullptr;
-    if (auto found = block.maps.find(sizes); found != block.maps.end())
+    unsigned inner = sizes.empty() ? 0 : squeezed(ArrayRef(nest.shape).take_front(lower::vectorDim(nest) + 1)).size() - 1;
+    bool crosses = crossing && inner + 1 < sizes.size();
+    if (!crosses) {
+      inner = sizes.empty() ? 0 : sizes.size() - 1;
+      if (auto found = block.maps.find(sizes); found != block.maps.end())
+        return &found->second;
+    } else if (auto found = block.crossMaps.find({sizes, inner}); found != block.crossMaps.end()) {
       return &found->second;
-    unsigned width = accessWidth(sizes);
+    }
+    unsigned width = accessWidth(sizes, inner);
     if (!width)
       width = 4;
     int64_t elements = ShapedType::getNumElements(sizes);
-    while (width > 1 && (sizes.empty() || sizes.back() % width || elements / width < block.threads))
+    while (width > 1 && (sizes.empty() || sizes[inner] % width || elements / width < block.threads))
       width /= 2;
-    std::optional<ThreadMap> map = mapThreads(sizes, block.threads, width);
-    return map ? &block.maps.emplace(sizes, *map).first->second : nullptr;
+    std::optional<ThreadMap> map = mapThreads(sizes, block.threads, width, inner);
+    if (!map)
+      return nullptr;
+    return crosses ? &block.crossMaps.emplace(std::pair(sizes, inner), *map).first->second
+                   : &block.maps.emplace(sizes, *map).first->second;
   }
 
   void mapNest(const Nest &nest) {
-    const ThreadMap *map = mapOf(nest.shape);
+    const ThreadMap *map = mapOf(nest);
     if (!map)
       return;
     std::optional<ThreadMap::Rows> rows = map->rows();
@@ -198,6 +210,12 @@ private:
       else
         maps[buffer] = &found->second;
     }
+    // Nests along other dimensions have what they write where they want it.
+    for (auto [nest, map] : block.mapped)
+      for (const Sink &sink : nest->sinks)
+        for (int buffer : sink.buffers)
+          if (map->crosses() && sink.kind != Sink::Reduce)
+            maps[buffer] = map;
     auto isStored = [&](Value value) { return !plan.isVirtual(value); };
     auto isOne = [&](int buffer) { return plan.buffers[buffer].elements == 1; };
     auto reads = [&](const lower::Pull &pull, const ThreadMap *map) {
@@ -236,10 +254,10 @@ private:
       for (const Sink &sink : step.nest.sinks) {
         if (sink.kind != Sink::Copy || sink.value)
           reads(lower::pullOf(sink, isStored), map);
-        else if (!map)
+        else if (!map || maps.lookup(sink.source) != map)
           shared.insert(sink.source);
         for (int buffer : sink.buffers)
-          if (!map || (sink.kind == Sink::Reduce && !isOne(buffer)))
+          if (!map || (sink.kind == Sink::Reduce ? !isOne(buffer) : !isOne(buffer) && maps.lookup(buffer) != map))
             shared.insert(buffer);
       }
     });
@@ -250,17 +268,31 @@ private:
 
   tile::KernelOp kernel;
   BlockPlan &block;
+  bool crossing;
   int64_t largest = 1;
   bool reduces = false, inLoop = false; // rows; in turns of a loop
 };
 } // namespace
 
+// Where tiles that cross from nest to nest do not fit shared memory, all lie along the last dimension.
 void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes) {
-  Decisions(kernel, block).run();
-  for (auto [buffer, map] : block.inRegisters)
-    block.plan.buffers[buffer].bytes = 0;
-  uint64_t needed = 2 * block.exchangeBytes;
-  lower::placeBuffers(block.plan, tileBytes > needed ? tileBytes - needed : 0);
+  SmallVector<uint64_t> bytes = llvm::map_to_vector(block.plan.buffers, [](const lower::ScratchBuffer &b) { return b.bytes; });
+  for (bool crossing : {true, false}) {
+    Decisions(kernel, block, crossing).run();
+    for (auto [buffer, map] : block.inRegisters)
+      block.plan.buffers[buffer].bytes = 0;
+    uint64_t needed = 2 * block.exchangeBytes;
+    lower::placeBuffers(block.plan, tileBytes > needed ? tileBytes - needed : 0);
+    if (!block.plan.workspaceBytes || block.crossMaps.empty())
+      return;
+    for (auto [buffer, all] : llvm::zip(block.plan.buffers, bytes))
+      buffer.bytes = all;
+    block.maps.clear();
+    block.crossMaps.clear();
+    block.mapped.clear();
+    block.inRegisters.clear();
+    block.exchangeBytes = 0;
+  }
 }
 
 } // namespace tilery::cuda

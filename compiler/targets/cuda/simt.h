@@ -111,6 +111,8 @@ private:
     const std::map<llvm::SmallVector<llvm::Value *, 2>, unsigned> *slots = nullptr;
   };
   const Points &pointsOf(const ThreadMap &map);
+  /// Those of a map that crosses; `own`: the thread's number among the vectors.
+  void crossingPoints(const ThreadMap &map, llvm::Value *own, Points &result);
   lower::Point pointAt(const Points &points, unsigned chunk, llvm::ArrayRef<int64_t> shape);
   void makeRegisterTiles();
   void mappedNest(const lower::Nest &nest, const ThreadMap &map);

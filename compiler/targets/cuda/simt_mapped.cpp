@@ -114,6 +114,10 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
     }
     return result;
   }
+  if (map.crosses()) {
+    crossingPoints(map, own, result);
+    return result;
+  }
   llvm::Value *column = rank ? b.CreateMul(rank == 1 ? own : b.CreateURem(own, number(inRow)), number(map.width)) : nullptr;
   llvm::Value *row = rank > 1 ? b.CreateUDiv(own, number(inRow)) : nullptr, *straight = nullptr;
   for (int64_t k = 0; k < map.chunks; ++k) {
@@ -149,6 +153,64 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
     result.chunks.push_back(std::move(indices));
   }
   return result;
+}
+
+// Numbers below 2^31: products with constants and sums of small ones do not wrap.
+void SimtEmitter::crossingPoints(const ThreadMap &map, llvm::Value *own, Points &result) {
+  auto &b = e.b;
+  auto number = [&](int64_t n) { return llvm::ConstantInt::get(b.getInt32Ty(), n); };
+  int64_t others = 1, abreast = map.threads / map.run, run = map.run;
+  for (auto [d, size] : llvm::enumerate(map.sizes))
+    if (d != map.inner)
+      others *= size;
+  llvm::Value *inRun = b.CreateURem(own, number(run)), *rest = b.CreateUDiv(own, number(run));
+  std::map<std::pair<llvm::Value *, int64_t>, llvm::Value *> known; // equal indices are the same value
+  auto plus = [&](llvm::Value *value, int64_t more) {
+    llvm::Value *&sum = known[{value, more}];
+    return sum ? sum : sum = more ? b.CreateAdd(value, number(more), "", true, true) : value;
+  };
+  llvm::Value *otherOfRest = nullptr, *runOfRest = nullptr;
+  for (int64_t k = 0; k < map.chunks; ++k) {
+    int64_t passed = k * abreast; // runs before those of this chunk
+    llvm::Value *other, *runs;
+    if (others % abreast == 0) {
+      other = plus(rest, passed % others);
+      runs = number(passed / others);
+    } else if (abreast % others == 0) {
+      otherOfRest = otherOfRest ? otherOfRest : b.CreateURem(rest, number(others));
+      runOfRest = runOfRest ? runOfRest : b.CreateUDiv(rest, number(others));
+      other = otherOfRest;
+      runs = plus(runOfRest, passed / others);
+    } else {
+      llvm::Value *all = plus(rest, passed);
+      other = b.CreateURem(all, number(others));
+      runs = b.CreateUDiv(all, number(others));
+    }
+    SmallVector<Index, 2> indices(map.sizes.size());
+    SmallVector<llvm::Value *, 2> key;
+    auto at = [&](size_t d, llvm::Value *index, int64_t multiple, int64_t step) {
+      llvm::Value *&wide = known[{index, -1}];
+      wide = wide ? wide : b.CreateZExt(index, b.getInt64Ty());
+      auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(wide);
+      indices[d] = Index{wide, step, nullptr, 0, fixed ? fixed->getSExtValue() : multiple};
+      indices[d].owned = true;
+    };
+    llvm::Value *&vector = known[{runs, -2}];
+    vector = vector ? vector : b.CreateMul(b.CreateAdd(b.CreateMul(runs, number(run)), inRun), number(map.width));
+    at(map.inner, vector, map.width, map.width > 1);
+    for (size_t d = map.sizes.size(); d-- > 0;) {
+      if (d == map.inner)
+        continue;
+      bool first = d == 0 || (d == 1 && map.inner == 0);
+      at(d, first ? other : b.CreateURem(other, number(map.sizes[d])), 1, 0);
+      if (!first)
+        other = b.CreateUDiv(other, number(map.sizes[d]));
+    }
+    for (const Index &index : indices)
+      key.push_back(index.base);
+    result.slots[key] = k;
+    result.chunks.push_back(std::move(indices));
+  }
 }
 
 Point SimtEmitter::pointAt(const Points &points, unsigned chunk, ArrayRef<int64_t> shape) {

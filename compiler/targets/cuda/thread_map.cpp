@@ -17,7 +17,7 @@ std::optional<ThreadMap::Rows> ThreadMap::rows() const {
     return rows;
   }
   int64_t inRow = rowVectors();
-  if (ragged() || !llvm::isPowerOf2_64(inRow))
+  if (crosses() || ragged() || !llvm::isPowerOf2_64(inRow))
     return std::nullopt;
   rows.members = std::min<int64_t>(threads, inRow);
   rows.chunksOfRow = inRow / rows.members;
@@ -28,6 +28,7 @@ std::optional<ThreadMap::Rows> ThreadMap::rows() const {
 ThreadMap mapProduct(unsigned warps, unsigned tilesM, unsigned tilesN) {
   ThreadMap map;
   map.sizes = {int64_t(warps) * 16 * tilesM, int64_t(tilesN) * 8};
+  map.inner = 1;
   map.threads = 32 * warps;
   map.width = 2;
   map.chunks = 2 * int64_t(tilesM) * tilesN;
@@ -36,7 +37,9 @@ ThreadMap mapProduct(unsigned warps, unsigned tilesM, unsigned tilesN) {
   return map;
 }
 
-std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned threads, unsigned width) {
+std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned threads, unsigned width,
+                                    std::optional<unsigned> inner) {
+  constexpr int64_t mostRun = 8; // vectors of 16 bytes: a line
   ThreadMap map;
   map.threads = threads;
   map.width = width;
@@ -48,8 +51,13 @@ std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned thre
   }
   if (map.sizes.empty())
     map.width = 1;
-  else if (map.sizes.back() % width)
+  else
+    map.inner = inner.value_or(map.sizes.size() - 1);
+  int64_t along = map.sizes.empty() ? 1 : map.sizes[map.inner];
+  if (along % map.width)
     return std::nullopt;
+  if (map.crosses())
+    map.run = std::min(mostRun, (along / map.width) & -(along / map.width));
   map.vectors = elements / map.width;
   map.chunks = llvm::divideCeil(map.vectors, threads);
   if ((map.copies() && threads % map.vectors) || map.chunks * map.width > mostElements)

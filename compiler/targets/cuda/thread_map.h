@@ -9,6 +9,8 @@ namespace tilery::cuda {
 
 /// Vectors of `width` neighbours of the last dimension, numbered row by row: vector v belongs to thread v % threads. With fewer vectors
 /// than threads, threads that are `vectors` apart hold the same one.
+/// Or of another dimension (`inner`): numbered in runs of `run` along that, then along the other dimensions, the last one first, then run
+/// by run; so neighbouring threads have some lines of memory among them, and rows of the last dimension.
 /// Or as a product holds its result (MmaForm): warp w has rows 16 tilesM w and on of all columns, in tiles of 16 x 8; vectors are the two
 /// neighbours that a thread has of a row, those of a row first.
 struct ThreadMap {
@@ -16,11 +18,15 @@ struct ThreadMap {
   unsigned threads = 1, width = 1;
   int64_t vectors = 1, chunks = 1; // of the tile; a thread's own (the last one may be missing)
 
+  unsigned inner = 0; // the dimension of `sizes` that vectors lie along
+  int64_t run = 1;    // where that is not the last one
+
   unsigned tilesM = 0, tilesN = 0; // a product's tiles of a warp; 0: vectors are dealt
 
   bool ofProduct() const { return tilesM; }
   bool ragged() const { return vectors > threads && vectors % threads; } // the last chunk is not every thread's
   bool copies() const { return vectors < threads; }                      // an element is that of several threads
+  bool crosses() const { return inner + 1 < sizes.size(); }              // vectors lie along another dimension than the last
   int64_t rowVectors() const { return sizes.empty() ? 1 : sizes.back() / width; }
 
   /// How threads share rows of the last dimension.
@@ -38,7 +44,9 @@ constexpr int64_t mostElements = 128;
 /// The map of a product's result of `warps` warps.
 ThreadMap mapProduct(unsigned warps, unsigned tilesM, unsigned tilesN);
 
-/// Nothing where threads would hold too many elements or unlike parts. `threads` is a power of two.
-std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned threads, unsigned width);
+/// Nothing where threads would hold too many elements or unlike parts. `threads` is a power of two. `inner`: the dimension of more than
+/// one element that vectors lie along, such dimensions counted; nothing: the last.
+std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned threads, unsigned width,
+                                    std::optional<unsigned> inner = std::nullopt);
 
 } // namespace tilery::cuda

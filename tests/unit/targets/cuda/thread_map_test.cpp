@@ -62,3 +62,15 @@ TEST(ThreadMap, Refuses) {
   EXPECT_FALSE(mapThreads({10}, 128, 4));      // width
   EXPECT_FALSE(mapThreads({24}, 128, 1));      // threads would hold unlike numbers of copies
 }
+
+TEST(ThreadMap, VectorsAlongAnotherDimension) {
+  auto map = mapThreads({128, 1, 64}, 128, 4, 0);
+  ASSERT_TRUE(map);
+  EXPECT_TRUE(map->crosses());
+  EXPECT_EQ(map->run, 8); // of 4 elements: a line of 128 bytes
+  EXPECT_EQ(map->chunks, 16);
+  EXPECT_FALSE(map->rows());
+  EXPECT_EQ(mapThreads({24, 64}, 128, 4, 0)->run, 2);
+  EXPECT_FALSE(mapThreads({10, 64}, 128, 4, 0)); // width
+  EXPECT_FALSE(mapThreads({128, 64}, 128, 4, 1)->crosses());
+}

@@ -1,0 +1,20 @@
+#pragma once
+// Tiles that are read along one dimension of memory and written along another.
+#include "compiler/lower/plan.h"
+
+namespace tilery::lower {
+
+/// The dimension of an access along which elements are neighbours in memory: the last of more than one element with a step of 1. Nothing
+/// where that is not known.
+std::optional<unsigned> neighbourDim(mlir::Value place);
+
+/// The dimension of a nest along which vectors should lie: of its first store whose neighbours are known, else of the load that it
+/// defines; the last one of more than one element where neither is there, or rows are reduced.
+unsigned vectorDim(const Nest &nest);
+
+/// Calls `visit` for every load below the nest's sinks, of tiles that are not `stored`, whose neighbours lie along another dimension than
+/// the nest's vectors. `along`: the load's dimension that those follow.
+void forTurnedLoads(const Nest &nest, llvm::function_ref<bool(mlir::Value)> stored,
+                    llvm::function_ref<void(tile::LoadOp load, unsigned along)> visit);
+
+} // namespace tilery::lower
