@@ -1,17 +1,33 @@
 // Which instructions this machine has, of those that LLVM uses in code for our targets.
+#include "tilery/cpu_features.h"
 #include "tilery/bundle.h"
 #include "tilery/diagnostic.h"
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace tilery {
 namespace {
 // Bits by position; a bundle keeps them, so that new ones go to the end.
 enum Feature { AVX2, FMA, BMI, BMI2, AVX512F, AVX512BW, AVX512DQ, AVX512VL, AVX512CD, IFMA, VBMI, VBMI2, VNNI, BITALG, POPCNT };
-enum { BF16 = POPCNT + 1, GFNI, VAES, VPCLMUL, FP16, AVXVNNI };
+enum { BF16 = POPCNT + 1, GFNI, VAES, VPCLMUL, FP16, AVXVNNI, AMX };
 constexpr uint64_t bit(unsigned feature) { return uint64_t(1) << feature; }
 constexpr uint64_t avx2 = bit(AVX2) | bit(FMA) | bit(BMI) | bit(BMI2);
 constexpr uint64_t avx512 = avx2 | bit(AVX512F) | bit(AVX512BW) | bit(AVX512DQ) | bit(AVX512VL) | bit(AVX512CD) | bit(IFMA) |
                             bit(VBMI) | bit(VBMI2) | bit(VNNI) | bit(BITALG) | bit(POPCNT) | bit(BF16) | bit(GFNI);
 } // namespace
+
+bool tilesAllowed() {
+  static const bool allowed = [] {
+    unsigned a, b, c, d;
+    constexpr unsigned bf16 = 1u << 22, tile = 1u << 24, int8 = 1u << 25, all = bf16 | tile | int8;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & all) != all)
+      return false;
+    constexpr long request = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA of Linux
+    return syscall(SYS_arch_prctl, request, tileData) == 0;
+  }();
+  return allowed;
+}
 
 uint64_t cpuFeatures() {
   static const uint64_t found = [] {
@@ -24,6 +40,7 @@ uint64_t cpuFeatures() {
     HAS(VNNI, "avx512vnni"), HAS(BITALG, "avx512bitalg"), HAS(POPCNT, "avx512vpopcntdq"), HAS(BF16, "avx512bf16");
     HAS(GFNI, "gfni"), HAS(VAES, "vaes"), HAS(VPCLMUL, "vpclmulqdq"), HAS(FP16, "avx512fp16"), HAS(AVXVNNI, "avxvnni");
 #undef HAS
+    features |= tilesAllowed() ? bit(AMX) : 0;
     return features;
   }();
   return found;
@@ -37,7 +54,7 @@ uint64_t cpuFeaturesOf(std::string_view target) {
   if (target == "avx512")
     return avx512;
   if (target == "sapphirerapids")
-    return avx512 | bit(FP16) | bit(AVXVNNI);
+    return avx512 | bit(FP16) | bit(AVXVNNI) | bit(AMX);
   throw Error({Diagnostic::Kind::Value,
                "there is no CPU target '" + std::string(target) + "'",
                "host, avx2, avx512 or sapphirerapids",

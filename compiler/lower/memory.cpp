@@ -3,6 +3,7 @@
 #include "compiler/analysis/interval.h"
 #include "compiler/analysis/lane_groups.h"
 #include "compiler/lower/evaluator.h"
+#include "compiler/lower/prefetch.h"
 #include "compiler/lower/read_behind.h"
 #include "llvm/IR/Constants.h"
 
@@ -526,6 +527,8 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
     return e.fromMemory(passthru, address.element);
   }
   if (!address.offsets && address.step == 1) {
+    if (fetchAhead && address.global && !exists)
+      emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), address.pointer, fetchAhead), false, true);
     read = exists ? (llvm::Instruction *)b.CreateMaskedLoad(type, address.pointer, align, exists, passthru)
                   : b.CreateAlignedLoad(type, address.pointer, align);
   } else if (!threads && !address.offsets && !exists && !address.global && llvm::isPowerOf2_64(address.step) &&

@@ -1,6 +1,7 @@
 // While a nest walks tiles that an earlier one has brought into the cache, memory is idle: the tiles of the next program are fetched then,
 // and the lines that the program itself will write.
 #include "compiler/lower/nest.h"
+#include "compiler/lower/prefetch.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -108,18 +109,21 @@ void NestEmitter::planPrefetches(const llvm::SmallPtrSetImpl<const void *> &reac
   }
 }
 
+void emitPrefetch(llvm::IRBuilder<> &b, llvm::Value *place, bool write, bool near) {
+  constexpr unsigned secondLevel = 2, firstLevel = 3, data = 1;
+  b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
+                    {place, b.getInt32(write), b.getInt32(near ? firstLevel : secondLevel), b.getInt32(data)});
+}
+
 void NestEmitter::prefetch(llvm::Value *j, int64_t count) {
   auto &b = e.b;
-  constexpr unsigned secondLevel = 2, firstLevel = 3, data = 1;
   for (Prefetch &p : prefetches) {
     Point at(point);
     at[innerDim] = Index{j, 0, nullptr, evaluator.level(), 1, int(innerDim)};
     Evaluator::Vector single(evaluator, 1);
     llvm::Value *first = b.CreateGEP(b.getInt8Ty(), evaluator.address(p.access, at).pointer, p.distance);
     for (int64_t done = 0, bytes = count * bytesOf(p.access); done < bytes; done += lineBytes)
-      b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
-                        {b.CreateConstGEP1_64(b.getInt8Ty(), first, done), b.getInt32(p.write),
-                         b.getInt32(p.write ? firstLevel : secondLevel), b.getInt32(data)});
+      emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), first, done), p.write, p.write);
   }
 }
 

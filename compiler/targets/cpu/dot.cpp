@@ -1,5 +1,6 @@
 #include "compiler/ir/zero.h"
 #include "compiler/targets/cpu/dot_emitter.h"
+#include "compiler/targets/cpu/dot_tiles.h"
 
 using namespace mlir;
 
@@ -99,18 +100,25 @@ llvm::Value *DotEmitter::depthInUse(llvm::Value *to, llvm::Value *depth) {
 void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *depth, llvm::Value *used, llvm::Value *tile,
                            llvm::Value *accumulate) {
   const DotBlocking &blocking = plan.blocking;
-  bool outer = blocking.rowsOuter;
+  bool outer = blocking.rowsOuter, tiles = inTiles(blocking.multiply);
+  unsigned rows = blocking.rows.onlyWidth(), columns = blocking.columns.onlyWidth();
+  if (tiles && rows && columns)
+    configureTiles(b, blocking, rows, columns);
   forSlivers(outer, [&](llvm::Value *, llvm::Value *first, unsigned firstWidth) {
     llvm::Value *outerSliver = element(outer ? a : bPanel, b.CreateMul(first, depth));
     forSlivers(!outer, [&](llvm::Value *, llvm::Value *second, unsigned secondWidth) {
       llvm::Value *innerSliver = element(outer ? bPanel : a, b.CreateMul(second, depth));
       llvm::Value *row = outer ? first : second, *column = outer ? second : first;
       llvm::Value *c = element(tile, b.CreateAdd(b.CreateMul(row, ldc), column));
-      llvm::Function *kernel =
-          dotKernel(e.module, blocking, compute, outer ? firstWidth : secondWidth, outer ? secondWidth : firstWidth);
+      unsigned height = outer ? firstWidth : secondWidth, width = outer ? secondWidth : firstWidth;
+      llvm::Function *kernel = dotKernel(e.module, blocking, compute, height, width);
+      if (tiles && !(rows && columns))
+        configureTiles(b, blocking, height, width);
       b.CreateCall(kernel, {outer ? outerSliver : innerSliver, outer ? innerSliver : outerSliver, used, c, ldc, accumulate});
     });
   });
+  if (tiles)
+    releaseTiles(b);
 }
 
 void DotEmitter::emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *steps) {

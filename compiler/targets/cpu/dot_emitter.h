@@ -27,6 +27,7 @@ private:
   llvm::Value *startOf(const Cut &cut, llvm::Value *sliver);
   const Cut &cut(bool ofRows) const { return ofRows ? plan.blocking.rows : plan.blocking.columns; }
   const Cut &cut(const DotOperand &operand) const { return cut(operand.isA); }
+  int64_t aheadOf(const DotOperand &operand);
   int64_t stepsPerPiece() const { return std::max<int64_t>(1, 64 / plan.k); }
   llvm::Value *piecesOf(const DotOperand &operand, llvm::Value *from, llvm::Value *to);
 
@@ -44,8 +45,9 @@ private:
                                        unsigned n);
   llvm::Value *fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
                      bool lanesAlongK);
-  llvm::Value *fetchPairs(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *pair, unsigned n,
-                          bool lanesAlongK, bool half);
+  llvm::Value *fetchWords(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *word, unsigned n,
+                          bool lanesAlongK, unsigned count);
+  llvm::Value *toPart(llvm::Value *value, const DotOperand &operand, unsigned n);
   llvm::Value *toCompute(llvm::Value *value, const DotOperand &operand, unsigned n);
   llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, llvm::SmallVectorImpl<KnownBound> &known);
   llvm::Value *consecutive(mlir::Value indices, const Sliver &sliver);

@@ -1,11 +1,11 @@
-#include "compiler/targets/cpu/dot_kernel.h"
+#include "compiler/targets/cpu/dot_tiles.h"
 #include "compiler/lower/loop.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 namespace tilery::cpu {
 
 // Slivers as equal as can be: 128 rows in slivers of at most 6 are 18 x 6 + 4 x 5, so no row is computed for nothing.
-static Cut cut(unsigned size, unsigned unit, unsigned maxWidth) {
+Cut cut(unsigned size, unsigned unit, unsigned maxWidth) {
   unsigned units = (size + unit - 1) / unit, maxUnits = std::max(1u, maxWidth / unit);
   Cut c;
   c.size = size;
@@ -17,12 +17,27 @@ static Cut cut(unsigned size, unsigned unit, unsigned maxWidth) {
   return c;
 }
 
+unsigned packOf(Multiply multiply) {
+  switch (multiply) {
+  case Multiply::single:
+    return 1;
+  case Multiply::int8Tiles:
+    return 4;
+  default:
+    return 2;
+  }
+}
+
 DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsigned kMultiple, unsigned elementBits,
-                           bool pairs) {
+                           Multiply multiply) {
   DotBlocking blocking;
-  blocking.pairs = pairs;
+  blocking.multiply = multiply;
   blocking.rowsOuter = target.avx512;
   blocking.lanes = target.lanes(elementBits);
+  if (inTiles(multiply)) {
+    blockTiles(blocking, m, n, kMultiple);
+    return blocking;
+  }
   unsigned vectors = n > blocking.lanes ? 2 : 1;
   // Accumulators + one vector per column block of B + one broadcast fit the registers; 512-bit FMAs broadcast from memory.
   unsigned spare = target.avx512 ? vectors + 1 : vectors + 2;
@@ -96,10 +111,15 @@ void MicroKernel::store(const Values &sums) {
 }
 
 llvm::Value *MicroKernel::multiplyAdd(llvm::Value *x, llvm::Value *y, llvm::Value *sum) {
-  if (blocking.pairs) {
+  if (blocking.multiply == Multiply::bf16Pairs) {
     auto *bf16 = llvm::FixedVectorType::get(b.getBFloatTy(), 2 * lanes);
     return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
                              {sum, b.CreateBitCast(x, bf16), b.CreateBitCast(y, bf16)});
+  }
+  if (blocking.multiply == Multiply::int16Pairs) { // with the addition LLVM makes vpdpwssd of it where there is one
+    auto *words = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * lanes);
+    auto product = lanes == 16 ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd;
+    return b.CreateAdd(b.CreateIntrinsic(product, {}, {b.CreateBitCast(x, words), b.CreateBitCast(y, words)}), sum);
   }
   return compute->isFloatingPointTy() ? b.CreateIntrinsic(llvm::Intrinsic::fma, {vector}, {x, y, sum})
                                       : b.CreateAdd(b.CreateMul(x, y), sum);
@@ -123,13 +143,7 @@ void MicroKernel::multiply(llvm::Value *a, llvm::Value *panel, Values &sums) {
 }
 
 llvm::Function *MicroKernel::emit(llvm::Module &module, llvm::StringRef name) {
-  auto *type = llvm::FunctionType::get(
-      b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(), b.getPtrTy(), b.getInt64Ty(), b.getInt1Ty()}, false);
-  auto *function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  for (unsigned i : {0u, 1u, 3u})
-    function->addParamAttr(i, llvm::Attribute::NoAlias);
+  llvm::Function *function = kernelFunction(b, module, name);
   c = function->getArg(3), ldc = function->getArg(4);
   auto block = [&](const char *label) { return llvm::BasicBlock::Create(b.getContext(), label, function); };
   llvm::BasicBlock *entry = block("entry"), *load = block("fetch"), *start = block("start"), *head = block("loop"),
@@ -167,17 +181,45 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, llvm::StringRef name) {
   b.CreateRetVoid();
   return function;
 }
+
+std::string nameOf(const DotBlocking &blocking) {
+  switch (blocking.multiply) {
+  case Multiply::single:
+    return "";
+  case Multiply::bf16Pairs:
+    return ".bf16";
+  case Multiply::int16Pairs:
+    return ".i16";
+  case Multiply::bf16Tiles:
+    return ".bf16.tiles";
+  case Multiply::int8Tiles:
+    return std::string(".") + (blocking.aUnsigned ? "u8" : "i8") + (blocking.bUnsigned ? ".u8" : ".i8") + ".tiles";
+  }
+  llvm_unreachable("all are named");
+}
 } // namespace
+
+llvm::Function *kernelFunction(llvm::IRBuilder<> &b, llvm::Module &module, llvm::StringRef name) {
+  auto *type = llvm::FunctionType::get(
+      b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(), b.getPtrTy(), b.getInt64Ty(), b.getInt1Ty()}, false);
+  auto *function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  for (unsigned i : {0u, 1u, 3u})
+    function->addParamAttr(i, llvm::Attribute::NoAlias);
+  return function;
+}
 
 llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows,
                           unsigned columns) {
   std::string typeName;
   llvm::raw_string_ostream(typeName) << *compute;
   std::string name = "tilery.dot." + typeName + "." + std::to_string(rows) + "x" + std::to_string(columns) + ".u" +
-                     std::to_string(blocking.unroll) + (blocking.pairs ? ".bf16" : "");
+                     std::to_string(blocking.unroll) + nameOf(blocking);
   if (llvm::Function *known = module.getFunction(name))
     return known;
-  return MicroKernel(module, blocking, compute, rows, columns).emit(module, name);
+  return inTiles(blocking.multiply) ? tileKernel(module, blocking, compute, rows, columns, name)
+                                    : MicroKernel(module, blocking, compute, rows, columns).emit(module, name);
 }
 
 } // namespace tilery::cpu

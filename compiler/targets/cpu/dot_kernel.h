@@ -10,16 +10,32 @@ struct Cut {
   unsigned size = 0, unit = 1, width = 0, wide = 0, slivers = 0;
   /// First element of sliver `i`, which may equal `slivers`.
   unsigned start(unsigned i) const { return i * width - (i > wide ? (i - wide) * unit : 0); }
+  /// The width that all slivers have; 0: they differ.
+  unsigned onlyWidth() const { return slivers == 1 ? size : size == slivers * width ? width : 0; }
 };
+
+/// What an instruction multiplies: single elements, or several neighbours along K, which an element of a panel (a word of 32 bits) then holds.
+enum class Multiply {
+  single,
+  bf16Pairs,  ///< vdpbf16ps: two bf16 values, the first in the high half
+  int16Pairs, ///< vpmaddwd: two 16-bit integers, the first in the low half, as in all that follow
+  bf16Tiles,  ///< tdpbf16ps of AMX
+  int8Tiles,  ///< tdpb??d of AMX: four bytes
+};
+/// Values of K in a word.
+unsigned packOf(Multiply multiply);
+inline bool inTiles(Multiply multiply) { return multiply == Multiply::bf16Tiles || multiply == Multiply::int8Tiles; }
 
 /// Register blocking of one dot for one instruction set: every kernel computes rows x (vectors * lanes) elements.
 struct DotBlocking {
-  unsigned lanes = 1;  ///< of a vector of the compute type
-  Cut rows;            ///< of M, unit 1
-  Cut columns;         ///< of N, unit `lanes`; padded to whole vectors
-  unsigned unroll = 1; ///< steps of K per iteration; K is a multiple of it
-  bool pairs =
-      false; ///< one f32 element of a panel is two bf16 values of consecutive K, the first in the high half; k counts pairs
+  unsigned lanes = 1;                        ///< of a vector of the compute type
+  Cut rows;                                  ///< of M, unit 1
+  Cut columns;                               ///< of N, unit `lanes`; padded to whole vectors
+  unsigned unroll = 1;                       ///< steps of K per iteration; K is a multiple of it
+  Multiply multiply = Multiply::single;      ///< k counts words
+  bool aUnsigned = false, bUnsigned = false; ///< int8Tiles: what the bytes are
+  /// AMX: words of K in a tile register, else 0. A sliver of A then is [k / tileDepth][rows][tileDepth], as tile registers are loaded.
+  unsigned tileDepth = 0;
   /// One sliver of A times all slivers of B, then the next: else one sliver of B times all of A. The 2 MiB of L2 and the prefetcher of a
   /// Xeon want the former (243 of 247 GFLOP/s against 239), the 512 KiB of a Zen 3 the latter.
   bool rowsOuter = false;
@@ -28,13 +44,14 @@ struct DotBlocking {
   int64_t panelB(int64_t k) const { return int64_t(columns.start(columns.slivers)) * k; }
 };
 
-/// Blocking for an M x N tile whose K is a multiple of `kMultiple`. `elementBits`: of the compute type. `pairs`: bf16 operands, see there.
+/// Blocking for an M x N tile whose K is a multiple of `kMultiple` words. `elementBits`: of the compute type.
 DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsigned kMultiple, unsigned elementBits,
-                           bool pairs = false);
+                           Multiply multiply = Multiply::single);
 
 /// The kernel function for `rows` rows and `columns` elements (<= vectors * lanes) of a row-major C with `ldc` elements a row:
 ///   void (const T *a, const T *b, int64_t k, T *c, int64_t ldc, bool accumulate): c = (accumulate ? c : 0) + a * b, products added in increasing k.
-/// a: [k][rows], b: [k][vectors * lanes]. T is f32, f64, i32 or i64; pairs of bf16 need f32 and a target with avx512bf16. One function per shape: found in `module` if it exists already.
+/// a: [k][rows] (in tiles see DotBlocking), b: [k][vectors * lanes]. T is f32, f64, i32 or i64; pairs and tiles of bf16 need f32, those of integers i32,
+/// all need what they are named after; tiles are configured (dot_tiles.h) around calls. One function per shape: found in `module` if it exists already.
 llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows,
                           unsigned columns);
 

@@ -101,11 +101,11 @@ static void transpose(llvm::IRBuilder<> &b, llvm::MutableArrayRef<llvm::Value *>
   }
 }
 
-/// Transposes a square of vectors and stores the first `used` lanes of each, `padded` elements apart.
+/// Transposes a square of vectors and stores the first `used` lanes of the first `count`, `padded` elements apart.
 static void storeTransposed(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::MutableArrayRef<llvm::Value *> rows, unsigned used,
-                            llvm::Value *to, unsigned padded) {
+                            llvm::Value *to, unsigned padded, unsigned count) {
   transpose(b, rows);
-  for (auto [d, row] : llvm::enumerate(rows))
+  for (auto [d, row] : llvm::enumerate(rows.take_front(count)))
     storeLanes(b, compute, row, used, b.CreateConstInBoundsGEP1_64(compute, to, d * padded));
 }
 
@@ -116,13 +116,15 @@ static bool isLarge(unsigned size, llvm::Type *compute) {
   return size >= 8 && size <= 16 && (bits == 256 || bits == 512);
 }
 
-/// The function that packs `used` such rows of `size` elements.
+/// The function that packs `used` such rows of `size` elements, of which `count` are wanted.
 static llvm::Function *packing(llvm::IRBuilder<> &b, llvm::Type *compute, const PackRows &rows, unsigned size, unsigned used,
-                               unsigned padded) {
+                               unsigned padded, unsigned count) {
   llvm::Module &module = *b.GetInsertBlock()->getModule();
   std::string name;
   llvm::raw_string_ostream(name) << "tilery.pack." << *compute << "." << rows.elements << "." << size << "x" << used << "."
                                  << padded;
+  if (count != size)
+    name += "." + std::to_string(count);
   if (llvm::Function *function = module.getFunction(name))
     return function;
   auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()}, false);
@@ -138,14 +140,14 @@ static llvm::Function *packing(llvm::IRBuilder<> &b, llvm::Type *compute, const 
     values.push_back(
         rows.load(b.CreateGEP(b.getInt8Ty(), function->getArg(0), b.CreateMul(function->getArg(1), b.getInt64(i))), size));
   values.resize(size, llvm::PoisonValue::get(llvm::FixedVectorType::get(compute, size)));
-  storeTransposed(b, compute, values, used, function->getArg(2), padded);
+  storeTransposed(b, compute, values, used, function->getArg(2), padded, count);
   b.CreateRetVoid();
   return function;
 }
 
 static void callPackRows(llvm::IRBuilder<> &b, llvm::Type *compute, const PackRows &rows, unsigned size, unsigned used,
-                         llvm::Value *to, unsigned padded) {
-  b.CreateCall(packing(b, compute, rows, size, used, padded), {rows.first, rows.bytes, to});
+                         llvm::Value *to, unsigned padded, unsigned count) {
+  b.CreateCall(packing(b, compute, rows, size, used, padded, count), {rows.first, rows.bytes, to});
 }
 
 static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
@@ -174,7 +176,8 @@ static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes
       llvm::Value *to = b.CreateConstInBoundsGEP1_64(compute, base, first);
       if (isLarge(depth, compute)) {
         auto rows = source.rows(positions[first], k, depth);
-        callPackRows(b, compute, rows ? *rows : computed(positions[first], k, depth, used), depth, used, to, sliver.padded);
+        callPackRows(b, compute, rows ? *rows : computed(positions[first], k, depth, used), depth, used, to, sliver.padded,
+                     depth);
         continue;
       }
       llvm::SmallVector<llvm::Value *> rows;
@@ -185,7 +188,7 @@ static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes
         continue;
       }
       rows.resize(depth, llvm::PoisonValue::get(llvm::FixedVectorType::get(compute, depth)));
-      storeTransposed(b, compute, rows, used, to, sliver.padded);
+      storeTransposed(b, compute, rows, used, to, sliver.padded, depth);
     }
     for (unsigned d = 0; d < depth; ++d)
       for (unsigned pad = sliver.width; pad < sliver.padded; ++pad)
@@ -199,8 +202,54 @@ static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes
   forChunks(count - whole, lanes, [&](unsigned offset, unsigned depth) { block(b.getInt64(whole + offset), depth); });
 }
 
+/// A for AMX: what lies along K is copied, else transposed by way of a square in memory.
+static void packTiles(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool kMajor,
+                      const PackSource &source) {
+  unsigned deep = sliver.tileDepth;
+  llvm::DenseMap<unsigned, llvm::Value *> positions; // made before the loops, as above
+  if (!kMajor)
+    forChunks(sliver.width, lanes,
+              [&](unsigned offset, unsigned) { positions[offset] = b.CreateAdd(sliver.first, b.getInt64(offset)); });
+  auto words = [&](llvm::Value *k, unsigned offset, unsigned n) { // [k + offset, +n) of a tile that begins at k
+    llvm::Value *tile = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.width)));
+    llvm::Value *begin = b.CreateAdd(k, b.getInt64(offset)), *to = b.CreateConstInBoundsGEP1_64(compute, tile, offset);
+    auto along = [&](int64_t count, LoopBody body) {
+      emitLoop(b, b.getInt64(0), b.getInt64(count), 1, body, source.enterLoop);
+      source.leaveLoop();
+    };
+    if (kMajor) {
+      along(sliver.width, [&](llvm::Value *i) {
+        store(b, compute, source.alongK(b.CreateAdd(sliver.first, i), begin, n, true),
+              b.CreateInBoundsGEP(compute, to, b.CreateMul(i, b.getInt64(deep))), 0);
+      });
+      return;
+    }
+    for (unsigned first = 0; first < sliver.width; first += lanes) {
+      unsigned used = std::min(lanes, sliver.width - first);
+      llvm::Value *square = source.square();
+      along(n, [&](llvm::Value *i) {
+        llvm::Value *row = b.CreateInBoundsGEP(compute, square, b.CreateMul(i, b.getInt64(lanes)));
+        forChunks(used, lanes, [&](unsigned offset, unsigned n) {
+          store(b, compute, source.alongSliver(positions[first + offset], b.CreateAdd(begin, i), n), row, offset);
+        });
+      });
+      auto load = [&b, compute](llvm::Value *at, unsigned n) { return b.CreateLoad(llvm::FixedVectorType::get(compute, n), at); };
+      PackRows rows{square, b.getInt64(lanes * compute->getScalarSizeInBits() / 8), "rows", load};
+      callPackRows(b, compute, rows, lanes, n, b.CreateConstInBoundsGEP1_64(compute, to, first * deep), deep, used);
+    }
+  };
+  int64_t whole = count / deep * deep;
+  if (whole) {
+    emitLoop(b, b.getInt64(0), b.getInt64(whole), deep, [&](llvm::Value *k) { words(k, 0, deep); }, source.enterLoop);
+    source.leaveLoop();
+  }
+  forChunks(count - whole, deep, [&](unsigned offset, unsigned n) { words(b.getInt64(whole), offset, n); });
+}
+
 void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool kMajor,
                 const PackSource &source) {
+  if (sliver.tileDepth)
+    return packTiles(b, compute, lanes, sliver, count, kMajor, source);
   (kMajor ? packKMajor : packAlong)(b, compute, lanes, sliver, count, source);
 }
 

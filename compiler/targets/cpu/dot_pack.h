@@ -32,6 +32,7 @@ struct Sliver {
   llvm::Value *dst;   // at k = 0 of this call
   llvm::Value *first; // i64
   unsigned width, padded;
+  unsigned tileDepth = 0; // not 0: AMX's A, at dst + (k / tileDepth) * tileDepth * width [width][tileDepth], nothing padded
 };
 
 /// Emits the packing of k in [0, count). `kMajor`: the source is contiguous along k, so blocks are transposed in registers.

@@ -1,12 +1,26 @@
 // The operands of a product into panels: by the program, or once a launch by whoever comes first.
 #include "compiler/lower/loop.h"
+#include "compiler/lower/prefetch.h"
 #include "compiler/targets/cpu/dot_emitter.h"
+#include "compiler/targets/cpu/dot_sharing.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
 namespace tilery::cpu {
 using mlir::Value;
+
+/// What a word of several elements is made of.
+static llvm::Type *partType(llvm::IRBuilder<> &b, Multiply multiply) {
+  switch (multiply) {
+  case Multiply::int16Pairs:
+    return b.getInt16Ty();
+  case Multiply::int8Tiles:
+    return b.getInt8Ty();
+  default:
+    return b.getBFloatTy();
+  }
+}
 
 llvm::Value *DotEmitter::toCompute(llvm::Value *value, const DotOperand &operand, unsigned n) {
   mlir::Type from = elementOf(operand.tile);
@@ -45,6 +59,12 @@ llvm::Value *DotEmitter::fetch(const DotOperand &operand, llvm::Value *batch, ll
   return ev.value(operand.tile, pointOf(operand, batch, position, k, n, lanesAlongK));
 }
 
+/// Bytes from what is packed to what is packed two steps later in the same row of memory: many rows that are read by turns are more than
+/// the prefetcher follows. It does follow rows that are read to their end (0).
+int64_t DotEmitter::aheadOf(const DotOperand &operand) {
+  return operand.kMajor && contract ? 2 * plan.k * int64_t(elementBytes(elementOf(operand.tile))) : 0;
+}
+
 std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm::Value *batch, llvm::Value *position,
                                                  llvm::Value *k, unsigned n) {
   if (plan.pack != 1)
@@ -77,28 +97,50 @@ std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm
     return std::nullopt;
   std::string name;
   llvm::raw_string_ostream(name) << where.element << (operand.isUnsigned ? ".u" : "");
-  auto read = [this, &operand, element = where.element](llvm::Value *row, unsigned n) {
+  int64_t ahead = where.global ? aheadOf(operand) : 0;
+  if (ahead)
+    name += "." + std::to_string(ahead);
+  auto read = [this, &operand, element = where.element, ahead](llvm::Value *row, unsigned n) {
+    if (ahead)
+      emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), row, ahead), false, true);
     llvm::Type *type = e.vectorOf(e.memoryType(element), n);
     return toCompute(e.fromMemory(b.CreateAlignedLoad(type, row, llvm::Align(elementBytes(element))), element), operand, n);
   };
   return PackRows{where.pointer, b.CreateMul(elements, i64(elementBytes(where.element))), name, read};
 }
 
+/// n elements as the type of which a word holds several.
+llvm::Value *DotEmitter::toPart(llvm::Value *value, const DotOperand &operand, unsigned n) {
+  mlir::Type from = elementOf(operand.tile);
+  llvm::Type *part = partType(b, plan.blocking.multiply);
+  if (isa<FloatType>(from) && !from.isBF16()) { // of 8 bits
+    value = e.widenFloat(value, from);
+    value = b.CreateFPTrunc(value, e.vectorOf(part, e.lanesOf(value)));
+  } else if (from.isInteger(8) && part->isIntegerTy(16)) {
+    llvm::Type *type = e.vectorOf(part, e.lanesOf(value));
+    value = operand.isUnsigned ? b.CreateZExt(value, type) : b.CreateSExt(value, type);
+  }
+  return e.splat(value, n);
+}
+
 // vdpbf16ps adds the product of the high halves first: they hold the earlier of two values, so that products are added in increasing K.
-llvm::Value *DotEmitter::fetchPairs(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *pair,
-                                    unsigned n, bool lanesAlongK, bool half) {
+llvm::Value *DotEmitter::fetchWords(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *word,
+                                    unsigned n, bool lanesAlongK, unsigned count) {
+  unsigned pack = plan.pack, bits = 32 / pack;
+  bool turned = plan.blocking.multiply == Multiply::bf16Pairs;
   llvm::Type *words = e.vectorOf(b.getInt32Ty(), n);
-  llvm::Value *k = b.CreateMul(pair, i64(2)), *value;
-  if (lanesAlongK && !half) {
-    value = b.CreateBitCast(e.splat(fetch(operand, batch, position, k, 2 * n, true), 2 * n), words);
-    value = b.CreateIntrinsic(llvm::Intrinsic::fshl, {words}, {value, value, llvm::ConstantInt::get(words, 16)});
+  llvm::Value *k = b.CreateMul(word, i64(pack)), *value = nullptr;
+  if (lanesAlongK && count == pack) {
+    value = b.CreateBitCast(toPart(fetch(operand, batch, position, k, pack * n, true), operand, pack * n), words);
+    if (turned)
+      value = b.CreateIntrinsic(llvm::Intrinsic::fshl, {words}, {value, value, llvm::ConstantInt::get(words, 16)});
   } else {
-    auto one = [&](llvm::Value *at) {
-      return b.CreateZExt(e.splat(fetch(operand, batch, position, at, n, lanesAlongK), n), words);
-    };
-    value = b.CreateShl(one(k), 16);
-    if (!half)
-      value = b.CreateOr(value, one(b.CreateAdd(k, i64(1))));
+    for (unsigned i = 0; i < count; ++i) {
+      llvm::Value *one = toPart(fetch(operand, batch, position, b.CreateAdd(k, i64(i)), n, lanesAlongK), operand, n);
+      one = b.CreateZExt(b.CreateBitCast(one, e.vectorOf(b.getIntNTy(bits), n)), words);
+      one = b.CreateShl(one, (turned ? pack - 1 - i : i) * bits);
+      value = value ? b.CreateOr(value, one) : one;
+    }
   }
   return b.CreateBitCast(value, e.vectorOf(compute, n));
 }
@@ -183,13 +225,13 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
 }
 
 void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch) {
-  auto part = [&](const Sliver &sliver, int64_t first, int64_t count, bool half) {
+  auto part = [&](const Sliver &sliver, int64_t first, int64_t count, unsigned inWord) {
     PackSource source;
     auto at = [&](llvm::Value *position, llvm::Value *k, unsigned n, bool alongK) {
       if (first)
         k = b.CreateAdd(k, i64(first));
-      return plan.pack == 2 ? fetchPairs(operand, batch, position, k, n, alongK, half)
-                            : toCompute(fetch(operand, batch, position, k, n, alongK), operand, n);
+      return plan.pack > 1 ? fetchWords(operand, batch, position, k, n, alongK, inWord)
+                           : toCompute(fetch(operand, batch, position, k, n, alongK), operand, n);
     };
     source.alongSliver = [&](llvm::Value *position, llvm::Value *k, unsigned n) { return at(position, k, n, false); };
     source.alongK = [&](llvm::Value *position, llvm::Value *k, unsigned n, bool moves) {
@@ -213,15 +255,16 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
     source.enterLoop = [&](llvm::Instruction *end) { ev.enterLoop(end); };
     source.leaveLoop = [&] { ev.leaveLoop(); };
     Evaluator::Region region(ev);
+    llvm::SaveAndRestore ahead(ev.fetchAhead, aheadOf(operand));
     if (count)
       packSliver(b, compute, plan.blocking.lanes, sliver, count, operand.kMajor, source);
   };
   auto pack = [&] {
-    part(sliver, 0, plan.k / plan.pack, false);
+    part(sliver, 0, plan.k / plan.pack, plan.pack);
     if (int64_t whole = plan.k / plan.pack; whole != plan.packedK()) {
       Sliver last = sliver;
       last.dst = element(sliver.dst, i64(whole * sliver.padded));
-      part(last, whole, 1, true);
+      part(last, whole, 1, plan.k % plan.pack);
     }
   };
   auto general = [&] {
@@ -260,7 +303,10 @@ void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm:
   auto packAt = [&](llvm::Value *step, llvm::Value *first, unsigned width) {
     unsigned padded = (width + unit - 1) / unit * unit;
     llvm::Value *offset = b.CreateMul(b.CreateSub(step, from), i64(plan.packedK() * padded));
-    packStep(operand, {element(memory, b.CreateAdd(b.CreateMul(first, depth), offset)), first, width, padded}, batch);
+    packStep(operand,
+             {element(memory, b.CreateAdd(b.CreateMul(first, depth), offset)), first, width, padded,
+              operand.isA ? plan.blocking.tileDepth : 0},
+             batch);
   };
   if (!operand.kMajor) {
     llvm::Value *begin = b.CreateAdd(from, b.CreateMul(piece, i64(stepsPerPiece())));
@@ -285,8 +331,19 @@ llvm::Value *DotEmitter::isAlone(const DotOperand &operand) {
   if (!operand.shared || !operand.mayBeOwn())
     return nullptr;
   llvm::Value *all = b.getTrue();
-  for (unsigned axis : operand.sharers)
-    all = b.CreateAnd(all, b.CreateICmpEQ(around.grid[axis], b.getInt32(1)));
+  for (unsigned axis : operand.sharers) {
+    llvm::Value *told = b.CreateICmpEQ(around.grid[axis], b.getInt32(1)),
+                *programs = b.CreateZExt(around.grid[axis], b.getInt64Ty());
+    for (Value number : operand.key)
+      if (auto divisions = divisionsOf(number, axis)) {
+        llvm::Value *each = b.getTrue();
+        for (auto [divisor, isQuotient] : *divisions)
+          each = b.CreateAnd(each,
+                             isQuotient ? b.CreateICmpEQ(ev.wide(divisor), i64(1)) : b.CreateICmpSGE(ev.wide(divisor), programs));
+        told = b.CreateOr(told, each);
+      }
+    all = b.CreateAnd(all, told);
+  }
   return all;
 }
 

@@ -1,5 +1,6 @@
 #include "compiler/targets/cpu/dot_plan.h"
-#include "compiler/analysis/integer_op.h"
+#include "compiler/targets/cpu/dot_sharing.h"
+#include "compiler/targets/cpu/dot_tiles.h"
 #include "compiler/analysis/lane_runs.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/pull.h"
@@ -10,6 +11,8 @@ namespace tilery::cpu {
 
 // Longest K that a panel holds: accumulators go to memory once in so many steps; a sliver of B (64 KiB) and the panel of A stay in L2.
 constexpr int64_t sharedDepth = 1024;
+// In tiles of AMX: slivers of A and B (64 KiB each) stay in L2 beside the others.
+constexpr int64_t tilesDepth = 512;
 // Private panels are packed again by every program and should stay in L2.
 constexpr int64_t privateDepth = 256;
 
@@ -77,32 +80,6 @@ static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, bool d
   return key.takeVector();
 }
 
-/// The program id of which a number is another one for each: id * c + d. Null: it is no such number.
-static tile::ProgramIdOp programOf(Value number) {
-  analysis::IntegerOp op = analysis::integerOpOf(number);
-  using Kind = analysis::IntegerOp::Kind;
-  switch (op.kind) {
-  case Kind::extend:
-    return programOf(op.lhs);
-  case Kind::multiply:
-    return analysis::constantOf(op.rhs).value_or(0) ? programOf(op.lhs) : tile::ProgramIdOp();
-  case Kind::add:
-  case Kind::subtract:
-    return analysis::constantOf(op.rhs) ? programOf(op.lhs) : tile::ProgramIdOp();
-  default:
-    return number.getDefiningOp<tile::ProgramIdOp>();
-  }
-}
-
-/// The axes of the grid along which programs may have the same key.
-static SmallVector<unsigned> sharersOf(ArrayRef<Value> key) {
-  SmallVector<unsigned> axes{0, 1, 2};
-  for (Value scalar : key)
-    if (tile::ProgramIdOp id = programOf(scalar))
-      llvm::erase(axes, unsigned(id.getAxis()));
-  return axes;
-}
-
 static bool inLoop(Operation *op) {
   for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
     if (isa<LoopLikeOpInterface, tile::ParallelOp>(parent))
@@ -165,9 +142,25 @@ static tile::StoreOp directStore(Operation *op, const DotPlan &plan, bool disjoi
   return untouched ? store : tile::StoreOp();
 }
 
+static const char *nameOf(Multiply multiply) {
+  switch (multiply) {
+  case Multiply::single:
+    return "";
+  case Multiply::bf16Pairs:
+    return " of bf16 pairs";
+  case Multiply::int16Pairs:
+    return " of int16 pairs";
+  case Multiply::bf16Tiles:
+    return " in tiles of bf16";
+  case Multiply::int8Tiles:
+    return " in tiles of int8";
+  }
+  llvm_unreachable("all are named");
+}
+
 void DotPlan::print(llvm::raw_ostream &stream) const {
-  stream << blocking.rows.width << "x" << blocking.columns.width << (blocking.pairs ? " of bf16 pairs" : "") << ", K " << k
-         << " x " << stepsPerBlock;
+  stream << blocking.rows.width << "x" << blocking.columns.width << nameOf(blocking.multiply) << ", K " << k << " x "
+         << stepsPerBlock;
   for (const DotOperand *operand : {&a, &b})
     stream << (operand->isA ? ", a " : ", b ") << (operand->shared ? "shared" : "private") << (operand->kMajor ? " k-major" : "");
   stream << (directStore ? ", stored at once" : "");
@@ -181,6 +174,31 @@ SmallVector<Temporary *> DotPlan::temporaries() {
     if (operand->mayBeOwn())
       needed.push_back(&operand->panel);
   return needed;
+}
+
+/// Several neighbours along K at once, where an instruction has the sums of their products as exact as they are asked for.
+static Multiply multiplyOf(const DotPlan &plan, const CpuTarget &target) {
+  auto both = [&](llvm::function_ref<bool(const DotOperand &)> holds) { return holds(plan.a) && holds(plan.b); };
+  auto fitTiles = [&](unsigned pack) { return target.amx && tileDepth((plan.k + pack - 1) / pack) >= 4; };
+  if (plan.compute.isF32()) {
+    bool bf16 = both([](const DotOperand &each) { return elementOf(each.tile).isBF16(); });
+    bool fits = both([](const DotOperand &each) {
+      mlir::Type type = elementOf(each.tile);
+      return type.isBF16() || (isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8); // exact in bf16
+    });
+    if (fits && fitTiles(2))
+      return Multiply::bf16Tiles;
+    return bf16 && target.fastDotBF16 ? Multiply::bf16Pairs : Multiply::single;
+  }
+  if (plan.compute.isInteger(32)) {
+    if (both([](const DotOperand &each) { return elementOf(each.tile).isInteger(8); }))
+      return fitTiles(4) ? Multiply::int8Tiles : Multiply::int16Pairs;
+    auto fits = [](const DotOperand &each) {
+      return elementOf(each.tile).isInteger(8) || (elementOf(each.tile).isInteger(16) && !each.isUnsigned);
+    };
+    return both(fits) ? Multiply::int16Pairs : Multiply::single;
+  }
+  return Multiply::single;
 }
 
 std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool disjoint, llvm::function_ref<bool(Value)> stored) {
@@ -205,9 +223,10 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
   if (narrow)
     plan.sums.type = cast<RankedTensorType>(op->getResult(0).getType()).clone(plan.compute);
   plan.startsAtZero = startsAtZero(op);
-  bool pairs = target.fastDotBF16 && plan.compute.isF32() && elementOf(plan.a.tile).isBF16() && elementOf(plan.b.tile).isBF16();
-  plan.pack = pairs ? 2 : 1;
-  plan.blocking = chooseBlocking(target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), pairs);
+  Multiply multiply = multiplyOf(plan, target);
+  plan.pack = packOf(multiply);
+  plan.blocking = chooseBlocking(target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), multiply);
+  plan.blocking.aUnsigned = plan.a.isUnsigned, plan.blocking.bUnsigned = plan.b.isUnsigned;
 
   for (DotOperand *operand : {&plan.a, &plan.b}) {
     unsigned along = rank - (operand->isA ? 2 : 1), contracted = rank - (operand->isA ? 1 : 2);
@@ -223,11 +242,15 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
         operand->shared = true;
         operand->key = std::move(*key);
         operand->sharers = sharersOf(operand->key);
+        operand->decided = llvm::any_of(operand->key, [&](Value number) {
+          return llvm::any_of(operand->sharers, [&](unsigned axis) { return divisionsOf(number, axis).has_value(); });
+        });
       }
   }
   plan.directStore = directStore(op, plan, disjoint);
   if (contract) {
-    int64_t depth = plan.a.shared && plan.b.shared ? sharedDepth : privateDepth;
+    int64_t shared = plan.blocking.tileDepth ? tilesDepth : sharedDepth;
+    int64_t depth = plan.a.shared && plan.b.shared ? shared : privateDepth;
     plan.stepsPerBlock = std::max<int64_t>(1, depth * plan.pack / plan.k); // the same bytes, paired or not
     plan.privateSteps = std::max<int64_t>(1, privateDepth * plan.pack / plan.k);
   }

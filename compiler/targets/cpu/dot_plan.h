@@ -14,7 +14,8 @@ struct DotOperand {
   llvm::SmallVector<mlir::Value> key;  // shared: the scalars that tell one panel from another
   llvm::SmallVector<unsigned> sharers; // shared: the axes of the grid along which programs may want the same panels
   lower::Temporary panel;              // where the program packs it: not shared, or the grid is 1 along all sharers
-  bool mayBeOwn() const { return !shared || sharers.size() < 3; }
+  bool decided = false;                // shared: which programs do depends on the grid's size along sharers, too
+  bool mayBeOwn() const { return !shared || sharers.size() < 3 || decided; }
 };
 
 struct DotPlan : lower::ProductPlan {

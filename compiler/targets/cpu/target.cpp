@@ -1,4 +1,5 @@
 #include "compiler/targets/cpu/target.h"
+#include "tilery/cpu_features.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 #include <algorithm>
@@ -41,7 +42,7 @@ bool hostHas(const char *feature) { return hostFeatures().lookup(feature); }
 CpuTarget detect() {
   bool avx512 = hostHas("avx512f") && hostHas("avx512bw") && hostHas("avx512dq") && hostHas("avx512vl");
   CpuTarget t = make("host", "x86-64-v3", avx512 ? 512 : 256, avx512 && hostHas("avx512bf16"), avx512 && hostHas("avx512fp16"),
-                     hostHas("amx-bf16"));
+                     hostHas("amx-bf16") && hostHas("amx-int8") && tilesAllowed());
   t.cpu = llvm::sys::getHostCPUName().str();
   t.fastDotBF16 = t.dotBF16 && llvm::StringRef(t.cpu).starts_with("znver");
   // Virtual machines hide features of the processor they name: every feature is stated, present or absent.

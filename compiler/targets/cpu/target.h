@@ -16,12 +16,12 @@ struct CpuTarget {
   bool dotBF16 = false;        // vdpbf16ps, vcvtneps2bf16
   bool fastDotBF16 = false;    // vdpbf16ps does more than two f32 FMAs in their time
   bool halfArithmetic = false; // avx512fp16
-  bool amx = false;
+  bool amx = false;            // tiles of bf16 and int8, and the system lets this process use them
 
   /// Lanes of a full register for elements of `bits` bits.
   unsigned lanes(unsigned bits) const { return vectorBits / bits; }
   /// What a cache of compiled code must be keyed by.
-  std::string key() const { return cpu + ";" + features + ";" + std::to_string(vectorBits); }
+  std::string key() const { return cpu + ";" + features + ";" + std::to_string(vectorBits) + (amx ? ";amx" : ""); }
 };
 
 /// The processor this process runs on (detected once). x86-64-v3 (AVX2, FMA, F16C) is the least we generate code for.

@@ -1,4 +1,4 @@
-#include "compiler/targets/cpu/dot_kernel.h"
+#include "compiler/targets/cpu/dot_tiles.h"
 #include "compiler/targets/cpu/emit_object.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -18,8 +18,19 @@ struct Compiled {
     llvm::LLVMContext context;
     llvm::Module module("dot", context);
     prepareModule(module, target);
-    llvm::Function *kernel =
-        dotKernel(module, blocking, isDouble ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context), rows, columns);
+    bool isInteger = blocking.multiply == Multiply::int16Pairs || blocking.multiply == Multiply::int8Tiles;
+    llvm::Type *compute = isDouble ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context);
+    llvm::Function *kernel = dotKernel(module, blocking, isInteger ? llvm::Type::getInt32Ty(context) : compute, rows, columns);
+    if (inTiles(blocking.multiply)) {
+      llvm::Function *inner = kernel;
+      llvm::IRBuilder<> b(context);
+      kernel = kernelFunction(b, module, "around");
+      b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", kernel));
+      configureTiles(b, blocking, rows, columns);
+      b.CreateCall(inner, llvm::SmallVector<llvm::Value *>(llvm::make_pointer_range(kernel->args())));
+      releaseTiles(b);
+      b.CreateRetVoid();
+    }
     kernel->setName("kernel");
     kernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
     EmitOptions options;
@@ -77,20 +88,38 @@ TEST(DotKernel, CutsWithoutWaste) {
 TEST(DotKernel, RegistersOnly) {
   struct Case {
     const char *target;
-    bool isDouble, pairs;
+    bool isDouble;
+    Multiply multiply;
     unsigned m, n, fmas;
   };
-  for (Case c :
-       {Case{"avx2", false, false, 6, 16, 12}, Case{"avx2", true, false, 6, 8, 12}, Case{"avx512", false, false, 14, 32, 28},
-        Case{"avx512", true, false, 14, 16, 28}, Case{"avx512", false, true, 14, 32, 28}}) {
+  for (Case c : {Case{"avx2", false, Multiply::single, 6, 16, 12}, Case{"avx2", true, Multiply::single, 6, 8, 12},
+                 Case{"avx512", false, Multiply::single, 14, 32, 28}, Case{"avx512", true, Multiply::single, 14, 16, 28},
+                 Case{"avx512", false, Multiply::bf16Pairs, 14, 32, 28}, Case{"avx512", false, Multiply::int16Pairs, 14, 32, 28},
+                 Case{"sapphirerapids", false, Multiply::bf16Tiles, 32, 32, 4},
+                 Case{"sapphirerapids", false, Multiply::bf16Tiles, 16, 64, 4},
+                 Case{"sapphirerapids", false, Multiply::int8Tiles, 20, 24, 4}}) {
     const CpuTarget &target = *findTarget(c.target);
-    const char *multiply = c.pairs ? "vdpbf16ps" : "vfmadd";
-    DotBlocking blocking = chooseBlocking(target, c.m, c.n, 64, c.isDouble ? 64 : 32, c.pairs);
+    auto instruction = [](Multiply multiply) {
+      switch (multiply) {
+      case Multiply::single:
+        return "vfmadd";
+      case Multiply::bf16Pairs:
+        return "vdpbf16ps";
+      case Multiply::int16Pairs:
+        return "vpdpwssd";
+      case Multiply::bf16Tiles:
+        return "tdpbf16ps";
+      default:
+        return "tdpbssd";
+      }
+    };
+    const char *multiply = instruction(c.multiply);
+    DotBlocking blocking = chooseBlocking(target, c.m, c.n, 64, c.isDouble ? 64 : 32, c.multiply);
     ASSERT_EQ(blocking.rows.slivers, 1u);
     ASSERT_EQ(blocking.columns.slivers, 1u);
     Compiled code(target, blocking, c.isDouble, c.m, c.n);
     std::string loop = code.loop(multiply);
-    EXPECT_EQ(llvm::StringRef(loop).count(multiply), c.fmas * blocking.unroll) << c.target;
+    EXPECT_EQ(llvm::StringRef(loop).count(multiply), c.fmas * (blocking.tileDepth ? 1 : blocking.unroll)) << c.target;
     EXPECT_EQ(loop.find("%rsp"), std::string::npos) << loop;
     EXPECT_EQ(loop.find("%rbp"), std::string::npos) << loop;
   }
@@ -140,7 +169,7 @@ TEST(DotKernel, ComputesPairs) {
     if (!hostRuns(target) || !target.dotBF16)
       continue;
     unsigned rows = 13, columns = 32, pairs = 40;
-    DotBlocking blocking = chooseBlocking(target, rows, columns, 4, 32, /*pairs=*/true);
+    DotBlocking blocking = chooseBlocking(target, rows, columns, 4, 32, Multiply::bf16Pairs);
     auto jit = load(Compiled(target, blocking, false, rows, columns).object);
     auto kernel = llvm::cantFail(jit->lookup("kernel")).toPtr<Kernel>();
     std::vector<float> a(2 * pairs * rows), b(2 * pairs * columns), c(rows * columns); // a[k][row], b[k][column]
@@ -164,6 +193,70 @@ TEST(DotKernel, ComputesPairs) {
         ASSERT_EQ(c[i * columns + j], expected) << name << " " << i << " " << j;
       }
   }
+}
+
+namespace {
+/// Runs a kernel of words of integers and compares with their sums; `a` and `b`: element (k, position) of each sliver.
+void computesIntegers(const CpuTarget &target, const DotBlocking &blocking, unsigned rows, unsigned columns, unsigned words,
+                      llvm::function_ref<int(unsigned, unsigned)> a, llvm::function_ref<int(unsigned, unsigned)> b) {
+  unsigned pack = packOf(blocking.multiply), bits = 32 / pack, deep = blocking.tileDepth, padded = blocking.columns.width;
+  auto word = [&](llvm::function_ref<int(unsigned, unsigned)> element, unsigned k, unsigned position) {
+    uint32_t bytes = 0;
+    for (unsigned i = 0; i < pack; ++i)
+      bytes |= (uint32_t(element(k * pack + i, position)) & ((1u << bits) - 1)) << (i * bits);
+    return bytes;
+  };
+  std::vector<uint32_t> left(rows * words), right(padded * words);
+  for (unsigned k = 0; k < words; ++k) {
+    for (unsigned i = 0; i < rows; ++i)
+      left[deep ? k / deep * deep * rows + i * deep + k % deep : k * rows + i] = word(a, k, i);
+    for (unsigned j = 0; j < columns; ++j)
+      right[k * padded + j] = word(b, k, j);
+  }
+  auto jit = load(Compiled(target, blocking, false, rows, columns).object);
+  auto kernel = llvm::cantFail(jit->lookup("kernel")).toPtr<void (*)(void *, void *, int64_t, int32_t *, int64_t, bool)>();
+  unsigned ldc = columns + 3;
+  std::vector<int32_t> c(rows * ldc, 7);
+  for (bool accumulate : {false, true}) {
+    kernel(left.data(), right.data(), words, c.data(), ldc, accumulate);
+    for (unsigned i = 0; i < rows; ++i)
+      for (unsigned j = 0; j < ldc; ++j) {
+        uint32_t sum = 0;
+        for (unsigned k = 0; k < words * pack; ++k)
+          sum += uint32_t(a(k, i)) * uint32_t(j < columns ? b(k, j) : 0);
+        ASSERT_EQ(c[i * ldc + j], j < columns ? int32_t(sum * (accumulate ? 2 : 1)) : 7)
+            << target.name << " " << i << " " << j << " " << accumulate;
+      }
+  }
+}
+} // namespace
+
+// All sixteen bits, where two products may be 2^31.
+TEST(DotKernel, ComputesPairsOfIntegers) {
+  for (const std::string &name : targetNames())
+    if (const CpuTarget &target = *findTarget(name); hostRuns(target)) {
+      auto extreme = [](unsigned k, unsigned i) { return (k * 7 + i * 3) % 5 == 0 ? 32767 - int(k) : -32768; };
+      DotBlocking blocking = chooseBlocking(target, 5, 19, 12, 32, Multiply::int16Pairs);
+      computesIntegers(target, blocking, 5, blocking.columns.width - 3, 12, extreme, extreme);
+    }
+}
+
+TEST(DotKernel, ComputesTilesOfBytes) {
+  const CpuTarget &target = *findTarget("sapphirerapids");
+  if (!hostRuns(target))
+    GTEST_SKIP() << "needs AMX";
+  for (bool aUnsigned : {false, true})
+    for (bool bUnsigned : {false, true})
+      for (auto [rows, columns, words] :
+           {std::array{32u, 32u, 32u}, {25u, 20u, 16u}, {1u, 3u, 24u}, {16u, 64u, 16u}, {17u, 16u, 0u}, {7u, 40u, 4u}}) {
+        DotBlocking blocking = chooseBlocking(target, rows, columns, words, 32, Multiply::int8Tiles);
+        blocking.aUnsigned = aUnsigned, blocking.bUnsigned = bUnsigned;
+        auto byte = [](bool isUnsigned) {
+          return [isUnsigned](unsigned k, unsigned i) { return int((k * 37 + i * 91) % 256) - (isUnsigned ? 0 : 128); };
+        };
+        computesIntegers(target, blocking, rows, std::min(columns, blocking.columns.width), words, byte(aUnsigned),
+                         byte(bUnsigned));
+      }
 }
 
 // Run by name: --gtest_also_run_disabled_tests --gtest_filter='*Speed*'

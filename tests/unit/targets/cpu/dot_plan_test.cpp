@@ -93,12 +93,21 @@ TEST_F(DotPlanTest, PackingTransposesWhatIsContiguousAlongK) {
 
 TEST_F(DotPlanTest, PairsOfBf16WhereTheMachineIsFastAtThem) {
   for (const char *target : {"avx2", "avx512", "sapphirerapids"}) {
-    bool fast = cpu::findTarget(target)->fastDotBF16;
+    bool fast = cpu::findTarget(target)->fastDotBF16 || cpu::findTarget(target)->amx;
     auto p = plan(product("bf16"), true, target);
     EXPECT_EQ(p->pack, fast ? 2 : 1) << target;
     EXPECT_EQ(p->packedK(), fast ? 8 : 16) << target;
     EXPECT_EQ(plan(product("f16"), true, target)->pack, 1) << target;
   }
+}
+
+TEST_F(DotPlanTest, TilesWhereTheMachineHasThem) {
+  auto p = plan(product("bf16"), true, "sapphirerapids");
+  EXPECT_EQ(p->blocking.multiply, cpu::Multiply::bf16Tiles);
+  EXPECT_EQ(p->blocking.tileDepth, 8u) << "16 values of K";
+  EXPECT_EQ(plan(product("f8E4M3FN"), true, "sapphirerapids")->blocking.multiply, cpu::Multiply::bf16Tiles) << "exact in bf16";
+  EXPECT_EQ(plan(product("f8E4M3FN"), true, "avx512")->blocking.multiply, cpu::Multiply::single);
+  EXPECT_EQ(plan(product("f16"), true, "sapphirerapids")->blocking.multiply, cpu::Multiply::single);
 }
 
 TEST_F(DotPlanTest, BlocksFitTheRegisters) {

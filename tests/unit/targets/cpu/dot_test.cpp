@@ -159,6 +159,20 @@ template <typename In, typename Acc> struct Problem {
     options.flags = flags;
     launch(*code.kernels[0], grid, slots, options);
   }
+  /// In any order of sums: K products, exact, and K sums are off by at most K + 1 units of 2^-24 of what is added up.
+  void checkNear() {
+    for (int i = 0; i < s.m; ++i)
+      for (int j = 0; j < s.n; ++j) {
+        double expected = 0, size = 0;
+        for (int p = 0; p < s.k; ++p) {
+          double product = double(a[ta ? size_t(p) * lda + i : size_t(i) * lda + p]) *
+                           double(b[tb ? size_t(j) * ldb + p : size_t(p) * ldb + j]);
+          expected += product, size += std::abs(product);
+        }
+        ASSERT_NEAR(c[size_t(i) * s.n + j], expected, (s.k + 1) * 0x1p-24 * size) << i << " " << j;
+      }
+    EXPECT_EQ(c.back(), Acc(77));
+  }
   void check() {
     for (int i = 0; i < s.m; ++i)
       for (int j = 0; j < s.n; ++j) {
@@ -207,7 +221,7 @@ void floatOverShapes(bool all) {
   });
 }
 
-// The same bits by conversion and by pairs: products are added in increasing K, each with one rounding.
+// The same bits by conversion and by pairs: products are added in increasing K, each with one rounding. AMX has an order of its own.
 void bfloatOnEveryTarget(bool all) {
   for (const std::string &name : cpu::targetNames()) {
     cpu::Options options = disjoint(true);
@@ -216,6 +230,8 @@ void bfloatOnEveryTarget(bool all) {
     Shape dense{64, 64, 64, 32, 32, 16};
     Compiled code = compileText(seed(dense, "bf16", "f32"), options, true);
     EXPECT_EQ(code.code.plan.find("bf16 pairs") != std::string::npos, options.target.fastDotBF16) << code.code.plan;
+    EXPECT_EQ(code.code.plan.find("tiles of bf16") != std::string::npos, options.target.amx) << code.code.plan;
+    EXPECT_EQ(code.code.assembly.find("tdpbf16ps") != std::string::npos, options.target.amx) << name;
     EXPECT_EQ(code.code.assembly.find("vdpbf16ps") != std::string::npos, options.target.fastDotBF16) << name;
     options.wantPlan = options.wantAsm = false;
     if (!cpu::hostRuns(options.target))
@@ -225,7 +241,36 @@ void bfloatOnEveryTarget(bool all) {
       options.disjoint = shared;
       Problem<BF16, float> problem(s, layout & 1, layout & 2, 6);
       problem.run(compileText(seed(s, "bf16", "f32", layout & 1, layout & 2), options, true), shared ? TILERY_DISJOINT : 0);
-      problem.check();
+      options.target.amx ? problem.checkNear() : problem.check();
+    });
+  }
+}
+
+/// Bytes (any of them unsigned) and 16-bit integers, whose products are added up in pairs or in tiles.
+void integersOnEveryTarget(bool all) {
+  for (const std::string &name : cpu::targetNames()) {
+    cpu::Options options = disjoint(true);
+    options.target = *cpu::findTarget(name);
+    if (!cpu::hostRuns(options.target))
+      continue;
+    SCOPED_TRACE(name);
+    overShapes(all, [&](const Shape &s, int layout, bool shared) {
+      options.disjoint = shared;
+      int turn = int(&s - shapes) % 3;
+      auto run = [&](auto element, const std::string &type, const std::string &attributes) {
+        SCOPED_TRACE(type + attributes);
+        Problem<decltype(element), int32_t> problem(s, layout & 1, layout & 2, 7);
+        std::string text = seed(s, type, "i32", layout & 1, layout & 2);
+        text.replace(text.find("%acc : "), 7, "%acc " + attributes + " : ");
+        problem.run(compileText(text, options, true), shared ? TILERY_DISJOINT : 0);
+        problem.check();
+      };
+      if (all || turn == 0)
+        run(int8_t(), "i8", "");
+      if (all || turn == 1)
+        run(uint8_t(), "i8", "{a_unsigned, b_unsigned}");
+      if (all || turn == 2)
+        run(int16_t(), "i16", "");
     });
   }
 }
@@ -233,6 +278,8 @@ void bfloatOnEveryTarget(bool all) {
 
 TEST(Dot, EveryShape) { floatOverShapes(false); }
 TEST(Dot, BFloatOnEveryTarget) { bfloatOnEveryTarget(false); }
+TEST(Dot, IntegersOnEveryTarget) { integersOnEveryTarget(false); }
+TEST(DotLong, IntegersOnEveryTarget) { integersOnEveryTarget(true); }
 TEST(DotLong, EveryShapeAndLayout) { floatOverShapes(true); }
 TEST(DotLong, BFloatOnEveryTarget) { bfloatOnEveryTarget(true); }
 
@@ -489,12 +536,12 @@ TEST(Dot, SameBitsForAnyTileAndThreadCount) {
   EXPECT_EQ(first.c, third.c);
 }
 
-// Also where denormal numbers are flushed, and for tiles that end in half a pair.
+// Also where denormal numbers are flushed, and for tiles that end in half a pair. AMX adds up each step of K by itself.
 TEST(Dot, SameBitsForAnyTileInBFloat) {
   for (const std::string &name : cpu::targetNames()) {
     cpu::Options options = disjoint(true);
     options.target = *cpu::findTarget(name);
-    if (!cpu::hostRuns(options.target))
+    if (!cpu::hostRuns(options.target) || options.target.amx)
       continue;
     Shape s{45, 50, 330, 32, 32, 16};
     Problem<BF16, float> first(s, false, false, 8);
