@@ -77,6 +77,17 @@ Lanes floatToInt(Emitter &e, Lanes value, Type from, Type to, bool isUnsigned) {
   if (to.isInteger(1)) // LLVM saturates one bit wrongly for some targets
     return isUnsigned ? e.b.CreateFCmpOGE(value, llvm::ConstantFP::get(value->getType(), 1))
                       : e.b.CreateFCmpOLE(value, llvm::ConstantFP::get(value->getType(), -1));
+  if (unsigned bits = to.getIntOrFloatBitWidth(); bits < 32 && e.lanesOf(value) > 1) {
+    // LLVM converts lanes of few bits one by one. Clamped, which leaves what is rounded towards zero as it is, they fit 32 bits.
+    auto &b = e.b;
+    auto number = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
+    Lanes least = number(isUnsigned ? 0 : -double(1u << (bits - 1))),
+          most = number(double((1u << (isUnsigned ? bits : bits - 1)) - 1));
+    Lanes clamped = b.CreateSelect(b.CreateFCmpOLT(value, most), value, most);
+    clamped = b.CreateSelect(b.CreateFCmpOGT(clamped, least), clamped, least);
+    clamped = b.CreateSelect(b.CreateFCmpUNO(value, value), number(0), clamped);
+    return b.CreateTrunc(b.CreateFPToSI(clamped, e.vectorOf(b.getInt32Ty(), e.lanesOf(value))), result);
+  }
   return e.intrinsic(isUnsigned ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat, {value}, {result, value->getType()});
 }
 

@@ -189,3 +189,49 @@ tile.kernel @one(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>) {
     EXPECT_EQ(std::vector<int32_t>(y, y + 4), (std::vector<int32_t>{1 << 28, 77, 77, 77})) << name;
   }
 }
+
+// Lanes of 8 and 16 bits are converted in vectors, saturated, NaN as 0.
+TEST(CpuCodegen, FloatsBecomeShortIntegersInVectors) {
+  const std::string text = R"(
+tile.kernel @convert(%x: !tile.ptr<f32>, %y: !tile.ptr<TYPE>) {
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %px = tile.access %x, %z steps(%one) bounds [0]() : <f32>, (i64), () -> <16xf32>
+  %v = tile.load %px : !tile.access<16xf32> -> tensor<16xf32>
+  %n = tile.fp_to_int %v ATTRIBUTES : tensor<16xf32> -> tensor<16xTYPE>
+  %py = tile.access %y, %z steps(%one) bounds [0]() : <TYPE>, (i64), () -> <16xTYPE>
+  tile.store %py, %n : !tile.access<16xTYPE>, tensor<16xTYPE>
+  tile.return
+}
+)";
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const float x[16] = {0, -0.9f, 1.9f, -1.9f, 127.99f, 128, -128.99f, -129, 255.9f, 256, 32767.9f, -32769, 65536, inf, -inf, nan};
+  for (const std::string &name : cpu::targetNames())
+    for (bool isUnsigned : {false, true})
+      for (int bits : {8, 16}) {
+        std::string program = text;
+        for (std::string from : {"TYPE", "ATTRIBUTES"})
+          for (size_t at = 0; (at = program.find(from, at)) != std::string::npos;)
+            program.replace(at, from.size(), from == "TYPE" ? "i" + std::to_string(bits) : isUnsigned ? "{is_unsigned}" : "");
+        cpu::Options options;
+        options.target = *cpu::findTarget(name);
+        options.wantAsm = true;
+        Compiled k = compileText(program, options, true);
+        ASSERT_FALSE(k.code.assembly.empty()) << k.errors;
+        EXPECT_EQ(k.code.assembly.find("cvttss2si"), std::string::npos) << name;
+        if (!cpu::hostRuns(options.target))
+          continue;
+        alignas(64) float from[16];
+        std::copy(x, x + 16, from);
+        alignas(64) uint16_t wide[16] = {};
+        alignas(64) uint8_t narrow[16] = {};
+        uint64_t slots[] = {slot(from), bits == 8 ? slot(narrow) : slot(wide)};
+        int64_t grid[] = {1, 1, 1};
+        launch(*k.kernels[0], grid, slots);
+        double least = isUnsigned ? 0 : -std::ldexp(1, bits - 1), most = std::ldexp(1, isUnsigned ? bits : bits - 1) - 1;
+        for (int i = 0; i < 16; ++i) {
+          int expected = std::isnan(x[i]) ? 0 : int(std::trunc(std::clamp(double(x[i]), least, most)));
+          EXPECT_EQ(bits == 8 ? narrow[i] : wide[i], expected & ((1 << bits) - 1)) << name << " " << bits << " " << x[i];
+        }
+      }
+}
