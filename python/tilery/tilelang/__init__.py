@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import env, language, layout, math, profiler, testing, transform, tvm, utils
-from .env import disable_cache, enable_cache, is_cache_enabled
+from . import language, layout, math, profiler, testing, transform, tvm, utils
+from .env import disable_cache, enable_cache, env, is_cache_enabled
 from .jit import JITKernel, compile, jit, par_compile
 from .language import dtypes
 from .layout import Fragment, Layout

@@ -147,7 +147,7 @@ def test_the_disk_cache_can_be_switched_off():
         assert (tilelang.compile(matmul(16, 16, 16), out_idx=-1)(a, a) == torch.eye(16)).all()
     finally:
         tilelang.enable_cache()
-    assert tilelang.env.env.is_cache_enabled()
+    assert tilelang.env.is_cache_enabled()
 
 
 REFUSED = ("analysis.Verifier", "engine.phase", "contrib.cutlass", "rocm.language", "jit.adapter.CythonKernelAdapter")
@@ -159,3 +159,72 @@ def test_refused_names_say_why(name):
     module = __import__(f"tilery.tilelang.{path}", fromlist=[last])
     with pytest.raises(AttributeError, match=f"tilelang[.]{path}[.]{last} is not supported\n  hint: "):
         getattr(module, last)
+
+
+def test_configurations_made_from_a_calls_two_parts():
+    asked = []
+
+    def configs(args, kwargs):
+        asked.append((args, kwargs))
+        return CONFIGS
+
+    tuned = autotuner.autotune(configs=configs, warmup=1, rep=1)(tilelang.jit(out_idx=-1)(matmul))
+    assert tuned(70, 50, K=40).config in CONFIGS and asked == [((70, 50), {"K": 40})]
+
+
+def test_a_library_runs_without_its_program(tmp_path):
+    m = T.dynamic("m")
+
+    @T.prim_func
+    def scaled(A: T.Tensor((m, 64), "float16"), factor: T.float32, C: T.Tensor((m, 64), "float16")):
+        with T.Kernel(m, threads=64) as row:
+            for i in T.Parallel(64):
+                C[row, i] = A[row, i] * factor
+
+    tilelang.compile(scaled, out_idx=[-1]).export_library(tmp_path / "scaled.so")
+    module = tilelang.tvm.runtime.load_module(tmp_path / "scaled.so")
+    for a in (torch.randn(5, 64).half(), torch.randn(64, 5).half().t(), torch.randn(3, 131).half()[:, 3:67]):
+        c = torch.empty(len(a), 64, dtype=torch.half)
+        module["scaled"](a, 2.5, c)
+        assert torch.equal(c, a * 2.5)
+        module.main(a, -1, c)
+        assert torch.equal(c, -a)
+    with pytest.raises(TypeError, match="expected a float16 tensor"):
+        module.scaled(torch.zeros(5, 64), 1.0, c)
+    with pytest.raises(AttributeError, match="no function `other`"):
+        module["other"]
+
+
+def test_the_ptx_of_a_kernel(tmp_path, capsys):
+    kernel = tilelang.compile(matmul(64, 64, 32), out_idx=[-1])
+    kernel.show_ptx()
+    kernel.export_ptx(tmp_path / "code.ptx")
+    shown, written = capsys.readouterr().out, (tmp_path / "code.ptx").read_text()
+    assert shown.strip() == written.strip() and ".entry main" in written and ".target sm_" in written
+    with pytest.raises(NotImplementedError, match="export_ptx"):
+        kernel.show_sass()
+
+
+def test_the_environment(monkeypatch):
+    from tilery.tilelang.env import CUDA_HOME, TILELANG_CACHE_DIR, env
+
+    assert tilelang.env is env and CUDA_HOME == "" and TILELANG_CACHE_DIR == _native.cache_folder()
+    assert env.TILELANG_PRINT_ON_COMPILATION == "1" and env.is_print_on_compilation_enabled()
+    monkeypatch.setenv("TILELANG_PRINT_ON_COMPILATION", "0")
+    assert env.TILELANG_PRINT_ON_COMPILATION == "0" and not env.is_print_on_compilation_enabled()
+    monkeypatch.setenv("TILELANG_CACHE_DIR", "/somewhere")
+    assert env.TILELANG_TMP_DIR == "/somewhere/tmp"
+    with pytest.raises(AttributeError):
+        env.NO_SUCH_FOLDER
+
+
+def test_what_programs_ask_of_a_profiler_and_a_function(capsys):
+    function = matmul(64, 64, 32)
+    kernel = tilelang.compile(function, out_idx=[-1])
+    profiler = kernel.get_profiler()
+    inputs = profiler._get_inputs()
+    assert torch.equal(profiler(*inputs), kernel(*inputs)) and profiler.result_idx == [2]
+    assert [kind.shape for kind in profiler.params] == [(64, 32), (32, 64), (64, 64)]
+    assert [tuple(t.shape) for t in profiler._get_params(with_output=True)] == [(64, 32), (32, 64), (64, 64)]
+    function.show()
+    assert "tile.kernel @main" in capsys.readouterr().out

@@ -206,6 +206,8 @@ class AutoTuneImpl:
             return list(self.configs(*args, **kwargs) if parameters else self.configs())
         if set(parameters) <= set(bound.arguments):
             return list(self.configs(**{name: bound.arguments[name] for name in parameters}))
+        if list(parameters) == ["args", "kwargs"]:  # the call's two parts as they are
+            return list(self.configs(args, dict(kwargs)))
         return list(self.configs(*args, **kwargs))
 
     def _key(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

@@ -26,22 +26,32 @@ def is_cache_enabled() -> bool:
     return _cache.enabled
 
 
-class Environment:
-    """Folders and switches: those of the disk cache are Tilery's, a toolkit's are empty."""
+_DEFAULTS = {
+    "TILELANG_PRINT_ON_COMPILATION": "1",
+    "TILELANG_AUTO_TUNING_CPU_UTILITIES": "0.9",
+    "TILELANG_AUTO_TUNING_CPU_COUNTS": "-1",
+    "TILELANG_AUTO_TUNING_MAX_CPU_COUNT": "-1",
+}
 
-    CUDA_HOME = TILELANG_TEMPLATE_PATH = CUTLASS_INCLUDE_DIR = TVM_IMPORT_PYTHON_PATH = ""
+
+class Environment:
+    """Folders and switches: those of the disk cache are Tilery's, a toolkit's are empty. Others have the value that was assigned,
+    that of the environment variable of this name, or upstream's; nothing here depends on them."""
+
+    CUDA_HOME = ROCM_HOME = TILELANG_TEMPLATE_PATH = CUTLASS_INCLUDE_DIR = TVM_IMPORT_PYTHON_PATH = ""
     enable_cache = staticmethod(enable_cache)
     disable_cache = staticmethod(disable_cache)
     is_cache_enabled = staticmethod(is_cache_enabled)
 
-    @property
-    def TILELANG_CACHE_DIR(self) -> str:
-        """The folder of the disk cache."""
-        return str(_native.cache_folder())
+    def __getattr__(self, name: str) -> str:
+        if not name.startswith("TILELANG_"):
+            raise AttributeError(f"the environment has no {name}")
+        return os.environ.get(name, _DEFAULTS.get(name, self._folder(name)))
 
-    @property
-    def TILELANG_TMP_DIR(self) -> str:
-        return os.path.join(self.TILELANG_CACHE_DIR, "tmp")
+    def _folder(self, name: str) -> str:
+        if name == "TILELANG_CACHE_DIR":
+            return str(_native.cache_folder())
+        return os.path.join(self.TILELANG_CACHE_DIR, "tmp") if name == "TILELANG_TMP_DIR" else "0"
 
     def get_default_target(self) -> str:
         return os.environ.get("TILELANG_DEFAULT_TARGET", "auto")
@@ -50,7 +60,17 @@ class Environment:
         return os.environ.get("TILELANG_EXECUTION_BACKEND", "auto")
 
     def get_default_verbose(self) -> bool:
-        return os.environ.get("TILELANG_VERBOSE", "0").lower() in ("1", "true", "yes", "on")
+        return self.TILELANG_VERBOSE.lower() in ("1", "true", "yes", "on")
+
+    def is_print_on_compilation_enabled(self) -> bool:
+        return self.TILELANG_PRINT_ON_COMPILATION.lower() in ("1", "true", "yes", "on")
 
 
 env = Environment()
+
+
+def __getattr__(name: str) -> str:
+    """Folders, as values of the module."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return str(getattr(env, name))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
-from ...core import compile
+from ...core import cache, compile
 from ...core.arrays import on_gpu
 from ...errors import error
+from .. import refused
 from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
 from ..tracing.memory import TensorType
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ..engine.param import CompiledArtifact
 
 Layouts = tuple[tuple[str, tuple[int, tuple[int, ...]]], ...]  # (tensor's name, (factor of its address, classes of its strides))
+_ASSEMBLED = "the driver assembles PTX as it loads it; `export_ptx` writes what ptxas and nvdisasm take"
 # Element types that share their storage and are taken for one another.
 _SAME = ({"bool", "int8", "uint8"}, {"float8_e4m3fn"}, {"float8_e5m2"})
 
@@ -302,6 +305,34 @@ class JITKernel:
         for path in filter(None, (kernel_path, host_path)):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(self.get_kernel_source())
+
+    def export_library(self, path: str | Path) -> None:
+        """Writes the code for this machine to a file, whose functions `tilelang.tvm.runtime.load_module(path)` has; they take all
+        tensors, results too."""
+        from .library import export
+
+        whole = JITKernel(self.prim_func, None, self.target, self.pass_configs, self.execution_backend)
+        export(
+            self.prim_func,
+            lambda layouts, device: CompiledKernel(whole, layouts, SimpleNamespace(device=device, aliases=())),
+            path,
+        )
+
+    def _ptx(self) -> str:
+        """The PTX of the last kind of call, for the GPU here or else for Hopper."""
+        compiled = self._latest()
+        target = _native.gpu_target(0) if _native.gpu_count() else "sm_90a"
+        return cache.stages(compiled.module, compiled.device, compiled.options, target)["asm"]
+
+    def show_ptx(self) -> None:
+        print(self._ptx())
+
+    def export_ptx(self, path: str | Path) -> None:
+        """Writes the PTX to a file."""
+        Path(path).write_text(self._ptx(), encoding="utf-8")
+
+    show_sass = refused.function("JITKernel.show_sass", _ASSEMBLED)
+    export_sass = refused.function("JITKernel.export_sass", _ASSEMBLED)
 
     def run_once(self, func: Any = None) -> Any:
         """One call with made-up inputs."""

@@ -245,6 +245,8 @@ from .async_op import ptx_commit_group as ptx_commit_group
 from .async_op import pdl_trigger as pdl_trigger
 from .async_op import pdl_sync as pdl_sync
 from .pointer import ptx_cp_async as ptx_cp_async
+from .extern_op import call_extern as call_extern
+from .extern_op import import_source as import_source
 from .async_op import tma_store_wait as tma_store_wait
 from .async_op import ptx_wait_group as ptx_wait_group
 from .warpgroup import wgmma_gemm as wgmma_gemm

@@ -166,6 +166,8 @@ ROWS = (
     _row("tma_copy", "async_op", "copy_region", "a tensor and a buffer"),
     *_rows("tma_store_arrive ptx_commit_group pdl_trigger pdl_sync", "async_op", "", ""),
     _row("ptx_cp_async", "pointer", "load", "two addresses and a number of bytes"),
+    _row("call_extern", "extern_op", "store", "the name of a decoder of tilelang.quantize and addresses"),
+    _row("import_source", "extern_op", "", "what tilelang.quantize gives with that name"),
     *_rows("tma_store_wait ptx_wait_group", "async_op", "", "an int"),
     _row("wgmma_gemm", "warpgroup", "gemm_region", "buffers, regions"),
     *_rows("wait_wgmma warpgroup_wait", "warpgroup", "", "an int"),
@@ -186,7 +188,7 @@ REFUSED = {
     "barriers are made by T.alloc_barrier; copies are T.copy, T.tma_copy and T.async_copy":
         "mbarrier_init ptx_init_barrier_thread_count create_list_of_mbarrier get_mbarrier tma_load tma_store",
     "text of another language and its instructions cannot be compiled for every target":
-        "CUDASourceCodeKernel import_source call_extern call_intrin ptx_wgmma_ss ptx_wgmma_rs "
+        "CUDASourceCodeKernel call_intrin ptx_wgmma_ss ptx_wgmma_rs "
         "ptx_tma",
     "tensor memory and its instructions exist on GPUs of sm_100 only, which are no target":
         "alloc_tmem tcgen05_gemm tcgen05_gemm_blockscaled tcgen05_mma_arrive tcgen05_cp_warpx4 tma_gather4 tma_scatter4",

@@ -21,14 +21,32 @@ class Profiler:
     def __init__(self, kernel: Any, supply: TensorSupplyType) -> None:
         self.kernel, self.supply = kernel, supply
 
-    def make_inputs(self, sizes: dict[str, int] | None = None) -> list[Any]:
+    @property
+    def params(self) -> list[Any]:
+        """The types of the function's parameters."""
+        return list(self.kernel.params)
+
+    @property
+    def result_idx(self) -> list[int]:
+        return list(self.kernel.out_idx)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.kernel(*arguments)
+
+    def _get_inputs(self, with_output: bool = False, dynamic_symbolic_constraints: dict[str, int] | None = None) -> list[Any]:
+        """What programs call it by."""
+        return self.make_inputs(dynamic_symbolic_constraints, with_output)
+
+    _get_params = _get_inputs
+
+    def make_inputs(self, sizes: dict[str, int] | None = None, outputs: bool = False) -> list[Any]:
         """Tensors of the kernel's shapes, filled by the supply type, on torch's default device or else the GPU where there is
-        one. sizes: the run-time sizes in them, by name."""
+        one. sizes: the run-time sizes in them, by name; outputs: those of out_idx, too."""
         import torch
 
         tensors, sizes = [], sizes or {}
         for position, kind in enumerate(self.kernel.params):
-            if position in self.kernel.out_idx:
+            if position in self.kernel.out_idx and not outputs:
                 continue
             name = self.kernel.prim_func.params[position][0]
             if not isinstance(kind, TensorType):

@@ -1,5 +1,6 @@
 """Integers and small floats packed into larger integers: how a kernel unpacks them, and how weights are packed."""
 
+from .decoders import get_lop3_intrin_group, get_mxfp_intrin_group
 from .quantization import (
     _tir_packed_int_to_int_convert,
     _tir_packed_to_fp4_to_f16,
@@ -28,8 +29,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    from ..refused import TEXT, function, hook
+    from ..refused import TEXT, hook
 
-    if name in ("get_lop3_intrin_group", "get_mxfp_intrin_group"):
-        return function(name, TEXT)
     return hook("tilelang.quantize", TEXT)(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import error
+from .decoders import place, unit
 
 
 def gen_quant4(k: int, n: int, groupsize: int = -1) -> tuple[Any, Any, Any, Any]:
@@ -42,12 +43,10 @@ def interleave_weight(qweight: Any, nbits: int = 4, target_dtype: str = "float16
     if target_dtype not in ("float16", "int8"):
         raise error(ValueError, f"interleave_weight has no order for {target_dtype}", hint="known: float16, int8")
     weight = numpy.ascontiguousarray(qweight)
-    words = weight.view(numpy.uint32)
-    stride = 16 if target_dtype == "float16" else 8
-    groups, count = 32 // stride, 32 // nbits
+    words, group = weight.view(numpy.uint32), unit(nbits, target_dtype)
     result = numpy.zeros_like(words)
-    for index in range(count):
-        place = index % groups * stride + index // groups * nbits
+    for index in range(32 // nbits):
+        begin = index // group * group * nbits + place(nbits, target_dtype, index % group)
         field = (words >> numpy.uint32(index * nbits)) & numpy.uint32((1 << nbits) - 1)
-        result |= field << numpy.uint32(place)
+        result |= field << numpy.uint32(begin)
     return result.view(weight.dtype)

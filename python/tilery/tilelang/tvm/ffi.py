@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .refused import hook
+from .runtime import load_module
 
-__all__ = ["Array", "Map"]
+__all__ = ["Array", "Map", "load_module"]
 __getattr__ = hook("tvm_ffi")
 
 

@@ -101,6 +101,9 @@ class PrimFunc:
         """The tile IR of the function."""
         return self._module().text()
 
+    def show(self) -> None:
+        print(self.script())
+
     def _module(self) -> Any:
         self.check()
         if not self.traced:

@@ -1,0 +1,88 @@
+"""A kernel as a file: its code for this machine, that other processes run without tracing or compiling it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tilery import _native
+
+from ...aot import Entry, Library, Parameter, Variant, image_for
+from ...aot.bundle import packed
+from ...aot.kernels import targets_of
+from ...errors import error
+from ..tracing.memory import TensorType
+from ..tracing.program import usual_layouts
+
+if TYPE_CHECKING:
+    from ..language.eager.builder import PrimFunc
+
+
+def export(function: PrimFunc, compiled: Callable[[Any, int], Any], path: str | Path) -> None:
+    """Writes a function for the CPU and, where there is one, the GPU of this machine; `load_module` reads it. It takes all of its
+    tensors: results, too, are allocated by who calls it. compiled: makes its code for such layouts, on a GPU or the CPU (-1).
+
+    :raises NotImplementedError: for programs that return tensors or take addresses."""
+    kinds = [kind for _, kind in function.params]
+    if "handle" in kinds:
+        raise error(NotImplementedError, f"`{function.__name__}` takes addresses: it is no library function")
+    if "tilelang_out_idx" in (function.notes or {}):
+        raise error(
+            NotImplementedError,
+            f"`{function.__name__}` returns the tensors it makes: a library function takes them",
+            hint="make the results parameters of a @T.prim_func",
+        )
+    usual = usual_layouts(function.params)
+    variants: list[Variant] = []
+    for target in ("host", *(targets_of("cuda") if _native.gpu_count() else ())):
+        for layouts, conditions in ((usual, _conditions(function, usual)), ((), [])):
+            variants.append(image_for(compiled(layouts, -1 if target == "host" else 0), target, conditions))
+    parameters = [_parameter(name, kind) for name, kind in function.params]
+    Path(path).write_bytes(packed([Entry(function.__name__, parameters, variants)]))
+
+
+def _parameter(name: str, kind: Any) -> Parameter:
+    if isinstance(kind, TensorType):
+        return Parameter(name, kind.dtype.storage, len(kind.shape))
+    return Parameter(name, kind)
+
+
+def _conditions(function: PrimFunc, layouts: Any) -> list[tuple[str, int, int, int]]:
+    """What a call's tensors must be for code that was made for these layouts."""
+    known, found = dict(layouts), []
+    for position, (name, _) in enumerate(function.params):
+        factor, classes = known.get(name, (1, ()))
+        if factor > 1:
+            found.append(("address divisible", position, 0, factor))
+        for dimension, step in enumerate(classes):
+            if step:
+                found.append(("stride is" if step == 1 else "stride divisible", position, dimension, step))
+    return found
+
+
+class Module:
+    """A library's functions, by name: `module["main"](a, b, c)` or `module.main(a, b, c)`."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def __getitem__(self, name: str) -> Callable[..., None]:
+        names = self._library.names
+        if name in ("main", "__tvm_ffi_main__") and name not in names and len(names) == 1:
+            name = names[0]
+        if name not in names:
+            raise error(AttributeError, f"the library has no function `{name}`", hint=f"it has {', '.join(names)}")
+        return lambda *arguments: self._library.call(name, *arguments)
+
+    get_function = __getitem__
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+
+def load_module(path: str | Path) -> Module:
+    """The functions of a file that `JITKernel.export_library` wrote."""
+    return Module(Library.open(path))
