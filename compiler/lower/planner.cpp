@@ -342,6 +342,8 @@ bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
   auto inLoop = [&](const PullSite &site) {
     for (Operation *op = site.info->block->getParentOp(); op && op->getBlock() && site.info->block != value.getParentBlock();
          op = op->getParentOp()) {
+      if (op->isAncestor(value.getDefiningOp())) // what a contraction yields is read by a step outside of its region
+        return false;
       if (isa<LoopLikeOpInterface, tile::ParallelOp, tile::ContractOp>(op))
         return true;
       if (op->getBlock() == value.getParentBlock())

@@ -13,7 +13,17 @@ struct DataType {
   uint8_t code, bits;
   uint16_t lanes;
 };
-enum Code : uint8_t { Int = 0, UInt = 1, Float = 2, Bfloat = 4, Bool = 6, Float8E4M3Fn = 10, Float8E5M2 = 12 };
+enum Code : uint8_t {
+  Int = 0,
+  UInt = 1,
+  Float = 2,
+  Bfloat = 4,
+  Bool = 6,
+  Float8E4M3Fn = 10,
+  Float8E4M3Fnuz = 11,
+  Float8E5M2 = 12,
+  Float8E5M2Fnuz = 13
+};
 struct Tensor {
   void *data;
   Device device;

@@ -1,4 +1,5 @@
 #include "launch_apart.h"
+#include "launch_args.h"
 #include <cstring>
 #include <nanobind/nanobind.h>
 
@@ -32,7 +33,8 @@ struct TakingApart {
       return ofTuple(value);
     if (reinterpret_cast<PyObject *>(type) == descriptor)
       return ofDescriptor(value);
-    return PySet_Contains(wholeTypes, reinterpret_cast<PyObject *>(type)) == 1 ? whole(value) : nb::object();
+    return PySet_Contains(wholeTypes, reinterpret_cast<PyObject *>(type)) == 1 && !isCodedTensor(value) ? whole(value)
+                                                                                                        : nb::object();
   }
 
 private:

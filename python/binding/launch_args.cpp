@@ -48,6 +48,8 @@ std::string takeException() {
   return message;
 }
 
+bool isCoded(dlpack::DataType type) { return type.code == dlpack::Float8E4M3Fnuz || type.code == dlpack::Float8E5M2Fnuz; }
+
 std::optional<DType> dtypeOf(dlpack::DataType type) {
   if (type.lanes != 1)
     return {};
@@ -79,6 +81,9 @@ std::optional<DType> dtypeOf(dlpack::DataType type) {
     return DType::F8E4M3;
   case dlpack::Float8E5M2:
     return DType::F8E5M2;
+  case dlpack::Float8E4M3Fnuz:
+  case dlpack::Float8E5M2Fnuz:
+    return DType::U8;
   }
   return {};
 }
@@ -90,6 +95,7 @@ void readDlpack(const dlpack::Tensor &from, const char *name, Argument &argument
   if (!dtype)
     failArgument(name, "has elements of a type that tile programs do not know (DLPack code " + std::to_string(from.dtype.code) +
                            ", " + std::to_string(from.dtype.bits) + " bits)");
+  argument.coded = isCoded(from.dtype);
   Tensor &tensor = argument.tensor;
   tensor.data = static_cast<char *>(from.data) + from.byteOffset;
   tensor.dtype = *dtype;
@@ -275,6 +281,7 @@ bool readPointerObject(PyObject *object, const char *name, Argument &argument, A
     setRow(argument, int64_t(1) << 40, owners);
     tensor.device = {gpuCount() > 0 ? 2 : 1, 0};
   }
+  argument.coded = false; // whatever the base is: it is seen as another type
   tensor.data = PyLong_AsVoidPtr(address.object);
   tensor.dtype = *dtype;
   return true;
@@ -317,7 +324,7 @@ const TypeReader &readerOf(PyTypeObject *type) {
 
 bool readTensor(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   const TypeReader &reader = readerOf(Py_TYPE(object));
-  argument.readOnly = false;
+  argument.readOnly = argument.coded = false;
   if (reader.exchange) {
     dlpack::Tensor tensor;
     if (reader.exchange->tensorFromObject(object, &tensor))
@@ -391,6 +398,16 @@ int64_t *ArgumentOwners::numbers(int32_t count) {
   return first->numbers;
 }
 
+bool isCodedTensor(PyObject *object) {
+  const TypeReader &reader = readerOf(Py_TYPE(object));
+  dlpack::Tensor tensor;
+  if (!reader.exchange || reader.exchange->tensorFromObject(object, &tensor)) {
+    PyErr_Clear();
+    return false;
+  }
+  return isCoded(tensor.dtype);
+}
+
 bool readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   argument.object = object;
   if (object == Py_None) {
@@ -416,6 +433,7 @@ bool readArgument(PyObject *object, const char *name, Argument &argument, Argume
     argument.kind = Argument::Tensor;
     if (!readTensor(object, name, argument, owners))
       failArgument(name, "is a " + std::string(Py_TYPE(object)->tp_name) + "; a tensor, int, float, bool or None is expected");
+    return !argument.coded;
   }
   return true;
 }

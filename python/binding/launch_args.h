@@ -12,6 +12,7 @@ struct Argument {
   Kind kind;
   bool unsignedWide;     ///< Int: above 2^63 - 1, `integer` holds the bits
   bool readOnly;         ///< Tensor
+  bool coded;            ///< Tensor: its bytes stand for 8-bit floats that no arithmetic is made for
   tilery::Tensor tensor; ///< Tensor: extents and strides live as long as the ArgumentOwners
   int64_t integer;       ///< Int, Bool
   double number;         ///< Float
@@ -38,6 +39,9 @@ private:
 /// Python exception is set.
 struct PythonRaised {};
 bool readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners);
+
+/// A tensor of 8-bit floats that kernels hold as bytes with a meaning (e4m3fnuz, e5m2fnuz): readArgument takes it for such a structure.
+bool isCodedTensor(PyObject *object);
 
 /// The CUDA stream that the launch's work belongs on: the current one of the framework that owns `tensor`, else torch's if it is
 /// there, else the default one (null).

@@ -1,5 +1,6 @@
 #include "launch_structured.h"
 #include "binding.h"
+#include "launch_args.h"
 #include "tilery/diagnostic.h"
 
 namespace nb = nanobind;
@@ -22,6 +23,13 @@ PyObject *launchStructured(PyObject *launcher, const char *parameter, PyObject *
   nb::object method = nb::steal(PyObject_GetAttrString(launcher, "launch_structured"));
   if (!method.is_valid()) {
     PyErr_Clear();
+    if (isCodedTensor(argument))
+      throw Error({Diagnostic::Kind::Type,
+                   "argument '" + std::string(parameter) +
+                       "' has 8-bit floats of a type (e4m3fnuz, e5m2fnuz) that this language's "
+                       "kernels do not know",
+                   "",
+                   {}});
     std::string type = Py_TYPE(argument)->tp_name;
     throw Error({Diagnostic::Kind::Type,
                  "argument '" + std::string(parameter) + "' is a " + type + "; a tensor, int, float, bool or None is expected",

@@ -91,6 +91,11 @@ WRONG = {
         TypeError,
         "argument 'x' has elements of a type that tile programs do not know (buffer format 'Zf')",
     ),
+    "fnuz": (
+        lambda: plain(torch.zeros(8).to(torch.float8_e4m3fnuz), X),
+        TypeError,
+        "argument 'x' has 8-bit floats of a type (e4m3fnuz, e5m2fnuz) that this language's kernels do not know",
+    ),
     "no candidate": (
         lambda: huge(X, X),
         ValueError,

@@ -151,3 +151,33 @@ def test_kinds_of_calls_with_such_pointers(device):
     compile(source, target)[(1,)](tileon.reinterpret(codes, tl.float8e4b8), got)
     assert got.item() == values("e4b8")[0x41]
     assert kernel[(1,)](tileon.reinterpret(codes, torch.float8_e4m3fnuz), got).name == "kernel"
+
+
+@tileon.jit
+def halve(x_ptr, o_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n, other=0.0)
+    tl.static_assert(x.dtype == x_ptr.dtype.element_ty)
+    tl.store(o_ptr + at, (x.to(tl.float32) / 2).to(o_ptr.dtype.element_ty), mask=at < n)
+
+
+@tileon.jit
+def of_pair(pair, o_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x, y = tl.load(pair[0] + at, mask=at < n, other=0.0), tl.load(pair[1] + at, mask=at < n, other=0.0)
+    tl.store(o_ptr + at, x.to(tl.float32) + y.to(tl.float32), mask=at < n)
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fnuz, torch.float8_e5m2fnuz])
+def test_tensors_of_these_types(device, dtype):
+    """Tensors of torch as they are; between launches of the same kernel with other types, and in tuples."""
+    x = torch.randn(300) * 20
+    coded = x.to(dtype)
+    for source, result in ((coded, coded), (x, coded), (coded, x), (x, x), (coded, coded)):
+        got = torch.empty_like(result)
+        halve[(3,)](source, got, 300, 128)
+        assert torch.equal(got.float(), (source.float() / 2).to(result.dtype).float())
+    for pair in ((coded, x), (x, x), (coded, coded), (x, coded)):
+        got = torch.empty(300)
+        of_pair[(1,)](pair, got, 300, 512)
+        assert torch.equal(got, pair[0].float() + pair[1].float())

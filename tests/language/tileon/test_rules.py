@@ -208,3 +208,19 @@ def test_a_result_that_only_some_calls_have(engine):
     calls_halves[(1,)](x, out, 1)
     calls_halves[(1,)](x, out[1:], 0)
     assert out.tolist() == [1.5, 0.0]
+
+
+@tileon.jit
+def limited(x_ptr, o_ptr, p_ptr, low, high, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(o_ptr + i, tl.clamp(x, low, high))
+    tl.store(p_ptr + i, tl.clamp(i - 3, x, x + 1))
+
+
+def test_clamp_takes_bounds_of_other_types(device):
+    """As Triton promotes them: integers that the launch passes limit floats, floats limit integers."""
+    x, o, p = torch.randn(64), torch.empty(64), torch.empty(64)
+    limited[(1,)](x, o, p, -1, 2, 64)
+    k = (torch.arange(64) - 3).float()
+    assert torch.equal(o, x.clamp(-1, 2)) and torch.equal(p, torch.minimum(torch.maximum(k, x), x + 1))

@@ -136,3 +136,35 @@ TEST(Planner, CarriedTilesThatChangePlacesNeedNoTemporaryInOneNest) {
   EXPECT_EQ(stepsOf(loopOf("%v, %u"), disjoint),
             "nest 64: copy #0, copy #1\nscf.for\n  nest 64: copy #0, copy #1\nnest 64: store, store");
 }
+
+TEST(Planner, FactorsOfAProductInALoopAreReadWhereTheyLie) {
+  std::string text = R"(
+tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i64) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %k = arith.constant 64 : i64
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %numbers = tile.range 0 to 64 : tensor<64xi32>
+  %range = arith.extsi %numbers : tensor<64xi32> to tensor<64xi64>
+  scf.for %tile = %zero to %n step %one : i64 {
+    %number = tile.splat %tile : i64 -> tensor<64xi64>
+    %rows = arith.xori %range, %number : tensor<64xi64>
+    %sum = tile.contract %n, %nothing {
+    ^bb0(%step: i64):
+      %at = arith.muli %step, %k : i64
+      %ax = tile.access %x, %at steps(%rows, %one) bounds [0, 1] (%zero, %n) : !tile.ptr<f32>, (tensor<64xi64>, i64), (i64, i64) -> !tile.access<64x64xf32>
+      %a = tile.load %ax : !tile.access<64x64xf32> -> tensor<64x64xf32>
+      %ay = tile.access %y, %at steps(%k, %rows) bounds [0, 1] (%zero, %n) : !tile.ptr<f32>, (i64, tensor<64xi64>), (i64, i64) -> !tile.access<64x64xf32>
+      %b = tile.load %ay : !tile.access<64x64xf32> -> tensor<64x64xf32>
+      tile.yield %a, %b : tensor<64x64xf32>, tensor<64x64xf32>
+    } : tensor<64x64xf32>
+    %ao = tile.access %o, %tile steps(%k, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<64x64xf32>
+    tile.store %ao, %sum : !tile.access<64x64xf32>, tensor<64x64xf32>
+  }
+  tile.return
+}
+)";
+  std::string steps = stepsOf(text, disjoint);
+  EXPECT_NE(steps.find("tile.contract"), std::string::npos) << steps;
+  EXPECT_EQ(steps.find("define"), std::string::npos) << "the loop repeats the product, and with it the loads: " << steps;
+}

@@ -153,7 +153,7 @@ ROWS = (
     Row("maximum", "x, y", _maximum, ANY, SAME, "The greater one; a NaN loses, or wins with PropagateNan.ALL.", "fmax(x, y)",
         ulps=0.5, options=_NAN, method=True, tl="maximum"),
     Row("clamp", "x, min, max", _clamp, ONLY_FLOATS, SAME, "x limited to [min, max].", "fmin(fmax(x, min), max)",
-        ulps=0.5, options=_NAN, tl="clamp", T="clamp(x, min_val, max_val)"),
+        ulps=0.5, mixed=True, options=_NAN, tl="clamp", T="clamp(x, min_val, max_val)"),
 
     # Integer division and remainders.
     Row("truncdiv", "a, b", "binary truncdiv", INTEGRAL, SAME, "The quotient without its fraction, as in C.", "truncdiv(a, b)",

@@ -58,6 +58,7 @@ class Row:
     value      the exact result as an expression over the operands, for numbers: Python's, and the references of the tests
     options    {name: default} of compile-time parameters behind the operands; a tuple of words: one of them, usually the first
     ulps       the greatest error of a float32 or float64 result in units of the last place; 0.5: correctly rounded
+    mixed      one operand of a type it takes is enough: the others are numbers that promote to it
     where      the condition under which the value is defined, as an expression over the operands and the `bits` of their type
     method     tiles have it as a method, too
     targets    what it runs on
@@ -77,10 +78,11 @@ class Row:
         ulps: float = 2,
         where: str = "True",
         method: bool = False,
+        mixed: bool = False,
         targets: Sequence[str] = ("cpu", "cuda"),
         **names: str,
     ) -> None:
-        self.name, self.operation, self.takes, self.result = name, operation, takes, result
+        self.name, self.operation, self.takes, self.result, self.mixed = name, operation, takes, result, mixed
         self.meaning, self.value, self.options, self.ulps, self.method = meaning, value, options or {}, ulps, method
         self.where, self.targets, self.names = where, targets, names
         self.parameters = _words(operands)

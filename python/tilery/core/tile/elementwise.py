@@ -2,7 +2,7 @@
 
 from ...errors import error
 from ..functions import Namespace
-from ..functions.row import FLOATS, INTEGERS, SINGLE
+from ..functions.row import FLOATS, INTEGERS, NUMBERS, SINGLE
 from ..functions.table import ROWS
 from .types import unwrap
 from .value import member, native, own, tensor, to_tensor, wrap
@@ -65,8 +65,11 @@ def call(language, row, name, *arguments):
     if not any(isinstance(x, tensor) for x in operands):
         arguments[0] = operands[0] = to_tensor(operands[0])
     accepted = getattr(row.takes, language)
-    for x in operands:
-        if accepted and isinstance(x, tensor) and (x.handle.is_pointer or x.handle.dtype not in accepted):
+    tiles = [x for x in operands if isinstance(x, tensor)]
+    if row.mixed and accepted and any(x.handle.dtype in accepted for x in tiles):
+        accepted = NUMBERS
+    for x in tiles:
+        if accepted and (x.handle.is_pointer or x.handle.dtype not in accepted):
             hint = "convert first: x.to(tl.float32)" if accepted is SINGLE else None
             raise error(ValueError, f"{name} takes {_WORDS.get(accepted, 'numbers')}, got {x.dtype}", hint=hint)
     return row.call(Operations, *arguments)

@@ -15,7 +15,7 @@ from ...core.tile.coded import coded_pointer
 from ...core.tile.window import Block, tensor_descriptor
 from ...errors import error
 from ..tools.tensor_descriptor import TensorDescriptor
-from .tensors import CodedWrapper
+from .tensors import CodedWrapper, is_coded
 
 # What describes an argument: None (a leaf, which the native launcher takes), or a tuple whose first element is its kind.
 Description = tuple[Any, ...] | None
@@ -24,16 +24,17 @@ _CONSTANT, _TUPLE, _DESCRIPTOR, _CODED = "constant", "tuple", "descriptor", "cod
 
 _FLAT = [(_TUPLE, tuple, *[None] * n) for n in range(16)]  # of tuples of so many leaves
 _LEAVES: set[type] = {int, float, bool, type(None)}  # types of which values are leaves; more are added as they come
+_NUMBERS = frozenset(_LEAVES)
 
 
 def take_apart(value: Any, leaves: list[Any]) -> Description:
     """Describes an argument; appends what it consists of to `leaves`."""
     kind = type(value)
-    if kind in _LEAVES:
+    if kind in _LEAVES and not is_coded(value):
         leaves.append(value)
         return None
     if kind is tuple:
-        if _LEAVES.issuperset(map(type, value)):
+        if _NUMBERS.issuperset(map(type, value)):
             leaves += value
             return _FLAT[len(value)] if len(value) < len(_FLAT) else (_TUPLE, tuple, *[None] * len(value))
         return (_TUPLE, tuple, *[take_apart(v, leaves) for v in value])
@@ -44,7 +45,8 @@ def take_apart(value: Any, leaves: list[Any]) -> Description:
         leaves += value.strides
         leaves.pop()  # the last stride is 1
         return _DESCRIPTOR, len(shape), value.padding, *value.block_shape
-    if kind is CodedWrapper:
+    if kind is CodedWrapper or is_coded(value):
+        value = CodedWrapper(value, value.dtype) if kind is not CodedWrapper else value
         leaves.append(value.codes)
         return _CODED, value.coding
     if isinstance(value, tuple):
@@ -135,7 +137,7 @@ class Launches:
         leaves: list[Any] = []
         structure: list[Description] = []
         for value, known in zip(values, self.known):
-            if known or type(value) in _LEAVES:
+            if known or type(value) in _NUMBERS:
                 leaves.append(value)
                 structure.append(None)
             else:

@@ -73,6 +73,11 @@ class CodedWrapper(TensorWrapper):
         return TensorWrapper(self.base, types.uint8)
 
 
+def is_coded(value: Any) -> bool:
+    """A tensor whose own type is one of these."""
+    return hasattr(value, "data_ptr") and str(getattr(value, "dtype", "")) in _CODINGS
+
+
 def _wrapped(tensor: Any, dtype: Any) -> TensorWrapper:
     return (CodedWrapper if str(dtype) in _CODINGS else TensorWrapper)(tensor, dtype)
 
