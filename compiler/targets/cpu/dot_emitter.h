@@ -49,6 +49,8 @@ private:
                           bool lanesAlongK, unsigned count);
   llvm::Value *toPart(llvm::Value *value, const DotOperand &operand, unsigned n);
   llvm::Value *toCompute(llvm::Value *value, const DotOperand &operand, unsigned n);
+  void forVirtual(const DotOperand &operand, llvm::function_ref<void(mlir::Operation *)> each);
+  bool sameAlong(const DotOperand &operand);
   llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, llvm::SmallVectorImpl<KnownBound> &known);
   llvm::Value *consecutive(mlir::Value indices, const Sliver &sliver);
   llvm::Value *inRuns(tile::LoadOp load, mlir::Value steps, llvm::Value *first, unsigned count);

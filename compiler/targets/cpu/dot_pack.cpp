@@ -73,12 +73,31 @@ static void packAlong(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes,
       [&](llvm::Value *k) {
         llvm::Value *row = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
         forChunks(sliver.width, lanes, [&](unsigned offset, unsigned n) {
-          store(b, compute, source.alongSliver(positions[offset], k, n), row, offset);
+          store(b, compute, source.alongSliver(positions[offset], k, n, false), row, offset);
         });
         for (unsigned pad = sliver.width; pad < sliver.padded; ++pad)
           store(b, compute, llvm::Constant::getNullValue(compute), row, pad);
       },
       source.enterLoop);
+  source.leaveLoop();
+}
+
+/// Rows of several slivers, each read to its end: sliver by sliver the same rows, often pages, would be visited again and again.
+static void packRowByRow(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count,
+                         const PackSource &source) {
+  auto row = [&](llvm::Value *k) {
+    llvm::Value *first = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
+    auto part = [&](llvm::Value *i) {
+      llvm::Value *to = b.CreateInBoundsGEP(compute, first, b.CreateMul(i, sliver.pitch));
+      llvm::Value *position = b.CreateAdd(sliver.first, b.CreateMul(i, b.getInt64(sliver.width)));
+      forChunks(sliver.width, lanes, [&](unsigned offset, unsigned n) {
+        store(b, compute, source.alongSliver(b.CreateAdd(position, b.getInt64(offset)), k, n, true), to, offset);
+      });
+    };
+    emitLoop(b, b.getInt64(0), sliver.count, 1, part, source.enterLoop);
+    source.leaveLoop();
+  };
+  emitLoop(b, b.getInt64(0), b.getInt64(count), 1, row, source.enterLoop);
   source.leaveLoop();
 }
 
@@ -230,7 +249,7 @@ static void packTiles(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes,
       along(n, [&](llvm::Value *i) {
         llvm::Value *row = b.CreateInBoundsGEP(compute, square, b.CreateMul(i, b.getInt64(lanes)));
         forChunks(used, lanes, [&](unsigned offset, unsigned n) {
-          store(b, compute, source.alongSliver(positions[first + offset], b.CreateAdd(begin, i), n), row, offset);
+          store(b, compute, source.alongSliver(positions[first + offset], b.CreateAdd(begin, i), n, false), row, offset);
         });
       });
       auto load = [&b, compute](llvm::Value *at, unsigned n) { return b.CreateLoad(llvm::FixedVectorType::get(compute, n), at); };
@@ -250,6 +269,8 @@ void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const
                 const PackSource &source) {
   if (sliver.tileDepth)
     return packTiles(b, compute, lanes, sliver, count, kMajor, source);
+  if (sliver.count)
+    return packRowByRow(b, compute, lanes, sliver, count, source);
   (kMajor ? packKMajor : packAlong)(b, compute, lanes, sliver, count, source);
 }
 

@@ -14,9 +14,10 @@ struct PackRows {
 
 /// Where packed elements come from. `position` is along the sliver's dimension, `k` along the contracted one; both i64.
 struct PackSource {
-  /// Lanes [position, position + n) at k, in the compute type (n == 1: a scalar).
-  std::function<llvm::Value *(llvm::Value *position, llvm::Value *k, unsigned n)> alongSliver;
-  /// Lanes [k, k + n) at position. `moves`: the innermost loop entered moves the position, the next one k.
+  /// Lanes [position, position + n) at k, in the compute type (n == 1: a scalar). `moves`: the innermost loop entered moves the position,
+  /// the next one k.
+  std::function<llvm::Value *(llvm::Value *position, llvm::Value *k, unsigned n, bool moves)> alongSliver;
+  /// Lanes [k, k + n) at position. `moves` as above.
   std::function<llvm::Value *(llvm::Value *position, llvm::Value *k, unsigned n, bool moves)> alongK;
   /// Where the lanes [k, k + n) at `position` and the next ones lie, if that is all there is to them.
   std::function<std::optional<PackRows>(llvm::Value *position, llvm::Value *k, unsigned n)> rows;
@@ -32,6 +33,8 @@ struct Sliver {
   llvm::Value *dst;   // at k = 0 of this call
   llvm::Value *first; // i64
   unsigned width, padded;
+  llvm::Value *count = nullptr; // so many slivers of this width (i64), `pitch` elements apart, row by row; null: one
+  llvm::Value *pitch = nullptr;
   unsigned tileDepth = 0; // not 0: AMX's A, at dst + (k / tileDepth) * tileDepth * width [width][tileDepth], nothing padded
 };
 

@@ -67,8 +67,15 @@ int64_t DotEmitter::aheadOf(const DotOperand &operand) {
 
 std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm::Value *batch, llvm::Value *position,
                                                  llvm::Value *k, unsigned n) {
-  if (plan.pack != 1)
+  // Words are what lies in memory, where nothing is converted or turned.
+  mlir::Type part = elementOf(operand.tile);
+  bool asTheyLie = (part.isBF16() && plan.blocking.multiply == Multiply::bf16Tiles) ||
+                   (part.isInteger(8) && plan.blocking.multiply == Multiply::int8Tiles) ||
+                   (part.isInteger(16) && plan.blocking.multiply == Multiply::int16Pairs);
+  if (plan.pack != 1 && !asTheyLie)
     return std::nullopt;
+  k = b.CreateMul(k, i64(plan.pack));
+  n *= plan.pack;
   Evaluator::Vector vector(ev, n);
   Point point = pointOf(operand, batch, position, k, n, true);
   Value tile = operand.tile;
@@ -103,6 +110,8 @@ std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm
   auto read = [this, &operand, element = where.element, ahead](llvm::Value *row, unsigned n) {
     if (ahead)
       emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), row, ahead), false, true);
+    if (plan.pack != 1)
+      return (llvm::Value *)b.CreateAlignedLoad(e.vectorOf(compute, n), row, llvm::Align(elementBytes(element)));
     llvm::Type *type = e.vectorOf(e.memoryType(element), n);
     return toCompute(e.fromMemory(b.CreateAlignedLoad(type, row, llvm::Align(elementBytes(element))), element), operand, n);
   };
@@ -185,12 +194,8 @@ llvm::Value *DotEmitter::inRuns(tile::LoadOp load, Value steps, llvm::Value *fir
   return all;
 }
 
-/// True (at run time) if every interval of the operand's own accesses covers the whole tile and the sliver's elements lie side by side;
-/// `known` lists the intervals. Null: nothing to ask.
-llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver, SmallVectorImpl<KnownBound> &known) {
-  llvm::Value *all = nullptr;
-  unsigned rank = tile::shapeOf(operand.tile.getType()).size(), sliverDim = rank - (operand.isA ? 2 : 1),
-           depthDim = rank - (operand.isA ? 1 : 2);
+/// What the operand's own elements are made of, as far as it is computed where it is used.
+void DotEmitter::forVirtual(const DotOperand &operand, llvm::function_ref<void(Operation *)> each) {
   SmallVector<Value> work{operand.tile};
   llvm::DenseSet<Value> seen;
   while (!work.empty()) {
@@ -200,10 +205,33 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
       continue;
     if (isElementwise(def))
       llvm::append_range(work, def->getOperands());
+    each(def);
+  }
+}
+
+/// Whether nothing has to be asked about single slivers: their elements lie at steps that are numbers.
+bool DotEmitter::sameAlong(const DotOperand &operand) {
+  unsigned rank = tile::shapeOf(operand.tile.getType()).size(), sliverDim = rank - (operand.isA ? 2 : 1);
+  bool same = true;
+  forVirtual(operand, [&](Operation *def) {
+    auto load = dyn_cast<tile::LoadOp>(def);
+    auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    same &= !access || access.isStrided(sliverDim);
+  });
+  return same;
+}
+
+/// True (at run time) if every interval of the operand's own accesses covers the whole tile and the sliver's elements lie side by side;
+/// `known` lists the intervals. Null: nothing to ask.
+llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver, SmallVectorImpl<KnownBound> &known) {
+  llvm::Value *all = nullptr;
+  unsigned rank = tile::shapeOf(operand.tile.getType()).size(), sliverDim = rank - (operand.isA ? 2 : 1),
+           depthDim = rank - (operand.isA ? 1 : 2);
+  forVirtual(operand, [&](Operation *def) {
     auto load = dyn_cast<tile::LoadOp>(def);
     auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
     if (!access)
-      continue;
+      return;
     if (!operand.kMajor && !access.isStrided(sliverDim)) {
       Value steps = access.getSteps()[sliverDim];
       llvm::Value *follow = consecutive(steps, sliver);
@@ -211,7 +239,7 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
     }
     if (operand.kMajor && plan.pack == 1 && !access.isStrided(depthDim))
       all = e.band(all, inRuns(load, access.getSteps()[depthDim], i64(0), plan.k));
-    for (auto [d, size] : llvm::enumerate(tile::shapeOf(tile.getType()))) {
+    for (auto [d, size] : llvm::enumerate(tile::shapeOf(load.getType()))) {
       OperandRange bound = access.getBound(d);
       if (bound.size() != 2)
         continue;
@@ -220,7 +248,7 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
           b.CreateAnd(b.CreateICmpSLE(ev.wide(bound[0]), i64(0)), b.CreateICmpSGE(ev.wide(bound[1]), i64(size)));
       all = e.band(all, covers);
     }
-  }
+  });
   return all;
 }
 
@@ -233,11 +261,16 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
       return plan.pack > 1 ? fetchWords(operand, batch, position, k, n, alongK, inWord)
                            : toCompute(fetch(operand, batch, position, k, n, alongK), operand, n);
     };
-    source.alongSliver = [&](llvm::Value *position, llvm::Value *k, unsigned n) { return at(position, k, n, false); };
-    source.alongK = [&](llvm::Value *position, llvm::Value *k, unsigned n, bool moves) {
-      // Where the lanes begin is computed from k in the innermost loop where the pieces do not begin at k itself.
+    // Where the lanes begin is computed from k in the innermost loop where the pieces do not begin at k itself.
+    auto moving = [&](llvm::Value *position, llvm::Value *k, unsigned n, bool moves, bool alongK) {
       llvm::SaveAndRestore row(rowMoves, moves), outside(kIsOutside, moves && !first && plan.pack == 1);
-      return at(position, k, n, true);
+      return at(position, k, n, alongK);
+    };
+    source.alongSliver = [&](llvm::Value *position, llvm::Value *k, unsigned n, bool moves) {
+      return moving(position, k, n, moves, false);
+    };
+    source.alongK = [&](llvm::Value *position, llvm::Value *k, unsigned n, bool moves) {
+      return moving(position, k, n, moves, true);
     };
     source.square = [&] {
       if (!square) {
@@ -300,19 +333,24 @@ void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm:
                            llvm::Value *from, llvm::Value *to) {
   llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.packedK()));
   unsigned unit = cut(operand).unit;
-  auto packAt = [&](llvm::Value *step, llvm::Value *first, unsigned width) {
+  auto packAt = [&](llvm::Value *step, llvm::Value *first, unsigned width, llvm::Value *count = nullptr) {
     unsigned padded = (width + unit - 1) / unit * unit;
     llvm::Value *offset = b.CreateMul(b.CreateSub(step, from), i64(plan.packedK() * padded));
-    packStep(operand,
-             {element(memory, b.CreateAdd(b.CreateMul(first, depth), offset)), first, width, padded,
-              operand.isA ? plan.blocking.tileDepth : 0},
-             batch);
+    Sliver sliver{element(memory, b.CreateAdd(b.CreateMul(first, depth), offset)), first, width, padded};
+    sliver.tileDepth = operand.isA ? plan.blocking.tileDepth : 0;
+    if (count)
+      sliver.count = count, sliver.pitch = b.CreateMul(depth, i64(padded));
+    packStep(operand, sliver, batch);
   };
   if (!operand.kMajor) {
+    bool rowByRow =
+        cut(operand).slivers > 1 && cut(operand).onlyWidth() && sameAlong(operand) && !(operand.isA && plan.blocking.tileDepth);
     llvm::Value *begin = b.CreateAdd(from, b.CreateMul(piece, i64(stepsPerPiece())));
     llvm::Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(begin, i64(stepsPerPiece())), to);
     emitLoop(b, begin, end, 1, [&](llvm::Value *step) {
       enterStep(step);
+      if (rowByRow)
+        return packAt(step, i64(0), cut(operand).width, live[operand.isA] ? live[operand.isA] : i64(cut(operand).slivers));
       forSlivers(operand.isA, [&](llvm::Value *, llvm::Value *first, unsigned width) { packAt(step, first, width); });
     });
     return;
