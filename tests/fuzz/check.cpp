@@ -141,6 +141,7 @@ Outcome blockPasses(const Program &program, ModuleOp module, const Memory &wante
 Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow,
                 std::string &errors) {
   cpu::Options options;
+  options.target = *cpu::findTarget(machineTarget);
   options.fpContract = false;
   options.disjoint = program.args.size() % 2;
   auto code = cpu::compileModule(module, options);

@@ -1,10 +1,12 @@
-// tilery-fuzz [--count N] [--first SEED] [--step S] [--jobs J] [--against passes|block-passes|machine|blocks|assembler|gpu] [--print SEED]
+// tilery-fuzz [--count N] [--first SEED] [--step S] [--jobs J] [--against passes|block-passes|machine|blocks|assembler|gpu]
+//   [--target avx2|avx512|sapphirerapids] [--print SEED]
 // N programs of seeds S (1) apart: `--first 3 --step 11` are those written for threads, `--first 5 --step 17` products.
 // Worker processes, so that a crash of generated code is one more finding.
 #include "check.h"
 #include "compiler/block/ir/Block.h"
 #include "compiler/block/passes.h"
 #include "compiler/passes/passes.h"
+#include "compiler/targets/cpu/target.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <csignal>
 #include <cstring>
@@ -47,6 +49,11 @@ std::string parse(llvm::ArrayRef<const char *> arguments, Settings &settings) {
       if (!against)
         return "--against takes passes, block-passes, machine, blocks, assembler or gpu, not `" + value.str() + "`";
       settings.against = *against;
+    } else if (option == "--target") {
+      const cpu::CpuTarget *target = cpu::findTarget(value.str());
+      if (!target || !cpu::hostRuns(*target))
+        return "--target takes a CPU target that this processor runs, not `" + value.str() + "`";
+      machineTarget = value.str();
     } else if (!llvm::is_contained({"--count", "--first", "--step", "--jobs", "--print"}, option)) {
       return "unknown option " + option.str();
     } else if (!isNumber || (llvm::is_contained({"--jobs", "--step"}, option) && number == 0)) {
