@@ -1,6 +1,7 @@
 // Elementwise ops on LLVM scalars and vectors: arith, tile arithmetic, pointers. Every op is total.
 #include "compiler/analysis/interval.h"
 #include "compiler/lower/math.h"
+#include "llvm/Analysis/VectorUtils.h"
 
 using namespace mlir;
 
@@ -293,6 +294,28 @@ bool isElementwise(Operation *op) {
   return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && op->getNumResults() == 1;
 }
 
+// Whether extended lanes are one number, as that of an index and a target: whether it fits is asked once, not in each lane.
+static Lanes equalityInFewerBits(Emitter &e, arith::CmpIOp compare, ArrayRef<Lanes> v) {
+  auto &b = e.b;
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  if (predicate != arith::CmpIPredicate::eq && predicate != arith::CmpIPredicate::ne)
+    return nullptr;
+  for (auto [extended, other] : {std::pair(v[0], v[1]), std::pair(v[1], v[0])}) {
+    auto *extension = llvm::dyn_cast<llvm::SExtInst>(extended);
+    llvm::Value *number = e.lanesOf(other) == 1 ? other : llvm::getSplatValue(other);
+    if (!extension || !number || e.lanesOf(extended) == 1 || llvm::isa<llvm::Constant>(number))
+      continue;
+    llvm::Value *narrow = extension->getOperand(0);
+    llvm::Value *cut = b.CreateTrunc(number, narrow->getType()->getScalarType());
+    bool same = predicate == arith::CmpIPredicate::eq;
+    llvm::Value *fits = b.CreateICmp(predicateOf(predicate), b.CreateSExt(cut, number->getType()), number);
+    llvm::Value *lanes = b.CreateICmp(predicateOf(predicate), narrow, e.splat(cut, e.lanesOf(extended)));
+    fits = e.splat(fits, e.lanesOf(extended));
+    return same ? b.CreateAnd(lanes, fits) : b.CreateOr(lanes, fits);
+  }
+  return nullptr;
+}
+
 Lanes emitElementwise(Emitter &e, Operation *op, ArrayRef<Lanes> operands) {
   auto &b = e.b;
   SmallVector<Lanes> v(operands);
@@ -310,7 +333,9 @@ Lanes emitElementwise(Emitter &e, Operation *op, ArrayRef<Lanes> operands) {
     llvm::Type *i64 = e.vectorOf(b.getInt64Ty(), e.lanesOf(v[1]));
     result = b.CreateGEP(e.memoryType(cast<tile::PtrType>(from).getPointee()), v[0], b.CreateSExtOrTrunc(v[1], i64));
   } else if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    result = b.CreateICmp(predicateOf(compare.getPredicate()), v[0], v[1]);
+    result = equalityInFewerBits(e, compare, v);
+    if (!result)
+      result = b.CreateICmp(predicateOf(compare.getPredicate()), v[0], v[1]);
   } else if (auto cast = v.size() == 1 ? emitCast(e, op, v[0], from, to) : nullptr) {
     result = cast;
   } else if (isa<FloatType>(from)) {

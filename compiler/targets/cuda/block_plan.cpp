@@ -115,8 +115,13 @@ void BlockPlan::print(llvm::raw_ostream &stream, Operation *kernel) const {
       stream << std::exchange(separator, " ") << "#" << buffer;
   stream << "\n";
   for (const FetchLoop &fetch : fetches)
-    stream << "  fetches " << fetch.slots << (fetch.slots == 1 ? " turn of " : " turns of ") << fetch.slotBytes
-           << " bytes ahead\n";
+    if (fetch.keeper)
+      stream << "  runs backwards and begins with what the loop before has kept\n";
+    else if (fetch.keeps)
+      stream << "  fetches and keeps " << fetch.ring << " vectors a thread of turns of " << fetch.vectors() << "\n";
+    else
+      stream << "  fetches " << fetch.ring / fetch.vectors() << (fetch.ring == fetch.vectors() ? " turn of " : " turns of ")
+             << fetch.turnBytes << " bytes ahead\n";
   auto printMap = [&](const ThreadMap &map) {
     stream << "  tiles of";
     for (int64_t size : map.sizes)

@@ -138,19 +138,20 @@ private:
   void takeFetched(const FetchLoop &fetch);
   std::pair<llvm::Value *, llvm::Value *> laterTurn(const FetchLoop &fetch, const Turn &turn, unsigned distance);
   void inTurn(const FetchLoop &fetch, const Turn &turn, unsigned distance, llvm::function_ref<void(llvm::Value *runs)> body);
-  /// Where the thread's vectors lie in a slot (i32, bytes from the first).
-  llvm::Value *fetchSlot(const FetchLoop &fetch, llvm::Value *slot);
   struct FetchedVector {
-    unsigned number;
     mlir::Operation *op;
     lower::Point point;
-    llvm::Value *shared;
+    llvm::Value *shared; // the thread's place
+    unsigned width;
+    llvm::Value *limit; // null: every thread has it
     tile::LoadOp load() const { return mlir::cast<tile::LoadOp>(op); }
   };
-  void forFetched(const FetchLoop &fetch, llvm::Value *slot, llvm::function_ref<void(const FetchedVector &)> visit);
+  llvm::SmallVector<FetchedVector> vectorsOf(const FetchLoop &fetch, llvm::Value *first);
+  lower::Address addressIn(const FetchedVector &vector);
   /// The copy of one vector of a turn, if there is that turn.
-  void fetch(const FetchedVector &vector, lower::Address where, llvm::Value *runs);
+  void fetch(const FetchedVector &vector, lower::Address where, llvm::Value *runs, bool kept);
   lower::Lanes fetched(const FetchedVector &vector);
+  void mirrorTurns(mlir::scf::ForOp loop);
   void loadNumbers(const FetchLoop &fetch, llvm::Value *runs);
 
   void numberProgram(llvm::Value *program);
@@ -197,9 +198,11 @@ private:
   llvm::Instruction *entryEnd = nullptr;
   Footprint everything; // that the kernel touches
   std::map<const ThreadMap *, Points> points;
-  llvm::DenseMap<int, RegisterTile> registerTiles;                      // by buffer
-  llvm::DenseMap<mlir::Operation *, llvm::Value *> privateBuffers;      // of each thread, by allocation
-  llvm::DenseMap<mlir::Operation *, llvm::AllocaInst *> fetchSlots;     // by loop: the slot of its turn, where there are several
+  llvm::DenseMap<int, RegisterTile> registerTiles;                 // by buffer
+  llvm::DenseMap<mlir::Operation *, llvm::Value *> privateBuffers; // of each thread, by allocation
+  llvm::DenseMap<mlir::Operation *, llvm::AllocaInst *>
+      ringPlaces;                                           // by loop: where its turn begins in the ring, if there are several
+  llvm::DenseMap<mlir::Operation *, llvm::Value *> mirrors; // of loops that run backwards
   llvm::DenseMap<mlir::Operation *, llvm::AllocaInst *> fetchedNumbers; // of a loop's next turn, by load
 };
 

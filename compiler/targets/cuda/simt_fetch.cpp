@@ -25,6 +25,10 @@ std::pair<llvm::Value *, llvm::Value *> SimtEmitter::laterTurn(const FetchLoop &
   bool isUnsigned = loop.getUnsignedCmp();
   auto wide = [&](llvm::Value *n) { return b.CreateIntCast(n, b.getInt64Ty(), !isUnsigned); };
   llvm::Value *far = wide(turn.number), *end = wide(evaluator.scalar(loop.getUpperBound()));
+  if (fetch.keeper) { // later turns have lower numbers
+    far = b.CreateSub(far, b.CreateMul(wide(evaluator.scalar(loop.getStep())), e.i64(distance)));
+    return {b.CreateICmpSGE(far, wide(evaluator.scalar(loop.getLowerBound()))), b.CreateTrunc(far, turn.number->getType())};
+  }
   if (distance)
     far = b.CreateAdd(far, b.CreateMul(wide(evaluator.scalar(loop.getStep())), e.i64(distance)));
   llvm::Value *exists = isUnsigned ? b.CreateICmpULT(far, end) : b.CreateICmpSLT(far, end);
@@ -68,32 +72,50 @@ void SimtEmitter::inTurn(const FetchLoop &fetch, const Turn &turn, unsigned dist
   pid = coordinates;
 }
 
-llvm::Value *SimtEmitter::fetchSlot(const FetchLoop &fetch, llvm::Value *slot) {
+// The vectors of a turn whose first one lies `first` bytes (i32) into the ring.
+SmallVector<SimtEmitter::FetchedVector> SimtEmitter::vectorsOf(const FetchLoop &fetch, llvm::Value *first) {
   auto &b = e.b;
-  llvm::Value *own = b.CreateAdd(b.CreateMul(thread, e.i64(16)), b.CreateZExt(slot, b.getInt64Ty()));
-  llvm::Value *first = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), evaluator.arena, fetchOffset + fetch.offset);
-  return b.CreateInBoundsGEP(b.getInt8Ty(), first, own);
-}
-
-void SimtEmitter::forFetched(const FetchLoop &fetch, llvm::Value *slot, llvm::function_ref<void(const FetchedVector &)> visit) {
-  llvm::Value *own = fetchSlot(fetch, slot);
-  unsigned number = 0;
+  llvm::Value *ring = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), evaluator.arena, fetchOffset + fetch.offset);
+  ring = b.CreateInBoundsGEP(b.getInt8Ty(), ring, b.CreateMul(thread, e.i64(16)));
+  bool wraps = fetch.ring % fetch.vectors(); // within a turn, too
+  llvm::Value *turn = b.CreateInBoundsGEP(b.getInt8Ty(), ring, b.CreateZExt(first, b.getInt64Ty()));
+  SmallVector<FetchedVector> vectors;
   for (FetchLoop::Load load : fetch.loads) {
     const Points &p = pointsOf(*load.map);
     for (int64_t k = 0; k < load.map->chunks; ++k) {
-      lower::Evaluator::Vector vector(evaluator, load.map->width, k + 1 == load.map->chunks ? p.lastExists : nullptr);
-      llvm::Value *shared = e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), own, load.offset + k * threads * 16);
-      visit({number++, load.op, pointAt(p, k, tile::shapeOf(load.op.getType())), shared});
+      uint64_t at = load.offset + k * fetch.placeBytes;
+      llvm::Value *shared = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), turn, at);
+      if (wraps && at) {
+        llvm::Value *place = b.CreateAdd(first, b.getInt32(at));
+        llvm::Value *past = b.CreateICmpUGE(place, b.getInt32(fetch.bytes()));
+        place = b.CreateSelect(past, b.CreateSub(place, b.getInt32(fetch.bytes())), place);
+        shared = b.CreateInBoundsGEP(b.getInt8Ty(), ring, b.CreateZExt(place, b.getInt64Ty()));
+      }
+      llvm::Value *limit = k + 1 == load.map->chunks ? p.lastExists : nullptr;
+      vectors.push_back({load.op, pointAt(p, k, tile::shapeOf(load.op.getType())), shared, load.map->width, limit});
     }
   }
+  return vectors;
 }
 
-// Each vector is a group of its own, so that its place is filled again as soon as it is read, while others are still on their way.
-void SimtEmitter::fetch(const FetchedVector &vector, Address where, llvm::Value *runs) {
+Address SimtEmitter::addressIn(const FetchedVector &vector) {
+  lower::Evaluator::Vector lanes(evaluator, vector.width, vector.limit);
+  return evaluator.addressOf(vector.load(), vector.point);
+}
+
+// Each vector is a group of its own, so that its place is filled again as soon as it is read, while others are still on their way. Zeros
+// where it does not exist; where its turn does not, what is in the place stays there if it is kept.
+void SimtEmitter::fetch(const FetchedVector &vector, Address where, llvm::Value *runs, bool kept) {
   auto &b = e.b;
-  llvm::Value *exists = e.band(runs, where.exists);
-  machine.copyAsync(e, vector.shared, where.pointer,
-                    exists ? b.CreateSelect(exists, b.getInt32(16), b.getInt32(0)) : b.getInt32(16));
+  llvm::Value *exists = kept ? where.exists : e.band(runs, where.exists);
+  auto copy = [&] {
+    machine.copyAsync(e, vector.shared, where.pointer,
+                      exists ? b.CreateSelect(exists, b.getInt32(16), b.getInt32(0)) : b.getInt32(16));
+  };
+  if (kept)
+    when(runs, copy);
+  else
+    copy();
   machine.commitCopies(e);
 }
 
@@ -129,31 +151,45 @@ Lanes SimtEmitter::fetched(const FetchedVector &vector) {
 
 // From where it is called on; `entryEnd` must stand.
 void SimtEmitter::startFetching(const FetchLoop &fetch, const Turn &first) {
-  llvm::AllocaInst *slot = nullptr;
+  llvm::AllocaInst *place = nullptr;
   {
     llvm::IRBuilderBase::InsertPointGuard guard(e.b);
     e.b.SetInsertPoint(entryEnd);
     for (tile::LoadOp load : fetch.numbers)
       fetchedNumbers[load] = e.b.CreateAlloca(e.valueType(load.getType()));
-    if (fetch.slots > 1)
-      slot = fetchSlots[fetch.home] = e.b.CreateAlloca(e.b.getInt32Ty());
+    if (fetch.keeper)
+      ringPlaces[fetch.home] = ringPlaces.lookup(fetch.keeper);
+    else if (fetch.ring > fetch.vectors())
+      place = ringPlaces[fetch.home] = e.b.CreateAlloca(e.b.getInt32Ty());
   }
-  if (slot)
-    e.b.CreateStore(e.b.getInt32(0), slot);
+  if (place)
+    e.b.CreateStore(e.b.getInt32(0), place);
   Footprint reads;
   for (tile::LoadOp load : fetch.numbers)
     reads.reads.push_back(lower::classOfPlace(load.getPlace()));
   for (FetchLoop::Load load : fetch.loads)
     reads.reads.push_back(lower::classOfPlace(load.op.getPlace()));
   prepare(reads);
-  for (unsigned turn = 0; turn < fetch.slots; ++turn)
+  if (fetch.keeper)
+    return mirrorTurns(fetch.loop());
+  for (unsigned turn = 0; turn * fetch.vectors() < fetch.ring; ++turn)
     inTurn(fetch, first, turn, [&](llvm::Value *runs) {
-      forFetched(fetch, e.b.getInt32(turn * fetch.slotBytes), [&](const FetchedVector &vector) {
-        this->fetch(vector, evaluator.addressOf(vector.load(), vector.point), runs);
-      });
+      unsigned before = turn * fetch.vectors();
+      for (auto [i, vector] : llvm::enumerate(vectorsOf(fetch, e.b.getInt32(before * fetch.placeBytes))))
+        if (before + i < fetch.ring)
+          this->fetch(vector, addressIn(vector), runs, false);
       if (!turn)
         loadNumbers(fetch, runs);
     });
+}
+
+// What a turn's number is taken from where the loop runs backwards: the first and the last number's sum.
+void SimtEmitter::mirrorTurns(scf::ForOp loop) {
+  auto &b = e.b;
+  auto wide = [&](Value n) { return b.CreateIntCast(evaluator.scalar(n), b.getInt64Ty(), true); };
+  llvm::Value *low = wide(loop.getLowerBound()), *step = wide(loop.getStep());
+  llvm::Value *turns = b.CreateUDiv(b.CreateSub(b.CreateSub(wide(loop.getUpperBound()), low), e.i64(1)), step); // before the last
+  mirrors[loop] = b.CreateAdd(b.CreateAdd(low, low), b.CreateMul(turns, step));
 }
 
 SimtEmitter::Turn SimtEmitter::turnBefore(scf::ForOp loop) {
@@ -163,38 +199,67 @@ SimtEmitter::Turn SimtEmitter::turnBefore(scf::ForOp loop) {
   return turn;
 }
 
-// A place is empty once its vector is in registers: the thread that reads it is the one that fills it again.
+// A place is empty once its vector is in registers: the thread that reads it is the one that fills it again, with the vector that comes
+// as many later as there are places.
 void SimtEmitter::takeFetched(const FetchLoop &fetch) {
   auto &b = e.b;
-  llvm::AllocaInst *variable = fetchSlots.lookup(fetch.home);
-  llvm::Value *slot = variable ? b.CreateLoad(b.getInt32Ty(), variable) : (llvm::Value *)b.getInt32(0);
+  llvm::AllocaInst *variable = ringPlaces.lookup(fetch.home);
+  llvm::Value *place = variable ? b.CreateLoad(b.getInt32Ty(), variable) : (llvm::Value *)b.getInt32(0);
+  int count = int(fetch.vectors()), places = int(fetch.ring);
+  if (fetch.keeper && variable) { // the ring stands behind the last turn
+    llvm::Value *before = b.CreateSub(place, b.getInt32(fetch.turnBytes));
+    place = b.CreateSelect(b.CreateICmpSLT(before, b.getInt32(0)), b.CreateAdd(before, b.getInt32(fetch.bytes())), before);
+    b.CreateStore(place, variable);
+  }
   Turn turn{program, {}};
   if (scf::ForOp loop = fetch.loop()) {
-    turn.number = evaluator.scalars[loop.getInductionVar()];
+    llvm::Value *&number = evaluator.scalars[loop.getInductionVar()];
+    if (fetch.keeper)
+      number = b.CreateTrunc(b.CreateSub(mirrors.lookup(loop), b.CreateIntCast(number, b.getInt64Ty(), true)), number->getType());
+    turn.number = number;
     for (BlockArgument argument : loop.getRegionIterArgs())
       turn.carried.push_back(evaluator.scalars.lookup(argument));
   }
-  SmallVector<std::pair<Address, llvm::Value *>> later;
-  inTurn(fetch, turn, fetch.slots, [&](llvm::Value *runs) {
-    forFetched(fetch, slot,
-               [&](const FetchedVector &vector) { later.push_back({evaluator.addressOf(vector.load(), vector.point), runs}); });
-  });
-  inTurn(fetch, turn, 0, [&](llvm::Value *) {
-    forFetched(fetch, slot, [&](const FetchedVector &vector) {
-      machine.waitCopies(e, unsigned(fetch.slots * later.size()) - 1);
-      evaluator.provide(vector.load().getResult(), vector.point, fetched(vector));
-      this->fetch(vector, later[vector.number].first, later[vector.number].second);
+  // Of each vector: how many turns on, and which there, is the one that takes its place.
+  auto follower = [&](int i) {
+    int turns = fetch.keeper ? (places - i + count - 1) / count : (i + places) / count;
+    return std::pair(unsigned(turns), fetch.keeper ? i - places + turns * count : (i + places) % count);
+  };
+  SmallVector<std::pair<Address, llvm::Value *>> later(count);
+  unsigned done = 0;
+  for (int i = 0; i < count; ++i) {
+    unsigned distance = follower(i).first;
+    if (i && (fetch.keeper ? distance >= done : distance <= done))
+      continue;
+    done = distance;
+    inTurn(fetch, turn, distance, [&](llvm::Value *runs) {
+      SmallVector<FetchedVector> vectors = vectorsOf(fetch, place);
+      for (int j = 0; j < count; ++j)
+        if (auto [turns, which] = follower(j); turns == distance)
+          later[j] = {addressIn(vectors[which]), runs};
     });
+  }
+  inTurn(fetch, turn, 0, [&](llvm::Value *) {
+    SmallVector<FetchedVector> vectors = vectorsOf(fetch, place);
+    for (int n = 0; n < count; ++n) {
+      int i = fetch.keeper ? count - 1 - n : n;
+      machine.waitCopies(e, unsigned(places) - 1);
+      {
+        lower::Evaluator::Vector lanes(evaluator, vectors[i].width, vectors[i].limit);
+        evaluator.provide(vectors[i].load().getResult(), vectors[i].point, fetched(vectors[i]));
+      }
+      this->fetch(vectors[i], later[i].first, later[i].second, fetch.keeps);
+    }
   });
   for (tile::LoadOp load : fetch.numbers)
     evaluator.scalars[load] = b.CreateLoad(e.valueType(load.getType()), fetchedNumbers.find(load)->second);
   if (!fetch.numbers.empty())
     inTurn(fetch, turn, 1, [&](llvm::Value *runs) { loadNumbers(fetch, runs); });
-  if (!variable)
+  if (!variable || fetch.keeper)
     return;
-  llvm::Value *next = b.CreateAdd(slot, b.getInt32(fetch.slotBytes));
-  llvm::Value *past = b.CreateICmpEQ(next, b.getInt32(fetch.bytes()));
-  b.CreateStore(b.CreateSelect(past, b.getInt32(0), next), variable);
+  llvm::Value *next = b.CreateAdd(place, b.getInt32(fetch.turnBytes));
+  llvm::Value *past = b.CreateICmpUGE(next, b.getInt32(fetch.bytes()));
+  b.CreateStore(b.CreateSelect(past, b.CreateSub(next, b.getInt32(fetch.bytes())), next), variable);
 }
 
 } // namespace tilery::cuda

@@ -110,30 +110,41 @@ tile.kernel @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %y: !tile.ptr<
   tile.store %to, %result : !tile.access<16384xf32>, tensor<16384xf32>
   tile.return
 })";
+
+/// The loop that reads again begins with what the first one has left in its ring, and runs backwards.
+void expectPieces(int piece, float other, int n) {
+  std::string text = pieces;
+  text.replace(text.find("OTHER"), 5, std::to_string(other));
+  for (size_t at = text.find("512"); at != text.npos; at = text.find("512", at + 3))
+    text.replace(at, 3, std::to_string(piece));
+  std::vector<float> x(3 * n + 4), out(3, -1), expected;
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = float(i % 17) - 8;
+  std::vector<float> before = x;
+  onEmulator(text, true, {3, 1, 1}, {slot(x.data()), slot(out.data()), uint64_t(n)});
+  int missing = (piece - n % piece) % piece;
+  for (int row = 0; row < 3; ++row) {
+    float sum = other * float(missing);
+    for (int i = 0; i < n; ++i)
+      sum += before[row * n + i];
+    EXPECT_EQ(out[row], sum) << n;
+    for (int i = 0; i < n; ++i)
+      ASSERT_EQ(x[row * n + i], before[row * n + i] - sum) << n << " " << row << " " << i;
+  }
+  for (int i = 3 * n; i < 3 * n + 4; ++i)
+    EXPECT_EQ(x[i], before[i]);
+}
+
 } // namespace
 
 TEST(SimtFetch, PiecesOfRows) {
   for (float other : {0.f, 1.f})
-    for (int n : {0, 4, 508, 512, 516, 1024, 3076}) {
-      std::string text = pieces;
-      text.replace(text.find("OTHER"), 5, std::to_string(other));
-      std::vector<float> x(3 * n + 4), out(3, -1), expected;
-      for (size_t i = 0; i < x.size(); ++i)
-        x[i] = float(i % 17) - 8;
-      std::vector<float> before = x;
-      onEmulator(text, true, {3, 1, 1}, {slot(x.data()), slot(out.data()), uint64_t(n)});
-      int missing = (512 - n % 512) % 512;
-      for (int row = 0; row < 3; ++row) {
-        float sum = other * float(missing);
-        for (int i = 0; i < n; ++i)
-          sum += before[row * n + i];
-        EXPECT_EQ(out[row], sum) << n;
-        for (int i = 0; i < n; ++i)
-          ASSERT_EQ(x[row * n + i], before[row * n + i] - sum) << n << " " << row << " " << i;
-      }
-      for (int i = 3 * n; i < 3 * n + 4; ++i)
-        EXPECT_EQ(x[i], before[i]);
-    }
+    for (int n : {0, 4, 508, 512, 516, 1024, 3076, 512 * 10, 512 * 13, 512 * 37 + 4})
+      expectPieces(512, other, n);
+  // Several vectors a turn, in a ring that is no whole number of turns.
+  for (int piece : {4096, 8192})
+    for (int n : {4, piece, 2 * piece + 8, 5 * piece, 9 * piece - 4, 17 * piece + 300})
+      expectPieces(piece, 0, n);
 }
 
 TEST(SimtFetch, RowsByTurns) {
