@@ -6,7 +6,7 @@
 //   if any step: s = a b(0); x(0) = f(s)
 //     for i from 1 on: [s = a b(i)] [r = x(i - 1) c]; memory(i - 1) += r; x(i) = f(s)     [..]: under way together
 //     memory(last) += x(last) c
-#include "compiler/block/ir/Block.h"
+#include "compiler/block/late_step.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/schedule.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -38,38 +38,26 @@ public:
   }
 
   void write(Addition &addition) {
-    OpBuilder b(loop);
-    Location location = loop.getLoc();
-    Value some = arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
-    auto branch = scf::IfOp::create(b, location, loop.getResultTypes(), some, /*withElse=*/true);
-    b = branch.getElseBodyBuilder();
-    scf::YieldOp::create(b, location, loop.getInitArgs());
-    b = branch.getThenBodyBuilder();
-    IRMapping first;
-    first.map(loop.getInductionVar(), loop.getLowerBound());
-    for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
-      first.map(argument, init);
-    for (Operation &op : body.without_terminator())
-      if (!isPartOnly(addition, &op))
-        b.clone(op, first);
-    SmallVector<Value> ends;
-    for (Value end : body.getTerminator()->getOperands())
-      ends.push_back(first.lookupOrDefault(end));
-    Value second = arith::AddIOp::create(b, location, loop.getLowerBound(), loop.getStep());
-    auto others = scf::ForOp::create(b, location, second, loop.getUpperBound(), loop.getStep(), ends);
-    writeStep(addition, others);
-    b.setInsertionPointAfter(others);
-    Value past = arith::SubIOp::create(b, location, loop.getUpperBound(), loop.getLowerBound()), step = loop.getStep();
-    Value one = arith::ConstantOp::create(b, location, IntegerAttr::get(past.getType(), 1));
-    past = arith::SubIOp::create(b, location, past, one); // to the last step's number
-    past = arith::MulIOp::create(b, location, tile::DivOp::create(b, location, past, step, tile::IntDivMode::trunc), step);
-    Value last = arith::AddIOp::create(b, location, loop.getLowerBound(), past);
-    IRMapping late = before(b, last, others.getResults());
-    for (Operation *op : llvm::concat<Operation *>(addition.first, addition.rest))
-      b.clone(*op, late);
-    scf::YieldOp::create(b, location, others.getResults());
-    loop.replaceAllUsesWith(branch.getResults());
-    loop.erase();
+    auto starts = [&](const IRMapping &first) {
+      SmallVector<Value> ends;
+      for (Value end : body.getTerminator()->getOperands())
+        ends.push_back(first.lookupOrDefault(end));
+      return ends;
+    };
+    auto finish = [&](OpBuilder &b, scf::ForOp others) {
+      Location location = loop.getLoc();
+      Value past = arith::SubIOp::create(b, location, loop.getUpperBound(), loop.getLowerBound()), step = loop.getStep();
+      Value one = arith::ConstantOp::create(b, location, IntegerAttr::get(past.getType(), 1));
+      past = arith::SubIOp::create(b, location, past, one); // to the last step's number
+      past = arith::MulIOp::create(b, location, tile::DivOp::create(b, location, past, step, tile::IntDivMode::trunc), step);
+      Value last = arith::AddIOp::create(b, location, loop.getLowerBound(), past);
+      IRMapping late = before(b, last, others.getResults());
+      for (Operation *op : llvm::concat<Operation *>(addition.first, addition.rest))
+        b.clone(*op, late);
+      return SmallVector<Value>(others.getResults());
+    };
+    runLate(loop, {[&](Operation *op) { return isPartOnly(addition, op); }, starts,
+                   [&](scf::ForOp others) { writeStep(addition, others); }, finish});
   }
 
 private:
@@ -217,9 +205,7 @@ struct DelayAdditions : PassWrapper<DelayAdditions, OperationPass<tile::KernelOp
     std::optional<Schedule> schedule = Schedule::of(getOperation());
     if (!schedule || !schedule->delay)
       return;
-    for (auto loop : llvm::make_early_inc_range(getOperation().getBody().getOps<scf::ForOp>()))
-      if (std::optional<Addition> addition = Loop(loop).find())
-        Loop(loop).write(*addition);
+    rewriteLoops<Loop>(getOperation());
   }
 };
 } // namespace

@@ -6,7 +6,7 @@
 //   if any step: s = a b(0); p, scale = f(s); c = c * scale
 //     for i from 1 on: [s = a b(i)] [r = c + p d(i - 1)]; p, scale = f(s); c = r * scale     [..]: under way together
 //     c = c + p d(last)
-#include "compiler/block/ir/Block.h"
+#include "compiler/block/late_step.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/schedule.h"
 #include "compiler/analysis/integer_op.h"
@@ -48,37 +48,21 @@ public:
   }
 
   void write(Late &late) {
-    OpBuilder b(loop);
-    Location location = loop.getLoc();
-    Value some = arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
-    auto branch = scf::IfOp::create(b, location, loop.getResultTypes(), some, /*withElse=*/true);
-    b = branch.getElseBodyBuilder();
-    scf::YieldOp::create(b, location, loop.getInitArgs());
-    b = branch.getThenBodyBuilder();
-    // the first step
-    IRMapping first;
-    first.map(loop.getInductionVar(), loop.getLowerBound());
-    for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
-      first.map(argument, init);
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (!isLate(late, &op))
-        b.clone(op, first);
-    // the others
-    SmallVector<Value> starts;
-    for (auto [i, end] : llvm::enumerate(yield.getOperands()))
-      starts.push_back(first.lookupOrDefault(i == late.number ? late.start.getC() : end));
-    starts.push_back(first.lookupOrDefault(late.start.getA()));
-    Value second = arith::AddIOp::create(b, location, loop.getLowerBound(), loop.getStep());
-    auto rest = scf::ForOp::create(b, location, second, loop.getUpperBound(), loop.getStep(), starts);
-    writeStep(late, rest);
-    // the last product
-    b.setInsertionPointAfter(rest);
-    auto [started, slot] = start(b, late, rest.getResult(late.number), rest.getResults().back(), rest.getResult(late.counter));
-    SmallVector<Value> results(rest.getResults().drop_back());
-    results[late.number] = finish(b, late, started, slot);
-    scf::YieldOp::create(b, location, results);
-    loop.replaceAllUsesWith(branch.getResults());
-    loop.erase();
+    auto starts = [&](const IRMapping &first) {
+      SmallVector<Value> values;
+      for (auto [i, end] : llvm::enumerate(yield.getOperands()))
+        values.push_back(first.lookupOrDefault(i == late.number ? late.start.getC() : end));
+      values.push_back(first.lookupOrDefault(late.start.getA()));
+      return values;
+    };
+    auto finish = [&](OpBuilder &b, scf::ForOp rest) {
+      auto [started, slot] = start(b, late, rest.getResult(late.number), rest.getResults().back(), rest.getResult(late.counter));
+      SmallVector<Value> results(rest.getResults().drop_back());
+      results[late.number] = waitFor(b, late, started, slot);
+      return results;
+    };
+    runLate(loop,
+            {[&](Operation *op) { return isLate(late, op); }, starts, [&](scf::ForOp rest) { writeStep(late, rest); }, finish});
   }
 
 private:
@@ -171,7 +155,7 @@ private:
     return {b.clone(*late.start, mapping)->getResult(0), slot};
   }
 
-  static Value finish(OpBuilder &b, Late &late, Value started, Value slot) {
+  static Value waitFor(OpBuilder &b, Late &late, Value started, Value slot) {
     Value result = MmaWaitOp::create(b, late.wait.getLoc(), late.wait.getType(), started);
     ReleaseOp::create(b, late.wait.getLoc(), slot);
     return result;
@@ -200,10 +184,10 @@ private:
         started = start(b, late, rest.getRegionIterArg(late.number), rest.getRegionIterArgs().back(),
                         rest.getRegionIterArg(late.counter));
       if (started.first && !sums && waitsForLate(&op))
-        sums = finish(b, late, started.first, started.second);
+        sums = waitFor(b, late, started.first, started.second);
       b.clone(op, mapping);
     }
-    mapping.map(loop.getRegionIterArg(late.number), sums ? sums : finish(b, late, started.first, started.second));
+    mapping.map(loop.getRegionIterArg(late.number), sums ? sums : waitFor(b, late, started.first, started.second));
     for (Operation &op : loop.getBody()->without_terminator())
       if (late.rescale.contains(&op))
         b.clone(op, mapping);
@@ -230,9 +214,7 @@ struct OverlapProducts : PassWrapper<OverlapProducts, OperationPass<tile::Kernel
     std::optional<Schedule> schedule = Schedule::of(getOperation());
     if (!schedule || !schedule->overlap)
       return;
-    for (auto loop : llvm::make_early_inc_range(getOperation().getBody().getOps<scf::ForOp>()))
-      if (std::optional<Late> late = Loop(loop).find())
-        Loop(loop).write(*late);
+    rewriteLoops<Loop>(getOperation());
   }
 };
 } // namespace

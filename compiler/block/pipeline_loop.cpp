@@ -269,21 +269,25 @@ private:
     return memory;
   }
 
-  static SmallVector<ReleaseOp> releasesBetween(Operation *first, Operation *next) {
-    SmallVector<ReleaseOp> found;
-    for (Operation *op = first->getNextNode(); op != next; op = op->getNextNode())
-      if (auto release = dyn_cast<ReleaseOp>(op))
-        found.push_back(release);
-    return found;
-  }
-
-  /// The next product, at `next`, adds to sums that this one is still adding to: nobody waits between them, and slots stay.
+  /// The next product, at `next`, adds to sums that this one is still adding to: nobody waits between them, and its slots stay.
   static void goOnIn(MmaWaitOp wait, Operation *next, Operation *firstBehind) {
-    for (ReleaseOp release : releasesBetween(wait, next))
-      release->moveBefore(next);
+    auto start = wait.getProduct().getDefiningOp<MmaStartOp>();
+    Value slots[] = {slotOf(start.getA()), slotOf(start.getB())};
+    for (Operation *op = wait->getNextNode(), *behind = nullptr; op != firstBehind; op = behind) {
+      behind = op->getNextNode();
+      if (auto release = dyn_cast<ReleaseOp>(op); release && llvm::is_contained(slots, release.getSlot()))
+        release->moveBefore(next);
+    }
     OpBuilder builder(next);
     builder.setInsertionPoint(firstBehind);
     MmaSettleOp::create(builder, wait.getLoc(), wait.getProduct());
+  }
+
+  /// The slot that a factor in a ring is part of.
+  static Value slotOf(Value factor) {
+    while (isa_and_nonnull<TransposeOp, PartOp>(factor.getDefiningOp()))
+      factor = factor.getDefiningOp()->getOperand(0);
+    return factor;
   }
 
   /// Makes the shared memory through which tiles go (of factors a ring, so that warpgroups need not go in step), and the maps of what is
@@ -366,8 +370,7 @@ private:
     Value start = addition ? addition->getOperand(addition->getOperand(0) == op.getResult()) : op.getAcc();
     bool fresh = addition ? tile::isPlusZero(start) : startsFresh(op), isShown = found.isShown(dot);
     auto before = fresh ? MmaWaitOp() : start.getDefiningOp<MmaWaitOp>();
-    // Several slots given back between them may be those of another product that is still under way.
-    if (before && (!before->hasOneUse() || before->getBlock() != op->getBlock() || releasesBetween(before, op).size() > 1))
+    if (before && (!before->hasOneUse() || before->getBlock() != op->getBlock()))
       before = {};
     if (Operation *other = isShown && fresh ? otherProductOf(dot) : nullptr)
       builder.setInsertionPoint(other);

@@ -218,7 +218,7 @@ public:
   std::vector<Value> endFor(const std::vector<Value> &yields);
   void beginIf(Value condition);
   void beginElse();
-  /// Pairs of results, one from each branch and of one type. A null Value: that branch does not care.
+  /// Pairs of results, one from each branch: of one type, or signed integers (the wider). A null Value: that branch does not care.
   std::vector<Value> endIf(const std::vector<Value> &thenYields, const std::vector<Value> &elseYields);
   /// The condition is built between beginWhile and whileBody, which pass the carried values to either region.
   std::vector<Value> beginWhile(const std::vector<Value> &init);

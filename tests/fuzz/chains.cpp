@@ -62,12 +62,15 @@ SmallVector<Value> Generator::chainLoop(const Chain &chain, unsigned sums) {
   };
   Value y = chainTile(arrays[0], part, at, chain.element);
   Value s = dot(x, turned(y), zero(scores));
-  if (random.chance(0.5))
+  bool goesOn = random.chance(0.3); // products in each other's sums
+  if (!goesOn && random.chance(0.5))
     s = arith::SubFOp::create(b, loc, s, chainLine(chain, at));
-  if (random.chance(0.5))
+  if (!goesOn && random.chance(0.5))
     s = arith::MaximumFOp::create(b, loc, s, zero(scores));
   Value y2 = chainTile(arrays[1], part, at, chain.element), s2 = s;
-  if (two)
+  if (two && goesOn)
+    s2 = s = dot(x2, turned(y2), s);
+  else if (two)
     s2 = arith::MulFOp::create(b, loc, s, dot(x2, turned(y2), zero(scores)));
   SmallVector<Value> ends;
   for (unsigned i = 0; i < sums; ++i) {
@@ -76,6 +79,10 @@ SmallVector<Value> Generator::chainLoop(const Chain &chain, unsigned sums) {
       sum = arith::NegFOp::create(b, loc, sum);
     ends.push_back(random.chance(0.5) ? dot(factor, other, sum)
                                       : Value(arith::AddFOp::create(b, loc, sum, dot(factor, other, zero(sumType)))));
+    for (int64_t more = goesOn ? random.below(3) : 0; more > 0; --more) {
+      Array array = alignedArray({chain.steps * chain.step, chain.width}, false, chain.element, false);
+      ends.back() = dot(factor, chainTile(array, part, at, chain.element), ends.back());
+    }
   }
   scf::YieldOp::create(b, loc, ends);
   return SmallVector<Value>(loop.getResults());
