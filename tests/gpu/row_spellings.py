@@ -130,3 +130,73 @@ def in_place(x_ptr, stride, n, seed, BLOCK: tl.constexpr):
         x = tl.load(x_ptr + row * stride + columns, mask=columns < n, other=0.0)
         kept = tl.rand(seed, columns) > 0.25
         tl.store(x_ptr + row * stride + columns, tl.where(kept, x * scale, 0.0), mask=columns < n)
+
+
+@tileon.jit
+def twice_by_pointers(x_ptr, out_ptr, stride, n, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    here = x_ptr + tl.program_id(0) * stride + lanes
+    total = 0.0
+    for i in range(0, tl.cdiv(n, BLOCK)):
+        total += tl.sum(tl.load(here, mask=lanes < n - i * BLOCK, other=0.0), axis=0)
+        here += BLOCK
+    here = x_ptr + tl.program_id(0) * stride + lanes
+    there = out_ptr + tl.program_id(0) * stride + lanes
+    for i in range(0, tl.cdiv(n, BLOCK)):
+        mask = lanes < n - i * BLOCK
+        tl.store(there, tl.load(here, mask=mask, other=0.0) - total, mask=mask)
+        here += BLOCK
+        there += BLOCK
+
+
+@tileon.jit
+def twice_by_block_pointers(x_ptr, out_ptr, stride, n, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * stride
+    here = tl.make_block_ptr(x_ptr + start, (n,), (1,), (0,), (BLOCK,), (0,))
+    total = 0.0
+    for _ in range(0, n, BLOCK):
+        total += tl.sum(tl.load(here, boundary_check=(0,), padding_option="zero"), axis=0)
+        here = tl.advance(here, (BLOCK,))
+    here = tl.make_block_ptr(x_ptr + start, (n,), (1,), (0,), (BLOCK,), (0,))
+    there = tl.make_block_ptr(out_ptr + start, (n,), (1,), (0,), (BLOCK,), (0,))
+    for _ in range(0, n, BLOCK):
+        tl.store(there, tl.load(here, boundary_check=(0,), padding_option="zero") - total, boundary_check=(0,))
+        here, there = tl.advance(here, (BLOCK,)), tl.advance(there, (BLOCK,))
+
+
+@tileon.jit
+def two_rows_twice(x_ptr, y_ptr, out_ptr, stride, n, BLOCK: tl.constexpr):
+    """y has the same strides."""
+    row = tl.program_id(0)
+    product = 0.0
+    for start in range(0, n, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * stride + columns, mask=columns < n, other=0.0)
+        product += tl.sum(x * tl.load(y_ptr + row * stride + columns, mask=columns < n, other=0.0), axis=0)
+    for start in range(0, n, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        y = tl.load(y_ptr + row * stride + columns, mask=columns < n, other=0.0)
+        x = tl.load(x_ptr + row * stride + columns, mask=columns < n, other=0.0)
+        tl.store(out_ptr + row * stride + columns, y - product * x, mask=columns < n)
+
+
+@tileon.jit
+def three_passes(x_ptr, weights_ptr, out_ptr, stride, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    total = tl.zeros((BLOCK,), dtype=tl.float32)
+    for start in range(0, n, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        total += tl.load(x_ptr + row * stride + columns, mask=columns < n, other=0.0)
+    mean = tl.sum(total, axis=0) / n
+    squares = tl.zeros((BLOCK,), dtype=tl.float32)
+    for start in range(0, n, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * stride + columns, mask=columns < n, other=0.0)
+        centred = tl.where(columns < n, x - mean, 0.0)
+        squares += centred * centred
+    scale = tl.rsqrt(tl.sum(squares, axis=0) / n)
+    for start in range(0, n, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        mask = columns < n
+        x = tl.load(x_ptr + row * stride + columns, mask=mask, other=0.0)
+        tl.store(out_ptr + row * stride + columns, (x - mean) * scale * tl.load(weights_ptr + columns, mask=mask), mask=mask)
