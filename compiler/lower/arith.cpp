@@ -71,6 +71,26 @@ Lanes intToFloat(Emitter &e, Lanes value, Value integers, Type to, bool isSigned
   return convertFloat(e, result, compute, to);
 }
 
+/// Lanes of f32 or f64 to integers, saturated, NaN as 0. What LLVM makes of such conversions goes lane by lane.
+Lanes lanesToInt(Emitter &e, Lanes value, unsigned bits, bool isUnsigned) {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(value), computed = std::max(bits, 32u), exponent = isUnsigned ? bits : bits - 1;
+  auto number = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
+  auto type = [&](unsigned width) { return e.vectorOf(b.getIntNTy(width), lanes); };
+  auto integer = [&](const llvm::APInt &x) { return llvm::ConstantInt::get(type(computed), x.sextOrTrunc(computed)); };
+  auto *above = b.CreateFCmpOGE(value, number(std::ldexp(1, exponent))),
+       *notBelow = b.CreateFCmpOGE(value, number(isUnsigned ? 0 : -std::ldexp(1, exponent))); // false for NaN
+  Lanes inside = b.CreateSelect(b.CreateAnd(notBelow, b.CreateNot(above)), value, number(0));
+  Lanes result = isUnsigned && computed == bits ? b.CreateFPToUI(inside, type(computed)) : b.CreateFPToSI(inside, type(computed));
+  llvm::APInt most = isUnsigned ? llvm::APInt::getMaxValue(bits) : llvm::APInt::getSignedMaxValue(bits);
+  result = b.CreateSelect(above, integer(most), result);
+  if (!isUnsigned) {
+    auto *below = b.CreateFCmpOLT(value, number(-std::ldexp(1, exponent)));
+    result = b.CreateSelect(below, integer(llvm::APInt::getSignedMinValue(bits)), result);
+  }
+  return b.CreateTrunc(result, type(bits));
+}
+
 Lanes floatToInt(Emitter &e, Lanes value, Type from, Type to, bool isUnsigned) {
   if (isSmallFloat(from))
     value = e.widenFloat(value, from);
@@ -78,17 +98,10 @@ Lanes floatToInt(Emitter &e, Lanes value, Type from, Type to, bool isUnsigned) {
   if (to.isInteger(1)) // LLVM saturates one bit wrongly for some targets
     return isUnsigned ? e.b.CreateFCmpOGE(value, llvm::ConstantFP::get(value->getType(), 1))
                       : e.b.CreateFCmpOLE(value, llvm::ConstantFP::get(value->getType(), -1));
-  if (unsigned bits = to.getIntOrFloatBitWidth(); bits < 32 && e.lanesOf(value) > 1) {
-    // LLVM converts lanes of few bits one by one. Clamped, which leaves what is rounded towards zero as it is, they fit 32 bits.
-    auto &b = e.b;
-    auto number = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
-    Lanes least = number(isUnsigned ? 0 : -double(1u << (bits - 1))),
-          most = number(double((1u << (isUnsigned ? bits : bits - 1)) - 1));
-    Lanes clamped = b.CreateSelect(b.CreateFCmpOLT(value, most), value, most);
-    clamped = b.CreateSelect(b.CreateFCmpOGT(clamped, least), clamped, least);
-    clamped = b.CreateSelect(b.CreateFCmpUNO(value, value), number(0), clamped);
-    return b.CreateTrunc(b.CreateFPToSI(clamped, e.vectorOf(b.getInt32Ty(), e.lanesOf(value))), result);
-  }
+  // Narrower vectors are what a thread of a GPU has side by side: it converts and saturates each lane by one instruction.
+  constexpr unsigned registers = 256;
+  if (e.lanesOf(value) > 1 && e.options.target.machine.vectorBits >= registers)
+    return lanesToInt(e, value, to.getIntOrFloatBitWidth(), isUnsigned);
   return e.intrinsic(isUnsigned ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat, {value}, {result, value->getType()});
 }
 

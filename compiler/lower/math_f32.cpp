@@ -23,15 +23,28 @@ Lanes clamp(F32 &m, Lanes x, double lo, double hi) { // NaN stays
   return b.CreateSelect(b.CreateFCmpOLT(x, m.number(lo)), m.number(lo), x);
 }
 
-Lanes exp(F32 &m, Lanes x) {
-  x = clamp(m, x, -104.0, 89.0); // beyond: 0 and infinity either way
-  Lanes t = m.fma(x, m.number(1.4426950408889634), m.number(roundMagic));
-  Lanes n = m.sub(t, m.number(roundMagic));
+/// e^(x - n ln 2).
+Lanes expOfRest(F32 &m, Lanes x, Lanes n) {
   Lanes r = m.fma(n, m.number(-0.693359375), x); // ln 2 in two parts, the first short: n times it is exact
   r = m.fma(n, m.number(2.12194440e-4), r);
   Lanes g = m.polynomial(
       r, {0.4999999403953552, 0.16666515171527863, 0.04166845604777336, 0.008369418792426586, 0.0013813142431899905});
-  return scale(m, m.fma(r, m.fma(r, g, m.number(1.0)), m.number(1.0)), t);
+  return m.fma(r, m.fma(r, g, m.number(1.0)), m.number(1.0));
+}
+
+Lanes exp(F32 &m, Lanes x) {
+  x = clamp(m, x, -104.0, 89.0); // beyond: 0 and infinity either way
+  Lanes t = m.fma(x, m.number(1.4426950408889634), m.number(roundMagic));
+  return scale(m, expOfRest(m, x, m.sub(t, m.number(roundMagic))), t);
+}
+
+/// e^x where the result is a normal number, for x of [-87, 0] or NaN.
+Lanes expOfNegative(F32 &m, Lanes x) {
+  auto &b = m.e.b;
+  constexpr double magic = 12582912.0 + 127.0; // as roundMagic, with one bias: the low bits are 2^n's exponent
+  Lanes t = m.fma(x, m.number(1.4426950408889634), m.number(magic));
+  Lanes p = expOfRest(m, x, m.sub(t, m.number(magic)));
+  return m.mul(p, m.fromBits(b.CreateShl(m.toBits(t), 23)));
 }
 
 Lanes exp2(F32 &m, Lanes x) {
@@ -103,11 +116,11 @@ Lanes erf(F32 &m, Lanes x) {
                       m.polynomial(s, {0.12837915122509003, -0.37612494826316833, 0.11281802505254745, -0.026765568181872368,
                                        0.004990980960428715, -0.0005976897082291543}),
                       a);
-  Lanes t = clamp(m, a, 0.0, 4.0); // from 3.92 on erf rounds to 1
+  Lanes t = b.CreateSelect(b.CreateFCmpOGT(a, m.number(4.0)), m.number(4.0), a); // from 3.92 on erf rounds to 1
   Lanes r = m.add(m.polynomial(t, {-0.00017587884212844074, 0.12952084839344025, 0.6333346366882324, 0.10829399526119232,
                                    -0.02512865513563156, 0.004174654372036457, -0.00043522121268324554, 2.1162108168937266e-05}),
                   t);
-  Lanes large = m.sub(m.number(1.0), emitOwnMath(m.e, "exp", {m.sub(m.number(0.0), r)}));
+  Lanes large = m.sub(m.number(1.0), expOfNegative(m, m.sub(m.number(0.0), r)));
   return m.withSign(b.CreateSelect(b.CreateFCmpOLT(a, m.number(0.925)), small, large), x);
 }
 
