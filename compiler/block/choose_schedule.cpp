@@ -123,6 +123,11 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
     work.lanes = std::max(work.lanes, lanesOf(*loop.getBody()));
     work.masked |= llvm::any_of(loop.getBody()->getOps<arith::SelectOp>(),
                                 [](arith::SelectOp select) { return isa<RankedTensorType>(select.getType()); });
+    work.functions |= llvm::any_of(*loop.getBody(), [](Operation &op) {
+      bool isFunction =
+          isa<arith::DivFOp>(op) || (isa<math::MathDialect>(op.getDialect()) && !isa<math::Exp2Op, math::FmaOp>(op));
+      return isFunction && isa<RankedTensorType>(op.getResult(0).getType());
+    });
   }
   llvm::DenseSet<Operation *> held;
   for (const LoopRing &ring : found.rings())

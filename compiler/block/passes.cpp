@@ -28,6 +28,7 @@ void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createDecideMasks());
   kernel.addPass(createOpenReturns());
+  kernel.addPass(createOpenContractions());
   kernel.addPass(createTurnFactors());
   kernel.addPass(createPadRows());
   kernel.addPass(createChooseSchedule());
@@ -55,6 +56,7 @@ void registerBlockPasses() {
   registerPass(createDecideMasks);
   registerPass(createTurnFactors);
   registerPass(createOpenReturns);
+  registerPass(createOpenContractions);
   registerPass(createPadRows);
   registerPass(createPipeline);
   registerPass(createSpreadProducts);

@@ -16,6 +16,8 @@ std::unique_ptr<mlir::Pass> createChooseSchedule();
 std::unique_ptr<mlir::Pass> createDecideMasks();
 /// Branches around all products, as early returns leave them, become ops that end programs.
 std::unique_ptr<mlir::Pass> createOpenReturns();
+/// Contractions beside other products become loops again.
+std::unique_ptr<mlir::Pass> createOpenContractions();
 /// Loops whose products have fewer rows than the tensor cores take at once get 64, of which those before exist.
 std::unique_ptr<mlir::Pass> createPadRows();
 /// Products of boxes become loops over a ring, in one thread of control.

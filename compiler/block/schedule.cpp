@@ -33,6 +33,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"load_registers", &Schedule::loadRegisters},
                             {"math_registers", &Schedule::mathRegisters},
                             {"cluster", &Schedule::cluster},
+                            {"resident", &Schedule::resident},
                             {"fetchers", &Schedule::fetchers},
                             {"general", &Schedule::general}};
 
@@ -50,15 +51,19 @@ int64_t slotPitch(const ScheduleProblem &p, const Schedule &s) {
 /// Of the sums that blocks of a cluster show each other where the slots were.
 int64_t sumBytes(const ScheduleProblem &p) { return int64_t(p.m) * p.n * 4; }
 
+/// Each block takes 1 KB more than it asks for.
+int64_t sharedOfBlock(const Schedule &s) { return (sharedLimit + 1024) / std::max(s.resident, 1u) / 1024 * 1024 - 1024; }
+
 int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
   schedule.stages = 0;
-  int64_t fixed = sharedBytes(problem, schedule);
-  return fixed < sharedLimit ? (sharedLimit - fixed) / slotPitch(problem, schedule) : 0;
+  int64_t fixed = sharedBytes(problem, schedule), limit = sharedOfBlock(schedule);
+  return fixed < limit ? (limit - fixed) / slotPitch(problem, schedule) : 0;
 }
 
 /// Registers a thread that a launch gives a block of the schedule's size.
 unsigned registersOfLaunch(const Schedule &s) {
-  return std::min(65536u / (128 * (s.consumers + std::max(s.fetchers, 1u))) / 8 * 8, 255u);
+  unsigned threads = 128 * (s.consumers + std::max(s.fetchers, 1u)) * std::max(s.resident, 1u);
+  return std::min(65536u / threads / 8 * 8, 255u);
 }
 
 // Sums, and what addresses and the work on results take: 154 of 168 were used by 128 sums; loops with several products spill with 40, those
@@ -78,6 +83,12 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   unsigned places = !p.loop ? 0 : p.loop->shownBytes ? 16 : p.loop->masked && s.overlap ? 32 : 0;
   if (needed + places <= registersOfLaunch(s))
     return true;
+  if (s.resident) {
+    s.loadRegisters = 32;
+    s.mathRegisters = ((s.consumers + 1) * registersOfLaunch(s) - s.loadRegisters) / s.consumers / 8 * 8;
+    constexpr unsigned more = 8; // of addresses of results that threads store, of functions
+    return needed + more * (p.outputs.empty() + p.loop->functions) <= s.mathRegisters;
+  }
   // (Products of 256 columns in a block of four warpgroups: the assembler takes what the launch gives for all there is, C7602.)
   if (!p.loop || s.consumers < 2)
     return false;
@@ -166,7 +177,9 @@ StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
 double slotCycles(const ScheduleProblem &p, const Schedule &s) {
   StepCycles step = stepCycles(p, s);
   if (p.loop) { // the tensor cores work under the lanes of another warpgroup
-    double together = std::max(step.tensorCores, step.lanes) + std::min(step.tensorCores, step.lanes) * (s.overlap ? 0.5 : 0.75);
+    // (Of two blocks, nearly: four warps of a scheduler hide each other's waits.)
+    double apart = s.resident ? 0.1 : s.overlap ? 0.5 : 0.75;
+    double together = std::max(step.tensorCores, step.lanes) + std::min(step.tensorCores, step.lanes) * apart;
     // A slot that a late product still reads is not filled under it.
     if (s.across && s.overlap && s.stages < 3)
       together = step.tensorCores + step.lanes;
@@ -288,7 +301,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   struct Warpgroups {
     unsigned consumers;
     bool late;
-    unsigned fetchers;
+    unsigned fetchers, resident = 0;
   };
   std::vector<Warpgroups> choices;
   for (unsigned consumers : {2u, 3u, 1u})
@@ -297,14 +310,19 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       if (problem.fetch && problem.fetch->computed > 0)
         choices.push_back({consumers, late, 2});
     }
-  for (auto [consumers, late, fetchers] : choices) {
+  if (problem.loop && !problem.fetch)
+    choices.push_back({2, false, 0, 2});
+  for (auto [consumers, late, fetchers, resident] : choices) {
     Schedule schedule;
     bool shown = problem.loop && problem.loop->shownBytes;
     if (late && shown) // serialised: C7513
       continue;
-    if (!late && !spreads && !shown && !candidates.empty()) // else only where a late product finds no registers
+    if (resident && shown)
+      continue;
+    if (!late && !spreads && !shown && !resident && !candidates.empty()) // else only where a late product finds no registers
       continue;
     schedule.consumers = consumers;
+    schedule.resident = resident;
     schedule.fetchers = fetchers;
     schedule.k = problem.fetch ? problem.k : std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
     schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1;                          // clusters run in one wave

@@ -20,6 +20,7 @@ struct LoopWork {
   unsigned heldWords = 0;               // of first factors that stay for all steps
   unsigned allWords = 0;                // where sums that come of others' factors are there with all others
   bool masked = false;                  // it selects lanes
+  bool functions = false;               // it computes others than exponentials, or quotients
   int64_t shownBytes = 0;               // of computed factors that go through shared memory; 0: none do
   /// Products of fewer rows than others: their m and n.
   llvm::SmallVector<std::array<unsigned, 2>> low = {};
@@ -71,6 +72,7 @@ struct Schedule {
   /// Blocks of a cluster, each of which multiplies a part of the steps; they add their sums up, each a part of the tile, and store that
   /// from registers. 0: one block a program, unless a launch has few programs; 1: in any case.
   unsigned cluster = 0;
+  unsigned resident = 0; // blocks that a multiprocessor runs side by side; 0: one
   unsigned fetchers = 0; // warpgroups that fetch factors; 0: none do, and one thread starts the copies
   unsigned general = 0;  // 1: not on this path at all, but as every other program
 

@@ -15,10 +15,10 @@ using namespace mlir;
 
 namespace tilery::emulator {
 namespace {
-constexpr unsigned registersOfBlock = 65536;
+constexpr unsigned registersOfMultiprocessor = 65536;
 
 /// Makes the blocks of a cluster as a launch finds them.
-void prepare(Cluster &cluster, const KernelInfo &info, const Thread &like, uint32_t firstBlock) {
+void prepare(Cluster &cluster, const KernelInfo &info, const Thread &like, uint32_t firstBlock, unsigned registers) {
   cluster.blocks = std::vector<Block>(info.gpu.cluster);
   for (auto [rank, block] : llvm::enumerate(cluster.blocks)) {
     block.cluster = &cluster;
@@ -32,7 +32,7 @@ void prepare(Cluster &cluster, const KernelInfo &info, const Thread &like, uint3
       thread.rank = rank;
       thread.shared = block.shared.at(0);
       thread.home = &block;
-      thread.registers = std::min(registersOfBlock / info.gpu.threads / 8 * 8, 248u);
+      thread.registers = registers;
     }
   }
 }
@@ -57,6 +57,8 @@ std::unique_ptr<Kernel> Kernel::emit(tile::KernelOp kernel, const Emit &emit, bo
   result->info = std::move(*info);
   result->info.gpu = std::move(*gpu);
   result->asynchronous = !result->info.gpu.maps.empty();
+  unsigned threads = result->info.gpu.threads * machine.residentBlocks;
+  result->registers = std::min(registersOfMultiprocessor / threads / 8 * 8, 248u);
   if (llvm::verifyModule(module, &llvm::errs()))
     return nullptr;
   cpu::EmitOptions emitOptions;
@@ -115,7 +117,7 @@ std::string Kernel::run(const uint32_t grid[3], const uint64_t *slots, Timing ti
     std::memset(workspace.data(), undefinedByte, workspace.size());
     Cluster cluster;
     cluster.timing = timing;
-    prepare(cluster, info, like, block - gpu.cluster);
+    prepare(cluster, info, like, block - gpu.cluster, registers);
     auto threadOf = [&](unsigned fiber) -> Thread & { return cluster.blocks[fiber / gpu.threads].threads[fiber % gpu.threads]; };
     Fibers fibers(gpu.cluster * gpu.threads, [&](unsigned fiber) {
       entry(&threadOf(fiber));

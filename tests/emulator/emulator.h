@@ -37,6 +37,7 @@ private:
   std::unique_ptr<ElfCode> code;
   void (*entry)(Thread *) = nullptr;
   bool asynchronous = false;
+  unsigned registers = 0; // of a thread, as the launch gives them
 };
 
 /// Translates by the general path and runs. `unsupported` receives the message of what cannot be translated.

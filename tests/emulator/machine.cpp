@@ -35,6 +35,7 @@ llvm::Value *asVector(llvm::IRBuilder<> &b, llvm::Value *value) {
 
 cuda::BlockEntry EmulatedMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const cuda::BlockNeeds &needs) {
   auto &b = e.b;
+  residentBlocks = std::max(needs.residentBlocks, 1u);
   cuda::BlockEntry entry;
   entry.function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false),
                                           llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), e.module);

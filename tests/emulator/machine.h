@@ -6,6 +6,8 @@ namespace tilery::emulator {
 
 class EmulatedMachine : public cuda::BlockMachine {
 public:
+  unsigned residentBlocks = 1; // that share a multiprocessor's registers
+
   cuda::BlockEntry begin(lower::Emitter &e, tile::KernelOp kernel, const cuda::BlockNeeds &needs) override;
   void barrier(lower::Emitter &e) override;
   void namedBarrier(lower::Emitter &e, Value *id, unsigned threads) override;

@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/block_emitter.h"
+#include "compiler/block/schedule.h"
 #include "compiler/targets/cuda/box_maps.h"
 
 using namespace mlir;
@@ -122,9 +123,10 @@ void BlockEmitter::findRoles() {
 }
 
 void BlockEmitter::makeFunction() {
+  std::optional<block::Schedule> schedule = block::Schedule::of(kernel);
   BlockNeeds needs;
   needs.threads = 32 * (roles.back().firstWarp + roles.back().warps);
-  needs.residentBlocks = 1;
+  needs.residentBlocks = resident = std::max(schedule ? schedule->resident : 1, 1u);
   needs.maps = maps.size();
   needs.workspaceBytes = plan.madeMaps * mapBytes;
   needs.sharedAlignment = alignment;
@@ -203,7 +205,7 @@ void BlockEmitter::runRole(Role &one) {
   Scope scope(*this);
   machine.role(e, one.op.getSymName());
   if (auto registers = one.op.getRegisters()) {
-    unsigned given = 65536 / (32 * (roles.back().firstWarp + roles.back().warps)) / 8 * 8;
+    unsigned given = 65536 / (32 * resident * (roles.back().firstWarp + roles.back().warps)) / 8 * 8;
     machine.setRegisters(e, *registers, *registers > given);
   }
   auto body = [&] { emitBlock(one.op.getBody().front()); };
@@ -244,7 +246,7 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
   info.sharedBytes = plan.bytes;
   info.workspaceBytes = plan.madeMaps * mapBytes;
   auto isOver = [](block::AllocOp alloc) { return bool(alloc.getOver()); }; // a ring, for good
-  bool once = order && order.getOrder() == block::Order::longest;
+  bool once = resident > 1 || (order && order.getOrder() == block::Order::longest);
   kernel.walk([&](scf::WhileOp loop) { once |= contains<tile::AtomicRmwOp, tile::AtomicCasOp>(loop); }); // for others to come
   once |= llvm::any_of(kernel.getBody().getOps<block::AllocOp>(), isOver);
   info.persistent = order && !once;

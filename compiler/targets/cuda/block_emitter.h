@@ -261,8 +261,8 @@ private:
   llvm::DenseMap<mlir::Value, Parts> reading; // registers that a product under way, or one before it, reads
   Role *role = nullptr;                       // that is emitted
   llvm::Value *base = nullptr, *thread = nullptr, *group = nullptr, *warpgroup = nullptr;
-  unsigned warpsOfGroup = 4, cluster = 1;
-  llvm::SmallVector<lower::MemoryClass> written; // what the kernel stores to
+  unsigned warpsOfGroup = 4, cluster = 1, resident = 1; // resident: blocks of a multiprocessor
+  llvm::SmallVector<lower::MemoryClass> written;        // what the kernel stores to
   std::optional<Where> where;
   // programs
   llvm::Value *number = nullptr; // of the current one, as blocks count them

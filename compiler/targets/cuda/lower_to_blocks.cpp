@@ -1,6 +1,7 @@
 #include "compiler/targets/cuda/lower_to_blocks.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/open_contractions.h"
 #include "compiler/block/open_returns.h"
 #include "compiler/block/pad_rows.h"
 #include "compiler/block/passes.h"
@@ -69,6 +70,7 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   if (hasRoles(made()))
     return module;
   block::openReturns(made());
+  block::openContractions(made());
   block::padRows(made());
   if (!multiplies(made(), disjoint, why))
     return OwningOpRef<ModuleOp>();

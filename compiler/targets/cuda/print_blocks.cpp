@@ -1,5 +1,6 @@
 #include "compiler/targets/cuda/print_blocks.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/open_contractions.h"
 #include "compiler/block/open_returns.h"
 #include "compiler/block/pad_rows.h"
 #include "compiler/block/schedule.h"
@@ -88,6 +89,7 @@ std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered) {
   text.stream << kernel.getSymName() << ": blocks" << (schedule ? " " + schedule->print() : "") << "\n";
   OwningOpRef<tile::KernelOp> padded = kernel.clone(); // as its loops were found
   block::openReturns(*padded);
+  block::openContractions(*padded);
   block::padRows(*padded);
   if (std::optional<block::FoundKernel> found = schedule ? block::findAnyKernel(*padded, why) : std::nullopt)
     std::visit([&](auto &each) { print(text, each, *schedule); }, *found);

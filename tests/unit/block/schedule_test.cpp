@@ -59,6 +59,34 @@ TEST(Schedule, PricesWhatFits) {
   EXPECT_TRUE(priceSchedules(problem(256, 256, 64, 2)).empty());  // more sums than registers
 }
 
+TEST(Schedule, RunsTwoBlocksWhereThereAreRegistersForThem) {
+  auto attention = [](unsigned d, unsigned keys) { // 128 rows in steps of so many keys
+    ScheduleProblem result = problem(128, d, d, 2);
+    LoopWork work;
+    work.slotBytes = 2 * keys * d * 2, work.heldBytes = 128 * d * 2;
+    work.products = 2;
+    work.words = work.fewerWords = 128 * (keys + keys / 2 + d);
+    work.operations = 4. * 128 * keys * d;
+    work.lanes = 128. * keys * 15;
+    result.loop = work;
+    return result;
+  };
+  std::optional<Schedule> two = chooseSchedule(attention(64, 64)), wide = chooseSchedule(attention(64, 128)),
+                          deep = chooseSchedule(attention(128, 64));
+  ASSERT_TRUE(two && wide && deep);
+  EXPECT_EQ(two->resident, 2u);
+  EXPECT_EQ(two->overlap, 0u);
+  EXPECT_LE(2 * (32 + 2 * two->mathRegisters) * 128, 65536u);
+  EXPECT_LE(sharedBytes(attention(64, 64), *two), 113 << 10);
+  EXPECT_EQ(wide->resident, 0u);
+  EXPECT_EQ(deep->resident, 0u);
+  ScheduleProblem functions = attention(64, 64), stored = attention(64, 64);
+  functions.loop->functions = true;
+  stored.outputs.clear();
+  EXPECT_EQ(chooseSchedule(functions)->resident, 0u);
+  EXPECT_EQ(chooseSchedule(stored)->resident, 0u);
+}
+
 TEST(Schedule, SharesColumnsThatAreTooManyForAWarpgroup) {
   ScheduleProblem latent = problem(64, 512, 64, 2);
   latent.outputs.clear();

@@ -1,0 +1,76 @@
+"""Linear attention by chunks on Hopper: it goes through block IR, and is right."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tilery import _native, compat
+
+PROGRAMS = compat.load(Path(__file__).parent / "chunk_programs.py")
+UNIT = 2.0**-11  # of f16
+
+
+def close(out, exact, size, depth):
+    """Factors and results are rounded to f16, sums of `depth` products in f32 cut off; `size` is of sums without signs."""
+    bound = 1.01 * (UNIT * (size + exact.abs()) + 2.0**-22 * depth * size + 2.0**-24)
+    assert ((out.double() - exact).abs() <= bound).all()
+
+
+def outputs(device, gated):
+    heads, n, chunk, wide = 2, 256, 64, 128
+    q, k, v = (torch.randn(heads, n, wide, device=device).half() for _ in range(3))
+    h = torch.randn(heads, n // chunk, wide, wide, device=device).half()
+    gate = -torch.rand(heads, n, device=device).cumsum(-1) / 64
+    out = torch.full_like(v, float("nan"))
+    kernel = PROGRAMS.chunk_outputs[(wide // 64, n // chunk, heads)](
+        q, k, v, h, gate, out, 0.125, n, BT=chunk, BK=64, BV=64, K=wide, V=wide, GATED=gated, num_warps=4
+    )
+    parts = [x.double().view(heads, n // chunk, chunk, -1) for x in (q, k, v)]
+    decay = gate.double().view(heads, n // chunk, chunk, 1) if gated else torch.zeros(1, 1, device=device)
+
+    def combined(a, b, c, state):
+        weights = ((a @ b.mT) * torch.exp(decay - decay.mT)).tril()
+        return ((a @ state) * torch.exp(decay) + weights @ c) * 0.125
+
+    exact = combined(*parts, h.double())
+    size = combined(*(x.abs() for x in parts), h.double().abs())
+    close(out.view(exact.shape), exact, size, 2 * wide + chunk)
+    return kernel.module
+
+
+def scan(device):
+    batch, n, heads, state, d, chunk = 1, 512, 2, 128, 64, 256
+    kernel = PROGRAMS.chunk_scan(batch, n, heads, state, d, chunk, 64, 64, 64)
+    draw = lambda *shape: torch.randn(*shape, device=device).half()
+    cb, x, c = draw(batch, n // chunk, chunk, chunk), draw(batch, n, heads, d), draw(batch, n, state)
+    states = draw(batch, n // chunk, heads, d, state)
+    a = -torch.rand(batch, heads, n // chunk, chunk, device=device).cumsum(-1) / 64
+    out = torch.full_like(x, float("nan"))
+    kernel(cb, x, a, c, states, out)
+    decay = a.double()[..., None]  # batch, heads, chunks, rows, 1
+
+    def combined(of):
+        own = (of(cb)[:, None] * torch.exp(decay - decay.mT)).tril()
+        rows = of(x).view(batch, n // chunk, chunk, heads, d).permute(0, 3, 1, 2, 4)
+        before = of(c).view(batch, 1, n // chunk, chunk, state) @ of(states).permute(0, 2, 1, 4, 3)
+        return (before * torch.exp(decay) + own @ rows).permute(0, 2, 3, 1, 4).reshape(out.shape)
+
+    close(out, combined(lambda t: t.double()), combined(lambda t: t.double().abs()), state + chunk)
+    return kernel._latest().module
+
+
+CASES = {"outputs": lambda device: outputs(device, False), "gated": lambda device: outputs(device, True), "scan": scan}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_takes_the_path(case, assemble):
+    compiled = _native.compile(case("cpu"), disjoint=True, texts=True, target="sm_90a")
+    assert ": blocks consumers=" in compiled.plan, compiled.plan
+    assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_is_right(case):
+    case("cuda")
