@@ -85,6 +85,41 @@ def test_attention_assembles(arch, product, assemble):
     assert product in code and "0 bytes spill stores, 0 bytes spill loads" in assemble(code, arch)
 
 
+@triton.jit
+def products_of_8_bits(q_ptr, k_ptr, v_ptr, out_ptr, N, STEP: tl.constexpr, D: tl.constexpr):
+    m, n, d = tl.program_id(0) * 64 + tl.arange(0, 64), tl.arange(0, STEP), tl.arange(0, D)
+    q = tl.load(q_ptr + m[:, None] * D + d[None, :])
+    total = tl.zeros((64, D), tl.float32)
+    for start in range(0, N, STEP):
+        k = tl.load(k_ptr + (start + n[:, None]) * D + d[None, :])
+        v = tl.load(v_ptr + d[:, None] * N + start + n[None, :])
+        total += tl.dot(tl.dot(q, k.T).to(q.dtype), v.T)
+    tl.store(out_ptr + m[:, None] * D + d[None, :], total)
+
+
+def multiply_8_bits(dtype, device):
+    q, k, v = ((torch.randn(rows, columns, device=device) / 2).to(dtype) for rows, columns in ((128, 64), (128, 64), (64, 128)))
+    out = torch.empty(128, 64, device=device)
+    compiled = products_of_8_bits[(2,)](q, k, v, out, 128, 32, 64)
+    weights = (q.double() @ k.double().T).float().to(dtype).double()
+    exact, size = weights @ v.double().T, weights.abs() @ v.double().abs().T
+    # A weight may round to its neighbour where f32 rounds its sum first.
+    assert ((out.double() - exact).abs() <= torch.finfo(dtype).eps * size).all()
+    return compiled
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2], ids=str)
+def test_computed_factors_of_8_bits_assemble(dtype, arch, assemble):
+    assemble(_native.compile(multiply_8_bits(dtype, "cpu").module, disjoint=True, texts=True, target=arch).asm, arch)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2], ids=str)
+def test_computed_factors_of_8_bits_against_float64(dtype):
+    multiply_8_bits(dtype, "cuda")
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("orders", [(False, False), (True, False), (False, True), (True, True)], ids=str)
 @pytest.mark.parametrize("kind", KINDS)

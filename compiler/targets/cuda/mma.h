@@ -5,6 +5,9 @@
 
 namespace tilery::cuda {
 
+/// Lanes of a factor as the plan's instruction takes them.
+lower::Lanes convertedFactor(lower::Emitter &e, const MmaPlan &plan, const MmaOperand &operand, lower::Lanes value);
+
 class MmaEmitter {
 public:
   MmaEmitter(lower::KernelEmitter &kernel, BlockMachine &machine, llvm::Value *thread, unsigned threads, const MmaPlan &plan,

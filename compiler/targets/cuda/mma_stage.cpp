@@ -59,7 +59,6 @@ private:
   llvm::Value *simple(Chunk &chunk);
   void moveAtOnce(llvm::MutableArrayRef<Chunk> chunks);
   void moveOneByOne(const Chunk &chunk);
-  lower::Lanes converted(lower::Lanes value);
   int64_t laneStride() const { return operand.kMajor == operand.lanesAlongK ? operand.elementBytes : operand.stride(); }
 
   lower::KernelEmitter &kernel;
@@ -177,23 +176,6 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
   return e.band(result, b.CreateICmpEQ(low, e.i64(0)));
 }
 
-lower::Lanes OperandCopy::converted(lower::Lanes value) {
-  Type own = lower::elementOf(operand.tile);
-  unsigned lanes = e.lanesOf(value);
-  llvm::Type *type = e.vectorOf(b.getIntNTy(8 * operand.elementBytes), lanes);
-  if (!isa<FloatType>(own))
-    return operand.isUnsigned ? b.CreateZExtOrTrunc(value, type) : b.CreateSExtOrTrunc(value, type);
-  bool half = operand.elementBytes == 2;
-  if (half && own.getIntOrFloatBitWidth() == 16)
-    return value;
-  if (lower::isSmallFloat(own))
-    value = e.widenFloat(value, own);
-  if (half)
-    return e.narrowFloat(value, plan.form.kind == MmaForm::F16 ? Type(Float16Type::get(own.getContext()))
-                                                               : Type(BFloat16Type::get(own.getContext())));
-  return b.CreateFPCast(value, e.vectorOf(plan.form.kind == MmaForm::F64 ? b.getDoubleTy() : b.getFloatTy(), lanes));
-}
-
 // All elements are read before one is written, so that the reads run together.
 void OperandCopy::moveAtOnce(llvm::MutableArrayRef<Chunk> chunks) {
   if (async) {
@@ -204,7 +186,7 @@ void OperandCopy::moveAtOnce(llvm::MutableArrayRef<Chunk> chunks) {
   lower::Evaluator::Vector vector(evaluator, operand.lanes);
   auto valueOf = [&](const Chunk &chunk) {
     lower::Evaluator::Assumption hold(evaluator, bounds);
-    return converted(e.splat(evaluator.value(operand.tile, chunk.point), operand.lanes));
+    return convertedFactor(e, plan, operand, e.splat(evaluator.value(operand.tile, chunk.point), operand.lanes));
   };
   auto write = [&](const Chunk &chunk, lower::Lanes value) {
     if (laneStride() == operand.elementBytes) {
@@ -242,7 +224,8 @@ void OperandCopy::moveOneByOne(const Chunk &chunk) {
       for (auto [d, index] : llvm::enumerate(point))
         index = lower::Index{d == laneDim ? b.CreateAdd(index.base, i) : index.base, 0, nullptr, evaluator.level()};
       lower::Evaluator::Vector single(evaluator, 1);
-      b.CreateAlignedStore(converted(evaluator.value(operand.tile, point)), to, llvm::Align(operand.elementBytes));
+      b.CreateAlignedStore(convertedFactor(e, plan, operand, evaluator.value(operand.tile, point)), to,
+                           llvm::Align(operand.elementBytes));
     });
     return SmallVector<lower::Lanes>();
   });
@@ -292,6 +275,24 @@ void OperandCopy::emit(llvm::Value *thread, unsigned threads) {
   });
 }
 } // namespace
+
+lower::Lanes convertedFactor(lower::Emitter &e, const MmaPlan &plan, const MmaOperand &operand, lower::Lanes value) {
+  auto &b = e.b;
+  Type own = lower::elementOf(operand.tile);
+  unsigned lanes = e.lanesOf(value);
+  llvm::Type *type = e.vectorOf(b.getIntNTy(8 * operand.elementBytes), lanes);
+  if (!isa<FloatType>(own))
+    return operand.isUnsigned ? b.CreateZExtOrTrunc(value, type) : b.CreateSExtOrTrunc(value, type);
+  bool half = operand.elementBytes == 2;
+  if (half && own.getIntOrFloatBitWidth() == 16)
+    return value;
+  if (lower::isSmallFloat(own))
+    value = e.widenFloat(value, own);
+  if (half)
+    return e.narrowFloat(value, plan.form.kind == MmaForm::F16 ? Type(Float16Type::get(own.getContext()))
+                                                               : Type(BFloat16Type::get(own.getContext())));
+  return b.CreateFPCast(value, e.vectorOf(plan.form.kind == MmaForm::F64 ? b.getDoubleTy() : b.getFloatTy(), lanes));
+}
 
 void MmaEmitter::fill(const Pass &pass, llvm::Value *stage, llvm::Value *iteration) {
   llvm::Value *step = iteration, *start = nullptr;

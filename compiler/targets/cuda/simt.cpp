@@ -317,7 +317,8 @@ void SimtEmitter::dotOp(Operation *op) {
     const ThreadMap &map = blockPlan.maps.find({product.m, product.k})->second;
     for (int64_t chunk = 0; chunk < map.chunks; ++chunk) {
       lower::Evaluator::Vector vector(evaluator, map.width);
-      emitter.factor.push_back(e.splat(evaluator.value(product.a.tile, pointAt(pointsOf(map), chunk, map.sizes)), map.width));
+      Lanes elements = e.splat(evaluator.value(product.a.tile, pointAt(pointsOf(map), chunk, map.sizes)), map.width);
+      emitter.factor.push_back(convertedFactor(e, product, product.a, elements));
     }
   }
   evaluator.failed |= !emitter.emit();
