@@ -273,3 +273,52 @@ for device in (None, "cuda", "cpu"):
         assert torch.equal(torch.compile(function, fullgraph=True, backend="eager")(x), function(x))
 """
     )
+
+
+def test_mixed_precision(tilery_run):
+    """What libraries ask before they convert their operands; torch's own decorators; graphs of torch.compile."""
+    tilery_run(
+        TORCH
+        + """
+def asked():
+    enabled = torch.is_autocast_enabled(), torch.is_autocast_enabled("cuda")
+    return *enabled, torch.get_autocast_gpu_dtype(), torch.get_autocast_dtype("cuda")
+
+class Product(torch.autograd.Function):
+    @staticmethod
+    @torch.amp.custom_fwd(device_type="cuda")
+    def forward(ctx, x, w):
+        assert asked() == (True, True, torch.bfloat16, torch.bfloat16)
+        ctx.save_for_backward(x, w)
+        return x @ w
+    @staticmethod
+    @torch.amp.custom_bwd(device_type="cuda")
+    def backward(ctx, g):
+        assert asked() == (True, True, torch.bfloat16, torch.bfloat16)
+        x, w = ctx.saved_tensors
+        return g @ w.t(), x.t() @ g
+
+class Half(torch.autograd.Function):
+    @staticmethod
+    @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float16)
+    def forward(ctx, x):
+        assert x.dtype == torch.float16 and not torch.is_autocast_enabled()
+        return x
+
+outside = (False, False, torch.float16, torch.float16)
+assert asked() == outside and torch.get_autocast_dtype("cpu") == torch.bfloat16
+x, w = torch.randn(4, 4, device="cuda", requires_grad=True), torch.randn(4, 4, device="cuda")
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    y = Product.apply(x, w)
+    Half.apply(x)
+assert y.dtype == torch.bfloat16
+y.float().sum().backward()
+assert x.grad.dtype == torch.float32 and asked() == outside
+@torch.compile(backend="eager", fullgraph=True)
+def convert(x):
+    return x.to(torch.get_autocast_gpu_dtype()) if torch.is_autocast_enabled() else x
+assert convert(x).dtype == torch.float32
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    assert convert(x).dtype == torch.bfloat16
+"""
+    )

@@ -170,6 +170,38 @@ def _change_mixed_precision(torch: Any, cpu: Function) -> None:
 
     autocast.__init__, scaler.__init__ = autocast_init, scaler_init
 
+    enabled, dtype_of, gpu_dtype = torch.is_autocast_enabled, torch.get_autocast_dtype, torch.get_autocast_gpu_dtype
+
+    def program_asks(frame: Any) -> bool:
+        """Also where torch.compile asks for what it compiles."""
+        return not caller_is_torch(frame) or frame.f_globals["__name__"].startswith("torch._dynamo.variables.")
+
+    @functools.wraps(enabled)
+    def is_enabled(device_type: Any = "cuda") -> Any:
+        return enabled(cpu(device_type) if program_asks(sys._getframe(1)) else device_type)
+
+    # Where there is no autocast, CUDA's own type.
+    @functools.wraps(dtype_of)
+    def get_dtype(device_type: Any) -> Any:
+        return dtype_of(cpu(device_type) if enabled("cpu") and program_asks(sys._getframe(1)) else device_type)
+
+    @functools.wraps(gpu_dtype)
+    def get_gpu_dtype() -> Any:
+        return dtype_of("cpu" if enabled("cpu") else "cuda")
+
+    torch.is_autocast_enabled, torch.get_autocast_dtype, torch.get_autocast_gpu_dtype = is_enabled, get_dtype, get_gpu_dtype
+    for changed in (is_enabled, get_dtype, get_gpu_dtype):  # torch.compile calls them and does not look into them
+        vars(changed)["_dynamo_marked_constant"] = True
+    for name in ("custom_fwd", "custom_bwd"):
+        custom = getattr(torch.amp, name)
+
+        def on_cpu(*args: Any, _custom: Function = custom, **kwargs: Any) -> Any:
+            return _custom(*args, **{k: cpu(v) if k == "device_type" else v for k, v in kwargs.items()})
+
+        wrapped = functools.wraps(custom)(on_cpu)
+        setattr(torch.amp, name, wrapped)
+        setattr(torch.amp.autocast_mode, name, wrapped)
+
 
 @contextlib.contextmanager
 def mutable(cls: type) -> Iterator[None]:
