@@ -296,7 +296,8 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
     part(sliver, 0, plan.k / plan.pack, plan.pack);
     if (int64_t whole = plan.k / plan.pack; whole != plan.packedK()) {
       Sliver last = sliver;
-      last.dst = element(sliver.dst, i64(whole * sliver.padded));
+      int64_t deep = sliver.tileDepth; // rows of a tile stand behind each other, else words
+      last.dst = element(sliver.dst, i64(deep ? whole / deep * deep * sliver.width + whole % deep : whole * sliver.padded));
       part(last, whole, 1, plan.k % plan.pack);
     }
   };
