@@ -12,10 +12,10 @@ _UNITS = {"bytes": 1, "kb": 1024, "mb": 1 << 20}
 
 
 def get_cuda_device_properties(device_id: int = 0) -> Any:
-    """torch's properties of a GPU, or of what stands for one."""
+    """torch's properties of a GPU."""
     import torch
 
-    if not torch.cuda.is_available():
+    if not _native.gpu_count():
         raise error(RuntimeError, "there is no GPU here to ask for its properties")
     return torch.cuda.get_device_properties(device_id)
 
