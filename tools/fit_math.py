@@ -1,4 +1,4 @@
-"""Fits the polynomials of compiler/lower/math_f32.cpp and math_wide.cpp: weighted Remez in 60 digits, coefficients rounded to f32 (f64)
+"""Fits the polynomials of math_f32.cpp (compiler/lower, compiler/targets/cuda) and compiler/lower/math_wide.cpp: weighted Remez in 60 digits, coefficients rounded to f32 (f64)
 one after another.
 
 Run it to print the tables that stand there. Needs mpmath and numpy.
@@ -61,6 +61,10 @@ def fits():
     yield "erf_small", remez(taylor_safe(lambda s: mp.erf(mp.sqrt(s)) / mp.sqrt(s) - 1, lambda s: 2 / mp.sqrt(mp.pi) - 1 - s * 2 / (3 * mp.sqrt(mp.pi)), mp.mpf("1e-14")),
                              lambda s: mp.mpf(1), mp.mpf(0), s, 5)
     yield "erf_large", remez(lambda t: -mp.log(mp.erfc(t)) - t, lambda t: mp.erfc(t), mp.mpf("0.92"), mp.mpf(4), 7)
+    log2_erfc = lambda t: mp.log(mp.erfc(t), 2)
+    yield "erf_large, GPU", remez(log2_erfc, lambda t: mp.log(2) * mp.erfc(t), mp.mpf("0.92"), mp.mpf(4), 7)
+    yield "erf nearly, GPU", remez(taylor_safe(lambda t: log2_erfc(t) / t, lambda t: -(2 / mp.sqrt(mp.pi) + t * 2 / mp.pi) / mp.log(2), mp.mpf("1e-7")),
+                                   lambda t: (t + mp.mpf("1e-3")) * mp.log(2) * mp.erfc(t) + mp.mpf("1e-12"), mp.mpf(0), mp.mpf(4), 7)
     q = (mp.pi / 4 * mp.mpf("1.01")) ** 2
     yield "sin", remez(taylor_safe(lambda s: (mp.sin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: -mp.mpf(1) / 6 + s / 120, mp.mpf("1e-12")),
                        lambda s: s + mp.mpf("1e-3"), mp.mpf(0), q, 3)
@@ -83,6 +87,10 @@ def wide_fits():
                         lambda s: s * mp.sqrt(s) / mp.atan(mp.sqrt(s)) if s else mp.mpf("1e-10"), mp.mpf(0), mp.mpf(1), 9)
     yield "asin", remez(taylor_safe(lambda s: (mp.asin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: mp.mpf(1) / 6 + s * 3 / 40 + s * s * 15 / 336, mp.mpf("1e-12")),
                         lambda s: s * mp.sqrt(s) / mp.asin(mp.sqrt(s)) if s else mp.mpf("1e-10"), mp.mpf(0), mp.mpf("0.25"), 6)
+    log2_erfc = lambda t: mp.log(mp.erfc(t), 2)
+    yield "erf_large, GPU", remez(log2_erfc, lambda t: mp.log(2) * mp.erfc(t), mp.mpf("0.92"), mp.mpf(4), 7)
+    yield "erf nearly, GPU", remez(taylor_safe(lambda t: log2_erfc(t) / t, lambda t: -(2 / mp.sqrt(mp.pi) + t * 2 / mp.pi) / mp.log(2), mp.mpf("1e-7")),
+                                   lambda t: (t + mp.mpf("1e-3")) * mp.log(2) * mp.erfc(t) + mp.mpf("1e-12"), mp.mpf(0), mp.mpf(4), 7)
     q = (mp.pi / 4 * mp.mpf("1.01")) ** 2
     yield "sin", remez(taylor_safe(lambda s: (mp.sin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: -mp.mpf(1) / 6 + s / 120, mp.mpf("1e-12")),
                        lambda s: s + mp.mpf("1e-6"), mp.mpf(0), q, 4)

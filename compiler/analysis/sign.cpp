@@ -4,7 +4,8 @@ using namespace mlir;
 
 namespace tilery::analysis {
 namespace {
-constexpr unsigned deepest = 24; // of an expression that is looked through
+constexpr unsigned deepest = 24;    // of an expression that is looked through
+constexpr unsigned mostBounded = 4; // numbers of a polynomial that are replaced by their bounds
 
 bool isKernelArgument(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
@@ -29,7 +30,9 @@ bool SignAnalysis::assume(const IndexPolynomial &value) {
   return true;
 }
 
-bool SignAnalysis::notNegative(const IndexPolynomial &polynomial) {
+bool SignAnalysis::notNegative(const IndexPolynomial &polynomial) { return byTerms(polynomial) || byBounds(polynomial); }
+
+bool SignAnalysis::byTerms(const IndexPolynomial &polynomial) {
   size_t before = assumed.size();
   IndexPolynomial ofHost = polynomial.where([](auto &monomial) { return hostKnows(monomial); });
   bool result = llvm::all_of(polynomial.terms(), [&](auto &term) {
@@ -41,7 +44,67 @@ bool SignAnalysis::notNegative(const IndexPolynomial &polynomial) {
   return result;
 }
 
-bool SignAnalysis::notNegative(Value scalar) { return notNegative(polynomialOf(scalar)); }
+bool SignAnalysis::byBounds(const IndexPolynomial &polynomial) {
+  if (bounded >= mostBounded || depth >= deepest)
+    return false;
+  auto with = [&](auto &term, Value bound) {
+    IndexPolynomial scale(term.second);
+    ++bounded, ++depth;
+    bool result = notNegative(polynomial - scale * IndexPolynomial::of(term.first[0]) + scale * polynomialOf(bound, wrapping));
+    --bounded, --depth;
+    return result;
+  };
+  SmallVector<std::pair<IndexPolynomial::Monomial, int64_t>> rests;
+  size_t before = assumed.size();
+  for (auto &term : polynomial.terms()) {
+    Operation *op = term.first.size() == 1 ? term.first[0].getDefiningOp() : nullptr;
+    if ((term.second > 0 && isa_and_nonnull<arith::MinSIOp>(op)) || (term.second < 0 && isa_and_nonnull<arith::MaxSIOp>(op))) {
+      bool both = with(term, op->getOperand(0)) && with(term, op->getOperand(1));
+      if (!both)
+        assumed.truncate(before);
+      return both;
+    }
+    if (auto rest = dyn_cast_or_null<tile::RemOp>(op); rest && term.second < 0 && rest.getMode() == tile::IntDivMode::trunc)
+      rests.push_back(term);
+  }
+  for (auto &term : rests) // of what is not negative: at most that
+    if (Value whole = term.first[0].getDefiningOp()->getOperand(0); notNegative(whole) && with(term, whole))
+      return true;
+  assumed.truncate(before);
+  return false;
+}
+
+bool SignAnalysis::notNegative(Value scalar) { return notNegative(polynomialOf(scalar, wrapping)); }
+
+/// True if it is not negative where the loop begins, nor what a turn makes of such a number.
+bool SignAnalysis::carried(BlockArgument argument) {
+  Operation *loop = argument.getOwner()->getParentOp();
+  unsigned number = argument.getArgNumber();
+  SmallVector<Value, 2> from;
+  if (auto each = dyn_cast<scf::ForOp>(loop); each && number > 0) {
+    from = {each.getInitArgs()[number - 1], each.getYieldedValues()[number - 1]};
+  } else if (auto each = dyn_cast<scf::WhileOp>(loop)) {
+    if (argument.getOwner() == each.getAfterBody())
+      from = {each.getConditionOp().getArgs()[number]};
+    else
+      from = {each.getInits()[number], each.getYieldOp()->getOperand(number)};
+  } else {
+    return false;
+  }
+  if (!argument.getType().isSignlessInteger() || depth >= deepest)
+    return false;
+  if (!believed.insert(argument).second)
+    return true;
+  Wrapping outer = std::exchange(wrapping, Wrapping::any);
+  unsigned outerBounded = std::exchange(bounded, 0);
+  ++depth;
+  bool result = llvm::all_of(from, [&](Value value) { return notNegative(value); });
+  --depth;
+  bounded = outerBounded;
+  wrapping = outer;
+  believed.erase(argument);
+  return result;
+}
 
 bool SignAnalysis::atom(Value value) {
   if (isKernelArgument(value))
@@ -56,7 +119,9 @@ bool SignAnalysis::atom(Value value) {
       --depth;
       return result;
     }
-    return isa<tile::ContractOp>(argument.getOwner()->getParentOp()); // the number of a step
+    if (isa<tile::ContractOp>(argument.getOwner()->getParentOp())) // the number of a step
+      return true;
+    return carried(argument);
   }
   ++depth;
   auto of = [&](Value operand) { return notNegative(operand); };

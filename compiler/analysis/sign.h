@@ -13,7 +13,7 @@ bool hostKnows(const IndexPolynomial::Monomial &monomial);
 class SignAnalysis {
 public:
   /// True if no value of the scalar is negative. A quotient counts as such if its dividend does, whatever is known of the divisor: a program
-  /// that divides by a negative number of tiles has no tiles there.
+  /// that divides by a negative number of tiles has no tiles there. What loops carry does not wrap, as addresses do not.
   bool notNegative(mlir::Value scalar);
   bool notNegative(const IndexPolynomial &polynomial);
   /// Polynomials that the host knows, and that must not be negative.
@@ -22,9 +22,15 @@ public:
 private:
   bool atom(mlir::Value scalar);
   bool assume(const IndexPolynomial &value);
+  bool byTerms(const IndexPolynomial &polynomial);
+  bool carried(mlir::BlockArgument argument);
+  /// By what the smaller of two numbers, or a remainder, is at least, or at most.
+  bool byBounds(const IndexPolynomial &polynomial);
 
   llvm::SmallVector<IndexPolynomial> assumed;
-  unsigned depth = 0;
+  llvm::SmallDenseSet<mlir::Value, 4> believed; // carried, while what a loop's turn makes of them is looked at
+  Wrapping wrapping = Wrapping::none;
+  unsigned depth = 0, bounded = 0;
 };
 
 } // namespace tilery::analysis

@@ -1,15 +1,35 @@
 // choose-schedule: writes `block.schedule` on kernels that the block level takes. Later passes only carry it out.
+#include "compiler/block/early_loads.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/schedule.h"
 #include "compiler/source_chain.h"
 #include "tilery/diagnostic.h"
+#include "llvm/ADT/SetVector.h"
 #include <cstdlib>
 #include <map>
 
 using namespace mlir;
 
 namespace tilery::block {
+
+/// Registers of a thread, if one warpgroup loads all that the tile is computed from.
+static unsigned wordsLoadedFor(Value tile) {
+  llvm::SetVector<Value> values;
+  values.insert(tile);
+  unsigned words = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (!op || !isa<RankedTensorType>(values[i].getType()))
+      continue;
+    auto type = cast<RankedTensorType>(values[i].getType());
+    if (isa<tile::LoadOp>(op))
+      words += type.getNumElements() * llvm::divideCeil(tile::elementBytes(type.getElementType()), 4) / 128;
+    else
+      values.insert(op->operand_begin(), op->operand_end());
+  }
+  return words;
+}
 
 /// Of a step; nothing where both factors are boxes.
 static std::optional<FetchWork> fetchWork(const BoxProduct &product) {
@@ -20,6 +40,7 @@ static std::optional<FetchWork> fetchWork(const BoxProduct &product) {
       bool isCopied = copiedLine((*factor)->tile) == line;
       (isCopied ? work.copied : work.computed) += shapeOf((*factor)->tile, line).cycles;
       work.work += workOf((*factor)->tile);
+      work.words += isCopied ? 0 : wordsLoadedFor((*factor)->tile);
     }
   return product.fetches() ? std::optional(work) : std::nullopt;
 }
@@ -34,14 +55,23 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
   if (problem.fetch || found.isNested() || found.polls || product.movesAcross())
     problem.reorder = false;
   std::string why;
+  for (const LoadBehind &behind : loadsBehind(product.op, product.m, product.n))
+    if (!found.showsStores || !llvm::is_contained(found.rereads, behind.load)) // the role meets in front of those
+      problem.loads.push_back(behind.registers);
   bool inOrder = found.meets || (found.showsStores && !found.rereads.empty()); // the copy engine's stores come some time later
+  llvm::SmallDenseSet<Type> staged;
+  auto add = [&](Type element) {
+    problem.outputs.push_back(element.getIntOrFloatBitWidth() / 8);
+    if (!staged.insert(element).second)
+      problem.taking.push_back(problem.outputs.back());
+  };
   for (Operation *op : found.outputs()) {
     std::optional<StoredTile> stored = storedTile(op);
     std::optional<MappedTile> tile = stored && !inOrder ? mapStored(*stored, product, why) : std::nullopt;
     if (tile && tile->box.made)
       op->setAttr("block.made", UnitAttr::get(op->getContext()));
     if (tile)
-      problem.outputs.push_back(tile->element.getIntOrFloatBitWidth() / 8);
+      add(tile->element);
     else
       ++problem.fromRegisters;
   }
@@ -162,6 +192,7 @@ static std::optional<std::array<int64_t, 2>> stepsOf(const FoundKernel &found, S
   auto *kernel = std::get_if<ProductKernel>(&found);
   problem.cluster = 2;
   problem.outputs.clear();
+  problem.taking.clear();
   if (!kernel || kernel->isNested() || kernel->meets || !kernel->sums.empty() || !kernel->product.steps() ||
       kernel->product.steppedA || kernel->product.steppedB || kernel->product.fetches() || kernel->product.a.made ||
       kernel->product.b.made || priceSchedules(problem).empty())

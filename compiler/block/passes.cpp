@@ -38,9 +38,11 @@ void buildBlockPipeline(OpPassManager &pm) {
   kernel.addPass(createOverlapProducts());
   kernel.addPass(createDelayAdditions());
   kernel.addPass(createSplitSteps());
+  kernel.addPass(createEarlyLoads());
   kernel.addPass(createStageStores());
   kernel.addPass(createOrderPrograms());
   kernel.addPass(createSplitRoles());
+  kernel.addPass(createJoinFetches());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
@@ -64,9 +66,11 @@ void registerBlockPasses() {
   registerPass(createOverlapProducts);
   registerPass(createDelayAdditions);
   registerPass(createSplitSteps);
+  registerPass(createEarlyLoads);
   registerPass(createStageStores);
   registerPass(createOrderPrograms);
   registerPass(createSplitRoles);
+  registerPass(createJoinFetches);
   registerPass(createAssignLayouts);
   registerPass(createPlaceSyncs);
   registerPass(createVerifyLayouts);

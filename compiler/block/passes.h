@@ -34,12 +34,16 @@ std::unique_ptr<mlir::Pass> createTurnFactors();
 std::unique_ptr<mlir::Pass> createDelayAdditions();
 /// Where the schedule says so, the blocks of a cluster share the steps of a product and add their sums up, always in the same order.
 std::unique_ptr<mlir::Pass> createSplitSteps();
+/// What the work on a product's result loads is under way before that is there, as far as registers go.
+std::unique_ptr<mlir::Pass> createEarlyLoads();
 /// Tiles that go to boxes are stored by the copy engine.
 std::unique_ptr<mlir::Pass> createStageStores();
 /// Blocks run program after program, in an order in which a wave shares operands.
 std::unique_ptr<mlir::Pass> createOrderPrograms();
 /// What fills rings becomes a role of its own.
 std::unique_ptr<mlir::Pass> createSplitRoles();
+/// Threads load the factors of several steps before they write the first of them, where the schedule says so.
+std::unique_ptr<mlir::Pass> createJoinFetches();
 /// Tiles in shared memory and in the registers of roles get layouts.
 std::unique_ptr<mlir::Pass> createAssignLayouts();
 /// Waits for stores, fences and meetings where threads hand shared memory on.

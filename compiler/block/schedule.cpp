@@ -27,6 +27,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"spread", &Schedule::spread},
                             {"held", &Schedule::held},
                             {"across", &Schedule::across},
+                            {"early", &Schedule::early},
                             {"overlap", &Schedule::overlap},
                             {"branch", &Schedule::branch},
                             {"longest", &Schedule::longest},
@@ -35,6 +36,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"cluster", &Schedule::cluster},
                             {"resident", &Schedule::resident},
                             {"fetchers", &Schedule::fetchers},
+                            {"joined", &Schedule::joined},
                             {"general", &Schedule::general}};
 
 [[noreturn]] void refuse(std::string message, std::string hint) {
@@ -76,6 +78,37 @@ unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
   return each + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
 }
 
+/// Registers of loaded tiles that find place, the largest first.
+unsigned earlyWords(const ScheduleProblem &p, unsigned consumers, unsigned free) {
+  unsigned taken = 0;
+  for (const LoadedTile &tile : p.loads)
+    if (unsigned words = tile.wordsOf(consumers); taken + words <= free)
+      taken += words;
+  return taken;
+}
+
+/// Where some of what is loaded for results finds place before they are there, with registers dealt anew where a launch's are too few.
+void loadEarly(const ScheduleProblem &p, Schedule &s) {
+  constexpr unsigned dealt = 232, left = 40; // of two roles that multiply, of one that starts copies
+  unsigned needed = registersOfMath(p, s), given = registersOfLaunch(s);
+  if (p.loop || s.cluster > 1 || s.mathRegisters || needed > given)
+    return;
+  s.early = earlyWords(p, s.consumers, given - needed);
+  if (unsigned more = earlyWords(p, s.consumers, dealt - needed); more > s.early && s.consumers == 2 && !s.fetchers) {
+    s.early = more;
+    s.loadRegisters = left, s.mathRegisters = dealt;
+  }
+}
+
+/// Steps whose loads find registers side by side; a slot more must be free.
+unsigned joinedSteps(const ScheduleProblem &p, const Schedule &s) {
+  constexpr unsigned steps = 2, others = 56;
+  if (p.loop || !p.fetch || !p.fetch->words || s.stages <= steps)
+    return 0;
+  unsigned registers = s.loadRegisters ? s.loadRegisters : registersOfLaunch(s);
+  return steps * llvm::divideCeil(p.fetch->words, s.fetchers) + others <= registers ? steps : 0;
+}
+
 /// Roles deal registers anew where a launch's equal shares are too few. False: there are not enough.
 bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   unsigned needed = registersOfMath(p, s);
@@ -114,6 +147,8 @@ void check(const ScheduleProblem &p, const Schedule &s) {
            "each takes a multiple of 64 rows");
   if (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2)
     refuse("one or two warpgroups fetch factors, where any are fetched", "");
+  if (s.joined > 1 && (!p.fetch || p.loop || s.stages <= s.joined))
+    refuse("steps of one product whose factors threads fetch can be joined, fewer than there are slots", "");
   if (p.fetch && !p.loop && s.k != p.k)
     refuse("slots are as deep as a step, " + std::to_string(p.k) + ", where threads fetch factors", "");
   if (!p.loop && !p.fetch && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
@@ -170,7 +205,8 @@ StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
   double bytes = double(s.k) * p.elementBytes;
   double fetches = p.fetch ? p.fetch->copied : 0;
   if (p.fetch && p.fetch->computed > 0) // two warps of a scheduler wait for each other's operands
-    fetches += (fetchLatency + p.fetch->computed + loneWarp * p.fetch->work) * (s.fetchers > 1 ? 0.6 : 1);
+    fetches +=
+        (fetchLatency / std::max(s.joined, 1u) + p.fetch->computed + loneWarp * p.fetch->work) * (s.fetchers > 1 ? 0.6 : 1);
   return {2. * p.m * p.n * s.k / rate, p.m / 64 * (64. + p.n) * bytes / 128, (p.m + p.n) * bytes / 64, 0, fetches};
 }
 
@@ -287,6 +323,8 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
   int64_t held = 0;
   for (unsigned bytes : p.outputs)
     held += std::min(s.stageOutput, outputPieces(p, s, bytes));
+  for (unsigned bytes : p.taking)
+    held -= std::min(s.stageOutput, outputPieces(p, s, bytes));
   return barrierBytes + (p.loop ? p.loop->heldBytes + s.shown * p.loop->shownBytes : 0) + s.stages * slotPitch(p, s) +
          s.consumers * held * pieceBytes;
 }
@@ -336,6 +374,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wideWords;
     if ((!canShare(problem, consumers) && !schedule.across) || !dealRegisters(problem, schedule))
       continue;
+    loadEarly(problem, schedule);
     if (schedule.shown) {
       auto fit = [&](unsigned words) {
         return words / (128 * consumers) + 24 <= std::max(schedule.mathRegisters, registersOfLaunch(schedule));
@@ -346,6 +385,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     for (unsigned held : outputChoices(problem, schedule)) {
       schedule.stageOutput = held;
       schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), most));
+      schedule.joined = joinedSteps(problem, schedule);
       if (schedule.stages >= 2 && (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))
         candidates.push_back({schedule, 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule)});
     }
@@ -387,7 +427,7 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
     problem.cluster = asked.cluster && !problem.loop && !problem.fetch ? asked.cluster : problem.cluster;
   }
   if (problem.cluster > 1)
-    problem.outputs.clear(); // what a block stores of a tile is stored from registers
+    problem.outputs.clear(), problem.taking.clear(); // what a block stores of a tile is stored from registers
   std::vector<Candidate> candidates = priceSchedules(problem);
   if (candidates.empty() && given.cluster > 1) { // then without
     problem = given;
@@ -402,6 +442,8 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   if (!text)
     return schedule;
   schedule.override(text);
+  if (StringRef(text).find("joined") == StringRef::npos)
+    schedule.joined = joinedSteps(problem, schedule);
   check(problem, schedule);
   if (int64_t bytes = sharedBytes(problem, schedule); bytes > sharedLimit)
     refuse("a matrix product of tiles " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + " needs " +

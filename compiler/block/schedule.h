@@ -33,16 +33,27 @@ unsigned consumersAcross(unsigned m, unsigned n, unsigned consumers);
 struct FetchWork {
   double computed = 0, copied = 0; // written by threads; copied by them 16 bytes at a time
   double work = 0;                 // on the elements that are written
+  unsigned words = 0;              // registers of what is loaded for these, of a thread of one warpgroup
+};
+
+/// Registers, of 32 bits, of a tile that work on results loads.
+struct LoadedTile {
+  unsigned words;  // of a thread, if one warpgroup had all rows
+  bool sharesRows; // each consumer has its rows; else each has all
+
+  unsigned wordsOf(unsigned consumers) const { return sharesRows ? llvm::divideCeil(words, consumers) : words; }
 };
 
 /// What the chooser knows of the kernel.
 struct ScheduleProblem {
-  unsigned m, n, k;                    // of the program's tile; k: one step of the product
-  unsigned elementBytes;               // of its factors
-  llvm::SmallVector<unsigned> outputs; // bytes of an element of each result that the copy engine can store
-  unsigned fromRegisters = 0;          // results that it cannot store
-  bool generalByThreads = false;       // the general path's tensor cores do not have the type
-  bool reorder = true;                 // the order of the grid's tiles is known, or can be found at run time
+  unsigned m, n, k;                         // of the program's tile; k: one step of the product
+  unsigned elementBytes;                    // of its factors
+  llvm::SmallVector<unsigned> outputs;      // bytes of an element of each result that the copy engine can store
+  llvm::SmallVector<unsigned> taking = {};  // of these, those that take turns with another one of their type in its shared memory
+  unsigned fromRegisters = 0;               // results that it cannot store
+  llvm::SmallVector<LoadedTile> loads = {}; // that may start before the result is there, those with most registers first
+  bool generalByThreads = false;            // the general path's tensor cores do not have the type
+  bool reorder = true;                      // the order of the grid's tiles is known, or can be found at run time
   std::optional<LoopWork> loop = {};
   std::optional<FetchWork> fetch = {};
   unsigned stagesHint = 0; // the user's num_stages
@@ -65,6 +76,8 @@ struct Schedule {
   /// 1: all consumers have the same 64 rows, and each its part of the columns of sums that no other product is computed from; the other
   /// products they make all.
   unsigned across = 0;
+  unsigned early =
+      0; // registers of a thread for tiles that work on results loads, and that are under way before the results are there
   unsigned overlap = 0; // 1: a product with a computed factor runs under the next step's work
   unsigned branch = 0;  // 1: masks cost the steps only in which some lanes do not exist
   unsigned longest = 0; // 1: programs with most steps first, one a block, where their lengths differ in a way that is seen
@@ -74,6 +87,7 @@ struct Schedule {
   unsigned cluster = 0;
   unsigned resident = 0; // blocks that a multiprocessor runs side by side; 0: one
   unsigned fetchers = 0; // warpgroups that fetch factors; 0: none do, and one thread starts the copies
+  unsigned joined = 0;   // steps whose fetched factors are loaded before those of the first of them are written; 0: one
   unsigned general = 0;  // 1: not on this path at all, but as every other program
 
   /// "consumers=2 k=64 ..."

@@ -11,10 +11,19 @@ using namespace mlir;
 namespace tilery::block {
 namespace {
 
+/// Shared memory on the way out. Results of one type take turns in it, whichever branches they are in.
+struct Places {
+  SmallVector<AllocOp> places;
+  unsigned turn = 0;
+
+  AllocOp next() { return places[turn++ % places.size()]; }
+};
+
 class Staged {
 public:
-  Staged(Operation *store, const StoredTile &stored, const MappedTile &tile, const Schedule &schedule)
-      : store(store), stored(stored), tile(tile), schedule(schedule), builder(store), location(store->getLoc()) {}
+  Staged(Operation *store, const StoredTile &stored, const MappedTile &tile, const Schedule &schedule,
+         llvm::MapVector<Type, Places> &places)
+      : store(store), stored(stored), tile(tile), schedule(schedule), places(places), builder(store), location(store->getLoc()) {}
 
   void write(unsigned m, unsigned n) {
     auto same = [](Value atom) { return atom; };
@@ -34,13 +43,12 @@ public:
     bool whole = schedule.stageOutput >= all;
     unsigned rows = 64 * schedule.consumers, columns = whole ? n : schedule.stageOutput / 2 * column;
     auto type = SharedType::get(builder.getContext(), {rows, columns}, tile.element, {});
-    SmallVector<AllocOp> places;
-    for (unsigned i = 0, count = whole ? m / rows : 2; i < count; ++i)
-      places.push_back(AllocOp::create(outside, location, type));
-    unsigned turn = 0;
+    Places &ofType = places[type];
+    while (ofType.places.size() < (whole ? m / rows : 2))
+      ofType.places.push_back(AllocOp::create(outside, location, type));
     for (unsigned row = 0; row < m; row += rows)
-      for (unsigned at = 0; at < n; at += columns, ++turn)
-        writePiece(places[turn % places.size()], value, map, moved(corner, row, at), {row, at});
+      for (unsigned at = 0; at < n; at += columns)
+        writePiece(ofType.next(), value, map, moved(corner, row, at), {row, at});
     if (builder.getInsertionBlock() == store->getBlock())
       store->erase();
   }
@@ -67,6 +75,7 @@ private:
   StoredTile stored;
   const MappedTile &tile;
   const Schedule &schedule;
+  llvm::MapVector<Type, Places> &places;
   OpBuilder builder;
   Location location;
 };
@@ -94,11 +103,15 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
       if (storedTile(op))
         stores.push_back(op);
     });
+    llvm::MapVector<Type, Places> places;
     for (Operation *store : stores) {
       StoredTile stored = *storedTile(store);
       if (auto sums = storedSums(stored, results))
-        if (std::optional<MappedTile> tile = mapStored(stored, sums->first, sums->second, why))
-          Staged(store, stored, *tile, *schedule).write(sums->first, sums->second);
+        if (std::optional<MappedTile> tile = mapStored(stored, sums->first, sums->second, why)) {
+          if (results.size() > 1) // accounted for one by one
+            places.clear();
+          Staged(store, stored, *tile, *schedule, places).write(sums->first, sums->second);
+        }
     }
   }
 };

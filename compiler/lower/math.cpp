@@ -75,6 +75,22 @@ const char *libmName(Operation *op) {
       .Case([](math::PowFOp) { return "pow"; })
       .Default([](Operation *) { return nullptr; });
 }
+
+/// All that becomes of the result is that it is added to 1, or subtracted from it: what it lacks where it is small is lost then.
+bool isAddedToOne(Operation *op) {
+  auto isOne = [](Value value) {
+    Attribute constant;
+    if (!matchPattern(value, m_Constant(&constant)))
+      return false;
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant))
+      constant = splat.getSplatValue<Attribute>();
+    auto number = dyn_cast<FloatAttr>(constant);
+    return number && std::abs(number.getValueAsDouble()) >= 1;
+  };
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    return isa<arith::AddFOp, arith::SubFOp>(user) && llvm::any_of(user->getOperands(), isOne);
+  });
+}
 } // namespace
 
 bool isInlineMath(Operation *op) {
@@ -95,6 +111,9 @@ Lanes emitMath(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
   if (const char *name = libmName(op)) {
     if (auto exp2 = dyn_cast<math::Exp2Op>(op); exp2 && bitEnumContainsAll(exp2.getFastmath(), arith::FastMathFlags::afn))
       if (Lanes nearly = e.options.target.function(e, "exp2 nearly", v))
+        return nearly;
+    if (isa<math::ErfOp>(op) && isAddedToOne(op))
+      if (Lanes nearly = e.options.target.function(e, "erf nearly", v))
         return nearly;
     if (Lanes own = emitOwnMath(e, name, v))
       return own;

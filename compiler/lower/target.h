@@ -70,7 +70,7 @@ public:
   }
 
   // -- arithmetic on lanes
-  /// The libm function `name` ("exp") at the operands' type; "exp2 nearly": within 2^-22 of it, 0 for results below 2^-126.
+  /// The libm function `name` ("exp") at the operands' type; "exp2 nearly": within 2^-22, 0 below 2^-126; "erf nearly": 2^-22 off.
   virtual Lanes function(Emitter & /*e*/, llvm::StringRef /*name*/, llvm::ArrayRef<Lanes> /*operands*/) const { return nullptr; }
   /// x / y of f32, either a scalar or a vector. `approximately`: within 2 ULP, else correctly rounded.
   virtual Lanes divide(Emitter & /*e*/, Lanes /*x*/, Lanes /*y*/, bool /*approximately*/) const { return nullptr; }

@@ -63,8 +63,8 @@ private:
 
   BarrierMemory &memory;
   llvm::DenseMap<mlir::Value, Number> values;
-  llvm::DenseMap<mlir::Operation *, int64_t> filled; // bytes that were copied into a ring's slot since it was acquired
-  llvm::DenseMap<mlir::Operation *, int64_t> taken;  // the last position of a ring that was waited for
+  llvm::DenseMap<std::pair<mlir::Operation *, int64_t>, int64_t> filled; // bytes that were copied into a ring's position
+  llvm::DenseMap<mlir::Operation *, int64_t> taken;                      // the last position of a ring that was waited for
   int64_t groups = 0;
   mlir::Value thread;                   // the number of each of those that execute what is run; null: there is one
   llvm::SmallVector<int64_t> active{0}; // those

@@ -75,14 +75,13 @@ bool RoleRun::runBlockOp(Operation &op) {
     RingOp ring = ringOf(part.getSlot());
     int64_t position = known(part.getSlot());
     add(Event::Copy, memory.full(ring, position), bytes, memory.tile(ring, position, part.getIndex()));
-    filled[ring] += bytes;
+    filled[{ring, position}] += bytes;
   };
   if (auto acquire = dyn_cast<AcquireOp>(op)) {
     auto ring = acquire.getRing().getDefiningOp<RingOp>();
     int64_t position = known(acquire.getPosition());
     add(Event::Wait, memory.empty(ring, position), (position / ring.getType().getCount() + 1) & 1);
     values[acquire.getResult()] = position;
-    filled[ring] = 0;
   } else if (auto take = dyn_cast<TakeOp>(op)) {
     auto ring = take.getRing().getDefiningOp<RingOp>();
     int64_t position = known(take.getPosition());
@@ -101,7 +100,8 @@ bool RoleRun::runBlockOp(Operation &op) {
     fill(write.getShared(), write.getShared().getType().getBytes());
   } else if (auto publish = dyn_cast<PublishOp>(op)) {
     RingOp ring = ringOf(publish.getSlot());
-    add(Event::Arrive, memory.full(ring, known(publish.getSlot())), filled[ring]);
+    int64_t position = known(publish.getSlot());
+    add(Event::Arrive, memory.full(ring, position), filled[{ring, position}]);
   } else if (auto release = dyn_cast<ReleaseOp>(op)) {
     int64_t position = known(release.getSlot());
     if (position < 0)

@@ -12,7 +12,8 @@ PROGRAMS = compat.load(PEERS / "product_programs.py")
 SPELLINGS = compat.load(PEERS / "matmul_spellings.py")
 TILES = {"BM": 128, "BN": 128, "BK": 64}
 KINDS = ("split_k_atomics", "split_k_semaphores", "stream_k", "persistent", "residual", "plain")
-CHANGES = {"split_k_atomics": "c: box", "split_k_semaphores": "c: stored from registers", "persistent": "c: box"}
+CHANGES = {"split_k_atomics": "c: box", "split_k_semaphores": "c: stored from registers", "persistent": "c: box",
+           "stream_k": "c: box"}
 
 
 def launched(kind, device, m=300, n=400, k=1040):

@@ -201,7 +201,10 @@ private:
   void prepareTile(mlir::Value tile, mlir::Value place = {});
   /// The vector of `tile` that begins with this register.
   llvm::Value *valueAt(mlir::Value tile, const Vectors &vectors, unsigned number, Coordinates &coordinates);
-  Parts materialize(mlir::Value tile);
+  /// In vectors of so many elements at most.
+  Parts materialize(mlir::Value tile, unsigned most = 2);
+  /// One that is under way from here on.
+  void emitLoadOfTile(tile::LoadOp load);
   void emitRead(block::ReadOp read);
   void emitWrite(block::WriteOp write);
   /// Of elements that lie in memory across the rows of the slot: each access brings some, which are turned in registers.

@@ -383,12 +383,7 @@ void BlockEmitter::emitOp(Operation &op) {
       .Case([&](tile::ReduceOp op) { emitReduce(op); })
       .Case([&](block::AllocOp op) { remember(op, {b.CreateAdd(base, i32(plan.allocations.lookup(op)))}); })
       .Case([&](tile::StoreOp op) { emitStore(op); })
-      .Case([&](tile::LoadOp op) {
-        if (!isa<RankedTensorType>(op.getType()))
-          emitLoadOfScalar(op);
-        else if (op.getIsVolatile())
-          remember(op, materialize(op));
-      })
+      .Case([&](tile::LoadOp op) { isa<RankedTensorType>(op.getType()) ? emitLoadOfTile(op) : emitLoadOfScalar(op); })
       .Case<block::MapOp, block::RequireOp, block::RingOp, block::NoneOp, tile::ReturnOp, tile::AccessOp, tile::PointerAccessOp>(
           [](Operation *) {}) // told to the launch, done at the acquire, or looked at where it is used
       .Default([&](Operation *op) {

@@ -192,7 +192,7 @@ llvm::Value *BlockEmitter::valueAt(Value tile, const Vectors &vectors, unsigned 
   return e.splat(evaluator.value(tile, point), vectors.width);
 }
 
-BlockEmitter::Parts BlockEmitter::materialize(Value tile) {
+BlockEmitter::Parts BlockEmitter::materialize(Value tile, unsigned most) {
   if (!block::layoutOf(tile.getType())) {
     if (Operation *op = tile.getDefiningOp())
       fail(op, "gives a tile without a layout");
@@ -201,7 +201,7 @@ BlockEmitter::Parts BlockEmitter::materialize(Value tile) {
   }
   prepareTile(tile);
   lower::Evaluator::Region region(evaluator);
-  Vectors vectors = vectorsOf(layoutOf(tile), 2);
+  Vectors vectors = vectorsOf(layoutOf(tile), most);
   lower::Evaluator::Vector lanes(evaluator, vectors.width);
   Coordinates coordinates;
   Parts parts;
@@ -211,6 +211,16 @@ BlockEmitter::Parts BlockEmitter::materialize(Value tile) {
       parts.push_back(vectors.width > 1 ? b.CreateExtractElement(value, uint64_t(i)) : value);
   }
   return parts;
+}
+
+void BlockEmitter::emitLoadOfTile(tile::LoadOp load) {
+  bool isEarly = load->hasAttr("block.early");
+  if (!isEarly && !load.getIsVolatile())
+    return; // where it is used
+  if (auto loop = load->getParentOfType<scf::ForOp>(); loop && !loop.getBody()->getOps<block::AcquireOp>().empty())
+    shareNumbers(load);
+  unsigned bytes = tile::elementBytes(getElementTypeOrSelf(load.getType()));
+  remember(load, materialize(load, isEarly ? std::max(2u, 16 / bytes) : 2));
 }
 
 // The tensor cores would cut what tf32 lacks.

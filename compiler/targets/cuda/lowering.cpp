@@ -47,6 +47,10 @@ Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands
     return approximateExp2(e, operands[0]);
   if (name == "exp2 nearly")
     return nearExp2(e, operands[0]);
+  if (name == "erf")
+    return approximateErf(e, operands[0]);
+  if (name == "erf nearly")
+    return nearErf(e, operands[0]);
   return nullptr;
 }
 

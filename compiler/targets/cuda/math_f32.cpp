@@ -156,6 +156,30 @@ Lanes nearExp2(Emitter &e, Lanes x) {
   return eachLane(m, {x}, llvm::Intrinsic::nvvm_ex2_approx_ftz, {e.b.getFloatTy()});
 }
 
+// log2(erfc(a)) goes down for ever where its polynomials end, so that nothing is cut off.
+Lanes approximateErf(Emitter &e, Lanes x) {
+  F32 m(e, x->getType());
+  Lanes a = m.abs(x), s = m.mul(a, a);
+  Lanes small = m.fma(a,
+                      m.polynomial(s, {0.12837915122509003, -0.37612494826316833, 0.11281802505254745, -0.026765568181872368,
+                                       0.004990980960428715, -0.0005976897082291543}),
+                      a);
+  Lanes power =
+      nearExp2(e, m.polynomial(a, {0.0002537395339459181, -1.6295541524887085, -0.9137086868286133, -0.1562352031469345,
+                                   0.03625298663973808, -0.006022753193974495, 0.0006278915097936988, -3.0530467483913526e-05}));
+  Lanes large = m.sub(m.number(1.0), power);
+  return m.withSign(e.b.CreateSelect(e.b.CreateFCmpOLT(a, m.number(0.925)), small, large), x);
+}
+
+Lanes nearErf(Emitter &e, Lanes x) {
+  F32 m(e, x->getType());
+  Lanes a = m.abs(x);
+  Lanes exponent =
+      m.mul(a, m.polynomial(a, {-1.6279085874557495, -0.9184167385101318, -0.14848016202449799, 0.02825063467025757,
+                                -0.0007712636142969131, -0.001491450471803546, 0.00044611620251089334, -4.543162140180357e-05}));
+  return m.withSign(m.sub(m.number(1.0), nearExp2(e, exponent)), x);
+}
+
 Lanes approximateQuotient(Emitter &e, Lanes x, Lanes y) {
   F32 m(e, x->getType());
   return eachLane(m, {x, y}, llvm::Intrinsic::nvvm_div_full);

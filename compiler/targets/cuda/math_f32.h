@@ -10,6 +10,10 @@ lower::Lanes approximateExp(lower::Emitter &e, lower::Lanes x);
 lower::Lanes approximateExp2(lower::Emitter &e, lower::Lanes x);
 /// One instruction: within 2^-22 of it, 0 below 2^-126.
 lower::Lanes nearExp2(lower::Emitter &e, lower::Lanes x);
+/// 1.7 ULP.
+lower::Lanes approximateErf(lower::Emitter &e, lower::Lanes x);
+/// Within 2^-22, also where it is small: for what is added to 1.
+lower::Lanes nearErf(lower::Emitter &e, lower::Lanes x);
 /// x / y within 2 ULP of equally many lanes: div.full.
 lower::Lanes approximateQuotient(lower::Emitter &e, lower::Lanes x, lower::Lanes y);
 

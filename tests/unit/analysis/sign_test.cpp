@@ -86,3 +86,45 @@ TEST(Sign, CountersAreNotBelowTheirFirstValue) {
   EXPECT_TRUE(signs.notNegative(counters[2]));
   EXPECT_EQ(signs.assumptions(), llvm::SmallVector<IndexPolynomial>{IndexPolynomial::of(kernel.argument(0))});
 }
+
+TEST(Sign, FollowsWhatLoopsCarry) {
+  Kernel kernel(R"(
+  tile.kernel @k(%n: i32, %steps: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %id = tile.program_id 0
+    %end = arith.addi %id, %n : i32
+    %at = scf.while (%before = %id) : (i32) -> i32 {
+      %more = arith.cmpi slt, %before, %end : i32
+      scf.condition(%more) %before : i32
+    } do {
+    ^bb0(%now: i32):
+      %first = tile.rem trunc %now, %steps : i32
+      %sum = arith.addi %first, %end : i32
+      %left = arith.subi %sum, %now : i32
+      %last = arith.minsi %steps, %left : i32
+      %done = arith.subi %last, %first : i32
+      %next = arith.addi %now, %done : i32
+      scf.yield %next : i32
+    }
+    %counted:3 = scf.for %i = %c0 to %n step %c1 iter_args(%up = %c0, %down = %c0, %ofDown = %c0) -> (i32, i32, i32) : i32 {
+      %more = arith.addi %up, %i : i32
+      %less = arith.subi %down, %i : i32
+      %other = arith.addi %ofDown, %down : i32
+      scf.yield %more, %less, %other : i32, i32, i32
+    }
+    tile.return
+  })");
+  ASSERT_TRUE(kernel.module);
+  IndexPolynomial n = IndexPolynomial::of(kernel.argument(0)), steps = IndexPolynomial::of(kernel.argument(1));
+  kernel.module->walk([&](scf::WhileOp loop) {
+    SignAnalysis signs;
+    EXPECT_TRUE(signs.notNegative(Value(loop.getAfterArguments()[0])));
+    EXPECT_TRUE(llvm::all_of(signs.assumptions(), [&](auto &each) { return each == n || each == steps; }));
+  });
+  kernel.module->walk([&](scf::ForOp loop) {
+    EXPECT_TRUE(SignAnalysis().notNegative(loop.getRegionIterArgs()[0]));
+    EXPECT_FALSE(SignAnalysis().notNegative(loop.getRegionIterArgs()[1]));
+    EXPECT_FALSE(SignAnalysis().notNegative(loop.getRegionIterArgs()[2]));
+  });
+}
