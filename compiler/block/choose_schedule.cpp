@@ -13,8 +13,18 @@ using namespace mlir;
 
 namespace tilery::block {
 
-/// Registers of a thread, if one warpgroup loads all that the tile is computed from.
-static unsigned wordsLoadedFor(Value tile) {
+/// It is computed from the number of the product's step.
+static bool isOfStep(Value value, Operation *product) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return value.getParentBlock()->getParentOp() == product;
+  return product->isProperAncestor(op) && llvm::any_of(op->getOperands(), [&](Value each) { return isOfStep(each, product); });
+}
+
+/// Registers of a thread, if one warpgroup loads all that the tile is computed from. 0: in each step numbers of the tile's elements say anew
+/// where that is, and what takes time is to compute them (measured: a convolution's windows).
+static unsigned wordsLoadedFor(Value tile, Operation *product) {
+  auto isAnew = [&](Value operand) { return isa<RankedTensorType>(operand.getType()) && isOfStep(operand, product); };
   llvm::SetVector<Value> values;
   values.insert(tile);
   unsigned words = 0;
@@ -23,7 +33,11 @@ static unsigned wordsLoadedFor(Value tile) {
     if (!op || !isa<RankedTensorType>(values[i].getType()))
       continue;
     auto type = cast<RankedTensorType>(values[i].getType());
-    if (isa<tile::LoadOp>(op))
+    auto load = dyn_cast<tile::LoadOp>(op);
+    auto place = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    if (load && (!place || llvm::any_of(place->getOperands(), isAnew)))
+      return 0;
+    if (load)
       words += type.getNumElements() * llvm::divideCeil(tile::elementBytes(type.getElementType()), 4) / 128;
     else
       values.insert(op->operand_begin(), op->operand_end());
@@ -40,7 +54,7 @@ static std::optional<FetchWork> fetchWork(const BoxProduct &product) {
       bool isCopied = copiedLine((*factor)->tile) == line;
       (isCopied ? work.copied : work.computed) += shapeOf((*factor)->tile, line).cycles;
       work.work += workOf((*factor)->tile);
-      work.words += isCopied ? 0 : wordsLoadedFor((*factor)->tile);
+      work.words += isCopied ? 0 : wordsLoadedFor((*factor)->tile, product.op);
     }
   return product.fetches() ? std::optional(work) : std::nullopt;
 }
