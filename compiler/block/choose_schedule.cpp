@@ -251,7 +251,8 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
   }
 
   /// Why the general path is cheaper, unless somebody asked for a schedule; empty: it is not.
-  static std::string cheaperElsewhere(const ScheduleProblem &problem, const Schedule &schedule) {
+  static std::string cheaperElsewhere(const ScheduleProblem &problem, Schedule schedule) {
+    schedule.joined = 0; // the two were measured beside each other so
     double here = cyclesOfStep(problem, schedule), general = generalCycles(problem);
     if (!problem.fetch || problem.loop || here <= general || std::getenv("TILERY_SCHEDULE"))
       return "";
