@@ -15,6 +15,9 @@ CpuTarget make(const char *name, const char *cpu, unsigned bits, bool bf16, bool
   t.vectorRegisters = t.avx512 ? 32 : 16;
   // Without this LLVM prefers 256-bit registers on some AVX-512 processors and splits our vectors.
   t.features = t.avx512 ? "-prefer-256-bit" : "";
+  // Table entries are named after processors of AMD; their bundles run on Intel's, too, which lack these shuffles.
+  if (llvm::StringRef(cpu).starts_with("znver"))
+    t.features += t.features.empty() ? "-sse4a" : ",-sse4a";
   t.dotBF16 = bf16;
   // AMD's tables give vdpbf16ps the rate of FMAs. A Xeon of 2023 was measured to start one where it could start four FMAs: 121 GFLOP/s a core,
   // where FMAs of f32 reach 247 (and AMX 4000).
