@@ -144,7 +144,8 @@ const char *refusedTypes(const BoxProduct &product, Type b, Type result) {
   return result.isF32() ? nullptr : "the products are not added in f32";
 }
 
-const char *refusedShape(const BoxProduct &product, unsigned mostColumns = 256) {
+/// `inSteps`: a slot is a part of a step, as deep as a swizzle's row.
+const char *refusedShape(const BoxProduct &product, bool inSteps, unsigned mostColumns = 256) {
   unsigned depth = product.k * product.elementBytes();
   if (product.m % 64 || product.m > 256)
     return "neither its rows nor its columns are 64, 128, 192 or 256";
@@ -152,8 +153,9 @@ const char *refusedShape(const BoxProduct &product, unsigned mostColumns = 256) 
     return "its columns are not a multiple of 8 (8-bit integers: 16) up to 256";
   if (product.m * product.n > 128 * 256)
     return "its result does not fit the registers";
-  if (depth != 32 && depth != 64 && depth % 128)
-    return "its steps of k are not 32, 64 or a multiple of 128 bytes";
+  if (depth != 32 && (inSteps ? depth != 64 && depth % 128 : depth % 64))
+    return inSteps ? "its steps of k are not 32, 64 or a multiple of 128 bytes"
+                   : "its steps of k are not 32 or a multiple of 64 bytes";
   return nullptr;
 }
 
@@ -201,11 +203,11 @@ std::optional<BoxProduct> productOf(Operation *op, const Parts &parts, bool mayT
   Type result = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   if (const char *reason = refusedTypes(product, b.getElementType(), result))
     return no(reason);
-  const char *reason = refusedShape(product, mayTurn || product.m != 64 ? 256 : 512);
+  const char *reason = refusedShape(product, mayTurn, mayTurn || product.m != 64 ? 256 : 512);
   if (reason && mayTurn) {
     std::swap(product.m, product.n);
     product.swapped = true;
-    mayTurn = !refusedShape(product);
+    mayTurn = !refusedShape(product, mayTurn);
   }
   if (reason && !mayTurn)
     return no(reason);
@@ -213,12 +215,13 @@ std::optional<BoxProduct> productOf(Operation *op, const Parts &parts, bool mayT
 }
 
 /// Majors that the tensor cores do not take.
-const char *refusedMajors(const BoxProduct &product) {
+const char *refusedMajors(const BoxProduct &product, int row = 64) {
   if (product.elementBytes() != 2 && !((!product.loadedA || product.kMajorA()) && product.kMajorB()))
     return "k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits";
-  if (!product.kMajorB() && product.n % 64)
+  if (!product.kMajorB() && product.n % row)
     return product.swapped ? "the first operand's columns are not a multiple of 64 long"
-                           : "the second operand's rows are not a multiple of 64 long";
+           : row == 64     ? "the second operand's rows are not a multiple of 64 long"
+                           : "the second operand's rows are not a multiple of 32 long";
   return nullptr;
 }
 
@@ -384,7 +387,8 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
     product->loadedA = false;
     product->writtenA = true;
   }
-  if (const char *majors = refusedMajors(*product))
+  constexpr int narrow = 32; // elements of 16 bits in half of a swizzle's row
+  if (const char *majors = refusedMajors(*product, product->fetchedB ? 2 * narrow : narrow))
     return no(majors);
   return product;
 }

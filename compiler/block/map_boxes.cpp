@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace tilery::block {
 
-constexpr int64_t widestRow = 128, mostExtent = 256; // bytes of a swizzled row, elements of a box's dimension
+constexpr int64_t widestRow = 128, narrowestRow = 32, mostExtent = 256; // bytes of a swizzled row, elements of a box's dimension
 
 MapType MappedTile::mapType() const { return MapType::get(element.getContext(), extents, element, swizzle); }
 SharedType MappedTile::sharedType() const { return SharedType::get(element.getContext(), shape, element, {}); }
@@ -14,10 +14,9 @@ SharedType MappedTile::sharedType() const { return SharedType::get(element.getCo
 static bool chooseBoxes(MappedTile &tile) {
   int64_t bytes = tile::elementBytes(tile.element), &inner = tile.extents.back();
   if (tile.shape.size() > 1) { // lines lie as they are
-    if (inner * bytes % widestRow == 0)
-      inner = widestRow / bytes;
-    if (llvm::is_contained({32, 64, 128}, inner * bytes))
-      tile.swizzle = inner * bytes;
+    for (int64_t row = widestRow; row >= narrowestRow && tile.swizzle < narrowestRow; row /= 2)
+      if (inner * bytes % row == 0)
+        inner = row / bytes, tile.swizzle = row;
   }
   for (int64_t &extent : tile.extents)
     if (extent % mostExtent == 0)

@@ -117,6 +117,8 @@ CASES = {
     "heads in rows": packed_heads,
     "192 and 128 wide": lambda device: widths(device, 192, 128, 192, 128),
     "256 wide": lambda device: widths(device, 256, 256, 256, 256),
+    "96 wide": lambda device: widths(device, 96, 96, 96, 96),
+    "32 wide": lambda device: widths(device, 32, 32, 32, 32),
     "80 wide in 128": lambda device: widths(device, 80, 80, 128, 128),
 }
 

@@ -207,5 +207,6 @@ INSTANTIATE_TEST_SUITE_P(Programs, BlockAttention,
                          testing::Values(Attention{64, 64, 64, 192, 2, false}, Attention{64, 64, 64, 192, 2, false, "overlap=0"},
                                          Attention{128, 64, 128, 256, 1, false}, Attention{128, 128, 64, 256, 2, true},
                                          Attention{128, 64, 64, 256, 2, true}, Attention{64, 64, 64, 256, 3, true, "longest=0"},
-                                         Attention{64, 128, 128, 128, 1, false}, Attention{192, 64, 64, 192, 1, false}));
+                                         Attention{64, 128, 128, 128, 1, false}, Attention{192, 64, 64, 192, 1, false},
+                                         Attention{128, 64, 96, 256, 1, true}, Attention{64, 64, 32, 192, 1, false}));
 } // namespace
