@@ -52,7 +52,9 @@ static std::optional<FetchWork> fetchWork(const BoxProduct &product) {
     if (*factor) {
       unsigned line = (*factor)->turned ? 1 - (*factor)->line : (*factor)->line;
       bool isCopied = copiedLine((*factor)->tile) == line;
-      (isCopied ? work.copied : work.computed) += shapeOf((*factor)->tile, line).cycles;
+      FetchShape shape = shapeOf((*factor)->tile, line);
+      (isCopied ? work.copied : work.computed) += shape.cycles;
+      work.turned |= shape.across > 4;
       work.work += workOf((*factor)->tile);
       work.words += isCopied ? 0 : wordsLoadedFor((*factor)->tile, product.op);
     }

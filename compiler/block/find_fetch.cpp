@@ -232,6 +232,15 @@ double linesOf(ArrayRef<int64_t> at, int64_t lanes, int64_t apart, int64_t bytes
   return lines;
 }
 
+/// How often as long as its bytes need a write takes: eight lanes write 16 bytes each at once, to pieces of lines of 128 bytes that are told
+/// apart by the line's number and the piece's.
+double passesOf(const FetchShape &fetch, int64_t bytes) {
+  constexpr unsigned together = 8;
+  unsigned pieces = std::clamp<unsigned>(unsigned(fetch.lanes * fetch.width * bytes / widest), 1, together);
+  unsigned lines = together / pieces, numbers = std::max(1u, together / fetch.across); // that differ among so many lines
+  return double(lines) / std::min(lines, numbers);
+}
+
 // Each warp's access takes a cycle for each line of memory, or 128 bytes of shared memory; the rest are instructions, of which an SM does
 // four a cycle.
 double cyclesOf(const FetchShape &fetch, bool copied, ArrayRef<int64_t> shape, int64_t bytes, ArrayRef<Load> loads,
@@ -241,7 +250,7 @@ double cyclesOf(const FetchShape &fetch, bool copied, ArrayRef<int64_t> shape, i
   unsigned line = fetch.line, other = 1 - line;
   double elements = double(shape[0] * shape[1]), vectors = elements / warpLanes / fetch.width;
   int64_t lanesOther = std::min<int64_t>(warpLanes / fetch.lanes, shape[other] / fetch.across);
-  double cycles = vectors * std::max(2., double(fetch.width * bytes) / 4); // written
+  double cycles = vectors * std::max(2., double(fetch.width * bytes) / 4) * passesOf(fetch, bytes); // written
   // Where lanes lie behind each other, all need the same numbers along the line: they share the work, and warps share the line.
   int64_t warpsLine = fetch.lanes == 1 ? std::gcd(loadWarps, shape[line] / fetch.width) : 1, alike = shape[line] / warpsLine;
   double ownOther = std::max(1., double(shape[other]) / double(lanesOther * (loadWarps / warpsLine)));
@@ -261,7 +270,8 @@ double cyclesOf(const FetchShape &fetch, bool copied, ArrayRef<int64_t> shape, i
     cycles += loadWarps / instructions * placeCost * computed;
   }
   constexpr double turnCost = 2; // of an element that is turned
-  return cycles + (copied ? vectors : elements / warpLanes) * (fetch.across > 1 ? turnCost : elementCost) / instructions;
+  double threads = loadWarps * warpLanes, idle = threads * fetch.width * fetch.across / elements; // who has nothing to do repeats others' work
+  return cycles * (fetch.across > 1 ? std::max(1., idle) : 1) + (copied ? vectors : elements / warpLanes) * (fetch.across > 1 ? turnCost : elementCost) / instructions;
 }
 /// Neighbours along the other dimension that one access brings, where the tile is nothing but loaded.
 int64_t acrossOf(Value tile, ArrayRef<Load> loads, unsigned other, int64_t bytes) {
@@ -270,7 +280,7 @@ int64_t acrossOf(Value tile, ArrayRef<Load> loads, unsigned other, int64_t bytes
   if (loads.size() != 1 || !tile.getDefiningOp<tile::LoadOp>() || loads[0].dims[other] < 0)
     return 1;
   auto access = loads[0].op.getPlace().getDefiningOp<tile::AccessOp>();
-  for (int64_t most = bytes == 1 || bytes == 4 ? 4 : 1; access && most > 1; most /= 2) // 16 bits need no turning
+  for (int64_t most = bytes == 1 ? widest : bytes == 4 ? 4 : 1; access && most > 1; most /= 2) // 16 bits need no turning
     if (areWhole(access, loads[0].dims[other], most, false))
       return most;
   return 1;
@@ -351,17 +361,20 @@ FetchShape shapeOf(Value tile, std::optional<unsigned> line) {
     SmallVector<Terms, 4> terms;
     for (const Load &load : loads)
       terms.push_back(termsOf(load, shape));
-    int64_t across = copied == along ? 1 : acrossOf(tile, loads, 1 - along, bytes);
+    int64_t most = copied == along ? 1 : acrossOf(tile, loads, 1 - along, bytes);
     for (int64_t width = std::max<int64_t>(widest / bytes, 1); width >= 1; width /= 2)
       for (int64_t lanes = warpLanes; lanes >= 1; lanes /= 2) {
         bool isCopied = copied == along;
         if (shape[along] % (width * lanes) || (isCopied && width * bytes != widest))
           continue;
-        bool turns = width % 4 == 0 && shape[1 - along] % across == 0;
-        FetchShape each{along, unsigned(width), unsigned(lanes), turns ? unsigned(across) : 1};
-        each.cycles = cyclesOf(each, isCopied, shape, bytes, loads, terms);
-        if (!best.cycles || each.cycles < best.cycles)
-          best = each;
+        for (int64_t across = most; across >= 1; across = across > 4 ? 4 : across / 4) {
+          if (across > 1 && (width % 4 || shape[1 - along] % across))
+            continue;
+          FetchShape each{along, unsigned(width), unsigned(lanes), unsigned(across)};
+          each.cycles = cyclesOf(each, isCopied, shape, bytes, loads, terms);
+          if (!best.cycles || each.cycles < best.cycles)
+            best = each;
+        }
       }
   }
   best.line = best.cycles ? best.line : line.value_or(1);

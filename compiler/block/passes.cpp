@@ -26,6 +26,7 @@ std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayo
 
 void buildBlockPipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  kernel.addPass(createUnwrapRows());
   kernel.addPass(createDecideMasks());
   kernel.addPass(createOpenReturns());
   kernel.addPass(createOpenContractions());
@@ -55,6 +56,7 @@ void buildBlockPipeline(OpPassManager &pm) {
 
 void registerBlockPasses() {
   registerPass(createChooseSchedule);
+  registerPass(createUnwrapRows);
   registerPass(createDecideMasks);
   registerPass(createTurnFactors);
   registerPass(createOpenReturns);

@@ -12,6 +12,8 @@ namespace tilery::block {
 /// Kernels that the block level takes get the cheapest schedule of the model (schedule.h) as attribute `block.schedule`. The passes below
 /// leave others alone.
 std::unique_ptr<mlir::Pass> createChooseSchedule();
+/// Rows of what threads fetch that begin again behind the last end there, where nobody takes what comes then.
+std::unique_ptr<mlir::Pass> createUnwrapRows();
 /// Masks of what threads fetch lose comparisons whose results follow from the ranges of their operands.
 std::unique_ptr<mlir::Pass> createDecideMasks();
 /// Branches around all products, as early returns leave them, become ops that end programs.

@@ -114,8 +114,12 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   unsigned needed = registersOfMath(p, s);
   // More is better, where places of what goes through shared memory and columns' numbers, by which lanes are selected, take some.
   unsigned places = !p.loop ? 0 : p.loop->shownBytes ? 16 : p.loop->masked && s.overlap ? 32 : 0;
-  if (needed + places <= registersOfLaunch(s))
-    return true;
+  if (needed + places <= registersOfLaunch(s)) {
+    bool turns = p.fetch && p.fetch->turned;
+    if (turns && s.consumers == 2) // 154 are enough for 128 sums, 168 are too few for the others (by ptxas)
+      s.loadRegisters = 184, s.mathRegisters = 160;
+    return !turns || s.fetchers == 1; // a tile has blocks for one warpgroup
+  }
   if (s.resident) {
     s.loadRegisters = 32;
     s.mathRegisters = ((s.consumers + 1) * registersOfLaunch(s) - s.loadRegisters) / s.consumers / 8 * 8;

@@ -34,6 +34,7 @@ struct FetchWork {
   double computed = 0, copied = 0; // written by threads; copied by them 16 bytes at a time
   double work = 0;                 // on the elements that are written
   unsigned words = 0;              // registers of what is loaded for these, of a thread of one warpgroup
+  bool turned = false;             // in blocks of 16 x 16 bytes, which take 64 registers
 };
 
 /// Registers, of 32 bits, of a tile that work on results loads.

@@ -248,7 +248,8 @@ unsigned BlockEmitter::acrossOf(block::WriteOp write, const Vectors &vectors) {
 
 void BlockEmitter::emitTurned(block::WriteOp write, const Vectors &vectors, unsigned across,
                               llvm::function_ref<llvm::Value *(unsigned number)> addressOf) {
-  constexpr unsigned words = 32; // that are loaded before the first is written
+  unsigned threads = 32 * (roles.back().firstWarp + roles.back().warps);
+  unsigned words = 65536 / threads > 128 ? 64 : 32; // that are loaded before the first is written
   Type element = write.getShared().getType().getElementType();
   unsigned bytes = tile::elementBytes(element), width = vectors.width, each = width * across;
   unsigned atOnce = std::max(1u, 4 * words / (each * bytes)) * each, count = vectors.layout.extent(layout::Register);
@@ -272,8 +273,16 @@ void BlockEmitter::emitTurned(block::WriteOp write, const Vectors &vectors, unsi
   }
 }
 
-// Four vectors of four bytes are turned by two permutations a word.
+// Four vectors of four bytes are turned by two permutations a word; longer ones are several of these.
 llvm::Value *BlockEmitter::rowOf(ArrayRef<llvm::Value *> columns, unsigned row) {
+  unsigned count = llvm::cast<llvm::FixedVectorType>(columns[0]->getType())->getNumElements();
+  if (count > 4 && count % 4 == 0 && columns[0]->getType()->getScalarSizeInBits() == 8) {
+    int first = int(row / 4 * 4);
+    SmallVector<llvm::Value *> parts;
+    for (llvm::Value *column : columns)
+      parts.push_back(b.CreateShuffleVector(column, {first, first + 1, first + 2, first + 3}));
+    return rowOf(parts, row % 4);
+  }
   auto type = llvm::cast<llvm::FixedVectorType>(columns[0]->getType());
   llvm::Value *result = llvm::PoisonValue::get(llvm::FixedVectorType::get(type->getElementType(), columns.size()));
   if (type->getNumElements() != 4 || type->getScalarSizeInBits() != 8) {

@@ -60,6 +60,7 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
     kernel->setAttr("block.no_boxes", UnitAttr::get(kernel.getContext()));
   if (!hasRoles(kernel)) { // here, so that the plan is of what is compiled
     PassManager masks(kernel.getContext(), tile::KernelOp::getOperationName());
+    masks.addPass(block::createUnwrapRows());
     masks.addPass(block::createDecideMasks());
     if (failed(masks.run(kernel)))
       return failure();
