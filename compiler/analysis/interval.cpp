@@ -18,9 +18,11 @@ static std::optional<Interval> ofCounter(BlockArgument argument) {
   if (!loop || argument != loop.getInductionVar() || loop.getUnsignedCmp())
     return std::nullopt;
   auto from = intervalOf(loop.getLowerBound()), to = intervalOf(loop.getUpperBound());
-  if (!from || !to || to->greatest <= from->least)
+  auto type = dyn_cast<IntegerType>(argument.getType());
+  int64_t most = type && type.getWidth() <= 32 ? (int64_t(1) << (type.getWidth() - 1)) - 1 : mostSteps;
+  if (!from || (to && to->greatest <= from->least))
     return std::nullopt;
-  return Interval{from->least, to->greatest - 1};
+  return Interval{from->least, (to ? to->greatest : std::max(most, from->least + 1)) - 1};
 }
 
 /// Quotient or remainder by a constant of what is not negative.
@@ -32,6 +34,15 @@ static std::optional<Interval> ofQuotient(Operation *op) {
   if (isa<tile::DivOp>(op))
     return Interval{of->least / by, of->greatest / by};
   return Interval{0, std::min(by - 1, of->greatest)};
+}
+
+/// No such number wraps around in the value's type.
+static bool fits(const Interval &interval, Value value) {
+  auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(value.getType()));
+  if (!type || type.getWidth() >= 64 || type.getWidth() < 2)
+    return false;
+  int64_t most = (int64_t(1) << (type.getWidth() - 1)) - 1;
+  return interval.least >= -most - 1 && interval.greatest <= most;
 }
 
 std::optional<Interval> intervalOf(Value value) {
@@ -53,7 +64,7 @@ std::optional<Interval> intervalOf(Value value) {
   }
   if (auto argument = dyn_cast<BlockArgument>(value))
     return ofCounter(argument);
-  IntegerOp op = integerOpOf(value, Wrapping::address);
+  IntegerOp op = integerOpOf(value, Wrapping::any);
   switch (op.kind) {
   case IntegerOp::Kind::constant:
     return Interval{op.number, op.number};
@@ -80,7 +91,7 @@ std::optional<Interval> intervalOf(Value value) {
           return std::nullopt;
         result = {std::min(result.least, r), std::max(result.greatest, r)};
       }
-    return result;
+    return fits(result, value) || integerOpOf(value, Wrapping::address).kind == op.kind ? std::optional(result) : std::nullopt;
   }
   default:
     return std::nullopt;

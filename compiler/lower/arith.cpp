@@ -61,13 +61,33 @@ bool fitsF32(Value integers, bool isSigned) {
   return range && range->least >= -most && range->greatest <= most;
 }
 
+/// Numbers of a narrow range, where the target has the float of `name` of what they are more than the least by fewer instructions: it gives
+/// `bias` more than that. Null: they are not, or it has not.
+Lanes fewToFloat(Emitter &e, Lanes value, Value integers, StringRef name, int64_t bias) {
+  auto range = analysis::intervalOf(integers);
+  if (!range || range->least < -bias || range->greatest > bias || range->greatest - range->least >= bias)
+    return nullptr;
+  auto &b = e.b;
+  Lanes above = b.CreateSub(value, llvm::ConstantInt::getSigned(value->getType(), range->least));
+  Lanes biased = e.options.target.function(e, name, {above});
+  if (!biased)
+    return nullptr;
+  Lanes number = b.CreateFSub(biased, llvm::ConstantFP::get(biased->getType(), double(bias - range->least)));
+  return name.starts_with("f16") ? b.CreateBitCast(number, e.vectorOf(b.getInt16Ty(), e.lanesOf(number))) : number;
+}
+
 Lanes intToFloat(Emitter &e, Lanes value, Value integers, Type to, bool isSigned) {
   auto &b = e.b;
+  bool isWord = isSigned && value->getType()->getScalarSizeInBits() == 32;
+  if (Lanes few = isWord && to.isF16() ? fewToFloat(e, value, integers, "f16 of few", 1 << 10) : nullptr)
+    return few;
   Type compute = to;
   if (isSmallFloat(to)) // through f64, exact for 32-bit integers, so that only one rounding is left
     compute = fitsF32(integers, isSigned) ? Type(Float32Type::get(to.getContext())) : Type(Float64Type::get(to.getContext()));
   llvm::Type *type = e.vectorOf(e.valueType(compute), e.lanesOf(value));
-  Lanes result = isSigned ? b.CreateSIToFP(value, type) : b.CreateUIToFP(value, type);
+  Lanes result = isWord && compute.isF32() ? fewToFloat(e, value, integers, "f32 of few", 1 << 23) : nullptr;
+  if (!result)
+    result = isSigned ? b.CreateSIToFP(value, type) : b.CreateUIToFP(value, type);
   return convertFloat(e, result, compute, to);
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/analysis/divisor.h"
 #include "compiler/analysis/interval.h"
 #include "compiler/analysis/lane_groups.h"
+#include "compiler/lower/alike.h"
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/prefetch.h"
 #include "compiler/lower/read_behind.h"
@@ -198,7 +199,10 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
                                   b.CreateLoad(b.getInt64Ty(), b.CreateConstGEP1_64(b.getInt64Ty(), offsets, i))});
           continue;
         }
-        Linear l = linear(separable.getSteps()[d], point[d]);
+        Index index = point[d];
+        if (threads && areAlike(separable.getSteps()[d], index, state.lanes))
+          index.step = 0;
+        Linear l = linear(separable.getSteps()[d], index);
         addLinear(where, l);
         if (l.lanes && known != state.inRuns.end()) {
           AtLevel at(*this, l.level);

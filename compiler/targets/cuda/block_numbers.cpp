@@ -1,5 +1,6 @@
 // Numbers that all lanes of a warp need (where columns of windows begin: divisions): each lane computes some of them and shows them to the
 // others.
+#include "compiler/analysis/lane_groups.h"
 #include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/emit_layout.h"
 #include "llvm/ADT/SetVector.h"
@@ -13,6 +14,17 @@ constexpr unsigned warpLanes = 32, few = 4, many = 32; // registers
 /// All lanes of a warp hold the same.
 bool lanesAgree(const layout::Layout &layout) {
   return llvm::all_of(layout.digits(layout::Lane), [](const layout::Layout::Digit &digit) { return digit.isZero(); });
+}
+
+/// So many neighbouring registers hold the same number.
+unsigned alikeOf(Value tile, const layout::Layout &layout) {
+  layout::Layout canonical = layout.canonical();
+  auto digits = canonical.digits(layout::Register);
+  unsigned alike = 1;
+  bool side = cast<RankedTensorType>(tile.getType()).getRank() == 1 && !digits.empty() && !digits[0].hasFlips() && digits[0].step[0] == 1;
+  while (side && digits[0].extent % (2 * alike) == 0 && analysis::laneGroups(tile, 0, 2 * alike).equal)
+    alike *= 2;
+  return alike;
 }
 
 /// It takes more than handing it on, and any thread can compute it.
@@ -70,7 +82,7 @@ void BlockEmitter::shareNumbers(Value tile) {
 
 void BlockEmitter::shareTile(Value tile, const layout::Layout &layout) {
   prepareTile(tile);
-  unsigned registers = layout.extent(layout::Register);
+  unsigned registers = layout.extent(layout::Register), alike = alikeOf(tile, layout);
   Parts parts;
   llvm::DenseMap<Value, int> shared; // of these, each lane computes at other places
   std::swap(shared, noPlan.storage);
@@ -92,7 +104,7 @@ void BlockEmitter::shareTile(Value tile, const layout::Layout &layout) {
         }
         own = evaluator.value(tile, point);
       }
-      parts.push_back(fromLaneOf(own, number % warpLanes));
+      parts.push_back(number % alike ? parts.back() : fromLaneOf(own, number % warpLanes));
     }
   }
   remember(tile, std::move(parts));

@@ -2,6 +2,7 @@
 #include "compiler/block/find_fetch.h"
 #include "compiler/layout/fragments.h"
 #include "compiler/layout/memory.h"
+#include "compiler/lower/alike.h"
 #include "compiler/lower/pull.h"
 #include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/emit_layout.h"
@@ -164,10 +165,17 @@ void BlockEmitter::provideAddresses(Value place, ArrayRef<lower::Index> point, A
   if (!access)
     return;
   for (unsigned d = 0; d < point.size(); ++d) {
-    SmallVector<lower::Point> along;
+    SmallVector<lower::Point> along, first;
     for (const lower::Point &each : fixed)
       along.push_back({each[d]});
     provide(access.getSteps()[d], point[d], along);
+    if (lower::Index one = point[d]; !access.isStrided(d) && lower::areAlike(access.getSteps()[d], one, evaluator.width())) {
+      one.step = 0;
+      first = along;
+      for (lower::Point &each : first)
+        each[0].step = 0;
+      provide(access.getSteps()[d], one, first);
+    }
     for (Value bound : access.getBound(d))
       provide(bound, point[d], along);
   }

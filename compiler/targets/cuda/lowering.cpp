@@ -38,7 +38,19 @@ StringRef GpuLowering::syncScope(tile::SyncScope scope) const {
   return scope == tile::SyncScope::cta ? "block" : "device";
 }
 
+/// The number 2^m + few, where few takes the float's m bits behind its leading one: conversions of integers have a quarter of the speed.
+static Lanes biasedFew(Emitter &e, Lanes few, llvm::Type *type, uint64_t bits) {
+  auto &b = e.b;
+  llvm::Type *integers = e.vectorOf(b.getIntNTy(type->getScalarSizeInBits()), e.lanesOf(few));
+  Lanes cut = b.CreateTrunc(few, integers);
+  return b.CreateBitCast(b.CreateOr(cut, llvm::ConstantInt::get(integers, bits)), e.vectorOf(type, e.lanesOf(few)));
+}
+
 Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands) const {
+  if (name == "f16 of few")
+    return biasedFew(e, operands[0], e.b.getHalfTy(), 0x6400);
+  if (name == "f32 of few")
+    return biasedFew(e, operands[0], e.b.getFloatTy(), 0x4b000000);
   if (!approximates || !operands[0]->getType()->getScalarType()->isFloatTy())
     return nullptr;
   if (name == "exp")
