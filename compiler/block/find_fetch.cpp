@@ -270,8 +270,7 @@ double cyclesOf(const FetchShape &fetch, bool copied, ArrayRef<int64_t> shape, i
     cycles += loadWarps / instructions * placeCost * computed;
   }
   constexpr double turnCost = 2; // of an element that is turned
-  double threads = loadWarps * warpLanes, idle = threads * fetch.width * fetch.across / elements; // who has nothing to do repeats others' work
-  return cycles * (fetch.across > 1 ? std::max(1., idle) : 1) + (copied ? vectors : elements / warpLanes) * (fetch.across > 1 ? turnCost : elementCost) / instructions;
+  return cycles + (copied ? vectors : elements / warpLanes) * (fetch.across > 1 ? turnCost : elementCost) / instructions;
 }
 /// Neighbours along the other dimension that one access brings, where the tile is nothing but loaded.
 int64_t acrossOf(Value tile, ArrayRef<Load> loads, unsigned other, int64_t bytes) {
@@ -369,6 +368,9 @@ FetchShape shapeOf(Value tile, std::optional<unsigned> line) {
           continue;
         for (int64_t across = most; across >= 1; across = across > 4 ? 4 : across / 4) {
           if (across > 1 && (width % 4 || shape[1 - along] % across))
+            continue;
+          // Blocks of 16 x 16 where they are work for a whole warpgroup; of smaller tiles two may fetch parts.
+          if (across > 4 && (width * bytes < widest || shape[0] * shape[1] < loadWarps * warpLanes * width * across))
             continue;
           FetchShape each{along, unsigned(width), unsigned(lanes), unsigned(across)};
           each.cycles = cyclesOf(each, isCopied, shape, bytes, loads, terms);

@@ -56,3 +56,18 @@ def test_takes_the_path(kind, assemble):
 def test_is_right(kind, shape):
     _, c, exact, most = launched(kind, "cuda", *shape)
     assert ((c.double() - exact).abs() <= (shape[2] + 8) * 2.0**-23 * most + 2.0**-22 * exact.abs()).all()
+
+
+def test_packed_weights_are_unpacked_in_few_instructions(assemble):
+    """Eight weights of a word are loaded once, and become floats without conversions of integers."""
+    m, n, k = 16, 256, 256
+    a, scales, c = (torch.zeros(*shape, dtype=torch.float16) for shape in ((m, k), (k // 128, n), (m, n)))
+    packed = torch.zeros(k // 8, n, dtype=torch.int32)
+    tiles = {"BM": 16, "BN": 128, "BK": 64}
+    module = PROGRAMS.int4_weights[(2,)](a, packed, scales, c, m, n, k, SCALED=128, **tiles).module
+    compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
+    assert ": blocks consumers=" in compiled.plan, compiled.plan
+    step = compiled.asm[compiled.asm.index("cp.async.bulk.tensor") : compiled.asm.index("wgmma.mma_async")]
+    assert "cvt.rn.f32.s32" not in step and "cvt.rn.f64" not in step
+    assert step.count("ld.global") <= 8 and step.count("add.f16x2") == 16
+    assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")
