@@ -2,7 +2,7 @@
 // Columns that begin again behind the last, of which no store takes what comes then, end there.
 
 // CHECK-LABEL: tile.kernel @columns
-// CHECK: %[[LEFT:.*]] = arith.addi
+// CHECK: %[[LEFT:.*]] = arith.addi %arg3,
 // CHECK: tile.access %arg1, %{{.*}} steps(%{{.*}}, %c1_i64) bounds [0, 1](%c0_i64, %[[LEFT]]) : <i8>, (i64, i64), (i64, i64) -> <64x64xi8>
 tile.kernel @columns(%a: !tile.ptr<i8> {tile.divisibility = 16 : i64}, %b: !tile.ptr<i8> {tile.divisibility = 16 : i64},
                      %c: !tile.ptr<i32> {tile.divisibility = 16 : i64}, %N: i64 {tile.divisibility = 16 : i64}, %steps: i64) {
