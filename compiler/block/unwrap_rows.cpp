@@ -29,7 +29,8 @@ void unwrap(tile::AccessOp access, ArrayRef<Value> live) {
       continue;
     }
     steps[d] = place(line->step);
-    offset = arith::AddIOp::create(builder, location, offset, place(*line->wrapped * line->step), arith::IntegerOverflowFlags::nsw);
+    offset =
+        arith::AddIOp::create(builder, location, offset, place(*line->wrapped * line->step), arith::IntegerOverflowFlags::nsw);
     kinds[d] = 1;
     bounds.append({place(IndexPolynomial()), place(*line->rows - *line->wrapped)});
   }

@@ -21,7 +21,8 @@ unsigned alikeOf(Value tile, const layout::Layout &layout) {
   layout::Layout canonical = layout.canonical();
   auto digits = canonical.digits(layout::Register);
   unsigned alike = 1;
-  bool side = cast<RankedTensorType>(tile.getType()).getRank() == 1 && !digits.empty() && !digits[0].hasFlips() && digits[0].step[0] == 1;
+  bool side =
+      cast<RankedTensorType>(tile.getType()).getRank() == 1 && !digits.empty() && !digits[0].hasFlips() && digits[0].step[0] == 1;
   while (side && digits[0].extent % (2 * alike) == 0 && analysis::laneGroups(tile, 0, 2 * alike).equal)
     alike *= 2;
   return alike;
