@@ -5,10 +5,25 @@
 
 namespace tilery::cuda {
 namespace {
+/// LLVM computes in `type` itself what extensions from it alone are computed to, and fuses its products with sums: it has to see the conversion.
+bool isOfExtended(llvm::Value *value, llvm::Type *type) {
+  auto *computed = llvm::dyn_cast<llvm::Instruction>(value);
+  if (!computed)
+    return false;
+  auto isExtension = [&](llvm::Value *operand) {
+    auto *extension = llvm::dyn_cast<llvm::FPExtInst>(operand);
+    return extension && extension->getSrcTy() == type;
+  };
+  auto isKnown = [&](llvm::Value *operand) {
+    return isExtension(operand) || llvm::isa<llvm::Constant>(operand) || operand->getType() != value->getType();
+  };
+  return isExtension(value) || (llvm::any_of(computed->operands(), isExtension) && llvm::all_of(computed->operands(), isKnown));
+}
+
 bool isOfPairs(const llvm::Instruction &instruction) {
   auto *to = llvm::dyn_cast<llvm::FixedVectorType>(instruction.getType());
   return llvm::isa<llvm::FPTruncInst>(instruction) && to && to->getNumElements() % 2 == 0 && to->getScalarSizeInBits() == 16 &&
-         instruction.getOperand(0)->getType()->getScalarType()->isFloatTy();
+         instruction.getOperand(0)->getType()->getScalarType()->isFloatTy() && !isOfExtended(instruction.getOperand(0), to);
 }
 
 llvm::Value *inPairs(llvm::FPTruncInst &conversion) {

@@ -65,7 +65,7 @@ def test_scales_and_zero_points(mode, device):
 
     numbers = np.random.default_rng(1).integers(0, 16, 64)
     packed = interleave_weight(general_compress(numbers, 4), 4, "float16").view(np.int32)
-    scales = torch.tensor([[0.5, 1, 2, 4, 0.25, 1, 2, 8], [8, 7, 1, 2, 3, 0.5, 9, 4]], dtype=torch.float16)
+    scales = torch.tensor([[0.5, 1, 2, 4, 0.25, 1, 2, 8], [8, 7, 1, 2, 3, 0.5, 9, 4]], dtype=torch.float16, device="cpu")
     scale, zero = scales.double()[0, :, None], scales.double()[1, :, None]
     values = torch.from_numpy(numbers).double().reshape(8, 8)
     expected = {None: values * scale, "original": (values - zero) * scale, "rescale": values * scale - zero}[mode]
@@ -74,7 +74,7 @@ def test_scales_and_zero_points(mode, device):
 
 
 def test_floats_spread_over_pairs_of_bytes(device):
-    pairs = torch.arange(65536)
+    pairs = torch.arange(65536, device="cpu")
     packed = torch.stack([pairs >> 8, pairs & 255], 1).reshape(-1).to(torch.uint8)
     mask, fields = 0b1000000111000000, []
     for position in range(3):

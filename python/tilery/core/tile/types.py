@@ -419,6 +419,17 @@ def unwrap(value: Any) -> Any:
     return value
 
 
+def str_to_ty(name: str, c: Any = None) -> Any:
+    """The type of tl that a signature's text names: "*fp32", "i32", "constexpr"."""
+    if name.startswith("*"):
+        return pointer_type(str_to_ty(name.lstrip("*k")), const=name.startswith("*k"))
+    if name == "constexpr":
+        return constexpr_type(c)
+    long = {"i1": "int1", "u1": "int1", "B": "int1"}
+    long |= {f"{s}{bits}": f"{word}{bits}" for s, word in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
+    return dtype(long.get(name, name))
+
+
 __all__ = [
     "bfloat16",
     "block_type",
@@ -442,6 +453,7 @@ __all__ = [
     "int8",
     "pi32_t",
     "pointer_type",
+    "str_to_ty",
     "tuple_type",
     "uint16",
     "uint32",

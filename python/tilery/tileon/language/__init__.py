@@ -13,7 +13,6 @@ TRITON_MAX_TENSOR_NUMEL = 1048576
 
 # Imported when they are asked for: few kernels name them.
 _later = {
-    "str_to_ty": "tileon.language.builtins:str_to_ty",
     "tensor": "core.tile.methods:tensor",
     **dict.fromkeys(["tensor_descriptor", "tensor_descriptor_t", "tensor_descriptor_type"], "core.tile.window:tensor_descriptor"),
 }

@@ -22,7 +22,6 @@ TRITON_MAX_TENSOR_NUMEL: int
 from . import extra as extra
 from . import semantic as semantic
 from . import target_info as target_info
-from .builtins import str_to_ty as str_to_ty
 from ...core.tile.value import tensor as tensor
 from ...core.tile.window import tensor_descriptor as tensor_descriptor
 from ...core.tile.window import tensor_descriptor as tensor_descriptor_t

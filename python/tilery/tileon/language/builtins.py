@@ -42,17 +42,6 @@ def _unwrap_iterable(x: Any) -> Any:
     return x[0] if len(x) == 1 and isinstance(unwrap(x[0]), (list, tuple)) else x
 
 
-def str_to_ty(name: str, c: Any = None) -> Any:
-    """The type of tl that a signature's text names: "*fp32", "i32", "constexpr"."""
-    if name.startswith("*"):
-        return types.pointer_type(str_to_ty(name.lstrip("*k")), const=name.startswith("*k"))
-    if name == "constexpr":
-        return types.constexpr_type(c)
-    long = {"i1": "int1", "u1": "int1", "B": "int1"}
-    long |= {f"{s}{bits}": f"{word}{bits}" for s, word in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
-    return types.dtype(long.get(name, name))
-
-
 def get_int_dtype(bitwidth: int, signed: bool) -> types.dtype:
     """The integer type of so many bits."""
     bitwidth, signed = unwrap(bitwidth), unwrap(signed)

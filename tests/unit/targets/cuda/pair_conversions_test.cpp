@@ -8,11 +8,9 @@
 using namespace tilery;
 
 namespace {
-std::string paired(const char *type, const char *from, const char *to) {
+std::string pairedText(const std::string &text) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic wrong;
-  std::string text = std::string("define ") + to + " @f(" + from + " %x) {\n  %r = " + type + " " + from + " %x to " + to +
-                     "\n  ret " + to + " %r\n}\n";
   std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, wrong, context);
   EXPECT_TRUE(module) << wrong.getMessage().str();
   cuda::pairConversions(*module);
@@ -20,6 +18,19 @@ std::string paired(const char *type, const char *from, const char *to) {
   std::string result;
   llvm::raw_string_ostream(result) << *module->getFunction("f");
   return result;
+}
+
+std::string paired(const char *type, const char *from, const char *to) {
+  return pairedText(std::string("define ") + to + " @f(" + from + " %x) {\n  %r = " + type + " " + from + " %x to " + to +
+                    "\n  ret " + to + " %r\n}\n");
+}
+
+/// What a product of extended halfs with `other`, an <2 x float>, is converted by.
+std::string product(const std::string &other) {
+  return pairedText("define <2 x half> @f(<2 x half> %x, <2 x half> %y, <2 x float> %z) {\n"
+                    "  %a = fpext <2 x half> %x to <2 x float>\n  %b = fpext <2 x half> %y to <2 x float>\n"
+                    "  %p = fmul <2 x float> %a, " +
+                    other + "\n  %r = fptrunc <2 x float> %p to <2 x half>\n  ret <2 x half> %r\n}\n");
 }
 
 size_t countOf(const std::string &text, const std::string &what) {
@@ -45,4 +56,10 @@ TEST(PairConversions, LeaveTheOthers) {
   EXPECT_EQ(countOf(paired("fptrunc", "<2 x double>", "<2 x half>"), "fptrunc"), 1u);
   EXPECT_EQ(countOf(paired("fptrunc", "<2 x double>", "<2 x float>"), "fptrunc"), 1u);
   EXPECT_EQ(countOf(paired("fpext", "<2 x half>", "<2 x float>"), "fpext"), 1u);
+}
+
+TEST(PairConversions, LeaveWhatIsComputedIn16Bits) {
+  EXPECT_EQ(countOf(product("%b"), "fptrunc"), 1u);
+  EXPECT_EQ(countOf(product("splat (float 5.000000e-01)"), "fptrunc"), 1u);
+  EXPECT_EQ(countOf(product("%z"), "fptrunc"), 0u) << "a factor of 32 bits";
 }
