@@ -4,6 +4,8 @@ import ptx
 import pytest
 import torch
 
+from tilery import _native
+
 
 def pytest_collection_modifyitems(items):
     for item in items:
@@ -17,3 +19,15 @@ def assemble():
     if not ptx.PTXAS:
         pytest.skip(ptx.MISSING)
     return ptx.assemble
+
+
+@pytest.fixture
+def goes_through_blocks(assemble):
+    """goes_through_blocks(module) asserts that Hopper's path takes its kernel, and that its registers suffice."""
+
+    def check(module):
+        compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
+        assert ": blocks consumers=" in compiled.plan, compiled.plan
+        assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")
+
+    return check
