@@ -68,7 +68,7 @@ def check(kind, c, a, b):
 def test_assembles(kind, arch, assemble):
     compiled = multiply(kind, 128, 128, 64, (64, 64, 32), "cpu")[0]
     code = _native.compile(compiled.module, disjoint=True, texts=True, target=arch).asm
-    if arch == "sm_90a" and kind in ("f16", "bf16", "tf32"):
+    if arch == "sm_90a" and kind in ("f16", "bf16", "tf32", "i8"):
         assert "wgmma.mma_async" in code
     else:
         assert KINDS[kind][3] in code and "cp.async.cg.shared.global" in code
