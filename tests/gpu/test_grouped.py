@@ -51,6 +51,11 @@ def test_takes_the_path(kind, assemble):
     assert "0 bytes spill stores, 0 bytes spill loads" in text
 
 
+def test_an_old_driver_makes_no_maps():
+    compiled = _native.compile(launched("pointers", "cpu", EVEN)[0], disjoint=True, texts=True, target="sm_90a:cuda12040")
+    assert "no blocks, for before CUDA 12.5" in compiled.plan and "tensormap" not in compiled.asm
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_is_right_on_the_cpu(kind):
     for c, exact, most, (_, _, k) in zip(*launched(kind, "cpu", KINDS[kind])[1:], KINDS[kind]):

@@ -15,6 +15,10 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
+static bool makesMaps(ModuleOp module) {
+  return module.walk([](block::RemapOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   llvm::LLVMContext context;
   llvm::Module module("tilery", context);
@@ -36,6 +40,10 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
       if (failed(lowered))
         return failure();
       blocks = std::move(*lowered);
+      if (blocks && !options.target.writesMaps() && makesMaps(*blocks)) {
+        why = "before CUDA 12.5 a driver's assembler writes other strides into maps made on the device";
+        blocks = {};
+      }
     }
     PtxMachine machine;
     FailureOr<GpuInfo> gpu = failure();

@@ -4,7 +4,8 @@
 namespace tilery::cuda {
 
 std::string CudaTarget::key() const {
-  return arch() + ";ptx" + std::to_string(ptx) + ";" + std::to_string(multiprocessors) + ";" + std::to_string(sharedBytes);
+  return arch() + ";ptx" + std::to_string(ptx) + ";" + std::to_string(multiprocessors) + ";" + std::to_string(sharedBytes) +
+         (writesMaps() ? "" : ";no maps");
 }
 
 std::optional<CudaTarget> targetNamed(std::string_view name) {
@@ -16,6 +17,7 @@ std::optional<CudaTarget> targetNamed(std::string_view name) {
     std::string_view version = name.substr(colon + 5);
     int number = 0;
     std::from_chars(version.data(), version.data() + version.size(), number);
+    target.driver = number;
     target.ptx = ptxVersion(number);
     name = name.substr(0, colon);
   }

@@ -10,6 +10,7 @@ struct CudaTarget {
   unsigned sm = 90;     // compute capability, major * 10 + minor
   bool specific = true; // sm_90a rather than sm_90: wgmma, setmaxnreg
   unsigned ptx = 83;    // PTX version * 10 that the driver understands
+  int driver = 0;       // the CUDA version of the driver, whose assembler is used: 12080 is 12.8; 0 is any
   unsigned multiprocessors = 132;
   unsigned sharedBytes = 227 * 1024; // a block may use, opted in
   unsigned registers = 65536;        // of a multiprocessor
@@ -17,6 +18,8 @@ struct CudaTarget {
   /// LLVM's and PTX's name: "sm_90a".
   std::string arch() const { return "sm_" + std::to_string(sm) + (specific ? "a" : ""); }
   bool hopper() const { return sm == 90 && specific; }
+  /// The assembler takes the strides of tensor maps that kernels write in bytes, as from CUDA 12.5 on; before, it took a sixteenth of them.
+  bool writesMaps() const { return !driver || driver >= 12050; }
   /// What a cache of compiled code must be keyed by.
   std::string key() const;
 };

@@ -31,7 +31,14 @@ TEST(CudaTarget, TheDriverBoundsThePtx) {
   EXPECT_EQ(ptxVersion(11000), 75u);
 }
 
+TEST(CudaTarget, AssemblersOfOldDriversWriteOtherStrides) {
+  EXPECT_TRUE(targetNamed("sm_90a")->writesMaps()) << "no driver is named";
+  EXPECT_TRUE(targetNamed("sm_90a:cuda12050")->writesMaps());
+  EXPECT_FALSE(targetNamed("sm_90a:cuda12040")->writesMaps());
+}
+
 TEST(CudaTarget, CachesTellTargetsApart) {
+  EXPECT_NE(targetNamed("sm_90a")->key(), targetNamed("sm_90a:cuda12030")->key()) << "PTX 8.3 both";
   EXPECT_NE(targetNamed("sm_90")->key(), targetNamed("sm_90a")->key());
   EXPECT_NE(targetNamed("sm_90a:cuda12020")->key(), targetNamed("sm_90a:cuda12080")->key());
 }
