@@ -320,9 +320,10 @@ class JITKernel:
 
     def _ptx(self) -> str:
         """The PTX of the last kind of call, for the GPU here or else for Hopper."""
+        from ...aot.kernels import targets_of
+
         compiled = self._latest()
-        target = _native.gpu_target(0) if _native.gpu_count() else "sm_90a"
-        return cache.stages(compiled.module, compiled.device, compiled.options, target)["asm"]
+        return cache.stages(compiled.module, compiled.device, compiled.options, targets_of("cuda")[0])["asm"]
 
     def show_ptx(self) -> None:
         print(self._ptx())
