@@ -7,21 +7,22 @@ from dataclasses import dataclass
 
 @dataclass
 class Result:
-    """One row of the table. Values are rates or times in `unit`; `ratio` above 1 means that we are faster than the rival."""
+    """One row of the table. Values are rates or times in `unit`; `ratio` above 1 means that we are faster than the rival.
+    A rival that is missing has neither a value nor ratios."""
 
     work: str
     ours: float
     rival: str
-    theirs: float
+    theirs: float | None
     unit: str
-    ratio: float
-    low: float
-    high: float
+    ratio: float | None
+    low: float | None
+    high: float | None
     goal: float
 
     @property
     def reached(self):
-        return self.ratio >= self.goal
+        return self.ratio is not None and self.ratio >= self.goal
 
 
 def _repeats(function, seconds):

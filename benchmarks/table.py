@@ -1,5 +1,6 @@
 """Results as lines of a table, on a terminal and in docs/performance.md."""
 
+import itertools
 from datetime import date
 from pathlib import Path
 
@@ -13,14 +14,16 @@ def figure(value):
 
 
 def cells(result):
+    """A rival that is missing has no figures: -."""
+    missing = result.ratio is None
     return [
         result.work,
         f"{figure(result.ours)} {result.unit}",
         result.rival,
-        f"{figure(result.theirs)} {result.unit}",
-        f"{result.ratio:.2f} ({result.low:.2f} to {result.high:.2f})",
+        "-" if missing else f"{figure(result.theirs)} {result.unit}",
+        "-" if missing else f"{result.ratio:.2f} ({result.low:.2f} to {result.high:.2f})",
         f"{result.goal:.2f}",
-        "yes" if result.reached else "no",
+        "-" if missing else "yes" if result.reached else "no",
     ]
 
 
@@ -34,13 +37,19 @@ def show(results):
         print(line(cells(result)))
 
 
-def markdown(results, machine, command):
-    lines = [f"{date.today()}, `{command}`. {machine}.", "", "| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
-    return "\n".join(lines + ["| " + " | ".join(cells(result)) + " |" for result in results])
+def markdown(results):
+    """A table; what the same work of ours is set beside stands in one line."""
+    lines = ["| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
+    for ours, group in itertools.groupby(map(cells, results), key=lambda texts: texts[:2]):
+        rivals = ["; ".join(texts) for texts in zip(*(texts[2:] for texts in group), strict=True)]
+        lines.append("| " + " | ".join([*ours, *rivals]) + " |")
+    return "\n".join(lines)
 
 
-def write(name, results, machine, command):
-    """Puts the table between the page's comments `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
+def write(name, text, machine, command):
+    """Puts tables and the texts between them, behind a line that says of what they are, between the page's comments
+    `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     before, rest = PAGE.read_text().split(begin)
-    PAGE.write_text(f"{before}{begin}\n{markdown(results, machine, command)}\n{end}{rest.split(end)[1]}")
+    said = f"{date.today()}, `{command}`. {machine}."
+    PAGE.write_text(f"{before}{begin}\n{said}\n\n{text}\n{end}{rest.split(end)[1]}")

@@ -13,19 +13,21 @@ import time
 from pathlib import Path
 
 import torch
-from gpu_rounds import Contest
+from gpu_rounds import Contest, settings
 from harness import Result
 from programs import EXAMPLES, HERE, as_triton, ours, rivals
 
-LIMIT = 3.5  # microseconds of a launch
-EMPTY, WARM = 60, 10  # milliseconds of a first call: beyond the assembly of its code; with the disk cache warm
+LAUNCH = 0.6  # microseconds of a launch beyond the driver's own
+EMPTY = {"matmul": 60, "attention": 100}  # milliseconds of a first call beyond the assembly of its code
+WARM = 10  # the same with the disk cache warm
+FRESH = 3  # processes that call first
 
 
-def limit(work, values, most, unit):
+def limit(work, values, most, unit, rival="limit"):
     """A row whose rival is a fixed limit on a time."""
     values = sorted(values)
     middle, edge = statistics.median(values), len(values) // 10
-    return Result(work, middle, "limit", most, unit, most / middle, most / values[-1 - edge], most / values[edge], 1.0)
+    return Result(work, middle, rival, most, unit, most / middle, most / values[-1 - edge], most / values[edge], 1.0)
 
 
 def host_microseconds(call, count=2000):
@@ -58,7 +60,7 @@ def driver_floor(folder, count=2000):
 
 
 def launch():
-    """An add kernel with four arguments beside a limit; the driver, torch.add, Triton and TileLang are named with it."""
+    """An add kernel with four arguments beside the driver's own launch, torch.add, and Triton and TileLang on the same source."""
     x, y, z = (torch.randn(1024, device="cuda") for _ in range(3))
     path, tilelang = EXAMPLES / "tileon" / "rows.py", HERE / "tilelang_matmul.py"
 
@@ -76,40 +78,41 @@ def launch():
     contest.enter("Triton", lambda: pointers(as_triton))
     contest.enter("our TileLang", lambda: buffers(ours))
     contest.enter("TileLang", lambda: buffers(rivals))
+    if "ours" not in contest.calls:
+        return
     measures = {name: functools.partial(host_microseconds, call) for name, call in contest.calls.items()}
     with tempfile.TemporaryDirectory() as folder:
         if floor := driver_floor(folder):
             measures["driver"] = floor
         times = {name: [] for name in measures}
-        for _ in range(contest.rounds):
+        for _ in range(settings.rounds):
             for name, measure in measures.items():
                 times[name].append(measure())
-    beside = ", ".join(f"{name} {statistics.median(found):.1f}" for name, found in times.items() if name != "ours")
-    yield limit(f"launch, 4 arguments (us: {beside})", times["ours"], LIMIT, "us")
+    middle = {name: statistics.median(found) for name, found in times.items()}
+    for source, kind, others in (("pointers", "ours", ("torch", "Triton")), ("TileLang", "our TileLang", ("TileLang",))):
+        if kind in times:
+            work = f"launch, 4 arguments, {source}"
+            if floor:
+                yield limit(work, times[kind], middle["driver"] + LAUNCH, "us", f"driver + {LAUNCH}")
+            for name in set(others) & set(middle):
+                yield limit(work, times[kind], middle[name], "us", name)
 
 
-def fresh(what, cache):
-    """Milliseconds [call, assembler] by first_call.py; the driver's own cache is off."""
-    environment = {**os.environ, "TILERY_CACHE_DIR": str(cache), "CUDA_CACHE_DISABLE": "1"}
-    command = [sys.executable, str(Path(__file__).with_name("first_call.py")), what]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+def first_call(what):
+    """A kernel's first call in fresh processes, the disk cache empty and warm; the driver's own cache is off."""
+    if settings.share:
+        return
+    command = [sys.executable, str(Path(__file__).with_name("first_call.py")), what, str(FRESH)]
+    done = subprocess.run(command, env={**os.environ, "CUDA_CACHE_DISABLE": "1"}, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr[-400:])
-    return json.loads(done.stdout)
+    times = json.loads(done.stdout)
+    assembler = statistics.median(times["assembler"])
+    work = f"first call, empty cache, {what} (assembler {assembler:.0f} ms)"
+    yield limit(work, times["empty"], assembler + EMPTY[what], "ms", f"assembler + {EMPTY[what]}")
+    if "Triton" in times:
+        yield limit(work, times["empty"], statistics.median(times["Triton"]), "ms", "Triton")
+    yield limit(f"first call, warm disk cache, {what}", times["warm"], WARM, "ms")
 
 
-def first_call():
-    """The matmul kernel's first call in fresh processes, the disk cache empty and warm."""
-    empty, warm, alone = [], [], []
-    for _ in range(3):
-        with tempfile.TemporaryDirectory() as cache:
-            empty.append(fresh("empty", cache)[0])
-            call, assembler = fresh("warm", cache)
-            warm.append(call)
-            alone.append(assembler)
-    assembler = statistics.median(alone)
-    yield limit(f"first call, empty cache (assembler {assembler:.0f} ms)", empty, assembler + EMPTY, "ms")
-    yield limit("first call, warm disk cache", warm, WARM, "ms")
-
-
-ROWS = {"launch": launch, "first-call": first_call}
+ROWS = {"launch": launch} | {f"first-call-{what}": functools.partial(first_call, what) for what in EMPTY}

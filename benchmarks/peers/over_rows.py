@@ -13,7 +13,7 @@ LONGEST = 65536  # columns that a program holds at once; longer rows come in pie
 PIECE = 16384
 VOCABULARY = 128256
 ELEMENTS = 2**26  # of a tensor
-TYPES = ((torch.bfloat16, "bf16"), (torch.float32, "f32"))
+TYPES = {"bf16": torch.bfloat16, "f32": torch.float32}
 EPSILON = 1e-6
 PROGRAMS = 528  # of a loop over rows, some a multiprocessor
 
@@ -144,7 +144,7 @@ def cross_entropy(t):
 def race(label, t, program):
     """The number of warps is left to us; of Triton's the best counts."""
     launch, check, passes = program(t)
-    contest = Contest(rounds=10, milliseconds=8)
+    contest = Contest()
     contest.enter("ours", lambda: functools.partial(launch, ours(PATH)), check)
     for count in warps(t.n):
         by_triton = lambda count=count: functools.partial(launch, as_triton(PATH), num_warps=count)
@@ -152,32 +152,35 @@ def race(label, t, program):
     contest.enter("copy", lambda: lambda: t.out.copy_(t.x))
     contest.run()
     bytes_of_tensor = t.x.element_size() * t.x.numel()
-    contest.times["copy"] = [time * passes / 2 for time in contest.times["copy"]]  # of as many bytes
+    contest.scale("copy", passes / 2)  # of as many bytes
     for rival, goal in (("Triton", 1.0), ("copy", 0.9)):
         yield from contest.result(label, "ours", rival, passes * bytes_of_tensor / 1e9, "GB/s", goal)
 
 
-def over(name, program, longest=COLUMNS[-1]):
-    for dtype, label in TYPES:
-        for n in COLUMNS:
-            if n <= longest:
-                t = Rows(dtype, n)
-                yield from race(f"{name} {label} {t.count}x{n}", t, program)
+def over(name, program, dtype, longest):
+    for n in COLUMNS:
+        if n <= longest:
+            t = Rows(TYPES[dtype], n)
+            yield from race(f"{name} {dtype} {t.count}x{n}", t, program)
 
 
-def entropy():
-    for dtype, label in TYPES:
-        t = Rows(dtype, VOCABULARY, 2048)
-        yield from race(f"cross entropy {label} {t.count}x{t.n}", t, cross_entropy)
+def entropy(dtype):
+    t = Rows(TYPES[dtype], VOCABULARY, 2048)
+    yield from race(f"cross entropy {dtype} {t.count}x{t.n}", t, cross_entropy)
 
 
-ROWS = {
-    "rows-sum": lambda: over("row sum", sums),
-    "rows-softmax": lambda: over("softmax", softmax),
-    "rows-softmax-loop": lambda: over("softmax, rows in a loop", functools.partial(softmax, variant="loop"), LONGEST // 4),
-    "rows-rms-norm": lambda: over("rms norm", rms_norm),
-    "rows-layer-norm": lambda: over("layer norm", layer_norm, LONGEST),
-    "rows-layer-norm-backward": lambda: over("layer norm backward", layer_norm_backward, LONGEST // 4),
-    "rows-rms-norm-backward": lambda: over("rms norm backward", rms_norm_backward, LONGEST // 4),
-    "rows-cross-entropy": entropy,
+PROGRAMS = {  # and their longest rows
+    "row sum": (sums, COLUMNS[-1]),
+    "softmax": (softmax, COLUMNS[-1]),
+    "softmax, rows in a loop": (functools.partial(softmax, variant="loop"), LONGEST // 4),
+    "rms norm": (rms_norm, COLUMNS[-1]),
+    "layer norm": (layer_norm, LONGEST),
+    "layer norm backward": (layer_norm_backward, LONGEST // 4),
+    "rms norm backward": (rms_norm_backward, LONGEST // 4),
 }
+ROWS = {
+    f"rows-{name.replace(',', '').replace(' ', '-')}-{dtype}": functools.partial(over, name, program, dtype, longest)
+    for name, (program, longest) in PROGRAMS.items()
+    for dtype in TYPES
+}
+ROWS |= {f"rows-cross-entropy-{dtype}": lambda dtype=dtype: entropy(dtype) for dtype in TYPES}

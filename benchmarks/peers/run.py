@@ -1,11 +1,15 @@
-"""Speed on an NVIDIA GPU beside cuBLAS, Triton and TileLang, in interleaved rounds of one process.
+"""Speed on an NVIDIA GPU beside cuBLAS, cuDNN, Triton and TileLang, in interleaved rounds of one process.
 
-usage: ./run peers [--list] [--write] [NAME ...]
+usage: ./run peers [--list] [--write] [--resume] [--rounds N] [--milliseconds N] [--jobs N] [NAME ...]
 Rivals that are not installed are left out.
 """
 
 import argparse
+import os
+import shutil
+import subprocess
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -16,77 +20,88 @@ def arguments():
     parser = argparse.ArgumentParser(prog="./run peers", description="speed on a GPU against other libraries")
     parser.add_argument("names", nargs="*", metavar="NAME", help="rows to measure, or how their names begin (default: all)")
     parser.add_argument("--list", action="store_true", help="name the rows")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
-    return parser.parse_args()
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/performance.md, row by row")
+    parser.add_argument("--resume", action="store_true", help="go on with the run that was cut off")
+    parser.add_argument("--rounds", type=int, default=12, help="of each contest (12)")
+    parser.add_argument("--milliseconds", type=float, default=10, help="of a contestant in a round (10)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compile ahead in so many processes (0: not)")
+    options = parser.parse_args()
+    if options.write and options.names:
+        parser.error("--write is for all rows: their tables are of one run")
+    return options
 
 
 def machine(torch):
     """What was measured on, with the rivals' versions."""
     from importlib import metadata
 
-    from tilery import _native
-
-    versions = [f"torch {torch.__version__}"]
+    versions = [f"torch {torch.__version__}", f"cuDNN {torch.backends.cudnn.version()}"]
     for name in ("triton", "tilelang"):
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             continue
-    driver = int(_native.gpu_target(0).partition(":cuda")[2])
-    versions.append(f"driver of CUDA {driver // 1000}.{driver % 1000 // 10}")
-    return f"{torch.cuda.get_device_name()}, {', '.join(versions)}"
+    if program := shutil.which("nvidia-smi"):
+        command = [program, "--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]
+        versions.append(f"driver {subprocess.run(command, capture_output=True, text=True).stdout.strip()}")
+    return f"{torch.cuda.get_device_name()}, {', '.join(versions)}, CUDA {torch.version.cuda}"
 
 
-def measure(names, rows, show):
-    """Results of the rows; one that fails does not stop the others."""
+def measure(names, rows, done):
+    """Calls done(name, results) behind each row; one that fails does not stop the others. The names of those that failed."""
     import torch
 
-    results, failed = [], []
+    failed = []
     for name in names:
         torch.manual_seed(0)
+        start = time.monotonic()
         try:
-            for result in rows[name]():
-                results.append(result)
-                show(result)
+            done(name, list(rows[name]()))
         except Exception:
             failed.append(name)
             traceback.print_exc()
+        print(f"({name}: {time.monotonic() - start:.1f} s)", file=sys.stderr, flush=True)
         torch.cuda.empty_cache()
-    return results, failed
+    return failed
 
 
 def main():
     options = arguments()
-    import attention
-    import attention_backward
-    import batches
-    import decode
-    import host
-    import matmuls
-    import memory
-    import over_rows
-    import products
-    import shapes
-    import spellings
+    import gpu_rounds
+    import sections
     import table
     import torch
+    from compile_ahead import compile_ahead
+    from journal import Journal
 
-    modules = (matmuls, spellings, batches, shapes, products, attention, attention_backward, decode, over_rows, memory, host)
-    rows = {name: row for module in modules for name, row in module.ROWS.items()}
     if options.list:
-        print("\n".join(rows))
+        print("\n".join(sections.ROWS))
         return
     if not torch.cuda.is_available():
         sys.exit("run peers: this needs an NVIDIA GPU and a torch that sees it")
-    names = [name for name in rows if not options.names or name.startswith(tuple(options.names))]
+    names = [name for name in sections.ROWS if not options.names or name.startswith(tuple(options.names))]
     if not names:
-        sys.exit(f"run peers: no row {options.names[0]!r}; there are {', '.join(rows)}")
-    what = machine(torch)
+        sys.exit(f"run peers: no row {options.names[0]!r}; there are {', '.join(sections.ROWS)}")
+    gpu_rounds.settings.rounds, gpu_rounds.settings.milliseconds = options.rounds, options.milliseconds
+    what = f"{machine(torch)}; {options.rounds} rounds of {options.milliseconds:g} ms"
     print(what, flush=True)
-    results, failed = measure(names, rows, lambda result: print(table.line(table.cells(result)), flush=True))
-    table.show(results)
-    if options.write:
-        table.write("measured on a GPU", results, what, " ".join(["./run peers", *sys.argv[1:]]))
+    folder = Path(os.environ["TILERY_BUILD_DIR"]) / "benchmarks"
+    journal = Journal(folder / "peers.jsonl", what, options.resume)
+    names = [name for name in names if name not in journal.measured]
+    if options.jobs:
+        start = time.monotonic()
+        compile_ahead(names, options.jobs, folder / "peers-compile.log")
+        print(f"(compiled ahead in {time.monotonic() - start:.0f} s)", file=sys.stderr, flush=True)
+
+    def done(name, results):
+        journal.add(name, results)
+        for result in results:
+            print(table.line(table.cells(result)), flush=True)
+        if options.write:
+            command = " ".join(["./run peers", *sys.argv[1:]])
+            table.write("measured on a GPU", sections.markdown(journal.measured), what, command)
+
+    failed = measure(names, sections.ROWS, done)
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
 
 

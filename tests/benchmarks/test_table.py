@@ -1,35 +1,57 @@
 """Tables of docs/performance.md: a new one takes the place of the old one and of nothing else."""
 
+import dataclasses
 import importlib.util
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-RESULT = SimpleNamespace(
-    work="a row", ours=123.4, unit="GB/s", rival="copy", theirs=99.96, ratio=1.234, low=1.1, high=1.3, goal=1.0, reached=True
-)
+
+
+def module(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"benchmarks/{name}.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+RESULT = module("harness").Result("a row", 123.4, "copy", 99.96, "GB/s", 1.234, 1.1, 1.3, 1.0)
+WRITTEN = "| a row | 123 GB/s | copy | 100.0 GB/s | 1.23 (1.10 to 1.30) | 1.00 | yes |"
 
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location("table", ROOT / "benchmarks/table.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    loaded = module("table")
     page = tmp_path / "performance.md"
-    page.write_text(module.PAGE.read_text())
-    monkeypatch.setattr(module, "PAGE", page)
-    return module
+    page.write_text(loaded.PAGE.read_text())
+    monkeypatch.setattr(loaded, "PAGE", page)
+    return loaded
 
 
 @pytest.mark.parametrize("name", ["measured", "measured on a GPU"])
 def test_a_table_is_replaced_and_nothing_else(table, name):
     old = table.PAGE.read_text()
-    table.write(name, [RESULT], "a machine", "./run bench --write")
+    table.write(name, table.markdown([RESULT]), "a machine", "./run bench --write")
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     new = table.PAGE.read_text()
     assert old.split(begin)[0] == new.split(begin)[0] and old.split(end)[1] == new.split(end)[1]
     written = new.split(begin)[1].split(end)[0].splitlines()
     assert written[1].endswith("`./run bench --write`. a machine.")
-    assert written[-1] == "| a row | 123 GB/s | copy | 100.0 GB/s | 1.23 (1.10 to 1.30) | 1.00 | yes |"
+    assert written[-1] == WRITTEN
+
+
+def test_rivals_of_the_same_work_stand_in_one_line(table):
+    slower = dataclasses.replace(RESULT, rival="Triton, 2 warps", theirs=250.0, ratio=0.5, low=0.4, high=0.6)
+    other = dataclasses.replace(RESULT, work="another row")
+    assert table.markdown([RESULT, slower, other]).splitlines()[2:] == [
+        "| a row | 123 GB/s | copy; Triton, 2 warps | 100.0 GB/s; 250 GB/s | 1.23 (1.10 to 1.30); 0.50 (0.40 to 0.60) "
+        "| 1.00; 1.00 | yes; no |",
+        WRITTEN.replace("a row", "another row"),
+    ]
+
+
+def test_a_rival_that_is_missing_has_no_figures(table):
+    missing = dataclasses.replace(RESULT, rival="TileLang", theirs=None, ratio=None, low=None, high=None)
+    assert table.markdown([missing]).splitlines()[-1] == "| a row | 123 GB/s | TileLang | - | - | 1.00 | - |"
+    assert not missing.reached

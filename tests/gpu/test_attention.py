@@ -12,6 +12,8 @@ from tilery import _native, compat
 
 EXAMPLE = compat.load(EXAMPLES / "tileon" / "attention.py")
 PROGRAMS = compat.load(Path(__file__).parent / "attention_programs.py")
+PEERS = Path(__file__).resolve().parents[2] / "benchmarks" / "peers"
+TILELANG, NINETOOTHED = (compat.load(PEERS / f"{language}_attention.py").attention for language in ("tilelang", "ninetoothed"))
 HALVES = (torch.float16, torch.bfloat16)
 
 
@@ -42,16 +44,19 @@ def masked(q, k, v, out, causal, blocks=(128, 64)):
 def other_spelling(name, q, k, v, out):
     """A launch of one head's rows after the other's; its module."""
     heads, n, d = q.shape[1:]
-    if name.startswith("multi_head"):
-        kernel = PROGRAMS.multi_head(heads, n, d, 128, 128, name.endswith("causal"))
+    if name.startswith("tilelang"):
+        kernel = TILELANG(heads, n, d, 128, 128, name.endswith("causal"))
         kernel(q[0], k[0], v[0], out[0])
         return kernel._latest().module
+    if name == "ninetoothed":
+        NINETOOTHED(q, k, v, d**-0.5, out, M=128, N=128)
+        return list(NINETOOTHED.compiled.values())[-1].module
     rest = (q.stride(1), q.stride(2), n) if name == "block_pointers" else (heads, n)
     blocks = {"BLOCK_M": 128, "BLOCK_N": 64, "D": d, "num_warps": 8}
     return getattr(PROGRAMS, name)[(n // 128, heads)](q, k, v, out, d**-0.5, *rest, **blocks).module
 
 
-SPELLINGS = ("block_pointers", "descriptors", "multi_head", "multi_head_causal")
+SPELLINGS = ("block_pointers", "descriptors", "tilelang", "tilelang_causal", "ninetoothed")
 
 
 def takes_the_path(module, assemble):
@@ -92,7 +97,7 @@ def test_other_spellings_take_the_path(name, assemble):
 def test_other_spellings(name, d):
     q, k, v, out = tensors(1, 3, 512, d, torch.float16, "cuda")
     other_spelling(name, q, k, v, out)
-    check(q, k, v, out, 128 if name.startswith("multi_head") else 64, name.endswith("causal"))
+    check(q, k, v, out, 64 if name in ("block_pointers", "descriptors") else 128, name.endswith("causal"))
 
 
 @pytest.mark.gpu

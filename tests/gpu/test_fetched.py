@@ -8,6 +8,7 @@ import torch
 from tilery import _native, compat, ninetoothed
 
 PROGRAMS = compat.load(Path(__file__).parent / "fetched_programs.py")
+CONVOLUTION = Path(__file__).resolve().parents[2] / "benchmarks" / "peers" / "tilelang_convolution.py"
 BLOCKS = (64, 64, 64)
 HOW = {  # which operand, and how
     "gathered": "a: copied by threads, 16 bytes",
@@ -84,7 +85,7 @@ def test_they_are_right(kind):
 def convolved(by_index, device):
     x, w = torch.randn(2, 10, 9, 64, device=device).half(), torch.randn(3, 3, 64, 64, device=device).half()
     y = torch.full((2 * 10 * 9, 64), 77, dtype=torch.float16, device=device)
-    kernel = PROGRAMS.convolution(2, 10, 9, 64, 64, 3, 1, *BLOCKS, by_index)
+    kernel = compat.load(CONVOLUTION).convolution(2, 10, 9, 64, 64, 3, 1, *BLOCKS, by_index)
     kernel(x, w.reshape(-1, 64), y)
     patches = torch.nn.functional.unfold(x.double().permute(0, 3, 1, 2), 3, padding=1)  # (N, C * 9, places)
     patches = patches.reshape(2, 64, 9, -1).permute(0, 3, 2, 1).reshape(-1, 9 * 64)

@@ -1,0 +1,58 @@
+"""Compiles what rows race, in parallel processes, before anything is timed: every compiler keeps on disk what it made.
+
+usage: compile_ahead.py FOLDER ROW ...   (one of those processes; it marks in FOLDER what it takes on)
+"""
+
+import contextlib
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SHARES = 3  # of a row's contestants, for processes of their own
+LIMIT = 180  # seconds; what is not done by then, the race compiles
+
+
+def compile_ahead(names, jobs, log):
+    """Runs `jobs` processes; what they say goes to the file `log`."""
+    end = time.monotonic() + LIMIT
+    with tempfile.TemporaryDirectory() as claims, log.open("w") as said:
+        command = [sys.executable, __file__, claims, *names]
+        workers = [subprocess.Popen(command, stdout=said, stderr=said) for _ in range(jobs)]
+        for worker in workers:
+            try:
+                worker.wait(max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                worker.kill()
+                worker.wait()
+
+
+def take(claims, names):
+    """Parts of rows (name, share) that no other process has taken."""
+    for share, name in itertools.product(range(SHARES), names):
+        with contextlib.suppress(FileExistsError):
+            (claims / f"{name}.{share}").touch(exist_ok=False)
+            yield name, share
+
+
+def main():
+    sys.path.append(str(Path(__file__).resolve().parent.parent))
+    import gpu_rounds
+    import sections
+    import torch
+
+    start = time.monotonic()
+    for name, share in take(Path(sys.argv[1]), sys.argv[2:]):
+        begun = time.monotonic()
+        gpu_rounds.settings.share = share, SHARES
+        with contextlib.suppress(Exception):  # the race says what is wrong
+            list(sections.ROWS[name]())
+        torch.cuda.empty_cache()
+        print(f"{os.getpid()} {name} {share}: from {begun - start:.1f} to {time.monotonic() - start:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
