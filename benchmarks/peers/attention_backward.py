@@ -65,8 +65,11 @@ def backward(batches, heads, n, d, causal):
     for step, (how, file) in itertools.product(STEPS, SOURCES.items()):
         for name, load, warps in (("ours", ours, WARPS[:1]), ("Triton", as_triton, WARPS)):
             for each in warps if (step, how) != (32, "once") else ():  # 32 rows of dQ are no tile of the tensor cores
-                call = load(EXAMPLES / "tileon" / file).attention_backward
-                prepare = lambda call=call, step=step, each=each: lambda: call(*tensors, 128, step, each)
+
+                def prepare(load=load, file=file, step=step, each=each):
+                    call = load(EXAMPLES / "tileon" / file).attention_backward
+                    return lambda: call(*tensors, 128, step, each)
+
                 contest.enter(f"{name}, {how}, 128x{step}, {each} warps", prepare, check)
     contest.run()
     work = f"attention backward {batches}x{heads}x{n}, d={d}, {'causal' if causal else 'full'}"

@@ -3,15 +3,15 @@
 import torch
 from gpu_rounds import Contest
 from matmuls import checker, pointer_call
-from programs import EXAMPLES, HERE, as_triton, ours, rivals
+from programs import HERE, as_triton, ours, rivals
 
 WIDE, SQUARE = (128, 256, 64), (128, 128, 64)
 
 
-def batched_call(kernel, a, b, c, blocks, stages):
+def batched_call(load, a, b, c, blocks, stages):
     (batches, m, k), n = a.shape, b.shape[2]
     names = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), blocks, strict=True), GROUP=8)
-    launch = kernel[(-(-m // blocks[0]) * -(-n // blocks[1]), batches)]
+    launch = load(HERE / "batched_matmul.py").batched[(-(-m // blocks[0]) * -(-n // blocks[1]), batches)]
     warps = 8 if blocks == WIDE else 4
     strides = (*a.stride(), *b.stride(), *c.stride())
     return lambda: launch(a, b, c, m, n, k, *strides, num_warps=warps, num_stages=stages, **names)
@@ -26,8 +26,7 @@ def batched(batches, size, goal):
     for blocks in (WIDE, SQUARE):
         for stages in (3, 4):
             for name, load in (("ours", ours), ("Triton", as_triton)):
-                kernel = load(HERE / "batched_matmul.py").batched
-                prepare = lambda kernel=kernel, blocks=blocks, n=stages: batched_call(kernel, a, b, c, blocks, n)
+                prepare = lambda load=load, blocks=blocks, n=stages: batched_call(load, a, b, c, blocks, n)
                 contest.enter(f"{name}, {blocks[0]}x{blocks[1]}, {stages} stages", prepare, check)
     contest.run()
     work, amount = f"{batches} matmuls {size}, pointers", 2 * batches * size**3 / 1e12
@@ -50,8 +49,7 @@ def float8(size, transposed=True, goal=1.0):
     blocks = (128, 256, 128)
     for stages in (3, 4):
         for name, load in (("ours", ours), ("Triton", as_triton)):
-            kernel = load(EXAMPLES / "tileon" / "matmul.py").matmul_kernel
-            prepare = lambda kernel=kernel, n=stages: pointer_call(kernel, a, b, c, n, blocks)
+            prepare = lambda load=load, n=stages: pointer_call(load, a, b, c, n, blocks)
             contest.enter(f"{name}, {stages} stages", prepare, check)
         for name, load in (("our TileLang", ours), ("TileLang", rivals)):
             prepare = lambda load=load, n=stages: float8_tilelang(load, a, b, c, n, transposed, blocks)

@@ -6,6 +6,7 @@ usage: compile_ahead.py FOLDER ROW ...   (one of those processes; it marks in FO
 import contextlib
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,20 +14,19 @@ import time
 from pathlib import Path
 
 SHARES = 3  # of a row's contestants, for processes of their own
-LIMIT = 180  # seconds; what is not done by then, the race compiles
 
 
-def compile_ahead(names, jobs, log):
-    """Runs `jobs` processes; what they say goes to the file `log`."""
-    end = time.monotonic() + LIMIT
+def compile_ahead(names, seconds, log):
+    """A process for each processor, for so long at most: the race compiles what is missing. They write to the file `log`."""
+    end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as claims, log.open("w") as said:
         command = [sys.executable, __file__, claims, *names]
-        workers = [subprocess.Popen(command, stdout=said, stderr=said) for _ in range(jobs)]
+        workers = [subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True) for _ in os.sched_getaffinity(0)]
         for worker in workers:
             try:
                 worker.wait(max(0.0, end - time.monotonic()))
             except subprocess.TimeoutExpired:
-                worker.kill()
+                os.killpg(worker.pid, signal.SIGKILL)  # with the compilers that it has called
                 worker.wait()
 
 

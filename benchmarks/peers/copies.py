@@ -37,8 +37,12 @@ def turned(dtype, name, n=8192):
     contest = Contest()
     for block in (64, 128):
         for label, load in (("ours", ours), ("Triton", as_triton)):
-            launch = load(HERE / "turned_copy.py").turned[(n // block, n // block)]
-            contest.enter(f"{label}, {block}x{block}", lambda launch=launch, block=block: lambda: launch(x, z, n, BLOCK=block), check)
+
+            def prepare(load=load, block=block):
+                launch = load(HERE / "turned_copy.py").turned[(n // block, n // block)]
+                return lambda: launch(x, z, n, BLOCK=block)
+
+            contest.enter(f"{label}, {block}x{block}", prepare, check)
     contest.enter("copy", lambda: lambda: z.copy_(x))
     contest.run()
     for rival, goal in (("Triton", 1.0), ("copy", 0.9)):

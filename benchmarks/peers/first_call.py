@@ -1,5 +1,5 @@
-"""In fresh processes: milliseconds of a kernel's first call with an empty disk cache and with a warm one, of the assembler alone on
-its PTX, and of Triton's first call on the same source, as JSON: {"empty": [...], "warm": [...], "assembler": [...], "Triton": [...]}.
+"""In fresh processes: milliseconds of a kernel's first call with an empty disk cache and with a warm one, of the assembler alone
+on its PTX, and of Triton's first call on the same source, as JSON: lists under "empty", "warm", "assembler" and "Triton".
 
 usage: first_call.py matmul | attention COUNT   (the driver's own cache should be off: CUDA_CACHE_DISABLE=1)
 

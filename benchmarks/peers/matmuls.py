@@ -32,10 +32,10 @@ def checker(a, b, c, lost=0.0):
     return check
 
 
-def pointer_call(kernel, a, b, c, stages, blocks=BLOCKS):
+def pointer_call(load, a, b, c, stages, blocks=BLOCKS):
     (m, k), n = a.shape, b.shape[1]
     names = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), blocks, strict=True))
-    launch = kernel[(-(-m // blocks[0]) * -(-n // blocks[1]),)]
+    launch = load(EXAMPLES / "tileon" / "matmul.py").matmul_kernel[(-(-m // blocks[0]) * -(-n // blocks[1]),)]
     return lambda: launch(a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride(), num_warps=8, num_stages=stages, **names)
 
 
@@ -50,7 +50,7 @@ def enter_bf16(contest, m, n, k, transposed):
         return lambda: kernel(a, given, c)
 
     def pointers(load, stages):
-        return pointer_call(load(EXAMPLES / "tileon" / "matmul.py").matmul_kernel, a, b, c, stages)
+        return pointer_call(load, a, b, c, stages)
 
     contest.enter("cuBLAS", lambda: lambda: torch.mm(a, b, out=c), check)
     for stages in STAGES:

@@ -1,6 +1,6 @@
 """Speed on an NVIDIA GPU beside cuBLAS, cuDNN, Triton and TileLang, in interleaved rounds of one process.
 
-usage: ./run peers [--list] [--write] [--resume] [--rounds N] [--milliseconds N] [--jobs N] [NAME ...]
+usage: ./run peers [--list] [--write] [--resume] [--rounds N] [--milliseconds N] [--ahead SECONDS] [NAME ...]
 Rivals that are not installed are left out.
 """
 
@@ -24,7 +24,7 @@ def arguments():
     parser.add_argument("--resume", action="store_true", help="go on with the run that was cut off")
     parser.add_argument("--rounds", type=int, default=12, help="of each contest (12)")
     parser.add_argument("--milliseconds", type=float, default=10, help="of a contestant in a round (10)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compile ahead in so many processes (0: not)")
+    parser.add_argument("--ahead", type=float, default=180, help="most seconds in which all is compiled before it is timed (180)")
     options = parser.parse_args()
     if options.write and options.names:
         parser.error("--write is for all rows: their tables are of one run")
@@ -88,9 +88,9 @@ def main():
     folder = Path(os.environ["TILERY_BUILD_DIR"]) / "benchmarks"
     journal = Journal(folder / "peers.jsonl", what, options.resume)
     names = [name for name in names if name not in journal.measured]
-    if options.jobs:
+    if options.ahead:
         start = time.monotonic()
-        compile_ahead(names, options.jobs, folder / "peers-compile.log")
+        compile_ahead(names, options.ahead, folder / "peers-compile.log")
         print(f"(compiled ahead in {time.monotonic() - start:.0f} s)", file=sys.stderr, flush=True)
 
     def done(name, results):
