@@ -103,7 +103,7 @@ def first_call(what):
     if settings.share:
         return
     command = [sys.executable, str(Path(__file__).with_name("first_call.py")), what, str(FRESH)]
-    done = subprocess.run(command, env={**os.environ, "CUDA_CACHE_DISABLE": "1"}, capture_output=True, text=True)
+    done = subprocess.run(command, env={**os.environ, "CUDA_CACHE_DISABLE": "1"}, capture_output=True, text=True, timeout=90)
     if done.returncode:
         raise RuntimeError(done.stderr[-400:])
     times = json.loads(done.stdout)
