@@ -1,5 +1,6 @@
 // Ops into steps: which tiles are virtual, which sinks share a nest.
 #include "compiler/lower/planner.h"
+#include "compiler/lower/taken.h"
 #include "compiler/lower/turned.h"
 
 using namespace mlir;
@@ -300,6 +301,8 @@ void Planner::collectSites() {
         definitions[result] = info.get();
     for (Value value : info->pending)
       definitions[value] = info.get();
+    if (!info->step.op)
+      info->taken = takenElements(info->step.nest, [&](Value v) { return stored(v); });
     for (const auto &[value, reach] : info->pull.tiles)
       sites[value].push_back({info.get(), reach});
   }
@@ -357,6 +360,8 @@ bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
       return true;
     bool wider = !site.info->step.op && elements < ShapedType::getNumElements(site.info->step.nest.shape);
     if (cost >= worthStoringForUses && site.reach.spread && wider)
+      return true;
+    if (unsigned taken = site.info->taken.lookup(value); taken > 1 && cost * (taken - 1) >= worthStoringForUses)
       return true;
   }
   return where.size() > 1 && cost >= worthStoringForUses;

@@ -17,7 +17,8 @@ private:
     mlir::Operation *initOf = nullptr; // belongs to plan.inits of this op
     int64_t order = 0, position = 0;   // position: of its last op, in program order of the kernel
     Pull pull;
-    llvm::DenseSet<mlir::Value> pending; // what it defines
+    llvm::DenseMap<mlir::Value, unsigned> taken; // elements of each tile that one of the nest's takes
+    llvm::DenseSet<mlir::Value> pending;         // what it defines
   };
   struct PullSite {
     Info *info;
