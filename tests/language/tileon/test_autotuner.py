@@ -220,3 +220,92 @@ def test_configurations_are_values():
     assert config == Config({"BLOCK": 16}, num_warps=8) != Config({"BLOCK": 16}) and len({config, Config({"BLOCK": 16}, 8)}) == 1
     assert config.all_kwargs() == {"BLOCK": 16, "num_warps": 8, "num_ctas": 1, "num_stages": 3}
     assert str(config) == "BLOCK: 16, num_warps: 8, num_ctas: 1, num_stages: 3, maxnreg: None"
+
+
+def compiled_by_threads(monkeypatch, kernel, *args, processors=4):
+    """Names of the threads that compiled the kernel's configurations, and what a launch with them did."""
+    import threading
+
+    from tilery.core import cache
+
+    threads, inner = [], cache._compile
+
+    def compile(module, device, options):
+        threads.append(threading.current_thread().name)
+        return inner(module, device, options)
+
+    monkeypatch.setattr(cache, "_compile", compile)
+    monkeypatch.setattr(cache, "enabled", False)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(processors)))
+    kernel[grid](*args)
+    return threads
+
+
+def counted(x, n, BLOCK: tl.constexpr):
+    tl.static_assert(BLOCK < 128)
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i, mask=i < n) + BLOCK, mask=i < n)
+
+
+def test_configurations_are_compiled_in_parallel_and_run_one_by_one(monkeypatch):
+    timed = []
+
+    def bench(call, quantiles):
+        import threading
+
+        call()
+        timed.append(threading.current_thread() is threading.main_thread())
+        return [float(len(timed))] * 3
+
+    x = torch.zeros(100)
+    kernel = tuner(counted, blocks(16, 32, 64, 256), do_bench=bench)
+    threads = compiled_by_threads(monkeypatch, kernel, x, 100)
+    assert len(threads) == 3 and "MainThread" not in threads
+    assert timed == [True] * 3 and kernel.best_config.kwargs == {"BLOCK": 16}
+    assert torch.equal(x, torch.full((100,), 16.0 + 32.0 + 64.0 + 16.0))
+
+
+def test_what_compiles_nowhere_says_so_as_before(monkeypatch):
+    def wrong(x, n, BLOCK: tl.constexpr):
+        tl.store(x, tl.there_is_no_such_function(BLOCK))
+
+    kernel = tuner(wrong, blocks(16, 32))
+    with pytest.raises(tileon.CompilationError, match="there_is_no_such_function"):
+        compiled_by_threads(monkeypatch, kernel, torch.zeros(8), 8)
+
+
+@pytest.mark.parametrize("case", ["one processor", "a hook", "a wrapper"])
+def test_what_a_program_watches_is_compiled_by_its_launches(monkeypatch, case):
+    kernel = tuner(add_one, blocks(16, 32))
+    heard = []
+    if case == "a hook":
+        monkeypatch.setattr(knobs.runtime, "jit_post_compile_hook", lambda **about: heard.append(about["is_manual_warmup"]))
+    if case == "a wrapper":
+
+        class Wrapper(tileon.KernelInterface):
+            fn, arg_names = kernel.fn, kernel.fn.arg_names
+
+            def run(self, *args, **kwargs):
+                heard.append(kwargs["BLOCK"])
+                return self.fn.run(*args, **kwargs)
+
+        kernel = tileon.autotune(blocks(16, 32), key=["n"], do_bench=once)(Wrapper())
+    x = torch.zeros(8)
+    threads = compiled_by_threads(monkeypatch, kernel, x, 8, processors=1 if case == "one processor" else 4)
+    assert threads == ["MainThread"] * 2 and torch.equal(x, torch.full((8,), 3.0))
+    assert heard == {"one processor": [], "a hook": [False, False], "a wrapper": [16, 32, 16]}[case]
+
+
+def test_a_function_that_gives_descriptors_their_block_is_heard_first(monkeypatch):
+    from tilery.tileon.tools.tensor_descriptor import TensorDescriptor
+
+    def rows(d, n, BLOCK: tl.constexpr):
+        d.store([tl.program_id(0) * BLOCK], d.load([tl.program_id(0) * BLOCK]) + 1)
+
+    def block(named):
+        named["d"].block_shape = [named["BLOCK"]]
+
+    x = torch.zeros(64)
+    configs = [Config({"BLOCK": size}, pre_hook=block) for size in (16, 32)]
+    threads = compiled_by_threads(monkeypatch, tuner(rows, configs), TensorDescriptor.from_tensor(x, [1]), 64)
+    assert threads == ["MainThread"] * 2 and torch.equal(x, torch.full((64,), 3.0))

@@ -222,6 +222,7 @@ class Autotuner(_Wrapper):
 
     def _timed(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[Config, Any]:
         """{configuration: milliseconds}. Those that mean the same to the target are timed once."""
+        from .ahead import compile_ahead
         from .candidates import distinct, promising
 
         groups = distinct(configs, self.arg_names)
@@ -229,6 +230,7 @@ class Autotuner(_Wrapper):
         chosen = list(groups)
         if isinstance(self.fn, JITFunction) and not self.early_config_prune and not self.perf_model:
             chosen = promising(chosen, self.fn, kwargs.get("grid"), args, inner)
+        compile_ahead(self.fn, chosen, args, inner)
         timings: dict[Config, Any] = {}
         for number, config in enumerate(chosen):
             show_progress(self.base_fn.__name__, number, len(chosen))

@@ -1,0 +1,54 @@
+"""Kernels of an autotuner's configurations, compiled in parallel before they are timed one after another."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from .jit import JITFunction
+
+
+def compile_ahead(kernel: Any, configs: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Compiles what launches of `kernel` with these configurations will ask for, in as many threads as there are processors.
+    Nothing is run, and what cannot be compiled is not told: its launch does that. Left to the launches are kernels whose
+    compilation the program watches or has made its own."""
+    workers = min(len(os.sched_getaffinity(0)), len(configs))
+    if workers < 2 or not _is_ours(kernel) or _is_watched():
+        return
+    calls = [{**kwargs, **config.all_kwargs()} for config in configs if not _decided_later(config, args, kwargs)]
+
+    def compile(call: dict[str, Any]) -> None:
+        try:
+            kernel.run(*args, grid=(1,), warmup=True, **call)
+        except Exception:  # of a program's own functions, too
+            pass
+
+    with ThreadPoolExecutor(workers) as executor:
+        list(executor.map(compile, calls))
+
+
+def _is_ours(kernel: Any) -> bool:
+    """Does nothing of the program stand between a call of the kernel and its compilation?"""
+    from .autotuner import Heuristics
+
+    while type(kernel) is Heuristics:
+        kernel = kernel.fn
+    return type(kernel) is JITFunction
+
+
+def _is_watched() -> bool:
+    knobs = sys.modules.get("tilery.tileon.knobs")
+    if knobs is None:
+        return False
+    runtime, compilation = knobs.runtime, knobs.compilation
+    watching = (runtime.jit_cache_hook, runtime.jit_post_compile_hook, compilation.listener)
+    return any(watching) or bool(runtime.kernel_load_start_hook or runtime.kernel_load_end_hook)
+
+
+def _decided_later(config: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """May the configuration's own function give a descriptor another block?"""
+    given = (*args, *kwargs.values())
+    return config.pre_hook is not None and any(hasattr(value, "block_shape") for value in given)
