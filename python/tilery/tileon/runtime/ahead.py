@@ -8,15 +8,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from .jit import JITFunction
-
 
 def compile_ahead(kernel: Any, configs: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     """Compiles what launches of `kernel` with these configurations will ask for, in as many threads as there are processors.
-    Nothing is run, and what cannot be compiled is not told: its launch does that. Left to the launches are kernels whose
-    compilation the program watches or has made its own."""
+    Nothing is run, and what cannot be compiled is not told: its launch does that. Where the program watches compilations, all
+    are left to the launches."""
     workers = min(len(os.sched_getaffinity(0)), len(configs))
-    if workers < 2 or not _is_ours(kernel) or _is_watched():
+    if workers < 2 or _is_watched():
         return
     calls = [{**kwargs, **config.all_kwargs()} for config in configs if not _decided_later(config, args, kwargs)]
 
@@ -28,15 +26,6 @@ def compile_ahead(kernel: Any, configs: Sequence[Any], args: Sequence[Any], kwar
 
     with ThreadPoolExecutor(workers) as executor:
         list(executor.map(compile, calls))
-
-
-def _is_ours(kernel: Any) -> bool:
-    """Does nothing of the program stand between a call of the kernel and its compilation?"""
-    from .autotuner import Heuristics
-
-    while type(kernel) is Heuristics:
-        kernel = kernel.fn
-    return type(kernel) is JITFunction
 
 
 def _is_watched() -> bool:

@@ -230,7 +230,8 @@ class Autotuner(_Wrapper):
         chosen = list(groups)
         if isinstance(self.fn, JITFunction) and not self.early_config_prune and not self.perf_model:
             chosen = promising(chosen, self.fn, kwargs.get("grid"), args, inner)
-        compile_ahead(self.fn, chosen, args, inner)
+        if _is_ours(self.fn):
+            compile_ahead(self.fn, chosen, args, inner)
         timings: dict[Config, Any] = {}
         for number, config in enumerate(chosen):
             show_progress(self.base_fn.__name__, number, len(chosen))
@@ -344,6 +345,13 @@ class Heuristics(_Wrapper):
         for name, function in self.values.items():
             kwargs[name] = function({**dict(zip(self.arg_names, args)), **kwargs})
         return self.fn.run(*args, **kwargs)
+
+
+def _is_ours(kernel: Any) -> bool:
+    """Does nothing of the program stand between a call of the kernel and its compilation?"""
+    while type(kernel) is Heuristics:
+        kernel = kernel.fn
+    return type(kernel) is JITFunction
 
 
 def autotune(
