@@ -58,6 +58,9 @@ unsigned configuredThreads() {
   cpu_set_t set = processAffinity();
   return unsigned(CPU_COUNT(&set));
 }
+
+std::atomic<unsigned> workersStarted{0};
+thread_local unsigned ownNumber = 0; // of a worker, from 1
 } // namespace
 
 int64_t nowNanoseconds() {
@@ -79,6 +82,7 @@ void Pool::childAfterFork() {
   // Only the forking thread lives here; the workers are started again by the next launch.
   Pool &pool = instance();
   pool.workers.clear();
+  workersStarted = 0;
   pool.spared = -1;
   pool.sleepers = 0;
   pool.waiters = 0;
@@ -139,7 +143,10 @@ void Pool::keepOff(int cpu) {
     pthread_setaffinity_np(worker, sizeof others, &others);
 }
 
+unsigned poolThread() { return ownNumber; }
+
 void *Pool::workerMain(void *pool) {
+  ownNumber = ++workersStarted;
   static_cast<Pool *>(pool)->workerLoop();
   return nullptr;
 }

@@ -79,6 +79,8 @@ private:
 
 /// Nanoseconds of the monotonic clock.
 int64_t nowNanoseconds();
+/// The number of this thread: from 1 for workers, in the order in which they were started; 0 for all others.
+unsigned poolThread();
 /// At least `bytes` of 64-byte aligned memory of the calling thread; contents undefined; valid until the thread's next call.
 void *threadScratch(uint64_t bytes);
 /// Asked by the launching thread between pieces of work; true stops the launch.

@@ -1,5 +1,6 @@
 #include "runtime/symbols.h"
 #include "tilery/abi.h"
+#include "tilery/machine.h"
 #include <dlfcn.h>
 #include <string_view>
 
@@ -9,12 +10,13 @@ struct Entry {
   std::string_view name;
   void *address;
 };
-// Listed, not looked up with dlsym: the library's own symbols are hidden. Every function of abi.h is here.
+// Listed, not looked up with dlsym: the library's own symbols are hidden. Every function of abi.h and machine.h is here.
 #define RUNTIME_SYMBOL(name)                                                                                                     \
   Entry { #name, reinterpret_cast<void *>(&name) }
 const Entry runtimeSymbols[] = {
     RUNTIME_SYMBOL(tilery_rt_print),       RUNTIME_SYMBOL(tilery_rt_assert),        RUNTIME_SYMBOL(tilery_rt_panel),
     RUNTIME_SYMBOL(tilery_rt_panel_piece), RUNTIME_SYMBOL(tilery_rt_panel_release), RUNTIME_SYMBOL(tilery_rt_sort),
+    RUNTIME_SYMBOL(tilery_rt_clock),       RUNTIME_SYMBOL(tilery_rt_thread),
 };
 #undef RUNTIME_SYMBOL
 } // namespace

@@ -9,13 +9,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LLVM = Path("/usr/lib/llvm-22")
-PAGES = {"docs/reference/ir.md": "compiler/ir/Tile.td", "docs/reference/block.md": "compiler/block/ir/Block.td"}
+PAGES = {
+    "docs/reference/ir.md": ("compiler/ir/Tile.td", "compiler/ir/TileMachine.td"),
+    "docs/reference/block.md": ("compiler/block/ir/Block.td",),
+}
 
 
-def table(source):
-    text = subprocess.run(
-        [LLVM / "bin/mlir-tblgen", "-gen-op-doc", "-I", LLVM / "include", "-I", ROOT, ROOT / source],
-        check=True, capture_output=True, text=True).stdout
+def described(source):
+    command = [LLVM / "bin/mlir-tblgen", "-gen-op-doc", "-I", LLVM / "include", "-I", ROOT, ROOT / source]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def table(sources):
+    text = "".join(described(source) for source in sources)
     ops = re.findall(r"^### `((?:tile|block)\.\w+)`.*?\n\n_(.*?)_\n\n(.*?)(?=^### |\Z)", text, re.M | re.S)
     for name, _, rest in ops:
         formal = re.sub(r"\ASyntax:\n\n```\n.*?```\n", "", rest, flags=re.S).strip()
@@ -26,11 +32,11 @@ def table(source):
 
 
 def main():
-    for name, source in PAGES.items():
+    for name, sources in PAGES.items():
         page = ROOT / name
-        mark = f"<!-- made by tools/ir_docs.py from {Path(source).parent}/*.td -->\n"
+        mark = f"<!-- made by tools/ir_docs.py from {Path(sources[0]).parent}/*.td -->\n"
         before = page.read_text()
-        after = before[: before.index(mark) + len(mark)] + table(source)
+        after = before[: before.index(mark) + len(mark)] + table(sources)
         if "--check" in sys.argv and after != before:
             sys.exit(f"{name} is out of date: run tools/ir_docs.py")
         page.write_text(after)

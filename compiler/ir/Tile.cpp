@@ -1,4 +1,4 @@
-#include "compiler/ir/Tile.h"
+#include "compiler/ir/machine_ops.h"
 
 using namespace mlir;
 using namespace tilery::tile;
@@ -16,6 +16,10 @@ void TileDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "compiler/ir/TileOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/ir/TileMachineOps.cpp.inc"
       >();
 }
 

@@ -10,8 +10,8 @@ const Handlers &handlers() {
     Handlers table;
     for (auto add : {addArithHandlers, addCastHandlers, addMathHandlers, addControlHandlers, addShapeHandlers, addAccessHandlers,
                      addBufferHandlers, addReduceHandlers, addDotHandlers, addAtomicHandlers, addRegionHandlers,
-                     addThreadHandlers, addDebugHandlers, addHostHandlers, addBlockMemoryHandlers, addBlockRingHandlers,
-                     addBlockProductHandlers, addBlockRoleHandlers})
+                     addThreadHandlers, addDebugHandlers, addMachineHandlers, addHostHandlers, addBlockMemoryHandlers,
+                     addBlockRingHandlers, addBlockProductHandlers, addBlockRoleHandlers})
       add(table);
     return table;
   }();

@@ -41,6 +41,7 @@ void addAtomicHandlers(Handlers &);
 void addRegionHandlers(Handlers &);
 void addThreadHandlers(Handlers &);
 void addDebugHandlers(Handlers &);
+void addMachineHandlers(Handlers &);
 void addHostHandlers(Handlers &);
 void addBlockMemoryHandlers(Handlers &);
 void addBlockRingHandlers(Handlers &);

@@ -277,6 +277,10 @@ public:
   Value full(const Shape &shape, const Operand &value, DType dtype);
   Value programId(int axis);
   Value numPrograms(int axis);
+  /// Nanoseconds of a clock that never goes back (i64), read where the program is now.
+  Value clock();
+  /// The number of the GPU's multiprocessor, or of the thread on a CPU, that runs the program (i32).
+  Value processor();
   /// What `value`, computed from program ids and kernel arguments alone, is in the program with the ids `ids` (one an axis).
   Value elsewhere(const Value &value, const std::vector<Value> &ids);
   Value arange(int64_t start, int64_t end);

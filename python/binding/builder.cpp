@@ -189,6 +189,8 @@ static void bindValues(nb::class_<Builder> &c) {
       .def("full", [](Builder &b, Shape shape, Any value, Any dtype) { return b.full(shape, toOperand(value), toDType(dtype)); })
       .def("program_id", &Builder::programId)
       .def("num_programs", &Builder::numPrograms)
+      .def("clock", &Builder::clock)
+      .def("processor", &Builder::processor)
       .def("elsewhere", [](Builder &b, Any value, Any ids) { return b.elsewhere(toValue(value), toValues(ids)); })
       .def("arange", &Builder::arange)
       .def("binary",

@@ -1,5 +1,6 @@
 #include "machine.h"
 #include "block.h"
+#include "runtime/pool.h"
 #include <set>
 
 using namespace mlir;
@@ -104,6 +105,7 @@ llvm::Value *EmulatedMachine::elect(lower::Emitter &e) {
   return e.b.CreateICmpEQ(e.b.CreateAnd(threadNow(e), e.b.getInt32(31)), e.b.getInt32(0));
 }
 llvm::Value *EmulatedMachine::threadNow(lower::Emitter &e) { return field(e, e.b.getInt32Ty(), offsetof(Thread, number)); }
+llvm::Value *EmulatedMachine::clock(lower::Emitter &e) { return callOf(e, nowNanoseconds, {}); }
 void EmulatedMachine::setRegisters(lower::Emitter &e, unsigned count, bool more) {
   callOf(e, emulator::setRegisters, {self, e.b.getInt32(count), e.b.getInt32(more)});
 }

@@ -17,6 +17,8 @@ public:
   Value *shuffleFrom(lower::Emitter &e, Value *value, Value *lane, Value *mask) override;
   Value *elect(lower::Emitter &e) override;
   Value *threadNow(lower::Emitter &e) override;
+  Value *clock(lower::Emitter &e) override;
+  Value *processor(lower::Emitter &e) override { return e.b.getInt32(0); }
   Value *here(lower::Emitter &, Value *value) override { return value; }
   void copyRegisters(lower::Emitter &, Tied) override {}
   void setRegisters(lower::Emitter &e, unsigned count, bool more) override;

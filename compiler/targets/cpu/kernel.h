@@ -17,6 +17,7 @@ protected:
   void assertOp(tile::AssertOp op) override;
   /// Rows one after the other, by the runtime.
   void sortOp(tile::SortOp op) override;
+  bool targetOp(mlir::Operation *op) override;
 
 private:
   /// The arguments, the loop over programs, and what ends the function.

@@ -61,6 +61,10 @@ public:
   virtual Value *elect(lower::Emitter &e) = 0;
   /// The thread's number (i32), read here and now: what depends on it is not computed ahead.
   virtual Value *threadNow(lower::Emitter &e) = 0;
+  /// Nanoseconds of the GPU's clock (i64), read here and now.
+  virtual Value *clock(lower::Emitter &e) = 0;
+  /// The number of the multiprocessor (i32).
+  virtual Value *processor(lower::Emitter &e) = 0;
   /// The same i32, computed before what follows here.
   virtual Value *here(lower::Emitter &e, Value *value) = 0;
   /// From here on the thread's warpgroup has `count` registers a thread (a multiple of 8, 24 to 256): waits until there are so many.

@@ -242,6 +242,10 @@ llvm::Value *PtxMachine::elect(lower::Emitter &e) {
   return e.b.CreateExtractValue(e.b.CreateIntrinsic(llvm::Intrinsic::nvvm_elect_sync, {}, {e.b.getInt32(-1)}), 1);
 }
 llvm::Value *PtxMachine::threadNow(lower::Emitter &e) { return assembly(e.b, "mov.u32 $0, %tid.x;", "=r", {}, e.b.getInt32Ty()); }
+llvm::Value *PtxMachine::clock(lower::Emitter &e) {
+  return assembly(e.b, "mov.u64 $0, %globaltimer;", "=l", {}, e.b.getInt64Ty());
+}
+llvm::Value *PtxMachine::processor(lower::Emitter &e) { return assembly(e.b, "mov.u32 $0, %smid;", "=r", {}, e.b.getInt32Ty()); }
 llvm::Value *PtxMachine::here(lower::Emitter &e, Value *value) {
   return assembly(e.b, "mov.b32 $0, $1;", "=r,r", {value}, e.b.getInt32Ty());
 }

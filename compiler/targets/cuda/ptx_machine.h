@@ -18,6 +18,8 @@ public:
   Value *shuffleFrom(lower::Emitter &e, Value *value, Value *lane, Value *mask) override;
   Value *elect(lower::Emitter &e) override;
   Value *threadNow(lower::Emitter &e) override;
+  Value *clock(lower::Emitter &e) override;
+  Value *processor(lower::Emitter &e) override;
   Value *here(lower::Emitter &e, Value *value) override;
   void setRegisters(lower::Emitter &e, unsigned count, bool more) override;
   void role(lower::Emitter &, llvm::StringRef) override {}

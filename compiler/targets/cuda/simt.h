@@ -35,6 +35,7 @@ protected:
   void histogramOp(tile::HistogramOp op) override;
   void sortOp(tile::SortOp op) override;
   bool targetOp(mlir::Operation *op) override;
+  bool machineOp(mlir::Operation *op);
   void printOp(tile::PrintOp op) override;
   void assertOp(tile::AssertOp op) override;
 

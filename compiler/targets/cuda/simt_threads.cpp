@@ -26,7 +26,7 @@ bool SimtEmitter::targetOp(Operation *op) {
       .Case([&](tile::ShuffleOp op) { return shuffleOp(op), true; })
       .Case([&](tile::VoteOp op) { return voteOp(op), true; })
       .Case([&](tile::WarpDotOp op) { return warpDotOp(op), true; })
-      .Default([](Operation *) { return false; });
+      .Default([&](Operation *op) { return machineOp(op); });
 }
 
 void SimtEmitter::threadsOp(tile::ThreadsOp op) {

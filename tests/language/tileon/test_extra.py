@@ -106,17 +106,77 @@ def extras(o_ptr):
     tl.extra.cuda.gdc_launch_dependents()
 
 
-@tileon.jit
-def clock(o_ptr):
-    tl.store(o_ptr, tl.extra.cuda.globaltimer())
-
-
 def test_what_upstream_keeps_for_cuda(device):
     out = torch.empty(2)
     extras[(1,)](out, num_warps=2)
     assert out.tolist() == [64, 1.25]
-    with pytest.raises(NotImplementedError, match="globaltimer reads a clock"):
-        clock[(1,)](out)
+
+
+@tileon.jit
+def timed(x_ptr, times_ptr, where_ptr, N: tl.constexpr, ASM: tl.constexpr):
+    pid = tl.program_id(0)
+    if ASM:
+        first = tl.inline_asm_elementwise("mov.u64 $0, %globaltimer;", "=l", [], dtype=tl.int64, is_pure=False, pack=1)
+    else:
+        first = tl.extra.cuda.globaltimer()
+    rows = tl.arange(0, N)
+    x = tl.load(x_ptr + pid * N + rows)
+    for _ in range(200):
+        x = tl.sin(x) + 1
+    tl.store(x_ptr + pid * N + rows, x)
+    if ASM:
+        second = tl.inline_asm_elementwise("mov.u64 $0, %globaltimer;", "=l", [], dtype=tl.int64, is_pure=False, pack=1)
+        where = tl.inline_asm_elementwise("mov.u32 $0, %smid;", "=r", [], dtype=tl.int32, is_pure=True, pack=1)
+    else:
+        second = tl.extra.cuda.globaltimer()
+        where = tl.extra.cuda.smid()
+    tl.store(times_ptr + 2 * pid, first)
+    tl.store(times_ptr + 2 * pid + 1, second)
+    tl.store(where_ptr + pid, where)
+
+
+@pytest.mark.parametrize("asm", [False, True])
+@pytest.mark.parametrize("debug", [False, True])
+def test_programs_read_the_clock_and_where_they_run(device, asm, debug):
+    programs = 12
+    x, times = torch.rand(programs, 512), torch.zeros(programs, 2, dtype=torch.int64)
+    where = torch.full((programs,), -1, dtype=torch.int32)
+    timed[(programs,)](x, times, where, 512, asm, debug=debug)
+    times, where = times.cpu(), where.cpu()
+    spent = times[:, 1] - times[:, 0]
+    assert (spent > 0).all() and (times[:, 1].max() - times[:, 0].min()) < 60e9, "what stands between is between"
+    processors = tileon.runtime.driver.active.utils.get_device_properties(0)["multiprocessor_count"]
+    assert (where >= 0).all() and (where < processors).all()
+
+
+@tileon.jit
+def waiting(flag_ptr, times_ptr, NANOSECONDS):
+    begin = tl.extra.cuda.globaltimer()
+    now = begin
+    turns = 0
+    while now - begin < NANOSECONDS:
+        now = tl.extra.cuda.globaltimer()
+        turns += 1
+    tl.store(times_ptr, now - begin)
+    tl.store(flag_ptr, turns)
+
+
+def test_a_loop_that_waits_for_the_clock_ends(device):
+    flag, spent = torch.zeros(1, dtype=torch.int32), torch.zeros(1, dtype=torch.int64)
+    waiting[(1,)](flag, spent, 3_000_000)
+    assert 3_000_000 <= spent.item() < 60e9 and flag.item() > 0
+
+
+def test_assembly_knows_the_program(device):
+    @tileon.jit
+    def ids(o_ptr):
+        x = tl.inline_asm_elementwise("mov.u32 $0, %ctaid.y;", "=r", [], dtype=tl.int32, is_pure=True, pack=1)
+        n = tl.inline_asm_elementwise("mov.u32 $0, %nctaid.y;", "=r", [], dtype=tl.int32, is_pure=True, pack=1)
+        tl.store(o_ptr + x, 10 * x + n)
+
+    out = torch.zeros(3, dtype=torch.int32)
+    ids[(1, 3)](out)
+    assert out.tolist() == [3, 13, 23]
 
 
 @tileon.jit

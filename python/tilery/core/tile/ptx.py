@@ -100,6 +100,8 @@ class _Program:
         kind = kinds[-1]
         if name in ("ld", "st"):
             return self.memory(name, kind, operands)
+        if name == "mov" and (asked := self.special(operands[1])) is not None:
+            return asked
         if name == "mov" and (operands[0][0] == "{" or operands[1][0] == "{"):
             return self.moved(kind, operands)
         if name == "cvt":
@@ -115,6 +117,20 @@ class _Program:
         if name == "lop3":
             return self.looked_up([self.read(s, kind) for s in sources[:3]], int(sources[3], 0))
         return self.arithmetic(name, words, kind, [self.read(s, kind) for s in sources])
+
+    def special(self, name: str) -> tensor | None:
+        """What the machine or the launch says, in all lanes; None: the name is none of these."""
+        register, _, axis = name.partition(".")
+        if name == "%globaltimer":
+            value = native().clock()
+        elif name == "%smid":
+            value = native().processor()
+        elif register in ("%ctaid", "%nctaid") and axis in ("x", "y", "z"):
+            ask = native().program_id if register == "%ctaid" else native().num_programs
+            value = ask("xyz".index(axis))
+        else:
+            return None
+        return shape.broadcast_to(shape.reshape(f.bitcast(wrap(value), f"uint{_width(value.dtype)}"), [1]), [self.lanes])
 
     def arithmetic(self, name: str, words: Sequence[str], kind: str, x: list[tensor]) -> Any:
         integer = "int" in kind

@@ -1,10 +1,9 @@
 """What a kernel asks of its launch and its GPU, and casts of float8e4b15."""
 
-from typing import Any, NoReturn
+from typing import Any
 
 from .....core.tile import creation
-from .....core.tile.value import tensor, tracer
-from .....errors import error
+from .....core.tile.value import native, tensor, tracer, wrap
 
 
 def num_warps() -> int:
@@ -25,9 +24,11 @@ def convert_custom_float8_sm80(arg: Any, dst_ty: Any, fp_downcast_rounding: Any 
 convert_custom_float8_sm70 = convert_custom_float8 = convert_custom_float8_sm80
 
 
-def globaltimer() -> NoReturn:
-    raise error(NotImplementedError, "globaltimer reads a clock of NVIDIA's GPUs, which programs of tiles cannot see")
+def globaltimer() -> tensor:
+    """Nanoseconds of a clock that never goes back (int64), read for the program where it is now; a GPU's global timer."""
+    return wrap(native().clock())
 
 
-def smid() -> NoReturn:
-    raise error(NotImplementedError, "smid names a multiprocessor; which one runs a program is not known here")
+def smid() -> tensor:
+    """The number of the multiprocessor that runs the program (int32); on a CPU of the thread: 0 for one that launches."""
+    return wrap(native().processor())
