@@ -327,24 +327,66 @@ bool isElementwise(Operation *op) {
   return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && op->getNumResults() == 1;
 }
 
-// Whether extended lanes are one number, as that of an index and a target: whether it fits is asked once, not in each lane.
+namespace {
+/// Lanes that are one number plus a constant each.
+struct Spread {
+  llvm::Value *number; // null: 0
+  llvm::Constant *constants;
+};
+std::optional<Spread> spreadOf(Emitter &e, Lanes lanes) {
+  auto &b = e.b;
+  if (auto *constants = llvm::dyn_cast<llvm::Constant>(lanes))
+    return Spread{nullptr, constants};
+  if (llvm::Value *number = llvm::getSplatValue(lanes))
+    return Spread{number, llvm::Constant::getNullValue(lanes->getType())};
+  auto *sum = llvm::dyn_cast<llvm::BinaryOperator>(lanes);
+  if (!sum || sum->getOpcode() != llvm::Instruction::Add)
+    return std::nullopt;
+  std::optional<Spread> x = spreadOf(e, sum->getOperand(0)), y = spreadOf(e, sum->getOperand(1));
+  if (!x || !y)
+    return std::nullopt;
+  llvm::Value *number = x->number && y->number ? b.CreateAdd(x->number, y->number) : x->number ? x->number : y->number;
+  return Spread{number, llvm::ConstantExpr::getAdd(x->constants, y->constants)};
+}
+
+/// A number that none of the lanes is, next to the first.
+llvm::Constant *noneOf(llvm::Constant *lanes) {
+  llvm::Constant *first = lanes->getAggregateElement(0u);
+  llvm::Constant *none = llvm::ConstantExpr::getAdd(first, llvm::Constant::getAllOnesValue(first->getType()));
+  for (unsigned i = 0; llvm::Constant *lane = lanes->getAggregateElement(i); ++i)
+    if (lane == none)
+      return nullptr;
+  return none;
+}
+} // namespace
+
+// Whether lanes are one number, as that of an index and a target: whether it fits what they were extended from is asked once, not in each
+// lane, and so is where the first of them is.
 static Lanes equalityInFewerBits(Emitter &e, arith::CmpIOp compare, ArrayRef<Lanes> v) {
   auto &b = e.b;
   arith::CmpIPredicate predicate = compare.getPredicate();
   if (predicate != arith::CmpIPredicate::eq && predicate != arith::CmpIPredicate::ne)
     return nullptr;
-  for (auto [extended, other] : {std::pair(v[0], v[1]), std::pair(v[1], v[0])}) {
-    auto *extension = llvm::dyn_cast<llvm::SExtInst>(extended);
+  bool same = predicate == arith::CmpIPredicate::eq;
+  for (auto [all, other] : {std::pair(v[0], v[1]), std::pair(v[1], v[0])}) {
+    unsigned count = e.lanesOf(all);
+    auto *extension = llvm::dyn_cast<llvm::SExtInst>(all);
     llvm::Value *number = e.lanesOf(other) == 1 ? other : llvm::getSplatValue(other);
-    if (!extension || !number || e.lanesOf(extended) == 1 || llvm::isa<llvm::Constant>(number))
+    if (!number || count == 1 || llvm::isa<llvm::Constant>(number))
       continue;
-    llvm::Value *narrow = extension->getOperand(0);
-    llvm::Value *cut = b.CreateTrunc(number, narrow->getType()->getScalarType());
-    bool same = predicate == arith::CmpIPredicate::eq;
-    llvm::Value *fits = b.CreateICmp(predicateOf(predicate), b.CreateSExt(cut, number->getType()), number);
-    llvm::Value *lanes = b.CreateICmp(predicateOf(predicate), narrow, e.splat(cut, e.lanesOf(extended)));
-    fits = e.splat(fits, e.lanesOf(extended));
-    return same ? b.CreateAnd(lanes, fits) : b.CreateOr(lanes, fits);
+    llvm::Value *lanes = extension ? extension->getOperand(0) : all;
+    std::optional<Spread> spread = spreadOf(e, lanes);
+    llvm::Constant *none = spread && spread->number ? noneOf(spread->constants) : nullptr;
+    if (!extension && !none)
+      continue;
+    llvm::Value *cut = b.CreateTrunc(number, lanes->getType()->getScalarType());
+    llvm::Value *fits = extension ? b.CreateICmpEQ(b.CreateSExt(cut, number->getType()), number) : b.getTrue();
+    if (none) {
+      llvm::Value *wanted = b.CreateSelect(fits, b.CreateSub(cut, spread->number), none);
+      return b.CreateICmp(predicateOf(predicate), spread->constants, e.splat(wanted, count));
+    }
+    Lanes equal = b.CreateICmp(predicateOf(predicate), lanes, e.splat(cut, count));
+    return same ? b.CreateAnd(equal, e.splat(fits, count)) : b.CreateOr(equal, e.splat(b.CreateNot(fits), count));
   }
   return nullptr;
 }

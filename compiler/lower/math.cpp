@@ -91,6 +91,38 @@ bool isAddedToOne(Operation *op) {
     return isa<arith::AddFOp, arith::SubFOp>(user) && llvm::any_of(user->getOperands(), isOne);
   });
 }
+/// All that becomes of an exponential is computed with and then rounded to bf16: its products, quotients and selections, and sums of them
+/// with constants of [-1, 1], which take away no more of its last places than it has of 1's. What is rounded as it is stays as exact as bf16
+/// can be.
+bool endsNarrow(Value value, bool computed = false, unsigned steps = 8) {
+  auto isSmall = [](Value value) {
+    Attribute constant;
+    if (!matchPattern(value, m_Constant(&constant)))
+      return false;
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant))
+      constant = splat.getSplatValue<Attribute>();
+    auto number = dyn_cast<FloatAttr>(constant);
+    return number && std::abs(number.getValueAsDouble()) <= 1;
+  };
+  return steps && !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+           Operation *user = use.getOwner();
+           if (isa<arith::TruncFOp>(user))
+             return computed && elementOf(user->getResult(0)).isBF16();
+           if (isa<arith::SelectOp>(user))
+             return endsNarrow(user->getResult(0), computed, steps - 1);
+           bool computes = isa<arith::MulFOp>(user) || (isa<arith::DivFOp>(user) && use.getOperandNumber() == 0) ||
+                           (isa<arith::AddFOp, arith::SubFOp>(user) && isSmall(user->getOperand(1 - use.getOperandNumber())));
+           return computes && endsNarrow(user->getResult(0), true, steps - 1);
+         });
+}
+
+/// "exp", or what does instead of it where its result goes.
+const char *kindOfExp(Operation *op) {
+  Value result = op->getResult(0);
+  if (endsNarrow(result))
+    return "exp nearly";
+  return result.hasOneUse() && isa<tile::ReduceOp>(*result.user_begin()) ? "exp summed" : nullptr;
+}
 } // namespace
 
 bool isInlineMath(Operation *op) {
@@ -112,6 +144,9 @@ Lanes emitMath(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
     if (auto exp2 = dyn_cast<math::Exp2Op>(op); exp2 && bitEnumContainsAll(exp2.getFastmath(), arith::FastMathFlags::afn))
       if (Lanes nearly = e.options.target.function(e, "exp2 nearly", v))
         return nearly;
+    if (const char *kind = isa<math::ExpOp>(op) ? kindOfExp(op) : nullptr)
+      if (Lanes own = e.options.target.function(e, kind, v))
+        return own;
     if (isa<math::ErfOp>(op) && isAddedToOne(op))
       if (Lanes nearly = e.options.target.function(e, "erf nearly", v))
         return nearly;

@@ -74,7 +74,7 @@ std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjo
   lower::Options lanes{lowering, disjoint, /*fpContract=*/false};
   tile::KernelOp kernel = *source.getOps<tile::KernelOp>().begin();
   if (path == Path::General) {
-    cuda::BlockPlan plan = cuda::planBlock(kernel, lanes, tileBytes);
+    cuda::BlockPlan plan = cuda::planBlock(kernel, lanes, tileBytes, gpu.sm >= 90);
     auto code = [&](lower::Emitter &e, cuda::BlockMachine &machine) {
       return cuda::SimtEmitter(e, kernel, plan, gpu, machine).emitBlock();
     };

@@ -200,3 +200,20 @@ def three_passes(x_ptr, weights_ptr, out_ptr, stride, n, BLOCK: tl.constexpr):
         mask = columns < n
         x = tl.load(x_ptr + row * stride + columns, mask=mask, other=0.0)
         tl.store(out_ptr + row * stride + columns, (x - mean) * scale * tl.load(weights_ptr + columns, mask=mask), mask=mask)
+
+
+@tileon.jit
+def sum_and_largest(x_ptr, sums_ptr, largest_ptr, stride, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * stride + columns, mask=columns < n, other=0.0).to(tl.float32)
+    tl.store(sums_ptr + row, tl.sum(x, axis=0))
+    tl.store(largest_ptr + row, tl.max(tl.where(columns < n, x, float("-inf")), axis=0))
+
+
+@tileon.jit
+def place_in_row(x_ptr, places_ptr, stride, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * stride + columns, mask=columns < n, other=float("-inf")).to(tl.float32)
+    tl.store(places_ptr + row, tl.argmax(x, axis=0))

@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
-BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes, unsigned stages, bool inResults) {
+BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes, unsigned stages, bool inResults,
+                   bool clusters) {
   BlockPlan result;
   result.inResults = inResults;
   result.plan = lower::planKernel(kernel, lanes);
@@ -25,7 +26,7 @@ BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, uint64_t 
     }
     result.plan.products[op] = std::move(product);
   });
-  shareElements(kernel, result, tileBytes - std::min(tileBytes, (result.stagingBytes + 63) / 64 * 64));
+  shareElements(kernel, result, tileBytes - std::min(tileBytes, (result.stagingBytes + 63) / 64 * 64), clusters);
   result.stagingBytes = 0; // less than was put by where a factor stays in registers
   for (auto &[op, product] : result.plan.products)
     if (const MmaPlan &own = result.product(op); !result.stagesInResult(own))
@@ -84,31 +85,36 @@ unsigned residentBlocks(tile::KernelOp kernel, const BlockPlan &block) {
   registers += 11 * (held - 1) * elements / 16; // they need not all be there at once
   registers += 16 * std::clamp<int64_t>(loads - held, 0, 2);
   constexpr unsigned mostBlocks = 32, mostThreads = 2048, mostRegisters = 65536; // of a multiprocessor
+  if (block.cluster > 1) // each has so little of the row that there is room for two
+    registers = std::min<int64_t>(registers, mostRegisters / 1024);
   return std::min<unsigned>(std::min<unsigned>(mostThreads, mostRegisters / registers) / block.threads, mostBlocks);
 }
 } // namespace
 
-BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes) {
+BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes, bool clusters) {
   for (unsigned stages = 8; stages; --stages) {
-    BlockPlan result = planWith(kernel, lanes, tileBytes, stages, true);
+    BlockPlan result = planWith(kernel, lanes, tileBytes, stages, true, clusters);
     if (result.plan.products.empty()) {
       result.residentBlocks = residentBlocks(kernel, result);
       uint64_t used = result.stagingOffset() + 2 * result.exchangeBytes;
-      planFetches(kernel, result, lanes.disjoint, tileBytes - std::min(tileBytes, used));
+      if (result.cluster == 1)
+        planFetches(kernel, result, lanes.disjoint, tileBytes - std::min(tileBytes, used));
     }
     if (result.plan.products.empty() || !result.plan.workspaceBytes)
       return result;
   }
   // Results may lie outside shared memory, stages may not.
-  BlockPlan result = planWith(kernel, lanes, tileBytes, 2, false);
+  BlockPlan result = planWith(kernel, lanes, tileBytes, 2, false, clusters);
   if (result.stagingOffset() + result.stagingBytes + 2 * result.exchangeBytes <= tileBytes)
     return result;
-  return planWith(kernel, lanes, tileBytes, 1, false);
+  return planWith(kernel, lanes, tileBytes, 1, false, clusters);
 }
 
 void BlockPlan::print(llvm::raw_ostream &stream, Operation *kernel) const {
   plan.print(stream, kernel);
   stream << "  threads " << threads;
+  if (cluster > 1)
+    stream << " in each of " << cluster << " blocks";
   const char *separator = ", in registers ";
   for (int buffer = 0, n = plan.buffers.size(); buffer < n; ++buffer)
     if (inRegisters.contains(buffer))

@@ -14,7 +14,8 @@ struct BlockPlan {
   uint64_t stagingBytes = 0; // behind the arena: for the stages of products that do not lie in their result's memory
   bool inResults = true;     // stages may lie there
 
-  unsigned threads = 128;
+  unsigned threads = 128; // of a block
+  unsigned cluster = 1;   // blocks that share a program's elements: `maps` deal them to the threads of all
   /// By the extents other than 1: all nests over such tiles share their elements in the same way.
   std::map<llvm::SmallVector<int64_t, 2>, ThreadMap> maps;
   /// But for nests along another dimension than the last (extents, and which of them it is): what goes from one to the other lies in shared
@@ -38,10 +39,10 @@ struct BlockPlan {
 };
 
 /// Chooses the threads (as the products want them where there are some), maps nests and finds what stays in registers. What else is stored
-/// takes at most `tileBytes` of shared memory.
-void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes);
+/// takes at most `tileBytes` of shared memory. `clusters`: the device has them.
+void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes, bool clusters);
 
-/// With as many stages in flight as `tileBytes` of shared memory hold beside the stored tiles.
-BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes);
+/// With as many stages in flight as `tileBytes` of shared memory hold beside the stored tiles. `clusters`: as above.
+BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes, bool clusters = false);
 
 } // namespace tilery::cuda

@@ -18,6 +18,10 @@ constexpr uint64_t underWay = 48 << 10;
 constexpr uint64_t enough = 112 << 10;
 /// Bytes an element from which a program waits longer for memory than it computes, so that one block a multiprocessor can do it all.
 constexpr int64_t heavyTraffic = 12;
+/// Bytes an element below which functions of it take longer than its way from memory.
+constexpr int64_t fewBytes = 4;
+/// Elements a thread computes functions of with a row on its way, in a block that is alone.
+constexpr int64_t mostComputed = 64;
 /// Programs that deal rows out by loops are launched so many a multiprocessor.
 constexpr unsigned usualBlocks = 4;
 
@@ -301,21 +305,22 @@ SmallVector<tile::LoadOp> loadedAgain(const FetchLoop &before, const FetchLoop &
 }
 
 namespace {
+/// Functions of the elements of tiles.
+bool computesFunctions(Operation *home) {
+  return home
+      ->walk([](Operation *op) {
+        bool function = op->getNumResults() && isTile(op->getResult(0)) && lower::isInlineMath(op);
+        return function ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Loops that compute functions of few bytes have no time to gain: softmax of 131072 in bf16 lost 6 %.
 bool waitForMemory(const FetchLoop &first, const FetchLoop &second) {
-  constexpr int64_t wide = 4; // bytes an element
   int64_t bytes = 0;
   for (FetchLoop::Load load : first.loads)
     bytes += lower::elementBytes(lower::elementOf(load.op.getResult()));
-  auto computes = [](const FetchLoop &fetch) {
-    return fetch.loop()
-        ->walk([](Operation *op) {
-          bool function = op->getNumResults() && isTile(op->getResult(0)) && lower::isInlineMath(op);
-          return function ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
-  };
-  return bytes >= wide || (!computes(first) && !computes(second));
+  return bytes >= fewBytes || (!computesFunctions(first.loop()) && !computesFunctions(second.loop()));
 }
 
 /// `second` is left with the loads that `first` has kept for it, in as many places as blocks side by side have room for.
@@ -337,7 +342,7 @@ bool keepBetween(FetchLoop &first, FetchLoop &second, unsigned blocks, bool disj
   return true;
 }
 
-/// A block's programs one after the other, where memory is what they wait for.
+/// A block's programs one after the other, where memory is what they wait for, or what comes between load and store takes longer.
 void planPrograms(tile::KernelOp kernel, BlockPlan &block, const Loads &loads, bool disjoint, uint64_t freeBytes) {
   bool reduces = false;
   for (auto [nest, map] : block.mapped)
@@ -355,13 +360,24 @@ void planPrograms(tile::KernelOp kernel, BlockPlan &block, const Loads &loads, b
       traffic += lower::elementBytes(lower::elementOf(store.getValue()));
   });
   const ThreadMap *map = found->loads[0].map;
-  if (traffic < heavyTraffic || !llvm::all_of(found->loads, [&](const FetchLoop::Load &load) { return load.map == map; }))
+  bool computes = !waitsForMemory(kernel) && map->chunks * int64_t(map->width) <= mostComputed;
+  if ((traffic < heavyTraffic && !computes) ||
+      !llvm::all_of(found->loads, [&](const FetchLoop::Load &load) { return load.map == map; }))
     return;
   found->ring = found->vectors();
   block.fetchBytes = found->bytes();
   block.fetches.push_back(std::move(*found));
 }
 } // namespace
+
+bool waitsForMemory(tile::KernelOp kernel) {
+  int64_t bytes = 0;
+  kernel.walk([&](tile::LoadOp load) {
+    if (isTile(load.getResult()))
+      bytes += lower::elementBytes(lower::elementOf(load.getResult()));
+  });
+  return bytes >= fewBytes || !computesFunctions(kernel);
+}
 
 void planFetches(tile::KernelOp kernel, BlockPlan &block, bool disjoint, uint64_t freeBytes) {
   bool loops = false;

@@ -44,9 +44,12 @@ bool mayRunBackwards(mlir::scf::ForOp loop, bool disjoint);
 /// in their order; empty: they do not.
 llvm::SmallVector<tile::LoadOp> loadedAgain(const FetchLoop &first, const FetchLoop &second, bool disjoint);
 
+/// Whether a program's elements take longer from memory than to compute: they have bytes enough, or no functions are computed of them.
+bool waitsForMemory(tile::KernelOp kernel);
+
 /// Finds the loops of a kernel without products and gives them shared memory: at most `freeBytes` of what a block may have, so that as many
-/// blocks as its registers allow run side by side. Where that is one block, which
-/// reduces rows, has no loops and waits for memory most of its time, its turns are programs.
+/// blocks as its registers allow run side by side. Where that is one block, which reduces rows and has no loops, its turns are programs if it
+/// waits for memory most of its time, or computes most of it.
 void planFetches(tile::KernelOp kernel, BlockPlan &block, bool disjoint, uint64_t freeBytes);
 
 } // namespace tilery::cuda

@@ -53,6 +53,10 @@ Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands
     return biasedFew(e, operands[0], e.b.getFloatTy(), 0x4b000000);
   if (!approximates || !operands[0]->getType()->getScalarType()->isFloatTy())
     return nullptr;
+  if (name == "exp summed")
+    return summedExp(e, operands[0]);
+  if (name == "exp nearly")
+    return nearExp(e, operands[0]);
   if (name == "exp")
     return approximateExp(e, operands[0]);
   if (name == "exp2")

@@ -146,9 +146,24 @@ Lanes approximateExp(Emitter &e, Lanes x) {
   return unitExp(m, x);
 }
 
+// What is multiplied last is a power of two, so that a sum of normal results is the same, fused or not.
+Lanes summedExp(Emitter &e, Lanes x) {
+  Lanes result = approximateExp(e, x);
+  if (auto *product = llvm::dyn_cast<llvm::Instruction>(result))
+    product->setHasAllowContract(true);
+  return result;
+}
+
 Lanes approximateExp2(Emitter &e, Lanes x) {
   F32 m(e, x->getType());
   return unitExp2(m, x);
+}
+
+// A square of half the exponent: it neither overflows nor is a denormal before the result is.
+Lanes nearExp(Emitter &e, Lanes x) {
+  F32 m(e, x->getType());
+  Lanes half = nearExp2(e, m.mul(x, m.number(1.4426950408889634 / 2)));
+  return m.mul(half, half);
 }
 
 Lanes nearExp2(Emitter &e, Lanes x) {

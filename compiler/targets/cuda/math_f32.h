@@ -6,6 +6,10 @@ namespace tilery::cuda {
 
 /// 2 ULP; denormal results are rounded once, NaN stays.
 lower::Lanes approximateExp(lower::Emitter &e, lower::Lanes x);
+/// The same, where all that becomes of it is a sum.
+lower::Lanes summedExp(lower::Emitter &e, lower::Lanes x);
+/// Within 2^-21 and |x| 2^-24 of it, by three instructions; denormal results are rounded once.
+lower::Lanes nearExp(lower::Emitter &e, lower::Lanes x);
 /// 2.1 ULP.
 lower::Lanes approximateExp2(lower::Emitter &e, lower::Lanes x);
 /// One instruction: within 2^-22 of it, 0 below 2^-126.

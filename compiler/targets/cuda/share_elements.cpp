@@ -13,6 +13,11 @@ using lower::Nest;
 using lower::Sink;
 
 constexpr uint64_t mostExchangeBytes = 8 << 10;
+/// Rows that a block holds for itself, or twice as many elements of which it waits less for memory than it computes: what blocks wait for
+/// each other costs more than it saves there. And a block's part of longer ones, which leaves a multiprocessor room for a second block:
+/// one loads or stores while the other computes.
+constexpr int64_t ownElements = 32768, sharedElements = 16384;
+constexpr unsigned mostBlocks = 8; // of a cluster that any device runs
 
 SmallVector<int64_t, 2> squeezed(ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 2> sizes;
@@ -24,9 +29,11 @@ SmallVector<int64_t, 2> squeezed(ArrayRef<int64_t> shape) {
 
 class Decisions {
 public:
-  /// `crossing`: nests may lie along other dimensions than the last.
-  Decisions(tile::KernelOp kernel, BlockPlan &block, bool crossing) : kernel(kernel), block(block), crossing(crossing) {}
-  void run() {
+  /// `crossing`: nests may lie along other dimensions than the last. `sharing`: blocks may share a program.
+  Decisions(tile::KernelOp kernel, BlockPlan &block, bool crossing, bool sharing)
+      : kernel(kernel), block(block), crossing(crossing), sharing(sharing) {}
+  /// False: the blocks that shared the program would need each other's memory.
+  bool run() {
     forSteps([&](const lower::Step &step, bool) {
       if (step.op)
         return;
@@ -44,8 +51,10 @@ public:
     forSteps([&](const lower::Step &step, bool perThread) {
       if (!step.op && !perThread)
         mapNest(step.nest);
+      isDealt &= step.op ? isScalar(step.op) : block.mapped.contains(&step.nest);
     });
     findRegisterTiles();
+    return block.cluster == 1 || (isDealt && block.inRegisters.size() == block.plan.buffers.size());
   }
 
 private:
@@ -79,6 +88,7 @@ private:
       return;
     }
     auto warps = kernel->getAttrOfType<IntegerAttr>("tile.num_warps");
+    int64_t largest = this->largest / shareProgram();
     int64_t wanted = std::clamp<int64_t>(largest / 16, 128, 512);
     if (inLoop)
       wanted =
@@ -89,6 +99,24 @@ private:
       wanted = std::clamp<int64_t>(warps.getInt(), 1, 32) * 32;
     int64_t least = std::min<int64_t>(largest / mostElements, 1024);
     block.threads = llvm::PowerOf2Ceil(std::max(wanted, least));
+  }
+
+  /// The blocks that share a program, if they may: one that has a row until it knows what comes of all of it.
+  unsigned shareProgram() {
+    bool stores = false;
+    kernel.walk([&](tile::StoreOp store) { stores |= isa<RankedTensorType>(store.getValue().getType()); });
+    if (sharing && reduces && stores && !inLoop && largest > (waitsForMemory(kernel) ? ownElements : 2 * ownElements))
+      while (block.cluster < mostBlocks && largest > int64_t(block.cluster) * sharedElements)
+        block.cluster *= 2;
+    return block.cluster;
+  }
+
+  /// What every thread of a program computes, or does once, for itself.
+  static bool isScalar(Operation *op) {
+    auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+    auto load = dyn_cast<tile::LoadOp>(op);
+    return op->getNumRegions() == 0 && (isMemoryEffectFree(op) || isa<tile::StoreOp>(op) || (load && !load.getIsVolatile())) &&
+           llvm::none_of(op->getOperandTypes(), isTile) && llvm::none_of(op->getResultTypes(), isTile);
   }
 
   /// Tiles that the turns of loops carry or load.
@@ -157,9 +185,10 @@ private:
     if (!width)
       width = 4;
     int64_t elements = ShapedType::getNumElements(sizes);
-    while (width > 1 && (sizes.empty() || sizes[inner] % width || elements / width < block.threads))
+    unsigned threads = block.threads * block.cluster;
+    while (width > 1 && (sizes.empty() || sizes[inner] % width || elements / width < threads))
       width /= 2;
-    std::optional<ThreadMap> map = mapThreads(sizes, block.threads, width, inner);
+    std::optional<ThreadMap> map = mapThreads(sizes, threads, width, inner);
     if (!map)
       return nullptr;
     return crosses ? &block.crossMaps.emplace(std::pair(sizes, inner), *map).first->second
@@ -182,7 +211,7 @@ private:
       bool alongRows = axis + 1 == inner;
       if (!rows || !alongRows)
         return;
-      bytes += sink.op->getNumOperands() * rows->count * 32 * 8;
+      bytes += sink.op->getNumOperands() * rows->count * 32 * 8 * block.cluster;
     }
     if (bytes > mostExchangeBytes)
       return;
@@ -268,23 +297,29 @@ private:
 
   tile::KernelOp kernel;
   BlockPlan &block;
-  bool crossing;
+  bool crossing, sharing;
+  bool isDealt = true; // each tile's elements are some thread's own
   int64_t largest = 1;
   bool reduces = false, inLoop = false; // rows; in turns of a loop
 };
 } // namespace
 
 // Where tiles that cross from nest to nest do not fit shared memory, all lie along the last dimension.
-void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes) {
+void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes, bool clusters) {
   SmallVector<uint64_t> bytes = llvm::map_to_vector(block.plan.buffers, [](const lower::ScratchBuffer &b) { return b.bytes; });
-  for (bool crossing : {true, false}) {
-    Decisions(kernel, block, crossing).run();
-    for (auto [buffer, map] : block.inRegisters)
-      block.plan.buffers[buffer].bytes = 0;
-    uint64_t needed = 2 * block.exchangeBytes;
-    lower::placeBuffers(block.plan, tileBytes > needed ? tileBytes - needed : 0);
-    if (!block.plan.workspaceBytes || block.crossMaps.empty())
-      return;
+  struct {
+    bool crossing, sharing;
+  } tries[] = {{false, true}, {true, false}, {false, false}};
+  for (auto [crossing, sharing] : ArrayRef(tries).drop_front(!clusters)) {
+    bool possible = Decisions(kernel, block, crossing, sharing).run();
+    if (possible && (!sharing || block.cluster > 1)) {
+      for (auto [buffer, map] : block.inRegisters)
+        block.plan.buffers[buffer].bytes = 0;
+      uint64_t needed = 2 * block.exchangeBytes;
+      lower::placeBuffers(block.plan, tileBytes > needed ? tileBytes - needed : 0);
+      if (sharing || !block.plan.workspaceBytes || block.crossMaps.empty())
+        return;
+    }
     for (auto [buffer, all] : llvm::zip(block.plan.buffers, bytes))
       buffer.bytes = all;
     block.maps.clear();
@@ -292,6 +327,7 @@ void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes) 
     block.mapped.clear();
     block.inRegisters.clear();
     block.exchangeBytes = 0;
+    block.cluster = 1;
   }
 }
 

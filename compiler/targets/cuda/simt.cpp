@@ -14,7 +14,8 @@ using lower::Point;
 
 SimtEmitter::SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target,
                          BlockMachine &machine)
-    : KernelEmitter(e, kernel, plan.plan, this), blockPlan(plan), target(target), machine(machine), threads(plan.threads) {}
+    : KernelEmitter(e, kernel, plan.plan, this), blockPlan(plan), target(target), machine(machine),
+      threads(plan.threads * plan.cluster) {}
 
 bool SimtEmitter::mayBeWritten(Value place) const {
   return llvm::any_of(everything.writes, [&](lower::MemoryClass written) {
@@ -64,7 +65,8 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   auto &b = e.b;
   exchangeOffset = blockPlan.stagingOffset() + (blockPlan.stagingBytes + 63) / 64 * 64;
   GpuInfo info;
-  info.threads = threads;
+  info.threads = blockPlan.threads;
+  info.cluster = blockPlan.cluster;
   sumsOffset = exchangeOffset + exchangeSlots * exchangeBytes;
   fetchOffset = llvm::alignTo(sumsOffset + 2 * blockPlan.exchangeBytes, 16);
   info.sharedBytes = fetchOffset + blockPlan.fetchBytes;
@@ -82,7 +84,9 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   const FetchLoop *fetch = fetchOf(kernel);
   info.persistent = info.workspaceBytes != 0 || fetch; // as many workspaces as run at once
   unsigned resident = blockPlan.residentBlocks;
-  BlockEntry entry = machine.begin(e, kernel, {threads, resident > 1 ? resident : 0, info.workspaceBytes, reporting});
+  BlockNeeds needs{blockPlan.threads, resident > 1 ? resident : 0, info.workspaceBytes, reporting};
+  needs.cluster = info.cluster;
+  BlockEntry entry = machine.begin(e, kernel, needs);
   function = entry.function;
   makeScopes();
   for (BlockArgument argument : kernel.getBody().getArguments())
@@ -92,6 +96,14 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   evaluator.workspace = entry.workspace;
   reports = entry.reports;
   thread = entry.thread;
+  sharedAddress = entry.sharedAddress;
+  if (info.cluster > 1) {
+    entry.number = b.CreateUDiv(entry.number, b.getInt32(info.cluster));
+    entry.blocks = b.CreateUDiv(entry.blocks, b.getInt32(info.cluster));
+    llvm::Value *before = b.CreateMul(b.CreateZExt(machine.clusterRank(e), b.getInt64Ty()), e.i64(info.threads));
+    thread = b.CreateAdd(thread, before, "", true, true);
+    exchangeRead[0] = exchangeRead[1] = true; // not before all blocks have begun
+  }
   programs = entry.programs, blocks = entry.blocks;
   llvm::BasicBlock *first = newBlock(), *start = newBlock(), *body = newBlock();
   entryEnd = b.CreateBr(first);

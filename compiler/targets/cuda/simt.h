@@ -122,6 +122,13 @@ private:
   struct RowSums; // of a nest's reductions, while its chunks are walked
   void accumulate(RowSums &sums, unsigned chunk, llvm::ArrayRef<lower::Lanes> fresh);
   void finishRows(const lower::Nest &nest, const ThreadMap &map, RowSums &sums);
+  /// The first `lanes` lanes of the warp, in the first one.
+  void combineLanes(tile::ReduceOp reduce, llvm::SmallVectorImpl<lower::Lanes> &values, unsigned lanes);
+  void combineWarps(RowSums &sums, unsigned warps);
+  /// In shared memory: the place of a warp's value (`entry`) of an item there.
+  llvm::Value *warpsPlace(uint64_t item, mlir::Type element, llvm::Value *entry);
+  /// Puts a value of a warp (that of its first thread) at its place, in each block of the cluster.
+  void tellWarps(uint64_t item, mlir::Type element, llvm::Value *warp, lower::Lanes value);
   void combineAlways(tile::ReduceOp reduce, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::ArrayRef<lower::Lanes> others);
 
   // simt_fetch.cpp
@@ -171,7 +178,7 @@ private:
   void barrier() {
     if (perThread)
       return;
-    machine.barrier(e);
+    blockPlan.cluster > 1 ? machine.clusterBarrier(e) : machine.barrier(e);
     hazards.settled();
     exchangeRead[0] = exchangeRead[1] = false;
   }
@@ -181,7 +188,7 @@ private:
   const CudaTarget &target;
   BlockMachine &machine;
   Hazards hazards;
-  unsigned threads;
+  unsigned threads;       // of a program, as `thread` counts them: in all blocks that share it
   bool perThread = false; // inside code that each thread runs for itself
   /// Inside `threads` of fewer threads than the block's, if they wait for each other: whether this is one of them. The others do as the
   /// last one does, but for what it leaves behind.
@@ -189,6 +196,7 @@ private:
   unsigned count = 0;                    // of those threads
   std::vector<llvm::BitVector> meetings; // of some threads: barrier i + 1 is of meetings[i]
   llvm::Value *thread = nullptr, *reports = nullptr;
+  llvm::Value *sharedAddress = nullptr; // i32: of the arena
   llvm::Value *program = nullptr, *programs = nullptr,
               *blocks = nullptr; // i32: the program's number; how many there are, and blocks
   std::vector<ReportSite> sites;

@@ -13,8 +13,10 @@ using lower::Sink;
 namespace {
 constexpr unsigned warpSize = 32;
 constexpr int64_t elementsAtOnce = 32; // are loaded before the first is stored
-constexpr unsigned exchangeItem = 256; // bytes: a value of each warp
-const char storedTiles = 0;            // stands for all tiles in shared memory
+constexpr unsigned exchangeItem = 256; // bytes: a value of each warp of a block
+/// From so many warps on, their values are combined by lanes.
+constexpr unsigned warpsByLanes = 16;
+const char storedTiles = 0; // stands for all tiles in shared memory
 lower::MemoryClass tileClass() { return {lower::MemoryClass::Buffer, &storedTiles}; }
 } // namespace
 
@@ -279,6 +281,15 @@ void SimtEmitter::accumulate(RowSums &sums, unsigned chunk, ArrayRef<Lanes> fres
   }
 }
 
+void SimtEmitter::combineLanes(tile::ReduceOp reduce, SmallVectorImpl<Lanes> &values, unsigned lanes) {
+  for (unsigned distance = lanes / 2; distance; distance /= 2) {
+    SmallVector<Lanes> others;
+    for (Lanes value : values)
+      others.push_back(shuffle(value, distance));
+    combineAlways(reduce, values, others);
+  }
+}
+
 // A thread's own elements, then its warp's threads, then the warps through shared memory: in this order whatever the tile holds.
 void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &sums) {
   auto &b = e.b;
@@ -293,56 +304,10 @@ void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &su
         for (unsigned lane = 0; lane < distance; ++lane)
           combineAlways(sum.reduce, lanes[lane], lanes[lane + distance]);
       values = lanes[0];
-      for (unsigned distance = inWarp / 2; distance; distance /= 2) {
-        SmallVector<Lanes> others;
-        for (Lanes value : values)
-          others.push_back(shuffle(value, distance));
-        combineAlways(sum.reduce, values, others);
-      }
+      combineLanes(sum.reduce, values, inWarp);
     }
   if (warps > 1) {
-    if (exchangeRead[0] && exchangeRead[1])
-      barrier();
-    unsigned area = exchangeRead[0];
-    uint64_t offset = sumsOffset + area * blockPlan.exchangeBytes;
-    auto forItems = [&](llvm::function_ref<void(RowSums::Sum &, SmallVector<Lanes> &, llvm::Value *)> visit) {
-      uint64_t at = offset;
-      for (RowSums::Sum &sum : sums.sums)
-        for (SmallVector<Lanes> &values : sum.rows) {
-          visit(sum, values, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), evaluator.arena, at));
-          at += exchangeItem * values.size();
-        }
-    };
-    auto slot = [&](llvm::Value *base, unsigned operand, Type element, llvm::Value *entry) {
-      llvm::Value *item = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, operand * exchangeItem);
-      return b.CreateInBoundsGEP(e.memoryType(element), item, entry);
-    };
-    llvm::Value *warp = b.CreateLShr(thread, e.i64(5));
-    when(b.CreateICmpEQ(b.CreateAnd(thread, e.i64(warpSize - 1)), e.i64(0)), [&] {
-      forItems([&](RowSums::Sum &sum, SmallVector<Lanes> &values, llvm::Value *base) {
-        for (auto [i, value] : llvm::enumerate(values)) {
-          Type element = lower::elementOf(sum.reduce.getOperands()[i]);
-          b.CreateStore(e.toMemory(value, element), slot(base, i, element, warp));
-        }
-      });
-    });
-    barrier();
-    exchangeRead[area] = true;
-    llvm::Value *firstWarp = b.CreateAnd(warp, e.i64(-int64_t(warps)));
-    forItems([&](RowSums::Sum &sum, SmallVector<Lanes> &values, llvm::Value *base) {
-      std::vector<SmallVector<Lanes>> parts(warps);
-      for (unsigned i = 0; i < values.size(); ++i) {
-        Type element = lower::elementOf(sum.reduce.getOperands()[i]);
-        llvm::Align align(std::min(warps * lower::elementBytes(element), 16u));
-        auto *all = b.CreateAlignedLoad(e.vectorOf(e.memoryType(element), warps), slot(base, i, element, firstWarp), align);
-        for (unsigned w = 0; w < warps; ++w)
-          parts[w].push_back(e.fromMemory(b.CreateExtractElement(all, uint64_t(w)), element));
-      }
-      for (unsigned distance = warps / 2; distance; distance /= 2)
-        for (unsigned w = 0; w < distance; ++w)
-          combineAlways(sum.reduce, parts[w], parts[w + distance]);
-      values = parts[0];
-    });
+    combineWarps(sums, warps);
   } else if (map.sizes.size() <= 1 && inWarp > 1) { // the one row's result is every thread's
     llvm::Value *leader = b.CreateAnd(b.CreateTrunc(thread, b.getInt32Ty()), b.getInt32(warpSize - inWarp));
     for (RowSums::Sum &sum : sums.sums)
@@ -373,6 +338,82 @@ void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &su
       }
     }
   }
+}
+
+llvm::Value *SimtEmitter::warpsPlace(uint64_t item, Type element, llvm::Value *entry) {
+  llvm::Value *base = e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, item);
+  return e.b.CreateInBoundsGEP(e.memoryType(element), base, entry);
+}
+
+void SimtEmitter::tellWarps(uint64_t item, Type element, llvm::Value *warp, Lanes value) {
+  auto &b = e.b;
+  llvm::Value *lane = b.CreateTrunc(b.CreateAnd(thread, e.i64(warpSize - 1)), b.getInt32Ty());
+  if (blockPlan.cluster == 1) {
+    when(b.CreateICmpEQ(lane, b.getInt32(0)),
+         [&] { b.CreateStore(e.toMemory(value, element), warpsPlace(item, element, warp)); });
+    return;
+  }
+  value =
+      movedBetweenThreads(value, [&](llvm::Value *part) { return machine.shuffleFrom(e, part, b.getInt32(0), b.getInt32(-1)); });
+  when(b.CreateICmpULT(lane, b.getInt32(blockPlan.cluster)), [&] { // a block a lane
+    llvm::Value *bytes = b.CreateMul(b.CreateTrunc(warp, b.getInt32Ty()), b.getInt32(lower::elementBytes(element)));
+    llvm::Value *own = b.CreateAdd(b.CreateAdd(sharedAddress, b.getInt32(item)), bytes);
+    machine.storeShared(e, machine.peerAddress(e, own, lane), e.toMemory(value, element), true);
+  });
+}
+
+// Few warps' values are loaded by each thread. Of more, a lane loads one, or one of each 32: each thread would move 128 bytes of 32 warps.
+void SimtEmitter::combineWarps(RowSums &sums, unsigned warps) {
+  auto &b = e.b;
+  if (exchangeRead[0] && exchangeRead[1])
+    barrier();
+  unsigned area = exchangeRead[0];
+  uint64_t first = sumsOffset + area * blockPlan.exchangeBytes, bytes = uint64_t(exchangeItem) * blockPlan.cluster;
+  auto forItems = [&](llvm::function_ref<void(RowSums::Sum &, SmallVector<Lanes> &, uint64_t)> visit) {
+    uint64_t at = first;
+    for (RowSums::Sum &sum : sums.sums)
+      for (SmallVector<Lanes> &values : sum.rows) {
+        visit(sum, values, at);
+        at += bytes * values.size();
+      }
+  };
+  llvm::Value *warp = b.CreateLShr(thread, e.i64(5)), *firstWarp = b.CreateAnd(warp, e.i64(-int64_t(warps)));
+  forItems([&](RowSums::Sum &sum, SmallVector<Lanes> &values, uint64_t at) {
+    for (auto [i, value] : llvm::enumerate(values))
+      tellWarps(at + i * bytes, lower::elementOf(sum.reduce.getOperands()[i]), warp, value);
+  });
+  barrier();
+  exchangeRead[area] = true;
+  unsigned lanes = warps >= warpsByLanes ? std::min(warps, warpSize) : 1, held = warps / lanes;
+  forItems([&](RowSums::Sum &sum, SmallVector<Lanes> &values, uint64_t at) {
+    std::vector<SmallVector<Lanes>> parts(held);
+    for (unsigned i = 0; i < values.size(); ++i) {
+      Type element = lower::elementOf(sum.reduce.getOperands()[i]);
+      unsigned size = lower::elementBytes(element);
+      if (lanes == 1) {
+        auto *all = b.CreateAlignedLoad(e.vectorOf(e.memoryType(element), warps), warpsPlace(at + i * bytes, element, firstWarp),
+                                        llvm::Align(std::min(warps * size, 16u)));
+        for (unsigned w = 0; w < warps; ++w)
+          parts[w].push_back(e.fromMemory(b.CreateExtractElement(all, uint64_t(w)), element));
+        continue;
+      }
+      llvm::Value *own = b.CreateAdd(firstWarp, b.CreateAnd(thread, e.i64(lanes - 1)));
+      for (unsigned w = 0; w < held; ++w) {
+        llvm::Value *place = warpsPlace(at + i * bytes, element, b.CreateAdd(own, e.i64(w * lanes)));
+        parts[w].push_back(e.fromMemory(b.CreateAlignedLoad(e.memoryType(element), place, llvm::Align(size)), element));
+      }
+    }
+    for (unsigned distance = held / 2; distance; distance /= 2)
+      for (unsigned w = 0; w < distance; ++w)
+        combineAlways(sum.reduce, parts[w], parts[w + distance]);
+    values = parts[0];
+    if (lanes > 1)
+      combineLanes(sum.reduce, values, lanes);
+    for (Lanes &value : values)
+      if (lanes > 1)
+        value = movedBetweenThreads(
+            value, [&](llvm::Value *part) { return machine.shuffleFrom(e, part, b.getInt32(0), b.getInt32(-1)); });
+  });
 }
 
 void SimtEmitter::commitChunk(const Nest &nest, const ThreadMap &map, unsigned chunk, ArrayRef<Lanes> values) {

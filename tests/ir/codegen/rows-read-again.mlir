@@ -14,9 +14,9 @@
 // PLAN-LABEL: plan @changed
 // PLAN-NOT: keeps
 
-// Numbers of columns are compared with the target in 32 bits; whether it has no more is asked once.
+// Places in a vector are compared with that of the target there, in 32 bits; whether it has more is asked once.
 // PTX: .entry less
-// PTX-COUNT-16: setp.{{eq|ne}}.b32
+// PTX-COUNT-4: setp.{{eq|ne}}.b32 	{{%p[0-9]+, %r[0-9]+}}, {{[0-3]}};
 // PTX: .entry carries
 module {
   tile.kernel @less(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %target: i64, %n: i32 {tile.divisibility = 16 : i64}) {

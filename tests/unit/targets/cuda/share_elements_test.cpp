@@ -34,14 +34,14 @@ const char *softmax = "  %e = math.exp %a : $T\n  %t = tile.reduce %e axis 0 {\n
 
 struct ShareElements : testing::Test {
   OwningOpRef<ModuleOp> module;
-  cuda::BlockPlan plan(const std::string &text) {
+  cuda::BlockPlan plan(const std::string &text, bool clusters = false) {
     module = parseSourceString<ModuleOp>(text, &context());
     EXPECT_TRUE(module) << text;
     cuda::CudaTarget target = *cuda::targetNamed("sm_80");
     cuda::GpuLowering lowering(target);
     lower::Options options{lowering};
     options.disjoint = true;
-    return cuda::planBlock(*module->getOps<tile::KernelOp>().begin(), options, cuda::tileBytes(target));
+    return cuda::planBlock(*module->getOps<tile::KernelOp>().begin(), options, cuda::tileBytes(target), clusters);
   }
 };
 } // namespace
@@ -88,4 +88,26 @@ TEST_F(ShareElements, ATileThatOtherThreadsReadLiesInSharedMemory) {
   cuda::BlockPlan block = plan(elementwise(1024, aligned, "", turned));
   EXPECT_TRUE(block.inRegisters.empty());
   EXPECT_GE(block.plan.arenaBytes, 4096u);
+}
+
+TEST_F(ShareElements, BlocksShareALongRow) {
+  cuda::BlockPlan block = plan(elementwise(65536, aligned, "", softmax), true);
+  EXPECT_EQ(block.cluster, 4u);
+  EXPECT_EQ(block.threads, 512u);
+  ASSERT_EQ(block.maps.count({65536}), 1u);
+  EXPECT_EQ(block.maps.at({65536}).threads, 2048u);
+  EXPECT_EQ(block.maps.at({65536}).chunks * 4, 32);
+  EXPECT_EQ(plan(elementwise(262144, aligned, "", softmax), true).cluster, 8u) << "as many as any device runs";
+}
+
+TEST_F(ShareElements, ABlockHasItsProgramForItself) {
+  EXPECT_EQ(plan(elementwise(65536, aligned, "", softmax), false).cluster, 1u) << "where there are no clusters";
+  EXPECT_EQ(plan(elementwise(32768, aligned, "", softmax), true).cluster, 1u) << "where it holds the row";
+  EXPECT_EQ(plan(elementwise(65536, aligned), true).cluster, 1u) << "where nothing is reduced";
+  // Of the sum that stands in memory, others would need to know.
+  const char *scanned =
+      "  %c = tile.scan %a axis 0 {\n  ^bb0(%l: f32, %r: f32):\n    %s = arith.addf %l, %r : f32\n    tile.yield %s : f32\n"
+      "  } : $T -> $T\n  %t = tile.reduce %a axis 0 {\n  ^bb0(%l: f32, %r: f32):\n    %s = arith.addf %l, %r : f32\n"
+      "    tile.yield %s : f32\n  } : $T -> f32\n  %ts = tile.splat %t : f32 -> $T\n  %b = arith.divf %c, %ts : $T\n";
+  EXPECT_EQ(plan(elementwise(65536, aligned, "", scanned), true).cluster, 1u);
 }
