@@ -156,10 +156,10 @@ Layout sumLayoutAcross(int64_t n, int64_t warpgroups, bool copied) {
 }
 
 /// Sums of m x n in `warpgroups`: each has 64 rows, then the next 64 beyond the last one's.
-Layout sumLayout(int64_t m, int64_t n, int64_t warpgroups) {
+Layout sumLayout(int64_t m, int64_t n, int64_t warpgroups, layout::Rows inTile) {
   Layout tiles({{layout::dim(0), m / 64}, {layout::dim(1), 1}});
   tiles.add(layout::Register, m / 64 / warpgroups, {warpgroups, 0}).add(layout::Warp, warpgroups, {1, 0});
-  return product(layout::wgmmaAccumulator(n), tiles).canonical();
+  return product(layout::wgmmaAccumulator(n, inTile), tiles).canonical();
 }
 
 /// Vectors of neighbours, dealt to lanes and warps; what is more than the threads lies in further registers. `width`: of a vector.
@@ -293,7 +293,7 @@ public:
     spread();
     role.walk([&](MmaStartOp start) {
       if (isTile(start.getA()))
-        give(start.getA(), factorLayout(cast<RankedTensorType>(start.getA().getType())));
+        give(start.getA(), factorLayout(cast<RankedTensorType>(start.getA().getType()), rowsOf(start)));
     });
     role.walk([&](ReadOp read) {
       if (isPeers(read))
@@ -354,7 +354,8 @@ private:
   void anchor(MmaStartOp start) {
     RankedTensorType tile = start.getType().getTile();
     int64_t m = tile.getDimSize(0), n = tile.getDimSize(1), warpgroups = role.getWarps() / warpgroup;
-    Layout lies = m / 64 % warpgroups ? sumLayoutAcross(n, warpgroups, isNeededWhole(start)) : sumLayout(m, n, warpgroups);
+    Layout lies =
+        m / 64 % warpgroups ? sumLayoutAcross(n, warpgroups, isNeededWhole(start)) : sumLayout(m, n, warpgroups, rowsOf(start));
     LayoutAttr sums = LayoutAttr::get(context, lies);
     auto type = PendingType::get(context, RankedTensorType::get(tile.getShape(), tile.getElementType(), sums));
     retype(start, type);
@@ -394,7 +395,7 @@ private:
   }
 
   /// How a first factor lies in registers.
-  LayoutAttr factorLayout(RankedTensorType type) {
+  LayoutAttr factorLayout(RankedTensorType type, layout::Rows inTile) {
     int64_t bits = 8 * tile::elementBytes(type.getElementType()), depth = 256 / bits, warpgroups = role.getWarps() / warpgroup;
     int64_t rows = type.getDimSize(0) / 64, steps = type.getDimSize(1) / depth;
     Layout tiles({{layout::dim(0), rows}, {layout::dim(1), steps}});
@@ -403,7 +404,7 @@ private:
       tiles.add(layout::Register, rows / warpgroups, {warpgroups, 0}).add(layout::Warp, warpgroups, {1, 0});
     else
       tiles.add(layout::Warp, warpgroups, {0, 0});
-    return LayoutAttr::get(context, product(layout::wgmmaOperandA(bits), tiles).canonical());
+    return LayoutAttr::get(context, product(layout::wgmmaOperandA(bits, inTile), tiles).canonical());
   }
 
   /// The value gets the layout if it has none.
@@ -512,7 +513,7 @@ private:
       return of(load);
     if (auto start = dyn_cast<MmaStartOp>(op))
       return operand.getOperandNumber() == 0 ? layoutOf(start.getType().getTile())
-                                             : factorLayout(cast<RankedTensorType>(operand.get().getType()));
+                                             : factorLayout(cast<RankedTensorType>(operand.get().getType()), rowsOf(start));
     if (isa<scf::YieldOp>(op))
       return of(op->getParentOp()->getResult(operand.getOperandNumber()));
     if (auto loop = dyn_cast<scf::ForOp>(op))

@@ -66,6 +66,7 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
   ScheduleProblem problem{product.m, product.n, product.k, product.elementBytes(), {}};
   problem.stagesHint = product.stagesHint();
   problem.fetch = fetchWork(product);
+  problem.readsFirst = product.readA;
   problem.generalByThreads = isa<Float8E4M3FNType, Float8E5M2Type>(product.element);
   // Nobody knows where fetched tiles lie; loops over tiles, and programs that wait for others, have an order of their own.
   if (problem.fetch || found.isNested() || found.polls || product.movesAcross())

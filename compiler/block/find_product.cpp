@@ -216,7 +216,7 @@ std::optional<BoxProduct> productOf(Operation *op, const Parts &parts, bool mayT
 
 /// Majors that the tensor cores do not take.
 const char *refusedMajors(const BoxProduct &product, int row = 64) {
-  if (product.elementBytes() != 2 && !((!product.loadedA || product.kMajorA()) && product.kMajorB()))
+  if (product.elementBytes() != 2 && !((!product.loadedA || product.readA || product.kMajorA()) && product.kMajorB()))
     return "k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits";
   if (!product.kMajorB() && product.n % row)
     return product.swapped ? "the first operand's columns are not a multiple of 64 long"
@@ -247,6 +247,21 @@ void turn(BoxProduct &product) {
       (*fetched)->turned = true, (*fetched)->line = 1 - (*fetched)->line;
 }
 
+/// A box of bytes that lie across k goes through registers: it is, or becomes, the first factor. False: the tensor cores do not take the
+/// product so.
+bool readsFirst(BoxProduct &product, bool second) {
+  BoxProduct turned = product;
+  if (product.swapped != second) {
+    std::swap(turned.m, turned.n);
+    turned.swapped = second;
+    if (refusedShape(turned, /*inSteps=*/true))
+      return false;
+  }
+  turned.readA = true;
+  product = turned;
+  return true;
+}
+
 /// A launch has come that its boxes cannot be made for.
 bool hasNoBoxes(Operation *op) { return op->getParentOfType<tile::KernelOp>()->hasAttr("block.no_boxes"); }
 } // namespace
@@ -264,6 +279,7 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
     return found;
   BoxProduct &product = *found;
   auto live = [&](unsigned number) { return parts.live.empty() ? Value() : parts.live[number]; };
+  std::optional<Box> across[2]; // of factors that threads fetch and turn, where nothing better is found
   auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
     Value factor = second ? parts.b : parts.a;
     std::string noBox = "a launch broke its conditions", noFetch;
@@ -277,19 +293,28 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
     }
     if (found && product.elementBytes() != 2 && found->dimensions[0].tile != (second ? 0 : 1)) {
       noBox = "k is not contiguous, as the tensor cores want it for types that are not of 16 bits";
+      if (product.elementBytes() == 1)
+        across[second] = found;
       found.reset(); // threads turn it
     }
     if (found)
       box = *found;
     else if (canBeFetched(factor, noFetch))
       fetched = FetchedFactor{factor, false, lineOfFactor(product, factor, second), noBox};
-    else
+    else if (!across[second])
       why = std::string("the ") + (second ? "second" : "first") + " operand is no box of a tensor in memory: " + noBox +
             (noFetch.empty() || noFetch == noBox ? "" : "; nor can threads fetch it: " + noFetch);
-    return found || fetched;
+    return found || fetched || across[second];
   };
   if (!bring(false, product.a, product.fetchedA) || !bring(true, product.b, product.fetchedB))
     return std::nullopt;
+  if (across[0].has_value() != across[1].has_value() && !(across[0] ? product.fetchedB : product.fetchedA) &&
+      readsFirst(product, across[1].has_value())) {
+    (across[1] ? product.b : product.a) = across[1] ? *across[1] : *across[0];
+    (across[1] ? product.fetchedB : product.fetchedA).reset();
+  } else if ((across[0] && !product.fetchedA) || (across[1] && !product.fetchedB)) {
+    return no("k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits");
+  }
   if (product.fetches() && product.steps() && isLoaded(product.steps()))
     return no("the number of its steps is loaded");
   if (product.swapped)

@@ -16,6 +16,8 @@ struct BoxProduct {
   bool steppedA = false, steppedB = false;
   bool loadedA = true;  // else a is computed, in registers
   bool turnedA = false; // and then its dimensions are exchanged: threads show it to the tensor cores in shared memory
+  /// The first factor is a box of bytes that lie across k: threads read it from its slot into registers, as the tensor cores want them.
+  bool readA = false;
   /// The op's result is the product's transpose, and its second factor our first: so products of few rows take the tensor cores' 64.
   bool swapped = false;
 

@@ -26,6 +26,8 @@ struct Side {
 std::optional<Side> sideOf(Value factor, unsigned dim) {
   if (auto transpose = factor.getDefiningOp<TransposeOp>())
     return sideOf(transpose.getShared(), 1 - dim);
+  if (auto read = factor.getDefiningOp<ReadOp>())
+    return sideOf(read.getShared(), dim);
   auto part = factor.getDefiningOp<PartOp>();
   auto take = part ? part.getSlot().getDefiningOp<TakeOp>() : TakeOp();
   if (!take)

@@ -69,12 +69,16 @@ public:
     Value sum = NoneOp::create(builder, location, sumType),
           slot = NoneOp::create(builder, location, SlotType::get(context, tiles));
     Value first = arith::ConstantOp::create(outside, location, builder.getI32IntegerAttr(0));
-    auto loop = scf::ForOp::create(builder, location, number(0), slots(), number(1), ValueRange{sum, first, slot});
+    SmallVector<Value, 3> carried{sum, first};
+    if (!product.readA)
+      carried.push_back(slot);
+    auto loop = scf::ForOp::create(builder, location, number(0), slots(), number(1), carried);
     builder.setInsertionPointToStart(loop.getBody());
     writeStep(loop);
     builder.setInsertionPointAfter(loop);
     Value result = MmaWaitOp::create(builder, location, sumType.getTile(), loop.getResult(0));
-    ReleaseOp::create(builder, location, loop.getResult(2));
+    if (!product.readA)
+      ReleaseOp::create(builder, location, loop.getResult(2));
     if (product.swapped)
       result = tile::PermuteOp::create(builder, location, type, result, ArrayRef<int64_t>{1, 0});
     product.op->getResult(0).replaceAllUsesWith(result);
@@ -154,8 +158,7 @@ private:
   }
 
   void writeStep(scf::ForOp loop) {
-    Value i = loop.getInductionVar(), sum = loop.getRegionIterArg(0), position = loop.getRegionIterArg(1),
-          before = loop.getRegionIterArg(2);
+    Value i = loop.getInductionVar(), sum = loop.getRegionIterArg(0), position = loop.getRegionIterArg(1);
     Value filled = AcquireOp::create(builder, location, ring, position);
     for (unsigned which : {0, 1})
       if (!factors[which].fetched) {
@@ -175,13 +178,21 @@ private:
       Value part = PartOp::create(builder, location, taken, which);
       tiles.push_back(factors[which].transposed ? Value(TransposeOp::create(builder, location, part)) : part);
     }
+    if (product.readA) {
+      auto type = RankedTensorType::get({product.m, schedule.k}, product.element);
+      tiles[0] = ReadOp::create(builder, location, type, tiles[0], IntegerAttr());
+    }
     Value first = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, i, number(0));
     Value next = MmaStartOp::create(builder, location, sum.getType(), sum, tiles[0], tiles[1], first, product.precision(),
                                     product.isUnsigned(), product.isUnsigned());
-    MmaSettleOp::create(builder, location, sum);
-    ReleaseOp::create(builder, location, before);
+    // Registers of a factor are free when the product is over; another warpgroup's products run meanwhile.
+    MmaSettleOp::create(builder, location, product.readA ? next : sum);
+    ReleaseOp::create(builder, location, product.readA ? taken : loop.getRegionIterArg(2));
     Value after = arith::AddIOp::create(builder, location, position, number(1));
-    scf::YieldOp::create(builder, location, ValueRange{next, after, taken});
+    SmallVector<Value, 3> carried{next, after};
+    if (!product.readA)
+      carried.push_back(taken);
+    scf::YieldOp::create(builder, location, carried);
   }
 
   BoxProduct product;

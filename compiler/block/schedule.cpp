@@ -75,6 +75,7 @@ unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
   unsigned words = late ? p.loop->words : p.loop ? p.loop->fewerWords : p.m * p.n;
   unsigned each =
       s.across ? (words - p.loop->wideWords) / 128 + p.loop->wideWords / (128 * s.consumers) : words / (128 * s.consumers);
+  each += p.readsFirst ? p.m * s.k * p.elementBytes / (4 * 128 * s.consumers) : 0;
   return each + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
 }
 
@@ -127,7 +128,7 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
     return needed + more * (p.outputs.empty() + p.loop->functions) <= s.mathRegisters;
   }
   // (Products of 256 columns in a block of four warpgroups: the assembler takes what the launch gives for all there is, C7602.)
-  if (!p.loop || s.consumers < 2)
+  if (!(p.loop || p.readsFirst) || s.consumers < 2)
     return false;
   s.loadRegisters = s.fetchers ? 88 : s.consumers == 2 ? 40 : 32; // 24 spill
   s.mathRegisters = s.consumers == 2 ? (s.fetchers ? 208 : 232) : (s.fetchers ? 136 : 160);

@@ -53,6 +53,7 @@ struct ScheduleProblem {
   llvm::SmallVector<unsigned> taking = {};  // of these, those that take turns with another one of their type in its shared memory
   unsigned fromRegisters = 0;               // results that it cannot store
   llvm::SmallVector<LoadedTile> loads = {}; // that may start before the result is there, those with most registers first
+  bool readsFirst = false;                  // the first factor goes through registers
   bool generalByThreads = false;            // the general path's tensor cores do not have the type
   bool reorder = true;                      // the order of the grid's tiles is known, or can be found at run time
   std::optional<LoopWork> loop = {};

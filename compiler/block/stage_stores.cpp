@@ -5,6 +5,7 @@
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/schedule.h"
+#include <tuple>
 
 using namespace mlir;
 
@@ -25,7 +26,8 @@ public:
          llvm::MapVector<Type, Places> &places)
       : store(store), stored(stored), tile(tile), schedule(schedule), places(places), builder(store), location(store->getLoc()) {}
 
-  void write(unsigned m, unsigned n) {
+  /// `turned`: warpgroups share the columns, 64 at a time.
+  void write(unsigned m, unsigned n, bool turned) {
     auto same = [](Value atom) { return atom; };
     if (Value kept = placeGuards(builder, location, tile.box, same)) { // else threads store it
       auto branch = scf::IfOp::create(builder, location, kept, /*withElseRegion=*/true);
@@ -42,9 +44,12 @@ public:
     unsigned column = 128 / tile::elementBytes(tile.element), all = m / 64 / schedule.consumers * (n / column);
     bool whole = schedule.stageOutput >= all;
     unsigned rows = 64 * schedule.consumers, columns = whole ? n : schedule.stageOutput / 2 * column;
+    if (turned)
+      std::tie(rows, columns) = std::pair(64u, rows);
+    unsigned count = turned ? std::min(schedule.stageOutput, m / rows * (n / columns)) : whole ? m / rows : 2;
     auto type = SharedType::get(builder.getContext(), {rows, columns}, tile.element, {});
     Places &ofType = places[type];
-    while (ofType.places.size() < (whole ? m / rows : 2))
+    while (ofType.places.size() < count)
       ofType.places.push_back(AllocOp::create(outside, location, type));
     for (unsigned row = 0; row < m; row += rows)
       for (unsigned at = 0; at < n; at += columns)
@@ -91,8 +96,11 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
   void runOnOperation() final {
     std::optional<Schedule> schedule = Schedule::of(getOperation());
     SmallVector<std::pair<unsigned, unsigned>> results;
+    bool turned = false;
     getOperation().walk([&](MmaWaitOp wait) {
-      ArrayRef<int64_t> shape = tile::shapeOf(wait.getType());
+      auto turn = wait->hasOneUse() ? dyn_cast<tile::PermuteOp>(*wait->user_begin()) : tile::PermuteOp();
+      turned |= bool(turn);
+      ArrayRef<int64_t> shape = tile::shapeOf(turn ? turn.getType() : wait.getType());
       results.push_back({unsigned(shape[0]), unsigned(shape[1])});
     });
     if (!schedule || !schedule->stageOutput)
@@ -106,11 +114,13 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
     llvm::MapVector<Type, Places> places;
     for (Operation *store : stores) {
       StoredTile stored = *storedTile(store);
+      if (turned && tile::elementBytes(getElementTypeOrSelf(stored.value.getType())) != 2)
+        continue; // stored from registers
       if (auto sums = storedSums(stored, results))
         if (std::optional<MappedTile> tile = mapStored(stored, sums->first, sums->second, why)) {
           if (results.size() > 1) // accounted for one by one
             places.clear();
-          Staged(store, stored, *tile, *schedule, places).write(sums->first, sums->second);
+          Staged(store, stored, *tile, *schedule, places).write(sums->first, sums->second, turned);
         }
     }
   }

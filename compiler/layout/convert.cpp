@@ -125,6 +125,13 @@ std::optional<Transfer> cheapestTransfer(const Layout &registers, const Layout &
         if (use.passes * count <= best.passes) // fewer instructions for the same bytes
           best = {16, use.passes * count, use.least * count, true};
       }
+  if (elementBytes == 1)
+    if (std::optional<Layout> turned = turnedBytes(registers, memory))
+      if (std::optional<Layout> rows = compose(memory, *turned)) {
+        use = bankUse(lanesOf(*rows, 1), 16);
+        count = rows->extent(Register);
+        best = {16, use.passes * count, use.least * count, true};
+      }
   return best;
 }
 

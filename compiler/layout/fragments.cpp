@@ -12,15 +12,29 @@ Layout matrixTile(bool transposed) {
   return result.add(Register, 2, along(0, 1)).add(Lane, 4, along(0, 2)).add(Lane, 8, along(1, 0));
 }
 
-Layout mmaOperandA(unsigned bits) {
+/// From one row that a lane holds to the other, and from a lane's to the next one's.
+static std::pair<int64_t, int64_t> rowSteps(Rows rows) {
+  return rows == Rows::Paired ? std::pair<int64_t, int64_t>(1, 2) : std::pair<int64_t, int64_t>(8, 1);
+}
+static Layout operandA(unsigned bits, Rows rows) {
   int64_t each = 32 / bits; // elements of a register
+  auto [other, next] = rowSteps(rows);
   return Layout({{dim(0), 16}, {dim(1), 8 * each}})
       .add(Register, each, {0, 1})
-      .add(Register, 2, {8, 0})
+      .add(Register, 2, {other, 0})
       .add(Register, 2, {0, 4 * each})
       .add(Lane, 4, {0, each})
-      .add(Lane, 8, {1, 0});
+      .add(Lane, 8, {next, 0});
 }
+static Layout accumulator(Rows rows) {
+  auto [other, next] = rowSteps(rows);
+  return Layout({{dim(0), 16}, {dim(1), 8}})
+      .add(Register, 2, {0, 1})
+      .add(Register, 2, {other, 0})
+      .add(Lane, 4, {0, 2})
+      .add(Lane, 8, {next, 0});
+}
+Layout mmaOperandA(unsigned bits) { return operandA(bits, Rows::InOrder); }
 Layout mmaOperandB(unsigned bits) {
   int64_t each = 32 / bits;
   return Layout({{dim(0), 8 * each}, {dim(1), 8}})
@@ -29,19 +43,13 @@ Layout mmaOperandB(unsigned bits) {
       .add(Lane, 4, {each, 0})
       .add(Lane, 8, {0, 1});
 }
-Layout mmaAccumulator() {
-  return Layout({{dim(0), 16}, {dim(1), 8}})
-      .add(Register, 2, {0, 1})
-      .add(Register, 2, {8, 0})
-      .add(Lane, 4, {0, 2})
-      .add(Lane, 8, {1, 0});
-}
+Layout mmaAccumulator() { return accumulator(Rows::InOrder); }
 
 static Layout fourWarps(const Layout &warp) { return product(warp, Layout({{dim(0), 4}, {dim(1), 1}}).add(Warp, 4, {1, 0})); }
-Layout wgmmaAccumulator(unsigned n) {
-  return fourWarps(product(mmaAccumulator(), Layout({{dim(0), 1}, {dim(1), n / 8}}).add(Register, n / 8, {0, 1})));
+Layout wgmmaAccumulator(unsigned n, Rows rows) {
+  return fourWarps(product(accumulator(rows), Layout({{dim(0), 1}, {dim(1), n / 8}}).add(Register, n / 8, {0, 1})));
 }
-Layout wgmmaOperandA(unsigned bits) { return fourWarps(mmaOperandA(bits)); }
+Layout wgmmaOperandA(unsigned bits, Rows rows) { return fourWarps(operandA(bits, rows)); }
 
 std::optional<MatrixMove> matrixMove(const Layout &registers, const Layout &memory) {
   if (registers.outputs().size() != 2)
@@ -74,6 +82,16 @@ std::optional<MatrixMove> matrixMove(const Layout &registers, const Layout &memo
     return MatrixMove{matrices, along != inner, product(row, others)};
   }
   return std::nullopt;
+}
+
+std::optional<Layout> turnedBytes(const Layout &registers, const Layout &memory) {
+  std::optional<Layout> others = divide(registers, operandA(8, Rows::Paired));
+  if (!others || contiguous(memory, dim(0)) % 16)
+    return std::nullopt;
+  Layout rows({{dim(0), 16}, {dim(1), 32}});
+  rows.add(Lane, 2, {0, 1}).add(Lane, 2, {0, 4}).add(Lane, Layout::Digit{2, {0, 8}, {0, 2}}); // of a matrix
+  rows.flip(Lane, {0, 2}).add(Lane, 2, {0, 16});                                              // which matrix
+  return product(rows, *others);
 }
 
 } // namespace tilery::layout

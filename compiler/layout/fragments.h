@@ -13,10 +13,13 @@ Layout mmaOperandA(unsigned bits);
 Layout mmaOperandB(unsigned bits);
 Layout mmaAccumulator();
 
+/// Which row of a tile is which of the 64 of a product of a warpgroup. Paired: of each 16, rows 2r and 2r + 1 are those that one lane holds
+/// (r and r + 8), as elements of a byte come from shared memory in pairs where they lie across k.
+enum class Rows { InOrder, Paired };
 /// The accumulator of wgmma in the four warps of a warpgroup: 64 x n, n a multiple of 8.
-Layout wgmmaAccumulator(unsigned n);
+Layout wgmmaAccumulator(unsigned n, Rows rows = Rows::InOrder);
 /// The a operand of wgmma from registers: 64 x k, k of 32 bytes.
-Layout wgmmaOperandA(unsigned bits);
+Layout wgmmaOperandA(unsigned bits, Rows rows = Rows::InOrder);
 
 /// How ldmatrix or stmatrix moves a tile.
 struct MatrixMove {
@@ -29,5 +32,12 @@ struct MatrixMove {
 /// The instruction that moves 16-bit elements between `registers` (Register, Lane, ... -> dimensions) and `memory` (dimensions -> Offset,
 /// in elements, which starts at a multiple of 16 bytes); nothing if there is none.
 std::optional<MatrixMove> matrixMove(const Layout &registers, const Layout &memory);
+
+/// The instruction that brings bytes which lie across k to `registers` that hold them as wgmmaOperandA(8, Paired) does: four transposed
+/// matrices of 8 rows of memory each, which are of 8 numbers of k. A lane gets pairs of rows, of two numbers of k each: with t = lane % 4, the
+/// first and the second word are of k = 4t and 4t + 1, and 4t + 2 and 4t + 3, for t = 2 and 3 the other way round (so that eight rows lie in
+/// different banks of swizzled memory); the third and the fourth of those 16 further on. Register: the number of the instruction; Lane, Warp:
+/// the element whose 16 bytes the lane's address names. Nothing if memory (dimensions -> Offset, in bytes) has no 16 neighbours along the rows.
+std::optional<Layout> turnedBytes(const Layout &registers, const Layout &memory);
 
 } // namespace tilery::layout

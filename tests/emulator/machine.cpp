@@ -216,6 +216,17 @@ void EmulatedMachine::storeMatrices(lower::Emitter &e, Value *row, Values matric
     put(e, offsetof(WarpOperation, results) + 4 * i, value);
   perform(e, transposed ? WarpOperation::StoreTransposed : WarpOperation::StoreMatrices);
 }
+llvm::Value *EmulatedMachine::permuteBytes(lower::Emitter &e, Value *low, Value *high, Value *which) {
+  llvm::IRBuilder<> &b = e.b;
+  llvm::Type *wide = b.getInt64Ty();
+  Value *all = b.CreateOr(b.CreateZExt(low, wide), b.CreateShl(b.CreateZExt(high, wide), 32)), *result = b.getInt32(0);
+  for (unsigned i = 0; i < 4; ++i) {
+    Value *number = b.CreateAnd(b.CreateLShr(which, 4 * i), 7);
+    Value *byte = b.CreateAnd(b.CreateLShr(all, b.CreateZExt(b.CreateShl(number, 3), wide)), 255);
+    result = b.CreateOr(result, b.CreateShl(b.CreateTrunc(byte, b.getInt32Ty()), 8 * i));
+  }
+  return result;
+}
 void EmulatedMachine::multiply(lower::Emitter &e, const cuda::MmaForm &form, Tied accumulators, Values a, Values b) {
   unsigned bytes = form.kind == cuda::MmaForm::F64 ? 8 : 4;
   for (auto [i, value] : llvm::enumerate(a))

@@ -180,7 +180,7 @@ void Generator::productKernel() {
   Type element = random.of(std::vector<Type>{b.getF16Type(), b.getBF16Type(), b.getF16Type(), b.getBF16Type(), b.getI8Type(),
                                              Float8E4M3FNType::get(b.getContext()), b.getF32Type()});
   unsigned bytes = oracle::elementOf(element).bytes();
-  bool isInt = element.isInteger(8), across = bytes == 2;
+  bool isInt = element.isInteger(8), across = bytes <= 2;
   bool isFlat = random.chance(0.3); // its rows are the tensor cores' columns
   int64_t m = isFlat               ? random.of(std::vector<int64_t>{16, 32, 48, 96})
               : random.chance(0.7) ? 64

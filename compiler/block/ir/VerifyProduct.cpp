@@ -71,10 +71,20 @@ static LogicalResult checkForm(MmaStartOp op, const Operand &a, const Operand &b
     return op.emitOpError() << "cannot read b (k x n) as it lies in shared memory: " << b.layout;
   if (a.isShared && a.layout && !isReadable(a.layout.getLayout(), bytes))
     return op.emitOpError() << "cannot read a (m x k) as it lies in shared memory: " << a.layout;
-  if (!a.isShared && a.layout && !divide(a.layout.getLayout(), layout::wgmmaOperandA(8 * bytes)))
+  auto rowsOf = [](LayoutAttr layout, auto fragment) -> std::optional<layout::Rows> {
+    for (layout::Rows rows : {layout::Rows::InOrder, layout::Rows::Paired})
+      if (divide(layout.getLayout(), fragment(rows)))
+        return rows;
+    return std::nullopt;
+  };
+  std::optional<layout::Rows> factor, sums;
+  if (!a.isShared && a.layout && !(factor = rowsOf(a.layout, [&](auto rows) { return layout::wgmmaOperandA(8 * bytes, rows); })))
     return op.emitOpError() << "cannot read a from registers that hold it so: " << a.layout;
-  if (LayoutAttr layout = layoutOf(result); layout && !divide(layout.getLayout(), layout::wgmmaAccumulator(8)))
+  LayoutAttr layout = layoutOf(result);
+  if (layout && !(sums = rowsOf(layout, [](auto rows) { return layout::wgmmaAccumulator(8, rows); })))
     return op.emitOpError() << "gives a sum that lies in registers otherwise than " << layout;
+  if (layout && a.layout && (a.isShared ? layout::Rows::InOrder : *factor) != *sums)
+    return op.emitOpError() << "gives a sum whose rows lie in registers otherwise than those of a: " << layout;
   return success();
 }
 

@@ -1,4 +1,5 @@
 #include "compiler/block/ir/layouts.h"
+#include "compiler/layout/memory.h"
 
 using namespace mlir;
 using namespace tilery;
@@ -122,6 +123,15 @@ unsigned storedAlong(SharedType shared, MapType map, unsigned warpgroups) {
       return d;
   }
   return shape.size();
+}
+
+layout::Rows rowsOf(MmaStartOp start) {
+  auto read = start.getA().getDefiningOp<ReadOp>();
+  LayoutAttr memory = read ? read.getShared().getType().getLayout() : LayoutAttr();
+  std::optional<Layout> places = memory ? invert(memory.getLayout()) : std::nullopt;
+  bool isAcross = places && read.getShared().getType().getElementType().getIntOrFloatBitWidth() == 8 &&
+                  layout::contiguous(*places, layout::dim(1)) == 1;
+  return isAcross ? layout::Rows::Paired : layout::Rows::InOrder;
 }
 
 } // namespace tilery::block

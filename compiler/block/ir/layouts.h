@@ -1,6 +1,7 @@
 #pragma once
 // Which layouts the operands and results of an op may have.
 #include "compiler/block/ir/Block.h"
+#include "compiler/layout/fragments.h"
 
 namespace tilery::block {
 
@@ -15,6 +16,10 @@ bool takesAnyLayout(mlir::Operation *op);
 /// The dimension of a stored tile along which a role's warpgroups deal its boxes out, each a part as large: the first that can be divided so;
 /// the tile's rank if none can, and one warpgroup stores all.
 unsigned storedAlong(SharedType shared, MapType map, unsigned warpgroups);
+
+/// How the 64 rows of a product of a warpgroup lie among those of the sum's tile: a first factor of bytes that lie across k comes from shared
+/// memory in pairs of rows.
+layout::Rows rowsOf(MmaStartOp start);
 
 /// Elementwise ops have tiles of one layout; ops that add, repeat, exchange or drop dimensions have the layouts that follow. Errors name
 /// the op. A tile without a layout has another one than those with.

@@ -203,9 +203,15 @@ private:
   llvm::Value *valueAt(mlir::Value tile, const Vectors &vectors, unsigned number, Coordinates &coordinates);
   /// In vectors of so many elements at most.
   Parts materialize(mlir::Value tile, unsigned most = 2);
+  /// All vectors of the tile, whose lanes keep these bounds (their loops are its dimensions).
+  Parts vectorsAt(mlir::Value tile, const Vectors &vectors, llvm::ArrayRef<lower::KnownBound> kept);
+  Parts loadEarly(mlir::Value tile, const Vectors &vectors);
   /// One that is under way from here on.
   void emitLoadOfTile(tile::LoadOp load);
   void emitRead(block::ReadOp read);
+  /// Of bytes that lie across k (layout::turnedBytes): what the instructions bring is turned where a product takes it (turnWords).
+  void emitTurnedRead(block::ReadOp read, const layout::Layout &rows);
+  void turnWords(llvm::MutableArrayRef<llvm::Value *> words);
   void emitWrite(block::WriteOp write);
   /// Of elements that lie in memory across the rows of the slot: each access brings some, which are turned in registers.
   unsigned acrossOf(block::WriteOp write, const Vectors &vectors);
@@ -259,10 +265,11 @@ private:
   bool failed = false;
   bool meets = false; // programs wait for each other, or show each other what they have stored
 
-  llvm::DenseMap<mlir::Value, Parts> values;  // of more than one part, or of none; those of rank 0 are the evaluator's
-  llvm::SmallVector<mlir::Value> known;       // all of both, in the order in which they became so
-  llvm::DenseMap<mlir::Value, Parts> reading; // registers that a product under way, or one before it, reads
-  Role *role = nullptr;                       // that is emitted
+  llvm::DenseMap<mlir::Value, Parts> values;   // of more than one part, or of none; those of rank 0 are the evaluator's
+  llvm::SmallVector<mlir::Value> known;        // all of both, in the order in which they became so
+  llvm::DenseMap<mlir::Value, Parts> reading;  // registers that a product under way, or one before it, reads
+  llvm::DenseMap<mlir::Value, Parts> unturned; // words of factors that a product turns
+  Role *role = nullptr;                        // that is emitted
   llvm::Value *base = nullptr, *thread = nullptr, *group = nullptr, *warpgroup = nullptr;
   unsigned warpsOfGroup = 4, cluster = 1, resident = 1; // resident: blocks of a multiprocessor
   llvm::SmallVector<lower::MemoryClass> written;        // what the kernel stores to

@@ -128,6 +128,9 @@ public:
   /// The way back: 1, 2 or 4 matrices, an i32 of each, to the rows at these addresses.
   virtual void storeMatrices(lower::Emitter &e, Value *row, Values matrices, bool transposed) = 0;
 
+  /// Four of the eight bytes of `low` and `high` (i32): byte i of the result is that which bits 4i to 4i + 2 of `which` (i32) number.
+  virtual Value *permuteBytes(lower::Emitter &e, Value *low, Value *high, Value *which) = 0;
+
   // -- products of a warp
   /// accumulators += a * b for 16 x 8 elements and the form's depth, which is none of the fused ones. a: 4 i32 (F64: 2 doubles), b: 2 (1).
   virtual void multiply(lower::Emitter &e, const MmaForm &form, Tied accumulators, Values a, Values b) = 0;

@@ -50,6 +50,7 @@ std::optional<OperandPlan> planOf(block::SharedType type, bool isB) {
 struct SumPlan {
   unsigned n;
   layout::Layout outer;
+  layout::Rows rows = layout::Rows::InOrder;
 };
 
 /// The registers of a factor a that each product takes: those at (64 rows, 32 bytes of k).
@@ -66,12 +67,12 @@ struct RegisterPlan {
   }
 };
 
-std::optional<RegisterPlan> registersOf(Value factor) {
+std::optional<RegisterPlan> registersOf(Value factor, layout::Rows rows) {
   block::LayoutAttr layout = block::layoutOf(factor.getType());
   if (!layout)
     return std::nullopt;
   unsigned bits = getElementTypeOrSelf(factor.getType()).getIntOrFloatBitWidth();
-  layout::Layout inner = layout::wgmmaOperandA(bits);
+  layout::Layout inner = layout::wgmmaOperandA(bits, rows);
   std::optional<layout::Layout> outer = layout::divide(layout.getLayout(), inner);
   return outer ? std::optional(RegisterPlan{*outer, unsigned(inner.extent(layout::Register)), bits}) : std::nullopt;
 }
@@ -79,11 +80,12 @@ std::optional<RegisterPlan> registersOf(Value factor) {
 std::optional<SumPlan> shareOf(const layout::Layout &sums) {
   int64_t columns = sums.outputs()[1].extent;
   for (int64_t n = std::min<int64_t>(columns, 256) / 8 * 8; n > 0; n -= 8) {
-    if (columns % n)
-      continue;
-    if (std::optional<layout::Layout> outer = layout::divide(sums, layout::wgmmaAccumulator(n)))
-      if (outer->extent(layout::Lane) == 1)
-        return SumPlan{unsigned(n), *outer};
+    for (layout::Rows rows : {layout::Rows::InOrder, layout::Rows::Paired}) {
+      std::optional<layout::Layout> outer =
+          columns % n ? std::nullopt : layout::divide(sums, layout::wgmmaAccumulator(unsigned(n), rows));
+      if (outer && outer->extent(layout::Lane) == 1)
+        return SumPlan{unsigned(n), *outer, rows};
+    }
   }
   return std::nullopt;
 }
@@ -146,7 +148,7 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
   block::LayoutAttr sumLayout = block::layoutOf(tile);
   std::optional<SumPlan> share = sumLayout ? shareOf(sumLayout.getLayout()) : std::nullopt;
   std::optional<OperandPlan> inA = sharedA ? planOf(sharedA, false) : std::nullopt, inB = planOf(start.getB().getType(), true);
-  std::optional<RegisterPlan> held = sharedA ? std::nullopt : registersOf(start.getA());
+  std::optional<RegisterPlan> held = sharedA || !share ? std::nullopt : registersOf(start.getA(), share->rows);
   auto typeA =
       WgmmaForm::typeOf(sharedA ? sharedA.getElementType() : getElementTypeOrSelf(start.getA().getType()), start.getAUnsigned());
   auto typeB = WgmmaForm::typeOf(start.getB().getType().getElementType(), start.getBUnsigned());
@@ -158,7 +160,8 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
   Parts factors = reading.lookup(start.getC());
   auto isZero = [](llvm::Value *sum) { return isa<llvm::Constant>(sum) && cast<llvm::Constant>(sum)->isNullValue(); };
   bool fresh = llvm::all_of(sums, isZero);
-  Parts factor = held ? packed(start.getA()) : Parts(); // of this product
+  bool turns = held && unturned.contains(start.getA());
+  Parts factor = turns ? unturned.lookup(start.getA()) : held ? packed(start.getA()) : Parts(); // of this product
   llvm::Value *scale = i32(fresh ? 0 : 1);
   if (start.getClear() && !fresh)
     scale = b.CreateZExt(b.CreateNot(scalar(start.getClear())), b.getInt32Ty());
@@ -183,21 +186,34 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
     addressB = machine.here(e, addressB);
   unsigned tiles = share->outer.extent(layout::Register), each = form.sums();
   int64_t k = start.getB().getType().getShape()[0];
-  if (fresh)
-    machine.wgmmaFence(e, {}, factor);
-  else
-    machine.wgmmaFence(e, sums, factor);
-  for (unsigned step = 0; step < k / form.k(); ++step)
+  if (!turns)
+    machine.wgmmaFence(e, fresh ? MutableArrayRef<llvm::Value *>() : sums, factor);
+  auto wordsOf = [&](int64_t rows, unsigned step) -> MutableArrayRef<llvm::Value *> {
+    std::optional<unsigned> first = held->first(rows, step);
+    return first ? MutableArrayRef(factor).slice(*first * held->elementBits / 32, 4) : MutableArrayRef<llvm::Value *>();
+  };
+  // What a step takes is turned while the one before it is multiplied.
+  auto turn = [&](unsigned step) {
+    SmallVector<llvm::Value *> turned;
+    for (unsigned t = 0; t < tiles; ++t) {
+      auto words = wordsOf(share->outer.at({{layout::Register, t}})[0], step);
+      turnWords(words);
+      llvm::append_range(turned, words);
+    }
+    machine.wgmmaFence(e, fresh || step ? MutableArrayRef<llvm::Value *>() : sums, turned);
+  };
+  for (unsigned step = 0; step < k / form.k(); ++step) {
+    if (turns)
+      turn(step);
     for (unsigned t = 0; t < tiles; ++t) {
       auto at = share->outer.at({{layout::Register, t}});
       auto part = MutableArrayRef<llvm::Value *>(sums).slice(t * each, each);
       llvm::Value *inShared = nullptr;
       ArrayRef<llvm::Value *> a(inShared);
       if (held) {
-        std::optional<unsigned> first = held->first(at[0], step);
-        if (!first)
+        a = wordsOf(at[0], step);
+        if (a.empty())
           return fail(start, "takes rows of its first factor that other warpgroups hold");
-        a = ArrayRef(factor).slice(*first * held->elementBits / 32, 4);
       } else {
         inShared = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
         inShared = b.CreateAdd(inShared, b.getInt64(inA->stepOffset(step) / 16));
@@ -205,6 +221,7 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
       llvm::Value *inB64 = descriptor(b.CreateAdd(addressB, i32(inB->rowOffset(share->n * at[1]))), inB->descriptor.bits());
       machine.wgmma(e, form, part, a, b.CreateAdd(inB64, b.getInt64(inB->stepOffset(step) / 16)), step == 0 ? scale : i32(1));
     }
+  }
   machine.wgmmaCommit(e);
   remember(start, std::move(sums));
   llvm::append_range(factors, factor);

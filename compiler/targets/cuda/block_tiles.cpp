@@ -30,10 +30,38 @@ SmallVector<std::pair<int64_t, int64_t>> someThreads(const layout::Layout &layou
 }
 } // namespace
 
+/// The same registers in another order: those that hold neighbours along the dimension first.
+static layout::Layout neighboursFirst(const layout::Layout &layout, unsigned along) {
+  layout::Layout canonical = layout.canonical();
+  auto isNeighbours = [&](const layout::Layout::Digit &digit) {
+    for (auto [d, step] : llvm::enumerate(digit.step))
+      if (step != (d == along))
+        return false;
+    return !digit.hasFlips();
+  };
+  auto digits = canonical.digits(layout::Register);
+  const auto *first = llvm::find_if(digits, isNeighbours);
+  if (first == digits.end() || first == digits.begin())
+    return layout;
+  layout::Layout result(canonical.outputs());
+  result.add(layout::Register, *first);
+  for (const layout::Layout::Input &input : canonical.inputs())
+    for (const layout::Layout::Digit &digit : input.digits)
+      if (&digit != first)
+        result.add(input.axis, digit);
+  return result;
+}
+
 /// Any thread can, from loads, numbers and what such ops give.
 static bool canBeComputedAgain(Value tile) {
   Operation *op = tile.getDefiningOp();
   return op && !op->getNumRegions() && !isa<block::MmaWaitOp, block::ReadOp>(op);
+}
+
+/// Its load is under way before something takes it.
+static bool isEarly(Value tile) {
+  auto load = tile.getDefiningOp<tile::LoadOp>();
+  return load && load->hasAttr("block.early");
 }
 
 void BlockEmitter::locate(llvm::Value *now) {
@@ -208,27 +236,74 @@ BlockEmitter::Parts BlockEmitter::materialize(Value tile, unsigned most) {
     return {};
   }
   prepareTile(tile);
-  lower::Evaluator::Region region(evaluator);
   Vectors vectors = vectorsOf(layoutOf(tile), most);
-  lower::Evaluator::Vector lanes(evaluator, vectors.width);
-  Coordinates coordinates;
   Parts parts;
-  for (unsigned number = 0; number < vectors.layout.extent(layout::Register); number += vectors.width) {
-    llvm::Value *value = valueAt(tile, vectors, number, coordinates);
+  for (llvm::Value *value : isEarly(tile) ? loadEarly(tile, vectors) : vectorsAt(tile, vectors, {}))
     for (unsigned i = 0; i < vectors.width; ++i)
       parts.push_back(vectors.width > 1 ? b.CreateExtractElement(value, uint64_t(i)) : value);
-  }
   return parts;
 }
 
+BlockEmitter::Parts BlockEmitter::vectorsAt(Value tile, const Vectors &vectors, ArrayRef<lower::KnownBound> kept) {
+  lower::Evaluator::Region region(evaluator);
+  lower::Evaluator::Vector lanes(evaluator, vectors.width);
+  lower::Evaluator::Assumption hold(evaluator, kept);
+  Coordinates coordinates;
+  Parts result;
+  for (unsigned number = 0; number < vectors.layout.extent(layout::Register); number += vectors.width) {
+    auto [point, fixed] = pointsOf(vectors, number, coordinates);
+    for (auto [d, index] : llvm::enumerate(point))
+      index.loop = kept.empty() ? -1 : int(d);
+    provide(tile, point, fixed);
+    result.push_back(e.splat(evaluator.value(tile, point), vectors.width));
+  }
+  return result;
+}
+
+// Bounds of many vectors are many comparisons, while nothing is multiplied: where a whole tile keeps them, which most do, nothing is asked.
+BlockEmitter::Parts BlockEmitter::loadEarly(Value tile, const Vectors &vectors) {
+  constexpr unsigned many = 8;
+  auto access = tile.getDefiningOp<tile::LoadOp>().getPlace().getDefiningOp<tile::AccessOp>();
+  SmallVector<lower::KnownBound> bounds;
+  llvm::Value *whole = b.getTrue();
+  ArrayRef<int64_t> shape = tile::shapeOf(tile.getType());
+  for (unsigned d = 0; access && d < shape.size(); ++d)
+    if (OperandRange bound = access.getBound(d); bound.size() == 2) {
+      ensure(bound[0]), ensure(bound[1]);
+      bounds.push_back({bound[0], bound[1], int(d)});
+      whole = b.CreateAnd(whole, b.CreateICmpSLE(evaluator.wide(bound[0]), e.i64(0)));
+      whole = b.CreateAnd(whole, b.CreateICmpSGE(evaluator.wide(bound[1]), e.i64(shape[d])));
+    }
+  if (bounds.empty() || vectors.layout.extent(layout::Register) < many * vectors.width)
+    return vectorsAt(tile, vectors, {});
+  here();
+  llvm::BasicBlock *inside = newBlock("whole"), *ragged = newBlock("ragged"), *joined = newBlock("loaded");
+  b.CreateCondBr(whole, inside, ragged);
+  b.SetInsertPoint(inside);
+  Parts fast = vectorsAt(tile, vectors, bounds);
+  inside = b.GetInsertBlock();
+  b.CreateBr(joined);
+  b.SetInsertPoint(ragged);
+  Parts slow = vectorsAt(tile, vectors, {});
+  ragged = b.GetInsertBlock();
+  b.CreateBr(joined);
+  b.SetInsertPoint(joined);
+  for (auto [value, other] : llvm::zip_equal(fast, slow)) {
+    llvm::PHINode *phi = b.CreatePHI(value->getType(), 2);
+    phi->addIncoming(value, inside);
+    phi->addIncoming(other, ragged);
+    value = phi;
+  }
+  return fast;
+}
+
 void BlockEmitter::emitLoadOfTile(tile::LoadOp load) {
-  bool isEarly = load->hasAttr("block.early");
-  if (!isEarly && !load.getIsVolatile())
+  if (!isEarly(load) && !load.getIsVolatile())
     return; // where it is used
   if (auto loop = load->getParentOfType<scf::ForOp>(); loop && !loop.getBody()->getOps<block::AcquireOp>().empty())
     shareNumbers(load);
   unsigned bytes = tile::elementBytes(getElementTypeOrSelf(load.getType()));
-  remember(load, materialize(load, isEarly ? std::max(2u, 16 / bytes) : 2));
+  remember(load, materialize(load, isEarly(load) ? std::max(2u, 16 / bytes) : 2));
 }
 
 // The tensor cores would cut what tf32 lacks.
@@ -316,8 +391,13 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
   Value value = write.getValue();
   if (!shared.getLayout() || !block::layoutOf(value.getType()))
     return fail(write, "needs layouts");
-  const layout::Layout &whole = layoutOf(value);
-  layout::Layout piece = write.getAt() ? *layout::piece(whole, shared.getShape()) : whole;
+  layout::Layout memory = *layout::invert(shared.getLayout().getLayout()), whole = layoutOf(value);
+  auto pieceOf = [&] { return write.getAt() ? *layout::piece(whole, shared.getShape()) : whole; };
+  unsigned bytes = tile::elementBytes(shared.getElementType());
+  auto move = bytes == 2 ? layout::matrixMove(pieceOf(), memory) : std::nullopt;
+  if (unsigned inner = shared.getRank() - 1; !move && layout::contiguous(memory, layout::dim(inner)) > 1)
+    whole = neighboursFirst(whole, inner);
+  layout::Layout piece = pieceOf();
   SmallVector<unsigned> numbers; // registers of the piece
   for (unsigned number = 0; number < whole.extent(layout::Register); ++number) {
     SmallVector<int64_t, 4> at = coordinatesOf(whole, number, 0, 0);
@@ -327,8 +407,6 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
     if (inside)
       numbers.push_back(number);
   }
-  layout::Layout memory = *layout::invert(shared.getLayout().getLayout());
-  unsigned bytes = tile::elementBytes(shared.getElementType());
   llvm::Value *address = partsOf(write.getShared())[0];
   if (auto loop = write->getParentOfType<scf::ForOp>(); loop && !loop.getBody()->getOps<block::MmaStartOp>().empty())
     where.reset(); // its places would take registers from the sums of the loop's products
@@ -341,7 +419,6 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
     shareNumbers(value);
   lower::Evaluator::Region region(evaluator);
   Coordinates coordinates;
-  auto move = bytes == 2 ? layout::matrixMove(piece, memory) : std::nullopt;
   auto places = layout::compose(memory, move ? move->addresses : piece);
   if (!places)
     return fail(write, "has no way between its layouts");
@@ -384,7 +461,10 @@ void BlockEmitter::emitRead(block::ReadOp read) {
     return fail(read, "needs layouts");
   const layout::Layout &registers = layoutOf(read);
   unsigned bytes = tile::elementBytes(shared.getElementType());
-  auto places = layout::compose(*layout::invert(shared.getLayout().getLayout()), registers);
+  layout::Layout memory = *layout::invert(shared.getLayout().getLayout());
+  if (auto rows = bytes == 1 ? layout::turnedBytes(registers, memory) : std::nullopt)
+    return emitTurnedRead(read, *rows);
+  auto places = layout::compose(memory, registers);
   if (!places)
     return fail(read, "has no way between its layouts");
   Vectors vectors = vectorsOf(registers, layout::widestVector(*places, bytes));
@@ -402,6 +482,39 @@ void BlockEmitter::emitRead(block::ReadOp read) {
   remember(read, std::move(parts));
 }
 
+// Matrices of pairs of rows, of two numbers of k, in the order in which the product takes them.
+void BlockEmitter::emitTurnedRead(block::ReadOp read, const layout::Layout &rows) {
+  auto places = layout::compose(*layout::invert(read.getShared().getType().getLayout().getLayout()), rows);
+  if (!places)
+    return fail(read, "has no way between its layouts");
+  llvm::Value *address = partsOf(read.getShared())[0];
+  std::vector<std::pair<int64_t, unsigned>> order; // by k
+  for (unsigned number = 0; number < rows.extent(layout::Register); ++number)
+    order.push_back({rows.at({{layout::Register, number}})[1], number});
+  llvm::sort(order);
+  SmallVector<llvm::SmallVector<llvm::Value *, 4>> matrices(order.size());
+  for (auto [k, number] : order) {
+    llvm::Value *row = b.CreateAdd(address, emitLayout(b, *places, placeOf(number))[0]);
+    matrices[number] = machine.loadMatrices(e, row, 4, /*transposed=*/true);
+  }
+  Parts &words = unturned[read];
+  words.clear();
+  for (const auto &each : matrices)
+    words.append(each.begin(), each.end());
+}
+
+// Two words of pairs of rows become four numbers of k of one row, and of the other.
+void BlockEmitter::turnWords(MutableArrayRef<llvm::Value *> words) {
+  llvm::Value *exchanged = b.CreateICmpNE(b.CreateAnd(here().lane, i32(2)), i32(0));
+  llvm::Value *one = b.CreateSelect(exchanged, i32(0x2064), i32(0x6420)),
+              *other = b.CreateSelect(exchanged, i32(0x3175), i32(0x7531));
+  for (size_t i = 0; i < words.size(); i += 2) {
+    llvm::Value *low = words[i], *high = words[i + 1];
+    words[i] = machine.permuteBytes(e, low, high, one);
+    words[i + 1] = machine.permuteBytes(e, low, high, other);
+  }
+}
+
 void BlockEmitter::emitStore(tile::StoreOp store) {
   auto tile = dyn_cast<RankedTensorType>(store.getValue().getType());
   if (tile && !block::layoutOf(tile))
@@ -413,7 +526,7 @@ void BlockEmitter::emitStore(tile::StoreOp store) {
   if (!tile)
     return when(speaker(), [&] { evaluator.store(evaluator.addressOf(store, {}), scalar(store.getValue())); });
   unsigned bytes = tile::elementBytes(tile.getElementType());
-  Vectors vectors = vectorsOf(layoutOf(store.getValue()), std::max(1u, 16 / bytes));
+  Vectors vectors = vectorsOf(neighboursFirst(layoutOf(store.getValue()), tile.getRank() - 1), std::max(1u, 16 / bytes));
   lower::Evaluator::Vector lanes(evaluator, vectors.width);
   Coordinates coordinates;
   for (unsigned number = 0; number < vectors.layout.extent(layout::Register); number += vectors.width) {

@@ -60,6 +60,8 @@ void print(PlanText &text, const block::ProductKernel &found, const block::Sched
   text.factor("b", swapped ? product.a : product.b, swapped ? product.fetchedA : product.fetchedB);
   if (product.swapped)
     text.stream << "  swapped: B^T A^T\n";
+  if (product.readA)
+    text.stream << "  " << (swapped ? "b" : "a") << ": bytes across k, which threads read into registers and turn\n";
   for (Operation *op : found.outputs()) {
     std::string why = "it has not the product's shape";
     std::optional<block::StoredTile> stored = block::storedTile(op);

@@ -213,6 +213,10 @@ void PtxMachine::storeMatrices(lower::Emitter &e, Value *row, Values matrices, b
            constraints, args);
 }
 
+llvm::Value *PtxMachine::permuteBytes(lower::Emitter &e, Value *low, Value *high, Value *which) {
+  return e.b.CreateIntrinsic(e.b.getInt32Ty(), llvm::Intrinsic::nvvm_prmt, {low, high, which});
+}
+
 // -- clusters, launches, registers
 
 llvm::Value *PtxMachine::clusterRank(lower::Emitter &e) {

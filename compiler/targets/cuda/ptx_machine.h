@@ -52,6 +52,7 @@ public:
   void storeShared(lower::Emitter &e, Value *address, Value *value, bool peer) override;
   llvm::SmallVector<Value *, 4> loadMatrices(lower::Emitter &e, Value *row, unsigned count, bool transposed) override;
   void storeMatrices(lower::Emitter &e, Value *row, Values matrices, bool transposed) override;
+  Value *permuteBytes(lower::Emitter &e, Value *low, Value *high, Value *which) override;
 
   void multiply(lower::Emitter &e, const MmaForm &form, Tied accumulators, Values a, Values b) override;
   Value *roundTF32(lower::Emitter &e, Value *bits) override;

@@ -59,6 +59,15 @@ TEST(Schedule, PricesWhatFits) {
   EXPECT_TRUE(priceSchedules(problem(256, 256, 64, 2)).empty());  // more sums than registers
 }
 
+TEST(Schedule, DealsRegistersForFactorsThatThreadsRead) {
+  ScheduleProblem read = problem(256, 128, 128, 1);
+  read.readsFirst = true; // 32 registers beside 128 sums
+  EXPECT_EQ(chooseSchedule(read)->print(),
+            "consumers=2 k=128 stages=4 group=8 stage_output=2 load_registers=40 math_registers=232");
+  read.m = 128;
+  EXPECT_EQ(chooseSchedule(read)->mathRegisters, 0u);
+}
+
 TEST(Schedule, RunsTwoBlocksWhereThereAreRegistersForThem) {
   auto attention = [](unsigned d, unsigned keys) { // 128 rows in steps of so many keys
     ScheduleProblem result = problem(128, d, d, 2);

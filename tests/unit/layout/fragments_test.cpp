@@ -90,6 +90,46 @@ TEST(Fragments, MatrixMoves) {
     }
 }
 
+// ldmatrix.trans over a memory whose byte at offset o is o, then the permutations that the first product's lanes do.
+TEST(Fragments, BytesThatLieAcrossK) {
+  for (int64_t k : {32, 64, 128})
+    for (auto [rows, swizzle] : {std::pair(64, Swizzle::B64), std::pair(128, Swizzle::B128), std::pair(256, Swizzle::B128)}) {
+      Layout tiles({{dim(0), rows / 64}, {dim(1), k / 32}});
+      tiles.add(Register, k / 32, {0, 1}).add(Register, rows / 64, {1, 0});
+      Layout registers = product(wgmmaOperandA(8, Rows::Paired), tiles);
+      Layout memory = *invert(copyBoxes(k, rows, 1, swizzle).transposed());
+      std::optional<Layout> addresses = turnedBytes(registers, memory);
+      ASSERT_TRUE(addresses);
+      std::optional<Layout> access = compose(memory, *addresses);
+      ASSERT_TRUE(access);
+      EXPECT_EQ(addresses->extent(Lane), 32);
+      EXPECT_EQ(addresses->extent(Register) * 16, registers.extent(Register));
+      for (int64_t warp = 0; warp < 4; ++warp)
+        for (int64_t number = 0; number < addresses->extent(Register); ++number)
+          for (int64_t lane = 0; lane < 32; ++lane) {
+            int64_t words[4][4]; // the bytes of each
+            for (int64_t m = 0; m < 4; ++m)
+              for (int64_t i = 0; i < 4; ++i) {
+                int64_t row = access->at({{Register, number}, {Lane, 8 * m + lane % 4 * 2 + i / 2}, {Warp, warp}})[0];
+                ASSERT_EQ(row % 16, 0);
+                words[m][i] = row + lane / 4 * 2 + i % 2;
+              }
+            for (int64_t r = 0; r < 16; ++r) {
+              int64_t half = r / 8 * 2, other = r / 4 % 2, early = (r % 4 < 2) != (lane % 4 >= 2);
+              int64_t got = words[half + !early][r % 2 * 2 + other];
+              Layout::Vector at = registers.at({{Register, 16 * number + r}, {Lane, lane}, {Warp, warp}});
+              ASSERT_EQ(got, memory.at({{dim(0), at[0]}, {dim(1), at[1]}})[0]) << number << " " << lane << " " << r;
+            }
+          }
+      if (swizzle == Swizzle::B128) {
+        BankUse use = bankUse(access->canonical(), 16);
+        EXPECT_EQ(use.passes, use.least);
+      }
+    }
+  EXPECT_FALSE(turnedBytes(wgmmaOperandA(8), columnMajor(64, 32))) << "rows in order";
+  EXPECT_FALSE(turnedBytes(wgmmaOperandA(8, Rows::Paired), rowMajor(64, 32, 32))) << "k in one piece";
+}
+
 TEST(Fragments, WhatNoMatrixMoveCanDo) {
   EXPECT_FALSE(matrixMove(wgmmaAccumulator(64), rowMajor(64, 64, 68))) << "rows that are not aligned";
   Layout rowsOfLanes = Layout({{dim(0), 32}, {dim(1), 8}}).add(Register, 8, {0, 1}).add(Lane, 32, {1, 0});

@@ -1,5 +1,6 @@
 // RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(unwrap-rows,canonicalize,cse))' | FileCheck %s
-// Columns that begin again behind the last, of which no store takes what comes then, end there.
+// Columns that begin again behind the last, of which no store takes what comes then, end there, where threads fetch them (both factors are
+// bytes that lie across k).
 
 // CHECK-LABEL: tile.kernel @columns
 // CHECK: %[[LEFT:.*]] = arith.addi %arg3,
@@ -23,7 +24,7 @@ tile.kernel @columns(%a: !tile.ptr<i8> {tile.divisibility = 16 : i64}, %b: !tile
   %sum = tile.contract %steps, %zeros live[%c64, %left] {
   ^bb0(%step: i64):
     %deep = arith.muli %step, %c64 overflow<nsw> : i64
-    %xa = tile.access %a, %deep steps(%c64, %c1) bounds [0, 0]() : <i8>, (i64, i64), () -> <64x64xi8>
+    %xa = tile.access %a, %deep steps(%c1, %c64) bounds [0, 0]() : <i8>, (i64, i64), () -> <64x64xi8>
     %fa = tile.load %xa : !tile.access<64x64xi8> -> tensor<64x64xi8>
     %at = arith.muli %deep, %N overflow<nsw> : i64
     %xb = tile.access %b, %at steps(%N, %columns) bounds [0, 0]() : <i8>, (i64, tensor<64xi64>), () -> <64x64xi8>
@@ -50,7 +51,7 @@ tile.kernel @taken(%a: !tile.ptr<i8> {tile.divisibility = 16 : i64}, %b: !tile.p
   %sum = tile.contract %steps, %zeros live[%c64, %c64] {
   ^bb0(%step: i64):
     %deep = arith.muli %step, %c64 overflow<nsw> : i64
-    %xa = tile.access %a, %deep steps(%c64, %c1) bounds [0, 0]() : <i8>, (i64, i64), () -> <64x64xi8>
+    %xa = tile.access %a, %deep steps(%c1, %c64) bounds [0, 0]() : <i8>, (i64, i64), () -> <64x64xi8>
     %fa = tile.load %xa : !tile.access<64x64xi8> -> tensor<64x64xi8>
     %at = arith.muli %deep, %N overflow<nsw> : i64
     %xb = tile.access %b, %at steps(%N, %columns) bounds [0, 0]() : <i8>, (i64, tensor<64xi64>), () -> <64x64xi8>

@@ -237,3 +237,16 @@ TEST(MachineCopies, MatricesGoThroughSharedMemory) {
       });
     }
 }
+
+TEST(MachineCopies, BytesOfTwoWordsArePermuted) {
+  HandMade kernel{[](Code &c) {
+                    llvm::Value *which = c.b.CreateSelect(c.b.CreateICmpULT(c.thread, c.i32(16)), c.i32(0x6420), c.i32(0x3175));
+                    c.put(c.thread, c.m.permuteBytes(c.e, c.i32(0x33221100), c.i32(0x77665544), which));
+                  },
+                  32};
+  alignas(16) int32_t out[32];
+  expectRight(kernel, {"prmt.b32"}, nullptr, out, [&] {
+    for (unsigned thread = 0; thread < 32; ++thread)
+      EXPECT_EQ(out[thread], thread < 16 ? 0x66442200 : 0x33117755);
+  });
+}
