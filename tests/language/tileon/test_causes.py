@@ -93,3 +93,16 @@ def test_pickled(device, kernel):
     wrong = raised(kernel)
     again = pickle.loads(pickle.dumps(wrong))
     assert type(again) is type(wrong) and str(again) == str(wrong)
+
+
+def test_gluon_is_refused_by_name():
+    import importlib
+
+    for name in ("tilery.tileon.experimental.gluon", "tilery.tileon.experimental.gluon.language"):
+        with pytest.raises(ImportError, match="Gluon's programs are not taken") as caught:
+            importlib.import_module(name)
+        assert "triton.language" in str(caught.value)
+    import tilery.triton  # noqa: F401
+
+    with pytest.raises(ImportError, match="Gluon's programs are not taken"):
+        from tilery.triton.experimental import gluon  # noqa: F401

@@ -1,0 +1,1 @@
+"""What upstream tries out beside its language; of Gluon there is the name alone."""
