@@ -261,6 +261,8 @@ Lanes Evaluator::taken(tile::TakeOp take, ArrayRef<Index> point) {
   auto &b = e.b;
   uint64_t axis = take.getAxis();
   int64_t size = cast<RankedTensorType>(take.getValue().getType()).getDimSize(axis);
+  if (auto where = takenRow(take, point))
+    return load(*where);
   Lanes position = value(take.getIndices(), point);
   position = b.CreateSExtOrTrunc(position, e.vectorOf(b.getInt64Ty(), e.lanesOf(position)));
   Lanes inside = b.CreateICmpULT(position, llvm::ConstantInt::get(position->getType(), size));
@@ -272,6 +274,38 @@ Lanes Evaluator::taken(tile::TakeOp take, ArrayRef<Index> point) {
   Lanes parts[] = {inside, element, llvm::Constant::getNullValue(element->getType())};
   e.unify(parts);
   return b.CreateSelect(parts[0], parts[1], parts[2]);
+}
+
+Lanes Evaluator::lanesBetween(llvm::Value *base, int64_t low, int64_t high) {
+  auto &b = e.b;
+  auto laneNumber = [&](int64_t bound) {
+    llvm::Value *n = b.CreateSub(e.i64(bound), base);
+    n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, n, e.i64(0));
+    n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, n, e.i64(state.lanes));
+    return e.splat(b.CreateTrunc(n, b.getInt32Ty()), state.lanes);
+  };
+  llvm::Value *lane = e.iota(b.getInt32Ty(), state.lanes);
+  return b.CreateAnd(b.CreateICmpSGE(lane, laneNumber(low)), b.CreateICmpSLT(lane, laneNumber(high)));
+}
+
+std::optional<Address> Evaluator::takenRow(tile::TakeOp take, ArrayRef<Index> point) {
+  uint64_t axis = take.getAxis();
+  Value from = take.getValue();
+  auto stored = plan.storage.find(from);
+  auto buffer = from.getDefiningOp<tile::BufferLoadOp>();
+  if (threads || state.lanes == 1 || state.unwritten.contains(from) || point[axis].lanes || point[axis].step != 1 ||
+      (stored == plan.storage.end() && !buffer))
+    return std::nullopt;
+  Linear at = linear(take.getIndices(), point);
+  if (at.lanes || at.step != 1)
+    return std::nullopt;
+  Point inner(point);
+  inner[axis] = Index{at.base, 1, nullptr, std::max(at.level, levelOf(point))};
+  ArrayRef<int64_t> shape = tile::shapeOf(from.getType());
+  Address where =
+      stored != plan.storage.end() ? scratchAddress(stored->second, shape, inner) : bufferAddress(buffer.getBuffer(), inner);
+  where.exists = e.band(where.exists, lanesBetween(at.base, 0, shape[axis]));
+  return where;
 }
 
 llvm::Value *Evaluator::vectorOf(const Index &index) {

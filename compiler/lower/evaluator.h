@@ -228,6 +228,10 @@ private:
   Lanes joined(tile::JoinOp join, llvm::ArrayRef<Index> point);
   Lanes concatenated(tile::CatOp cat, llvm::ArrayRef<Index> point);
   Lanes taken(tile::TakeOp take, llvm::ArrayRef<Index> point);
+  /// low <= base + lane < high.
+  Lanes lanesBetween(llvm::Value *base, int64_t low, int64_t high);
+  /// Where lanes take neighbours in memory (a shuffle by a number that all share): one access, in which what is not there does not exist.
+  std::optional<Address> takenRow(tile::TakeOp take, llvm::ArrayRef<Index> point);
   bool surelyBelow(mlir::Value tile, mlir::Value bound, llvm::ArrayRef<Index> point);
   Point reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<Index> point);
   void split(const Index &linear, llvm::ArrayRef<int64_t> sizes, llvm::MutableArrayRef<Index> result);

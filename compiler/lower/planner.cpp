@@ -1,5 +1,6 @@
 // Ops into steps: which tiles are virtual, which sinks share a nest.
 #include "compiler/lower/planner.h"
+#include "compiler/analysis/integer_op.h"
 #include "compiler/lower/taken.h"
 #include "compiler/lower/turned.h"
 
@@ -468,12 +469,24 @@ void Planner::storeScans(Plan &plan) {
   }
 }
 
+/// Places that are computed of lanes' numbers: to read such a tile anywhere is to compute it there.
+static bool isIndexArithmetic(Value value, unsigned depth = 6) {
+  using Kind = analysis::IntegerOp::Kind;
+  if (!isa<RankedTensorType>(value.getType()))
+    return true;
+  analysis::IntegerOp op = analysis::integerOpOf(value, analysis::Wrapping::any);
+  return op.kind == Kind::constant || op.kind == Kind::range ||
+         (depth && op.kind != Kind::opaque && isIndexArithmetic(op.lhs, depth - 1) &&
+          (!op.rhs || isIndexArithmetic(op.rhs, depth - 1)));
+}
+
 Plan Planner::run() {
   number();
   kernel.walk([&](Operation *op) {
     if (auto take = dyn_cast<tile::TakeOp>(op);
-        take && canBeVirtual(take) && !take.getValue().getDefiningOp<tile::BufferLoadOp>()) // which lies somewhere
-      scratch.insert(take.getValue());                                                      // read at computed places
+        take && canBeVirtual(take) && !take.getValue().getDefiningOp<tile::BufferLoadOp>() && // which lies somewhere
+        !isIndexArithmetic(take.getValue()))
+      scratch.insert(take.getValue()); // read at computed places
     if (isProduct(op))
       for (Value indices : dividingIndices(op, options.target.machine.storesDivisions))
         scratch.insert(indices);

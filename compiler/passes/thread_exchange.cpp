@@ -115,21 +115,18 @@ bool ThreadConversion::convertShuffle(ShuffleOp shuffle) {
   Value value = grouped(lookup(shuffle.getValue()), width), by = grouped(lookup(shuffle.getLane()), width);
   Value line = RangeOp::create(builder, loc, RankedTensorType::get(width, i32), 0, width);
   line = spread(ExpandDimsOp::create(builder, loc, RankedTensorType::get({1, width}, i32), line, 0), shape);
-  Value place;
-  switch (shuffle.getMode()) {
-  case ShuffleMode::idx:
-    place = by;
-    break;
-  case ShuffleMode::up:
-    place = arith::SubIOp::create(builder, loc, line, by);
-    break;
-  case ShuffleMode::down:
-    place = arith::AddIOp::create(builder, loc, line, by);
-    break;
-  case ShuffleMode::xor_:
-    place = arith::XOrIOp::create(builder, loc, line, by);
-    break;
+  if (shuffle.getMode() == ShuffleMode::up || shuffle.getMode() == ShuffleMode::down) {
+    // Numbers further than a row mean as little as the next one; without them nothing wraps: code generators see the places count up.
+    by = arith::MinSIOp::create(builder, loc, arith::MaxSIOp::create(builder, loc, by, constant(-width)), constant(width));
+    constexpr auto nsw = arith::IntegerOverflowFlags::nsw;
+    Value place = shuffle.getMode() == ShuffleMode::up ? arith::SubIOp::create(builder, loc, line, by, nsw).getResult()
+                                                       : arith::AddIOp::create(builder, loc, line, by, nsw).getResult();
+    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, place, constant(width));
+    Value taken = TakeOp::create(builder, loc, value.getType(), value, place, 1);
+    map.map(shuffle.getResult(), ungrouped(arith::SelectOp::create(builder, loc, inside, taken, value), loc));
+    return true;
   }
+  Value place = shuffle.getMode() == ShuffleMode::idx ? by : arith::XOrIOp::create(builder, loc, line, by).getResult();
   Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, place, constant(width));
   place = arith::SelectOp::create(builder, loc, inside, place, line);
   map.map(shuffle.getResult(), ungrouped(TakeOp::create(builder, loc, value.getType(), value, place, 1), loc));

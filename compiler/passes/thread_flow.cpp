@@ -130,7 +130,8 @@ SmallVector<std::pair<unsigned, int64_t>> ThreadConversion::placesOf(Value condi
     return places;
   }
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
+  bool isLess = compare && compare.getPredicate() == arith::CmpIPredicate::slt;
+  if (!compare || (compare.getPredicate() != arith::CmpIPredicate::eq && !isLess))
     return {};
   auto number = analysis::constantOf(compare.getRhs());
   auto form = number ? affine.read(compare.getLhs()) : std::nullopt;
@@ -148,6 +149,15 @@ SmallVector<std::pair<unsigned, int64_t>> ThreadConversion::placesOf(Value condi
     below += c * (box[d] - 1);
   }
   SmallVector<std::pair<unsigned, int64_t>> places;
+  if (isLess) { // `t < 32`: digits that count as much are 0, and the others never reach it
+    int64_t reach = 0;
+    for (auto [c, d] : terms)
+      if (c >= rest)
+        places.push_back({d, 0});
+      else
+        reach += c * (box[d] - 1);
+    return reach < rest ? places : SmallVector<std::pair<unsigned, int64_t>>();
+  }
   for (auto [c, d] : llvm::reverse(terms)) {
     int64_t digit = rest / c;
     if (rest < 0 || digit >= box[d])

@@ -134,6 +134,21 @@ bool ThreadConversion::convert(Operation &inner) {
 
 namespace {
 
+/// Whether a value that differs between threads is the number of a thread, or places and parts of it: bits of data, or of what is made
+/// of the number by divisors that are known at run time only, say nothing of how the threads lie.
+bool isOfNumber(Value value, ThreadsOp op, const analysis::Divergence &divergence) {
+  if (!divergence.varies(value))
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner()->getParentOp() == op;
+  Operation *by = value.getDefiningOp();
+  if (isa<DivOp, RemOp, ShiftOp, arith::AndIOp>(by) && !analysis::constantOf(by->getOperand(1)))
+    return false;
+  return isa<DivOp, RemOp, ShiftOp, arith::AndIOp, arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ExtSIOp, arith::ExtUIOp,
+             arith::TruncIOp>(by) &&
+         llvm::all_of(by->getOperands(), [&](Value operand) { return isOfNumber(operand, op, divergence); });
+}
+
 /// How the threads' number is taken apart: what the code divides it by, as far as the divisors divide each other.
 SmallVector<int64_t> stridesOf(ThreadsOp op) {
   std::set<int64_t> divisors;
@@ -146,7 +161,7 @@ SmallVector<int64_t> stridesOf(ThreadsOp op) {
       divisors.insert(vote.getWidth());
     if (isa<WarpDotOp>(inner))
       divisors.insert(32);
-    if (inner->getNumOperands() != 2 || !divergence.varying.contains(inner->getOperand(0)))
+    if (inner->getNumOperands() != 2 || !divergence.varies(inner->getOperand(0)) || !isOfNumber(inner->getOperand(0), op, divergence))
       return;
     auto by = analysis::constantOf(inner->getOperand(1));
     if (!by || *by <= 0)

@@ -18,6 +18,8 @@ protected:
   /// Rows one after the other, by the runtime.
   void sortOp(tile::SortOp op) override;
   bool targetOp(mlir::Operation *op) override;
+  /// In vectors, where the points do nothing else than plain accesses and arithmetic (parallel_lanes.cpp).
+  bool parallelOp(tile::ParallelOp op) override;
 
 private:
   /// The arguments, the loop over programs, and what ends the function.

@@ -246,3 +246,51 @@ tile.kernel @products(%q: !tile.ptr<f64>, %n: i64, %x: f64) {
   }
   tile.return
 }
+
+// Bits of data do not say how threads lie: one row of 64, not 32 pairs.
+// CHECK-LABEL: tile.kernel @bits_of_data
+// CHECK-NOT: 32x2x
+// CHECK: tile.store {{.*}} tensor<64xi32>
+tile.kernel @bits_of_data(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %n: i64) {
+  %c1 = arith.constant 1 : i64
+  %a = tile.root %p[%n] strides [%c1] : !tile.ptr<i32> -> !tile.root<1xi32>
+  %b = tile.root %q[%n] strides [%c1] : !tile.ptr<i32> -> !tile.root<1xi32>
+  tile.threads 64 {
+  ^bb0(%t: i32):
+    %one = arith.constant 1 : i32
+    %w = arith.extsi %t : i32 to i64
+    %from = tile.view %a[%w] dims [] dilations [] limits [] : !tile.root<1xi32> -> !tile.view<i32>
+    %x = tile.load %from : !tile.view<i32> -> i32
+    %bit = arith.andi %x, %one : i32
+    %to = tile.view %b[%w] dims [] dilations [] limits [] : !tile.root<1xi32> -> !tile.view<i32>
+    tile.store %to, %bit : !tile.view<i32>, i32
+    tile.yield
+  }
+  tile.return
+}
+
+// A shuffle by a number that all share reads neighbours; who has none keeps his own. What the first warp does alone is done for 32 lanes.
+// CHECK-LABEL: tile.kernel @first_warp
+// CHECK: %[[TAKEN:.*]] = tile.take %{{.*}}, %[[PLACE:.*]] axis 1 : tensor<4x32xi32>, tensor<4x32xi32>
+// CHECK: arith.select %{{.*}}, %[[TAKEN]], %{{.*}} : tensor<4x32xi1>, tensor<4x32xi32>
+// CHECK: tile.take {{.*}} tensor<1x32xi32>, tensor<1x32xi32>
+// CHECK-NOT: tensor<4x32xf32>
+tile.kernel @first_warp(%q: !tile.ptr<f32>, %n: i64, %by: i32) {
+  %c1 = arith.constant 1 : i64
+  %b = tile.root %q[%n] strides [%c1] : !tile.ptr<f32> -> !tile.root<1xf32>
+  tile.threads 128 {
+  ^bb0(%t: i32):
+    %c32 = arith.constant 32 : i32
+    %x = tile.shuffle up %t, %by : i32 -> i32
+    %first = arith.cmpi slt, %t, %c32 : i32
+    scf.if %first {
+      %y = tile.shuffle up %x, %by : i32 -> i32
+      %z = arith.sitofp %y : i32 to f32
+      %w = arith.extsi %t : i32 to i64
+      %to = tile.view %b[%w] dims [] dilations [] limits [] : !tile.root<1xf32> -> !tile.view<f32>
+      tile.store %to, %z : !tile.view<f32>, f32
+    }
+    tile.yield
+  }
+  tile.return
+}

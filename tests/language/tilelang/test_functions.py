@@ -428,12 +428,14 @@ def test_branches_by_name(engine):
                 with T.If(A[i, 0] < 0):
                     with T.Then():
                         C[i] = i
+                with T.If(A[i, 1] < 0), T.Then():
+                    C[i] += 100
 
     a, b, c = torch.randint(-20, 20, (16, 16), dtype=torch.int32), torch.zeros(16, 16).int(), torch.full((16,), -7).int()
     tilelang.compile(main)(a, b, c)
     lower = torch.ones(16, 16).tril(-1).bool()
     assert torch.equal(b, torch.where((a > 5) & lower, a * 2, -1))
-    assert torch.equal(c, torch.where(a[:, 0] < 0, torch.arange(16).int(), -7))
+    assert torch.equal(c, torch.where(a[:, 0] < 0, torch.arange(16).int(), -7) + 100 * (a[:, 1] < 0))
 
 
 def test_a_branch_by_name_holds_its_two_sides():

@@ -72,6 +72,87 @@ def test_bitonic_sort():
     assert torch.equal(b, a.sort(1).values)
 
 
+@pytest.mark.parametrize("count", [64, 96])
+def test_sort_of_pairs(count):
+    """Each thread compares a pair whose place it finds by dividing by a distance; numbers and where they were move together."""
+    size = 1 << (count - 1).bit_length()
+
+    @T.prim_func
+    def main(A: T.Tensor((3, count), "float32"), B: T.Tensor((3, count), "float32"), I: T.Tensor((3, count), "int32")):
+        with T.Kernel(3, threads=size // 2) as bx:
+            kept, place = T.alloc_shared((size,), "float32"), T.alloc_shared((size,), "int32")
+            tx = T.get_thread_binding()
+            for k in range(2):
+                at = tx + k * (size // 2)
+                kept[at] = T.if_then_else(at < count, A[bx, at], T.infinity("float32"))
+                place[at] = at
+            T.sync_threads()
+            for stage in T.serial(1, size.bit_length()):
+                for sub in T.serial(stage):
+                    distance = 1 << (stage - 1 - sub)
+                    low = (tx // distance) * distance * 2 + tx % distance
+                    rises = ((low >> stage) & 1) == 0
+                    x, y, i, j = kept[low], kept[low + distance], place[low], place[low + distance]
+                    if (x > y) == rises:
+                        kept[low] = y
+                        kept[low + distance] = x
+                        place[low] = j
+                        place[low + distance] = i
+                    T.sync_threads()
+            for k in range(2):
+                at = tx + k * (size // 2)
+                if at < count:
+                    B[bx, at] = kept[at]
+                    I[bx, at] = place[at]
+
+    a = torch.randn(3, count)
+    b, i = torch.zeros_like(a), torch.zeros(3, count, dtype=torch.int32)
+    tilelang.compile(main)(a, b, i)
+    values, places = a.sort(1)
+    assert torch.equal(b, values) and torch.equal(i.long(), places)
+
+
+@pytest.mark.parametrize("threads", [96, 512])
+def test_scan_by_the_first_warp(threads):
+    """Sums of warps, which the first warp adds up by shuffles; distances are numbers of a loop."""
+
+    @T.prim_func
+    def main(A: T.Tensor((2, threads), "int32"), B: T.Tensor((2, threads), "int32"), C: T.Tensor((2, threads), "int32")):
+        with T.Kernel(2, threads=threads) as bx:
+            tx = T.get_thread_binding()
+            sums = T.alloc_shared((threads // 32,), "int32")
+            x, y = T.alloc_var("int32", A[bx, tx]), T.alloc_var("int32", 0)
+            C[bx, tx] = T.shfl_down(x, tx % 7)
+            for i in T.serial(5):
+                before = T.shfl_up(x, 1 << i)
+                if tx % 32 >= (1 << i):
+                    x += before
+            if tx % 32 == 31:
+                sums[tx // 32] = x
+            T.sync_threads()
+            if tx < 32:
+                y = T.if_then_else(tx < threads // 32, sums[tx], 0)
+                for i in T.serial(5):
+                    before = T.shfl_up(y, 1 << i)
+                    if tx >= (1 << i):
+                        y += before
+                if tx < threads // 32:
+                    sums[tx] = y
+            T.sync_threads()
+            if tx >= 32:
+                x += sums[tx // 32 - 1]
+            B[bx, tx] = x
+
+    a = torch.randint(-50, 50, (2, threads), dtype=torch.int32)
+    b, c = torch.zeros_like(a), torch.zeros_like(a)
+    tilelang.compile(main)(a, b, c)
+    assert torch.equal(b, a.cumsum(1).int())
+    lane = torch.arange(threads)
+    source = lane % 32 + lane % 7
+    taken = torch.where(source < 32, lane + lane % 7, lane)
+    assert torch.equal(c, a[:, taken])
+
+
 def test_scan_by_warps():
     @T.prim_func
     def main(A: T.Tensor((128,), "int32"), B: T.Tensor((128,), "int32")):

@@ -13,10 +13,14 @@ def prepare(definition: ast.FunctionDef) -> ast.FunctionDef:
 
 class _Statements(ast.NodeTransformer):
     def visit_With(self, node: ast.With) -> ast.AST:
-        self.generic_visit(node)
         call = node.items[0].context_expr
-        if len(node.items) > 1 or node.items[0].optional_vars is not None or not isinstance(call, ast.Call):
+        if not isinstance(call, ast.Call) or _name(call) not in ("While", "If", "Then", "Else") or node.items[0].optional_vars:
+            self.generic_visit(node)
             return node
+        if len(node.items) > 1:  # `with T.If(condition), T.Then():` holds one in the other
+            inner = ast.copy_location(ast.With(node.items[1:], node.body), node)
+            node = ast.copy_location(ast.With(node.items[:1], [inner]), node)
+        self.generic_visit(node)
         if _name(call) == "While":
             return ast.copy_location(ast.While(call, node.body, []), node)
         if _name(call) == "If" and len(call.args) == 1 and (sides := _sides(node.body)):
