@@ -117,6 +117,13 @@ def index_range(X: Vector):
 
 
 @wrong
+def slice_lengths(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((8,), "float32")
+        a[0:8] = X[0:4]
+
+
+@wrong
 def float_index(X: Vector):
     with T.Kernel(1):
         X[0] = X[X[1]]

@@ -339,6 +339,26 @@ def test_print_and_assert(engine, capfd):
         kernel(torch.tensor([41, -1], dtype=torch.int32))
 
 
+def test_prints_say_what_they_show(capfd):
+    @T.prim_func
+    def main(A: T.Tensor((2, 3), "int32")):
+        with T.Kernel(1):
+            kept = T.alloc_fragment((3,), "int32")
+            T.copy(A[0, :], kept)
+            T.print(kept)
+            T.print(A, msg="all")
+            T.print(A[1, 1:3])
+            T.print(A[1, 0] * 2)
+            T.print(A[1, 2], "last")
+
+    tilelang.compile(main)(torch.arange(6, dtype=torch.int32).reshape(2, 3))
+    words = " ".join(capfd.readouterr().out.split())
+    assert words == (
+        "(0, 0, 0) buffer<kept, int32>: [0, 1, 2] (0, 0, 0) all: [[0, 1, 2], [3, 4, 5]] (0, 0, 0) buffer<A, int32>: [[4, 5]] "
+        "(0, 0, 0) expr<int32>: 6 (0, 0, 0) last: 5"
+    )
+
+
 def test_options_of_other_back_ends():
     @tilelang.jit(
         out_idx=[-1], target="cuda", execution_backend="tvm_ffi", verbose=False, compile_flags=["-O3"],

@@ -6,15 +6,22 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.context import current, kernel
+from ..tracing.memory import Memory, Region, copy
 from ..tracing.values import Node, Var, is_number
+from .allocate import alloc_fragment
 
 
 def print_value(obj: Any = None, msg: str = "", warp_group_id: int = 0, warp_id: int = 0) -> None:
-    """T.print: a scalar or a buffer, or a message alone, once for each program."""
+    """T.print: a scalar, or a buffer, tensor or slice of static shape, or a message alone, once for each program."""
     trace = kernel("T.print")
     trace.ask_for_threads()
     if obj is None and msg:
         trace.native.print(msg, [])
+    elif isinstance(obj, Region) or (isinstance(obj, Memory) and obj.is_global):
+        memory, shape = (obj.memory, obj.extents) if isinstance(obj, Region) else (obj, obj.shape)
+        shown = alloc_fragment(shape, memory.dtype)
+        copy(obj, shown)
+        trace.print(shown, msg or f"buffer<{memory.label()}, {memory.dtype}>")
     else:
         trace.print(obj, msg)
 

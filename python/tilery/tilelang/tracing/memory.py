@@ -140,6 +140,7 @@ class Memory:
     def __setitem__(self, item: Any, value: Any) -> None:
         target = self[item]
         if isinstance(target, Region) and isinstance(value, (Memory, Region)):
+            _check_sizes(target, value)
             return copy(value, target)
         if isinstance(target, Region) and lanes_of(value) is None:
             return fill(target, value)
@@ -448,6 +449,18 @@ class LocalVar(Expr):
 
     def __repr__(self) -> str:
         return self.name or "alloc_var"
+
+
+def _check_sizes(target: Any, value: Any) -> None:
+    """An assignment takes as many elements along each dimension as there are, where both are known."""
+    here = [n for n in target.extents if n != 1]
+    there = [n for n in (value.shape if isinstance(value, Memory) else value.extents) if n != 1]
+    if len(here) == len(there) and any(isinstance(n, int) and isinstance(m, int) and n != m for n, m in zip(here, there)):
+        raise error(
+            ValueError,
+            f"a slice of `{target.memory.label()}` has {show(here)} elements, but {show(there)} are assigned",
+            hint="take slices of equal lengths",
+        )
 
 
 def _sizes(items: Sequence[Any]) -> list[int]:

@@ -302,9 +302,11 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
         """Prints a scalar or a buffer, once for each program."""
         if isinstance(value, Memory) and not value.is_global:
             with self.together():
-                self.native.print(message or f"buffer<{value.label()}, {value.dtype}>", [self.native.buffer_load(value.native)])
+                text = message or f"buffer<{value.label()}, {value.dtype}>"
+                self.native.print(f"{text}: ", [self.native.buffer_load(value.native)])
         elif isinstance(value, Expr) or is_number(value):
-            self.native.print(message or f"expr<{value!r}>", [value])
+            text = message or f"expr<{value.dtype if isinstance(value, Val) else repr(value)}>"
+            self.native.print(f"{text}: ", [value])
         else:
             raise error(ValueError, f"T.print takes a number or a buffer of the kernel, got {type(value).__name__}")
 
