@@ -340,8 +340,21 @@ class Language(Regions):
         except TypeError as e:
             if isinstance(callee, types.FunctionType) and e.__traceback__ is not None and e.__traceback__.tb_next is None:
                 raise error(TypeError, str(e), hint=_usage(callee)) from None  # the arguments do not fit its parameters
+            self._refuse_host_function(callee, (*args, *kwargs.values()))
+            raise
+        except ValueError:  # of an index that is asked for where there is no number
+            self._refuse_host_function(callee, (*args, *kwargs.values()))
             raise
         return self.made(result) if isinstance(callee, type) and self.regions else result
+
+    def _refuse_host_function(self, callee: Any, args: Sequence[Any]) -> None:
+        """What was wrong with a call of math.exp, torch.sin, ... with values of run time."""
+        if isinstance(callee, types.BuiltinFunctionType) and any(self.is_value(a) for a in args):
+            raise error(
+                TypeError,
+                f"`{callee.__name__}` is a function of the host, which cannot compute with values of run time",
+                hint="call a function of the kernel's language",
+            ) from None
 
     def dropped(self, callee: Any, name: str) -> Any:
         """The callee of a call whose result nobody uses."""

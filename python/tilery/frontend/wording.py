@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 _REFUSED = re.compile(r"\w+\(\): incompatible function arguments\..*?Invoked with types: (?P<types>.*)", re.DOTALL)
 _NAMED = re.compile(r"'(?P<name>\w+)'(?P<object> object)?")
+
+
+def shown(value: Any) -> str:
+    """The value as an author would write it; of what has no short text, its class."""
+    text = repr(value)
+    is_short = len(text) <= 60 and "\n" not in text and not hasattr(value, "__dlpack__")
+    return text if is_short else f"a value of type {type(value).__name__}"
 
 
 def in_words(message: str, words: Mapping[str, str]) -> str:

@@ -1,8 +1,13 @@
 """Wrong kernels. Each is followed by the message that it must give (see test_tileon_errors.py)."""
+import math
+
+import numpy as np
+
 from tilery import tileon
 from tilery.tileon import language as tl
 
 N = tl.arange
+TABLE = np.zeros(64)
 
 
 @tileon.jit
@@ -187,6 +192,23 @@ def in_a_helper(x_ptr, BLOCK: tl.constexpr):
 @tileon.jit
 def returns(x_ptr, BLOCK: tl.constexpr):
     return 1
+
+
+@tileon.jit
+def returns_later(x_ptr, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr)
+    tl.store(x_ptr, x + 1)
+    return x
+
+
+@tileon.jit
+def host_function(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, math.exp(tl.load(x_ptr)))
+
+
+@tileon.jit
+def range_of_a_table(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, TABLE), 0.0)
 
 
 @tileon.jit

@@ -1,5 +1,6 @@
 """What a kernel's Python means in Tileon and Triton, on top of the shared front end."""
 
+import ast
 import contextlib
 import numbers
 import types
@@ -12,6 +13,7 @@ from ...errors import error
 from ...frontend import position
 from ...frontend.jumps import RESULT
 from ...frontend.language import CONDITIONAL, Language, Range
+from ...frontend.source import tree_of
 from ...frontend.structure import Number, Undefined, is_number
 from ..switches import switch
 from .debug import device_print
@@ -263,6 +265,13 @@ def inline(tracer: Any, function: types.FunctionType, args: Sequence[Any], kwarg
         return tracer.adopt(guest.inline(function, [own(a) for a in args], {k: own(v) for k, v in kwargs.items()}))
 
 
+def _return_of(function: Callable[..., Any]) -> tuple[int, int]:
+    """(line, column) of the function's first `return` with a value."""
+    found = [n for n in ast.walk(tree_of(function)) if isinstance(n, ast.Return) and n.value]  # type: ignore[arg-type]
+    first = min(found, key=lambda node: node.lineno)
+    return first.lineno, first.col_offset + 1
+
+
 def trace(
     function: Any,
     name: str,
@@ -297,7 +306,7 @@ def trace(
                 TypeError,
                 f"kernel `{name}` returns a value",
                 hint="store it through a pointer instead",
-                chain=[(code.co_filename, code.co_firstlineno, 1, name)],
+                chain=[(code.co_filename, *_return_of(function), name)],
             )
         native.end_kernel()
         return native.finish()

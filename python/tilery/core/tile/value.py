@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 from ...errors import error
+from ...frontend.wording import shown
 from . import types
 from .types import constexpr, unwrap
 
@@ -72,7 +73,7 @@ def shape_of(shape: Any) -> list[int]:
     for size in shape:
         size = constant_of(size, "the shape of a tile")
         if isinstance(size, bool) or not isinstance(size, int):
-            raise error(TypeError, f"the shape of a tile is made of ints, got {size!r}")
+            raise error(TypeError, f"the shape of a tile is made of ints, got {shown(size)}")
         out.append(size)
     return out
 
@@ -137,7 +138,7 @@ class tensor:
             elif not (isinstance(item, slice) and item == slice(None)):
                 raise error(
                     TypeError,
-                    f"unsupported tensor index {item!r}: a tile is indexed with `:` and None only",
+                    f"unsupported tensor index {shown(item)}: a tile is indexed with `:` and None only",
                     hint="a tile has no addressable elements; use masks, tl.where or a reduction",
                 )
             axis += 1
