@@ -58,6 +58,15 @@ def test_is_right(kind, shape):
     assert ((c.double() - exact).abs() <= (shape[2] + 8) * 2.0**-23 * most + 2.0**-22 * exact.abs()).all()
 
 
+def test_whole_tiles_ask_for_no_bounds():
+    """A residual is loaded by one of two codes: one asks for each vector's bounds, the other for none."""
+    compiled = _native.compile(launched("residual", "cpu", 256, 256, 1024)[0], disjoint=True, texts=True, target="sm_90a")
+    loads = [line.strip() for line in compiled.asm.splitlines() if "ld.global" in line]
+    asking = [line for line in loads if line.startswith("@")]
+    assert len(asking) >= 16
+    assert len(loads) - len(asking) >= len(asking)
+
+
 def test_packed_weights_are_unpacked_in_few_instructions(assemble):
     """Eight weights of a word are loaded once, and become floats without conversions of integers."""
     m, n, k = 16, 256, 256
