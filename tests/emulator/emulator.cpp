@@ -68,13 +68,13 @@ std::unique_ptr<Kernel> Kernel::emit(tile::KernelOp kernel, const Emit &emit, bo
   return result;
 }
 
-std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjoint, uint64_t tileBytes) {
+std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjoint, uint64_t tileBytes, int64_t rowElements) {
   cuda::CudaTarget gpu;
   cuda::GpuLowering lowering(gpu, /*instructions=*/false);
   lower::Options lanes{lowering, disjoint, /*fpContract=*/false};
   tile::KernelOp kernel = *source.getOps<tile::KernelOp>().begin();
   if (path == Path::General) {
-    cuda::BlockPlan plan = cuda::planBlock(kernel, lanes, tileBytes, gpu.sm >= 90);
+    cuda::BlockPlan plan = cuda::planBlock(kernel, lanes, tileBytes, rowElements);
     auto code = [&](lower::Emitter &e, cuda::BlockMachine &machine) {
       return cuda::SimtEmitter(e, kernel, plan, gpu, machine).emitBlock();
     };
@@ -142,9 +142,10 @@ std::string Kernel::run(const uint32_t grid[3], const uint64_t *slots, Timing ti
   return "";
 }
 
-std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], const uint64_t *slots, std::string &unsupported) {
+std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], const uint64_t *slots, std::string &unsupported,
+                      int64_t rowElements) {
   uint64_t tileBytes = grid[0] % 2 ? 512 : cuda::tileBytes({}); // in half of the runs the larger tiles go to the workspace
-  std::unique_ptr<Kernel> kernel = Kernel::translate(source, Path::General, disjoint, tileBytes);
+  std::unique_ptr<Kernel> kernel = Kernel::translate(source, Path::General, disjoint, tileBytes, rowElements);
   if (!kernel) {
     unsupported = "the general GPU path cannot run it";
     return "";

@@ -4,6 +4,7 @@
 #include "compiler/ir/Tile.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/targets/cuda/block_machine.h"
+#include "compiler/targets/cuda/block_plan.h"
 #include "runtime/elf_code.h"
 
 namespace tilery::emulator {
@@ -18,7 +19,8 @@ class Kernel {
 public:
   /// Translates the module's first kernel as for a GPU, but into code of this processor. Null: it cannot be translated, or block
   /// IR does not take it; an error was reported for the first.
-  static std::unique_ptr<Kernel> translate(mlir::ModuleOp module, Path path, bool disjoint, uint64_t tileBytes);
+  static std::unique_ptr<Kernel> translate(mlir::ModuleOp module, Path path, bool disjoint, uint64_t tileBytes,
+                                           int64_t rowElements = 0);
   /// A kernel written by hand: `kernel` gives name and arguments, `emit` the code, and how it is launched.
   using Emit = std::function<mlir::FailureOr<GpuInfo>(lower::Emitter &, cuda::BlockMachine &)>;
   static std::unique_ptr<Kernel> emit(tile::KernelOp kernel, const Emit &emit, bool disjoint = false);
@@ -40,8 +42,9 @@ private:
   unsigned registers = 0; // of a thread, as the launch gives them
 };
 
-/// Translates by the general path and runs. `unsupported` receives the message of what cannot be translated.
+/// Translates by the general path and runs. `unsupported` receives the message of what cannot be translated. `rowElements`: of a row that a
+/// block has for itself (planBlock).
 std::string runBlocks(mlir::ModuleOp module, bool disjoint, const uint32_t grid[3], const uint64_t *slots,
-                      std::string &unsupported);
+                      std::string &unsupported, int64_t rowElements = cuda::longestOwnRow);
 
 } // namespace tilery::emulator

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace tilery::cuda {
 namespace {
 BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes, unsigned stages, bool inResults,
-                   bool clusters) {
+                   int64_t rowElements) {
   BlockPlan result;
   result.inResults = inResults;
   result.plan = lower::planKernel(kernel, lanes);
@@ -26,7 +26,7 @@ BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, uint64_t 
     }
     result.plan.products[op] = std::move(product);
   });
-  shareElements(kernel, result, tileBytes - std::min(tileBytes, (result.stagingBytes + 63) / 64 * 64), clusters);
+  shareElements(kernel, result, tileBytes - std::min(tileBytes, (result.stagingBytes + 63) / 64 * 64), rowElements);
   result.stagingBytes = 0; // less than was put by where a factor stays in registers
   for (auto &[op, product] : result.plan.products)
     if (const MmaPlan &own = result.product(op); !result.stagesInResult(own))
@@ -91,9 +91,9 @@ unsigned residentBlocks(tile::KernelOp kernel, const BlockPlan &block) {
 }
 } // namespace
 
-BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes, bool clusters) {
+BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes, int64_t rowElements) {
   for (unsigned stages = 8; stages; --stages) {
-    BlockPlan result = planWith(kernel, lanes, tileBytes, stages, true, clusters);
+    BlockPlan result = planWith(kernel, lanes, tileBytes, stages, true, rowElements);
     if (result.plan.products.empty()) {
       result.residentBlocks = residentBlocks(kernel, result);
       uint64_t used = result.stagingOffset() + 2 * result.exchangeBytes;
@@ -104,10 +104,10 @@ BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t
       return result;
   }
   // Results may lie outside shared memory, stages may not.
-  BlockPlan result = planWith(kernel, lanes, tileBytes, 2, false, clusters);
+  BlockPlan result = planWith(kernel, lanes, tileBytes, 2, false, rowElements);
   if (result.stagingOffset() + result.stagingBytes + 2 * result.exchangeBytes <= tileBytes)
     return result;
-  return planWith(kernel, lanes, tileBytes, 1, false, clusters);
+  return planWith(kernel, lanes, tileBytes, 1, false, rowElements);
 }
 
 void BlockPlan::print(llvm::raw_ostream &stream, Operation *kernel) const {

@@ -38,11 +38,16 @@ struct BlockPlan {
   void print(llvm::raw_ostream &stream, mlir::Operation *kernel) const;
 };
 
-/// Chooses the threads (as the products want them where there are some), maps nests and finds what stays in registers. What else is stored
-/// takes at most `tileBytes` of shared memory. `clusters`: the device has them.
-void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes, bool clusters);
+/// The longest row that is best a block's own.
+constexpr int64_t longestOwnRow = 32768;
 
-/// With as many stages in flight as `tileBytes` of shared memory hold beside the stored tiles. `clusters`: as above.
-BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes, bool clusters = false);
+/// Chooses the threads (as the products want them where there are some), maps nests and finds what stays in registers. What else is stored
+/// takes at most `tileBytes` of shared memory. A block has rows of `rowElements` for itself, or twice as many of which it waits less for
+/// memory than it computes: what blocks wait for each other costs more than it saves there. The blocks of a cluster share longer ones.
+/// 0: any row is a block's own, as where there are no clusters.
+void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes, int64_t rowElements);
+
+/// With as many stages in flight as `tileBytes` of shared memory hold beside the stored tiles. `rowElements`: as above.
+BlockPlan planBlock(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes, int64_t rowElements = 0);
 
 } // namespace tilery::cuda

@@ -55,7 +55,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
         llvm::raw_string_ostream(result.block) << *blocks;
       gpu = emitBlock(e, lowered, machine);
     } else {
-      BlockPlan plan = planBlock(kernel, lanes, tileBytes(options.target), options.target.sm >= 90);
+      BlockPlan plan = planBlock(kernel, lanes, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);
       if (options.wantPlan) {
         llvm::raw_string_ostream stream(result.plan);
         if (!why.empty())

@@ -13,10 +13,6 @@ using lower::Nest;
 using lower::Sink;
 
 constexpr uint64_t mostExchangeBytes = 8 << 10;
-/// Rows that a block holds for itself, or twice as many elements of which it waits less for memory than it computes: what blocks wait for
-/// each other costs more than it saves there. And a block's part of longer ones, which leaves a multiprocessor room for a second block:
-/// one loads or stores while the other computes.
-constexpr int64_t ownElements = 32768, sharedElements = 16384;
 constexpr unsigned mostBlocks = 8; // of a cluster that any device runs
 
 SmallVector<int64_t, 2> squeezed(ArrayRef<int64_t> shape) {
@@ -29,9 +25,9 @@ SmallVector<int64_t, 2> squeezed(ArrayRef<int64_t> shape) {
 
 class Decisions {
 public:
-  /// `crossing`: nests may lie along other dimensions than the last. `sharing`: blocks may share a program.
-  Decisions(tile::KernelOp kernel, BlockPlan &block, bool crossing, bool sharing)
-      : kernel(kernel), block(block), crossing(crossing), sharing(sharing) {}
+  /// `crossing`: nests may lie along other dimensions than the last. `rowElements`: as for shareElements.
+  Decisions(tile::KernelOp kernel, BlockPlan &block, bool crossing, int64_t rowElements)
+      : kernel(kernel), block(block), crossing(crossing), rowElements(rowElements) {}
   /// False: the blocks that shared the program would need each other's memory.
   bool run() {
     forSteps([&](const lower::Step &step, bool) {
@@ -101,12 +97,13 @@ private:
     block.threads = llvm::PowerOf2Ceil(std::max(wanted, least));
   }
 
-  /// The blocks that share a program, if they may: one that has a row until it knows what comes of all of it.
+  /// The blocks that share a program, if they may: one that has a row until it knows what comes of all of it. A block's part leaves a
+  /// multiprocessor room for a second block: one loads or stores while the other computes.
   unsigned shareProgram() {
     bool stores = false;
     kernel.walk([&](tile::StoreOp store) { stores |= isa<RankedTensorType>(store.getValue().getType()); });
-    if (sharing && reduces && stores && !inLoop && largest > (waitsForMemory(kernel) ? ownElements : 2 * ownElements))
-      while (block.cluster < mostBlocks && largest > int64_t(block.cluster) * sharedElements)
+    if (rowElements && reduces && stores && !inLoop && largest > rowElements * (waitsForMemory(kernel) ? 1 : 2))
+      while (block.cluster < mostBlocks && largest > int64_t(block.cluster) * rowElements / 2)
         block.cluster *= 2;
     return block.cluster;
   }
@@ -297,7 +294,8 @@ private:
 
   tile::KernelOp kernel;
   BlockPlan &block;
-  bool crossing, sharing;
+  bool crossing;
+  int64_t rowElements;
   bool isDealt = true; // each tile's elements are some thread's own
   int64_t largest = 1;
   bool reduces = false, inLoop = false; // rows; in turns of a loop
@@ -305,13 +303,13 @@ private:
 } // namespace
 
 // Where tiles that cross from nest to nest do not fit shared memory, all lie along the last dimension.
-void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes, bool clusters) {
+void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes, int64_t rowElements) {
   SmallVector<uint64_t> bytes = llvm::map_to_vector(block.plan.buffers, [](const lower::ScratchBuffer &b) { return b.bytes; });
   struct {
     bool crossing, sharing;
   } tries[] = {{false, true}, {true, false}, {false, false}};
-  for (auto [crossing, sharing] : ArrayRef(tries).drop_front(!clusters)) {
-    bool possible = Decisions(kernel, block, crossing, sharing).run();
+  for (auto [crossing, sharing] : ArrayRef(tries).drop_front(!rowElements)) {
+    bool possible = Decisions(kernel, block, crossing, sharing ? rowElements : 0).run();
     if (possible && (!sharing || block.cluster > 1)) {
       for (auto [buffer, map] : block.inRegisters)
         block.plan.buffers[buffer].bytes = 0;

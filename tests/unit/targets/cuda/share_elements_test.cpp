@@ -41,7 +41,8 @@ struct ShareElements : testing::Test {
     cuda::GpuLowering lowering(target);
     lower::Options options{lowering};
     options.disjoint = true;
-    return cuda::planBlock(*module->getOps<tile::KernelOp>().begin(), options, cuda::tileBytes(target), clusters);
+    return cuda::planBlock(*module->getOps<tile::KernelOp>().begin(), options, cuda::tileBytes(target),
+                           clusters ? cuda::longestOwnRow : 0);
   }
 };
 } // namespace
