@@ -2,7 +2,9 @@
 //
 // Each role is run as far as its control flow, its barriers and its buffers do not depend on data or on the kernel's arguments; what does
 // leaves the roles unchecked (the oracle finds what goes wrong there). Roles of block IR have loops whose ends hang on arguments: they are
-// run for several numbers of steps.
+// run for several numbers of steps, and where more hangs on arguments or data, with several assumptions on these; of long ones the
+// beginning is checked. Roles of block IR that stay unknown, or are wrong with an assumption, get the attribute `block.unchecked`, which
+// says why: they are not to be launched.
 #include "compiler/passes/passes.h"
 #include "compiler/passes/role_run.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,23 +26,39 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
 
   void runOnOperation() final {
     getOperation().walk([&](Operation *op) {
-      try {
-        std::optional<std::string> fault;
-        if (auto roles = dyn_cast<RolesOp>(op))
-          fault = faultOf(roles);
-        else if (auto roles = dyn_cast<block::RolesOp>(op))
-          fault = faultOf(roles);
-        if (fault) {
+      auto certain = [&](auto roles, auto... assumed) {
+        if (std::optional<std::string> fault = faultOf(roles, assumed...)) {
           op->emitError() << "the barriers of these roles are wrong: " << *fault;
           signalPassFailure();
         }
+      };
+      try {
+        if (auto roles = dyn_cast<RolesOp>(op))
+          certain(roles);
+        else if (auto roles = dyn_cast<block::RolesOp>(op))
+          certain(roles, std::nullopt);
       } catch (const UnknownRole &) {
+        if (auto roles = dyn_cast<block::RolesOp>(op))
+          if (std::string why = faultIfAssumed(roles); !why.empty())
+            op->setAttr("block.unchecked", StringAttr::get(op->getContext(), why));
       }
     });
   }
 
+  /// What is wrong with one of several assumptions, or keeps roles unknown even so. Empty if nothing is.
+  std::string faultIfAssumed(block::RolesOp roles) {
+    try {
+      for (RoleRun::Assumption assumed : {RoleRun::Assumption{true, 1}, {true, 70}, {true, 700}, {false, 70}})
+        if (auto fault = faultOf(roles, assumed))
+          return *fault;
+      return "";
+    } catch (const UnknownRole &unknown) {
+      return unknown.why;
+    }
+  }
+
   /// Loops whose ends hang on arguments are run for no step, for one, and for more steps than a ring has slots.
-  std::optional<std::string> faultOf(block::RolesOp roles) {
+  std::optional<std::string> faultOf(block::RolesOp roles, std::optional<RoleRun::Assumption> assumed) {
     SetVector<Value> ends, rings;
     roles.walk([&](Operation *op) {
       if (auto loop = dyn_cast<scf::ForOp>(op); loop && !roles->isAncestor(loop.getUpperBound().getParentRegion()->getParentOp()))
@@ -57,19 +75,19 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
       for (Value end : ends)
         if (!matchPattern(end, m_Constant()))
           outside[end] = steps;
-      if (auto fault = faultOf(roles, rings.getArrayRef(), outside))
+      if (auto fault = faultOf(roles, rings.getArrayRef(), outside, assumed))
         return fault;
     }
     return std::nullopt;
   }
 
-  std::optional<std::string> faultOf(block::RolesOp roles, ArrayRef<Value> rings,
-                                     const DenseMap<Value, RoleRun::Number> &outside) {
+  std::optional<std::string> faultOf(block::RolesOp roles, ArrayRef<Value> rings, const DenseMap<Value, RoleRun::Number> &outside,
+                                     std::optional<RoleRun::Assumption> assumed) {
     BarrierMemory memory;
     std::vector<Agent> agents;
     for (auto role : roles.getBody().getOps<block::RoleOp>()) {
       if (role.instanceCount() > 1)
-        throw UnknownRole();
+        throw UnknownRole{"a role with several instances"};
       Agent agent{"role @" + role.getSymName().str(), 0, {}, true};
       if (agents.empty())
         for (Value value : rings) {
@@ -81,7 +99,14 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
         }
       agent.events.push_back({Event::Meet, {}, 0, {}});
       RoleRun run(memory, outside);
-      run.run(role.getBody().front());
+      run.assumed = assumed;
+      try {
+        run.run(role.getBody().front());
+      } catch (const UnknownRole &unknown) {
+        if (!unknown.isLong)
+          throw;
+        agent.complete = false;
+      }
       agent.events.insert(agent.events.end(), run.events.begin(), run.events.end());
       agents.push_back(std::move(agent));
     }
@@ -102,7 +127,7 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
     for (Value ring : rings)
       if (!ring.getDefiningOp<BarrierAllocOp>() || ring.getParentBlock() != roles->getBlock() ||
           llvm::any_of(ring.getUsers(), [&](Operation *user) { return !roles->isProperAncestor(user); }))
-        throw UnknownRole();
+        throw UnknownRole{"others use its barriers"};
     for (auto [number, body] : llvm::enumerate(roles.getBodies())) {
       Agent agent{"role " + std::to_string(number), 0, {}, true};
       if (number == 0)

@@ -36,7 +36,7 @@ int64_t BarrierMemory::arrivalsAnEvent(Value ring) {
 void RoleRun::run(Block &block) {
   for (Operation &op : block) {
     if (++steps > 100000 || events.size() > 20000)
-      throw UnknownRole(); // too long to tell
+      throw UnknownRole{"it is too long", true};
     run(op);
   }
 }
@@ -44,14 +44,23 @@ void RoleRun::run(Block &block) {
 uint64_t RoleRun::known(Value value) {
   if (Number number = get(value))
     return *number;
-  throw UnknownRole();
+  throw UnknownRole{"control flow, a barrier or a buffer depends on data or arguments"};
 }
 
 RoleRun::Number RoleRun::get(Value value) {
   if (auto found = values.find(value); found != values.end())
-    return found->second;
+    return found->second ? found->second : assume(value);
   Operation *op = value.getDefiningOp();
-  return op && op->getNumRegions() == 0 ? values[value] = compute(op) : std::nullopt; // of the code around the roles
+  Number number = op && op->getNumRegions() == 0 ? values[value] = compute(op) : std::nullopt; // of the code around the roles
+  return number ? number : assume(value);
+}
+
+RoleRun::Number RoleRun::assume(Value value) {
+  if (!assumed || !value.getType().isSignlessInteger())
+    return std::nullopt;
+  if (value.getType().isInteger(1))
+    return assumed->bit;
+  return value.getDefiningOp<NumProgramsOp>() ? std::min<int64_t>(assumed->number, 3) : assumed->number;
 }
 
 RoleRun::Number RoleRun::compute(Operation *op) {
@@ -87,7 +96,7 @@ void RoleRun::run(Operation &op) {
     return;
   }
   if (isa<BarrierWaitOp>(op) && parted)
-    throw UnknownRole(); // what the others do is not over when it begins
+    throw UnknownRole{"some of the threads wait while others go on"};
   if (auto wait = dyn_cast<BarrierWaitOp>(op))
     return add(Event::Wait, barrierAt(wait.getBarrier(), wait.getIndex()), known(wait.getParity()) & 1);
   if (auto copy = dyn_cast<AsyncCopyOp>(op))
@@ -115,7 +124,7 @@ void RoleRun::run(Operation &op) {
   if (runBlockOp(op))
     return;
   if (touchesBarriers(op))
-    throw UnknownRole(); // threads of its own, or roles within roles
+    throw UnknownRole{"roles within roles, or threads of their own"};
   for (Value result : op.getResults())
     values.erase(result);
 }
@@ -201,7 +210,7 @@ SharedAddress RoleRun::barrierAt(Value ring, Value index) {
   auto allocation = ring.getDefiningOp<BarrierAllocOp>();
   uint64_t number = known(index);
   if (!allocation || number >= allocation.getArrivals().size())
-    throw UnknownRole();
+    throw UnknownRole{"a barrier is not of this kernel"};
   return {0, memory.of(ring, 8 * allocation.getArrivals().size()) + uint32_t(8 * number)};
 }
 
@@ -213,7 +222,7 @@ SharedAddress RoleRun::bufferAt(Value buffer) {
     return bufferAt(same.getBuffer());
   auto part = buffer.getDefiningOp<SubviewOp>();
   if (!part)
-    throw UnknownRole();
+    throw UnknownRole{"a buffer is not of this kernel"};
   // Of whole rows: then the part is one piece of memory.
   BufferType whole = part.getBuffer().getType();
   int64_t first = 0, elements = ShapedType::getNumElements(type.getShape()), rest = ShapedType::getNumElements(whole.getShape());
@@ -225,7 +234,7 @@ SharedAddress RoleRun::bufferAt(Value buffer) {
     rest /= extent;
   }
   if (rest != elements || first % elements)
-    throw UnknownRole();
+    throw UnknownRole{"a part of a buffer is not one piece of memory"};
   SharedAddress at = bufferAt(part.getBuffer());
   at.offset += first * (bytesOf(type) / elements);
   return at;

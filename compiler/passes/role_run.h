@@ -6,7 +6,10 @@
 namespace tilery {
 
 /// What cannot be told: control flow, a barrier or a buffer that depends on data.
-struct UnknownRole {};
+struct UnknownRole {
+  const char *why;
+  bool isLong = false; ///< what was written down so far is right, but not all
+};
 
 /// Where barriers and buffers lie in the model's memory.
 class BarrierMemory {
@@ -34,6 +37,13 @@ public:
   /// `outside`: numbers of values that are defined around the role.
   RoleRun(BarrierMemory &memory, const llvm::DenseMap<mlir::Value, Number> &outside) : memory(memory), values(outside) {}
   std::vector<barriers::Event> events;
+  /// What integers that arguments or data decide are taken for, of one bit and of more: the same wherever they are computed, so that
+  /// roles decide alike as far as they compute alike. None: such a number is unknown.
+  struct Assumption {
+    bool bit;
+    int64_t number;
+  };
+  std::optional<Assumption> assumed;
   /// Writes down barriers alone, and that they are made; reads and copies are not looked at. The threads of `tile.threads` run in lockstep.
   bool onlyBarriers = false;
 
@@ -42,6 +52,7 @@ public:
 private:
   uint64_t known(mlir::Value value);
   Number get(mlir::Value value);
+  Number assume(mlir::Value value);
   Number compute(mlir::Operation *op);
   void run(mlir::Operation &op);
   /// A branch that some of the threads take.

@@ -52,7 +52,7 @@ RingOp RoleRun::ringOf(Value slot) {
       from.push_back(loop.getInitArgs()[number]);
     }
   }
-  throw UnknownRole();
+  throw UnknownRole{"a slot of several rings"};
 }
 
 void RoleRun::readOperand(Value operand) {
@@ -142,7 +142,7 @@ bool RoleRun::runBlockOp(Operation &op) {
   } else if (auto rank = dyn_cast<ClusterRankOp>(op)) {
     values[rank.getResult()] = clusterSize(rank) - 1;
   } else if (isa<RolesOp>(op)) {
-    throw UnknownRole();
+    throw UnknownRole{"roles within roles"};
   }
   return true;
 }

@@ -51,6 +51,15 @@ const char *withoutCode(tile::KernelOp lowered) {
   });
   return why;
 }
+/// Why roles must not be launched, if they must not.
+std::string uncheckedBarriers(tile::KernelOp lowered) {
+  std::string why;
+  lowered.walk([&](block::RolesOp roles) {
+    if (auto unchecked = roles->getAttrOfType<StringAttr>("block.unchecked"))
+      why = "its barriers could not be checked: " + unchecked.str();
+  });
+  return why;
+}
 } // namespace
 
 FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why, bool disjoint, bool boxes,
@@ -85,8 +94,12 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   if (!hasRoles(made())) {
     auto left = made()->getAttrOfType<StringAttr>("block.general");
     why = left ? left.str() : "no schedule fits shared memory and registers";
-  } else if (const char *missing = withoutCode(made()))
+  } else if (const char *missing = withoutCode(made())) {
     why = missing;
+  } else if (why = uncheckedBarriers(made()); !why.empty() && lower::verifies()) {
+    kernel.emitError(why); // a defect of ours
+    return failure();
+  }
   return why.empty() ? std::move(module) : OwningOpRef<ModuleOp>();
 }
 
