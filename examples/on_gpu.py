@@ -1,6 +1,6 @@
-"""Runs an example on a GPU: tensors that name no device are made there.
+"""Runs examples on a GPU, one after the other: tensors that name no device are made there.
 
-usage: ./run python examples/on_gpu.py PROGRAM
+usage: ./run python examples/on_gpu.py PROGRAM ...
 """
 
 import sys
@@ -10,4 +10,6 @@ import torch
 from tilery import cli
 
 torch.set_default_device("cuda")
-sys.exit(cli.main(["run", *sys.argv[1:]]))
+for program in sys.argv[1:]:
+    if status := cli.main(["run", program]):
+        sys.exit(status)
