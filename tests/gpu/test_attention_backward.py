@@ -107,7 +107,7 @@ def test_one_kernel(d):
 @pytest.mark.parametrize("example", [EXAMPLE, ONCE], ids=["two", "once"])
 def test_gradients(example, dtype, d, step, causal):
     q, k, v, dout = (torch.randn(2, 3, 512, d, device="cuda").to(dtype) for _ in range(4))
-    out = torch.empty_like(q)
+    out = torch.full_like(q, float("nan"))
     logs = FORWARD.attention(q, k, v, out, causal)
     gradients = [torch.full_like(q, float("nan")) for _ in range(3)]
     example.attention_backward(q, k, v, out, dout, logs, *gradients, causal, 128, step)

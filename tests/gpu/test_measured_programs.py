@@ -1,4 +1,4 @@
-"""The programs around a product and over rows whose speed is measured (benchmarks/peers): at small sizes their results are right."""
+"""The programs around a product and over rows that benchmarks/peers measures: at small sizes their results are right."""
 
 from pathlib import Path
 
