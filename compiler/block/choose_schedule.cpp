@@ -65,6 +65,7 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
   const BoxProduct &product = found.product;
   ScheduleProblem problem{product.m, product.n, product.k, product.elementBytes(), {}};
   problem.stagesHint = product.stagesHint();
+  problem.partial = product.partialSums();
   problem.fetch = fetchWork(product);
   problem.readsFirst = product.readA;
   problem.generalByThreads = isa<Float8E4M3FNType, Float8E5M2Type>(product.element);

@@ -1,6 +1,7 @@
 #include "compiler/block/find_product.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/block/map_boxes.h"
+#include "compiler/ir/partial_sums.h"
 #include "compiler/ir/zero.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -35,6 +36,9 @@ bool BoxProduct::isUnsigned() const {
     return dot.getAUnsigned() || dot.getBUnsigned();
   auto contract = cast<tile::ContractOp>(op);
   return contract.getAUnsigned() || contract.getBUnsigned();
+}
+unsigned BoxProduct::partialSums() const {
+  return isa<FloatType>(element) && elementBytes() == 1 ? unsigned(tile::partialSums(op)) : 0;
 }
 unsigned BoxProduct::stagesHint() const {
   auto contract = dyn_cast<tile::ContractOp>(op);
@@ -147,8 +151,9 @@ const char *refusedTypes(const BoxProduct &product, Type b, Type result) {
 /// `inSteps`: a slot is a part of a step, as deep as a swizzle's row.
 const char *refusedShape(const BoxProduct &product, bool inSteps, unsigned mostColumns = 256) {
   unsigned depth = product.k * product.elementBytes();
-  if (product.m % 64 || product.m > 256)
-    return "neither its rows nor its columns are 64, 128, 192 or 256";
+  if (product.m % 64 || product.m > (inSteps ? 512 : 256))
+    return inSteps ? "neither its rows nor its columns are 64, 128, 192, .. or 512"
+                   : "neither its rows nor its columns are 64, 128, 192 or 256";
   if (product.n > mostColumns || product.n % (product.element.isInteger(8) ? 16 : 8))
     return "its columns are not a multiple of 8 (8-bit integers: 16) up to 256";
   if (product.m * product.n > 128 * 256)

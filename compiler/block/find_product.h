@@ -39,7 +39,8 @@ struct BoxProduct {
   bool movesAcross() const;
   tile::Precision precision() const;
   bool isUnsigned() const;
-  unsigned stagesHint() const; // the user's num_stages, or 0
+  unsigned partialSums() const; // of so many of k, with all bits of their type; 0: the tensor cores' will do
+  unsigned stagesHint() const;  // the user's num_stages, or 0
 };
 
 /// Nothing if `op` is no such product; `why` then says what stands in the way.

@@ -2,6 +2,7 @@
 // its loop again; contractions over the same steps share one, and what they load alike.
 #include "compiler/block/open_contractions.h"
 #include "compiler/block/passes.h"
+#include "compiler/ir/partial_sums.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -78,10 +79,14 @@ void makeLoop(ArrayRef<tile::ContractOp> group) {
       }
     }
     Operation *yield = body.getTerminator();
-    results.push_back(tile::DotOp::create(b, contract.getLoc(), contract.getType(), map.lookupOrDefault(yield->getOperand(0)),
-                                          map.lookupOrDefault(yield->getOperand(1)), sum, Value(), contract.getPrecision(),
-                                          contract.getAUnsigned(), contract.getBUnsigned(), contract.getPolicyAttr(),
-                                          contract.getLive()));
+    auto type = cast<RankedTensorType>(contract.getType());
+    bool addsApart = tile::partialSums(contract);
+    Value start = addsApart ? Value(arith::ConstantOp::create(b, location, b.getZeroAttr(type))) : sum;
+    Value result =
+        tile::DotOp::create(b, contract.getLoc(), type, map.lookupOrDefault(yield->getOperand(0)),
+                            map.lookupOrDefault(yield->getOperand(1)), start, Value(), contract.getPrecision(),
+                            contract.getAUnsigned(), contract.getBUnsigned(), contract.getPolicyAttr(), contract.getLive());
+    results.push_back(addsApart ? Value(arith::AddFOp::create(b, contract.getLoc(), sum, result)) : result);
   }
   scf::YieldOp::create(b, location, results);
   for (auto [contract, result] : llvm::zip(group, loop.getResults())) {

@@ -10,6 +10,7 @@
 #include "compiler/block/passes.h"
 #include "compiler/block/carry_count.h"
 #include "compiler/block/pipeline_loop.h"
+#include "compiler/ir/partial_sums.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -182,9 +183,14 @@ private:
       auto type = RankedTensorType::get({product.m, schedule.k}, product.element);
       tiles[0] = ReadOp::create(builder, location, type, tiles[0], IntegerAttr());
     }
-    Value first = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, i, number(0));
-    Value next = MmaStartOp::create(builder, location, sum.getType(), sum, tiles[0], tiles[1], first, product.precision(),
-                                    product.isUnsigned(), product.isUnsigned());
+    Value first; // threads add to the zeros of no product; the tensor cores need not be given them
+    if (!schedule.partial)
+      first = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, i, number(0));
+    auto next = MmaStartOp::create(builder, location, sum.getType(), sum, tiles[0], tiles[1], first, product.precision(),
+                                   product.isUnsigned(), product.isUnsigned());
+    tile::setPartialSums(next, schedule.partial);
+    if (schedule.partial)
+      next->setAttr("block.columns", builder.getI64IntegerAttr(schedule.apart));
     // Registers of a factor are free when the product is over; another warpgroup's products run meanwhile.
     MmaSettleOp::create(builder, location, product.readA ? next : sum);
     ReleaseOp::create(builder, location, product.readA ? taken : loop.getRegionIterArg(2));

@@ -37,6 +37,8 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"resident", &Schedule::resident},
                             {"fetchers", &Schedule::fetchers},
                             {"joined", &Schedule::joined},
+                            {"partial", &Schedule::partial},
+                            {"apart", &Schedule::apart},
                             {"general", &Schedule::general}};
 
 [[noreturn]] void refuse(std::string message, std::string hint) {
@@ -75,7 +77,7 @@ unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
   unsigned words = late ? p.loop->words : p.loop ? p.loop->fewerWords : p.m * p.n;
   unsigned each =
       s.across ? (words - p.loop->wideWords) / 128 + p.loop->wideWords / (128 * s.consumers) : words / (128 * s.consumers);
-  each += p.readsFirst ? p.m * s.k * p.elementBytes / (4 * 128 * s.consumers) : 0;
+  each += s.apart / 2 + (p.readsFirst ? p.m * s.k * p.elementBytes / (4 * 128 * s.consumers) : 0);
   return each + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
 }
 
@@ -135,6 +137,25 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   return needed <= s.mathRegisters;
 }
 
+/// The same of sums that threads add: of as many columns at a time as find registers.
+bool dealForPartial(const ScheduleProblem &p, Schedule &s) {
+  constexpr unsigned least = 32, addresses = 16; // of several products one after the other, which the assembler moves over each other
+  bool turns = p.fetch && p.fetch->turned, several = s.partial < s.k;
+  unsigned given = registersOfLaunch(s), most = several ? least : 128;
+  if (s.fetchers > 1)
+    return false;
+  if (s.consumers == 2) { // (of several products, ptxas keeps fewer in 232 than in 200)
+    s.mathRegisters = given = turns || several ? 200 : s.fetchers ? 208 : 232;
+    s.loadRegisters = turns || several ? 104 : s.fetchers ? 88 : 40;
+  }
+  for (s.apart = p.n; s.apart > most && s.apart % 16 == 0;)
+    s.apart /= 2;
+  auto fits = [&] { return registersOfMath(p, s) + (several ? addresses : 0) <= given; };
+  while (!fits() && s.apart % 16 == 0 && s.apart / 2 >= least)
+    s.apart /= 2;
+  return fits();
+}
+
 /// All products of the loop can be shared by so many.
 bool canShare(const ScheduleProblem &p, unsigned consumers) {
   if (p.m / 64 % consumers)
@@ -150,6 +171,11 @@ void check(const ScheduleProblem &p, const Schedule &s) {
   if (s.consumers < 1 || s.consumers > 3 || (!s.across && !canShare(p, s.consumers)))
     refuse("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
            "each takes a multiple of 64 rows");
+  if (s.partial && (!p.partial || s.partial > s.k))
+    refuse("threads add sums of products of 8-bit floats that ask for it, of a slot's " + std::to_string(s.k) + " of k at most",
+           "");
+  if (s.partial && (s.apart < 8 || s.apart % 8 || p.n % s.apart))
+    refuse("sums that threads add are of a part of the " + std::to_string(p.n) + " columns, a multiple of 8", "");
   if (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2)
     refuse("one or two warpgroups fetch factors, where any are fetched", "");
   if (s.joined > 1 && (!p.fetch || p.loop || s.stages <= s.joined))
@@ -231,6 +257,8 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
   double underWay = (s.stages - 1.) * slotPitch(p, s);
   double late = 0.05 * (std::max(int(std::min(p.stagesHint > 1 ? p.stagesHint : wantedSlots, wantedSlots)) - int(s.stages), 0));
   double lone = s.consumers == 1 ? 1.1 : 1; // nobody multiplies while a lone warpgroup waits or writes results
+  if (s.partial)                            // another warpgroup multiplies while one adds
+    most += double(p.m) * p.n / 128 * s.k / s.partial * (s.consumers == 1 ? 1 : 0.25);
   return most * std::max(1., 32768. / underWay) * (1 + late) * lone;
 }
 
@@ -377,7 +405,9 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     StepCycles step = stepCycles(problem, schedule);
     schedule.spread = (spreads || shown) && (shown || step.lanes < step.tensorCores);
     schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wideWords;
-    if ((!canShare(problem, consumers) && !schedule.across) || !dealRegisters(problem, schedule))
+    schedule.partial = std::min(problem.partial, schedule.k);
+    if ((!canShare(problem, consumers) && !schedule.across) ||
+        !(schedule.partial ? dealForPartial(problem, schedule) : dealRegisters(problem, schedule)))
       continue;
     loadEarly(problem, schedule);
     if (schedule.shown) {
@@ -394,6 +424,11 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       if (schedule.stages >= 2 && (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))
         candidates.push_back({schedule, 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule)});
     }
+  }
+  if (candidates.empty() && problem.partial) { // then the sums are as exact as the tensor cores make them
+    ScheduleProblem other = problem;
+    other.partial = 0;
+    return priceSchedules(other);
   }
   for (size_t i = 0; i < candidates.size(); ++i)
     candidates[i].number = i;

@@ -60,6 +60,7 @@ struct ScheduleProblem {
   std::optional<FetchWork> fetch = {};
   unsigned stagesHint = 0; // the user's num_stages
   unsigned cluster = 0;    // blocks that share a program's steps; 0: one
+  unsigned partial = 0;    // of k, whose sums are to be added with all bits of f32; 0: the tensor cores' sums will do
 };
 
 struct Schedule {
@@ -90,6 +91,8 @@ struct Schedule {
   unsigned resident = 0; // blocks that a multiprocessor runs side by side; 0: one
   unsigned fetchers = 0; // warpgroups that fetch factors; 0: none do, and one thread starts the copies
   unsigned joined = 0;   // steps whose fetched factors are loaded before those of the first of them are written; 0: one
+  unsigned partial = 0;  // of k, whose sums are added to the others by threads; 0: the tensor cores add all
+  unsigned apart = 0;    // columns of the products that make such sums, so that few registers are needed beside the others'
   unsigned general = 0;  // 1: not on this path at all, but as every other program
 
   /// "consumers=2 k=64 ..."

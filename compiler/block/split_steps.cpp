@@ -22,7 +22,8 @@ public:
     Value from = partOf(steps, rank);
     loop.setLowerBound(from);
     loop.setUpperBound(partOf(steps, next));
-    product.getClear().getDefiningOp<arith::CmpIOp>().getRhsMutable().assign(from);
+    if (Value clear = product.getClear())
+      clear.getDefiningOp<arith::CmpIOp>().getRhsMutable().assign(from);
   }
 
   /// The sums of all blocks in place of this one's.

@@ -1,5 +1,6 @@
 // Reductions and scans with known combine functions, and the arg form.
 #include "compiler/builder/impl.h"
+#include "compiler/ir/partial_sums.h"
 
 namespace tilery {
 
@@ -117,6 +118,8 @@ Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &a
       impl->lower(type), impl->raw(a), impl->raw(b), impl->raw(start), clear ? impl->raw(*clear) : nullptr,
       static_cast<tile::Precision>(options.precision), !floats && !isSigned(a.dtype()), !floats && !isSigned(b.dtype()),
       options.policy.empty() ? nullptr : impl->b.getStringAttr(options.policy), mlir::ValueRange());
+  if (tile::hasPartialSums(op.getA().getType()))
+    tile::setPartialSums(op, options.partialSums);
   return impl->like(op, type);
 }
 

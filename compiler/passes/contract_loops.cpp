@@ -1,4 +1,5 @@
 // contract-loops: for k: acc = dot(a(k), b(k), acc) -> one contraction over all of K.
+#include "compiler/ir/partial_sums.h"
 #include "compiler/ir/zero.h"
 #include "compiler/passes/dead_carried.h"
 #include "compiler/passes/passes.h"
@@ -102,6 +103,9 @@ struct ContractLoops : PassWrapper<ContractLoops, OperationPass<KernelOp>> {
           ContractOp::create(b, dot.getLoc(), dot.getType(), steps, loop.getInitArgs()[i], dot.getPrecision(), dot.getAUnsigned(),
                              dot.getBUnsigned(), loop->getAttrOfType<IntegerAttr>("tile.num_stages"), dot.getPolicyAttr(),
                              /*live=*/ValueRange());
+      // Sums that the program adds itself have all bits of their type.
+      bool addsApart = !isa<DotOp>(loop.getYieldedValues()[i].getDefiningOp()) && hasPartialSums(dot.getA().getType());
+      setPartialSums(contract, addsApart ? shapeOf(dot.getA().getType()).back() : partialSums(dot));
       Block &body = contract.getBody().emplaceBlock();
       Value s = body.addArgument(b.getI64Type(), loop.getLoc());
       b.setInsertionPointToEnd(&body);

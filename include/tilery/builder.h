@@ -162,6 +162,8 @@ struct LoadOptions {
 struct DotOptions {
   Precision precision = Precision::Ieee;
   std::string policy;
+  /// Of 8-bit floats: sums of so many of k are added to the accumulator with all its bits, on any machine. 0: the machine's sums will do.
+  int64_t partialSums = 0;
 };
 
 /// A kernel parameter. divisibility: known power-of-two factor of the value (integers) or of the address in bytes (pointers); 1: unknown.

@@ -1,6 +1,7 @@
 // Atomic updates as single instructions that name their order and scope.
 #include "compiler/lower/emitter.h"
 #include "compiler/targets/cuda/lowering.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
@@ -85,6 +86,44 @@ static llvm::Value *atomic(Emitter &e, const std::string &text, llvm::Value *poi
   return call;
 }
 
+/// Floats of 32 or 64 bits by instructions for integers: as signed ones they are in order where the sign of one is clear, as unsigned ones in
+/// reverse where it is set. NaN loses: one that the order of integers puts in front is replaced when it was seen. (-0 and +0 are in order.)
+static llvm::Value *updateByOrder(Emitter &e, bool isMax, llvm::Value *pointer, llvm::Value *bits, const std::string &order,
+                                  function_ref<llvm::Value *(llvm::Value *, llvm::Value *)> swap) {
+  auto &b = e.b;
+  unsigned width = bits->getType()->getIntegerBitWidth();
+  auto number = [&](const APInt &value) { return llvm::ConstantInt::get(e.context(), value); };
+  APInt infinity =
+      (width == 32 ? APFloat::getInf(APFloat::IEEEsingle()) : APFloat::getInf(APFloat::IEEEdouble())).bitcastToAPInt();
+  APInt sign = APInt::getSignMask(width);
+  llvm::Value *isNaN = b.CreateICmpUGT(b.CreateAnd(bits, number(~sign)), number(infinity));
+  llvm::Value *isNegative = b.CreateOr(b.CreateICmpSLT(bits, number(APInt::getZero(width))), isNaN);
+  llvm::Value *operand = b.CreateSelect(isNaN, number(isMax ? APInt::getAllOnes(width) : APInt::getZero(width)), bits);
+  auto newBlock = [&] { return llvm::BasicBlock::Create(e.context(), "", b.GetInsertBlock()->getParent()); };
+  llvm::BasicBlock *start = newBlock(), *negative = newBlock(), *positive = newBlock(), *seen = newBlock(), *mend = newBlock(),
+                   *done = newBlock();
+  b.CreateBr(start);
+  b.SetInsertPoint(start);
+  b.CreateCondBr(isNegative, negative, positive);
+  std::string type = std::to_string(width);
+  b.SetInsertPoint(negative);
+  llvm::Value *below = atomic(e, order + (isMax ? "min.u" : "max.u") + type, pointer, operand);
+  b.CreateBr(seen);
+  b.SetInsertPoint(positive);
+  llvm::Value *above = atomic(e, order + (isMax ? "max.s" : "min.s") + type, pointer, operand);
+  b.CreateBr(seen);
+  b.SetInsertPoint(seen);
+  llvm::PHINode *old = b.CreatePHI(bits->getType(), 2);
+  old->addIncoming(below, negative);
+  old->addIncoming(above, positive);
+  llvm::Value *stays = isMax ? b.CreateICmpSGT(old, number(infinity)) : b.CreateICmpUGT(old, number(infinity | sign));
+  b.CreateCondBr(b.CreateAnd(stays, b.CreateNot(isNaN)), mend, done);
+  b.SetInsertPoint(mend);
+  b.CreateCondBr(b.CreateICmpEQ(swap(old, bits), old), done, start);
+  b.SetInsertPoint(done);
+  return old;
+}
+
 bool GpuLowering::ordersAtomics(unsigned bits, llvm::AtomicOrdering order) const {
   return approximates && bits >= 16 && order != llvm::AtomicOrdering::SequentiallyConsistent;
 }
@@ -92,10 +131,15 @@ bool GpuLowering::ordersAtomics(unsigned bits, llvm::AtomicOrdering order) const
 llvm::Value *GpuLowering::update(Emitter &e, tile::RmwKind kind, Type element, llvm::Value *pointer, llvm::Value *bits,
                                  const lower::AtomicOrder &as) const {
   unsigned width = bits->getType()->getIntegerBitWidth();
-  std::string instruction = instructionOf(kind, element, width, sm);
-  if (instruction.empty() || !ordersAtomics(width, as.order))
+  if (!ordersAtomics(width, as.order))
     return nullptr;
-  return atomic(e, ("." + nameOf(as.scope) + "." + nameOf(as.order) + "." + instruction).str(), pointer, bits);
+  std::string order = ("." + nameOf(as.scope) + "." + nameOf(as.order) + ".").str();
+  if ((kind == tile::RmwKind::fmax || kind == tile::RmwKind::fmin) && width >= 32)
+    return updateByOrder(e, kind == tile::RmwKind::fmax, pointer, bits, order, [&](llvm::Value *expected, llvm::Value *desired) {
+      return compareAndSwap(e, pointer, expected, desired, as);
+    });
+  std::string instruction = instructionOf(kind, element, width, sm);
+  return instruction.empty() ? nullptr : atomic(e, order + instruction, pointer, bits);
 }
 
 llvm::Value *GpuLowering::compareAndSwap(Emitter &e, llvm::Value *pointer, llvm::Value *expected, llvm::Value *desired,

@@ -1,4 +1,5 @@
 // Products of warpgroups: each multiplies its rows (or columns) of the sum.
+#include "compiler/ir/partial_sums.h"
 #include "compiler/layout/fragments.h"
 #include "compiler/layout/memory.h"
 #include "compiler/targets/cuda/block_emitter.h"
@@ -186,41 +187,70 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
     addressB = machine.here(e, addressB);
   unsigned tiles = share->outer.extent(layout::Register), each = form.sums();
   int64_t k = start.getB().getType().getShape()[0];
-  if (!turns)
-    machine.wgmmaFence(e, fresh ? MutableArrayRef<llvm::Value *>() : sums, factor);
   auto wordsOf = [&](int64_t rows, unsigned step) -> MutableArrayRef<llvm::Value *> {
     std::optional<unsigned> first = held->first(rows, step);
     return first ? MutableArrayRef(factor).slice(*first * held->elementBits / 32, 4) : MutableArrayRef<llvm::Value *>();
   };
-  // What a step takes is turned while the one before it is multiplied.
   auto turn = [&](unsigned step) {
     SmallVector<llvm::Value *> turned;
-    for (unsigned t = 0; t < tiles; ++t) {
+    for (unsigned t = 0; turns && t < tiles; ++t) {
       auto words = wordsOf(share->outer.at({{layout::Register, t}})[0], step);
       turnWords(words);
       llvm::append_range(turned, words);
     }
-    machine.wgmmaFence(e, fresh || step ? MutableArrayRef<llvm::Value *>() : sums, turned);
+    return turned;
   };
-  for (unsigned step = 0; step < k / form.k(); ++step) {
-    if (turns)
-      turn(step);
-    for (unsigned t = 0; t < tiles; ++t) {
-      auto at = share->outer.at({{layout::Register, t}});
-      auto part = MutableArrayRef<llvm::Value *>(sums).slice(t * each, each);
-      llvm::Value *inShared = nullptr;
-      ArrayRef<llvm::Value *> a(inShared);
-      if (held) {
-        a = wordsOf(at[0], step);
-        if (a.empty())
-          return fail(start, "takes rows of its first factor that other warpgroups hold");
-      } else {
-        inShared = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
-        inShared = b.CreateAdd(inShared, b.getInt64(inA->stepOffset(step) / 16));
-      }
-      llvm::Value *inB64 = descriptor(b.CreateAdd(addressB, i32(inB->rowOffset(share->n * at[1]))), inB->descriptor.bits());
-      machine.wgmma(e, form, part, a, b.CreateAdd(inB64, b.getInt64(inB->stepOffset(step) / 16)), step == 0 ? scale : i32(1));
+  auto multiply = [&](const WgmmaForm &form, MutableArrayRef<llvm::Value *> part, unsigned t, unsigned column, unsigned step,
+                      llvm::Value *scale) {
+    auto at = share->outer.at({{layout::Register, t}});
+    llvm::Value *inShared = nullptr;
+    ArrayRef<llvm::Value *> a(inShared);
+    if (held) {
+      a = wordsOf(at[0], step);
+      if (a.empty())
+        return fail(start, "takes rows of its first factor that other warpgroups hold");
+    } else {
+      inShared = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
+      inShared = b.CreateAdd(inShared, b.getInt64(inA->stepOffset(step) / 16));
     }
+    llvm::Value *rows = b.CreateAdd(addressB, i32(inB->rowOffset(share->n * at[1] + column)));
+    llvm::Value *inB64 = b.CreateAdd(descriptor(rows, inB->descriptor.bits()), b.getInt64(inB->stepOffset(step) / 16));
+    machine.wgmma(e, form, part, a, inB64, scale);
+  };
+  unsigned steps = k / form.k();
+  if (int64_t depth = tile::partialSums(start)) {
+    WgmmaForm narrow = form;
+    if (auto columns = start->getAttrOfType<IntegerAttr>("block.columns"))
+      narrow.n = unsigned(columns.getInt());
+    unsigned together = std::max<unsigned>(depth / form.k(), 1);
+    for (unsigned first = 0; first < steps; first += together) {
+      unsigned end = std::min(first + together, steps);
+      for (unsigned step = first; step < end; ++step)
+        turn(step);
+      for (unsigned t = 0; t < tiles; ++t)
+        for (unsigned column = 0; column < form.n; column += narrow.n) {
+          Parts apart(narrow.sums(), llvm::Constant::getNullValue(sums[0]->getType()));
+          machine.wgmmaFence(e, {}, factor);
+          for (unsigned step = first; step < end; ++step)
+            multiply(narrow, apart, t, column, step, i32(step != first));
+          machine.wgmmaCommit(e);
+          machine.wgmmaWait(e, 0, apart, factor);
+          for (auto [i, sum] : llvm::enumerate(apart)) {
+            llvm::Value *&all = sums[t * each + column / narrow.n * narrow.sums() + i];
+            all = b.CreateFAdd(all, sum);
+          }
+        }
+    }
+    return remember(start, std::move(sums));
+  }
+  MutableArrayRef<llvm::Value *> none;
+  if (!turns)
+    machine.wgmmaFence(e, fresh ? none : sums, factor);
+  for (unsigned step = 0; step < steps; ++step) {
+    if (turns) // what a step takes is turned while the one before it is multiplied
+      machine.wgmmaFence(e, fresh || step ? none : sums, turn(step));
+    for (unsigned t = 0; t < tiles; ++t)
+      multiply(form, MutableArrayRef<llvm::Value *>(sums).slice(t * each, each), t, 0, step, step == 0 ? scale : i32(1));
   }
   machine.wgmmaCommit(e);
   remember(start, std::move(sums));

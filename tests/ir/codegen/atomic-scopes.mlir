@@ -49,3 +49,19 @@ tile.kernel @lanes(%p: !tile.ptr<f32>, %x: f32) {
   %0 = tile.atomic_rmw fadd %a, %v : !tile.access<256xf32>, tensor<256xf32> -> tensor<256xf32>
   tile.return
 }
+
+// Floats in the order of integers, signed or (negative ones) in reverse; what is left is NaN, which a number replaces.
+// CHECK-LABEL: extremes(
+// CHECK: atom.global.gpu.acq_rel.min.u32
+// CHECK: atom.global.gpu.acq_rel.max.s32
+// CHECK: atom.global.acq_rel.gpu.cas.b32
+// CHECK: atom.global.cta.relaxed.max.u64
+// CHECK: atom.global.cta.relaxed.min.s64
+// CHECK: atom.global.relaxed.cta.cas.b64
+tile.kernel @extremes(%p: !tile.ptr<f32>, %x: f32, %q: !tile.ptr<f64>, %y: f64) {
+  %a = tile.pointer_access %p : !tile.ptr<f32> -> !tile.access<f32>
+  %b = tile.pointer_access %q : !tile.ptr<f64> -> !tile.access<f64>
+  %0 = tile.atomic_rmw fmax %a, %x : !tile.access<f32>, f32 -> f32
+  %1 = tile.atomic_rmw fmin %b, %y {order = 0 : i32, scope = 0 : i32} : !tile.access<f64>, f64 -> f64
+  tile.return
+}

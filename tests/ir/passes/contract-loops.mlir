@@ -84,3 +84,35 @@ tile.kernel @chain(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %n: i64) {
   tile.store %place, %r : !tile.access<8x8xf32>, tensor<8x8xf32>
   tile.return
 }
+
+// Of 8-bit floats, sums that the program adds itself have all bits of their type; else the machine's will do, unless the dot says otherwise.
+// CHECK-LABEL: tile.kernel @adds_apart
+// CHECK: tile.contract
+// CHECK: } {tile.partial_sums = 32 : i64} : tensor<8x8xf32>
+// CHECK: tile.contract
+// CHECK: } : tensor<8x8xf32>
+// CHECK: tile.contract
+// CHECK: } {tile.partial_sums = 16 : i64} : tensor<8x8xf32>
+tile.kernel @adds_apart(%x: !tile.ptr<f8E4M3FN>, %y: !tile.ptr<f8E4M3FN>, %z: !tile.ptr<f32>, %n: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c8 = arith.constant 8 : i64
+  %c32 = arith.constant 32 : i64
+  %zero = arith.constant dense<0.0> : tensor<8x8xf32>
+  %r:3 = scf.for %k = %c0 to %n step %c32 iter_args(%s = %zero, %t = %zero, %u = %zero) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) : i64 {
+    %at = tile.access %x, %k steps(%c32, %c1) bounds [0, 0]() : <f8E4M3FN>, (i64, i64), () -> <8x32xf8E4M3FN>
+    %a = tile.load %at : !tile.access<8x32xf8E4M3FN> -> tensor<8x32xf8E4M3FN>
+    %bt = tile.access %y, %k steps(%c8, %c1) bounds [0, 0]() : <f8E4M3FN>, (i64, i64), () -> <32x8xf8E4M3FN>
+    %b = tile.load %bt : !tile.access<32x8xf8E4M3FN> -> tensor<32x8xf8E4M3FN>
+    %d = tile.dot %a, %b, %zero : tensor<8x32xf8E4M3FN>, tensor<32x8xf8E4M3FN> -> tensor<8x8xf32>
+    %sum = arith.addf %s, %d : tensor<8x8xf32>
+    %e = tile.dot %a, %b, %t : tensor<8x32xf8E4M3FN>, tensor<32x8xf8E4M3FN> -> tensor<8x8xf32>
+    %f = tile.dot %a, %b, %u {tile.partial_sums = 16 : i64} : tensor<8x32xf8E4M3FN>, tensor<32x8xf8E4M3FN> -> tensor<8x8xf32>
+    scf.yield %sum, %e, %f : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  }
+  %place = tile.access %z, %c0 steps(%c8, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <8x8xf32>
+  tile.store %place, %r#0 : !tile.access<8x8xf32>, tensor<8x8xf32>
+  tile.store %place, %r#1 : !tile.access<8x8xf32>, tensor<8x8xf32>
+  tile.store %place, %r#2 : !tile.access<8x8xf32>, tensor<8x8xf32>
+  tile.return
+}

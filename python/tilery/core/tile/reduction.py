@@ -243,4 +243,5 @@ def dot(
     result = "float64" if kind.is_fp64() else "int32" if kind.is_int() else narrow
     if acc is not None and acc.dtype.__tile_dtype__ != result:
         raise error(TypeError, f"the accumulator of this dot must be {result}, got {acc.dtype.__tile_dtype__}")
-    return wrap(native().dot(input, other, acc, None, result, precision))
+    apart = 0 if imprecise is None else imprecise or 1
+    return wrap(native().dot(input, other, acc, None, result, precision, partial_sums=apart))

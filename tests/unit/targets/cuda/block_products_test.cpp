@@ -18,6 +18,7 @@ struct Product {
   const char *schedule = "";
   bool ragged = true;       // bounds are given
   std::string fetched = ""; // of "a" and "b" nobody knows how they are aligned; "!": there are no boxes at all
+  int partialSums = 0;      // of k, added by threads
 
   bool isFetched(char which) const { return fetched.find(which) != std::string::npos; }
   int bytes(const char *of) const {
@@ -29,7 +30,7 @@ struct Product {
 std::ostream &operator<<(std::ostream &out, const Product &p) {
   return out << p.type << " to " << p.output << ", " << p.m << "x" << p.n << "x" << p.k << " of " << p.rows << "x" << p.columns
              << "x" << p.depth << (p.acrossA ? ", a across" : "") << (p.acrossB ? ", b across " : " ") << p.schedule
-             << (p.fetched.empty() ? "" : ", fetched: " + p.fetched);
+             << (p.fetched.empty() ? "" : ", fetched: " + p.fetched) << ", partial sums of " << p.partialSums;
 }
 
 /// A row of the array, in elements: as long as the copy engine wants it.
@@ -85,6 +86,8 @@ std::string program(const Product &p) {
   text += "  tile.store %cxp, " + result + " : !tile.access<" + out + ">, tensor<" + out + ">\n  tile.return\n}\n";
   if (std::string(p.type) == "f32") // tf32
     text.replace(text.find("  } : tensor<" + sum), 3, "  } {precision = 1 : i32}");
+  if (p.partialSums)
+    text.replace(text.find("  } : tensor<" + sum), 3, "  } {tile.partial_sums = " + std::to_string(p.partialSums) + " : i64}");
   return text;
 }
 
@@ -208,6 +211,25 @@ INSTANTIATE_TEST_SUITE_P(
                     Product{"bf16", "bf16", 128, 128, 64, 140, 130, 500, false, true, "cluster=4"},
                     Product{"f16", "f16", 16, 64, 64, 9, 64, 1000, false, true, "cluster=8"},
                     Product{"i8", "i32", 64, 32, 64, 70, 40, 64, false, false, "cluster=4"})); // most have no step
+
+// Sums of a part of k that threads add to the others.
+INSTANTIATE_TEST_SUITE_P(
+    PartialSums, BlockProduct,
+    testing::Values(Product{"f8E4M3FN", "f32", 128, 128, 128, 130, 128, 400, false, false, "", true, "", 128},
+                    Product{"f8E4M3FN", "f32", 128, 256, 128, 128, 256, 256, false, false, "", true, "", 64},
+                    Product{"f8E5M2", "f16", 64, 64, 64, 100, 72, 200, false, false, "", true, "", 32},
+                    Product{"f8E5M2", "f32", 64, 40, 32, 64, 40, 96, false, false, "", true, "", 1},
+                    Product{"f8E4M3FN", "f32", 64, 136, 64, 64, 136, 128, false, false, "", true, "", 64},
+                    Product{"f8E4M3FN", "f32", 64, 64, 128, 64, 128, 256, false, true, "", false, "", 128}, // threads turn B
+                    Product{"f8E4M3FN", "f32", 128, 256, 64, 130, 264, 130, false, true, "", true, "", 64}, // too few registers
+                    Product{"f8E4M3FN", "f32", 64, 64, 128, 64, 64, 1000, false, false, "cluster=2", true, "", 128},
+                    Product{"f8E4M3FN", "f32", 16, 128, 128, 13, 200, 256, false, false, "", true, "", 64}));
+
+// Tiles of 512 rows, or columns, which are multiplied the other way round.
+INSTANTIATE_TEST_SUITE_P(Tall, BlockProduct,
+                         testing::Values(Product{"f16", "f16", 512, 64, 32, 600, 72, 64, false, true},
+                                         Product{"f16", "f16", 64, 512, 32, 70, 600, 64, false, true},
+                                         Product{"bf16", "f32", 384, 64, 64, 390, 64, 130, true, false}));
 
 // Factors that are no boxes: threads write them into the slots.
 INSTANTIATE_TEST_SUITE_P(Fetched, BlockProduct,
