@@ -145,8 +145,9 @@ bool dealForPartial(const ScheduleProblem &p, Schedule &s) {
   if (s.fetchers > 1)
     return false;
   if (s.consumers == 2) { // (of several products, ptxas keeps fewer in 232 than in 200)
-    s.mathRegisters = given = turns || several ? 200 : s.fetchers ? 208 : 232;
-    s.loadRegisters = turns || several ? 104 : s.fetchers ? 88 : 40;
+    bool fewer = turns || (several && !p.readsFirst);
+    s.mathRegisters = given = fewer ? 200 : s.fetchers ? 208 : 232;
+    s.loadRegisters = fewer ? 104 : s.fetchers ? 88 : 40;
   }
   for (s.apart = p.n; s.apart > most && s.apart % 16 == 0;)
     s.apart /= 2;

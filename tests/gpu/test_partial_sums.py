@@ -50,7 +50,7 @@ def test_threads_add_each_sum(how, tile, assemble):
     threads = 128 * min(tile[0] // 64, 2)
     assert compiled.asm.count("add.f32") == tile[0] * tile[1] // threads * additions
     said = assemble(compiled.asm, "sm_90a")
-    if tile[1] < 256:  # 192 sums beside addresses: some of these wait in memory
+    if tile[1] < 256 and how != 64:  # of 192 sums, or several products in a step, some addresses wait in memory
         assert "0 bytes spill stores, 0 bytes spill loads" in said, said
 
 
