@@ -139,7 +139,8 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
 
 /// The same of sums that threads add: of as many columns at a time as find registers.
 bool dealForPartial(const ScheduleProblem &p, Schedule &s) {
-  constexpr unsigned least = 32, addresses = 16; // of several products one after the other, which the assembler moves over each other
+  constexpr unsigned least = 32,
+                     addresses = 16; // of several products one after the other, which the assembler moves over each other
   bool turns = p.fetch && p.fetch->turned, several = s.partial < s.k;
   unsigned given = registersOfLaunch(s), most = several ? least : 128;
   if (s.fetchers > 1)

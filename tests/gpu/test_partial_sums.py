@@ -97,8 +97,8 @@ def test_types_with_exact_sums_have_none_apart():
 @pytest.mark.parametrize("tile", [(64, 64, 128), (128, 128, 128), (128, 256, 128), (16, 128, 128)], ids=str)
 @pytest.mark.parametrize("how", ["added", 64, 32])
 def test_small_terms_are_not_lost_on_a_gpu(how, tile):
-    """448 * 448 and 4095 quarters: each quarter is less than half of what 13 bits distinguish there, so that sums of the tensor cores
-    stay 1000 behind. Of the first part of k they lose at most 32."""
+    """448 * 448 and 4095 quarters: each is less than half of what 13 bits distinguish there, so that sums of the tensor cores stay
+    1000 behind. Of the first part of k they lose at most 32."""
     a = torch.full((tile[0], 4096), 0.5).to(torch.float8_e4m3fn)
     a[:, 0] = 448.0
     b = torch.full((tile[1] + 64, 4096), 0.5).to(torch.float8_e4m3fn)
