@@ -1,4 +1,4 @@
-"""Products of 8-bit floats whose sums have all bits of f32: those that a program adds itself, or asks for. Hopper's tensor cores keep 13."""
+"""Products of 8-bit floats whose sums have all bits of f32: what a program adds itself, or asks for. Tensor cores keep 13."""
 
 import pytest
 import torch
@@ -9,9 +9,7 @@ from tilery.tileon import language as tl
 
 
 @jit
-def product(
-    a_ptr, b_ptr, c_ptr, M, N, K, M_TILE: tl.constexpr, N_TILE: tl.constexpr, K_TILE: tl.constexpr, HOW: tl.constexpr
-):
+def product(a_ptr, b_ptr, c_ptr, M, N, K, M_TILE: tl.constexpr, N_TILE: tl.constexpr, K_TILE: tl.constexpr, HOW: tl.constexpr):
     m, n = tl.program_id(0) * M_TILE + tl.arange(0, M_TILE), tl.program_id(1) * N_TILE + tl.arange(0, N_TILE)
     total = tl.zeros((M_TILE, N_TILE), tl.float32)
     for at in range(0, K, K_TILE):
@@ -97,7 +95,7 @@ def test_types_with_exact_sums_have_none_apart():
 @pytest.mark.parametrize("tile", [(64, 64, 128), (128, 128, 128), (128, 256, 128), (16, 128, 128)], ids=str)
 @pytest.mark.parametrize("how", ["added", 64, 32])
 def test_small_terms_are_not_lost_on_a_gpu(how, tile):
-    """448 * 448 and 4095 quarters: each is less than half of what 13 bits distinguish there, so that sums of the tensor cores stay
+    """448 * 448 and 4095 quarters: each is less than half of what 13 bits distinguish there, so that the tensor cores' sums stay
     1000 behind. Of the first part of k they lose at most 32."""
     a = torch.full((tile[0], 4096), 0.5).to(torch.float8_e4m3fn)
     a[:, 0] = 448.0
