@@ -2,7 +2,9 @@
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/pull.h"
+#include "compiler/lower/turned.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -135,9 +137,55 @@ bool NestEmitter::emit(const Nest &n) {
       reductions.emplace_back(evaluator, reduce, lanes);
   if (tile::AccessOp access = storedInRuns())
     withRuns(access);
+  else if (std::optional<unsigned> rows = reduces ? std::nullopt : storedAcross())
+    turned(*rows);
   else
     outer(0);
   return !evaluator.failed;
+}
+
+// The dimension along which the nest's only store has neighbours, if that is the other one of two: vectors along the last would be
+// scattered, each lane to a line of its own.
+std::optional<unsigned> NestEmitter::storedAcross() const {
+  if (nest->sinks.size() != 1 || nest->sinks[0].kind != Sink::Store || nest->shape[innerDim] == 1)
+    return std::nullopt;
+  auto store = cast<tile::StoreOp>(nest->sinks[0].op);
+  std::optional<unsigned> along = store.getIsVolatile() ? std::nullopt : neighbourDim(store.getPlace());
+  if (!along || *along == innerDim || nest->shape[*along] < int64_t(lanes) || lanes == 1)
+    return std::nullopt;
+  auto access = store.getPlace().getDefiningOp<tile::AccessOp>();
+  bool two = llvm::count_if(nest->shape, [](int64_t size) { return size != 1; }) == 2;
+  return two && access.isStrided(innerDim) && !access.getResidual() ? along : std::nullopt;
+}
+
+// Vectors along `along`, where no element lies where another one does: the last one that is written would be another.
+void NestEmitter::turned(unsigned along) {
+  auto &b = e.b;
+  auto access = cast<tile::StoreOp>(nest->sinks[0].op).getPlace().getDefiningOp<tile::AccessOp>();
+  llvm::Value *step = evaluator.wide(access.getSteps()[innerDim]), *size = e.i64(nest->shape[along]);
+  llvm::Value *apart = b.CreateICmpUGE(b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, step, b.getFalse()), size);
+  twice(apart, [&](bool apart) {
+    llvm::SaveAndRestore vectors(innerDim, apart ? along : innerDim);
+    outer(0);
+  });
+}
+
+// The code of both sides, or of the one that is known to be taken.
+void NestEmitter::twice(llvm::Value *condition, llvm::function_ref<void(bool)> emit) {
+  auto &b = e.b;
+  if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(condition))
+    return emit(known->isOne());
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  auto block = [&] { return llvm::BasicBlock::Create(e.context(), "", function); };
+  llvm::BasicBlock *sides[] = {block(), block()}, *after = block();
+  b.CreateCondBr(condition, sides[true], sides[false]);
+  for (bool holds : {false, true}) {
+    Evaluator::Region region(evaluator);
+    b.SetInsertPoint(sides[holds]);
+    emit(holds);
+    b.CreateBr(after);
+  }
+  b.SetInsertPoint(after);
 }
 
 // The place of the nest's store, if lanes may run there and every vector is whole: what is stored has been computed before.
@@ -177,20 +225,11 @@ void NestEmitter::withRuns(tile::AccessOp access) {
     Index index{j, 1, nullptr, evaluator.level(), lanes};
     return SmallVector<Lanes>{b.CreateAnd(so[0], evaluator.inRuns(access, innerDim, index, table))};
   })[0];
-  auto block = [&] { return llvm::BasicBlock::Create(e.context(), "", function); };
-  llvm::BasicBlock *few = block(), *anywhere = block(), *after = block();
-  b.CreateCondBr(all, few, anywhere);
-  auto side = [&](llvm::BasicBlock *start, bool runs) {
-    Evaluator::Region region(evaluator);
-    b.SetInsertPoint(start);
+  twice(all, [&](bool runs) {
     if (runs)
       evaluator.assumeRuns(access.getSteps()[innerDim], table);
     outer(0);
-    b.CreateBr(after);
-  };
-  side(anywhere, false);
-  side(few, true);
-  b.SetInsertPoint(after);
+  });
 }
 
 void NestEmitter::outer(unsigned dim) {
@@ -250,21 +289,7 @@ void NestEmitter::inner() {
   tile::StoreOp store = wide ? streamable() : tile::StoreOp();
   if (!store)
     return usual();
-  auto &b = e.b;
-  llvm::Function *function = b.GetInsertBlock()->getParent();
-  auto *around = llvm::BasicBlock::Create(e.context(), "stream", function),
-       *through = llvm::BasicBlock::Create(e.context(), "", function),
-       *after = llvm::BasicBlock::Create(e.context(), "", function);
-  b.CreateCondBr(streaming, around, through);
-  auto side = [&](llvm::BasicBlock *start, llvm::function_ref<void()> emit) {
-    Evaluator::Region region(evaluator);
-    b.SetInsertPoint(start);
-    emit();
-    b.CreateBr(after);
-  };
-  side(around, [&] { innerBounded(bounds, restricted, store); });
-  side(through, usual);
-  b.SetInsertPoint(after);
+  twice(streaming, [&](bool streams) { streams ? innerBounded(bounds, restricted, store) : usual(); });
   hasStreamed = true;
 }
 

@@ -60,6 +60,9 @@ private:
   };
   tile::AccessOp storedInRuns() const;
   void withRuns(tile::AccessOp access);
+  std::optional<unsigned> storedAcross() const;
+  void turned(unsigned along);
+  void twice(llvm::Value *condition, llvm::function_ref<void(bool holds)> emit);
   void outer(unsigned dim);
   void inner();
   void bodies(llvm::Value *j, int64_t multiple);

@@ -205,7 +205,7 @@ void DotEmitter::run() {
   ldc = i64(plan.n);
   for (bool ofRows : {false, true}) {
     live[ofRows] = liveSlivers(ofRows);
-    alone[ofRows] = isAlone(plan.operand(ofRows));
+    alone[ofRows] = packsAlone(plan.operand(ofRows), steps);
   }
   if (plan.directStore) {
     llvm::Value *place, *stride;

@@ -55,7 +55,8 @@ private:
   llvm::Value *consecutive(mlir::Value indices, const Sliver &sliver);
   llvm::Value *inRuns(tile::LoadOp load, mlir::Value steps, llvm::Value *first, unsigned count);
   int64_t number();
-  llvm::Value *isAlone(const DotOperand &operand);
+  llvm::Value *programsPerPanel(const DotOperand &operand);
+  llvm::Value *packsAlone(const DotOperand &operand, llvm::Value *steps);
   void choose(llvm::Value *condition, llvm::function_ref<llvm::SmallVector<llvm::Value *>()> yes,
               llvm::function_ref<llvm::SmallVector<llvm::Value *>()> no, llvm::SmallVectorImpl<llvm::Value *> &results);
   void convertTile(mlir::Type from, llvm::Value *source, mlir::Type to, llvm::Value *target);
@@ -73,7 +74,7 @@ private:
   bool rowMoves = false;         // the innermost loop goes over positions along a sliver
   bool kIsOutside = false;       // and k is of the next one
   llvm::Value *ldc = nullptr;    // elements a row of where the products go
-  llvm::Value *alone[2] = {};    // no other program wants the panels of B, of A (i1); null: others may
+  llvm::Value *alone[2] = {};    // the program packs B, A for itself (i1); null: never
   llvm::Value *live[2] = {};     // slivers of columns and of rows that hold something used, at least 1; null: all
 };
 

@@ -365,25 +365,38 @@ void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm:
   });
 }
 
-/// True (at run time) if no other program wants what this one packs. Null: others may.
-llvm::Value *DotEmitter::isAlone(const DotOperand &operand) {
-  if (!operand.shared || !operand.mayBeOwn())
-    return nullptr;
-  llvm::Value *all = b.getTrue();
+/// Elements that are packed in the time in which a panel is found, its memory fetched and given back: 1 us at 0.25 ns an element.
+constexpr int64_t packedInSearch = 4096;
+
+/// How many programs want the same panel of an operand (at run time).
+llvm::Value *DotEmitter::programsPerPanel(const DotOperand &operand) {
+  llvm::Value *count = i64(1);
   for (unsigned axis : operand.sharers) {
-    llvm::Value *told = b.CreateICmpEQ(around.grid[axis], b.getInt32(1)),
-                *programs = b.CreateZExt(around.grid[axis], b.getInt64Ty());
+    llvm::Value *programs = b.CreateZExt(around.grid[axis], b.getInt64Ty()), *panels = i64(1);
     for (Value number : operand.key)
       if (auto divisions = divisionsOf(number, axis)) {
-        llvm::Value *each = b.getTrue();
-        for (auto [divisor, isQuotient] : *divisions)
-          each = b.CreateAnd(each,
-                             isQuotient ? b.CreateICmpEQ(ev.wide(divisor), i64(1)) : b.CreateICmpSGE(ev.wide(divisor), programs));
-        told = b.CreateOr(told, each);
+        llvm::Value *each = programs;
+        for (auto [divisor, isQuotient] : llvm::reverse(*divisions)) {
+          llvm::Value *by = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, ev.wide(divisor), i64(1));
+          each = isQuotient ? b.CreateUDiv(b.CreateAdd(each, b.CreateSub(by, i64(1))), by)
+                            : b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, each, by);
+        }
+        panels = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, panels, each);
       }
-    all = b.CreateAnd(all, told);
+    count = b.CreateMul(count, b.CreateUDiv(b.CreateAdd(programs, b.CreateSub(panels, i64(1))), panels));
   }
-  return all;
+  return count;
+}
+
+/// True (at run time) if the program packs for itself: nobody else wants it, or to find what another packed takes longer. Null: never.
+llvm::Value *DotEmitter::packsAlone(const DotOperand &operand, llvm::Value *steps) {
+  if (!operand.shared || !operand.mayBeOwn())
+    return nullptr;
+  llvm::Value *sharers = programsPerPanel(operand), *others = b.CreateSub(sharers, i64(1));
+  if (!operand.isPlain)
+    return b.CreateICmpEQ(others, i64(0));
+  llvm::Value *elements = b.CreateMul(steps, i64(plan.packedK() * cut(operand).size));
+  return b.CreateICmpSLE(b.CreateMul(elements, others), b.CreateMul(sharers, i64(packedInSearch)));
 }
 
 /// What one of the two gives; without a condition the second.

@@ -233,10 +233,12 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
     bool storedKMajor = operand->isA; // how a stored tile lies
     operand->kMajor = storedKMajor;
     if (auto load = sourceLoad(operand->tile, stored))
-      if (auto access = load.getPlace().getDefiningOp<tile::AccessOp>())
+      if (auto access = load.getPlace().getDefiningOp<tile::AccessOp>()) {
+        operand->isPlain = access.isStrided(along) && access.isStrided(contracted);
         operand->kMajor = storedKMajor ? contiguousAlong(access, contracted) ||
                                              !(contiguousAlong(access, along) || runsAlong(access, along, plan.blocking.lanes))
                                        : contiguousAlong(access, contracted) && !contiguousAlong(access, along);
+      }
     if (disjoint && (contract || !inLoop(op)))
       if (auto key = keyOf(op, operand->tile, disjoint)) {
         operand->shared = true;

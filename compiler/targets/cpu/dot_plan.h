@@ -15,6 +15,7 @@ struct DotOperand {
   llvm::SmallVector<unsigned> sharers; // shared: the axes of the grid along which programs may want the same panels
   lower::Temporary panel;              // where the program packs it: not shared, or the grid is 1 along all sharers
   bool decided = false;                // shared: which programs do depends on the grid's size along sharers, too
+  bool isPlain = false;                // elements at steps in memory: cheap to pack
   bool mayBeOwn() const { return !shared || sharers.size() < 3 || decided; }
 };
 

@@ -70,3 +70,45 @@ TEST(Nest, EveryCountOfElementsIsWalkedOnce) {
     }
   }
 }
+
+namespace {
+/// o[i + j * step] = x[i * 24 + j] for i < m of 32, j of 24: rows are turned into columns.
+std::string turn() {
+  return R"(tile.kernel @k(%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %step: i64, %m: i64) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %width = arith.constant 24 : i64
+  %ax = tile.access %x, %zero steps(%width, %one) bounds [1, 0] (%zero, %m) : !tile.ptr<f32>, (i64, i64), (i64, i64) -> !tile.access<32x24xf32>
+  %ao = tile.access %o, %zero steps(%one, %step) bounds [1, 0] (%zero, %m) : !tile.ptr<f32>, (i64, i64), (i64, i64) -> !tile.access<32x24xf32>
+  %a = tile.load %ax : !tile.access<32x24xf32> -> tensor<32x24xf32>
+  tile.store %ao, %a : !tile.access<32x24xf32>, tensor<32x24xf32>
+  tile.return
+}
+)";
+}
+} // namespace
+
+TEST(Nest, WhatIsStoredTurnedIsStoredInVectors) {
+  std::string text = llvmOf(turn());
+  EXPECT_NE(text.find("store <16 x float>"), std::string::npos) << text;
+}
+
+// Columns that overlap are written in the tile's order: the last row wins.
+TEST(Nest, WhatIsStoredTurnedHasTheSameLastElements) {
+  Compiled k = compileText(turn());
+  ASSERT_EQ(k.kernels.size(), 1u) << k.errors;
+  for (int64_t step : {40, 32, 31, 16, 3, 1, 0, -1, -31, -32, -33})
+    for (int64_t m : {0, 5, 16, 31, 32}) {
+      constexpr int64_t origin = 24 * 40;
+      std::vector<float> x(32 * 24), out(2 * origin + 32, -1.0f), expected(out);
+      for (size_t i = 0; i < x.size(); ++i)
+        x[i] = float(i);
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < 24; ++j)
+          expected[origin + i + j * step] = x[i * 24 + j];
+      uint64_t slots[] = {slot(x.data()), slot(out.data() + origin), slot(step), slot(m)};
+      int64_t grid[] = {1, 1, 1};
+      launch(*k.kernels[0], grid, slots, {});
+      ASSERT_EQ(out, expected) << step << ", " << m;
+    }
+}

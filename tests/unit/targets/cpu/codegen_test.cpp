@@ -106,7 +106,8 @@ std::vector<std::string> stackAccessesInLoops(const std::string &text) {
       continue; // forward, or around another loop
     innermostEnd = i;
     for (size_t j = label->second; j < i; ++j)
-      if (lines[j].find("(%rsp)") != std::string::npos || lines[j].find("(%rbp)") != std::string::npos)
+      if (lines[j].find("\tlea") == std::string::npos &&
+          (lines[j].find("(%rsp)") != std::string::npos || lines[j].find("(%rbp)") != std::string::npos))
         found.push_back(lines[j]);
   }
   return found;
