@@ -36,7 +36,7 @@ void Planner::shareWithYield(Value value, Value target) {
     for (const PullSite &site : sites.lookup(target)) {
       bool before = lastPosition(target, site) < begin[def];
       bool sameElement = site.info == info && !info->step.op && site.reach.sameElement;
-      bool initOfSame = false;
+      bool initOfSame = isProduct(def) && site.info->initOf == def && site.reach.sameElement; // the one copy that begins the sums
       if (site.info->initOf == def)
         for (const Sink &sink : site.info->step.nest.sinks)
           if (sink.value == target) {

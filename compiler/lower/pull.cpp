@@ -196,7 +196,16 @@ Pull pullOf(const Sink &sink, llvm::function_ref<bool(Value)> stored) {
 
 Pull pullOf(Operation *op, llvm::function_ref<bool(Value)> stored) {
   Pull pull;
-  for (Value operand : op->getOperands()) {
+  // A product's first sums are in its result's buffer already.
+  OpOperand *sums = nullptr;
+  if (auto dot = dyn_cast<tile::DotOp>(op))
+    sums = &dot.getAccMutable();
+  else if (auto contract = dyn_cast<tile::ContractOp>(op))
+    sums = &contract.getAccMutable();
+  for (OpOperand &each : op->getOpOperands()) {
+    Value operand = each.get();
+    if (&each == sums)
+      continue;
     if (isa<tile::AccessType>(operand.getType()))
       pull.addPlace(operand, stored, false);
     else if (isa<tile::BufferType>(operand.getType()))

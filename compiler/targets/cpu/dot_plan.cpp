@@ -31,6 +31,30 @@ static bool runsAlong(tile::AccessOp access, unsigned dim, unsigned lanes) {
   return !access.isStrided(dim) && analysis::laneRun(access.getSteps()[dim]) >= lanes / 2;
 }
 
+/// Where a factor's elements lie: what a load reads, else a tile in rows.
+struct Source {
+  tile::AccessOp access;
+  SmallVector<unsigned> dims; // by the factor's dimensions
+};
+
+static Source sourceOf(Value factor, llvm::function_ref<bool(Value)> stored) {
+  Source source;
+  for (unsigned d = 0; d < tile::shapeOf(factor.getType()).size(); ++d)
+    source.dims.push_back(d);
+  while (Operation *op = stored(factor) ? nullptr : factor.getDefiningOp()) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      source.access = load.getPlace().getDefiningOp<tile::AccessOp>();
+    auto permute = dyn_cast<tile::PermuteOp>(op);
+    if (!permute && (!isElementwise(op) || op->getNumOperands() == 0))
+      break;
+    if (permute)
+      for (unsigned &d : source.dims)
+        d = permute.getOrder()[d];
+    factor = op->getOperand(0);
+  }
+  return source;
+}
+
 /// The scalars outside `op` that an operand depends on, beyond kernel arguments and constants; nullopt if other programs may see other values.
 static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, bool disjoint) {
   tile::KernelOp kernel = op->getParentOfType<tile::KernelOp>();
@@ -230,15 +254,16 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
 
   for (DotOperand *operand : {&plan.a, &plan.b}) {
     unsigned along = rank - (operand->isA ? 2 : 1), contracted = rank - (operand->isA ? 1 : 2);
-    bool storedKMajor = operand->isA; // how a stored tile lies
-    operand->kMajor = storedKMajor;
-    if (auto load = sourceLoad(operand->tile, stored))
-      if (auto access = load.getPlace().getDefiningOp<tile::AccessOp>()) {
-        operand->isPlain = access.isStrided(along) && access.isStrided(contracted);
-        operand->kMajor = storedKMajor ? contiguousAlong(access, contracted) ||
-                                             !(contiguousAlong(access, along) || runsAlong(access, along, plan.blocking.lanes))
-                                       : contiguousAlong(access, contracted) && !contiguousAlong(access, along);
-      }
+    Source source = sourceOf(operand->tile, stored);
+    unsigned outer = source.dims[along], inner = source.dims[contracted];
+    operand->kMajor = inner + 1 == rank; // as a stored tile lies
+    if (source.access) {
+      operand->isPlain = source.access.isStrided(outer) && source.access.isStrided(inner);
+      bool across = contiguousAlong(source.access, outer);
+      operand->kMajor = contiguousAlong(source.access, inner) && !(across && !operand->isA);
+      if (operand->isA) // few rows: gathered along K rather than along them
+        operand->kMajor |= !(across || runsAlong(source.access, outer, plan.blocking.lanes));
+    }
     if (disjoint && (contract || !inLoop(op)))
       if (auto key = keyOf(op, operand->tile, disjoint)) {
         operand->shared = true;
