@@ -116,3 +116,33 @@ TEST(PlanStorage, ALoopsResultIsDefinedInTheCarriedBuffer) {
   EXPECT_EQ(buffersOf(compiled.code.plan).size(), 1u) << compiled.code.plan;
   EXPECT_EQ(stepsOf(text, planOptions("avx512", true)), "nest 64: copy #0\nscf.for\n  nest 64: copy #0\nnest 64: store");
 }
+
+TEST(PlanStorage, AProductAddsToTheCarriedTileThatIsScaledInPlace) {
+  auto text = [](const std::string &after) {
+    return R"(tile.kernel @k(%x: !tile.ptr<f32>, %s: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i64) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %width = arith.constant 32 : i64
+  %ax = tile.access %x, %zero steps(%width, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<32x32xf32>
+  %as = tile.access %s, %zero steps(%one, %zero) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<32x32xf32>
+  %ao = tile.access %o, %zero steps(%width, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<32x32xf32>
+  %init = arith.constant dense<0.0> : tensor<32x32xf32>
+  %r = scf.for %i = %zero to %n step %one iter_args(%u = %init) -> (tensor<32x32xf32>) : i64 {
+    %a = tile.load %ax : !tile.access<32x32xf32> -> tensor<32x32xf32>
+    %f = tile.load %as : !tile.access<32x32xf32> -> tensor<32x32xf32>
+    %e = math.exp2 %f : tensor<32x32xf32>
+    %v = arith.mulf %u, %e : tensor<32x32xf32>
+    %w = tile.dot %a, %a, %v : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32>
+)" + after + R"(    scf.yield %w : tensor<32x32xf32>
+  }
+  tile.store %ao, %r : !tile.access<32x32xf32>, tensor<32x32xf32>
+  tile.return
+}
+)";
+  };
+  EXPECT_EQ(stepsOf(text(""), planOptions("avx512")).find("copy #0\nscf.for\n  nest 32 32: copy #0\n  tile.dot"), 12u)
+      << stepsOf(text(""), planOptions("avx512"));
+  // The old sums are read once more: the product has a buffer of its own.
+  std::string again = stepsOf(text("    tile.store %ao, %u : !tile.access<32x32xf32>, tensor<32x32xf32>\n"), planOptions("avx512"));
+  EXPECT_NE(again.find("copy #0\n  tile.dot\n  nest 32 32: store, copy #1"), std::string::npos) << again;
+}
