@@ -133,7 +133,8 @@ TEST(PlanStorage, AProductAddsToTheCarriedTileThatIsScaledInPlace) {
     %e = math.exp2 %f : tensor<32x32xf32>
     %v = arith.mulf %u, %e : tensor<32x32xf32>
     %w = tile.dot %a, %a, %v : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32>
-)" + after + R"(    scf.yield %w : tensor<32x32xf32>
+)" + after +
+           R"(    scf.yield %w : tensor<32x32xf32>
   }
   tile.store %ao, %r : !tile.access<32x32xf32>, tensor<32x32xf32>
   tile.return
@@ -143,6 +144,7 @@ TEST(PlanStorage, AProductAddsToTheCarriedTileThatIsScaledInPlace) {
   EXPECT_EQ(stepsOf(text(""), planOptions("avx512")).find("copy #0\nscf.for\n  nest 32 32: copy #0\n  tile.dot"), 12u)
       << stepsOf(text(""), planOptions("avx512"));
   // The old sums are read once more: the product has a buffer of its own.
-  std::string again = stepsOf(text("    tile.store %ao, %u : !tile.access<32x32xf32>, tensor<32x32xf32>\n"), planOptions("avx512"));
+  std::string again =
+      stepsOf(text("    tile.store %ao, %u : !tile.access<32x32xf32>, tensor<32x32xf32>\n"), planOptions("avx512"));
   EXPECT_NE(again.find("copy #0\n  tile.dot\n  nest 32 32: store, copy #1"), std::string::npos) << again;
 }

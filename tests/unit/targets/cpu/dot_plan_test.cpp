@@ -92,9 +92,10 @@ TEST_F(DotPlanTest, PackingTransposesWhatIsContiguousAlongK) {
   // b = permute of a tile whose rows are b's columns, loaded or computed.
   for (bool stored : {false, true}) {
     std::string text = product("f32"), from = "%b = tile.load %ay : !tile.access<16x64xf32> -> tensor<16x64xf32>";
-    std::string turned = stored ? "%t = arith.constant dense<1.0> : tensor<64x16xf32>\n"
-                                : "%at = tile.access %y, %zero steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> "
-                                  "!tile.access<64x16xf32>\n  %t = tile.load %at : !tile.access<64x16xf32> -> tensor<64x16xf32>\n";
+    std::string turned = stored
+                             ? "%t = arith.constant dense<1.0> : tensor<64x16xf32>\n"
+                             : "%at = tile.access %y, %zero steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> "
+                               "!tile.access<64x16xf32>\n  %t = tile.load %at : !tile.access<64x16xf32> -> tensor<64x16xf32>\n";
     text.replace(text.find(from), from.size(), turned + "  %b = tile.permute %t [1, 0] : tensor<64x16xf32> -> tensor<16x64xf32>");
     auto p = plan(text);
     ASSERT_TRUE(p) << text;
