@@ -483,9 +483,9 @@ static bool isIndexArithmetic(Value value, unsigned depth = 6) {
 Plan Planner::run() {
   number();
   kernel.walk([&](Operation *op) {
-    if (auto take = dyn_cast<tile::TakeOp>(op);
-        take && canBeVirtual(take) && !take.getValue().getDefiningOp<tile::BufferLoadOp>() && // which lies somewhere
-        !isIndexArithmetic(take.getValue()))
+    if (auto take = dyn_cast<tile::TakeOp>(op); take && canBeVirtual(take) &&
+                                                !take.getValue().getDefiningOp<tile::BufferLoadOp>() && // which lies somewhere
+                                                !isIndexArithmetic(take.getValue()))
       scratch.insert(take.getValue()); // read at computed places
     if (isProduct(op))
       for (Value indices : dividingIndices(op, options.target.machine.storesDivisions))

@@ -161,7 +161,8 @@ SmallVector<int64_t> stridesOf(ThreadsOp op) {
       divisors.insert(vote.getWidth());
     if (isa<WarpDotOp>(inner))
       divisors.insert(32);
-    if (inner->getNumOperands() != 2 || !divergence.varies(inner->getOperand(0)) || !isOfNumber(inner->getOperand(0), op, divergence))
+    if (inner->getNumOperands() != 2 || !divergence.varies(inner->getOperand(0)) ||
+        !isOfNumber(inner->getOperand(0), op, divergence))
       return;
     auto by = analysis::constantOf(inner->getOperand(1));
     if (!by || *by <= 0)

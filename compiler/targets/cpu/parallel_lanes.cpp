@@ -47,7 +47,9 @@ private:
       return false;
     if (auto branch = dyn_cast<scf::IfOp>(inner))
       return branch.getNumResults() == 0;
-    return isa<tile::ExtractOp, tile::ElementLoadOp, tile::ElementStoreOp, tile::YieldOp, scf::YieldOp, arith::ConstantOp>(inner) || isElementwise(inner);
+    return isa<tile::ExtractOp, tile::ElementLoadOp, tile::ElementStoreOp, tile::YieldOp, scf::YieldOp, arith::ConstantOp>(
+               inner) ||
+           isElementwise(inner);
   }
 
   void outer(unsigned d) {

@@ -78,7 +78,7 @@ def test_sort_of_pairs(count):
     size = 1 << (count - 1).bit_length()
 
     @T.prim_func
-    def main(A: T.Tensor((3, count), "float32"), B: T.Tensor((3, count), "float32"), I: T.Tensor((3, count), "int32")):
+    def main(A: T.Tensor((3, count), "float32"), B: T.Tensor((3, count), "float32"), P: T.Tensor((3, count), "int32")):
         with T.Kernel(3, threads=size // 2) as bx:
             kept, place = T.alloc_shared((size,), "float32"), T.alloc_shared((size,), "int32")
             tx = T.get_thread_binding()
@@ -103,7 +103,7 @@ def test_sort_of_pairs(count):
                 at = tx + k * (size // 2)
                 if at < count:
                     B[bx, at] = kept[at]
-                    I[bx, at] = place[at]
+                    P[bx, at] = place[at]
 
     a = torch.randn(3, count)
     b, i = torch.zeros_like(a), torch.zeros(3, count, dtype=torch.int32)
