@@ -228,13 +228,19 @@ def test_what_upstream_has_and_we_have_not(tilery_run):
         """
 for statement, name in {
     "import tilelang.tileop": "tilelang.tileop",
-    "import triton.experimental.gluon": "triton.experimental",
     "from ninetoothed.torchifier import Torchifier": "ninetoothed.torchifier",
 }.items():
     try:
         exec(statement)
     except ModuleNotFoundError as error:
         assert error.name == name and f"No module named '{name}'" in str(error), str(error)
+    else:
+        raise SystemExit("no error")
+for statement in ("import triton.experimental.gluon", "from triton.experimental.gluon import language"):
+    try:
+        exec(statement)
+    except ModuleNotFoundError as error:
+        assert "Gluon's programs are not taken" in str(error), str(error)
     else:
         raise SystemExit("no error")
 try:

@@ -99,10 +99,10 @@ def test_gluon_is_refused_by_name():
     import importlib
 
     for name in ("tilery.tileon.experimental.gluon", "tilery.tileon.experimental.gluon.language"):
-        with pytest.raises(ImportError, match="Gluon's programs are not taken") as caught:
+        with pytest.raises(ModuleNotFoundError, match="Gluon's programs are not taken") as caught:
             importlib.import_module(name)
         assert "triton.language" in str(caught.value)
     import tilery.triton  # noqa: F401
 
-    with pytest.raises(ImportError, match="Gluon's programs are not taken"):
+    with pytest.raises(ModuleNotFoundError, match="Gluon's programs are not taken"):
         from tilery.triton.experimental import gluon  # noqa: F401
