@@ -1,6 +1,7 @@
 #include "compiler/block/find_boxes.h"
 #include "compiler/block/access_lines.h"
 #include "compiler/analysis/divisor.h"
+#include "compiler/block/kernel_work.h"
 #include <numeric>
 
 using namespace mlir;
@@ -43,6 +44,14 @@ bool isScalarCode(Value value, Operation *loads, llvm::DenseSet<Value> &known) {
   Operation *op = value.getDefiningOp();
   if (auto load = dyn_cast<tile::LoadOp>(op); load && loads && isOutside(value, loads))
     return !load.getIsVolatile() && !isa<RankedTensorType>(value.getType());
+  if (SmallVector<tile::LoadOp> inside; isOfNumbers(op, inside)) { // a search for the next step
+    bool computes = true;
+    op->walk([&](Operation *each) {
+      for (Value operand : each->getOperands())
+        computes &= op->isAncestor(operand.getParentBlock()->getParentOp()) || isScalarCode(operand, op, known);
+    });
+    return computes;
+  }
   bool computes = isa<tile::ProgramIdOp, tile::NumProgramsOp, arith::ConstantOp>(op) ||
                   (op->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(op));
   return computes && !isa<RankedTensorType>(value.getType()) &&

@@ -19,11 +19,13 @@ const char *otherWork(LoopKernel &found, scf::ForOp loop, SmallVectorImpl<tile::
         loads.push_back(load);
     } else if (auto addition = dyn_cast<tile::AtomicRmwOp>(op)) {
       found.additions.push_back(addition);
+    } else if (isOfNumbers(&op, loads)) {
+      continue;
     } else if (!isMemoryEffectFree(&op)) {
       return "its loop does more than load and compute";
-    } else if (op.getNumRegions() && !isa<tile::ReduceOp>(op)) {
+    } else if (op.getNumRegions() && !isa<tile::ReduceOp>(op) && !isBranchOnSums(&op)) {
       return "it has control flow in its loop";
-    } else if (!isa<tile::DotOp>(op) && !followsSums(&op, true)) {
+    } else if (!isa<tile::DotOp, scf::IfOp>(op) && !followsSums(&op, true)) {
       return "its work between products is not elementwise, nor by rows";
     }
   return nullptr;

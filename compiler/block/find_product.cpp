@@ -1,5 +1,6 @@
 #include "compiler/block/find_product.h"
 #include "compiler/analysis/integer_op.h"
+#include "compiler/block/kernel_work.h"
 #include "compiler/block/map_boxes.h"
 #include "compiler/ir/partial_sums.h"
 #include "compiler/ir/zero.h"
@@ -350,9 +351,12 @@ static bool isKnownAhead(Value value) {
     if (!op)
       continue;
     auto load = dyn_cast<tile::LoadOp>(op);
-    if (op->getNumRegions() || isa<tile::DotOp>(op) || !(load ? !load.getIsVolatile() : isMemoryEffectFree(op)))
+    SmallVector<tile::LoadOp> inside;
+    bool isFlow = op->getNumRegions() && isOfNumbers(op, inside);
+    if ((op->getNumRegions() && !isFlow) || isa<tile::DotOp>(op) ||
+        !(load ? !load.getIsVolatile() : isFlow || isMemoryEffectFree(op)))
       return false;
-    values.insert(op->operand_begin(), op->operand_end());
+    op->walk([&](Operation *each) { values.insert(each->operand_begin(), each->operand_end()); });
   }
   return true;
 }

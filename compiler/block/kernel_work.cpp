@@ -22,6 +22,34 @@ bool followsSums(Operation *op, bool byRows) {
   return isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op);
 }
 
+bool isOfNumbers(Operation *op, SmallVectorImpl<tile::LoadOp> &loads) {
+  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  if (!isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+    return false;
+  SmallVector<tile::LoadOp> inside;
+  auto look = [&](Operation *each) {
+    auto load = dyn_cast<tile::LoadOp>(each);
+    if (load && !load.getIsVolatile())
+      inside.push_back(load);
+    else if (!isMemoryEffectFree(each) && !isa<scf::ForOp, scf::IfOp, scf::WhileOp>(each))
+      return WalkResult::interrupt();
+    bool touches = llvm::any_of(each->getResultTypes(), isTile) || llvm::any_of(each->getOperandTypes(), isTile);
+    return touches ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (op->walk(look).wasInterrupted())
+    return false;
+  loads.append(inside);
+  return true;
+}
+
+bool isBranchOnSums(Operation *op) {
+  auto isWork = [](Operation *each) { return isMemoryEffectFree(each) && !each->getNumRegions() && followsSums(each, false); };
+  return isa<scf::IfOp>(op) && llvm::all_of(op->getRegions(), [&](Region &region) {
+           return region.empty() ||
+                  llvm::all_of(region.front().without_terminator(), [&](Operation &each) { return isWork(&each); });
+         });
+}
+
 Value rootOf(tile::AccessOp access) {
   Value base = access.getBase();
   while (isa_and_nonnull<tile::AddPtrOp, tile::PtrCastOp>(base.getDefiningOp()))
@@ -62,6 +90,19 @@ bool isFactor(tile::LoadOp load) {
       return false;
   }
   return true;
+}
+
+SmallVector<Value> storedPlaces(tile::KernelOp kernel) {
+  SmallVector<Value> places;
+  kernel.walk([&](Operation *op) {
+    if (auto store = dyn_cast<tile::StoreOp>(op))
+      places.push_back(store.getPlace());
+    else if (auto update = dyn_cast<tile::AtomicRmwOp>(op))
+      places.push_back(update.getPlace());
+    else if (auto swap = dyn_cast<tile::AtomicCasOp>(op))
+      places.push_back(swap.getPlace());
+  });
+  return places;
 }
 
 const char *anyClash(ArrayRef<tile::LoadOp> loads, ArrayRef<Value> places) {

@@ -6,6 +6,10 @@ namespace tilery::block {
 
 /// True if the op can be done on tiles that lie as a product's sums do; `byRows`: or on whole rows of them.
 bool followsSums(mlir::Operation *op, bool byRows);
+/// Control flow of numbers alone, that reads memory at most: each role may run it for itself. `loads` gets what it reads.
+bool isOfNumbers(mlir::Operation *op, llvm::SmallVectorImpl<tile::LoadOp> &loads);
+/// A branch that a number decides, around work that can be done where sums lie.
+bool isBranchOnSums(mlir::Operation *op);
 /// True if only products, dots, read what is loaded, as factors.
 bool isFactor(tile::LoadOp load);
 
@@ -15,6 +19,8 @@ mlir::Value rootOf(tile::AccessOp access);
 template <typename Ops> llvm::SmallVector<mlir::Value> placesOf(const Ops &ops) {
   return llvm::map_to_vector(ops, [](auto op) -> mlir::Value { return op.getPlace(); });
 }
+/// Where the kernel changes memory.
+llvm::SmallVector<mlir::Value> storedPlaces(tile::KernelOp kernel);
 /// What is wrong where a load may read other elements of what is written at one of `places`; null: nothing.
 const char *anyClash(llvm::ArrayRef<tile::LoadOp> loads, llvm::ArrayRef<mlir::Value> places);
 /// True if the load is of an argument that none of the places is of.

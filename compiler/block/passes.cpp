@@ -29,6 +29,8 @@ void buildBlockPipeline(OpPassManager &pm) {
   kernel.addPass(createUnwrapRows());
   kernel.addPass(createDecideMasks());
   kernel.addPass(createOpenReturns());
+  kernel.addPass(createOpenTables());
+  kernel.addPass(createSkipSteps());
   kernel.addPass(createOpenContractions());
   kernel.addPass(createTurnFactors());
   kernel.addPass(createPadRows());
@@ -60,6 +62,8 @@ void registerBlockPasses() {
   registerPass(createDecideMasks);
   registerPass(createTurnFactors);
   registerPass(createOpenReturns);
+  registerPass(createOpenTables);
+  registerPass(createSkipSteps);
   registerPass(createOpenContractions);
   registerPass(createPadRows);
   registerPass(createPipeline);

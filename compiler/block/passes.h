@@ -18,6 +18,10 @@ std::unique_ptr<mlir::Pass> createUnwrapRows();
 std::unique_ptr<mlir::Pass> createDecideMasks();
 /// Branches around all products, as early returns leave them, become ops that end programs.
 std::unique_ptr<mlir::Pass> createOpenReturns();
+/// Arrays of loaded numbers are read where these lie in memory.
+std::unique_ptr<mlir::Pass> createOpenTables();
+/// Loops that multiply in some of their steps only go over those.
+std::unique_ptr<mlir::Pass> createSkipSteps();
 /// Contractions beside other products become loops again.
 std::unique_ptr<mlir::Pass> createOpenContractions();
 /// Loops whose products have fewer rows than the tensor cores take at once get 64, of which those before exist.

@@ -113,6 +113,31 @@ void dropOtherWork(RoleOp role) {
   llvm::for_each(ops, erase);
 }
 
+/// What the loop carries there serves nothing but itself.
+bool servesItself(scf::ForOp loop, unsigned number) {
+  if (!loop.getResult(number).use_empty())
+    return false;
+  SetVector<Value> reached;
+  reached.insert(loop.getRegionIterArg(number));
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (OpOperand &use : reached[i].getUses()) {
+      Operation *user = loop.getBody()->findAncestorOpInBlock(*use.getOwner());
+      if (user == loop.getBody()->getTerminator() ? use.getOperandNumber() != number : !wouldOpBeTriviallyDead(user))
+        return false;
+      reached.insert(user->result_begin(), user->result_end());
+    }
+  return true;
+}
+
+/// Numbers that lead to places are no business of who does not bring anything there: their loops are found to leave them as they are.
+void dropNumbers(RoleOp role) {
+  role.walk([](scf::ForOp loop) {
+    for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+      if (servesItself(loop, i))
+        loop.getBody()->getTerminator()->setOperand(i, argument);
+  });
+}
+
 /// Leaves in `role` what fills rings, or everything else. Reads of memory stay where something uses them.
 void prune(RoleOp role, bool filling) {
   if (filling)
@@ -131,6 +156,7 @@ void prune(RoleOp role, bool filling) {
     else if (fills != filling)
       erase(op);
   }
+  dropNumbers(role);
 }
 
 struct SplitRoles : PassWrapper<SplitRoles, OperationPass<tile::KernelOp>> {

@@ -3,8 +3,10 @@
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/open_contractions.h"
 #include "compiler/block/open_returns.h"
+#include "compiler/block/open_tables.h"
 #include "compiler/block/pad_rows.h"
 #include "compiler/block/passes.h"
+#include "compiler/block/skip_steps.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/targets/cuda/emit_block.h"
 #include "mlir/Pass/PassManager.h"
@@ -80,6 +82,8 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   if (hasRoles(made()))
     return module;
   block::openReturns(made());
+  block::openTables(made());
+  block::skipSteps(made());
   block::openContractions(made());
   block::padRows(made());
   if (!multiplies(made(), disjoint, why))

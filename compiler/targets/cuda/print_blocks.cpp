@@ -2,8 +2,10 @@
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/open_contractions.h"
 #include "compiler/block/open_returns.h"
+#include "compiler/block/open_tables.h"
 #include "compiler/block/pad_rows.h"
 #include "compiler/block/schedule.h"
+#include "compiler/block/skip_steps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -91,6 +93,8 @@ std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered) {
   text.stream << kernel.getSymName() << ": blocks" << (schedule ? " " + schedule->print() : "") << "\n";
   OwningOpRef<tile::KernelOp> padded = kernel.clone(); // as its loops were found
   block::openReturns(*padded);
+  block::openTables(*padded);
+  block::skipSteps(*padded);
   block::openContractions(*padded);
   block::padRows(*padded);
   if (std::optional<block::FoundKernel> found = schedule ? block::findAnyKernel(*padded, why) : std::nullopt)
