@@ -137,8 +137,10 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
     (isShown && isFresh ? stretch.behind : isFresh && factor == 0 ? stretch.before : stretch.sums) += sums;
     if (dot.m < problem.m)
       work.low.push_back({dot.m, dot.n});
+    unsigned second = dot.loadedB ? 0 : dot.n * dot.k * dot.elementBytes() / 4; // on its way
     stretch.factors += factor;
-    stretch.largest = std::max(stretch.largest, factor);
+    stretch.largest = std::max(stretch.largest, factor + second);
+    work.showsFirst |= isShown;
     double operations = found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
     stretch.operations += operations;
     stretch.wide += dot.n > mostColumns ? sums : 0;
@@ -186,6 +188,7 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
       work.heldWords += dot.m * dot.k * dot.elementBytes() / 4;
   for (const Parking &parking : found.parkings())
     (isa<tile::DotOp>(parking.users[0]) ? work.shownBytes : work.heldBytes) += llvm::alignTo(parking.type.getBytes(), 1024);
+  work.stores = llvm::any_of(found.stores, [&](tile::StoreOp store) { return found.isInLoop(store); });
   problem.loop = work;
   problem.reorder = false;
   std::string why;

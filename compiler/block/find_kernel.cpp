@@ -11,6 +11,25 @@ using namespace mlir;
 namespace tilery::block {
 namespace {
 
+/// A branch that some steps take to store; its stores join `stores`.
+bool isStoringBranch(Operation *op, SmallVectorImpl<tile::StoreOp> &stores) {
+  auto branch = dyn_cast<scf::IfOp>(op);
+  if (!branch || branch.getNumResults())
+    return false;
+  SmallVector<tile::StoreOp> inside;
+  auto look = [&](Operation *each) {
+    auto store = dyn_cast<tile::StoreOp>(each);
+    if (store && !store.getIsVolatile())
+      inside.push_back(store);
+    bool isWork = isMemoryEffectFree(each) && !each->getNumRegions() && followsSums(each, false);
+    return each == op || store || isWork ? WalkResult::advance() : WalkResult::interrupt();
+  };
+  if (op->walk(look).wasInterrupted() || inside.empty())
+    return false;
+  stores.append(inside);
+  return true;
+}
+
 /// What a loop does besides loading factors, multiplying and computing; its other loads join `loads`.
 const char *otherWork(LoopKernel &found, scf::ForOp loop, SmallVectorImpl<tile::LoadOp> &loads) {
   for (Operation &op : *loop.getBody())
@@ -20,6 +39,12 @@ const char *otherWork(LoopKernel &found, scf::ForOp loop, SmallVectorImpl<tile::
     } else if (auto addition = dyn_cast<tile::AtomicRmwOp>(op)) {
       found.additions.push_back(addition);
     } else if (isOfNumbers(&op, loads)) {
+      continue;
+    } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
+      if (store.getIsVolatile())
+        return "its store is volatile";
+      found.stores.push_back(store);
+    } else if (isStoringBranch(&op, found.stores)) {
       continue;
     } else if (!isMemoryEffectFree(&op)) {
       return "its loop does more than load and compute";
@@ -59,6 +84,10 @@ const char *otherWork(LoopKernel &found) {
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (const char *reason = otherWork(found, loop, loads))
         return reason;
+      bool stores = llvm::any_of(found.stores, [&](tile::StoreOp store) { return loop->isAncestor(store); });
+      if (stores && mayReread(loop, placesOf(found.stores)))
+        return "it loads what it may have stored";
+      found.loadsBehindStores |= stores; // a step's loads come behind what the last one has stored
       if (!found.additions.empty() && !found.stores.empty())
         return "it adds to memory behind its stores";
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
@@ -107,15 +136,17 @@ static RankedTensorType tileOfSums(tile::AtomicRmwOp addition, ArrayRef<std::pai
   return RankedTensorType::get({m, n}, getElementTypeOrSelf(value));
 }
 
-/// The line that a loop loads, if the copy engine can bring it.
-static std::optional<LoadedLine> lineOf(tile::LoadOp load) {
+/// The line, or the tile (`wide`), that a loop loads, if the copy engine can bring it.
+static std::optional<LoadedLine> lineOf(tile::LoadOp load, bool wide) {
   auto tile = dyn_cast<RankedTensorType>(load.getType());
   auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
-  if (!tile || tile.getRank() != 1 || !access || load.getIsVolatile() || (load.getOther() && !tile::isPlusZero(load.getOther())))
+  if (!tile || !(tile.getRank() == 1 || (wide && tile.getRank() == 2 && !llvm::is_contained(tile.getShape(), 1))) || !access ||
+      load.getIsVolatile() || (load.getOther() && !tile::isPlusZero(load.getOther())))
     return std::nullopt;
   std::string why;
   std::optional<MappedTile> mapped = mapTile(access, why);
-  return mapped && mapped->extents.back() == tile.getDimSize(0) ? std::optional(LoadedLine{load, *mapped}) : std::nullopt;
+  bool whole = mapped && (tile.getRank() == 2 || mapped->extents.back() == tile.getDimSize(0));
+  return whole ? std::optional(LoadedLine{load, *mapped}) : std::nullopt;
 }
 
 /// What tells the role that fetches where to find factors.
@@ -162,7 +193,7 @@ std::vector<LoopRing> LoopKernel::rings() const {
   for (const BoxProduct &dot : dots) {
     auto op = cast<tile::DotOp>(dot.op);
     for (bool second : {false, true})
-      if (second || dot.loadedA) {
+      if (second ? dot.loadedB : dot.loadedA) {
         Operation *load = loadOf(second ? op.getB() : op.getA());
         std::optional<FetchedTile> fetched = fetchedTile(dot, second);
         if (!tiles.contains(load))
@@ -201,22 +232,33 @@ unsigned LoopKernel::rows() const {
   return rows;
 }
 
+Operation *LoopKernel::showsSecond(const BoxProduct &dot) const {
+  for (const BoxProduct &other : dots)
+    if (other.op == dot.op || (!other.loadedB && other.op->getBlock() == dot.op->getBlock() && other.turnedB == dot.turnedB &&
+                               computedFactor(other, true) == computedFactor(dot, true)))
+      return other.op;
+  llvm_unreachable("the product is one of the kernel's");
+}
+
 std::vector<Parking> LoopKernel::parkings() const {
   std::vector<Parking> parkings;
-  auto add = [&](Operation *user, Type tile) {
+  auto add = [&](Operation *user, Type tile, bool second = false) {
     auto type = SharedType::get(user->getContext(), tile::shapeOf(tile), getElementTypeOrSelf(tile), {});
     auto fits = [&](const Parking &parking) {
-      return parking.type == type && parking.users[0]->getName() == user->getName() &&
+      return parking.type == type && parking.second == second && parking.users[0]->getName() == user->getName() &&
              llvm::none_of(parking.users, [&](Operation *other) { return stretchOf(other) == stretchOf(user); });
     };
     if (auto same = llvm::find_if(parkings, fits); same != parkings.end())
       same->users.push_back(user);
     else
-      parkings.push_back({type, {user}});
+      parkings.push_back({type, {user}, second});
   };
-  for (const BoxProduct &dot : dots)
+  for (const BoxProduct &dot : dots) {
     if (isShown(dot))
       add(dot.op, computedFactor(dot).getType());
+    if (!dot.loadedB && showsSecond(dot) == dot.op)
+      add(dot.op, computedFactor(dot, true).getType(), true);
+  }
   for (tile::AtomicRmwOp addition : additions)
     add(addition, tileOfSums(addition, results()));
   return parkings;
@@ -265,15 +307,17 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     if (!mapAdded(addition, found.results(), why))
       return std::nullopt;
   llvm::DenseSet<Operation *> places = opsOfPlaces(found.dots);
+  bool wide = llvm::any_of(found.dots, [](const BoxProduct &dot) { return !dot.loadedB; }) ||
+              llvm::any_of(found.stores, [&](tile::StoreOp store) { return found.isInLoop(store); });
   for (scf::ForOp loop : found.loops)
     for (auto load : loop.getBody()->getOps<tile::LoadOp>())
-      if (std::optional<LoadedLine> line = lineOf(load); line && !places.contains(load))
+      if (std::optional<LoadedLine> line = isFactor(load) ? std::nullopt : lineOf(load, wide); line && !places.contains(load))
         found.lines.push_back(*line);
   bool streams = false;
   for (const LoopRing &ring : found.rings()) {
     if (!ring.isRead && !llvm::all_of(ring.loads, isFactor)) // each use of a slot is one load
       return no("it computes with a tile that it multiplies");
-    streams |= !ring.held && !ring.isRead;
+    streams |= !ring.held && (!ring.isRead || ring.tile.shape.size() > 1);
   }
   if (!streams)
     return no("its loops load no factor");

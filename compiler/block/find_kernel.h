@@ -67,6 +67,7 @@ struct LoadedLine {
 struct Parking {
   SharedType type;
   llvm::SmallVector<mlir::Operation *> users; // products and additions, at most one of a stretch
+  bool second = false;                        // of products: their second factors
 };
 
 /// Loops with products among other work, as attention has them.
@@ -74,8 +75,8 @@ struct LoopKernel {
   tile::KernelOp kernel;
   llvm::SmallVector<mlir::scf::ForOp> loops; // one after the other
   std::vector<BoxProduct> dots;              // of the loops, and of the code around them
-  std::vector<LoadedLine> lines;             // of the loops, those that are boxes
-  llvm::SmallVector<tile::StoreOp> stores;
+  std::vector<LoadedLine> lines; // of the loops, those that are boxes; tiles, too, where loops show or store what they compute
+  llvm::SmallVector<tile::StoreOp> stores;        // of the loops, too
   llvm::SmallVector<tile::AtomicRmwOp> additions; // of the loops: products' sums that are added to memory, in boxes
   bool loadsBehindStores = false;                 // of other arguments, which must not overlap those that are stored
 
@@ -88,6 +89,8 @@ struct LoopKernel {
   unsigned rows() const;
   /// The product's first factor is computed, and other threads hold what a warpgroup multiplies of it.
   bool isShown(const BoxProduct &dot) const { return !dot.loadedA && !dot.writtenA && (dot.turnedA || dot.m < rows()); }
+  /// The product that shows the computed second factor of this one, before it in the same code or itself.
+  mlir::Operation *showsSecond(const BoxProduct &dot) const;
   std::vector<Parking> parkings() const;
   /// Shapes of the products' sums.
   llvm::SmallVector<std::pair<unsigned, unsigned>> results() const;

@@ -378,9 +378,10 @@ static std::optional<FetchedFactor> copiedFactor(Value factor, std::string &why)
   return FetchedFactor{tile, exchanged, line, why};
 }
 
-Value computedFactor(const BoxProduct &product) {
-  Value factor = cast<tile::DotOp>(product.op).getA();
-  return product.turnedA ? factor.getDefiningOp<tile::PermuteOp>().getValue() : factor;
+Value computedFactor(const BoxProduct &product, bool second) {
+  auto dot = cast<tile::DotOp>(product.op);
+  Value factor = second ? dot.getB() : dot.getA();
+  return (second ? product.turnedB : product.turnedA) ? factor.getDefiningOp<tile::PermuteOp>().getValue() : factor;
 }
 
 std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
@@ -408,7 +409,11 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
       fetched = copiedFactor(factor, reason);
     return found || fetched;
   };
-  if (!bring(true, product->b, product->fetchedB))
+  product->loadedB = bool(loadOf(parts.b));
+  product->turnedB = !product->loadedB && parts.b.getDefiningOp<tile::PermuteOp>();
+  if (!product->loadedB && product->elementBytes() != 2)
+    return no("the second operand is computed, of a type that is not of 16 bits");
+  if (product->loadedB && !bring(true, product->b, product->fetchedB))
     return no("the second operand is no box of a tensor in memory: " + reason);
   tile::LoadOp load = loadOf(parts.a);
   product->loadedA = bool(load);

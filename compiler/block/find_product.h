@@ -18,6 +18,8 @@ struct BoxProduct {
   bool turnedA = false; // and then its dimensions are exchanged: threads show it to the tensor cores in shared memory
   /// The first factor is a box of bytes that lie across k: threads read it from its slot into registers, as the tensor cores want them.
   bool readA = false;
+  bool loadedB = true;  // else b is computed, and threads show it to the tensor cores in shared memory,
+  bool turnedB = false; // its dimensions exchanged
   /// The op's result is the product's transpose, and its second factor our first: so products of few rows take the tensor cores' 64.
   bool swapped = false;
 
@@ -29,7 +31,7 @@ struct BoxProduct {
   bool fetches() const { return fetchedA || fetchedB; }
   /// True where k is contiguous.
   bool kMajorA() const { return fetchedA ? fetchedA->line == 1 : a.dimensions[0].tile == 1; }
-  bool kMajorB() const { return fetchedB ? fetchedB->line == 0 : b.dimensions[0].tile == 0; }
+  bool kMajorB() const { return !loadedB ? turnedB : fetchedB ? fetchedB->line == 0 : b.dimensions[0].tile == 0; }
   unsigned elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
   /// Number of steps; null: one.
   mlir::Value steps() const;
@@ -49,8 +51,8 @@ std::optional<BoxProduct> findProduct(mlir::Operation *op, std::string &why);
 std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why);
 /// True if the dot's sums are of its own products alone.
 bool startsFresh(tile::DotOp dot);
-/// What is computed of a first factor: the tile, as threads hold it.
-mlir::Value computedFactor(const BoxProduct &product);
+/// What is computed of a factor: the tile, as threads hold it.
+mlir::Value computedFactor(const BoxProduct &product, bool second = false);
 /// The load that a factor shows, with its dimensions exchanged or elements named otherwise; null: it is computed.
 tile::LoadOp loadOf(mlir::Value factor);
 

@@ -124,6 +124,9 @@ private:
     auto position = late.take ? dyn_cast<BlockArgument>(late.take.getPosition()) : BlockArgument();
     if (!position || position.getOwner() != loop.getBody() || position.getArgNumber() == 0)
       return false;
+    for (Operation *user : late.take.getRing().getUsers())
+      if (user->hasAttr("block.own")) // its slot is filled anew before the product would start
+        return false;
     late.counter = position.getArgNumber() - 1;
     auto next = yield.getOperand(late.counter).getDefiningOp<arith::AddIOp>();
     if (!next || next.getLhs() != position || !matchPattern(next.getRhs(), m_One()))

@@ -115,6 +115,12 @@ struct Stream {
   bool isShared = true;                        // others read it in its slot
 };
 
+/// A computed factor on its way through shared memory.
+struct ShownFactor {
+  Value ring, position, slot; // slot: as it was taken
+  Operation *release = nullptr;
+};
+
 class Streams {
 public:
   Streams(LoopKernel &found, const Counting &counting, const Schedule &schedule)
@@ -129,11 +135,15 @@ public:
       auto op = cast<tile::DotOp>(dot.op);
       if (dot.loadedA)
         read(op, loadOf(op.getA()));
-      read(op, loadOf(op.getB()));
+      if (dot.loadedB)
+        read(op, loadOf(op.getB()));
     }
     for (auto [i, ring] : llvm::enumerate(rings))
       bring(i, ring);
     park();
+    for (const BoxProduct &dot : found.dots)
+      if (!dot.loadedB)
+        showingSecond[dot.op] = found.showsSecond(dot);
     for (const BoxProduct &dot : found.dots)
       multiply(dot);
     for (tile::AtomicRmwOp addition : found.additions)
@@ -187,7 +197,7 @@ private:
         builder.setInsertionPoint(holder(load, stream.first));
       stream.slot = TakeOp::create(builder, location, made, position);
       if (ring.isRead)
-        load.replaceAllUsesWith(readTile(stream.slot, true));
+        load.replaceAllUsesWith(readTile(stream.slot, true, ring.tile.order.front() == 1));
       else if (ring.held && schedule.held && isFirstFactor(load)) {
         stream.isShared = isSecondFactor(load);
         stream.inRegisters = readTile(stream.slot, !stream.isShared);
@@ -205,10 +215,13 @@ private:
     return made && made->getBlock() == op->getBlock() && !made->isBeforeInBlock(op) ? nullptr : sum.getOperation();
   }
 
-  /// All of the slot, which may then be free.
-  Value readTile(Value slot, bool isLast) {
-    auto part = PartOp::create(builder, location, slot, 0);
-    Value tile = ReadOp::create(builder, location, cast<RankedTensorType>(part.getType().getTileType()), part, IntegerAttr());
+  /// All of the slot, which may then be free; `turned`: its dimensions exchanged.
+  Value readTile(Value slot, bool isLast, bool turned = false) {
+    Value part = PartOp::create(builder, location, slot, 0);
+    if (turned)
+      part = TransposeOp::create(builder, location, part);
+    auto type = cast<RankedTensorType>(cast<SharedType>(part.getType()).getTileType());
+    Value tile = ReadOp::create(builder, location, type, part, IntegerAttr());
     if (isLast)
       ReleaseOp::create(builder, location, slot);
     return tile;
@@ -307,9 +320,10 @@ private:
       for (Operation *user : parking.users)
         stretches.insert(found.stretchOf(user));
       for (Operation *user : parking.users) {
-        parked[user] = memory;
         if (isRing)
-          positions[user] = counting.position(stretches, found.stretchOf(user));
+          shownFactors[{user, parking.second}] = {memory, counting.position(stretches, found.stretchOf(user)), {}, nullptr};
+        else
+          parked[user] = memory;
         auto addition = dyn_cast<tile::AtomicRmwOp>(user);
         if (!addition)
           continue;
@@ -336,21 +350,32 @@ private:
     addition.erase();
   }
 
-  /// A computed factor as the tensor cores find it in shared memory, and its slot.
-  Value showComputed(const BoxProduct &dot, Value &slot) {
-    Value tile = computedFactor(dot), ring = parked.lookup(dot.op), position = positions.lookup(dot.op);
-    Value filled = AcquireOp::create(builder, location, ring, position);
-    WriteOp::create(builder, location, PartOp::create(builder, location, filled, 0), tile);
-    PublishOp::create(builder, location, filled);
-    slot = TakeOp::create(builder, location, ring, position);
-    Value part = PartOp::create(builder, location, slot, 0);
-    return dot.turnedA ? Value(TransposeOp::create(builder, location, part)) : part;
+  /// A computed factor as the tensor cores find it in shared memory.
+  Value showComputed(const BoxProduct &dot, ShownFactor &factor, bool second) {
+    if (!factor.slot) {
+      Value filled = AcquireOp::create(builder, location, factor.ring, factor.position);
+      filled.getDefiningOp()->setAttr("block.own", builder.getUnitAttr());
+      WriteOp::create(builder, location, PartOp::create(builder, location, filled, 0), computedFactor(dot, second));
+      PublishOp::create(builder, location, filled);
+      factor.slot = TakeOp::create(builder, location, factor.ring, factor.position);
+    }
+    Value part = PartOp::create(builder, location, factor.slot, 0);
+    return (second ? dot.turnedB : dot.turnedA) ? Value(TransposeOp::create(builder, location, part)) : part;
+  }
+
+  /// The product, the last one so far, has read it.
+  void releaseBehind(ShownFactor &factor) {
+    if (factor.release)
+      factor.release->erase();
+    factor.release = ReleaseOp::create(builder, location, factor.slot);
   }
 
   /// A product before this one that has the same first factor in registers, if this one can start in front of it: what becomes of its
   /// result can then be done while the other one runs.
   Operation *otherProductOf(const BoxProduct &dot) {
     auto op = cast<tile::DotOp>(dot.op);
+    if (!dot.loadedB)
+      return nullptr;
     Operation *slot = streams.find(loadOf(op.getB()))->second.slot.getDefiningOp();
     for (Operation *user : computedFactor(dot).getUsers()) {
       bool isBefore = isa<MmaStartOp>(user) && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
@@ -374,20 +399,22 @@ private:
       before = {};
     if (Operation *other = isShown && fresh ? otherProductOf(dot) : nullptr)
       builder.setInsertionPoint(other);
-    Value own;
-    Value a = isShown        ? showComputed(dot, own)
+    auto *own = isShown ? &shownFactors.find({dot.op, false})->second : nullptr;
+    auto *ownSecond = dot.loadedB ? nullptr : &shownFactors.find({showingSecond.lookup(dot.op), true})->second;
+    Value a = isShown        ? showComputed(dot, *own, false)
               : held         ? held
               : dot.writtenA ? written(op.getA())
                              : shown(loadOf(op.getA()), dot, false);
-    Value b = shown(loadOf(op.getB()), dot, true);
+    Value b = ownSecond ? showComputed(dot, *ownSecond, true) : shown(loadOf(op.getB()), dot, true);
     Value c = fresh ? Value(NoneOp::create(builder, location, sum)) : before ? before.getProduct() : start;
     Value clear = fresh ? Value(arith::ConstantOp::create(builder, location, builder.getBoolAttr(true))) : Value();
     Value started =
         MmaStartOp::create(builder, location, sum, c, a, b, clear, dot.precision(), dot.isUnsigned(), dot.isUnsigned());
     builder.setInsertionPoint(op);
     Value result = MmaWaitOp::create(builder, location, sum.getTile(), started);
-    if (own)
-      ReleaseOp::create(builder, location, own);
+    for (ShownFactor *each : {own, ownSecond})
+      if (each)
+        releaseBehind(*each);
     for (auto &[load, stream] : streams)
       if (stream.last == op && stream.isShared) {
         OpBuilder behind(op);
@@ -413,8 +440,10 @@ private:
   const Schedule &schedule;
   OpBuilder builder;
   Location location;
-  llvm::MapVector<Operation *, Stream> streams;               // by load
-  llvm::DenseMap<Operation *, Value> parked, positions, maps; // by product or addition; by product; by addition
+  llvm::MapVector<Operation *, Stream> streams;                     // by load
+  llvm::DenseMap<Operation *, Value> parked, maps;                  // by addition
+  llvm::DenseMap<Operation *, Operation *> showingSecond;           // the product that shows the computed second factor
+  std::map<std::pair<Operation *, bool>, ShownFactor> shownFactors; // by product, first and second
   std::map<Operation *, MappedTile> added;
   llvm::DenseMap<Value, Value> writtenTiles;
 };

@@ -252,7 +252,8 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
     // A slot that a late product still reads is not filled under it.
     if (s.across && s.overlap && s.stages < 3)
       together = step.tensorCores + step.lanes;
-    return std::max({s.consumers == 1 ? step.tensorCores + step.lanes : together, step.copies, step.fetches});
+    double alone = (step.tensorCores + step.lanes) / (s.consumers == 1 && s.resident ? 1.5 : 1);
+    return std::max({s.consumers == 1 ? alone : together, step.copies, step.fetches});
   }
   double most = std::max({step.tensorCores, step.sharedMemory, step.copies, step.fetches});
   // 32 KB have to be under way; a copy that comes late shows where few slots are ahead.
@@ -377,6 +378,10 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     unsigned fetchers, resident = 0;
   };
   std::vector<Warpgroups> choices;
+  // Steps that hand tiles from threads to threads wait: another block multiplies meanwhile.
+  bool handsOn = problem.loop && !problem.loop->showsFirst && (problem.loop->shownBytes || problem.loop->stores);
+  if (handsOn && !problem.fetch && problem.m == 64)
+    choices.push_back({1, false, 0, 2});
   for (unsigned consumers : {2u, 3u, 1u})
     for (bool late : {true, false}) {
       choices.push_back({consumers, late, problem.fetch ? 1u : 0u});
@@ -390,7 +395,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     bool shown = problem.loop && problem.loop->shownBytes;
     if (late && shown) // serialised: C7513
       continue;
-    if (resident && shown)
+    if (resident && shown && problem.loop->showsFirst)
       continue;
     if (!late && !spreads && !shown && !resident && !candidates.empty()) // else only where a late product finds no registers
       continue;
@@ -402,17 +407,17 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     schedule.cluster = problem.cluster;
     schedule.branch = schedule.longest = problem.loop.has_value();
     schedule.overlap = late && problem.loop;
-    schedule.shown = shown ? 2 : 0; // consumers then wait for each other a step late
+    schedule.shown = !shown ? 0 : handsOn && consumers == 1 ? 1 : 2; // consumers then wait for each other a step late
     // Where lanes are what takes time, warpgroups that start one product at a time get in each other's way less (measured).
     StepCycles step = stepCycles(problem, schedule);
-    schedule.spread = (spreads || shown) && (shown || step.lanes < step.tensorCores);
+    schedule.spread = !handsOn && (spreads || shown) && (shown || step.lanes < step.tensorCores);
     schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wideWords;
     schedule.partial = std::min(problem.partial, schedule.k);
     if ((!canShare(problem, consumers) && !schedule.across) ||
         !(schedule.partial ? dealForPartial(problem, schedule) : dealRegisters(problem, schedule)))
       continue;
     loadEarly(problem, schedule);
-    if (schedule.shown) {
+    if (schedule.shown && !handsOn) {
       auto fit = [&](unsigned words) {
         return words / (128 * consumers) + 24 <= std::max(schedule.mathRegisters, registersOfLaunch(schedule));
       };

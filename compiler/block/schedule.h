@@ -22,6 +22,8 @@ struct LoopWork {
   bool masked = false;                  // it selects lanes
   bool functions = false;               // it computes others than exponentials, or quotients
   int64_t shownBytes = 0;               // of computed factors that go through shared memory; 0: none do
+  bool showsFirst = false;              // first factors are among those
+  bool stores = false;                  // it stores in its steps
   /// Products of fewer rows than others: their m and n.
   llvm::SmallVector<std::array<unsigned, 2>> low = {};
 };

@@ -28,12 +28,12 @@ bool isMultiplied(Value tile) {
 
 /// The slot is filled with what the role that takes it computes.
 bool isOwn(AcquireOp acquire) {
-  return acquire && llvm::any_of(acquire.getResult().getUsers(), [](Operation *part) {
-           return isa<PartOp>(part) && llvm::any_of(part->getUsers(), [](Operation *user) {
-                    auto write = dyn_cast<WriteOp>(user);
-                    return write && isMultiplied(write.getValue());
-                  });
-         });
+  return acquire && (acquire->hasAttr("block.own") || llvm::any_of(acquire.getResult().getUsers(), [](Operation *part) {
+                       return isa<PartOp>(part) && llvm::any_of(part->getUsers(), [](Operation *user) {
+                                auto write = dyn_cast<WriteOp>(user);
+                                return write && isMultiplied(write.getValue());
+                              });
+                     }));
 }
 
 /// A write into a slot that its role has acquired.

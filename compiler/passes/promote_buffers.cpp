@@ -98,8 +98,11 @@ private:
         op.erase();
       } else if (auto load = dyn_cast<ElementLoadOp>(op); load && load.getBuffer() == buffer) {
         Value whole = defined(value, op.getLoc());
-        load.replaceAllUsesWith(!isa<RankedTensorType>(type)
-                                    ? whole
+        auto splat = whole.getDefiningOp<SplatOp>();
+        bool isFirst = llvm::all_of(load.getIndices(), [](Value index) { return matchPattern(index, m_Zero()); });
+        load.replaceAllUsesWith(!isa<RankedTensorType>(type) ? whole
+                                : splat && isFirst
+                                    ? splat.getValue()
                                     : ExtractOp::create(builder, op.getLoc(), load.getType(), whole, load.getIndices()));
         op.erase();
       } else if (auto store = dyn_cast<BufferStoreOp>(op); store && store.getBuffer() == buffer) {

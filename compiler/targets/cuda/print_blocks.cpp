@@ -75,7 +75,8 @@ void print(PlanText &text, const block::LoopKernel &found, const block::Schedule
   for (const block::BoxProduct &dot : found.dots) {
     if (dot.loadedA)
       text.factor("a", dot.a, dot.fetchedA);
-    text.factor("b", dot.b, dot.fetchedB);
+    if (dot.loadedB)
+      text.factor("b", dot.b, dot.fetchedB);
   }
   for (tile::StoreOp store : found.stores) {
     std::string why = "it has not the product's shape";
