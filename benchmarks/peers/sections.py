@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import attention
 import attention_backward
 import batches
+import chunks
 import convolution
 import copies
 import decode
@@ -31,6 +32,7 @@ SECTIONS = (
     Section("Attention", attention.ROWS, "attention-on-hopper"),
     Section("Attention backward", attention_backward.ROWS, "attention-backward-on-hopper"),
     Section("Attention of one query a sequence", decode.ROWS, "few-queries-on-hopper"),
+    Section("Loops over chunks", chunks.ROWS, "loops-over-chunks"),
     Section("One product in ten spellings", spellings.ROWS, "programs-around-a-product"),
     Section("Programs around a product", products.ROWS, "programs-around-a-product"),
     Section("Batches, and 8-bit floats", batches.ROWS, "batches-and-8-bit-floats-in-pointer-style"),

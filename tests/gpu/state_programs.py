@@ -95,7 +95,8 @@ def weighted(
 
 @tileon.jit
 def gradients(
-    q, do, g, dh, N, scale, H: tl.constexpr, K: tl.constexpr, V: tl.constexpr, BT: tl.constexpr, BK: tl.constexpr, BV: tl.constexpr
+    q, do, g, dh, N, scale,
+    H: tl.constexpr, K: tl.constexpr, V: tl.constexpr, BT: tl.constexpr, BK: tl.constexpr, BV: tl.constexpr
 ):  # fmt: skip
     """Of states, from the last chunk to the first."""
     i_k, i_v, head = tl.program_id(0), tl.program_id(1), tl.program_id(2)

@@ -10,7 +10,7 @@ from tilery import compat
 
 PROGRAMS = compat.load(Path(__file__).parent / "skipping_programs.py")
 HEADS, N, BLOCK_M, BLOCK_N = 2, 384, 128, 64
-TAKEN = torch.tensor([[1, 0, 0, 0, 0, 1], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0]], dtype=torch.int32)  # none at all in the last row
+TAKEN = torch.tensor([[1, 0, 0, 0, 0, 1], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0]], dtype=torch.int32)  # in the last none
 
 
 def check(q, k, v, out, taken, causal):

@@ -13,7 +13,7 @@ HEADS, WIDE, CHUNK = 2, 128, 64
 
 
 def close(out, exact, size, roundings):
-    """Factors and results are rounded to f16, `roundings` on the way to each; sums are cut off; `size` is of sums without signs."""
+    """Factors and results are rounded to f16, `roundings` on the way; sums are cut off; `size` is of sums without signs."""
     assert ((out.double() - exact).abs() <= 1.01 * (UNIT * (roundings * size + exact.abs()) + 2.0**-13 * size + 2.0**-24)).all()
 
 
@@ -87,7 +87,8 @@ def weighted(device, n=192):
     kernel = PROGRAMS.weighted[(n // CHUNK, HEADS)](v, beta, a, u, n, H=HEADS, V=WIDE, BT=CHUNK, BV=64, num_warps=4)
 
     def exact(of):
-        return torch.cat([torch.einsum("ths,shv->thv", of(a[rows]), of(v[rows]) * beta[rows].double()[..., None]) for rows in chunks(n)])
+        scaled = of(v) * beta.double()[..., None]
+        return torch.cat([torch.einsum("ths,shv->thv", of(a[rows]), scaled[rows]) for rows in chunks(n)])
 
     close(u, exact(lambda x: x.double()), exact(lambda x: x.double().abs()), 1)
     return kernel.module
