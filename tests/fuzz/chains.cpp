@@ -1,5 +1,6 @@
 // Loops with several products, as attention and its backward have them: factors that stay and factors that a step loads, products of what is
-// computed from products, sums that loops carry, rows of numbers, stores between the loops.
+// computed from products, sums that loops carry, rows of numbers, stores between the loops and in their steps, second factors that are computed,
+// steps that a table leaves out.
 #include "generator.h"
 
 using namespace mlir;
@@ -32,6 +33,17 @@ Value Generator::chainLine(const Chain &chain, Value at) {
   return tile::BroadcastOp::create(b, loc, RankedTensorType::get({chain.m, chain.step}, b.getF32Type()), one);
 }
 
+/// Whether the step of that number is one that a table of numbers takes.
+Value Generator::chainTakes(const Chain &chain, Value number) {
+  Type element = b.getI32Type();
+  Array table = makeArray({chain.steps}, element, false, true);
+  Value place = tile::AccessOp::create(b, loc, tile::AccessType::get({}, element), table.pointer, number, ValueRange(),
+                                       ValueRange(), Value(), SmallVector<int32_t>());
+  Value kind = tile::LoadOp::create(b, loc, element, place, Value(), false, StringAttr(), StringAttr());
+  Value bit = arith::AndIOp::create(b, loc, kind, integer(1, 32));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, integer(0, 32));
+}
+
 /// A loop that adds to one or two sums; their values behind it.
 SmallVector<Value> Generator::chainLoop(const Chain &chain, unsigned sums) {
   Shape own{chain.m, chain.width}, part{chain.step, chain.width};
@@ -56,6 +68,23 @@ SmallVector<Value> Generator::chainLoop(const Chain &chain, unsigned sums) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value at = arith::ExtSIOp::create(b, loc, b.getI64Type(), loop.getInductionVar());
+  Value number = tile::DivOp::create(b, loc, at, integer(chain.step, 64), tile::IntDivMode::trunc);
+  auto ofStep = [&](int64_t rows) { return Value(arith::MulIOp::create(b, loc, number, integer(rows, 64))); };
+  if (random.chance(0.25)) { // what the sums are before the step
+    Array array = alignedArray({chain.m * program.grid[0] * chain.steps, chain.width}, false, chain.element, true);
+    Value row = arith::MulIOp::create(b, loc, chain.row, integer(chain.steps, 64));
+    row = arith::AddIOp::create(b, loc, row, ofStep(chain.m));
+    tile::StoreOp::create(b, loc, alignedPlace(array, own, {row, integer(0, 64)}, chain.element),
+                          convert(loop.getRegionIterArg(0), chain.element), false, StringAttr(), StringAttr());
+  }
+  scf::IfOp branch;
+  if (random.chance(0.25)) {
+    branch = scf::IfOp::create(b, loc, loop.getResultTypes(), chainTakes(chain, number), /*withElse=*/true);
+    scf::YieldOp::create(b, loc, branch.getResults()); // of the loop
+    OpBuilder idle = OpBuilder::atBlockEnd(branch.elseBlock());
+    scf::YieldOp::create(idle, loc, loop.getRegionIterArgs());
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
   auto turned = [&](Value y) {
     return Value(tile::PermuteOp::create(b, loc, RankedTensorType::get({chain.width, chain.step}, chain.element), y,
                                          ArrayRef<int64_t>{1, 0}));
@@ -83,6 +112,19 @@ SmallVector<Value> Generator::chainLoop(const Chain &chain, unsigned sums) {
       Array array = alignedArray({chain.steps * chain.step, chain.width}, false, chain.element, false);
       ends.back() = dot(factor, chainTile(array, part, at, chain.element), ends.back());
     }
+  }
+  if (random.chance(0.3)) { // a second factor that is computed: of the sums before, or of what is loaded
+    bool ofSums = chain.m == chain.width && random.chance(0.5);
+    Shape shape{chain.width, chain.width};
+    Value row = ofStep(chain.width), second = loop.getRegionIterArg(0);
+    if (!ofSums)
+      second =
+          arith::NegFOp::create(b, loc,
+                                chainTile(alignedArray({chain.steps * chain.width, chain.width}, false, chain.element, false),
+                                          shape, row, chain.element));
+    Array array = alignedArray({chain.steps * chain.m, chain.width}, false, chain.element, false);
+    Value first = chainTile(array, {chain.m, chain.width}, ofStep(chain.m), chain.element);
+    ends[0] = dot(first, ofSums ? convert(second, chain.element) : second, ends[0]);
   }
   scf::YieldOp::create(b, loc, ends);
   return SmallVector<Value>(loop.getResults());

@@ -74,6 +74,7 @@ private:
   struct Chain;
   mlir::Value chainTile(const Array &array, llvm::ArrayRef<int64_t> shape, mlir::Value row, mlir::Type element);
   mlir::Value chainLine(const Chain &chain, mlir::Value at);
+  mlir::Value chainTakes(const Chain &chain, mlir::Value number);
   llvm::SmallVector<mlir::Value> chainLoop(const Chain &chain, unsigned sums);
   /// One or two loops of products that need each other's results, with stores between them.
   void chainKernel();
