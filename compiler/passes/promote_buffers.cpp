@@ -36,9 +36,12 @@ bool isPromotable(AllocOp alloc) {
   });
 }
 
-/// A single number of a thread's own: it stays one.
+/// A single number of a thread's own, or of a point's: it stays one.
 bool isVariable(AllocOp alloc) {
-  return alloc->getParentOfType<ThreadsOp>() && !alloc->getParentOfType<TogetherOp>() &&
+  Operation *around = alloc->getParentOp();
+  while (around && !isa<ThreadsOp, TogetherOp, ParallelOp>(around))
+    around = around->getParentOp();
+  return isa_and_present<ThreadsOp, ParallelOp>(around) &&
          llvm::all_of(alloc->getUsers(), [](Operation *user) { return isa<ElementLoadOp, ElementStoreOp>(user); }) &&
          llvm::all_of(alloc.getType().getShape(), [](int64_t n) { return n == 1; });
 }

@@ -62,7 +62,7 @@ def _build(premake: Callable[..., Any], configs: Sequence[Config], options: Mapp
     metas = options["meta_parameters"]
     chosen_by = [p for p in inspect.signature(premake).parameters if p not in metas]
     if not metas:
-        chosen_by += sorted({option for _, _, given in configs for option in given})
+        chosen_by += dict.fromkeys(option for _, _, given in configs for option in given)
     candidates = [_compiled(premake, config, chosen_by, options["caller"]) for config in configs]
     if not candidates:
         raise error(ValueError, f"`{name}` has no configurations to build")

@@ -106,3 +106,29 @@ tile.kernel @stays(%x: tensor<4xf32>, %n: i32, %f: f32) {
   tile.element_store %e[%n], %f : !tile.buffer<8xf32, local>, (i32), f32
   tile.return
 }
+
+// -----
+
+// A point's own number stays a number, also where a loop carries it: there are no tiles in a scalar body.
+// CHECK-LABEL: tile.kernel @number_of_a_point
+// CHECK:         tile.parallel
+// CHECK:           scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (f32)
+// CHECK-NOT:       tensor<1xf32>
+tile.kernel @number_of_a_point(%out: !tile.ptr<f32>, %n: i32, %f: f32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  tile.parallel(%n) {
+  ^bb0(%i: i32):
+    %one = tile.alloc : !tile.buffer<1xf32, local>
+    tile.element_store %one[%c0], %f : !tile.buffer<1xf32, local>, (i32), f32
+    scf.for %j = %c0 to %n step %c1 : i32 {
+      %x = tile.element_load %one[%c0] : !tile.buffer<1xf32, local>, i32 -> f32
+      %y = arith.addf %x, %x : f32
+      tile.element_store %one[%c0], %y : !tile.buffer<1xf32, local>, (i32), f32
+      %p = tile.add_ptr %out, %j : !tile.ptr<f32>, i32
+      %a = tile.pointer_access %p : !tile.ptr<f32> -> <f32>
+      tile.store %a, %y : !tile.access<f32>, f32
+    }
+  } : i32
+  tile.return
+}

@@ -105,6 +105,13 @@ def test_built_once(tmp_path, monkeypatch):
     assert len(calls) == 3
 
 
+def test_options_follow_in_the_order_they_are_named(tmp_path):
+    configs = (((), {"dtype": ninetoothed.float32}, {"num_warps": 4, "num_stages": 2}),)
+    kernel = ninetoothed.build(premake, configs, caller=here(), kernel_name="options", output_dir=tmp_path)
+    x, y, z = call(kernel, 100, torch.float32, None, ninetoothed.float32, Kind.SUM, 64, 4, 2)
+    torch.testing.assert_close(z, x + 2 * y, rtol=1e-6, atol=1e-6)
+
+
 def test_timing_chooses_meta_parameters(tmp_path):
     configs = tuple(
         ((), {"dtype": dtype, "block": block}, {"num_warps": warps})

@@ -223,3 +223,53 @@ def test_states_by_chunks():
         sizes.append(size)
     # Powers of two are exact, also rounded to 11 bits on a GPU; sums of 32 products are rounded.
     assert ((h.double() - torch.stack(right)).abs() <= 3 * (B + 3) * UNIT * torch.stack(sizes)).all()
+
+
+@pytest.mark.parametrize("M, G", [(70, 6), (64, 8)])
+def test_exponents_packed_into_words(M, G):
+    """A point's own variable, which loops and branches of the point change."""
+
+    @T.prim_func
+    def main(S: T.Tensor((M, G), "float32"), P: T.Tensor((T.ceildiv(G, 4), M), "uint32")):
+        with T.Kernel(T.ceildiv(M, 64), T.ceildiv(G, 4), threads=64) as (bx, by):
+            for i in T.Parallel(64):
+                if bx * 64 + i < M:
+                    word = T.alloc_var("uint32", 0)
+                    for k in T.unroll(4):
+                        if by * 4 + k < G:
+                            exponent = T.reinterpret(S[bx * 64 + i, by * 4 + k], "uint32") >> T.uint32(23)
+                            word = word | (exponent << T.cast(8 * k, "uint32"))
+                    P[by, bx * 64 + i] = word
+
+    s = torch.exp2(torch.randint(-20, 20, (M, G)).float())
+    p = torch.zeros(-(-G // 4), M, dtype=torch.uint32)
+    tilelang.compile(main)(s, p)
+    exponents = (s.double().log2() + 127).long()
+    for word in range(p.shape[0]):
+        parts = [exponents[:, g] << 8 * (g % 4) for g in range(4 * word, min(4 * word + 4, G))]
+        assert torch.equal(p[word].long(), torch.stack(parts).sum(0))
+
+
+def test_hash_of_neighbours():
+    """What a loop of a point carries is stored in each turn."""
+    S, grams, mod = 150, 3, 509
+
+    @T.prim_func
+    def main(A: T.Tensor((S,), "int64"), B: T.Tensor((grams,), "int64"), C: T.Tensor((S, grams), "int32")):
+        with T.Kernel(T.ceildiv(S, 64), threads=64) as bx:
+            for i in T.Parallel(64):
+                found = T.alloc_var("int64", 0)
+                for g in T.serial(grams):
+                    at = bx * 64 + i - g
+                    found = T.bitwise_xor(found, T.if_then_else(at >= 0, A[T.max(at, 0)], T.int64(0)) * B[g])
+                    if bx * 64 + i < S:
+                        C[bx * 64 + i, g] = T.cast(T.floormod(found, T.int64(mod)), "int32")
+
+    a, b = torch.randint(0, 100000, (S,)), torch.tensor([3, 1000003, 7919])
+    c = torch.zeros(S, grams, dtype=torch.int32)
+    tilelang.compile(main)(a, b, c)
+    for i in range(S):
+        found = 0
+        for g in range(grams):
+            found ^= (int(a[i - g]) if i >= g else 0) * int(b[g])
+            assert c[i, g] == found % mod
