@@ -78,19 +78,6 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
       passes.run(function, fam);
 }
 
-/// What LLVM runs from IR to machine code, without loop strength reduction: addresses are emitted as the loops step, so that it finds
-/// nothing (argmax of rows is 10 to 20 % slower with it) and takes a fifth of the time.
-class CodePasses : public llvm::legacy::PassManager {
-public:
-  void add(llvm::Pass *pass) override {
-    llvm::StringRef name = pass->getPassName();
-    if (name == "Loop Strength Reduction" || name == "Canonicalize Freeze Instructions in Loops") // the latter prepares for it
-      delete pass;
-    else
-      llvm::legacy::PassManager::add(pass);
-  }
-};
-
 // LLVM 22's code for AVX-512 touches memory behind the lanes that exist in two kinds of masked accesses:
 // - stores of truncated lanes whose mask is constant and has one lane store that lane as it was before the truncation;
 // - accesses of less than 128 bits become 128 bits wide, and if one scalar is the mask of all lanes, it also is that of some added ones.
@@ -188,7 +175,7 @@ std::string emitObject(llvm::Module &module, const CpuTarget &target, const Emit
   auto generate = [&](llvm::Module &m, llvm::CodeGenFileType type) {
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
-    CodePasses passes;
+    llvm::legacy::PassManager passes;
     machine.addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true);
     passes.run(m);
     return std::string(bytes.begin(), bytes.end());
