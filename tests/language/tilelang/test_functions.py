@@ -339,7 +339,7 @@ def test_print_and_assert(engine, capfd):
         kernel(torch.tensor([41, -1], dtype=torch.int32))
 
 
-def test_prints_say_what_they_show(capfd):
+def test_prints_say_what_they_show(capfd, device):
     @T.prim_func
     def main(A: T.Tensor((2, 3), "int32")):
         with T.Kernel(1):
@@ -353,10 +353,14 @@ def test_prints_say_what_they_show(capfd):
 
     tilelang.compile(main)(torch.arange(6, dtype=torch.int32).reshape(2, 3))
     words = " ".join(capfd.readouterr().out.split())
-    assert words == (
-        "(0, 0, 0) buffer<kept, int32>: [0, 1, 2] (0, 0, 0) all: [[0, 1, 2], [3, 4, 5]] (0, 0, 0) buffer<A, int32>: [[4, 5]] "
-        "(0, 0, 0) expr<int32>: 6 (0, 0, 0) last: 5"
-    )
+    shown = {"buffer<kept, int32>": [0, 1, 2], "all": [[0, 1, 2], [3, 4, 5]], "buffer<A, int32>": [[4, 5]]}
+    shown |= {"expr<int32>": 6, "last": 5}
+    expected = [f"(0, 0, 0) {name}: {values}" for name, values in shown.items()]
+    if device == "cuda":  # each thread says what its elements are
+        tiles = {name: np.array(values) for name, values in shown.items()}
+        places = [(name, place, tile[place]) for name, tile in tiles.items() for place in np.ndindex(tile.shape)]
+        expected = [f"pid (0, 0, 0) idx ({', '.join(map(str, place))}) {name}: {value}" for name, place, value in places]
+    assert words == " ".join(expected)
 
 
 def test_options_of_other_back_ends():
