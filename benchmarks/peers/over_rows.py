@@ -15,7 +15,7 @@ VOCABULARY = 128256
 ELEMENTS = 2**26  # of a tensor
 TYPES = {"bf16": torch.bfloat16, "f32": torch.float32}
 EPSILON = 1e-6
-PROGRAMS = 528  # of a loop over rows, some a multiprocessor
+LOOPING = 528  # programs of a loop over rows, some a multiprocessor
 
 
 def warps(n):
@@ -67,7 +67,7 @@ def sums(t):
 def softmax(t, variant=""):
     check = t.checker(t.exact(lambda x: torch.softmax(x, -1), "x"))
     if variant == "loop":
-        return (lambda m, **o: m.softmax_in_a_loop(t.x, t.out, PROGRAMS, **o)), check, 2
+        return (lambda m, **o: m.softmax_in_a_loop(t.x, t.out, LOOPING, **o)), check, 2
     if variant == "pieces" or t.n > LONGEST:
         return (lambda m, **o: m.softmax_in_pieces(t.x, t.out, t.piece, **o)), check, 2
     return (lambda m, **o: m.softmax(t.x, t.out, **o)), check, 2
@@ -103,7 +103,7 @@ def layer_norm_backward(t):
 
 def rms_norm_backward(t):
     scale = t.exact(lambda x: torch.rsqrt(x.square().mean(-1) + EPSILON), "x")
-    dw = torch.empty(min(PROGRAMS, t.count), t.n, device="cuda")
+    dw = torch.empty(min(LOOPING, t.count), t.n, device="cuda")
 
     def gradient(x, dy):
         r = torch.rsqrt(x.square().mean(-1, keepdim=True) + EPSILON)
