@@ -1,4 +1,4 @@
-"""States of linear attention on Hopper: they go through block IR where no second operand holds sums of the loop, and are right."""
+"""States of linear attention on Hopper: through block IR where no second operand holds sums of the loop; and they are right."""
 
 from pathlib import Path
 

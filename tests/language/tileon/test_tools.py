@@ -85,6 +85,25 @@ def test_names_of_upstreams_compiler_are_refused():
         backend.add_stages({}, None)
 
 
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float16, torch.float32], ids=str)
+def test_products_of_upstreams_extension_module(dtype):
+    from tilery.tileon._C.libtriton import nvidia
+
+    blas = nvidia.cublas.CublasLt(torch.empty(1024, dtype=torch.uint8))
+    a, b = (torch.randint(-2, 3, shape).to(dtype) for shape in ((32, 48), (16, 48)))
+    c = torch.zeros(32, 16).to(dtype)
+    blas.matmul(a, b, c)
+    exact = (a.double().cpu() @ b.double().cpu().T).to(c.device)
+    assert torch.equal(c.float(), exact.to(dtype).float())
+    with pytest.raises(ValueError, match=r"into \(M, N\), not \(32, 48\), \(48, 16\), \(32, 16\)"):
+        blas.matmul(a, b.t(), c)
+    if dtype.itemsize > 1:
+        blas.gemm(a, b, c, c, 2.0, 1.0)
+        assert torch.equal(c.double(), 3 * exact)
+    with pytest.raises(ValueError, match="one float type, not"):
+        blas.gemm(a, b, c, torch.zeros(32, 16, dtype=torch.int32), 1.0, 0.0)
+
+
 def test_drivers_tell_of_devices():
     active = tileon.runtime.driver.active
     properties = active.utils.get_device_properties(active.get_current_device())

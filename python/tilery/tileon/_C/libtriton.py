@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 
@@ -33,9 +34,19 @@ class _IR(_Absent):
         """There are none to load."""
 
 
-ir = _IR("ir")
-passes, llvm, nvidia, amd, proton, gluon_ir, linear_layout = (
-    _Absent(name) for name in ("passes", "llvm", "nvidia", "amd", "proton", "gluon_ir", "linear_layout")
+class _Nvidia(_Absent):
+    """Of upstream's back end for NVIDIA: its products by cuBLAS."""
+
+    @property
+    def cublas(self) -> ModuleType:
+        from . import blas
+
+        return blas
+
+
+ir, nvidia = _IR("ir"), _Nvidia("nvidia")
+passes, llvm, amd, proton, gluon_ir, linear_layout = (
+    _Absent(name) for name in ("passes", "llvm", "amd", "proton", "gluon_ir", "linear_layout")
 )
 
 
