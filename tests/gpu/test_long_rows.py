@@ -52,6 +52,20 @@ def test_is_shared(program, dtype, assemble):
         assert "in each of" not in older.plan
 
 
+def allowed(program, x, result, expected):
+    """Softmax and the norms divide by sums of numbers that are not negative, in 64 chains or more (docs/reference/ir.md): each of n/64 + 6
+    additions loses 2^-24 of the sum at most, exponentials (of differences up to 16) and what follows 32 times that. A mean's loss counts
+    by the sum of |x|. Sums of either sign lose by chance: 131072 steps in chains of 2048 normal numbers 4e-4 in the mean square."""
+    rounding = 2.0**-8 if result.dtype == torch.bfloat16 else 0.0
+    chance = 1e-3 + (rounding or 1e-4) * expected.abs().double()
+    if program in ("sums", "place of largest"):
+        return chance
+    size, exact = expected.abs(), x.double()
+    if program == "layer norm":
+        size = size + 6 * (1 + exact.abs().mean(1, keepdim=True) / exact.std(1, keepdim=True) + exact.abs())  # |w|, |b| < 6
+    return torch.minimum(chance, (x.shape[1] / 64 + 6 + 32) * 2.0**-24 * size + rounding * expected.abs())
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=["bf16", "f32"])
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
@@ -60,6 +74,6 @@ def test_against_float64(program, dtype, device):
         x = torch.randn(3 if device == "cpu" else 200, n, device=device).to(dtype)
         for row in x:  # one largest number, in some block
             row[torch.randint(n, ()).item()] = 9
+        before = x.clone()
         _, result, expected = launch(program, x)
-        rtol = 2.0**-8 if dtype == torch.bfloat16 else 1e-4
-        torch.testing.assert_close(result.double(), expected.double(), rtol=rtol, atol=1e-3)
+        assert ((result.double() - expected).abs() <= allowed(program, before, result, expected)).all()
