@@ -37,45 +37,6 @@ def states(
 
 
 @tileon.jit
-def delta_states(
-    k, v, w, new_v, g, h, N, H: tl.constexpr, K: tl.constexpr, V: tl.constexpr, BT: tl.constexpr, BV: tl.constexpr
-):  # fmt: skip
-    """Of the gated delta rule: what of v the state does not know yet changes it. K is 128, in two halves."""
-    i_v, head = tl.program_id(0), tl.program_id(1)
-    h1, h2 = tl.zeros([64, BV], dtype=tl.float32), tl.zeros([64, BV], dtype=tl.float32)
-    k += head * K
-    w += head * K
-    v += head * V
-    new_v += head * V
-    h += head * K * V
-    for t in range(tl.cdiv(N, BT)):
-        p_1 = tl.make_block_ptr(h + t * H * K * V, (K, V), (V, 1), (0, i_v * BV), (64, BV), (1, 0))
-        p_2 = tl.make_block_ptr(h + t * H * K * V, (K, V), (V, 1), (64, i_v * BV), (64, BV), (1, 0))
-        tl.store(p_1, h1.to(p_1.dtype.element_ty), boundary_check=(0, 1))
-        tl.store(p_2, h2.to(p_2.dtype.element_ty), boundary_check=(0, 1))
-        p_w = tl.make_block_ptr(w, (N, K), (H * K, 1), (t * BT, 0), (BT, 64), (1, 0))
-        b_w = tl.load(p_w, boundary_check=(0, 1))
-        known = tl.dot(b_w, h1.to(b_w.dtype))
-        p_w = tl.make_block_ptr(w, (N, K), (H * K, 1), (t * BT, 64), (BT, 64), (1, 0))
-        b_w = tl.load(p_w, boundary_check=(0, 1))
-        known += tl.dot(b_w, h2.to(b_w.dtype))
-        p_v = tl.make_block_ptr(v, (N, V), (H * V, 1), (t * BT, i_v * BV), (BT, BV), (1, 0))
-        b_v = tl.load(p_v, boundary_check=(0, 1)) - known
-        p_new = tl.make_block_ptr(new_v, (N, V), (H * V, 1), (t * BT, i_v * BV), (BT, BV), (1, 0))
-        tl.store(p_new, b_v.to(p_new.dtype.element_ty), boundary_check=(0, 1))
-        last = tl.load(g + (min((t + 1) * BT, N) - 1) * H + head)
-        p_g = tl.make_block_ptr(g + head, (N,), (H,), (t * BT,), (BT,), (0,))
-        b_v = b_v * tl.exp(last - tl.load(p_g, boundary_check=(0,)))[:, None]
-        b_v = b_v.to(b_w.dtype)
-        h1 *= tl.exp(last)
-        h2 *= tl.exp(last)
-        p_k = tl.make_block_ptr(k, (K, N), (1, H * K), (0, t * BT), (64, BT), (0, 1))
-        h1 += tl.dot(tl.load(p_k, boundary_check=(0, 1)), b_v)
-        p_k = tl.make_block_ptr(k, (K, N), (1, H * K), (64, t * BT), (64, BT), (0, 1))
-        h2 += tl.dot(tl.load(p_k, boundary_check=(0, 1)), b_v)
-
-
-@tileon.jit
 def weighted(
     v, beta, a, u, N, H: tl.constexpr, V: tl.constexpr, BT: tl.constexpr, BV: tl.constexpr
 ):  # fmt: skip

@@ -53,9 +53,10 @@ def test_is_shared(program, dtype, assemble):
 
 
 def allowed(program, x, result, expected):
-    """Softmax and the norms divide by sums of numbers that are not negative, in 64 chains or more (docs/reference/ir.md): each of n/64 + 6
-    additions loses 2^-24 of the sum at most, exponentials (of differences up to 16) and what follows 32 times that. A mean's loss counts
-    by the sum of |x|. Sums of either sign lose by chance: 131072 steps in chains of 2048 normal numbers 4e-4 in the mean square."""
+    """Softmax and the norms divide by sums of numbers that are not negative, in 64 chains or more (docs/reference/ir.md): each of
+    n/64 + 6 additions loses 2^-24 of the sum at most, exponentials (of up to 16) and what follows 32 times that. A mean's
+    loss counts by the sum of |x|. Sums of either sign lose by chance: 131072 steps in chains of 2048 normal numbers 4e-4 in the
+    mean square."""
     rounding = 2.0**-8 if result.dtype == torch.bfloat16 else 0.0
     chance = 1e-3 + (rounding or 1e-4) * expected.abs().double()
     if program in ("sums", "place of largest"):

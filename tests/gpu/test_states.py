@@ -8,6 +8,7 @@ import torch
 from tilery import _native, compat
 
 PROGRAMS = compat.load(Path(__file__).parent / "state_programs.py")
+MEASURED = compat.load(Path(__file__).parents[2] / "benchmarks" / "peers" / "tileon_chunks.py")
 UNIT = 2.0**-11  # of f16
 HEADS, WIDE, CHUNK = 2, 128, 64
 
@@ -57,12 +58,12 @@ def states(device, n=192, gated=False, every=CHUNK, wide=CHUNK):
     return kernel.module
 
 
-def delta(device, n=192):
+def delta(device, n=192, columns=64):
     k, v, w = (draw(n, HEADS, WIDE, device=device) for _ in range(3))
     g, new = gates(n, device), nothing_yet(n, HEADS, WIDE, device=device)
     h = nothing_yet(len(chunks(n)), HEADS, WIDE, WIDE, device=device)
-    kernel = PROGRAMS.delta_states[(WIDE // 64, HEADS)](
-        k, v, w, new, g, h, n, H=HEADS, K=WIDE, V=WIDE, BT=CHUNK, BV=64, num_warps=4
+    kernel = MEASURED.delta_states[(WIDE // columns, HEADS)](
+        k, v, w, new, g, h, n, H=HEADS, K=WIDE, V=WIDE, BT=CHUNK, BV=columns, num_warps=4
     )
 
     def exact(of, sign):
@@ -154,6 +155,7 @@ CASES = {
     "every other": lambda device: states(device, gated=True, every=2 * CHUNK),
     "delta rule": delta,
     "delta rule, ragged": lambda device: delta(device, 150),
+    "delta rule, narrow": lambda device: delta(device, columns=32),
     "weighted": weighted,
     "gradients": gradients,
     "fused": fused,
@@ -161,7 +163,7 @@ CASES = {
 }
 
 
-MULTIPLY_SUMS = ("delta rule", "delta rule, ragged", "fused")
+MULTIPLY_SUMS = ("delta rule", "delta rule, ragged", "delta rule, narrow", "fused")
 
 
 @pytest.mark.parametrize("case", CASES)
