@@ -95,7 +95,10 @@ public:
 
   // -- what surrounds the current nest
   llvm::DenseMap<mlir::Value, llvm::Value *> scalars; // of rank 0, defined so far
-  int64_t fetchAhead = 0;           // bytes in front of what is loaded of global memory that are asked for; 0: none
+  struct Ahead {
+    llvm::Value *bytes = nullptr;   // i64; null: nothing
+    bool near = true;               // in the first-level cache, else in the second
+  } fetchAhead;                     // what is asked for, so far in front of what is loaded of global memory
   llvm::Value *arena = nullptr;     // scratch memory of this thread
   llvm::Value *workspace = nullptr; // of what is outside the arena
   llvm::DenseMap<const void *, std::pair<llvm::MDNode *, llvm::MDNode *>> aliasScopes; // per kernel argument, null: the arena

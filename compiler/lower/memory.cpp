@@ -531,8 +531,8 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
     return e.fromMemory(passthru, address.element);
   }
   if (!address.offsets && address.step == 1) {
-    if (fetchAhead && address.global && !exists)
-      emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), address.pointer, fetchAhead), false, true);
+    if (fetchAhead.bytes && address.global && !exists)
+      emitPrefetch(b, b.CreateGEP(b.getInt8Ty(), address.pointer, fetchAhead.bytes), false, fetchAhead.near);
     read = exists ? (llvm::Instruction *)b.CreateMaskedLoad(type, address.pointer, align, exists, passthru)
                   : b.CreateAlignedLoad(type, address.pointer, align);
   } else if (!threads && !address.offsets && !exists && !address.global && llvm::isPowerOf2_64(address.step) &&

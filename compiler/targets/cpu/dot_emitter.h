@@ -27,7 +27,8 @@ private:
   llvm::Value *startOf(const Cut &cut, llvm::Value *sliver);
   const Cut &cut(bool ofRows) const { return ofRows ? plan.blocking.rows : plan.blocking.columns; }
   const Cut &cut(const DotOperand &operand) const { return cut(operand.isA); }
-  int64_t aheadOf(const DotOperand &operand);
+  int64_t aheadAlongK(const DotOperand &operand);
+  Evaluator::Ahead ahead(const DotOperand &operand);
   int64_t stepsPerPiece() const { return std::max<int64_t>(1, 64 / plan.k); }
   llvm::Value *piecesOf(const DotOperand &operand, llvm::Value *from, llvm::Value *to);
 
@@ -47,6 +48,7 @@ private:
                      bool lanesAlongK);
   llvm::Value *fetchWords(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *word, unsigned n,
                           bool lanesAlongK, unsigned count);
+  llvm::Value *turnWords(llvm::Value *words);
   llvm::Value *toPart(llvm::Value *value, const DotOperand &operand, unsigned n);
   llvm::Value *toCompute(llvm::Value *value, const DotOperand &operand, unsigned n);
   void forVirtual(const DotOperand &operand, llvm::function_ref<void(mlir::Operation *)> each);

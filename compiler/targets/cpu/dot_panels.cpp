@@ -61,17 +61,39 @@ llvm::Value *DotEmitter::fetch(const DotOperand &operand, llvm::Value *batch, ll
 
 /// Bytes from what is packed to what is packed two steps later in the same row of memory: many rows that are read by turns are more than
 /// the prefetcher follows. It does follow rows that are read to their end (0).
-int64_t DotEmitter::aheadOf(const DotOperand &operand) {
-  return operand.kMajor && contract ? 2 * plan.k * int64_t(elementBytes(elementOf(operand.tile))) : 0;
+int64_t DotEmitter::aheadAlongK(const DotOperand &operand) {
+  constexpr int64_t least = 512; // where lines come to the second-level cache, which they do not fill
+  int64_t bytes = 2 * plan.k * int64_t(elementBytes(elementOf(operand.tile)));
+  return !operand.kMajor || !contract ? 0 : plan.farFetch ? std::max(bytes, least) : bytes;
+}
+
+/// The same, and where rows lie along slivers, how far it is to the row that is so many rows ahead: a step of K reads a part of each row,
+/// often of a page, which no prefetcher follows.
+Evaluator::Ahead DotEmitter::ahead(const DotOperand &operand) {
+  constexpr int64_t rows = 32;
+  if (int64_t bytes = aheadAlongK(operand))
+    return {i64(bytes), !plan.farFetch};
+  if (!contract || operand.kMajor || !plan.farFetch)
+    return {};
+  tile::LoadOp only = sourceLoad(operand.tile, [&](Value tile) { return !ev.plan.isVirtual(tile); });
+  auto access = only ? only.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+  unsigned depthDim = tile::shapeOf(operand.tile.getType()).size() - (operand.isA ? 1 : 2);
+  bool alone = access && access.isStrided(depthDim);
+  forVirtual(operand, [&](Operation *def) { alone &= !isa<tile::LoadOp>(def) || def == only; });
+  if (!alone)
+    return {};
+  int64_t bytes = rows * int64_t(elementBytes(elementOf(only.getResult())));
+  return {b.CreateMul(ev.wide(access.getSteps()[depthDim]), i64(bytes)), false};
 }
 
 std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm::Value *batch, llvm::Value *position,
                                                  llvm::Value *k, unsigned n) {
-  // Words are what lies in memory, where nothing is converted or turned.
+  // Words are what lies in memory, where nothing is converted.
   mlir::Type part = elementOf(operand.tile);
-  bool asTheyLie = (part.isBF16() && plan.blocking.multiply == Multiply::bf16Tiles) ||
-                   (part.isInteger(8) && plan.blocking.multiply == Multiply::int8Tiles) ||
-                   (part.isInteger(16) && plan.blocking.multiply == Multiply::int16Pairs);
+  Multiply multiply = plan.blocking.multiply;
+  bool asTheyLie = (part.isBF16() && (multiply == Multiply::bf16Tiles || multiply == Multiply::bf16Pairs)) ||
+                   (part.isInteger(8) && multiply == Multiply::int8Tiles) ||
+                   (part.isInteger(16) && multiply == Multiply::int16Pairs);
   if (plan.pack != 1 && !asTheyLie)
     return std::nullopt;
   k = b.CreateMul(k, i64(plan.pack));
@@ -104,14 +126,16 @@ std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm
     return std::nullopt;
   std::string name;
   llvm::raw_string_ostream(name) << where.element << (operand.isUnsigned ? ".u" : "");
-  int64_t ahead = where.global ? aheadOf(operand) : 0;
+  int64_t ahead = where.global ? aheadAlongK(operand) : 0;
   if (ahead)
     name += "." + std::to_string(ahead);
   auto read = [this, &operand, element = where.element, ahead](llvm::Value *row, unsigned n) {
     if (ahead)
-      emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), row, ahead), false, true);
-    if (plan.pack != 1)
-      return (llvm::Value *)b.CreateAlignedLoad(e.vectorOf(compute, n), row, llvm::Align(elementBytes(element)));
+      emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), row, ahead), false, !plan.farFetch);
+    if (plan.pack != 1) {
+      llvm::Value *words = b.CreateAlignedLoad(e.vectorOf(b.getInt32Ty(), n), row, llvm::Align(elementBytes(element)));
+      return b.CreateBitCast(turnWords(words), e.vectorOf(compute, n));
+    }
     llvm::Type *type = e.vectorOf(e.memoryType(element), n);
     return toCompute(e.fromMemory(b.CreateAlignedLoad(type, row, llvm::Align(elementBytes(element))), element), operand, n);
   };
@@ -132,7 +156,15 @@ llvm::Value *DotEmitter::toPart(llvm::Value *value, const DotOperand &operand, u
   return e.splat(value, n);
 }
 
-// vdpbf16ps adds the product of the high halves first: they hold the earlier of two values, so that products are added in increasing K.
+/// Words of neighbours in memory as they are packed: vdpbf16ps adds the product of the high halves first, which hold the earlier of two
+/// values, so that products are added in increasing K.
+llvm::Value *DotEmitter::turnWords(llvm::Value *words) {
+  if (plan.blocking.multiply != Multiply::bf16Pairs)
+    return words;
+  llvm::Type *type = words->getType();
+  return b.CreateIntrinsic(llvm::Intrinsic::fshl, {type}, {words, words, llvm::ConstantInt::get(type, 16)});
+}
+
 llvm::Value *DotEmitter::fetchWords(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *word,
                                     unsigned n, bool lanesAlongK, unsigned count) {
   unsigned pack = plan.pack, bits = 32 / pack;
@@ -141,8 +173,7 @@ llvm::Value *DotEmitter::fetchWords(const DotOperand &operand, llvm::Value *batc
   llvm::Value *k = b.CreateMul(word, i64(pack)), *value = nullptr;
   if (lanesAlongK && count == pack) {
     value = b.CreateBitCast(toPart(fetch(operand, batch, position, k, pack * n, true), operand, pack * n), words);
-    if (turned)
-      value = b.CreateIntrinsic(llvm::Intrinsic::fshl, {words}, {value, value, llvm::ConstantInt::get(words, 16)});
+    value = turnWords(value);
   } else {
     for (unsigned i = 0; i < count; ++i) {
       llvm::Value *one = toPart(fetch(operand, batch, position, b.CreateAdd(k, i64(i)), n, lanesAlongK), operand, n);
@@ -288,7 +319,7 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
     source.enterLoop = [&](llvm::Instruction *end) { ev.enterLoop(end); };
     source.leaveLoop = [&] { ev.leaveLoop(); };
     Evaluator::Region region(ev);
-    llvm::SaveAndRestore ahead(ev.fetchAhead, aheadOf(operand));
+    llvm::SaveAndRestore fetchAhead(ev.fetchAhead, ahead(operand));
     if (count)
       packSliver(b, compute, plan.blocking.lanes, sliver, count, operand.kMajor, source);
   };

@@ -205,14 +205,13 @@ static Multiply multiplyOf(const DotPlan &plan, const CpuTarget &target) {
   auto both = [&](llvm::function_ref<bool(const DotOperand &)> holds) { return holds(plan.a) && holds(plan.b); };
   auto fitTiles = [&](unsigned pack) { return target.amx && tileDepth((plan.k + pack - 1) / pack) >= 4; };
   if (plan.compute.isF32()) {
-    bool bf16 = both([](const DotOperand &each) { return elementOf(each.tile).isBF16(); });
     bool fits = both([](const DotOperand &each) {
       mlir::Type type = elementOf(each.tile);
       return type.isBF16() || (isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8); // exact in bf16
     });
     if (fits && fitTiles(2))
       return Multiply::bf16Tiles;
-    return bf16 && target.fastDotBF16 ? Multiply::bf16Pairs : Multiply::single;
+    return fits && target.fastDotBF16 ? Multiply::bf16Pairs : Multiply::single;
   }
   if (plan.compute.isInteger(32)) {
     if (both([](const DotOperand &each) { return elementOf(each.tile).isInteger(8); }))
@@ -247,6 +246,7 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
   if (narrow)
     plan.sums.type = cast<RankedTensorType>(op->getResult(0).getType()).clone(plan.compute);
   plan.startsAtZero = startsAtZero(op);
+  plan.farFetch = target.farFetch;
   Multiply multiply = multiplyOf(plan, target);
   plan.pack = packOf(multiply);
   plan.blocking = chooseBlocking(target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), multiply);

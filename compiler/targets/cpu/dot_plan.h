@@ -25,6 +25,7 @@ struct DotPlan : lower::ProductPlan {
   int64_t privateSteps = 1;               // and where a panel is the program's own
   mlir::Type compute;                     // f32, f64 or an integer
   int64_t pack = 1;                       // values of K in one element of a panel: 2 for pairs of bf16
+  bool farFetch = false;                  // what will be packed is asked for in the second-level cache
   bool startsAtZero = false;              // acc is zero: not read, the result buffer need not be initialised
   DotBlocking blocking;
   DotOperand a, b;

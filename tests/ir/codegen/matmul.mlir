@@ -5,6 +5,8 @@
 // RUN: tilery-translate --disjoint --target=sm_80 --print=plan %S/../matmul/tileon.mlir | FileCheck %s --check-prefixes=PLAN,SM80
 // RUN: tilery-translate --disjoint --target=avx2 %S/../matmul/tileon.mlir | FileCheck %s --check-prefix=LLVM -DBLOCK=6x16 -DLANES=8
 // RUN: tilery-translate --disjoint --target=avx512 %S/../matmul/tileon.mlir | FileCheck %s --check-prefix=LLVM -DBLOCK=13x32 -DLANES=16
+// RUN: tilery-translate --disjoint --target=avx512 %S/../matmul/tileon.mlir | FileCheck %s --check-prefix=FAR
+// RUN: tilery-translate --disjoint --target=sapphirerapids %S/../matmul/tileon.mlir | FileCheck %s --check-prefix=NEAR
 // RUN: tilery-translate --disjoint --target=sm_80 --print=asm %S/../matmul/tileon.mlir | FileCheck %s --check-prefix=PTX80
 // RUN: tilery-translate --disjoint --target=sm_90a --print=asm %S/../matmul/tileon.mlir | FileCheck %s --check-prefix=PTX90
 
@@ -25,6 +27,12 @@
 // LLVM: call void @tilery.dot.float.[[BLOCK]]
 // LLVM: define internal void @tilery.dot.float.[[BLOCK]]
 // LLVM-COUNT-12: call <[[LANES]] x float> @llvm.fma.v[[LANES]]f32
+
+// What is packed next is asked for: A along K; B, whose rows lie along slivers, where the target gains by it.
+// FAR-COUNT-4: call void @llvm.prefetch.p0({{.*}}, i32 0, i32 2, i32 1)
+// FAR-NOT: call void @llvm.prefetch
+// NEAR-COUNT-2: call void @llvm.prefetch.p0({{.*}}, i32 0, i32 3, i32 1)
+// NEAR-NOT: call void @llvm.prefetch
 
 // PTX80: .entry matmul_kernel
 // PTX80: cp.async.cg.shared.global

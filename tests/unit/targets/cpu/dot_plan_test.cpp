@@ -118,7 +118,8 @@ TEST_F(DotPlanTest, TilesWhereTheMachineHasThem) {
   EXPECT_EQ(p->blocking.multiply, cpu::Multiply::bf16Tiles);
   EXPECT_EQ(p->blocking.tileDepth, 8u) << "16 values of K";
   EXPECT_EQ(plan(product("f8E4M3FN"), true, "sapphirerapids")->blocking.multiply, cpu::Multiply::bf16Tiles) << "exact in bf16";
-  EXPECT_EQ(plan(product("f8E4M3FN"), true, "avx512")->blocking.multiply, cpu::Multiply::single);
+  EXPECT_EQ(plan(product("f8E4M3FN"), true, "avx512")->blocking.multiply, cpu::Multiply::bf16Pairs);
+  EXPECT_EQ(plan(product("f8E4M3FN"), true, "avx2")->blocking.multiply, cpu::Multiply::single);
   EXPECT_EQ(plan(product("f16"), true, "sapphirerapids")->blocking.multiply, cpu::Multiply::single);
 }
 
