@@ -1,4 +1,12 @@
-"""`--slice K/N`: only each N-th of the chosen tests, from the K-th on (./run test long)."""
+"""`--slice K/N`: only each N-th of the chosen tests, from the K-th on (./run test long).
+With TILERY_EMULATE "cuda" means the CPU, in whose memory the emulated GPU computes."""
+
+import os
+
+if os.environ.get("TILERY_EMULATE"):
+    from tilery.compat import device
+
+    device.install()
 
 
 def pytest_addoption(parser):

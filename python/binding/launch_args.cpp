@@ -1,6 +1,7 @@
 #include "launch_args.h"
 #include "dlpack.h"
 #include "tilery/diagnostic.h"
+#include "tilery/gpu_memory.h"
 #include <algorithm>
 #include <nanobind/nanobind.h>
 #include <optional>
@@ -90,6 +91,8 @@ std::optional<DType> dtypeOf(dlpack::DataType type) {
 
 bool readTensor(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners);
 
+Device placeOf(Device memory) { return gpuInHostMemory && memory.kind == 1 ? Device{2, 0} : memory; }
+
 void readDlpack(const dlpack::Tensor &from, const char *name, Argument &argument, ArgumentOwners &owners) {
   auto dtype = dtypeOf(from.dtype);
   if (!dtype)
@@ -102,7 +105,7 @@ void readDlpack(const dlpack::Tensor &from, const char *name, Argument &argument
   tensor.rank = from.ndim;
   tensor.extents = from.shape;
   tensor.strides = from.strides;
-  tensor.device = {from.device.kind, from.device.index};
+  tensor.device = placeOf({from.device.kind, from.device.index});
   if (!from.strides && from.ndim) {
     int64_t *strides = owners.numbers(from.ndim), dense = 1;
     for (int32_t dim = from.ndim; dim-- > 0; dense *= from.shape[dim])
@@ -170,7 +173,7 @@ void setLayout(Argument &argument, const char *name, int32_t rank, const Py_ssiz
   argument.tensor.rank = rank;
   argument.tensor.extents = numbers;
   argument.tensor.strides = strides;
-  argument.tensor.device = {};
+  argument.tensor.device = placeOf({});
 }
 
 bool readBuffer(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {

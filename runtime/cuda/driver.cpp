@@ -1,7 +1,7 @@
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/library.h"
 #include <algorithm>
 #include <atomic>
-#include <dlfcn.h>
 #include <mutex>
 #include <pthread.h>
 #include <vector>
@@ -19,7 +19,7 @@ std::atomic<bool> started = false; // by this library
 std::atomic<bool> forked = false;  // since then
 
 const Driver *open() {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void *library = driverLibrary(/*loaded=*/true);
   if (!library) {
     missing = "this machine has no NVIDIA driver (libcuda.so.1 is not found)";
     return nullptr;
@@ -27,7 +27,7 @@ const Driver *open() {
   static Driver driver;
   const char *absent = nullptr;
   auto resolve = [&](auto &pointer, const char *name) {
-    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(dlsym(library, name));
+    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(driverFunction(library, name));
     if (!pointer && !absent)
       absent = name;
   };
@@ -98,14 +98,12 @@ const std::vector<DeviceProperties> &devices(const Driver &driver) {
 }
 
 bool isStarted() {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  void *library = driverLibrary(/*loaded=*/false);
   if (!library)
     return false;
   int count = 0;
-  auto ask = reinterpret_cast<int (*)(int *)>(dlsym(library, "cuDeviceGetCount"));
-  bool answers = ask && ask(&count) == 0;
-  dlclose(library);
-  return answers;
+  auto ask = reinterpret_cast<int (*)(int *)>(driverFunction(library, "cuDeviceGetCount"));
+  return ask && ask(&count) == 0;
 }
 
 /// Whoever has started the driver: what compilation asks of the devices goes along.

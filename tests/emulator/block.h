@@ -29,6 +29,7 @@ struct Thread {
   uint32_t rank; // of the block in its cluster
   char *shared, *workspace, *reports;
   TensorMap *maps;
+  const char *functions; // the first of those below, from which code finds the others
 
   Block *home = nullptr;
   const char *role = "thread";

@@ -15,27 +15,7 @@ using namespace mlir;
 
 namespace tilery::emulator {
 namespace {
-constexpr unsigned registersOfMultiprocessor = 65536;
-
-/// Makes the blocks of a cluster as a launch finds them.
-void prepare(Cluster &cluster, const KernelInfo &info, const Thread &like, uint32_t firstBlock, unsigned registers) {
-  cluster.blocks = std::vector<Block>(info.gpu.cluster);
-  for (auto [rank, block] : llvm::enumerate(cluster.blocks)) {
-    block.cluster = &cluster;
-    block.rank = rank;
-    block.shared.make(info.gpu.sharedBytes);
-    block.threads.assign(info.gpu.threads, like);
-    block.warpgroups.resize((info.gpu.threads + 127) / 128);
-    for (auto [number, thread] : llvm::enumerate(block.threads)) {
-      thread.number = number;
-      thread.block = firstBlock + rank;
-      thread.rank = rank;
-      thread.shared = block.shared.at(0);
-      thread.home = &block;
-      thread.registers = registers;
-    }
-  }
-}
+constexpr uintptr_t workspaceAlignment = 256; // as the driver's allocations have it
 } // namespace
 
 std::unique_ptr<Kernel> Kernel::emit(tile::KernelOp kernel, const Emit &emit, bool disjoint) {
@@ -57,14 +37,14 @@ std::unique_ptr<Kernel> Kernel::emit(tile::KernelOp kernel, const Emit &emit, bo
   result->info = std::move(*info);
   result->info.gpu = std::move(*gpu);
   result->asynchronous = !result->info.gpu.maps.empty();
-  unsigned threads = result->info.gpu.threads * machine.residentBlocks;
-  result->registers = std::min(registersOfMultiprocessor / threads / 8 * 8, 248u);
   if (llvm::verifyModule(module, &llvm::errs()))
     return nullptr;
   cpu::EmitOptions emitOptions;
   emitOptions.fpContract = false;
   result->code = std::make_unique<ElfCode>(cpu::emitObject(module, host, emitOptions));
-  result->entry = reinterpret_cast<void (*)(Thread *)>(result->code->find(kernel.getSymName().str()));
+  std::string name = kernel.getSymName().str();
+  result->entry = reinterpret_cast<void (*)(Thread *)>(result->code->find(name));
+  result->facts = factsOf(*result->code, name);
   return result;
 }
 
@@ -101,38 +81,22 @@ std::string Kernel::run(const uint32_t grid[3], const uint64_t *slots, Timing ti
   std::vector<TensorMap> maps;
   for (const TensorMapInfo &map : gpu.maps)
     maps.emplace_back(map, LaunchValues{info, slots, extents});
-  std::vector<char> workspace(gpu.workspaceBytes + 64);
   std::string reports(gpu.sites.empty() ? 0 : TILERY_REPORT_BYTES, '\0');
   if (!reports.empty())
     std::memset(reports.data() + offsetof(TileryReports, failure), 0xff, 8);
   uint32_t programs = grid[0] * grid[1] * grid[2];
-  Thread like{};
-  like.slots = slots;
-  std::copy(grid, grid + 3, like.grid);
-  like.workspace = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
-  like.reports = reports.data();
-  like.maps = maps.data();
-  like.blocks = gpu.cluster * (gpu.persistent ? (programs + 1) / 2 : programs); // persistent ones run two programs, most of them
-  for (uint32_t block = like.blocks; block > 0; block -= gpu.cluster) {         // they come in any order
-    std::memset(workspace.data(), undefinedByte, workspace.size());
-    Cluster cluster;
-    cluster.timing = timing;
-    prepare(cluster, info, like, block - gpu.cluster, registers);
-    auto threadOf = [&](unsigned fiber) -> Thread & { return cluster.blocks[fiber / gpu.threads].threads[fiber % gpu.threads]; };
-    Fibers fibers(gpu.cluster * gpu.threads, [&](unsigned fiber) {
-      entry(&threadOf(fiber));
-      finish(threadOf(fiber));
-    });
-    cluster.fibers = &fibers;
-    std::string wrong = fibers.run([&] { return cluster.land(); }, [&] { return cluster.deadlock(); });
-    if (wrong.empty() && !cluster.arrivals.empty())
-      wrong = "the block ends while copies are on their way";
-    for (const Block &one : cluster.blocks)
-      if (wrong.empty() && one.shared.overrun())
-        wrong = "a thread writes past the shared memory";
-    if (!wrong.empty())
-      return wrong;
-  }
+  Launch launch{entry, gpu.threads, gpu.sharedBytes, gpu.cluster, facts.registers, gpu.workspaceBytes, timing};
+  launch.like.slots = slots;
+  std::copy(grid, grid + 3, launch.like.grid);
+  launch.like.blocks =
+      gpu.cluster * (gpu.persistent ? (programs + 1) / 2 : programs); // persistent ones run two programs, most of them
+  std::vector<char> workspace(launch.like.blocks * gpu.workspaceBytes + workspaceAlignment);
+  launch.like.workspace = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(workspace.data()) + workspaceAlignment - 1) /
+                                                   workspaceAlignment * workspaceAlignment);
+  launch.like.reports = reports.data();
+  launch.like.maps = maps.data();
+  if (std::string wrong = emulator::run(launch); !wrong.empty())
+    return wrong;
   if (!reports.empty()) {
     TileryReports head;
     std::memcpy(&head, reports.data(), sizeof head);

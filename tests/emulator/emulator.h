@@ -1,10 +1,10 @@
 #pragma once
 // Runs GPU code on the CPU: the threads of a block are fibers, its barriers, copies and matrix products are computed as the manual has them.
-#include "block.h"
 #include "compiler/ir/Tile.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/targets/cuda/block_machine.h"
 #include "compiler/targets/cuda/block_plan.h"
+#include "run.h"
 #include "runtime/elf_code.h"
 
 namespace tilery::emulator {
@@ -39,7 +39,7 @@ private:
   std::unique_ptr<ElfCode> code;
   void (*entry)(Thread *) = nullptr;
   bool asynchronous = false;
-  unsigned registers = 0; // of a thread, as the launch gives them
+  CodeFacts facts{};
 };
 
 /// Translates by the general path and runs. `unsupported` receives the message of what cannot be translated. `rowElements`: of a row that a

@@ -1,17 +1,18 @@
 #include "machine.h"
-#include "block.h"
+#include "run.h"
 #include "runtime/pool.h"
-#include <set>
 
 using namespace mlir;
 
 namespace tilery::emulator {
 namespace {
 constexpr unsigned operationWords = 1024;
+constexpr unsigned registersOfMultiprocessor = 65536;
 
-/// Calls a function of the emulator; it is where it is in this process.
+/// Calls a function of the emulator. Code may be kept and run by another process: it knows how far the function is from the first one, whose
+/// place threads are told.
 template <typename R, typename... Args>
-llvm::Value *callOf(lower::Emitter &e, R (*function)(Args...), ArrayRef<llvm::Value *> args) {
+llvm::Value *callOf(lower::Emitter &e, llvm::Value *first, R (*function)(Args...), ArrayRef<llvm::Value *> args) {
   assert(args.size() == sizeof...(Args));
   auto &b = e.b;
   SmallVector<llvm::Type *> types;
@@ -21,7 +22,7 @@ llvm::Value *callOf(lower::Emitter &e, R (*function)(Args...), ArrayRef<llvm::Va
   if constexpr (std::is_same_v<R, uint32_t>)
     result = b.getInt32Ty();
   auto *type = llvm::FunctionType::get(result, types, false);
-  llvm::Value *address = b.CreateIntToPtr(b.getInt64(reinterpret_cast<uint64_t>(function)), b.getPtrTy());
+  llvm::Value *address = b.CreateConstGEP1_64(b.getInt8Ty(), first, reinterpret_cast<const char *>(function) - firstFunction());
   return b.CreateCall(type, address, args);
 }
 
@@ -34,14 +35,33 @@ llvm::Value *asVector(llvm::IRBuilder<> &b, llvm::Value *value) {
 }
 } // namespace
 
+/// The kernel's CodeFacts, by a function of their name.
+static void tellFacts(lower::Emitter &e, tile::KernelOp kernel, const cuda::BlockNeeds &needs) {
+  unsigned threads = needs.threads * std::max(needs.residentBlocks, 1u);
+  unsigned registers = std::min(registersOfMultiprocessor / threads / 8 * 8, 248u);
+  auto *function = llvm::Function::Create(llvm::FunctionType::get(e.b.getVoidTy(), {e.b.getPtrTy()}, false),
+                                          llvm::GlobalValue::ExternalLinkage, kernel.getSymName() + factsSuffix, e.module);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(e.context(), "entry", function));
+  auto tell = [&](uint64_t offset, llvm::Value *value) {
+    b.CreateStore(value, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(0), offset));
+  };
+  tell(offsetof(CodeFacts, maps), b.getInt32(needs.maps));
+  tell(offsetof(CodeFacts, arguments), b.getInt32(kernel.getBody().getNumArguments()));
+  tell(offsetof(CodeFacts, registers), b.getInt32(registers));
+  tell(offsetof(CodeFacts, reports), b.getInt32(needs.reports));
+  tell(offsetof(CodeFacts, workspaceBytes), b.getInt64(needs.workspaceBytes));
+  b.CreateRetVoid();
+}
+
 cuda::BlockEntry EmulatedMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const cuda::BlockNeeds &needs) {
   auto &b = e.b;
-  residentBlocks = std::max(needs.residentBlocks, 1u);
+  tellFacts(e, kernel, needs);
   cuda::BlockEntry entry;
   entry.function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false),
                                           llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), e.module);
   b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "entry", entry.function));
   self = entry.function->getArg(0);
+  functions = field(e, b.getPtrTy(), offsetof(Thread, functions));
   llvm::Value *slots = field(e, b.getPtrTy(), offsetof(Thread, slots));
   for (BlockArgument argument : kernel.getBody().getArguments())
     entry.arguments.push_back(b.CreateLoad(e.memoryType(argument.getType()),
@@ -86,62 +106,63 @@ llvm::Value *EmulatedMachine::words(lower::Emitter &e, Values values) {
 
 // -- threads
 
-void EmulatedMachine::barrier(lower::Emitter &e) { callOf(e, emulator::barrier, {self}); }
+void EmulatedMachine::barrier(lower::Emitter &e) { callOf(e, functions, emulator::barrier, {self}); }
 void EmulatedMachine::namedBarrier(lower::Emitter &e, Value *id, unsigned threads) {
-  callOf(e, emulator::namedBarrier, {self, id, e.b.getInt32(threads)});
+  callOf(e, functions, emulator::namedBarrier, {self, id, e.b.getInt32(threads)});
 }
 void EmulatedMachine::arriveNamed(lower::Emitter &e, Value *id, unsigned threads) {
-  callOf(e, emulator::arriveNamed, {self, id, e.b.getInt32(threads)});
+  callOf(e, functions, emulator::arriveNamed, {self, id, e.b.getInt32(threads)});
 }
-void EmulatedMachine::warpBarrier(lower::Emitter &e, Value *mask) { callOf(e, emulator::warpBarrier, {self, mask}); }
+void EmulatedMachine::warpBarrier(lower::Emitter &e, Value *mask) { callOf(e, functions, emulator::warpBarrier, {self, mask}); }
 llvm::Value *EmulatedMachine::shuffleDown(lower::Emitter &e, Value *value, unsigned distance) {
   auto &b = e.b;
   return shuffleFrom(e, value, b.CreateAdd(b.CreateAnd(threadNow(e), b.getInt32(31)), b.getInt32(distance)), b.getInt32(-1));
 }
 llvm::Value *EmulatedMachine::shuffleFrom(lower::Emitter &e, Value *value, Value *lane, Value *mask) {
-  return callOf(e, emulator::shuffle, {self, value, lane, mask});
+  return callOf(e, functions, emulator::shuffle, {self, value, lane, mask});
 }
 llvm::Value *EmulatedMachine::elect(lower::Emitter &e) {
   return e.b.CreateICmpEQ(e.b.CreateAnd(threadNow(e), e.b.getInt32(31)), e.b.getInt32(0));
 }
 llvm::Value *EmulatedMachine::threadNow(lower::Emitter &e) { return field(e, e.b.getInt32Ty(), offsetof(Thread, number)); }
-llvm::Value *EmulatedMachine::clock(lower::Emitter &e) { return callOf(e, nowNanoseconds, {}); }
+llvm::Value *EmulatedMachine::clock(lower::Emitter &e) { return callOf(e, functions, nowNanoseconds, {}); }
 void EmulatedMachine::setRegisters(lower::Emitter &e, unsigned count, bool more) {
-  callOf(e, emulator::setRegisters, {self, e.b.getInt32(count), e.b.getInt32(more)});
+  callOf(e, functions, emulator::setRegisters, {self, e.b.getInt32(count), e.b.getInt32(more)});
 }
 void EmulatedMachine::role(lower::Emitter &e, llvm::StringRef name) {
-  static std::set<std::string> names; // emitted code points to them
-  const char *kept = names.insert(name.str()).first->c_str();
-  auto &b = e.b;
-  callOf(e, emulator::setRole, {self, b.CreateIntToPtr(b.getInt64(reinterpret_cast<uint64_t>(kept)), b.getPtrTy())});
+  std::string symbol = ("role." + name).str(); // one for all threads of the role, which are told apart by it
+  llvm::Value *text = e.module.getGlobalVariable(symbol, /*AllowInternal=*/true);
+  callOf(e, functions, emulator::setRole, {self, text ? text : e.b.CreateGlobalString(name, symbol)});
 }
 
 // -- clusters
 
 llvm::Value *EmulatedMachine::clusterRank(lower::Emitter &e) { return field(e, e.b.getInt32Ty(), offsetof(Thread, rank)); }
-void EmulatedMachine::clusterBarrier(lower::Emitter &e) { callOf(e, emulator::clusterBarrier, {self}); }
+void EmulatedMachine::clusterBarrier(lower::Emitter &e) { callOf(e, functions, emulator::clusterBarrier, {self}); }
 llvm::Value *EmulatedMachine::peerAddress(lower::Emitter &e, Value *address, Value *rank) {
-  return callOf(e, emulator::peerAddress, {self, address, rank});
+  return callOf(e, functions, emulator::peerAddress, {self, address, rank});
 }
 
 // -- barriers in shared memory
 
 void EmulatedMachine::initBarrier(lower::Emitter &e, Value *barrier, unsigned arrivals) {
-  callOf(e, emulator::initBarrier, {self, barrier, e.b.getInt32(arrivals)});
+  callOf(e, functions, emulator::initBarrier, {self, barrier, e.b.getInt32(arrivals)});
 }
-void EmulatedMachine::fenceBarrierInit(lower::Emitter &e) { callOf(e, emulator::fenceBarrierInit, {self}); }
-void EmulatedMachine::arrive(lower::Emitter &e, Value *barrier) { callOf(e, emulator::arrive, {self, barrier, e.b.getInt32(0)}); }
+void EmulatedMachine::fenceBarrierInit(lower::Emitter &e) { callOf(e, functions, emulator::fenceBarrierInit, {self}); }
+void EmulatedMachine::arrive(lower::Emitter &e, Value *barrier) {
+  callOf(e, functions, emulator::arrive, {self, barrier, e.b.getInt32(0)});
+}
 void EmulatedMachine::arrivePeer(lower::Emitter &e, Value *barrier) {
-  callOf(e, emulator::arrive, {self, barrier, e.b.getInt32(1)});
+  callOf(e, functions, emulator::arrive, {self, barrier, e.b.getInt32(1)});
 }
 void EmulatedMachine::arriveExpect(lower::Emitter &e, Value *barrier, Value *bytes) {
-  callOf(e, emulator::arriveExpect, {self, barrier, bytes});
+  callOf(e, functions, emulator::arriveExpect, {self, barrier, bytes});
 }
 void EmulatedMachine::expectBytes(lower::Emitter &e, Value *barrier, Value *bytes) {
-  callOf(e, emulator::expectBytes, {self, barrier, bytes});
+  callOf(e, functions, emulator::expectBytes, {self, barrier, bytes});
 }
 void EmulatedMachine::waitBarrier(lower::Emitter &e, Value *barrier, Value *parity) {
-  callOf(e, emulator::waitBarrier, {self, barrier, parity});
+  callOf(e, functions, emulator::waitBarrier, {self, barrier, parity});
 }
 
 // -- the copy engine
@@ -154,45 +175,46 @@ void EmulatedMachine::makeMap(lower::Emitter &e, Value *place, Value *map, Value
   all.append(strides.begin(), strides.end());
   for (auto [i, number] : llvm::enumerate(all))
     b.CreateStore(number, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), numbers, i));
-  callOf(e, emulator::makeMap, {self, place, map, base, numbers, b.getInt32(extents.size())});
+  callOf(e, functions, emulator::makeMap, {self, place, map, base, numbers, b.getInt32(extents.size())});
 }
 void EmulatedMachine::loadBox(lower::Emitter &e, Value *shared, Value *map, Values coordinates, Value *barrier) {
-  callOf(e, emulator::loadBox, {self, shared, map, words(e, coordinates), e.b.getInt32(coordinates.size()), barrier});
+  callOf(e, functions, emulator::loadBox, {self, shared, map, words(e, coordinates), e.b.getInt32(coordinates.size()), barrier});
 }
 void EmulatedMachine::loadBytes(lower::Emitter &e, Value *shared, Value *global, Value *bytes, Value *barrier) {
-  callOf(e, emulator::loadBytes, {self, shared, global, bytes, barrier});
+  callOf(e, functions, emulator::loadBytes, {self, shared, global, bytes, barrier});
 }
 void EmulatedMachine::storeBox(lower::Emitter &e, Value *map, Values coordinates, Value *shared, bool add) {
   auto &b = e.b;
-  callOf(e, emulator::storeBox, {self, map, words(e, coordinates), b.getInt32(coordinates.size()), shared, b.getInt32(add)});
+  callOf(e, functions, emulator::storeBox,
+         {self, map, words(e, coordinates), b.getInt32(coordinates.size()), shared, b.getInt32(add)});
 }
 void EmulatedMachine::storeBytes(lower::Emitter &e, Value *global, Value *shared, Value *bytes) {
-  callOf(e, emulator::storeBytes, {self, global, shared, bytes});
+  callOf(e, functions, emulator::storeBytes, {self, global, shared, bytes});
 }
-void EmulatedMachine::commitStores(lower::Emitter &e) { callOf(e, emulator::commitStores, {self}); }
+void EmulatedMachine::commitStores(lower::Emitter &e) { callOf(e, functions, emulator::commitStores, {self}); }
 void EmulatedMachine::waitStores(lower::Emitter &e, bool read, unsigned pending) {
-  callOf(e, emulator::waitStores, {self, e.b.getInt32(read), e.b.getInt32(pending)});
+  callOf(e, functions, emulator::waitStores, {self, e.b.getInt32(read), e.b.getInt32(pending)});
 }
-void EmulatedMachine::fenceProxy(lower::Emitter &e) { callOf(e, emulator::fenceProxy, {self}); }
+void EmulatedMachine::fenceProxy(lower::Emitter &e) { callOf(e, functions, emulator::fenceProxy, {self}); }
 
 // -- shared memory by address
 
 llvm::Value *EmulatedMachine::loadShared(lower::Emitter &e, llvm::Type *type, Value *address, bool peer) {
   unsigned bytes = e.module.getDataLayout().getTypeStoreSize(type).getFixedValue();
-  callOf(e, emulator::loadShared, {self, address, operation, e.b.getInt32(bytes), e.b.getInt32(peer)});
+  callOf(e, functions, emulator::loadShared, {self, address, operation, e.b.getInt32(bytes), e.b.getInt32(peer)});
   return get(e, 0, type);
 }
 void EmulatedMachine::storeShared(lower::Emitter &e, Value *address, Value *value, bool peer) {
   unsigned bytes = e.module.getDataLayout().getTypeStoreSize(value->getType()).getFixedValue();
   put(e, 0, value);
-  callOf(e, emulator::storeShared, {self, address, operation, e.b.getInt32(bytes), e.b.getInt32(peer)});
+  callOf(e, functions, emulator::storeShared, {self, address, operation, e.b.getInt32(bytes), e.b.getInt32(peer)});
 }
 
 // -- what a warp does together
 
 void EmulatedMachine::perform(lower::Emitter &e, uint32_t kind) {
   put(e, offsetof(WarpOperation, kind), e.b.getInt32(kind));
-  callOf(e, emulator::warpOperation, {self, operation});
+  callOf(e, functions, emulator::warpOperation, {self, operation});
 }
 void EmulatedMachine::putRow(lower::Emitter &e, Value *row, unsigned count) {
   auto &b = e.b;
@@ -247,8 +269,8 @@ llvm::Value *EmulatedMachine::roundTF32(lower::Emitter &e, Value *bits) {
 
 // -- products of a warpgroup
 
-void EmulatedMachine::wgmmaFence(lower::Emitter &e, Tied, Values) { callOf(e, emulator::wgmmaFence, {self}); }
-void EmulatedMachine::wgmmaCommit(lower::Emitter &e) { callOf(e, emulator::wgmmaCommit, {self}); }
+void EmulatedMachine::wgmmaFence(lower::Emitter &e, Tied, Values) { callOf(e, functions, emulator::wgmmaFence, {self}); }
+void EmulatedMachine::wgmmaCommit(lower::Emitter &e) { callOf(e, functions, emulator::wgmmaCommit, {self}); }
 void EmulatedMachine::wgmma(lower::Emitter &e, const cuda::WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) {
   assert(sums.size() == form.sums());
   bool registers = a.size() > 1;
@@ -259,12 +281,12 @@ void EmulatedMachine::wgmma(lower::Emitter &e, const cuda::WgmmaForm &form, Tied
     put(e, registers ? offsetof(WarpgroupOperation, a) + 4 * i : offsetof(WarpgroupOperation, descriptorA), value);
   for (auto [i, value] : llvm::enumerate(sums))
     put(e, offsetof(WarpgroupOperation, sums) + 4 * i, value);
-  callOf(e, emulator::wgmma, {self, operation});
+  callOf(e, functions, emulator::wgmma, {self, operation});
   for (auto [i, value] : llvm::enumerate(sums))
     value = get(e, offsetof(WarpgroupOperation, sums) + 4 * i, value->getType());
 }
 void EmulatedMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values, Values) {
-  callOf(e, emulator::wgmmaWait, {self, e.b.getInt32(pending), words(e, values), e.b.getInt32(values.size())});
+  callOf(e, functions, emulator::wgmmaWait, {self, e.b.getInt32(pending), words(e, values), e.b.getInt32(values.size())});
   for (auto [i, value] : llvm::enumerate(values))
     value = get(e, 4 * i, value->getType());
 }
@@ -272,12 +294,14 @@ void EmulatedMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values
 // -- copies by threads, global memory
 
 void EmulatedMachine::copyAsync(lower::Emitter &e, Value *to, Value *from, Value *bytes) {
-  callOf(e, emulator::copyAsync, {self, to, from, bytes});
+  callOf(e, functions, emulator::copyAsync, {self, to, from, bytes});
 }
-void EmulatedMachine::commitCopies(lower::Emitter &e) { callOf(e, emulator::commitCopies, {self}); }
-void EmulatedMachine::arriveCopies(lower::Emitter &e, Value *barrier) { callOf(e, emulator::arriveCopies, {self, barrier}); }
+void EmulatedMachine::commitCopies(lower::Emitter &e) { callOf(e, functions, emulator::commitCopies, {self}); }
+void EmulatedMachine::arriveCopies(lower::Emitter &e, Value *barrier) {
+  callOf(e, functions, emulator::arriveCopies, {self, barrier});
+}
 void EmulatedMachine::waitCopies(lower::Emitter &e, unsigned pending) {
-  callOf(e, emulator::waitCopies, {self, e.b.getInt32(pending)});
+  callOf(e, functions, emulator::waitCopies, {self, e.b.getInt32(pending)});
 }
 llvm::Value *EmulatedMachine::load(lower::Emitter &e, const lower::Address &where, llvm::Type *type, Value *exists,
                                    Value *other) {

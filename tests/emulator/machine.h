@@ -6,8 +6,6 @@ namespace tilery::emulator {
 
 class EmulatedMachine : public cuda::BlockMachine {
 public:
-  unsigned residentBlocks = 1; // that share a multiprocessor's registers
-
   cuda::BlockEntry begin(lower::Emitter &e, tile::KernelOp kernel, const cuda::BlockNeeds &needs) override;
   void barrier(lower::Emitter &e) override;
   void namedBarrier(lower::Emitter &e, Value *id, unsigned threads) override;
@@ -79,6 +77,7 @@ private:
   void putRow(lower::Emitter &e, Value *row, unsigned count);
 
   Value *self = nullptr;
+  Value *functions = nullptr; // where those of the emulator are
   Value *operation = nullptr; // a variable: what a warp, a warpgroup or a copy is given
 };
 

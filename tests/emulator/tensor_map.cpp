@@ -14,6 +14,21 @@ TensorMap::TensorMap(const TensorMapInfo &info, const LaunchValues &launch)
     stride[d] = (d ? *evaluate(dimension.stride, launch) : 1) * elementBytes;
     box[d] = dimension.box;
   }
+  placeBoxes();
+}
+
+TensorMap::TensorMap(char *base, DType dtype, unsigned swizzle, unsigned rank, const uint64_t *extents, const uint64_t *strides,
+                     const uint32_t *boxes)
+    : base(base), rank(rank), elementBytes(byteWidth(dtype)), swizzle(swizzle), dtype(dtype) {
+  for (unsigned d = 0; d < rank; ++d) {
+    extent[d] = int64_t(extents[d]);
+    stride[d] = d ? int64_t(strides[d - 1]) : elementBytes;
+    box[d] = boxes[d];
+  }
+  placeBoxes();
+}
+
+void TensorMap::placeBoxes() {
   uint32_t row = box[0] * elementBytes, bytes = boxBytes();
   places.resize(bytes / 16);
   if (swizzle == 0) {

@@ -17,6 +17,9 @@ struct TensorMap {
 
   /// Of this launch. Nothing may be wrong with it: the launch has checked that.
   TensorMap(const TensorMapInfo &info, const LaunchValues &launch);
+  /// Of what the driver was told; strides are in bytes, that of the innermost dimension is an element's.
+  TensorMap(char *base, DType dtype, unsigned swizzle, unsigned rank, const uint64_t *extents, const uint64_t *strides,
+            const uint32_t *box);
 
   uint32_t boxBytes() const;
   /// The box at these coordinates; what lies outside the tensor is 0.
@@ -25,6 +28,7 @@ struct TensorMap {
   void store(const int32_t *coordinates, const char *shared, bool add) const;
 
 private:
+  void placeBoxes();
   /// For each element of a box: where it is in memory, null outside, and its offset in shared memory. Rows count up to the next multiple
   /// of `whole` elements.
   template <typename F> void each(const int32_t *coordinates, int64_t whole, F element) const;

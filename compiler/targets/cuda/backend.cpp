@@ -25,20 +25,24 @@ public:
     return cuda::blockCost(device < 0 ? usual : gpuProcessors(device));
   }
   mlir::FailureOr<Translation> compile(mlir::ModuleOp module, const CompileOptions &options) const override {
-    Options own;
-    own.target = gpuNamed(options.target);
-    own.disjoint = options.disjoint;
-    own.fpContract = options.fpContract;
-    own.boxes = options.boxes;
-    own.cluster = options.cluster;
-    own.wantLLVM = options.wantLLVM;
-    own.wantPlan = options.wantPlan;
-    own.wantBlock = options.wantBlock;
-    return compileModule(module, own);
+    return compileModule(module, optionsOf(options));
   }
 };
 
 } // namespace
+
+Options optionsOf(const CompileOptions &options) {
+  Options own;
+  own.target = gpuNamed(options.target);
+  own.disjoint = options.disjoint;
+  own.fpContract = options.fpContract;
+  own.boxes = options.boxes;
+  own.cluster = options.cluster;
+  own.wantLLVM = options.wantLLVM;
+  own.wantPlan = options.wantPlan;
+  own.wantBlock = options.wantBlock;
+  return own;
+}
 
 const Backend &backend() {
   static const CudaBackend backend;

@@ -19,13 +19,7 @@ static bool makesMaps(ModuleOp module) {
   return module.walk([](block::RemapOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
-  llvm::LLVMContext context;
-  llvm::Module module("tilery", context);
-  prepareModule(module, options.target);
-  GpuLowering lowering(options.target);
-  lower::Options lanes{lowering, options.disjoint, options.fpContract};
-  lower::Emitter e(module, lanes);
+FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lower::Emitter &e, BlockMachine &machine) {
   Translation result;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
     FailureOr<KernelInfo> info = lower::describe(kernel);
@@ -45,7 +39,6 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
         blocks = {};
       }
     }
-    PtxMachine machine;
     FailureOr<GpuInfo> gpu = failure();
     if (blocks) {
       auto lowered = *blocks->getOps<tile::KernelOp>().begin();
@@ -55,7 +48,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
         llvm::raw_string_ostream(result.block) << *blocks;
       gpu = emitBlock(e, lowered, machine);
     } else {
-      BlockPlan plan = planBlock(kernel, lanes, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);
+      BlockPlan plan = planBlock(kernel, e.options, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);
       if (options.wantPlan) {
         llvm::raw_string_ostream stream(result.plan);
         if (!why.empty())
@@ -69,14 +62,28 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
     info->gpu = *gpu;
     result.kernels.push_back(std::move(*info));
   }
+  return result;
+}
+
+FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
+  llvm::LLVMContext context;
+  llvm::Module module("tilery", context);
+  prepareModule(module, options.target);
+  GpuLowering lowering(options.target);
+  lower::Options lanes{lowering, options.disjoint, options.fpContract};
+  lower::Emitter e(module, lanes);
+  PtxMachine machine;
+  FailureOr<Translation> result = emitKernels(source, options, e, machine);
+  if (failed(result))
+    return failure();
   if (std::string missing = linkMath(module); !missing.empty()) {
     source.emitError() << lowering.name << " has no function " << missing;
     return failure();
   }
   if (failed(lower::verifyCode(module, source)))
     return failure();
-  result.object = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result.llvm : nullptr);
-  result.assembly = result.object;
+  result->object = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result->llvm : nullptr);
+  result->assembly = result->object;
   return result;
 }
 

@@ -6,9 +6,14 @@
 
 namespace tilery {
 class Backend;
+struct CompileOptions;
+namespace lower {
+struct Emitter;
 }
+} // namespace tilery
 
 namespace tilery::cuda {
+class BlockMachine;
 
 struct Options {
   CudaTarget target;
@@ -19,6 +24,13 @@ struct Options {
   unsigned cluster = 1;
   bool wantLLVM = false, wantPlan = false, wantBlock = false;
 };
+
+/// Those of the back end. Throws Error where there is no such GPU.
+Options optionsOf(const CompileOptions &options);
+
+/// Emits every tile.kernel of `module`, each by the path that takes it, into the emitter's module. What is told: the kernels, and the texts of
+/// plan and block IR, as wanted. Failure as of compileModule.
+mlir::FailureOr<Translation> emitKernels(mlir::ModuleOp module, const Options &options, lower::Emitter &e, BlockMachine &machine);
 
 /// Compiles every tile.kernel of `module` (after the target-independent passes) to PTX. Programs that the GPU cannot run are reported
 /// as MLIR diagnostics at the op's location and give failure; schedules that do not fit throw Error.

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace tilery {
+
+/// Whether GPUs compute in the host's memory: what lies there counts as the first one's. Only of the GPU that the tests emulate.
+extern const bool gpuInHostMemory;
+
+} // namespace tilery
