@@ -1,6 +1,7 @@
 #include "machine.h"
 #include "run.h"
 #include "runtime/pool.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 
@@ -271,19 +272,23 @@ llvm::Value *EmulatedMachine::roundTF32(lower::Emitter &e, Value *bits) {
 
 void EmulatedMachine::wgmmaFence(lower::Emitter &e, Tied, Values) { callOf(e, functions, emulator::wgmmaFence, {self}); }
 void EmulatedMachine::wgmmaCommit(lower::Emitter &e) { callOf(e, functions, emulator::wgmmaCommit, {self}); }
-void EmulatedMachine::wgmma(lower::Emitter &e, const cuda::WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) {
-  assert(sums.size() == form.sums());
-  bool registers = a.size() > 1;
-  put(e, offsetof(WarpgroupOperation, form), e.b.getInt32(packForm(form, registers)));
-  put(e, offsetof(WarpgroupOperation, scale), scale);
-  put(e, offsetof(WarpgroupOperation, descriptorB), b);
-  for (auto [i, value] : llvm::enumerate(a))
-    put(e, registers ? offsetof(WarpgroupOperation, a) + 4 * i : offsetof(WarpgroupOperation, descriptorA), value);
-  for (auto [i, value] : llvm::enumerate(sums))
-    put(e, offsetof(WarpgroupOperation, sums) + 4 * i, value);
-  callOf(e, functions, emulator::wgmma, {self, operation});
-  for (auto [i, value] : llvm::enumerate(sums))
-    value = get(e, offsetof(WarpgroupOperation, sums) + 4 * i, value->getType());
+void EmulatedMachine::wgmma(lower::Emitter &e, const cuda::WgmmaForm &form, Tied sums, llvm::ArrayRef<WgmmaStep> steps,
+                            Value *scale) {
+  llvm::SmallSet<unsigned, 4> begun;
+  for (const WgmmaStep &step : steps) {
+    assert(step.sums + form.sums() <= sums.size());
+    bool registers = step.a.size() > 1;
+    put(e, offsetof(WarpgroupOperation, form), e.b.getInt32(packForm(form, registers)));
+    put(e, offsetof(WarpgroupOperation, scale), begun.insert(step.sums).second ? scale : e.b.getInt32(1));
+    put(e, offsetof(WarpgroupOperation, descriptorB), step.b);
+    for (auto [i, value] : llvm::enumerate(step.a))
+      put(e, registers ? offsetof(WarpgroupOperation, a) + 4 * i : offsetof(WarpgroupOperation, descriptorA), value);
+    for (auto [i, value] : llvm::enumerate(sums.slice(step.sums, form.sums())))
+      put(e, offsetof(WarpgroupOperation, sums) + 4 * i, value);
+    callOf(e, functions, emulator::wgmma, {self, operation});
+    for (auto [i, value] : llvm::enumerate(sums.slice(step.sums, form.sums())))
+      value = get(e, offsetof(WarpgroupOperation, sums) + 4 * i, value->getType());
+  }
 }
 void EmulatedMachine::wgmmaWait(lower::Emitter &e, unsigned pending, Tied values, Values) {
   callOf(e, functions, emulator::wgmmaWait, {self, e.b.getInt32(pending), words(e, values), e.b.getInt32(values.size())});

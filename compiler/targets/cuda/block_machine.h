@@ -141,10 +141,16 @@ public:
   /// Before the first product, and whenever registers were written that the next one takes: its sums and the registers of its factor are there
   /// when the fence is passed, so that nothing is moved between it and the product.
   virtual void wgmmaFence(lower::Emitter &e, Tied sums, Values a) = 0;
-  /// sums (form.sums()) = [scale (i32) ? sums : 0] + A * B for 64 x n x k; layout::wgmmaAccumulator says who has which. a: one i64, the
-  /// descriptor of shared memory (layout::MatrixDescriptor with the address / 16 in its low 14 bits), or four i32 (layout::wgmmaOperandA);
-  /// b: a descriptor. Sums and registers of A belong to the tensor cores until a wait has named them.
-  virtual void wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) = 0;
+  /// The factors of a product of 64 x n x k. a: one i64, the descriptor of shared memory (layout::MatrixDescriptor with the address / 16 in its
+  /// low 14 bits), or four i32 (layout::wgmmaOperandA); b: a descriptor. sums: the first of those that it adds to.
+  struct WgmmaStep {
+    llvm::SmallVector<Value *, 4> a;
+    Value *b;
+    unsigned sums = 0;
+  };
+  /// For one step after the other: form.sums() of the sums = themselves + A * B; layout::wgmmaAccumulator says who has which. The first step
+  /// that adds to a sum takes it for 0 where `scale` (i32) is. Sums and registers of A belong to the tensor cores until a wait has named them.
+  virtual void wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, llvm::ArrayRef<WgmmaStep> steps, Value *scale) = 0;
   /// The products since the last commit are a group.
   virtual void wgmmaCommit(lower::Emitter &e) = 0;
   /// Waits until at most `pending` groups run and delivers `sums` of products that are done; nothing takes the registers of their factors `a`

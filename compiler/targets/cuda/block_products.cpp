@@ -200,22 +200,22 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
     }
     return turned;
   };
-  auto multiply = [&](const WgmmaForm &form, MutableArrayRef<llvm::Value *> part, unsigned t, unsigned column, unsigned step,
-                      llvm::Value *scale) {
+  // Of tile t of the sums, or its columns from `column` on, which begin at `sums` among those of a statement.
+  auto stepOf = [&](unsigned t, unsigned column, unsigned number, unsigned sums) {
     auto at = share->outer.at({{layout::Register, t}});
-    llvm::Value *inShared = nullptr;
-    ArrayRef<llvm::Value *> a(inShared);
+    BlockMachine::WgmmaStep step;
+    step.sums = sums;
     if (held) {
-      a = wordsOf(at[0], step);
-      if (a.empty())
-        return fail(start, "takes rows of its first factor that other warpgroups hold");
+      llvm::append_range(step.a, wordsOf(at[0], number));
+      if (step.a.empty())
+        fail(start, "takes rows of its first factor that other warpgroups hold");
     } else {
-      inShared = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
-      inShared = b.CreateAdd(inShared, b.getInt64(inA->stepOffset(step) / 16));
+      llvm::Value *first = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
+      step.a.push_back(b.CreateAdd(first, b.getInt64(inA->stepOffset(number) / 16)));
     }
     llvm::Value *rows = b.CreateAdd(addressB, i32(inB->rowOffset(share->n * at[1] + column)));
-    llvm::Value *inB64 = b.CreateAdd(descriptor(rows, inB->descriptor.bits()), b.getInt64(inB->stepOffset(step) / 16));
-    machine.wgmma(e, form, part, a, inB64, scale);
+    step.b = b.CreateAdd(descriptor(rows, inB->descriptor.bits()), b.getInt64(inB->stepOffset(number) / 16));
+    return step;
   };
   unsigned steps = k / form.k();
   if (int64_t depth = tile::partialSums(start)) {
@@ -231,8 +231,10 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
         for (unsigned column = 0; column < form.n; column += narrow.n) {
           Parts apart(narrow.sums(), llvm::Constant::getNullValue(sums[0]->getType()));
           machine.wgmmaFence(e, {}, factor);
+          SmallVector<BlockMachine::WgmmaStep> products;
           for (unsigned step = first; step < end; ++step)
-            multiply(narrow, apart, t, column, step, i32(step != first));
+            products.push_back(stepOf(t, column, step, 0));
+          machine.wgmma(e, narrow, apart, products, i32(0));
           machine.wgmmaCommit(e);
           machine.wgmmaWait(e, 0, apart, factor);
           for (auto [i, sum] : llvm::enumerate(apart)) {
@@ -246,11 +248,16 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
   MutableArrayRef<llvm::Value *> none;
   if (!turns)
     machine.wgmmaFence(e, fresh ? none : sums, factor);
+  SmallVector<BlockMachine::WgmmaStep> products;
   for (unsigned step = 0; step < steps; ++step) {
     if (turns) // what a step takes is turned while the one before it is multiplied
       machine.wgmmaFence(e, fresh || step ? none : sums, turn(step));
     for (unsigned t = 0; t < tiles; ++t)
-      multiply(form, MutableArrayRef<llvm::Value *>(sums).slice(t * each, each), t, 0, step, step == 0 ? scale : i32(1));
+      products.push_back(stepOf(t, 0, step, t * each));
+    if (turns || step + 1 == steps) {
+      machine.wgmma(e, form, sums, products, products.size() == (step + 1) * tiles ? scale : i32(1));
+      products.clear();
+    }
   }
   machine.wgmmaCommit(e);
   remember(start, std::move(sums));

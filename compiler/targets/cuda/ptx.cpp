@@ -43,7 +43,7 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const CudaTarget &target, bool 
   options.AllowFPOpFusion = fpContract ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(
       registered->createTargetMachine(t, target.arch(), "+ptx" + std::to_string(target.ptx), options, llvm::Reloc::PIC_,
-                                      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+                                      std::nullopt, llvm::CodeGenOptLevel::Default)); // Aggressive: GVN once more
 }
 
 /// What the emitter's code leaves to do, in half the time of LLVM's O3: loops are unrolled and kept in registers, addresses and index

@@ -57,7 +57,7 @@ public:
   void multiply(lower::Emitter &e, const MmaForm &form, Tied accumulators, Values a, Values b) override;
   Value *roundTF32(lower::Emitter &e, Value *bits) override;
   void wgmmaFence(lower::Emitter &e, Tied sums, Values kept) override;
-  void wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) override;
+  void wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, llvm::ArrayRef<WgmmaStep> steps, Value *scale) override;
   void wgmmaCommit(lower::Emitter &e) override;
   void wgmmaWait(lower::Emitter &e, unsigned pending, Tied values, Values kept) override;
   void copyRegisters(lower::Emitter &e, Tied values) override;

@@ -1,14 +1,18 @@
-// Products of a warpgroup: inline assembly, one statement an instruction. Sums are tied through each, so that they stay in their registers.
+// Products of a warpgroup: inline assembly. Sums are tied through each statement, so that they stay in their registers; as each takes LLVM as
+// long as its number of operands, all steps of a product are one.
 #include "compiler/targets/cuda/ptx_asm.h"
 #include "compiler/targets/cuda/ptx_machine.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallSet.h"
 
 namespace tilery::cuda {
 namespace {
-/// "=f,=f,..,0,1,..": results tied to the operands of the same number, but for the first `fresh` ones, which are results only.
+/// "=f,=f,..,0,1,..": results tied to the operands of the same number, but for the first `fresh` ones, which are results only, written
+/// before all operands are read.
 std::string tied(llvm::ArrayRef<llvm::Value *> values, size_t fresh) {
   std::string result, back;
   for (size_t i = 0; i < values.size(); ++i) {
-    result += std::string(i ? "," : "") + (values[i]->getType()->isFloatTy() ? "=f" : "=r");
+    result += std::string(i ? "," : "") + (i < fresh ? "=&" : "=") + (values[i]->getType()->isFloatTy() ? "f" : "r");
     if (i >= fresh)
       back += "," + std::to_string(i);
   }
@@ -68,28 +72,42 @@ void PtxMachine::copyRegisters(lower::Emitter &e, Tied values) {
 
 // Sums that start from zero are no operands: the zeros would be written behind the fence. The registers of A are operands only: tied, they
 // would be copied there where something else goes on in them.
-void PtxMachine::wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, Values a, Value *b, Value *scale) {
-  bool fromShared = a.size() == 1;
+void PtxMachine::wgmma(lower::Emitter &e, const WgmmaForm &form, Tied sums, llvm::ArrayRef<WgmmaStep> steps, Value *scale) {
   auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(scale);
   size_t fresh = fixed && fixed->isZero() ? sums.size() : 0;
-  llvm::SmallVector<llvm::Value *> others(a.begin(), a.end());
-  others.push_back(b);
-  if (!fresh)
-    others.push_back(scale);
-  size_t next = 2 * sums.size() - fresh;
-  auto operand = [&] { return "$" + std::to_string(next++); };
-  std::string immediates = form.integer() ? "" : ", 1, 1";
-  if (form.elementBytes() == 2)
-    immediates += std::string(!fromShared ? "" : form.transA ? ", 1" : ", 0") + (form.transB ? ", 1" : ", 0");
-  std::string operandA = fromShared ? operand() : list(next, a.size());
-  next += fromShared ? 0 : a.size();
-  std::string operandB = operand();
-  std::string text = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(form.n) + "k" + std::to_string(form.k()) +
-                     (form.integer() ? ".s32." : ".f32.") + WgmmaForm::name(form.a) + "." + WgmmaForm::name(form.b) + " " +
-                     list(0, sums.size()) + ", " + operandA + ", " + operandB + (fresh ? ", 0" : ", p") + immediates + ";";
-  if (!fresh)
-    text = "{ .reg .pred p; setp.ne.b32 p, " + operand() + ", 0; " + text + " }";
-  through(e.b, text, sums, fresh, std::string(fromShared ? ",l,l" : ",r,r,r,r,l") + (fresh ? "" : ",r"), others);
+  llvm::MapVector<Value *, std::string> others;
+  std::string constraints;
+  auto operand = [&](Value *value) {
+    auto [at, isNew] = others.try_emplace(value, "$" + std::to_string(2 * sums.size() - fresh + others.size()));
+    if (isNew)
+      constraints += value->getType()->isIntegerTy(64) ? ",l" : ",r";
+    return at->second;
+  };
+  std::string text = "{ ";
+  if (!fixed)
+    text += ".reg .pred p; setp.ne.b32 p, " + operand(scale) + ", 0; ";
+  llvm::SmallSet<unsigned, 4> begun;
+  for (const WgmmaStep &step : steps) {
+    bool fromShared = step.a.size() == 1, first = begun.insert(step.sums).second;
+    std::string a;
+    for (Value *word : step.a)
+      a += (a.empty() ? "" : ", ") + operand(word);
+    std::string immediates = form.integer() ? "" : ", 1, 1";
+    if (form.elementBytes() == 2)
+      immediates += std::string(!fromShared ? "" : form.transA ? ", 1" : ", 0") + (form.transB ? ", 1" : ", 0");
+    text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(form.n) + "k" + std::to_string(form.k()) +
+            (form.integer() ? ".s32." : ".f32.") + WgmmaForm::name(form.a) + "." + WgmmaForm::name(form.b) + " " +
+            list(step.sums, form.sums()) + ", " + (fromShared ? a : "{" + a + "}") + ", " + operand(step.b) +
+            (!first   ? ", 1"
+             : !fixed ? ", p"
+             : fresh  ? ", 0"
+                      : ", 1") +
+            immediates + "; ";
+  }
+  llvm::SmallVector<Value *> args;
+  for (auto &[value, name] : others)
+    args.push_back(value);
+  through(e.b, text + "}", sums, fresh, constraints, args);
 }
 
 } // namespace tilery::cuda

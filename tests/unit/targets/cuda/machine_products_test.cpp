@@ -72,12 +72,20 @@ private:
       given.append(words.begin(), words.end());
     if (mistake != NoFence)
       m.wgmmaFence(c.e, {}, given);
-    for (unsigned k = 0; k < depth() / form.k(); ++k) {
-      llvm::SmallVector<llvm::Value *> a =
-          registersA ? registers[k] : llvm::SmallVector<llvm::Value *>{descriptor(placeA, inA, k)};
-      m.wgmma(c.e, form, sums, a, descriptor(placeB, inB, k), c.i32(k > 0));
-      if (mistake == Mixed)
-        sums[3] = llvm::Constant::getNullValue(type);
+    llvm::SmallVector<cuda::BlockMachine::WgmmaStep> steps(depth() / form.k());
+    for (auto [k, step] : llvm::enumerate(steps)) {
+      if (registersA)
+        step.a.append(registers[k].begin(), registers[k].end());
+      else
+        step.a.push_back(descriptor(placeA, inA, unsigned(k)));
+      step.b = descriptor(placeB, inB, unsigned(k));
+    }
+    if (mistake == Mixed) {
+      m.wgmma(c.e, form, sums, steps[0], c.i32(0));
+      sums[3] = llvm::Constant::getNullValue(type);
+      m.wgmma(c.e, form, sums, llvm::ArrayRef(steps).drop_front(), c.i32(1));
+    } else {
+      m.wgmma(c.e, form, sums, steps, c.i32(0));
     }
     m.wgmmaCommit(c.e);
     if (mistake == Overwrite)
@@ -212,8 +220,9 @@ TEST(MachineProducts, WrongUsesAreFound) {
     expectFault(with(Products::Overwrite), "of shared memory that a product or a store still reads", timing);
   expectFault(with(Products::Mixed), "sums of which some belong to another product under way");
   HandMade half{[](Code &c) {
-    llvm::SmallVector<llvm::Value *> sums(4, llvm::ConstantFP::get(c.b.getFloatTy(), 0)), a{c.b.getInt64(0)};
-    c.when(c.below(64), [&] { c.m.wgmma(c.e, {8, WgmmaForm::F16, WgmmaForm::F16}, sums, a, c.b.getInt64(0), c.i32(0)); });
+    llvm::SmallVector<llvm::Value *> sums(4, llvm::ConstantFP::get(c.b.getFloatTy(), 0));
+    cuda::BlockMachine::WgmmaStep step{{c.b.getInt64(0)}, c.b.getInt64(0)};
+    c.when(c.below(64), [&] { c.m.wgmma(c.e, {8, WgmmaForm::F16, WgmmaForm::F16}, sums, step, c.i32(0)); });
   }};
   expectFault(half, nullptr, nullptr, "threads 0 to 63 wait for a product of a warpgroup together (64 of 128 threads have come)");
 }
