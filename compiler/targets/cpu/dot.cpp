@@ -111,10 +111,16 @@ void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *dep
       llvm::Value *row = outer ? first : second, *column = outer ? second : first;
       llvm::Value *c = element(tile, b.CreateAdd(b.CreateMul(row, ldc), column));
       unsigned height = outer ? firstWidth : secondWidth, width = outer ? secondWidth : firstWidth;
-      llvm::Function *kernel = dotKernel(e.module, blocking, compute, height, width);
+      auto multiply = [&](unsigned rows) {
+        llvm::Function *kernel = dotKernel(e.module, blocking, compute, rows, width, height);
+        b.CreateCall(kernel, {outer ? outerSliver : innerSliver, outer ? innerSliver : outerSliver, used, c, ldc, accumulate});
+      };
       if (tiles && !(rows && columns))
         configureTiles(b, blocking, height, width);
-      b.CreateCall(kernel, {outer ? outerSliver : innerSliver, outer ? innerSliver : outerSliver, used, c, ldc, accumulate});
+      if (oneRow && height > 1)
+        emitIf(b, oneRow, [&] { multiply(1); }, [&] { multiply(height); });
+      else
+        multiply(height);
     });
   });
   if (tiles)
@@ -207,6 +213,10 @@ void DotEmitter::run() {
     live[ofRows] = liveSlivers(ofRows);
     alone[ofRows] = packsAlone(plan.operand(ofRows), steps);
   }
+  // Programs for few rows are launched for a single one, too: a product of eight would take longer than B's way from memory.
+  constexpr int64_t fewRows = 16;
+  if (!plan.live.empty() && plan.m <= fewRows && !inTiles(plan.blocking.multiply))
+    oneRow = b.CreateICmpSLE(ev.wide(plan.live[0]), i64(1));
   if (plan.directStore) {
     llvm::Value *place, *stride;
     if (llvm::Value *direct = placeOfStore(steps, place, stride)) {

@@ -48,7 +48,8 @@ private:
                      bool lanesAlongK);
   llvm::Value *fetchWords(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *word, unsigned n,
                           bool lanesAlongK, unsigned count);
-  llvm::Value *turnWords(llvm::Value *words);
+  bool flips(const DotOperand &operand) const { return !operand.isA && plan.blocking.flipsB(); }
+  llvm::Value *turnWords(llvm::Value *words, const DotOperand &operand);
   llvm::Value *toPart(llvm::Value *value, const DotOperand &operand, unsigned n);
   llvm::Value *toCompute(llvm::Value *value, const DotOperand &operand, unsigned n);
   void forVirtual(const DotOperand &operand, llvm::function_ref<void(mlir::Operation *)> each);
@@ -77,6 +78,7 @@ private:
   bool kIsOutside = false;       // and k is of the next one
   llvm::Value *ldc = nullptr;    // elements a row of where the products go
   llvm::Value *alone[2] = {};    // the program packs B, A for itself (i1); null: never
+  llvm::Value *oneRow = nullptr; // no more than one row of few is used (i1); null: never asked
   llvm::Value *live[2] = {};     // slivers of columns and of rows that hold something used, at least 1; null: all
 };
 

@@ -21,6 +21,7 @@ unsigned packOf(Multiply multiply) {
   switch (multiply) {
   case Multiply::single:
     return 1;
+  case Multiply::int8Quads:
   case Multiply::int8Tiles:
     return 4;
   default:
@@ -41,7 +42,10 @@ DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsi
   unsigned vectors = n > blocking.lanes ? 2 : 1;
   // Accumulators + one vector per column block of B + one broadcast fit the registers; 512-bit FMAs broadcast from memory.
   unsigned spare = target.avx512 ? vectors + 1 : vectors + 2;
-  unsigned rows = (target.vectorRegisters - spare) / vectors;
+  // Two more where what flipped bytes add is added up, a lane a row.
+  bool quads = multiply == Multiply::int8Quads;
+  unsigned rows = quads ? std::min(blocking.lanes, (target.vectorRegisters - spare - 2) / vectors)
+                        : (target.vectorRegisters - spare) / vectors;
   blocking.rows = cut(m, 1, rows);
   blocking.columns = cut(n, blocking.lanes, vectors * blocking.lanes);
   blocking.unroll = kMultiple % 4 == 0 ? 4 : kMultiple % 2 == 0 ? 2 : 1;
@@ -52,9 +56,10 @@ namespace {
 /// One kernel function while it is emitted.
 class MicroKernel {
 public:
-  MicroKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows, unsigned columns)
-      : b(module.getContext()), blocking(blocking), compute(compute), rows(rows), columns(columns), lanes(blocking.lanes),
-        vectors((columns + lanes - 1) / lanes), vector(llvm::FixedVectorType::get(compute, lanes)),
+  MicroKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows, unsigned columns,
+              unsigned pitch)
+      : b(module.getContext()), blocking(blocking), compute(compute), rows(rows), columns(columns), pitch(pitch),
+        lanes(blocking.lanes), vectors((columns + lanes - 1) / lanes), vector(llvm::FixedVectorType::get(compute, lanes)),
         align(compute->getScalarSizeInBits() / 8) {}
   llvm::Function *emit(llvm::Module &module, llvm::StringRef name);
 
@@ -69,13 +74,15 @@ private:
   Values fetch();
   void store(const Values &sums);
   llvm::Value *multiplyAdd(llvm::Value *x, llvm::Value *y, llvm::Value *sum);
+  llvm::Value *addFlips(llvm::Value *a, llvm::Value *sum);
+  void takeFlips(Values &sums);
   /// One iteration's steps of K from slivers at `a` and `panel`.
   void multiply(llvm::Value *a, llvm::Value *panel, Values &sums);
 
   llvm::IRBuilder<> b;
   const DotBlocking &blocking;
   llvm::Type *compute;
-  unsigned rows, columns, lanes, vectors;
+  unsigned rows, columns, pitch, lanes, vectors;
   llvm::FixedVectorType *vector;
   llvm::Align align;
   llvm::Value *c = nullptr, *ldc = nullptr;
@@ -116,6 +123,13 @@ llvm::Value *MicroKernel::multiplyAdd(llvm::Value *x, llvm::Value *y, llvm::Valu
     return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
                              {sum, b.CreateBitCast(x, bf16), b.CreateBitCast(y, bf16)});
   }
+  if (blocking.multiply == Multiply::int8Quads) {
+    auto *bytes = llvm::FixedVectorType::get(b.getInt8Ty(), 4 * lanes);
+    auto product = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : llvm::Intrinsic::x86_avx512_vpdpbusd_256;
+    if (!blocking.aUnsigned)
+      std::swap(x, y); // the unsigned ones come first
+    return b.CreateIntrinsic(product, {}, {sum, b.CreateBitCast(x, bytes), b.CreateBitCast(y, bytes)});
+  }
   if (blocking.multiply == Multiply::int16Pairs) { // with the addition LLVM makes vpdpwssd of it where there is one
     auto *words = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * lanes);
     auto product = lanes == 16 ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd;
@@ -125,14 +139,36 @@ llvm::Value *MicroKernel::multiplyAdd(llvm::Value *x, llvm::Value *y, llvm::Valu
                                       : b.CreateAdd(b.CreateMul(x, y), sum);
 }
 
+// B's bytes with the highest bit flipped are 128 more, or less: that times the sum of a row of A is in each of the row's sums. It is what
+// the row times bytes 0x80 gives.
+llvm::Value *MicroKernel::addFlips(llvm::Value *a, llvm::Value *sum) {
+  llvm::SmallVector<llvm::Constant *> exist;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    exist.push_back(b.getInt1(lane < rows));
+  llvm::Value *column =
+      b.CreateMaskedLoad(vector, a, align, llvm::ConstantVector::get(exist), llvm::Constant::getNullValue(vector));
+  return multiplyAdd(column, llvm::ConstantInt::get(vector, 0x80808080), sum);
+}
+
+void MicroKernel::takeFlips(Values &sums) {
+  llvm::Value *flips = sums.pop_back_val();
+  for (unsigned i = 0; i < rows; ++i) {
+    llvm::Value *own = b.CreateShuffleVector(flips, llvm::SmallVector<int>(lanes, i));
+    for (unsigned v = 0; v < vectors; ++v)
+      sums[i * vectors + v] = b.CreateSub(sums[i * vectors + v], own);
+  }
+}
+
 void MicroKernel::multiply(llvm::Value *a, llvm::Value *panel, Values &sums) {
   for (unsigned u = 0; u < blocking.unroll; ++u) {
     Values columnsOfB;
     for (unsigned v = 0; v < vectors; ++v)
       columnsOfB.push_back(
           b.CreateAlignedLoad(vector, b.CreateConstInBoundsGEP1_64(compute, panel, (u * vectors + v) * lanes), align));
+    if (blocking.flipsB())
+      sums.back() = addFlips(b.CreateConstInBoundsGEP1_64(compute, a, u * pitch), sums.back());
     for (unsigned i = 0; i < rows; ++i) {
-      llvm::Value *element = b.CreateAlignedLoad(compute, b.CreateConstInBoundsGEP1_64(compute, a, u * rows + i), align);
+      llvm::Value *element = b.CreateAlignedLoad(compute, b.CreateConstInBoundsGEP1_64(compute, a, u * pitch + i), align);
       llvm::Value *row = b.CreateVectorSplat(lanes, element);
       for (unsigned v = 0; v < vectors; ++v) {
         llvm::Value *&sum = sums[i * vectors + v];
@@ -160,6 +196,8 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, llvm::StringRef name) {
     phi->addIncoming(value, load);
     sums.push_back(phi);
   }
+  if (blocking.flipsB())
+    sums.push_back(llvm::Constant::getNullValue(vector));
 
   llvm::Value *k = function->getArg(2);
   lower::Loop loop(b, head, done);
@@ -169,7 +207,7 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, llvm::StringRef name) {
     sum = loop.carry(sum);
   multiply(a, panel, sums);
   llvm::Value *rest = nullptr;
-  Values next{b.CreateConstInBoundsGEP1_64(compute, a, blocking.unroll * rows),
+  Values next{b.CreateConstInBoundsGEP1_64(compute, a, blocking.unroll * pitch),
               b.CreateConstInBoundsGEP1_64(compute, panel, blocking.unroll * vectors * lanes),
               rest = b.CreateSub(left, b.getInt64(blocking.unroll))};
   next.append(sums);
@@ -177,6 +215,8 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, llvm::StringRef name) {
   loop.leave();
   for (auto [n, sum] : llvm::enumerate(sums))
     sum = loop.after(n + 3);
+  if (blocking.flipsB())
+    takeFlips(sums);
   store(sums);
   b.CreateRetVoid();
   return function;
@@ -192,8 +232,10 @@ std::string nameOf(const DotBlocking &blocking) {
     return ".i16";
   case Multiply::bf16Tiles:
     return ".bf16.tiles";
+  case Multiply::int8Quads:
   case Multiply::int8Tiles:
-    return std::string(".") + (blocking.aUnsigned ? "u8" : "i8") + (blocking.bUnsigned ? ".u8" : ".i8") + ".tiles";
+    return std::string(".") + (blocking.aUnsigned ? "u8" : "i8") + (blocking.bUnsigned ? ".u8" : ".i8") +
+           (inTiles(blocking.multiply) ? ".tiles" : "");
   }
   llvm_unreachable("all are named");
 }
@@ -210,16 +252,18 @@ llvm::Function *kernelFunction(llvm::IRBuilder<> &b, llvm::Module &module, llvm:
   return function;
 }
 
-llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows,
-                          unsigned columns) {
+llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows, unsigned columns,
+                          unsigned pitch) {
   std::string typeName;
   llvm::raw_string_ostream(typeName) << *compute;
   std::string name = "tilery.dot." + typeName + "." + std::to_string(rows) + "x" + std::to_string(columns) + ".u" +
                      std::to_string(blocking.unroll) + nameOf(blocking);
+  if (pitch != rows)
+    name += ".of" + std::to_string(pitch);
   if (llvm::Function *known = module.getFunction(name))
     return known;
   return inTiles(blocking.multiply) ? tileKernel(module, blocking, compute, rows, columns, name)
-                                    : MicroKernel(module, blocking, compute, rows, columns).emit(module, name);
+                                    : MicroKernel(module, blocking, compute, rows, columns, pitch).emit(module, name);
 }
 
 } // namespace tilery::cpu

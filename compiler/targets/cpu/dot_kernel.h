@@ -19,8 +19,9 @@ enum class Multiply {
   single,
   bf16Pairs,  ///< vdpbf16ps: two bf16 values, the first in the high half
   int16Pairs, ///< vpmaddwd: two 16-bit integers, the first in the low half, as in all that follow
-  bf16Tiles,  ///< tdpbf16ps of AMX
-  int8Tiles,  ///< tdpb??d of AMX: four bytes
+  int8Quads, ///< vpdpbusd: four bytes, one operand's signed, the other's not: where both are alike, B's are packed with the highest bit flipped
+  bf16Tiles, ///< tdpbf16ps of AMX
+  int8Tiles, ///< tdpb??d of AMX: four bytes
 };
 /// Values of K in a word.
 unsigned packOf(Multiply multiply);
@@ -33,7 +34,8 @@ struct DotBlocking {
   Cut columns;                               ///< of N, unit `lanes`; padded to whole vectors
   unsigned unroll = 1;                       ///< steps of K per iteration; K is a multiple of it
   Multiply multiply = Multiply::single;      ///< k counts words
-  bool aUnsigned = false, bUnsigned = false; ///< int8Tiles: what the bytes are
+  bool aUnsigned = false, bUnsigned = false; ///< int8Tiles, int8Quads: what the bytes are
+  bool flipsB() const { return multiply == Multiply::int8Quads && aUnsigned == bUnsigned; }
   /// AMX: words of K in a tile register, else 0. A sliver of A then is [k / tileDepth][rows][tileDepth], as tile registers are loaded.
   unsigned tileDepth = 0;
   /// One sliver of A times all slivers of B, then the next: else one sliver of B times all of A. The 2 MiB of L2 and the prefetcher of a
@@ -50,9 +52,9 @@ DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsi
 
 /// The kernel function for `rows` rows and `columns` elements (<= vectors * lanes) of a row-major C with `ldc` elements a row:
 ///   void (const T *a, const T *b, int64_t k, T *c, int64_t ldc, bool accumulate): c = (accumulate ? c : 0) + a * b, products added in increasing k.
-/// a: [k][rows] (in tiles see DotBlocking), b: [k][vectors * lanes]. T is f32, f64, i32 or i64; pairs and tiles of bf16 need f32, those of integers i32,
+/// a: [k][pitch], of which the first `rows` are used (in tiles see DotBlocking), b: [k][vectors * lanes]. T is f32, f64, i32 or i64; pairs and tiles of bf16 need f32, those of integers and quads i32,
 /// all need what they are named after; tiles are configured (dot_tiles.h) around calls. One function per shape: found in `module` if it exists already.
-llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows,
-                          unsigned columns);
+llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows, unsigned columns,
+                          unsigned pitch);
 
 } // namespace tilery::cpu

@@ -15,6 +15,7 @@ static llvm::Type *partType(llvm::IRBuilder<> &b, Multiply multiply) {
   switch (multiply) {
   case Multiply::int16Pairs:
     return b.getInt16Ty();
+  case Multiply::int8Quads:
   case Multiply::int8Tiles:
     return b.getInt8Ty();
   default:
@@ -92,7 +93,7 @@ std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm
   mlir::Type part = elementOf(operand.tile);
   Multiply multiply = plan.blocking.multiply;
   bool asTheyLie = (part.isBF16() && (multiply == Multiply::bf16Tiles || multiply == Multiply::bf16Pairs)) ||
-                   (part.isInteger(8) && multiply == Multiply::int8Tiles) ||
+                   (part.isInteger(8) && (multiply == Multiply::int8Tiles || multiply == Multiply::int8Quads)) ||
                    (part.isInteger(16) && multiply == Multiply::int16Pairs);
   if (plan.pack != 1 && !asTheyLie)
     return std::nullopt;
@@ -125,7 +126,7 @@ std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm
   if (where.exists || where.offsets || where.step != 1 || where.isVolatile)
     return std::nullopt;
   std::string name;
-  llvm::raw_string_ostream(name) << where.element << (operand.isUnsigned ? ".u" : "");
+  llvm::raw_string_ostream(name) << where.element << (operand.isUnsigned ? ".u" : "") << (flips(operand) ? ".flipped" : "");
   int64_t ahead = where.global ? aheadAlongK(operand) : 0;
   if (ahead)
     name += "." + std::to_string(ahead);
@@ -134,7 +135,7 @@ std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm
       emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), row, ahead), false, !plan.farFetch);
     if (plan.pack != 1) {
       llvm::Value *words = b.CreateAlignedLoad(e.vectorOf(b.getInt32Ty(), n), row, llvm::Align(elementBytes(element)));
-      return b.CreateBitCast(turnWords(words), e.vectorOf(compute, n));
+      return b.CreateBitCast(turnWords(words, operand), e.vectorOf(compute, n));
     }
     llvm::Type *type = e.vectorOf(e.memoryType(element), n);
     return toCompute(e.fromMemory(b.CreateAlignedLoad(type, row, llvm::Align(elementBytes(element))), element), operand, n);
@@ -158,10 +159,12 @@ llvm::Value *DotEmitter::toPart(llvm::Value *value, const DotOperand &operand, u
 
 /// Words of neighbours in memory as they are packed: vdpbf16ps adds the product of the high halves first, which hold the earlier of two
 /// values, so that products are added in increasing K.
-llvm::Value *DotEmitter::turnWords(llvm::Value *words) {
+llvm::Value *DotEmitter::turnWords(llvm::Value *words, const DotOperand &operand) {
+  llvm::Type *type = words->getType();
+  if (flips(operand))
+    return b.CreateXor(words, llvm::ConstantInt::get(type, 0x80808080));
   if (plan.blocking.multiply != Multiply::bf16Pairs)
     return words;
-  llvm::Type *type = words->getType();
   return b.CreateIntrinsic(llvm::Intrinsic::fshl, {type}, {words, words, llvm::ConstantInt::get(type, 16)});
 }
 
@@ -173,7 +176,7 @@ llvm::Value *DotEmitter::fetchWords(const DotOperand &operand, llvm::Value *batc
   llvm::Value *k = b.CreateMul(word, i64(pack)), *value = nullptr;
   if (lanesAlongK && count == pack) {
     value = b.CreateBitCast(toPart(fetch(operand, batch, position, k, pack * n, true), operand, pack * n), words);
-    value = turnWords(value);
+    value = turnWords(value, operand);
   } else {
     for (unsigned i = 0; i < count; ++i) {
       llvm::Value *one = toPart(fetch(operand, batch, position, b.CreateAdd(k, i64(i)), n, lanesAlongK), operand, n);
@@ -181,6 +184,8 @@ llvm::Value *DotEmitter::fetchWords(const DotOperand &operand, llvm::Value *batc
       one = b.CreateShl(one, (turned ? pack - 1 - i : i) * bits);
       value = value ? b.CreateOr(value, one) : one;
     }
+    if (flips(operand))
+      value = turnWords(value, operand);
   }
   return b.CreateBitCast(value, e.vectorOf(compute, n));
 }

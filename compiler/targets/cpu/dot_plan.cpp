@@ -174,6 +174,8 @@ static const char *nameOf(Multiply multiply) {
     return " of bf16 pairs";
   case Multiply::int16Pairs:
     return " of int16 pairs";
+  case Multiply::int8Quads:
+    return " of int8 quads";
   case Multiply::bf16Tiles:
     return " in tiles of bf16";
   case Multiply::int8Tiles:
@@ -215,7 +217,7 @@ static Multiply multiplyOf(const DotPlan &plan, const CpuTarget &target) {
   }
   if (plan.compute.isInteger(32)) {
     if (both([](const DotOperand &each) { return elementOf(each.tile).isInteger(8); }))
-      return fitTiles(4) ? Multiply::int8Tiles : Multiply::int16Pairs;
+      return fitTiles(4) ? Multiply::int8Tiles : target.dotInt8 ? Multiply::int8Quads : Multiply::int16Pairs;
     auto fits = [](const DotOperand &each) {
       return elementOf(each.tile).isInteger(8) || (elementOf(each.tile).isInteger(16) && !each.isUnsigned);
     };

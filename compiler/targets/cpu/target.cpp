@@ -16,7 +16,7 @@ void setSpeeds(CpuTarget &t) {
   t.farFetch = zen;
 }
 
-CpuTarget make(const char *name, const char *cpu, unsigned bits, bool bf16, bool fp16, bool amx) {
+CpuTarget make(const char *name, const char *cpu, unsigned bits, bool bf16, bool int8, bool fp16, bool amx) {
   CpuTarget t;
   t.name = name;
   t.cpu = cpu;
@@ -29,6 +29,7 @@ CpuTarget make(const char *name, const char *cpu, unsigned bits, bool bf16, bool
   if (llvm::StringRef(cpu).starts_with("znver"))
     t.features += t.features.empty() ? "-sse4a" : ",-sse4a";
   t.dotBF16 = bf16;
+  t.dotInt8 = int8;
   t.halfArithmetic = fp16;
   t.amx = amx;
   setSpeeds(t);
@@ -37,9 +38,9 @@ CpuTarget make(const char *name, const char *cpu, unsigned bits, bool bf16, bool
 
 const std::vector<CpuTarget> &table() {
   static const std::vector<CpuTarget> targets = {
-      make("avx2", "znver3", 256, false, false, false),
-      make("avx512", "znver4", 512, true, false, false),
-      make("sapphirerapids", "sapphirerapids", 512, true, true, true),
+      make("avx2", "znver3", 256, false, false, false, false),
+      make("avx512", "znver4", 512, true, true, false, false),
+      make("sapphirerapids", "sapphirerapids", 512, true, true, true, true),
   };
   return targets;
 }
@@ -52,8 +53,8 @@ bool hostHas(const char *feature) { return hostFeatures().lookup(feature); }
 
 CpuTarget detect() {
   bool avx512 = hostHas("avx512f") && hostHas("avx512bw") && hostHas("avx512dq") && hostHas("avx512vl");
-  CpuTarget t = make("host", "x86-64-v3", avx512 ? 512 : 256, avx512 && hostHas("avx512bf16"), avx512 && hostHas("avx512fp16"),
-                     hostHas("amx-bf16") && hostHas("amx-int8") && tilesAllowed());
+  CpuTarget t = make("host", "x86-64-v3", avx512 ? 512 : 256, avx512 && hostHas("avx512bf16"), avx512 && hostHas("avx512vnni"),
+                     avx512 && hostHas("avx512fp16"), hostHas("amx-bf16") && hostHas("amx-int8") && tilesAllowed());
   t.cpu = llvm::sys::getHostCPUName().str();
   setSpeeds(t);
   // Virtual machines hide features of the processor they name: every feature is stated, present or absent.
@@ -94,7 +95,7 @@ bool hostRuns(const CpuTarget &target) {
   const CpuTarget &host = hostTarget();
   if (!hostHas("avx2") || !hostHas("fma") || !hostHas("f16c") || !hostHas("bmi2"))
     return false;
-  return (!target.avx512 || host.avx512) && (!target.dotBF16 || host.dotBF16) &&
+  return (!target.avx512 || host.avx512) && (!target.dotBF16 || host.dotBF16) && (!target.dotInt8 || host.dotInt8) &&
          (!target.halfArithmetic || host.halfArithmetic) && (!target.amx || host.amx);
 }
 

@@ -15,6 +15,7 @@ struct CpuTarget {
   bool avx512 = false;         // masked operations, 32 registers
   bool dotBF16 = false;        // vdpbf16ps, vcvtneps2bf16
   bool fastDotBF16 = false;    // vdpbf16ps does more than two f32 FMAs in their time
+  bool dotInt8 = false;        // vpdpbusd on whole registers
   bool farFetch = false;       // lines asked for in the second-level cache come faster than in the first
   bool halfArithmetic = false; // avx512fp16
   bool amx = false;            // tiles of bf16 and int8, and the system lets this process use them

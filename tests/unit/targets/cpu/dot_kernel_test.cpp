@@ -14,13 +14,16 @@ namespace {
 /// One micro-kernel compiled for a target.
 struct Compiled {
   std::string assembly, object;
-  Compiled(const CpuTarget &target, const DotBlocking &blocking, bool isDouble, unsigned rows, unsigned columns) {
+  Compiled(const CpuTarget &target, const DotBlocking &blocking, bool isDouble, unsigned rows, unsigned columns,
+           unsigned pitch = 0) {
     llvm::LLVMContext context;
     llvm::Module module("dot", context);
     prepareModule(module, target);
-    bool isInteger = blocking.multiply == Multiply::int16Pairs || blocking.multiply == Multiply::int8Tiles;
+    bool isInteger = blocking.multiply != Multiply::single && blocking.multiply != Multiply::bf16Pairs &&
+                     blocking.multiply != Multiply::bf16Tiles;
     llvm::Type *compute = isDouble ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context);
-    llvm::Function *kernel = dotKernel(module, blocking, isInteger ? llvm::Type::getInt32Ty(context) : compute, rows, columns);
+    llvm::Function *kernel =
+        dotKernel(module, blocking, isInteger ? llvm::Type::getInt32Ty(context) : compute, rows, columns, pitch ? pitch : rows);
     if (inTiles(blocking.multiply)) {
       llvm::Function *inner = kernel;
       llvm::IRBuilder<> b(context);
@@ -92,12 +95,13 @@ TEST(DotKernel, RegistersOnly) {
     Multiply multiply;
     unsigned m, n, fmas;
   };
-  for (Case c : {Case{"avx2", false, Multiply::single, 6, 16, 12}, Case{"avx2", true, Multiply::single, 6, 8, 12},
-                 Case{"avx512", false, Multiply::single, 14, 32, 28}, Case{"avx512", true, Multiply::single, 14, 16, 28},
-                 Case{"avx512", false, Multiply::bf16Pairs, 14, 32, 28}, Case{"avx512", false, Multiply::int16Pairs, 14, 32, 28},
-                 Case{"sapphirerapids", false, Multiply::bf16Tiles, 32, 32, 4},
-                 Case{"sapphirerapids", false, Multiply::bf16Tiles, 16, 64, 4},
-                 Case{"sapphirerapids", false, Multiply::int8Tiles, 20, 24, 4}}) {
+  for (Case c :
+       {Case{"avx2", false, Multiply::single, 6, 16, 12}, Case{"avx2", true, Multiply::single, 6, 8, 12},
+        Case{"avx512", false, Multiply::single, 14, 32, 28}, Case{"avx512", true, Multiply::single, 14, 16, 28},
+        Case{"avx512", false, Multiply::bf16Pairs, 14, 32, 28}, Case{"avx512", false, Multiply::int16Pairs, 14, 32, 28},
+        Case{"avx512", false, Multiply::int8Quads, 13, 32, 27}, Case{"sapphirerapids", false, Multiply::bf16Tiles, 32, 32, 4},
+        Case{"sapphirerapids", false, Multiply::bf16Tiles, 16, 64, 4},
+        Case{"sapphirerapids", false, Multiply::int8Tiles, 20, 24, 4}}) {
     const CpuTarget &target = *findTarget(c.target);
     auto instruction = [](Multiply multiply) {
       switch (multiply) {
@@ -107,6 +111,8 @@ TEST(DotKernel, RegistersOnly) {
         return "vdpbf16ps";
       case Multiply::int16Pairs:
         return "vpdpwssd";
+      case Multiply::int8Quads:
+        return "vpdpbusd";
       case Multiply::bf16Tiles:
         return "tdpbf16ps";
       default:
@@ -198,22 +204,24 @@ TEST(DotKernel, ComputesPairs) {
 namespace {
 /// Runs a kernel of words of integers and compares with their sums; `a` and `b`: element (k, position) of each sliver.
 void computesIntegers(const CpuTarget &target, const DotBlocking &blocking, unsigned rows, unsigned columns, unsigned words,
-                      llvm::function_ref<int(unsigned, unsigned)> a, llvm::function_ref<int(unsigned, unsigned)> b) {
+                      llvm::function_ref<int(unsigned, unsigned)> a, llvm::function_ref<int(unsigned, unsigned)> b,
+                      unsigned pitch = 0) {
   unsigned pack = packOf(blocking.multiply), bits = 32 / pack, deep = blocking.tileDepth, padded = blocking.columns.width;
+  unsigned high = std::max(rows, pitch);
   auto word = [&](llvm::function_ref<int(unsigned, unsigned)> element, unsigned k, unsigned position) {
     uint32_t bytes = 0;
     for (unsigned i = 0; i < pack; ++i)
       bytes |= (uint32_t(element(k * pack + i, position)) & ((1u << bits) - 1)) << (i * bits);
     return bytes;
   };
-  std::vector<uint32_t> left(rows * words), right(padded * words);
+  std::vector<uint32_t> left(high * words, 0x7f7f7f7f), right(padded * words);
   for (unsigned k = 0; k < words; ++k) {
     for (unsigned i = 0; i < rows; ++i)
-      left[deep ? k / deep * deep * rows + i * deep + k % deep : k * rows + i] = word(a, k, i);
+      left[deep ? k / deep * deep * rows + i * deep + k % deep : k * high + i] = word(a, k, i);
     for (unsigned j = 0; j < columns; ++j)
-      right[k * padded + j] = word(b, k, j);
+      right[k * padded + j] = word(b, k, j) ^ (blocking.flipsB() ? 0x80808080 : 0);
   }
-  auto jit = load(Compiled(target, blocking, false, rows, columns).object);
+  auto jit = load(Compiled(target, blocking, false, rows, columns, pitch).object);
   auto kernel = llvm::cantFail(jit->lookup("kernel")).toPtr<void (*)(void *, void *, int64_t, int32_t *, int64_t, bool)>();
   unsigned ldc = columns + 3;
   std::vector<int32_t> c(rows * ldc, 7);
@@ -239,6 +247,24 @@ TEST(DotKernel, ComputesPairsOfIntegers) {
       DotBlocking blocking = chooseBlocking(target, 5, 19, 12, 32, Multiply::int16Pairs);
       computesIntegers(target, blocking, 5, blocking.columns.width - 3, 12, extreme, extreme);
     }
+}
+
+TEST(DotKernel, ComputesQuadsOfBytes) {
+  const CpuTarget &target = *findTarget("avx512");
+  if (!hostRuns(target))
+    GTEST_SKIP() << "needs AVX-512 VNNI";
+  for (bool aUnsigned : {false, true})
+    for (bool bUnsigned : {false, true})
+      for (auto [rows, columns, words, pitch] : {std::array{13u, 32u, 32u, 13u}, {12u, 20u, 7u, 12u}, {1u, 19u, 24u, 8u}}) {
+        DotBlocking blocking = chooseBlocking(target, pitch, columns, words, 32, Multiply::int8Quads);
+        blocking.aUnsigned = aUnsigned, blocking.bUnsigned = bUnsigned;
+        auto byte = [](bool isUnsigned) {
+          return [isUnsigned](unsigned k, unsigned i) {
+            return (k + i) % 7 ? int((k * 37 + i * 91) % 256) - (isUnsigned ? 0 : 128) : isUnsigned ? 255 : -128;
+          };
+        };
+        computesIntegers(target, blocking, rows, columns, words, byte(aUnsigned), byte(bUnsigned), pitch);
+      }
 }
 
 TEST(DotKernel, ComputesTilesOfBytes) {

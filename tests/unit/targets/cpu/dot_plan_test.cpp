@@ -10,7 +10,7 @@ namespace {
 /// c = a b of 32 x 64 x 16 for each program; `%a` has the columns of K next to each other. `around`: a loop's beginning and end.
 std::string product(const std::string &type, const std::string &before = "", const std::string &after = "",
                     const std::string &stepsOfB = "%n, %one") {
-  std::string t = type, f = type == "f64" ? "f64" : "f32";
+  std::string t = type, f = type == "f64" ? "f64" : type == "i8" ? "i32" : "f32", none = type == "i8" ? "0" : "0.0";
   return "tile.kernel @k(%x: !tile.ptr<" + t + ">, %y: !tile.ptr<" + t + ">, %o: !tile.ptr<" + f +
          ">, %n: i64) {\n  %zero = arith.constant 0 : i64\n  %one = arith.constant 1 : i64\n"
          "  %p = tile.program_id 0\n  %first = arith.extsi %p : i32 to i64\n" +
@@ -20,9 +20,9 @@ std::string product(const std::string &type, const std::string &before = "", con
          ">\n  %ao = tile.access %o, %first steps(%n, %one) bounds [0, 0] () : !tile.ptr<" + f +
          ">, (i64, i64), () -> !tile.access<32x64x" + f + ">\n  %a = tile.load %ax : !tile.access<32x16x" + t +
          "> -> tensor<32x16x" + t + ">\n  %b = tile.load %ay : !tile.access<16x64x" + t + "> -> tensor<16x64x" + t +
-         ">\n  %none = arith.constant dense<0.0> : tensor<32x64x" + f + ">\n  %c = tile.dot %a, %b, %none : tensor<32x16x" + t +
-         ">, tensor<16x64x" + t + "> -> tensor<32x64x" + f + ">\n  tile.store %ao, %c : !tile.access<32x64x" + f +
-         ">, tensor<32x64x" + f + ">\n" + after + "  tile.return\n}\n";
+         ">\n  %none = arith.constant dense<" + none + "> : tensor<32x64x" + f +
+         ">\n  %c = tile.dot %a, %b, %none : tensor<32x16x" + t + ">, tensor<16x64x" + t + "> -> tensor<32x64x" + f +
+         ">\n  tile.store %ao, %c : !tile.access<32x64x" + f + ">, tensor<32x64x" + f + ">\n" + after + "  tile.return\n}\n";
 }
 
 struct DotPlanTest : testing::Test {
@@ -121,6 +121,19 @@ TEST_F(DotPlanTest, TilesWhereTheMachineHasThem) {
   EXPECT_EQ(plan(product("f8E4M3FN"), true, "avx512")->blocking.multiply, cpu::Multiply::bf16Pairs);
   EXPECT_EQ(plan(product("f8E4M3FN"), true, "avx2")->blocking.multiply, cpu::Multiply::single);
   EXPECT_EQ(plan(product("f16"), true, "sapphirerapids")->blocking.multiply, cpu::Multiply::single);
+}
+
+TEST_F(DotPlanTest, FourBytesAtOnceWhereTheMachineHasThem) {
+  std::string text = product("i8");
+  for (auto [target, multiply] : {std::pair("avx2", cpu::Multiply::int16Pairs),
+                                  {"avx512", cpu::Multiply::int8Quads},
+                                  {"sapphirerapids", cpu::Multiply::int8Tiles}}) {
+    auto p = plan(text, true, target);
+    ASSERT_TRUE(p) << text;
+    EXPECT_EQ(p->blocking.multiply, multiply) << target;
+    EXPECT_EQ(p->packedK(), 16 / cpu::packOf(multiply)) << target;
+    EXPECT_EQ(p->blocking.flipsB(), multiply == cpu::Multiply::int8Quads) << target;
+  }
 }
 
 TEST_F(DotPlanTest, BlocksFitTheRegisters) {

@@ -194,7 +194,8 @@ template <typename In, typename Acc> struct Problem {
 const Shape shapes[] = {{64, 64, 64, 32, 32, 16},    {37, 53, 29, 16, 32, 8},      {1, 1, 1, 16, 16, 16},
                         {100, 9, 70, 32, 8, 32},     {13, 40, 33, 7, 40, 5},       {5, 3, 0, 16, 16, 16},
                         {128, 64, 2500, 64, 64, 64}, {130, 259, 40, 128, 256, 16}, {45, 50, 19, 32, 32, 7},
-                        {45, 50, 89, 32, 32, 31}}; // steps of K that end within a word of AMX's tiles
+                        {45, 50, 89, 32, 32, 31}, // steps of K that end within a word of AMX's tiles
+                        {1, 70, 90, 16, 64, 32}};
 
 /// check(shape, layout, shared) for each shape once, or for every combination; very long and very short K in one layout only.
 void overShapes(bool all, llvm::function_ref<void(const Shape &, int, bool)> check) {

@@ -34,7 +34,8 @@ TEST(CpuTarget, TheHostIsOneAndRunsItself) {
 TEST(CpuTarget, WhatTheHostLacksItDoesNotRun) {
   CpuTarget more = *findTarget("avx2");
   EXPECT_TRUE(hostRuns(more)) << "x86-64-v3 is the least";
-  for (bool CpuTarget::*feature : {&CpuTarget::avx512, &CpuTarget::dotBF16, &CpuTarget::halfArithmetic, &CpuTarget::amx}) {
+  for (bool CpuTarget::*feature :
+       {&CpuTarget::avx512, &CpuTarget::dotBF16, &CpuTarget::dotInt8, &CpuTarget::halfArithmetic, &CpuTarget::amx}) {
     CpuTarget target = *findTarget("avx2");
     target.*feature = true;
     EXPECT_EQ(hostRuns(target), hostTarget().*feature);
