@@ -1,11 +1,13 @@
 """map_elementwise, topk, bitonic_merge, dot_scaled, item, members of types: against Python, torch and ml_dtypes."""
 
+import math
+
 import ml_dtypes
 import numpy as np
 import pytest
 import torch
 
-from tilery import tileon
+from tilery import _native, tileon
 from tilery.errors import Error
 from tilery.tileon import language as tl
 
@@ -55,6 +57,98 @@ def test_map_elementwise(engine):
 
 
 @tileon.jit
+def greatest_divisor(a, b):
+    while b != 0:
+        a, b = b, a % b
+    return a
+
+
+@tileon.jit
+def least_factor(n):
+    found = n
+    i = 2
+    while i * i <= n:
+        if n % i == 0:
+            found = i
+            break
+        i += 1
+    return found
+
+
+@tileon.jit
+def steps_to_one(n):
+    count = -1
+    if n > 0:  # elements that are not here would never end
+        count = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            count += 1
+    return count
+
+
+@tileon.jit
+def nested_sums(n):
+    total = 0
+    for i in range(n, 0, -2):
+        for j in range(i, 2 * i, 3):
+            if j % 4 == 0:
+                continue
+            total += j
+    return total
+
+
+@tileon.jit
+def least_root(n, limit: tl.constexpr):
+    for i in range(limit):
+        if i * i >= n:
+            return i
+    return n * 0 - 1
+
+
+@tileon.jit
+def loops(x_ptr, y_ptr, out_ptr, n, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x, y = tl.load(x_ptr + i, i < n, other=0), tl.load(y_ptr + i, i < n, other=0)
+    tl.store(out_ptr + i, tl.map_elementwise(greatest_divisor, x, y))
+    tl.store(out_ptr + N + i, tl.map_elementwise(least_factor, x))
+    tl.store(out_ptr + 2 * N + i, tl.map_elementwise(steps_to_one, x - 20))
+    tl.store(out_ptr + 3 * N + i, tl.map_elementwise(nested_sums, x))
+    tl.store(out_ptr + 4 * N + i, tl.map_elementwise(least_root, x, 9))
+
+
+@pytest.mark.parametrize("n, padded", [(50, 64), (1, 1)])
+def test_loops_in_a_mapped_function_run_as_long_as_each_element_says(engine, n, padded):
+    x, y = (torch.randint(0, 120, (n,), dtype=torch.int32) for _ in range(2))
+    out = torch.zeros(5, padded, dtype=torch.int32)
+    loops[(1,)](x, y, out, n, padded)
+
+    def steps(k):
+        return 0 if k == 1 else -1 if k < 1 else 1 + steps(k // 2 if k % 2 == 0 else 3 * k + 1)
+
+    exact = [
+        [math.gcd(a, b) for a, b in zip(x.tolist(), y.tolist())],
+        [next((i for i in range(2, math.isqrt(a) + 1) if a % i == 0), a) for a in x.tolist()],
+        [steps(a - 20) for a in x.tolist()],
+        [sum(j for i in range(a, 0, -2) for j in range(i, 2 * i, 3) if j % 4) for a in x.tolist()],
+        [next((i for i in range(9) if i * i >= a), -1) for a in x.tolist()],
+    ]
+    assert out[:, :n].tolist() == exact
+
+
+@tileon.jit
+def loads_in_a_loop(p, x):
+    while x > 0:
+        x -= tl.load(p)
+    return x
+
+
+@tileon.jit
+def loops_over_a_load(x_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(x_ptr + i, tl.map_elementwise(loads_in_a_loop, x_ptr + i, tl.load(x_ptr + i)))
+
+
+@tileon.jit
 def loads_in_a_branch(p, x):
     return tl.load(p) if x > 0 else x
 
@@ -66,8 +160,9 @@ def maps_a_load(x_ptr, N: tl.constexpr):
 
 
 def test_memory_in_a_branch_on_elements_is_refused():
-    with pytest.raises(Error, match="load inside a branch of a function of map_elementwise"):
-        maps_a_load[(1,)](torch.zeros(16), 16)
+    for kernel in (maps_a_load, loops_over_a_load):
+        with pytest.raises(Error, match="load inside a branch or loop of a function of map_elementwise"):
+            kernel[(1,)](torch.zeros(16), 16)
 
 
 @tileon.jit
@@ -164,6 +259,16 @@ def test_dot_scaled(engine, a, b, along_k, factor):
     want = 1 + (exact_x * value_x.repeat(factor, 1)) @ (exact_y * value_y.repeat(factor, 1).T)
     sizes = np.abs(exact_x * value_x.repeat(factor, 1)) @ np.abs(exact_y * value_y.repeat(factor, 1).T) + 1
     assert (np.abs(out.cpu().double().numpy() - want) <= (K + 1) * 2.0**-24 * sizes).all()
+
+
+@pytest.mark.parametrize("b", ["fp16", "bf16"])
+def test_tensor_cores_multiply_scaled_tiles(b):
+    """fp16 scaled by powers of two does not fit fp16, but tf32."""
+    x, y = torch.zeros(16, 64, dtype=torch.uint8), torch.zeros(64, 32, dtype=torch.float16 if b == "fp16" else torch.bfloat16)
+    out, scale = torch.zeros(16, 32), torch.zeros(16, 2, dtype=torch.uint8)
+    kernel = scaled_product[(1,)](x, scale, y, None, out, 16, 32, 64, "e4m3", b, 1, 1, True, True, 32)
+    code = _native.compile(kernel.module, disjoint=True, texts=True, target="sm_80").asm
+    assert ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32" in code) == (b == "fp16") and "mma.sync" in code
 
 
 @tileon.jit

@@ -97,7 +97,10 @@ def dot_scaled(
         a = a * _scales(a_scale, count)
     if b_scale is not None:
         b = b * shape.trans(_scales(b_scale, count))
+    precision = "ieee"
     if "fp16" not in (a_form, b_form):  # bfloat16 holds every product of a number and its scale
         a, b = creation.cast(a, bfloat16), creation.cast(b, bfloat16)
-    product = reduction.dot(a, b, unwrap(acc), input_precision="ieee")
+    elif all(s is None or s.dtype.is_int() for s in (a_scale, b_scale)):  # the 10 bits of tf32 hold all that powers of two scale
+        precision = "tf32"
+    product = reduction.dot(a, b, unwrap(acc), input_precision=precision)
     return product if unwrap(out_dtype) == float32 else wrap(native().cast(product, unwrap(out_dtype)))

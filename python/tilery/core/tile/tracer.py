@@ -99,9 +99,9 @@ class Tracer(Language):
         self.native.check_overflow(self.overflow)
 
     @contextlib.contextmanager
-    def per_lane(self) -> Iterator[None]:
-        """Within this a branch on the elements of a tile chooses for each of them; it may not touch memory."""
-        blocks, self.b = self.b, Choices(self.b)
+    def per_lane(self, lanes: int) -> Iterator[None]:
+        """Within this branches and loops are those of each of a tile's elements; they may not touch memory."""
+        blocks, self.b = self.b, Choices(self.b, lanes)
         yield
         self.b = blocks
 
@@ -109,14 +109,27 @@ class Tracer(Language):
         if isinstance(self.b, Choices) and self.b.conditions:
             raise error(
                 NotImplementedError,
-                f"{what} inside a branch of a function of map_elementwise",
-                hint="load before the branch, or store what the function returns",
+                f"{what} inside a branch or loop of a function of map_elementwise",
+                hint="load before it, or store what the function returns",
             )
 
     def _one_type(self, x: Any, y: Any) -> bool:
         if not isinstance(self.b, Choices):
             return super()._one_type(x, y)
         return to_tensor(x).dtype == to_tensor(y).dtype
+
+    def _stays(self, type_: Any, after_type: Any) -> bool:
+        return super()._stays(type_, after_type) or isinstance(self.b, Choices) and self._alike(type_, after_type)
+
+    def _as_carried(self, value: Any, like: Any) -> Any:
+        if isinstance(self.b, Choices) and not is_number(value) and self._alike(self.b.type_of(value), self.b.type_of(like)):
+            return value
+        return super()._as_carried(value, like)
+
+    @staticmethod
+    def _alike(type_: Any, other: Any) -> bool:
+        """Are they the same but for their shape?"""
+        return bool(type_.dtype == other.dtype and type_.pointer == other.pointer)
 
     # -- values ------------------------------------------------------------------------------------------------------
     def is_value(self, value: Any) -> bool:
