@@ -35,6 +35,16 @@ int64_t product(const Shape &shape, const Symbol::Values &values) {
   return count;
 }
 
+/// Of the argument in memory; 0: not known.
+double bytesOf(const Traffic &argument, const Symbol::Values &values) {
+  double bytes = double(argument.elementBytes);
+  for (const Symbol &extent : argument.tensor.source().shape) {
+    auto value = extent.substitute(values).constant();
+    bytes *= value ? double(*value) : 0;
+  }
+  return bytes;
+}
+
 /// Nothing if tiles are too small or too large.
 std::optional<Work> workOf(const std::vector<Traffic> &arguments, const Symbol::Values &values) {
   Work work;
@@ -49,7 +59,7 @@ std::optional<Work> workOf(const std::vector<Traffic> &arguments, const Symbol::
     for (size_t l = 1; l + 1 < levels.size(); ++l)
       visits *= double(std::max<int64_t>(product(levels[l], values), 0));
     int64_t row = levels.size() > 1 && !levels.back().empty() ? product({levels.back().back()}, values) : 1;
-    work.tiles.push_back({elements, row, argument.elementBytes, visits, levels.size() > 2});
+    work.tiles.push_back({elements, row, argument.elementBytes, visits, levels.size() > 2, bytesOf(argument, values)});
   }
   return work;
 }

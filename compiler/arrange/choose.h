@@ -9,6 +9,7 @@ struct Tiles {
   int64_t elements, row, elementBytes; // row: elements of the last dimension, one run of addresses
   double visits;                       // tiles that a program goes through
   bool many;                           // there is a level of such tiles, of one at least
+  double tensorBytes = 0;              // of all of the argument; 0: not known
   double bytes() const { return double(elements * elementBytes); }
   double rows() const { return double(elements / row); }
 };

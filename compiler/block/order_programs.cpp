@@ -180,6 +180,8 @@ bool growsAlong(Value value) {
     return grows(0) && analysis::constantOf(op->getOperand(1)).value_or(0) > 0;
   if (isa<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp>(op))
     return grows(0) || grows(1);
+  if (isa<tile::DivOp>(op)) // the number of steps that it takes to get there
+    return grows(0) && analysis::constantOf(op->getOperand(1)).value_or(0) > 0;
   return isa<arith::ExtSIOp, arith::TruncIOp>(op) && grows(0);
 }
 

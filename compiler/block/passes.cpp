@@ -34,6 +34,8 @@ void buildBlockPipeline(OpPassManager &pm) {
   kernel.addPass(createOpenContractions());
   kernel.addPass(createTurnFactors());
   kernel.addPass(createPadRows());
+  kernel.addPass(createHoldFactors());
+  kernel.addPass(createScaleLate());
   kernel.addPass(createChooseSchedule());
   kernel.addPass(createPipeline());
   kernel.addPass(createSpreadProducts());
@@ -65,6 +67,8 @@ void registerBlockPasses() {
   registerPass(createOpenTables);
   registerPass(createSkipSteps);
   registerPass(createOpenContractions);
+  registerPass(createHoldFactors);
+  registerPass(createScaleLate);
   registerPass(createPadRows);
   registerPass(createPipeline);
   registerPass(createSpreadProducts);

@@ -24,6 +24,10 @@ std::unique_ptr<mlir::Pass> createOpenTables();
 std::unique_ptr<mlir::Pass> createSkipSteps();
 /// Contractions beside other products become loops again.
 std::unique_ptr<mlir::Pass> createOpenContractions();
+/// Factors that are the same tile in all steps of a loop are loaded in front of it.
+std::unique_ptr<mlir::Pass> createHoldFactors();
+/// Running maxima are of what a product gives, not of that times a positive number.
+std::unique_ptr<mlir::Pass> createScaleLate();
 /// Loops whose products have fewer rows than the tensor cores take at once get 64, of which those before exist.
 std::unique_ptr<mlir::Pass> createPadRows();
 /// Products of boxes become loops over a ring, in one thread of control.

@@ -205,12 +205,25 @@ private:
     }
   }
 
+  /// 0 or another number, lane by lane: to add it to a product costs less than to start from it, for most steps are all 0.
+  static bool isMask(Value sums) {
+    auto choice = sums.getDefiningOp<arith::SelectOp>();
+    auto isNumber = [](Value value) {
+      auto splat = value.getDefiningOp<tile::SplatOp>();
+      return matchPattern(splat ? splat.getValue() : value, m_Constant());
+    };
+    return choice && isa<FloatType>(getElementTypeOrSelf(sums)) && isNumber(choice.getTrueValue()) && isNumber(choice.getFalseValue()) &&
+           (tile::isPlusZero(choice.getTrueValue()) || tile::isPlusZero(choice.getFalseValue()));
+  }
+
   /// What alone takes the product, which starts from zero, and adds it to sums that are there before it: those may go on in it.
   static Operation *additionOf(tile::DotOp op) {
     auto sum = op->hasOneUse() ? dyn_cast<arith::AddFOp>(*op->user_begin()) : arith::AddFOp();
     if (!sum || sum->getBlock() != op->getBlock() || !startsFresh(op))
       return nullptr;
     Value before = sum->getOperand(sum.getLhs() == op.getResult());
+    if (isMask(before))
+      return nullptr;
     Operation *made = before.getDefiningOp();
     return made && made->getBlock() == op->getBlock() && !made->isBeforeInBlock(op) ? nullptr : sum.getOperation();
   }
@@ -393,7 +406,8 @@ private:
     Value held = dot.loadedA ? streams.find(loadOf(op.getA()))->second.inRegisters : dot.writtenA ? Value() : op.getA();
     Operation *addition = additionOf(op);
     Value start = addition ? addition->getOperand(addition->getOperand(0) == op.getResult()) : op.getAcc();
-    bool fresh = addition ? tile::isPlusZero(start) : startsFresh(op), isShown = found.isShown(dot);
+    bool isMasked = !addition && !startsFresh(op) && isMask(start);
+    bool fresh = addition ? tile::isPlusZero(start) : isMasked || startsFresh(op), isShown = found.isShown(dot);
     auto before = fresh ? MmaWaitOp() : start.getDefiningOp<MmaWaitOp>();
     if (before && (!before->hasOneUse() || before->getBlock() != op->getBlock()))
       before = {};
@@ -426,7 +440,7 @@ private:
       addition->getResult(0).replaceAllUsesWith(result);
       addition->erase();
     }
-    op.getResult().replaceAllUsesWith(result);
+    op.getResult().replaceAllUsesWith(isMasked ? Value(arith::AddFOp::create(builder, location, result, start)) : result);
     if (before)
       goOnIn(before, op, result.getDefiningOp()->getNextNode());
     op.erase();

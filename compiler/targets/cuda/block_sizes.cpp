@@ -14,6 +14,8 @@ std::optional<double> expected(const Work &work, int64_t multiprocessors) {
   constexpr double line = 128;              // bytes that are fetched together
   constexpr double least = 64, fewest = 16; // rows and columns of a product that tensor cores take, in either order
   constexpr double widest = 256;            // that registers hold
+  constexpr double kept = 25e6;             // bytes of a tensor that half of the L2 cache keeps
+  constexpr double again = 0.1;             // part of the price of what comes from memory more than once
   constexpr int64_t sideBySide = 8;
   bool isProduct = std::any_of(work.tiles.begin(), work.tiles.end(), [](const Tiles &t) { return t.many; });
   double program = blockCost, first = 0, visits = 0, waste = 1;
@@ -25,7 +27,9 @@ std::optional<double> expected(const Work &work, int64_t multiprocessors) {
       double more = std::max(t.rows(), columns), fewer = std::min(t.rows(), columns);
       waste = std::max(waste, std::max(least / more, 1.0) * std::max(fewest / fewer, 1.0));
     }
-    program += t.visits * cycles + rowCost * t.rows();
+    // (128x8192x8192: tiles of 64x128 read B twice. They took 1.26 times as long as those of 128x64, which fetch as much.)
+    bool isReadAgain = t.many && t.tensorBytes > kept && double(work.programs) * t.visits * t.bytes() > 1.5 * t.tensorBytes;
+    program += t.visits * cycles * (isReadAgain ? 1 + again : 1) + rowCost * t.rows();
     if (t.many)
       first += cycles;
     visits = std::max(visits, t.visits);

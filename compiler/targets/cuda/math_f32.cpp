@@ -120,6 +120,15 @@ llvm::Function *uniformDivision(Emitter &e, llvm::FixedVectorType *type) {
   });
 }
 
+/// What a divisor is multiplied with so that it and its reciprocal stay in [2^-64, 2^64]; x takes the same factor before it meets the
+/// reciprocal, so that neither step overflows, or rounds a denormal, where the quotient is none.
+Lanes scaleOfDivisor(F32 &m, Lanes divisor) {
+  auto &b = m.e.b;
+  Lanes size = m.abs(divisor);
+  Lanes factor = b.CreateSelect(b.CreateFCmpOLT(size, m.number(0x1p-64)), m.number(0x1p64), m.number(1.0));
+  return b.CreateSelect(b.CreateFCmpOGT(size, m.number(0x1p64)), m.number(0x1p-64), factor);
+}
+
 /// (x, d, 1 / d, whether d and 1 / d are normal numbers) -> x / d within 2 ULP as a function of the module.
 llvm::Function *nearDivision(Emitter &e, llvm::FixedVectorType *type) {
   auto &b = e.b;
@@ -128,13 +137,9 @@ llvm::Function *nearDivision(Emitter &e, llvm::FixedVectorType *type) {
     F32 m(e, scalar), wide(e, type);
     auto splat = [&](llvm::Value *value) { return b.CreateVectorSplat(type->getNumElements(), value); };
     Lanes x = function->getArg(0), divisor = function->getArg(1), near = wide.mul(x, splat(function->getArg(2)));
-    // The divisor and its reciprocal stay in [2^-64, 2^64]; x takes the same factor before it meets the reciprocal, so that neither step
-    // overflows, or rounds a denormal, where the quotient is none.
     return unless(e, function->getArg(3), near, [&] {
-      Lanes size = m.abs(divisor), one = m.number(1.0);
-      Lanes factor = b.CreateSelect(b.CreateFCmpOLT(size, m.number(0x1p-64)), m.number(0x1p64), one);
-      factor = b.CreateSelect(b.CreateFCmpOGT(size, m.number(0x1p64)), m.number(0x1p-64), factor);
-      return wide.mul(wide.mul(x, splat(factor)), splat(m.div(one, m.mul(divisor, factor))));
+      Lanes factor = scaleOfDivisor(m, divisor);
+      return wide.mul(wide.mul(x, splat(factor)), splat(m.div(m.number(1.0), m.mul(divisor, factor))));
     });
   });
 }
@@ -207,8 +212,14 @@ Lanes divideByUniform(Emitter &e, Lanes x, Lanes divisor) {
 }
 
 Lanes divideByUniformNearly(Emitter &e, Lanes x, Lanes divisor) {
+  constexpr unsigned few = 2; // lanes, for which a second product costs less than a branch of their own
   F32 m(e, divisor->getType());
   auto &b = e.b;
+  if (unsigned lanes = e.lanesOf(x); lanes <= few) {
+    F32 wide(e, x->getType());
+    Lanes factor = scaleOfDivisor(m, divisor), reciprocal = m.div(m.number(1.0), m.mul(divisor, factor));
+    return wide.mul(wide.mul(x, b.CreateVectorSplat(lanes, factor)), b.CreateVectorSplat(lanes, reciprocal));
+  }
   Lanes size = m.abs(divisor);
   Lanes usual = b.CreateAnd(b.CreateFCmpOGE(size, m.number(0x1p-126)), b.CreateFCmpOLE(size, m.number(0x1p126)));
   auto *function = nearDivision(e, llvm::cast<llvm::FixedVectorType>(x->getType()));

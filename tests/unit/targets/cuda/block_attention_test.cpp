@@ -13,10 +13,14 @@ struct Attention {
   int n, heads;   // rows of a head, a multiple of both
   bool causal;    // a loop up to the program's rows, and one over them that masks
   const char *schedule = "";
+  float scale = 0.125f;
+  bool anew = false;   // queries are loaded in each step
+  bool onMask = false; // causal: one loop, whose products of queries and keys start from 0, or from -inf where a key comes later
 };
 std::ostream &operator<<(std::ostream &out, const Attention &a) {
   return out << a.m << " rows, " << a.keys << " keys, " << a.d << " wide, " << a.heads << " heads of " << a.n
-             << (a.causal ? ", causal " : " ") << a.schedule;
+             << (a.causal ? ", causal " : " ") << a.schedule << " scale " << a.scale
+             << (a.anew ? ", queries anew" : "") << (a.onMask ? ", onto masks" : "");
 }
 
 // MxN scores, MxD sums.
@@ -28,7 +32,8 @@ constexpr const char *loopText = R"(
     %ak = tile.access %k, %first steps(%wide, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <NxDxf16>
     %tk = tile.load %ak : !tile.access<NxDxf16> -> tensor<NxDxf16>
     %kt = tile.permute %tk [1, 0] : tensor<NxDxf16> -> tensor<DxNxf16>
-    %s = tile.dot %tq, %kt, %scores : tensor<MxDxf16>, tensor<DxNxf16> -> tensor<MxNxf32>
+    START
+    %s = tile.dot %tq, %kt, %from : tensor<MxDxf16>, tensor<DxNxf16> -> tensor<MxNxf32>
     %scaled = arith.mulf %s, %scales : tensor<MxNxf32>
     MASK
     %rows = tile.reduce %seen axis 1 {
@@ -69,6 +74,9 @@ constexpr const char *maskText = R"(
     %exists = arith.cmpi sge, %rowNumbers, %lines : tensor<MxNxi32>
     %seen = arith.select %exists, %scaled, %nothing : tensor<MxNxi1>, tensor<MxNxf32>)";
 
+constexpr const char *queryText = R"(
+    %tq = tile.load %aq : !tile.access<MxDxf16> -> tensor<MxDxf16>)";
+
 std::string with(std::string text, const std::string &mark, const std::string &value) {
   for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size())
     text.replace(at, mark.size(), value);
@@ -76,8 +84,15 @@ std::string with(std::string text, const std::string &mark, const std::string &v
 }
 
 std::string program(const Attention &a) {
-  std::string first = with(with(loopText, "@", "1"), "MASK", ""), second = with(with(loopText, "@", "2"), "MASK", maskText);
-  first = with(first, "%seen", "%scaled");
+  auto loop = [&](const char *number, bool masked) {
+    std::string mask = with(with(maskText, "%scaled", "%scores"), "%seen", "%from"); // what products start from
+    std::string start = (a.anew ? queryText : "") + (masked && a.onMask ? mask : "");
+    std::string text = with(with(loopText, "@", number), "START", start);
+    text = with(text, "MASK", masked && !a.onMask ? maskText : "");
+    text = masked && !a.onMask ? text : with(text, "%seen", "%scaled");
+    return masked && a.onMask ? text : with(text, "%from :", "%scores :");
+  };
+  std::string first = loop("1", a.onMask), second = loop("2", true);
   std::string text = R"(
 tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile.ptr<f16> ALIGNED, %o: !tile.ptr<f16> ALIGNED,
                %length: i32, %scale: f32) {
@@ -103,17 +118,18 @@ tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile
   %ahead = arith.addi %base, %rowWide overflow<nsw> : i64
   %start = arith.muli %ahead, %wide overflow<nsw> : i64
   %aq = tile.access %q, %start steps(%wide, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <MxDxf16>
-  %tq = tile.load %aq : !tile.access<MxDxf16> -> tensor<MxDxf16>
+  QUERY
   %numbers = tile.range 0 to M : tensor<Mxi32>
   %ids = tile.splat %row : i32 -> tensor<Mxi32>
   %own = arith.addi %ids, %numbers : tensor<Mxi32>
   %ownColumn = tile.expand_dims %own axis 1 : tensor<Mxi32> -> tensor<Mx1xi32>
   %rowNumbers = tile.broadcast %ownColumn : tensor<Mx1xi32> -> tensor<MxNxi32>
 )";
-  text += a.causal ? with(with(first, "%from1", "%i0"), "%to1", "%row") + with(with(second, "%from2", "%row"), "%to2", "%end")
+  text = with(text, "QUERY", a.anew ? "" : queryText);
+  text += a.onMask ? with(with(first, "%from1", "%i0"), "%to1", "%end") : a.causal ? with(with(first, "%from1", "%i0"), "%to1", "%row") + with(with(second, "%from2", "%row"), "%to2", "%end")
                    : with(with(first, "%from1", "%i0"), "%to1", "%length");
   text = with(with(with(text, "%acc2", "%sum1"), "%old2", "%total1"), "%most2", "%top1");
-  std::string last = a.causal ? "2" : "1";
+  std::string last = a.causal && !a.onMask ? "2" : "1";
   text += "  %totals = tile.expand_dims %total" + last + R"( axis 1 : tensor<Mxf32> -> tensor<Mx1xf32>
   %divisors = tile.broadcast %totals : tensor<Mx1xf32> -> tensor<MxDxf32>
   %quotient = arith.divf %sum)" +
@@ -165,7 +181,7 @@ std::vector<double> attention(const Attention &a, const Numbers &q, const Number
         double score = 0;
         for (int x = 0; x < a.d; ++x)
           score += double(q.values[(h * a.n + i) * a.d + x]) * k.values[(h * a.n + j) * a.d + x];
-        total += weights[j] = std::exp2(score / 8);
+        total += weights[j] = std::exp2(score * a.scale);
       }
       for (int x = 0; x < a.d; ++x) {
         double sum = 0;
@@ -193,7 +209,7 @@ TEST_P(BlockAttention, IsRight) {
   uint32_t grid[] = {uint32_t(a.n / a.m), uint32_t(a.heads), 1};
   for (Timing timing : {Timing::CopiesAtOnce, Timing::CopiesLate}) {
     Numbers out(count, 4);
-    std::vector<uint64_t> slots = {slot(q.bits), slot(k.bits), slot(v.bits), slot(out.bits), slot(a.n), slot(0.125f)};
+    std::vector<uint64_t> slots = {slot(q.bits), slot(k.bits), slot(v.bits), slot(out.bits), slot(a.n), slot(a.scale)};
     ASSERT_EQ(kernel->run(grid, slots.data(), timing), "");
     double worst = 0;
     for (size_t i = 0; i < count; ++i)
@@ -208,5 +224,9 @@ INSTANTIATE_TEST_SUITE_P(Programs, BlockAttention,
                                          Attention{128, 64, 128, 256, 1, false}, Attention{128, 128, 64, 256, 2, true},
                                          Attention{128, 64, 64, 256, 2, true}, Attention{64, 64, 64, 256, 3, true, "longest=0"},
                                          Attention{64, 128, 128, 128, 1, false}, Attention{192, 64, 64, 192, 1, false},
-                                         Attention{128, 64, 96, 256, 1, true}, Attention{64, 64, 32, 192, 1, false}));
+                                         Attention{128, 64, 96, 256, 1, true}, Attention{64, 64, 32, 192, 1, false},
+                                         Attention{64, 64, 64, 192, 1, true, "", -0.125f}, Attention{64, 64, 64, 192, 1, true, "", 0.0f},
+                                         Attention{128, 64, 64, 256, 2, false, "", 0.125f, true},
+                                         Attention{64, 64, 64, 256, 1, true, "", 0.125f, true, true},
+                                         Attention{128, 128, 128, 384, 2, true, "", 0.125f, false, true}));
 } // namespace

@@ -32,6 +32,8 @@ TEST(GpuBlockSizes, ProductsFillItAndFetchLittle) {
   EXPECT_EQ(chosen(1024)[2], 64);
   EXPECT_LE(chosenFor(16, 8192, 8192)[0], 32); // few rows are the tensor cores' columns
   EXPECT_EQ(chosenFor(16, 8192, 8192)[1], 64); // 128 programs
+  EXPECT_EQ(chosenFor(128, 8192, 8192), (std::array<int64_t, 3>{128, 64, 64})); // of as many bytes a program, B once
+  EXPECT_EQ(chosenFor(8192, 128, 8192), (std::array<int64_t, 3>{64, 128, 64})); // A once
 }
 
 } // namespace
