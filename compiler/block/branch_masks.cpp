@@ -115,7 +115,9 @@ private:
 
   Value number(int64_t value) { return arith::ConstantOp::create(b, location, b.getI64IntegerAttr(value)); }
   Value plus(Value x, int64_t y) { return y ? Value(arith::AddIOp::create(b, location, x, number(y))) : x; }
-  Value negated(Value x) { return arith::XOrIOp::create(b, location, x, arith::ConstantOp::create(b, location, b.getBoolAttr(true))); }
+  Value negated(Value x) {
+    return arith::XOrIOp::create(b, location, x, arith::ConstantOp::create(b, location, b.getBoolAttr(true)));
+  }
   Value atMost(Value x, Value y) { return arith::CmpIOp::create(b, location, arith::CmpIPredicate::sle, x, y); }
   Value widened(Value x) { return x.getType().isInteger(64) ? x : arith::ExtSIOp::create(b, location, b.getI64Type(), x); }
   Value sum(const Span &span) {

@@ -1,6 +1,7 @@
 // choose-schedule: writes `block.schedule` on kernels that the block level takes. Later passes only carry it out.
 #include "compiler/block/early_loads.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/near_exponentials.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/schedule.h"
 #include "compiler/source_chain.h"
@@ -176,7 +177,8 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
     work.functions |= llvm::any_of(*loop.getBody(), [](Operation &op) {
       bool isFunction =
           isa<arith::DivFOp>(op) || (isa<math::MathDialect>(op.getDialect()) && !isa<math::Exp2Op, math::FmaOp>(op));
-      return isFunction && isa<RankedTensorType>(op.getResult(0).getType());
+      auto exponential = dyn_cast<math::ExpOp>(op);
+      return isFunction && isa<RankedTensorType>(op.getResult(0).getType()) && !(exponential && isOfSoftmax(exponential));
     });
   }
   llvm::DenseSet<Operation *> held;

@@ -1,5 +1,6 @@
 #include "compiler/block/pipeline_loop.h"
 #include "compiler/block/exchange_access.h"
+#include "compiler/block/near_exponentials.h"
 #include "compiler/ir/zero.h"
 #include <map>
 #include <set>
@@ -212,7 +213,8 @@ private:
       auto splat = value.getDefiningOp<tile::SplatOp>();
       return matchPattern(splat ? splat.getValue() : value, m_Constant());
     };
-    return choice && isa<FloatType>(getElementTypeOrSelf(sums)) && isNumber(choice.getTrueValue()) && isNumber(choice.getFalseValue()) &&
+    return choice && isa<FloatType>(getElementTypeOrSelf(sums)) && isNumber(choice.getTrueValue()) &&
+           isNumber(choice.getFalseValue()) &&
            (tile::isPlusZero(choice.getTrueValue()) || tile::isPlusZero(choice.getFalseValue()));
   }
 
@@ -469,9 +471,8 @@ void pipelineLoop(const LoopKernel &found, const Schedule &schedule) {
   std::string why;
   LoopKernel counted = *findLoopKernel(found.kernel, why);
   Streams(counted, counting, schedule).write();
-  // The tensor cores wait for what lanes compute between products: weights of 2^-22 beside factors of 2^-11 or 2^-8.
-  for (scf::ForOp loop : counted.loops)
-    loop.walk([](math::Exp2Op op) { op.setFastmath(op.getFastmath() | arith::FastMathFlags::afn); });
+  for (scf::ForOp loop : counted.loops) // the tensor cores wait for what lanes compute between products
+    computeNearly(loop);
 }
 
 } // namespace tilery::block

@@ -14,13 +14,14 @@ struct Attention {
   bool causal;    // a loop up to the program's rows, and one over them that masks
   const char *schedule = "";
   float scale = 0.125f;
-  bool anew = false;   // queries are loaded in each step
-  bool onMask = false; // causal: one loop, whose products of queries and keys start from 0, or from -inf where a key comes later
+  bool anew = false;    // queries are loaded in each step
+  bool natural = false; // exponentials of e instead of 2
+  bool onMask = false;  // causal: one loop, whose products of queries and keys start from 0, or from -inf where a key comes later
 };
 std::ostream &operator<<(std::ostream &out, const Attention &a) {
   return out << a.m << " rows, " << a.keys << " keys, " << a.d << " wide, " << a.heads << " heads of " << a.n
-             << (a.causal ? ", causal " : " ") << a.schedule << " scale " << a.scale
-             << (a.anew ? ", queries anew" : "") << (a.onMask ? ", onto masks" : "");
+             << (a.causal ? ", causal " : " ") << a.schedule << " scale " << a.scale << (a.anew ? ", queries anew" : "")
+             << (a.natural ? ", natural" : "") << (a.onMask ? ", onto masks" : "");
 }
 
 // MxN scores, MxD sums.
@@ -126,8 +127,9 @@ tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile
   %rowNumbers = tile.broadcast %ownColumn : tensor<Mx1xi32> -> tensor<MxNxi32>
 )";
   text = with(text, "QUERY", a.anew ? "" : queryText);
-  text += a.onMask ? with(with(first, "%from1", "%i0"), "%to1", "%end") : a.causal ? with(with(first, "%from1", "%i0"), "%to1", "%row") + with(with(second, "%from2", "%row"), "%to2", "%end")
-                   : with(with(first, "%from1", "%i0"), "%to1", "%length");
+  text += a.onMask   ? with(with(first, "%from1", "%i0"), "%to1", "%end")
+          : a.causal ? with(with(first, "%from1", "%i0"), "%to1", "%row") + with(with(second, "%from2", "%row"), "%to2", "%end")
+                     : with(with(first, "%from1", "%i0"), "%to1", "%length");
   text = with(with(with(text, "%acc2", "%sum1"), "%old2", "%total1"), "%most2", "%top1");
   std::string last = a.causal && !a.onMask ? "2" : "1";
   text += "  %totals = tile.expand_dims %total" + last + R"( axis 1 : tensor<Mxf32> -> tensor<Mx1xf32>
@@ -139,6 +141,7 @@ tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile
   tile.store %ao, %result : !tile.access<MxDxf16>, tensor<MxDxf16>
   tile.return
 })";
+  text = with(text, "math.exp2", a.natural ? "math.exp" : "math.exp2");
   text = with(text, "ALIGNED", "{tile.divisibility = 16 : i64}");
   for (auto [mark, size] : {std::pair("M", a.m), {"N", a.keys}, {"D", a.d}})
     for (const char *around : {"<_x", "x_x", "to _ ", "constant _ "})
@@ -181,7 +184,7 @@ std::vector<double> attention(const Attention &a, const Numbers &q, const Number
         double score = 0;
         for (int x = 0; x < a.d; ++x)
           score += double(q.values[(h * a.n + i) * a.d + x]) * k.values[(h * a.n + j) * a.d + x];
-        total += weights[j] = std::exp2(score * a.scale);
+        total += weights[j] = a.natural ? std::exp(score * a.scale) : std::exp2(score * a.scale);
       }
       for (int x = 0; x < a.d; ++x) {
         double sum = 0;
@@ -225,8 +228,10 @@ INSTANTIATE_TEST_SUITE_P(Programs, BlockAttention,
                                          Attention{128, 64, 64, 256, 2, true}, Attention{64, 64, 64, 256, 3, true, "longest=0"},
                                          Attention{64, 128, 128, 128, 1, false}, Attention{192, 64, 64, 192, 1, false},
                                          Attention{128, 64, 96, 256, 1, true}, Attention{64, 64, 32, 192, 1, false},
-                                         Attention{64, 64, 64, 192, 1, true, "", -0.125f}, Attention{64, 64, 64, 192, 1, true, "", 0.0f},
+                                         Attention{64, 64, 64, 192, 1, true, "", -0.125f},
+                                         Attention{64, 64, 64, 192, 1, true, "", 0.0f},
                                          Attention{128, 64, 64, 256, 2, false, "", 0.125f, true},
-                                         Attention{64, 64, 64, 256, 1, true, "", 0.125f, true, true},
-                                         Attention{128, 128, 128, 384, 2, true, "", 0.125f, false, true}));
+                                         Attention{64, 64, 64, 256, 1, true, "", 0.125f, true, false, true},
+                                         Attention{64, 64, 64, 256, 1, true, "", 0.125f, false, true},
+                                         Attention{128, 128, 128, 384, 2, true, "", 0.125f, false, true, true}));
 } // namespace

@@ -30,8 +30,8 @@ TEST(GpuBlockSizes, ProductsFillItAndFetchLittle) {
     EXPECT_EQ(chosen(size), (std::array<int64_t, 3>{128, 256, 64})) << size;
   EXPECT_EQ(chosen(1024)[0] * chosen(1024)[1], 64 * 128); // 128 programs for 132 multiprocessors
   EXPECT_EQ(chosen(1024)[2], 64);
-  EXPECT_LE(chosenFor(16, 8192, 8192)[0], 32); // few rows are the tensor cores' columns
-  EXPECT_EQ(chosenFor(16, 8192, 8192)[1], 64); // 128 programs
+  EXPECT_LE(chosenFor(16, 8192, 8192)[0], 32);                                  // few rows are the tensor cores' columns
+  EXPECT_EQ(chosenFor(16, 8192, 8192)[1], 64);                                  // 128 programs
   EXPECT_EQ(chosenFor(128, 8192, 8192), (std::array<int64_t, 3>{128, 64, 64})); // of as many bytes a program, B once
   EXPECT_EQ(chosenFor(8192, 128, 8192), (std::array<int64_t, 3>{64, 128, 64})); // A once
 }
