@@ -53,6 +53,12 @@ public:
     }
     const auto &args = expr.args();
     switch (expr.kind()) {
+    case ExprKind::tuple:
+    case ExprKind::item:
+    case ExprKind::slice:
+    case ExprKind::none:
+      builder.fail(Diagnostic::Kind::Type, "`" + expr.str() + "` is no number",
+                   "a size or an index is made of numbers, symbols and sizes of the arguments");
     case ExprKind::negate:
       return builder.unary(UnaryOp::Neg, emit(args[0]));
     case ExprKind::absolute:

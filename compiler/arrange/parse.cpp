@@ -72,23 +72,49 @@ private:
     return primary();
   }
 
+  /// What stands between a bracket and its end; a comma makes it a tuple.
+  std::vector<Symbol> listed(const std::string &end, bool &comma) {
+    std::vector<Symbol> parts;
+    comma = false;
+    while (!accept(end)) {
+      if (!parts.empty() && !comma)
+        fail();
+      parts.push_back(binary(1));
+      comma = accept(",");
+    }
+    comma = comma || parts.size() != 1;
+    return parts;
+  }
+
   Symbol call(ExprKind kind, size_t arity) {
-    std::vector<Symbol> args{binary(1)};
-    while (accept(","))
-      args.push_back(binary(1));
-    if (!accept(")") || args.size() != arity)
+    bool comma;
+    std::vector<Symbol> args = listed(")", comma);
+    if (args.size() != arity)
       fail();
     return Symbol::make(kind, std::move(args));
   }
 
+  Symbol bracketed(const std::string &end) {
+    bool comma;
+    std::vector<Symbol> parts = listed(end, comma);
+    return comma ? Symbol::make(ExprKind::tuple, std::move(parts)) : parts[0];
+  }
+
   Symbol primary() {
-    skipSpace();
-    if (accept("(")) {
-      Symbol inner = binary(1);
-      if (!accept(")"))
+    Symbol result = first();
+    while (accept("[")) {
+      Symbol index = bracketed("]");
+      if (index.kind() == ExprKind::tuple && index.args().empty())
         fail();
-      return inner;
+      result = Symbol::make(ExprKind::item, {result, index});
     }
+    return result;
+  }
+
+  Symbol first() {
+    skipSpace();
+    if (accept("("))
+      return bracketed(")");
     size_t begin = at;
     auto isWord = [&] { return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'); };
     while (isWord())
@@ -101,6 +127,10 @@ private:
         fail();
       return std::stoll(word);
     }
+    if (word == "None")
+      return Symbol::make(ExprKind::none, {});
+    if (word == "slice" && accept("("))
+      return call(ExprKind::slice, 3);
     if (word == "abs" && accept("("))
       return call(ExprKind::absolute, 1);
     if (word == "min" && accept("("))

@@ -117,6 +117,15 @@ Spelling spelling(ExprKind kind) {
   }
 }
 
+std::string print(const Symbol &s, int outer);
+
+std::string printAll(const std::vector<Symbol> &parts) {
+  std::string text;
+  for (const Symbol &part : parts)
+    text += (text.empty() ? "" : ", ") + print(part, 0);
+  return text;
+}
+
 std::string print(const Symbol &s, int outer) {
   Spelling how = spelling(s.kind());
   std::string text;
@@ -127,6 +136,17 @@ std::string print(const Symbol &s, int outer) {
   }
   case ExprKind::name:
     return s.name().text;
+  case ExprKind::tuple:
+    return "(" + printAll(s.args()) + (s.args().size() == 1 ? ",)" : ")");
+  case ExprKind::item:
+    return print(s.args()[0], 10) + "[" +
+           (s.args()[1].args().size() > 1 && s.args()[1].kind() == ExprKind::tuple ? printAll(s.args()[1].args())
+                                                                                   : print(s.args()[1], 0)) +
+           "]";
+  case ExprKind::slice:
+    return "slice(" + printAll(s.args()) + ")";
+  case ExprKind::none:
+    return "None";
   case ExprKind::absolute:
     return "abs(" + print(s.args()[0], 0) + ")";
   case ExprKind::minimum:
@@ -175,7 +195,25 @@ Symbol Symbol::named(const std::string &label, Role role, std::optional<int64_t>
   return result;
 }
 
+/// The element of a tuple at a known place.
+static std::optional<Symbol> picked(const Symbol &of, const Symbol &index) {
+  auto at = index.constant();
+  if (of.kind() != ExprKind::tuple || !at)
+    return {};
+  int64_t count = of.args().size(), place = *at < 0 ? *at + count : *at;
+  if (place < 0 || place >= count)
+    throw std::out_of_range("Index " + std::to_string(*at) + " is out of range for `" + of.str() + "`.");
+  return of.args()[place];
+}
+
 Symbol Symbol::make(ExprKind kind, std::vector<Symbol> args) {
+  if (kind >= ExprKind::tuple) {
+    if (auto element = kind == ExprKind::item ? picked(args[0], args[1]) : std::nullopt)
+      return *element;
+    Symbol result;
+    result.node = std::make_shared<Node>(Node{kind, 0, {}, std::move(args)});
+    return result;
+  }
   const Symbol &a = args.front();
   if (kind == ExprKind::negate || kind == ExprKind::absolute) {
     if (auto value = a.constant())

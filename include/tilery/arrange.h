@@ -45,7 +45,12 @@ enum class ExprKind : uint8_t {
   bitOr,
   bitXor,
   minimum,
-  maximum
+  maximum,
+  // What no number stands for: parts of symbols that programs make of sequences.
+  tuple, ///< (a, b)
+  item,  ///< a[b]
+  slice, ///< slice(a, b, c)
+  none   ///< None in a slice
 };
 
 /// An immutable integer expression. Division and remainder round to minus infinity; x // 0 and x % 0 are 0. Comparisons are 0 or 1.
@@ -61,11 +66,12 @@ public:
   static Symbol plain(const std::string &text);
   /// Reads a Python integer expression; names become plain names.
   static Symbol parse(const std::string &text);
-  /// Builds `kind(args...)` and folds it: constants, 0 + x, x + 0, x - 0, 1 * x, x * 1, x // 1.
+  /// Builds `kind(args...)` and folds it: constants, 0 + x, x + 0, x - 0, 1 * x, x * 1, x // 1, (x, y)[0].
   static Symbol make(ExprKind kind, std::vector<Symbol> args);
 
   ExprKind kind() const;
   bool isName() const { return kind() == ExprKind::name; }
+  bool isNumber() const { return kind() < ExprKind::tuple || kind() == ExprKind::item; }
   std::optional<int64_t> constant() const;
   const Name &name() const; ///< only of a name
   const std::vector<Symbol> &args() const;

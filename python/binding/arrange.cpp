@@ -19,9 +19,20 @@ using namespace nb::literals;
 namespace tilery::python {
 using namespace arrange;
 
-Symbol toSymbol(nb::handle value) {
+/// What a symbol is made of: a number, an expression as text, a tuple or a slice of such.
+static Symbol toPart(nb::handle value) {
   if (nb::isinstance<Symbol>(value))
     return nb::cast<Symbol>(value);
+  if (PyTuple_Check(value.ptr())) {
+    std::vector<Symbol> parts;
+    for (nb::handle part : value)
+      parts.push_back(toPart(part));
+    return Symbol::make(ExprKind::tuple, std::move(parts));
+  }
+  if (PySlice_Check(value.ptr()))
+    return Symbol::make(ExprKind::slice, {toPart(value.attr("start")), toPart(value.attr("stop")), toPart(value.attr("step"))});
+  if (value.is_none())
+    return Symbol::make(ExprKind::none, {});
   if (PyIndex_Check(value.ptr())) {
     nb::object index = nb::steal(PyNumber_Index(value.ptr()));
     if (!index.is_valid())
@@ -29,6 +40,13 @@ Symbol toSymbol(nb::handle value) {
     return nb::cast<int64_t>(index);
   }
   return Symbol::parse(nb::cast<std::string>(nb::str(value)));
+}
+
+Symbol toSymbol(nb::handle value) {
+  Symbol symbol = toPart(value);
+  if (!symbol.isNumber())
+    throw std::invalid_argument("`" + symbol.str() + "` is not an integer expression.");
+  return symbol;
 }
 
 namespace {
@@ -78,7 +96,7 @@ Symbol makeSymbol(nb::handle expr, std::optional<bool> constant, std::optional<b
                   std::optional<int64_t> upper, std::optional<bool> powerOfTwo) {
   if (meta.value_or(false) && !constant.value_or(true))
     throw nb::value_error("Non-constexpr meta symbol is not supported.");
-  Symbol symbol = toSymbol(expr);
+  Symbol symbol = toPart(expr);
   const bool special = meta.value_or(false) || constant.value_or(false);
   if (!special && !lower && !upper && !powerOfTwo)
     return symbol;
@@ -203,6 +221,13 @@ void bindSymbol(nb::module_ &m) {
   binary("__le__", nullptr, ExprKind::lessEqual);
   binary("__gt__", nullptr, ExprKind::greater);
   binary("__ge__", nullptr, ExprKind::greaterEqual);
+  symbol.def("__getitem__", [](const Symbol &s, nb::handle index) { return Symbol::make(ExprKind::item, {s, toPart(index)}); });
+  // Python would ask for items 0, 1, 2, ... of whatever has items.
+  symbol.def("__iter__", [](const Symbol &s) {
+    if (s.kind() != ExprKind::tuple)
+      throw nb::type_error(("`" + s.str() + "` cannot be iterated over: it is not known how many items it has.").c_str());
+    return nb::iter(nb::cast(s.args()));
+  });
   symbol.def("__neg__", [](const Symbol &s) { return -s; });
   symbol.def("__pos__", [](const Symbol &s) { return s; });
   symbol.def("__abs__", [](const Symbol &s) { return Symbol::make(ExprKind::absolute, {s}); });
@@ -230,7 +255,7 @@ void bindSymbol(nb::module_ &m) {
       [](Symbol &s, nb::object targets, nb::object replacement) {
         nb::object list = nb::isinstance<Symbol>(targets) ? nb::object(nb::make_tuple(targets)) : targets;
         for (nb::handle target : list)
-          s = s.replace(toSymbol(target), toSymbol(replacement));
+          s = s.replace(toPart(target), toPart(replacement));
         return &s;
       },
       nb::rv_policy::none, "target"_a, "replacement"_a,

@@ -63,6 +63,18 @@ WRONG = {
         ValueError,
         "Kernel expected 2 inputs, but 3 are provided.\n  hint: the parameters of `add` are A, n",
     ),
+    "gaps": (
+        lambda: ADD(ones(8, 8)[:, ::2], ones(8, 4), 1),
+        ValueError,
+        "Argument add.A.strides[0] has an unsatisfied constraint: 8 == 4 (it is not contiguous)\n"
+        "  hint: pass A.contiguous(), or declare it as T.StridedTensor(shape, strides, dtype)",
+    ),
+    "turned, of run-time size": (
+        lambda: ROWS(ones(4, 3).T, ones(6, 4)),
+        ValueError,
+        "Argument rows.A.strides[0] has an unsatisfied constraint: 1 == 4 (it is not contiguous)\n"
+        "  hint: pass A.contiguous(), or declare it as T.StridedTensor(shape, strides, dtype)",
+    ),
     "rank": (
         lambda: ADD(ones(32), ones(8, 4), 1),
         ValueError,
@@ -95,7 +107,7 @@ WRONG = {
     ),
     "float for an integer": (lambda: ADD(ones(8, 4), ones(8, 4), 1.5), TypeError, "Expect arg[2] to be int (`add.n` is int32)"),
     "read-only output": (
-        lambda: ADD(ones(8, 4), np.broadcast_to(ones(4), (8, 4)), 1),
+        lambda: ADD(ones(8, 4), np.frombuffer(bytes(128), np.float32).reshape(8, 4), 1),
         ValueError,
         "argument 'B' is a read-only array, and add writes to it\n  hint: pass a copy of it",
     ),
@@ -120,6 +132,17 @@ WRONG = {
         TypeError,
         "argument `x` of `builder` is a ndarray, which cannot be a compile-time argument\n"
         "  hint: pass numbers, strings, types or tuples of them; tensors go to the kernel it returns",
+    ),
+    "unknown switch": (
+        lambda: tilelang.compile(add, pass_configs={"tl.disable_warp_specialised": True}),
+        AttributeError,
+        "Invalid config option 'tl.disable_warp_specialised' in pass_configs\n"
+        "  hint: did you mean 'tl.disable_warp_specialized'?",
+    ),
+    "no dict of switches": (
+        lambda: tilelang.compile(add, pass_configs=[tilelang.PassConfigKey.TL_ENABLE_FAST_MATH]),
+        TypeError,
+        "pass_configs is a list, not a dict\n  hint: write {tilelang.PassConfigKey.TL_DISABLE_WARP_SPECIALIZED: True}",
     ),
     "unknown target": (
         lambda: tilelang.compile(add, target="abacus"),

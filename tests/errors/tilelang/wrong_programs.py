@@ -64,6 +64,42 @@ def gemm_rank(X: Vector):
 
 
 @wrong
+def gemm_types(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((16, 32), "float16")
+        b = T.alloc_shared((32, 64), "bfloat16")
+        c = T.alloc_fragment((16, 64), "float32")
+        T.gemm(a, b, c)
+
+
+@wrong
+def gemm_sum_type(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((16, 32), "float16")
+        b = T.alloc_shared((32, 64), "float16")
+        c = T.alloc_fragment((16, 64), "int32")
+        T.gemm(a, b, c)
+
+
+@wrong
+def division_by_zero(X: T.Tensor((64,), "int32")):
+    with T.Kernel(1):
+        X[0] = X[1] // (64 - X.shape[0])
+
+
+@wrong
+def remainder_by_zero(X: T.Tensor((64,), "int32")):
+    with T.Kernel(1):
+        X[0] = T.truncmod(X[1], 0)
+
+
+@wrong
+def size_divided_by_zero(X: T.Tensor((N,), "int32")):
+    with T.Kernel(N // 0):
+        X[0] = 1
+
+
+@wrong
 def copy_out_of_range(X: Matrix):
     with T.Kernel(1):
         a = T.alloc_shared((64, 32), "float32")

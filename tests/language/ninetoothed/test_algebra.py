@@ -1,5 +1,6 @@
 """Symbol and Tensor as Python sees them: operators, upstream's error texts, eval and subs."""
 
+import ast
 import copy
 
 import numpy as np
@@ -34,6 +35,35 @@ def test_symbol_roles():
     assert (meta.lower_bound, meta.upper_bound, meta.power_of_two) == (32, 1024, True)
     assert (constant.lower_bound, constant.upper_bound, constant.power_of_two) == (1, 2**20, False)
     assert block_size(lower_bound=64, upper_bound=128).lower_bound == 64
+
+
+def test_symbols_have_items_and_are_made_of_tuples():
+    x, y = Symbol("x"), Symbol("y")
+    assert repr(x[0]) == "x[0]" and repr(x[y, 1] * 2) == "x[y, 1] * 2" and x[y].names() == {x, y}
+    assert repr(Symbol((x, y + 1))) == "(x, y + 1)" and repr(Symbol((x,))) == "(x,)" and Symbol((x, y))[1] == y
+    assert list(Symbol((x, 3))) == [x, 3] and Symbol("x[y]") == x[y]
+    assert repr(x[1:]) == "x[slice(1, None, None)]" and ast.unparse(x[1:].node) == "x[1:]"
+    assert repr(Symbol("x[y] + 1").find_and_replace(x, Symbol((y, 5)))) == "(y, 5)[y] + 1"
+    with pytest.raises(TypeError, match="`x` cannot be iterated over"):
+        list(x)
+    with pytest.raises(IndexError, match="Index 2 is out of range for `\\(x, y\\)`"):
+        Symbol((x, y))[2]
+    with pytest.raises(ValueError, match="`\\(x, 2\\)` is not an integer expression"):
+        Tensor(1).tile(((x, 2),))
+
+
+def test_an_item_of_no_known_sequence_is_refused_where_a_kernel_needs_its_value():
+    def application(x, y):
+        y = x  # noqa: F841
+
+    def tiled(size):
+        return ninetoothed.make(lambda *tensors: tuple(t.tile((size,)) for t in tensors), application, (Tensor(1), Tensor(1)))
+
+    x, y = np.arange(10, dtype=np.float32), np.zeros(10, np.float32)
+    tiled(Symbol((Symbol("B", constexpr=True), 1))[0])(x, y, B=4)
+    np.testing.assert_array_equal(x, y)
+    with pytest.raises((TypeError, ValueError), match=r"`table\[0\]|`table`"):
+        tiled(Symbol("table")[0])(x, y)
 
 
 def test_symbol_replaces_in_place():

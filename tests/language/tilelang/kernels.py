@@ -6,16 +6,17 @@ from tilery.tilelang import language as T
 
 @tilelang.jit
 def matmul(
-    M, N, K, block_M, block_N, block_K, dtype="float16", accum_dtype="float32", num_stages=2, transpose_A=False, transpose_B=False
-):
+    M, N, K, block_M, block_N, block_K, dtype="float16", accum_dtype="float32", num_stages=2, transpose_A=False,
+    transpose_B=False, strides=None,
+):  # fmt: skip
     """Pipelined, with a ReLU and an epilogue through shared memory."""
+    shapes = ((K, M) if transpose_A else (M, K)), ((N, K) if transpose_B else (K, N)), (M, N)
+    a, b, c = (
+        [T.StridedTensor(*known, dtype) for known in zip(shapes, strides)] if strides else [T.Tensor(s, dtype) for s in shapes]
+    )
 
     @T.prim_func
-    def main(
-        A: T.Tensor((K, M) if transpose_A else (M, K), dtype),
-        B: T.Tensor((N, K) if transpose_B else (K, N), dtype),
-        C: T.Tensor((M, N), dtype),
-    ):
+    def main(A: a, B: b, C: c):
         with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=128) as (bx, by):
             A_shared = T.alloc_shared((block_K, block_M) if transpose_A else (block_M, block_K), dtype)
             B_shared = T.alloc_shared((block_N, block_K) if transpose_B else (block_K, block_N), dtype)

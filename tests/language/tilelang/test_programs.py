@@ -221,12 +221,24 @@ def test_strided_arguments():
     a, b = big[::3, ::2].T, torch.randn(N, K).T
     c = poisoned(M, 2 * N)[:, ::2]
     assert not a.is_contiguous() and not b.is_contiguous() and not c.is_contiguous()
-    kernel = fresh(kernels.matmul, M, N, K, 16, 16, 8, "float32")
+    kernel = fresh(kernels.matmul, M, N, K, 16, 16, 8, "float32", strides=[x.stride() for x in (a, b, c)])
     kernel(a, b, c)
     within(c, relu_of_product(a, b, c.dtype))
     again = poisoned(M, N)
-    kernel(a.contiguous(), b.contiguous(), again)
+    plain = fresh(kernels.matmul, M, N, K, 16, 16, 8, "float32")
+    plain(a.contiguous(), b.contiguous(), again)
     assert torch.equal(again, c)
+    with pytest.raises(ValueError, match=r"strides\[0\] has an unsatisfied constraint: 2 == 28 .*\n  hint: pass A.contiguous"):
+        plain(a, b.contiguous(), again)
+
+
+def test_strides_of_dimensions_of_one_element_say_nothing():
+    kernel = fresh(norms.softmax, T.dynamic("m"), 8, 2)
+    x = torch.randn(6, 16)
+    for rows in (x[:1, :8], x[:1, :8].as_strided((1, 8), (3, 1)), x[:3].reshape(-1, 8)):
+        within(kernel(rows), bounds.softmax(rows))
+    with pytest.raises(ValueError, match=r"strides\[0\] has an unsatisfied constraint: 16 == 8"):
+        kernel(x[:3, :8])
 
 
 def test_numpy_and_dlpack():

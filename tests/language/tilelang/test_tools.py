@@ -37,13 +37,14 @@ CONFIGS = [{"block_M": 16}, {"block_M": 64, "pass_configs": {"tl.enable_fast_mat
 
 def test_the_decorator_chooses_once():
     timed = []
-    tuned = autotuner.autotune(configs=lambda M, N, K: timed.append((M, N, K)) or CONFIGS, warmup=1, rep=1)(
-        tilelang.jit(out_idx=-1)(matmul)
-    )
+    tuned = autotuner.autotune(
+        configs=lambda M, N, K: timed.append((M, N, K)) or CONFIGS, warmup=1, rep=1, ref_prog=lambda a, b: a.float() @ b.float()
+    )(tilelang.jit(out_idx=-1)(matmul))
     a, b = torch.randint(-3, 4, (70, 40)).half(), torch.randint(-3, 4, (40, 50)).half()
     with autotuner.set_autotune_inputs(a, b):
         kernel = tuned(70, 50, 40)
-    assert kernel.config in CONFIGS and kernel.latency > 0 and (kernel(a, b) == a.float() @ b.float()).all()
+    assert kernel.config in CONFIGS and kernel.latency > 0 and kernel.ref_latency > 0
+    assert (kernel(a, b) == a.float() @ b.float()).all()
     assert tuned(70, 50, 40, block_M=32) is tuned(70, 50, 40, block_M=32)  # nothing is left to choose
     with autotuner.set_autotune_inputs(a, b):
         assert tuned(70, 50, 40).config == kernel.config
@@ -183,12 +184,14 @@ def test_a_library_runs_without_its_program(tmp_path):
 
     tilelang.compile(scaled, out_idx=[-1]).export_library(tmp_path / "scaled.so")
     module = tilelang.tvm.runtime.load_module(tmp_path / "scaled.so")
-    for a in (torch.randn(5, 64).half(), torch.randn(64, 5).half().t(), torch.randn(3, 131).half()[:, 3:67]):
+    for a in (torch.randn(5, 64).half(), torch.randn(3 * 64 + 3).half()[3:].view(3, 64), torch.randn(3, 131).half()[:1, 3:67]):
         c = torch.empty(len(a), 64, dtype=torch.half)
         module["scaled"](a, 2.5, c)
         assert torch.equal(c, a * 2.5)
         module.main(a, -1, c)
         assert torch.equal(c, -a)
+    with pytest.raises(ValueError, match=r"strides\[0\] has an unsatisfied constraint: 1 == 64"):
+        module.scaled(torch.randn(64, 5).half().t(), 1.0, torch.empty(5, 64).half())
     with pytest.raises(TypeError, match="expected a float16 tensor"):
         module.scaled(torch.zeros(5, 64), 1.0, c)
     with pytest.raises(AttributeError, match="no function `other`"):

@@ -50,8 +50,19 @@ TEST(Symbol, NamesSubstituteReplace) {
   EXPECT_TRUE(e.equals(Symbol::parse("(a+b)//2+a")));
 }
 
+TEST(Symbol, TuplesAndItems) {
+  for (const char *text : {"x[i]", "x[i, j]", "x[(i,)]", "x[i][j]", "(a, b)", "(a,)", "()", "(a + b)[i]",
+                           "x[slice(1, None, None)]", "(x[i] + 1) // 2"})
+    EXPECT_EQ(Symbol::parse(text).str(), text);
+  EXPECT_EQ(Symbol::parse("(a, b)[1]").str(), "b");
+  EXPECT_EQ(Symbol::parse("(a, b)[-2] + 1").str(), "a + 1");
+  EXPECT_EQ(Symbol::parse("x[i]").substitute({{"x", Symbol::parse("(a, 7)")}, {"i", 1}}).constant(), 7);
+  EXPECT_EQ(Symbol::parse("x[i] + x[j]").names().size(), 3u);
+  EXPECT_THROW(Symbol::parse("(a, b)[2]"), std::out_of_range);
+}
+
 TEST(Symbol, ParseRefusesWhatIsNoInteger) {
-  for (const char *text : {"", "a +", "1.5", "a b", "(a", "f(a)", "2x"})
+  for (const char *text : {"", "a +", "1.5", "a b", "(a", "f(a)", "2x", "x[]", "x[i", "(a b)", "(a, b", "[a]", "min(a)"})
     EXPECT_THROW(Symbol::parse(text), std::invalid_argument) << text;
 }
 

@@ -61,6 +61,14 @@ def _check(kernel: JITKernel, inputs: list[Any], profile: ProfileArgs) -> None:
         torch_assert_close(x, y, rtol=profile.rtol, atol=profile.atol, max_mismatched_ratio=profile.max_mismatched_ratio)
 
 
+def _reference_latency(inputs: Sequence[Any], profile: ProfileArgs) -> float | None:
+    """Milliseconds that the reference takes, if there is one."""
+    reference = profile.ref_prog
+    if reference is None:
+        return None
+    return float(do_bench(lambda: reference(*inputs), profile.warmup, profile.rep))  # type: ignore[arg-type]
+
+
 def fastest(
     candidates: Sequence[tuple[dict[str, Any], Any]], call: Callable[[Any], Callable[[], Any]], profile: ProfileArgs
 ) -> tuple[int, float]:
@@ -136,10 +144,7 @@ class AutoTuner:
         prepare([kernel for _, kernel in made])
         position, latency = fastest(made, lambda kernel: self._call(kernel, inputs, profile), profile)
         config, kernel = made[position]
-        kernel.config, kernel.latency = config, latency
-        if profile.ref_prog is not None:
-            reference = profile.ref_prog
-            kernel.ref_latency = do_bench(lambda: reference(*inputs), profile.warmup, profile.rep)
+        kernel.config, kernel.latency, kernel.ref_latency = config, latency, _reference_latency(inputs, profile)
         return AutotuneResult(latency, config, kernel.ref_latency, kernel.prim_func, kernel)
 
     @staticmethod
@@ -184,15 +189,16 @@ class AutoTuneImpl:
         given = {name: value for name, value in kwargs.items() if name not in tunables}
         key = self._key(args, given)
         found = self._tuner_cache.get(key)
-        latency = None
+        times = None
         if found is None:
-            found, latency = self._tune(configs, args, given, run)
+            found, times = self._tune(configs, args, given, run)
             self._tuner_cache[key] = found
         arguments = {**given, **{name: value for name, value in found.items() if name != "pass_configs"}}
         result = impl(*args, **arguments) if run else impl.compile(*args, **arguments)
         if isinstance(result, JITKernel):
             result.config = found
-            result.latency = latency if latency is not None else result.latency
+            if times is not None:
+                result.latency, result.ref_latency = times
         return result
 
     def _configs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, Any]]:
@@ -221,13 +227,14 @@ class AutoTuneImpl:
 
     def _tune(
         self, configs: list[dict[str, Any]], args: tuple[Any, ...], given: dict[str, Any], run: bool
-    ) -> tuple[dict[str, Any], float | None]:
+    ) -> tuple[dict[str, Any], tuple[float, float | None]]:
+        """The best configuration and the milliseconds that it and the reference take."""
         stored = self._stored_key(configs, args, given)
         remembered = stored and _native.cache_get("manifest", stored)
         if remembered:
             found = json.loads(remembered)
             if found["position"] < len(configs):
-                return configs[found["position"]], found["latency"]
+                return configs[found["position"]], (found["latency"], found.get("ref_latency"))
         candidates, failure = [], None
         for config in configs:
             arguments = {**given, **{name: value for name, value in config.items() if name != "pass_configs"}}
@@ -242,10 +249,12 @@ class AutoTuneImpl:
             prepare([kernel for _, (kernel, _) in candidates])
         inputs = self._shared_inputs(candidates)
         position, latency = fastest(candidates, lambda made: self._call(made, inputs), self.profile)
-        config = candidates[position][0]
+        config, (_, own) = candidates[position]
+        reference = _reference_latency(own if own is not None else inputs or (), self.profile)
         if stored:
-            _native.cache_put("manifest", stored, json.dumps({"position": configs.index(config), "latency": latency}).encode())
-        return config, latency
+            found = {"position": configs.index(config), "latency": latency, "ref_latency": reference}
+            _native.cache_put("manifest", stored, json.dumps(found).encode())
+        return config, (latency, reference)
 
     def _candidate(self, args: tuple[Any, ...], arguments: dict[str, Any], run: bool) -> Any:
         """(kernel, its inputs or None)."""

@@ -8,6 +8,7 @@ from typing import Any
 from ...errors import error
 from ..language.eager.builder import PrimFunc
 from ..tracing import program
+from ..transform.pass_config import check_pass_configs
 from ..tvm.module import IRModule
 from ..tvm.target import check_target
 from .param import CompiledArtifact, KernelParam
@@ -28,6 +29,7 @@ def lower(
     if not isinstance(function, PrimFunc):
         raise error(TypeError, f"tilelang.lower takes a function decorated with @T.prim_func, got {type(function).__name__}")
     check_target(target)
+    check_pass_configs(pass_configs)
     function.check()
     layouts = program.usual_layouts(function.params)
     module = function.traced[1] if function.traced else program.build(function, [], dict(layouts))

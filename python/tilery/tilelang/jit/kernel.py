@@ -19,6 +19,7 @@ from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
 from ..tracing.memory import TensorType
 from ..tracing.program import build, host_name, host_parameters, usual_layouts
+from ..transform.pass_config import check_pass_configs
 from ..tvm.target import Target
 from ..utils.device import get_current_device
 from .adapter import KernelAdapter
@@ -127,6 +128,7 @@ class JITKernel:
         execution_backend: str = "auto",
     ) -> None:
         prim_func.check()
+        check_pass_configs(pass_configs)
         self.prim_func, self.target, self.pass_configs = prim_func, target, pass_configs or {}
         self.execution_backend, self.verbose = _backend(execution_backend, target), False
         self.lone = _kind_of(target) in ("c", "llvm", "cpu")  # a block is one thread there

@@ -12,6 +12,7 @@ from ..tracing.context import current, kernel
 from ..tracing.layouts import check_injective, lay_out
 from ..tracing.memory import Memory
 from ..tracing.values import Var
+from ..transform.pass_config import check_pass_configs
 
 
 def use_swizzle(panel_size: int = 10, order: str = "row", enable: bool = True) -> None:
@@ -69,6 +70,7 @@ def _note(name: str, value: Any) -> None:
 
 def annotate_pass_configs(configs: Mapping[Any, Any]) -> None:
     """Switches of upstream's passes; a hint."""
+    check_pass_configs(configs)
     _note("tilelang_pass_configs", dict(configs))
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from tilery import _native
 
+from ...errors import error
 from ..tracing.coded_regions import decoded
-from ..tracing.memory import LocalVar, Memory, native_region, tile_op
+from ..tracing.dtypes import is_float
+from ..tracing.memory import LocalVar, Memory, Region, native_region, region_memory, tile_op
 
 
 class GemmWarpPolicy(enum.IntEnum):
@@ -43,6 +45,7 @@ def gemm(
 ) -> None:
     """C += op(A) @ op(B) in C's type; with clear_accum, C = op(A) @ op(B)."""
     trace = tile_op("T.gemm")
+    _check_types(A, B, C)
     A, B = (decoded(side, None, "T.gemm") if _is_coded(side) else side for side in (A, B))
     regions = [native_region(trace, side, "T.gemm") for side in (A, B, _whole(C))]
     if trace.work:
@@ -50,6 +53,23 @@ def gemm(
         trace.work.flops += 2 * m * n * depth * trace.work.repeated()
     clear = None if clear_accum is False else clear_accum
     _native.gemm_region(trace.native, *regions, bool(transpose_A), bool(transpose_B), clear, GemmWarpPolicy(policy).name)
+
+
+def _check_types(A: Any, B: Any, C: Any) -> None:
+    """No machine multiplies numbers of different types, but for those of 8-bit floats, or adds fractions in an integer."""
+    a, b, c = (getattr(side, "dtype", None) for side in (A, B, C))
+    if a is None or b is None or c is None or _is_coded(A) or _is_coded(B):
+        return
+    names = [region_memory(side).label() if isinstance(side, (Memory, Region)) else "buffer" for side in (A, B, C)]
+    if a != b and not ("float8" in a and "float8" in b):
+        raise error(
+            AssertionError,
+            f"T.gemm: A and B must have the same dtype: `{names[0]}` is {a}, `{names[1]}` is {b}",
+            hint="T.copy one of them into a buffer of the other's type",
+        )
+    if is_float(a) != is_float(c):
+        kind = "float32" if is_float(a) else "int32"
+        raise error(AssertionError, f"T.gemm of {a} cannot accumulate in `{names[2]}`, which is {c}", hint=f"use {kind}")
 
 
 def _is_coded(side: Any) -> bool:

@@ -19,6 +19,7 @@ class Operations:
 
     @staticmethod
     def binary(op: str, x: Any, y: Any) -> Any:
+        values.check_divisor(op, x, y)
         return values.binary(op, x, y) if op in values.FOLD else Val(current_builder().binary(op, x, y))
 
     @staticmethod

@@ -197,6 +197,9 @@ def _host(
         native.host_check(
             actual, expected, f"Argument {name}.{memory.name}.{what}[{dim}] has an unsatisfied constraint: {{0}} == {{1}}{shown}"
         )
+    for parameter, kind in prim_func.params:
+        if isinstance(kind, TensorType) and kind.strides is None and parameter in tensors and id(tensors[parameter]) in handles:
+            _check_contiguous(native, name, tensors[parameter], handles[id(tensors[parameter])])
     for memory, role in trace.tensors:
         if id(memory) in trace.gapless and role == "argument":
             for dim, step in enumerate(row_major(memory.shape)):
@@ -232,6 +235,25 @@ def _host(
             name_of_phase = f"{state.name}_phase{phase}" if phase else state.name
             native.launch(name_of_phase, [_i64(native, extent) for extent in state.grid], args)
     native.end_host([handles[id(memory)] for memory in outputs])
+
+
+def _check_contiguous(native: _native.Builder, name: str, memory: Memory, handle: Any) -> None:
+    """T.Tensor is a row-major tensor without gaps; along dimensions of one element strides say nothing."""
+    last = memory.ndim - 1
+    ask = _doubled(native, native.host_stride) if memory.dtype.pack == 2 else native.host_stride
+    for dim, (extent, step) in enumerate(zip(memory.shape, row_major(memory.shape))):
+        if (isinstance(extent, int) and extent <= 1) or (dim == last and _is_one((memory.strides or [None])[dim], memory, dim)):
+            continue
+        expected, actual = _i64(native, step), (native.host_stride if dim == last else ask)(handle, dim)
+        if isinstance(extent, Expr):
+            counts = _i64(native, native.binary(">", _i64(native, extent), 1))
+            actual = native.binary("+", expected, native.binary("*", native.binary("-", actual, expected), counts))
+        native.host_check(
+            actual,
+            expected,
+            f"Argument {name}.{memory.name}.strides[{dim}] has an unsatisfied constraint: {{0}} == {{1}} (it is not contiguous)\n"
+            f"  hint: pass {memory.name}.contiguous(), or declare it as T.StridedTensor(shape, strides, dtype)",
+        )
 
 
 def _i64(native: _native.Builder, value: Any) -> Any:

@@ -327,7 +327,19 @@ def substitute(value: Any, sizes: Mapping[int, Any]) -> Any:
     return evaluate(Node(value.op, operands), {}) if is_number(operands[0]) else unary(value.op, operands[0])
 
 
+_DIVIDES = {"//", "%", "/", "truncdiv", "truncmod"}
+
+
+def check_divisor(op: str, a: Any, b: Any) -> None:
+    """Refuses to divide an integer by the constant 0."""
+    if op in _DIVIDES and type(b) is int and b == 0 and isinstance(a, Expr) and not is_float(a.dtype):
+        written = op if op in BINARY else f"T.{op}"
+        hint = "look at how the divisor is computed"
+        raise error(ZeroDivisionError, f"an integer is divided (`{written}`) by the constant 0", hint=hint)
+
+
 def binary(op: str, a: Any, b: Any) -> Any:
+    check_divisor(op, a, b)
     lanes = _lanes(lambda x, y: binary(op, x, y), a, b)
     if lanes is not None:
         return lanes

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import enum
+from collections.abc import Mapping
 from typing import Any
+
+from ...errors import error
 
 
 class PassConfigKey(str, enum.Enum):
@@ -12,9 +16,9 @@ class PassConfigKey(str, enum.Enum):
     @staticmethod
     def _generate_next_value_(name: str, start: int, count: int, last_values: list[Any]) -> str:
         prefix, _, rest = name.partition("_")
-        return f"{'tl' if prefix == 'TL' else 'tir'}.{rest.lower()}" if prefix in ("TL", "TIR") else name.lower()
+        return f"{'tl' if prefix == 'TL' else 'tirx'}.{rest.lower()}"
 
-    TL_SIMPLIFY = enum.auto()
+    TL_SIMPLIFY = "tl.Simplify"
     TL_DISABLE_BUFFER_INIT_CHECK = enum.auto()
     TL_DISABLE_DATA_RACE_CHECK = enum.auto()
     TL_DISABLE_PRELOWER_SEMANTIC_CHECK = enum.auto()
@@ -53,9 +57,9 @@ class PassConfigKey(str, enum.Enum):
     TL_DUMP_IR_DIR = enum.auto()
     TL_PASS_PROFILE = enum.auto()
     TL_PASS_PROFILE_THRESHOLD_MS = enum.auto()
-    TIR_ENABLE_EQUIV_TERMS_IN_CSE = enum.auto()
+    TIR_ENABLE_EQUIV_TERMS_IN_CSE = "tir.enable_equiv_terms_in_cse_tir"
     TIR_DISABLE_CSE = enum.auto()
-    TIR_SIMPLIFY = enum.auto()
+    TIR_SIMPLIFY = "tirx.Simplify"
     TIR_DISABLE_STORAGE_REWRITE = enum.auto()
     TIR_DISABLE_VECTORIZE = enum.auto()
     TIR_USE_ASYNC_COPY = enum.auto()
@@ -63,4 +67,37 @@ class PassConfigKey(str, enum.Enum):
     TIR_MERGE_STATIC_SMEM = enum.auto()
     TIR_ADD_LOWER_PASS = enum.auto()
     TIR_NOALIAS = enum.auto()
-    CUDA_KERNELS_OUTPUT_DIR = enum.auto()
+    CUDA_KERNELS_OUTPUT_DIR = "cuda.kernels_output_dir"
+
+
+# What earlier versions had, which programs written for them still name.
+_FORMER = (
+    "tl.disable_dynamic_tail_split", "tl.dynamic_alignment", "tl.disable_fast_math", "tl.enable_ptxas_verbose_output",
+    "tir.disable_cse_tir", "tir.enable_equiv_terms_in_cse", "tir.disable_assert", "tir.instrument_bound_checkers",
+    "tir.UnrollLoop", "tir.LoopPartition", "tir.HoistExpression", "tir.detect_global_barrier", "tir.ptx_ldg32",
+)  # fmt: skip
+
+
+def _plain(key: str) -> str:
+    """Names of TVM's own switches have begun with "tir." and with "tirx."."""
+    return key.lower().replace("tirx.", "tir.", 1)
+
+
+def check_pass_configs(configs: Any) -> None:
+    """Refuses what is no dict, and switches that no version has."""
+    if configs is None:
+        return
+    if not isinstance(configs, Mapping):
+        raise error(
+            TypeError,
+            f"pass_configs is a {type(configs).__name__}, not a dict",
+            hint="write {tilelang.PassConfigKey.TL_DISABLE_WARP_SPECIALIZED: True}",
+        )
+    known = {_plain(key.value): key.value for key in PassConfigKey} | {_plain(key): key for key in _FORMER}
+    for key in configs:
+        name = key.value if isinstance(key, PassConfigKey) else key
+        if isinstance(name, str) and _plain(name) in known:
+            continue
+        near = difflib.get_close_matches(_plain(str(name)), known, 1)
+        hint = f"did you mean {known[near[0]]!r}?" if near else "tilelang.PassConfigKey lists what there is"
+        raise error(AttributeError, f"Invalid config option {name!r} in pass_configs", hint=hint)
