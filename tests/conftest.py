@@ -3,6 +3,8 @@ With TILERY_EMULATE "cuda" means the CPU, in whose memory the emulated GPU compu
 
 import os
 
+import pytest
+
 if os.environ.get("TILERY_EMULATE"):
     from tilery.compat import device
 
@@ -14,6 +16,9 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in items if os.environ.get("TILERY_EMULATE") else ():
+        if any(not mark.kwargs.get("emulated", True) for mark in item.iter_markers("gpu")):
+            item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU that is not emulated"))
     part, parts = map(int, config.getoption("slice").split("/"))
     dropped = [item for index, item in enumerate(items) if index % parts != part - 1]
     if dropped:

@@ -1,7 +1,7 @@
 """Runs every test runner. Each prints its result and its time; skips are named, those for want of a GPU counted apart on the
 line before the last. The last line is over all runners: `N passed, N failed, N skipped`.
 
-usage: ./run test [lint|unit|ir|fuzz|python] [arguments of that runner]
+usage: ./run test [lint|unit|ir|fuzz|python|emulated] [arguments of that runner]
        ./run test long [K/N | today]   campaigns of random programs, models, sweeps over every type: all, or one of N slices
        ./run test ci                   every runner, then today's slice of `long`
 """
@@ -26,6 +26,12 @@ LIT = "/usr/lib/llvm-22/bin/lit"
 NO_GPU = "needs an NVIDIA GPU"  # how the reason of such a skip begins
 SLICES = 7  # of `long`; one a day covers it in a week
 LONG_UNIT = "*Long.*"  # test suites whose name ends so are campaigns
+# What runs on the emulated GPU each time, and how: (arguments of pytest, TILERY_EMULATE). All of tests/gpu takes most of an hour.
+EMULATED_LATE = ["rows", "reports", "threads", "float_extremes", "oracle", "runtime", "hopper_products"]
+EMULATED = [
+    (["tests/gpu/test_matmul.py", "tests/gpu/test_around_products.py", "-k", "not 4096 and not 3000"], "sm_90a"),
+    ([*(f"tests/gpu/test_{name}.py" for name in EMULATED_LATE), "-k", "not uncommon and not share"], "sm_90a,late,processors=3"),
+]
 
 
 @dataclass
@@ -112,12 +118,25 @@ def fuzzed(runs):
     return Count(passed=len(runs) - failed, failed=failed)
 
 
-def python(args, scratch):
+def python(args, scratch, environment=()):
     report = scratch / "python.xml"
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *(args or ["tests"])]
-    status = subprocess.run(command, cwd=ROOT).returncode
+    status = subprocess.run(command, cwd=ROOT, env={**os.environ, **dict(environment)}).returncode
     no_tests = 5  # pytest's own status for an empty selection
     return from_junit(report).after(0 if status == no_tests and not args else status)
+
+
+def emulated(args, scratch):
+    """Python programs on the emulated GPU: tests that are marked `gpu`, those of EMULATED or others."""
+    folder = BUILD / "tests" / "emulator" / "gpu"
+    if not (folder / "tilery").is_dir():
+        return Count()
+    paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    runs = [(args, os.environ.get("TILERY_EMULATE", "sm_90a"))] if args else EMULATED
+    counts = (
+        python([*tests, "-m", "gpu"], scratch, {"TILERY_EMULATE": settings, "PYTHONPATH": paths}) for tests, settings in runs
+    )
+    return sum(counts, Count())
 
 
 def chosen(text):
@@ -143,7 +162,7 @@ def long(args, scratch):
     return count + fuzzed(runs) + python(["tests", "-m", "long", f"--slice={part}/{parts}"], scratch)
 
 
-RUNNERS = {"lint": lint, "unit": unit, "ir": ir, "fuzz": fuzz, "python": python}
+RUNNERS = {"lint": lint, "unit": unit, "ir": ir, "fuzz": fuzz, "python": python, "emulated": emulated}
 
 
 def plan(argv):

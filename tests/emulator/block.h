@@ -94,7 +94,7 @@ struct Cluster {
   unsigned ended = 0; // threads
   Fibers *fibers = nullptr;
 
-  void wait(std::function<bool()> over, std::function<std::string()> what) { fibers->wait(std::move(over), std::move(what)); }
+  void wait(llvm::function_ref<bool()> over, llvm::function_ref<std::string()> what) { fibers->wait(over, what); }
   [[noreturn]] void fail(const Thread &thread, const std::string &what);
   /// Lets something arrive, if anything is on its way.
   bool land();
@@ -108,7 +108,7 @@ std::string nameOf(const Thread &thread);
 std::pair<Block *, uint32_t> placeOf(Thread &thread, uint32_t address, uint32_t bytes);
 /// Runs `work` once for `expected` threads, each of which gives its `operand`.
 void together(Thread &thread, Meeting &meeting, unsigned index, unsigned expected, const char *what, void *operand,
-              const std::function<void(void **operands)> &work);
+              llvm::function_ref<void(void **operands)> work);
 /// What must be true when a thread ends.
 void finish(Thread &thread);
 

@@ -4,10 +4,22 @@
 
 namespace tilery::emulator {
 
-static constexpr size_t stackBytes = 96 << 10;
+// Not of whole pages: what fibers have at the same depth would share the same few lines of the caches.
+static constexpr size_t stackBytes = (96 << 10) + 17 * 64;
+
+/// The memory of those that ran before on this thread, which the kernel need not make again.
+static thread_local Fibers::Stacks kept;
 
 Fibers::Fibers(unsigned count, std::function<void(unsigned)> body)
-    : body(std::move(body)), fibers(count), stacks(new char[count * stackBytes]) {}
+    : body(std::move(body)), fibers(count), stacks(std::exchange(kept, {})) {
+  if (size_t bytes = count * stackBytes; stacks.bytes < bytes)
+    stacks = {std::unique_ptr<char[]>(new char[bytes]), bytes}; // as it is: most of it is never touched
+}
+
+Fibers::~Fibers() {
+  if (kept.bytes < stacks.bytes)
+    kept = std::move(stacks);
+}
 
 void Fibers::enter(unsigned high, unsigned low) {
   auto *self = reinterpret_cast<Fibers *>(uint64_t(high) << 32 | low);
@@ -27,7 +39,7 @@ void Fibers::resume(unsigned number) {
   fiber.begun = true;
   ucontext_t context;
   getcontext(&context);
-  context.uc_stack.ss_sp = stacks.get() + number * stackBytes;
+  context.uc_stack.ss_sp = stacks.memory.get() + number * stackBytes;
   context.uc_stack.ss_size = stackBytes;
   context.uc_link = nullptr;
   uint64_t self = reinterpret_cast<uint64_t>(this);
@@ -40,12 +52,12 @@ void Fibers::back() {
     _longjmp(scheduler, 1);
 }
 
-void Fibers::wait(std::function<bool()> over, std::function<std::string()> what) {
+void Fibers::wait(llvm::function_ref<bool()> over, llvm::function_ref<std::string()> what) {
   if (over())
     return;
   Fiber &fiber = fibers[current];
-  fiber.over = std::move(over);
-  fiber.what = std::move(what);
+  fiber.over = over;
+  fiber.what = what;
   back();
 }
 
@@ -59,8 +71,8 @@ std::string Fibers::waitsFor(unsigned fiber) const {
   return fibers[fiber].ended || !fibers[fiber].what ? "" : fibers[fiber].what();
 }
 
-std::string Fibers::run(const std::function<bool()> &idle, const std::function<std::string()> &stuck) {
-  for (bool backwards = false;; backwards = !backwards) { // in changing order, so that a missing wait shows
+bool Fibers::run(unsigned turns, llvm::function_ref<bool()> idle, llvm::function_ref<std::string()> stuck) {
+  for (; turns > 0; --turns, backwards = !backwards) { // in changing order, so that a missing wait shows
     bool moved = false, all = true;
     for (size_t i = 0; i < fibers.size(); ++i) {
       unsigned number = backwards ? fibers.size() - 1 - i : i;
@@ -73,14 +85,17 @@ std::string Fibers::run(const std::function<bool()> &idle, const std::function<s
       moved = true;
       resume(number);
       if (!failure.empty())
-        return failure;
+        return true;
       all &= fiber.ended;
     }
     if (all)
-      return "";
-    if (!moved && !idle())
-      return stuck();
+      return true;
+    if (!moved && !idle()) {
+      failure = stuck();
+      return true;
+    }
   }
+  return false;
 }
 
 } // namespace tilery::emulator

@@ -1,5 +1,7 @@
 #include "run.h"
 #include <cstring>
+#include <list>
+#include <utility>
 
 namespace tilery::emulator {
 namespace {
@@ -31,27 +33,43 @@ void prepare(Cluster &cluster, const Launch &launch, uint32_t firstBlock) {
   }
 }
 
-/// What goes wrong in one cluster.
-std::string runCluster(const Launch &launch, uint32_t firstBlock) {
+/// A cluster under way.
+class Running {
+public:
+  Running(const Launch &launch, uint32_t firstBlock) : launch(launch) {
+    cluster.timing = launch.timing;
+    prepare(cluster, launch, firstBlock);
+    cluster.fibers = &fibers;
+  }
+  Running(const Running &) = delete;
+
+  /// Goes on for some time. True: it has ended, or something went wrong.
+  bool go() {
+    constexpr unsigned turns = 4096;
+    return fibers.run(turns, [&] { return cluster.land(); }, [&] { return cluster.deadlock(); });
+  }
+  std::string wrong() const {
+    if (!fibers.wrong().empty())
+      return fibers.wrong();
+    if (!cluster.arrivals.empty())
+      return "the block ends while copies are on their way";
+    for (const Block &block : cluster.blocks)
+      if (block.shared.overrun())
+        return "a thread writes past the shared memory";
+    return "";
+  }
+
+private:
+  void runThread(unsigned fiber) {
+    Thread &thread = cluster.blocks[fiber / launch.threads].threads[fiber % launch.threads];
+    launch.entry(&thread);
+    finish(thread);
+  }
+
+  const Launch &launch;
   Cluster cluster;
-  cluster.timing = launch.timing;
-  prepare(cluster, launch, firstBlock);
-  auto threadOf = [&](unsigned fiber) -> Thread & {
-    return cluster.blocks[fiber / launch.threads].threads[fiber % launch.threads];
-  };
-  Fibers fibers(launch.cluster * launch.threads, [&](unsigned fiber) {
-    launch.entry(&threadOf(fiber));
-    finish(threadOf(fiber));
-  });
-  cluster.fibers = &fibers;
-  std::string wrong = fibers.run([&] { return cluster.land(); }, [&] { return cluster.deadlock(); });
-  if (wrong.empty() && !cluster.arrivals.empty())
-    wrong = "the block ends while copies are on their way";
-  for (const Block &one : cluster.blocks)
-    if (wrong.empty() && one.shared.overrun())
-      wrong = "a thread writes past the shared memory";
-  return wrong;
-}
+  Fibers fibers{launch.cluster * launch.threads, [this](unsigned fiber) { runThread(fiber); }};
+};
 } // namespace
 
 CodeFacts factsOf(const ElfCode &code, const std::string &kernel) {
@@ -61,10 +79,26 @@ CodeFacts factsOf(const ElfCode &code, const std::string &kernel) {
   return facts;
 }
 
+// The last one first, since they may come in any order; but one that does not end may wait for what others do, and programs that do so rely on
+// the first ones to begin first.
 std::string run(const Launch &launch) {
-  for (uint32_t block = launch.like.blocks; block > 0; block -= launch.cluster) // they come in any order
-    if (std::string wrong = runCluster(launch, block - launch.cluster); !wrong.empty())
-      return wrong;
+  uint32_t first = 0, last = launch.like.blocks;
+  std::list<Running> running;
+  while (first < last || !running.empty()) {
+    if (first < last && running.empty())
+      running.emplace_back(launch, last -= launch.cluster);
+    else if (first < last)
+      running.emplace_back(launch, std::exchange(first, first + launch.cluster));
+    for (auto one = running.begin(); one != running.end();) {
+      if (!one->go()) {
+        ++one;
+        continue;
+      }
+      if (std::string wrong = one->wrong(); !wrong.empty())
+        return wrong;
+      one = running.erase(one);
+    }
+  }
   return "";
 }
 

@@ -25,7 +25,7 @@ struct Launch {
   Timing timing = Timing::CopiesAtOnce;
   Thread like{}; // arguments, grid, number of blocks, and the first block's workspace, as each thread has them
 };
-/// Runs the clusters one after the other. Gives what went wrong, "" if nothing.
+/// Runs the clusters one after the other, and together where one does not end alone. Gives what went wrong, "" if nothing.
 std::string run(const Launch &launch);
 
 } // namespace tilery::emulator

@@ -21,9 +21,4 @@ bool SharedMemory::overrun() const {
   return false;
 }
 
-void SharedMemory::each(uint32_t place, uint32_t count, const std::function<void(uint32_t, Piece &)> &what) {
-  for (uint32_t at = place / pieceBytes * pieceBytes; at < place + count; at += pieceBytes)
-    what(at, piece(at));
-}
-
 } // namespace tilery::emulator

@@ -2,7 +2,6 @@
 // A block's shared memory, with what is under way in each 16 bytes of it.
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -37,7 +36,11 @@ public:
   char *at(uint32_t place) { return memory.get() + place; }
   uint32_t bytes() const { return size; }
   Piece &piece(uint32_t place) { return pieces[place / pieceBytes]; }
-  void each(uint32_t place, uint32_t count, const std::function<void(uint32_t place, Piece &)> &what);
+  /// what(place, piece)
+  template <typename F> void each(uint32_t place, uint32_t count, F what) {
+    for (uint32_t at = place / pieceBytes * pieceBytes; at < place + count; at += pieceBytes)
+      what(at, piece(at));
+  }
 
   std::map<uint32_t, CountingBarrier> barriers; // by place
 

@@ -51,10 +51,12 @@ std::pair<Block *, uint32_t> placeOf(Thread &thread, uint32_t address, uint32_t 
   return {block, place};
 }
 
-static void meet(Thread &thread, NamedBarrier &barrier, unsigned expected, bool waits, const std::string &name) {
+/// `id`: 0 is the block's own.
+static void meet(Thread &thread, NamedBarrier &barrier, unsigned expected, bool waits, uint32_t id) {
   Cluster &cluster = *thread.home->cluster;
+  auto name = [id] { return id ? "barrier " + std::to_string(id) : std::string("the block's barrier"); };
   if (barrier.come && barrier.expected != expected)
-    cluster.fail(thread, "comes to " + name + " of " + std::to_string(expected) + " threads, where others wait for " +
+    cluster.fail(thread, "comes to " + name() + " of " + std::to_string(expected) + " threads, where others wait for " +
                              std::to_string(barrier.expected));
   barrier.expected = expected;
   uint64_t times = barrier.times;
@@ -63,24 +65,24 @@ static void meet(Thread &thread, NamedBarrier &barrier, unsigned expected, bool 
     ++barrier.times;
   } else if (waits) {
     cluster.wait([&barrier, times] { return barrier.times != times; },
-                 [&barrier, name] {
-                   return name + " (" + std::to_string(barrier.come) + " of " + std::to_string(barrier.expected) +
+                 [&barrier, &name] {
+                   return name() + " (" + std::to_string(barrier.come) + " of " + std::to_string(barrier.expected) +
                           " threads have come)";
                  });
   }
 }
 
-void barrier(Thread *thread) { meet(*thread, thread->home->named[0], thread->home->threads.size(), true, "the block's barrier"); }
+void barrier(Thread *thread) { meet(*thread, thread->home->named[0], thread->home->threads.size(), true, 0); }
 static NamedBarrier &namedBarrierOf(Thread &thread, uint32_t id, uint32_t threads) {
   if (id < 1 || id > 15 || threads % 32)
     thread.home->cluster->fail(thread, "uses barrier " + std::to_string(id) + " with " + std::to_string(threads) + " threads");
   return thread.home->named[id];
 }
 void namedBarrier(Thread *thread, uint32_t id, uint32_t threads) {
-  meet(*thread, namedBarrierOf(*thread, id, threads), threads, true, "barrier " + std::to_string(id));
+  meet(*thread, namedBarrierOf(*thread, id, threads), threads, true, id);
 }
 void arriveNamed(Thread *thread, uint32_t id, uint32_t threads) {
-  meet(*thread, namedBarrierOf(*thread, id, threads), threads, false, "barrier " + std::to_string(id));
+  meet(*thread, namedBarrierOf(*thread, id, threads), threads, false, id);
 }
 void clusterBarrier(Thread *thread) {
   Cluster &cluster = *thread->home->cluster;
@@ -100,7 +102,7 @@ void clusterBarrier(Thread *thread) {
 }
 
 void together(Thread &thread, Meeting &meeting, unsigned index, unsigned expected, const char *what, void *operand,
-              const std::function<void(void **)> &work) {
+              llvm::function_ref<void(void **)> work) {
   Cluster &cluster = *thread.home->cluster;
   if (meeting.come && std::strcmp(meeting.what, what))
     cluster.fail(thread, std::string("comes to ") + what + " where threads beside it are at " + meeting.what);

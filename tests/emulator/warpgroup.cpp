@@ -74,36 +74,47 @@ uint32_t placeOf(uint64_t descriptor, bool transposed, unsigned row, unsigned k,
   return linear ^ (mode ? (linear >> 7 & (side / 16 - 1)) << 4 : 0);
 }
 
-/// The operand's values, row by row of k. A in registers: of thread 32 w + l the words at row 16 w + l / 4 (+ 8), bytes 4 (l % 4) (+ 16).
+/// The operand's values: A's row by row, B's column by column of k. A in registers: of thread 32 w + l the words at row 16 w + l / 4 (+ 8),
+/// bytes 4 (l % 4) (+ 16).
 std::vector<double> valuesOf(Thread &thread, const Product &product, bool isB) {
   const WgmmaForm &form = product.form;
   unsigned rows = isB ? form.n : 64, bytes = form.elementBytes(), depth = form.k();
   WgmmaForm::Type type = isB ? form.b : form.a;
-  std::vector<double> values;
+  std::vector<double> values(rows * depth);
   for (unsigned row = 0; row < rows; ++row)
     for (unsigned k = 0; k < depth; ++k) {
+      double &value = values[isB ? k * rows + row : row * depth + k];
       if (!isB && product.registersA) {
         unsigned at = k * bytes, owner = row / 16 * 32 + row % 8 * 4 + at % 16 / 4, word = row % 16 / 8 + at / 16 * 2;
-        values.push_back(valueOf(type, reinterpret_cast<const char *>(&product.a[owner][word]) + at % 4));
+        value = valueOf(type, reinterpret_cast<const char *>(&product.a[owner][word]) + at % 4);
         continue;
       }
       uint32_t address = placeOf(isB ? product.descriptorB : product.descriptorA, isB ? form.transB : form.transA, row, k, bytes);
-      values.push_back(valueOf(type, thread.home->shared.at(address - firstAddress)));
+      value = valueOf(type, thread.home->shared.at(address - firstAddress));
     }
   return values;
+}
+
+/// sums[column] += a[k] * b[k * columns + column], k after k.
+__attribute__((target_clones("avx512f", "avx2", "default"))) void multiplyRow(double *sums, const double *a, const double *b,
+                                                                              unsigned depth, unsigned columns) {
+  for (unsigned k = 0; k < depth; ++k)
+    for (unsigned column = 0; column < columns; ++column)
+      sums[column] += a[k] * b[k * columns + column];
 }
 
 /// Thread 32 w + l holds, as its sum number r, the one at row 16 w + l / 4 + 8 (r / 2 % 2), column 8 (r / 4) + 2 (l % 4) + r % 2.
 void compute(Thread &thread, Product &product) {
   std::vector<double> a = valuesOf(thread, product, false), b = valuesOf(thread, product, true);
   Sums &sums = *product.sums;
-  unsigned depth = product.form.k();
+  unsigned depth = product.form.k(), columns = product.form.n;
+  std::vector<double> products(64 * columns);
+  for (unsigned row = 0; row < 64; ++row)
+    multiplyRow(&products[row * columns], &a[row * depth], b.data(), depth, columns);
   for (unsigned t = 0; t < 128; ++t)
     for (unsigned r = 0; r < sums.count; ++r) {
       unsigned row = t / 32 * 16 + t % 32 / 4 + 8 * (r / 2 % 2), column = 8 * (r / 4) + 2 * (t % 4) + r % 2;
-      double sum = 0;
-      for (unsigned k = 0; k < depth; ++k)
-        sum += a[row * depth + k] * b[column * depth + k];
+      double sum = products[row * columns + column];
       uint32_t &bits = sums.values[t * sums.count + r];
       if (product.form.integer()) {
         bits = (product.clears ? 0 : bits) + uint32_t(int64_t(sum));
@@ -130,11 +141,11 @@ void claim(Thread &thread, Product &product, bool isB) {
     for (unsigned k = 0; k < form.k(); k += transposed ? 1 : perPiece) {
       uint32_t address = placeOf(descriptor, transposed, row, k, bytes), place = emulator::placeOf(thread, address, 16).second;
       SharedMemory::Piece &piece = thread.home->shared.piece(place);
-      std::string where = " bytes at " + std::to_string(place) + " of shared memory";
+      auto where = [place = place] { return " bytes at " + std::to_string(place) + " of shared memory"; };
       if (piece.arriving)
-        cluster.fail(thread, "starts a product of" + where + " that a copy has not brought yet");
+        cluster.fail(thread, "starts a product of" + where() + " that a copy has not brought yet");
       if (piece.writer)
-        cluster.fail(thread, "starts a product of" + where + " that " + nameOf(thread.home->threads[piece.writer - 1]) +
+        cluster.fail(thread, "starts a product of" + where() + " that " + nameOf(thread.home->threads[piece.writer - 1]) +
                                  " wrote without a proxy fence");
       ++piece.reading;
       product.places.push_back(place);

@@ -63,7 +63,7 @@ def scaled(x, scale, y):
     y = x * scale + 1  # noqa: F841
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=False)
 @needs_compiler
 def test_ninetoothed(tmp_path):
     tensors = [Tensor(ndim, dtype=ninetoothed.float32) for ndim in (2, 0, 2)]

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.gpu
 PROGRAMS = sorted(path for folder in ("tileon", "ninetoothed", "tilelang") for path in (EXAMPLES / folder).glob("*.py"))
 
 
+@pytest.mark.gpu(emulated=False)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_program_runs_unchanged(program):
     done = subprocess.run([sys.executable, EXAMPLES / "on_gpu.py", program], capture_output=True, text=True)
@@ -21,6 +22,7 @@ def test_program_runs_unchanged(program):
     assert "agree" in done.stdout or "匹配" in done.stdout
 
 
+@pytest.mark.gpu(emulated=False)
 def test_demo():
     done = subprocess.run([sys.executable, EXAMPLES / "demo.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -45,6 +45,7 @@ def test_output_types_of_pointer_programs():
         assert_product(c, a, b)
 
 
+@pytest.mark.gpu(emulated=False)
 def test_tensors_of_two_devices_are_refused():
     program = compat.load(EXAMPLES / "ninetoothed" / "matmul.py")
     a = torch.randn(64, 64, dtype=torch.float16)

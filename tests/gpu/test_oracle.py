@@ -49,7 +49,7 @@ def test_tensors_that_are_seen_as_another_type():
     assert torch.equal(bits, 2 * torch.arange(16, dtype=torch.int16, device="cuda"))
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=False)
 def test_an_error_leaves_the_tensors_as_they_were():
     from tilery import tileon
     from tilery.tileon import language as tl

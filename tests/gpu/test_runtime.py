@@ -30,6 +30,7 @@ def in_fresh_process(program, **environment):
     return done.stdout
 
 
+@pytest.mark.gpu(emulated=False)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_graph_capture(language):
     """The first launch of a kernel may be the captured one: code is loaded meanwhile."""
@@ -42,6 +43,7 @@ def test_graph_capture(language):
         assert_product(c, a, b)
 
 
+@pytest.mark.gpu(emulated=False)
 def test_captured_launches_do_not_run(rows):
     x, out = torch.randn(100, device="cuda"), torch.zeros(100, device="cuda")
     rows.add(x, x, out)
@@ -54,6 +56,7 @@ def test_captured_launches_do_not_run(rows):
     assert torch.equal(out, x + x)
 
 
+@pytest.mark.gpu(emulated=False)
 def test_runs_on_the_current_stream(rows):
     x, out = torch.ones(1 << 20, device="cuda"), torch.zeros(1 << 20, device="cuda")
     rows.add(x, x, out)
@@ -84,6 +87,7 @@ def test_every_device(rows):
         assert torch.cuda.current_device() == 0
 
 
+@pytest.mark.gpu(emulated=False)
 def test_illegal_address_names_kernel_and_launch():
     program = """
         x, out = torch.randn(64, device="cuda"), torch.empty(64, device="cuda")
@@ -99,6 +103,7 @@ def test_illegal_address_names_kernel_and_launch():
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in said and "read or wrote outside its tensors" in said
 
 
+@pytest.mark.gpu(emulated=False)
 def test_without_torch():
     program = Path(__file__).with_name("without_torch.py")
     paths = os.pathsep.join([str(program.parents[1]), os.environ.get("PYTHONPATH", "")])

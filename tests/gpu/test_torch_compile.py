@@ -10,7 +10,7 @@ import pytest
 PROGRAM = Path(__file__).resolve().parent.parent / "compat" / "inductor.py"
 
 
-@pytest.mark.gpu
+@pytest.mark.gpu(emulated=False)
 @pytest.mark.parametrize("groups", ["kinds shapes kernels", "perceptron block convolutions recurrence", "templates", "flex"])
 def test_agrees_with_eager(groups, tmp_path):
     environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
