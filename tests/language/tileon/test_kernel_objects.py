@@ -36,6 +36,20 @@ def test_a_compiled_kernel_is_launched_again():
         compiled[(2,)](x, y, 3.0)
 
 
+def test_what_names_mean_in_a_kernel():
+    """Programs that write a kernel's source anew execute it with these."""
+    factor = tl.constexpr(3)
+
+    @tileon.jit
+    def scaled(x, N: tl.constexpr):
+        i = tl.arange(0, N)
+        tl.store(x + i, tl.load(x + i) * factor)
+
+    scope = scaled.get_capture_scope()
+    assert scope["factor"] is factor and scope["tl"] is tl and "torch" in add.get_capture_scope()
+    assert "factor" not in globals()
+
+
 def test_a_compiled_kernel_takes_what_lies_elsewhere():
     """Compiled for aligned arguments that do not overlap: others get code of their own."""
     x, y = torch.randn(100), torch.zeros(100)

@@ -75,6 +75,10 @@ class JITCallable:
         """{(name, id of the namespace): (value, namespace)} of the globals that it and its helpers read."""
         return {(name, id(namespace)): (value, namespace) for namespace, name, value in watched(self.fn)}
 
+    def get_capture_scope(self) -> dict[str, Any]:
+        """What names mean in the function: the globals of its module, and what it keeps of the functions around it."""
+        return self.fn.__globals__ | inspect.getclosurevars(self.fn).nonlocals
+
     @property
     def base_fn(self) -> Callable[..., Any]:
         return self.fn
