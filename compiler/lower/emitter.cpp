@@ -149,8 +149,13 @@ Lanes Emitter::narrowFloat(Lanes value, Type element) {
   if (element.getIntOrFloatBitWidth() == 8)
     return narrowFloat8(value, element);
   llvm::Type *i16 = vectorOf(b.getInt16Ty(), lanes);
-  if (element.isF16())
-    return b.CreateBitCast(b.CreateFPTrunc(value, vectorOf(b.getHalfTy(), lanes)), i16);
+  if (element.isF16()) {
+    // Not to be contracted with a rounding from f64 to f32 before it: that would round once, by a library call a lane.
+    Lanes half = b.CreateFPTrunc(value, vectorOf(b.getHalfTy(), lanes));
+    if (auto *instruction = llvm::dyn_cast<llvm::Instruction>(half))
+      instruction->setFastMathFlags(llvm::FastMathFlags());
+    return b.CreateBitCast(half, i16);
+  }
   if (Lanes narrow = options.target.narrowBF16(*this, value))
     return narrow;
   // LLVM's own f32 -> bf16 may be a library call, or an instruction that flushes denormals: integer arithmetic.
