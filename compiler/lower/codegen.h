@@ -42,6 +42,7 @@ protected:
   virtual void atomically(mlir::Operation *op, llvm::function_ref<Address(llvm::ArrayRef<Index>)> where, Update update);
   /// An update of a buffer's element; a program on a CPU has its buffers for itself.
   virtual void elementUpdateOp(tile::ElementUpdateOp op);
+  virtual void scanOp(tile::ScanOp op);
   virtual void histogramOp(tile::HistogramOp op);
   virtual void sortOp(tile::SortOp op);
   /// Whether an element x comes before y in the order that the op asks for.
@@ -70,7 +71,6 @@ protected:
 
   // tile_ops.cpp
   void extractOp(tile::ExtractOp op);
-  void scanOp(tile::ScanOp op);
 
   tile::KernelOp kernel;
   llvm::DenseMap<mlir::Operation *, llvm::Value *> written; // stores whose place a product has filled where this i1 is true

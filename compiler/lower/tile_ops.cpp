@@ -35,10 +35,7 @@ void KernelEmitter::scanOp(tile::ScanOp op) {
         values.push_back(evaluator.value(operand, point));
       return values;
     };
-    auto straight = cast_or_null<tile::StoreOp>(plan.straight.lookup(op));
     auto write = [&](const Point &point, ArrayRef<Lanes> values) {
-      if (straight)
-        return evaluator.store(evaluator.address(straight.getPlace(), point), values[0]);
       for (auto [value, result] : llvm::zip(values, op.getResults()))
         evaluator.store(evaluator.scratchAddress(plan.storage.lookup(result), shape, point), value);
     };

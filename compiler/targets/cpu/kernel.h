@@ -17,6 +17,7 @@ protected:
   void assertOp(tile::AssertOp op) override;
   /// Rows one after the other, by the runtime.
   void sortOp(tile::SortOp op) override;
+  void scanOp(tile::ScanOp op) override;
   bool targetOp(mlir::Operation *op) override;
   /// In vectors, where the points do nothing else than plain accesses and arithmetic (parallel_lanes.cpp).
   bool parallelOp(tile::ParallelOp op) override;

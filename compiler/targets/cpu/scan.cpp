@@ -1,0 +1,235 @@
+// Scans. Each is a chain: an element waits for the one before. So several run side by side: columns in vectors where the chain runs along an
+// outer dimension, else some rows. The order within a chain is the program's.
+#include "compiler/targets/cpu/kernel.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tilery::cpu {
+using namespace lower;
+
+namespace {
+constexpr unsigned half = 32;
+
+/// Programs pack a pair of 32-bit values into an integer. What such a chain carries are the halves, so that packing and unpacking between two
+/// elements cancel out.
+bool takesHalves(tile::ScanOp op) {
+  return op.getCombine()
+      .walk([&](tile::ShiftOp shift) {
+        APInt by;
+        bool isHalf = matchPattern(shift.getRhs(), m_ConstantInt(&by)) && by == half;
+        return isHalf ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// What halves are computed with: a chain through registers of the other kind would wait for the way there and back.
+bool computesFloats(tile::ScanOp op) {
+  return op.getCombine()
+      .walk([&](arith::BitcastOp cast) { return cast.getType().isF32() ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
+class Chains {
+public:
+  Chains(CpuKernel &kernel, tile::ScanOp op)
+      : kernel(kernel), evaluator(kernel.evaluator), e(kernel.e), op(op), shape(tile::shapeOf(op.getOperands()[0].getType())),
+        axis(op.getAxis()), straight(cast_or_null<tile::StoreOp>(kernel.plan.straight.lookup(op))), halves(takesHalves(op)),
+        floats(computesFloats(op)) {}
+
+  void emit() {
+    unsigned last = shape.size() - 1;
+    along = last;
+    while (along && (along == axis || shape[along] == 1))
+      --along;
+    bool columns = axis != last && along == last;
+    unsigned lanes = columns ? lanesOfRow() : 1, count = std::max<unsigned>(1, (columns ? 4 : 8) / op.getNumOperands());
+    if (along == axis || shape[along] == 1)
+      along = axis; // the only chain
+    SmallVector<int64_t> others(shape);
+    others[axis] = others[along] = 1;
+    kernel.forEach(others, [&](ArrayRef<Index> outer) {
+      point.assign(outer.begin(), outer.end());
+      if (along == axis)
+        return run({evaluator.constant(0)}, 1);
+      int64_t size = shape[along], done = 0;
+      for (unsigned together = count; together; together /= 2) {
+        int64_t step = int64_t(lanes) * together, whole = (size - done) / step * step;
+        if (whole == step)
+          run(sideBySide(e.i64(done), lanes, together), lanes);
+        else if (whole)
+          kernel.nests.loop(e.i64(done), e.i64(done + whole), step, false, {}, [&](llvm::Value *at, ArrayRef<Lanes>) {
+            run(sideBySide(at, lanes, together), lanes);
+            return SmallVector<Lanes>();
+          });
+        done += whole;
+      }
+      if (done < size)
+        run(sideBySide(e.i64(done), size - done, 1), size - done);
+    });
+  }
+
+private:
+  unsigned lanesOfRow() {
+    unsigned bits = 32;
+    for (Value operand : op.getOperands())
+      bits = std::max(bits, elementBytes(elementOf(operand)) * 8);
+    return e.options.target.machine.vectorBits / bits;
+  }
+
+  /// Where chains begin along `along`: `count` of them, each as wide as `width` lanes.
+  SmallVector<Index> sideBySide(llvm::Value *from, unsigned width, unsigned count) {
+    SmallVector<Index> starts;
+    for (unsigned i = 0; i < count; ++i) {
+      llvm::Value *at = i ? e.b.CreateAdd(from, e.i64(int64_t(i) * width), "", true, true) : from;
+      starts.push_back(Index{at, width == 1 ? 0 : 1, nullptr, evaluator.level(), 1});
+    }
+    return starts;
+  }
+
+  Point pointAt(const Index &start, llvm::Value *i) {
+    Point at(point);
+    if (along != axis)
+      at[along] = start;
+    llvm::Value *position = op.getReverse() ? e.b.CreateSub(e.i64(shape[axis] - 1), i) : i;
+    at[axis] = Index{position, 0, nullptr, evaluator.level(), 1, int(axis)};
+    return at;
+  }
+  SmallVector<Lanes> operands(const Point &at, unsigned width) {
+    SmallVector<Lanes> values;
+    for (Value operand : op.getOperands())
+      values.push_back(e.splat(evaluator.value(operand, at), width));
+    return values;
+  }
+
+  /// The chains that begin there, side by side.
+  void run(ArrayRef<Index> starts, unsigned width) {
+    Evaluator::Vector scope(evaluator, width);
+    SmallVector<Lanes> carried;
+    for (const Index &start : starts) {
+      Point first = pointAt(start, e.i64(0));
+      SmallVector<Lanes> values = operands(first, width);
+      write(first, values);
+      append(carried, values);
+    }
+    auto walk = [&](llvm::Value *&from, llvm::Value *to) {
+      carried = kernel.nests.loop(
+          from, to, 1, false, carried, [&](llvm::Value *i, ArrayRef<Lanes> before) { return step(starts, width, i, before); },
+          &from);
+    };
+    llvm::Value *i = e.i64(1);
+    if (SmallVector<KnownBound> bounds = boundsAlong(); !bounds.empty()) {
+      auto [from, to] = sureElements(bounds);
+      walk(i, from);
+      Evaluator::Assumption hold(evaluator, bounds);
+      walk(i, to);
+    }
+    walk(i, e.i64(shape[axis]));
+  }
+
+  /// Element i of each chain; gives what they carry then.
+  SmallVector<Lanes> step(ArrayRef<Index> starts, unsigned width, llvm::Value *i, ArrayRef<Lanes> before) {
+    SmallVector<Lanes> next;
+    unsigned each = before.size() / starts.size();
+    for (auto [number, start] : llvm::enumerate(starts)) {
+      Point at = pointAt(start, i);
+      SmallVector<Lanes> fresh = operands(at, width), after;
+      if (!emitCombine(e, op.getCombine(), joined(before.slice(number * each, each)), fresh, after,
+                       [&](Value v) { return evaluator.scalar(v); })) {
+        evaluator.failed = true;
+        return SmallVector<Lanes>(before);
+      }
+      for (Lanes &value : after)
+        value = e.splat(value, width);
+      write(at, after);
+      append(next, after);
+    }
+    return next;
+  }
+
+  // -- the elements that surely exist: no masks are asked there
+  SmallVector<KnownBound> boundsAlong() {
+    SmallVector<KnownBound> bounds;
+    llvm::SmallPtrSet<const void *, 16> seen;
+    SmallVector<int> loops(shape.size(), -1);
+    loops[axis] = int(axis);
+    for (Value operand : op.getOperands())
+      kernel.nests.collectBounds(operand, loops, bounds, seen);
+    if (straight)
+      kernel.nests.collectPlaceBounds(straight.getPlace(), loops, bounds);
+    return bounds;
+  }
+  std::pair<llvm::Value *, llvm::Value *> sureElements(ArrayRef<KnownBound> bounds) {
+    auto &b = e.b;
+    llvm::Value *from = e.i64(0), *to = e.i64(shape[axis]);
+    for (const KnownBound &bound : bounds) {
+      from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, evaluator.wide(bound.lo));
+      to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, evaluator.wide(bound.hi));
+    }
+    if (op.getReverse()) {
+      llvm::Value *least = from;
+      from = b.CreateSub(e.i64(shape[axis]), to);
+      to = b.CreateSub(e.i64(shape[axis]), least);
+    }
+    // Elements are walked in order whatever the bounds are.
+    from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, from, e.i64(shape[axis]));
+    to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, e.i64(shape[axis]));
+    return {from, to};
+  }
+
+  void write(const Point &at, ArrayRef<Lanes> values) {
+    if (straight)
+      return evaluator.store(evaluator.address(straight.getPlace(), at), values[0]);
+    for (auto [value, result] : llvm::zip(values, op.getResults()))
+      evaluator.store(evaluator.scratchAddress(kernel.plan.storage.lookup(result), shape, at), value);
+  }
+
+  // -- what a chain carries of its values, and these again
+  bool isHalved(Type type) const { return halves && type.isInteger(2 * half); }
+  void append(SmallVectorImpl<Lanes> &carried, ArrayRef<Lanes> values) {
+    auto &b = e.b;
+    for (auto [value, operand] : llvm::zip(values, op.getOperands())) {
+      if (!isHalved(elementOf(operand))) {
+        carried.push_back(value);
+        continue;
+      }
+      llvm::Type *narrow = e.vectorOf(b.getIntNTy(half), e.lanesOf(value));
+      llvm::Value *high = b.CreateLShr(value, llvm::ConstantInt::get(value->getType(), half));
+      llvm::Type *type = floats ? e.vectorOf(b.getFloatTy(), e.lanesOf(value)) : narrow;
+      for (llvm::Value *part : {value, high})
+        carried.push_back(b.CreateBitCast(b.CreateTrunc(part, narrow), type));
+    }
+  }
+  SmallVector<Lanes> joined(ArrayRef<Lanes> carried) {
+    auto &b = e.b;
+    SmallVector<Lanes> values;
+    for (Value operand : op.getOperands()) {
+      if (isHalved(elementOf(operand))) {
+        unsigned width = e.lanesOf(carried[0]);
+        llvm::Type *narrow = e.vectorOf(b.getIntNTy(half), width), *wide = e.vectorOf(b.getIntNTy(2 * half), width);
+        auto part = [&](unsigned i) { return b.CreateZExt(b.CreateBitCast(carried[i], narrow), wide); };
+        values.push_back(b.CreateOr(b.CreateShl(part(1), llvm::ConstantInt::get(wide, half)), part(0)));
+        carried = carried.drop_front();
+      } else {
+        values.push_back(carried[0]);
+      }
+      carried = carried.drop_front();
+    }
+    return values;
+  }
+
+  CpuKernel &kernel;
+  Evaluator &evaluator;
+  Emitter &e;
+  tile::ScanOp op;
+  ArrayRef<int64_t> shape;
+  unsigned axis, along = 0; // chains run along `axis` and lie side by side along the other one; the same: there is one
+  tile::StoreOp straight;
+  bool halves, floats;
+  Point point;
+};
+} // namespace
+
+void CpuKernel::scanOp(tile::ScanOp op) { Chains(*this, op).emit(); }
+
+} // namespace tilery::cpu
