@@ -320,6 +320,13 @@ Index Evaluator::scaled(const Index &index, int64_t factor) {
   if (factor == 1)
     return index;
   AtLevel at(*this, index.level);
+  if (std::optional<Spread> spread = index.lanes ? spreadOf(index) : std::nullopt) {
+    spread->base = e.b.CreateMul(spread->base, e.i64(factor));
+    spread->multiple *= factor;
+    for (int64_t &lane : spread->lanes)
+      lane *= factor;
+    return indexOf(*spread, index.level);
+  }
   Index result = index;
   result.loop = -1;
   if (index.lanes)
@@ -341,6 +348,15 @@ Index Evaluator::plus(const Index &x, const Index &y) {
     result.base = e.b.CreateAdd(x.base, y.base);
     result.step = x.step + y.step;
     return result;
+  }
+  if (std::optional<Spread> left = spreadOf(x), right = spreadOf(y); left && right) {
+    left->base = e.b.CreateAdd(left->base, right->base);
+    left->multiple = result.multiple = std::gcd(left->multiple, right->multiple);
+    for (auto [lane, other] : llvm::zip(left->lanes, right->lanes))
+      lane += other;
+    Index sum = indexOf(*left, result.level);
+    sum.owned = result.owned;
+    return sum;
   }
   llvm::Value *both[] = {vectorOf(x), vectorOf(y)};
   e.unify(both);
@@ -436,6 +452,8 @@ void Evaluator::split(const Index &number, ArrayRef<int64_t> sizes, llvm::Mutabl
     }
     return;
   }
+  if (splitSpread(number, sizes, result))
+    return;
   // 32 bits are enough for the lanes of a tile, and their division by a constant has vector code.
   llvm::Type *i32 = e.vectorOf(b.getInt32Ty(), state.lanes), *i64 = e.vectorOf(b.getInt64Ty(), state.lanes);
   llvm::Value *rest = b.CreateTrunc(vectorOf(number), i32);

@@ -20,6 +20,13 @@ struct Index {
 };
 using Point = llvm::SmallVector<Index, 4>;
 
+/// Lanes at distances from a common place that are known here and now.
+struct Spread {
+  llvm::Value *base; // i64
+  int64_t multiple;  // known divisor of base (0: base is 0)
+  llvm::SmallVector<int64_t, 16> lanes;
+};
+
 /// Lanes whose places follow each other: those of `mask` are at `pointer + offset + lane`.
 struct LaneRun {
   llvm::Value *mask, *offset;
@@ -46,6 +53,8 @@ struct Address {
   llvm::MDNode *scope = nullptr, *noalias = nullptr;
   llvm::Value *row = nullptr; // of buffers, where all lanes are at one place `place` of rows: the row of lane 0
   int64_t place = 0;
+  /// Says of an access what it may alias.
+  void annotate(llvm::Instruction *instruction) const;
 };
 
 /// An integer tile (or scalar) at a point, in i64: base + step * l, or base + lanes[l]. For chains that do not wrap.
@@ -245,6 +254,15 @@ private:
   Lanes loadThroughPort(const Address &address, Lanes other);
   void storeThroughPort(const Address &address, llvm::Value *bits);
   void addTerm(Address &address, const Index &index, llvm::Value *step);
+  // -- lanes at known distances (spread.cpp)
+  std::optional<Spread> spreadOf(const Index &index) const;
+  Index indexOf(const Spread &spread, unsigned level);
+  /// The parts of `number` in each dimension, where each is such lanes again.
+  bool splitSpread(const Index &number, llvm::ArrayRef<int64_t> sizes, llvm::MutableArrayRef<Index> result);
+  /// One or two vectors, shuffled; null where that is not enough.
+  Lanes loadSpread(const Address &address);
+  /// Lanes of scratch memory that lie near each other; null where single loads are better.
+  Lanes loadNear(const Address &address);
   void addPointers(Address &address, mlir::Value pointers, llvm::ArrayRef<Index> point);
   void addLinear(Address &address, const Linear &linear);
   void setScope(Address &address, mlir::Value pointer);
@@ -257,7 +275,8 @@ private:
 
   ThreadModel *threads;
   State state;
-  Memo owned; // values at owned elements
+  Memo owned;                                    // values at owned elements
+  llvm::DenseMap<llvm::Value *, Spread> spreads; // what vectors of indices are made of
   std::vector<Level> levels;
 };
 

@@ -5,7 +5,6 @@
 #include "compiler/lower/alike.h"
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/prefetch.h"
-#include "compiler/lower/read_behind.h"
 #include "llvm/IR/Constants.h"
 
 using namespace mlir;
@@ -19,6 +18,17 @@ void Evaluator::addTerm(Address &address, const Index &index, llvm::Value *step)
   auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(step);
   if (fixed && fixed->isZero())
     return;
+  if (std::optional<Spread> spread = index.lanes && fixed ? spreadOf(index) : std::nullopt) {
+    SmallVector<llvm::Constant *> distances;
+    for (int64_t lane : spread->lanes)
+      distances.push_back(llvm::ConstantInt::getSigned(b.getInt64Ty(), lane * fixed->getSExtValue()));
+    llvm::Constant *offsets = llvm::ConstantVector::get(distances);
+    address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
+    address.level = std::max(address.level, index.level);
+    AtLevel at(*this, address.level);
+    address.pointer = b.CreateGEP(element, address.pointer, b.CreateMul(spread->base, step));
+    return;
+  }
   if (index.lanes) {
     llvm::Value *offsets = b.CreateMul(index.lanes, e.splat(step, state.lanes));
     address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
@@ -397,11 +407,11 @@ llvm::Value *Evaluator::lanePointers(const Address &address) {
   return b.CreateGEP(e.memoryType(address.element), address.pointer, offsets);
 }
 
-static void annotate(llvm::Instruction *instruction, const Address &address) {
-  if (address.scope) {
-    instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, address.scope);
-    instruction->setMetadata(llvm::LLVMContext::MD_noalias, address.noalias);
-  }
+void Address::annotate(llvm::Instruction *instruction) const {
+  if (!scope)
+    return;
+  instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, scope);
+  instruction->setMetadata(llvm::LLVMContext::MD_noalias, noalias);
 }
 
 // Vectors where lanes are neighbours that exist or not as one, else lane by lane.
@@ -454,46 +464,6 @@ void Evaluator::storeThroughPort(const Address &address, llvm::Value *bits) {
   }
 }
 
-/// Lanes that far apart in scratch memory are read with what lies between them.
-constexpr int64_t mostStep = readBehind / 8;
-/// And where the elements are one of each row: nothing behind the rows is read.
-constexpr int64_t mostPlaces = 16;
-static bool inRows(const Address &address) { return address.row && address.place >= 0 && address.place < address.step; }
-
-// All that lies between, then every second of it, and again: vector loads take what single ones would, and other places of the same rows
-// take the same vectors and halves. Behind the arena there is room for it.
-Lanes Evaluator::everyStepth(const Address &address) {
-  auto &b = e.b;
-  bool rows = inRows(address);
-  int64_t place = rows ? address.place : 0;
-  llvm::Type *element = e.memoryType(address.element);
-  llvm::Value *from = rows ? address.row : address.pointer;
-  auto read = [&](int64_t first, unsigned lanes) {
-    auto *part = b.CreateAlignedLoad(e.vectorOf(element, lanes), b.CreateConstInBoundsGEP1_64(element, from, first),
-                                     llvm::Align(address.alignment));
-    annotate(part, address);
-    return part;
-  };
-  auto every = [&](int64_t step, unsigned first) {
-    SmallVector<int> places;
-    for (unsigned lane = 0; lane < state.lanes; ++lane)
-      places.push_back(int(lane * step + first));
-    return places;
-  };
-  if (elementBytes(address.element) < 4) // permutations of both inputs are several instructions each: fewer of them
-    return b.CreateShuffleVector(read(0, state.lanes * address.step), every(address.step, place));
-  SmallVector<llvm::Value *> parts;
-  for (int64_t i = 0; i < address.step; ++i)
-    parts.push_back(read(i * state.lanes, state.lanes));
-  for (; parts.size() > 1; place /= 2) {
-    SmallVector<int> half = every(2, place % 2);
-    for (size_t i = 0; i < parts.size(); i += 2)
-      parts[i / 2] = b.CreateShuffleVector(parts[i], parts[i + 1], half);
-    parts.resize(parts.size() / 2);
-  }
-  return parts[0];
-}
-
 Lanes Evaluator::load(const Address &address, Lanes other) {
   if (threads && address.global)
     return loadThroughPort(address, other);
@@ -507,7 +477,7 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
     llvm::Type *type = e.vectorOf(element, address.step ? state.lanes : 1);
     auto *read = b.CreateAlignedLoad(type, from, align, address.isVolatile);
     if (!address.exists)
-      annotate(read, address);
+      address.annotate(read);
     Lanes result = e.fromMemory(read, address.element);
     if (!address.exists)
       return result;
@@ -526,7 +496,7 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
       llvm::Value *from = b.CreateGEP(element, address.pointer, offset);
       passthru = b.CreateMaskedLoad(type, from, llvm::Align(elementBytes(address.element)),
                                     exists ? b.CreateAnd(mask, exists) : mask, passthru);
-      annotate(llvm::cast<llvm::Instruction>(passthru), address);
+      address.annotate(llvm::cast<llvm::Instruction>(passthru));
     }
     return e.fromMemory(passthru, address.element);
   }
@@ -535,15 +505,14 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
       emitPrefetch(b, b.CreateGEP(b.getInt8Ty(), address.pointer, fetchAhead.bytes), false, fetchAhead.near);
     read = exists ? (llvm::Instruction *)b.CreateMaskedLoad(type, address.pointer, align, exists, passthru)
                   : b.CreateAlignedLoad(type, address.pointer, align);
-  } else if (!threads && !address.offsets && !exists && !address.global && llvm::isPowerOf2_64(address.step) &&
-             address.step <= (inRows(address) ? mostPlaces : mostStep)) {
-    return e.fromMemory(everyStepth(address), address.element);
+  } else if (Lanes near = exists ? nullptr : loadNear(address)) {
+    return e.fromMemory(near, address.element);
   } else {
     if (!exists)
       exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));
     read = b.CreateMaskedGather(type, lanePointers(address), llvm::Align(elementBytes(address.element)), exists, passthru);
   }
-  annotate(read, address);
+  address.annotate(read);
   return e.fromMemory(read, address.element);
 }
 
@@ -567,9 +536,9 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
     llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
     if (!address.runs.empty()) {
       for (auto [mask, offset] : address.runs)
-        annotate(b.CreateMaskedStore(bits, b.CreateGEP(e.memoryType(address.element), address.pointer, offset),
-                                     llvm::Align(elementBytes(address.element)), exists ? b.CreateAnd(mask, exists) : mask),
-                 address);
+        address.annotate(b.CreateMaskedStore(bits, b.CreateGEP(e.memoryType(address.element), address.pointer, offset),
+                                             llvm::Align(elementBytes(address.element)),
+                                             exists ? b.CreateAnd(mask, exists) : mask));
       return;
     }
     if (!address.offsets && address.step == 1) {
@@ -588,7 +557,7 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
       write = b.CreateMaskedScatter(bits, lanePointers(address), llvm::Align(elementBytes(address.element)), exists);
     }
   }
-  annotate(write, address);
+  address.annotate(write);
 }
 
 } // namespace tilery::lower

@@ -4,6 +4,7 @@
 #include "compiler/targets/cpu/emit_object.h"
 #include "compiler/targets/cpu/kernel.h"
 #include "compiler/targets/cpu/lowering.h"
+#include "compiler/targets/cpu/open_pairs.h"
 #include "compiler/targets/cpu/prepare_products.h"
 #include "compiler/lower/debug_info.h"
 #include "compiler/lower/verify_code.h"
@@ -26,6 +27,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   bool ok = true;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
     prepareProducts(kernel);
+    openPairs(kernel);
     hoistStorePlaces(kernel);
     lower::Plan plan = lower::planKernel(kernel, lowering);
     if (options.wantPlan) {
