@@ -4,7 +4,7 @@
 
 namespace tilery {
 namespace {
-constexpr uint64_t imageVersion = 0x0006'474d'4959'4c54; // "TLYIMG", version 6
+constexpr uint64_t imageVersion = 0x0007'474d'4959'4c54; // "TLYIMG", version 7
 
 void write(ByteWriter &out, const PolynomialInfo &polynomial) {
   out.list(polynomial.terms, [&](const PolynomialInfo::Term &term) {
@@ -132,6 +132,7 @@ std::string serialize(const CodeImage &image) {
   out.list(image.kernels, [&](const KernelInfo &kernel) {
     out.text(kernel.name);
     out.number(kernel.scratchBytes);
+    out.number(kernel.updates);
     out.list(kernel.args, [&](const ArgInfo &arg) {
       out.text(arg.name);
       out.number(arg.dtype);
@@ -153,6 +154,9 @@ CodeImage deserialize(std::string_view bytes) {
   in.list(image.kernels, [&](KernelInfo &kernel) {
     kernel.name = in.text();
     kernel.scratchBytes = in.number<uint64_t>();
+    kernel.updates = in.number<Updates>();
+    if (kernel.updates > Updates::Alone)
+      ByteReader::fail();
     in.list(kernel.args, [&](ArgInfo &arg) {
       arg.name = in.text();
       arg.dtype = in.number<DType>();

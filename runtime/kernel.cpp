@@ -21,8 +21,10 @@ Kernel::Kernel(KernelInfo info, TileryKernel entry, std::shared_ptr<const void> 
 Kernel::Kernel(KernelInfo info, std::shared_ptr<const cuda::Code> code)
     : info_(std::move(info)), entry_(nullptr), gpuCode_(std::move(code)) {}
 
-double Kernel::cost() const { return std::atomic_ref<double>(cost_).load(std::memory_order_relaxed); }
-void Kernel::setCost(double nanoseconds) const { std::atomic_ref<double>(cost_).store(nanoseconds, std::memory_order_relaxed); }
+double Kernel::cost(bool alone) const { return std::atomic_ref<double>(costs_[alone]).load(std::memory_order_relaxed); }
+void Kernel::setCost(double nanoseconds, bool alone) const {
+  std::atomic_ref<double>(costs_[alone]).store(nanoseconds, std::memory_order_relaxed);
+}
 
 std::vector<KernelPtr> load(const CodeImage &image) {
   if (image.kernels.empty())

@@ -2,6 +2,7 @@
 #include "runtime/cuda/launch.h"
 #include "runtime/polynomial.h"
 #include "runtime/pool.h"
+#include "runtime/updates.h"
 #include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
@@ -46,7 +47,8 @@ struct Asker {
 void runPieces(Job &job, int64_t begin, int64_t end, Between between, void *context) {
   void *scratch = threadScratch(job.kernel.info().scratchBytes);
   TileryKernel entry = job.kernel.entry();
-  double cost = job.kernel.cost();
+  const bool alone = job.launch.flags & TILERY_ALONE;
+  double cost = job.kernel.cost(alone);
   int64_t piece = cost > 0 ? std::max<int64_t>(1, int64_t(std::min(pieceNanoseconds / cost, 1e15))) : 1;
   while (begin < end && !job.stop.load(std::memory_order_relaxed)) {
     int64_t stop = end - begin <= piece ? end : begin + piece;
@@ -61,7 +63,7 @@ void runPieces(Job &job, int64_t begin, int64_t end, Between between, void *cont
     else if (took > pieceNanoseconds * 2)
       piece = std::max<int64_t>(1, piece / 2);
     if (between) {
-      job.kernel.setCost(std::max(cost, 0.5));
+      job.kernel.setCost(std::max(cost, 0.5), alone);
       if (between(job, context))
         return;
       scratch = threadScratch(job.kernel.info().scratchBytes); // a signal handler may have launched, too
@@ -189,6 +191,20 @@ unsigned worthThreads(const Job &job, double cost, unsigned available) {
 }
 } // namespace
 
+/// Whether one thread that updates memory alone is as fast as so many that do it by indivisible steps. What is chosen makes the other one
+/// look a little better each time, for both hang on the data: so both are measured again.
+static bool isFasterAlone(const Kernel &kernel, unsigned threads) {
+  constexpr double forgotten = 0.99;
+  double alone = kernel.cost(true), shared = kernel.cost();
+  if (threads == 1 || !alone)
+    return true;
+  if (!shared)
+    return false;
+  bool faster = alone * threads <= shared;
+  kernel.setCost((faster ? shared : alone) * forgotten, !faster);
+  return faster;
+}
+
 LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options) {
   for (int axis = 0; axis < 3; ++axis)
     if (grid[axis] < 1)
@@ -211,18 +227,33 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
   Job job(kernel, grid, args, options);
   Asker asker{options};
   unsigned available = job.total > 1 ? Pool::instance().threads() : 1;
-  if (unsigned threads = worthThreads(job, kernel.cost(), available); threads > 1) {
+  unsigned threads = worthThreads(job, kernel.cost(), available);
+  std::optional<UpdateTurn> turn;
+  if (kernel.info().updates != Updates::None)
+    turn.emplace(kernel.info().updates == Updates::Alone && isFasterAlone(kernel, threads));
+  const bool alone = turn && turn->alone();
+  if (alone)
+    job.launch.flags |= TILERY_ALONE;
+  if (threads > 1 && !alone) {
     runShared(job, threads, asker);
   } else {
-    // Thought to be short. What its first eighths took says whether it is.
+    // Thought to be short, or faster on one thread. What its first eighths took says whether it is.
     job.smallest = (job.total + 7) / 8;
     int64_t started = nowNanoseconds();
-    while (workOnce(job, Asker::between, &asker))
-      if (!job.finished() && available > 1 && double(nowNanoseconds() - started) > aloneNanoseconds)
-        if (unsigned threads = worthThreads(job, kernel.cost(), available); threads > 1) {
-          runShared(job, threads, asker);
-          break;
-        }
+    while (workOnce(job, Asker::between, &asker)) {
+      if (job.finished() || available == 1 || double(nowNanoseconds() - started) <= aloneNanoseconds)
+        continue;
+      threads = worthThreads(job, kernel.cost(), available);
+      if (threads == 1 || (alone && isFasterAlone(kernel, threads)))
+        continue;
+      if (alone) {
+        turn.reset();
+        job.launch.flags &= ~TILERY_ALONE;
+        turn.emplace(false);
+      }
+      runShared(job, threads, asker);
+      break;
+    }
   }
   if (job.failure)
     throw Error(*job.failure);

@@ -51,8 +51,8 @@ void NestEmitter::collectBounds(Value value, ArrayRef<int> loops, SmallVectorImp
 bool NestEmitter::restriction(unsigned dim, KnownBound &bound) const {
   bool first = true;
   for (const Sink &sink : nest->sinks) {
-    auto store = sink.kind == Sink::Store ? cast<tile::StoreOp>(sink.op) : tile::StoreOp();
-    auto access = store ? store.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    bool writes = sink.kind == Sink::Store || sink.kind == Sink::Update;
+    auto access = writes ? sink.op->getOperand(0).getDefiningOp<tile::AccessOp>() : tile::AccessOp();
     if (!access || access.getBound(dim).size() != 2)
       return false;
     KnownBound own{access.getBound(dim)[0], access.getBound(dim)[1], int(dim)};

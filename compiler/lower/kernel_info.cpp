@@ -27,6 +27,19 @@ FailureOr<KernelInfo> describe(tile::KernelOp kernel) {
     info.args.push_back(slot);
   }
   kernel.walk([&](Operation *op) {
+    if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) && info.updates == Updates::None)
+      info.updates = Updates::Alone;
+  });
+  auto isShared = [](Operation *op) {
+    auto update = dyn_cast<tile::AtomicRmwOp>(op);
+    auto swap = dyn_cast<tile::AtomicCasOp>(op);
+    return isa<scf::WhileOp>(op) || (update && update.getScope() == tile::SyncScope::sys) ||
+           (swap && swap.getScope() == tile::SyncScope::sys);
+  };
+  if (info.updates == Updates::Alone &&
+      kernel.walk([&](Operation *op) { return isShared(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted())
+    info.updates = Updates::Shared;
+  kernel.walk([&](Operation *op) {
     if (!isa<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op))
       return;
     MemoryClass written = classOfPlace(op->getOperand(0));

@@ -84,6 +84,8 @@ void NestEmitter::chooseWidth() {
       work.push_back(cast<tile::StoreOp>(sink.op).getValue());
     else if (sink.kind == Sink::BufferStore)
       work.push_back(cast<tile::BufferStoreOp>(sink.op).getValue());
+    else if (sink.kind == Sink::Update)
+      work.push_back(cast<tile::AtomicRmwOp>(sink.op).getValue());
     else if (sink.kind == Sink::Reduce)
       llvm::append_range(work, sink.op->getOperands());
     else if (sink.kind == Sink::Define) {
@@ -135,7 +137,10 @@ bool NestEmitter::emit(const Nest &n) {
     if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op);
         sink.kind == Sink::Reduce && int64_t(reduce.getAxis()) == int64_t(innerDim))
       reductions.emplace_back(evaluator, reduce, lanes);
-  if (tile::AccessOp access = storedInRuns())
+  down = reducedDown();
+  if (n.sinks[0].kind == Sink::Update)
+    updating();
+  else if (tile::AccessOp access = storedInRuns())
     withRuns(access);
   else if (std::optional<unsigned> rows = reduces ? std::nullopt : storedAcross())
     turned(*rows);
@@ -236,7 +241,7 @@ void NestEmitter::outer(unsigned dim) {
   if (dim == nest->shape.size())
     return inner();
   int64_t size = nest->shape[dim];
-  if (dim == innerDim || size == 1)
+  if (dim == innerDim || size == 1 || dim == down)
     return outer(dim + 1);
   Range range{e.i64(0), e.i64(size)};
   KnownBound bound;
@@ -263,6 +268,10 @@ void NestEmitter::inner() {
       auto store = cast<tile::StoreOp>(sink.op);
       collectPlaceBounds(store.getPlace(), loops, bounds);
       collectBounds(store.getValue(), loops, bounds, seen);
+    } else if (sink.kind == Sink::Update) {
+      auto update = cast<tile::AtomicRmwOp>(sink.op);
+      collectPlaceBounds(update.getPlace(), loops, bounds);
+      collectBounds(update.getValue(), loops, bounds, seen);
     } else if (sink.kind == Sink::BufferStore) {
       collectBounds(cast<tile::BufferStoreOp>(sink.op).getValue(), loops, bounds, seen);
     } else if (sink.kind == Sink::Reduce) {
@@ -278,10 +287,14 @@ void NestEmitter::inner() {
           collectBounds(operand, loops, bounds, seen);
     }
   }
+  SmallVector<KnownBound> rowBounds;
+  llvm::copy_if(bounds, std::back_inserter(rowBounds), [&](const KnownBound &k) { return down && k.loop == int(*down); });
   llvm::erase_if(bounds, [&](const KnownBound &k) { return k.loop != int(innerDim); });
   planPrefetches(seen);
   if (!reductions.empty())
     return innerReducing(bounds);
+  if (down)
+    return innerColumns(bounds, rowBounds);
   KnownBound only;
   const KnownBound *restricted = restriction(innerDim, only) ? &only : nullptr;
   bool wide = nest->shape[innerDim] >= int64_t(lanes) && lanes > 1;
@@ -326,6 +339,9 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
     case Sink::BufferStore:
       list.push_back(evaluator.value(cast<tile::BufferStoreOp>(sink.op).getValue(), point));
       break;
+    case Sink::Update:
+      list.push_back(evaluator.value(cast<tile::AtomicRmwOp>(sink.op).getValue(), point));
+      break;
     case Sink::Define:
       list.push_back(evaluator.define(sink.value, point));
       break;
@@ -349,7 +365,7 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
     if (sink.kind != Sink::Reduce)
       commit(sink, list[0]);
     else if (int64_t(cast<tile::ReduceOp>(sink.op).getAxis()) != int64_t(innerDim))
-      accumulateOuter(sink, list);
+      down ? accumulateColumns(sink, list) : accumulateOuter(sink, list);
   }
 }
 
@@ -357,6 +373,8 @@ void NestEmitter::commit(const Sink &sink, Lanes value) {
   e.at(sink.op->getLoc());
   if (sink.kind == Sink::Store)
     return evaluator.store(evaluator.addressOf(cast<tile::StoreOp>(sink.op), point), value, bypass);
+  if (sink.kind == Sink::Update)
+    return update(cast<tile::AtomicRmwOp>(sink.op), value);
   if (sink.kind == Sink::BufferStore) {
     auto store = cast<tile::BufferStoreOp>(sink.op);
     Address where = evaluator.bufferAddress(store.getBuffer(), point);

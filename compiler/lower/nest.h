@@ -4,6 +4,9 @@
 
 namespace tilery::lower {
 
+/// The value x with combine(x, y) = y for every y, or null.
+llvm::Constant *identityOf(Emitter &e, tile::ReduceOp reduce);
+
 /// Reductions along the last dimension while a row runs: 64 partials each, in vectors (TileReduce.td gives the order).
 class RowReduction {
 public:
@@ -35,6 +38,7 @@ public:
 
   llvm::Value *streaming = nullptr; // i1: stores of this launch may bypass the cache (TILERY_STREAM)
   bool hasStreamed = false;         // some store does: the kernel ends with a store fence
+  llvm::Value *alone = nullptr;     // i1: nobody else updates memory meanwhile (TILERY_ALONE)
 
   using Body = llvm::function_ref<llvm::SmallVector<Lanes>(llvm::Value *counter, llvm::ArrayRef<Lanes> carried)>;
   /// for (i = from; i < to; i += step), or while i + step <= to if `whole`, with values carried. The body is one loop level of the
@@ -80,6 +84,13 @@ private:
   void innerReducing(llvm::ArrayRef<KnownBound> bounds);
   /// Every sink at lanes [j, j + lanes); pieces of reductions go to `partials`.
   void body(llvm::Value *j, int64_t multiple, unsigned lanes, Lanes limit);
+  std::optional<unsigned> reducedDown() const;
+  void innerColumns(llvm::ArrayRef<KnownBound> bounds, llvm::ArrayRef<KnownBound> rowBounds);
+  void columns(llvm::Value *j, int64_t multiple, unsigned width, unsigned count, Lanes limit,
+               llvm::ArrayRef<KnownBound> rowBounds);
+  void accumulateColumns(const Sink &sink, llvm::ArrayRef<Lanes> values);
+  void updating();
+  void update(tile::AtomicRmwOp op, Lanes values);
   void accumulateOuter(const Sink &sink, llvm::ArrayRef<Lanes> values);
   void commit(const Sink &sink, Lanes value);
   void finishRow(llvm::ArrayRef<Lanes> partials);
@@ -100,9 +111,12 @@ private:
       fetched;                            // loads of the nests so far; those of the next program that one of them fetches
   llvm::SmallVector<Prefetch> prefetches; // of the current nest
   llvm::DenseMap<mlir::Value, llvm::Value *>
-      nextScalars;                     // as the next program has them, while the current nest's prefetches are chosen
-  bool bypass = false;                 // the stores of the current body are aligned and not read again
-  llvm::Instruction *rowEnd = nullptr; // where values that a row does not change are emitted
+      nextScalars;                         // as the next program has them, while the current nest's prefetches are chosen
+  std::optional<unsigned> down;            // the dimension that columns are reduced along, walked within those of a vector
+  llvm::MutableArrayRef<Lanes> columnSums; // of the current vector of columns, for the sinks to come
+  bool indivisible = true;                 // updates of the current nest may meet others
+  bool bypass = false;                     // the stores of the current body are aligned and not read again
+  llvm::Instruction *rowEnd = nullptr;     // where values that a row does not change are emitted
 };
 
 } // namespace tilery::lower

@@ -32,7 +32,7 @@ static void printStep(llvm::raw_ostream &stream, const Step &step, const Plan &p
     stream << " " << size;
   stream << "\n";
   for (const Sink &sink : step.nest.sinks) {
-    static const char *kinds[] = {"store", "buffer_store", "define", "copy", "reduce"};
+    static const char *kinds[] = {"store", "buffer_store", "update", "define", "copy", "reduce"};
     stream.indent(indent + 2) << kinds[sink.kind];
     if (sink.value) {
       stream << " ";

@@ -9,6 +9,7 @@ struct Sink {
   enum Kind {
     Store,       // tile.store
     BufferStore, // tile.buffer_store
+    Update,      // tile.atomic_rmw whose old values nobody reads (Target::updatesInNests)
     Define,      // the value's own expression into its scratch buffer
     Copy,        // a value into the buffer of a carried or merged one
     Reduce       // tile.reduce

@@ -137,6 +137,8 @@ bool Planner::lieAlike(const Info &nest, const Sink &sink, ArrayRef<int64_t> sha
 bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shape, const Pull &pull) const {
   if (ArrayRef<int64_t>(nest.step.nest.shape) != shape || !lieAlike(nest, sink, shape))
     return false;
+  if (sink.kind == Sink::Update || nest.step.nest.sinks[0].kind == Sink::Update)
+    return false; // whoever waits for it may then read what was written before
   auto isHeavy = [&](const Sink &s) {
     bool loads = false;
     return s.kind == Sink::Define && costOf(s.value, [&](Value v) { return stored(v); }, loads) >= spillsBesideReduction;
@@ -232,6 +234,11 @@ void Planner::buildInits(Operation *op, ValueRange tiles, ValueRange targets) {
   close();
 }
 
+bool Planner::isNestedUpdate(tile::AtomicRmwOp update) const {
+  return options.target.updatesInNests() && isTile(update.getValue()) && update.getResult().use_empty() &&
+         !isa<tile::PtrType>(getElementTypeOrSelf(update.getValue().getType()));
+}
+
 void Planner::buildOp(Operation &op, Block &block) {
   int64_t position = begin[&op];
   if (isPlace(&op))
@@ -248,13 +255,16 @@ void Planner::buildOp(Operation &op, Block &block) {
     return addSink({Sink::Store, &op, {}, {}}, tile::shapeOf(store.getValue().getType()), position, block);
   if (auto store = dyn_cast<tile::BufferStoreOp>(op); store && isTile(store.getValue()))
     return addSink({Sink::BufferStore, &op, {}, {}}, tile::shapeOf(store.getValue().getType()), position, block);
+  if (auto update = dyn_cast<tile::AtomicRmwOp>(op); update && isNestedUpdate(update))
+    return addSink({Sink::Update, &op, {}, {}}, tile::shapeOf(update.getValue().getType()), position, block);
 
   auto info = std::make_unique<Info>();
   info->pull = pullOf(&op, [&](Value v) { return stored(v); });
   bool harmless = isa<tile::AllocOp>(op) || (op.getNumRegions() == 0 && isMemoryEffectFree(&op) && info->pull.tiles.empty());
   if (auto load = dyn_cast<tile::LoadOp>(op); load && !load.getIsVolatile() && open && info->pull.tiles.empty())
-    harmless =
-        llvm::none_of(open->step.nest.sinks, [](const Sink &s) { return s.kind == Sink::Store || s.kind == Sink::BufferStore; });
+    harmless = llvm::none_of(open->step.nest.sinks, [](const Sink &s) {
+      return s.kind == Sink::Store || s.kind == Sink::BufferStore || s.kind == Sink::Update;
+    });
   if (open)
     for (Value scalar : info->pull.scalars)
       harmless &= !open->pending.count(scalar);
@@ -368,6 +378,45 @@ bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
   return where.size() > 1 && cost >= worthStoringForUses;
 }
 
+/// The one operand that makes a value costly, null if there are several or none. Both halves of a tile count as that tile.
+Value Planner::costlyOperand(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || !canBeVirtual(op) || isa<tile::LoadOp, tile::BufferLoadOp, tile::TakeOp>(op))
+    return {};
+  Value only;
+  for (Value operand : op->getOperands()) {
+    bool loads = false;
+    if (auto split = operand.getDefiningOp<tile::SplitOp>())
+      operand = split.getValue();
+    if (!isTile(operand) || operand == only || stored(operand) ||
+        costOf(operand, [&](Value v) { return stored(v); }, loads, options.target.machine.stridedLoad) < worthStoringForUses)
+      continue;
+    if (only)
+      return {};
+    only = operand;
+  }
+  return only;
+}
+
+/// What is worth storing may be a few instructions away from a tile of which several elements are taken: with that one stored, it is not
+/// worth it, nor is what else is computed of it in as few (both sides of a comparison in a sorting network).
+Value Planner::betterStored(Value value) {
+  Value best = value;
+  for (Value below = costlyOperand(value); below; below = costlyOperand(below)) {
+    auto where = sites.find(below);
+    auto takesSeveral = [&](const PullSite &site) { return site.info->taken.lookup(below) > 1; };
+    if (where == sites.end() || llvm::none_of(where->second, takesSeveral) || !worthStoring(below, where->second))
+      continue;
+    scratch.insert(below);
+    bool stays = worthStoring(value, sites.find(value)->second);
+    scratch.erase(below);
+    if (stays)
+      break;
+    best = below;
+  }
+  return best;
+}
+
 bool Planner::doubleCarried() {
   bool changed = false;
   for (auto &info : infos)
@@ -430,11 +479,11 @@ bool Planner::refine() {
     if (!stored(value) && worthStoring(value, where) && (!best || begin[best.getDefiningOp()] < begin[value.getDefiningOp()]))
       best = value;
   if (best)
-    return scratch.insert(best).second;
+    return scratch.insert(betterStored(best)).second;
   return storeTurned();
 }
 
-// A scan along rows; the store is all that reads it, is the next step, and what it writes is read by neither.
+// A scan of one row (of several, chains overlap); the store is all that reads it, is the next step, and what it writes is read by neither.
 bool Planner::mayStoreStraight(const Info &info, const Info &next) const {
   auto scan = dyn_cast_if_present<tile::ScanOp>(info.step.op);
   if (!scan || scan.getNumResults() != 1 || next.step.op || next.block != info.block || next.initOf ||
@@ -442,7 +491,8 @@ bool Planner::mayStoreStraight(const Info &info, const Info &next) const {
     return false;
   auto store = cast<tile::StoreOp>(next.step.nest.sinks[0].op);
   Value result = scan.getResult(0);
-  if (scan.getAxis() + 1 != tile::shapeOf(result.getType()).size())
+  ArrayRef<int64_t> shape = tile::shapeOf(result.getType());
+  if (scan.getAxis() + 1 != shape.size() || ShapedType::getNumElements(shape) != shape.back())
     return false;
   MemoryClass written;
   if (store.getValue() != result || !result.hasOneUse() || !classOfWrite(store, written))

@@ -38,8 +38,11 @@ private:
   bool refine();
   bool illegalLoad(mlir::Value load, const PullSite &site) const;
   bool worthStoring(mlir::Value value, llvm::ArrayRef<PullSite> sites) const;
+  mlir::Value costlyOperand(mlir::Value value) const;
+  mlir::Value betterStored(mlir::Value value);
   bool doubleCarried();
   bool storeTurned();
+  bool isNestedUpdate(tile::AtomicRmwOp update) const;
   bool lieAlike(const Info &nest, const Sink &sink, llvm::ArrayRef<int64_t> shape) const;
   int64_t lastPosition(mlir::Value value, const PullSite &site) const;
   void collectSites();

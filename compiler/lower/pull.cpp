@@ -180,6 +180,12 @@ Pull pullOf(const Sink &sink, llvm::function_ref<bool(Value)> stored) {
       pull.add(store.getMask(), stored);
     break;
   }
+  case Sink::Update: {
+    auto update = cast<tile::AtomicRmwOp>(sink.op);
+    pull.addPlace(update.getPlace(), stored, true);
+    pull.add(update.getValue(), stored);
+    break;
+  }
   case Sink::Define:
     pull.addExpression(sink.value, stored, true, false);
     break;

@@ -8,8 +8,8 @@ using namespace mlir;
 namespace tilery::lower {
 namespace {
 constexpr int64_t chunk = 64;
+} // namespace
 
-// The value x with combine(x, y) = y for every y, or null.
 llvm::Constant *identityOf(Emitter &e, tile::ReduceOp reduce) {
   Block &block = reduce.getCombine().front();
   if (reduce.getNumOperands() != 1 || !llvm::hasNItems(block, 2))
@@ -36,7 +36,6 @@ llvm::Constant *identityOf(Emitter &e, tile::ReduceOp reduce) {
       .Case<arith::MinSIOp>([&](auto) { return whole(llvm::APInt::getSignedMaxValue(bits)); })
       .Default([](Operation *) { return nullptr; });
 }
-} // namespace
 
 RowReduction::RowReduction(Evaluator &evaluator, tile::ReduceOp op, unsigned lanes)
     : op(op), evaluator(evaluator), e(evaluator.e), lanes(lanes) {

@@ -94,6 +94,12 @@ llvm::DenseMap<Value, unsigned> takenElements(const Nest &nest, llvm::function_r
     case Sink::BufferStore:
       walk.add(cast<tile::BufferStoreOp>(sink.op).getValue(), own);
       break;
+    case Sink::Update: {
+      auto update = cast<tile::AtomicRmwOp>(sink.op);
+      walk.addPlace(update.getPlace(), own);
+      walk.add(update.getValue(), own);
+      break;
+    }
     case Sink::Define:
       walk.addExpression(sink.value, own);
       break;

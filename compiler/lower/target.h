@@ -54,6 +54,8 @@ public:
   virtual bool storesScans() const { return false; }
 
   // -- atomic updates
+  /// Whether updates whose old values nobody reads are nests, like stores: vectors of their values and places are computed at once.
+  virtual bool updatesInNests() const { return false; }
   /// LLVM's name of a scope of atomic updates; empty: the whole system.
   virtual llvm::StringRef syncScope(tile::SyncScope /*scope*/) const { return ""; }
   /// Whether the two functions below keep that order, so that no fence is needed.

@@ -10,7 +10,7 @@ typedef struct TileryLaunch {
   const uint64_t
       *args; /* one 8-byte slot an argument: pointers; integers extended by their type; floats as their bits in the low bytes */
   uint32_t grid[3]; /* extents, each >= 1 */
-  uint32_t flags;   /* TILERY_DISJOINT | TILERY_STREAM */
+  uint32_t flags;   /* TILERY_DISJOINT | TILERY_STREAM | TILERY_ALONE */
   void *panels;     /* panel table of this launch, made on first use; see tilery_rt_panel */
   void *job;        /* the runtime's own */
 } TileryLaunch;
@@ -19,6 +19,8 @@ typedef struct TileryLaunch {
 #define TILERY_DISJOINT 1u
 /* The written arguments are larger than the last-level cache: stores that are not read again may bypass it. */
 #define TILERY_STREAM 2u
+/* Nobody else updates memory while these programs run, one after the other: updates need not be indivisible. The runtime sets it. */
+#define TILERY_ALONE 4u
 
 /* Runs the programs with linear id in [begin, end); x = id % grid[0] runs fastest. scratch: 64-byte aligned, owned by the calling
  * thread. */

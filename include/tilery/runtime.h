@@ -130,12 +130,20 @@ struct GpuInfo {
   bool operator==(const GpuInfo &) const = default;
 };
 
+/// How a kernel updates memory by steps that others cannot part (atomics).
+enum class Updates : uint8_t {
+  None,
+  Shared, ///< programs may wait for each other or for others, or others of the system may update the same memory
+  Alone, ///< none of that: run one after the other, while nobody else updates memory, programs need no indivisible steps (TILERY_ALONE)
+};
+
 /// What a caller must know of a compiled kernel.
 struct KernelInfo {
   std::string name; ///< its symbol in the object
   uint64_t scratchBytes = 0;
   std::vector<ArgInfo> args{};
   GpuInfo gpu{};
+  Updates updates = Updates::None; ///< of kernels for CPUs
   bool operator==(const KernelInfo &) const = default;
 };
 
@@ -162,16 +170,16 @@ public:
   const KernelInfo &info() const { return info_; }
   TileryKernel entry() const { return entry_; } ///< null: a GPU's kernel
   const std::shared_ptr<const cuda::Code> &gpuCode() const { return gpuCode_; }
-  /// Nanoseconds a program took lately, 0 if it never ran; the launch plans its chunks with it.
-  double cost() const;
-  void setCost(double nanoseconds) const;
+  /// Nanoseconds a program took lately, 0 if it never ran; the launch plans its chunks with it. `alone`: with TILERY_ALONE.
+  double cost(bool alone = false) const;
+  void setCost(double nanoseconds, bool alone = false) const;
 
 private:
   KernelInfo info_;
   TileryKernel entry_;
   std::shared_ptr<const void> code;
   std::shared_ptr<const cuda::Code> gpuCode_;
-  mutable double cost_ = 0;
+  mutable double costs_[2] = {};
 };
 using KernelPtr = std::shared_ptr<const Kernel>;
 

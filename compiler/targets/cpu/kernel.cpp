@@ -27,6 +27,7 @@ void CpuKernel::emitEntry() {
     grid.push_back(field(b.getInt32Ty(), offsetof(TileryLaunch, grid) + 4 * d));
   nests.streaming =
       b.CreateICmpNE(b.CreateAnd(field(b.getInt32Ty(), offsetof(TileryLaunch, flags)), TILERY_STREAM), b.getInt32(0));
+  nests.alone = b.CreateICmpNE(b.CreateAnd(field(b.getInt32Ty(), offsetof(TileryLaunch, flags)), TILERY_ALONE), b.getInt32(0));
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     llvm::Value *slot = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), args, argument.getArgNumber());
     llvm::Type *type = e.memoryType(argument.getType());

@@ -13,6 +13,7 @@ public:
   /// Tiles that are printed and rows that are sorted: the runtime reads them from scratch memory.
   llvm::SmallVector<mlir::Type> temporaries(mlir::Operation *op) const override;
   bool storesScans() const override { return true; }
+  bool updatesInNests() const override { return true; }
 
 private:
   const CpuTarget isa;

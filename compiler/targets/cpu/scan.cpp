@@ -2,6 +2,7 @@
 // outer dimension, else some rows. The order within a chain is the program's.
 #include "compiler/targets/cpu/kernel.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace mlir;
 
@@ -194,11 +195,23 @@ private:
         continue;
       }
       llvm::Type *narrow = e.vectorOf(b.getIntNTy(half), e.lanesOf(value));
-      llvm::Value *high = b.CreateLShr(value, llvm::ConstantInt::get(value->getType(), half));
       llvm::Type *type = floats ? e.vectorOf(b.getFloatTy(), e.lanesOf(value)) : narrow;
-      for (llvm::Value *part : {value, high})
-        carried.push_back(b.CreateBitCast(b.CreateTrunc(part, narrow), type));
+      for (llvm::Value *part : halvesOf(value, narrow)) {
+        auto *cast = llvm::dyn_cast<llvm::BitCastInst>(part);
+        carried.push_back(cast && cast->getSrcTy() == type ? cast->getOperand(0) : b.CreateBitCast(part, type));
+      }
     }
+  }
+  /// The low and the high half; what was packed just now is taken as it was before.
+  std::array<llvm::Value *, 2> halvesOf(llvm::Value *value, llvm::Type *narrow) {
+    using namespace llvm::PatternMatch;
+    llvm::Value *low, *high;
+    if (match(value, m_c_Or(m_Shl(m_ZExt(m_Value(high)), m_SpecificInt(half)), m_ZExt(m_Value(low)))) &&
+        low->getType() == narrow && high->getType() == narrow)
+      return {low, high};
+    auto &b = e.b;
+    return {b.CreateTrunc(value, narrow),
+            b.CreateTrunc(b.CreateLShr(value, llvm::ConstantInt::get(value->getType(), half)), narrow)};
   }
   SmallVector<Lanes> joined(ArrayRef<Lanes> carried) {
     auto &b = e.b;

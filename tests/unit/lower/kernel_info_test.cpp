@@ -46,3 +46,17 @@ TEST(KernelInfo, AStoreToAnyPlaceMayWriteEveryPointerThatIsNotConst) {
   EXPECT_TRUE(info.args[0].written && info.args[1].written);
   EXPECT_FALSE(info.args[2].written);
 }
+
+TEST(KernelInfo, ProgramsThatNobodyWaitsForMayUpdateAlone) {
+  auto updates = [](const std::string &scope, const std::string &more = "") {
+    return describe("%p: !tile.ptr<f32>, %go: i1",
+                    "  %a = tile.pointer_access %p : !tile.ptr<f32> -> <f32>\n  %r = tile.atomic_rmw fadd %a, %one" + scope +
+                        " : !tile.access<f32>, f32 -> f32\n" + more)
+        .updates;
+  };
+  EXPECT_EQ(describe("%p: !tile.ptr<f32>", storeAtP).updates, Updates::None);
+  EXPECT_EQ(updates(""), Updates::Alone);
+  EXPECT_EQ(updates(" {scope = 2 : i32}"), Updates::Shared) << "others of the system";
+  EXPECT_EQ(updates("", "  scf.while : () -> () {\n    scf.condition(%go)\n  } do {\n    scf.yield\n  }\n"), Updates::Shared)
+      << "a loop may wait for another program";
+}

@@ -53,7 +53,7 @@ inline std::string stepsOf(const std::string &text, const cpu::Options &options 
     if (line.starts_with("#"))
       continue;
     bool sink = line.starts_with("define") || line.starts_with("store") || line.starts_with("buffer_store") ||
-                line.starts_with("copy") || line.starts_with("reduce");
+                line.starts_with("copy") || line.starts_with("reduce") || line.starts_with("update");
     if (sink && inNest) {
       llvm::SmallVector<llvm::StringRef> words;
       line.split(words, ' ', -1, false);

@@ -41,6 +41,30 @@ TEST(Planner, AScanGoesStraightToMemoryWhereAStoreIsAllThatReadsIt) {
             "tile.scan\nnest 64: store");
 }
 
+TEST(Planner, ScansOfSeveralRowsGoSideBySideAndNotStraight) {
+  std::string text =
+      "  %a = tile.access %x, %zero steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> "
+      "!tile.access<4x64xf32>\n  %b = tile.access %o, %zero steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, "
+      "i64), () -> !tile.access<4x64xf32>\n  %v = tile.load %a : !tile.access<4x64xf32> -> tensor<4x64xf32>\n  %s = "
+      "tile.scan %v axis 1 {\n  ^bb0(%l: f32, %r: f32):\n    %t = arith.addf %l, %r : f32\n    tile.yield %t : f32\n "
+      " } : tensor<4x64xf32> -> tensor<4x64xf32>\n  tile.store %b, %s : !tile.access<4x64xf32>, tensor<4x64xf32>\n";
+  EXPECT_EQ(stepsOf(overRows(text), disjoint), "tile.scan\nnest 4 64: store");
+}
+
+TEST(Planner, UpdatesAreNestsOfTheirOwnWhereNobodyReadsTheOldValues) {
+  auto update = [](const std::string &access) {
+    return "  %u" + access + " = tile.atomic_rmw fadd %" + access +
+           ", %a : !tile.access<64xf32>, tensor<64xf32> -> tensor<64xf32>\n";
+  };
+  EXPECT_EQ(stepsOf(overRows(load("a", "ax") + update("ao")), disjoint), "nest 64: update");
+  EXPECT_EQ(stepsOf(overRows(load("a", "ax") + update("ao") + update("aq")), disjoint), "nest 64: update\nnest 64: update");
+  EXPECT_EQ(stepsOf(overRows(load("a", "ax") + update("ao") + store("aq", "a")), disjoint), "nest 64: update\nnest 64: store");
+  EXPECT_EQ(stepsOf(overRows(load("a", "ax") + update("ao") + store("aq", "uao")), disjoint), "tile.atomic_rmw\nnest 64: store");
+  EXPECT_EQ(stepsOf(overRows(load("a", "ax") + update("ax") + store("aq", "a")), disjoint),
+            "nest 64: define #0\nnest 64: update\nnest 64: store")
+      << "what was loaded before is not loaded again behind the update";
+}
+
 TEST(Planner, ALoadIsKeptFromWhatOverwritesIt) {
   // t = sum(y); x = y; q = t times the x from before
   auto later = [](const std::string &overwrite) {
