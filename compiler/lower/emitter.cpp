@@ -122,7 +122,7 @@ Lanes Emitter::narrowFloat8(Lanes value, Type element) {
   // A number whose last place is the step of denormals: adding it rounds to them, and leaves their count in its low bits.
   llvm::Constant *magic = llvm::ConstantFP::get(f32, std::ldexp(format.step(), 23));
   auto *sum = llvm::cast<llvm::Instruction>(b.CreateFAdd(b.CreateBitCast(magnitude, f32), magic));
-  sum->setFastMathFlags(llvm::FastMathFlags());
+  sum->copyFastMathFlags(llvm::FastMathFlags());
   Lanes denormal = b.CreateSub(b.CreateBitCast(sum, i32), b.CreateBitCast(magic, i32));
   Lanes small = b.CreateFCmpOLT(b.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, format.smallestNormal()));
   Lanes result = b.CreateSelect(small, denormal, normal);
@@ -153,7 +153,7 @@ Lanes Emitter::narrowFloat(Lanes value, Type element) {
     // Not to be contracted with a rounding from f64 to f32 before it: that would round once, by a library call a lane.
     Lanes half = b.CreateFPTrunc(value, vectorOf(b.getHalfTy(), lanes));
     if (auto *instruction = llvm::dyn_cast<llvm::Instruction>(half))
-      instruction->setFastMathFlags(llvm::FastMathFlags());
+      instruction->copyFastMathFlags(llvm::FastMathFlags());
     return b.CreateBitCast(half, i16);
   }
   if (Lanes narrow = options.target.narrowBF16(*this, value))
