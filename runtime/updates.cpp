@@ -1,6 +1,7 @@
 #include "runtime/updates.h"
 #include "runtime/fork.h"
 #include <condition_variable>
+#include <new>
 
 namespace tilery {
 namespace {
@@ -17,6 +18,7 @@ void watchForks() {
     pthread_atfork(nullptr, nullptr, [] {
       together = 0;
       taken = mine;
+      new (&ended) std::condition_variable; // nobody waits for the old one any more
     });
     return true;
   }();
