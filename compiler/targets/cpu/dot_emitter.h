@@ -56,7 +56,7 @@ private:
   bool sameAlong(const DotOperand &operand);
   llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, llvm::SmallVectorImpl<KnownBound> &known);
   llvm::Value *consecutive(mlir::Value indices, const Sliver &sliver);
-  llvm::Value *inRuns(tile::LoadOp load, mlir::Value steps, llvm::Value *first, unsigned count);
+  llvm::Value *inRuns(tile::LoadOp load, mlir::Value steps, llvm::Value *first, unsigned count, unsigned lanes);
   int64_t number();
   llvm::Value *programsPerPanel(const DotOperand &operand);
   llvm::Value *packsAlone(const DotOperand &operand, llvm::Value *steps);

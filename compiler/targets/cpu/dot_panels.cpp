@@ -214,9 +214,8 @@ llvm::Value *DotEmitter::consecutive(Value indices, const Sliver &sliver) {
 }
 
 /// True (at run time) if `count` elements from `first` on, with these steps, lie in few runs, vector by vector; the evaluator is told so.
-llvm::Value *DotEmitter::inRuns(tile::LoadOp load, Value steps, llvm::Value *first, unsigned count) {
+llvm::Value *DotEmitter::inRuns(tile::LoadOp load, Value steps, llvm::Value *first, unsigned count, unsigned lanes) {
   constexpr unsigned mostVectors = 8;
-  unsigned lanes = plan.blocking.lanes;
   if (count > mostVectors * lanes || !ev.mayRun(steps, elementOf(load.getResult()), std::min(count, lanes)))
     return nullptr;
   llvm::Value *all = nullptr;
@@ -271,10 +270,10 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
     if (!operand.kMajor && !access.isStrided(sliverDim)) {
       Value steps = access.getSteps()[sliverDim];
       llvm::Value *follow = consecutive(steps, sliver);
-      all = e.band(all, follow ? follow : inRuns(load, steps, sliver.first, sliver.width));
+      all = e.band(all, follow ? follow : inRuns(load, steps, sliver.first, sliver.width, plan.blocking.lanes));
     }
-    if (operand.kMajor && plan.pack == 1 && !access.isStrided(depthDim))
-      all = e.band(all, inRuns(load, access.getSteps()[depthDim], i64(0), plan.k));
+    if (operand.kMajor && !access.isStrided(depthDim))
+      all = e.band(all, inRuns(load, access.getSteps()[depthDim], i64(0), plan.k, plan.blocking.lanes * plan.pack));
     for (auto [d, size] : llvm::enumerate(tile::shapeOf(load.getType()))) {
       OperandRange bound = access.getBound(d);
       if (bound.size() != 2)

@@ -55,3 +55,40 @@ TEST_F(ProductTest, TheLoadBelowAFactor) {
   EXPECT_FALSE(lower::sourceLoad(lower::factorsOf(products[0]).first, [](Value) { return true; }))
       << "a stored tile is read itself";
 }
+
+// Where a condition decides which elements count, the indices that it divides are worth computing once, too; shifts are not.
+TEST(Product, DivisionsInConditions) {
+  auto divisions = [](const std::string &divisor, bool throughShapes) {
+    std::string text = R"(
+tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %n: i64, %width: i32) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %by = arith.constant #BY : i32
+  %ax = tile.access %x, %zero steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<32x16xf32>
+  %ay = tile.access %y, %zero steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<16x8xf32>
+  %loaded = tile.load %ax : !tile.access<32x16xf32> -> tensor<32x16xf32>
+  %rows = tile.range 0 to 32 : tensor<32xi32>
+  %column = tile.expand_dims %rows axis 1 : tensor<32xi32> -> tensor<32x1xi32>
+  %all = tile.splat %by : i32 -> tensor<32x1xi32>
+  %image = tile.div trunc %column, %all : tensor<32x1xi32>
+  %limit = tile.splat %width : i32 -> tensor<32x1xi32>
+  %inside = arith.cmpi slt, %image, %limit : tensor<32x1xi32>
+  %everywhere = tile.broadcast %inside : tensor<32x1xi1> -> tensor<32x16xi1>
+  %nothing = arith.constant dense<0.0> : tensor<32x16xf32>
+  %a = arith.select %everywhere, %loaded, %nothing : tensor<32x16xi1>, tensor<32x16xf32>
+  %b = tile.load %ay : !tile.access<16x8xf32> -> tensor<16x8xf32>
+  %none = arith.constant dense<0.0> : tensor<32x8xf32>
+  %c = tile.dot %a, %b, %none : tensor<32x16xf32>, tensor<16x8xf32> -> tensor<32x8xf32>
+  tile.return
+})";
+    text.replace(text.find("#BY"), 3, divisor);
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context());
+    EXPECT_TRUE(module);
+    size_t count = 0;
+    module->walk([&](tile::DotOp dot) { count = lower::dividingIndices(dot, throughShapes).size(); });
+    return count;
+  };
+  EXPECT_EQ(divisions("56", true), 1u);
+  EXPECT_EQ(divisions("56", false), 0u);
+  EXPECT_EQ(divisions("64", true), 0u);
+}
