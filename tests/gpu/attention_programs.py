@@ -7,7 +7,7 @@ import tileon.language as tl
 @tileon.jit
 def masked(
     q_ptr, k_ptr, v_ptr, out_ptr, sm_scale, group, stride_h, stride_kh, stride_n, N,
-    CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr
+    CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr, NATURAL: tl.constexpr = False
 ):
     """Any number of rows, by masks; `group` heads of queries have one head of keys."""
     first = tl.program_id(0) * BLOCK_M
@@ -24,14 +24,16 @@ def masked(
     for start in range(0, end, BLOCK_N):
         n = start + tl.arange(0, BLOCK_N)
         k = tl.load(k_ptr + n[None, :] * stride_n + offs_d[:, None], mask=n[None, :] < N, other=0.0)
-        scores = tl.dot(q, k) * (sm_scale * 1.44269504)
+        scores = tl.dot(q, k) * (sm_scale * (1.0 if NATURAL else 1.44269504))
         exists = n[None, :] < N
         if CAUSAL:
             exists = exists & (offs_m[:, None] >= n[None, :])
         scores = tl.where(exists, scores, float("-inf"))
         new_top = tl.maximum(top, tl.max(scores, 1))
-        weights = tl.math.exp2(scores - new_top[:, None])
-        old = tl.math.exp2(top - new_top)
+        if NATURAL:
+            weights, old = tl.exp(scores - new_top[:, None]), tl.exp(top - new_top)
+        else:
+            weights, old = tl.math.exp2(scores - new_top[:, None]), tl.math.exp2(top - new_top)
         total = total * old + tl.sum(weights, 1)
         acc = acc * old[:, None]
         v = tl.load(v_ptr + n[:, None] * stride_n + offs_d[None, :], mask=n[:, None] < N, other=0.0)

@@ -32,12 +32,12 @@ def module_of_forward(dtype, d, causal):
     return compiled.module
 
 
-def masked(q, k, v, out, causal, blocks=(128, 64)):
+def masked(q, k, v, out, causal, blocks=(128, 64), natural=False):
     heads, n, d = q.shape[1:]
     group = heads // k.shape[1]
     return PROGRAMS.masked[(-(-n // blocks[0]), heads)](
         q, k, v, out, d**-0.5, group, q.stride(1), k.stride(1), q.stride(2), n,
-        CAUSAL=causal, BLOCK_M=blocks[0], BLOCK_N=blocks[1], D=d, num_warps=8,
+        CAUSAL=causal, BLOCK_M=blocks[0], BLOCK_N=blocks[1], D=d, NATURAL=natural, num_warps=8,
     ).module  # fmt: skip
 
 
@@ -86,6 +86,13 @@ def test_masks_take_the_path(d, causal, assemble):
     takes_the_path(masked(*tensors(1, 2, 100, d, torch.bfloat16, "cpu"), causal), assemble)
 
 
+def test_natural_exponentials_are_powers_of_two(assemble):
+    """By one instruction and a product: what keeps all of an exponential's bits saturates."""
+    module = masked(*tensors(1, 2, 100, 64, torch.bfloat16, "cpu"), True, natural=True)
+    asm = takes_the_path(module, assemble).asm
+    assert "ex2.approx" in asm and ".sat" not in asm
+
+
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_other_spellings_take_the_path(name, assemble):
     takes_the_path(other_spelling(name, *tensors(1, 2, 256, 64, torch.float16, "cpu")), assemble)
@@ -116,6 +123,14 @@ def test_forward(dtype, d, causal):
     products = (q.double().abs() @ k.double().abs().mT).amax(-1) * d**-0.5 * math.log2(math.e)
     bound = d * 2.0**-23 * products + 64 * 2.0**-21 + scores.shape[-1] * 2.0**-24
     assert ((logs.double() - scores.logsumexp(-1) * math.log2(math.e)).abs() <= bound).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("d", [64, 128])
+def test_natural_exponentials(d):
+    q, k, v, out = tensors(1, 2, 300, d, torch.float16, "cuda")
+    masked(q, k, v, out, True, natural=True)
+    check(q, k, v, out, 64, True)
 
 
 @pytest.mark.gpu
