@@ -121,7 +121,16 @@ Tensor Tensor::tile(const std::vector<Symbol> &tile, const std::vector<std::opti
     checkRank("tile", "dilations", dilation.size(), sizes);
   Shape outer, inner;
   Tile step;
+  auto check = [](const char *what, const Symbol &number, const char *otherwise) {
+    if (auto value = number.constant(); value && *value < 1 && *value != -1)
+      throw std::invalid_argument(std::string("`tile`: a ") + what + " is positive, or -1 for " + otherwise + ", got " +
+                                  std::to_string(*value) + ".");
+  };
   for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d].constant() != 0)
+      check("size", tile[d], "the whole dimension");
+    if (!strides.empty() && strides[d] && sizes[d].constant() != 0)
+      check("stride", *strides[d], "the tile's size");
     Symbol size = keeps(tile[d]) ? sizes[d] : tile[d];
     Symbol stride = strides.empty() || !strides[d] || keeps(*strides[d]) ? size : *strides[d];
     Symbol spacing = dilation.empty() || !dilation[d] ? Symbol(1) : *dilation[d];

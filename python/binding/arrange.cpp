@@ -12,6 +12,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
+#include <set>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -51,9 +52,18 @@ Symbol toSymbol(nb::handle value) {
 
 namespace {
 
+std::string text(nb::handle value) { return nb::cast<std::string>(nb::repr(value)); }
+
 std::optional<Symbol> toOptional(nb::handle value) { return value.is_none() ? std::nullopt : std::optional(toSymbol(value)); }
 
+/// Refuses what is no tuple or list of entries for dimensions.
+void checkEntries(nb::handle values) {
+  if (!nb::hasattr(values, "__iter__"))
+    throw nb::type_error(("a tuple with an entry for each dimension is expected, got `" + text(values) + "`.").c_str());
+}
+
 std::vector<Symbol> toSymbols(nb::handle values) {
+  checkEntries(values);
   std::vector<Symbol> result;
   for (nb::handle value : values)
     result.push_back(toSymbol(value));
@@ -62,9 +72,11 @@ std::vector<Symbol> toSymbols(nb::handle values) {
 
 std::vector<std::optional<Symbol>> toOptionals(nb::handle values) {
   std::vector<std::optional<Symbol>> result;
-  if (!values.is_none())
+  if (!values.is_none()) {
+    checkEntries(values);
     for (nb::handle value : values)
       result.push_back(toOptional(value));
+  }
   return result;
 }
 
@@ -119,6 +131,12 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
   for (size_t d = 0; d < rank; ++d) {
     nb::object entry = one ? nb::borrow(options) : nb::object(entries[d]);
     nb::dict dict = entry.is_none() ? nb::dict() : nb::cast<nb::dict>(entry);
+    static const std::set<std::string> known{"constexpr", "meta", "lower_bound", "upper_bound", "power_of_two"};
+    for (auto [key, value] : dict)
+      if (!PyUnicode_Check(key.ptr()) || !known.contains(nb::cast<std::string>(key)))
+        throw nb::type_error(("`shape_options` has no option " + text(key) + ": constexpr, meta, lower_bound, upper_bound and " +
+                              "power_of_two are known.")
+                                 .c_str());
     auto get = [&](const char *key) { return dict.contains(key) ? nb::object(dict[key]) : nb::none(); };
     Symbol symbol =
         makeSymbol(nb::str("size"), nb::cast<std::optional<bool>>(get("constexpr")), nb::cast<std::optional<bool>>(get("meta")),
@@ -136,6 +154,8 @@ HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object d
   std::vector<std::optional<Symbol>> sizes;
   if (!shape.is_none())
     sizes = toOptionals(shape);
+  else if (ndim && *ndim < 0)
+    throw nb::value_error(("`ndim` must not be negative, got " + std::to_string(*ndim) + ".").c_str());
   else if (ndim)
     sizes.resize(*ndim);
   else {
@@ -314,8 +334,12 @@ void bindOperations(nb::class_<Handle> &tensor) {
       "pad",
       [](Handle &h, nb::object amounts) {
         std::vector<std::pair<Symbol, Symbol>> pairs;
-        for (nb::handle amount : amounts)
+        checkEntries(amounts);
+        for (nb::handle amount : amounts) {
+          if (!PySequence_Check(amount.ptr()) || nb::len(amount) != 2)
+            throw nb::type_error(("`pad` takes a pair (before, after) for each dimension, got `" + text(amount) + "`.").c_str());
           pairs.push_back({toSymbol(amount[0]), toSymbol(amount[1])});
+        }
         return wrap(h.tensor.pad(pairs));
       },
       "pad"_a);

@@ -338,8 +338,10 @@ class Language(Regions):
         try:
             result = callee(*args, **kwargs)
         except TypeError as e:
-            if isinstance(callee, types.FunctionType) and e.__traceback__ is not None and e.__traceback__.tb_next is None:
-                raise error(TypeError, str(e), hint=_usage(callee)) from None  # the arguments do not fit its parameters
+            ours = isinstance(callee, type) and callee.__module__.startswith("tilery.")
+            here = e.__traceback__ is not None and e.__traceback__.tb_next is None
+            if here and (ours or isinstance(callee, types.FunctionType)):  # the arguments do not fit its parameters
+                raise error(TypeError, str(e).replace(".__init__()", "()", 1), hint=_usage(callee)) from None
             self._refuse_host_function(callee, (*args, *kwargs.values()))
             raise
         except ValueError:  # of an index that is asked for where there is no number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import enum
 import gc
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,7 +93,16 @@ class Trace:
             return error(NameError, f"`{exception.name}` is not defined", chain=chain)
         if builtin is Exception or issubclass(builtin, SyntaxError):
             return kind()(f"{type(exception).__name__}: {exception}", chain=chain)
-        return error(builtin, in_words(str(exception), self.words) or type(exception).__name__, chain=chain)
+        owner = getattr(exception, "obj", None)
+        if isinstance(exception, AttributeError) and isinstance(owner, enum.EnumMeta):  # whose message is the name alone
+            known = "known: " + ", ".join(owner.__members__)
+            return error(AttributeError, f"{owner.__name__} has no `{exception.name}`", hint=known, chain=chain)
+        message = in_words(str(exception), self.words) or type(exception).__name__
+        return error(builtin, message, hint=self.advice(message), chain=chain)
+
+    def advice(self, message: str) -> str | None:
+        """The hint of an error that Python found."""
+        return None
 
     def inline(self, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Traces a function's body here."""

@@ -31,8 +31,28 @@ def builder(x):
 ADD, ROWS = tilelang.compile(add), tilelang.compile(rows)
 
 
+@tilelang.jit
+def sized(n, block=32):
+    return add
+
+
+@tilelang.jit
+def doubled(A, other=None):
+    n = T.const("n")
+    A: T.Tensor[[n], T.float32]
+    B = T.empty((n,), T.float32)
+    with T.Kernel(1):
+        for i in T.Parallel(n):
+            B[i] = A[i] * 2
+    return B
+
+
 def ones(*shape, dtype=np.float32):
     return np.ones(shape, dtype)
+
+
+def tuned(*configs):
+    return tilelang.autotune(configs=list(configs))(sized)
 
 
 def no_annotation():
@@ -126,6 +146,53 @@ WRONG = {
         TypeError,
         "`builder` returned int where @tilelang.jit expects a function decorated with @T.prim_func\n"
         "  hint: return the inner function",
+    ),
+    "unknown parameter of a builder": (
+        lambda: sized(8, blok=3),
+        TypeError,
+        "sized(): got an unexpected keyword argument 'blok'\n  hint: its parameters: n, block",
+    ),
+    "missing parameter of a builder": (
+        lambda: sized(),
+        TypeError,
+        "sized(): missing a required argument: 'n'\n  hint: its parameters: n, block",
+    ),
+    "eager: rank": (
+        lambda: doubled(ones(4, 4)),
+        ValueError,
+        "doubled.A.ndim is expected to equal 1, but got mismatched ndim\n  hint: it has 2 dimensions",
+    ),
+    "eager: list": (lambda: doubled([1.0, 2.0]), TypeError, "`doubled.A` is a tensor of float32, got a list"),
+    "eager: no tensor": (
+        lambda: doubled(),
+        TypeError,
+        "`doubled` is missing the tensor `A`\n  hint: its parameters: A, other; constants may be given by name instead",
+    ),
+    "eager: too many": (
+        lambda: doubled(ones(4), ones(4), ones(4)),
+        TypeError,
+        "doubled(): too many positional arguments\n  hint: its parameters: A, other",
+    ),
+    "eager: not declared": (
+        lambda: doubled(ones(4), ones(4)),
+        TypeError,
+        "`doubled` is given a tensor for `other`, which nothing declares as one\n"
+        "  hint: write `other: T.Tensor[[M, N], T.float16]` in its body, before T.Kernel",
+    ),
+    "configuration of an unknown parameter": (
+        lambda: tuned({"blocks": 3})(64),
+        TypeError,
+        "the configuration {'blocks': 3} names `blocks`, which is no parameter of `sized`\n  hint: its parameters: n, block",
+    ),
+    "configuration that is no dict": (
+        lambda: tuned("block")(64),
+        TypeError,
+        "a configuration is a dict of parameters and their values, got 'block'",
+    ),
+    "jit above autotune": (
+        lambda: tilelang.jit(tuned({"block": 3})),
+        TypeError,
+        "@tilelang.jit is above @tilelang.autotune on `sized`\n  hint: write @tilelang.autotune first",
     ),
     "tensor at compile time": (
         lambda: builder({"a": ones(3)}),

@@ -16,6 +16,114 @@ def wrong(function):
 
 
 @wrong
+def buffer_as_iterable(X: Vector):
+    with T.Kernel(1):
+        for i, x in enumerate(X):
+            X[i] = x
+
+
+@wrong
+def buffers_added(X: Vector, Y: Vector):
+    with T.Kernel(1):
+        X = X + Y
+
+
+@wrong
+def unknown_member(X: Vector):
+    with T.Kernel(1):
+        X[0] = T.cast(1, X.dtpye)
+
+
+@wrong
+def unknown_policy(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((64, 32), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.gemm(a, a, c, transpose_B=True, policy=T.GemmWarpPolicy.FullRows)
+
+
+@wrong
+def policy_by_name(X: Vector):
+    with T.Kernel(1):
+        a = T.alloc_shared((64, 32), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.gemm(a, a, c, transpose_B=True, policy="full_row")
+
+
+@wrong
+def grid_in_one_name(X: Matrix):
+    with T.Kernel(64, 32) as bx:
+        X[bx, 0] = 1
+
+
+@wrong
+def keyword_of_the_kernel(X: Vector):
+    with T.Kernel(1, thread=128):
+        X[0] = 1
+
+
+@wrong
+def buffer_outside_of_the_kernel(X: Vector):
+    a = T.alloc_shared((4,), "float32")
+    with T.Kernel(1):
+        X[0] = a[0]
+
+
+@wrong
+def variable_outside_of_the_kernel(X: Vector):
+    total = T.alloc_var("float32")
+    with T.Kernel(1):
+        total = X[0]
+
+
+@wrong
+def same_order_twice(X: Vector):
+    with T.Kernel(1):
+        for i in T.Pipelined(8, order=[0, 0], stage=[0, 1]):
+            X[i] = 1
+
+
+@wrong
+def orders_and_stages(X: Vector):
+    with T.Kernel(1):
+        for i in T.Pipelined(8, order=[0, 1, 2], stage=[0, 1]):
+            X[i] = 1
+
+
+@wrong
+def stage_below_none(X: Vector):
+    with T.Kernel(1):
+        for i in T.Pipelined(8, order=[0, 1], stage=[0, -2]):
+            X[i] = 1
+
+
+@wrong
+def stages_below_zero(X: Vector):
+    with T.Kernel(1):
+        for i in T.Pipelined(8, num_stages=-2):
+            X[i] = 1
+
+
+@wrong
+def domain_of_one_number(X: Vector):
+    with T.Kernel(4) as b:
+        for i in T.Persistent(8, 4, b):
+            X[i] = 1
+
+
+@wrong
+def swizzle_by_order(X: Vector):
+    with T.Kernel(4):
+        T.use_swizzle("row")
+
+
+@wrong
+def swizzle_of_no_order(X: Vector):
+    with T.Kernel(4):
+        T.use_swizzle(4, order="zigzag")
+
+
+@wrong
 def undefined_name(X: Vector):
     with T.Kernel(1):
         X[0] = valeu  # noqa: F821

@@ -1,5 +1,6 @@
 """What functions take: tensors declared in the body, addresses, scalars of eager functions, None for what is not used."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -177,6 +178,43 @@ def test_regions_of_run_time_extents_and_names_of_slices(engine):
     a, b = torch.zeros(64, dtype=torch.int64), torch.zeros(4, 4)
     tilelang.compile(main)(a, b, 4)
     assert a.nonzero().flatten().tolist() == list(range(4, 12)) and not b[:2, :2].any() and b.sum() == 12
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8])
+def test_numbers_of_numpy_are_numbers(engine, kind):
+    def scaled(rows, columns, block, times):
+        @T.prim_func
+        def main(A: T.Tensor((rows, columns), "float32"), B: T.Tensor((rows, columns), "float32")):
+            with T.Kernel(T.ceildiv(columns, block), rows, threads=block) as (bx, by):
+                tile = T.alloc_shared((block,), "float32")
+                T.copy(A[by, bx * block], tile)
+                for _ in T.serial(times):
+                    for i in T.Parallel(block):
+                        tile[i] = times * tile[i] + block * 0.5 + np.float32(0.25)
+                for i in T.Parallel(block):
+                    B[by, block * bx + i] = tile[i] - (times * bx) + (bx + times)
+
+        return tilelang.compile(main, out_idx=1)
+
+    a = torch.randn(6, 50)
+    assert torch.equal(scaled(*map(kind, (6, 50, 32, 2)))(a), scaled(6, 50, 32, 2)(a))
+
+
+def test_buffers_as_long_as_a_scalar_parameter_says(engine):
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), n: T.int32, B: T.Tensor((64,), "float32")):
+        with T.Kernel(3):
+            rows = T.alloc_shared((n, 4), "float32")
+            for i in T.serial(n):
+                for j in T.Parallel(4):
+                    rows[i, j] = A[i * 4 + j] * 2
+            for i in T.serial(n):
+                for j in T.Parallel(4):
+                    B[i * 4 + j] = rows[n - 1 - i, j]
+
+    a, b = torch.randn(64), torch.zeros(64)
+    tilelang.compile(main)(a, 7, b)
+    assert torch.equal(b[:28].view(7, 4), (a[:28] * 2).view(7, 4).flip(0)) and not b[28:].any()
 
 
 def test_buffers_of_run_time_extents(engine):

@@ -153,6 +153,12 @@ class AutoTuner:
         return lambda: kernel(*inputs)
 
 
+def _checked(config: Any) -> dict[str, Any]:
+    if not isinstance(config, Mapping):
+        raise error(TypeError, f"a configuration is a dict of parameters and their values, got {config!r}")
+    return dict(config)
+
+
 class AutoTuneImpl:
     """A @tilelang.jit function whose parameters named by configurations are chosen by timing where a call leaves them out."""
 
@@ -181,6 +187,15 @@ class AutoTuneImpl:
     def _best(self, args: tuple[Any, ...], kwargs: dict[str, Any], run: bool) -> Any:
         impl = self.jit_impl
         configs = self._configs(args, kwargs)
+        for config in configs:
+            for name in config:
+                if name != "pass_configs" and name not in impl.signature.parameters:
+                    known = ", ".join(impl.signature.parameters)
+                    raise error(
+                        TypeError,
+                        f"the configuration {config} names `{name}`, which is no parameter of `{impl.__name__}`",
+                        hint=f"its parameters: {known}",
+                    )
         tunables = {name for config in configs for name in config if name != "pass_configs"}
         own = {name: value for name, value in kwargs.items() if name in impl.signature.parameters}
         named = set(impl.signature.bind_partial(*args, **own).arguments)
@@ -203,7 +218,7 @@ class AutoTuneImpl:
 
     def _configs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, Any]]:
         if not callable(self.configs):
-            return [dict(config) for config in self.configs]
+            return [_checked(config) for config in self.configs]
         parameters = inspect.signature(self.configs).parameters
         given = {k: v for k, v in kwargs.items() if k in self.jit_impl.signature.parameters}
         bound = self.jit_impl.signature.bind_partial(*args, **given)

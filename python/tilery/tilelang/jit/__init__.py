@@ -113,7 +113,11 @@ class JITImpl:
         """The kernel for these arguments."""
         if self.eager:
             return self.eager.compile(args, kwargs)[0]
-        bound = self.signature.bind(*args, **kwargs)
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as wrong:
+            names = ", ".join(self.signature.parameters)
+            raise error(TypeError, f"{self.__name__}(): {wrong}", hint=f"its parameters: {names}") from None
         bound.apply_defaults()
         key = tuple(freeze(self.__name__, name, value) for name, value in bound.arguments.items())
         kernel = self.kernels.get(key)
@@ -154,6 +158,9 @@ def jit(
 ) -> Any:
     """Decorator: a function that returns a prim_func gives the compiled kernel instead."""
     check_target(target)
+    if func is not None and not inspect.isfunction(func) and hasattr(func, "jit_impl"):
+        hint = "write @tilelang.autotune first"
+        raise error(TypeError, f"@tilelang.jit is above @tilelang.autotune on `{func.__name__}`", hint=hint)
     options = dict(
         out_idx=out_idx,
         target=target,

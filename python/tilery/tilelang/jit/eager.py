@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...core.arrays import layout
-from ...errors import error
+from ...errors import Error, error
 from ...frontend.source import tree_of
 from ..language.eager.builder import PrimFunc
 from ..language.eager.survey import Declared, Survey
@@ -136,7 +136,11 @@ class EagerFunction:
     ) -> tuple[Any, Callable[[], Specialised], list[Any]]:
         """(what tells kernels apart, makes the function for these arguments, its tensors in order)."""
         own = {name: as_bytes(value) for name, value in kwargs.items() if name in self.signature.parameters}
-        bound = self.signature.bind_partial(*map(as_bytes, args), **own)
+        try:
+            bound = self.signature.bind_partial(*map(as_bytes, args), **own)
+        except TypeError as wrong:
+            names = ", ".join(self.signature.parameters)
+            raise error(TypeError, f"{self.function.__name__}(): {wrong}", hint=f"its parameters: {names}") from None
         bound.apply_defaults()
         values = bound.arguments
         scalars = {name for name, kind in self.declared.items() if isinstance(kind, dtype)}
@@ -146,11 +150,43 @@ class EagerFunction:
         if survey is None:
             survey = self.surveys[key] = take_survey(self.function, values, self.declared)
         given = {name: value for name, value in kwargs.items() if name not in own}
-        constants = self._constants(survey, values, given)
+        try:
+            constants = self._constants(survey, values, given)
+        except (AttributeError, Error):
+            self._check_arguments(survey, values)  # which may know better what is wrong
+            raise
         key += tuple(sorted(constants.items()))
         own = {name: value for name, value in plain.items() if name not in survey.tensors}
         given_tensors = [values[name] for name in survey.tensors if name in values]
-        return key, lambda: self._specialise(survey, own, constants), given_tensors
+
+        def make() -> Specialised:
+            self._check_arguments(survey, values)
+            return self._specialise(survey, own, constants)
+
+        return key, make, given_tensors
+
+    def _check_arguments(self, survey: Survey, values: Mapping[str, Any]) -> None:
+        """Refuses what cannot be a tensor where one is declared, and tensors that nothing declares."""
+        name = self.function.__name__
+        for parameter, kind in survey.tensors.items():
+            if not isinstance(kind, TensorType) or parameter not in values or values[parameter] is None:
+                continue
+            value = values[parameter]
+            if not _is_tensor(value):
+                raise error(TypeError, f"`{name}.{parameter}` is a tensor of {kind.dtype}, got a {type(value).__name__}")
+            if len(value.shape) != len(kind.shape):
+                raise error(
+                    ValueError,
+                    f"{name}.{parameter}.ndim is expected to equal {len(kind.shape)}, but got mismatched ndim",
+                    hint=f"it has {len(value.shape)} dimensions",
+                )
+        for parameter, value in values.items():
+            if _is_tensor(value) and parameter not in survey.tensors:
+                raise error(
+                    TypeError,
+                    f"`{name}` is given a tensor for `{parameter}`, which nothing declares as one",
+                    hint=f"write `{parameter}: T.Tensor[[M, N], T.float16]` in its body, before T.Kernel",
+                )
 
     def _constants(self, survey: Survey, values: Mapping[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         """The value of each constant, from the tensors or by name."""
@@ -172,6 +208,13 @@ class EagerFunction:
             constants[name] = value
         for name in survey.constants:
             if name not in constants:
+                missing = [p for p, kind in survey.tensors.items() if p not in values and isinstance(kind, TensorType)]
+                if missing:
+                    raise error(
+                        TypeError,
+                        f"`{self.function.__name__}` is missing the tensor `{missing[0]}`",
+                        hint=f"its parameters: {', '.join(self.signature.parameters)}; constants may be given by name instead",
+                    )
                 raise error(
                     RuntimeError,
                     f"constant `{name}` of `{self.function.__name__}` is no dimension of a tensor",

@@ -29,6 +29,7 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
                 hint="only T.alloc_shared takes T.dynamic sizes",
             )
     memory = Memory(sizes, element, scope)
+    memory.launch = trace.open
 
     def native(shape: Sequence[int]) -> Any:
         return trace.native.alloc(memory.in_bytes(shape), memory.dtype.storage, space if shape == memory.shape else "shared")

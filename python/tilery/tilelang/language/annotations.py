@@ -18,6 +18,10 @@ from ..transform.pass_config import check_pass_configs
 def use_swizzle(panel_size: int = 10, order: str = "row", enable: bool = True) -> None:
     """The order in which blocks are visited; results do not depend on it."""
     if enable:
+        if isinstance(panel_size, bool) or not isinstance(panel_size, int) or panel_size < 1:
+            raise error(ValueError, f"the panel of T.use_swizzle is a positive number of blocks, got {panel_size!r}")
+        if order not in ("row", "column", "mlx"):
+            raise error(ValueError, f"T.use_swizzle has no order {order!r}", hint="known: row, column, mlx")
         kernel("T.use_swizzle").native.kernel_hints({"swizzle_panel": panel_size, "swizzle_order": order})
 
 

@@ -52,6 +52,9 @@ def gemm(
         (m, n), depth = C.shape[-2:], A.shape[-2 if transpose_A else -1]
         trace.work.flops += 2 * m * n * depth * trace.work.repeated()
     clear = None if clear_accum is False else clear_accum
+    if policy not in list(GemmWarpPolicy):
+        known = "known: " + ", ".join(f"T.GemmWarpPolicy.{known.name}" for known in GemmWarpPolicy)
+        raise error(ValueError, f"T.gemm has no policy {policy!r}", hint=known)
     _native.gemm_region(trace.native, *regions, bool(transpose_A), bool(transpose_B), clear, GemmWarpPolicy(policy).name)
 
 

@@ -155,8 +155,31 @@ def Pipelined(
     annotations: dict[str, Any] | None = None,
 ) -> Serial:
     """A sequential loop whose copies may run ahead; results are those of T.serial."""
-    hints = {"num_stages": int(num_stages), "pipeline_order": order, "pipeline_stage": stage}
+    if isinstance(num_stages, bool) or not isinstance(num_stages, int) or num_stages < 0:
+        raise error(ValueError, f"num_stages of T.Pipelined is 0 or a positive integer, got {num_stages!r}")
+    _check_plan(order, stage)
+    hints = {"num_stages": num_stages, "pipeline_order": order, "pipeline_stage": stage}
     return Serial(start, stop, 1, {name: value for name, value in hints.items() if value})
+
+
+def _check_plan(order: Sequence[int] | None, stage: Sequence[int] | None) -> None:
+    """A plan by hand names the place and the stage of each statement; -1 is for one that belongs to the statement after it."""
+    for name, entries in (("order", order), ("stage", stage)):
+        if any(isinstance(n, bool) or not isinstance(n, int) or n < -1 for n in entries or ()):
+            raise error(
+                ValueError, f"`{name}` of T.Pipelined has an integer for each statement of the loop, got {entries!r}"
+            )
+    if not order or not stage:
+        return
+    if len(order) != len(stage):
+        raise error(
+            ValueError,
+            f"`order` of T.Pipelined has {len(order)} entries, `stage` has {len(stage)}",
+            hint="each has one for every statement of the loop",
+        )
+    twice = next((n for k, n in enumerate(order) if n >= 0 and n in order[:k]), None)
+    if twice is not None:
+        raise error(ValueError, f"two statements of T.Pipelined have the same order {twice}", hint="each has a place of its own")
 
 
 class thread_binding(Iteration):
@@ -210,6 +233,9 @@ class thread_binding(Iteration):
 
 def Persistent(domain: Iterable[Any], wave_size: Any, index: Any, group_size: int = 8) -> _Persistent:
     """The blocks of `domain` that block `index` of `wave_size` visits, last coordinate in groups of group_size."""
+    if not isinstance(domain, (list, tuple)) or not domain:
+        hint = "write T.Persistent([m_blocks, n_blocks], num_workers, block)"
+        raise error(TypeError, f"the domain of T.Persistent is a list of extents, got {domain!r}", hint=hint)
     return _Persistent(list(domain), wave_size, index, group_size)
 
 

@@ -14,8 +14,9 @@ from . import rounding as _rounding  # noqa: F401  (registers itself)
 from .coded import decode, encode
 from .context import kernel
 from .dtypes import CODED, dtype
-from .values import Expr, Val, binary, cast, difference, give_operators, is_number, read, select
+from .values import Expr, Val, binary, cast, difference, give_operators, host_number, is_number, read, select
 from .vectors import MOST_LANES, Ramp, Vector, is_plain, lanes_of
+from .words import BY_ELEMENT, index_hint
 
 
 class TensorType:
@@ -35,7 +36,7 @@ class TensorType:
 
 def shape_of(shape: Any) -> tuple[Any, ...]:
     """A tuple of ints and sizes."""
-    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    shape = tuple(map(host_number, shape)) if isinstance(shape, (tuple, list)) else (host_number(shape),)
     for size in shape:
         if isinstance(size, bool) or not isinstance(size, (int, Expr)):
             raise error(TypeError, f"a shape holds integers and sizes, got {size!r}")
@@ -63,6 +64,7 @@ class Memory:
     Tensors have `strides` and the `divisibility` of their address in bytes."""
 
     divisibility = 1
+    launch: Any = None  # the KernelState that a buffer was allocated in
     rows_at: tuple[int, int] | None = None  # what each thread has, kept as one for all (Roles.give_rows)
 
     def __init__(
@@ -119,6 +121,9 @@ class Memory:
     def __bool__(self) -> NoReturn:
         raise error(TypeError, f"buffer `{self.label()}` is used as a condition", hint="compare one of its elements")
 
+    def __iter__(self) -> NoReturn:
+        raise error(TypeError, f"buffer `{self.label()}` cannot be iterated over", hint=BY_ELEMENT)
+
     def __getitem__(self, item: Any) -> Any:
         items = item if isinstance(item, tuple) else (item,)
         if len(items) > self.ndim or (len(items) < self.ndim and not any(isinstance(i, slice) or i is Ellipsis for i in items)):
@@ -147,10 +152,10 @@ class Memory:
         target.store(value)
 
     def _index(self, index: Any, dim: int) -> Any:
-        if isinstance(index, int) and index < 0:
+        if isinstance(index := host_number(index), int) and index < 0:
             index = self.shape[dim] + index
         if isinstance(index, float) or not (isinstance(index, (int, Expr))):
-            raise error(TypeError, f"an index of `{self.label()}` must be an integer, got {index!r}")
+            raise error(TypeError, f"an index of `{self.label()}` must be an integer, got {index!r}", hint=index_hint(index))
         if isinstance(index, Expr) and "float" in index.dtype:
             raise error(TypeError, f"an index of `{self.label()}` must be an integer, got a {index.dtype}")
         if not self.is_global and isinstance(index, int) and not 0 <= index < self.shape[dim]:

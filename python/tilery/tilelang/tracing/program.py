@@ -41,10 +41,11 @@ def build(
     from .phases import NeedsWorkspace  # what the disk cache has is not traced
 
     needed: list[NeedsWorkspace] = []
+    scalars: dict[str, Var] = {}
     threaded: set[tuple[int, Any]] = set()  # what is programmed for threads, allocations that have a row for each thread, loops
     while True:
         try:
-            return _build(prim_func, output_positions, layouts, left_out, work, lone, needed, threaded)
+            return _build(prim_func, output_positions, layouts, left_out, work, lone, needed, scalars, threaded)
         except NeedsWorkspace as need:
             needed.append(need)
         except (NeedsThreads, NeedsRows, NeedsTurns, NeedsRounds, NeedsInbox) as needs:
@@ -59,6 +60,7 @@ def _build(
     work: Work | None,
     lone: bool,
     needed: Sequence[NeedsWorkspace],
+    scalars: dict[str, Var],
     threaded: set[tuple[int, Any]],
 ) -> Any:
     from .trace import Trace
@@ -68,7 +70,6 @@ def _build(
     with Trace(native, prim_func.__name__) as trace:
         trace.threaded, trace.lone = threaded, lone
         arguments: list[Any] = []
-        scalars: dict[str, Var] = {}
         for index, (name, kind) in enumerate(prim_func.params):
             if isinstance(kind, TensorType):
                 is_output = index in output_positions
@@ -76,7 +77,7 @@ def _build(
                     absent(trace, name, kind) if name in left_out else _tensor(trace, name, kind, is_output, layouts.get(name))
                 )
             else:
-                scalars[name] = var = Var(name, kind)
+                var = scalars.setdefault(name, Var(name, kind))  # sizes of workspaces may name it
                 trace.add_size(var)
                 arguments.append(var)
         for memory, _ in trace.tensors:

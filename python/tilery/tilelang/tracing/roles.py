@@ -118,7 +118,13 @@ class Roles:
         self.open.layouts[id(memory)] = lambda part: self._row(rows, part.indices)
 
     def check_rows(self, memory: Memory) -> None:
-        """Refuses single threads what all of them have as one."""
+        """Refuses single threads what all of them have as one, and everybody what another launch had."""
+        if memory.launch is not None and memory.launch is not self.open:
+            raise error(
+                RuntimeError,
+                f"`{memory.label()}` is a buffer of another launch: it was allocated outside of this T.Kernel",
+                hint="allocate it inside `with T.Kernel(...)`; T.alloc_global gives memory that outlives a launch",
+            )
         if memory.rows_at is not None and self.open.thread is not None:
             raise NeedsRows(memory.rows_at)
 

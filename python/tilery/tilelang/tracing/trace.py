@@ -33,6 +33,7 @@ from .values import (
     Var,
     binary,
     cast,
+    host_number,
     is_number,
     is_operand,
     is_size,
@@ -42,7 +43,7 @@ from .values import (
     sizes_in,
     unary,
 )
-from .words import WORDS
+from .words import WORDS, hint_for
 from .work import Launch, Work
 
 
@@ -82,6 +83,7 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
 
     prepare = staticmethod(prepare)
     words = WORDS
+    advice = staticmethod(hint_for)
 
     def __init__(self, native: _native.Builder, name: str) -> None:
         super().__init__(Blocks(native))
@@ -572,6 +574,7 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
         return self.adopt(self._called(callee, args, kwargs))
 
     def _called(self, callee: Any, args: Any, kwargs: Any) -> Any:
+        args, kwargs = tuple(map(host_number, args)), {name: host_number(value) for name, value in kwargs.items()}
         trace = getattr(type(callee), "__tile_trace__", None)
         if trace is not None:
             return trace(callee, self, args, kwargs)

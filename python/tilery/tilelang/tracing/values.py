@@ -58,10 +58,18 @@ def give_operators(cls: Any) -> None:
     """Python's operators on a class of values."""
 
     def forward(op: str) -> Callable[[Any, Any], Any]:
-        return lambda self, other: binary(op, self, other) if is_operand(other) else NotImplemented
+        def method(self: Any, other: Any) -> Any:
+            other = host_number(other)
+            return binary(op, self, other) if is_operand(other) else NotImplemented
+
+        return method
 
     def reflected(op: str) -> Callable[[Any, Any], Any]:
-        return lambda self, other: binary(op, other, self) if is_operand(other) else NotImplemented
+        def method(self: Any, other: Any) -> Any:
+            other = host_number(other)
+            return binary(op, other, self) if is_operand(other) else NotImplemented
+
+        return method
 
     for name, op in {
         "add": "+",
@@ -81,6 +89,7 @@ def give_operators(cls: Any) -> None:
         setattr(cls, f"__r{name}__", reflected(op))
     for name, op in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
         setattr(cls, f"__{name}__", forward(op))
+    cls.__array_ufunc__ = None  # numpy's scalars leave operations to it
     cls.__tile_guest__ = True  # other languages' kernels take it as a value of theirs
     cls.__neg__ = lambda self: unary("-", self)
     cls.__invert__ = lambda self: unary("~", self)
@@ -224,6 +233,11 @@ def register_vectors(lanewise: Any) -> None:
 
 def _lanes(function: Any, *operands: Any) -> Any:
     return _lanewise[0](function, operands) if any(hasattr(x, "lanes") or hasattr(x, "elements") for x in operands) else None
+
+
+def host_number(value: Any) -> Any:
+    """A scalar of numpy's as Python's number, anything else as it is."""
+    return value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0 else value
 
 
 def is_number(value: Any) -> TypeGuard[bool | int | float]:

@@ -1,4 +1,10 @@
-"""What messages call the classes of a kernel's values."""
+"""What messages call the classes of a kernel's values, and what they advise."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Any
 
 WORDS = {
     "Element": "an element",
@@ -14,3 +20,24 @@ WORDS = {
     "Var": "a run-time size",
     "Vector": "a vector",
 }
+
+BY_ELEMENT = "work on its elements, as in `for i in T.Parallel(n): C[i] = A[i] + B[i]`"
+_MEMBERS = ("data", "dtype", "ndim", "scope", "shape")
+
+
+def index_hint(index: Any) -> str | None:
+    """What may be wrong with an index that is no number."""
+    if isinstance(index, tuple):
+        return "it holds several indices: give each a name, as in `with T.Kernel(m, n) as (bx, by)`"
+    return "divide integers with //" if isinstance(index, float) else None
+
+
+def hint_for(message: str) -> str | None:
+    """Advice on what Python refuses to do with buffers, by its message in these words."""
+    if "a buffer" in message and "unsupported operand" in message:
+        return BY_ELEMENT
+    unknown = re.search(r"^a buffer has no attribute '(\w+)'", message)
+    if unknown is None:
+        return None
+    near = difflib.get_close_matches(unknown[1], _MEMBERS, 1)
+    return f"did you mean {near[0]}?" if near else "it has " + ", ".join(_MEMBERS)
