@@ -65,6 +65,7 @@ def fused(x, y, z):
     return (x.astype(np.float64) * y.astype(np.float64) + z.astype(np.float64)).astype(x.dtype)
 
 
+@pytest.mark.gpu(emulated=False)  # which of two products is fused with their sum, the assembler and LLVM decide
 @pytest.mark.parametrize("dtype", [np.float16, np.float32], ids=["f16", "f32"])
 @pytest.mark.parametrize("which", range(6))
 def test_exactly(which, dtype):
@@ -86,6 +87,7 @@ def test_exactly(which, dtype):
     np.testing.assert_array_equal(out.cpu().numpy(), wanted)
 
 
+@pytest.mark.gpu(emulated=False)
 @pytest.mark.parametrize("language", ["tileon", "ninetoothed"])
 def test_addmm_of_16_bits(language):
     """The product is there before the tensor that is added: alpha * product is rounded with the sum.

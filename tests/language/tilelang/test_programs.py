@@ -241,6 +241,21 @@ def test_strides_of_dimensions_of_one_element_say_nothing():
         kernel(x[:3, :8])
 
 
+@pytest.mark.parametrize("columns", [0, T.dynamic("n")], ids=["constant", "dynamic"])
+def test_strides_of_tensors_without_elements_say_nothing(columns):
+    """Those of torch are products of extents of at least 1."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, columns, 2), "float32"), B: T.Tensor((4,), "float32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(4):
+                B[i] = i
+
+    b = torch.empty(4)
+    tilelang.compile(main)(torch.empty(4, 0, 2), b)
+    assert b.tolist() == [0, 1, 2, 3]
+
+
 def test_numpy_and_dlpack():
     class Tensor:
         """An object that only knows DLPack."""

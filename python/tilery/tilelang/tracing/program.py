@@ -239,15 +239,18 @@ def _host(
 
 
 def _check_contiguous(native: _native.Builder, name: str, memory: Memory, handle: Any) -> None:
-    """T.Tensor is a row-major tensor without gaps; along dimensions of one element strides say nothing."""
+    """T.Tensor is a row-major tensor without gaps; strides say nothing along dimensions of one element, nor of
+    a tensor without any."""
+    if any(isinstance(extent, int) and extent == 0 for extent in memory.shape):
+        return
     last = memory.ndim - 1
     ask = _doubled(native, native.host_stride) if memory.dtype.pack == 2 else native.host_stride
     for dim, (extent, step) in enumerate(zip(memory.shape, row_major(memory.shape))):
         if (isinstance(extent, int) and extent <= 1) or (dim == last and _is_one((memory.strides or [None])[dim], memory, dim)):
             continue
         expected, actual = _i64(native, step), (native.host_stride if dim == last else ask)(handle, dim)
-        if isinstance(extent, Expr):
-            counts = _i64(native, native.binary(">", _i64(native, extent), 1))
+        for other in (size for size in memory.shape if isinstance(size, Expr)):
+            counts = _i64(native, native.binary(">", _i64(native, other), int(other is extent)))
             actual = native.binary("+", expected, native.binary("*", native.binary("-", actual, expected), counts))
         native.host_check(
             actual,
