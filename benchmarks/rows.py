@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,36 @@ def matmul_half(threads):
                 work = f"matmul {str(dtype)[6:]} {n}, blocks {blocks_text(blocks)}"
                 rivals = {"own f32": lambda: matmul(fa, fb, fc, blocks)}
                 yield compare(work, lambda: matmul(a, b, c, blocks), rivals, 2 * n**3, "GFLOP/s", goal)
+
+
+@row
+def matmul_few_rows(threads):
+    """Matmul of one row and of 16 with a matrix of 4096, as it lies and turned, f32 and bf16, against torch."""
+    matmul = example("tileon/matmul.py").matmul
+    n = 4096
+    for dtype, goal in ((torch.float32, 0.7), (torch.bfloat16, 1.0)):
+        for m in (1, 16):
+            for turned in (False, True):
+                a, b, c = torch.randn(m, n).to(dtype), torch.randn(n, n).to(dtype), torch.empty(m, n)
+                b, reference, blocks = b.t() if turned else b, torch.empty(m, n, dtype=dtype), (16, 64, 128)
+                same(matmul(a, b, c, blocks), a.float() @ b.float())
+                work = f"matmul {str(dtype)[6:]} {m}x{n}x{n}{', B turned' if turned else ''}, blocks {blocks_text(blocks)}"
+                ours, rivals = partial(matmul, a, b, c, blocks), {"torch": partial(torch.mm, a, b, out=reference)}
+                yield compare(work, ours, rivals, n * n * dtype.itemsize, "GB/s", goal)
+
+
+@row
+def matmul_bytes(threads):
+    """Matmul of 8-bit integers with sums of 32 bits against torch."""
+    builder = example("tilelang/matmul.py").matmul_kernel_builder
+    for n, blocks in ((1024, (128, 128, 64)), (1024, (64, 64, 32)), (2048, (128, 128, 64))):
+        a, b = (torch.randint(-128, 128, (n, n), dtype=torch.int8) for _ in range(2))
+        c, reference = torch.empty(n, n, dtype=torch.int32), torch.empty(n, n, dtype=torch.int32)
+        kernel = builder(n, n, n, *blocks, dtype="int8", accum_dtype="int32", out_dtype="int32")
+        kernel(a, b, c)
+        assert torch.equal(c, torch._int_mm(a, b))
+        ours, rivals = partial(kernel, a, b, c), {"torch": partial(torch._int_mm, a, b, out=reference)}
+        yield compare(f"matmul int8 {n}, blocks {blocks_text(blocks)}", ours, rivals, 2 * n**3, "GFLOP/s", 0.85)
 
 
 @row
