@@ -9,6 +9,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+import lane_kernels
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -277,3 +278,64 @@ def inductor(threads):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     for result in json.loads(done.stdout.splitlines()[-1]):
         yield Result(**result)
+
+
+def _same_numbers(ours, expected):
+    torch.testing.assert_close(ours, expected, rtol=1e-2, atol=1e-2 * float(expected.double().abs().max()))
+
+
+@row
+def lanes(threads):
+    """Rows sorted, their largest elements, cumulative sums along and across them, against torch."""
+    for m, n in ((256, 1024), (16, 16384)):
+        x = torch.randn(m, n)
+        out, values, places = torch.empty_like(x), torch.empty_like(x), torch.empty(m, n, dtype=torch.int64)
+        lane_kernels.sort_rows[(m,)](x, out, n)
+        _same_numbers(out, torch.sort(x, 1).values)
+        ours, rivals = lambda: lane_kernels.sort_rows[(m,)](x, out, n), {"torch": lambda: torch.sort(x, 1, out=(values, places))}
+        yield compare(f"sort rows {m}x{n} f32", ours, rivals, m * n, "Gelements/s", 1.0)
+        first, other = torch.empty(m, dtype=torch.int64), torch.empty(m, dtype=torch.int64)
+        lane_kernels.largest_of_rows[(m,)](x, first, n)
+        _same_numbers(first, torch.argmax(x, 1))
+        ours, rivals = lambda: lane_kernels.largest_of_rows[(m,)](x, first, n), {"torch": lambda: torch.argmax(x, 1, out=other)}
+        yield compare(f"argmax of rows {m}x{n} f32", ours, rivals, m * n, "Gelements/s", 1.0)
+        for dtype in (torch.float32, torch.float16, torch.int64):
+            y = (x * 8).to(dtype)
+            sums, theirs = torch.empty_like(y), torch.empty_like(y)
+            ours = lambda: lane_kernels.sums_along_rows[(m,)](y, sums, n)  # noqa: E731
+            ours()
+            rivals = {"torch": lambda: torch.cumsum(y, 1, out=theirs)}
+            yield compare(f"cumulative sums of rows {m}x{n} {str(dtype)[6:]}", ours, rivals, m * n, "Gelements/s", 1.0)
+    x, sums, theirs = torch.randn(64, 4096), torch.empty(64, 4096), torch.empty(64, 4096)
+    ours = lambda: lane_kernels.sums_down_columns[(16,)](x, sums, 4096, 64, 256)  # noqa: E731
+    ours()
+    _same_numbers(sums, torch.cumsum(x, 0))
+    rivals = {"torch": lambda: torch.cumsum(x, 0, out=theirs)}
+    yield compare("cumulative sums of columns 64x4096 f32", ours, rivals, x.numel(), "Gelements/s", 1.0)
+    x, top = torch.randn(4096, 256), torch.empty(4096, 8)
+    ours = lambda: lane_kernels.top_of_rows[(4096,)](x, top, 256, 8)  # noqa: E731
+    ours()
+    _same_numbers(top, torch.topk(x, 8, 1).values)
+    yield compare("topk 8 of rows 4096x256 f32", ours, {"torch": lambda: torch.topk(x, 8, 1)}, x.numel(), "Gelements/s", 1.0)
+
+
+@row
+def updates(threads):
+    """Numbers and rows added to computed places by atomics against torch."""
+    n = 2**20
+    for cells in (1000, 2**16, 2**20):
+        places, values = torch.randint(0, cells, (n,)), torch.randn(n)
+        out, other = torch.zeros(cells), torch.zeros(cells)
+        ours = lambda: lane_kernels.scatter_add[(n // 1024,)](out, places, values, n, 1024)  # noqa: E731
+        ours()
+        _same_numbers(out, other.scatter_add_(0, places, values))
+        rivals = {"torch": lambda: other.scatter_add_(0, places, values)}
+        yield compare(f"2^20 numbers added into {cells} f32", ours, rivals, n, "Gelements/s", 1.0)
+    for dtype in (torch.float32, torch.bfloat16):
+        rows, values = torch.randint(0, 32000, (4096,)), torch.randn(4096, 512).to(dtype)
+        out, other = torch.zeros(32000, 512, dtype=dtype), torch.zeros(32000, 512, dtype=dtype)
+        ours = lambda: lane_kernels.add_rows[(4096,)](out, rows, values, 512)  # noqa: E731
+        ours()
+        _same_numbers(out, other.index_add_(0, rows, values))
+        rivals = {"torch": lambda: other.index_add_(0, rows, values)}
+        yield compare(f"4096 rows of 512 added by an index {str(dtype)[6:]}", ours, rivals, values.numel(), "Gelements/s", 1.0)
