@@ -11,7 +11,7 @@
 // PLAN: plan @rounded
 
 // CHECK-LABEL: step:
-// CHECK: {{vperm|vshuf}}
+// CHECK: {{vperm|vshuf|vmovddup}}
 // CHECK-LABEL: rounded:
 tile.kernel @step(%x: !tile.ptr<f32>, %o: !tile.ptr<f32>) {
   %zero = arith.constant 0 : i64
