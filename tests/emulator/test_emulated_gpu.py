@@ -32,6 +32,27 @@ turn, out = torch.zeros(1, dtype=torch.int32, device="cuda"), torch.zeros(7, dty
 takes_turns[(7,)](turn, out)
 assert out.tolist() == [0, 10, 20, 30, 40, 50, 60] and turn.item() == 7
 """
+LOOKS_BACK = """
+@tileon.jit
+def looks_back(x, out, sums, state, N: tl.constexpr):
+    # Threads that saw another block's answer at different times would leave the loop in different turns.
+    me, i = tl.program_id(0), tl.arange(0, N)
+    part = tl.cumsum(tl.load(x + me * N + i), 0)
+    before = 0
+    if me > 0:
+        while tl.load(state + me - 1, volatile=True) == 0:
+            pass
+        before = tl.load(sums + me - 1, volatile=True)
+    tl.store(sums + me, before + tl.sum(tl.load(x + me * N + i)))
+    tl.debug_barrier()
+    tl.atomic_xchg(state + me, 1)
+    tl.store(out + me * N + i, part + before)
+
+x = torch.randint(-9, 9, (12 * 256,), dtype=torch.int32, device="cuda")
+out, sums, state = torch.zeros_like(x), *torch.zeros(2, 12, dtype=torch.int32, device="cuda")
+looks_back[(12,)](x, out, sums, state, 256)
+assert torch.equal(out, x.cumsum(0).int())
+"""
 PRODUCT = """
 @tileon.jit
 def product(a, b, c, k, N: tl.constexpr):
@@ -69,7 +90,7 @@ def test_it_is_the_gpu_that_is_asked_for(run):
 
 
 @pytest.mark.parametrize("settings", ["sm_90a", "sm_90a,late,processors=1", "sm_80"])
-@pytest.mark.parametrize("program", [TAKES_TURNS, PRODUCT], ids=["turns", "product"])
+@pytest.mark.parametrize("program", [TAKES_TURNS, LOOKS_BACK, PRODUCT], ids=["turns", "looks back", "product"])
 def test_runs(run, program, settings):
     """Programs that wait for each other, too, and those whose copies take their time."""
     done = run(program, settings)

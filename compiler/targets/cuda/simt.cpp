@@ -219,6 +219,12 @@ bool SimtEmitter::op(Operation *op) {
     prepare({{lower::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}});
     return KernelEmitter::op(op);
   }
+  // Other blocks may change what is read while threads read it, and control flow hang on it: all get what one thread has read.
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && load.getIsVolatile() && !isTile(load.getType())) {
+    bool ok = true;
+    inOneThread(op, [&] { ok = KernelEmitter::op(op); });
+    return ok;
+  }
   if (hazards.pending())
     barrier();
   bool ok = KernelEmitter::op(op);
@@ -275,12 +281,16 @@ void SimtEmitter::elementUpdateOp(tile::ElementUpdateOp op) {
 void SimtEmitter::atomically(Operation *op, llvm::function_ref<lower::Address(Indices)> where, Update update) {
   if (perThread || isa<RankedTensorType>(op->getResult(0).getType()))
     return KernelEmitter::atomically(op, where, update);
+  inOneThread(op, [&] { KernelEmitter::atomically(op, where, update); });
+}
+
+void SimtEmitter::inOneThread(Operation *op, llvm::function_ref<void()> effect) {
   barrier(); // what the program wrote before comes first
   bool used = !op->getResult(0).use_empty();
   llvm::Value *slot = used ? exchange(0, e.i64(0)) : nullptr;
   when(e.b.CreateICmpEQ(thread, e.i64(0)), [&] {
     perThread = true;
-    KernelEmitter::atomically(op, where, update);
+    effect();
     perThread = false;
     if (used)
       e.b.CreateStore(e.toMemory(evaluator.scalars[op->getResult(0)], op->getResult(0).getType()), slot);

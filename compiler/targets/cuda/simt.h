@@ -32,6 +32,8 @@ protected:
   bool parallelOp(tile::ParallelOp op) override;
   void elementUpdateOp(tile::ElementUpdateOp op) override;
   void atomically(mlir::Operation *op, llvm::function_ref<lower::Address(Indices)> where, Update update) override;
+  /// An effect of the first thread, whose scalar result all threads get.
+  void inOneThread(mlir::Operation *op, llvm::function_ref<void()> effect);
   void histogramOp(tile::HistogramOp op) override;
   void sortOp(tile::SortOp op) override;
   bool targetOp(mlir::Operation *op) override;
