@@ -123,7 +123,8 @@ llvm::Value *readModifyWrite(Emitter &e, tile::RmwKind rmw, Type element, llvm::
     return real && !addsFloats ? b.CreateBitCast(old, e.valueType(element)) : old;
   }
   // What there is no instruction for: compute, then store if nobody else did.
-  llvm::Value *first = b.CreateLoad(bits, pointer);
+  llvm::LoadInst *first = b.CreateAlignedLoad(bits, pointer, llvm::Align(bytes)); // others may be at it
+  first->setAtomic(llvm::AtomicOrdering::Monotonic, orderOf(e, as).second);
   auto newBlock = [&] { return llvm::BasicBlock::Create(e.context(), "", b.GetInsertBlock()->getParent()); };
   llvm::BasicBlock *retry = newBlock(), *done = newBlock();
   Loop loop(b, retry, done);

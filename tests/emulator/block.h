@@ -1,6 +1,7 @@
 #pragma once
 // The blocks of a cluster while they run: threads, shared memory, what is under way. Emitted code calls the functions at the end.
 #include "fibers.h"
+#include "races.h"
 #include "shared_memory.h"
 #include "tensor_map.h"
 #include "tilery/runtime.h"
@@ -49,7 +50,14 @@ struct Thread {
   std::deque<std::vector<Store>> stores{1}; // groups, likewise
   uint64_t productGroups = 0;               // committed
   bool fenced = false;                      // registers are in order before products
-  std::vector<uint32_t> unfenced;           // pieces of shared memory that it wrote
+
+  Clock clock;
+  /// What works for it: copies of cp.async, stores that read shared memory. Their times are those of groups.
+  struct Engine {
+    uint32_t agent = 0;
+    uint32_t now = 1;
+    std::deque<uint32_t> groups; // the last moment of each that is not known to be over
+  } copier, storer;
 };
 
 /// Threads that do something together: the last one that comes does it for all.
@@ -63,6 +71,8 @@ struct Meeting {
 struct NamedBarrier {
   unsigned come = 0, expected = 0;
   uint64_t times = 0;
+  Channel channel;
+  std::vector<Thread *> waiting; // they get to know what all that have come knew
 };
 
 struct Block {
@@ -73,7 +83,6 @@ struct Block {
   std::map<std::pair<unsigned, uint32_t>, Meeting> warps; // by warp and its threads that take part
   std::vector<Warpgroup> warpgroups;
   NamedBarrier named[16];
-  std::vector<uint32_t> copied; // pieces of shared memory that cp.async wrote and nobody has fenced
   int64_t freeRegisters = 0;
 };
 
@@ -91,6 +100,9 @@ struct Cluster {
   std::vector<Arrival> arrivals;
   std::map<const char *, TensorMap> maps; // that threads have made, by their place
   NamedBarrier all;
+  Known met;           // of all threads, when they last met
+  bool watches = false; // for races
+  Races races;
   unsigned ended = 0; // threads
   Fibers *fibers = nullptr;
 
@@ -109,6 +121,12 @@ std::pair<Block *, uint32_t> placeOf(Thread &thread, uint32_t address, uint32_t 
 /// Runs `work` once for `expected` threads, each of which gives its `operand`.
 void together(Thread &thread, Meeting &meeting, unsigned index, unsigned expected, const char *what, void *operand,
               llvm::function_ref<void(void **operands)> work);
+/// An access of shared memory, or of other memory, that must be ordered with those before it; it fails where it is not.
+void touchShared(Thread &thread, Block &block, uint32_t place, uint32_t bytes, const Access &access, const Viewers &viewers);
+void touch(Thread &thread, const char *pointer, uint32_t bytes, const Access &access);
+Viewers only(const Thread &thread);
+/// The engine's agent, made when it is first used.
+uint32_t agentOf(Thread &thread, Thread::Engine &engine, const char *name);
 /// What must be true when a thread ends.
 void finish(Thread &thread);
 

@@ -16,14 +16,10 @@ void startArrival(Thread &thread, uint32_t address, uint32_t bytes, uint32_t bar
     cluster.fail(thread, "starts a copy whose barrier" + at(barrier) + " was not made");
   if (!found->second.shown)
     cluster.fail(thread, "starts a copy whose barrier" + at(barrier) + " was not fenced after it was made");
-  block->shared.each(place, bytes, [&](uint32_t where, SharedMemory::Piece &piece) {
-    if (piece.arriving)
-      cluster.fail(thread, "starts a copy to bytes" + at(where) + " that another one brings");
-    if (piece.reading)
-      cluster.fail(thread, "starts a copy to bytes" + at(where) + " that a product or a store still reads");
-    ++piece.arriving;
-    piece.writer = 0;
-  });
+  CountingBarrier &counts = found->second;
+  if (!counts.agent && cluster.watches)
+    counts.agent = cluster.races.newAgent([] { return std::string("the copy engine"); });
+  touchShared(thread, *block, place, bytes, {{counts.agent, uint32_t(counts.phase + 1)}, Act::Brings}, only(thread));
   std::memset(block->shared.at(place), undefinedByte, bytes);
   cluster.arrivals.push_back({block, place, bytes, barrier, std::move(bring)});
   if (cluster.timing == Timing::CopiesAtOnce)
@@ -34,14 +30,8 @@ void startStore(Thread &thread, uint32_t address, uint32_t bytes, std::function<
   auto [block, place] = placeOf(thread, address, bytes);
   Cluster &cluster = *thread.home->cluster;
   Block &home = *block;
-  home.shared.each(place, bytes, [&](uint32_t where, SharedMemory::Piece &piece) {
-    if (piece.arriving)
-      cluster.fail(thread, "stores bytes" + at(where) + " that a copy has not brought yet");
-    if (piece.writer)
-      cluster.fail(thread, "stores bytes" + at(where) + " that " + nameOf(home.threads[piece.writer - 1]) +
-                               " wrote without a proxy fence");
-    ++piece.reading;
-  });
+  uint32_t agent = agentOf(thread, thread.storer, "a store");
+  touchShared(thread, home, place, bytes, {{agent, thread.storer.now}, Act::TakesAway}, only(thread));
   auto kept = std::make_shared<std::vector<char>>();
   Thread::Store store{place, bytes,
                       [&home, kept, place = place, bytes] { kept->assign(home.shared.at(place), home.shared.at(place) + bytes); },
@@ -59,7 +49,6 @@ void readStores(Thread &thread, std::vector<Thread::Store> &group) {
     if (cluster.timing == Timing::CopiesAtOnce)
       store.read();
     store.hasRead = true;
-    thread.home->shared.each(store.address, store.bytes, [](uint32_t, SharedMemory::Piece &piece) { --piece.reading; });
   }
 }
 
@@ -84,7 +73,6 @@ bool Cluster::land() {
     arriveLate(*arrival.copier, *arrival.block, arrival.barrier);
     return true;
   }
-  arrival.block->shared.each(arrival.address, arrival.bytes, [](uint32_t, SharedMemory::Piece &piece) { --piece.arriving; });
   credit(*arrival.block, arrival.barrier, arrival.bytes);
   return true;
 }
@@ -147,10 +135,26 @@ void storeBytes(Thread *thread, char *global, uint32_t shared, uint32_t bytes) {
   checkBytes(*thread, global, shared, bytes);
   startStore(*thread, shared, bytes, [global, bytes](const char *from) { std::memcpy(global, from, bytes); });
 }
-void commitStores(Thread *thread) { thread->stores.emplace_back(); }
+/// The engine's work so far is a group.
+static void commit(Thread::Engine &engine) { engine.groups.push_back(engine.now++); }
+
+/// All groups but the last `pending` are over, as the thread knows.
+static void settle(Thread &thread, Thread::Engine &engine, uint32_t pending) {
+  uint32_t time = 0;
+  for (; engine.groups.size() > pending; engine.groups.pop_front())
+    time = engine.groups.front();
+  if (engine.agent)
+    thread.clock.known = thread.home->cluster->races.cache.raised(thread.clock.known, {engine.agent, time});
+}
+
+void commitStores(Thread *thread) {
+  thread->stores.emplace_back();
+  commit(thread->storer);
+}
 
 void waitStores(Thread *thread, uint32_t read, uint32_t pending) {
   auto &groups = thread->stores;
+  settle(*thread, thread->storer, pending);
   for (size_t i = 0; i + pending + 1 < groups.size(); ++i)
     readStores(*thread, groups[i]);
   while (!read && groups.size() > pending + 1) {
@@ -171,54 +175,45 @@ void finish(Thread &thread) {
   ++cluster.ended;
 }
 
-void fenceProxy(Thread *thread) {
-  for (uint32_t place : thread->unfenced)
-    if (SharedMemory::Piece &piece = thread->home->shared.piece(place); piece.writer == thread->number + 1)
-      piece.writer = 0;
-  thread->unfenced.clear();
-  for (uint32_t place : thread->home->copied) // copies that the thread knows of are done
-    thread->home->shared.piece(place).writer = 0;
-  thread->home->copied.clear();
-}
+void fenceProxy(Thread *thread) { thread->clock.fence(thread->home->cluster->races.cache); }
 
 void Thread::Copy::make() const {
   std::memset(to, 0, 16);
   std::memcpy(to, from, bytes);
 }
 
-void copyAsync(Thread *thread, char *to, const char *from, uint32_t bytes) { thread->copies.back().push_back({to, from, bytes}); }
+void copyAsync(Thread *thread, char *to, const char *from, uint32_t bytes) {
+  Moment when{agentOf(*thread, thread->copier, "a copy"), thread->copier.now};
+  touch(*thread, to, 16, {when, Act::Copies});
+  if (bytes)
+    touch(*thread, from, bytes, {when, Act::Loads});
+  thread->copies.back().push_back({to, from, bytes});
+}
 
-// What they write belongs to nobody until the barrier has them; who gives it to the tensor cores fences it.
 void arriveCopies(Thread *thread, uint32_t address) {
   auto [block, barrier] = placeOf(*thread, address, 8);
   Block &home = *block;
+  if (thread->copier.agent)
+    block->shared.barriers.at(barrier).channel.add(thread->copier.agent, thread->copier.now++, 0);
   std::vector<Thread::Copy> copies;
   for (auto &group : thread->copies) {
     copies.insert(copies.end(), group.begin(), group.end());
     group.clear();
   }
-  auto pieceOf = [&home](const Thread::Copy &copy) -> SharedMemory::Piece & {
-    return home.shared.piece(uint32_t(copy.to - home.shared.at(0)));
-  };
-  for (const Thread::Copy &copy : copies) {
-    if (pieceOf(copy).reading)
-      home.cluster->fail(*thread, "copies to bytes that a product or a store still reads");
-    ++pieceOf(copy).arriving;
-  }
-  auto bring = [copies, pieceOf, &home, number = thread->number](char *) {
-    for (const Thread::Copy &copy : copies) {
+  auto bring = [copies](char *) {
+    for (const Thread::Copy &copy : copies)
       copy.make();
-      --pieceOf(copy).arriving;
-      pieceOf(copy).writer = number + 1;
-      home.copied.push_back(uint32_t(copy.to - home.shared.at(0)));
-    }
   };
   home.cluster->arrivals.push_back({block, 0, 0, barrier, bring, thread});
   if (home.cluster->timing == Timing::CopiesAtOnce)
     home.cluster->land();
 }
-void commitCopies(Thread *thread) { thread->copies.emplace_back(); }
+void commitCopies(Thread *thread) {
+  thread->copies.emplace_back();
+  commit(thread->copier);
+}
 void waitCopies(Thread *thread, uint32_t pending) {
+  settle(*thread, thread->copier, pending);
   while (thread->copies.size() > pending + 1) {
     for (const Thread::Copy &copy : thread->copies.front())
       copy.make();

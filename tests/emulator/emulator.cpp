@@ -7,6 +7,7 @@
 #include "compiler/targets/cuda/simt.h"
 #include "machine.h"
 #include "runtime/cuda/reports.h"
+#include "watch.h"
 #include "tilery/abi.h"
 #include "llvm/IR/Verifier.h"
 #include <cstring>
@@ -37,6 +38,7 @@ std::unique_ptr<Kernel> Kernel::emit(tile::KernelOp kernel, const Emit &emit, bo
   result->info = std::move(*info);
   result->info.gpu = std::move(*gpu);
   result->asynchronous = !result->info.gpu.maps.empty();
+  watchAccesses(*module.getFunction(kernel.getSymName()));
   if (llvm::verifyModule(module, &llvm::errs()))
     return nullptr;
   cpu::EmitOptions emitOptions;
@@ -85,7 +87,7 @@ std::string Kernel::run(const uint32_t grid[3], const uint64_t *slots, Timing ti
   if (!reports.empty())
     std::memset(reports.data() + offsetof(TileryReports, failure), 0xff, 8);
   uint32_t programs = grid[0] * grid[1] * grid[2];
-  Launch launch{entry, gpu.threads, gpu.sharedBytes, gpu.cluster, facts.registers, gpu.workspaceBytes, timing};
+  Launch launch{entry, gpu.threads, gpu.sharedBytes, gpu.cluster, facts.registers, gpu.workspaceBytes, timing, /*watches=*/true};
   launch.like.slots = slots;
   std::copy(grid, grid + 3, launch.like.grid);
   launch.like.blocks =

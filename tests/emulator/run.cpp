@@ -29,6 +29,8 @@ void prepare(Cluster &cluster, const Launch &launch, uint32_t firstBlock) {
       each.functions = firstFunction();
       each.home = &block;
       each.registers = launch.registers;
+      if (launch.watches)
+        each.clock.agent = cluster.races.newAgent([&each] { return nameOf(each); });
     }
   }
 }
@@ -38,6 +40,7 @@ class Running {
 public:
   Running(const Launch &launch, uint32_t firstBlock) : launch(launch) {
     cluster.timing = launch.timing;
+    cluster.watches = launch.watches;
     prepare(cluster, launch, firstBlock);
     cluster.fibers = &fibers;
   }

@@ -10,8 +10,8 @@ void SharedMemory::make(uint32_t bytes) {
   uint32_t all = (bytes + guardBytes + 1023) / 1024 * 1024;
   memory.reset(static_cast<char *>(std::aligned_alloc(1024, all)));
   std::memset(memory.get(), undefinedByte, all);
-  pieces.assign(all / pieceBytes, {});
   barriers.clear();
+  shadow = {};
 }
 
 bool SharedMemory::overrun() const {

@@ -1,5 +1,6 @@
 #pragma once
-// A block's shared memory, with what is under way in each 16 bytes of it.
+// A block's shared memory, and who accessed it.
+#include "races.h"
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -9,8 +10,7 @@
 
 namespace tilery::emulator {
 
-constexpr uint32_t firstAddress = 1024; // of a block's shared memory, as i32
-constexpr uint32_t pieceBytes = 16;
+constexpr uint32_t firstAddress = 1024;    // of a block's shared memory, as i32
 constexpr char undefinedByte = char(0xE7); // what memory holds that nobody has written
 
 /// A barrier that counts arrivals and bytes.
@@ -20,33 +20,24 @@ struct CountingBarrier {
   uint64_t phase = 0;                     // how many are complete
   uint32_t maker = 0;
   bool shown = false; // to the copy engine
+  Channel channel;    // of those that arrive
+  Known known;        // whoever has waited
+  uint32_t agent = 0; // what brings bytes; its time are phases
 };
 
 class SharedMemory {
 public:
-  struct Piece {
-    uint16_t arriving = 0; // copies that write it
-    uint16_t reading = 0;  // products and stores that read it
-    uint32_t writer = 0;   // the thread whose writes the copy engine does not see yet, + 1
-  };
-
   void make(uint32_t bytes);
   /// What a thread wrote behind the end of the memory that it asked for: true.
   bool overrun() const;
   char *at(uint32_t place) { return memory.get() + place; }
   uint32_t bytes() const { return size; }
-  Piece &piece(uint32_t place) { return pieces[place / pieceBytes]; }
-  /// what(place, piece)
-  template <typename F> void each(uint32_t place, uint32_t count, F what) {
-    for (uint32_t at = place / pieceBytes * pieceBytes; at < place + count; at += pieceBytes)
-      what(at, piece(at));
-  }
 
   std::map<uint32_t, CountingBarrier> barriers; // by place
+  Shadow shadow;
 
 private:
   std::unique_ptr<char, void (*)(void *)> memory{nullptr, std::free};
-  std::vector<Piece> pieces;
   uint32_t size = 0;
 };
 

@@ -60,9 +60,16 @@ static void meet(Thread &thread, NamedBarrier &barrier, unsigned expected, bool 
                              std::to_string(barrier.expected));
   barrier.expected = expected;
   uint64_t times = barrier.times;
+  thread.clock.release(barrier.channel);
+  if (waits)
+    barrier.waiting.push_back(&thread);
   if (++barrier.come == expected) {
     barrier.come = 0;
     ++barrier.times;
+    for (Thread *each : barrier.waiting)
+      each->clock.known = cluster.races.cache.joined(each->clock.known, barrier.channel.all());
+    barrier.waiting.clear();
+    barrier.channel.clear();
   } else if (waits) {
     cluster.wait([&barrier, times] { return barrier.times != times; },
                  [&barrier, &name] {
@@ -90,15 +97,20 @@ void clusterBarrier(Thread *thread) {
   unsigned threads = cluster.blocks.size() * thread->home->threads.size();
   uint64_t times = all.times;
   ++all.come;
+  thread->clock.release(all.channel);
   auto isOver = [&cluster, &all, threads, times] { // nobody waits for threads that have ended
-    if (all.times == times && all.come + cluster.ended == threads)
+    if (all.times == times && all.come + cluster.ended == threads) {
       all.come = 0, ++all.times;
+      cluster.met = all.channel.all();
+      all.channel.clear();
+    }
     return all.times != times;
   };
   if (!isOver())
     cluster.wait(isOver, [&all, threads] {
       return "the cluster's barrier (" + std::to_string(all.come) + " of " + std::to_string(threads) + " threads have come)";
     });
+  thread->clock.known = cluster.races.cache.joined(thread->clock.known, cluster.met);
 }
 
 void together(Thread &thread, Meeting &meeting, unsigned index, unsigned expected, const char *what, void *operand,
@@ -126,8 +138,17 @@ void warpBarrier(Thread *thread, uint32_t mask) {
   unsigned warp = thread->number / 32, self = thread->number % 32;
   if (!(mask >> self & 1))
     thread->home->cluster->fail(*thread, "waits with threads that it is not one of");
-  together(*thread, thread->home->warps[{warp, mask}], self, __builtin_popcount(mask), "a warp's barrier", nullptr,
-           [](void **) {});
+  together(*thread, thread->home->warps[{warp, mask}], self, __builtin_popcount(mask), "a warp's barrier", thread,
+           [&](void **threads) {
+             Channel channel;
+             auto each = [&](const std::function<void(Clock &)> &what) {
+               for (unsigned i = 0; i < 32; ++i)
+                 if (mask >> i & 1)
+                   what(static_cast<Thread *>(threads[i])->clock);
+             };
+             each([&](Clock &clock) { clock.release(channel); });
+             each([&](Clock &clock) { clock.known = thread->home->cluster->races.cache.joined(clock.known, channel.all()); });
+           });
 }
 
 uint32_t shuffle(Thread *thread, uint32_t value, uint32_t lane, uint32_t mask) {
@@ -183,24 +204,14 @@ uint32_t peerAddress(Thread *thread, uint32_t address, uint32_t rank) {
 }
 
 /// An ordinary access of some bytes that the copy engine or the tensor cores may be at, too.
-static char *access(Thread &thread, uint32_t address, uint32_t bytes, bool writes) {
+static char *access(Thread &thread, uint32_t address, uint32_t bytes, bool writes, const void *value = nullptr) {
   auto [block, place] = placeOf(thread, address, bytes);
   if (bytes < 16 ? place % bytes : place % 16)
     block->cluster->fail(thread,
                          "accesses " + std::to_string(bytes) + " bytes at " + std::to_string(place) + " of shared memory");
-  block->shared.each(place, bytes, [&](uint32_t at, SharedMemory::Piece &piece) {
-    if (piece.arriving)
-      thread.home->cluster->fail(thread, std::string(writes ? "writes" : "reads") + " bytes at " + std::to_string(at) +
-                                             " of shared memory that a copy has not brought yet");
-    if (!writes)
-      return;
-    if (piece.reading)
-      thread.home->cluster->fail(thread, "writes bytes at " + std::to_string(at) +
-                                             " of shared memory that a product or a store still reads");
-    piece.writer = thread.number + 1;
-    if (block == thread.home)
-      thread.unfenced.push_back(at);
-  });
+  bool isSame = value && !std::memcmp(block->shared.at(place), value, bytes);
+  touchShared(thread, *block, place, bytes,
+              {{thread.clock.agent, thread.clock.now}, writes ? Act::Stores : Act::Loads, 0, isSame}, only(thread));
   return block->shared.at(place);
 }
 
@@ -219,6 +230,9 @@ void warpOperation(Thread *thread, WarpOperation *operation) {
   if (operation->kind < WarpOperation::RoundTF32 && !operation->row && self < 8 * operation->count) {
     own(*thread, operation->address, 0);
     operation->row = access(*thread, operation->address, 16, stores);
+  } else if (operation->kind < WarpOperation::RoundTF32 && self < 8 * operation->count) {
+    touch(*thread, static_cast<const char *>(operation->row), 16,
+          {{thread->clock.agent, thread->clock.now}, stores ? Act::Stores : Act::Loads});
   }
   together(*thread, thread->home->warps[{warp, ~0u}], self, 32, nameOf(*operation), operation, [](void **operands) {
     for (unsigned i = 0; i < 32; ++i)
@@ -232,7 +246,7 @@ void loadShared(Thread *thread, uint32_t address, void *to, uint32_t bytes, uint
 }
 void storeShared(Thread *thread, uint32_t address, const void *from, uint32_t bytes, uint32_t peer) {
   own(*thread, address, peer);
-  std::memcpy(access(*thread, address, bytes, true), from, bytes);
+  std::memcpy(access(*thread, address, bytes, true, from), from, bytes);
 }
 
 } // namespace tilery::emulator

@@ -128,27 +128,30 @@ void compute(Thread &thread, Product &product) {
   product.computed = true;
 }
 
-/// The 16-byte pieces of shared memory that hold an operand; it fails where they are not to be read.
+/// Notes what an operand is read from, piece by piece of 16 bytes.
+/// B is read for all four warps, of A each warp's rows for itself.
 void claim(Thread &thread, Product &product, bool isB) {
   const WgmmaForm &form = product.form;
   uint64_t descriptor = isB ? product.descriptorB : product.descriptorA;
   Cluster &cluster = *thread.home->cluster;
   if (descriptor >> 49 & 7)
     cluster.fail(thread, "gives a product a descriptor with a base offset, which is not emulated");
+  if (!cluster.watches)
+    return;
+  const unsigned number = thread.number / 128;
+  Warpgroup &group = thread.home->warpgroups[number];
+  if (!group.agent)
+    group.agent = cluster.races.newAgent([number] { return "a product of warpgroup " + std::to_string(number); });
+  Viewers viewers[4];
+  for (unsigned t = 0; t < 128; ++t)
+    viewers[isB ? 0 : t / 32].add(thread.home->threads[128 * number + t].clock);
   bool transposed = isB ? form.transB : form.transA;
   unsigned bytes = form.elementBytes(), perPiece = 16 / bytes;
   for (unsigned row = 0; row < (isB ? form.n : 64); row += transposed ? perPiece : 1)
     for (unsigned k = 0; k < form.k(); k += transposed ? 1 : perPiece) {
       uint32_t address = placeOf(descriptor, transposed, row, k, bytes), place = emulator::placeOf(thread, address, 16).second;
-      SharedMemory::Piece &piece = thread.home->shared.piece(place);
-      auto where = [place = place] { return " bytes at " + std::to_string(place) + " of shared memory"; };
-      if (piece.arriving)
-        cluster.fail(thread, "starts a product of" + where() + " that a copy has not brought yet");
-      if (piece.writer)
-        cluster.fail(thread, "starts a product of" + where() + " that " + nameOf(thread.home->threads[piece.writer - 1]) +
-                                 " wrote without a proxy fence");
-      ++piece.reading;
-      product.places.push_back(place);
+      touchShared(thread, *thread.home, place, 16, {{group.agent, uint32_t(product.group + 1)}, Act::Multiplies},
+                  viewers[isB ? 0 : row / 16]);
     }
 }
 
@@ -243,12 +246,13 @@ void wgmmaWait(Thread *thread, uint32_t pending, uint32_t *values, uint32_t coun
     Product &product = group.running.front();
     if (!product.computed)
       compute(*thread, product);
-    for (uint32_t place : product.places)
-      --thread->home->shared.piece(place).reading;
     --product.sums->running;
     group.running.pop_front();
   }
   thread->fenced = false;
+  if (group.agent && thread->productGroups > pending)
+    thread->clock.known =
+        thread->home->cluster->races.cache.raised(thread->clock.known, {group.agent, uint32_t(thread->productGroups - pending)});
   for (uint32_t i = 0; i < count; ++i) {
     std::shared_ptr<Sums> sums = values[i] >> 20 == tokenMark ? find(group, serialOf(values[i])) : nullptr;
     if (sums && sums->running == 0) // tokens of products that others went on with, or that still run, stay

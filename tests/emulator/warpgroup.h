@@ -39,7 +39,6 @@ struct Product {
   uint64_t descriptorA, descriptorB, group;
   std::array<std::array<uint32_t, 4>, 128> a;
   std::shared_ptr<Sums> sums;
-  std::vector<uint32_t> places; // 16-byte pieces of shared memory that it reads
   bool computed = false;
 };
 
@@ -49,6 +48,7 @@ struct Warpgroup {
   std::deque<std::shared_ptr<Sums>> known; // the newest last
   std::deque<Product> running;
   uint32_t serial = 0;
+  uint32_t agent = 0; // its products; their times are groups
 };
 
 } // namespace tilery::emulator

@@ -183,7 +183,10 @@ void BlockEmitter::emitRelease(block::ReleaseOp release) {
     return; // of none
   Parts slot = partsOf(release.getSlot());
   unsigned arrivals = block::arrivalsOf(release->getParentOfType<block::RoleOp>(), ring);
-  llvm::Value *mine = role->oneThread ? nullptr : arrivals == role->warps ? b.CreateICmpEQ(here().lane, i32(0)) : speaker();
+  bool eachWarp = !role->oneThread && arrivals == role->warps; // its lanes have read the slot
+  if (eachWarp)
+    machine.warpBarrier(e, i32(-1));
+  llvm::Value *mine = role->oneThread ? nullptr : eachWarp ? b.CreateICmpEQ(here().lane, i32(0)) : speaker();
   when(mine ? b.CreateAnd(slot[1], mine) : slot[1], [&] { machine.arrive(e, barrierOf(ring, slot[0], true)); });
 }
 

@@ -116,8 +116,7 @@ TEST(MachineCopies, BoxesOfEveryRankLandSwizzled) {
 TEST(MachineCopies, ReadingBeforeTheBytesLandIsFound) {
   Arrays arrays;
   TensorMapInfo map = mapOf({40, 20}, {32, 16}, 128);
-  expectFault(readBox(map, {0, 0}, false), arrays.in, arrays.out,
-              "reads bytes at 0 of shared memory that a copy has not brought yet");
+  expectFault(readBox(map, {0, 0}, false), arrays.in, arrays.out, "and nothing orders the two");
   HandMade moved = readBox(map, {0, 0});
   moved.maps[0].swizzle = 0;
   moved.maps.push_back(map);
@@ -146,7 +145,7 @@ TEST(MachineCopies, ReadingBeforeTheBytesLandIsFound) {
     c.m.loadShared(c.e, c.b.getInt32Ty(), c.shared(0), false);
   }};
   unasked.maps = {map};
-  expectFault(unasked, arrays.in, arrays.out, "that a copy has not brought yet");
+  expectFault(unasked, arrays.in, arrays.out, "and nothing orders the two");
 }
 
 TEST(MachineCopies, StoresNeedAFenceAndAWait) {
@@ -165,12 +164,13 @@ TEST(MachineCopies, StoresNeedAFenceAndAWait) {
   float sum = 0;
   expectRight(writeBox(true, true, true), {"cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group"}, arrays.in,
               arrays.out, [&] { EXPECT_EQ(arrays.out[16], sum += 32); });
-  expectFault(writeBox(false, true, false), arrays.in, arrays.out,
-              "storer, thread 0 stores bytes at 0 of shared memory that thread 3 wrote without a proxy fence");
+  expectFault(
+      writeBox(false, true, false), arrays.in, arrays.out,
+      "storer, thread 0 stores a box from 512 bytes at 0 of shared memory, which storer, thread 0 writes without a proxy fence");
   expectFault(writeBox(true, false, false), arrays.in, arrays.out,
               "storer, thread 0 ends while its stores still read shared memory");
   expectFault(writeBox(true, true, false, true), arrays.in, arrays.out,
-              "writes bytes at 32 of shared memory that a product or a store still reads");
+              "storer, thread 0 writes 4 bytes at 32 of shared memory, which a store of storer, thread 0 stores a box from");
 }
 
 TEST(MachineCopies, BytesGoBothWays) {

@@ -214,10 +214,10 @@ TEST(MachineProducts, SumsThatWereNotWaitedForAreNothing) {
 TEST(MachineProducts, WrongUsesAreFound) {
   expectFault(with(Products::NoFence), "starts a product on registers without wgmma.fence");
   expectFault(with(Products::NoFence, true), "starts a product on registers without wgmma.fence");
-  expectFault(with(Products::NoArrival), "of shared memory that a copy has not brought yet");
-  expectFault(with(Products::NoProxyFence), "that thread 9 wrote without a proxy fence");
+  expectFault(with(Products::NoArrival), "which the copy engine copies a box to, and nothing orders the two");
+  expectFault(with(Products::NoProxyFence), "which thread 9 writes without a proxy fence");
   for (Timing timing : {Timing::CopiesAtOnce, Timing::CopiesLate})
-    expectFault(with(Products::Overwrite), "of shared memory that a product or a store still reads", timing);
+    expectFault(with(Products::Overwrite), "of shared memory, which a product of warpgroup 0 multiplies", timing);
   expectFault(with(Products::Mixed), "sums of which some belong to another product under way");
   HandMade half{[](Code &c) {
     llvm::SmallVector<llvm::Value *> sums(4, llvm::ConstantFP::get(c.b.getFloatTy(), 0));
