@@ -219,14 +219,22 @@ template <typename Op> static void addMinMax(Handlers &table, bool isMax, NanMod
     Tile result = lanewiseResult(a.element, {&a, &b});
     for (int64_t i = 0; i < result.size(); ++i)
       result.lanes[i] = choose(a.element, a.lanes[laneOf(a, i)], b.lanes[laneOf(b, i)], isMax, mode);
-    if (hasRanges({&a, &b}))
+    if (in.run.options.shadow)
       for (int64_t i = 0; i < result.size(); ++i) {
         Interval x = a.range(laneOf(a, i)), y = b.range(laneOf(b, i));
+        if (x.lo == 0 && y.lo == 0 && x.hi == 0 && y.hi == 0) { // which of two zeros is not specified
+          Interval zeros{std::signbit(x.lo) || std::signbit(y.lo) ? -0.0 : 0.0,
+                         std::signbit(x.hi) && std::signbit(y.hi) ? -0.0 : 0.0};
+          if (!zeros.isExact())
+            result.setRange(i, zeros);
+          continue;
+        }
         if (x.isExact() && y.isExact())
           continue;
         bool anyNan = x.lo != x.lo || y.lo != y.lo;
+        auto orNegative = [](double lo) { return lo == 0 ? -0.0 : lo; };
         Interval both =
-            isMax ? Interval{std::max(x.lo, y.lo), std::max(x.hi, y.hi)} : Interval{std::min(x.lo, y.lo), std::min(x.hi, y.hi)};
+            isMax ? Interval{orNegative(std::max(x.lo, y.lo)), std::max(x.hi, y.hi)} : Interval{orNegative(std::min(x.lo, y.lo)), std::min(x.hi, y.hi)};
         if (!anyNan)
           result.setRange(i, x.isUnknown() || y.isUnknown() ? unknown() : both);
         else

@@ -46,7 +46,8 @@ template <typename T> Tile floatDot(const Sizes &sizes, const Tile &a, const Til
   return result;
 }
 
-// Relative error of a product's factors under the declared precision. wgmma reads f32 from memory and leaves out the bits that tf32 lacks.
+// Relative error of a product's factors under the declared precision; of those below the normal numbers, whose last places are as far apart
+// as those of the smallest one, it is relative to that. wgmma reads f32 from memory and leaves out the bits that tf32 lacks.
 double inputError(tile::Precision precision, Element input, bool tensorCores) {
   if (input.format != Format::F32 && input.format != Format::F64)
     return 0;
@@ -103,7 +104,9 @@ void shadowDot(const Sizes &s, const Tile &a, const Tile &b, const Tile &acc, bo
   double extra = inputError(precision, a.element, tensorCores);
   constexpr double smallestNormal = 0x1p-126;
   bool flushes = a.element.format == Format::BF16 && b.element.format == Format::BF16;
-  auto inputRadius = [&](double magnitude) { return flushes && magnitude < smallestNormal ? magnitude : extra * magnitude; };
+  auto inputRadius = [&](double magnitude) {
+    return flushes && magnitude < smallestNormal ? magnitude : magnitude ? extra * std::max(magnitude, smallestNormal) : 0;
+  };
   std::vector<double> absA = absolute(va), absB = absolute(vb), outerB = absB;
   for (size_t i = 0; i < radiusA.size(); ++i)
     radiusA[i] += inputRadius(absA[i]);

@@ -28,7 +28,7 @@ template <typename Op, typename F> static void addFunction(Handlers &table, Tren
       double lo = f(x.lo), hi = f(x.hi);
       if (lo != lo || hi != hi)
         return unknown();
-      return trend == Trend::Rising ? Interval{lo, hi} : Interval{hi, lo};
+      return hull(exactly(lo), exactly(hi)); // 1 / x of two zeros rises
     });
     in.set(op->getResult(0), std::move(result));
   });

@@ -4,6 +4,7 @@
 #include "tilery/diagnostic.h"
 #include "tilery/dtype.h"
 #include <array>
+#include <cmath>
 #include <string>
 #include <unordered_map>
 
@@ -18,10 +19,11 @@ struct Allocation {
   unsigned elementBytes = 1;
 };
 
-/// All values that a correct implementation may compute; lo == hi (or both NaN): exactly this one; lo > hi: exactly the oracle's.
+/// All values that a correct implementation may compute; lo == hi (or both NaN): exactly this one; lo > hi: exactly the oracle's. From -0 to
+/// +0: either zero.
 struct Interval {
   double lo = 0, hi = 0;
-  bool isExact() const { return lo >= hi || (lo != lo && hi != hi); }
+  bool isExact() const { return lo > hi || (lo == hi && std::signbit(lo) == std::signbit(hi)) || (lo != lo && hi != hi); }
   bool isUnknown() const;
   bool contains(double value) const;
 };

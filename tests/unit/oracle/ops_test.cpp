@@ -431,6 +431,59 @@ TEST(OracleOps, TensorCoresCutWhatOthersRound) {
   EXPECT_FALSE(squareRange("f8E4M3FN", row, 32, "0", true).contains(255));
 }
 
+/// What a kernel may store that loads %x and %y, f32, and makes %r of them.
+Interval rangeOf(const std::string &ops, float x, float y, bool tensorCores = false) {
+  Program program(R"(
+tile.kernel @k(%p: !tile.ptr<f32>, %to: !tile.ptr<f32>) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %c = arith.constant dense<0.0> : tensor<1x1xf32>
+  %ax = tile.access %p, %zero steps(%one, %one) bounds [0, 0]() : <f32>, (i64, i64), () -> <1x1xf32>
+  %ay = tile.access %p, %one steps(%one, %one) bounds [0, 0]() : <f32>, (i64, i64), () -> <1x1xf32>
+  %x = tile.load %ax : !tile.access<1x1xf32> -> tensor<1x1xf32>
+  %y = tile.load %ay : !tile.access<1x1xf32> -> tensor<1x1xf32>
+)" + ops + R"(
+  %a = tile.access %to, %zero steps(%one, %one) bounds [0, 0]() : <f32>, (i64, i64), () -> <1x1xf32>
+  tile.store %a, %r : !tile.access<1x1xf32>, tensor<1x1xf32>
+  tile.return
+})");
+  F32 from{x, y}, to(1);
+  Shadow shadow;
+  Options options;
+  options.shadow = &shadow;
+  options.tensorCores = tensorCores;
+  program.run({1, 1, 1}, {slot(from), slot(to)}, options);
+  auto found = shadow.memory.find(slot(to));
+  return found == shadow.memory.end() ? Interval{to[0], to[0]} : found->second;
+}
+
+TEST(OracleOps, RoundingBelowTheNormalNumbersIsToTheirLastPlace) {
+  auto product = [](const char *precision) {
+    return std::string("  %r = tile.dot %x, %y, %c {precision = ") + precision +
+           " : i32} : tensor<1x1xf32>, tensor<1x1xf32> -> tensor<1x1xf32>";
+  };
+  const float between = 0x1.8p-137f; // of 0 and 2^-136, which tf32 has
+  EXPECT_TRUE(rangeOf(product("1"), between, 1).contains(0x1p-136));
+  EXPECT_FALSE(rangeOf(product("1"), between, 1).contains(0));
+  EXPECT_TRUE(rangeOf(product("1"), between, 1, true).contains(0));
+  EXPECT_FALSE(rangeOf(product("0"), between, 1).contains(0x1p-136)) << "precision ieee";
+  EXPECT_EQ(rangeOf(product("1"), 0, 1).hi, rangeOf(product("0"), 0, 1).hi);
+}
+
+TEST(OracleOps, WhichZeroAMaximumChoosesIsOpen) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const char *op : {"maxnumf", "minnumf", "maximumf", "minimumf"}) {
+    std::string ops = std::string("  %m = arith.") + op + " %x, %y : tensor<1x1xf32>\n  %r = math.rsqrt %m : tensor<1x1xf32>";
+    for (auto [x, y] : {std::pair(-0.0f, 0.0f), std::pair(0.0f, -0.0f)}) {
+      EXPECT_TRUE(rangeOf(ops, x, y).contains(-infinity)) << op;
+      EXPECT_TRUE(rangeOf(ops, x, y).contains(infinity)) << op;
+    }
+    EXPECT_FALSE(rangeOf(ops, 0, 0).contains(-infinity)) << op;
+    EXPECT_FALSE(rangeOf(ops, -0.0f, -0.0f).contains(infinity)) << op;
+    EXPECT_FALSE(rangeOf(ops, 4, 4).contains(0.6)) << op;
+  }
+}
+
 } // namespace
 
 // In one order the sum is 0, in another a partial sum overflows.
