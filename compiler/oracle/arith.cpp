@@ -233,8 +233,8 @@ template <typename Op> static void addMinMax(Handlers &table, bool isMax, NanMod
           continue;
         bool anyNan = x.lo != x.lo || y.lo != y.lo;
         auto orNegative = [](double lo) { return lo == 0 ? -0.0 : lo; };
-        Interval both =
-            isMax ? Interval{orNegative(std::max(x.lo, y.lo)), std::max(x.hi, y.hi)} : Interval{orNegative(std::min(x.lo, y.lo)), std::min(x.hi, y.hi)};
+        Interval both = isMax ? Interval{orNegative(std::max(x.lo, y.lo)), std::max(x.hi, y.hi)}
+                              : Interval{orNegative(std::min(x.lo, y.lo)), std::min(x.hi, y.hi)};
         if (!anyNan)
           result.setRange(i, x.isUnknown() || y.isUnknown() ? unknown() : both);
         else

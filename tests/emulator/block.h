@@ -100,7 +100,7 @@ struct Cluster {
   std::vector<Arrival> arrivals;
   std::map<const char *, TensorMap> maps; // that threads have made, by their place
   NamedBarrier all;
-  Known met;           // of all threads, when they last met
+  Known met;            // of all threads, when they last met
   bool watches = false; // for races
   Races races;
   unsigned ended = 0; // threads

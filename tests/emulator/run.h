@@ -24,7 +24,7 @@ struct Launch {
   uint64_t workspaceBytes = 0;
   Timing timing = Timing::CopiesAtOnce;
   bool watches = false; // for races; the code must have been made so (watchAccesses)
-  Thread like{}; // arguments, grid, number of blocks, and the first block's workspace, as each thread has them
+  Thread like{};        // arguments, grid, number of blocks, and the first block's workspace, as each thread has them
 };
 /// Runs the clusters one after the other, and together where one does not end alone. Gives what went wrong, "" if nothing.
 std::string run(const Launch &launch);
