@@ -279,6 +279,12 @@ private:
     }
   }
 
+  /// The side of the branch that leaves the position as it was, which comes from outside.
+  static scf::YieldOp sideThatKeeps(scf::IfOp branch, unsigned result) {
+    bool changes = branch->isAncestor(branch.elseYield().getOperand(result).getParentBlock()->getParentOp());
+    return changes ? branch.thenYield() : branch.elseYield();
+  }
+
   /// What a result of the loop was before it.
   static Value entering(scf::WhileOp loop, unsigned result) {
     Value passed = entering(loop.getConditionOp().getArgs()[result], loop.getBeforeBody());
@@ -294,8 +300,8 @@ private:
         position = loop.getInitArgs()[numberOf(position)];
       else if (auto loop = dyn_cast<scf::WhileOp>(op))
         position = entering(loop, numberOf(position));
-      else if (auto branch = dyn_cast<scf::IfOp>(op)) // one side leaves it as it was
-        position = branch.elseYield().getOperand(numberOf(position));
+      else if (auto branch = dyn_cast<scf::IfOp>(op))
+        position = sideThatKeeps(branch, numberOf(position)).getOperand(numberOf(position));
       else if (isa<arith::AddIOp, arith::SubIOp>(op))
         position = op->getOperand(0);
       else
@@ -314,7 +320,7 @@ private:
       else if (auto loop = dyn_cast<scf::WhileOp>(at->getParentOp()))
         after = loop.getResult(cast<BlockArgument>(before).getArgNumber());
       else if (auto branch = dyn_cast<scf::IfOp>(at->getParentOp()))
-        for (OpOperand &same : branch.elseYield()->getOpOperands())
+        for (OpOperand &same : (at->getBlock() == branch.thenBlock() ? branch.elseYield() : branch.thenYield())->getOpOperands())
           if (same.get() == before) {
             after = branch.getResult(same.getOperandNumber());
             follow(same);

@@ -20,8 +20,8 @@ llvm::Value *callOf(lower::Emitter &e, llvm::Value *first, R (*function)(Args...
   for (llvm::Value *arg : args)
     types.push_back(arg->getType());
   llvm::Type *result = b.getVoidTy();
-  if constexpr (std::is_same_v<R, uint32_t>)
-    result = b.getInt32Ty();
+  if constexpr (!std::is_void_v<R>)
+    result = b.getIntNTy(8 * sizeof(R));
   auto *type = llvm::FunctionType::get(result, types, false);
   llvm::Value *address = b.CreateConstGEP1_64(b.getInt8Ty(), first, reinterpret_cast<const char *>(function) - firstFunction());
   return b.CreateCall(type, address, args);
