@@ -13,7 +13,7 @@ def outputs():
     M, N = T.dynamic("M, N")
 
     @T.prim_func
-    def scaled(A: T.Tensor((M, N), "float16"), factor: T.int32):
+    def scaled(A: T.StridedTensor((M, N), (T.dynamic("S"), 2), "float16"), factor: T.int32):
         total, twice = T.empty((N,), "int32"), T.empty((M, N), "bfloat16")
         rest = T.alloc_global((M, N), "float32")
         with T.Kernel(M) as row:
