@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(os.environ["TILERY_BUILD_DIR"]) / "tests" / "emulator" / "gpu"
-pytestmark = pytest.mark.skipif(not (FOLDER / "tilery").is_dir(), reason="needs the target tilery-emulated")
+pytestmark = pytest.mark.skipif(not (FOLDER / "tilery").is_dir(), reason="needs the emulated GPU, which ./run test builds")
 
 START = """
 from tilery.compat import device

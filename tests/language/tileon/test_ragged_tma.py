@@ -65,8 +65,11 @@ def test_experts(device):
     experts[(len(sizes), 2, 2)](
         create_ragged_descriptor(x, [64, 32]), weights, create_ragged_descriptor(y, [64, 64]), *table, 96, 64, 64, 32
     )
-    exact = torch.cat([x[s : s + n].double() @ e.double() for s, n, e in zip(starts, sizes, w)])
-    torch.testing.assert_close(y.double(), exact, rtol=2**-10, atol=2**-11 * 40)
+    parts = [(x[s : s + n].double(), e.double()) for s, n, e in zip(starts, sizes, w)]
+    exact = torch.cat([a @ b for a, b in parts])
+    # 96 sums in f32 (tensor cores cut what others round), of which the last is rounded to f16.
+    off = 96 * 2**-23 * torch.cat([a.abs() @ b.abs() for a, b in parts]) + 2**-11 * exact.abs() + 2**-25
+    assert ((y.double() - exact).abs() <= off).all()
 
 
 def test_what_is_refused():
