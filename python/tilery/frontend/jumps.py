@@ -45,7 +45,7 @@ def _always_jumps(block: list[ast.stmt]) -> bool:
     return isinstance(last, ast.With) and _always_jumps(last.body)
 
 
-def _returns(block: list[ast.stmt]) -> list[ast.Return]:
+def returns(block: list[ast.stmt]) -> list[ast.Return]:
     """The `return` statements of a function's body, without those of functions inside it."""
     found: list[ast.Return] = []
     pending: list[ast.AST] = list(block)
@@ -96,7 +96,7 @@ class JumpLowering:
         self.tested: set[str] = set()
 
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        values = [s.value for s in _returns(body) if s.value is not None]
+        values = [s.value for s in returns(body) if s.value is not None]
         gives = any(not isinstance(v, ast.Constant) or v.value is not None for v in values)
         if gives and not _always_jumps(body):
             body = [*body, ast.copy_location(ast.Return(None), body[-1])]

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+import inspect
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tilery._native.arrange import Symbol
 
+from ..errors import error
 from . import jagged
 
 DIFFERENT_GRIDS = "are arranged for different grids"
+
+
+def parameters_of(application: Callable[..., Any], count: int) -> list[str]:
+    """The parameters of an application that `count` arranged tensors go to, in order; those behind them keep their defaults.
+
+    :raises TypeError: if it is no function, gathers its arguments (`*args`), or a parameter without a default gets no tensor.
+    """
+    name = getattr(application, "__name__", type(application).__name__)
+    if not isinstance(application, types.FunctionType):
+        raise error(
+            TypeError,
+            f"the application must be a function, got {name} ({type(application).__name__})",
+            hint="write `def application(x, y): ...`, with what else it needs as constexpr tensors",
+        )
+    parameters = inspect.signature(application).parameters.values()
+    gathering = [p for p in parameters if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if gathering:
+        raise error(TypeError, f"`{name}` gathers arguments in `{gathering[0]}`: an application has a parameter for each tensor")
+    missing = [p.name for p in list(parameters)[count:] if p.default is p.empty]
+    if missing:
+        raise error(
+            TypeError,
+            f"the arrangement gives {count} tensors, `{name}` also takes " + ", ".join(f"`{n}`" for n in missing),
+        )
+
+    return [p.name for p in parameters][:count]
 
 
 class Argument:

@@ -17,7 +17,7 @@ from ..core.cache import target_of
 from ..errors import error
 from ..frontend.fingerprint import fingerprint
 from . import jagged, tuning
-from .arguments import DIFFERENT_GRIDS, Argument
+from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
 from .compile import CompiledKernel
 
 # Options that schedule a GPU or a tuning run: accepted and without effect here.
@@ -52,6 +52,8 @@ def jit(
     tensors = []
     for name, parameter in inspect.signature(func, eval_str=True).parameters.items():
         if not isinstance(parameter.annotation, Tensor):
+            if parameter.default is not parameter.empty:
+                break  # it and those behind it keep their defaults
             raise error(
                 TypeError,
                 f"parameter `{name}` of `{func.__name__}` must be annotated with an arranged tensor",
@@ -85,7 +87,7 @@ class Kernel:
         self._options, self._kernel_name = options, kernel_name
         # Hints for targets; several values are alternatives for a tuning run, which there is none of.
         self.hints = {name: options[name] for name in ("num_warps", "num_stages") if isinstance(options.get(name), int)}
-        self.names = list(inspect.signature(application).parameters)
+        self.names = parameters_of(application, len(tensors))
         self.compiled: dict[str, CompiledKernel] = {}  # by specialisation
         symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not _is_size(s)}
         self.symbols = dict(sorted(symbols.items()))

@@ -15,6 +15,7 @@ from typing import Any
 from tilery import _native
 from tilery._native.arrange import Tensor
 
+from .arguments import parameters_of
 from .naming import remove_prefixes
 from .utils import calculate_default_configs
 
@@ -41,7 +42,7 @@ def listing(
     kernel_name: str | None = None,
 ) -> str:
     """The text: what a launch takes, the levels of each argument, and the functions as they were written."""
-    names = list(inspect.signature(application).parameters)
+    names = parameters_of(application, len(tensors))
     symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not s.label.startswith("ninetoothed_tensor_")}
     metas = [s for s in symbols.values() if s.meta]
     defaults = dict(zip(("num_warps", "num_stages"), calculate_default_configs()))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilery._native.arrange import Tensor
 
 from ..errors import error
+from .arguments import parameters_of
 from .jit import CALLERS, Kernel
 
 if TYPE_CHECKING:
@@ -34,19 +34,13 @@ def make(
     arranged = arrangement(*tensors)
     if not isinstance(arranged, tuple):
         arranged = (arranged,)
-    names = list(inspect.signature(application).parameters)
+    names = parameters_of(application, len(arranged))
     arranged = arranged[: len(names)]  # more are ignored
     for name, tensor in zip(names, arranged):
         if not isinstance(tensor, Tensor):
             raise error(
                 TypeError, f"the arrangement gives {tensor!r} for `{name}` of `{application.__name__}`; a Tensor is expected"
             )
-    if len(arranged) < len(names):
-        raise error(
-            TypeError,
-            f"the arrangement gives {len(arranged)} tensors, `{application.__name__}` also takes "
-            + ", ".join(f"`{n}`" for n in names[len(arranged) :]),
-        )
 
     if caller in CALLERS:
         from .aot import aot

@@ -9,6 +9,7 @@ from tilery import _native
 from tilery._native import arrange
 from tilery._native.arrange import Symbol
 
+from ..core.tile.tracer import refuse_result
 from ..core.tile.value import activate, wrap
 from ..errors import error
 from ..frontend import position
@@ -95,7 +96,8 @@ def _kernel(
             if a.is_jagged and isinstance(place, _Place):
                 place.enter_row(native, a, environment)
         bound = [_bind(native, a, values, environment) for a, values in zip(arguments, own)]
-        tracer.run(application, bound)
+        result = tracer.run(application, bound)
+        refuse_result(result, application, application.__name__, f"assign it to a parameter: `{arguments[-1].name} = ...`")
         native.end_kernel()
 
         return {a for a, b in zip(arguments, bound) if not a.is_constant and isinstance(b, Arranged) and b._parameter.placed}

@@ -51,9 +51,18 @@ class Tracer(TileTracer):
         if isinstance(old, Arranged):
             old._write(value)
             return old
+        return super().assign(name, self.held(value), old)
+
+    def unpack(self, value: Any) -> Any:
+        return self.held(super().unpack(self.read(value)))  # all are read before the first is assigned
+
+    def held(self, value: Any) -> Any:
+        """What a name holds that is given a value: tiles are read, also those in tuples."""
         if isinstance(value, Arranged) and value._indices is None and value._parameter.middle:
             return value  # another name for it: a tile is read when it is indexed
-        return super().assign(name, self.read(value), old)
+        if type(value) is tuple:
+            return tuple(self.held(v) for v in value)
+        return self.read(value)
 
     def set_item(self, owner: Any, index: Any, value: Any) -> None:
         if isinstance(owner, (Arranged, SourceView)):
@@ -89,6 +98,7 @@ class Tracer(TileTracer):
             return self.call_by_name(callee, args, kwargs)
         args = tuple(self.read(a) for a in args)
         result = super().call(callee, *args, **{k: self.read(v) for k, v in kwargs.items()})
+        self.finished_call = None  # of a function that the callee was given, and not of the callee
         if callee is arange:
             bounds = dict(zip(("start", "end"), args)) | kwargs
             start, end = (constant_of(bounds[name], "arange's bound") for name in ("start", "end"))

@@ -28,6 +28,15 @@ def vectors(*tensors):
     return tuple(t.tile((4,)) if t.ndim else t for t in tensors)
 
 
+def gathering(x, *rest):
+    x = rest[0]  # noqa: F841
+
+
+class Doubler:
+    def apply(self, x, y):
+        y = 2 * x  # noqa: F841
+
+
 plain = ninetoothed.make(vectors, copy, (Tensor(1), Tensor(1)))
 by_width = ninetoothed.make(lambda *ts: tuple(t.tile((WIDTH,)) for t in ts), copy, (Tensor(1), Tensor(1)))
 by_size = ninetoothed.make(lambda *ts: tuple(t.tile((SIZE,)) for t in ts), copy, (Tensor(1), Tensor(1)))
@@ -43,6 +52,17 @@ WRONG = {
         lambda: by_width(X, X),
         TypeError,
         "kernel `copy` needs a value for `WIDTH`\n  hint: pass it by keyword: copy(..., WIDTH=...)",
+    ),
+    "gathered arguments": (
+        lambda: ninetoothed.make(vectors, gathering, (Tensor(1), Tensor(1))),
+        TypeError,
+        "`gathering` gathers arguments in `*rest`: an application has a parameter for each tensor",
+    ),
+    "method": (
+        lambda: ninetoothed.make(vectors, Doubler().apply, (Tensor(1), Tensor(1))),
+        TypeError,
+        "the application must be a function, got apply (method)\n"
+        "  hint: write `def application(x, y): ...`, with what else it needs as constexpr tensors",
     ),
     "float meta": (lambda: by_size(X, X, SIZE=4.0), TypeError, "`SIZE` of kernel `copy` must be an int, got 4.0"),
     "negative meta": (lambda: by_size(X, X, SIZE=-4), ValueError, "`SIZE` of kernel `copy` must be at least 1, got -4"),

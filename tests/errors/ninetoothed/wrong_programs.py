@@ -138,3 +138,17 @@ def unsupported_statement(x, y):
         y = x
     finally:
         pass
+
+
+@wrong(whole)
+def returns(x, y):
+    return 2 * x
+
+
+@wrong(whole)
+def returns_after_a_helper(x, y):
+    def doubled(v):
+        return 2 * v
+
+    y = doubled(x)
+    return y

@@ -300,6 +300,51 @@ def test_helpers_assign_inside_run_time_loops_and_branches():
     assert torch.equal(run(3), 16 * torch.arange(6.0))
 
 
+def swap(x, y):
+    x, y = y, x  # noqa: F841
+
+
+def swap_by_names(x, y):
+    both = (x, y)
+    y, x = both  # noqa: F841
+
+
+@pytest.mark.parametrize("application", [swap, swap_by_names])
+def test_tuples_are_read_before_their_names_are_assigned(application, device):
+    kernel = ninetoothed.make(lambda x, y: (x.tile((4,)), y.tile((4,))), application, (Tensor(1), Tensor(1)))
+    x, y = torch.arange(6.0, device=device), torch.arange(6.0, 12, device=device)
+    kernel(x, y)
+    assert x.tolist() == [6, 7, 8, 9, 10, 11] and y.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def greater(a, b):
+    return ntl.maximum(a, b)
+
+
+def running_and_whole(x, y):
+    y = ntl.associative_scan(x, 0, greater) + ntl.reduce(x, 0, greater)  # noqa: F841
+
+
+def test_parameters_go_into_scans_and_reductions_by_functions(device):
+    kernel = ninetoothed.make(lambda x, y: (x.tile((8,)), y.tile((8,))), running_and_whole, (Tensor(1), Tensor(1)))
+    x, y = torch.randn(24, device=device), torch.full((24,), float("nan"), device=device)
+    kernel(x, y)
+    rows = x.reshape(3, 8)
+    assert torch.equal(y.reshape(3, 8), rows.cummax(1).values + rows.amax(1, keepdim=True))
+
+
+def scaled(x: Tensor(1).tile((4,)), y: Tensor(1).tile((4,)), factor=3.0, *, offset=0.5):
+    y = x * factor + offset  # noqa: F841
+
+
+def test_parameters_that_get_no_tensor_keep_their_defaults():
+    x, y = torch.arange(6.0), torch.full((6,), float("nan"))
+    ninetoothed.jit(scaled)(x, y)
+    assert torch.equal(y, 3 * x + 0.5)
+    assert torch.equal(elementwise(scaled, 2)(), 3 * x + 0.5)
+    assert torch.equal(elementwise(scaled, 2, tensors=(Tensor(1), Tensor(1), Tensor(0)))(2), 2 * x + 0.5)
+
+
 def test_scalars_constants_and_captures():
     offset = 0.5
 

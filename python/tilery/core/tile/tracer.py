@@ -1,6 +1,5 @@
 """What a kernel's Python means in Tileon and Triton, on top of the shared front end."""
 
-import ast
 import contextlib
 import numbers
 import types
@@ -11,7 +10,7 @@ from tilery import _native
 
 from ...errors import error
 from ...frontend import position
-from ...frontend.jumps import RESULT
+from ...frontend.jumps import RESULT, returns
 from ...frontend.language import CONDITIONAL, Language, Range
 from ...frontend.source import tree_of
 from ...frontend.structure import Number, Undefined, is_number
@@ -278,11 +277,18 @@ def inline(tracer: Any, function: types.FunctionType, args: Sequence[Any], kwarg
         return tracer.adopt(guest.inline(function, [own(a) for a in args], {k: own(v) for k, v in kwargs.items()}))
 
 
-def _return_of(function: Callable[..., Any]) -> tuple[int, int]:
-    """(line, column) of the function's first `return` with a value."""
-    found = [n for n in ast.walk(tree_of(function)) if isinstance(n, ast.Return) and n.value]  # type: ignore[arg-type]
-    first = min(found, key=lambda node: node.lineno)
-    return first.lineno, first.col_offset + 1
+def refuse_result(result: Any, function: Callable[..., Any], name: str, hint: str) -> None:
+    """Of a kernel that was traced: nobody could take what it returns.
+
+    :raises TypeError: at the kernel's first `return` with a value, if it returned one.
+    """
+    if result is None:
+        return
+    found = returns(tree_of(function).body)  # type: ignore[arg-type]
+    first = min((r for r in found if r.value), key=lambda node: node.lineno)
+    place = function.__code__.co_filename, first.lineno, first.col_offset + 1, name
+
+    raise error(TypeError, f"kernel `{name}` returns a value", hint=hint, chain=[place])
 
 
 def trace(
@@ -314,12 +320,6 @@ def trace(
         code = function.__code__
         positional, names = code.co_argcount, code.co_varnames
         result = tracer.run(function, values[:positional], dict(zip(names[positional:], values[positional:])))
-        if result is not None:
-            raise error(
-                TypeError,
-                f"kernel `{name}` returns a value",
-                hint="store it through a pointer instead",
-                chain=[(code.co_filename, *_return_of(function), name)],
-            )
+        refuse_result(result, function, name, "store it through a pointer instead")
         native.end_kernel()
         return native.finish()
