@@ -47,6 +47,57 @@ void NestEmitter::collectBounds(Value value, ArrayRef<int> loops, SmallVectorImp
     collectBounds(operand, inner, bounds, seen);
 }
 
+void NestEmitter::collectSinkBounds(SmallVectorImpl<KnownBound> &bounds, llvm::SmallPtrSetImpl<const void *> &seen) const {
+  SmallVector<int> loops;
+  for (unsigned d = 0; d < nest->shape.size(); ++d)
+    loops.push_back(int(d));
+  for (const Sink &sink : nest->sinks) {
+    if (sink.kind == Sink::Store) {
+      auto store = cast<tile::StoreOp>(sink.op);
+      collectPlaceBounds(store.getPlace(), loops, bounds);
+      collectBounds(store.getValue(), loops, bounds, seen);
+    } else if (sink.kind == Sink::Update) {
+      auto update = cast<tile::AtomicRmwOp>(sink.op);
+      collectPlaceBounds(update.getPlace(), loops, bounds);
+      collectBounds(update.getValue(), loops, bounds, seen);
+    } else if (sink.kind == Sink::BufferStore) {
+      collectBounds(cast<tile::BufferStoreOp>(sink.op).getValue(), loops, bounds, seen);
+    } else if (sink.kind == Sink::Reduce) {
+      for (Value operand : sink.op->getOperands())
+        collectBounds(operand, loops, bounds, seen);
+    } else if (sink.kind == Sink::Copy && sink.value) {
+      collectBounds(sink.value, loops, bounds, seen);
+    } else if (sink.kind == Sink::Define) {
+      if (auto load = dyn_cast<tile::LoadOp>(sink.op))
+        collectPlaceBounds(load.getPlace(), loops, bounds);
+      else if (isElementwise(sink.op))
+        for (Value operand : sink.op->getOperands())
+          collectBounds(operand, loops, bounds, seen);
+    }
+  }
+}
+
+// True (at run time) if the bounds `around` hold: those of the dimensions around the current row. Null: there are none.
+llvm::Value *NestEmitter::surelyThere(ArrayRef<KnownBound> bounds, SmallVectorImpl<KnownBound> &around) {
+  auto &b = e.b;
+  around.clear();
+  if (down)
+    return nullptr;
+  llvm::Value *all = nullptr;
+  for (const KnownBound &bound : bounds) {
+    KnownBound kept;
+    bool holds = nest->shape[bound.loop] > 1 && restriction(bound.loop, kept) && kept.lo == bound.lo && kept.hi == bound.hi;
+    if (bound.loop == int(innerDim) || holds)
+      continue;
+    llvm::Value *at = point[bound.loop].base, *lo = evaluator.wide(bound.lo);
+    if (auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(lo); !fixed || fixed->getValue().isStrictlyPositive())
+      all = e.band(all, b.CreateICmpSLE(lo, at));
+    all = e.band(all, b.CreateICmpSGT(evaluator.wide(bound.hi), at));
+    around.push_back(bound);
+  }
+  return all;
+}
+
 // All sinks store only lanes lo <= i < hi of the dimension: the others need not be computed.
 bool NestEmitter::restriction(unsigned dim, KnownBound &bound) const {
   bool first = true;

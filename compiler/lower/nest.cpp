@@ -241,6 +241,8 @@ void NestEmitter::outer(unsigned dim) {
   if (dim == nest->shape.size())
     return inner();
   int64_t size = nest->shape[dim];
+  if (size == 1 && dim != innerDim)
+    point[dim].loop = int(dim);
   if (dim == innerDim || size == 1 || dim == down)
     return outer(dim + 1);
   Range range{e.i64(0), e.i64(size)};
@@ -260,49 +262,27 @@ void NestEmitter::outer(unsigned dim) {
 void NestEmitter::inner() {
   SmallVector<KnownBound> bounds;
   llvm::SmallPtrSet<const void *, 16> seen;
-  SmallVector<int> loops;
-  for (unsigned d = 0; d < nest->shape.size(); ++d)
-    loops.push_back(nest->shape[d] == 1 && d != innerDim ? -1 : int(d));
-  for (const Sink &sink : nest->sinks) {
-    if (sink.kind == Sink::Store) {
-      auto store = cast<tile::StoreOp>(sink.op);
-      collectPlaceBounds(store.getPlace(), loops, bounds);
-      collectBounds(store.getValue(), loops, bounds, seen);
-    } else if (sink.kind == Sink::Update) {
-      auto update = cast<tile::AtomicRmwOp>(sink.op);
-      collectPlaceBounds(update.getPlace(), loops, bounds);
-      collectBounds(update.getValue(), loops, bounds, seen);
-    } else if (sink.kind == Sink::BufferStore) {
-      collectBounds(cast<tile::BufferStoreOp>(sink.op).getValue(), loops, bounds, seen);
-    } else if (sink.kind == Sink::Reduce) {
-      for (Value operand : sink.op->getOperands())
-        collectBounds(operand, loops, bounds, seen);
-    } else if (sink.kind == Sink::Copy && sink.value) {
-      collectBounds(sink.value, loops, bounds, seen);
-    } else if (sink.kind == Sink::Define) {
-      if (auto load = dyn_cast<tile::LoadOp>(sink.op))
-        collectPlaceBounds(load.getPlace(), loops, bounds);
-      else if (isElementwise(sink.op))
-        for (Value operand : sink.op->getOperands())
-          collectBounds(operand, loops, bounds, seen);
-    }
-  }
-  SmallVector<KnownBound> rowBounds;
-  llvm::copy_if(bounds, std::back_inserter(rowBounds), [&](const KnownBound &k) { return down && k.loop == int(*down); });
-  llvm::erase_if(bounds, [&](const KnownBound &k) { return k.loop != int(innerDim); });
+  collectSinkBounds(bounds, seen);
+  SmallVector<KnownBound> own, ofRows;
+  for (const KnownBound &bound : bounds)
+    if (bound.loop == int(innerDim))
+      own.push_back(bound);
+    else if (down && bound.loop == int(*down))
+      ofRows.push_back(bound);
   planPrefetches(seen);
+  there = surelyThere(bounds, around);
   if (!reductions.empty())
-    return innerReducing(bounds);
+    return innerReducing(own);
   if (down)
-    return innerColumns(bounds, rowBounds);
+    return innerColumns(own, ofRows);
   KnownBound only;
   const KnownBound *restricted = restriction(innerDim, only) ? &only : nullptr;
   bool wide = nest->shape[innerDim] >= int64_t(lanes) && lanes > 1;
-  auto usual = [&] { wide && !bounds.empty() ? innerBounded(bounds, restricted) : innerStatic(); };
+  auto usual = [&] { wide && (there || !own.empty()) ? innerBounded(own, restricted) : innerStatic(); };
   tile::StoreOp store = wide ? streamable() : tile::StoreOp();
   if (!store)
     return usual();
-  twice(streaming, [&](bool streams) { streams ? innerBounded(bounds, restricted, store) : usual(); });
+  twice(streaming, [&](bool streams) { streams ? innerBounded(own, restricted, store) : usual(); });
   hasStreamed = true;
 }
 
@@ -454,6 +434,8 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
       sure.from = isZero(sure.from) ? own.from : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sure.from, own.from);
     sure.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.to, own.to);
   }
+  if (there)
+    sure.to = b.CreateSelect(there, sure.to, sure.from);
   llvm::Value *j = written.from;
   llvm::Value *start = sure.from; // of the main loop
   if (aligned) {
@@ -491,7 +473,7 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
       j = end;
   }
   {
-    Evaluator::Assumption hold(evaluator, bounds);
+    Evaluator::Assumption hold(evaluator, bounds), rowsHold(evaluator, around);
     loop(
         j, sure.to, int64_t(lanes) * sideBySide, true, {},
         [&](llvm::Value *at, ArrayRef<Lanes>) {

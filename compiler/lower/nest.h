@@ -69,6 +69,8 @@ private:
   void twice(llvm::Value *condition, llvm::function_ref<void(bool holds)> emit);
   void outer(unsigned dim);
   void inner();
+  void collectSinkBounds(llvm::SmallVectorImpl<KnownBound> &bounds, llvm::SmallPtrSetImpl<const void *> &seen) const;
+  llvm::Value *surelyThere(llvm::ArrayRef<KnownBound> bounds, llvm::SmallVectorImpl<KnownBound> &around);
   void bodies(llvm::Value *j, int64_t multiple);
   void innerStatic();
   /// `aligned`: the nest's only store, whose main loop then starts at a full vector's alignment and bypasses the cache.
@@ -82,6 +84,8 @@ private:
   llvm::Value *computeAhead(mlir::Value value, bool next);
   llvm::Value *startOf(tile::AccessOp access, bool next);
   void innerReducing(llvm::ArrayRef<KnownBound> bounds);
+  void shortRow(llvm::ArrayRef<KnownBound> bounds);
+  llvm::SmallVector<mlir::Value> scalarResults() const;
   /// Every sink at lanes [j, j + lanes); pieces of reductions go to `partials`.
   void body(llvm::Value *j, int64_t multiple, unsigned lanes, Lanes limit);
   std::optional<unsigned> reducedDown() const;
@@ -104,8 +108,10 @@ private:
   Point point;
   unsigned innerDim = 0, lanes = 1, sideBySide = 1; // sideBySide: vectors that an inner loop interleaves
   std::vector<RowReduction> reductions;
-  llvm::SmallVector<Lanes> partials; // of all reductions, while a row's loops are emitted
-  llvm::Value *firstChunk = nullptr; // true in the first chunk of a row
+  llvm::SmallVector<Lanes> partials;    // of all reductions, while a row's loops are emitted
+  llvm::Value *there = nullptr;         // i1: what `around` says holds in the current row; null: always
+  llvm::SmallVector<KnownBound> around; // bounds of the dimensions around the row
+  llvm::Value *firstChunk = nullptr;    // true in the first chunk of a row
   unsigned piece = 0;
   llvm::DenseSet<mlir::Operation *> walked,
       fetched;                            // loads of the nests so far; those of the next program that one of them fetches

@@ -155,20 +155,59 @@ SmallVector<Lanes> RowReduction::finish(ArrayRef<Lanes> partials) {
   return results;
 }
 
-void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
+SmallVector<Value> NestEmitter::scalarResults() const {
+  SmallVector<Value> results;
+  for (const RowReduction &reduction : reductions)
+    llvm::copy_if(tile::ReduceOp(reduction.op).getResults(), std::back_inserter(results),
+                  [](Value result) { return !isa<RankedTensorType>(result.getType()); });
+  return results;
+}
+
+// A row of so few vectors that there is no loop: once for rows that are there from end to end, and once with masks.
+void NestEmitter::shortRow(ArrayRef<KnownBound> bounds) {
   auto &b = e.b;
   int64_t size = nest->shape[innerDim];
-  partials.clear();
-  for (RowReduction &reduction : reductions)
-    partials.append(reduction.start());
-  if (size <= chunk) {
+  llvm::Value *all = there;
+  for (const KnownBound &bound : bounds)
+    all = e.band(all, b.CreateAnd(b.CreateICmpSLE(evaluator.wide(bound.lo), e.i64(0)),
+                                  b.CreateICmpSGE(evaluator.wide(bound.hi), e.i64(size))));
+  SmallVector<SmallVector<llvm::Value *>> results;
+  SmallVector<llvm::BasicBlock *> ends;
+  twice(all ? all : b.getTrue(), [&](bool holds) {
+    auto known = [&](ArrayRef<KnownBound> bounds) { return holds ? bounds : ArrayRef<KnownBound>(); };
+    Evaluator::Assumption hold(evaluator, known(bounds)), rowsHold(evaluator, known(around));
+    partials.clear();
+    for (RowReduction &reduction : reductions)
+      partials.append(reduction.start());
     firstChunk = nullptr;
     for (int64_t j = 0; j < size; j += lanes) {
       piece = j / lanes;
       body(e.i64(j), j, std::min<int64_t>(lanes, size - j), nullptr);
     }
-    return finishRow(partials);
+    finishRow(partials);
+    auto &own = results.emplace_back();
+    for (Value scalar : scalarResults())
+      own.push_back(evaluator.scalars.lookup(scalar));
+    ends.push_back(b.GetInsertBlock());
+  });
+  if (ends.size() == 1)
+    return;
+  for (auto [i, scalar] : llvm::enumerate(scalarResults())) {
+    llvm::PHINode *either = b.CreatePHI(results[0][i]->getType(), 2);
+    for (auto [values, block] : llvm::zip(results, ends))
+      either->addIncoming(values[i], block);
+    evaluator.scalars[scalar] = either;
   }
+}
+
+void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
+  auto &b = e.b;
+  int64_t size = nest->shape[innerDim];
+  if (size <= chunk)
+    return shortRow(bounds);
+  partials.clear();
+  for (RowReduction &reduction : reductions)
+    partials.append(reduction.start());
   auto pieces = [&](llvm::Value *j, bool limited) {
     firstChunk = b.CreateICmpEQ(j, e.i64(0));
     auto emitPiece = [&](unsigned p) {
@@ -210,10 +249,12 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
     sure.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.to, own.to);
   }
   bool ragged = size % chunk != 0;
+  if (there)
+    sure.to = b.CreateSelect(there, sure.to, sure.from);
   if (!llvm::isa<llvm::ConstantInt>(sure.from))
     run(j, sure.from, false, ragged);
   {
-    Evaluator::Assumption hold(evaluator, bounds);
+    Evaluator::Assumption hold(evaluator, bounds), rowsHold(evaluator, around);
     run(j, sure.to, true, false);
   }
   run(j, e.i64(size), false, ragged);
