@@ -237,12 +237,19 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
   if (threads > 1 && !alone) {
     runShared(job, threads, asker);
   } else {
-    // Thought to be short, or faster on one thread. What its first eighths took says whether it is.
-    job.smallest = (job.total + 7) / 8;
+    // Thought to be short, or faster on one thread. What its first part took says whether it is.
+    constexpr int64_t parts = 8;
+    job.smallest = available == 1 ? job.total : (job.total + parts - 1) / parts;
     int64_t started = nowNanoseconds();
     while (workOnce(job, Asker::between, &asker)) {
-      if (job.finished() || available == 1 || double(nowNanoseconds() - started) <= aloneNanoseconds)
+      if (job.finished() || available == 1)
         continue;
+      double took = double(nowNanoseconds() - started);
+      if (took <= aloneNanoseconds) {
+        double part = aloneNanoseconds / parts * double(job.next) / std::max(took, 1.0);
+        job.smallest = std::max(job.smallest, int64_t(std::min(part, double(job.total))));
+        continue;
+      }
       threads = worthThreads(job, kernel.cost(), available);
       if (threads == 1 || (alone && isFasterAlone(kernel, threads)))
         continue;

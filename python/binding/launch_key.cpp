@@ -5,6 +5,8 @@
 namespace tilery::python {
 namespace {
 
+constexpr uint8_t noParameter = 255; // a launcher has at most 255
+
 int64_t alignmentOf(const Tensor &tensor) { return reinterpret_cast<uintptr_t>(tensor.data) % 16 == 0 ? 16 : 1; }
 /// 1: it is one; 16: divides by 16; 0: anything else.
 int64_t classOf(int64_t value) { return value == 1 ? 1 : value % 16 == 0 ? 16 : 0; }
@@ -52,6 +54,18 @@ void appendFacts(const Argument &argument, std::vector<uint64_t> &facts) {
   }
 }
 
+void appendConstant(PyObject *object, size_t parameter, std::vector<uint64_t> &facts) {
+  static uint64_t unlike = uint64_t(1) << 63; // a fact that no launch before had
+  if (isChangeable(object))
+    return facts.push_back(++unlike); // what it holds is looked at for each launch
+  int overflow = 0;
+  bool exact = PyLong_CheckExact(object); // programs compute their tile sizes anew for each launch
+  int64_t integer = exact ? PyLong_AsLongLongAndOverflow(object, &overflow) : 0;
+  bool byValue = exact && !overflow;
+  facts.push_back(uint64_t(Argument::Constant) | uint64_t(byValue) << 4 | uint64_t(parameter) << 8);
+  facts.push_back(byValue ? uint64_t(integer) : reinterpret_cast<uint64_t>(object));
+}
+
 std::vector<AliasPair> aliasPairs(const Argument *arguments, size_t count) {
   std::vector<AliasPair> pairs;
   for (size_t i = 0; i < count; ++i)
@@ -97,12 +111,17 @@ uint32_t ConstantTable::number(PyObject *value, const char *name) {
   return uint32_t(PyLong_AsUnsignedLong(id));
 }
 
-std::string specialisationKey(const Argument *arguments, const std::vector<Parameter> &parameters,
+std::string specialisationKey(std::span<const Argument> arguments, const std::vector<Parameter> &parameters,
                               const std::vector<AliasPair> &aliases, bool layout, ConstantTable &constants) {
   std::string key;
   auto put = [&](auto... bytes) { (key.push_back(char(bytes)), ...); };
-  for (size_t i = 0; i < parameters.size(); ++i) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
     const Argument &argument = arguments[i];
+    if (parameters[i].kind == Parameter::Option) {
+      if (argument.object == parameters[i].defaultValue)
+        continue; // most are
+      put(i);
+    }
     put(argument.kind);
     switch (argument.kind) {
     case Argument::Tensor: {
@@ -132,6 +151,7 @@ std::string specialisationKey(const Argument *arguments, const std::vector<Param
       break;
     }
   }
+  put(noParameter);
   for (const AliasPair &pair : aliases)
     put(pair.first, pair.second, pair.alias);
   return key;

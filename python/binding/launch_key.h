@@ -1,6 +1,7 @@
 #pragma once
 // What a compilation depends on: the specialisation of a launch.
 #include "launch_args.h"
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct Parameter {
 
 /// Everything of a run-time argument that key and launch flags are computed from, as plain words: equal facts, equal key.
 void appendFacts(const Argument &argument, std::vector<uint64_t> &facts);
+/// The same of a compile-time argument, for as long as `object` lives: an int counts as its value, others as what they are.
+void appendConstant(PyObject *object, size_t parameter, std::vector<uint64_t> &facts);
 
 struct AliasPair {
   uint8_t first, second;
@@ -25,10 +28,10 @@ struct AliasPair {
 /// Pairs of tensor arguments that share bytes.
 std::vector<AliasPair> aliasPairs(const Argument *arguments, size_t count);
 
-/// Numbers compile-time values by equality and type, so that a key can name them.
 /// A list, dict or set: another value another time, though it is the same object.
 inline bool isChangeable(PyObject *value) { return PyList_Check(value) || PyDict_Check(value) || PyAnySet_Check(value); }
 
+/// Numbers compile-time values by equality and type, so that a key can name them.
 class ConstantTable {
 public:
   ConstantTable();
@@ -42,8 +45,8 @@ private:
   PyObject *ids;
 };
 
-/// The specialisation as bytes. layout: rank, extents and strides are part of it.
-std::string specialisationKey(const Argument *arguments, const std::vector<Parameter> &parameters,
+/// The specialisation as bytes. layout: rank, extents and strides are part of it. Options beyond `arguments` are at their defaults.
+std::string specialisationKey(std::span<const Argument> arguments, const std::vector<Parameter> &parameters,
                               const std::vector<AliasPair> &aliases, bool layout, ConstantTable &constants);
 /// The same for the compile callback: (params, aliases), new references. See docs/reference/python.md.
 PyObject *signatureParams(const Argument *arguments, const std::vector<Parameter> &parameters, bool layout);

@@ -35,6 +35,7 @@ struct State {
   std::vector<Parameter> parameters;
   size_t leading = 0;                  ///< parameters before the options
   nb::object compile, names, defaults; ///< names and defaults keep the objects alive that `parameters` borrows
+  nb::dict unbound;                    ///< all names in order, options with their defaults
   bool layout = false;
   bool observed = false; ///< its calls go to the method launch_observed
   ConstantTable constants;
@@ -100,8 +101,7 @@ struct Bound {
   const State &state;
   PyObject **objects; ///< borrowed
   Argument *arguments;
-  size_t count;                                      ///< parameters bound so far: all, or those before the options
-  static inline uint64_t unlike = uint64_t(1) << 63; ///< a fact that no launch before had
+  size_t count; ///< parameters bound so far: all, or those before the options
 
   void set(size_t i, PyObject *constant) {
     objects[i] = constant;
@@ -138,9 +138,8 @@ void bindArguments(Bound &bound, PyObject *const *args, size_t count, PyObject *
       failCall(state, "is missing the argument '" + std::string(state.parameters[i].text) + "'");
 }
 
-PyObject *boundDictionary(Bound &bound) {
-  bound.complete();
-  PyObject *dictionary = PyDict_New();
+PyObject *boundDictionary(const Bound &bound) {
+  PyObject *dictionary = PyDict_Copy(bound.state.unbound.ptr());
   for (size_t i = 0; dictionary && i < bound.count; ++i)
     if (PyDict_SetItem(dictionary, bound.state.parameters[i].name, bound.objects[i]))
       Py_CLEAR(dictionary);
@@ -154,7 +153,7 @@ PyObject *boundDictionary(Bound &bound) {
 int launchDevice(const State &state, const Argument *arguments) {
   int found = -1;
   const char *first = nullptr;
-  for (size_t i = 0; i < state.parameters.size(); ++i) {
+  for (size_t i = 0; i < state.leading; ++i) {
     if (arguments[i].kind != Argument::Tensor)
       continue;
     const Device &device = arguments[i].tensor.device;
@@ -187,6 +186,7 @@ void checkSlots(const State &state, const KernelPlan &plan) {
 }
 
 std::shared_ptr<Entry> compileEntry(State &state, Bound &bound, const std::vector<AliasPair> &aliases, int device) {
+  bound.complete();
   nb::object params = nb::steal(signatureParams(bound.arguments, state.parameters, state.layout));
   nb::object pairs = nb::steal(signatureAliases(aliases));
   nb::object signature = nb::module_::import_("types").attr("SimpleNamespace")(
@@ -230,19 +230,17 @@ void collectFacts(const Bound &bound, std::vector<uint64_t> &facts) {
   for (size_t i = 0; i < bound.count; ++i)
     if (!parameters[i].compileTime())
       appendFacts(bound.arguments[i], facts);
-    else if (isChangeable(bound.objects[i]))
-      facts.push_back(++bound.unlike); // what it holds is looked at for each launch
-    else if (bound.objects[i] != parameters[i].defaultValue)
-      facts.insert(facts.end(), {uint64_t(Argument::Constant) | uint64_t(i) << 8, reinterpret_cast<uint64_t>(bound.objects[i])});
+    else if (bound.objects[i] != parameters[i].defaultValue || isChangeable(bound.objects[i]))
+      appendConstant(bound.objects[i], i, facts);
 }
 
 /// The entry for arguments that are not the last launch's, compiled if there is none; sets `flags` for the launch.
 std::shared_ptr<Entry> specialisedEntry(State &state, Bound &bound, uint32_t &flags) {
-  bound.complete();
   const Argument *arguments = bound.arguments;
   int device = launchDevice(state, arguments);
-  std::vector<AliasPair> aliases = aliasPairs(arguments, bound.count);
-  std::string key = specialisationKey(arguments, state.parameters, aliases, state.layout, state.constants) + char('0' + device);
+  std::vector<AliasPair> aliases = aliasPairs(arguments, state.leading);
+  std::string key = specialisationKey({arguments, bound.count}, state.parameters, aliases, state.layout, state.constants);
+  key += char('0' + device);
   std::shared_ptr<Entry> entry;
   if (auto found = state.entries.find(key); found != state.entries.end()) {
     entry = found->second;
@@ -427,6 +425,7 @@ void readParameters(State &state, nb::handle params) {
     }
     state.parameters.push_back(parameter);
     state.leading += !seenOption;
+    state.unbound[nb::handle(interned)] = nb::handle(seenOption ? parameter.defaultValue : Py_None);
   }
   if (state.parameters.size() > 255)
     throw nb::value_error("more than 255 parameters");
@@ -465,6 +464,7 @@ int launcherTraverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(state->compile.ptr());
     Py_VISIT(state->names.ptr());
     Py_VISIT(state->defaults.ptr());
+    Py_VISIT(state->unbound.ptr());
     Py_VISIT(state->constants.dictionary());
     for (auto &[key, entry] : state->entries)
       Py_VISIT(entry->plan.ptr());

@@ -158,6 +158,45 @@ def test_one_compilation_a_specialisation():
     assert len(signatures) == 8
 
 
+def test_options_that_a_call_names():
+    options = [(name, "option") for name in ("a", "b")] + [("c", "option", 7)]
+    launch, signatures = launcher(ADD_PARAMS + options)
+    x, y, z = torch.zeros(3, 64)
+    launch[1](x, y, z, 64)
+    launch[1](x, y, z, 64, a=None)
+    launch[1](y, x, z, 64, c=7)
+    assert len(signatures) == 1
+    for named in ({"a": 1}, {"b": 1}, {"a": 1, "b": 1}, {"c": None}, {"c": 2**40}, {"a": 1.0}, {"a": True}, {"a": "1"}):
+        before = len(signatures)
+        launch[1](x, y, z, 64, **named)
+        launch[1](y, x, z, 64, **dict(reversed(named.items())))  # other pointers
+        assert len(signatures) == before + 1
+        assert signatures[-1].params[-3:] == tuple(("const", named.get(name, 7 if name == "c" else None)) for name in "abc")
+        launch[1](x, y, z, 64)
+    assert len(signatures) == 9
+
+
+def test_computed_constants():
+    """Tile sizes are computed anew for each launch; ints that are no other object's value."""
+    launch, signatures = launcher()
+    x, y, z = torch.zeros(3, 2048)
+    for exponent in (10, 10, 11, 10, 70, 70):
+        launch[1](x, y, z, 64, BLOCK=2**exponent)
+    assert [dict(enumerate(s.params))[4] for s in signatures] == [("const", 2**exponent) for exponent in (10, 11, 70)]
+
+
+def test_constants_that_change():
+    """A list holds something else another time, though it is the same object."""
+    sizes = [1]
+    launch, signatures = launcher([*ADD_PARAMS[:4], ("SIZES", "constexpr", sizes)])
+    x, y, z = torch.zeros(3, 64)
+    for change, kinds in ((lambda: None, 1), (lambda: sizes.append(2), 2), (sizes.pop, 2), (sizes.clear, 3)):
+        change()
+        launch[1](x, y, z, 64)
+        launch[1](x, y, z, 64, sizes)
+        assert len(signatures) == kinds
+
+
 def test_specialisations_are_bounded():
     alive = weakref.WeakSet()
 
@@ -205,6 +244,11 @@ def test_grids():
         launch[form](x, y, z, n=64)
         assert torch.equal(z, x + y)
     assert seen[0]["x"] is x and seen[0]["BLOCK"] == 64 and seen[0]["num_warps"] is None
+    assert list(seen[0]) == [name for name, *_ in ADD_PARAMS]
+    seen.clear()
+    for named in ({"num_warps": 4}, {}):
+        launch[grid](x, y, z, n=64, **named)
+    assert [meta["num_warps"] for meta in seen] == [4, None]
     z.zero_()
     launch[(0,)](x, y, z, 64)
     assert (z == 0).all()

@@ -349,7 +349,13 @@ class ConstexprFunction(JITCallable):
         functools.update_wrapper(self, fn)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.fn(*(types.unwrap(a) for a in args), **{k: types.unwrap(v) for k, v in kwargs.items()})
+        for a in args:  # hosts call these for each launch
+            if isinstance(a, types.constexpr):
+                break
+        else:
+            if not kwargs:
+                return self.fn(*args)
+        return self.fn(*map(types.unwrap, args), **{k: types.unwrap(v) for k, v in kwargs.items()})
 
     def __tile_trace__(self, tracer: Any, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
         what = f"an argument of constexpr function `{self.fn.__name__}`"
