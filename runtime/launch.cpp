@@ -151,7 +151,7 @@ unsigned blocksOfProgram(const Kernel &kernel, const LaunchValues &launch, int d
   constexpr int64_t leastSteps = 16; // of a block
   const SplitInfo &split = kernel.info().gpu.split;
   int64_t programs = launch.grid[0] * launch.grid[1] * launch.grid[2];
-  if (programs > gpuProcessors(device) / 2)
+  if (programs > gpuProperties(device).multiprocessors / 2)
     return 1;
   std::optional<int64_t> extent = evaluate(kernel.info().gpu.maps[split.map].dimensions[split.dimension].extent, launch);
   int64_t steps = extent.value_or(0) / split.depth;

@@ -223,8 +223,19 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
 
 /// The GPUs that the driver sees; 0 without a driver.
 int gpuCount();
-/// Multiprocessors of a GPU. Throws Error if there is no such device.
-unsigned gpuProcessors(int device);
+/// What the driver says of a GPU. Clocks are in kHz; 0: it does not say.
+struct GpuProperties {
+  std::string name;
+  unsigned sm = 0; ///< compute capability: major * 10 + minor
+  unsigned multiprocessors = 0;
+  unsigned sharedBytes = 0; ///< a block may use
+  unsigned registers = 0;   ///< of a multiprocessor
+  unsigned clock = 0, memoryClock = 0;
+  unsigned memoryBits = 0; ///< width of the memory's bus
+  unsigned cacheBytes = 0; ///< of the second-level cache that may be set aside
+};
+/// Throws Error if there is no such device.
+const GpuProperties &gpuProperties(int device);
 /// What to compile for on a GPU ("sm_90a:ptx87"): CompileOptions::target. Throws Error if there is no such GPU.
 std::string gpuTarget(int device);
 /// Waits for the stream, then copies memory of the GPU to the host. Throws Error.

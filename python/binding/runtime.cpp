@@ -62,6 +62,23 @@ void bindRuntime(nb::module_ &m) {
   bindPlans(m);
   bindLauncher(m);
   m.def("gpu_count", &gpuCount, "GPUs that the driver sees; 0 without a driver.");
+  m.def(
+      "gpu_properties",
+      [](int device) {
+        const GpuProperties &found = gpuProperties(device);
+        nb::dict result;
+        result["name"] = found.name;
+        result["capability"] = nb::make_tuple(found.sm / 10, found.sm % 10);
+        result["multiprocessors"] = found.multiprocessors;
+        result["shared_bytes"] = found.sharedBytes;
+        result["registers"] = found.registers;
+        result["clock_khz"] = found.clock;
+        result["memory_clock_khz"] = found.memoryClock;
+        result["memory_bits"] = found.memoryBits;
+        result["cache_bytes"] = found.cacheBytes;
+        return result;
+      },
+      "device"_a, "What the driver says of a GPU: its name, compute capability, and numbers (0: it does not say).");
   m.def("gpu_target", &gpuTarget, "device"_a, "What to compile for on this GPU: the target of compile().");
   m.def("assembled", &assembled, "image"_a, "device"_a, "The image with its PTX assembled by the driver for this GPU.",
         nb::call_guard<nb::gil_scoped_release>()); // the driver's compiler may be called by several threads at once

@@ -12,7 +12,7 @@ enum { InvalidPtx = 218 };
 
 bool isPtx(const std::string &object) { return !object.starts_with("\177ELF"); }
 
-std::string archOf(const DeviceProperties &properties) {
+std::string archOf(const GpuProperties &properties) {
   return "sm_" + std::to_string(properties.sm) + (properties.sm >= 90 ? "a" : "");
 }
 
@@ -42,7 +42,7 @@ ModuleHandle loadPtx(const std::string &ptx, const std::string &refusal, const s
   return module;
 }
 
-ModuleHandle loadModule(const std::string &object, const DeviceProperties &properties, const std::string &what) {
+ModuleHandle loadModule(const std::string &object, const GpuProperties &properties, const std::string &what) {
   if (!isPtx(object))
     return loadMachineCode(object, what);
   Assembly assembly = assemble(object, archOf(properties));
@@ -50,7 +50,7 @@ ModuleHandle loadModule(const std::string &object, const DeviceProperties &prope
 }
 
 /// What can be told from the kernel's description. Throws Error.
-void checkNeeds(const KernelInfo &info, const DeviceProperties &properties) {
+void checkNeeds(const KernelInfo &info, const GpuProperties &properties) {
   const GpuInfo &gpu = info.gpu;
   if (gpu.sharedBytes > properties.sharedBytes)
     throw Error({Diagnostic::Kind::Value,
@@ -92,8 +92,7 @@ unsigned residentClusters(const GpuInfo &gpu, unsigned blocks, Function function
 }
 
 /// Programs that run at once.
-unsigned residentPrograms(const KernelInfo &info, Function function, const DeviceProperties &properties,
-                          const std::string &what) {
+unsigned residentPrograms(const KernelInfo &info, Function function, const GpuProperties &properties, const std::string &what) {
   const Driver &driver = Driver::get();
   const GpuInfo &gpu = info.gpu;
   if (gpu.cluster > 1 && gpu.persistent)
@@ -126,7 +125,7 @@ LoadedKernel Code::find(const KernelInfo &info, int device) const {
 
 LoadedKernel Code::load(const KernelInfo &info, int device) const {
   const Driver &driver = Driver::get();
-  const DeviceProperties &properties = deviceProperties(device);
+  const GpuProperties &properties = gpuProperties(device);
   checkNeeds(info, properties);
   CaptureScope capture;
   std::string what = "loading " + info.name;
@@ -157,11 +156,9 @@ LoadedKernel Code::load(const KernelInfo &info, int device) const {
 namespace tilery {
 int gpuCount() { return cuda::deviceCount(); }
 
-unsigned gpuProcessors(int device) { return cuda::deviceProperties(device).multiprocessors; }
-
 std::string gpuTarget(int device) {
   constexpr unsigned oldest = 80;
-  const cuda::DeviceProperties &properties = cuda::deviceProperties(device);
+  const GpuProperties &properties = gpuProperties(device);
   if (properties.sm < oldest)
     throw GpuError(GpuError::Fault::Unsupported,
                    {Diagnostic::Kind::NotImplemented,
@@ -175,7 +172,7 @@ std::string gpuTarget(int device) {
 CodeImage assembled(CodeImage image, int device) {
   if (image.kernels.empty() || !image.kernels.front().gpu.threads || !cuda::isPtx(image.object))
     return image;
-  cuda::Assembly assembly = cuda::assemble(image.object, cuda::archOf(cuda::deviceProperties(device)));
+  cuda::Assembly assembly = cuda::assemble(image.object, cuda::archOf(gpuProperties(device)));
   if (assembly.code.empty())
     return image;
   image.object = std::move(assembly.code);

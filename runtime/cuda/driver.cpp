@@ -1,5 +1,6 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/library.h"
+#include "tilery/runtime.h"
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -72,10 +73,10 @@ const Driver &found() {
       {Diagnostic::Kind::Runtime, missing, "run on tensors of the CPU, or on a machine with an NVIDIA GPU and its driver", {}});
 }
 
-std::vector<DeviceProperties> askDevices(const Driver &driver) {
+std::vector<GpuProperties> askDevices(const Driver &driver) {
   int count = 0;
   check(driver.cuDeviceGetCount(&count), "counting GPUs");
-  std::vector<DeviceProperties> devices;
+  std::vector<GpuProperties> devices;
   for (int i = 0; i < count; ++i) {
     Device device;
     check(driver.cuDeviceGet(&device, i), "asking for a GPU");
@@ -86,14 +87,23 @@ std::vector<DeviceProperties> askDevices(const Driver &driver) {
       check(driver.cuDeviceGetAttribute(&value, which, device), "asking for a GPU's properties");
       return unsigned(value);
     };
-    devices.push_back({name, attribute(75) * 10 + attribute(76), attribute(16), attribute(97)});
+    GpuProperties &found = devices.emplace_back();
+    found.name = name;
+    found.sm = attribute(75) * 10 + attribute(76);
+    found.multiprocessors = attribute(16);
+    found.sharedBytes = attribute(97);
+    found.registers = attribute(82);
+    found.clock = attribute(13);
+    found.memoryClock = attribute(36);
+    found.memoryBits = attribute(37);
+    found.cacheBytes = attribute(108);
   }
   return devices;
 }
 
 /// Asked once: a forked process knows what its parent has asked, and cannot ask itself.
-const std::vector<DeviceProperties> &devices(const Driver &driver) {
-  static const std::vector<DeviceProperties> known = askDevices(driver);
+const std::vector<GpuProperties> &devices(const Driver &driver) {
+  static const std::vector<GpuProperties> known = askDevices(driver);
   return known;
 }
 
@@ -129,13 +139,6 @@ const Driver &Driver::get() {
 int deviceCount() {
   const Driver *driver = Driver::find();
   return driver ? int(devices(*driver).size()) : 0;
-}
-
-const DeviceProperties &deviceProperties(int index) {
-  const std::vector<DeviceProperties> &known = devices(found());
-  if (index < 0 || index >= int(known.size()))
-    throw Error({Diagnostic::Kind::Value, "there is no GPU number " + std::to_string(index), "", {}});
-  return known[size_t(index)];
 }
 
 namespace {
@@ -219,3 +222,12 @@ void fail(int result, const std::string &what) {
 }
 
 } // namespace tilery::cuda
+
+namespace tilery {
+const GpuProperties &gpuProperties(int index) {
+  const std::vector<GpuProperties> &known = cuda::devices(cuda::found());
+  if (index < 0 || index >= int(known.size()))
+    throw Error({Diagnostic::Kind::Value, "there is no GPU number " + std::to_string(index), "", {}});
+  return known[size_t(index)];
+}
+} // namespace tilery

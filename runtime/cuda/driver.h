@@ -79,15 +79,6 @@ struct Driver {
   static const Driver &get();
 };
 
-/// What a device is, asked once: processes that are forked later know it, too.
-struct DeviceProperties {
-  std::string name;
-  unsigned sm = 0; ///< major * 10 + minor
-  unsigned multiprocessors = 0;
-  unsigned sharedBytes = 0; ///< a block may use
-};
-/// Throws Error if there is no such device.
-const DeviceProperties &deviceProperties(int device);
 int deviceCount();
 
 /// While it lives, a context of the device is current on this thread: the one that is, if it is the device's, else the primary one,

@@ -22,7 +22,7 @@ public:
   std::string key(const std::string &name) const override { return gpuNamed(name).key(); }
   arrange::Cost blockCost(int device) const override {
     constexpr int64_t usual = 132; // multiprocessors of an H100 or H200: ahead of time no device is known
-    return cuda::blockCost(device < 0 ? usual : gpuProcessors(device));
+    return cuda::blockCost(device < 0 ? usual : gpuProperties(device).multiprocessors);
   }
   mlir::FailureOr<Translation> compile(mlir::ModuleOp module, const CompileOptions &options) const override {
     return compileModule(module, optionsOf(options));

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from tilery import _native
+
 _NUM_WARPS = 8
 _BYTES_PER_STAGE = 32768
 
 
 def calculate_default_configs() -> tuple[int, int]:
-    """(num_warps, num_stages) where a kernel names none: as many stages of 32 KiB as a block's shared memory has room for; of a
-    CPU's second-level cache, taken as 256 KiB, on a machine without a GPU."""
+    """(num_warps, num_stages) where a kernel names none: as many stages of 32 KiB as a block of the first GPU has shared memory,
+    or of a CPU's second-level cache, taken as 256 KiB, on a machine without a GPU."""
     shared = 256 * 1024
-    try:
-        import torch
-
-        if torch.cuda.is_available():
-            shared = torch.cuda.get_device_properties(torch.cuda.current_device()).shared_memory_per_block_optin
-    except (ImportError, AttributeError, RuntimeError):
-        pass
+    if _native.gpu_count():
+        shared = _native.gpu_properties(0)["shared_bytes"]
 
     return _NUM_WARPS, shared // _BYTES_PER_STAGE

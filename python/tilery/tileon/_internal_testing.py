@@ -65,7 +65,7 @@ def get_arch() -> str:
 
 
 def _capability() -> int:
-    return torch.cuda.get_device_capability()[0] if is_cuda() else 0
+    return driver.active.get_device_capability()[0] if is_cuda() else 0
 
 
 def is_ampere_or_newer() -> bool:
@@ -85,7 +85,7 @@ def is_blackwell() -> bool:
 
 
 def is_blackwell_ultra() -> bool:
-    return is_cuda() and torch.cuda.get_device_capability() == (10, 3)
+    return is_cuda() and driver.active.get_device_capability() == (10, 3)
 
 
 def is_sm12x() -> bool:

@@ -24,8 +24,8 @@ struct FunctionTag {
 namespace tilery::emulator::driver {
 namespace {
 enum { InvalidValue = 1, OutOfMemory = 2, NoBinary = 209, NotFound = 500, LaunchFailed = 719 };
-enum { Processors = 16, Major = 75, Minor = 76, SharedBytes = 97 }; // attributes of devices
-enum { MaxThreads = 0, Registers = 4 };                             // of functions
+enum { Processors = 16, Major = 75, Minor = 76, RegistersOfAll = 82, SharedBytes = 97 }; // attributes of devices
+enum { MaxThreads = 0, Registers = 4 };                                                  // of functions
 constexpr size_t alignment = 256;
 
 cuda::ContextTag context;
@@ -111,11 +111,12 @@ int cuDeviceGetName(char *name, int size, Device) {
 }
 int cuDeviceGetAttribute(int *value, int which, Device) {
   const cuda::CudaTarget &target = settings().target;
-  *value = which == Major         ? target.sm / 10
-           : which == Minor       ? target.sm % 10
-           : which == Processors  ? settings().processors
-           : which == SharedBytes ? target.sharedBytes
-                                  : 0;
+  *value = which == Major            ? target.sm / 10
+           : which == Minor          ? target.sm % 10
+           : which == Processors     ? settings().processors
+           : which == SharedBytes    ? target.sharedBytes
+           : which == RegistersOfAll ? 65536
+                                     : 0;
   return 0;
 }
 int cuDevicePrimaryCtxRetain(Context *to, Device) { return *to = &context, 0; }

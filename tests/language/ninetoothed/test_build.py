@@ -196,7 +196,8 @@ def test_jagged_configurations_are_timed(tmp_path):
         def application(x, y):
             y = x * 2  # noqa: F841
 
-        tensors = (Tensor(3, jagged_dim=1, dtype="fp32"), Tensor(3, jagged_dim=1, dtype="fp32"))
+        options = {"jagged_dim": 1, "dtype": "fp32", "shape_options": {"upper_bound": 48}}  # of what is timed
+        tensors = (Tensor(3, **options), Tensor(3, **options))
         return lambda *ts: tuple(t.tile((1, block, 8)) for t in ts), application, tensors
 
     configs = [((8,), {}, {}), ((32,), {}, {})]

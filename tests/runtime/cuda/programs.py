@@ -83,6 +83,20 @@ def devices():
     refused(ValueError, "there is no GPU number 2", run=lambda: add(device=2))
 
 
+def properties():
+    """What programs ask of the driver needs no torch that sees the device."""
+    from tilery.tilelang.carver.arch import driver as carver_driver  # starts the driver
+
+    found = _native.gpu_properties(1)
+    assert (found["name"], found["capability"], found["multiprocessors"]) == ("Fake GPU", (9, 0), 132), found
+    assert (found["shared_bytes"], found["registers"], found["clock_khz"]) == (232448, 0, 0), found
+    refused(ValueError, "there is no GPU number 2", run=lambda: _native.gpu_properties(2))
+    driver = CudaDriver()
+    assert driver.utils.get_device_properties(1)["multiprocessor_count"] == 132 == carver_driver.get_num_sms()
+    assert driver.get_device_capability() == (9, 0) and carver_driver.get_device_name() == "Fake GPU"
+    assert carver_driver.get_max_dynamic_shared_size_bytes(format="kb") == 227
+
+
 def nothing_waits():
     """What a stream capture forbids is not called by a launch, and loading is told to bear a capture."""
     add()

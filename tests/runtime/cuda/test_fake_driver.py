@@ -29,6 +29,7 @@ def libraries(tmp_path_factory):
 
 
 PROGRAMS = [
+    "properties",
     "launches",
     "devices",
     "nothing_waits",

@@ -138,8 +138,8 @@ class CudaDriver(GPUDriver):
         return GPUTarget("cuda", int(arch), 32)
 
     def get_device_capability(self, device: int = 0) -> tuple[int, int]:
-        arch = int(_native.gpu_target(device).split(":")[0].strip("sm_a"))
-        return arch // 10, arch % 10
+        major, minor = _native.gpu_properties(device)["capability"]
+        return major, minor
 
 
 class Utils:
@@ -153,17 +153,15 @@ class Utils:
         (kHz) and the width (bits) of the memory, where they are known."""
         if self.driver.backend == "cpu":
             return _of_cpu()
-        import torch
-
-        found = torch.cuda.get_device_properties(device)
+        found = _native.gpu_properties(device)
         return {
-            "max_shared_mem": getattr(found, "shared_memory_per_block_optin", 232448),
-            "max_num_regs": getattr(found, "regs_per_multiprocessor", 65536),
-            "multiprocessor_count": found.multi_processor_count,
-            "warpSize": found.warp_size,
-            "sm_clock_rate": getattr(found, "clock_rate", 0),
-            "mem_clock_rate": getattr(found, "memory_clock_rate", 0),
-            "mem_bus_width": getattr(found, "memory_bus_width", 0),
+            "max_shared_mem": found["shared_bytes"],
+            "max_num_regs": found["registers"],
+            "multiprocessor_count": found["multiprocessors"],
+            "warpSize": 32,
+            "sm_clock_rate": found["clock_khz"],
+            "mem_clock_rate": found["memory_clock_khz"],
+            "mem_bus_width": found["memory_bits"],
         }
 
     def load_binary(self, name: str, kernel: Any, shared: int, device: int) -> tuple[Any, Any, int, int, int]:

@@ -10,8 +10,11 @@ TEST(CudaDriver, IsFoundOrSaysWhyNot) {
     EXPECT_GT(gpuCount(), 0);
     EXPECT_EQ(gpuTarget(0).substr(0, 3), "sm_");
     EXPECT_THROW(gpuTarget(gpuCount()), Error);
+    const GpuProperties &found = gpuProperties(0);
+    EXPECT_TRUE(!found.name.empty() && found.sm >= 80 && found.multiprocessors && found.sharedBytes && found.registers);
     return;
   }
+  EXPECT_THROW(gpuProperties(0), Error);
   EXPECT_EQ(gpuCount(), 0);
   try {
     gpuTarget(0);

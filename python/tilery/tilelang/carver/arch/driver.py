@@ -21,12 +21,12 @@ def get_cuda_device_properties(device_id: int = 0) -> Any:
 
 
 def get_device_name(device_id: int = 0) -> str:
-    return str(get_cuda_device_properties(device_id).name) if _native.gpu_count() else "cpu"
+    return str(_native.gpu_properties(device_id)["name"]) if _native.gpu_count() else "cpu"
 
 
 def get_num_sms(device_id: int = 0) -> int:
     """Multiprocessors of the GPU; without one the threads that run programs, which take their place."""
-    return int(get_cuda_device_properties(device_id).multi_processor_count) if _native.gpu_count() else int(_native.num_threads())
+    return int(_native.gpu_properties(device_id)["multiprocessors"] if _native.gpu_count() else _native.num_threads())
 
 
 def get_shared_memory_per_block(device_id: int = 0, format: str = "bytes") -> int:
@@ -36,15 +36,13 @@ def get_shared_memory_per_block(device_id: int = 0, format: str = "bytes") -> in
 
 def get_max_dynamic_shared_size_bytes(device_id: int = 0, format: str = "bytes") -> int:
     """Shared memory that a block may ask for."""
-    size = 227 << 10
-    if _native.gpu_count():
-        size = int(getattr(get_cuda_device_properties(device_id), "shared_memory_per_block_optin", size))
-    return size // _UNITS[format]
+    size = _native.gpu_properties(device_id)["shared_bytes"] if _native.gpu_count() else 227 << 10
+    return int(size) // _UNITS[format]
 
 
 def get_persisting_l2_cache_max_size(device_id: int = 0) -> int:
     """Bytes of the second-level cache that may be set aside."""
-    return int(getattr(get_cuda_device_properties(device_id), "L2_cache_size", 0)) if _native.gpu_count() else 0
+    return int(_native.gpu_properties(device_id)["cache_bytes"]) if _native.gpu_count() else 0
 
 
 def get_registers_per_block(device_id: int = 0) -> int:
