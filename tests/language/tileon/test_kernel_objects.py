@@ -83,6 +83,9 @@ def test_what_a_compiled_kernel_says():
     assert (about.name, about.num_warps, about.num_ctas) == ("add", 8, 1)
     assert about.target == tileon.runtime.driver.active.get_current_target()
     assert about.hash == compiled.hash and len(bytes.fromhex(compiled.hash)) == 32
+    assert compiled.src.fn is add and compiled.src.constants == {(4,): 64}
+    assert compiled.src.signature == {"x": "*fp32", "y": "*fp32", "value": "fp32", "n": "i32", "BLOCK": "constexpr"}
+    assert tileon.compile(compiled.src).src is compiled.src
     assert compiled.n_spills >= 0 and compiled.n_regs >= 0 and {"ttir", "llir"} <= set(compiled.asm)
 
 
@@ -201,6 +204,40 @@ def test_subclasses_that_run_themselves():
     y.zero_()
     Wrapper(add)[(2,)](x, y, 1.0, 100, BLOCK=64)
     assert torch.equal(y, x + 1) and isinstance(add, JITCallable)
+
+
+def test_functions_put_in_the_place_of_run(monkeypatch):
+    seen = []
+    original = tileon.JITFunction.run
+
+    def run(self, *args, grid, warmup, **kwargs):
+        seen.append((self.__name__, grid))
+        return original(self, *args, grid=grid, warmup=warmup, **kwargs)
+
+    class Mine(tileon.JITFunction[int]):
+        pass
+
+    x, y = torch.randn(100), torch.zeros(100)
+    with monkeypatch.context() as patch:
+        patch.setattr(tileon.JITFunction, "run", run)
+        add[(1,)](x, y, 1.0, 64, BLOCK=64)
+        Mine(add.fn)[(2,)](x, y, 1.0, 100, BLOCK=64)
+    assert seen == [("add", (1,)), ("add", (2,))] and torch.equal(y, x + 1)
+    assert tileon.JITFunction.__getitem__ is not KernelInterface.__getitem__
+    with monkeypatch.context() as patch:
+        patch.setattr(Mine, "run", run)
+        Mine(add.fn)[(2,)](x, y, 2.0, 100, BLOCK=64)
+        add[(2,)](x, y, 2.0, 100, BLOCK=64)
+    assert len(seen) == 3 and torch.equal(y, x + 2)
+    kernel, own = tileon.jit(add.fn), []
+    before = kernel.run
+    kernel.run = lambda *args, **kwargs: (own.append(kwargs), before(*args, **kwargs))[1]
+    kernel.add_pre_run_hook(lambda *args, **kwargs: own.append("hook"))
+    kernel[(2,)](x, y, 3.0, 100, BLOCK=64)
+    assert own == [{"grid": (2,), "warmup": False, "BLOCK": 64}, "hook"] and torch.equal(y, x + 3)
+    del kernel.run
+    kernel[(2,)](x, y, 4.0, 100, BLOCK=64)
+    assert len(own) == 3 and torch.equal(y, x + 4)
 
 
 def test_another_source():

@@ -160,18 +160,19 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         types = [(name, *known[:2]) for name, *known in self.arguments if len(known) > 1]
         return OracleLaunch(self.module, self.name, types, debug, self)
 
-    def source(self) -> ASTSource:
+    @functools.cached_property
+    def src(self) -> ASTSource:
         """What was compiled, as `compile` is given it."""
-        if self.src is not None:
-            return self.src
-        from .describe import described
+        if self.asked is not None:
+            return self.asked
+        from .describe import source_of
 
-        return ASTSource(self.jit_function, *described(self))
+        return ASTSource(self.jit_function, *source_of(self))
 
     # -- compiled before it is launched ------------------------------------------------------------------------------
     def settle(self, src: ASTSource, target: GPUTarget, options: Options) -> None:
         """Compiles, and keeps what launches need when the function is gone."""
-        self.src, self.target = src, target
+        self.asked, self.target = src, target
         module = self.module
         self.code = self.image()
         self.text = module.text(locations=True, hints=target.backend != "cpu")

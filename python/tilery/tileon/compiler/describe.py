@@ -17,6 +17,12 @@ def described(compiled: Any) -> tuple[dict[str, Any], dict[Path, Any]]:
     return walk.signature, walk.constants
 
 
+def source_of(compiled: Any) -> tuple[dict[str, Any], dict[Path, Any], dict[Path, Any]]:
+    """(signature, constants, attrs) of the ASTSource that describes a compiled kernel."""
+    walk = _Walk(compiled, "constexpr")
+    return walk.signature, walk.constants, walk.divisors
+
+
 class _Walk:
     """A look at all arguments of a compiled kernel. inside: what stands for numbers inside structures that are known because of
     their value."""

@@ -47,7 +47,7 @@ def listened(compiled: Any, start: float | None = None) -> None:
         spent = 0 if start is None else int((time.perf_counter() - start) * 1e6)
         hit = start is not None and compiled._module is None
         times = knobs.CompileTimes(0, [("image", spent)], 0)
-        listener(src=compiled.source(), metadata=compiled.metadata._asdict(), metadata_group={}, times=times, cache_hit=hit)
+        listener(src=compiled.src, metadata=compiled.metadata._asdict(), metadata_group={}, times=times, cache_hit=hit)
 
 
 def _dump(compiled: Any) -> None:

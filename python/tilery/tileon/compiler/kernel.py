@@ -46,7 +46,7 @@ KernelMetadata = _fields(
 class KernelHandle(core.CompiledKernel):
     """The part of a CompiledKernel that programs see."""
 
-    src: Any = None  # an ASTSource, of what `compile` returned
+    asked: Any = None  # the ASTSource that `compile` was given; None: a launch asked
     target: GPUTarget | None = None  # what `compile` was asked for
     text: str | None = None  # the module's IR, where the function may not be there
     code: bytes | None = None
@@ -60,7 +60,7 @@ class KernelHandle(core.CompiledKernel):
     @property
     def jit_function(self) -> Any:
         """The JITFunction; None: it is gone."""
-        return self.src.fn if self.src is not None else getattr(self.kernel, "kernel", None) or self.kernel
+        return self.asked.fn if self.asked is not None else getattr(self.kernel, "kernel", None) or self.kernel
 
     @property
     def _is_here(self) -> bool:
@@ -305,7 +305,7 @@ class _Plans:
         compiled.arguments, compiled.text, compiled.code, compiled._module = arguments, text, None, None
         compiled.specialisation = compiled._specialisation()
         if compiled.structure is not None and compiled.assemble is None:
-            compiled.assemble = compiled.src.call(_no_plan)[0].assemble
+            compiled.assemble = compiled.asked.call(_no_plan)[0].assemble
         return compiled
 
     def _overlaps(self, aliases: Sequence[tuple[int, int, str]]) -> bool:

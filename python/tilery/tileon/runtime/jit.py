@@ -7,7 +7,7 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from tilery import _native
 
@@ -25,6 +25,8 @@ from .tensors import MockTensor, TensorWrapper, reinterpret
 
 if TYPE_CHECKING:
     from .structured import Launches
+
+T = TypeVar("T")
 
 __all__ = [
     "ConstexprFunction",
@@ -143,8 +145,8 @@ def _known(value: Any) -> Any:
     return value.constant if isinstance(value, tensor) and value.constant is not None else value
 
 
-class KernelInterface:
-    """What can be launched: kernel[grid](...) calls `run`, which a subclass has."""
+class KernelInterface(Generic[T]):
+    """What can be launched: kernel[grid](...) calls `run`, which a subclass has. T: the type of its launches."""
 
     def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no method `run`")
@@ -157,10 +159,35 @@ class KernelInterface:
         return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
 
 
-class JITFunction(_native.Launcher, JITCallable, KernelInterface):
+class _Launching(type):
+    """Of JITFunction and its subclasses: a program may put a `run` of its own there, as profilers do. Launches call it then."""
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "run":
+            cls.subscribe()
+
+    def __delattr__(cls, name: str) -> None:
+        super().__delattr__(name)
+        if name == "run":
+            cls.subscribe()
+
+    def subscribe(cls) -> None:
+        """Makes kernel[grid] call `run` where that is the program's own, and launch natively where it is ours."""
+        subscript = cls.__dict__.get("__getitem__")
+        if subscript not in (None, KernelInterface.__getitem__):
+            return  # the program's own, too
+        own = cls.__dict__.get("run", _run)
+        if own is not _run:
+            type.__setattr__(cls, "__getitem__", KernelInterface.__getitem__)
+        elif subscript is not None:
+            type.__delattr__(cls, "__getitem__")
+
+
+class JITFunction(_native.Launcher, JITCallable, KernelInterface[T], metaclass=_Launching):
     """A function that is compiled when it is launched, and traced inline when a kernel calls it. Its subscript is native: `run`
-    is asked only where a subclass has one of its own. It pickles as the name that it has in its module; one whose function a
-    program took away (`kernel.fn = None`) as what is known of it."""
+    is asked only where a program has one of its own, in a subclass, here or at a kernel. It pickles as the name that it has in
+    its module; one whose function a program took away (`kernel.fn = None`) as what is known of it."""
 
     __tile_structure__ = True
     _hash_lock: Any = None  # programs that pickle kernels put it away
@@ -193,9 +220,14 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
         functools.update_wrapper(self, fn)
         self.__globals__ = fn.__globals__
 
-    def __init_subclass__(cls) -> None:
-        if "run" in cls.__dict__ and "__getitem__" not in cls.__dict__:
-            cls.__getitem__ = KernelInterface.__getitem__  # type: ignore[method-assign]
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.subscribe()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "run":
+            self.observe(True)
 
     def _read_parameters(self) -> None:
         plain, anywhere = self.do_not_specialize, self.do_not_specialize_on_alignment
@@ -278,6 +310,8 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
 
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         """kernel[grid](*args, **kwargs); with `warmup` it is only compiled."""
+        if not warmup and "run" in self.__dict__:
+            return self._observed(grid, args, kwargs)
         if not warmup:
             return _native.Launcher.__getitem__(self, grid)(*args, **kwargs)
         args = tuple(a.real() if isinstance(a, MockTensor) else a for a in args)
@@ -291,7 +325,11 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
             return self.launch_plainly((0,), *args, **kwargs)
 
     def launch_observed(self, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """A launch with the functions that were set around it: this kernel's own, and those of knobs.runtime."""
+        """A launch with what was set around it: this kernel's own functions, and those of knobs.runtime."""
+        own = self.__dict__.get("run")
+        return own(*args, grid=grid, warmup=False, **kwargs) if own else self._observed(grid, args, kwargs)
+
+    def _observed(self, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         from .observe import observed
 
         return observed(self, grid, args, kwargs)
@@ -308,7 +346,10 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface):
         return compiler.preload(self, specialization_data)
 
 
-class InterpretedFunction(JITFunction):
+_run = JITFunction.run
+
+
+class InterpretedFunction(JITFunction[T]):
     """A kernel that is interpreted: slowly, program by program, in a fixed order."""
 
     interpreted = True
