@@ -7,7 +7,7 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from tilery import _native
 
@@ -145,8 +145,11 @@ def _known(value: Any) -> Any:
     return value.constant if isinstance(value, tensor) and value.constant is not None else value
 
 
-class KernelInterface(Generic[T]):
-    """What can be launched: kernel[grid](...) calls `run`, which a subclass has. T: the type of its launches."""
+class KernelInterface:
+    """What can be launched: kernel[grid](...) calls `run`, which a subclass has. KernelInterface[T] is the same."""
+
+    def __class_getitem__(cls, item: Any) -> type:
+        return cls
 
     def run(self, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no method `run`")
@@ -184,7 +187,7 @@ class _Launching(type):
             type.__delattr__(cls, "__getitem__")
 
 
-class JITFunction(_native.Launcher, JITCallable, KernelInterface[T], metaclass=_Launching):
+class JITFunction(_native.Launcher, JITCallable, KernelInterface, metaclass=_Launching):
     """A function that is compiled when it is launched, and traced inline when a kernel calls it. Its subscript is native: `run`
     is asked only where a program has one of its own, in a subclass, here or at a kernel. It pickles as the name that it has in
     its module; one whose function a program took away (`kernel.fn = None`) as what is known of it."""
@@ -349,7 +352,7 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface[T], metaclass=_
 _run = JITFunction.run
 
 
-class InterpretedFunction(JITFunction[T]):
+class InterpretedFunction(JITFunction):
     """A kernel that is interpreted: slowly, program by program, in a fixed order."""
 
     interpreted = True
