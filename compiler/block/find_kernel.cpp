@@ -271,25 +271,6 @@ SmallVector<std::pair<unsigned, unsigned>> LoopKernel::results() const {
   return results;
 }
 
-/// A computed factor into which sums of the loop go, of this step or of those before.
-static bool holdsSums(Value factor, scf::ForOp loop) {
-  SmallVector<Value> work{factor};
-  llvm::DenseSet<Value> seen;
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    if (!isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
-      continue;
-    if (auto carried = dyn_cast<BlockArgument>(value); carried && carried.getOwner() == loop.getBody())
-      return true;
-    Operation *op = value.getDefiningOp();
-    if (isa_and_nonnull<tile::DotOp>(op))
-      return true;
-    if (op && loop->isAncestor(op) && !isa<tile::LoadOp>(op))
-      llvm::append_range(work, op->getOperands());
-  }
-  return false;
-}
-
 std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why) {
   auto no = [&](const char *reason) -> std::optional<LoopKernel> {
     why = reason;
@@ -318,9 +299,6 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     std::optional<BoxProduct> product = findDot(dot, why);
     if (!product)
       return std::nullopt;
-    auto around = dyn_cast<scf::ForOp>(dot->getParentOp());
-    if (!product->loadedB && around && holdsSums(computedFactor(*product, true), around))
-      return no("the second operand of a product holds sums of the loop");
     found.dots.push_back(*product);
   }
   if (const char *reason = otherWork(found))

@@ -45,7 +45,7 @@ std::optional<Conflict> Shadow::Cell::touch(const Access &access, const Viewers 
       return isBoth ? std::optional(Conflict{other, false}) : std::nullopt;
     if (!viewers.see(other.when))
       return Conflict{other, false};
-    if (access.isAsync() && other.writes() && !other.isAsync() && !viewers.show(other.when))
+    if (access.isAsync() && !other.isAsync() && !viewers.show(other.when)) // reads, too, may still be on their way
       return Conflict{other, true};
     return std::nullopt;
   };

@@ -184,8 +184,10 @@ void BlockEmitter::emitRelease(block::ReleaseOp release) {
   Parts slot = partsOf(release.getSlot());
   unsigned arrivals = block::arrivalsOf(release->getParentOfType<block::RoleOp>(), ring);
   bool eachWarp = !role->oneThread && arrivals == role->warps; // its lanes have read the slot
-  if (eachWarp)
+  if (eachWarp) {
+    machine.fenceProxy(e); // else the copy engine may fill it while the last of what they read is still on its way
     machine.warpBarrier(e, i32(-1));
+  }
   llvm::Value *mine = role->oneThread ? nullptr : eachWarp ? b.CreateICmpEQ(here().lane, i32(0)) : speaker();
   when(mine ? b.CreateAnd(slot[1], mine) : slot[1], [&] { machine.arrive(e, barrierOf(ring, slot[0], true)); });
 }

@@ -137,6 +137,7 @@ TEST(MachineRaces, BarriersThatCount) {
         c.m.waitBarrier(c.e, c.shared(barrierAt), c.i32(0));
         c.when(c.below(96), [&] {
           read(c, c.thread);
+          c.m.fenceProxy(c.e);
           if (right)
             c.m.warpBarrier(c.e, c.i32(-1));
           c.when(c.b.CreateICmpEQ(c.b.CreateURem(c.thread, c.i32(32)), c.i32(0)),
@@ -170,6 +171,7 @@ TEST(MachineRaces, CopiesAndStores) {
         c.fetch(barrierAt, 512, [&] { load(c, 0, 512); });
         c.m.waitBarrier(c.e, c.shared(barrierAt), c.i32(0));
         read(c, c.thread);
+        c.m.fenceProxy(c.e);
         if (right)
           c.m.barrier(c.e);
         c.fetch(barrierAt + 8, 512,
@@ -177,6 +179,21 @@ TEST(MachineRaces, CopiesAndStores) {
         c.m.waitBarrier(c.e, c.shared(barrierAt + 8), c.i32(0));
       },
       "and nothing orders the two");
+  expectFound( // what was read may still be on its way when the slot is filled again
+      [](Code &c, bool right) {
+        c.makeBarrier(barrierAt, 1);
+        c.makeBarrier(barrierAt + 8, 1);
+        c.fetch(barrierAt, 512, [&] { load(c, 0, 512); });
+        c.m.waitBarrier(c.e, c.shared(barrierAt), c.i32(0));
+        read(c, c.thread);
+        if (right)
+          c.m.fenceProxy(c.e);
+        c.m.barrier(c.e);
+        c.fetch(barrierAt + 8, 512,
+                [&] { c.m.loadBytes(c.e, c.shared(0), c.global(0, c.i32(0)), c.i32(512), c.shared(barrierAt + 8)); });
+        c.m.waitBarrier(c.e, c.shared(barrierAt + 8), c.i32(0));
+      },
+      "reads without a proxy fence");
   expectFound( // its fence comes before what others write
       [](Code &c, bool right) {
         if (!right)
