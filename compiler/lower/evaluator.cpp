@@ -132,6 +132,8 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
       .Case([&](tile::CatOp op) { return concatenated(op, point); })
       .Case([&](tile::TakeOp op) { return taken(op, point); })
       .Case([&](tile::LoadOp op) {
+        if (Lanes copied = threads ? threads->copied(op, point, state.lanes) : nullptr)
+          return copied;
         Address where = addressOf(op, point);
         Lanes other = op.getOther() && where.exists ? value(op.getOther(), point) : nullptr;
         e.at(op.getLoc());

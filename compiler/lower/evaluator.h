@@ -92,6 +92,10 @@ public:
   virtual bool mayBeWritten(mlir::Value place) const = 0;
   /// The variable of this thread that holds a stored tile's elements at the point; null: they lie in scratch memory.
   virtual llvm::AllocaInst *variableOf(int buffer, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Index> point) const = 0;
+  /// Lanes of a stored tile that are no neighbours in scratch memory, where they are better read together with others; null: they are not.
+  virtual Lanes readAcross(int, llvm::ArrayRef<int64_t>, llvm::ArrayRef<Index>, unsigned) { return nullptr; }
+  /// What this thread has copied of a load's tile at the point, in as many lanes; null: nothing, it is loaded.
+  virtual Lanes copied(tile::LoadOp, llvm::ArrayRef<Index>, unsigned) { return nullptr; }
   /// Where a buffer lies that this thread has for itself (isThreadsOwn).
   virtual llvm::Value *privateBuffer(mlir::Operation *alloc) const = 0;
 };

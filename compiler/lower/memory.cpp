@@ -316,6 +316,8 @@ Address Evaluator::scratchAddress(int buffer, ArrayRef<int64_t> shape, ArrayRef<
 Lanes Evaluator::readStored(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {
   if (llvm::AllocaInst *variable = threads ? threads->variableOf(buffer, shape, point) : nullptr)
     return e.b.CreateLoad(variable->getAllocatedType(), variable);
+  if (Lanes lanes = threads ? threads->readAcross(buffer, shape, point, state.lanes) : nullptr)
+    return lanes;
   return load(scratchAddress(buffer, shape, point));
 }
 

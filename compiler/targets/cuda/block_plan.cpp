@@ -127,7 +127,8 @@ void BlockPlan::print(llvm::raw_ostream &stream, Operation *kernel) const {
       stream << "  fetches and keeps " << fetch.ring << " vectors a thread of turns of " << fetch.vectors() << "\n";
     else
       stream << "  fetches " << fetch.ring / fetch.vectors() << (fetch.ring == fetch.vectors() ? " turn of " : " turns of ")
-             << fetch.turnBytes << " bytes ahead\n";
+             << fetch.turnBytes << " bytes ahead" << (fetch.fixed.empty() ? "" : ", keeps " + std::to_string(fetch.fixedBytes))
+             << "\n";
   auto printMap = [&](const ThreadMap &map) {
     stream << "  tiles of";
     for (int64_t size : map.sizes)
@@ -135,6 +136,8 @@ void BlockPlan::print(llvm::raw_ostream &stream, Operation *kernel) const {
     stream << ": " << map.chunks << " vectors of " << map.width << " a thread";
     if (map.crosses())
       stream << " along dimension " << map.inner;
+    if (map.abreast > 1)
+      stream << ", " << map.abreast << " side by side";
     stream << "\n";
   };
   for (const auto &[sizes, map] : maps)

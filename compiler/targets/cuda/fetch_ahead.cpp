@@ -16,12 +16,10 @@ constexpr unsigned mostSlots = 8;
 constexpr uint64_t underWay = 48 << 10;
 /// What blocks side by side, or a block's several tiles, load at once without being ahead is enough from here on.
 constexpr uint64_t enough = 112 << 10;
-/// Bytes an element from which a program waits longer for memory than it computes, so that one block a multiprocessor can do it all.
-constexpr int64_t heavyTraffic = 12;
-/// Bytes an element below which functions of it take longer than its way from memory.
+/// Bytes an element below which what is done with it takes longer than its way from memory.
 constexpr int64_t fewBytes = 4;
-/// Elements a thread computes functions of with a row on its way, in a block that is alone.
-constexpr int64_t mostComputed = 64;
+/// Elements of a row that a thread holds with the next one on its way, in a block that is alone.
+constexpr int64_t mostHeld = 64;
 /// Programs that deal rows out by loops are launched so many a multiprocessor.
 constexpr unsigned usualBlocks = 4;
 
@@ -107,16 +105,20 @@ public:
     found.home = home;
     for (auto load : body().getOps<tile::LoadOp>()) {
       if (!isTile(load)) {
-        if (!load.getIsVolatile() && isPlacedAhead(load) && !mayChange(load))
+        if (!load.getIsVolatile() && moves(load).value_or(false) && !mayChange(load))
           found.numbers.push_back(load);
         continue;
       }
       const ThreadMap *map = loads.lookup(load.getResult());
-      if (!map || !isVectors(load, *map) || !isPlacedAhead(load) || mayChange(load))
+      if (!map || !isVectors(load, *map))
         continue;
+      std::optional<bool> moving = moves(load);
+      if (!moving || (!*moving && loop) || mayChange(load))
+        continue;
+      uint64_t &bytes = *moving ? found.turnBytes : found.fixedBytes;
+      (*moving ? found.loads : found.fixed).push_back({load, map, bytes});
       found.placeBytes = map->threads * vectorBytes;
-      found.loads.push_back({load, map, found.turnBytes});
-      found.turnBytes += map->chunks * found.placeBytes;
+      bytes += map->chunks * found.placeBytes;
     }
     if (found.loads.empty())
       return std::nullopt;
@@ -163,8 +165,9 @@ private:
     return divisor >= int64_t(vectorBytes);
   }
 
-  // Where it lies hangs on the turn's number, what the loop counts along and what is fixed.
-  bool isPlacedAhead(tile::LoadOp load) {
+  // Whether a load of which it is known ahead where it lies, by the turn's number, what the loop counts along and what is fixed, lies
+  // elsewhere in each turn. Nothing: it is not known.
+  std::optional<bool> moves(tile::LoadOp load) {
     Operation *place = load.getPlace().getDefiningOp();
     llvm::SmallPtrSet<Operation *, 16> needed;
     auto isOfTurn = [&](Value value) {
@@ -183,15 +186,14 @@ private:
       needed.insert(op);
       return llvm::all_of(op->getOperands(), known);
     };
-    bool moves = false; // from turn to turn; what stays is not worth the room
     if (!place || !llvm::all_of(place->getOperands(), known))
-      return false;
+      return std::nullopt;
+    bool moving = loop && llvm::any_of(place->getOperands(), isOfTurn);
     for (Operation *op : needed)
-      moves |= isa<tile::ProgramIdOp>(op) || (loop && llvm::any_of(op->getOperands(), isOfTurn));
-    if (!moves && !(loop && llvm::any_of(place->getOperands(), isOfTurn)))
-      return false;
-    places.insert(needed.begin(), needed.end());
-    return true;
+      moving |= isa<tile::ProgramIdOp>(op) || (loop && llvm::any_of(op->getOperands(), isOfTurn));
+    if (moving || !loop)
+      places.insert(needed.begin(), needed.end());
+    return moving;
   }
 
   // A store in the loop may write what a later turn loads, unless it writes what its own turn has loaded and turns are apart.
@@ -342,30 +344,29 @@ bool keepBetween(FetchLoop &first, FetchLoop &second, unsigned blocks, bool disj
   return true;
 }
 
-/// A block's programs one after the other, where memory is what they wait for, or what comes between load and store takes longer.
+/// A block's programs one after the other: where a multiprocessor holds one block, which computes a row longer than it waits for it (functions
+/// of its elements, or sums that wait for sums). Blocks that load, compute and store by turns are as fast where elements are larger: others
+/// fill memory's time.
 void planPrograms(tile::KernelOp kernel, BlockPlan &block, const Loads &loads, bool disjoint, uint64_t freeBytes) {
-  bool reduces = false;
+  int64_t meetings = 0;
   for (auto [nest, map] : block.mapped)
-    reduces |= llvm::any_of(nest->sinks, [](const lower::Sink &sink) { return sink.kind == lower::Sink::Reduce; });
-  if (!reduces || block.residentBlocks > 1 || block.plan.workspaceBytes)
+    meetings += llvm::any_of(nest->sinks, [](const lower::Sink &sink) { return sink.kind == lower::Sink::Reduce; });
+  if (!meetings || (meetings < 2 && waitsForMemory(kernel)) || block.residentBlocks > 1 || block.plan.workspaceBytes)
     return;
   std::optional<FetchLoop> found = Finder(kernel, loads, disjoint).run();
-  if (!found || found->turnBytes > freeBytes)
+  if (!found || found->turnBytes + found->fixedBytes > freeBytes)
     return;
-  int64_t traffic = 0; // an element
-  for (FetchLoop::Load load : found->loads)
-    traffic += lower::elementBytes(lower::elementOf(load.op.getResult()));
-  kernel.walk([&](tile::StoreOp store) {
-    if (isTile(store.getValue()))
-      traffic += lower::elementBytes(lower::elementOf(store.getValue()));
-  });
+  int64_t held = 0;
   const ThreadMap *map = found->loads[0].map;
-  bool computes = !waitsForMemory(kernel) && map->chunks * int64_t(map->width) <= mostComputed;
-  if ((traffic < heavyTraffic && !computes) ||
-      !llvm::all_of(found->loads, [&](const FetchLoop::Load &load) { return load.map == map; }))
+  for (const FetchLoop::Load &load : found->loads) {
+    held += load.map->chunks * int64_t(load.map->width);
+    if (load.map != map || lower::elementBytes(lower::elementOf(load.op->getResult(0))) >= fewBytes)
+      return;
+  }
+  if (held > mostHeld)
     return;
   found->ring = found->vectors();
-  block.fetchBytes = found->bytes();
+  block.fetchBytes = found->bytes() + found->fixedBytes;
   block.fetches.push_back(std::move(*found));
 }
 } // namespace

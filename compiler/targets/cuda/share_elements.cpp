@@ -39,6 +39,7 @@ public:
           reduces = true;
           inLoop |= bool(sink.op->getParentOfType<scf::ForOp>());
         }
+      noteTurned(step.nest);
     });
     chooseThreads();
     for (auto &[op, plan] : block.plan.products)
@@ -69,6 +70,21 @@ private:
       all(steps, op->getParentOp());
   }
 
+  /// Small elements that a nest takes across a stored tile: words of them are for as many vectors side by side. Where rows are shorter than
+  /// a line, words of such vectors meet in shared memory's banks.
+  void noteTurned(const Nest &nest) {
+    constexpr int64_t line = 128, word = 4;
+    auto isStored = [](Value) { return false; };
+    lower::forTurnedLoads(nest, isStored, [&](tile::LoadOp load, unsigned) {
+      Type element = lower::elementOf(load.getResult());
+      int64_t bytes = lower::elementBytes(element);
+      if (block.plan.isVirtual(load.getResult()) || element.isInteger(1) || tile::shapeOf(load.getType()).back() * bytes < line)
+        return;
+      unsigned &vectors = abreast[squeezed(nest.shape)];
+      vectors = std::max<unsigned>(vectors, word / std::min(bytes, word));
+    });
+  }
+
   // What products want, those of explicit threads, the user's num_warps, else some 16 elements of the largest tile a thread, 32 where
   // threads reduce what they have before they meet; more where a thread could not hold its share. A program with a loop over reductions
   // is one of few, and each turn holds what the turns before have left, too.
@@ -86,6 +102,9 @@ private:
     auto warps = kernel->getAttrOfType<IntegerAttr>("tile.num_warps");
     int64_t largest = this->largest / shareProgram();
     int64_t wanted = std::clamp<int64_t>(largest / 16, 128, 512);
+    for (auto &[sizes, vectors] : abreast)
+      if (vectors == 4) // of 16 bytes each
+        wanted = std::clamp<int64_t>(largest / 64, 128, 512);
     if (inLoop)
       wanted =
           std::max(std::clamp<int64_t>(largest / (tilesOfLoops() > 2 ? 8 : 16), 128, 512), std::min<int64_t>(largest / 32, 1024));
@@ -185,11 +204,16 @@ private:
     unsigned threads = block.threads * block.cluster;
     while (width > 1 && (sizes.empty() || sizes[inner] % width || elements / width < threads))
       width /= 2;
-    std::optional<ThreadMap> map = mapThreads(sizes, threads, width, inner);
+    std::optional<ThreadMap> map = mapThreads(sizes, threads, width, inner, abreastOf(sizes));
     if (!map)
       return nullptr;
     return crosses ? &block.crossMaps.emplace(std::pair(sizes, inner), *map).first->second
                    : &block.maps.emplace(sizes, *map).first->second;
+  }
+
+  unsigned abreastOf(ArrayRef<int64_t> sizes) {
+    auto found = abreast.find(SmallVector<int64_t, 2>(sizes));
+    return found == abreast.end() ? 1 : std::max(1u, found->second);
   }
 
   void mapNest(const Nest &nest) {
@@ -296,7 +320,8 @@ private:
   BlockPlan &block;
   bool crossing;
   int64_t rowElements;
-  bool isDealt = true; // each tile's elements are some thread's own
+  std::map<SmallVector<int64_t, 2>, unsigned> abreast; // vectors, by extents
+  bool isDealt = true;                                 // each tile's elements are some thread's own
   int64_t largest = 1;
   bool reduces = false, inLoop = false; // rows; in turns of a loop
 };

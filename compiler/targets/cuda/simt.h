@@ -45,6 +45,8 @@ private:
   lower::MemoryPort &memory() override { return machine; }
   bool mayBeWritten(mlir::Value place) const override;
   llvm::AllocaInst *variableOf(int buffer, llvm::ArrayRef<int64_t> shape, Indices point) const override;
+  lower::Lanes readAcross(int buffer, llvm::ArrayRef<int64_t> shape, Indices point, unsigned lanes) override;
+  lower::Lanes copied(tile::LoadOp load, Indices point, unsigned lanes) override;
   llvm::Value *privateBuffer(mlir::Operation *alloc) const override { return privateBuffers.lookup(alloc); }
 
   // simt_sort.cpp
@@ -116,6 +118,11 @@ private:
   const Points &pointsOf(const ThreadMap &map);
   /// Those of a map that crosses; `own`: the thread's number among the vectors.
   void crossingPoints(const ThreadMap &map, llvm::Value *own, Points &result);
+  /// Of an index of vectors that lie side by side: that of the first of them, which of them it is, and how many they are.
+  struct Beside {
+    llvm::Value *first;
+    unsigned number, count;
+  };
   lower::Point pointAt(const Points &points, unsigned chunk, llvm::ArrayRef<int64_t> shape);
   void makeRegisterTiles();
   void mappedNest(const lower::Nest &nest, const ThreadMap &map);
@@ -157,7 +164,11 @@ private:
     tile::LoadOp load() const { return mlir::cast<tile::LoadOp>(op); }
   };
   llvm::SmallVector<FetchedVector> vectorsOf(const FetchLoop &fetch, llvm::Value *first);
+  FetchedVector vectorOf(const FetchLoop::Load &load, int64_t chunk, llvm::Value *shared);
+  FetchedVector fixedVector(const FetchLoop &fetch, const FetchLoop::Load &load, int64_t chunk);
+  llvm::Value *placesOf(const FetchLoop &fetch);
   lower::Address addressIn(const FetchedVector &vector);
+  void copy(const FetchedVector &vector, const lower::Address &where, llvm::Value *exists);
   /// The copy of one vector of a turn, if there is that turn.
   void fetch(const FetchedVector &vector, lower::Address where, llvm::Value *runs, bool kept);
   lower::Lanes fetched(const FetchedVector &vector);
@@ -209,7 +220,10 @@ private:
   llvm::Instruction *entryEnd = nullptr;
   Footprint everything; // that the kernel touches
   std::map<const ThreadMap *, Points> points;
-  llvm::DenseMap<int, RegisterTile> registerTiles;                 // by buffer
+  llvm::DenseMap<llvm::Value *, Beside> besides; // by index
+  std::map<std::pair<int, llvm::SmallVector<llvm::Value *, 2>>, llvm::SmallVector<lower::Lanes, 4>>
+      across;                                      // vectors that the nest has read together, by the first's place
+  llvm::DenseMap<int, RegisterTile> registerTiles; // by buffer
   llvm::DenseMap<mlir::Operation *, llvm::Value *> privateBuffers; // of each thread, by allocation
   llvm::DenseMap<mlir::Operation *, llvm::AllocaInst *>
       ringPlaces;                                           // by loop: where its turn begins in the ring, if there are several

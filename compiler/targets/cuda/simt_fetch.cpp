@@ -72,16 +72,32 @@ void SimtEmitter::inTurn(const FetchLoop &fetch, const Turn &turn, unsigned dist
   pid = coordinates;
 }
 
+// The thread's first place.
+llvm::Value *SimtEmitter::placesOf(const FetchLoop &fetch) {
+  auto &b = e.b;
+  llvm::Value *all = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), evaluator.arena, fetchOffset + fetch.offset);
+  return b.CreateInBoundsGEP(b.getInt8Ty(), all, b.CreateMul(thread, e.i64(16)));
+}
+
+SimtEmitter::FetchedVector SimtEmitter::vectorOf(const FetchLoop::Load &load, int64_t chunk, llvm::Value *shared) {
+  const Points &p = pointsOf(*load.map);
+  llvm::Value *limit = chunk + 1 == load.map->chunks ? p.lastExists : nullptr;
+  return {load.op, pointAt(p, chunk, tile::shapeOf(load.op->getResult(0).getType())), shared, load.map->width, limit};
+}
+
+SimtEmitter::FetchedVector SimtEmitter::fixedVector(const FetchLoop &fetch, const FetchLoop::Load &load, int64_t chunk) {
+  uint64_t at = fetch.bytes() + load.offset + chunk * fetch.placeBytes;
+  return vectorOf(load, chunk, e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), placesOf(fetch), at));
+}
+
 // The vectors of a turn whose first one lies `first` bytes (i32) into the ring.
 SmallVector<SimtEmitter::FetchedVector> SimtEmitter::vectorsOf(const FetchLoop &fetch, llvm::Value *first) {
   auto &b = e.b;
-  llvm::Value *ring = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), evaluator.arena, fetchOffset + fetch.offset);
-  ring = b.CreateInBoundsGEP(b.getInt8Ty(), ring, b.CreateMul(thread, e.i64(16)));
+  llvm::Value *ring = placesOf(fetch);
   bool wraps = fetch.ring % fetch.vectors(); // within a turn, too
   llvm::Value *turn = b.CreateInBoundsGEP(b.getInt8Ty(), ring, b.CreateZExt(first, b.getInt64Ty()));
   SmallVector<FetchedVector> vectors;
-  for (FetchLoop::Load load : fetch.loads) {
-    const Points &p = pointsOf(*load.map);
+  for (const FetchLoop::Load &load : fetch.loads) {
     for (int64_t k = 0; k < load.map->chunks; ++k) {
       uint64_t at = load.offset + k * fetch.placeBytes;
       llvm::Value *shared = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), turn, at);
@@ -91,8 +107,7 @@ SmallVector<SimtEmitter::FetchedVector> SimtEmitter::vectorsOf(const FetchLoop &
         place = b.CreateSelect(past, b.CreateSub(place, b.getInt32(fetch.bytes())), place);
         shared = b.CreateInBoundsGEP(b.getInt8Ty(), ring, b.CreateZExt(place, b.getInt64Ty()));
       }
-      llvm::Value *limit = k + 1 == load.map->chunks ? p.lastExists : nullptr;
-      vectors.push_back({load.op, pointAt(p, k, tile::shapeOf(load.op.getType())), shared, load.map->width, limit});
+      vectors.push_back(vectorOf(load, k, shared));
     }
   }
   return vectors;
@@ -103,19 +118,19 @@ Address SimtEmitter::addressIn(const FetchedVector &vector) {
   return evaluator.addressOf(vector.load(), vector.point);
 }
 
+void SimtEmitter::copy(const FetchedVector &vector, const Address &where, llvm::Value *exists) {
+  auto &b = e.b;
+  machine.copyAsync(e, vector.shared, where.pointer,
+                    exists ? b.CreateSelect(exists, b.getInt32(16), b.getInt32(0)) : b.getInt32(16));
+}
+
 // Each vector is a group of its own, so that its place is filled again as soon as it is read, while others are still on their way. Zeros
 // where it does not exist; where its turn does not, what is in the place stays there if it is kept.
 void SimtEmitter::fetch(const FetchedVector &vector, Address where, llvm::Value *runs, bool kept) {
-  auto &b = e.b;
-  llvm::Value *exists = kept ? where.exists : e.band(runs, where.exists);
-  auto copy = [&] {
-    machine.copyAsync(e, vector.shared, where.pointer,
-                      exists ? b.CreateSelect(exists, b.getInt32(16), b.getInt32(0)) : b.getInt32(16));
-  };
   if (kept)
-    when(runs, copy);
+    when(runs, [&] { copy(vector, where, where.exists); });
   else
-    copy();
+    copy(vector, where, e.band(runs, where.exists));
   machine.commitCopies(e);
 }
 
@@ -149,6 +164,21 @@ Lanes SimtEmitter::fetched(const FetchedVector &vector) {
   return b.CreateBitCast(chosen, lanes->getType());
 }
 
+Lanes SimtEmitter::copied(tile::LoadOp load, Indices point, unsigned lanes) {
+  const FetchLoop *fetch = fetchOf(kernel);
+  const auto *found =
+      fetch ? llvm::find_if(fetch->fixed, [&](const FetchLoop::Load &fixed) { return fixed.op == load; }) : nullptr;
+  if (!fetch || found == fetch->fixed.end() || lanes != found->map->width)
+    return nullptr;
+  SmallVector<llvm::Value *, 2> key;
+  for (auto [index, size] : llvm::zip(point, tile::shapeOf(load.getType())))
+    if (size != 1)
+      key.push_back(index.base);
+  const Points &p = pointsOf(*found->map);
+  auto slot = p.slots.find(key);
+  return slot == p.slots.end() ? nullptr : fetched(fixedVector(*fetch, *found, slot->second));
+}
+
 // From where it is called on; `entryEnd` must stand.
 void SimtEmitter::startFetching(const FetchLoop &fetch, const Turn &first) {
   llvm::AllocaInst *place = nullptr;
@@ -167,11 +197,20 @@ void SimtEmitter::startFetching(const FetchLoop &fetch, const Turn &first) {
   Footprint reads;
   for (tile::LoadOp load : fetch.numbers)
     reads.reads.push_back(lower::classOfPlace(load.getPlace()));
-  for (FetchLoop::Load load : fetch.loads)
+  for (FetchLoop::Load load : llvm::concat<const FetchLoop::Load>(fetch.loads, fetch.fixed))
     reads.reads.push_back(lower::classOfPlace(load.op.getPlace()));
   prepare(reads);
   if (fetch.keeper)
     return mirrorTurns(fetch.loop());
+  if (!fetch.fixed.empty()) // they arrive with the first vector of the first turn
+    inTurn(fetch, first, 0, [&](llvm::Value *) {
+      for (const FetchLoop::Load &load : fetch.fixed)
+        for (int64_t k = 0; k < load.map->chunks; ++k) {
+          FetchedVector vector = fixedVector(fetch, load, k);
+          Address where = addressIn(vector);
+          copy(vector, where, where.exists);
+        }
+    });
   for (unsigned turn = 0; turn * fetch.vectors() < fetch.ring; ++turn)
     inTurn(fetch, first, turn, [&](llvm::Value *runs) {
       unsigned before = turn * fetch.vectors();

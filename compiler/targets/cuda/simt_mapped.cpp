@@ -122,6 +122,8 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
   }
   llvm::Value *column = rank ? b.CreateMul(rank == 1 ? own : b.CreateURem(own, number(inRow)), number(map.width)) : nullptr;
   llvm::Value *row = rank > 1 ? b.CreateUDiv(own, number(inRow)) : nullptr, *straight = nullptr;
+  if (map.abreast > 1)
+    row = b.CreateMul(row, number(map.abreast));
   for (int64_t k = 0; k < map.chunks; ++k) {
     SmallVector<Index, 2> indices(rank);
     int64_t passed = k * map.threads; // vectors before those of this chunk
@@ -132,7 +134,11 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
       indices.back().base = once(column, passed * map.width);
     } else if (rank > 1 && map.threads % inRow == 0) { // whole rows side by side
       indices.back().base = once(column, 0);
-      rowNumber = once(row, passed / inRow);
+      unsigned beside = k % map.abreast;
+      int64_t first = (k - beside) * (map.threads / inRow);
+      rowNumber = once(row, first + beside);
+      if (map.abreast > 1)
+        besides[rowNumber] = {once(row, first), beside, map.abreast};
     } else if (rank > 1 && inRow % map.threads == 0) { // a part of a row at a time
       straight = straight ? straight : b.CreateMul(own, number(map.width));
       indices.back().base = once(straight, passed % inRow * map.width);
@@ -166,6 +172,8 @@ void SimtEmitter::crossingPoints(const ThreadMap &map, llvm::Value *own, Points 
     if (d != map.inner)
       others *= size;
   llvm::Value *inRun = b.CreateURem(own, number(run)), *rest = b.CreateUDiv(own, number(run));
+  if (map.abreast > 1)
+    rest = b.CreateMul(rest, number(map.abreast));
   std::map<std::pair<llvm::Value *, int64_t>, llvm::Value *> known; // equal indices are the same value
   auto plus = [&](llvm::Value *value, int64_t more) {
     llvm::Value *&sum = known[{value, more}];
@@ -173,10 +181,11 @@ void SimtEmitter::crossingPoints(const ThreadMap &map, llvm::Value *own, Points 
   };
   llvm::Value *otherOfRest = nullptr, *runOfRest = nullptr;
   for (int64_t k = 0; k < map.chunks; ++k) {
-    int64_t passed = k * abreast; // runs before those of this chunk
+    unsigned beside = k % map.abreast;
+    int64_t passed = (k - beside) * abreast; // runs before those of this chunk
     llvm::Value *other, *runs;
     if (others % abreast == 0) {
-      other = plus(rest, passed % others);
+      other = plus(rest, passed % others + beside);
       runs = number(passed / others);
     } else if (abreast % others == 0) {
       otherOfRest = otherOfRest ? otherOfRest : b.CreateURem(rest, number(others));
@@ -190,9 +199,14 @@ void SimtEmitter::crossingPoints(const ThreadMap &map, llvm::Value *own, Points 
     }
     SmallVector<Index, 2> indices(map.sizes.size());
     SmallVector<llvm::Value *, 2> key;
-    auto at = [&](size_t d, llvm::Value *index, int64_t multiple, int64_t step) {
+    auto widened = [&](llvm::Value *index) {
       llvm::Value *&wide = known[{index, -1}];
-      wide = wide ? wide : b.CreateZExt(index, b.getInt64Ty());
+      return wide = wide ? wide : b.CreateZExt(index, b.getInt64Ty());
+    };
+    if (map.abreast > 1)
+      besides[widened(other)] = {widened(plus(rest, passed % others)), beside, map.abreast};
+    auto at = [&](size_t d, llvm::Value *index, int64_t multiple, int64_t step) {
+      llvm::Value *wide = widened(index);
       auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(wide);
       indices[d] = Index{wide, step, nullptr, 0, fixed ? fixed->getSExtValue() : multiple};
       indices[d].owned = true;
@@ -443,6 +457,7 @@ SmallVector<Value> SimtEmitter::loadsOf(const Nest &nest, const ThreadMap &map) 
 void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map) {
   const Points &p = pointsOf(map);
   RowSums sums{map, map.rows().value_or(ThreadMap::Rows()), p.lastExists, {}};
+  across.clear();
   bool shared = false; // other threads may see what is written
   for (const Sink &sink : nest.sinks) {
     if (sink.kind == Sink::Reduce)
@@ -474,6 +489,7 @@ void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map) {
     }
     accumulate(sums, k, reduced);
   }
+  across.clear();
   if (!sums.sums.empty() && !evaluator.failed)
     finishRows(nest, map, sums);
 }

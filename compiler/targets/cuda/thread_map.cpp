@@ -38,7 +38,7 @@ ThreadMap mapProduct(unsigned warps, unsigned tilesM, unsigned tilesN) {
 }
 
 std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned threads, unsigned width,
-                                    std::optional<unsigned> inner) {
+                                    std::optional<unsigned> inner, unsigned abreast) {
   constexpr int64_t mostRun = 8; // vectors of 16 bytes: a line
   ThreadMap map;
   map.threads = threads;
@@ -62,6 +62,11 @@ std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned thre
   map.chunks = llvm::divideCeil(map.vectors, threads);
   if ((map.copies() && threads % map.vectors) || map.chunks * map.width > mostElements)
     return std::nullopt;
+  if (map.sizes.size() == 2 && !map.copies() && !map.ragged() && map.chunks % abreast == 0) {
+    int64_t others = map.sizes[1 - map.inner];
+    bool even = map.crosses() ? others % (threads / map.run * abreast) == 0 : threads % map.rowVectors() == 0;
+    map.abreast = even ? abreast : 1;
+  }
   return map;
 }
 

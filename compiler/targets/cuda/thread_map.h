@@ -21,6 +21,10 @@ struct ThreadMap {
   unsigned inner = 0; // the dimension of `sizes` that vectors lie along
   int64_t run = 1;    // where that is not the last one
 
+  /// So many vectors of a thread, one chunk after the other, lie side by side along the other dimension: where each of them takes a byte or
+  /// two of the same words. Of tiles of two dimensions.
+  unsigned abreast = 1;
+
   unsigned tilesM = 0, tilesN = 0; // a product's tiles of a warp; 0: vectors are dealt
 
   bool ofProduct() const { return tilesM; }
@@ -45,8 +49,9 @@ constexpr int64_t mostElements = 128;
 ThreadMap mapProduct(unsigned warps, unsigned tilesM, unsigned tilesN);
 
 /// Nothing where threads would hold too many elements or unlike parts. `threads` is a power of two. `inner`: the dimension of more than
-/// one element that vectors lie along, such dimensions counted; nothing: the last.
+/// one element that vectors lie along, such dimensions counted; nothing: the last. `abreast`: vectors that should lie side by side; they do
+/// not where that does not come out even.
 std::optional<ThreadMap> mapThreads(llvm::ArrayRef<int64_t> shape, unsigned threads, unsigned width,
-                                    std::optional<unsigned> inner = std::nullopt);
+                                    std::optional<unsigned> inner = std::nullopt, unsigned abreast = 1);
 
 } // namespace tilery::cuda

@@ -1,5 +1,6 @@
 // Loops whose loads run ahead, on the emulator: copies land when they are waited for, no sooner.
 #include "on_emulator.h"
+#include <bit>
 
 using namespace tilery;
 using namespace tilery::test;
@@ -75,13 +76,14 @@ tile.kernel @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %out: !tile.pt
   }
   tile.return
 })";
-/// Rows of n numbers of x and y a program, held whole: x - y and a number of the row less their product.
+/// Rows of n numbers of x and y a program, held whole: y w - s and a number of the row less the sum of that, where s is the sum of x y.
 const char *whole = R"(
-tile.kernel @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %more: !tile.ptr<f32>,
-               %out: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32 {tile.divisibility = 4 : i64}) {
+tile.kernel @k(%x: !tile.ptr<bf16> {tile.divisibility = 16 : i64}, %y: !tile.ptr<bf16> {tile.divisibility = 16 : i64},
+               %w: !tile.ptr<bf16> {tile.divisibility = 16 : i64}, %more: !tile.ptr<f32>,
+               %out: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32 {tile.divisibility = 8 : i64}) {
   %zero = arith.constant 0 : i64
   %one = arith.constant 1 : i64
-  %missing = arith.constant dense<0.0> : tensor<16384xf32>
+  %missing = arith.constant dense<0.0> : tensor<16384xbf16>
   %px = tile.program_id 0
   %py = tile.program_id 1
   %width = tile.num_programs 0
@@ -90,10 +92,16 @@ tile.kernel @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %y: !tile.ptr<
   %row = arith.extsi %program : i32 to i64
   %columns = arith.extsi %n : i32 to i64
   %begin = arith.muli %row, %columns overflow<nsw> : i64
-  %from = tile.access %x, %begin steps(%one) bounds [1](%zero, %columns) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<16384xf32>
-  %values = tile.load %from other %missing : tensor<16384xf32> : !tile.access<16384xf32> -> tensor<16384xf32>
-  %beside = tile.access %y, %begin steps(%one) bounds [1](%zero, %columns) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<16384xf32>
-  %others = tile.load %beside other %missing : tensor<16384xf32> : !tile.access<16384xf32> -> tensor<16384xf32>
+  %from = tile.access %x, %begin steps(%one) bounds [1](%zero, %columns) : !tile.ptr<bf16>, (i64), (i64, i64) -> !tile.access<16384xbf16>
+  %fewx = tile.load %from other %missing : tensor<16384xbf16> : !tile.access<16384xbf16> -> tensor<16384xbf16>
+  %values = arith.extf %fewx : tensor<16384xbf16> to tensor<16384xf32>
+  %beside = tile.access %y, %begin steps(%one) bounds [1](%zero, %columns) : !tile.ptr<bf16>, (i64), (i64, i64) -> !tile.access<16384xbf16>
+  %fewy = tile.load %beside other %missing : tensor<16384xbf16> : !tile.access<16384xbf16> -> tensor<16384xbf16>
+  %others = arith.extf %fewy : tensor<16384xbf16> to tensor<16384xf32>
+  %same = tile.access %w, %zero steps(%one) bounds [1](%zero, %columns) : !tile.ptr<bf16>, (i64), (i64, i64) -> !tile.access<16384xbf16>
+  %unset = arith.constant dense<OTHER> : tensor<16384xbf16>
+  %feww = tile.load %same other %unset : tensor<16384xbf16> : !tile.access<16384xbf16> -> tensor<16384xbf16>
+  %factors = arith.extf %feww : tensor<16384xbf16> to tensor<16384xf32>
   %at = tile.access %more, %row steps() bounds []() : !tile.ptr<f32>, (), () -> !tile.access<f32>
   %number = tile.load %at : !tile.access<f32> -> f32
   %products = arith.mulf %values, %others : tensor<16384xf32>
@@ -102,10 +110,18 @@ tile.kernel @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %y: !tile.ptr<
     %s = arith.addf %a, %b : f32
     tile.yield %s : f32
   } : tensor<16384xf32> -> f32
-  %less = arith.subf %number, %sum : f32
-  %each = tile.splat %less : f32 -> tensor<16384xf32>
-  %both = arith.subf %values, %others : tensor<16384xf32>
-  %result = arith.addf %both, %each : tensor<16384xf32>
+  %each = tile.splat %sum : f32 -> tensor<16384xf32>
+  %larger = arith.addf %values, %factors : tensor<16384xf32>
+  %scaled = arith.subf %larger, %each : tensor<16384xf32>
+  %most = tile.reduce %scaled axis 0 {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.maximumf %a, %b : f32
+    tile.yield %s : f32
+  } : tensor<16384xf32> -> f32
+  %rest = arith.subf %number, %most : f32
+  %all = tile.splat %rest : f32 -> tensor<16384xf32>
+  %weighted = arith.mulf %others, %factors : tensor<16384xf32>
+  %result = arith.addf %weighted, %all : tensor<16384xf32>
   %to = tile.access %out, %begin steps(%one) bounds [1](%zero, %columns) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<16384xf32>
   tile.store %to, %result : !tile.access<16384xf32>, tensor<16384xf32>
   tile.return
@@ -163,25 +179,36 @@ TEST(SimtFetch, RowsByTurns) {
   }
 }
 
-// Blocks run several programs, and have the next one's rows under way.
+// Blocks run several programs, have the next one's rows under way, and keep what all of them load.
 TEST(SimtFetch, Programs) {
-  for (std::array<uint32_t, 3> grid : {std::array<uint32_t, 3>{1, 1, 1}, {5, 1, 1}, {3, 2, 1}}) {
-    int rows = int(grid[0] * grid[1]), n = 3000;
-    std::vector<float> x(size_t(rows) * n), y(x.size()), more(rows), out(x.size() + 1, -1);
-    for (size_t i = 0; i < x.size(); ++i) {
-      x[i] = float(i % 11) - 5;
-      y[i] = float(i % 7) - 2;
+  auto bf16 = [](float number) { return uint16_t(std::bit_cast<uint32_t>(number) >> 16); }; // of few bits
+  for (int other : {0, 50})
+    for (std::array<uint32_t, 3> grid : {std::array<uint32_t, 3>{1, 1, 1}, {5, 1, 1}, {3, 2, 1}}) {
+      std::string text = whole;
+      text.replace(text.find("OTHER"), 5, std::to_string(other) + ".0");
+      int rows = int(grid[0] * grid[1]), n = 3000;
+      std::vector<uint16_t> x(size_t(rows) * n), y(x.size()), w(n);
+      std::vector<float> more(rows), out(x.size() + 1, -1);
+      auto valueOf = [](uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); };
+      for (size_t i = 0; i < x.size(); ++i) {
+        x[i] = bf16(float(i % 11) - 5);
+        y[i] = bf16(float(i % 7) - 2);
+      }
+      for (int i = 0; i < n; ++i)
+        w[i] = bf16(float(i % 13) - 3);
+      for (int row = 0; row < rows; ++row)
+        more[row] = float(100 * row);
+      onEmulator(text, true, grid,
+                 {slot(x.data()), slot(y.data()), slot(w.data()), slot(more.data()), slot(out.data()), uint64_t(n)});
+      for (int row = 0; row < rows; ++row) {
+        float sum = 0, most = float(other); // behind the row's end
+        for (int i = 0; i < n; ++i) {
+          sum += valueOf(x[row * n + i]) * valueOf(y[row * n + i]);
+          most = std::max(most, valueOf(x[row * n + i]) + valueOf(w[i]));
+        }
+        for (int i = 0; i < n; ++i)
+          ASSERT_EQ(out[row * n + i], valueOf(y[row * n + i]) * valueOf(w[i]) + (more[row] - (most - sum))) << row << " " << i;
+      }
+      EXPECT_EQ(out.back(), -1);
     }
-    for (int row = 0; row < rows; ++row)
-      more[row] = float(100 * row);
-    onEmulator(whole, true, grid, {slot(x.data()), slot(y.data()), slot(more.data()), slot(out.data()), uint64_t(n)});
-    for (int row = 0; row < rows; ++row) {
-      float sum = 0;
-      for (int i = row * n; i < (row + 1) * n; ++i)
-        sum += x[i] * y[i];
-      for (int i = row * n; i < (row + 1) * n; ++i)
-        ASSERT_EQ(out[i], x[i] - y[i] + (more[row] - sum)) << row << " " << i;
-    }
-    EXPECT_EQ(out.back(), -1);
-  }
 }

@@ -74,3 +74,11 @@ TEST(ThreadMap, VectorsAlongAnotherDimension) {
   EXPECT_FALSE(mapThreads({10, 64}, 128, 4, 0)); // width
   EXPECT_FALSE(mapThreads({128, 64}, 128, 4, 1)->crosses());
 }
+
+TEST(ThreadMap, VectorsSideBySide) {
+  EXPECT_EQ(mapThreads({128, 128}, 256, 16, std::nullopt, 4)->abreast, 4u);
+  EXPECT_EQ(mapThreads({128, 128}, 256, 16, 0, 4)->abreast, 4u);
+  EXPECT_EQ(mapThreads({128, 128}, 512, 16, std::nullopt, 4)->abreast, 1u); // two vectors a thread
+  EXPECT_EQ(mapThreads({128, 48}, 128, 4, std::nullopt, 2)->abreast, 1u);   // rows that end within the block's threads
+  EXPECT_EQ(mapThreads({4, 64, 64}, 128, 4, std::nullopt, 2)->abreast, 1u);
+}

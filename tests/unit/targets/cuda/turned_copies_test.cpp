@@ -127,6 +127,19 @@ TEST(TurnedCopies, EndsWithinVectorsAndExtentsThatAreNoPowersOfTwo) {
   expectTurned({{80, 48}, {33, 47}, {1, 0}, {0, 1}, true});
 }
 
+TEST(TurnedCopies, SmallElementsInWords) {
+  expectTurned({{128, 128}, {128, 128}, {0, 1}, {1, 0}});
+  expectTurned({{128, 128}, {128, 128}, {1, 0}, {0, 1}});
+  expectTurned({{128, 128}, {117, 101}, {0, 1}, {1, 0}, true});
+  expectTurned({{128, 256}, {128, 256}, {0, 1}, {1, 0}, true});
+  expectTurned({{256, 128}, {250, 128}, {1, 0}, {0, 1}});
+  Turn turn = {{128, 128}, {128, 128}, {0, 1}, {1, 0}, true}, narrow = {{64, 64}, {64, 64}, {0, 1}, {1, 0}, true};
+  EXPECT_NE(planOf(turn, "i8").find("4 vectors of 16 a thread, 4 side by side"), std::string::npos) << planOf(turn, "i8");
+  EXPECT_NE(planOf(turn, "f16").find("4 vectors of 8 a thread, 2 side by side"), std::string::npos) << planOf(turn, "f16");
+  EXPECT_EQ(planOf(turn, "f32").find("side by side"), std::string::npos);
+  EXPECT_EQ(planOf(narrow, "i8").find("side by side"), std::string::npos); // words of these would meet in banks
+}
+
 TEST(TurnedCopies, MoreDimensions) {
   expectTurned({{4, 32, 32}, {4, 32, 32}, {0, 1, 2}, {0, 2, 1}});
   expectTurned({{16, 8, 32}, {16, 8, 32}, {0, 1, 2}, {2, 1, 0}, true});
