@@ -366,10 +366,19 @@ bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
     return false;
   };
   int64_t elements = cast<RankedTensorType>(value.getType()).getNumElements();
+  // Of the smaller factor of a product, where what it repeats is worth storing.
+  auto factorElements = [&](Operation *op) -> int64_t {
+    if (!options.target.machine.storesRepeated || index || !isProduct(op))
+      return 0;
+    auto [a, b] = factorsOf(op);
+    return std::min(ShapedType::getNumElements(tile::shapeOf(a.getType())),
+                    ShapedType::getNumElements(tile::shapeOf(b.getType())));
+  };
   for (const PullSite &site : where) {
     if (cost >= worthStoringForLoop && inLoop(site))
       return true;
-    bool wider = !site.info->step.op && elements < ShapedType::getNumElements(site.info->step.nest.shape);
+    bool wider = elements < (site.info->step.op ? factorElements(site.info->step.op)
+                                                : ShapedType::getNumElements(site.info->step.nest.shape));
     if (cost >= worthStoringForUses && site.reach.spread && wider)
       return true;
     if (unsigned taken = site.info->taken.lookup(value); taken > 1 && cost * (taken - 1) >= worthStoringForUses)

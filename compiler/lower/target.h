@@ -22,6 +22,7 @@ struct Machine {
   unsigned maskedBits = 0; ///< elements so wide or wider are moved under a mask by one instruction (0: none are)
   bool storesDivisions =
       false; ///< products read index tiles that take a division from memory, whatever shape they are brought into
+  bool storesRepeated = false; ///< and what their factors repeat, where it is not cheap
 };
 
 /// What an atomic update orders, and for whom.

@@ -13,6 +13,7 @@ lower::Machine machineOf(const CpuTarget &isa) {
   machine.stridedLoad = 8; // a gather, or a load and an insertion a lane: docs/notebook.md, "Thresholds of the planner"
   machine.maskedBits = isa.avx512 ? 8 : 32;
   machine.storesDivisions = true;
+  machine.storesRepeated = true;
   return machine;
 }
 } // namespace

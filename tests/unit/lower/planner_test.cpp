@@ -192,3 +192,38 @@ tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i
   EXPECT_NE(steps.find("tile.contract"), std::string::npos) << steps;
   EXPECT_EQ(steps.find("define"), std::string::npos) << "the loop repeats the product, and with it the loads: " << steps;
 }
+
+// Scales and zero points of quantized weights: one a column, of which a step has 64 rows.
+TEST(Planner, WhatAFactorRepeatsIsStoredWhereItIsNotCheap) {
+  auto text = [](const std::string &step) {
+    return R"(
+tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %s: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i64) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %k = arith.constant 64 : i64
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = tile.contract %n, %nothing {
+  ^bb0(%step: i64):
+    %at = arith.muli %step, %k : i64
+    %ax = tile.access %x, %at steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<64x64xf32>
+    %a = tile.load %ax : !tile.access<64x64xf32> -> tensor<64x64xf32>
+    %ay = tile.access %y, %at steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<64x64xf32>
+    %b = tile.load %ay : !tile.access<64x64xf32> -> tensor<64x64xf32>
+    %as = tile.access %s, %step steps()" +
+           step + R"() bounds [0] () : !tile.ptr<f32>, (i64), () -> !tile.access<64xf32>
+    %scales = tile.load %as : !tile.access<64xf32> -> tensor<64xf32>
+    %row = tile.expand_dims %scales axis 0 : tensor<64xf32> -> tensor<1x64xf32>
+    %all = tile.broadcast %row : tensor<1x64xf32> -> tensor<64x64xf32>
+    %scaled = arith.mulf %b, %all : tensor<64x64xf32>
+    tile.yield %a, %scaled : tensor<64x64xf32>, tensor<64x64xf32>
+  } : tensor<64x64xf32>
+  %ao = tile.access %o, %zero steps(%k, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<64x64xf32>
+  tile.store %ao, %sum : !tile.access<64x64xf32>, tensor<64x64xf32>
+  tile.return
+}
+)";
+  };
+  EXPECT_NE(stepsOf(text("%n"), disjoint).find("define"), std::string::npos) << "elements that lie apart";
+  EXPECT_EQ(stepsOf(text("%one"), disjoint).find("define"), std::string::npos)
+      << "a load of neighbours is as cheap as that of a copy";
+}
