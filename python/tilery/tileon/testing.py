@@ -70,7 +70,7 @@ def do_bench_cudagraph(
 ) -> float | list[float]:
     """As do_bench, with the calls recorded in a graph of CUDA's, so that launching them costs nothing. On a CPU, where there is
     nothing to record, it is do_bench."""
-    if driver.active.get_current_target().backend != "cuda":
+    if driver.active.get_active_torch_device().type != "cuda":
         return do_bench(fn, warmup=rep / 4, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode)
     import torch
 

@@ -24,8 +24,9 @@ struct FunctionTag {
 namespace tilery::emulator::driver {
 namespace {
 enum { InvalidValue = 1, OutOfMemory = 2, NoBinary = 209, NotFound = 500, LaunchFailed = 719 };
-enum { Processors = 16, Major = 75, Minor = 76, RegistersOfAll = 82, SharedBytes = 97 }; // attributes of devices
-enum { MaxThreads = 0, Registers = 4 };                                                  // of functions
+enum { ClockRate = 13, Processors = 16, MemoryClock = 36, MemoryBits = 37 }; // attributes of devices
+enum { Major = 75, Minor = 76, RegistersOfAll = 82, SharedBytes = 97 };
+enum { MaxThreads = 0, Registers = 4 }; // of functions
 constexpr size_t alignment = 256;
 
 cuda::ContextTag context;
@@ -116,6 +117,9 @@ int cuDeviceGetAttribute(int *value, int which, Device) {
            : which == Processors     ? settings().processors
            : which == SharedBytes    ? target.sharedBytes
            : which == RegistersOfAll ? 65536
+           : which == ClockRate      ? 1'755'000 // an H100's
+           : which == MemoryClock    ? 2'619'000
+           : which == MemoryBits     ? 5120
                                      : 0;
   return 0;
 }

@@ -22,6 +22,11 @@ class DriverBase:
 
     backend = ""
 
+    @staticmethod
+    def get_active_torch_device() -> Any:
+        """The torch device of tensors that kernels take."""
+        raise NotImplementedError
+
     @functools.cached_property
     def utils(self) -> Utils:
         return Utils(self)
@@ -41,13 +46,13 @@ class DriverBase:
         """torch's module of the device."""
         import torch
 
-        return torch.cpu if self.backend == "cpu" else torch.cuda
+        return torch.cuda if self.backend != "cpu" and torch.cuda.is_available() else torch.cpu
 
     def get_empty_cache_for_benchmark(self) -> Any:
         """A tensor larger than the device's caches."""
         import torch
 
-        return torch.empty(1 << 26, dtype=torch.int32, device="cpu" if self.backend == "cpu" else "cuda")
+        return torch.empty(1 << 26, dtype=torch.int32, device=self.get_active_torch_device())
 
     def clear_cache(self, cache: Any) -> None:
         """Writes such a tensor."""
@@ -100,7 +105,7 @@ class GPUDriver(DriverBase):
 
 
 class CudaDriver(GPUDriver):
-    """NVIDIA's GPUs."""
+    """NVIDIA's GPUs. Where the driver sees one that torch does not, it is the first, and tensors are the host's."""
 
     backend = "cuda"
 
@@ -113,25 +118,26 @@ class CudaDriver(GPUDriver):
         """The torch device of tensors that kernels take."""
         import torch
 
-        return torch.device("cuda", torch.cuda.current_device())
+        return torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else torch.device("cpu")
 
     @staticmethod
     def get_current_device() -> int:
         import torch
 
-        return int(torch.cuda.current_device())
+        return int(torch.cuda.current_device()) if torch.cuda.is_available() else 0
 
     @staticmethod
     def set_current_device(device: int) -> None:
         import torch
 
-        torch.cuda.set_device(device)
+        if torch.cuda.is_available():
+            torch.cuda.set_device(device)
 
     @staticmethod
     def get_current_stream(device: int | None = None) -> int:
         import torch
 
-        return int(torch.cuda.current_stream(device).cuda_stream)
+        return int(torch.cuda.current_stream(device).cuda_stream) if torch.cuda.is_available() else 0
 
     def get_current_target(self) -> GPUTarget:
         arch = _native.gpu_target(self.get_current_device()).split(":")[0].strip("sm_a")
