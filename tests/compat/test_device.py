@@ -231,6 +231,72 @@ import triton
     )
 
 
+def test_offsets_of_generators(tilery_run):
+    """Kernels that draw numbers take seed and offset from a generator of the GPU, and count the offset on."""
+    tilery_run(
+        TORCH
+        + """
+from torch.utils.checkpoint import checkpoint
+
+def drawn(count, generator=None):
+    generator = generator or torch.cuda.default_generators[torch.cuda.current_device()]
+    state = generator.get_state()
+    seed, offset = state.view(torch.int64)[-2:].tolist()
+    state.view(torch.int64)[-1] += count
+    generator.set_state(state)
+    return seed, offset
+
+host = len(torch.Generator().get_state())
+for seed in (5, 5, 2**63 - 7):
+    torch.manual_seed(seed)
+    assert drawn(100) == (seed, 0) and drawn(8) == (seed, 100)
+    x = torch.rand(3, device="cuda")
+    torch.manual_seed(seed)
+    assert torch.equal(torch.rand(3, device="cuda"), x)
+torch.manual_seed(3)
+drawn(4)
+state, x = torch.get_rng_state(), torch.rand(3)
+assert drawn(4) == (3, 4)
+torch.set_rng_state(state)
+assert torch.equal(torch.rand(3), x) and drawn(4) == (3, 4)
+torch.set_rng_state(state[:host])
+generator = torch.cuda.default_generators[0]
+assert torch.equal(torch.rand(3), x) and generator.get_offset() == 0
+generator.set_state(torch.tensor([9, 12]).view(torch.uint8))
+assert torch.initial_seed() == 9 and generator.get_offset() == 12 and drawn(4) == (9, 12)
+generator.set_offset(20)
+with torch.random.fork_rng():
+    drawn(4)
+assert drawn(4) == (9, 20)
+own = torch.Generator(device="cuda").manual_seed(1)
+assert drawn(4, own) == (1, 0) and drawn(4, own) == (1, 4) and drawn(4) == (9, 24)
+assert len(torch.Generator("cpu").get_state()) == host
+seen = []
+def function(x):
+    seen.append(drawn(4))
+    return torch.sin(x)
+checkpoint(function, torch.ones(2, device="cuda", requires_grad=True), use_reentrant=False).sum().backward()
+assert len(seen) == 2 and seen[0] == seen[1]
+"""
+    )
+
+
+def test_accelerator(tilery_run):
+    tilery_run(
+        TORCH
+        + """
+if hasattr(torch, "accelerator"):
+    place = torch.accelerator
+    assert place.is_available() and place.current_accelerator().type == "cuda" and place.device_count() == 1
+    assert place.current_device_index() == 0
+    place.set_device_index(0)
+    place.synchronize()
+    assert place.current_stream().query()
+torch.cuda._sleep(100)
+"""
+    )
+
+
 def test_compile(tilery_run, tmp_path):
     # Inductor needs a C++ compiler with OpenMP; the front half of torch.compile does not.
     tilery_run(

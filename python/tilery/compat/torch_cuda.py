@@ -19,9 +19,10 @@ Function = Callable[..., Any]
 def apply(torch: Any) -> None:
     """Replaces the functions that programs ask; torch's own modules keep getting the true answers."""
     cuda = torch.cuda
-    for name, function in _functions(torch).items():
-        if hasattr(cuda, name):
-            setattr(cuda, name, _for_programs(getattr(cuda, name), function))
+    for module, functions in ((cuda, _functions(torch)), (getattr(torch, "accelerator", None), _accelerator(torch))):
+        for name, function in functions.items():
+            if hasattr(module, name):
+                setattr(module, name, _for_programs(getattr(module, name), function))
     cuda.Event, cuda.Stream, cuda.ExternalStream = Event, Stream, Stream
     cuda.device, cuda.device_of = _Device, _Device
     for name in ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"):
@@ -213,6 +214,7 @@ def _functions(torch: Any) -> dict[str, Function]:
         "reset_max_memory_cached",
         "reset_accumulated_memory_stats",
         "set_per_process_memory_fraction",
+        "_sleep",
     ):
         functions[name] = _nothing
     functions.update(
@@ -231,3 +233,18 @@ def _functions(torch: Any) -> dict[str, Function]:
         set_rng_state=lambda state, device=None: _nothing(generator.set_state(state)),
     )
     return functions
+
+
+def _accelerator(torch: Any) -> dict[str, Function]:
+    """Of torch.accelerator: what `torch.cuda` answers, by other names."""
+    cuda = _functions(torch)
+    names = {"current_device_index": "current_device", "current_device_idx": "current_device"}
+    names.update(set_device_index="set_device", set_device_idx="set_device", get_memory_info="mem_get_info")
+    same = ("is_available", "device_count", "synchronize", "current_stream", "set_stream", "empty_cache", "memory_allocated")
+    names.update({name: name for name in (*same, "max_memory_allocated", "memory_reserved", "max_memory_reserved")})
+    names.update(memory_stats="memory_stats", reset_peak_memory_stats="reset_peak_memory_stats")
+    return {
+        "current_accelerator": lambda check_available=False: torch.device("cuda"),
+        "device_index": _Device,
+        **{name: cuda[same] for name, same in names.items()},
+    }

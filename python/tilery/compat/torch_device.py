@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .torch_generators import Offsets
 from .torch_places import Places, caller_is_torch
 
 Function = Callable[..., Any]
@@ -50,10 +51,17 @@ def apply(torch: Any) -> None:
         return construct(cls, *((("cpu",), {}) if cpu(kind) is not kind else (args, kwargs)))
 
     def new_generator(construct: Function, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return construct(cls, tuple(map(cpu, args)), {key: cpu(kwargs[key]) for key in kwargs})
+        device = args[0] if args else kwargs.get("device")
+        generator = construct(cls, tuple(map(cpu, args)), {key: cpu(kwargs[key]) for key in kwargs})
+        if cpu(device) is not device:
+            offsets.add(generator)
+        return generator
 
+    offsets = Offsets(torch)
     _replace_new(torch.device, new_device)
     _replace_new(torch.Generator, new_generator)
+    with mutable(torch.Generator):
+        offsets.change(torch.Generator)
     with mutable(torch.device):
         places.change_device(torch.device)
 

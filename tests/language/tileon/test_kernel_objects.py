@@ -1,5 +1,7 @@
 """Kernels as objects: launched again, compiled without a launch, observed, subclassed, given another source."""
 
+import inspect
+
 import pytest
 import torch
 
@@ -259,6 +261,10 @@ def test_another_source():
 def test_attributes():
     assert add.arg_names == ["x", "y", "value", "n", "BLOCK"] and add.constexprs == [4]
     assert [p.is_constexpr for p in add.params] == [False] * 4 + [True] and add.params[4].num == 4
+    assert add._fn_name == f"{__name__}.add" and add.parse().body[0].name == "add"
+    assert {"do_not_specialize", "noinline", "launch_metadata"} <= set(inspect.signature(tileon.jit).parameters)
+    with pytest.raises(TypeError, match="do_not_specialise"):
+        tileon.jit(do_not_specialise=["n"])
     assert add.src.startswith("def add(x, y") and add.fn is add.base_fn and add.__name__ == "add"
     assert add.signature.parameters["BLOCK"].annotation is tl.constexpr and add.raw_src[0].startswith("@tileon.jit")
     assert add.starting_line_number > 1 and not add.is_gluon() and not add.noinline and add.repr(None) == "add"

@@ -10,10 +10,13 @@ import re
 import textwrap
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import error
 from ...frontend.fingerprint import fingerprint, watched
+
+if TYPE_CHECKING:
+    import ast
 
 _numbers = itertools.count()
 
@@ -46,6 +49,16 @@ class JITCallable:
         text = textwrap.dedent("".join(self.raw_src))
         found = re.search(r"^def\s+\w+\s*\(", text, re.MULTILINE)
         return text[found.start() :] if found else text
+
+    @property
+    def _fn_name(self) -> str:
+        return f"{self.fn.__module__}.{self.fn.__qualname__}"
+
+    def parse(self) -> ast.Module:
+        """The syntax tree of the definition."""
+        import ast
+
+        return ast.parse(self.src)
 
     @property
     def def_file_name(self) -> str:

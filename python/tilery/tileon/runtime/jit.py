@@ -365,16 +365,30 @@ def _without_function(state: dict[str, Any]) -> JITFunction:
     return kernel
 
 
-def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
+def jit(
+    fn: Callable[..., Any] | None = None,
+    *,
+    version: Any = None,
+    repr: Any = None,
+    launch_metadata: Any = None,
+    do_not_specialize: Iterable[int | str] | None = None,
+    do_not_specialize_on_alignment: Iterable[int | str] | None = None,
+    debug: bool | None = None,
+    noinline: bool | None = None,
+) -> Any:
     """Decorator: makes a function a kernel (launched with kernel[grid](...)) or a helper of kernels (called by them). With
     TRITON_INTERPRET=1 launches run the reference interpreter."""
+    plain = do_not_specialize, do_not_specialize_on_alignment
     if fn is None:
-        return lambda f: jit(f, **options)
+        return lambda f: _made(f, version, *plain, debug, noinline, repr, launch_metadata)
+    return _made(fn, version, *plain, debug, noinline, repr, launch_metadata)
+
+
+def _made(fn: Any, *options: Any) -> JITFunction:
+    """What `jit` makes of a function; one that is a kernel stays what it is. options: those of JITFunction, in its order."""
     if isinstance(fn, JITFunction):
         return fn
-    if switch("TRITON_INTERPRET"):
-        return InterpretedFunction(fn, **options)
-    return JITFunction(fn, **options)
+    return (InterpretedFunction if switch("TRITON_INTERPRET") else JITFunction)(fn, *options)
 
 
 def must_use_result(x: Any, s: Any = True) -> Any:
