@@ -3,6 +3,7 @@
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/near_exponentials.h"
 #include "compiler/block/passes.h"
+#include "compiler/block/result_boxes.h"
 #include "compiler/block/schedule.h"
 #include "compiler/source_chain.h"
 #include "tilery/diagnostic.h"
@@ -77,6 +78,10 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
   for (const LoadBehind &behind : loadsBehind(product.op, product.m, product.n))
     if (!found.showsStores || !llvm::is_contained(found.rereads, behind.load)) // the role meets in front of those
       problem.loads.push_back(behind.registers);
+  SmallVector<BoxCondition> asked; // of launches
+  if (!product.fetches())
+    for (const Box *factor : {&product.a, &product.b})
+      asked.append(factor->conditions);
   bool inOrder = found.meets || (found.showsStores && !found.rereads.empty()); // the copy engine's stores come some time later
   llvm::SmallDenseSet<Type> staged;
   auto add = [&](Type element) {
@@ -89,10 +94,17 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
     std::optional<MappedTile> tile = stored && !inOrder ? mapStored(*stored, product, why) : std::nullopt;
     if (tile && tile->box.made)
       op->setAttr("block.made", UnitAttr::get(op->getContext()));
-    if (tile)
+    if (tile) {
       add(tile->element);
-    else
+      asked.append(tile->box.conditions);
+    } else {
       ++problem.fromRegisters;
+    }
+  }
+  bool isAlone = !found.isNested() && !found.showsStores && !product.fetches();
+  if (std::optional<ResultBox> box = isAlone ? findResultBox(product, asked) : std::nullopt) {
+    problem.boxBytes = tile::elementBytes(box->tile.element);
+    box->load->setAttr("block.boxed", UnitAttr::get(box->load.getContext()));
   }
   return problem;
 }

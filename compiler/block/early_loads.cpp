@@ -33,6 +33,10 @@ static std::optional<LoadedTile> registersOf(RankedTensorType tile, int64_t rows
   return std::nullopt;
 }
 
+static unsigned bytesOf(RankedTensorType tile) {
+  return unsigned(tile.getNumElements() * tile::elementBytes(tile.getElementType()));
+}
+
 SmallVector<LoadBehind> loadsBehind(Operation *product, int64_t rows, int64_t columns) {
   SmallVector<LoadBehind> result;
   for (Operation *op = product->getNextNode(); op; op = op->getNextNode()) {
@@ -74,6 +78,8 @@ struct EarlyLoads : PassWrapper<EarlyLoads, OperationPass<tile::KernelOp>> {
   static void moveBefore(MmaWaitOp wait, const Schedule &schedule) {
     ArrayRef<int64_t> shape = tile::shapeOf(wait.getType());
     unsigned left = schedule.early;
+    for (auto read : wait->getBlock()->getOps<ReadOp>()) // what has come through the ring
+      left -= std::min(left, bytesOf(cast<RankedTensorType>(read.getType())) / (4 * 128 * schedule.consumers));
     for (auto &[load, registers] : loadsBehind(wait, shape[0], shape[1])) {
       if (registers.wordsOf(schedule.consumers) > left)
         continue;

@@ -212,4 +212,14 @@ SmallVector<Value> placeCoords(OpBuilder &builder, Location location, const Mapp
   return coords;
 }
 
+SmallVector<Value> movedCoords(OpBuilder &builder, Location location, const Box &box, ArrayRef<Value> corner, int64_t row,
+                               int64_t column) {
+  SmallVector<Value> coords(corner);
+  for (auto [coord, dimension] : llvm::zip(llvm::reverse(coords), box.dimensions))
+    if (int64_t by = dimension.tile == 0 ? row : dimension.tile == 1 ? column : 0)
+      coord = arith::AddIOp::create(builder, location, coord,
+                                    arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(int32_t(by))));
+  return coords;
+}
+
 } // namespace tilery::block

@@ -38,4 +38,8 @@ void placeConditions(mlir::OpBuilder &builder, mlir::Location location, const Bo
 llvm::SmallVector<mlir::Value> placeCoords(mlir::OpBuilder &builder, mlir::Location location, const MappedTile &tile,
                                            AtomValue valueOf);
 
+/// The coordinates of the lane `row` rows and `column` columns from the first, whose are `corner`.
+llvm::SmallVector<mlir::Value> movedCoords(mlir::OpBuilder &builder, mlir::Location location, const Box &box,
+                                           llvm::ArrayRef<mlir::Value> corner, int64_t row, int64_t column);
+
 } // namespace tilery::block

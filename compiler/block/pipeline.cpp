@@ -4,12 +4,14 @@
 // again and starts the product.
 // A slot is released one product late, so that one product runs while the next one starts; so a ring has two slots at least. split-roles
 // then lets copies run ahead.
+#include "compiler/block/early_loads.h"
 #include "compiler/block/exchange_access.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/narrow_numbers.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/carry_count.h"
 #include "compiler/block/pipeline_loop.h"
+#include "compiler/block/result_boxes.h"
 #include "compiler/ir/partial_sums.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -41,7 +43,10 @@ public:
         outside(product.op->getParentOfType<tile::KernelOp>().getBody().front().findAncestorOpInBlock(*product.op)),
         location(product.op->getLoc()) {}
 
-  void write() {
+  /// `brought`: what else comes through the ring.
+  void write(std::optional<ResultBox> brought) {
+    if (brought)
+      placeInFront(brought->load);
     narrowNumbers(product);
     MLIRContext *context = builder.getContext();
     int64_t k = schedule.k;
@@ -64,7 +69,8 @@ public:
         factor.start = placeCoords(builder, location, factor.tile, same);
       tiles.push_back(factor.tile.sharedType());
     }
-    ring = RingOp::create(outside, location, RingType::get(context, schedule.stages, tiles), 1);
+    unsigned instead = brought ? addPieces(*brought, tiles) : 0;
+    ring = RingOp::create(outside, location, RingType::get(context, schedule.stages, tiles), 1, instead);
     auto type = cast<RankedTensorType>(product.op->getResult(0).getType());
     auto sumType = PendingType::get(context, RankedTensorType::get({product.m, product.n}, type.getElementType()));
     Value sum = NoneOp::create(builder, location, sumType),
@@ -77,6 +83,8 @@ public:
     builder.setInsertionPointToStart(loop.getBody());
     writeStep(loop);
     builder.setInsertionPointAfter(loop);
+    if (brought)
+      bring(*brought, instead, loop.getResult(1));
     Value result = MmaWaitOp::create(builder, location, sumType.getTile(), loop.getResult(0));
     if (!product.readA)
       ReleaseOp::create(builder, location, loop.getResult(2));
@@ -156,6 +164,47 @@ private:
     for (Value operand : op->getOperands())
       copyInto(operand, body, copies);
     builder.clone(*op, copies);
+  }
+
+  /// The load's place is computed in front of the product.
+  void placeInFront(tile::LoadOp load) {
+    for (Operation *op : placeBehind(load, product.op))
+      if (op != load)
+        op->moveBefore(product.op);
+  }
+
+  /// A slot's factors, and then what it holds instead of them behind the last step: from which number on.
+  unsigned addPieces(ResultBox &box, SmallVector<SharedType> &tiles) {
+    int64_t slotBytes = 0;
+    for (SharedType factor : tiles)
+      slotBytes += factor.getBytes();
+    unsigned bytes = tile::elementBytes(box.tile.element);
+    int64_t columns = product.n / piecesInSlots(product.m, product.n, bytes, slotBytes, schedule.stages);
+    tiles.push_back(SharedType::get(builder.getContext(), {int64_t(product.m), columns}, box.tile.element, {}));
+    return tiles.size() - 1;
+  }
+
+  /// What the work on the result loads comes through the ring, as tile `part` of slots behind the last step's: it is on its way while that runs.
+  void bring(ResultBox &box, unsigned part, Value position) {
+    auto same = [](Value atom) { return atom; };
+    SharedType piece = ring.getType().getTiles()[part];
+    Value map = placeMap(outside, location, *coverBox(box.tile.box, piece.getShape(), box.tile.element), same);
+    SmallVector<Value> corner = placeCoords(builder, location, box.tile, same), positions, tiles;
+    for (int64_t column = 0; column < product.n; column += piece.getShape()[1]) {
+      positions.push_back(arith::AddIOp::create(builder, location, position, number(int32_t(positions.size()))));
+      Value filled = AcquireOp::create(builder, location, ring, positions.back());
+      Value to = PartOp::create(builder, location, filled, part);
+      CopyOp::create(builder, location, map, movedCoords(builder, location, box.tile.box, corner, 0, column), to);
+      PublishOp::create(builder, location, filled);
+    }
+    for (Value each : positions) {
+      Value taken = TakeOp::create(builder, location, ring, each), from = PartOp::create(builder, location, taken, part);
+      tiles.push_back(ReadOp::create(builder, location, piece.getTileType(), from, IntegerAttr()));
+      ReleaseOp::create(builder, location, taken);
+    }
+    Value whole = tiles.size() == 1 ? tiles[0] : Value(JoinOp::create(builder, location, box.load.getType(), tiles));
+    box.load.getResult().replaceAllUsesWith(whole);
+    box.load.erase();
   }
 
   void writeStep(scf::ForOp loop) {
@@ -249,7 +298,7 @@ struct Pipeline : PassWrapper<Pipeline, OperationPass<tile::KernelOp>> {
     if (auto *product = std::get_if<ProductKernel>(&*found)) {
       for (tile::LoadOp load : product->rereads)
         reread(load, product->showsStores);
-      Loop(product->product, *schedule).write();
+      Loop(product->product, *schedule).write(schedule->boxed ? markedResultBox(getOperation()) : std::nullopt);
     } else {
       pipelineLoop(std::get<LoopKernel>(*found), *schedule);
     }

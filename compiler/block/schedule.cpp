@@ -28,6 +28,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"held", &Schedule::held},
                             {"across", &Schedule::across},
                             {"early", &Schedule::early},
+                            {"boxed", &Schedule::boxed},
                             {"overlap", &Schedule::overlap},
                             {"branch", &Schedule::branch},
                             {"longest", &Schedule::longest},
@@ -112,6 +113,12 @@ unsigned joinedSteps(const ScheduleProblem &p, const Schedule &s) {
   return steps * llvm::divideCeil(p.fetch->words, s.fetchers) + others <= registers ? steps : 0;
 }
 
+/// A loaded tile that finds registers comes through the ring.
+bool bringsBox(const ScheduleProblem &p, const Schedule &s) {
+  bool fits = p.boxBytes && p.m * p.n * p.boxBytes / (4 * 128 * s.consumers) <= s.early;
+  return fits && s.cluster < 2 && piecesInSlots(p.m, p.n, p.boxBytes, slotPitch(p, s), s.stages);
+}
+
 /// Roles deal registers anew where a launch's equal shares are too few. False: there are not enough.
 bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   unsigned needed = registersOfMath(p, s);
@@ -190,6 +197,8 @@ void check(const ScheduleProblem &p, const Schedule &s) {
     refuse("a schedule needs two stages", "");
   if (p.loop && p.loop->shownBytes && !s.shown)
     refuse("computed factors that go through shared memory need a slot", "");
+  if (s.boxed && !bringsBox(p, s))
+    refuse("no tile that is loaded for results is a box and finds registers, and all slots but one", "");
   if (s.cluster > 1 && p.fetch)
     refuse("blocks of a cluster cannot share steps in which threads fetch factors", "");
   if (s.cluster > 1 && p.loop)
@@ -351,6 +360,14 @@ std::optional<Schedule> Schedule::of(tile::KernelOp kernel) {
   return schedule;
 }
 
+unsigned piecesInSlots(unsigned m, unsigned n, unsigned elementBytes, int64_t slotBytes, unsigned stages) {
+  constexpr unsigned row = 128; // bytes, of a swizzle
+  for (unsigned count = 1; count < stages; ++count)
+    if (n % count == 0 && n / count * elementBytes % row == 0 && int64_t(m) * (n / count) * elementBytes <= slotBytes)
+      return count;
+  return 0;
+}
+
 unsigned outputPieces(const ScheduleProblem &p, const Schedule &s, unsigned outputBytes) {
   return p.m / 64 / s.consumers * (p.n * outputBytes / 128);
 }
@@ -428,6 +445,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       schedule.stageOutput = held;
       schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), most));
       schedule.joined = joinedSteps(problem, schedule);
+      schedule.boxed = bringsBox(problem, schedule);
       if (schedule.stages >= 2 && (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))
         candidates.push_back({schedule, 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule)});
     }
@@ -491,6 +509,8 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   schedule.override(text);
   if (StringRef(text).find("joined") == StringRef::npos)
     schedule.joined = joinedSteps(problem, schedule);
+  if (StringRef(text).find("boxed") == StringRef::npos)
+    schedule.boxed = bringsBox(problem, schedule);
   check(problem, schedule);
   if (int64_t bytes = sharedBytes(problem, schedule); bytes > sharedLimit)
     refuse("a matrix product of tiles " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + " needs " +

@@ -55,6 +55,7 @@ struct ScheduleProblem {
   llvm::SmallVector<unsigned> taking = {};  // of these, those that take turns with another one of their type in its shared memory
   unsigned fromRegisters = 0;               // results that it cannot store
   llvm::SmallVector<LoadedTile> loads = {}; // that may start before the result is there, those with most registers first
+  unsigned boxBytes = 0;                    // of an element of the largest of them, if it is a box; 0: it is none
   bool readsFirst = false;                  // the first factor goes through registers
   bool generalByThreads = false;            // the general path's tensor cores do not have the type
   bool reorder = true;                      // the order of the grid's tiles is known, or can be found at run time
@@ -83,6 +84,7 @@ struct Schedule {
   unsigned across = 0;
   unsigned early =
       0; // registers of a thread for tiles that work on results loads, and that are under way before the results are there
+  unsigned boxed = 0;   // 1: a tile that work on results loads, and that is a box, comes through the ring, behind the last step
   unsigned overlap = 0; // 1: a product with a computed factor runs under the next step's work
   unsigned branch = 0;  // 1: masks cost the steps only in which some lanes do not exist
   unsigned longest = 0; // 1: programs with most steps first, one a block, where their lengths differ in a way that is seen
@@ -106,6 +108,9 @@ struct Schedule {
   static std::optional<Schedule> of(tile::KernelOp kernel);
 };
 
+/// Pieces of all rows in which slots without factors can hold a tile of m x n: so few that all can be under way while the last step's slot is
+/// read. 0: they cannot.
+unsigned piecesInSlots(unsigned m, unsigned n, unsigned elementBytes, int64_t slotBytes, unsigned stages);
 /// Pieces of a result of `outputBytes` an element that a consumer computes.
 unsigned outputPieces(const ScheduleProblem &problem, const Schedule &schedule, unsigned outputBytes);
 /// Bytes of shared memory: barriers, ring, staged results.

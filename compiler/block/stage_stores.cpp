@@ -53,7 +53,7 @@ public:
       ofType.places.push_back(AllocOp::create(outside, location, type));
     for (unsigned row = 0; row < m; row += rows)
       for (unsigned at = 0; at < n; at += columns)
-        writePiece(ofType.next(), value, map, moved(corner, row, at), {row, at});
+        writePiece(ofType.next(), value, map, movedCoords(builder, location, tile.box, corner, row, at), {row, at});
     if (builder.getInsertionBlock() == store->getBlock())
       store->erase();
   }
@@ -64,16 +64,6 @@ private:
         tile::shapeOf(value.getType()) == shared.getType().getShape() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(at);
     WriteOp::create(builder, location, shared, value, piece, IntegerAttr());
     StoreBoxOp::create(builder, location, shared, map, coords, stored.adds);
-  }
-
-  /// The coordinates of the piece at (row, column) of the tile.
-  SmallVector<Value> moved(ArrayRef<Value> corner, unsigned row, unsigned column) {
-    SmallVector<Value> coords(corner);
-    for (auto [coord, dimension] : llvm::zip(llvm::reverse(coords), tile.box.dimensions))
-      if (int32_t by = dimension.tile == 0 ? row : dimension.tile == 1 ? column : 0)
-        coord = arith::AddIOp::create(builder, location, coord,
-                                      arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(by)));
-    return coords;
   }
 
   Operation *store;

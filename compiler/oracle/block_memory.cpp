@@ -234,6 +234,17 @@ static Tile pieceOf(const Tile &value, block::WriteOp op) {
   return piece;
 }
 
+static void join(Interpreter &in, block::JoinOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  Tile whole(in.tile(op.getTiles()[0]).element, Shape(type.getShape()));
+  int64_t columns = type.getShape().back(), each = columns / int64_t(op.getTiles().size());
+  for (int64_t i = 0, n = whole.size(); i < n; ++i) {
+    int64_t row = i / columns, column = i % columns;
+    copyLane(whole, i, in.tile(op.getTiles()[column / each]), row * each + column % each);
+  }
+  in.set(op.getResult(), std::move(whole));
+}
+
 static void peer(Interpreter &in, block::PeerOp op) {
   SharedTile shared = in.as<SharedTile>(op.getShared());
   int64_t rank = in.decide(op.getRank());
@@ -270,6 +281,7 @@ void addBlockMemoryHandlers(Handlers &table) {
   });
   table.add<block::RequireOp>([](Interpreter &, block::RequireOp) {}); // the launch's affair
   table.add<block::ConvertOp>([](Interpreter &in, block::ConvertOp op) { in.set(op.getResult(), Tile(in.tile(op.getValue()))); });
+  table.add<block::JoinOp>(join);
   table.add<block::CopyOp>(copy);
   table.add<block::CopyFlatOp>(copyFlat);
   table.add<block::FetchOp>(fetch);

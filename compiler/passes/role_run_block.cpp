@@ -9,12 +9,7 @@ using barriers::SharedAddress;
 
 constexpr int64_t barrierBytes = 8;
 
-static int64_t slotBytes(RingOp ring) {
-  int64_t bytes = 0;
-  for (SharedType tile : ring.getType().getTiles())
-    bytes += llvm::alignTo(tile.getBytes(), barrierBytes);
-  return bytes;
-}
+static int64_t slotBytes(RingOp ring) { return ring.tileOffsets(barrierBytes).back(); }
 
 /// First the full barriers, then the empty ones, then the slots.
 uint32_t BarrierMemory::ringAt(RingOp ring) {
@@ -30,9 +25,7 @@ SharedAddress BarrierMemory::empty(RingOp ring, int64_t position) {
 }
 SharedAddress BarrierMemory::tile(RingOp ring, int64_t position, unsigned index) {
   int64_t count = ring.getType().getCount(), at = ringAt(ring) + 2 * barrierBytes * count + slotBytes(ring) * (position % count);
-  for (unsigned i = 0; i < index; ++i)
-    at += llvm::alignTo(ring.getType().getTiles()[i].getBytes(), barrierBytes);
-  return {0, uint32_t(at)};
+  return {0, uint32_t(at + ring.tileOffsets(barrierBytes)[index])};
 }
 
 /// The ring of a slot that loops may carry.

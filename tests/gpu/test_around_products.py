@@ -58,8 +58,19 @@ def test_is_right(kind, shape):
     assert ((c.double() - exact).abs() <= (shape[2] + 8) * 2.0**-23 * most + 2.0**-22 * exact.abs()).all()
 
 
-def test_whole_tiles_ask_for_no_bounds():
+def test_residuals_come_through_the_ring(assemble):
+    """No thread loads them: the copy engine brings them in place of the step behind the last."""
+    compiled = _native.compile(launched("residual", "cpu", 256, 256, 1024)[0], disjoint=True, texts=True, target="sm_90a")
+    assert "boxed=1" in compiled.plan
+    assert "ld.global" not in compiled.asm
+    text = assemble(compiled.asm, "sm_90a")
+    assert "0 bytes spill stores, 0 bytes spill loads" in text
+    assert "C75" not in text
+
+
+def test_whole_tiles_ask_for_no_bounds(monkeypatch):
     """A residual is loaded by one of two codes: one asks for each vector's bounds, the other for none."""
+    monkeypatch.setenv("TILERY_SCHEDULE", "boxed=0")
     compiled = _native.compile(launched("residual", "cpu", 256, 256, 1024)[0], disjoint=True, texts=True, target="sm_90a")
     loads = [line.strip() for line in compiled.asm.splitlines() if "ld.global" in line]
     asking = [line for line in loads if line.startswith("@")]

@@ -86,6 +86,14 @@ def Block_WriteOp : Block_Op<"write", [MemoryEffects<[MemWrite<BufferMemory>]>]>
                             [{ build($_builder, $_state, shared, value, ::mlir::DenseI64ArrayAttr(), ::mlir::IntegerAttr()); }]>];
   let hasVerifier = 1;
 }
+def Block_JoinOp : Block_Op<"join", [Pure]> {
+  let summary = "tiles in registers side by side";
+  let description = "result[.., j] = tiles[j / n][.., j % n], where n is the last extent of each. No instruction: each thread holds the same elements of both.";
+  let arguments = (ins Variadic<Tile_Tile>:$tiles);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$tiles attr-dict `:` type($tiles) `->` type($result)";
+  let hasVerifier = 1;
+}
 def Block_ConvertOp : Block_Op<"convert", [Pure]> {
   let summary = "the same tile in another layout";
   let description = "result[i...] = value[i...]. By nothing, other registers, shuffles or shared memory, whatever costs least.";

@@ -9,11 +9,19 @@ def Block_RingOp : Block_Op<"ring", [MemoryEffects<[MemAlloc<BufferMemory>]>]> {
   let description = [{
     Position p, an i32 from 0 on, uses slot p mod N. One role acquires, fills and publishes each position once and in order; others take
     and release it. A slot is free again after `takers` arrivals: a role that only multiplies with the slots arrives once a warpgroup, one that reads
-    them once a warp.
+    them once a warp. Tiles from number `instead` on lie in the memory of those before, from the slot's beginning: a position fills the
+    ones or the others.
   }];
-  let arguments = (ins ConfinedAttr<I32Attr, [IntPositive]>:$takers);
+  let arguments = (ins ConfinedAttr<I32Attr, [IntPositive]>:$takers, OptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>>:$instead);
   let results = (outs Block_Ring:$result);
-  let assemblyFormat = "`takers` $takers attr-dict `:` type($result)";
+  let assemblyFormat = "`takers` $takers (`instead` $instead^)? attr-dict `:` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "unsigned":$takers, CArg<"unsigned", "0">:$instead), [{
+    build($_builder, $_state, type, $_builder.getI32IntegerAttr(takers), instead ? $_builder.getI32IntegerAttr(instead) : ::mlir::IntegerAttr());
+  }]>];
+  let extraClassDeclaration = [{
+    /// Bytes from a slot's beginning to each of its tiles, and then to the next slot, all multiples of `alignment`.
+    ::llvm::SmallVector<int64_t> tileOffsets(int64_t alignment);
+  }];
   let hasVerifier = 1;
 }
 def Block_AcquireOp : Block_Op<"acquire", [Block_Waits, Block_Inferring]> {

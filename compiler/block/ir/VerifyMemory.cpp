@@ -67,15 +67,13 @@ LogicalResult RemapOp::verify() {
 
 // ---- shared memory
 
-static int64_t rounded(int64_t bytes) { return llvm::alignTo(bytes, 1024); }
+constexpr int64_t slotAlignment = 1024;
+static int64_t rounded(int64_t bytes) { return llvm::alignTo(bytes, slotAlignment); }
 static int64_t bytesOf(Operation *op) {
   if (auto alloc = dyn_cast<AllocOp>(op))
     return alloc.getOver() ? 0 : rounded(alloc.getType().getBytes());
-  int64_t slot = 0;
-  if (auto ring = dyn_cast<RingOp>(op))
-    for (SharedType tile : ring.getType().getTiles())
-      slot += rounded(tile.getBytes()) * ring.getType().getCount();
-  return slot;
+  auto ring = dyn_cast<RingOp>(op);
+  return ring ? ring.tileOffsets(slotAlignment).back() * ring.getType().getCount() : 0;
 }
 int64_t block::sharedBytes(tile::KernelOp kernel, Operation *last) {
   int64_t bytes = 0;
@@ -159,6 +157,23 @@ LogicalResult WriteOp::verify() {
     return checkTransfer(*this, getShared().getType(), getValue().getType(), getPasses());
   FailureOr<RankedTensorType> piece = pieceOf(*this);
   return failed(piece) ? failure() : checkTransfer(*this, getShared().getType(), *piece, getPasses());
+}
+
+LogicalResult JoinOp::verify() {
+  auto whole = cast<RankedTensorType>(getType());
+  SmallVector<int64_t> shape(whole.getShape());
+  int64_t count = getTiles().size();
+  if (!count || shape.back() % count)
+    return emitOpError("needs tiles of equal shapes, as wide as the result together");
+  shape.back() /= count;
+  LayoutAttr layout = layoutOf(whole), part;
+  if (auto piece = layout ? layout::piece(layout.getLayout(), shape) : std::nullopt)
+    part = LayoutAttr::get(getContext(), *piece);
+  auto wanted = RankedTensorType::get(shape, whole.getElementType(), part);
+  for (Value tile : getTiles())
+    if (tile.getType() != wanted || bool(layout) != bool(part))
+      return emitOpError() << "joins " << tile.getType() << " where " << wanted << " is a part of the result";
+  return success();
 }
 
 LogicalResult ConvertOp::verify() {

@@ -45,6 +45,40 @@ static LogicalResult checkTakers(RingOp ring) {
                             << " arrivals";
 }
 
+SmallVector<int64_t> RingOp::tileOffsets(int64_t alignment) {
+  SmallVector<int64_t> offsets;
+  int64_t at = 0, end = 0;
+  for (auto [i, tile] : llvm::enumerate(getType().getTiles())) {
+    if (getInstead() && i == *getInstead())
+      at = 0;
+    offsets.push_back(at);
+    at += llvm::alignTo(tile.getBytes(), alignment);
+    end = std::max(end, at);
+  }
+  offsets.push_back(end);
+  return offsets;
+}
+
+/// A position fills the tiles before `instead`, or those from there on.
+static LogicalResult checkInstead(RingOp ring) {
+  if (!ring.getInstead())
+    return success();
+  if (*ring.getInstead() >= ring.getType().getTiles().size())
+    return ring.emitOpError() << "has no tile from number " << *ring.getInstead() << " on";
+  for (Operation *user : ring.getResult().getUsers()) {
+    auto acquire = dyn_cast<AcquireOp>(user);
+    bool first = false, other = false;
+    if (!acquire)
+      continue;
+    for (Operation *part : acquire.getResult().getUsers())
+      if (isa<PartOp>(part))
+        (cast<PartOp>(part).getIndex() < *ring.getInstead() ? first : other) = true;
+    if (first && other)
+      return acquire.emitOpError("fills tiles that lie in the same memory");
+  }
+  return success();
+}
+
 LogicalResult RingOp::verify() {
   auto kernel = (*this)->getParentOfType<tile::KernelOp>();
   int64_t bytes = kernel ? sharedBytes(kernel, *this) : 0;
@@ -61,7 +95,7 @@ LogicalResult RingOp::verify() {
       return emitOpError("is filled by two roles");
     filling = role;
   }
-  return checkTakers(*this);
+  return failed(checkInstead(*this)) ? failure() : checkTakers(*this);
 }
 
 /// Inside `programs`, positions go on from program to program.

@@ -66,10 +66,9 @@ SharedPlan::SharedPlan(tile::KernelOp kernel) {
     } else if (auto made = dyn_cast<block::RingOp>(op)) {
       Ring &ring = rings[op];
       ring.slots = bytes;
-      for (block::SharedType tile : made.getType().getTiles()) {
-        ring.parts.push_back(ring.pitch);
-        ring.pitch += llvm::alignTo(tile.getBytes(), alignment);
-      }
+      for (int64_t offset : made.tileOffsets(alignment))
+        ring.parts.push_back(unsigned(offset));
+      ring.pitch = ring.parts.pop_back_val();
       bytes += made.getType().getCount() * ring.pitch;
     }
   });

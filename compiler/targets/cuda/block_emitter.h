@@ -209,6 +209,7 @@ private:
   /// One that is under way from here on.
   void emitLoadOfTile(tile::LoadOp load);
   void emitRead(block::ReadOp read);
+  void emitJoin(block::JoinOp join);
   /// Of bytes that lie across k (layout::turnedBytes): what the instructions bring is turned where a product takes it (turnWords).
   void emitTurnedRead(block::ReadOp read, const layout::Layout &rows);
   void turnWords(llvm::MutableArrayRef<llvm::Value *> words);

@@ -177,6 +177,29 @@ void BlockEmitter::emitTake(block::TakeOp take) {
   remember(take, {position, b.getTrue()});
 }
 
+/// Nothing but products reads the tile.
+static bool isOnlyMultiplied(Value shared) {
+  return llvm::all_of(shared.getUsers(), [](Operation *user) {
+    return isa<block::TransposeOp>(user) ? isOnlyMultiplied(user->getResult(0)) : isa<block::MmaStartOp>(user);
+  });
+}
+
+/// Threads read a tile of the slot.
+static bool isRead(Value slot, block::RingOp ring) {
+  for (Operation *user : ring.getResult().getUsers()) {
+    if (!isa<block::TakeOp>(user))
+      continue;
+    SmallVector<Value> uses = block::flowOf(user->getResult(0));
+    if (!llvm::is_contained(uses, slot))
+      continue;
+    for (Value use : uses)
+      for (Operation *part : use.getUsers())
+        if (isa<block::PartOp>(part) && !isOnlyMultiplied(part->getResult(0)))
+          return true;
+  }
+  return false;
+}
+
 void BlockEmitter::emitRelease(block::ReleaseOp release) {
   block::RingOp ring = ringOf(release.getSlot());
   if (!ring)
@@ -184,10 +207,10 @@ void BlockEmitter::emitRelease(block::ReleaseOp release) {
   Parts slot = partsOf(release.getSlot());
   unsigned arrivals = block::arrivalsOf(release->getParentOfType<block::RoleOp>(), ring);
   bool eachWarp = !role->oneThread && arrivals == role->warps; // its lanes have read the slot
-  if (eachWarp) {
+  if (eachWarp && isRead(release.getSlot(), ring))
     machine.fenceProxy(e); // else the copy engine may fill it while the last of what they read is still on its way
+  if (eachWarp)
     machine.warpBarrier(e, i32(-1));
-  }
   llvm::Value *mine = role->oneThread ? nullptr : eachWarp ? b.CreateICmpEQ(here().lane, i32(0)) : speaker();
   when(mine ? b.CreateAnd(slot[1], mine) : slot[1], [&] { machine.arrive(e, barrierOf(ring, slot[0], true)); });
 }

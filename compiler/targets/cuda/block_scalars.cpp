@@ -380,6 +380,7 @@ void BlockEmitter::emitOp(Operation &op) {
       .Case([&](block::MmaWaitOp op) { emitWait(op); })
       .Case([&](block::WriteOp op) { emitWrite(op); })
       .Case([&](block::ReadOp op) { emitRead(op); })
+      .Case([&](block::JoinOp op) { emitJoin(op); })
       .Case([&](tile::ReduceOp op) { emitReduce(op); })
       .Case([&](block::AllocOp op) { remember(op, {b.CreateAdd(base, i32(plan.allocations.lookup(op)))}); })
       .Case([&](tile::StoreOp op) { emitStore(op); })

@@ -6,6 +6,7 @@
 #include "compiler/lower/pull.h"
 #include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/emit_layout.h"
+#include <map>
 
 using namespace mlir;
 
@@ -55,7 +56,7 @@ static layout::Layout neighboursFirst(const layout::Layout &layout, unsigned alo
 /// Any thread can, from loads, numbers and what such ops give.
 static bool canBeComputedAgain(Value tile) {
   Operation *op = tile.getDefiningOp();
-  return op && !op->getNumRegions() && !isa<block::MmaWaitOp, block::ReadOp>(op);
+  return op && !op->getNumRegions() && !isa<block::MmaWaitOp, block::ReadOp, block::JoinOp>(op);
 }
 
 /// Its load is under way before something takes it.
@@ -480,6 +481,22 @@ void BlockEmitter::emitRead(block::ReadOp read) {
       parts.push_back(vectors.width > 1 ? b.CreateExtractElement(bits, uint64_t(i)) : bits);
   }
   remember(read, std::move(parts));
+}
+
+void BlockEmitter::emitJoin(block::JoinOp join) {
+  const layout::Layout &whole = layoutOf(join), &piece = layoutOf(join.getTiles()[0]);
+  int64_t each = tile::shapeOf(join.getTiles()[0].getType()).back();
+  std::map<SmallVector<int64_t, 4>, unsigned> numbers; // of a piece's registers
+  for (unsigned number = 0; number < piece.extent(layout::Register); ++number)
+    numbers.try_emplace(coordinatesOf(piece, number, 0, 0), number);
+  Parts parts;
+  for (unsigned number = 0; number < whole.extent(layout::Register); ++number) {
+    SmallVector<int64_t, 4> at = coordinatesOf(whole, number, 0, 0);
+    Value tile = join.getTiles()[at.back() / each];
+    at.back() %= each;
+    parts.push_back(partsOf(tile)[numbers.at(at)]);
+  }
+  remember(join, std::move(parts));
 }
 
 // Matrices of pairs of rows, of two numbers of k, in the order in which the product takes them.

@@ -52,6 +52,12 @@ tile.kernel @k(%v: tensor<8x8xf32>) {
   tile.return
 }
 // -----
+tile.kernel @k(%v: tensor<8x8xf32>) {
+  // expected-error @+1 {{joins 'tensor<8x8xf32>' where 'tensor<8x4xf32>' is a part of the result}}
+  %r = block.join %v, %v : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  tile.return
+}
+// -----
 tile.kernel @k(%a: !block.shared<8xf32>) {
   // expected-error @+1 {{only tiles of rank 2 are transposed}}
   %r = block.transpose %a : !block.shared<8xf32>

@@ -62,6 +62,8 @@ tile.kernel @others(%p: !tile.ptr<f32>, %n: i64, %x: i32) attributes {block.clus
       block.release %s : !slot
       // CHECK: block.convert %{{.*}} : tensor<8x16xf32, #registers> -> tensor<8x16xf32>
       %w = block.convert %v : tensor<8x16xf32, #rows> -> tensor<8x16xf32>
+      // CHECK: block.join %{{.*}}, %{{.*}} : tensor<8x16xf32>, tensor<8x16xf32> -> tensor<8x32xf32>
+      %both = block.join %w, %w : tensor<8x16xf32>, tensor<8x16xf32> -> tensor<8x32xf32>
       block.write %out, %w : !block.shared<8x16xf32>, tensor<8x16xf32>
       // CHECK: block.write %{{.*}}, %{{.*}} at [0, 16] : <8x16xf32>, tensor<8x32xf32, #registers{{[0-9]*}}>
       %wide = block.convert %wide0 : tensor<8x32xf32> -> tensor<8x32xf32, #wide>

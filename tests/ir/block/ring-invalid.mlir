@@ -157,3 +157,19 @@ tile.kernel @k(%x: i32, %n: i32) {
   %r = block.mma_wait %d : !block.pending<tensor<64x64xf32>> -> tensor<64x64xf32>
   tile.return
 }
+// -----
+tile.kernel @k(%x: i32) {
+  // expected-error @+1 {{has no tile from number 1 on}}
+  %ring = block.ring takers 1 instead 1 : !block.ring<2, [8x32xf32]>
+  tile.return
+}
+// -----
+tile.kernel @k(%x: i32, %p: !tile.ptr<f32>, %n: i64) {
+  %ring = block.ring takers 1 instead 1 : !block.ring<2, [8x32xf32, 8x64xf32]>
+  // expected-error @+1 {{fills tiles that lie in the same memory}}
+  %s = block.acquire %ring[%x] : !block.ring<2, [8x32xf32, 8x64xf32]>
+  %a = block.part %s[0] : !block.slot<[8x32xf32, 8x64xf32]>
+  %b = block.part %s[1] : !block.slot<[8x32xf32, 8x64xf32]>
+  block.publish %s : !block.slot<[8x32xf32, 8x64xf32]>
+  tile.return
+}
