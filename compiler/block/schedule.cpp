@@ -159,7 +159,9 @@ bool dealForPartial(const ScheduleProblem &p, Schedule &s) {
   }
   for (s.apart = p.n; s.apart > most && s.apart % 16 == 0;)
     s.apart /= 2;
-  auto fits = [&] { return registersOfMath(p, s) + (several ? addresses : 0) <= given; };
+  // What is added apart, and a factor that is read, are gone when work on results begins.
+  unsigned ofResults = p.readsFirst ? 16 : 0;
+  auto fits = [&] { return registersOfMath(p, s) + (several ? addresses : 0) <= given + ofResults; };
   while (!fits() && s.apart % 16 == 0 && s.apart / 2 >= least)
     s.apart /= 2;
   return fits();
