@@ -6,10 +6,6 @@
 using namespace mlir;
 
 namespace tilery::lower {
-namespace {
-constexpr unsigned fewRegisters = 16;
-}
-
 // The dimension that all reductions go along, if it is an outer one and elements may come in any order: nothing is stored to memory, where
 // one element may lie over another.
 std::optional<unsigned> NestEmitter::reducedDown() const {
@@ -33,8 +29,9 @@ void NestEmitter::innerColumns(ArrayRef<KnownBound> bounds, ArrayRef<KnownBound>
   for (const Sink &sink : nest->sinks)
     if (sink.kind == Sink::Reduce)
       operands += sink.op->getNumOperands();
-  // Half of the registers hold sums; one line after the other of a row is what processors fetch ahead.
-  unsigned most = e.options.target.machine.vectorRegisters > fewRegisters ? 8 : 4, together = std::max(1u, most / operands);
+  // These hold sums, of 16 registers half; one line after the other of a row is what processors fetch ahead.
+  constexpr unsigned most = 8;
+  unsigned together = std::max(1u, most / operands);
   int64_t size = nest->shape[innerDim];
   auto columns = [&](llvm::Value *j, int64_t multiple, unsigned width, unsigned count, Lanes limit) {
     this->columns(j, multiple, width, count, limit, rowBounds);
