@@ -82,7 +82,8 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   }
   if (failed(lower::verifyCode(module, source)))
     return failure();
-  result->object = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result->llvm : nullptr);
+  bool ofBlocks = llvm::none_of(result->kernels, [](const KernelInfo &kernel) { return kernel.gpu.maps.empty(); });
+  result->object = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result->llvm : nullptr, ofBlocks);
   result->assembly = result->object;
   return result;
 }

@@ -47,8 +47,9 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const CudaTarget &target, bool 
 }
 
 /// What the emitter's code leaves to do, in half the time of LLVM's O3: loops are unrolled and kept in registers, addresses and index
-/// arithmetic are shared and moved out of loops. Nothing here is vectorised, outlined or specialised any further.
-llvm::ModulePassManager pipeline(llvm::PassBuilder &builder) {
+/// arithmetic are shared and moved out of loops. Nothing here is vectorised, outlined or specialised any further. Block IR keeps its tiles in
+/// registers, with no arrays or loops over their elements.
+llvm::ModulePassManager pipeline(llvm::PassBuilder &builder, bool ofBlocks) {
   using namespace llvm;
   auto loops = [](auto... passes) {
     LoopPassManager manager;
@@ -56,22 +57,26 @@ llvm::ModulePassManager pipeline(llvm::PassBuilder &builder) {
     return createFunctionToLoopPassAdaptor(std::move(manager), /*UseMemorySSA=*/true);
   };
   FunctionPassManager functions;
-  functions.addPass(SROAPass(SROAOptions::ModifyCFG));
+  if (!ofBlocks)
+    functions.addPass(SROAPass(SROAOptions::ModifyCFG));
   functions.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   functions.addPass(InstCombinePass());
   functions.addPass(CorrelatedValuePropagationPass()); // what follows from the ranges of thread and block numbers
   functions.addPass(SimplifyCFGPass());
   functions.addPass(loops(LoopRotatePass(), LICMPass(LICMOptions())));
   functions.addPass(CorrelatedValuePropagationPass()); // the guards that rotation made
-  functions.addPass(SimplifyCFGPass());
+  if (!ofBlocks)
+    functions.addPass(SimplifyCFGPass());
   functions.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
   functions.addPass(createFunctionToLoopPassAdaptor(LoopFullUnrollPass(/*OptLevel=*/3)));
-  functions.addPass(SROAPass(SROAOptions::ModifyCFG)); // arrays that unrolled loops walk
+  if (!ofBlocks)
+    functions.addPass(SROAPass(SROAOptions::ModifyCFG)); // arrays that unrolled loops walk
   functions.addPass(GVNPass());
   functions.addPass(InstCombinePass());
   functions.addPass(LoopUnrollPass(LoopUnrollOptions(/*OptLevel=*/3)));
   functions.addPass(loops(LICMPass(LICMOptions())));
-  functions.addPass(DSEPass());
+  if (!ofBlocks)
+    functions.addPass(DSEPass());
   functions.addPass(ADCEPass());
   functions.addPass(SimplifyCFGPass());
   ModulePassManager module;
@@ -81,6 +86,27 @@ llvm::ModulePassManager pipeline(llvm::PassBuilder &builder) {
   module.addPass(createModuleToFunctionPassAdaptor(std::move(functions), /*EagerlyInvalidate=*/true));
   return module;
 }
+
+/// LLVM's passes from LLVM IR to PTX, for code made of block IR without those that find nothing in it: addresses are sums of few terms, and memory
+/// is read and written by assembly.
+class CodeGeneration : public llvm::legacy::PassManager {
+public:
+  explicit CodeGeneration(bool ofBlocks) : ofBlocks(ofBlocks) {}
+
+  void add(llvm::Pass *pass) override {
+    bool behindReassociation = std::exchange(reassociated, pass->getPassName() == reassociation);
+    if (ofBlocks && (llvm::is_contained(idle, pass->getPassName()) ||
+                     (behindReassociation && pass->getPassName() == "Early CSE"))) // of what it has made alike
+      delete pass;
+    else
+      PassManager::add(pass);
+  }
+
+private:
+  static constexpr llvm::StringLiteral reassociation = "Nary reassociation",
+                                       idle[] = {reassociation, "Constant Hoisting", "GPU Load and Store Vectorizer"};
+  bool ofBlocks, reassociated = false;
+};
 } // namespace
 
 void prepareModule(llvm::Module &module, const CudaTarget &target) {
@@ -88,7 +114,7 @@ void prepareModule(llvm::Module &module, const CudaTarget &target) {
   module.setDataLayout(makeMachine(target, true)->createDataLayout());
 }
 
-std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContract, std::string *llvmText) {
+std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContract, std::string *llvmText, bool ofBlocks) {
   std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target, fpContract);
   pairConversions(module);
   {
@@ -102,7 +128,7 @@ std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContr
     builder.registerFunctionAnalyses(fam);
     builder.registerLoopAnalyses(lam);
     builder.crossRegisterProxies(lam, fam, cgam, mam);
-    pipeline(builder).run(module, mam);
+    pipeline(builder, ofBlocks).run(module, mam);
   }
   if (llvmText) {
     llvm::raw_string_ostream stream(*llvmText);
@@ -110,7 +136,7 @@ std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContr
   }
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
+  CodeGeneration passes(ofBlocks);
   machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile, /*DisableVerify=*/true);
   passes.run(module);
   return std::string(bytes.begin(), bytes.end());
