@@ -189,13 +189,25 @@ private:
     int along = -1;
   };
   Vectors vectorsOf(const layout::Layout &layout, unsigned most);
-  using Coordinates = std::map<std::pair<unsigned, int64_t>, llvm::Value *>; // by dimension and constant
+  /// By dimension: what all registers share, and by what a register adds to it the whole, in 64 bits.
+  struct Coordinates {
+    std::map<unsigned, llvm::Value *> ofThread;
+    std::map<std::pair<unsigned, int64_t>, llvm::Value *> whole;
+  };
   /// The place of a vector: of this thread, and as numbers of some threads, by which layouts are told apart.
   struct Places {
     lower::Point point;
     llvm::SmallVector<lower::Point> fixed;
   };
   Places pointsOf(const Vectors &vectors, unsigned number, Coordinates &coordinates); // of that which begins with this register
+  llvm::Value *coordinateOf(const layout::Layout &layout, unsigned dim, unsigned number, int64_t added, Coordinates &known);
+  /// What registers hold of a tile in the threads by which layouts are told apart.
+  struct Holding {
+    std::map<llvm::SmallVector<int64_t, 4>, unsigned> registers; // of the first of these threads, by coordinates
+    llvm::SmallVector<llvm::SmallVector<int64_t, 4>> places;     // by thread, and register by register
+  };
+  const Holding &holdingOf(block::LayoutAttr layout);
+  llvm::Value *heldAt(block::LayoutAttr layout, llvm::ArrayRef<llvm::Value *> parts, llvm::ArrayRef<lower::Point> fixed);
   void provide(mlir::Value tile, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Point> fixed);
   void provideAddresses(mlir::Value place, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Point> fixed);
   void prepareTile(mlir::Value tile, mlir::Value place = {});
@@ -266,8 +278,9 @@ private:
   bool failed = false;
   bool meets = false; // programs wait for each other, or show each other what they have stored
 
-  llvm::DenseMap<mlir::Value, Parts> values;   // of more than one part, or of none; those of rank 0 are the evaluator's
-  llvm::SmallVector<mlir::Value> known;        // all of both, in the order in which they became so
+  llvm::DenseMap<mlir::Value, Parts> values; // of more than one part, or of none; those of rank 0 are the evaluator's
+  llvm::SmallVector<mlir::Value> known;      // all of both, in the order in which they became so
+  llvm::DenseMap<block::LayoutAttr, Holding> holdings;
   llvm::DenseMap<mlir::Value, Parts> reading;  // registers that a product under way, or one before it, reads
   llvm::DenseMap<mlir::Value, Parts> unturned; // words of factors that a product turns
   Role *role = nullptr;                        // that is emitted

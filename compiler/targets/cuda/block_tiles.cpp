@@ -99,17 +99,29 @@ BlockEmitter::Vectors BlockEmitter::vectorsOf(const layout::Layout &layout, unsi
   return result;
 }
 
+// The sum over bits and digits is a register's constant and what is the thread's, but where bits are flipped.
+llvm::Value *BlockEmitter::coordinateOf(const layout::Layout &layout, unsigned dim, unsigned number, int64_t added,
+                                        Coordinates &known) {
+  auto flips = [&](const layout::Layout::Input &input) {
+    return llvm::any_of(input.digits, [&](const layout::Layout::Digit &digit) { return digit.flips[dim] != 0; });
+  };
+  if (llvm::any_of(layout.inputs(), flips))
+    return emitCoordinate(b, layout, dim, placeOf(number));
+  llvm::Value *&ofThread = known.ofThread[dim];
+  if (!ofThread)
+    ofThread = emitCoordinate(b, layout, dim, placeOf(0));
+  return added ? b.CreateAdd(ofThread, llvm::ConstantInt::get(ofThread->getType(), uint64_t(added))) : ofThread;
+}
+
 BlockEmitter::Places BlockEmitter::pointsOf(const Vectors &vectors, unsigned number, Coordinates &coordinates) {
   const layout::Layout &layout = vectors.layout;
   SmallVector<int64_t, 4> first = coordinatesOf(layout, number, 0, 0);
   Places result;
   for (unsigned d = 0; d < first.size(); ++d) {
     lower::Index index;
-    llvm::Value *&known = coordinates[{d, first[d]}];
-    if (!known) {
-      auto at = emitLayout(b, layout, placeOf(number));
-      known = b.CreateZExt(at[d], b.getInt64Ty());
-    }
+    llvm::Value *&known = coordinates.whole[{d, first[d]}];
+    if (!known)
+      known = b.CreateZExt(coordinateOf(layout, d, number, first[d], coordinates), b.getInt64Ty());
     index.base = known;
     index.step = int(d) == vectors.along ? 1 : 0;
     index.multiple = index.step ? vectors.width : 1;
@@ -124,11 +136,25 @@ BlockEmitter::Places BlockEmitter::pointsOf(const Vectors &vectors, unsigned num
   return result;
 }
 
+const BlockEmitter::Holding &BlockEmitter::holdingOf(block::LayoutAttr attribute) {
+  auto [found, isNew] = holdings.try_emplace(attribute);
+  Holding &holding = found->second;
+  if (!isNew)
+    return holding;
+  const layout::Layout &layout = attribute.getLayout();
+  for (auto [lane, warp] : someThreads(layout))
+    for (unsigned number = 0; number < layout.extent(layout::Register); ++number)
+      holding.places.push_back(coordinatesOf(layout, number, lane, warp));
+  for (unsigned number = 0; number < layout.extent(layout::Register); ++number)
+    holding.registers.try_emplace(holding.places[number], number);
+  return holding;
+}
+
 /// Where all of these threads (`someThreads`) hold what is wanted in the same registers: an element, or a vector where a dimension
 /// steps; else null.
-static llvm::Value *heldAt(llvm::IRBuilder<> &b, const layout::Layout &layout, ArrayRef<llvm::Value *> parts,
-                           ArrayRef<lower::Point> fixed, unsigned width) {
-  auto threads = someThreads(layout);
+llvm::Value *BlockEmitter::heldAt(block::LayoutAttr layout, ArrayRef<llvm::Value *> parts, ArrayRef<lower::Point> fixed) {
+  unsigned width = evaluator.width();
+  const Holding &holding = holdingOf(layout);
   auto wanted = [&](const lower::Point &point, unsigned element) {
     SmallVector<int64_t, 4> result;
     for (const lower::Index &index : point)
@@ -141,15 +167,14 @@ static llvm::Value *heldAt(llvm::IRBuilder<> &b, const layout::Layout &layout, A
   bool uniform = llvm::all_of(fixed[0], [](const lower::Index &index) { return index.uniform(); });
   SmallVector<llvm::Value *, 8> elements;
   for (unsigned element = 0; element < (uniform ? 1 : width); ++element) {
-    unsigned number = 0;
-    while (number < parts.size() && coordinatesOf(layout, number, 0, 0) != wanted(fixed[0], element))
-      ++number;
-    if (number == parts.size())
+    auto found = holding.registers.find(wanted(fixed[0], element));
+    if (found == holding.registers.end())
       return nullptr;
-    for (auto [thread, point] : llvm::zip(threads, fixed))
-      if (coordinatesOf(layout, number, thread.first, thread.second) != wanted(point, element))
+    size_t threads = std::min(fixed.size(), holding.places.size() / parts.size());
+    for (size_t thread = 1; thread < threads; ++thread)
+      if (holding.places[thread * parts.size() + found->second] != wanted(fixed[thread], element))
         return nullptr;
-    elements.push_back(parts[number]);
+    elements.push_back(parts[found->second]);
   }
   if (uniform)
     return elements.front();
@@ -163,7 +188,7 @@ void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lo
   if (!isa<RankedTensorType>(tile.getType()))
     return;
   if (auto found = values.find(tile); found != values.end()) {
-    if (llvm::Value *part = heldAt(b, layoutOf(tile), found->second, fixed, evaluator.width()))
+    if (llvm::Value *part = heldAt(block::layoutOf(tile.getType()), found->second, fixed))
       return evaluator.provide(tile, point, part);
     if (!canBeComputedAgain(tile))
       return fail(tile.getDefiningOp(), "is used at elements that other threads hold");

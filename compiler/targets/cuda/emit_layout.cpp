@@ -27,7 +27,7 @@ public:
       if (step && isPowerOfTwo(place) && isPowerOfTwo(digit.extent) && isPowerOfTwo(step))
         added[log2Of(step) - log2Of(place)] |= (digit.extent - 1) * place;
       else if (step)
-        sum = plus(sum, b.CreateMul(digitOf(number, place, digit.extent), constant(step)));
+        add(b.CreateMul(digitOf(number, place, digit.extent), constant(step)));
       for (int64_t bit = 1; bit <= flips; bit <<= 1)
         if (flips & bit) {
           if (isPowerOfTwo(place))
@@ -38,38 +38,58 @@ public:
       place *= digit.extent;
     }
     for (auto [shift, bits] : added)
-      sum = plus(sum, shifted(b, b.CreateAnd(number, constant(bits)), shift));
+      add(shifted(b, b.CreateAnd(number, constant(bits)), shift));
     for (auto [shift, bits] : flipped)
       exclusive = flip(exclusive, shifted(b, b.CreateAnd(number, constant(bits)), shift));
   }
 
-  llvm::Value *value() { return exclusive ? plus(sum, exclusive) : sum ? sum : constant(0); }
+  llvm::Value *value() {
+    if (exclusive)
+      add(exclusive);
+    return !sum ? constant(known) : known ? b.CreateAdd(sum, constant(known)) : sum;
+  }
 
 private:
+  /// Constants come last, so that places that differ in them have all else in common.
+  void add(llvm::Value *term) {
+    if (auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(term))
+      known += fixed->getSExtValue();
+    else
+      sum = sum ? b.CreateAdd(sum, term) : term;
+  }
   llvm::Constant *constant(int64_t x) { return llvm::ConstantInt::get(type, uint64_t(x)); }
   llvm::Value *digitOf(llvm::Value *number, int64_t place, int64_t extent) {
     return b.CreateURem(b.CreateUDiv(number, constant(place)), constant(extent));
   }
-  llvm::Value *plus(llvm::Value *a, llvm::Value *c) { return a ? b.CreateAdd(a, c) : c; }
   llvm::Value *flip(llvm::Value *a, llvm::Value *c) { return a ? b.CreateXor(a, c) : c; }
 
   llvm::IRBuilder<> &b;
   llvm::Type *type;
   llvm::Value *sum = nullptr, *exclusive = nullptr;
+  int64_t known = 0; // beside the sum
 };
+
+llvm::Value *coordinateOf(llvm::IRBuilder<> &b, const Layout &canonical, unsigned output,
+                          llvm::ArrayRef<std::pair<layout::Axis, llvm::Value *>> place) {
+  Coordinate coordinate(b, place.front().second->getType());
+  for (auto [axis, number] : place)
+    coordinate.addAxis(canonical.digits(axis), output, number);
+  return coordinate.value();
+}
 } // namespace
 
 llvm::SmallVector<llvm::Value *, 2> emitLayout(llvm::IRBuilder<> &b, const Layout &layout,
                                                llvm::ArrayRef<std::pair<layout::Axis, llvm::Value *>> place) {
   Layout canonical = layout.canonical();
   llvm::SmallVector<llvm::Value *, 2> result;
-  for (unsigned d = 0; d < layout.outputs().size(); ++d) {
-    Coordinate coordinate(b, place.front().second->getType());
-    for (auto [axis, number] : place)
-      coordinate.addAxis(canonical.digits(axis), d, number);
-    result.push_back(coordinate.value());
-  }
+  for (unsigned d = 0; d < layout.outputs().size(); ++d)
+    result.push_back(coordinateOf(b, canonical, d, place));
   return result;
+}
+
+llvm::Value *emitCoordinate(llvm::IRBuilder<> &b, const Layout &layout, unsigned output,
+                            llvm::ArrayRef<std::pair<layout::Axis, llvm::Value *>> place) {
+  return coordinateOf(b, layout.canonical(), output, place);
 }
 
 } // namespace tilery::cuda

@@ -17,8 +17,10 @@ void expectCode(const Layout &layout) {
       numbers.push_back({axis, b.getInt32(number)});
     Layout::Vector expected = layout.at(place);
     auto emitted = cuda::emitLayout(b, layout, numbers);
-    for (size_t d = 0; d < expected.size(); ++d)
+    for (unsigned d = 0; d < expected.size(); ++d) {
+      ASSERT_EQ(emitted[d], cuda::emitCoordinate(b, layout, d, numbers));
       ASSERT_EQ(int64_t(llvm::cast<llvm::ConstantInt>(emitted[d])->getZExtValue()), expected[d]) << layout.print();
+    }
   });
 }
 } // namespace
