@@ -8,6 +8,14 @@ namespace tilery::analysis {
 
 using Number = std::optional<int64_t>;
 
+static APInt quotientOf(const APInt &a, const APInt &b, tile::IntDivMode mode) {
+  if (b.isZero())
+    return b;
+  if (mode == tile::IntDivMode::unsigned_)
+    return a.udiv(b);
+  return mode == tile::IntDivMode::floor ? llvm::APIntOps::RoundingSDiv(a, b, APInt::Rounding::DOWN) : a.sdiv(b);
+}
+
 Number folded(Operation *op, ArrayRef<Number> numbers) {
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isSignlessInteger())
     return std::nullopt;
@@ -19,9 +27,9 @@ Number folded(Operation *op, ArrayRef<Number> numbers) {
     if (llvm::is_contained(operands, Attribute()))
       return std::nullopt;
     APInt a = cast<IntegerAttr>(operands[0]).getValue(), b = cast<IntegerAttr>(operands[1]).getValue();
-    if (b.isZero() || a.isNegative() || b.isNegative())
-      return std::nullopt;
-    return (isa<tile::DivOp>(op) ? a.udiv(b) : a.urem(b)).getSExtValue();
+    auto div = dyn_cast<tile::DivOp>(op);
+    APInt quotient = quotientOf(a, b, div ? div.getMode() : cast<tile::RemOp>(op).getMode());
+    return (div ? quotient : a - quotient * b).getSExtValue();
   }
   SmallVector<OpFoldResult> results;
   if (failed(op->fold(operands, results)) || results.size() != 1)

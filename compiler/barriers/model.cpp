@@ -12,10 +12,13 @@ struct Barrier {
   unsigned arrivals = 0, pending = 0, phase = 0;
   int64_t bytes = 0; // expected and not yet here
 };
+struct Phase {
+  SharedAddress barrier;
+  unsigned number;
+};
 /// Memory that one copy fills.
 struct Place {
-  SharedAddress barrier; // of the last copy
-  unsigned version = 0;  // copies so far
+  std::vector<Phase> copies; // so far: in which phase each began
   bool arriving = false;
   uint32_t bytes = 0;
 };
@@ -23,9 +26,19 @@ struct Reading {
   SharedAddress at;
   unsigned group;
 };
-struct Seen {
-  unsigned version = 0;
-  bool waited = false; // for the place's barrier, since it was read
+/// A barrier's phases as an agent knows them that waits for it.
+struct Waited {
+  unsigned phases = 0; // that are over
+  bool read = false;   // what came with the last one
+
+  /// A phase may be waited for again; who has read in between means the next one of that parity.
+  void wait(uint32_t parity) {
+    if ((phases & 1) == parity)
+      ++phases;
+    else if (read)
+      phases += 2;
+    read = false;
+  }
 };
 struct Running {
   const Agent *program;
@@ -33,7 +46,7 @@ struct Running {
   unsigned meetings = 0, groups = 0;
   bool meeting = false;
   std::deque<Reading> readings;
-  std::map<SharedAddress, Seen> seen;
+  std::map<SharedAddress, Waited> waited;
   bool done() const { return next == program->events.size(); }
 };
 /// What explains most comes first: a phase that nobody completes is often the consequence of something else.
@@ -157,9 +170,7 @@ private:
       const Barrier &barrier = barrierAt(agent, event.at);
       if ((barrier.phase & 1) == event.count)
         return false;
-      for (auto &[at, seen] : agent.seen)
-        if (auto place = placeAt(at); place != places.end())
-          seen.waited |= place->second.barrier == event.at;
+      agent.waited[event.at].wait(event.count);
       break;
     }
     case Event::Copy:
@@ -192,7 +203,9 @@ private:
     Place &place = places[event.data];
     if (place.arriving)
       fail(agent.program->name + " copies to where a copy of " + name(event.at) + " has not arrived");
-    place = {event.at, place.version + 1, true, event.count};
+    place.copies.push_back({event.at, barriers.at(event.at).phase});
+    place.arriving = true;
+    place.bytes = event.count;
     if (lateCopies)
       copies.push_back(event);
     else
@@ -204,18 +217,26 @@ private:
     if (range == ranges.begin() || (--range)->first.block != at.block || at.offset >= range->first.offset + range->second)
       return; // threads write there, no copy
     auto place = placeAt(at);
+    if (place != places.end() && place->second.arriving)
+      if (auto [barrier, number] = place->second.copies.back(); number < barriers.at(barrier).phase)
+        fail(name(barrier) + " completes a phase before the " + std::to_string(place->second.bytes) +
+                 " bytes of a copy that began in it are there: it expects too few",
+             Cause::Bytes);
     if (place == places.end() || place->second.arriving)
       fail(agent.program->name + " reads data at byte " + std::to_string(at.offset) +
            " before it has arrived: it waits for the wrong phase, or for too few bytes");
-    Seen &seen = agent.seen[at];
-    unsigned expected = seen.version + (seen.waited || !seen.version ? 1 : 0);
-    if (place->second.version < expected)
-      fail(agent.program->name + " reads the data of an earlier phase of " + name(place->second.barrier) +
-           ": it does not wait for the next one");
-    if (place->second.version > expected)
-      fail("data of " + name(place->second.barrier) + " is overwritten before " + agent.program->name +
+    // The copy that is meant: the last one of a phase that the agent knows is over; the first one, if it knows of none.
+    const std::vector<Phase> &copies = place->second.copies;
+    size_t meant = copies.size() - 1;
+    while (meant && copies[meant].number >= agent.waited[copies[meant].barrier].phases)
+      --meant;
+    SharedAddress barrier = copies[meant].barrier;
+    if (agent.waited[barrier].phases > barriers.at(barrier).phase)
+      fail(agent.program->name + " reads the data of an earlier phase of " + name(barrier) + ": it does not wait for the next one");
+    if (meant + 1 < copies.size())
+      fail("data of " + name(barrier) + " is overwritten before " + agent.program->name +
            " has read it: it is released too early, or not waited for");
-    seen = {place->second.version, false};
+    agent.waited[barrier].read = true;
     agent.readings.push_back({at, agent.groups});
   }
 

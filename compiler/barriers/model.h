@@ -43,7 +43,8 @@ struct Agent {
 
 /// What is wrong with them, if anything: agents that wait for ever, phases that get more arrivals than they count, reads of what has not
 /// arrived or is overwritten, barriers that nobody has made. The agents are run in several orders, each as far ahead of the others as the
-/// barriers let it, with copies that take no time or as long as they can; an agent reads each copy it reads exactly once.
+/// barriers let it, with copies that take no time or as long as they can. An agent that waits for a copy reads it before it waits for the
+/// next one, or not at all.
 std::optional<std::string> faultOf(const std::vector<Agent> &agents);
 
 } // namespace tilery::barriers

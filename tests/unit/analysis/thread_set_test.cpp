@@ -43,6 +43,22 @@ TEST(ThreadSet, OfBranches) {
       "0-1 ");
 }
 
+TEST(ThreadSet, QuotientsOfNegativeNumbers) {
+  auto threads = [](const std::string &op) {
+    return threadsAtWait("%m = arith.subi %t, %c40 : i32\n%q = tile." + op +
+                         " %m, %c64 : i32\n%c = arith.cmpi slt, %q, %zero : i32\nscf.if %c {\n  tile.sync\n}\n");
+  };
+  EXPECT_EQ(threads("div floor"), "0-39! ");
+  EXPECT_EQ(threads("div trunc"), "");
+  EXPECT_EQ(threads("div unsigned"), "");
+  EXPECT_EQ(threads("rem floor"), "");
+  EXPECT_EQ(threads("rem trunc"), "0-39! ");
+  EXPECT_EQ(threads("rem unsigned"), "");
+  EXPECT_EQ(threadsAtWait("%q = tile.div floor %t, %zero : i32\n%r = tile.rem floor %t, %zero : i32\n"
+                          "%s = arith.addi %q, %r : i32\n%c = arith.cmpi slt, %s, %c64 : i32\nscf.if %c {\n  tile.sync\n}\n"),
+            "0-63 ");
+}
+
 TEST(ThreadSet, OfData) {
   // The same for all: everybody comes, or nobody.
   EXPECT_EQ(threadsAtWait("%c = arith.cmpi slt, %n, %c64 : i32\nscf.if %c {\n  tile.sync\n}\n"), "0-95 ");
