@@ -1,5 +1,7 @@
-"""Attention to some of the keys, as Tileon's users write it: a window before each query, blocks that a table names."""
+"""Attention to some of the keys, as users write it: a window before each query, blocks that a table names."""
 
+import tilelang
+import tilelang.language as T
 import tileon
 import tileon.language as tl
 
@@ -66,3 +68,54 @@ def named_blocks(
         top = new_top
     acc = acc / total[:, None]
     tl.store(out_ptr + base + offs_m[:, None] * D + offs_d[None, :], acc.to(out_ptr.dtype.element_ty))
+
+
+@tilelang.jit
+def windowed_by_blocks(heads, n, d, window, block_M, block_N):
+    """The first block of keys is a quotient of a negative number, for the first programs."""
+    c = d**-0.5 * 1.44269504
+
+    @T.prim_func
+    def main(
+        Q: T.Tensor((heads, n, d), "float16"),
+        K: T.Tensor((heads, n, d), "float16"),
+        V: T.Tensor((heads, n, d), "float16"),
+        Out: T.Tensor((heads, n, d), "float16"),
+    ):
+        with T.Kernel(T.ceildiv(n, block_M), heads, threads=256) as (bx, by):
+            q, k = T.alloc_shared((block_M, d), "float16"), T.alloc_shared((block_N, d), "float16")
+            v = T.alloc_shared((block_N, d), "float16")
+            scores, weights = T.alloc_fragment((block_M, block_N), "float32"), T.alloc_fragment((block_M, block_N), "float16")
+            acc = T.alloc_fragment((block_M, d), "float32")
+            top, before, scale = (T.alloc_fragment((block_M,), "float32") for _ in range(3))
+            added, total = T.alloc_fragment((block_M,), "float32"), T.alloc_fragment((block_M,), "float32")
+            T.copy(Q[by, bx * block_M, 0], q)
+            T.fill(acc, 0)
+            T.fill(total, 0)
+            T.fill(top, -1.0e30)
+            begin = T.max(0, (bx * block_M - window + 1) // block_N)
+            for i in T.Pipelined(begin, T.ceildiv(T.min((bx + 1) * block_M, n), block_N), num_stages=2):
+                T.copy(K[by, i * block_N, 0], k)
+                for r, s in T.Parallel(block_M, block_N):
+                    at = bx * block_M + r - i * block_N - s
+                    scores[r, s] = T.if_then_else(at >= 0 and at < window, 0, -1.0e6)
+                T.gemm(q, k, scores, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+                T.copy(top, before)
+                T.reduce_max(scores, top, dim=1, clear=False)
+                for r in T.Parallel(block_M):
+                    scale[r] = T.exp2(before[r] * c - top[r] * c)
+                for r, s in T.Parallel(block_M, block_N):
+                    scores[r, s] = T.exp2(scores[r, s] * c - top[r] * c)
+                T.reduce_sum(scores, added, dim=1)
+                for r in T.Parallel(block_M):
+                    total[r] = total[r] * scale[r] + added[r]
+                T.copy(scores, weights)
+                for r, s in T.Parallel(block_M, d):
+                    acc[r, s] *= scale[r]
+                T.copy(V[by, i * block_N, 0], v)
+                T.gemm(weights, v, acc, policy=T.GemmWarpPolicy.FullRow)
+            for r, s in T.Parallel(block_M, d):
+                acc[r, s] /= total[r]
+            T.copy(acc, Out[by, bx * block_M, 0])
+
+    return main

@@ -33,6 +33,16 @@ def windowed(device, n, window):
     return kernel.module
 
 
+def windowed_by_blocks(device, n, window):
+    q, k, v, out = tensors(n, device)
+    kernel = PROGRAMS.windowed_by_blocks(HEADS, n, D, window, *BLOCKS.values())
+    kernel(q, k, v, out)
+    at = torch.arange(n, device=device)
+    before = at[:, None] - at
+    check(q, k, v, out, (before >= 0) & (before < window))
+    return kernel._latest().module
+
+
 def named_blocks(device):
     n = 256
     q, k, v, out = tensors(n, device)
@@ -49,6 +59,8 @@ def named_blocks(device):
 CASES = {
     "window of 100": lambda device: windowed(device, 300, 100),
     "window of 1": lambda device: windowed(device, 256, 1),
+    "window of 100, in blocks": lambda device: windowed_by_blocks(device, 300, 100),
+    "window of 200, in blocks": lambda device: windowed_by_blocks(device, 256, 200),
     "named blocks": named_blocks,
 }
 
