@@ -442,8 +442,8 @@ def vote_of_float(X: Vector):
 def product_of_a_thread(X: Vector):
     with T.Kernel(1, threads=64):
         tx = T.get_thread_binding()
-        a, b = T.alloc_shared((16, 16)), T.alloc_shared((16, 16))
-        c = T.alloc_local((16, 16))
+        a, b = T.alloc_shared((16, 16), "float32"), T.alloc_shared((16, 16), "float32")
+        c = T.alloc_local((16, 16), "float32")
         T.gemm(a, b, c)
         X[tx] = c[0, 0]
 
@@ -459,8 +459,21 @@ def too_many_threads_in_a_loop(X: Vector):
 def allreduce_without_reducer(X: Vector):
     with T.Kernel(1, threads=64):
         tx = T.get_thread_binding()
-        a = T.alloc_local((1,))
+        a = T.alloc_local((1,), "float32")
         T.tvm_thread_allreduce(1, X[tx], True, a[0], tx)
+
+
+@wrong
+def buffer_without_a_type(X: Vector):
+    with T.Kernel(1):
+        T.alloc_shared((4, 4))
+
+
+@wrong
+def variable_without_a_type(X: Vector):
+    with T.Kernel(1):
+        total = T.alloc_var()
+        total = 0
 
 
 @wrong

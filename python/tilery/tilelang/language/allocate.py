@@ -46,22 +46,22 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
     return memory
 
 
-def alloc_shared(shape: Sequence[int] | int, dtype: str = "float32", scope: str = "shared.dyn") -> Memory:
+def alloc_shared(shape: Sequence[int] | int, dtype: str, scope: str = "shared.dyn") -> Memory:
     """Memory that the whole block sees."""
     return alloc(shape, dtype, scope, "shared")
 
 
-def alloc_fragment(shape: Sequence[int] | int, dtype: str = "float32", scope: str = "local.fragment") -> Memory:
+def alloc_fragment(shape: Sequence[int] | int, dtype: str, scope: str = "local.fragment") -> Memory:
     """A tile held by the block's threads together."""
     return alloc(shape, dtype, scope, "fragment")
 
 
-def alloc_local(shape: Sequence[int] | int, dtype: str = "float32", scope: str = "local") -> Memory:
+def alloc_local(shape: Sequence[int] | int, dtype: str, scope: str = "local") -> Memory:
     """An array that each thread has for itself."""
     return alloc(shape, dtype, scope, "local")
 
 
-def alloc_var(dtype: str = "float32", *args: Any, scope: str = "local.var", init: Any = None) -> LocalVar:
+def alloc_var(dtype: str, *args: Any, scope: str = "local.var", init: Any = None) -> LocalVar:
     """A variable that keeps what is assigned to it; used like a number."""
     if args and not isinstance(args[0], str):
         init = args[0]
@@ -96,7 +96,7 @@ def empty(*shape: Any, dtype: Any = None) -> Memory:
     return trace.add_tensor(Memory(shape_of(sizes), "float32" if dtype is None else dtype, "global"), "output")
 
 
-def alloc_global(shape: Sequence[Any] | Any, dtype: str = "float32", scope: str = "global") -> Memory:
+def alloc_global(shape: Sequence[Any] | Any, dtype: str, scope: str = "global") -> Memory:
     """A workspace that lives during the call."""
     trace = current()
     if trace is not None:
