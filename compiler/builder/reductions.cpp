@@ -74,6 +74,9 @@ std::pair<Value, Value> Builder::argReduce(bool isMax, const Value &value, std::
 }
 
 Value Builder::scan(ReduceKind kind, const Value &value, int64_t axis, bool reverse) {
+  bool rounds = kind == ReduceKind::Sum || kind == ReduceKind::Product;
+  if (rounds && (value.dtype() == DType::F16 || value.dtype() == DType::BF16)) // rounded once, not with each step of the chain
+    return cast(scan(kind, cast(value, DType::F32), axis, reverse), value.dtype());
   auto args = beginScan({value}, axis, reverse);
   return endScan({cast(binary(combineOf(kind), args[0], args[1]), value.dtype())})[0];
 }

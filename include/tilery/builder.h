@@ -323,6 +323,7 @@ public:
   /// Index of the extreme lane (int32) and its value; ties: the lower index when tieBreakLeft.
   std::pair<Value, Value> argReduce(bool isMax, const Value &value, std::optional<int64_t> axis, bool keepDims,
                                     bool tieBreakLeft);
+  /// Sums and products of 16-bit floats are carried in 32 bits; each result is rounded once.
   Value scan(ReduceKind kind, const Value &value, int64_t axis, bool reverse);
   /// acc + a * b, acc given or zeros of `accType`. `clear` (bool scalar): ignore acc.
   Value dot(const Value &a, const Value &b, const std::optional<Value> &acc, const std::optional<Value> &clear, DType accType,

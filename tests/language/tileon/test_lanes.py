@@ -98,6 +98,29 @@ def test_scans(engine, device, shape, axis, reverse):
 
 
 @tileon.jit
+def running(x_ptr, sums, products, N: tl.constexpr, REVERSE: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(sums + i, tl.cumsum(x, 0, reverse=REVERSE))
+    tl.store(products + i, tl.cumprod(1 + x * 2**-10, 0, reverse=REVERSE))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_running_sums_are_rounded_once(engine, device, reverse):
+    """A chain of f16 additions would stand still at 2048, and one of products at 1 + 2^-10 doubles its error with each step."""
+    x = torch.ones(4096, dtype=torch.float16, device=device)
+    sums, products = torch.empty_like(x), torch.empty_like(x)
+    running[(1,)](x, sums, products, 4096, reverse)
+    steps = torch.arange(1, 4097, dtype=torch.float64)
+    grown = (1 + 2.0**-10) ** steps
+    if reverse:
+        steps, grown = steps.flip(0), grown.flip(0)
+    assert torch.equal(sums.cpu(), steps.half())
+    half, chain = 2.0**-11, 4096 * 2.0**-24
+    assert ((products.cpu().double() - grown).abs() <= grown * (half + chain + half * chain)).all()
+
+
+@tileon.jit
 def columns(x_ptr, sums, largest, where, kept, m, n, M: tl.constexpr, N: tl.constexpr):
     i, j = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
     mask, at = (i < m) & (j < n), i * n + j
