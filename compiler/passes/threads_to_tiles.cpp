@@ -4,6 +4,7 @@
 // no barriers; loops end when the last thread has left them, branches are masks. What has no tile form runs thread after thread.
 #include "compiler/analysis/divergence.h"
 #include "compiler/analysis/integer_op.h"
+#include "compiler/ir/machine_ops.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/thread_conversion.h"
 #include "mlir/Pass/PassManager.h"
@@ -92,7 +93,9 @@ bool ThreadConversion::storeOnce(Operation &store) {
 
 bool ThreadConversion::convert(Operation &inner) {
   if (isa<SyncOp>(inner) || folded.contains(&inner))
-    return true; // nobody is behind; done with the end of its chain
+    return true;                        // nobody is behind; done with the end of its chain
+  if (isa<ClockOp, ProcessorOp>(inner)) // one answer for the program
+    return builder.clone(inner, map), true;
   if (folds.contains(&inner))
     return convertFold(inner);
   if (auto alloc = dyn_cast<AllocOp>(inner))

@@ -180,7 +180,8 @@ Outcome blocks(const Program &program, ModuleOp module, const Memory &wanted, co
   }
   Memory memory(program);
   std::string unsupported;
-  std::string wrong = emulator::runBlocks(module, disjoint, program.grid.data(), memory.slots.data(), unsupported);
+  int64_t ownRow = program.grid[0] == 2 ? cuda::longestOwnRow : 256; // longer ones are shared by clusters
+  std::string wrong = emulator::runBlocks(module, disjoint, program.grid.data(), memory.slots.data(), unsupported, ownRow);
   if (!unsupported.empty() && !kernel)
     return {Outcome::Skipped, unsupported};
   if (wrong.empty() && unsupported.empty())

@@ -6,8 +6,9 @@ using namespace mlir;
 namespace tilery::fuzz {
 
 Generator::Generator(MLIRContext &context, uint64_t seed, Style style)
-    : random(seed), style(style), product(seed % 17 == 5), rowwise(seed % 19 == 6), threaded(seed % 11 == 3),
-      roled(seed % 13 == 7), laidOut(seed % 7 == 4), b(&context), loc(b.getUnknownLoc()) {}
+    : random(seed), style(style), product(seed % 17 == 5), rowwise(seed % 19 == 6), wholeRow(seed % 23 == 8),
+      timed(seed % 29 == 9), threaded(seed % 11 == 3), roled(seed % 13 == 7), laidOut(seed % 7 == 4), b(&context),
+      loc(b.getUnknownLoc()) {}
 
 // A boolean that depends on nothing rounded.
 Value Generator::condition() {
@@ -17,7 +18,7 @@ Value Generator::condition() {
 
 void Generator::someOps(int count) {
   while (count-- > 0)
-    step();
+    timed &&random.chance(0.2) ? timing() : step();
 }
 
 SmallVector<Value> Generator::carried(int count) {
@@ -231,8 +232,8 @@ Program Generator::run() {
   }
   if (product) {
     random.chance(0.3) ? chainKernel() : productKernel();
-  } else if (rowwise) {
-    rowKernel();
+  } else if (rowwise || wholeRow) {
+    rowwise ? rowKernel() : wholeRowKernel();
     for (int i = 0, n = 1 + int(random.below(2)); i < n; ++i)
       store(pick([](Value) { return true; }));
   } else {

@@ -26,6 +26,7 @@ private:
   // shapes.cpp: ops that move or combine lanes.
   void shapeOp();
   void reduction();
+  mlir::Value rowsReduced(mlir::Value x); ///< along the last dimension
   void scan();
   void dot();
 
@@ -68,6 +69,8 @@ private:
   // rows.cpp
   /// Loops over rows or pieces of rows, which load, compute, reduce and store: a kernel as libraries write it.
   void rowKernel();
+  /// A row a program, all of it at once: what blocks of a cluster may share.
+  void wholeRowKernel();
   Array arrayOfRows(llvm::ArrayRef<int64_t> extents, mlir::Type element, bool written);
 
   // chains.cpp
@@ -109,6 +112,10 @@ private:
   void ownArray(mlir::Value thread);
   void threadFlow(mlir::Value thread, int64_t count);
 
+  // timing.cpp
+  /// Two readings of the clock, around another op or in a loop that waits.
+  void timing();
+
   mlir::Type floatType();
   mlir::Type intType();
   mlir::Type anyType() { return random.chance(0.6) ? floatType() : intType(); }
@@ -121,6 +128,8 @@ private:
   Style style;
   bool product;  ///< the program is one product, or loops of several
   bool rowwise;  ///< it is loops over rows
+  bool wholeRow; ///< it is one row a program
+  bool timed;    ///< it has readings of the clock
   bool threaded; ///< it has code for the threads of a block
   bool roled;    ///< it has roles and barriers
   bool laidOut;  ///< it has a buffer with a layout

@@ -95,6 +95,8 @@ void Generator::roles() {
     if (!thread)
       part = tile::SubviewOp::create(b, loc, tile::BufferType::get(shape, element, tile::Space::shared), ring, at, dims);
     add(turn);
+    if (timed && random.chance(0.5))
+      timing();
     if (thread) {
       fillByThreads(b, loc, filling, thread, turn, slot, sources, ring);
     } else if (fills) {

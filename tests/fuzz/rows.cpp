@@ -55,4 +55,34 @@ void Generator::rowKernel() {
   }
 }
 
+void Generator::wholeRowKernel() {
+  auto nsw = arith::IntegerOverflowFlags::nsw;
+  Type element = random.of(std::vector<Type>{b.getF32Type(), b.getF32Type(), b.getF16Type(), b.getBF16Type(), b.getI32Type()});
+  int64_t programs = int64_t(program.grid[0]) * program.grid[1], height = random.chance(0.2) ? 2 : 1,
+          size = random.of(std::vector<int64_t>{256, 512, 1024, 2048});
+  int64_t rows = height * programs - random.below(height), columns = size - (random.chance(0.5) ? 8 * random.below(size / 8) : 0);
+  auto type = RankedTensorType::get({height, size}, element);
+  Value row = arith::ExtSIOp::create(b, loc, b.getI64Type(), arith::MulIOp::create(b, loc, pid, integer(height, 32), nsw)),
+        column = integer(0, 64);
+  pool.clear();
+  for (int i = 0, n = 1 + int(random.below(2)); i < n; ++i) {
+    Array input = arrayOfRows({rows, columns}, element, false);
+    Value other = random.chance(0.6) ? constant(type) : Value();
+    add(tile::LoadOp::create(b, loc, type, alignedPlace(input, type.getShape(), {row, column}, element), other, false,
+                             StringAttr(), StringAttr()));
+  }
+  for (int i = 0, n = 1 + int(random.below(3)); i < n; ++i) {
+    Value tile = pick([](Value v) { return tile::shapeOf(v.getType()).size() == 2; });
+    Value each = rowsReduced(tile);
+    add(each);
+    elementwise();
+    Value line = tile::ReshapeOp::create(b, loc, RankedTensorType::get({height, 1}, getElementTypeOrSelf(tile)), each);
+    add(binary(tile, tile::BroadcastOp::create(b, loc, tile.getType(), line)));
+    elementwise();
+  }
+  Array out = arrayOfRows({rows, columns}, element, true);
+  tile::StoreOp::create(b, loc, alignedPlace(out, type.getShape(), {row, column}, element), pickLike(type), false, StringAttr(),
+                        StringAttr());
+}
+
 } // namespace tilery::fuzz

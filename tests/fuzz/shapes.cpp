@@ -173,6 +173,13 @@ void Generator::reduction() {
     add(result);
 }
 
+Value Generator::rowsReduced(Value x) {
+  Shape shape = shapeOf(x);
+  auto op = tile::ReduceOp::create(b, loc, tile::tileOf(ArrayRef(shape).drop_back(), elementOf(x)), x, shape.size() - 1);
+  fillCombine(b, loc, op.getCombine(), {elementOf(x)}, int(random.below(5)));
+  return op.getResult(0);
+}
+
 void Generator::scan() {
   Value x = pick([](Value v) { return isa<RankedTensorType>(v.getType()); });
   if (!x)

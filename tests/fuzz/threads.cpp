@@ -165,6 +165,7 @@ void Generator::threads() {
       : kind == 5 ? warpDot(count)
       : kind == 2 ? ownArray(thread)
       : kind == 3 ? threadFlow(thread, count)
+      : timed     ? timing()
                   : elementwise();
     }
     Value value = convert(pick([](Value) { return true; }), result);

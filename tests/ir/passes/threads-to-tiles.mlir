@@ -294,3 +294,38 @@ tile.kernel @first_warp(%q: !tile.ptr<f32>, %n: i64, %by: i32) {
   }
   tile.return
 }
+
+// The clock and the processor's number are one answer for all threads, also where they wait for it.
+// CHECK-LABEL: tile.kernel @waits
+// CHECK: scf.while {{.*}} : (i64) -> i64
+// CHECK: %[[NOW:.*]] = tile.clock
+// CHECK: scf.yield %[[NOW]] : i64
+// CHECK: tile.processor
+// CHECK: arith.sitofp %{{.*}} : tensor<64xi64> to tensor<64xf32>
+tile.kernel @waits(%q: !tile.ptr<f32>, %n: i64) {
+  %c1 = arith.constant 1 : i64
+  %b = tile.root %q[%n] strides [%c1] : !tile.ptr<f32> -> !tile.root<1xf32>
+  tile.threads 64 {
+  ^bb0(%t: i32):
+    %zero = arith.constant 0 : i64
+    %end = arith.constant 1000 : i64
+    %last = scf.while (%now = %zero) : (i64) -> i64 {
+      %goes = arith.cmpi slt, %now, %end : i64
+      scf.condition(%goes) %now : i64
+    } do {
+    ^bb0(%now: i64):
+      %next = tile.clock
+      scf.yield %next : i64
+    }
+    %w = arith.extsi %t : i32 to i64
+    %where = tile.processor
+    %wide = arith.extsi %where : i32 to i64
+    %more = arith.addi %last, %wide : i64
+    %sum = arith.addi %more, %w : i64
+    %z = arith.sitofp %sum : i64 to f32
+    %to = tile.view %b[%w] dims [] dilations [] limits [] : !tile.root<1xf32> -> !tile.view<f32>
+    tile.store %to, %z : !tile.view<f32>, f32
+    tile.yield
+  }
+  tile.return
+}
