@@ -232,7 +232,8 @@ private:
       --meant;
     SharedAddress barrier = copies[meant].barrier;
     if (agent.waited[barrier].phases > barriers.at(barrier).phase)
-      fail(agent.program->name + " reads the data of an earlier phase of " + name(barrier) + ": it does not wait for the next one");
+      fail(agent.program->name + " reads the data of an earlier phase of " + name(barrier) +
+           ": it does not wait for the next one");
     if (meant + 1 < copies.size())
       fail("data of " + name(barrier) + " is overwritten before " + agent.program->name +
            " has read it: it is released too early, or not waited for");

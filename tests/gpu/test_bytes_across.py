@@ -93,7 +93,7 @@ def test_tiles_are_right(blocks, turned):
 
 
 def test_sums_with_all_bits_are_of_128_columns(assemble):
-    """Products of half the width would wait as often as they multiply; their registers are there, for work on results comes later."""
+    """Products of half the width would wait as often as they multiply; their registers are there: work on results comes later."""
     a, b = (torch.randn(256, 256).to(torch.float8_e4m3fn) for _ in range(2))
     c = torch.empty(256, 256, dtype=torch.float16)
     matmul = compat.load(PEERS.parents[1] / "examples" / "tileon" / "matmul.py").matmul_kernel
