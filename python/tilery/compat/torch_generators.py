@@ -5,10 +5,18 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 _BYTES = 16  # of seed and offset
+
+
+def _of_generators(first: Any) -> MutableMapping[Any, int]:
+    """Offsets by generator. Older versions of torch have generators without weak references: they are kept, then."""
+    try:
+        return weakref.WeakKeyDictionary({first: 0})
+    except TypeError:
+        return {first: 0}
 
 
 class Offsets:
@@ -16,7 +24,7 @@ class Offsets:
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
-        self.offsets: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary({torch.default_generator: 0})
+        self.offsets = _of_generators(torch.default_generator)
 
     def add(self, generator: Any) -> None:
         """From now on the generator has an offset."""
