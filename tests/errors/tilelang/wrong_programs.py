@@ -570,3 +570,21 @@ def store_outside_by_two_loops(X: Vector):
         for k in T.serial(1, 8, 3):
             for i in T.Parallel(8):
                 s[i, 16 - k * 2 - i] = X[i]
+
+
+@wrong
+def scope_of_another_memory(X: Vector):
+    with T.Kernel(1):
+        T.alloc_shared((64,), "float32", scope="globl")
+
+
+def doubled(buffer):
+    for i in T.Parallel(64):
+        buffer[i] = buffer[i] * 2
+
+
+@wrong
+def loop_of_a_plain_function(X: Vector):
+    with T.Kernel(1):
+        s = T.alloc_shared((64,), "float32")
+        doubled(s)

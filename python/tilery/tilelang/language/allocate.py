@@ -18,6 +18,10 @@ from .tir.op import max_value, min_value
 def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> Memory:
     """A buffer of this program, in the space that the IR knows."""
     trace = kernel(f"T.alloc_{space}")
+    kind = "shared" if space == "shared" else "local"
+    if scope.partition(".")[0] != kind:
+        hint = f"scopes of {kind} memory are {kind!r} or begin with it and a dot"
+        raise error(ValueError, f"T.alloc_{space} has no scope {scope!r}", hint=hint)
     sizes = shape_of(shape)
     if space == "shared" and any(not isinstance(size, int) for size in sizes) and all(map(is_size, sizes)):
         return trace.sized_at_run_time(sizes, element)

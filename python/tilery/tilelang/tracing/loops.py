@@ -26,6 +26,10 @@ class Iteration:
         """What a name that is given the loop stands for."""
         return self
 
+    def __iter__(self) -> Iterator[int]:
+        text = "a loop of the language stands in a kernel or a macro, not in a plain Python function"
+        raise error(TypeError, text, hint="write @T.macro above the function")
+
 
 class Serial(Iteration):
     """`for i in T.serial(start, stop, step)`; the hints of the other sequential loops are attributes."""
