@@ -1,5 +1,6 @@
 // Elementwise ops on LLVM scalars and vectors: arith, tile arithmetic, pointers. Every op is total.
 #include "compiler/analysis/interval.h"
+#include "compiler/lower/floats.h"
 #include "compiler/lower/math.h"
 #include "llvm/Analysis/VectorUtils.h"
 
@@ -125,11 +126,41 @@ Lanes floatToInt(Emitter &e, Lanes value, Type from, Type to, bool isUnsigned) {
   return e.intrinsic(isUnsigned ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat, {value}, {result, value->getType()});
 }
 
+// Of 64 bits that are mostly indices: where all lanes of both fit into 31, as those of 32 bits.
+Lanes quotientOfIndices(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(x);
+  auto number = [&](uint64_t value) { return llvm::ConstantInt::get(x->getType(), value); };
+  auto *bias = number(isUnsigned ? 0 : 1 << 30);
+  Lanes high = b.CreateLShr(b.CreateOr(b.CreateAdd(x, bias), b.CreateAdd(y, bias)), number(isUnsigned ? 30 : 31));
+  llvm::BasicBlock *entry = b.GetInsertBlock(), *fast = llvm::BasicBlock::Create(e.context(), "indices", entry->getParent()),
+                   *slow = llvm::BasicBlock::Create(e.context(), "numbers", entry->getParent()),
+                   *done = llvm::BasicBlock::Create(e.context(), "done", entry->getParent());
+  b.CreateCondBr(b.CreateICmpEQ(b.CreateOrReduce(high), b.getInt64(0)), fast, slow);
+  b.SetInsertPoint(fast);
+  llvm::Type *narrow = e.vectorOf(b.getInt32Ty(), lanes), *real = e.vectorOf(b.getDoubleTy(), lanes);
+  auto exact = [&](Lanes v) { return b.CreateSIToFP(b.CreateTrunc(v, narrow), real); };
+  Lanes ofIndices = b.CreateSExt(b.CreateFPToSI(b.CreateFDiv(exact(x), exact(y)), narrow), x->getType());
+  b.CreateBr(done);
+  b.SetInsertPoint(slow);
+  Lanes other = isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y);
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  auto *phi = b.CreatePHI(x->getType(), 2);
+  phi->addIncoming(ofIndices, fast);
+  phi->addIncoming(other, slow);
+  return phi;
+}
+
 // Hardly a machine divides vectors of integers, and LLVM divides lane by lane. In double, n / d of 32-bit integers has the right integer
 // part: it is at least 1 / d away from the next integer that it is not, which is more than 2^-53 of it.
 Lanes quotientOf(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
   auto &b = e.b;
   unsigned lanes = e.lanesOf(x), bits = x->getType()->getScalarSizeInBits();
+  constexpr unsigned registers = 256; // a GPU's threads have narrower vectors
+  if (lanes > 1 && bits == 64 && e.options.target.machine.vectorBits >= registers && !llvm::isa<llvm::Constant>(y))
+    return callOwnFunction(e, isUnsigned ? "udiv" : "sdiv", {x, y},
+                           [&](llvm::ArrayRef<Lanes> of) { return quotientOfIndices(e, of[0], of[1], isUnsigned); });
   if (lanes == 1 || bits > 32 || (isUnsigned && bits == 32 && !e.options.target.machine.unsignedVectors) ||
       llvm::isa<llvm::Constant>(y))
     return isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y);

@@ -7,7 +7,10 @@ Lanes callOwnFunction(Emitter &e, const llvm::Twine &name, llvm::ArrayRef<Lanes>
                       llvm::function_ref<Lanes(llvm::ArrayRef<Lanes>)> body) {
   auto &b = e.b;
   llvm::Type *type = operands[0]->getType();
-  std::string symbol = ("tilery." + name + ".f32x" + llvm::Twine(e.lanesOf(operands[0]))).str();
+  llvm::Type *element = type->getScalarType();
+  std::string symbol = ("tilery." + name + (element->isIntegerTy() ? ".i" : ".f") + llvm::Twine(element->getScalarSizeInBits()) +
+                        "x" + llvm::Twine(e.lanesOf(operands[0])))
+                           .str();
   llvm::Function *function = e.module.getFunction(symbol);
   if (!function) {
     llvm::IRBuilder<>::InsertPointGuard guard(b);

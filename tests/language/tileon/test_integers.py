@@ -117,3 +117,15 @@ def test_divisions(engine, left, right):
     x, y = operands(left, right)
     y = [b if b and (a, b) != (exact.limits(dtype)[0], -1) else 3 for a, b in zip(x, y)]
     check(divisions, x, y, left, right, [applied(truncated, x, y, dtype), applied(remainder, x, y, dtype)])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_divisions_of_indices(engine, dtype):
+    """Vectors whose lanes are all short, on either side of what short is, and such of which one lane is long."""
+    edges = [0, 1, 2, 7, 1000, 2**30 - 2, 2**30 - 1, 2**30, 2**31 - 1, 2**31]
+    edges += [-edge for edge in edges] if dtype == "int64" else [2**64 - 1, 2**63]
+    x = [edges[i % len(edges)] if i < N // 2 else (i * 2654435761) % 2**30 for i in range(N)]
+    y = [edges[i // len(edges) % len(edges)] if i < N // 2 else 1 + i % 97 for i in range(N)]
+    x[N // 2 + 5 :: 48] = [2**40 + i for i in range(len(x[N // 2 + 5 :: 48]))]
+    y = [b or 3 for b in y]
+    check(divisions, x, y, dtype, dtype, [applied(truncated, x, y, dtype), applied(remainder, x, y, dtype)])
