@@ -2,6 +2,10 @@
 # ruff: noqa
 from ...core.tile.types import constexpr as constexpr
 N_ROUNDS_DEFAULT: constexpr
+PHILOX_KEY_A: constexpr
+PHILOX_KEY_B: constexpr
+PHILOX_ROUND_A: constexpr
+PHILOX_ROUND_B: constexpr
 from ...core.tile.random import philox as philox
 from ...core.tile.random import rand as rand
 from ...core.tile.random import rand4x as rand4x
