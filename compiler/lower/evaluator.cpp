@@ -95,6 +95,8 @@ Lanes Evaluator::value(Value tile, ArrayRef<Index> point) {
   if (Lanes now = state.unwritten.lookup(tile))
     return now;
   AtLevel at(*this, levelOf(point));
+  if (Lanes square = storedFromSquare(found->second, tile, point))
+    return square;
   return memo[key] = readStored(found->second, tile::shapeOf(tile.getType()), point);
 }
 
@@ -134,6 +136,8 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
       .Case([&](tile::LoadOp op) {
         if (Lanes copied = threads ? threads->copied(op, point, state.lanes) : nullptr)
           return copied;
+        if (Lanes square = loadedFromSquare(op, point))
+          return square;
         Address where = addressOf(op, point);
         Lanes other = op.getOther() && where.exists ? value(op.getOther(), point) : nullptr;
         e.at(op.getLoc());

@@ -133,6 +133,11 @@ public:
   class Vector;
   /// Code where bounds hold.
   class Assumption;
+  /// Code of the rows of a square, whose columns are the lanes: places along one dimension that follow each other. What is read across is
+  /// loaded for all of them at once.
+  class Square;
+  /// Whether squares help: where lanes of memory are loaded by LLVM's instructions.
+  bool readsSquares() const { return !threads; }
   /// Code after which values at owned elements (Index::owned) need not dominate anything.
   class OwnedScope;
 
@@ -215,6 +220,7 @@ private:
     llvm::DenseMap<mlir::Value, llvm::Value *> consecutive;
     llvm::SmallDenseMap<mlir::Value, RunTable, 2> inRuns;
     llvm::SmallDenseMap<mlir::Value, Lanes> unwritten;
+    llvm::ArrayRef<llvm::Value *> square;
   };
   /// Forgets the values of this level.
   void forget() { levels.back().memo.clear(); }
@@ -241,6 +247,12 @@ private:
   Lanes expression(mlir::Value tile, llvm::ArrayRef<Index> point);
   Lanes constantTile(mlir::DenseElementsAttr attr, llvm::ArrayRef<Index> point);
   Lanes rangeLanes(tile::RangeOp range, const Index &index);
+  /// The lanes of a tile whose neighbours in memory lie along `dim`, if that is where the rows of the current square are and those exist; null
+  /// else. Those of the other rows are remembered.
+  Lanes fromSquare(mlir::Value tile, llvm::ArrayRef<Index> point, unsigned dim,
+                   llvm::function_ref<Address(llvm::ArrayRef<Index>)> addressAt);
+  Lanes loadedFromSquare(tile::LoadOp load, llvm::ArrayRef<Index> point);
+  Lanes storedFromSquare(int buffer, mlir::Value tile, llvm::ArrayRef<Index> point);
   Lanes joined(tile::JoinOp join, llvm::ArrayRef<Index> point);
   Lanes concatenated(tile::CatOp cat, llvm::ArrayRef<Index> point);
   Lanes taken(tile::TakeOp take, llvm::ArrayRef<Index> point);
@@ -303,11 +315,22 @@ public:
     evaluator.state.limit = limit;
   }
   Vector(const Vector &) = delete;
+  unsigned outside() const { return lanes; }
 
 private:
   Evaluator &evaluator;
   unsigned lanes;
   Lanes limit;
+};
+
+class Evaluator::Square {
+public:
+  Square(Evaluator &evaluator, llvm::ArrayRef<llvm::Value *> rows) : evaluator(evaluator) { evaluator.state.square = rows; }
+  ~Square() { evaluator.state.square = {}; }
+  Square(const Square &) = delete;
+
+private:
+  Evaluator &evaluator;
 };
 
 class Evaluator::Assumption {

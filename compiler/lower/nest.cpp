@@ -145,7 +145,7 @@ bool NestEmitter::emit(const Nest &n) {
   else if (std::optional<unsigned> rows = reduces ? std::nullopt : storedAcross())
     turned(*rows);
   else
-    outer(0);
+    elements();
   return !evaluator.failed;
 }
 
@@ -171,7 +171,7 @@ void NestEmitter::turned(unsigned along) {
   llvm::Value *apart = b.CreateICmpUGE(b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, step, b.getFalse()), size);
   twice(apart, [&](bool apart) {
     llvm::SaveAndRestore vectors(innerDim, apart ? along : innerDim);
-    outer(0);
+    elements();
   });
 }
 
@@ -239,11 +239,11 @@ void NestEmitter::withRuns(tile::AccessOp access) {
 
 void NestEmitter::outer(unsigned dim) {
   if (dim == nest->shape.size())
-    return inner();
+    return square ? squares() : inner();
   int64_t size = nest->shape[dim];
   if (size == 1 && dim != innerDim)
     point[dim].loop = int(dim);
-  if (dim == innerDim || size == 1 || dim == down)
+  if (dim == innerDim || size == 1 || dim == down || dim == square)
     return outer(dim + 1);
   Range range{e.i64(0), e.i64(size)};
   KnownBound bound;
@@ -278,8 +278,8 @@ void NestEmitter::inner() {
   KnownBound only;
   const KnownBound *restricted = restriction(innerDim, only) ? &only : nullptr;
   bool wide = nest->shape[innerDim] >= int64_t(lanes) && lanes > 1;
-  auto usual = [&] { wide && (there || !own.empty()) ? innerBounded(own, restricted) : innerStatic(); };
-  tile::StoreOp store = wide ? streamable() : tile::StoreOp();
+  auto usual = [&] { wide && (there || squaresEnd || !own.empty()) ? innerBounded(own, restricted) : innerStatic(); };
+  tile::StoreOp store = wide && !square ? streamable() : tile::StoreOp();
   if (!store)
     return usual();
   twice(streaming, [&](bool streams) { streams ? innerBounded(own, restricted, store) : usual(); });
@@ -449,7 +449,7 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
     llvm::Value *odd = b.CreateICmpNE(b.CreateAnd(at, e.i64(bytes - 1)), e.i64(0)); // no element is aligned: no main loop
     start = b.CreateSelect(odd, written.to, b.CreateAdd(start, b.CreateAnd(b.CreateSub(e.i64(0), past), e.i64(lanes - 1))));
   }
-  bool whole = !restriction && !aligned && size % lanes == 0;
+  bool whole = !restriction && !aligned && !squaresEnd && size % lanes == 0;
   rowEnd = cut(); // after everything that the loops' hoisted values may reuse
   auto masked = [&](llvm::Value *to, llvm::Value *end) {
     Evaluator::Assumption holds(evaluator, restriction ? ArrayRef<KnownBound>(*restriction) : ArrayRef<KnownBound>());
@@ -468,10 +468,13 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
   };
   if (start != written.from) {
     llvm::Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, written.to);
-    masked(end, aligned ? end : written.to);
-    if (aligned)
+    bool once = aligned || squaresEnd; // what follows begins there
+    masked(end, once ? end : written.to);
+    if (once)
       j = end;
   }
+  if (squaresEnd)
+    j = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, j, squaresEnd);
   {
     Evaluator::Assumption hold(evaluator, bounds), rowsHold(evaluator, around);
     loop(

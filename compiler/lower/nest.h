@@ -67,6 +67,11 @@ private:
   std::optional<unsigned> storedAcross() const;
   void turned(unsigned along);
   void twice(llvm::Value *condition, llvm::function_ref<void(bool holds)> emit);
+  // -- squares of rows and columns (squares.cpp)
+  std::optional<unsigned> squareDim();
+  llvm::Value *apartInSquares();
+  void elements();
+  void squares();
   void outer(unsigned dim);
   void inner();
   void collectSinkBounds(llvm::SmallVectorImpl<KnownBound> &bounds, llvm::SmallPtrSetImpl<const void *> &seen) const;
@@ -120,9 +125,14 @@ private:
       nextScalars;                         // as the next program has them, while the current nest's prefetches are chosen
   std::optional<unsigned> down;            // the dimension that columns are reduced along, walked within those of a vector
   llvm::MutableArrayRef<Lanes> columnSums; // of the current vector of columns, for the sinks to come
-  bool indivisible = true;                 // updates of the current nest may meet others
-  bool bypass = false;                     // the stores of the current body are aligned and not read again
-  llvm::Instruction *rowEnd = nullptr;     // where values that a row does not change are emitted
+  std::optional<unsigned> square;          // the dimension of squares' rows, walked within the other outer ones
+  unsigned squareRows = 0;
+  llvm::Value *mayTakeSquares = nullptr; // i1
+  llvm::Value *squaresEnd =
+      nullptr;             // squares have computed the current row's elements up to here, from the first that surely exists
+  bool indivisible = true; // updates of the current nest may meet others
+  bool bypass = false;     // the stores of the current body are aligned and not read again
+  llvm::Instruction *rowEnd = nullptr; // where values that a row does not change are emitted
 };
 
 } // namespace tilery::lower

@@ -16,13 +16,6 @@ bool hasStep(tile::AccessOp access, unsigned dim, int64_t number) {
   return access.isStrided(dim) && matchPattern(access.getSteps()[dim], m_ConstantInt(&step)) && step == number;
 }
 
-unsigned lastDim(ArrayRef<int64_t> shape) {
-  unsigned dim = shape.empty() ? 0 : shape.size() - 1;
-  while (dim && shape[dim] == 1)
-    --dim;
-  return dim;
-}
-
 /// The dimensions of an operand of what only moves elements to other places; nothing for other ops.
 std::optional<Dims> dimsOfOperand(Operation *op, const Dims &dims) {
   if (isElementwise(op) || isa<tile::BroadcastOp>(op))
@@ -51,39 +44,65 @@ std::optional<Dims> dimsOfOperand(Operation *op, const Dims &dims) {
 
 class Search {
 public:
-  Search(unsigned vectors, llvm::function_ref<bool(Value)> stored, llvm::function_ref<void(tile::LoadOp, unsigned)> visit)
-      : vectors(vectors), stored(stored), visit(visit) {}
+  using Leaf = llvm::function_ref<void(Value read, const Dims &dims)>;
+  Search(llvm::function_ref<bool(Value)> stored, Leaf leaf) : stored(stored), leaf(leaf) {}
 
   void below(Value value, const Dims &dims) {
     Operation *op = value.getDefiningOp();
-    if (!op || !isa<RankedTensorType>(value.getType()) || stored(value) ||
-        !seen.insert({value.getAsOpaquePointer(), dims}).second)
+    bool isStored = stored(value);
+    if (!isa<RankedTensorType>(value.getType()) || (!op && !isStored) || !seen.insert({value.getAsOpaquePointer(), dims}).second)
       return;
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      return of(load, dims);
+    if (isStored || isa<tile::LoadOp>(op))
+      return leaf(value, dims);
     if (std::optional<Dims> next = dimsOfOperand(op, dims))
       for (Value operand : op->getOperands())
         below(operand, *next);
   }
 
-private:
-  void of(tile::LoadOp load, const Dims &dims) {
-    std::optional<unsigned> neighbours = load.getIsVolatile() ? std::nullopt : neighbourDim(load.getPlace());
-    const auto *along = llvm::find(dims, vectors);
-    if (!neighbours || along == dims.end())
-      return;
-    unsigned dim = along - dims.begin();
-    if (dim != *neighbours && tile::shapeOf(load.getType())[dim] != 1 &&
-        !hasStep(load.getPlace().getDefiningOp<tile::AccessOp>(), dim, 0))
-      visit(load, dim);
+  void below(const Nest &nest) {
+    Dims own;
+    for (unsigned d = 0; d < nest.shape.size(); ++d)
+      own.push_back(d);
+    for (const Sink &sink : nest.sinks) {
+      if (auto store = dyn_cast_if_present<tile::StoreOp>(sink.op); store && sink.kind == Sink::Store)
+        below(store.getValue(), own);
+      else if (sink.kind == Sink::Reduce)
+        for (Value operand : sink.op->getOperands())
+          below(operand, own);
+      else if (sink.kind == Sink::Copy && sink.value)
+        below(sink.value, own);
+      else if (sink.kind == Sink::Define && !isa<tile::LoadOp>(sink.op))
+        for (Value operand : sink.op->getOperands())
+          if (std::optional<Dims> next = dimsOfOperand(sink.op, own))
+            below(operand, *next);
+    }
   }
 
-  unsigned vectors;
+private:
   llvm::function_ref<bool(Value)> stored;
-  llvm::function_ref<void(tile::LoadOp, unsigned)> visit;
+  Leaf leaf;
   std::set<std::pair<const void *, Dims>> seen;
 };
+
+/// The load's dimension that the nest's `vectors` follow, if neighbours lie along another one.
+std::optional<unsigned> turnedAlong(tile::LoadOp load, const Dims &dims, unsigned vectors) {
+  std::optional<unsigned> neighbours = load.getIsVolatile() ? std::nullopt : neighbourDim(load.getPlace());
+  const auto *along = llvm::find(dims, vectors);
+  if (!neighbours || along == dims.end())
+    return std::nullopt;
+  unsigned dim = along - dims.begin();
+  bool turned = dim != *neighbours && tile::shapeOf(load.getType())[dim] != 1 &&
+                !hasStep(load.getPlace().getDefiningOp<tile::AccessOp>(), dim, 0);
+  return turned ? std::optional(dim) : std::nullopt;
+}
 } // namespace
+
+unsigned lastDim(ArrayRef<int64_t> shape) {
+  unsigned dim = shape.empty() ? 0 : shape.size() - 1;
+  while (dim && shape[dim] == 1)
+    --dim;
+  return dim;
+}
 
 std::optional<unsigned> neighbourDim(Value place) {
   auto access = place.getDefiningOp<tile::AccessOp>();
@@ -112,23 +131,43 @@ unsigned vectorDim(const Nest &nest) {
 
 void forTurnedLoads(const Nest &nest, llvm::function_ref<bool(Value)> stored,
                     llvm::function_ref<void(tile::LoadOp, unsigned)> visit) {
-  Search search(vectorDim(nest), stored, visit);
-  Dims own;
-  for (unsigned d = 0; d < nest.shape.size(); ++d)
-    own.push_back(d);
-  for (const Sink &sink : nest.sinks) {
-    if (auto store = dyn_cast_if_present<tile::StoreOp>(sink.op); store && sink.kind == Sink::Store)
-      search.below(store.getValue(), own);
-    else if (sink.kind == Sink::Reduce)
-      for (Value operand : sink.op->getOperands())
-        search.below(operand, own);
-    else if (sink.kind == Sink::Copy && sink.value)
-      search.below(sink.value, own);
-    else if (sink.kind == Sink::Define && !isa<tile::LoadOp>(sink.op))
-      for (Value operand : sink.op->getOperands())
-        if (std::optional<Dims> next = dimsOfOperand(sink.op, own))
-          search.below(operand, *next);
-  }
+  unsigned vectors = vectorDim(nest);
+  Search(stored, [&](Value read, const Dims &dims) {
+    auto load = stored(read) ? tile::LoadOp() : read.getDefiningOp<tile::LoadOp>();
+    if (auto along = load ? turnedAlong(load, dims, vectors) : std::nullopt)
+      visit(load, *along);
+  }).below(nest);
+}
+
+std::optional<ReadAcross> readAcross(const Nest &nest, unsigned vectors, llvm::function_ref<bool(Value)> stored) {
+  std::optional<ReadAcross> found;
+  auto add = [&](Value tile, const Dims &dims, unsigned neighbours) {
+    unsigned dim = dims[neighbours], bytes = tile::elementBytes(getElementTypeOrSelf(tile.getType()));
+    if (dim == unknown || (found && found->dim != dim))
+      return;
+    found = ReadAcross{dim, found ? std::min(found->leastBytes, bytes) : bytes};
+  };
+  auto visit = [&](Value read, const Dims &dims) {
+    ArrayRef<int64_t> shape = tile::shapeOf(read.getType());
+    unsigned last = lastDim(shape);
+    if (!stored(read)) {
+      auto load = read.getDefiningOp<tile::LoadOp>();
+      if (turnedAlong(load, dims, vectors))
+        add(read, dims, *neighbourDim(load.getPlace()));
+    } else if (!shape.empty() && dims[last] != vectors && llvm::is_contained(dims, vectors)) {
+      add(read, dims, last);
+    }
+  };
+  Search(stored, visit).below(nest);
+  for (const Sink &sink : nest.sinks) // which is read where it is defined
+    if (auto load = sink.kind == Sink::Define ? sink.value.getDefiningOp<tile::LoadOp>() : tile::LoadOp()) {
+      Dims own;
+      for (unsigned d = 0; d < nest.shape.size(); ++d)
+        own.push_back(d);
+      if (turnedAlong(load, own, vectors))
+        add(load, own, *neighbourDim(load.getPlace()));
+    }
+  return found;
 }
 
 } // namespace tilery::lower

@@ -8,6 +8,9 @@ namespace tilery::lower {
 /// where that is not known.
 std::optional<unsigned> neighbourDim(mlir::Value place);
 
+/// The last dimension of more than one element, 0 if there is none.
+unsigned lastDim(llvm::ArrayRef<int64_t> shape);
+
 /// The dimension of a nest along which vectors should lie: of its first store whose neighbours are known, else of the load that it
 /// defines; the last one of more than one element where neither is there, or rows are reduced.
 unsigned vectorDim(const Nest &nest);
@@ -16,5 +19,13 @@ unsigned vectorDim(const Nest &nest);
 /// the nest's vectors. `along`: the load's dimension that those follow.
 void forTurnedLoads(const Nest &nest, llvm::function_ref<bool(mlir::Value)> stored,
                     llvm::function_ref<void(tile::LoadOp load, unsigned along)> visit);
+
+/// A dimension of the nest along which the elements of some tile that it reads, from memory or as stored, are neighbours where those of its
+/// vectors along `vectors` are not. Nothing if there is none, or a tile is read across both.
+struct ReadAcross {
+  unsigned dim;
+  unsigned leastBytes; ///< of an element of the narrowest such tile
+};
+std::optional<ReadAcross> readAcross(const Nest &nest, unsigned vectors, llvm::function_ref<bool(mlir::Value)> stored);
 
 } // namespace tilery::lower

@@ -1,0 +1,254 @@
+// Tiles that are read across: their neighbours in memory lie along another dimension than the lanes of their nest. Squares of the two
+// dimensions are loaded as they lie and transposed in registers, so that a line of memory is visited once for all of its elements in the
+// square, not once for each.
+#include "compiler/lower/nest.h"
+#include "compiler/lower/turned.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+
+namespace tilery::lower {
+namespace {
+/// Within these shuffles are one instruction, and loads fill parts of a vector.
+constexpr unsigned laneBytes = 16;
+/// And columns of a square. Each row is a body of code; each column a line of memory, of which all are in the cache at once where their
+/// distance is a multiple of its ways' size.
+constexpr unsigned mostRows = 16;
+
+/// Of constants a constant, so that code that never runs is not emitted.
+llvm::Value *larger(llvm::IRBuilder<> &b, llvm::Value *x, llvm::Value *y) { return b.CreateSelect(b.CreateICmpSGT(x, y), x, y); }
+
+/// rows[i] is in each piece of rows.size() lanes a row of a square: rows and lanes change places in all of them.
+void transposePieces(llvm::IRBuilder<> &b, SmallVectorImpl<llvm::Value *> &rows) {
+  int size = rows.size(), lanes = llvm::cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements();
+  SmallVector<int> halves[2];
+  for (int half : {0, 1})
+    for (int lane = 0; lane < lanes; ++lane) {
+      int inPiece = lane % size;
+      halves[half].push_back(lane - inPiece + half * size / 2 + inPiece / 2 + inPiece % 2 * lanes);
+    }
+  // Interleaved with the row half of them away, the numbers of row and lane turn by a bit.
+  for (int done = 1; done < size; done *= 2) {
+    SmallVector<llvm::Value *> next;
+    for (int i = 0; i < size / 2; ++i)
+      for (const SmallVector<int> &half : halves)
+        next.push_back(b.CreateShuffleVector(rows[i], rows[i + size / 2], half));
+    rows = std::move(next);
+  }
+}
+} // namespace
+
+/// Lanes of a square's row: pieces of its rows are loaded, as many side by side as the lanes have room for.
+Lanes Evaluator::fromSquare(Value tile, ArrayRef<Index> point, unsigned dim,
+                            llvm::function_ref<Address(ArrayRef<Index>)> addressAt) {
+  ArrayRef<llvm::Value *> square = state.square;
+  if (square.empty() || !point[dim].uniform() || !llvm::is_contained(square, point[dim].base))
+    return nullptr;
+  std::optional<unsigned> along;
+  for (auto [d, index] : llvm::enumerate(point))
+    if (!index.uniform()) {
+      if (along || index.lanes)
+        return nullptr;
+      along = d;
+    }
+  Type type = elementOf(tile);
+  unsigned rows = square.size(), count = std::min({laneBytes / elementBytes(type), rows, state.lanes});
+  if (!along || count < 2)
+    return nullptr;
+  auto &b = e.b;
+  SmallVector<llvm::Value *> loaded; // by row of pieces, by lane
+  {
+    Vector few(*this, count);
+    SmallVector<Address> places;
+    unsigned lanes = few.outside();
+    for (unsigned first = 0; first < rows; first += count)
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        Point at(point);
+        at[*along] = Index{b.CreateAdd(point[*along].base, e.i64(lane * point[*along].step)), 0, nullptr, point[*along].level};
+        at[dim] = Index{square[first], 1, nullptr, point[dim].level, 1, point[dim].loop};
+        places.push_back(addressAt(at));
+        if (places.back().exists || places.back().offsets || places.back().step != 1)
+          return nullptr;
+      }
+    for (const Address &place : places) {
+      auto *read = b.CreateAlignedLoad(e.vectorOf(e.memoryType(type), count), place.pointer, llvm::Align(elementBytes(type)));
+      place.annotate(read);
+      loaded.push_back(read);
+    }
+  }
+  Lanes result = nullptr;
+  for (ArrayRef<llvm::Value *> parts(loaded); !parts.empty(); parts = parts.drop_front(state.lanes)) {
+    SmallVector<llvm::Value *> pieces;
+    for (unsigned i = 0; i < count; ++i) {
+      SmallVector<llvm::Value *> sideBySide;
+      for (unsigned lane = i; lane < state.lanes; lane += count)
+        sideBySide.push_back(parts[lane]);
+      pieces.push_back(sideBySide.size() == 1 ? sideBySide[0] : llvm::concatenateVectors(b, sideBySide));
+    }
+    transposePieces(b, pieces);
+    for (llvm::Value *piece : pieces) {
+      Point at(point);
+      at[dim].base = square.front();
+      square = square.drop_front();
+      Lanes lanes = e.fromMemory(piece, type);
+      provide(tile, at, lanes);
+      if (at[dim].base == point[dim].base)
+        result = lanes;
+    }
+  }
+  return result;
+}
+
+Lanes Evaluator::loadedFromSquare(tile::LoadOp load, ArrayRef<Index> point) {
+  auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
+  std::optional<unsigned> dim = state.square.empty() || load.getIsVolatile() ? std::nullopt : neighbourDim(load.getPlace());
+  if (!dim || access.getResidual() || access.getBound(*dim).size() == 1)
+    return nullptr;
+  return fromSquare(load, point, *dim, [&](ArrayRef<Index> at) { return addressOf(load, at); });
+}
+
+Lanes Evaluator::storedFromSquare(int buffer, Value tile, ArrayRef<Index> point) {
+  ArrayRef<int64_t> shape = tile::shapeOf(tile.getType());
+  if (state.square.empty() || shape.empty())
+    return nullptr;
+  return fromSquare(tile, point, lastDim(shape), [&](ArrayRef<Index> at) { return scratchAddress(buffer, shape, at); });
+}
+
+std::optional<unsigned> NestEmitter::squareDim() {
+  squareRows = 0;
+  auto writes = [](const Sink &sink) { return sink.kind != Sink::Reduce && sink.kind != Sink::Update; };
+  if (!evaluator.readsSquares() || !llvm::all_of(nest->sinks, writes) || lanes < 2 || nest->shape[innerDim] < int64_t(lanes))
+    return std::nullopt;
+  auto found = readAcross(*nest, innerDim, [&](Value value) { return !evaluator.plan.isVirtual(value); });
+  if (!found || found->dim == innerDim)
+    return std::nullopt;
+  int64_t most = std::min<int64_t>(mostRows, llvm::bit_floor(uint64_t(nest->shape[found->dim])));
+  int64_t rows = std::min(most, std::max<int64_t>(std::min(lanes, mostRows), laneBytes / found->leastBytes));
+  if (rows * found->leastBytes < laneBytes / 2)
+    return std::nullopt;
+  squareRows = rows;
+  return found->dim;
+}
+
+// Whether squares, which are not the order of the nest's elements, leave the same in memory: no two elements of a store lie in one place,
+// as far as their order changes. Each step jumps over all that the smaller ones span.
+llvm::Value *NestEmitter::apartInSquares() {
+  auto &b = e.b;
+  llvm::Value *all = b.getTrue();
+  for (const Sink &sink : nest->sinks) {
+    if (sink.kind != Sink::Store)
+      continue;
+    auto access = cast<tile::StoreOp>(sink.op).getPlace().getDefiningOp<tile::AccessOp>();
+    if (!access)
+      return b.getFalse();
+    SmallVector<std::pair<llvm::Value *, int64_t>> steps; // and extents
+    for (unsigned d = std::min(*square, innerDim); d < nest->shape.size(); ++d) {
+      if (nest->shape[d] == 1)
+        continue;
+      if (!access.isStrided(d))
+        return b.getFalse();
+      llvm::Value *step = evaluator.wide(access.getSteps()[d]);
+      steps.push_back({larger(b, step, b.CreateNeg(step)), nest->shape[d]});
+    }
+    for (auto [i, step] : llvm::enumerate(steps)) {
+      llvm::Value *span = e.i64(0);
+      for (auto [k, other] : llvm::enumerate(steps)) {
+        llvm::Value *smaller = b.CreateICmpSLE(other.first, step.first);
+        if (k != i)
+          span = b.CreateAdd(span, b.CreateSelect(smaller, b.CreateMul(other.first, e.i64(other.second - 1)), e.i64(0)));
+      }
+      all = b.CreateAnd(all, b.CreateICmpSGT(step.first, span));
+    }
+  }
+  return all;
+}
+
+// All elements, in squares where that is better.
+void NestEmitter::elements() {
+  square = squareDim();
+  llvm::Value *apart = square ? apartInSquares() : nullptr;
+  if (auto *known = llvm::dyn_cast_or_null<llvm::ConstantInt>(apart); known && known->isZero())
+    square.reset();
+  if (!square)
+    return outer(0);
+  llvm::SaveAndRestore width(lanes, std::min(lanes, mostRows));
+  mayTakeSquares = apart;
+  bool lastOuter = true; // else the order of rows is another, too
+  for (unsigned d = *square + 1; d < nest->shape.size(); ++d)
+    lastOuter &= d == innerDim || nest->shape[d] == 1;
+  if (lastOuter)
+    outer(0);
+  else
+    twice(apart, [&](bool apart) {
+      llvm::SaveAndRestore<std::optional<unsigned>> taken(square, apart ? square : std::nullopt);
+      outer(0);
+    });
+  square.reset();
+}
+
+// Squares where all elements exist, row by row around them.
+void NestEmitter::squares() {
+  auto &b = e.b;
+  unsigned dim = *square;
+  SmallVector<KnownBound> bounds, around;
+  llvm::SmallPtrSet<const void *, 16> seen;
+  collectSinkBounds(bounds, seen);
+  SmallVector<KnownBound> ofOthers;
+  llvm::copy_if(bounds, std::back_inserter(ofOthers), [&](const KnownBound &bound) { return bound.loop != int(dim); });
+  llvm::Value *may = e.band(surelyThere(ofOthers, around), mayTakeSquares);
+  auto sure = [&](unsigned dim, int64_t step) { // and how far whole squares go
+    Range range{e.i64(0), e.i64(nest->shape[dim])};
+    for (const KnownBound &bound : bounds)
+      if (bound.loop == int(dim)) {
+        Range own = clamp(bound, nest->shape[dim]);
+        range.from = larger(b, range.from, own.from);
+        range.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, range.to, own.to);
+      }
+    llvm::Value *size = larger(b, b.CreateSub(range.to, range.from), e.i64(0));
+    range.to = b.CreateAdd(range.from, b.CreateAnd(size, e.i64(-step)));
+    return range;
+  };
+  Range rows = sure(dim, squareRows), columns = sure(innerDim, lanes);
+  rows.to = b.CreateSelect(may, rows.to, rows.from);
+  {
+    Evaluator::Assumption hold(evaluator, bounds);
+    loop(rows.from, rows.to, squareRows, false, {}, [&](llvm::Value *row, ArrayRef<Lanes>) {
+      SmallVector<llvm::Value *> at;
+      for (unsigned i = 0; i < squareRows; ++i)
+        at.push_back(i ? b.CreateAdd(row, e.i64(i), "", true, true) : row);
+      unsigned level = evaluator.level();
+      loop(columns.from, columns.to, lanes, false, {}, [&](llvm::Value *j, ArrayRef<Lanes>) {
+        Evaluator::Square scope(evaluator, at);
+        for (llvm::Value *row : at) {
+          point[dim] = Index{row, 0, nullptr, level, 1, int(dim)};
+          body(j, 1, lanes, nullptr);
+        }
+        return SmallVector<Lanes>();
+      });
+      return SmallVector<Lanes>();
+    });
+  }
+  // Where squares have taken whole rows, these are done.
+  Range all{e.i64(0), e.i64(nest->shape[dim])}, whole{e.i64(0), e.i64(nest->shape[innerDim])};
+  KnownBound bound, ofColumns;
+  bool restricted = restriction(dim, bound);
+  if (restricted)
+    all = clamp(bound, nest->shape[dim]);
+  if (restriction(innerDim, ofColumns))
+    whole = clamp(ofColumns, nest->shape[innerDim]);
+  llvm::Value *taken = b.CreateAnd(b.CreateICmpSLE(columns.from, whole.from), b.CreateICmpSGE(columns.to, whole.to));
+  taken = b.CreateAnd(taken, b.CreateICmpSLE(rows.from, all.from));
+  all.from = b.CreateSelect(taken, larger(b, all.from, rows.to), all.from);
+  Evaluator::Assumption holds(evaluator, restricted ? ArrayRef<KnownBound>(bound) : ArrayRef<KnownBound>());
+  loop(all.from, all.to, 1, false, {}, [&](llvm::Value *row, ArrayRef<Lanes>) {
+    point[dim] = Index{row, 0, nullptr, evaluator.level(), 1, int(dim)};
+    llvm::Value *inSquares = b.CreateAnd(b.CreateICmpSLE(rows.from, row), b.CreateICmpSLT(row, rows.to));
+    llvm::SaveAndRestore before(squaresEnd, b.CreateSelect(inSquares, columns.to, e.i64(0)));
+    inner();
+    return SmallVector<Lanes>();
+  });
+  point[dim] = evaluator.constant(0);
+}
+
+} // namespace tilery::lower
