@@ -1,6 +1,7 @@
 // choose-schedule: writes `block.schedule` on kernels that the block level takes. Later passes only carry it out.
 #include "compiler/block/early_loads.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/load_ahead.h"
 #include "compiler/block/near_exponentials.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/result_boxes.h"
@@ -202,6 +203,11 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
       work.heldWords += dot.m * dot.k * dot.elementBytes() / 4;
   for (const Parking &parking : found.parkings())
     (isa<tile::DotOp>(parking.users[0]) ? work.shownBytes : work.heldBytes) += llvm::alignTo(parking.type.getBytes(), 1024);
+  bool showsSecond = llvm::any_of(found.dots, [](const BoxProduct &dot) { return !dot.loadedB; });
+  for (tile::LoadOp load : loadsOfFactors(found)) {
+    work.aheadWords += wordsOf(load, showsSecond);
+    load->setAttr("block.ahead", UnitAttr::get(load.getContext()));
+  }
   work.stores = llvm::any_of(found.stores, [&](tile::StoreOp store) { return found.isInLoop(store); });
   problem.loop = work;
   problem.reorder = false;

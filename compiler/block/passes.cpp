@@ -44,6 +44,7 @@ void buildBlockPipeline(OpPassManager &pm) {
   kernel.addPass(createDelayAdditions());
   kernel.addPass(createSplitSteps());
   kernel.addPass(createEarlyLoads());
+  kernel.addPass(createLoadAhead());
   kernel.addPass(createStageStores());
   kernel.addPass(createOrderPrograms());
   kernel.addPass(createSplitRoles());
@@ -77,6 +78,7 @@ void registerBlockPasses() {
   registerPass(createDelayAdditions);
   registerPass(createSplitSteps);
   registerPass(createEarlyLoads);
+  registerPass(createLoadAhead);
   registerPass(createStageStores);
   registerPass(createOrderPrograms);
   registerPass(createSplitRoles);

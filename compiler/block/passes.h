@@ -46,6 +46,8 @@ std::unique_ptr<mlir::Pass> createDelayAdditions();
 std::unique_ptr<mlir::Pass> createSplitSteps();
 /// What the work on a product's result loads is under way before that is there, as far as registers go.
 std::unique_ptr<mlir::Pass> createEarlyLoads();
+/// Lines and numbers that a step computes a factor with are loaded in the step before, where the schedule says so.
+std::unique_ptr<mlir::Pass> createLoadAhead();
 /// Tiles that go to boxes are stored by the copy engine.
 std::unique_ptr<mlir::Pass> createStageStores();
 /// Blocks run program after program, in an order in which a wave shares operands.

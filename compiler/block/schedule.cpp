@@ -28,6 +28,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"held", &Schedule::held},
                             {"across", &Schedule::across},
                             {"early", &Schedule::early},
+                            {"ahead", &Schedule::ahead},
                             {"boxed", &Schedule::boxed},
                             {"overlap", &Schedule::overlap},
                             {"branch", &Schedule::branch},
@@ -102,6 +103,12 @@ void loadEarly(const ScheduleProblem &p, Schedule &s) {
     s.early = more;
     s.loadRegisters = left, s.mathRegisters = dealt;
   }
+}
+
+/// What the next step computes factors with finds registers beside what this one does.
+bool loadsAhead(const ScheduleProblem &p, const Schedule &s) {
+  unsigned given = s.mathRegisters ? s.mathRegisters : registersOfLaunch(s);
+  return p.loop->aheadWords && registersOfMath(p, s) + p.loop->aheadWords <= given;
 }
 
 /// Steps whose loads find registers side by side; a slot more must be free.
@@ -436,6 +443,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
         !(schedule.partial ? dealForPartial(problem, schedule) : dealRegisters(problem, schedule)))
       continue;
     loadEarly(problem, schedule);
+    schedule.ahead = handsOn && !late && !fetchers && loadsAhead(problem, schedule);
     if (schedule.shown && !handsOn) {
       auto fit = [&](unsigned words) {
         return words / (128 * consumers) + 24 <= std::max(schedule.mathRegisters, registersOfLaunch(schedule));

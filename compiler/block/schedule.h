@@ -24,6 +24,7 @@ struct LoopWork {
   int64_t shownBytes = 0;               // of computed factors that go through shared memory; 0: none do
   bool showsFirst = false;              // first factors are among those
   bool stores = false;                  // it stores in its steps
+  unsigned aheadWords = 0;              // of registers, what a step can load that the next one computes factors with
   /// Products of fewer rows than others: their m and n.
   llvm::SmallVector<std::array<unsigned, 2>> low = {};
 };
@@ -84,6 +85,7 @@ struct Schedule {
   unsigned across = 0;
   unsigned early =
       0; // registers of a thread for tiles that work on results loads, and that are under way before the results are there
+  unsigned ahead = 0;   // 1: lines and numbers that a step computes factors with are loaded in the step before
   unsigned boxed = 0;   // 1: a tile that work on results loads, and that is a box, comes through the ring, behind the last step
   unsigned overlap = 0; // 1: a product with a computed factor runs under the next step's work
   unsigned branch = 0;  // 1: masks cost the steps only in which some lanes do not exist

@@ -113,6 +113,37 @@ def fused(heads, n, wide, chunk):
 
 
 @tilelang.jit
+def gated_states(n, heads, wide, chunk):
+    """The state before each chunk; gates lie heads apart."""
+
+    @T.prim_func
+    def main(
+        K: T.Tensor((n, heads, wide), "float16"),
+        V: T.Tensor((n, heads, wide), "float16"),
+        G: T.Tensor((n, heads), "float32"),
+        Before: T.Tensor((n // chunk, heads, wide, wide), "float16"),
+    ):
+        with T.Kernel(wide // 64, wide // 64, heads, threads=128) as (i_k, i_v, head):
+            k, v = T.alloc_shared((chunk, 64), "float16"), T.alloc_shared((chunk, 64), "float16")
+            scaled, state = T.alloc_shared((chunk, 64), "float16"), T.alloc_fragment((64, 64), "float32")
+            gate = T.alloc_fragment((chunk,), "float32")
+            T.clear(state)
+            for t in T.Pipelined(n // chunk, num_stages=2):
+                T.copy(state, Before[t, head, i_k * 64 : (i_k + 1) * 64, i_v * 64 : (i_v + 1) * 64])
+                T.copy(K[t * chunk : (t + 1) * chunk, head, i_k * 64 : (i_k + 1) * 64], k)
+                T.copy(V[t * chunk : (t + 1) * chunk, head, i_v * 64 : (i_v + 1) * 64], v)
+                for r in T.Parallel(chunk):
+                    gate[r] = G[t * chunk + r, head]
+                for r, c in T.Parallel(chunk, 64):
+                    scaled[r, c] = v[r, c] * T.exp(G[(t + 1) * chunk - 1, head] - gate[r])
+                for r, c in T.Parallel(64, 64):
+                    state[r, c] *= T.exp(G[(t + 1) * chunk - 1, head])
+                T.gemm(k, scaled, state, transpose_A=True)
+
+    return main
+
+
+@tilelang.jit
 def chunk_states(n, heads, d, state, chunk, block_K):
     """Of a state space model: each chunk's own, of rows scaled by what is left of them and turned."""
     c = 1.44269504

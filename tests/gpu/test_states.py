@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tilery import compat
+from tilery import _native, compat
 
 PROGRAMS = compat.load(Path(__file__).parent / "state_programs.py")
 MEASURED = compat.load(Path(__file__).parents[2] / "benchmarks" / "peers" / "tileon_chunks.py")
@@ -132,6 +132,25 @@ def fused(device, n=192, wide=64):
     return kernel._latest().module
 
 
+def tilelang_states(device, n=192):
+    k, v = (draw(n, HEADS, WIDE, device=device) for _ in range(2))
+    g, h = gates(n, device), nothing_yet(n // CHUNK, HEADS, WIDE, WIDE, device=device)
+    kernel = PROGRAMS.gated_states(n, HEADS, WIDE, CHUNK)
+    kernel(k, v, g, h)
+
+    def exact(of):
+        state, before = torch.zeros(HEADS, WIDE, WIDE, device=device).double(), []
+        for rows in chunks(n):
+            before.append(state)
+            gate = g[rows].double()
+            added = torch.einsum("thk,thv->hkv", of(k[rows]), of(v[rows]) * torch.exp(gate[-1] - gate)[..., None])
+            state = state * torch.exp(gate[-1])[:, None, None] + added
+        return torch.stack(before)
+
+    close(h, exact(lambda x: x.double()), exact(lambda x: x.double().abs()), 1)
+    return kernel._latest().module
+
+
 def chunk_states(device, n=512, d=64, chunk=256):
     b, x = draw(n, WIDE, device=device), draw(n, HEADS, d, device=device)
     a = -torch.rand(HEADS, n // chunk, chunk, device=device).cumsum(-1) / 64
@@ -152,6 +171,8 @@ CASES = {
     "states": states,
     "gated": lambda device: states(device, gated=True),
     "gated, wide, ragged": lambda device: states(device, n=150, gated=True, wide=128),
+    "gated, one chunk": lambda device: states(device, n=40, gated=True),
+    "gated, TileLang": tilelang_states,
     "every other": lambda device: states(device, gated=True, every=2 * CHUNK),
     "delta rule": delta,
     "delta rule, ragged": lambda device: delta(device, 150),
@@ -166,6 +187,15 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_takes_the_path(case, goes_through_blocks):
     goes_through_blocks(CASES[case]("cpu"))
+
+
+AHEAD = [case for case in CASES if case.startswith(("gated", "every", "delta", "gradients"))]
+
+
+@pytest.mark.parametrize("case", AHEAD)
+def test_loads_gates_of_the_next_step(case):
+    plan = _native.compile(CASES[case]("cpu"), disjoint=True, texts=True, target="sm_90a").plan
+    assert " ahead=1 " in plan, plan
 
 
 @pytest.mark.gpu
