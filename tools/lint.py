@@ -57,4 +57,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]) > 0)
+    sys.exit(main(sys.argv[1:]))

@@ -1,29 +1,30 @@
-"""Runs every test runner. Each prints its result and its time; skips are named, those for want of a GPU counted apart on the
-line before the last. The last line is over all runners: `N passed, N failed, N skipped`.
+"""Runs every test runner, with as many processes as there are CPUs. Each runner's result and seconds of CPU time are printed when
+it has ended; skips are named, those for want of a GPU counted apart on the line before the last. The last line is over all
+runners: `N passed, N failed, N skipped`.
 
 usage: ./run test [lint|unit|ir|fuzz|python|emulated] [arguments of that runner]
        ./run test long [K/N | today]   campaigns of random programs, models, sweeps over every type: all, or one of N slices
        ./run test ci                   every runner, then today's slice of `long`
 """
 
+import itertools
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
 import lint as linter
+from jobs import FIRST, LAST, ROOT, USUAL, Count, Job, from_junit, run_all
 
-ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ["TILERY_BUILD_DIR"])
 LIT = "/usr/lib/llvm-22/bin/lit"
 NO_GPU = "needs an NVIDIA GPU"  # how the reason of such a skip begins
+LANES = len(os.sched_getaffinity(0))  # processes at a time
+NUMBERS = itertools.count()  # of files in the scratch folder
 SLICES = 7  # of `long`; one a day covers it in a week
 LONG_UNIT = "*Long.*"  # test suites whose name ends so are campaigns
 # What runs on the emulated GPU each time, and how: (arguments of pytest, TILERY_EMULATE). All of tests/gpu takes most of an hour.
@@ -34,67 +35,53 @@ EMULATED = [
 ]
 
 
-@dataclass
-class Count:
-    passed: int = 0
-    failed: int = 0
-    skips: list[tuple[str, str]] = field(default_factory=list)  # test, reason
-
-    def __add__(self, other):
-        return Count(self.passed + other.passed, self.failed + other.failed, self.skips + other.skips)
-
-    def __str__(self):
-        return f"{self.passed} passed, {self.failed} failed, {len(self.skips)} skipped"
-
-    def after(self, status):
-        """A runner that ends badly has failed, whatever it counted before it died."""
-        if status != 0 and self.failed == 0:
-            self.failed = 1
-        return self
+def python_tests(arguments, scratch, turn, environment=()):
+    """A process of pytest."""
+    report = scratch / f"python-{next(NUMBERS)}.xml"
+    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *arguments]
+    return Job(command, lambda status: from_junit(report).after(status), dict(environment), turn)
 
 
-def from_junit(report):
-    count = Count()
-    if not report.exists() or not report.stat().st_size:
-        return count
-    for case in ElementTree.parse(report).iter("testcase"):
-        kinds = {child.tag: child for child in case}
-        if kinds.keys() & {"failure", "error"}:
-            count.failed += 1
-        elif "skipped" in kinds:
-            name = f"{case.get('classname', '')}.{case.get('name')}".removeprefix(".")
-            reason = re.sub(r"\A\S+:\d+\n", "", kinds["skipped"].get("message", ""))  # GoogleTest puts the place first
-            expected = "fails, as expected: " if kinds["skipped"].get("type") == "pytest.xfail" else ""
-            count.skips.append((name, expected + reason.strip()))
-        elif case.get("status") != "notrun":  # what GoogleTest lists without running it: its Speed tests
-            count.passed += 1
-    return count
+def shared(arguments, scratch):
+    """As many processes of pytest as there are lanes, each of which takes a file of tests whenever it is done with one: the first
+    from the beginning, the others when nothing else is left to do."""
+    files = scratch / f"taken-{next(NUMBERS)}"
+    files.mkdir()
+    arguments = [*arguments, f"--share={files}"]
+    return [python_tests(arguments, scratch, FIRST), *(python_tests(arguments, scratch, LAST) for _ in range(LANES - 1))]
 
 
 def lint(args, scratch):
-    return Count(failed=(bad := linter.main(args)), passed=len(linter.CHECKS) - bad)
+    checks = len(linter.CHECKS)
+    return [Job([sys.executable, linter.__file__, *args], lambda bad: Count(checks - abs(bad), abs(bad)))]
 
 
-def unit(args, scratch, environment=()):
+def unit(args, scratch):
     """All C++ tests, and those of the runtime in a program without the compiler."""
+    if args:
+        return google_tests(args, scratch, {})
+    return [job for part in range(LANES) for job in google_tests([f"--gtest_filter=-{LONG_UNIT}"], scratch, shard(part, LANES))]
+
+
+def shard(part, parts):
+    return {"GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part)}
+
+
+def google_tests(arguments, scratch, environment):
     binaries = [BUILD / "tests" / "unit" / name for name in ("tilery-tests", "tilery-rt-tests")]
-    return sum((google_test(binary, args, scratch, environment) for binary in binaries), Count())
+    return [google_test(binary, arguments, scratch, environment) for binary in binaries if binary.exists()]
 
 
-def google_test(binary, args, scratch, environment):
-    if not binary.exists():
-        return Count()
-    report = scratch / f"{binary.name}.xml"
-    command = [binary, "--gtest_brief=1", f"--gtest_output=xml:{report}", *(args or [f"--gtest_filter=-{LONG_UNIT}"])]
-    status = subprocess.run(command, cwd=ROOT, env={**os.environ, **dict(environment)}).returncode
-    return from_junit(report).after(status)
+def google_test(binary, arguments, scratch, environment):
+    report = scratch / f"{binary.name}-{next(NUMBERS)}.xml"
+    command = [binary, "--gtest_brief=1", f"--gtest_output=xml:{report}", *arguments]
+    return Job(command, lambda status: from_junit(report).after(status), environment)
 
 
 def ir(args, scratch):
     report = scratch / "ir.xml"
     command = ["/usr/bin/python3", LIT, "-q", f"--xunit-xml-output={report}", *(args or [ROOT / "tests" / "ir"])]
-    status = subprocess.run(command, cwd=ROOT).returncode
-    return from_junit(report).after(status)
+    return [Job(command, lambda status: from_junit(report).after(status))]
 
 
 def programs(count, first, *against):
@@ -112,31 +99,24 @@ def fuzz(args, scratch):
 
 def fuzzed(runs):
     binary = BUILD / "tests" / "fuzz" / "tilery-fuzz"
-    if not binary.exists():
-        return Count()
-    failed = sum(subprocess.run([binary, *run], cwd=ROOT).returncode != 0 for run in runs)
-    return Count(passed=len(runs) - failed, failed=failed)
+    return [Job([binary, *run], lambda bad: Count(not bad, bad != 0)) for run in runs if binary.exists()]
 
 
-def python(args, scratch, environment=()):
-    report = scratch / "python.xml"
-    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *(args or ["tests"])]
-    status = subprocess.run(command, cwd=ROOT, env={**os.environ, **dict(environment)}).returncode
-    no_tests = 5  # pytest's own status for an empty selection
-    return from_junit(report).after(0 if status == no_tests and not args else status)
+def python(args, scratch):
+    return [python_tests(args, scratch, FIRST)] if args else shared(["tests"], scratch)
 
 
 def emulated(args, scratch):
     """Python programs on the emulated GPU: tests that are marked `gpu`, those of EMULATED or others."""
     folder = BUILD / "tests" / "emulator" / "gpu"
     if not (folder / "tilery").is_dir():
-        return Count()
+        return []
     paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     runs = [(args, os.environ.get("TILERY_EMULATE", "sm_90a"))] if args else EMULATED
-    counts = (
-        python([*tests, "-m", "gpu"], scratch, {"TILERY_EMULATE": settings, "PYTHONPATH": paths}) for tests, settings in runs
-    )
-    return sum(counts, Count())
+    return [
+        python_tests([*tests, "-m", "gpu"], scratch, USUAL, {"TILERY_EMULATE": settings, "PYTHONPATH": paths})
+        for tests, settings in runs
+    ]
 
 
 def chosen(text):
@@ -153,27 +133,26 @@ def chosen(text):
 
 def long(args, scratch):
     part, parts = chosen(args[0] if args else "1/1")
-    shard = {"GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part - 1)}
-    count = unit([f"--gtest_filter={LONG_UNIT}"], scratch, shard)
     runs = []
     for total, first, against in ((21000, 100_001, "machine"), (14000, 200_001, "blocks")):
         start, end = (first + total * step // parts for step in (part - 1, part))
         runs.append(programs(end - start, start, "--against", against))
-    return count + fuzzed(runs) + python(["tests", "-m", "long", f"--slice={part}/{parts}"], scratch)
+    tests = google_tests([f"--gtest_filter={LONG_UNIT}"], scratch, shard(part - 1, parts))
+    return [*tests, *fuzzed(runs), *shared(["tests", "-m", "long", f"--slice={part}/{parts}"], scratch)]
 
 
 RUNNERS = {"lint": lint, "unit": unit, "ir": ir, "fuzz": fuzz, "python": python, "emulated": emulated}
 
 
 def plan(argv):
-    """[(name, runner, arguments)] of this command line."""
+    """{name: (runner, arguments)} of this command line."""
     if not argv or argv == ["ci"]:
-        everything = [(name, run, []) for name, run in RUNNERS.items()]
-        return everything + [("long", long, ["today"])] if argv else everything
+        everything = {name: (runner, []) for name, runner in RUNNERS.items()}
+        return {**everything, "long": (long, ["today"])} if argv else everything
     known = {**RUNNERS, "long": long}
     if argv[0] not in known:
         sys.exit(f"run test: no runner {argv[0]!r}; there are {', '.join(known)}, and ci")
-    return [(argv[0], known[argv[0]], argv[1:])]
+    return {argv[0]: (known[argv[0]], argv[1:])}
 
 
 def shortened(names):
@@ -197,17 +176,13 @@ def tell_skips(skips):
 
 
 def main(argv):
-    total, begin = Count(), time.monotonic()
-    runs = plan(argv)
+    begin = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
-        for name, runner, args in runs:
-            print(f"== {name}", flush=True)
-            start = time.monotonic()
-            count = runner(args, Path(scratch))
-            print(f"== {name}: {count}, {time.monotonic() - start:.0f} s", flush=True)
-            total += count
-    if len(runs) > 1:
-        print(f"== all: {time.monotonic() - begin:.0f} s")
+        parts = {name: runner(args, Path(scratch)) for name, (runner, args) in plan(argv).items()}
+        results = run_all(parts, LANES)
+    if len(parts) > 1:
+        print(f"== all: {time.monotonic() - begin:.0f} s, {sum(seconds for _, seconds in results.values()):.0f} s of CPU time")
+    total = sum((count for count, _ in results.values()), Count())
     tell_skips(total.skips)
     print(total, flush=True)
     if total == Count():

@@ -1,7 +1,10 @@
-"""What ./run test counts and prints, and that the slices of its long part make the whole."""
+"""What ./run test counts and prints, that processes share its tests, and that the slices of its long part make the whole."""
 
 import importlib.util
+import os
+import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -59,11 +62,9 @@ def test_slices_of_random_programs_make_the_whole(runner, monkeypatch, tmp_path,
     def fuzzed(runs):
         for _, count, _, first, _, against in runs:
             seeds[against] += range(int(first), int(first) + int(count))
-        return runner.Count(passed=len(runs))
+        return []
 
     monkeypatch.setattr(runner, "fuzzed", fuzzed)
-    monkeypatch.setattr(runner, "unit", lambda *_: runner.Count())
-    monkeypatch.setattr(runner, "python", lambda *_: runner.Count())
     for part in range(1, parts + 1):
         runner.long([f"{part}/{parts}"], tmp_path)
     for found in seeds.values():
@@ -80,3 +81,61 @@ def test_the_slice_of_today_is_printed(runner, capsys):
 def test_no_slice(runner, text):
     with pytest.raises(SystemExit, match="is no slice"):
         runner.chosen(text)
+
+
+def printing(runner, text, status=0, turn=None):
+    command = [sys.executable, "-c", f"print({text!r}); raise SystemExit({status})"]
+    return runner.Job(command, lambda bad: runner.Count(not bad, bad), turn=runner.USUAL if turn is None else turn)
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 5])
+def test_jobs_of_all_parts_are_counted_and_printed_whole(runner, capfd, lanes):
+    parts = {
+        "a": [printing(runner, "one"), printing(runner, "two", 3)],
+        "b": [printing(runner, "first", turn=runner.FIRST)],
+        "c": [],
+    }
+    results = runner.run_all(parts, lanes)
+    assert {part: str(count) for part, (count, _) in results.items()} == {
+        "a": "1 passed, 3 failed, 0 skipped",
+        "b": "1 passed, 0 failed, 0 skipped",
+        "c": "0 passed, 0 failed, 0 skipped",
+    }
+    assert results["a"][1] > 0
+    lines = capfd.readouterr().out.splitlines()
+    for part, text in (("a", "one"), ("a", "two"), ("b", "first")):
+        assert lines[lines.index(text) - 1] == f"== {part}"
+    assert sum(line.startswith("== a: 1 passed, 3 failed") for line in lines) == 1
+    if lanes == 1:
+        assert lines.index("first") < lines.index("one") < lines.index("two")
+
+
+SHARED_TESTS = """
+import time
+import pytest
+
+@pytest.mark.parametrize("case", range(3))
+def test(case):
+    time.sleep(0.05)
+    assert (case, __file__[-4]) != (1, "2")
+"""
+
+
+def test_processes_share_files(runner, tmp_path):
+    """Each test runs once, those of a file in one process; a test that fails fails its process."""
+    for number in range(6):
+        (tmp_path / f"test_{number}.py").write_text(SHARED_TESTS)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    options = [f"--rootdir={tmp_path}", "-c", "/dev/null", "-p", "conftest", "-p", "no:cacheprovider", "-q", f"--share={notes}"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TOOLS.parent / "tests"), os.environ["PYTHONPATH"]])}
+    reports = [tmp_path / f"report{number}.xml" for number in range(2)]
+    processes = [
+        subprocess.Popen([sys.executable, "-m", "pytest", *options, f"--junitxml={report}", tmp_path], env=environment)
+        for report in reports
+    ]
+    statuses = [process.wait() for process in processes]
+    files = [{case.get("classname") for case in ElementTree.parse(report).iter("testcase")} for report in reports]
+    assert sorted([*files[0], *files[1]]) == [f"test_{number}" for number in range(6)]
+    assert str(sum(map(runner.from_junit, reports), runner.Count())) == "17 passed, 1 failed, 0 skipped"
+    assert sorted(statuses) == [0, 1]
