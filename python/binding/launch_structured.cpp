@@ -7,17 +7,18 @@ namespace nb = nanobind;
 
 namespace tilery::python {
 
-namespace {
-PyObject *callMethod(nb::handle method, const PythonCall &call) {
+bool allObserved = false;
+
+PyObject *callWithLists(nb::handle function, const PythonCall &call, PyObject *first) {
   nb::list positional;
   for (size_t i = 0; i < call.count; ++i)
     positional.append(nb::handle(call.args[i]));
   nb::dict named;
   for (Py_ssize_t i = 0; call.keywords && i < PyTuple_GET_SIZE(call.keywords); ++i)
     named[nb::handle(PyTuple_GET_ITEM(call.keywords, i))] = nb::handle(call.args[call.count + size_t(i)]);
-  return method(nb::handle(call.grid ? call.grid : Py_None), positional, named).release().ptr();
+  nb::handle grid = call.grid ? call.grid : Py_None;
+  return (first ? function(nb::handle(first), grid, positional, named) : function(grid, positional, named)).release().ptr();
 }
-} // namespace
 
 PyObject *launchStructured(PyObject *launcher, const char *parameter, PyObject *argument, const PythonCall &call) {
   nb::object method = nb::steal(PyObject_GetAttrString(launcher, "launch_structured"));
@@ -36,7 +37,7 @@ PyObject *launchStructured(PyObject *launcher, const char *parameter, PyObject *
                  "",
                  {}});
   }
-  return callMethod(method, call);
+  return callWithLists(method, call);
 }
 
 bool launchObserved(PyObject *launcher, const PythonCall &call, PyObject *&result) {
@@ -45,8 +46,13 @@ bool launchObserved(PyObject *launcher, const PythonCall &call, PyObject *&resul
     PyErr_Clear();
     return false;
   }
-  result = callMethod(method, call);
+  result = callWithLists(method, call);
   return true;
 }
 
+void bindObserver(nb::module_ &m) {
+  m.def(
+      "observe_launches", [](bool on) { allObserved = on; }, nb::arg("on"),
+      "Whether the calls of all launchers that have a method launch_observed go there.");
+}
 } // namespace tilery::python

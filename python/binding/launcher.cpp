@@ -3,7 +3,7 @@
 #include "launch_apart.h"
 #include "launch_grid.h"
 #include "launch_plan.h"
-#include "launch_structured.h"
+#include "launch_recorded.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
 #include <cstddef>
@@ -79,7 +79,6 @@ struct BoundObject {
 };
 
 PyTypeObject *launcherType, *boundType;
-bool allObserved = false; ///< calls of all launchers with a method launch_observed go there
 
 [[noreturn]] void failCall(const State &state, const std::string &rest, std::string hint = "") {
   throw Error({Diagnostic::Kind::Type, state.name + "() " + rest, std::move(hint), {}});
@@ -361,6 +360,8 @@ PyObject *launchChecked(PyObject *launcher, PyObject *grid, PyObject *const *arg
     PyObject *result = nullptr;
     if ((allObserved || state->observed) && !plainly && launchObserved(launcher, {grid, args, count, keywords}, result))
       return result;
+    if (recorders != 0 && recordLaunch(launcher, {grid, args, count, keywords}, result))
+      return result;
     return launchUnchecked(launcher, *state, grid, args, count, keywords);
   } catch (const Error &error) {
     setPythonError(error);
@@ -592,8 +593,5 @@ void bindLauncher(nb::module_ &m) {
   if (!launcherType || !boundType)
     throw nb::python_error();
   m.attr("Launcher") = nb::handle(reinterpret_cast<PyObject *>(launcherType));
-  m.def(
-      "observe_launches", [](bool on) { allObserved = on; }, nb::arg("on"),
-      "Whether the calls of all launchers that have a method launch_observed go there.");
 }
 } // namespace tilery::python

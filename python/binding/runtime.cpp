@@ -14,6 +14,8 @@ using namespace nb::literals;
 
 namespace tilery::python {
 void bindLauncher(nb::module_ &m);
+void bindObserver(nb::module_ &m);
+void bindRecorder(nb::module_ &m);
 
 static CodeImage imageOf(
     nb::bytes object,
@@ -61,6 +63,8 @@ void bindRuntime(nb::module_ &m) {
   nb::implicitly_convertible<nb::bytes, CodeImage>(); // images come from the cache and from compile() as bytes
   bindPlans(m);
   bindLauncher(m);
+  bindObserver(m);
+  bindRecorder(m);
   m.def("gpu_count", &gpuCount, "GPUs that the driver sees; 0 without a driver.");
   m.def(
       "gpu_properties",

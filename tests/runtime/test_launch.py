@@ -457,3 +457,31 @@ def test_thread_count_from_affinity():
     assert run_python("from tilery import _native; print(_native.num_threads())", TILERY_NUM_THREADS="").stdout.strip() == str(
         len(os.sched_getaffinity(0))
     )
+
+
+def test_recorded_launches():
+    launch, _ = launcher()
+    x, y, z, w = torch.ones(64), torch.ones(64), torch.zeros(64), torch.zeros(64)
+    taken = []
+
+    def record(this, grid, args, kwargs):
+        assert not _native.launches_recorded()
+        launch[1](x, y, w, 64)  # one of the recorder's own
+        taken.append((this, grid, len(args), kwargs))
+        return this.launch_plainly(grid, *args, **kwargs)
+
+    assert _native.record_launches(record) is None and _native.launches_recorded()
+    try:
+        assert launch[1](x, y, z, n=64) == "result"
+        other = threading.Thread(target=lambda: launch[1](x, y, z, 64))
+        other.start()
+        other.join()
+        _native.record_launches(lambda *call: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            launch[1](x, y, z, 64)
+        assert _native.launches_recorded()
+    finally:
+        _native.record_launches(None)
+    assert taken == [(launch, 1, 3, {"n": 64})] and (w == 2).all() and (z == 2).all()
+    launch[1](x, y, z, 64)
+    assert len(taken) == 1 and not _native.launches_recorded()

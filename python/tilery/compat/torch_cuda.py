@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from . import torch_graphs
 from .torch_places import caller_is_torch
 
 Function = Callable[..., Any]
@@ -38,6 +39,7 @@ def apply(torch: Any) -> None:
     torch._C._cuda_getCurrentRawStream = lambda device: 0
     torch.cpu.device = _Device
     torch.random.fork_rng = _forked(torch.random.fork_rng)
+    torch_graphs.apply()
 
 
 class Event:
@@ -61,7 +63,7 @@ class Event:
         return True
 
     def synchronize(self) -> None:
-        pass
+        torch_graphs.forbid("Event.synchronize")
 
     def wait(self, stream: Stream | None = None) -> None:
         pass
@@ -98,7 +100,7 @@ class Stream:
         return True
 
     def synchronize(self) -> None:
-        pass
+        torch_graphs.forbid("Stream.synchronize")
 
     def wait_stream(self, stream: Stream) -> None:
         pass
@@ -182,7 +184,6 @@ def _functions(torch: Any) -> dict[str, Function]:
         "is_available": True,
         "is_initialized": True,
         "is_bf16_supported": True,
-        "is_current_stream_capturing": False,
         "device_count": 1,
         "current_device": 0,
         "get_device_capability": (9, 0),
@@ -204,7 +205,6 @@ def _functions(torch: Any) -> dict[str, Function]:
         functions[name] = lambda device=None: {}
     for name in (
         "init",
-        "synchronize",
         "set_device",
         "empty_cache",
         "ipc_collect",
@@ -218,6 +218,7 @@ def _functions(torch: Any) -> dict[str, Function]:
     ):
         functions[name] = _nothing
     functions.update(
+        synchronize=lambda device=None: torch_graphs.forbid("torch.cuda.synchronize"),
         get_device_name=lambda device=None: _processor(),
         get_device_properties=_properties,
         mem_get_info=lambda device=None: (_memory("AV"), _memory("")),

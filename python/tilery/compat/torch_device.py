@@ -94,6 +94,7 @@ def apply(torch: Any) -> None:
     _change_tensor(torch, cpu, takes_device, places)
     places.change_tensor(torch.Tensor)
     _change_mixed_precision(torch, cpu)
+    _change_optimizers()
 
     load = torch.load
 
@@ -209,6 +210,22 @@ def _change_mixed_precision(torch: Any, cpu: Function) -> None:
         wrapped = functools.wraps(custom)(on_cpu)
         setattr(torch.amp, name, wrapped)
         setattr(torch.amp.autocast_mode, name, wrapped)
+
+
+def _change_optimizers() -> None:
+    """capturable=True: what optimizers say of CUDA holds for the CPU."""
+    name = "_get_capturable_supported_devices"
+    devices = getattr(sys.modules.get("torch.optim.optimizer"), name, None)
+    if devices is None:
+        return
+
+    @functools.wraps(devices)
+    def with_cpu(*args: Any, **kwargs: Any) -> Any:
+        return [*devices(*args, **kwargs), "cpu"]
+
+    for module in list(sys.modules.values()):
+        if getattr(module, "__name__", "").startswith("torch.optim.") and vars(module).get(name) is devices:
+            setattr(module, name, with_cpu)
 
 
 @contextlib.contextmanager

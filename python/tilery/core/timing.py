@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from tilery import _native
+
 from ..errors import error
 
 _SUMMARIES: dict[str, Callable[[list[float]], Any]] = {
@@ -56,6 +58,9 @@ def measure(
     A call of fn is `share` calls of what is timed. clock(fn) calls it and gives milliseconds, other than those of the whole
     call."""
     clock = clock or time_call
+    if _native.launches_recorded():
+        hint = "call it once before the capture, so that it is tuned"
+        raise error(RuntimeError, "CUDA error: operation not permitted when stream is capturing: timing of a call", hint=hint)
     if mode not in _SUMMARIES:
         raise error(ValueError, f"unknown return_mode {mode!r}", hint="known: " + ", ".join(_SUMMARIES))
     fn()
