@@ -364,6 +364,13 @@ public:
   std::vector<Value> extendParallel(const std::vector<Operand> &extents);
   /// How many ops of the current block do more than compute.
   int64_t effects() const;
+  /// What changes memory in the loop body being built, in order, with what it accesses: buffers, by an address that names each.
+  struct Statement {
+    std::vector<const void *> reads, writes;
+    int64_t apart = 0;                 ///< loads on other lines before it
+    std::vector<SourceLocation> where; ///< innermost first
+  };
+  std::vector<Statement> statements() const;
   /// Does something need the value whatever conditions hold? Not what only a branch or one side of a select reads.
   bool isUsed(const Value &value) const;
   /// Combines an element with a value, indivisibly among the iterations of a parallel loop; gives what was there.

@@ -161,6 +161,23 @@ static void bindRegions(nb::class_<Builder> &c) {
       .def("parallel_begin", [](Builder &b, Any extents) { return b.beginParallel(toValues(extents)); })
       .def("parallel_extend", [](Builder &b, Any extents) { return b.extendParallel(toOperands(extents)); })
       .def("effects", &Builder::effects)
+      .def("statements",
+           [](const Builder &b) {
+             nb::list found;
+             auto addresses = [](const std::vector<const void *> &buffers) {
+               nb::list list;
+               for (const void *buffer : buffers)
+                 list.append(reinterpret_cast<uintptr_t>(buffer));
+               return list;
+             };
+             for (const auto &statement : b.statements()) {
+               nb::list where;
+               for (const SourceLocation &place : statement.where)
+                 where.append(nb::make_tuple(place.file, place.line, place.col, place.function));
+               found.append(nb::make_tuple(addresses(statement.reads), addresses(statement.writes), statement.apart, where));
+             }
+             return found;
+           })
       .def("parallel_end", &Builder::endParallel)
       .def("threads_begin", &Builder::beginThreads)
       .def("threads_end", &Builder::endThreads)

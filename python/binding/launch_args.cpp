@@ -11,20 +11,18 @@
 #include <vector>
 
 namespace tilery::python {
-namespace {
-
-[[noreturn]] void failArgument(const char *name, const std::string &rest, std::string hint = "") {
-  throw Error({Diagnostic::Kind::Type, "argument '" + std::string(name) + "' " + rest, std::move(hint), {}});
-}
-
-/// Python programs catch an OverflowError there.
-[[noreturn]] void failOverflow(const char *name) {
-  std::string message = "argument '" + std::string(name) + "' is an int that does not fit into 64 bits";
+void failOverflow(const std::string &message) {
   nanobind::module_ errors = nanobind::module_::import_("tilery.errors");
   nanobind::object kind = errors.attr("kind")(nanobind::handle(PyExc_OverflowError), nanobind::handle(PyExc_TypeError));
   nanobind::object error = kind(message.c_str());
   PyErr_SetObject(kind.ptr(), error.ptr());
   throw PythonRaised{};
+}
+
+namespace {
+
+[[noreturn]] void failArgument(const char *name, const std::string &rest, std::string hint = "") {
+  throw Error({Diagnostic::Kind::Type, "argument '" + std::string(name) + "' " + rest, std::move(hint), {}});
 }
 
 struct Reference {
@@ -353,7 +351,7 @@ void readInteger(PyObject *object, const char *name, Argument &argument) {
     PyErr_Clear();
   }
   if (overflow)
-    failOverflow(name);
+    failOverflow("argument '" + std::string(name) + "' is an int that does not fit into 64 bits");
 }
 
 void readScalarLike(PyObject *object, const char *name, Argument &argument) {

@@ -47,6 +47,9 @@ bool isCodedTensor(PyObject *object);
 /// there, else the default one (null).
 void *currentStream(PyObject *tensor, int device);
 
+/// An integer that its type does not hold: programs catch an OverflowError there, or a TypeError.
+[[noreturn]] void failOverflow(const std::string &message);
+
 /// How messages call an argument's value: "a float32 tensor of shape (3, 4)", "the int 3", "a str".
 std::string describe(const Argument &argument);
 

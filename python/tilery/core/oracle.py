@@ -10,7 +10,7 @@ from typing import Any
 
 from tilery import _native
 
-from ..errors import error
+from ..errors import error, kind
 from .arrays import layout, on_gpu, span
 
 Grid = tuple[int, int, int]
@@ -82,6 +82,16 @@ def _bits(value: Any, dtype: str) -> int:
     return int(value) & _MASK
 
 
+def _in_range(name: str, value: Any, dtype: str) -> None:
+    """As launches of machine code: an integer must be one that its type holds."""
+    if "int" not in dtype or not isinstance(value, int):
+        return
+    bits, signed = 8 * _WIDTHS[dtype], not dtype.startswith("u")
+    least = -(1 << bits - 1) if signed else 0
+    if not least <= value < least + (1 << bits):
+        raise kind(OverflowError, TypeError)(f"argument '{name}' is the int {value}, which does not fit into {dtype}")
+
+
 _WIDTHS = {
     "bool": 1,
     "int8": 1,
@@ -144,6 +154,7 @@ class OracleHostLaunch:
         for name, dtype, rank in self.parameters:
             value = arguments[name]
             if rank < 0:
+                _in_range(name, value, dtype)
                 args.append(_bits(value, dtype))
                 continue
             address, first, size = span(value, _WIDTHS[dtype])

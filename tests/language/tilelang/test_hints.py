@@ -37,12 +37,12 @@ def compiled(loop, annotate=lambda: None, **options):
         (lambda: T.Pipelined(8), []),
         (lambda: T.Pipelined(8, num_stages=3), ["tile.num_stages = 3 : i64"]),
         (
-            lambda: T.Pipelined(8, num_stages=2, order=[0, 1], stage=[0, 1]),
-            ["tile.num_stages = 2 : i64, tile.pipeline_order = array<i64: 0, 1>, tile.pipeline_stage = array<i64: 0, 1>"],
+            lambda: T.Pipelined(8, num_stages=2, order=[0], stage=[1]),
+            ["tile.num_stages = 2 : i64, tile.pipeline_order = array<i64: 0>, tile.pipeline_stage = array<i64: 1>"],
         ),
         (
-            lambda: T.Pipelined(8, order=[1, -1, 0], stage=[1, -1, 0], group=[[0], [1], [2]]),
-            ["tile.pipeline_order = array<i64: 1, -1, 0>, tile.pipeline_stage = array<i64: 1, -1, 0>"],
+            lambda: T.Pipelined(8, order=[-1], stage=[-1], group=[[0]]),
+            ["tile.pipeline_order = array<i64: -1>, tile.pipeline_stage = array<i64: -1>"],
         ),
         (lambda: T.unroll(8), ["tile.unroll = 0 : i64"]),
         (lambda: T.unroll(8, unroll_factor=4), ["tile.unroll = 4 : i64"]),

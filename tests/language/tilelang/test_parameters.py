@@ -42,6 +42,27 @@ def test_scalars_of_eager_functions(engine):
     assert len(ramp.eager.kernels) == 1
 
 
+@pytest.mark.parametrize(
+    "kind, least, greatest",
+    [(f"int{bits}", -(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)]
+    + [(f"uint{bits}", 0, 2**bits - 1) for bits in (8, 32, 64)],
+)
+def test_integers_that_a_scalar_parameter_does_not_hold(engine, kind, least, greatest):
+    @T.prim_func
+    def main(x: getattr(T, kind), B: T.Tensor((1,), kind)):
+        with T.Kernel(1):
+            B[0] = x
+
+    kernel, b = tilelang.compile(main), torch.zeros(1, dtype=getattr(torch, kind))
+    for number in (least, 1, greatest):
+        kernel(number, b)
+        assert b.item() == number
+    for number in (least - 1, greatest + 1, *([2**40] if greatest < 2**40 else [])):
+        with pytest.raises(OverflowError, match=f"does not fit into ({kind}|64 bits)"):
+            kernel(number, b)
+    assert b.item() == greatest
+
+
 def test_addresses(engine):
     @T.prim_func
     def product(a: T.ptr, b: T.ptr, c: T.ptr, m: T.int32, n: T.int32, k: T.int32):

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.loops import Iteration, Serial
+from ..tracing.pipeline import Plan
 from ..tracing.values import Val, binary, same_type
 from .kernel import get_block_binding, get_thread_binding, get_thread_extent
 from .rng import after_loop
@@ -154,32 +155,13 @@ def Pipelined(
     group: Any = None,
     annotations: dict[str, Any] | None = None,
 ) -> Serial:
-    """A sequential loop whose copies may run ahead; results are those of T.serial."""
+    """A sequential loop whose copies may run ahead; results are those of T.serial. `order` and `stage` have an entry for each
+    statement of the body, or for each list of them in `group`."""
     if isinstance(num_stages, bool) or not isinstance(num_stages, int) or num_stages < 0:
         raise error(ValueError, f"num_stages of T.Pipelined is 0 or a positive integer, got {num_stages!r}")
-    _check_plan(order, stage)
+    plan = Plan(order, stage, group) if order or stage or group else None
     hints = {"num_stages": num_stages, "pipeline_order": order, "pipeline_stage": stage}
-    return Serial(start, stop, 1, {name: value for name, value in hints.items() if value})
-
-
-def _check_plan(order: Sequence[int] | None, stage: Sequence[int] | None) -> None:
-    """A plan by hand names the place and the stage of each statement; -1 is for one that belongs to the statement after it."""
-    for name, entries in (("order", order), ("stage", stage)):
-        if any(isinstance(n, bool) or not isinstance(n, int) or n < -1 for n in entries or ()):
-            raise error(
-                ValueError, f"`{name}` of T.Pipelined has an integer for each statement of the loop, got {entries!r}"
-            )
-    if not order or not stage:
-        return
-    if len(order) != len(stage):
-        raise error(
-            ValueError,
-            f"`order` of T.Pipelined has {len(order)} entries, `stage` has {len(stage)}",
-            hint="each has one for every statement of the loop",
-        )
-    twice = next((n for k, n in enumerate(order) if n >= 0 and n in order[:k]), None)
-    if twice is not None:
-        raise error(ValueError, f"two statements of T.Pipelined have the same order {twice}", hint="each has a place of its own")
+    return Serial(start, stop, 1, {name: value for name, value in hints.items() if value}, plan)
 
 
 class thread_binding(Iteration):

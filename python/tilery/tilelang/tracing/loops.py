@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import error
 from .context import kernel
+from .pipeline import Plan
 from .values import Expr
 
 
@@ -34,7 +35,9 @@ class Iteration:
 class Serial(Iteration):
     """`for i in T.serial(start, stop, step)`; the hints of the other sequential loops are attributes."""
 
-    def __init__(self, start: Any, stop: Any = None, step: Any = 1, attributes: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, start: Any, stop: Any = None, step: Any = 1, attributes: dict[str, Any] | None = None, plan: Plan | None = None
+    ) -> None:
         if stop is None:
             start, stop = 0, start
         for bound in (start, stop, step):
@@ -42,7 +45,7 @@ class Serial(Iteration):
                 raise error(TypeError, f"a loop bound must be an integer, got {bound!r}")
         if isinstance(step, int) and step == 0:
             raise error(ValueError, "the step of a loop must not be 0")
-        self.start, self.stop, self.step, self.attributes = start, stop, step, attributes or {}
+        self.start, self.stop, self.step, self.attributes, self.plan = start, stop, step, attributes or {}, plan
 
     def bounds(self) -> tuple[Any, Any, Any]:
         return self.start, self.stop, self.step
@@ -73,4 +76,6 @@ class Serial(Iteration):
             body(counter)
             if trace.work:
                 trace.work.times.pop()
+            if self.plan:
+                self.plan.check(trace.native.statements())
         trace.b.for_end([])

@@ -1,0 +1,120 @@
+"""Plans of T.Pipelined written by hand: which are taken, that they change no result, and which are refused."""
+
+import pytest
+import torch
+from language import bounds
+from language.bounds import within
+
+from tilery import tilelang
+from tilery.tilelang import language as T
+
+M, N, K = 64, 48, 80
+
+
+def product(order, stage, group=None, num_stages=0):
+    """C = 2 A B; a step copies twice, doubles the second factor, multiplies."""
+
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=128) as _:
+            A_s, B_s = T.alloc_shared((M, 16), "float16"), T.alloc_shared((16, N), "float16")
+            doubled = T.alloc_fragment((16, N), "float16")
+            acc = T.alloc_fragment((M, N), "float32")
+            T.clear(acc)
+            for k in T.Pipelined(K // 16, num_stages=num_stages, order=order, stage=stage, group=group):
+                T.copy(A[0, k * 16], A_s)
+                T.copy(B[k * 16, 0], B_s)
+                for i, j in T.Parallel(16, N):
+                    doubled[i, j] = B_s[i, j] * 2
+                T.gemm(A_s, doubled, acc)
+            T.copy(acc, C)
+
+    return main
+
+
+@pytest.mark.parametrize(
+    "order, stage, group, num_stages",
+    [
+        ([0, 1, 2, 3], [0, 0, 1, 1], None, 0),
+        ((0, 1, 2, 3), (0, 0, 0, 2), None, 3),
+        ([2, 3, 0, 1], [0, 0, 1, 1], None, 2),  # the next step's copies after this one's product
+        ([0, 1, 3, 2], [0, 0, 1, 2], None, 0),
+        ([-1, -1, 0, 1], [-1, -1, 0, 0], None, 2),
+        ([-1, 0, 1], [-1, 0, 0], [[0, 1], [2], [3]], 2),
+        ([0, 1], [0, 1], [[0, 1], [2, 3]], 0),
+        (None, [0, 0, 1, 1], None, 0),
+        ([0, 1, 2, 3], None, None, 0),
+    ],
+)
+def test_a_plan_changes_no_result(engine, order, stage, group, num_stages):
+    a, b, c = torch.randn(M, K).half(), torch.randn(K, N).half(), torch.full((M, N), float("nan"))
+    tilelang.compile(product(order, stage, group, num_stages))(a, b, c)
+    within(c, bounds.product(a, 2 * b, torch.float32))
+
+
+def test_a_plan_for_statements_of_macros_and_branches():
+    """The plan of upstream's attention: 14 statements, in macros, in 6 groups."""
+
+    @T.macro
+    def scores(K_: T.Tensor, K_s: T.SharedBuffer, s: T.FragmentBuffer, k: T.int32):
+        T.copy(K_[k * 16, 0], K_s)
+        for i, j in T.Parallel(16, 16):
+            s[i, j] = T.if_then_else(k * 16 + j <= i, 0.0, -T.infinity("float32"))
+        T.gemm(K_s, K_s, s, transpose_B=True)
+
+    @T.macro
+    def softmax(s: T.FragmentBuffer, top: T.FragmentBuffer, before: T.FragmentBuffer, total: T.FragmentBuffer):
+        T.copy(top, before)
+        T.fill(top, -1e30)
+        T.reduce_max(s, top, dim=1, clear=False)
+        for i in T.Parallel(16):
+            before[i] = T.exp(before[i] - top[i])
+        for i, j in T.Parallel(16, 16):
+            s[i, j] = T.exp(s[i, j] - top[i])
+        T.reduce_sum(s, total, dim=1)
+        for i in T.Parallel(16):
+            top[i] = total[i]
+
+    @T.prim_func
+    def main(X: T.Tensor((64, 16), "float32"), Y: T.Tensor((16,), "float32"), n: T.int32):
+        with T.Kernel(1, threads=128) as _:
+            K_s = T.alloc_shared((16, 16), "float32")
+            s = T.alloc_fragment((16, 16), "float32")
+            top, before, total = (T.alloc_fragment((16,), "float32") for _ in range(3))
+            T.clear(top)
+            for k in T.Pipelined(
+                4, num_stages=1, order=[-1, 0, 1, 2], stage=[-1, 0, 0, 1], group=[[0], [1, 2], [3, 4, 5, 6, 7, 8, 9], [10]]
+            ):
+                if k < n:
+                    scores(X, K_s, s, k)
+                    softmax(s, top, before, total)
+                    T.copy(top, Y)
+
+    tilelang.compile(main).get_kernel_source()
+
+
+@pytest.mark.parametrize(
+    "order, stage, group, message",
+    [
+        ([0, 1], [0, 0, 1, 1], None, "`order` of T.Pipelined has 2 entries, `stage` has 4"),
+        ([0, 1, 2], [0, 0, 1], [[0, 1], [2, 3]], "`order` of T.Pipelined has 3 entries, `group` has 2"),
+        ([0, 1, 2], [0, 0, 1], None, r"for 3 statements, and the loop's body has 4 \(on the lines \d+, \d+, \d+, \d+\)"),
+        ([0, 1, 2, 3, 4], [0, 0, 1, 1, 1], None, "for 5 statements, and the loop's body has 4"),
+        ([0, 1], [0, 1], [[0, 1], [2]], "for 3 statements, and the loop's body has 4"),
+        ([0, 1, 2, 2], [0, 0, 1, 1], None, "two statements of T.Pipelined have the same order 2"),
+        ([0, 1, 2, 4], [0, 0, 1, 1], None, "the place 4 of 4 statements"),
+        ([0, 1, 2, -2], [0, 0, 1, 1], None, "an integer for each statement"),
+        ([0, 1, 2, 3], [0, 0, 1, True], None, "an integer for each statement"),
+        ([0, 1, 2, 3], [0, 0, 1, -1], None, "entry 3 is -1 in one of `order` and `stage`"),
+        ([0, 1], [0, 0], [[0, 1], [2, 4]], "`group` of T.Pipelined holds the numbers of the loop's statements"),
+        ([0, 1], [0, 0], [[0, 1], [1, 2, 3]], "`group` of T.Pipelined holds the numbers of the loop's statements"),
+        ("0123", None, None, "`order` of T.Pipelined is a list"),
+        ([0, 1, 2, 3], [0, 0, 1, 0], None, r"3 \(line \d+\) .* reads what statement 2 \(line \d+\) writes, .* later stage 1"),
+        ([0, 1, 2, 3], [0, 1, 0, 1], None, r"statement 2 .* reads what statement 1 .* later stage 1, not in 0"),
+        ([0, 1], [1, 0], [[0, 1], [2, 3]], r"statement 2 .* reads what statement 1 .* later stage 1"),
+        ([0, 1, 3, 2], [0, 0, 1, 1], None, r"statement 3 .* reads what statement 2 .* comes before it in `order` within stage 1"),
+    ],
+)
+def test_plans_that_cannot_be(order, stage, group, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        tilelang.compile(product(order, stage, group))
