@@ -19,7 +19,8 @@ PyObject *word(PyObject *&made, const char *text) {
 struct TakingApart {
   PyObject *wholeTypes; ///< a set of types whose values stay whole
   PyObject *descriptor; ///< the type of tensor descriptors
-  std::vector<nb::object> leaves;
+  std::vector<nb::object> &leaves;
+  PyTypeObject *lastWhole = nullptr; ///< one of them
 
   nb::object whole(PyObject *value) {
     leaves.push_back(nb::borrow(value));
@@ -29,12 +30,17 @@ struct TakingApart {
   /// Invalid: of another kind, or with an exception set.
   nb::object description(PyObject *value) {
     PyTypeObject *type = Py_TYPE(value);
-    if (type == &PyTuple_Type || std::strcmp(type->tp_name, "torch.Size") == 0)
+    if (type == lastWhole)
+      return whole(value);
+    if (type == &PyTuple_Type)
       return ofTuple(value);
     if (reinterpret_cast<PyObject *>(type) == descriptor)
       return ofDescriptor(value);
-    return PySet_Contains(wholeTypes, reinterpret_cast<PyObject *>(type)) == 1 && !isCodedTensor(value) ? whole(value)
-                                                                                                        : nb::object();
+    if (PySet_Contains(wholeTypes, reinterpret_cast<PyObject *>(type)) == 1) {
+      lastWhole = type;
+      return whole(value);
+    }
+    return std::strcmp(type->tp_name, "torch.Size") == 0 ? ofTuple(value) : nb::object();
   }
 
 private:
@@ -89,7 +95,7 @@ private:
   }
 };
 
-/// The launcher for the arguments' structure; null: none yet, or an argument of another kind.
+/// The launcher for the arguments' structure; null: none yet, or an argument of another kind, maybe with an exception set.
 PyObject *flatLauncher(PyObject *launchers, const BoundCall &call, TakingApart &taking) {
   nb::object key = nb::steal(PyTuple_New(Py_ssize_t(call.leading)));
   for (size_t i = 0; i < call.leading; ++i) {
@@ -103,42 +109,21 @@ PyObject *flatLauncher(PyObject *launchers, const BoundCall &call, TakingApart &
 }
 } // namespace
 
-bool launchApart(PyObject *launcher, const BoundCall &call, const std::function<PyObject *()> &grid, PyObject *&result) {
-  static PyObject *names[2];
-  nb::object method = nb::steal(PyObject_GetAttr(launcher, word(names[0], "launch_structured")));
-  // (launchers by structure, types that stay whole, the type of descriptors)
-  nb::object met = method.is_valid() ? nb::steal(PyObject_GetAttr(method.ptr(), word(names[1], "met"))) : nb::object();
-  PyObject *flat = nullptr;
-  TakingApart taking{};
-  if (met.is_valid() && PyTuple_CheckExact(met.ptr()) && PyTuple_GET_SIZE(met.ptr()) == 3) {
-    taking.wholeTypes = PyTuple_GET_ITEM(met.ptr(), 1);
-    taking.descriptor = PyTuple_GET_ITEM(met.ptr(), 2);
-    flat = flatLauncher(PyTuple_GET_ITEM(met.ptr(), 0), call, taking);
-  }
-  if (!flat) {
-    PyErr_Clear(); // the general way meets it again
+nb::object structuresMet(PyObject *launcher) {
+  nb::object method = nb::steal(PyObject_GetAttrString(launcher, "launch_structured"));
+  nb::object met = method.is_valid() ? nb::steal(PyObject_GetAttrString(method.ptr(), "met")) : nb::object();
+  PyErr_Clear();
+  return met.is_valid() && PyTuple_CheckExact(met.ptr()) && PyTuple_GET_SIZE(met.ptr()) == 3 ? met : nb::none();
+}
+
+bool takeApart(nb::handle met, const BoundCall &call, Apart &apart) {
+  if (met.is_none())
     return false;
-  }
-  size_t positional = taking.leaves.size();
-  nb::object bound = nb::steal(PyObject_GetItem(flat, grid())), options;
-  if (!bound.is_valid())
-    return true;
-  std::vector<PyObject *> named;
-  for (size_t i = call.leading; i < call.count; ++i)
-    if (call.values[i] != call.parameters[i].defaultValue) {
-      named.push_back(call.parameters[i].name);
-      taking.leaves.push_back(nb::borrow(call.values[i]));
-    }
-  if (!named.empty()) {
-    options = nb::steal(PyTuple_New(Py_ssize_t(named.size())));
-    for (size_t i = 0; i < named.size(); ++i)
-      PyTuple_SET_ITEM(options.ptr(), Py_ssize_t(i), Py_NewRef(named[i]));
-  }
-  std::vector<PyObject *> values;
-  for (const nb::object &leaf : taking.leaves)
-    values.push_back(leaf.ptr());
-  result = PyObject_Vectorcall(bound.ptr(), values.data(), positional, options.ptr());
-  return true;
+  apart.leaves.reserve(32); // few calls have more
+  TakingApart taking{PyTuple_GET_ITEM(met.ptr(), 1), PyTuple_GET_ITEM(met.ptr(), 2), apart.leaves};
+  apart.launcher = flatLauncher(PyTuple_GET_ITEM(met.ptr(), 0), call, taking);
+  PyErr_Clear(); // the general way meets it again
+  return apart.launcher != nullptr;
 }
 
 } // namespace tilery::python

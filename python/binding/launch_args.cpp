@@ -296,9 +296,10 @@ struct TypeReader {
   bool structure = false; ///< see readArgument
 };
 
+PyTypeObject *lastType = nullptr; // the type that was last looked up, and what was found
+const TypeReader *lastReader = nullptr;
+
 const TypeReader &readerOf(PyTypeObject *type) {
-  static PyTypeObject *lastType = nullptr;
-  static const TypeReader *lastReader = nullptr;
   if (type == lastType)
     return *lastReader;
   static auto &readers = *new std::unordered_map<PyTypeObject *, TypeReader>;
@@ -409,8 +410,18 @@ bool isCodedTensor(PyObject *object) {
   return isCoded(tensor.dtype);
 }
 
+/// readArgument of what can only be a tensor.
+static bool readTensorArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
+  argument.kind = Argument::Tensor;
+  if (!readTensor(object, name, argument, owners))
+    failArgument(name, "is a " + std::string(Py_TYPE(object)->tp_name) + "; a tensor, int, float, bool or None is expected");
+  return !argument.coded;
+}
+
 bool readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   argument.object = object;
+  if (Py_TYPE(object) == lastType && lastReader->exchange && !lastReader->structure) // most arguments
+    return readTensorArgument(object, name, argument, owners);
   if (object == Py_None) {
     argument.kind = Argument::None;
   } else if (PyBool_Check(object)) {
@@ -431,10 +442,7 @@ bool readArgument(PyObject *object, const char *name, Argument &argument, Argume
   } else if (reader.number) {
     readScalarLike(object, name, argument);
   } else {
-    argument.kind = Argument::Tensor;
-    if (!readTensor(object, name, argument, owners))
-      failArgument(name, "is a " + std::string(Py_TYPE(object)->tp_name) + "; a tensor, int, float, bool or None is expected");
-    return !argument.coded;
+    return readTensorArgument(object, name, argument, owners);
   }
   return true;
 }

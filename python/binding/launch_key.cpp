@@ -56,10 +56,10 @@ void appendFacts(const Argument &argument, std::vector<uint64_t> &facts) {
 
 void appendConstant(PyObject *object, size_t parameter, std::vector<uint64_t> &facts) {
   static uint64_t unlike = uint64_t(1) << 63; // a fact that no launch before had
-  if (isChangeable(object))
-    return facts.push_back(++unlike); // what it holds is looked at for each launch
   int overflow = 0;
   bool exact = PyLong_CheckExact(object); // programs compute their tile sizes anew for each launch
+  if (!exact && isChangeable(object))
+    return facts.push_back(++unlike); // what it holds is looked at for each launch
   int64_t integer = exact ? PyLong_AsLongLongAndOverflow(object, &overflow) : 0;
   bool byValue = exact && !overflow;
   facts.push_back(uint64_t(Argument::Constant) | uint64_t(byValue) << 4 | uint64_t(parameter) << 8);

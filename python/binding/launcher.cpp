@@ -2,83 +2,15 @@
 #include "binding.h"
 #include "launch_apart.h"
 #include "launch_grid.h"
-#include "launch_plan.h"
 #include "launch_recorded.h"
+#include "launcher_state.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
-#include <cstddef>
-#include <cstring>
-#include <structmember.h>
-#include <unordered_map>
 
 namespace nb = nanobind;
 
 namespace tilery::python {
 namespace {
-
-struct Entry {
-  int device = -1; ///< the GPU's number; -1: the CPU
-  nb::object plan;
-  const KernelPlan *kernelPlan = nullptr; ///< `plan`, if it is one
-  const HostPlan *hostPlan = nullptr;     ///< `plan`, if it is one
-  std::vector<uint32_t> hostSlots;        ///< parameter position of each argument of the host program
-  uint64_t lastUse = 0;
-};
-
-/// A global that a trace read: `dict[key]` was `value`.
-struct Watch {
-  nb::object dict, key, value;
-};
-
-struct State {
-  std::string name;
-  std::vector<Parameter> parameters;
-  size_t leading = 0;                  ///< parameters before the options
-  nb::object compile, names, defaults; ///< names and defaults keep the objects alive that `parameters` borrows
-  nb::dict unbound;                    ///< all names in order, options with their defaults
-  bool layout = false;
-  bool observed = false; ///< its calls go to the method launch_observed
-  ConstantTable constants;
-  std::unordered_map<std::string, std::shared_ptr<Entry>> entries;
-  uint64_t uses = 0; ///< a clock for Entry::lastUse
-  // The last launch: equal facts need no key.
-  std::vector<uint64_t> lastFacts;
-  std::vector<nb::object> lastConstants; ///< their addresses are facts
-  std::shared_ptr<Entry> lastEntry;
-  uint32_t lastFlags = 0;
-  std::vector<Watch> watched; ///< what all entries hang on beside their key
-
-  /// Drops all entries.
-  void forget() {
-    auto gone = std::move(entries);
-    auto last = std::move(lastEntry);
-    entries.clear();
-    lastFacts.clear();
-  }
-  void forgetIfChanged() {
-    for (const Watch &watch : watched)
-      if (PyDict_GetItemWithError(watch.dict.ptr(), watch.key.ptr()) != watch.value.ptr()) {
-        auto gone = std::move(watched);
-        watched.clear();
-        forget();
-        return;
-      }
-  }
-};
-
-struct LauncherObject {
-  PyObject_HEAD vectorcallfunc vectorcall;
-  State *state;
-};
-
-/// launcher[grid]
-struct BoundObject {
-  PyObject_HEAD vectorcallfunc vectorcall;
-  PyObject *launcher;
-  PyObject *grid;
-};
-
-PyTypeObject *launcherType, *boundType;
 
 [[noreturn]] void failCall(const State &state, const std::string &rest, std::string hint = "") {
   throw Error({Diagnostic::Kind::Type, state.name + "() " + rest, std::move(hint), {}});
@@ -256,8 +188,7 @@ std::shared_ptr<Entry> specialisedEntry(State &state, Bound &bound, uint32_t &fl
 
 /// The entry for these arguments; sets `flags` for the launch.
 std::shared_ptr<Entry> findEntry(State &state, Bound &bound, uint32_t &flags) {
-  static thread_local std::vector<uint64_t> reused;
-  std::vector<uint64_t> facts = std::move(reused); // taken away, because compiling may launch other kernels
+  std::vector<uint64_t> facts = std::move(state.reused); // taken away, because compiling may launch this kernel
   facts.clear();
   collectFacts(bound, facts);
   std::shared_ptr<Entry> entry;
@@ -275,7 +206,7 @@ std::shared_ptr<Entry> findEntry(State &state, Bound &bound, uint32_t &flags) {
     state.lastEntry = entry;
     state.lastFlags = flags;
   }
-  reused = std::move(facts);
+  state.reused = std::move(facts);
   return entry;
 }
 
@@ -292,7 +223,7 @@ PyObject *firstGpuTensor(const Argument *arguments, size_t count) {
 }
 
 /// The grid, where it is a function what that returns, which `computed` keeps alive.
-PyObject *readyGrid(Bound &bound, PyObject *grid, nb::object &computed) {
+PyObject *readyGrid(const Bound &bound, PyObject *grid, nb::object &computed) {
   if (!grid || !PyCallable_Check(grid))
     return grid;
   nb::object named = nb::steal(boundDictionary(bound));
@@ -302,35 +233,19 @@ PyObject *readyGrid(Bound &bound, PyObject *grid, nb::object &computed) {
   return computed.ptr();
 }
 
-/// A launch whose argument `which` is a structure or known at compile time.
-PyObject *launchParts(PyObject *launcher, Bound &bound, size_t which, const PythonCall &call) {
-  const State &state = bound.state;
-  nb::object computed;
-  PyObject *result = nullptr;
-  if (call.grid && launchApart(
-                       launcher, {state.parameters, bound.objects, state.leading, bound.count},
-                       [&] { return readyGrid(bound, call.grid, computed); }, result))
-    return result;
-  return launchStructured(launcher, state.parameters[which].text, bound.objects[which], call);
-}
-
-PyObject *launchUnchecked(PyObject *launcher, State &state, PyObject *grid, PyObject *const *args, size_t count,
-                          PyObject *keywords) {
-  size_t total = state.parameters.size();
-  auto **objects = static_cast<PyObject **>(alloca((total + 1) * sizeof(PyObject *)));
-  auto *arguments = static_cast<Argument *>(alloca((total + 1) * sizeof(Argument)));
-  Bound bound{state, objects, arguments, state.leading};
-  bindArguments(bound, args, count, keywords);
-
+/// Launches the arguments of `bound`; a grid that is a function gets those of `named`. False, with nothing done: argument `which` is a
+/// structure or known at compile time.
+bool launchBound(State &state, Bound &bound, const Bound &named, PyObject *grid, size_t &which, PyObject *&result) {
+  const Argument *arguments = bound.arguments;
   ArgumentOwners owners;
-  for (size_t i = 0; i < state.leading; ++i)
-    if (state.parameters[i].compileTime())
-      bound.set(i, objects[i]);
-    else if (!readArgument(objects[i], state.parameters[i].text, arguments[i], owners))
-      return launchParts(launcher, bound, i, {grid, args, count, keywords});
+  for (which = 0; which < state.leading; ++which)
+    if (state.parameters[which].compileTime())
+      bound.set(which, bound.objects[which]);
+    else if (!readArgument(bound.objects[which], state.parameters[which].text, bound.arguments[which], owners))
+      return false;
 
   nb::object computed;
-  grid = readyGrid(bound, grid, computed);
+  grid = readyGrid(named, grid, computed);
   int64_t extents[3];
   if (grid)
     readGrid(state.name, grid, extents);
@@ -341,16 +256,66 @@ PyObject *launchUnchecked(PyObject *launcher, State &state, PyObject *grid, PyOb
   if (gpu.device >= 0)
     gpu.stream = currentStream(firstGpuTensor(arguments, state.leading), gpu.device);
   Call call{state.name.c_str(), arguments, state.parameters, grid ? extents : nullptr, gpu};
-  if (entry->kernelPlan)
-    return entry->kernelPlan->run(call, flags);
+  if (entry->kernelPlan) {
+    result = entry->kernelPlan->run(call, flags);
+    return true;
+  }
   bound.complete();
-  if (entry->hostPlan)
-    return entry->hostPlan->run(call, entry->hostSlots);
-  return callPlan(*entry, call, bound);
+  result = entry->hostPlan ? entry->hostPlan->run(call, entry->hostSlots) : callPlan(*entry, call, bound);
+  return true;
 }
 
-PyObject *launchChecked(PyObject *launcher, PyObject *grid, PyObject *const *args, size_t count, PyObject *keywords,
-                        bool plainly = false) {
+/// Launches what arguments were taken apart into, by the launcher that takes such leaves; its options are those of `whole`. False: a leaf
+/// is a structure still.
+bool launchLeaves(const Apart &apart, const Bound &whole, PyObject *grid, PyObject *&result) {
+  nb::object held = nb::borrow(apart.launcher);
+  State &state = *reinterpret_cast<LauncherObject *>(apart.launcher)->state;
+  size_t total = state.parameters.size(), options = whole.count - whole.state.leading;
+  auto **objects = static_cast<PyObject **>(alloca((total + 1) * sizeof(PyObject *)));
+  auto *arguments = static_cast<Argument *>(alloca((total + 1) * sizeof(Argument)));
+  Bound bound{state, objects, arguments, state.leading};
+  if (apart.leaves.size() != state.leading)
+    failCall(state, "takes " + std::to_string(state.leading) + " arguments, got " + std::to_string(apart.leaves.size()));
+  for (size_t i = 0; i < state.leading; ++i)
+    objects[i] = apart.leaves[i].ptr();
+  for (size_t i = 0; i < options; ++i)
+    bound.set(bound.count++, whole.objects[whole.state.leading + i]);
+  size_t which;
+  return launchBound(state, bound, whole, grid, which, result);
+}
+
+/// A launch whose argument `which` is a structure or known at compile time.
+PyObject *launchParts(PyObject *launcher, State &state, const Bound &bound, size_t which, const PythonCall &call) {
+  PyObject *result = nullptr;
+  if (call.grid) {
+    if (!state.apart.is_valid())
+      state.apart = structuresMet(launcher);
+    Apart apart;
+    if (takeApart(state.apart, {state.parameters, bound.objects, state.leading}, apart) &&
+        launchLeaves(apart, bound, call.grid, result))
+      return result;
+  }
+  return launchStructured(launcher, state.parameters[which].text, bound.objects[which], call);
+}
+
+PyObject *launchUnchecked(PyObject *launcher, State &state, const PythonCall &call) {
+  size_t total = state.parameters.size();
+  auto **objects = static_cast<PyObject **>(alloca((total + 1) * sizeof(PyObject *)));
+  auto *arguments = static_cast<Argument *>(alloca((total + 1) * sizeof(Argument)));
+  Bound bound{state, objects, arguments, state.leading};
+  bindArguments(bound, call.args, call.count, call.keywords);
+  size_t which;
+  PyObject *result = nullptr;
+  return launchBound(state, bound, bound, call.grid, which, result) ? result : launchParts(launcher, state, bound, which, call);
+}
+
+/// Whether a call goes to the method launch_observed, where there is one.
+bool isObserved(const State &state, const PythonCall &call) {
+  return allObserved || state.observed || (state.positional && (call.keywords || call.count != state.leading));
+}
+} // namespace
+
+PyObject *launchChecked(PyObject *launcher, const PythonCall &call, bool plainly) {
   State *state = reinterpret_cast<LauncherObject *>(launcher)->state;
   if (!state) {
     PyErr_SetString(PyExc_TypeError, "Launcher.__init__ was not called");
@@ -358,11 +323,11 @@ PyObject *launchChecked(PyObject *launcher, PyObject *grid, PyObject *const *arg
   }
   try {
     PyObject *result = nullptr;
-    if ((allObserved || state->observed) && !plainly && launchObserved(launcher, {grid, args, count, keywords}, result))
+    if (!plainly && isObserved(*state, call) && launchObserved(launcher, call, result))
       return result;
-    if (recorders != 0 && recordLaunch(launcher, {grid, args, count, keywords}, result))
+    if (recorders != 0 && recordLaunch(launcher, call, result))
       return result;
-    return launchUnchecked(launcher, *state, grid, args, count, keywords);
+    return launchUnchecked(launcher, *state, call);
   } catch (const Error &error) {
     setPythonError(error);
   } catch (const PythonRaised &) {
@@ -374,224 +339,5 @@ PyObject *launchChecked(PyObject *launcher, PyObject *grid, PyObject *const *arg
     PyErr_NoMemory();
   }
   return nullptr;
-}
-
-PyObject *launcherCall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords) {
-  return launchChecked(self, nullptr, args, size_t(PyVectorcall_NARGS(flags)), keywords);
-}
-
-PyObject *boundCall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords) {
-  auto *bound = reinterpret_cast<BoundObject *>(self);
-  return launchChecked(bound->launcher, bound->grid, args, size_t(PyVectorcall_NARGS(flags)), keywords);
-}
-
-PyObject *launcherSubscript(PyObject *self, PyObject *grid) {
-  auto *bound = PyObject_GC_New(BoundObject, boundType);
-  if (!bound)
-    return nullptr;
-  bound->vectorcall = boundCall;
-  bound->launcher = Py_NewRef(self);
-  bound->grid = Py_NewRef(grid);
-  PyObject_GC_Track(bound);
-  return reinterpret_cast<PyObject *>(bound);
-}
-
-void readParameters(State &state, nb::handle params) {
-  nb::list names, defaults;
-  bool seenOption = false;
-  for (nb::handle item : params) {
-    nb::tuple tuple = nb::cast<nb::tuple>(item);
-    nb::str name = nb::cast<nb::str>(tuple[0]);
-    PyObject *interned = name.release().ptr();
-    PyUnicode_InternInPlace(&interned);
-    names.append(nb::steal(interned));
-    std::string kind = nb::cast<nb::str>(tuple[1]).c_str();
-    Parameter parameter{interned, PyUnicode_AsUTF8(interned), Parameter::Runtime, nullptr};
-    if (kind == "plain")
-      parameter.kind = Parameter::Plain;
-    else if (kind == "constexpr")
-      parameter.kind = Parameter::Constexpr;
-    else if (kind == "option")
-      parameter.kind = Parameter::Option;
-    else if (kind != "runtime")
-      throw nb::value_error("a parameter is 'runtime', 'plain', 'constexpr' or 'option'");
-    if (seenOption && parameter.kind != Parameter::Option)
-      throw nb::value_error("options come last");
-    seenOption = parameter.kind == Parameter::Option;
-    if (nb::len(tuple) > 2) {
-      defaults.append(tuple[2]);
-      parameter.defaultValue = nb::object(tuple[2]).ptr();
-    } else if (seenOption) {
-      parameter.defaultValue = Py_None;
-    }
-    state.parameters.push_back(parameter);
-    state.leading += !seenOption;
-    state.unbound[nb::handle(interned)] = nb::handle(seenOption ? parameter.defaultValue : Py_None);
-  }
-  if (state.parameters.size() > 255)
-    throw nb::value_error("more than 255 parameters");
-  state.names = names;
-  state.defaults = defaults;
-}
-
-int launcherInit(PyObject *self, PyObject *args, PyObject *keywords) {
-  static const char *known[] = {"name", "params", "compile", "layout", nullptr};
-  const char *name;
-  PyObject *params, *compile;
-  int layout = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "sOO|p", const_cast<char **>(known), &name, &params, &compile, &layout))
-    return -1;
-  try {
-    auto state = std::make_unique<State>();
-    state->name = name;
-    state->layout = layout;
-    state->compile = nb::borrow(compile);
-    readParameters(*state, params);
-    auto *launcher = reinterpret_cast<LauncherObject *>(self);
-    delete std::exchange(launcher->state, state.release());
-    launcher->vectorcall = launcherCall;
-    return 0;
-  } catch (nb::python_error &error) {
-    error.restore();
-  } catch (const std::exception &error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
-  }
-  return -1;
-}
-
-int launcherTraverse(PyObject *self, visitproc visit, void *arg) {
-  Py_VISIT(Py_TYPE(self));
-  if (State *state = reinterpret_cast<LauncherObject *>(self)->state) {
-    Py_VISIT(state->compile.ptr());
-    Py_VISIT(state->names.ptr());
-    Py_VISIT(state->defaults.ptr());
-    Py_VISIT(state->unbound.ptr());
-    Py_VISIT(state->constants.dictionary());
-    for (auto &[key, entry] : state->entries)
-      Py_VISIT(entry->plan.ptr());
-    for (nb::object &object : state->lastConstants)
-      Py_VISIT(object.ptr());
-    for (Watch &watch : state->watched) {
-      Py_VISIT(watch.dict.ptr());
-      Py_VISIT(watch.value.ptr());
-    }
-  }
-  return 0;
-}
-
-int launcherClear(PyObject *self) {
-  delete std::exchange(reinterpret_cast<LauncherObject *>(self)->state, nullptr);
-  return 0;
-}
-
-void launcherDealloc(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  launcherClear(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
-/// Forgets all specialisations.
-PyObject *launcherForget(PyObject *self, PyObject *) {
-  if (State *state = reinterpret_cast<LauncherObject *>(self)->state)
-    state->forget();
-  Py_RETURN_NONE;
-}
-
-PyObject *launcherObserve(PyObject *self, PyObject *on) {
-  if (State *state = reinterpret_cast<LauncherObject *>(self)->state)
-    state->observed = PyObject_IsTrue(on) == 1;
-  Py_RETURN_NONE;
-}
-
-/// launch_plainly(grid, *args, **kwargs): what launch_observed calls between its functions.
-PyObject *launcherLaunchPlainly(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
-  if (count < 1) {
-    PyErr_SetString(PyExc_TypeError, "launch_plainly(grid, ...) needs a grid");
-    return nullptr;
-  }
-  PyObject *grid = args[0] == Py_None ? nullptr : args[0];
-  return launchChecked(self, grid, args + 1, size_t(count) - 1, keywords, /*plainly=*/true);
-}
-
-/// watch([(dict, key, value)]): replaces the list of globals whose change makes all specialisations stale.
-PyObject *launcherWatch(PyObject *self, PyObject *list) {
-  State *state = reinterpret_cast<LauncherObject *>(self)->state;
-  try {
-    std::vector<Watch> watched;
-    for (nb::handle item : nb::handle(list)) {
-      nb::tuple watch = nb::cast<nb::tuple>(item);
-      watched.push_back({nb::cast<nb::dict>(watch[0]), watch[1], watch[2]});
-    }
-    if (state)
-      state->watched.swap(watched);
-    Py_RETURN_NONE;
-  } catch (nb::python_error &error) {
-    error.restore();
-  } catch (const std::exception &error) {
-    PyErr_SetString(PyExc_TypeError, error.what());
-  }
-  return nullptr;
-}
-
-int boundTraverse(PyObject *self, visitproc visit, void *arg) {
-  Py_VISIT(Py_TYPE(self));
-  Py_VISIT(reinterpret_cast<BoundObject *>(self)->launcher);
-  Py_VISIT(reinterpret_cast<BoundObject *>(self)->grid);
-  return 0;
-}
-void boundDealloc(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  Py_DECREF(reinterpret_cast<BoundObject *>(self)->launcher);
-  Py_DECREF(reinterpret_cast<BoundObject *>(self)->grid);
-  PyObject_GC_Del(self);
-  Py_DECREF(type);
-}
-
-PyMemberDef launcherMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(LauncherObject, vectorcall), READONLY, nullptr},
-                                 {}};
-PyMemberDef boundMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundObject, vectorcall), READONLY, nullptr}, {}};
-PyMethodDef launcherMethods[] = {
-    {"forget", launcherForget, METH_NOARGS, "Forgets all compiled specialisations."},
-    {"watch", launcherWatch, METH_O,
-     "watch([(dict, key, value)]): specialisations are forgotten once one of dict[key] is another object."},
-    {"observe", launcherObserve, METH_O, "observe(on): whether this launcher's calls go to its method launch_observed."},
-    {"launch_plainly", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launcherLaunchPlainly)),
-     METH_FASTCALL | METH_KEYWORDS, "launch_plainly(grid, *args, **kwargs): a call that does not go to launch_observed."},
-    {}};
-PyType_Slot launcherSlots[] = {
-    {Py_tp_doc,
-     const_cast<char *>(
-         "Launcher(name, params, compile, layout=False): specialises, compiles and launches. See docs/reference/python.md.")},
-    {Py_tp_init, reinterpret_cast<void *>(launcherInit)},
-    {Py_tp_new, reinterpret_cast<void *>(PyType_GenericNew)},
-    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
-    {Py_tp_traverse, reinterpret_cast<void *>(launcherTraverse)},
-    {Py_tp_clear, reinterpret_cast<void *>(launcherClear)},
-    {Py_tp_dealloc, reinterpret_cast<void *>(launcherDealloc)},
-    {Py_mp_subscript, reinterpret_cast<void *>(launcherSubscript)},
-    {Py_tp_members, launcherMembers},
-    {Py_tp_methods, launcherMethods},
-    {0, nullptr}};
-PyType_Slot boundSlots[] = {{Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
-                            {Py_tp_traverse, reinterpret_cast<void *>(boundTraverse)},
-                            {Py_tp_dealloc, reinterpret_cast<void *>(boundDealloc)},
-                            {Py_tp_members, boundMembers},
-                            {0, nullptr}};
-PyType_Spec launcherSpec = {"tilery._native.Launcher", sizeof(LauncherObject), 0,
-                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
-                            launcherSlots};
-PyType_Spec boundSpec = {"tilery._native.BoundLauncher", sizeof(BoundObject), 0,
-                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, boundSlots};
-} // namespace
-
-void bindLauncher(nb::module_ &m) {
-  launcherType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&launcherSpec));
-  boundType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&boundSpec));
-  if (!launcherType || !boundType)
-    throw nb::python_error();
-  m.attr("Launcher") = nb::handle(reinterpret_cast<PyObject *>(launcherType));
 }
 } // namespace tilery::python

@@ -431,6 +431,28 @@ def test_fork():
     assert os.waitpid(child, 0)[1] == 0
 
 
+class Positional(_native.Launcher):
+    def __init__(self, kernel):
+        plan = _native.KernelPlan(kernel, [0, 1, 2, 3], "result")
+        super().__init__("add_kernel", ADD_PARAMS, lambda signature, args: plan, positional=True)
+        self.seen = []
+
+    def launch_observed(self, grid, args, kwargs):
+        self.seen.append((len(args), sorted(kwargs)))
+        return self.launch_plainly(grid, *args, **kwargs)
+
+
+def test_only_calls_by_position_are_native():
+    x, y, z = torch.randn(64), torch.randn(64), torch.zeros(64)
+    launch = Positional(kernels.add_kernel())
+    assert launch[1](x, y, z, 64, 64) == "result" and launch.seen == []
+    assert torch.equal(z, x + y)
+    assert launch[1](x, y, z, 64) == launch[1](x, y, z, n=64, BLOCK=64) == "result"
+    assert launch.seen == [(4, []), (3, ["BLOCK", "n"])]
+    launch.observe(True)
+    assert launch[1](x, y, z, 64, 64) == "result" and launch.seen[2:] == [(5, [])]
+
+
 def run_python(code, **environment):
     return subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60

@@ -279,3 +279,39 @@ def test_addresses_of_elements(engine):
     tilelang.compile(main)(a, b, c)
     assert torch.equal(b, a[1:5, 4:12])
     assert torch.equal(c, torch.cat([a[2, :4], torch.zeros(4), a[2, 8:]]))
+
+
+def _scaled(kind):
+    @T.prim_func
+    def main(A: T.Tensor((8,), "float32"), B: T.Tensor((8,), kind), factor: T.int32):
+        with T.Kernel(1):
+            for i in T.Parallel(8):
+                B[i] = A[i] * factor
+
+    return main
+
+
+def test_calls_after_the_first_are_checked_as_it_was(engine):
+    """They do not go through Python."""
+    kernel = tilelang.compile(_scaled("float32"))
+    a, b = torch.randn(8), torch.zeros(8)
+    for factor in (1, 2, 3):
+        kernel(a, b, factor)
+        assert torch.equal(b, a * factor)
+        with pytest.raises(ValueError, match="Kernel expected 3 inputs, but 2 are provided"):
+            kernel(a, b)
+        with pytest.raises(TypeError, match="factor"):
+            kernel(a, b, factor=factor)
+        with pytest.raises(TypeError, match="float32"):
+            kernel(a, b.double(), factor)
+    kernel(a, b, 5, debug=True)
+    assert torch.equal(b, a * 5)
+
+
+@pytest.mark.parametrize("kind, returned", [("float32", torch.float32), ("float8_e8m0fnu", torch.float8_e8m0fnu)])
+def test_results_have_their_type_in_every_call(engine, kind, returned):
+    kernel = tilelang.compile(_scaled(kind), out_idx=1)
+    a = torch.tensor([1.0, 2, 4, 0.5, 1, 2, 4, 8])
+    for factor in (1, 2, 4):
+        b = kernel(a, factor)
+        assert b.dtype == returned and torch.equal(b.to(torch.float32), a * factor)

@@ -205,6 +205,27 @@ def test_launches_again_take_every_form():
         scaled[(1,)]((x, 2), (2, 3), 1.0, nothing=3)
 
 
+@tileon.jit
+def copies(pair, n, N: tl.constexpr):
+    offsets = tl.arange(0, N)
+    tl.store(pair[1] + offsets, tl.load(pair[0] + offsets, mask=offsets < n).to(tl.float32), mask=offsets < n)
+
+
+def test_a_tuple_of_the_same_types_may_hold_floats_of_another_kind():
+    """torch.Tensor is the type of all of them, but kernels take some as bytes with a meaning."""
+    x, grids = torch.tensor([0.5, -1.0, 3.0, 16.0]), []
+
+    def grid(meta):
+        grids.append(meta["n"])
+        return (1,)
+
+    for dtype in (torch.float32, torch.float32, torch.float8_e4m3fnuz, torch.float32, torch.float8_e4m3fnuz, torch.float16):
+        out = torch.zeros(4)
+        copies[grid]((x.to(dtype), out), 4, N=4)
+        assert torch.equal(out, x), dtype
+    assert grids == [4] * 6  # asked once a launch
+
+
 def test_descriptors_whose_sizes_change_in_place():
     x, out = torch.randn(6, 24), torch.zeros(4, 24)
     source, target = TensorDescriptor.from_tensor(x, [4, 8]), TensorDescriptor.from_tensor(out, [4, 8])

@@ -116,8 +116,9 @@ class CompiledKernel(compile.CompiledKernel):
         return OracleHostLaunch(self.module, host_name(function), parameters, debug, allocate)
 
 
-class JITKernel:
-    """Callable with the tensors and scalars of a PrimFunc, those of out_idx left out: they are allocated and returned."""
+class JITKernel(_native.Launcher):
+    """Callable with the tensors and scalars of a PrimFunc, those of out_idx left out: they are allocated and returned. Calls are
+    native, where nothing is to be done to arguments and results (launch_observed)."""
 
     def __init__(
         self,
@@ -160,9 +161,20 @@ class JITKernel:
         if not self._placed:
             inputs.append(("_place", "runtime"))
         self._coded = [i for i, (name, _) in enumerate(inputs) if _is_coded(dict(prim_func.params).get(name))]
-        self._launch = _native.Launcher(prim_func.__name__, [*inputs, ("_debug", "option", False)], self._plan, layout=True)
+        options = [("_debug", "option", False)]
+        super().__init__(prim_func.__name__, [*inputs, *options], self._plan, layout=True, positional=True)
+        self.observe(True)
 
-    def __call__(self, *args: Any, debug: bool = False) -> Any:
+    def launch_observed(self, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """A call that is not native: the first, one by name or of another number of arguments, and all of kernels whose arguments
+        or results are not what their callers see."""
+        if grid is not None:
+            return self.launch_plainly(grid, *args, **kwargs)  # says that there is none
+        result = self._run(*args, **kwargs)
+        self.observe(bool(self._coded or self._addresses or not self._placed or any(self._outputs or ())))
+        return result
+
+    def _run(self, *args: Any, debug: bool = False) -> Any:
         """Runs the kernels; with `debug` by the reference interpreter, which checks bounds, uninitialised reads and races."""
         if len(args) != self._inputs:
             raise error(
@@ -178,7 +190,7 @@ class JITKernel:
             args = tuple(_address(arg) if i in self._addresses else arg for i, arg in enumerate(args))
         if not self._placed:
             args = (*args, _place() if place is None else place)
-        result = self._launch(*args, _debug=True) if debug else self._launch(*args)
+        result = self.launch_plainly(None, *args, _debug=True) if debug else self.launch_plainly(None, *args)
         return result if result is None else self._as_declared(result)
 
     def _as_declared(self, result: Any) -> Any:
