@@ -1,5 +1,8 @@
 """PTX and NVIDIA's assembler, for tests that look at GPU code without a GPU."""
 
+import functools
+import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -14,18 +17,39 @@ MISSING = "needs ptxas on the path: it comes with NVIDIA's toolkit, which Tilery
 ARCHITECTURES = ("sm_80", "sm_90a")  # the oldest and the newest
 
 
+# What ptxas said before, in files: the same text gives the same answer, and most of what tests compile stays as it was.
+ANSWERS = Path(os.environ.get("TILERY_BUILD_DIR", tempfile.gettempdir())) / "assembled"
+
+
 def assemble(ptx, arch):
     """What ptxas says of it: registers, spills. Refused code, and code with instructions that it gave up on, fail the test."""
+    # Of a part of a program, ptxas takes calls of its own subroutines for calls of others, around which it serialises wgmma.
+    part = [] if "wgmma" in ptx and ".extern .func" not in ptx else ["-c"]
+    options = [*part, "-v", f"-arch={arch}"]
+    answer = ANSWERS / hashlib.sha256("\0".join([_version(), *options, ptx]).encode()).hexdigest()
+    if answer.exists():
+        return answer.read_text()
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "code.ptx"
         source.write_text(ptx)
-        # Of a part of a program, ptxas takes calls of its own subroutines for calls of others, around which it serialises wgmma.
-        part = [] if "wgmma" in ptx and ".extern .func" not in ptx else ["-c"]
-        command = [PTXAS, *part, "-v", f"-arch={arch}", source, "-o", Path(folder) / "code.cubin"]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run([PTXAS, *options, source, "-o", Path(folder) / "code.cubin"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not re.search(r"\(C75\d\d\)", done.stderr), done.stderr
+    _keep(answer, done.stderr)
     return done.stderr
+
+
+@functools.cache
+def _version():
+    return subprocess.run([PTXAS, "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def _keep(file, text):
+    """Writes a file as a whole: other processes may read it."""
+    file.parent.mkdir(exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False) as new:
+        new.write(text)
+    os.replace(new.name, file)
 
 
 _compile = _native.compile  # tests count its calls
