@@ -170,18 +170,28 @@ Lanes quotientOf(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
   return b.CreateFPToSI(b.CreateFDiv(b.CreateSIToFP(x, real), b.CreateSIToFP(y, real)), x->getType());
 }
 
+/// What all lanes are divided by, if that is known and neither 0 nor -1: then every quotient exists.
+bool dividesAll(Lanes y) {
+  auto *constant = llvm::dyn_cast<llvm::Constant>(y);
+  auto *number = constant && constant->getType()->isVectorTy() ? constant->getSplatValue() : constant;
+  auto *by = llvm::dyn_cast_or_null<llvm::ConstantInt>(number);
+  return by && !by->isZero() && !by->isMinusOne();
+}
+
 Lanes divide(Emitter &e, Lanes x, Lanes y, tile::IntDivMode mode, bool remainder) {
   auto &b = e.b;
   llvm::Type *type = x->getType();
   unsigned bits = type->getScalarSizeInBits();
   auto *zero = llvm::Constant::getNullValue(type), *one = llvm::ConstantInt::get(type, 1);
-  Lanes byZero = b.CreateICmpEQ(y, zero);
-  Lanes bad = byZero;
+  Lanes byZero = b.CreateICmpEQ(y, zero), safe = y;
   bool isUnsigned = mode == tile::IntDivMode::unsigned_;
-  if (!isUnsigned)
-    bad = b.CreateOr(bad, b.CreateAnd(b.CreateICmpEQ(y, llvm::Constant::getAllOnesValue(type)),
-                                      b.CreateICmpEQ(x, llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits)))));
-  Lanes safe = b.CreateSelect(bad, one, y);
+  if (!dividesAll(y)) {
+    Lanes bad = byZero;
+    if (!isUnsigned)
+      bad = b.CreateOr(bad, b.CreateAnd(b.CreateICmpEQ(y, llvm::Constant::getAllOnesValue(type)),
+                                        b.CreateICmpEQ(x, llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits)))));
+    safe = b.CreateSelect(bad, one, y);
+  }
   Lanes quotient = quotientOf(e, x, safe, isUnsigned);
   Lanes rest = nullptr;
   if (remainder || mode == tile::IntDivMode::floor)
@@ -194,18 +204,19 @@ Lanes divide(Emitter &e, Lanes x, Lanes y, tile::IntDivMode mode, bool remainder
   return b.CreateSelect(byZero, zero, remainder ? rest : quotient);
 }
 
-// Vectors of 32-bit integers are divided by constants with a multiplication; of 64-bit ones LLVM takes a lane after the other.
+// Numbers that are not negative are divided without signs: by a power of two that is one instruction. Vectors of 32-bit integers are divided
+// by constants with a multiplication; of 64-bit ones LLVM takes a lane after the other.
 Lanes divided(Emitter &e, Operation *op, ArrayRef<Lanes> v, tile::IntDivMode mode, bool remainder) {
   auto &b = e.b;
-  unsigned lanes = e.lanesOf(v[0]);
-  if (lanes == 1 || v[0]->getType()->getScalarSizeInBits() <= 32 || !llvm::isa<llvm::Constant>(v[1]))
+  if (e.lanesOf(v[0]) == 1 || !dividesAll(v[1]))
     return divide(e, v[0], v[1], mode, remainder);
   auto x = analysis::intervalOf(op->getOperand(0)), y = analysis::intervalOf(op->getOperand(1));
   if (!x || !y || x->least < 0 || x->greatest > INT32_MAX || y->least < 1 || y->greatest > INT32_MAX)
     return divide(e, v[0], v[1], mode, remainder);
-  llvm::Type *narrow = e.vectorOf(b.getInt32Ty(), lanes);
-  llvm::Value *of = b.CreateTrunc(v[0], narrow), *by = b.CreateTrunc(v[1], narrow);
-  return b.CreateZExt(remainder ? b.CreateURem(of, by) : b.CreateUDiv(of, by), v[0]->getType());
+  bool narrows = v[0]->getType()->getScalarSizeInBits() > 32;
+  llvm::Type *type = narrows ? e.vectorOf(b.getInt32Ty(), e.lanesOf(v[0])) : v[0]->getType();
+  llvm::Value *of = b.CreateZExtOrTrunc(v[0], type), *by = b.CreateZExtOrTrunc(v[1], type);
+  return b.CreateZExtOrTrunc(remainder ? b.CreateURem(of, by) : b.CreateUDiv(of, by), v[0]->getType());
 }
 
 Lanes shift(Emitter &e, Lanes x, Lanes amount, tile::ShiftMode mode) {

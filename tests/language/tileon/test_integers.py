@@ -129,3 +129,39 @@ def test_divisions_of_indices(engine, dtype):
     x[N // 2 + 5 :: 48] = [2**40 + i for i in range(len(x[N // 2 + 5 :: 48]))]
     y = [b or 3 for b in y]
     check(divisions, x, y, dtype, dtype, [applied(truncated, x, y, dtype), applied(remainder, x, y, dtype)])
+
+
+@tileon.jit
+def by_constant(x_ptr, quotient_ptr, remainder_ptr, places_ptr, D: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(quotient_ptr + i, x // D)
+    tl.store(remainder_ptr + i, x % D)
+    tl.store(places_ptr + i, i // D * 1000 + i % D)
+
+
+DIVISORS = [
+    (dtype, divisor)
+    for dtype in ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"]
+    for divisor in [1, 2, 3, 7, 8, 64, 100, -1, -2, -3, -8]
+    if divisor > 0 or dtype.startswith("int")
+]
+
+
+@pytest.mark.parametrize("dtype, divisor", DIVISORS)
+def test_divisions_by_constants(device, dtype, divisor):
+    """Of numbers of any sign, the least one among them, and of places."""
+    least, most = exact.limits(dtype)
+    x = [least, most, 0, 1, most - 1, least + 1, divisor, most // 2]
+    x = [(x[i] if i < len(x) else (i * 2654435761 * 40503 + 12345) % (most - least + 1) + least) for i in range(256)]
+    if divisor == -1:
+        x = [max(v, least + 1) for v in x]
+    of = torch.tensor(x, dtype=getattr(torch, dtype))
+    quotient, remainder = torch.empty_like(of, device=device), torch.empty_like(of, device=device)
+    places = torch.empty(256, dtype=torch.int32, device=device)
+    by_constant[(1,)](of.to(device), quotient, remainder, places, divisor, 256)
+    wanted = [abs(v) // abs(divisor) * (1 if (v < 0) == (divisor < 0) else -1) for v in x]
+    assert quotient.cpu().tolist() == wanted
+    assert remainder.cpu().tolist() == [v - q * divisor for v, q in zip(x, wanted)]
+    if divisor > 0:
+        assert places.cpu().tolist() == [i // divisor * 1000 + i % divisor for i in range(256)]
