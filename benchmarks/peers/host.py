@@ -30,16 +30,22 @@ def limit(work, values, most, unit, rival="limit"):
     return Result(work, middle, rival, most, unit, most / middle, most / values[-1 - edge], most / values[edge], 1.0)
 
 
-def host_microseconds(call, count=2000):
-    start = time.perf_counter()
-    for _ in range(count):
-        call()
-    took = time.perf_counter() - start
-    torch.cuda.synchronize()
-    return 1e6 * took / count
+BURST, BURSTS = 512, 4  # launches: the driver holds some 1024, then each waits for the GPU to end one
 
 
-def driver_floor(folder, count=2000):
+def host_microseconds(call):
+    """Of the host's time, while the GPU has work left."""
+    took = 0.0
+    for _ in range(BURSTS):
+        start = time.perf_counter()
+        for _ in range(BURST):
+            call()
+        took += time.perf_counter() - start
+        torch.cuda.synchronize()
+    return 1e6 * took / (BURST * BURSTS)
+
+
+def driver_floor(folder):
     """A function that gives microseconds of the driver's own launch, by launch_floor.c; None without a C compiler."""
     compiler = shutil.which("cc") or shutil.which("clang-22")
     if not compiler:
@@ -50,10 +56,13 @@ def driver_floor(folder, count=2000):
     function.restype = ctypes.c_double
 
     def measured():
-        took = function(count) / 1e3
-        torch.cuda.synchronize()
-        if took < 0:
-            raise RuntimeError(f"the driver refuses the empty kernel: error {-1e3 * took:.0f}")
+        took = 0.0
+        for _ in range(BURSTS):
+            once = function(BURST) / 1e3
+            torch.cuda.synchronize()
+            if once < 0:
+                raise RuntimeError(f"the driver refuses the empty kernel: error {-1e3 * once:.0f}")
+            took += once / BURSTS
         return took
 
     return measured

@@ -116,6 +116,7 @@ class Kernel:
         self._launcher = _native.Launcher(application.__name__, parameters, self._compile, layout=True)
         self._choices: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._differing: set[tuple[Any, ...]] = set()  # shapes of arguments that are arranged for different grids
+        self._usual: set[tuple[str, ...]] = set()  # names that calls gave for which nothing is to be chosen
         self._without_elements: list[int] = []  # arguments that were meta tensors in some call: they are looked at first
         functools.update_wrapper(self, application, updated=())
 
@@ -138,11 +139,15 @@ class Kernel:
         return cache_source(listing(self.application, self.arrangement, self.tensors, self._options, self._kernel_name))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if tuple(kwargs) in self._usual and len(args) == len(self.names):
+            return self._launch(args, kwargs)
         if len(args) == len(self.names) and kwargs.keys() <= self._keywords:
             if self._jagged:
                 args = tuple([self._rows(i, a) if i in self._jagged else a for i, a in enumerate(args)])
             # Sizes matter only to what is chosen or pinned by them.
             if not self._sizes and not self._flattened and kwargs.keys() >= self._free and len(self._alternatives) == 1:
+                if not self._jagged:
+                    self._usual.add(tuple(kwargs))
                 return self._launch(args, kwargs)
             key = self._kind(args, kwargs)
             found = self._choices.get(key)

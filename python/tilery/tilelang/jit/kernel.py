@@ -34,12 +34,16 @@ _ASSEMBLED = "the driver assembles PTX as it loads it; `export_ptx` writes what 
 _SAME = ({"bool", "int8", "uint8"}, {"float8_e4m3fn"}, {"float8_e5m2"})
 
 
+@functools.lru_cache
+def _library(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
+
+
 def allocate(extents: Sequence[int], dtype: str, like: Any) -> Any:
     """A new tensor of the library that `like` belongs to."""
-    library = type(like).__module__.partition(".")[0] if like is not None else "torch" if "torch" in sys.modules else "numpy"
+    library = _library(like.__class__) if like is not None else "torch" if "torch" in sys.modules else "numpy"
     if library == "torch":
-        import torch
-
+        torch = sys.modules["torch"]
         device = get_current_device() if like is None else like.device
         return torch.empty(tuple(extents), dtype=getattr(torch, dtype), device=device)
     import numpy
