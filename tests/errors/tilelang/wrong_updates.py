@@ -315,3 +315,27 @@ def slice_as_a_bound(X: Vector):
     with T.Kernel(1):
         for _ in T.serial(X[0:4]):
             X[0] = 1
+
+
+@wrong
+def buffer_as_an_element(X: Vector):
+    with T.Kernel(1):
+        X[0] = T.alloc_shared((4,), "float32")
+
+
+@wrong
+def eviction_of_another_time(X: Vector):
+    with T.Kernel(1):
+        T.copy(X, T.alloc_shared((64,), "float32"), eviction_policy="evict_soon")
+
+
+@wrong
+def instruction_of_no_name(X: Vector):
+    with T.Kernel(1):
+        T.async_copy(X, T.alloc_shared((64,), "float32"), prefer_instruction="bulk")
+
+
+@wrong
+def fractions_of_threads(X: Vector):
+    with T.Kernel(1, threads=128.0):
+        X[0] = 1

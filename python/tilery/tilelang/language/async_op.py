@@ -37,8 +37,8 @@ def tma_copy(
     if cluster_mask is not None:
         from .cluster import copy_cluster
 
-        return copy_cluster(src, dst, cluster_mask=cluster_mask)
-    copy(src, dst)
+        return copy_cluster(src, dst, cluster_mask=cluster_mask, eviction_policy=eviction_policy)
+    copy(src, dst, eviction_policy=eviction_policy)
 
 
 def _count(what: str, n: Any) -> None:

@@ -99,7 +99,7 @@ def copy_cluster(
         raise error(ValueError, "T.copy_cluster needs cluster_mask or dst_block")
     if not isinstance(cluster_mask, int) or not 0 < cluster_mask < 1 << math.prod(dims):
         raise error(ValueError, f"cluster_mask {cluster_mask!r} does not name blocks of a cluster of {math.prod(dims)}")
-    copy(_seen_by_first(trace, src, dims, cluster_mask), dst)
+    copy(_seen_by_first(trace, src, dims, cluster_mask), dst, eviction_policy=eviction_policy)
 
 
 def _send(trace: Any, src: Any, dst: Any, rank: Any, dims: list[int]) -> None:

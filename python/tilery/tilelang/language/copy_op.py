@@ -7,6 +7,7 @@ from typing import Any
 
 from tilery import _native
 
+from ...errors import error
 from ..tracing.coded_regions import copy_coded
 from ..tracing.layouts import are_known, each_element, is_laid_out
 from ..tracing.memory import Element, LocalVar, Memory, Region, copied_regions, tile_op
@@ -25,6 +26,12 @@ def copy(
     loop_layout: Any = None,
 ) -> None:
     """dst = src, converted to dst's type, extents deduced from both. Outside a tensor: reads give 0, writes do nothing."""
+    for name, value, known in (
+        ("eviction_policy", eviction_policy, ("evict_normal", "evict_first", "evict_last")),
+        ("prefer_instruction", prefer_instruction, ("tma", "cp_async", "sync")),
+    ):
+        if value is not None and value not in known:
+            raise error(ValueError, f"T.copy has no {name} {value!r}", hint="known: " + ", ".join(known))
     if isinstance(dst, (Element, LocalVar)) and (isinstance(src, (Element, LocalVar)) or is_number(src)):
         return dst.store(src)
     trace = tile_op("T.copy")

@@ -33,7 +33,7 @@ class Kernel:
                 raise error(TypeError, f"a grid extent of T.Kernel must be an integer, got {extent!r}")
             if isinstance(extent, int) and extent < 0:
                 raise error(ValueError, f"a grid extent of T.Kernel must not be negative, got {extent}")
-        threads = [threads] if isinstance(threads, int) else list(threads or [128])
+        threads = list(threads or [128]) if isinstance(threads, Sequence) or threads is None else [threads]
         if len(threads) > 3 or any(not isinstance(n, int) or n <= 0 for n in threads):
             raise error(ValueError, f"threads must be one to three positive integers, got {threads}")
         if prelude:

@@ -345,7 +345,8 @@ class Element(Expr):
             trace.ask_for_threads()
         self.memory.check_access("store to")
         if not is_plain(value):
-            raise error(TypeError, f"cannot store a {type(value).__name__} in an element of `{self.memory.label()}`")
+            kind = "buffer" if isinstance(value, (Memory, Region)) else type(value).__name__
+            raise error(TypeError, f"cannot store a {kind} in an element of `{self.memory.label()}`")
         if self.memory.coded:
             return self._store_code(trace, encode(self.memory.dtype, read(value)))
         value = as_stored(value, self.memory)
