@@ -19,9 +19,13 @@ RARE = {"torch", "numpy", "hashlib", "platform", "json", "tempfile", "concurrent
 DEAR = TRACING | RARE | {"tilery.core.oracle"}
 
 
-@pytest.mark.parametrize("module", ["tilery._native", "tilery.tileon", "tilery.tilelang", "tilery.ninetoothed"])
-def test_import_leaves_alone_what_few_programs_need(module):
-    code = f"import sys, {module}; print(sorted({DEAR} & sys.modules.keys()))"
+IMPORTS = [f"import {name}" for name in ("tilery._native", "tilery.tileon", "tilery.tilelang", "tilery.ninetoothed")]
+IMPORTS += ["import tilery.triton", "from tilery import compat; compat.install(); import triton.language, tilelang, ninetoothed"]
+
+
+@pytest.mark.parametrize("imports", IMPORTS)
+def test_import_leaves_alone_what_few_programs_need(imports):
+    code = f"import sys; {imports}; print(sorted({DEAR} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

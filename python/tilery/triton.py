@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.abc
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
@@ -14,7 +13,7 @@ from .core import alias
 _OURS = tileon.__name__
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Modules that are imported later: the same ones, not copies of them."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.abc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -57,7 +56,7 @@ def _after(name: str, change: Callable[[ModuleType], None]) -> None:
         sys.meta_path.insert(1, _After(name, change))
 
 
-class _After(importlib.abc.MetaPathFinder):
+class _After:
     """Finds one module as the others would, and changes it when it has been executed."""
 
     def __init__(self, name: str, change: Callable[[ModuleType], None]) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import contextlib
 import importlib
-import importlib.abc
 import importlib.util
 import sys
 import threading
@@ -50,7 +49,7 @@ def is_upstream(namespace: Mapping[str, Any]) -> bool:
     return importer(namespace) in NAMES
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
@@ -78,7 +77,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         return False
 
 
-class _Last(importlib.abc.MetaPathFinder):
+class _Last:
     """Asked when no other finder knows a name of BESIDE."""
 
     def find_spec(
@@ -88,7 +87,7 @@ class _Last(importlib.abc.MetaPathFinder):
         return alias.spec(fullname, BESIDE[root] + dot + rest) if root in BESIDE else None
 
 
-class _Below(importlib.abc.MetaPathFinder):
+class _Below:
     """Modules below one that `_Last` has found: Python would load them a second time from its folder."""
 
     def find_spec(
