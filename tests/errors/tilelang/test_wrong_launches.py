@@ -222,6 +222,16 @@ WRONG = {
         "out_idx 3 is out of range: `add` has 3 parameters",
     ),
     "out_idx twice": (lambda: tilelang.compile(add, out_idx=[1, -2]), ValueError, "out_idx names parameter 1 twice"),
+    "out_idx by name": (
+        lambda: tilelang.compile(add, out_idx="B"),
+        TypeError,
+        "out_idx is the position of a parameter, or a list of them, got 'B'",
+    ),
+    "arguments by name": (
+        lambda: ADD(ones(8, 4), B=ones(8, 4), n=1),
+        TypeError,
+        "a kernel takes its arguments by position, got `B=...`\n  hint: the parameters of `add` are A, B, n",
+    ),
     "out_idx of a scalar": (
         lambda: tilelang.compile(add, out_idx=-1),
         ValueError,

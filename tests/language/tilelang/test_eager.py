@@ -146,6 +146,24 @@ def test_wrong_use():
         tilelang.jit(double.function, out_idx=[0])
 
 
+def test_missing_arguments():
+    @tilelang.jit
+    def filled(A, value, block: int = 4):
+        A: T.Tensor((4,), "float32")
+        with T.Kernel(1):
+            for i in T.Parallel(block):
+                A[i] = value
+
+    a = torch.zeros(4)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="`filled` is missing the argument `value`\n  hint: its parameters: A, value, block"):
+            filled(a)
+        with pytest.raises(TypeError, match="`filled` is given a tensor for `value`, which nothing declares as one"):
+            filled(a, torch.ones(4))
+    filled(a, value=3)
+    assert (a == 3).all()
+
+
 def test_functions_for_types_of_tensors():
     @tilelang.jit
     def double(A, block: int = 8):

@@ -166,8 +166,16 @@ class EagerFunction:
         return key, make, given_tensors
 
     def _check_arguments(self, survey: Survey, values: Mapping[str, Any]) -> None:
-        """Refuses what cannot be a tensor where one is declared, and tensors that nothing declares."""
+        """Refuses what cannot be a tensor where one is declared, tensors that nothing declares, missing arguments."""
         name = self.function.__name__
+        for argument in self.signature.parameters.values():
+            given = argument.name in values or argument.name in survey.tensors
+            if not given and argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
+                raise error(
+                    TypeError,
+                    f"`{name}` is missing the argument `{argument.name}`",
+                    hint=f"its parameters: {', '.join(self.signature.parameters)}",
+                )
         for parameter, kind in survey.tensors.items():
             if not isinstance(kind, TensorType) or parameter not in values or values[parameter] is None:
                 continue

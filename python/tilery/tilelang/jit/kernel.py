@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Sequence
+from numbers import Integral
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -178,8 +179,14 @@ class JITKernel(_native.Launcher):
         self.observe(bool(self._coded or self._addresses or not self._placed or any(self._outputs or ())))
         return result
 
-    def _run(self, *args: Any, debug: bool = False) -> Any:
+    def _run(self, *args: Any, debug: bool = False, **named: Any) -> Any:
         """Runs the kernels; with `debug` by the reference interpreter, which checks bounds, uninitialised reads and races."""
+        if named:
+            raise error(
+                TypeError,
+                f"a kernel takes its arguments by position, got `{next(iter(named))}=...`",
+                hint=f"the parameters of `{self.prim_func.__name__}` are " + ", ".join(self._names()),
+            )
         if len(args) != self._inputs:
             raise error(
                 ValueError,
@@ -365,11 +372,14 @@ def _positions(prim_func: PrimFunc, out_idx: int | Sequence[int] | None) -> list
     """out_idx as a list of positions from the front."""
     if out_idx is None:
         return []
-    count, result = len(prim_func.params), []
-    for index in [out_idx] if isinstance(out_idx, int) else list(out_idx):
-        if not -count <= index < count:
+    count = len(prim_func.params)
+    result: list[int] = []
+    for index in out_idx if isinstance(out_idx, Sequence) else [out_idx]:
+        if isinstance(index, bool) or not isinstance(index, Integral):
+            raise error(TypeError, f"out_idx is the position of a parameter, or a list of them, got {out_idx!r}")
+        if not -count <= int(index) < count:
             raise error(ValueError, f"out_idx {index} is out of range: `{prim_func.__name__}` has {count} parameters")
-        position = index % count
+        position = int(index) % count
         if position in result:
             raise error(ValueError, f"out_idx names parameter {position} twice")
         if not isinstance(prim_func.params[position][1], TensorType):
