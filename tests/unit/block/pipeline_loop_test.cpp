@@ -1,6 +1,6 @@
 // Attention through the passes to block IR: the oracle before and after, with copies that are fast and slow.
 #include "../oracle/block_program.h"
-#include "compiler/block/passes.h"
+#include "roles.h"
 #include <bit>
 
 using namespace tilery;
@@ -131,18 +131,7 @@ struct Attention {
 
 TEST(PipelineLoop, KeepsAttention) {
   Program before(attentionText), blocks(attentionText);
-  blocks.apply([](mlir::OpPassManager &pm) {
-    pm.addPass(block::createChooseSchedule());
-    pm.addPass(block::createPipeline());
-    pm.addPass(block::createStageStores());
-    pm.addPass(block::createOrderPrograms());
-    pm.addPass(block::createSplitRoles());
-    pm.addPass(mlir::createCanonicalizerPass());
-    pm.addPass(mlir::createCSEPass());
-    pm.addPass(block::createAssignLayouts());
-    pm.addPass(block::createPlaceSyncs());
-    pm.addPass(block::createVerifyLayouts());
-  });
+  blocks.apply(block::buildRoles);
   EXPECT_EQ(blocks.count<block::RoleOp>(), 2u);
   EXPECT_EQ(blocks.count<block::RingOp>(), 3u);
   EXPECT_EQ(blocks.count<block::ConvertOp>(), 0u); // the second product reads what the first one's layout holds

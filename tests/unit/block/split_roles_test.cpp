@@ -1,6 +1,6 @@
 // The passes to block IR leave what a program computes as it was: the oracle before and after, with copies that are fast and slow.
 #include "../oracle/block_program.h"
-#include "compiler/block/passes.h"
+#include "roles.h"
 
 using namespace tilery;
 using namespace tilery::oracle;
@@ -83,18 +83,7 @@ TEST(BlockPasses, KeepWhatIsComputed) {
       pm.addPass(block::createChooseSchedule());
       pm.addPass(block::createPipeline());
     });
-    roles.apply([](mlir::OpPassManager &pm) {
-      pm.addPass(block::createChooseSchedule());
-      pm.addPass(block::createPipeline());
-      pm.addPass(block::createStageStores());
-      pm.addPass(block::createOrderPrograms());
-      pm.addPass(block::createSplitRoles());
-      pm.addPass(mlir::createCanonicalizerPass());
-      pm.addPass(mlir::createCSEPass());
-      pm.addPass(block::createAssignLayouts());
-      pm.addPass(block::createPlaceSyncs());
-      pm.addPass(block::createVerifyLayouts());
-    });
+    roles.apply(block::buildRoles);
     EXPECT_FALSE(loop.count<block::MmaStartOp>() == 0 || roles.count<block::RoleOp>() != 2);
     std::vector<float> wanted = product.run(before, false);
     for (bool late : {false, true}) {

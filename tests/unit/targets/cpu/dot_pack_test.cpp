@@ -1,4 +1,5 @@
 // Operands whose elements lie at steps that are numbers: slivers row by row, words from where they lie.
+#include "../with.h"
 #include "run_kernel.h"
 
 using namespace tilery;
@@ -33,14 +34,12 @@ tile.kernel @k(%x: !tile.ptr<TYPE>, %y: !tile.ptr<TYPE>, %o: !tile.ptr<SUM>) {
 }
 )";
   bool isInteger = type[0] == 'i';
-  std::pair<std::string, std::string> words[] = {
-      {"COLUMNS", std::to_string(columns)},        {"TYPE", type},
-      {"SUM", isInteger ? "i32" : "f32"},          {"NOTHING", isInteger ? "0" : "0.0"},
-      {"STEPS", turned ? "%one, %K" : "%N, %one"}, {"STEP", turned ? "one" : "N"}};
-  for (auto &[from, to] : words)
-    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-      text.replace(at, from.size(), to);
-  return text;
+  return with(std::move(text), {{"COLUMNS", std::to_string(columns)},
+                                {"TYPE", type},
+                                {"SUM", isInteger ? "i32" : "f32"},
+                                {"NOTHING", isInteger ? "0" : "0.0"},
+                                {"STEPS", turned ? "%one, %K" : "%N, %one"},
+                                {"STEP", turned ? "one" : "N"}});
 }
 
 template <typename Element, typename Sum> void computes(const std::string &type, Element (*make)(int)) {

@@ -1,4 +1,5 @@
 // Matmuls through the whole CPU pipeline: pointer program in, products out.
+#include "../with.h"
 #include "run_kernel.h"
 #include <bit>
 #include <chrono>
@@ -81,10 +82,7 @@ tile.kernel @matmul(%a: !tile.ptr<IN>, %b: !tile.ptr<IN>, %c: !tile.ptr<ACC>, %M
   tile.store %pc, %r : !tile.access#CC, TACC
   tile.return
 })";
-  auto replace = [&](const std::string &from, const std::string &to) {
-    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-      text.replace(at, from.size(), to);
-  };
+  auto replace = [&](const std::string &from, const std::string &to) { text = with(std::move(text), from, to); };
   auto body = [&](int r, int c, const std::string &t) { return access(r, c, t).substr(12); };
   replace("!tile.access#AA", access(s.bm, s.bk, in));
   replace("!tile.access#BB", access(s.bk, s.bn, in));

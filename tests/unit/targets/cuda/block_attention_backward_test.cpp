@@ -1,5 +1,6 @@
 // Attention backward from tile IR through block IR to code, on the CPU: loops with three and four products, two of whose sums are carried.
 #include "../cpu/run_kernel.h"
+#include "../with.h"
 #include "tests/emulator/emulator.h"
 #include <random>
 
@@ -19,12 +20,6 @@ struct Backward {
 std::ostream &operator<<(std::ostream &out, const Backward &a) {
   return out << (a.keys ? "dK and dV, " : "dQ, ") << a.m << " rows in steps of " << a.step << ", " << a.d << " wide, " << a.heads
              << " heads of " << a.n << (a.causal ? ", causal " : " ") << (a.once ? "once " : "") << a.schedule;
-}
-
-std::string with(std::string text, const std::string &mark, const std::string &value) {
-  for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size())
-    text.replace(at, mark.size(), value);
-  return text;
 }
 
 // x is the program's K (or Q), x2 its V (dO); y are the steps' Q (K), y2 their dO (V).

@@ -1,5 +1,6 @@
 // Attention forward from tile IR through block IR to code, on the CPU: roles are fibers, boxes come early or late.
 #include "../cpu/run_kernel.h"
+#include "../with.h"
 #include "tests/emulator/emulator.h"
 #include <random>
 
@@ -77,12 +78,6 @@ constexpr const char *maskText = R"(
 
 constexpr const char *queryText = R"(
     %tq = tile.load %aq : !tile.access<MxDxf16> -> tensor<MxDxf16>)";
-
-std::string with(std::string text, const std::string &mark, const std::string &value) {
-  for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size())
-    text.replace(at, mark.size(), value);
-  return text;
-}
 
 std::string program(const Attention &a) {
   auto loop = [&](const char *number, bool masked) {

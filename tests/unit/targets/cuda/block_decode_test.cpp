@@ -1,6 +1,7 @@
 // Attention of a few heads' queries to many keys, from tile IR through block IR to code, on the CPU: fewer rows than the tensor cores take,
 // lengths that are loaded, keys that threads copy from where tables say.
 #include "../cpu/run_kernel.h"
+#include "../with.h"
 #include "tests/emulator/emulator.h"
 #include <random>
 
@@ -140,12 +141,6 @@ constexpr const char *tabled = R"(%entry = arith.addi %first, %w overflow<nsw> :
     %numbersWide = arith.extsi %numbers : tensor<64xi32> to tensor<64xi64>
     %wides = tile.splat %wide : i64 -> tensor<64xi64>
     %steps = arith.muli %numbersWide, %wides overflow<nsw> : tensor<64xi64>)";
-
-std::string with(std::string text, const std::string &mark, const std::string &value) {
-  for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size())
-    text.replace(at, mark.size(), value);
-  return text;
-}
 
 std::string program(const Decode &one) {
   bool table = one.keys == Keys::Table;

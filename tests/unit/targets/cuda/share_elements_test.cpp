@@ -1,5 +1,6 @@
 // How many threads a block has, what each moves at once, and which stored tiles stay in registers.
 #include "../cpu/run_kernel.h"
+#include "../with.h"
 #include "compiler/targets/cuda/block_plan.h"
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/simt.h"
@@ -19,12 +20,7 @@ std::string elementwise(int64_t count, const std::string &pointer = "", const st
       "  %aq = tile.access %q, %zero steps(%one) bounds [1] (%zero, %n) : !tile.ptr<f32>, (i64), (i64, i64) -> $A\n"
       "  %a = tile.load %ax : $A -> $T\n" +
       body + "  tile.store %aq, %b : $A, $T\n  tile.return\n}\n";
-  for (auto [name, meaning] : {std::pair<std::string, std::string>("$A", "!tile.access<$Nxf32>"),
-                               {"$T", "tensor<$Nxf32>"},
-                               {"$N", std::to_string(count)}})
-    for (size_t at; (at = text.find(name)) != std::string::npos;)
-      text.replace(at, name.size(), meaning);
-  return text;
+  return with(std::move(text), {{"$A", "!tile.access<$Nxf32>"}, {"$T", "tensor<$Nxf32>"}, {"$N", std::to_string(count)}});
 }
 const char *aligned = " {tile.divisibility = 16 : i64}";
 /// A row's softmax without its maximum: the exponentials are read by the sum and by the quotient.

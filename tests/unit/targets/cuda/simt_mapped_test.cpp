@@ -1,8 +1,9 @@
 // Rows whose elements the threads of several blocks hold in registers, and what their warps tell each other.
-#include "on_emulator.h"
+#include "../with.h"
 #include "compiler/targets/cuda/block_plan.h"
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/simt.h"
+#include "on_emulator.h"
 #include <numeric>
 
 using namespace tilery;
@@ -45,14 +46,8 @@ std::string rows(const std::string &type, const std::string &add, const std::str
   tile.store %place, %sum : !tile.access<$E>, $E
   tile.return
 })";
-  for (auto [name, meaning] : {std::pair<std::string, std::string>("$ADD", add),
-                               {"$MUL", multiply},
-                               {"$LARGER", larger},
-                               {"$E", type},
-                               {"$S", std::to_string(size)}})
-    for (size_t at; (at = text.find(name)) != std::string::npos;)
-      text.replace(at, name.size(), meaning);
-  return text;
+  return with(std::move(text),
+              {{"$ADD", add}, {"$MUL", multiply}, {"$LARGER", larger}, {"$E", type}, {"$S", std::to_string(size)}});
 }
 
 const char *aligned = " {tile.divisibility = 16 : i64}";
@@ -136,10 +131,7 @@ tile.kernel @k(%in: !tile.ptr<i32>, %out: !tile.ptr<i32>) {
   tile.store %to, %y : !tile.access<$Sxi32>, tensor<$Sxi32>
   tile.return
 })";
-    for (auto [name, meaning] :
-         {std::pair<std::string, std::string>("$S", shape), {"$M", std::to_string(rows)}, {"$N", std::to_string(columns)}})
-      for (size_t at; (at = text.find(name)) != std::string::npos;)
-        text.replace(at, name.size(), meaning);
+    text = with(std::move(text), {{"$S", shape}, {"$M", std::to_string(rows)}, {"$N", std::to_string(columns)}});
     std::vector<int32_t> in(rows * columns), out(in.size(), -7), expected(in.size());
     for (size_t i = 0; i < in.size(); ++i)
       in[i] = int32_t(i * 7919 % 1009) - 500;

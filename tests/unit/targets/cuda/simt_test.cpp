@@ -1,4 +1,5 @@
 // The GPU's general code, its threads as fibers.
+#include "../with.h"
 #include "on_emulator.h"
 #include "tilery/diagnostic.h"
 
@@ -31,14 +32,9 @@ tile.kernel @k(%out: !tile.ptr<i32>) {
   }
   tile.return
 })";
-  auto replace = [&](std::string_view what, const std::string &by) {
-    for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + by.size()))
-      text.replace(at, what.size(), by);
-  };
-  replace("threads 64", "threads " + std::to_string(count));
-  replace("<64xi32", "<" + std::to_string(count) + "xi32"); // buffers and tiles
-  replace("constant 63", "constant " + std::to_string(count - 1));
-  return text;
+  return with(std::move(text), {{"threads 64", "threads " + std::to_string(count)},
+                                {"<64xi32", "<" + std::to_string(count) + "xi32"}, // buffers and tiles
+                                {"constant 63", "constant " + std::to_string(count - 1)}});
 }
 
 void expectOfThreads(const std::string &body, llvm::function_ref<int(int)> expected, int count = 64) {
