@@ -21,16 +21,10 @@ def inductor(python, tmp_path):
     return run
 
 
-def test_kinds_of_kernels(inductor):
-    assert inductor("kinds", "shapes") == ["kinds", "shapes"]
-
-
-def test_kernels_of_the_program(inductor):
-    assert inductor("kernels") == ["kernels"]
-
-
-def test_models(inductor):
-    assert inductor("block", "recurrence") == ["block", "recurrence"]
+def test_kernels_and_models(inductor):
+    """In one process: most of what each would take is importing Inductor."""
+    groups = ["kinds", "shapes", "kernels", "block", "recurrence"]
+    assert inductor(*groups) == groups
 
 
 @pytest.mark.long

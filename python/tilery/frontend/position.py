@@ -56,7 +56,8 @@ def current() -> list[Place]:
     frame: types.FrameType | None = sys._getframe(1)
     frames = []
     while frame is not None:
-        frames.append((frame.f_code, frame.f_lasti))
+        if id(frame.f_code) in CODES:
+            frames.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
     return _chain(frames)
 
