@@ -110,6 +110,28 @@ torch.manual_seed(3)
 cuda.nvtx.range_push("x"); cuda.nvtx.range_pop()
 space = {"__name__": "torch._fake", "torch": torch, "x": a}
 assert eval("torch.cuda.is_available(), x.is_cuda", space) == (False, False)
+for made in (torch.Stream("cuda"), torch.Stream(device=0), torch.Stream(device=torch.device("cuda")), cuda.streams.Stream()):
+    assert isinstance(made, cuda.Stream) and made.device.type == "cuda" and made.stream_id == made.cuda_stream == 0
+    with made:
+        end = made.record_event()
+start = torch.Event("cuda", enable_timing=True)
+start.record(made)
+assert isinstance(start, cuda.streams.Event) and start.elapsed_time(made.record_event()) >= 0 and cuda.Stream.priority_range()
+assert torch.Stream(device="cpu").device_type != made.device_type and isinstance(torch.Event(device="cpu"), torch.Event)
+assert cuda.is_tf32_supported() and cuda.get_allocator_backend() == "native" and cuda.get_sync_debug_mode() == 0
+cuda.set_sync_debug_mode("warn"); cuda.memory.reset_peak_memory_stats(); cuda.memory._record_memory_history(); cuda._lazy_init()
+assert cuda.memory.max_memory_allocated() == 0 and cuda.memory._snapshot()["segments"] == [] == cuda.memory_snapshot()
+with cuda.use_mem_pool(cuda.MemPool()), cuda.nvtx.range("a"):
+    assert torch.ones(3, device="cuda").is_cuda
+@cuda.nvtx.range("f")
+def f(x):
+    return x + 1
+assert f(1) == 2 == f(1) and cuda.nvtx.range_end(cuda.nvtx.range_start("a")) is None
+cuda.manual_seed(5); states = cuda.get_rng_state_all(); a = torch.rand(3, device="cuda"); cuda.random.set_rng_state_all(states)
+assert torch.equal(a, torch.rand(3, device="cuda"))
+for layout in (torch.strided, torch.jagged):
+    for make in (torch.nested.nested_tensor, torch.nested.as_nested_tensor):
+        assert make([torch.ones(2), torch.ones(3)], device="cuda", layout=layout).is_nested
 """
     )
 

@@ -6,13 +6,13 @@ import contextlib
 import functools
 import os
 import sys
-import time
 import types
 from collections.abc import Callable
 from typing import Any
 
 from . import torch_graphs
 from .torch_places import caller_is_torch
+from .torch_streams import Event, Stream
 
 Function = Callable[..., Any]
 
@@ -20,17 +20,23 @@ Function = Callable[..., Any]
 def apply(torch: Any) -> None:
     """Replaces the functions that programs ask; torch's own modules keep getting the true answers."""
     cuda = torch.cuda
-    for module, functions in ((cuda, _functions(torch)), (getattr(torch, "accelerator", None), _accelerator(torch))):
+    answers = _functions(torch)
+    programs = (cuda, answers), (cuda.memory, answers), (cuda.random, answers), (torch.accelerator, _accelerator(torch))
+    for module, functions in programs:
         for name, function in functions.items():
             if hasattr(module, name):
                 setattr(module, name, _for_programs(getattr(module, name), function))
-    cuda.Event, cuda.Stream, cuda.ExternalStream = Event, Stream, Stream
+    for module in (cuda, cuda.streams):
+        module.Event, module.Stream = Event, Stream
+    cuda.ExternalStream = cuda.streams.ExternalStream = Stream
+    for module in (cuda, cuda.memory):
+        module.MemPool, module.use_mem_pool = _Pool, lambda pool, device=None: contextlib.nullcontext()
     cuda.device, cuda.device_of = _Device, _Device
     for name in ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"):
         setattr(cuda, f"{name}Tensor", getattr(torch, f"{name}Tensor"))
-    for name in ("range_push", "range_pop", "mark"):
+    for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
         setattr(cuda.nvtx, name, _nothing)
-    cuda.nvtx.range = lambda *args, **kwargs: contextlib.nullcontext()
+    cuda.nvtx.range = contextlib.contextmanager(lambda *args, **kwargs: iter((None,)))  # a decorator, too
     for name in ("init", "start", "stop"):
         setattr(cuda.profiler, name, _nothing)
     cuda.profiler.profile = contextlib.nullcontext
@@ -42,82 +48,23 @@ def apply(torch: Any) -> None:
     torch_graphs.apply()
 
 
-class Event:
-    """A point in time: the work before it is done when it is recorded."""
-
-    def __init__(
-        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
-    ) -> None:
-        self._time: float | None = None
-
-    def record(self, stream: Stream | None = None) -> None:
-        self._time = time.perf_counter()
-
-    def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds from this event to `end_event`."""
-        if self._time is None or end_event._time is None:
-            raise RuntimeError("Both events must be recorded before calculating elapsed time.")
-        return (end_event._time - self._time) * 1e3
-
-    def query(self) -> bool:
-        return True
-
-    def synchronize(self) -> None:
-        torch_graphs.forbid("Event.synchronize")
-
-    def wait(self, stream: Stream | None = None) -> None:
-        pass
-
-
-class Stream:
-    """The one queue of a device that runs each piece of work when it is given."""
-
-    cuda_stream = 0
-    device_index = 0
-
-    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
-        self.priority = priority
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        return None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Stream)
-
-    def __hash__(self) -> int:
-        return 0
-
-    @property
-    def device(self) -> Any:
-        import torch
-
-        return torch.device("cpu")
-
-    def query(self) -> bool:
-        return True
-
-    def synchronize(self) -> None:
-        torch_graphs.forbid("Stream.synchronize")
-
-    def wait_stream(self, stream: Stream) -> None:
-        pass
-
-    def wait_event(self, event: Event) -> None:
-        pass
-
-    def record_event(self, event: Event | None = None) -> Event:
-        event = event or Event()
-        event.record(self)
-        return event
-
-
 class _Device(contextlib.nullcontext[None]):
     def __init__(self, device: Any = None) -> None:
         super().__init__()
         self.idx = 0
+
+
+class _Pool:
+    """A pool of memory: the CPU's."""
+
+    def __init__(self, allocator: Any = None, *args: Any, **kwargs: Any) -> None:
+        self.allocator, self.id = allocator, torch_graphs.graph_pool_handle()
+
+    def use_count(self) -> int:
+        return 1
+
+    def snapshot(self, *args: Any, **kwargs: Any) -> list[Any]:
+        return []
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
@@ -184,6 +131,12 @@ def _functions(torch: Any) -> dict[str, Function]:
         "is_available": True,
         "is_initialized": True,
         "is_bf16_supported": True,
+        "is_tf32_supported": True,
+        "get_sync_debug_mode": 0,
+        "get_allocator_backend": "native",
+        "get_gencode_flags": "-gencode compute=compute_90,code=sm_90",
+        "get_per_process_memory_fraction": 1.0,
+        "can_device_access_peer": False,
         "device_count": 1,
         "current_device": 0,
         "get_device_capability": (9, 0),
@@ -201,10 +154,14 @@ def _functions(torch: Any) -> dict[str, Function]:
         "max_memory_cached",
     ):
         functions[name] = lambda device=None: 0
-    for name in ("memory_stats", "memory_snapshot", "memory_stats_as_nested_dict"):
+    for name in ("memory_stats", "memory_stats_as_nested_dict", "host_memory_stats", "host_memory_stats_as_nested_dict"):
         functions[name] = lambda device=None: {}
     for name in (
         "init",
+        "_lazy_init",
+        "_record_memory_history",
+        "_dump_snapshot",
+        "set_sync_debug_mode",
         "set_device",
         "empty_cache",
         "ipc_collect",
@@ -230,6 +187,10 @@ def _functions(torch: Any) -> dict[str, Function]:
         seed=lambda: _nothing(generator.seed()),
         seed_all=lambda: _nothing(generator.seed()),
         initial_seed=lambda: generator.initial_seed(),
+        memory_snapshot=lambda *args, **kwargs: [],
+        _snapshot=lambda *args, **kwargs: {"segments": [], "device_traces": []},
+        get_rng_state_all=lambda: [generator.get_state()],
+        set_rng_state_all=lambda states: _nothing(*map(generator.set_state, states)),
         get_rng_state=lambda device=None: generator.get_state(),
         set_rng_state=lambda state, device=None: _nothing(generator.set_state(state)),
     )

@@ -18,6 +18,7 @@ from typing import Any
 
 from .torch_generators import Offsets
 from .torch_places import Places, caller_is_torch
+from .torch_streams import Event, Stream
 
 Function = Callable[..., Any]
 _CUDA = re.compile(r"cuda(:\d+)?\Z")
@@ -57,8 +58,23 @@ def apply(torch: Any) -> None:
             offsets.add(generator)
         return generator
 
+    def new_queued(ours: type) -> Function:
+        """torch.Stream("cuda"), torch.Event("cuda"): as torch.cuda's."""
+
+        def new(construct: Function, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            device = args[0] if args else kwargs.get("device")
+            if isinstance(device, torch.device) and device.type == "cpu":
+                asked = device is not host
+            else:
+                asked = cpu(device) is not device
+            return ours(*args, **kwargs) if asked and cls.__module__ == "torch" else construct(cls, args, kwargs)
+
+        return new
+
     offsets = Offsets(torch)
     _replace_new(torch.device, new_device)
+    _replace_new(torch.Stream, new_queued(Stream))
+    _replace_new(torch.Event, new_queued(Event))
     _replace_new(torch.Generator, new_generator)
     with mutable(torch.Generator):
         offsets.change(torch.Generator)
@@ -91,6 +107,8 @@ def apply(torch: Any) -> None:
     torch.asarray = takes_device(torch.asarray)
     for name in ("fftfreq", "rfftfreq"):
         setattr(torch.fft, name, takes_device(getattr(torch.fft, name)))
+    for name in ("nested_tensor", "as_nested_tensor"):
+        setattr(torch.nested, name, takes_device(getattr(torch.nested, name)))
     _change_tensor(torch, cpu, takes_device, places)
     places.change_tensor(torch.Tensor)
     _change_mixed_precision(torch, cpu)
