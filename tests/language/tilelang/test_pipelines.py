@@ -98,7 +98,7 @@ def test_a_plan_for_statements_of_macros_and_branches():
     [
         ([0, 1], [0, 0, 1, 1], None, "`order` of T.Pipelined has 2 entries, `stage` has 4"),
         ([0, 1, 2], [0, 0, 1], [[0, 1], [2, 3]], "`order` of T.Pipelined has 3 entries, `group` has 2"),
-        ([0, 1, 2], [0, 0, 1], None, r"for 3 statements, and the loop's body has 4 \(on the lines \d+, \d+, \d+, \d+\)"),
+        ([0, 1, 2], [0, 0, 1], None, r"for 3 statements, and the loop's body has 4 \(lines \d+, \d+, \d+, \d+\)"),
         ([0, 1, 2, 3, 4], [0, 0, 1, 1, 1], None, "for 5 statements, and the loop's body has 4"),
         ([0, 1], [0, 1], [[0, 1], [2]], "for 3 statements, and the loop's body has 4"),
         ([0, 1, 2, 2], [0, 0, 1, 1], None, "two statements of T.Pipelined have the same order 2"),

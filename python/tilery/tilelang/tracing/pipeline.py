@@ -64,11 +64,11 @@ class Plan:
         expected = sum(map(len, self.group)) if self.group else len(self.order or self.stage)
         least, most = len(statements) - _repeated(statements), len(statements) + sum(apart for _, _, apart, _ in statements)
         if not least <= expected <= most:
-            lines = ", ".join(str(where[0][1]) for *_, where in statements if where)
+            lines = [str(where[0][1]) for *_, where in statements if where]
             raise error(
                 ValueError,
                 f"the plan of T.Pipelined is for {expected} statements, and the loop's body has {len(statements)}"
-                + (f" (on the lines {lines})" if lines else ""),
+                + (f" (line{'s' * (len(lines) > 1)} {', '.join(lines)})" if lines else ""),
                 hint="`order` and `stage` have an entry for every statement of the body, `group` its number",
             )
         if expected == len(statements) and self.stage:
