@@ -23,7 +23,9 @@ jobs="${JOBS:-8}"
 # The longest files are dealt out first, so that each process gets about as much.
 find tests -name 'test_*.py' -printf '%s %p\n' | sort -rn | awk -v jobs="$jobs" '
   { files[NR % jobs] = files[NR % jobs] " " $2 }
-  END { for (i = 0; i < jobs; i++) print i files[i] }' | xargs -P "$jobs" -L 1 bash -c 'part "$@"' part
+  END { for (i = 0; i < jobs; i++) print i files[i] }' | while read -r number files; do
+    echo "$number" $(tr ' ' '\n' <<<"$files" | sort) # by folders: each folder's fixtures are met once
+  done | xargs -P "$jobs" -L 1 bash -c 'part "$@"' part
 tests=$?
 cat "$scratch"/part-* | grep -vE '^[.sFExX]+( +\[ *[0-9]+%\])?$|^$|^[0-9]+ deselected'
 cat "$scratch"/part-* | awk '/^[0-9]+ (passed|failed|skipped|deselected|error)/ {

@@ -34,7 +34,7 @@ def by_load(x, o, M, N, sx, so, BM: tl.constexpr, BN: tl.constexpr):
 
 def numbers(shape, dtype, seed):
     generator = torch.Generator().manual_seed(seed)
-    return torch.randint(-100, 100, shape, generator=generator).to(dtype)
+    return torch.randint(-100, 100, shape, generator=generator, device="cpu").to(dtype)
 
 
 @pytest.mark.parametrize("blocks", [(64, 32), (8, 4)], ids=str)
@@ -60,7 +60,7 @@ def whole(x, o, sx, so, M: tl.constexpr, N: tl.constexpr):
 @pytest.mark.parametrize("step", [100, 64, 63, 8, 1, 0, -1, -64, -100])
 def test_rows_that_overlap_keep_the_last(step):
     """Which one is left is the oracle's order: rows one after the other."""
-    x = numbers((64, 32), torch.float32, 1)
+    x = numbers((64, 32), torch.float32, 1).to(device)
     origin = 100 * 31
     o = torch.full((2 * origin + 64,), -7.0)
     wanted = o.clone()
