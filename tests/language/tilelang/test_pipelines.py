@@ -52,6 +52,22 @@ def test_a_plan_changes_no_result(engine, order, stage, group, num_stages):
     within(c, bounds.product(a, 2 * b, torch.float32))
 
 
+@pytest.mark.parametrize("statements", [2, 3])
+def test_a_plan_may_count_statements_that_only_order_others(engine, statements):
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=32) as _:
+            s = T.alloc_shared((16,), "float32")
+            for k in T.Pipelined(4, order=[*range(statements)], stage=[0] * statements):
+                T.copy(A[k * 16], s)
+                T.sync_threads()
+                T.copy(s, B[k * 16])
+
+    a, b = torch.randn(64), torch.full((64,), float("nan"))
+    tilelang.compile(main)(a, b)
+    assert torch.equal(b, a)
+
+
 def test_a_plan_for_statements_of_macros_and_branches():
     """The plan of upstream's attention: 14 statements, in macros, in 6 groups."""
 

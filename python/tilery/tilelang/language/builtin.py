@@ -54,6 +54,7 @@ def sync_threads(barrier_id: int | None = None, arrive_count: int | None = None)
     effect in order anyway."""
     _outside_parallel("T.sync_threads")
     trace = kernel("T.sync_threads")
+    trace.orderings += 1
     if arrive_count is not None and (not isinstance(arrive_count, int) or arrive_count < 1):
         raise error(ValueError, f"T.sync_threads takes a number of threads, got {arrive_count!r}")
     if arrive_count and trace.open.thread is None and arrive_count > -(-trace.acting // 32) * 32:
@@ -84,13 +85,17 @@ def named_barrier_arrive(barrier_id: int, arrive_count: int) -> None:
 def sync_warp(mask: int | None = None) -> None:
     """Waits for the threads of the warp. Statements of a body that asks for no thread take effect in order anyway."""
     _outside_parallel("T.sync_warp")
-    kernel("T.sync_warp").native.sync(32)
+    trace = kernel("T.sync_warp")
+    trace.orderings += 1
+    trace.native.sync(32)
 
 
 def sync_global() -> None:
     """Waits for the threads of the block and their writes to tensors."""
     _outside_parallel("T.sync_global")
-    kernel("T.sync_global").native.sync()
+    trace = kernel("T.sync_global")
+    trace.orderings += 1
+    trace.native.sync()
 
 
 def sync_grid() -> None:
@@ -112,7 +117,7 @@ def tvm_storage_sync(scope: str) -> None:
 
 def fence_proxy_async(*buffers: Any) -> None:
     """Orders writes before asynchronous copies; statements of a tile program take effect in order anyway."""
-    kernel("T.fence_proxy_async")
+    kernel("T.fence_proxy_async").orderings += 1
 
 
 def evaluate(value: Any) -> None:

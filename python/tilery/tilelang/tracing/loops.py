@@ -73,9 +73,10 @@ class Serial(Iteration):
                 known = all(isinstance(bound, int) for bound in (lo, hi, step))
                 trace.work.launches[-1].stages = max(trace.work.launches[-1].stages, self.attributes.get("num_stages", 1))
                 trace.work.times.append(len(range(lo, hi, step)) if known else None)
+            orderings = trace.orderings
             body(counter)
             if trace.work:
                 trace.work.times.pop()
             if self.plan:
-                self.plan.check(trace.native.statements())
+                self.plan.check(trace.native.statements(), trace.orderings - orderings)
         trace.b.for_end([])

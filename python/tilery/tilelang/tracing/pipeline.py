@@ -59,10 +59,12 @@ class Plan:
                 hint="count them from 0",
             )
 
-    def check(self, statements: Sequence[Statement]) -> None:
-        """Is it one for a body of these statements? Loads on lines of their own may count as some."""
+    def check(self, statements: Sequence[Statement], orderings: int) -> None:
+        """Is it one for a body of these statements? Loads on lines of their own may count as some, and so may `orderings`:
+        statements that only order others (T.sync_threads)."""
         expected = sum(map(len, self.group)) if self.group else len(self.order or self.stage)
-        least, most = len(statements) - _repeated(statements), len(statements) + sum(apart for _, _, apart, _ in statements)
+        least = len(statements) - _repeated(statements)
+        most = len(statements) + sum(apart for _, _, apart, _ in statements) + orderings
         if not least <= expected <= most:
             lines = [str(where[0][1]) for *_, where in statements if where]
             raise error(
@@ -71,7 +73,7 @@ class Plan:
                 + (f" (line{'s' * (len(lines) > 1)} {', '.join(lines)})" if lines else ""),
                 hint="`order` and `stage` have an entry for every statement of the body, `group` its number",
             )
-        if expected == len(statements) and self.stage:
+        if expected == len(statements) and self.stage and not orderings:
             self._check_dependences(statements)
 
     def _check_dependences(self, statements: Sequence[Statement]) -> None:

@@ -121,6 +121,7 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
         self.lanes: list[Any] = []  # [(variables, extents)] of the open T.Parallel and those in it
         self.draws = 0  # random numbers that an iteration of it draws
         self.roles: list[int] = []  # threads of each open role
+        self.orderings = 0  # statements so far that only order others: they may leave no operation
         self.spans: list[Ranges] = []  # which they are
         self.actors: list[int] = []  # of what only some threads do: how many
         self.sides: list[tuple[Any, bool, bool]] = []  # (condition, is it the other side, is nothing carried) of each open branch
