@@ -3,10 +3,9 @@
 //   for i { gate = load(g + i); .. write(v * gate); publish; start; wait }
 // becomes
 //   first = 0 < n ? load(g) : 0
-//   for i carrying gate = first { .. write(v * gate); publish; next = i + 1 < n ? load(g + i + 1) : gate; start; wait }
+//   for i carrying gate = first { next = i + 1 < n ? load(g + i + 1) : gate; .. write(v * gate); publish; start; wait }
 //
-// Memory then answers under the product, not in front of it. The loads stand behind what the step shows the tensor cores: the fence there would
-// wait for them. Where there is no next step, nothing is loaded.
+// Memory then answers under the step, not in front of its product. Where there is no next step, nothing is loaded.
 #include "compiler/block/load_ahead.h"
 #include "compiler/block/kernel_work.h"
 #include "compiler/block/passes.h"
@@ -136,7 +135,7 @@ public:
     SmallVector<Value> firsts = loadFirst(rewriter);
     auto next = [&](OpBuilder &, Location, ArrayRef<BlockArgument> carried) {
       OpBuilder b(loop.getContext());
-      placeNext(b);
+      b.setInsertionPointAfter(loads.back());
       SmallVector<Value> ends = loadNext(b, carried);
       for (auto [op, argument] : llvm::zip_equal(loads, carried)) {
         tile::LoadOp load = op;
@@ -182,20 +181,6 @@ private:
     Value number = arith::AddIOp::create(b, location, loop.getInductionVar(), loop.getStep());
     auto map = [&](OtherStep &step) { step.map(loop.getInductionVar(), number); };
     return loadIf(b, isBelowEnd(b, number), map, SmallVector<Value>(carried.begin(), carried.end()));
-  }
-
-  /// Behind the last tile that the step shows; where it shows none, in front of its last product.
-  void placeNext(OpBuilder &b) {
-    Operation *shows = nullptr, *last = loop.getBody()->getTerminator();
-    for (Operation &op : *loop.getBody()) {
-      auto publish = dyn_cast<PublishOp>(op);
-      bool isShown = publish && llvm::any_of(publish.getSlot().getUsers(), [](Operation *part) {
-                       return isa<PartOp>(part) && llvm::any_of(part->getUsers(), llvm::IsaPred<WriteOp>);
-                     });
-      shows = isShown ? &op : shows;
-      last = isa<MmaStartOp>(op) ? &op : last;
-    }
-    shows ? b.setInsertionPointAfter(shows) : b.setInsertionPoint(last);
   }
 
   scf::ForOp loop;

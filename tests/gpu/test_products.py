@@ -39,8 +39,8 @@ OUT = {torch.float32: tl.float32, torch.float64: tl.float64, torch.int32: tl.int
 
 
 def with_room(x):
-    """The same numbers in memory that goes on for 16 bytes: compute-sanitizer takes a `cp.async` of fewer bytes for one of 16. What is
-    there would show in the results."""
+    """The same numbers in memory that goes on for 16 bytes: compute-sanitizer takes a `cp.async` of fewer bytes for one of 16.
+    What is there would show in the results."""
     poison = float("nan") if x.is_floating_point() else 127
     room = torch.full((x.numel() + 16 // x.element_size(),), poison, dtype=x.dtype, device=x.device)
     return room[: x.numel()].view(x.shape).copy_(x)

@@ -2,7 +2,7 @@
 // RUN: env TILERY_SCHEDULE="ahead=0" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,load-ahead))' | FileCheck %s --check-prefix=LATE
 // RUN: tilery-opt %s --block-pipeline | FileCheck %s --check-prefix=ROLES
 
-// Gates of the step's rows, and a number whose place the loop carries, are loaded in the step before, behind the factor that the step shows,
+// Gates of the step's rows, and a number whose place the loop carries, are loaded in the step before, where its own loads stood,
 // under the loop's own condition and with their own bounds; those of the first step in front of the loop, if there is one.
 // CHECK-LABEL: tile.kernel @gated
 // CHECK-SAME: ahead = 1
@@ -11,12 +11,7 @@
 // CHECK: tile.load {{.*}} -> f32
 // CHECK: tile.load {{.*}} -> tensor<64xf32>
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[END]] step %{{.*}} iter_args({{.*}}%[[LAST:[^ ]*]] = %[[FIRST]]#0, %[[GATE:[^ ]*]] = %[[FIRST]]#1)
-// CHECK-NOT: tile.load
-// CHECK: tile.splat %[[LAST]]
-// CHECK: arith.subf %{{.*}}, %[[GATE]]
-// CHECK: block.write
-// CHECK: block.publish
-// CHECK-NEXT: %[[J:.*]] = arith.addi %[[I]], %{{.*}} : i32
+// CHECK: %[[J:.*]] = arith.addi %[[I]], %{{.*}} : i32
 // CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt, %[[J]], %[[END]] : i32
 // CHECK-NEXT: %[[NEXT:[0-9]*]]:2 = scf.if %[[MORE]] -> (f32, tensor<64xf32>) {
 // CHECK: tile.load {{.*}} -> f32
@@ -27,6 +22,11 @@
 // CHECK: tile.load {{.*}} -> tensor<64xf32>
 // CHECK: } else {
 // CHECK-NEXT: scf.yield %[[LAST]], %[[GATE]]
+// CHECK-NOT: tile.load
+// CHECK: tile.splat %[[LAST]]
+// CHECK: arith.subf %{{.*}}, %[[GATE]]
+// CHECK: block.write
+// CHECK: block.publish
 // CHECK: block.mma_start
 // CHECK-NOT: tile.load
 // CHECK: scf.yield {{.*}}%[[NEXT]]#0, %[[NEXT]]#1
@@ -46,9 +46,9 @@
 // ROLES: block.role @math
 // ROLES: scf.if
 // ROLES: scf.for
+// ROLES: scf.if
 // ROLES: block.fence
 // ROLES-NEXT: block.publish
-// ROLES: scf.if
 // ROLES: block.mma_start
 tile.kernel @gated(%k: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %v: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %g: !tile.ptr<f32>, %o: !tile.ptr<f32> {tile.divisibility = 16 : i64}, %n: i32, %rows: i64) {
   %c0 = arith.constant 0 : i64
