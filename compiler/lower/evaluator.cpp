@@ -69,6 +69,8 @@ llvm::Value *Evaluator::wide(Value value) {
   }
 }
 
+bool Evaluator::assumes(ArrayRef<Index> point) const { return threads || levelOf(point) + 1 == levels.size(); }
+
 Evaluator::Key Evaluator::keyOf(Value tile, ArrayRef<Index> point) {
   Key key{tile.getAsOpaquePointer(), {}};
   for (const Index &index : point)
@@ -159,7 +161,7 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
 
 // tile < bound in all lanes, because the current body only runs where an access with that mask exists: programs use their masks as data too.
 bool Evaluator::surelyBelow(Value tile, Value bound, ArrayRef<Index> at) {
-  if (state.known.empty())
+  if (state.known.empty() || !assumes(at))
     return false;
   auto isShape = [](Operation *op) { return isa_and_present<tile::ExpandDimsOp, tile::BroadcastOp, tile::ReshapeOp>(op); };
   Point point(at);

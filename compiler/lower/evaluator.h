@@ -243,6 +243,9 @@ private:
     llvm::Instruction *instruction = nullptr; // before this instruction
   };
   static unsigned levelOf(llvm::ArrayRef<Index> point);
+  /// What is assumed holds at this point: in the innermost loop. Values of the loops around it are computed, and remembered, where that
+  /// loop may not run. (What threads assume holds for all that they do.)
+  bool assumes(llvm::ArrayRef<Index> point) const;
   static Key keyOf(mlir::Value tile, llvm::ArrayRef<Index> point);
   Lanes expression(mlir::Value tile, llvm::ArrayRef<Index> point);
   Lanes constantTile(mlir::DenseElementsAttr attr, llvm::ArrayRef<Index> point);

@@ -232,8 +232,9 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
         where.exists = e.band(where.exists, value(bound[0], point[d]));
       if (bound.size() != 2)
         continue;
-      bool sure = llvm::any_of(
-          state.known, [&](const KnownBound &k) { return k.lo == bound[0] && k.hi == bound[1] && k.loop == point[d].loop; });
+      bool sure = assumes(point) && llvm::any_of(state.known, [&](const KnownBound &k) {
+                    return k.lo == bound[0] && k.hi == bound[1] && k.loop == point[d].loop;
+                  });
       if (sure)
         continue;
       where.exists = e.band(where.exists, within(point[d], bound[0], bound[1], bits));
