@@ -123,15 +123,17 @@ def test(case):
 
 def test_processes_share_files(runner, tmp_path):
     """Each test runs once, those of a file in one process; a test that fails fails its process."""
+    suite = tmp_path / "suite"
+    suite.mkdir()
     for number in range(6):
-        (tmp_path / f"test_{number}.py").write_text(SHARED_TESTS)
+        (suite / f"test_{number}.py").write_text(SHARED_TESTS)
     notes = tmp_path / "notes"
     notes.mkdir()
-    options = [f"--rootdir={tmp_path}", "-c", "/dev/null", "-p", "conftest", "-p", "no:cacheprovider", "-q", f"--share={notes}"]
+    options = [f"--rootdir={suite}", "-c", "/dev/null", "-p", "conftest", "-p", "no:cacheprovider", "-q", f"--share={notes}"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TOOLS.parent / "tests"), os.environ["PYTHONPATH"]])}
     reports = [tmp_path / f"report{number}.xml" for number in range(2)]
     processes = [
-        subprocess.Popen([sys.executable, "-m", "pytest", *options, f"--junitxml={report}", tmp_path], env=environment)
+        subprocess.Popen([sys.executable, "-m", "pytest", *options, f"--junitxml={report}", suite], env=environment)
         for report in reports
     ]
     statuses = [process.wait() for process in processes]
