@@ -5,14 +5,6 @@ using namespace tilery;
 using namespace tilery::test;
 
 namespace {
-std::string llvmOf(const std::string &text) {
-  cpu::Options options = planOptions("avx512", true);
-  options.wantLLVM = true;
-  options.lineTables = false;
-  Compiled compiled = compileText(text, options);
-  EXPECT_EQ(compiled.errors, "");
-  return compiled.code.llvm;
-}
 unsigned count(llvm::StringRef text, llvm::StringRef what) { return text.count(what); }
 
 /// q = value of 32 x 64 elements, `value` being made by `body` from %a: tensor<32xf32> and %b: tensor<64xf32>.

@@ -21,14 +21,6 @@ std::string add(int64_t elements, bool bounded, bool twice = false) {
                 : "") +
          "  tile.return\n}\n";
 }
-std::string llvmOf(const std::string &text, const char *target = "avx512") {
-  cpu::Options options = planOptions(target, true);
-  options.wantLLVM = true;
-  options.lineTables = false;
-  Compiled compiled = compileText(text, options);
-  EXPECT_EQ(compiled.errors, "");
-  return compiled.code.llvm;
-}
 } // namespace
 
 TEST(Nest, AWholeTileNeedsNoMasks) {

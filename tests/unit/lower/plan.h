@@ -1,5 +1,5 @@
 #pragma once
-// Plans of small kernels, as text that says what was decided and nothing else.
+// Plans of small kernels, as text that says what was decided and nothing else, and their code.
 #include "tests/unit/targets/cpu/run_kernel.h"
 
 namespace tilery::test {
@@ -36,6 +36,16 @@ inline cpu::Options planOptions(const char *target = "avx512", bool disjoint = f
   options.disjoint = disjoint;
   options.wantPlan = true;
   return options;
+}
+
+/// The LLVM IR of a kernel whose arguments do not overlap.
+inline std::string llvmOf(const std::string &text, const char *target = "avx512") {
+  cpu::Options options = planOptions(target, true);
+  options.wantLLVM = true;
+  options.lineTables = false;
+  Compiled compiled = compileText(text, options);
+  EXPECT_EQ(compiled.errors, "");
+  return compiled.code.llvm;
 }
 
 /// The plan's steps, one a line, nests with what they make ("nest 64: define #0, store"); scalar code and names are left out.

@@ -1,5 +1,5 @@
 // Extrema of rows with NaN among them, against plain C++.
-#include "tests/unit/targets/cpu/run_kernel.h"
+#include "tests/unit/lower/plan.h"
 #include <cmath>
 #include <random>
 #include <vector>
@@ -139,11 +139,7 @@ TEST(CpuReduce, RowsThatAreThereOrNot) {
 
 TEST(CpuReduce, RowsThatAreThereNeedNoMasks) {
   for (int width : {64, 256}) {
-    cpu::Options options;
-    options.target = *cpu::findTarget("avx512");
-    options.wantLLVM = true;
-    options.lineTables = false;
-    std::string text = compileText(sums(16, width), options).code.llvm;
+    std::string text = llvmOf(sums(16, width));
     EXPECT_NE(text.find("= load <16 x float>"), std::string::npos) << text;
   }
 }

@@ -19,14 +19,6 @@ std::string turned(int64_t m, int64_t n, const std::string &type, bool sorted = 
          (sorted ? "%s" : "%a") + " [1, 0] : tensor<" + from + "> -> tensor<" + to + ">\n  tile.store %ao, %t : !tile.access<" +
          to + ">, tensor<" + to + ">\n  tile.return\n}\n";
 }
-std::string llvmOf(const std::string &text, const char *target) {
-  cpu::Options options = planOptions(target, true);
-  options.wantLLVM = true;
-  options.lineTables = false;
-  Compiled compiled = compileText(text, options);
-  EXPECT_EQ(compiled.errors, "");
-  return compiled.code.llvm;
-}
 bool gathers(const std::string &llvm) {
   return llvm.find("masked.gather") != std::string::npos || llvm.find("insertelement") != std::string::npos;
 }

@@ -1,8 +1,8 @@
 // Attention backward from tile IR through block IR to code, on the CPU: loops with three and four products, two of whose sums are carried.
 #include "../cpu/run_kernel.h"
 #include "../with.h"
+#include "numbers.h"
 #include "tests/emulator/emulator.h"
-#include <random>
 
 using namespace tilery;
 using namespace tilery::test;
@@ -156,42 +156,14 @@ tile.kernel @k(%x: !tile.ptr<f16> ALIGNED, %x2: !tile.ptr<f16> ALIGNED, %y: !til
   return text;
 }
 
-/// Memory at a multiple of 128 bytes.
-template <typename T> struct Memory {
-  std::vector<T> bytes;
-  T *data;
-  explicit Memory(size_t count) : bytes(count + 128 / sizeof(T)) {
-    data = reinterpret_cast<T *>((reinterpret_cast<uintptr_t>(bytes.data()) + 127) / 128 * 128);
-  }
-};
-
-/// Halves of integers from -4 to 4, whose products f32 adds up exactly; as f16, too.
-struct Halves : Memory<uint16_t> {
-  std::vector<double> values;
-  Halves(size_t count, unsigned seed) : Memory(count), values(count) {
-    static constexpr uint16_t bits[] = {0xc000, 0xbe00, 0xbc00, 0xb800, 0x0000, 0x3800, 0x3c00, 0x3e00, 0x4000}; // -2 to 2
-    std::mt19937 random(seed);
-    for (size_t i = 0; i < count; ++i) {
-      unsigned which = random() % 9;
-      data[i] = bits[which];
-      values[i] = (double(which) - 4) / 2;
-    }
-  }
-};
-struct Quarters : Memory<float> {
-  Quarters(size_t count, unsigned seed) : Memory(count) {
+/// Random quarters from 0 to 2.
+struct Quarters : Aligned<float> {
+  Quarters(size_t count, unsigned seed) : Aligned(count) {
     std::mt19937 random(seed);
     for (size_t i = 0; i < count; ++i)
       data[i] = float(random() % 9) / 4;
   }
 };
-
-double half(uint16_t bits) {
-  llvm::APFloat value(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits));
-  bool lost;
-  value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
-  return value.convertToFloat();
-}
 
 /// Exact sums, and what the rounding of their terms' first factors to f16 may change: 2^-11 of each, and a little for f32's.
 struct Expected {
@@ -201,13 +173,13 @@ struct Expected {
     sums[at] += weight * value;
     errors[at] += std::abs(weight * value) / 2000;
   }
-  void check(const Memory<uint16_t> &out) const {
-    check([&](size_t i) { return half(out.data[i]); });
+  void check(const Aligned<uint16_t> &out) const {
+    check([&](size_t i) { return valueOfHalf(out.data[i]); });
   }
   void check(llvm::function_ref<double(size_t)> out) const {
     double worst = -1;
     for (size_t i = 0; i < sums.size(); ++i)
-      worst = std::max(worst, std::abs(out(i) - sums[i]) - errors[i] - std::abs(sums[i]) / 2000);
+      worst = std::max(worst, distance(out(i), sums[i]) - errors[i] - std::abs(sums[i]) / 2000);
     EXPECT_LE(worst, 0);
   }
 };
@@ -223,7 +195,7 @@ TEST_P(BlockAttentionBackward, IsRight) {
   unsetenv("TILERY_SCHEDULE");
   ASSERT_TRUE(kernel);
   size_t count = size_t(a.heads) * a.n * a.d;
-  Halves q(count, 1), k(count, 2), v(count, 3), dout(count, 4);
+  Numbers q(count, 1, true), k(count, 2, true), v(count, 3, true), dout(count, 4, true);
   Quarters logs(size_t(a.heads) * a.n, 5), dots(size_t(a.heads) * a.n, 6);
   Expected first(count), second(count), third(count); // dK and dV, or dQ; dQ of all programs
   constexpr float scale = 1.0f / 32;
@@ -248,11 +220,10 @@ TEST_P(BlockAttentionBackward, IsRight) {
       }
   uint32_t grid[] = {uint32_t(a.n / a.m), uint32_t(a.heads), 1};
   for (Timing timing : {Timing::CopiesAtOnce, Timing::CopiesLate}) {
-    Halves out(count, 7), out2(count, 8);
+    Aligned<uint16_t> out(count, nanOfHalf), out2(count, nanOfHalf);
     auto slots = a.keys ? std::vector<uint64_t>{slot(k.data), slot(v.data), slot(q.data), slot(dout.data)}
                         : std::vector<uint64_t>{slot(q.data), slot(dout.data), slot(k.data), slot(v.data)};
-    Memory<float> sums(count);
-    std::fill(sums.data, sums.data + count, 0.f);
+    Aligned<float> sums(count);
     for (uint64_t each :
          {slot(logs.data), slot(dots.data), slot(out.data), slot(out2.data), slot(a.n), slot(scale), slot(sums.data)})
       slots.push_back(each);

@@ -1,8 +1,8 @@
 // Attention forward from tile IR through block IR to code, on the CPU: roles are fibers, boxes come early or late.
 #include "../cpu/run_kernel.h"
 #include "../with.h"
+#include "numbers.h"
 #include "tests/emulator/emulator.h"
-#include <random>
 
 using namespace tilery;
 using namespace tilery::test;
@@ -144,30 +144,6 @@ tile.kernel @k(%q: !tile.ptr<f16> ALIGNED, %k: !tile.ptr<f16> ALIGNED, %v: !tile
   return text;
 }
 
-/// Halves of integers from -4 to 4 as f16, and their values.
-struct Numbers {
-  std::vector<uint16_t> memory;
-  std::vector<float> values;
-  uint16_t *bits; // at a multiple of 128 bytes
-  Numbers(size_t count, unsigned seed) : memory(count + 64), values(count) {
-    static constexpr uint16_t halves[] = {0xc000, 0xbe00, 0xbc00, 0xb800, 0x0000, 0x3800, 0x3c00, 0x3e00, 0x4000}; // -2 to 2
-    bits = reinterpret_cast<uint16_t *>((reinterpret_cast<uintptr_t>(memory.data()) + 127) / 128 * 128);
-    std::mt19937 random(seed);
-    for (size_t i = 0; i < count; ++i) {
-      unsigned which = random() % 9;
-      bits[i] = halves[which];
-      values[i] = (float(which) - 4) / 2;
-    }
-  }
-};
-
-float half(uint16_t bits) {
-  llvm::APFloat value(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits));
-  bool lost;
-  value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
-  return value.convertToFloat();
-}
-
 /// The exact results.
 std::vector<double> attention(const Attention &a, const Numbers &q, const Numbers &k, const Numbers &v) {
   std::vector<double> result;
@@ -202,16 +178,16 @@ TEST_P(BlockAttention, IsRight) {
   unsetenv("TILERY_SCHEDULE");
   ASSERT_TRUE(kernel);
   size_t count = size_t(a.heads) * a.n * a.d;
-  Numbers q(count, 1), k(count, 2), v(count, 3);
+  Numbers q(count, 1, true), k(count, 2, true), v(count, 3, true);
   std::vector<double> expected = attention(a, q, k, v);
   uint32_t grid[] = {uint32_t(a.n / a.m), uint32_t(a.heads), 1};
   for (Timing timing : {Timing::CopiesAtOnce, Timing::CopiesLate}) {
-    Numbers out(count, 4);
-    std::vector<uint64_t> slots = {slot(q.bits), slot(k.bits), slot(v.bits), slot(out.bits), slot(a.n), slot(a.scale)};
+    Aligned<uint16_t> out(count, nanOfHalf);
+    std::vector<uint64_t> slots = {slot(q.data), slot(k.data), slot(v.data), slot(out.data), slot(a.n), slot(a.scale)};
     ASSERT_EQ(kernel->run(grid, slots.data(), timing), "");
     double worst = 0;
     for (size_t i = 0; i < count; ++i)
-      worst = std::max(worst, std::abs(half(out.bits[i]) - expected[i]));
+      worst = std::max(worst, distance(valueOfHalf(out.data[i]), expected[i]));
     // Weights and results are rounded to f16, values are at most 2: 2^-11 of both, and f32's errors, a thousandth of that.
     EXPECT_LE(worst, 2 * 2 * 2.0 / 2048);
   }

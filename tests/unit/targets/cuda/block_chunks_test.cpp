@@ -1,7 +1,7 @@
 // A chunk of linear attention, from tile IR through block IR to code, on the CPU: two sums from one loop, one of them a factor behind it.
 #include "../cpu/run_kernel.h"
+#include "numbers.h"
 #include "tests/emulator/emulator.h"
-#include <random>
 
 using namespace tilery;
 using namespace tilery::test;
@@ -65,30 +65,12 @@ tile.kernel @k(%q: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %k: !tile.ptr<
   tile.return
 })";
 
-/// Integers from -2 to 2 as f16, and their values.
-struct Integers {
-  std::vector<uint16_t> memory;
-  std::vector<float> values;
-  uint16_t *bits; // at a multiple of 128 bytes
-  Integers(size_t count, unsigned seed) : memory(count + 64), values(count) {
-    static constexpr uint16_t halves[] = {0xc000, 0xbc00, 0x0000, 0x3c00, 0x4000};
-    bits = reinterpret_cast<uint16_t *>((reinterpret_cast<uintptr_t>(memory.data()) + 127) / 128 * 128);
-    std::mt19937 random(seed);
-    for (size_t i = 0; i < count; ++i) {
-      unsigned which = random() % 5;
-      bits[i] = halves[which];
-      values[i] = float(which) - 2;
-    }
-  }
-};
-
 TEST(BlockChunks, AreExactOnIntegers) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
   ASSERT_TRUE(module);
   auto kernel = emulator::Kernel::translate(*module, emulator::Path::Block, true, 0);
   ASSERT_TRUE(kernel);
-  Integers q(chunks * rows * depth, 1), k(chunks * rows * depth, 2), h(chunks * depth * columns, 3),
-      v(chunks * rows * columns, 4);
+  Numbers q(chunks * rows * depth, 1), k(chunks * rows * depth, 2), h(chunks * depth * columns, 3), v(chunks * rows * columns, 4);
   std::vector<float> expected(chunks * rows * columns, 0.0f);
   for (int c = 0; c < chunks; ++c)
     for (int i = 0; i < rows; ++i) {
@@ -107,11 +89,10 @@ TEST(BlockChunks, AreExactOnIntegers) {
     }
   uint32_t grid[] = {chunks, 1, 1};
   for (Timing timing : {Timing::CopiesAtOnce, Timing::CopiesLate}) {
-    std::vector<float> memory(expected.size() + 32, NAN);
-    float *out = reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(memory.data()) + 127) / 128 * 128);
-    std::vector<uint64_t> slots = {slot(q.bits), slot(k.bits), slot(h.bits), slot(v.bits), slot(out)};
+    Aligned<float> out(expected.size(), NAN);
+    std::vector<uint64_t> slots = {slot(q.data), slot(k.data), slot(h.data), slot(v.data), slot(out.data)};
     ASSERT_EQ(kernel->run(grid, slots.data(), timing), "");
-    EXPECT_EQ(std::vector<float>(out, out + expected.size()), expected);
+    EXPECT_EQ(std::vector<float>(out.data, out.data + expected.size()), expected);
   }
 }
 } // namespace

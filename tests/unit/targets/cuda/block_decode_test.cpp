@@ -2,6 +2,7 @@
 // lengths that are loaded, keys that threads copy from where tables say.
 #include "../cpu/run_kernel.h"
 #include "../with.h"
+#include "numbers.h"
 #include "tests/emulator/emulator.h"
 #include <random>
 
@@ -170,23 +171,6 @@ std::string program(const Decode &one) {
   return with(result, "<Mx", "<" + std::to_string(one.rows) + "x");
 }
 
-/// Numbers from -2 to 2 as f16, and their values.
-struct Numbers {
-  std::vector<uint16_t> memory;
-  std::vector<float> values;
-  uint16_t *bits; // at a multiple of 128 bytes
-  Numbers(size_t count, unsigned seed) : memory(count + 64), values(count) {
-    static constexpr uint16_t halves[] = {0xc000, 0xbe00, 0xbc00, 0xb800, 0x0000, 0x3800, 0x3c00, 0x3e00, 0x4000};
-    bits = reinterpret_cast<uint16_t *>((reinterpret_cast<uintptr_t>(memory.data()) + 127) / 128 * 128);
-    std::mt19937 random(seed);
-    for (size_t i = 0; i < count; ++i) {
-      unsigned which = random() % 9;
-      bits[i] = halves[which];
-      values[i] = (float(which) - 4) / 2;
-    }
-  }
-};
-
 class BlockDecode : public testing::TestWithParam<Decode> {
 protected:
   int lengths[batches] = {256, 100, 1};
@@ -233,15 +217,17 @@ TEST_P(BlockDecode, IsRight) {
   auto kernel = emulator::Kernel::translate(*module, emulator::Path::Block, true, 0);
   ASSERT_TRUE(kernel);
   int heads = batches * groups * one.heads, d = one.d;
-  Numbers q(size_t(heads) * d, 1), k(size_t(batches) * n * groups * d, 2), v(size_t(batches) * n * groups * d, 3);
+  size_t count = size_t(batches) * n * groups * d;
+  Numbers q(size_t(heads) * d, 1, true), k(count, 2, true), v(count, 3, true);
   std::vector<int32_t> numbers = makeTable(one);
   if (one.returns)
     lengths[1] = 0;
   uint32_t grid[] = {batches, groups, 1};
   for (Timing timing : {Timing::CopiesAtOnce, Timing::CopiesLate}) {
-    std::vector<float> memory(size_t(heads) * d + 32, NAN), logs(heads + 1, NAN);
-    float *out = reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(memory.data()) + 127) / 128 * 128);
-    std::vector<uint64_t> slots = {slot(q.bits),   slot(k.bits),  slot(v.bits),         slot(out),
+    Aligned<float> result(size_t(heads) * d, NAN);
+    std::vector<float> logs(heads + 1, NAN);
+    const float *out = result.data;
+    std::vector<uint64_t> slots = {slot(q.data),   slot(k.data),  slot(v.data),         slot(out),
                                    slot(&logs[0]), slot(lengths), slot(numbers.data()), slot(one.twice ? 0.0625f : 0.125f)};
     ASSERT_EQ(kernel->run(grid, slots.data(), timing), "");
     double worst = 0, worstLog = 0;
@@ -252,8 +238,8 @@ TEST_P(BlockDecode, IsRight) {
       }
       std::vector<double> exact = expected(one, head, q, k, v);
       for (int x = 0; x < d; ++x)
-        worst = std::max(worst, std::abs(out[head * d + x] - exact[x]));
-      worstLog = std::max(worstLog, std::abs(logs[head] - exact[d]));
+        worst = std::max(worst, distance(out[head * d + x], exact[x]));
+      worstLog = std::max(worstLog, distance(logs[head], exact[d]));
     }
     // Weights are rounded to f16, values are at most 2: 2^-11 of that, and f32's errors, a thousandth of it.
     EXPECT_LE(worst, 2 * 2.0 / 2048);

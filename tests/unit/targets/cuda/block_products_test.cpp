@@ -1,6 +1,7 @@
 // Matrix products from tile IR through block IR to code, on the CPU: roles are fibers, boxes come early or late.
 #include "../cpu/run_kernel.h"
 #include "compiler/layout/memory.h"
+#include "numbers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "tests/emulator/emulator.h"
 #include <random>
@@ -118,10 +119,7 @@ double numberOf(const std::string &type, const char *bytes) {
   }
   if (type == "f16") {
     std::memcpy(&bits, bytes, 2);
-    llvm::APFloat value(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits));
-    bool lost;
-    value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
-    return value.convertToFloat();
+    return valueOfHalf(uint16_t(bits));
   }
   std::memcpy(type == "f32" ? reinterpret_cast<char *>(&bits) : reinterpret_cast<char *>(&bits) + 2, bytes,
               type == "f32" ? 4 : 2);

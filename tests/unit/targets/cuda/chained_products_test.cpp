@@ -2,8 +2,8 @@
 #include "compiler/targets/cuda/block_plan.h"
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/simt.h"
+#include "numbers.h"
 #include "on_emulator.h"
-#include <random>
 
 using namespace tilery;
 using namespace tilery::test;
@@ -60,21 +60,6 @@ tile.kernel @k(%q: !tile.ptr<f16>, %k: !tile.ptr<f16>, %v: !tile.ptr<f16>, %out:
   return text;
 }
 
-/// Small integers as f16.
-struct Numbers {
-  std::vector<uint16_t> bits;
-  std::vector<float> values;
-  Numbers(size_t count, unsigned seed) {
-    static constexpr uint16_t halves[] = {0xc000, 0xbc00, 0x0000, 0x3c00, 0x4000}; // -2 to 2
-    std::mt19937 random(seed);
-    for (size_t i = 0; i < count; ++i) {
-      unsigned which = random() % 5;
-      bits.push_back(halves[which]);
-      values.push_back(float(which) - 2);
-    }
-  }
-};
-
 class ProductsInAChain : public testing::TestWithParam<std::pair<int, int>> {}; // rows, keys of a block
 
 TEST_P(ProductsInAChain, AreExactOnIntegers) {
@@ -100,8 +85,7 @@ TEST_P(ProductsInAChain, AreExactOnIntegers) {
           expected[row * 16 + column] += p[key] * v.values[i * block + key * 16 + column];
       }
     }
-  onEmulator(program(m, keys), false, {1, 1, 1},
-             {slot(q.bits.data()), slot(k.bits.data()), slot(v.bits.data()), slot(out.data()), uint64_t(blocks)});
+  onEmulator(program(m, keys), false, {1, 1, 1}, {slot(q.data), slot(k.data), slot(v.data), slot(out.data()), uint64_t(blocks)});
   EXPECT_EQ(out, expected);
 }
 
