@@ -1,5 +1,7 @@
 """Every language takes the one way from a call to a plan."""
 
+import gc
+
 import pytest
 import torch
 
@@ -81,3 +83,33 @@ def test_debug_takes_the_oracle(language, planned):
     CALLS[language](x, y, debug=True)
     torch.testing.assert_close(y, x * 2)
     assert [kind for *_, kind in planned] == [LAUNCHES[language]]
+
+
+@pytest.mark.parametrize("language", CALLS)
+def test_no_garbage_is_collected_while_a_kernel_is_traced(language, planned, monkeypatch):
+    """Neither by the trace nor by the imports around it: each makes many objects that stay."""
+    CALLS[language](torch.zeros(16), torch.zeros(16))
+    kernel = planned[-1][0]
+    collected, trace = [], type(kernel).trace
+    thresholds, enabled = gc.get_threshold(), gc.isenabled()
+
+    def note(phase, info):
+        collected.append(phase)
+
+    def imports_and_traces(self):
+        gc.callbacks.append(note)
+        made = [[] for _ in range(100)], trace(self)
+        gc.callbacks.remove(note)
+        return made[1]
+
+    monkeypatch.setattr(type(kernel), "trace", imports_and_traces)
+    kernel._module = None
+    gc.enable()
+    gc.set_threshold(1, 1, 1)
+    try:
+        assert kernel.module.text()
+        assert gc.isenabled() and not collected
+    finally:
+        gc.set_threshold(*thresholds)
+        if not enabled:
+            gc.disable()

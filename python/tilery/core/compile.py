@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
+from ..frontend.collection import no_collection
 from . import cache
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ class CompiledKernel:
 
     @property
     def module(self) -> _native.Module:
-        self._module = self._module or self.trace()
+        if self._module is None:
+            with no_collection():
+                self._module = self.trace()
         return self._module
 
     @property

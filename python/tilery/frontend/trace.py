@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import enum
-import gc
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import Error, Place, error, kind
 from . import position
+from .collection import no_collection
 from .rewrite import rewrite
 from .wording import in_words
 
@@ -20,19 +19,6 @@ _MUTATORS: dict[type, set[str]] = {
     dict: {"update", "pop", "popitem", "clear", "setdefault"},
     set: {"add", "discard", "remove", "pop", "clear", "update", "difference_update", "intersection_update"},
 }
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """No garbage is collected meanwhile. A trace makes thousands of objects that stay; where they are the ones too many, Python
-    looks through everything the process has loaded, which takes longer than the trace (with torch 50 ms)."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class Region:
@@ -68,7 +54,7 @@ class Trace:
     def run(self, function: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         """Traces a function from outside any trace. Every exception of the program comes out as an Error at the user's line."""
         try:
-            with _no_collection():
+            with no_collection():
                 return self.inline(function, args, kwargs or {})
         except Error as e:
             if not e.chain:
