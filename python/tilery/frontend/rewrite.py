@@ -77,6 +77,7 @@ class Rewritten:
         closure = tuple(cells[name] for name in self.code.co_freevars)
         bound = types.FunctionType(self.code, function.__globals__, function.__name__, function.__defaults__, closure)
         bound.__kwdefaults__ = function.__kwdefaults__
+        bound.__qualname__ = function.__name__  # what Python calls it where a call's arguments do not fit
         return bound
 
 

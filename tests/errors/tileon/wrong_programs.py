@@ -258,3 +258,13 @@ def too_many_arguments(x_ptr, BLOCK: tl.constexpr):
 @tileon.jit
 def unknown_argument(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr, tl.sum(tl.load(x_ptr + tl.arange(0, BLOCK)), axes=0))
+
+
+@tileon.jit
+def too_many_for_a_helper(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, helper(tl.load(x_ptr), 2))
+
+
+@tileon.jit
+def print_without_a_text(x_ptr, BLOCK: tl.constexpr):
+    tl.device_print(tl.load(x_ptr))

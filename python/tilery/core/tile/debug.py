@@ -27,6 +27,8 @@ def static_assert(cond: Any, msg: str = "") -> None:
 def device_print(prefix: str, *args: Operand, hex: bool = False) -> None:
     """Prints values when the kernel runs, whole tiles on CPUs, a line an element on GPUs; the prefix ends with a colon."""
     prefix = unwrap(prefix)
+    if not isinstance(prefix, str):
+        raise error(TypeError, "device_print begins with a text", hint='say what the values are: device_print("x", x)')
     if args:
         prefix = prefix.rstrip(" ").rstrip(":") + ": "
     native().print(prefix, [to_tensor(a) for a in args], bool(unwrap(hex)))
