@@ -1,5 +1,6 @@
 // Symbol and Tensor of NineToothed over the arrangement algebra. Python spelling and conversions only.
 #include "arrange.h"
+#include "arrange_arguments.h"
 #include "binding.h"
 #include "tilery/block_sizes.h"
 #include "tilery/diagnostic.h"
@@ -80,15 +81,6 @@ std::vector<std::optional<Symbol>> toOptionals(nb::handle values) {
   return result;
 }
 
-std::vector<int64_t> toInts(nb::handle values) {
-  std::vector<int64_t> result;
-  if (PyIndex_Check(values.ptr()))
-    return {nb::cast<int64_t>(values)};
-  for (nb::handle value : values)
-    result.push_back(nb::cast<int64_t>(value));
-  return result;
-}
-
 /// Sizes that are known as ints if `numbers`.
 nb::tuple toTuple(const Shape &shape, bool numbers = false) {
   nb::list list;
@@ -104,8 +96,12 @@ HandleRef wrap(Tensor tensor, HandleRef parent = nullptr) {
   return std::make_shared<Handle>(Handle{std::move(tensor), std::move(parent)});
 }
 
-Symbol makeSymbol(nb::handle expr, std::optional<bool> constant, std::optional<bool> meta, std::optional<int64_t> lower,
-                  std::optional<int64_t> upper, std::optional<bool> powerOfTwo) {
+Symbol makeSymbol(nb::handle expr, nb::handle isConstexpr, nb::handle isMeta, nb::handle lowerBound, nb::handle upperBound,
+                  nb::handle isPowerOfTwo) {
+  const std::optional<bool> constant = optionalFlag(isConstexpr, "constexpr"), meta = optionalFlag(isMeta, "meta");
+  const std::optional<bool> powerOfTwo = optionalFlag(isPowerOfTwo, "power_of_two");
+  const std::optional<int64_t> lower = optionalInteger(lowerBound, "lower_bound");
+  const std::optional<int64_t> upper = optionalInteger(upperBound, "upper_bound");
   if (meta.value_or(false) && !constant.value_or(true))
     throw nb::value_error("Non-constexpr meta symbol is not supported.");
   Symbol symbol = toPart(expr);
@@ -123,6 +119,9 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
   if (options.is_none())
     return result;
   const bool one = PyDict_Check(options.ptr());
+  if (!one && !nb::hasattr(options, "__iter__"))
+    throw nb::type_error(
+        ("`shape_options` is a dict, or a tuple with one for each dimension, got `" + text(options) + "`.").c_str());
   nb::tuple entries = one ? nb::make_tuple() : nb::tuple(options); // any iterable
   if (!one && entries.size() != rank)
     throw nb::value_error(("`shape_options` has " + std::to_string(entries.size()) + " entries for " + std::to_string(rank) +
@@ -130,6 +129,8 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
                               .c_str());
   for (size_t d = 0; d < rank; ++d) {
     nb::object entry = one ? nb::borrow(options) : nb::object(entries[d]);
+    if (!entry.is_none() && !PyDict_Check(entry.ptr()))
+      throw nb::type_error(("`shape_options` has a dict or None for each dimension, got `" + text(entry) + "`.").c_str());
     nb::dict dict = entry.is_none() ? nb::dict() : nb::cast<nb::dict>(entry);
     static const std::set<std::string> known{"constexpr", "meta", "lower_bound", "upper_bound", "power_of_two"};
     for (auto [key, value] : dict)
@@ -139,9 +140,7 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
                                  .c_str());
     auto get = [&](const char *key) { return dict.contains(key) ? nb::object(dict[key]) : nb::none(); };
     Symbol symbol =
-        makeSymbol(nb::str("size"), nb::cast<std::optional<bool>>(get("constexpr")), nb::cast<std::optional<bool>>(get("meta")),
-                   nb::cast<std::optional<int64_t>>(get("lower_bound")), nb::cast<std::optional<int64_t>>(get("upper_bound")),
-                   nb::cast<std::optional<bool>>(get("power_of_two")));
+        makeSymbol(nb::str("size"), get("constexpr"), get("meta"), get("lower_bound"), get("upper_bound"), get("power_of_two"));
     result.push_back(symbol.name());
   }
   return result;
@@ -149,8 +148,9 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
 
 std::string dtypeText(nb::handle dtype) { return dtype.is_none() ? "" : nb::cast<std::string>(nb::str(dtype)); }
 
-HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object dtype, std::optional<int64_t> jagged, Scalar other,
-                     nb::object options, std::optional<bool> constant, Scalar value, std::optional<std::string> name) {
+HandleRef makeTensor(nb::object rank, nb::object shape, nb::object dtype, nb::object jaggedDim, nb::object other,
+                     nb::object options, nb::object constant, nb::object value, nb::object name) {
+  const std::optional<int64_t> ndim = optionalInteger(rank, "ndim"), jagged = optionalInteger(jaggedDim, "jagged_dim");
   std::vector<std::optional<Symbol>> sizes;
   if (!shape.is_none())
     sizes = toOptionals(shape);
@@ -163,11 +163,11 @@ HandleRef makeTensor(std::optional<int64_t> ndim, nb::object shape, nb::object d
     throw nb::python_error();
   }
   Source source;
-  source.name = name.value_or("");
+  source.name = optionalText(name, "name").value_or("");
   source.dtype = dtypeText(dtype);
-  source.other = other;
-  source.value = value;
-  source.isConstexpr = constant.value_or(false);
+  source.other = scalarArgument(other, "other");
+  source.value = scalarArgument(value, "value");
+  source.isConstexpr = optionalFlag(constant, "constexpr").value_or(false);
   if (jagged)
     source.jagged = *jagged < 0 ? *jagged + int64_t(sizes.size()) : *jagged;
   std::vector<Name> names = sizeOptions(options, sizes.size());
@@ -216,9 +216,8 @@ void bindSymbol(nb::module_ &m) {
                             "An integer expression over names: sizes, block sizes and other parameters of an arrangement.");
   symbol.def(
       "__init__",
-      [](Symbol *self, nb::object expr, std::optional<bool> constant, std::optional<bool> meta, std::optional<int64_t> lower,
-         std::optional<int64_t> upper,
-         std::optional<bool> powerOfTwo) { new (self) Symbol(makeSymbol(expr, constant, meta, lower, upper, powerOfTwo)); },
+      [](Symbol *self, nb::object expr, nb::object constant, nb::object meta, nb::object lower, nb::object upper,
+         nb::object powerOfTwo) { new (self) Symbol(makeSymbol(expr, constant, meta, lower, upper, powerOfTwo)); },
       "expr"_a, "constexpr"_a = nb::none(), "meta"_a = nb::none(), "lower_bound"_a = nb::none(), "upper_bound"_a = nb::none(),
       "power_of_two"_a = nb::none());
   auto binary = [&](const char *name, const char *reflected, ExprKind kind) {
@@ -294,7 +293,12 @@ void bindSymbol(nb::module_ &m) {
   symbol.def_prop_ro("power_of_two", [](const Symbol &s) { return s.isName() && s.name().powerOfTwo; });
   symbol.def_prop_ro("is_row_length", [](const Symbol &s) { return isRowLength(s); });
   symbol.def("longest", [](const Symbol &s) { return longest(s); }, "With the longest row's length for that of a row.");
-  m.def("block_size", &blockSize, "lower_bound"_a = nb::none(), "upper_bound"_a = nb::none(), "A fresh meta symbol.");
+  m.def(
+      "block_size",
+      [](nb::object lower, nb::object upper) {
+        return blockSize(optionalInteger(lower, "lower_bound"), optionalInteger(upper, "upper_bound"));
+      },
+      "lower_bound"_a = nb::none(), "upper_bound"_a = nb::none(), "A fresh meta symbol.");
 }
 
 void bindChoice(nb::module_ &m) {
@@ -317,17 +321,22 @@ void bindChoice(nb::module_ &m) {
 void bindOperations(nb::class_<Handle> &tensor) {
   tensor.def(
       "tile",
-      [](Handle &h, nb::object tile, nb::object strides, nb::object dilation, bool floorMode) {
-        return wrap(h.tensor.tile(toSymbols(tile), toOptionals(strides), toOptionals(dilation), floorMode));
+      [](Handle &h, nb::object tile, nb::object strides, nb::object dilation, nb::object floorMode) {
+        const bool floor = optionalFlag(floorMode, "floor_mode").value_or(false);
+        return wrap(h.tensor.tile(toSymbols(tile), toOptionals(strides), toOptionals(dilation), floor));
       },
       "tile_shape"_a, "strides"_a = nb::none(), "dilation"_a = nb::none(), "floor_mode"_a = false);
   tensor.def("expand", [](Handle &h, nb::object shape) { return wrap(h.tensor.expand(toSymbols(shape))); }, "shape"_a);
-  tensor.def("unsqueeze", [](Handle &h, int64_t dim) { return wrap(h.tensor.unsqueeze(dim)); }, "dim"_a);
-  tensor.def("squeeze", [](Handle &h, nb::object dim) { return wrap(h.tensor.squeeze(toInts(dim))); }, "dim"_a);
-  tensor.def("permute", [](Handle &h, nb::object dims) { return wrap(h.tensor.permute(toInts(dims))); }, "dims"_a);
+  tensor.def(
+      "unsqueeze", [](Handle &h, nb::object dim) { return wrap(h.tensor.unsqueeze(integerArgument(dim, "dim"))); }, "dim"_a);
+  tensor.def("squeeze", [](Handle &h, nb::object dim) { return wrap(h.tensor.squeeze(integerArguments(dim, "dim"))); }, "dim"_a);
+  tensor.def(
+      "permute", [](Handle &h, nb::object dims) { return wrap(h.tensor.permute(integerArguments(dims, "dims"))); }, "dims"_a);
   tensor.def(
       "flatten",
-      [](Handle &h, std::optional<int64_t> start, std::optional<int64_t> end) { return wrap(h.tensor.flatten(start, end)); },
+      [](Handle &h, nb::object start, nb::object end) {
+        return wrap(h.tensor.flatten(optionalInteger(start, "start_dim"), optionalInteger(end, "end_dim")));
+      },
       "start_dim"_a = nb::none(), "end_dim"_a = nb::none());
   tensor.def("ravel", [](Handle &h) { return wrap(h.tensor.ravel()); });
   tensor.def(
@@ -367,9 +376,9 @@ void bindProperties(nb::class_<Handle> &tensor) {
   tensor.def("names", [](Handle &h) { return nb::steal<nb::object>(PySet_New(nb::cast(h.tensor.names()).ptr())); });
   tensor.def(
       "size",
-      [](Handle &h, std::optional<int64_t> dim) -> nb::object {
+      [](Handle &h, nb::object dim) -> nb::object {
         nb::tuple shape = toTuple(h.tensor.shape(), true);
-        return dim ? nb::object(nb::object(shape)[nb::int_(*dim)]) : nb::object(shape);
+        return dim.is_none() ? nb::object(shape) : nb::object(nb::object(shape)[nb::int_(integerArgument(dim, "dim"))]);
       },
       "dim"_a = nb::none());
   tensor.def_prop_rw(

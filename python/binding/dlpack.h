@@ -22,7 +22,8 @@ enum Code : uint8_t {
   Float8E4M3Fn = 10,
   Float8E4M3Fnuz = 11,
   Float8E5M2 = 12,
-  Float8E5M2Fnuz = 13
+  Float8E5M2Fnuz = 13,
+  Float8E8M0Fnu = 14
 };
 struct Tensor {
   void *data;

@@ -47,7 +47,9 @@ std::string takeException() {
   return message;
 }
 
-bool isCoded(dlpack::DataType type) { return type.code == dlpack::Float8E4M3Fnuz || type.code == dlpack::Float8E5M2Fnuz; }
+bool isCoded(dlpack::DataType type) {
+  return type.code == dlpack::Float8E4M3Fnuz || type.code == dlpack::Float8E5M2Fnuz || type.code == dlpack::Float8E8M0Fnu;
+}
 
 std::optional<DType> dtypeOf(dlpack::DataType type) {
   if (type.lanes != 1)
@@ -82,6 +84,7 @@ std::optional<DType> dtypeOf(dlpack::DataType type) {
     return DType::F8E5M2;
   case dlpack::Float8E4M3Fnuz:
   case dlpack::Float8E5M2Fnuz:
+  case dlpack::Float8E8M0Fnu:
     return DType::U8;
   }
   return {};

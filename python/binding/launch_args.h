@@ -40,7 +40,7 @@ private:
 struct PythonRaised {};
 bool readArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners);
 
-/// A tensor of 8-bit floats that kernels hold as bytes with a meaning (e4m3fnuz, e5m2fnuz): readArgument takes it for such a structure.
+/// A tensor of 8-bit floats that kernels hold as bytes with a meaning (e4m3fnuz, e5m2fnuz, e8m0): readArgument takes it for such a structure.
 bool isCodedTensor(PyObject *object);
 
 /// The CUDA stream that the launch's work belongs on: the current one of the framework that owns `tensor`, else torch's if it is

@@ -27,9 +27,8 @@ PyObject *launchStructured(PyObject *launcher, const char *parameter, PyObject *
     if (isCodedTensor(argument))
       throw Error({Diagnostic::Kind::Type,
                    "argument '" + std::string(parameter) +
-                       "' has 8-bit floats of a type (e4m3fnuz, e5m2fnuz) that this language's "
-                       "kernels do not know",
-                   "",
+                       "' has 8-bit floats of a type (e4m3fnuz, e5m2fnuz, e8m0) that this kernel does not take",
+                   "its bytes are a tensor that kernels take: x.view(torch.uint8)",
                    {}});
     std::string type = Py_TYPE(argument)->tp_name;
     throw Error({Diagnostic::Kind::Type,

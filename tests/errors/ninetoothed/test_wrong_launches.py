@@ -114,7 +114,8 @@ WRONG = {
     "fnuz": (
         lambda: plain(torch.zeros(8).to(torch.float8_e4m3fnuz), X),
         TypeError,
-        "argument 'x' has 8-bit floats of a type (e4m3fnuz, e5m2fnuz) that this language's kernels do not know",
+        "argument 'x' has 8-bit floats of a type (e4m3fnuz, e5m2fnuz, e8m0) that this kernel does not take\n"
+        "  hint: its bytes are a tensor that kernels take: x.view(torch.uint8)",
     ),
     "no candidate": (
         lambda: huge(X, X),

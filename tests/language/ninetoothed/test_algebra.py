@@ -108,6 +108,24 @@ def test_truth_of_a_comparison_is_not_known():
         ),
         (lambda: Tensor(1).tile(4), TypeError, "a tuple with an entry for each dimension is expected, got `4`."),
         (lambda: Tensor(1).pad((1, 1)), TypeError, "`pad` takes a pair (before, after) for each dimension, got `1`."),
+        (lambda: block_size(lower_bound=2.5), TypeError, "`lower_bound` must be an integer, got `2.5`."),
+        (lambda: Symbol("n", meta=True, upper_bound=2**70), OverflowError, f"`upper_bound` must fit in 64 bits, got `{2**70}`."),
+        (lambda: Symbol("n", power_of_two="yes"), TypeError, "`power_of_two` must be True or False, got `'yes'`."),
+        (lambda: Tensor(2.5), TypeError, "`ndim` must be an integer, got `2.5`."),
+        (lambda: Tensor(1, name=4), TypeError, "`name` must be a string, got `4`."),
+        (lambda: Tensor(1, other="x"), TypeError, "`other` must be a number, got `'x'`."),
+        (lambda: Tensor(1, shape_options={"upper_bound": 2.5}), TypeError, "`upper_bound` must be an integer, got `2.5`."),
+        (lambda: Tensor(2, shape_options=(1, 2)), TypeError, "`shape_options` has a dict or None for each dimension, got `1`."),
+        (
+            lambda: Tensor(2, shape_options=5),
+            TypeError,
+            "`shape_options` is a dict, or a tuple with one for each dimension, got `5`.",
+        ),
+        (lambda: Tensor(2).tile((1, 1), floor_mode="no"), TypeError, "`floor_mode` must be True or False, got `'no'`."),
+        (lambda: Tensor(2).permute((0.5, 1)), TypeError, "`dims` must be an integer, got `0.5`."),
+        (lambda: Tensor(2).squeeze(0.5), TypeError, "`dim` must be an integer or a tuple of integers, got `0.5`."),
+        (lambda: Tensor(2).unsqueeze("a"), TypeError, "`dim` must be an integer, got `'a'`."),
+        (lambda: Tensor(2).flatten("a"), TypeError, "`start_dim` must be an integer, got `'a'`."),
         (lambda: Tensor(2).squeeze(2), IndexError, "`squeeze`: dimension 2 is out of range for 2 dimensions."),
         (lambda: Tensor(shape=(4,)).tile((2,)).dtype.dtype.shape, AttributeError, "'NoneType' object has no attribute 'shape'"),
     ],
@@ -116,6 +134,16 @@ def test_error_texts(make, kind, message):
     with pytest.raises(kind) as caught:
         make()
     assert str(caught.value) == message
+
+
+def test_numbers_of_numpy_are_numbers():
+    symbol = Symbol("n", constexpr=np.bool_(True), lower_bound=np.int64(2), upper_bound=np.uint8(8))
+    assert (symbol.constexpr, symbol.lower_bound, symbol.upper_bound) == (True, 2, 8)
+    tensor = Tensor(np.int32(2), other=np.float32(0.5), shape_options={"constexpr": 1})
+    assert tensor.ndim == 2 and tensor.other == 0.5
+    assert [size.constexpr for size in tensor.sizes] == [True, True]
+    assert tensor.permute((np.int64(1), np.int8(0))).sizes == tensor.sizes[::-1]
+
 
 
 def test_dtype_is_the_next_level_and_assignments_reach_the_tensor():

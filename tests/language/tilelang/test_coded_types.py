@@ -201,3 +201,45 @@ def test_bytes_are_taken_for_one_another():
     out = torch.zeros(4, 32)
     tilelang.compile(main)(torch.tensor(bytes_of("float4_e2m1fn", values)).view(torch.int8), out)
     np.testing.assert_array_equal(out.cpu().numpy(), values.astype(np.float32))
+
+
+@pytest.mark.parametrize("style", ["lazy", "eager"])
+@pytest.mark.parametrize("kind", [kind for kind in FLOATS if kind.startswith("float8")])
+def test_tensors_of_types_that_torch_has(kind, style, engine):
+    """Inputs, arguments that are written, and results."""
+
+    @tilelang.jit
+    def eager(A, B):
+        n = T.const("n")
+        A: T.Tensor((n,), kind)
+        B: T.Tensor((n,), kind)
+        C = T.empty((n,), kind)
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(n):
+                B[i] = A[i] * 2
+                C[i] = A[i] * 4
+        return C
+
+    @tilelang.jit(out_idx=-1)
+    def lazy(n):
+        @T.prim_func
+        def main(A: T.Tensor((n,), kind), B: T.Tensor((n,), kind), C: T.Tensor((n,), kind)):
+            with T.Kernel(1, threads=32):
+                for i in T.Parallel(n):
+                    B[i] = A[i] * 2
+                    C[i] = A[i] * 4
+
+        return main
+
+    of_torch = getattr(torch, kind)
+    a = torch.tensor([0.5, 1, 2, 4, 0.25]).to(of_torch)
+    b = torch.zeros(5, dtype=torch.uint8).view(of_torch)
+    c = eager(a, b) if style == "eager" else lazy(5)(a, b)
+    assert c.dtype == of_torch
+    assert b.float().tolist() == [1, 2, 4, 8, 0.5]
+    assert c.float().tolist() == [2, 4, 8, 16, 1]
+    other = torch.float8_e5m2fnuz if kind != "float8_e5m2fnuz" else torch.float8_e8m0fnu
+    with pytest.raises(TypeError, match="'A' has 8-bit floats of a type .* that this kernel does not take"):
+        eager(a.view(torch.uint8).view(other), b)
+    with pytest.raises(TypeError, match=f"dtype is expected to be {kind}, but got incompatible dtype"):
+        eager(a.view(torch.uint8).view(torch.float8_e5m2), b)

@@ -15,7 +15,7 @@ from ..language.eager.survey import survey as take_survey
 from ..tracing.dtypes import dtype
 from ..tracing.memory import TensorType, row_major
 from ..tracing.values import Var, substitute
-from .kernel import JITKernel, as_bytes
+from .kernel import JITKernel
 
 
 def freeze(function: str, name: str, value: Any) -> tuple[type, Any]:
@@ -135,9 +135,9 @@ class EagerFunction:
         self, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> tuple[Any, Callable[[], Specialised], list[Any]]:
         """(what tells kernels apart, makes the function for these arguments, its tensors in order)."""
-        own = {name: as_bytes(value) for name, value in kwargs.items() if name in self.signature.parameters}
+        own = {name: value for name, value in kwargs.items() if name in self.signature.parameters}
         try:
-            bound = self.signature.bind_partial(*map(as_bytes, args), **own)
+            bound = self.signature.bind_partial(*args, **own)
         except TypeError as wrong:
             names = ", ".join(self.signature.parameters)
             raise error(TypeError, f"{self.function.__name__}(): {wrong}", hint=f"its parameters: {names}") from None

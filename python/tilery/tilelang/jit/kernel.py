@@ -87,12 +87,16 @@ def _is_coded(kind: Any) -> bool:
     return isinstance(kind, TensorType) and kind.dtype.stored_in_bytes
 
 
-def as_bytes(argument: Any) -> Any:
-    """A tensor of torch's pairs of 4-bit floats as the bytes they are."""
-    return argument.view(sys.modules["torch"].uint8) if str(getattr(argument, "dtype", "")) == _PAIRS else argument
+def _as_bytes(argument: Any, kind: str) -> Any:
+    """A tensor of torch's type for these elements as the bytes they are."""
+    name = str(getattr(argument, "dtype", ""))
+    return argument.view(sys.modules["torch"].uint8) if name == _TORCH_TYPES.get(kind) else argument
 
 
-_PAIRS = "torch.float4_e2m1fn_x2"
+# Torch's types of elements that lie in bytes.
+_TORCH_TYPES = {"float4_e2m1fn": "torch.float4_e2m1fn_x2"} | {
+    name: f"torch.{name}" for name in ("float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
+}
 
 
 class CompiledKernel(compile.CompiledKernel):
@@ -165,7 +169,8 @@ class JITKernel(_native.Launcher):
         self._placed = any(kind == "runtime" for _, kind in inputs)
         if not self._placed:
             inputs.append(("_place", "runtime"))
-        self._coded = [i for i, (name, _) in enumerate(inputs) if _is_coded(dict(prim_func.params).get(name))]
+        coded = {name: kind.dtype.element for name, kind in prim_func.params if _is_coded(kind)}
+        self._coded = {i: coded[name] for i, (name, _) in enumerate(inputs) if name in coded}
         options = [("_debug", "option", False)]
         super().__init__(prim_func.__name__, [*inputs, *options], self._plan, layout=True, positional=True)
         self.observe(True)
@@ -195,7 +200,7 @@ class JITKernel(_native.Launcher):
             )
         place = None
         if self._coded:
-            args = tuple(as_bytes(arg) if i in self._coded else arg for i, arg in enumerate(args))
+            args = tuple(_as_bytes(arg, self._coded[i]) if i in self._coded else arg for i, arg in enumerate(args))
         if self._addresses:
             place = next((args[i] for i in self._addresses if on_gpu(args[i])), None)
             args = tuple(_address(arg) if i in self._addresses else arg for i, arg in enumerate(args))
