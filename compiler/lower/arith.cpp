@@ -1,5 +1,6 @@
 // Elementwise ops on LLVM scalars and vectors: arith, tile arithmetic, pointers. Every op is total.
 #include "compiler/analysis/interval.h"
+#include "compiler/lower/branch.h"
 #include "compiler/lower/floats.h"
 #include "compiler/lower/math.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -133,23 +134,11 @@ Lanes quotientOfIndices(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
   auto number = [&](uint64_t value) { return llvm::ConstantInt::get(x->getType(), value); };
   auto *bias = number(isUnsigned ? 0 : 1 << 30);
   Lanes high = b.CreateLShr(b.CreateOr(b.CreateAdd(x, bias), b.CreateAdd(y, bias)), number(isUnsigned ? 30 : 31));
-  llvm::BasicBlock *entry = b.GetInsertBlock(), *fast = llvm::BasicBlock::Create(e.context(), "indices", entry->getParent()),
-                   *slow = llvm::BasicBlock::Create(e.context(), "numbers", entry->getParent()),
-                   *done = llvm::BasicBlock::Create(e.context(), "done", entry->getParent());
-  b.CreateCondBr(b.CreateICmpEQ(b.CreateOrReduce(high), b.getInt64(0)), fast, slow);
-  b.SetInsertPoint(fast);
   llvm::Type *narrow = e.vectorOf(b.getInt32Ty(), lanes), *real = e.vectorOf(b.getDoubleTy(), lanes);
   auto exact = [&](Lanes v) { return b.CreateSIToFP(b.CreateTrunc(v, narrow), real); };
-  Lanes ofIndices = b.CreateSExt(b.CreateFPToSI(b.CreateFDiv(exact(x), exact(y)), narrow), x->getType());
-  b.CreateBr(done);
-  b.SetInsertPoint(slow);
-  Lanes other = isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y);
-  b.CreateBr(done);
-  b.SetInsertPoint(done);
-  auto *phi = b.CreatePHI(x->getType(), 2);
-  phi->addIncoming(ofIndices, fast);
-  phi->addIncoming(other, slow);
-  return phi;
+  auto ofIndices = [&] { return Values{b.CreateSExt(b.CreateFPToSI(b.CreateFDiv(exact(x), exact(y)), narrow), x->getType())}; };
+  auto ofNumbers = [&] { return Values{isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y)}; };
+  return emitEither(b, b.CreateICmpEQ(b.CreateOrReduce(high), b.getInt64(0)), ofIndices, ofNumbers)[0];
 }
 
 // Hardly a machine divides vectors of integers, and LLVM divides lane by lane. In double, n / d of 32-bit integers has the right integer

@@ -1,4 +1,5 @@
 #include "compiler/lower/floats.h"
+#include "compiler/lower/branch.h"
 #include "compiler/lower/math.h"
 
 namespace tilery::lower {
@@ -33,18 +34,8 @@ Lanes callOwnFunction(Emitter &e, const llvm::Twine &name, llvm::ArrayRef<Lanes>
 
 Lanes unlessRare(Emitter &e, Lanes usual, Lanes rare, llvm::StringRef name, llvm::ArrayRef<Lanes> operands) {
   auto &b = e.b;
-  llvm::BasicBlock *entry = b.GetInsertBlock();
-  auto *slow = llvm::BasicBlock::Create(e.context(), "rare", entry->getParent()),
-       *done = llvm::BasicBlock::Create(e.context(), "done", entry->getParent());
-  b.CreateCondBr(rare->getType()->isVectorTy() ? b.CreateOrReduce(rare) : rare, slow, done);
-  b.SetInsertPoint(slow);
-  Lanes other = callLibm(e, name, operands);
-  b.CreateBr(done);
-  b.SetInsertPoint(done);
-  auto *phi = b.CreatePHI(usual->getType(), 2);
-  phi->addIncoming(usual, entry);
-  phi->addIncoming(other, slow);
-  return phi;
+  Lanes any = rare->getType()->isVectorTy() ? b.CreateOrReduce(rare) : rare;
+  return emitWhere(b, any, usual, [&] { return Values{callLibm(e, name, operands)}; })[0];
 }
 
 } // namespace tilery::lower

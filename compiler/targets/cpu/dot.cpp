@@ -1,4 +1,5 @@
 #include "compiler/ir/zero.h"
+#include "compiler/lower/branch.h"
 #include "compiler/targets/cpu/dot_emitter.h"
 #include "compiler/targets/cpu/dot_tiles.h"
 

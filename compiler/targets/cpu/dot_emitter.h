@@ -60,8 +60,6 @@ private:
   int64_t number();
   llvm::Value *programsPerPanel(const DotOperand &operand);
   llvm::Value *packsAlone(const DotOperand &operand, llvm::Value *steps);
-  void choose(llvm::Value *condition, llvm::function_ref<llvm::SmallVector<llvm::Value *>()> yes,
-              llvm::function_ref<llvm::SmallVector<llvm::Value *>()> no, llvm::SmallVectorImpl<llvm::Value *> &results);
   void convertTile(mlir::Type from, llvm::Value *source, mlir::Type to, llvm::Value *target);
 
   Evaluator &ev;

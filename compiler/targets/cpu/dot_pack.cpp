@@ -23,20 +23,6 @@ void emitLoop(llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, int64_t 
   loop.leave();
 }
 
-void emitIf(llvm::IRBuilder<> &b, llvm::Value *condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
-  llvm::Function *function = b.GetInsertBlock()->getParent();
-  auto block = [&](const char *name) { return llvm::BasicBlock::Create(b.getContext(), name, function); };
-  llvm::BasicBlock *yes = block("then"), *no = block("else"), *join = block("join");
-  b.CreateCondBr(condition, yes, no);
-  b.SetInsertPoint(yes);
-  then();
-  b.CreateBr(join);
-  b.SetInsertPoint(no);
-  otherwise();
-  b.CreateBr(join);
-  b.SetInsertPoint(join);
-}
-
 void forChunks(unsigned width, unsigned lanes, llvm::function_ref<void(unsigned, unsigned)> emit) {
   for (unsigned offset = 0; offset < width;) {
     unsigned n = lanes;

@@ -51,8 +51,5 @@ using LoopBody = llvm::function_ref<void(llvm::Value *)>;
 void emitLoop(
     llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, int64_t step, LoopBody body,
     llvm::function_ref<void(llvm::Instruction *)> enter = [](llvm::Instruction *) {});
-/// if (condition) then() else otherwise().
-void emitIf(
-    llvm::IRBuilder<> &b, llvm::Value *condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = [] {});
 
 } // namespace tilery::cpu

@@ -1,4 +1,5 @@
 // The operands of a product into panels: by the program, or once a launch by whoever comes first.
+#include "compiler/lower/branch.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/prefetch.h"
 #include "compiler/targets/cpu/dot_emitter.h"
@@ -434,26 +435,6 @@ llvm::Value *DotEmitter::packsAlone(const DotOperand &operand, llvm::Value *step
   return b.CreateICmpSLE(b.CreateMul(elements, others), b.CreateMul(sharers, i64(packedInSearch)));
 }
 
-/// What one of the two gives; without a condition the second.
-void DotEmitter::choose(llvm::Value *condition, llvm::function_ref<SmallVector<llvm::Value *>()> yes,
-                        llvm::function_ref<SmallVector<llvm::Value *>()> no, SmallVectorImpl<llvm::Value *> &results) {
-  if (!condition)
-    return void(results = no());
-  SmallVector<llvm::Value *> values[2];
-  llvm::BasicBlock *ends[2];
-  auto side = [&](bool first) {
-    values[first] = first ? yes() : no();
-    ends[first] = b.GetInsertBlock();
-  };
-  emitIf(b, condition, [&] { side(true); }, [&] { side(false); });
-  for (auto [x, y] : llvm::zip(values[1], values[0])) {
-    llvm::PHINode *phi = b.CreatePHI(x->getType(), 2);
-    phi->addIncoming(x, ends[1]);
-    phi->addIncoming(y, ends[0]);
-    results.push_back(phi);
-  }
-}
-
 /// The launch's panel, complete or not: a TileryPanel.
 llvm::Value *DotEmitter::findPanel(const DotOperand &operand, llvm::Value *batch, llvm::Value *from, llvm::Value *to,
                                    llvm::Value *pieces) {
@@ -500,18 +481,18 @@ llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, ll
   }
   llvm::FunctionCallee next =
       e.module.getOrInsertFunction("tilery_rt_panel_piece", llvm::FunctionType::get(i64Type, {ptr, i64Type}, false));
-  SmallVector<llvm::Value *> begin;
-  choose(
-      alone[operand.isA],
+  auto either = [&](llvm::function_ref<lower::Values()> own, llvm::function_ref<lower::Values()> shared) {
+    return alone[operand.isA] ? lower::emitEither(b, alone[operand.isA], own, shared) : shared();
+  };
+  lower::Values begin = either(
       [&] {
         llvm::Value *own = ev.scratchPointer(operand.panel.buffer);
-        return SmallVector<llvm::Value *>{llvm::ConstantPointerNull::get(ptr), own, i64(0)};
+        return lower::Values{llvm::ConstantPointerNull::get(ptr), own, i64(0)};
       },
       [&] {
         llvm::Value *found = findPanel(operand, batch, from, to, pieces);
-        return SmallVector<llvm::Value *>{found, b.CreateLoad(ptr, found), b.CreateCall(next, {found, i64(-1)})};
-      },
-      begin);
+        return lower::Values{found, b.CreateLoad(ptr, found), b.CreateCall(next, {found, i64(-1)})};
+      });
   handle = begin[0];
   llvm::Function *function = b.GetInsertBlock()->getParent();
   auto *pack = llvm::BasicBlock::Create(b.getContext(), "pack", function),
@@ -520,14 +501,12 @@ llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, ll
   loop.enter(b.CreateICmpSGE(begin[2], i64(0)));
   llvm::PHINode *piece = loop.carry(begin[2]);
   packPiece(operand, begin[1], piece, batch, from, to);
-  SmallVector<llvm::Value *> following;
-  choose(
-      alone[operand.isA],
+  lower::Values following = either(
       [&] {
         llvm::Value *one = b.CreateAdd(piece, i64(1));
-        return SmallVector<llvm::Value *>{b.CreateSelect(b.CreateICmpSLT(one, pieces), one, i64(-1))};
+        return lower::Values{b.CreateSelect(b.CreateICmpSLT(one, pieces), one, i64(-1))};
       },
-      [&] { return SmallVector<llvm::Value *>{b.CreateCall(next, {handle, piece})}; }, following);
+      [&] { return lower::Values{b.CreateCall(next, {handle, piece})}; });
   loop.repeat(following, b.CreateICmpSGE(following[0], i64(0)));
   loop.leave();
   return begin[1];

@@ -1,4 +1,5 @@
 // Which program a block runs next. Programs are independent, so any order is allowed: it decides what a wave of blocks shares in L2.
+#include "compiler/lower/branch.h"
 #include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/branch.h"
 
@@ -56,16 +57,12 @@ std::pair<llvm::Value *, llvm::Value *> BlockEmitter::divide(llvm::Value *divide
   };
   if (!latencyBound)
     return both();
-  llvm::BasicBlock *before = b.GetInsertBlock(), *divided = newBlock("divided"), *after = newBlock();
-  b.CreateCondBr(b.CreateICmpULT(dividend, divisor), after, divided);
-  b.SetInsertPoint(divided);
-  keepBranch(b);
-  auto [quotient, rest] = both();
-  b.CreateBr(after);
-  b.SetInsertPoint(after);
-  llvm::PHINode *results[] = {b.CreatePHI(b.getInt32Ty(), 2), b.CreatePHI(b.getInt32Ty(), 2)};
-  results[0]->addIncoming(i32(0), before), results[1]->addIncoming(dividend, before);
-  results[0]->addIncoming(quotient, divided), results[1]->addIncoming(rest, divided);
+  llvm::Value *ofLess[] = {i32(0), dividend};
+  Parts results = lower::emitUnless(b, b.CreateICmpULT(dividend, divisor), ofLess, [&] {
+    keepBranch(b);
+    auto [quotient, rest] = both();
+    return Parts{quotient, rest};
+  });
   return {results[0], results[1]};
 }
 
@@ -100,22 +97,13 @@ void BlockEmitter::place(llvm::Value *at) {
   if (inner && order.getOrder() == block::Order::longest) {
     at = longestFirst(at);
   } else if (inner) {
-    llvm::Value *several = b.CreateICmpUGT(entry.programs, entry.blocks);
     if (!latencyBound) {
-      at = b.CreateSelect(several, ordered(at), at);
+      at = b.CreateSelect(b.CreateICmpUGT(entry.programs, entry.blocks), ordered(at), at);
     } else {
-      llvm::BasicBlock *before = b.GetInsertBlock(), *waves = newBlock("waves"), *after = newBlock("placed");
-      b.CreateCondBr(several, waves, after);
-      b.SetInsertPoint(waves);
-      keepBranch(b);
-      llvm::Value *other = ordered(at);
-      waves = b.GetInsertBlock();
-      b.CreateBr(after);
-      b.SetInsertPoint(after);
-      llvm::PHINode *chosen = b.CreatePHI(b.getInt32Ty(), 2);
-      chosen->addIncoming(at, before);
-      chosen->addIncoming(other, waves);
-      at = chosen;
+      at = lower::emitWhere(b, b.CreateICmpUGT(entry.programs, entry.blocks), at, [&] {
+        keepBranch(b);
+        return Parts{ordered(at)};
+      })[0];
     }
   }
   auto [rest, x] = divide(at, entry.grid[0]);

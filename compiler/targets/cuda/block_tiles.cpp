@@ -3,6 +3,7 @@
 #include "compiler/layout/fragments.h"
 #include "compiler/layout/memory.h"
 #include "compiler/lower/alike.h"
+#include "compiler/lower/branch.h"
 #include "compiler/lower/pull.h"
 #include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/emit_layout.h"
@@ -303,24 +304,8 @@ BlockEmitter::Parts BlockEmitter::loadEarly(Value tile, const Vectors &vectors) 
   if (bounds.empty() || vectors.layout.extent(layout::Register) < many * vectors.width)
     return vectorsAt(tile, vectors, {});
   here();
-  llvm::BasicBlock *inside = newBlock("whole"), *ragged = newBlock("ragged"), *joined = newBlock("loaded");
-  b.CreateCondBr(whole, inside, ragged);
-  b.SetInsertPoint(inside);
-  Parts fast = vectorsAt(tile, vectors, bounds);
-  inside = b.GetInsertBlock();
-  b.CreateBr(joined);
-  b.SetInsertPoint(ragged);
-  Parts slow = vectorsAt(tile, vectors, {});
-  ragged = b.GetInsertBlock();
-  b.CreateBr(joined);
-  b.SetInsertPoint(joined);
-  for (auto [value, other] : llvm::zip_equal(fast, slow)) {
-    llvm::PHINode *phi = b.CreatePHI(value->getType(), 2);
-    phi->addIncoming(value, inside);
-    phi->addIncoming(other, ragged);
-    value = phi;
-  }
-  return fast;
+  return lower::emitEither(
+      b, whole, [&] { return vectorsAt(tile, vectors, bounds); }, [&] { return vectorsAt(tile, vectors, {}); });
 }
 
 void BlockEmitter::emitLoadOfTile(tile::LoadOp load) {

@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/math_f32.h"
+#include "compiler/lower/branch.h"
 #include "compiler/targets/cuda/branch.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -78,20 +79,12 @@ llvm::Function *ownFunction(Emitter &e, llvm::StringRef name, llvm::FixedVectorT
 }
 
 /// `fast` where `usual` holds; elsewhere what rare() emits.
-llvm::Value *unless(Emitter &e, llvm::Value *usual, llvm::Value *fast, llvm::function_ref<llvm::Value *()> rare) {
-  auto &b = e.b;
-  llvm::BasicBlock *entry = b.GetInsertBlock(), *slow = llvm::BasicBlock::Create(e.context(), "", entry->getParent()),
-                   *done = llvm::BasicBlock::Create(e.context(), "", entry->getParent());
-  b.CreateCondBr(usual, done, slow);
-  b.SetInsertPoint(slow);
-  keepBranch(b);
-  llvm::Value *other = rare();
-  b.CreateBr(done);
-  b.SetInsertPoint(done);
-  auto *phi = b.CreatePHI(fast->getType(), 2);
-  phi->addIncoming(fast, entry);
-  phi->addIncoming(other, slow);
-  return phi;
+Lanes unless(Emitter &e, llvm::Value *usual, Lanes fast, llvm::function_ref<Lanes()> rare) {
+  auto kept = [&] {
+    keepBranch(e.b);
+    return lower::Values{rare()};
+  };
+  return lower::emitUnless(e.b, usual, fast, kept)[0];
 }
 
 /// (x, d, 1 / d) -> x / d as a function of the module. Markstein: a quotient that is off by less than its last place becomes the

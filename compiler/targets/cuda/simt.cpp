@@ -2,6 +2,7 @@
 #include "compiler/targets/cuda/mma.h"
 #include "compiler/targets/cuda/branch.h"
 #include "compiler/lower/atomics.h"
+#include "compiler/lower/branch.h"
 #include "compiler/lower/kernel_info.h"
 #include "compiler/lower/loop.h"
 
@@ -44,21 +45,12 @@ void SimtEmitter::refuse(Operation *op, const char *what) {
 // x, y, z of a program. Divisions take as long as a row of some hundred elements: grids of one dimension do without.
 void SimtEmitter::numberProgram(llvm::Value *program) {
   auto &b = e.b;
-  llvm::BasicBlock *first = b.GetInsertBlock(), *divide = newBlock(), *after = newBlock();
-  b.CreateCondBr(b.CreateICmpULT(program, grid[0]), after, divide);
-  b.SetInsertPoint(divide);
-  keepBranch(b);
-  llvm::Value *row = b.CreateUDiv(program, grid[0]);
-  llvm::Value *coordinates[] = {b.CreateURem(program, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])};
-  b.CreateBr(after);
-  b.SetInsertPoint(after);
-  pid.clear();
-  for (llvm::Value *coordinate : coordinates) {
-    llvm::PHINode *merged = b.CreatePHI(b.getInt32Ty(), 2);
-    merged->addIncoming(pid.empty() ? program : b.getInt32(0), first);
-    merged->addIncoming(coordinate, divide);
-    pid.push_back(merged);
-  }
+  llvm::Value *ofOneRow[] = {program, b.getInt32(0), b.getInt32(0)};
+  pid = lower::emitUnless(b, b.CreateICmpULT(program, grid[0]), ofOneRow, [&] {
+    keepBranch(b);
+    llvm::Value *row = b.CreateUDiv(program, grid[0]);
+    return lower::Values{b.CreateURem(program, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])};
+  });
 }
 
 FailureOr<GpuInfo> SimtEmitter::emitBlock() {

@@ -1,4 +1,5 @@
 // Nests of the plan over the threads of a block.
+#include "compiler/lower/branch.h"
 #include "compiler/targets/cuda/simt.h"
 
 using namespace mlir;
@@ -138,39 +139,30 @@ void SimtEmitter::boundedBody(const Nest &nest, const Point &point, unsigned dim
     sure = e.band(sure, b.CreateICmpSLE(evaluator.wide(bound.lo), first));
     sure = e.band(sure, b.CreateICmpSLT(last, evaluator.wide(bound.hi)));
   }
-  llvm::BasicBlock *whole = newBlock("whole"), *partial = newBlock("partial"), *after = newBlock();
-  b.CreateCondBr(sure, whole, partial);
-  b.SetInsertPoint(whole);
-  SmallVector<Lanes> fast, slow;
-  {
-    lower::Evaluator::Region region(evaluator);
-    lower::Evaluator::Assumption hold(evaluator, bounds);
-    body(nest, point, width, fast);
-  }
-  llvm::BasicBlock *wholeEnd = b.GetInsertBlock();
-  b.CreateBr(after);
-  b.SetInsertPoint(partial);
-  for (unsigned lane = 0; lane < width; ++lane) {
-    Point single(point);
-    single[dim] = Index{b.CreateAdd(point[dim].base, e.i64(lane)), 0, nullptr, evaluator.level(), 1, int(dim)};
+  auto whole = [&] {
     SmallVector<Lanes> values;
     lower::Evaluator::Region region(evaluator);
-    body(nest, single, 1, values);
-    for (auto [i, value] : llvm::enumerate(values)) {
-      if (lane == 0)
-        slow.push_back(llvm::PoisonValue::get(e.vectorOf(value->getType(), width)));
-      slow[i] = b.CreateInsertElement(slow[i], value, uint64_t(lane));
+    lower::Evaluator::Assumption hold(evaluator, bounds);
+    body(nest, point, width, values);
+    return values;
+  };
+  auto partial = [&] {
+    SmallVector<Lanes> vectors;
+    for (unsigned lane = 0; lane < width; ++lane) {
+      Point single(point);
+      single[dim] = Index{b.CreateAdd(point[dim].base, e.i64(lane)), 0, nullptr, evaluator.level(), 1, int(dim)};
+      SmallVector<Lanes> values;
+      lower::Evaluator::Region region(evaluator);
+      body(nest, single, 1, values);
+      for (auto [i, value] : llvm::enumerate(values)) {
+        if (lane == 0)
+          vectors.push_back(llvm::PoisonValue::get(e.vectorOf(value->getType(), width)));
+        vectors[i] = b.CreateInsertElement(vectors[i], value, uint64_t(lane));
+      }
     }
-  }
-  llvm::BasicBlock *partialEnd = b.GetInsertBlock();
-  b.CreateBr(after);
-  b.SetInsertPoint(after);
-  for (auto [x, y] : llvm::zip(fast, slow)) {
-    llvm::PHINode *merged = b.CreatePHI(x->getType(), 2);
-    merged->addIncoming(x, wholeEnd);
-    merged->addIncoming(y, partialEnd);
-    reduced.push_back(merged);
-  }
+    return vectors;
+  };
+  append_range(reduced, lower::emitEither(b, sure, whole, partial));
 }
 
 bool SimtEmitter::nest(const Nest &nest) {

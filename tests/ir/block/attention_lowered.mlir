@@ -1,4 +1,4 @@
-// RUN: tilery-opt %s | tilery-opt | FileCheck %s
+// RUN: tilery-opt %s > %t && tilery-opt %t | diff %t - && FileCheck %s < %t
 // RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(verify-layouts,check-barriers))' -o /dev/null
 // RUN: tilery-translate --target=sm_90a --print=asm %s | FileCheck %s --check-prefix=PTX
 // Attention by hand: sums of the first product, their rows' maxima and sums, and probabilities stay in registers, where the second product
