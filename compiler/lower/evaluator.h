@@ -269,7 +269,7 @@ private:
   Index exchanged(const Exchange &exchange, llvm::ArrayRef<Index> point);
   /// `limit` at points that this body moves, else null.
   Lanes limitAt(llvm::ArrayRef<Index> point) const;
-  Lanes within(const Index &index, mlir::Value low, mlir::Value high, unsigned elementBits);
+  Lanes within(const Index &index, mlir::Value low, mlir::Value high, unsigned elementBits, Lanes exists);
   Lanes loadThroughPort(const Address &address, Lanes other);
   void storeThroughPort(const Address &address, llvm::Value *bits);
   void addTerm(Address &address, const Index &index, llvm::Value *step);

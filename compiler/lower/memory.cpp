@@ -106,8 +106,8 @@ Lanes Evaluator::limitAt(ArrayRef<Index> point) const {
   return llvm::any_of(point, [](const Index &index) { return !index.uniform() || index.owned; }) ? state.limit : nullptr;
 }
 
-// low <= index < high as a mask.
-Lanes Evaluator::within(const Index &index, Value low, Value high, unsigned elementBits) {
+// low <= index < high and `exists` (null: yes) as a mask.
+Lanes Evaluator::within(const Index &index, Value low, Value high, unsigned elementBits, Lanes exists) {
   auto &b = e.b;
   llvm::Value *lo, *hi;
   {
@@ -118,25 +118,48 @@ Lanes Evaluator::within(const Index &index, Value low, Value high, unsigned elem
   auto *fixed = llvm::dyn_cast_or_null<llvm::ConstantInt>(lo);
   if (fixed && !fixed->getValue().isStrictlyPositive())
     lo = nullptr; // indices are never negative
-  Lanes result = nullptr;
+  Lanes result = exists;
   // Bounds that lie between vectors: all lanes exist or none.
   auto between = [&](Value bound) { return analysis::divisorOf(bound) % state.lanes == 0; };
   bool whole = threads && index.step == 1 && !index.lanes && llvm::isPowerOf2_32(state.lanes) &&
                index.multiple % state.lanes == 0 && (!lo || between(low)) && between(high);
   if (index.uniform() || whole) {
-    AtLevel at(*this, index.level);
-    if (lo)
-      result = b.CreateICmpSGE(index.base, lo);
-    return e.band(result, b.CreateICmpSLT(index.base, hi));
+    Lanes own = nullptr;
+    {
+      AtLevel at(*this, index.level);
+      if (lo)
+        own = b.CreateICmpSGE(index.base, lo);
+      own = e.band(own, b.CreateICmpSLT(index.base, hi));
+    }
+    return e.band(exists, own);
   }
   if (index.lanes || index.step != 1) {
     llvm::Value *position = vectorOf(index);
     if (lo)
-      result = b.CreateICmpSGE(position, e.splat(lo, state.lanes));
+      result = e.band(result, b.CreateICmpSGE(position, e.splat(lo, state.lanes)));
     return e.band(result, b.CreateICmpSLT(position, e.splat(hi, state.lanes)));
   }
-  // Compared as lane numbers, in a width that makes the mask fit the data.
+  // In a width that makes the mask fit the data.
   llvm::Type *narrow = elementBits > 32 ? b.getInt64Ty() : b.getInt32Ty();
+  if (!threads) { // positions are the same for all accesses, bounds for all vectors
+    constexpr int64_t beyond = 1 << 30;
+    auto bounded = [&](llvm::Value *bound) {
+      AtLevel at(*this, 0);
+      bound = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, bound, e.i64(0));
+      bound = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, bound, e.i64(beyond));
+      return e.splat(b.CreateTrunc(bound, narrow), state.lanes);
+    };
+    llvm::Value *base = index.base;
+    if (exists && e.lanesOf(exists) == 1) { // as a mask of its own it would be widened to lanes, one by one
+      base = b.CreateSelect(exists, base, e.i64(beyond));
+      result = nullptr;
+    }
+    llvm::Value *position = b.CreateAdd(e.splat(b.CreateTrunc(base, narrow), state.lanes), e.iota(narrow, state.lanes));
+    if (lo)
+      result = e.band(result, b.CreateICmpSGE(position, bounded(lo)));
+    return e.band(result, b.CreateICmpSLT(position, bounded(hi)));
+  }
+  // As lane numbers.
   auto laneNumber = [&](llvm::Value *bound) {
     llvm::Value *n = b.CreateSub(bound, index.base);
     n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, n, e.i64(0));
@@ -144,7 +167,7 @@ Lanes Evaluator::within(const Index &index, Value low, Value high, unsigned elem
     return e.splat(b.CreateTrunc(n, narrow), state.lanes);
   };
   if (lo)
-    result = b.CreateICmpSGE(e.iota(narrow, state.lanes), laneNumber(lo));
+    result = e.band(result, b.CreateICmpSGE(e.iota(narrow, state.lanes), laneNumber(lo)));
   return e.band(result, b.CreateICmpSLT(e.iota(narrow, state.lanes), laneNumber(hi)));
 }
 
@@ -224,7 +247,12 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
     assert((tabled < 0 || (!where.offsets && !where.step)) && "lanes go along the table's dimension alone");
     if (where.offsets != running || where.step)
       where.runs.clear();
-    for (unsigned d = 0; d < point.size(); ++d) {
+    SmallVector<unsigned> uniformFirst;
+    for (bool uniform : {true, false})
+      for (unsigned d = 0; d < point.size(); ++d)
+        if ((threads || point[d].uniform()) == uniform)
+          uniformFirst.push_back(d);
+    for (unsigned d : uniformFirst) {
       OperandRange bound = separable.getBound(d);
       if (int(d) == tabled)
         continue;
@@ -237,7 +265,8 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
                   });
       if (sure)
         continue;
-      where.exists = e.band(where.exists, within(point[d], bound[0], bound[1], bits));
+      Lanes own = within(point[d], bound[0], bound[1], bits, threads ? nullptr : where.exists);
+      where.exists = threads ? e.band(where.exists, own) : own;
     }
     restrict(separable.getResidual());
   }
