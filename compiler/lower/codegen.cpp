@@ -56,7 +56,7 @@ bool KernelEmitter::steps(const std::vector<Step> &list) {
 
 bool KernelEmitter::inits(Operation *op) {
   auto found = plan.inits.find(op);
-  return found == plan.inits.end() || steps(found->second);
+  return found == plan.inits.end() || plan.elementLoops.contains(op) || steps(found->second);
 }
 
 void KernelEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef<Index>)> body) {

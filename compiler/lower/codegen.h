@@ -22,6 +22,13 @@ public:
   bool inits(mlir::Operation *op);
   /// body at every element of a box, one lane at a time, in row-major order.
   virtual void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  /// One op that is no nest. False after an error.
+  bool single(mlir::Operation *op) { return this->op(op); }
+  /// The counter and the scalars of a loop around `body`, with other values carried beside them: `body` gives their next ones. Returns
+  /// their last ones.
+  llvm::SmallVector<llvm::Value *>
+  forLoop(mlir::scf::ForOp op, llvm::ArrayRef<llvm::Value *> init,
+          llvm::function_ref<llvm::SmallVector<llvm::Value *>(llvm::ArrayRef<llvm::Value *>)> body);
   /// Runs `then` if `condition` holds (null: always).
   void when(llvm::Value *condition, llvm::function_ref<void()> then);
   llvm::BasicBlock *newBlock(const char *name = "");

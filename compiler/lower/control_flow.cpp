@@ -1,5 +1,5 @@
 // scf and parallel regions: scalars in SSA form, carried tiles in their buffers.
-#include "compiler/lower/codegen.h"
+#include "compiler/lower/element_loops.h"
 #include "compiler/lower/loop.h"
 
 using namespace mlir;
@@ -9,7 +9,8 @@ namespace {
 bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 } // namespace
 
-bool KernelEmitter::forOp(scf::ForOp op) {
+SmallVector<llvm::Value *> KernelEmitter::forLoop(scf::ForOp op, ArrayRef<llvm::Value *> init,
+                                                  llvm::function_ref<SmallVector<llvm::Value *>(ArrayRef<llvm::Value *>)> body) {
   auto &b = e.b;
   auto &scalars = evaluator.scalars;
   llvm::Value *from = evaluator.scalar(op.getLowerBound()), *to = evaluator.scalar(op.getUpperBound()),
@@ -26,9 +27,10 @@ bool KernelEmitter::forOp(scf::ForOp op) {
   for (auto [argument, init] : llvm::zip(op.getRegionIterArgs(), initial))
     if (init)
       scalars[argument] = loop.carry(init);
-  if (!block(*op.getBody()))
-    return false;
-  SmallVector<llvm::Value *> next{nullptr};
+  SmallVector<llvm::Value *> carried;
+  for (llvm::Value *value : init)
+    carried.push_back(loop.carry(value));
+  SmallVector<llvm::Value *> others = body(carried), next{nullptr};
   for (Value value : op.getBody()->getTerminator()->getOperands())
     if (!isTile(value))
       next.push_back(evaluator.scalar(value));
@@ -36,13 +38,28 @@ bool KernelEmitter::forOp(scf::ForOp op) {
   // The last step may leave the counter's range: then it went past `to`.
   llvm::Value *again = runs(next[0]);
   llvm::Value *grows = op.getUnsignedCmp() ? b.CreateICmpUGT(next[0], counter) : b.CreateICmpSGT(next[0], counter);
+  next.append(others);
   loop.repeat(next, b.CreateAnd(again, grows));
   loop.leave();
   unsigned place = 1;
   for (auto [init, result] : llvm::zip(initial, op.getResults()))
     if (init)
       scalars[result] = loop.after(place++);
-  return true;
+  SmallVector<llvm::Value *> last;
+  for (size_t i = 0; i < carried.size(); ++i)
+    last.push_back(loop.after(place++));
+  return last;
+}
+
+bool KernelEmitter::forOp(scf::ForOp op) {
+  if (plan.elementLoops.contains(op))
+    return ElementLoop(*this, op).emit();
+  bool ok = true;
+  forLoop(op, {}, [&](ArrayRef<llvm::Value *>) {
+    ok = block(*op.getBody());
+    return SmallVector<llvm::Value *>();
+  });
+  return ok;
 }
 
 bool KernelEmitter::ifOp(scf::IfOp op) {

@@ -74,12 +74,12 @@ SmallVector<Lanes> NestEmitter::loop(llvm::Value *from, llvm::Value *to, int64_t
   return results;
 }
 
-// `lanes`: of the widest element that is computed with; 16-bit floats are computed in 32 bits. `sideBySide`: by what is computed.
-void NestEmitter::chooseWidth() {
+// Lanes of the widest element that is computed with; 16-bit floats are computed in 32 bits. Side by side by what is computed.
+std::pair<unsigned, unsigned> NestEmitter::widthOf(const Nest &nest) const {
   unsigned bits = 8;
   llvm::SetVector<Operation *> seen;
   SmallVector<Value> work;
-  for (const Sink &sink : nest->sinks) {
+  for (const Sink &sink : nest.sinks) {
     if (sink.kind == Sink::Store)
       work.push_back(cast<tile::StoreOp>(sink.op).getValue());
     else if (sink.kind == Sink::BufferStore)
@@ -111,8 +111,8 @@ void NestEmitter::chooseWidth() {
     if (op && evaluator.plan.isVirtual(value) && seen.insert(op) && !isa<tile::LoadOp>(op))
       llvm::append_range(work, op->getOperands());
   }
-  lanes = std::min(64u, e.options.target.machine.vectorBits / std::max(8u, bits));
-  sideBySide = vectorsSideBySide(seen.getArrayRef(), e.options.target.machine);
+  return {std::min(64u, e.options.target.machine.vectorBits / std::max(8u, bits)),
+          vectorsSideBySide(seen.getArrayRef(), e.options.target.machine)};
 }
 
 // -- loops
@@ -129,7 +129,7 @@ bool NestEmitter::emit(const Nest &n) {
   }
   while (!reduces && innerDim && n.shape[innerDim] == 1)
     --innerDim;
-  chooseWidth();
+  std::tie(lanes, sideBySide) = widthOf(n);
   if (reducesRows)
     lanes = std::min<unsigned>(lanes, llvm::PowerOf2Ceil(n.shape[innerDim]));
   reductions.clear();
@@ -175,7 +175,6 @@ void NestEmitter::turned(unsigned along) {
   });
 }
 
-// The code of both sides, or of the one that is known to be taken.
 void NestEmitter::twice(llvm::Value *condition, llvm::function_ref<void(bool)> emit) {
   auto &b = e.b;
   if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(condition))

@@ -50,6 +50,10 @@ public:
   void collectBounds(mlir::Value value, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds,
                      llvm::SmallPtrSetImpl<const void *> &seen) const;
   void collectPlaceBounds(mlir::Value place, llvm::ArrayRef<int> loops, llvm::SmallVectorImpl<KnownBound> &bounds) const;
+  /// Lanes of the vectors that a nest computes, and how many of them side by side.
+  std::pair<unsigned, unsigned> widthOf(const Nest &nest) const;
+  /// The code of both sides, or of the one that is known to be taken.
+  void twice(llvm::Value *condition, llvm::function_ref<void(bool holds)> emit);
   /// Ends the current block, so that what the loops to come do not change can be emitted before its end.
   llvm::Instruction *cut();
 
@@ -66,7 +70,6 @@ private:
   void withRuns(tile::AccessOp access);
   std::optional<unsigned> storedAcross() const;
   void turned(unsigned along);
-  void twice(llvm::Value *condition, llvm::function_ref<void(bool holds)> emit);
   // -- squares of rows and columns (squares.cpp)
   std::optional<unsigned> squareDim();
   llvm::Value *apartInSquares();
@@ -103,7 +106,6 @@ private:
   void accumulateOuter(const Sink &sink, llvm::ArrayRef<Lanes> values);
   void commit(const Sink &sink, Lanes value);
   void finishRow(llvm::ArrayRef<Lanes> partials);
-  void chooseWidth();
   bool restriction(unsigned dim, KnownBound &bound) const;
   Range clamp(const KnownBound &bound, int64_t size);
 

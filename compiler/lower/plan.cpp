@@ -24,6 +24,8 @@ static void printStep(llvm::raw_ostream &stream, const Step &step, const Plan &p
       }
       product->second->print(stream << ": ");
     }
+    if (unsigned vectors = plan.elementLoops.lookup(step.op))
+      stream << " for " << vectors << " vectors at a time";
     stream << (plan.straight.contains(step.op) ? " straight to memory\n" : "\n");
     return;
   }
@@ -63,7 +65,7 @@ void Plan::print(llvm::raw_ostream &stream, Operation *kernel) const {
       if (found == list->end())
         continue;
       for (const Step &step : found->second) {
-        if (auto init = step.op ? inits.find(step.op) : inits.end(); init != inits.end())
+        if (auto init = step.op && !elementLoops.contains(step.op) ? inits.find(step.op) : inits.end(); init != inits.end())
           for (const Step &part : init->second)
             printStep(stream, part, *this, names, indent);
         printStep(stream, step, *this, names, indent);

@@ -58,6 +58,7 @@ struct Plan {
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>> temporaries; // buffers an op needs for itself (Target::temporaries)
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<ProductPlan>> products;
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> straight; // a scan whose elements go straight to memory: by this store
+  llvm::DenseMap<mlir::Operation *, unsigned> elementLoops;      // loops that run for so many vectors of elements at a time
   std::vector<ScratchBuffer> buffers;
   uint64_t arenaBytes = 0, workspaceBytes = 0;
 

@@ -1,6 +1,7 @@
 // Ops into steps: which tiles are virtual, which sinks share a nest.
 #include "compiler/lower/planner.h"
 #include "compiler/analysis/integer_op.h"
+#include "compiler/lower/element_loops.h"
 #include "compiler/lower/taken.h"
 #include "compiler/lower/turned.h"
 
@@ -561,6 +562,8 @@ Plan Planner::run() {
     storeScans(plan);
   collectSites();
   assignBuffers(plan);
+  if (options.target.machine.carriesElements)
+    findElementLoops(plan, kernel, options);
   return plan;
 }
 

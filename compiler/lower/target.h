@@ -22,7 +22,8 @@ struct Machine {
   unsigned maskedBits = 0; ///< elements so wide or wider are moved under a mask by one instruction (0: none are)
   bool storesDivisions =
       false; ///< products read index tiles that take a division from memory, whatever shape they are brought into
-  bool storesRepeated = false; ///< and what their factors repeat, where it is not cheap
+  bool carriesElements = false; ///< tiles that a loop carries may stay in registers, some of their elements at a time
+  bool storesRepeated = false;  ///< and what their factors repeat, where it is not cheap
 };
 
 /// What an atomic update orders, and for whom.

@@ -114,7 +114,7 @@ TEST(PlanStorage, ALoopsResultIsDefinedInTheCarriedBuffer) {
                               store("ao", "r"));
   Compiled compiled = compileText(text, planOptions("avx512", true));
   EXPECT_EQ(buffersOf(compiled.code.plan).size(), 1u) << compiled.code.plan;
-  EXPECT_EQ(stepsOf(text, planOptions("avx512", true)), "nest 64: copy #0\nscf.for\n  nest 64: copy #0\nnest 64: store");
+  EXPECT_EQ(stepsOf(text, planOptions("avx512", true)), "scf.for for 16 vectors at a time\n  nest 64: copy #0\nnest 64: store");
 }
 
 TEST(PlanStorage, AProductAddsToTheCarriedTileThatIsScaledInPlace) {

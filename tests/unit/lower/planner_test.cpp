@@ -153,12 +153,12 @@ std::string loopOf(const std::string &yields) {
 
 TEST(Planner, CarriedTilesAreCopiedOnlyWhereTheyChange) {
   // The second tile stays: only the first one is written, at its own elements.
-  EXPECT_EQ(stepsOf(loopOf("%w, %v"), disjoint), "nest 64: copy #0, copy #1\nscf.for\n  nest 64: copy #0\nnest 64: store, store");
+  EXPECT_EQ(stepsOf(loopOf("%w, %v"), disjoint), "scf.for for 8 vectors at a time\n  nest 64: copy #0\nnest 64: store, store");
 }
 
 TEST(Planner, CarriedTilesThatChangePlacesNeedNoTemporaryInOneNest) {
   EXPECT_EQ(stepsOf(loopOf("%v, %u"), disjoint),
-            "nest 64: copy #0, copy #1\nscf.for\n  nest 64: copy #0, copy #1\nnest 64: store, store");
+            "scf.for for 8 vectors at a time\n  nest 64: copy #0, copy #1\nnest 64: store, store");
 }
 
 TEST(Planner, FactorsOfAProductInALoopAreReadWhereTheyLie) {
