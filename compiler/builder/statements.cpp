@@ -1,6 +1,7 @@
 // The statements of the loop body being built, as a program that plans its pipeline by hand counts them.
 #include "compiler/builder/impl.h"
 #include "compiler/source_chain.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tilery {
@@ -54,27 +55,84 @@ bool writes(mlir::Operation *root) {
   return found;
 }
 int lineOf(const std::vector<SourceLocation> &chain) { return chain.empty() ? 0 : chain.front().line; }
-} // namespace
 
-std::vector<Builder::Statement> Builder::statements() const {
-  std::vector<Statement> found;
-  Statement next;
-  std::vector<int> readOn; // lines
-  for (mlir::Operation &op : *statementsOf(impl->b.getInsertionBlock())) {
-    if (mlir::isPure(&op) || op.hasTrait<mlir::OpTrait::IsTerminator>())
-      continue;
-    addAccesses(next, &op);
-    auto where = sourceChain(op.getLoc());
-    if (!writes(&op)) { // it is read for the statement that follows
-      readOn.push_back(lineOf(where));
-      continue;
+/// Does a side of a branch end with `break` or `continue`? It sets their flag, which the branch gives.
+bool jumps(mlir::Block *side) {
+  return side && llvm::any_of(side->getTerminator()->getOperands(),
+                              [](mlir::Value flag) { return mlir::matchPattern(flag, mlir::m_One()); });
+}
+
+class Statements {
+public:
+  void add(mlir::Block *block) {
+    bool mayJump = false; // a branch before has a jump in it
+    for (mlir::Operation &op : *block) {
+      if (mlir::isPure(&op) || op.hasTrait<mlir::OpTrait::IsTerminator>())
+        continue;
+      auto branch = mlir::dyn_cast<mlir::scf::IfOp>(op);
+      if (branch && mayJump)
+        return add(branch.thenBlock()); // what follows that branch
+      if (branch && (jumps(branch.thenBlock()) || jumps(branch.elseBlock())))
+        return addJump(branch);
+      mayJump = branch && branch.getNumResults();
+      addPlain(op, mayJump);
     }
+  }
+
+  std::vector<Builder::Statement> found;
+
+private:
+  /// What follows the jump in the program stands on its other side.
+  void addJump(mlir::scf::IfOp branch) {
+    mlir::Block *jump = branch.thenBlock(), *rest = branch.elseBlock();
+    if (!jumps(jump))
+      std::swap(jump, rest);
+    for (mlir::Operation &op : *jump)
+      addAccesses(next, &op);
+    next.jump = true;
+    finish(sourceChain(branch.getLoc()));
+    if (rest && !jumps(rest))
+      add(rest);
+  }
+
+  void addPlain(mlir::Operation &op, bool mayJump) {
+    addAccesses(next, &op);
+    next.jump = mayJump;
+    next.apart += afterContinue(op);
+    auto where = sourceChain(op.getLoc());
+    if (mayJump || writes(&op))
+      finish(std::move(where));
+    else // it is read for the statement that follows
+      readOn.push_back(lineOf(where));
+  }
+
+  /// How many more it is if the branch is a `continue` and all that follows it: like any other with two sides, if nothing is carried.
+  static int64_t afterContinue(mlir::Operation &op) {
+    auto branch = mlir::dyn_cast<mlir::scf::IfOp>(op);
+    if (!branch || branch.getNumResults() || !branch.elseBlock())
+      return 0;
+    Statements then, other;
+    then.add(branch.thenBlock());
+    other.add(branch.elseBlock());
+    return int64_t(std::max(then.found.size(), other.found.size()));
+  }
+
+  void finish(std::vector<SourceLocation> where) {
     next.where = std::move(where);
-    next.apart = llvm::count_if(readOn, [&](int line) { return line != lineOf(next.where); });
+    next.apart += llvm::count_if(readOn, [&](int line) { return line != lineOf(next.where); });
     found.push_back(std::exchange(next, {}));
     readOn.clear();
   }
-  return found;
+
+  Builder::Statement next;
+  std::vector<int> readOn; // lines
+};
+} // namespace
+
+std::vector<Builder::Statement> Builder::statements() const {
+  Statements statements;
+  statements.add(statementsOf(impl->b.getInsertionBlock()));
+  return std::move(statements.found);
 }
 
 } // namespace tilery

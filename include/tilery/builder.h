@@ -367,7 +367,8 @@ public:
   /// What changes memory in the loop body being built, in order, with what it accesses: buffers, by an address that names each.
   struct Statement {
     std::vector<const void *> reads, writes;
-    int64_t apart = 0;                 ///< loads on other lines before it
+    int64_t apart = 0; ///< how many more it may count as: loads on other lines before it, what follows a `continue`
+    bool jump = false; ///< a branch that may leave the loop, or the iteration
     std::vector<SourceLocation> where; ///< innermost first
   };
   std::vector<Statement> statements() const;

@@ -174,7 +174,8 @@ static void bindRegions(nb::class_<Builder> &c) {
                nb::list where;
                for (const SourceLocation &place : statement.where)
                  where.append(nb::make_tuple(place.file, place.line, place.col, place.function));
-               found.append(nb::make_tuple(addresses(statement.reads), addresses(statement.writes), statement.apart, where));
+               found.append(nb::make_tuple(addresses(statement.reads), addresses(statement.writes), statement.apart,
+                                           statement.jump, where));
              }
              return found;
            })

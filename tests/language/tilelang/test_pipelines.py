@@ -1,5 +1,8 @@
 """Plans of T.Pipelined written by hand: which are taken, that they change no result, and which are refused."""
 
+import inspect
+import linecache
+
 import pytest
 import torch
 from language import bounds
@@ -134,3 +137,89 @@ def test_a_plan_for_statements_of_macros_and_branches():
 def test_plans_that_cannot_be(order, stage, group, message):
     with pytest.raises((ValueError, TypeError), match=message):
         tilelang.compile(product(order, stage, group))
+
+
+def left(order, stage):
+    """Sums twice the first rows; `jump` ends the loop or the iteration before, between or after the three statements."""
+
+    @T.prim_func
+    def main(X: T.Tensor((8, 64), "float32"), Y: T.Tensor((64,), "float32"), n: T.int32):
+        with T.Kernel(1, threads=64):
+            row = T.alloc_shared((64,), "float32")
+            doubled, total = T.alloc_fragment((64,), "float32"), T.alloc_fragment((64,), "float32")
+            T.clear(total)
+            for k in T.Pipelined(8, num_stages=2, order=order, stage=stage):
+                # JUMP 0
+                T.copy(X[k, 0], row)
+                # JUMP 1
+                for i in T.Parallel(64):
+                    doubled[i] = row[i] * 2
+                # JUMP 2
+                for i in T.Parallel(64):
+                    total[i] += doubled[i]
+                # JUMP 3
+            T.copy(total, Y)
+
+    return main
+
+
+JUMPS = {
+    "break": ["if k >= n:", "    break"],
+    "last break": ["if k + 1 >= n:", "    break"],
+    "loop_break": ["if k >= n:", "    T.loop_break()"],
+    "continue": ["if k >= n:", "    continue"],
+    "inner break": ["if k >= 0:", "    T.clear(doubled)", "    if k >= n:", "        break"],
+    "break after": ["if k >= n:", "    T.clear(row)", "    break"],
+    "break else": ["if k < n:", "    T.clear(row)", "else:", "    break"],
+}
+
+
+def written(jump, at):
+    """`left` with the jump in its place."""
+    text = inspect.getsource(left).replace(f"# JUMP {at}", f"\n{16 * ' '}".join(JUMPS[jump]))
+    file = f"<{jump} {at}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    names = {"T": T}
+    exec(compile(text, file, "exec"), names)
+    return names["left"]
+
+
+@pytest.mark.parametrize(
+    "jump, at",
+    [
+        ("break", 0),
+        ("break", 1),
+        ("break", 2),
+        ("last break", 3),
+        ("loop_break", 0),
+        ("continue", 0),
+        ("continue", 2),
+        ("inner break", 1),
+        ("break after", 2),
+    ],
+)
+def test_a_plan_counts_a_branch_that_leaves_the_loop(engine, jump, at):
+    order, stage = [0, 1, 2, 3], [0, 0, 0, 1]
+    if at == 0:
+        stage = [0, 0, 1, 1]
+    rows, total = torch.randn(8, 64), torch.full((64,), float("nan"))
+    tilelang.compile(written(jump, at)(order, stage))(rows, total, 3)
+    torch.testing.assert_close(total, 2 * rows[:3].sum(0))
+
+
+@pytest.mark.parametrize(
+    "jump, at, order, stage, message",
+    [
+        ("break", 0, [0, 1], [0, 1], "for 2 statements, and the loop's body has 4"),
+        ("break", 0, [0, 1, 2, 3, 4, 5], [0, 0, 0, 0, 1, 1], "for 6 statements, and the loop's body has 4"),
+        ("break", 0, [0, 1, 2, 3], [0, 1, 0, 0], "statement 2 .* reads what statement 1 .* later stage 1, not in 0"),
+        ("break", 1, [0, 1, 3, 2], [0, 0, 0, 0], "statement 3 .* reads what statement 2 .* comes before it in `order`"),
+        ("inner break", 1, [0, 1, 2, 3], [0, 1, 0, 0], "statement 3 .* reads what statement 1 .* later stage 1"),
+        ("break after", 2, [0, 1, 2], [0, 0, 1], "for 3 statements, and the loop's body has 4"),
+        ("break else", 2, [0, 1], [0, 1], "for 2 statements, and the loop's body has 5"),
+        ("continue", 2, [0, 1], [0, 1], "for 2 statements, and the loop's body has 3"),
+    ],
+)
+def test_plans_of_loops_that_are_left_early_are_checked(jump, at, order, stage, message):
+    with pytest.raises(ValueError, match=message):
+        tilelang.compile(written(jump, at)(order, stage))

@@ -66,6 +66,17 @@ class Serial(Iteration):
         else:
             self._loop(trace, self.start, self.stop, self.step, body, line)
 
+    def planned(self, trace: Any, body: Callable[[Any], Any], stops: bool) -> Callable[[Any], Any]:
+        """The body, after which its plan is checked. `stops`: there is a `break` in it."""
+
+        def run(index: Any) -> None:
+            orderings = trace.orderings
+            body(index)
+            if self.plan and not trace.dry:
+                self.plan.check(trace.native.statements(), trace.orderings - orderings, stops)
+
+        return run
+
     def _loop(self, trace: Any, lo: Any, hi: Any, step: Any, body: Callable[[Any], Any], line: int) -> None:
         counter, _ = trace.b.for_begin(lo, hi, step, [], self.attributes)
         with trace.region("for", line), trace.ranging([(counter, lo, hi, step)]):
@@ -73,10 +84,7 @@ class Serial(Iteration):
                 known = all(isinstance(bound, int) for bound in (lo, hi, step))
                 trace.work.launches[-1].stages = max(trace.work.launches[-1].stages, self.attributes.get("num_stages", 1))
                 trace.work.times.append(len(range(lo, hi, step)) if known else None)
-            orderings = trace.orderings
-            body(counter)
+            self.planned(trace, body, stops=False)(counter)
             if trace.work:
                 trace.work.times.pop()
-            if self.plan:
-                self.plan.check(trace.native.statements(), trace.orderings - orderings)
         trace.b.for_end([])

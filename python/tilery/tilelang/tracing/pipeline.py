@@ -7,7 +7,8 @@ from typing import Any
 
 from ...errors import Place, error
 
-Statement = tuple[Sequence[int], Sequence[int], int, Sequence[Place]]  # buffers read, written, loads on lines before it, where
+# Buffers read, written, how many more it may count as, may it leave the loop or the iteration, where.
+Statement = tuple[Sequence[int], Sequence[int], int, bool, Sequence[Place]]
 
 
 class Plan:
@@ -59,12 +60,13 @@ class Plan:
                 hint="count them from 0",
             )
 
-    def check(self, statements: Sequence[Statement], orderings: int) -> None:
+    def check(self, statements: Sequence[Statement], orderings: int, stops: bool) -> None:
         """Is it one for a body of these statements? Loads on lines of their own may count as some, and so may `orderings`:
-        statements that only order others (T.sync_threads)."""
+        statements that only order others (T.sync_threads). Branches with nothing but a `break` may be left out; a body that
+        `stops` may end with one, which is no statement here."""
         expected = sum(map(len, self.group)) if self.group else len(self.order or self.stage)
-        least = len(statements) - _repeated(statements)
-        most = len(statements) + sum(apart for _, _, apart, _ in statements) + orderings
+        least = len(statements) - _repeated(statements) - sum(jump and not writes for _, writes, _, jump, _ in statements)
+        most = len(statements) + sum(apart for _, _, apart, _, _ in statements) + orderings + stops
         if not least <= expected <= most:
             lines = [str(where[0][1]) for *_, where in statements if where]
             raise error(
@@ -126,5 +128,5 @@ def _dependences(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]:
 
 
 def _line(statement: Statement) -> str:
-    where = statement[3]
+    *_, where = statement
     return f" (line {where[0][1]})" if where else ""

@@ -538,6 +538,8 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
             iterable.run(self, body, self.line())
         else:
             lo, hi, step = iterable.bounds()
+            if isinstance(iterable, Serial):
+                body = iterable.planned(self, body, stops=True)
             self.run_for(Loop(lo, hi, step, iterable.attributes), body, *self._flags(names, get, put), self.line())
         self._leave(names, get, put, before, get())
         return None
