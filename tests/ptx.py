@@ -24,7 +24,7 @@ ANSWERS = Path(os.environ.get("TILERY_BUILD_DIR", tempfile.gettempdir())) / "ass
 def assemble(ptx, arch):
     """What ptxas says of it: registers, spills. Refused code, and code with instructions that it gave up on, fail the test."""
     # Of a part of a program, ptxas takes calls of its own subroutines for calls of others, around which it serialises wgmma.
-    part = [] if "wgmma" in ptx and ".extern .func" not in ptx else ["-c"]
+    part = [] if ("wgmma" in ptx or "mbarrier" in ptx) and ".extern .func" not in ptx else ["-c"]
     options = [*part, "-v", f"-arch={arch}"]
     answer = ANSWERS / hashlib.sha256("\0".join([_version(), *options, ptx]).encode()).hexdigest()
     if answer.exists():

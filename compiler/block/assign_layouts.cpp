@@ -7,6 +7,8 @@
 #include "compiler/block/ir/layouts.h"
 #include "compiler/block/ir/uses.h"
 #include "compiler/block/passes.h"
+#include "compiler/block/sum_layouts.h"
+#include "compiler/block/warp_schedules.h"
 #include "compiler/layout/convert.h"
 #include "compiler/layout/fragments.h"
 #include "compiler/layout/memory.h"
@@ -147,20 +149,6 @@ void layOut(AllocOp alloc) {
 }
 
 // ---- registers
-
-/// Sums of 64 x n in `warpgroups`: each has a part of the columns, or (`copied`) all of them.
-Layout sumLayoutAcross(int64_t n, int64_t warpgroups, bool copied) {
-  Layout tiles({{layout::dim(0), 1}, {layout::dim(1), copied ? 1 : warpgroups}});
-  tiles.add(layout::Warp, warpgroups, {0, copied ? 0 : 1});
-  return product(layout::wgmmaAccumulator(copied ? n : n / warpgroups), tiles).canonical();
-}
-
-/// Sums of m x n in `warpgroups`: each has 64 rows, then the next 64 beyond the last one's.
-Layout sumLayout(int64_t m, int64_t n, int64_t warpgroups, layout::Rows inTile) {
-  Layout tiles({{layout::dim(0), m / 64}, {layout::dim(1), 1}});
-  tiles.add(layout::Register, m / 64 / warpgroups, {warpgroups, 0}).add(layout::Warp, warpgroups, {1, 0});
-  return product(layout::wgmmaAccumulator(n, inTile), tiles).canonical();
-}
 
 /// Vectors of neighbours, dealt to lanes and warps; what is more than the threads lies in further registers. `width`: of a vector.
 Layout dealt(ArrayRef<int64_t> shape, int64_t width, unsigned warps) {
@@ -354,8 +342,10 @@ private:
   void anchor(MmaStartOp start) {
     RankedTensorType tile = start.getType().getTile();
     int64_t m = tile.getDimSize(0), n = tile.getDimSize(1), warpgroups = role.getWarps() / warpgroup;
-    Layout lies =
-        m / 64 % warpgroups ? sumLayoutAcross(n, warpgroups, isNeededWhole(start)) : sumLayout(m, n, warpgroups, rowsOf(start));
+    bool byWarps = multipliesByWarps(start) && isOnlyProduct(start);
+    Layout lies = byWarps               ? sumLayoutOfWarps(m, n, warpGrid(m, n, role.getWarps()))
+                  : m / 64 % warpgroups ? sumLayoutAcross(n, warpgroups, isNeededWhole(start))
+                                        : sumLayout(m, n, warpgroups, rowsOf(start));
     LayoutAttr sums = LayoutAttr::get(context, lies);
     auto type = PendingType::get(context, RankedTensorType::get(tile.getShape(), tile.getElementType(), sums));
     retype(start, type);
@@ -371,6 +361,13 @@ private:
       if (none.use_empty())
         none.erase();
     }
+  }
+
+  /// Other products, and what rows are combined to, want whole rows in few lanes.
+  bool isOnlyProduct(MmaStartOp start) {
+    unsigned count = 0;
+    role.walk([&](MmaStartOp) { ++count; });
+    return count == 1 && !isNeededWhole(start) && !isTile(start.getA());
   }
 
   /// True if whole rows of the product's sums are combined, or go into another product.

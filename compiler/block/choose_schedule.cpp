@@ -256,6 +256,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
     if (!found)
       return say("no blocks, for " + why, !why.empty());
     ScheduleProblem problem = std::visit([](auto &kernel) { return problemOf(kernel); }, *found);
+    problem.gpu = Gpu::of(getOperation());
     if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.shared_by"); cluster && !problem.loop && !problem.fetch)
       problem.cluster = unsigned(cluster.getInt());
     try {
@@ -281,7 +282,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
   static std::string cheaperElsewhere(const ScheduleProblem &problem, Schedule schedule) {
     schedule.joined = 0; // the two were measured beside each other so
     double here = cyclesOfStep(problem, schedule), general = generalCycles(problem);
-    if (!problem.fetch || problem.loop || here <= general || std::getenv("TILERY_SCHEDULE"))
+    if (!problem.gpu.warpgroups || !problem.fetch || problem.loop || here <= general || std::getenv("TILERY_SCHEDULE"))
       return "";
     return "fetching its operands would take " + std::to_string(int64_t(here)) + " cycles a step where the general path takes " +
            std::to_string(int64_t(general));

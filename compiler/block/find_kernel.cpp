@@ -1,4 +1,5 @@
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/gpu.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/block/around_product.h"
 #include "compiler/block/kernel_work.h"
@@ -288,7 +289,7 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   });
   if (!loop)
     return std::nullopt;
-  if (kernel->hasAttr("block.no_boxes"))
+  if (kernel->hasAttr("block.no_boxes") && !kernel->hasAttr("block.gpu"))
     return no("a launch broke the conditions of its boxes");
   if (contracts)
     return no("one of its products goes over steps of its own");
@@ -431,8 +432,8 @@ static std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigne
     return no("its rows are no multiples of 128 bytes of 2 or 4 an element");
   if (tileStored.adds && !stored.getElementType().isF32())
     return no("the copy engine adds f32 alone, here");
-  if (place->getParentOfType<tile::KernelOp>()->hasAttr("block.no_boxes"))
-    return no("a launch broke the conditions of its box");
+  if (const char *none = whyNoBoxes(place))
+    return no(none);
   std::optional<Box> box = findBox(place, why, {}, {mayMake ? tileStored.op : nullptr, promisedOf(tileStored.op), true});
   if (!box)
     return std::nullopt;

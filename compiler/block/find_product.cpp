@@ -1,5 +1,6 @@
 #include "compiler/block/find_product.h"
 #include "compiler/analysis/integer_op.h"
+#include "compiler/block/gpu.h"
 #include "compiler/block/kernel_work.h"
 #include "compiler/block/map_boxes.h"
 #include "compiler/ir/partial_sums.h"
@@ -136,6 +137,8 @@ const char *refusedTypes(const BoxProduct &product, Type b, Type result) {
   bool isFloat8 = isa<Float8E4M3FNType, Float8E5M2Type>(a);
   if (a != b)
     return "its operands are of two types";
+  if (isFloat8 && multipliesByWarps(product.op))
+    return "warps do not multiply 8-bit floats";
   if (a.isInteger(8))
     return product.isUnsigned()   ? "its operands are unsigned"
            : result.isInteger(32) ? nullptr
@@ -267,9 +270,6 @@ bool readsFirst(BoxProduct &product, bool second) {
   product = turned;
   return true;
 }
-
-/// A launch has come that its boxes cannot be made for.
-bool hasNoBoxes(Operation *op) { return op->getParentOfType<tile::KernelOp>()->hasAttr("block.no_boxes"); }
 } // namespace
 
 std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
@@ -288,9 +288,11 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   std::optional<Box> across[2]; // of factors that threads fetch and turn, where nothing better is found
   auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
     Value factor = second ? parts.b : parts.a;
-    std::string noBox = "a launch broke its conditions", noFetch;
+    std::string noBox, noFetch;
     std::optional<Box> found;
-    if (!hasNoBoxes(op))
+    if (const char *none = whyNoBoxes(op))
+      noBox = none;
+    else
       found = factorBox(op, factor, second ? 0 : 1, product.k, parts.step, live(second),
                         second ? product.steppedB : product.steppedA, noBox);
     if (found && !coverBox(*found, tile::shapeOf(factor.getType()), product.element)) {
@@ -372,7 +374,8 @@ static std::optional<FetchedFactor> copiedFactor(Value factor, std::string &why)
   }
   auto load = tile.getDefiningOp<tile::LoadOp>();
   std::optional<unsigned> copied = load ? copiedLine(tile) : std::nullopt;
-  if (!copied || !isa<scf::ForOp>(load->getParentOp()) || !isKnownAhead(load.getPlace()))
+  bool isSomewhere = load && (isa<scf::ForOp>(load->getParentOp()) || multipliesByWarps(load));
+  if (!copied || !isSomewhere || !isKnownAhead(load.getPlace()))
     return std::nullopt;
   line = exchanged ? 1 - *copied : *copied;
   return FetchedFactor{tile, exchanged, line, why};
@@ -398,7 +401,11 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
   auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
     Value factor = second ? parts.b : parts.a;
     SmallVector<Value, 2> lives{second ? Value() : live(0), second ? live(1) : Value()};
-    std::optional<Box> found = loadedBox(factor, lives, reason);
+    std::optional<Box> found;
+    if (const char *none = whyNoBoxes(dot))
+      reason = none;
+    else
+      found = loadedBox(factor, lives, reason);
     if (found && !coverBox(*found, tile::shapeOf(factor.getType()), product->element)) {
       reason = "boxes of the copy engine do not cover it";
       found.reset();

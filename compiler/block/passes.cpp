@@ -48,6 +48,7 @@ void buildBlockPipeline(OpPassManager &pm) {
   kernel.addPass(createStageStores());
   kernel.addPass(createOrderPrograms());
   kernel.addPass(createSplitRoles());
+  kernel.addPass(createRunAhead());
   kernel.addPass(createJoinFetches());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
@@ -82,6 +83,7 @@ void registerBlockPasses() {
   registerPass(createStageStores);
   registerPass(createOrderPrograms);
   registerPass(createSplitRoles);
+  registerPass(createRunAhead);
   registerPass(createJoinFetches);
   registerPass(createAssignLayouts);
   registerPass(createPlaceSyncs);

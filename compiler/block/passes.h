@@ -54,6 +54,8 @@ std::unique_ptr<mlir::Pass> createStageStores();
 std::unique_ptr<mlir::Pass> createOrderPrograms();
 /// What fills rings becomes a role of its own.
 std::unique_ptr<mlir::Pass> createSplitRoles();
+/// Where the threads that multiply copy what they multiply, loops start the copies of later steps.
+std::unique_ptr<mlir::Pass> createRunAhead();
 /// Threads load the factors of several steps before they write the first of them, where the schedule says so.
 std::unique_ptr<mlir::Pass> createJoinFetches();
 /// Tiles in shared memory and in the registers of roles get layouts.

@@ -7,6 +7,7 @@
 #include "compiler/block/early_loads.h"
 #include "compiler/block/exchange_access.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/gpu.h"
 #include "compiler/block/narrow_numbers.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/carry_count.h"
@@ -77,7 +78,7 @@ public:
           slot = NoneOp::create(builder, location, SlotType::get(context, tiles));
     Value first = arith::ConstantOp::create(outside, location, builder.getI32IntegerAttr(0));
     SmallVector<Value, 3> carried{sum, first};
-    if (!product.readA)
+    if (!releasesAtOnce())
       carried.push_back(slot);
     auto loop = scf::ForOp::create(builder, location, number(0), slots(), number(1), carried);
     builder.setInsertionPointToStart(loop.getBody());
@@ -86,7 +87,7 @@ public:
     if (brought)
       bring(*brought, instead, loop.getResult(1));
     Value result = MmaWaitOp::create(builder, location, sumType.getTile(), loop.getResult(0));
-    if (!product.readA)
+    if (!releasesAtOnce())
       ReleaseOp::create(builder, location, loop.getResult(2));
     if (product.swapped)
       result = tile::PermuteOp::create(builder, location, type, result, ArrayRef<int64_t>{1, 0});
@@ -96,6 +97,9 @@ public:
   }
 
 private:
+  /// A step's product is over when the next one's begins: it takes registers, or is of warps.
+  bool releasesAtOnce() const { return product.readA || byWarps; }
+
   Value number(int32_t value) { return arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(value)); }
 
   /// How many the product takes: a step may be several slots deep.
@@ -233,7 +237,7 @@ private:
       tiles[0] = ReadOp::create(builder, location, type, tiles[0], IntegerAttr());
     }
     Value first; // threads add to the zeros of no product; the tensor cores need not be given them
-    if (!schedule.partial)
+    if (!schedule.partial && !byWarps)
       first = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, i, number(0));
     auto next = MmaStartOp::create(builder, location, sum.getType(), sum, tiles[0], tiles[1], first, product.precision(),
                                    product.isUnsigned(), product.isUnsigned());
@@ -241,16 +245,17 @@ private:
     if (schedule.partial)
       next->setAttr("block.columns", builder.getI64IntegerAttr(schedule.apart));
     // Registers of a factor are free when the product is over; another warpgroup's products run meanwhile.
-    MmaSettleOp::create(builder, location, product.readA ? next : sum);
-    ReleaseOp::create(builder, location, product.readA ? taken : loop.getRegionIterArg(2));
+    MmaSettleOp::create(builder, location, releasesAtOnce() ? next : sum);
+    ReleaseOp::create(builder, location, releasesAtOnce() ? taken : loop.getRegionIterArg(2));
     Value after = arith::AddIOp::create(builder, location, position, number(1));
     SmallVector<Value, 3> carried{next, after};
-    if (!product.readA)
+    if (!releasesAtOnce())
       carried.push_back(taken);
     scf::YieldOp::create(builder, location, carried);
   }
 
   BoxProduct product;
+  bool byWarps = multipliesByWarps(product.op);
   const Schedule &schedule;
   OpBuilder builder, outside; // outside: in front of the loops and branches around it
   Location location;

@@ -1,4 +1,5 @@
 #include "compiler/block/schedule.h"
+#include "compiler/block/warp_schedules.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
 #include <cstdlib>
@@ -186,7 +187,8 @@ void check(const ScheduleProblem &p, const Schedule &s) {
   unsigned rows = p.m / 64;
   if (s.across && (!p.loop || rows != 1 || s.stageOutput))
     refuse("consumers share columns only in loops with products of 64 rows, and store them from registers", "");
-  if (s.consumers < 1 || s.consumers > 3 || (!s.across && !canShare(p, s.consumers)))
+  bool shared = p.gpu.warpgroups ? s.consumers <= 3 && (s.across || canShare(p, s.consumers)) : canShareByWarps(p, s.consumers);
+  if (s.consumers < 1 || !shared)
     refuse("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
            "each takes a multiple of 64 rows");
   if (s.partial && (!p.partial || s.partial > s.k))
@@ -194,7 +196,7 @@ void check(const ScheduleProblem &p, const Schedule &s) {
            "");
   if (s.partial && (s.apart < 8 || s.apart % 8 || p.n % s.apart))
     refuse("sums that threads add are of a part of the " + std::to_string(p.n) + " columns, a multiple of 8", "");
-  if (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2)
+  if (p.gpu.warpgroups && (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2))
     refuse("one or two warpgroups fetch factors, where any are fetched", "");
   if (s.joined > 1 && (!p.fetch || p.loop || s.stages <= s.joined))
     refuse("steps of one product whose factors threads fetch can be joined, fewer than there are slots", "");
@@ -392,6 +394,8 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
 }
 
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
+  if (!problem.gpu.warpgroups)
+    return priceWarpSchedules(problem);
   std::vector<Candidate> candidates;
   unsigned most = problem.stagesHint > 1 ? problem.stagesHint : mostSlots;
   if (!problem.loop && std::min(problem.m, problem.n) < skinny) // slots are small, and memory is what such products wait for
@@ -471,7 +475,9 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   return candidates;
 }
 
-double cyclesOfStep(const ScheduleProblem &problem, const Schedule &schedule) { return slotCycles(problem, schedule); }
+double cyclesOfStep(const ScheduleProblem &problem, const Schedule &schedule) {
+  return problem.gpu.warpgroups ? slotCycles(problem, schedule) : cyclesOfWarpStep(problem, schedule);
+}
 
 // mma.sync has 0.63 of the rate; two warps of a scheduler do the rest one after the other (measured beside the products that fetch).
 double generalCycles(const ScheduleProblem &p) {
@@ -484,10 +490,11 @@ double generalCycles(const ScheduleProblem &p) {
 
 std::string explain(const ScheduleProblem &problem, const Schedule &chosen) {
   auto text = [&](const Schedule &schedule) {
-    double cycles = 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule);
+    double cycles = 64 * cyclesOfStep(problem, schedule) + (problem.gpu.warpgroups ? outputCycles(problem, schedule) : 0);
     return schedule.print() + ": " + std::to_string(int64_t(cycles)) + " cycles";
   };
-  std::string result = text(chosen) + " of 64 steps, bound by " + stepCycles(problem, chosen).bound();
+  const char *bound = problem.gpu.warpgroups ? stepCycles(problem, chosen).bound() : boundOfWarpStep(problem, chosen);
+  std::string result = text(chosen) + " of 64 steps, bound by " + bound;
   for (const Candidate &candidate : priceSchedules(problem))
     if (candidate.schedule.print() != chosen.print())
       return result + "; next " + text(candidate.schedule);
@@ -522,9 +529,9 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   if (StringRef(text).find("boxed") == StringRef::npos)
     schedule.boxed = bringsBox(problem, schedule);
   check(problem, schedule);
-  if (int64_t bytes = sharedBytes(problem, schedule); bytes > sharedLimit)
+  if (int64_t bytes = sharedBytes(problem, schedule); bytes > problem.gpu.sharedBytes)
     refuse("a matrix product of tiles " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + " needs " +
-               std::to_string(bytes) + " bytes of shared memory, the device has " + std::to_string(sharedLimit),
+               std::to_string(bytes) + " bytes of shared memory, the device has " + std::to_string(problem.gpu.sharedBytes),
            "use a smaller tile or fewer stages");
   return schedule;
 }

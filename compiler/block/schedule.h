@@ -1,6 +1,6 @@
 #pragma once
 // How a kernel with a product of boxes runs on a block: a value, chosen by a model before any code is made, printed, overridden by name.
-#include "compiler/block/ir/Block.h"
+#include "compiler/block/gpu.h"
 #include <array>
 #include <string>
 #include <vector>
@@ -62,6 +62,7 @@ struct ScheduleProblem {
   bool reorder = true;                      // the order of the grid's tiles is known, or can be found at run time
   std::optional<LoopWork> loop = {};
   std::optional<FetchWork> fetch = {};
+  Gpu gpu = {};
   unsigned stagesHint = 0; // the user's num_stages
   unsigned cluster = 0;    // blocks that share a program's steps; 0: one
   unsigned partial = 0;    // of k, whose sums are to be added with all bits of f32; 0: the tensor cores' sums will do

@@ -1,7 +1,7 @@
 // split-roles: what fills rings becomes a role of its own, which runs ahead of the role that takes their slots.
 //
 // Both roles begin as copies of the programs' code: one keeps acquire, copy and publish and what leads to them, the other all the rest.
-#include "compiler/block/ir/Block.h"
+#include "compiler/block/gpu.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/schedule.h"
 
@@ -175,12 +175,17 @@ struct SplitRoles : PassWrapper<SplitRoles, OperationPass<tile::KernelOp>> {
     OpBuilder builder(programs);
     auto roles = RolesOp::create(builder, getOperation().getLoc());
     builder.createBlock(&roles.getBody());
-    RoleOp load = makeRole(builder, "load", loadWarps * std::max(schedule->fetchers, 1u), schedule->loadRegisters);
+    bool isOne = multipliesByWarps(programs) && !schedule->fetchers; // run-ahead lets its copies run ahead
+    RoleOp load =
+        isOne ? RoleOp() : makeRole(builder, "load", loadWarps * std::max(schedule->fetchers, 1u), schedule->loadRegisters);
     RoleOp math = makeRole(builder, "math", warpgroup * schedule->consumers, schedule->mathRegisters);
-    OpBuilder::atBlockTerminator(&load.getBody().front()).clone(*programs);
+    if (load)
+      OpBuilder::atBlockTerminator(&load.getBody().front()).clone(*programs);
     programs->moveBefore(math.getBody().front().getTerminator());
-    prune(load, true);
-    prune(math, false);
+    if (load) {
+      prune(load, true);
+      prune(math, false);
+    }
     for (auto ring : body.getOps<RingOp>())
       ring.setTakers(arrivalsOf(math, ring));
   }

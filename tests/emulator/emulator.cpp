@@ -63,7 +63,9 @@ std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjo
     return emit(kernel, code, disjoint);
   }
   std::string why;
-  FailureOr<OwningOpRef<ModuleOp>> lowered = cuda::lowerToBlocks(kernel, why, disjoint);
+  block::Gpu older{false, cuda::targetNamed("sm_80")->sharedBytes, 2048};
+  FailureOr<OwningOpRef<ModuleOp>> lowered =
+      cuda::lowerToBlocks(kernel, why, disjoint, true, 1, path == Path::Warps ? older : block::Gpu());
   if (failed(lowered) || !*lowered)
     return nullptr;
   tile::KernelOp blocks = *(*lowered)->getOps<tile::KernelOp>().begin();

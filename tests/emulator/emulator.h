@@ -13,6 +13,7 @@ namespace tilery::emulator {
 enum class Path {
   General, // that of any program
   Block,   // that of block IR, which the kernel is, or which the passes make of it
+  Warps,   // the same for GPUs before Hopper
 };
 
 class Kernel {

@@ -225,7 +225,11 @@ void EmulatedMachine::putRow(lower::Emitter &e, Value *row, unsigned count) {
   if (!pointer)
     put(e, offsetof(WarpOperation, address), row);
 }
-SmallVector<llvm::Value *, 4> EmulatedMachine::loadMatrices(lower::Emitter &e, Value *row, unsigned count, bool transposed) {
+SmallVector<llvm::Value *, 4> EmulatedMachine::loadMatrices(lower::Emitter &e, Value *row, unsigned count, bool transposed,
+                                                            unsigned offset) {
+  if (offset)
+    row = row->getType()->isPointerTy() ? e.b.CreateConstGEP1_64(e.b.getInt8Ty(), row, offset)
+                                        : e.b.CreateAdd(row, e.b.getInt32(offset));
   putRow(e, row, count);
   perform(e, transposed ? WarpOperation::LoadTransposed : WarpOperation::LoadMatrices);
   SmallVector<llvm::Value *, 4> results;

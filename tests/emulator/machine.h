@@ -48,7 +48,8 @@ public:
 
   Value *loadShared(lower::Emitter &e, llvm::Type *type, Value *address, bool peer) override;
   void storeShared(lower::Emitter &e, Value *address, Value *value, bool peer) override;
-  llvm::SmallVector<Value *, 4> loadMatrices(lower::Emitter &e, Value *row, unsigned count, bool transposed) override;
+  llvm::SmallVector<Value *, 4> loadMatrices(lower::Emitter &e, Value *row, unsigned count, bool transposed,
+                                             unsigned offset) override;
   void storeMatrices(lower::Emitter &e, Value *row, Values matrices, bool transposed) override;
   Value *permuteBytes(lower::Emitter &e, Value *low, Value *high, Value *which) override;
 

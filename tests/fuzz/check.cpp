@@ -167,7 +167,16 @@ Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, c
 
 Outcome blocks(const Program &program, ModuleOp module, const Memory &wanted, const oracle::Shadow &shadow) {
   bool disjoint = program.args.size() % 2;
+  OwningOpRef<ModuleOp> older = module.clone();
+  std::unique_ptr<emulator::Kernel> byWarps = emulator::Kernel::translate(*older, emulator::Path::Warps, disjoint, 0);
   std::unique_ptr<emulator::Kernel> kernel = emulator::Kernel::translate(module, emulator::Path::Block, disjoint, 0);
+  if (Memory memory(program); byWarps) {
+    std::string wrong = byWarps->run(program.grid.data(), memory.slots.data());
+    if (wrong.empty())
+      wrong = compare(program, wanted, memory, shadow);
+    if (!wrong.empty())
+      return {Outcome::Differs, "block IR, by warps: " + wrong};
+  }
   for (emulator::Timing timing : {emulator::Timing::CopiesAtOnce, emulator::Timing::CopiesLate}) {
     Memory memory(program);
     if (!kernel || !kernel->allows(program.grid.data(), memory.slots.data()))

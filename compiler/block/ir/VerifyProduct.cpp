@@ -50,7 +50,7 @@ static bool isReadable(const layout::Layout &memory, unsigned bytes) {
   return swizzled(memory) || (bytes == 2 && swizzled(memory.transposed()));
 }
 
-/// wgmma: 64 x 8n, k of 32 bytes; f16, bf16; fp8, int8 and tf32 with both operands k-major.
+/// Of warps (`block.gpu`): sums and factors in registers lie as mma.sync has them. Else wgmma: 64 x 8n, k of 32 bytes; f16, bf16; fp8, int8 and tf32 with both operands k-major.
 static LogicalResult checkForm(MmaStartOp op, const Operand &a, const Operand &b, RankedTensorType result) {
   Type sum = result.getElementType();
   unsigned bytes = tile::elementBytes(a.element);
@@ -64,6 +64,7 @@ static LogicalResult checkForm(MmaStartOp op, const Operand &a, const Operand &b
   if (!half && !fp8 && !int8 && !tf32)
     return op.emitOpError() << "has no form for " << a.element << " times " << b.element << " into " << sum
                             << (a.element.isF32() ? " (f32 needs precision tf32)" : "");
+  bool byWarps = op->getParentOfType<tile::KernelOp>() && op->getParentOfType<tile::KernelOp>()->hasAttr("block.gpu");
   if (result.getDimSize(0) % 64 || result.getDimSize(1) % 8 || a.shape[1] * bytes % 32)
     return op.emitOpError() << "has no form for " << result.getDimSize(0) << "x" << result.getDimSize(1) << "x" << a.shape[1]
                             << ": m is a multiple of 64, n of 8, k of 32 bytes";
@@ -77,6 +78,13 @@ static LogicalResult checkForm(MmaStartOp op, const Operand &a, const Operand &b
         return rows;
     return std::nullopt;
   };
+  if (LayoutAttr sums = layoutOf(result); byWarps) {
+    if (sums && !divide(sums.getLayout(), layout::mmaAccumulator()))
+      return op->emitOpError() << "gives a sum that lies in registers otherwise than " << sums;
+    if (!a.isShared && a.layout && !divide(a.layout.getLayout(), layout::mmaOperandA(8 * bytes)))
+      return op->emitOpError() << "cannot read a from registers that hold it so: " << a.layout;
+    return success();
+  }
   std::optional<layout::Rows> factor, sums;
   if (!a.isShared && a.layout && !(factor = rowsOf(a.layout, [&](auto rows) { return layout::wgmmaOperandA(8 * bytes, rows); })))
     return op.emitOpError() << "cannot read a from registers that hold it so: " << a.layout;

@@ -27,7 +27,8 @@ unsigned block::arrivalsOf(RoleOp role, Value ring) {
         if (isa<PartOp>(part))
           addReaders(part->getResult(0), reads, multiplies);
   }
-  return reads ? role.getWarps() : multiplies ? role.getWarps() / 4 : takes;
+  bool byWarps = multiplies && role->getParentOfType<tile::KernelOp>()->hasAttr("block.gpu");
+  return reads || byWarps ? role.getWarps() : multiplies ? role.getWarps() / 4 : takes;
 }
 
 static LogicalResult checkTakers(RingOp ring) {

@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/block_emitter.h"
+#include "compiler/block/gpu.h"
 #include "compiler/block/schedule.h"
 #include "compiler/targets/cuda/box_maps.h"
 
@@ -90,6 +91,7 @@ BlockEmitter::BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachin
       written.push_back(lower::classOfPlace(swap.getPlace()));
     meets |= isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType());
   });
+  byWarps = block::multipliesByWarps(&kernel.getBody().front().front());
   findRoles();
 }
 

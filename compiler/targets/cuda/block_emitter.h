@@ -1,7 +1,7 @@
 #pragma once
 // The emission of one kernel in block IR. block_emitter.cpp: the kernel, its shared memory and its roles; block_scalars.cpp: numbers, loops,
 // branches; block_programs.cpp: which program is next; block_rings.cpp: slots, the copy engine, meetings; block_products.cpp: the tensor
-// cores; block_tiles.cpp, block_reduces.cpp: registers; block_atomics.cpp: updates of memory.
+// cores of warpgroups; block_warp_products.cpp: of warps; block_tiles.cpp, block_reduces.cpp: registers; block_atomics.cpp: updates of memory.
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/pull.h"
 #include "compiler/targets/cuda/emit_block.h"
@@ -170,6 +170,8 @@ private:
 
   // -- products (products.cpp)
   void emitStart(block::MmaStartOp start);
+  /// The same by warps, at once: nothing waits for it (warp_products.cpp).
+  void emitWarpProduct(block::MmaStartOp start);
   void emitWait(block::MmaWaitOp wait);
   void emitSettle(block::MmaSettleOp settle);
   /// The registers of a tile, as words of 32 bits.
@@ -233,6 +235,7 @@ private:
                   llvm::function_ref<llvm::Value *(unsigned number)> addressOf);
   llvm::Value *roundedTF32(llvm::Value *elements);
   void emitFetch(block::FetchOp fetch);
+  llvm::Value *isFirstOfCopies(const layout::Layout &dealt);
 
   // -- numbers that the lanes of a warp share (numbers.cpp)
   /// Those that the tile is computed from, where all lanes need the same and they are dear. All threads of the role are here.
@@ -276,7 +279,8 @@ private:
   llvm::DenseMap<mlir::Operation *, MadeMap> made;
   BlockEntry entry;
   bool failed = false;
-  bool meets = false; // programs wait for each other, or show each other what they have stored
+  bool byWarps = false; // products are of warps
+  bool meets = false;   // programs wait for each other, or show each other what they have stored
 
   llvm::DenseMap<mlir::Value, Parts> values; // of more than one part, or of none; those of rank 0 are the evaluator's
   llvm::SmallVector<mlir::Value> known;      // all of both, in the order in which they became so

@@ -6,6 +6,22 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
+/// Of threads that a layout gives the same elements, whether this is the first; null: there are no two.
+llvm::Value *BlockEmitter::isFirstOfCopies(const layout::Layout &dealt) {
+  llvm::Value *first = nullptr;
+  for (auto [axis, number] : {std::pair(layout::Lane, here().lane), std::pair(layout::Warp, here().warp)}) {
+    int64_t place = 1;
+    for (const layout::Layout::Digit &digit : dealt.digits(axis)) {
+      if (digit.isZero() && digit.extent > 1) {
+        llvm::Value *own = b.CreateURem(b.CreateUDiv(number, i32(place)), i32(digit.extent));
+        first = e.band(first, b.CreateICmpEQ(own, i32(0)));
+      }
+      place *= digit.extent;
+    }
+  }
+  return first;
+}
+
 void BlockEmitter::emitFetch(block::FetchOp fetch) {
   constexpr unsigned piece = 16; // bytes
   constexpr int alongLine = 1;   // the number of the line's dimension among the evaluator's loops
@@ -23,6 +39,8 @@ void BlockEmitter::emitFetch(block::FetchOp fetch) {
     if (!isa<RankedTensorType>(bound.getType()))
       ensure(bound);
   llvm::Value *to = partsOf(fetch.getTo())[0];
+  SplitPlaces slot(*places);
+  llvm::Value *own = isFirstOfCopies(dealt);
   lower::Evaluator::Region region(evaluator);
   lower::Evaluator::Vector lanes(evaluator, 1);
   Coordinates coordinates;
@@ -49,9 +67,11 @@ void BlockEmitter::emitFetch(block::FetchOp fetch) {
     }
     if (exists)
       count = b.CreateSelect(exists, count, i32(0));
-    llvm::Value *element = emitLayout(b, *places, placeOf(number))[0];
-    llvm::Value *offset = b.CreateSub(b.CreateAdd(to, b.CreateMul(element, i32(bytes))), base);
-    machine.copyAsync(e, b.CreateGEP(b.getInt8Ty(), entry.shared, b.CreateZExt(offset, b.getInt64Ty())), where.pointer, count);
+    llvm::Value *element = emitLayout(b, slot.varying, placeOf(number))[0];
+    llvm::Value *offset = b.CreateAdd(b.CreateSub(to, base), b.CreateMul(element, i32(bytes)));
+    llvm::Value *place = b.CreateGEP(b.getInt8Ty(), entry.shared, b.CreateZExt(offset, b.getInt64Ty()));
+    llvm::Value *at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), place, uint64_t(slot.constant(number)) * bytes);
+    when(own, [&] { machine.copyAsync(e, at, where.pointer, count); });
   }
 }
 

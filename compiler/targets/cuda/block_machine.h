@@ -123,8 +123,9 @@ public:
   // -- matrices of 8 x 8. All threads of a warp take part.
   /// `count` (1, 2 or 4) matrices of 8 rows of 16 bytes, row r of matrix i where thread 8 * i + r points (generic pointers into shared
   /// memory, or addresses): bytes 4 * (lane % 4) to + 3 of row lane / 4 as an i32 each; `transposed`: of the matrix of 16-bit elements
-  /// transposed.
-  virtual llvm::SmallVector<Value *, 4> loadMatrices(lower::Emitter &e, Value *row, unsigned count, bool transposed) = 0;
+  /// transposed. The rows begin `offset` bytes further on.
+  virtual llvm::SmallVector<Value *, 4> loadMatrices(lower::Emitter &e, Value *row, unsigned count, bool transposed,
+                                                     unsigned offset = 0) = 0;
   /// The way back: 1, 2 or 4 matrices, an i32 of each, to the rows at these addresses.
   virtual void storeMatrices(lower::Emitter &e, Value *row, Values matrices, bool transposed) = 0;
 

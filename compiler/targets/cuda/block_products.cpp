@@ -144,6 +144,8 @@ unsigned startedSince(Operation *wait, Value product) {
 
 // Factors of a product: shared memory by descriptors, or registers that belong to the tensor cores until the product is waited for.
 void BlockEmitter::emitStart(block::MmaStartOp start) {
+  if (byWarps)
+    return emitWarpProduct(start);
   RankedTensorType tile = start.getType().getTile();
   auto sharedA = dyn_cast<block::SharedType>(start.getA().getType());
   block::LayoutAttr sumLayout = block::layoutOf(tile);
@@ -279,6 +281,8 @@ BlockEmitter::Parts BlockEmitter::packed(Value tile) {
 }
 
 void BlockEmitter::emitSettle(block::MmaSettleOp settle) {
+  if (byWarps)
+    return;
   unsigned later = startedSince(settle, settle.getProduct());
   for (Operation *op = settle->getPrevNode(); op && !isa<block::MmaStartOp>(op); op = op->getPrevNode())
     if (auto wait = dyn_cast<block::MmaWaitOp>(op); wait && startedSince(wait, wait.getProduct()) <= later) {
@@ -347,7 +351,8 @@ void BlockEmitter::emitWait(block::MmaWaitOp wait) {
   else
     computeMeanwhile(wait);
   Parts sums = partsOf(wait.getProduct());
-  machine.wgmmaWait(e, startedSince(wait, wait.getProduct()), sums, reading.lookup(wait.getProduct()));
+  if (!byWarps)
+    machine.wgmmaWait(e, startedSince(wait, wait.getProduct()), sums, reading.lookup(wait.getProduct()));
   remember(wait, std::move(sums));
 }
 

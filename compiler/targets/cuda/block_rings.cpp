@@ -207,7 +207,7 @@ void BlockEmitter::emitRelease(block::ReleaseOp release) {
   Parts slot = partsOf(release.getSlot());
   unsigned arrivals = block::arrivalsOf(release->getParentOfType<block::RoleOp>(), ring);
   bool eachWarp = !role->oneThread && arrivals == role->warps; // its lanes have read the slot
-  if (eachWarp && isRead(release.getSlot(), ring))
+  if (eachWarp && !byWarps && isRead(release.getSlot(), ring))
     machine.fenceProxy(e); // else the copy engine may fill it while the last of what they read is still on its way
   if (eachWarp)
     machine.warpBarrier(e, i32(-1));

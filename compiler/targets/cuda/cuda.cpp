@@ -19,6 +19,12 @@ static bool makesMaps(ModuleOp module) {
   return module.walk([](block::RemapOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+/// Operations of 16-bit numbers in a cycle of a multiprocessor, by mma.sync: data sheets, of the H200 measured.
+static block::Gpu gpuOf(const CudaTarget &target) {
+  int64_t operations = target.sm >= 90 ? 2580 : target.sm > 80 ? 1024 : 2048;
+  return target.hopper() ? block::Gpu() : block::Gpu{false, target.sharedBytes, operations};
+}
+
 FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lower::Emitter &e, BlockMachine &machine) {
   Translation result;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
@@ -29,15 +35,14 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
       orderSums(kernel);
     OwningOpRef<ModuleOp> blocks;
     std::string why;
-    if (hasRoles(kernel) || options.target.hopper()) {
-      FailureOr<OwningOpRef<ModuleOp>> lowered = lowerToBlocks(kernel, why, options.disjoint, options.boxes, options.cluster);
-      if (failed(lowered))
-        return failure();
-      blocks = std::move(*lowered);
-      if (blocks && !options.target.writesMaps() && makesMaps(*blocks)) {
-        why = "before CUDA 12.5 a driver's assembler writes other strides into maps made on the device";
-        blocks = {};
-      }
+    FailureOr<OwningOpRef<ModuleOp>> lowered =
+        lowerToBlocks(kernel, why, options.disjoint, options.boxes, options.cluster, gpuOf(options.target));
+    if (failed(lowered))
+      return failure();
+    blocks = std::move(*lowered);
+    if (blocks && !options.target.writesMaps() && makesMaps(*blocks)) {
+      why = "before CUDA 12.5 a driver's assembler writes other strides into maps made on the device";
+      blocks = {};
     }
     FailureOr<GpuInfo> gpu = failure();
     if (blocks) {
@@ -72,7 +77,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   GpuLowering lowering(options.target);
   lower::Options lanes{lowering, options.disjoint, options.fpContract};
   lower::Emitter e(module, lanes);
-  PtxMachine machine;
+  PtxMachine machine(options.target.sm);
   FailureOr<Translation> result = emitKernels(source, options, e, machine);
   if (failed(result))
     return failure();

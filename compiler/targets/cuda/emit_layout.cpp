@@ -87,6 +87,17 @@ llvm::SmallVector<llvm::Value *, 2> emitLayout(llvm::IRBuilder<> &b, const Layou
   return result;
 }
 
+SplitPlaces::SplitPlaces(const Layout &places) : varying(places.outputs()), added(places.outputs()) {
+  Layout canonical = places.canonical();
+  for (const Layout::Input &input : canonical.inputs())
+    for (const Layout::Digit &digit : input.digits) {
+      bool adds = input.axis == layout::Register && !digit.hasFlips();
+      Layout::Digit none{digit.extent, Layout::Vector(digit.step.size(), 0), Layout::Vector(digit.step.size(), 0)};
+      varying.add(input.axis, adds ? none : digit);
+      added.add(input.axis, adds ? digit : none);
+    }
+}
+
 llvm::Value *emitCoordinate(llvm::IRBuilder<> &b, const Layout &layout, unsigned output,
                             llvm::ArrayRef<std::pair<layout::Axis, llvm::Value *>> place) {
   return coordinateOf(b, layout.canonical(), output, place);

@@ -65,8 +65,9 @@ std::string uncheckedBarriers(tile::KernelOp lowered) {
 } // namespace
 
 FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why, bool disjoint, bool boxes,
-                                               unsigned cluster) {
+                                               unsigned cluster, const block::Gpu &gpu) {
   why.clear();
+  gpu.mark(kernel);
   if (!boxes)
     kernel->setAttr("block.no_boxes", UnitAttr::get(kernel.getContext()));
   if (!hasRoles(kernel)) { // here, so that the plan is of what is compiled

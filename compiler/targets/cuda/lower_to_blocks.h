@@ -1,6 +1,6 @@
 #pragma once
 // From tile IR to lowered block IR.
-#include "compiler/block/ir/Block.h"
+#include "compiler/block/gpu.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <string>
 
@@ -11,6 +11,7 @@ namespace tilery::cuda {
 /// disjoint: no argument that is stored overlaps another one. boxes: as in CompileOptions; without them threads fetch all factors. cluster: blocks that are to share the steps of each program, if the
 /// kernel lets them.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why, bool disjoint,
-                                                                 bool boxes = true, unsigned cluster = 1);
+                                                                 bool boxes = true, unsigned cluster = 1,
+                                                                 const block::Gpu &gpu = {});
 
 } // namespace tilery::cuda

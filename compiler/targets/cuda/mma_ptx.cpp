@@ -30,14 +30,16 @@ ID multiplication(const MmaForm &form) {
 }
 } // namespace
 
-llvm::SmallVector<llvm::Value *, 4> PtxMachine::loadMatrices(lower::Emitter &e, llvm::Value *row, unsigned count,
-                                                             bool transposed) {
+llvm::SmallVector<llvm::Value *, 4> PtxMachine::loadMatrices(lower::Emitter &e, llvm::Value *row, unsigned count, bool transposed,
+                                                             unsigned offset) {
   static constexpr ID ids[][2] = {
       {llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x1_b16, llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x1_trans_b16},
       {llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_b16, llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_trans_b16},
       {llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16, llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16}};
   llvm::Value *address =
       row->getType()->isPointerTy() ? addressIn(e, Shared, row) : e.b.CreateIntToPtr(row, e.b.getPtrTy(Shared));
+  if (offset)
+    address = e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), address, offset);
   llvm::Value *all = e.b.CreateIntrinsic(ids[count / 2][transposed], {address->getType()}, {address});
   if (count == 1)
     return {all};

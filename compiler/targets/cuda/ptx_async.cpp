@@ -33,7 +33,10 @@ void PtxMachine::arriveNamed(lower::Emitter &e, Value *id, unsigned threads) {
 void PtxMachine::initBarrier(lower::Emitter &e, Value *barrier, unsigned arrivals) {
   assembly(e.b, "mbarrier.init.shared::cta.b64 [$0], " + std::to_string(arrivals) + ";", "r", {barrier});
 }
-void PtxMachine::fenceBarrierInit(lower::Emitter &e) { assembly(e.b, "fence.mbarrier_init.release.cluster;", "", {}); }
+void PtxMachine::fenceBarrierInit(lower::Emitter &e) {
+  if (isHopper())
+    assembly(e.b, "fence.mbarrier_init.release.cluster;", "", {});
+}
 void PtxMachine::arrive(lower::Emitter &e, Value *barrier) {
   assembly(e.b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r", {barrier});
 }
@@ -65,8 +68,10 @@ void PtxMachine::waitBarrier(lower::Emitter &e, Value *barrier, Value *parity) {
   auto *done = llvm::BasicBlock::Create(b.getContext(), "ready", function);
   b.CreateBr(loop);
   b.SetInsertPoint(loop);
-  llvm::Value *ok = assembly(b, "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2; selp.u32 $0, 1, 0, p; }",
-                             "=r,r,r", {barrier, parity}, b.getInt32Ty());
+  std::string wait = isHopper() ? "try_wait" : "test_wait";
+  llvm::Value *ok =
+      assembly(b, "{ .reg .pred p; mbarrier." + wait + ".parity.shared::cta.b64 p, [$1], $2; selp.u32 $0, 1, 0, p; }", "=r,r,r",
+               {barrier, parity}, b.getInt32Ty());
   b.CreateCondBr(b.CreateICmpNE(ok, b.getInt32(0)), done, loop);
   b.SetInsertPoint(done);
 }
@@ -139,7 +144,10 @@ void PtxMachine::commitStores(lower::Emitter &e) { assembly(e.b, "cp.async.bulk.
 void PtxMachine::waitStores(lower::Emitter &e, bool read, unsigned pending) {
   assembly(e.b, "cp.async.bulk.wait_group" + std::string(read ? ".read " : " ") + std::to_string(pending) + ";", "", {});
 }
-void PtxMachine::fenceProxy(lower::Emitter &e) { assembly(e.b, "fence.proxy.async.shared::cta;", "", {}); }
+void PtxMachine::fenceProxy(lower::Emitter &e) {
+  if (isHopper())
+    assembly(e.b, "fence.proxy.async.shared::cta;", "", {});
+}
 
 // -- shared memory by address
 

@@ -9,6 +9,8 @@ namespace tilery::cuda {
 /// memory clobber: what LLVM knows of their intrinsics lets it move ordinary accesses over them.
 class PtxMachine : public BlockMachine {
 public:
+  /// `sm`: of the oldest GPU that the code runs on.
+  explicit PtxMachine(unsigned sm = 90) : sm(sm) {}
   BlockEntry begin(lower::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) override;
   void barrier(lower::Emitter &e) override;
   void namedBarrier(lower::Emitter &e, Value *id, unsigned threads) override;
@@ -50,7 +52,8 @@ public:
 
   Value *loadShared(lower::Emitter &e, llvm::Type *type, Value *address, bool peer) override;
   void storeShared(lower::Emitter &e, Value *address, Value *value, bool peer) override;
-  llvm::SmallVector<Value *, 4> loadMatrices(lower::Emitter &e, Value *row, unsigned count, bool transposed) override;
+  llvm::SmallVector<Value *, 4> loadMatrices(lower::Emitter &e, Value *row, unsigned count, bool transposed,
+                                             unsigned offset) override;
   void storeMatrices(lower::Emitter &e, Value *row, Values matrices, bool transposed) override;
   Value *permuteBytes(lower::Emitter &e, Value *low, Value *high, Value *which) override;
 
@@ -68,6 +71,12 @@ public:
   void waitCopies(lower::Emitter &e, unsigned pending) override;
   Value *load(lower::Emitter &e, const lower::Address &where, llvm::Type *type, Value *exists, Value *other) override;
   void store(lower::Emitter &e, const lower::Address &where, Value *bits, Value *exists) override;
+
+private:
+  /// Before Hopper there is no copy engine that fences are for, nor do waits for barriers sleep.
+  bool isHopper() const { return sm >= 90; }
+
+  unsigned sm;
 };
 
 } // namespace tilery::cuda

@@ -17,9 +17,10 @@ struct Product {
   int rows, columns, depth;              // of the whole
   bool acrossA = false, acrossB = false; // m (n) is contiguous rather than k
   const char *schedule = "";
-  bool ragged = true;       // bounds are given
-  std::string fetched = ""; // of "a" and "b" nobody knows how they are aligned; "!": there are no boxes at all
-  int partialSums = 0;      // of k, added by threads
+  bool ragged = true; // bounds are given
+  std::string fetched =
+      ""; // of "a" and "b" nobody knows how they are aligned; "!": there are no boxes at all; "w": nor products of warpgroups
+  int partialSums = 0; // of k, added by threads
 
   bool isFetched(char which) const { return fetched.find(which) != std::string::npos; }
   int bytes(const char *of) const {
@@ -146,7 +147,7 @@ TEST_P(BlockProduct, IsExactOnIntegers) {
   setenv("TILERY_SCHEDULE", p.schedule, 1);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(program(p), &context());
   ASSERT_TRUE(module) << program(p);
-  auto kernel = emulator::Kernel::translate(*module, emulator::Path::Block, true, 0);
+  auto kernel = emulator::Kernel::translate(*module, p.isFetched('w') ? emulator::Path::Warps : emulator::Path::Block, true, 0);
   unsetenv("TILERY_SCHEDULE");
   ASSERT_TRUE(kernel);
   std::mt19937 random(7);
@@ -155,7 +156,7 @@ TEST_P(BlockProduct, IsExactOnIntegers) {
   Array inB(p.acrossB ? p.depth : p.columns, p.acrossB ? p.columns : p.depth, p.bytes(p.type), p.isFetched('b'));
   auto fill = [&](Array &to, bool swapped, int slow, int fast, int value) {
     uint32_t bits = bitsOf(p.type, value);
-    if (value && std::string(p.type) == "f32" && p.isFetched(&to == &inA ? 'a' : 'b'))
+    if (value && std::string(p.type) == "f32" && (p.isFetched(&to == &inA ? 'a' : 'b') || p.isFetched('w')))
       --bits; // what threads write is rounded to tf32, not cut
     std::memcpy(swapped ? to.at(fast, slow) : to.at(slow, fast), &bits, to.bytes);
     return value;
@@ -253,4 +254,24 @@ INSTANTIATE_TEST_SUITE_P(Fetched, BlockProduct,
                                          Product{"f16", "f16", 128, 64, 128, 131, 70, 600, false, true, "", true, "!a"},
                                          Product{"bf16", "bf16", 16, 128, 64, 13, 200, 200, false, true, "", true, "!"},
                                          Product{"f16", "f16", 64, 64, 64, 128, 128, 64, false, true, "", false, "!"}));
+
+// Of GPUs before Hopper: warps multiply what they have copied some steps before, or what a role of its own computes.
+INSTANTIATE_TEST_SUITE_P(
+    Warps, BlockProduct,
+    testing::Values(Product{"f16", "f16", 128, 128, 64, 250, 200, 300, false, false, "", true, "w"},
+                    Product{"bf16", "f32", 64, 64, 32, 64, 64, 32, false, false, "", true, "w"},
+                    Product{"bf16", "bf16", 128, 64, 64, 128, 64, 640, true, false, "", true, "w"},
+                    Product{"f16", "f32", 64, 128, 64, 100, 136, 96, false, true, "", true, "w"},
+                    Product{"f16", "f16", 256, 64, 16, 256, 72, 48, true, true, "", true, "w"},
+                    Product{"i8", "i32", 64, 64, 64, 70, 64, 160, false, false, "", true, "w"},
+                    Product{"f32", "f32", 64, 32, 32, 64, 32, 64, false, false, "", true, "w"},
+                    Product{"f16", "f16", 64, 24, 64, 64, 24, 128, false, false, "", true, "w"},
+                    Product{"f16", "f16", 64, 64, 64, 128, 128, 0, false, true, "", true, "w"},
+                    Product{"bf16", "bf16", 128, 256, 32, 128, 256, 128, false, true, "consumers=2", true, "w"},
+                    Product{"bf16", "bf16", 16, 128, 64, 13, 200, 200, false, true, "", true, "w"},
+                    Product{"f16", "f16", 128, 128, 64, 250, 200, 301, false, false, "", true, "wa"},
+                    Product{"bf16", "f32", 64, 128, 64, 101, 132, 75, true, true, "", true, "wab"},
+                    Product{"f16", "f16", 128, 128, 32, 128, 128, 256, false, true, "consumers=4", true, "w"},
+                    Product{"f16", "f16", 64, 64, 64, 64, 64, 512, false, true, "stages=2 resident=2", true, "w"},
+                    Product{"f16", "f16", 64, 64, 64, 128, 128, 64, false, true, "", false, "w"}));
 } // namespace

@@ -1,0 +1,25 @@
+#pragma once
+// What schedules of block IR know of the GPU: Hopper's instructions, or those that every GPU from sm_80 on has.
+#include "compiler/block/ir/Block.h"
+
+namespace tilery::block {
+
+struct Gpu {
+  /// Products are of warpgroups (wgmma), the copy engine brings boxes, roles deal registers. Else products are of warps (mma.sync), and
+  /// threads copy what they multiply (cp.async).
+  bool warpgroups = true;
+  int64_t sharedBytes = sharedLimit; // of a block
+  int64_t operations = 4096;         // of 16-bit numbers that a multiprocessor's tensor cores make in a cycle
+
+  /// That of the kernel's attribute `block.gpu`; Hopper where it has none.
+  static Gpu of(tile::KernelOp kernel);
+  /// Sets that attribute. Warps' kernels have no boxes.
+  void mark(tile::KernelOp kernel) const;
+};
+
+/// Why the copy engine makes no boxes of what the op is about; null: it may.
+const char *whyNoBoxes(mlir::Operation *op);
+/// True if the op is in a kernel whose products are of warps.
+bool multipliesByWarps(mlir::Operation *op);
+
+} // namespace tilery::block
