@@ -60,11 +60,10 @@ Operand toOperand(nb::handle object) {
   }
   if (nb::hasattr(object, "__float__"))
     return Literal(nb::cast<double>(nb::object(object.attr("__float__")())));
-  throw Error(Diagnostic{Diagnostic::Kind::Type,
-                         "expected a tile value or a number, got " +
-                             std::string(nb::str(nb::handle(object.type()).attr("__name__")).c_str()),
-                         "",
-                         {}});
+  const nb::handle type = object.type();
+  nb::object word = nb::getattr(type, "__tile_word__", type.attr("__name__")); // a language's classes may have one for messages
+  throw Error(
+      Diagnostic{Diagnostic::Kind::Type, "expected a tile value or a number, got " + nb::cast<std::string>(word), "", {}});
 }
 
 template <typename T> static std::optional<T> optional(T (*convert)(nb::handle), nb::handle object) {

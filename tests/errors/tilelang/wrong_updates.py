@@ -339,3 +339,46 @@ def instruction_of_no_name(X: Vector):
 def fractions_of_threads(X: Vector):
     with T.Kernel(1, threads=128.0):
         X[0] = 1
+
+
+@wrong
+def fraction_of_a_dimension(X: Vector):
+    with T.Kernel(1):
+        T.reduce_sum(T.alloc_fragment((4, 4), "float32"), T.alloc_fragment((4,), "float32"), dim=0.5)
+
+
+@wrong
+def dimension_of_a_scan_by_name(X: Vector):
+    with T.Kernel(1):
+        T.cumsum(T.alloc_shared((4, 4), "float32"), dim="x")
+
+
+@wrong
+def cleared_number(X: Vector):
+    with T.Kernel(1):
+        T.clear(3)
+
+
+@wrong
+def sine_of_a_buffer(X: Vector):
+    with T.Kernel(1):
+        X[0] = T.sin(X)
+
+
+@wrong
+def loop_over_a_buffer(X: Vector):
+    with T.Kernel(1):
+        for i in X:
+            X[i] = 1
+
+
+@wrong
+def type_before_the_value(X: Vector):
+    with T.Kernel(1):
+        X[0] = T.cast("float16", X[1])
+
+
+@wrong
+def two_buffers_printed(X: Vector):
+    with T.Kernel(1):
+        T.print(X, X)

@@ -315,3 +315,15 @@ def test_results_have_their_type_in_every_call(engine, kind, returned):
     for factor in (1, 2, 4):
         b = kernel(a, factor)
         assert b.dtype == returned and torch.equal(b.to(torch.float32), a * factor)
+
+
+def test_parameters_are_shown_as_they_are_declared():
+    m = T.dynamic("m")
+
+    @T.prim_func
+    def main(A: T.Tensor((m, 8), "float16"), B: T.StridedTensor((4, m), (16, 1), "int8"), n: T.int32):
+        with T.Kernel(1):
+            A[0, 0] = n
+
+    shown = [repr(kind) for kind in tilelang.compile(main).params]
+    assert shown == ["T.Tensor((m, 8), T.float16)", "T.StridedTensor((4, m), (16, 1), T.int8)", "T.int32"]

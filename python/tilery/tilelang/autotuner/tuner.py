@@ -19,7 +19,7 @@ from ..jit import JITImpl, prepare
 from ..jit import compile as compile_function
 from ..jit.kernel import JITKernel
 from ..profiler.bench import do_bench
-from ..tracing.memory import TensorType
+from ..tracing.shapes import TensorType
 from ..utils.progress import Progress
 from ..utils.tensor import TensorSupplyType, torch_assert_close
 from .capture import get_autotune_inputs

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..language.eager.builder import PrimFunc
 from ..tracing.dtypes import dtype as element_type
-from ..tracing.memory import TensorType
+from ..tracing.shapes import TensorType
 
 
 @dataclass

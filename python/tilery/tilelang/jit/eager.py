@@ -13,7 +13,7 @@ from ..language.eager.builder import PrimFunc
 from ..language.eager.survey import Declared, Survey
 from ..language.eager.survey import survey as take_survey
 from ..tracing.dtypes import dtype
-from ..tracing.memory import TensorType, row_major
+from ..tracing.shapes import TensorType, row_major
 from ..tracing.values import Var, substitute
 from .kernel import JITKernel
 

@@ -18,8 +18,8 @@ from ...errors import error
 from .. import refused
 from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
-from ..tracing.memory import TensorType
 from ..tracing.program import build, host_name, host_parameters, usual_layouts
+from ..tracing.shapes import TensorType
 from ..transform.pass_config import check_pass_configs
 from ..tvm.target import Target
 from ..utils.device import get_current_device

@@ -12,8 +12,8 @@ from ...aot import Entry, Library, Parameter, Variant, image_for
 from ...aot.bundle import packed
 from ...aot.kernels import targets_of
 from ...errors import error
-from ..tracing.memory import TensorType
 from ..tracing.program import usual_layouts
+from ..tracing.shapes import TensorType
 
 if TYPE_CHECKING:
     from ..language.eager.builder import PrimFunc

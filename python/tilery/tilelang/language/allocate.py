@@ -10,7 +10,8 @@ from ...errors import error
 from ..tracing.context import current, kernel
 from ..tracing.dtypes import CODED
 from ..tracing.dtypes import dtype as element_type
-from ..tracing.memory import LocalVar, Memory, shape_of
+from ..tracing.memory import LocalVar, Memory
+from ..tracing.shapes import shape_of
 from ..tracing.values import Expr, is_number, is_size
 from .tir.op import max_value, min_value
 

@@ -11,7 +11,8 @@ from tilery import _native
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.dtypes import dtype as element_type
-from ..tracing.memory import Memory, Region, native_region, row_major, tile_op
+from ..tracing.memory import Memory, Region, native_region, tile_op
+from ..tracing.shapes import row_major
 
 
 def transpose(src: Any, dst: Any) -> None:

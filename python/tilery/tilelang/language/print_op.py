@@ -8,6 +8,7 @@ from ...errors import error
 from ..tracing.context import current, kernel
 from ..tracing.memory import Memory, Region, copy
 from ..tracing.values import Node, Var, is_number
+from ..tracing.words import WORDS
 from .allocate import alloc_fragment
 
 
@@ -15,6 +16,9 @@ def print_value(obj: Any = None, msg: str = "", warp_group_id: int = 0, warp_id:
     """T.print: a scalar, or a buffer, tensor or slice of static shape, or a message alone, once for each program."""
     trace = kernel("T.print")
     trace.ask_for_threads()
+    if not isinstance(msg, str):
+        got = WORDS.get(type(msg).__name__, repr(msg))
+        raise error(TypeError, f"T.print takes a message as text after what it prints, got {got}")
     if obj is None and msg:
         trace.native.print(msg, [])
     elif isinstance(obj, Region) or (isinstance(obj, Memory) and obj.is_global):

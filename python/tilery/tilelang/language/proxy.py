@@ -7,7 +7,8 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.context import current
-from ..tracing.memory import Data, Memory, TensorType, row_major, shape_of
+from ..tracing.memory import Data, Memory
+from ..tracing.shapes import TensorType, row_major, shape_of
 from ..tracing.values import read
 
 

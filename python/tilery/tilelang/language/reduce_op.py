@@ -11,9 +11,15 @@ from ...errors import error
 from ..tracing.memory import native_region, tile_op
 
 
+def _check_dim(what: str, dim: Any) -> None:
+    if isinstance(dim, bool) or not isinstance(dim, int):
+        raise error(TypeError, f"`dim` of {what} is the number of a dimension, got {dim!r}")
+
+
 def _reduce(kind: str) -> Callable[..., None]:
     def function(buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, nan_propagate: bool = False) -> None:
         trace = tile_op(f"T.reduce_{kind}")
+        _check_dim(f"T.reduce_{kind}", dim)
         if batch < 1:
             raise error(ValueError, f"batch must be >= 1, got {batch}")
         for side in (buffer, out):
@@ -59,6 +65,7 @@ def reduce(
 def _scan(kind: str) -> Callable[..., None]:
     def function(src: Any, dst: Any = None, dim: int = 0, reverse: bool = False) -> None:
         trace = tile_op(f"T.cum{kind}")
+        _check_dim(f"T.cum{kind}", dim)
         dst = src if dst is None else dst
         source, target = native_region(trace, src, "a scan", reads=True), native_region(trace, dst, "a scan")
         _native.scan_region(trace.native, kind, source, target, dim, bool(reverse))

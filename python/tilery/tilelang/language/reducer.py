@@ -11,7 +11,8 @@ from tilery import _native
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.dtypes import is_float
-from ..tracing.memory import Element, Memory, Pending, native_region, shape_of
+from ..tracing.memory import Element, Memory, Pending, native_region
+from ..tracing.shapes import shape_of
 from ..tracing.values import Expr, current_builder, difference, read
 from .tir.op import max_value, min_value
 

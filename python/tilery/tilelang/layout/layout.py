@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.dtypes import dtype
-from ..tracing.memory import shape_of
+from ..tracing.shapes import shape_of
 from ..tracing.values import Var, evaluate, substitute
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...errors import error
-from ..tracing.memory import TensorType
+from ..tracing.shapes import TensorType
 from ..tracing.values import evaluate, sizes_in
 from ..utils.device import get_current_device
 from ..utils.tensor import TensorSupplyType, fill, torch_assert_close

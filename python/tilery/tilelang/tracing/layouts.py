@@ -8,7 +8,8 @@ from typing import Any
 
 from ...errors import error
 from .context import kernel
-from .memory import Element, Memory, Region, Unknown, region_memory, row_major
+from .memory import Element, Memory, Region, Unknown, region_memory
+from .shapes import row_major
 from .values import Expr, Val, binary, is_number, read, same_type, select
 
 

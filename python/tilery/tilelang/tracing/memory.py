@@ -14,55 +14,17 @@ from . import rounding as _rounding  # noqa: F401  (registers itself)
 from .coded import decode, encode
 from .context import kernel
 from .dtypes import CODED, dtype
+from .shapes import show
 from .values import Expr, Val, binary, cast, difference, give_operators, host_number, is_number, read, select
 from .vectors import MOST_LANES, Ramp, Vector, is_plain, lanes_of
-from .words import BY_ELEMENT, index_hint
-
-
-class TensorType:
-    """Annotation of a tensor parameter: shape (ints, sizes and expressions of them), element type, strides (None: row-major)."""
-
-    def __init__(self, shape: Any, element: Any = "float32", strides: Sequence[Any] | None = None) -> None:
-        self.shape = shape_of(shape)
-        self.dtype = dtype(element)
-        self.strides = None if strides is None else tuple(strides)
-        if self.strides is not None and len(self.strides) != len(self.shape):
-            raise error(ValueError, f"T.StridedTensor has {len(self.shape)} dimensions but {len(self.strides)} strides")
-
-    @property
-    def __tile_digest__(self) -> tuple[Any, ...]:
-        return self.shape, self.dtype, self.strides
-
-
-def shape_of(shape: Any) -> tuple[Any, ...]:
-    """A tuple of ints and sizes."""
-    shape = tuple(map(host_number, shape)) if isinstance(shape, (tuple, list)) else (host_number(shape),)
-    for size in shape:
-        if isinstance(size, bool) or not isinstance(size, (int, Expr)):
-            raise error(TypeError, f"a shape holds integers and sizes, got {size!r}")
-        if isinstance(size, int) and size < 0:
-            raise error(ValueError, f"a shape has no negative sizes, got {size}")
-    return shape
-
-
-def row_major(shape: Sequence[Any]) -> list[Any]:
-    """Strides of a tensor without gaps."""
-    strides: list[Any] = []
-    step: Any = 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step = step * size
-    return strides
-
-
-def show(items: Sequence[Any]) -> str:
-    return "(" + ", ".join(map(repr, items)) + ("," if len(items) == 1 else "") + ")"
+from .words import BY_ELEMENT, WORDS, index_hint
 
 
 class Memory:
     """A tensor parameter, a workspace or a buffer of a program. `scope` as upstream names it; `native`: the builder's buffer.
     Tensors have `strides` and the `divisibility` of their address in bytes."""
 
+    __tile_word__ = WORDS["Memory"]
     divisibility = 1
     launch: Any = None  # the KernelState that a buffer was allocated in
     rows_at: tuple[int, int] | None = None  # what each thread has, kept as one for all (Roles.give_rows)
@@ -195,6 +157,8 @@ class Unknown:
 
 class Region:
     """A rectangle of a Memory: starts and extents, one of each a dimension."""
+
+    __tile_word__ = WORDS["Region"]
 
     def __init__(self, memory: Memory, starts: Sequence[Any], extents: Sequence[Any]) -> None:
         self.memory, self.starts, self.extents = memory, starts, extents
@@ -479,7 +443,7 @@ def native_region(trace: Any, value: Any, what: str, reads: Any = False, as_byte
         value = value.memory
     memory = value if isinstance(value, Memory) else getattr(value, "memory", None)
     if memory is None or memory.native is None and not memory.is_global and id(memory) not in trace.open.layouts:
-        raise error(TypeError, f"{what} takes buffers, regions or elements, got {value!r}")
+        raise _no_memory(what, value)
     if memory.native is None and not memory.is_global:
         raise error(
             NotImplementedError,
@@ -559,7 +523,7 @@ def fill(region: Any, value: Any, what: str = "T.fill") -> Any:
     begin = getattr(region, "begin_by_fill", None)  # a reducer
     if begin is not None:
         return begin(trace, value)
-    memory = region_memory(region)
+    memory = region_memory(region, what)
     extents = region.extents if isinstance(region, Region) else memory.shape
     if id(memory) in trace.open.layouts or not all(isinstance(n, int) for n in extents):
         return _fill_elements(trace, region if isinstance(region, Region) else memory[(slice(None),) * memory.ndim], value)
@@ -568,10 +532,16 @@ def fill(region: Any, value: Any, what: str = "T.fill") -> Any:
     return _native.fill_region(trace.native, native_region(trace, region, what), value)
 
 
-def region_memory(side: Any) -> Memory:
-    """The memory that a buffer, region or element is part of."""
-    memory: Memory = side if isinstance(side, Memory) else side.memory
+def region_memory(side: Any, what: str = "this") -> Memory:
+    """The memory that a buffer, region or element is part of; TypeError for anything else, which names `what` takes it."""
+    memory: Memory | None = side if isinstance(side, Memory) else getattr(side, "memory", None)
+    if memory is None:
+        raise _no_memory(what, side)
     return memory
+
+
+def _no_memory(what: str, value: Any) -> Exception:
+    return error(TypeError, f"{what} takes buffers, regions or elements, got {value!r}")
 
 
 def _fill_coded(trace: Any, region: Any, value: Any, what: str) -> None:

@@ -10,7 +10,8 @@ from tilery import _native
 from ...errors import error
 from ...frontend import position
 from .context import NeedsInbox, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
-from .memory import Memory, TensorType, row_major
+from .memory import Memory
+from .shapes import TensorType, row_major
 from .values import Expr, Node, Var, binary, sizes_in, written
 from .work import Work
 

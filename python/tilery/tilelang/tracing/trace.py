@@ -21,10 +21,11 @@ from .context import kernel, set_current
 from .dtypes import dtype
 from .kernel_state import KernelState
 from .loops import Iteration, Serial
-from .memory import Element, Lanes, LocalVar, Memory, Pending, Reference, Region, byte_strides, row_major
+from .memory import Element, Lanes, LocalVar, Memory, Pending, Reference, Region, byte_strides
 from .phases import NeedsWorkspace, Phases
 from .prepare import prepare
 from .roles import Roles
+from .shapes import row_major
 from .thread_index import Ranges, RoleCondition
 from .values import (
     Expr,
@@ -525,7 +526,7 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
             if not isinstance(iterable, (range, list, tuple, dict, set, enumerate, zip)) and not hasattr(iterable, "__next__"):
                 raise error(
                     TypeError,
-                    f"Invalid for loop, got {type(iterable).__name__}",
+                    f"Invalid for loop, got {WORDS.get(type(iterable).__name__, type(iterable).__name__)}",
                     hint="loop over T.serial, T.Parallel, T.Pipelined, T.unroll, T.grid, range or a list of constants",
                 )
             return super().for_(iterable, body, names, get, put, stopped, own)

@@ -425,6 +425,8 @@ def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any =
     ("rm"), or up or down by the random bits rbits ("rs"). Floats of 8 bits
     take the nearest finite value for what is too large; NaN or infinity with `sat=False`."""
     _check_rounding(round, sat, rbits)
+    if isinstance(dtype, Expr):
+        raise error(TypeError, f"T.cast takes a value and then its type, got {value!r} first", hint="T.Cast takes the type first")
     to = _dtype(dtype)
     lanes = _lanes(lambda x: cast(x, to.element, round, sat, rbits), value)
     if lanes is not None:

@@ -14,7 +14,8 @@ from ....frontend.source import tree_of
 from ...tracing import program
 from ...tracing.context import current
 from ...tracing.dtypes import dtype
-from ...tracing.memory import Element, LocalVar, Memory, Reference, TensorType
+from ...tracing.memory import Element, LocalVar, Memory, Reference
+from ...tracing.shapes import TensorType
 from ...tracing.values import Var, read
 from .survey import Declared, survey
 

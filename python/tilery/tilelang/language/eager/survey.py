@@ -9,7 +9,8 @@ from typing import Any
 from tilery import _native
 
 from ...tracing.dtypes import dtype
-from ...tracing.memory import Memory, TensorType, row_major
+from ...tracing.memory import Memory
+from ...tracing.shapes import TensorType, row_major
 from ...tracing.values import Var
 
 
