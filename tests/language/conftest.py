@@ -28,8 +28,11 @@ def device(request, monkeypatch):
     assemble_too(monkeypatch)
     if request.param == "cuda" and not torch.cuda.is_available():
         pytest.skip("needs an NVIDIA GPU and a torch that sees it")
+    # What a kernel leaves out is NaN, or the largest number of its type, not what another test has left in that memory.
+    torch.use_deterministic_algorithms(request.param == "cpu", warn_only=True)
     with torch.device(request.param):
         yield request.param
+    torch.use_deterministic_algorithms(False)
 
 
 @pytest.fixture
