@@ -1,4 +1,4 @@
-"""Builds of Tilery in turns, on kernels whose plans hang on the thresholds of compiler/lower/planner.cpp.
+"""Builds of Tilery in turns, on kernels whose plans hang on the thresholds of compiler/lower/plan_stored.cpp.
 
 usage: ./run python benchmarks/planner.py [--rounds N] [--kernels PART] NAME=FOLDER NAME=FOLDER ...
 

@@ -1,5 +1,5 @@
 #include "compiler/lower/kernel_info.h"
-#include "compiler/lower/pull.h"
+#include "compiler/lower/aliasing.h"
 #include "compiler/ir/dtype_of.h"
 
 using namespace mlir;

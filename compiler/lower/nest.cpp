@@ -1,7 +1,7 @@
 #include "compiler/lower/nest.h"
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
-#include "compiler/lower/pull.h"
+#include "compiler/lower/aliasing.h"
 #include "compiler/lower/turned.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/SaveAndRestore.h"

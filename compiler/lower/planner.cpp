@@ -1,6 +1,7 @@
 // Ops into steps: which tiles are virtual, which sinks share a nest.
 #include "compiler/lower/planner.h"
 #include "compiler/analysis/integer_op.h"
+#include "compiler/lower/aliasing.h"
 #include "compiler/lower/element_loops.h"
 #include "compiler/lower/taken.h"
 #include "compiler/lower/turned.h"
@@ -9,15 +10,6 @@ using namespace mlir;
 
 namespace tilery::lower {
 namespace {
-// When a tile is stored rather than computed again. All in costOf's vector instructions of an element's expression. docs/notebook.md,
-// "Thresholds of the planner", has half and twice of each measured (benchmarks/planner.py).
-/// In a loop around the uses: a store outside and a load with its address inside take as many.
-constexpr unsigned worthStoringForLoop = 3;
-/// Two uses without a loop, or one that repeats elements: both a store and loads are paid, and the tile's bytes displace others from the
-/// first-level cache. What is cheaper than a division and a few instructions more is recomputed, what has a polynomial never is.
-constexpr unsigned worthStoringForUses = 8;
-/// Index tiles keep their affine form, which makes loads contiguous, unless they divide twice.
-constexpr unsigned worthStoringIndices = 2 * costOfDivision;
 /// Beside the 64 partials of a row's reduction, half of 16 registers, the polynomial of one function does not fit: softmax had 27 accesses of
 /// the stack in its loop when both shared a nest, none since.
 constexpr unsigned spillsBesideReduction = costOfFunction;
@@ -26,49 +18,6 @@ constexpr unsigned fewRegisters = 16;
 bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 bool isPlace(Operation *op) {
   return isa<tile::AccessOp, tile::PointerAccessOp, tile::RootOp, tile::ViewOp, tile::SubviewOp, tile::ReinterpretOp>(op);
-}
-Value writtenPlace(Operation *op) {
-  if (auto store = dyn_cast<tile::StoreOp>(op))
-    return store.getPlace();
-  return {};
-}
-bool isLoad(Operation *op) { return op && isa<tile::LoadOp, tile::BufferLoadOp>(op); }
-MemoryClass classOfLoad(Operation *op) {
-  if (auto load = dyn_cast<tile::LoadOp>(op))
-    return classOfPlace(load.getPlace());
-  return classOfBuffer(cast<tile::BufferLoadOp>(op).getBuffer());
-}
-// What an op with a write effect may change; false if it changes no memory that tiles are loaded from.
-bool classOfWrite(Operation *op, MemoryClass &result) {
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([&](tile::StoreOp op) {
-        result = classOfPlace(op.getPlace());
-        return true;
-      })
-      .Case([&](tile::AtomicRmwOp op) {
-        result = classOfPlace(op.getPlace());
-        return true;
-      })
-      .Case([&](tile::AtomicCasOp op) {
-        result = classOfPlace(op.getPlace());
-        return true;
-      })
-      .Case([&](tile::BufferStoreOp op) {
-        result = classOfBuffer(op.getBuffer());
-        return true;
-      })
-      .Case<tile::ElementStoreOp, tile::ElementUpdateOp>([&](auto op) {
-        result = classOfBuffer(op.getBuffer());
-        return true;
-      })
-      .Default([](Operation *) { return false; });
-}
-// The load reads, element by element, exactly what the write overwrites.
-bool sameElements(Operation *load, Operation *write) {
-  if (auto l = dyn_cast<tile::LoadOp>(load))
-    return isa<tile::StoreOp>(write) && samePattern(l.getPlace(), writtenPlace(write));
-  auto store = dyn_cast<tile::BufferStoreOp>(write);
-  return store && store.getBuffer() == cast<tile::BufferLoadOp>(load).getBuffer();
 }
 } // namespace
 
@@ -318,179 +267,6 @@ void Planner::collectSites() {
     for (const auto &[value, reach] : info->pull.tiles)
       sites[value].push_back({info.get(), reach});
   }
-}
-
-// Where the reads of `value` by a step end: inside a nested region they may repeat until that region's op ends.
-int64_t Planner::lastPosition(Value value, const PullSite &site) const {
-  Block *home = value.getParentBlock();
-  if (site.info->block == home) // a contraction's steps read what lies outside until its end
-    return isa_and_present<tile::ContractOp>(site.info->step.op) ? end.lookup(site.info->step.op) : site.info->position;
-  if (Operation *op = site.info->step.op; op && op->isAncestor(home->getParentOp()))
-    return end.lookup(op); // a contraction reads what its own region yields
-  Operation *ancestor = home->findAncestorOpInBlock(*site.info->block->getParentOp());
-  return ancestor ? end.lookup(ancestor) : site.info->position;
-}
-
-bool Planner::illegalLoad(Value value, const PullSite &site) const {
-  Operation *load = value.getDefiningOp();
-  int64_t from = begin.lookup(load), to = lastPosition(value, site);
-  for (Operation *write : writers) {
-    int64_t at = begin.lookup(write);
-    MemoryClass written;
-    classOfWrite(write, written);
-    if (at <= from || at > to || !mayAlias(classOfLoad(load), written, options.disjoint))
-      continue;
-    bool sameNest = site.info->block == load->getBlock() && !site.info->step.op &&
-                    llvm::any_of(site.info->step.nest.sinks, [&](const Sink &s) { return s.op == write; });
-    if (!(sameNest && site.reach.sameElement && sameElements(load, write)))
-      return true;
-  }
-  return false;
-}
-
-bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
-  bool loads = false;
-  unsigned cost = costOf(value, [&](Value v) { return stored(v); }, loads, options.target.machine.stridedLoad);
-  bool index = !isa<FloatType>(getElementTypeOrSelf(value.getType())) && !loads;
-  if (index)
-    cost = cost >= worthStoringIndices ? cost : 0;
-  auto inLoop = [&](const PullSite &site) {
-    for (Operation *op = site.info->block->getParentOp(); op && op->getBlock() && site.info->block != value.getParentBlock();
-         op = op->getParentOp()) {
-      if (op->isAncestor(value.getDefiningOp())) // what a contraction yields is read by a step outside of its region
-        return false;
-      if (isa<LoopLikeOpInterface, tile::ParallelOp, tile::ContractOp>(op))
-        return true;
-      if (op->getBlock() == value.getParentBlock())
-        break;
-    }
-    return false;
-  };
-  int64_t elements = cast<RankedTensorType>(value.getType()).getNumElements();
-  // Of the smaller factor of a product, where what it repeats is worth storing.
-  auto factorElements = [&](Operation *op) -> int64_t {
-    if (!options.target.machine.storesRepeated || index || !isProduct(op))
-      return 0;
-    auto [a, b] = factorsOf(op);
-    return std::min(ShapedType::getNumElements(tile::shapeOf(a.getType())),
-                    ShapedType::getNumElements(tile::shapeOf(b.getType())));
-  };
-  for (const PullSite &site : where) {
-    if (cost >= worthStoringForLoop && inLoop(site))
-      return true;
-    bool wider = elements < (site.info->step.op ? factorElements(site.info->step.op)
-                                                : ShapedType::getNumElements(site.info->step.nest.shape));
-    if (cost >= worthStoringForUses && site.reach.spread && wider)
-      return true;
-    if (unsigned taken = site.info->taken.lookup(value); taken > 1 && cost * (taken - 1) >= worthStoringForUses)
-      return true;
-  }
-  return where.size() > 1 && cost >= worthStoringForUses;
-}
-
-/// The one operand that makes a value costly, null if there are several or none. Both halves of a tile count as that tile.
-Value Planner::costlyOperand(Value value) const {
-  Operation *op = value.getDefiningOp();
-  if (!op || !canBeVirtual(op) || isa<tile::LoadOp, tile::BufferLoadOp, tile::TakeOp>(op))
-    return {};
-  Value only;
-  for (Value operand : op->getOperands()) {
-    bool loads = false;
-    if (auto split = operand.getDefiningOp<tile::SplitOp>())
-      operand = split.getValue();
-    if (!isTile(operand) || operand == only || stored(operand) ||
-        costOf(operand, [&](Value v) { return stored(v); }, loads, options.target.machine.stridedLoad) < worthStoringForUses)
-      continue;
-    if (only)
-      return {};
-    only = operand;
-  }
-  return only;
-}
-
-/// What is worth storing may be a few instructions away from a tile of which several elements are taken: with that one stored, it is not
-/// worth it, nor is what else is computed of it in as few (both sides of a comparison in a sorting network).
-Value Planner::betterStored(Value value) {
-  Value best = value;
-  for (Value below = costlyOperand(value); below; below = costlyOperand(below)) {
-    auto where = sites.find(below);
-    auto takesSeveral = [&](const PullSite &site) { return site.info->taken.lookup(below) > 1; };
-    if (where == sites.end() || llvm::none_of(where->second, takesSeveral) || !worthStoring(below, where->second))
-      continue;
-    scratch.insert(below);
-    bool stays = worthStoring(value, sites.find(value)->second);
-    scratch.erase(below);
-    if (stays)
-      break;
-    best = below;
-  }
-  return best;
-}
-
-bool Planner::doubleCarried() {
-  bool changed = false;
-  for (auto &info : infos)
-    for (const Sink &sink : info->step.nest.sinks) {
-      if (sink.kind != Sink::Copy || info->initOf || info->step.op)
-        continue;
-      Value target = terminatorTargets(sink.op)[sink.buffers[0]];
-      if (doubled.count(target) || isa<scf::IfOp>(sink.op->getParentOp()))
-        continue;
-      for (const PullSite &site : sites.lookup(target))
-        if (site.info->block == info->block &&
-            (site.info->order > info->order || (site.info == info.get() && !site.reach.sameElement)))
-          changed |= doubled.insert(target).second;
-    }
-  return changed;
-}
-
-bool Planner::storeTurned() {
-  constexpr uint64_t worthTurning = 1024; // bytes, and of each dimension
-  constexpr uint64_t worthAlong = 16;
-  uint64_t room = options.target.machine.turnedBytes;
-  if (!room)
-    return false;
-  auto bytesOf = [](Value load) {
-    return uint64_t(cast<RankedTensorType>(load.getType()).getNumElements()) *
-           tile::elementBytes(getElementTypeOrSelf(load.getType()));
-  };
-  for (auto [load, dim] : turned)
-    room -= bytesOf(load);
-  bool changed = false;
-  auto isStored = [&](Value value) { return stored(value); };
-  for (auto &info : infos)
-    if (!info->step.op)
-      forTurnedLoads(info->step.nest, isStored, [&](tile::LoadOp load, unsigned along) {
-        ArrayRef<int64_t> shape = tile::shapeOf(load.getType());
-        uint64_t element = tile::elementBytes(getElementTypeOrSelf(load.getType())), bytes = bytesOf(load);
-        bool worth = bytes >= worthTurning && shape[along] * element >= worthAlong &&
-                     shape[*neighbourDim(load.getPlace())] * element >= worthAlong;
-        if (!worth || bytes > room || turned.contains(load))
-          return;
-        room -= bytes;
-        turned[load] = along;
-        changed |= scratch.insert(load).second;
-      });
-  return changed;
-}
-
-bool Planner::refine() {
-  collectSites();
-  bool changed = doubleCarried();
-  for (auto &[value, where] : sites)
-    if (!stored(value) && isLoad(value.getDefiningOp()) &&
-        llvm::any_of(where, [&, v = value](const PullSite &site) { return illegalLoad(v, site); }))
-      changed |= scratch.insert(value).second;
-  if (changed)
-    return true;
-  // One at a time, the last one first: what lies below it is then reached less often.
-  Value best;
-  for (auto &[value, where] : sites)
-    if (!stored(value) && worthStoring(value, where) && (!best || begin[best.getDefiningOp()] < begin[value.getDefiningOp()]))
-      best = value;
-  if (best)
-    return scratch.insert(betterStored(best)).second;
-  return storeTurned();
 }
 
 // A scan of one row (of several, chains overlap); the store is all that reads it, is the next step, and what it writes is read by neither.

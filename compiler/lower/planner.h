@@ -1,5 +1,5 @@
 #pragma once
-// How plans are made: ops into steps (planner.cpp), tiles into buffers (plan_storage.cpp).
+// How plans are made: ops into steps (planner.cpp), which tiles are stored (plan_stored.cpp), and in which buffers (plan_storage.cpp).
 #include "compiler/lower/pull.h"
 
 namespace tilery::lower {
@@ -35,19 +35,22 @@ private:
   void addSink(Sink sink, llvm::ArrayRef<int64_t> shape, int64_t position, mlir::Block &block, mlir::Operation *initOf = nullptr);
   bool canJoin(const Info &open, const Sink &sink, llvm::ArrayRef<int64_t> shape, const Pull &pull) const;
   void close();
+  bool isNestedUpdate(tile::AtomicRmwOp update) const;
+  bool lieAlike(const Info &nest, const Sink &sink, llvm::ArrayRef<int64_t> shape) const;
+  void collectSites();
+  void storeScans(Plan &plan);
+  bool mayStoreStraight(const Info &info, const Info &next) const;
+
+  // plan_stored.cpp
+  /// Stores one more tile, or several, if that is needed or worth it: then steps are made anew.
   bool refine();
+  int64_t lastPosition(mlir::Value value, const PullSite &site) const;
   bool illegalLoad(mlir::Value load, const PullSite &site) const;
   bool worthStoring(mlir::Value value, llvm::ArrayRef<PullSite> sites) const;
   mlir::Value costlyOperand(mlir::Value value) const;
   mlir::Value betterStored(mlir::Value value);
   bool doubleCarried();
   bool storeTurned();
-  bool isNestedUpdate(tile::AtomicRmwOp update) const;
-  bool lieAlike(const Info &nest, const Sink &sink, llvm::ArrayRef<int64_t> shape) const;
-  int64_t lastPosition(mlir::Value value, const PullSite &site) const;
-  void collectSites();
-  void storeScans(Plan &plan);
-  bool mayStoreStraight(const Info &info, const Info &next) const;
 
   // plan_storage.cpp
   void assignBuffers(Plan &plan);

@@ -4,16 +4,6 @@
 
 namespace tilery::lower {
 
-/// What memory an access may touch.
-struct MemoryClass {
-  enum Kind { Argument, Unknown, Buffer } kind;
-  const void *which = nullptr; // kernel argument or tile.alloc
-};
-MemoryClass classOfPlace(mlir::Value place); // of a load's or store's access
-MemoryClass classOfPointer(mlir::Value pointer);
-MemoryClass classOfBuffer(mlir::Value buffer); // of a buffer value
-bool mayAlias(MemoryClass a, MemoryClass b, bool disjoint);
-
 /// Result of walking down from the operands of one sink or op.
 struct Pull {
   struct Reach {
@@ -44,8 +34,5 @@ constexpr unsigned costOfLoad = 2;
 /// Rough work of one element of `value`'s expression, in vector instructions; stored tiles and scalars cost nothing.
 /// `loads`: set if it reads memory. `stridedLoad`: what one costs whose lanes lie apart.
 unsigned costOf(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool &loads, unsigned stridedLoad = costOfLoad);
-
-/// True if two accesses surely put each element at the same address, and no two elements at one address.
-bool samePattern(mlir::Value place, mlir::Value other);
 
 } // namespace tilery::lower

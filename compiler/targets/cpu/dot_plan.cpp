@@ -3,7 +3,7 @@
 #include "compiler/targets/cpu/dot_tiles.h"
 #include "compiler/analysis/lane_runs.h"
 #include "compiler/lower/emitter.h"
-#include "compiler/lower/pull.h"
+#include "compiler/lower/aliasing.h"
 
 using namespace mlir;
 

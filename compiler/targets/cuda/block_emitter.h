@@ -1,9 +1,10 @@
 #pragma once
 // The emission of one kernel in block IR. block_emitter.cpp: the kernel, its shared memory and its roles; block_scalars.cpp: numbers, loops,
 // branches; block_programs.cpp: which program is next; block_rings.cpp: slots, the copy engine, meetings; block_products.cpp: the tensor
-// cores of warpgroups; block_warp_products.cpp: of warps; block_tiles.cpp, block_reduces.cpp: registers; block_atomics.cpp: updates of memory.
+// cores of warpgroups; block_warp_products.cpp: of warps; block_tiles.cpp, block_reduces.cpp: registers; block_shared.cpp: between them and
+// shared memory; block_atomics.cpp: updates of memory.
 #include "compiler/lower/evaluator.h"
-#include "compiler/lower/pull.h"
+#include "compiler/lower/aliasing.h"
 #include "compiler/targets/cuda/emit_block.h"
 #include "compiler/layout/layout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -78,7 +79,7 @@ private:
   /// A register of this thread among the places of a layout.
   std::array<std::pair<layout::Axis, llvm::Value *>, 4> placeOf(unsigned number);
 
-  // -- numbers (scalars.cpp)
+  // -- numbers (block_scalars.cpp)
   /// Values computed inside are known inside only.
   class Scope {
   public:
@@ -118,7 +119,7 @@ private:
   void emitLoadOfScalar(tile::LoadOp load);
   void when(llvm::Value *condition, llvm::function_ref<void()> then);
 
-  // -- programs (programs.cpp)
+  // -- programs (block_programs.cpp)
   void findOrder();
   void emitPrograms(block::ProgramsOp programs);
   /// Runs body(number, carried) for each program of this block.
@@ -132,7 +133,7 @@ private:
   llvm::Value *longestFirst(llvm::Value *number);
   std::pair<llvm::Value *, llvm::Value *> divide(llvm::Value *dividend, llvm::Value *divisor);
 
-  // -- rings, the copy engine, meetings (rings.cpp)
+  // -- rings, the copy engine, meetings (block_rings.cpp)
   block::RingOp ringOf(mlir::Value slot);
   llvm::Value *barrierOf(block::RingOp ring, llvm::Value *position, bool empty);
   llvm::Value *parityOf(block::RingOp ring, llvm::Value *position);
@@ -153,7 +154,7 @@ private:
   /// Holds in the thread that speaks for the warpgroup (of roles that do not consist of warpgroups: for the role).
   llvm::Value *speaker();
 
-  // -- maps made on the device (maps.cpp)
+  // -- maps made on the device (block_maps.cpp)
   /// How far rings were filled, for roles that make maps for their copies.
   struct Filled {
     llvm::AllocaInst *now = nullptr, *before = nullptr; // positions: the next one; the next one when the last map was made
@@ -168,9 +169,9 @@ private:
   void waitForCopies(MadeMap &made);
   llvm::AllocaInst *variable();
 
-  // -- products (products.cpp)
+  // -- products (block_products.cpp)
   void emitStart(block::MmaStartOp start);
-  /// The same by warps, at once: nothing waits for it (warp_products.cpp).
+  /// The same by warps, at once: nothing waits for it (block_warp_products.cpp).
   void emitWarpProduct(block::MmaStartOp start);
   void emitWait(block::MmaWaitOp wait);
   void emitSettle(block::MmaSettleOp settle);
@@ -180,7 +181,7 @@ private:
   /// Numbers that the ops after it use are computed while the product runs.
   void computeMeanwhile(mlir::Operation *wait);
 
-  // -- tiles in registers (tiles.cpp)
+  // -- tiles in registers (block_tiles.cpp)
   /// This thread's place, computed anew where it would otherwise live through a product.
   const Where &here();
   void locate(llvm::Value *thread);
@@ -222,8 +223,10 @@ private:
   Parts loadEarly(mlir::Value tile, const Vectors &vectors);
   /// One that is under way from here on.
   void emitLoadOfTile(tile::LoadOp load);
-  void emitRead(block::ReadOp read);
   void emitJoin(block::JoinOp join);
+
+  // -- between registers and shared memory (block_shared.cpp)
+  void emitRead(block::ReadOp read);
   /// Of bytes that lie across k (layout::turnedBytes): what the instructions bring is turned where a product takes it (turnWords).
   void emitTurnedRead(block::ReadOp read, const layout::Layout &rows);
   void turnWords(llvm::MutableArrayRef<llvm::Value *> words);
@@ -234,10 +237,10 @@ private:
   void emitTurned(block::WriteOp write, const Vectors &vectors, unsigned across,
                   llvm::function_ref<llvm::Value *(unsigned number)> addressOf);
   llvm::Value *roundedTF32(llvm::Value *elements);
-  void emitFetch(block::FetchOp fetch);
+  void emitFetch(block::FetchOp fetch); // block_fetch.cpp
   llvm::Value *isFirstOfCopies(const layout::Layout &dealt);
 
-  // -- numbers that the lanes of a warp share (numbers.cpp)
+  // -- numbers that the lanes of a warp share (block_numbers.cpp)
   /// Those that the tile is computed from, where all lanes need the same and they are dear. All threads of the role are here.
   void shareNumbers(mlir::Value tile);
   void shareTile(mlir::Value tile, const layout::Layout &layout);
@@ -246,7 +249,7 @@ private:
   void computeBefore(mlir::scf::ForOp loop);
   void emitStore(tile::StoreOp store);
 
-  // -- updates of memory (atomics.cpp)
+  // -- updates of memory (block_atomics.cpp)
   void emitUpdate(tile::AtomicRmwOp update);
   void emitSwap(tile::AtomicCasOp swap);
   void emitUpdateOfTile(tile::AtomicRmwOp update);
@@ -254,7 +257,7 @@ private:
   void once(mlir::Operation *op, mlir::Value place, llvm::function_ref<llvm::Value *(llvm::Value *pointer)> update);
   void meetRole();
 
-  // -- reductions (reduces.cpp)
+  // -- reductions (block_reduces.cpp)
   void emitReduce(tile::ReduceOp reduce);
   /// The value of the lane whose number differs in this bit.
   llvm::Value *fromLane(llvm::Value *value, unsigned distance);

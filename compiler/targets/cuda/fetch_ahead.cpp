@@ -1,6 +1,7 @@
 #include "compiler/targets/cuda/fetch_ahead.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/analysis/index_polynomial.h"
+#include "compiler/lower/aliasing.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/math.h"
 #include "compiler/targets/cuda/block_plan.h"

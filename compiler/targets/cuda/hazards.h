@@ -1,6 +1,6 @@
 #pragma once
 // When the threads of a block must wait for each other: what was written and read since they last did.
-#include "compiler/lower/pull.h"
+#include "compiler/lower/aliasing.h"
 
 namespace tilery::cuda {
 
