@@ -47,6 +47,8 @@ Memory::Block *Memory::find(uint64_t address, unsigned bytes) {
   return last = &*std::prev(next);
 }
 
+void Memory::made(uint64_t address) { hasOwn |= options.debug && address && !find(address, 1); }
+
 std::string Memory::outside(uint64_t address, const char *what) const {
   const Allocation *nearest = nullptr;
   uint64_t distance = ~0ull;
@@ -71,11 +73,11 @@ std::string Memory::outside(uint64_t address, const char *what) const {
 void Memory::load(Tile &to, int64_t lane, uint64_t address, mlir::Operation *op, std::string &problem) {
   if (options.debug) {
     Block *block = find(address, to.element.bytes());
-    if (!block) {
+    if (!block && !hasOwn) {
       problem = outside(address, "reads");
       return;
     }
-    if (!block->written.empty())
+    if (block && !block->written.empty())
       for (unsigned i = 0; i < to.element.bytes(); ++i)
         if (!block->written[address - block->allocation.address + i])
           to.setUndefined(lane, op);
@@ -86,26 +88,29 @@ void Memory::load(Tile &to, int64_t lane, uint64_t address, mlir::Operation *op,
       to.setRange(lane, to.element.isFloat() ? known->second : Interval{-__builtin_inf(), __builtin_inf()});
 }
 
+void Memory::noteStore(Block &block, uint64_t address, unsigned bytes, Kind kind, int64_t program, std::string &problem) {
+  uint64_t first = address - block.allocation.address;
+  if (kind == Kind::Plain)
+    for (unsigned i = 0; i < bytes; ++i) {
+      int32_t &writer = block.writer[first + i];
+      if (writer && writer != program + 1 && problem.empty())
+        problem = "writes element " + std::to_string(first / block.allocation.elementBytes) + " of '" + block.allocation.name +
+                  "', which program " + std::to_string(writer - 1) + " also writes: the result depends on which runs last";
+      writer = int32_t(program + 1);
+    }
+  if (!block.written.empty())
+    std::fill_n(block.written.begin() + first, bytes, 1);
+}
+
 void Memory::store(uint64_t address, const Tile &value, int64_t lane, Kind kind, int64_t program, std::string &problem) {
   unsigned bytes = value.element.bytes();
   if (options.debug) {
-    Block *block = find(address, bytes);
-    if (!block) {
+    if (Block *block = find(address, bytes)) {
+      noteStore(*block, address, bytes, kind, program, problem);
+    } else if (!hasOwn) {
       problem = outside(address, "writes");
       return;
     }
-    uint64_t first = address - block->allocation.address;
-    if (kind == Kind::Plain)
-      for (unsigned i = 0; i < bytes; ++i) {
-        int32_t &writer = block->writer[first + i];
-        if (writer && writer != program + 1 && problem.empty())
-          problem = "writes element " + std::to_string(first / block->allocation.elementBytes) + " of '" +
-                    block->allocation.name + "', which program " + std::to_string(writer - 1) +
-                    " also writes: the result depends on which runs last";
-        writer = int32_t(program + 1);
-      }
-    if (!block->written.empty())
-      std::fill_n(block->written.begin() + first, bytes, 1);
   }
   writeElement(value.element, reinterpret_cast<void *>(address), value.lanes[lane]);
   if (options.shadow) {
