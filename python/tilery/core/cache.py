@@ -26,15 +26,18 @@ def folder() -> str:
 @functools.lru_cache(maxsize=None)
 def sources() -> str:
     """A digest of this package's own sources: they decide what a trace builds."""
-    state = sha256()
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(f for f in folders if f != "__pycache__")
-        for name in sorted(files):
-            if name.endswith(".py"):
-                status = os.stat(os.path.join(folder, name))
-                state.update(f"{folder} {name} {status.st_mtime_ns} {status.st_size}\n".encode())
-    return state.hexdigest()
+    folders = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    found = []
+    for folder in folders:
+        found.append(folder)
+        with os.scandir(folder) as entries:
+            for entry in sorted(entries, key=lambda e: e.name):
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    found.append(f"{entry.name} {status.st_mtime_ns} {status.st_size}")
+                elif entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)
+    return sha256("\n".join(found).encode()).hexdigest()
 
 
 def target_of(device: int) -> str:
