@@ -254,7 +254,7 @@ Layout fetchLayout(SharedType shared, const FetchShape &fetch, int64_t warps) {
 /// 16 bytes at a time, as many lanes in a row as it has of them.
 FetchShape shapeOfCopies(SharedType shared) {
   unsigned width = widestAccess / tile::elementBytes(shared.getElementType());
-  return {1, width, std::min<unsigned>(lanesOfWarp, unsigned(shared.getShape()[1]) / width), 1};
+  return {1, width, std::gcd(lanesOfWarp, unsigned(shared.getShape()[1]) / width), 1};
 }
 
 bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }

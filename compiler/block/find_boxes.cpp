@@ -1,4 +1,5 @@
 #include "compiler/block/find_boxes.h"
+#include "compiler/block/gpu.h"
 #include "compiler/block/access_lines.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/block/kernel_work.h"
@@ -406,6 +407,10 @@ void Box::renumber(ArrayRef<int> numbers) {
 }
 
 std::optional<Box> findBox(tile::AccessOp access, std::string &why, ArrayRef<Value> live, const MadeMaps &made) {
+  if (const char *none = whyNoBoxes(access)) {
+    why = none;
+    return std::nullopt;
+  }
   std::optional<Box> box = BoxFinder(access, why, {}).find(live);
   if (box || !made.before)
     return box;

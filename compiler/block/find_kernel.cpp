@@ -432,8 +432,6 @@ static std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigne
     return no("its rows are no multiples of 128 bytes of 2 or 4 an element");
   if (tileStored.adds && !stored.getElementType().isF32())
     return no("the copy engine adds f32 alone, here");
-  if (const char *none = whyNoBoxes(place))
-    return no(none);
   std::optional<Box> box = findBox(place, why, {}, {mayMake ? tileStored.op : nullptr, promisedOf(tileStored.op), true});
   if (!box)
     return std::nullopt;

@@ -289,12 +289,8 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
     Value factor = second ? parts.b : parts.a;
     std::string noBox, noFetch;
-    std::optional<Box> found;
-    if (const char *none = whyNoBoxes(op))
-      noBox = none;
-    else
-      found = factorBox(op, factor, second ? 0 : 1, product.k, parts.step, live(second),
-                        second ? product.steppedB : product.steppedA, noBox);
+    std::optional<Box> found = factorBox(op, factor, second ? 0 : 1, product.k, parts.step, live(second),
+                                         second ? product.steppedB : product.steppedA, noBox);
     if (found && !coverBox(*found, tile::shapeOf(factor.getType()), product.element)) {
       noBox = "boxes of the copy engine do not cover it";
       found.reset();
@@ -401,11 +397,7 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
   auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
     Value factor = second ? parts.b : parts.a;
     SmallVector<Value, 2> lives{second ? Value() : live(0), second ? live(1) : Value()};
-    std::optional<Box> found;
-    if (const char *none = whyNoBoxes(dot))
-      reason = none;
-    else
-      found = loadedBox(factor, lives, reason);
+    std::optional<Box> found = loadedBox(factor, lives, reason);
     if (found && !coverBox(*found, tile::shapeOf(factor.getType()), product->element)) {
       reason = "boxes of the copy engine do not cover it";
       found.reset();
@@ -434,7 +426,7 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
     product->writtenA = true;
   }
   constexpr int narrow = 32; // elements of 16 bits in half of a swizzle's row
-  if (const char *majors = refusedMajors(*product, product->fetchedB ? 2 * narrow : narrow))
+  if (const char *majors = refusedMajors(*product, product->fetchedB && !multipliesByWarps(dot) ? 2 * narrow : narrow))
     return no(majors);
   return product;
 }

@@ -48,6 +48,8 @@ const char *withoutCode(tile::KernelOp lowered) {
   lowered.walk([&](Operation *op) {
     if (auto convert = dyn_cast<block::ConvertOp>(op); convert && !canBeComputedAnywhere(convert.getValue()))
       why = "a tile would have to go from threads to others";
+    if (isa<block::MapOp>(op) && block::multipliesByWarps(op))
+      why = "boxes are for Hopper's copy engine";
     if (auto reduce = dyn_cast<tile::ReduceOp>(op); reduce && !isReducedInWarps(reduce))
       why = "rows would have to be combined over several warps";
   });

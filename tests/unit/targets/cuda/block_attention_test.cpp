@@ -18,6 +18,7 @@ struct Attention {
   bool anew = false;    // queries are loaded in each step
   bool natural = false; // exponentials of e instead of 2
   bool onMask = false;  // causal: one loop, whose products of queries and keys start from 0, or from -inf where a key comes later
+  bool byWarps = false; // for GPUs before Hopper
 };
 std::ostream &operator<<(std::ostream &out, const Attention &a) {
   return out << a.m << " rows, " << a.keys << " keys, " << a.d << " wide, " << a.heads << " heads of " << a.n
@@ -174,7 +175,7 @@ TEST_P(BlockAttention, IsRight) {
   setenv("TILERY_SCHEDULE", a.schedule, 1);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(program(a), &context());
   ASSERT_TRUE(module) << program(a);
-  auto kernel = emulator::Kernel::translate(*module, emulator::Path::Block, true, 0);
+  auto kernel = emulator::Kernel::translate(*module, a.byWarps ? emulator::Path::Warps : emulator::Path::Block, true, 0);
   unsetenv("TILERY_SCHEDULE");
   ASSERT_TRUE(kernel);
   size_t count = size_t(a.heads) * a.n * a.d;
@@ -205,4 +206,15 @@ INSTANTIATE_TEST_SUITE_P(Programs, BlockAttention,
                                          Attention{64, 64, 64, 256, 1, true, "", 0.125f, true, false, true},
                                          Attention{64, 64, 64, 256, 1, true, "", 0.125f, false, true},
                                          Attention{128, 128, 128, 384, 2, true, "", 0.125f, false, true, true}));
+
+Attention byWarps(Attention a) {
+  a.byWarps = true;
+  return a;
+}
+INSTANTIATE_TEST_SUITE_P(Warps, BlockAttention,
+                         testing::Values(byWarps({64, 64, 64, 192, 2, false}), byWarps({128, 128, 64, 256, 2, true}),
+                                         byWarps({128, 64, 64, 256, 2, false, "stages=3"}),
+                                         byWarps({64, 64, 64, 192, 1, true, "stages=2", 0.0f}),
+                                         byWarps({128, 128, 128, 384, 1, true}), byWarps({128, 64, 96, 256, 1, true}),
+                                         byWarps({64, 64, 32, 192, 1, false})));
 } // namespace
