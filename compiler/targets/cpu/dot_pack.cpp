@@ -163,6 +163,12 @@ static llvm::Function *packing(llvm::IRBuilder<> &b, llvm::Type *compute, const 
   return function;
 }
 
+/// Rows of up to `lanes` elements that were computed into a square.
+static PackRows rowsOfSquare(llvm::IRBuilder<> &b, llvm::Type *compute, llvm::Value *square, unsigned lanes) {
+  auto load = [&b, compute](llvm::Value *at, unsigned n) { return b.CreateLoad(llvm::FixedVectorType::get(compute, n), at); };
+  return {square, b.getInt64(lanes * compute->getScalarSizeInBits() / 8), "rows", load};
+}
+
 static void callPackRows(llvm::IRBuilder<> &b, llvm::Type *compute, const PackRows &rows, unsigned size, unsigned used,
                          llvm::Value *to, unsigned padded, unsigned count) {
   b.CreateCall(packing(b, compute, rows, size, used, padded, count), {rows.first, rows.bytes, to});
@@ -183,8 +189,7 @@ static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes
         },
         source.enterLoop);
     source.leaveLoop();
-    auto load = [&b, row](llvm::Value *at, unsigned) { return b.CreateLoad(row, at); };
-    return PackRows{square, b.getInt64(depth * compute->getScalarSizeInBits() / 8), "rows", load};
+    return rowsOfSquare(b, compute, square, depth);
   };
   auto block = [&](llvm::Value *k, unsigned depth) {
     llvm::Value *base = b.CreateInBoundsGEP(compute, sliver.dst, b.CreateMul(k, b.getInt64(sliver.padded)));
@@ -251,9 +256,8 @@ static void packTiles(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes,
           store(b, compute, source.alongSliver(positions[first + offset], b.CreateAdd(begin, i), n, false), row, offset);
         });
       });
-      auto load = [&b, compute](llvm::Value *at, unsigned n) { return b.CreateLoad(llvm::FixedVectorType::get(compute, n), at); };
-      PackRows rows{square, b.getInt64(lanes * compute->getScalarSizeInBits() / 8), "rows", load};
-      callPackRows(b, compute, rows, lanes, n, b.CreateConstInBoundsGEP1_64(compute, to, first * deep), deep, used);
+      callPackRows(b, compute, rowsOfSquare(b, compute, square, lanes), lanes, n,
+                   b.CreateConstInBoundsGEP1_64(compute, to, first * deep), deep, used);
     }
   };
   int64_t whole = count / deep * deep;

@@ -36,7 +36,7 @@ public:
   Chains(CpuKernel &kernel, tile::ScanOp op)
       : kernel(kernel), evaluator(kernel.evaluator), e(kernel.e), op(op), shape(tile::shapeOf(op.getOperands()[0].getType())),
         axis(op.getAxis()), straight(cast_or_null<tile::StoreOp>(kernel.plan.straight.lookup(op))), halves(takesHalves(op)),
-        floats(computesFloats(op)) {}
+        inFloats(computesFloats(op)) {}
 
   void emit() {
     unsigned last = shape.size() - 1;
@@ -135,7 +135,7 @@ private:
     for (auto [number, start] : llvm::enumerate(starts)) {
       Point at = pointAt(start, i);
       SmallVector<Lanes> fresh = operands(at, width), after;
-      if (!emitCombine(e, op.getCombine(), joined(before.slice(number * each, each)), fresh, after,
+      if (!emitCombine(e, op.getCombine(), valuesOf(before.slice(number * each, each)), fresh, after,
                        [&](Value v) { return evaluator.scalar(v); })) {
         evaluator.failed = true;
         return SmallVector<Lanes>(before);
@@ -195,7 +195,7 @@ private:
         continue;
       }
       llvm::Type *narrow = e.vectorOf(b.getIntNTy(half), e.lanesOf(value));
-      llvm::Type *type = floats ? e.vectorOf(b.getFloatTy(), e.lanesOf(value)) : narrow;
+      llvm::Type *type = inFloats ? e.vectorOf(b.getFloatTy(), e.lanesOf(value)) : narrow;
       for (llvm::Value *part : halvesOf(value, narrow)) {
         auto *cast = llvm::dyn_cast<llvm::BitCastInst>(part);
         carried.push_back(cast && cast->getSrcTy() == type ? cast->getOperand(0) : b.CreateBitCast(part, type));
@@ -213,7 +213,7 @@ private:
     return {b.CreateTrunc(value, narrow),
             b.CreateTrunc(b.CreateLShr(value, llvm::ConstantInt::get(value->getType(), half)), narrow)};
   }
-  SmallVector<Lanes> joined(ArrayRef<Lanes> carried) {
+  SmallVector<Lanes> valuesOf(ArrayRef<Lanes> carried) {
     auto &b = e.b;
     SmallVector<Lanes> values;
     for (Value operand : op.getOperands()) {
@@ -238,7 +238,7 @@ private:
   ArrayRef<int64_t> shape;
   unsigned axis, along = 0; // chains run along `axis` and lie side by side along the other one; the same: there is one
   tile::StoreOp straight;
-  bool halves, floats;
+  bool halves, inFloats; // what chains carry of 64 bits, and in which registers
   Point point;
 };
 } // namespace
