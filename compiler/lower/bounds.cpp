@@ -48,6 +48,8 @@ void NestEmitter::collectBounds(Value value, ArrayRef<int> loops, SmallVectorImp
 }
 
 void NestEmitter::collectSinkBounds(SmallVectorImpl<KnownBound> &bounds, llvm::SmallPtrSetImpl<const void *> &seen) const {
+  if (!ofTile.empty()) // of stored tiles alone
+    return;
   SmallVector<int> loops;
   for (unsigned d = 0; d < nest->shape.size(); ++d)
     loops.push_back(int(d));

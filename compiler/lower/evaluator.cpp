@@ -394,6 +394,10 @@ Point Evaluator::operandPoint(Operation *op, ArrayRef<Index> point) {
   return reshaped(from, tile::shapeOf(op->getResult(0).getType()), point);
 }
 
+Point Evaluator::pointOf(const Index &number, ArrayRef<int64_t> shape) {
+  return reshaped(shape, {ShapedType::getNumElements(shape)}, {number});
+}
+
 // Dimensions of both shapes are matched in groups of equal products; within a group the position goes through its row-major number.
 Point Evaluator::reshaped(ArrayRef<int64_t> from, ArrayRef<int64_t> to, ArrayRef<Index> point) {
   Point result(from.size(), constant(0));

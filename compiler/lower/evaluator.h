@@ -202,6 +202,8 @@ public:
   Index plus(const Index &a, const Index &b);
   /// The point at which a shape op (expand_dims, broadcast, permute, reshape) reads its operand.
   Point operandPoint(mlir::Operation *op, llvm::ArrayRef<Index> point);
+  /// The point of a tile's element of this number, row by row.
+  Point pointOf(const Index &number, llvm::ArrayRef<int64_t> shape);
   /// Indices as a vector (or scalar if uniform).
   llvm::Value *vectorOf(const Index &index);
   bool failed = false; // an op had no code; the error has been reported

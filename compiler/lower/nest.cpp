@@ -132,6 +132,14 @@ bool NestEmitter::emit(const Nest &n) {
   std::tie(lanes, sideBySide) = widthOf(n);
   if (reducesRows)
     lanes = std::min<unsigned>(lanes, llvm::PowerOf2Ceil(n.shape[innerDim]));
+  Nest asRow;
+  if (hasShortRows()) { // what is stored in scratch memory lies there in one piece
+    ofTile = n.shape;
+    asRow = {{ShapedType::getNumElements(n.shape)}, n.sinks};
+    nest = &asRow;
+    point.assign(1, evaluator.constant(0));
+    innerDim = 0;
+  }
   reductions.clear();
   for (const Sink &sink : n.sinks)
     if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op);
@@ -146,7 +154,33 @@ bool NestEmitter::emit(const Nest &n) {
     turned(*rows);
   else
     elements();
+  ofTile = {};
   return !evaluator.failed;
+}
+
+// Rows shorter than a vector, of tiles that are all stored in scratch memory, computed there of others at the same elements: vectors go on
+// through the rows that follow.
+bool NestEmitter::hasShortRows() const {
+  std::function<bool(Value)> below, inPlace = [&](Value value) {
+    Operation *def = value.getDefiningOp();
+    if (!isa<RankedTensorType>(value.getType()) || !evaluator.plan.isVirtual(value) || isa<arith::ConstantOp>(def))
+      return true;
+    return below(value);
+  };
+  below = [&](Value value) {
+    Operation *def = value.getDefiningOp();
+    return (isElementwise(def) || isa<tile::BroadcastOp, tile::ExpandDimsOp, tile::SplatOp, tile::SplitOp>(def)) &&
+           llvm::all_of(def->getOperands(), inPlace);
+  };
+  ArrayRef<int64_t> shape = nest->shape;
+  return evaluator.readsSquares() && shape[innerDim] < int64_t(lanes) && ShapedType::getNumElements(shape) >= int64_t(lanes) &&
+         llvm::all_of(shape.drop_front(), llvm::isPowerOf2_64) &&
+         llvm::all_of(
+             nest->sinks,
+             [&](const Sink &sink) {
+               return (sink.kind == Sink::Define && below(sink.value)) ||
+                      (sink.kind == Sink::Copy && (!sink.value || inPlace(sink.value)));
+             });
 }
 
 // The dimension along which the nest's only store has neighbours, if that is the other one of two: vectors along the last would be
@@ -306,6 +340,7 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
   bool single = nest->shape[innerDim] == 1;
   point[innerDim] =
       single ? evaluator.constant(0) : Index{j, width == 1 ? 0 : 1, nullptr, evaluator.level(), multiple, int(innerDim)};
+  Point at = ofTile.empty() ? point : evaluator.pointOf(point[0], ofTile);
   // Every value is computed before any is written: a tile carried in place may be read by the values of others.
   SmallVector<SmallVector<Lanes, 2>> values;
   unsigned firstPartial = 0;
@@ -322,10 +357,10 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
       list.push_back(evaluator.value(cast<tile::AtomicRmwOp>(sink.op).getValue(), point));
       break;
     case Sink::Define:
-      list.push_back(evaluator.define(sink.value, point));
+      list.push_back(evaluator.define(sink.value, at));
       break;
     case Sink::Copy:
-      list.push_back(sink.value ? evaluator.value(sink.value, point)
+      list.push_back(sink.value ? evaluator.value(sink.value, at)
                                 : evaluator.load(evaluator.scratchAddress(sink.source, nest->shape, point)));
       break;
     case Sink::Reduce:

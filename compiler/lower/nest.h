@@ -66,6 +66,7 @@ private:
     llvm::Value *distance;
     bool write;
   };
+  bool hasShortRows() const;
   tile::AccessOp storedInRuns() const;
   void withRuns(tile::AccessOp access);
   std::optional<unsigned> storedAcross() const;
@@ -112,6 +113,7 @@ private:
   Evaluator &evaluator;
   Emitter &e;
   const Nest *nest = nullptr;
+  llvm::ArrayRef<int64_t> ofTile; // the shape of tiles whose elements are walked as one row; empty: the nest's
   Point point;
   unsigned innerDim = 0, lanes = 1, sideBySide = 1; // sideBySide: vectors that an inner loop interleaves
   std::vector<RowReduction> reductions;

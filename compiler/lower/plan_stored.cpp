@@ -74,12 +74,15 @@ bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
     return std::min(ShapedType::getNumElements(tile::shapeOf(a.getType())),
                     ShapedType::getNumElements(tile::shapeOf(b.getType())));
   };
+  // Each element is computed for both of a pair.
+  bool joined = options.target.machine.storesJoined && !index &&
+                llvm::any_of(value.getUsers(), [](Operation *user) { return isa<tile::JoinOp>(user); });
   for (const PullSite &site : where) {
     if (cost >= worthStoringForLoop && inLoop(site))
       return true;
     bool wider = elements < (site.info->step.op ? factorElements(site.info->step.op)
                                                 : ShapedType::getNumElements(site.info->step.nest.shape));
-    if (cost >= worthStoringForUses && site.reach.spread && wider)
+    if (cost >= worthStoringForUses && (site.reach.spread || joined) && wider)
       return true;
     if (unsigned taken = site.info->taken.lookup(value); taken > 1 && cost * (taken - 1) >= worthStoringForUses)
       return true;
@@ -122,6 +125,28 @@ Value Planner::betterStored(Value value) {
     if (stays)
       break;
     best = below;
+  }
+  return options.target.machine.storesJoined ? inLongRows(best) : best;
+}
+
+/// The same elements in the shape whose rows are longest, where a tile's own are shorter than a vector: vectors lie along rows.
+Value Planner::inLongRows(Value value) const {
+  auto rowOf = [](Value tile) {
+    ArrayRef<int64_t> shape = tile::shapeOf(tile.getType());
+    return shape.empty() ? 1 : shape[lastDim(shape)];
+  };
+  if (rowOf(value) >=
+      int64_t(options.target.machine.vectorBits) / (8 * tile::elementBytes(getElementTypeOrSelf(value.getType()))))
+    return value;
+  Value best = value;
+  auto moved = [&](Value tile) { // in the same rounds of the same loops
+    return tile.hasOneUse() && isa<tile::ReshapeOp, tile::PermuteOp>(*tile.user_begin()) &&
+           tile.user_begin()->getBlock() == value.getParentBlock();
+  };
+  for (Value next = value; moved(next);) {
+    next = next.user_begin()->getResult(0);
+    if (!stored(next) && rowOf(next) > rowOf(best))
+      best = next;
   }
   return best;
 }

@@ -49,6 +49,7 @@ private:
   bool worthStoring(mlir::Value value, llvm::ArrayRef<PullSite> sites) const;
   mlir::Value costlyOperand(mlir::Value value) const;
   mlir::Value betterStored(mlir::Value value);
+  mlir::Value inLongRows(mlir::Value value) const;
   bool doubleCarried();
   bool storeTurned();
 

@@ -118,7 +118,8 @@ Lanes Evaluator::storedFromSquare(int buffer, Value tile, ArrayRef<Index> point)
 std::optional<unsigned> NestEmitter::squareDim() {
   squareRows = 0;
   auto writes = [](const Sink &sink) { return sink.kind != Sink::Reduce && sink.kind != Sink::Update; };
-  if (!evaluator.readsSquares() || !llvm::all_of(nest->sinks, writes) || lanes < 2 || nest->shape[innerDim] < int64_t(lanes))
+  if (!evaluator.readsSquares() || !ofTile.empty() || !llvm::all_of(nest->sinks, writes) || lanes < 2 ||
+      nest->shape[innerDim] < int64_t(lanes))
     return std::nullopt;
   auto found = readAcross(*nest, innerDim, [&](Value value) { return !evaluator.plan.isVirtual(value); });
   if (!found || found->dim == innerDim)

@@ -21,7 +21,8 @@ struct Machine {
       0; ///< of scratch memory for loads whose neighbours lie along another dimension than those of what takes them
   unsigned maskedBits = 0; ///< elements so wide or wider are moved under a mask by one instruction (0: none are)
   bool storesDivisions =
-      false; ///< products read index tiles that take a division from memory, whatever shape they are brought into
+      false;                 ///< products read index tiles that take a division from memory, whatever shape they are brought into
+  bool storesJoined = false; ///< tiles that are joined are stored, and in the shape whose rows are longest
   bool carriesElements = false; ///< tiles that a loop carries may stay in registers, some of their elements at a time
   bool storesRepeated = false;  ///< and what their factors repeat, where it is not cheap
 };

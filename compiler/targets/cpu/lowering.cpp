@@ -14,6 +14,7 @@ lower::Machine machineOf(const CpuTarget &isa) {
   machine.maskedBits = isa.avx512 ? 8 : 32;
   machine.storesDivisions = true;
   machine.storesRepeated = true;
+  machine.storesJoined = true;
   machine.carriesElements = true;
   return machine;
 }

@@ -227,3 +227,16 @@ tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %s: !tile.ptr<f32>, %o: !
   EXPECT_EQ(stepsOf(text("%one"), disjoint).find("define"), std::string::npos)
       << "a load of neighbours is as cheap as that of a copy";
 }
+
+TEST(Planner, WhatAJoinRepeatsIsStoredOnce) {
+  auto joined = [](const std::string &op) {
+    return overRows(
+        load("a", "ax") + load("b", "ay") + apply("u", op, "%a") + apply("v", op, "%b") +
+        "  %j = tile.join %u, %v : tensor<64xf32>, tensor<64xf32> -> tensor<64x2xf32>\n"
+        "  %r = tile.reshape %j : tensor<64x2xf32> -> tensor<128xf32>\n"
+        "  %p = tile.access %o, %zero steps(%one) bounds [0] () : !tile.ptr<f32>, (i64), () -> !tile.access<128xf32>\n"
+        "  tile.store %p, %r : !tile.access<128xf32>, tensor<128xf32>\n");
+  };
+  EXPECT_EQ(stepsOf(joined("math.exp"), disjoint), "nest 64: define #0, define #1\nnest 128: store");
+  EXPECT_EQ(stepsOf(joined("arith.negf"), disjoint), "nest 128: store") << "cheaper than a store and a load";
+}
