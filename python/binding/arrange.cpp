@@ -355,6 +355,11 @@ void bindOperations(nb::class_<Handle> &tensor) {
   tensor.def(
       "__getitem__", [](Handle &h, nb::object key) { return wrap(h.tensor.slice(toSlices(key, h.tensor))); },
       nb::arg("key").none());
+  // Python would ask for items 0, 1, 2, ... without end.
+  tensor.def("__iter__", [](Handle &h) -> nb::object {
+    const std::string shape = text(toTuple(h.tensor.shape()));
+    throw nb::type_error(("A symbolic tensor, of shape `" + shape + "` here, cannot be iterated over.").c_str());
+  });
   tensor.def("innermost", [](Handle &h) { return wrap(h.tensor.innermost()); });
   tensor.def("__copy__", [](Handle &h) { return wrap(h.tensor); });
   tensor.def("__deepcopy__", [](Handle &h, nb::handle) { return wrap(h.tensor); });

@@ -125,6 +125,12 @@ def test_truth_of_a_comparison_is_not_known():
         (lambda: Tensor(2).permute((0.5, 1)), TypeError, "`dims` must be an integer, got `0.5`."),
         (lambda: Tensor(2).squeeze(0.5), TypeError, "`dim` must be an integer or a tuple of integers, got `0.5`."),
         (lambda: Tensor(2).unsqueeze("a"), TypeError, "`dim` must be an integer, got `'a'`."),
+        (lambda: list(Tensor(shape=(3, 4))), TypeError, "A symbolic tensor, of shape `(3, 4)` here, cannot be iterated over."),
+        (
+            lambda: ninetoothed.make(lambda x: (x,), lambda x: None, Tensor(shape=(3, 4))),
+            TypeError,
+            "A symbolic tensor, of shape `(3, 4)` here, cannot be iterated over.",
+        ),
         (lambda: Tensor(2).flatten("a"), TypeError, "`start_dim` must be an integer, got `'a'`."),
         (lambda: Tensor(2).squeeze(2), IndexError, "`squeeze`: dimension 2 is out of range for 2 dimensions."),
         (lambda: Tensor(shape=(4,)).tile((2,)).dtype.dtype.shape, AttributeError, "'NoneType' object has no attribute 'shape'"),
