@@ -100,7 +100,7 @@ void BlockEmitter::emitWrite(block::WriteOp write) {
   layout::Layout memory = *layout::invert(shared.getLayout().getLayout()), whole = layoutOf(value);
   auto pieceOf = [&] { return write.getAt() ? *layout::piece(whole, shared.getShape()) : whole; };
   unsigned bytes = tile::elementBytes(shared.getElementType());
-  auto move = bytes == 2 ? layout::matrixMove(pieceOf(), memory) : std::nullopt;
+  auto move = bytes == 2 && !byWarps ? layout::matrixMove(pieceOf(), memory) : std::nullopt;
   if (unsigned inner = shared.getRank() - 1; !move && layout::contiguous(memory, layout::dim(inner)) > 1)
     whole = layout::neighboursFirst(whole, inner);
   layout::Layout piece = pieceOf();
