@@ -193,11 +193,7 @@ void addAccessHandlers(Handlers &table) {
   };
   table.addLanewise<tile::PtrCastOp>(same);
   table.addLanewise<tile::PtrToIntOp>(same);
-  table.addLanewise<tile::IntToPtrOp>([same](Interpreter &in, tile::IntToPtrOp op) {
-    same(in, op);
-    for (uint64_t address : in.tile(op.getResult()).lanes)
-      in.run.memory.made(address);
-  });
+  table.addLanewise<tile::IntToPtrOp>(same);
   table.add<tile::PointerAccessOp>(pointerAccess);
   table.add<tile::AccessOp>(separableAccess);
   table.add<tile::ViewOp>(view);

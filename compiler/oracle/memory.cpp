@@ -47,8 +47,6 @@ Memory::Block *Memory::find(uint64_t address, unsigned bytes) {
   return last = &*std::prev(next);
 }
 
-void Memory::made(uint64_t address) { hasOwn |= options.debug && address && !find(address, 1); }
-
 std::string Memory::outside(uint64_t address, const char *what) const {
   const Allocation *nearest = nullptr;
   uint64_t distance = ~0ull;
@@ -73,11 +71,11 @@ std::string Memory::outside(uint64_t address, const char *what) const {
 void Memory::load(Tile &to, int64_t lane, uint64_t address, mlir::Operation *op, std::string &problem) {
   if (options.debug) {
     Block *block = find(address, to.element.bytes());
-    if (!block && !hasOwn) {
+    if (!block) {
       problem = outside(address, "reads");
       return;
     }
-    if (block && !block->written.empty())
+    if (!block->written.empty())
       for (unsigned i = 0; i < to.element.bytes(); ++i)
         if (!block->written[address - block->allocation.address + i])
           to.setUndefined(lane, op);
@@ -88,29 +86,26 @@ void Memory::load(Tile &to, int64_t lane, uint64_t address, mlir::Operation *op,
       to.setRange(lane, to.element.isFloat() ? known->second : Interval{-__builtin_inf(), __builtin_inf()});
 }
 
-void Memory::noteStore(Block &block, uint64_t address, unsigned bytes, Kind kind, int64_t program, std::string &problem) {
-  uint64_t first = address - block.allocation.address;
-  if (kind == Kind::Plain)
-    for (unsigned i = 0; i < bytes; ++i) {
-      int32_t &writer = block.writer[first + i];
-      if (writer && writer != program + 1 && problem.empty())
-        problem = "writes element " + std::to_string(first / block.allocation.elementBytes) + " of '" + block.allocation.name +
-                  "', which program " + std::to_string(writer - 1) + " also writes: the result depends on which runs last";
-      writer = int32_t(program + 1);
-    }
-  if (!block.written.empty())
-    std::fill_n(block.written.begin() + first, bytes, 1);
-}
-
 void Memory::store(uint64_t address, const Tile &value, int64_t lane, Kind kind, int64_t program, std::string &problem) {
   unsigned bytes = value.element.bytes();
   if (options.debug) {
-    if (Block *block = find(address, bytes)) {
-      noteStore(*block, address, bytes, kind, program, problem);
-    } else if (!hasOwn) {
+    Block *block = find(address, bytes);
+    if (!block) {
       problem = outside(address, "writes");
       return;
     }
+    uint64_t first = address - block->allocation.address;
+    if (kind == Kind::Plain)
+      for (unsigned i = 0; i < bytes; ++i) {
+        int32_t &writer = block->writer[first + i];
+        if (writer && writer != program + 1 && problem.empty())
+          problem = "writes element " + std::to_string(first / block->allocation.elementBytes) + " of '" +
+                    block->allocation.name + "', which program " + std::to_string(writer - 1) +
+                    " also writes: the result depends on which runs last";
+        writer = int32_t(program + 1);
+      }
+    if (!block->written.empty())
+      std::fill_n(block->written.begin() + first, bytes, 1);
   }
   writeElement(value.element, reinterpret_cast<void *>(address), value.lanes[lane]);
   if (options.shadow) {

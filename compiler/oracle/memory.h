@@ -8,8 +8,6 @@ class Memory {
 public:
   explicit Memory(const Options &options);
 
-  /// A program made a pointer of this integer. What lies outside every argument may be its own from then on: no error.
-  void made(uint64_t address);
   /// One element. `problem` receives what debug mode has against it, in the user's words; empty: nothing.
   void load(Tile &to, int64_t lane, uint64_t address, mlir::Operation *op, std::string &problem);
   enum class Kind { Plain, Atomic };
@@ -25,10 +23,8 @@ private:
   const Options &options;
   std::vector<Block> blocks; // by address
   Block *last = nullptr;
-  bool hasOwn = false; // has the program pointers to memory that is no argument's?
 
   Block *find(uint64_t address, unsigned bytes);
-  void noteStore(Block &block, uint64_t address, unsigned bytes, Kind kind, int64_t program, std::string &problem);
   std::string outside(uint64_t address, const char *what) const;
 };
 

@@ -41,22 +41,6 @@ def test_reading_outside_an_argument():
     assert line(e) == kernels.add.fn.__code__.co_firstlineno + 6
 
 
-@tileon.jit
-def by_a_table(table, o_ptr, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    x = tl.load(table + tl.program_id(0)).to(tl.pointer_type(tl.float32))
-    tl.store(o_ptr + tl.program_id(0) * BLOCK + i, tl.load(x + i))
-    tl.store(x + i, 0.0)
-
-
-def test_memory_of_a_table_of_addresses():
-    tensors = [torch.rand(16) for _ in range(3)]
-    expected, out = torch.cat(tensors), torch.empty(48)
-    by_a_table[(3,)](torch.tensor([t.data_ptr() for t in tensors]), out, BLOCK=16, debug=True)
-    assert torch.equal(out, expected)
-    assert not torch.cat(tensors).any()
-
-
 def test_two_programs_that_write_one_address():
     with pytest.raises(Error) as e:
         racing[(2,)](torch.zeros(32, dtype=torch.int32), BLOCK=32, debug=True)

@@ -50,23 +50,6 @@ TEST_F(OracleMemory, AccessesOutsideNameTheNearestArgument) {
   EXPECT_EQ(load(careless, address(x, 2)), "");
 }
 
-TEST_F(OracleMemory, WhereAProgramHasAddressesOfItsOwnNothingIsOutside) {
-  std::vector<float> &own = y;
-  options.allocations.pop_back();
-  Memory memory(options);
-  memory.made(address(x, 2)); // an argument's
-  memory.made(0);
-  EXPECT_NE(load(memory, address(own, 1)), "");
-  memory.made(address(own, 0));
-  Tile tile(f32, {});
-  EXPECT_EQ(load(memory, address(own, 1), &tile), "");
-  EXPECT_EQ(decode(f32, tile.lanes[0]), 2);
-  EXPECT_EQ(store(memory, address(own, 3), 9), "");
-  EXPECT_EQ(own[3], 9);
-  EXPECT_EQ(store(memory, address(x, 1), 1, 0), "");
-  EXPECT_NE(store(memory, address(x, 1), 1, 1), "") << "two programs write it";
-}
-
 TEST_F(OracleMemory, WhatNobodyWroteIsMarked) {
   Memory memory(options);
   Tile before(f32, {}), after(f32, {}), input(f32, {});
