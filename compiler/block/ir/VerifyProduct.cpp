@@ -50,6 +50,13 @@ static bool isReadable(const layout::Layout &memory, unsigned bytes) {
   return swizzled(memory) || (bytes == 2 && swizzled(memory.transposed()));
 }
 
+/// Shared memory of (m or n, k) whose pieces of 16 bytes ldmatrix can read: of k, or of 16-bit elements also of m or n.
+static bool isInPieces(const layout::Layout &memory, unsigned bytes) {
+  std::optional<layout::Layout> places = invert(memory);
+  auto pieces = [&](unsigned d) { return layout::contiguous(*places, layout::dim(d)) * bytes >= 16; };
+  return places && (pieces(1) || (bytes == 2 && pieces(0)));
+}
+
 /// Of warps (`block.gpu`): sums and factors in registers lie as mma.sync has them. Else wgmma: 64 x 8n, k of 32 bytes; f16, bf16; fp8, int8 and tf32 with both operands k-major.
 static LogicalResult checkForm(MmaStartOp op, const Operand &a, const Operand &b, RankedTensorType result) {
   Type sum = result.getElementType();
@@ -68,9 +75,12 @@ static LogicalResult checkForm(MmaStartOp op, const Operand &a, const Operand &b
   if (result.getDimSize(0) % 64 || result.getDimSize(1) % 8 || a.shape[1] * bytes % 32)
     return op.emitOpError() << "has no form for " << result.getDimSize(0) << "x" << result.getDimSize(1) << "x" << a.shape[1]
                             << ": m is a multiple of 64, n of 8, k of 32 bytes";
-  if (b.layout && !isReadable(b.layout.getLayout().transposed(), bytes))
+  auto readable = [&](const layout::Layout &memory, unsigned bytes) {
+    return byWarps ? isInPieces(memory, bytes) : isReadable(memory, bytes);
+  };
+  if (b.layout && !readable(b.layout.getLayout().transposed(), bytes))
     return op.emitOpError() << "cannot read b (k x n) as it lies in shared memory: " << b.layout;
-  if (a.isShared && a.layout && !isReadable(a.layout.getLayout(), bytes))
+  if (a.isShared && a.layout && !readable(a.layout.getLayout(), bytes))
     return op.emitOpError() << "cannot read a (m x k) as it lies in shared memory: " << a.layout;
   auto rowsOf = [](LayoutAttr layout, auto fragment) -> std::optional<layout::Rows> {
     for (layout::Rows rows : {layout::Rows::InOrder, layout::Rows::Paired})
