@@ -1,5 +1,5 @@
 #include "compiler/block/find_boxes.h"
-#include "compiler/block/gpu.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/access_lines.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/block/kernel_work.h"

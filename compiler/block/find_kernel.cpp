@@ -1,5 +1,5 @@
 #include "compiler/block/find_kernel.h"
-#include "compiler/block/gpu.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/block/around_product.h"
 #include "compiler/block/kernel_work.h"
@@ -289,7 +289,7 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   });
   if (!loop)
     return std::nullopt;
-  if (kernel->hasAttr("block.no_boxes") && !kernel->hasAttr("block.gpu"))
+  if (kernel->hasAttr("block.no_boxes") && Gpu::of(kernel).warpgroups)
     return no("a launch broke the conditions of its boxes");
   if (contracts)
     return no("one of its products goes over steps of its own");

@@ -1,6 +1,6 @@
 #include "compiler/block/find_product.h"
 #include "compiler/analysis/integer_op.h"
-#include "compiler/block/gpu.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/kernel_work.h"
 #include "compiler/block/map_boxes.h"
 #include "compiler/ir/partial_sums.h"

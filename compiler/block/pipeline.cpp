@@ -7,7 +7,7 @@
 #include "compiler/block/early_loads.h"
 #include "compiler/block/exchange_access.h"
 #include "compiler/block/find_kernel.h"
-#include "compiler/block/gpu.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/narrow_numbers.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/carry_count.h"

@@ -7,7 +7,7 @@
 //
 // with D one less than the ring has slots: the slot is that of the step before, which all have released there. What leads to places (positions, offsets that the loop carries, numbers from memory) is carried
 // a second time, D steps ahead.
-#include "compiler/block/gpu.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -156,7 +156,7 @@ struct RunAhead : PassWrapper<RunAhead, OperationPass<tile::KernelOp>> {
       if (loop && !llvm::is_contained(loops, loop))
         loops.push_back(loop);
     });
-    if (multipliesByWarps(&getOperation().getBody().front().front()))
+    if (!Gpu::of(getOperation()).warpgroups)
       llvm::for_each(loops, runAhead);
   }
 };

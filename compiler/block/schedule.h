@@ -1,6 +1,6 @@
 #pragma once
 // How a kernel with a product of boxes runs on a block: a value, chosen by a model before any code is made, printed, overridden by name.
-#include "compiler/block/gpu.h"
+#include "compiler/block/ir/gpu.h"
 #include <array>
 #include <string>
 #include <vector>

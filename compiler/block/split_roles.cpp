@@ -1,7 +1,7 @@
 // split-roles: what fills rings becomes a role of its own, which runs ahead of the role that takes their slots.
 //
 // Both roles begin as copies of the programs' code: one keeps acquire, copy and publish and what leads to them, the other all the rest.
-#include "compiler/block/gpu.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/schedule.h"
 

@@ -78,23 +78,11 @@ MemoryClass classOfLoad(Operation *op) {
 
 bool classOfWrite(Operation *op, MemoryClass &result) {
   return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([&](tile::StoreOp op) {
+      .Case<tile::StoreOp, tile::AtomicRmwOp, tile::AtomicCasOp>([&](auto op) {
         result = classOfPlace(op.getPlace());
         return true;
       })
-      .Case([&](tile::AtomicRmwOp op) {
-        result = classOfPlace(op.getPlace());
-        return true;
-      })
-      .Case([&](tile::AtomicCasOp op) {
-        result = classOfPlace(op.getPlace());
-        return true;
-      })
-      .Case([&](tile::BufferStoreOp op) {
-        result = classOfBuffer(op.getBuffer());
-        return true;
-      })
-      .Case<tile::ElementStoreOp, tile::ElementUpdateOp>([&](auto op) {
+      .Case<tile::BufferStoreOp, tile::ElementStoreOp, tile::ElementUpdateOp>([&](auto op) {
         result = classOfBuffer(op.getBuffer());
         return true;
       })

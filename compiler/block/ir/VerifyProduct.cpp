@@ -1,5 +1,5 @@
 // Verifiers of the ops in BlockProduct.td.
-#include "compiler/block/ir/Block.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/ir/uses.h"
 #include "compiler/layout/fragments.h"
 #include "compiler/layout/memory.h"
@@ -71,7 +71,7 @@ static LogicalResult checkForm(MmaStartOp op, const Operand &a, const Operand &b
   if (!half && !fp8 && !int8 && !tf32)
     return op.emitOpError() << "has no form for " << a.element << " times " << b.element << " into " << sum
                             << (a.element.isF32() ? " (f32 needs precision tf32)" : "");
-  bool byWarps = op->getParentOfType<tile::KernelOp>() && op->getParentOfType<tile::KernelOp>()->hasAttr("block.gpu");
+  bool byWarps = multipliesByWarps(op);
   if (result.getDimSize(0) % 64 || result.getDimSize(1) % 8 || a.shape[1] * bytes % 32)
     return op.emitOpError() << "has no form for " << result.getDimSize(0) << "x" << result.getDimSize(1) << "x" << a.shape[1]
                             << ": m is a multiple of 64, n of 8, k of 32 bytes";

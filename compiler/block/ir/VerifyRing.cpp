@@ -1,5 +1,5 @@
 // Verifiers of the ops in BlockRing.td.
-#include "compiler/block/ir/Block.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/ir/uses.h"
 
 using namespace mlir;
@@ -27,7 +27,7 @@ unsigned block::arrivalsOf(RoleOp role, Value ring) {
         if (isa<PartOp>(part))
           addReaders(part->getResult(0), reads, multiplies);
   }
-  bool byWarps = multiplies && role->getParentOfType<tile::KernelOp>()->hasAttr("block.gpu");
+  bool byWarps = multiplies && multipliesByWarps(role);
   return reads || byWarps ? role.getWarps() : multiplies ? role.getWarps() / 4 : takes;
 }
 

@@ -1,5 +1,5 @@
 #include "compiler/targets/cuda/block_emitter.h"
-#include "compiler/block/gpu.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/schedule.h"
 #include "compiler/targets/cuda/box_maps.h"
 
@@ -91,7 +91,7 @@ BlockEmitter::BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachin
       written.push_back(lower::classOfPlace(swap.getPlace()));
     meets |= isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType());
   });
-  byWarps = block::multipliesByWarps(&kernel.getBody().front().front());
+  byWarps = !block::Gpu::of(kernel).warpgroups;
   findRoles();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // From tile IR to lowered block IR.
-#include "compiler/block/gpu.h"
+#include "compiler/block/ir/gpu.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <string>
 

@@ -57,6 +57,14 @@ SHAPES = [  # images, channels, height, width, window, stride, padding
 ]
 
 
+def images(shape, blocks, dtype):
+    """Images, weights of each channel, and what `windows` makes of them."""
+    n, c, h, w, window, stride, padding = shape
+    torch.manual_seed(sum(blocks))
+    x, weight = torch.randn(n, c, h, w).to(dtype), torch.randn(c, 1, *window).to(dtype)
+    return x, weight, windows(x, weight, stride, padding)
+
+
 @pytest.mark.parametrize(
     ("blocks", "dtype"),
     [
@@ -70,9 +78,7 @@ SHAPES = [  # images, channels, height, width, window, stride, padding
 @pytest.mark.parametrize("shape", SHAPES)
 def test_windows_of_images(shape, blocks, dtype):
     n, c, h, w, window, stride, padding = shape
-    torch.manual_seed(sum(blocks))
-    x, weight = torch.randn(n, c, h, w).to(dtype), torch.randn(c, 1, *window).to(dtype)
-    wanted = windows(x, weight, stride, padding)
+    x, weight, wanted = images(shape, blocks, dtype)
     o = torch.full(wanted[0].shape, float("nan"), dtype=dtype)
     oh, ow = o.shape[2:]
     grid = n * c, tileon.cdiv(oh, blocks[0]), tileon.cdiv(ow, blocks[1])
@@ -84,9 +90,7 @@ def test_windows_of_images(shape, blocks, dtype):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_windows_of_channels_last(shape, blocks, dtype):
     n, c, h, w, window, stride, padding = shape
-    torch.manual_seed(sum(blocks))
-    x, weight = torch.randn(n, c, h, w).to(dtype), torch.randn(c, 1, *window).to(dtype)
-    wanted = windows(x, weight, stride, padding)
+    x, weight, wanted = images(shape, blocks, dtype)
     oh, ow = wanted[0].shape[2:]
     o = torch.full((n, oh, ow, c), float("nan"), dtype=dtype)
     grid = n * oh, tileon.cdiv(ow, blocks[0]), tileon.cdiv(c, blocks[1])

@@ -1,4 +1,4 @@
-#include "compiler/block/gpu.h"
+#include "compiler/block/ir/gpu.h"
 
 using namespace mlir;
 
