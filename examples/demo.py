@@ -150,7 +150,8 @@ def main():
         wrong += show(attention, attentions(causal), attention_rivals(causal))
     for table in (products, attention):
         Console(width=110).print(table)
-    for binary in sorted((Path(os.environ["TILERY_BUILD_DIR"]) / "examples" / "cpp").glob("example-*")):
+    built = os.environ.get("TILERY_BUILD_DIR")  # without a build (an unpacked archive) there are no C++ programs
+    for binary in sorted((Path(built) / "examples" / "cpp").glob("example-*")) if built else ():
         print(f"C++, {binary.name.removeprefix('example-')}:", flush=True)
         if subprocess.run([binary]).returncode:
             wrong.append(binary.name)

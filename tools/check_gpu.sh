@@ -16,6 +16,7 @@ part() {
   TILERY_VERIFY=1 TILERY_BUILD_DIR="$scratch/$number" TILERY_CACHE_DIR="$scratch/$number/cache" \
     "$python" -m pytest -q -p no:cacheprovider -m "gpu and not long" "$@" >"$scratch/part-$number" 2>&1
   status=$?
+  ((status < 128)) || echo "a process of the tests ended by signal $((status - 128)): its other tests did not run" >>"$scratch/part-$number"
   ((status == 5)) || return "$status" # 5: none of these files has a test for a GPU
 }
 export -f part

@@ -185,7 +185,7 @@ void Generator::productKernel() {
   int64_t m = isFlat               ? random.of(std::vector<int64_t>{16, 32, 48, 96})
               : random.chance(0.7) ? 64
                                    : 128,
-          n = random.of(isFlat ? std::vector<int64_t>{64, 64, 128} : std::vector<int64_t>{16, 32, 48, 64, 64, 128}),
+          n = random.of(isFlat ? std::vector<int64_t>{64, 64, 128} : std::vector<int64_t>{16, 32, 48, 64, 64, 96, 128, 192}),
           k = random.of(std::vector<int64_t>{32, 64, 128}) / bytes, steps = random.below(6);
   int64_t apart = k * (random.chance(0.15) ? 2 : 1); // steps, along k
   int64_t turns = random.chance(0.4) ? 1 + random.below(5) : 0;

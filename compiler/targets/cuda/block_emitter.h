@@ -171,6 +171,7 @@ private:
 
   // -- products (block_products.cpp)
   void emitStart(block::MmaStartOp start);
+  void failProduct(block::MmaStartOp start, const llvm::Twine &what);
   /// The same by warps, at once: nothing waits for it (block_warp_products.cpp).
   void emitWarpProduct(block::MmaStartOp start);
   void emitWait(block::MmaWaitOp wait);

@@ -143,6 +143,11 @@ unsigned startedSince(Operation *wait, Value product) {
 }
 
 // Factors of a product: shared memory by descriptors, or registers that belong to the tensor cores until the product is waited for.
+void BlockEmitter::failProduct(block::MmaStartOp start, const llvm::Twine &what) {
+  fail(start, what);
+  remember(start, partsOf(start.getC())); // loops around it carry as many
+}
+
 void BlockEmitter::emitStart(block::MmaStartOp start) {
   if (byWarps)
     return emitWarpProduct(start);
@@ -156,7 +161,7 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
       WgmmaForm::typeOf(sharedA ? sharedA.getElementType() : getElementTypeOrSelf(start.getA().getType()), start.getAUnsigned());
   auto typeB = WgmmaForm::typeOf(start.getB().getType().getElementType(), start.getBUnsigned());
   if (!share || !(inA || held) || !inB || !typeA || !typeB || tile.getElementType().isF16())
-    return fail(start, "has no code in a block: its factors or sums lie otherwise than the tensor cores take them");
+    return failProduct(start, "has no code in a block: its factors or sums lie otherwise than the tensor cores take them");
   WgmmaForm form{share->n, *typeA, *typeB, inA && !inA->descriptor.kMajor, !inB->descriptor.kMajor};
 
   Parts sums = partsOf(start.getC());

@@ -112,7 +112,7 @@ void BlockEmitter::emitWarpProduct(block::MmaStartOp start) {
   if (tiles)
     inB = factorIn(start.getB().getType(), *tiles, false);
   if (!form || !inB || !(inA || held) || start.getType().getTile().getElementType().isF16())
-    return fail(start, "has no code in a block: its factors or sums lie otherwise than warps take them");
+    return failProduct(start, "has no code in a block: its factors or sums lie otherwise than warps take them");
 
   Parts sums = partsOf(start.getC());
   if (start.getClear()) {
@@ -154,7 +154,7 @@ void BlockEmitter::emitWarpProduct(block::MmaStartOp start) {
       auto at = tiles->at({{layout::Register, number}});
       std::optional<unsigned> first = held ? held->first(at[0], step) : std::nullopt;
       if (held && !first)
-        return fail(start, "takes rows of its first factor that other warps hold");
+        return failProduct(start, "takes rows of its first factor that other warps hold");
       llvm::ArrayRef<llvm::Value *> words = held ? llvm::ArrayRef(factor).slice(*first, held->each) : a->words(16 * at[0]);
       machine.multiply(e, *form, llvm::MutableArrayRef(sums).slice(4 * number, 4), words, second->words(8 * at[1]));
     }

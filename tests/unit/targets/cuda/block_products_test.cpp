@@ -273,5 +273,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Product{"bf16", "f32", 64, 128, 64, 101, 132, 75, true, true, "", true, "wab"},
                     Product{"f16", "f16", 128, 128, 32, 128, 128, 256, false, true, "consumers=4", true, "w"},
                     Product{"f16", "f16", 64, 64, 64, 64, 64, 512, false, true, "stages=2 resident=2", true, "w"},
+                    Product{"bf16", "bf16", 128, 192, 64, 130, 200, 144, false, true, "", true, "w"},
+                    Product{"f16", "f32", 192, 64, 32, 200, 72, 64, true, false, "", true, "w"},
+                    Product{"f16", "f16", 64, 96, 64, 64, 96, 64, false, true, "", true, "w"},
                     Product{"f16", "f16", 64, 64, 64, 128, 128, 64, false, true, "", false, "w"}));
 } // namespace
