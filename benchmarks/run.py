@@ -44,7 +44,7 @@ def main():
             print(table.line(table.cells(result)), flush=True)
     table.show(results)
     if options.write:
-        table.write("measured", table.markdown(results), machine, " ".join(["./run bench", *sys.argv[1:]]))
+        table.write(table.PAGE, "measured", table.markdown(results), machine, " ".join(["./run bench", *sys.argv[1:]]))
 
 
 main()

@@ -1,4 +1,4 @@
-"""Results as lines of a table, on a terminal and in docs/performance.md."""
+"""Results as lines of a table, on a terminal and in pages of docs."""
 
 import itertools
 from datetime import date
@@ -37,19 +37,37 @@ def show(results):
         print(line(cells(result)))
 
 
+def rows(results):
+    """What the same work of ours is set beside stands in one row."""
+    return [list(group) for _, group in itertools.groupby(results, key=lambda result: cells(result)[:2])]
+
+
+def reached(row):
+    """Whether it reaches all of its goals."""
+    return all(result.reached for result in row)
+
+
+def row(texts):
+    return f"| {' | '.join(texts)} |"
+
+
+def header(titles):
+    return [row(titles), "|" + "---|" * len(titles)]
+
+
 def markdown(results):
-    """A table; what the same work of ours is set beside stands in one line."""
-    lines = ["| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
-    for ours, group in itertools.groupby(map(cells, results), key=lambda texts: texts[:2]):
-        rivals = ["; ".join(texts) for texts in zip(*(texts[2:] for texts in group), strict=True)]
-        lines.append("| " + " | ".join([*ours, *rivals]) + " |")
+    lines = header(HEADER)
+    for group in rows(results):
+        texts = [cells(result) for result in group]
+        rivals = ["; ".join(column) for column in zip(*(each[2:] for each in texts), strict=True)]
+        lines.append(row([*texts[0][:2], *rivals]))
     return "\n".join(lines)
 
 
-def write(name, text, machine, command):
-    """Puts tables and the texts between them, behind a line that says of what they are, between the page's comments
-    `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
+def write(page, name, text, machine, command):
+    """Puts tables and the texts between them, behind a line that says of what they are, between the comments
+    `<!-- NAME: begin -->` and `<!-- NAME: end -->` of a page."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, rest = PAGE.read_text().split(begin)
+    before, rest = page.read_text().split(begin)
     said = f"{date.today()}, `{command}`. {machine}."
-    PAGE.write_text(f"{before}{begin}\n{said}\n\n{text}\n{end}{rest.split(end)[1]}")
+    page.write_text(f"{before}{begin}\n{said}\n\n{text}\n{end}{rest.split(end)[1]}")

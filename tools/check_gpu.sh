@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # In an unpacked archive of tools/pack.py, on a machine with a GPU: the tests that need one, then the benchmark table.
-# usage: ./check [ROWS ...]   (rows of benchmarks/peers/run.py; --write puts the table into docs/performance.md)
+# usage: ./check [ROWS ...]   (rows of benchmarks/peers/run.py; --write puts the tables into pages of docs)
 # JOBS processes share the tests (8); nothing runs beside the benchmarks. PYTHON names the interpreter (else python3): one with torch
 # that sees the GPU, numpy and pytest. TileLang and Triton are measured where they are installed.
 set -uo pipefail

@@ -82,6 +82,10 @@ def row(d, causal):
     return lambda: backward(4, 16, 4096, d, causal)
 
 
-ROWS = {
-    f"attention-backward-{d}-4096-{'causal' if causal else 'full'}": row(d, causal) for d in (128, 64) for causal in (False, True)
+WORKLOADS = {
+    "attention backward": {
+        f"attention-backward-{d}-4096-{'causal' if causal else 'full'}": row(d, causal)
+        for d in (128, 64)
+        for causal in (False, True)
+    }
 }

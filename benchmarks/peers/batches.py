@@ -77,12 +77,15 @@ def float8_tilelang(load, a, b, c, stages, transposed, blocks):
     return lambda: kernel(a, b.t() if transposed else b, c)
 
 
-ROWS = {
-    "batch-32x512": lambda: batched(32, 512, 1.0),
-    "batch-64x1024": lambda: batched(64, 1024, 1.0),
-    "batch-2x4096": lambda: batched(2, 4096, 1.0),
-    "float8-4096": lambda: float8(4096),
-    "float8-8192": lambda: float8(8192),
-    "float8-4096-row": lambda: float8(4096, False, 0.85),
-    "float8-8192-row": lambda: float8(8192, False, 0.85),
+WORKLOADS = {
+    "batched matmuls": {
+        "batch-32x512": lambda: batched(32, 512, 1.0),
+        "batch-64x1024": lambda: batched(64, 1024, 1.0),
+        "batch-2x4096": lambda: batched(2, 4096, 1.0),
+    },
+    "matmul e4m3, B column-major": {"float8-4096": lambda: float8(4096), "float8-8192": lambda: float8(8192)},
+    "matmul e4m3, B row-major": {
+        "float8-4096-row": lambda: float8(4096, False, 0.85),
+        "float8-8192-row": lambda: float8(8192, False, 0.85),
+    },
 }

@@ -95,5 +95,10 @@ def chunk_states(delta):
     yield from contest.result(work, "ours", "Triton", 2 * moved / 1e9, "GB/s", 1.0)
 
 
-ROWS = {f"chunks-masked-{d}-{taken}": lambda d=d, taken=taken: masked(d, taken) for d in (128, 64) for taken in (100, 25)}
-ROWS |= {"chunks-states": lambda: chunk_states(False), "chunks-delta": lambda: chunk_states(True)}
+WORKLOADS = {
+    "attention over blocks that a mask takes": {
+        f"chunks-masked-{d}-{taken}": lambda d=d, taken=taken: masked(d, taken) for d in (128, 64) for taken in (100, 25)
+    },
+    "states of linear attention": {"chunks-states": lambda: chunk_states(False)},
+    "states of the delta rule": {"chunks-delta": lambda: chunk_states(True)},
+}

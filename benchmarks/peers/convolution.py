@@ -65,4 +65,7 @@ def channels_first():
     yield from contest.result(work, "ours", "cuDNN", AMOUNT, "TFLOP/s", GOAL)
 
 
-ROWS = {"convolution-last": channels_last, "convolution-first": channels_first}
+WORKLOADS = {
+    "convolution 3x3, channels last": {"convolution-last": channels_last},
+    "convolution 3x3, channels first": {"convolution-first": channels_first},
+}

@@ -50,5 +50,7 @@ def turned(dtype, name, n=8192):
 
 
 TURNED = {"int8": torch.int8, "f16": torch.float16, "f32": torch.float32}
-ROWS = {"vector-add": vector_add}
-ROWS |= {f"turned-{name}": lambda dtype=dtype, name=name: turned(dtype, name) for name, dtype in TURNED.items()}
+WORKLOADS = {
+    "vector add 2^28 f32": {"vector-add": vector_add},
+    "tl.trans": {f"turned-{name}": lambda dtype=dtype, name=name: turned(dtype, name) for name, dtype in TURNED.items()},
+}

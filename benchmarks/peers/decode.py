@@ -126,4 +126,7 @@ def latent(heads, d, rope):
     yield from contest.result(f"{work}, a table", "our Tileon", "Triton", amount, "TFLOP/s", 1.0)
 
 
-ROWS = {"decode-grouped": lambda: grouped(32, 8, 128), "decode-latent": lambda: latent(128, 512, 64)}
+WORKLOADS = {
+    "decode, 32 heads over 8": {"decode-grouped": lambda: grouped(32, 8, 128)},
+    "latent decode, 128 heads": {"decode-latent": lambda: latent(128, 512, 64)},
+}

@@ -107,21 +107,34 @@ def launch():
                 yield limit(work, times[kind], middle[name], "us", name)
 
 
-def first_call(what):
-    """A kernel's first call in fresh processes, the disk cache empty and warm; the driver's own cache is off."""
-    if settings.share:
-        return
+@functools.cache
+def first_calls(what):
+    """Milliseconds of a kernel's first call in fresh processes, the disk cache empty and warm; the driver's own cache is off."""
     command = [sys.executable, str(Path(__file__).with_name("first_call.py")), what, str(FRESH)]
     done = subprocess.run(command, env={**os.environ, "CUDA_CACHE_DISABLE": "1"}, capture_output=True, text=True, timeout=90)
     if done.returncode:
         raise RuntimeError(done.stderr[-400:])
-    times = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def first_call(what):
+    if settings.share:
+        return
+    times = first_calls(what)
     assembler = statistics.median(times["assembler"])
     work = f"first call, empty cache, {what} (assembler {assembler:.0f} ms)"
     yield limit(work, times["empty"], assembler + EMPTY[what], "ms", f"assembler + {EMPTY[what]}")
     if "Triton" in times:
         yield limit(work, times["empty"], statistics.median(times["Triton"]), "ms", "Triton")
-    yield limit(f"first call, warm disk cache, {what}", times["warm"], WARM, "ms")
 
 
-ROWS = {"launch": launch} | {f"first-call-{what}": functools.partial(first_call, what) for what in EMPTY}
+def warm_first_call(what):
+    if not settings.share:
+        yield limit(f"first call, warm disk cache, {what}", first_calls(what)["warm"], WARM, "ms")
+
+
+WORKLOADS = {
+    "launch, 4 arguments": {"launch": launch},
+    "first call, empty cache": {f"first-call-{what}": functools.partial(first_call, what) for what in EMPTY},
+    "first call, warm disk cache": {f"first-call-warm-{what}": functools.partial(warm_first_call, what) for what in EMPTY},
+}

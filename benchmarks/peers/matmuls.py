@@ -100,7 +100,13 @@ def matmul_1024():
 
 SHAPES = {"2048": (2048, 2048, 2048, 0.95), "4096": (4096,) * 3 + (1.0,), "8192": (8192,) * 3 + (1.0,)}
 SHAPES["4096x14336x4096"] = (4096, 14336, 4096, 1.0)
-ROWS = {"matmul-1024": matmul_1024}
-for _name, _shape in SHAPES.items():
-    for _major, _transposed in (("row", False), ("column", True)):
-        ROWS[f"matmul-{_name}-{_major}"] = lambda shape=_shape, transposed=_transposed: matmul(*shape, transposed)
+
+
+def rows(name):
+    return {
+        f"matmul-{name}-{major}": lambda transposed=transposed: matmul(*SHAPES[name], transposed)
+        for major, transposed in (("row", False), ("column", True))
+    }
+
+
+WORKLOADS = {"matmul 1024": {"matmul-1024": matmul_1024}} | {f"matmul {name}": rows(name) for name in SHAPES}

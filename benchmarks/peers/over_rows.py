@@ -178,9 +178,11 @@ PROGRAMS = {  # and their longest rows
     "layer norm backward": (layer_norm_backward, LONGEST // 4),
     "rms norm backward": (rms_norm_backward, LONGEST // 4),
 }
-ROWS = {
-    f"rows-{name.replace(',', '').replace(' ', '-')}-{dtype}": functools.partial(over, name, program, dtype, longest)
+WORKLOADS = {
+    name: {
+        f"rows-{name.replace(',', '').replace(' ', '-')}-{dtype}": functools.partial(over, name, program, dtype, longest)
+        for dtype in TYPES
+    }
     for name, (program, longest) in PROGRAMS.items()
-    for dtype in TYPES
 }
-ROWS |= {f"rows-cross-entropy-{dtype}": lambda dtype=dtype: entropy(dtype) for dtype in TYPES}
+WORKLOADS["cross entropy"] = {f"rows-cross-entropy-{dtype}": lambda dtype=dtype: entropy(dtype) for dtype in TYPES}

@@ -20,7 +20,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="./run peers", description="speed on a GPU against other libraries")
     parser.add_argument("names", nargs="*", metavar="NAME", help="rows to measure, or how their names begin (default: all)")
     parser.add_argument("--list", action="store_true", help="name the rows")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/performance.md, row by row")
+    parser.add_argument("--write", action="store_true", help="put the tables into the pages of docs, row by row")
     parser.add_argument("--resume", action="store_true", help="go on with the run that was cut off")
     parser.add_argument("--rounds", type=int, default=12, help="of each contest (12)")
     parser.add_argument("--milliseconds", type=float, default=10, help="of a contestant in a round (10)")
@@ -68,6 +68,7 @@ def measure(names, rows, done):
 def main():
     options = arguments()
     import gpu_rounds
+    import pages
     import sections
     import table
     import torch
@@ -98,8 +99,7 @@ def main():
         for result in results:
             print(table.line(table.cells(result)), flush=True)
         if options.write:
-            command = " ".join(["./run peers", *sys.argv[1:]])
-            table.write("measured on a GPU", sections.markdown(journal.measured), what, command)
+            pages.write(journal.measured, what, " ".join(["./run peers", *sys.argv[1:]]))
 
     failed = measure(names, sections.ROWS, done)
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)

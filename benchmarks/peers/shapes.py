@@ -59,4 +59,14 @@ def shape(name):
         yield from contest.result(f"matmul {name}, {source}", our, rival, 2 * m * n * k / 1e12, "TFLOP/s", least)
 
 
-ROWS = {f"shape-{name}": lambda name=name: shape(name) for name in SHAPES}
+def rows(*names):
+    return {f"shape-{name}": lambda name=name: shape(name) for name in names}
+
+
+WORKLOADS = {
+    "matmuls of 1 and 16 rows, 8192x8192": rows("1x8192x8192", "16x8192x8192"),
+    "matmuls of 64 and 128 rows, 8192x8192": rows("64x8192x8192", "128x8192x8192"),
+    "matmul 1000": rows("1000"),
+    "matmul 4000": rows("4000"),
+    "matmul 1024x1023x1024": rows("1024x1023x1024"),
+}

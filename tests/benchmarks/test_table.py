@@ -1,4 +1,4 @@
-"""Tables of docs/performance.md: a new one takes the place of the old one and of nothing else."""
+"""Tables of the pages of docs: a new one takes the place of the old one and of nothing else."""
 
 import dataclasses
 import importlib.util
@@ -21,20 +21,21 @@ WRITTEN = "| a row | 123 GB/s | copy | 100.0 GB/s | 1.23 (1.10 to 1.30) | 1.00 |
 
 
 @pytest.fixture
-def table(tmp_path, monkeypatch):
-    loaded = module("table")
-    page = tmp_path / "performance.md"
-    page.write_text(loaded.PAGE.read_text())
-    monkeypatch.setattr(loaded, "PAGE", page)
-    return loaded
+def table():
+    return module("table")
 
 
-@pytest.mark.parametrize("name", ["measured", "measured on a GPU"])
-def test_a_table_is_replaced_and_nothing_else(table, name):
-    old = table.PAGE.read_text()
-    table.write(name, table.markdown([RESULT]), "a machine", "./run bench --write")
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [("performance.md", "measured"), ("performance.md", "measured on a GPU"), ("measurements.md", "measured on a GPU")],
+)
+def test_a_table_is_replaced_and_nothing_else(table, tmp_path, page, name):
+    old = table.PAGE.with_name(page).read_text()
+    copy = tmp_path / page
+    copy.write_text(old)
+    table.write(copy, name, table.markdown([RESULT]), "a machine", "./run bench --write")
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    new = table.PAGE.read_text()
+    new = copy.read_text()
     assert old.split(begin)[0] == new.split(begin)[0] and old.split(end)[1] == new.split(end)[1]
     written = new.split(begin)[1].split(end)[0].splitlines()
     assert written[1].endswith("`./run bench --write`. a machine.")

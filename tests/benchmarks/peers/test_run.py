@@ -23,11 +23,13 @@ def said(code):
     return done.stdout
 
 
-def test_every_row_is_in_one_section():
+def test_every_row_is_in_one_workload():
     listed = python("run.py", "--list").stdout.split()
     assert len(listed) > 60 and len(set(listed)) == len(listed)
-    rows = json.loads(said("import json, sections; print(json.dumps([list(s.rows) for s in sections.SECTIONS]))"))
-    assert [name for section in rows for name in section] == listed
+    each = "[(name, list(rows)) for s in sections.SECTIONS for name, rows in s.workloads.items()]"
+    workloads = json.loads(said(f"import json, sections; print(json.dumps({each}))"))
+    assert [row for _, rows in workloads for row in rows] == listed
+    assert len({name for name, _ in workloads}) == len(workloads) and all(rows for _, rows in workloads)
 
 
 def test_notes_are_in_the_notebook():
