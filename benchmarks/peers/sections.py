@@ -50,6 +50,6 @@ SECTIONS = (
     Section("Convolution", convolution.WORKLOADS, "operands-that-threads-fetch"),
     Section("Rows on a GPU", over_rows.WORKLOADS, "rows-in-loops-and-in-pieces"),
     Section("Copies and sums of memory", copies.WORKLOADS, "copies-that-turn-tiles"),
-    Section("The host's time", host.WORKLOADS, "what-falls-short-in-todays-tables"),
+    Section("The host's time", host.WORKLOADS, "the-driver-on-hopper"),
 )
 ROWS = {name: row for section in SECTIONS for name, row in section.rows.items()}
