@@ -32,8 +32,10 @@ struct Waited {
   bool read = false;   // what came with the last one
 
   /// A phase may be waited for again; who has read in between means the next one of that parity.
-  void wait(uint32_t parity) {
-    if ((phases & 1) == parity)
+  void wait(uint32_t parity, std::optional<uint32_t> meant) {
+    if (meant)
+      phases = *meant + 1;
+    else if ((phases & 1) == parity)
       ++phases;
     else if (read)
       phases += 2;
@@ -170,7 +172,7 @@ private:
       const Barrier &barrier = barrierAt(agent, event.at);
       if ((barrier.phase & 1) == event.count)
         return false;
-      agent.waited[event.at].wait(event.count);
+      agent.waited[event.at].wait(event.count, event.phase);
       break;
     }
     case Event::Copy:

@@ -29,6 +29,8 @@ struct Event {
   SharedAddress at;
   uint32_t count = 0;
   SharedAddress data = {};
+  std::optional<uint32_t> phase =
+      {}; // Wait: that is meant, counted from 0, where it is known: who waits for some phases only says so
   bool operator==(const Event &) const = default;
 };
 

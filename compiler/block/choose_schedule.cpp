@@ -102,6 +102,8 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
       ++problem.fromRegisters;
     }
   }
+  problem.deals = !found.isNested() && !found.meets && !found.polls && !found.showsStores && !product.fetches() &&
+                  product.steps() && !product.a.made && !product.b.made && !product.readA;
   bool isAlone = !found.isNested() && !found.showsStores && !product.fetches();
   if (std::optional<ResultBox> box = isAlone ? findResultBox(product, asked) : std::nullopt) {
     problem.boxBytes = tile::elementBytes(box->tile.element);

@@ -56,6 +56,7 @@ void buildBlockPipeline(OpPassManager &pm) {
   kernel.addPass(createCanonicalizerPass()); // loops carry nothing that only the other role needs
   kernel.addPass(createAssignLayouts());
   kernel.addPass(createPlaceSyncs());
+  kernel.addPass(createDealPrograms());
   kernel.addPass(createVerifyLayouts());
   kernel.addPass(createCheckBarriers());
 }
@@ -87,6 +88,7 @@ void registerBlockPasses() {
   registerPass(createJoinFetches);
   registerPass(createAssignLayouts);
   registerPass(createPlaceSyncs);
+  registerPass(createDealPrograms);
   registerPass(createVerifyLayouts);
   PassPipelineRegistration<>("block-pipeline", "tile IR to block IR, for GPUs", buildBlockPipeline);
 }

@@ -56,6 +56,7 @@ std::unique_ptr<mlir::Pass> createOrderPrograms();
 std::unique_ptr<mlir::Pass> createSplitRoles();
 /// Where the threads that multiply copy what they multiply, loops start the copies of later steps.
 std::unique_ptr<mlir::Pass> createRunAhead();
+std::unique_ptr<mlir::Pass> createDealPrograms();
 /// Threads load the factors of several steps before they write the first of them, where the schedule says so.
 std::unique_ptr<mlir::Pass> createJoinFetches();
 /// Tiles in shared memory and in the registers of roles get layouts.

@@ -37,6 +37,7 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
                             {"load_registers", &Schedule::loadRegisters},
                             {"math_registers", &Schedule::mathRegisters},
                             {"cluster", &Schedule::cluster},
+                            {"instances", &Schedule::instances},
                             {"resident", &Schedule::resident},
                             {"fetchers", &Schedule::fetchers},
                             {"joined", &Schedule::joined},
@@ -69,7 +70,7 @@ int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
 
 /// Registers a thread that a launch gives a block of the schedule's size.
 unsigned registersOfLaunch(const Schedule &s) {
-  unsigned threads = 128 * (s.consumers + std::max(s.fetchers, 1u)) * std::max(s.resident, 1u);
+  unsigned threads = 128 * (s.consumers * std::max(s.instances, 1u) + std::max(s.fetchers, 1u)) * std::max(s.resident, 1u);
   return std::min(65536u / threads / 8 * 8, 255u);
 }
 
@@ -210,8 +211,14 @@ void check(const ScheduleProblem &p, const Schedule &s) {
     refuse("computed factors that go through shared memory need a slot", "");
   if (s.boxed && !bringsBox(p, s))
     refuse("no tile that is loaded for results is a box and finds registers, and all slots but one", "");
+  if (s.instances > 1 && (!p.deals || s.cluster > 1 || s.partial || s.boxed))
+    refuse("instances take programs by turns where each multiplies one tile of boxes by itself, and loads nothing for it through "
+           "the ring",
+           "");
   if (s.cluster > 1 && p.fetch)
     refuse("blocks of a cluster cannot share steps in which threads fetch factors", "");
+  if (s.cluster > 1 && s.stageOutput)
+    refuse("what blocks of a cluster add up is stored from registers", "without stage_output");
   if (s.cluster > 1 && p.loop)
     refuse("several products have no steps that blocks of a cluster could share", "");
   if (s.cluster > mostCluster || s.cluster & (s.cluster - 1))
@@ -279,14 +286,16 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
   // 32 KB have to be under way; a copy that comes late shows where few slots are ahead.
   double underWay = (s.stages - 1.) * slotPitch(p, s);
   double late = 0.05 * (std::max(int(std::min(p.stagesHint > 1 ? p.stagesHint : wantedSlots, wantedSlots)) - int(s.stages), 0));
-  double lone = s.consumers == 1 ? 1.1 : 1; // nobody multiplies while a lone warpgroup waits or writes results
-  if (s.partial)                            // another warpgroup multiplies while one adds
+  double lone = s.consumers == 1 && !s.instances ? 1.1 : 1; // nobody multiplies while a lone warpgroup waits or writes results
+  if (s.partial)                                            // another warpgroup multiplies while one adds
     most += double(p.m) * p.n / 128 * s.k / s.partial * (s.consumers == 1 ? 1 : 0.25);
   return most * std::max(1., 32768. / underWay) * (1 + late) * lone;
 }
 
 /// From the sums to memory, while that warpgroup's products rest.
 double outputCycles(const ScheduleProblem &p, const Schedule &s) {
+  if (s.instances > 1) // another one multiplies
+    return 0;
   constexpr double handOn = 100; // a wait for stores to have read, and two meetings
   double lanes = double(p.m) * p.n / (32. * 4 * s.consumers), cycles = 0;
   for (unsigned bytes : p.outputs) {
@@ -390,7 +399,7 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
   for (unsigned bytes : p.taking)
     held -= std::min(s.stageOutput, outputPieces(p, s, bytes));
   return barrierBytes + (p.loop ? p.loop->heldBytes + s.shown * p.loop->shownBytes : 0) + s.stages * slotPitch(p, s) +
-         s.consumers * held * pieceBytes;
+         s.consumers * std::max(s.instances, 1u) * held * pieceBytes;
 }
 
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
@@ -405,7 +414,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   struct Warpgroups {
     unsigned consumers;
     bool late;
-    unsigned fetchers, resident = 0;
+    unsigned fetchers, resident = 0, instances = 0;
   };
   std::vector<Warpgroups> choices;
   // Steps that hand tiles from threads to threads wait: another block multiplies meanwhile.
@@ -420,7 +429,9 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     }
   if (problem.loop && !problem.fetch)
     choices.push_back({2, false, 0, 2});
-  for (auto [consumers, late, fetchers, resident] : choices) {
+  if (problem.deals && problem.cluster == 0 && !problem.partial)
+    choices.push_back({1, true, 0, 0, 2});
+  for (auto [consumers, late, fetchers, resident, instances] : choices) {
     Schedule schedule;
     bool shown = problem.loop && problem.loop->shownBytes;
     if (late && shown) // serialised: C7513
@@ -431,6 +442,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       continue;
     schedule.consumers = consumers;
     schedule.resident = resident;
+    schedule.instances = instances;
     schedule.fetchers = fetchers;
     schedule.k = problem.fetch ? problem.k : std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
     schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1;                          // clusters run in one wave
@@ -440,6 +452,9 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     schedule.shown = !shown ? 0 : handsOn && consumers == 1 ? 1 : 2; // consumers then wait for each other a step late
     // Where lanes are what takes time, warpgroups that start one product at a time get in each other's way less (measured).
     StepCycles step = stepCycles(problem, schedule);
+    if (instances &&
+        step.copies > step.tensorCores) // then results that go out under products are in the way (measured: 64 x 256)
+      continue;
     schedule.spread = !handsOn && (spreads || shown) && (shown || step.lanes < step.tensorCores);
     schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wideWords;
     schedule.partial = std::min(problem.partial, schedule.k);
@@ -455,11 +470,14 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       schedule.delay = fit(problem.loop->allWords); // with fewer registers it is slower (measured)
       schedule.held = schedule.delay && fit(problem.loop->allWords + problem.loop->heldWords);
     }
-    for (unsigned held : outputChoices(problem, schedule)) {
+    SmallVector<unsigned> heldPieces = outputChoices(problem, schedule);
+    if (instances > 1) // what goes out early is worth more than fewer meetings, under another's products (measured)
+      std::reverse(heldPieces.begin(), heldPieces.end());
+    for (unsigned held : heldPieces) {
       schedule.stageOutput = held;
       schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), most));
       schedule.joined = joinedSteps(problem, schedule);
-      schedule.boxed = bringsBox(problem, schedule);
+      schedule.boxed = bringsBox(problem, schedule) && !instances;
       if (schedule.stages >= 2 && (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))
         candidates.push_back({schedule, 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule)});
     }
@@ -527,7 +545,7 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   if (StringRef(text).find("joined") == StringRef::npos)
     schedule.joined = joinedSteps(problem, schedule);
   if (StringRef(text).find("boxed") == StringRef::npos)
-    schedule.boxed = bringsBox(problem, schedule);
+    schedule.boxed = bringsBox(problem, schedule) && schedule.instances < 2;
   check(problem, schedule);
   if (int64_t bytes = sharedBytes(problem, schedule); bytes > problem.gpu.sharedBytes)
     refuse("a matrix product of tiles " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + " needs " +

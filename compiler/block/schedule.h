@@ -59,6 +59,7 @@ struct ScheduleProblem {
   unsigned boxBytes = 0;                    // of an element of the largest of them, if it is a box; 0: it is none
   bool readsFirst = false;                  // the first factor goes through registers
   bool generalByThreads = false;            // the general path's tensor cores do not have the type
+  bool deals = false;                       // instances of the role that multiplies can take programs by turns
   bool reorder = true;                      // the order of the grid's tiles is known, or can be found at run time
   std::optional<LoopWork> loop = {};
   std::optional<FetchWork> fetch = {};
@@ -95,6 +96,9 @@ struct Schedule {
   /// Blocks of a cluster, each of which multiplies a part of the steps; they add their sums up, each a part of the tile, and store that
   /// from registers. 0: one block a program, unless a launch has few programs; 1: in any case.
   unsigned cluster = 0;
+  /// Copies of the role that multiplies, each with `consumers` warpgroups, which take programs by turns: results of one go out under another's
+  /// products. 0: one.
+  unsigned instances = 0;
   unsigned resident = 0; // blocks that a multiprocessor runs side by side; 0: one
   unsigned fetchers = 0; // warpgroups that fetch factors; 0: none do, and one thread starts the copies
   unsigned joined = 0;   // steps whose fetched factors are loaded before those of the first of them are written; 0: one

@@ -81,24 +81,42 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
     return std::nullopt;
   }
 
+  static void initBarriers(Agent &agent, BarrierMemory &memory, block::RolesOp roles, ArrayRef<Value> rings) {
+    for (Value value : rings) {
+      auto ring = value.getDefiningOp<block::RingOp>();
+      for (int64_t slot = 0; slot < ring.getType().getCount(); ++slot) {
+        agent.events.push_back({Event::Init, memory.full(ring, slot), 1, {}});
+        agent.events.push_back({Event::Init, memory.empty(ring, slot), ring.getTakers(), {}});
+      }
+    }
+    SetVector<std::pair<Value, unsigned>> batons;
+    roles.walk([&](block::TurnOp turn) {
+      if (unsigned instances = turn->getParentOfType<block::RoleOp>().instanceCount(); instances > 1)
+        batons.insert({turn.getBaton(), instances});
+    });
+    for (auto [baton, instances] : batons)
+      for (unsigned who = 0; who < instances; ++who)
+        agent.events.push_back({Event::Init, memory.turn(baton, instances, who), 1, {}});
+  }
+
   std::optional<std::string> faultOf(block::RolesOp roles, ArrayRef<Value> rings, const DenseMap<Value, RoleRun::Number> &outside,
                                      std::optional<RoleRun::Assumption> assumed) {
     BarrierMemory memory;
     std::vector<Agent> agents;
-    for (auto role : roles.getBody().getOps<block::RoleOp>()) {
-      if (role.instanceCount() > 1)
-        throw UnknownRole{"a role with several instances"};
-      Agent agent{"role @" + role.getSymName().str(), 0, {}, true};
+    SmallVector<std::pair<block::RoleOp, unsigned>> instances;
+    for (auto role : roles.getBody().getOps<block::RoleOp>())
+      for (unsigned instance = 0; instance < role.instanceCount(); ++instance)
+        instances.push_back({role, instance});
+    for (auto [role, instance] : instances) {
+      std::string number = role.instanceCount() > 1 ? " (instance " + std::to_string(instance) + ")" : "";
+      Agent agent{"role @" + role.getSymName().str() + number, 0, {}, true};
       if (agents.empty())
-        for (Value value : rings) {
-          auto ring = value.getDefiningOp<block::RingOp>();
-          for (int64_t slot = 0; slot < ring.getType().getCount(); ++slot) {
-            agent.events.push_back({Event::Init, memory.full(ring, slot), 1, {}});
-            agent.events.push_back({Event::Init, memory.empty(ring, slot), ring.getTakers(), {}});
-          }
-        }
+        initBarriers(agent, memory, roles, rings);
       agent.events.push_back({Event::Meet, {}, 0, {}});
-      RoleRun run(memory, outside);
+      DenseMap<Value, RoleRun::Number> known = outside;
+      for (BlockArgument who : role.getBody().getArguments())
+        known[who] = instance;
+      RoleRun run(memory, known);
       run.assumed = assumed;
       try {
         run.run(role.getBody().front());

@@ -22,6 +22,8 @@ public:
   barriers::SharedAddress full(block::RingOp ring, int64_t position);
   barriers::SharedAddress empty(block::RingOp ring, int64_t position);
   barriers::SharedAddress tile(block::RingOp ring, int64_t position, unsigned index);
+  /// Where an instance waits for its turn.
+  barriers::SharedAddress turn(mlir::Value baton, int64_t instances, int64_t who);
 
 private:
   uint32_t ringAt(block::RingOp ring);
@@ -71,11 +73,13 @@ private:
   block::RingOp ringOf(mlir::Value slot);
   void readOperand(mlir::Value operand);
   void waitForProduct(mlir::Value product);
+  void runTurn(block::TurnOp turn);
 
   BarrierMemory &memory;
   llvm::DenseMap<mlir::Value, Number> values;
   llvm::DenseMap<std::pair<mlir::Operation *, int64_t>, int64_t> filled; // bytes that were copied into a ring's position
   llvm::DenseMap<mlir::Operation *, int64_t> taken;                      // the last position of a ring that was waited for
+  llvm::DenseMap<mlir::Operation *, int64_t> turns;                      // that this instance has had
   int64_t groups = 0;
   mlir::Value thread;                   // the number of each of those that execute what is run; null: there is one
   llvm::SmallVector<int64_t> active{0}; // those

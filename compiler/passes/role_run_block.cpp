@@ -28,6 +28,10 @@ SharedAddress BarrierMemory::tile(RingOp ring, int64_t position, unsigned index)
   return {0, uint32_t(at + ring.tileOffsets(barrierBytes)[index])};
 }
 
+SharedAddress BarrierMemory::turn(Value baton, int64_t instances, int64_t who) {
+  return {0, of(baton, barrierBytes * instances) + uint32_t(barrierBytes * who)};
+}
+
 /// The ring of a slot that loops may carry.
 RingOp RoleRun::ringOf(Value slot) {
   SmallVector<Value> from{slot};
@@ -37,6 +41,8 @@ RingOp RoleRun::ringOf(Value slot) {
       return acquire.getRing().getDefiningOp<RingOp>();
     if (auto take = dyn_cast_or_null<TakeOp>(op))
       return take.getRing().getDefiningOp<RingOp>();
+    if (auto turn = dyn_cast_or_null<TurnOp>(op))
+      from.push_back(turn.getBody().front().getTerminator()->getOperand(cast<OpResult>(from[i]).getResultNumber()));
     auto argument = dyn_cast<BlockArgument>(from[i]);
     auto loop = dyn_cast_or_null<scf::ForOp>(argument ? argument.getOwner()->getParentOp() : op);
     if (loop) {
@@ -60,6 +66,18 @@ void RoleRun::waitForProduct(Value product) {
     add(Event::WaitReads, {}, groups - 1 - group);
 }
 
+// Instances hand it on by barriers, one each, at which the one before arrives; the first turn needs no such arrival.
+void RoleRun::runTurn(TurnOp turn) {
+  auto role = turn->getParentOfType<RoleOp>();
+  int64_t instances = role.instanceCount(), who = instances > 1 ? known(role.getBody().getArgument(0)) : 0;
+  if (int64_t before = turns[turn]++ - (who == 0); instances > 1 && before >= 0)
+    add(Event::Wait, memory.turn(turn.getBaton(), instances, who), before & 1);
+  run(turn.getBody().front());
+  assign(turn.getResults(), turn.getBody().front().getTerminator()->getOperands());
+  if (instances > 1)
+    add(Event::Arrive, memory.turn(turn.getBaton(), instances, (who + 1) % instances));
+}
+
 bool RoleRun::runBlockOp(Operation &op) {
   if (!isa<BlockDialect>(op.getDialect()))
     return false;
@@ -79,8 +97,12 @@ bool RoleRun::runBlockOp(Operation &op) {
     auto ring = take.getRing().getDefiningOp<RingOp>();
     int64_t position = known(take.getPosition());
     auto [last, isFirst] = taken.try_emplace(ring, position);
-    if (isFirst || position > last->second) // else it is taken again, and there is nothing new to wait for
-      add(Event::Wait, memory.full(ring, position), position / ring.getType().getCount() & 1);
+    if (isFirst || position > last->second) { // else it is taken again, and there is nothing new to wait for
+      int64_t phase = position / ring.getType().getCount();
+      add(Event::Wait, memory.full(ring, position), phase & 1);
+      if (!events.empty())
+        events.back().phase = uint32_t(phase);
+    }
     last->second = std::max(last->second, position);
     values[take.getResult()] = position;
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
@@ -121,8 +143,7 @@ bool RoleRun::runBlockOp(Operation &op) {
     ++groups;
     add(Event::WaitReads, {});
   } else if (auto turn = dyn_cast<TurnOp>(op)) {
-    run(turn.getBody().front());
-    assign(turn.getResults(), turn.getBody().front().getTerminator()->getOperands());
+    runTurn(turn);
   } else if (auto programs = dyn_cast<ProgramsOp>(op)) {
     assign(programs.getCarried(), programs.getInits());
     for (int program = 0; program < 3; ++program) {

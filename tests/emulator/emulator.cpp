@@ -93,7 +93,7 @@ std::string Kernel::run(const uint32_t grid[3], const uint64_t *slots, Timing ti
   launch.like.slots = slots;
   std::copy(grid, grid + 3, launch.like.grid);
   launch.like.blocks =
-      gpu.cluster * (gpu.persistent ? (programs + 1) / 2 : programs); // persistent ones run two programs, most of them
+      gpu.cluster * (gpu.persistent ? (programs + 2) / 3 : programs); // persistent ones run three programs, most of them
   std::vector<char> workspace(launch.like.blocks * gpu.workspaceBytes + workspaceAlignment);
   launch.like.workspace = reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(workspace.data()) + workspaceAlignment - 1) /
                                                    workspaceAlignment * workspaceAlignment);

@@ -65,7 +65,7 @@ def Block_BatonOp : Block_Op<"baton", [MemoryEffects<[MemAlloc<Synchronisation>]
 }
 def Block_TurnOp : Block_Op<"turn", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "instances of a role (of one instance: its warpgroups) execute the region by turns";
-  let description = "Each waits for its turn, runs the region, hands the baton on. Nothing but `take` waits inside. The results are what the region yields.";
+  let description = "Each waits for its turn, runs the region, hands the baton on. Nothing but `take` and `mma_settle` waits inside. The results are what the region yields.";
   let arguments = (ins Block_Baton:$baton);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);

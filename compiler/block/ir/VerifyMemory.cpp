@@ -70,8 +70,10 @@ LogicalResult RemapOp::verify() {
 constexpr int64_t slotAlignment = 1024;
 static int64_t rounded(int64_t bytes) { return llvm::alignTo(bytes, slotAlignment); }
 static int64_t bytesOf(Operation *op) {
-  if (auto alloc = dyn_cast<AllocOp>(op))
-    return alloc.getOver() ? 0 : rounded(alloc.getType().getBytes());
+  if (auto alloc = dyn_cast<AllocOp>(op)) {
+    auto role = op->getParentOfType<RoleOp>();
+    return alloc.getOver() ? 0 : rounded(alloc.getType().getBytes()) * (role ? role.instanceCount() : 1);
+  }
   auto ring = dyn_cast<RingOp>(op);
   return ring ? ring.tileOffsets(slotAlignment).back() * ring.getType().getCount() : 0;
 }

@@ -79,12 +79,12 @@ LogicalResult TurnOp::verifyRegions() {
     return emitOpError("needs a region that yields its results");
   Operation *waiting = nullptr;
   getBody().walk([&](Operation *op) {
-    if (isa<AcquireOp, MmaWaitOp, MmaSettleOp, StoreWaitOp, SyncOp, ClusterSyncOp, TurnOp>(op))
+    if (isa<AcquireOp, MmaWaitOp, StoreWaitOp, SyncOp, ClusterSyncOp, TurnOp>(op))
       waiting = op;
   });
   if (waiting)
     return emitOpError() << "holds the others up while it waits: " << waiting->getName()
-                         << " inside, where only block.take may wait";
+                         << " inside, where only block.take and block.mma_settle may wait";
   return success();
 }
 

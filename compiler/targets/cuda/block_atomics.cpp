@@ -8,7 +8,7 @@ namespace tilery::cuda {
 
 void BlockEmitter::meetRole() {
   if (!role->oneThread)
-    machine.namedBarrier(e, i32(role->barrier), 32 * role->warps);
+    machine.namedBarrier(e, barrierOfRole(), 32 * role->warps);
 }
 
 void BlockEmitter::once(Operation *op, Value place, llvm::function_ref<llvm::Value *(llvm::Value *pointer)> update) {

@@ -8,7 +8,8 @@ using namespace mlir;
 namespace tilery::cuda {
 namespace {
 constexpr unsigned barrierBytes = 16; // of a slot: full, empty
-constexpr unsigned alignment = 1024;  // of what the copy engine swizzles
+constexpr unsigned namedBarriers = 16;
+constexpr unsigned alignment = SharedPlan::alignment;
 
 template <typename... Ops> bool contains(Operation *op) {
   return op->walk([](Operation *inner) { return isa<Ops...>(inner) ? WalkResult::interrupt() : WalkResult::advance(); })
@@ -62,8 +63,9 @@ SharedPlan::SharedPlan(tile::KernelOp kernel) {
     if (auto alloc = dyn_cast<block::AllocOp>(op); alloc && alloc.getOver()) {
       allocations[op] = rings.lookup(alloc.getOver().getDefiningOp()).slots;
     } else if (alloc) {
+      auto role = alloc->getParentOfType<block::RoleOp>(); // each instance has its own
       allocations[op] = bytes;
-      bytes += llvm::alignTo(alloc.getType().getBytes(), alignment);
+      bytes += llvm::alignTo(alloc.getType().getBytes(), alignment) * (role ? role.instanceCount() : 1);
     } else if (auto made = dyn_cast<block::RingOp>(op)) {
       Ring &ring = rings[op];
       ring.slots = bytes;
@@ -111,12 +113,14 @@ void BlockEmitter::findRoles() {
       role.barrier = barrier;
       role.oneThread = isOneThreads(op);
       role.storesBoxes = contains<block::StoreBoxOp>(op);
-      warp += role.warps;
-      barrier += role.warps % 4 ? 1 : 1 + role.warps / 4;
+      warp = role.end();
+      barrier += role.barriers() * op.instanceCount() + (contains<block::TurnOp>(op) ? role.turns() : 0);
+      if (barrier > namedBarriers)
+        fail(op, "needs more named barriers than a block has");
       if (role.warps % 4)
         warpsOfGroup = 1;
-      if (op.instanceCount() > 1)
-        fail(op, "has instances, for which there is no code yet");
+      if (op.instanceCount() > 1 && (role.oneThread || role.warps % 4))
+        fail(op, "has instances that are no warpgroups");
       auto programs = op.getBody().getOps<block::ProgramsOp>();
       if (role.oneThread && llvm::hasSingleElement(programs))
         findAhead(role);
@@ -126,7 +130,7 @@ void BlockEmitter::findRoles() {
 void BlockEmitter::makeFunction() {
   std::optional<block::Schedule> schedule = block::Schedule::of(kernel);
   BlockNeeds needs;
-  needs.threads = 32 * (roles.back().firstWarp + roles.back().warps);
+  needs.threads = 32 * roles.back().end();
   needs.residentBlocks = resident = std::max(schedule ? schedule->resident : 1, 1u);
   needs.maps = maps.size();
   needs.workspaceBytes = plan.madeMaps * mapBytes;
@@ -160,8 +164,8 @@ void BlockEmitter::initBarriers() {
   });
 }
 
-llvm::Value *BlockEmitter::isIn(const Role &role) {
-  unsigned first = role.firstWarp / warpsOfGroup, end = (role.firstWarp + role.warps) / warpsOfGroup;
+llvm::Value *BlockEmitter::isIn(Role &role) {
+  unsigned first = role.firstWarp / warpsOfGroup, end = role.end() / warpsOfGroup;
   if (end - first == 1)
     return b.CreateICmpEQ(group, i32(first));
   llvm::Value *below = b.CreateICmpULT(group, i32(end));
@@ -206,13 +210,24 @@ void BlockEmitter::runRole(Role &one) {
   Scope scope(*this);
   machine.role(e, one.op.getSymName());
   if (auto registers = one.op.getRegisters()) {
-    unsigned given = 65536 / (32 * resident * (roles.back().firstWarp + roles.back().warps)) / 8 * 8;
+    unsigned given = 65536 / (32 * resident * roles.back().end()) / 8 * 8;
     machine.setRegisters(e, *registers, *registers > given);
   }
   auto body = [&] { emitBlock(one.op.getBody().front()); };
   if (one.oneThread)
     return when(b.CreateICmpEQ(thread, i32(32 * one.firstWarp)), body);
   warpgroup = b.CreateSub(group, i32(one.firstWarp / warpsOfGroup));
+  instance = i32(0);
+  if (one.op.instanceCount() > 1) {
+    instance = b.CreateUDiv(warpgroup, i32(one.warps / warpsOfGroup));
+    warpgroup = b.CreateSub(warpgroup, b.CreateMul(instance, i32(one.warps / warpsOfGroup)));
+  }
+  if (Block &region = one.op.getBody().front(); region.getNumArguments())
+    remember(region.getArgument(0), {instance});
+  if (contains<block::TurnOp>(one.op) && one.turns() > 1) { // the first one comes behind the last
+    llvm::Value *who = one.op.instanceCount() > 1 ? instance : warpgroup, *last = i32(one.turns() - 1);
+    when(b.CreateICmpEQ(who, last), [&] { handOn(last); });
+  }
   locate(thread);
   body();
 }
@@ -243,7 +258,7 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
     return failure();
 
   GpuInfo info;
-  info.threads = 32 * (roles.back().firstWarp + roles.back().warps);
+  info.threads = 32 * roles.back().end();
   info.sharedBytes = plan.bytes;
   info.workspaceBytes = plan.madeMaps * mapBytes;
   auto isOver = [](block::AllocOp alloc) { return bool(alloc.getOver()); }; // a ring, for good

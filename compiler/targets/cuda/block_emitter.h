@@ -16,6 +16,7 @@ namespace tilery::cuda {
 
 /// Where rings and allocations lie in shared memory.
 struct SharedPlan {
+  static constexpr unsigned alignment = 1024; // bytes, of what the copy engine swizzles
   struct Ring {
     unsigned barriers = 0, slots = 0, pitch = 0; // bytes: of the first barrier and of the first slot, from slot to slot
     llvm::SmallVector<unsigned> parts;           // bytes from the slot's beginning
@@ -56,13 +57,19 @@ private:
   // -- the kernel
   struct Role {
     block::RoleOp op;
-    unsigned firstWarp = 0, warps = 0;
-    unsigned barrier = 0;       // its named barrier; those of its warpgroups follow
-    bool oneThread = false;     // it has no tiles
-    bool storesBoxes = false;   // one or each warpgroup
-    block::ProgramsOp programs; // of a role of one thread that computes each program's scalars ahead; null: of none
+    unsigned firstWarp = 0, warps = 0; // of one instance
+    unsigned barrier = 0;              // its named barrier; those of its warpgroups follow, then those of the next instance
+    bool oneThread = false;            // it has no tiles
+    bool storesBoxes = false;          // one or each warpgroup
+    block::ProgramsOp programs;        // of a role of one thread that computes each program's scalars ahead; null: of none
     llvm::SmallVector<mlir::Value> ahead;
     Parts first;
+
+    unsigned end() { return firstWarp + op.allWarps(); }
+    unsigned barriers() const { return warps % 4 ? 1 : 1 + warps / 4; } // of one instance
+    /// Who takes turns: instances, or the warpgroups of one. Each waits at a named barrier of its own, behind the others of the role.
+    unsigned turns() { return op.instanceCount() > 1 ? op.instanceCount() : warps / 4; }
+    unsigned turnBarrier() { return barrier + barriers() * op.instanceCount(); }
   };
   void findRoles();
   void makeFunction();
@@ -70,10 +77,10 @@ private:
   /// All before the roles: barriers, and what roles of one thread begin with.
   void begin();
   void runRole(Role &role);
-  llvm::Value *isIn(const Role &role);
+  llvm::Value *isIn(Role &role);
 
   struct Where {
-    llvm::Value *warpgroup, *lane, *warp, *inWarpgroup; // i32; warps and warpgroups of the role
+    llvm::Value *warpgroup, *lane, *warp, *inWarpgroup; // i32; warps and warpgroups of the role's instance
     llvm::Value *block;                                 // of its cluster
   };
   /// A register of this thread among the places of a layout.
@@ -227,6 +234,7 @@ private:
   void emitJoin(block::JoinOp join);
 
   // -- between registers and shared memory (block_shared.cpp)
+  void emitAlloc(block::AllocOp alloc);
   void emitRead(block::ReadOp read);
   /// Of bytes that lie across k (layout::turnedBytes): what the instructions bring is turned where a product takes it (turnWords).
   void emitTurnedRead(block::ReadOp read, const layout::Layout &rows);
@@ -257,6 +265,11 @@ private:
   /// One thread of the role does it, behind all that the role has stored; the others go on with what it gives.
   void once(mlir::Operation *op, mlir::Value place, llvm::function_ref<llvm::Value *(llvm::Value *pointer)> update);
   void meetRole();
+  /// Its named barrier, of this instance.
+  llvm::Value *barrierOfRole();
+  void emitTurn(block::TurnOp turn);
+  /// Who takes the turn behind `who` need not wait any more.
+  void handOn(llvm::Value *who);
 
   // -- reductions (block_reduces.cpp)
   void emitReduce(tile::ReduceOp reduce);
@@ -292,7 +305,7 @@ private:
   llvm::DenseMap<mlir::Value, Parts> reading;  // registers that a product under way, or one before it, reads
   llvm::DenseMap<mlir::Value, Parts> unturned; // words of factors that a product turns
   Role *role = nullptr;                        // that is emitted
-  llvm::Value *base = nullptr, *thread = nullptr, *group = nullptr, *warpgroup = nullptr;
+  llvm::Value *base = nullptr, *thread = nullptr, *group = nullptr, *warpgroup = nullptr, *instance = nullptr;
   unsigned warpsOfGroup = 4, cluster = 1, resident = 1; // resident: blocks of a multiprocessor
   llvm::SmallVector<lower::MemoryClass> written;        // what the kernel stores to
   std::optional<Where> where;

@@ -142,12 +142,12 @@ unsigned startedSince(Operation *wait, Value product) {
   return count == never ? 0 : count;
 }
 
-// Factors of a product: shared memory by descriptors, or registers that belong to the tensor cores until the product is waited for.
 void BlockEmitter::failProduct(block::MmaStartOp start, const llvm::Twine &what) {
   fail(start, what);
   remember(start, partsOf(start.getC())); // loops around it carry as many
 }
 
+// Factors of a product: shared memory by descriptors, or registers that belong to the tensor cores until the product is waited for.
 void BlockEmitter::emitStart(block::MmaStartOp start) {
   if (byWarps)
     return emitWarpProduct(start);

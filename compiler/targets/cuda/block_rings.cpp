@@ -294,15 +294,38 @@ void BlockEmitter::emitStoreBox(block::StoreBoxOp store) {
   });
 }
 
+llvm::Value *BlockEmitter::barrierOfRole() {
+  return b.CreateAdd(i32(role->barrier), b.CreateMul(instance, i32(role->barriers())));
+}
+
+void BlockEmitter::handOn(llvm::Value *who) {
+  llvm::Value *next = b.CreateURem(b.CreateAdd(who, i32(1)), i32(role->turns()));
+  unsigned warps = role->op.instanceCount() > 1 ? role->warps : 4;
+  machine.arriveNamed(e, b.CreateAdd(i32(role->turnBarrier()), next), 2 * 32 * warps);
+}
+
+void BlockEmitter::emitTurn(block::TurnOp turn) {
+  bool alone = role->turns() < 2;
+  llvm::Value *who = role->op.instanceCount() > 1 ? instance : warpgroup;
+  unsigned warps = role->op.instanceCount() > 1 ? role->warps : 4;
+  if (!alone)
+    machine.namedBarrier(e, b.CreateAdd(i32(role->turnBarrier()), who), 2 * 32 * warps);
+  emitBlock(turn.getBody().front());
+  for (auto [result, operand] : llvm::zip_equal(turn.getResults(), turn.getBody().front().getTerminator()->getOperands()))
+    remember(result, partsOf(operand));
+  if (!alone)
+    handOn(who);
+}
+
 void BlockEmitter::emitSync(block::SyncOp sync) {
   if (role->oneThread)
     return;
   unsigned warps = sync.getWarps().value_or(role->warps);
   if (warps == role->warps)
-    return machine.namedBarrier(e, i32(role->barrier), 32 * warps);
+    return meetRole();
   if (warps != 4 || role->warps % 4)
     return fail(sync, "lets other threads meet than those of a warpgroup, or of the role");
-  machine.namedBarrier(e, b.CreateAdd(here().warpgroup, i32(role->barrier + 1)), 128);
+  machine.namedBarrier(e, b.CreateAdd(b.CreateAdd(barrierOfRole(), i32(1)), here().warpgroup), 128);
 }
 
 } // namespace tilery::cuda

@@ -373,6 +373,7 @@ void BlockEmitter::emitOp(Operation &op) {
       .Case([&](block::StoreWaitOp op) { when(speaker(), [&] { machine.waitStores(e, op.getRead(), op.getGroups()); }); })
       .Case([&](block::SyncOp op) { emitSync(op); })
       .Case([&](block::FenceOp) { machine.fenceProxy(e); })
+      .Case([&](block::TurnOp op) { emitTurn(op); })
       .Case([&](block::ClusterSyncOp) { machine.clusterBarrier(e); })
       .Case([&](block::PeerOp op) { remember(op, {machine.peerAddress(e, partsOf(op.getShared())[0], scalar(op.getRank()))}); })
       .Case([&](block::MmaStartOp op) { emitStart(op); })
@@ -382,11 +383,11 @@ void BlockEmitter::emitOp(Operation &op) {
       .Case([&](block::ReadOp op) { emitRead(op); })
       .Case([&](block::JoinOp op) { emitJoin(op); })
       .Case([&](tile::ReduceOp op) { emitReduce(op); })
-      .Case([&](block::AllocOp op) { remember(op, {b.CreateAdd(base, i32(plan.allocations.lookup(op)))}); })
+      .Case([&](block::AllocOp op) { emitAlloc(op); })
       .Case([&](tile::StoreOp op) { emitStore(op); })
       .Case([&](tile::LoadOp op) { isa<RankedTensorType>(op.getType()) ? emitLoadOfTile(op) : emitLoadOfScalar(op); })
-      .Case<block::MapOp, block::RequireOp, block::RingOp, block::NoneOp, tile::ReturnOp, tile::AccessOp, tile::PointerAccessOp>(
-          [](Operation *) {}) // told to the launch, done at the acquire, or looked at where it is used
+      .Case<block::MapOp, block::RequireOp, block::RingOp, block::BatonOp, block::NoneOp, tile::ReturnOp, tile::AccessOp,
+            tile::PointerAccessOp>([](Operation *) {}) // told to the launch, done at the acquire, or looked at where it is used
       .Default([&](Operation *op) {
         bool isValue = op->getNumResults() && isMemoryEffectFree(op) && isa<RankedTensorType>(op->getResult(0).getType());
         if (!isValue)

@@ -35,9 +35,16 @@ unsigned BlockEmitter::acrossOf(block::WriteOp write, const Vectors &vectors) {
   return dealt ? across : 1;
 }
 
+void BlockEmitter::emitAlloc(block::AllocOp alloc) {
+  llvm::Value *at = b.CreateAdd(base, i32(plan.allocations.lookup(alloc)));
+  if (alloc->getParentOfType<block::RoleOp>())
+    at = b.CreateAdd(at, b.CreateMul(instance, i32(llvm::alignTo(alloc.getType().getBytes(), SharedPlan::alignment))));
+  remember(alloc, {at});
+}
+
 void BlockEmitter::emitTurned(block::WriteOp write, const Vectors &vectors, unsigned across,
                               llvm::function_ref<llvm::Value *(unsigned number)> addressOf) {
-  unsigned threads = 32 * (roles.back().firstWarp + roles.back().warps);
+  unsigned threads = 32 * roles.back().end();
   unsigned words = 65536 / threads > 128 ? 64 : 32; // that are loaded before the first is written
   Type element = write.getShared().getType().getElementType();
   unsigned bytes = tile::elementBytes(element), width = vectors.width, each = width * across;

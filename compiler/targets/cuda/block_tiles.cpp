@@ -37,6 +37,8 @@ static bool isEarly(Value tile) {
 
 void BlockEmitter::locate(llvm::Value *now) {
   llvm::Value *own = b.CreateSub(now, i32(32 * role->firstWarp));
+  if (role->op.instanceCount() > 1)
+    own = b.CreateURem(own, i32(32 * role->warps));
   llvm::Value *block = cluster > 1 ? machine.clusterRank(e) : i32(0);
   where = Where{b.CreateLShr(own, 7), b.CreateAnd(now, i32(31)), b.CreateLShr(own, 5), b.CreateAnd(own, i32(127)), block};
 }

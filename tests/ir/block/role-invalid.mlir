@@ -131,7 +131,7 @@ tile.kernel @k(%x: i32) {
 // -----
 tile.kernel @k(%x: i32) {
   %b = block.baton
-  // expected-error @+1 {{holds the others up while it waits: block.sync inside, where only block.take may wait}}
+  // expected-error @+1 {{holds the others up while it waits: block.sync inside, where only block.take and block.mma_settle may wait}}
   block.turn %b {
     block.sync
   }

@@ -2,7 +2,7 @@
 // RUN: tilery-translate --disjoint --target=sm_90a --print=asm %s | FileCheck %s --check-prefix=PTX
 // What a batch in the offsets becomes: a third dimension of the tensors that the copy engine reads and writes.
 
-// PLAN: batched: blocks consumers=2
+// PLAN: batched: blocks consumers=1 {{.*}} instances=2
 // PLAN-NEXT: a: box of a, rank 3: [program 2, 128 * program 1, 0] of [.., M, K], strides [a_batch, K, 1]
 // PLAN-NEXT: b: box of b, rank 3: [program 2, 0, 128 * program 0] of [.., K, N], strides [N * K, N, 1]
 // PLAN-NEXT: c: box of c, rank 4: [(program 2 % heads), (program 2 / heads), 128 * program 1, 128 * program 0] of [.., .., M, N], strides [c_head, c_batch, N, 1]

@@ -134,6 +134,41 @@ TEST(BarrierModel, WhatIsTakenNeedNotBeRead) {
   }
 }
 
+// Two agents wait for every other phase each: who says which one he means is told from one who reads what came before, or after.
+TEST(BarrierModel, EveryOtherPhase) {
+  const SharedAddress full{0, 0}, empty{0, 8}, turns[] = {{0, 16}, {0, 24}}, data{0, 32};
+  auto agents = [&](uint32_t meant) {
+    std::vector<Agent> agents{{"the producer",
+                               0,
+                               {{Event::Init, full, 1},
+                                {Event::Init, empty, 1},
+                                {Event::Init, turns[0], 1},
+                                {Event::Init, turns[1], 1},
+                                {Event::Meet, {}}},
+                               true},
+                              {"the first", 0, {{Event::Meet, {}}}, true},
+                              {"the second", 0, {{Event::Meet, {}}}, true}};
+    for (uint32_t step = 0; step < 6; ++step) {
+      for (Event event :
+           {Event{Event::Wait, empty, (step + 1) & 1}, Event{Event::Copy, full, 64, data}, Event{Event::Arrive, full, 64}})
+        agents[0].events.push_back(event);
+      Event wait{Event::Wait, full, step & 1};
+      if (meant)
+        wait.phase = step;
+      std::vector<Event> &who = agents[1 + step % 2].events;
+      if (step && meant != 2) // behind the other one's step: parity alone does not say that the phase before is over
+        who.push_back({Event::Wait, turns[step % 2], (step - 1) / 2 & 1});
+      for (Event event : {wait, Event{Event::Read, data}, Event{Event::CommitReads, {}}, Event{Event::WaitReads, {}},
+                          Event{Event::Arrive, turns[(step + 1) % 2]}, Event{Event::Arrive, empty}})
+        who.push_back(event);
+    }
+    return agents;
+  };
+  EXPECT_NE(faultOf(agents(0)), std::nullopt) << "by parity alone the second would take phase 3 for phase 1";
+  EXPECT_EQ(faultOf(agents(1)).value_or("none"), "none");
+  EXPECT_NE(faultOf(agents(2)), std::nullopt) << "not by turns";
+}
+
 TEST(BarrierModel, Beginnings) {
   EXPECT_EQ(Ring{.initialise = false}.fault(), "the producer uses a barrier at byte 8 before it is initialised");
   EXPECT_EQ(Ring{.meet = false}.fault(), "warpgroup 1 uses a barrier at byte 0 before it is initialised");

@@ -255,6 +255,20 @@ INSTANTIATE_TEST_SUITE_P(Fetched, BlockProduct,
                                          Product{"bf16", "bf16", 16, 128, 64, 13, 200, 200, false, true, "", true, "!"},
                                          Product{"f16", "f16", 64, 64, 64, 128, 128, 64, false, true, "", false, "!"}));
 
+// Two instances of the role that multiplies, which take programs by turns.
+INSTANTIATE_TEST_SUITE_P(
+    Instances, BlockProduct,
+    testing::Values(Product{"f16", "f16", 128, 128, 64, 250, 504, 300},
+                    Product{"bf16", "f32", 64, 64, 32, 300, 132, 32, false, false, "instances=2"},
+                    Product{"bf16", "f32", 128, 128, 64, 384, 256, 1000, false, true, "instances=2 stages=2"},
+                    Product{"i8", "i32", 64, 64, 64, 320, 64, 160, false, false, "instances=2"},
+                    Product{"f32", "f32", 64, 32, 32, 64, 200, 64, false, false, "instances=2 stage_output=0"},
+                    Product{"f16", "f16", 64, 128, 64, 200, 384, 0, false, true, "instances=2"},
+                    Product{"bf16", "bf16", 16, 128, 64, 13, 800, 200, false, true, "instances=2"},
+                    Product{"f8E4M3FN", "f16", 128, 64, 128, 128, 256, 256, false, false, "instances=2"},
+                    Product{"f16", "f16", 64, 64, 64, 320, 320, 64, false, false, "instances=2 group=2 stages=3"},
+                    Product{"f16", "f16", 128, 128, 64, 256, 512, 320, true, false, "instances=2", false}));
+
 // Of GPUs before Hopper: warps multiply what they have copied some steps before, or what a role of its own computes.
 INSTANTIATE_TEST_SUITE_P(
     Warps, BlockProduct,
