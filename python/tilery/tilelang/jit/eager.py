@@ -10,7 +10,7 @@ from ...core.arrays import layout
 from ...errors import Error, error
 from ...frontend.source import tree_of
 from ..language.eager.builder import PrimFunc
-from ..language.eager.survey import Declared, Survey
+from ..language.eager.survey import Declared, Survey, is_tensor
 from ..language.eager.survey import survey as take_survey
 from ..tracing.dtypes import dtype
 from ..tracing.shapes import TensorType, row_major
@@ -144,7 +144,7 @@ class EagerFunction:
         bound.apply_defaults()
         values = bound.arguments
         scalars = {name for name, kind in self.declared.items() if isinstance(kind, dtype)}
-        plain = {name: value for name, value in values.items() if not _is_tensor(value) and name not in scalars}
+        plain = {name: value for name, value in values.items() if not is_tensor(value) and name not in scalars}
         key = tuple((name, freeze(self.function.__name__, name, value)) for name, value in plain.items())
         survey = self.surveys.get(key)
         if survey is None:
@@ -180,7 +180,7 @@ class EagerFunction:
             if not isinstance(kind, TensorType) or parameter not in values or values[parameter] is None:
                 continue
             value = values[parameter]
-            if not _is_tensor(value):
+            if not is_tensor(value):
                 raise error(TypeError, f"`{name}.{parameter}` is a tensor of {kind.dtype}, got a {type(value).__name__}")
             if len(value.shape) != len(kind.shape):
                 raise error(
@@ -189,7 +189,7 @@ class EagerFunction:
                     hint=f"it has {len(value.shape)} dimensions",
                 )
         for parameter, value in values.items():
-            if _is_tensor(value) and parameter not in survey.tensors:
+            if is_tensor(value) and parameter not in survey.tensors:
                 raise error(
                     TypeError,
                     f"`{name}` is given a tensor for `{parameter}`, which nothing declares as one",
@@ -256,7 +256,3 @@ def _elements(kind: TensorType, shape: Sequence[Any], strides: Sequence[Any]) ->
     if kind.dtype.pack == 1 or not shape:
         return shape, strides
     return (*shape[:-1], shape[-1] * 2), (*(2 * stride for stride in strides[:-1]), strides[-1])
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, TensorType) or hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")

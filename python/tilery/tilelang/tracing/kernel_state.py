@@ -13,8 +13,9 @@ from .values import Val
 class KernelState:
     """The kernel being built: its roots and variables, and what its launch passes for each argument."""
 
-    def __init__(self, name: str, grid: Sequence[Any], threads: Any) -> None:
+    def __init__(self, name: str, grid: Sequence[Any], threads: Any, condition: Any = None) -> None:
         self.name, self.grid, self.threads = name, grid, threads
+        self.condition = condition  # on sizes, under which it is launched
         self.cluster_dims: Any = None
         self.layouts: dict[int, Any] = {}  # id of a tensor with a layout: what gives an element's place
         self.plain = False  # not opened by T.Kernel

@@ -217,12 +217,10 @@ def _host(
                 [_i64(native, size) for size in memory.in_bytes(memory.shape)], memory.dtype.storage, role == "workspace"
             )
     for state in trace.launches:
-        for extent in state.grid:
-            if not isinstance(extent, Expr) and extent == 0:
-                native.host_check(0, 1, f"the grid of `{name}` has no blocks: an extent is 0")
-            if isinstance(extent, Expr):
-                positive = _i64(native, trace.condition(binary(">", extent, 0)).value)
-                native.host_check(positive, 1, f"the grid of `{name}` has no blocks: {extent!r} is not positive")
+        _check_grid(trace, state, name)
+        first, *more = [_i64(native, extent) for extent in state.grid]
+        if state.condition is not None:
+            first = native.select(trace.condition(state.condition).value, first, _i64(native, 0))
         args = []
         for what, owner, *dims in state.slots:
             if id(owner) not in handles and what != "size":
@@ -235,8 +233,23 @@ def _host(
                 args.append(native.host_stride(handles[id(owner)], *dims))
         for phase in range(state.phases):
             name_of_phase = f"{state.name}_phase{phase}" if phase else state.name
-            native.launch(name_of_phase, [_i64(native, extent) for extent in state.grid], args)
+            native.launch(name_of_phase, [first, *more], args)
     native.end_host([handles[id(memory)] for memory in outputs])
+
+
+def _check_grid(trace: Trace, state: Any, name: str) -> None:
+    """A kernel that is launched has blocks."""
+    native = trace.native
+    for extent in state.grid:
+        if not isinstance(extent, Expr) and extent > 0:
+            continue
+        positive = binary(">", extent, 0)
+        if state.condition is not None:
+            positive = binary("or", trace.logical_not(state.condition), positive)
+        why = f"{extent!r} is not positive" if isinstance(extent, Expr) else "an extent is 0"
+        native.host_check(
+            _i64(native, trace.condition(positive).value), 1, f"the grid of `{name}` has no blocks: {why}"
+        )
 
 
 def _check_contiguous(native: _native.Builder, name: str, memory: Memory, handle: Any) -> None:

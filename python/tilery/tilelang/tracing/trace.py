@@ -19,6 +19,7 @@ from .checks import Checks
 from .clusters import Clusters
 from .context import kernel, set_current
 from .dtypes import dtype
+from .host_branches import HostBranches
 from .kernel_state import KernelState
 from .loops import Iteration, Serial
 from .memory import Element, Lanes, LocalVar, Memory, Pending, Reference, Region, byte_strides
@@ -79,7 +80,7 @@ class Blocks:
         return list(map(Val, self.native.while_end(yields)))
 
 
-class Trace(Checks, Roles, Phases, Clusters, Language):
+class Trace(Checks, Roles, Phases, Clusters, HostBranches, Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
 
     prepare = staticmethod(prepare)
@@ -175,7 +176,7 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
         if self.regions:
             return
         self.check_bound((condition,))
-        self.assumptions.append(condition)
+        self.assumptions.append(self.implied(condition))
 
     def variable(self, var: Var) -> Any:
         """The value of a size or scalar parameter, in the kernel or host function being built."""
@@ -208,7 +209,7 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
             raise error(RuntimeError, "`T.Kernel` inside `T.Kernel`", hint="open one after the other: each is a launch")
         self.check_bound(grid)
         suffix = f"_{len(self.launches)}" if self.launches else ""
-        state = KernelState(self.name + suffix, grid, threads)
+        state = KernelState(self.name + suffix, grid, threads, self.host_condition())
         if self.work:
             self.work.times = [*grid]
             self.work.launches.append(Launch(grid, math.prod(threads)))
@@ -428,7 +429,7 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
         raise error(NotImplementedError, f"attribute `{name}` is assigned in a kernel", hint="use a local name or T.alloc_var")
 
     def return_(self, value: Any) -> Any:
-        if len(self.regions) > self.active[-1][1]:
+        if len(self.regions) > self.active[-1][1] or self.host_conditions:
             raise error(
                 NotImplementedError, "`return` inside run-time control flow", hint="return once, at the end of the function"
             )
@@ -474,6 +475,8 @@ class Trace(Checks, Roles, Phases, Clusters, Language):
     ) -> Any:
         if isinstance(test, Memory):
             bool(test)
+        if self.is_host_condition(test):
+            return self.host_if(test, then, other, names, get, put)
         if self.in_kernel and self.open.thread is not None:
             test = self.of_these_threads(test)
         elif isinstance(test, OneThread):  # what one thread does and what the others do, each once

@@ -138,10 +138,11 @@ class Node(Expr):
     def dtype(self) -> Any:
         if self.op in ("<", "<=", ">", ">=", "==", "!=", "and", "or", "not"):
             return _dtype("bool")
-        return next(operand.dtype for operand in self.operands if isinstance(operand, Expr))
+        chosen = self.operands[self.op == "if_then_else" :]
+        return next((operand.dtype for operand in chosen if isinstance(operand, Expr)), _dtype("int32"))
 
     def __repr__(self) -> str:
-        if self.op in ("min", "max"):
+        if self.op in ("min", "max", "if_then_else"):
             return f"{self.op}({', '.join(map(repr, self.operands))})"
         if len(self.operands) == 1:
             return f"{self.op}{self.operands[0]!r}"
@@ -150,6 +151,8 @@ class Node(Expr):
     @property
     def __tile_value__(self) -> Any:
         b = current().native
+        if self.op == "if_then_else":
+            return b.select(*self.operands)
         if len(self.operands) == 1:
             return b.unary(self.op, self.operands[0])
         return b.binary(self.op, *self.operands)
@@ -282,11 +285,12 @@ def _greatest(a: Any, b: Any) -> Any:
     return max(a, b) if is_number(a) and is_number(b) else sys.modules["numpy"].maximum(a, b)
 
 
-FOLD = BINARY | {
+FOLD: dict[str, Callable[..., Any]] = BINARY | {
     "min": _least,
     "max": _greatest,
     "and": lambda a, b: bool(a and b),
     "or": lambda a, b: bool(a or b),
+    "if_then_else": lambda condition, a, b: a if condition else b,
 }
 _NEUTRAL = {("+", 0), ("-", 0), ("*", 1), ("//", 1)}
 
@@ -322,7 +326,7 @@ _BINDS = {"or": 0, "and": 1, "|": 3, "^": 4, "&": 5, "<<": 6, ">>": 6, "+": 7, "
 
 def written(value: Any, around: int = 0) -> str:
     """An expression of sizes as a program writes it; around: how closely what stands beside it binds."""
-    if not isinstance(value, Node) or len(value.operands) != 2 or value.op in ("min", "max"):
+    if not isinstance(value, Node) or len(value.operands) != 2 or value.op in ("min", "max"):  # others are written as calls
         return repr(value)
     own = _BINDS.get(value.op, 2)
     text = f"{written(value.operands[0], own)} {value.op} {written(value.operands[1], own + 1)}"
@@ -338,6 +342,8 @@ def substitute(value: Any, sizes: Mapping[int, Any]) -> Any:
     operands = [substitute(operand, sizes) for operand in value.operands]
     if len(operands) == 2:
         return binary(value.op, *operands)
+    if value.op == "if_then_else":
+        return select(*operands)
     return evaluate(Node(value.op, operands), {}) if is_number(operands[0]) else unary(value.op, operands[0])
 
 
@@ -498,7 +504,7 @@ def select(condition: Any, x: Any, y: Any) -> Any:
     if lanes is not None:
         return lanes
     if is_size(condition) and is_size(x) and is_size(y) and not (current() and current().in_kernel):
-        raise error(NotImplementedError, "a condition on sizes outside `with T.Kernel(...)`", hint="move it into the kernel")
+        return Node("if_then_else", (condition, x, y))
     return Val(current_builder().select(condition, x, y))
 
 

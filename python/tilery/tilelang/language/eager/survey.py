@@ -1,4 +1,4 @@
-"""A first trace, up to the first T.Kernel: what a function's body declares of its parameters."""
+"""A first trace, up to the first T.Kernel or what needs a constant's value: what a function's body declares of its parameters."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from typing import Any
 
 from tilery import _native
 
+from ....errors import Error, error
 from ...tracing.dtypes import dtype
 from ...tracing.memory import Memory
 from ...tracing.shapes import TensorType, row_major
 from ...tracing.values import Var
+
+
+def is_tensor(value: Any) -> bool:
+    return isinstance(value, TensorType) or hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
 
 
 class Reached(BaseException):
@@ -43,6 +48,13 @@ class Survey:
     def reached_kernel(self) -> None:
         raise Reached
 
+    def complete(self, function: Callable[..., Any], values: Mapping[str, Any]) -> bool:
+        """Is all declared that has no value, or is a tensor?"""
+        return all(
+            parameter.name in self.tensors or (parameter.name in values and not is_tensor(values[parameter.name]))
+            for parameter in inspect.signature(function).parameters.values()
+        )
+
 
 class Declared:
     """The other side of a survey: a later trace of a function whose declarations are known."""
@@ -51,6 +63,12 @@ class Declared:
         self.dynamics, self.constants = dynamics, constants
 
     def constant(self, name: str) -> Any:
+        if name not in self.constants:
+            raise error(
+                RuntimeError,
+                f"constant `{name}` is named after the first line that needs a constant's value",
+                hint="write T.const before it",
+            )
         return self.constants[name]
 
     def declare(self, name: str, kind: Any, value: Any) -> Any:
@@ -74,4 +92,7 @@ def survey(function: Callable[..., Any], values: Mapping[str, Any], signature: M
             trace.run(function, (), given)
         except Reached:
             pass
+        except Error:  # needs a constant's value, as `if M > 64` does, or is wrong: the next trace says so
+            if not found.complete(function, values):
+                raise
     return found
