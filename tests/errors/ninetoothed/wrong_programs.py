@@ -90,6 +90,21 @@ def operand_shapes(x, y):
     y = x + ntl.arange(0, 3)
 
 
+@wrong(whole)
+def named_axis(x, y):
+    y = ntl.sum(x, axis="a")
+
+
+@wrong(whole)
+def two_axes(x, y):
+    y = ntl.expand_dims(ntl.max(x, axis=(0, 1)), 0)
+
+
+@wrong(whole)
+def named_dimension(x, y):
+    y = ntl.flip(x, "a")
+
+
 @wrong(pairs)
 def run_time_shape(x, y):
     y[0] = ntl.zeros((x.shape[0],), dtype=ntl.float32)

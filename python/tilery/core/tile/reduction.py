@@ -12,15 +12,16 @@ from ...frontend.trace import Region
 from . import creation, types
 from . import shape as shapes
 from .types import float32, int32, uint32, unwrap
-from .value import Operand, constant_of, member, native, tensor, to_tensor, tracer, wrap
+from .value import Operand, int_of, member, native, tensor, to_tensor, tracer, wrap
 
 
 def _axis(x: tensor, axis: Any, what: str) -> Any:
-    axis = constant_of(axis, f"{what}'s axis")
-    rank = len(x.handle.shape)
-    if axis is not None and not -rank <= axis < rank:
+    if unwrap(axis) is None:
+        return None
+    axis, rank = int_of(axis, f"{what}'s axis"), len(x.handle.shape)
+    if not -rank <= axis < rank:
         raise error(ValueError, f"{what}: axis {axis} is outside a tile of shape {x.shape}")
-    return axis if axis is None else axis % rank
+    return axis % rank
 
 
 def _known(kind: str, x: tensor, axis: Any, keep_dims: bool, what: str) -> tensor:
@@ -189,7 +190,7 @@ def sort(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
 def topk(x: tensor, k: int, dim: int | None = None, descending: bool = True) -> tensor:
     """The k largest elements along a dimension (the last one), largest first; or the k smallest ones, smallest first."""
     axis = _axis(x, -1 if unwrap(dim) is None else dim, "topk")
-    return wrap(native().sort(x, axis, bool(unwrap(descending)), constant_of(k, "topk's k")))
+    return wrap(native().sort(x, axis, bool(unwrap(descending)), int_of(k, "topk's k")))
 
 
 @member
@@ -214,7 +215,7 @@ def bitonic_merge(x: tensor, dim: int | None = None, descending: bool = False) -
 def histogram(input: tensor, num_bins: int, mask: Operand | None = None) -> tensor:
     """How often each of 0 .. num_bins - 1 occurs, as int32."""
     input = _widen(input)  # the builder takes numbers as signed ones
-    return wrap(native().histogram(input, constant_of(num_bins, "histogram's number of bins"), unwrap(mask)))
+    return wrap(native().histogram(input, int_of(num_bins, "histogram's number of bins"), unwrap(mask)))
 
 
 def dot(

@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import error
 from . import creation
 from .types import unwrap
-from .value import Operand, constant_of, member, native, plain, shape_of, tensor, to_tensor, tracer, wrap
+from .value import Operand, int_of, member, native, plain, shape_of, tensor, to_tensor, tracer, wrap
 
 
 def _spread(values: Any) -> Any:
@@ -19,8 +19,8 @@ def _spread(values: Any) -> Any:
 
 
 def _axis(value: tensor, axis: Any, what: str) -> int:
-    axis, rank = constant_of(axis, f"{what}'s dimension"), len(value.handle.shape)
-    if not isinstance(axis, int) or not -rank <= axis < rank:
+    axis, rank = int_of(axis, f"{what}'s dimension"), len(value.handle.shape)
+    if not -rank <= axis < rank:
         raise error(ValueError, f"{what}: dimension {axis} is outside a tile of shape {value.shape}")
     return axis % rank
 
@@ -43,7 +43,7 @@ def expand_dims(input: Operand, axis: Any) -> tensor:
     input, axis = to_tensor(input), unwrap(axis)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     rank = len(input.handle.shape) + len(axes)
-    axes = [constant_of(a, "expand_dims' axis") for a in axes]
+    axes = [int_of(a, "expand_dims' axis") for a in axes]
     for a in axes:
         if not -rank <= a < rank:
             raise error(ValueError, f"invalid axis {a}. Expected {-rank} <= axis < {rank}")
@@ -91,7 +91,7 @@ def ravel(input: tensor, can_reorder: bool = False) -> tensor:
 @member
 def permute(input: tensor, *dims: Any) -> tensor:
     """The dimensions in another order."""
-    return wrap(native().permute(input, [constant_of(d, "permute's dimension") for d in _spread(dims)]))
+    return wrap(native().permute(input, [int_of(d, "permute's dimension") for d in _spread(dims)]))
 
 
 @member
@@ -141,7 +141,7 @@ def interleave(a: Operand, b: Operand) -> tensor:
 
 def cat(input: tensor, other: tensor, can_reorder: Any = False, dim: int = 0) -> tensor:
     """Both tiles one after the other along a dimension."""
-    dim = constant_of(dim, "cat's dimension")
+    dim = int_of(dim, "cat's dimension")
     if isinstance(unwrap(can_reorder), int) and not isinstance(unwrap(can_reorder), bool):
         dim = unwrap(can_reorder)  # Tileon's order of parameters: cat(input, other, dim)
     return wrap(native().cat(input, other, dim))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
@@ -62,6 +63,14 @@ def constant_of(value: Any, what: str) -> Any:
             hint="annotate the parameter with tl.constexpr, or the name: `N: tl.constexpr = ...`",
         )
     return value
+
+
+def int_of(value: Any, what: str) -> int:
+    """The same of what may be nothing but an int."""
+    value = constant_of(value, what)
+    if not hasattr(value, "__index__"):
+        raise error(TypeError, f"{what} must be an int, got {shown(value)}")
+    return operator.index(value)
 
 
 def shape_of(shape: Any) -> list[int]:
