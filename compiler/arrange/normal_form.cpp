@@ -1,4 +1,6 @@
 #include "compiler/arrange/normal_form.h"
+#include <numeric>
+#include <set>
 #include <tuple>
 
 namespace tilery::arrange {
@@ -8,6 +10,16 @@ Poly atom(const Symbol &expr) { return Poly::of(Term(expr)); }
 /// A constant if it is one.
 Poly folded(const Symbol &expr) { return expr.constant() ? Poly(*expr.constant()) : atom(expr); }
 
+/// Numbers that divide the only term of the denominator and some of the numerator's.
+std::set<int64_t> commonFactors(const Poly &numerator, const Poly &denominator) {
+  std::set<int64_t> found;
+  if (denominator.terms().size() == 1)
+    for (auto &[monomial, factor] : numerator.terms())
+      if (int64_t k = std::gcd(factor, denominator.terms().begin()->second); k > 1)
+        found.insert(k);
+  return found;
+}
+
 Poly divide(const Poly &numerator, const Poly &denominator, bool remainder, const Ranges &ranges) {
   // Split the numerator into quotient * denominator + rest where a term of the denominator shows how. Sound for every positive
   // denominator; a size of 0 makes every bound that guards the result false.
@@ -15,6 +27,14 @@ Poly divide(const Poly &numerator, const Poly &denominator, bool remainder, cons
   if (denominator.terms().size() == 1 && denominator.terms().begin()->second > 0)
     quotient = numerator.divided(denominator, rest);
   bool small = rest.isZero() || (isNonNegative(rest, ranges) && isNonNegative(denominator - rest - Poly(1), ranges));
+  for (int64_t k : small ? std::set<int64_t>() : commonFactors(rest, denominator)) {
+    // k * n + below, divided by k * m, is n by m, and `below` stays.
+    Poly below, others, n = rest.divided(Poly(k), below);
+    if (!isNonNegative(below, ranges) || !isNonNegative(Poly(k - 1) - below, ranges))
+      continue;
+    Poly shared = divide(n, denominator.divided(Poly(k), others), remainder, ranges);
+    return remainder ? Poly(k) * shared + below : quotient + shared;
+  }
   if (remainder)
     return small ? rest : folded(floorMod(symbolOf(rest), symbolOf(denominator)));
   return small ? quotient : quotient + folded(floorDiv(symbolOf(rest), symbolOf(denominator)));

@@ -330,27 +330,83 @@ void Tensor::setDtype(const std::string &dtype) {
   root->dtype = dtype;
 }
 
-std::optional<Merged> mergeFlattened(const Tensor &tensor) {
-  if (tensor.level() != 0 || !tensor.view()->input || tensor.source().jagged)
+/// The views from the source on.
+static std::vector<const View *> pathTo(const View *view) {
+  std::vector<const View *> path;
+  for (; view; view = view->input.get())
+    path.insert(path.begin(), view);
+  return path;
+}
+
+/// The position of the first flattening in `path`, where nothing but permutations stands before it; `dims` are what it flattens.
+static std::optional<size_t> findFlattening(const std::vector<const View *> &path, std::vector<int64_t> &dims) {
+  for (size_t d = 0; d < path[0]->levels[0].size(); ++d)
+    dims.push_back(d);
+  for (size_t i = 1; i < path.size() && path[i]->level == 0; ++i) {
+    if (std::holds_alternative<Flatten>(path[i]->step))
+      return i;
+    const auto *select = std::get_if<Select>(&path[i]->step);
+    if (!select || path[i]->levels[0].size() != dims.size())
+      return std::nullopt;
+    std::vector<int64_t> permuted(dims.size(), -1);
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (select->inputDims[d] >= 0)
+        permuted[select->inputDims[d]] = dims[d];
+    dims = permuted;
+    if (std::count(dims.begin(), dims.end(), -1))
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<Flattening> flatteningOf(const Tensor &tensor) {
+  Flattening result;
+  auto path = pathTo(tensor.view().get());
+  if (tensor.level() != 0 || tensor.source().jagged)
     return std::nullopt;
-  const View *first = tensor.view().get();
-  while (first->input->input)
-    first = first->input.get();
-  const auto *flat = std::get_if<Flatten>(&first->step);
-  if (!flat)
+  auto found = findFlattening(path, result.dims);
+  if (!found)
     return std::nullopt;
+  const auto &flat = std::get<Flatten>(path[*found]->step);
+  result.start = flat.start, result.end = flat.end;
+  return result;
+}
+
+Tensor mergeDims(const Tensor &tensor, const std::vector<std::vector<int64_t>> &groups, std::optional<Symbol> row) {
+  auto path = pathTo(tensor.view().get());
+  std::vector<int64_t> dims;
+  const View *first = path[*findFlattening(path, dims)];
+  const auto &flat = std::get<Flatten>(first->step);
+  const size_t end = groups.size() - (dims.size() - flat.end);
+  std::vector<std::optional<Symbol>> shape;
+  for (const auto &group : groups) {
+    Symbol size = 1;
+    for (int64_t d : group)
+      size = size * tensor.source().shape[d];
+    shape.push_back(size);
+  }
+  if (end == flat.start + 1)
+    shape[flat.start] = first->levels[0][flat.start];
+  if (row)
+    shape[end - 1] = *row;
   Source source = tensor.source();
   source.shape.clear();
-  std::vector<std::optional<Symbol>> shape(first->levels[0].begin(), first->levels[0].end());
   Tensor merged(source, shape);
+  ViewRef head = merged.view();
+  if (end > flat.start + 1) {
+    auto flattened = std::make_shared<View>(*first);
+    flattened->input = head;
+    flattened->step = Flatten{flat.start, end};
+    head = flattened;
+  }
   std::function<ViewRef(const View *)> relinked = [&](const View *view) -> ViewRef {
     if (view == first)
-      return merged.view();
+      return head;
     auto copy = std::make_shared<View>(*view);
     copy->input = relinked(view->input.get());
     return copy;
   };
-  return Merged{merged.with(relinked(tensor.view().get())), flat->start, flat->end};
+  return merged.with(relinked(tensor.view().get()));
 }
 
 ViewRef Tensor::replayed(const Symbol::Values &values, const std::function<ViewRef(const ViewRef &)> &ofSource) const {

@@ -181,7 +181,7 @@ public:
   std::vector<int64_t> axes() const;
 
 private:
-  friend std::optional<struct Merged> mergeFlattened(const Tensor &tensor);
+  friend Tensor mergeDims(const Tensor &tensor, const std::vector<std::vector<int64_t>> &groups, std::optional<Symbol> row);
   friend Tensor fromSteps(Source source, const std::vector<struct StepState> &steps, unsigned level);
   Tensor(std::shared_ptr<Source> root, ViewRef view, unsigned depth)
       : root(std::move(root)), current(std::move(view)), depth(depth) {}
@@ -259,13 +259,16 @@ std::vector<StepState> stepsOf(const Tensor &tensor);
 /// The tensor that had this source, these steps and this first level.
 Tensor fromSteps(Source source, const std::vector<StepState> &steps, unsigned level);
 
-/// An arrangement that starts by flattening dimensions [start, end) of the source, as one of a source in which they are one dimension: equal
-/// elements wherever that dimension has a single stride, with affine lanes instead of divided ones.
-struct Merged {
-  Tensor tensor;
-  size_t start, end;
+/// An arrangement that starts by flattening dimensions [start, end) of the source, permuted or not.
+struct Flattening {
+  std::vector<int64_t> dims; ///< the source's, in the order in which they are flattened
+  size_t start = 0, end = 0;
 };
-std::optional<Merged> mergeFlattened(const Tensor &tensor);
+std::optional<Flattening> flatteningOf(const Tensor &tensor);
+/// Such an arrangement, of a source in which each of `groups` (of the source's dimensions, in the order of `Flattening::dims`) is one
+/// dimension: equal elements wherever each has a single stride, with affine lanes or fewer divisions. `row`: what to call the size of the
+/// last one that is flattened, say a multiple of the tiles' size, so that no tile leaves its row.
+Tensor mergeDims(const Tensor &tensor, const std::vector<std::vector<int64_t>> &groups, std::optional<Symbol> row = {});
 
 /// An argument as the choice of block sizes sees it.
 struct Traffic {

@@ -367,13 +367,19 @@ void bindOperations(nb::class_<Handle> &tensor) {
       "substitute", [](Handle &h, const Symbol::Values &values) { return wrap(h.tensor.substitute(values)); },
       "The same arrangement with names (by their text) replaced.");
   tensor.def(
-      "merged",
+      "flattening",
       [](Handle &h) -> nb::object {
-        auto merged = mergeFlattened(h.tensor);
-        return merged ? nb::object(nb::make_tuple(wrap(merged->tensor), merged->start, merged->end)) : nb::none();
+        auto found = flatteningOf(h.tensor);
+        return found ? nb::object(nb::make_tuple(found->dims, found->start, found->end)) : nb::none();
       },
-      "(tensor, start, end) with the dimensions [start, end) of the source as one, if the arrangement starts by flattening them; "
-      "else None.");
+      "(dims, start, end) if the arrangement starts by flattening the source's dimensions dims[start:end]; else None.");
+  tensor.def(
+      "merged",
+      [](Handle &h, const std::vector<std::vector<int64_t>> &groups, std::optional<Symbol> row) {
+        return wrap(mergeDims(h.tensor, groups, row));
+      },
+      nb::arg("groups"), nb::arg("row").none() = nb::none(),
+      "The arrangement of a source in which each group of dimensions is one; `row`: the size of the last that is flattened.");
 }
 
 /// What a tensor says of itself; shape and dtype can be assigned.

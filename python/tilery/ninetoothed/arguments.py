@@ -11,6 +11,7 @@ from tilery._native.arrange import Symbol
 
 from ..errors import error
 from . import jagged
+from .flattened import Flattened
 
 DIFFERENT_GRIDS = "are arranged for different grids"
 
@@ -52,10 +53,10 @@ class Argument:
     :param offsets: of a jagged tensor, whose `strides` and `extents` are those of what lies in memory: the type of where its
         rows begin; `lengths`: of how long they are, None where each ends where the next begins.
 
-    ``merged``: (arrangement, start, end) if dimensions [start, end) are to be seen as one, as ``Tensor.merged`` gives it.
+    ``flattened``: how its dimensions are to be seen, if otherwise than as they are.
     """
 
-    merged = None
+    flattened: Flattened | None = None
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ def describe(arguments: Sequence[Argument]) -> Any:
             a.extents,
             a.divisibility,
             a.value,
-            bool(a.merged),
+            a.flattened and a.flattened.key,
             a.tensor.other,
             a.offsets,
             a.lengths,

@@ -15,8 +15,8 @@ from . import elements
 
 
 class Parameter:
-    """One arranged argument of the kernel being traced. `bind(merged, items)` gives its places and indices into the source:
-    with dimensions of the source merged where the call allows that, and dimensions of the tile indexed."""
+    """One arranged argument of the kernel being traced. `bind(flattened, items)` gives its places and indices into the source:
+    with dimensions of the source seen as the call allows, and dimensions of the tile indexed."""
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ from ..frontend.fingerprint import fingerprint
 from . import jagged, tuning
 from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
 from .compile import CompiledKernel
+from .flattened import Flattened, seen_as
 
 # Options that schedule a GPU or a tuning run: accepted and without effect here.
 _OPTIONS = ("num_warps", "num_stages", "max_num_configs")
@@ -97,8 +98,7 @@ class Kernel:
         self._free = {s.label for s in self._metas}
         self._keywords = {*self.symbols, "debug"}
         self._sizes = self._pinned_sizes()
-        # Arguments that are flattened first: (position, first, end dimension).
-        self._flattened = [(i, *t.merged()[1:]) for i, t in enumerate(tensors) if t.merged()]
+        self._flattened = [i for i, t in enumerate(tensors) if t.flattening()]  # arguments that are flattened first
         self._jagged = [i for i, t in enumerate(tensors) if t.jagged_dim is not None]
         parameters: list[tuple[Any, ...]] = []
         self._positions = []  # of each argument's first parameter
@@ -160,7 +160,7 @@ class Kernel:
 
     def _kind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """What a choice depends on."""
-        strides = [_strides(args[i]) for i, _, _ in self._flattened]
+        strides = [_strides(args[i]) for i in self._flattened]
 
         return (_shapes(args), _device(args), *strides, *kwargs.items())
 
@@ -279,16 +279,19 @@ class Kernel:
         for t, name, a, shape in zip(self.tensors, self.names, arguments, shapes):
             if a is not None:
                 _check_rank(self.application, name, t, len(shape))
-        chosen = {
-            "_sizes": tuple(1 if arguments[i] is None else shapes[i][d] for i, d, _ in self._sizes),
-            "_merged": tuple(i for i, start, end in self._flattened if _is_one(shapes[i], _strides(arguments[i]), start, end)),
-        }
+        pinned = tuple(1 if arguments[i] is None else shapes[i][d] for i, d, _ in self._sizes)
         free = [s for s in self._metas if s.label not in kwargs]
         if any(label not in kwargs and not s.meta for label, s in self.symbols.items()):
-            return [chosen]  # what is missing is named when the kernel is compiled
-        if not free:
-            return [chosen]
+            return [{"_sizes": pinned}]  # what is missing is named when the kernel is compiled
         values = {repr(s): self._number(label, kwargs[label]) for label, s in self.symbols.items() if label in kwargs}
+
+        def chosen(metas: Mapping[str, Symbol]) -> dict[str, Any]:
+            numbers = {**values, **metas, **{name: Symbol(n) for (_, _, name), n in zip(self._sizes, pinned)}}
+            found = [(i, seen_as(self.tensors[i], shapes[i], _strides(arguments[i]), numbers)) for i in self._flattened]
+            return {"_sizes": pinned, "_merged": tuple((i, *seen) for i, seen in found if seen)}
+
+        if not free:
+            return [chosen({})]
         traffic = []
         for t, a, shape in zip(self.tensors, arguments, shapes):
             values.update({repr(s): Symbol(n) for s, n in zip(t.source.sizes, shape) if s.constant is None})
@@ -300,7 +303,7 @@ class Kernel:
         except ValueError as e:
             raise error(ValueError, str(e)) from None
 
-        return [{**chosen, **{s.label: metas[repr(s)].constant for s in free}} for metas in ranked]
+        return [{**chosen(metas), **{s.label: metas[repr(s)].constant for s in free}} for metas in ranked]
 
     # -- compilation -------------------------------------------------------------------------------------------------
     def _compile(self, signature: Any, values: dict[str, Any]) -> Any:
@@ -317,8 +320,8 @@ class Kernel:
             self._argument(n, t, signature.params[position:], numbers)
             for n, t, position in zip(self.names, self.tensors, self._positions)
         ]
-        for i in values["_merged"]:
-            arguments[i].merged = arguments[i].tensor.merged()
+        for i, groups, tile in values["_merged"]:
+            arguments[i].flattened = Flattened(arguments[i].tensor, groups, tile)
         hints = {**self.hints, **dict(values["_hints"])}
         disjoint = self._are_disjoint(signature)
         compiled = CompiledKernel(self.application, arguments, hints, signature, disjoint, values["_masked"])
@@ -404,19 +407,6 @@ def _strides(array: Any) -> tuple[int, ...] | None:
     strides = getattr(array, "strides", None)
 
     return strides and tuple(s // array.itemsize for s in strides)
-
-
-def _is_one(shape: Sequence[int], strides: Sequence[int] | None, start: int, end: int) -> bool:
-    """Do the dimensions [start, end) make one dimension with the stride of the last?"""
-    if strides is None:
-        return False
-    expected = strides[end - 1] * shape[end - 1]
-    for size, stride in zip(reversed(shape[start : end - 1]), reversed(strides[start : end - 1])):
-        if size != 1 and stride != expected:
-            return False
-        expected *= size
-
-    return True
 
 
 def _shapes(args: Sequence[Any]) -> tuple[Any, ...]:

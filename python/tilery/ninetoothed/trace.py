@@ -143,14 +143,12 @@ def _bind(native: _native.Builder, a: Argument, values: Any, environment: dict[s
     if a.is_scalar:
         return wrap(values)
     place, pointer, extents, strides = values, values.pointer, values.extents, values.strides
-    merged, start, end = a.merged or (a.tensor, 0, 0)
-    flat = extents, strides
-    if a.merged:
-        whole = _product(native, extents[start:end])
-        flat = [*extents[:start], whole, *extents[end:]], [*strides[:start], *strides[end - 1 :]]
+    own = seen = a.tensor, extents, strides
+    if a.flattened:
+        seen = a.flattened.tensor, *a.flattened.sizes(native, extents, strides, environment)
 
     def build(flattened: bool, items: Sequence[Any]) -> Any:
-        tensor, sizes = (merged, flat) if flattened else (a.tensor, (extents, strides))
+        tensor, *sizes = seen if flattened else own
         tensor = elements.restricted(tensor, items)
         return arrange.Argument(native, tensor, pointer, *sizes, place.program, environment, place.rows, place.row)
 

@@ -83,14 +83,45 @@ TEST(ArrangeFlatten, EndIsExclusiveAndNegativeDimensionsCount) {
 
 TEST(ArrangeFlatten, MergedSourceHasTheSameElements) {
   Tensor flat = source({2, 3, 4}).flatten(1).tile(symbols({1, 5})).flatten();
-  auto merged = mergeFlattened(flat);
-  ASSERT_TRUE(merged);
-  EXPECT_EQ(merged->start, 1u);
-  EXPECT_EQ(merged->end, 3u);
-  EXPECT_EQ(merged->tensor.source().shape.size(), 2u);
-  EXPECT_EQ(offsets(merged->tensor), offsets(flat));
-  EXPECT_FALSE(mergeFlattened(source({2, 3}).tile(symbols({1, 2})).flatten()));
-  EXPECT_FALSE(mergeFlattened(source({2, 3})));
+  auto found = flatteningOf(flat);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->dims, (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(found->start, 1u);
+  EXPECT_EQ(found->end, 3u);
+  Tensor merged = mergeDims(flat, {{0}, {1, 2}});
+  EXPECT_EQ(merged.source().shape.size(), 2u);
+  EXPECT_EQ(offsets(merged), offsets(flat));
+  EXPECT_FALSE(flatteningOf(source({2, 3}).tile(symbols({1, 2})).flatten()));
+  EXPECT_FALSE(flatteningOf(source({2, 3})));
+}
+
+TEST(ArrangeFlatten, SomeDimensionsAreMerged) {
+  Tensor flat = source({2, 3, 4}).flatten().tile(symbols({5}));
+  EXPECT_EQ(offsets(mergeDims(flat, {{0}, {1, 2}})), offsets(flat));
+  EXPECT_EQ(offsets(mergeDims(flat, {{0, 1}, {2}})), offsets(flat));
+  EXPECT_EQ(offsets(mergeDims(flat, {{0, 1, 2}})), offsets(flat));
+}
+
+TEST(ArrangeFlatten, PermutedDimensionsAreFound) {
+  Tensor flat = source({2, 3, 4}).permute({1, 0, 2}).flatten(1).tile(symbols({1, -1}));
+  auto found = flatteningOf(flat);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->dims, (std::vector<int64_t>{1, 0, 2}));
+  // Dimensions 0 and 2 are not one in this source: the merged one is another tensor, of the same arrangement.
+  Tensor merged = mergeDims(flat, {{1}, {0, 2}});
+  EXPECT_EQ(levels(merged), levels(flat));
+  EXPECT_EQ(offsets(merged), offsets(source({3, 8}).tile(symbols({1, -1}))));
+  EXPECT_FALSE(flatteningOf(source({2, 3}).expand(symbols({2, 5})).flatten()));
+}
+
+TEST(ArrangeFlatten, TilesThatNeverLeaveARowAreAffine) {
+  Tensor flat = Tensor(Source{}, std::vector<std::optional<Symbol>>(2)).flatten().tile(symbols({8}));
+  Symbol tiles = Symbol::plain("tiles_in_a_row");
+  auto affine = [](const Tensor &tensor) { return mapTile(tensor, {Symbol::plain("program")}, {}).affine.has_value(); };
+  EXPECT_FALSE(affine(flat));
+  EXPECT_TRUE(affine(mergeDims(flat, {{0}, {1}}, tiles * 8)));
+  EXPECT_TRUE(affine(mergeDims(flat, {{0}, {1}}, tiles * 16)));
+  EXPECT_FALSE(affine(mergeDims(flat, {{0}, {1}}, tiles * 4)));
 }
 
 TEST(ArrangeExpand, RepeatsIndexZeroOfAnyDimension) {
