@@ -70,10 +70,10 @@ SharedType withLayout(SharedType tile, std::optional<unsigned> swizzle) {
   return SharedType::get(tile.getContext(), tile.getShape(), tile.getElementType(), LayoutAttr::get(tile.getContext(), memory));
 }
 
-/// Of a tile that threads write: its rows are as wide.
+/// Of a tile that threads write: the widest of which its rows are made.
 unsigned swizzleOf(SharedType tile) {
   int64_t bytes = tile.getShape().back() * tile::elementBytes(tile.getElementType());
-  return bytes % 128 == 0 ? 128 : bytes == 64 || bytes == 32 ? bytes : 16;
+  return bytes % 128 == 0 ? 128 : bytes % 64 == 0 ? 64 : bytes % 32 == 0 ? 32 : 16;
 }
 
 /// Of what fills tile `index` of the ring's slots.

@@ -162,9 +162,8 @@ const char *refusedShape(const BoxProduct &product, bool inSteps, unsigned mostC
     return "its columns are not a multiple of 8 (8-bit integers: 16) up to 256";
   if (product.m * product.n > 128 * 256)
     return "its result does not fit the registers";
-  if (depth != 32 && (inSteps ? depth != 64 && depth % 128 : depth % 64))
-    return inSteps ? "its steps of k are not 32, 64 or a multiple of 128 bytes"
-                   : "its steps of k are not 32 or a multiple of 64 bytes";
+  if (inSteps ? depth != 32 && depth != 64 && depth % 128 : depth % 32)
+    return inSteps ? "its steps of k are not 32, 64 or a multiple of 128 bytes" : "its steps of k are not a multiple of 32 bytes";
   return nullptr;
 }
 
@@ -223,14 +222,15 @@ std::optional<BoxProduct> productOf(Operation *op, const Parts &parts, bool mayT
   return product;
 }
 
+constexpr int narrowestRow = 16; // elements of 16 bits, of a swizzle
+
 /// Majors that the tensor cores do not take.
-const char *refusedMajors(const BoxProduct &product, int row = 64) {
+const char *refusedMajors(const BoxProduct &product) {
   if (product.elementBytes() != 2 && !((!product.loadedA || product.readA || product.kMajorA()) && product.kMajorB()))
     return "k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits";
-  if (!product.kMajorB() && product.n % row)
-    return product.swapped ? "the first operand's columns are not a multiple of 64 long"
-           : row == 64     ? "the second operand's rows are not a multiple of 64 long"
-                           : "the second operand's rows are not a multiple of 32 long";
+  if (!product.kMajorB() && product.n % narrowestRow)
+    return product.swapped ? "the first operand's columns are not a multiple of 16 long"
+                           : "the second operand's rows are not a multiple of 16 long";
   return nullptr;
 }
 
@@ -238,7 +238,7 @@ const char *refusedMajors(const BoxProduct &product, int row = 64) {
 unsigned lineOfFactor(const BoxProduct &product, Value factor, bool second) {
   unsigned k = second ? 0 : 1, line = shapeOf(factor).line;
   int64_t size = tile::shapeOf(factor.getType())[line];
-  bool taken = product.elementBytes() == 2 && size % 64 == 0; // whole rows of a swizzle
+  bool taken = product.elementBytes() == 2 && size % narrowestRow == 0;
   return taken ? line : k;
 }
 
@@ -425,8 +425,7 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
     product->loadedA = false;
     product->writtenA = true;
   }
-  constexpr int narrow = 32; // elements of 16 bits in half of a swizzle's row
-  if (const char *majors = refusedMajors(*product, product->fetchedB && !multipliesByWarps(dot) ? 2 * narrow : narrow))
+  if (const char *majors = refusedMajors(*product))
     return no(majors);
   return product;
 }

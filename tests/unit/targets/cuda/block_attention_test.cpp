@@ -200,6 +200,8 @@ INSTANTIATE_TEST_SUITE_P(Programs, BlockAttention,
                                          Attention{128, 64, 64, 256, 2, true}, Attention{64, 64, 64, 256, 3, true, "longest=0"},
                                          Attention{64, 128, 128, 128, 1, false}, Attention{192, 64, 64, 192, 1, false},
                                          Attention{128, 64, 96, 256, 1, true}, Attention{64, 64, 32, 192, 1, false},
+                                         Attention{128, 64, 80, 256, 1, true}, Attention{64, 64, 48, 192, 1, false},
+                                         Attention{128, 128, 112, 256, 1, false},
                                          Attention{64, 64, 64, 192, 1, true, "", -0.125f},
                                          Attention{64, 64, 64, 192, 1, true, "", 0.0f},
                                          Attention{128, 64, 64, 256, 2, false, "", 0.125f, true},
@@ -216,5 +218,5 @@ INSTANTIATE_TEST_SUITE_P(Warps, BlockAttention,
                                          byWarps({128, 64, 64, 256, 2, false, "stages=3"}),
                                          byWarps({64, 64, 64, 192, 1, true, "stages=2", 0.0f}),
                                          byWarps({128, 128, 128, 384, 1, true}), byWarps({128, 64, 96, 256, 1, true}),
-                                         byWarps({64, 64, 32, 192, 1, false})));
+                                         byWarps({64, 64, 32, 192, 1, false}), byWarps({64, 64, 80, 192, 1, true})));
 } // namespace

@@ -255,6 +255,24 @@ INSTANTIATE_TEST_SUITE_P(Fetched, BlockProduct,
                                          Product{"bf16", "bf16", 16, 128, 64, 13, 200, 200, false, true, "", true, "!"},
                                          Product{"f16", "f16", 64, 64, 64, 128, 128, 64, false, true, "", false, "!"}));
 
+// The second factor lies along columns that are no multiple of 64, in narrower boxes; then threads copy it, and it is no tensor's box.
+INSTANTIATE_TEST_SUITE_P(Narrow, BlockProduct,
+                         testing::Values(Product{"f16", "f16", 128, 80, 64, 250, 168, 300, false, true},
+                                         Product{"bf16", "f32", 64, 96, 32, 64, 200, 96, true, true},
+                                         Product{"bf16", "bf16", 128, 32, 64, 130, 72, 200, false, true},
+                                         Product{"f16", "f32", 64, 144, 64, 100, 152, 64, false, true},
+                                         Product{"f16", "f16", 64, 16, 16, 64, 24, 48, true, true},
+                                         Product{"f16", "f32", 48, 64, 64, 50, 72, 130, true, false}, // the other way round
+                                         Product{"f16", "f16", 128, 80, 64, 130, 82, 300, false, true, "", true, "b"},
+                                         Product{"bf16", "f32", 64, 32, 64, 70, 40, 201, true, true, "stages=2", true, "ab"},
+                                         Product{"f16", "f32", 128, 96, 32, 130, 200, 96, false, true, "", true, "!"}));
+INSTANTIATE_TEST_SUITE_P(NarrowByWarps, BlockProduct,
+                         testing::Values(Product{"f16", "f16", 128, 80, 64, 250, 168, 300, false, true, "", true, "w"},
+                                         Product{"bf16", "f32", 64, 96, 32, 64, 200, 96, true, true, "", true, "w"},
+                                         Product{"bf16", "bf16", 128, 32, 64, 130, 72, 200, false, true, "", true, "w"},
+                                         Product{"f16", "f32", 64, 144, 64, 100, 152, 64, false, true, "", true, "wb"},
+                                         Product{"f16", "f16", 64, 16, 16, 64, 24, 48, true, true, "", true, "w"}));
+
 // Two instances of the role that multiplies, which take programs by turns.
 INSTANTIATE_TEST_SUITE_P(
     Instances, BlockProduct,
