@@ -147,6 +147,8 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
       })
       .Case([&](tile::BufferLoadOp op) { return load(bufferAddress(op.getBuffer(), point)); })
       .Default([&](Operation *op) -> Lanes {
+        if (auto known = inSegment(tile, point))
+          return counting(b.CreateSExtOrTrunc(known->base, e.valueType(elementOf(tile))), known->step);
         auto compare = dyn_cast<arith::CmpIOp>(op);
         if (compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
             surelyBelow(compare.getLhs(), compare.getRhs(), point))
@@ -216,6 +218,15 @@ Lanes Evaluator::constantTile(DenseElementsAttr attr, ArrayRef<Index> point) {
   return load(where);
 }
 
+Lanes Evaluator::counting(llvm::Value *base, int64_t step) {
+  auto &b = e.b;
+  if (!step)
+    return base;
+  llvm::Type *type = base->getType();
+  llvm::Value *steps = b.CreateMul(e.iota(type, state.lanes), e.splat(llvm::ConstantInt::get(type, step), state.lanes));
+  return b.CreateAdd(e.splat(base, state.lanes), steps);
+}
+
 Lanes Evaluator::rangeLanes(tile::RangeOp range, const Index &index) {
   auto &b = e.b;
   llvm::Type *type = e.valueType(elementOf(range.getResult()));
@@ -223,10 +234,7 @@ Lanes Evaluator::rangeLanes(tile::RangeOp range, const Index &index) {
     return b.CreateAdd(b.CreateTrunc(index.lanes, e.vectorOf(type, state.lanes)),
                        e.splat(llvm::ConstantInt::get(type, range.getStart()), state.lanes));
   llvm::Value *base = b.CreateAdd(b.CreateTrunc(index.base, type), llvm::ConstantInt::get(type, range.getStart()));
-  if (index.uniform())
-    return base;
-  llvm::Value *steps = b.CreateMul(e.iota(type, state.lanes), e.splat(llvm::ConstantInt::get(type, index.step), state.lanes));
-  return b.CreateAdd(e.splat(base, state.lanes), steps);
+  return counting(base, index.step);
 }
 
 Lanes Evaluator::joined(tile::JoinOp join, ArrayRef<Index> point) {
@@ -516,6 +524,8 @@ Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
     AtLevel at(*this, point[0].level);
     return {b.CreateAdd(point[0].base, found->second), point[0].step, nullptr, point[0].level};
   }
+  if (auto known = inSegment(integers, point))
+    return *known;
   analysis::IntegerOp op = analysis::integerOpOf(integers);
   switch (op.op && plan.isVirtual(integers) ? op.kind : Kind::opaque) {
   case Kind::range:

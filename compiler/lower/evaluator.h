@@ -65,6 +65,14 @@ struct Linear {
   unsigned level = 0;
 };
 
+/// What a quotient or remainder is in the current segment of a row: `at` at the point `first`, from where the dimension `loop` goes on.
+struct InSegment {
+  mlir::Value tile;
+  Point first;
+  int loop;
+  Linear at;
+};
+
 /// `lo <= i < hi` holds for every index of the current body along a nest dimension.
 struct KnownBound {
   mlir::Value lo, hi;
@@ -136,6 +144,8 @@ public:
   /// Code of the rows of a square, whose columns are the lanes: places along one dimension that follow each other. What is read across is
   /// loaded for all of them at once.
   class Square;
+  /// Code for elements of a row, from one on, among which quotients do not change and remainders count up.
+  class Segment;
   /// Whether squares help: where lanes of memory are loaded by LLVM's instructions.
   bool readsSquares() const { return !threads; }
   /// Code after which values at owned elements (Index::owned) need not dominate anything.
@@ -223,6 +233,7 @@ private:
     llvm::SmallDenseMap<mlir::Value, RunTable, 2> inRuns;
     llvm::SmallDenseMap<mlir::Value, Lanes> unwritten;
     llvm::ArrayRef<llvm::Value *> square;
+    llvm::SmallVector<InSegment, 0> segment;
   };
   /// Forgets the values of this level.
   void forget() { levels.back().memo.clear(); }
@@ -249,8 +260,11 @@ private:
   /// loop may not run. (What threads assume holds for all that they do.)
   bool assumes(llvm::ArrayRef<Index> point) const;
   static Key keyOf(mlir::Value tile, llvm::ArrayRef<Index> point);
+  std::optional<Linear> inSegment(mlir::Value tile, llvm::ArrayRef<Index> point);
   Lanes expression(mlir::Value tile, llvm::ArrayRef<Index> point);
   Lanes constantTile(mlir::DenseElementsAttr attr, llvm::ArrayRef<Index> point);
+  /// base + step * l.
+  Lanes counting(llvm::Value *base, int64_t step);
   Lanes rangeLanes(tile::RangeOp range, const Index &index);
   /// The lanes of a tile whose neighbours in memory lie along `dim`, if that is where the rows of the current square are and those exist; null
   /// else. Those of the other rows are remembered.
@@ -336,6 +350,20 @@ public:
 
 private:
   Evaluator &evaluator;
+};
+
+class Evaluator::Segment {
+public:
+  Segment(Evaluator &evaluator, int loop) : evaluator(evaluator), loop(loop), before(evaluator.state.segment.size()) {}
+  ~Segment() { evaluator.state.segment.truncate(before); }
+  Segment(const Segment &) = delete;
+  /// The tile is what it is at `first` plus `step` for each element that follows.
+  void add(mlir::Value tile, const Point &first, int64_t step);
+
+private:
+  Evaluator &evaluator;
+  int loop;
+  size_t before;
 };
 
 class Evaluator::Assumption {

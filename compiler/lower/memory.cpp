@@ -85,7 +85,10 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
   llvm::Type *element = e.memoryType(address.element);
   llvm::Align align(address.alignment);
   bool single = !address.offsets && (address.step == 0 || (threads && address.step == 1));
-  if (single && (!address.exists || e.lanesOf(address.exists) == 1)) {
+  // Neighbours that exist or not as one.
+  bool row = !threads && !address.offsets && address.step == 1 && address.exists &&
+             elementBytes(address.element) * state.lanes <= plan.arenaBytes;
+  if ((single || row) && (!address.exists || e.lanesOf(address.exists) == 1)) {
     // Where the element may not exist, something that surely does is read in its place.
     llvm::Value *from = address.exists ? b.CreateSelect(address.exists, address.pointer, arena) : address.pointer;
     llvm::Type *type = e.vectorOf(element, address.step ? state.lanes : 1);

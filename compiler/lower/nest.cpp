@@ -312,11 +312,17 @@ void NestEmitter::inner() {
   const KnownBound *restricted = restriction(innerDim, only) ? &only : nullptr;
   bool wide = nest->shape[innerDim] >= int64_t(lanes) && lanes > 1;
   auto usual = [&] { wide && (there || squaresEnd || !own.empty()) ? innerBounded(own, restricted) : innerStatic(); };
-  tile::StoreOp store = wide && !square ? streamable() : tile::StoreOp();
-  if (!store)
-    return usual();
-  twice(streaming, [&](bool streams) { streams ? innerBounded(own, restricted, store) : usual(); });
-  hasStreamed = true;
+  auto anywhere = [&] {
+    tile::StoreOp store = wide && !square ? streamable() : tile::StoreOp();
+    if (!store)
+      return usual();
+    twice(streaming, [&](bool streams) { streams ? innerBounded(own, restricted, store) : usual(); });
+    hasStreamed = true;
+  };
+  SmallVector<Steady> values = steadyInRow();
+  if (values.empty())
+    return anywhere();
+  twice(areSegmentsLong(values), [&](bool segments) { segments ? innerSegments(values, restricted) : anywhere(); });
 }
 
 // The nest's store, if it is its only sink, runs along memory, and the kernel never reads the argument it writes.

@@ -30,6 +30,16 @@ private:
   llvm::SmallVector<llvm::Constant *> identities; // of each operand, empty if the region is not one known op
 };
 
+/// A quotient, remainder or comparison of integers that a nest computes, which changes along a row at few places. loops[d]: the nest's
+/// dimension that dimension d of its tile runs along, -1: none.
+struct Steady {
+  mlir::Value result;
+  llvm::SmallVector<int> loops;
+  int64_t moves; // what the number (of a comparison: the difference) adds from element to element; 0: nothing changes
+  /// What the result adds, between the places where the quotient or the comparison changes.
+  int64_t step() const { return mlir::isa<tile::RemOp>(result.getDefiningOp()) ? moves : 0; }
+};
+
 class NestEmitter {
 public:
   NestEmitter(Evaluator &evaluator) : evaluator(evaluator), e(evaluator.e) {}
@@ -84,6 +94,12 @@ private:
   void innerStatic();
   /// `aligned`: the nest's only store, whose main loop then starts at a full vector's alignment and bypasses the cache.
   void innerBounded(llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction, tile::StoreOp aligned = {});
+  // -- rows of flattened indices (segments.cpp)
+  llvm::SmallVector<Steady> steadyInRow() const;
+  Point pointOf(const Steady &steady, const Index &inRow);
+  llvm::Value *areSegmentsLong(llvm::ArrayRef<Steady> values);
+  llvm::Value *leftInSegment(const Steady &steady, const Index &at);
+  void innerSegments(llvm::ArrayRef<Steady> values, const KnownBound *restriction);
   tile::StoreOp streamable() const;
   /// Chooses what the nest fetches ahead; `reached`: the loads it pulls.
   void planPrefetches(const llvm::SmallPtrSetImpl<const void *> &reached);

@@ -1,0 +1,49 @@
+// Flattened indices: rows in segments among which quotients do not change.
+#include "tests/unit/lower/plan.h"
+
+using namespace tilery;
+using namespace tilery::test;
+
+namespace {
+/// o[i] = x[i / width * 2 * width + i % width] for 512 elements, of which those whose remainder is below %n are loaded.
+std::string rowsOf(int64_t width, const std::string &mode, bool masked = false) {
+  auto line = [](const std::string &type) { return " : tensor<512x" + type + ">\n"; };
+  auto all = [&](const std::string &name, int64_t number) {
+    return "  %" + name + " = arith.constant dense<" + std::to_string(number) + "> : tensor<512xi64>\n";
+  };
+  std::string access =
+      " : !tile.ptr<f32>, (tensor<512xi64>), " + std::string(masked ? "(tensor<512xi1>)" : "()") + " -> !tile.access<512xf32>\n";
+  return "tile.kernel @k(%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i64) {\n  %zero = arith.constant 0 : i64\n"
+         "  %one = arith.constant 1 : i64\n" +
+         all("width", width) + all("apart", 2 * width) + "  %i32 = tile.range 0 to 512 : tensor<512xi32>\n" +
+         "  %i = arith.extsi %i32 : tensor<512xi32> to tensor<512xi64>\n" + "  %q = tile.div " + mode + " %i, %width" +
+         line("i64") + "  %r = tile.rem " + mode + " %i, %width" + line("i64") +
+         "  %start = arith.muli %q, %apart overflow<nsw>" + line("i64") + "  %at = arith.addi %start, %r overflow<nsw>" +
+         line("i64") + "  %most = tile.splat %n : i64 -> tensor<512xi64>\n" + "  %below = arith.cmpi slt, %r, %most" +
+         line("i64") + "  %ax = tile.access %x, %zero steps(%at) bounds " + (masked ? "[2] (%below)" : "[0] ()") + access +
+         "  %ao = tile.access %o, %zero steps(%one) bounds [0] () : !tile.ptr<f32>, (i64), () -> !tile.access<512xf32>\n" +
+         "  %a = tile.load %ax : !tile.access<512xf32> -> tensor<512xf32>\n" +
+         "  tile.store %ao, %a : !tile.access<512xf32>, tensor<512xf32>\n  tile.return\n}\n";
+}
+bool gathers(const std::string &llvm) { return llvm.find("masked.gather") != std::string::npos; }
+} // namespace
+
+TEST(Segments, LongRowsAreReadAsTheyLie) {
+  for (const char *target : {"avx2", "avx512"})
+    for (const char *mode : {"trunc", "floor"})
+      for (bool masked : {false, true}) {
+        std::string text = llvmOf(rowsOf(100, mode, masked), target);
+        EXPECT_FALSE(gathers(text)) << target << " " << mode << "\n" << text;
+      }
+}
+
+TEST(Segments, WhatAComparisonDecidesIsAskedOnceASegment) {
+  std::string text = llvmOf(rowsOf(100, "trunc", true), "avx2");
+  size_t first = text.find("@llvm.masked.load"), second = text.find("@llvm.masked.load", first + 1);
+  EXPECT_NE(second, std::string::npos); // of the last vector of a segment, which may not be whole, and the declaration
+  EXPECT_EQ(text.find("@llvm.masked.load", second + 1), std::string::npos) << text;
+}
+
+TEST(Segments, ShortRowsAreGathered) { EXPECT_TRUE(gathers(llvmOf(rowsOf(3, "trunc"), "avx2"))); }
+
+TEST(Segments, OfUnsignedQuotientsNothingIsKnown) { EXPECT_TRUE(gathers(llvmOf(rowsOf(100, "unsigned"), "avx2"))); }
