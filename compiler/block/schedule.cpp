@@ -116,7 +116,7 @@ bool loadsAhead(const ScheduleProblem &p, const Schedule &s) {
 /// Steps whose loads find registers side by side; a slot more must be free.
 unsigned joinedSteps(const ScheduleProblem &p, const Schedule &s) {
   constexpr unsigned steps = 2, others = 56;
-  if (p.loop || !p.fetch || !p.fetch->words || s.stages <= steps)
+  if (p.loop || !p.fetch || !p.fetch->words || !s.fetchers || s.stages <= steps)
     return 0;
   unsigned registers = s.loadRegisters ? s.loadRegisters : registersOfLaunch(s);
   return steps * llvm::divideCeil(p.fetch->words, s.fetchers) + others <= registers ? steps : 0;
@@ -534,7 +534,7 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
     problem.cluster = 0;
     candidates = priceSchedules(problem);
   }
-  if (candidates.empty() && !text)
+  if (candidates.empty() && (!text || !problem.gpu.warpgroups))
     return std::nullopt;
   if (candidates.empty() && problem.cluster > given.cluster)
     refuse("the sums of a cluster's blocks do not fit where the slots were", "");

@@ -20,6 +20,30 @@ TEST(Schedule, PrintsAndTakesWhatItPrints) {
   EXPECT_THROW(other.override("speed=3"), Error);
 }
 
+TEST(Schedule, InstancesTakeProgramsByTurnsWhereTheTensorCoresAreTheBound) {
+  auto chosen = [](unsigned m, unsigned n, bool deals = true) {
+    ScheduleProblem given = problem(m, n, 64, 2);
+    given.deals = deals;
+    return chooseSchedule(given)->instances;
+  };
+  EXPECT_EQ(chosen(128, 128), 2u);
+  EXPECT_EQ(chosen(128, 128, false), 0u);
+  EXPECT_EQ(chosen(128, 256), 0u) << "no registers for a tile a warpgroup";
+  EXPECT_EQ(chosen(64, 256), 0u) << "copies take longer than products";
+  EXPECT_EQ(chosen(64, 64), 0u);
+}
+
+// A GPU before Hopper that has no room for the factors of two steps: what an override asks for does not make any.
+TEST(Schedule, OverridesOfWhatDoesNotFit) {
+  ScheduleProblem given = problem(256, 256, 512, 2);
+  given.gpu.warpgroups = false;
+  given.fetch = FetchWork{100, 0, 0, 64};
+  EXPECT_FALSE(chooseSchedule(given));
+  setenv("TILERY_SCHEDULE", "group=1", 1);
+  EXPECT_FALSE(chooseSchedule(given));
+  unsetenv("TILERY_SCHEDULE");
+}
+
 TEST(Schedule, FillsSharedMemory) {
   struct {
     ScheduleProblem problem;
