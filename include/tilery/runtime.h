@@ -243,9 +243,6 @@ void readGpu(void *to, const void *from, size_t bytes, int device, void *stream)
 /// The image with its PTX assembled by the driver's compiler for this device: it loads in milliseconds. Where that is not installed, or
 /// refuses, the image as it is. Throws Error.
 CodeImage assembled(CodeImage image, int device);
-/// Loads that compiler, by a thread of its own, once in a process: called before a kernel is compiled for this device, it saves the first
-/// `assembled` some milliseconds. Does nothing where it is not installed. Throws Error if there is no such device.
-void warmAssembler(int device);
 
 /// Threads that run programs, the launching one included: TILERY_NUM_THREADS, else the processors of the process's affinity mask.
 unsigned numThreads();

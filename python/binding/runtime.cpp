@@ -86,8 +86,6 @@ void bindRuntime(nb::module_ &m) {
   m.def("gpu_target", &gpuTarget, "device"_a, "What to compile for on this GPU: the target of compile().");
   m.def("assembled", &assembled, "image"_a, "device"_a, "The image with its PTX assembled by the driver for this GPU.",
         nb::call_guard<nb::gil_scoped_release>()); // the driver's compiler may be called by several threads at once
-  m.def("warm_assembler", &warmAssembler, "device"_a,
-        "Loads the driver's compiler, by a thread of its own: soon assembled() is called.");
   m.def(
       "load",
       [](const CodeImage &image) {

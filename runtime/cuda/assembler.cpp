@@ -96,10 +96,6 @@ private:
 
 } // namespace
 
-std::string archOf(const GpuProperties &properties) {
-  return "sm_" + std::to_string(properties.sm) + (properties.sm >= 90 ? "a" : "");
-}
-
 Assembly assemble(const std::string &ptx, const std::string &arch) {
   const Compiler *compiler = Compiler::find();
   if (!compiler)

@@ -1,12 +1,8 @@
 #pragma once
 // PTX to machine code, by the compiler that every NVIDIA driver brings along (libnvidia-ptxjitcompiler).
 #include "runtime/cuda/assembler_log.h"
-#include "tilery/runtime.h"
 
 namespace tilery::cuda {
-
-/// What code for that GPU is assembled for: "sm_90a".
-std::string archOf(const GpuProperties &properties);
 
 struct Assembly {
   std::string code;          ///< machine code; empty: the compiler is not there, or refuses

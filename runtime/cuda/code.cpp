@@ -13,6 +13,10 @@ enum { InvalidPtx = 218 };
 
 bool isPtx(const std::string &object) { return !object.starts_with("\177ELF"); }
 
+std::string archOf(const GpuProperties &properties) {
+  return "sm_" + std::to_string(properties.sm) + (properties.sm >= 90 ? "a" : "");
+}
+
 ModuleHandle loadMachineCode(const std::string &code, const std::string &what) {
   ModuleHandle module = nullptr;
   check(Driver::get().cuModuleLoadDataEx(&module, code.data(), 0, nullptr, nullptr), what);

@@ -95,8 +95,6 @@ def image(
         code = found and _native.cache_get("code", found.decode())
         if code:
             return code
-    if device >= 0:
-        _native.warm_assembler(device)  # while build() traces
     module = build()
     if not folder():
         return _compile(module, device, options)

@@ -235,3 +235,40 @@ def test_types_of_shifts(engine):
     out = tilelang.compile(main, out_idx=1)(values.to(torch.uint8))
     nibbles = torch.where(values % 2 == 0, values & 15, values >> 4)
     assert torch.equal(out, torch.stack([nibbles << 7, values & 15, nibbles - 8, 1 << (values & 15)]).int())
+
+
+SMALL = "float8_e4m3b11fnuz float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float8_e3m4 float6_e2m3fn float6_e3m2fn float4_e2m1fn"
+
+
+@pytest.mark.parametrize("name", SMALL.split())
+def test_ends_of_small_floats(name):
+    info = ml_dtypes.finfo(getattr(ml_dtypes, name))
+    assert [T.min_value(name), T.max_value(name)] == [float(info.min), float(info.max)]
+
+
+LEAST = -T.infinity("float32")  # before any kernel
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_infinity_outside_of_kernels(dtype, engine):
+    assert LEAST == -math.inf and isinstance(LEAST, float)
+
+    @tilelang.jit(out_idx=[1])
+    def greatest(N, start=-T.infinity("float16")):
+        least = -T.infinity(dtype)
+
+        @T.prim_func
+        def main(X: T.Tensor((N,), dtype), Y: T.Tensor((3,), dtype)):
+            none = -T.infinity(dtype)
+            with T.Kernel(1, threads=32):
+                found = T.alloc_var(dtype, init=least)
+                for i in T.serial(N):
+                    found = T.max(found, T.if_then_else(i % 2 == 0, X[i], start))
+                Y[0] = found
+                Y[1] = T.max(LEAST, none)
+                Y[2] = T.max(least, X[0])
+
+        return main
+
+    x = -torch.rand(9, dtype=getattr(torch, dtype)) - 1
+    assert greatest(9)(x).tolist() == [x[::2].max().item(), -math.inf, x[0].item()]

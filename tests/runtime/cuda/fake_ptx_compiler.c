@@ -5,13 +5,12 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static int compiled, open_handles, result, warmed;
+static int compiled, open_handles, result;
 static char asked[256];
 static const char *info = "", *error = "";
 
 // What tests ask and tell.
 EXPORT int fake_compiled(void) { return compiled; }
-EXPORT int fake_warmed(void) { return __atomic_load_n(&warmed, __ATOMIC_ACQUIRE); } // handles that were closed of kernels that nobody runs
 EXPORT int fake_open(void) { return open_handles; }
 EXPORT const char *fake_options(void) { return asked; }
 EXPORT void fake_refuse(int code, const char *text) { result = code, error = text; }
@@ -22,25 +21,16 @@ typedef struct CompilerTag *Handle;
 F(nvPTXCompilerCreate, Handle *handle, size_t size, const char *ptx) {
   if (strlen(ptx) != size)
     return 2;
-  if (strstr(ptx, "tilery_warm")) { // by a thread of its own
-    *handle = (Handle)&warmed;
-    return 0;
-  }
   ++open_handles;
   *handle = (Handle)&asked;
   return 0;
 }
 F(nvPTXCompilerDestroy, Handle *handle) {
-  if (*handle == (Handle)&warmed)
-    __atomic_add_fetch(&warmed, 1, __ATOMIC_RELEASE);
-  else
-    --open_handles;
+  --open_handles;
   *handle = NULL;
   return 0;
 }
 F(nvPTXCompilerCompile, Handle handle, int count, const char *const *options) {
-  if (handle == (Handle)&warmed)
-    return 0;
   ++compiled;
   asked[0] = 0;
   for (int i = 0; i < count; ++i)

@@ -397,11 +397,21 @@ def unary(op: str, a: Any) -> Any:
     return Val(current_builder().unary(op, a))
 
 
+def _guest() -> Any:
+    """The trace of a kernel of Tileon or NineToothed that calls a function of T, or None."""
+    tiles = sys.modules.get("tilery.core.tile.value")
+    return tiles and tiles.running()
+
+
+def _in_kernel() -> bool:
+    trace = current()
+    return trace.in_kernel if trace is not None else _guest() is not None
+
+
 def current_builder() -> Any:
     trace = current()
     if trace is None:
-        tiles = sys.modules.get("tilery.core.tile.value")
-        trace = tiles and tiles.running()  # of a kernel of Tileon or NineToothed that calls a function of T
+        trace = _guest()
     if trace is None:
         raise error(RuntimeError, "a run-time value is used outside of a kernel")
     return trace.native
@@ -442,11 +452,10 @@ def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any =
             return int(value)
         if to == "bool":
             return bool(value)
+        if not _in_kernel():
+            return float(value) if is_float(to) else int(value)
         if is_float(to) and math.isinf(value):
             return Val(current_builder().constant(value, to))
-        trace = current()
-        if trace is None or not trace.in_kernel:
-            return float(value) if is_float(to) else int(value)
     elif isinstance(value, (Var, Node)):
         if to in ("int32", "int64"):
             return value

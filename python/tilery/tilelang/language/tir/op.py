@@ -54,7 +54,7 @@ def Select(condition: Any, true_value: Any, false_value: Any, span: Any = None) 
 
 
 def infinity(dtype: str = "float32", span: Any = None) -> Any:
-    """Positive infinity of a type."""
+    """Positive infinity of a type; outside of kernels Python's."""
     return cast(math.inf, dtype)
 
 
@@ -64,15 +64,26 @@ _LIMITS = {
     "float32": 3.4028234663852886e38,
     "float64": 1.7976931348623157e308,
     "float8_e4m3fn": 448.0,
+    "tfloat32": 3.4011621342146535e38,
+    "float8_e3m4": 15.5,
+    "float8_e4m3b11fnuz": 30.0,
+    "float8_e4m3fnuz": 240.0,
     "float8_e5m2": 57344.0,
+    "float8_e5m2fnuz": 57344.0,
+    "float8_e8m0fnu": 2.0**127,
+    "float6_e2m3fn": 7.5,
+    "float6_e3m2fn": 28.0,
+    "float4_e2m1fn": 6.0,
+    "float4_e2m1_unpacked": 6.0,
 }
+_LEAST = {"float8_e8m0fnu": 2.0**-127}  # powers of two have no sign
 
 
 def max_value(dtype: str, span: Any = None) -> int | float:
     """The largest finite value of a type."""
     dtype = dtypes.dtype(dtype)
     if dtypes.is_float(dtype):
-        return _LIMITS[str(dtype)]
+        return _LIMITS[dtype]
     return 1 if dtype == "bool" else (1 << dtype.bits) - 1 if dtype.startswith("u") else (1 << (dtype.bits - 1)) - 1
 
 
@@ -80,7 +91,7 @@ def min_value(dtype: str, span: Any = None) -> int | float:
     """The smallest finite value of a type."""
     dtype = dtypes.dtype(dtype)
     if dtypes.is_float(dtype):
-        return -_LIMITS[str(dtype)]
+        return _LEAST.get(dtype, -_LIMITS[dtype])
     return 0 if dtype == "bool" or dtype.startswith("u") else -(1 << (dtype.bits - 1))
 
 
