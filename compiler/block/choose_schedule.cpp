@@ -103,7 +103,7 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
     }
   }
   problem.deals = !found.isNested() && !found.meets && !found.polls && !found.showsStores && !product.fetches() &&
-                  product.steps() && !product.a.made && !product.b.made && !product.readA;
+                  product.steps() && !product.a.made && !product.b.made && !product.readA && problem.loads.empty();
   bool isAlone = !found.isNested() && !found.showsStores && !product.fetches();
   if (std::optional<ResultBox> box = isAlone ? findResultBox(product, asked) : std::nullopt) {
     problem.boxBytes = tile::elementBytes(box->tile.element);

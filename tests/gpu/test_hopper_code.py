@@ -117,7 +117,7 @@ def test_stages_of_the_schedule(monkeypatch):
     module = LANGUAGES["tilelang"](256, 256, 128, torch.bfloat16, "cpu", (128, 128, 64))[0]
     monkeypatch.setenv("TILERY_SCHEDULE", "stages=3 group=1")
     plan = _native.compile(module, disjoint=True, texts=True, target="sm_90a").plan
-    assert plan.startswith("matmul_logic: blocks consumers=2 k=64 stages=3 group=1 stage_output=2\n")
+    assert plan.startswith("matmul_logic: blocks consumers=1 k=64 stages=3 group=1 stage_output=2 instances=2\n")
 
 
 def test_unknown_target():
