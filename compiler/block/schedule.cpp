@@ -211,10 +211,10 @@ void check(const ScheduleProblem &p, const Schedule &s) {
     refuse("computed factors that go through shared memory need a slot", "");
   if (s.boxed && !bringsBox(p, s))
     refuse("no tile that is loaded for results is a box and finds registers, and all slots but one", "");
-  if (s.instances > 1 && (!p.deals || s.cluster > 1 || s.partial || s.boxed))
-    refuse("instances take programs by turns where each multiplies one tile of boxes by itself, and loads nothing for it through "
-           "the ring",
-           "");
+  if (s.instances > 1 && (!p.deals || s.cluster > 1 || s.partial))
+    refuse(
+        "instances take programs by turns where each multiplies one tile of boxes by itself, and loads nothing for its results",
+        "");
   if (s.cluster > 1 && p.fetch)
     refuse("blocks of a cluster cannot share steps in which threads fetch factors", "");
   if (s.cluster > 1 && s.stageOutput)
@@ -477,7 +477,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       schedule.stageOutput = held;
       schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), most));
       schedule.joined = joinedSteps(problem, schedule);
-      schedule.boxed = bringsBox(problem, schedule) && !instances;
+      schedule.boxed = bringsBox(problem, schedule);
       if (schedule.stages >= 2 && (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))
         candidates.push_back({schedule, 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule)});
     }
@@ -545,7 +545,7 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   if (StringRef(text).find("joined") == StringRef::npos)
     schedule.joined = joinedSteps(problem, schedule);
   if (StringRef(text).find("boxed") == StringRef::npos)
-    schedule.boxed = bringsBox(problem, schedule) && schedule.instances < 2;
+    schedule.boxed = bringsBox(problem, schedule);
   check(problem, schedule);
   if (int64_t bytes = sharedBytes(problem, schedule); bytes > problem.gpu.sharedBytes)
     refuse("a matrix product of tiles " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + " needs " +

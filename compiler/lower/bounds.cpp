@@ -5,6 +5,22 @@ using namespace mlir;
 
 namespace tilery::lower {
 
+std::optional<SmallVector<int>> loopsOfOperand(Operation *op, ArrayRef<int> loops) {
+  SmallVector<int> inner(loops);
+  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
+    inner.erase(inner.begin() + expand.getAxis());
+  } else if (isa<tile::BroadcastOp>(op)) {
+    for (auto [loop, size] : llvm::zip(inner, tile::shapeOf(op->getOperand(0).getType())))
+      loop = size == 1 ? -1 : loop;
+  } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
+    for (auto [d, source] : llvm::enumerate(permute.getOrder()))
+      inner[source] = loops[d];
+  } else {
+    return std::nullopt;
+  }
+  return inner;
+}
+
 void NestEmitter::collectPlaceBounds(Value place, ArrayRef<int> loops, SmallVectorImpl<KnownBound> &bounds) const {
   auto access = place.getDefiningOp<tile::AccessOp>();
   if (!access)
@@ -31,20 +47,11 @@ void NestEmitter::collectBounds(Value value, ArrayRef<int> loops, SmallVectorImp
       collectBounds(load.getOther(), loops, bounds, seen);
     return;
   }
-  SmallVector<int> inner(loops);
-  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
-    inner.erase(inner.begin() + expand.getAxis());
-  } else if (isa<tile::BroadcastOp>(op)) {
-    for (auto [loop, size] : llvm::zip(inner, tile::shapeOf(op->getOperand(0).getType())))
-      loop = size == 1 ? -1 : loop;
-  } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
-    for (auto [d, source] : llvm::enumerate(permute.getOrder()))
-      inner[source] = loops[d];
-  } else if (!isElementwise(op)) {
+  std::optional<SmallVector<int>> inner = loopsOfOperand(op, loops);
+  if (!inner && !isElementwise(op))
     return;
-  }
   for (Value operand : op->getOperands())
-    collectBounds(operand, inner, bounds, seen);
+    collectBounds(operand, inner ? ArrayRef<int>(*inner) : loops, bounds, seen);
 }
 
 void NestEmitter::collectSinkBounds(SmallVectorImpl<KnownBound> &bounds, llvm::SmallPtrSetImpl<const void *> &seen) const {

@@ -40,6 +40,9 @@ struct Steady {
   int64_t step() const { return mlir::isa<tile::RemOp>(result.getDefiningOp()) ? moves : 0; }
 };
 
+/// The nest dimension of each of the operand's where the op moves its lanes; `loops`: of the result's. Nothing for other ops.
+std::optional<llvm::SmallVector<int>> loopsOfOperand(mlir::Operation *op, llvm::ArrayRef<int> loops);
+
 class NestEmitter {
 public:
   NestEmitter(Evaluator &evaluator) : evaluator(evaluator), e(evaluator.e) {}

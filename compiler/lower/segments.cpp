@@ -16,23 +16,6 @@ constexpr int64_t leastSegment = 8;
 /// Each ends a segment of every quotient.
 constexpr unsigned mostComparisons = 6;
 
-/// How `value` reads an operand whose lanes it moves: the nest dimension of each of the operand's. Nothing for other ops.
-std::optional<SmallVector<int>> loopsOfOperand(Operation *op, ArrayRef<int> loops) {
-  SmallVector<int> inner(loops);
-  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
-    inner.erase(inner.begin() + expand.getAxis());
-  } else if (isa<tile::BroadcastOp>(op)) {
-    for (auto [loop, size] : llvm::zip(inner, tile::shapeOf(op->getOperand(0).getType())))
-      loop = size == 1 ? -1 : loop;
-  } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
-    for (auto [d, source] : llvm::enumerate(permute.getOrder()))
-      inner[source] = loops[d];
-  } else {
-    return std::nullopt;
-  }
-  return inner;
-}
-
 /// What a nest's sinks compute along a dimension that changes at few places.
 class SteadyFinder {
 public:
