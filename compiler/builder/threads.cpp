@@ -1,7 +1,10 @@
 // Threads of a block: their region, what they carry out together, what they say to each other.
+#include "compiler/analysis/divergence.h"
 #include "compiler/analysis/thread_set.h"
 #include "compiler/builder/impl.h"
 #include "compiler/source_chain.h"
+#include "tilery/region.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace tilery {
 
@@ -30,10 +33,54 @@ static void checkArrivals(tile::SyncOp op) {
                sourceChain(op.getLoc())});
 }
 
+// What all threads do together is done once: what it takes from them must be the same in all.
+static void checkAlike(tile::ThreadsOp threads) {
+  analysis::Divergence divergence(threads, true);
+  divergence.run();
+  threads.walk([&](tile::TogetherOp op) {
+    llvm::SetVector<mlir::Value> taken;
+    mlir::getUsedValuesDefinedAbove(op.getBody(), taken);
+    if (llvm::any_of(taken, [&](mlir::Value value) { return !divergence.isOwn(value) && divergence.varies(value); }))
+      throw Error({Diagnostic::Kind::Value, "all threads carry this out together, but it depends on the index of the thread",
+                   "what each thread does for itself is a loop over elements, of tensors, T.alloc_shared or T.alloc_local",
+                   sourceChain(op.getLoc())});
+  });
+}
+
+bool variesByThread(const Value &value) {
+  llvm::SmallVector<mlir::Value> work{toMlir(value.handle)};
+  llvm::DenseSet<mlir::Value> seen;
+  while (!work.empty()) {
+    mlir::Value next = work.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    mlir::Operation *op = next.getDefiningOp();
+    if (!op) { // the bounds of a loop stand for its index
+      op = next.getParentBlock()->getParentOp();
+      if (mlir::isa<tile::ThreadsOp, mlir::scf::WhileOp>(op))
+        return true;
+      if (auto loop = mlir::dyn_cast<mlir::scf::ForOp>(op))
+        work.append(loop->operand_begin(), loop->operand_end());
+      continue;
+    }
+    if (mlir::isa<tile::TogetherOp>(op))
+      continue;
+    auto load = mlir::dyn_cast<tile::ElementLoadOp>(op);
+    auto threads = op->getParentOfType<tile::ThreadsOp>();
+    bool own = load && threads && analysis::Divergence(threads, false).isOwn(load.getBuffer());
+    if (own || op->getNumRegions() ||
+        mlir::isa<tile::ShuffleOp, tile::WarpDotOp, tile::AtomicRmwOp, tile::AtomicCasOp, tile::ElementUpdateOp>(op))
+      return true;
+    work.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
 void Builder::endThreads() {
   auto threads = mlir::cast<tile::ThreadsOp>(impl->top("threads region").op);
   impl->endBody("threads region");
   threads.walk(checkArrivals);
+  checkAlike(threads);
   placeSyncs(threads);
 }
 bool Builder::inThreads() const { return impl->runsThreads(); }

@@ -39,6 +39,8 @@ enum class RegionReduce { Sum, AbsSum, Max, Min, AbsMax, BitAnd, BitOr, BitXor }
 void reduce(Builder &b, RegionReduce kind, const Region &src, const Region &dst, int64_t dim, bool clear, bool propagateNan);
 /// Inclusive scan along `dim` (Sum or Max).
 void scan(Builder &b, ReduceKind kind, const Region &src, const Region &dst, int64_t dim, bool reverse);
+/// In code that runs in each thread: may a value differ between them, as far as the code has been built?
+bool variesByThread(const Value &value);
 /// Indivisible updates of dst by src (a region, or one value for all), with the extents of a copy.
 void atomic(Builder &b, RmwKind kind, const Region &dst, const std::variant<Region, Operand> &src, MemoryOrder order);
 

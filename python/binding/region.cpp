@@ -55,6 +55,7 @@ void bindRegion(nb::module_ &m) {
   m.def("scan_region", [](Builder &b, const std::string &kind, const Region &src, const Region &dst, int64_t dim, bool reverse) {
     scan(b, reduceKind(kind), src, dst, dim, reverse);
   });
+  m.def("varies_by_thread", [](Any value) { return variesByThread(toValue(value)); });
   m.def("atomic_region", [](Builder &b, const std::string &kind, const Region &dst, Any src, const std::string &order) {
     Region *region = nullptr;
     if (nb::try_cast<Region *>(src, region, false) && region)

@@ -189,8 +189,8 @@ def packed_memory(X: Vector):
 @wrong
 def packed_in_parallel(X: T.Tensor((16,), "int4")):
     with T.Kernel(1):
-        for i in T.Parallel(16):
-            X[i] = 1
+        for i in T.Parallel(15):
+            X[i + 1] = 1
 
 
 @wrong
@@ -382,3 +382,24 @@ def type_before_the_value(X: Vector):
 def two_buffers_printed(X: Vector):
     with T.Kernel(1):
         T.print(X, X)
+
+
+@wrong
+def copy_of_each_thread(X: Vector, Y: Vector):
+    with T.Kernel(1, threads=8):
+        tx = T.get_thread_binding()
+        T.copy(X[tx * 8], Y[0:8])
+
+
+@wrong
+def atomics_of_each_thread(X: Vector, Y: Vector):
+    with T.Kernel(1, threads=8):
+        T.atomic_add(Y[0:8], X[T.get_thread_binding()])
+
+
+@wrong
+def fragment_of_each_thread(X: Vector):
+    with T.Kernel(1, threads=64):
+        tile = T.alloc_fragment((64,), "float32")
+        tx = T.get_thread_binding()
+        tile[tx] = X[tx]

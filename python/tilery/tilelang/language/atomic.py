@@ -11,6 +11,7 @@ from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.layouts import each_element, is_laid_out
 from ..tracing.memory import Element, Lanes, LocalVar, Memory, Region, as_stored, native_region
+from ..tracing.thread_index import ThreadNumber
 from ..tracing.values import Expr, Val, binary, cast, is_number, read
 from ..tracing.vectors import Vector
 
@@ -68,6 +69,32 @@ def update_by_all(kind: str, dst: Element, value: Any, order: str, asks: bool) -
     return update(kind, dst, value, order)
 
 
+def _only_element(side: Any) -> Element | None:
+    """The element of a buffer or slice that has one."""
+    if isinstance(side, Memory):
+        side = side[(slice(None),) * side.ndim]
+    if isinstance(side, Region):
+        return Element(side.memory, side.starts) if all(isinstance(n, int) and n == 1 for n in side.extents) else None
+    return side if isinstance(side, Element) else None
+
+
+def _of_each_thread(trace: Any, dst: Any, value: Any) -> tuple[Element, Any] | None:
+    """(element, number) of an update that each thread makes for itself: of one element, where the place or the number depends on
+    the thread. Other updates of buffers and slices are what the block does once."""
+    place, given = _only_element(dst), _only_element(value) if isinstance(value, Region) else value
+    if place is None or not (is_number(given) or isinstance(given, Expr)):
+        return None
+    for part in (*place.indices, *(given.indices if isinstance(given, Element) else (given,))):
+        if isinstance(part, ThreadNumber):
+            part.number()  # from here on code is for single threads
+    if trace.open.thread is None:
+        return None
+    given = read(given)
+    if any(isinstance(part, Val) and _native.varies_by_thread(part) for part in (*place.indices, given)):
+        return place, given
+    return None
+
+
 def _atomic(kind: str) -> Callable[..., Val | None]:
     def function(
         dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False, use_tma: bool = False
@@ -84,6 +111,9 @@ def _atomic(kind: str) -> Callable[..., Val | None]:
         if return_prev:
             raise error(NotImplementedError, "return_prev needs a single element as destination")
         trace.check_tile_op(f"T.atomic_{kind}")
+        if (own := _of_each_thread(trace, dst, value)) is not None:
+            update(kind, *own, order)
+            return None
         if is_laid_out(trace, dst) or is_laid_out(trace, value):
             each_element(value, dst, "an atomic update", lambda place, given: update(kind, place, given, order))
             return None

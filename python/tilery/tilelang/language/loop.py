@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.loops import Iteration, Serial
+from ..tracing.pairs import halved
 from ..tracing.pipeline import Plan
 from ..tracing.values import Val, binary, same_type
 from .kernel import get_block_binding, get_thread_binding, get_thread_extent
@@ -52,12 +53,15 @@ class Parallel(Iteration):
     def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         if trace.parallel:
             return self._run_inside(trace, body, line)
-        indices = [Val(v) for v in trace.native.parallel_begin(same_type(trace.native, *self.extents))]
-        self.lanes = [(indices, self.extents)]
+        paired = trace.paired(self.extents, line)
+        extents = halved(self.extents, paired)
+        indices = [Val(v) for v in trace.native.parallel_begin(same_type(trace.native, *extents))]
+        self.lanes = [(indices, extents)]
         trace.parallel.append([i.uid for i in indices])
+        trace.begin_parallel(indices, line)
         trace.lanes = self.lanes
-        with trace.region("T.Parallel", line), trace.ranging(self._ranges(indices)):
-            body(tuple(indices) if len(indices) > 1 else indices[0])
+        with trace.region("T.Parallel", line), trace.ranging(_ranges(indices, extents)):
+            trace.in_pairs(indices, self.extents, paired, lambda at: body(tuple(at) if len(at) > 1 else at[0]))
             self._check_merged(trace)
         trace.parallel.pop()
         trace.lanes = []
@@ -65,18 +69,18 @@ class Parallel(Iteration):
         if trace.draws:
             after_loop(trace, self.lanes)
 
-    def _ranges(self, indices: list[Val]) -> list[tuple[Val, int, Any, int]]:
-        return [(index, 0, extent, 1) for index, extent in zip(indices, self.extents)]
-
     def _run_inside(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         """The loop is all that an outer one does: both are one loop over more dimensions."""
         if trace.regions[-1].kind != "T.Parallel" or trace.native.effects():
             raise _nested()
-        indices = [Val(v) for v in trace.native.parallel_extend(list(self.extents))]
-        trace.lanes.append((indices, self.extents))
+        paired = trace.paired(self.extents, line)
+        extents = halved(self.extents, paired)
+        indices = [Val(v) for v in trace.native.parallel_extend(extents)]
+        trace.lanes.append((indices, extents))
         trace.parallel.append([i.uid for i in indices])
-        with trace.region("T.Parallel", line), trace.ranging(self._ranges(indices)):
-            body(tuple(indices) if len(indices) > 1 else indices[0])
+        trace.begin_parallel(indices, line)
+        with trace.region("T.Parallel", line), trace.ranging(_ranges(indices, extents)):
+            trace.in_pairs(indices, self.extents, paired, lambda at: body(tuple(at) if len(at) > 1 else at[0]))
             self._check_merged(trace)
         trace.parallel.pop()
         trace.regions[-1].merged = trace.native.effects()
@@ -86,6 +90,10 @@ class Parallel(Iteration):
         merged = getattr(trace.regions[-1], "merged", None)
         if merged is not None and trace.native.effects() != merged:
             raise _nested()
+
+
+def _ranges(indices: list[Val], extents: Sequence[Any]) -> list[tuple[Val, int, Any, int]]:
+    return [(index, 0, extent, 1) for index, extent in zip(indices, extents)]
 
 
 def _nested() -> Exception:

@@ -75,6 +75,15 @@ class NeedsTurns(BaseException):
         self.place = place
 
 
+class NeedsPairs(BaseException):
+    """Raised where neighbouring iterations of a parallel loop store to one byte: it is traced again, two iterations in one.
+    place: the launch, and the loop's line and variable."""
+
+    def __init__(self, place: tuple[int, str]) -> None:
+        super().__init__()
+        self.place = place
+
+
 def threads(what: str) -> Any:
     """The trace in progress, in a kernel that is traced for the threads of its block."""
     trace = kernel(what)

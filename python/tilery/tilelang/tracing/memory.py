@@ -343,12 +343,7 @@ class Element(Expr):
 
     def _store_code(self, trace: Any, code: Any) -> None:
         if self.memory.dtype.pack == 2:
-            if trace.parallel:
-                raise error(
-                    NotImplementedError,
-                    f"`{self.memory.label()}` has two elements a byte, which iterations side by side cannot write",
-                    hint="store in a T.serial loop",
-                )
+            trace.check_pairs(self)
             shift = binary("*", binary("%", self.indices[-1], 2), 4)
             kept = binary("&", cast(self._raw(trace), "int32"), binary("-", 255, binary("<<", 15, shift)))
             code = cast(binary("|", kept, binary("<<", cast(code, "int32"), shift)), "uint8")

@@ -9,7 +9,7 @@ from tilery import _native
 
 from ...errors import error
 from ...frontend import position
-from .context import NeedsInbox, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
+from .context import NeedsInbox, NeedsPairs, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
 from .memory import Memory
 from .shapes import TensorType, row_major
 from .values import Expr, Node, Var, binary, sizes_in, written
@@ -49,7 +49,7 @@ def build(
             return _build(prim_func, output_positions, layouts, left_out, work, lone, needed, scalars, threaded)
         except NeedsWorkspace as need:
             needed.append(need)
-        except (NeedsThreads, NeedsRows, NeedsTurns, NeedsRounds, NeedsInbox) as needs:
+        except (NeedsThreads, NeedsRows, NeedsTurns, NeedsRounds, NeedsInbox, NeedsPairs) as needs:
             threaded.add(needs.place)
 
 

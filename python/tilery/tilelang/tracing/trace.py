@@ -23,6 +23,7 @@ from .host_branches import HostBranches
 from .kernel_state import KernelState
 from .loops import Iteration, Serial
 from .memory import Element, Lanes, LocalVar, Memory, Pending, Reference, Region, byte_strides
+from .pairs import Pairs
 from .phases import NeedsWorkspace, Phases
 from .prepare import prepare
 from .roles import Roles
@@ -80,7 +81,7 @@ class Blocks:
         return list(map(Val, self.native.while_end(yields)))
 
 
-class Trace(Checks, Roles, Phases, Clusters, HostBranches, Language):
+class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
 
     prepare = staticmethod(prepare)
@@ -121,6 +122,8 @@ class Trace(Checks, Roles, Phases, Clusters, HostBranches, Language):
         self.begun: list[int] = [0]  # how many roles have been there: outside of all, in the open one, ...
         self.parallel: list[list[int]] = []  # ids of the loop variables of each open T.Parallel
         self.lanes: list[Any] = []  # [(variables, extents)] of the open T.Parallel and those in it
+        self.loops: dict[int, tuple[int, str]] = {}  # {variable of a T.Parallel: the loop's place}
+        self.halves: set[int] = set()  # variables that count the two of a pair of iterations
         self.draws = 0  # random numbers that an iteration of it draws
         self.roles: list[int] = []  # threads of each open role
         self.orderings = 0  # statements so far that only order others: they may leave no operation
