@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from ...errors import error
@@ -12,14 +14,15 @@ from ..tracing.values import Expr, Val, binary, cast, select
 
 
 class Pointer(Expr):
-    """Where an element lies. Of a tensor it is a number, which T.make_tensor takes; of a buffer only copies take it."""
+    """Where an element lies. Of a tensor it is a number, which T.make_tensor takes; of a buffer only copies take it. count: how
+    many elements from there on the program says it touches, where it says so."""
 
-    __slots__ = ("element", "access")
+    __slots__ = ("element", "access", "count")
     dtype = element_type("handle")
 
-    def __init__(self, element: Element, access: str) -> None:
+    def __init__(self, element: Element, access: str, count: int | None = None) -> None:
         super().__init__()
-        self.element, self.access = element, access
+        self.element, self.access, self.count = element, access, count
 
     @property
     def __tile_value__(self) -> Any:
@@ -64,28 +67,73 @@ def address_of(place: Any) -> Pointer:
     return Pointer(_element(place, "T.address_of"), "rw")
 
 
-def access_ptr(place: Any, access_type: str = "rw", *extents: Any, offset: Any = 0) -> Pointer:
-    """The address of an element, and what is done there: "r", "w" or "rw". The extents that follow are upstream's bookkeeping."""
+_ACCESSES = {1: "r", 2: "w", 3: "rw"}
+
+
+def access_ptr(
+    place: Any, access_type: str | int = "rw", *extents: Any, offset: Any = 0, extent: Any = None, ignore_last_ndim: int = 0
+) -> Pointer:
+    """The address of an element, and what is done there: "r", "w" or "rw" (1, 2, 3). The extents that follow, or `extent`, say
+    how many elements; ignore_last_ndim: indices of so many last dimensions count as 0."""
     kernel("T.access_ptr")
-    if access_type not in ("r", "w", "rw"):
+    access = _ACCESSES.get(access_type) if isinstance(access_type, int) else access_type
+    if access not in _ACCESSES.values():
         raise error(ValueError, f"T.access_ptr has no access {access_type!r}", hint="known: r, w, rw")
     element = _element(place, "T.access_ptr")
+    if ignore_last_ndim:
+        kept = max(0, element.memory.ndim - ignore_last_ndim)
+        element = Element(element.memory, [*element.indices[:kept], *[0] * (element.memory.ndim - kept)])
     if not isinstance(offset, int) or offset:
         element = Element(element.memory, [*element.indices[:-1], binary("+", element.indices[-1], offset)])
-    return Pointer(element, access_type)
+    return Pointer(element, access, _count(place, extents, extent))
 
 
-def ptx_cp_async(dst: Any, src: Any, bytes: int, predicate: Any = None) -> None:
-    """Copies 4, 8 or 16 bytes from a tensor to a buffer, which are there at the next statement; zeros without the predicate."""
+def _count(place: Any, extents: Sequence[Any], extent: Any) -> int | None:
+    """How many elements an address is said to be for; None: nobody says it, or it is known at run time only."""
+    if extent is not None:
+        extents = (extent,)
+    elif len(extents) == 1 and isinstance(extents[0], (list, tuple)):
+        extents = extents[0]
+    elif not extents and isinstance(place, Region):
+        extents = place.extents
+    return math.prod(extents) if extents and all(isinstance(n, int) for n in extents) else None
+
+
+_MOST_BYTES = 16  # that one instruction copies
+
+
+def _copied(kind: Any, number: int, counts: set[int]) -> int | None:
+    """How many elements T.ptx_cp_async copies. Its number counts elements; programs of upstream before 0.1.14 give bytes: they
+    say so by the extents of their addresses, or the number is more elements than an instruction copies."""
+    by_bytes = number * 8 // kind.bits if number * 8 % kind.bits == 0 else 0
+    if counts:
+        return next((count for count in (number, by_bytes) if counts == {count}), None)
+    return number if number * kind.bits <= _MOST_BYTES * 8 else by_bytes
+
+
+def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> None:
+    """Copies elements, up to 16 bytes, from a tensor to a buffer, which are there at the next statement; zeros without the
+    predicate. A number that fits the extents of the addresses as bytes only is one of bytes."""
     kernel("T.ptx_cp_async")
     if not isinstance(dst, Pointer) or not isinstance(src, Pointer):
         raise error(TypeError, f"T.ptx_cp_async takes two addresses, got {dst!r} and {src!r}", hint="T.access_ptr gives them")
-    if bytes not in (4, 8, 16):
-        raise error(ValueError, f"T.ptx_cp_async copies 4, 8 or 16 bytes, got {bytes!r}")
-    kinds = dst.element.dtype, src.element.dtype
-    if kinds[0] != kinds[1] or kinds[0].bits > bytes * 8:
-        raise error(ValueError, f"T.ptx_cp_async does not copy {bytes} bytes of {kinds[1]} to {kinds[0]}")
-    count = bytes * 8 // kinds[0].bits
+    if isinstance(num_elems, bool) or not isinstance(num_elems, int) or num_elems < 1:
+        raise error(ValueError, f"T.ptx_cp_async copies a positive number of elements, got {num_elems!r}")
+    kind, other = dst.element.dtype, src.element.dtype
+    if kind != other:
+        raise error(ValueError, f"T.ptx_cp_async does not copy {other} to {kind}", hint="its sides have one type")
+    counts = {pointer.count for pointer in (dst, src) if pointer.count is not None}
+    count = _copied(kind, num_elems, counts)
+    if count is None:
+        said = " and ".join(map(str, sorted(counts)))
+        hint = f"write the same number in T.access_ptr(place, access, {num_elems}) and here"
+        raise error(ValueError, f"T.ptx_cp_async copies {num_elems} elements of {kind}, its addresses are for {said}", hint=hint)
+    if count * kind.bits not in (8, 16, 32, 64, _MOST_BYTES * 8):
+        raise error(
+            ValueError,
+            f"T.ptx_cp_async copies up to {_MOST_BYTES} bytes, a power of two, not {num_elems} elements of {kind}",
+            hint=f"copy {_MOST_BYTES * 8 // kind.bits} elements at a time",
+        )
     values = [element.read() for element in src.neighbours(count)]
     for element, value in zip(dst.neighbours(count), values):
-        element.store(value if predicate is None else select(predicate, value, cast(0, kinds[0])))
+        element.store(value if predicate is None else select(predicate, value, cast(0, kind)))

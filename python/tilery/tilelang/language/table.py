@@ -165,7 +165,7 @@ ROWS = (
     _row("mbarrier_arrive_expect_tx", "barrier", "barrier_arrive", "a barrier and a number of bytes"),
     _row("tma_copy", "async_op", "copy_region", "a tensor and a buffer"),
     *_rows("tma_store_arrive ptx_commit_group pdl_trigger pdl_sync", "async_op", "", ""),
-    _row("ptx_cp_async", "pointer", "load", "two addresses and a number of bytes"),
+    _row("ptx_cp_async", "pointer", "load", "two addresses and a number of elements"),
     _row("call_extern", "extern_op", "store", "the name of a decoder of tilelang.quantize and addresses"),
     _row("import_source", "extern_op", "", "what tilelang.quantize gives with that name"),
     *_rows("tma_store_wait ptx_wait_group", "async_op", "", "an int"),
