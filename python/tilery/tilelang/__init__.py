@@ -13,10 +13,12 @@ from .layout import Fragment, Layout
 from .math import cdiv, next_power_of_2
 from .profiler import Profiler, TensorSupplyType
 from .transform import PassConfigKey
+from .tvm import DataType
 
 __version__ = "0.1.13"
 
 __all__ = [
+    "DataType",
     "Fragment",
     "JITKernel",
     "Layout",

@@ -77,3 +77,40 @@ def test_marks_of_tests():
     assert testing.requires_rocm(test).pytestmark[0].kwargs == {"reason": "needs ROCm, which is no target of Tilery"}
     assert testing.requires_package("no_such_package").kwargs == {"reason": "needs no_such_package"}
     assert testing.requires_package("sys").args == (False,)
+
+
+def test_types_of_libraries():
+    import torch
+
+    dtypes = tilelang.language.dtypes
+    assert tilelang.DataType is tvm.DataType and tilelang.DataType("int8x4").lanes == 4
+    assert dtypes._TORCH_DTYPE_TO_STR[torch.bfloat16] == "bfloat16"
+    assert dtypes._STR_TO_TORCH_DTYPE["float8_e5m2"] == torch.float8_e5m2
+    assert dtypes._NUMPY_DTYPE_TO_STR[np.dtype("int16")] == dtypes._NUMPY_DTYPE_TO_STR[np.int16] == "int16"
+    assert dtypes._PYTHON_DTYPE_TO_STR == {int: "int32", float: "float32", bool: "bool"}
+    with pytest.raises(AttributeError, match="no attribute '_JAX_DTYPE_TO_STR'"):
+        dtypes._JAX_DTYPE_TO_STR
+
+
+def test_sparse_layout():
+    from tilery.tilelang.cuda.intrinsics import sparse_layout
+
+    assert sparse_layout.GROUP_CONFIG[T.float16] == (2, 4) and sparse_layout.GROUP_CONFIG[T.float] == (1, 2)
+    assert sparse_layout.get_e_factor(T.float16, T.int16) == 16 and sparse_layout.get_e_factor(T.float32, T.int16) == 8
+    assert [sparse_layout.get_e_replicate_factor(kind) for kind in (T.int8, T.float16)] == [1, 2]
+
+
+def test_testing():
+    tvm.testing.assert_allclose([1.0, 2.0], np.array([1.0, 2.0]))
+    with pytest.raises(AssertionError):
+        tvm.testing.assert_allclose([1.0, 2.0], [1.0, 2.5])
+
+    @tvm.testing.requires_package("no_such_package")
+    @tvm.testing.requires_gpu
+    def test():
+        pass
+
+    (mark,) = test.pytestmark
+    assert mark.args == (True,) and "no_such_package" in mark.kwargs["reason"]
+    with pytest.raises(AttributeError, match="tvm.testing.parameter is not supported"):
+        tvm.testing.parameter

@@ -1,5 +1,7 @@
 """Element types."""
 
+from typing import Any as _Any
+
 from ..tracing import dtypes as _types
 from ..tracing.dtypes import dtype
 
@@ -22,3 +24,15 @@ _all_dtypes = _types.NAMES
 def vector_type(name: str) -> dtype | None:
     """The type of several lanes of that name, `float32x2`."""
     return dtype(name) if _types.is_vector(name) else None
+
+
+_TABLES = {f"_{library.upper()}_DTYPE_TO_STR": library for library in ("python", "numpy", "torch")}
+
+
+def __getattr__(name: str) -> _Any:
+    """Upstream's tables from the types of libraries to names, and from names to torch's types."""
+    if name == "_STR_TO_TORCH_DTYPE":
+        return {text: kind for kind, text in _types.names_of("torch").items()}
+    if name not in _TABLES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _types.names_of(_TABLES[name])

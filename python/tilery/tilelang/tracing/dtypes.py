@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from typing import Any
 
@@ -164,6 +165,17 @@ def _canonical(name: Any) -> str:
             return f"{_OTHER_NAMES.get(lanes[1], lanes[1])}x{lanes[2]}"
         raise error(ValueError, f"unknown element type {name!r}", hint="known: " + ", ".join(_BITS))
     return text
+
+
+def names_of(library: str) -> dict[Any, str]:
+    """The names of the types that a library has: python, numpy or torch."""
+    if library == "python":
+        return dict(_PYTHON)
+    module = importlib.import_module(library)
+    found = {getattr(module, name): name for name in _BITS if hasattr(module, name)}
+    if library == "numpy":
+        found |= {module.dtype(kind): name for kind, name in found.items()}
+    return found
 
 
 def is_float(name: str) -> bool:

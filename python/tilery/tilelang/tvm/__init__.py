@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from . import error, runtime, target, tirx, transform
+from . import error, runtime, target, testing, tirx, transform
 from .error import TVMError
 from .module import IRModule
 from .refused import hook
 from .runtime import DataType
 
-__all__ = ["DataType", "IRModule", "TVMError", "error", "runtime", "target", "tir", "tirx", "transform"]
+__all__ = ["DataType", "IRModule", "TVMError", "error", "runtime", "target", "testing", "tir", "tirx", "transform"]
 
 tir = tirx
 __getattr__ = hook("tvm")
