@@ -16,6 +16,8 @@ from tilery import _native
 from ..frontend.fingerprint import fingerprint, sha256
 
 enabled = True  # a program may switch the disk cache off
+# Part of every key. 2: entries of 1 may hold code of a text that was edited after its function had been imported.
+_FORMAT = 2
 
 
 def folder() -> str:
@@ -64,7 +66,7 @@ def fresh_image(module: _native.Module, device: int, options: dict[str, Any]) ->
 def check_once(function: Callable[..., Any], specialisation: Any, check: Callable[[], None]) -> None:
     """check(), unless it has passed before, maybe in another process, for this function and specialisation (plain values)."""
     source = fingerprint(function, specialisation) if folder() else None
-    key = f"{_native.build_id()}\n{sources()}\nchecked\n{source}"
+    key = f"{_FORMAT}\n{_native.build_id()}\n{sources()}\nchecked\n{source}"
     if source and _native.cache_get("manifest", key):
         return
     check()
@@ -88,7 +90,7 @@ def image(
     if target is not None:
         device = -1  # nothing here assembles it
     options["target"] = target or target_of(device)
-    target = f"{_native.build_id()}\n{sources()}\n{_native.target_id(options['target'])}\n{sorted(options.items())}\n"
+    target = f"{_FORMAT}\n{_native.build_id()}\n{sources()}\n{_native.target_id(options['target'])}\n{sorted(options.items())}\n"
     source = fingerprint(function, specialisation) if function and folder() else None
     if source:
         found = _native.cache_get("manifest", target + source)

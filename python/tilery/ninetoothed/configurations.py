@@ -17,6 +17,7 @@ from .. import aot as bundles
 from ..aot.bundle import packed
 from ..core.timing import measure
 from ..errors import error
+from ..frontend.source import lines_of
 from .aot import Launcher, Style, by_argument, compiled, number
 from .jit import Kernel
 from .listing import CACHE_DIR
@@ -153,8 +154,8 @@ def _digest(premake: Callable[..., Any], configs: Sequence[Config], options: Map
     while hasattr(plain, "func"):
         plain = plain.func
     try:
-        source = inspect.getsource(plain)
-    except (OSError, TypeError):
+        source = "".join(lines_of(plain)[0])
+    except (OSError, AttributeError):  # there is no text, or it is no function
         source = repr(plain)
     bound = getattr(premake, "args", ()), sorted(getattr(premake, "keywords", {}).items())
     text = repr((_native.build_id(), source, bound, configs, options["meta_parameters"], options["caller"]))

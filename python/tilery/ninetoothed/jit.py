@@ -16,6 +16,7 @@ from ..core.arrays import gpu_of
 from ..core.cache import target_of
 from ..errors import error
 from ..frontend.fingerprint import fingerprint
+from ..frontend.source import remember
 from . import jagged, tuning
 from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
 from .compile import CompiledKernel
@@ -89,6 +90,7 @@ class Kernel:
         # Hints for targets; several values are alternatives for a tuning run, which there is none of.
         self.hints = {name: options[name] for name in ("num_warps", "num_stages") if isinstance(options.get(name), int)}
         self.names = parameters_of(application, len(tensors))
+        remember(application)  # type: ignore[arg-type]  # it is a function
         self.compiled: dict[str, CompiledKernel] = {}  # by specialisation
         symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not _is_size(s)}
         self.symbols = dict(sorted(symbols.items()))

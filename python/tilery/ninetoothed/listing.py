@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import re
 import tempfile
@@ -15,6 +14,7 @@ from typing import Any
 from tilery import _native
 from tilery._native.arrange import Tensor
 
+from ..frontend.source import lines_of
 from .arguments import parameters_of
 from .naming import remove_prefixes
 from .utils import calculate_default_configs
@@ -112,6 +112,6 @@ def _described(function: Any) -> str:
 
 def _source(function: Any) -> str:
     try:
-        return textwrap.dedent(inspect.getsource(_unwrapped(function)))
-    except (OSError, TypeError):
+        return textwrap.dedent("".join(lines_of(_unwrapped(function))[0]))
+    except (OSError, AttributeError):  # there is no text, or it is no function
         return ""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...errors import error
+from ...frontend.source import remember
 from ..language.eager.builder import PrimFunc
 from ..tvm.target import check_target
 from ..utils.progress import Progress
@@ -88,6 +89,8 @@ class JITImpl:
     """A function that builds kernels from compile-time arguments; equal arguments give the same kernel."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        if inspect.isfunction(function):
+            remember(function)
         self.function, self.options = function, options
         self.eager = EagerFunction(function, options) if is_eager(function) else None
         self.__name__: str = getattr(function, "__name__")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import error
 from ...frontend.fingerprint import fingerprint, watched
+from ...frontend.source import lines_of
 
 if TYPE_CHECKING:
     import ast
@@ -32,7 +33,7 @@ class JITCallable:
 
     @functools.cached_property
     def _lines(self) -> tuple[list[str], int]:
-        return inspect.getsourcelines(self.fn)
+        return lines_of(self.fn)  # type: ignore[arg-type]
 
     @property
     def raw_src(self) -> list[str]:

@@ -15,6 +15,7 @@ from ...core.switches import switch
 from ...core.tile import types
 from ...core.tile.value import constant_of, tensor
 from ...errors import error
+from ...frontend.source import remember
 from .._C.libtriton import native_specialize_impl
 from .._utils import type_canonicalisation_dict
 from ..compiler import compiler
@@ -209,6 +210,7 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface, metaclass=_Lau
     ) -> None:
         if not inspect.isfunction(fn):
             raise error(TypeError, f"@jit takes a function, got {type(fn).__name__}")
+        remember(fn)
         self.fn, self.debug, self.noinline, self.version = fn, debug, noinline, version
         self.module = fn.__module__
         self.do_not_specialize = tuple(do_not_specialize or ())

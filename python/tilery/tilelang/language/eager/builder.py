@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from ....core import cache
 from ....errors import Error, error
-from ....frontend.source import tree_of
+from ....frontend.source import remember, tree_of
 from ...tracing import program
 from ...tracing.context import current
 from ...tracing.dtypes import dtype
@@ -33,6 +33,7 @@ class PrimFunc:
     __name__: str
 
     def __init__(self, function: Callable[..., Any], names: Mapping[str, Any]) -> None:
+        remember(function)  # type: ignore[arg-type]
         self.function = function
         self.__name__, self.__doc__ = function.__name__, function.__doc__
         self.params: list[tuple[str, Any]] = []
@@ -156,6 +157,7 @@ class Macro:
     __name__: str
 
     def __init__(self, function: Callable[..., Any], owner: Any = None) -> None:
+        remember(function)  # type: ignore[arg-type]
         self.function, self.owner = function, owner
         functools.update_wrapper(self, function)
         self.by_reference = {
