@@ -74,7 +74,7 @@ extern "C" int tilery_aot_call(TileryBundle **bundle, const void *bytes, uint64_
     }
     if (device == TILERY_CURRENT_GPU)
       device = currentGpu();
-    int result = call(*known, entry, arguments, count, grid, {device, stream});
+    int result = call(*known, entry, arguments, count, grid, {.device = device, .stream = stream});
     if (result == TILERY_NO_VARIANT)
       lastError = known->entries().at(entry).name + " was not compiled for this kind of call or machine";
     return result;

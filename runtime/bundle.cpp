@@ -90,7 +90,11 @@ public:
     return workspaces.emplace_back(memory);
   }
   bool launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags) override {
-    LaunchOptions options{.flags = flags, .device = std::max(place.device, 0), .stream = place.stream};
+    LaunchOptions options{.flags = flags,
+                          .interrupted = place.interrupted,
+                          .context = place.context,
+                          .device = std::max(place.device, 0),
+                          .stream = place.stream};
     if (!second.empty()) {
       options.context = this;
       options.withoutBoxes = [](void *context, const Kernel &wanted) -> const Kernel & {

@@ -3,9 +3,12 @@
 #include "runtime/polynomial.h"
 #include "runtime/pool.h"
 #include "runtime/updates.h"
+#include "runtime/watch.h"
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <sys/mman.h>
+#include <utility>
 #include <xmmintrin.h>
 
 namespace tilery {
@@ -16,33 +19,51 @@ constexpr double claimNanoseconds = 2e3;
 constexpr int64_t pieceNanoseconds = 20'000'000;
 constexpr int64_t askNanoseconds = 50'000'000;
 
+struct Freed {
+  void operator()(char *memory) const { std::free(memory); }
+};
 struct Arena {
-  char *memory = nullptr;
+  std::unique_ptr<char, Freed> memory;
   uint64_t size = 0;
-  ~Arena() { std::free(memory); }
 };
 thread_local Arena arena;
+} // namespace
 
-/// Asks the caller whether to stop, now and then.
+/// Asks the caller of a launch whether to stop, now and then.
 struct Asker {
-  const LaunchOptions &options;
-  int64_t last = nowNanoseconds();
-  bool interrupted = false;
+  Asker(Job &job, const LaunchOptions &options) : job(job), options(options) {
+    job.asker = this;
+    if (options.interrupted)
+      stretch.emplace(job);
+  }
 
-  bool ask(Job &job) {
+  /// Unless that was done lately.
+  bool askAtTimes() { return options.interrupted && nowNanoseconds() - last >= askNanoseconds ? ask() : interrupted; }
+
+  bool ask() {
     if (!options.interrupted || interrupted)
       return interrupted;
-    int64_t now = nowNanoseconds();
-    if (now - last < askNanoseconds)
-      return false;
-    last = now;
+    stretch.reset();
+    std::atomic_ref(job.launch.poll).store(0, std::memory_order_relaxed);
+    Arena kept = std::exchange(arena, {}); // who is asked may launch (a signal's handler), in the midst of our program
     interrupted = options.interrupted(options.context);
-    if (interrupted)
-      job.stop = true;
+    arena = std::move(kept);
+    if (interrupted || job.stop)
+      job.halt();
+    stretch.emplace(job, interrupted);
+    last = nowNanoseconds();
     return interrupted;
   }
-  static bool between(Job &job, void *self) { return static_cast<Asker *>(self)->ask(job); }
+  static bool between(Job &, void *self) { return static_cast<Asker *>(self)->askAtTimes(); }
+
+  Job &job;
+  const LaunchOptions &options;
+  std::optional<WatchedStretch> stretch;
+  int64_t last = nowNanoseconds();
+  bool interrupted = false;
 };
+
+namespace {
 
 void runPieces(Job &job, int64_t begin, int64_t end, Between between, void *context) {
   void *scratch = threadScratch(job.kernel.info().scratchBytes);
@@ -54,6 +75,8 @@ void runPieces(Job &job, int64_t begin, int64_t end, Between between, void *cont
     int64_t stop = end - begin <= piece ? end : begin + piece;
     int64_t started = nowNanoseconds();
     entry(&job.launch, begin, stop, scratch);
+    if (job.stop.load(std::memory_order_relaxed))
+      return; // perhaps in the midst of a program: the time says nothing
     int64_t took = nowNanoseconds() - started;
     double one = double(took) / double(stop - begin);
     cost = cost > 0 ? 0.75 * cost + 0.25 * one : one;
@@ -66,7 +89,6 @@ void runPieces(Job &job, int64_t begin, int64_t end, Between between, void *cont
       job.kernel.setCost(std::max(cost, 0.5), alone);
       if (between(job, context))
         return;
-      scratch = threadScratch(job.kernel.info().scratchBytes); // a signal handler may have launched, too
     }
   }
 }
@@ -76,23 +98,23 @@ void *threadScratch(uint64_t bytes) {
   if (bytes > arena.size) {
     constexpr uint64_t huge = 2 << 20;
     uint64_t alignment = bytes >= huge ? huge : 64;
-    std::free(arena.memory);
+    arena = {};
     arena.size = (bytes + alignment - 1) / alignment * alignment;
-    arena.memory = static_cast<char *>(std::aligned_alloc(alignment, arena.size));
+    arena.memory.reset(static_cast<char *>(std::aligned_alloc(alignment, arena.size)));
     if (!arena.memory) {
       arena.size = 0;
       throw std::bad_alloc();
     }
     if (alignment == huge)
-      madvise(arena.memory, arena.size, MADV_HUGEPAGE);
+      madvise(arena.memory.get(), arena.size, MADV_HUGEPAGE);
   }
-  return arena.memory;
+  return arena.memory.get();
 }
 
 Job::Job(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options)
     : kernel(kernel), options(options), floatingPointMode(_mm_getcsr()) {
   total = grid[0] * grid[1] * grid[2];
-  launch = {args, {uint32_t(grid[0]), uint32_t(grid[1]), uint32_t(grid[2])}, options.flags, nullptr, this};
+  launch = {args, {uint32_t(grid[0]), uint32_t(grid[1]), uint32_t(grid[2])}, options.flags, nullptr, this, 0};
 }
 
 bool Job::claim(int64_t &begin, int64_t &end) {
@@ -111,7 +133,12 @@ void Job::fail(Diagnostic diagnostic) {
   std::lock_guard lock(failureMutex);
   if (!failure)
     failure = std::move(diagnostic);
+  halt();
+}
+
+void Job::halt() {
   stop = true;
+  std::atomic_ref(launch.poll).store(1, std::memory_order_relaxed);
 }
 
 bool workOnce(Job &job, Between between, void *context) {
@@ -132,18 +159,18 @@ bool workOnce(Job &job, Between between, void *context) {
 
 namespace {
 /// Spreads what is left of the job over the pool and waits for it.
-void runShared(Job &job, unsigned threads, Asker &asker) {
+void runShared(Job &job, unsigned threads) {
   Pool &pool = Pool::instance();
   job.threads = threads;
   job.share = 4 * int64_t(threads);
   double cost = job.kernel.cost();
   job.smallest = cost > 0 ? std::max<int64_t>(1, int64_t(std::min(claimNanoseconds / cost, 1e15))) : 1;
   pool.post(job, threads - 1);
-  while (workOnce(job, Asker::between, &asker)) {
+  while (workOnce(job, Asker::between, job.asker)) {
   }
   pool.withdraw(job);
   while (!pool.wait(job, int(askNanoseconds / 1000000)))
-    asker.ask(job);
+    job.asker->askAtTimes();
 }
 
 /// How many blocks should share a program's steps: all programs run at once, and there are many steps.
@@ -225,7 +252,7 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
     return LaunchResult::Done;
   }
   Job job(kernel, grid, args, options);
-  Asker asker{options};
+  Asker asker(job, options);
   unsigned available = job.total > 1 ? Pool::instance().threads() : 1;
   unsigned threads = worthThreads(job, kernel.cost(), available);
   std::optional<UpdateTurn> turn;
@@ -235,7 +262,7 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
   if (alone)
     job.launch.flags |= TILERY_ALONE;
   if (threads > 1 && !alone) {
-    runShared(job, threads, asker);
+    runShared(job, threads);
   } else {
     // Thought to be short, or faster on one thread. What its first part took says whether it is.
     constexpr int64_t parts = 8;
@@ -258,12 +285,21 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
         job.launch.flags &= ~TILERY_ALONE;
         turn.emplace(false);
       }
-      runShared(job, threads, asker);
+      runShared(job, threads);
       break;
     }
   }
+  if (asker.interrupted)
+    return LaunchResult::Interrupted;
   if (job.failure)
     throw Error(*job.failure);
-  return asker.interrupted ? LaunchResult::Interrupted : LaunchResult::Done;
+  return LaunchResult::Done;
 }
 } // namespace tilery
+
+uint32_t tilery_rt_poll(const TileryLaunch *launch) {
+  auto &job = *static_cast<tilery::Job *>(launch->job);
+  if (tilery::poolThread() == 0)
+    job.asker->ask();
+  return job.stop.load(std::memory_order_relaxed);
+}

@@ -12,6 +12,8 @@
 
 namespace tilery {
 
+struct Asker;
+
 /// One launch while it runs. Lives on the launching thread's stack.
 struct Job {
   Job(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options);
@@ -19,8 +21,10 @@ struct Job {
 
   /// Takes the next contiguous run of programs; false when none are left or the launch was stopped.
   bool claim(int64_t &begin, int64_t &end);
-  /// Keeps the first failure and stops the launch.
+  /// Keeps the first failure and halts the launch.
   void fail(Diagnostic diagnostic);
+  /// No program starts any more, those that poll end.
+  void halt();
   bool finished() const { return next.load(std::memory_order_relaxed) >= total || stop.load(std::memory_order_relaxed); }
 
   const Kernel &kernel;
@@ -35,6 +39,7 @@ struct Job {
   alignas(64) std::atomic<int64_t> next{0};
   alignas(64) std::atomic<int> active{0}; ///< workers on it
   std::atomic<bool> stop{false};
+  Asker *asker = nullptr; ///< the launching thread's
   std::mutex failureMutex;
   std::optional<Diagnostic> failure;
 };

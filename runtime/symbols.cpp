@@ -16,7 +16,7 @@ struct Entry {
 const Entry runtimeSymbols[] = {
     RUNTIME_SYMBOL(tilery_rt_print),       RUNTIME_SYMBOL(tilery_rt_assert),        RUNTIME_SYMBOL(tilery_rt_panel),
     RUNTIME_SYMBOL(tilery_rt_panel_piece), RUNTIME_SYMBOL(tilery_rt_panel_release), RUNTIME_SYMBOL(tilery_rt_sort),
-    RUNTIME_SYMBOL(tilery_rt_clock),       RUNTIME_SYMBOL(tilery_rt_thread),
+    RUNTIME_SYMBOL(tilery_rt_clock),       RUNTIME_SYMBOL(tilery_rt_thread),        RUNTIME_SYMBOL(tilery_rt_poll),
 };
 #undef RUNTIME_SYMBOL
 } // namespace

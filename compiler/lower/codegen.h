@@ -39,6 +39,8 @@ protected:
   virtual void dotOp(mlir::Operation *op) { refuse(op); }
   virtual void printOp(tile::PrintOp op) { refuse(op); }
   virtual void assertOp(tile::AssertOp op) { refuse(op); }
+  /// At the back edge of a loop whose end nothing bounds: where a launch may be interrupted.
+  virtual void mayLeave() {}
   /// Ops that not every target has; false: this one has not.
   virtual bool targetOp(mlir::Operation *) { return false; }
   virtual bool nest(const Nest &nest) { return nests.emit(nest); }

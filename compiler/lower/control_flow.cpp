@@ -118,6 +118,7 @@ bool KernelEmitter::whileOp(scf::WhileOp op) {
   for (Value value : op.getYieldOp().getOperands())
     if (!isTile(value))
       next.push_back(evaluator.scalar(value));
+  mayLeave();
   loop.repeat(next);
   loop.leave();
   return true;

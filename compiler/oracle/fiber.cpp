@@ -77,6 +77,18 @@ void Scheduler::yield() {
   waitUntil([first]() mutable { return !std::exchange(first, false); });
 }
 
+void Scheduler::outside(const std::function<void()> &errand) {
+  if (!state->current)
+    return errand();
+  bool first = true; // a wait's condition is asked outside from the second time on
+  waitUntil([first, &errand]() mutable {
+    if (std::exchange(first, false))
+      return false;
+    errand();
+    return true;
+  });
+}
+
 void Scheduler::runOthersUntil(const std::function<bool()> &condition) {
   while (!condition()) {
     bool progress = false;

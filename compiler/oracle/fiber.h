@@ -18,6 +18,8 @@ public:
   void waitUntil(const std::function<bool()> &condition);
   /// Lets every other fiber that can run make a step.
   void yield();
+  /// Calls `errand` on the stack of the code that is no fiber, where it may throw.
+  void outside(const std::function<void()> &errand);
 
   struct Deadlock {};
 

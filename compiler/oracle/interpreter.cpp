@@ -1,5 +1,6 @@
 #include "compiler/oracle/interpreter.h"
 #include "compiler/source_chain.h"
+#include <chrono>
 
 using namespace mlir;
 
@@ -16,6 +17,22 @@ const Handlers &handlers() {
     return table;
   }();
   return all;
+}
+
+static int64_t nowNanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+Run::Run(const Options &options) : options(options), memory(options), asked(nowNanoseconds()) {}
+
+void Run::mayEnd() {
+  constexpr int64_t often = 50'000'000;
+  if (int64_t now = nowNanoseconds(); now - asked >= often) {
+    asked = now;
+    // A signal's handler may need more stack than a fiber has.
+    scheduler.outside([this] {
+      if (options.interrupted())
+        throw Interrupted();
+    });
+  }
 }
 
 void Run::numberValues(Operation *function) {
@@ -70,7 +87,10 @@ Operation *Interpreter::runBlock(Block &block) {
 }
 
 void Interpreter::countStep(Operation *op) {
-  if (run.options.maxSteps && ++run.steps > run.options.maxSteps)
+  ++run.steps;
+  if (run.options.interrupted && run.steps % 4 == 0)
+    run.mayEnd();
+  if (run.options.maxSteps && run.steps > run.options.maxSteps)
     fail(op, "this launch does not seem to end: it was stopped after " + std::to_string(run.options.maxSteps) + " steps");
 }
 

@@ -86,12 +86,15 @@ struct Run {
   llvm::DenseMap<mlir::Value, unsigned> number; ///< slot of each SSA value in a frame
   std::array<uint32_t, 3> grid{1, 1, 1};
   uint64_t steps = 0;
+  int64_t asked;            ///< when Options::interrupted was, in nanoseconds
   bool interleaved = false; ///< programs wait for each other: they take turns at atomic and volatile accesses
   std::list<Waiting> waiting;
   bool forceRounding = false; ///< the order of the float operations at hand is free: even exact ones get an interval
 
-  explicit Run(const Options &options) : options(options), memory(options) {}
+  explicit Run(const Options &options);
   void numberValues(mlir::Operation *function);
+  /// Throws Interrupted where Options::interrupted says so; asks at times.
+  void mayEnd();
 };
 
 class Interpreter {

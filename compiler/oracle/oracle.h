@@ -51,18 +51,24 @@ struct Options {
   Shadow *shadow = nullptr;
   /// The bounds are those of Hopper's tensor cores: tf32 factors are cut, sums of products of 8-bit floats keep 13 bits.
   bool tensorCores = false;
+  /// The bounds allow for products that are fused with the sums that take them: one rounding in place of two.
+  bool contract = false;
   /// Block IR: copies land, products read and stores write as late as their waits allow; else all do so at once.
   bool late = false;
   /// Ops to execute before the run is given up as endless; 0: no limit.
   uint64_t maxSteps = 0;
+  /// Asked every 50 ms or so, on the stack of who runs the oracle; true ends the run, which throws Interrupted. Null: not asked.
+  bool (*interrupted)() = nullptr;
   /// Receives each line of tile.print, without a newline; null: stdout.
   std::function<void(const std::string &)> print;
   /// Makes the row-major tensors of tile.host_empty; null: the oracle keeps them, as long as results refer to them.
   std::function<HostTensor(llvm::ArrayRef<int64_t> extents, DType dtype)> allocate;
 };
 
+struct Interrupted {};
+
 /// Runs every program of `grid` (extents x, y, z), one after the other in linear order. `args` has one slot an argument as in
-/// TileryLaunch (tilery/abi.h). Throws tilery::Error for what debug mode finds, failed assertions, deadlocks and endless runs.
+/// TileryLaunch (tilery/abi.h). Throws tilery::Error for what debug mode finds, failed assertions, deadlocks and endless runs; Interrupted.
 void runKernel(tile::KernelOp kernel, std::array<uint32_t, 3> grid, llvm::ArrayRef<uint64_t> args, const Options &options = {});
 
 struct HostArgument {

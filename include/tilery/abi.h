@@ -13,6 +13,7 @@ typedef struct TileryLaunch {
   uint32_t flags;   /* TILERY_DISJOINT | TILERY_STREAM | TILERY_ALONE */
   void *panels;     /* panel table of this launch, made on first use; see tilery_rt_panel */
   void *job;        /* the runtime's own */
+  uint32_t poll;    /* not 0: loops whose end nothing bounds ask tilery_rt_poll */
 } TileryLaunch;
 
 /* No written argument overlaps any other argument: loads may move across stores, packed panels may be shared between programs. */
@@ -43,6 +44,10 @@ void tilery_rt_print(const TileryLaunch *launch, int64_t pid, const char *prefix
    programs start. `file` may be null. Returns: the calling code must leave the kernel function at once. */
 void tilery_rt_assert(const TileryLaunch *launch, int64_t pid, const char *message, const char *file, uint32_t line,
                       uint32_t column);
+
+/* Asked at the back edge of a loop whose end nothing bounds, where the launch's `poll` is not 0; true: the calling code must leave the
+   kernel function at once. May run code of the program's (a signal's handler). */
+uint32_t tilery_rt_poll(const TileryLaunch *launch);
 
 /* The first `keep` of `count` elements of an element type's code in increasing (else decreasing) order come to the front of `values`; see
    runtime/sort.h. `scratch` has room for `count` elements. */

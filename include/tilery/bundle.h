@@ -70,6 +70,8 @@ public:
   struct Place {
     int device = -1; ///< a GPU's number; -1: the CPU
     void *stream = nullptr;
+    bool (*interrupted)(void *) = nullptr; ///< on the CPU: LaunchOptions::interrupted, which may end the call
+    void *context = nullptr;
   };
   /// False: there is no variant for this call. Numbers: the bits of their parameter's type, extended to 64. Throws Error.
   bool call(size_t entry, std::span<const HostArgument> arguments, const int64_t *grid, Place place);

@@ -203,7 +203,9 @@ uint32_t launchFlags(const KernelInfo &info, std::span<const Span> spans);
 
 struct LaunchOptions {
   uint32_t flags = 0; ///< TILERY_DISJOINT | TILERY_STREAM
-  /// Asked by the launching thread every 50 ms or so; true stops the launch (programs that have started are finished).
+  /// Asked by the launching thread every 50 ms or so, between programs and at the back edges of loops that nothing bounds; true stops the launch:
+  /// programs end there, those that come to no such place are finished. A second SIGINT that finds no such place in a second ends the process,
+  /// if the program handles SIGINT.
   bool (*interrupted)(void *) = nullptr;
   void *context = nullptr;
   /// GPU kernels: the device's number, and the CUDA stream (null: the default one). The launch returns before they have run.

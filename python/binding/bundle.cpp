@@ -1,6 +1,7 @@
 // Bundles of programs compiled ahead of time, made from and called with Python objects.
 #include "tilery/bundle.h"
 #include "binding.h"
+#include "interrupts.h"
 #include "launch_plan.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
@@ -92,8 +93,15 @@ bool call(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
   if (!grid.is_none())
     for (size_t axis = 0; axis < nb::len(grid); ++axis)
       extents[std::min<size_t>(axis, 2)] = nb::cast<int64_t>(grid[axis]);
-  nb::gil_scoped_release released;
-  return bundle.call(number, given, grid.is_none() ? nullptr : extents, {gpu.device, gpu.stream});
+  bool ran;
+  {
+    Released released;
+    ran = bundle.call(number, given, grid.is_none() ? nullptr : extents,
+                      {gpu.device, gpu.stream, Released::interrupted(), &released});
+  }
+  if (PyErr_Occurred())
+    throw nb::python_error();
+  return ran;
 }
 } // namespace
 

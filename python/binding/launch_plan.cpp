@@ -1,5 +1,6 @@
 #include "launch_plan.h"
 #include "binding.h"
+#include "interrupts.h"
 #include "tilery/diagnostic.h"
 #include <cstring>
 #include <nanobind/stl/shared_ptr.h>
@@ -146,28 +147,12 @@ bool launchReleased(const Kernel &kernel, const int64_t grid[3], const uint64_t 
     launch(kernel, grid, args, options);
     return true;
   }
-  struct Context {
-    PyThreadState *thread;
-  } context{PyEval_SaveThread()};
+  Released released;
   LaunchOptions options;
   options.flags = flags;
-  options.context = &context;
-  options.interrupted = [](void *pointer) {
-    auto *context = static_cast<Context *>(pointer);
-    PyEval_RestoreThread(context->thread);
-    bool raised = PyErr_CheckSignals() != 0;
-    context->thread = PyEval_SaveThread();
-    return raised;
-  };
-  LaunchResult result;
-  try {
-    result = launch(kernel, grid, args, options);
-  } catch (...) {
-    PyEval_RestoreThread(context.thread);
-    throw;
-  }
-  PyEval_RestoreThread(context.thread);
-  return result == LaunchResult::Done;
+  options.context = &released;
+  options.interrupted = Released::interrupted();
+  return launch(kernel, grid, args, options) == LaunchResult::Done;
 }
 
 uint32_t KernelPlan::flags(const Argument *arguments) const {

@@ -12,9 +12,15 @@ using namespace nb::literals;
 namespace tilery::python {
 
 /// Held while the oracle reads the module. Who waits for it lets other threads of Python run: who holds it may need them.
-static std::unique_lock<std::mutex> locked(Module &module) {
+static std::unique_lock<std::recursive_mutex> locked(Module &module) {
   nb::gil_scoped_release others;
   return std::unique_lock(module.get().mutex);
+}
+
+/// Lets other threads run, and the handlers of signals: one may raise.
+static bool interrupted() {
+  { nb::gil_scoped_release others; }
+  return PyErr_CheckSignals() != 0;
 }
 
 static oracle::Allocation allocation(nb::handle item) {
@@ -45,7 +51,12 @@ static void interpret(Module &module, const std::string &kernel, nb::handle grid
   options.debug = debug;
   for (nb::handle item : allocations)
     options.allocations.push_back(allocation(item));
-  oracle::runKernel(op, extents, args, options);
+  options.interrupted = interrupted;
+  try {
+    oracle::runKernel(op, extents, args, options);
+  } catch (oracle::Interrupted) {
+    throw nb::python_error();
+  }
 }
 
 /// args: (address, extents, strides in elements) for a tensor, a 64-bit pattern for a scalar. allocate(extents, dtype) makes a
@@ -84,9 +95,14 @@ static std::vector<int64_t> interpretHost(Module &module, const std::string &hos
     tensor.number = made++;
     return tensor;
   };
+  options.interrupted = interrupted;
   std::vector<int64_t> results;
-  for (const oracle::HostArgument &result : oracle::runHost(op, arguments, options))
-    results.push_back(result.tensor.number);
+  try {
+    for (const oracle::HostArgument &result : oracle::runHost(op, arguments, options))
+      results.push_back(result.tensor.number);
+  } catch (oracle::Interrupted) {
+    throw nb::python_error();
+  }
   return results;
 }
 

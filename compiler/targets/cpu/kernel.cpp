@@ -6,6 +6,7 @@
 #include "compiler/lower/loop.h"
 #include "compiler/targets/cpu/dot.h"
 #include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/MDBuilder.h"
 
 using namespace mlir;
 
@@ -74,6 +75,25 @@ FailureOr<KernelInfo> CpuKernel::emit() {
   if (evaluator.failed)
     return failure();
   return info;
+}
+
+void CpuKernel::mayLeave() {
+  auto &b = e.b;
+  llvm::Type *ptr = b.getPtrTy(), *i32 = b.getInt32Ty();
+  llvm::Value *place = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), launch, offsetof(TileryLaunch, poll));
+  // Volatile, not atomic: other accesses may still be moved across it.
+  llvm::Value *quiet = b.CreateICmpEQ(b.CreateAlignedLoad(i32, place, llvm::Align(4), /*isVolatile=*/true), b.getInt32(0));
+  llvm::BasicBlock *ask = newBlock("ask"), *leave = newBlock(), *stay = newBlock();
+  b.CreateCondBr(quiet, stay, ask, llvm::MDBuilder(e.context()).createLikelyBranchWeights());
+  b.SetInsertPoint(ask);
+  auto callee = e.module.getOrInsertFunction("tilery_rt_poll", llvm::FunctionType::get(i32, {ptr}, false));
+  auto *asked = llvm::cast<llvm::Function>(callee.getCallee());
+  asked->addFnAttr(llvm::Attribute::Cold);
+  asked->setDoesNotThrow();
+  b.CreateCondBr(b.CreateICmpEQ(b.CreateCall(callee, {launch}), b.getInt32(0)), stay, leave);
+  b.SetInsertPoint(leave);
+  b.CreateRetVoid();
+  b.SetInsertPoint(stay);
 }
 
 void CpuKernel::dotOp(Operation *op) {

@@ -15,6 +15,7 @@ protected:
   void dotOp(mlir::Operation *op) override;
   void printOp(tile::PrintOp op) override;
   void assertOp(tile::AssertOp op) override;
+  void mayLeave() override;
   /// Rows one after the other, by the runtime.
   void sortOp(tile::SortOp op) override;
   void scanOp(tile::ScanOp op) override;

@@ -20,7 +20,7 @@ bool found(const BundleCondition &condition, const Tensor &tensor, int64_t numbe
   Bundle bundle(serialize({one}));
   std::vector<HostArgument> arguments{{&tensor, 0}, {nullptr, uint64_t(number)}};
   try {
-    return bundle.call(0, arguments, nullptr, {device, nullptr});
+    return bundle.call(0, arguments, nullptr, {.device = device});
   } catch (const Error &) {
     return true;
   }

@@ -10,7 +10,7 @@ TEST(Callbacks, CodeOfCpusPrintsWholeTiles) {
   const int32_t elements[] = {-5, 60};
   const int64_t shape[] = {2};
   TileryPrinted value{elements, shape, 1, uint32_t(DType::I32)};
-  TileryLaunch launch{nullptr, {3, 2, 4}, 0, nullptr, nullptr};
+  TileryLaunch launch{nullptr, {3, 2, 4}, 0, nullptr, nullptr, 0};
   testing::internal::CaptureStdout();
   tilery_rt_print(&launch, 7, "x: ", 0, 1, &value);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "(1, 0, 1) x: [-5, 60]\n");

@@ -49,7 +49,7 @@ define void @k(ptr %launch, i64 %begin, i64 %end, ptr %scratch) {
     int64_t i;
   } out[3] = {};
   uint64_t args[] = {uint64_t(&out)};
-  TileryLaunch launch{args, {1, 1, 1}, 0, nullptr, nullptr};
+  TileryLaunch launch{args, {1, 1, 1}, 0, nullptr, nullptr, 0};
   kernel->entry()(&launch, 2, 3, nullptr);
   EXPECT_DOUBLE_EQ(out[0].d, std::cbrt(9.0));
   EXPECT_EQ(out[1].i, 42);
@@ -107,7 +107,7 @@ TEST(Loader, UnwindsThroughKernels) {
   std::string text = programLoop("  %f = load ptr, ptr %args\n  call void %f()\n  br label %next\n");
   KernelPtr kernel = kernelOf(text);
   uint64_t args[] = {uint64_t(&unwindHere)};
-  TileryLaunch launch{args, {1, 1, 1}, 0, nullptr, nullptr};
+  TileryLaunch launch{args, {1, 1, 1}, 0, nullptr, nullptr, 0};
   framesSeen = 0;
   kernel->entry()(&launch, 0, 1, nullptr);
   int through = framesSeen;

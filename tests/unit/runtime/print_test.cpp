@@ -13,7 +13,7 @@ namespace {
 template <typename T> std::string printed(std::vector<T> elements, DType dtype, bool hex = false) {
   const int64_t shape[] = {int64_t(elements.size())};
   TileryPrinted value{elements.data(), shape, 1, uint32_t(dtype)};
-  TileryLaunch launch{nullptr, {3, 2, 4}, 0, nullptr, nullptr};
+  TileryLaunch launch{nullptr, {3, 2, 4}, 0, nullptr, nullptr, 0};
   return printedLines(launch, 7, "x ", hex, {&value, 1});
 }
 /// The values alone, each line's last word.
@@ -27,7 +27,7 @@ template <typename T> std::vector<std::string> values(std::vector<T> elements, D
   return words;
 }
 using Words = std::vector<std::string>;
-const TileryLaunch one{nullptr, {1, 1, 1}, 0, nullptr, nullptr};
+const TileryLaunch one{nullptr, {1, 1, 1}, 0, nullptr, nullptr, 0};
 /// What a program prints of one tile, whole.
 template <typename T> std::string tile(std::vector<T> elements, std::vector<int64_t> shape, DType dtype, bool hex = false) {
   TileryPrinted value{elements.data(), shape.data(), uint32_t(shape.size()), uint32_t(dtype)};
@@ -43,7 +43,7 @@ TEST(Print, IndicesAreAsWideAsTheLargest) {
   std::vector<uint8_t> elements(2 * 11, 3);
   const int64_t shape[] = {2, 11};
   TileryPrinted pair[] = {{elements.data(), shape, 2, uint32_t(DType::U8)}, {elements.data(), nullptr, 0, uint32_t(DType::U8)}};
-  TileryLaunch launch{nullptr, {1, 1, 1}, 0, nullptr, nullptr};
+  TileryLaunch launch{nullptr, {1, 1, 1}, 0, nullptr, nullptr, 0};
   std::string text = printedLines(launch, 0, ": ", false, pair);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 23);
   EXPECT_NE(text.find("pid (0, 0, 0) idx (1,  9): (operand 0) 3\npid (0, 0, 0) idx (1, 10): (operand 0) 3\n"), std::string::npos)
@@ -52,7 +52,7 @@ TEST(Print, IndicesAreAsWideAsTheLargest) {
 }
 
 TEST(Print, WithoutValuesThePrefixIsPrinted) {
-  TileryLaunch launch{nullptr, {5, 1, 1}, 0, nullptr, nullptr};
+  TileryLaunch launch{nullptr, {5, 1, 1}, 0, nullptr, nullptr, 0};
   EXPECT_EQ(printedLines(launch, 4, "here", false, {}), "pid (4, 0, 0) here\n");
   EXPECT_EQ(printedTiles(launch, 4, "here", false, {}), "(4, 0, 0) here\n");
 }
