@@ -1,6 +1,7 @@
 // Which loops compute several vectors side by side, and how their code is mixed.
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/math.h"
+#include <functional>
 
 using namespace mlir;
 
@@ -27,13 +28,25 @@ void emitInterleaved(llvm::IRBuilder<> &b, unsigned count, llvm::function_ref<vo
     for (auto at = before ? std::next(before->getIterator()) : block->begin(); at != block->end(); ++at)
       parts[i].push_back(&*at);
   }
-  size_t longest = 0;
-  for (const auto &instructions : parts)
-    longest = std::max(longest, instructions.size());
-  for (size_t k = 0; k < longest; ++k)
-    for (const auto &instructions : parts)
-      if (k < instructions.size())
-        instructions[k]->moveBefore(*block, block->end());
+  // A part takes what an earlier one has computed for all of them: whatever it is, that comes first.
+  llvm::DenseMap<llvm::Instruction *, unsigned> waiting;
+  for (auto [number, instructions] : llvm::enumerate(parts))
+    for (llvm::Instruction *instruction : instructions)
+      waiting[instruction] = number;
+  SmallVector<size_t> done(count, 0);
+  std::function<void(unsigned)> placeNext = [&](unsigned number) {
+    llvm::Instruction *instruction = parts[number][done[number]++];
+    for (llvm::Value *operand : instruction->operands())
+      if (auto *needed = llvm::dyn_cast<llvm::Instruction>(operand))
+        for (auto found = waiting.find(needed); found != waiting.end(); found = waiting.find(needed))
+          placeNext(found->second);
+    instruction->moveBefore(*block, block->end());
+    waiting.erase(instruction);
+  };
+  while (!waiting.empty())
+    for (unsigned number = 0; number < count; ++number)
+      if (done[number] < parts[number].size())
+        placeNext(number);
 }
 
 } // namespace tilery::lower

@@ -9,7 +9,8 @@ namespace tilery::lower {
 /// `reached`: ops whose code the loop's body has.
 unsigned vectorsSideBySide(llvm::ArrayRef<mlir::Operation *> reached, const Machine &machine);
 
-/// Emits part(0), ..., part(count - 1) and merges their code, an instruction of each in turn. The parts may not depend on each other.
+/// Emits part(0), ..., part(count - 1) and merges their code, an instruction of each in turn. A part may take values of those
+/// before it (what all lanes have in common), but reads no memory that another writes.
 void emitInterleaved(llvm::IRBuilder<> &b, unsigned count, llvm::function_ref<void(unsigned)> part);
 
 } // namespace tilery::lower

@@ -193,6 +193,23 @@ template <typename Op, typename F, typename R> static void addFloat(Handlers &ta
   });
 }
 
+// Where products may be fused with the sums that take them, one that is rounded is also what it was before.
+static void multiplyFloats(Interpreter &in, arith::MulFOp op) {
+  const Tile &a = in.tile(op.getLhs()), &b = in.tile(op.getRhs());
+  Tile result = floatBinary(a, b, [](auto x, auto y) { return x * y; });
+  auto lane = [](const Tile &tile, int64_t i) { return laneOf(tile, i); };
+  shadowLanes(in, result, {&a, &b}, false, 1, [&](int64_t i) { return mulRange(a.range(lane(a, i)), b.range(lane(b, i))); });
+  bool fuses =
+      in.run.options.shadow && in.run.options.contract && (a.element.format == Format::F32 || a.element.format == Format::F64);
+  for (int64_t i = 0; fuses && i < result.size(); ++i) {
+    double product = decode(result.element, result.lanes[i]);
+    double rest = std::fma(decode(a.element, a.lanes[lane(a, i)]), decode(b.element, b.lanes[lane(b, i)]), -product);
+    if (result.range(i).isExact() && rest != 0 && std::isfinite(product))
+      result.setRange(i, widen({Format::F64, 64}, {std::min(product, product + rest), std::max(product, product + rest)}, 1));
+  }
+  in.set(op.getResult(), std::move(result));
+}
+
 enum class NanMode { Loses, Wins };
 // A quotient by a reciprocal (docs/reference/ir.md) is an interval: 2 units in the last place, one more for the rounding of the oracle's own.
 static void divideFloats(Interpreter &in, arith::DivFOp op) {
@@ -318,7 +335,7 @@ static void select(Interpreter &in, arith::SelectOp op) {
 static void addFloatHandlers(Handlers &table) {
   addFloat<arith::AddFOp>(table, [](auto x, auto y) { return x + y; }, addRange);
   addFloat<arith::SubFOp>(table, [](auto x, auto y) { return x - y; }, subRange);
-  addFloat<arith::MulFOp>(table, [](auto x, auto y) { return x * y; }, mulRange);
+  table.addLanewise<arith::MulFOp>(multiplyFloats);
   table.addLanewise<arith::DivFOp>(divideFloats);
   addFloat<arith::RemFOp>(table, [](auto x, auto y) { return std::fmod(x, y); }, [](Interval, Interval) { return unknown(); });
   addMinMax<arith::MaxNumFOp>(table, true, NanMode::Loses);

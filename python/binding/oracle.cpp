@@ -1,8 +1,12 @@
 // tilery._native.interpret: one launch by the oracle.
 #include "binding.h"
 #include "compiler/builder/module_impl.h"
+#include "compiler/oracle/element.h"
 #include "compiler/oracle/oracle.h"
+#include "convert.h"
+#include "runtime/pool.h"
 #include "tilery/diagnostic.h"
+#include <cstring>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -19,7 +23,9 @@ static std::unique_lock<std::recursive_mutex> locked(Module &module) {
 
 /// Lets other threads run, and the handlers of signals: one may raise.
 static bool interrupted() {
-  { nb::gil_scoped_release others; }
+  {
+    nb::gil_scoped_release others;
+  }
   return PyErr_CheckSignals() != 0;
 }
 
@@ -33,9 +39,73 @@ static oracle::Allocation allocation(nb::handle item) {
   return result;
 }
 
+static oracle::Element elementOf(DType dtype) {
+  using llvm::APFloat;
+  using oracle::Format;
+  switch (dtype) {
+  case DType::F8E4M3:
+    return {Format::OtherFloat, 8, &APFloat::Float8E4M3FN()};
+  case DType::F8E5M2:
+    return {Format::OtherFloat, 8, &APFloat::Float8E5M2()};
+  case DType::F16:
+    return {Format::F16, 16, &APFloat::IEEEhalf()};
+  case DType::BF16:
+    return {Format::BF16, 16, &APFloat::BFloat()};
+  case DType::F32:
+    return {Format::F32, 32, &APFloat::IEEEsingle()};
+  case DType::F64:
+    return {Format::F64, 64, &APFloat::IEEEdouble()};
+  default:
+    return {Format::Int, bitWidth(dtype)};
+  }
+}
+
+/// What two runs of the same launches left in a tensor, element by element: the oracle's, at the addresses it wrote to, and another's.
+/// An object that was never given to the oracle says that all bits must be the same. Returns (element, what is wrong) of each difference,
+/// `most` of them.
+static nb::list differences(const oracle::Shadow &shadow, DType dtype, uint64_t wanted, uint64_t got, uint64_t elements,
+                            size_t most) {
+  oracle::Element e = elementOf(dtype);
+  nb::list found;
+  auto bytes = [&](uint64_t base, uint64_t i) { return reinterpret_cast<const uint8_t *>(base) + i * e.bytes(); };
+  for (uint64_t i = 0; i < elements && found.size() < most; ++i) {
+    const uint8_t *a = bytes(wanted, i), *b = bytes(got, i);
+    auto range = shadow.memory.find(reinterpret_cast<uint64_t>(a));
+    bool rounded = range != shadow.memory.end();
+    if (!rounded && !std::memcmp(a, b, e.bytes()))
+      continue;
+    if (!e.isFloat()) {
+      if (!rounded || !range->second.isUnknown())
+        found.append(nb::make_tuple(i, std::to_string(int64_t(oracle::readElement(e, b))) + " instead of " +
+                                           std::to_string(int64_t(oracle::readElement(e, a)))));
+      continue;
+    }
+    double want = oracle::decode(e, oracle::readElement(e, a)), have = oracle::decode(e, oracle::readElement(e, b));
+    if (rounded ? range->second.contains(have) : (want != want && have != have) || (want == 0 && have == 0))
+      continue; // NaNs have no particular bits, and zeros among equal operands of min and max no particular sign
+    char text[200];
+    if (rounded)
+      std::snprintf(text, sizeof text, "%.9g is outside [%.9g, %.9g]", have, range->second.lo, range->second.hi);
+    else
+      std::snprintf(text, sizeof text, "%.9g instead of %.9g", have, want);
+    found.append(nb::make_tuple(i, text));
+  }
+  return found;
+}
+
+/// How many elements of a tensor the bounds say something about.
+static uint64_t bounded(const oracle::Shadow &shadow, DType dtype, uint64_t address, uint64_t elements) {
+  uint64_t count = 0, width = elementOf(dtype).bytes();
+  for (uint64_t i = 0; i < elements; ++i) {
+    auto range = shadow.memory.find(address + i * width);
+    count += range == shadow.memory.end() || !range->second.isUnknown();
+  }
+  return count;
+}
+
 /// slots: 64-bit patterns as in TileryLaunch; allocations: (address, bytes, name, bytes of an element) each.
 static void interpret(Module &module, const std::string &kernel, nb::handle grid, nb::handle slots, nb::handle allocations,
-                      bool debug) {
+                      bool debug, oracle::Shadow *bounds) {
   auto lock = locked(module);
   auto op = module.get().module->lookupSymbol<tile::KernelOp>(kernel);
   if (!op)
@@ -49,6 +119,8 @@ static void interpret(Module &module, const std::string &kernel, nb::handle grid
     args.push_back(nb::cast<uint64_t>(slot));
   oracle::Options options;
   options.debug = debug;
+  options.shadow = bounds;
+  options.contract = true;
   for (nb::handle item : allocations)
     options.allocations.push_back(allocation(item));
   options.interrupted = interrupted;
@@ -62,7 +134,7 @@ static void interpret(Module &module, const std::string &kernel, nb::handle grid
 /// args: (address, extents, strides in elements) for a tensor, a 64-bit pattern for a scalar. allocate(extents, dtype) makes a
 /// row-major tensor and gives its address; the result says which of those, counted from 0, the host function returns.
 static std::vector<int64_t> interpretHost(Module &module, const std::string &host, nb::handle args, nb::handle allocations,
-                                          nb::object allocate, bool debug) {
+                                          nb::object allocate, bool debug, oracle::Shadow *bounds) {
   auto lock = locked(module);
   auto op = module.get().module->lookupSymbol<tile::HostOp>(host);
   if (!op)
@@ -81,6 +153,8 @@ static std::vector<int64_t> interpretHost(Module &module, const std::string &hos
   }
   oracle::Options options;
   options.debug = debug;
+  options.shadow = bounds;
+  options.contract = true;
   for (nb::handle item : allocations)
     options.allocations.push_back(allocation(item));
   int64_t made = 0;
@@ -107,9 +181,29 @@ static std::vector<int64_t> interpretHost(Module &module, const std::string &hos
 }
 
 void bindOracle(nb::module_ &m) {
+  nb::class_<oracle::Shadow>(m, "Bounds",
+                             "What any right implementation may leave in memory: launches of the reference interpreter fill it.")
+      .def(nb::init<>())
+      .def_ro("undetermined", &oracle::Shadow::undetermined, "Did a branch, an address or a mask hang on a rounded value?")
+      .def(
+          "differences",
+          [](const oracle::Shadow &shadow, nb::handle dtype, uint64_t wanted, uint64_t got, uint64_t elements, size_t most) {
+            return differences(shadow, toDType(dtype), wanted, got, elements, most);
+          },
+          "dtype"_a, "wanted"_a, "got"_a, "elements"_a, "most"_a = 8)
+      .def(
+          "bounded",
+          [](const oracle::Shadow &shadow, nb::handle dtype, uint64_t address, uint64_t elements) {
+            return bounded(shadow, toDType(dtype), address, elements);
+          },
+          "dtype"_a, "address"_a, "elements"_a);
+  m.def(
+      "poison_scratch", [](uint64_t bytes) { std::memset(threadScratch(bytes), 0xff, bytes); }, "bytes"_a,
+      "Fills the memory that programs of this thread work in: what they read without having written it is NaN.");
   m.def("interpret_host", interpretHost, "module"_a, "host"_a, "args"_a, "allocations"_a, "allocate"_a, "debug"_a = false,
-        "Runs a host function and what it launches in the reference interpreter.");
+        "bounds"_a.none() = nullptr, "Runs a host function and what it launches in the reference interpreter.");
   m.def("interpret", interpret, "module"_a, "kernel"_a, "grid"_a, "slots"_a, "allocations"_a, "debug"_a = false,
+        "bounds"_a.none() = nullptr,
         "Runs a launch in the reference interpreter; debug checks bounds, uninitialised reads and races.");
 }
 

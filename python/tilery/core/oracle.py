@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import copy
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tilery import _native
@@ -16,7 +17,19 @@ from .arrays import layout, on_gpu, span
 Grid = tuple[int, int, int]
 Launch = Callable[[Any, Mapping[str, Any]], Any]  # (grid, arguments) -> what the launch returns
 _MASK = (1 << 64) - 1
+_bounds: _native.Bounds | None = None  # what launches by the oracle add to
 _FLOATS = {"float64": "<d", "float32": "<f", "float16": "<e"}
+
+
+@contextmanager
+def bounds() -> Iterator[_native.Bounds]:
+    """Launches by the oracle within note what any right implementation may leave in memory (the CPU's)."""
+    global _bounds
+    before, _bounds = _bounds, _native.Bounds()
+    try:
+        yield _bounds
+    finally:
+        _bounds = before
 
 
 def plan(launch: Launch, device: int) -> Launch:
@@ -130,7 +143,7 @@ class OracleLaunch:
             slots.append(address)
             allocations.append((first, size, name, _WIDTHS[dtype]))
         if min(grid) > 0:
-            _native.interpret(self.module, self.kernel, grid, slots, allocations, self.debug)
+            _native.interpret(self.module, self.kernel, grid, slots, allocations, self.debug, _bounds)
         return self.result
 
 
@@ -167,6 +180,6 @@ class OracleHostLaunch:
             made.append(self.allocate(extents, dtype, tensors[0] if tensors else None))
             return span(made[-1], _WIDTHS[dtype])[0]
 
-        returned = _native.interpret_host(self.module, self.host, args, allocations, allocate, self.debug)
+        returned = _native.interpret_host(self.module, self.host, args, allocations, allocate, self.debug, _bounds)
         results = [made[number] for number in returned]
         return results[0] if len(results) == 1 else results or None

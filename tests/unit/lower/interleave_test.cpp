@@ -1,5 +1,7 @@
 // Nests whose vectors are computed side by side: every size, in place, with bounds, and reductions in the order of TileReduce.td.
+#include "compiler/lower/interleave.h"
 #include "tests/unit/targets/cpu/run_kernel.h"
+#include "llvm/IR/Verifier.h"
 #include <cmath>
 #include <random>
 #include <vector>
@@ -79,4 +81,25 @@ TEST(CpuInterleave, SumsKeepTheirOrder) {
     run(compileText(sumOfExponentials(size)), 1, x.data(), &sum);
     EXPECT_EQ(sum, partial[0]) << size;
   }
+}
+
+// Parts may take what an earlier one has computed for all of them, wherever it stands among that one's instructions.
+TEST(CpuInterleave, WhatPartsShareComesBeforeThem) {
+  llvm::LLVMContext context;
+  llvm::Module module("m", context);
+  llvm::Type *i32 = llvm::Type::getInt32Ty(context);
+  auto *function =
+      llvm::Function::Create(llvm::FunctionType::get(i32, {i32, i32}, false), llvm::Function::ExternalLinkage, "f", module);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", function));
+  llvm::Value *x = function->getArg(0), *shared = nullptr, *results[3];
+  tilery::lower::emitInterleaved(b, 3, [&](unsigned part) {
+    llvm::Value *own = x;
+    for (unsigned i = 0; i < (part ? 1 : 4); ++i) // so that the shared value is late in the first part and early in the others
+      own = b.CreateXor(own, function->getArg(1));
+    if (!part)
+      shared = b.CreateMul(own, own);
+    results[part] = b.CreateAdd(shared, own);
+  });
+  b.CreateRet(b.CreateAdd(b.CreateAdd(results[0], results[1]), results[2]));
+  EXPECT_FALSE(llvm::verifyFunction(*function, &llvm::errs()));
 }

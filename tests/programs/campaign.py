@@ -1,0 +1,169 @@
+"""Random programs of a language, or of all three: written, run, compared, and where they fail shrunk.
+
+usage: ./run python tests/programs/campaign.py [LANGUAGE ...] [--first SEED] [--count N] [--jobs N] [--device cpu|cuda]
+           [--print SEED] [--shrink SECONDS] [--keep FOLDER] [--invalid]
+       ./run python tests/programs/campaign.py --files FILE ...      programs that were kept
+
+What machine code is made for is the process's business: TILERY_EMULATE=sm_90a (or sm_90a,late, sm_80) the emulated GPU. The last
+line: `LANGUAGE: N agree, N undetermined, N invalid, N failed`."""
+
+import argparse
+import importlib
+import os
+import pickle
+import random
+import signal
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+os.environ.setdefault("TILERY_NUM_THREADS", "1")  # the thread whose memory is poisoned runs the programs
+os.environ.setdefault("TILERY_CACHE_DIR", "")
+
+from programs import frame, shrink  # noqa: E402
+
+LANGUAGES = ("triton", "tilelang", "ninetoothed")
+LIMIT = 60  # seconds of a program
+
+
+def written(language, seed):
+    """The program of a seed: the same for one version of the grammar."""
+    grammar = importlib.import_module(f"programs.{language}_grammar")
+    return grammar.write(random.Random(f"{language} {seed}"), seed)
+
+
+def isolated(program, device="cpu", seconds=LIMIT):
+    """The outcome in a process of its own, which may crash or hang."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(read)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(seconds)
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, 2)
+        with os.fdopen(write, "wb") as pipe:
+            pickle.dump(frame.run(program, device=device), pipe)
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        data = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if data:
+        return pickle.loads(data)
+    died = os.WTERMSIG(status) if os.WIFSIGNALED(status) else -os.WEXITSTATUS(status)
+    return frame.Outcome("fails", f"hangs for {seconds} s" if died == signal.SIGALRM else f"the process ends ({died})")
+
+
+def reduced(program, outcome, device, seconds):
+    """The shortest program that fails alike."""
+
+    def alike(candidate):
+        again = isolated(candidate, device, 20)
+        return (
+            again.kind == outcome.kind
+            and again.text.split(":")[0][:12] == outcome.text.split(":")[0][:12]
+            or (again.kind == outcome.kind == "differs")
+        )
+
+    return shrink.shrink(program, alike, seconds)
+
+
+def work(language, seeds, options, report):
+    """Runs the programs of some seeds (or files); a line for each failure."""
+    for seed in seeds:
+        program = frame.Program.read(Path(seed).read_text()) if options.files else written(language, seed)
+        try:
+            compile(program.source, "program", "exec")
+        except SyntaxError as error:
+            outcome = frame.Outcome("invalid", f"the generator wrote {error}")
+        else:
+            run = isolated if options.device == "cpu" else (lambda p, d: frame.run(p, device=d))
+            outcome = run(program, options.device)
+        note = ""
+        if outcome.failed:
+            shorter = reduced(program, outcome, options.device, options.shrink) if options.shrink else program
+            note = f"--- {language} {seed}: {outcome.kind}: {outcome.text}\n{shorter.text()}\n"
+            if options.keep:
+                Path(options.keep).mkdir(parents=True, exist_ok=True)
+                Path(options.keep, f"{language}_{seed}.py").write_text(
+                    f"# {outcome.kind}: {outcome.text}\n".replace("\n", " ") + "\n" + program.text()
+                )
+        elif outcome.kind == "invalid":
+            note = f"--- {language} {seed}: invalid: {outcome.text}\n"
+        pickle.dump((seed, outcome.kind, note, outcome.bounded), report)
+        report.flush()
+
+
+def campaign(language, options):
+    """All programs, shared by several processes; the counts."""
+    counts, bounded = Counter(), []
+    seeds = options.files or range(options.first, options.first + options.count)
+    with tempfile.TemporaryDirectory() as folder:
+        children = {}
+        for job in range(options.jobs):
+            path = os.path.join(folder, str(job))
+            child = os.fork()
+            if not child:
+                with open(path, "wb") as report:
+                    work(language, seeds[job :: options.jobs], options, report)
+                os._exit(0)
+            children[child] = path
+        for child in list(children):
+            _, status = os.waitpid(child, 0)
+            if status:
+                counts["lost"] += 1
+                print(f"a process of the campaign ended with status {status}")
+            with open(children[child], "rb") as report:
+                while True:
+                    try:
+                        _, kind, note, known = pickle.load(report)
+                    except EOFError:
+                        break
+                    counts[kind] += 1
+                    if kind == "agrees":
+                        bounded.append(known)
+                    if note and (kind != "invalid" or options.invalid):
+                        print(note, flush=True)
+    failed = counts["differs"] + counts["fails"] + counts["lost"]
+    share = 100 * sum(bounded) / max(1, len(bounded))
+    print(
+        f"{language}: {counts['agrees']} agree ({share:.0f} % of their elements bounded), {counts['undetermined']} undetermined,"
+        f" {counts['invalid']} invalid, {failed} failed"
+    )
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("languages", nargs="*", default=LANGUAGES)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--print", type=int, dest="shown")
+    parser.add_argument("--shrink", type=float, default=0)
+    parser.add_argument("--keep")
+    parser.add_argument("--files", nargs="+", help="programs that were kept")
+    parser.add_argument("--invalid", action="store_true", help="name the programs that the interpreter refuses")
+    options = parser.parse_args()
+    if os.environ.get("TILERY_EMULATE"):
+        from tilery.compat import device
+
+        device.install()
+    from tilery import compat
+
+    compat.install()
+    if options.shown is not None:
+        for language in options.languages:
+            print(written(language, options.shown).text())
+        return 0
+    languages = ["kept"] if options.files else options.languages
+    return min(1, sum([campaign(language, options) for language in languages]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
