@@ -135,30 +135,6 @@ static mlir::Value integerOp(Builder &self, Builder::Impl &impl, BinaryOp op, ml
   }
 }
 
-static Value pointerArithmetic(Builder &self, Builder::Impl &impl, BinaryOp op, const Value &pointer, const Operand &offset) {
-  Value value = self.materialize(offset);
-  if (value.type.pointer)
-    self.fail(Diagnostic::Kind::Type, "cannot add pointers together",
-              "subtract addresses as integers, or add an offset to one of them");
-  if (!isInteger(value.dtype()) && !isBool(value.dtype()))
-    self.fail(Diagnostic::Kind::Type, std::string("an offset of a pointer must be an integer, this one is ") + value.type.str());
-  if (isUnsigned(value.dtype()) || isBool(value.dtype()))
-    value = self.cast(value, DType::I64);
-  if (op == BinaryOp::Sub)
-    value = self.unary(UnaryOp::Neg, value);
-  auto both = self.broadcast({pointer, value});
-  mlir::Value result = impl.create<tile::AddPtrOp>(impl.raw(both[0]), impl.raw(both[1]));
-  return impl.like(result, both[0].type);
-}
-
-static Value pointerCompare(Builder &self, BinaryOp op, const Operand &lhs, const Operand &rhs) {
-  auto address = [&](const Operand &operand) {
-    Value value = self.materialize(operand);
-    return value.type.pointer ? self.pointerToInt(value) : self.cast(value, DType::I64);
-  };
-  return self.binary(op, self.bitcast(address(lhs), DType::U64), self.bitcast(address(rhs), DType::U64));
-}
-
 /// Stops the launch where a sum, difference or product of two integers of one type below 64 bits does not fit that type.
 static void assertFits(Builder &self, Builder::Impl &impl, BinaryOp op, const std::vector<Value> &operands) {
   DType type = operands[0].dtype();
@@ -176,11 +152,10 @@ Value Builder::binary(BinaryOp op, const Operand &lhs, const Operand &rhs) {
   auto *left = std::get_if<Value>(&lhs), *right = std::get_if<Value>(&rhs);
   bool leftPointer = left && left->type.pointer, rightPointer = right && right->type.pointer;
   if (leftPointer || rightPointer) {
-    if (compares(op))
-      return pointerCompare(*this, op, lhs, rhs);
+    const Value &pointer = leftPointer ? *left : *right;
     if (op == BinaryOp::Add || (op == BinaryOp::Sub && leftPointer))
-      return pointerArithmetic(*this, *impl, op, leftPointer ? *left : *right, leftPointer ? rhs : lhs);
-    fail(Diagnostic::Kind::Type, std::string("operator ") + symbolOf(op) + " does not take a pointer");
+      return impl->offsetPointer(op, pointer, leftPointer ? rhs : lhs);
+    requireNumbers(pointer, std::string("operator ") + symbolOf(op));
   }
   if (op == BinaryOp::LogicalAnd || op == BinaryOp::LogicalOr) {
     auto both = broadcast({cast(lhs, DType::Bool), cast(rhs, DType::Bool)});
@@ -227,8 +202,7 @@ Value Builder::binary(BinaryOp op, const Operand &lhs, const Operand &rhs) {
 }
 
 Value Builder::unary(UnaryOp op, const Value &value) {
-  if (value.type.pointer)
-    fail(Diagnostic::Kind::Type, "this operator does not take a pointer");
+  requireNumbers(value, std::string("operator ") + symbolOf(op));
   DType type = value.dtype();
   mlir::Value x = impl->raw(value);
   auto filled = [&](int64_t number) { return impl->raw(impl->constant(Literal(number), value.type)); };

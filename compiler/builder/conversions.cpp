@@ -83,13 +83,8 @@ Value Builder::cast(const Operand &operand, DType dtype, bool towardsZero) {
   if (auto *literal = std::get_if<Literal>(&operand))
     return constant(*literal, dtype);
   const Value &value = std::get<Value>(operand);
-  if (value.type.pointer) {
-    if (dtype == DType::I64 || dtype == DType::U64)
-      return bitcast(pointerToInt(value), dtype);
-    if (isBool(dtype)) // is it null?
-      return cast(pointerToInt(value), dtype);
-    fail(Diagnostic::Kind::Type, "a pointer converts to int64 or uint64 only, not to " + std::string(dtypeName(dtype)));
-  }
+  if (value.type.pointer)
+    impl->failAddress("a number is expected", value);
   if (value.dtype() == dtype)
     return value;
   if (towardsZero && isFloat(dtype) && !isFloat(value.dtype()))
@@ -99,8 +94,7 @@ Value Builder::cast(const Operand &operand, DType dtype, bool towardsZero) {
 }
 
 Value Builder::bitcast(const Value &value, DType dtype) {
-  if (value.type.pointer)
-    return pointerCast(value, dtype);
+  requireNumbers(value, "a bitcast");
   if (value.dtype() == dtype)
     return value;
   if (bitWidth(value.dtype()) != bitWidth(dtype))
@@ -116,6 +110,8 @@ Value Builder::convert(const Operand &operand, const Type &type) {
   if (auto *literal = std::get_if<Literal>(&operand); literal && !type.pointer)
     return impl->constant(*literal, type);
   Value value = materialize(operand);
+  if (value.type.pointer && !type.pointer)
+    impl->failAddress("a number is expected", value);
   if (value.type.pointer != type.pointer)
     fail(Diagnostic::Kind::Type, "cannot convert " + value.type.str() + " to " + type.str());
   if (!type.pointer)

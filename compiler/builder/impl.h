@@ -41,6 +41,9 @@ struct Builder::Impl {
   /// An integer operand as i64 (literals too), scalars only.
   mlir::Value index(const Operand &operand);
   std::vector<mlir::Value> indices(const std::vector<Operand> &operands);
+  /// What takes numbers got an address: "`wanted`, and `n` is the address of a tensor".
+  [[noreturn]] void failAddress(const std::string &wanted, const Value &pointer);
+  Value offsetPointer(BinaryOp op, const Value &pointer, const Operand &offset);
   /// Mask as bool of exactly `shape`.
   mlir::Value mask(const std::optional<Operand> &mask, const Shape &shape);
   /// Converts to the form memory holds (Bool becomes a byte) and back.
@@ -81,6 +84,7 @@ double greatestNumber(DType type);
 std::string literalText(const Literal &literal);
 std::string shapeText(const Shape &shape);
 const char *symbolOf(BinaryOp op);
+const char *symbolOf(UnaryOp op);
 
 tile::RmwKind lowerKind(RmwKind kind, DType type);
 

@@ -81,6 +81,9 @@ Binary binaryFunction(MathOp op) {
 } // namespace
 
 Value Builder::math(MathOp op, const std::vector<Operand> &args) {
+  for (const Operand &arg : args)
+    if (auto *value = std::get_if<Value>(&arg))
+      requireNumbers(*value, "a function of numbers");
   DType type = materialize(args[0]).dtype();
   auto has = [&](const Operand &operand) {
     auto *value = std::get_if<Value>(&operand);

@@ -9,7 +9,8 @@ mlir::Value Builder::Impl::mask(const std::optional<Operand> &operand, const Sha
   if (auto *literal = std::get_if<Literal>(&*operand))
     return raw(constant(*literal, Type{DType::Bool, shape}));
   const Value &value = std::get<Value>(*operand);
-  if (value.type.pointer || !(isBool(value.dtype()) || isInteger(value.dtype())))
+  self.requireNumbers(value, "a mask");
+  if (!(isBool(value.dtype()) || isInteger(value.dtype())))
     self.fail(Diagnostic::Kind::Type, "a mask must be a tile of bool, got " + value.type.str());
   if (value.shape().size() > shape.size())
     self.fail(Diagnostic::Kind::Value,
@@ -100,22 +101,6 @@ void Builder::store(const Value &pointer, const Operand &value, const std::optio
   requirePointer(*this, pointer, "store");
   requireWritable(*this, pointer);
   store(pointerPlace(pointer, mask), value, options);
-}
-
-Value Builder::pointerCast(const Value &pointer, DType pointee) {
-  Type type = pointer.type;
-  type.element = pointee;
-  return impl->like(impl->create<tile::PtrCastOp>(impl->lower(type), impl->raw(pointer)), type);
-}
-Value Builder::pointerToInt(const Value &pointer) {
-  Type type{DType::I64, pointer.shape()};
-  return impl->like(impl->create<tile::PtrToIntOp>(impl->lower(type), impl->raw(pointer)), type);
-}
-Value Builder::intToPointer(const Value &value, DType pointee) {
-  if (bitWidth(value.dtype()) != 64 || !isInteger(value.dtype()))
-    fail(Diagnostic::Kind::Type, "only int64 and uint64 convert to a pointer, got " + value.type.str());
-  Type type{pointee, value.shape(), true};
-  return impl->like(impl->create<tile::IntToPtrOp>(impl->lower(type), impl->raw(value)), type);
 }
 
 tile::RmwKind lowerKind(RmwKind kind, DType type) {

@@ -7,7 +7,8 @@ mlir::Value Builder::Impl::index(const Operand &operand) {
   if (auto *literal = std::get_if<Literal>(&operand))
     return raw(constant(*literal, Type{DType::I64, {}}));
   const Value &value = std::get<Value>(operand);
-  if (!value.shape().empty() || !(isInteger(value.dtype()) || isBool(value.dtype())) || value.type.pointer)
+  self.requireNumbers(value, "an index");
+  if (!value.shape().empty() || !(isInteger(value.dtype()) || isBool(value.dtype())))
     self.fail(Diagnostic::Kind::Type, "an index must be an integer scalar, got " + value.type.str());
   return raw(self.cast(value, DType::I64));
 }

@@ -63,6 +63,11 @@ const char *symbolOf(BinaryOp op) {
   return "?";
 }
 
+const char *symbolOf(UnaryOp op) {
+  static constexpr const char *symbols[] = {"-", "~", "not", "abs", "+"};
+  return symbols[size_t(op)];
+}
+
 static bool divides(BinaryOp op) {
   return op == BinaryOp::TrueDiv || op == BinaryOp::RoundDiv || op == BinaryOp::FloorDiv || op == BinaryOp::Mod;
 }
@@ -151,6 +156,8 @@ DType promote(Builder &self, Policy policy, const Operand &lhs, const Operand &r
   auto *leftLiteral = std::get_if<Literal>(&lhs), *rightLiteral = std::get_if<Literal>(&rhs);
   auto typeOf = [&](const Operand &operand) {
     auto *value = std::get_if<Value>(&operand);
+    if (value)
+      self.requireNumbers(*value, "arithmetic");
     return value ? value->dtype() : literalType(policy, std::get<Literal>(operand));
   };
   DType a = typeOf(lhs), b = typeOf(rhs);

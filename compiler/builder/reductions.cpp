@@ -44,6 +44,7 @@ static Value withKeptDims(Builder &self, const Value &result, const Value &input
 }
 
 Value Builder::reduce(ReduceKind kind, const Value &value, std::optional<int64_t> axis, bool keepDims) {
+  requireNumbers(value, "a reduction");
   if (value.shape().empty())
     return value;
   Value input = axis ? value : flattened(*this, value);
@@ -83,8 +84,10 @@ Value Builder::scan(ReduceKind kind, const Value &value, int64_t axis, bool reve
 
 Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &acc, const std::optional<Value> &clear,
                    DType accType, const DotOptions &options) {
+  for (const Value &operand : {a, b})
+    requireNumbers(operand, "dot");
   size_t rank = a.shape().size();
-  if (a.type.pointer || b.type.pointer || rank < 2 || b.shape().size() != rank)
+  if (rank < 2 || b.shape().size() != rank)
     fail(Diagnostic::Kind::Value,
          "dot needs two tiles of one rank, which is 2 or more, got " + a.type.str() + " and " + b.type.str());
   int64_t k = a.shape()[rank - 1];

@@ -31,6 +31,8 @@ static void requireTypes(Builder &self, const std::vector<Value> &values, mlir::
 }
 
 Builder::ForArgs Builder::beginFor(Value lower, Value upper, Value step, const std::vector<Value> &init, const Hints &hints) {
+  for (const Value &bound : {lower, upper, step})
+    requireNumbers(bound, "a bound of a loop");
   auto inits = impl->raw(init);
   auto loop = impl->create<mlir::scf::ForOp>(impl->raw(lower), impl->raw(upper), impl->raw(step), inits);
   for (const auto &[name, value] : hints)
@@ -50,7 +52,7 @@ std::vector<Value> Builder::endFor(const std::vector<Value> &yields) {
 }
 
 void Builder::beginIf(Value condition) {
-  if (condition.dtype() != DType::Bool || !condition.shape().empty())
+  if (condition.type != Type{DType::Bool, {}})
     fail(Diagnostic::Kind::Type, "a run-time condition must be a bool scalar, this one is " + condition.type.str());
   auto branch =
       impl->create<mlir::scf::IfOp>(mlir::TypeRange(), impl->raw(condition), /*addThenBlock=*/true, /*addElseBlock=*/true);
@@ -122,7 +124,7 @@ std::vector<Value> Builder::beginWhile(const std::vector<Value> &init) {
 }
 std::vector<Value> Builder::whileBody(Value condition) {
   auto loop = cast<mlir::scf::WhileOp>(impl->top("while").op);
-  if (condition.dtype() != DType::Bool || !condition.shape().empty())
+  if (condition.type != Type{DType::Bool, {}})
     fail(Diagnostic::Kind::Type, "a run-time condition must be a bool scalar, this one is " + condition.type.str());
   impl->create<mlir::scf::ConditionOp>(impl->raw(condition), loop.getBefore().getArguments());
   impl->b.setInsertionPointToEnd(&loop.getAfter().front());
@@ -195,6 +197,8 @@ static std::vector<Value> endCombine(Builder &self, Builder::Impl &impl, const s
   return results;
 }
 static int64_t checkAxis(Builder &self, const std::vector<Value> &tiles, int64_t axis) {
+  for (const Value &tile : tiles)
+    self.requireNumbers(tile, "a reduction or scan");
   if (tiles.empty() || tiles[0].shape().empty())
     self.fail(Diagnostic::Kind::Value, "a reduction or scan needs a tile of rank 1 or more");
   int64_t rank = tiles[0].shape().size();

@@ -140,6 +140,7 @@ Barrier Builder::barriers(const std::vector<int64_t> &arrivals) {
 /// The number of a barrier, or a parity.
 static mlir::Value integer(Builder &self, Builder::Impl &impl, const Operand &operand, const char *what) {
   Value value = self.materialize(operand);
+  self.requireNumbers(value, what);
   if (!isInteger(value.dtype()) || !value.shape().empty())
     self.fail(Diagnostic::Kind::Type, std::string(what) + " must be an integer, got " + value.type.str());
   return impl.raw(self.cast(value, DType::I32));

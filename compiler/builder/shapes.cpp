@@ -151,7 +151,7 @@ Value Builder::cat(const Value &lhs, const Value &rhs, int64_t axis) {
   Type type = lhs.type;
   axis = axisOf(*this, axis, type.shape.size());
   Shape other = rhs.shape();
-  if (lhs.dtype() != rhs.dtype() || other.size() != type.shape.size())
+  if (lhs.type.pointer != rhs.type.pointer || lhs.dtype() != rhs.dtype() || other.size() != type.shape.size())
     fail(Diagnostic::Kind::Type, "cat needs two tiles of one type and rank, got " + lhs.type.str() + " and " + rhs.type.str());
   type.shape[axis] += other[axis];
   other[axis] = lhs.shape()[axis];
@@ -163,6 +163,8 @@ Value Builder::cat(const Value &lhs, const Value &rhs, int64_t axis) {
 Value Builder::take(const Value &value, const Value &indices, int64_t axis) {
   axis = axisOf(*this, axis, value.shape().size());
   Shape expected = value.shape(), got = indices.shape();
+  requireNumbers(value, "gather");
+  requireNumbers(indices, "an index of gather");
   if (!isInteger(indices.dtype()))
     fail(Diagnostic::Kind::Type, "gather indices must be integers, got " + indices.type.str());
   if (got.size() == expected.size())
@@ -177,11 +179,14 @@ Value Builder::extract(const Value &value, const std::vector<Value> &indices) {
   if (indices.size() != value.shape().size())
     fail(Diagnostic::Kind::Index, "a tile of rank " + std::to_string(value.shape().size()) + " takes as many indices, got " +
                                       std::to_string(indices.size()));
+  for (const Value &index : indices)
+    requireNumbers(index, "an index");
   Type type = value.type;
   type.shape.clear();
   return impl->like(impl->create<tile::ExtractOp>(impl->lower(type), impl->raw(value), impl->raw(indices)), type);
 }
 Value Builder::sort(const Value &value, int64_t axis, bool descending, std::optional<int64_t> keep) {
+  requireNumbers(value, "a sort");
   axis = axisOf(*this, axis, value.shape().size());
   Type type = value.type;
   if (keep && (*keep < 1 || *keep > type.shape[axis]))
@@ -192,6 +197,7 @@ Value Builder::sort(const Value &value, int64_t axis, bool descending, std::opti
                     type);
 }
 Value Builder::histogram(const Value &value, int64_t bins, const std::optional<Value> &mask) {
+  requireNumbers(value, "histogram");
   if (value.shape().size() != 1 || !isInteger(value.dtype()))
     fail(Diagnostic::Kind::Type, "histogram needs a one-dimensional tile of integers, got " + value.type.str());
   Type type{DType::I32, {bins}};

@@ -290,8 +290,8 @@ public:
   Value unary(UnaryOp op, const Value &value);
   Value math(MathOp op, const std::vector<Operand> &args);
   Value select(const Operand &condition, const Operand &x, const Operand &y);
-  /// Conversion by value; rounding to nearest even, or towards zero; float to int truncates and saturates; anything to Bool is != 0 (of a
-  /// pointer: it is not null). Under Triton's rules what is too large for an 8-bit float becomes its greatest number.
+  /// Conversion by value; rounding to nearest even, or towards zero; float to int truncates and saturates; anything to Bool is != 0.
+  /// Under Triton's rules what is too large for an 8-bit float becomes its greatest number.
   Value cast(const Operand &value, DType dtype, bool towardsZero = false);
   /// The same, but what is too large for a float of 8 bits becomes its nearest finite value; NaN stays.
   Value castFinite(const Operand &value, DType dtype, bool towardsZero = false);
@@ -300,6 +300,9 @@ public:
   DType commonType(const Operand &lhs, const Operand &rhs, BinaryOp op);
   /// A value with `literal` typed against nothing, or the value itself, converted to `type` (implicit conversion of an assignment).
   Value convert(const Operand &value, const Type &type);
+
+  /// Fails if `value` is an address: `what` ("operator <", "a mask") takes numbers.
+  void requireNumbers(const Value &value, const std::string &what);
 
   // Shapes.
   Value splat(const Value &scalar, const Shape &shape);
@@ -334,6 +337,7 @@ public:
              const LoadOptions &options = {});
   void store(const Value &pointer, const Operand &value, const std::optional<Operand> &mask, const LoadOptions &options = {});
   Value pointerCast(const Value &pointer, DType pointee);
+  /// The address as int64: the only way from a pointer to a number.
   Value pointerToInt(const Value &pointer);
   Value intToPointer(const Value &value, DType pointee);
   Value atomicRmw(RmwKind kind, const Value &pointer, const Operand &value, const std::optional<Operand> &mask, MemoryOrder order,

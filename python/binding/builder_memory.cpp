@@ -28,6 +28,7 @@ static void bindPointers(nb::class_<Builder> &c) {
           "pointer"_a, "value"_a, "mask"_a = nb::none(), "volatile"_a = false, "cache"_a = "", "eviction"_a = "")
       .def("pointer_cast", [](Builder &b, Any p, Any dtype) { return b.pointerCast(toValue(p), toDType(dtype)); })
       .def("pointer_to_int", [](Builder &b, Any p) { return b.pointerToInt(toValue(p)); })
+      .def("require_numbers", [](Builder &b, Any v, const std::string &what) { b.requireNumbers(toValue(v), what); })
       .def("int_to_pointer", [](Builder &b, Any v, Any dtype) { return b.intToPointer(toValue(v), toDType(dtype)); })
       .def(
           "atomic_rmw",

@@ -73,6 +73,10 @@ class coded_pointer:
         return (value if same else encoded(value, self.coding, False)).codes
 
 
+for _method in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):  # refused as of any address
+    setattr(coded_pointer, _method, lambda self, other, name=_method: getattr(self.base, name)(other))
+
+
 def _cast(value: Any, kind: types.dtype) -> tensor:
     return wrap(native().cast(value, kind, False))
 

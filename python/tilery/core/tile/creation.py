@@ -92,9 +92,21 @@ def cast(input: Operand, dtype: types.dtype, fp_downcast_rounding: str | None = 
         if input.handle.is_pointer:
             return wrap(native().pointer_cast(input, dtype.element_ty))
         return wrap(native().int_to_pointer(input, dtype.element_ty))
+    if input.handle.is_pointer:
+        return _of_address(input, dtype)
     if unwrap(bitcast):
         return wrap(native().bitcast(input, dtype))
     return wrap(native().cast(input, dtype, rounding == "rtz"))
+
+
+def _of_address(pointer: tensor, dtype: types.dtype) -> tensor:
+    """The address as an integer of 64 bits; as int1: is there one?"""
+    address = wrap(native().pointer_to_int(pointer))
+    if dtype.name == "int1":
+        return address != 0
+    if dtype.name not in ("int64", "uint64"):
+        raise error(TypeError, f"a pointer converts to int64 or uint64 only, not to {dtype}")
+    return wrap(native().bitcast(address, dtype))
 
 
 def to(self: tensor, dtype: types.dtype, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> tensor:

@@ -69,7 +69,8 @@ def call(language, row, name, *arguments):
     if row.mixed and accepted and any(x.handle.dtype in accepted for x in tiles):
         accepted = NUMBERS
     for x in tiles:
-        if accepted and (x.handle.is_pointer or x.handle.dtype not in accepted):
+        native().require_numbers(x, name)
+        if accepted and x.handle.dtype not in accepted:
             hint = "convert first: x.to(tl.float32)" if accepted is SINGLE else None
             raise error(ValueError, f"{name} takes {_WORDS.get(accepted, 'numbers')}, got {x.dtype}", hint=hint)
     return row.call(Operations, *arguments)

@@ -63,7 +63,8 @@ class Choices:
 
     @staticmethod
     def _bound(bound: Any) -> tensor:
-        if bound.is_pointer or bound.dtype.startswith(("float", "bfloat")):
+        native().require_numbers(bound, "range")
+        if bound.dtype.startswith(("float", "bfloat")):
             raise error(TypeError, f"the bounds of range must be integers, got {bound.type}")
         return wrap(native().cast(bound, "int64" if bound.dtype in ("int64", "uint32", "uint64") else "int32"))
 

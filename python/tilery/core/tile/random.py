@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...errors import error
 from . import creation, elementwise, shape
 from .types import float32, int32, int64, uint32, uint64
-from .value import Operand, constant_of, native, tensor, to_tensor, tracer, wrap
+from .value import Operand, constant_of, native, tensor, to_numbers, to_tensor, tracer, wrap
 
 N_ROUNDS_DEFAULT = 10
 Four = tuple[tensor, tensor, tensor, tensor]
@@ -32,16 +32,16 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
 
 def philox(seed: Operand, c0: Operand, c1: Operand, c2: Operand, c3: Operand, n_rounds: int = N_ROUNDS_DEFAULT) -> Four:
     """Four random unsigned ints a lane."""
-    seed = to_tensor(seed)
+    seed = to_numbers(seed, "the seed of random numbers")
     if not seed.dtype.is_int():
         raise error(TypeError, f"the seed of random numbers is an integer, got {seed.dtype}")
     seed = creation.cast(seed, uint64)
-    c0 = to_tensor(c0)
+    c0, c1, c2, c3 = (to_numbers(c, "philox") for c in (c0, c1, c2, c3))
     if c0.dtype.primitive_bitwidth not in (32, 64):
         raise error(ValueError, f"philox takes counters of 32 or 64 bits, got {c0.dtype}", hint="cast them to tl.int32")
     kind = uint32 if c0.dtype.primitive_bitwidth == 32 else uint64
     c0, c1, c2, c3 = (
-        creation.cast(to_tensor(c), kind, bitcast=to_tensor(c).dtype.primitive_bitwidth == kind.primitive_bitwidth)
+        creation.cast(c, kind, bitcast=c.dtype.primitive_bitwidth == kind.primitive_bitwidth)
         for c in (c0, c1, c2, c3)
     )
     low = creation.cast(seed & 0xFFFFFFFF, kind) if kind is uint32 else seed
@@ -67,6 +67,7 @@ def randint(seed: Operand, offset: Operand, n_rounds: int = N_ROUNDS_DEFAULT) ->
 
 def uint_to_uniform_float(x: tensor) -> tensor:
     """Ints of all bits as floats in [0, 1)."""
+    x = to_numbers(x, "uint_to_uniform_float")
     if x.dtype.primitive_bitwidth not in (32, 64):
         raise error(ValueError, f"uint_to_uniform_float takes 32- or 64-bit ints, got {x.dtype}")
     wide = x.dtype.primitive_bitwidth == 64

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import error
 from . import creation
-from .types import unwrap
+from .types import int1, unwrap
 from .value import Operand, int_of, member, native, plain, shape_of, tensor, to_tensor, tracer, wrap
 
 
@@ -161,4 +161,5 @@ def where(condition: Operand, x: Operand, y: Operand) -> tensor:
         warnings.warn(
             f"tl.where takes a condition of type int1, this one is {condition.dtype}: not 0 counts as true", stacklevel=2
         )
+        condition = creation.cast(condition, int1)
     return wrap(native().select(condition, plain(x), plain(y)))

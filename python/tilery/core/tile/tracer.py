@@ -15,10 +15,11 @@ from ...frontend.language import CONDITIONAL, Language, Range
 from ...frontend.source import tree_of
 from ...frontend.structure import Number, Undefined, is_number
 from ..switches import switch
+from .creation import cast
 from .debug import device_print
 from .methods import tensor
 from .per_lane import Choices
-from .types import constexpr, constexpr_type, is_constant, is_constexpr, pointer_type, tuple_type, unwrap
+from .types import constexpr, constexpr_type, int1, is_constant, is_constexpr, pointer_type, tuple_type, unwrap
 from .value import activate, constant_of, own, to_tensor, wrap
 
 # What a program may keep in a global variable and does not read there under the name triton.
@@ -50,7 +51,8 @@ class Blocks:
     def for_begin(self, lo: Any, hi: Any, step: Any, inits: list[Any], attributes: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         bounds = [self.native.materialize(b) for b in (lo, hi, step)]
         for bound in bounds:
-            if bound.is_pointer or bound.shape or bound.dtype.startswith(("float", "bfloat")):
+            self.native.require_numbers(bound, "range")
+            if bound.shape or bound.dtype.startswith(("float", "bfloat")):
                 raise error(TypeError, f"the bounds of range must be integer scalars, got {bound.type}")
         narrow = all(b.dtype in ("int8", "int16", "int32", "uint8", "uint16", "bool") for b in bounds)
         bounds = [self.native.cast(b, "int32" if narrow else "int64") for b in bounds]
@@ -186,7 +188,7 @@ class Tracer(Language):
 
     def _truth(self, value: Any) -> Any:
         """Is it not 0, or, of a pointer, not null?"""
-        return wrap(self.native.cast(value, "bool"))
+        return cast(value, int1)
 
     def describe(self, value: Any) -> str:
         const = isinstance(value, tensor) and isinstance(value.dtype, pointer_type) and value.dtype.const
@@ -257,7 +259,7 @@ class Tracer(Language):
 
     def call_bool(self, value: Any = False) -> Any:
         value = unwrap(value)
-        return wrap(self.native.cast(value, "bool")) if isinstance(value, tensor) else bool(value)
+        return self._truth(value) if isinstance(value, tensor) else bool(value)
 
     def call_print(self, *args: Any, **kwargs: Any) -> Any:
         words = [a for a in args if isinstance(a, str)]

@@ -269,3 +269,10 @@ def to_tensor(value: Any) -> tensor:
         got = "None" if value is None else f"a value of type {type(value).__name__}"
         raise error(TypeError, f"expected a tile or a number, got {got}")
     return tensor(native().materialize(value), value)
+
+
+def to_numbers(value: Any, what: str) -> tensor:
+    """The same of what may be no address; `what` takes it."""
+    value = to_tensor(value)
+    native().require_numbers(value, what)
+    return value

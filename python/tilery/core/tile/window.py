@@ -31,7 +31,7 @@ def _index(value: Any) -> tensor:
     """An offset. It is an int64, so that all offsets that a loop carries or a branch merges have one type."""
     value = unwrap(value)
     if isinstance(value, tensor):
-        return creation.cast(value, types.int64)
+        return wrap(native().cast(value, "int64"))
     return tensor(native().constant(value, "int64"), value)
 
 
@@ -227,6 +227,7 @@ def make_tensor_descriptor(
         raise error(ValueError, f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
     for name, given in (("strides", steps), ("block_shape", block.sizes)):
         if len(given) != rank:
+    moves = [_index(d) if isinstance(d, tensor) else d for d in moves]
             raise error(ValueError, f"a descriptor of {rank} dimensions needs as many {name}, got {len(given)}")
     element = base.dtype.element_ty
     if block.sizes[-1] * element.itemsize < 16:
