@@ -94,7 +94,7 @@ class Language(Regions):
     def load(self, name: str, value: Any) -> Any:
         if isinstance(value, Undefined):
             if value.reason:
-                raise error(NameError, f"{value.reason}, and used in line {self.line()}", hint=value.hint)
+                raise error(value.kind, f"{value.reason}, and used in line {self.line()}", hint=value.hint)
             raise error(NameError, f"`{name}` is not defined: it is used before it has a value")
         return value
 

@@ -200,13 +200,16 @@ class Regions(Trace):
             del leaves[mark:]
             if name != RESULT and "return" in (left, right) and left != right:  # only the other branch's value is seen again
                 return self._against_nothing(b if left == "return" else a, left == "return", leaves)
-            return Undefined(name, self.difference(name, a, b, e.args[0], line), line, "give both branches the same type")
+            reason = self.difference(name, a, b, e.args[0], line)
+            return Undefined(name, reason, line, "give both branches the same type", TypeError)
 
     def difference(self, name: str, a: Any, b: Any, reason: str | None, line: int) -> str:
         """Why the values that a name has after the two branches of an `if` cannot be one."""
         if name == RESULT and (a is None or b is None):
             return f"a value is returned in only one branch of the `if` in line {line}"
         what = "the result" if name == RESULT else f"`{name}`"
+        if hasattr(a, "__tile_words__"):
+            reason = None
         if reason and reason.startswith("it has"):
             return f"{what} differs: {reason}"
         reason = reason or f"{self.describe(a)} in one branch and {self.describe(b)} in the other"
@@ -229,6 +232,8 @@ class Regions(Trace):
             if self.is_value(value)
             else f"the host value {value!r}"
             if is_number(value)
+            else value.__tile_words__
+            if hasattr(value, "__tile_words__")
             else f"a host {type(value).__name__}"
         )
 

@@ -12,8 +12,15 @@ Number = bool | int | float
 class Undefined:
     """What a name holds while it has no usable value; `reason` and `place` say why."""
 
-    def __init__(self, name: str, reason: str | None = None, place: int | None = None, hint: str | None = None) -> None:
-        self.name, self.reason, self.place, self.hint = name, reason, place, hint
+    def __init__(
+        self,
+        name: str,
+        reason: str | None = None,
+        place: int | None = None,
+        hint: str | None = None,
+        kind: type[Exception] = NameError,
+    ) -> None:
+        self.name, self.reason, self.place, self.hint, self.kind = name, reason, place, hint, kind
 
     def __repr__(self) -> str:
         return f"<undefined {self.name}>"

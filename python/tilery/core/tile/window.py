@@ -59,6 +59,11 @@ class _Window:
     shape: list[Any]
     strides: list[Any]
     block: Block
+    word: str
+
+    @property
+    def __tile_words__(self) -> str:
+        return f"{self.word} of {self.element} with blocks {self.block_shape}"
 
     @property
     def block_shape(self) -> list[int]:
@@ -89,6 +94,7 @@ class block_pointer(_Window):
     strides: list[Any]
     offsets: list[tensor]
     block: Block
+    word = "a block pointer"
 
     @property
     def dtype(self) -> types.pointer_type:
@@ -130,7 +136,8 @@ class tensor_descriptor(_Window):
     shape: list[Any]
     strides: list[Any]
     block: Block
-    padding: str = "zero"
+    pads_nan: Any = False  # is what lies outside NaN? Of descriptors from two branches a run-time value
+    word = "a tensor descriptor"
 
     @property
     def dtype(self) -> types.dtype:
@@ -146,7 +153,13 @@ class tensor_descriptor(_Window):
 
     def load(self, offsets: Iterable[Any]) -> tensor:
         """The block at these offsets; elements outside the tensor read as the padding."""
-        return wrap(native().load_place(self._aligned(offsets), _fill(self.padding)))
+        return wrap(native().load_place(self._aligned(offsets), self._outside()))
+
+    def _outside(self) -> Any:
+        """What elements outside the tensor read as."""
+        if isinstance(self.pads_nan, tensor):
+            return native().select(self.pads_nan, float("nan"), 0.0)
+        return float("nan") if self.pads_nan else None
 
     def store(self, offsets: Iterable[Any], value: Operand) -> None:
         """Writes a block; what lies outside the tensor is dropped."""
@@ -175,7 +188,8 @@ class tensor_descriptor(_Window):
     def gather(self, x_offsets: tensor, y_offset: Any) -> tensor:
         """The pieces of the rows `x_offsets` that begin at column y_offset."""
         pointers, inside = self._rows(x_offsets, y_offset, "gather")
-        return wrap(native().load(pointers, inside, 0 if self.padding != "nan" else float("nan")))
+        outside = self._outside()
+        return wrap(native().load(pointers, inside, 0 if outside is None else outside))
 
     def scatter(self, value: tensor, x_offsets: tensor, y_offset: Any) -> None:
         """Writes the rows of `value` to the pieces of the rows `x_offsets` that begin at column y_offset."""
@@ -213,6 +227,7 @@ def advance(base: block_pointer, offsets: Iterable[Any]) -> block_pointer:
     moves = parts(offsets)
     if len(moves) != len(base.offsets):
         raise error(ValueError, f"advance: a block of shape {base.block_shape} takes as many offsets, got {len(moves)}")
+    moves = [_index(d) if isinstance(d, tensor) else d for d in moves]
     moved = [o if isinstance(d, int) and d == 0 else o + d for o, d in zip(base.offsets, moves)]
     return dataclasses.replace(base, offsets=moved)
 
@@ -227,7 +242,6 @@ def make_tensor_descriptor(
         raise error(ValueError, f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
     for name, given in (("strides", steps), ("block_shape", block.sizes)):
         if len(given) != rank:
-    moves = [_index(d) if isinstance(d, tensor) else d for d in moves]
             raise error(ValueError, f"a descriptor of {rank} dimensions needs as many {name}, got {len(given)}")
     element = base.dtype.element_ty
     if block.sizes[-1] * element.itemsize < 16:
@@ -240,7 +254,7 @@ def make_tensor_descriptor(
     if last != 1:
         got = "a run-time value" if last is None else last
         raise error(ValueError, f"the last stride of a tensor descriptor must be the constant 1, got {got}")
-    return tensor_descriptor(base, extents, steps, block, check_padding(padding_option, element) or "zero")
+    return tensor_descriptor(base, extents, steps, block, check_padding(padding_option, element) == "nan")
 
 
 def load_tensor_descriptor(desc: tensor_descriptor, offsets: Iterable[Any]) -> tensor:
