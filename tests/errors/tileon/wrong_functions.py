@@ -309,7 +309,7 @@ def run_time_static_assert(x_ptr, n, BLOCK: tl.constexpr):
 @tileon.jit
 def run_time_constexpr(x_ptr, n, BLOCK: tl.constexpr):
     size: tl.constexpr = n
-    tl.store(x_ptr, size)
+    tl.store(x_ptr + tl.arange(0, size), 0.0)
 
 
 @tileon.jit

@@ -34,6 +34,17 @@ CASES = {
     "mul.hi.u32 $0, $1, $2;": (WIDE * V >> 32).astype(np.uint32),
     "shr.s32 $0, $1, 3; // arithmetic": (A >> 3).view(np.uint32),
     "{ .reg .pred p; setp.lt.s32 p, $1, $2; selp.b32 $0, $1, $2, p; }": np.minimum(A, B).view(np.uint32),
+    "{ .reg .pred p; setp.gt.s32 p, $1, 0; mov.b32 $0, $2; @p mov.b32 $0, $1; }": np.where(A > 0, U, V),
+    "setp.gt.s32 p, $1, 0; mov.b32 $0, $2; @!p add.u32 $0, $1, 5; @p not.b32 $0, $0;": np.where(A > 0, ~V, U + np.uint32(5)),
+    "setp.lt.s32 p|q, $1, $2; @p mov.u32 $0, 1; @q mov.u32 $0, 2;": np.where(A < B, 1, 2).astype(np.uint32),
+    "setp.lo.u32 p, $1, $2; setp.ge.and.s32 q, $1, 0, p; setp.ne.or.s32 q, $1, $1, q; selp.u32 $0, 7, 9, q;": np.where(
+        (U < V) & (A >= 0), 7, 9
+    ).astype(np.uint32),
+    "setp.ge.xor.s32 q|r, $1, 0, p; selp.u32 $0, 7, 9, q;".replace("xor", "and").replace(", p;", ", !p;").replace(
+        "setp", "setp.eq.s32 p, $1, $2; setp", 1
+    ): np.where((A >= 0) & (A != B), 7, 9).astype(np.uint32),
+    "setp.gt.s32 p, $1, 0; mov.b32 {h, l}, $1; @p mov.b32 {h, l}, $2; mov.b32 $0, {l, h};": np.where(A > 0, V, U) >> 16
+    | np.where(A > 0, V, U) << 16,
     "brev.b32 $0, $1; popc.b32 $0, $0;": np.array([bin(u).count("1") for u in U], np.uint32),
     "prmt.b32 $0, $1, $2, 0x5410;": (U & 0xFFFF) | (V << 16),
     "xor.b32 $0, $1, $2;\n/* not of it */ not.b32 $0, $0;": ~(U ^ V),
@@ -123,3 +134,31 @@ def test_what_is_not_understood():
         one[(1,)](x, x, x, "vote.sync.all.pred $0, $1;", "=r,r,r", tl.int32, 1, N)
     with pytest.raises(Error, match="`%clock` in the assembly is neither a register"):
         one[(1,)](x, x, x, "mov.u32 $0, %clock;", "=r,r,r", tl.int32, 1, N)
+
+
+@pytest.mark.parametrize("compare", ["eq", "ne", "lt", "le", "gt", "ge", "num", "nan", "equ", "neu", "ltu", "leu", "gtu", "geu"])
+def test_comparisons_with_nan(engine, compare):
+    x = torch.tensor([1.0, 2.0, float("nan"), -0.0, float("inf"), 3.0, float("nan"), 0.0]).repeat(N // 8)
+    y = torch.tensor([1.0, 1.0, 1.0, 0.0, float("inf"), float("nan"), float("nan"), 5.0]).repeat(N // 8)
+    out = torch.zeros(N, dtype=torch.int32)
+    one[(1,)](x, y, out, f"setp.{compare}.f32 p, $1, $2; selp.b32 $0, 1, 0, p;", "=r,f,f", tl.int32, 1, N)
+    unordered = x.isnan() | y.isnan()
+    if compare in ("num", "nan"):
+        right = unordered if compare == "nan" else ~unordered
+    else:
+        holds = getattr(x, f"__{compare[:2]}__")(y) & ~unordered
+        right = holds | unordered if len(compare) == 3 else holds
+    assert torch.equal(out.bool(), right)
+
+
+@tileon.jit
+def guarded(x, o, N: tl.constexpr):
+    i = tl.arange(0, N)
+    text: tl.constexpr = "{ .reg .pred p; setp.gt.s32 p, $1, 2; mov.b32 $0, -1; @p ld.global.b32 $0, [$2]; }"
+    tl.store(o + i, tl.inline_asm_elementwise(text, "=r,r,l", [i, x + i], tl.int32, False, 1))
+
+
+def test_a_guarded_load_touches_nothing_elsewhere(engine):
+    x, out = torch.arange(8, dtype=torch.int32), torch.zeros(8, dtype=torch.int32)
+    guarded[(1,)](x, out, 8)
+    assert out.tolist() == [-1, -1, -1, 3, 4, 5, 6, 7]

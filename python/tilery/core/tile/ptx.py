@@ -47,9 +47,12 @@ class _Program:
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
         self.registers: dict[str, tensor] = {}
+        self.guard: tensor | None = None  # of the instruction: where it is false it does nothing
 
     def read(self, text: str, dtype: str) -> tensor:
         text = text.strip()
+        if text[:1] == "!" and dtype == "bool":
+            return f.unary("not", self.read(text[1:], "bool"))
         if text in self.registers:
             return _as(self.registers[text], dtype)
         number: Any
@@ -75,13 +78,26 @@ class _Program:
         text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
         text = re.sub(r"\.reg\s+\.\w+\s+[^;]*;", " ", text)
         for statement in text.split(";"):
-            if words := statement.lstrip("{} \t\n").split():  # braces that begin a statement are those of a block
+            words = statement.lstrip("{} \t\n").split()  # braces that begin a statement are those of a block
+            if words and words[0][0] == "@":
+                self.guarded(words[0][1:], " ".join(words[1:]))
+            elif words:
                 self.instruction(" ".join(words))
+
+    def guarded(self, predicate: str, text: str) -> None:
+        """An instruction that is carried out where a predicate holds; elsewhere its results stay what they were."""
+        before = dict(self.registers)
+        self.guard = self.read(predicate, "bool")
+        self.instruction(text)
+        for name, new in self.registers.items():
+            if name in before and new is not before[name]:
+                self.registers[name] = f.select(self.guard, new, _as(before[name], new.handle.dtype))
+        self.guard = None
 
     def instruction(self, text: str) -> None:
         mnemonic, _, rest = text.partition(" ")
         name, *words = mnemonic.split(".")
-        operands = [part.strip() for part in re.findall(r"\{[^}]*\}|\[[^\]]*\]|[^,]+", rest) if part.strip()]
+        operands = [part.strip() for part in re.findall(r"\{[^}]*\}|\[[^\]]*\]|[^,\s][^,]*", rest) if part.strip()]
         kinds = [_TYPES[word] for word in words if word in _TYPES]
         try:
             result = self.value(name, words, kinds, operands)
@@ -108,7 +124,7 @@ class _Program:
             return self.converted(kinds[0], kind, words, operands[1])
         sources = operands[1:]
         if name == "setp":
-            return f.binary(_COMPARE[words[0].rstrip("u") or words[0]], *(self.read(s, kind) for s in sources))
+            return self.compared(words, kind, operands)
         if name == "selp":
             return f.select(self.read(sources[2], "bool"), self.read(sources[0], kind), self.read(sources[1], kind))
         if name in ("shl", "shr"):
@@ -117,6 +133,26 @@ class _Program:
         if name == "lop3":
             return self.looked_up([self.read(s, kind) for s in sources[:3]], int(sources[3], 0))
         return self.arithmetic(name, words, kind, [self.read(s, kind) for s in sources])
+
+    def compared(self, words: Sequence[str], kind: str, operands: Sequence[str]) -> tensor | None:
+        """setp: the result of a comparison, combined with a predicate if there is one; of `p|q` the second is the contrary."""
+        x, y = (self.read(s, kind) for s in operands[1:3])
+        name = words[0].rstrip("u")
+        unordered = f.binary("or", f.math("isnan", x), f.math("isnan", y)) if "float" in kind else None
+        if name in ("num", "nan"):
+            holds = f.unary("not", unordered) if name == "num" else unordered
+        else:
+            holds = f.binary(_COMPARE[name], x, y)
+            if unordered is not None:
+                ordered = f.unary("not", unordered)
+                holds = f.binary("or", holds, unordered) if words[0] != name else f.binary("and", holds, ordered)
+        results = [holds, f.unary("not", holds)]
+        if len(operands) > 3:
+            other = self.read(operands[3], "bool")
+            results = [f.binary({"and": "and", "or": "or", "xor": "!="}[words[1]], r, other) for r in results]
+        for target, result in zip(operands[0].split("|"), results):
+            self.registers[target.strip()] = result
+        return None
 
     def special(self, name: str) -> tensor | None:
         """What the machine or the launch says, in all lanes; None: the name is none of these."""
@@ -206,8 +242,8 @@ class _Program:
         tracer().touches_memory(name)
         pointer = wrap(native().int_to_pointer(self.read(place.strip("[]"), "uint64"), kind))
         if name == "ld":
-            return wrap(native().load(pointer, None, None))
-        native().store(pointer, self.read(operands[1], kind), None)
+            return wrap(native().load(pointer, self.guard, None))
+        native().store(pointer, self.read(operands[1], kind), self.guard)
         return None
 
 

@@ -60,12 +60,13 @@ def _extreme(kind: str, is_max: bool) -> Callable[..., Any]:
         return_indices_tie_break_left: bool = True,
         keep_dims: bool = False,
     ) -> Any:
-        input = _widen_for_order(to_tensor(input))
-        if unwrap(return_indices):
+        given = to_tensor(input)
+        input = _widen_for_order(given)
+        if unwrap(return_indices):  # upstream widens bf16 alone there
             value, index = native().arg_reduce(
                 is_max, input, _axis(input, axis, kind), bool(unwrap(keep_dims)), bool(unwrap(return_indices_tie_break_left))
             )
-            return wrap(value), wrap(index)
+            return creation.cast(wrap(value), float32 if given.dtype.is_bf16() else given.dtype), wrap(index)
         return _known(kind, input, axis, keep_dims, kind)
 
     function.__name__ = kind

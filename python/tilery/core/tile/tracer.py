@@ -159,7 +159,7 @@ class Tracer(Language):
         return to_tensor(value) if is_number(value) else value
 
     def annotated(self, name: str, annotation: Callable[[], Any], value: Any, old: Any) -> Any:
-        if is_constexpr(annotation()):
+        if is_constexpr(annotation()) and not (isinstance(unwrap(value), tensor) and unwrap(value).constant is None):
             return constant_of(value, f"`{name}`, annotated tl.constexpr,")
         return self.assign(name, value, old)
 

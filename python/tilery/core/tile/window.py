@@ -118,6 +118,10 @@ class block_pointer(_Window):
     def write(self, value: Any, boundary_check: Any, cache: str, eviction: str) -> None:
         native().store_place(self.place(self.offsets, self._checked(boundary_check)), value, cache, eviction)
 
+    def advance(self, offsets: Iterable[Any]) -> block_pointer:
+        """The block pointer moved by `offsets`."""
+        return advance(self, offsets)
+
 
 def _atomic(kind: str) -> Callable[..., None]:
     def method(self: tensor_descriptor, offsets: Iterable[Any], value: Operand) -> None:
