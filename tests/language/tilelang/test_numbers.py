@@ -272,3 +272,18 @@ def test_infinity_outside_of_kernels(dtype, engine):
 
     x = -torch.rand(9, dtype=getattr(torch, dtype)) - 1
     assert greatest(9)(x).tolist() == [x[::2].max().item(), -math.inf, x[0].item()]
+
+
+def test_flat_indices(engine):
+    @T.prim_func
+    def main(A: T.Tensor((3, 4, 5), "int32"), B: T.Tensor((60,), "int32")):
+        with T.Kernel(1):
+            for n in T.parallel(60):
+                i, j, k = T.index_to_coordinates(n, (3, 4, 5))
+                A[i, j, k] = B[T.linear_index(i, j, k, 4, 5)] * 2 + T.linear_index(n)
+
+    a, b = torch.zeros(3, 4, 5, dtype=torch.int32), torch.arange(60, dtype=torch.int32)
+    tilelang.compile(main)(a, b)
+    assert torch.equal(a.flatten(), b * 3)
+    with pytest.raises(ValueError, match="takes coordinates and one extent less, got 2 numbers"):
+        T.linear_index(1, 2)

@@ -101,6 +101,7 @@ from .loop import Then as Then
 from .loop import Else as Else
 from .loop import loop_break as loop_break
 from .loop import Parallel as Parallel
+from .loop import Parallel as parallel
 from .loop import Pipelined as Pipelined
 from .loop import Persistent as Persistent
 from .allocate import alloc_shared as alloc_shared
@@ -121,6 +122,8 @@ from .copy_op import copy as async_copy
 from ..tracing.memory import fill as fill
 from .fill_op import clear as clear
 from .customize import transpose as transpose
+from .customize import index_to_coordinates as index_to_coordinates
+from .customize import linear_index as linear_index
 from .im2col_op import im2col as im2col
 from .im2col_op import im2col as c2d_im2col
 from .gemm_op import gemm as gemm

@@ -81,3 +81,24 @@ def view(src: Memory, shape: Iterable[int] | None = None, dtype: str | None = No
     """The same memory under another shape and element type."""
     element = dtype or src.dtype
     return _view(src, tuple(shape if shape is not None else src.shape), element)
+
+
+def index_to_coordinates(index: Any, shape: Sequence[Any]) -> list[Any]:
+    """The coordinates of the element that a row-major array of that shape has at a flat index."""
+    coordinates: list[Any] = []
+    for size in reversed(shape):
+        coordinates.insert(0, index % size)
+        index = index // size
+    return coordinates
+
+
+def linear_index(*args: Any) -> Any:
+    """The flat index of some coordinates, which the extents of all dimensions but the first follow: linear_index(i, j, n)."""
+    if len(args) % 2 == 0:
+        hint = "write linear_index(i, j, n), linear_index(i, j, k, n, m)"
+        raise error(ValueError, f"T.linear_index takes coordinates and one extent less, got {len(args)} numbers", hint=hint)
+    coordinates, extents = args[: len(args) // 2 + 1], args[len(args) // 2 + 1 :]
+    index = coordinates[0]
+    for coordinate, extent in zip(coordinates[1:], extents):
+        index = index * extent + coordinate
+    return index

@@ -59,7 +59,7 @@ ROWS = (
     _row("If", "loop", "if", "a condition"),
     *_rows("Then Else", "loop", "if", ""),
     _row("loop_break", "loop", "while", ""),
-    _row("Parallel", "loop", "parallel", "integers"),
+    _row("Parallel", "loop", "parallel", "integers", "Parallel parallel"),
     *_rows("Pipelined Persistent", "loop", "for", "integers"),
 
     # Memory.
@@ -76,6 +76,8 @@ ROWS = (
     _row("copy", "copy_op", "copy_region", "tensors, buffers, regions, elements", "copy async_copy"),
     *_rows("fill clear", "fill_op", "fill_region", "tensors, buffers, regions, elements"),
     _row("transpose", "customize", "permute", "buffers"),
+    _row("index_to_coordinates", "customize", "rem", "an integer and a shape"),
+    _row("linear_index", "customize", "arith.addi", "integers"),
     _row("im2col", "im2col_op", "parallel", "a tensor and a buffer", "im2col c2d_im2col"),
     _row("gemm", "gemm_op", "gemm_region", "buffers, regions"),
     *_rows("gemm_sp wgmma_gemm_sp", "gemm_sp_op", "parallel, gemm_region", "buffers, regions"),

@@ -68,6 +68,13 @@ class PassConfigKey(str, enum.Enum):
     TIR_ADD_LOWER_PASS = enum.auto()
     TIR_NOALIAS = enum.auto()
     CUDA_KERNELS_OUTPUT_DIR = "cuda.kernels_output_dir"
+    TL_ENABLE_FP32X2_REDUCTION = enum.auto()
+    TL_SIMPLIFY_TRANSITIVELY_PROVE_INEQUALITIES = "transitively_prove_inequalities"
+    TL_SIMPLIFY_CONVERT_BOOLEAN_TO_AND_OF_ORS = "convert_boolean_to_and_of_ors"
+    TL_SIMPLIFY_APPLY_CONSTRAINTS_TO_BOOLEAN_BRANCHES = "apply_constraints_to_boolean_branches"
+    TL_SIMPLIFY_PROPAGATE_KNOWNS_TO_PROVE_CONDITIONAL = "propagate_knowns_to_prove_conditional"
+    TL_SIMPLIFY_PROPAGATE_KNOWNS_TO_SIMPLIFY_EXPRESSIONS = "propagate_knowns_to_simplify_expressions"
+    TL_SIMPLIFY_ENABLE_LET_INLINE = "enable_simplify_let_inline"
 
 
 # What earlier versions had, which programs written for them still name.
