@@ -4,18 +4,28 @@
 #include "compiler/host_program.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/passes/passes.h"
+#include "compiler/progress.h"
 #include "compiler/record.h"
 #include "compiler/source_chain.h"
 #include "compiler/source_line.h"
+#include "runtime/crash.h"
 #include "tilery/cache.h"
 #include "tilery/crash_report.h"
 #include "tilery/diagnostic.h"
 #include "tilery/version.h"
 #include "llvm/Config/llvm-config.h"
+#include <atomic>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 
 namespace tilery {
 namespace {
+
+std::string nameOf(mlir::ModuleOp module) {
+  auto kernels = module.getOps<tile::KernelOp>();
+  return kernels.empty() ? "a program without kernels" : "kernel " + (*kernels.begin()).getSymName().str();
+}
 
 /// In every process that links the compiler, also where all code comes from the disk cache.
 [[maybe_unused]] const bool crashesNameLines = (setSourceLineFinder(sourceLine), true);
@@ -69,19 +79,17 @@ const Backend &backendFor(Backends backends, const std::string &target) {
       Diagnostic{Diagnostic::Kind::Value, "there is no target named '" + target + "'", "known: " + llvm::join(known, ", "), {}});
 }
 
-Compiled compileWith(Backends backends, Module &source, const CompileOptions &wanted) {
-  CompileOptions options = wanted;
-  Module::Impl &impl = source.get();
-  std::lock_guard lock(impl.mutex);
+namespace {
+Compiled compileUnguarded(Backends backends, Module::Impl &impl, CompileOptions options, FirstError &errors) {
   mlir::OwningOpRef<mlir::ModuleOp> module(impl.module->clone());
-  FirstError errors(&impl.context);
   record(*module, {options.disjoint, options.fpContract, options.passes});
   if (dumps("tile"))
     dump("tile", textOf(*module));
   if (options.passes) {
     mlir::PassManager manager(&impl.context);
     manager.enableVerifier(lower::verifies());
-    buildPipeline(manager, backendFor(backends, options.target).hasThreads());
+    manager.addInstrumentation(passSteps());
+    buildPipeline(manager, backendFor(backends, options.target).hasThreads(), options.plainTile);
     if (failed(manager.run(*module)))
       errors.raise("the program could not be optimised");
   }
@@ -112,6 +120,29 @@ Compiled compileWith(Backends backends, Module &source, const CompileOptions &wa
     errors.raise("the host function could not be translated");
   result.image.host = std::move(*host);
   return result;
+}
+
+std::atomic<bool> hasCrashed{false};
+} // namespace
+
+Compiled compileWith(Backends backends, Module &source, const CompileOptions &options) {
+  if (hasCrashed)
+    throw Crashed({Diagnostic::Kind::Runtime, "the compiler crashed before in this process", "start the program anew"}, "");
+  Module::Impl &impl = source.get();
+  std::lock_guard lock(impl.mutex);
+  FirstError errors(&impl.context);
+  Progress progress(options, nameOf(*impl.module));
+  Compiled result;
+  int signal = guarded([&] { result = compileUnguarded(backends, impl, options, errors); });
+  if (!signal)
+    return result;
+  hasCrashed = true;
+  source.abandon();
+  throw Crashed({Diagnostic::Kind::Runtime,
+                 std::string("the compiler crashed (") + strsignal(signal) + ") in the step \"" + progress.current() + "\" of " +
+                     nameOf(*impl.module),
+                 "please report it with what TILERY_RECORD=FOLDER writes there in another run: the tile IR that was compiled"},
+                progress.current());
 }
 
 Compiled compile(Module &module, const CompileOptions &options) { return compileWith(backends(), module, options); }

@@ -13,7 +13,10 @@ Module::Impl::Impl() {
 }
 
 Module::Module(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
-Module::~Module() = default;
+Module::~Module() {
+  if (abandoned)
+    (void)impl.release();
+}
 
 static void removeHints(mlir::ModuleOp module) {
   module.walk([](mlir::Operation *op) {

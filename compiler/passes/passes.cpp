@@ -22,13 +22,15 @@ void tilery::registerTilePasses() {
   registerPass(createDeadLanes);
 }
 
-void tilery::buildPipeline(OpPassManager &pm, bool keepThreads) {
+void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createRoleThreadsToTiles());
   kernel.addPass(createCheckBarriers());
   kernel.addPass(createOrderRoles());
   if (!keepThreads)
     kernel.addPass(createThreadsToTiles());
+  if (plain)
+    return kernel.addPass(createLowerViews());
   kernel.addPass(createParallelToTiles(/*gathers=*/true));
   kernel.addPass(createForwardStores());
   kernel.addPass(createPromoteBuffers());

@@ -31,8 +31,8 @@ std::unique_ptr<mlir::Pass> createFlattenStores();
 void registerTilePasses();
 
 /// Appends the passes that run before any target, to a manager anchored on the module. keepThreads: the target has threads that
-/// tile.threads can be.
-void buildPipeline(mlir::OpPassManager &pm, bool keepThreads = false);
+/// tile.threads can be. plain: only those without which targets do not take a program.
+void buildPipeline(mlir::OpPassManager &pm, bool keepThreads = false, bool plain = false);
 
 /// Pointer tiles with masks become separable accesses.
 std::unique_ptr<mlir::Pass> createRaiseAccesses();

@@ -1,5 +1,6 @@
 #pragma once
 // From tile IR to code that the runtime loads.
+#include "tilery/diagnostic.h"
 #include "tilery/module.h"
 #include "tilery/runtime.h"
 #include <string>
@@ -17,10 +18,24 @@ struct CompileOptions {
   unsigned cluster = 1;
   /// Run the target-independent passes; off only for tests that compare before and after.
   bool passes = true;
+  /// Without the optimisations of tile IR, or those of LLVM: what is tried after one has crashed.
+  bool plainTile = false, plainLLVM = false;
   bool wantBlock = false, wantLLVM = false, wantAsm = false, wantPlan = false;
   /// "host", or a name of the target table ("avx2", "avx512", "sapphirerapids") to generate code for another machine, or a GPU
   /// ("sm_90a", gpuTarget(device)), for which the image holds PTX.
   std::string target = "host";
+  /// Asked by the compiling thread every 50 ms or so, between passes; true ends the compilation, which throws Interrupted.
+  bool (*interrupted)(void *) = nullptr;
+  void *context = nullptr;
+};
+struct Interrupted {};
+
+/// The compiler itself crashed: a fault, an overflow of the stack, a fatal error of LLVM's. Locks and contexts are as it left them, so that compile()
+/// refuses with it from then on; what was compiled goes on working.
+class Crashed : public Error {
+public:
+  Crashed(Diagnostic diagnostic, std::string step) : Error(std::move(diagnostic)), step(std::move(step)) {}
+  const std::string step; ///< the pass that crashed; empty: an earlier compilation did
 };
 
 struct Compiled {
@@ -30,7 +45,9 @@ struct Compiled {
   std::string llvm, assembly, plan;
 };
 
-/// Leaves `module` as it is. Throws Error with the user's position for what the target cannot run.
+/// Leaves `module` as it is. Throws Error with the user's position for what the target cannot run; Interrupted;
+/// Crashed.
+/// One that takes more than 5 s says on stderr, once, what for.
 /// TILERY_DUMP=tile,passes,plan,block,llvm,asm (any of them) prints the stages to stderr.
 Compiled compile(Module &module, const CompileOptions &options = {});
 

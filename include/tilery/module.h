@@ -17,8 +17,11 @@ public:
   /// Parses tile IR text; throws Error.
   static std::shared_ptr<Module> parse(const std::string &text);
   std::vector<std::string> kernelNames() const;
+  /// Keeps its memory for ever: who worked on it crashed.
+  void abandon() { abandoned = true; }
 
 private:
   std::unique_ptr<Impl> impl;
+  bool abandoned = false;
 };
 } // namespace tilery

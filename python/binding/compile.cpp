@@ -1,5 +1,6 @@
 // tilery._native.compile: a Module to an image for the loader, and the text of the stages.
 #include "binding.h"
+#include "interrupts.h"
 #include "tilery/compile.h"
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -16,10 +17,14 @@ void bindCompile(nb::module_ &m) {
       .def_ro("llvm", &Compiled::llvm)
       .def_ro("asm", &Compiled::assembly)
       .def_ro("plan", &Compiled::plan);
+  PyObject *crashed = PyErr_NewExceptionWithDoc("tilery._native.Crashed",
+                                                "(message, step) of a crash of the compiler: this process compiles no more.",
+                                                PyExc_RuntimeError, nullptr);
+  m.attr("Crashed") = nb::steal(crashed);
   m.def(
       "compile",
-      [](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target, bool boxes,
-         unsigned cluster) {
+      [crashed](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target, bool boxes,
+                unsigned cluster, bool plainTile, bool plainLLVM) {
         CompileOptions options;
         options.disjoint = disjoint;
         options.fpContract = fpContract;
@@ -28,11 +33,23 @@ void bindCompile(nb::module_ &m) {
         options.target = target;
         options.boxes = boxes;
         options.cluster = cluster;
-        nb::gil_scoped_release others; // of several kernels, each in a thread
-        return compile(module, options);
+        options.plainTile = plainTile;
+        options.plainLLVM = plainLLVM;
+        try {
+          Released others; // of several kernels, each in a thread
+          options.interrupted = Released::interrupted();
+          options.context = &others;
+          return compile(module, options);
+        } catch (Interrupted) {
+          throw nb::python_error();
+        } catch (const Crashed &crash) {
+          nb::object arguments = nb::make_tuple(crash.diagnostic().message, crash.step);
+          PyErr_SetObject(crashed, arguments.ptr());
+          throw nb::python_error();
+        }
       },
       "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host",
-      "boxes"_a = true, "cluster"_a = 1);
+      "boxes"_a = true, "cluster"_a = 1, "plain_tile"_a = false, "plain_llvm"_a = false);
   m.def("target_id", &targetId, "target"_a = "host");
 }
 

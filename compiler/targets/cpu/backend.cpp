@@ -22,6 +22,8 @@ public:
     own.target = *findTarget(options.target);
     own.disjoint = options.disjoint;
     own.fpContract = options.fpContract;
+    own.plainTile = options.plainTile;
+    own.plainLLVM = options.plainLLVM;
     own.wantLLVM = options.wantLLVM;
     own.wantAsm = options.wantAsm;
     own.wantPlan = options.wantPlan;

@@ -8,6 +8,7 @@
 #include "compiler/targets/cpu/prepare_products.h"
 #include "compiler/lower/debug_info.h"
 #include "compiler/lower/verify_code.h"
+#include "compiler/progress.h"
 
 using namespace mlir;
 
@@ -26,14 +27,18 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   Translation result;
   bool ok = true;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
-    prepareProducts(kernel);
-    openPairs(kernel);
-    hoistStorePlaces(kernel);
+    Progress::step("planning");
+    if (!options.plainTile) {
+      prepareProducts(kernel);
+      openPairs(kernel);
+      hoistStorePlaces(kernel);
+    }
     lower::Plan plan = lower::planKernel(kernel, lowering);
     if (options.wantPlan) {
       llvm::raw_string_ostream stream(result.plan);
       plan.print(stream, kernel);
     }
+    Progress::step("making LLVM IR");
     FailureOr<KernelInfo> info = CpuKernel(e, kernel, plan).emit();
     ok &= succeeded(info);
     if (succeeded(info))
@@ -47,6 +52,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
     return failure();
   EmitOptions emit;
   emit.fpContract = options.fpContract;
+  emit.plain = options.plainLLVM;
   emit.llvmText = options.wantLLVM ? &result.llvm : nullptr;
   emit.asmText = options.wantAsm ? &result.assembly : nullptr;
   result.object = emitObject(module, options.target, emit);

@@ -15,6 +15,7 @@ struct Options {
   /// As in lower::Options.
   bool disjoint = false;
   bool fpContract = true;
+  bool plainTile = false, plainLLVM = false; ///< as in CompileOptions
   bool lineTables = true;
   bool wantLLVM = false, wantAsm = false, wantPlan = false;
 };

@@ -1,11 +1,12 @@
 #include "compiler/targets/cpu/emit_object.h"
+#include "compiler/lower/stepped_passes.h"
+#include "compiler/progress.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -25,7 +26,7 @@ namespace tilery::cpu {
 namespace {
 constexpr const char *triple = "x86_64-unknown-linux-gnu";
 
-std::unique_ptr<llvm::TargetMachine> makeMachine(const CpuTarget &target, bool fpContract) {
+std::unique_ptr<llvm::TargetMachine> makeMachine(const CpuTarget &target, bool fpContract, bool plain) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();
@@ -39,16 +40,17 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const CpuTarget &target, bool f
   llvm::TargetOptions options;
   options.AllowFPOpFusion = fpContract ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Strict;
   options.MCOptions.AsmVerbose = true;
-  return std::unique_ptr<llvm::TargetMachine>(registered->createTargetMachine(
-      t, target.cpu, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(
+      registered->createTargetMachine(t, target.cpu, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                      plain ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
 }
 
 // A target machine costs as much as a small kernel and is not thread-safe: one per thread and configuration.
-llvm::TargetMachine &machineFor(const CpuTarget &target, bool fpContract) {
+llvm::TargetMachine &machineFor(const CpuTarget &target, bool fpContract, bool plain = false) {
   static thread_local std::map<std::string, std::unique_ptr<llvm::TargetMachine>> machines;
-  auto &machine = machines[target.key() + (fpContract ? "+" : "-")];
+  auto &machine = machines[target.key() + (fpContract ? "+" : "-") + (plain ? "0" : "")];
   if (!machine)
-    machine = makeMachine(target, fpContract);
+    machine = makeMachine(target, fpContract, plain);
   return *machine;
 }
 
@@ -57,7 +59,9 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::FunctionAnalysisManager fam;
   llvm::CGSCCAnalysisManager cgam;
   llvm::ModuleAnalysisManager mam;
-  llvm::PassBuilder builder(&machine);
+  llvm::PassInstrumentationCallbacks callbacks;
+  addSteps(callbacks);
+  llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(), std::nullopt, &callbacks);
   builder.registerModuleAnalyses(mam);
   builder.registerCGSCCAnalyses(cgam);
   builder.registerFunctionAnalyses(fam);
@@ -152,7 +156,7 @@ void prepareModule(llvm::Module &module, const CpuTarget &target) {
 }
 
 std::string emitObject(llvm::Module &module, const CpuTarget &target, const EmitOptions &options) {
-  llvm::TargetMachine &machine = machineFor(target, options.fpContract);
+  llvm::TargetMachine &machine = machineFor(target, options.fpContract, options.plain);
   for (llvm::Function &function : module) {
     if (function.isDeclaration()) {
       function.addFnAttr(llvm::Attribute::NonLazyBind);
@@ -165,7 +169,8 @@ std::string emitObject(llvm::Module &module, const CpuTarget &target, const Emit
     function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
     function.setUWTableKind(llvm::UWTableKind::Default);
   }
-  optimise(module, machine);
+  if (!options.plain)
+    optimise(module, machine);
   if (target.avx512)
     repairMaskedAccesses(module);
   if (options.llvmText) {
@@ -175,7 +180,7 @@ std::string emitObject(llvm::Module &module, const CpuTarget &target, const Emit
   auto generate = [&](llvm::Module &m, llvm::CodeGenFileType type) {
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
-    llvm::legacy::PassManager passes;
+    lower::SteppedPasses passes;
     machine.addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true);
     passes.run(m);
     return std::string(bytes.begin(), bytes.end());

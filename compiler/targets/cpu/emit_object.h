@@ -7,6 +7,7 @@ namespace tilery::cpu {
 
 struct EmitOptions {
   bool fpContract = true;          // let a*b+c become one fused multiply-add where the IR's `contract` flags allow it
+  bool plain = false;              // without optimisations
   std::string *llvmText = nullptr; // receives the optimised module's text
   std::string *asmText = nullptr;  // receives the assembly text
 };

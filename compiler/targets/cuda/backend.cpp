@@ -36,6 +36,8 @@ Options optionsOf(const CompileOptions &options) {
   own.target = gpuNamed(options.target);
   own.disjoint = options.disjoint;
   own.fpContract = options.fpContract;
+  own.plainTile = options.plainTile;
+  own.plainLLVM = options.plainLLVM;
   own.boxes = options.boxes;
   own.cluster = options.cluster;
   own.wantLLVM = options.wantLLVM;

@@ -10,6 +10,7 @@
 #include "compiler/targets/cuda/simt.h"
 #include "compiler/lower/kernel_info.h"
 #include "compiler/lower/verify_code.h"
+#include "compiler/progress.h"
 
 using namespace mlir;
 
@@ -31,12 +32,16 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
     FailureOr<KernelInfo> info = lower::describe(kernel);
     if (failed(info))
       return failure();
+    Progress::step("planning");
     if (options.fpContract)
       orderSums(kernel);
     OwningOpRef<ModuleOp> blocks;
     std::string why;
-    FailureOr<OwningOpRef<ModuleOp>> lowered =
-        lowerToBlocks(kernel, why, options.disjoint, options.boxes, options.cluster, gpuOf(options.target));
+    FailureOr<OwningOpRef<ModuleOp>> lowered = OwningOpRef<ModuleOp>();
+    if (options.plainTile)
+      why = "an optimisation crashed";
+    else
+      lowered = lowerToBlocks(kernel, why, options.disjoint, options.boxes, options.cluster, gpuOf(options.target));
     if (failed(lowered))
       return failure();
     blocks = std::move(*lowered);
@@ -51,6 +56,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
         result.plan += printPlan(kernel, lowered);
       if (options.wantBlock)
         llvm::raw_string_ostream(result.block) << *blocks;
+      Progress::step("making LLVM IR");
       gpu = emitBlock(e, lowered, machine);
     } else {
       BlockPlan plan = planBlock(kernel, e.options, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);
@@ -60,6 +66,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
           stream << kernel.getSymName() << ": no blocks, for " << why << "\n";
         plan.print(stream, kernel);
       }
+      Progress::step("making LLVM IR");
       gpu = SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();
     }
     if (failed(gpu))
@@ -88,7 +95,8 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   if (failed(lower::verifyCode(module, source)))
     return failure();
   bool ofBlocks = llvm::none_of(result->kernels, [](const KernelInfo &kernel) { return kernel.gpu.maps.empty(); });
-  result->object = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result->llvm : nullptr, ofBlocks);
+  result->object = emitPtx(module, options.target, options.fpContract, options.wantLLVM ? &result->llvm : nullptr, ofBlocks,
+                           options.plainLLVM);
   result->assembly = result->object;
   return result;
 }

@@ -20,7 +20,8 @@ struct Options {
   /// As in lower::Options.
   bool disjoint = false;
   bool fpContract = true;
-  bool boxes = true; ///< as in CompileOptions
+  bool plainTile = false, plainLLVM = false; ///< as in CompileOptions
+  bool boxes = true;                         ///< as in CompileOptions
   unsigned cluster = 1;
   bool wantLLVM = false, wantPlan = false, wantBlock = false;
 };

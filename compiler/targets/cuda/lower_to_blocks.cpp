@@ -8,6 +8,7 @@
 #include "compiler/block/passes.h"
 #include "compiler/block/skip_steps.h"
 #include "compiler/lower/verify_code.h"
+#include "compiler/progress.h"
 #include "compiler/targets/cuda/emit_block.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -95,6 +96,7 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
     made()->setAttr("block.shared_by", OpBuilder(kernel.getContext()).getI64IntegerAttr(cluster));
   PassManager manager(kernel.getContext());
   manager.enableVerifier(lower::verifies());
+  manager.addInstrumentation(passSteps());
   block::buildBlockPipeline(manager);
   if (failed(manager.run(*module)))
     return failure();

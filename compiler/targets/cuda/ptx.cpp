@@ -1,7 +1,8 @@
 #include "compiler/targets/cuda/ptx.h"
+#include "compiler/lower/stepped_passes.h"
+#include "compiler/progress.h"
 #include "compiler/targets/cuda/pair_conversions.h"
 #include "llvm/Analysis/InlineCost.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -28,7 +29,7 @@ namespace tilery::cuda {
 namespace {
 constexpr const char *triple = "nvptx64-nvidia-cuda";
 
-std::unique_ptr<llvm::TargetMachine> makeMachine(const CudaTarget &target, bool fpContract) {
+std::unique_ptr<llvm::TargetMachine> makeMachine(const CudaTarget &target, bool fpContract, bool plain = false) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeNVPTXTargetInfo();
@@ -41,9 +42,9 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const CudaTarget &target, bool 
   const llvm::Target *registered = llvm::TargetRegistry::lookupTarget(t, error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = fpContract ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(
-      registered->createTargetMachine(t, target.arch(), "+ptx" + std::to_string(target.ptx), options, llvm::Reloc::PIC_,
-                                      std::nullopt, llvm::CodeGenOptLevel::Default)); // Aggressive: GVN once more
+  return std::unique_ptr<llvm::TargetMachine>(registered->createTargetMachine(
+      t, target.arch(), "+ptx" + std::to_string(target.ptx), options, llvm::Reloc::PIC_, std::nullopt,
+      plain ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default)); // Aggressive: GVN once more
 }
 
 /// What the emitter's code leaves to do, in half the time of LLVM's O3: loops are unrolled and kept in registers, addresses and index
@@ -89,7 +90,7 @@ llvm::ModulePassManager pipeline(llvm::PassBuilder &builder, bool ofBlocks) {
 
 /// LLVM's passes from LLVM IR to PTX, for code made of block IR without those that find nothing in it: addresses are sums of few terms, and memory
 /// is read and written by assembly.
-class CodeGeneration : public llvm::legacy::PassManager {
+class CodeGeneration : public lower::SteppedPasses {
 public:
   explicit CodeGeneration(bool ofBlocks) : ofBlocks(ofBlocks) {}
 
@@ -99,7 +100,7 @@ public:
                      (behindReassociation && pass->getPassName() == "Early CSE"))) // of what it has made alike
       delete pass;
     else
-      PassManager::add(pass);
+      SteppedPasses::add(pass);
   }
 
 private:
@@ -114,15 +115,18 @@ void prepareModule(llvm::Module &module, const CudaTarget &target) {
   module.setDataLayout(makeMachine(target, true)->createDataLayout());
 }
 
-std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContract, std::string *llvmText, bool ofBlocks) {
-  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target, fpContract);
+std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContract, std::string *llvmText, bool ofBlocks,
+                    bool plain) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target, fpContract, plain);
   pairConversions(module);
-  {
+  if (!plain) {
     llvm::LoopAnalysisManager lam;
     llvm::FunctionAnalysisManager fam;
     llvm::CGSCCAnalysisManager cgam;
     llvm::ModuleAnalysisManager mam;
-    llvm::PassBuilder builder(machine.get());
+    llvm::PassInstrumentationCallbacks callbacks;
+    addSteps(callbacks);
+    llvm::PassBuilder builder(machine.get(), llvm::PipelineTuningOptions(), std::nullopt, &callbacks);
     builder.registerModuleAnalyses(mam);
     builder.registerCGSCCAnalyses(cgam);
     builder.registerFunctionAnalyses(fam);

@@ -8,9 +8,9 @@ namespace tilery::cuda {
 /// Sets triple and data layout.
 void prepareModule(llvm::Module &module, const CudaTarget &target);
 /// Optimises and translates; `llvmText`, if not null, receives the optimised module. `ofBlocks`: all of it was made of block IR, and passes that
-/// find nothing there are left out.
+/// find nothing there are left out. `plain`: without optimisations.
 std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContract, std::string *llvmText = nullptr,
-                    bool ofBlocks = false);
+                    bool ofBlocks = false, bool plain = false);
 
 /// Address space numbers of NVPTX.
 enum AddressSpace : unsigned { Generic = 0, Global = 1, Shared = 3, Param = 101 };

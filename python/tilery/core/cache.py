@@ -14,6 +14,7 @@ from typing import Any
 from tilery import _native
 
 from ..frontend.fingerprint import fingerprint, sha256
+from . import apart
 
 enabled = True  # a program may switch the disk cache off
 # Part of every key. 2: entries of 1 may hold code of a text that was edited after its function had been imported.
@@ -49,12 +50,12 @@ def target_of(device: int) -> str:
 
 def stages(module: _native.Module, device: int, options: dict[str, Any], target: str | None = None) -> dict[str, str]:
     """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}: what `image` compiles for these, as text."""
-    compiled = _native.compile(module, **options, target=target or target_of(device), texts=True)
+    compiled = apart.compiled(module, **options, target=target or target_of(device), texts=True)
     return {"tile": module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
 
 
-def _compile(module: _native.Module, device: int, options: dict[str, Any]) -> bytes:
-    image = _native.compile(module, **options).image
+def _compile(module: _native.Module, device: int, options: dict[str, Any], text: str | None = None) -> bytes:
+    image = apart.compiled(module, text, **options).image
     return (image if device < 0 else _native.assembled(image, device)).to_bytes()
 
 
@@ -104,7 +105,7 @@ def image(
     key = sha256((target + text).encode()).hexdigest()
     code = _native.cache_get("code", key)
     if not code:
-        code = _compile(module, device, options)
+        code = _compile(module, device, options, text)
         _native.cache_put("code", key, code)
     if source:
         _native.cache_put("manifest", target + source, key.encode())

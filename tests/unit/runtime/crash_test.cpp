@@ -3,6 +3,8 @@
 #include "kernels.h"
 #include "tilery/crash_report.h"
 #include <csignal>
+#include <thread>
+#include <unistd.h>
 
 using namespace tilery;
 using namespace tilery::test;
@@ -73,4 +75,61 @@ TEST(CrashDeathTest, SignalsOfOthersAreHandedOn) {
         std::exit(0);
       },
       testing::KilledBySignal(SIGSEGV), "^$");
+}
+
+namespace {
+__attribute__((noinline)) int deep(volatile int *outer) {
+  volatile int inner[100] = {*outer};
+  return inner[0] < 0 ? 0 : deep(inner) + inner[1];
+}
+} // namespace
+
+TEST(CrashDeathTest, GuardedCodeEndsAlone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        auto fails = [](int wanted, const std::function<void()> &work) {
+          if (int signal = guarded(work); signal != wanted) {
+            std::fprintf(stderr, "%d instead of %d\n", signal, wanted);
+            std::exit(2);
+          }
+        };
+        auto all = [&] {
+          for (int round = 0; round < 3; ++round) {
+            fails(0, [] {});
+            fails(SIGSEGV, [] { *reinterpret_cast<volatile int *>(24) = 1; });
+            fails(SIGABRT, [] { std::abort(); });
+            fails(SIGILL, [] { __builtin_trap(); });
+            fails(SIGSEGV, [] {
+              int zero = 0;
+              deep(&zero);
+            });
+            fails(SIGSEGV, [&] {
+              fails(SIGABRT, [] { std::abort(); });
+              *reinterpret_cast<volatile int *>(24) = 1;
+            });
+          }
+        };
+        all();
+        std::thread(all).join();
+        try {
+          guarded([] { throw 7; });
+        } catch (int) {
+          std::exit(0);
+        }
+      },
+      testing::ExitedWithCode(0), "^$");
+}
+
+TEST(CrashDeathTest, WhatIsNotGuardedEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT((guarded([] {}), std::abort()), testing::KilledBySignal(SIGABRT), "^$");
+  EXPECT_EXIT(guarded([] { kill(getpid(), SIGSEGV), sleep(5); }), testing::KilledBySignal(SIGSEGV), "^$") << "somebody else's";
+  EXPECT_EXIT(guarded([] {
+                Unguarded handler;
+                std::abort();
+              }),
+              testing::KilledBySignal(SIGABRT), "^$");
+  EXPECT_EXIT(guarded([] { std::thread([] { std::abort(); }).join(); }), testing::KilledBySignal(SIGABRT), "^$")
+      << "another thread";
 }

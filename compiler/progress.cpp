@@ -1,0 +1,109 @@
+#include "compiler/progress.h"
+#include "runtime/crash.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include <chrono>
+#include <cstdlib>
+
+namespace tilery {
+namespace {
+constexpr int64_t oftenNanoseconds = 50'000'000;
+constexpr int64_t longNanoseconds = 5'000'000'000;
+
+thread_local Progress *running = nullptr;
+
+/// Deeper than any stack; the compiler must not see through it.
+__attribute__((noinline, optnone)) uint64_t overflow(uint64_t depth) {
+  volatile uint64_t frame[64] = {depth};
+  return depth ? overflow(depth - 1) + frame[depth % 64] : 0;
+}
+
+/// TILERY_CRASH="fault STEP" ("abort STEP", "overflow STEP"): for tests of what comes after.
+void crashWhereAsked(llvm::StringRef step) {
+  static const char *const asked = std::getenv("TILERY_CRASH");
+  if (!asked)
+    return;
+  auto [how, where] = llvm::StringRef(asked).split(' ');
+  if (where != step)
+    return;
+  if (how == "abort")
+    llvm::report_fatal_error("asked for");
+  if (how == "overflow")
+    overflow(~uint64_t(0));
+  *reinterpret_cast<volatile int *>(uintptr_t(how.size())) = 1;
+}
+
+int64_t nowNanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+} // namespace
+
+Progress::Progress(const CompileOptions &options, std::string kernel)
+    : options(options), kernel(std::move(kernel)), outer(running), began(nowNanoseconds()), since(began), asked(began),
+      stackOfPasses(llvm::SavePrettyStackState()) {
+  running = this;
+}
+
+Progress::~Progress() {
+  running = outer;
+  llvm::RestorePrettyStackState(stackOfPasses); // after an exception it names frames that are gone
+}
+
+void Progress::step(llvm::StringRef name, const llvm::Function *function) {
+  if (running)
+    running->next(name, function);
+}
+
+void Progress::next(llvm::StringRef following, const llvm::Function *function) {
+  int64_t now = nowNanoseconds();
+  spent[name] += now - since;
+  since = now;
+  name = following.str();
+  crashWhereAsked(following);
+  if (now - began > longNanoseconds && !std::exchange(told, true))
+    tell(now - began, function);
+  if (!options.interrupted || now - asked < oftenNanoseconds)
+    return;
+  bool ends;
+  {
+    Unguarded handlers;
+    ends = options.interrupted(options.context);
+  }
+  asked = nowNanoseconds();
+  if (ends)
+    throw Interrupted();
+}
+
+void Progress::tell(int64_t took, const llvm::Function *function) {
+  auto longest = std::max_element(spent.begin(), spent.end(), [](auto &a, auto &b) { return a.second < b.second; });
+  llvm::errs() << "tilery: compiling " << kernel << " takes long: " << llvm::format("%.1f", double(took) / 1e9) << " s so far, "
+               << llvm::format("%.1f", double(longest->second) / 1e9) << " s of it for \"" << longest->first() << '"';
+  if (function)
+    llvm::errs() << "; LLVM is at a function of " << function->getInstructionCount() << " instructions";
+  llvm::errs() << "\n  hint: less of it where loops are unrolled (tl.static_range, T.unroll, Python's range) or tiles unpacked "
+                  "into scalars\n";
+}
+
+namespace {
+struct PassSteps : mlir::PassInstrumentation {
+  void runBeforePass(mlir::Pass *pass, mlir::Operation *) override {
+    Progress::step(pass->getArgument().empty() ? pass->getName() : pass->getArgument());
+  }
+};
+} // namespace
+
+std::unique_ptr<mlir::PassInstrumentation> passSteps() { return std::make_unique<PassSteps>(); }
+
+void addSteps(llvm::PassInstrumentationCallbacks &callbacks) {
+  callbacks.registerBeforeNonSkippedPassCallback([](llvm::StringRef pass, llvm::Any ir) {
+    const llvm::Function *const *function = llvm::any_cast<const llvm::Function *>(&ir);
+    Progress::step(("LLVM: " + pass).str(), function ? *function : nullptr);
+  });
+}
+
+} // namespace tilery
