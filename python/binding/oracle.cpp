@@ -39,6 +39,12 @@ static oracle::Allocation allocation(nb::handle item) {
   return result;
 }
 
+/// The bounds of some launches.
+struct Bounds : oracle::Shadow {
+  explicit Bounds(uint64_t steps) : steps(steps) {}
+  uint64_t steps; ///< oracle::Options::maxSteps
+};
+
 static oracle::Element elementOf(DType dtype) {
   using llvm::APFloat;
   using oracle::Format;
@@ -103,9 +109,15 @@ static uint64_t bounded(const oracle::Shadow &shadow, DType dtype, uint64_t addr
   return count;
 }
 
+static void note(oracle::Options &options, Bounds *bounds) {
+  options.shadow = bounds;
+  options.contract = true;
+  options.maxSteps = bounds ? bounds->steps : 0;
+}
+
 /// slots: 64-bit patterns as in TileryLaunch; allocations: (address, bytes, name, bytes of an element) each.
 static void interpret(Module &module, const std::string &kernel, nb::handle grid, nb::handle slots, nb::handle allocations,
-                      bool debug, oracle::Shadow *bounds) {
+                      bool debug, Bounds *bounds) {
   auto lock = locked(module);
   auto op = module.get().module->lookupSymbol<tile::KernelOp>(kernel);
   if (!op)
@@ -119,8 +131,7 @@ static void interpret(Module &module, const std::string &kernel, nb::handle grid
     args.push_back(nb::cast<uint64_t>(slot));
   oracle::Options options;
   options.debug = debug;
-  options.shadow = bounds;
-  options.contract = true;
+  note(options, bounds);
   for (nb::handle item : allocations)
     options.allocations.push_back(allocation(item));
   options.interrupted = interrupted;
@@ -134,7 +145,7 @@ static void interpret(Module &module, const std::string &kernel, nb::handle grid
 /// args: (address, extents, strides in elements) for a tensor, a 64-bit pattern for a scalar. allocate(extents, dtype) makes a
 /// row-major tensor and gives its address; the result says which of those, counted from 0, the host function returns.
 static std::vector<int64_t> interpretHost(Module &module, const std::string &host, nb::handle args, nb::handle allocations,
-                                          nb::object allocate, bool debug, oracle::Shadow *bounds) {
+                                          nb::object allocate, bool debug, Bounds *bounds) {
   auto lock = locked(module);
   auto op = module.get().module->lookupSymbol<tile::HostOp>(host);
   if (!op)
@@ -153,8 +164,7 @@ static std::vector<int64_t> interpretHost(Module &module, const std::string &hos
   }
   oracle::Options options;
   options.debug = debug;
-  options.shadow = bounds;
-  options.contract = true;
+  note(options, bounds);
   for (nb::handle item : allocations)
     options.allocations.push_back(allocation(item));
   int64_t made = 0;
@@ -181,19 +191,21 @@ static std::vector<int64_t> interpretHost(Module &module, const std::string &hos
 }
 
 void bindOracle(nb::module_ &m) {
-  nb::class_<oracle::Shadow>(m, "Bounds",
-                             "What any right implementation may leave in memory: launches of the reference interpreter fill it.")
-      .def(nb::init<>())
-      .def_ro("undetermined", &oracle::Shadow::undetermined, "Did a branch, an address or a mask hang on a rounded value?")
+  nb::class_<Bounds>(m, "Bounds",
+                     "What any right implementation may leave in memory: launches of the reference interpreter fill it.")
+      .def(nb::init<uint64_t>(), "steps"_a = 0)
+      .def_prop_ro(
+          "undetermined", [](const Bounds &bounds) { return bounds.undetermined; },
+          "Did a branch, an address or a mask hang on a rounded value?")
       .def(
           "differences",
-          [](const oracle::Shadow &shadow, nb::handle dtype, uint64_t wanted, uint64_t got, uint64_t elements, size_t most) {
+          [](const Bounds &shadow, nb::handle dtype, uint64_t wanted, uint64_t got, uint64_t elements, size_t most) {
             return differences(shadow, toDType(dtype), wanted, got, elements, most);
           },
           "dtype"_a, "wanted"_a, "got"_a, "elements"_a, "most"_a = 8)
       .def(
           "bounded",
-          [](const oracle::Shadow &shadow, nb::handle dtype, uint64_t address, uint64_t elements) {
+          [](const Bounds &shadow, nb::handle dtype, uint64_t address, uint64_t elements) {
             return bounded(shadow, toDType(dtype), address, elements);
           },
           "dtype"_a, "address"_a, "elements"_a);

@@ -15,6 +15,7 @@ import random
 import signal
 import sys
 import tempfile
+import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -108,9 +109,14 @@ def campaign(language, options):
             path = os.path.join(folder, str(job))
             child = os.fork()
             if not child:
-                with open(path, "wb") as report:
-                    work(language, seeds[job :: options.jobs], options, report)
-                os._exit(0)
+                status = 1
+                try:
+                    with open(path, "wb") as report:
+                        work(language, seeds[job :: options.jobs], options, report)
+                    status = 0
+                except BaseException:
+                    traceback.print_exc()
+                os._exit(status)
             children[child] = path
         for child in list(children):
             _, status = os.waitpid(child, 0)

@@ -105,7 +105,8 @@ class Memory:
             storage = storage.view(dtype)
             tensor = storage.as_strided(argument.shape, argument.steps(), GUARD)
             if argument.fill != "none":
-                tensor.copy_(filled(argument, generator))
+                once = [slice(0, 1) if not stride else slice(None) for stride in argument.steps()]  # of what repeats
+                tensor[tuple(once)].copy_(filled(argument, generator)[tuple(once)])
             memory.storages.append(storage)
             memory.tensors.append(tensor)
         return memory

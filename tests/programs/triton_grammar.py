@@ -1,10 +1,11 @@
 """Triton programs as their users write them.
 
 A program owns some rows (or columns) of a matrix and walks the other dimension in blocks: sums, maxima, online rescaling, passes
-that write. Others multiply, or work on vectors and flat indices (triton_products.py, triton_vectors.py)."""
+that write. Others multiply, work on vectors and flat indices, or on grids (triton_products.py, _vectors.py, _grids.py)."""
 
 from programs.frame import Argument, Program
 from programs.triton_expressions import expression, helpers, spread, whole
+from programs.triton_grids import write_grids
 from programs.triton_products import write_product
 from programs.triton_vectors import write_vectors
 from programs.writer import Value, Writer
@@ -15,7 +16,7 @@ FLOATS = ("float32", "float32", "float32", "float16", "bfloat16")
 
 def write(rng, seed):
     kind = rng.random()
-    writer = write_blocks if kind < 0.6 else write_product if kind < 0.75 else write_vectors
+    writer = write_blocks if kind < 0.5 else write_product if kind < 0.65 else write_vectors if kind < 0.83 else write_grids
     body, launch, arguments = writer(rng)
     names = ", ".join(a.name for a in arguments)
     source = f"{HEAD}{helpers(body)}{body}\n\ndef launch(debug, {names}):\n{launch}"

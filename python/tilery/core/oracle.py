@@ -22,10 +22,11 @@ _FLOATS = {"float64": "<d", "float32": "<f", "float16": "<e"}
 
 
 @contextmanager
-def bounds() -> Iterator[_native.Bounds]:
-    """Launches by the oracle within note what any right implementation may leave in memory (the CPU's)."""
+def bounds(steps: int = 0) -> Iterator[_native.Bounds]:
+    """Launches by the oracle within note what any right implementation may leave in memory (the CPU's). With `steps`: one that
+    executes more ops is given up as endless."""
     global _bounds
-    before, _bounds = _bounds, _native.Bounds()
+    before, _bounds = _bounds, _native.Bounds(steps)
     try:
         yield _bounds
     finally:
