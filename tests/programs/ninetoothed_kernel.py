@@ -178,6 +178,8 @@ class Kernel(Writer):
     def source(self):
         """(text, arguments)"""
         body = self.text()
+        if self.chance(0.1):
+            body = re.sub(r"\b(\w+)\[:, None\]", r"ntl.expand_dims(\1, 1)", body)
         used = body + "".join(step for p in self.parameters for step in p.steps)
         self.symbols = [line for line in self.symbols if re.search(rf"\b{line.split()[0]}\b", used)]
         self.keywords = {name: value for name, value in self.keywords.items() if re.search(rf"\b{name}\b", used)}

@@ -173,6 +173,10 @@ class Rows(Kernel):
         if not self.own and self.chance(0.6) or self.form == "line":
             return f"ntl.{how}({text})"
         axis = self.axis()
+        if self.own and self.chance(0.15):
+            if self.chance(0.5):
+                return f"ntl.{how}(ntl.trans({text}), axis={1 - axis})"
+            return f"ntl.reshape(ntl.{how}({text}, axis={axis}, keep_dims=True), ({self.tile_shape()}[{1 - axis}],))"
         return self.pick(
             f"ntl.{how}({text}, {axis})", f"ntl.{how}({text}, axis={axis})", f"ntl.{how}({text}, axis={axis - self.axes_count()})"
         )
