@@ -158,10 +158,9 @@ unsigned Finder::vectors() {
   unsigned tiles = llvm::count_if(loop.getInitArgs(), isTile), bits = 32, cost = 1;
   for (Value value : carried)
     bits = std::max(bits, elementOf(value).getIntOrFloatBitWidth());
-  bool loads = false;
   for (Value value : computed)
     if (Operation *op = value.getDefiningOp(); op && loop->isProperAncestor(op) && !isa<scf::ForOp>(op))
-      cost += costOf(value, [&](Value v) { return v != value && (carried.contains(v) || !plan.isVirtual(v)); }, loads);
+      cost += costOf(value, [&](Value v) { return v != value && (carried.contains(v) || !plan.isVirtual(v)); }, mostWork + 1);
   unsigned together = machine.vectorRegisters / 2 / tiles;
   unsigned most = std::min(together, std::max(mostWork / cost, vectorsSideBySide(reached.getArrayRef(), machine)));
   if (!together || !most)

@@ -161,9 +161,11 @@ bool NestEmitter::emit(const Nest &n) {
 // Rows shorter than a vector, of tiles that are all stored in scratch memory, computed there of others at the same elements: vectors go on
 // through the rows that follow.
 bool NestEmitter::hasShortRows() const {
+  llvm::SmallPtrSet<void *, 16> seen; // one that is not in place ends the question, so those met before are
   std::function<bool(Value)> below, inPlace = [&](Value value) {
     Operation *def = value.getDefiningOp();
-    if (!isa<RankedTensorType>(value.getType()) || !evaluator.plan.isVirtual(value) || isa<arith::ConstantOp>(def))
+    if (!seen.insert(value.getAsOpaquePointer()).second || !isa<RankedTensorType>(value.getType()) ||
+        !evaluator.plan.isVirtual(value) || isa<arith::ConstantOp>(def))
       return true;
     return below(value);
   };
@@ -233,9 +235,11 @@ tile::AccessOp NestEmitter::storedInRuns() const {
       nest->shape[innerDim] % lanes)
     return {};
   auto store = cast<tile::StoreOp>(nest->sinks[0].op);
+  llvm::SmallPtrSet<void *, 16> seen;                        // one that is not ends the question, so those met before are
   std::function<bool(Value)> isComputed = [&](Value value) { // from what has no bounds of its own
     Operation *def = value.getDefiningOp();
-    return !isa<RankedTensorType>(value.getType()) || !evaluator.plan.isVirtual(value) || isa<arith::ConstantOp>(def) ||
+    return !seen.insert(value.getAsOpaquePointer()).second || !isa<RankedTensorType>(value.getType()) ||
+           !evaluator.plan.isVirtual(value) || isa<arith::ConstantOp>(def) ||
            (isElementwise(def) && llvm::all_of(def->getOperands(), isComputed));
   };
   auto access = store.getPlace().getDefiningOp<tile::AccessOp>();

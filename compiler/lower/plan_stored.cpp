@@ -33,11 +33,13 @@ int64_t Planner::lastPosition(Value value, const PullSite &site) const {
 bool Planner::illegalLoad(Value value, const PullSite &site) const {
   Operation *load = value.getDefiningOp();
   int64_t from = begin.lookup(load), to = lastPosition(value, site);
-  for (Operation *write : writers) {
-    int64_t at = begin.lookup(write);
+  auto first = llvm::upper_bound(writers, from, [&](int64_t place, Operation *write) { return place < begin.lookup(write); });
+  for (Operation *write : llvm::make_range(first, writers.end())) { // in program order
+    if (begin.lookup(write) > to)
+      break;
     MemoryClass written;
     classOfWrite(write, written);
-    if (at <= from || at > to || !mayAlias(classOfLoad(load), written, options.disjoint))
+    if (!mayAlias(classOfLoad(load), written, options.disjoint))
       continue;
     bool sameNest = site.info->block == load->getBlock() && !site.info->step.op &&
                     llvm::any_of(site.info->step.nest.sinks, [&](const Sink &s) { return s.op == write; });
@@ -48,9 +50,9 @@ bool Planner::illegalLoad(Value value, const PullSite &site) const {
 }
 
 bool Planner::worthStoring(Value value, ArrayRef<PullSite> where) const {
-  bool loads = false;
-  unsigned cost = costOf(value, [&](Value v) { return stored(v); }, loads, options.target.machine.stridedLoad);
-  bool index = !isa<FloatType>(getElementTypeOrSelf(value.getType())) && !loads;
+  bool index = !isa<FloatType>(getElementTypeOrSelf(value.getType())) && !loading.contains(value);
+  unsigned limit = index ? worthStoringIndices : std::max(worthStoringForLoop, worthStoringForUses);
+  unsigned cost = costOf(value, [&](Value v) { return stored(v); }, limit, options.target.machine.stridedLoad);
   if (index)
     cost = cost >= worthStoringIndices ? cost : 0;
   auto inLoop = [&](const PullSite &site) {
@@ -97,11 +99,12 @@ Value Planner::costlyOperand(Value value) const {
     return {};
   Value only;
   for (Value operand : op->getOperands()) {
-    bool loads = false;
     if (auto split = operand.getDefiningOp<tile::SplitOp>())
       operand = split.getValue();
     if (!isa<RankedTensorType>(operand.getType()) || operand == only || stored(operand) ||
-        costOf(operand, [&](Value v) { return stored(v); }, loads, options.target.machine.stridedLoad) < worthStoringForUses)
+        costOf(
+            operand, [&](Value v) { return stored(v); }, worthStoringForUses, options.target.machine.stridedLoad) <
+            worthStoringForUses)
       continue;
     if (only)
       return {};
@@ -207,14 +210,28 @@ bool Planner::refine() {
       changed |= scratch.insert(value).second;
   if (changed)
     return true;
-  // One at a time, the last one first: what lies below it is then reached less often.
-  Value best;
+  // The last one first, and one at a time: what lies below it is then reached less often.
+  SmallVector<Value> worth;
   for (auto &[value, where] : sites)
-    if (!stored(value) && worthStoring(value, where) && (!best || begin[best.getDefiningOp()] < begin[value.getDefiningOp()]))
-      best = value;
-  if (best)
-    return scratch.insert(betterStored(best)).second;
-  return storeTurned();
+    if (!stored(value) && worthStoring(value, where))
+      worth.push_back(value);
+  llvm::sort(worth, [&](Value a, Value b) { return begin.lookup(b.getDefiningOp()) < begin.lookup(a.getDefiningOp()); });
+  // Unrolled programs would take a round for each of their steps: of those, what lies far below the one before is stored with it.
+  constexpr uint64_t careful = 200'000, far = 64;
+  bool several = ++rounds * sites.size() > careful;
+  int64_t last = std::numeric_limits<int64_t>::max();
+  for (Value value : worth) {
+    int64_t at = begin.lookup(value.getDefiningOp());
+    if (last - at < int64_t(far) && changed)
+      continue;
+    changed |= scratch.insert(betterStored(value)).second;
+    last = at;
+    if (!several)
+      break;
+  }
+  if (changed)
+    return true;
+  return storeTurned() || cutLong();
 }
 
 } // namespace tilery::lower

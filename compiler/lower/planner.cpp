@@ -87,11 +87,13 @@ bool Planner::lieAlike(const Info &nest, const Sink &sink, ArrayRef<int64_t> sha
 bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shape, const Pull &pull) const {
   if (ArrayRef<int64_t>(nest.step.nest.shape) != shape || !lieAlike(nest, sink, shape))
     return false;
+  if (unsigned longest = options.target.machine.longestNest; longest && nest.work + workOf(pull) > longest)
+    return false;
   if (sink.kind == Sink::Update || nest.step.nest.sinks[0].kind == Sink::Update)
     return false; // whoever waits for it may then read what was written before
   auto isHeavy = [&](const Sink &s) {
-    bool loads = false;
-    return s.kind == Sink::Define && costOf(s.value, [&](Value v) { return stored(v); }, loads) >= spillsBesideReduction;
+    return s.kind == Sink::Define &&
+           costOf(s.value, [&](Value v) { return stored(v); }, spillsBesideReduction) >= spillsBesideReduction;
   };
   auto reducesRow = [&](const Sink &s) {
     return s.kind == Sink::Reduce && cast<tile::ReduceOp>(s.op).getAxis() + 1 == shape.size();
@@ -167,6 +169,8 @@ void Planner::addSink(Sink sink, ArrayRef<int64_t> shape, int64_t position, Bloc
     if (!fresh) {
       entry->second.sameElement &= reach.sameElement;
       entry->second.spread |= reach.spread;
+    } else if (!stored(value)) {
+      open->work += workOf(value);
     }
   }
   open->pull.scalars.insert(pull.scalars.begin(), pull.scalars.end());
@@ -256,6 +260,12 @@ void Planner::buildBlock(Block &block) {
 void Planner::collectSites() {
   sites.clear();
   definitions.clear();
+  loading.clear();
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto reads = [&](Value operand) { return !stored(operand) && loading.contains(operand); };
+    if (op->getNumResults() && canBeVirtual(op) && (isLoad(op) || llvm::any_of(op->getOperands(), reads)))
+      loading.insert(op->result_begin(), op->result_end());
+  });
   for (auto &info : infos) {
     if (info->step.op)
       for (Value result : info->step.op->getResults())

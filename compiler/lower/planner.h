@@ -17,6 +17,7 @@ private:
     mlir::Operation *initOf = nullptr; // belongs to plan.inits of this op
     int64_t order = 0, position = 0;   // position: of its last op, in program order of the kernel
     Pull pull;
+    unsigned work = 0;
     llvm::DenseMap<mlir::Value, unsigned> taken; // elements of each tile that one of the nest's takes
     llvm::DenseSet<mlir::Value> pending;         // what it defines
   };
@@ -50,6 +51,15 @@ private:
   mlir::Value costlyOperand(mlir::Value value) const;
   mlir::Value betterStored(mlir::Value value);
   mlir::Value inLongRows(mlir::Value value) const;
+  // plan_pieces.cpp
+  /// What an element of the tiles takes that are not stored, as of costOf, at least 1 each.
+  unsigned workOf(const Pull &pull) const;
+  static unsigned workOf(mlir::Value value);
+  bool staysVirtual(mlir::Value value) const;
+  /// Stores what lives between two pieces of a nest.
+  bool cutNest(const Info &info);
+  bool cutLong();
+
   bool doubleCarried();
   bool storeTurned();
 
@@ -73,11 +83,13 @@ private:
   llvm::DenseMap<mlir::Value, unsigned>
       turned;                          // loads stored because steps take them along this dimension, not along their neighbours
   llvm::DenseSet<mlir::Value> doubled; // carried arguments whose new value goes through a temporary
+  uint64_t rounds = 0; // of refine
   std::vector<std::unique_ptr<Info>> infos;
   std::unique_ptr<Info> open;
   int64_t order = 0;
   llvm::MapVector<mlir::Value, llvm::SmallVector<PullSite>> sites;
   llvm::DenseMap<mlir::Value, Info *> definitions;  // the step that fills a stored tile
+  llvm::DenseSet<mlir::Value> loading;              // whose expressions read memory
   llvm::DenseMap<mlir::Value, mlir::Value> leaders; // tiles that share a buffer
   llvm::DenseMap<mlir::Value, int> buffers;
   std::vector<ScratchBuffer> scratchBuffers;

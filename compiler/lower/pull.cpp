@@ -162,7 +162,7 @@ Pull pullOf(Operation *op, llvm::function_ref<bool(Value)> stored) {
   return pull;
 }
 
-static unsigned ownCost(Operation *op) {
+unsigned ownCost(Operation *op) {
   if (isa<math::MathDialect>(op->getDialect()))
     return isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::FloorOp, math::CeilOp, math::CopySignOp>(op) ? 1 : costOfFunction;
   if (isa<tile::DivOp, tile::RemOp>(op))
@@ -197,19 +197,18 @@ static bool liesApart(tile::LoadOp load) {
   return apart;
 }
 
-unsigned costOf(Value value, llvm::function_ref<bool(Value)> stored, bool &loads, unsigned stridedLoad) {
+unsigned costOf(Value value, llvm::function_ref<bool(Value)> stored, unsigned limit, unsigned stridedLoad) {
   llvm::SmallPtrSet<Operation *, 32> seen;
   unsigned cost = 0;
   SmallVector<Value> work{value};
   bool first = true;
-  while (!work.empty()) {
+  while (!work.empty() && cost < limit) {
     Value next = work.pop_back_val();
     Operation *op = next.getDefiningOp();
     bool root = std::exchange(first, false);
     if (!op || !isa<RankedTensorType>(next.getType()) || (!root && stored(next)) || !seen.insert(op).second)
       continue;
     if (isa<tile::LoadOp, tile::BufferLoadOp>(op)) {
-      loads = true;
       auto load = dyn_cast<tile::LoadOp>(op);
       Operation *place = load ? load.getPlace().getDefiningOp() : nullptr;
       cost += load && liesApart(load) ? stridedLoad : costOfLoad;

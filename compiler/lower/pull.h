@@ -31,8 +31,11 @@ Pull pullOf(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> stored);
 constexpr unsigned costOfFunction = 12, costOfDivision = 20;
 /// Of a load of consecutive elements, its address included.
 constexpr unsigned costOfLoad = 2;
+/// Of one op alone.
+unsigned ownCost(mlir::Operation *op);
 /// Rough work of one element of `value`'s expression, in vector instructions; stored tiles and scalars cost nothing.
-/// `loads`: set if it reads memory. `stridedLoad`: what one costs whose lanes lie apart.
-unsigned costOf(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool &loads, unsigned stridedLoad = costOfLoad);
+/// From `limit` on it need not be exact: expressions are as long as unrolled loops. `stridedLoad`: what a load costs whose lanes lie apart.
+unsigned costOf(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, unsigned limit,
+                unsigned stridedLoad = costOfLoad);
 
 } // namespace tilery::lower

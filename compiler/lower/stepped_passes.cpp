@@ -1,4 +1,5 @@
 #include "compiler/lower/stepped_passes.h"
+#include "compiler/lower/short_blocks.h"
 #include "compiler/progress.h"
 #include "llvm/IR/Function.h"
 #include "llvm/Pass.h"
@@ -22,6 +23,8 @@ char Step::ID;
 } // namespace
 
 void SteppedPasses::add(llvm::Pass *pass) {
+  if (pass->getPassName().contains("Instruction Selection"))
+    PassManager::add(createShortBlocks());
   if (pass->getPassKind() == llvm::PT_Function)
     PassManager::add(new Step(pass->getPassName()));
   PassManager::add(pass);

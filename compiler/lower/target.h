@@ -24,6 +24,7 @@ struct Machine {
       false;                 ///< products read index tiles that take a division from memory, whatever shape they are brought into
   bool storesJoined = false; ///< tiles that are joined are stored, and in the shape whose rows are longest
   bool carriesElements = false; ///< tiles that a loop carries may stay in registers, some of their elements at a time
+  unsigned longestNest = 0;     ///< what one computes for an element (costOf) before it is cut in two; 0: never
   bool storesRepeated = false;  ///< and what their factors repeat, where it is not cheap
 };
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends launches and the reference interpreter, and leaves all that they share as it was."""
+"""Ctrl-C ends launches, compilations and the reference interpreter, and leaves all that they share as it was."""
 
 import os
 import signal
@@ -285,4 +285,44 @@ long[(1,)](x, 3, **options)
 assert x[0] == 2
 """,
         TILERY_ORACLE="" if checked else "1",
+    )
+
+
+def test_a_compilation(tmp_path):
+    """Between its passes; the next one compiles, and the cache holds nothing half done."""
+    run(
+        tmp_path,
+        """
+@tileon.jit
+def many(X, N: tl.constexpr, B: tl.constexpr):
+    i = tl.arange(0, B)
+    x = tl.load(X + i)
+    for k in tl.static_range(N):
+        x = tl.where(x > 0.5, tl.sin(x), tl.exp(-x)) + k
+    tl.store(X + i, x)
+
+from tilery import _native
+compile, started = _native.compile, []
+
+def interrupted(module, **options):
+    interrupt(0.2)
+    started.append(time.monotonic())
+    return compile(module, **options)
+
+x = np.full(64, 0.25, np.float32)
+for n in (1600, 1601):
+    _native.compile = interrupted
+    try:
+        many[(1,)](x, n, 64)
+        raise AssertionError("it was not interrupted")
+    except KeyboardInterrupt:
+        assert 0.2 <= time.monotonic() - started[-1] < 1.2
+    _native.compile = compile
+    works()
+    x[:] = 0.25
+    many[(1,)](x, 3, 64)
+    assert abs(x[0] - 2.99135) < 1e-4, x[0]
+assert os.listdir(os.environ["TILERY_CACHE_DIR"])
+""",
+        TILERY_CACHE_DIR=str(tmp_path / "cache"),
     )

@@ -16,6 +16,7 @@ lower::Machine machineOf(const CpuTarget &isa) {
   machine.storesRepeated = true;
   machine.storesJoined = true;
   machine.carriesElements = true;
+  machine.longestNest = 1000;
   return machine;
 }
 } // namespace

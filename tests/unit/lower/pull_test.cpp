@@ -42,26 +42,29 @@ TEST_F(PullTest, BroadcastSpreadsAndPermutationMoves) {
   EXPECT_TRUE(wide.tiles.find(result("tile.expand_dims"))->second.spread);
 }
 
+constexpr unsigned noLimit = ~0u;
+
 TEST_F(PullTest, CostsGrowWithTheExpression) {
-  bool loads = false;
-  unsigned sum = lower::costOf(result("arith.addf"), nothing, loads);
-  EXPECT_TRUE(loads);
-  loads = false;
-  unsigned exp = lower::costOf(result("math.exp"), nothing, loads);
+  unsigned sum = lower::costOf(result("arith.addf"), nothing, noLimit);
+  unsigned exp = lower::costOf(result("math.exp"), nothing, noLimit);
   EXPECT_GT(exp, 2 * sum);
-  EXPECT_EQ(lower::costOf(result("tile.broadcast"), nothing, loads), exp) << "a change of shape costs nothing";
-  loads = false;
+  EXPECT_EQ(lower::costOf(result("tile.broadcast"), nothing, noLimit), exp) << "a change of shape costs nothing";
   Value stored = result("arith.addf");
-  EXPECT_EQ(lower::costOf(result("math.exp"), [&](Value value) { return value == stored; }, loads), exp - sum);
-  EXPECT_FALSE(loads);
+  EXPECT_EQ(lower::costOf(result("math.exp"), [&](Value value) { return value == stored; }, noLimit), exp - sum);
+}
+
+TEST_F(PullTest, LongExpressionsAreNotWalked) {
+  unsigned asked = 0;
+  auto counted = [&](Value) { return ++asked, false; };
+  EXPECT_GE(lower::costOf(result("math.exp"), counted, 5), 5u);
+  EXPECT_EQ(asked, 0u) << "the function alone costs more";
 }
 
 TEST_F(PullTest, LoadsOfLanesThatLieApartCostMore) {
-  bool loads = false;
   for (unsigned i = 0; i < 5; ++i) // a, b, rows, columns, one element for all
-    EXPECT_EQ(lower::costOf(result("tile.load", i), nothing, loads, 9), 2u) << i;
-  EXPECT_EQ(lower::costOf(result("tile.load", 5), nothing, loads, 9), 9u) << "strided";
-  EXPECT_GE(lower::costOf(result("tile.load", 6), nothing, loads, 9), 9u) << "by pointers";
+    EXPECT_EQ(lower::costOf(result("tile.load", i), nothing, noLimit, 9), 2u) << i;
+  EXPECT_EQ(lower::costOf(result("tile.load", 5), nothing, noLimit, 9), 9u) << "strided";
+  EXPECT_GE(lower::costOf(result("tile.load", 6), nothing, noLimit, 9), 9u) << "by pointers";
 }
 
 TEST_F(PullTest, WhatCanBeComputedAgain) {
