@@ -189,6 +189,18 @@ class Blocks(Kernel):
         with self.elements(self.own):
             yield
 
+    def call_macro(self, tile):
+        """A macro that changes a tile."""
+        name, before = self.name("step"), self.values
+        self.values = [value("t[i, j]", "rc")]
+        changed = f"        t[i, j] {self.pick('=', '+=')} {whole(self, 'rc', 2)}\n"
+        if self.chance(0.4):
+            changed = f"        if {condition(self, 'rc').text}:\n    {changed}"
+        loop = "    for i, j in T.Parallel(n, m):\n"
+        self.functions.append(f"@T.macro\ndef {name}(t, n, m):\n{loop}{changed}\n\n")
+        self.values = before
+        self.line(f"{name}({tile}, BR, BC)")
+
     def other_statement(self):
         """What stands in a loop and changes some tile."""
         form, text = self.rng.random(), whole(self, "rc", 2)
@@ -217,7 +229,16 @@ class Blocks(Kernel):
             other = self.alloc("cp", self.shape("rc"), self.pick("float16", "bfloat16", "float32"))
             self.line(f"T.copy({name}, {other})")
             self.values.append(value(self.in_form(other, "rc"), "rc"))
-        elif form < 0.93:
+        elif form < 0.89:
+            self.call_macro(name)
+        elif form < 0.92:
+            mask = self.alloc("mk", self.shape("rc"), "int32")
+            with self.elements("rc"):
+                self.line(f"{self.in_form(mask, 'rc')} = T.if_then_else({condition(self, 'rc').text}, 1, 0)")
+            with self.under(f"if T.{self.pick('any_of', 'all_of')}({mask}):"):
+                with self.elements("rc"):
+                    self.line(f"{target.text} += {text}")
+        elif form < 0.96:
             test = self.pick(f"{self.origin[self.loop]} < {self.pick(8, 16, 'N // 2')}", f"{self.origin[self.own]} > 0")
             with self.under(f"if {test}:"):
                 if self.chance(0.5):

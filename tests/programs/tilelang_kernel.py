@@ -22,6 +22,7 @@ class Kernel(Writer):
         self.shapes = {}  # name of a tensor: its shape as text
         self.shared = {}  # name of a buffer: (shape as text, type)
         self.prologue = []  # allocations
+        self.functions = []  # macros of this program
         self.threads = self.pick(32, 64, 128, 128, 128, 256)
 
     # -- parameters
@@ -95,22 +96,27 @@ class Kernel(Writer):
         bound = ", ".join(names)
         bound = bound if len(names) == 1 else f"({bound})"
         body = "".join("            " + line + "\n" for line in self.prologue) + self.text()
-        lines = []
-        if dynamic:
-            made = f'{", ".join(dynamic)} = T.dynamic("{", ".join(dynamic)}")'
-            lines.append(f"    {made}\n")
-        lines.append("\n    @T.prim_func\n")
-        lines.append(f"    def main({', '.join(types)}):\n")
-        threads = f"threads={self.threads}" if self.threads else ""
-        lines.append(f"        with T.Kernel({', '.join([*map(str, grid), *([threads] if threads else [])])}) as {bound}:\n")
-        lines.append(body)
-        lines.append("\n    return main\n")
-        functions = macros(self, body)
-        head = f"@tilelang.jit\ndef kernel({', '.join(parameters)}):\n"
-        launch = f"\n\ndef launch(debug, {', '.join(argument_names)}):\n"
-        given = ", ".join(f"{n}={v!r}" for n, v in parameters.items())
-        launch += f"    kernel({given})({', '.join(argument_names)}, debug=debug)\n"
-        return Program("tilelang", seed, HEAD + functions + head + "".join(lines) + launch, tuple(self.arguments))
+        opened = f"with T.Kernel({', '.join([*map(str, grid), f'threads={self.threads}'])}) as {bound}:\n"
+        passed = ", ".join(argument_names)
+        functions = macros(self, body + "".join(self.functions)) + "".join(self.functions)
+        if not self.dynamic and shaped and self.chance(0.2):  # the function is the kernel
+            for name in shaped:
+                parameters.pop(name, None)
+            names = ", ".join(sorted(shaped))
+            text = f"def kernel({', '.join([*argument_names, *parameters])}):\n"
+            text += f'    {names} = T.const("{names}")\n' + "".join(f"    {t}\n" for t in types)
+            text += f"    {opened}" + "".join(line[4:] for line in body.splitlines(keepends=True))
+            given = "".join(f", {n}={v!r}" for n, v in parameters.items())
+            run = f"kernel.compile({passed}{given})"
+        else:
+            text = f"def kernel({', '.join(parameters)}):\n"
+            if dynamic:
+                names = ", ".join(dynamic)
+                text += f'    {names} = T.dynamic("{names}")\n'
+            text += f"\n    @T.prim_func\n    def main({', '.join(types)}):\n        {opened}{body}\n    return main\n"
+            run = f"kernel({', '.join(f'{n}={v!r}' for n, v in parameters.items())})"
+        launch = f"\n\ndef launch(debug, {passed}):\n    {run}({passed}, debug=debug)\n"
+        return Program("tilelang", seed, f"{HEAD}{functions}@tilelang.jit\n{text}{launch}", tuple(self.arguments))
 
 
 def dtype_text(w, dtype):

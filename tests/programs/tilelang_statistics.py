@@ -10,9 +10,8 @@ LOWEST = ('-T.infinity("float32")', "-T.infinity(T.float32)", "-1e30", "T.min_va
 class Statistics(Blocks):
     def collect(self):
         """One pass that ends in statistics of the rows."""
-        kinds = ["sum", "sum", "max", "tile", "online", "count", "absmax", "min", "abssum", "best", "square", "scalar"]
-        kind = self.pick(*kinds)
-        getattr(self, "by_" + kind)()
+        kinds = "sum sum max tile online count absmax min abssum best square scalar top reducer".split()
+        getattr(self, "by_" + self.pick(*kinds))()
 
     def pass_(self, initial, body):
         made = [self.statistic(stem, first) for stem, first in initial]
@@ -176,6 +175,48 @@ class Statistics(Blocks):
         if self.chance(0.7):
             self.tensor("Where", [self.limit[self.own]], self.pick("int32", "int64"), "none")
             self.store_vector("Where", where_form)
+
+    def by_top(self):
+        """The greatest elements of each row of a block, one after the other, and where they are."""
+        best = self.pick(1, 2, 3)
+        own, both = self.own, "rc"
+        for name, kind in (("Top", "float32"), ("TopAt", "int32")):
+            self.tensor(name, [self.limit[own], best], kind, "none")
+        with self.blocks():
+            name = self.tile(whole(self, both, 1), "-1e30")
+            form, inner = self.in_form(name, both), self.index[self.loop]
+            top = self.alloc("tv", [self.width[own]], "float32", "fragment")
+            at = self.alloc("ti", [self.width[own]], "int32", "fragment")
+            places = self.alloc("pl", self.shape(both), "int32", "fragment")
+            with self.under(f"for t in {self.pick('T.serial', 'T.unroll', 'range')}({best}):"):
+                self.reduce("max", name, top)
+                here = f"{form} == {self.in_form(top, own)}"
+                with self.parallel(*self.shape(both)):
+                    self.line(f"{self.in_form(places, both)} = T.if_then_else({here}, {inner}, -1)")
+                self.reduce("max", places, at)
+                with self.parallel(*self.shape(both)):
+                    gone = f"{inner} == {self.in_form(at, own)}"
+                    self.line(f"{form} = T.if_then_else({gone}, -1e30, {form})")
+                with self.parallel(self.width[own], names=[self.index[own]]):
+                    with self.under(f"if {self.place(own)} < {self.limit[own]}:"):
+                        self.line(f"Top[{self.place(own)}, t] = {self.in_form(top, own)}")
+                        self.line(f"TopAt[{self.place(own)}, t] = {self.in_form(at, own)}")
+        self.by_sum()
+
+    def by_reducer(self):
+        """Sums or extremes that each thread collects."""
+        kind = self.pick("sum", "max", "min")
+        name, axis = self.name("red"), self.own
+        self.prologue.append(f'{name} = T.alloc_reducer(({self.width[axis]},), "float32", op="{kind}")')
+        self.line(f"T.reducer_init({name})")
+        with self.blocks():
+            text = self.masked(whole(self, "rc", 2), "0.0")
+            with self.elements("rc"):
+                self.line(f"T.reducer_update({self.in_form(name, axis)}, {text})")
+        total = self.alloc("tot", [self.width[axis]], "float32", "fragment")
+        self.line(f"T.finalize_reducer({name}, {total})")
+        self.statistics.append(value(self.in_form(total, axis), axis))
+        self.values.append(value(self.in_form(total, axis), axis))
 
     def finish(self):
         """Numbers made of the statistics."""
