@@ -83,7 +83,7 @@ private:
   llvm::DenseMap<mlir::Value, unsigned>
       turned;                          // loads stored because steps take them along this dimension, not along their neighbours
   llvm::DenseSet<mlir::Value> doubled; // carried arguments whose new value goes through a temporary
-  uint64_t rounds = 0; // of refine
+  uint64_t rounds = 0;                 // of refine
   std::vector<std::unique_ptr<Info>> infos;
   std::unique_ptr<Info> open;
   int64_t order = 0;
