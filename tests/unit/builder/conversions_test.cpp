@@ -71,7 +71,8 @@ TEST(Conversions, BitsAreKeptWhereWidthsAgree) {
 TEST(Conversions, PointersBecomeAddressesOnly) {
   Builder b(Policy::Triton);
   Value p = b.beginKernel("k", {{"p", Type{DType::F32, {}, true}}})[0];
-  EXPECT_EQ(b.cast(p, DType::I64).type, (Type{DType::I64, {}}));
+  EXPECT_EQ(b.pointerToInt(p).type, (Type{DType::I64, {}}));
+  EXPECT_THROW(b.cast(p, DType::I64), Error);
   EXPECT_THROW(b.cast(p, DType::I32), Error);
   EXPECT_THROW(b.convert(p, Type{DType::F32, {}}), Error);
 }
