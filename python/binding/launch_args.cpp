@@ -1,11 +1,14 @@
 #include "launch_args.h"
 #include "dlpack.h"
+#include "torch_bits.h"
 #include "tilery/diagnostic.h"
 #include "tilery/gpu_memory.h"
 #include <algorithm>
+#include <fstream>
 #include <nanobind/nanobind.h>
 #include <optional>
 #include <string_view>
+#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -221,6 +224,44 @@ bool readArrayInterface(PyObject *object, const char *name, Argument &argument, 
   return true;
 }
 
+/// Where the program's heap begins.
+uintptr_t heapBegin() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.ends_with("[heap]"))
+      return std::stoull(line, nullptr, 16);
+  return 0;
+}
+
+/// What no tensor in memory has: tensors lie on the heap, or far behind it, where the system maps.
+bool isNoAddress(const void *data) {
+  static const uintptr_t begin = heapBegin();
+  constexpr uintptr_t mapped = uintptr_t(1) << 40;
+  auto address = reinterpret_cast<uintptr_t>(data);
+  return address < mapped && (!address || address < begin || address >= reinterpret_cast<uintptr_t>(sbrk(0)));
+}
+
+bool hasElements(const Tensor &tensor) {
+  return std::none_of(tensor.extents, tensor.extents + tensor.rank, [](int64_t extent) { return extent == 0; });
+}
+
+/// Fake tensors, wrappers without a storage, and views of a storage that was freed give a null pointer, and what lies so far behind it.
+void requireMemory(PyObject *object, const char *name, const Tensor &tensor) {
+  if (!isNoAddress(tensor.data) || !hasElements(tensor))
+    return;
+  if (tensor.data) { // of a storage that is there it is an address, whatever it looks like
+    Reference storage(PyObject_CallMethod(object, "untyped_storage", nullptr));
+    Reference begin(storage ? PyObject_CallMethod(storage.object, "data_ptr", nullptr) : nullptr);
+    bool known = begin && PyLong_Check(begin.object), isThere = known && PyLong_AsVoidPtr(begin.object);
+    PyErr_Clear();
+    if (isThere || (!storage && !PyObject_HasAttrString(object, "untyped_storage")))
+      return;
+  }
+  failArgument(
+      name, "has no memory: it is a " + std::string(Py_TYPE(object)->tp_name) + " whose elements were never made, or were freed",
+      "pass a tensor with elements; under torch.compile or torch.func let the kernel be called through torch.library");
+}
+
 bool readDlpackObject(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
   if (!method) {
@@ -231,11 +272,12 @@ bool readDlpackObject(PyObject *object, const char *name, Argument &argument, Ar
   Py_DECREF(method);
   if (!capsule)
     failArgument(name, "cannot be read: " + takeException());
-  owners.adopt(capsule); // not marked as used: the capsule itself frees the export
+  owners.adopt(capsule);                       // not marked as used: the capsule itself frees the export
+  if (!PyCapsule_IsValid(capsule, "dltensor")) // what stands for a tensor while a program is traced answers anything
+    return false;
   auto *managed = static_cast<dlpack::ManagedTensor *>(PyCapsule_GetPointer(capsule, "dltensor"));
-  if (!managed)
-    throw PythonRaised{};
   readDlpack(managed->tensor, name, argument, owners);
+  requireMemory(object, name, argument.tensor);
   return true;
 }
 
@@ -294,6 +336,7 @@ bool readPointerObject(PyObject *object, const char *name, Argument &argument, A
 /// How tensors of a Python type are read; found once a type.
 struct TypeReader {
   const dlpack::ExchangeApi *exchange = nullptr;
+  bool torch = false;
   /// NumPy scalars offer buffers, as 0-d arrays do, but are numbers: they have no __dlpack__.
   bool number = false;
   bool structure = false; ///< see readArgument
@@ -315,6 +358,7 @@ const TypeReader &readerOf(PyTypeObject *type) {
       auto *api = static_cast<const dlpack::ExchangeApi *>(PyCapsule_GetPointer(capsule.object, "dlpack_exchange_api"));
       if (api->header.version.major == 1 && api->tensorFromObject)
         entry->second.exchange = api;
+      entry->second.torch = PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "is_neg");
     }
     PyNumberMethods *number = type->tp_as_number;
     entry->second.number = !entry->second.exchange && number && (number->nb_index || number->nb_float) &&
@@ -335,6 +379,13 @@ bool readTensor(PyObject *object, const char *name, Argument &argument, Argument
     if (reader.exchange->tensorFromObject(object, &tensor))
       failArgument(name, "cannot be read: " + takeException());
     readDlpack(tensor, name, argument, owners);
+    requireMemory(object, name, argument.tensor);
+    if (reader.torch && isFloat(argument.tensor.dtype) && isNegated(object))
+      throw Error(
+          {Diagnostic::Kind::Value,
+           "argument '" + std::string(name) + "' is a tensor that torch has negated without touching its memory (is_neg())",
+           "pass " + std::string(name) + ".resolve_neg()",
+           {}});
     return true;
   }
   if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && readBuffer(object, name, argument, owners))
