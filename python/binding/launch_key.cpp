@@ -80,6 +80,11 @@ ConstantTable::ConstantTable() : ids(PyDict_New()) {}
 ConstantTable::~ConstantTable() { Py_XDECREF(ids); }
 
 uint32_t ConstantTable::number(PyObject *value, const char *name) {
+  if (PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(value)), "__dlpack__")) // it may hold another number next time
+    throw Error({Diagnostic::Kind::Type,
+                 "compile-time argument '" + std::string(name) + "' is a " + Py_TYPE(value)->tp_name + "; a number is expected",
+                 "pass " + std::string(name) + ".item()",
+                 {}});
   // 1 == True == 1.0, so the type belongs to the key; floats count as the bits they are (0.0 == -0.0, nan != nan).
   PyObject *identity = value;
   if (PyFloat_CheckExact(value)) {

@@ -201,7 +201,8 @@ class Kernel:
         return jagged.rows_of(self.application.__name__, self.names[i], tensor.source.ndim, tensor.jagged_dim, argument)
 
     def _call_otherwise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call that names arguments, gives symbols by position (in the order of their names) or options of other back ends."""
+        """A call that names arguments, gives symbols by position (in the order of their names; sizes that are
+        chosen by us have none) or options of other back ends."""
         for name in _OPTIONS:
             kwargs.pop(name, None)
         missing = [n for n in self.names if n not in kwargs][len(args) :]
@@ -209,7 +210,7 @@ class Kernel:
             return self._launcher(*args, **kwargs)  # says what is missing
         values = list(args[: len(self.names)])
         values += [kwargs.pop(n) for n in self.names[len(values) :] if n in kwargs]
-        labels = [label for label in self.symbols if label not in kwargs]
+        labels = [label for label, s in self.symbols.items() if label not in kwargs and not s.meta]
         if len(args) > len(self.names) + len(labels):
             raise error(
                 TypeError,
@@ -337,6 +338,12 @@ class Kernel:
 
     def _number(self, label: str, value: Any) -> Symbol:
         """A value for a symbol, checked."""
+        if hasattr(value, "__dlpack__"):
+            raise error(
+                TypeError,
+                f"compile-time argument '{label}' is a {type(value).__name__}; a number is expected",
+                hint=f"pass {label}.item()",
+            )
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise error(TypeError, f"`{label}` of kernel `{self.application.__name__}` must be an int, got {value!r}")
         if value < 1 and self.symbols[label].meta:

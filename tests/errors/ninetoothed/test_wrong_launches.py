@@ -69,6 +69,24 @@ WRONG = {
     "unknown keyword": (lambda: by_size(X, X, BLOCK=4), TypeError, "copy() got an unexpected argument 'BLOCK'"),
     "missing argument": (lambda: plain(X), TypeError, "copy() is missing the argument 'y'"),
     "too many arguments": (lambda: plain(X, X, X), TypeError, "kernel `copy` takes 2 arguments, got 3"),
+    "a number for a size that is chosen": (lambda: huge(X, X, 3), TypeError, "kernel `copy` takes 2 arguments, got 3"),
+    "a tensor too many": (
+        lambda: huge(torch.ones(32), torch.ones(32), torch.ones(32)),
+        TypeError,
+        "kernel `copy` takes 2 arguments, got 3",
+    ),
+    "two too many": (lambda: by_width(X, X, 4, 5), TypeError, "kernel `copy` takes 3 arguments, got 4"),
+    "no arguments": (lambda: by_width(), TypeError, "copy() is missing the argument 'x'"),
+    "a tensor for a symbol": (
+        lambda: by_width(X, X, WIDTH=torch.tensor(4)),
+        TypeError,
+        "compile-time argument 'WIDTH' is a Tensor; a number is expected\n  hint: pass WIDTH.item()",
+    ),
+    "a tensor for a size": (
+        lambda: by_size(X, X, SIZE=torch.tensor(4)),
+        TypeError,
+        "compile-time argument 'SIZE' is a Tensor; a number is expected\n  hint: pass SIZE.item()",
+    ),
     "different grids": (
         lambda: three(X, X, torch.ones(20), debug=True),
         ValueError,

@@ -72,6 +72,11 @@ WRONG = {
     ),
     "missing": (lambda: add[(1,)](X, X, X, 32), TypeError, "add() is missing the argument 'BLOCK_SIZE'"),
     "too many": (lambda: add[(1,)](X, X, X, 32, 32, 1), TypeError, "add() takes 5 arguments, got 6"),
+    "a tensor for a constexpr": (
+        lambda: add[(1,)](X, X, X, 32, torch.tensor(32)),
+        TypeError,
+        "compile-time argument 'BLOCK_SIZE' is a Tensor; a number is expected\n  hint: pass BLOCK_SIZE.item()",
+    ),
     "twice": (lambda: add[(1,)](X, X, X, 32, 32, BLOCK_SIZE=32), TypeError, "add() got argument 'BLOCK_SIZE' twice"),
     "unknown keyword": (lambda: add[(1,)](X, X, X, 32, BLOCK=32), TypeError, "add() got an unexpected argument 'BLOCK'"),
     "number for a pointer": (

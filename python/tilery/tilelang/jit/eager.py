@@ -25,12 +25,15 @@ def freeze(function: str, name: str, value: Any) -> tuple[type, Any]:
         value = tuple((k, freeze(function, name, v)) for k, v in value.items())
     try:
         hash(value)
+        known = not hasattr(value, "__dlpack__")  # the same tensor may hold another number next time
     except TypeError:
+        known = False
+    if not known:
         raise error(
             TypeError,
             f"argument `{name}` of `{function}` is a {type(value).__name__}, which cannot be a compile-time argument",
             hint="pass numbers, strings, types or tuples of them; tensors go to the kernel it returns",
-        ) from None
+        )
     return type(value), value
 
 
