@@ -8,7 +8,6 @@
 #include "compiler/record.h"
 #include "compiler/source_chain.h"
 #include "compiler/source_line.h"
-#include "runtime/crash.h"
 #include "tilery/cache.h"
 #include "tilery/crash_report.h"
 #include "tilery/diagnostic.h"
@@ -131,7 +130,8 @@ Compiled compileWith(Backends backends, Module &source, const CompileOptions &op
   Module::Impl &impl = source.get();
   std::lock_guard lock(impl.mutex);
   FirstError errors(&impl.context);
-  Progress progress(options, nameOf(*impl.module));
+  auto interrupted = [&] { return options.interrupted(options.context); };
+  Progress progress(options.interrupted ? std::function<bool()>(interrupted) : nullptr, nameOf(*impl.module));
   Compiled result;
   int signal = guarded([&] { result = compileUnguarded(backends, impl, options, errors); });
   if (!signal)

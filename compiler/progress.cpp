@@ -1,5 +1,4 @@
 #include "compiler/progress.h"
-#include "runtime/crash.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/PassInstrumentation.h"
@@ -43,9 +42,9 @@ void crashWhereAsked(llvm::StringRef step) {
 int64_t nowNanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 } // namespace
 
-Progress::Progress(const CompileOptions &options, std::string kernel)
-    : options(options), kernel(std::move(kernel)), outer(running), began(nowNanoseconds()), since(began), asked(began),
-      stackOfPasses(llvm::SavePrettyStackState()) {
+Progress::Progress(std::function<bool()> interrupted, std::string kernel)
+    : interrupted(std::move(interrupted)), kernel(std::move(kernel)), outer(running), began(nowNanoseconds()), since(began),
+      asked(began), stackOfPasses(llvm::SavePrettyStackState()) {
   running = this;
 }
 
@@ -67,12 +66,12 @@ void Progress::next(llvm::StringRef following, const llvm::Function *function) {
   crashWhereAsked(following);
   if (now - began > longNanoseconds && !std::exchange(told, true))
     tell(now - began, function);
-  if (!options.interrupted || now - asked < oftenNanoseconds)
+  if (!interrupted || now - asked < oftenNanoseconds)
     return;
   bool ends;
   {
     Unguarded handlers;
-    ends = options.interrupted(options.context);
+    ends = interrupted();
   }
   asked = nowNanoseconds();
   if (ends)

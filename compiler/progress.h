@@ -1,9 +1,11 @@
 #pragma once
 // Where a compilation is: its steps, which it may be interrupted between, and what they cost.
-#include "tilery/compile.h"
+#include "tilery/guarded.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
+#include <functional>
 #include <memory>
+#include <string>
 
 namespace mlir {
 class PassInstrumentation;
@@ -18,7 +20,8 @@ namespace tilery {
 /// One compilation on the calling thread, from its construction to its end.
 class Progress {
 public:
-  Progress(const CompileOptions &options, std::string kernel);
+  /// interrupted: whether to end, asked every 50 ms or so; may be empty.
+  Progress(std::function<bool()> interrupted, std::string kernel);
   ~Progress();
   Progress(const Progress &) = delete;
 
@@ -32,7 +35,7 @@ private:
   void next(llvm::StringRef name, const llvm::Function *function);
   void tell(int64_t took, const llvm::Function *function);
 
-  const CompileOptions &options;
+  std::function<bool()> interrupted;
   std::string kernel, name = "reading it";
   Progress *outer; ///< a signal's handler may compile between two steps
   const int64_t began;

@@ -60,7 +60,7 @@ def assemble_too(monkeypatch):
     """Everything that is compiled for the CPU from now on is compiled and assembled for GPUs, too, once a session."""
     compile_for = cache._compile
 
-    def both(module, device, options):
+    def both(module, device, options, *text):
         for arch in ARCHITECTURES if device < 0 and PTXAS else ():
             try:
                 ptx = _compile(module, **{**options, "target": arch, "texts": True}).asm
@@ -70,6 +70,6 @@ def assemble_too(monkeypatch):
             if (arch, ptx) not in _assembled:
                 _assembled.add((arch, ptx))
                 assemble(ptx, arch)
-        return compile_for(module, device, options)
+        return compile_for(module, device, options, *text)
 
     monkeypatch.setattr(cache, "_compile", both)

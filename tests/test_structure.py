@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the lowest. A file belongs to the longest path that it lies under; files of one layer may include each other.
 CPP = [
     ["compiler/pch.h", "include/tilery"],
-    ["compiler/ir", "compiler/layout", "compiler/barriers", "compiler/analysis", "compiler/source_chain"],
+    ["compiler/ir", "compiler/layout", "compiler/barriers", "compiler/analysis", "compiler/source_chain", "compiler/progress"],
     ["compiler/block/ir"],
     ["compiler/builder", "include/tilery/builder.h", "include/tilery/region.h", "include/tilery/module.h"]
     + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h"]

@@ -199,8 +199,7 @@ static void multiplyFloats(Interpreter &in, arith::MulFOp op) {
   Tile result = floatBinary(a, b, [](auto x, auto y) { return x * y; });
   auto lane = [](const Tile &tile, int64_t i) { return laneOf(tile, i); };
   shadowLanes(in, result, {&a, &b}, false, 1, [&](int64_t i) { return mulRange(a.range(lane(a, i)), b.range(lane(b, i))); });
-  bool fuses =
-      in.run.options.shadow && in.run.options.contract && (a.element.format == Format::F32 || a.element.format == Format::F64);
+  bool fuses = in.run.options.shadow && in.run.options.contract;
   for (int64_t i = 0; fuses && i < result.size(); ++i) {
     double product = decode(result.element, result.lanes[i]);
     double rest = std::fma(decode(a.element, a.lanes[lane(a, i)]), decode(b.element, b.lanes[lane(b, i)]), -product);

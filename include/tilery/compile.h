@@ -1,6 +1,7 @@
 #pragma once
 // From tile IR to code that the runtime loads.
 #include "tilery/diagnostic.h"
+#include "tilery/guarded.h"
 #include "tilery/module.h"
 #include "tilery/runtime.h"
 #include <string>
@@ -28,7 +29,6 @@ struct CompileOptions {
   bool (*interrupted)(void *) = nullptr;
   void *context = nullptr;
 };
-struct Interrupted {};
 
 /// The compiler itself crashed: a fault, an overflow of the stack, a fatal error of LLVM's. Locks and contexts are as it left them, so that compile()
 /// refuses with it from then on; what was compiled goes on working.
@@ -45,9 +45,7 @@ struct Compiled {
   std::string llvm, assembly, plan;
 };
 
-/// Leaves `module` as it is. Throws Error with the user's position for what the target cannot run; Interrupted;
-/// Crashed.
-/// One that takes more than 5 s says on stderr, once, what for.
+/// Leaves `module` as it is. Throws Error with the user's position for what the target cannot run, Interrupted, or Crashed. One that takes more than 5 s says on stderr, once, what for.
 /// TILERY_DUMP=tile,passes,plan,block,llvm,asm (any of them) prints the stages to stderr.
 Compiled compile(Module &module, const CompileOptions &options = {});
 

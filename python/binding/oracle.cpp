@@ -41,8 +41,9 @@ static oracle::Allocation allocation(nb::handle item) {
 
 /// The bounds of some launches.
 struct Bounds : oracle::Shadow {
-  explicit Bounds(uint64_t steps) : steps(steps) {}
+  Bounds(uint64_t steps, bool tensorCores) : steps(steps), tensorCores(tensorCores) {}
   uint64_t steps; ///< oracle::Options::maxSteps
+  bool tensorCores;
 };
 
 static oracle::Element elementOf(DType dtype) {
@@ -113,6 +114,7 @@ static void note(oracle::Options &options, Bounds *bounds) {
   options.shadow = bounds;
   options.contract = true;
   options.maxSteps = bounds ? bounds->steps : 0;
+  options.tensorCores = bounds && bounds->tensorCores;
 }
 
 /// slots: 64-bit patterns as in TileryLaunch; allocations: (address, bytes, name, bytes of an element) each.
@@ -193,7 +195,7 @@ static std::vector<int64_t> interpretHost(Module &module, const std::string &hos
 void bindOracle(nb::module_ &m) {
   nb::class_<Bounds>(m, "Bounds",
                      "What any right implementation may leave in memory: launches of the reference interpreter fill it.")
-      .def(nb::init<uint64_t>(), "steps"_a = 0)
+      .def(nb::init<uint64_t, bool>(), "steps"_a = 0, "tensor_cores"_a = false)
       .def_prop_ro(
           "undetermined", [](const Bounds &bounds) { return bounds.undetermined; },
           "Did a branch, an address or a mask hang on a rounded value?")

@@ -243,6 +243,9 @@ for statement in ("import triton.experimental.gluon", "from triton.experimental.
         assert "Gluon's programs are not taken" in str(error), str(error)
     else:
         raise SystemExit("no error")
+import importlib.util
+assert importlib.util.find_spec("triton.experimental.gluon") is None  # programs that ask first go on without it
+assert importlib.util.find_spec("triton.experimental") is not None
 try:
     from triton.runtime.jit import Missing
 except ImportError as error:

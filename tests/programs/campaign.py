@@ -13,8 +13,10 @@ import os
 import pickle
 import random
 import signal
+import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections import Counter
 from pathlib import Path
@@ -28,6 +30,7 @@ from programs import frame, shrink  # noqa: E402
 
 LANGUAGES = ("triton", "tilelang", "ninetoothed")
 LIMIT = 60  # seconds of a program
+CHUNK = 40  # programs of a process that uses a GPU
 
 
 def written(language, seed):
@@ -73,36 +76,81 @@ def reduced(program, outcome, device, seconds):
     return shrink.shrink(program, alike, seconds)
 
 
-def work(language, seeds, options, report):
-    """Runs the programs of some seeds (or files); a line for each failure."""
-    for seed in seeds:
-        program = frame.Program.read(Path(seed).read_text()) if options.files else written(language, seed)
-        try:
-            compile(program.source, "program", "exec")
-        except SyntaxError as error:
-            outcome = frame.Outcome("invalid", f"the generator wrote {error}")
-        else:
-            run = isolated if options.device == "cpu" else (lambda p, d: frame.run(p, device=d))
-            outcome = run(program, options.device)
-        note = ""
-        if outcome.failed:
-            shorter = reduced(program, outcome, options.device, options.shrink) if options.shrink else program
-            note = f"--- {language} {seed}: {outcome.kind}: {outcome.text}\n{shorter.text()}\n"
-            if options.keep:
-                Path(options.keep).mkdir(parents=True, exist_ok=True)
-                Path(options.keep, f"{language}_{seed}.py").write_text(
-                    f"# {outcome.kind}: {outcome.text}\n".replace("\n", " ") + "\n" + program.text()
-                )
-        elif outcome.kind == "invalid":
-            note = f"--- {language} {seed}: invalid: {outcome.text}\n"
-        pickle.dump((seed, outcome.kind, note, outcome.bounded), report)
-        report.flush()
+def noted(language, program, outcome, options):
+    """(seed, kind, text for whoever reads, part of the elements that are bounded)."""
+    note = ""
+    if outcome.failed:
+        shorter = reduced(program, outcome, options.device, options.shrink) if options.shrink else program
+        note = f"--- {language} {program.seed}: {outcome.kind}: {outcome.text}\n{shorter.text()}\n"
+        if options.keep:
+            Path(options.keep).mkdir(parents=True, exist_ok=True)
+            Path(options.keep, f"{language}_{program.seed}.py").write_text(
+                f"# {outcome.kind}: {' '.join(outcome.text.split())}\n" + program.text()
+            )
+    elif outcome.kind == "invalid":
+        note = f"--- {language} {program.seed}: invalid: {outcome.text}\n"
+    return program.seed, outcome.kind, note, outcome.bounded
+
+
+def outcome_of(program, options):
+    try:
+        compile(program.source, "program", "exec")
+    except SyntaxError as error:
+        return frame.Outcome("invalid", f"the generator wrote {error}")
+    return frame.run(program, device=options.device) if options.device != "cpu" else isolated(program)
+
+
+def work(language, seeds, options, path):
+    """Runs the programs of some seeds (or files), and notes each in the file."""
+    with open(path, "ab") as report:
+        for seed in seeds:
+            program = frame.Program.read(Path(seed).read_text()) if options.files else written(language, seed)
+            outcome = outcome_of(program, options)
+            pickle.dump(noted(language, program, outcome, options), report)
+            report.flush()
+            if "CUDA" in outcome.text and outcome.failed:
+                os._exit(0)  # the process can launch nothing any more
+
+
+def work_apart(language, seeds, options, path):
+    """The same on a GPU, by processes that run some programs each: one that fails may take its process along."""
+    seeds, end = list(seeds), time.monotonic() + options.seconds
+    while seeds and time.monotonic() < end:
+        part, before = seeds[:CHUNK], len(read(path))
+        command = [sys.executable, __file__, language, "--device", options.device, "--inside", path, "--seeds", *map(str, part)]
+        with subprocess.Popen(command) as process:
+            try:
+                status = process.wait(LIMIT + 10 * len(part))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                status = "too long"
+        done = len(read(path)) - before
+        if done < len(part) and status:
+            with open(path, "ab") as report:
+                outcome = frame.Outcome("fails", f"the process ends ({status})")
+                pickle.dump(noted(language, written(language, part[done]), outcome, options), report)
+            done += 1
+        seeds = seeds[max(1, done) :]
+
+
+def read(path):
+    """What was noted in a file."""
+    found = []
+    if os.path.exists(path):
+        with open(path, "rb") as report:
+            while True:
+                try:
+                    found.append(pickle.load(report))
+                except EOFError:
+                    break
+    return found
 
 
 def campaign(language, options):
-    """All programs, shared by several processes; the counts."""
+    """All programs, shared by several processes; how many failed."""
     counts, bounded = Counter(), []
     seeds = options.files or range(options.first, options.first + options.count)
+    run = work if options.device == "cpu" else work_apart
     with tempfile.TemporaryDirectory() as folder:
         children = {}
         for job in range(options.jobs):
@@ -111,29 +159,23 @@ def campaign(language, options):
             if not child:
                 status = 1
                 try:
-                    with open(path, "wb") as report:
-                        work(language, seeds[job :: options.jobs], options, report)
+                    run(language, seeds[job :: options.jobs], options, path)
                     status = 0
                 except BaseException:
                     traceback.print_exc()
                 os._exit(status)
             children[child] = path
-        for child in list(children):
+        for child, path in children.items():
             _, status = os.waitpid(child, 0)
             if status:
                 counts["lost"] += 1
                 print(f"a process of the campaign ended with status {status}")
-            with open(children[child], "rb") as report:
-                while True:
-                    try:
-                        _, kind, note, known = pickle.load(report)
-                    except EOFError:
-                        break
-                    counts[kind] += 1
-                    if kind == "agrees":
-                        bounded.append(known)
-                    if note and (kind != "invalid" or options.invalid):
-                        print(note, flush=True)
+            for _, kind, note, known in read(path):
+                counts[kind] += 1
+                if kind == "agrees":
+                    bounded.append(known)
+                if note and (kind != "invalid" or options.invalid):
+                    print(note, flush=True)
     failed = counts["differs"] + counts["fails"] + counts["lost"]
     share = 100 * sum(bounded) / max(1, len(bounded))
     print(
@@ -150,6 +192,9 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no further programs on a GPU after so long")
+    parser.add_argument("--inside", help=argparse.SUPPRESS)  # a process of work_apart: where it notes what it found
+    parser.add_argument("--seeds", nargs="+", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--print", type=int, dest="shown")
     parser.add_argument("--shrink", type=float, default=0)
     parser.add_argument("--keep")
@@ -163,6 +208,9 @@ def main():
     from tilery import compat
 
     compat.install()
+    if options.inside:
+        work(options.languages[0], options.seeds, options, options.inside)
+        return 0
     if options.shown is not None:
         for language in options.languages:
             print(written(language, options.shown).text())

@@ -90,7 +90,8 @@ def compared(launcher, grid, args, named):
     """Runs a launch on copies by both; the outcome."""
     wanted, got = Copies(True), Copies(False)
     asked = {"_debug": True} if "tilelang" in type(launcher).__module__ else {"debug": True}
-    with oracle.bounds(STEPS) as bounds:
+    on_gpu = any(t.is_cuda for t in tensors([*args, *named.values()])) or bool(os.environ.get("TILERY_EMULATE"))
+    with oracle.bounds(STEPS, on_gpu) as bounds:
         try:
             given = [wanted(a) for a in args], {k: wanted(v) for k, v in named.items()}
             launcher.launch_plainly(grid, *given[0], **{**given[1], **asked})

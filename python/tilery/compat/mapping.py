@@ -29,6 +29,8 @@ NAMES = {
 }
 # What programs of these packages import beside them, where nobody else has it.
 BESIDE = {"examples": "tilery.tilelang.examples", "tvm_ffi": "tilery.tilelang.tvm.ffi"}
+# Modules of Triton whose import is one error that says why: to who looks for them first they are not there.
+UNTAKEN = ("experimental.gluon",)
 # A module of this mark (compat.load) sees ours, whatever the process sees.
 MARK = "__tilery_compat__"
 
@@ -174,7 +176,10 @@ def _as_caller(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps a function of importlib, which is called by name: the caller's frame says who asks."""
 
     def wrapped(name: str, package: str | None = None) -> Any:
-        if name.partition(".")[0] in NAMES and is_upstream(sys._getframe(1).f_globals):
+        root, _, below = name.partition(".")
+        if function is _find_spec and root in NAMES and below in UNTAKEN:
+            return None  # who asks before importing takes another way
+        if root in NAMES and is_upstream(sys._getframe(1).f_globals):
             with _upstream.view():
                 try:
                     return function(name, package)

@@ -5,12 +5,7 @@ are compiled in such processes."""
 from __future__ import annotations
 
 import os
-import pickle
-import re
-import subprocess
 import sys
-import tempfile
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,12 +55,17 @@ def compiled(module: _native.Module, text: str | None = None, **options: Any) ->
         raise error(RuntimeError, f"{message}, and without {left_out} the program is refused: {refusal}", report) from None
     if isinstance(second, tuple):
         raise error(RuntimeError, f"{message}, and again without {left_out}: {second[0]}", report)
+    import warnings
+
     warnings.warn(f"{message}; it was compiled without {left_out}, so it may be slow; {report}", RuntimeWarning, stacklevel=2)
     return second
 
 
 def _elsewhere(text: str, options: dict[str, Any]) -> Compiled | tuple[str, str]:
     """What another process makes of the module; (message, step): it crashed. Raises what that process raises."""
+    import pickle
+    import subprocess
+
     if not sys.executable:
         return "there is no Python to start another compiler with (sys.executable)", ""
     work = pickle.dumps((sys.path, text, options))
@@ -81,6 +81,8 @@ def _elsewhere(text: str, options: dict[str, Any]) -> Compiled | tuple[str, str]
 
 def serve(text: str, options: dict[str, Any]) -> None:
     """The other process: compiles, and writes what came of it to stdout."""
+    import pickle
+
     reply = os.dup(1)
     os.dup2(2, 1)  # what else is printed
     answer: tuple[str, Any]
@@ -103,6 +105,9 @@ def _flags(options: dict[str, Any]) -> str:
 
 def _reproducer(text: str, options: dict[str, Any]) -> str:
     """The path of a file with the module, as TILERY_RECORD writes them."""
+    import re
+    import tempfile
+
     kernel = re.search(r"tile\.kernel @(\w+)", text)
     words = [name for name, on in (("disjoint", options.get("disjoint")), ("contract", options.get("fp_contract", True))) if on]
     try:

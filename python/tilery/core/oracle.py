@@ -22,11 +22,11 @@ _FLOATS = {"float64": "<d", "float32": "<f", "float16": "<e"}
 
 
 @contextmanager
-def bounds(steps: int = 0) -> Iterator[_native.Bounds]:
+def bounds(steps: int = 0, tensor_cores: bool = False) -> Iterator[_native.Bounds]:
     """Launches by the oracle within note what any right implementation may leave in memory (the CPU's). With `steps`: one that
-    executes more ops is given up as endless."""
+    executes more ops is given up as endless; `tensor_cores`: products are those of a GPU, which rounds their factors."""
     global _bounds
-    before, _bounds = _bounds, _native.Bounds(steps)
+    before, _bounds = _bounds, _native.Bounds(steps, tensor_cores)
     try:
         yield _bounds
     finally:
