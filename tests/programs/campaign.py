@@ -39,7 +39,7 @@ def written(language, seed):
     return grammar.write(random.Random(f"{language} {seed}"), seed)
 
 
-def isolated(program, device="cpu", seconds=LIMIT):
+def isolated(program, seconds=LIMIT):
     """The outcome in a process of its own, which may crash or hang."""
     read, write = os.pipe()
     child = os.fork()
@@ -50,7 +50,7 @@ def isolated(program, device="cpu", seconds=LIMIT):
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, 2)
         with os.fdopen(write, "wb") as pipe:
-            pickle.dump(frame.run(program, device=device), pipe)
+            pickle.dump(frame.run(program), pipe)
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
@@ -62,25 +62,31 @@ def isolated(program, device="cpu", seconds=LIMIT):
     return frame.Outcome("fails", f"hangs for {seconds} s" if died == signal.SIGALRM else f"the process ends ({died})")
 
 
-def reduced(program, outcome, device, seconds):
+def on_gpu(options):
+    """Do programs use a driver? A process that is forked from one that has started it cannot; the emulated one starts at once."""
+    return options.device != "cpu" or bool(os.environ.get("TILERY_EMULATE"))
+
+
+def reduced(program, outcome, options):
     """The shortest program that fails alike."""
 
     def alike(candidate):
-        again = isolated(candidate, device, 20)
+        again = frame.run(candidate, device=options.device) if on_gpu(options) else isolated(candidate, seconds=20)
         return (
             again.kind == outcome.kind
             and again.text.split(":")[0][:12] == outcome.text.split(":")[0][:12]
             or (again.kind == outcome.kind == "differs")
         )
 
-    return shrink.shrink(program, alike, seconds)
+    return shrink.shrink(program, alike, options.shrink)
 
 
 def noted(language, program, outcome, options):
     """(seed, kind, text for whoever reads, part of the elements that are bounded)."""
     note = ""
     if outcome.failed:
-        shorter = reduced(program, outcome, options.device, options.shrink) if options.shrink else program
+        dead = on_gpu(options) and outcome.text.startswith("the process ends")
+        shorter = reduced(program, outcome, options) if options.shrink and not dead else program
         note = f"--- {language} {program.seed}: {outcome.kind}: {outcome.text}\n{shorter.text()}\n"
         if options.keep:
             Path(options.keep).mkdir(parents=True, exist_ok=True)
@@ -97,7 +103,7 @@ def outcome_of(program, options):
         compile(program.source, "program", "exec")
     except SyntaxError as error:
         return frame.Outcome("invalid", f"the generator wrote {error}")
-    return frame.run(program, device=options.device) if options.device != "cpu" else isolated(program)
+    return frame.run(program, device=options.device) if on_gpu(options) else isolated(program)
 
 
 def work(language, seeds, options, path):
@@ -118,9 +124,10 @@ def work_apart(language, seeds, options, path):
     while seeds and time.monotonic() < end:
         part, before = seeds[:CHUNK], len(read(path))
         command = [sys.executable, __file__, language, "--device", options.device, "--inside", path, "--seeds", *map(str, part)]
+        command += ["--shrink", str(options.shrink), *(["--keep", options.keep] if options.keep else [])]
         with subprocess.Popen(command) as process:
             try:
-                status = process.wait(LIMIT + 10 * len(part))
+                status = process.wait(LIMIT + (10 + options.shrink) * len(part))
             except subprocess.TimeoutExpired:
                 process.kill()
                 status = "too long"
@@ -150,7 +157,7 @@ def campaign(language, options):
     """All programs, shared by several processes; how many failed."""
     counts, bounded = Counter(), []
     seeds = options.files or range(options.first, options.first + options.count)
-    run = work if options.device == "cpu" else work_apart
+    run = work_apart if on_gpu(options) else work
     with tempfile.TemporaryDirectory() as folder:
         children = {}
         for job in range(options.jobs):
